@@ -1,0 +1,94 @@
+#include "base/fmt.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals) {
+  char digits[24];
+  uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+  int n = snprintf(digits, sizeof digits, "%0*" PRIu64, decimals + 1, magnitude);
+  if (value < 0)
+    nai_buf_putc(out, '-');
+  nai_buf_put(out, digits, (size_t)(n - decimals));
+  if (decimals) {
+    nai_buf_putc(out, '.');
+    nai_buf_put(out, digits + n - decimals, (size_t)decimals);
+  }
+}
+
+void nai_fmt_real(struct nai_buf *out, double value, int decimals) {
+  if (!isfinite(value))
+    return;
+  char text[352];
+  int n = snprintf(text, sizeof text, "%.*f", decimals, value);
+  size_t skip = text[0] == '-' && strspn(text + 1, "0.") == (size_t)n - 1;
+  nai_buf_put(out, text + skip, (size_t)n - skip);
+}
+
+/* Inserts thousands separators into the integer part of a plain decimal number. */
+static void put_grouped(struct nai_buf *out, const char *number) {
+  if (*number == '-')
+    nai_buf_putc(out, *number++);
+  size_t whole = strspn(number, "0123456789");
+  for (size_t i = 0; i < whole; i++) {
+    if (i && (whole - i) % 3 == 0)
+      nai_buf_putc(out, ',');
+    nai_buf_putc(out, number[i]);
+  }
+  nai_buf_puts(out, number + whole);
+}
+
+void nai_fmt_count(struct nai_buf *out, int64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "%" PRId64, value);
+  put_grouped(out, text);
+}
+
+/* Three significant digits at least, never an exponent. */
+static void put_significant(struct nai_buf *out, double value) {
+  double magnitude = fabs(value);
+  char text[64];
+  snprintf(text, sizeof text, "%.*f", magnitude >= 99.95 ? 1 : magnitude >= 9.995 ? 1 : 2, value);
+  put_grouped(out, text);
+}
+
+void nai_fmt_duration(struct nai_buf *out, double ns) {
+  double magnitude = fabs(ns);
+  if (!isfinite(ns))
+    nai_buf_puts(out, "-");
+  else if (magnitude < 999.5)
+    nai_buf_printf(out, "%.0f ns", ns);
+  else if (magnitude < 999.95e3)
+    put_significant(out, ns / 1e3), nai_buf_puts(out, " us");
+  else if (magnitude < 999.95e6)
+    put_significant(out, ns / 1e6), nai_buf_puts(out, " ms");
+  else if (magnitude < 119.5e9)
+    put_significant(out, ns / 1e9), nai_buf_puts(out, " s");
+  else
+    nai_buf_printf(out, "%.0f min %.0f s", floor(round(ns / 1e9) / 60), fmod(round(ns / 1e9), 60));
+}
+
+void nai_fmt_bytes(struct nai_buf *out, double bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  size_t unit = 0;
+  if (!isfinite(bytes)) {
+    nai_buf_puts(out, "-");
+    return;
+  }
+  while (fabs(bytes) >= 1023.95 && unit + 1 < sizeof units / sizeof *units) {
+    bytes /= 1024;
+    unit++;
+  }
+  nai_buf_printf(out, "%.*f %s", unit == 0 ? 0 : 1, bytes, units[unit]);
+}
+
+void nai_fmt_percent(struct nai_buf *out, double percent) {
+  if (!isfinite(percent))
+    nai_buf_puts(out, "-");
+  else if (percent > 0 && percent < 0.005)
+    nai_buf_puts(out, "<0.01 %");
+  else
+    nai_buf_printf(out, "%.*f %%", fabs(percent) < 0.995 && percent != 0 ? 2 : 1, percent);
+}

@@ -1,0 +1,22 @@
+/* Numbers as text, independent of the locale. "exact" forms are for machines (CSV, JSON), "human" forms for reports. */
+#ifndef NAI_BASE_FMT_H
+#define NAI_BASE_FMT_H
+
+#include "base/buf.h"
+
+#include <stdint.h>
+
+/* value / 10^decimals with exactly `decimals` places (0..18): 136355595, 6 -> "136.355595". */
+void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals);
+/* `value` with `decimals` places; prints 0 instead of -0; nothing for NaN and infinities. */
+void nai_fmt_real(struct nai_buf *out, double value, int decimals);
+/* 1234567 -> "1,234,567". */
+void nai_fmt_count(struct nai_buf *out, int64_t value);
+/* ns with a fitting unit and three significant digits or more: "5 ns", "7.9 us", "136.4 ms", "2.35 s", "3 min 20 s". */
+void nai_fmt_duration(struct nai_buf *out, double ns);
+/* Bytes with binary prefixes: "512 B", "91.4 MiB". */
+void nai_fmt_bytes(struct nai_buf *out, double bytes);
+/* Percentage: "41.9 %", "0.04 %", "<0.01 %". */
+void nai_fmt_percent(struct nai_buf *out, double percent);
+
+#endif

@@ -1,0 +1,202 @@
+#include "base/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* O_NONBLOCK: opening a FIFO must not hang; the type check below refuses it. */
+static int open_regular(int *fd, struct stat *st, const char *path, int code, struct nai_err *err) {
+  *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (*fd < 0)
+    return nai_err_sys(err, code, errno, "cannot open \"%s\"", path);
+  if (fstat(*fd, st) != 0) {
+    code = nai_err_sys(err, code, errno, "cannot examine \"%s\"", path);
+  } else if (!S_ISREG(st->st_mode)) {
+    code = nai_err_set(err, code, "\"%s\" is not a regular file", path);
+  } else {
+    return NAI_OK;
+  }
+  close(*fd);
+  *fd = -1;
+  return code;
+}
+
+int nai_fs_read(struct nai_buf *out, const char *path, size_t max, int code, struct nai_err *err) {
+  int fd;
+  struct stat st;
+  int rc = open_regular(&fd, &st, path, code, err);
+  if (rc)
+    return rc;
+  size_t total = 0;
+  for (;;) {
+    char *at = nai_buf_reserve(out, 65536);
+    if (!at) {
+      rc = nai_err_nomem(err);
+      break;
+    }
+    ssize_t n = read(fd, at, 65536);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      rc = nai_err_sys(err, code, errno, "cannot read \"%s\"", path);
+    if (n <= 0)
+      break;
+    out->len += (size_t)n;
+    out->data[out->len] = '\0';
+    total += (size_t)n;
+    if (total > max) {
+      rc = nai_err_set(err, code, "\"%s\" is larger than the limit of %zu bytes", path, max);
+      break;
+    }
+  }
+  close(fd);
+  return rc;
+}
+
+static int write_all(int fd, const char *data, size_t len) {
+  while (len) {
+    ssize_t n = write(fd, data, len);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return errno;
+    data += n;
+    len -= (size_t)n;
+  }
+  return 0;
+}
+
+int nai_fs_write(const char *path, const void *data, size_t len, struct nai_err *err) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
+  int failed = write_all(fd, data, len);
+  if (close(fd) != 0 && !failed)
+    failed = errno;
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", path) : NAI_OK;
+}
+
+int nai_fs_mkdir(const char *path, struct nai_err *err) {
+  if (mkdir(path, 0777) == 0 || (errno == EEXIST && nai_fs_is_dir(path)))
+    return NAI_OK;
+  return nai_err_sys(err, NAI_EIO, errno, "cannot create directory \"%s\"", path);
+}
+
+int nai_fs_mkdir_all(const char *path, struct nai_err *err) {
+  char *copy = strdup(path);
+  if (!copy)
+    return nai_err_nomem(err);
+  int rc = NAI_OK;
+  for (char *slash = strchr(copy + 1, '/'); slash && !rc; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    rc = nai_fs_mkdir(copy, err);
+    *slash = '/';
+  }
+  free(copy);
+  return rc ? rc : nai_fs_mkdir(path, err);
+}
+
+/* Removes the entries of the directory `fd` depth first with an explicit stack: names in a tree are not ours to trust. */
+static int remove_entries(int top) {
+  enum { MAX_DEPTH = 64 };
+  DIR *stack[MAX_DEPTH];
+  char names[MAX_DEPTH][256];
+  int depth = 0, failed = 0;
+  stack[0] = fdopendir(top);
+  if (!stack[0])
+    return errno;
+  while (depth >= 0) {
+    struct dirent *entry = readdir(stack[depth]);
+    int dir = dirfd(stack[depth]);
+    if (!entry) {
+      closedir(stack[depth--]);
+      if (depth >= 0 && unlinkat(dirfd(stack[depth]), names[depth], AT_REMOVEDIR) != 0)
+        failed = errno;
+      continue;
+    }
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+      continue;
+    if (unlinkat(dir, entry->d_name, 0) == 0)
+      continue;
+    int fd = depth + 1 < MAX_DEPTH ? openat(dir, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    DIR *inner = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!inner) {
+      failed = errno;
+      if (fd >= 0)
+        close(fd);
+      continue;
+    }
+    memcpy(names[depth], entry->d_name, strlen(entry->d_name) + 1);
+    stack[++depth] = inner;
+  }
+  return failed;
+}
+
+int nai_fs_remove_tree(const char *path, struct nai_err *err) {
+  if (unlink(path) == 0 || errno == ENOENT)
+    return NAI_OK;
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int failed = fd < 0 ? errno : remove_entries(fd);
+  if (!failed && rmdir(path) != 0)
+    failed = errno;
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot remove \"%s\"", path) : NAI_OK;
+}
+
+int nai_fs_link_or_copy(const char *from, const char *to, struct nai_err *err) {
+  if (link(from, to) == 0)
+    return NAI_OK;
+  struct nai_map map;
+  int rc = nai_map_open(&map, from, NAI_EIO, err);
+  if (rc)
+    return rc;
+  rc = nai_fs_write(to, map.data, map.size, err);
+  nai_map_close(&map);
+  return rc;
+}
+
+bool nai_fs_exists(const char *path) {
+  struct stat st;
+  return lstat(path, &st) == 0;
+}
+
+bool nai_fs_is_dir(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+const char *nai_fs_basename(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+int nai_map_open(struct nai_map *map, const char *path, int code, struct nai_err *err) {
+  *map = (struct nai_map){0};
+  int fd;
+  struct stat st;
+  int rc = open_regular(&fd, &st, path, code, err);
+  if (rc)
+    return rc;
+  if (st.st_size > 0) {
+    void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) {
+      rc = nai_err_sys(err, code, errno, "cannot map \"%s\"", path);
+    } else {
+      map->data = data;
+      map->size = (size_t)st.st_size;
+    }
+  }
+  close(fd);
+  return rc;
+}
+
+void nai_map_close(struct nai_map *map) {
+  if (map && map->data)
+    munmap((void *)map->data, map->size);
+  if (map)
+    *map = (struct nai_map){0};
+}

@@ -1,0 +1,37 @@
+/* Files and directories. Paths are relative to the working directory or absolute; all functions name the path in errors. */
+#ifndef NAI_BASE_FS_H
+#define NAI_BASE_FS_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whole content of a regular file of at most `max` bytes, appended to `out`. `code` is the error code to report. */
+NAI_MUST_CHECK int nai_fs_read(struct nai_buf *out, const char *path, size_t max, int code, struct nai_err *err);
+/* Creates or truncates `path` with `len` bytes. NAI_EIO on any failure, a full disk included. */
+NAI_MUST_CHECK int nai_fs_write(const char *path, const void *data, size_t len, struct nai_err *err);
+/* Creates one directory; an existing one is fine. */
+NAI_MUST_CHECK int nai_fs_mkdir(const char *path, struct nai_err *err);
+/* Creates the directory and its missing parents. */
+NAI_MUST_CHECK int nai_fs_mkdir_all(const char *path, struct nai_err *err);
+/* Removes a file or a directory tree without following links; a missing one is fine. */
+NAI_MUST_CHECK int nai_fs_remove_tree(const char *path, struct nai_err *err);
+/* Gives `to` the content of `from`: a hard link where possible, else a copy. */
+NAI_MUST_CHECK int nai_fs_link_or_copy(const char *from, const char *to, struct nai_err *err);
+bool nai_fs_exists(const char *path);
+bool nai_fs_is_dir(const char *path);
+/* Last component of a path ("x.sqlite" of "/a/x.sqlite"). */
+const char *nai_fs_basename(const char *path);
+
+/* A file mapped read-only and privately. */
+struct nai_map {
+  const unsigned char *data;
+  size_t size;
+};
+/* Maps a regular file; an empty one has data == NULL. */
+NAI_MUST_CHECK int nai_map_open(struct nai_map *map, const char *path, int code, struct nai_err *err);
+void nai_map_close(struct nai_map *map);
+
+#endif

@@ -1,0 +1,29 @@
+/* Sorting and selection on packed keys. */
+#ifndef NAI_BASE_SORT_H
+#define NAI_BASE_SORT_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct nai_key {
+  uint64_t key;
+  uint32_t value; /* usually a row number */
+};
+
+/* Maps int64 to uint64 so that unsigned order is signed order. */
+static inline uint64_t nai_key_from_i64(int64_t v) { return (uint64_t)v ^ ((uint64_t)1 << 63); }
+
+/* Stable ascending sort by key: nothing to do for sorted input, insertion sort when short, else LSD radix sort
+ * that skips bytes all keys share. */
+NAI_MUST_CHECK int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err);
+
+/* Reorders v so that v[k] is the k-th smallest, smaller ones before it, larger ones after it. Expected O(count). */
+void nai_select_i64(int64_t *v, size_t count, size_t k);
+
+/* Quantile q (0..1) by linear interpolation between closest ranks, position q*(count-1). Reorders v. NaN when empty. */
+double nai_quantile_i64(int64_t *v, size_t count, double q);
+
+#endif

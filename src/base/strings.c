@@ -1,0 +1,137 @@
+#include "base/strings.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+void nai_strings_free(struct nai_strings *strings) {
+  if (!strings)
+    return;
+  free(strings->bytes);
+  free(strings->offsets);
+  free(strings->slots);
+  free(strings->hashes);
+  memset(strings, 0, sizeof *strings);
+}
+
+static bool grow_slots(struct nai_strings *s) {
+  uint32_t slots = s->slot_mask ? (s->slot_mask + 1) * 2 : 64;
+  uint32_t *fresh = calloc(slots, sizeof *fresh);
+  if (!fresh)
+    return false;
+  for (uint32_t id = 0; id < s->count; id++) {
+    uint32_t at = (uint32_t)s->hashes[id] & (slots - 1);
+    while (fresh[at])
+      at = (at + 1) & (slots - 1);
+    fresh[at] = id + 1;
+  }
+  free(s->slots);
+  s->slots = fresh;
+  s->slot_mask = slots - 1;
+  return true;
+}
+
+static bool grow_ids(struct nai_strings *s) {
+  uint32_t capacity = s->capacity ? s->capacity * 2 : 64;
+  if (capacity < s->capacity)
+    return false;
+  uint64_t *offsets = realloc(s->offsets, ((size_t)capacity + 1) * sizeof *offsets);
+  if (!offsets)
+    return false;
+  s->offsets = offsets;
+  s->offsets[s->count] = s->bytes_len;
+  uint64_t *hashes = realloc(s->hashes, (size_t)capacity * sizeof *hashes);
+  if (!hashes)
+    return false;
+  s->hashes = hashes;
+  s->capacity = capacity;
+  return true;
+}
+
+static bool grow_bytes(struct nai_strings *s, size_t extra) {
+  size_t capacity = s->bytes_capacity ? s->bytes_capacity : 1024;
+  while (capacity < s->bytes_len + extra)
+    capacity *= 2;
+  char *bytes = realloc(s->bytes, capacity);
+  if (!bytes)
+    return false;
+  s->bytes = bytes;
+  s->bytes_capacity = capacity;
+  return true;
+}
+
+static uint32_t lookup(const struct nai_strings *s, const char *text, size_t len, uint64_t hash, uint32_t *slot) {
+  uint32_t at = (uint32_t)hash & s->slot_mask;
+  for (; s->slots[at]; at = (at + 1) & s->slot_mask) {
+    uint32_t id = s->slots[at] - 1;
+    if (s->hashes[id] == hash && s->offsets[id + 1] - s->offsets[id] - 1 == len &&
+        memcmp(s->bytes + s->offsets[id], text, len) == 0)
+      return id;
+  }
+  *slot = at;
+  return NAI_NO_STRING;
+}
+
+uint32_t nai_strings_add(struct nai_strings *s, const char *text, size_t len) {
+  if (s->count >= s->slot_mask / 4 * 3 && !grow_slots(s))
+    return NAI_NO_STRING;
+  uint64_t hash = XXH3_64bits(text, len);
+  uint32_t slot = 0, id = lookup(s, text, len, hash, &slot);
+  if (id != NAI_NO_STRING)
+    return id;
+  if (s->count == NAI_NO_STRING - 1 || (s->count == s->capacity && !grow_ids(s)))
+    return NAI_NO_STRING;
+  if (s->bytes_len + len + 1 > s->bytes_capacity && !grow_bytes(s, len + 1))
+    return NAI_NO_STRING;
+  if (len)
+    memcpy(s->bytes + s->bytes_len, text, len);
+  s->bytes[s->bytes_len + len] = '\0';
+  s->bytes_len += len + 1;
+  id = s->count++;
+  s->hashes[id] = hash;
+  s->offsets[id + 1] = s->bytes_len;
+  s->slots[slot] = id + 1;
+  return id;
+}
+
+uint32_t nai_strings_find(const struct nai_strings *s, const char *text, size_t len) {
+  uint32_t slot;
+  return s->slots ? lookup(s, text, len, XXH3_64bits(text, len), &slot) : NAI_NO_STRING;
+}
+
+const char *nai_strings_get(const struct nai_strings *s, uint32_t id) {
+  return id < s->count ? s->bytes + s->offsets[id] : "";
+}
+
+size_t nai_strings_len(const struct nai_strings *s, uint32_t id) {
+  return id < s->count ? (size_t)(s->offsets[id + 1] - s->offsets[id] - 1) : 0;
+}
+
+int nai_strings_merge(uint32_t *map, struct nai_strings *into, const struct nai_strings *from, struct nai_err *err) {
+  for (uint32_t id = 0; id < from->count; id++) {
+    map[id] = nai_strings_add(into, nai_strings_get(from, id), nai_strings_len(from, id));
+    if (map[id] == NAI_NO_STRING)
+      return nai_err_nomem(err);
+  }
+  return NAI_OK;
+}
+
+static int by_text(const void *a, const void *b, void *strings) {
+  return strcmp(nai_strings_get(strings, *(const uint32_t *)a), nai_strings_get(strings, *(const uint32_t *)b));
+}
+
+int nai_strings_rank(uint32_t *order, uint32_t *rank, const struct nai_strings *s, struct nai_err *err) {
+  uint32_t *sorted = order ? order : malloc(((size_t)s->count + 1) * sizeof *sorted);
+  if (!sorted)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < s->count; i++)
+    sorted[i] = i;
+  qsort_r(sorted, s->count, sizeof *sorted, by_text, (void *)s);
+  for (uint32_t i = 0; rank && i < s->count; i++)
+    rank[sorted[i]] = i;
+  if (!order)
+    free(sorted);
+  return NAI_OK;
+}

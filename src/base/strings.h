@@ -1,0 +1,37 @@
+/* A string dictionary: text <-> dense ids in order of first appearance. Ids of one dictionary mean nothing in another. */
+#ifndef NAI_BASE_STRINGS_H
+#define NAI_BASE_STRINGS_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NAI_NO_STRING UINT32_MAX /* the id that stands for "no text" (NULL) */
+
+struct nai_strings {
+  char *bytes; /* every text, each followed by NUL */
+  size_t bytes_len, bytes_capacity;
+  uint64_t *offsets; /* start of text `id`; offsets[count] is bytes_len */
+  uint32_t count, capacity;
+  uint32_t *slots; /* open-addressing hash, id + 1, 0 = free */
+  uint32_t slot_mask;
+  uint64_t *hashes; /* of each text */
+};
+
+void nai_strings_free(struct nai_strings *strings);
+/* Id of the text, added when new. Returns NAI_NO_STRING only when out of memory or after 2^32-2 texts. */
+uint32_t nai_strings_add(struct nai_strings *strings, const char *text, size_t len);
+/* Id of the text or NAI_NO_STRING. */
+uint32_t nai_strings_find(const struct nai_strings *strings, const char *text, size_t len);
+/* Text of an id (NUL-terminated, borrowed until the next add); "" for ids out of range. */
+const char *nai_strings_get(const struct nai_strings *strings, uint32_t id);
+size_t nai_strings_len(const struct nai_strings *strings, uint32_t id);
+/* Adds every text of `from` to `into`, in order; map[i] = id in `into` of text i. */
+NAI_MUST_CHECK int nai_strings_merge(uint32_t *map, struct nai_strings *into, const struct nai_strings *from,
+                                     struct nai_err *err);
+/* order[i] = id of the i-th text in bytewise order, rank[id] = i; either may be NULL. Arrays of `count` entries. */
+NAI_MUST_CHECK int nai_strings_rank(uint32_t *order, uint32_t *rank, const struct nai_strings *strings,
+                                    struct nai_err *err);
+
+#endif

@@ -1,0 +1,18 @@
+/* Parallel loops over independent tasks. */
+#ifndef NAI_BASE_THREADS_H
+#define NAI_BASE_THREADS_H
+
+#include "base/err.h"
+
+/* Work on task `task` (0..tasks-1); fills err and returns its code on failure. */
+typedef int nai_task_fn(void *ctx, int task, struct nai_err *err);
+
+/* Runs all tasks on at most `threads` threads (the caller's included) and waits. Tasks start in order.
+ * After a failure no further task starts; the error of the lowest failed task is returned, so that a run
+ * reports the same error for any thread count. Falls back to fewer threads when the system refuses one. */
+NAI_MUST_CHECK int nai_parallel(int threads, int tasks, nai_task_fn *fn, void *ctx, struct nai_err *err);
+
+/* Processors this process may run on, at least 1. */
+int nai_cpu_count(void);
+
+#endif

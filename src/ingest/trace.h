@@ -1,0 +1,54 @@
+/* An export opened safely: read-only, never modified, nothing created beside it (facts: docs/architecture.md, "Opening"). */
+#ifndef NAI_INGEST_TRACE_H
+#define NAI_INGEST_TRACE_H
+
+#include "base/err.h"
+#include "ingest/reader.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nai_trace_options {
+  enum nai_reader_choice reader;
+  bool check; /* run PRAGMA quick_check first */
+};
+
+struct nai_db_column {
+  char *name;
+  bool rowid_alias;       /* INTEGER PRIMARY KEY: the value is the rowid */
+  bool hidden;            /* generated or hidden (table_xinfo.hidden != 0): not a plain stored column */
+  bool added_with_default; /* declared with a non-NULL default: short records take it */
+};
+
+struct nai_db_table {
+  char *name;
+  int64_t rootpage;      /* 0 for views and virtual tables */
+  bool plain;            /* type='table', rootpage > 0 */
+  bool without_rowid;
+  struct nai_db_column *columns; /* by cid */
+  int column_count;
+};
+
+struct nai_trace {
+  char *path;            /* as given */
+  const char *file_name; /* last component */
+  char *uri;             /* what further connections open: read-only, percent-encoded */
+  struct nai_trace_options options;
+  uint64_t size_bytes;
+  uint64_t identity;     /* hash of size, header and content samples: same value = same trace */
+  struct nai_db_table *tables;
+  int table_count;
+  char *direct_refused;  /* why the leaf reader may not read this file (live WAL, not UTF-8, ...), NULL when it may */
+  void *db;              /* sqlite3 * */
+  struct nai_direct *direct; /* the leaf reader's state (mapped file), NULL until first used */
+};
+
+NAI_MUST_CHECK int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_trace_options *options,
+                                  struct nai_err *err);
+void nai_trace_close(struct nai_trace *trace);
+/* Table by name without regard to ASCII case, NULL when absent. */
+const struct nai_db_table *nai_trace_table(const struct nai_trace *trace, const char *name);
+/* Column number by name without regard to ASCII case, -1 when absent. */
+int nai_db_column(const struct nai_db_table *table, const char *name);
+
+#endif

@@ -1,0 +1,228 @@
+#include "table/table.h"
+
+#include "table/file.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t nai_type_size(enum nai_type type) { return type == NAI_I64 || type == NAI_F64 ? 8 : 4; }
+
+int nai_table_alloc(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err) {
+  struct nai_table *table = calloc(1, sizeof *table);
+  if (table)
+    table->columns = calloc(schema->column_count + 1, sizeof *table->columns);
+  if (!table || !table->columns) {
+    free(table);
+    return nai_err_nomem(err);
+  }
+  table->schema = schema;
+  *out = table;
+  return NAI_OK;
+}
+
+int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err) {
+  return nai_table_alloc(out, schema, err);
+}
+
+/* The column that holds the data of column `c`. */
+static int storage_of(const struct nai_schema *schema, int c) {
+  const char *other = schema->columns[c].same_as;
+  return other ? nai_schema_column(schema, other) : c;
+}
+
+void nai_table_share_columns(struct nai_table *table) {
+  for (int c = 0; c < (int)table->schema->column_count; c++)
+    table->columns[c] = table->columns[storage_of(table->schema, c)];
+}
+
+void nai_table_free(struct nai_table *table) {
+  if (!table)
+    return;
+  if (table->backing)
+    nai_backing_release(table);
+  else
+    for (uint32_t c = 0; c < table->schema->column_count; c++)
+      if (!table->schema->columns[c].same_as)
+        free(table->columns[c]);
+  nai_strings_free(&table->strings);
+  free(table->columns);
+  free(table);
+}
+
+int nai_table_check(const struct nai_table *table, struct nai_err *err) {
+  return table->oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+static void set_null(struct nai_table *table, int64_t row, int column) {
+  switch (table->schema->columns[column].type) {
+  case NAI_I64:
+    nai_column_i64(table, column)[row] = NAI_NULL_I64;
+    break;
+  case NAI_I32:
+    nai_column_i32(table, column)[row] = NAI_NULL_I32;
+    break;
+  case NAI_F64:
+    nai_column_f64(table, column)[row] = NAN;
+    break;
+  case NAI_STR:
+    nai_column_str(table, column)[row] = NAI_NO_STRING;
+    break;
+  }
+}
+
+static bool grow(struct nai_table *table) {
+  int64_t capacity = table->capacity ? table->capacity * 2 : 16;
+  for (uint32_t c = 0; c < table->schema->column_count; c++) {
+    const struct nai_column_def *def = &table->schema->columns[c];
+    if (def->same_as)
+      continue;
+    void *data = realloc(table->columns[c], (size_t)capacity * nai_type_size(def->type));
+    if (!data)
+      return false;
+    table->columns[c] = data;
+  }
+  nai_table_share_columns(table);
+  table->capacity = capacity;
+  return true;
+}
+
+int64_t nai_table_add_row(struct nai_table *table) {
+  if (table->oom)
+    return 0;
+  if (table->rows == table->capacity && !grow(table)) {
+    table->oom = true;
+    return 0;
+  }
+  for (uint32_t c = 0; c < table->schema->column_count; c++)
+    set_null(table, table->rows, (int)c);
+  return table->rows++;
+}
+
+void nai_set_i64(struct nai_table *table, int64_t row, int column, int64_t value) {
+  if (table->oom)
+    return;
+  assert(row < table->rows && table->schema->columns[column].type <= NAI_I32);
+  if (table->schema->columns[column].type == NAI_I64)
+    nai_column_i64(table, column)[row] = value;
+  else
+    nai_column_i32(table, column)[row] = value < -INT32_MAX || value > INT32_MAX ? NAI_NULL_I32 : (int32_t)value;
+}
+
+void nai_set_f64(struct nai_table *table, int64_t row, int column, double value) {
+  if (table->oom)
+    return;
+  assert(row < table->rows && table->schema->columns[column].type == NAI_F64);
+  nai_column_f64(table, column)[row] = value;
+}
+
+void nai_set_str(struct nai_table *table, int64_t row, int column, const char *text) {
+  if (table->oom)
+    return;
+  assert(row < table->rows && table->schema->columns[column].type == NAI_STR);
+  uint32_t id = text ? nai_strings_add(&table->strings, text, strlen(text)) : NAI_NO_STRING;
+  table->oom |= text && id == NAI_NO_STRING;
+  nai_column_str(table, column)[row] = id;
+}
+
+struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int column) {
+  struct nai_value v = {.type = table->schema->columns[column].type};
+  switch (v.type) {
+  case NAI_I64:
+    v.i = nai_column_i64(table, column)[row];
+    v.null = v.i == NAI_NULL_I64;
+    break;
+  case NAI_I32:
+    v.i = nai_column_i32(table, column)[row];
+    v.null = v.i == NAI_NULL_I32;
+    break;
+  case NAI_F64:
+    v.f = nai_column_f64(table, column)[row];
+    v.null = isnan(v.f);
+    break;
+  case NAI_STR:
+    v.s = nai_strings_get(&table->strings, nai_column_str(table, column)[row]);
+    v.null = nai_column_str(table, column)[row] == NAI_NO_STRING;
+    break;
+  }
+  return v;
+}
+
+int64_t nai_get_i64(const struct nai_table *table, int64_t row, int column) {
+  struct nai_value v = nai_table_value(table, row, column);
+  return v.null ? NAI_NULL_I64 : v.i;
+}
+
+double nai_get_f64(const struct nai_table *table, int64_t row, int column) {
+  struct nai_value v = nai_table_value(table, row, column);
+  return v.null ? NAN : v.type == NAI_F64 ? v.f : (double)v.i;
+}
+
+const char *nai_get_str(const struct nai_table *table, int64_t row, int column) {
+  struct nai_value v = nai_table_value(table, row, column);
+  return v.type == NAI_STR && !v.null ? v.s : "";
+}
+
+struct order {
+  const struct nai_table *table;
+  const struct nai_sort_by *by;
+  int keys;
+};
+
+static int compare_cells(const struct nai_value *a, const struct nai_value *b) {
+  if (a->null || b->null)
+    return (int)b->null - (int)a->null;
+  if (a->type == NAI_STR)
+    return strcmp(a->s, b->s);
+  if (a->type == NAI_F64)
+    return (a->f > b->f) - (a->f < b->f);
+  return (a->i > b->i) - (a->i < b->i);
+}
+
+static int compare_rows(const void *pa, const void *pb, void *ctx) {
+  const struct order *order = ctx;
+  int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+  for (int k = 0; k < order->keys; k++) {
+    struct nai_value va = nai_table_value(order->table, a, order->by[k].column);
+    struct nai_value vb = nai_table_value(order->table, b, order->by[k].column);
+    int c = compare_cells(&va, &vb);
+    if (c)
+      return order->by[k].descending ? -c : c;
+  }
+  return (a > b) - (a < b);
+}
+
+int nai_table_sort(struct nai_table *table, const struct nai_sort_by *by, int keys, struct nai_err *err) {
+  struct order order = {table, by, keys};
+  size_t n = (size_t)table->rows;
+  if (n < 2)
+    return NAI_OK;
+  int64_t *rows = malloc(n * sizeof *rows);
+  char *scratch = malloc(n * 8);
+  if (!rows || !scratch) {
+    free(rows);
+    free(scratch);
+    return nai_err_nomem(err);
+  }
+  for (size_t i = 0; i < n; i++)
+    rows[i] = (int64_t)i;
+  qsort_r(rows, n, sizeof *rows, compare_rows, &order);
+  for (uint32_t c = 0; c < table->schema->column_count; c++) {
+    if (table->schema->columns[c].same_as)
+      continue;
+    size_t size = nai_type_size(table->schema->columns[c].type);
+    char *data = table->columns[c];
+    for (size_t i = 0; i < n; i++)
+      memcpy(scratch + i * size, data + (size_t)rows[i] * size, size);
+    memcpy(data, scratch, n * size);
+  }
+  free(rows);
+  free(scratch);
+  return NAI_OK;
+}
+
+void nai_table_truncate(struct nai_table *table, int64_t rows) {
+  if (rows < table->rows)
+    table->rows = rows;
+}

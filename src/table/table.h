@@ -1,0 +1,72 @@
+/* The table: typed columns, stored column by column, with the strings its text columns refer to. The same object is
+ * what stages exchange, what intermediate files hold (docs/table-format.md) and all a renderer sees. */
+#ifndef NAI_TABLE_TABLE_H
+#define NAI_TABLE_TABLE_H
+
+#include "base/strings.h"
+#include "table/schema.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NAI_NULL_I64 INT64_MIN
+#define NAI_NULL_I32 INT32_MIN
+
+struct nai_table {
+  const struct nai_schema *schema;
+  int64_t rows, capacity;
+  void **columns; /* column_count arrays of `capacity` cells; columns with same_as share the other one's array */
+  struct nai_strings strings;
+  bool oom;               /* sticky: an append or string could not be stored; see nai_table_check */
+  struct nai_backing *backing; /* the mapped file behind the columns, NULL when they are in memory */
+};
+
+/* An empty table in memory that grows as rows are added. The schema is borrowed. */
+NAI_MUST_CHECK int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
+/* A table of up to `capacity` rows whose columns lie in the new file `path` (the format of docs/table-format.md).
+ * Cells start as zero bytes. The caller fills columns directly, sets `rows`, and calls nai_table_seal. */
+NAI_MUST_CHECK int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t capacity,
+                                    const char *path, struct nai_err *err);
+/* Writes schema, strings, row count and checksums of a table made by nai_table_create; its cells must not change after. */
+NAI_MUST_CHECK int nai_table_seal(struct nai_table *table, struct nai_err *err);
+/* Writes a table held in memory to `path`. */
+NAI_MUST_CHECK int nai_table_write(const struct nai_table *table, const char *path, struct nai_err *err);
+/* Maps a table file read-only. With `schema` the file must have exactly that schema, without it the file's own is used
+ * (owned by the table). NAI_ESTALE for a file that is damaged, foreign, of another version or schema. */
+NAI_MUST_CHECK int nai_table_open(struct nai_table **out, const char *path, const struct nai_schema *schema,
+                                  struct nai_err *err);
+void nai_table_free(struct nai_table *table);
+/* 0, or NAI_ELIMIT when anything could not be stored. */
+NAI_MUST_CHECK int nai_table_check(const struct nai_table *table, struct nai_err *err);
+
+/* Adds a row of NULLs to a table in memory and returns its number (0 when out of memory: sticky). */
+int64_t nai_table_add_row(struct nai_table *table);
+/* Cells by row and column number. Setters convert nothing: the column must have that type (checked by assert). */
+void nai_set_i64(struct nai_table *table, int64_t row, int column, int64_t value); /* NAI_I64 and NAI_I32 */
+void nai_set_f64(struct nai_table *table, int64_t row, int column, double value);
+void nai_set_str(struct nai_table *table, int64_t row, int column, const char *text); /* NULL stores NULL */
+struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int column);
+/* Integer cell (NAI_NULL_I64 for NULL), real cell (NaN for NULL; integers convert), text cell ("" for NULL). */
+int64_t nai_get_i64(const struct nai_table *table, int64_t row, int column);
+double nai_get_f64(const struct nai_table *table, int64_t row, int column);
+const char *nai_get_str(const struct nai_table *table, int64_t row, int column);
+
+/* A column's array, for loops over millions of rows. */
+static inline int64_t *nai_column_i64(const struct nai_table *table, int column) { return table->columns[column]; }
+static inline int32_t *nai_column_i32(const struct nai_table *table, int column) { return table->columns[column]; }
+static inline double *nai_column_f64(const struct nai_table *table, int column) { return table->columns[column]; }
+static inline uint32_t *nai_column_str(const struct nai_table *table, int column) { return table->columns[column]; }
+
+size_t nai_type_size(enum nai_type type);
+
+/* One key of a sort order. */
+struct nai_sort_by {
+  int column;
+  bool descending;
+};
+/* Sorts the rows of a table in memory (stable; text bytewise; NULL first ascending, last descending). */
+NAI_MUST_CHECK int nai_table_sort(struct nai_table *table, const struct nai_sort_by *by, int keys, struct nai_err *err);
+/* Keeps the first `rows` rows. */
+void nai_table_truncate(struct nai_table *table, int64_t rows);
+
+#endif
