@@ -1,0 +1,23 @@
+/* Kernel categories: what kind of work a kernel does, told from its name (rules/kernel-classes.yaml). */
+#ifndef NAI_CONFIG_KERNEL_CLASSES_H
+#define NAI_CONFIG_KERNEL_CLASSES_H
+
+#include "base/err.h"
+
+struct nai_kernel_classes;
+
+/* The built-in classes; patterns of the file `user_path` (may be NULL) are tried before them and may add categories. */
+NAI_MUST_CHECK int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_path, struct nai_err *err);
+void nai_kernel_classes_free(struct nai_kernel_classes *classes);
+
+/* Category of a kernel; "other" when no pattern matches. Safe from several threads. */
+int nai_kernel_classes_match(const struct nai_kernel_classes *classes, const char *kernel_name);
+/* Call once after the last match: NAI_EUSAGE when a regular expression gave up on some name. */
+NAI_MUST_CHECK int nai_kernel_classes_check(const struct nai_kernel_classes *classes, struct nai_err *err);
+
+int nai_kernel_classes_count(const struct nai_kernel_classes *classes);
+const char *nai_kernel_classes_name(const struct nai_kernel_classes *classes, int category); /* borrowed */
+/* The category that decides what is exposed communication. */
+int nai_kernel_classes_communication(const struct nai_kernel_classes *classes);
+
+#endif

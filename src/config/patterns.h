@@ -1,0 +1,30 @@
+/* Classes of names by pattern: the file format and matcher behind phase maps and kernel classes.
+ *
+ *   class: [pattern, ...]      substring, ASCII letters match in either case
+ *   class: ["re:PCRE2 regex"]  a regular expression, case-sensitive unless it says (?i)
+ *
+ * The first pattern in file order that matches decides. Matching is safe from several threads. */
+#ifndef NAI_CONFIG_PATTERNS_H
+#define NAI_CONFIG_PATTERNS_H
+
+#include "config/yaml.h"
+
+enum { NAI_PATTERNS_MAX = 4096, NAI_PATTERN_SUBJECT_MAX = 16384 };
+
+struct nai_patterns;
+
+NAI_MUST_CHECK int nai_patterns_new(struct nai_patterns **out, struct nai_err *err);
+void nai_patterns_free(struct nai_patterns *set);
+/* Compiles the patterns of a document behind those already there. Classes are numbered in order of first appearance. */
+NAI_MUST_CHECK int nai_patterns_add(struct nai_patterns *set, const struct nai_yaml *doc, struct nai_err *err);
+/* Class of a name, or -1. Only the first NAI_PATTERN_SUBJECT_MAX bytes of a name are looked at. */
+int nai_patterns_match(const struct nai_patterns *set, const char *name);
+/* After matching: NAI_EUSAGE with file:line:column when a regular expression gave up on some name because it would
+ * have taken too long (it then counts as not matching). */
+NAI_MUST_CHECK int nai_patterns_check(const struct nai_patterns *set, struct nai_err *err);
+
+int nai_patterns_class_count(const struct nai_patterns *set);
+const char *nai_patterns_class(const struct nai_patterns *set, int index); /* borrowed */
+int nai_patterns_find_class(const struct nai_patterns *set, const char *name); /* -1 when there is none */
+
+#endif

@@ -1,0 +1,74 @@
+/* Configuration files: YAML (JSON is read as YAML) as a bounded tree of nodes that remember where they stand.
+ * Refused, with `file:line:column: message` and NAI_EUSAGE: anchors, aliases, tags, merge keys, duplicate keys, keys that
+ * are not text, several documents, invisible or control characters, more than 1 MiB, 64 levels or 65,536 values. */
+#ifndef NAI_CONFIG_YAML_H
+#define NAI_CONFIG_YAML_H
+
+#include "base/err.h"
+#include "base/strings.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NAI_YAML_MAX_BYTES = 1 << 20, NAI_YAML_MAX_DEPTH = 64, NAI_YAML_MAX_NODES = 1 << 16 };
+
+enum nai_yaml_kind { NAI_YAML_SCALAR, NAI_YAML_LIST, NAI_YAML_MAP };
+
+/* Nodes lie in document order; children follow their parent. Borrowed from the document. */
+struct nai_yaml_node {
+  enum nai_yaml_kind kind;
+  bool plain;              /* an unquoted scalar: the only kind that may be a number, true/false or null */
+  uint32_t line, column;   /* of the value, from 1 */
+  uint32_t key_line, key_column;
+  const char *key;         /* name of this member of a map, NULL for list items and the root */
+  const char *text;        /* scalar: its text, else "" */
+  uint32_t count;          /* number of children */
+  uint32_t first, next;    /* node numbers, 0 = none (the root is nobody's child) */
+};
+
+struct nai_yaml {
+  char *file; /* as it appears in messages */
+  struct nai_yaml_node *nodes;
+  uint32_t count;
+  struct nai_strings strings;
+};
+
+/* Parses `len` bytes; `file` is the name for messages. An empty document is an error. */
+NAI_MUST_CHECK int nai_yaml_parse(struct nai_yaml **out, const char *file, const char *text, size_t len,
+                                  struct nai_err *err);
+/* Reads and parses a regular file. */
+NAI_MUST_CHECK int nai_yaml_load(struct nai_yaml **out, const char *path, struct nai_err *err);
+void nai_yaml_free(struct nai_yaml *doc);
+
+const struct nai_yaml_node *nai_yaml_root(const struct nai_yaml *doc);
+/* Children in document order: for (n = nai_yaml_first(doc, map); n; n = nai_yaml_next(doc, n)). */
+const struct nai_yaml_node *nai_yaml_first(const struct nai_yaml *doc, const struct nai_yaml_node *node);
+const struct nai_yaml_node *nai_yaml_next(const struct nai_yaml *doc, const struct nai_yaml_node *node);
+/* Member of a map or NULL. */
+const struct nai_yaml_node *nai_yaml_get(const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key);
+
+/* `file:line:column: message` at a value, at its key, or `offset` characters into a value on one line. */
+int nai_yaml_error(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err, const char *fmt,
+                   ...) NAI_PRINTF(4, 5);
+int nai_yaml_error_key(const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err,
+                       const char *fmt, ...) NAI_PRINTF(4, 5);
+int nai_yaml_error_in(const struct nai_yaml *doc, const struct nai_yaml_node *node, size_t offset, struct nai_err *err,
+                      const char *fmt, ...) NAI_PRINTF(5, 6);
+
+/* Typed access. Errors read `file:line:column: "limit": expected a number, got a list`. */
+NAI_MUST_CHECK int nai_yaml_text(const char **out, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                                 struct nai_err *err); /* any scalar but null, not empty */
+NAI_MUST_CHECK int nai_yaml_number(double *out, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                                   struct nai_err *err); /* finite decimal number */
+NAI_MUST_CHECK int nai_yaml_int(int64_t *out, const struct nai_yaml *doc, const struct nai_yaml_node *node, int64_t min,
+                                int64_t max, struct nai_err *err);
+NAI_MUST_CHECK int nai_yaml_bool(bool *out, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                                 struct nai_err *err);
+NAI_MUST_CHECK int nai_yaml_expect(const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                                   enum nai_yaml_kind kind, struct nai_err *err);
+/* The node is a map and each of its keys is one of `allowed` (ends with NULL); an unknown key gets a suggestion. */
+NAI_MUST_CHECK int nai_yaml_expect_keys(const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                                        const char *const *allowed, struct nai_err *err);
+
+#endif

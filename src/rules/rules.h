@@ -1,0 +1,58 @@
+/* Rules: YAML that turns the analysis tables into findings (docs/writing-rules.md). A set is compiled and checked against
+ * the catalogue of table schemas before any work starts; evaluation then cannot meet an unknown name. */
+#ifndef NAI_RULES_RULES_H
+#define NAI_RULES_RULES_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "table/table.h"
+
+#include <stddef.h>
+
+struct nai_rule_set;
+
+/* Compiles the built-in rules (asset rules/default.yaml) and then each file of `paths`, which adds rules, replaces those
+ * with the same id, switches rules off (`disabled: true`) and changes parameters. NAI_EUSAGE with file:line:column.
+ * The schemas are borrowed and outlive the set. */
+NAI_MUST_CHECK int nai_rules_load(struct nai_rule_set **out, const char *const *paths, size_t path_count,
+                                  const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err);
+/* One document of rules from memory, without the built-in ones. */
+NAI_MUST_CHECK int nai_rules_parse(struct nai_rule_set **out, const char *file, const char *text, size_t len,
+                                   const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err);
+void nai_rules_free(struct nai_rule_set *set);
+
+/* Changes a parameter (a command-line option). NAI_EUSAGE for a name no rule file declares, or a value that is not finite. */
+NAI_MUST_CHECK int nai_rules_set_parameter(struct nai_rule_set *set, const char *name, double value,
+                                           struct nai_err *err);
+/* Names of the tables the active rules read, NULL past the last one: what a recommend stage depends on. */
+const char *nai_rules_table(const struct nai_rule_set *set, size_t index);
+
+struct nai_rules_input {
+  /* Tables by schema name. A table that is absent or has no rows makes its rules silent and its values NULL. */
+  const struct nai_table *const *tables;
+  size_t table_count;
+  /* Appends text from a trace to Markdown prose (why, recommendation) so that it stays text; NULL appends it as it is. */
+  void (*escape)(struct nai_buf *out, const char *text, size_t len);
+};
+
+/* Evaluates all active rules. Both tables are the caller's.
+ * findings: one row per finding, ordered by severity, impact_ns desc, id, scope, row; column "finding" is the row number.
+ * evidence: the facts behind them, ordered by finding. Titles and evidence are plain text, why and recommendation are
+ * Markdown, verify is one shell command a line (text values are shell-quoted), links are separated by spaces. */
+NAI_MUST_CHECK int nai_rules_evaluate(struct nai_table **findings, struct nai_table **evidence,
+                                      const struct nai_rule_set *set, const struct nai_rules_input *input,
+                                      struct nai_err *err);
+
+extern const struct nai_schema nai_findings_schema, nai_evidence_schema;
+
+/* "info", "low", "medium", "high" <-> 0..3; -1 and NULL for anything else. */
+int nai_severity_from_name(const char *name);
+const char *nai_severity_name(int severity);
+
+/* Texts for `rules list` and `rules explain ID`. NAI_EUSAGE with a suggestion for an unknown id. */
+void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set);
+NAI_MUST_CHECK int nai_rules_explain(struct nai_buf *out, const struct nai_rule_set *set, const char *id,
+                                     struct nai_err *err);
+size_t nai_rules_count(const struct nai_rule_set *set); /* active rules */
+
+#endif
