@@ -1,0 +1,201 @@
+/** @import { Evidence, Report } from './types.js' */
+/** @import { Model } from './model.js' */
+import { byId, copyText, h } from './dom.js';
+import { HelpDialog } from './help.js';
+import { NvtxView } from './nvtx/view.js';
+import { Overview } from './overview.js';
+import { StateStore } from './state.js';
+import { TablesView } from './tables/view.js';
+import { timelineKeys } from './timeline/keys.js';
+import { TimelineView } from './timeline/view.js';
+
+/** @typedef {'overview' | 'timeline' | 'tables' | 'nvtx'} ViewName */
+
+/** @type {[ViewName, string][]} */
+const VIEWS = [['overview', 'Overview'], ['timeline', 'Timeline'], ['tables', 'Tables'], ['nvtx', 'NVTX']];
+const THEMES = ['auto', 'light', 'dark'];
+const THEME_KEY = 'nsys-ai-theme';
+
+/** Ties the views together: which one shows, links between them, theme and keys. */
+export class App {
+  /** @param {Model} model */
+  constructor(model) {
+    this.model = model;
+    /** @type {Report} */
+    this.report = model.report;
+    this.state = new StateStore();
+    /** @type {ViewName} */
+    this.view = 'overview';
+    this.theme = this.storedTheme();
+    document.documentElement.dataset.theme = this.theme;
+    document.documentElement.classList.add('js');
+    this.buildHeader();
+    this.timeline = new TimelineView(this, byId('view-timeline'));
+    this.tables = new TablesView(this, byId('view-tables'));
+    this.nvtx = new NvtxView(this, byId('view-nvtx'));
+    this.overview = new Overview(this);
+    this.help = new HelpDialog();
+    this.state.onNavigate(() => this.restore());
+    document.addEventListener('keydown', (event) => this.key(event));
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.themeChanged());
+    this.restore();
+  }
+
+  buildHeader() {
+    const views = byId('views');
+    const tools = byId('tools');
+    this.tabs = VIEWS.map(([view, label], index) => h('button', { type: 'button', 'data-view': view, title: `${label} (${index + 1})`, onclick: () => this.open(view) }, label));
+    views.append(...this.tabs);
+    views.hidden = false;
+    const link = h('button', { type: 'button', title: 'Copy a link to exactly this place', onclick: async () => {
+      this.state.write(false);
+      const done = await copyText(location.href);
+      link.textContent = done ? 'Copied' : 'Failed';
+      setTimeout(() => (link.textContent = 'Link'), 1500);
+    } }, 'Link');
+    this.themeButton = h('button', { type: 'button', onclick: () => this.nextTheme() });
+    this.showThemeButton();
+    tools.append(link, this.themeButton, h('button', { type: 'button', title: 'Keys and hints (?)', 'aria-label': 'Help', onclick: () => this.help.open() }, '?'));
+    tools.hidden = false;
+  }
+
+  storedTheme() {
+    try {
+      const stored = localStorage.getItem(THEME_KEY) ?? 'auto';
+      return THEMES.includes(stored) ? stored : 'auto';
+    } catch {
+      return 'auto';
+    }
+  }
+
+  nextTheme() {
+    this.theme = THEMES[(THEMES.indexOf(this.theme) + 1) % THEMES.length];
+    try {
+      localStorage.setItem(THEME_KEY, this.theme);
+    } catch {
+      // Storage may be off for files; the choice then lasts as long as the page.
+    }
+    this.themeChanged();
+  }
+
+  showThemeButton() {
+    const label = this.theme === 'auto' ? 'Auto' : this.theme === 'light' ? 'Light' : 'Dark';
+    if (this.themeButton) {
+      this.themeButton.textContent = `◐ ${label}`;
+      this.themeButton.title = 'Theme: automatic, light, dark';
+    }
+  }
+
+  themeChanged() {
+    document.documentElement.dataset.theme = this.theme;
+    this.showThemeButton();
+    this.timeline.themeChanged();
+    this.overview.draw();
+    if (this.view === 'nvtx') this.nvtx.show();
+  }
+
+  /** @param {ViewName} view */
+  open(view) {
+    this.state.set({ v: view }, true);
+    this.show(view);
+  }
+
+  /** @param {ViewName} view */
+  show(view) {
+    this.view = view;
+    for (const [key] of VIEWS) byId(`view-${key}`).hidden = key !== view;
+    for (const tab of this.tabs ?? []) {
+      if (tab.dataset.view === view) tab.setAttribute('aria-current', 'page');
+      else tab.removeAttribute('aria-current');
+    }
+    document.body.dataset.view = view;
+    if (view === 'timeline') this.timeline.resize();
+    if (view === 'tables' && this.tables.current === '') this.tables.restore();
+    if (view === 'nvtx') this.nvtx.restore();
+    if (view === 'overview') this.overview.draw();
+  }
+
+  /** Everything as the address says. */
+  restore() {
+    const { v } = this.state.values;
+    this.show(/** @type {ViewName} */ (VIEWS.some(([key]) => key === v) ? v : 'overview'));
+    this.timeline.restore();
+    if (this.view === 'tables') this.tables.restore();
+  }
+
+  /** @param {string} text  for screen readers */
+  announce(text) {
+    byId('live').textContent = text;
+  }
+
+  /** @param {Evidence} evidence */
+  canPlace(evidence) {
+    return typeof evidence.start_ns === 'number' || (typeof evidence.name === 'string' && this.model.nameIndex.has(evidence.name));
+  }
+
+  /**
+   * Selects and zooms to what evidence or a table row means.
+   * @param {Evidence} evidence @returns {boolean} false when it has no place in the timeline
+   */
+  showEvidence(evidence) {
+    if (!this.canPlace(evidence)) return false;
+    const { model, timeline } = this;
+    const start = typeof evidence.start_ns === 'number' ? model.clock.relative(evidence.start_ns) : null;
+    const end = typeof evidence.end_ns === 'number' ? model.clock.relative(evidence.end_ns) : start;
+    const where = { start, device: evidence.device_id, pid: evidence.pid, tid: evidence.tid };
+    this.open('timeline');
+    if (evidence.table === 'gpu_idle_gaps' && typeof evidence.row === 'number' && this.hasGap(evidence.row)) {
+      timeline.selectGapByRow(evidence.row, true);
+      return true;
+    }
+    const event = evidence.name ? model.findEvent(evidence.name, where) : -1;
+    if (event >= 0 && (start === null || Math.abs(model.events.start[event] - start) < 1)) {
+      if (start === null) timeline.setSearchText(model.nameOf(event));
+      timeline.selectEvent(event, { zoom: true });
+      return true;
+    }
+    if (start === null || end === null) {
+      if (evidence.name) timeline.setSearchText(evidence.name);
+      timeline.fit();
+      return true;
+    }
+    timeline.showRange(start, end);
+    return true;
+  }
+
+  /** @param {number} row */
+  hasGap(row) {
+    return this.timeline.layout.tracks.some((track) => track.gaps?.row.includes(row));
+  }
+
+  /** @param {string} table @param {number} [row] @param {string} [filter] */
+  showTable(table, row = -1, filter = '') {
+    this.show('tables');
+    this.tables.open(table, row);
+    if (filter !== '') {
+      this.state.set({ f: filter });
+      this.tables.restore();
+    }
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (target.closest('input, select, textarea, dialog')) return;
+    const view = VIEWS[Number(event.key) - 1];
+    if (view) this.open(view[0]);
+    else if (event.key === '?') this.help.open();
+    else if (event.key === '/') this.focusSearch();
+    // Enter and Space belong to the control in focus; other keys reach the timeline from anywhere in its view.
+    else if (this.view === 'timeline' && !(target.closest('button') && (event.key === 'Enter' || event.key === ' '))) timelineKeys(this.timeline, event);
+    else return;
+    event.preventDefault();
+  }
+
+  focusSearch() {
+    const fields = { overview: 'timeline-search', timeline: 'timeline-search', tables: 'table-filter', nvtx: 'nvtx-search' };
+    if (this.view === 'overview') this.open('timeline');
+    document.getElementById(fields[this.view])?.focus();
+  }
+}

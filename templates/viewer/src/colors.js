@@ -1,0 +1,113 @@
+/** @import { Lane } from './types.js' */
+/** @import { Model } from './model.js' */
+
+/** Every colour here is dark enough for white labels, in either theme. */
+const CATEGORY_COLORS = {
+  communication: '#bd6418', attention: '#7658b8', gemm: '#386cbb', convolution: '#5560bd', normalization: '#23807a',
+  softmax: '#2a7d9b', embedding: '#8a7024', optimizer: '#92664a', reduction: '#448440', elementwise: '#6d812c',
+  copy: '#b04f88', other: '#6c7783',
+};
+const NAME_COLORS = [
+  '#3f6fb5', '#b5652a', '#468446', '#7a5db0', '#a8517f', '#2f8079', '#8d6748', '#3d7c9e', '#8a752a', '#5a63b3',
+  '#a8544f', '#66803a', '#84579a', '#3f7d62', '#6b7683', '#99643a',
+];
+const NVTX_COLORS = ['#4b6a8f', '#5f6f9c', '#4d7c86', '#6b6d94', '#55789b', '#5d7d73', '#75698f', '#4f7399'];
+const API_COLORS = { plain: '#7c8794', blocking: '#cc3b2f', ordering: '#b7791f' };
+const GRAPH_COLOR = '#3f6f8f';
+
+export const UTILIZATION_PARTS = /** @type {const} */ ([
+  { key: 'compute_ns', label: 'Compute', variable: '--compute' },
+  { key: 'exposed_comm_ns', label: 'Exposed communication', variable: '--comm' },
+  { key: 'exposed_copy_ns', label: 'Exposed copy', variable: '--copy' },
+  { key: 'idle_ns', label: 'Idle', variable: '--idle' },
+]);
+
+/** @type {Record<string, string>} */
+export const CAUSE_COLORS = {
+  host_sync: '#cc3b2f', host_api: '#d9770f', host_code: '#b8921a', dependency: '#6b7f99', unknown: '#8d949c',
+};
+
+/** @type {Record<string, string>} */
+export const CAUSE_LABELS = {
+  host_sync: 'host waiting in a synchronisation', host_api: 'host inside CUDA calls', host_code: 'host code between launches',
+  dependency: 'work queued, waiting for other work', unknown: 'unknown',
+};
+
+/** @param {string} text */
+export function hash(text) {
+  let value = 2166136261;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 16777619);
+  return value >>> 0;
+}
+
+/** @param {string} category */
+export function categoryColor(category) {
+  return /** @type {Record<string, string>} */ (CATEGORY_COLORS)[category] ?? NAME_COLORS[hash(category) % NAME_COLORS.length];
+}
+
+/** Same name, same colour, in every view. @param {string} text */
+export function nameColor(text) {
+  return NAME_COLORS[hash(text) % NAME_COLORS.length];
+}
+
+/** For a handful of things beside each other: neighbours always differ. @param {number} index */
+export function seriesColor(index) {
+  return NAME_COLORS[index % NAME_COLORS.length];
+}
+
+/** @param {string} text */
+export function rangeColor(text) {
+  return NVTX_COLORS[hash(text) % NVTX_COLORS.length];
+}
+
+/** '#rrggbb' to [r, g, b]. @param {string} color */
+export function rgb(color) {
+  const value = parseInt(color.slice(1), 16);
+  return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+}
+
+/** Colours of events, looked up by name so that drawing costs one array access. */
+export class EventColors {
+  /** @param {Model} model @param {'name' | 'category'} mode */
+  constructor(model, mode) {
+    this.model = model;
+    this.mode = mode;
+    const { names } = model;
+    /** @type {string[]} */
+    this.gpu = names.map((text, id) => {
+      const category = model.category(id);
+      return mode === 'category' ? categoryColor(category ?? 'other') : nameColor(text);
+    });
+    this.range = names.map((text) => (mode === 'category' ? rangeColor(text) : nameColor(text)));
+    this.copy = mode === 'category' ? names.map(() => CATEGORY_COLORS.copy) : this.gpu;
+    this.api = [API_COLORS.plain, API_COLORS.blocking, API_COLORS.ordering];
+  }
+
+  /** @param {Lane} lane @returns {(event: number) => string} */
+  forLane(lane) {
+    const { name, aux } = this.model.events;
+    switch (lane.kind) {
+      case 'kernel': return (event) => this.gpu[name[event]];
+      case 'copy':
+      case 'set': return (event) => this.copy[name[event]];
+      case 'graph': return () => GRAPH_COLOR;
+      case 'api': return (event) => this.api[aux[event]] ?? API_COLORS.plain;
+      default: return (event) => this.range[name[event]];
+    }
+  }
+}
+
+/** Theme colours for canvases, read from the style sheet's variables. */
+export function readTheme() {
+  const style = getComputedStyle(document.documentElement);
+  /** @param {string} name */
+  const get = (name) => style.getPropertyValue(name).trim();
+  return {
+    background: get('--surface'), raised: get('--raised'), text: get('--text'), muted: get('--muted'), line: get('--line'),
+    grid: get('--grid'), accent: get('--accent'), selection: get('--selection'), band: get('--band'),
+    compute: get('--compute'), comm: get('--comm'), copy: get('--copy'), idle: get('--idle'), match: get('--match'),
+    font: '11px ' + get('--font'),
+  };
+}
+
+/** @typedef {ReturnType<typeof readTheme>} Theme */

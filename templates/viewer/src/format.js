@@ -1,0 +1,136 @@
+/** @import { Cell, Column, TimeMode } from './types.js' */
+
+const groups = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const INTEGER_LIMIT = 1e15;
+
+/** @param {number} value */
+export function integer(value) {
+  return groups.format(value);
+}
+
+/** Four significant digits. @param {number} value */
+function significant(value) {
+  const size = Math.abs(value);
+  if (size >= 1000) return groups.format(value);
+  return value.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : 3);
+}
+
+/** @param {number} ns */
+export function duration(ns) {
+  const size = Math.abs(ns);
+  if (size < 1e3) return `${Math.round(ns)} ns`;
+  if (size < 1e6) return `${significant(ns / 1e3)} µs`;
+  if (size < 1e9) return `${significant(ns / 1e6)} ms`;
+  return `${significant(ns / 1e9)} s`;
+}
+
+/** @param {number} value */
+export function bytes(value) {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  let scaled = value;
+  while (Math.abs(scaled) >= 1024 && unit < units.length - 1) {
+    scaled /= 1024;
+    unit++;
+  }
+  return unit === 0 ? `${groups.format(value)} B` : `${scaled.toFixed(scaled >= 100 ? 0 : 1)} ${units[unit]}`;
+}
+
+/** @param {number} part @param {number} whole */
+export function percent(part, whole) {
+  return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–';
+}
+
+/** @param {bigint} value ns @param {number} decimals */
+function splitSeconds(value, decimals) {
+  const sign = value < 0n ? '-' : '';
+  const size = value < 0n ? -value : value;
+  const fraction = (size % 1000000000n).toString().padStart(9, '0').slice(0, decimals);
+  return { sign, seconds: size / 1000000000n, fraction: decimals > 0 ? `.${fraction}` : '' };
+}
+
+/** Turns times of the event arrays into text in the mode the reader chose. */
+export class Clock {
+  /**
+   * @param {string} originNs  session time of t = 0
+   * @param {string | null} utcEpochNs  UTC time of session time 0, null when the trace does not say
+   */
+  constructor(originNs, utcEpochNs) {
+    this.origin = BigInt(originNs);
+    this.utcEpoch = utcEpochNs === null || utcEpochNs === undefined ? null : BigInt(utcEpochNs);
+    /** @type {TimeMode} */
+    this.mode = 'relative';
+  }
+
+  /** Session time to ns after the origin. @param {number} sessionNs */
+  relative(sessionNs) {
+    return Number(BigInt(Math.round(sessionNs)) - this.origin);
+  }
+
+  /** @param {number} t  ns after the origin @param {number} [stepNs]  resolution wanted, 1 by default */
+  format(t, stepNs = 1) {
+    const decimals = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(Math.max(1, stepNs)))));
+    if (this.mode === 'relative') return this.formatRelative(t, stepNs);
+    const session = this.origin + BigInt(Math.round(t));
+    if (this.mode === 'absolute' || this.utcEpoch === null) {
+      const { sign, seconds, fraction } = splitSeconds(session, decimals);
+      return `${sign}${seconds}${fraction} s`;
+    }
+    const { seconds, fraction } = splitSeconds(this.utcEpoch + session, decimals);
+    return `${new Date(Number(seconds) * 1000).toISOString().slice(11, 19)}${fraction}`;
+  }
+
+  /** @param {number} t @param {number} stepNs */
+  formatRelative(t, stepNs) {
+    const size = Math.max(Math.abs(t), stepNs);
+    const [scale, unit] = size >= 1e9 ? [1e9, 's'] : size >= 1e6 ? [1e6, 'ms'] : size >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
+    const decimals = Math.max(0, Math.min(9, Math.ceil(Math.log10(scale / Math.max(1, stepNs)) - 1e-9)));
+    return `${(t / scale).toFixed(decimals)} ${unit}`;
+  }
+
+  /** UTC date of the window's begin, for the wall clock. @param {number} t */
+  date(t) {
+    if (this.utcEpoch === null) return null;
+    const { seconds } = splitSeconds(this.utcEpoch + this.origin + BigInt(Math.round(t)), 0);
+    return new Date(Number(seconds) * 1000).toISOString().slice(0, 10);
+  }
+}
+
+/** @type {Record<string, string>} */
+const unitLabels = {
+  ns: 'ns', us: 'µs', ms: 'ms', s: 's', bytes: 'bytes', percent: '%', per_second: '1/s', gb_per_s: 'GB/s',
+  timestamp_ns: 'time',
+};
+
+/** @param {Column} column */
+export function unitLabel(column) {
+  return unitLabels[column.unit] ?? '';
+}
+
+/** @type {Record<string, number>} */
+const unitDecimals = { us: 3, ms: 3, s: 6, percent: 2, gb_per_s: 2, per_second: 0 };
+
+/**
+ * Cell text for people; exactCell has every digit.
+ * @param {Cell} value @param {Column} column @param {Clock | null} clock
+ */
+export function cell(value, column, clock) {
+  if (value === null || value === undefined) return '–';
+  if (typeof value !== 'number') return String(value);
+  if (column.unit === 'id') return String(value);
+  if (column.unit === 'bytes') return bytes(value);
+  if (column.unit === 'timestamp_ns' && clock) return clock.format(clock.relative(value));
+  const decimals = unitDecimals[column.unit];
+  if (decimals !== undefined) {
+    return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  }
+  if (column.type === 'int' || Number.isInteger(value)) {
+    return Math.abs(value) < INTEGER_LIMIT ? groups.format(value) : String(value);
+  }
+  return value.toLocaleString('en-US', { maximumFractionDigits: 3 });
+}
+
+/** Column name for people: underscores out, the unit moves to its own label. @param {string} name */
+export function heading(name) {
+  return name.replace(/_(ns|us|ms|bytes|pct)$/, '').replace(/_/g, ' ');
+}

@@ -1,0 +1,39 @@
+import { h } from './dom.js';
+import { TIMELINE_KEYS } from './timeline/keys.js';
+
+/** @type {[string, string][]} */
+const GENERAL = [
+  ['1  2  3  4', 'Overview, timeline, tables, NVTX'],
+  ['/', 'Search or filter'],
+  ['?', 'This help'],
+];
+
+/** @type {[string, string][]} */
+const POINTER = [
+  ['Wheel, pinch', 'Zoom at the pointer'],
+  ['Drag', 'Move in time and through the tracks'],
+  ['Shift + drag, drag on the ruler', 'Select a time range: top kernels, busy time, launches'],
+  ['Shift + wheel', 'Move in time'],
+  ['Wheel over the labels, Alt + wheel', 'Scroll the tracks'],
+  ['Double click', 'Zoom to the selection'],
+];
+
+/** Keys and gestures. */
+export class HelpDialog {
+  constructor() {
+    /** @param {string} title @param {readonly (readonly [string, string])[]} rows */
+    const section = (title, rows) => [
+      h('h3', {}, title),
+      h('dl', { class: 'keys' }, rows.flatMap(([keys, text]) => [h('dt', {}, keys.split('  ').map((key) => h('kbd', {}, key))), h('dd', {}, text)])),
+    ];
+    this.dialog = h('dialog', { class: 'help', 'aria-label': 'Help' },
+      h('header', {}, h('h2', {}, 'Keys and gestures'), h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => this.dialog.close() }, '×')),
+      section('Everywhere', GENERAL), section('Timeline', TIMELINE_KEYS), section('Pointer', POINTER),
+      h('p', { class: 'muted' }, 'The address holds the view: copy it with “Link” and whoever opens the same file sees the same place.'));
+    document.body.append(this.dialog);
+  }
+
+  open() {
+    if (!this.dialog.open) this.dialog.showModal();
+  }
+}

@@ -1,0 +1,33 @@
+import { h, fitCanvas } from './dom.js';
+import { duration, integer } from './format.js';
+import { logHistogram } from './timeline/stats.js';
+
+const BINS = 32;
+const HEIGHT = 64;
+
+/**
+ * Distribution of durations on a logarithmic axis.
+ * @param {number[]} values  ns
+ * @param {number | null} marked  a value to point out
+ * @param {string} color @param {string} accent
+ * @param {number} [width]
+ */
+export function histogram(values, marked, color, accent, width = 300) {
+  const { counts, low, high, binOf } = logHistogram(values, BINS);
+  const sorted = [...values].sort((a, b) => a - b);
+  const median = sorted[Math.floor((sorted.length - 1) / 2)];
+  const summary = `${integer(values.length)} durations from ${duration(low)} to ${duration(high)}, median ${duration(median)}`;
+  const canvas = h('canvas', { class: 'histogram', role: 'img', 'aria-label': summary });
+  const context = fitCanvas(canvas, width, HEIGHT);
+  const peak = Math.max(...counts);
+  const step = width / counts.length;
+  counts.forEach((count, bin) => {
+    if (count === 0) return;
+    // Square root: a bin with one outlier stays visible beside a bin with thousands.
+    const size = Math.max(2, Math.sqrt(count / peak) * (HEIGHT - 4));
+    context.fillStyle = marked !== null && bin === binOf(marked) ? accent : color;
+    context.fillRect(bin * step, HEIGHT - size, Math.max(1, step - 1), size);
+  });
+  return h('figure', { class: 'histogram-box' }, canvas,
+    h('figcaption', {}, h('span', {}, duration(low)), h('span', {}, `median ${duration(median)}`), h('span', {}, duration(high))));
+}

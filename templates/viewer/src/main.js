@@ -1,0 +1,49 @@
+/** @import { Report, TimelineData } from './types.js' */
+import { App } from './app.js';
+import { decodeBase64, decodeEvents, inflate } from './decode.js';
+import { byId, h } from './dom.js';
+import { Model } from './model.js';
+
+/** @param {string} id */
+function readBlock(id) {
+  const element = byId(id);
+  const text = element.textContent ?? '';
+  // The text lives on in the decoded form only.
+  element.textContent = '';
+  return text;
+}
+
+/** Times of the start-up and the application itself, for tests and benchmarks. */
+const hook = {
+  ready: false,
+  timings: /** @type {Record<string, number>} */ ({}),
+  app: /** @type {App | null} */ (null),
+};
+
+async function start() {
+  const begin = performance.now();
+  /** @param {string} step */
+  const mark = (step) => (hook.timings[step] = performance.now() - begin);
+  /** @type {Report} */
+  const report = JSON.parse(readBlock('nsys-ai-report'));
+  /** @type {TimelineData} */
+  const timeline = JSON.parse(readBlock('nsys-ai-timeline'));
+  mark('parsed');
+  const compressed = decodeBase64(readBlock('nsys-ai-events'));
+  mark('base64');
+  const bytes = timeline.raw_bytes > 0 ? await inflate(compressed, timeline.raw_bytes) : new Uint8Array(0);
+  mark('inflated');
+  const events = decodeEvents(timeline, bytes);
+  mark('decoded');
+  hook.app = new App(new Model(report, timeline, events));
+  mark('built');
+  hook.timings.sinceNavigation = performance.now();
+  hook.ready = true;
+}
+
+Object.defineProperty(window, 'nsysAi', { value: hook });
+start().catch((error) => {
+  const text = error instanceof Error ? error.message : String(error);
+  document.querySelector('main')?.prepend(h('p', { class: 'notice bad', role: 'alert' }, `The interactive parts could not start: ${text}`));
+  throw error;
+});

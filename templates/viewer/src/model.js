@@ -1,0 +1,285 @@
+/** @import { EventArrays, Lane, Report, Table, TimelineData } from './types.js' */
+import { Clock } from './format.js';
+
+const GPU_KINDS = new Set(['kernel', 'copy', 'set', 'graph']);
+
+/** Position of the first element in [low, high) for which `isAfter` holds.
+ * @param {number} low @param {number} high @param {(index: number) => boolean} isAfter */
+export function bisect(low, high, isAfter) {
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isAfter(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Everything the page knows about the trace: the report's tables and the decoded events. */
+export class Model {
+  /** @param {Report} report @param {TimelineData} timeline @param {EventArrays} events */
+  constructor(report, timeline, events) {
+    this.report = report;
+    this.timeline = timeline;
+    this.events = events;
+    this.count = timeline.events;
+    this.lanes = timeline.lanes;
+    this.names = timeline.names;
+    this.shortNames = timeline.short_names;
+    this.clock = new Clock(timeline.origin_ns, report.run.utc_epoch_ns);
+    this.startNs = timeline.start_ns;
+    this.endNs = Math.max(timeline.end_ns, timeline.start_ns + 1);
+    /** Per name: how many events carry it (members of aggregates counted). */
+    this.nameCount = new Float64Array(this.names.length);
+    for (let i = 0; i < this.count; i++) this.nameCount[events.name[i]] += events.count[i];
+    /** @type {Map<string, string>} */
+    this.threadNames = new Map(timeline.threads.map((thread) => [`${thread.pid}:${thread.tid}`, thread.name]));
+    this.processNames = new Map(timeline.processes.map((process) => [process.pid, process.name]));
+    this.gpuLabels = new Map(timeline.gpus.map((gpu) => [gpu.id, gpu.label]));
+    /** @type {Map<string, number>} */
+    this.nameIndex = new Map();
+    this.names.forEach((text, index) => {
+      if (!this.nameIndex.has(text)) this.nameIndex.set(text, index);
+    });
+  }
+
+  /** @param {number} event */
+  laneIndex(event) {
+    return bisect(0, this.lanes.length, (index) => this.lanes[index].first > event) - 1;
+  }
+
+  /** @param {number} event @returns {Lane} */
+  laneOf(event) {
+    return this.lanes[this.laneIndex(event)];
+  }
+
+  /** @param {number} event */
+  end(event) {
+    return this.events.start[event] + this.events.duration[event];
+  }
+
+  /** @param {number} event */
+  nameOf(event) {
+    return this.names[this.events.name[event]];
+  }
+
+  /** @param {number} event */
+  shortNameOf(event) {
+    const index = this.events.name[event];
+    return this.shortNames[index] || this.names[index];
+  }
+
+  /** Category of a name, or null. @param {number} nameId */
+  category(nameId) {
+    const category = this.timeline.name_category[nameId] ?? -1;
+    return category >= 0 ? this.timeline.categories[category] : null;
+  }
+
+  /** First event of the lane that starts at or after `time`. @param {Lane} lane @param {number} time */
+  lowerBound(lane, time) {
+    const { start } = this.events;
+    return bisect(lane.first, lane.first + lane.count, (index) => start[index] >= time);
+  }
+
+  /** @param {Lane} lane */
+  isGpuLane(lane) {
+    return GPU_KINDS.has(lane.kind);
+  }
+
+  /** The call that launched a GPU operation, -1 for none. @param {number} event */
+  launchOf(event) {
+    return this.events.link[event] - 1;
+  }
+
+  /** GPU operations launched by API events in [low, high), in event order. @param {number} low @param {number} high */
+  launchedBy(low, high) {
+    const { link } = this.events;
+    /** @type {number[]} */
+    const found = [];
+    for (const lane of this.lanes) {
+      if (!this.isGpuLane(lane)) continue;
+      const last = lane.first + lane.count;
+      for (let i = lane.first; i < last; i++) {
+        if (link[i] > low && link[i] <= high) found.push(i);
+      }
+    }
+    return found;
+  }
+
+  /**
+   * NVTX ranges on a thread that contain `time`, outermost first.
+   * @param {number} pid @param {number} tid @param {number} time
+   */
+  rangeStack(pid, tid, time) {
+    const { start, duration, aux } = this.events;
+    /** @type {number[]} */
+    const stack = [];
+    for (const lane of this.lanes) {
+      if (lane.kind !== 'nvtx' || lane.pid !== pid || lane.tid !== tid) continue;
+      const past = bisect(lane.first, lane.first + lane.count, (index) => start[index] > time);
+      // Backwards from the newest start: the first range met on each depth decides whether it still runs.
+      let openDepth = Infinity;
+      for (let i = past - 1; i >= lane.first && openDepth > 0; i--) {
+        if (aux[i] >= openDepth) continue;
+        openDepth = aux[i];
+        if (start[i] + duration[i] > time || start[i] === time) stack.push(i);
+      }
+    }
+    return stack.reverse();
+  }
+
+  /** Innermost NVTX ranges around an event: its own thread, or that of its launch. @param {number} event */
+  contextStack(event) {
+    const lane = this.laneOf(event);
+    if (this.isGpuLane(lane)) {
+      const launch = this.launchOf(event);
+      if (launch < 0) return [];
+      const thread = this.laneOf(launch);
+      return this.rangeStack(thread.pid, thread.tid, this.events.start[launch]);
+    }
+    const stack = this.rangeStack(lane.pid, lane.tid, this.events.start[event]);
+    const depth = this.events.aux[event];
+    if (lane.kind === 'nvtx') return stack.filter((range) => range !== event && this.events.aux[range] < depth);
+    return stack;
+  }
+
+  /**
+   * Nearest matching event after (direction 1) or before (-1) a place, in the order (start, index).
+   * @param {number} time @param {number} event  -1: no event, just the time
+   * @param {1 | -1} direction
+   * @param {(event: number) => boolean} matches
+   * @returns {number} -1 for none
+   */
+  nearest(time, event, direction, matches) {
+    const { start } = this.events;
+    let best = -1;
+    for (const lane of this.lanes) {
+      const first = lane.first;
+      const last = first + lane.count;
+      if (direction > 0) {
+        for (let i = this.lowerBound(lane, time); i < last; i++) {
+          if (best >= 0 && (start[i] > start[best] || (start[i] === start[best] && i > best))) break;
+          if (start[i] === time && i <= event) continue;
+          if (!matches(i)) continue;
+          best = i;
+          break;
+        }
+      } else {
+        for (let i = bisect(first, last, (index) => start[index] > time) - 1; i >= first; i--) {
+          if (best >= 0 && (start[i] < start[best] || (start[i] === start[best] && i < best))) break;
+          if (start[i] === time && (event < 0 || i >= event)) continue;
+          if (!matches(i)) continue;
+          best = i;
+          break;
+        }
+      }
+    }
+    return best;
+  }
+
+  /** Rank (from 1) and number of the events with an event's name. @param {number} event */
+  rankOfName(event) {
+    const { name, start } = this.events;
+    const wanted = name[event];
+    let rank = 1;
+    let total = 0;
+    for (let i = 0; i < this.count; i++) {
+      if (name[i] !== wanted) continue;
+      total++;
+      if (start[i] < start[event] || (start[i] === start[event] && i < event)) rank++;
+    }
+    return { rank, total };
+  }
+
+  /** Durations of all GPU events of a name, on one device or all. @param {number} nameId @param {number | null} device */
+  durationsOf(nameId, device) {
+    const { name, duration, count } = this.events;
+    /** @type {number[]} */
+    const values = [];
+    for (const lane of this.lanes) {
+      if (device !== null && this.isGpuLane(lane) && lane.gpu !== device) continue;
+      for (let i = lane.first; i < lane.first + lane.count; i++) {
+        if (name[i] === nameId && count[i] === 1) values.push(duration[i]);
+      }
+    }
+    return values;
+  }
+
+  /**
+   * The event that evidence or a table row means: the one of that name closest to the start given, or the longest.
+   * @param {string | null} text  full name
+   * @param {{start?: number | null, device?: number | null, pid?: number | null, tid?: number | null}} where
+   */
+  findEvent(text, where) {
+    const { name, start, duration } = this.events;
+    const wanted = text === null ? undefined : this.nameIndex.get(text);
+    if (text !== null && wanted === undefined) return -1;
+    let best = -1;
+    let bestScore = -Infinity;
+    for (const lane of this.lanes) {
+      if (where.device !== null && where.device !== undefined && lane.gpu !== where.device) continue;
+      if (where.pid !== null && where.pid !== undefined && lane.pid !== where.pid) continue;
+      if (where.tid !== null && where.tid !== undefined && lane.tid !== where.tid && !this.isGpuLane(lane)) continue;
+      for (let i = lane.first; i < lane.first + lane.count; i++) {
+        if (wanted !== undefined && name[i] !== wanted) continue;
+        const score = where.start !== null && where.start !== undefined ? -Math.abs(start[i] - where.start) : duration[i];
+        if (score > bestScore) {
+          bestScore = score;
+          best = i;
+        }
+      }
+    }
+    return best;
+  }
+
+  /** @param {string} name @returns {Table | null} */
+  table(name) {
+    return Object.prototype.hasOwnProperty.call(this.report.tables, name) ? this.report.tables[name] : null;
+  }
+
+  /** @param {Lane} lane */
+  laneLabel(lane) {
+    switch (lane.kind) {
+      case 'kernel': return `Stream ${lane.stream}`;
+      case 'copy': return `Stream ${lane.stream} copies`;
+      case 'set': return `Stream ${lane.stream} memset`;
+      case 'graph': return `Stream ${lane.stream} graphs`;
+      case 'api': return 'CUDA API';
+      case 'nvtx_async': return 'NVTX start/end';
+      default: return 'NVTX';
+    }
+  }
+
+  /** @param {number} pid @param {number} tid */
+  threadLabel(pid, tid) {
+    const text = this.threadNames.get(`${pid}:${tid}`);
+    return text ? `${text} · ${tid}` : `Thread ${tid}`;
+  }
+
+  /** @param {number} pid */
+  processLabel(pid) {
+    const text = this.processNames.get(pid);
+    return text ? `${text} · ${pid}` : `Process ${pid}`;
+  }
+}
+
+/** Column position by name, -1 when the table lacks it. @param {Table} table @param {string} name */
+export function columnIndex(table, name) {
+  return table.columns.findIndex((column) => column.name === name);
+}
+
+/**
+ * A table row's place on the timeline.
+ * @param {Table} table
+ * @returns {{start: number, end: number, device: number, pid: number, tid: number, name: number}} column positions
+ */
+export function placeColumns(table) {
+  const times = table.columns.map((column, index) => (column.unit === 'timestamp_ns' ? index : -1)).filter((index) => index >= 0);
+  return {
+    start: times[0] ?? -1,
+    end: times[1] ?? -1,
+    device: columnIndex(table, 'device_id'),
+    pid: columnIndex(table, 'pid'),
+    tid: columnIndex(table, 'tid'),
+    name: ['kernel_name', 'range_name', 'api_name', 'name', 'direction'].map((name) => columnIndex(table, name)).find((index) => index >= 0) ?? -1,
+  };
+}

@@ -1,0 +1,100 @@
+/** @import { Table } from '../types.js' */
+/** @import { Model } from '../model.js' */
+import { columnIndex } from '../model.js';
+
+/**
+ * @typedef {object} RangeNode
+ * @property {string} key  path, stable across visits
+ * @property {string} name
+ * @property {number} depth
+ * @property {RangeNode | null} parent
+ * @property {RangeNode[]} children
+ * @property {number} count
+ * @property {number} wallMs
+ * @property {number} wallSelfMs
+ * @property {number} gpuMs
+ * @property {number} gpuSelfMs
+ * @property {number | null} pid
+ * @property {number | null} tid
+ */
+
+/** @typedef {'wall' | 'gpu'} Metric */
+
+/** @param {RangeNode} node @param {Metric} metric */
+export function totalOf(node, metric) {
+  return metric === 'wall' ? node.wallMs : node.gpuMs;
+}
+
+/** @param {RangeNode} node @param {Metric} metric */
+export function selfOf(node, metric) {
+  return metric === 'wall' ? node.wallSelfMs : node.gpuSelfMs;
+}
+
+/** @param {string} name @param {RangeNode | null} parent @param {string} key @returns {RangeNode} */
+function makeNode(name, parent, key) {
+  const node = {
+    key, name, depth: parent ? parent.depth + 1 : 0, parent, children: [], count: 0, wallMs: 0, wallSelfMs: 0, gpuMs: 0, gpuSelfMs: 0, pid: null, tid: null,
+  };
+  if (parent) parent.children.push(node);
+  return node;
+}
+
+/**
+ * The table nvtx_tree as a tree. Merged: equal paths of all threads are one node; else one branch per thread.
+ * @param {Model} model @param {Table} table @param {boolean} merged @returns {RangeNode}
+ */
+export function buildTree(model, table, merged) {
+  const column = Object.fromEntries(
+    ['node_id', 'parent_id', 'pid', 'tid', 'range_name', 'count', 'total_time_ms', 'self_time_ms', 'attributed_kernel_time_ms', 'self_kernel_time_ms']
+      .map((key) => [key, columnIndex(table, key)]),
+  );
+  const root = makeNode(merged ? 'All threads' : 'All processes', null, '');
+  /** @type {Map<string, RangeNode>} */
+  const byKey = new Map();
+  /** @type {Map<number, RangeNode>} */
+  const byId = new Map();
+  /** @param {RangeNode} parent @param {string} id @param {string} label */
+  const childOf = (parent, id, label) => {
+    const key = parent.key === '' ? id : `${parent.key}\u0001${id}`;
+    let node = byKey.get(key);
+    if (!node) byKey.set(key, (node = makeNode(label, parent, key)));
+    return node;
+  };
+  for (const row of table.rows) {
+    /** @param {string} key */
+    const number = (key) => (column[key] >= 0 ? Number(row[column[key]]) || 0 : 0);
+    const pid = number('pid');
+    const tid = number('tid');
+    const parentId = number('parent_id');
+    let parent = byId.get(parentId);
+    const isRoot = parentId < 0 || !parent;
+    if (!parent || parentId < 0) {
+      parent = merged ? root : childOf(childOf(root, `p${pid}`, model.processLabel(pid)), `t${tid}`, model.threadLabel(pid, tid));
+    }
+    const text = String(row[column.range_name]);
+    const node = childOf(parent, text, text);
+    byId.set(number('node_id'), node);
+    node.count += number('count');
+    node.wallMs += number('total_time_ms');
+    node.wallSelfMs += number('self_time_ms');
+    node.gpuMs += number('attributed_kernel_time_ms');
+    node.gpuSelfMs += number('self_kernel_time_ms');
+    node.pid = merged ? null : pid;
+    node.tid = merged ? null : tid;
+    if (isRoot) {
+      for (let above = node.parent; above; above = above.parent) {
+        above.wallMs += number('total_time_ms');
+        above.gpuMs += number('attributed_kernel_time_ms');
+        above.count += number('count');
+      }
+    }
+  }
+  return root;
+}
+
+/** Children with time in the metric, longest first. @param {RangeNode} node @param {Metric} metric */
+export function sortedChildren(node, metric) {
+  return node.children
+    .filter((child) => totalOf(child, metric) > 0)
+    .sort((a, b) => totalOf(b, metric) - totalOf(a, metric) || (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,231 @@
+/** @import { App } from '../app.js' */
+/** @import { Metric, RangeNode } from './tree.js' */
+import { nameColor } from '../colors.js';
+import { h, name, replace } from '../dom.js';
+import { integer } from '../format.js';
+import { compileSearch } from '../search.js';
+import { VirtualTable } from '../tables/virtual-table.js';
+import { FlameGraph } from './flame.js';
+import { phaseBars } from './phases.js';
+import { buildTree, selfOf, sortedChildren, totalOf } from './tree.js';
+
+const OPEN_DEPTH = 2;
+
+/** @param {number} ms */
+function milliseconds(ms) {
+  return ms.toLocaleString('en-US', { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+}
+
+/** @param {number} part @param {number} whole */
+function share(part, whole) {
+  return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–';
+}
+
+/** Phases, flame graph and tree of the NVTX ranges. */
+export class NvtxView {
+  /** @param {App} app @param {HTMLElement} host */
+  constructor(app, host) {
+    this.app = app;
+    this.merged = true;
+    this.source = app.model.table('nvtx_tree');
+    /** @type {RangeNode | null} */
+    this.root = null;
+    /** @type {RangeNode[]} */
+    this.rows = [];
+    /** @type {Set<RangeNode>} */
+    this.open = new Set();
+    this.phases = h('div', { class: 'phases' });
+    if (!this.source || this.source.rows.length === 0) {
+      host.append(this.phases, h('p', { class: 'empty' }, 'The trace holds no NVTX ranges. Annotate the program (torch.cuda.nvtx, nvtxRangePush) to see GPU time by its own terms.'));
+      replace(this.phases, ...phaseBars(app.model));
+      return;
+    }
+    this.metric = h('select', { 'aria-label': 'Time shown', onchange: () => this.change({ nm: this.metric?.value ?? 'wall', nr: '' }) },
+      h('option', { value: 'wall' }, 'Wall time'), h('option', { value: 'gpu' }, 'GPU time'));
+    this.grouping = h('select', { 'aria-label': 'Grouping', onchange: () => this.change({ ng: this.grouping?.value ?? 'merged', nr: '' }) },
+      h('option', { value: 'merged' }, 'All threads merged'), h('option', { value: 'threads' }, 'By process and thread'));
+    this.search = h('input', { type: 'search', id: 'nvtx-search', placeholder: 'Highlight ranges', 'aria-label': 'Highlight ranges', autocomplete: 'off', spellcheck: 'false', oninput: () => this.show() });
+    this.path = h('nav', { class: 'crumbs', 'aria-label': 'Path of the range in focus' });
+    this.hint = h('div', { class: 'tooltip fixed', 'aria-hidden': 'true' });
+    this.hint.hidden = true;
+    this.flame = new FlameGraph({
+      focus: (node) => this.change({ nr: node === this.state().focus && node.parent ? node.parent.key : node.key }),
+      open: (node) => this.showInTimeline(node),
+      hover: (node, x, y) => this.showHint(node, x, y),
+    });
+    const numeric = (/** @type {string} */ label, /** @type {string} */ unit, /** @type {string} */ help, width = 118) => ({ label, unit, help, numeric: true, width });
+    this.grid = new VirtualTable({
+      label: 'NVTX ranges as a tree',
+      columns: [
+        { label: 'range', numeric: false, width: 420, help: 'Canonical name; click to unfold' },
+        numeric('count', '', 'Number of instances', 80), numeric('total', 'ms', 'Time inside the range, all instances'),
+        numeric('share', '%', 'Part of the parent', 90), numeric('self', 'ms', 'Time not inside a child range'),
+        numeric('GPU', 'ms', 'Time of the kernels launched inside the range'), numeric('GPU self', 'ms', 'Time of the kernels launched inside this range but inside no child'),
+      ],
+      cell: (row, column, element) => this.cell(this.rows[row], column, element),
+      activate: (row) => this.toggle(this.rows[row]),
+      onKey: (row, key) => this.key(this.rows[row], key),
+      decorate: (row, element) => {
+        const node = this.rows[row];
+        element.setAttribute('aria-level', String(node.depth + 1));
+        if (node.children.length > 0) element.setAttribute('aria-expanded', String(this.open.has(node)));
+      },
+    });
+    host.append(
+      this.phases,
+      h('section', { class: 'nvtx-section', 'aria-label': 'Flame graph' },
+        h('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'NVTX ranges' },
+          h('h2', {}, 'NVTX ranges'),
+          h('div', { class: 'group' }, this.metric, this.grouping), h('div', { class: 'group search' }, this.search)),
+        this.path, this.flame.element),
+      h('section', { class: 'nvtx-section grow', 'aria-label': 'Tree' }, this.grid.element), this.hint);
+  }
+
+  state() {
+    const { values } = this.app.state;
+    const metric = /** @type {Metric} */ (values.nm === 'gpu' ? 'gpu' : 'wall');
+    return { metric, merged: values.ng !== 'threads', focus: this.focus(values.nr) };
+  }
+
+  /** @param {string} key */
+  focus(key) {
+    if (!this.root) return null;
+    /** @type {RangeNode} */
+    let node = this.root;
+    if (key === '') return node;
+    let path = '';
+    for (const part of key.split('\u0001')) {
+      path = path === '' ? part : `${path}\u0001${part}`;
+      const next = node.children.find((child) => child.key === path);
+      if (!next) return node;
+      node = next;
+    }
+    return node;
+  }
+
+  /** @param {Partial<import('../state.js').ViewState>} patch */
+  change(patch) {
+    this.app.state.set(patch);
+    this.restore();
+  }
+
+  restore() {
+    if (!this.source) return;
+    const merged = this.app.state.values.ng !== 'threads';
+    if (!this.root || this.merged !== merged) {
+      this.merged = merged;
+      this.root = buildTree(this.app.model, this.source, merged);
+      this.open = new Set();
+      /** @param {RangeNode} node */
+      const openUpTo = (node) => {
+        if (node.depth >= OPEN_DEPTH) return;
+        this.open.add(node);
+        node.children.forEach(openUpTo);
+      };
+      openUpTo(this.root);
+    }
+    this.show();
+  }
+
+  show() {
+    const { metric, merged, focus } = this.state();
+    if (!this.root || !focus || !this.flame || !this.grid || !this.path || !this.metric || !this.grouping || !this.search) return;
+    this.metric.value = metric;
+    this.grouping.value = merged ? 'merged' : 'threads';
+    const compiled = compileSearch(this.search.value, false);
+    this.matches = compiled && 'test' in compiled ? compiled.test : null;
+    this.flame.show(focus, metric, this.matches, this.app.timeline.theme);
+    replace(this.phases, ...phaseBars(this.app.model));
+    /** @type {RangeNode[]} */
+    const chain = [];
+    for (let node = /** @type {RangeNode | null} */ (focus); node; node = node.parent) chain.unshift(node);
+    replace(this.path, ...chain.map((node) => h('button', { type: 'button', class: 'link', onclick: () => this.change({ nr: node.key }) }, name(node.name))),
+      focus.parent ? h('button', { type: 'button', onclick: () => this.showInTimeline(focus) }, 'Show in the timeline') : null);
+    this.list();
+  }
+
+  /** Rows of the tree that are unfolded, depth first. */
+  list() {
+    const { metric, focus } = this.state();
+    if (!focus || !this.grid) return;
+    this.rows = [];
+    const pending = [focus];
+    for (let node = pending.pop(); node; node = pending.pop()) {
+      this.rows.push(node);
+      if (this.open.has(node) || node === focus) pending.push(...sortedChildren(node, metric).reverse());
+    }
+    this.grid.setCount(this.rows.length);
+  }
+
+  /** @param {RangeNode} node @param {number} column @param {HTMLTableCellElement} element */
+  cell(node, column, element) {
+    const { metric } = this.state();
+    switch (column) {
+      case 0: {
+        const label = h('span', { class: this.matches && node.depth > 0 && this.matches(node.name) ? 'tree-label match' : 'tree-label' },
+          h('span', { class: 'twist', 'aria-hidden': 'true' }, sortedChildren(node, metric).length === 0 ? '' : this.open.has(node) ? '▾' : '▸'),
+          this.swatch(node), name(node.name),
+          node.depth > 0 ? h('button', { type: 'button', class: 'row-more', title: 'Show in the timeline', 'aria-label': 'Show in the timeline', onclick: (/** @type {Event} */ event) => {
+            event.stopPropagation();
+            this.showInTimeline(node);
+          } }, '⤷') : null);
+        label.style.paddingLeft = `${Math.min(24, node.depth) * 14}px`;
+        element.title = node.name;
+        return label;
+      }
+      case 1: return integer(node.count);
+      case 2: return milliseconds(totalOf(node, metric));
+      case 3: {
+        const whole = node.parent ? totalOf(node.parent, metric) : totalOf(node, metric);
+        element.classList.add('bar');
+        element.style.setProperty('--share', `${whole > 0 ? Math.min(100, (100 * totalOf(node, metric)) / whole) : 0}%`);
+        return share(totalOf(node, metric), whole);
+      }
+      case 4: return milliseconds(selfOf(node, metric));
+      case 5: return milliseconds(node.gpuMs);
+      default: return milliseconds(node.gpuSelfMs);
+    }
+  }
+
+  /** @param {RangeNode} node */
+  swatch(node) {
+    const swatch = h('i', { class: 'swatch' });
+    swatch.style.background = node.depth === 0 ? 'transparent' : nameColor(node.name);
+    return swatch;
+  }
+
+  /** @param {RangeNode} node @param {boolean} [open] */
+  toggle(node, open = !this.open.has(node)) {
+    if (open) this.open.add(node);
+    else this.open.delete(node);
+    this.list();
+  }
+
+  /** @param {RangeNode} node @param {string} key */
+  key(node, key) {
+    if (key === 'ArrowRight') this.toggle(node, true);
+    else if (key === 'ArrowLeft') this.toggle(node, false);
+    else return false;
+    return true;
+  }
+
+  /** @param {RangeNode | null} node @param {number} x @param {number} y */
+  showHint(node, x, y) {
+    if (!this.hint || !this.root) return;
+    this.hint.hidden = node === null;
+    if (!node) return;
+    const { metric } = this.state();
+    replace(this.hint, h('div', { class: 'tooltip-title' }, name(node.name)),
+      h('div', {}, `${integer(node.count)} instances`),
+      h('div', {}, 'Wall ', h('b', {}, `${milliseconds(node.wallMs)} ms`), `, self ${milliseconds(node.wallSelfMs)} ms`),
+      h('div', {}, 'GPU ', h('b', {}, `${milliseconds(node.gpuMs)} ms`), `, self ${milliseconds(node.gpuSelfMs)} ms`),
+      h('div', {}, `${share(totalOf(node, metric), totalOf(this.root, metric))} of all${node.parent ? `, ${share(totalOf(node, metric), totalOf(node.parent, metric))} of parent` : ''}`));
+    const box = this.hint.getBoundingClientRect();
+    this.hint.style.transform = `translate(${Math.max(4, Math.min(x + 14, innerWidth - box.width - 8))}px, ${Math.min(y + 14, innerHeight - box.height - 8)}px)`;
+  }
+
+  /** @param {RangeNode} node */
+  showInTimeline(node) {
+    this.app.showEvidence({ text: node.name, name: node.name, pid: node.pid, tid: node.tid });
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * View state that stands in the URL fragment, so that a link shows a colleague the same place.
+ * Keys are short because links get pasted into chats; docs/viewer.md lists them.
+ *
+ * @typedef {object} ViewState
+ * @property {string} v  view
+ * @property {string} a  left edge of the timeline, ns after the origin
+ * @property {string} b  right edge
+ * @property {string} e  selected event
+ * @property {string} g  selected idle gap: row of the table
+ * @property {string} r  selected time range "from-to"
+ * @property {string} y  scroll position of the timeline
+ * @property {string} x  groups folded or unfolded
+ * @property {string} q  search text
+ * @property {string} qx  "1": a regular expression
+ * @property {string} qo  "1": show only matches
+ * @property {string} c  colours: name or category
+ * @property {string} tm  time mode
+ * @property {string} t  table
+ * @property {string} s  sort "column.asc" or "column.desc"
+ * @property {string} f  table filter
+ * @property {string} nm  NVTX metric: wall or gpu
+ * @property {string} ng  NVTX grouping: merged or threads
+ * @property {string} nr  NVTX node in focus
+ */
+
+/** @type {ViewState} */
+export const DEFAULTS = {
+  v: 'overview', a: '', b: '', e: '', g: '', r: '', y: '', x: '', q: '', qx: '', qo: '', c: 'category', tm: 'relative',
+  t: '', s: '', f: '', nm: 'wall', ng: 'merged', nr: '',
+};
+
+const WRITE_DELAY_MS = 250;
+
+/** Keeps the fragment and the views in step. */
+export class StateStore {
+  constructor() {
+    /** @type {ViewState} */
+    this.values = { ...DEFAULTS };
+    /** @type {((state: ViewState) => void)[]} */
+    this.listeners = [];
+    this.timer = 0;
+    this.read();
+    window.addEventListener('hashchange', () => {
+      this.read();
+      for (const listener of this.listeners) listener(this.values);
+    });
+  }
+
+  read() {
+    const parameters = new URLSearchParams(location.hash.slice(1));
+    for (const key of /** @type {(keyof ViewState)[]} */ (Object.keys(DEFAULTS))) {
+      this.values[key] = parameters.get(key) ?? DEFAULTS[key];
+    }
+  }
+
+  /** @param {(state: ViewState) => void} listener  called when the reader follows a link or goes back */
+  onNavigate(listener) {
+    this.listeners.push(listener);
+  }
+
+  /** @param {Partial<ViewState>} patch @param {boolean} [asNewPage]  worth a step of the Back button */
+  set(patch, asNewPage = false) {
+    Object.assign(this.values, patch);
+    clearTimeout(this.timer);
+    if (asNewPage) this.write(true);
+    // Browsers limit how often the address may change: panning writes it once it comes to rest.
+    else this.timer = window.setTimeout(() => this.write(false), WRITE_DELAY_MS);
+  }
+
+  /** @param {boolean} asNewPage */
+  write(asNewPage) {
+    const target = this.link();
+    if (target === location.hash || (target === '#' && location.hash === '')) return;
+    try {
+      if (asNewPage) history.pushState(null, '', target);
+      else history.replaceState(null, '', target);
+    } catch {
+      // A sandboxed frame may forbid it; the page works without a link.
+    }
+  }
+
+  link() {
+    const parameters = new URLSearchParams();
+    for (const key of /** @type {(keyof ViewState)[]} */ (Object.keys(DEFAULTS))) {
+      if (this.values[key] !== DEFAULTS[key]) parameters.set(key, this.values[key]);
+    }
+    return `#${parameters.toString()}`;
+  }
+}

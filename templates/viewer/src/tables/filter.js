@@ -1,0 +1,122 @@
+/** @import { Cell, Table } from '../types.js' */
+
+/** @typedef {(row: Cell[]) => boolean} RowTest */
+
+const TERM = /"([^"]*)"|(\S+)/gu;
+const COMPARISON = /^([A-Za-z0-9_]+)(>=|<=|!=|>|<|=|~|:)(.*)$/u;
+
+/** @param {string} operator @param {number} left @param {number} right */
+function compare(operator, left, right) {
+  switch (operator) {
+    case '>': return left > right;
+    case '<': return left < right;
+    case '>=': return left >= right;
+    case '<=': return left <= right;
+    case '!=': return left !== right;
+    default: return left === right;
+  }
+}
+
+/** @param {Table} table @param {string} column @param {string} operator @param {string} value @returns {RowTest | string | null} */
+function columnTest(table, column, operator, value) {
+  const index = table.columns.findIndex((candidate) => candidate.name === column);
+  if (index < 0) return null;
+  if (operator === ':') {
+    const wanted = value.toLowerCase();
+    return (row) => String(row[index] ?? '').toLowerCase().includes(wanted);
+  }
+  if (operator === '~') {
+    try {
+      const pattern = new RegExp(value, 'iu');
+      return (row) => pattern.test(String(row[index] ?? ''));
+    } catch {
+      return `invalid expression: ${value}`;
+    }
+  }
+  const number = Number(value);
+  if (table.columns[index].type !== 'text') {
+    if (value === '' || Number.isNaN(number)) return `not a number: ${value}`;
+    return (row) => typeof row[index] === 'number' && compare(operator, /** @type {number} */ (row[index]), number);
+  }
+  if (operator === '=') return (row) => String(row[index] ?? '') === value;
+  if (operator === '!=') return (row) => String(row[index] ?? '') !== value;
+  return `${column} is text: use = != : or ~`;
+}
+
+/**
+ * Filter language: words must all occur in the row; `column>10`, `column=x`, `column:part`, `column~regex`
+ * test one column; quotes keep spaces together.
+ * @param {Table} table @param {string} text
+ * @returns {{test: RowTest, error: string | null}}
+ */
+export function compileFilter(table, text) {
+  /** @type {RowTest[]} */
+  const tests = [];
+  /** @type {string | null} */
+  let error = null;
+  for (const match of text.matchAll(TERM)) {
+    const term = match[1] ?? match[2];
+    const parts = match[1] === undefined ? COMPARISON.exec(term) : null;
+    const test = parts ? columnTest(table, parts[1], parts[2], parts[3]) : null;
+    if (typeof test === 'string') {
+      error = test;
+    } else if (test) {
+      tests.push(test);
+    } else {
+      const wanted = term.toLowerCase();
+      tests.push((row) => row.some((value) => value !== null && String(value).toLowerCase().includes(wanted)));
+    }
+  }
+  return { test: (row) => tests.every((test) => test(row)), error };
+}
+
+/** Order of rows: numbers by size, text by code unit, empty cells last; ties keep the report's order.
+ * @param {Table} table @param {number[]} rows @param {number} column @param {boolean} descending */
+export function sortRows(table, rows, column, descending) {
+  const sign = descending ? -1 : 1;
+  return [...rows].sort((a, b) => {
+    const left = table.rows[a][column];
+    const right = table.rows[b][column];
+    if (left === right) return a - b;
+    if (left === null || left === undefined) return 1;
+    if (right === null || right === undefined) return -1;
+    return (left < right ? -1 : 1) * sign || a - b;
+  });
+}
+
+/** A leading = + - @ makes spreadsheets run a cell as a formula. @param {string} text */
+function guardFormula(text) {
+  return /^[=+\-@\t\r]/u.test(text) ? `'${text}` : text;
+}
+
+/** @param {Table} table @param {number[]} rows */
+export function toCsv(table, rows) {
+  /** @param {Cell} value */
+  const field = (value) => {
+    if (value === null || value === undefined) return '';
+    if (typeof value === 'number') return String(value);
+    const text = guardFormula(value);
+    return /[",\r\n]/u.test(text) ? `"${text.replace(/"/gu, '""')}"` : text;
+  };
+  const lines = [table.columns.map((column) => column.name).join(',')];
+  for (const row of rows) lines.push(table.rows[row].map(field).join(','));
+  return `${lines.join('\n')}\n`;
+}
+
+/** @param {Table} table @param {number[]} rows */
+export function toMarkdown(table, rows) {
+  /** @param {Cell} value */
+  const field = (value) => {
+    if (value === null || value === undefined) return '';
+    if (typeof value === 'number') return String(value);
+    // Entities keep markup, mentions and issue numbers of kernel names from taking effect.
+    return value.replace(/[\r\n]+/gu, ' ').replace(/[\\`*_~|[\]<>&@#]/gu, (character) => `&#${character.charCodeAt(0)};`);
+  };
+  /** @param {string[]} cells */
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return `${[
+    line(table.columns.map((column) => column.name)),
+    line(table.columns.map((column) => (column.type === 'text' ? ':---' : '---:'))),
+    ...rows.map((row) => line(table.rows[row].map(field))),
+  ].join('\n')}\n`;
+}

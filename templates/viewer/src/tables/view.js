@@ -1,0 +1,266 @@
+/** @import { App } from '../app.js' */
+/** @import { Cell, Column, Table } from '../types.js' */
+import { CAUSE_COLORS, categoryColor } from '../colors.js';
+import { copyText, h, name, replace } from '../dom.js';
+import { cell, heading, integer, unitLabel } from '../format.js';
+import { histogram } from '../histogram.js';
+import { columnIndex, placeColumns } from '../model.js';
+import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';
+import { VirtualTable } from './virtual-table.js';
+
+const CHARACTER_PX = 7.2;
+const SAMPLED_ROWS = 200;
+const FILTER_DELAY_MS = 120;
+
+/** Every table of the report. Nothing here knows any analysis: units and descriptions come with the data. */
+export class TablesView {
+  /** @param {App} app @param {HTMLElement} host */
+  constructor(app, host) {
+    this.app = app;
+    this.names = Object.keys(app.report.tables).filter((key) => key !== 'nvtx_tree');
+    this.current = '';
+    /** @type {number[]} */
+    this.rows = [];
+    /** @type {number[]} */
+    this.columns = [];
+    this.sortColumn = -1;
+    this.descending = true;
+    this.exact = false;
+    /** @type {VirtualTable | null} */
+    this.grid = null;
+    let timer = 0;
+    this.filter = h('input', {
+      type: 'search', id: 'table-filter', placeholder: 'Filter: words, column>10, column:text', 'aria-label': 'Filter rows', autocomplete: 'off', spellcheck: 'false',
+      title: 'Words must all occur in the row. column>10, column=x, column:part and column~regex test one column.',
+      oninput: () => {
+        clearTimeout(timer);
+        timer = window.setTimeout(() => {
+          this.app.state.set({ f: this.filter.value });
+          this.apply();
+        }, FILTER_DELAY_MS);
+      },
+    });
+    this.status = h('output', { class: 'search-status', 'aria-live': 'polite' });
+    this.exactBox = h('input', { type: 'checkbox', onchange: () => {
+      this.exact = this.exactBox.checked;
+      this.build();
+    } });
+    this.copied = h('span', { class: 'muted', role: 'status' });
+    /** @param {string} label @param {(table: Table, rows: number[]) => string} convert */
+    const copy = (label, convert) => h('button', { type: 'button', title: `Copy the rows shown as ${label}, all columns`, onclick: async () => {
+      const table = this.table();
+      if (!table) return;
+      const done = await copyText(convert(table, this.rows));
+      this.copied.textContent = done ? `${integer(this.rows.length)} rows copied` : 'The browser refused to copy';
+      setTimeout(() => (this.copied.textContent = ''), 2500);
+    } }, `Copy ${label}`);
+    this.picker = h('select', { 'aria-label': 'Table', class: 'phone-only', onchange: () => this.open(this.picker.value) },
+      this.names.map((key) => h('option', { value: key }, app.report.tables[key].title)));
+    this.list = h('nav', { class: 'table-list', 'aria-label': 'Tables' },
+      this.names.map((key) => h('button', { type: 'button', 'data-table': key, onclick: () => this.open(key) },
+        h('span', {}, app.report.tables[key].title), h('span', { class: 'count' }, integer(app.report.tables[key].rows.length)))));
+    this.title = h('h2', {});
+    this.description = h('p', { class: 'muted description' });
+    this.place = h('div', { class: 'table-place' });
+    this.drawer = h('aside', { class: 'drawer', 'aria-label': 'Row' });
+    this.drawer.hidden = true;
+    host.append(
+      this.list,
+      h('div', { class: 'table-main' },
+        h('div', { class: 'table-head' }, this.picker, this.title, this.description),
+        h('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Table' },
+          h('div', { class: 'group search' }, this.filter, this.status),
+          h('div', { class: 'group' }, copy('CSV', toCsv), copy('Markdown', toMarkdown),
+            h('label', { class: 'check', title: 'Show the exact twins in ns of columns in ms, too' }, this.exactBox, 'exact ns'), this.copied)),
+        this.place, this.drawer));
+    window.addEventListener('beforeprint', () => this.grid?.prepareForPrint());
+    window.addEventListener('afterprint', () => this.grid?.render(true));
+  }
+
+  table() {
+    return this.app.model.table(this.current);
+  }
+
+  /** @param {string} key @param {number} [row]  row of the table to point at */
+  open(key, row = -1) {
+    this.app.state.set({ v: 'tables', t: key, s: '', f: '' }, true);
+    this.restore();
+    if (row >= 0) {
+      const position = this.rows.indexOf(row);
+      if (position >= 0) {
+        this.grid?.setActive(position, true);
+        this.showDrawer(row);
+      }
+    }
+  }
+
+  restore() {
+    const { values } = this.app.state;
+    this.current = this.names.includes(values.t) ? values.t : this.names[0] ?? '';
+    const table = this.table();
+    if (!table) {
+      replace(this.place, h('p', { class: 'muted' }, 'This report has no tables.'));
+      return;
+    }
+    const [column, direction] = values.s.split('.');
+    this.sortColumn = columnIndex(table, column);
+    this.descending = direction !== 'asc';
+    this.filter.value = values.f;
+    this.drawer.hidden = true;
+    this.build();
+  }
+
+  /** Sets the table up after another one, or other columns, were chosen. */
+  build() {
+    const table = this.table();
+    if (!table) return;
+    this.title.textContent = table.title;
+    this.description.textContent = table.description ?? '';
+    this.picker.value = this.current;
+    for (const button of this.list.querySelectorAll('button')) {
+      if (button.dataset.table === this.current) button.setAttribute('aria-current', 'true');
+      else button.removeAttribute('aria-current');
+    }
+    const twins = table.columns.filter((column) => column.name.endsWith('_ms')).map((column) => `${column.name.slice(0, -3)}_ns`);
+    this.hasTwins = table.columns.some((column) => twins.includes(column.name));
+    this.exactBox.disabled = !this.hasTwins;
+    this.columns = table.columns.map((_, index) => index).filter((index) => this.exact || !twins.includes(table.columns[index].name));
+    const grid = new VirtualTable({
+      label: table.title,
+      columns: this.columns.map((index) => this.describe(table, index)),
+      cell: (row, column, element) => this.cell(table, this.rows[row], this.columns[column], element),
+      activate: (row) => this.activate(table, this.rows[row]),
+      onKey: (row, key) => {
+        if (key !== ' ') return false;
+        this.showDrawer(this.rows[row]);
+        return true;
+      },
+      sort: (column) => this.sortBy(this.columns[column]),
+    });
+    this.grid = grid;
+    replace(this.place, grid.element);
+    this.apply();
+  }
+
+  /** Names of the timeline appear in their short form; tooltip, filter and copies have the full one.
+   * @param {Column} column @param {Cell} value */
+  shown(column, value) {
+    const { model } = this.app;
+    const nameId = typeof value === 'string' ? model.nameIndex.get(value) : undefined;
+    return nameId === undefined ? cell(value, column, model.clock) : model.shortNames[nameId] || String(value);
+  }
+
+  /** @param {Table} table @param {number} index */
+  describe(table, index) {
+    const column = table.columns[index];
+    const label = heading(column.name);
+    const unit = unitLabel(column);
+    let longest = Math.max(5, label.length + (unit ? unit.length + 1 : 0) + 2);
+    for (const row of table.rows.slice(0, SAMPLED_ROWS)) longest = Math.max(longest, this.shown(column, row[index]).length);
+    const limit = column.type === 'text' ? 58 : 26;
+    const icons = index === this.columns[0] ? 3 : 0;
+    return {
+      label, unit, numeric: column.type !== 'text', width: Math.round(Math.min(longest + icons, limit) * CHARACTER_PX + 22),
+      help: [column.description, `${column.name}${unit ? `, in ${unit}` : ''}`].filter(Boolean).join('\n'),
+    };
+  }
+
+  /** @param {Table} table @param {number} row @param {number} index @param {HTMLTableCellElement} element */
+  cell(table, row, index, element) {
+    const column = table.columns[index];
+    const value = table.rows[row][index];
+    const text = this.shown(column, value);
+    if (typeof value === 'number' ? String(value) !== text : text !== value || text.length > 30) element.title = String(value);
+    if (column.unit === 'percent' && typeof value === 'number') {
+      element.classList.add('bar');
+      element.style.setProperty('--share', `${Math.max(0, Math.min(100, value))}%`);
+    }
+    const content = [];
+    if (index === this.columns[0]) {
+      content.push(h('button', {
+        type: 'button', class: 'row-more', title: 'All fields (Space)', 'aria-label': 'All fields of the row', onclick: (/** @type {Event} */ event) => {
+          event.stopPropagation();
+          this.showDrawer(row);
+        },
+      }, '⋯'));
+    }
+    if ((column.name === 'category' || column.name === 'cause') && typeof value === 'string') {
+      const swatch = h('i', { class: 'swatch' });
+      swatch.style.background = column.name === 'cause' ? CAUSE_COLORS[value] ?? CAUSE_COLORS.unknown : categoryColor(value);
+      content.push(swatch);
+    }
+    content.push(column.type === 'text' ? name(text) : text);
+    const fragment = document.createDocumentFragment();
+    fragment.append(...content);
+    return fragment;
+  }
+
+  /** @param {number} column */
+  sortBy(column) {
+    const table = this.table();
+    if (!table) return;
+    // First click: largest first for numbers, A to Z for text; then the other way; then the report's order.
+    const preferred = table.columns[column].type !== 'text';
+    if (this.sortColumn !== column) {
+      this.sortColumn = column;
+      this.descending = preferred;
+    } else if (this.descending === preferred) this.descending = !preferred;
+    else this.sortColumn = -1;
+    this.app.state.set({ s: this.sortColumn < 0 ? '' : `${table.columns[column].name}.${this.descending ? 'desc' : 'asc'}` });
+    this.apply();
+  }
+
+  apply() {
+    const table = this.table();
+    if (!table || !this.grid) return;
+    const { test, error } = compileFilter(table, this.filter.value);
+    const kept = table.rows.map((_, index) => index).filter((index) => test(table.rows[index]));
+    this.rows = this.sortColumn >= 0 ? sortRows(table, kept, this.sortColumn, this.descending) : kept;
+    this.status.classList.toggle('bad', error !== null);
+    this.status.textContent = error ?? (kept.length === table.rows.length ? `${integer(kept.length)} rows` : `${integer(kept.length)} of ${integer(table.rows.length)} rows`);
+    this.grid.active = -1;
+    this.grid.showSort(this.columns.indexOf(this.sortColumn), this.descending);
+    this.grid.element.scrollTop = 0;
+    this.grid.setCount(this.rows.length);
+  }
+
+  /** Where a row is on the timeline. @param {Table} table @param {number} row */
+  evidence(table, row) {
+    const place = placeColumns(table);
+    const values = table.rows[row];
+    /** @param {number} column */
+    const number = (column) => (column >= 0 && typeof values[column] === 'number' ? /** @type {number} */ (values[column]) : null);
+    return {
+      text: table.title, table: this.current, row, start_ns: number(place.start), end_ns: number(place.end), device_id: number(place.device),
+      pid: number(place.pid), tid: number(place.tid), name: place.name >= 0 && values[place.name] !== null ? String(values[place.name]) : null,
+    };
+  }
+
+  /** @param {Table} table @param {number} row */
+  activate(table, row) {
+    if (!this.app.showEvidence(this.evidence(table, row))) this.showDrawer(row);
+  }
+
+  /** @param {number} row */
+  showDrawer(row) {
+    const table = this.table();
+    if (!table) return;
+    const { model, timeline } = this.app;
+    const evidence = this.evidence(table, row);
+    const nameId = evidence.name === null ? undefined : model.nameIndex.get(evidence.name);
+    const values = nameId === undefined ? [] : model.durationsOf(nameId, evidence.device_id);
+    replace(this.drawer,
+      h('header', {}, h('h3', {}, `${table.title}, row ${row + 1}`),
+        h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => (this.drawer.hidden = true) }, '×')),
+      h('div', { class: 'drawer-content' },
+        h('dl', { class: 'fields' }, table.columns.flatMap((column, index) => [
+          h('dt', { title: column.description }, heading(column.name), unitLabel(column) ? h('span', { class: 'unit' }, ` ${unitLabel(column)}`) : null),
+          h('dd', {}, name(cell(table.rows[row][index], column, model.clock))),
+        ])),
+        h('div', {},
+          h('div', { class: 'buttons' },
+            h('button', { type: 'button', class: 'primary', onclick: () => this.app.showEvidence(evidence) }, 'Show in the timeline')),
+          values.length > 1 ? [h('h3', {}, 'Distribution of its durations'), histogram(values, null, timeline.theme.compute, timeline.theme.text, 320)] : null)));
+    this.drawer.hidden = false;
+  }
+}

@@ -1,0 +1,215 @@
+/** @import { Lane, Utilization } from '../types.js' */
+/** @import { Model } from '../model.js' */
+/** @import { Row } from './rows.js' */
+import { columnIndex, placeColumns } from '../model.js';
+import { rowsOf } from './rows.js';
+
+export const ROW_HEIGHT = { gpu: 20, host: 17 };
+const HEADER_HEIGHT = 24;
+const THREAD_HEIGHT = 20;
+const UTILIZATION_HEIGHT = 44;
+const GAPS_HEIGHT = 16;
+const OPEN_THREADS = 6;
+const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6 };
+
+/**
+ * @typedef {object} Gaps  idle gaps of one GPU, by start
+ * @property {Float64Array} start
+ * @property {Float64Array} end
+ * @property {Uint32Array} row  of the table gpu_idle_gaps
+ * @property {string[]} cause
+ *
+ * @typedef {object} Track
+ * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'events'} type
+ * @property {string} key  stable across visits: it stands in links
+ * @property {string} label
+ * @property {string} [hint]
+ * @property {string[]} parents  keys of the groups it is inside
+ * @property {number} height
+ * @property {number} top  set by place()
+ * @property {number} rowHeight
+ * @property {Lane} [lane]
+ * @property {Row[]} [rows]
+ * @property {Utilization} [utilization]
+ * @property {Gaps} [gaps]
+ * @property {number} [gpu]
+ */
+
+/** Which tracks there are, in which order, and where they stand. */
+export class Layout {
+  /** @param {Model} model */
+  constructor(model) {
+    this.model = model;
+    /** @type {Track[]} */
+    this.tracks = [];
+    /** @type {Set<string>} */
+    this.collapsed = new Set();
+    /** @type {Track[]} */
+    this.visible = [];
+    this.height = 0;
+    this.addGpus();
+    this.addProcesses();
+    /** What a fresh visit shows; links store only the difference. */
+    this.initiallyCollapsed = new Set(this.collapsed);
+    this.place();
+  }
+
+  /** @param {Partial<Track> & Pick<Track, 'type' | 'key' | 'label' | 'height'>} track */
+  add(track) {
+    this.tracks.push({ parents: [], top: 0, rowHeight: 0, ...track });
+  }
+
+  addGpus() {
+    const { model } = this;
+    const gaps = readGaps(model);
+    for (const gpu of model.timeline.gpus) {
+      const key = `g${gpu.id}`;
+      const parents = [key];
+      this.add({ type: 'gpu', key, label: gpu.label, height: HEADER_HEIGHT, gpu: gpu.id });
+      const utilization = model.timeline.utilization.find((candidate) => candidate.device_id === gpu.id);
+      if (utilization) {
+        this.add({ type: 'utilization', key: `${key}u`, label: 'Utilisation', height: UTILIZATION_HEIGHT, parents, utilization, gpu: gpu.id });
+      }
+      const own = gaps.get(gpu.id);
+      if (own) {
+        this.add({
+          type: 'gaps', key: `${key}i`, label: 'Idle gaps', height: GAPS_HEIGHT, parents, gaps: own, gpu: gpu.id,
+          hint: 'Times when nothing ran on this GPU, coloured by cause',
+        });
+      }
+      const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu.id);
+      const shared = new Set(lanes.map((lane) => lane.pid)).size > 1;
+      this.addLanes(lanes, parents, ROW_HEIGHT.gpu, shared);
+    }
+  }
+
+  addProcesses() {
+    const { model } = this;
+    const host = model.lanes.filter((lane) => !model.isGpuLane(lane));
+    const processes = [...new Set(host.map((lane) => lane.pid))];
+    for (const pid of processes) {
+      const key = `p${pid}`;
+      this.add({ type: 'process', key, label: model.processLabel(pid), height: HEADER_HEIGHT });
+      const own = host.filter((lane) => lane.pid === pid);
+      /** @type {Map<number, number>} */
+      const sizes = new Map();
+      for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + lane.count);
+      const busiest = [...sizes].sort((a, b) => b[1] - a[1]).slice(0, OPEN_THREADS).map(([tid]) => tid);
+      for (const tid of sizes.keys()) {
+        const threadKey = `${key}t${tid}`;
+        this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents: [key] });
+        if (!busiest.includes(tid)) this.collapsed.add(threadKey);
+        this.addLanes(own.filter((lane) => lane.tid === tid), [key, threadKey], ROW_HEIGHT.host, false);
+      }
+    }
+  }
+
+  /** @param {Lane[]} lanes @param {string[]} parents @param {number} rowHeight @param {boolean} nameProcess */
+  addLanes(lanes, parents, rowHeight, nameProcess) {
+    const { model } = this;
+    const sorted = [...lanes].sort((a, b) => a.pid - b.pid || a.context - b.context || a.stream - b.stream || LANE_ORDER[a.kind] - LANE_ORDER[b.kind]);
+    for (const lane of sorted) {
+      const rows = rowsOf(model, lane);
+      const label = nameProcess ? `${model.laneLabel(lane)} · ${lane.pid}` : model.laneLabel(lane);
+      this.add({
+        type: 'events', key: `${parents.at(-1)}l${lane.pid}.${lane.context}.${lane.stream}.${lane.kind}`, label, lane, rows, parents,
+        rowHeight, height: rows.length * rowHeight + 4,
+        hint: model.isGpuLane(lane) ? `${model.laneLabel(lane)}, context ${lane.context}, ${model.processLabel(lane.pid)}` : undefined,
+      });
+    }
+  }
+
+  /** Recomputes positions after a group was opened or closed. */
+  place() {
+    this.visible = this.tracks.filter((track) => !track.parents.some((key) => this.collapsed.has(key)));
+    let top = 0;
+    for (const track of this.visible) {
+      track.top = top;
+      top += track.height;
+    }
+    this.height = top + 8;
+  }
+
+  /** @param {string} key */
+  toggle(key) {
+    if (!this.collapsed.delete(key)) this.collapsed.add(key);
+    this.place();
+  }
+
+  /** Opens the groups around a track. @param {Track} track */
+  reveal(track) {
+    if (!track.parents.some((key) => this.collapsed.has(key))) return false;
+    for (const key of track.parents) this.collapsed.delete(key);
+    this.place();
+    return true;
+  }
+
+  /** @param {number} event @returns {{track: Track, row: number} | null} */
+  find(event) {
+    const lane = this.model.laneOf(event);
+    const track = this.tracks.find((candidate) => candidate.lane === lane);
+    if (!track?.rows) return null;
+    const row = track.rows.findIndex((candidate) => {
+      const position = candidate.ids ? candidate.lowerBound(this.model.events.start[event]) : 0;
+      for (let i = position; i < candidate.count; i++) {
+        if (candidate.event(i) === event || !candidate.ids) return true;
+        if (this.model.events.start[candidate.event(i)] > this.model.events.start[event]) break;
+      }
+      return false;
+    });
+    return { track, row: Math.max(0, row) };
+  }
+
+  /** @param {number} y  in track coordinates */
+  trackAt(y) {
+    return this.visible.find((track) => y >= track.top && y < track.top + track.height) ?? null;
+  }
+
+  /** The collapsed groups as text for a link: keys that differ from a fresh visit. */
+  foldState() {
+    return this.tracks
+      .filter((track) => this.collapsed.has(track.key) !== this.initiallyCollapsed.has(track.key))
+      .map((track) => track.key)
+      .join('!');
+  }
+
+  /** @param {string} text */
+  setFoldState(text) {
+    this.collapsed = new Set(this.initiallyCollapsed);
+    for (const key of text.split('!')) {
+      if (!this.tracks.some((track) => track.key === key)) continue;
+      if (!this.collapsed.delete(key)) this.collapsed.add(key);
+    }
+    this.place();
+  }
+}
+
+/** Idle gaps by GPU, from the report's table. @param {Model} model */
+function readGaps(model) {
+  /** @type {Map<number, Gaps>} */
+  const result = new Map();
+  const table = model.table('gpu_idle_gaps');
+  if (!table) return result;
+  const place = placeColumns(table);
+  const cause = columnIndex(table, 'cause');
+  if (place.start < 0 || place.end < 0 || place.device < 0) return result;
+  /** @type {Map<number, {start: number, end: number, row: number, cause: string}[]>} */
+  const byGpu = new Map();
+  table.rows.forEach((row, index) => {
+    const gpu = Number(row[place.device]);
+    const list = byGpu.get(gpu) ?? [];
+    byGpu.set(gpu, list);
+    list.push({
+      start: model.clock.relative(Number(row[place.start])), end: model.clock.relative(Number(row[place.end])),
+      row: index, cause: cause >= 0 ? String(row[cause] ?? 'unknown') : 'unknown',
+    });
+  });
+  for (const [gpu, list] of byGpu) {
+    list.sort((a, b) => a.start - b.start || a.row - b.row);
+    result.set(gpu, {
+      start: Float64Array.from(list, (gap) => gap.start), end: Float64Array.from(list, (gap) => gap.end),
+      row: Uint32Array.from(list, (gap) => gap.row), cause: list.map((gap) => gap.cause),
+    });
+  }
+  return result;
+}

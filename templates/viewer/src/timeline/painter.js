@@ -1,0 +1,295 @@
+/** @import { Model } from '../model.js' */
+/** @import { EventColors, Theme } from '../colors.js' */
+/** @import { Gaps, Layout, Track } from './layout.js' */
+/** @import { Row } from './rows.js' */
+import { CAUSE_COLORS, rgb } from '../colors.js';
+import { context2d } from '../dom.js';
+import { Raster } from './raster.js';
+import { UtilizationSums } from './utilization.js';
+
+const LABEL_MIN_PX = 30;
+const CHARACTER_PX = 6.1;
+const MAX_ARROWS = 60;
+
+/**
+ * Everything a frame depends on.
+ * @typedef {object} Frame
+ * @property {number} from  ns
+ * @property {number} to  ns
+ * @property {number} width  px
+ * @property {number} height  px
+ * @property {number} scrollTop  px
+ * @property {Theme} theme
+ * @property {EventColors} colors
+ * @property {number} selected  event, -1 for none
+ * @property {[number, number] | null} range
+ * @property {number} hovered
+ * @property {{generation: number, names: Uint8Array, only: boolean} | null} search
+ * @property {{gpu: number, index: number} | null} selectedGap
+ * @property {[number, number][]} ticks  time and x of the grid
+ */
+
+/** Paints the tracks. Holds only buffers and caches: the same frame twice gives the same pixels. */
+export class Painter {
+  /** @param {Model} model @param {Layout} layout */
+  constructor(model, layout) {
+    this.model = model;
+    this.layout = layout;
+    this.raster = new Raster();
+    this.strip = document.createElement('canvas');
+    /** @type {ImageData | null} */
+    this.stripPixels = null;
+    /** @type {Map<object, UtilizationSums>} */
+    this.sums = new Map();
+    /** @type {Map<string, number>} */
+    this.packed = new Map();
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
+  paint(context, frame) {
+    const { width, height, theme } = frame;
+    context.fillStyle = theme.background;
+    context.fillRect(0, 0, width, height);
+    const tracks = this.layout.visible.filter((track) => track.top + track.height > frame.scrollTop && track.top < frame.scrollTop + height);
+    for (const track of tracks) this.paintBackground(context, frame, track);
+    context.fillStyle = theme.grid;
+    for (const [, x] of frame.ticks) context.fillRect(Math.round(x), 0, 1, height);
+    context.font = theme.font;
+    context.textBaseline = 'middle';
+    context.textAlign = 'left';
+    for (const track of tracks) this.paintTrack(context, frame, track);
+    this.paintRange(context, frame);
+    this.paintSelection(context, frame);
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Track} track */
+  paintBackground(context, { width, scrollTop, theme }, track) {
+    const y = track.top - scrollTop;
+    if (track.type === 'gpu' || track.type === 'process' || track.type === 'thread') {
+      context.fillStyle = track.type === 'thread' ? theme.band : theme.raised;
+      context.fillRect(0, y, width, track.height);
+    }
+    context.fillStyle = theme.line;
+    context.fillRect(0, y + track.height - 1, width, 1);
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Track} track */
+  paintTrack(context, frame, track) {
+    const y = track.top - frame.scrollTop;
+    if (track.utilization) this.paintUtilization(context, frame, track, y);
+    else if (track.gaps) this.paintGaps(context, frame, track.gaps, track.gpu ?? -1, y, track.height);
+    else if (track.rows && track.lane) {
+      const color = frame.colors.forLane(track.lane);
+      for (let index = 0; index < track.rows.length; index++) {
+        const top = y + 2 + index * track.rowHeight;
+        if (top + track.rowHeight < 0 || top > frame.height) continue;
+        this.paintRow(context, frame, track.rows[index], color, top, track.rowHeight - 2);
+      }
+    }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Row} row
+   * @param {(event: number) => string} color @param {number} top @param {number} height
+   */
+  paintRow(context, frame, row, color, top, height) {
+    const { raster } = this;
+    const { search } = frame;
+    if (!search || !search.only) {
+      raster.fill(row, frame.from, frame.to, frame.width);
+      context.globalAlpha = search ? 0.22 : 1;
+      this.paintRaster(context, frame, color, top, height, !search);
+      context.globalAlpha = 1;
+    }
+    if (search) {
+      const positions = row.matching(search.generation, search.names);
+      if (positions.length === 0) return;
+      raster.fillMatches(row, positions, frame.from, frame.to, frame.width);
+      this.paintRaster(context, frame, color, top, height, true);
+    }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context @param {Frame} frame @param {(event: number) => string} color
+   * @param {number} top @param {number} height @param {boolean} labels
+   */
+  paintRaster(context, frame, color, top, height, labels) {
+    const { raster, model } = this;
+    if (raster.hasPixels) this.paintPixels(context, frame, color, top, height);
+    const { rects } = raster;
+    const { count } = model.events;
+    let current = '';
+    for (let i = 0; i < rects.length; i += 3) {
+      const fill = color(rects[i]);
+      if (fill !== current) context.fillStyle = current = fill;
+      const width = rects[i + 2] - rects[i + 1];
+      context.fillRect(rects[i + 1], top, width > 3 ? width - 1 : width, height);
+    }
+    if (!labels) return;
+    context.fillStyle = '#fff';
+    for (let i = 0; i < rects.length; i += 3) {
+      const left = Math.max(rects[i + 1], 0);
+      const room = Math.min(rects[i + 2], frame.width) - left - 8;
+      const event = rects[i];
+      if (room < LABEL_MIN_PX - 8) continue;
+      const text = count[event] > 1 ? `${count[event]} × ${model.shortNameOf(event)}` : model.shortNameOf(event);
+      const fits = Math.floor(room / CHARACTER_PX);
+      context.fillText(text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1))}…`, left + 4, top + height / 2 + 0.5);
+    }
+  }
+
+  /**
+   * Events narrower than a pixel, as one scaled strip of pixels per row: far cheaper than a rectangle each.
+   * @param {CanvasRenderingContext2D} context @param {Frame} frame @param {(event: number) => string} color
+   * @param {number} top @param {number} height
+   */
+  paintPixels(context, frame, color, top, height) {
+    const { raster, strip } = this;
+    const width = raster.width;
+    if (strip.width !== width || !this.stripPixels) {
+      strip.width = width;
+      strip.height = 1;
+      this.stripPixels = new ImageData(width, 1);
+    }
+    const pixels = new Uint32Array(this.stripPixels.data.buffer);
+    const { longest } = raster;
+    for (let x = 0; x < width; x++) {
+      const event = longest[x];
+      pixels[x] = event < 0 ? 0 : this.pack(color(event)) | ((raster.opacity(x) * 255) << 24);
+    }
+    context2d(strip).putImageData(this.stripPixels, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(strip, 0, 0, width, 1, 0, top, frame.width, height);
+  }
+
+  /** '#rrggbb' as the low 24 bits of a little-endian RGBA pixel. @param {string} color */
+  pack(color) {
+    let value = this.packed.get(color);
+    if (value === undefined) {
+      const [red, green, blue] = rgb(color);
+      value = red | (green << 8) | (blue << 16);
+      this.packed.set(color, value);
+    }
+    return value;
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Track} track @param {number} y */
+  paintUtilization(context, frame, track, y) {
+    if (!track.utilization) return;
+    let sums = this.sums.get(track.utilization);
+    if (!sums) this.sums.set(track.utilization, (sums = new UtilizationSums(track.utilization)));
+    sums.paint(context, frame.theme, frame.from, frame.to, 0, y + 3, frame.width, track.height - 6, false);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Gaps} gaps
+   * @param {number} gpu @param {number} y @param {number} height
+   */
+  paintGaps(context, frame, gaps, gpu, y, height) {
+    const scale = frame.width / (frame.to - frame.from);
+    let paintedTo = -1;
+    for (let i = 0; i < gaps.start.length; i++) {
+      if (gaps.end[i] < frame.from) continue;
+      if (gaps.start[i] > frame.to) break;
+      const left = (gaps.start[i] - frame.from) * scale;
+      const right = Math.max(left + 1, (gaps.end[i] - frame.from) * scale);
+      const selected = frame.selectedGap?.gpu === gpu && frame.selectedGap.index === i;
+      if (right <= paintedTo && !selected) continue;
+      paintedTo = right;
+      context.fillStyle = CAUSE_COLORS[gaps.cause[i]] ?? CAUSE_COLORS.unknown;
+      context.fillRect(left, y + 3, right - left, height - 6);
+      const room = Math.min(right, frame.width) - Math.max(left, 0);
+      if (room > 60) {
+        context.fillStyle = '#fff';
+        context.fillText(gaps.cause[i].slice(0, Math.floor(room / CHARACTER_PX)), Math.max(left, 0) + 4, y + height / 2 + 0.5);
+      }
+      if (selected) {
+        context.strokeStyle = frame.theme.text;
+        context.lineWidth = 2;
+        context.strokeRect(left - 1, y + 2, right - left + 2, height - 4);
+      }
+    }
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
+  paintRange(context, frame) {
+    if (!frame.range) return;
+    const scale = frame.width / (frame.to - frame.from);
+    const left = (frame.range[0] - frame.from) * scale;
+    const right = (frame.range[1] - frame.from) * scale;
+    context.fillStyle = frame.theme.selection;
+    context.fillRect(left, 0, Math.max(1, right - left), frame.height);
+    context.fillStyle = frame.theme.accent;
+    context.fillRect(left - 1, 0, 1, frame.height);
+    context.fillRect(right, 0, 1, frame.height);
+  }
+
+  /** Where an event stands, also outside the window. @param {Frame} frame @param {number} event */
+  place(frame, event) {
+    const found = this.layout.find(event);
+    if (!found || !this.layout.visible.includes(found.track)) return null;
+    const scale = frame.width / (frame.to - frame.from);
+    const left = (this.model.events.start[event] - frame.from) * scale;
+    const right = Math.max(left + 2, (this.model.end(event) - frame.from) * scale);
+    const top = found.track.top - frame.scrollTop + 2 + found.row * found.track.rowHeight;
+    return { left, right, top, height: found.track.rowHeight - 2 };
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
+  paintSelection(context, frame) {
+    const { model } = this;
+    for (const [event, color, width] of /** @type {[number, string, number][]} */ ([
+      [frame.hovered, frame.theme.muted, 1], [frame.selected, frame.theme.text, 2],
+    ])) {
+      const box = event >= 0 ? this.place(frame, event) : null;
+      if (!box) continue;
+      const left = Math.max(-4, box.left);
+      const right = Math.min(frame.width + 4, box.right);
+      if (right < 0 || left > frame.width) continue;
+      context.strokeStyle = color;
+      context.lineWidth = width;
+      context.strokeRect(left - 0.5, box.top - 0.5, Math.max(2, right - left), box.height + 1);
+    }
+    if (frame.selected < 0) return;
+    const lane = model.laneOf(frame.selected);
+    const launch = model.launchOf(frame.selected);
+    if (model.isGpuLane(lane) && launch >= 0) this.paintArrow(context, frame, launch, frame.selected);
+    if (lane.kind === 'api') {
+      for (const target of model.launchedBy(frame.selected, frame.selected + 1).slice(0, MAX_ARROWS)) {
+        this.paintArrow(context, frame, frame.selected, target);
+      }
+    }
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame @param {number} from @param {number} to */
+  paintArrow(context, frame, from, to) {
+    const source = this.place(frame, from);
+    const target = this.place(frame, to);
+    if (!source || !target) return;
+    const x0 = Math.min(source.right, Math.max(source.left, source.left + 4));
+    const up = target.top < source.top;
+    const y0 = up ? source.top : source.top + source.height;
+    const x1 = target.left;
+    const y1 = up ? target.top + target.height : target.top;
+    const bend = Math.min(80, Math.abs(y1 - y0) / 2 + 12) * (up ? -1 : 1);
+    for (const [color, width] of /** @type {[string, number][]} */ ([[frame.theme.background, 4], [frame.theme.accent, 1.75]])) {
+      context.strokeStyle = color;
+      context.lineWidth = width;
+      context.beginPath();
+      context.moveTo(x0, y0);
+      context.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1);
+      context.stroke();
+    }
+    context.fillStyle = frame.theme.accent;
+    const tip = up ? 7 : -7;
+    context.beginPath();
+    context.moveTo(x1, y1);
+    context.lineTo(x1 - 4, y1 + tip);
+    context.lineTo(x1 + 4, y1 + tip);
+    context.fill();
+    // The launching call gets an outline of its own.
+    context.strokeStyle = frame.theme.accent;
+    context.lineWidth = 1.5;
+    context.strokeRect(source.left - 0.5, source.top - 0.5, Math.max(2, source.right - source.left), source.height + 1);
+  }
+}

@@ -1,0 +1,69 @@
+/** @import { TimelineView } from './view.js' */
+/** @import { Track } from './layout.js' */
+import { CAUSE_LABELS, UTILIZATION_PARTS } from '../colors.js';
+import { h, name, replace } from '../dom.js';
+import { bytes, duration, percent } from '../format.js';
+import { UtilizationSums } from './utilization.js';
+
+const OFFSET_PX = 14;
+
+/** What is under the pointer. Only a hint: everything it says is in the details panel, too. */
+export class Tooltip {
+  /** @param {TimelineView} view */
+  constructor(view) {
+    this.view = view;
+    this.element = h('div', { class: 'tooltip', 'aria-hidden': 'true' });
+    this.element.hidden = true;
+  }
+
+  /** @param {{track: Track, time: number, event: number, gap: number} | null} hit @param {number} x @param {number} y */
+  show(hit, x, y) {
+    const content = hit ? this.content(hit) : null;
+    this.element.hidden = content === null;
+    if (!content) return;
+    replace(this.element, ...content);
+    const { width, height } = this.view;
+    const box = this.element.getBoundingClientRect();
+    const left = x + OFFSET_PX + box.width > width ? Math.max(4, x - OFFSET_PX - box.width) : x + OFFSET_PX;
+    const top = y + OFFSET_PX + box.height > height ? Math.max(4, y - OFFSET_PX - box.height) : y + OFFSET_PX;
+    this.element.style.transform = `translate(${left}px, ${top}px)`;
+  }
+
+  /** @param {{track: Track, time: number, event: number, gap: number}} hit */
+  content({ track, time, event, gap }) {
+    const { model } = this.view;
+    const { clock, events } = model;
+    if (event >= 0) {
+      const lane = model.laneOf(event);
+      const many = events.count[event] > 1;
+      return [
+        h('div', { class: 'tooltip-title' }, name(model.shortNameOf(event))),
+        h('div', {}, many ? `${events.count[event].toLocaleString('en-US')} events in ` : '', h('b', {}, duration(events.duration[event])),
+          many ? `, busy ${duration(events.busy[event])}` : '', ` at ${clock.format(events.start[event])}`),
+        (lane.kind === 'copy' || lane.kind === 'set') && h('div', {}, bytes(events.aux[event])),
+        lane.kind === 'api' && events.aux[event] === 1 && h('div', { class: 'bad' }, 'Blocks the host'),
+      ];
+    }
+    if (gap >= 0 && track.gaps) {
+      const cause = track.gaps.cause[gap];
+      return [
+        h('div', { class: 'tooltip-title' }, `Idle: ${cause.replace(/_/g, ' ')}`),
+        h('div', {}, h('b', {}, duration(track.gaps.end[gap] - track.gaps.start[gap])), ` at ${clock.format(track.gaps.start[gap])}`),
+        CAUSE_LABELS[cause] ? h('div', {}, CAUSE_LABELS[cause]) : null,
+      ];
+    }
+    if (track.utilization) {
+      const pixels = (4 * this.view.viewport.span) / this.view.width;
+      const sums = this.view.painter.sums.get(track.utilization) ?? new UtilizationSums(track.utilization);
+      const half = Math.max(pixels, track.utilization.bin_ns) / 2;
+      const parts = sums.between(time - half, time + half);
+      const whole = parts.reduce((sum, value) => sum + value, 0);
+      if (whole <= 0) return null;
+      return [
+        h('div', { class: 'tooltip-title' }, `Around ${clock.format(time, this.view.viewport.span / 1000)}`),
+        ...UTILIZATION_PARTS.map((part, index) => h('div', {}, `${part.label} `, h('b', {}, percent(parts[index], whole)))),
+      ];
+    }
+    return null;
+  }
+}

@@ -1,0 +1,67 @@
+/** @import { Utilization } from '../types.js' */
+/** @import { Theme } from '../colors.js' */
+
+/** Running sums over the utilisation bins, so that any window's shares cost two lookups. */
+export class UtilizationSums {
+  /** @param {Utilization} data */
+  constructor(data) {
+    this.start = data.start_ns;
+    this.binNs = Math.max(1, data.bin_ns);
+    this.bins = data.compute_ns.length;
+    this.parts = [data.compute_ns, data.exposed_comm_ns, data.exposed_copy_ns, data.idle_ns].map((values) => {
+      const sums = new Float64Array(this.bins + 1);
+      for (let i = 0; i < this.bins; i++) sums[i + 1] = sums[i] + values[i];
+      return sums;
+    });
+    this.end = this.start + this.bins * this.binNs;
+  }
+
+  /** Sum up to a time, bins taken as evenly filled. @param {Float64Array} sums @param {number} time */
+  at(sums, time) {
+    const position = (time - this.start) / this.binNs;
+    if (position <= 0) return 0;
+    if (position >= this.bins) return sums[this.bins];
+    const bin = Math.floor(position);
+    return sums[bin] + (sums[bin + 1] - sums[bin]) * (position - bin);
+  }
+
+  /** ns of compute, exposed communication, exposed copy, idle in a window. @param {number} from @param {number} to */
+  between(from, to) {
+    return this.parts.map((sums) => this.at(sums, to) - this.at(sums, from));
+  }
+
+  /**
+   * Stacked columns, one per pixel.
+   * @param {CanvasRenderingContext2D} context @param {Theme} theme
+   * @param {number} from @param {number} to  ns
+   * @param {number} left @param {number} top @param {number} width @param {number} height  px
+   * @param {boolean} showIdle  fill the rest, else leave it empty
+   */
+  paint(context, theme, from, to, left, top, width, height, showIdle) {
+    const colors = [theme.compute, theme.comm, theme.copy, theme.idle];
+    const columns = Math.ceil(width);
+    const step = (to - from) / width;
+    /** @type {number[]} */
+    let before = this.parts.map((sums) => this.at(sums, from));
+    const heights = new Float32Array(columns * 4);
+    for (let x = 0; x < columns; x++) {
+      const after = this.parts.map((sums) => this.at(sums, from + (x + 1) * step));
+      const parts = after.map((value, index) => value - before[index]);
+      const whole = parts[0] + parts[1] + parts[2] + parts[3];
+      if (whole > 0) for (let part = 0; part < 4; part++) heights[x * 4 + part] = (parts[part] / whole) * height;
+      before = after;
+    }
+    for (let part = 0; part < (showIdle ? 4 : 3); part++) {
+      context.fillStyle = colors[part];
+      context.beginPath();
+      for (let x = 0; x < columns; x++) {
+        const size = heights[x * 4 + part];
+        if (size <= 0) continue;
+        let below = 0;
+        for (let lower = 0; lower < part; lower++) below += heights[x * 4 + lower];
+        context.rect(left + x, top + height - below - size, 1, size);
+      }
+      context.fill();
+    }
+  }
+}

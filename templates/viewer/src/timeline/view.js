@@ -1,0 +1,436 @@
+/** @import { App } from '../app.js' */
+/** @import { Track } from './layout.js' */
+import { EventColors, readTheme } from '../colors.js';
+import { fitCanvas, h } from '../dom.js';
+import { Search } from '../search.js';
+import { listenForGestures } from './gestures.js';
+import { Gutter } from './gutter.js';
+import { Layout } from './layout.js';
+import { OverviewStrip } from './overview-strip.js';
+import { Painter } from './painter.js';
+import { Panel } from './panel.js';
+import { timelineKeys } from './keys.js';
+import { Toolbar } from './toolbar.js';
+import { Tooltip } from './tooltip.js';
+import { Viewport } from './viewport.js';
+
+const RULER_HEIGHT = 26;
+const HIT_PX = 4;
+
+/** The timeline view: canvas, ruler, labels, overview strip, toolbar and details. */
+export class TimelineView {
+  /** @param {App} app @param {HTMLElement} host */
+  constructor(app, host) {
+    this.app = app;
+    this.model = app.model;
+    this.layout = new Layout(this.model);
+    this.viewport = new Viewport(this.model);
+    this.painter = new Painter(this.model, this.layout);
+    this.search = new Search(this.model);
+    this.theme = readTheme();
+    this.colors = new EventColors(this.model, 'category');
+    this.selected = -1;
+    /** @type {{gpu: number, index: number} | null} */
+    this.selectedGap = null;
+    this.hovered = -1;
+    /** @type {[number, number] | null} */
+    this.range = null;
+    this.scrollTop = 0;
+    this.selecting = false;
+    this.width = 0;
+    this.height = 0;
+    this.frameWanted = false;
+    /** Milliseconds per frame since the last reset, for the benchmark. @type {number[]} */
+    this.frameTimes = [];
+
+    this.ruler = h('canvas', { class: 'tl-ruler', 'aria-hidden': 'true' });
+    this.canvas = h('canvas', {
+      class: 'tl-canvas', id: 'timeline-canvas', tabindex: '0', role: 'application',
+      'aria-roledescription': 'timeline', 'aria-describedby': 'timeline-help',
+      'aria-label': 'Timeline of GPU work, NVTX ranges and CUDA calls',
+    });
+    this.toolbar = new Toolbar(this);
+    this.gutter = new Gutter(this);
+    this.strip = new OverviewStrip(this);
+    this.panel = new Panel(this);
+    this.tooltip = new Tooltip(this);
+    this.spacer = h('div');
+    this.scroller = h('div', { class: 'tl-scroll', tabindex: '-1', 'aria-hidden': 'true' }, this.spacer);
+    this.stage = h('div', { class: 'tl-stage' }, this.canvas, this.tooltip.element);
+    const { note, embedded_events: embedded, total_events: total } = this.model.timeline;
+    host.append(
+      this.toolbar.element,
+      note ? h('p', { class: 'notice' }, note, ` (${embedded.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} events embedded)`) : '',
+      h('p', { class: 'offscreen', id: 'timeline-help' },
+        'Plus and minus zoom, A and D or the arrow keys move, brackets go to the previous or next event of the same name, ' +
+        'slash searches, question mark lists every key.'),
+      h('div', { class: 'tl-body' },
+        h('div', { class: 'tl-main' },
+          h('div', { class: 'tl-corner' }), this.strip.canvas, h('div', { class: 'tl-corner-right' }),
+          this.gutter.corner, this.ruler, h('div', { class: 'tl-corner-right' }),
+          this.gutter.element, this.stage, this.scroller),
+        this.panel.element),
+    );
+    this.connect();
+  }
+
+  connect() {
+    const pan = (/** @type {number} */ dx, /** @type {number} */ dy) => {
+      this.viewport.pan(-dx / this.width);
+      this.scrollTo(this.scrollTop - dy);
+      this.moved();
+    };
+    const select = (/** @type {number} */ a, /** @type {number} */ b, /** @type {boolean} */ done) => {
+      const clamp = (/** @type {number} */ x) => this.viewport.time(Math.max(0, Math.min(this.width, x)), this.width);
+      this.selectRange(Math.min(clamp(a), clamp(b)), Math.max(clamp(a), clamp(b)), done);
+    };
+    const zoom = (/** @type {number} */ factor, /** @type {number} */ x) => this.zoom(factor, x / this.width);
+    listenForGestures(this.canvas, {
+      zoom, pan, selectRange: select, selecting: () => this.selecting,
+      click: (x, y) => this.clickAt(x, y),
+      doubleClick: () => this.zoomToSelection(),
+      hover: (x, y) => this.hoverAt(x, y),
+      leave: () => this.hoverAt(-1, -1),
+    });
+    listenForGestures(this.ruler, {
+      zoom, pan, selectRange: select, selecting: () => true, click: () => this.clearRange(),
+      doubleClick: () => this.zoomToSelection(), hover: () => {}, leave: () => {},
+    });
+    this.canvas.addEventListener('keydown', (event) => timelineKeys(this, event));
+    this.scroller.addEventListener('scroll', () => {
+      if (Math.abs(this.scroller.scrollTop - this.scrollTop) >= 1) this.scrollTo(this.scroller.scrollTop);
+    });
+    this.gutter.element.addEventListener('wheel', (event) => {
+      event.preventDefault();
+      this.scrollTo(this.scrollTop + event.deltaY);
+    }, { passive: false });
+    new ResizeObserver(() => this.resize()).observe(this.stage);
+  }
+
+  resize() {
+    const box = this.stage.getBoundingClientRect();
+    if (box.width < 1 || box.height < 1) return;
+    this.width = Math.floor(box.width);
+    this.height = Math.floor(box.height);
+    this.scrollTo(this.scrollTop);
+    this.strip.resize(this.width);
+    this.draw();
+  }
+
+  /** Draws before the next screen refresh; many calls, one frame. */
+  draw() {
+    if (this.frameWanted) return;
+    this.frameWanted = true;
+    requestAnimationFrame(() => {
+      this.frameWanted = false;
+      if (this.width > 0 && this.app.view === 'timeline') this.drawNow();
+    });
+  }
+
+  drawNow() {
+    const begin = performance.now();
+    const { width, height, viewport, theme } = this;
+    const offset = this.tickOffset();
+    const { step, list } = viewport.ticks(width, width < 500 ? 90 : 120, offset);
+    const context = fitCanvas(this.canvas, width, height);
+    this.painter.paint(context, {
+      from: viewport.from, to: viewport.to, width, height, scrollTop: this.scrollTop, theme, colors: this.colors,
+      selected: this.selected, range: this.range, hovered: this.hovered, search: this.search.forFrame(),
+      selectedGap: this.selectedGap, ticks: list,
+    });
+    this.drawRuler(step, list);
+    this.strip.draw();
+    this.gutter.place();
+    this.frameTimes.push(performance.now() - begin);
+    if (this.frameTimes.length > 2000) this.frameTimes.splice(0, 1000);
+  }
+
+  /** Round numbers of the clock shown, not of the origin: ticks land on whole milliseconds in every mode. */
+  tickOffset() {
+    const { clock } = this.model;
+    if (clock.mode === 'relative') return 0;
+    const base = clock.origin + (clock.mode === 'wall' && clock.utcEpoch !== null ? clock.utcEpoch : 0n);
+    return Number(base % 60000000000n);
+  }
+
+  /** @param {number} step @param {[number, number][]} ticks */
+  drawRuler(step, ticks) {
+    const { theme, width, viewport } = this;
+    const context = fitCanvas(this.ruler, width, RULER_HEIGHT);
+    context.fillStyle = theme.raised;
+    context.fillRect(0, 0, width, RULER_HEIGHT);
+    context.font = theme.font;
+    context.textBaseline = 'middle';
+    for (const [time, x] of ticks) {
+      context.fillStyle = theme.muted;
+      context.fillRect(Math.round(x), RULER_HEIGHT - 7, 1, 7);
+      context.fillText(this.model.clock.format(time, step), x + 4, RULER_HEIGHT / 2 - 1);
+    }
+    if (this.range) {
+      const left = viewport.x(this.range[0], width);
+      const right = viewport.x(this.range[1], width);
+      context.fillStyle = theme.selection;
+      context.fillRect(left, 0, Math.max(1, right - left), RULER_HEIGHT);
+    }
+  }
+
+  /** @param {number} y  pixels from the top of all tracks */
+  scrollTo(y) {
+    this.scrollTop = Math.max(0, Math.min(y, this.layout.height - this.height));
+    this.spacer.style.height = `${this.layout.height}px`;
+    if (Math.abs(this.scroller.scrollTop - this.scrollTop) >= 1) this.scroller.scrollTop = this.scrollTop;
+    this.app.state.set({ y: this.scrollTop > 0 ? String(Math.round(this.scrollTop)) : '' });
+    this.draw();
+  }
+
+  /** The window changed: redraw and remember it in the link. */
+  moved() {
+    const { viewport } = this;
+    const whole = viewport.from === viewport.fullFrom && viewport.to === viewport.fullTo;
+    this.app.state.set({ a: whole ? '' : viewport.from.toFixed(1), b: whole ? '' : viewport.to.toFixed(1) });
+    this.draw();
+  }
+
+  /** @param {number} factor  below 1 zooms in @param {number} [share] */
+  zoom(factor, share = 0.5) {
+    this.viewport.zoom(factor, share);
+    this.moved();
+  }
+
+  fit() {
+    this.viewport.fit();
+    this.moved();
+  }
+
+  /** @param {number} share */
+  pan(share) {
+    this.viewport.pan(share);
+    this.moved();
+  }
+
+  /** @param {number} x @param {number} y */
+  hit(x, y) {
+    const track = this.layout.trackAt(y + this.scrollTop);
+    if (!track || x < 0) return null;
+    const time = this.viewport.time(x, this.width);
+    const tolerance = (HIT_PX * this.viewport.span) / this.width;
+    if (track.gaps && track.gpu !== undefined) {
+      let best = -1;
+      for (let i = 0; i < track.gaps.start.length; i++) {
+        if (track.gaps.start[i] > time + tolerance) break;
+        if (track.gaps.end[i] < time - tolerance) continue;
+        if (best < 0 || track.gaps.end[i] - track.gaps.start[i] > track.gaps.end[best] - track.gaps.start[best]) best = i;
+      }
+      return { track, time, event: -1, gap: best };
+    }
+    if (!track.rows) return { track, time, event: -1, gap: -1 };
+    const row = track.rows[Math.floor((y + this.scrollTop - track.top - 2) / track.rowHeight)];
+    let event = row ? row.eventAt(time, tolerance) : -1;
+    if (event >= 0 && this.search.names && this.search.only && !this.search.matches(event)) event = -1;
+    return { track, time, event, gap: -1 };
+  }
+
+  /** @param {number} x @param {number} y */
+  clickAt(x, y) {
+    this.canvas.focus({ preventScroll: true });
+    const hit = this.hit(x, y);
+    if (hit && hit.event >= 0) this.selectEvent(hit.event);
+    else if (hit && hit.gap >= 0 && hit.track.gpu !== undefined) this.selectGap(hit.track.gpu, hit.gap);
+    else this.clearSelection();
+  }
+
+  /** @param {number} x @param {number} y */
+  hoverAt(x, y) {
+    const hit = x >= 0 ? this.hit(x, y) : null;
+    this.tooltip.show(hit, x, y);
+    const event = hit ? hit.event : -1;
+    if (event === this.hovered) return;
+    this.hovered = event;
+    this.draw();
+  }
+
+  clearSelection() {
+    this.selected = -1;
+    this.selectedGap = null;
+    this.range = null;
+    this.panel.close();
+    this.app.state.set({ e: '', g: '', r: '' });
+    this.draw();
+  }
+
+  clearRange() {
+    if (this.range) this.clearSelection();
+  }
+
+  /** @param {number} event @param {{zoom?: boolean, reveal?: boolean}} [options] */
+  selectEvent(event, { zoom = false, reveal = false } = {}) {
+    this.selected = event;
+    this.selectedGap = null;
+    this.range = null;
+    const begin = this.model.events.start[event];
+    const end = this.model.end(event);
+    if (zoom) this.viewport.focus(begin, end);
+    else if (reveal && (end < this.viewport.from || begin > this.viewport.to)) {
+      const { span } = this.viewport;
+      this.viewport.set((begin + end) / 2 - span / 2, (begin + end) / 2 + span / 2);
+    }
+    if (zoom || reveal) this.reveal(event);
+    this.panel.showEvent(event);
+    this.app.state.set({ e: String(event), g: '', r: '' });
+    this.app.announce(`Selected ${this.model.shortNameOf(event)}`);
+    this.moved();
+  }
+
+  /** Scrolls an event's row into sight. @param {number} event */
+  reveal(event) {
+    const found = this.layout.find(event);
+    if (!found) return;
+    if (this.layout.reveal(found.track)) this.foldsChanged();
+    this.revealBand(found.track.top + found.row * found.track.rowHeight, found.track.rowHeight);
+  }
+
+  /** @param {number} top @param {number} height */
+  revealBand(top, height) {
+    if (this.height === 0) this.resize();
+    const margin = Math.min(60, this.height / 4);
+    if (top < this.scrollTop + margin) this.scrollTo(top - margin);
+    else if (top + height > this.scrollTop + this.height - margin) this.scrollTo(top + height - this.height + margin);
+  }
+
+  /** @param {number} gpu @param {number} index @param {boolean} [zoom] */
+  selectGap(gpu, index, zoom = false) {
+    const track = this.layout.tracks.find((candidate) => candidate.gaps && candidate.gpu === gpu);
+    if (!track?.gaps) return;
+    this.selected = -1;
+    this.range = null;
+    this.selectedGap = { gpu, index };
+    if (zoom) {
+      this.viewport.focus(track.gaps.start[index], track.gaps.end[index]);
+      if (this.layout.reveal(track)) this.foldsChanged();
+      this.revealBand(track.top, track.height);
+    }
+    this.panel.showGap(track, index);
+    this.app.state.set({ e: '', g: String(track.gaps.row[index]), r: '' });
+    this.app.announce(`Selected idle gap, cause ${track.gaps.cause[index]}`);
+    this.moved();
+  }
+
+  /** @param {number} from @param {number} to @param {boolean} done  false while the pointer still moves */
+  selectRange(from, to, done) {
+    this.selected = -1;
+    this.selectedGap = null;
+    this.range = [from, to];
+    if (done) {
+      this.panel.showRange(from, to);
+      this.app.state.set({ e: '', g: '', r: `${from.toFixed(0)}~${to.toFixed(0)}` });
+      this.app.announce('Selected a time range');
+    }
+    this.draw();
+  }
+
+  zoomToSelection() {
+    const { events } = this.model;
+    if (this.selected >= 0) this.viewport.focus(events.start[this.selected], this.model.end(this.selected));
+    else if (this.range) this.viewport.focus(this.range[0], this.range[1], 0.85);
+    else if (this.selectedGap) return this.selectGap(this.selectedGap.gpu, this.selectedGap.index, true);
+    else this.viewport.fit();
+    return this.moved();
+  }
+
+  /** Neighbour by name, search or track. @param {'name' | 'match' | 'track'} what @param {1 | -1} direction */
+  step(what, direction) {
+    const { model, selected } = this;
+    const { start, name } = model.events;
+    if (what !== 'match' && selected < 0) return;
+    const wanted = selected >= 0 ? name[selected] : -1;
+    const lane = selected >= 0 ? model.laneIndex(selected) : -1;
+    const time = selected >= 0 ? start[selected] : this.viewport.from;
+    /** @type {(event: number) => boolean} */
+    const matches = what === 'name' ? (event) => name[event] === wanted
+      : what === 'match' ? (event) => this.search.matches(event)
+        : (event) => event >= model.lanes[lane].first && event < model.lanes[lane].first + model.lanes[lane].count;
+    let found = model.nearest(time, selected, direction, matches);
+    // Searching goes round at the ends, so that the first match is always one key away.
+    if (found < 0 && what === 'match') found = model.nearest(direction > 0 ? -Infinity : Infinity, -1, direction, matches);
+    if (found < 0) {
+      this.app.announce('No further event');
+      return;
+    }
+    this.selectEvent(found, { reveal: true });
+  }
+
+  /** @param {string} text @param {boolean} isPattern @param {boolean} only */
+  setSearch(text, isPattern, only) {
+    this.search.set(text, isPattern, only);
+    this.app.state.set({ q: text, qx: isPattern ? '1' : '', qo: only ? '1' : '' });
+    this.toolbar.showSearch();
+    this.draw();
+  }
+
+  /** Searches for a whole name. @param {string} text */
+  setSearchText(text) {
+    this.setSearch(text, false, this.search.only);
+    this.toolbar.restore();
+  }
+
+  /** Selects a range and shows it with some room. @param {number} from @param {number} to */
+  showRange(from, to) {
+    this.viewport.focus(from, to, 0.7);
+    this.selectRange(from, to, true);
+    this.moved();
+  }
+
+  foldsChanged() {
+    this.gutter.build();
+    this.app.state.set({ x: this.layout.foldState() });
+    this.scrollTo(this.scrollTop);
+  }
+
+  /** @param {Track} track */
+  toggle(track) {
+    this.layout.toggle(track.key);
+    this.foldsChanged();
+  }
+
+  themeChanged() {
+    this.theme = readTheme();
+    this.strip.invalidate();
+    this.draw();
+  }
+
+  /** Takes everything from the link's state. */
+  restore() {
+    const { values } = this.app.state;
+    this.colors = new EventColors(this.model, values.c === 'name' ? 'name' : 'category');
+    this.layout.setFoldState(values.x);
+    this.gutter.build();
+    this.search.set(values.q, values.qx === '1', values.qo === '1');
+    const from = Number(values.a);
+    const to = Number(values.b);
+    if (values.a !== '' && values.b !== '' && to > from) this.viewport.set(from, to);
+    else this.viewport.fit();
+    this.toolbar.restore();
+    const event = Number(values.e);
+    const [rangeFrom, rangeTo] = values.r.split('~').map(Number);
+    this.selected = -1;
+    this.selectedGap = null;
+    this.range = null;
+    if (values.e !== '' && Number.isInteger(event) && event >= 0 && event < this.model.count) this.selected = event;
+    else if (values.r !== '' && rangeTo >= rangeFrom) this.range = [rangeFrom, rangeTo];
+    else if (values.g !== '') this.selectGapByRow(Number(values.g), false);
+    if (this.selected >= 0) this.panel.showEvent(this.selected);
+    else if (this.range) this.panel.showRange(this.range[0], this.range[1]);
+    else if (!this.selectedGap) this.panel.close();
+    this.resize();
+    this.scrollTo(Number(values.y) || 0);
+  }
+
+  /** @param {number} row  of the table gpu_idle_gaps @param {boolean} zoom */
+  selectGapByRow(row, zoom) {
+    for (const track of this.layout.tracks) {
+      const index = track.gaps ? track.gaps.row.indexOf(row) : -1;
+      if (index >= 0 && track.gpu !== undefined) return this.selectGap(track.gpu, index, zoom);
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Shapes of the data blocks in report.html; docs/viewer.md describes them in prose.
+ *
+ * @typedef {string | number | null} Cell
+ *
+ * @typedef {object} Column
+ * @property {string} name
+ * @property {string} type  text, int or float
+ * @property {string} unit
+ * @property {string} [description]
+ *
+ * @typedef {object} Table
+ * @property {string} title
+ * @property {string} [description]
+ * @property {Column[]} columns
+ * @property {Cell[][]} rows
+ *
+ * @typedef {object} Evidence
+ * @property {string} text
+ * @property {string | null} [table]
+ * @property {number | null} [row]
+ * @property {number | null} [start_ns]
+ * @property {number | null} [end_ns]
+ * @property {number | null} [device_id]
+ * @property {number | null} [pid]
+ * @property {number | null} [tid]
+ * @property {string | null} [name]
+ *
+ * @typedef {object} Finding
+ * @property {string} id
+ * @property {string} title
+ * @property {string} severity
+ * @property {string} scope
+ * @property {Evidence[]} evidence
+ *
+ * @typedef {object} Report
+ * @property {string} schema_version
+ * @property {{name: string, version: string}} generator
+ * @property {{file: string, size_bytes: number, product_version: string | null, schema_version: string | null}} trace
+ * @property {{summary: string, gpu_count: number, process_count: number, window_start_ns: number,
+ *   window_end_ns: number, window_ns: number, utc_epoch_ns: string | null}} run
+ * @property {{severity: string, text: string}} verdict
+ * @property {Finding[]} findings
+ * @property {{id: string, severity: string, text: string}[]} caveats
+ * @property {Record<string, Table>} tables
+ *
+ * @typedef {'kernel' | 'copy' | 'set' | 'graph' | 'nvtx' | 'nvtx_async' | 'api'} LaneKind
+ *
+ * @typedef {object} Lane
+ * @property {LaneKind} kind
+ * @property {number} gpu
+ * @property {number} pid
+ * @property {number} tid
+ * @property {number} context
+ * @property {number} stream
+ * @property {number} first
+ * @property {number} count
+ *
+ * @typedef {object} EventColumn
+ * @property {string} name
+ * @property {string} encoding
+ * @property {number} offset
+ * @property {number} bytes
+ *
+ * @typedef {object} Utilization
+ * @property {number} device_id
+ * @property {number} bin_ns
+ * @property {number} start_ns
+ * @property {number[]} compute_ns
+ * @property {number[]} exposed_comm_ns
+ * @property {number[]} exposed_copy_ns
+ * @property {number[]} idle_ns
+ *
+ * @typedef {object} TimelineData
+ * @property {number} version
+ * @property {string} origin_ns
+ * @property {number} start_ns
+ * @property {number} end_ns
+ * @property {number} total_events
+ * @property {number} embedded_events
+ * @property {boolean} aggregated
+ * @property {[number, number][]} detail_windows
+ * @property {string | null} note
+ * @property {string[]} names
+ * @property {string[]} short_names
+ * @property {string[]} categories
+ * @property {number[]} name_category
+ * @property {{id: number, label: string}[]} gpus
+ * @property {{pid: number, name: string}[]} processes
+ * @property {{pid: number, tid: number, name: string}[]} threads
+ * @property {number[][]} configs
+ * @property {Utilization[]} utilization
+ * @property {Lane[]} lanes
+ * @property {EventColumn[]} columns
+ * @property {number} events
+ * @property {number} raw_bytes
+ *
+ * @typedef {object} EventArrays
+ * @property {Float64Array} start  ns after the origin
+ * @property {Float64Array} duration  ns
+ * @property {Uint32Array} name  index into names
+ * @property {Uint32Array} link  launching API event + 1, 0 for none
+ * @property {Float64Array} corr
+ * @property {Float64Array} aux
+ * @property {Uint32Array} count
+ * @property {Float64Array} busy
+ *
+ * @typedef {'relative' | 'absolute' | 'wall'} TimeMode
+ */
+export {};
