@@ -1,0 +1,14 @@
+/* Tables as CSV (RFC 4180, lines end with LF): column names, then rows. Numbers as nai_value_print writes them,
+ * never quoted; NULL is nothing, the empty text is "". Texts are quoted by libcsv where they need it, and guarded
+ * against being taken for formulas (nai_escape_csv_guard). */
+#ifndef NAI_RENDER_CSV_H
+#define NAI_RENDER_CSV_H
+
+#include "table/table.h"
+
+/* Appends the table. */
+void nai_csv_table(struct nai_buf *out, const struct nai_table *table);
+/* Appends one text cell, guarded and quoted. */
+void nai_csv_text(struct nai_buf *out, const char *text, size_t len);
+
+#endif

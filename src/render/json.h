@@ -1,0 +1,56 @@
+/* Writes JSON as it goes. jansson could write only what it holds in memory, and its reals are doubles: 136355595 ns
+ * must come out as exactly 136.355595 ms. Its string escaping is used. */
+#ifndef NAI_RENDER_JSON_H
+#define NAI_RENDER_JSON_H
+
+#include "table/table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { NAI_JSON_MAX_DEPTH = 32 };
+
+/* How the members of an object or array are laid out. */
+enum nai_json_layout {
+  NAI_JSON_INLINE, /* all on one line */
+  NAI_JSON_LINES   /* each on its own line, indented by two spaces a level */
+};
+
+struct nai_json {
+  struct nai_buf *out;
+  bool for_script; /* < > & U+2028 U+2029 in strings as \uXXXX: safe inside a <script> element */
+  bool after_key;
+  int depth;
+  struct {
+    char close;
+    enum nai_json_layout layout;
+    bool any;
+  } level[NAI_JSON_MAX_DEPTH + 1];
+  struct nai_buf scratch;
+};
+
+/* A writer that appends to `out`. nai_json_finish frees what it holds; errors show in out->oom. */
+void nai_json_init(struct nai_json *json, struct nai_buf *out, bool for_script);
+void nai_json_finish(struct nai_json *json);
+
+void nai_json_begin_object(struct nai_json *json, enum nai_json_layout layout);
+void nai_json_begin_array(struct nai_json *json, enum nai_json_layout layout);
+void nai_json_end(struct nai_json *json); /* the innermost object or array */
+
+void nai_json_key(struct nai_json *json, const char *key);
+void nai_json_text(struct nai_json *json, const char *text); /* NULL writes null; invalid UTF-8 is cleaned */
+void nai_json_int(struct nai_json *json, int64_t number);
+void nai_json_decimal(struct nai_json *json, const char *digits); /* a number already in JSON's form; "" writes null */
+void nai_json_bool(struct nai_json *json, bool truth);
+void nai_json_null(struct nai_json *json);
+void nai_json_value(struct nai_json *json, enum nai_unit unit, const struct nai_value *value); /* exact, NULL is null */
+
+/* Key and value. */
+void nai_json_put_text(struct nai_json *json, const char *key, const char *text);
+void nai_json_put_int(struct nai_json *json, const char *key, int64_t number);
+void nai_json_put_bool(struct nai_json *json, const char *key, bool truth);
+
+/* {"title", "description", "columns": [{"name", "type", "unit", "description"}], "rows": [[...]]}, a row a line. */
+void nai_json_table(struct nai_json *json, const struct nai_table *table);
+
+#endif
