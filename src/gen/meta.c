@@ -74,6 +74,9 @@ static void write_canaries(struct nai_gen_plan *plan)
     snprintf(text, sizeof text, "token CANARY_SECRET_%d on stdout\n", ++number);
     int64_t content = literal(plan, text);
     struct nai_gen_row row;
+    if (plan->process_count == 0) {
+        return;
+    }
     nai_gen_row_start(&row, T_STREAMS);
     nai_gen_row_int(&row, C_STREAMS_globalPid, plan->processes[0].global_pid);
     snprintf(text, sizeof text, "CANARY_SECRET_%d/stdout.log", ++number);
@@ -333,9 +336,7 @@ void nai_gen_write_meta(struct nai_gen_plan *plan, const char *scenario)
     write_diagnostics(plan);
     write_capture(plan);
     write_export(plan, scenario);
-    if (plan->canaries) {
-        write_canaries(plan);
-    }
+    write_canaries(plan);
     write_enums(plan);
     write_strings(plan); /* last: the others add strings */
 }

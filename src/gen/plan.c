@@ -228,6 +228,11 @@ int nai_gen_kernel_bytes(struct nai_gen_plan *plan, const char *name, size_t siz
     return add_kernel(plan, id, id, id, NAI_GEN_COMPUTE, API_LAUNCH);
 }
 
+int nai_gen_kernel_missing(struct nai_gen_plan *plan, int64_t string_id)
+{
+    return add_kernel(plan, string_id, string_id, string_id, NAI_GEN_COMPUTE, API_LAUNCH);
+}
+
 int nai_gen_name_bytes(struct nai_gen_plan *plan, const char *text, size_t size)
 {
     for (int i = 0; i < (int)plan->names.count; i++) {
@@ -287,6 +292,7 @@ void nai_gen_bare(struct nai_gen_plan *plan)
 void nai_gen_plan_gap(struct nai_gen_plan *plan, int gpu, enum nai_gen_cause cause,
                       int64_t duration_ns)
 {
+    plan->gaps_planned = true;
     nai_gen_stat_add(&plan->gpus[gpu].planned[cause], duration_ns);
 }
 
@@ -321,9 +327,9 @@ void nai_gen_raw_row(struct nai_gen_plan *plan, const struct nai_gen_row *row, c
     }
 }
 
-void nai_gen_add_canaries(struct nai_gen_plan *plan)
+void nai_gen_inexact(struct nai_gen_plan *plan)
 {
-    plan->canaries = true;
+    plan->inexact = true;
 }
 
 void nai_gen_expect(struct nai_gen_plan *plan, const char *id, bool fires)

@@ -73,6 +73,8 @@ int nai_gen_stream(struct nai_gen_plan *plan, int context, int stream_id);
 int nai_gen_kernel(struct nai_gen_plan *plan, const char *demangled, const char *short_name,
                    enum nai_gen_class class, enum nai_gen_api launch_api);
 int nai_gen_kernel_bytes(struct nai_gen_plan *plan, const char *name, size_t size);
+/* A kernel whose name id is missing from StringIds. */
+int nai_gen_kernel_missing(struct nai_gen_plan *plan, int64_t string_id);
 /* A range name as reports must show it (PyTorch's per-call suffix is given at push). */
 int nai_gen_name(struct nai_gen_plan *plan, const char *text);
 int nai_gen_name_bytes(struct nai_gen_plan *plan, const char *text, size_t size);
@@ -169,10 +171,10 @@ void nai_gen_diagnostic(struct nai_gen_plan *plan, int severity, const char *tex
 int64_t nai_gen_string(struct nai_gen_plan *plan, const char *bytes, size_t size);
 /* A row written as it is after the planned events; reason is why a reader must drop it, or NULL. */
 void nai_gen_raw_row(struct nai_gen_plan *plan, const struct nai_gen_row *row, const char *reason);
-/* Adds process output, environment and capture options that hold CANARY_SECRET texts. */
-void nai_gen_add_canaries(struct nai_gen_plan *plan);
 /* The finding must fire (true) or must not (false) under the default rules. `id` is a literal. */
 void nai_gen_expect(struct nai_gen_plan *plan, const char *id, bool fires);
+/* The trace holds rows whose treatment is a matter of choice: the truth then only counts rows. */
+void nai_gen_inexact(struct nai_gen_plan *plan);
 /* States a fact about the trace that a report must mention. `id` is a literal. */
 void nai_gen_caveat(struct nai_gen_plan *plan, const char *id);
 

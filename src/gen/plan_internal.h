@@ -212,7 +212,8 @@ struct nai_gen_plan {
     double scale;
     bool shuffle;
     bool hide_devices;
-    bool canaries;
+    bool inexact;
+    bool gaps_planned;
     bool bare; /* event tables and StringIds only */
     bool streaming; /* written in several pieces: costly truths are left out */
 

@@ -7,6 +7,7 @@
 struct nai_gen_scenario {
     const char *name;
     const char *summary;
+    /* target_bytes: the --size of a sized scenario, 0 when not given */
     void (*plan)(struct nai_gen_plan *plan, int64_t target_bytes);
     int first_schema;    /* oldest generation that can express it */
     bool sized;          /* takes --size */
@@ -20,5 +21,19 @@ extern const struct nai_gen_scenario nai_gen_scenarios[];
 void nai_gen_plan_inference(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_training(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_copy_bound(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_host_bound(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_graphs(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_graphs_node(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_shared_gpu(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_shared_gpu_mapped(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_nvtx_mix(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_hostile(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_hostile_values(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_empty(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_minimal(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_no_nvtx(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_healthy(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_neglected(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_bench(struct nai_gen_plan *plan, int64_t target_bytes);
 
 #endif

@@ -48,6 +48,12 @@ static void set_name(json_t *object, const char *key, const char *bytes, size_t 
 static void set_string_id(json_t *object, const char *key, const struct nai_gen_plan *plan,
                           int64_t id)
 {
+    if (id >= (int64_t)plan->strings.count) {
+        char missing[24];
+        snprintf(missing, sizeof missing, "#%lld", (long long)id);
+        set_string(object, key, missing);
+        return;
+    }
     const struct nai_gen_string_entry *entry =
         (const struct nai_gen_string_entry *)plan->strings.items + id;
     set_name(object, key, nai_gen_bytes_at(plan, entry->offset), entry->size);
@@ -163,6 +169,9 @@ static json_t *gpus_json(const struct nai_gen_plan *plan)
         }
         if (!plan->streaming) {
             json_object_set_new(object, "idle_causes", causes_json(gpu->causes));
+        }
+        if (plan->gaps_planned) {
+            json_object_set_new(object, "planned_idle_causes", causes_json(gpu->planned));
         }
     }
     return gpus;
@@ -408,8 +417,13 @@ static json_t *truth_json(const struct nai_gen_plan *plan,
     set_string(truth, "scenario", options->scenario);
     set_int(truth, "seed", (int64_t)options->seed);
     set_int(truth, "schema", plan->schema);
-    json_object_set_new(truth, "canaries", json_boolean(plan->canaries));
+    json_object_set_new(truth, "exact", json_boolean(!plan->inexact));
     json_object_set_new(truth, "rows", rows_json(plan));
+    json_object_set_new(truth, "findings", findings_json(plan));
+    json_object_set_new(truth, "caveats", caveats_json(plan));
+    if (plan->inexact) {
+        return truth;
+    }
     json_object_set_new(truth, "rows_dropped", drops_json(plan));
     set_int(truth, "total_kernel_ns", all_kernel_ns(plan));
     json_object_set_new(truth, "gpus", gpus_json(plan));
@@ -423,8 +437,6 @@ static json_t *truth_json(const struct nai_gen_plan *plan,
     json_object_set_new(truth, "memory", transfers_json(plan, false));
     json_object_set_new(truth, "memsets", transfers_json(plan, true));
     set_int(truth, "profiler_overhead_ns", plan->profiler_ns);
-    json_object_set_new(truth, "findings", findings_json(plan));
-    json_object_set_new(truth, "caveats", caveats_json(plan));
     return truth;
 }
 
