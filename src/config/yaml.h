@@ -19,6 +19,7 @@ enum nai_yaml_kind { NAI_YAML_SCALAR, NAI_YAML_LIST, NAI_YAML_MAP };
 struct nai_yaml_node {
   enum nai_yaml_kind kind;
   bool plain;              /* an unquoted scalar: the only kind that may be a number, true/false or null */
+  bool one_line;           /* a scalar that starts and ends on the same line of the file */
   uint32_t line, column;   /* of the value, from 1 */
   uint32_t key_line, key_column;
   const char *key;         /* name of this member of a map, NULL for list items and the root */

@@ -1,0 +1,209 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+
+#include "config/patterns.h"
+
+#include <pcre2.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  REGEX_MAX = 256,          /* regular expressions in a set */
+  REGEX_LENGTH_MAX = 1000,  /* bytes of one */
+  REGEX_SUBJECT_MAX = 4096, /* bytes of a name they look at: bounds expressions whose cost is quadratic */
+  REGEX_MATCH_LIMIT = 20000,
+  JIT_SIZE_MAX = 8192 /* compiled size worth machine code; larger ones are interpreted */
+};
+
+struct pattern {
+  int class;
+  char *text; /* substring in lower case, or the expression */
+  size_t len;
+  pcre2_code *regex; /* NULL for a substring */
+  uint32_t file;     /* of `files` */
+  uint32_t line, column;
+};
+
+struct nai_patterns {
+  struct nai_strings classes, files;
+  struct pattern *patterns;
+  int count, capacity, regex_count;
+  pcre2_compile_context *compile_context;
+  pcre2_match_context *match_context;
+  atomic_int gave_up; /* lowest pattern that ran into its limit, INT_MAX while none did */
+};
+
+int nai_patterns_new(struct nai_patterns **out, struct nai_err *err) {
+  struct nai_patterns *set = calloc(1, sizeof *set);
+  *out = NULL;
+  if (!set)
+    return nai_err_nomem(err);
+  atomic_init(&set->gave_up, INT32_MAX);
+  set->compile_context = pcre2_compile_context_create(NULL);
+  set->match_context = pcre2_match_context_create(NULL);
+  if (!set->compile_context || !set->match_context) {
+    nai_patterns_free(set);
+    return nai_err_nomem(err);
+  }
+  pcre2_set_max_pattern_length(set->compile_context, REGEX_LENGTH_MAX);
+  pcre2_set_parens_nest_limit(set->compile_context, 32);
+  pcre2_set_match_limit(set->match_context, REGEX_MATCH_LIMIT);
+  pcre2_set_depth_limit(set->match_context, REGEX_MATCH_LIMIT);
+  pcre2_set_heap_limit(set->match_context, 4096); /* KiB */
+  *out = set;
+  return 0;
+}
+
+void nai_patterns_free(struct nai_patterns *set) {
+  if (!set)
+    return;
+  for (int i = 0; i < set->count; i++) {
+    free(set->patterns[i].text);
+    pcre2_code_free(set->patterns[i].regex);
+  }
+  free(set->patterns);
+  nai_strings_free(&set->classes);
+  nai_strings_free(&set->files);
+  pcre2_compile_context_free(set->compile_context);
+  pcre2_match_context_free(set->match_context);
+  free(set);
+}
+
+/* Only ASCII letters have a case here: the result must not depend on a locale. */
+static void lower(char *out, const char *text, size_t len) {
+  for (size_t i = 0; i < len; i++)
+    out[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
+}
+
+static int compile(struct pattern *pattern, struct nai_patterns *set, const struct nai_yaml *doc,
+                   const struct nai_yaml_node *node, struct nai_err *err) {
+  if (++set->regex_count > REGEX_MAX)
+    return nai_yaml_error(doc, node, err, "more than %d regular expressions", REGEX_MAX);
+  int code;
+  PCRE2_SIZE offset = 0;
+  pattern->regex = pcre2_compile((PCRE2_SPTR)pattern->text, pattern->len,
+                                 PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C,
+                                 &code, &offset, set->compile_context);
+  if (!pattern->regex) {
+    PCRE2_UCHAR message[128];
+    if (code == PCRE2_ERROR_NOMEMORY)
+      return nai_err_nomem(err);
+    pcre2_get_error_message(code, message, sizeof message);
+    return nai_yaml_error_in(doc, node, 3 + offset, err, "bad regular expression: %s", (char *)message);
+  }
+  size_t size = 0;
+  pcre2_pattern_info(pattern->regex, PCRE2_INFO_SIZE, &size);
+  if (size <= JIT_SIZE_MAX)
+    (void)pcre2_jit_compile(pattern->regex, PCRE2_JIT_COMPLETE); /* without it the interpreter does the same work */
+  return 0;
+}
+
+static int add_pattern(struct nai_patterns *set, struct pattern pattern, const struct nai_yaml *doc,
+                       const struct nai_yaml_node *node, struct nai_err *err) {
+  const char *text;
+  int rc = nai_yaml_text(&text, doc, node, err);
+  if (rc)
+    return rc;
+  if (set->count == NAI_PATTERNS_MAX)
+    return nai_yaml_error(doc, node, err, "more than %d patterns", NAI_PATTERNS_MAX);
+  if (set->count == set->capacity) {
+    int capacity = set->capacity ? set->capacity * 2 : 64;
+    struct pattern *patterns = realloc(set->patterns, (size_t)capacity * sizeof *patterns);
+    if (!patterns)
+      return nai_err_nomem(err);
+    set->patterns = patterns;
+    set->capacity = capacity;
+  }
+  bool regex = strncmp(text, "re:", 3) == 0;
+  text += regex ? 3 : 0;
+  if (!*text)
+    return nai_yaml_error(doc, node, err, "empty regular expression");
+  pattern.line = node->line;
+  pattern.column = node->column;
+  pattern.len = strlen(text);
+  pattern.text = strdup(text);
+  if (!pattern.text)
+    return nai_err_nomem(err);
+  set->patterns[set->count] = pattern;
+  struct pattern *added = &set->patterns[set->count++];
+  if (regex)
+    return compile(added, set, doc, node, err);
+  lower(added->text, text, added->len);
+  return 0;
+}
+
+int nai_patterns_add(struct nai_patterns *set, const struct nai_yaml *doc, struct nai_err *err) {
+  const struct nai_yaml_node *root = nai_yaml_root(doc);
+  struct pattern pattern = {.file = nai_strings_add(&set->files, doc->file, strlen(doc->file))};
+  int rc = pattern.file == NAI_NO_STRING ? nai_err_nomem(err) : nai_yaml_expect(doc, root, NAI_YAML_MAP, err);
+  if (!rc && !root->count)
+    rc = nai_yaml_error(doc, root, err, "no patterns");
+  for (const struct nai_yaml_node *entry = nai_yaml_first(doc, root); !rc && entry; entry = nai_yaml_next(doc, entry)) {
+    uint32_t class = nai_strings_add(&set->classes, entry->key, strlen(entry->key));
+    if (class == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    pattern.class = (int)class;
+    if (entry->kind == NAI_YAML_SCALAR)
+      rc = add_pattern(set, pattern, doc, entry, err);
+    else
+      rc = nai_yaml_expect(doc, entry, NAI_YAML_LIST, err);
+    for (const struct nai_yaml_node *item = nai_yaml_first(doc, entry); !rc && item; item = nai_yaml_next(doc, item))
+      rc = add_pattern(set, pattern, doc, item, err);
+  }
+  return rc;
+}
+
+/* Whether the expression matches; -1 when it gave up. */
+static int match_regex(const struct nai_patterns *set, const struct pattern *pattern, const char *name, size_t len) {
+  pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+  if (!data)
+    return -1;
+  int rc = pcre2_match(pattern->regex, (PCRE2_SPTR)name, len < REGEX_SUBJECT_MAX ? len : REGEX_SUBJECT_MAX, 0, 0, data,
+                       set->match_context);
+  pcre2_match_data_free(data);
+  return rc >= 0 ? 1 : rc == PCRE2_ERROR_NOMATCH ? 0 : -1;
+}
+
+int nai_patterns_match(const struct nai_patterns *set, const char *name) {
+  char folded[NAI_PATTERN_SUBJECT_MAX];
+  size_t len = strnlen(name, sizeof folded);
+  lower(folded, name, len);
+  /* Patterns behind one that gave up no longer matter: the run will end with nai_patterns_check. Keeping the lowest makes
+   * the message independent of the order in which threads meet the names. */
+  atomic_int *gave_up = &((struct nai_patterns *)set)->gave_up;
+  for (int i = 0; i < set->count && i < atomic_load_explicit(gave_up, memory_order_relaxed); i++) {
+    const struct pattern *pattern = &set->patterns[i];
+    if (!pattern->regex) {
+      if (memmem(folded, len, pattern->text, pattern->len))
+        return pattern->class;
+      continue;
+    }
+    int matched = match_regex(set, pattern, name, len);
+    if (matched > 0)
+      return pattern->class;
+    int lowest = atomic_load(gave_up);
+    while (matched < 0 && i < lowest && !atomic_compare_exchange_weak(gave_up, &lowest, i))
+      ;
+  }
+  return -1;
+}
+
+int nai_patterns_check(const struct nai_patterns *set, struct nai_err *err) {
+  int i = atomic_load(&((struct nai_patterns *)set)->gave_up);
+  if (i >= set->count)
+    return 0;
+  const struct pattern *pattern = &set->patterns[i];
+  return nai_err_set(err, NAI_EUSAGE, "%s:%u:%u: regular expression \"%.200s\" takes too long on a name of this trace",
+                     nai_strings_get(&set->files, pattern->file), pattern->line, pattern->column, pattern->text);
+}
+
+int nai_patterns_class_count(const struct nai_patterns *set) { return (int)set->classes.count; }
+
+const char *nai_patterns_class(const struct nai_patterns *set, int index) {
+  return nai_strings_get(&set->classes, (uint32_t)index);
+}
+
+int nai_patterns_find_class(const struct nai_patterns *set, const char *name) {
+  uint32_t id = nai_strings_find(&set->classes, name, strlen(name));
+  return id == NAI_NO_STRING ? -1 : (int)id;
+}

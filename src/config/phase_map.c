@@ -1,0 +1,111 @@
+#include "config/phase_map.h"
+
+#include "base/assets.h"
+#include "base/fs.h"
+#include "base/text.h"
+#include "config/patterns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUILTIN_MAX = 64 };
+static const char folder[] = "phase-maps/", suffix[] = ".yaml";
+
+struct nai_phase_map {
+  struct nai_patterns *patterns;
+};
+
+/* Length of the map's name within an asset's path, 0 when the asset is no phase map. */
+static size_t builtin_name(const char **name, const struct nai_asset *asset) {
+  size_t len = strlen(asset->path), around = sizeof folder + sizeof suffix - 2;
+  if (len <= around || strncmp(asset->path, folder, sizeof folder - 1) != 0 ||
+      strcmp(asset->path + len - (sizeof suffix - 1), suffix) != 0)
+    return 0;
+  *name = asset->path + sizeof folder - 1;
+  return len - around;
+}
+
+void nai_phase_map_builtins(struct nai_buf *out) {
+  const char *name, *separator = "";
+  for (const struct nai_asset *asset = nai_assets; asset->path; asset++) {
+    size_t len = builtin_name(&name, asset);
+    if (!len)
+      continue;
+    nai_buf_puts(out, separator);
+    nai_buf_put(out, name, len);
+    separator = ", ";
+  }
+}
+
+static const struct nai_asset *find_builtin(const char *word) {
+  const char *name;
+  for (const struct nai_asset *asset = nai_assets; asset->path; asset++) {
+    size_t len = builtin_name(&name, asset);
+    if (len && len == strlen(word) && strncmp(name, word, len) == 0)
+      return asset;
+  }
+  return NULL;
+}
+
+static int unknown_name(const char *word, struct nai_err *err) {
+  struct nai_buf names = {0};
+  nai_phase_map_builtins(&names);
+  char *list[BUILTIN_MAX], *copy = strdup(nai_buf_str(&names)), *rest = copy;
+  size_t count = 0;
+  for (char *name; copy && count < BUILTIN_MAX && (name = strtok_r(rest, ", ", &rest));)
+    list[count++] = name;
+  const char *guess = nai_text_suggest(word, (const char *const *)list, count);
+  int rc = guess ? nai_err_set(err, NAI_EUSAGE, "unknown phase map \"%s\"; did you mean \"%s\"?", word, guess)
+                 : nai_err_set(err, NAI_EUSAGE, "unknown phase map \"%s\": neither a file nor one of %s", word,
+                               nai_buf_str(&names));
+  free(copy);
+  nai_buf_free(&names);
+  return rc;
+}
+
+int nai_phase_map_load(struct nai_phase_map **out, const char *path, struct nai_err *err) {
+  struct nai_yaml *doc = NULL;
+  struct nai_phase_map *map = NULL;
+  const struct nai_asset *asset = find_builtin(path);
+  int rc;
+  *out = NULL;
+  if (asset)
+    rc = nai_yaml_parse(&doc, asset->path, asset->data, (size_t)(asset->end - asset->data), err);
+  else if (!strpbrk(path, "./") && !nai_fs_exists(path))
+    rc = unknown_name(path, err);
+  else
+    rc = nai_yaml_load(&doc, path, err);
+  if (rc)
+    return rc;
+  map = calloc(1, sizeof *map);
+  rc = map ? nai_patterns_new(&map->patterns, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = nai_patterns_add(map->patterns, doc, err);
+  nai_yaml_free(doc);
+  if (rc)
+    nai_phase_map_free(map);
+  else
+    *out = map;
+  return rc;
+}
+
+void nai_phase_map_free(struct nai_phase_map *map) {
+  if (!map)
+    return;
+  nai_patterns_free(map->patterns);
+  free(map);
+}
+
+int nai_phase_map_match(const struct nai_phase_map *map, const char *name) {
+  return nai_patterns_match(map->patterns, name);
+}
+
+int nai_phase_map_check(const struct nai_phase_map *map, struct nai_err *err) {
+  return nai_patterns_check(map->patterns, err);
+}
+
+int nai_phase_map_count(const struct nai_phase_map *map) { return nai_patterns_class_count(map->patterns); }
+
+const char *nai_phase_map_phase(const struct nai_phase_map *map, int phase) {
+  return nai_patterns_class(map->patterns, phase);
+}

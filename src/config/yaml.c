@@ -1,0 +1,328 @@
+#include "config/yaml.h"
+
+#include "base/fs.h"
+#include "base/sort.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+/* An open list or map. */
+struct frame {
+  uint32_t node, last_child;
+  uint32_t key; /* text id of the key whose value comes next, NAI_NO_STRING when a key (or list item) comes next */
+  uint32_t key_line, key_column;
+};
+
+struct parse {
+  struct nai_yaml *doc;
+  const char *text; /* the whole input, to locate reader errors */
+  size_t len;
+  uint32_t capacity;
+  uint32_t *key_ids, *text_ids; /* per node; become pointers once the dictionary stops moving */
+  struct frame frames[NAI_YAML_MAX_DEPTH];
+  int depth;
+  struct nai_err *err;
+};
+
+static int error_at(const struct nai_yaml *doc, size_t line, size_t column, struct nai_err *err, const char *message) {
+  return nai_err_set(err, NAI_EUSAGE, "%s:%zu:%zu: %s", doc->file, line, column, message);
+}
+
+static int error_mark(struct parse *p, yaml_mark_t mark, const char *message) {
+  return error_at(p->doc, mark.line + 1, mark.column + 1, p->err, message);
+}
+
+/* Reader errors (bad UTF-8, control characters) carry only a byte offset. */
+static int error_offset(struct parse *p, size_t offset, const char *message) {
+  size_t line = 1, column = 1;
+  for (size_t i = 0; i < offset && i < p->len; i++) {
+    if (p->text[i] == '\n') {
+      line++;
+      column = 1;
+    } else if (((unsigned char)p->text[i] & 0xc0) != 0x80) {
+      column++;
+    }
+  }
+  return error_at(p->doc, line, column, p->err, message);
+}
+
+static int parser_error(struct parse *p, const yaml_parser_t *parser) {
+  const char *problem = parser->problem ? parser->problem : "cannot be parsed as YAML";
+  if (parser->error == YAML_MEMORY_ERROR)
+    return nai_err_nomem(p->err);
+  if (parser->error == YAML_READER_ERROR)
+    return error_offset(p, parser->problem_offset, problem);
+  if (!parser->context)
+    return error_mark(p, parser->problem_mark, problem);
+  char message[256];
+  snprintf(message, sizeof message, "%s (%s)", problem, parser->context);
+  return error_mark(p, parser->problem_mark, message);
+}
+
+/* Texts of a configuration reach terminals and reports: nothing in them may be invisible or reorder its surroundings. */
+static bool is_readable(const char *text, size_t len) {
+  while (len) {
+    size_t run = 0;
+    while (run < len && text[run] != '\n' && text[run] != '\t')
+      run++;
+    if (!nai_text_is_clean(text, run))
+      return false;
+    size_t step = run < len ? run + 1 : run;
+    text += step;
+    len -= step;
+  }
+  return true;
+}
+
+static int intern(uint32_t *id, struct parse *p, const yaml_event_t *event) {
+  const char *text = (const char *)event->data.scalar.value;
+  size_t len = event->data.scalar.length;
+  if (!is_readable(text, len))
+    return error_mark(p, event->start_mark, "text with a control or invisible character");
+  *id = nai_strings_add(&p->doc->strings, text, len);
+  return *id == NAI_NO_STRING ? nai_err_nomem(p->err) : 0;
+}
+
+static int grow(struct parse *p) {
+  if (p->doc->count < p->capacity)
+    return 0;
+  uint32_t capacity = p->capacity ? p->capacity * 2 : 256;
+  struct nai_yaml_node *nodes = realloc(p->doc->nodes, capacity * sizeof *nodes);
+  if (nodes)
+    p->doc->nodes = nodes;
+  uint32_t *keys = realloc(p->key_ids, capacity * sizeof *keys);
+  if (keys)
+    p->key_ids = keys;
+  uint32_t *texts = realloc(p->text_ids, capacity * sizeof *texts);
+  if (texts)
+    p->text_ids = texts;
+  if (!nodes || !keys || !texts)
+    return nai_err_nomem(p->err);
+  p->capacity = capacity;
+  return 0;
+}
+
+/* Appends a node as the next child of the open list or map. */
+static int add_node(uint32_t *number, struct parse *p, enum nai_yaml_kind kind, const yaml_event_t *event) {
+  if (p->doc->count == NAI_YAML_MAX_NODES)
+    return error_mark(p, event->start_mark, "more than 65536 values");
+  int rc = grow(p);
+  if (rc)
+    return rc;
+  uint32_t n = p->doc->count++;
+  p->doc->nodes[n] = (struct nai_yaml_node){.kind = kind,
+                                            .line = (uint32_t)event->start_mark.line + 1,
+                                            .column = (uint32_t)event->start_mark.column + 1,
+                                            .text = ""};
+  p->key_ids[n] = p->text_ids[n] = NAI_NO_STRING;
+  *number = n;
+  if (!p->depth)
+    return 0;
+  struct frame *frame = &p->frames[p->depth - 1];
+  struct nai_yaml_node *parent = &p->doc->nodes[frame->node];
+  if (parent->kind == NAI_YAML_MAP) {
+    p->key_ids[n] = frame->key;
+    p->doc->nodes[n].key_line = frame->key_line;
+    p->doc->nodes[n].key_column = frame->key_column;
+    frame->key = NAI_NO_STRING;
+  }
+  if (parent->count++)
+    p->doc->nodes[frame->last_child].next = n;
+  else
+    parent->first = n;
+  frame->last_child = n;
+  return 0;
+}
+
+/* Whether a map is open and waits for a key. */
+static bool wants_key(const struct parse *p) {
+  const struct frame *frame = p->depth ? &p->frames[p->depth - 1] : NULL;
+  return frame && p->doc->nodes[frame->node].kind == NAI_YAML_MAP && frame->key == NAI_NO_STRING;
+}
+
+static int take_scalar(struct parse *p, const yaml_event_t *event) {
+  if (wants_key(p)) {
+    struct frame *frame = &p->frames[p->depth - 1];
+    if (!event->data.scalar.length)
+      return error_mark(p, event->start_mark, "empty key");
+    if (strcmp((const char *)event->data.scalar.value, "<<") == 0)
+      return error_mark(p, event->start_mark, "merge keys are not supported");
+    frame->key_line = (uint32_t)event->start_mark.line + 1;
+    frame->key_column = (uint32_t)event->start_mark.column + 1;
+    return intern(&frame->key, p, event);
+  }
+  uint32_t n;
+  int rc = add_node(&n, p, NAI_YAML_SCALAR, event);
+  if (rc)
+    return rc;
+  yaml_scalar_style_t style = event->data.scalar.style;
+  p->doc->nodes[n].plain = style == YAML_PLAIN_SCALAR_STYLE;
+  p->doc->nodes[n].one_line = event->start_mark.line == event->end_mark.line;
+  return intern(&p->text_ids[n], p, event);
+}
+
+static int open_node(struct parse *p, enum nai_yaml_kind kind, const yaml_event_t *event) {
+  if (wants_key(p))
+    return error_mark(p, event->start_mark, "a key must be text");
+  if (p->depth == NAI_YAML_MAX_DEPTH)
+    return error_mark(p, event->start_mark, "nested more than 64 levels deep");
+  uint32_t n;
+  int rc = add_node(&n, p, kind, event);
+  if (!rc)
+    p->frames[p->depth++] = (struct frame){.node = n, .key = NAI_NO_STRING};
+  return rc;
+}
+
+static int take_event(struct parse *p, const yaml_event_t *event) {
+  const yaml_char_t *anchor = NULL, *tag = NULL;
+  switch (event->type) {
+  case YAML_ALIAS_EVENT:
+    return error_mark(p, event->start_mark, "aliases are not supported");
+  case YAML_SCALAR_EVENT:
+    anchor = event->data.scalar.anchor;
+    tag = event->data.scalar.tag;
+    break;
+  case YAML_SEQUENCE_START_EVENT:
+    anchor = event->data.sequence_start.anchor;
+    tag = event->data.sequence_start.tag;
+    break;
+  case YAML_MAPPING_START_EVENT:
+    anchor = event->data.mapping_start.anchor;
+    tag = event->data.mapping_start.tag;
+    break;
+  default:
+    break;
+  }
+  if (anchor)
+    return error_mark(p, event->start_mark, "anchors are not supported");
+  if (tag)
+    return error_mark(p, event->start_mark, "tags are not supported");
+  switch (event->type) {
+  case YAML_DOCUMENT_START_EVENT:
+    return p->doc->count ? error_mark(p, event->start_mark, "a second document; one is expected") : 0;
+  case YAML_SCALAR_EVENT:
+    return take_scalar(p, event);
+  case YAML_SEQUENCE_START_EVENT:
+    return open_node(p, NAI_YAML_LIST, event);
+  case YAML_MAPPING_START_EVENT:
+    return open_node(p, NAI_YAML_MAP, event);
+  case YAML_SEQUENCE_END_EVENT:
+  case YAML_MAPPING_END_EVENT:
+    p->depth--;
+    return 0;
+  default:
+    return 0;
+  }
+}
+
+/* The depth limit also bounds libyaml itself, whose cost per token grows with the nesting: events are taken one by one and
+ * the scanner never runs more than one simple key (1024 characters) ahead of them. */
+static int take_events(struct parse *p) {
+  yaml_parser_t parser;
+  if (!yaml_parser_initialize(&parser))
+    return nai_err_nomem(p->err);
+  yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+  yaml_parser_set_input_string(&parser, (const unsigned char *)p->text, p->len);
+  int rc = 0;
+  for (bool end = false; !rc && !end;) {
+    yaml_event_t event;
+    if (!yaml_parser_parse(&parser, &event)) {
+      rc = parser_error(p, &parser);
+      break;
+    }
+    end = event.type == YAML_STREAM_END_EVENT;
+    rc = take_event(p, &event);
+    yaml_event_delete(&event);
+  }
+  yaml_parser_delete(&parser);
+  return rc;
+}
+
+/* Sorts (parent, key) pairs; equal neighbours are duplicates. The first in the file is reported. */
+static int check_duplicates(struct parse *p) {
+  struct nai_yaml *doc = p->doc;
+  struct nai_key *keys = malloc((doc->count + 1) * sizeof *keys);
+  if (!keys)
+    return nai_err_nomem(p->err);
+  size_t count = 0;
+  for (uint32_t n = 0; n < doc->count; n++) {
+    if (doc->nodes[n].kind != NAI_YAML_MAP)
+      continue;
+    for (uint32_t child = doc->nodes[n].first; child; child = doc->nodes[child].next)
+      keys[count++] = (struct nai_key){(uint64_t)n << 32 | p->key_ids[child], child};
+  }
+  int rc = nai_sort_keys(keys, count, p->err);
+  const struct nai_yaml_node *first = NULL, *second = NULL;
+  for (size_t i = 1; !rc && i < count; i++) {
+    if (keys[i].key == keys[i - 1].key && (!second || keys[i].value < (uint32_t)(second - doc->nodes))) {
+      first = &doc->nodes[keys[i - 1].value];
+      second = &doc->nodes[keys[i].value];
+    }
+  }
+  free(keys);
+  if (second)
+    rc = nai_yaml_error_key(doc, second, p->err, "duplicate key \"%s\" (first on line %u)", second->key,
+                            first->key_line);
+  return rc;
+}
+
+int nai_yaml_parse(struct nai_yaml **out, const char *file, const char *text, size_t len, struct nai_err *err) {
+  struct parse p = {.text = text, .len = len, .err = err};
+  int rc;
+  *out = NULL;
+  p.doc = calloc(1, sizeof *p.doc);
+  if (!p.doc || !(p.doc->file = strdup(file))) {
+    rc = nai_err_nomem(err);
+    goto out;
+  }
+  if (len > NAI_YAML_MAX_BYTES) {
+    rc = nai_err_set(err, NAI_EUSAGE, "%s:1:1: larger than 1 MiB", file);
+    goto out;
+  }
+  rc = take_events(&p);
+  if (rc)
+    goto out;
+  if (!p.doc->count) {
+    rc = error_at(p.doc, 1, 1, err, "empty file");
+    goto out;
+  }
+  for (uint32_t n = 0; n < p.doc->count; n++) {
+    struct nai_yaml_node *node = &p.doc->nodes[n];
+    if (p.key_ids[n] != NAI_NO_STRING)
+      node->key = nai_strings_get(&p.doc->strings, p.key_ids[n]);
+    node->text = nai_strings_get(&p.doc->strings, p.text_ids[n]);
+  }
+  rc = check_duplicates(&p);
+out:
+  free(p.key_ids);
+  free(p.text_ids);
+  if (rc)
+    nai_yaml_free(p.doc);
+  else
+    *out = p.doc;
+  return rc;
+}
+
+int nai_yaml_load(struct nai_yaml **out, const char *path, struct nai_err *err) {
+  struct nai_buf text = {0};
+  *out = NULL;
+  int rc = nai_fs_read(&text, path, NAI_YAML_MAX_BYTES, NAI_EUSAGE, err);
+  if (!rc)
+    rc = nai_yaml_parse(out, path, nai_buf_str(&text), text.len, err);
+  nai_buf_free(&text);
+  return rc;
+}
+
+void nai_yaml_free(struct nai_yaml *doc) {
+  if (!doc)
+    return;
+  free(doc->file);
+  free(doc->nodes);
+  nai_strings_free(&doc->strings);
+  free(doc);
+}
