@@ -1,0 +1,23 @@
+/* The two kinds of lookup behind nai_lookup_open. Internal to src/ingest. */
+#ifndef NAI_INGEST_LOOKUP_INTERNAL_H
+#define NAI_INGEST_LOOKUP_INTERNAL_H
+
+#include "ingest/trace_internal.h"
+
+struct nai_lookup_ops {
+  int (*get)(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err);
+  void (*close)(struct nai_lookup *lookup); /* frees the lookup too */
+};
+
+/* First member of each kind's own structure. */
+struct nai_lookup {
+  const struct nai_lookup_ops *ops;
+  const struct nai_trace *trace;
+  const struct nai_db_table *table;
+  int column;
+};
+
+NAI_MUST_CHECK int nai_lookup_open_sqlite(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err);
+NAI_MUST_CHECK int nai_lookup_open_direct(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err);
+
+#endif

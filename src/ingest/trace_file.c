@@ -1,0 +1,277 @@
+#include "base/fs.h"
+#include "ingest/trace_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+static struct nai_file_stamp stamp_of(const struct stat *st) {
+  return (struct nai_file_stamp){.device = st->st_dev, .inode = st->st_ino, .size_bytes = (uint64_t)st->st_size,
+                                 .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec};
+}
+
+int nai_file_stamp(struct nai_file_stamp *stamp, const char *path, struct nai_err *err) {
+  struct stat st;
+  *stamp = (struct nai_file_stamp){0};
+  if (stat(path, &st) != 0)
+    return errno == ENOENT ? NAI_OK : nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", path);
+  if (!S_ISREG(st.st_mode))
+    return nai_err_set(err, NAI_EINPUT, "\"%s\" is not a regular file", path);
+  *stamp = stamp_of(&st);
+  return NAI_OK;
+}
+
+bool nai_file_stamp_equal(const struct nai_file_stamp *a, const struct nai_file_stamp *b) {
+  return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns;
+}
+
+/* As many of `len` bytes at `offset` as the file has; -1 with errno set on failure. */
+static ssize_t read_at(int fd, void *data, size_t len, uint64_t offset) {
+  size_t done = 0;
+  while (done < len) {
+    ssize_t n = pread(fd, (char *)data + done, len - done, (off_t)(offset + done));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return -1;
+    if (n == 0)
+      break;
+    done += (size_t)n;
+  }
+  return (ssize_t)done;
+}
+
+static bool ends_with(const char *text, const char *end) {
+  size_t n = strlen(text), m = strlen(end);
+  return n > m && strcmp(text + n - m, end) == 0;
+}
+
+/* What the first bytes of a file that is no SQLite database look like, for the message. */
+static const char *looks_like(const unsigned char *head, size_t len) {
+  static const struct {
+    const char *magic, *what;
+    size_t len;
+  } known[] = {{"\x1f\x8b", "a gzip archive: decompress it first", 2},
+               {"PK\x03\x04", "a zip archive: extract it first", 4},
+               {"\x28\xb5\x2f\xfd", "a zstd archive: decompress it first", 4},
+               {"\xfd" "7zXZ", "an xz archive: decompress it first", 5},
+               {"BZh", "a bzip2 archive: decompress it first", 3},
+               {"\x7f" "ELF", "a program", 4},
+               {"PAR1", "a Parquet file: export with --type sqlite", 4},
+               {"\x89HDF", "an HDF5 file: export with --type sqlite", 4},
+               {"** This file contains an SQLite 2", "an SQLite 2 database", 33}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (len >= known[i].len && memcmp(head, known[i].magic, known[i].len) == 0)
+      return known[i].what;
+  size_t zeros = 0, printable = 0;
+  for (size_t i = 0; i < len; i++) {
+    zeros += head[i] == 0;
+    printable += (head[i] >= 0x20 && head[i] < 0x7f) || head[i] == '\n' || head[i] == '\r' || head[i] == '\t';
+  }
+  if (zeros == len)
+    return "zero bytes only";
+  if (printable == len)
+    return "text";
+  return "unknown binary data";
+}
+
+static int refuse_foreign(const char *path, const unsigned char *head, size_t len, struct nai_err *err) {
+  const char *report = ends_with(path, ".nsys-rep") ? ".nsys-rep" : ends_with(path, ".qdrep") ? ".qdrep" : NULL;
+  if (report)
+    return nai_err_set(err, NAI_EINPUT,
+                       "\"%s\" is a Nsight Systems report, not its SQLite export; create that with: "
+                       "nsys export --type sqlite --output \"%.*s.sqlite\" \"%s\"",
+                       path, (int)(strlen(path) - strlen(report)), path, path);
+  return nai_err_set(err, NAI_EINPUT, "\"%s\" is not an SQLite database; it looks like %s", path, looks_like(head, len));
+}
+
+static uint32_t big_endian(const unsigned char *p, int bytes) {
+  uint32_t v = 0;
+  for (int i = 0; i < bytes; i++)
+    v = v << 8 | p[i];
+  return v;
+}
+
+static int read_header(struct nai_sqlite_header *header, const unsigned char *head, uint64_t size_bytes, const char *path,
+                       struct nai_err *err) {
+  uint32_t page_size = big_endian(head + 16, 2);
+  page_size = page_size == 1 ? 65536 : page_size;
+  *header = (struct nai_sqlite_header){.page_size = page_size, .reserved_bytes = head[20],
+                                       .page_count = big_endian(head + 28, 4), .encoding = big_endian(head + 56, 4),
+                                       .wal = head[18] == 2 || head[19] == 2};
+  if (page_size < 512 || page_size > 65536 || (page_size & (page_size - 1)) || page_size - head[20] < 480)
+    return nai_err_set(err, NAI_EINPUT, "\"%s\" is damaged: its header gives a page size of %u bytes", path, page_size);
+  uint64_t file_pages = size_bytes / page_size;
+  if (!header->page_count || memcmp(head + 24, head + 92, 4) != 0) /* written by an SQLite that left the count stale */
+    header->page_count = file_pages > UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t)file_pages;
+  return NAI_OK;
+}
+
+int nai_file_open(int *fd, struct nai_file_stamp *stamp, struct nai_sqlite_header *header, const char *path,
+                  struct nai_err *err) {
+  unsigned char head[NAI_SQLITE_HEADER_BYTES];
+  struct stat st;
+  int rc;
+  *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* O_NONBLOCK: a FIFO must not hang the program */
+  if (*fd < 0)
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot open \"%s\"", path);
+  if (fstat(*fd, &st) != 0) {
+    rc = nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", path);
+    goto fail;
+  }
+  if (!S_ISREG(st.st_mode)) {
+    rc = nai_err_set(err, NAI_EINPUT, S_ISDIR(st.st_mode) ? "\"%s\" is a directory" : "\"%s\" is not a regular file", path);
+    goto fail;
+  }
+  ssize_t n = read_at(*fd, head, sizeof head, 0);
+  if (n < 0) {
+    rc = nai_err_sys(err, NAI_EINPUT, errno, "cannot read \"%s\"", path);
+    goto fail;
+  }
+  if (n == 0) {
+    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is empty", path);
+    goto fail;
+  }
+  if (n < 16 || memcmp(head, "SQLite format 3", 16) != 0) {
+    rc = refuse_foreign(path, head, (size_t)n, err);
+    goto fail;
+  }
+  if (n < NAI_SQLITE_HEADER_BYTES) {
+    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is damaged: only the first %zd bytes of an SQLite database", path, n);
+    goto fail;
+  }
+  *stamp = stamp_of(&st);
+  rc = read_header(header, head, stamp->size_bytes, path, err);
+  if (!rc)
+    return NAI_OK;
+fail:
+  close(*fd);
+  *fd = -1;
+  return rc;
+}
+
+enum { WHOLE_MAX = 64 << 20, FIRST_BYTES = 64 << 10, SAMPLES = 4096, SAMPLE_BYTES = 4096, HASH_CHUNK = 1 << 20 };
+
+static int hash_range(XXH3_state_t *state, char *chunk, int fd, uint64_t offset, uint64_t len) {
+  while (len) {
+    ssize_t n = read_at(fd, chunk, len < HASH_CHUNK ? (size_t)len : HASH_CHUNK, offset);
+    if (n < 0)
+      return errno;
+    if (n == 0)
+      return 0; /* shorter than its stamp says: nai_trace_unchanged reports it */
+    XXH3_64bits_update(state, chunk, (size_t)n);
+    offset += (uint64_t)n;
+    len -= (uint64_t)n;
+  }
+  return 0;
+}
+
+static int hash_content(XXH3_state_t *state, char *chunk, int fd, uint64_t size) {
+  XXH3_64bits_update(state, &size, sizeof size);
+  if (size <= WHOLE_MAX)
+    return hash_range(state, chunk, fd, 0, size);
+  int failed = hash_range(state, chunk, fd, 0, FIRST_BYTES);
+  for (uint64_t i = 0; i < SAMPLES && !failed; i++) {
+    uint64_t at = (size - SAMPLE_BYTES) / (SAMPLES - 1) * i;
+    failed = hash_range(state, chunk, fd, at & ~(uint64_t)(SAMPLE_BYTES - 1), SAMPLE_BYTES);
+  }
+  return failed;
+}
+
+int nai_file_identify(uint64_t *identity, int fd, uint64_t size_bytes, const char *wal_path, struct nai_err *err) {
+  int wal = -1, failed = 0;
+  char *chunk = malloc(HASH_CHUNK);
+  XXH3_state_t *state = XXH3_createState();
+  if (!chunk || !state) {
+    failed = ENOMEM;
+    goto out;
+  }
+  XXH3_64bits_reset(state);
+  failed = hash_content(state, chunk, fd, size_bytes);
+  if (!failed && wal_path) {
+    struct stat st;
+    wal = open(wal_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (wal < 0 || fstat(wal, &st) != 0)
+      failed = errno;
+    else
+      failed = hash_content(state, chunk, wal, (uint64_t)st.st_size);
+  }
+  if (!failed)
+    *identity = XXH3_64bits_digest(state);
+out:
+  if (wal >= 0)
+    close(wal);
+  XXH3_freeState(state);
+  free(chunk);
+  return failed ? nai_err_sys(err, NAI_EINPUT, failed, "cannot read the file") : NAI_OK;
+}
+
+static int copy_file(int from, const char *to) {
+  char chunk[65536];
+  int failed = 0, fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return errno;
+  for (off_t at = 0; !failed;) {
+    ssize_t n = copy_file_range(from, &at, fd, NULL, 1 << 30, 0); /* shares blocks where the file system can */
+    if (n > 0)
+      continue;
+    if (n == 0 && at > 0)
+      break;
+    ssize_t got = read_at(from, chunk, sizeof chunk, (uint64_t)at);
+    if (got <= 0) {
+      failed = got < 0 ? errno : 0;
+      break;
+    }
+    for (ssize_t done = 0; done < got && !failed;) {
+      ssize_t put = write(fd, chunk + done, (size_t)(got - done));
+      if (put < 0 && errno != EINTR)
+        failed = errno;
+      done += put > 0 ? put : 0;
+    }
+    at += got;
+  }
+  if (close(fd) != 0 && !failed)
+    failed = errno;
+  return failed;
+}
+
+int nai_file_copy_with_wal(char **scratch, char **copy, int fd, const char *wal_path, struct nai_err *err) {
+  const char *tmp = getenv("TMPDIR");
+  struct nai_buf dir = {0}, db = {0}, wal = {0};
+  int failed = 0, wal_fd = -1, rc = NAI_OK;
+  nai_buf_printf(&dir, "%s/nsys-ai-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+  rc = nai_buf_check(&dir, err);
+  if (rc)
+    goto out;
+  if (!mkdtemp(dir.data)) {
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot create the temporary directory \"%s\"", dir.data);
+    goto out;
+  }
+  nai_buf_printf(&db, "%s/trace.sqlite", dir.data);
+  nai_buf_printf(&wal, "%s/trace.sqlite-wal", dir.data);
+  *scratch = dir.data;
+  dir.data = NULL;
+  if ((rc = nai_buf_check(&db, err)) || (rc = nai_buf_check(&wal, err)))
+    goto out;
+  wal_fd = open(wal_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  failed = wal_fd < 0 ? errno : copy_file(fd, db.data);
+  failed = failed ? failed : copy_file(wal_fd, wal.data);
+  if (failed) {
+    rc = nai_err_sys(err, NAI_EIO, failed, "cannot copy the database and its WAL to \"%s\"", *scratch);
+    goto out;
+  }
+  *copy = db.data;
+  db.data = NULL;
+out:
+  if (wal_fd >= 0)
+    close(wal_fd);
+  nai_buf_free(&dir);
+  nai_buf_free(&db);
+  nai_buf_free(&wal);
+  return rc;
+}
