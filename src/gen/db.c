@@ -12,7 +12,8 @@ enum { PAGE_BYTES = 4096 };
 struct table_state {
     sqlite3_stmt *insert; /* NULL until the table exists */
     int64_t row_count;
-    int parameters[NAI_GEN_MAX_COLUMNS]; /* canonical column -> SQL parameter, 0: not in this schema */
+    int parameters[NAI_GEN_MAX_COLUMNS]; /* canonical column -> SQL parameter, 0: not in this schema
+                                          */
     bool bound[NAI_GEN_MAX_COLUMNS];     /* parameter holds a value of an earlier row */
 };
 
@@ -43,8 +44,8 @@ void nai_gen_row_real(struct nai_gen_row *row, int column, double value)
 
 void nai_gen_row_bytes(struct nai_gen_row *row, int column, const void *bytes, size_t size)
 {
-    row->cells[column] = (struct nai_gen_cell){
-        .type = NAI_GEN_CELL_TEXT, .size = (int)size, .as.bytes = bytes};
+    row->cells[column] =
+        (struct nai_gen_cell){.type = NAI_GEN_CELL_TEXT, .size = (int)size, .as.bytes = bytes};
 }
 
 void nai_gen_row_text(struct nai_gen_row *row, int column, const char *text)

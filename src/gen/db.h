@@ -1,7 +1,8 @@
 /* Writes rows into a fresh SQLite file, one table description at a time.
  *
- * Tables are created when their first row arrives, like the exporter's lazy mode. Everything happens
- * in one transaction without a journal: the file is temporary until nai_gen_db_close renames it.
+ * Tables are created when their first row arrives, like the exporter's lazy mode. Everything
+ * happens in one transaction without a journal: the file is temporary until nai_gen_db_close
+ * renames it.
  */
 #ifndef NAI_GEN_DB_H
 #define NAI_GEN_DB_H

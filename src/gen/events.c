@@ -50,10 +50,8 @@ static int64_t begin_call(struct nai_gen_plan *plan, int thread, enum nai_gen_ap
         const char *raw = nai_gen_api(api)->raw;
         plan->api_strings[api] = nai_gen_string(plan, raw, strlen(raw));
     }
-    *call = (struct nai_gen_call){.start = host->now,
-                                  .thread = thread,
-                                  .api = api,
-                                  .correlation = ++process->correlation};
+    *call = (struct nai_gen_call){
+        .start = host->now, .thread = thread, .api = api, .correlation = ++process->correlation};
     /* Calls that nsys leaves out of the trace consume correlation ids, too. */
     process->correlation += nai_gen_rng_between(&plan->rng, 0, 2);
     return (int64_t)plan->calls.count - 1;
@@ -92,8 +90,8 @@ static int64_t queue_start(struct nai_gen_plan *plan, int64_t call, int stream)
     return launched > queued ? launched : queued;
 }
 
-static struct nai_gen_op *add_op(struct nai_gen_plan *plan, enum nai_gen_op_kind kind,
-                                 int64_t call, int stream, int64_t start, int64_t duration_ns)
+static struct nai_gen_op *add_op(struct nai_gen_plan *plan, enum nai_gen_op_kind kind, int64_t call,
+                                 int stream, int64_t start, int64_t duration_ns)
 {
     struct nai_gen_op *op = nai_gen_plan_push(plan, &plan->ops);
     if (!op) {
@@ -169,7 +167,8 @@ int64_t nai_gen_launch(struct nai_gen_plan *plan, int thread, int stream, int ke
         return 0;
     }
     nai_gen_attribute(plan, thread, duration_ns);
-    return add_kernel_op(plan, call, stream, kernel, queue_start(plan, call, stream), duration_ns, 0);
+    return add_kernel_op(plan, call, stream, kernel, queue_start(plan, call, stream), duration_ns,
+                         0);
 }
 
 int64_t nai_gen_launch_at(struct nai_gen_plan *plan, int thread, int stream, int kernel,
@@ -305,8 +304,8 @@ void nai_gen_synchronize(struct nai_gen_plan *plan, int thread, int stream, enum
 void nai_gen_stream_wait(struct nai_gen_plan *plan, int thread, int stream, int other)
 {
     nai_gen_call(plan, thread, API_EVENT_RECORD, nai_gen_rng_between(&plan->rng, 700, 1500));
-    int64_t call = nai_gen_call(plan, thread, API_STREAM_WAIT,
-                                nai_gen_rng_between(&plan->rng, 900, 1800));
+    int64_t call =
+        nai_gen_call(plan, thread, API_STREAM_WAIT, nai_gen_rng_between(&plan->rng, 900, 1800));
     if (call >= 0) {
         add_sync(plan, thread, stream, call);
         nai_gen_hold(plan, stream, plan->streams[other].ready);
@@ -356,8 +355,8 @@ void nai_gen_graph_node_created(struct nai_gen_plan *plan, int thread, int graph
     struct nai_gen_graph_node_row *row = nai_gen_plan_push(plan, &plan->graph_nodes);
     if (row) {
         int64_t now = plan->threads[thread].now;
-        *row = (struct nai_gen_graph_node_row){now, now + 900, thread,
-                                               graph_node_id(graph_id, node)};
+        *row =
+            (struct nai_gen_graph_node_row){now, now + 900, thread, graph_node_id(graph_id, node)};
         plan->threads[thread].now = now + 1200;
     }
 }

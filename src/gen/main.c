@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,25 +35,27 @@ static void print_scenarios(FILE *out)
 
 static void print_help(FILE *out)
 {
-    fputs("Usage: nsys-ai-gen SCENARIO OUT.sqlite [options]\n"
-          "       nsys-ai-gen list\n"
-          "\n"
-          "Writes a sample Nsight Systems SQLite export. The same scenario, seed and options give the\n"
-          "same bytes.\n"
-          "\n"
-          "Options:\n"
-          "      --seed N        seed of all random choices (default 1)\n"
-          "      --scale X       multiply the amount of work by X (default 1)\n"
-          "      --size BYTES    write until the file has this size; K, M, G suffixes (bench only)\n"
-          "      --schema YEAR   generation of the exporter: 2019, 2021, 2024, 2026 (default 2026)\n"
-          "      --truth FILE    also write the known true answers as JSON\n"
-          "      --shuffle       write the rows of every event table in random order\n"
-          "  -f, --force         replace existing output files\n"
-          "  -h, --help          show this help\n"
-          "      --version       show the version\n"
-          "\n"
-          "Scenarios:\n",
-          out);
+    fputs(
+        "Usage: nsys-ai-gen SCENARIO OUT.sqlite [options]\n"
+        "       nsys-ai-gen list\n"
+        "\n"
+        "Writes a sample Nsight Systems SQLite export. The same scenario, seed and options give "
+        "the\n"
+        "same bytes.\n"
+        "\n"
+        "Options:\n"
+        "      --seed N        seed of all random choices (default 1)\n"
+        "      --scale X       multiply the amount of work by X (default 1)\n"
+        "      --size BYTES    write until the file has this size; K, M, G suffixes (bench only)\n"
+        "      --schema YEAR   generation of the exporter: 2019, 2021, 2024, 2026 (default 2026)\n"
+        "      --truth FILE    also write the known true answers as JSON\n"
+        "      --shuffle       write the rows of every event table in random order\n"
+        "  -f, --force         replace existing output files\n"
+        "  -h, --help          show this help\n"
+        "      --version       show the version\n"
+        "\n"
+        "Scenarios:\n",
+        out);
     print_scenarios(out);
     fputs("\n"
           "Examples:\n"
@@ -84,8 +87,7 @@ static int parse_size(int64_t *out, const char *text, struct nai_gen_err *err)
     char *end = NULL;
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    const char *suffix =
-        *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
+    const char *suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
     int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
     if (errno != 0 || end == text || value <= 0 || (*end && (!suffix || end[1])) ||
         value > (INT64_MAX >> shift)) {
@@ -100,9 +102,9 @@ static int parse_scale(double *out, const char *text, struct nai_gen_err *err)
 {
     char *end = NULL;
     double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value > 0 && value <= 10000)) {
+    if (end == text || *end != '\0' || !(value > 0 && value <= 1000)) {
         return nai_gen_fail(NAI_GEN_EUSAGE, err,
-                            "not a factor above 0 and up to 10000: --scale=\"%s\"", text);
+                            "not a factor above 0 and up to 1000: --scale=\"%s\"", text);
     }
     *out = value;
     return 0;
@@ -131,7 +133,8 @@ static int find_scenario(struct arguments *args, const char *name, struct nai_ge
             return 0;
         }
     }
-    return nai_gen_fail(NAI_GEN_EUSAGE, err, "unknown scenario: \"%s\" (see nsys-ai-gen list)", name);
+    return nai_gen_fail(NAI_GEN_EUSAGE, err, "unknown scenario: \"%s\" (see nsys-ai-gen list)",
+                        name);
 }
 
 static int check_arguments(const struct arguments *args, struct nai_gen_err *err)
@@ -152,8 +155,15 @@ static int check_arguments(const struct arguments *args, struct nai_gen_err *err
     return args->truth ? nai_gen_truth_check(args->truth, args->force, err) : 0;
 }
 
-enum { OPTION_SEED = 256, OPTION_SCALE, OPTION_SIZE, OPTION_SCHEMA, OPTION_TRUTH, OPTION_SHUFFLE,
-       OPTION_VERSION };
+enum {
+    OPTION_SEED = 256,
+    OPTION_SCALE,
+    OPTION_SIZE,
+    OPTION_SCHEMA,
+    OPTION_TRUTH,
+    OPTION_SHUFFLE,
+    OPTION_VERSION
+};
 
 static const struct option long_options[] = {{"seed", required_argument, NULL, OPTION_SEED},
                                              {"scale", required_argument, NULL, OPTION_SCALE},
@@ -288,6 +298,7 @@ int main(int argc, char **argv)
     struct nai_gen_err err = {0};
     struct arguments args = {.plan = {.schema = NAI_GEN_2026, .scale = 1}};
     bool done = false;
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error to report, not a reason to die */
     int rc = parse_arguments(&args, &done, argc, argv, &err);
     if (rc == 0 && !done) {
         rc = generate(&args, &err);

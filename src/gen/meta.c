@@ -50,7 +50,8 @@ static void write_environment(struct nai_gen_plan *plan, int number, const char 
 /* Nothing a report prints may contain these texts; every place that holds secrets gets some. */
 static void write_canaries(struct nai_gen_plan *plan)
 {
-    static const char *const variables[] = {"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "PATH", "SSH_AUTH_SOCK"};
+    static const char *const variables[] = {"HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "PATH",
+                                            "SSH_AUTH_SOCK"};
     int number = 0;
     char text[96];
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
@@ -64,7 +65,8 @@ static void write_canaries(struct nai_gen_plan *plan)
         snprintf(text, sizeof text, "CANARY_SECRET_%d", ++number);
         write_pair(plan, T_CAPTURE, options[i], text);
     }
-    static const char *const exported[] = {"EXPORT_HOST", "EXPORT_USER", "EXPORT_PARAM_INPUT_PATH_ABS"};
+    static const char *const exported[] = {"EXPORT_HOST", "EXPORT_USER",
+                                           "EXPORT_PARAM_INPUT_PATH_ABS"};
     for (size_t i = 0; i < sizeof exported / sizeof exported[0]; i++) {
         snprintf(text, sizeof text, "CANARY_SECRET_%d", ++number);
         write_pair(plan, T_EXPORT, exported[i], text);
@@ -107,11 +109,11 @@ static void write_export(struct nai_gen_plan *plan, const char *scenario)
         }
     }
     static const char *const parameters[][2] = {
-        {"EXPORT_PLATFORM", "linux-desktop"},      {"EXPORT_ARCH", "x64"},
-        {"EXPORT_PARAM_EXPORT_TYPE", "SQLite"},    {"EXPORT_PARAM_LAZY", "true"},
-        {"EXPORT_PARAM_INCLUDE_JSON", "false"},    {"EXPORT_PARAM_INCLUDE_BLOBS", "false"},
-        {"EXPORT_PARAM_TIME_NORMALIZE", "false"},  {"EXPORT_PARAM_TIME_SHIFT", "0"},
-        {"EXPORT_PARAM_TABLES_TO_EXPORT", ""},     {"EXPORT_PARAM_TIMES_TO_EXPORT", ""}};
+        {"EXPORT_PLATFORM", "linux-desktop"},     {"EXPORT_ARCH", "x64"},
+        {"EXPORT_PARAM_EXPORT_TYPE", "SQLite"},   {"EXPORT_PARAM_LAZY", "true"},
+        {"EXPORT_PARAM_INCLUDE_JSON", "false"},   {"EXPORT_PARAM_INCLUDE_BLOBS", "false"},
+        {"EXPORT_PARAM_TIME_NORMALIZE", "false"}, {"EXPORT_PARAM_TIME_SHIFT", "0"},
+        {"EXPORT_PARAM_TABLES_TO_EXPORT", ""},    {"EXPORT_PARAM_TIMES_TO_EXPORT", ""}};
     for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {
         write_pair(plan, T_EXPORT, parameters[i][0], parameters[i][1]);
     }
@@ -154,8 +156,8 @@ static void write_session(struct nai_gen_plan *plan)
     insert(plan, &row);
 }
 
-static void write_diagnostic(struct nai_gen_plan *plan, int64_t time, int severity, const char *text,
-                             int64_t process)
+static void write_diagnostic(struct nai_gen_plan *plan, int64_t time, int severity,
+                             const char *text, int64_t process)
 {
     struct nai_gen_row row;
     nai_gen_row_start(&row, T_DIAGNOSTIC);
@@ -175,8 +177,8 @@ static void write_diagnostics(struct nai_gen_plan *plan)
     write_diagnostic(plan, 0, 1, "Profiling has started.", no_process);
     write_diagnostic(plan, 978149737, 1, "CUDA injection initialized successfully.", process);
     for (size_t i = 0; i < plan->diagnostics.count; i++) {
-        write_diagnostic(plan, 1000000000 + (int64_t)i, diagnostics[i].severity, diagnostics[i].text,
-                         process);
+        write_diagnostic(plan, 1000000000 + (int64_t)i, diagnostics[i].severity,
+                         diagnostics[i].text, process);
     }
     write_diagnostic(plan, plan->last_ns, 1, "Profiling has stopped.", no_process);
 }

@@ -86,10 +86,10 @@ void nai_gen_plan_free(struct nai_gen_plan *plan)
         return;
     }
     struct nai_gen_vec *vecs[] = {
-        &plan->string_bytes, &plan->strings,   &plan->kernels, &plan->names, &plan->phases,
-        &plan->calls,        &plan->ops,       &plan->syncs,   &plan->ranges, &plan->text,
-        &plan->overheads,    &plan->graph_nodes, &plan->raws,  &plan->diagnostics,
-        &plan->transfers,    &plan->drops};
+        &plan->string_bytes, &plan->strings,     &plan->kernels,   &plan->names,
+        &plan->phases,       &plan->calls,       &plan->ops,       &plan->syncs,
+        &plan->ranges,       &plan->text,        &plan->overheads, &plan->graph_nodes,
+        &plan->raws,         &plan->diagnostics, &plan->transfers, &plan->drops};
     for (size_t i = 0; i < sizeof vecs / sizeof vecs[0]; i++) {
         nai_gen_vec_free(vecs[i]);
     }
@@ -194,7 +194,7 @@ int64_t nai_gen_string(struct nai_gen_plan *plan, const char *bytes, size_t size
 }
 
 static int add_kernel(struct nai_gen_plan *plan, int64_t demangled, int64_t short_name,
-                      int64_t mangled, enum nai_gen_class class, enum nai_gen_api launch_api)
+                      enum nai_gen_class class, enum nai_gen_api launch_api)
 {
     struct nai_gen_kernel *kernel = nai_gen_plan_push(plan, &plan->kernels);
     if (!kernel) {
@@ -202,7 +202,6 @@ static int add_kernel(struct nai_gen_plan *plan, int64_t demangled, int64_t shor
     }
     kernel->demangled = demangled;
     kernel->short_name = short_name;
-    kernel->mangled = mangled;
     kernel->class = class;
     kernel->launch_api = launch_api;
     kernel->grid = (int)nai_gen_rng_between(&plan->rng, 1, 2048);
@@ -211,26 +210,37 @@ static int add_kernel(struct nai_gen_plan *plan, int64_t demangled, int64_t shor
     return (int)plan->kernels.count - 1;
 }
 
-int nai_gen_kernel(struct nai_gen_plan *plan, const char *demangled, const char *short_name,
-                   enum nai_gen_class class, enum nai_gen_api launch_api)
+int nai_gen_kernel_from(struct nai_gen_plan *plan, const struct nai_gen_kernel_spec *spec)
 {
-    int64_t full = nai_gen_string(plan, demangled, strlen(demangled));
-    if (!short_name) {
-        return add_kernel(plan, full, full, full, class, launch_api);
-    }
+    const char *short_name = spec->short_name ? spec->short_name : spec->demangled;
+    int64_t full = nai_gen_string(plan, spec->demangled, strlen(spec->demangled));
     int64_t base = nai_gen_string(plan, short_name, strlen(short_name));
-    return add_kernel(plan, full, base, base, class, launch_api);
+    return add_kernel(plan, full, base, spec->class, spec->launch_api);
+}
+
+int nai_gen_kernel(struct nai_gen_plan *plan, const char *demangled, const char *short_name)
+{
+    const struct nai_gen_kernel_spec spec = {demangled, short_name, NAI_GEN_COMPUTE, API_LAUNCH};
+    return nai_gen_kernel_from(plan, &spec);
+}
+
+void nai_gen_kernels(struct nai_gen_plan *plan, int *handles,
+                     const struct nai_gen_kernel_spec *specs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        handles[i] = nai_gen_kernel_from(plan, &specs[i]);
+    }
 }
 
 int nai_gen_kernel_bytes(struct nai_gen_plan *plan, const char *name, size_t size)
 {
     int64_t id = nai_gen_string(plan, name, size);
-    return add_kernel(plan, id, id, id, NAI_GEN_COMPUTE, API_LAUNCH);
+    return add_kernel(plan, id, id, NAI_GEN_COMPUTE, API_LAUNCH);
 }
 
 int nai_gen_kernel_missing(struct nai_gen_plan *plan, int64_t string_id)
 {
-    return add_kernel(plan, string_id, string_id, string_id, NAI_GEN_COMPUTE, API_LAUNCH);
+    return add_kernel(plan, string_id, string_id, NAI_GEN_COMPUTE, API_LAUNCH);
 }
 
 int nai_gen_name_bytes(struct nai_gen_plan *plan, const char *text, size_t size)
@@ -277,6 +287,17 @@ void nai_gen_name_phase(struct nai_gen_plan *plan, int name, const char *phase)
         added->name = phase;
     }
     nai_gen_name_at(plan, name)->phase = slot;
+}
+
+void nai_gen_names(struct nai_gen_plan *plan, int *handles, const struct nai_gen_name_spec *specs,
+                   size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        handles[i] = nai_gen_name(plan, specs[i].text);
+        if (specs[i].phase) {
+            nai_gen_name_phase(plan, handles[i], specs[i].phase);
+        }
+    }
 }
 
 void nai_gen_hide_devices(struct nai_gen_plan *plan)
@@ -332,10 +353,24 @@ void nai_gen_inexact(struct nai_gen_plan *plan)
     plan->inexact = true;
 }
 
-void nai_gen_expect(struct nai_gen_plan *plan, const char *id, bool fires)
+static void expect(struct nai_gen_plan *plan, const char *ids, bool fires)
 {
-    int slot = take_slot(plan, &plan->expectation_count, MAX_EXPECTATIONS, "expectations");
-    plan->expectations[slot] = (struct nai_gen_expectation){id, fires};
+    while (*ids) {
+        size_t size = strcspn(ids, " ");
+        int slot = take_slot(plan, &plan->expectation_count, MAX_EXPECTATIONS, "expected findings");
+        plan->expectations[slot] = (struct nai_gen_expectation){ids, size, fires};
+        ids += size + (ids[size] == ' ');
+    }
+}
+
+void nai_gen_expect_findings(struct nai_gen_plan *plan, const char *ids)
+{
+    expect(plan, ids, true);
+}
+
+void nai_gen_expect_no_findings(struct nai_gen_plan *plan, const char *ids)
+{
+    expect(plan, ids, false);
 }
 
 void nai_gen_caveat(struct nai_gen_plan *plan, const char *id)

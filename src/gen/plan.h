@@ -1,10 +1,11 @@
 /* The vocabulary scenarios are written in: processes, threads, streams, calls, kernels, ranges.
  *
  * A plan simulates host and GPU clocks. Every emitter advances the clock of the host thread it runs
- * on, queues GPU work behind what its stream already holds, and books the true answers at that moment,
- * from what the plan knows (which call launches, which ranges are open) rather than by searching the
- * finished events. Handles are small integers; a plan that runs out of memory or exceeds its fixed
- * limits becomes failed and ignores everything after, so scenarios need no error handling.
+ * on, queues GPU work behind what its stream already holds, and books the true answers at that
+ * moment, from what the plan knows (which call launches, which ranges are open) rather than by
+ * searching the finished events. Handles are small integers; a plan that runs out of memory or
+ * exceeds its fixed limits becomes failed and ignores everything after, so scenarios need no error
+ * handling.
  *
  * Times are ns since session start, durations ns, sizes bytes.
  */
@@ -17,25 +18,25 @@
 struct nai_gen_plan;
 
 /* X(id, canonical name, suffix the exporter writes, class) */
-#define NAI_GEN_APIS(X)                                                   \
-    X(LAUNCH, "cudaLaunchKernel", "_v7000", PLAIN)                        \
-    X(LAUNCH_EX, "cudaLaunchKernelExC", "_v11060", PLAIN)                 \
-    X(LAUNCH_DRIVER, "cuLaunchKernelEx", "", PLAIN)                       \
-    X(GRAPH_LAUNCH, "cudaGraphLaunch", "_v10000", PLAIN)                  \
-    X(MEMCPY, "cudaMemcpy", "_v3020", COPY)                               \
-    X(MEMCPY_ASYNC, "cudaMemcpyAsync", "_v3020", PLAIN)                   \
-    X(MEMSET_ASYNC, "cudaMemsetAsync", "_v3020", PLAIN)                   \
-    X(STREAM_SYNC, "cudaStreamSynchronize", "_v3020", BLOCKING)           \
-    X(DEVICE_SYNC, "cudaDeviceSynchronize", "_v3020", BLOCKING)           \
-    X(EVENT_SYNC, "cudaEventSynchronize", "_v3020", BLOCKING)             \
-    X(STREAM_WAIT, "cudaStreamWaitEvent", "_v3020", ORDERING)             \
-    X(EVENT_QUERY, "cudaEventQuery", "_v3020", POLL)                      \
-    X(EVENT_RECORD, "cudaEventRecord", "_v3020", PLAIN)                   \
-    X(MALLOC, "cudaMalloc", "_v3020", PLAIN)                              \
-    X(HOST_ALLOC, "cudaHostAlloc", "_v3020", PLAIN)                       \
-    X(IS_CAPTURING, "cudaStreamIsCapturing", "_v10000", PLAIN)            \
-    X(CAPTURE_INFO, "cudaStreamGetCaptureInfo_v2", "_v11030", PLAIN)      \
-    X(KERNEL_ATTRIBUTE, "cuKernelGetAttribute", "", PLAIN)                \
+#define NAI_GEN_APIS(X)                                                                            \
+    X(LAUNCH, "cudaLaunchKernel", "_v7000", PLAIN)                                                 \
+    X(LAUNCH_EX, "cudaLaunchKernelExC", "_v11060", PLAIN)                                          \
+    X(LAUNCH_DRIVER, "cuLaunchKernelEx", "", PLAIN)                                                \
+    X(GRAPH_LAUNCH, "cudaGraphLaunch", "_v10000", PLAIN)                                           \
+    X(MEMCPY, "cudaMemcpy", "_v3020", COPY)                                                        \
+    X(MEMCPY_ASYNC, "cudaMemcpyAsync", "_v3020", PLAIN)                                            \
+    X(MEMSET_ASYNC, "cudaMemsetAsync", "_v3020", PLAIN)                                            \
+    X(STREAM_SYNC, "cudaStreamSynchronize", "_v3020", BLOCKING)                                    \
+    X(DEVICE_SYNC, "cudaDeviceSynchronize", "_v3020", BLOCKING)                                    \
+    X(EVENT_SYNC, "cudaEventSynchronize", "_v3020", BLOCKING)                                      \
+    X(STREAM_WAIT, "cudaStreamWaitEvent", "_v3020", ORDERING)                                      \
+    X(EVENT_QUERY, "cudaEventQuery", "_v3020", POLL)                                               \
+    X(EVENT_RECORD, "cudaEventRecord", "_v3020", PLAIN)                                            \
+    X(MALLOC, "cudaMalloc", "_v3020", PLAIN)                                                       \
+    X(HOST_ALLOC, "cudaHostAlloc", "_v3020", PLAIN)                                                \
+    X(IS_CAPTURING, "cudaStreamIsCapturing", "_v10000", PLAIN)                                     \
+    X(CAPTURE_INFO, "cudaStreamGetCaptureInfo_v2", "_v11030", PLAIN)                               \
+    X(KERNEL_ATTRIBUTE, "cuKernelGetAttribute", "", PLAIN)                                         \
     X(GRAPH_INSTANTIATE, "cudaGraphInstantiateWithFlags", "_v11040", PLAIN)
 
 #define NAI_GEN_API_ENUM(id, name, suffix, class) API_##id,
@@ -69,15 +70,29 @@ int nai_gen_thread(struct nai_gen_plan *plan, int process, int tid, const char *
 int nai_gen_gpu(struct nai_gen_plan *plan, int physical_id);
 int nai_gen_context(struct nai_gen_plan *plan, int process, int device_id, int context_id, int gpu);
 int nai_gen_stream(struct nai_gen_plan *plan, int context, int stream_id);
-/* NULL short_name: same as the demangled name. `class` is COMPUTE or COMM. */
-int nai_gen_kernel(struct nai_gen_plan *plan, const char *demangled, const char *short_name,
-                   enum nai_gen_class class, enum nai_gen_api launch_api);
+struct nai_gen_kernel_spec {
+    const char *demangled;
+    const char *short_name;   /* NULL: same as demangled */
+    enum nai_gen_class class; /* COMPUTE or COMM */
+    enum nai_gen_api launch_api;
+};
+int nai_gen_kernel_from(struct nai_gen_plan *plan, const struct nai_gen_kernel_spec *spec);
+/* The common case: compute, launched through the runtime API. */
+int nai_gen_kernel(struct nai_gen_plan *plan, const char *demangled, const char *short_name);
+void nai_gen_kernels(struct nai_gen_plan *plan, int *handles,
+                     const struct nai_gen_kernel_spec *specs, size_t count);
 int nai_gen_kernel_bytes(struct nai_gen_plan *plan, const char *name, size_t size);
 /* A kernel whose name id is missing from StringIds. */
 int nai_gen_kernel_missing(struct nai_gen_plan *plan, int64_t string_id);
 /* A range name as reports must show it (PyTorch's per-call suffix is given at push). */
 int nai_gen_name(struct nai_gen_plan *plan, const char *text);
 int nai_gen_name_bytes(struct nai_gen_plan *plan, const char *text, size_t size);
+struct nai_gen_name_spec {
+    const char *text;
+    const char *phase; /* NULL: none */
+};
+void nai_gen_names(struct nai_gen_plan *plan, int *handles, const struct nai_gen_name_spec *specs,
+                   size_t count);
 /* Puts all ranges of this name into a phase; `phase` is a literal. */
 void nai_gen_name_phase(struct nai_gen_plan *plan, int name, const char *phase);
 /* First correlation id of a process minus one; ids count up from there. */
@@ -121,7 +136,8 @@ int64_t nai_gen_copy(struct nai_gen_plan *plan, int thread, int stream,
                      const struct nai_gen_copy *copy);
 int64_t nai_gen_set(struct nai_gen_plan *plan, int thread, int stream, int64_t bytes,
                     int64_t duration_ns);
-/* Blocks the thread until the stream (or, for DEVICE_SYNC, the whole context) is done, plus extra. */
+/* Blocks the thread until the stream (or, for DEVICE_SYNC, the whole context) is done, plus extra.
+ */
 void nai_gen_synchronize(struct nai_gen_plan *plan, int thread, int stream, enum nai_gen_api api,
                          int64_t extra_ns);
 /* cudaStreamWaitEvent: `stream` continues after what `other` holds now. */
@@ -171,15 +187,17 @@ void nai_gen_diagnostic(struct nai_gen_plan *plan, int severity, const char *tex
 int64_t nai_gen_string(struct nai_gen_plan *plan, const char *bytes, size_t size);
 /* A row written as it is after the planned events; reason is why a reader must drop it, or NULL. */
 void nai_gen_raw_row(struct nai_gen_plan *plan, const struct nai_gen_row *row, const char *reason);
-/* The finding must fire (true) or must not (false) under the default rules. `id` is a literal. */
-void nai_gen_expect(struct nai_gen_plan *plan, const char *id, bool fires);
+/* Findings that must fire, or must not, under the default rules. `ids` are literals, separated by
+ * single spaces. */
+void nai_gen_expect_findings(struct nai_gen_plan *plan, const char *ids);
+void nai_gen_expect_no_findings(struct nai_gen_plan *plan, const char *ids);
 /* The trace holds rows whose treatment is a matter of choice: the truth then only counts rows. */
 void nai_gen_inexact(struct nai_gen_plan *plan);
 /* States a fact about the trace that a report must mention. `id` is a literal. */
 void nai_gen_caveat(struct nai_gen_plan *plan, const char *id);
 
-/* Writes what is planned so far and forgets it, so that a long trace needs little memory. All ranges
- * must be closed and everything planned later must start later. */
+/* Writes what is planned so far and forgets it, so that a long trace needs little memory. All
+ * ranges must be closed and everything planned later must start later. */
 void nai_gen_flush(struct nai_gen_plan *plan);
 /* Size of the file so far. */
 int64_t nai_gen_written_bytes(struct nai_gen_plan *plan);

@@ -44,7 +44,6 @@ struct nai_gen_process {
     const char *name;
     int64_t global_pid;
     int64_t correlation;
-    int64_t graph_exec;
     struct nai_gen_stat calls[API_COUNT];
     /* Totals over valid GPU work of this process. */
     struct nai_gen_stat kernels;
@@ -76,7 +75,7 @@ struct nai_gen_gpu {
     int physical_id;
     /* Totals of the written events; see truth_gpu.c. */
     bool used;
-    int64_t start, end; /* first operation's start, last operation's end */
+    int64_t start, end;                    /* first operation's start, last operation's end */
     int64_t class_ns[NAI_GEN_CLASS_COUNT]; /* compute, exposed communication, exposed copy */
     int64_t comm_ns, comm_hidden_ns;
     struct nai_gen_stat gaps;
@@ -98,7 +97,7 @@ struct nai_gen_stream {
 };
 
 struct nai_gen_kernel {
-    int64_t demangled, short_name, mangled; /* string ids */
+    int64_t demangled, short_name; /* string ids */
     enum nai_gen_class class;
     enum nai_gen_api launch_api;
     int grid, block, registers;
@@ -200,6 +199,7 @@ struct nai_gen_drop {
 
 struct nai_gen_expectation {
     const char *id;
+    size_t id_size;
     bool fires;
 };
 
@@ -214,7 +214,7 @@ struct nai_gen_plan {
     bool hide_devices;
     bool inexact;
     bool gaps_planned;
-    bool bare; /* event tables and StringIds only */
+    bool bare;      /* event tables and StringIds only */
     bool streaming; /* written in several pieces: costly truths are left out */
 
     int process_count, thread_count, gpu_count, context_count, stream_count;

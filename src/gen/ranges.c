@@ -275,9 +275,8 @@ void nai_gen_close_open_ranges(struct nai_gen_plan *plan)
 static void book_innermost(struct nai_gen_plan *plan, int thread, int64_t duration_ns)
 {
     const struct nai_gen_thread *host = &plan->threads[thread];
-    int name = host->depth > 0
-                   ? host->stack[host->depth - 1].name
-                   : range_at(plan, host->started[host->started_count - 1])->name;
+    int name = host->depth > 0 ? host->stack[host->depth - 1].name
+                               : range_at(plan, host->started[host->started_count - 1])->name;
     nai_gen_stat_add(&stat_of(plan, name, thread)->innermost, duration_ns);
     for (int i = host->depth - 1; i >= 0; i--) {
         int phase = nai_gen_name_at(plan, host->stack[i].name)->phase;

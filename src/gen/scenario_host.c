@@ -63,9 +63,10 @@ void nai_gen_plan_host_bound(struct nai_gen_plan *plan, int64_t target_bytes)
                 {leave_dependency, NAI_GEN_DEPENDENCY, 90000},
                 {leave_unknown, NAI_GEN_UNKNOWN, 60000}};
     enum { GAPS = sizeof gaps / sizeof gaps[0] };
-    static const char *const names[GAPS] = {"void step_a<float>(T1 *, int)", "void step_b<float>(T1 *, int)",
-                                            "void step_c<float>(T1 *, int)", "void step_d<float>(T1 *, int)",
-                                            "void step_e<float>(T1 *, int)"};
+    static const char *const names[GAPS] = {
+        "void step_a<float>(T1 *, int)", "void step_b<float>(T1 *, int)",
+        "void step_c<float>(T1 *, int)", "void step_d<float>(T1 *, int)",
+        "void step_e<float>(T1 *, int)"};
     static const char *const short_names[GAPS] = {"step_a", "step_b", "step_c", "step_d", "step_e"};
     struct starving s = {.plan = plan};
     int process = nai_gen_process(plan, 7001, "python3");
@@ -77,7 +78,7 @@ void nai_gen_plan_host_bound(struct nai_gen_plan *plan, int64_t target_bytes)
     struct nai_gen_rng *rng = nai_gen_rng(plan);
     int kernels[GAPS];
     for (int i = 0; i < GAPS; i++) {
-        kernels[i] = nai_gen_kernel(plan, names[i], short_names[i], NAI_GEN_COMPUTE, API_LAUNCH);
+        kernels[i] = nai_gen_kernel(plan, names[i], short_names[i]);
     }
     nai_gen_push(plan, s.thread, step, NULL);
     nai_gen_launch(plan, s.thread, s.stream, kernels[0], 250000);
@@ -92,13 +93,8 @@ void nai_gen_plan_host_bound(struct nai_gen_plan *plan, int64_t target_bytes)
         }
         nai_gen_pop(plan, s.thread);
     }
-    nai_gen_expect(plan, "gpu-idle", true);
-    nai_gen_expect(plan, "blocking-sync", true);
-    nai_gen_expect(plan, "launch-storm", false);
-    nai_gen_expect(plan, "copy-bound", false);
-    nai_gen_expect(plan, "exposed-communication", false);
-    nai_gen_expect(plan, "pageable-copies", false);
-    nai_gen_expect(plan, "no-nvtx", false);
-    nai_gen_expect(plan, "low-nvtx-coverage", false);
-    nai_gen_expect(plan, "profiler-overhead", false);
+    nai_gen_expect_findings(plan, "gpu-idle blocking-sync");
+    nai_gen_expect_no_findings(plan, "launch-storm copy-bound exposed-communication "
+                                     "pageable-copies no-nvtx low-nvtx-coverage "
+                                     "profiler-overhead");
 }

@@ -26,11 +26,10 @@ static void open_program(struct annotated *a, struct nai_gen_plan *plan, int pid
     a->main = nai_gen_thread(plan, process, pid, "trainer");
     a->worker = nai_gen_thread(plan, process, pid + 1, "worker");
     a->io = nai_gen_thread(plan, process, pid + 2, "io");
-    a->stream = nai_gen_stream(plan, nai_gen_context(plan, process, gpu, 1 + gpu, nai_gen_gpu(plan, gpu)),
-                               7 + 8 * gpu);
-    a->small = nai_gen_kernel(plan, "void small_step<float>(T1 *)", "small_step", NAI_GEN_COMPUTE,
-                              API_LAUNCH);
-    a->big = nai_gen_kernel(plan, "void big_step<float>(T1 *)", "big_step", NAI_GEN_COMPUTE, API_LAUNCH);
+    a->stream = nai_gen_stream(
+        plan, nai_gen_context(plan, process, gpu, 1 + gpu, nai_gen_gpu(plan, gpu)), 7 + 8 * gpu);
+    a->small = nai_gen_kernel(plan, "void small_step<float>(T1 *)", "small_step");
+    a->big = nai_gen_kernel(plan, "void big_step<float>(T1 *)", "big_step");
     nai_gen_domain(plan, a->main, APP_DOMAIN, domain);
 }
 
@@ -144,17 +143,15 @@ void nai_gen_plan_nvtx_mix(struct nai_gen_plan *plan, int64_t target_bytes)
     nai_gen_push(plan, a->main, nai_gen_name(plan, ""), NULL);
     launch(a, a->main, a->small, 10000);
     nai_gen_pop(plan, a->main);
-    nai_gen_crossing(plan, a->io, nai_gen_name(plan, "crossing_a"), nai_gen_name(plan, "crossing_b"),
-                     40000);
+    nai_gen_crossing(plan, a->io, nai_gen_name(plan, "crossing_a"),
+                     nai_gen_name(plan, "crossing_b"), 40000);
     /* Left open at the end of the capture. */
     nai_gen_push(plan, a->worker, nai_gen_name(plan, "shutdown"), NULL);
     launch(a, a->worker, a->big, 55000);
     nai_gen_range_start(plan, a->io, nai_gen_name(plan, "session"));
     add_raw(a, 33, "a category");
     add_raw(a, 39, "named thread");
-    nai_gen_expect(plan, "no-nvtx", false);
-    nai_gen_expect(plan, "copy-bound", false);
-    nai_gen_expect(plan, "low-nvtx-coverage", false);
+    nai_gen_expect_no_findings(plan, "no-nvtx copy-bound low-nvtx-coverage");
     nai_gen_caveat(plan, "open-ranges");
     nai_gen_caveat(plan, "crossing-ranges");
 }

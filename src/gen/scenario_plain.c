@@ -1,4 +1,5 @@
-/* The ends of the scale: nothing at all, barely something, everything right, everything neglected. */
+/* The ends of the scale: nothing at all, barely something, everything right, everything neglected.
+ */
 #include <stdio.h>
 
 #include "scenario.h"
@@ -14,15 +15,15 @@ void nai_gen_plan_minimal(struct nai_gen_plan *plan, int64_t target_bytes)
     (void)target_bytes;
     nai_gen_bare(plan);
     int process = nai_gen_process(plan, 2001, "a.out");
-    int stream = nai_gen_stream(plan, nai_gen_context(plan, process, 0, 1, nai_gen_gpu(plan, -1)), 7);
-    int kernel = nai_gen_kernel(plan, "void saxpy<float>(int, T1, const T1 *, T1 *)", "saxpy",
-                                NAI_GEN_COMPUTE, API_LAUNCH);
+    int stream =
+        nai_gen_stream(plan, nai_gen_context(plan, process, 0, 1, nai_gen_gpu(plan, -1)), 7);
+    int kernel = nai_gen_kernel(plan, "void saxpy<float>(int, T1, const T1 *, T1 *)", "saxpy");
     int64_t start = 1000000000;
     for (int i = 0; i < nai_gen_scaled(plan, 100); i++) {
         start = nai_gen_orphan(plan, stream, kernel, start + 2000, 40000);
     }
     nai_gen_caveat(plan, "no-api-calls");
-    nai_gen_expect(plan, "copy-bound", false);
+    nai_gen_expect_no_findings(plan, "copy-bound");
 }
 
 struct rank {
@@ -55,7 +56,7 @@ static void declare_healthy(struct nai_gen_plan *plan, int *kernels)
         {"void layer_norm_fused<float>(const T1 *, T1 *, int)", "layer_norm_fused"},
         {"void adam_fused<float>(T1 *, const T1 *, int)", "adam_fused"}};
     for (int i = 0; i < HEALTHY_KERNELS; i++) {
-        kernels[i] = nai_gen_kernel(plan, names[i][0], names[i][1], NAI_GEN_COMPUTE, API_LAUNCH);
+        kernels[i] = nai_gen_kernel(plan, names[i][0], names[i][1]);
     }
 }
 
@@ -63,13 +64,14 @@ void nai_gen_plan_healthy(struct nai_gen_plan *plan, int64_t target_bytes)
 {
     (void)target_bytes;
     static const char *const range_names[] = {"forward", "backward", "optimizer"};
-    const struct nai_gen_copy input = {NAI_GEN_HTOD, NAI_GEN_PINNED, NAI_GEN_DEVICE,
-                                       INT64_C(32) << 20, 1400000, false};
+    const struct nai_gen_copy input = {NAI_GEN_HTOD,      NAI_GEN_PINNED, NAI_GEN_DEVICE,
+                                       INT64_C(32) << 20, 1400000,        false};
     struct rank ranks[2];
     int kernels[HEALTHY_KERNELS];
     declare_healthy(plan, kernels);
-    int reduce = nai_gen_kernel(plan, "ncclDevKernel_ReduceScatter_Sum_f32_RING_LL", NULL, NAI_GEN_COMM,
-                                API_LAUNCH_EX);
+    int reduce = nai_gen_kernel_from(
+        plan, &(struct nai_gen_kernel_spec){"ncclDevKernel_ReduceScatter_Sum_f32_RING_LL", NULL,
+                                            NAI_GEN_COMM, API_LAUNCH_EX});
     for (int i = 0; i < 2; i++) {
         open_rank(&ranks[i], plan, i);
     }
@@ -97,21 +99,19 @@ void nai_gen_plan_healthy(struct nai_gen_plan *plan, int64_t target_bytes)
     for (int i = 0; i < 2; i++) {
         nai_gen_synchronize(plan, ranks[i].thread, ranks[i].compute, API_DEVICE_SYNC, 0);
     }
-    static const char *const quiet[] = {
-        "dominant-kernel", "launch-storm",     "blocking-sync",      "gpu-idle",
-        "copy-bound",      "exposed-communication", "pageable-copies", "small-copies",
-        "gpu-imbalance",   "low-nvtx-coverage", "no-nvtx",           "graph-envelope-only",
-        "profiler-overhead", "trace-health"};
-    for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++) {
-        nai_gen_expect(plan, quiet[i], false);
-    }
+    nai_gen_expect_no_findings(
+        plan,
+        "dominant-kernel launch-storm blocking-sync gpu-idle copy-bound exposed-communication "
+        "pageable-copies small-copies gpu-imbalance phase-dominates low-nvtx-coverage no-nvtx "
+        "graph-envelope-only profiler-overhead trace-health");
 }
 
 /* Work launched by one rank of the neglected run: a stream of tiny copies, a dominant kernel, and
  * most of it outside any range. */
 static void neglect(struct rank *r, int dominant, int other, int range, int rounds)
 {
-    const struct nai_gen_copy tiny = {NAI_GEN_HTOD, NAI_GEN_PINNED, NAI_GEN_DEVICE, 512, 1300, false};
+    const struct nai_gen_copy tiny = {NAI_GEN_HTOD, NAI_GEN_PINNED, NAI_GEN_DEVICE,
+                                      512,          1300,           false};
     struct nai_gen_rng *rng = nai_gen_rng(r->plan);
     for (int round = 0; round < rounds; round++) {
         nai_gen_push(r->plan, r->thread, range, NULL);
@@ -131,9 +131,9 @@ void nai_gen_plan_neglected(struct nai_gen_plan *plan, int64_t target_bytes)
     (void)target_bytes;
     struct rank ranks[2];
     int dominant = nai_gen_kernel(plan, "void naive_attention<float>(const T1 *, T1 *, int)",
-                                  "naive_attention", NAI_GEN_COMPUTE, API_LAUNCH);
-    int other = nai_gen_kernel(plan, "void gather_rows<float>(const T1 *, T1 *, int)", "gather_rows",
-                               NAI_GEN_COMPUTE, API_LAUNCH);
+                                  "naive_attention");
+    int other =
+        nai_gen_kernel(plan, "void gather_rows<float>(const T1 *, T1 *, int)", "gather_rows");
     int range = nai_gen_name(plan, "gather");
     int rounds = nai_gen_scaled(plan, 60);
     for (int i = 0; i < 2; i++) {
@@ -141,24 +141,17 @@ void nai_gen_plan_neglected(struct nai_gen_plan *plan, int64_t target_bytes)
     }
     neglect(&ranks[0], dominant, other, range, rounds);
     /* The second GPU does a third of the work in the same time. */
-    int64_t share_ns = (nai_gen_now(plan, ranks[0].thread) - nai_gen_now(plan, ranks[1].thread)) / rounds;
+    int64_t share_ns =
+        (nai_gen_now(plan, ranks[0].thread) - nai_gen_now(plan, ranks[1].thread)) / rounds;
     for (int round = 0; round < rounds; round += 3) {
         neglect(&ranks[1], dominant, other, range, 1);
         nai_gen_work(plan, ranks[1].thread, 2 * share_ns);
     }
     nai_gen_diagnostic(plan, 2, "Not all CUDA events were collected: buffer limit reached.");
     nai_gen_diagnostic(plan, 3, "CUDA trace data was dropped.");
-    nai_gen_expect(plan, "dominant-kernel", true);
-    nai_gen_expect(plan, "gpu-imbalance", true);
-    nai_gen_expect(plan, "low-nvtx-coverage", true);
-    nai_gen_expect(plan, "profiler-overhead", true);
-    nai_gen_expect(plan, "small-copies", true);
-    nai_gen_expect(plan, "trace-health", true);
-    nai_gen_expect(plan, "gpu-idle", true);
-    nai_gen_expect(plan, "launch-storm", false);
-    nai_gen_expect(plan, "copy-bound", false);
-    nai_gen_expect(plan, "exposed-communication", false);
-    nai_gen_expect(plan, "no-nvtx", false);
+    nai_gen_expect_findings(plan, "dominant-kernel gpu-imbalance low-nvtx-coverage "
+                                  "profiler-overhead small-copies trace-health gpu-idle");
+    nai_gen_expect_no_findings(plan, "launch-storm copy-bound exposed-communication no-nvtx");
 }
 
 void nai_gen_plan_no_nvtx(struct nai_gen_plan *plan, int64_t target_bytes)
@@ -175,9 +168,6 @@ void nai_gen_plan_no_nvtx(struct nai_gen_plan *plan, int64_t target_bytes)
         }
         nai_gen_synchronize(plan, r.thread, r.compute, API_STREAM_SYNC, 0);
     }
-    nai_gen_expect(plan, "no-nvtx", true);
-    nai_gen_expect(plan, "low-nvtx-coverage", false);
-    nai_gen_expect(plan, "launch-storm", false);
-    nai_gen_expect(plan, "copy-bound", false);
-    nai_gen_expect(plan, "gpu-idle", false);
+    nai_gen_expect_findings(plan, "no-nvtx");
+    nai_gen_expect_no_findings(plan, "low-nvtx-coverage launch-storm copy-bound gpu-idle");
 }

@@ -1,11 +1,9 @@
 #include "schema.h"
 
-#define COLUMN(table, column, type, null, first, last) \
+#define COLUMN(table, column, type, null, first, last)                                             \
     {#column, #type, NAI_GEN_##null, first, last},
-#define COLUMNS(id, name, first, last)                              \
-    static const struct nai_gen_column_def columns_##id[] = {       \
-        NAI_GEN_COLUMNS_##id(COLUMN)                                \
-    };                                                              \
+#define COLUMNS(id, name, first, last)                                                             \
+    static const struct nai_gen_column_def columns_##id[] = {NAI_GEN_COLUMNS_##id(COLUMN)};        \
     _Static_assert(C_##id##_count <= NAI_GEN_MAX_COLUMNS, "raise NAI_GEN_MAX_COLUMNS for " name);
 NAI_GEN_TABLES(COLUMNS)
 

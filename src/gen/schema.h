@@ -21,8 +21,8 @@ enum nai_gen_table { NAI_GEN_TABLES(NAI_GEN_TABLE_ENUM) T_COUNT };
 #undef NAI_GEN_TABLE_ENUM
 
 #define NAI_GEN_COLUMN_ENUM(table, column, type, null, first, last) C_##table##_##column,
-#define NAI_GEN_COLUMNS_ENUM(id, name, first, last) \
-    enum nai_gen_columns_##id { NAI_GEN_COLUMNS_##id(NAI_GEN_COLUMN_ENUM) C_##id##_count };
+#define NAI_GEN_COLUMNS_ENUM(id, name, first, last)                                                \
+    enum nai_gen_columns_##id{NAI_GEN_COLUMNS_##id(NAI_GEN_COLUMN_ENUM) C_##id##_count};
 NAI_GEN_TABLES(NAI_GEN_COLUMNS_ENUM)
 #undef NAI_GEN_COLUMNS_ENUM
 #undef NAI_GEN_COLUMN_ENUM

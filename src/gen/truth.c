@@ -1,49 +1,18 @@
 #include "truth.h"
 
 #include "plan_internal.h"
+#include "truth_json.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* Indexed by enum nai_gen_class and enum nai_gen_cause. */
 static const char *const class_names[] = {"compute_ns", "exposed_comm_ns", "exposed_copy_ns"};
 static const char *const cause_names[] = {"unknown", "dependency", "host_sync", "host_api",
                                           "host_code"};
-
-static void set_int(json_t *object, const char *key, int64_t value)
-{
-    json_object_set_new(object, key, json_integer(value));
-}
-
-static void set_string(json_t *object, const char *key, const char *text)
-{
-    json_object_set_new(object, key, json_string(text));
-}
-
-/* Names that JSON cannot hold (invalid UTF-8, NUL) are given in hexadecimal under `key`_hex. */
-static void set_name(json_t *object, const char *key, const char *bytes, size_t size)
-{
-    json_t *text = memchr(bytes, '\0', size) ? NULL : json_stringn(bytes, size);
-    if (text) {
-        json_object_set_new(object, key, text);
-        return;
-    }
-    char hex_key[32];
-    char *hex = malloc(2 * size + 1);
-    if (!hex) {
-        return;
-    }
-    hex[0] = '\0';
-    for (size_t i = 0; i < size; i++) {
-        snprintf(hex + 2 * i, 3, "%02x", (unsigned)(unsigned char)bytes[i]);
-    }
-    snprintf(hex_key, sizeof hex_key, "%s_hex", key);
-    set_string(object, hex_key, hex);
-    free(hex);
-}
 
 static void set_string_id(json_t *object, const char *key, const struct nai_gen_plan *plan,
                           int64_t id)
@@ -51,26 +20,12 @@ static void set_string_id(json_t *object, const char *key, const struct nai_gen_
     if (id >= (int64_t)plan->strings.count) {
         char missing[24];
         snprintf(missing, sizeof missing, "#%lld", (long long)id);
-        set_string(object, key, missing);
+        nai_gen_json_string(object, key, missing);
         return;
     }
     const struct nai_gen_string_entry *entry =
         (const struct nai_gen_string_entry *)plan->strings.items + id;
-    set_name(object, key, nai_gen_bytes_at(plan, entry->offset), entry->size);
-}
-
-static json_t *stat_json(const struct nai_gen_stat *stat)
-{
-    return json_pack("{s:I,s:I,s:I,s:I}", "count", (json_int_t)stat->count, "total_ns",
-                     (json_int_t)stat->total, "min_ns", (json_int_t)stat->min, "max_ns",
-                     (json_int_t)stat->max);
-}
-
-static json_t *add_object(json_t *array)
-{
-    json_t *object = json_object();
-    json_array_append_new(array, object);
-    return object;
+    nai_gen_json_name(object, key, nai_gen_bytes_at(plan, entry->offset), entry->size);
 }
 
 static json_t *causes_json(const struct nai_gen_stat *causes)
@@ -109,18 +64,21 @@ static json_t *launch_json(const struct nai_gen_gpu *gpu)
 {
     int64_t window = gpu->kernel_end - gpu->kernel_start;
     json_t *launch = json_object();
-    set_int(launch, "kernel_count", gpu->kernels.count);
-    set_int(launch, "launch_calls", gpu->launch_calls);
-    set_int(launch, "window_ns", window);
+    nai_gen_json_int(launch, "kernel_count", gpu->kernels.count);
+    nai_gen_json_int(launch, "launch_calls", gpu->launch_calls);
+    nai_gen_json_int(launch, "window_ns", window);
     if (window > 0) {
         json_object_set_new(launch, "kernels_per_s",
                             json_real((double)gpu->kernels.count * 1e9 / (double)window));
     }
     if (gpu->durations.count > 0) {
         qsort(gpu->durations.items, gpu->durations.count, sizeof(int64_t), compare_int64);
-        json_object_set_new(launch, "p50_kernel_ns", json_real(percentile_ns(&gpu->durations, 0.5)));
-        json_object_set_new(launch, "p90_kernel_ns", json_real(percentile_ns(&gpu->durations, 0.9)));
-        json_object_set_new(launch, "p99_kernel_ns", json_real(percentile_ns(&gpu->durations, 0.99)));
+        json_object_set_new(launch, "p50_kernel_ns",
+                            json_real(percentile_ns(&gpu->durations, 0.5)));
+        json_object_set_new(launch, "p90_kernel_ns",
+                            json_real(percentile_ns(&gpu->durations, 0.9)));
+        json_object_set_new(launch, "p99_kernel_ns",
+                            json_real(percentile_ns(&gpu->durations, 0.99)));
     }
     return launch;
 }
@@ -130,9 +88,9 @@ static void set_gpu_owners(json_t *object, const struct nai_gen_plan *plan, int 
     json_t *owners = json_array();
     for (int i = 0; i < plan->context_count; i++) {
         if (plan->contexts[i].gpu == gpu) {
-            json_t *owner = add_object(owners);
-            set_int(owner, "pid", plan->processes[plan->contexts[i].process].pid);
-            set_int(owner, "device_id", plan->contexts[i].device_id);
+            json_t *owner = nai_gen_json_object_in(owners);
+            nai_gen_json_int(owner, "pid", plan->processes[plan->contexts[i].process].pid);
+            nai_gen_json_int(owner, "device_id", plan->contexts[i].device_id);
         }
     }
     json_object_set_new(object, "contexts", owners);
@@ -146,25 +104,25 @@ static json_t *gpus_json(const struct nai_gen_plan *plan)
         if (!gpu->used) {
             continue;
         }
-        json_t *object = add_object(gpus);
-        set_int(object, "gpu", i);
+        json_t *object = nai_gen_json_object_in(gpus);
+        nai_gen_json_int(object, "gpu", i);
         json_object_set_new(object, "gpu_id",
                             gpu->physical_id < 0 ? json_null() : json_integer(gpu->physical_id));
         set_gpu_owners(object, plan, i);
-        set_int(object, "start_ns", gpu->start);
-        set_int(object, "end_ns", gpu->end);
-        set_int(object, "window_ns", gpu->end - gpu->start);
-        for (int class = 0; class < NAI_GEN_CLASS_COUNT; class++) {
-            set_int(object, class_names[class], gpu->class_ns[class]);
+        nai_gen_json_int(object, "start_ns", gpu->start);
+        nai_gen_json_int(object, "end_ns", gpu->end);
+        nai_gen_json_int(object, "window_ns", gpu->end - gpu->start);
+        for (int class = 0; class < NAI_GEN_CLASS_COUNT; class ++) {
+            nai_gen_json_int(object, class_names[class], gpu->class_ns[class]);
         }
-        set_int(object, "idle_ns", gpu->gaps.total);
-        set_int(object, "comm_ns", gpu->comm_ns);
-        set_int(object, "comm_hidden_ns", gpu->comm_hidden_ns);
-        set_int(object, "gap_count", gpu->gaps.count);
-        set_int(object, "longest_gap_ns", gpu->gaps.max);
+        nai_gen_json_int(object, "idle_ns", gpu->gaps.total);
+        nai_gen_json_int(object, "comm_ns", gpu->comm_ns);
+        nai_gen_json_int(object, "comm_hidden_ns", gpu->comm_hidden_ns);
+        nai_gen_json_int(object, "gap_count", gpu->gaps.count);
+        nai_gen_json_int(object, "longest_gap_ns", gpu->gaps.max);
         if (gpu->kernels.count > 0) {
-            set_int(object, "kernel_window_ns", gpu->kernel_end - gpu->kernel_start);
-            set_int(object, "kernel_busy_ns", gpu->kernel_busy_ns);
+            nai_gen_json_int(object, "kernel_window_ns", gpu->kernel_end - gpu->kernel_start);
+            nai_gen_json_int(object, "kernel_busy_ns", gpu->kernel_busy_ns);
             json_object_set_new(object, "launch", launch_json(gpu));
         }
         if (!plan->streaming) {
@@ -186,12 +144,13 @@ static json_t *kernels_json(const struct nai_gen_plan *plan)
             if (kernel->stats[gpu].count == 0) {
                 continue;
             }
-            json_t *object = stat_json(&kernel->stats[gpu]);
+            json_t *object = nai_gen_json_stat(&kernel->stats[gpu]);
             json_array_append_new(kernels, object);
             set_string_id(object, "name", plan, kernel->demangled);
             set_string_id(object, "short_name", plan, kernel->short_name);
-            set_string(object, "class", kernel->class == NAI_GEN_COMM ? "communication" : "compute");
-            set_int(object, "gpu", gpu);
+            nai_gen_json_string(object, "class",
+                                kernel->class == NAI_GEN_COMM ? "communication" : "compute");
+            nai_gen_json_int(object, "gpu", gpu);
         }
     }
     return kernels;
@@ -200,12 +159,12 @@ static json_t *kernels_json(const struct nai_gen_plan *plan)
 static json_t *join_json(const struct nai_gen_plan *plan)
 {
     json_t *join = json_object();
-    set_int(join, "kernels", plan->kernels_joined + plan->kernels_unjoined);
-    set_int(join, "joined", plan->kernels_joined);
-    set_int(join, "unjoined", plan->kernels_unjoined);
-    set_int(join, "launch_calls", plan->launch_calls);
+    nai_gen_json_int(join, "kernels", plan->kernels_joined + plan->kernels_unjoined);
+    nai_gen_json_int(join, "joined", plan->kernels_joined);
+    nai_gen_json_int(join, "unjoined", plan->kernels_unjoined);
+    nai_gen_json_int(join, "launch_calls", plan->launch_calls);
     if (plan->foreign_pairs >= 0) {
-        set_int(join, "false_pairs_by_correlation_alone", plan->foreign_pairs);
+        nai_gen_json_int(join, "false_pairs_by_correlation_alone", plan->foreign_pairs);
     }
     return join;
 }
@@ -218,11 +177,12 @@ static json_t *calls_json(const struct nai_gen_plan *plan)
         for (int api = 0; api < API_COUNT; api++) {
             const struct nai_gen_stat *stat = &plan->processes[i].calls[api];
             if (stat->count > 0) {
-                json_t *object = stat_json(stat);
+                json_t *object = nai_gen_json_stat(stat);
                 json_array_append_new(calls, object);
-                set_int(object, "pid", plan->processes[i].pid);
-                set_string(object, "api", nai_gen_api((enum nai_gen_api)api)->canonical);
-                set_string(object, "class", classes[nai_gen_api((enum nai_gen_api)api)->class]);
+                nai_gen_json_int(object, "pid", plan->processes[i].pid);
+                nai_gen_json_string(object, "api", nai_gen_api((enum nai_gen_api)api)->canonical);
+                nai_gen_json_string(object, "class",
+                                    classes[nai_gen_api((enum nai_gen_api)api)->class]);
             }
         }
     }
@@ -234,44 +194,44 @@ static json_t *blocked_json(const struct nai_gen_plan *plan)
     json_t *threads = json_array();
     for (int i = 0; i < plan->thread_count; i++) {
         const struct nai_gen_thread *thread = &plan->threads[i];
-        json_t *object = add_object(threads);
-        set_int(object, "pid", plan->processes[thread->process].pid);
-        set_int(object, "tid", thread->tid);
-        set_int(object, "blocked_ns", thread->blocked_ns);
+        json_t *object = nai_gen_json_object_in(threads);
+        nai_gen_json_int(object, "pid", plan->processes[thread->process].pid);
+        nai_gen_json_int(object, "tid", thread->tid);
+        nai_gen_json_int(object, "blocked_ns", thread->blocked_ns);
     }
     return threads;
 }
 
 static void set_range_stat(json_t *object, const struct nai_gen_name_stat *stat)
 {
-    set_int(object, "count", stat->ranges.count);
-    set_int(object, "outermost_ns", stat->ranges.total);
-    set_int(object, "duration_sum_ns", stat->duration_sum);
-    set_int(object, "max_ns", stat->ranges.max);
+    nai_gen_json_int(object, "count", stat->ranges.count);
+    nai_gen_json_int(object, "outermost_ns", stat->ranges.total);
+    nai_gen_json_int(object, "duration_sum_ns", stat->duration_sum);
+    nai_gen_json_int(object, "max_ns", stat->ranges.max);
     json_object_set_new(object, "self_ns", stat->nests ? json_integer(stat->self_ns) : json_null());
-    set_int(object, "kernel_ns", stat->attributed.total);
-    set_int(object, "kernel_count", stat->attributed.count);
-    set_int(object, "self_kernel_ns", stat->innermost.total);
-    set_int(object, "self_kernel_count", stat->innermost.count);
+    nai_gen_json_int(object, "kernel_ns", stat->attributed.total);
+    nai_gen_json_int(object, "kernel_count", stat->attributed.count);
+    nai_gen_json_int(object, "self_kernel_ns", stat->innermost.total);
+    nai_gen_json_int(object, "self_kernel_count", stat->innermost.count);
 }
 
 static json_t *nvtx_json(const struct nai_gen_plan *plan)
 {
     json_t *nvtx = json_object();
     json_t *names = json_array();
-    set_int(nvtx, "range_rows", plan->range_rows);
-    set_int(nvtx, "mark_rows", plan->mark_rows);
-    set_int(nvtx, "open_ranges", plan->open_ranges);
-    set_int(nvtx, "crossing_ranges", plan->crossing_ranges);
-    set_int(nvtx, "attributed_kernel_ns", plan->covered_ns);
-    set_int(nvtx, "last_event_ns", plan->last_ns);
+    nai_gen_json_int(nvtx, "range_rows", plan->range_rows);
+    nai_gen_json_int(nvtx, "mark_rows", plan->mark_rows);
+    nai_gen_json_int(nvtx, "open_ranges", plan->open_ranges);
+    nai_gen_json_int(nvtx, "crossing_ranges", plan->crossing_ranges);
+    nai_gen_json_int(nvtx, "attributed_kernel_ns", plan->covered_ns);
+    nai_gen_json_int(nvtx, "last_event_ns", plan->last_ns);
     for (int i = 0; i < (int)plan->names.count; i++) {
         const struct nai_gen_name *name = nai_gen_name_at(plan, i);
         for (int process = 0; process < plan->process_count; process++) {
             if (name->by_process[process].ranges.count > 0) {
-                json_t *object = add_object(names);
-                set_name(object, "name", nai_gen_bytes_at(plan, name->offset), name->size);
-                set_int(object, "pid", plan->processes[process].pid);
+                json_t *object = nai_gen_json_object_in(names);
+                nai_gen_json_name(object, "name", nai_gen_bytes_at(plan, name->offset), name->size);
+                nai_gen_json_int(object, "pid", plan->processes[process].pid);
                 set_range_stat(object, &name->by_process[process]);
             }
         }
@@ -306,16 +266,16 @@ static json_t *phases_json(const struct nai_gen_plan *plan)
             }
         }
         json_object_set_new(map, phases[i].name, patterns);
-        json_t *object = add_object(totals);
-        set_string(object, "phase", phases[i].name);
-        set_int(object, "wall_ns", phases[i].wall_ns);
-        set_int(object, "kernel_ns", phases[i].kernel_ns);
-        set_int(object, "kernel_count", phases[i].kernel_count);
+        json_t *object = nai_gen_json_object_in(totals);
+        nai_gen_json_string(object, "phase", phases[i].name);
+        nai_gen_json_int(object, "wall_ns", phases[i].wall_ns);
+        nai_gen_json_int(object, "kernel_ns", phases[i].kernel_ns);
+        nai_gen_json_int(object, "kernel_count", phases[i].kernel_count);
         unmapped -= phases[i].kernel_ns;
     }
     json_object_set_new(all, "map", map);
     json_object_set_new(all, "phases", totals);
-    set_int(all, "unmapped_kernel_ns", unmapped);
+    nai_gen_json_int(all, "unmapped_kernel_ns", unmapped);
     return all;
 }
 
@@ -324,18 +284,18 @@ static json_t *pids_json(const struct nai_gen_plan *plan)
     json_t *pids = json_array();
     for (int i = 0; i < plan->process_count; i++) {
         const struct nai_gen_process *process = &plan->processes[i];
-        json_t *object = add_object(pids);
+        json_t *object = nai_gen_json_object_in(pids);
         int64_t calls = 0;
         for (int api = 0; api < API_COUNT; api++) {
             calls += process->calls[api].count;
         }
-        set_int(object, "pid", process->pid);
-        set_name(object, "name", process->name, strlen(process->name));
-        set_int(object, "kernel_count", process->kernels.count);
-        set_int(object, "kernel_ns", process->kernels.total);
-        set_int(object, "memcpy_bytes", process->memcpy_bytes);
-        set_int(object, "api_calls", calls);
-        set_int(object, "attributed_kernel_ns", process->covered_ns);
+        nai_gen_json_int(object, "pid", process->pid);
+        nai_gen_json_name(object, "name", process->name, strlen(process->name));
+        nai_gen_json_int(object, "kernel_count", process->kernels.count);
+        nai_gen_json_int(object, "kernel_ns", process->kernels.total);
+        nai_gen_json_int(object, "memcpy_bytes", process->memcpy_bytes);
+        nai_gen_json_int(object, "api_calls", calls);
+        nai_gen_json_int(object, "attributed_kernel_ns", process->covered_ns);
     }
     return pids;
 }
@@ -348,16 +308,16 @@ static json_t *transfers_json(const struct nai_gen_plan *plan, bool sets)
         if ((transfers[i].direction == 0) != sets) {
             continue;
         }
-        json_t *object = stat_json(&transfers[i].stat);
+        json_t *object = nai_gen_json_stat(&transfers[i].stat);
         json_array_append_new(all, object);
-        set_int(object, "gpu", transfers[i].gpu);
-        set_int(object, "bytes", transfers[i].bytes);
+        nai_gen_json_int(object, "gpu", transfers[i].gpu);
+        nai_gen_json_int(object, "bytes", transfers[i].bytes);
         if (sets) {
-            set_int(object, "mem_kind", transfers[i].source);
+            nai_gen_json_int(object, "mem_kind", transfers[i].source);
         } else {
-            set_int(object, "copy_kind", transfers[i].direction);
-            set_int(object, "src_kind", transfers[i].source);
-            set_int(object, "dst_kind", transfers[i].target);
+            nai_gen_json_int(object, "copy_kind", transfers[i].direction);
+            nai_gen_json_int(object, "src_kind", transfers[i].source);
+            nai_gen_json_int(object, "dst_kind", transfers[i].target);
         }
     }
     return all;
@@ -369,7 +329,7 @@ static json_t *rows_json(const struct nai_gen_plan *plan)
     for (int table = 0; table < T_COUNT; table++) {
         int64_t count = nai_gen_db_row_count(plan->db, (enum nai_gen_table)table);
         if (count > 0) {
-            set_int(rows, nai_gen_schema_table((enum nai_gen_table)table)->name, count);
+            nai_gen_json_int(rows, nai_gen_schema_table((enum nai_gen_table)table)->name, count);
         }
     }
     return rows;
@@ -380,10 +340,10 @@ static json_t *drops_json(const struct nai_gen_plan *plan)
     const struct nai_gen_drop *drops = plan->drops.items;
     json_t *all = json_array();
     for (size_t i = 0; i < plan->drops.count; i++) {
-        json_t *object = add_object(all);
-        set_string(object, "table", nai_gen_schema_table(drops[i].table)->name);
-        set_string(object, "reason", drops[i].reason);
-        set_int(object, "count", drops[i].count);
+        json_t *object = nai_gen_json_object_in(all);
+        nai_gen_json_string(object, "table", nai_gen_schema_table(drops[i].table)->name);
+        nai_gen_json_string(object, "reason", drops[i].reason);
+        nai_gen_json_int(object, "count", drops[i].count);
     }
     return all;
 }
@@ -393,8 +353,9 @@ static json_t *findings_json(const struct nai_gen_plan *plan)
     json_t *must = json_array();
     json_t *must_not = json_array();
     for (int i = 0; i < plan->expectation_count; i++) {
-        json_array_append_new(plan->expectations[i].fires ? must : must_not,
-                              json_string(plan->expectations[i].id));
+        json_array_append_new(
+            plan->expectations[i].fires ? must : must_not,
+            json_stringn(plan->expectations[i].id, plan->expectations[i].id_size));
     }
     return json_pack("{s:o,s:o}", "must_fire", must, "must_not_fire", must_not);
 }
@@ -412,11 +373,11 @@ static json_t *truth_json(const struct nai_gen_plan *plan,
                           const struct nai_gen_truth_options *options)
 {
     json_t *truth = json_object();
-    set_string(truth, "format", "nsys-ai-truth");
-    set_int(truth, "version", 1);
-    set_string(truth, "scenario", options->scenario);
-    set_int(truth, "seed", (int64_t)options->seed);
-    set_int(truth, "schema", plan->schema);
+    nai_gen_json_string(truth, "format", "nsys-ai-truth");
+    nai_gen_json_int(truth, "version", 1);
+    nai_gen_json_string(truth, "scenario", options->scenario);
+    nai_gen_json_int(truth, "seed", (int64_t)options->seed);
+    nai_gen_json_int(truth, "schema", plan->schema);
     json_object_set_new(truth, "exact", json_boolean(!plan->inexact));
     json_object_set_new(truth, "rows", rows_json(plan));
     json_object_set_new(truth, "findings", findings_json(plan));
@@ -425,7 +386,7 @@ static json_t *truth_json(const struct nai_gen_plan *plan,
         return truth;
     }
     json_object_set_new(truth, "rows_dropped", drops_json(plan));
-    set_int(truth, "total_kernel_ns", all_kernel_ns(plan));
+    nai_gen_json_int(truth, "total_kernel_ns", all_kernel_ns(plan));
     json_object_set_new(truth, "gpus", gpus_json(plan));
     json_object_set_new(truth, "kernels", kernels_json(plan));
     json_object_set_new(truth, "join", join_json(plan));
@@ -436,7 +397,7 @@ static json_t *truth_json(const struct nai_gen_plan *plan,
     json_object_set_new(truth, "pids", pids_json(plan));
     json_object_set_new(truth, "memory", transfers_json(plan, false));
     json_object_set_new(truth, "memsets", transfers_json(plan, true));
-    set_int(truth, "profiler_overhead_ns", plan->profiler_ns);
+    nai_gen_json_int(truth, "profiler_overhead_ns", plan->profiler_ns);
     return truth;
 }
 
@@ -449,31 +410,6 @@ int nai_gen_truth_check(const char *path, bool replace, struct nai_gen_err *err)
     return 0;
 }
 
-static int write_json(const json_t *truth, const char *path, struct nai_gen_err *err)
-{
-    size_t size = strlen(path) + 32;
-    char *temporary = malloc(size);
-    if (!temporary) {
-        return nai_gen_fail(NAI_GEN_ENOMEM, err, "out of memory");
-    }
-    snprintf(temporary, size, "%s.%ld.tmp", path, (long)getpid());
-    FILE *file = fopen(temporary, "w");
-    int rc = 0;
-    if (!file) {
-        rc = nai_gen_fail(NAI_GEN_EOUTPUT, err, "cannot create: file=\"%s\": %s", path,
-                          strerror(errno));
-    } else {
-        bool failed = json_dumpf(truth, file, JSON_INDENT(1)) != 0 || fputc('\n', file) == EOF;
-        if (fclose(file) != 0 || failed || rename(temporary, path) != 0) {
-            rc = nai_gen_fail(NAI_GEN_EOUTPUT, err, "cannot write: file=\"%s\": %s", path,
-                              strerror(errno));
-            unlink(temporary);
-        }
-    }
-    free(temporary);
-    return rc;
-}
-
 int nai_gen_truth_write(const struct nai_gen_plan *plan, const char *path,
                         const struct nai_gen_truth_options *options, struct nai_gen_err *err)
 {
@@ -481,7 +417,7 @@ int nai_gen_truth_write(const struct nai_gen_plan *plan, const char *path,
     if (!truth) {
         return nai_gen_fail(NAI_GEN_ENOMEM, err, "out of memory");
     }
-    int rc = write_json(truth, path, err);
+    int rc = nai_gen_json_write(truth, path, err);
     json_decref(truth);
     return rc;
 }

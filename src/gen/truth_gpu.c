@@ -1,7 +1,7 @@
 /* Reference totals of GPU time by a sweep over all starts and ends.
  *
- * Deliberately the plainest method there is (counters per class between neighbouring boundaries), and
- * not interval algebra, so that it can disagree with the analyser.
+ * Deliberately the plainest method there is (counters per class between neighbouring boundaries),
+ * and not interval algebra, so that it can disagree with the analyser.
  */
 #include "plan_internal.h"
 
@@ -142,8 +142,7 @@ static void book_gap(struct sweep *sweep, int64_t start, int64_t end)
         sweep->next_op++;
     }
     if (!sweep->plan->streaming && sweep->next_op < sweep->op_count) {
-        enum nai_gen_cause cause =
-            cause_of(sweep->plan, sweep->ops[sweep->next_op], start);
+        enum nai_gen_cause cause = cause_of(sweep->plan, sweep->ops[sweep->next_op], start);
         nai_gen_stat_add(&sweep->gpu->causes[cause], end - start);
     }
 }

@@ -2,6 +2,7 @@
 #include "plan_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { RUNTIME_INVERSIONS = 4 };
 
@@ -41,7 +42,8 @@ static struct sort_key *order_rows(struct nai_gen_plan *plan, const struct nai_g
     struct nai_gen_rng *rng = &plan->order_rng;
     size_t swaps = plan->shuffle ? count : some_inverted && count > 100 ? RUNTIME_INVERSIONS : 0;
     for (size_t i = 0; i < swaps; i++) {
-        size_t a = plan->shuffle ? count - 1 - i : (size_t)nai_gen_rng_between(rng, 1, (int64_t)count - 1);
+        size_t a =
+            plan->shuffle ? count - 1 - i : (size_t)nai_gen_rng_between(rng, 1, (int64_t)count - 1);
         size_t b = plan->shuffle ? (size_t)nai_gen_rng_between(rng, 0, (int64_t)a) : a - 1;
         struct sort_key kept = keys[a];
         keys[a] = keys[b];
@@ -85,7 +87,7 @@ static void fill_kernel(struct nai_gen_plan *plan, struct nai_gen_row *row,
     const struct nai_gen_kernel *kernel = nai_gen_kernel_at(plan, op->kernel);
     nai_gen_row_int(row, C_KERNEL_demangledName, kernel->demangled);
     nai_gen_row_int(row, C_KERNEL_shortName, kernel->short_name);
-    nai_gen_row_int(row, C_KERNEL_mangledName, kernel->mangled);
+    nai_gen_row_int(row, C_KERNEL_mangledName, kernel->short_name);
     nai_gen_row_int(row, C_KERNEL_launchType, 1);
     nai_gen_row_int(row, C_KERNEL_cacheConfig, 1);
     nai_gen_row_int(row, C_KERNEL_registersPerThread, kernel->registers);
@@ -115,12 +117,11 @@ static void fill_kernel(struct nai_gen_plan *plan, struct nai_gen_row *row,
     nai_gen_row_text(row, C_KERNEL_tensorSizeMinusOneElements, "[]");
 }
 
-static void write_op(struct nai_gen_plan *plan, struct nai_gen_row *row, const struct nai_gen_op *op)
+static void write_op(struct nai_gen_plan *plan, struct nai_gen_row *row,
+                     const struct nai_gen_op *op)
 {
-    static const enum nai_gen_table tables[] = {[OP_KERNEL] = T_KERNEL,
-                                                [OP_COPY] = T_MEMCPY,
-                                                [OP_SET] = T_MEMSET,
-                                                [OP_GRAPH] = T_GRAPH};
+    static const enum nai_gen_table tables[] = {
+        [OP_KERNEL] = T_KERNEL, [OP_COPY] = T_MEMCPY, [OP_SET] = T_MEMSET, [OP_GRAPH] = T_GRAPH};
     nai_gen_row_start(row, tables[op->kind]);
     set_head(plan, row, op->start, op->end, op->stream, op->correlation);
     switch (op->kind) {
@@ -154,7 +155,8 @@ static void write_call(struct nai_gen_plan *plan, struct nai_gen_row *row,
     nai_gen_row_start(row, T_RUNTIME);
     nai_gen_row_int(row, C_RUNTIME_start, call->start);
     nai_gen_row_int(row, C_RUNTIME_end, call->end);
-    nai_gen_row_int(row, C_RUNTIME_eventClass, name[2] == 'd' ? 0 : 1); /* cudaX: runtime, cuX: driver */
+    nai_gen_row_int(row, C_RUNTIME_eventClass,
+                    name[2] == 'd' ? 0 : 1); /* cudaX: runtime, cuX: driver */
     nai_gen_row_int(row, C_RUNTIME_globalTid, plan->threads[call->thread].global_tid);
     nai_gen_row_int(row, C_RUNTIME_correlationId, call->correlation);
     nai_gen_row_int(row, C_RUNTIME_nameId, plan->api_strings[call->api]);
@@ -207,6 +209,15 @@ static void write_range(struct nai_gen_plan *plan, struct nai_gen_row *row,
     insert(plan, row);
 }
 
+/* Names of the stalls CUPTI reports, by overhead type. */
+static int64_t stall_name(struct nai_gen_plan *plan, int kind)
+{
+    const char *name = kind == 6   ? "Runtime triggered module loading"
+                       : kind == 7 ? "Lazy function loading"
+                                   : "Command buffer full";
+    return nai_gen_string(plan, name, strlen(name));
+}
+
 static void write_overhead(struct nai_gen_plan *plan, struct nai_gen_row *row,
                            const struct nai_gen_overhead *overhead)
 {
@@ -226,7 +237,7 @@ static void write_overhead(struct nai_gen_plan *plan, struct nai_gen_row *row,
         nai_gen_row_int(row, C_OVERHEAD_eventClass, 103);
         nai_gen_row_int(row, C_OVERHEAD_globalTid, tid);
         nai_gen_row_int(row, C_OVERHEAD_correlationId, overhead->correlation);
-        nai_gen_row_int(row, C_OVERHEAD_nameId, nai_gen_string(plan, "Command buffer full", 19));
+        nai_gen_row_int(row, C_OVERHEAD_nameId, stall_name(plan, overhead->kind));
         nai_gen_row_int(row, C_OVERHEAD_overheadType, overhead->kind);
     }
     insert(plan, row);
@@ -240,17 +251,18 @@ static void write_graph_node(struct nai_gen_plan *plan, struct nai_gen_row *row,
     nai_gen_row_int(row, C_GRAPH_NODE_end, node->end);
     nai_gen_row_int(row, C_GRAPH_NODE_eventClass, 77);
     nai_gen_row_int(row, C_GRAPH_NODE_globalTid, plan->threads[node->thread].global_tid);
-    nai_gen_row_int(row, C_GRAPH_NODE_nameId, nai_gen_string(plan, "cudaGraphAddKernelNode_v10000", 29));
+    nai_gen_row_int(row, C_GRAPH_NODE_nameId,
+                    nai_gen_string(plan, "cudaGraphAddKernelNode_v10000", 29));
     nai_gen_row_int(row, C_GRAPH_NODE_graphNodeId, node->node);
     insert(plan, row);
 }
 
 typedef void (*write_fn)(struct nai_gen_plan *plan, struct nai_gen_row *row, const void *event);
 
-#define WRITER(name, type)                                                                      \
-    static void name##_any(struct nai_gen_plan *plan, struct nai_gen_row *row, const void *event) \
-    {                                                                                           \
-        name(plan, row, (const struct type *)event);                                            \
+#define WRITER(name, type)                                                                         \
+    static void name##_any(struct nai_gen_plan *plan, struct nai_gen_row *row, const void *event)  \
+    {                                                                                              \
+        name(plan, row, (const struct type *)event);                                               \
     }
 WRITER(write_op, nai_gen_op)
 WRITER(write_call, nai_gen_call)
@@ -275,8 +287,7 @@ void nai_gen_write_events(struct nai_gen_plan *plan)
     nai_gen_total_gpus(plan);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] && !nai_gen_failed(plan); k++) {
         struct nai_gen_vec *events = kinds[k].events;
-        struct sort_key *keys =
-            order_rows(plan, events, kinds[k].some_inverted);
+        struct sort_key *keys = order_rows(plan, events, kinds[k].some_inverted);
         for (size_t i = 0; keys && i < events->count; i++) {
             kinds[k].write(plan, &row,
                            (const char *)events->items + keys[i].index * events->item_size);

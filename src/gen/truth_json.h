@@ -1,0 +1,21 @@
+/* JSON building blocks of the truth file. A failed allocation leaves a member out; the document as
+ * a whole is checked when it is written. */
+#ifndef NAI_GEN_TRUTH_JSON_H
+#define NAI_GEN_TRUTH_JSON_H
+
+#include <jansson.h>
+
+#include "plan_internal.h"
+
+void nai_gen_json_int(json_t *object, const char *key, int64_t value);
+void nai_gen_json_string(json_t *object, const char *key, const char *text);
+/* Names that JSON cannot hold (invalid UTF-8, NUL) are given in hexadecimal under KEY_hex. */
+void nai_gen_json_name(json_t *object, const char *key, const char *bytes, size_t size);
+/* {count, total_ns, min_ns, max_ns}; the caller owns it. */
+json_t *nai_gen_json_stat(const struct nai_gen_stat *stat);
+/* Appends an empty object to an array and returns it, borrowed. */
+json_t *nai_gen_json_object_in(json_t *array);
+/* Writes a document through a temporary file. */
+int nai_gen_json_write(const json_t *document, const char *path, struct nai_gen_err *err);
+
+#endif
