@@ -7,7 +7,8 @@ struct starving {
     int loading;
 };
 
-/* Each function leaves the host a little before the GPU's next free moment, `gap_ns` behind it. */
+/* Each function starts a kernel at start_ns, which is later than the stream needs, and keeps the host
+ * busy in the way that its cause describes until then. */
 
 static void leave_unknown(struct starving *s, int kernel, int64_t start_ns, int64_t duration_ns)
 {
