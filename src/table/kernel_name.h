@@ -1,6 +1,6 @@
-/* Kernel names for people. A demangled C++ name can be kilobytes of template arguments; the short form drops the return
- * type, parameters, namespaces and casts, collapses lambdas into the function that holds them, leaves out arguments that
- * are plumbing, and shows as many template arguments as fit, types before numbers:
+/* Kernel names for people. A demangled C++ name can be kilobytes of template arguments; the short form drops the
+ * return type, parameters, namespaces and casts, collapses lambdas into the function that holds them, leaves out
+ * arguments that are plumbing, and shows as many template arguments as fit, types before numbers:
  *   void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>, std::array<char *, ...>>(...)
  *   vectorized_elementwise_kernel<4, FillFunctor<float>>
  * Names without C++ structure (mangled, Triton, nvjet) stay as they are, cut in the middle when too long. */

@@ -1,0 +1,144 @@
+/* The launch join: which API call caused which work on a GPU. */
+#include "derive/model.h"
+
+#include "base/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* API rows of one process by correlation id. Ids of a process are dense, so a table indexed by id serves; where they are
+ * not, sorted keys do. */
+struct process_index {
+  int64_t lowest, range;   /* direct table: rows[id - lowest] */
+  uint32_t *rows;
+  struct nai_key *keys;    /* otherwise sorted by id, first row first */
+  size_t key_count;
+};
+
+static bool joinable(int64_t correlation) { return correlation != NAI_NULL_I64 && correlation != 0; }
+
+static void index_free(struct process_index *index, uint32_t count) {
+  for (uint32_t p = 0; index && p < count; p++) {
+    free(index[p].rows);
+    free(index[p].keys);
+  }
+  free(index);
+}
+
+/* Decides the form of each process's index and allocates it. */
+static int index_allocate(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
+  const struct nai_api_view *a = &m->apis;
+  for (uint32_t p = 0; p < m->process_count; p++)
+    index[p] = (struct process_index){.lowest = INT64_MAX, .range = INT64_MIN};
+  for (uint32_t i = 0; i < a->n; i++) {
+    int32_t process = m->thread_process[a->thread[i]];
+    if (process < 0 || !joinable(a->correlation[i]))
+      continue;
+    struct process_index *x = &index[process];
+    x->lowest = a->correlation[i] < x->lowest ? a->correlation[i] : x->lowest;
+    x->range = a->correlation[i] > x->range ? a->correlation[i] : x->range; /* highest for now */
+    x->key_count++;
+  }
+  for (uint32_t p = 0; p < m->process_count; p++) {
+    struct process_index *x = &index[p];
+    uint64_t span = x->key_count ? (uint64_t)x->range - (uint64_t)x->lowest : 0;
+    if (!x->key_count)
+      continue;
+    if (span / 8 <= x->key_count + 1024) {
+      x->range = (int64_t)span + 1;
+      x->rows = malloc((size_t)x->range * sizeof *x->rows);
+      if (x->rows)
+        memset(x->rows, 0xff, (size_t)x->range * sizeof *x->rows);
+    } else {
+      x->keys = malloc(x->key_count * sizeof *x->keys);
+      x->key_count = 0;
+    }
+    if (!x->rows && !x->keys)
+      return nai_err_nomem(err);
+  }
+  return NAI_OK;
+}
+
+static int index_fill(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
+  const struct nai_api_view *a = &m->apis;
+  for (uint32_t i = 0; i < a->n; i++) {
+    int32_t process = m->thread_process[a->thread[i]];
+    if (process < 0 || !joinable(a->correlation[i]))
+      continue;
+    struct process_index *x = &index[process];
+    if (x->keys) {
+      x->keys[x->key_count++] = (struct nai_key){nai_key_from_i64(a->correlation[i]), i};
+    } else {
+      /* Ids are unique within a process; should one repeat, the earliest call has it. */
+      uint32_t *row = &x->rows[a->correlation[i] - x->lowest];
+      if (*row == NAI_NO_ROW || a->start[i] < a->start[*row])
+        *row = i;
+    }
+  }
+  for (uint32_t p = 0; p < m->process_count; p++) {
+    int rc = index[p].keys ? nai_sort_keys(index[p].keys, index[p].key_count, err) : NAI_OK;
+    if (rc)
+      return rc;
+  }
+  return NAI_OK;
+}
+
+static uint32_t find(const struct process_index *x, int64_t correlation) {
+  if (x->rows) {
+    uint64_t at = (uint64_t)correlation - (uint64_t)x->lowest;
+    return at < (uint64_t)x->range ? x->rows[at] : NAI_NO_ROW;
+  }
+  uint64_t key = nai_key_from_i64(correlation);
+  size_t lo = 0, hi = x->key_count;
+  while (lo < hi) {
+    size_t mid = lo + (hi - lo) / 2;
+    if (x->keys[mid].key < key)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < x->key_count && x->keys[lo].key == key ? x->keys[lo].value : NAI_NO_ROW;
+}
+
+/* Page migrations (copy kinds 11..13) carry ids of another kind. */
+static bool is_migration(const int32_t *copy_kind, uint32_t row) {
+  return copy_kind && copy_kind[row] >= 11 && copy_kind[row] <= 13;
+}
+
+static uint32_t *join(const struct process_index *index, uint32_t n, const int64_t *correlation, const int32_t *process,
+                      const int32_t *copy_kind) {
+  uint32_t *api = malloc(((size_t)n + 1) * sizeof *api);
+  for (uint32_t i = 0; api && i < n; i++)
+    api[i] = process[i] < 0 || !joinable(correlation[i]) || is_migration(copy_kind, i)
+                 ? NAI_NO_ROW
+                 : find(&index[process[i]], correlation[i]);
+  return api;
+}
+
+int nai_launch_join(struct nai_model *m, struct nai_err *err) {
+  struct process_index *index = calloc((size_t)m->process_count + 1, sizeof *index);
+  int rc = index ? index_allocate(index, m, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = index_fill(index, m, err);
+  if (!rc) {
+    m->kernel_api = join(index, m->kernels.n, m->kernels.correlation, m->kernels.process, NULL);
+    m->memop_api = join(index, m->memops.n, m->memops.correlation, m->memops.process, m->memops.copy_kind);
+    m->graph_api = join(index, m->graphs.n, m->graphs.correlation, m->graphs.process, NULL);
+    m->api_owns = calloc((size_t)m->apis.n + 1, 1);
+    if (!m->kernel_api || !m->memop_api || !m->graph_api || !m->api_owns)
+      rc = nai_err_nomem(err);
+  }
+  index_free(index, m->process_count);
+  if (rc)
+    return rc;
+  for (uint32_t i = 0; i < m->kernels.n; i++)
+    if (m->kernel_api[i] != NAI_NO_ROW)
+      m->api_owns[m->kernel_api[i]] |= 1 << NAI_OP_KERNEL;
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    if (m->memop_api[i] != NAI_NO_ROW)
+      m->api_owns[m->memop_api[i]] |= 1 << (m->memops.kind[i] == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY);
+  for (uint32_t i = 0; i < m->graphs.n; i++)
+    if (m->graph_api[i] != NAI_NO_ROW)
+      m->api_owns[m->graph_api[i]] |= 1 << NAI_OP_GRAPH;
+  return NAI_OK;
+}

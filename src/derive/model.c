@@ -1,0 +1,246 @@
+#include "derive/model.h"
+
+#include "base/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* --- views ------------------------------------------------------------------------------------------------------ */
+
+static void view_tables(struct nai_model *m) {
+  const struct nai_table *t = m->kernel_table;
+  m->kernels = (struct nai_kernel_view){
+      .n = (uint32_t)t->rows, .start = nai_column_i64(t, KE_START), .end = nai_column_i64(t, KE_END),
+      .correlation = nai_column_i64(t, KE_CORRELATION), .name = nai_column_str(t, KE_NAME),
+      .device = nai_column_i32(t, KE_DEVICE), .process = nai_column_i32(t, KE_PROCESS),
+      .context = nai_column_i32(t, KE_CONTEXT), .stream = nai_column_i32(t, KE_STREAM),
+      .config = nai_column_i32(t, KE_CONFIG), .graph = nai_column_i32(t, KE_GRAPH)};
+  t = m->memop_table;
+  m->memops = (struct nai_memop_view){
+      .n = (uint32_t)t->rows, .start = nai_column_i64(t, MO_START), .end = nai_column_i64(t, MO_END),
+      .correlation = nai_column_i64(t, MO_CORRELATION), .bytes = nai_column_i64(t, MO_BYTES),
+      .kind = nai_column_i32(t, MO_KIND), .device = nai_column_i32(t, MO_DEVICE),
+      .process = nai_column_i32(t, MO_PROCESS), .context = nai_column_i32(t, MO_CONTEXT),
+      .stream = nai_column_i32(t, MO_STREAM), .copy_kind = nai_column_i32(t, MO_COPY_KIND),
+      .src_kind = nai_column_i32(t, MO_SRC_KIND), .dst_kind = nai_column_i32(t, MO_DST_KIND)};
+  t = m->graph_table;
+  m->graphs = (struct nai_graph_view){
+      .n = (uint32_t)t->rows, .start = nai_column_i64(t, GE_START), .end = nai_column_i64(t, GE_END),
+      .correlation = nai_column_i64(t, GE_CORRELATION), .device = nai_column_i32(t, GE_DEVICE),
+      .process = nai_column_i32(t, GE_PROCESS), .context = nai_column_i32(t, GE_CONTEXT),
+      .stream = nai_column_i32(t, GE_STREAM), .graph = nai_column_i32(t, GE_GRAPH)};
+  t = m->api_table;
+  m->apis = (struct nai_api_view){
+      .n = (uint32_t)t->rows, .start = nai_column_i64(t, AE_START), .end = nai_column_i64(t, AE_END),
+      .correlation = nai_column_i64(t, AE_CORRELATION), .thread = nai_column_i32(t, AE_THREAD),
+      .name = nai_column_str(t, AE_NAME)};
+  t = m->nvtx_table;
+  m->nvtx = (struct nai_nvtx_view){
+      .n = (uint32_t)t->rows, .start = nai_column_i64(t, NE_START), .end = nai_column_i64(t, NE_END),
+      .thread = nai_column_i32(t, NE_THREAD), .kind = nai_column_i32(t, NE_KIND), .row = nai_column_i32(t, NE_ROW),
+      .name = nai_column_str(t, NE_NAME)};
+  m->process_count = (uint32_t)m->processes->rows;
+  m->thread_count = (uint32_t)m->threads->rows;
+  m->thread_process = nai_column_i32(m->threads, TH_PROCESS);
+}
+
+/* --- names ------------------------------------------------------------------------------------------------------ */
+
+static bool has(const char *name, const char *part) { return strcasestr(name, part) != NULL; }
+
+static enum nai_api_class classify_api(const char *name) {
+  static const char *const waits[] = {"cudaDeviceSynchronize", "cudaThreadSynchronize", "cudaStreamSynchronize",
+                                      "cudaEventSynchronize",  "cuCtxSynchronize",      "cuStreamSynchronize",
+                                      "cuEventSynchronize"};
+  static const char *const orders[] = {"cudaStreamWaitEvent", "cuStreamWaitEvent", "cuStreamWaitValue", "cuStreamWaitValue32",
+                                       "cuStreamWaitValue64"};
+  static const char *const polls[] = {"cudaEventQuery", "cudaStreamQuery", "cuEventQuery", "cuStreamQuery"};
+  /* Driver functions may carry a version: cuCtxSynchronize_v2. */
+  size_t len = strlen(name);
+  size_t base = len > 3 && name[len - 3] == '_' && name[len - 2] == 'v' ? len - 3 : len;
+#define IS_ONE_OF(list)                                                                                                \
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++)                                                              \
+    if (strlen(list[i]) == base && memcmp(list[i], name, base) == 0)
+  IS_ONE_OF(waits) return NAI_API_BLOCKING;
+  IS_ONE_OF(orders) return NAI_API_ORDERING;
+  IS_ONE_OF(polls) return NAI_API_POLL;
+#undef IS_ONE_OF
+  if ((has(name, "memcpy") || has(name, "memset")) && !has(name, "async"))
+    return NAI_API_BLOCKING_COPY;
+  return NAI_API_OTHER;
+}
+
+static int classify_names(struct nai_model *m, struct nai_err *err) {
+  uint32_t kernels = m->kernel_table->strings.count, apis = m->api_table->strings.count;
+  m->kernel_category = calloc((size_t)kernels + 1, sizeof *m->kernel_category);
+  m->kernel_communication = calloc((size_t)kernels + 1, sizeof *m->kernel_communication);
+  m->api_class = calloc((size_t)apis + 1, 1);
+  if (!m->kernel_category || !m->kernel_communication || !m->api_class)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < kernels; i++) {
+    m->kernel_category[i] = nai_kernel_classes_match(m->classes, nai_strings_get(&m->kernel_table->strings, i));
+    m->kernel_communication[i] =
+        strcmp(nai_kernel_classes_name(m->classes, m->kernel_category[i]), "communication") == 0;
+  }
+  for (uint32_t i = 0; i < apis; i++)
+    m->api_class[i] = (uint8_t)classify_api(nai_strings_get(&m->api_table->strings, i));
+  return NAI_OK;
+}
+
+/* --- building --------------------------------------------------------------------------------------------------- */
+
+static int group_nvtx(struct nai_model *m, struct nai_err *err) {
+  /* Marks take no part in nesting or attribution. */
+  int32_t *group = malloc(((size_t)m->nvtx.n + 1) * sizeof *group);
+  if (!group)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < m->nvtx.n; i++)
+    group[i] = m->nvtx.kind[i] == NAI_NVTX_MARK ? -1 : m->nvtx.thread[i];
+  int rc = nai_groups_build(&m->nvtx_by_thread, m->nvtx.n, group, m->thread_count, m->nvtx.start, m->nvtx.end,
+                            m->nvtx.name, &m->nvtx_table->strings, err);
+  free(group);
+  return rc;
+}
+
+static int first_steps(void *ctx, int task, struct nai_err *err) {
+  struct nai_model *m = ctx;
+  switch (task) {
+  case 0:
+    return group_nvtx(m, err);
+  case 1: {
+    int rc = nai_launch_join(m, err);
+    return rc ? rc
+              : nai_groups_build(&m->api_by_thread, m->apis.n, m->apis.thread, m->thread_count, m->apis.start,
+                                 m->apis.end, m->apis.name, &m->api_table->strings, err);
+  }
+  default:
+    return nai_gpu_build(m, (uint32_t)task - 2, err);
+  }
+}
+
+static int thread_steps(void *ctx, int task, struct nai_err *err) {
+  struct nai_model *m = ctx;
+  int rc = nai_host_blocked(m, (uint32_t)task, err);
+  return rc || !m->map_nvtx ? rc : nai_nvtx_nest(m, (uint32_t)task, err);
+}
+
+static void find_window(struct nai_model *m) {
+  m->window_start = INT64_MAX;
+  m->window_end = INT64_MIN;
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
+    const struct nai_gpu *gpu = &m->gpus[g];
+    if (!gpu->op_count)
+      continue;
+    m->window_start = gpu->window_start < m->window_start ? gpu->window_start : m->window_start;
+    m->window_end = gpu->window_end > m->window_end ? gpu->window_end : m->window_end;
+  }
+  if (m->window_start <= m->window_end)
+    return;
+  for (uint32_t i = 0; i < m->apis.n; i++) {
+    m->window_start = m->apis.start[i] < m->window_start ? m->apis.start[i] : m->window_start;
+    m->window_end = m->apis.end[i] > m->window_end ? m->apis.end[i] : m->window_end;
+  }
+  for (uint32_t i = 0; i < m->nvtx.n; i++) {
+    m->window_start = m->nvtx.start[i] < m->window_start ? m->nvtx.start[i] : m->window_start;
+    m->window_end = m->nvtx.end[i] > m->window_end ? m->nvtx.end[i] : m->window_end;
+  }
+  if (m->window_start > m->window_end)
+    m->window_start = m->window_end = 0;
+}
+
+int nai_model_build(struct nai_model *m, struct nai_err *err) {
+  view_tables(m);
+  m->gpu_count = (uint32_t)m->gpu_table->rows;
+  m->gpus = calloc((size_t)m->gpu_count + 1, sizeof *m->gpus);
+  m->nvtx_parent = malloc(((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_parent);
+  m->api_range = malloc(((size_t)m->apis.n + 1) * sizeof *m->api_range);
+  m->blocked = calloc((size_t)m->thread_count + 1, sizeof *m->blocked);
+  m->crossing = calloc((size_t)m->thread_count + 1, sizeof *m->crossing);
+  if (!m->gpus || !m->nvtx_parent || !m->api_range || !m->blocked || !m->crossing)
+    return nai_err_nomem(err);
+  memset(m->nvtx_parent, 0xff, ((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_parent);
+  memset(m->api_range, 0xff, ((size_t)m->apis.n + 1) * sizeof *m->api_range);
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    m->gpus[g].device_id = (int32_t)nai_get_i64(m->gpu_table, g, GP_DEVICE);
+  int rc = classify_names(m, err);
+  if (!rc)
+    rc = nai_parallel(m->worker_count, (int)m->gpu_count + 2, first_steps, m, err);
+  if (!rc)
+    rc = nai_parallel(m->worker_count, (int)m->thread_count, thread_steps, m, err);
+  if (!rc)
+    find_window(m);
+  return rc;
+}
+
+void nai_model_free(struct nai_model *m) {
+  free(m->api_class);
+  free(m->kernel_category);
+  free(m->kernel_communication);
+  free(m->kernel_api);
+  free(m->memop_api);
+  free(m->graph_api);
+  free(m->api_owns);
+  for (uint32_t t = 0; m->blocked && t < m->thread_count; t++)
+    nai_intervals_free(&m->blocked[t]);
+  free(m->blocked);
+  free(m->crossing);
+  free(m->nvtx_parent);
+  free(m->api_range);
+  nai_groups_free(&m->api_by_thread);
+  nai_groups_free(&m->nvtx_by_thread);
+  for (uint32_t g = 0; m->gpus && g < m->gpu_count; g++)
+    nai_gpu_free(&m->gpus[g]);
+  free(m->gpus);
+}
+
+/* --- questions -------------------------------------------------------------------------------------------------- */
+
+const struct nai_gpu *nai_model_gpu(const struct nai_model *m, int32_t device_id) {
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    if (m->gpus[g].device_id == device_id)
+      return &m->gpus[g];
+  return NULL;
+}
+
+const char *nai_model_gpu_label(const struct nai_model *m, int32_t device_id) {
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    if (m->gpus[g].device_id == device_id)
+      return nai_get_str(m->gpu_table, g, GP_LABEL);
+  return "GPU ?";
+}
+
+uint32_t nai_model_op_api(const struct nai_model *m, const struct nai_op *op) {
+  return op->type == NAI_OP_KERNEL ? m->kernel_api[op->row]
+         : op->type == NAI_OP_GRAPH ? m->graph_api[op->row]
+                                    : m->memop_api[op->row];
+}
+
+bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
+  enum nai_api_class c = m->api_class[m->apis.name[api]];
+  return c == NAI_API_BLOCKING ||
+         (c == NAI_API_BLOCKING_COPY && (m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
+}
+
+const char *nai_model_api_name(const struct nai_model *m, uint32_t api) {
+  return nai_strings_get(&m->api_table->strings, m->apis.name[api]);
+}
+
+const char *nai_model_kernel_name(const struct nai_model *m, uint32_t kernel) {
+  return nai_strings_get(&m->kernel_table->strings, m->kernels.name[kernel]);
+}
+
+const char *nai_model_range_name(const struct nai_model *m, uint32_t range) {
+  return range == NAI_NO_ROW ? NULL : nai_strings_get(&m->nvtx_table->strings, m->nvtx.name[range]);
+}
+
+int64_t nai_model_pid(const struct nai_model *m, int32_t process) {
+  return process < 0 ? NAI_NULL_I64 : nai_get_i64(m->processes, process, PR_PID);
+}
+
+const char *nai_model_direction(const struct nai_model *m, uint32_t memop) {
+  if (m->memops.kind[memop] == NAI_MEMOP_SET)
+    return "memset";
+  const char *label = nai_copy_kind_label(m->memops.copy_kind[memop]);
+  return label ? label : "unknown";
+}

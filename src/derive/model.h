@@ -1,0 +1,161 @@
+/* Shared derivations over the event tables, computed once and read by every analysis: launch join, rows grouped by
+ * thread, the NVTX tree, and each GPU's timeline. Definitions: docs/analyses.md. */
+#ifndef NAI_DERIVE_MODEL_H
+#define NAI_DERIVE_MODEL_H
+
+#include "config/kernel_classes.h"
+#include "config/phase_map.h"
+#include "table/events.h"
+#include "table/intervals.h"
+#include "table/table.h"
+
+#define NAI_NO_ROW UINT32_MAX
+
+/* Typed views of the event tables' columns. All arrays have n entries. */
+struct nai_kernel_view {
+  uint32_t n;
+  const int64_t *start, *end, *correlation;
+  const uint32_t *name;
+  const int32_t *device, *process, *context, *stream, *config, *graph;
+};
+struct nai_memop_view {
+  uint32_t n;
+  const int64_t *start, *end, *correlation, *bytes;
+  const int32_t *kind, *device, *process, *context, *stream, *copy_kind, *src_kind, *dst_kind;
+};
+struct nai_graph_view {
+  uint32_t n;
+  const int64_t *start, *end, *correlation;
+  const int32_t *device, *process, *context, *stream, *graph;
+};
+struct nai_api_view {
+  uint32_t n;
+  const int64_t *start, *end, *correlation;
+  const int32_t *thread;
+  const uint32_t *name;
+};
+struct nai_nvtx_view {
+  uint32_t n;
+  const int64_t *start, *end;
+  const int32_t *thread, *kind, *row;
+  const uint32_t *name;
+};
+
+/* Rows grouped by a small integer and ordered inside each group. */
+struct nai_groups {
+  uint32_t *order; /* row numbers; group g is order[first[g]] .. order[first[g+1]-1] */
+  uint32_t *first; /* groups + 1 entries */
+  uint32_t groups;
+};
+
+/* How an API function waits (ANALYSES section 5; docs/analyses.md, "Synchronisation"). */
+enum nai_api_class { NAI_API_OTHER, NAI_API_BLOCKING, NAI_API_BLOCKING_COPY, NAI_API_ORDERING, NAI_API_POLL };
+
+enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };
+
+/* One operation on a GPU. */
+struct nai_op {
+  int64_t start, end;
+  uint32_t row;  /* of kernel_events, memop_events or graph_events */
+  uint8_t type;  /* enum nai_op_type */
+  bool communication;
+  int32_t stream;
+};
+
+/* What one GPU did. Unions are over all its streams and processes; window = first op start .. last op end. */
+struct nai_gpu {
+  int32_t device_id;
+  int64_t window_start, window_end; /* ns; equal when it did nothing */
+  struct nai_op *ops;               /* by start, then type, stream, row */
+  uint32_t op_count;
+  struct nai_intervals compute;      /* kernels but communication, and graph envelopes */
+  struct nai_intervals communication;
+  struct nai_intervals copy;         /* memcpy and memset */
+  struct nai_intervals kernels;      /* all kernels (the kernel-only estimate other tools print) */
+  struct nai_intervals graphs;       /* graph envelopes */
+  struct nai_intervals all;
+  uint32_t *opener;                  /* opener[i]: ops index of the operation that begins all.v[i] */
+  struct nai_intervals exposed_communication; /* communication \ compute */
+  struct nai_intervals exposed_copy;          /* copy \ (compute U communication) */
+  struct nai_coverage busy;                   /* of `all` */
+};
+
+struct nai_model {
+  /* inputs, borrowed */
+  const struct nai_table *kernel_table, *memop_table, *graph_table, *api_table, *sync_table, *nvtx_table,
+      *overhead_table, *osrt_table, *processes, *threads, *gpu_table, *configs, *notes, *capture, *capabilities;
+  const struct nai_kernel_classes *classes;
+  const struct nai_phase_map *phases; /* NULL without a phase map */
+  bool map_nvtx;                      /* attribute GPU work to NVTX ranges */
+  int worker_count;
+
+  struct nai_kernel_view kernels;
+  struct nai_memop_view memops;
+  struct nai_graph_view graphs;
+  struct nai_api_view apis;
+  struct nai_nvtx_view nvtx;
+  uint32_t process_count, thread_count;
+  const int32_t *thread_process; /* row of processes per thread, -1 unknown */
+
+  /* names */
+  uint8_t *api_class;        /* per api name id: enum nai_api_class by name alone */
+  int *kernel_category;      /* per kernel name id */
+  bool *kernel_communication;/* per kernel name id */
+
+  /* launch join: row of api_events, NAI_NO_ROW when unmatched */
+  uint32_t *kernel_api, *memop_api, *graph_api;
+  uint8_t *api_owns;         /* per api row: bit per enum nai_op_type it launched */
+
+  /* host timelines */
+  struct nai_groups api_by_thread;  /* by start, then end descending */
+  struct nai_groups nvtx_by_thread; /* likewise; marks left out */
+  struct nai_intervals *blocked;    /* per thread: union of its blocking calls */
+  uint32_t *crossing;               /* per thread: push/pop ranges that overlap another without lying in it */
+  uint32_t *nvtx_parent;            /* innermost push/pop range that wholly contains the range; NAI_NO_ROW for roots */
+  uint32_t *api_range;              /* innermost NVTX range on the call's thread that contains its start */
+
+  struct nai_gpu *gpus; /* by device_id, those of table gpus */
+  uint32_t gpu_count;
+  int64_t window_start, window_end; /* over all GPUs; of all events when no GPU worked */
+};
+
+/* Builds everything. The tables and options must be set; `worker_count` threads at most. */
+NAI_MUST_CHECK int nai_model_build(struct nai_model *model, struct nai_err *err);
+void nai_model_free(struct nai_model *model);
+
+/* GPU of a device id, NULL when the trace has none. */
+const struct nai_gpu *nai_model_gpu(const struct nai_model *model, int32_t device_id);
+/* How GPU `device_id` is called in reports. */
+const char *nai_model_gpu_label(const struct nai_model *model, int32_t device_id);
+/* API row that launched an operation. */
+uint32_t nai_model_op_api(const struct nai_model *model, const struct nai_op *op);
+/* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
+bool nai_model_api_blocks(const struct nai_model *model, uint32_t api);
+const char *nai_model_api_name(const struct nai_model *model, uint32_t api);
+const char *nai_model_kernel_name(const struct nai_model *model, uint32_t kernel);
+/* Canonical name of an NVTX row, NULL for NAI_NO_ROW. */
+const char *nai_model_range_name(const struct nai_model *model, uint32_t range);
+/* pid of a row of processes, NAI_NULL_I64 for -1. */
+int64_t nai_model_pid(const struct nai_model *model, int32_t process);
+/* Direction of a memory operation: "HtoD", ..., "memset". */
+const char *nai_model_direction(const struct nai_model *model, uint32_t memop);
+
+/* --- parts of the build, one file each ------------------------------------------------------------------------ */
+
+/* Groups rows 0..n-1 by group[row] (0..groups-1; negative = left out), each ordered by start ascending, then end
+ * descending, then name text, then row. */
+NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups,
+                                    const int64_t *start, const int64_t *end, const uint32_t *name,
+                                    const struct nai_strings *names, struct nai_err *err);
+void nai_groups_free(struct nai_groups *groups);
+/* kernel_api, memop_api, graph_api, api_owns: by (process, correlation id), never by correlation id alone. */
+NAI_MUST_CHECK int nai_launch_join(struct nai_model *model, struct nai_err *err);
+/* blocked[thread]: when the thread waited for a GPU. Needs the launch join. */
+NAI_MUST_CHECK int nai_host_blocked(struct nai_model *model, uint32_t thread, struct nai_err *err);
+/* nvtx_parent, api_range and crossing of one thread. */
+NAI_MUST_CHECK int nai_nvtx_nest(struct nai_model *model, uint32_t thread, struct nai_err *err);
+/* gpus[index] from the events of its device. */
+NAI_MUST_CHECK int nai_gpu_build(struct nai_model *model, uint32_t index, struct nai_err *err);
+void nai_gpu_free(struct nai_gpu *gpu);
+
+#endif

@@ -1,0 +1,23 @@
+/* Names on their way from an export into a part's dictionary: cleaned, canonical, each distinct text treated once. */
+#ifndef NAI_INGEST_NAMES_H
+#define NAI_INGEST_NAMES_H
+
+#include "ingest/source.h"
+
+/* How a kind of name is made canonical. */
+enum nai_name_kind {
+  NAI_NAME_PLAIN,
+  NAI_NAME_API,  /* loses one _v[0-9]{4,5} and then one _ptsz or _ptds */
+  NAI_NAME_NVTX, /* cut at the first ", seq = ", ", op_id = " or ", sizes = " (PyTorch's emit_nvtx) */
+};
+
+/* Local name id of the text of StringIds row `id`; NAI_NO_STRING when there is no such row. *rc receives lookup errors. */
+uint32_t nai_name_by_id(struct nai_part *part, int64_t id, enum nai_name_kind kind, int *rc, struct nai_err *err);
+/* Local name id of an inline text. */
+uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind);
+/* Local name id of "#id", for ids without text. */
+uint32_t nai_name_missing(struct nai_part *part, int64_t id);
+/* Bytes of `text` that make up its canonical NVTX name. */
+size_t nai_name_nvtx_length(const char *text, size_t len);
+
+#endif

@@ -1,0 +1,227 @@
+/* Stage probe: what the export is and what it can answer. */
+#include "ingest/ingest.h"
+
+#include "ingest/small.h"
+#include "ingest/source.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct nai_schema *const nai_ingest_schemas[NAI_IN_COUNT] = {
+    [NAI_IN_CAPTURE] = &nai_capture,       [NAI_IN_CAPABILITIES] = &nai_capabilities,
+    [NAI_IN_NOTES] = &nai_notes,           [NAI_IN_READERS] = &nai_readers,
+    [NAI_IN_PROCESSES] = &nai_processes,   [NAI_IN_THREADS] = &nai_threads,
+    [NAI_IN_GPUS] = &nai_gpus,             [NAI_IN_KERNEL_CONFIGS] = &nai_kernel_configs,
+    [NAI_IN_KERNELS] = &nai_kernel_events, [NAI_IN_MEMOPS] = &nai_memop_events,
+    [NAI_IN_GRAPHS] = &nai_graph_events,   [NAI_IN_APIS] = &nai_api_events,
+    [NAI_IN_SYNCS] = &nai_sync_events,     [NAI_IN_NVTX] = &nai_nvtx_events,
+    [NAI_IN_OVERHEAD] = &nai_overhead_events, [NAI_IN_OSRT] = &nai_osrt_events,
+};
+
+void nai_ingest_free(struct nai_ingest *ingest) {
+  for (int i = 0; i < NAI_IN_COUNT; i++) {
+    nai_table_free(ingest->tables[i]);
+    ingest->tables[i] = NULL;
+  }
+}
+
+void nai_ingest_note(struct nai_ingest *ingest, const char *check, const char *severity, const char *source,
+                     int64_t count, const char *detail) {
+  struct nai_table *notes = ingest->tables[NAI_IN_NOTES];
+  int64_t row = nai_table_add_row(notes);
+  nai_set_str(notes, row, NO_CHECK, check);
+  nai_set_str(notes, row, NO_SEVERITY, severity);
+  nai_set_str(notes, row, NO_SOURCE, source);
+  nai_set_i64(notes, row, NO_COUNT, count);
+  nai_set_str(notes, row, NO_DETAIL, detail);
+}
+
+enum { TEXT_MAX = 400 };
+
+static void set_text(struct nai_table *table, int64_t row, int column, const struct nai_cell *cell) {
+  char *text = nai_small_text(cell, TEXT_MAX);
+  nai_set_str(table, row, column, text);
+  free(text);
+}
+
+/* META_DATA_EXPORT is a list of name/value pairs. Only the names below are read: others hold paths, hosts and users. */
+static int on_export_fact(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  (void)err;
+  struct nai_ingest *out = ctx;
+  struct nai_table *capture = out->tables[NAI_IN_CAPTURE];
+  char *name = nai_small_text(&cells[0], 64), *value = nai_small_text(&cells[1], TEXT_MAX);
+  if (name && value) {
+    if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0)
+      nai_set_str(capture, 0, CA_PRODUCT_VERSION, value);
+    else if (strcmp(name, "EXPORT_SCHEMA_VERSION") == 0)
+      nai_set_str(capture, 0, CA_SCHEMA_VERSION, value);
+    else if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0 && strcmp(value, "true") == 0)
+      nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, -1); /* resolved once the session start is known */
+    else if ((strcmp(name, "EXPORT_PARAM_TABLES_TO_EXPORT") == 0 || strcmp(name, "EXPORT_PARAM_TIMES_TO_EXPORT") == 0) &&
+             *value)
+      nai_ingest_note(out, "partial-export", "warning", "META_DATA_EXPORT", 1,
+                      "the export holds only selected tables or times; what is missing was not looked at");
+  }
+  free(name);
+  free(value);
+  return NAI_OK;
+}
+
+static int on_session_start(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  (void)err;
+  int64_t utc = nai_small_int(&cells[0], NAI_NULL_I64);
+  nai_set_i64(ctx, 0, CA_UTC_EPOCH_NS, utc > 0 ? utc : NAI_NULL_I64);
+  return NAI_OK;
+}
+
+/* Only the duration: startTime and stopTime are on another clock. */
+static int on_details(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  (void)err;
+  int64_t duration = nai_small_int(&cells[0], 0);
+  nai_set_i64(ctx, 0, CA_DURATION_NS, duration > 0 ? duration : NAI_NULL_I64);
+  return NAI_OK;
+}
+
+static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  (void)err;
+  enum { WARNING = 2, ERROR = 3 };
+  int64_t severity = nai_small_int(&cells[0], 0);
+  if (severity != WARNING && severity != ERROR)
+    return NAI_OK;
+  char *text = nai_small_text(&cells[1], TEXT_MAX);
+  nai_ingest_note(ctx, "diagnostic", severity == ERROR ? "error" : "warning", "DIAGNOSTIC_EVENT", 1, text);
+  free(text);
+  return NAI_OK;
+}
+
+static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err) {
+  struct nai_table *capture = out->tables[NAI_IN_CAPTURE];
+  nai_table_add_row(capture);
+  struct nai_cell file = {.type = NAI_CELL_TEXT, .data = trace->file_name, .len = (uint32_t)strlen(trace->file_name)};
+  set_text(capture, 0, CA_FILE, &file);
+  nai_set_i64(capture, 0, CA_SIZE, (int64_t)trace->size_bytes);
+  nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, 0);
+  int rc = nai_small_scan(trace, "META_DATA_EXPORT", (const char *const[]){"name", "value", NULL}, 10000,
+                          on_export_fact, out, err);
+  if (!rc)
+    rc = nai_small_scan(trace, "TARGET_INFO_SESSION_START_TIME", (const char *const[]){"utcEpochNs", NULL}, 1,
+                        on_session_start, capture, err);
+  if (!rc)
+    rc = nai_small_scan(trace, "ANALYSIS_DETAILS", (const char *const[]){"duration", NULL}, 1, on_details, capture, err);
+  if (!rc)
+    rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000, on_diagnostic,
+                        out, err);
+  /* A time-normalised export holds UTC times; shifting them back keeps every number small and comparable. */
+  if (nai_get_i64(capture, 0, CA_TIME_OFFSET_NS) < 0) {
+    int64_t utc = nai_get_i64(capture, 0, CA_UTC_EPOCH_NS);
+    nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, utc == NAI_NULL_I64 ? 0 : utc);
+  }
+  return rc;
+}
+
+static void add_capability(struct nai_table *table, const char *name, bool available, const char *source,
+                           const char *detail) {
+  int64_t row = nai_table_add_row(table);
+  nai_set_str(table, row, CP_CAPABILITY, name);
+  nai_set_i64(table, row, CP_AVAILABLE, available);
+  nai_set_str(table, row, CP_SOURCE, source);
+  nai_set_str(table, row, CP_DETAIL, detail);
+}
+
+/* Which of the wanted columns the table lacks, "column a, b" or "". */
+static void missing_columns(char *text, size_t size, const struct nai_feed *feed, const int8_t *slot) {
+  size_t n = 0;
+  for (int f = 0; f < feed->field_count && n + 1 < size; f++)
+    if (slot[f] < 0)
+      n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "", feed->fields[f].names[0]);
+  if (!n)
+    text[0] = '\0';
+}
+
+static int probe_source(struct nai_table *capabilities, const struct nai_trace *trace, const struct nai_source *source,
+                        struct nai_err *err) {
+  for (int i = 0; i < source->feed_count; i++) {
+    const struct nai_feed *feed = &source->feeds[i];
+    int8_t slot[NAI_MAX_FIELDS];
+    int columns[NAI_MAX_FIELDS], column_count;
+    char why[160], detail[1024], missing[512];
+    const struct nai_db_table *table = nai_feed_resolve(slot, columns, &column_count, why, trace, feed);
+    if (table && (!table->plain || table->without_rowid))
+      return nai_err_set(err, NAI_EINPUT,
+                         "\"%s\": table \"%s\" is not a plain table (a view, a virtual table or one without rowids); "
+                         "nsys writes plain tables only, so export the capture again with: nsys export --type sqlite",
+                         trace->path, table->name);
+    for (int c = 0; table && c < column_count; c++)
+      if (table->columns[columns[c]].hidden)
+        return nai_err_set(err, NAI_EINPUT, "\"%s\": table \"%s\": column \"%s\" is a generated column, not stored data",
+                           trace->path, table->name, table->columns[columns[c]].name);
+    if (!table) {
+      snprintf(detail, sizeof detail, "%s; not available: %s", why, source->disables);
+    } else {
+      missing_columns(missing, sizeof missing, feed, slot);
+      if (*missing)
+        snprintf(detail, sizeof detail, "present; optional columns this export lacks: %s", missing);
+      else
+        snprintf(detail, sizeof detail, "present");
+    }
+    add_capability(capabilities, source->capability, table != NULL, table ? table->name : feed->tables[0], detail);
+  }
+  return NAI_OK;
+}
+
+static const struct {
+  const char *table, *capability, *disables;
+} plain_tables[] = {
+    {"StringIds", "names", "names: kernels and API calls show as #id"},
+    {"TARGET_INFO_GPU", "GPU properties", "GPU product names"},
+    {"TARGET_INFO_CUDA_DEVICE", "physical GPU mapping",
+     "telling GPUs apart when several processes use the same CUDA ordinal"},
+    {"DIAGNOSTIC_EVENT", "capture diagnostics", "warnings nsys gave while capturing"},
+    {"PROCESSES", "process names", "process names"},
+    {"ThreadNames", "thread names", "thread names"},
+};
+
+static int check_is_export(const struct nai_trace *trace, struct nai_err *err) {
+  if (nai_trace_table(trace, "StringTable") &&
+      (nai_trace_table(trace, "CUPTI_ACTIVITY_KIND_DRIVER") || !nai_trace_table(trace, "StringIds")))
+    return nai_err_set(err, NAI_EINPUT,
+                       "\"%s\" is an nvprof database, not an Nsight Systems export; capture again with: "
+                       "nsys profile --trace=cuda,nvtx -o run COMMAND && nsys export --type sqlite run.nsys-rep",
+                       trace->path);
+  static const char *const signs[] = {"StringIds", "META_DATA_EXPORT", "META_DATA_CAPTURE", "NVTX_EVENTS"};
+  for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+    if (nai_trace_table(trace, signs[i]))
+      return NAI_OK;
+  for (int i = 0; i < trace->table_count; i++)
+    if (strncmp(trace->tables[i].name, "CUPTI_ACTIVITY_KIND_", 20) == 0)
+      return NAI_OK;
+  return nai_err_set(err, NAI_EINPUT,
+                     "\"%s\" is an SQLite database but no Nsight Systems export: none of StringIds, META_DATA_EXPORT, "
+                     "NVTX_EVENTS or CUPTI_ACTIVITY_KIND_* is there; export a capture with: nsys export --type sqlite "
+                     "FILE.nsys-rep",
+                     trace->path);
+}
+
+int nai_probe(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err) {
+  int rc = check_is_export(trace, err);
+  for (int i = 0; !rc && i <= NAI_IN_NOTES; i++)
+    rc = nai_table_new(&out->tables[i], nai_ingest_schemas[i], err);
+  if (!rc)
+    rc = probe_capture(out, trace, err);
+  struct nai_table *capabilities = out->tables[NAI_IN_CAPABILITIES];
+  for (int i = 0; !rc && i < nai_source_count; i++)
+    rc = probe_source(capabilities, trace, &nai_sources[i], err);
+  for (size_t i = 0; !rc && i < sizeof plain_tables / sizeof *plain_tables; i++) {
+    const struct nai_db_table *table = nai_trace_table(trace, plain_tables[i].table);
+    char detail[256];
+    snprintf(detail, sizeof detail, "table %s is absent; not available: %s", plain_tables[i].table,
+             plain_tables[i].disables);
+    add_capability(capabilities, plain_tables[i].capability, table != NULL, plain_tables[i].table,
+                   table ? "present" : detail);
+  }
+  for (int i = 0; !rc && i <= NAI_IN_NOTES; i++)
+    rc = nai_table_check(out->tables[i], err);
+  return rc ? nai_err_wrap(err, "cannot probe the trace") : NAI_OK;
+}

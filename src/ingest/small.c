@@ -1,0 +1,63 @@
+#include "ingest/small.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct small {
+  nai_small_fn *fn;
+  void *ctx;
+  int slots[NAI_SMALL_COLUMNS], names; /* slots[i] = cell of names[i], -1 when absent */
+  int64_t left;
+};
+
+enum { ENOUGH = 1 }; /* positive: stops the scan without being an error */
+
+static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
+  (void)rowid;
+  struct small *small = ctx;
+  if (small->left-- <= 0)
+    return ENOUGH;
+  struct nai_cell named[NAI_SMALL_COLUMNS];
+  for (int i = 0; i < small->names; i++)
+    named[i] = small->slots[i] < 0 ? (struct nai_cell){.type = NAI_CELL_NULL} : cells[small->slots[i]];
+  return small->fn(small->ctx, named, err);
+}
+
+int nai_small_scan(struct nai_trace *trace, const char *table, const char *const *names, int64_t max_rows,
+                   nai_small_fn *fn, void *ctx, struct nai_err *err) {
+  const struct nai_db_table *found = nai_trace_table(trace, table);
+  if (!found || !found->plain)
+    return NAI_OK;
+  struct small small = {.fn = fn, .ctx = ctx, .left = max_rows};
+  int columns[NAI_SMALL_COLUMNS];
+  struct nai_scan scan = {.table = found->name, .columns = columns};
+  for (; names[small.names] && small.names < NAI_SMALL_COLUMNS; small.names++) {
+    int column = nai_db_column(found, names[small.names]);
+    small.slots[small.names] = column < 0 ? -1 : scan.column_count;
+    if (column >= 0)
+      columns[scan.column_count++] = column;
+  }
+  if (scan.column_count == 0)
+    return NAI_OK;
+  int rc = nai_scan_open(&scan, trace, 1, err);
+  for (int part = 0; !rc && part < scan.parts; part++)
+    rc = nai_scan_run(&scan, part, on_row, &small, err);
+  nai_scan_close(&scan);
+  return rc == ENOUGH ? NAI_OK : rc;
+}
+
+char *nai_small_text(const struct nai_cell *cell, size_t max) {
+  if (cell->type != NAI_CELL_TEXT && cell->type != NAI_CELL_BLOB)
+    return NULL;
+  struct nai_buf clean = {0};
+  nai_text_clean(&clean, cell->data, cell->len < max ? cell->len : max);
+  char *text = clean.oom ? NULL : strdup(nai_buf_str(&clean));
+  nai_buf_free(&clean);
+  return text;
+}
+
+int64_t nai_small_int(const struct nai_cell *cell, int64_t otherwise) {
+  return cell->type == NAI_CELL_INT ? cell->i : otherwise;
+}

@@ -1,0 +1,21 @@
+/* Reading the small descriptive tables of an export. Internal to src/ingest. */
+#ifndef NAI_INGEST_SMALL_H
+#define NAI_INGEST_SMALL_H
+
+#include "ingest/trace.h"
+
+enum { NAI_SMALL_COLUMNS = 12 };
+
+/* Called per row; cells[i] is the value of column names[i], NULL-typed where the export lacks the column. */
+typedef int nai_small_fn(void *ctx, const struct nai_cell *cells, struct nai_err *err);
+
+/* Every row of table `table` (nothing when it is absent or is no plain table), at most `max_rows` of them. `names` ends with NULL. */
+NAI_MUST_CHECK int nai_small_scan(struct nai_trace *trace, const char *table, const char *const *names, int64_t max_rows,
+                                  nai_small_fn *fn, void *ctx, struct nai_err *err);
+
+/* The cell's text cleaned for output and cut to `max` bytes (malloc'd), NULL for other types or out of memory. */
+char *nai_small_text(const struct nai_cell *cell, size_t max);
+/* Integer value or `otherwise`. */
+int64_t nai_small_int(const struct nai_cell *cell, int64_t otherwise);
+
+#endif

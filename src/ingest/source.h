@@ -1,0 +1,93 @@
+/* The catalog: where each event table comes from. One entry per normalised table; an entry names the export's tables it
+ * can be fed from, the columns it wants with their older names, and the function that turns a row into cells.
+ * Presence decides, never the version (docs/analyses.md, "Fallbacks"). Internal to src/ingest. */
+#ifndef NAI_INGEST_SOURCE_H
+#define NAI_INGEST_SOURCE_H
+
+#include "ingest/ingest.h"
+#include "ingest/keyset.h"
+
+enum { NAI_MAX_FIELDS = 32, NAI_MAX_FEEDS = 2 };
+
+/* Why a row was left out. */
+enum nai_drop {
+  NAI_DROP_NO_TIME,   /* start or end is NULL */
+  NAI_DROP_TYPE,      /* start or end is not an integer */
+  NAI_DROP_REVERSED,  /* end before start */
+  NAI_DROP_ZERO,      /* start and end both 0: CUPTI's "not collected" */
+  NAI_DROP_RANGE,     /* times no capture can have */
+  NAI_DROP_COUNT,
+  NAI_KEEP = -1,
+  NAI_SKIP = -2 /* not an event of this kind, or outside --trim */
+};
+
+/* One part of one feed while it is read; the only object a row function touches. */
+struct nai_part {
+  /* what to read */
+  const struct nai_feed *feed;
+  struct nai_scan *scan;
+  int scan_part;
+  struct nai_trace *trace;
+  const struct nai_ingest_options *options;
+  int64_t time_offset_ns;       /* subtracted from every time */
+  int8_t slot[NAI_MAX_FIELDS];  /* field -> cell of the scan, -1 when the export lacks the column */
+  /* where to write */
+  struct nai_table *table;
+  int64_t first, limit, rows; /* rows first .. first+rows-1 of the table, at most limit of them */
+  /* dictionaries of this part; cells hold their local indexes until the parts are merged */
+  struct nai_strings names;      /* clean, canonical names */
+  struct nai_strings raw;        /* raw texts seen, raw_names[i] = name of raw text i */
+  uint32_t *raw_names, raw_capacity;
+  struct nai_keyset name_ids;    /* StringIds ids seen, id_names[i] = name of id i or NAI_NO_STRING when missing */
+  uint32_t *id_names, id_capacity;
+  struct nai_keyset threads;     /* globalTid */
+  struct nai_keyset devices;     /* process key | device ordinal (NAI_DEVICE_UNKNOWN when missing) */
+  struct nai_strings configs;    /* struct nai_launch_config as bytes */
+  struct nai_lookup *lookup;     /* StringIds, opened on first use */
+  /* what was noticed */
+  int64_t dropped[NAI_DROP_COUNT];
+  int64_t open_ranges, clipped;
+  int64_t last_ns;               /* latest time seen */
+  uint64_t total_ns;             /* sum of durations, saturating */
+  bool oom;
+};
+
+enum { NAI_DEVICE_UNKNOWN = 0xffffff };
+
+struct nai_launch_config {
+  int32_t values[KC_COLUMNS];
+};
+
+struct nai_field {
+  const char *names[3]; /* newest first */
+  bool required;
+};
+
+struct nai_feed {
+  const char *tables[3]; /* candidates, first present wins; also NAME_V<n>, highest n first */
+  const struct nai_field *fields;
+  int field_count;
+  /* Fills row `at` of part->table. NAI_KEEP, NAI_SKIP or a drop reason; a negative error below NAI_SKIP is impossible:
+   * out of memory is part->oom. `err` receives lookup failures, reported through *rc. */
+  int (*row)(struct nai_part *part, int64_t at, int64_t rowid, const struct nai_cell *cells, int *rc,
+             struct nai_err *err);
+};
+
+struct nai_source {
+  enum nai_ingest_table table;
+  const char *capability;  /* e.g. "kernels" */
+  const char *disables;    /* what an analysis lacks without it */
+  int name_column, thread_column, device_column, process_column, config_column; /* dictionary columns, -1 = none */
+  struct nai_feed feeds[NAI_MAX_FEEDS];
+  int feed_count;
+};
+
+extern const struct nai_source nai_sources[];
+extern const int nai_source_count;
+
+/* The export's table that serves a feed and its columns; NULL when there is none (missing required columns are named in
+ * `why`, 160 bytes). slot and columns describe the scan. */
+const struct nai_db_table *nai_feed_resolve(int8_t slot[NAI_MAX_FIELDS], int columns[NAI_MAX_FIELDS], int *column_count,
+                                            char why[160], const struct nai_trace *trace, const struct nai_feed *feed);
+
+#endif

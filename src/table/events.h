@@ -1,0 +1,79 @@
+/* The normalised, version-independent event tables: what extract writes and everything after it reads.
+ * Times are ns since session start, intervals half-open [start, end). Sources and fallbacks: docs/analyses.md. */
+#ifndef NAI_TABLE_EVENTS_H
+#define NAI_TABLE_EVENTS_H
+
+#include "table/schema.h"
+
+/* kernel_events: one row per kernel execution. */
+enum { KE_START, KE_END, KE_NAME, KE_DEVICE, KE_PROCESS, KE_CONTEXT, KE_STREAM, KE_CORRELATION, KE_CONFIG, KE_GRAPH };
+extern const struct nai_schema nai_kernel_events;
+
+/* kernel_configs: the distinct launch configurations kernel_events.config refers to. */
+enum { KC_GRID_X, KC_GRID_Y, KC_GRID_Z, KC_BLOCK_X, KC_BLOCK_Y, KC_BLOCK_Z, KC_REGISTERS, KC_STATIC_SMEM, KC_DYNAMIC_SMEM,
+       KC_COLUMNS };
+extern const struct nai_schema nai_kernel_configs;
+
+/* memop_events: one row per memcpy or memset. */
+enum { MO_START, MO_END, MO_KIND, MO_DEVICE, MO_PROCESS, MO_CONTEXT, MO_STREAM, MO_CORRELATION, MO_BYTES, MO_COPY_KIND,
+       MO_SRC_KIND, MO_DST_KIND, MO_GRAPH };
+enum { NAI_MEMOP_COPY, NAI_MEMOP_SET };
+extern const struct nai_schema nai_memop_events;
+
+/* graph_events: one row per CUDA graph launch traced as one envelope. */
+enum { GE_START, GE_END, GE_DEVICE, GE_PROCESS, GE_CONTEXT, GE_STREAM, GE_CORRELATION, GE_GRAPH, GE_EXEC };
+extern const struct nai_schema nai_graph_events;
+
+/* api_events: one row per CUDA runtime or driver API call. */
+enum { AE_START, AE_END, AE_THREAD, AE_NAME, AE_CORRELATION };
+extern const struct nai_schema nai_api_events;
+
+/* sync_events: one row per CUPTI synchronisation record. */
+enum { SE_START, SE_END, SE_PROCESS, SE_CONTEXT, SE_STREAM, SE_CORRELATION, SE_TYPE };
+extern const struct nai_schema nai_sync_events;
+
+/* nvtx_events: one row per NVTX range or mark. */
+enum { NE_START, NE_END, NE_THREAD, NE_NAME, NE_KIND, NE_ROW };
+enum { NAI_NVTX_PUSH_POP, NAI_NVTX_START_END, NAI_NVTX_MARK };
+extern const struct nai_schema nai_nvtx_events;
+
+/* overhead_events: time the profiler or the CUDA driver took. */
+enum { OE_START, OE_END, OE_THREAD, OE_NAME, OE_SOURCE };
+enum { NAI_OVERHEAD_PROFILER, NAI_OVERHEAD_CUDA };
+extern const struct nai_schema nai_overhead_events;
+
+/* osrt_events: operating-system calls, outermost ones only. */
+enum { OS_START, OS_END, OS_THREAD, OS_NAME };
+extern const struct nai_schema nai_osrt_events;
+
+/* processes, threads: row numbers are what the event tables' process and thread columns hold. */
+enum { PR_KEY, PR_PID, PR_NAME };
+extern const struct nai_schema nai_processes;
+enum { TH_KEY, TH_PROCESS, TH_PID, TH_TID, TH_NAME };
+extern const struct nai_schema nai_threads;
+
+/* gpus: every GPU that ran something. */
+enum { GP_DEVICE, GP_LABEL, GP_NAME, GP_CUDA_DEVICE, GP_PID, GP_MAPPED, GP_SM_COUNT, GP_MEMORY, GP_BUS };
+extern const struct nai_schema nai_gpus;
+
+/* capture: one row of facts on the capture and the export. */
+enum { CA_FILE, CA_SIZE, CA_PRODUCT_VERSION, CA_SCHEMA_VERSION, CA_UTC_EPOCH_NS, CA_DURATION_NS, CA_TIME_OFFSET_NS };
+extern const struct nai_schema nai_capture;
+
+/* capabilities: what this export can answer. */
+enum { CP_CAPABILITY, CP_AVAILABLE, CP_SOURCE, CP_DETAIL };
+extern const struct nai_schema nai_capabilities;
+
+/* notes: what probe and extract found wrong or had to work around. */
+enum { NO_CHECK, NO_SEVERITY, NO_SOURCE, NO_COUNT, NO_DETAIL };
+extern const struct nai_schema nai_notes;
+
+/* readers: which reader served each source table and why. */
+enum { RD_TABLE, RD_READER, RD_ROWS, RD_REASON };
+extern const struct nai_schema nai_readers;
+
+/* Label of a CUDA memory kind or copy kind stored in memop_events, e.g. 1 -> "pinned", "HtoD"; "kind N" when unknown. */
+const char *nai_mem_kind_label(int kind);
+const char *nai_copy_kind_label(int kind);
+
+#endif

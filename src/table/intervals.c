@@ -1,0 +1,121 @@
+#include "table/intervals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void nai_intervals_free(struct nai_intervals *set) {
+  if (!set)
+    return;
+  free(set->v);
+  *set = (struct nai_intervals){0};
+}
+
+bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
+  if (start >= end || set->oom)
+    return false;
+  if (set->count && start <= set->v[set->count - 1].end) {
+    if (end > set->v[set->count - 1].end)
+      set->v[set->count - 1].end = end;
+    return false;
+  }
+  if (set->count == set->capacity) {
+    size_t capacity = set->capacity ? set->capacity * 2 : 64;
+    struct nai_interval *v = realloc(set->v, capacity * sizeof *v);
+    if (!v) {
+      set->oom = true;
+      return false;
+    }
+    set->v = v;
+    set->capacity = capacity;
+  }
+  set->v[set->count++] = (struct nai_interval){start, end};
+  return true;
+}
+
+void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
+  size_t i = 0, j = 0;
+  while (i < a->count || j < b->count) {
+    bool from_a = j >= b->count || (i < a->count && a->v[i].start <= b->v[j].start);
+    const struct nai_interval *next = from_a ? &a->v[i++] : &b->v[j++];
+    nai_intervals_add(out, next->start, next->end);
+  }
+  out->oom |= a->oom || b->oom;
+}
+
+void nai_intervals_subtract(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
+  size_t j = 0;
+  for (size_t i = 0; i < a->count; i++) {
+    int64_t at = a->v[i].start;
+    while (j < b->count && b->v[j].end <= at)
+      j++;
+    for (size_t k = j; k < b->count && b->v[k].start < a->v[i].end; k++) {
+      nai_intervals_add(out, at, b->v[k].start);
+      at = b->v[k].end;
+      j = k;
+    }
+    nai_intervals_add(out, at, a->v[i].end);
+  }
+  out->oom |= a->oom || b->oom;
+}
+
+void nai_intervals_intersect(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
+  size_t i = 0, j = 0;
+  while (i < a->count && j < b->count) {
+    int64_t start = a->v[i].start > b->v[j].start ? a->v[i].start : b->v[j].start;
+    int64_t end = a->v[i].end < b->v[j].end ? a->v[i].end : b->v[j].end;
+    nai_intervals_add(out, start, end);
+    if (a->v[i].end < b->v[j].end)
+      i++;
+    else
+      j++;
+  }
+  out->oom |= a->oom || b->oom;
+}
+
+int64_t nai_intervals_total(const struct nai_intervals *set) {
+  int64_t total = 0;
+  for (size_t i = 0; i < set->count; i++)
+    total += set->v[i].end - set->v[i].start;
+  return total;
+}
+
+size_t nai_intervals_after(const struct nai_intervals *set, int64_t t) {
+  size_t lo = 0, hi = set->count;
+  while (lo < hi) {
+    size_t mid = lo + (hi - lo) / 2;
+    if (set->v[mid].end > t)
+      hi = mid;
+    else
+      lo = mid + 1;
+  }
+  return lo;
+}
+
+int nai_coverage_new(struct nai_coverage *out, const struct nai_intervals *set, struct nai_err *err) {
+  *out = (struct nai_coverage){.set = set};
+  out->before = malloc((set->count + 1) * sizeof *out->before);
+  if (!out->before || set->oom)
+    return nai_err_nomem(err);
+  out->before[0] = 0;
+  for (size_t i = 0; i < set->count; i++)
+    out->before[i + 1] = out->before[i] + (set->v[i].end - set->v[i].start);
+  return NAI_OK;
+}
+
+/* Covered time before t. */
+static int64_t covered_until(const struct nai_coverage *c, int64_t t) {
+  size_t i = nai_intervals_after(c->set, t);
+  int64_t total = c->before[i];
+  if (i < c->set->count && c->set->v[i].start < t)
+    total += t - c->set->v[i].start;
+  return total;
+}
+
+int64_t nai_coverage_within(const struct nai_coverage *coverage, int64_t a, int64_t b) {
+  return a < b ? covered_until(coverage, b) - covered_until(coverage, a) : 0;
+}
+
+void nai_coverage_free(struct nai_coverage *coverage) {
+  if (coverage)
+    free(coverage->before);
+}

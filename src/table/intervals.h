@@ -1,0 +1,43 @@
+/* Sets of disjoint half-open time intervals, kept in ascending order. All operations are linear in their inputs. */
+#ifndef NAI_TABLE_INTERVALS_H
+#define NAI_TABLE_INTERVALS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct nai_interval {
+  int64_t start, end; /* ns, start < end */
+};
+
+struct nai_intervals {
+  struct nai_interval *v;
+  size_t count, capacity;
+  bool oom; /* sticky */
+};
+
+void nai_intervals_free(struct nai_intervals *set);
+/* Adds [start, end) where start is not before the start of any interval added earlier: touching and overlapping ones
+ * merge, empty ones are ignored. Returns true when a new interval began. */
+bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end);
+/* out = a union b, a minus b, a intersected with b. `out` is empty at first and none of the inputs. */
+void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b);
+void nai_intervals_subtract(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b);
+void nai_intervals_intersect(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b);
+/* Sum of lengths, ns. */
+int64_t nai_intervals_total(const struct nai_intervals *set);
+/* First interval that ends after t (count when there is none). O(log n). */
+size_t nai_intervals_after(const struct nai_intervals *set, int64_t t);
+
+/* Answers "how much of [a, b) does the set cover" in O(log n). */
+struct nai_coverage {
+  const struct nai_intervals *set; /* borrowed */
+  int64_t *before;                 /* before[i]: total length of intervals 0..i-1 */
+};
+NAI_MUST_CHECK int nai_coverage_new(struct nai_coverage *out, const struct nai_intervals *set, struct nai_err *err);
+int64_t nai_coverage_within(const struct nai_coverage *coverage, int64_t a, int64_t b);
+void nai_coverage_free(struct nai_coverage *coverage);
+
+#endif
