@@ -1,0 +1,146 @@
+/* Rule sets as text: `rules list` and `rules explain ID`. */
+#include "base/fmt.h"
+#include "base/text.h"
+#include "rules/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The part of a rule that its title always says: a title may be a list of variants. */
+static const char *first_text(const struct nai_yaml *doc, const struct nai_yaml_node *node) {
+  while (node && node->kind != NAI_YAML_SCALAR) {
+    const struct nai_yaml_node *text = nai_yaml_get(doc, node, "text");
+    node = text ? text : nai_yaml_first(doc, node);
+  }
+  return node ? node->text : "";
+}
+
+static void put_severities(struct nai_buf *out, const struct rule *rule) {
+  size_t start = out->len;
+  for (int s = 3; s >= 0; s--)
+    if (rule->has_severity[s])
+      nai_buf_printf(out, "%s%s", out->len > start ? "/" : "", nai_severity_name(s));
+}
+
+static void put_column(struct nai_buf *out, struct nai_buf *cell, size_t width) {
+  nai_buf_printf(out, "%-*s  ", (int)width, nai_buf_str(cell));
+  nai_buf_clear(cell);
+}
+
+void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set) {
+  size_t id_width = 0, table_width = 0;
+  struct nai_buf cell = {0};
+  for (uint32_t i = 0; i < set->rule_count; i++) {
+    const struct rule *rule = set->rules[i];
+    size_t id = strlen(rule->id), table = rule->disabled ? 0 : strlen(rule->rows.schema->name);
+    id_width = id > id_width ? id : id_width;
+    table_width = table > table_width ? table : table_width;
+  }
+  for (uint32_t i = 0; i < set->rule_count; i++) {
+    const struct rule *rule = set->rules[i];
+    nai_buf_puts(&cell, rule->id);
+    put_column(out, &cell, id_width);
+    if (rule->disabled)
+      nai_buf_puts(&cell, "disabled");
+    else
+      put_severities(&cell, rule);
+    put_column(out, &cell, strlen("high/medium/low"));
+    nai_buf_puts(&cell, rule->disabled ? "" : rule->rows.schema->name);
+    put_column(out, &cell, table_width);
+    nai_buf_puts(out, first_text(rule->doc, nai_yaml_get(rule->doc, rule->node, "title")));
+    nai_buf_putc(out, '\n');
+  }
+  nai_buf_free(&cell);
+}
+
+/* Prints text with every line indented; a text of several lines starts on its own line. */
+static void put_text(struct nai_buf *out, const char *text, int indent) {
+  bool block = strchr(text, '\n') != NULL;
+  for (const char *line = text; *line;) {
+    size_t len = strcspn(line, "\n");
+    if (block)
+      nai_buf_printf(out, "\n%*s", len ? indent : 0, "");
+    nai_buf_put(out, line, len);
+    line += len + (line[len] == '\n');
+  }
+  nai_buf_putc(out, '\n');
+}
+
+/* The rule as it was written, without quotes and comments. */
+static void put_tree(struct nai_buf *out, const struct nai_yaml *doc, const struct nai_yaml_node *root) {
+  const struct nai_yaml_node *stack[NAI_YAML_MAX_DEPTH + 1];
+  int depth = 0;
+  for (const struct nai_yaml_node *node = nai_yaml_first(doc, root); node;) {
+    nai_buf_printf(out, "%*s", 2 * depth, "");
+    if (node->key)
+      nai_buf_printf(out, "%s:%s", node->key, node->kind == NAI_YAML_SCALAR ? " " : "\n");
+    else
+      nai_buf_puts(out, node->kind == NAI_YAML_SCALAR ? "- " : "-\n");
+    if (node->kind == NAI_YAML_SCALAR)
+      put_text(out, node->text, 2 * depth + 2);
+    const struct nai_yaml_node *child = nai_yaml_first(doc, node);
+    if (child) {
+      stack[depth++] = node;
+      node = child;
+      continue;
+    }
+    const struct nai_yaml_node *next = nai_yaml_next(doc, node);
+    while (!next && depth > 0)
+      next = nai_yaml_next(doc, stack[--depth]);
+    node = next;
+  }
+}
+
+/* Parameters the rule's text mentions, with the values in force. */
+static void put_parameters(struct nai_buf *out, const struct nai_rule_set *set, const char *rule_text) {
+  const char *heading = "\nparameters:\n";
+  for (uint32_t i = 0; i < set->parameters.count; i++) {
+    const struct parameter *parameter = POOL_AT(set->parameters, struct parameter, i);
+    size_t len = strlen(parameter->name);
+    const char *at = rule_text;
+    while ((at = strstr(at, "param.")) != NULL) {
+      at += strlen("param.");
+      if (strncmp(at, parameter->name, len) == 0 && !strchr("abcdefghijklmnopqrstuvwxyz0123456789_", at[len]))
+        break;
+    }
+    if (!at)
+      continue;
+    nai_buf_printf(out, "%s  %s = ", heading, parameter->name);
+    nai_fmt_real(out, parameter->value, 3);
+    nai_buf_putc(out, '\n');
+    heading = "";
+  }
+}
+
+int nai_rules_explain(struct nai_buf *out, const struct nai_rule_set *set, const char *id, struct nai_err *err) {
+  const struct rule *rule = NULL;
+  const char **candidates = calloc(set->rule_count + 1, sizeof *candidates);
+  if (!candidates)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < set->rule_count; i++) {
+    candidates[i] = set->rules[i]->id;
+    if (strcmp(candidates[i], id) == 0)
+      rule = set->rules[i];
+  }
+  const char *guess = nai_text_suggest(id, candidates, set->rule_count);
+  free(candidates);
+  if (!rule)
+    return guess ? nai_err_set(err, NAI_EUSAGE, "unknown rule \"%s\"; did you mean \"%s\"?", id, guess)
+                 : nai_err_set(err, NAI_EUSAGE, "unknown rule \"%s\"", id);
+  nai_buf_printf(out, "%s (%s, line %u)%s\n", rule->id, rule->doc->file, rule->node->line,
+                 rule->disabled ? ", disabled" : "");
+  if (!rule->disabled) {
+    nai_buf_printf(out, "reads table \"%s\": %s\n", rule->rows.schema->name, rule->rows.schema->description);
+    nai_buf_puts(out, "severities: ");
+    put_severities(out, rule);
+    nai_buf_putc(out, '\n');
+  }
+  struct nai_buf text = {0};
+  put_tree(&text, rule->doc, rule->node);
+  put_parameters(out, set, nai_buf_str(&text));
+  nai_buf_putc(out, '\n');
+  nai_buf_put(out, text.data, text.len);
+  int rc = nai_buf_check(&text, err);
+  nai_buf_free(&text);
+  return rc ? rc : nai_buf_check(out, err);
+}

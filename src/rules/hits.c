@@ -1,0 +1,156 @@
+/* Which rows of which rules speak. */
+#include "rules/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct nai_table *env_table(const struct env *env, const struct nai_schema *schema) {
+  for (size_t i = 0; i < env->input->table_count; i++) {
+    const struct nai_table *table = env->input->tables[i];
+    if (table && strcmp(table->schema->name, schema->name) == 0)
+      return table;
+  }
+  return NULL;
+}
+
+static int open_table(struct env *env, const struct selection *rows, struct nai_err *err) {
+  const struct nai_table *table = env_table(env, rows->schema);
+  env->tables[rows->source] = table;
+  env->rows[rows->source] = -1;
+  if (!table || table->schema == rows->schema || nai_schema_equal(table->schema, rows->schema))
+    return 0;
+  return nai_err_set(err, NAI_ESTALE, "table \"%s\" differs from the schema its rules were checked against",
+                     rows->schema->name);
+}
+
+int env_open(struct env *env, const struct nai_rule_set *set, const struct rule *rule,
+             const struct nai_rules_input *input, struct nai_err *err) {
+  *env = (struct env){.set = set, .input = input, .subject = ""};
+  for (int i = 0; i < MAX_SOURCES; i++)
+    env->rows[i] = -1;
+  int rc = open_table(env, &rule->rows, err);
+  for (int i = 0; !rc && i < rule->lookup_count; i++)
+    rc = open_table(env, &rule->lookups[i].rows, err);
+  for (uint32_t i = 0; !rc && i < rule->evidence.count; i++) {
+    const struct evidence_item *item = POOL_AT(set->evidence, struct evidence_item, rule->evidence.first + i);
+    if (item->each)
+      rc = open_table(env, &item->rows, err);
+  }
+  return rc;
+}
+
+void env_look_up(struct env *env, const struct rule *rule, bool all) {
+  for (int i = 0; i < rule->lookup_count; i++) {
+    const struct selection *rows = &rule->lookups[i].rows;
+    bool constant = (rows->where.sources & ~(1u << rows->source)) == 0;
+    int64_t found;
+    if (all || !constant)
+      env->rows[rows->source] = selection_rows(&found, 1, env, rows) ? found : -1;
+  }
+}
+
+static int severity_of(const struct env *env, const struct rule *rule) {
+  for (int s = 3; s >= 0; s--)
+    if (rule->has_severity[s] && condition_holds(env, &rule->severity[s]))
+      return s;
+  return -1;
+}
+
+/* Whether the row speaks. Lookups cost a pass over their table: they wait until the row's own conditions hold. */
+static bool examine(int *severity, struct env *env, const struct rule *rule) {
+  if (!condition_holds(env, &rule->rows.where))
+    return false;
+  if (!rule->ladder_needs_lookups && (*severity = severity_of(env, rule)) < 0)
+    return false;
+  env_look_up(env, rule, false);
+  if (!condition_holds(env, &rule->when))
+    return false;
+  return !rule->ladder_needs_lookups || (*severity = severity_of(env, rule)) >= 0;
+}
+
+static int64_t impact_of(const struct env *env, const struct rule *rule) {
+  if (!rule->has_impact)
+    return -1;
+  struct nai_value value = env_value(env, &rule->impact);
+  if (value.null || (value.type == NAI_F64 && !(value.f >= 0 && value.f < 9e18)))
+    return -1;
+  return value.type == NAI_F64 ? (int64_t)value.f : value.i;
+}
+
+static int64_t id_of(const struct env *env, int column) {
+  return column < 0 ? NAI_NULL_I64 : nai_get_i64(env->tables[0], env->rows[0], column);
+}
+
+static bool same_or_none(int64_t a, int64_t b) { return a == NAI_NULL_I64 || b == NAI_NULL_I64 || a == b; }
+
+/* Whether a rule of `unless` speaks about the same GPU and process, or one of the two is about the whole run. */
+static bool is_suppressed(const struct hits *hits, const struct nai_rule_set *set, const struct hit *hit) {
+  for (uint32_t u = 0; u < hit->rule->unless.count; u++) {
+    const struct rule_hits *other = &hits->by_rule[*POOL_AT(set->unless, uint32_t, hit->rule->unless.first + u)];
+    for (uint32_t i = 0; i < other->count; i++) {
+      const struct hit *it = POOL_AT(hits->hits, struct hit, other->first + i);
+      if (same_or_none(it->device_id, hit->device_id) && same_or_none(it->pid, hit->pid))
+        return true;
+    }
+  }
+  return false;
+}
+
+static int by_weight(const void *a, const void *b) {
+  const struct hit *x = a, *y = b;
+  if (x->severity != y->severity)
+    return y->severity - x->severity;
+  if (x->impact_ns != y->impact_ns)
+    return x->impact_ns < y->impact_ns ? 1 : -1;
+  return (x->row > y->row) - (x->row < y->row);
+}
+
+static int find_rule_hits(struct hits *hits, uint32_t number, const struct nai_rule_set *set,
+                          const struct nai_rules_input *input, struct nai_err *err) {
+  const struct rule *rule = set->rules[number];
+  struct rule_hits *mine = &hits->by_rule[number];
+  struct env env;
+  int rc = env_open(&env, set, rule, input, err);
+  mine->first = hits->hits.count;
+  if (rc || !env.tables[0])
+    return rc;
+  env_look_up(&env, rule, true);
+  for (int64_t row = 0; row < env.tables[0]->rows; row++) {
+    int severity = -1;
+    env.rows[0] = row;
+    if (!examine(&severity, &env, rule))
+      continue;
+    struct hit hit = {.rule = rule,
+                      .row = row,
+                      .severity = severity,
+                      .impact_ns = impact_of(&env, rule),
+                      .device_id = rule->scope == SCOPE_GPU ? id_of(&env, rule->device_column) : NAI_NULL_I64,
+                      .pid = rule->scope == SCOPE_RUN ? NAI_NULL_I64 : id_of(&env, rule->pid_column)};
+    if (is_suppressed(hits, set, &hit))
+      continue;
+    struct hit *slot = pool_add(&hits->hits, sizeof *slot);
+    if (!slot)
+      return nai_err_nomem(err);
+    *slot = hit;
+    mine->count++;
+  }
+  if (mine->count)
+    qsort(POOL_AT(hits->hits, struct hit, mine->first), mine->count, sizeof(struct hit), by_weight);
+  return 0;
+}
+
+int hits_find(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
+              struct nai_err *err) {
+  *hits = (struct hits){.by_rule = calloc(set->rule_count + 1, sizeof *hits->by_rule)};
+  int rc = hits->by_rule ? 0 : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < set->rule_count; i++)
+    if (!set->rules[set->order[i]]->disabled)
+      rc = find_rule_hits(hits, set->order[i], set, input, err);
+  return rc;
+}
+
+void hits_free(struct hits *hits) {
+  free(hits->hits.data);
+  free(hits->by_rule);
+}

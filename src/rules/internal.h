@@ -1,0 +1,232 @@
+/* A compiled rule set. Internal to src/rules.
+ *
+ * Everything of variable length lives in the set's pools and is named by a span; texts point into the YAML documents,
+ * which the set keeps. A rule sees numbered sources of rows: 0 is the row of its own table ("this"), 1..lookup_count the
+ * rows found by `with`, lookup_count + 1 the row of an evidence item's `for`. */
+#ifndef NAI_RULES_INTERNAL_H
+#define NAI_RULES_INTERNAL_H
+
+#include "config/yaml.h"
+#include "rules/rules.h"
+
+enum { MAX_LOOKUPS = 16, MAX_SOURCES = MAX_LOOKUPS + 2, MAX_EVIDENCE_ROWS = 20, MAX_ORDER_KEYS = 4, MAX_DOCS = 64 };
+
+struct pool {
+  void *data;
+  uint32_t count, capacity;
+};
+
+struct span {
+  uint32_t first, count;
+};
+
+/* What a name in a condition or text stands for. */
+enum ref_kind { REF_COLUMN, REF_PARAMETER, REF_SUBJECT, REF_NUMBER, REF_TEXT };
+struct ref {
+  enum ref_kind kind;
+  int source, column;  /* REF_COLUMN */
+  uint32_t parameter;  /* REF_PARAMETER */
+  double number;       /* REF_NUMBER */
+  const char *text;    /* REF_TEXT and the literal pieces of texts */
+  uint32_t text_len;
+  enum nai_unit unit; /* of a column; NAI_UNIT_COUNT is a plain number that fits every unit */
+  bool is_text;
+};
+
+/* One operand of a sum of products: op is + - * /, the first operand's is +. */
+struct factor {
+  char op;
+  struct ref ref;
+};
+
+enum compare { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_CONTAINS, CMP_NULL, CMP_NOT_NULL };
+struct test {
+  enum compare compare;
+  bool is_text;
+  struct span left, right; /* factors */
+};
+
+/* A condition is a bracketed list of tests; its nesting is at most that of YAML. */
+enum code_kind { CODE_ALL, CODE_ANY, CODE_NOT, CODE_TEST, CODE_END };
+struct code {
+  enum code_kind kind;
+  uint32_t test;
+};
+
+/* Codes; no codes = true. `sources` has bit s set when source s is looked at. */
+struct condition {
+  struct span codes;
+  uint32_t sources;
+};
+
+/* A text: pieces are refs, REF_TEXT for literal text. */
+struct variant {
+  struct condition when;
+  bool otherwise; /* used when no earlier variant's `when` held */
+  struct span pieces;
+};
+
+struct order_key {
+  int column;
+  bool descending;
+};
+
+/* Which rows of a table, in which order. */
+struct selection {
+  const struct nai_schema *schema;
+  int source;
+  struct condition where;
+  struct order_key order[MAX_ORDER_KEYS];
+  int order_count;
+  int limit;
+};
+
+struct lookup {
+  const char *name;
+  struct selection rows;
+};
+
+struct evidence_item {
+  int source;             /* the row it is about */
+  bool each;              /* one line per row of `rows` */
+  struct selection rows;
+  struct variant text;
+};
+
+enum scope { SCOPE_RUN, SCOPE_GPU, SCOPE_PROCESS };
+
+struct rule {
+  const char *id;
+  const struct nai_yaml *doc;
+  const struct nai_yaml_node *node;
+  bool disabled, ladder_needs_lookups;
+  struct selection rows; /* source 0; limit = findings of this rule */
+  enum scope scope;
+  int device_column, pid_column; /* -1: none */
+  struct lookup lookups[MAX_LOOKUPS];
+  int lookup_count;
+  struct condition when;
+  struct condition severity[4];
+  bool has_severity[4];
+  struct ref impact;
+  bool has_impact;
+  struct span title, title_many; /* variants */
+  struct span why, recommendation, verify;
+  struct span evidence; /* evidence items */
+  struct span unless;   /* rule numbers */
+  struct nai_buf links;
+};
+
+struct parameter {
+  const char *name;
+  double value;
+};
+
+struct nai_rule_set {
+  struct nai_yaml *docs[MAX_DOCS];
+  size_t doc_count;
+  const struct nai_schema *const *schemas;
+  size_t schema_count;
+  struct rule **rules;
+  uint32_t rule_count;
+  uint32_t *order; /* of evaluation: a rule comes after those in its `unless` */
+  struct pool parameters, factors, tests, codes, pieces, variants, evidence, unless;
+  const char **table_names; /* ends with NULL */
+};
+
+/* Appends one element of `size` bytes; NULL when out of memory. */
+void *pool_add(struct pool *pool, size_t size);
+#define POOL_AT(pool, type, index) (&((type *)(pool).data)[index])
+
+/* The names visible at some place of a rule. */
+struct names {
+  struct nai_rule_set *set;
+  const struct nai_yaml *doc;
+  struct {
+    const char *name; /* NULL: only reachable by bare column names */
+    const struct nai_schema *schema;
+  } sources[MAX_SOURCES];
+  int count;
+  int current; /* the source of bare column names */
+};
+
+/* names.c: finds what `name` (len bytes at `offset` of the node's text) stands for. */
+NAI_MUST_CHECK int names_resolve(struct ref *out, const struct names *names, const struct nai_yaml_node *node,
+                                 size_t offset, const char *name, size_t len, struct nai_err *err);
+/* A table of the catalogue by name. */
+NAI_MUST_CHECK int names_table(const struct nai_schema **out, const struct nai_rule_set *set, const struct nai_yaml *doc,
+                               const struct nai_yaml_node *node, struct nai_err *err);
+/* A column of a table by name; `label` is what the message calls it. */
+NAI_MUST_CHECK int names_column(int *out, const struct nai_schema *schema, const struct nai_yaml *doc,
+                                const struct nai_yaml_node *node, size_t offset, const char *name, size_t len,
+                                struct nai_err *err);
+
+/* condition.c */
+NAI_MUST_CHECK int condition_compile(struct condition *out, const struct names *names, const struct nai_yaml_node *node,
+                                     struct nai_err *err);
+/* comparison.c: the comparisons of one string, joined by "and". */
+NAI_MUST_CHECK int comparison_compile(struct condition *out, const struct names *names,
+                                      const struct nai_yaml_node *node, struct nai_err *err);
+NAI_MUST_CHECK int condition_emit(struct condition *out, const struct names *names, struct code code,
+                                  struct nai_err *err);
+
+/* text.c: a text with {{placeholders}}, or a list of texts that may depend on conditions. */
+NAI_MUST_CHECK int text_compile(struct span *pieces, const struct names *names, const struct nai_yaml_node *node,
+                                struct nai_err *err);
+NAI_MUST_CHECK int variants_compile(struct span *out, const struct names *names, const struct nai_yaml_node *node,
+                                    struct nai_err *err);
+
+/* rule.c: one entry of `rules:` without `unless`, which needs all rules. */
+NAI_MUST_CHECK int rule_compile(struct rule *rule, struct nai_rule_set *set, const struct nai_yaml *doc,
+                                const struct nai_yaml_node *node, struct nai_err *err);
+
+/* Rows during evaluation; row -1: none, its values are NULL. */
+struct env {
+  const struct nai_rule_set *set;
+  const struct nai_rules_input *input;
+  const struct nai_table *tables[MAX_SOURCES];
+  int64_t rows[MAX_SOURCES];
+  const char *subject; /* what {{subject}} says */
+};
+
+/* eval.c */
+bool condition_holds(const struct env *env, const struct condition *condition);
+/* The first rows of a selection in its order, `limit` at most; returns how many. env->tables[source] must be set;
+ * env->rows[source] is left at -1. */
+int selection_rows(int64_t *rows, int limit, struct env *env, const struct selection *selection);
+struct nai_value env_value(const struct env *env, const struct ref *ref);
+double env_number(const struct env *env, const struct ref *ref); /* in the printed unit; NaN for NULL */
+
+/* render.c: Markdown with escaped values, plain text, or a command with values quoted for a shell. */
+enum text_mode { TEXT_PLAIN, TEXT_PROSE, TEXT_SHELL };
+void text_render(struct nai_buf *out, const struct env *env, struct span pieces, enum text_mode mode);
+/* The variants whose conditions hold, with `separator` between them. */
+void variants_render(struct nai_buf *out, const struct env *env, struct span variants, enum text_mode mode,
+                     const char *separator);
+
+/* hits.c: which rows speak, before any text is made. */
+struct hit {
+  const struct rule *rule;
+  int64_t row;
+  int severity;
+  int64_t impact_ns;      /* -1: none */
+  int64_t device_id, pid; /* NAI_NULL_I64: none */
+};
+struct rule_hits {
+  uint32_t first, count; /* of `hits`, best first */
+};
+struct hits {
+  struct pool hits;
+  struct rule_hits *by_rule; /* per rule number */
+};
+NAI_MUST_CHECK int hits_find(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
+                             struct nai_err *err);
+void hits_free(struct hits *hits);
+/* An environment for a rule's rows; lookups are empty until env_look_up. */
+NAI_MUST_CHECK int env_open(struct env *env, const struct nai_rule_set *set, const struct rule *rule,
+                            const struct nai_rules_input *input, struct nai_err *err);
+const struct nai_table *env_table(const struct env *env, const struct nai_schema *schema);
+/* Finds the rows of `with` for the current row; those that depend on no other row only if `all`. */
+void env_look_up(struct env *env, const struct rule *rule, bool all);
+
+#endif

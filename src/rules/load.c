@@ -1,0 +1,315 @@
+/* Rule files to a rule set: merging of files, parameters, `unless` and the order of evaluation. */
+#include "base/assets.h"
+#include "base/text.h"
+#include "rules/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_RULES = 1000 };
+static const char default_rules[] = "rules/default.yaml";
+
+static void rule_free(struct rule *rule) {
+  if (rule)
+    nai_buf_free(&rule->links);
+  free(rule);
+}
+
+void nai_rules_free(struct nai_rule_set *set) {
+  if (!set)
+    return;
+  struct pool *pools[] = {&set->parameters, &set->factors,  &set->tests,    &set->codes,
+                          &set->pieces,     &set->variants, &set->evidence, &set->unless};
+  for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+    free(pools[i]->data);
+  for (uint32_t i = 0; i < set->rule_count; i++)
+    rule_free(set->rules[i]);
+  for (size_t i = 0; i < set->doc_count; i++)
+    nai_yaml_free(set->docs[i]);
+  free(set->rules);
+  free(set->order);
+  free(set->table_names);
+  free(set);
+}
+
+static struct parameter *find_parameter(const struct nai_rule_set *set, const char *name) {
+  for (uint32_t i = 0; i < set->parameters.count; i++) {
+    struct parameter *parameter = POOL_AT(set->parameters, struct parameter, i);
+    if (strcmp(parameter->name, name) == 0)
+      return parameter;
+  }
+  return NULL;
+}
+
+static struct rule *find_rule(const struct nai_rule_set *set, const char *id, uint32_t *number) {
+  for (uint32_t i = 0; i < set->rule_count; i++) {
+    if (strcmp(set->rules[i]->id, id) == 0) {
+      if (number)
+        *number = i;
+      return set->rules[i];
+    }
+  }
+  return NULL;
+}
+
+static int read_parameters(struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *map,
+                           struct nai_err *err) {
+  int rc = nai_yaml_expect(doc, map, NAI_YAML_MAP, err);
+  for (const struct nai_yaml_node *n = nai_yaml_first(doc, map); !rc && n; n = nai_yaml_next(doc, n)) {
+    double value;
+    rc = nai_yaml_number(&value, doc, n, err);
+    if (rc)
+      return rc;
+    struct parameter *parameter = find_parameter(set, n->key);
+    if (!parameter && set->parameters.count >= MAX_RULES)
+      return nai_yaml_error_key(doc, n, err, "more than %d parameters", MAX_RULES);
+    if (!parameter)
+      parameter = pool_add(&set->parameters, sizeof *parameter);
+    if (!parameter)
+      return nai_err_nomem(err);
+    *parameter = (struct parameter){.name = n->key, .value = value};
+  }
+  return rc;
+}
+
+static int check_id(const struct nai_yaml *doc, const struct nai_yaml_node *id, struct nai_err *err) {
+  const char *text;
+  int rc = nai_yaml_text(&text, doc, id, err);
+  if (!rc && (strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(text) || strlen(text) > 64))
+    rc = nai_yaml_error(doc, id, err, "an id is made of a-z, 0-9 and -, 64 characters at most");
+  return rc;
+}
+
+static int unknown_rule(const struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                        const char *id, struct nai_err *err) {
+  const char *candidates[MAX_RULES];
+  for (uint32_t i = 0; i < set->rule_count; i++)
+    candidates[i] = set->rules[i]->id;
+  const char *guess = nai_text_suggest(id, candidates, set->rule_count);
+  return guess ? nai_yaml_error(doc, node, err, "unknown rule \"%s\"; did you mean \"%s\"?", id, guess)
+               : nai_yaml_error(doc, node, err, "unknown rule \"%s\"", id);
+}
+
+/* Files the entry under its id: a new rule, or a replacement for that of an earlier file. */
+static int file_rule(struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                     struct nai_err *err) {
+  int rc = nai_yaml_expect(doc, node, NAI_YAML_MAP, err);
+  const struct nai_yaml_node *id = rc ? NULL : nai_yaml_get(doc, node, "id");
+  const struct nai_yaml_node *disabled = rc ? NULL : nai_yaml_get(doc, node, "disabled");
+  bool off = false;
+  if (!rc && !id)
+    rc = nai_yaml_error(doc, node, err, "\"id\" is missing");
+  if (!rc)
+    rc = check_id(doc, id, err);
+  if (!rc && disabled)
+    rc = nai_yaml_bool(&off, doc, disabled, err);
+  if (rc)
+    return rc;
+  struct rule *rule = find_rule(set, id->text, NULL);
+  if (rule && rule->doc == doc)
+    return nai_yaml_error(doc, id, err, "duplicate id \"%s\" (first on line %u)", id->text, rule->node->line);
+  if (rule && off) {
+    rule->disabled = true;
+    return 0;
+  }
+  if (!rule && off && node->count == 2)
+    return unknown_rule(set, doc, id, id->text, err);
+  if (!rule) {
+    if (set->rule_count == MAX_RULES)
+      return nai_yaml_error(doc, node, err, "more than %d rules", MAX_RULES);
+    rule = calloc(1, sizeof *rule);
+    if (!rule)
+      return nai_err_nomem(err);
+    set->rules[set->rule_count++] = rule;
+  }
+  rule->id = id->text;
+  rule->doc = doc;
+  rule->node = node;
+  rule->disabled = off;
+  return 0;
+}
+
+static int read_doc(struct nai_rule_set *set, const struct nai_yaml *doc, struct nai_err *err) {
+  static const char *const keys[] = {"parameters", "rules", NULL};
+  const struct nai_yaml_node *root = nai_yaml_root(doc), *part;
+  int rc = nai_yaml_expect_keys(doc, root, keys, err);
+  if (!rc && (part = nai_yaml_get(doc, root, "parameters")))
+    rc = read_parameters(set, doc, part, err);
+  if (rc || !(part = nai_yaml_get(doc, root, "rules")))
+    return rc;
+  rc = nai_yaml_expect(doc, part, NAI_YAML_LIST, err);
+  for (const struct nai_yaml_node *n = nai_yaml_first(doc, part); !rc && n; n = nai_yaml_next(doc, n))
+    rc = file_rule(set, doc, n, err);
+  return rc;
+}
+
+static int resolve_unless(struct nai_rule_set *set, struct rule *rule, struct nai_err *err) {
+  const struct nai_yaml_node *unless = nai_yaml_get(rule->doc, rule->node, "unless");
+  rule->unless.first = set->unless.count;
+  if (!unless)
+    return 0;
+  bool list = unless->kind == NAI_YAML_LIST;
+  for (const struct nai_yaml_node *n = list ? nai_yaml_first(rule->doc, unless) : unless; n;
+       n = list ? nai_yaml_next(rule->doc, n) : NULL) {
+    const char *id;
+    uint32_t number;
+    int rc = nai_yaml_text(&id, rule->doc, n, err);
+    if (rc)
+      return rc;
+    if (!find_rule(set, id, &number))
+      return unknown_rule(set, rule->doc, n, id, err);
+    uint32_t *slot = pool_add(&set->unless, sizeof *slot);
+    if (!slot)
+      return nai_err_nomem(err);
+    *slot = number;
+    rule->unless.count++;
+  }
+  return 0;
+}
+
+/* Repeatedly takes the rules whose `unless` rules have all been taken, in file order. What is left is a cycle. */
+static int order_rules(struct nai_rule_set *set, struct nai_err *err) {
+  bool taken[MAX_RULES] = {false};
+  uint32_t count = 0;
+  set->order = calloc(set->rule_count + 1, sizeof *set->order);
+  if (!set->order)
+    return nai_err_nomem(err);
+  for (bool progress = true; progress && count < set->rule_count;) {
+    progress = false;
+    for (uint32_t i = 0; i < set->rule_count; i++) {
+      const struct rule *rule = set->rules[i];
+      bool ready = !taken[i];
+      for (uint32_t u = 0; ready && u < rule->unless.count; u++)
+        ready = taken[*POOL_AT(set->unless, uint32_t, rule->unless.first + u)];
+      if (ready) {
+        taken[i] = progress = true;
+        set->order[count++] = i;
+      }
+    }
+  }
+  for (uint32_t i = 0; i < set->rule_count; i++)
+    if (!taken[i])
+      return nai_yaml_error(set->rules[i]->doc, set->rules[i]->node, err,
+                            "rule \"%s\" is part of or depends on a cycle of \"unless\"", set->rules[i]->id);
+  return 0;
+}
+
+static int add_table_name(struct nai_rule_set *set, size_t *count, const struct selection *rows, struct nai_err *err) {
+  for (size_t i = 0; i < *count; i++)
+    if (strcmp(set->table_names[i], rows->schema->name) == 0)
+      return 0;
+  const char **names = realloc(set->table_names, (*count + 2) * sizeof *names);
+  if (!names)
+    return nai_err_nomem(err);
+  names[(*count)++] = rows->schema->name;
+  names[*count] = NULL;
+  set->table_names = names;
+  return 0;
+}
+
+static int list_tables(struct nai_rule_set *set, struct nai_err *err) {
+  size_t count = 0;
+  int rc = 0;
+  for (uint32_t r = 0; !rc && r < set->rule_count; r++) {
+    const struct rule *rule = set->rules[r];
+    if (rule->disabled)
+      continue;
+    rc = add_table_name(set, &count, &rule->rows, err);
+    for (int i = 0; !rc && i < rule->lookup_count; i++)
+      rc = add_table_name(set, &count, &rule->lookups[i].rows, err);
+    for (uint32_t i = 0; !rc && i < rule->evidence.count; i++) {
+      const struct evidence_item *item = POOL_AT(set->evidence, struct evidence_item, rule->evidence.first + i);
+      if (item->each)
+        rc = add_table_name(set, &count, &item->rows, err);
+    }
+  }
+  return rc;
+}
+
+/* All documents are read before any rule is compiled: parameters and ids may be used before they are defined. */
+static int compile(struct nai_rule_set *set, struct nai_err *err) {
+  int rc = 0;
+  set->rules = calloc(MAX_RULES, sizeof *set->rules);
+  if (!set->rules)
+    return nai_err_nomem(err);
+  for (size_t i = 0; !rc && i < set->doc_count; i++)
+    rc = read_doc(set, set->docs[i], err);
+  for (uint32_t i = 0; !rc && i < set->rule_count; i++)
+    if (!set->rules[i]->disabled)
+      rc = rule_compile(set->rules[i], set, set->rules[i]->doc, set->rules[i]->node, err);
+  for (uint32_t i = 0; !rc && i < set->rule_count; i++)
+    if (!set->rules[i]->disabled)
+      rc = resolve_unless(set, set->rules[i], err);
+  if (!rc)
+    rc = order_rules(set, err);
+  return rc ? rc : list_tables(set, err);
+}
+
+static int finish(struct nai_rule_set **out, struct nai_rule_set *set, int rc, struct nai_err *err) {
+  if (!rc)
+    rc = compile(set, err);
+  if (rc) {
+    nai_rules_free(set);
+    set = NULL;
+  }
+  *out = set;
+  return rc;
+}
+
+int nai_rules_parse(struct nai_rule_set **out, const char *file, const char *text, size_t len,
+                    const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err) {
+  struct nai_rule_set *set = calloc(1, sizeof *set);
+  *out = NULL;
+  if (!set)
+    return nai_err_nomem(err);
+  set->schemas = schemas;
+  set->schema_count = schema_count;
+  set->doc_count = 1;
+  return finish(out, set, nai_yaml_parse(&set->docs[0], file, text, len, err), err);
+}
+
+int nai_rules_load(struct nai_rule_set **out, const char *const *paths, size_t path_count,
+                   const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err) {
+  const struct nai_asset *asset = nai_asset_find(default_rules);
+  struct nai_rule_set *set = NULL;
+  *out = NULL;
+  if (!asset)
+    return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", default_rules);
+  if (path_count >= MAX_DOCS)
+    return nai_err_set(err, NAI_EUSAGE, "more than %d rule files", MAX_DOCS - 1);
+  set = calloc(1, sizeof *set);
+  if (!set)
+    return nai_err_nomem(err);
+  set->schemas = schemas;
+  set->schema_count = schema_count;
+  int rc = nai_yaml_parse(&set->docs[set->doc_count++], default_rules, asset->data, (size_t)(asset->end - asset->data),
+                          err);
+  for (size_t i = 0; !rc && i < path_count; i++)
+    rc = nai_yaml_load(&set->docs[set->doc_count++], paths[i], err);
+  return finish(out, set, rc, err);
+}
+
+int nai_rules_set_parameter(struct nai_rule_set *set, const char *name, double value, struct nai_err *err) {
+  struct parameter *parameter = find_parameter(set, name);
+  if (!parameter)
+    return nai_err_set(err, NAI_EUSAGE, "no rule file declares a parameter \"%s\"", name);
+  if (!isfinite(value))
+    return nai_err_set(err, NAI_EUSAGE, "parameter \"%s\" needs a finite number", name);
+  parameter->value = value;
+  return 0;
+}
+
+const char *nai_rules_table(const struct nai_rule_set *set, size_t index) {
+  for (size_t i = 0; set->table_names && set->table_names[i]; i++)
+    if (i == index)
+      return set->table_names[i];
+  return NULL;
+}
+
+size_t nai_rules_count(const struct nai_rule_set *set) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < set->rule_count; i++)
+    count += !set->rules[i]->disabled;
+  return count;
+}

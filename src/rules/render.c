@@ -1,0 +1,97 @@
+/* Texts with the values of the rows they are about. */
+#include "base/text.h"
+#include "base/fmt.h"
+#include "rules/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUE_MAX = 240 }; /* bytes of a text value: a name can be megabytes long, a sentence cannot */
+
+/* A parameter as people write it: no trailing zeros. */
+static void put_plain_number(struct nai_buf *out, double number) {
+  struct nai_buf text = {0};
+  nai_fmt_real(&text, number, 6);
+  while (text.len && text.data[text.len - 1] == '0')
+    text.len--;
+  if (text.len && text.data[text.len - 1] == '.')
+    text.len--;
+  nai_buf_put(out, nai_buf_str(&text), text.len);
+  nai_buf_free(&text);
+}
+
+static void put_shell_word(struct nai_buf *out, const char *text, size_t len) {
+  static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=+,";
+  size_t run = 0;
+  while (run < len && text[run] && strchr(safe, text[run]))
+    run++;
+  if (len && run == len) {
+    nai_buf_put(out, text, len);
+    return;
+  }
+  nai_buf_putc(out, '\'');
+  for (size_t i = 0; i < len; i++) {
+    if (text[i] == '\'')
+      nai_buf_puts(out, "'\\''");
+    else
+      nai_buf_putc(out, text[i]);
+  }
+  nai_buf_putc(out, '\'');
+}
+
+static void put_text(struct nai_buf *out, const struct env *env, const char *text, enum text_mode mode) {
+  size_t whole = strlen(text), len = nai_text_prefix(text, whole, VALUE_MAX);
+  if (mode == TEXT_SHELL) {
+    put_shell_word(out, text, len);
+    return;
+  }
+  if (mode == TEXT_PROSE && env->input->escape)
+    env->input->escape(out, text, len);
+  else
+    nai_buf_put(out, text, len);
+  if (len < whole)
+    nai_buf_puts(out, "...");
+}
+
+static void put_value(struct nai_buf *out, const struct env *env, const struct ref *ref, enum text_mode mode) {
+  struct nai_value value = env_value(env, ref);
+  if (value.null)
+    nai_buf_puts(out, "n/a");
+  else if (value.type == NAI_STR)
+    put_text(out, env, value.s, mode);
+  else if (ref->kind == REF_PARAMETER)
+    put_plain_number(out, value.f);
+  else if (mode != TEXT_SHELL)
+    nai_value_print_human(out, ref->unit, &value);
+  else if (ref->unit == NAI_TIMESTAMP_NS)
+    nai_fmt_scaled(out, value.i, 9); /* seconds, as --trim takes them */
+  else
+    nai_value_print(out, ref->unit, &value);
+}
+
+void text_render(struct nai_buf *out, const struct env *env, struct span pieces, enum text_mode mode) {
+  for (uint32_t i = 0; i < pieces.count; i++) {
+    const struct ref *piece = POOL_AT(env->set->pieces, struct ref, pieces.first + i);
+    if (piece->kind == REF_TEXT)
+      nai_buf_put(out, piece->text, piece->text_len);
+    else
+      put_value(out, env, piece, mode);
+  }
+}
+
+void variants_render(struct nai_buf *out, const struct env *env, struct span variants, enum text_mode mode,
+                     const char *separator) {
+  bool held = false;
+  size_t start = out->len;
+  for (uint32_t i = 0; i < variants.count; i++) {
+    const struct variant *variant = POOL_AT(env->set->variants, struct variant, variants.first + i);
+    bool conditional = variant->when.codes.count > 0;
+    if (variant->otherwise ? held : !condition_holds(env, &variant->when))
+      continue;
+    held |= conditional;
+    if (out->len > start)
+      nai_buf_puts(out, separator);
+    text_render(out, env, variant->pieces, mode);
+  }
+}

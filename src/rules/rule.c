@@ -1,0 +1,322 @@
+/* One entry of `rules:` from YAML to its compiled form. */
+#include "base/text.h"
+#include "rules/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_FINDINGS = 32, MAX_FINDINGS = 1000, DEFAULT_EVIDENCE_ROWS = 3 };
+
+static const char *const rule_keys[] = {
+    "id",     "title",    "title_many", "table",          "where",  "with",  "when",  "unless",   "severity", "impact",
+    "scope",  "device",   "evidence",   "why",            "verify", "links", "limit", "disabled", "recommendation",
+    NULL};
+
+/* What is being compiled: shared by all parts of a rule. */
+struct builder {
+  struct rule *rule;
+  const struct nai_yaml *doc;
+  struct names names;
+  struct nai_err *err;
+};
+
+static const struct nai_yaml_node *get(const struct builder *b, const struct nai_yaml_node *map, const char *key) {
+  return nai_yaml_get(b->doc, map, key);
+}
+
+static int require(const struct nai_yaml_node **out, const struct builder *b, const struct nai_yaml_node *map,
+                   const char *key) {
+  *out = get(b, map, key);
+  return *out ? 0 : nai_yaml_error(b->doc, map, b->err, "\"%s\" is missing", key);
+}
+
+static int add_source(struct builder *b, const char *name, const struct nai_schema *schema) {
+  b->names.sources[b->names.count].name = name;
+  b->names.sources[b->names.count].schema = schema;
+  return b->names.count++;
+}
+
+/* `column`, `column asc` or `column desc`. */
+static int order_key_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node) {
+  const char *text;
+  int rc = nai_yaml_text(&text, b->doc, node, b->err);
+  if (rc)
+    return rc;
+  if (out->order_count == MAX_ORDER_KEYS)
+    return nai_yaml_error(b->doc, node, b->err, "more than %d columns to order by", MAX_ORDER_KEYS);
+  struct order_key *key = &out->order[out->order_count++];
+  size_t len = strcspn(text, " ");
+  const char *direction = text + len + strspn(text + len, " ");
+  key->descending = strcmp(direction, "desc") == 0;
+  if (*direction && !key->descending && strcmp(direction, "asc") != 0)
+    return nai_yaml_error_in(b->doc, node, (size_t)(direction - text), b->err, "expected asc or desc, got \"%s\"",
+                             direction);
+  return names_column(&key->column, out->schema, b->doc, node, 0, text, len, b->err);
+}
+
+/* table, where, order, limit of a map; adds the table as a source called `name`. */
+static int selection_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node,
+                             const char *name, int64_t limit, int64_t max_limit) {
+  const struct nai_yaml_node *table, *where = get(b, node, "where"), *order = get(b, node, "order"),
+                                     *count = get(b, node, "limit");
+  *out = (struct selection){0};
+  int rc = require(&table, b, node, "table");
+  if (!rc)
+    rc = names_table(&out->schema, b->names.set, b->doc, table, b->err);
+  if (rc)
+    return rc;
+  int outer = b->names.current;
+  out->source = b->names.current = add_source(b, name, out->schema);
+  if (where)
+    rc = condition_compile(&out->where, &b->names, where, b->err);
+  if (!rc && order && order->kind == NAI_YAML_LIST)
+    for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, order); !rc && n; n = nai_yaml_next(b->doc, n))
+      rc = order_key_compile(out, b, n);
+  else if (!rc && order)
+    rc = order_key_compile(out, b, order);
+  if (!rc && count)
+    rc = nai_yaml_int(&limit, b->doc, count, 1, max_limit, b->err);
+  out->limit = (int)limit;
+  b->names.current = outer;
+  return rc;
+}
+
+static int check_lookup_name(const struct builder *b, const struct nai_yaml_node *node) {
+  static const char *const taken[] = {"this", "param", "subject"};
+  if (strspn(node->key, "abcdefghijklmnopqrstuvwxyz_0123456789") != strlen(node->key))
+    return nai_yaml_error_key(b->doc, node, b->err, "\"%s\" is no name: use a-z, 0-9 and _", node->key);
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+    if (strcmp(node->key, taken[i]) == 0)
+      return nai_yaml_error_key(b->doc, node, b->err, "\"%s\" has a meaning of its own", node->key);
+  return 0;
+}
+
+static int lookups_compile(struct builder *b, const struct nai_yaml_node *with) {
+  static const char *const keys[] = {"table", "where", "order", NULL};
+  int rc = nai_yaml_expect(b->doc, with, NAI_YAML_MAP, b->err);
+  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, with); !rc && n; n = nai_yaml_next(b->doc, n)) {
+    if (b->rule->lookup_count == MAX_LOOKUPS)
+      return nai_yaml_error_key(b->doc, n, b->err, "more than %d rows to look up", MAX_LOOKUPS);
+    struct lookup *lookup = &b->rule->lookups[b->rule->lookup_count];
+    rc = check_lookup_name(b, n);
+    if (!rc)
+      rc = nai_yaml_expect_keys(b->doc, n, keys, b->err);
+    if (!rc)
+      rc = selection_compile(&lookup->rows, b, n, n->key, 1, 1);
+    lookup->name = n->key;
+    b->rule->lookup_count++;
+  }
+  return rc;
+}
+
+/* `severity: medium`, or a map from severity to condition. */
+static int severity_compile(struct builder *b, const struct nai_yaml_node *node) {
+  static const char *const names[] = {"info", "low", "medium", "high", NULL};
+  struct rule *rule = b->rule;
+  if (node->kind == NAI_YAML_SCALAR) {
+    int severity = nai_severity_from_name(node->text);
+    if (severity < 0)
+      return nai_yaml_error(b->doc, node, b->err, "expected one of info, low, medium, high");
+    rule->has_severity[severity] = true;
+    return 0;
+  }
+  int rc = nai_yaml_expect_keys(b->doc, node, names, b->err);
+  if (!rc && !node->count)
+    rc = nai_yaml_error(b->doc, node, b->err, "no severities");
+  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, node); !rc && n; n = nai_yaml_next(b->doc, n)) {
+    int severity = nai_severity_from_name(n->key);
+    rule->has_severity[severity] = true;
+    rc = condition_compile(&rule->severity[severity], &b->names, n, b->err);
+    rule->ladder_needs_lookups |= (rule->severity[severity].sources & ~1u) != 0;
+  }
+  return rc;
+}
+
+static int impact_compile(struct builder *b, const struct nai_yaml_node *node) {
+  const char *text;
+  int rc = nai_yaml_text(&text, b->doc, node, b->err);
+  if (!rc)
+    rc = names_resolve(&b->rule->impact, &b->names, node, 0, text, strlen(text), b->err);
+  if (rc)
+    return rc;
+  enum nai_unit unit = b->rule->impact.unit;
+  if (b->rule->impact.is_text || (unit != NAI_NS && unit != NAI_US && unit != NAI_MS && unit != NAI_S))
+    return nai_yaml_error(b->doc, node, b->err, "\"impact\" needs a column that is a duration");
+  b->rule->has_impact = true;
+  return 0;
+}
+
+/* A column that holds a device or process number, or -1 when the table has none of that name. */
+static int id_column(const struct rule *rule, const char *name) {
+  int column = nai_schema_column(rule->rows.schema, name);
+  return column >= 0 && rule->rows.schema->columns[column].unit == NAI_ID ? column : -1;
+}
+
+static int scope_compile(struct builder *b, const struct nai_yaml_node *scope, const struct nai_yaml_node *device) {
+  struct rule *rule = b->rule;
+  rule->device_column = id_column(rule, "device_id");
+  rule->pid_column = id_column(rule, "pid");
+  if (device) {
+    const char *name;
+    int rc = nai_yaml_text(&name, b->doc, device, b->err);
+    if (!rc)
+      rc = names_column(&rule->device_column, rule->rows.schema, b->doc, device, 0, name, strlen(name), b->err);
+    if (rc)
+      return rc;
+    if (rule->rows.schema->columns[rule->device_column].unit != NAI_ID)
+      return nai_yaml_error(b->doc, device, b->err, "\"device\" needs a column that holds an id");
+  }
+  rule->scope = rule->device_column >= 0 ? SCOPE_GPU : rule->pid_column >= 0 ? SCOPE_PROCESS : SCOPE_RUN;
+  if (!scope)
+    return 0;
+  if (scope->kind == NAI_YAML_SCALAR && strcmp(scope->text, "run") == 0)
+    rule->scope = SCOPE_RUN;
+  else if (scope->kind == NAI_YAML_SCALAR && strcmp(scope->text, "gpu") == 0)
+    rule->scope = SCOPE_GPU;
+  else if (scope->kind == NAI_YAML_SCALAR && strcmp(scope->text, "process") == 0)
+    rule->scope = SCOPE_PROCESS;
+  else
+    return nai_yaml_error(b->doc, scope, b->err, "expected one of run, gpu, process");
+  if (rule->scope == SCOPE_GPU && rule->device_column < 0)
+    return nai_yaml_error(b->doc, scope, b->err, "table \"%s\" has no device_id; name the column with \"device\"",
+                          rule->rows.schema->name);
+  if (rule->scope == SCOPE_PROCESS && rule->pid_column < 0)
+    return nai_yaml_error(b->doc, scope, b->err, "table \"%s\" has no pid", rule->rows.schema->name);
+  return 0;
+}
+
+/* The row named by `at`: a lookup of the rule. */
+static int anchor_compile(struct evidence_item *out, struct builder *b, const struct nai_yaml_node *at) {
+  const char *name, *candidates[MAX_LOOKUPS];
+  int rc = nai_yaml_text(&name, b->doc, at, b->err);
+  if (rc)
+    return rc;
+  for (int i = 0; i < b->rule->lookup_count; i++) {
+    candidates[i] = b->rule->lookups[i].name;
+    if (strcmp(candidates[i], name) == 0) {
+      out->source = b->rule->lookups[i].rows.source;
+      return 0;
+    }
+  }
+  const char *guess = nai_text_suggest(name, candidates, (size_t)b->rule->lookup_count);
+  return guess ? nai_yaml_error(b->doc, at, b->err, "unknown row \"%s\"; did you mean \"%s\"?", name, guess)
+               : nai_yaml_error(b->doc, at, b->err, "unknown row \"%s\": \"with\" defines none of that name", name);
+}
+
+static int evidence_item_compile(struct evidence_item *out, struct builder *b, const struct nai_yaml_node *node) {
+  static const char *const keys[] = {"text", "when", "at", "for", NULL};
+  static const char *const for_keys[] = {"table", "where", "order", "limit", NULL};
+  *out = (struct evidence_item){0};
+  if (node->kind == NAI_YAML_SCALAR)
+    return text_compile(&out->text.pieces, &b->names, node, b->err);
+  const struct nai_yaml_node *text = NULL, *when = NULL, *at = NULL, *each = NULL;
+  int rc = nai_yaml_expect_keys(b->doc, node, keys, b->err);
+  if (!rc)
+    rc = require(&text, b, node, "text");
+  if (rc)
+    return rc;
+  when = get(b, node, "when");
+  at = get(b, node, "at");
+  each = get(b, node, "for");
+  if (at && each)
+    return nai_yaml_error_key(b->doc, at, b->err, "\"at\" and \"for\" exclude each other");
+  if (when)
+    rc = condition_compile(&out->text.when, &b->names, when, b->err);
+  if (!rc && at)
+    rc = anchor_compile(out, b, at);
+  int sources = b->names.count, outer = b->names.current;
+  if (!rc && each) {
+    rc = nai_yaml_expect_keys(b->doc, each, for_keys, b->err);
+    if (!rc)
+      rc = selection_compile(&out->rows, b, each, NULL, DEFAULT_EVIDENCE_ROWS, MAX_EVIDENCE_ROWS);
+    out->each = true;
+    out->source = b->names.current = out->rows.source;
+  }
+  if (!rc)
+    rc = text_compile(&out->text.pieces, &b->names, text, b->err);
+  b->names.count = sources;
+  b->names.current = outer;
+  return rc;
+}
+
+static int evidence_compile(struct builder *b, const struct nai_yaml_node *node) {
+  struct nai_rule_set *set = b->names.set;
+  int rc = nai_yaml_expect(b->doc, node, NAI_YAML_LIST, b->err);
+  b->rule->evidence.first = set->evidence.count;
+  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, node); !rc && n; n = nai_yaml_next(b->doc, n)) {
+    struct evidence_item item;
+    rc = evidence_item_compile(&item, b, n);
+    if (rc)
+      return rc;
+    struct evidence_item *slot = pool_add(&set->evidence, sizeof *slot);
+    if (!slot)
+      return nai_err_nomem(b->err);
+    *slot = item;
+    b->rule->evidence.count++;
+  }
+  return rc;
+}
+
+static int links_compile(struct builder *b, const struct nai_yaml_node *node) {
+  const struct nai_yaml_node *n = node->kind == NAI_YAML_LIST ? nai_yaml_first(b->doc, node) : node;
+  for (; n; n = node->kind == NAI_YAML_LIST ? nai_yaml_next(b->doc, n) : NULL) {
+    const char *link;
+    int rc = nai_yaml_text(&link, b->doc, n, b->err);
+    if (rc)
+      return rc;
+    if (strpbrk(link, " \n\t"))
+      return nai_yaml_error(b->doc, n, b->err, "a link holds no spaces");
+    nai_buf_printf(&b->rule->links, "%s%s", b->rule->links.len ? " " : "", link);
+  }
+  return nai_buf_check(&b->rule->links, b->err);
+}
+
+/* Texts, after everything they can refer to. */
+static int texts_compile(struct builder *b, const struct nai_yaml_node *node) {
+  const struct {
+    const char *key;
+    struct span *out;
+    bool required;
+  } texts[] = {{"title", &b->rule->title, true},
+               {"title_many", &b->rule->title_many, false},
+               {"why", &b->rule->why, true},
+               {"recommendation", &b->rule->recommendation, true},
+               {"verify", &b->rule->verify, false}};
+  int rc = 0;
+  for (size_t i = 0; !rc && i < sizeof texts / sizeof *texts; i++) {
+    const struct nai_yaml_node *text = get(b, node, texts[i].key);
+    if (text)
+      rc = variants_compile(texts[i].out, &b->names, text, b->err);
+    else if (texts[i].required)
+      rc = require(&text, b, node, texts[i].key);
+  }
+  return rc;
+}
+
+int rule_compile(struct rule *rule, struct nai_rule_set *set, const struct nai_yaml *doc,
+                 const struct nai_yaml_node *node, struct nai_err *err) {
+  struct builder b = {.rule = rule, .doc = doc, .names = {.set = set, .doc = doc}, .err = err};
+  const struct nai_yaml_node *severity = NULL, *part;
+  int rc = nai_yaml_expect_keys(doc, node, rule_keys, err);
+  if (!rc)
+    rc = selection_compile(&rule->rows, &b, node, "this", DEFAULT_FINDINGS, MAX_FINDINGS);
+  if (!rc && (part = get(&b, node, "with")))
+    rc = lookups_compile(&b, part);
+  if (!rc && (part = get(&b, node, "when")))
+    rc = condition_compile(&rule->when, &b.names, part, err);
+  if (!rc)
+    rc = require(&severity, &b, node, "severity");
+  if (!rc)
+    rc = severity_compile(&b, severity);
+  if (!rc && (part = get(&b, node, "impact")))
+    rc = impact_compile(&b, part);
+  if (!rc)
+    rc = scope_compile(&b, get(&b, node, "scope"), get(&b, node, "device"));
+  if (!rc && (part = get(&b, node, "evidence")))
+    rc = evidence_compile(&b, part);
+  if (!rc)
+    rc = texts_compile(&b, node);
+  if (!rc && (part = get(&b, node, "links")))
+    rc = links_compile(&b, part);
+  return rc;
+}

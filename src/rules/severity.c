@@ -1,0 +1,14 @@
+#include "rules/rules.h"
+
+#include <string.h>
+
+static const char *const names[] = {"info", "low", "medium", "high"};
+
+int nai_severity_from_name(const char *name) {
+  for (int i = 0; i < 4; i++)
+    if (strcmp(names[i], name) == 0)
+      return i;
+  return -1;
+}
+
+const char *nai_severity_name(int severity) { return severity >= 0 && severity < 4 ? names[severity] : NULL; }
