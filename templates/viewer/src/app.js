@@ -7,6 +7,7 @@ import { Overview } from './overview.js';
 import { StateStore } from './state.js';
 import { TablesView } from './tables/view.js';
 import { timelineKeys } from './timeline/keys.js';
+import { restoreTimeline } from './timeline/restore.js';
 import { TimelineView } from './timeline/view.js';
 
 /** @typedef {'overview' | 'timeline' | 'tables' | 'nvtx'} ViewName */
@@ -119,7 +120,7 @@ export class App {
   restore() {
     const { v } = this.state.values;
     this.show(/** @type {ViewName} */ (VIEWS.some(([key]) => key === v) ? v : 'overview'));
-    this.timeline.restore();
+    restoreTimeline(this.timeline);
     if (this.view === 'tables') this.tables.restore();
   }
 

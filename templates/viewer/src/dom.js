@@ -80,6 +80,16 @@ export function fitCanvas(canvas, width, height) {
   return context;
 }
 
+const measuring = document.createElement('canvas').getContext('2d');
+
+/** Width of text in the page's font, px. @param {string} text @param {string} weight */
+export function textWidth(text, weight) {
+  if (!measuring) return text.length * 8;
+  const { fontSize, fontFamily } = getComputedStyle(document.body);
+  measuring.font = `${weight} ${fontSize} ${fontFamily}`;
+  return measuring.measureText(text).width;
+}
+
 /** @param {string} text @returns {Promise<boolean>} */
 export async function copyText(text) {
   try {

@@ -3,6 +3,7 @@
 import { CAUSE_COLORS, UTILIZATION_PARTS } from './colors.js';
 import { byId, copyText, fitCanvas, h, name, replace } from './dom.js';
 import { bytes, duration, integer, percent } from './format.js';
+import { highlights } from './highlights.js';
 import { columnIndex } from './model.js';
 import { UtilizationSums } from './timeline/utilization.js';
 
@@ -21,6 +22,8 @@ export class Overview {
     summary.hidden = false;
     replace(summary, name(report.run.summary), ` · ${bytes(report.trace.size_bytes)}`);
     this.buildCharts(byId('charts'));
+    const rankings = highlights(app);
+    if (rankings) byId('charts').after(rankings);
     this.linkEvidence();
     this.buildCaveats(byId('caveats'));
     new ResizeObserver(() => this.draw()).observe(byId('charts'));

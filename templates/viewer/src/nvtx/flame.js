@@ -7,6 +7,7 @@ import { sortedChildren, totalOf } from './tree.js';
 const ROW_HEIGHT = 20;
 const MIN_PX = 0.5;
 const CHARACTER_PX = 6.1;
+const GROUP_COLORS = ['#5b6672', '#6d7884'];
 
 /**
  * Flame graph of the calling-context tree, roots on top. The node in focus takes the whole width; its
@@ -114,9 +115,9 @@ export class FlameGraph {
     context.textBaseline = 'middle';
     for (const { node, left, width: size, top } of this.boxes) {
       const isAbove = this.focus !== node && node.depth < this.focus.depth;
-      const dim = this.matches !== null && node.depth > 0 && !this.matches(node.name);
+      const dim = this.matches !== null && !node.isGroup && !this.matches(node.name);
       context.globalAlpha = dim ? 0.22 : isAbove ? 0.55 : 1;
-      context.fillStyle = node.depth === 0 ? theme.muted : nameColor(node.name);
+      context.fillStyle = node.isGroup ? GROUP_COLORS[node.depth % 2] : nameColor(node.name);
       context.fillRect(left, top, Math.max(MIN_PX, size - 1), ROW_HEIGHT - 1);
       if (node === this.hovered) {
         context.strokeStyle = theme.text;

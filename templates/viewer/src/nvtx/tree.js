@@ -6,6 +6,7 @@ import { columnIndex } from '../model.js';
  * @typedef {object} RangeNode
  * @property {string} key  path, stable across visits
  * @property {string} name
+ * @property {boolean} isGroup  the whole trace, a process or a thread
  * @property {number} depth
  * @property {RangeNode | null} parent
  * @property {RangeNode[]} children
@@ -31,9 +32,9 @@ export function selfOf(node, metric) {
 }
 
 /** @param {string} name @param {RangeNode | null} parent @param {string} key @returns {RangeNode} */
-function makeNode(name, parent, key) {
+function makeNode(name, parent, key, isGroup = false) {
   const node = {
-    key, name, depth: parent ? parent.depth + 1 : 0, parent, children: [], count: 0, wallMs: 0, wallSelfMs: 0, gpuMs: 0, gpuSelfMs: 0, pid: null, tid: null,
+    key, name, isGroup, depth: parent ? parent.depth + 1 : 0, parent, children: [], count: 0, wallMs: 0, wallSelfMs: 0, gpuMs: 0, gpuSelfMs: 0, pid: null, tid: null,
   };
   if (parent) parent.children.push(node);
   return node;
@@ -48,16 +49,16 @@ export function buildTree(model, table, merged) {
     ['node_id', 'parent_id', 'pid', 'tid', 'range_name', 'count', 'total_time_ms', 'self_time_ms', 'attributed_kernel_time_ms', 'self_kernel_time_ms']
       .map((key) => [key, columnIndex(table, key)]),
   );
-  const root = makeNode(merged ? 'All threads' : 'All processes', null, '');
+  const root = makeNode(merged ? 'All threads' : 'All processes', null, '', true);
   /** @type {Map<string, RangeNode>} */
   const byKey = new Map();
   /** @type {Map<number, RangeNode>} */
   const byId = new Map();
   /** @param {RangeNode} parent @param {string} id @param {string} label */
-  const childOf = (parent, id, label) => {
+  const childOf = (parent, id, label, isGroup = false) => {
     const key = parent.key === '' ? id : `${parent.key}\u0001${id}`;
     let node = byKey.get(key);
-    if (!node) byKey.set(key, (node = makeNode(label, parent, key)));
+    if (!node) byKey.set(key, (node = makeNode(label, parent, key, isGroup)));
     return node;
   };
   for (const row of table.rows) {
@@ -69,7 +70,7 @@ export function buildTree(model, table, merged) {
     let parent = byId.get(parentId);
     const isRoot = parentId < 0 || !parent;
     if (!parent || parentId < 0) {
-      parent = merged ? root : childOf(childOf(root, `p${pid}`, model.processLabel(pid)), `t${tid}`, model.threadLabel(pid, tid));
+      parent = merged ? root : childOf(childOf(root, `p${pid}`, model.processLabel(pid), true), `t${tid}`, model.threadLabel(pid, tid), true);
     }
     const text = String(row[column.range_name]);
     const node = childOf(parent, text, text);

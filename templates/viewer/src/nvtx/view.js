@@ -57,7 +57,7 @@ export class NvtxView {
     this.grid = new VirtualTable({
       label: 'NVTX ranges as a tree',
       columns: [
-        { label: 'range', numeric: false, width: 420, help: 'Canonical name; click to unfold' },
+        { label: 'range', numeric: false, width: Math.min(420, Math.max(190, innerWidth * 0.52)), help: 'Canonical name; click to unfold' },
         numeric('count', '', 'Number of instances', 80), numeric('total', 'ms', 'Time inside the range, all instances'),
         numeric('share', '%', 'Part of the parent', 90), numeric('self', 'ms', 'Time not inside a child range'),
         numeric('GPU', 'ms', 'Time of the kernels launched inside the range'), numeric('GPU self', 'ms', 'Time of the kernels launched inside this range but inside no child'),
@@ -118,7 +118,7 @@ export class NvtxView {
       this.open = new Set();
       /** @param {RangeNode} node */
       const openUpTo = (node) => {
-        if (node.depth >= OPEN_DEPTH) return;
+        if (node.depth >= OPEN_DEPTH + (merged ? 0 : 2)) return;
         this.open.add(node);
         node.children.forEach(openUpTo);
       };
@@ -140,7 +140,7 @@ export class NvtxView {
     const chain = [];
     for (let node = /** @type {RangeNode | null} */ (focus); node; node = node.parent) chain.unshift(node);
     replace(this.path, ...chain.map((node) => h('button', { type: 'button', class: 'link', onclick: () => this.change({ nr: node.key }) }, name(node.name))),
-      focus.parent ? h('button', { type: 'button', onclick: () => this.showInTimeline(focus) }, 'Show in the timeline') : null);
+      !focus.isGroup ? h('button', { type: 'button', onclick: () => this.showInTimeline(focus) }, 'Show in the timeline') : null);
     this.list();
   }
 
@@ -162,10 +162,10 @@ export class NvtxView {
     const { metric } = this.state();
     switch (column) {
       case 0: {
-        const label = h('span', { class: this.matches && node.depth > 0 && this.matches(node.name) ? 'tree-label match' : 'tree-label' },
+        const label = h('span', { class: this.matches && !node.isGroup && this.matches(node.name) ? 'tree-label match' : 'tree-label' },
           h('span', { class: 'twist', 'aria-hidden': 'true' }, sortedChildren(node, metric).length === 0 ? '' : this.open.has(node) ? '▾' : '▸'),
           this.swatch(node), name(node.name),
-          node.depth > 0 ? h('button', { type: 'button', class: 'row-more', title: 'Show in the timeline', 'aria-label': 'Show in the timeline', onclick: (/** @type {Event} */ event) => {
+          !node.isGroup ? h('button', { type: 'button', class: 'row-more', title: 'Show in the timeline', 'aria-label': 'Show in the timeline', onclick: (/** @type {Event} */ event) => {
             event.stopPropagation();
             this.showInTimeline(node);
           } }, '⤷') : null);
@@ -190,7 +190,7 @@ export class NvtxView {
   /** @param {RangeNode} node */
   swatch(node) {
     const swatch = h('i', { class: 'swatch' });
-    swatch.style.background = node.depth === 0 ? 'transparent' : nameColor(node.name);
+    swatch.style.background = node.isGroup ? 'transparent' : nameColor(node.name);
     return swatch;
   }
 

@@ -1,15 +1,20 @@
 /** @import { App } from '../app.js' */
 /** @import { Cell, Column, Table } from '../types.js' */
 import { CAUSE_COLORS, categoryColor } from '../colors.js';
-import { copyText, h, name, replace } from '../dom.js';
+import { copyText, h, name, replace, textWidth } from '../dom.js';
 import { cell, heading, integer, unitLabel } from '../format.js';
 import { histogram } from '../histogram.js';
 import { columnIndex, placeColumns } from '../model.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';
 import { VirtualTable } from './virtual-table.js';
 
-const CHARACTER_PX = 7.2;
-const SAMPLED_ROWS = 200;
+const SAMPLED_ROWS = 300;
+const MEASURED_ROWS = 8;
+const TEXT_LIMIT_PX = 430;
+const PADDING_PX = 22;
+const ICON_PX = 24;
+const SWATCH_PX = 16;
+const ARROW_PX = 14;
 const FILTER_DELAY_MS = 120;
 
 /** Every table of the report. Nothing here knows any analysis: units and descriptions come with the data. */
@@ -142,6 +147,11 @@ export class TablesView {
     this.apply();
   }
 
+  /** @param {Column} column */
+  hasSwatch(column) {
+    return column.name === 'category' || column.name === 'cause';
+  }
+
   /** Names of the timeline appear in their short form; tooltip, filter and copies have the full one.
    * @param {Column} column @param {Cell} value */
   shown(column, value) {
@@ -155,12 +165,13 @@ export class TablesView {
     const column = table.columns[index];
     const label = heading(column.name);
     const unit = unitLabel(column);
-    let longest = Math.max(5, label.length + (unit ? unit.length + 1 : 0) + 2);
-    for (const row of table.rows.slice(0, SAMPLED_ROWS)) longest = Math.max(longest, this.shown(column, row[index]).length);
-    const limit = column.type === 'text' ? 58 : 26;
-    const icons = index === this.columns[0] ? 3 : 0;
+    const samples = table.rows.slice(0, SAMPLED_ROWS).map((row) => this.shown(column, row[index])).sort((a, b) => b.length - a.length).slice(0, MEASURED_ROWS);
+    const icons = (index === this.columns[0] ? ICON_PX : 0) + (this.hasSwatch(column) ? SWATCH_PX : 0);
+    const content = Math.max(0, ...samples.map((text) => textWidth(text, ''))) + icons;
+    const title = textWidth(unit ? `${label} ${unit}` : label, '600') + ARROW_PX;
+    const limit = Math.min(TEXT_LIMIT_PX, Math.max(150, this.place.clientWidth * 0.46));
     return {
-      label, unit, numeric: column.type !== 'text', width: Math.round(Math.min(longest + icons, limit) * CHARACTER_PX + 22),
+      label, unit, numeric: column.type !== 'text', width: Math.ceil(Math.max(title, column.type === 'text' ? Math.min(content, limit) : content)) + PADDING_PX,
       help: [column.description, `${column.name}${unit ? `, in ${unit}` : ''}`].filter(Boolean).join('\n'),
     };
   }
@@ -184,7 +195,7 @@ export class TablesView {
         },
       }, '⋯'));
     }
-    if ((column.name === 'category' || column.name === 'cause') && typeof value === 'string') {
+    if (this.hasSwatch(column) && typeof value === 'string') {
       const swatch = h('i', { class: 'swatch' });
       swatch.style.background = column.name === 'cause' ? CAUSE_COLORS[value] ?? CAUSE_COLORS.unknown : categoryColor(value);
       content.push(swatch);

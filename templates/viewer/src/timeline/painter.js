@@ -27,6 +27,7 @@ const MAX_ARROWS = 60;
  * @property {{generation: number, names: Uint8Array, only: boolean} | null} search
  * @property {{gpu: number, index: number} | null} selectedGap
  * @property {[number, number][]} ticks  time and x of the grid
+ * @property {number} pointerX  -1 outside
  */
 
 /** Paints the tracks. Holds only buffers and caches: the same frame twice gives the same pixels. */
@@ -59,6 +60,12 @@ export class Painter {
     context.textAlign = 'left';
     for (const track of tracks) this.paintTrack(context, frame, track);
     this.paintRange(context, frame);
+    if (frame.pointerX >= 0) {
+      context.fillStyle = theme.muted;
+      context.globalAlpha = 0.5;
+      context.fillRect(Math.round(frame.pointerX), 0, 1, height);
+      context.globalAlpha = 1;
+    }
     this.paintSelection(context, frame);
   }
 

@@ -29,8 +29,10 @@ export class Panel {
   }
 
   close() {
+    const wasHidden = this.element.hidden;
     this.element.hidden = true;
     this.refresh = () => {};
+    if (!wasHidden) this.view.resizeInPlace();
   }
 
   /** @param {string} title @param {(Child | Child[])[]} content */
@@ -41,7 +43,7 @@ export class Panel {
     replace(this.content, ...content);
     this.element.scrollTop = 0;
     // The panel takes room from the canvas.
-    if (wasHidden) this.view.resize();
+    if (wasHidden) this.view.resizeInPlace();
   }
 
   /** @param {[string, Child][]} rows */
@@ -118,9 +120,9 @@ export class Panel {
         h('button', { type: 'button', class: 'quiet', title: 'Copy the name', 'aria-label': 'Copy the name', onclick: () => void copyText(full) }, 'copy')),
       h('div', { class: 'buttons' },
         h('button', { type: 'button', title: 'Zoom to the event (F)', onclick: () => view.zoomToSelection() }, 'Zoom'),
-        h('button', { type: 'button', title: 'Previous of the same name ([)', 'aria-label': 'Previous of the same name', onclick: () => view.step('name', -1) }, '‹ prev'),
+        h('button', { type: 'button', title: 'Previous of the same name ([)', 'aria-label': 'Previous of the same name', onclick: () => view.step('name', -1) }, '‹'),
         h('span', { class: 'muted' }, `${integer(rank)} of ${integer(total)}`),
-        h('button', { type: 'button', title: 'Next of the same name (])', 'aria-label': 'Next of the same name', onclick: () => view.step('name', 1) }, 'next ›'),
+        h('button', { type: 'button', title: 'Next of the same name (])', 'aria-label': 'Next of the same name', onclick: () => view.step('name', 1) }, '›'),
         h('button', { type: 'button', title: 'Highlight every event of this name', onclick: () => view.setSearchText(full) }, 'Highlight')),
       this.fields(rows),
       ...this.links(event, lane),

@@ -8,13 +8,13 @@ import { Gutter } from './gutter.js';
 import { Layout } from './layout.js';
 import { OverviewStrip } from './overview-strip.js';
 import { Painter } from './painter.js';
+import { drawRuler, tickOffset } from './ruler.js';
 import { Panel } from './panel.js';
 import { timelineKeys } from './keys.js';
 import { Toolbar } from './toolbar.js';
 import { Tooltip } from './tooltip.js';
 import { Viewport } from './viewport.js';
 
-const RULER_HEIGHT = 26;
 const HIT_PX = 4;
 
 /** The timeline view: canvas, ruler, labels, overview strip, toolbar and details. */
@@ -33,6 +33,8 @@ export class TimelineView {
     /** @type {{gpu: number, index: number} | null} */
     this.selectedGap = null;
     this.hovered = -1;
+    /** Pointer over the tracks, px; -1 outside. */
+    this.pointerX = -1;
     /** @type {[number, number] | null} */
     this.range = null;
     this.scrollTop = 0;
@@ -117,6 +119,16 @@ export class TimelineView {
     this.draw();
   }
 
+  /** The panel opened or closed: what stays in sight stays where it is, so that a second click hits the same event. */
+  resizeInPlace() {
+    const before = this.width;
+    this.resize();
+    if (before === 0 || before === this.width) return;
+    const { from, span } = this.viewport;
+    this.viewport.set(from, from + (span * this.width) / before);
+    this.moved();
+  }
+
   /** Draws before the next screen refresh; many calls, one frame. */
   draw() {
     if (this.frameWanted) return;
@@ -130,48 +142,18 @@ export class TimelineView {
   drawNow() {
     const begin = performance.now();
     const { width, height, viewport, theme } = this;
-    const offset = this.tickOffset();
-    const { step, list } = viewport.ticks(width, width < 500 ? 90 : 120, offset);
+    const { step, list } = viewport.ticks(width, width < 500 ? 90 : 120, tickOffset(this.model.clock));
     const context = fitCanvas(this.canvas, width, height);
     this.painter.paint(context, {
       from: viewport.from, to: viewport.to, width, height, scrollTop: this.scrollTop, theme, colors: this.colors,
       selected: this.selected, range: this.range, hovered: this.hovered, search: this.search.forFrame(),
-      selectedGap: this.selectedGap, ticks: list,
+      selectedGap: this.selectedGap, ticks: list, pointerX: this.pointerX,
     });
-    this.drawRuler(step, list);
+    drawRuler(this, step, list);
     this.strip.draw();
     this.gutter.place();
     this.frameTimes.push(performance.now() - begin);
     if (this.frameTimes.length > 2000) this.frameTimes.splice(0, 1000);
-  }
-
-  /** Round numbers of the clock shown, not of the origin: ticks land on whole milliseconds in every mode. */
-  tickOffset() {
-    const { clock } = this.model;
-    if (clock.mode === 'relative') return 0;
-    const base = clock.origin + (clock.mode === 'wall' && clock.utcEpoch !== null ? clock.utcEpoch : 0n);
-    return Number(base % 60000000000n);
-  }
-
-  /** @param {number} step @param {[number, number][]} ticks */
-  drawRuler(step, ticks) {
-    const { theme, width, viewport } = this;
-    const context = fitCanvas(this.ruler, width, RULER_HEIGHT);
-    context.fillStyle = theme.raised;
-    context.fillRect(0, 0, width, RULER_HEIGHT);
-    context.font = theme.font;
-    context.textBaseline = 'middle';
-    for (const [time, x] of ticks) {
-      context.fillStyle = theme.muted;
-      context.fillRect(Math.round(x), RULER_HEIGHT - 7, 1, 7);
-      context.fillText(this.model.clock.format(time, step), x + 4, RULER_HEIGHT / 2 - 1);
-    }
-    if (this.range) {
-      const left = viewport.x(this.range[0], width);
-      const right = viewport.x(this.range[1], width);
-      context.fillStyle = theme.selection;
-      context.fillRect(left, 0, Math.max(1, right - left), RULER_HEIGHT);
-    }
   }
 
   /** @param {number} y  pixels from the top of all tracks */
@@ -243,9 +225,8 @@ export class TimelineView {
   hoverAt(x, y) {
     const hit = x >= 0 ? this.hit(x, y) : null;
     this.tooltip.show(hit, x, y);
-    const event = hit ? hit.event : -1;
-    if (event === this.hovered) return;
-    this.hovered = event;
+    this.hovered = hit ? hit.event : -1;
+    this.pointerX = x;
     this.draw();
   }
 
@@ -269,13 +250,10 @@ export class TimelineView {
     this.range = null;
     const begin = this.model.events.start[event];
     const end = this.model.end(event);
-    if (zoom) this.viewport.focus(begin, end);
-    else if (reveal && (end < this.viewport.from || begin > this.viewport.to)) {
-      const { span } = this.viewport;
-      this.viewport.set((begin + end) / 2 - span / 2, (begin + end) / 2 + span / 2);
-    }
-    if (zoom || reveal) this.reveal(event);
     this.panel.showEvent(event);
+    if (zoom) this.viewport.focus(begin, end);
+    else if (end < this.viewport.from || begin > this.viewport.to) this.viewport.bringIn(begin, end);
+    if (zoom || reveal) this.reveal(event);
     this.app.state.set({ e: String(event), g: '', r: '' });
     this.app.announce(`Selected ${this.model.shortNameOf(event)}`);
     this.moved();
@@ -304,12 +282,12 @@ export class TimelineView {
     this.selected = -1;
     this.range = null;
     this.selectedGap = { gpu, index };
+    this.panel.showGap(track, index);
     if (zoom) {
       this.viewport.focus(track.gaps.start[index], track.gaps.end[index]);
       if (this.layout.reveal(track)) this.foldsChanged();
       this.revealBand(track.top, track.height);
     }
-    this.panel.showGap(track, index);
     this.app.state.set({ e: '', g: String(track.gaps.row[index]), r: '' });
     this.app.announce(`Selected idle gap, cause ${track.gaps.cause[index]}`);
     this.moved();
@@ -322,10 +300,11 @@ export class TimelineView {
     this.range = [from, to];
     if (done) {
       this.panel.showRange(from, to);
+      if (to > this.viewport.to) this.viewport.bringIn(from, to);
       this.app.state.set({ e: '', g: '', r: `${from.toFixed(0)}~${to.toFixed(0)}` });
       this.app.announce('Selected a time range');
     }
-    this.draw();
+    this.moved();
   }
 
   zoomToSelection() {
@@ -375,8 +354,8 @@ export class TimelineView {
 
   /** Selects a range and shows it with some room. @param {number} from @param {number} to */
   showRange(from, to) {
-    this.viewport.focus(from, to, 0.7);
     this.selectRange(from, to, true);
+    this.viewport.focus(from, to, 0.7);
     this.moved();
   }
 
@@ -396,33 +375,6 @@ export class TimelineView {
     this.theme = readTheme();
     this.strip.invalidate();
     this.draw();
-  }
-
-  /** Takes everything from the link's state. */
-  restore() {
-    const { values } = this.app.state;
-    this.colors = new EventColors(this.model, values.c === 'name' ? 'name' : 'category');
-    this.layout.setFoldState(values.x);
-    this.gutter.build();
-    this.search.set(values.q, values.qx === '1', values.qo === '1');
-    const from = Number(values.a);
-    const to = Number(values.b);
-    if (values.a !== '' && values.b !== '' && to > from) this.viewport.set(from, to);
-    else this.viewport.fit();
-    this.toolbar.restore();
-    const event = Number(values.e);
-    const [rangeFrom, rangeTo] = values.r.split('~').map(Number);
-    this.selected = -1;
-    this.selectedGap = null;
-    this.range = null;
-    if (values.e !== '' && Number.isInteger(event) && event >= 0 && event < this.model.count) this.selected = event;
-    else if (values.r !== '' && rangeTo >= rangeFrom) this.range = [rangeFrom, rangeTo];
-    else if (values.g !== '') this.selectGapByRow(Number(values.g), false);
-    if (this.selected >= 0) this.panel.showEvent(this.selected);
-    else if (this.range) this.panel.showRange(this.range[0], this.range[1]);
-    else if (!this.selectedGap) this.panel.close();
-    this.resize();
-    this.scrollTo(Number(values.y) || 0);
   }
 
   /** @param {number} row  of the table gpu_idle_gaps @param {boolean} zoom */

@@ -60,6 +60,15 @@ export class Viewport {
     this.set(middle - span / 2, middle + span / 2);
   }
 
+  /** Moves as little as needed, without zooming unless there is no other way. @param {number} from @param {number} to */
+  bringIn(from, to) {
+    const { span } = this;
+    const margin = span * 0.04;
+    if (to - from > span - 2 * margin) this.focus(from, to, 0.9);
+    else if (from < this.from) this.set(from - margin, from - margin + span);
+    else if (to > this.to) this.set(to + margin - span, to + margin);
+  }
+
   /** @param {number} time @param {number} width */
   x(time, width) {
     return ((time - this.from) / this.span) * width;

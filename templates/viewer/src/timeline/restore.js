@@ -1,0 +1,32 @@
+/** @import { TimelineView } from './view.js' */
+import { EventColors } from '../colors.js';
+
+/** Brings the timeline to what the address says. @param {TimelineView} view */
+export function restoreTimeline(view) {
+  // A copy: the steps below write parts of the state themselves.
+  const values = { ...view.app.state.values };
+  view.colors = new EventColors(view.model, values.c === 'name' ? 'name' : 'category');
+  view.layout.setFoldState(values.x);
+  view.gutter.build();
+  view.search.set(values.q, values.qx === '1', values.qo === '1');
+  view.toolbar.restore();
+  view.selected = -1;
+  view.selectedGap = null;
+  view.range = null;
+  const event = Number(values.e);
+  const [rangeFrom, rangeTo] = values.r.split('~').map(Number);
+  if (values.e !== '' && Number.isInteger(event) && event >= 0 && event < view.model.count) view.selected = event;
+  else if (values.r !== '' && rangeTo >= rangeFrom) view.range = [rangeFrom, rangeTo];
+  else if (values.g !== '') view.selectGapByRow(Number(values.g), false);
+  if (view.selected >= 0) view.panel.showEvent(view.selected);
+  else if (view.range) view.panel.showRange(view.range[0], view.range[1]);
+  else if (!view.selectedGap) view.panel.close();
+  // The window comes last: opening the panel narrows it.
+  const from = Number(values.a);
+  const to = Number(values.b);
+  if (values.a !== '' && values.b !== '' && to > from) view.viewport.set(from, to);
+  else view.viewport.fit();
+  view.resize();
+  view.scrollTo(Number(values.y) || 0);
+  view.moved();
+}
