@@ -78,7 +78,7 @@ static int restrict_connection(sqlite3 *db) {
   /* One transaction for as long as the connection lives: rows stay consistent, and no statement has to lock again. */
   if (rc == SQLITE_OK)
     rc = sqlite3_exec(db, "PRAGMA cell_size_check=1; PRAGMA query_only=1; PRAGMA temp_store=2; "
-                          "PRAGMA ignore_check_constraints=1; PRAGMA mmap_size=1099511627776; BEGIN",
+                          "PRAGMA ignore_check_constraints=1; BEGIN",
                       NULL, NULL, NULL);
   return rc;
 }
