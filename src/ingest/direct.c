@@ -46,6 +46,7 @@ int nai_direct_open(struct nai_trace *trace, const struct nai_sqlite_header *hea
   if (!direct)
     return nai_err_nomem(err);
   trace->direct = direct;
+  direct->fd = trace->fd;
   direct->page_size = header->page_size;
   direct->page_count = header->page_count;
   direct->lock_page = (1u << 30) / header->page_size + 1;

@@ -10,6 +10,7 @@
 struct nai_direct {
   const unsigned char *map; /* the whole file, followed by at least NAI_DIRECT_SLACK readable zero bytes */
   size_t map_bytes;
+  int fd; /* the trace's */
   atomic_bool *lost; /* becomes true when the file was truncated under the map */
   uint32_t page_size, usable_bytes, page_count;
   uint32_t lock_page; /* the page that holds the lock bytes at 1 GiB: never part of a table */
@@ -49,8 +50,13 @@ struct nai_leaves {
 NAI_MUST_CHECK int nai_direct_leaves(struct nai_leaves *out, const struct nai_direct *direct, uint32_t root,
                                      struct nai_err *err);
 void nai_leaves_free(struct nai_leaves *leaves);
-/* Cells of a leaf page. */
-NAI_MUST_CHECK int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct, uint32_t page, struct nai_err *err);
+/* Cells of a leaf page, whose content is at `data`. */
+NAI_MUST_CHECK int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct, uint32_t page,
+                                         const unsigned char *data, struct nai_err *err);
+
+/* Its lowest and highest rowid, unless it is empty. */
+NAI_MUST_CHECK int nai_direct_leaf_rowids(bool *empty, int64_t *first, int64_t *last, const struct nai_direct *direct,
+                                          uint32_t page, struct nai_err *err);
 
 static inline uint32_t nai_be16(const unsigned char *p) { return (uint32_t)p[0] << 8 | p[1]; }
 static inline uint32_t nai_be32(const unsigned char *p) { return nai_be16(p) << 16 | nai_be16(p + 2); }

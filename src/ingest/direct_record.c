@@ -87,18 +87,20 @@ static inline const char *read_header(uint64_t *end, struct nai_record_reader *r
                                       uint32_t prefix, uint64_t header_bytes, uint64_t payload_bytes) {
   const unsigned char *p = data + prefix, *stop = data + header_bytes;
   int columns = reader->plan->stored_columns;
+  uint64_t *restrict types = reader->types;
+  uint32_t *restrict offsets = reader->offsets;
   uint64_t at = header_bytes;
   bool reserved = false;
   for (int i = 0; i < columns; i++) {
     if (p >= stop) { /* a row older than this column */
       for (; i < columns; i++) {
-        reader->types[i] = 0;
-        reader->offsets[i] = 0;
+        types[i] = 0;
+        offsets[i] = 0;
       }
       break;
     }
     uint64_t type = *p++;
-    reader->offsets[i] = (uint32_t)at;
+    offsets[i] = (uint32_t)at;
     if (__builtin_expect(type < SMALL_TYPES, 1)) {
       at += small_sizes[type];
       reserved |= (type & ~1ull) == 10;
@@ -110,7 +112,7 @@ static inline const char *read_header(uint64_t *end, struct nai_record_reader *r
       if (at > payload_bytes)
         return "a value is longer than its row";
     }
-    reader->types[i] = type;
+    types[i] = type;
   }
   *end = at;
   if (p > stop || at > payload_bytes)
@@ -122,9 +124,14 @@ static int read_values(struct nai_record_reader *reader, const struct nai_payloa
                        struct nai_err *err) {
   const struct nai_record_plan *plan = reader->plan;
   if (__builtin_expect(end <= payload->local, 1)) {
-    for (int i = 0; i < plan->wanted_count; i++) {
+    struct nai_cell *restrict cells = reader->cells;
+    const uint64_t *restrict types = reader->types;
+    const uint32_t *restrict offsets = reader->offsets;
+    const unsigned char *restrict data = payload->data;
+    int count = plan->wanted_count;
+    for (int i = 0; i < count; i++) {
       int column = plan->wanted[i].column;
-      decode_value(&reader->cells[plan->wanted[i].slot], reader->types[column], payload->data + reader->offsets[column]);
+      decode_value(&cells[plan->wanted[i].slot], types[column], data + offsets[column]);
     }
   } else {
     const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
@@ -172,17 +179,16 @@ int nai_record_read(struct nai_record_reader *reader, const struct nai_payload *
   return read_record(reader, payload, rowid, err);
 }
 
-int nai_record_read_leaf(struct nai_record_reader *reader, uint32_t page, const int64_t *below, int64_t last,
-                         int64_t *rows, int64_t rows_limit, bool *stopped, nai_row_fn *fn, void *ctx,
-                         struct nai_err *err) {
+int nai_record_read_leaf(struct nai_record_reader *reader, uint32_t page, const unsigned char *data,
+                         const int64_t *below, int64_t last, int64_t *rows, int64_t rows_limit, bool *stopped,
+                         nai_row_fn *fn, void *ctx, struct nai_err *err) {
   const struct nai_direct *direct = reader->plan->direct;
   uint32_t cells;
-  int rc = nai_direct_leaf_cells(&cells, direct, page, err);
+  int rc = nai_direct_leaf_cells(&cells, direct, page, data, err);
   if (rc)
     return rc;
   if (cells > rows_limit - *rows)
     return nai_direct_damaged(err, page, "it has more cells than before");
-  const unsigned char *data = nai_direct_page(direct, page);
   const unsigned char *pointers = data + nai_page_header(page) + 8;
   uint32_t first = nai_page_header(page) + 8 + 2 * cells;
   struct nai_payload payload = {.page = page};

@@ -71,14 +71,28 @@ static inline const char *nai_leaf_cell(int64_t *rowid, struct nai_payload *payl
   return NULL;
 }
 
-/* Calls fn for the rows of a leaf, which must lie above *below (unless NULL) and not above last. *rows grows by their number
+/* Calls fn for the rows of a leaf page, whose content is at `data`, and which must lie above *below (unless NULL) and not above last. *rows grows by their number
  * and must not exceed rows_limit. */
-NAI_MUST_CHECK int nai_record_read_leaf(struct nai_record_reader *reader, uint32_t page, const int64_t *below, int64_t last,
-                                        int64_t *rows, int64_t rows_limit, bool *stopped, nai_row_fn *fn, void *ctx,
-                                        struct nai_err *err);
+NAI_MUST_CHECK int nai_record_read_leaf(struct nai_record_reader *reader, uint32_t page, const unsigned char *data,
+                                        const int64_t *below, int64_t last, int64_t *rows, int64_t rows_limit,
+                                        bool *stopped, nai_row_fn *fn, void *ctx, struct nai_err *err);
 /* Decodes one record into reader->cells. */
 NAI_MUST_CHECK int nai_record_read(struct nai_record_reader *reader, const struct nai_payload *payload, int64_t rowid,
                                    struct nai_err *err);
+
+/* direct_window.c */
+/* Leaf pages of one part, read in stretches: filling a small buffer over and over is faster than taking a page fault for
+ * every few pages of the map, and leaves the pages in the processor's cache. */
+struct nai_window {
+  const struct nai_direct *direct;
+  unsigned char *buffer; /* followed by NAI_DIRECT_SLACK bytes */
+  uint32_t first_page, pages;
+};
+NAI_MUST_CHECK int nai_window_open(struct nai_window *window, const struct nai_direct *direct, struct nai_err *err);
+void nai_window_close(struct nai_window *window);
+/* Content of leaf i, valid until the next call; leaves up to `end` are going to follow. */
+NAI_MUST_CHECK int nai_window_leaf(const unsigned char **data, struct nai_window *window, const struct nai_leaves *leaves,
+                                   uint32_t i, uint32_t end, struct nai_err *err);
 
 /* direct_overflow.c */
 /* Makes the record's first `bytes` bytes contiguous (*data, with NAI_DIRECT_SLACK readable bytes behind). */

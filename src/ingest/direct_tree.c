@@ -1,4 +1,4 @@
-#include "ingest/direct.h"
+#include "ingest/direct_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,13 +106,35 @@ void nai_leaves_free(struct nai_leaves *leaves) {
   *leaves = (struct nai_leaves){0};
 }
 
-int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct, uint32_t page, struct nai_err *err) {
+int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct, uint32_t page, const unsigned char *data,
+                          struct nai_err *err) {
   uint32_t header = nai_page_header(page);
-  const unsigned char *data = nai_direct_page(direct, page) + header;
+  data += header;
   if (data[0] != NAI_PAGE_LEAF)
     return nai_direct_damaged(err, page, "it is not a leaf page of a table");
   *cells = nai_be16(data + 3);
   if (header + 8 + 2 * *cells > direct->usable_bytes)
     return nai_direct_damaged(err, page, "it has more cells than fit");
   return NAI_OK;
+}
+
+int nai_direct_leaf_rowids(bool *empty, int64_t *first, int64_t *last, const struct nai_direct *direct, uint32_t page,
+                           struct nai_err *err) {
+  uint32_t cells;
+  const unsigned char *data = nai_direct_page(direct, page);
+  int rc = nai_direct_leaf_cells(&cells, direct, page, data, err);
+  if (rc)
+    return rc;
+  *empty = cells == 0;
+  if (*empty)
+    return NAI_OK;
+  const unsigned char *pointers = data + nai_page_header(page) + 8;
+  struct nai_payload payload;
+  uint32_t at[2] = {nai_be16(pointers), nai_be16(pointers + 2 * (cells - 1))};
+  const char *wrong = at[0] > direct->usable_bytes - 4 || at[1] > direct->usable_bytes - 4
+                          ? "a cell lies outside of the page"
+                          : nai_leaf_cell(first, &payload, direct, data, at[0]);
+  if (!wrong)
+    wrong = nai_leaf_cell(last, &payload, direct, data, at[1]);
+  return wrong ? nai_direct_damaged(err, page, wrong) : NAI_OK;
 }

@@ -47,7 +47,7 @@ static int descend(struct direct_lookup *self, int64_t key, struct nai_err *err)
   for (int depth = 0; depth < MAX_DEPTH; depth++) {
     const unsigned char *data = nai_direct_page(direct, page) + nai_page_header(page);
     if (data[0] != NAI_PAGE_INTERIOR) {
-      int rc = nai_direct_leaf_cells(&self->cells, direct, page, err);
+      int rc = nai_direct_leaf_cells(&self->cells, direct, page, nai_direct_page(direct, page), err);
       self->leaf = rc ? 0 : page;
       return rc;
     }

@@ -35,7 +35,8 @@ struct nai_scan {
   const int *columns;          /* column numbers as PRAGMA table_xinfo gives them (cid), in any order */
   int column_count;            /* <= NAI_SCAN_MAX_COLUMNS */
   int parts;                   /* after opening: at least 1; concatenating parts 0..n-1 gives rowid order */
-  int64_t *part_rows;          /* after opening: rows of each part (exact for an undamaged file) */
+  int64_t *part_rows;          /* after opening: rows of each part: never fewer than are delivered, and exact unless
+                                  rowids have gaps */
   const char *reader;          /* "direct" or "sqlite" */
   char reason[160];            /* why not direct; "" when direct */
   void *impl;                  /* the reader's own */

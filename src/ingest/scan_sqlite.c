@@ -140,7 +140,7 @@ struct cursor {
   nai_row_fn *fn;
   void *ctx;
   int64_t next, last; /* rowids still to come */
-  uint64_t rows, text_bytes;
+  uint64_t rows, rows_limit, text_bytes;
   struct nai_buf *long_values; /* one per column, made when first needed */
   struct nai_cell cells[NAI_SCAN_MAX_COLUMNS];
 };
@@ -157,6 +157,8 @@ static int deliver(struct cursor *c, int64_t rowid, bool *stopped, struct nai_er
   for (int i = 0; i < c->scan->column_count; i++)
     if (too_much_text(c, &c->cells[i]))
       return nai_err_set(err, NAI_EINPUT, "the file is damaged: rows share overflow pages");
+  if (c->rows == c->rows_limit)
+    return nai_err_set(err, NAI_EINPUT, "the file is damaged: more rows than were counted");
   int rc = c->fn(c->ctx, c->impl->table->rowid_name ? rowid : (int64_t)c->rows + 1, c->cells, err);
   *stopped = rc != 0;
   c->rows++;
@@ -238,7 +240,8 @@ static int run_sqlite(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx
   struct cursor *c = calloc(1, sizeof *c);
   if (!c)
     return nai_err_nomem(err);
-  *c = (struct cursor){.scan = scan, .impl = impl, .fn = fn, .ctx = ctx, .next = impl->first[part], .last = impl->last[part]};
+  *c = (struct cursor){.scan = scan, .impl = impl, .fn = fn, .ctx = ctx, .next = impl->first[part], .last = impl->last[part],
+                        .rows_limit = (uint64_t)scan->part_rows[part]};
   int rc = nai_trace_borrow(&c->db, impl->trace, err);
   if (!rc)
     rc = nai_sqlite_prepare(&c->stmt, c->db, impl->sql.data, "cannot query it", err);
