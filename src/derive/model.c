@@ -119,10 +119,33 @@ static int first_steps(void *ctx, int task, struct nai_err *err) {
   }
 }
 
+/* A thread's part of the NVTX tree on its way into the model. */
+struct tree_parts {
+  struct nai_model *m;
+  struct nai_nvtx_node **nodes;
+  uint32_t *counts;
+};
+
 static int thread_steps(void *ctx, int task, struct nai_err *err) {
-  struct nai_model *m = ctx;
-  int rc = nai_host_blocked(m, (uint32_t)task, err);
-  return rc || !m->map_nvtx ? rc : nai_nvtx_nest(m, (uint32_t)task, err);
+  struct tree_parts *parts = ctx;
+  struct nai_model *m = parts->m;
+  uint32_t thread = (uint32_t)task;
+  int rc = nai_host_blocked(m, thread, err);
+  return rc || !m->map_nvtx ? rc : nai_nvtx_nest(&parts->nodes[thread], &parts->counts[thread], m, thread, err);
+}
+
+static int build_threads(struct nai_model *m, struct nai_err *err) {
+  struct tree_parts parts = {m, calloc((size_t)m->thread_count + 1, sizeof *parts.nodes),
+                             calloc((size_t)m->thread_count + 1, sizeof *parts.counts)};
+  int rc = parts.nodes && parts.counts ? nai_parallel(m->worker_count, (int)m->thread_count, thread_steps, &parts, err)
+                                       : nai_err_nomem(err);
+  if (!rc)
+    rc = nai_nvtx_attribute(m, parts.nodes, parts.counts, err);
+  for (uint32_t t = 0; parts.nodes && t < m->thread_count; t++)
+    free(parts.nodes[t]);
+  free(parts.nodes);
+  free(parts.counts);
+  return rc;
 }
 
 static void find_window(struct nai_model *m) {
@@ -156,8 +179,11 @@ int nai_model_build(struct nai_model *m, struct nai_err *err) {
   m->nvtx_parent = malloc(((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_parent);
   m->api_range = malloc(((size_t)m->apis.n + 1) * sizeof *m->api_range);
   m->blocked = calloc((size_t)m->thread_count + 1, sizeof *m->blocked);
+  m->nvtx_node = malloc(((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_node);
+  m->first_node = calloc((size_t)m->thread_count + 2, sizeof *m->first_node);
   m->crossing = calloc((size_t)m->thread_count + 1, sizeof *m->crossing);
-  if (!m->gpus || !m->nvtx_parent || !m->api_range || !m->blocked || !m->crossing)
+  if (!m->gpus || !m->nvtx_parent || !m->api_range || !m->blocked || !m->crossing ||
+      !m->nvtx_node || !m->first_node)
     return nai_err_nomem(err);
   memset(m->nvtx_parent, 0xff, ((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_parent);
   memset(m->api_range, 0xff, ((size_t)m->apis.n + 1) * sizeof *m->api_range);
@@ -167,7 +193,7 @@ int nai_model_build(struct nai_model *m, struct nai_err *err) {
   if (!rc)
     rc = nai_parallel(m->worker_count, (int)m->gpu_count + 2, first_steps, m, err);
   if (!rc)
-    rc = nai_parallel(m->worker_count, (int)m->thread_count, thread_steps, m, err);
+    rc = build_threads(m, err);
   if (!rc)
     find_window(m);
   return rc;
@@ -185,6 +211,9 @@ void nai_model_free(struct nai_model *m) {
     nai_intervals_free(&m->blocked[t]);
   free(m->blocked);
   free(m->crossing);
+  free(m->nodes);
+  free(m->nvtx_node);
+  free(m->first_node);
   free(m->nvtx_parent);
   free(m->api_range);
   nai_groups_free(&m->api_by_thread);

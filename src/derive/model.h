@@ -48,6 +48,23 @@ struct nai_groups {
   uint32_t groups;
 };
 
+/* One node of the calling-context tree of canonical NVTX names: all instances of a range name on one thread inside the
+ * same chain of names. A child's number is greater than its parent's. */
+struct nai_nvtx_node {
+  uint32_t parent; /* NAI_NO_ROW for outermost ranges */
+  uint32_t name;   /* string of nvtx_events */
+  int32_t thread;
+  bool start_end;  /* start/end ranges: never parents, never children */
+  bool outermost;  /* no node above has this name */
+  uint32_t longest;/* nvtx_events row of the longest instance, the earliest of equals */
+  int64_t count;
+  int64_t total_ns; /* summed durations; start/end instances inside one of the same name left out */
+  int64_t self_ns;  /* minus children */
+  int64_t wall_ns;  /* time of this thread in which this is the innermost range: a partition of the thread's time */
+  int64_t kernel_ns, kernel_count;                     /* of kernels launched from these ranges, innermost */
+  int64_t inclusive_kernel_ns, inclusive_kernel_count; /* and from those inside them */
+};
+
 /* How an API function waits (ANALYSES section 5; docs/analyses.md, "Synchronisation"). */
 enum nai_api_class { NAI_API_OTHER, NAI_API_BLOCKING, NAI_API_BLOCKING_COPY, NAI_API_ORDERING, NAI_API_POLL };
 
@@ -110,6 +127,10 @@ struct nai_model {
   struct nai_groups api_by_thread;  /* by start, then end descending */
   struct nai_groups nvtx_by_thread; /* likewise; marks left out */
   struct nai_intervals *blocked;    /* per thread: union of its blocking calls */
+  struct nai_nvtx_node *nodes;      /* the NVTX tree, threads one after the other */
+  uint32_t node_count;
+  uint32_t *first_node;             /* per thread: its first node; thread_count + 1 entries */
+  uint32_t *nvtx_node;              /* per range: its node, counted from the thread's first one */
   uint32_t *crossing;               /* per thread: push/pop ranges that overlap another without lying in it */
   uint32_t *nvtx_parent;            /* innermost push/pop range that wholly contains the range; NAI_NO_ROW for roots */
   uint32_t *api_range;              /* innermost NVTX range on the call's thread that contains its start */
@@ -152,8 +173,14 @@ void nai_groups_free(struct nai_groups *groups);
 NAI_MUST_CHECK int nai_launch_join(struct nai_model *model, struct nai_err *err);
 /* blocked[thread]: when the thread waited for a GPU. Needs the launch join. */
 NAI_MUST_CHECK int nai_host_blocked(struct nai_model *model, uint32_t thread, struct nai_err *err);
-/* nvtx_parent, api_range and crossing of one thread. */
-NAI_MUST_CHECK int nai_nvtx_nest(struct nai_model *model, uint32_t thread, struct nai_err *err);
+/* nvtx_parent, nvtx_node, api_range and crossing of one thread, and its part of the tree (malloc'd, parents local). */
+NAI_MUST_CHECK int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *model,
+                                 uint32_t thread, struct nai_err *err);
+/* Joins the threads' parts to model->nodes and attributes kernels to nodes. */
+NAI_MUST_CHECK int nai_nvtx_attribute(struct nai_model *model, struct nai_nvtx_node **parts, const uint32_t *part_counts,
+                                      struct nai_err *err);
+/* Node of an NVTX range. */
+struct nai_nvtx_node *nai_model_node(const struct nai_model *model, uint32_t range);
 /* gpus[index] from the events of its device. */
 NAI_MUST_CHECK int nai_gpu_build(struct nai_model *model, uint32_t index, struct nai_err *err);
 void nai_gpu_free(struct nai_gpu *gpu);

@@ -1,0 +1,353 @@
+/* When did each GPU have nothing to do, and why? Tables gpu_idle_gaps, idle_causes. */
+#include "analyses/analysis.h"
+
+#include "base/sort.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEVICE, START, END, GAP_MS, CAUSE, NEXT_OP, LAUNCH_API, LAUNCH_THREAD, HOST_ACTIVITY, NVTX_RANGE, PID, TID };
+static const struct nai_column_def columns[] = {
+    [DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
+    [START] = {"gap_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the last operation before", NULL},
+    [END] = {"gap_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the next operation", NULL},
+    [GAP_MS] = {"gap_ms", NAI_I64, NAI_MS, "length", NULL},
+    [CAUSE] = {"cause", NAI_STR, NAI_TEXT, "unknown, dependency, host_sync, host_api or host_code", NULL},
+    [NEXT_OP] = {"next_op", NAI_STR, NAI_TEXT, "operation that ends the gap", NULL},
+    [LAUNCH_API] = {"launch_api", NAI_STR, NAI_TEXT, "API call that launched it", NULL},
+    [LAUNCH_THREAD] = {"launch_thread", NAI_STR, NAI_TEXT, "thread that made the call", NULL},
+    [HOST_ACTIVITY] = {"host_activity", NAI_STR, NAI_TEXT, "API or innermost NVTX range that took most of the wait", NULL},
+    [NVTX_RANGE] = {"nvtx_range", NAI_STR, NAI_TEXT, "innermost NVTX range around the launch", NULL},
+    [PID] = {"pid", NAI_I64, NAI_ID, "process of the launch", NULL},
+    [TID] = {"tid", NAI_I64, NAI_ID, "thread of the launch", NULL},
+};
+static const struct nai_schema gaps_schema = NAI_SCHEMA(
+    "gpu_idle_gaps", "Longest idle gaps", "One stretch of time in which a GPU ran nothing; the 10,000 longest", columns);
+
+enum { C_DEVICE, C_CAUSE, C_COUNT, C_TOTAL, C_PCT_IDLE, C_LONGEST, C_LONGEST_START, C_LONGEST_END, C_PCT_WINDOW, C_TOTAL_NS };
+static const struct nai_column_def cause_columns[] = {
+    [C_DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
+    [C_CAUSE] = {"cause", NAI_STR, NAI_TEXT, "why the GPU had nothing to do", NULL},
+    [C_COUNT] = {"gap_count", NAI_I64, NAI_COUNT, "gaps", NULL},
+    [C_TOTAL] = {"total_ms", NAI_I64, NAI_MS, "summed length", "total_ns"},
+    [C_PCT_IDLE] = {"pct_of_idle", NAI_F64, NAI_PCT, "of this GPU's idle time", NULL},
+    [C_LONGEST] = {"longest_ms", NAI_I64, NAI_MS, "longest gap", NULL},
+    [C_LONGEST_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest gap", NULL},
+    [C_LONGEST_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest gap", NULL},
+    [C_PCT_WINDOW] = {"pct_of_window", NAI_F64, NAI_PCT, "of this GPU's window", NULL},
+    [C_TOTAL_NS] = {"total_ns", NAI_I64, NAI_NS, "summed length", NULL},
+};
+static const struct nai_schema causes_schema =
+    NAI_SCHEMA("idle_causes", "Idle time by cause", "One cause on one GPU; causes add up to the GPU's idle time", cause_columns);
+
+enum cause { UNKNOWN, DEPENDENCY, HOST_SYNC, HOST_API, HOST_CODE, CAUSES };
+static const char *const cause_names[CAUSES] = {"unknown", "dependency", "host_sync", "host_api", "host_code"};
+
+enum { MAX_GAPS = 10000 };
+
+struct gap {
+  int64_t start, end;
+  uint32_t op;  /* that ends it, NAI_NO_ROW for the end of the window */
+  int32_t gpu;  /* index */
+  uint8_t cause;
+};
+
+/* --- host time ---------------------------------------------------------------------------------------------------- */
+
+/* Shares of a stretch of host time by name; few names matter, so what exceeds the table is left out. */
+struct shares {
+  struct {
+    uint32_t name;
+    int64_t ns;
+  } v[256];
+  int count;
+};
+
+static void add_share(struct shares *s, uint32_t name, int64_t ns) {
+  int i = 0;
+  while (i < s->count && s->v[i].name != name)
+    i++;
+  if (i == (int)(sizeof s->v / sizeof *s->v) || ns <= 0)
+    return;
+  if (i == s->count) {
+    s->v[i].name = name;
+    s->v[i].ns = 0;
+    s->count++;
+  }
+  s->v[i].ns += ns;
+}
+
+static const char *largest_share(const struct shares *s, const struct nai_strings *names) {
+  const char *best = NULL;
+  int64_t most = 0;
+  for (int i = 0; i < s->count; i++) {
+    const char *name = nai_strings_get(names, s->v[i].name);
+    if (s->v[i].ns > most || (s->v[i].ns == most && best && strcmp(name, best) < 0)) {
+      most = s->v[i].ns;
+      best = name;
+    }
+  }
+  return best;
+}
+
+/* Index in the group's order of the first row that starts at or after t. */
+static uint32_t first_from(const struct nai_groups *g, uint32_t group, const int64_t *start, int64_t t) {
+  uint32_t lo = g->first[group], hi = g->first[group + 1];
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (start[g->order[mid]] < t)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+/* Time in [a, b) that the thread spent inside API calls of the wanted kind (union), and per name where `shares` is set. */
+static int64_t api_time(const struct nai_model *m, uint32_t thread, int64_t a, int64_t b, bool blocking,
+                        struct shares *shares) {
+  enum { LOOK_BACK = 16 }; /* calls of a thread do not nest in practice, so the one before reaches into the window at most */
+  const struct nai_groups *g = &m->api_by_thread;
+  uint32_t i = first_from(g, thread, m->apis.start, a), first = g->first[thread];
+  i = i - first > LOOK_BACK ? i - LOOK_BACK : first;
+  int64_t covered = 0, until = a;
+  for (; i < g->first[thread + 1] && m->apis.start[g->order[i]] < b; i++) {
+    uint32_t call = g->order[i];
+    int64_t from = m->apis.start[call] > until ? m->apis.start[call] : until;
+    int64_t to = m->apis.end[call] < b ? m->apis.end[call] : b;
+    if (to <= from || nai_model_api_blocks(m, call) != blocking)
+      continue;
+    covered += to - from;
+    until = to;
+    if (shares)
+      add_share(shares, m->apis.name[call], to - from);
+  }
+  return covered;
+}
+
+/* The range on the path to the root that still runs after t. */
+static uint32_t climb(const struct nai_model *m, uint32_t range, int64_t t) {
+  while (range != NAI_NO_ROW && m->nvtx.end[range] <= t)
+    range = m->nvtx_parent[range];
+  return range;
+}
+
+/* Shares of innermost push/pop ranges in [a, b). */
+static void range_time(const struct nai_model *m, uint32_t thread, int64_t a, int64_t b, struct shares *shares) {
+  const struct nai_groups *g = &m->nvtx_by_thread;
+  const struct nai_nvtx_view *v = &m->nvtx;
+  uint32_t next = first_from(g, thread, v->start, a), end = g->first[thread + 1], at = next;
+  uint32_t current = NAI_NO_ROW;
+  while (at > g->first[thread] && current == NAI_NO_ROW) { /* the last push/pop range begun before a, or one around it */
+    uint32_t row = g->order[--at];
+    if (v->kind[row] != NAI_NVTX_PUSH_POP)
+      continue;
+    current = climb(m, row, a);
+    break;
+  }
+  for (int64_t t = a; t < b;) {
+    while (next < end && v->kind[g->order[next]] != NAI_NVTX_PUSH_POP)
+      next++;
+    int64_t until = next < end && v->start[g->order[next]] < b ? v->start[g->order[next]] : b;
+    if (current != NAI_NO_ROW && v->end[current] <= until) {
+      add_share(shares, v->name[current], v->end[current] - t);
+      t = v->end[current];
+      current = climb(m, current, t);
+      continue;
+    }
+    if (current != NAI_NO_ROW)
+      add_share(shares, v->name[current], until - t);
+    t = until;
+    if (until < b) {
+      uint32_t row = g->order[next++];
+      current = v->end[row] > t ? row : current;
+    }
+  }
+}
+
+/* --- causes --------------------------------------------------------------------------------------------------------- */
+
+static uint32_t launch_of(const struct nai_model *m, const struct gap *gap) {
+  return gap->op == NAI_NO_ROW ? NAI_NO_ROW : nai_model_op_api(m, &m->gpus[gap->gpu].ops[gap->op]);
+}
+
+static enum cause cause_of(const struct nai_model *m, const struct gap *gap) {
+  uint32_t launch = launch_of(m, gap);
+  if (launch == NAI_NO_ROW)
+    return UNKNOWN;
+  int64_t launched = m->apis.start[launch];
+  if (launched < gap->start)
+    return DEPENDENCY;
+  /* A call inside the gap cannot start after the operation it launched; clocks that disagree must not widen the gap. */
+  int64_t until = launched < gap->end ? launched : gap->end, wait = until - gap->start;
+  uint32_t thread = (uint32_t)m->apis.thread[launch];
+  if (wait > 0 && 2 * api_time(m, thread, gap->start, until, true, NULL) >= wait)
+    return HOST_SYNC;
+  if (wait > 0 && 2 * api_time(m, thread, gap->start, until, false, NULL) >= wait)
+    return HOST_API;
+  return HOST_CODE;
+}
+
+static const char *host_activity(const struct nai_model *m, const struct gap *gap) {
+  uint32_t launch = launch_of(m, gap);
+  if (launch == NAI_NO_ROW || gap->cause < HOST_SYNC)
+    return NULL;
+  struct shares shares = {.count = 0};
+  uint32_t thread = (uint32_t)m->apis.thread[launch];
+  int64_t until = m->apis.start[launch] < gap->end ? m->apis.start[launch] : gap->end;
+  if (gap->cause == HOST_CODE)
+    range_time(m, thread, gap->start, until, &shares);
+  else
+    api_time(m, thread, gap->start, until, gap->cause == HOST_SYNC, &shares);
+  return largest_share(&shares, gap->cause == HOST_CODE ? &m->nvtx_table->strings : &m->api_table->strings);
+}
+
+/* --- gaps ----------------------------------------------------------------------------------------------------------- */
+
+struct gaps {
+  struct gap *v;
+  size_t count;
+};
+
+static void collect(struct gaps *out, const struct nai_model *m, int32_t index) {
+  const struct nai_gpu *gpu = &m->gpus[index];
+  int64_t at = gpu->window_start;
+  for (size_t i = 0; i < gpu->all.count; i++) {
+    if (gpu->all.v[i].start > at)
+      out->v[out->count++] = (struct gap){at, gpu->all.v[i].start, gpu->opener[i], index, UNKNOWN};
+    at = gpu->all.v[i].end;
+  }
+  if (gpu->window_end > at) /* only zero-length operations follow */
+    out->v[out->count++] = (struct gap){at, gpu->window_end, NAI_NO_ROW, index, UNKNOWN};
+}
+
+static int longest_first(const void *pa, const void *pb) {
+  const struct gap *a = pa, *b = pb;
+  int64_t la = a->end - a->start, lb = b->end - b->start;
+  if (la != lb)
+    return la > lb ? -1 : 1;
+  if (a->gpu != b->gpu)
+    return a->gpu < b->gpu ? -1 : 1;
+  return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Length that only MAX_GAPS gaps exceed, so that not all need sorting. */
+static int64_t length_limit(const struct gaps *gaps, int64_t *lengths) {
+  if (gaps->count <= MAX_GAPS)
+    return 0;
+  for (size_t i = 0; i < gaps->count; i++)
+    lengths[i] = gaps->v[i].end - gaps->v[i].start;
+  size_t k = gaps->count - MAX_GAPS;
+  nai_select_i64(lengths, gaps->count, k);
+  return lengths[k];
+}
+
+static void put_gap(struct nai_table *table, const struct nai_model *m, const struct gap *gap) {
+  int64_t row = nai_table_add_row(table);
+  nai_set_i64(table, row, DEVICE, m->gpus[gap->gpu].device_id);
+  nai_set_i64(table, row, START, gap->start);
+  nai_set_i64(table, row, END, gap->end);
+  nai_set_i64(table, row, GAP_MS, gap->end - gap->start);
+  nai_set_str(table, row, CAUSE, cause_names[gap->cause]);
+  if (gap->op != NAI_NO_ROW) {
+    const struct nai_op *op = &m->gpus[gap->gpu].ops[gap->op];
+    nai_set_str(table, row, NEXT_OP, op->type == NAI_OP_KERNEL  ? nai_model_kernel_name(m, op->row)
+                                     : op->type == NAI_OP_GRAPH ? "graph launch"
+                                                                : nai_model_direction(m, op->row));
+  }
+  uint32_t launch = launch_of(m, gap);
+  if (launch == NAI_NO_ROW)
+    return;
+  int32_t thread = m->apis.thread[launch];
+  int64_t tid = nai_get_i64(m->threads, thread, TH_TID);
+  struct nai_value name = nai_table_value(m->threads, thread, TH_NAME);
+  char label[512];
+  snprintf(label, sizeof label, name.null ? "thread %" PRId64 "%s" : "thread %" PRId64 " %s", tid, name.null ? "" : name.s);
+  nai_set_str(table, row, LAUNCH_API, nai_model_api_name(m, launch));
+  nai_set_str(table, row, LAUNCH_THREAD, label);
+  nai_set_i64(table, row, PID, nai_get_i64(m->threads, thread, TH_PID));
+  nai_set_i64(table, row, TID, tid);
+  nai_set_str(table, row, HOST_ACTIVITY, host_activity(m, gap));
+  nai_set_str(table, row, NVTX_RANGE, nai_model_range_name(m, m->api_range[launch]));
+}
+
+static int put_longest(struct nai_table *table, const struct nai_model *m, struct gaps *gaps, struct nai_err *err) {
+  int64_t *lengths = malloc((gaps->count + 1) * sizeof *lengths);
+  if (!lengths)
+    return nai_err_nomem(err);
+  int64_t limit = length_limit(gaps, lengths);
+  free(lengths);
+  size_t kept = 0;
+  for (size_t i = 0; i < gaps->count; i++)
+    if (gaps->v[i].end - gaps->v[i].start >= limit)
+      gaps->v[kept++] = gaps->v[i];
+  qsort(gaps->v, kept, sizeof *gaps->v, longest_first);
+  for (size_t i = 0; i < kept && i < MAX_GAPS; i++)
+    put_gap(table, m, &gaps->v[i]);
+  return NAI_OK;
+}
+
+struct cause_sum {
+  int64_t count, total_ns;
+  struct gap longest;
+};
+
+static int put_causes(struct nai_table *table, const struct nai_model *m, const struct gaps *gaps, struct nai_err *err) {
+  struct cause_sum *sums = calloc((size_t)m->gpu_count * CAUSES + 1, sizeof *sums);
+  if (!sums)
+    return nai_err_nomem(err);
+  for (size_t i = 0; i < gaps->count; i++) {
+    const struct gap *gap = &gaps->v[i];
+    struct cause_sum *sum = &sums[(size_t)gap->gpu * CAUSES + gap->cause];
+    if (gap->end - gap->start > sum->longest.end - sum->longest.start)
+      sum->longest = *gap;
+    sum->count++;
+    sum->total_ns += gap->end - gap->start;
+  }
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
+    const struct nai_gpu *gpu = &m->gpus[g];
+    int64_t window = gpu->window_end - gpu->window_start, idle = window - nai_intervals_total(&gpu->all);
+    for (int c = 0; c < CAUSES; c++) {
+      const struct cause_sum *sum = &sums[(size_t)g * CAUSES + c];
+      if (!sum->count)
+        continue;
+      int64_t row = nai_table_add_row(table);
+      nai_set_i64(table, row, C_DEVICE, gpu->device_id);
+      nai_set_str(table, row, C_CAUSE, cause_names[c]);
+      nai_set_i64(table, row, C_COUNT, sum->count);
+      nai_set_i64(table, row, C_TOTAL_NS, sum->total_ns);
+      nai_set_f64(table, row, C_PCT_IDLE, nai_percent((double)sum->total_ns, (double)idle));
+      nai_set_f64(table, row, C_PCT_WINDOW, nai_percent((double)sum->total_ns, (double)window));
+      nai_set_i64(table, row, C_LONGEST, sum->longest.end - sum->longest.start);
+      nai_set_i64(table, row, C_LONGEST_START, sum->longest.start);
+      nai_set_i64(table, row, C_LONGEST_END, sum->longest.end);
+    }
+  }
+  free(sums);
+  static const struct nai_sort_by order[] = {{C_DEVICE, false}, {C_TOTAL_NS, true}, {C_CAUSE, false}};
+  return nai_table_sort(table, order, 3, err);
+}
+
+static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+  struct gaps gaps = {0};
+  size_t most = 0;
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    most += m->gpus[g].all.count + 1;
+  gaps.v = malloc((most + 1) * sizeof *gaps.v);
+  if (!gaps.v)
+    return nai_err_nomem(err);
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    collect(&gaps, m, (int32_t)g);
+  for (size_t i = 0; i < gaps.count; i++)
+    gaps.v[i].cause = (uint8_t)cause_of(m, &gaps.v[i]);
+  int rc = put_causes(tables[1], m, &gaps, err);
+  if (!rc)
+    rc = put_longest(tables[0], m, &gaps, err);
+  free(gaps.v);
+  return rc;
+}
+
+static const struct nai_schema *const schemas[] = {&gaps_schema, &causes_schema, NULL};
+const struct nai_analysis nai_analysis_idle_gaps = {"idle_gaps", schemas, run};

@@ -1,0 +1,217 @@
+/* Which kernels take the time? Tables kernels, kernel_categories. */
+#include "analyses/analysis.h"
+
+#include "table/kernel_name.h"
+
+#include <stdlib.h>
+
+enum { NAME, DEVICE, CALLS, TOTAL_NS, TOTAL_MS, AVG, MIN, MAX, P50, P90, P99, STDDEV, PCT_TOTAL, SHORT, CATEGORY,
+       LONGEST_START, LONGEST_END, PCT_DEVICE, IN_GRAPHS };
+static const struct nai_column_def columns[] = {
+    [NAME] = {"kernel_name", NAI_STR, NAI_TEXT, "demangled kernel name", NULL},
+    [DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
+    [CALLS] = {"call_count", NAI_I64, NAI_COUNT, "executions", NULL},
+    [TOTAL_NS] = {"total_time_ns", NAI_I64, NAI_NS, "summed durations", NULL},
+    [TOTAL_MS] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations", "total_time_ns"},
+    [AVG] = {"avg_duration_us", NAI_F64, NAI_US, "mean duration", NULL},
+    [MIN] = {"min_duration_us", NAI_I64, NAI_US, "shortest duration", NULL},
+    [MAX] = {"max_duration_us", NAI_I64, NAI_US, "longest duration", NULL},
+    [P50] = {"p50_duration_us", NAI_F64, NAI_US, "median duration", NULL},
+    [P90] = {"p90_duration_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},
+    [P99] = {"p99_duration_us", NAI_F64, NAI_US, "99th percentile of durations", NULL},
+    [STDDEV] = {"stddev_duration_us", NAI_F64, NAI_US, "sample standard deviation of durations", NULL},
+    [PCT_TOTAL] = {"pct_total_kernel_time", NAI_F64, NAI_PCT, "of all kernel durations on all GPUs", NULL},
+    [SHORT] = {"short_name", NAI_STR, NAI_TEXT, "name for people, unique in this trace", NULL},
+    [CATEGORY] = {"category", NAI_STR, NAI_TEXT, "kind of work (rules/kernel-classes.yaml)", NULL},
+    [LONGEST_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest execution", NULL},
+    [LONGEST_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest execution", NULL},
+    [PCT_DEVICE] = {"pct_of_device_kernel_time", NAI_F64, NAI_PCT, "of all kernel durations on this GPU", NULL},
+    [IN_GRAPHS] = {"graph_call_count", NAI_I64, NAI_COUNT, "executions that belong to a CUDA graph", NULL},
+};
+static const struct nai_schema kernels_schema =
+    NAI_SCHEMA("kernels", "Top kernels", "One kernel name on one GPU, by total time", columns);
+
+enum { C_CATEGORY, C_DEVICE, C_CALLS, C_TOTAL_NS, C_TOTAL_MS, C_PCT_DEVICE, C_PCT_TOTAL };
+static const struct nai_column_def category_columns[] = {
+    [C_CATEGORY] = {"category", NAI_STR, NAI_TEXT, "kind of work (rules/kernel-classes.yaml)", NULL},
+    [C_DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
+    [C_CALLS] = {"call_count", NAI_I64, NAI_COUNT, "kernel executions", NULL},
+    [C_TOTAL_NS] = {"total_time_ns", NAI_I64, NAI_NS, "summed durations", NULL},
+    [C_TOTAL_MS] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations", "total_time_ns"},
+    [C_PCT_DEVICE] = {"pct_of_device_kernel_time", NAI_F64, NAI_PCT, "of all kernel durations on this GPU", NULL},
+    [C_PCT_TOTAL] = {"pct_total_kernel_time", NAI_F64, NAI_PCT, "of all kernel durations on all GPUs", NULL},
+};
+static const struct nai_schema categories_schema =
+    NAI_SCHEMA("kernel_categories", "Kernel time by category", "One category on one GPU", category_columns);
+
+/* Group of each kernel: its (name, GPU) pair; key[group] = name * gpu_count + gpu index. */
+struct grouping {
+  uint32_t *group; /* per kernel */
+  uint64_t *key;   /* per group */
+  uint32_t count;
+};
+
+static uint32_t gpu_index(const struct nai_model *m, int32_t device_id) {
+  uint32_t g = 0;
+  while (g + 1 < m->gpu_count && m->gpus[g].device_id != device_id)
+    g++;
+  return g;
+}
+
+static int group_kernels(struct grouping *out, const struct nai_model *m, struct nai_err *err) {
+  uint32_t n = m->kernels.n, gpus = m->gpu_count ? m->gpu_count : 1;
+  size_t cells = (size_t)m->kernel_table->strings.count * gpus;
+  uint32_t *of_cell = malloc((cells + 1) * sizeof *of_cell);
+  out->group = malloc(((size_t)n + 1) * sizeof *out->group);
+  out->key = malloc((cells + 1) * sizeof *out->key);
+  if (!of_cell || !out->group || !out->key) {
+    free(of_cell);
+    return nai_err_nomem(err);
+  }
+  for (size_t i = 0; i < cells; i++)
+    of_cell[i] = NAI_NO_GROUP;
+  int32_t device = 0;
+  uint32_t gpu = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (i == 0 || m->kernels.device[i] != device) {
+      device = m->kernels.device[i];
+      gpu = gpu_index(m, device);
+    }
+    size_t cell = (size_t)m->kernels.name[i] * gpus + gpu;
+    if (of_cell[cell] == NAI_NO_GROUP) {
+      of_cell[cell] = out->count;
+      out->key[out->count++] = cell;
+    }
+    out->group[i] = of_cell[cell];
+  }
+  free(of_cell);
+  return NAI_OK;
+}
+
+/* Per group: row of the longest execution (the earliest of equals) and executions inside graphs. */
+struct extremes {
+  uint32_t *longest;
+  int64_t *in_graphs;
+};
+
+static int find_extremes(struct extremes *out, const struct grouping *g, const struct nai_kernel_view *k,
+                         struct nai_err *err) {
+  out->longest = malloc(((size_t)g->count + 1) * sizeof *out->longest);
+  out->in_graphs = calloc((size_t)g->count + 1, sizeof *out->in_graphs);
+  if (!out->longest || !out->in_graphs)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < g->count; i++)
+    out->longest[i] = NAI_NO_ROW;
+  for (uint32_t i = 0; i < k->n; i++) {
+    uint32_t *best = &out->longest[g->group[i]];
+    int64_t length = k->end[i] - k->start[i];
+    int64_t longest = *best == NAI_NO_ROW ? -1 : k->end[*best] - k->start[*best];
+    if (length > longest || (length == longest && k->start[i] < k->start[*best]))
+      *best = i;
+    out->in_graphs[g->group[i]] += k->graph[i] != NAI_NULL_I32;
+  }
+  return NAI_OK;
+}
+
+static int short_names(char ***out, const struct nai_strings *names, struct nai_err *err) {
+  enum { SHORT_MAX = 72 };
+  const char **list = malloc(((size_t)names->count + 1) * sizeof *list);
+  if (!list)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < names->count; i++)
+    list[i] = nai_strings_get(names, i);
+  int rc = nai_kernel_names_short(out, list, names->count, SHORT_MAX, err);
+  free(list);
+  return rc;
+}
+
+static int fill_kernels(struct nai_table *table, const struct grouping *g, const struct extremes *x,
+                        const struct nai_model *m, const int64_t *device_ns, int64_t all_ns, struct nai_err *err) {
+  static const struct nai_stats_columns to = {CALLS, TOTAL_NS, AVG, MIN, MAX, P50, P90, P99, STDDEV};
+  struct nai_buckets buckets = {0};
+  char **shorts = NULL;
+  int rc = nai_buckets_build(&buckets, m->kernels.n, g->group, g->count, m->kernels.start, m->kernels.end, err);
+  if (!rc)
+    rc = short_names(&shorts, &m->kernel_table->strings, err);
+  for (uint32_t i = 0; !rc && i < g->count; i++) {
+    uint32_t gpus = m->gpu_count ? m->gpu_count : 1;
+    uint32_t name = (uint32_t)(g->key[i] / gpus), gpu = (uint32_t)(g->key[i] % gpus);
+    struct nai_stats stats = nai_bucket_stats(&buckets, i);
+    int64_t row = nai_table_add_row(table);
+    nai_put_stats(table, row, &to, &stats);
+    nai_set_str(table, row, NAME, nai_strings_get(&m->kernel_table->strings, name));
+    nai_set_str(table, row, SHORT, shorts[name]);
+    nai_set_i64(table, row, DEVICE, m->gpus[gpu].device_id);
+    nai_set_str(table, row, CATEGORY, nai_kernel_classes_name(m->classes, m->kernel_category[name]));
+    nai_set_f64(table, row, PCT_TOTAL, nai_percent((double)stats.total, (double)all_ns));
+    nai_set_f64(table, row, PCT_DEVICE, nai_percent((double)stats.total, (double)device_ns[gpu]));
+    nai_set_i64(table, row, LONGEST_START, m->kernels.start[x->longest[i]]);
+    nai_set_i64(table, row, LONGEST_END, m->kernels.end[x->longest[i]]);
+    nai_set_i64(table, row, IN_GRAPHS, x->in_graphs[i]);
+  }
+  free(shorts);
+  nai_buckets_free(&buckets);
+  static const struct nai_sort_by order[] = {{TOTAL_NS, true}, {NAME, false}, {DEVICE, false}};
+  return rc ? rc : nai_table_sort(table, order, 3, err);
+}
+
+static int fill_categories(struct nai_table *table, const struct nai_model *m, const int64_t *device_ns, int64_t all_ns,
+                           struct nai_err *err) {
+  int categories = nai_kernel_classes_count(m->classes);
+  size_t cells = (size_t)categories * (m->gpu_count + 1);
+  struct sum {
+    int64_t calls, total;
+  } *sums = calloc(cells + 1, sizeof *sums);
+  if (!sums)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < m->kernels.n; i++) {
+    uint32_t gpu = gpu_index(m, m->kernels.device[i]);
+    struct sum *sum = &sums[(size_t)gpu * categories + m->kernel_category[m->kernels.name[i]]];
+    sum->calls++;
+    sum->total += m->kernels.end[i] - m->kernels.start[i];
+  }
+  for (uint32_t gpu = 0; gpu < m->gpu_count; gpu++)
+    for (int c = 0; c < categories; c++) {
+      const struct sum *sum = &sums[(size_t)gpu * categories + c];
+      if (!sum->calls)
+        continue;
+      int64_t row = nai_table_add_row(table);
+      nai_set_str(table, row, C_CATEGORY, nai_kernel_classes_name(m->classes, c));
+      nai_set_i64(table, row, C_DEVICE, m->gpus[gpu].device_id);
+      nai_set_i64(table, row, C_CALLS, sum->calls);
+      nai_set_i64(table, row, C_TOTAL_NS, sum->total);
+      nai_set_f64(table, row, C_PCT_DEVICE, nai_percent((double)sum->total, (double)device_ns[gpu]));
+      nai_set_f64(table, row, C_PCT_TOTAL, nai_percent((double)sum->total, (double)all_ns));
+    }
+  free(sums);
+  static const struct nai_sort_by order[] = {{C_TOTAL_NS, true}, {C_CATEGORY, false}, {C_DEVICE, false}};
+  return nai_table_sort(table, order, 3, err);
+}
+
+static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+  struct grouping g = {0};
+  struct extremes x = {0};
+  int64_t all_ns = 0, *device_ns = calloc((size_t)m->gpu_count + 1, sizeof *device_ns);
+  int rc = device_ns ? group_kernels(&g, m, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = find_extremes(&x, &g, &m->kernels, err);
+  if (rc)
+    goto out;
+  for (uint32_t i = 0; i < m->kernels.n; i++)
+    device_ns[gpu_index(m, m->kernels.device[i])] += m->kernels.end[i] - m->kernels.start[i];
+  for (uint32_t gpu = 0; gpu < m->gpu_count; gpu++)
+    all_ns += device_ns[gpu];
+  rc = fill_kernels(tables[0], &g, &x, m, device_ns, all_ns, err);
+  if (!rc)
+    rc = fill_categories(tables[1], m, device_ns, all_ns, err);
+out:
+  free(device_ns);
+  free(g.group);
+  free(g.key);
+  free(x.longest);
+  free(x.in_graphs);
+  return rc;
+}
+
+static const struct nai_schema *const schemas[] = {&kernels_schema, &categories_schema, NULL};
+const struct nai_analysis nai_analysis_kernels = {"kernels", schemas, run};

@@ -1,0 +1,140 @@
+/* What is copied where, how fast, and does the GPU wait for it? Table memory_transfers. */
+#include "analyses/analysis.h"
+
+#include "base/sort.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIRECTION, SRC, DST, DEVICE, COUNT, BYTES, TOTAL, RATE, P50_BYTES, P90, PAGEABLE, EXPOSED, SMALL, LONGEST_START,
+       LONGEST_END, PCT_WINDOW };
+static const struct nai_column_def columns[] = {
+    [DIRECTION] = {"direction", NAI_STR, NAI_TEXT, "HtoD, DtoH, DtoD, PtoP, ... or memset", NULL},
+    [SRC] = {"src_kind", NAI_STR, NAI_TEXT, "memory copied from", NULL},
+    [DST] = {"dst_kind", NAI_STR, NAI_TEXT, "memory copied to or set", NULL},
+    [DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
+    [COUNT] = {"count", NAI_I64, NAI_COUNT, "operations", NULL},
+    [BYTES] = {"total_bytes", NAI_I64, NAI_BYTES, "bytes moved or set", NULL},
+    [TOTAL] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations", NULL},
+    [RATE] = {"gb_per_s", NAI_F64, NAI_GB_PER_S, "bytes over summed durations", NULL},
+    [P50_BYTES] = {"p50_bytes", NAI_F64, NAI_BYTES, "median size", NULL},
+    [P90] = {"p90_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},
+    [PAGEABLE] = {"pageable_count", NAI_I64, NAI_COUNT, "operations with a pageable end", NULL},
+    [EXPOSED] = {"exposed_ms", NAI_I64, NAI_MS, "time not hidden by kernels (union of these operations minus kernels)", NULL},
+    [SMALL] = {"small_count", NAI_I64, NAI_COUNT, "operations of 64 KiB or less", NULL},
+    [LONGEST_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest operation", NULL},
+    [LONGEST_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest operation", NULL},
+    [PCT_WINDOW] = {"exposed_pct_of_window", NAI_F64, NAI_PCT, "exposed, of the GPU's window", NULL},
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("memory_transfers", "Memory transfers", "One direction between two kinds of memory on one GPU", columns);
+
+enum { KIND_PAGEABLE = 0, KIND_NONE = -1, SMALL_BYTES = 64 * 1024 };
+
+static int32_t kind_or_none(int32_t kind) { return kind == NAI_NULL_I32 ? KIND_NONE : kind; }
+
+/* Orders operations of one GPU by what they are grouped by, then as they ran. */
+static int compare(const void *pa, const void *pb, void *ctx) {
+  const struct nai_model *m = ctx;
+  const struct nai_op *a = pa, *b = pb;
+  const int32_t *const keys[] = {m->memops.kind, m->memops.copy_kind, m->memops.src_kind, m->memops.dst_kind};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (keys[i][a->row] != keys[i][b->row])
+      return keys[i][a->row] < keys[i][b->row] ? -1 : 1;
+  if (a->start != b->start)
+    return a->start < b->start ? -1 : 1;
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+static bool same_group(const struct nai_memop_view *v, uint32_t a, uint32_t b) {
+  return v->kind[a] == v->kind[b] && v->copy_kind[a] == v->copy_kind[b] && v->src_kind[a] == v->src_kind[b] &&
+         v->dst_kind[a] == v->dst_kind[b];
+}
+
+static void put_kind(struct nai_table *table, int64_t row, int column, int32_t kind) {
+  const char *label = kind == KIND_NONE ? NULL : nai_mem_kind_label(kind);
+  char other[32];
+  snprintf(other, sizeof other, "kind %d", kind);
+  nai_set_str(table, row, column, kind == KIND_NONE ? NULL : label ? label : other);
+}
+
+static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,
+                     const struct nai_intervals *kernels, const struct nai_op *ops, uint32_t n, int64_t *values,
+                     struct nai_err *err) {
+  const struct nai_memop_view *v = &m->memops;
+  struct nai_intervals all = {0}, exposed = {0};
+  int64_t bytes = 0, pageable = 0, small = 0;
+  const struct nai_op *longest = ops;
+  int32_t src = kind_or_none(v->src_kind[ops->row]), dst = kind_or_none(v->dst_kind[ops->row]);
+  bool is_copy = v->kind[ops->row] == NAI_MEMOP_COPY;
+  for (uint32_t i = 0; i < n; i++) {
+    values[i] = ops[i].end - ops[i].start;
+    bytes += v->bytes[ops[i].row];
+    pageable += is_copy && (src == KIND_PAGEABLE || dst == KIND_PAGEABLE);
+    small += v->bytes[ops[i].row] <= SMALL_BYTES;
+    if (values[i] > longest->end - longest->start)
+      longest = &ops[i];
+    nai_intervals_add(&all, ops[i].start, ops[i].end);
+  }
+  nai_intervals_subtract(&exposed, &all, kernels);
+  int64_t exposed_ns = nai_intervals_total(&exposed);
+  int rc = exposed.oom ? nai_err_nomem(err) : NAI_OK;
+  struct nai_stats stats = nai_stats_of(values, n);
+  int64_t row = nai_table_add_row(table);
+  static const struct nai_stats_columns to = {COUNT, TOTAL, -1, -1, -1, -1, P90, -1, -1};
+  nai_put_stats(table, row, &to, &stats);
+  nai_set_str(table, row, DIRECTION, nai_model_direction(m, ops->row));
+  put_kind(table, row, SRC, src);
+  put_kind(table, row, DST, dst);
+  nai_set_i64(table, row, DEVICE, gpu->device_id);
+  nai_set_i64(table, row, BYTES, bytes);
+  if (stats.total)
+    nai_set_f64(table, row, RATE, (double)bytes / (double)stats.total); /* bytes per ns = 10^9 bytes per s */
+  for (uint32_t i = 0; i < n; i++)
+    values[i] = v->bytes[ops[i].row];
+  nai_set_f64(table, row, P50_BYTES, nai_quantile_i64(values, n, 0.5));
+  nai_set_i64(table, row, PAGEABLE, pageable);
+  nai_set_i64(table, row, EXPOSED, exposed_ns);
+  nai_set_i64(table, row, SMALL, small);
+  nai_set_i64(table, row, LONGEST_START, longest->start);
+  nai_set_i64(table, row, LONGEST_END, longest->end);
+  nai_set_f64(table, row, PCT_WINDOW, nai_percent((double)exposed_ns, (double)(gpu->window_end - gpu->window_start)));
+  nai_intervals_free(&all);
+  nai_intervals_free(&exposed);
+  return rc;
+}
+
+static int put_gpu(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu, struct nai_err *err) {
+  struct nai_op *ops = malloc(((size_t)gpu->op_count + 1) * sizeof *ops);
+  int64_t *values = malloc(((size_t)gpu->op_count + 1) * sizeof *values);
+  struct nai_intervals kernels = {0};
+  nai_intervals_union(&kernels, &gpu->compute, &gpu->communication);
+  int rc = ops && values && !kernels.oom ? NAI_OK : nai_err_nomem(err);
+  uint32_t n = 0;
+  for (uint32_t i = 0; !rc && i < gpu->op_count; i++)
+    if (gpu->ops[i].type == NAI_OP_COPY || gpu->ops[i].type == NAI_OP_SET)
+      ops[n++] = gpu->ops[i];
+  if (!rc)
+    qsort_r(ops, n, sizeof *ops, compare, (void *)m);
+  for (uint32_t i = 0, j; !rc && i < n; i = j) {
+    for (j = i + 1; j < n && same_group(&m->memops, ops[i].row, ops[j].row); j++)
+      ;
+    rc = put_group(table, m, gpu, &kernels, ops + i, j - i, values, err);
+  }
+  nai_intervals_free(&kernels);
+  free(ops);
+  free(values);
+  return rc;
+}
+
+static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
+    rc = put_gpu(tables[0], m, &m->gpus[g], err);
+  static const struct nai_sort_by order[] = {{TOTAL, true}, {DIRECTION, false}, {SRC, false}, {DST, false}, {DEVICE, false}};
+  return rc ? rc : nai_table_sort(tables[0], order, 5, err);
+}
+
+static const struct nai_schema *const schemas[] = {&schema, NULL};
+const struct nai_analysis nai_analysis_memory = {"memory", schemas, run};

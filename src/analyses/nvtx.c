@@ -1,0 +1,357 @@
+/* Which code ranges take host and GPU time? Tables nvtx_ranges, nvtx_by_pid, nvtx_coverage, nvtx_phases. All of it is
+ * summed from the NVTX tree (derive/model.h), never from single ranges. */
+#include "analyses/analysis.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NAME, COUNT, TOTAL, SELF, AVG, P50, P90, MAX, GPU, GPU_SELF, GPU_COUNT, PCT_KERNEL, LONGEST_START, LONGEST_END, PID,
+       TID };
+static const struct nai_column_def columns[] = {
+    [NAME] = {"range_name", NAI_STR, NAI_TEXT, "canonical NVTX name", NULL},
+    [COUNT] = {"count", NAI_I64, NAI_COUNT, "instances", NULL},
+    [TOTAL] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations of instances not inside one of the same name", NULL},
+    [SELF] = {"self_time_ms", NAI_I64, NAI_MS, "summed durations minus ranges inside", NULL},
+    [AVG] = {"avg_duration_us", NAI_F64, NAI_US, "mean duration of all instances", NULL},
+    [P50] = {"p50_duration_us", NAI_F64, NAI_US, "median duration", NULL},
+    [P90] = {"p90_duration_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},
+    [MAX] = {"max_duration_us", NAI_I64, NAI_US, "longest duration", NULL},
+    [GPU] = {"attributed_kernel_time_ms", NAI_I64, NAI_MS, "kernels launched inside the range or ranges in it", NULL},
+    [GPU_SELF] = {"self_kernel_time_ms", NAI_I64, NAI_MS, "kernels for which this is the innermost range", NULL},
+    [GPU_COUNT] = {"attributed_kernel_count", NAI_I64, NAI_COUNT, "kernels behind attributed_kernel_time_ms", NULL},
+    [PCT_KERNEL] = {"pct_total_kernel_time", NAI_F64, NAI_PCT, "attributed, of all kernel durations on all GPUs", NULL},
+    [LONGEST_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest instance", NULL},
+    [LONGEST_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest instance", NULL},
+    [PID] = {"pid", NAI_I64, NAI_ID, "process of the longest instance", NULL},
+    [TID] = {"tid", NAI_I64, NAI_ID, "thread of the longest instance", NULL},
+};
+static const struct nai_schema ranges_schema =
+    NAI_SCHEMA("nvtx_ranges", "NVTX ranges", "One canonical NVTX range name", columns);
+
+enum { B_PID, B_NAME, B_COUNT, B_TOTAL, B_GPU, B_GPU_COUNT, B_COVERAGE };
+static const struct nai_column_def by_pid_columns[] = {
+    [B_PID] = {"pid", NAI_I64, NAI_ID, "process", NULL},
+    [B_NAME] = {"range_name", NAI_STR, NAI_TEXT, "canonical NVTX name", NULL},
+    [B_COUNT] = {"nvtx_count", NAI_I64, NAI_COUNT, "instances", NULL},
+    [B_TOTAL] = {"nvtx_total_time_ms", NAI_I64, NAI_MS, "summed durations of instances not inside one of the same name", NULL},
+    [B_GPU] = {"attributed_kernel_time_ms", NAI_I64, NAI_MS, "kernels launched inside the range or ranges in it", NULL},
+    [B_GPU_COUNT] = {"attributed_kernel_count", NAI_I64, NAI_COUNT, "those kernels", NULL},
+    [B_COVERAGE] = {"pid_attribution_coverage_pct", NAI_F64, NAI_PCT, "kernel time of the process inside any range", NULL},
+};
+static const struct nai_schema by_pid_schema =
+    NAI_SCHEMA("nvtx_by_pid", "NVTX ranges by process", "One canonical NVTX range name in one process", by_pid_columns);
+
+enum { C_SCOPE, C_PID, C_KERNEL, C_ATTRIBUTED, C_PCT, C_KERNELS, C_ATTRIBUTED_KERNELS, C_RANGES, C_NAMES };
+static const struct nai_column_def coverage_columns[] = {
+    [C_SCOPE] = {"scope", NAI_STR, NAI_TEXT, "all or process", NULL},
+    [C_PID] = {"pid", NAI_I64, NAI_ID, "process", NULL},
+    [C_KERNEL] = {"kernel_time_ms", NAI_I64, NAI_MS, "summed kernel durations", NULL},
+    [C_ATTRIBUTED] = {"attributed_kernel_time_ms", NAI_I64, NAI_MS, "part launched inside an NVTX range", NULL},
+    [C_PCT] = {"coverage_pct", NAI_F64, NAI_PCT, "attributed, of the kernel time", NULL},
+    [C_KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernel executions", NULL},
+    [C_ATTRIBUTED_KERNELS] = {"attributed_kernel_count", NAI_I64, NAI_COUNT, "part launched inside an NVTX range", NULL},
+    [C_RANGES] = {"range_count", NAI_I64, NAI_COUNT, "NVTX ranges", NULL},
+    [C_NAMES] = {"distinct_names", NAI_I64, NAI_COUNT, "canonical names", NULL},
+};
+static const struct nai_schema coverage_schema =
+    NAI_SCHEMA("nvtx_coverage", "NVTX coverage", "All processes, or one", coverage_columns);
+
+enum { P_PHASE, P_WALL, P_WALL_PCT, P_GPU, P_GPU_PCT, P_RANGES, P_KERNELS, P_START, P_END, P_PID, P_TID };
+static const struct nai_column_def phase_columns[] = {
+    [P_PHASE] = {"phase", NAI_STR, NAI_TEXT, "phase of the phase map, or unmapped", NULL},
+    [P_WALL] = {"wall_time_ms", NAI_I64, NAI_MS, "time of threads with NVTX ranges spent in the phase", NULL},
+    [P_WALL_PCT] = {"pct_of_wall_time", NAI_F64, NAI_PCT, "of those threads' time", NULL},
+    [P_GPU] = {"gpu_time_ms", NAI_I64, NAI_MS, "kernels launched in the phase", NULL},
+    [P_GPU_PCT] = {"pct_of_gpu_time", NAI_F64, NAI_PCT, "of all kernel durations on all GPUs", NULL},
+    [P_RANGES] = {"range_count", NAI_I64, NAI_COUNT, "NVTX ranges in the phase", NULL},
+    [P_KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernels launched in the phase", NULL},
+    [P_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the phase's longest range", NULL},
+    [P_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the phase's longest range", NULL},
+    [P_PID] = {"pid", NAI_I64, NAI_ID, "process of the longest range", NULL},
+    [P_TID] = {"tid", NAI_I64, NAI_ID, "thread of the longest range", NULL},
+};
+static const struct nai_schema phases_schema = NAI_SCHEMA("nvtx_phases", "Phases", "One phase of the phase map", phase_columns);
+
+/* Sums of one name over some threads. */
+struct sum {
+  int64_t count, total_ns, self_ns, gpu_ns, gpu_self_ns, gpu_count;
+  uint32_t longest; /* row of nvtx_events */
+};
+
+static int64_t length_of(const struct nai_model *m, uint32_t range) {
+  return range == NAI_NO_ROW ? -1 : m->nvtx.end[range] - m->nvtx.start[range];
+}
+
+static bool is_longer(const struct nai_model *m, uint32_t a, uint32_t b) {
+  int64_t la = length_of(m, a), lb = length_of(m, b);
+  return la > lb || (la == lb && a != NAI_NO_ROW && m->nvtx.start[a] < m->nvtx.start[b]);
+}
+
+/* Adds the nodes of one thread; names met first are appended to `touched`. */
+static void add_thread(struct sum *sums, uint32_t *touched, uint32_t *touched_count, const struct nai_model *m, uint32_t thread) {
+  for (uint32_t i = m->first_node[thread]; i < m->first_node[thread + 1]; i++) {
+    const struct nai_nvtx_node *node = &m->nodes[i];
+    struct sum *sum = &sums[node->name];
+    if (!sum->count) {
+      sum->longest = NAI_NO_ROW;
+      touched[(*touched_count)++] = node->name;
+    }
+    sum->count += node->count;
+    sum->self_ns += node->self_ns;
+    sum->gpu_self_ns += node->kernel_ns;
+    if (node->outermost) {
+      sum->total_ns += node->total_ns;
+      sum->gpu_ns += node->inclusive_kernel_ns;
+      sum->gpu_count += node->inclusive_kernel_count;
+    }
+    if (is_longer(m, node->longest, sum->longest))
+      sum->longest = node->longest;
+  }
+}
+
+static void put_place(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t range, int start, int pid) {
+  if (range == NAI_NO_ROW)
+    return;
+  nai_set_i64(table, row, start, m->nvtx.start[range]);
+  nai_set_i64(table, row, start + 1, m->nvtx.end[range]);
+  nai_set_i64(table, row, pid, nai_get_i64(m->threads, m->nvtx.thread[range], TH_PID));
+  nai_set_i64(table, row, pid + 1, nai_get_i64(m->threads, m->nvtx.thread[range], TH_TID));
+}
+
+/* Durations by name; marks, which have none, left out. */
+static int bucket_durations(struct nai_buckets *out, const struct nai_model *m, struct nai_err *err) {
+  uint32_t n = m->nvtx.n, marks = 0, *group = NULL;
+  for (uint32_t i = 0; i < n; i++)
+    marks += m->nvtx.kind[i] == NAI_NVTX_MARK;
+  if (marks) {
+    group = malloc((size_t)n * sizeof *group);
+    if (!group)
+      return nai_err_nomem(err);
+    for (uint32_t i = 0; i < n; i++)
+      group[i] = m->nvtx.kind[i] == NAI_NVTX_MARK ? NAI_NO_GROUP : m->nvtx.name[i];
+  }
+  int rc = nai_buckets_build(out, n, group ? group : m->nvtx.name, m->nvtx_table->strings.count, m->nvtx.start,
+                             m->nvtx.end, err);
+  free(group);
+  return rc;
+}
+
+struct work {
+  const struct nai_model *m;
+  struct sum *sums;                      /* per name */
+  uint32_t *touched, touched_count;
+  int64_t *process_ns, *process_kernels; /* kernels per process; [process_count]: unknown */
+  int64_t all_ns;
+};
+
+static void clear(struct work *w) {
+  for (uint32_t i = 0; i < w->touched_count; i++)
+    w->sums[w->touched[i]] = (struct sum){0};
+  w->touched_count = 0;
+}
+
+static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *err) {
+  const struct nai_model *m = w->m;
+  struct nai_buckets buckets = {0};
+  int rc = bucket_durations(&buckets, m, err);
+  for (uint32_t t = 0; !rc && t < m->thread_count; t++)
+    add_thread(w->sums, w->touched, &w->touched_count, m, t);
+  for (uint32_t i = 0; !rc && i < w->touched_count; i++) {
+    static const struct nai_stats_columns to = {COUNT, -1, AVG, -1, MAX, P50, P90, -1, -1};
+    const struct sum *sum = &w->sums[w->touched[i]];
+    struct nai_stats stats = nai_bucket_stats(&buckets, w->touched[i]);
+    int64_t row = nai_table_add_row(table);
+    nai_put_stats(table, row, &to, &stats);
+    nai_set_str(table, row, NAME, nai_strings_get(&m->nvtx_table->strings, w->touched[i]));
+    nai_set_i64(table, row, TOTAL, sum->total_ns);
+    nai_set_i64(table, row, SELF, sum->self_ns);
+    nai_set_i64(table, row, GPU, sum->gpu_ns);
+    nai_set_i64(table, row, GPU_SELF, sum->gpu_self_ns);
+    nai_set_i64(table, row, GPU_COUNT, sum->gpu_count);
+    nai_set_f64(table, row, PCT_KERNEL, nai_percent((double)sum->gpu_ns, (double)w->all_ns));
+    put_place(table, row, m, sum->longest, LONGEST_START, PID);
+  }
+  clear(w);
+  nai_buckets_free(&buckets);
+  static const struct nai_sort_by order[] = {{TOTAL, true}, {NAME, false}};
+  return rc ? rc : nai_table_sort(table, order, 2, err);
+}
+
+/* Kernel time and count that lie in ranges of threads of one process, or of all (-2). */
+static void attributed(int64_t *ns, int64_t *count, const struct nai_model *m, int32_t process) {
+  *ns = *count = 0;
+  for (uint32_t i = 0; i < m->node_count; i++)
+    if (process == -2 || m->thread_process[m->nodes[i].thread] == process) {
+      *ns += m->nodes[i].kernel_ns;
+      *count += m->nodes[i].kernel_count;
+    }
+}
+
+static void put_coverage_row(struct nai_table *table, const struct nai_model *m, const char *scope, int32_t process,
+                             int64_t kernel_ns, int64_t kernels, int64_t ranges, int64_t names) {
+  int64_t ns, count, row = nai_table_add_row(table);
+  attributed(&ns, &count, m, process);
+  nai_set_str(table, row, C_SCOPE, scope);
+  nai_set_i64(table, row, C_PID, process < 0 ? NAI_NULL_I64 : nai_model_pid(m, process));
+  nai_set_i64(table, row, C_KERNEL, kernel_ns);
+  nai_set_i64(table, row, C_ATTRIBUTED, ns);
+  if (kernel_ns)
+    nai_set_f64(table, row, C_PCT, nai_percent((double)ns, (double)kernel_ns));
+  nai_set_i64(table, row, C_KERNELS, kernels);
+  nai_set_i64(table, row, C_ATTRIBUTED_KERNELS, count);
+  nai_set_i64(table, row, C_RANGES, ranges);
+  nai_set_i64(table, row, C_NAMES, names);
+}
+
+static int put_processes(struct nai_table *by_pid, struct nai_table *coverage, struct work *w, int64_t all_names,
+                         struct nai_err *err) {
+  const struct nai_model *m = w->m;
+  int64_t all_ranges = 0;
+  for (uint32_t i = 0; i < m->node_count; i++)
+    all_ranges += m->nodes[i].count;
+  put_coverage_row(coverage, m, "all", -2, w->all_ns, m->kernels.n, all_ranges, all_names);
+  for (int32_t p = 0; p < (int32_t)m->process_count; p++) {
+    for (uint32_t t = 0; t < m->thread_count; t++)
+      if (m->thread_process[t] == p)
+        add_thread(w->sums, w->touched, &w->touched_count, m, t);
+    int64_t ns, count, ranges = 0;
+    attributed(&ns, &count, m, p);
+    for (uint32_t i = 0; i < w->touched_count; i++) {
+      const struct sum *sum = &w->sums[w->touched[i]];
+      int64_t row = nai_table_add_row(by_pid);
+      nai_set_i64(by_pid, row, B_PID, nai_model_pid(m, p));
+      nai_set_str(by_pid, row, B_NAME, nai_strings_get(&m->nvtx_table->strings, w->touched[i]));
+      nai_set_i64(by_pid, row, B_COUNT, sum->count);
+      nai_set_i64(by_pid, row, B_TOTAL, sum->total_ns);
+      nai_set_i64(by_pid, row, B_GPU, sum->gpu_ns);
+      nai_set_i64(by_pid, row, B_GPU_COUNT, sum->gpu_count);
+      if (w->process_ns[p])
+        nai_set_f64(by_pid, row, B_COVERAGE, nai_percent((double)ns, (double)w->process_ns[p]));
+      ranges += sum->count;
+    }
+    if (ranges || w->process_kernels[p])
+      put_coverage_row(coverage, m, "process", p, w->process_ns[p], w->process_kernels[p], ranges, w->touched_count);
+    clear(w);
+  }
+  static const struct nai_sort_by order[] = {{B_PID, false}, {B_TOTAL, true}, {B_NAME, false}};
+  return nai_table_sort(by_pid, order, 3, err);
+}
+
+/* --- phases ------------------------------------------------------------------------------------------------------- */
+
+struct phase_sum {
+  int64_t wall_ns, gpu_ns, ranges, kernels;
+  uint32_t longest;
+};
+
+/* First to last moment of the thread's NVTX ranges and API calls, 0 for threads without ranges. */
+static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
+  const struct nai_groups *r = &m->nvtx_by_thread, *c = &m->api_by_thread;
+  int64_t first = INT64_MAX, last = INT64_MIN;
+  if (r->first[thread] == r->first[thread + 1])
+    return 0;
+  for (uint32_t i = r->first[thread]; i < r->first[thread + 1]; i++) {
+    first = m->nvtx.start[r->order[i]] < first ? m->nvtx.start[r->order[i]] : first;
+    last = m->nvtx.end[r->order[i]] > last ? m->nvtx.end[r->order[i]] : last;
+  }
+  for (uint32_t i = c->first[thread]; i < c->first[thread + 1]; i++) {
+    first = m->apis.start[c->order[i]] < first ? m->apis.start[c->order[i]] : first;
+    last = m->apis.end[c->order[i]] > last ? m->apis.end[c->order[i]] : last;
+  }
+  return last - first;
+}
+
+static void sum_phases(struct phase_sum *sums, int count, int *node_phase, const int *name_phase, const struct nai_model *m) {
+  for (uint32_t i = 0; i < m->node_count; i++) {
+    const struct nai_nvtx_node *node = &m->nodes[i];
+    int phase = name_phase[node->name]; /* -1: that of the range around it */
+    if (phase < 0)
+      phase = node->parent == NAI_NO_ROW ? count : node_phase[node->parent];
+    node_phase[i] = phase;
+    struct phase_sum *sum = &sums[phase];
+    sum->wall_ns += node->wall_ns;
+    sum->gpu_ns += node->kernel_ns;
+    sum->kernels += node->kernel_count;
+    sum->ranges += node->count;
+    if (phase < count && is_longer(m, node->longest, sum->longest))
+      sum->longest = node->longest;
+  }
+}
+
+static int put_phases(struct nai_table *table, const struct work *w, struct nai_err *err) {
+  const struct nai_model *m = w->m;
+  uint32_t names = m->nvtx_table->strings.count;
+  int count = nai_phase_map_count(m->phases);
+  struct phase_sum *sums = calloc((size_t)count + 1, sizeof *sums); /* [count]: unmapped */
+  int *name_phase = malloc(((size_t)names + 1) * sizeof *name_phase);
+  int *node_phase = malloc(((size_t)m->node_count + 1) * sizeof *node_phase);
+  int64_t wall = 0, mapped_wall = 0, mapped_gpu = 0, mapped_kernels = 0;
+  int rc = sums && name_phase && node_phase ? NAI_OK : nai_err_nomem(err);
+  if (rc)
+    goto out;
+  for (int p = 0; p <= count; p++)
+    sums[p].longest = NAI_NO_ROW;
+  for (uint32_t i = 0; i < names; i++)
+    name_phase[i] = nai_phase_map_match(m->phases, nai_strings_get(&m->nvtx_table->strings, i));
+  rc = nai_phase_map_check(m->phases, err);
+  if (rc)
+    goto out;
+  sum_phases(sums, count, node_phase, name_phase, m);
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    wall += thread_time(m, t);
+  for (int p = 0; p < count; p++) {
+    mapped_wall += sums[p].wall_ns;
+    mapped_gpu += sums[p].gpu_ns;
+    mapped_kernels += sums[p].kernels;
+  }
+  sums[count].wall_ns = wall - mapped_wall;
+  sums[count].gpu_ns = w->all_ns - mapped_gpu;
+  sums[count].kernels = (int64_t)m->kernels.n - mapped_kernels;
+  for (int p = 0; p <= count; p++) {
+    int64_t row = nai_table_add_row(table);
+    nai_set_str(table, row, P_PHASE, p < count ? nai_phase_map_phase(m->phases, p) : "unmapped");
+    nai_set_i64(table, row, P_WALL, sums[p].wall_ns);
+    nai_set_f64(table, row, P_WALL_PCT, nai_percent((double)sums[p].wall_ns, (double)wall));
+    nai_set_i64(table, row, P_GPU, sums[p].gpu_ns);
+    nai_set_f64(table, row, P_GPU_PCT, nai_percent((double)sums[p].gpu_ns, (double)w->all_ns));
+    nai_set_i64(table, row, P_RANGES, sums[p].ranges);
+    nai_set_i64(table, row, P_KERNELS, sums[p].kernels);
+    put_place(table, row, m, sums[p].longest, P_START, P_PID);
+  }
+  static const struct nai_sort_by order[] = {{P_GPU, true}, {P_WALL, true}, {P_PHASE, false}};
+  rc = nai_table_sort(table, order, 3, err);
+out:
+  free(sums);
+  free(name_phase);
+  free(node_phase);
+  return rc;
+}
+
+static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+  uint32_t names = m->nvtx_table->strings.count;
+  struct work w = {.m = m, .all_ns = nai_total_kernel_ns(m)};
+  w.sums = calloc((size_t)names + 1, sizeof *w.sums);
+  w.touched = malloc(((size_t)names + 1) * sizeof *w.touched);
+  w.process_ns = calloc((size_t)m->process_count + 1, sizeof *w.process_ns);
+  w.process_kernels = calloc((size_t)m->process_count + 1, sizeof *w.process_kernels);
+  int rc = w.sums && w.touched && w.process_ns && w.process_kernels ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t k = 0; !rc && k < m->kernels.n; k++) {
+    int32_t p = m->kernels.process[k] < 0 ? (int32_t)m->process_count : m->kernels.process[k];
+    w.process_ns[p] += m->kernels.end[k] - m->kernels.start[k];
+    w.process_kernels[p]++;
+  }
+  if (!rc)
+    rc = put_ranges(tables[0], &w, err);
+  if (!rc && m->map_nvtx && m->node_count)
+    rc = put_processes(tables[1], tables[2], &w, tables[0]->rows, err);
+  if (!rc && m->map_nvtx && m->phases)
+    rc = put_phases(tables[3], &w, err);
+  free(w.sums);
+  free(w.touched);
+  free(w.process_ns);
+  free(w.process_kernels);
+  return rc;
+}
+
+static const struct nai_schema *const schemas[] = {&ranges_schema, &by_pid_schema, &coverage_schema, &phases_schema, NULL};
+const struct nai_analysis nai_analysis_nvtx = {"nvtx", schemas, run};

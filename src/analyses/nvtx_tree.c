@@ -1,0 +1,73 @@
+/* How do code ranges nest? Table nvtx_tree: the calling-context tree for flame graphs, its smallest nodes left out. */
+#include "analyses/analysis.h"
+
+#include "base/sort.h"
+
+#include <stdlib.h>
+
+enum { NODE, PARENT, PID, TID, THREAD, NAME, COUNT, TOTAL, SELF, GPU, GPU_SELF, START, END };
+static const struct nai_column_def columns[] = {
+    [NODE] = {"node_id", NAI_I64, NAI_ID, "number of this node", NULL},
+    [PARENT] = {"parent_id", NAI_I64, NAI_ID, "node around it, -1 for outermost ranges", NULL},
+    [PID] = {"pid", NAI_I64, NAI_ID, "process", NULL},
+    [TID] = {"tid", NAI_I64, NAI_ID, "thread", NULL},
+    [THREAD] = {"thread_name", NAI_STR, NAI_TEXT, "thread name", NULL},
+    [NAME] = {"range_name", NAI_STR, NAI_TEXT, "canonical NVTX name", NULL},
+    [COUNT] = {"count", NAI_I64, NAI_COUNT, "instances", NULL},
+    [TOTAL] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations", NULL},
+    [SELF] = {"self_time_ms", NAI_I64, NAI_MS, "minus ranges inside", NULL},
+    [GPU] = {"attributed_kernel_time_ms", NAI_I64, NAI_MS, "kernels launched inside", NULL},
+    [GPU_SELF] = {"self_kernel_time_ms", NAI_I64, NAI_MS, "kernels for which this is the innermost range", NULL},
+    [START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest instance", NULL},
+    [END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest instance", NULL},
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("nvtx_tree", "NVTX tree", "All instances of a range name inside the same chain of names on one thread", columns);
+
+enum { MAX_NODES = 4000 };
+
+/* Never grows from parent to child, so whatever is kept has its parents kept. */
+static int64_t weight(const struct nai_nvtx_node *node) {
+  return node->total_ns > node->inclusive_kernel_ns ? node->total_ns : node->inclusive_kernel_ns;
+}
+
+static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+  struct nai_table *table = tables[0];
+  int64_t *weights = malloc(((size_t)m->node_count + 1) * sizeof *weights), limit = 0;
+  int64_t *number = malloc(((size_t)m->node_count + 1) * sizeof *number);
+  int rc = weights && number ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < m->node_count; i++)
+    weights[i] = weight(&m->nodes[i]);
+  if (!rc && m->node_count > MAX_NODES) {
+    nai_select_i64(weights, m->node_count, m->node_count - MAX_NODES);
+    limit = weights[m->node_count - MAX_NODES] + 1;
+  }
+  for (uint32_t i = 0; !rc && i < m->node_count; i++) {
+    const struct nai_nvtx_node *node = &m->nodes[i];
+    number[i] = -1;
+    if (weight(node) < limit || (node->parent != NAI_NO_ROW && number[node->parent] < 0))
+      continue;
+    int64_t row = nai_table_add_row(table);
+    number[i] = row;
+    nai_set_i64(table, row, NODE, row);
+    nai_set_i64(table, row, PARENT, node->parent == NAI_NO_ROW ? -1 : number[node->parent]);
+    nai_set_i64(table, row, PID, nai_get_i64(m->threads, node->thread, TH_PID));
+    nai_set_i64(table, row, TID, nai_get_i64(m->threads, node->thread, TH_TID));
+    struct nai_value thread = nai_table_value(m->threads, node->thread, TH_NAME);
+    nai_set_str(table, row, THREAD, thread.null ? NULL : thread.s);
+    nai_set_str(table, row, NAME, nai_strings_get(&m->nvtx_table->strings, node->name));
+    nai_set_i64(table, row, COUNT, node->count);
+    nai_set_i64(table, row, TOTAL, node->total_ns);
+    nai_set_i64(table, row, SELF, node->self_ns);
+    nai_set_i64(table, row, GPU, node->inclusive_kernel_ns);
+    nai_set_i64(table, row, GPU_SELF, node->kernel_ns);
+    nai_set_i64(table, row, START, m->nvtx.start[node->longest]);
+    nai_set_i64(table, row, END, m->nvtx.end[node->longest]);
+  }
+  free(weights);
+  free(number);
+  return rc;
+}
+
+static const struct nai_schema *const schemas[] = {&schema, NULL};
+const struct nai_analysis nai_analysis_nvtx_tree = {"nvtx_tree", schemas, run};

@@ -1,0 +1,37 @@
+/* Which operating-system calls take host time? Table osrt_calls. */
+#include "analyses/analysis.h"
+
+enum { NAME, COUNT, TOTAL, AVG, P50, P90, MAX };
+static const struct nai_column_def columns[] = {
+    [NAME] = {"function", NAI_STR, NAI_TEXT, "operating-system runtime function", NULL},
+    [COUNT] = {"call_count", NAI_I64, NAI_COUNT, "outermost calls", NULL},
+    [TOTAL] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations over all threads", NULL},
+    [AVG] = {"avg_duration_us", NAI_F64, NAI_US, "mean duration", NULL},
+    [P50] = {"p50_duration_us", NAI_F64, NAI_US, "median duration", NULL},
+    [P90] = {"p90_duration_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},
+    [MAX] = {"max_duration_us", NAI_I64, NAI_US, "longest duration", NULL},
+};
+static const struct nai_schema schema = NAI_SCHEMA("osrt_calls", "OS runtime calls", "One operating-system function", columns);
+
+static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+  const struct nai_table *t = m->osrt_table;
+  struct nai_buckets buckets = {0};
+  uint32_t names = t->strings.count;
+  int rc = nai_buckets_build(&buckets, (uint32_t)t->rows, nai_column_str(t, OS_NAME), names, nai_column_i64(t, OS_START),
+                             nai_column_i64(t, OS_END), err);
+  for (uint32_t i = 0; !rc && i < names; i++) {
+    static const struct nai_stats_columns to = {COUNT, TOTAL, AVG, -1, MAX, P50, P90, -1, -1};
+    struct nai_stats stats = nai_bucket_stats(&buckets, i);
+    if (!stats.count)
+      continue;
+    int64_t row = nai_table_add_row(tables[0]);
+    nai_put_stats(tables[0], row, &to, &stats);
+    nai_set_str(tables[0], row, NAME, nai_strings_get(&t->strings, i));
+  }
+  nai_buckets_free(&buckets);
+  static const struct nai_sort_by order[] = {{TOTAL, true}, {NAME, false}};
+  return rc ? rc : nai_table_sort(tables[0], order, 2, err);
+}
+
+static const struct nai_schema *const schemas[] = {&schema, NULL};
+const struct nai_analysis nai_analysis_osrt = {"osrt", schemas, run};

@@ -1,0 +1,181 @@
+/* How far can the numbers be trusted? Tables data_quality, run_info. */
+#include "analyses/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHECK, SEVERITY, COUNT, DURATION, PCT, SOURCE, DETAIL };
+static const struct nai_column_def columns[] = {
+    [CHECK] = {"check", NAI_STR, NAI_TEXT, "what was checked", NULL},
+    [SEVERITY] = {"severity", NAI_STR, NAI_TEXT, "info, warning or error", NULL},
+    [COUNT] = {"count", NAI_I64, NAI_COUNT, "rows or events concerned", NULL},
+    [DURATION] = {"duration_ms", NAI_I64, NAI_MS, "time concerned", NULL},
+    [PCT] = {"pct_of_window", NAI_F64, NAI_PCT, "of the run's GPU window", NULL},
+    [SOURCE] = {"source_table", NAI_STR, NAI_TEXT, "table of the export", NULL},
+    [DETAIL] = {"detail", NAI_STR, NAI_TEXT, "what it means", NULL},
+};
+static const struct nai_schema quality_schema =
+    NAI_SCHEMA("data_quality", "Data quality", "One thing that limits what this report can say", columns);
+
+enum { GPUS, PROCESSES, WINDOW, KERNELS, RANGES, GRAPHS, OVERHEAD, OVERHEAD_PCT, DROPPED, WARNINGS, ERRORS, UNMATCHED,
+       KERNEL_TIME, START, END, API_CALLS, MEMOPS };
+static const struct nai_column_def run_columns[] = {
+    [GPUS] = {"gpu_count", NAI_I64, NAI_COUNT, "GPUs that ran something", NULL},
+    [PROCESSES] = {"process_count", NAI_I64, NAI_COUNT, "processes with CUDA activity or NVTX", NULL},
+    [WINDOW] = {"window_ms", NAI_I64, NAI_MS, "first operation start to last operation end over all GPUs", NULL},
+    [KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernel executions", NULL},
+    [RANGES] = {"nvtx_range_count", NAI_I64, NAI_COUNT, "NVTX ranges", NULL},
+    [GRAPHS] = {"graph_envelope_count", NAI_I64, NAI_COUNT, "CUDA graph launches traced as one envelope", NULL},
+    [OVERHEAD] = {"profiler_overhead_ms", NAI_I64, NAI_MS, "profiler overhead inside the window (union over threads)", NULL},
+    [OVERHEAD_PCT] = {"profiler_overhead_pct", NAI_F64, NAI_PCT, "of the window", NULL},
+    [DROPPED] = {"dropped_rows", NAI_I64, NAI_COUNT, "rows of the export left out as invalid", NULL},
+    [WARNINGS] = {"diagnostics_warnings", NAI_I64, NAI_COUNT, "warnings nsys gave while capturing", NULL},
+    [ERRORS] = {"diagnostics_errors", NAI_I64, NAI_COUNT, "errors nsys gave while capturing", NULL},
+    [UNMATCHED] = {"unmatched_launches", NAI_I64, NAI_COUNT, "kernels, copies, sets and graphs without launching API call", NULL},
+    [KERNEL_TIME] = {"kernel_time_ms", NAI_I64, NAI_MS, "summed kernel durations", NULL},
+    [START] = {"window_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the window", NULL},
+    [END] = {"window_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the window", NULL},
+    [API_CALLS] = {"api_call_count", NAI_I64, NAI_COUNT, "CUDA API calls", NULL},
+    [MEMOPS] = {"memory_operation_count", NAI_I64, NAI_COUNT, "copies and sets", NULL},
+};
+static const struct nai_schema run_schema = NAI_SCHEMA("run_info", "Run", "The whole run", run_columns);
+
+static int64_t add(struct nai_table *t, const char *check, const char *severity, const char *source, int64_t count,
+                   const char *detail) {
+  int64_t row = nai_table_add_row(t);
+  nai_set_str(t, row, CHECK, check);
+  nai_set_str(t, row, SEVERITY, severity);
+  nai_set_str(t, row, SOURCE, source);
+  nai_set_i64(t, row, COUNT, count);
+  nai_set_str(t, row, DETAIL, detail);
+  return row;
+}
+
+static void add_timed(struct nai_table *t, const struct nai_model *m, const char *check, const char *severity,
+                      const char *source, int64_t count, int64_t ns, const char *detail) {
+  int64_t row = add(t, check, severity, source, count, detail);
+  nai_set_i64(t, row, DURATION, ns);
+  nai_set_f64(t, row, PCT, nai_percent((double)ns, (double)(m->window_end - m->window_start)));
+}
+
+/* Profiler overhead inside the GPU window, as a union: several threads flush buffers at once. */
+static int overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *m, int source, struct nai_err *err) {
+  const struct nai_table *t = m->overhead_table;
+  const int64_t *start = nai_column_i64(t, OE_START), *end = nai_column_i64(t, OE_END);
+  const int32_t *from = nai_column_i32(t, OE_SOURCE);
+  struct nai_groups order = {0};
+  struct nai_intervals all = {0};
+  int32_t *group = malloc(((size_t)t->rows + 1) * sizeof *group);
+  *count = 0;
+  for (int64_t i = 0; group && i < t->rows; i++) {
+    group[i] = from[i] == source ? 0 : -1;
+    *count += from[i] == source;
+  }
+  int rc = group ? nai_groups_build(&order, (uint32_t)t->rows, group, 1, start, end, NULL, NULL, err) : nai_err_nomem(err);
+  for (int64_t i = 0; !rc && i < *count; i++) {
+    int64_t a = start[order.order[i]], b = end[order.order[i]];
+    nai_intervals_add(&all, a > m->window_start ? a : m->window_start, b < m->window_end ? b : m->window_end);
+  }
+  *ns = nai_intervals_total(&all);
+  if (all.oom)
+    rc = nai_err_nomem(err);
+  nai_groups_free(&order);
+  nai_intervals_free(&all);
+  free(group);
+  return rc;
+}
+
+static int64_t unmatched(const uint32_t *api, uint32_t n) {
+  int64_t count = 0;
+  for (uint32_t i = 0; i < n; i++)
+    count += api[i] == NAI_NO_ROW;
+  return count;
+}
+
+/* Notes of probe and extract become rows; dropped rows and diagnostics are counted on the way. */
+static void put_notes(struct nai_table *quality, struct nai_table *run, const struct nai_model *m) {
+  int64_t dropped = 0, warnings = 0, errors = 0;
+  for (int64_t i = 0; i < m->notes->rows; i++) {
+    const char *check = nai_get_str(m->notes, i, NO_CHECK), *severity = nai_get_str(m->notes, i, NO_SEVERITY);
+    int64_t count = nai_get_i64(m->notes, i, NO_COUNT);
+    add(quality, check, severity, nai_get_str(m->notes, i, NO_SOURCE), count, nai_get_str(m->notes, i, NO_DETAIL));
+    if (strncmp(check, "rows-", 5) == 0)
+      dropped += count;
+    if (strcmp(check, "diagnostic") == 0)
+      *(strcmp(severity, "error") == 0 ? &errors : &warnings) += count;
+  }
+  nai_set_i64(run, 0, DROPPED, dropped);
+  nai_set_i64(run, 0, WARNINGS, warnings);
+  nai_set_i64(run, 0, ERRORS, errors);
+}
+
+static void put_graphs(struct nai_table *quality, const struct nai_model *m) {
+  int64_t envelope_ns = 0, node_kernels = 0, graph_calls = 0;
+  for (uint32_t i = 0; i < m->graphs.n; i++)
+    envelope_ns += m->graphs.end[i] - m->graphs.start[i];
+  for (uint32_t i = 0; i < m->kernels.n; i++)
+    node_kernels += m->kernels.graph[i] != NAI_NULL_I32;
+  for (uint32_t i = 0; i < m->apis.n; i++)
+    graph_calls += strncmp(nai_model_api_name(m, i), "cudaGraphLaunch", 15) == 0 ||
+                   strncmp(nai_model_api_name(m, i), "cuGraphLaunch", 13) == 0;
+  if (m->graphs.n)
+    add_timed(quality, m, "graph-envelopes", "warning", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", m->graphs.n, envelope_ns,
+              "CUDA graphs were traced as one envelope each: the kernels inside are invisible, so kernel statistics are "
+              "incomplete; capture with --cuda-graph-trace=node to see them");
+  if (node_kernels)
+    add(quality, "graph-nodes", "info", "CUPTI_ACTIVITY_KIND_KERNEL", node_kernels, "kernels that ran inside CUDA graphs, traced node by node");
+  if (graph_calls && !m->graphs.n && !node_kernels)
+    add(quality, "graphs-invisible", "warning", "CUPTI_ACTIVITY_KIND_RUNTIME", graph_calls,
+        "CUDA graphs were launched but neither envelopes nor nodes were traced: their GPU time counts as idle");
+}
+
+static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+  struct nai_table *quality = tables[0], *info = tables[1];
+  int64_t profiler_ns, profiler_count, cuda_ns, cuda_count, window = m->window_end - m->window_start, crossing = 0, active = 0;
+  int rc = overhead_in_window(&profiler_ns, &profiler_count, m, NAI_OVERHEAD_PROFILER, err);
+  if (!rc)
+    rc = overhead_in_window(&cuda_ns, &cuda_count, m, NAI_OVERHEAD_CUDA, err);
+  if (rc)
+    return rc;
+  nai_table_add_row(info);
+  put_notes(quality, info, m);
+  int64_t no_launch = unmatched(m->kernel_api, m->kernels.n) + unmatched(m->memop_api, m->memops.n) +
+                      unmatched(m->graph_api, m->graphs.n);
+  if (no_launch)
+    add(quality, "unmatched-launches", "info", "CUPTI_ACTIVITY_KIND_RUNTIME", no_launch,
+        "GPU operations whose launching API call is not in the export: the cause of gaps before them is unknown, and they "
+        "belong to no NVTX range");
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    crossing += m->crossing[t];
+  if (crossing)
+    add(quality, "crossing-ranges", "info", "NVTX_EVENTS", crossing,
+        "push/pop ranges that overlap another without lying in it; attached to the innermost range that holds them whole");
+  put_graphs(quality, m);
+  if (profiler_count)
+    add_timed(quality, m, "profiler-overhead", "info", "PROFILER_OVERHEAD", profiler_count, profiler_ns,
+              "time the profiler itself took inside the window");
+  if (cuda_count)
+    add_timed(quality, m, "cuda-overhead", "info", "CUPTI_ACTIVITY_KIND_OVERHEAD", cuda_count, cuda_ns,
+              "time the CUDA driver took for module loading and full command buffers");
+  for (int64_t i = 0; i < m->capabilities->rows; i++)
+    if (!nai_get_i64(m->capabilities, i, CP_AVAILABLE))
+      add(quality, "missing-table", "info", nai_get_str(m->capabilities, i, CP_SOURCE), 1,
+          nai_get_str(m->capabilities, i, CP_DETAIL));
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    active += m->gpus[g].op_count > 0;
+  const struct {
+    int column;
+    int64_t value;
+  } facts[] = {{GPUS, active}, {PROCESSES, m->process_count}, {WINDOW, window}, {KERNELS, m->kernels.n},
+               {RANGES, 0}, {GRAPHS, m->graphs.n}, {OVERHEAD, profiler_ns}, {UNMATCHED, no_launch},
+               {KERNEL_TIME, nai_total_kernel_ns(m)}, {START, m->window_start}, {END, m->window_end},
+               {API_CALLS, m->apis.n}, {MEMOPS, m->memops.n}};
+  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+    nai_set_i64(info, 0, facts[i].column, facts[i].value);
+  nai_set_i64(info, 0, RANGES, m->nvtx_by_thread.first[m->thread_count]);
+  nai_set_f64(info, 0, OVERHEAD_PCT, nai_percent((double)profiler_ns, (double)window));
+  return NAI_OK;
+}
+
+static const struct nai_schema *const schemas[] = {&quality_schema, &run_schema, NULL};
+const struct nai_analysis nai_analysis_quality = {"quality", schemas, run};

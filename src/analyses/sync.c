@@ -1,0 +1,229 @@
+/* Where does the host wait for a GPU, and was the GPU busy meanwhile? Tables sync_calls, sync_by_pid. */
+#include "analyses/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* sync_by_pid has pid first; the other columns are those of sync_calls in the same order. */
+enum { NAME, CLASS, COUNT, TOTAL, AVG, P50, P90, MAX, PCT_THREAD, GPU_BUSY, TOP_RANGE, LONGEST_START, LONGEST_END,
+       PID, TID, GPU_IDLE, PCT_THREAD_IDLE, COLUMNS };
+#define SHARED_COLUMNS                                                                                                 \
+  {"api_name", NAI_STR, NAI_TEXT, "API function", NULL},                                                               \
+  {"class", NAI_STR, NAI_TEXT, "blocking, ordering or poll; only blocking calls make the host wait", NULL},            \
+  {"call_count", NAI_I64, NAI_COUNT, "calls", NULL},                                                                   \
+  {"total_time_ms", NAI_I64, NAI_MS, "summed durations", NULL},                                                        \
+  {"avg_duration_us", NAI_F64, NAI_US, "mean duration", NULL},                                                         \
+  {"p50_duration_us", NAI_F64, NAI_US, "median duration", NULL},                                                       \
+  {"p90_duration_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},                                          \
+  {"max_duration_us", NAI_I64, NAI_US, "longest duration", NULL},                                                      \
+  {"pct_of_thread_window", NAI_F64, NAI_PCT,                                                                           \
+   "of the summed windows (first to last API call) of the threads that made these calls", NULL},                       \
+  {"gpu_busy_pct", NAI_F64, NAI_PCT, "share of this time in which the process's GPUs were busy", NULL},                \
+  {"top_nvtx_range", NAI_STR, NAI_TEXT, "innermost NVTX range with most of this time", NULL},                          \
+  {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest call", NULL},                                  \
+  {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest call", NULL}
+static const struct nai_column_def columns[] = {
+    SHARED_COLUMNS,
+    [PID] = {"pid", NAI_I64, NAI_ID, "process of the longest call", NULL},
+    [TID] = {"tid", NAI_I64, NAI_ID, "thread of the longest call", NULL},
+    [GPU_IDLE] = {"gpu_idle_ms", NAI_I64, NAI_MS, "part of this time in which the process's GPUs ran nothing", NULL},
+    [PCT_THREAD_IDLE] = {"pct_of_thread_window_gpu_idle", NAI_F64, NAI_PCT, "gpu_idle_ms, of the same thread windows", NULL},
+};
+static const struct nai_schema calls_schema =
+    NAI_SCHEMA("sync_calls", "Synchronisation", "One synchronising API function", columns);
+
+static const struct nai_column_def pid_columns[] = {
+    {"pid", NAI_I64, NAI_ID, "process", NULL},
+    SHARED_COLUMNS,
+    {"tid", NAI_I64, NAI_ID, "thread of the longest call", NULL},
+    {"gpu_idle_ms", NAI_I64, NAI_MS, "part of this time in which the process's GPUs ran nothing", NULL},
+    {"pct_of_thread_window_gpu_idle", NAI_F64, NAI_PCT, "gpu_idle_ms, of the same thread windows", NULL},
+};
+static const struct nai_schema by_pid_schema =
+    NAI_SCHEMA("sync_by_pid", "Synchronisation by process", "One synchronising API function in one process", pid_columns);
+
+/* One call that is listed. */
+struct call {
+  uint32_t api, name;
+  int32_t process, thread;
+};
+
+/* Classes as they are shown, NULL for calls that are not listed. */
+static const char *class_of(const struct nai_model *m, uint32_t api) {
+  if (nai_model_api_blocks(m, api))
+    return "blocking";
+  switch (m->api_class[m->apis.name[api]]) {
+  case NAI_API_ORDERING:
+    return "ordering";
+  case NAI_API_POLL:
+    return "poll";
+  default:
+    return NULL;
+  }
+}
+
+/* Busy time of the union of a process's GPUs. */
+struct process_busy {
+  struct nai_intervals busy;
+  struct nai_coverage coverage;
+};
+
+static int find_busy(struct process_busy *out, const struct nai_model *m, int32_t process, struct nai_err *err) {
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
+    const struct nai_gpu *gpu = &m->gpus[g];
+    bool used = false;
+    for (uint32_t i = 0; i < gpu->op_count && !used; i++) {
+      const struct nai_op *op = &gpu->ops[i];
+      used = (op->type == NAI_OP_KERNEL  ? m->kernels.process[op->row]
+              : op->type == NAI_OP_GRAPH ? m->graphs.process[op->row]
+                                         : m->memops.process[op->row]) == process;
+    }
+    if (!used)
+      continue;
+    struct nai_intervals both = {0};
+    nai_intervals_union(&both, &out->busy, &gpu->all);
+    nai_intervals_free(&out->busy);
+    out->busy = both;
+  }
+  return nai_coverage_new(&out->coverage, &out->busy, err);
+}
+
+static int compare_calls(const void *pa, const void *pb, void *by_process) {
+  const struct call *a = pa, *b = pb;
+  if (*(const bool *)by_process && a->process != b->process)
+    return a->process < b->process ? -1 : 1;
+  if (a->name != b->name)
+    return a->name < b->name ? -1 : 1;
+  return (a->api > b->api) - (a->api < b->api);
+}
+
+struct context {
+  const struct nai_model *m;
+  struct process_busy *busy;
+  int64_t *values;     /* scratch, one per call */
+  uint32_t *range_of;  /* scratch: NVTX name ids */
+  int64_t *range_ns;   /* per NVTX name id, zero between uses */
+  uint8_t *thread_seen;/* per thread, zero between uses */
+};
+
+/* Length of the thread's window: first API call start to last API call end. */
+static int64_t thread_window(const struct nai_model *m, int32_t thread) {
+  const struct nai_groups *g = &m->api_by_thread;
+  uint32_t first = g->first[thread], end = g->first[thread + 1];
+  int64_t last = INT64_MIN;
+  for (uint32_t i = first; i < end; i++)
+    last = m->apis.end[g->order[i]] > last ? m->apis.end[g->order[i]] : last;
+  return first == end ? 0 : last - m->apis.start[g->order[first]];
+}
+
+static const char *top_range(struct context *x, const struct call *calls, uint32_t n) {
+  const struct nai_strings *names = &x->m->nvtx_table->strings;
+  uint32_t distinct = 0, best = NAI_NO_STRING;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t range = x->m->api_range[calls[i].api];
+    if (range == NAI_NO_ROW)
+      continue;
+    uint32_t name = x->m->nvtx.name[range];
+    if (!x->range_ns[name])
+      x->range_of[distinct++] = name;
+    x->range_ns[name] += x->m->apis.end[calls[i].api] - x->m->apis.start[calls[i].api] + 1;
+  }
+  for (uint32_t i = 0; i < distinct; i++) {
+    uint32_t name = x->range_of[i];
+    if (best == NAI_NO_STRING || x->range_ns[name] > x->range_ns[best] ||
+        (x->range_ns[name] == x->range_ns[best] && strcmp(nai_strings_get(names, name), nai_strings_get(names, best)) < 0))
+      best = name;
+  }
+  for (uint32_t i = 0; i < distinct; i++)
+    x->range_ns[x->range_of[i]] = 0;
+  return best == NAI_NO_STRING ? NULL : nai_strings_get(names, best);
+}
+
+/* One row from the calls of one group; columns from NAME on lie at `shift`. */
+static void put_group(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process) {
+  const struct nai_model *m = x->m;
+  int s = by_process ? 1 : 0; /* where api_name is */
+  int64_t busy = 0, total = 0, windows = 0;
+  uint32_t longest = calls[0].api;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t api = calls[i].api;
+    int64_t length = m->apis.end[api] - m->apis.start[api], most = m->apis.end[longest] - m->apis.start[longest];
+    x->values[i] = length;
+    total += length;
+    if (length > most || (length == most && m->apis.start[api] < m->apis.start[longest]))
+      longest = api;
+    if (calls[i].process >= 0)
+      busy += nai_coverage_within(&x->busy[calls[i].process].coverage, m->apis.start[api], m->apis.end[api]);
+    if (!x->thread_seen[calls[i].thread])
+      windows += thread_window(m, calls[i].thread);
+    x->thread_seen[calls[i].thread] = 1;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    x->thread_seen[calls[i].thread] = 0;
+  struct nai_stats stats = nai_stats_of(x->values, n);
+  struct nai_stats_columns to = {s + COUNT, s + TOTAL, s + AVG, -1, s + MAX, s + P50, s + P90, -1, -1};
+  int64_t row = nai_table_add_row(table);
+  nai_put_stats(table, row, &to, &stats);
+  nai_set_str(table, row, s + NAME, nai_model_api_name(m, calls[0].api));
+  nai_set_str(table, row, s + CLASS, class_of(m, calls[0].api));
+  nai_set_f64(table, row, s + PCT_THREAD, nai_percent((double)total, (double)windows));
+  nai_set_f64(table, row, s + GPU_BUSY, nai_percent((double)busy, (double)total));
+  nai_set_str(table, row, s + TOP_RANGE, top_range(x, calls, n));
+  nai_set_i64(table, row, s + LONGEST_START, m->apis.start[longest]);
+  nai_set_i64(table, row, s + LONGEST_END, m->apis.end[longest]);
+  /* In sync_by_pid the pid comes first, so the columns after it are in the same places in both tables. */
+  nai_set_i64(table, row, by_process ? 0 : PID, nai_get_i64(m->threads, m->apis.thread[longest], TH_PID));
+  nai_set_i64(table, row, TID, nai_get_i64(m->threads, m->apis.thread[longest], TH_TID));
+  nai_set_i64(table, row, GPU_IDLE, total - busy);
+  nai_set_f64(table, row, PCT_THREAD_IDLE, nai_percent((double)(total - busy), (double)windows));
+}
+
+static int fill(struct nai_table *table, struct context *x, struct call *calls, uint32_t n, bool by_process,
+                struct nai_err *err) {
+  qsort_r(calls, n, sizeof *calls, compare_calls, &by_process);
+  for (uint32_t i = 0, j; i < n; i = j) {
+    for (j = i + 1; j < n && calls[j].name == calls[i].name && (!by_process || calls[j].process == calls[i].process); j++)
+      ;
+    put_group(table, x, calls + i, j - i, by_process);
+  }
+  int s = by_process ? 1 : 0;
+  struct nai_sort_by order[] = {{s + CLASS, false}, {s + TOTAL, true}, {s + NAME, false}, {by_process ? 0 : PID, false}};
+  return nai_table_sort(table, order, 4, err);
+}
+
+static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+  uint32_t n = 0;
+  struct context x = {.m = m};
+  struct call *calls = malloc(((size_t)m->apis.n + 1) * sizeof *calls);
+  x.busy = calloc((size_t)m->process_count + 1, sizeof *x.busy);
+  x.range_of = malloc(((size_t)m->nvtx_table->strings.count + 1) * sizeof *x.range_of);
+  x.range_ns = calloc((size_t)m->nvtx_table->strings.count + 1, sizeof *x.range_ns);
+  x.thread_seen = calloc((size_t)m->thread_count + 1, 1);
+  int rc = calls && x.busy && x.range_of && x.range_ns && x.thread_seen ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < m->apis.n; i++)
+    if (class_of(m, i))
+      calls[n++] = (struct call){i, m->apis.name[i], m->thread_process[m->apis.thread[i]], m->apis.thread[i]};
+  x.values = rc ? NULL : malloc(((size_t)n + 1) * sizeof *x.values);
+  if (!rc && !x.values)
+    rc = nai_err_nomem(err);
+  for (uint32_t p = 0; !rc && p < m->process_count; p++)
+    rc = find_busy(&x.busy[p], m, (int32_t)p, err);
+  if (!rc)
+    rc = fill(tables[0], &x, calls, n, false, err);
+  if (!rc)
+    rc = fill(tables[1], &x, calls, n, true, err);
+  for (uint32_t p = 0; x.busy && p < m->process_count; p++) {
+    nai_intervals_free(&x.busy[p].busy);
+    nai_coverage_free(&x.busy[p].coverage);
+  }
+  free(x.busy);
+  free(calls);
+  free(x.values);
+  free(x.range_of);
+  free(x.range_ns);
+  free(x.thread_seen);
+  return rc;
+}
+
+static const struct nai_schema *const schemas[] = {&calls_schema, &by_pid_schema, NULL};
+const struct nai_analysis nai_analysis_sync = {"sync", schemas, run};
