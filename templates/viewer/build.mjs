@@ -23,7 +23,10 @@ await build({ ...common, entryPoints: ['src/main.js'], format: 'iife', outfile: 
 await build({ ...common, entryPoints: ['src/style/index.css'], outfile: join(outputDir, 'viewer.css') });
 
 mkdirSync(outputDir, { recursive: true });
-for (const [name, closingTag] of [['viewer.js', '</script'], ['viewer.css', '</style']]) {
+for (const [name, closingTag] of [
+  ['viewer.js', '</script'],
+  ['viewer.css', '</style'],
+]) {
   const bytes = readFileSync(join(outputDir, name));
   const text = bytes.toString('utf8').toLowerCase();
   // Either would end the element early, or switch the HTML parser's script state.

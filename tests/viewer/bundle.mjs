@@ -35,12 +35,16 @@ function check(condition, message) {
 try {
   cpSync(viewer, scratch, { recursive: true, filter: (path) => !['node_modules', 'dist'].includes(basename(path)) });
   test('the lock file names no host', () => {
-    check(!/"resolved"|https?:\/\/(?!opencollective|github)/.test(readFileSync(join(viewer, 'package-lock.json'), 'utf8')), 'package-lock.json names a host');
+    check(
+      !/"resolved"|https?:\/\/(?!opencollective|github)/.test(readFileSync(join(viewer, 'package-lock.json'), 'utf8')),
+      'package-lock.json names a host',
+    );
   });
   test('every development dependency is pinned', () => {
     const { devDependencies, dependencies } = JSON.parse(readFileSync(join(viewer, 'package.json'), 'utf8'));
     check(dependencies === undefined, 'the bundle has no runtime dependency');
-    for (const [name, version] of Object.entries(devDependencies)) check(/^\d+\.\d+\.\d+$/.test(version), `${name} is ${version}`);
+    for (const [name, version] of Object.entries(devDependencies))
+      check(/^\d+\.\d+\.\d+$/.test(version), `${name} is ${version}`);
   });
   test('the pinned tools install', () => npm('ci', '--prefer-offline'));
   test('the sources pass the type check', () => npm('run', 'check'));
@@ -51,12 +55,17 @@ try {
   });
   for (const name of committed) {
     test(`${name} equals a fresh build`, () => {
-      check(readFileSync(join(viewer, 'dist', name)).equals(readFileSync(join(scratch, 'dist', name))), 'differs: run npm run build in templates/viewer and commit dist');
+      check(
+        readFileSync(join(viewer, 'dist', name)).equals(readFileSync(join(scratch, 'dist', name))),
+        'differs: run npm run build in templates/viewer and commit dist',
+      );
     });
   }
   for (const name of ['viewer.js', 'viewer.css']) {
     test(`the digest of ${name} is that of its bytes`, () => {
-      const digest = createHash('sha256').update(readFileSync(join(viewer, 'dist', name))).digest('base64');
+      const digest = createHash('sha256')
+        .update(readFileSync(join(viewer, 'dist', name)))
+        .digest('base64');
       check(readFileSync(join(viewer, 'dist', `${name}.sha256`), 'utf8') === digest, 'digest differs');
     });
   }

@@ -13,7 +13,12 @@ import { TimelineView } from './timeline/view.js';
 /** @typedef {'overview' | 'timeline' | 'tables' | 'nvtx'} ViewName */
 
 /** @type {[ViewName, string][]} */
-const VIEWS = [['overview', 'Overview'], ['timeline', 'Timeline'], ['tables', 'Tables'], ['nvtx', 'NVTX']];
+const VIEWS = [
+  ['overview', 'Overview'],
+  ['timeline', 'Timeline'],
+  ['tables', 'Tables'],
+  ['nvtx', 'NVTX'],
+];
 const THEMES = ['auto', 'light', 'dark'];
 const THEME_KEY = 'nsys-ai-theme';
 
@@ -45,18 +50,36 @@ export class App {
   buildHeader() {
     const views = byId('views');
     const tools = byId('tools');
-    this.tabs = VIEWS.map(([view, label], index) => h('button', { type: 'button', 'data-view': view, title: `${label} (${index + 1})`, onclick: () => this.open(view) }, label));
+    this.tabs = VIEWS.map(([view, label], index) =>
+      h(
+        'button',
+        { type: 'button', 'data-view': view, title: `${label} (${index + 1})`, onclick: () => this.open(view) },
+        label,
+      ),
+    );
     views.append(...this.tabs);
     views.hidden = false;
-    const link = h('button', { type: 'button', title: 'Copy a link to exactly this place', onclick: async () => {
-      this.state.write(false);
-      const done = await copyText(location.href);
-      link.textContent = done ? 'Copied' : 'Failed';
-      setTimeout(() => (link.textContent = 'Link'), 1500);
-    } }, 'Link');
+    const link = h(
+      'button',
+      {
+        type: 'button',
+        title: 'Copy a link to exactly this place',
+        onclick: async () => {
+          this.state.write(false);
+          const done = await copyText(location.href);
+          link.textContent = done ? 'Copied' : 'Failed';
+          setTimeout(() => (link.textContent = 'Link'), 1500);
+        },
+      },
+      'Link',
+    );
     this.themeButton = h('button', { type: 'button', onclick: () => this.nextTheme() });
     this.showThemeButton();
-    tools.append(link, this.themeButton, h('button', { type: 'button', title: 'Keys and hints (?)', 'aria-label': 'Help', onclick: () => this.help.open() }, '?'));
+    tools.append(
+      link,
+      this.themeButton,
+      h('button', { type: 'button', title: 'Keys and hints (?)', 'aria-label': 'Help', onclick: () => this.help.open() }, '?'),
+    );
     tools.hidden = false;
   }
 
@@ -131,7 +154,9 @@ export class App {
 
   /** @param {Evidence} evidence */
   canPlace(evidence) {
-    return typeof evidence.start_ns === 'number' || (typeof evidence.name === 'string' && this.model.nameIndex.has(evidence.name));
+    return (
+      typeof evidence.start_ns === 'number' || (typeof evidence.name === 'string' && this.model.nameIndex.has(evidence.name))
+    );
   }
 
   /**
@@ -189,7 +214,8 @@ export class App {
     else if (event.key === '?') this.help.open();
     else if (event.key === '/') this.focusSearch();
     // Enter and Space belong to the control in focus; other keys reach the timeline from anywhere in its view.
-    else if (this.view === 'timeline' && !(target.closest('button') && (event.key === 'Enter' || event.key === ' '))) timelineKeys(this.timeline, event);
+    else if (this.view === 'timeline' && !(target.closest('button') && (event.key === 'Enter' || event.key === ' ')))
+      timelineKeys(this.timeline, event);
     else return;
     event.preventDefault();
   }

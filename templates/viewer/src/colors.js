@@ -3,13 +3,36 @@
 
 /** Every colour here is dark enough for white labels, in either theme. */
 const CATEGORY_COLORS = {
-  communication: '#bd6418', attention: '#7658b8', gemm: '#386cbb', convolution: '#5560bd', normalization: '#23807a',
-  softmax: '#2a7d9b', embedding: '#8a7024', optimizer: '#92664a', reduction: '#448440', elementwise: '#6d812c',
-  copy: '#b04f88', other: '#6c7783',
+  communication: '#bd6418',
+  attention: '#7658b8',
+  gemm: '#386cbb',
+  convolution: '#5560bd',
+  normalization: '#23807a',
+  softmax: '#2a7d9b',
+  embedding: '#8a7024',
+  optimizer: '#92664a',
+  reduction: '#448440',
+  elementwise: '#6d812c',
+  copy: '#b04f88',
+  other: '#6c7783',
 };
 const NAME_COLORS = [
-  '#3f6fb5', '#b5652a', '#468446', '#7a5db0', '#a8517f', '#2f8079', '#8d6748', '#3d7c9e', '#8a752a', '#5a63b3',
-  '#a8544f', '#66803a', '#84579a', '#3f7d62', '#6b7683', '#99643a',
+  '#3f6fb5',
+  '#b5652a',
+  '#468446',
+  '#7a5db0',
+  '#a8517f',
+  '#2f8079',
+  '#8d6748',
+  '#3d7c9e',
+  '#8a752a',
+  '#5a63b3',
+  '#a8544f',
+  '#66803a',
+  '#84579a',
+  '#3f7d62',
+  '#6b7683',
+  '#99643a',
 ];
 const NVTX_COLORS = ['#4b6a8f', '#5f6f9c', '#4d7c86', '#6b6d94', '#55789b', '#5d7d73', '#75698f', '#4f7399'];
 const API_COLORS = { plain: '#7c8794', blocking: '#cc3b2f', ordering: '#b7791f' };
@@ -24,13 +47,20 @@ export const UTILIZATION_PARTS = /** @type {const} */ ([
 
 /** @type {Record<string, string>} */
 export const CAUSE_COLORS = {
-  host_sync: '#cc3b2f', host_api: '#d9770f', host_code: '#b8921a', dependency: '#6b7f99', unknown: '#8d949c',
+  host_sync: '#cc3b2f',
+  host_api: '#d9770f',
+  host_code: '#b8921a',
+  dependency: '#6b7f99',
+  unknown: '#8d949c',
 };
 
 /** @type {Record<string, string>} */
 export const CAUSE_LABELS = {
-  host_sync: 'host waiting in a synchronisation', host_api: 'host inside CUDA calls', host_code: 'host code between launches',
-  dependency: 'work queued, waiting for other work', unknown: 'unknown',
+  host_sync: 'host waiting in a synchronisation',
+  host_api: 'host inside CUDA calls',
+  host_code: 'host code between launches',
+  dependency: 'work queued, waiting for other work',
+  unknown: 'unknown',
 };
 
 /** @param {string} text */
@@ -87,12 +117,17 @@ export class EventColors {
   forLane(lane) {
     const { name, aux } = this.model.events;
     switch (lane.kind) {
-      case 'kernel': return (event) => this.gpu[name[event]];
+      case 'kernel':
+        return (event) => this.gpu[name[event]];
       case 'copy':
-      case 'set': return (event) => this.copy[name[event]];
-      case 'graph': return () => GRAPH_COLOR;
-      case 'api': return (event) => this.api[aux[event]] ?? API_COLORS.plain;
-      default: return (event) => this.range[name[event]];
+      case 'set':
+        return (event) => this.copy[name[event]];
+      case 'graph':
+        return () => GRAPH_COLOR;
+      case 'api':
+        return (event) => this.api[aux[event]] ?? API_COLORS.plain;
+      default:
+        return (event) => this.range[name[event]];
     }
   }
 }
@@ -103,9 +138,20 @@ export function readTheme() {
   /** @param {string} name */
   const get = (name) => style.getPropertyValue(name).trim();
   return {
-    background: get('--surface'), raised: get('--raised'), text: get('--text'), muted: get('--muted'), line: get('--line'),
-    grid: get('--grid'), accent: get('--accent'), selection: get('--selection'), band: get('--band'),
-    compute: get('--compute'), comm: get('--comm'), copy: get('--copy'), idle: get('--idle'), match: get('--match'),
+    background: get('--surface'),
+    raised: get('--raised'),
+    text: get('--text'),
+    muted: get('--muted'),
+    line: get('--line'),
+    grid: get('--grid'),
+    accent: get('--accent'),
+    selection: get('--selection'),
+    band: get('--band'),
+    compute: get('--compute'),
+    comm: get('--comm'),
+    copy: get('--copy'),
+    idle: get('--idle'),
+    match: get('--match'),
     font: '11px ' + get('--font'),
   };
 }

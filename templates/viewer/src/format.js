@@ -8,6 +8,11 @@ export function integer(value) {
   return groups.format(value);
 }
 
+/** @param {number} value @param {string} one @param {string} [many] */
+export function counted(value, one, many = `${one}s`) {
+  return `${integer(value)} ${value === 1 ? one : many}`;
+}
+
 /** Four significant digits. @param {number} value */
 function significant(value) {
   const size = Math.abs(value);
@@ -98,13 +103,26 @@ export class Clock {
 
 /** @type {Record<string, string>} */
 const unitLabels = {
-  ns: 'ns', us: 'µs', ms: 'ms', s: 's', bytes: 'bytes', percent: '%', per_second: '1/s', gb_per_s: 'GB/s',
+  ns: 'ns',
+  us: 'µs',
+  ms: 'ms',
+  s: 's',
+  bytes: 'bytes',
+  percent: '%',
+  per_second: '1/s',
+  gb_per_s: 'GB/s',
   timestamp_ns: 'time',
 };
 
 /** @param {Column} column */
 export function unitLabel(column) {
   return unitLabels[column.unit] ?? '';
+}
+
+/** Cell text with its unit, unless the text says it already. @param {string} text @param {Column} column */
+export function withUnit(text, column) {
+  const unit = column.unit === 'timestamp_ns' || column.unit === 'bytes' ? '' : unitLabel(column);
+  return unit ? `${text} ${unit}` : text;
 }
 
 /** @type {Record<string, number>} */

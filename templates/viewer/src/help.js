@@ -24,12 +24,37 @@ export class HelpDialog {
     /** @param {string} title @param {readonly (readonly [string, string])[]} rows */
     const section = (title, rows) => [
       h('h3', {}, title),
-      h('dl', { class: 'keys' }, rows.flatMap(([keys, text]) => [h('dt', {}, keys.split('  ').map((key) => h('kbd', {}, key))), h('dd', {}, text)])),
+      h(
+        'dl',
+        { class: 'keys' },
+        rows.flatMap(([keys, text]) => [
+          h(
+            'dt',
+            {},
+            keys.split('  ').map((key) => h('kbd', {}, key)),
+          ),
+          h('dd', {}, text),
+        ]),
+      ),
     ];
-    this.dialog = h('dialog', { class: 'help', 'aria-label': 'Help' },
-      h('header', {}, h('h2', {}, 'Keys and gestures'), h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => this.dialog.close() }, '×')),
-      section('Everywhere', GENERAL), section('Timeline', TIMELINE_KEYS), section('Pointer', POINTER),
-      h('p', { class: 'muted' }, 'The address holds the view: copy it with “Link” and whoever opens the same file sees the same place.'));
+    this.dialog = h(
+      'dialog',
+      { class: 'help', 'aria-label': 'Help' },
+      h(
+        'header',
+        {},
+        h('h2', {}, 'Keys and gestures'),
+        h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => this.dialog.close() }, '×'),
+      ),
+      section('Everywhere', GENERAL),
+      section('Timeline', TIMELINE_KEYS),
+      section('Pointer', POINTER),
+      h(
+        'p',
+        { class: 'muted' },
+        'The address holds the view: copy it with “Link” and whoever opens the same file sees the same place.',
+      ),
+    );
     document.body.append(this.dialog);
   }
 

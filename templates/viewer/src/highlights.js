@@ -14,8 +14,20 @@ const ROWS = 8;
 
 /** @type {Ranking[]} */
 const RANKINGS = [
-  { table: 'kernels', title: 'Longest kernels', label: 'kernel_name', value: 'total_time_ms', of: (app) => sum(app.model.table('kernels'), 'total_time_ms') },
-  { table: 'nvtx_ranges', title: 'NVTX ranges by GPU time', label: 'range_name', value: 'attributed_kernel_time_ms', of: (app) => sum(app.model.table('kernels'), 'total_time_ms') },
+  {
+    table: 'kernels',
+    title: 'Longest kernels',
+    label: 'kernel_name',
+    value: 'total_time_ms',
+    of: (app) => sum(app.model.table('kernels'), 'total_time_ms'),
+  },
+  {
+    table: 'nvtx_ranges',
+    title: 'NVTX ranges by GPU time',
+    label: 'range_name',
+    value: 'attributed_kernel_time_ms',
+    of: (app) => sum(app.model.table('kernels'), 'total_time_ms'),
+  },
 ];
 
 /** @param {Table | null} table @param {string} column */
@@ -30,33 +42,73 @@ function rankingCard(app, { table: key, title, label, value, of }) {
   if (!table) return null;
   const [text, amount, device, category] = [label, value, 'device_id', 'category'].map((column) => columnIndex(table, column));
   if (text < 0 || amount < 0) return null;
-  const rows = table.rows.map((row, index) => ({ row, index })).filter(({ row }) => Number(row[amount]) > 0)
-    .sort((a, b) => Number(b.row[amount]) - Number(a.row[amount]) || a.index - b.index).slice(0, ROWS);
+  const rows = table.rows
+    .map((row, index) => ({ row, index }))
+    .filter(({ row }) => Number(row[amount]) > 0)
+    .sort((a, b) => Number(b.row[amount]) - Number(a.row[amount]) || a.index - b.index)
+    .slice(0, ROWS);
   if (rows.length === 0) return null;
   const largest = Number(rows[0].row[amount]);
   const whole = of(app) ?? 0;
-  return h('article', { class: 'ranking' },
-    h('header', {}, h('h3', {}, title), h('button', { type: 'button', class: 'link small', onclick: () => app.showTable(key) }, `all ${table.rows.length}`)),
-    h('ol', {}, rows.map(({ row, index }) => {
-      const full = String(row[text]);
-      const nameId = app.model.nameIndex.get(full);
-      const shown = nameId === undefined ? full : app.model.shortNames[nameId] || full;
-      const bar = h('span', { class: 'ranking-bar', 'aria-hidden': 'true' });
-      bar.style.width = `${(100 * Number(row[amount])) / largest}%`;
-      bar.style.background = category >= 0 ? categoryColor(String(row[category])) : nameColor(full);
-      return h('li', {},
-        h('button', { type: 'button', class: 'link', title: `${full}\nShow in the timeline`, onclick: () => {
-          const evidence = { text: full, table: key, row: index, name: full, device_id: device >= 0 ? Number(row[device]) : null };
-          if (!app.showEvidence(evidence)) app.showTable(key, index);
-        } }, name(shown)),
-        h('span', { class: 'muted' }, device >= 0 ? `GPU ${row[device]}` : ''),
-        h('span', { class: 'num' }, `${cell(row[amount], table.columns[amount], null)} ms`),
-        h('span', { class: 'num muted' }, percent(Number(row[amount]), whole)), h('span', { class: 'ranking-track' }, bar));
-    })));
+  return h(
+    'article',
+    { class: 'ranking' },
+    h(
+      'header',
+      {},
+      h('h3', {}, title),
+      h('button', { type: 'button', class: 'link small', onclick: () => app.showTable(key) }, `all ${table.rows.length}`),
+    ),
+    h(
+      'ol',
+      {},
+      rows.map(({ row, index }) => {
+        const full = String(row[text]);
+        const nameId = app.model.nameIndex.get(full);
+        const shown = nameId === undefined ? full : app.model.shortNames[nameId] || full;
+        const bar = h('span', { class: 'ranking-bar', 'aria-hidden': 'true' });
+        bar.style.width = `${(100 * Number(row[amount])) / largest}%`;
+        bar.style.background = category >= 0 ? categoryColor(String(row[category])) : nameColor(full);
+        return h(
+          'li',
+          {},
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'link',
+              title: `${full}\nShow in the timeline`,
+              onclick: () => {
+                const evidence = {
+                  text: full,
+                  table: key,
+                  row: index,
+                  name: full,
+                  device_id: device >= 0 ? Number(row[device]) : null,
+                };
+                if (!app.showEvidence(evidence)) app.showTable(key, index);
+              },
+            },
+            name(shown),
+          ),
+          h('span', { class: 'muted' }, device >= 0 ? `GPU ${row[device]}` : ''),
+          h('span', { class: 'num' }, `${cell(row[amount], table.columns[amount], null)} ms`),
+          h('span', { class: 'num muted' }, percent(Number(row[amount]), whole)),
+          h('span', { class: 'ranking-track' }, bar),
+        );
+      }),
+    ),
+  );
 }
 
 /** @param {App} app */
 export function highlights(app) {
   const cards = RANKINGS.map((ranking) => rankingCard(app, ranking));
-  return cards.some((card) => card !== null) ? h('div', { class: 'gpu-cards rankings' }, cards.filter((card) => card !== null)) : null;
+  return cards.some((card) => card !== null)
+    ? h(
+        'div',
+        { class: 'gpu-cards rankings' },
+        cards.filter((card) => card !== null),
+      )
+    : null;
 }

@@ -44,6 +44,8 @@ async function start() {
 Object.defineProperty(window, 'nsysAi', { value: hook });
 start().catch((error) => {
   const text = error instanceof Error ? error.message : String(error);
-  document.querySelector('main')?.prepend(h('p', { class: 'notice bad', role: 'alert' }, `The interactive parts could not start: ${text}`));
+  document
+    .querySelector('main')
+    ?.prepend(h('p', { class: 'notice bad', role: 'alert' }, `The interactive parts could not start: ${text}`));
   throw error;
 });

@@ -239,13 +239,20 @@ export class Model {
   /** @param {Lane} lane */
   laneLabel(lane) {
     switch (lane.kind) {
-      case 'kernel': return `Stream ${lane.stream}`;
-      case 'copy': return `Stream ${lane.stream} copies`;
-      case 'set': return `Stream ${lane.stream} memset`;
-      case 'graph': return `Stream ${lane.stream} graphs`;
-      case 'api': return 'CUDA API';
-      case 'nvtx_async': return 'NVTX start/end';
-      default: return 'NVTX';
+      case 'kernel':
+        return `Stream ${lane.stream}`;
+      case 'copy':
+        return `Copies, stream ${lane.stream}`;
+      case 'set':
+        return `Memsets, stream ${lane.stream}`;
+      case 'graph':
+        return `Graphs, stream ${lane.stream}`;
+      case 'api':
+        return 'CUDA API';
+      case 'nvtx_async':
+        return 'NVTX start/end';
+      default:
+        return 'NVTX';
     }
   }
 
@@ -273,13 +280,18 @@ export function columnIndex(table, name) {
  * @returns {{start: number, end: number, device: number, pid: number, tid: number, name: number}} column positions
  */
 export function placeColumns(table) {
-  const times = table.columns.map((column, index) => (column.unit === 'timestamp_ns' ? index : -1)).filter((index) => index >= 0);
+  const times = table.columns
+    .map((column, index) => (column.unit === 'timestamp_ns' ? index : -1))
+    .filter((index) => index >= 0);
   return {
     start: times[0] ?? -1,
     end: times[1] ?? -1,
     device: columnIndex(table, 'device_id'),
     pid: columnIndex(table, 'pid'),
     tid: columnIndex(table, 'tid'),
-    name: ['kernel_name', 'range_name', 'api_name', 'name', 'direction'].map((name) => columnIndex(table, name)).find((index) => index >= 0) ?? -1,
+    name:
+      ['kernel_name', 'range_name', 'api_name', 'name', 'direction']
+        .map((name) => columnIndex(table, name))
+        .find((index) => index >= 0) ?? -1,
   };
 }

@@ -34,14 +34,21 @@ export class Overview {
     const { model } = this.app;
     const { timeline } = model;
     if (timeline.utilization.length === 0) return;
-    const legend = h('div', { class: 'legend' }, UTILIZATION_PARTS.map((part) => h('span', {}, h('i', { class: `swatch util${part.variable}` }), part.label)));
+    const legend = h(
+      'div',
+      { class: 'legend' },
+      UTILIZATION_PARTS.map((part) => h('span', {}, h('i', { class: `swatch util${part.variable}` }), part.label)),
+    );
     const cards = timeline.utilization.map((data) => {
       const sums = new UtilizationSums(data);
       const totals = sums.between(-Infinity, Infinity);
       const whole = totals.reduce((sum, value) => sum + value, 0);
       const label = model.gpuLabels.get(data.device_id) ?? `GPU ${data.device_id}`;
       const canvas = h('canvas', {
-        class: 'util-chart', role: 'img', 'aria-label': `Utilisation of ${label} over time. ${this.describe(totals, whole)}`, title: 'Click to open this time in the timeline',
+        class: 'util-chart',
+        role: 'img',
+        'aria-label': `Utilisation of ${label} over time. ${this.describe(totals, whole)}`,
+        title: 'Click to open this time in the timeline',
         onclick: (/** @type {MouseEvent} */ event) => {
           const share = event.offsetX / canvas.clientWidth;
           const middle = model.startNs + share * (model.endNs - model.startNs);
@@ -52,16 +59,44 @@ export class Overview {
         },
       });
       this.charts.push({ canvas, sums });
-      return h('article', { class: 'gpu-card' },
+      return h(
+        'article',
+        { class: 'gpu-card' },
         h('header', {}, h('h3', {}, name(label)), h('span', { class: 'muted' }, `window ${duration(whole)}`)),
-        h('div', { class: 'stack-bar', role: 'img', 'aria-label': this.describe(totals, whole) }, totals.map((value, index) => this.segment(value, whole, index))),
-        h('dl', { class: 'shares' }, UTILIZATION_PARTS.map((part, index) => h('div', {}, h('dt', {}, h('i', { class: `swatch util${part.variable}` }), part.label),
-          h('dd', {}, h('b', {}, percent(totals[index], whole)), h('span', { class: 'muted' }, duration(totals[index])))))),
+        h(
+          'div',
+          { class: 'stack-bar', role: 'img', 'aria-label': this.describe(totals, whole) },
+          totals.map((value, index) => this.segment(value, whole, index)),
+        ),
+        h(
+          'dl',
+          { class: 'shares' },
+          UTILIZATION_PARTS.map((part, index) =>
+            h(
+              'div',
+              {},
+              h('dt', {}, h('i', { class: `swatch util${part.variable}` }), part.label),
+              h('dd', {}, h('b', {}, percent(totals[index], whole)), h('span', { class: 'muted' }, duration(totals[index]))),
+            ),
+          ),
+        ),
         canvas,
-        h('div', { class: 'axis', 'aria-hidden': 'true' }, h('span', {}, duration(0)), h('span', {}, duration((model.endNs - model.startNs) / 2)), h('span', {}, duration(model.endNs - model.startNs))),
-        this.causes(data.device_id));
+        h(
+          'div',
+          { class: 'axis', 'aria-hidden': 'true' },
+          h('span', {}, duration(0)),
+          h('span', {}, duration((model.endNs - model.startNs) / 2)),
+          h('span', {}, duration(model.endNs - model.startNs)),
+        ),
+        this.causes(data.device_id),
+      );
     });
-    replace(host, h('h2', {}, 'Where the GPU time goes'), timeline.utilization.length > 1 ? legend : null, h('div', { class: 'gpu-cards' }, cards));
+    replace(
+      host,
+      h('h2', {}, 'Where the GPU time goes'),
+      timeline.utilization.length > 1 ? legend : null,
+      h('div', { class: 'gpu-cards' }, cards),
+    );
     if (timeline.utilization.length > 1) legend.remove();
   }
 
@@ -74,7 +109,10 @@ export class Overview {
   segment(value, whole, index) {
     if (value <= 0) return null;
     const part = UTILIZATION_PARTS[index];
-    const segment = h('div', { class: `segment util${part.variable}`, title: `${part.label}: ${duration(value)}, ${percent(value, whole)}` });
+    const segment = h('div', {
+      class: `segment util${part.variable}`,
+      title: `${part.label}: ${duration(value)}, ${percent(value, whole)}`,
+    });
     segment.style.flexGrow = String(value);
     return segment;
   }
@@ -88,14 +126,29 @@ export class Overview {
     const rows = table.rows.filter((row) => row[deviceColumn] === device && Number(row[total]) > 0);
     if (rows.length === 0) return null;
     const idle = rows.reduce((sum, row) => sum + Number(row[total]), 0);
-    return h('p', { class: 'causes' }, h('span', { class: 'muted' }, 'Idle because '),
-      [...rows].sort((a, b) => Number(b[total]) - Number(a[total])).map((row) => {
-        const key = String(row[cause]);
-        const swatch = h('i', { class: 'swatch' });
-        swatch.style.background = CAUSE_COLORS[key] ?? CAUSE_COLORS.unknown;
-        return h('button', { type: 'button', class: 'link', title: 'Its gaps in the table', onclick: () => this.app.showTable('gpu_idle_gaps', -1, `cause=${key} device_id=${device}`) },
-          swatch, `${key.replace(/_/g, ' ')} ${percent(Number(row[total]), idle)}`);
-      }));
+    return h(
+      'p',
+      { class: 'causes' },
+      h('span', { class: 'muted' }, 'Idle because '),
+      [...rows]
+        .sort((a, b) => Number(b[total]) - Number(a[total]))
+        .map((row) => {
+          const key = String(row[cause]);
+          const swatch = h('i', { class: 'swatch' });
+          swatch.style.background = CAUSE_COLORS[key] ?? CAUSE_COLORS.unknown;
+          return h(
+            'button',
+            {
+              type: 'button',
+              class: 'link',
+              title: 'Its gaps in the table',
+              onclick: () => this.app.showTable('gpu_idle_gaps', -1, `cause=${key} device_id=${device}`),
+            },
+            swatch,
+            `${key.replace(/_/g, ' ')} ${percent(Number(row[total]), idle)}`,
+          );
+        }),
+    );
   }
 
   draw() {
@@ -120,11 +173,34 @@ export class Overview {
       for (const item of element.querySelectorAll('[data-evidence]')) {
         const evidence = finding.evidence[Number(item.getAttribute('data-evidence'))];
         if (!evidence) continue;
-        const button = h('button', { type: 'button', class: 'link evidence-link', title: this.app.canPlace(evidence) ? 'Show in the timeline' : 'Show in the tables', onclick: () => {
-          if (!this.app.showEvidence(evidence) && evidence.table) this.app.showTable(evidence.table, evidence.row ?? -1);
-        } }, name(evidence.text));
-        replace(item, button, evidence.table && this.app.model.table(evidence.table)
-          ? h('button', { type: 'button', class: 'link small', title: 'Row in the table', onclick: () => this.app.showTable(String(evidence.table), evidence.row ?? -1) }, 'table') : null);
+        const button = h(
+          'button',
+          {
+            type: 'button',
+            class: 'link evidence-link',
+            title: this.app.canPlace(evidence) ? 'Show in the timeline' : 'Show in the tables',
+            onclick: () => {
+              if (!this.app.showEvidence(evidence) && evidence.table) this.app.showTable(evidence.table, evidence.row ?? -1);
+            },
+          },
+          name(evidence.text),
+        );
+        replace(
+          item,
+          button,
+          evidence.table && this.app.model.table(evidence.table)
+            ? h(
+                'button',
+                {
+                  type: 'button',
+                  class: 'link small',
+                  title: 'Row in the table',
+                  onclick: () => this.app.showTable(String(evidence.table), evidence.row ?? -1),
+                },
+                'table',
+              )
+            : null,
+        );
       }
       this.addCopy(element, finding);
     }
@@ -134,10 +210,19 @@ export class Overview {
   addCopy(element, finding) {
     const code = element.querySelector('pre');
     if (!code) return;
-    const button = h('button', { type: 'button', class: 'quiet copy', 'aria-label': `Copy the command that verifies: ${finding.title}`, onclick: async () => {
-      button.textContent = (await copyText(code.querySelector('code')?.textContent ?? '')) ? 'copied' : 'failed';
-      setTimeout(() => (button.textContent = 'copy'), 1500);
-    } }, 'copy');
+    const button = h(
+      'button',
+      {
+        type: 'button',
+        class: 'quiet copy',
+        'aria-label': `Copy the command that verifies: ${finding.title}`,
+        onclick: async () => {
+          button.textContent = (await copyText(code.querySelector('code')?.textContent ?? '')) ? 'copied' : 'failed';
+          setTimeout(() => (button.textContent = 'copy'), 1500);
+        },
+      },
+      'copy',
+    );
     code.append(button);
   }
 
@@ -146,12 +231,24 @@ export class Overview {
     const { report, model } = this.app;
     const { trace, generator } = report;
     const facts = [
-      `nsys ${trace.product_version ?? 'unknown'}`, `schema ${trace.schema_version ?? 'unknown'}`,
-      `${integer(model.timeline.embedded_events)} events in the timeline`, `${generator.name} ${generator.version}`,
+      `nsys ${trace.product_version ?? 'unknown'}`,
+      `schema ${trace.schema_version ?? 'unknown'}`,
+      `${integer(model.timeline.embedded_events)} events in the timeline`,
+      `${generator.name} ${generator.version}`,
     ];
     if (report.caveats.length > 0) {
-      host.append(h('section', { 'aria-label': 'Caveats' }, h('h2', {}, 'Caveats'),
-        h('ul', { class: 'caveats' }, report.caveats.map((caveat) => h('li', { class: `caveat-${caveat.severity}` }, name(caveat.text))))));
+      host.append(
+        h(
+          'section',
+          { 'aria-label': 'Caveats' },
+          h('h2', {}, 'Caveats'),
+          h(
+            'ul',
+            { class: 'caveats' },
+            report.caveats.map((caveat) => h('li', { class: `caveat-${caveat.severity}` }, name(caveat.text))),
+          ),
+        ),
+      );
     }
     host.append(h('p', { class: 'muted facts' }, facts.join(' · ')));
   }

@@ -26,8 +26,25 @@
 
 /** @type {ViewState} */
 export const DEFAULTS = {
-  v: 'overview', a: '', b: '', e: '', g: '', r: '', y: '', x: '', q: '', qx: '', qo: '', c: 'category', tm: 'relative',
-  t: '', s: '', f: '', nm: 'wall', ng: 'merged', nr: '',
+  v: 'overview',
+  a: '',
+  b: '',
+  e: '',
+  g: '',
+  r: '',
+  y: '',
+  x: '',
+  q: '',
+  qx: '',
+  qo: '',
+  c: 'category',
+  tm: 'relative',
+  t: '',
+  s: '',
+  f: '',
+  nm: 'wall',
+  ng: 'merged',
+  nr: '',
 };
 
 const WRITE_DELAY_MS = 250;

@@ -32,7 +32,14 @@ class ByteWriter {
 }
 
 const ENCODINGS = {
-  start: 'delta', duration: 'varint', name: 'varint', link: 'zigzag_delta', corr: 'zigzag_delta', aux: 'varint', count: 'varint', busy: 'varint',
+  start: 'delta',
+  duration: 'varint',
+  name: 'varint',
+  link: 'zigzag_delta',
+  corr: 'zigzag_delta',
+  aux: 'varint',
+  count: 'varint',
+  busy: 'varint',
 };
 
 /**
@@ -74,7 +81,10 @@ export function encodeEvents(lanes) {
 
 /** JSON that is safe inside a script element. */
 export function scriptJson(value) {
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 const SEVERITY_LABELS = { high: 'High', medium: 'Medium', low: 'Low', info: 'Info' };
@@ -101,7 +111,12 @@ export function renderReport(report, timeline, lanes) {
     style_sha256_b64: dist('viewer.css.sha256'),
     script_sha256_b64: dist('viewer.js.sha256'),
     report_json: scriptJson(report),
-    timeline_json: scriptJson({ ...timeline, ...encoded, embedded_events: encoded.events, total_events: timeline.total_events ?? encoded.events }),
+    timeline_json: scriptJson({
+      ...timeline,
+      ...encoded,
+      embedded_events: encoded.events,
+      total_events: timeline.total_events ?? encoded.events,
+    }),
     events_b64: base64,
   });
 }

@@ -18,7 +18,17 @@ function write(directory, html) {
 function emptyReport() {
   const { report, timeline } = analyse(makePlan({ steps: 1, layers: 1, hostile: false, noWallClock: true }));
   for (const table of Object.values(report.tables)) table.rows = [];
-  Object.assign(timeline, { names: [], short_names: [], name_category: [], gpus: [], processes: [], threads: [], utilization: [], end_ns: 0, configs: [] });
+  Object.assign(timeline, {
+    names: [],
+    short_names: [],
+    name_category: [],
+    gpus: [],
+    processes: [],
+    threads: [],
+    utilization: [],
+    end_ns: 0,
+    configs: [],
+  });
   return renderReport({ ...report, findings: [], caveats: [] }, timeline, []);
 }
 
@@ -33,47 +43,85 @@ function aggregatedReport() {
     for (let i = 0; i < lane.events.length; i += 8) {
       const group = lane.events.slice(i, i + 8);
       const end = Math.max(...group.map((event) => event.start + event.duration));
-      events.push({ ...group[0], link: null, duration: end - group[0].start, count: group.length, busy: group.length > 1 ? group.reduce((sum, event) => sum + event.duration, 0) : 0 });
+      events.push({
+        ...group[0],
+        link: null,
+        duration: end - group[0].start,
+        count: group.length,
+        busy: group.length > 1 ? group.reduce((sum, event) => sum + event.duration, 0) : 0,
+      });
     }
     return { ...lane, events };
   });
   const note = 'Kernels are aggregated outside the marked windows.';
-  return { html: renderReport(report, { ...timeline, aggregated: true, note, total_events: total, detail_windows: [[1e6, 2e6]] }, lanes), note, total };
+  return {
+    html: renderReport(
+      report,
+      { ...timeline, aggregated: true, note, total_events: total, detail_windows: [[1e6, 2e6]] },
+      lanes,
+    ),
+    note,
+    total,
+  };
 }
 
 export async function fixtureTests(suite, scratch, fixture) {
-  await suite.test('hostile names are shown literally everywhere', () => suite.page(fixture.path, { hash: '#v=tables&t=kernels' }, async (page) => {
-    for (const text of HOSTILE) {
-      await page.evaluate((name) => {
-        const { app } = globalThis.nsysAi;
-        app.open('tables');
-        app.tables.filter.value = '';
-        app.tables.apply();
-        const row = app.tables.rows.findIndex((index) => app.report.tables.kernels.rows[index][0] === name);
-        app.tables.grid.setActive(row, true);
-        app.tables.showDrawer(app.tables.rows[row]);
-      }, text);
-      check((await page.locator('.drawer bdi').allTextContents()).includes(text), `table: ${text}`);
-      check((await page.locator('.vt tr.active bdi').allTextContents()).includes(text), `row: ${text}`);
-      await page.locator('.drawer').getByRole('button', { name: 'Show in the timeline' }).click();
-      equal(await page.locator('.panel .full-name bdi').textContent(), text, 'timeline');
-      await settle(page);
-    }
-    equal(await page.evaluate(() => [document.querySelectorAll('img, iframe').length, document.querySelectorAll('script').length]), [0, 4], 'no element came from a name');
-  }));
+  await suite.test('hostile names are shown literally everywhere', () =>
+    suite.page(fixture.path, { hash: '#v=tables&t=kernels' }, async (page) => {
+      for (const text of HOSTILE) {
+        await page.evaluate((name) => {
+          const { app } = globalThis.nsysAi;
+          app.open('tables');
+          app.tables.filter.value = '';
+          app.tables.apply();
+          const row = app.tables.rows.findIndex((index) => app.report.tables.kernels.rows[index][0] === name);
+          app.tables.grid.setActive(row, true);
+          app.tables.showDrawer(app.tables.rows[row]);
+        }, text);
+        check((await page.locator('.drawer bdi').allTextContents()).includes(text), `table: ${text}`);
+        check((await page.locator('.vt tr.active bdi').allTextContents()).includes(text), `row: ${text}`);
+        await page.locator('.drawer').getByRole('button', { name: 'Show in the timeline' }).click();
+        equal(await page.locator('.panel .full-name bdi').textContent(), text, 'timeline');
+        await settle(page);
+      }
+      equal(
+        await page.evaluate(() => [
+          document.querySelectorAll('img, iframe').length,
+          document.querySelectorAll('script').length,
+        ]),
+        [0, 4],
+        'no element came from a name',
+      );
+    }),
+  );
 
-  await suite.test('utilisation and gaps equal the plan', () => suite.page(fixture.path, {}, async (page) => {
-    for (const [index, gpu] of fixture.perGpu.entries()) {
-      equal(gpu.totals.reduce((sum, value) => sum + value, 0), gpu.window, 'the partition is exact');
-      const parts = await page.locator('.gpu-card').nth(index).locator('.stack-bar .segment').evaluateAll((list) => list.map((segment) => Number(segment.style.flexGrow)));
-      const expected = gpu.totals.filter((value) => value > 0);
-      equal(parts.length, expected.length);
-      // The browser keeps six digits of a flex factor.
-      parts.forEach((part, position) => near(part, expected[position], expected[position] * 1e-5));
-    }
-    const gaps = await page.evaluate(() => globalThis.nsysAi.app.timeline.layout.tracks.filter((track) => track.gaps).map((track) => track.gaps.start.length));
-    equal(gaps, fixture.perGpu.map((gpu) => gpu.gaps.length));
-  }));
+  await suite.test('utilisation and gaps equal the plan', () =>
+    suite.page(fixture.path, {}, async (page) => {
+      for (const [index, gpu] of fixture.perGpu.entries()) {
+        equal(
+          gpu.totals.reduce((sum, value) => sum + value, 0),
+          gpu.window,
+          'the partition is exact',
+        );
+        const parts = await page
+          .locator('.gpu-card')
+          .nth(index)
+          .locator('.stack-bar .segment')
+          .evaluateAll((list) => list.map((segment) => Number(segment.style.flexGrow)));
+        const expected = gpu.totals.filter((value) => value > 0);
+        equal(parts.length, expected.length);
+        // The browser keeps six digits of a flex factor.
+        parts.forEach((part, position) => near(part, expected[position], expected[position] * 1e-5));
+      }
+      const gaps = await page.evaluate(() =>
+        globalThis.nsysAi.app.timeline.layout.tracks.filter((track) => track.gaps).map((track) => track.gaps.start.length),
+      );
+      equal(
+        gaps,
+        fixture.perGpu.map((gpu) => gpu.gaps.length),
+      );
+    }),
+  );
 
   await suite.test('aggregation is announced, counted and marked', async () => {
     const { html, note, total } = aggregatedReport();
@@ -99,7 +147,8 @@ export async function fixtureTests(suite, scratch, fixture) {
       await suite.page(path, { hash: `#v=${view}` }, async (page) => {
         await settle(page);
         equal((await timelineState(page)).view, view);
-        if (view === 'timeline') for (const key of ['w', 's', 'd', 'a', '0', '[', ']', 'n', 'm', 'l', 'f']) await page.keyboard.press(key);
+        if (view === 'timeline')
+          for (const key of ['w', 's', 'd', 'a', '0', '[', ']', 'n', 'm', 'l', 'f']) await page.keyboard.press(key);
       });
     }
   });
@@ -116,7 +165,14 @@ export async function fixtureTests(suite, scratch, fixture) {
   });
 
   await suite.test('hostile fragments change nothing', async () => {
-    for (const hash of ['#v=<script>', '#v=timeline&a=NaN&b=-1&e=1e99&r=~~&y=-5&x=!!!', '#v=tables&t=__proto__&s=constructor.desc&f=%22', '#v=nvtx&nr=%01%01&nm=x&ng=y', '#v=timeline&e=-1&g=999999&q=(&qx=1', '#%E0%A4%A']) {
+    for (const hash of [
+      '#v=<script>',
+      '#v=timeline&a=NaN&b=-1&e=1e99&r=~~&y=-5&x=!!!',
+      '#v=tables&t=__proto__&s=constructor.desc&f=%22',
+      '#v=nvtx&nr=%01%01&nm=x&ng=y',
+      '#v=timeline&e=-1&g=999999&q=(&qx=1',
+      '#%E0%A4%A',
+    ]) {
       await suite.page(fixture.path, { hash }, async (page) => {
         await settle(page);
         check(await page.evaluate(() => Number.isFinite(globalThis.nsysAi.app.timeline.viewport.from)), hash);
@@ -144,7 +200,10 @@ export async function fixtureTests(suite, scratch, fixture) {
         return { count: view.model.count, drawn, expected };
       });
       check(result.count >= 200000, 'events');
-      check(Math.abs(result.drawn - result.expected) < result.expected * 0.001, `drawn ${result.drawn} px of ${result.expected} px`);
+      check(
+        Math.abs(result.drawn - result.expected) < result.expected * 0.001,
+        `drawn ${result.drawn} px of ${result.expected} px`,
+      );
     });
   });
 }

@@ -13,7 +13,15 @@ export function openBrowser() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     // launch() makes a fresh profile directory and removes it afterwards.
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
   });
 }
 
@@ -35,7 +43,12 @@ export class Suite {
       console.log(`ok    ${title}`);
     } catch (error) {
       this.failed++;
-      console.log(`FAIL  ${title}\n      ${String(error.stack ?? error).split('\n').slice(0, 6).join('\n      ')}`);
+      console.log(
+        `FAIL  ${title}\n      ${String(error.stack ?? error)
+          .split('\n')
+          .slice(0, 6)
+          .join('\n      ')}`,
+      );
     }
   }
 
@@ -87,7 +100,8 @@ export function equal(actual, expected, message = 'values differ') {
 }
 
 export function near(actual, expected, tolerance, message = 'values differ') {
-  if (!(Math.abs(actual - expected) <= tolerance)) throw new Error(`${message}: got ${actual}, expected ${expected} within ${tolerance}`);
+  if (!(Math.abs(actual - expected) <= tolerance))
+    throw new Error(`${message}: got ${actual}, expected ${expected} within ${tolerance}`);
 }
 
 /** State of the timeline view, as plain data. */
@@ -95,8 +109,16 @@ export function timelineState(page) {
   return page.evaluate(() => {
     const view = globalThis.nsysAi.app.timeline;
     return {
-      from: view.viewport.from, to: view.viewport.to, selected: view.selected, range: view.range, gap: view.selectedGap, width: view.width, height: view.height,
-      scrollTop: view.scrollTop, view: globalThis.nsysAi.app.view, panel: !view.panel.element.hidden,
+      from: view.viewport.from,
+      to: view.viewport.to,
+      selected: view.selected,
+      range: view.range,
+      gap: view.selectedGap,
+      width: view.width,
+      height: view.height,
+      scrollTop: view.scrollTop,
+      view: globalThis.nsysAi.app.view,
+      panel: !view.panel.element.hidden,
     };
   });
 }

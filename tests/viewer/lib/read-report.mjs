@@ -36,7 +36,9 @@ export function readReport(path) {
   const report = JSON.parse(block(html, 'nsys-ai-report'));
   const timeline = JSON.parse(block(html, 'nsys-ai-timeline'));
   const bytes = timeline.raw_bytes > 0 ? inflateSync(Buffer.from(block(html, 'nsys-ai-events'), 'base64')) : Buffer.alloc(0);
-  const columns = Object.fromEntries(timeline.columns.map((column) => [column.name, readColumn(bytes, column, timeline.lanes)]));
+  const columns = Object.fromEntries(
+    timeline.columns.map((column) => [column.name, readColumn(bytes, column, timeline.lanes)]),
+  );
   const events = [];
   for (const lane of timeline.lanes) {
     for (let i = lane.first; i < lane.first + lane.count; i++) {
@@ -55,7 +57,9 @@ export const onGpu = (event) => GPU_KINDS.includes(event.lane.kind);
 
 /** What a time range holds, the plain way. */
 export function rangeTruth({ timeline, events }, from, to) {
-  const inside = events.filter((event) => event.start < to && (event.end > from || (event.duration === 0 && event.start >= from)));
+  const inside = events.filter(
+    (event) => event.start < to && (event.end > from || (event.duration === 0 && event.start >= from)),
+  );
   const launching = new Set(events.filter((event) => onGpu(event) && event.link > 0).map((event) => event.link - 1));
   const kernels = new Map();
   for (const event of inside) {
@@ -71,11 +75,18 @@ export function rangeTruth({ timeline, events }, from, to) {
     kernelCount: inside.filter((event) => event.lane.kind === 'kernel').length,
     apiCalls: calls.length,
     launches: calls.filter((event) => event.start >= from && launching.has(event.index)).length,
-    blockedNs: calls.filter((event) => event.aux === 1).reduce((sum, event) => sum + Math.min(event.end, to) - Math.max(event.start, from), 0),
+    blockedNs: calls
+      .filter((event) => event.aux === 1)
+      .reduce((sum, event) => sum + Math.min(event.end, to) - Math.max(event.start, from), 0),
     busy: timeline.gpus.map((gpu) => {
       // A bitmap would need one bit per ns; sorted end points do the same exactly.
-      const points = inside.filter((event) => onGpu(event) && event.lane.gpu === gpu.id)
-        .flatMap((event) => [[Math.max(event.start, from), 1], [Math.min(event.end, to), -1]]).sort((a, b) => a[0] - b[0]);
+      const points = inside
+        .filter((event) => onGpu(event) && event.lane.gpu === gpu.id)
+        .flatMap((event) => [
+          [Math.max(event.start, from), 1],
+          [Math.min(event.end, to), -1],
+        ])
+        .sort((a, b) => a[0] - b[0]);
       let open = 0;
       let busy = 0;
       for (let i = 0; i < points.length; i++) {

@@ -19,7 +19,12 @@ export function repeatLanes(plan, timeline, wanted) {
     copies.clear();
     plan.lanes.forEach((lane, index) => {
       for (const event of lane.events) {
-        const copy = { ...event, start: event.start + tile * period, corr: event.corr + tile * 100000, duration: shorten(event, lane.kind) };
+        const copy = {
+          ...event,
+          start: event.start + tile * period,
+          corr: event.corr + tile * 100000,
+          duration: shorten(event, lane.kind),
+        };
         copies.set(event, copy);
         lanes[index].events.push(copy);
       }
@@ -29,7 +34,8 @@ export function repeatLanes(plan, timeline, wanted) {
   timeline.end_ns = times * period;
   for (const data of timeline.utilization) {
     data.bin_ns *= times;
-    for (const key of ['compute_ns', 'exposed_comm_ns', 'exposed_copy_ns', 'idle_ns']) data[key] = data[key].map((value) => value * times);
+    for (const key of ['compute_ns', 'exposed_comm_ns', 'exposed_copy_ns', 'idle_ns'])
+      data[key] = data[key].map((value) => value * times);
   }
   return lanes;
 }

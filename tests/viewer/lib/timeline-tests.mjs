@@ -6,11 +6,19 @@ const integer = (value) => value.toLocaleString('en-US');
 
 /** A launched kernel with room to be clicked, preferably with others of its name. */
 function pickKernel({ events }) {
-  const kernels = events.filter((event) => event.lane.kind === 'kernel' && event.link > 0 && event.count === 1 && event.duration > 0);
+  const kernels = events.filter(
+    (event) => event.lane.kind === 'kernel' && event.link > 0 && event.count === 1 && event.duration > 0,
+  );
   const counts = new Map();
   for (const kernel of kernels) counts.set(kernel.name, (counts.get(kernel.name) ?? 0) + 1);
   const repeated = kernels.filter((kernel) => counts.get(kernel.name) > 2);
-  return (repeated.length > 0 ? repeated : kernels).sort((a, b) => b.duration - a.duration)[Math.min(3, Math.max(0, repeated.length - 1))] ?? kernels[0] ?? null;
+  return (
+    (repeated.length > 0 ? repeated : kernels).sort((a, b) => b.duration - a.duration)[
+      Math.min(3, Math.max(0, repeated.length - 1))
+    ] ??
+    kernels[0] ??
+    null
+  );
 }
 
 export async function timelineTests(suite, path, truth) {
@@ -18,385 +26,502 @@ export async function timelineTests(suite, path, truth) {
   const open = (hash, body, context) => suite.page(path, { hash: `#v=timeline${hash}`, context }, body);
   const span = timeline.end_ns - timeline.start_ns;
 
-  await suite.test('timeline decodes every event', () => open('', async (page) => {
-    const counts = await page.evaluate(() => {
-      const { model } = globalThis.nsysAi.app;
-      const sum = (values) => values.reduce((total, value) => total + value, 0);
-      return { count: model.count, start: sum(model.events.start), duration: sum(model.events.duration), link: sum(model.events.link), corr: sum(model.events.corr), aux: sum(model.events.aux) };
-    });
-    equal(counts.count, timeline.embedded_events);
-    equal(counts.count, events.length);
-    for (const key of ['start', 'duration', 'link', 'corr', 'aux']) equal(counts[key], events.reduce((total, event) => total + event[key], 0), key);
-  }));
+  await suite.test('timeline decodes every event', () =>
+    open('', async (page) => {
+      const counts = await page.evaluate(() => {
+        const { model } = globalThis.nsysAi.app;
+        const sum = (values) => values.reduce((total, value) => total + value, 0);
+        return {
+          count: model.count,
+          start: sum(model.events.start),
+          duration: sum(model.events.duration),
+          link: sum(model.events.link),
+          corr: sum(model.events.corr),
+          aux: sum(model.events.aux),
+        };
+      });
+      equal(counts.count, timeline.embedded_events);
+      equal(counts.count, events.length);
+      for (const key of ['start', 'duration', 'link', 'corr', 'aux'])
+        equal(
+          counts[key],
+          events.reduce((total, event) => total + event[key], 0),
+          key,
+        );
+    }),
+  );
 
-  await suite.test('every lane has a track, every GPU, process and thread a group', () => open('', async (page) => {
-    const tracks = await page.evaluate(() => globalThis.nsysAi.app.timeline.layout.tracks.map((track) => track.type));
-    const of = (type) => tracks.filter((candidate) => candidate === type).length;
-    equal(of('events'), timeline.lanes.length);
-    equal(of('gpu'), timeline.gpus.length);
-    const host = timeline.lanes.filter((lane) => ['nvtx', 'nvtx_async', 'api'].includes(lane.kind));
-    equal(of('process'), new Set(host.map((lane) => lane.pid)).size);
-    equal(of('thread'), new Set(host.map((lane) => `${lane.pid}/${lane.tid}`)).size);
-    equal(of('utilization'), timeline.utilization.length);
-    const group = page.locator('.tl-group').first();
-    equal(await group.getAttribute('aria-expanded'), 'true');
-    const before = await page.locator('.tl-labels > *').count();
-    await group.click();
-    equal(await page.locator('.tl-group').first().getAttribute('aria-expanded'), 'false');
-    check((await page.locator('.tl-labels > *').count()) < before, 'folding hides tracks');
-    await page.waitForTimeout(350);
-    check((await page.evaluate(() => location.hash)).includes('x='), 'folding stands in the link');
-    await page.reload();
-    await page.waitForFunction(() => globalThis.nsysAi?.ready);
-    equal(await page.locator('.tl-group').first().getAttribute('aria-expanded'), 'false', 'folding survives a reload');
-  }));
+  await suite.test('every lane has a track, every GPU, process and thread a group', () =>
+    open('', async (page) => {
+      const tracks = await page.evaluate(() => globalThis.nsysAi.app.timeline.layout.tracks.map((track) => track.type));
+      const of = (type) => tracks.filter((candidate) => candidate === type).length;
+      equal(of('events'), timeline.lanes.length);
+      equal(of('gpu'), timeline.gpus.length);
+      const host = timeline.lanes.filter((lane) => ['nvtx', 'nvtx_async', 'api'].includes(lane.kind));
+      equal(of('process'), new Set(host.map((lane) => lane.pid)).size);
+      equal(of('thread'), new Set(host.map((lane) => `${lane.pid}/${lane.tid}`)).size);
+      equal(of('utilization'), timeline.utilization.length);
+      const group = page.locator('.tl-group').first();
+      equal(await group.getAttribute('aria-expanded'), 'true');
+      const before = await page.locator('.tl-labels > *').count();
+      await group.click();
+      equal(await page.locator('.tl-group').first().getAttribute('aria-expanded'), 'false');
+      check((await page.locator('.tl-labels > *').count()) < before, 'folding hides tracks');
+      await page.waitForTimeout(350);
+      check((await page.evaluate(() => location.hash)).includes('x='), 'folding stands in the link');
+      await page.reload();
+      await page.waitForFunction(() => globalThis.nsysAi?.ready);
+      equal(await page.locator('.tl-group').first().getAttribute('aria-expanded'), 'false', 'folding survives a reload');
+    }),
+  );
 
-  await suite.test('wheel zooms at the cursor', () => open('', async (page) => {
-    const canvas = await box(page, '.tl-canvas');
-    const before = await timelineState(page);
-    await page.mouse.move(canvas.x + canvas.width * 0.25, canvas.y + 100);
-    await page.mouse.wheel(0, -600);
-    await settle(page);
-    const after = await timelineState(page);
-    check(after.to - after.from < (before.to - before.from) * 0.6, 'zoomed in');
-    const share = (canvas.width * 0.25) / before.width;
-    near(after.from + (after.to - after.from) * share, before.from + (before.to - before.from) * share, span * 0.002, 'time under the cursor');
-    await page.mouse.wheel(0, 600);
-    await settle(page);
-    const back = await timelineState(page);
-    near(back.to - back.from, before.to - before.from, span * 0.05, 'zoomed back out');
-  }));
+  await suite.test('wheel zooms at the cursor', () =>
+    open('', async (page) => {
+      const canvas = await box(page, '.tl-canvas');
+      const before = await timelineState(page);
+      await page.mouse.move(canvas.x + canvas.width * 0.25, canvas.y + 100);
+      await page.mouse.wheel(0, -600);
+      await settle(page);
+      const after = await timelineState(page);
+      check(after.to - after.from < (before.to - before.from) * 0.6, 'zoomed in');
+      const share = (canvas.width * 0.25) / before.width;
+      near(
+        after.from + (after.to - after.from) * share,
+        before.from + (before.to - before.from) * share,
+        span * 0.002,
+        'time under the cursor',
+      );
+      await page.mouse.wheel(0, 600);
+      await settle(page);
+      const back = await timelineState(page);
+      near(back.to - back.from, before.to - before.from, span * 0.05, 'zoomed back out');
+    }),
+  );
 
-  await suite.test('keys zoom, move, fit and scroll', () => open('', async (page) => {
-    const width = async (key) => {
-      await page.keyboard.press(key);
-      const { from, to } = await timelineState(page);
-      return { from, to, span: to - from };
-    };
-    let last = await width('0');
-    for (const key of ['w', '+', '=']) {
-      const now = await width(key);
-      check(now.span < last.span, `${key} zooms in`);
-      last = now;
-    }
-    for (const [key, sign] of [['d', 1], ['ArrowRight', 1], ['a', -1], ['ArrowLeft', -1]]) {
-      const now = await width(key);
-      check(Math.sign(now.from - last.from) === sign, `${key} moves`);
-      near(now.span, last.span, 1e-6 * span, `${key} keeps the width`);
-      last = now;
-    }
-    for (const key of ['s', '-']) {
-      const now = await width(key);
-      check(now.span > last.span, `${key} zooms out`);
-      last = now;
-    }
-    last = await width('0');
-    equal([last.from, last.to], [timeline.start_ns, timeline.end_ns], 'fit shows the whole trace');
-    const { scrollTop } = await timelineState(page);
-    const scrolls = await page.evaluate(() => globalThis.nsysAi.app.timeline.layout.height > globalThis.nsysAi.app.timeline.height);
-    await page.keyboard.press('ArrowDown');
-    if (scrolls) check((await timelineState(page)).scrollTop > scrollTop, 'ArrowDown scrolls');
-  }));
-
-  await suite.test('dragging moves, the ruler and Shift select', () => open('', async (page) => {
-    await page.keyboard.press('w');
-    await page.keyboard.press('w');
-    const canvas = await box(page, '.tl-canvas');
-    const before = await timelineState(page);
-    await page.mouse.move(canvas.x + 300, canvas.y + 60);
-    await page.mouse.down();
-    await page.mouse.move(canvas.x + 200, canvas.y + 60, { steps: 5 });
-    await page.mouse.up();
-    const after = await timelineState(page);
-    near(after.from - before.from, ((before.to - before.from) * 100) / before.width, (before.to - before.from) * 0.01, 'drag by 100 px');
-    await page.keyboard.down('Shift');
-    await page.mouse.move(canvas.x + 100, canvas.y + 40);
-    await page.mouse.down();
-    await page.mouse.move(canvas.x + 400, canvas.y + 80, { steps: 4 });
-    await page.mouse.up();
-    await page.keyboard.up('Shift');
-    const selected = await timelineState(page);
-    near(selected.range[1] - selected.range[0], ((after.to - after.from) * 300) / after.width, (after.to - after.from) * 0.01, 'Shift + drag selects');
-    equal(selected.from, after.from, 'selecting does not move');
-    near((selected.to - selected.from) / selected.width, (after.to - after.from) / after.width, 1, 'nor zoom');
-    await page.keyboard.press('Escape');
-    equal((await timelineState(page)).range, null);
-    await page.getByRole('button', { name: 'Select range' }).click();
-    const wide = await box(page, '.tl-canvas');
-    await page.mouse.move(wide.x + 50, wide.y + 40);
-    await page.mouse.down();
-    await page.mouse.move(wide.x + 150, wide.y + 40, { steps: 3 });
-    await page.mouse.up();
-    check((await timelineState(page)).range !== null, 'the select tool selects');
-  }));
-
-  await suite.test('pinch zooms', () => open('', async (page) => {
-    const before = await timelineState(page);
-    const canvas = await box(page, '.tl-canvas');
-    const session = await page.context().newCDPSession(page);
-    const touch = (type, points) => session.send('Input.dispatchTouchEvent', { type, touchPoints: points.map((x, id) => ({ x: canvas.x + x, y: canvas.y + 60, id })) });
-    await touch('touchStart', [120, 180]);
-    for (let i = 1; i <= 5; i++) await touch('touchMove', [120 - i * 12, 180 + i * 12]);
-    await touch('touchEnd', []);
-    const after = await timelineState(page);
-    check(after.to - after.from < (before.to - before.from) * 0.6, 'fingers apart zoom in');
-  }, PHONE));
-
-  await suite.test('range statistics equal a recount', () => open('', async (page) => {
-    const ruler = await box(page, '.tl-ruler');
-    await page.mouse.move(ruler.x + ruler.width * 0.2, ruler.y + 10);
-    await page.mouse.down();
-    await page.mouse.move(ruler.x + ruler.width * 0.45, ruler.y + 10, { steps: 6 });
-    await page.mouse.up();
-    const { range } = await timelineState(page);
-    const stats = await page.evaluate(() => {
-      const { model, panel } = globalThis.nsysAi.app.timeline;
-      return { ...panel.lastStats, kernels: panel.lastStats.kernels.map((entry) => [model.names[entry.name], entry.count, entry.ns]) };
-    });
-    const expected = rangeTruth(truth, range[0], range[1]);
-    if (!timeline.aggregated) {
-      equal(stats.kernelCount, expected.kernelCount, 'kernels');
-      equal(stats.apiCalls, expected.apiCalls, 'calls');
-      equal(stats.launches, expected.launches, 'launches');
-      near(stats.blockedNs, expected.blockedNs, 1, 'blocked');
-      equal(stats.kernels.length, expected.kernels.size, 'names');
-      for (const [text, count, ns] of stats.kernels) {
-        equal(count, expected.kernels.get(text).count, text);
-        near(ns, expected.kernels.get(text).ns, 1, text);
+  await suite.test('keys zoom, move, fit and scroll', () =>
+    open('', async (page) => {
+      const width = async (key) => {
+        await page.keyboard.press(key);
+        const { from, to } = await timelineState(page);
+        return { from, to, span: to - from };
+      };
+      let last = await width('0');
+      for (const key of ['w', '+', '=']) {
+        const now = await width(key);
+        check(now.span < last.span, `${key} zooms in`);
+        last = now;
       }
-      stats.gpus.forEach((gpu, index) => near(gpu.busyNs, expected.busy[index], 1, 'busy'));
-    }
-    const shown = await page.locator('.panel').innerText();
-    check(shown.includes(integer(stats.kernelCount)), 'the panel shows the number of kernels');
-  }));
+      for (const [key, sign] of [
+        ['d', 1],
+        ['ArrowRight', 1],
+        ['a', -1],
+        ['ArrowLeft', -1],
+      ]) {
+        const now = await width(key);
+        check(Math.sign(now.from - last.from) === sign, `${key} moves`);
+        near(now.span, last.span, 1e-6 * span, `${key} keeps the width`);
+        last = now;
+      }
+      for (const key of ['s', '-']) {
+        const now = await width(key);
+        check(now.span > last.span, `${key} zooms out`);
+        last = now;
+      }
+      last = await width('0');
+      equal([last.from, last.to], [timeline.start_ns, timeline.end_ns], 'fit shows the whole trace');
+      const { scrollTop } = await timelineState(page);
+      const scrolls = await page.evaluate(
+        () => globalThis.nsysAi.app.timeline.layout.height > globalThis.nsysAi.app.timeline.height,
+      );
+      await page.keyboard.press('ArrowDown');
+      if (scrolls) check((await timelineState(page)).scrollTop > scrollTop, 'ArrowDown scrolls');
+    }),
+  );
+
+  await suite.test('dragging moves, the ruler and Shift select', () =>
+    open('', async (page) => {
+      await page.keyboard.press('w');
+      await page.keyboard.press('w');
+      const canvas = await box(page, '.tl-canvas');
+      const before = await timelineState(page);
+      await page.mouse.move(canvas.x + 300, canvas.y + 60);
+      await page.mouse.down();
+      await page.mouse.move(canvas.x + 200, canvas.y + 60, { steps: 5 });
+      await page.mouse.up();
+      const after = await timelineState(page);
+      near(
+        after.from - before.from,
+        ((before.to - before.from) * 100) / before.width,
+        (before.to - before.from) * 0.01,
+        'drag by 100 px',
+      );
+      await page.keyboard.down('Shift');
+      await page.mouse.move(canvas.x + 100, canvas.y + 40);
+      await page.mouse.down();
+      await page.mouse.move(canvas.x + 400, canvas.y + 80, { steps: 4 });
+      await page.mouse.up();
+      await page.keyboard.up('Shift');
+      const selected = await timelineState(page);
+      near(
+        selected.range[1] - selected.range[0],
+        ((after.to - after.from) * 300) / after.width,
+        (after.to - after.from) * 0.01,
+        'Shift + drag selects',
+      );
+      near(selected.from, after.from, 1, 'selecting does not move');
+      near((selected.to - selected.from) / selected.width, (after.to - after.from) / after.width, 1, 'nor zoom');
+      await page.keyboard.press('Escape');
+      equal((await timelineState(page)).range, null);
+      await page.getByRole('button', { name: 'Select range' }).click();
+      const wide = await box(page, '.tl-canvas');
+      await page.mouse.move(wide.x + 50, wide.y + 40);
+      await page.mouse.down();
+      await page.mouse.move(wide.x + 150, wide.y + 40, { steps: 3 });
+      await page.mouse.up();
+      check((await timelineState(page)).range !== null, 'the select tool selects');
+    }),
+  );
+
+  await suite.test('pinch zooms', () =>
+    open(
+      '',
+      async (page) => {
+        const before = await timelineState(page);
+        const canvas = await box(page, '.tl-canvas');
+        const session = await page.context().newCDPSession(page);
+        const touch = (type, points) =>
+          session.send('Input.dispatchTouchEvent', {
+            type,
+            touchPoints: points.map((x, id) => ({ x: canvas.x + x, y: canvas.y + 60, id })),
+          });
+        await touch('touchStart', [120, 180]);
+        for (let i = 1; i <= 5; i++) await touch('touchMove', [120 - i * 12, 180 + i * 12]);
+        await touch('touchEnd', []);
+        const after = await timelineState(page);
+        check(after.to - after.from < (before.to - before.from) * 0.6, 'fingers apart zoom in');
+      },
+      PHONE,
+    ),
+  );
+
+  await suite.test('range statistics equal a recount', () =>
+    open('', async (page) => {
+      const ruler = await box(page, '.tl-ruler');
+      await page.mouse.move(ruler.x + ruler.width * 0.2, ruler.y + 10);
+      await page.mouse.down();
+      await page.mouse.move(ruler.x + ruler.width * 0.45, ruler.y + 10, { steps: 6 });
+      await page.mouse.up();
+      const { range } = await timelineState(page);
+      const stats = await page.evaluate(() => {
+        const { model, panel } = globalThis.nsysAi.app.timeline;
+        return {
+          ...panel.lastStats,
+          kernels: panel.lastStats.kernels.map((entry) => [model.names[entry.name], entry.count, entry.ns]),
+        };
+      });
+      const expected = rangeTruth(truth, range[0], range[1]);
+      if (!timeline.aggregated) {
+        equal(stats.kernelCount, expected.kernelCount, 'kernels');
+        equal(stats.apiCalls, expected.apiCalls, 'calls');
+        equal(stats.launches, expected.launches, 'launches');
+        near(stats.blockedNs, expected.blockedNs, 1, 'blocked');
+        equal(stats.kernels.length, expected.kernels.size, 'names');
+        for (const [text, count, ns] of stats.kernels) {
+          equal(count, expected.kernels.get(text).count, text);
+          near(ns, expected.kernels.get(text).ns, 1, text);
+        }
+        stats.gpus.forEach((gpu, index) => near(gpu.busyNs, expected.busy[index], 1, 'busy'));
+      }
+      const shown = await page.locator('.panel').innerText();
+      check(shown.includes(integer(stats.kernelCount)), 'the panel shows the number of kernels');
+    }),
+  );
 
   const kernel = pickKernel(truth);
   if (kernel) await kernelTests(suite, open, truth, kernel);
 
   const searched = kernel ?? events[0];
-  if (searched) await suite.test('search counts, steps, filters, and reports bad expressions', () => open('', async (page) => {
-    const word = /[A-Za-z_]{4,}/.exec(searched.text)?.[0] ?? searched.text.slice(0, 3);
-    const matching = (test) => events.filter((event) => test(event.text) || test(timeline.short_names[event.name] ?? ''));
-    const plain = matching((text) => text.toLowerCase().includes(word.toLowerCase())).reduce((sum, event) => sum + event.count, 0);
-    await page.keyboard.press('/');
-    await page.keyboard.type(word);
-    await page.waitForFunction((text) => document.querySelector('.search-status').textContent.startsWith(text), `${integer(plain)} events`);
-    await page.keyboard.press('Enter');
-    const first = (await timelineState(page)).selected;
-    check(first >= 0 && (events[first].text + timeline.short_names[events[first].name]).toLowerCase().includes(word.toLowerCase()), 'Enter selects a match');
-    await page.locator('.tl-canvas').focus();
-    await page.keyboard.press('n');
-    const second = (await timelineState(page)).selected;
-    if (plain > 1) check(events[second].start > events[first].start || second > first || plain === 1, 'n goes on');
-    await page.keyboard.press('Shift+N');
-    equal((await timelineState(page)).selected, first, 'Shift+N goes back');
-    await page.getByLabel('only').check();
-    check(await page.evaluate(() => globalThis.nsysAi.app.timeline.search.only), 'filter');
-    await page.getByLabel('only').uncheck();
-    await page.getByTitle('Regular expression').locator('input').check();
-    const pattern = `^.*${word}[^Q]*$|^cuda.*`;
-    await page.locator('#timeline-search').fill(pattern);
-    const regular = new RegExp(pattern, 'iu');
-    const expected = matching((text) => regular.test(text)).reduce((sum, event) => sum + event.count, 0);
-    await page.waitForFunction((text) => document.querySelector('.search-status').textContent.startsWith(text), `${integer(expected)} events`);
-    await page.locator('#timeline-search').fill('(((');
-    await page.waitForFunction(() => document.querySelector('.search-status').textContent === 'invalid expression');
-    await page.locator('#timeline-search').fill('');
-    await page.waitForFunction(() => document.querySelector('.search-status').textContent === '');
-  }));
+  if (searched)
+    await suite.test('search counts, steps, filters, and reports bad expressions', () =>
+      open('', async (page) => {
+        const word = /[A-Za-z_]{4,}/.exec(searched.text)?.[0] ?? searched.text.slice(0, 3);
+        const matching = (test) => events.filter((event) => test(event.text) || test(timeline.short_names[event.name] ?? ''));
+        const plain = matching((text) => text.toLowerCase().includes(word.toLowerCase())).reduce(
+          (sum, event) => sum + event.count,
+          0,
+        );
+        await page.keyboard.press('/');
+        await page.keyboard.type(word);
+        await page.waitForFunction(
+          (text) => document.querySelector('.search-status').textContent.startsWith(text),
+          `${integer(plain)} event`,
+        );
+        await page.keyboard.press('Enter');
+        const first = (await timelineState(page)).selected;
+        check(
+          first >= 0 &&
+            (events[first].text + timeline.short_names[events[first].name]).toLowerCase().includes(word.toLowerCase()),
+          'Enter selects a match',
+        );
+        await page.locator('.tl-canvas').focus();
+        await page.keyboard.press('n');
+        const second = (await timelineState(page)).selected;
+        if (plain > 1) check(events[second].start > events[first].start || second > first || plain === 1, 'n goes on');
+        await page.keyboard.press('Shift+N');
+        equal((await timelineState(page)).selected, first, 'Shift+N goes back');
+        await page.getByLabel('only').check();
+        check(await page.evaluate(() => globalThis.nsysAi.app.timeline.search.only), 'filter');
+        await page.getByLabel('only').uncheck();
+        await page.getByTitle('Regular expression').locator('input').check();
+        const pattern = `^.*${word}[^Q]*$|^cuda.*`;
+        await page.locator('#timeline-search').fill(pattern);
+        const regular = new RegExp(pattern, 'iu');
+        const expected = matching((text) => regular.test(text)).reduce((sum, event) => sum + event.count, 0);
+        await page.waitForFunction(
+          (text) => document.querySelector('.search-status').textContent.startsWith(text),
+          `${integer(expected)} event`,
+        );
+        await page.locator('#timeline-search').fill('(((');
+        await page.waitForFunction(() => document.querySelector('.search-status').textContent === 'invalid expression');
+        await page.locator('#timeline-search').fill('');
+        await page.waitForFunction(() => document.querySelector('.search-status').textContent === '');
+      }),
+    );
 
-  await suite.test('filtered search hides other events', () => open('', async (page) => {
-    const ink = () => page.evaluate(() => {
-      const { canvas } = globalThis.nsysAi.app.timeline;
-      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
-      copy.drawImage(canvas, 0, 0);
-      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-      const colors = new Set();
-      for (let i = 0; i < data.length; i += 4) colors.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
-      return colors.size;
-    });
-    await settle(page);
-    const before = await ink();
-    await page.evaluate(() => globalThis.nsysAi.app.timeline.setSearch('no such name at all', false, true));
-    await settle(page);
-    check((await ink()) < before, 'an unmatched filter empties the lanes');
-  }));
+  await suite.test('filtered search hides other events', () =>
+    open('', async (page) => {
+      const ink = () =>
+        page.evaluate(() => {
+          const { canvas } = globalThis.nsysAi.app.timeline;
+          const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+          copy.drawImage(canvas, 0, 0);
+          const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+          const colors = new Set();
+          for (let i = 0; i < data.length; i += 4) colors.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+          return colors.size;
+        });
+      await settle(page);
+      const before = await ink();
+      await page.evaluate(() => globalThis.nsysAi.app.timeline.setSearch('no such name at all', false, true));
+      await settle(page);
+      check((await ink()) < before, 'an unmatched filter empties the lanes');
+    }),
+  );
 
-  await suite.test('colours and times can be switched', () => open('', async (page) => {
-    const picture = () => page.evaluate(() => globalThis.nsysAi.app.timeline.canvas.toDataURL());
-    await settle(page);
-    const category = await picture();
-    await page.getByLabel('Colour by').selectOption('name');
-    await settle(page);
-    if (kernel) check((await picture()) !== category, 'colour by name looks different');
-    const time = () => page.evaluate(() => globalThis.nsysAi.app.model.clock.format(1500000));
-    equal(await time(), '1.500000 ms');
-    await page.getByLabel('Time shown as').selectOption('absolute');
-    const absolute = BigInt(timeline.origin_ns) + 1500000n;
-    equal(await time(), `${absolute / 1000000000n}.${String(absolute % 1000000000n).padStart(9, '0')} s`);
-    if (truth.report.run.utc_epoch_ns !== null) {
-      await page.getByLabel('Time shown as').selectOption('wall');
-      const wall = BigInt(truth.report.run.utc_epoch_ns) + absolute;
-      equal(await time(), `${new Date(Number(wall / 1000000n)).toISOString().slice(11, 19)}.${String(wall % 1000000000n).padStart(9, '0')}`);
-    } else {
-      check(await page.locator('#view-timeline option[value=wall]').evaluate((option) => option.disabled), 'no wall clock without an epoch');
-    }
-  }));
+  await suite.test('colours and times can be switched', () =>
+    open('', async (page) => {
+      const picture = () => page.evaluate(() => globalThis.nsysAi.app.timeline.canvas.toDataURL());
+      await settle(page);
+      const category = await picture();
+      await page.getByLabel('Colour by').selectOption('name');
+      await settle(page);
+      if (kernel) check((await picture()) !== category, 'colour by name looks different');
+      const time = () => page.evaluate(() => globalThis.nsysAi.app.model.clock.format(1500000));
+      equal(await time(), '1.500000 ms');
+      await page.getByLabel('Time shown as').selectOption('absolute');
+      const absolute = BigInt(timeline.origin_ns) + 1500000n;
+      equal(await time(), `${absolute / 1000000000n}.${String(absolute % 1000000000n).padStart(9, '0')} s`);
+      if (truth.report.run.utc_epoch_ns !== null) {
+        await page.getByLabel('Time shown as').selectOption('wall');
+        const wall = BigInt(truth.report.run.utc_epoch_ns) + absolute;
+        equal(
+          await time(),
+          `${new Date(Number(wall / 1000000n)).toISOString().slice(11, 19)}.${String(wall % 1000000000n).padStart(9, '0')}`,
+        );
+      } else {
+        check(
+          await page.locator('#view-timeline option[value=wall]').evaluate((option) => option.disabled),
+          'no wall clock without an epoch',
+        );
+      }
+    }),
+  );
 
-  await suite.test('the overview strip moves the window', () => open('', async (page) => {
-    await page.evaluate(() => {
-      const view = globalThis.nsysAi.app.timeline;
-      view.viewport.set(view.model.startNs, view.model.startNs + (view.model.endNs - view.model.startNs) / 10);
-      view.moved();
-    });
-    await settle(page);
-    const strip = await box(page, '.tl-strip');
-    await page.mouse.click(strip.x + strip.width * 0.7, strip.y + strip.height / 2);
-    const { from, to } = await timelineState(page);
-    near((from + to) / 2, timeline.start_ns + span * 0.7, span * 0.01, 'a click centres the window');
-    near(to - from, span / 10, span * 0.001, 'and keeps its width');
-    await page.mouse.move(strip.x + strip.width * 0.75, strip.y + 8);
-    await page.mouse.down();
-    await page.mouse.move(strip.x + strip.width * 0.85, strip.y + 8, { steps: 3 });
-    await page.mouse.up();
-    const resized = await timelineState(page);
-    near(resized.from, from, span * 0.005, 'the left edge stays');
-    near(resized.to, timeline.start_ns + span * 0.85, span * 0.01, 'the right edge follows');
-  }));
+  await suite.test('the overview strip moves the window', () =>
+    open('', async (page) => {
+      await page.evaluate(() => {
+        const view = globalThis.nsysAi.app.timeline;
+        view.viewport.set(view.model.startNs, view.model.startNs + (view.model.endNs - view.model.startNs) / 10);
+        view.moved();
+      });
+      await settle(page);
+      const strip = await box(page, '.tl-strip');
+      await page.mouse.click(strip.x + strip.width * 0.7, strip.y + strip.height / 2);
+      const { from, to } = await timelineState(page);
+      near((from + to) / 2, timeline.start_ns + span * 0.7, span * 0.01, 'a click centres the window');
+      near(to - from, span / 10, span * 0.001, 'and keeps its width');
+      await page.mouse.move(strip.x + strip.width * 0.75, strip.y + 8);
+      await page.mouse.down();
+      await page.mouse.move(strip.x + strip.width * 0.85, strip.y + 8, { steps: 3 });
+      await page.mouse.up();
+      const resized = await timelineState(page);
+      near(resized.from, from, span * 0.005, 'the left edge stays');
+      near(resized.to, timeline.start_ns + span * 0.85, span * 0.01, 'the right edge follows');
+    }),
+  );
 
   const gaps = truth.report.tables.gpu_idle_gaps;
-  if (gaps && gaps.rows.length > 0) await suite.test('idle gaps show their cause', () => open('', async (page) => {
-    await page.evaluate(() => globalThis.nsysAi.app.timeline.selectGapByRow(0, true));
-    await settle(page);
-    const at = await page.evaluate(() => {
-      const view = globalThis.nsysAi.app.timeline;
-      const track = view.layout.tracks.find((candidate) => candidate.gaps && candidate.gpu === view.selectedGap.gpu);
-      const { start, end } = track.gaps;
-      const canvas = view.canvas.getBoundingClientRect();
-      const index = view.selectedGap.index;
-      return { x: canvas.x + view.viewport.x((start[index] + end[index]) / 2, view.width), y: canvas.y + track.top - view.scrollTop + track.height / 2 };
-    });
-    await page.keyboard.press('Escape');
-    equal((await timelineState(page)).gap, null);
-    await page.mouse.move(at.x, at.y);
-    const cause = String(gaps.rows[0][gaps.columns.findIndex((column) => column.name === 'cause')]);
-    await page.mouse.click(at.x, at.y);
-    check((await timelineState(page)).gap !== null, 'a click selects the gap');
-    const shown = await page.locator('.panel').innerText();
-    check(shown.includes(cause), `the panel names the cause ${cause}`);
-    await page.getByRole('button', { name: 'Row in the table' }).click();
-    equal((await timelineState(page)).view, 'tables');
-    equal(await page.locator('.table-head h2').innerText(), gaps.title);
-  }));
+  if (gaps && gaps.rows.length > 0)
+    await suite.test('idle gaps show their cause', () =>
+      open('', async (page) => {
+        await page.evaluate(() => globalThis.nsysAi.app.timeline.selectGapByRow(0, true));
+        await settle(page);
+        const at = await page.evaluate(() => {
+          const view = globalThis.nsysAi.app.timeline;
+          const track = view.layout.tracks.find((candidate) => candidate.gaps && candidate.gpu === view.selectedGap.gpu);
+          const { start, end } = track.gaps;
+          const canvas = view.canvas.getBoundingClientRect();
+          const index = view.selectedGap.index;
+          return {
+            x: canvas.x + view.viewport.x((start[index] + end[index]) / 2, view.width),
+            y: canvas.y + track.top - view.scrollTop + track.height / 2,
+          };
+        });
+        await page.keyboard.press('Escape');
+        equal((await timelineState(page)).gap, null);
+        await page.mouse.move(at.x, at.y);
+        const cause = String(gaps.rows[0][gaps.columns.findIndex((column) => column.name === 'cause')]);
+        await page.mouse.click(at.x, at.y);
+        check((await timelineState(page)).gap !== null, 'a click selects the gap');
+        const shown = await page.locator('.panel').innerText();
+        check(shown.includes(cause), `the panel names the cause ${cause}`);
+        await page.getByRole('button', { name: 'Row in the table' }).click();
+        equal((await timelineState(page)).view, 'tables');
+        equal(await page.locator('.table-head h2').innerText(), gaps.title);
+      }),
+    );
 }
 
 async function kernelTests(suite, open, truth, kernel) {
   const { timeline, events } = truth;
-  const select = (page) => page.evaluate((event) => globalThis.nsysAi.app.timeline.selectEvent(event, { zoom: true, reveal: true }), kernel.index);
+  const select = (page) =>
+    page.evaluate((event) => globalThis.nsysAi.app.timeline.selectEvent(event, { zoom: true, reveal: true }), kernel.index);
 
-  await suite.test('a click selects an event and shows all its fields', () => open('', async (page) => {
-    await select(page);
-    await page.evaluate(() => globalThis.nsysAi.app.timeline.clearSelection());
-    const at = await placeOf(page, kernel.index);
-    check(at !== null, 'zooming brings the event into sight');
-    await page.mouse.click(at.x, at.y);
-    equal((await timelineState(page)).selected, kernel.index);
-    const panel = page.locator('.panel');
-    equal(await panel.locator('.full-name bdi').textContent(), kernel.text, 'full name');
-    const text = await panel.innerText();
-    check(text.includes(`${integer(kernel.duration)} ns`) || kernel.duration < 1000, 'exact duration');
-    const config = kernel.aux > 0 ? timeline.configs[kernel.aux - 1] : null;
-    if (config) {
-      check(text.includes(`${config[0]} × ${config[1]} × ${config[2]}`), 'grid');
-      check(text.includes(`${config[3]} × ${config[4]} × ${config[5]}`), 'block');
-      check(text.includes(`${config[6]} per thread`), 'registers');
-    }
-    check(text.includes(String(kernel.corr)), 'correlation');
-    const same = events.filter((event) => event.name === kernel.name).length;
-    check(text.includes(`of ${integer(same)}`), 'how many of this name');
-    if (same > 1) check(await panel.locator('canvas.histogram').isVisible(), 'histogram');
-    await page.mouse.dblclick(at.x, at.y);
-    const { from, to } = await timelineState(page);
-    check(from <= kernel.start && to >= kernel.end, 'double click zooms to it');
-  }));
+  await suite.test('a click selects an event and shows all its fields', () =>
+    open('', async (page) => {
+      await select(page);
+      await page.evaluate(() => globalThis.nsysAi.app.timeline.clearSelection());
+      const at = await placeOf(page, kernel.index);
+      check(at !== null, 'zooming brings the event into sight');
+      await page.mouse.click(at.x, at.y);
+      equal((await timelineState(page)).selected, kernel.index);
+      const panel = page.locator('.panel');
+      equal(await panel.locator('.full-name bdi').textContent(), kernel.text, 'full name');
+      const text = await panel.innerText();
+      check(text.includes(`${integer(kernel.duration)} ns`) || kernel.duration < 1000, 'exact duration');
+      const config = kernel.aux > 0 ? timeline.configs[kernel.aux - 1] : null;
+      if (config) {
+        check(text.includes(`${config[0]} × ${config[1]} × ${config[2]}`), 'grid');
+        check(text.includes(`${config[3]} × ${config[4]} × ${config[5]}`), 'block');
+        check(text.includes(`${config[6]} per thread`), 'registers');
+      }
+      check(text.includes(String(kernel.corr)), 'correlation');
+      const same = events.filter((event) => event.name === kernel.name).length;
+      check(text.includes(`of ${integer(same)}`), 'how many of this name');
+      if (same > 1) check(await panel.locator('canvas.histogram').isVisible(), 'histogram');
+      await page.mouse.dblclick(at.x, at.y);
+      const { from, to } = await timelineState(page);
+      check(from <= kernel.start && to >= kernel.end, 'double click zooms to it');
+    }),
+  );
 
-  await suite.test('launching call, range stack and arrow', () => open('', async (page) => {
-    await select(page);
-    const call = events[kernel.link - 1];
-    const inside = events.filter((event) => event.lane.kind === 'nvtx' && event.lane.pid === call.lane.pid && event.lane.tid === call.lane.tid && event.start <= call.start && (event.end > call.start || event.start === call.start));
-    const shown = await page.locator('.panel .stack bdi').allTextContents();
-    equal(shown.length, inside.length, 'depth of the range stack');
-    const names = inside.sort((a, b) => a.aux - b.aux).map((event) => timeline.short_names[event.name] || event.text);
-    equal(shown, names, 'range stack, outermost first');
-    await page.keyboard.press('l');
-    equal((await timelineState(page)).selected, call.index, 'L goes to the launching call');
-    const launched = events.filter((event) => onGpu(event) && event.link === kernel.link);
-    check((await page.locator('.panel').innerText()).includes('GPU work launched'), 'the call lists its work');
-    await page.keyboard.press('l');
-    equal((await timelineState(page)).selected, launched[0].index, 'L goes back to the work');
-    await page.keyboard.press('f');
-    // Everything in one picture, then the same without the selection: the arrow makes the difference.
-    await page.evaluate(([from, to]) => {
-      const view = globalThis.nsysAi.app.timeline;
-      view.layout.collapsed.clear();
-      view.layout.place();
-      view.viewport.focus(from, to, 0.8);
-      view.drawNow();
-    }, [Math.min(call.start, kernel.start), Math.max(call.end, kernel.end)]);
-    const arrow = await page.evaluate((event) => {
-      const view = globalThis.nsysAi.app.timeline;
-      const drawn = [];
-      const original = view.painter.paintArrow;
-      view.painter.paintArrow = function (context, frame, from, to) {
-        drawn.push([from, to]);
-        return original.call(this, context, frame, from, to);
-      };
-      view.selectEvent(event, {});
-      view.drawNow();
-      view.painter.paintArrow = original;
-      return drawn;
-    }, kernel.index);
-    equal(arrow, [[call.index, kernel.index]], 'one arrow from call to kernel');
-  }));
+  await suite.test('launching call, range stack and arrow', () =>
+    open('', async (page) => {
+      await select(page);
+      const call = events[kernel.link - 1];
+      const inside = events.filter(
+        (event) =>
+          event.lane.kind === 'nvtx' &&
+          event.lane.pid === call.lane.pid &&
+          event.lane.tid === call.lane.tid &&
+          event.start <= call.start &&
+          (event.end > call.start || event.start === call.start),
+      );
+      const shown = await page.locator('.panel .stack bdi').allTextContents();
+      equal(shown.length, inside.length, 'depth of the range stack');
+      const names = inside.sort((a, b) => a.aux - b.aux).map((event) => timeline.short_names[event.name] || event.text);
+      equal(shown, names, 'range stack, outermost first');
+      await page.keyboard.press('l');
+      equal((await timelineState(page)).selected, call.index, 'L goes to the launching call');
+      const launched = events.filter((event) => onGpu(event) && event.link === kernel.link);
+      check((await page.locator('.panel').innerText()).includes('GPU work launched'), 'the call lists its work');
+      await page.keyboard.press('l');
+      equal((await timelineState(page)).selected, launched[0].index, 'L goes back to the work');
+      await page.keyboard.press('f');
+      // Everything in one picture, then the same without the selection: the arrow makes the difference.
+      await page.evaluate(
+        ([from, to]) => {
+          const view = globalThis.nsysAi.app.timeline;
+          view.layout.collapsed.clear();
+          view.layout.place();
+          view.viewport.focus(from, to, 0.8);
+          view.drawNow();
+        },
+        [Math.min(call.start, kernel.start), Math.max(call.end, kernel.end)],
+      );
+      const arrow = await page.evaluate((event) => {
+        const view = globalThis.nsysAi.app.timeline;
+        const drawn = [];
+        const original = view.painter.paintArrow;
+        view.painter.paintArrow = function (context, frame, from, to) {
+          drawn.push([from, to]);
+          return original.call(this, context, frame, from, to);
+        };
+        view.selectEvent(event, {});
+        view.drawNow();
+        view.painter.paintArrow = original;
+        return drawn;
+      }, kernel.index);
+      equal(arrow, [[call.index, kernel.index]], 'one arrow from call to kernel');
+    }),
+  );
 
-  await suite.test('brackets walk through the events of one name', () => open('', async (page) => {
-    await select(page);
-    const order = events.filter((event) => event.name === kernel.name).sort((a, b) => a.start - b.start || a.index - b.index).map((event) => event.index);
-    const at = order.indexOf(kernel.index);
-    await page.keyboard.press(']');
-    equal((await timelineState(page)).selected, order[Math.min(at + 1, order.length - 1)], 'next');
-    await page.keyboard.press('[');
-    equal((await timelineState(page)).selected, order[at + 1 < order.length ? at : Math.max(0, at - 1)], 'previous');
-    await select(page);
-    await page.keyboard.press('.');
-    const lane = kernel.lane;
-    if (kernel.index + 1 < lane.first + lane.count) equal((await timelineState(page)).selected, kernel.index + 1, 'next on the track');
-    await select(page);
-    await page.keyboard.press('m');
-    equal((await timelineState(page)).range, [kernel.start, kernel.end], 'M selects the range of the event');
-  }));
+  await suite.test('brackets walk through the events of one name', () =>
+    open('', async (page) => {
+      await select(page);
+      const order = events
+        .filter((event) => event.name === kernel.name)
+        .sort((a, b) => a.start - b.start || a.index - b.index)
+        .map((event) => event.index);
+      const at = order.indexOf(kernel.index);
+      await page.keyboard.press(']');
+      equal((await timelineState(page)).selected, order[Math.min(at + 1, order.length - 1)], 'next');
+      await page.keyboard.press('[');
+      equal((await timelineState(page)).selected, order[at + 1 < order.length ? at : Math.max(0, at - 1)], 'previous');
+      await select(page);
+      await page.keyboard.press('.');
+      const lane = kernel.lane;
+      if (kernel.index + 1 < lane.first + lane.count)
+        equal((await timelineState(page)).selected, kernel.index + 1, 'next on the track');
+      await select(page);
+      await page.keyboard.press('m');
+      equal((await timelineState(page)).range, [kernel.start, kernel.end], 'M selects the range of the event');
+    }),
+  );
 
-  await suite.test('a link restores the place', () => open('', async (page) => {
-    await select(page);
-    await page.getByLabel('Colour by').selectOption('name');
-    await page.getByLabel('Time shown as').selectOption('absolute');
-    await page.locator('#timeline-search').fill('a');
-    await page.waitForTimeout(450);
-    const before = await timelineState(page);
-    const hash = await page.evaluate(() => location.hash);
-    await open(hash.replace('#v=timeline', ''), async (other) => {
-      const after = await timelineState(other);
-      near(after.from, before.from, 1, 'left edge');
-      near(after.to, before.to, 1, 'right edge');
-      equal([after.selected, after.scrollTop, after.panel], [before.selected, before.scrollTop, true]);
-      equal(await other.getByLabel('Colour by').inputValue(), 'name');
-      equal(await other.getByLabel('Time shown as').inputValue(), 'absolute');
-      equal(await other.locator('#timeline-search').inputValue(), 'a');
-    });
-    await page.getByRole('button', { name: 'Tables', exact: true }).click();
-    equal((await timelineState(page)).view, 'tables');
-    await page.goBack();
-    await page.waitForFunction(() => globalThis.nsysAi.app.view === 'timeline');
-    equal((await timelineState(page)).selected, kernel.index, 'Back returns to the same place');
-  }));
+  await suite.test('a link restores the place', () =>
+    open('', async (page) => {
+      await select(page);
+      await page.getByLabel('Colour by').selectOption('name');
+      await page.getByLabel('Time shown as').selectOption('absolute');
+      await page.locator('#timeline-search').fill('a');
+      await page.waitForTimeout(450);
+      const before = await timelineState(page);
+      const hash = await page.evaluate(() => location.hash);
+      await open(hash.replace('#v=timeline', ''), async (other) => {
+        const after = await timelineState(other);
+        near(after.from, before.from, 1, 'left edge');
+        near(after.to, before.to, 1, 'right edge');
+        equal([after.selected, after.scrollTop, after.panel], [before.selected, before.scrollTop, true]);
+        equal(await other.getByLabel('Colour by').inputValue(), 'name');
+        equal(await other.getByLabel('Time shown as').inputValue(), 'absolute');
+        equal(await other.locator('#timeline-search').inputValue(), 'a');
+      });
+      await page.getByRole('button', { name: 'Tables', exact: true }).click();
+      equal((await timelineState(page)).view, 'tables');
+      await page.goBack();
+      await page.waitForFunction(() => globalThis.nsysAi.app.view === 'timeline');
+      equal((await timelineState(page)).selected, kernel.index, 'Back returns to the same place');
+    }),
+  );
 }

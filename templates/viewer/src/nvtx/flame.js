@@ -16,7 +16,12 @@ const GROUP_COLORS = ['#5b6672', '#6d7884'];
 export class FlameGraph {
   /** @param {{focus: (node: RangeNode) => void, hover: (node: RangeNode | null, x: number, y: number) => void, open: (node: RangeNode) => void}} handlers */
   constructor(handlers) {
-    this.canvas = h('canvas', { class: 'flame', role: 'img', tabindex: '0', 'aria-label': 'Flame graph of NVTX ranges; the tree below holds the same data' });
+    this.canvas = h('canvas', {
+      class: 'flame',
+      role: 'img',
+      tabindex: '0',
+      'aria-label': 'Flame graph of NVTX ranges; the tree below holds the same data',
+    });
     this.element = h('div', { class: 'flame-box' }, this.canvas);
     /** @type {{node: RangeNode, left: number, width: number, top: number}[]} */
     this.boxes = [];
@@ -34,7 +39,10 @@ export class FlameGraph {
     const nodeAt = (event) => {
       const box = this.canvas.getBoundingClientRect();
       const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-      return this.boxes.find((item) => y >= item.top && y < item.top + ROW_HEIGHT && x >= item.left && x < item.left + item.width)?.node ?? null;
+      return (
+        this.boxes.find((item) => y >= item.top && y < item.top + ROW_HEIGHT && x >= item.left && x < item.left + item.width)
+          ?.node ?? null
+      );
     };
     this.canvas.addEventListener('click', (event) => {
       const node = nodeAt(event);
@@ -128,7 +136,11 @@ export class FlameGraph {
       if (fits >= 3) {
         context.globalAlpha = dim ? 0.5 : 1;
         context.fillStyle = '#fff';
-        context.fillText(node.name.length <= fits ? node.name : `${node.name.slice(0, fits - 1)}…`, left + 4, top + ROW_HEIGHT / 2);
+        context.fillText(
+          node.name.length <= fits ? node.name : `${node.name.slice(0, fits - 1)}…`,
+          left + 4,
+          top + ROW_HEIGHT / 2,
+        );
       }
     }
     context.globalAlpha = 1;

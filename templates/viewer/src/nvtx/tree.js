@@ -34,7 +34,19 @@ export function selfOf(node, metric) {
 /** @param {string} name @param {RangeNode | null} parent @param {string} key @returns {RangeNode} */
 function makeNode(name, parent, key, isGroup = false) {
   const node = {
-    key, name, isGroup, depth: parent ? parent.depth + 1 : 0, parent, children: [], count: 0, wallMs: 0, wallSelfMs: 0, gpuMs: 0, gpuSelfMs: 0, pid: null, tid: null,
+    key,
+    name,
+    isGroup,
+    depth: parent ? parent.depth + 1 : 0,
+    parent,
+    children: [],
+    count: 0,
+    wallMs: 0,
+    wallSelfMs: 0,
+    gpuMs: 0,
+    gpuSelfMs: 0,
+    pid: null,
+    tid: null,
   };
   if (parent) parent.children.push(node);
   return node;
@@ -46,8 +58,18 @@ function makeNode(name, parent, key, isGroup = false) {
  */
 export function buildTree(model, table, merged) {
   const column = Object.fromEntries(
-    ['node_id', 'parent_id', 'pid', 'tid', 'range_name', 'count', 'total_time_ms', 'self_time_ms', 'attributed_kernel_time_ms', 'self_kernel_time_ms']
-      .map((key) => [key, columnIndex(table, key)]),
+    [
+      'node_id',
+      'parent_id',
+      'pid',
+      'tid',
+      'range_name',
+      'count',
+      'total_time_ms',
+      'self_time_ms',
+      'attributed_kernel_time_ms',
+      'self_kernel_time_ms',
+    ].map((key) => [key, columnIndex(table, key)]),
   );
   const root = makeNode(merged ? 'All threads' : 'All processes', null, '', true);
   /** @type {Map<string, RangeNode>} */
@@ -70,7 +92,9 @@ export function buildTree(model, table, merged) {
     let parent = byId.get(parentId);
     const isRoot = parentId < 0 || !parent;
     if (!parent || parentId < 0) {
-      parent = merged ? root : childOf(childOf(root, `p${pid}`, model.processLabel(pid), true), `t${tid}`, model.threadLabel(pid, tid), true);
+      parent = merged
+        ? root
+        : childOf(childOf(root, `p${pid}`, model.processLabel(pid), true), `t${tid}`, model.threadLabel(pid, tid), true);
     }
     const text = String(row[column.range_name]);
     const node = childOf(parent, text, text);

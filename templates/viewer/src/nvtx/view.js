@@ -2,7 +2,7 @@
 /** @import { Metric, RangeNode } from './tree.js' */
 import { nameColor } from '../colors.js';
 import { h, name, replace } from '../dom.js';
-import { integer } from '../format.js';
+import { counted, integer } from '../format.js';
 import { compileSearch } from '../search.js';
 import { VirtualTable } from '../tables/virtual-table.js';
 import { FlameGraph } from './flame.js';
@@ -36,15 +36,38 @@ export class NvtxView {
     this.open = new Set();
     this.phases = h('div', { class: 'phases' });
     if (!this.source || this.source.rows.length === 0) {
-      host.append(this.phases, h('p', { class: 'empty' }, 'The trace holds no NVTX ranges. Annotate the program (torch.cuda.nvtx, nvtxRangePush) to see GPU time by its own terms.'));
+      host.append(
+        this.phases,
+        h(
+          'p',
+          { class: 'empty' },
+          'The trace holds no NVTX ranges. Annotate the program (torch.cuda.nvtx, nvtxRangePush) to see GPU time by its own terms.',
+        ),
+      );
       replace(this.phases, ...phaseBars(app.model));
       return;
     }
-    this.metric = h('select', { 'aria-label': 'Time shown', onchange: () => this.change({ nm: this.metric?.value ?? 'wall', nr: '' }) },
-      h('option', { value: 'wall' }, 'Wall time'), h('option', { value: 'gpu' }, 'GPU time'));
-    this.grouping = h('select', { 'aria-label': 'Grouping', onchange: () => this.change({ ng: this.grouping?.value ?? 'merged', nr: '' }) },
-      h('option', { value: 'merged' }, 'All threads merged'), h('option', { value: 'threads' }, 'By process and thread'));
-    this.search = h('input', { type: 'search', id: 'nvtx-search', placeholder: 'Highlight ranges', 'aria-label': 'Highlight ranges', autocomplete: 'off', spellcheck: 'false', oninput: () => this.show() });
+    this.metric = h(
+      'select',
+      { 'aria-label': 'Time shown', onchange: () => this.change({ nm: this.metric?.value ?? 'wall', nr: '' }) },
+      h('option', { value: 'wall' }, 'Wall time'),
+      h('option', { value: 'gpu' }, 'GPU time'),
+    );
+    this.grouping = h(
+      'select',
+      { 'aria-label': 'Grouping', onchange: () => this.change({ ng: this.grouping?.value ?? 'merged', nr: '' }) },
+      h('option', { value: 'merged' }, 'All threads merged'),
+      h('option', { value: 'threads' }, 'By process and thread'),
+    );
+    this.search = h('input', {
+      type: 'search',
+      id: 'nvtx-search',
+      placeholder: 'Highlight ranges',
+      'aria-label': 'Highlight ranges',
+      autocomplete: 'off',
+      spellcheck: 'false',
+      oninput: () => this.show(),
+    });
     this.path = h('nav', { class: 'crumbs', 'aria-label': 'Path of the range in focus' });
     this.hint = h('div', { class: 'tooltip fixed', 'aria-hidden': 'true' });
     this.hint.hidden = true;
@@ -53,14 +76,28 @@ export class NvtxView {
       open: (node) => this.showInTimeline(node),
       hover: (node, x, y) => this.showHint(node, x, y),
     });
-    const numeric = (/** @type {string} */ label, /** @type {string} */ unit, /** @type {string} */ help, width = 118) => ({ label, unit, help, numeric: true, width });
+    const numeric = (/** @type {string} */ label, /** @type {string} */ unit, /** @type {string} */ help, width = 118) => ({
+      label,
+      unit,
+      help,
+      numeric: true,
+      width,
+    });
     this.grid = new VirtualTable({
       label: 'NVTX ranges as a tree',
       columns: [
-        { label: 'range', numeric: false, width: Math.min(420, Math.max(190, innerWidth * 0.52)), help: 'Canonical name; click to unfold' },
-        numeric('count', '', 'Number of instances', 80), numeric('total', 'ms', 'Time inside the range, all instances'),
-        numeric('share', '%', 'Part of the parent', 90), numeric('self', 'ms', 'Time not inside a child range'),
-        numeric('GPU', 'ms', 'Time of the kernels launched inside the range'), numeric('GPU self', 'ms', 'Time of the kernels launched inside this range but inside no child'),
+        {
+          label: 'range',
+          numeric: false,
+          width: Math.min(420, Math.max(190, innerWidth * 0.52)),
+          help: 'Canonical name; click to unfold',
+        },
+        numeric('count', '', 'Number of instances', 80),
+        numeric('total', 'ms', 'Time inside the range, all instances'),
+        numeric('share', '%', 'Part of the parent', 90),
+        numeric('self', 'ms', 'Time not inside a child range'),
+        numeric('GPU', 'ms', 'Time of the kernels launched inside the range'),
+        numeric('GPU self', 'ms', 'Time of the kernels launched inside this range but inside no child'),
       ],
       cell: (row, column, element) => this.cell(this.rows[row], column, element),
       activate: (row) => this.toggle(this.rows[row]),
@@ -73,12 +110,22 @@ export class NvtxView {
     });
     host.append(
       this.phases,
-      h('section', { class: 'nvtx-section', 'aria-label': 'Flame graph' },
-        h('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'NVTX ranges' },
+      h(
+        'section',
+        { class: 'nvtx-section', 'aria-label': 'Flame graph' },
+        h(
+          'div',
+          { class: 'toolbar', role: 'toolbar', 'aria-label': 'NVTX ranges' },
           h('h2', {}, 'NVTX ranges'),
-          h('div', { class: 'group' }, this.metric, this.grouping), h('div', { class: 'group search' }, this.search)),
-        this.path, this.flame.element),
-      h('section', { class: 'nvtx-section grow', 'aria-label': 'Tree' }, this.grid.element), this.hint);
+          h('div', { class: 'group' }, this.metric, this.grouping),
+          h('div', { class: 'group search' }, this.search),
+        ),
+        this.path,
+        this.flame.element,
+      ),
+      h('section', { class: 'nvtx-section grow', 'aria-label': 'Tree' }, this.grid.element),
+      this.hint,
+    );
   }
 
   state() {
@@ -129,7 +176,8 @@ export class NvtxView {
 
   show() {
     const { metric, merged, focus } = this.state();
-    if (!this.root || !focus || !this.flame || !this.grid || !this.path || !this.metric || !this.grouping || !this.search) return;
+    if (!this.root || !focus || !this.flame || !this.grid || !this.path || !this.metric || !this.grouping || !this.search)
+      return;
     this.metric.value = metric;
     this.grouping.value = merged ? 'merged' : 'threads';
     const compiled = compileSearch(this.search.value, false);
@@ -139,8 +187,15 @@ export class NvtxView {
     /** @type {RangeNode[]} */
     const chain = [];
     for (let node = /** @type {RangeNode | null} */ (focus); node; node = node.parent) chain.unshift(node);
-    replace(this.path, ...chain.map((node) => h('button', { type: 'button', class: 'link', onclick: () => this.change({ nr: node.key }) }, name(node.name))),
-      !focus.isGroup ? h('button', { type: 'button', onclick: () => this.showInTimeline(focus) }, 'Show in the timeline') : null);
+    replace(
+      this.path,
+      ...chain.map((node) =>
+        h('button', { type: 'button', class: 'link', onclick: () => this.change({ nr: node.key }) }, name(node.name)),
+      ),
+      !focus.isGroup
+        ? h('button', { type: 'button', onclick: () => this.showInTimeline(focus) }, 'Show in the timeline')
+        : null,
+    );
     this.list();
   }
 
@@ -162,28 +217,53 @@ export class NvtxView {
     const { metric } = this.state();
     switch (column) {
       case 0: {
-        const label = h('span', { class: this.matches && !node.isGroup && this.matches(node.name) ? 'tree-label match' : 'tree-label' },
-          h('span', { class: 'twist', 'aria-hidden': 'true' }, sortedChildren(node, metric).length === 0 ? '' : this.open.has(node) ? '▾' : '▸'),
-          this.swatch(node), name(node.name),
-          !node.isGroup ? h('button', { type: 'button', class: 'row-more', title: 'Show in the timeline', 'aria-label': 'Show in the timeline', onclick: (/** @type {Event} */ event) => {
-            event.stopPropagation();
-            this.showInTimeline(node);
-          } }, '⤷') : null);
+        const label = h(
+          'span',
+          { class: this.matches && !node.isGroup && this.matches(node.name) ? 'tree-label match' : 'tree-label' },
+          h(
+            'span',
+            { class: 'twist', 'aria-hidden': 'true' },
+            sortedChildren(node, metric).length === 0 ? '' : this.open.has(node) ? '▾' : '▸',
+          ),
+          this.swatch(node),
+          name(node.name),
+          !node.isGroup
+            ? h(
+                'button',
+                {
+                  type: 'button',
+                  class: 'row-more',
+                  title: 'Show in the timeline',
+                  'aria-label': 'Show in the timeline',
+                  onclick: (/** @type {Event} */ event) => {
+                    event.stopPropagation();
+                    this.showInTimeline(node);
+                  },
+                },
+                '⤷',
+              )
+            : null,
+        );
         label.style.paddingLeft = `${Math.min(24, node.depth) * 14}px`;
         element.title = node.name;
         return label;
       }
-      case 1: return integer(node.count);
-      case 2: return milliseconds(totalOf(node, metric));
+      case 1:
+        return integer(node.count);
+      case 2:
+        return milliseconds(totalOf(node, metric));
       case 3: {
         const whole = node.parent ? totalOf(node.parent, metric) : totalOf(node, metric);
         element.classList.add('bar');
         element.style.setProperty('--share', `${whole > 0 ? Math.min(100, (100 * totalOf(node, metric)) / whole) : 0}%`);
         return share(totalOf(node, metric), whole);
       }
-      case 4: return milliseconds(selfOf(node, metric));
-      case 5: return milliseconds(node.gpuMs);
-      default: return milliseconds(node.gpuSelfMs);
+      case 4:
+        return milliseconds(selfOf(node, metric));
+      case 5:
+        return milliseconds(node.gpuMs);
+      default:
+        return milliseconds(node.gpuSelfMs);
     }
   }
 
@@ -215,11 +295,18 @@ export class NvtxView {
     this.hint.hidden = node === null;
     if (!node) return;
     const { metric } = this.state();
-    replace(this.hint, h('div', { class: 'tooltip-title' }, name(node.name)),
-      h('div', {}, `${integer(node.count)} instances`),
+    replace(
+      this.hint,
+      h('div', { class: 'tooltip-title' }, name(node.name)),
+      h('div', {}, counted(node.count, 'instance')),
       h('div', {}, 'Wall ', h('b', {}, `${milliseconds(node.wallMs)} ms`), `, self ${milliseconds(node.wallSelfMs)} ms`),
       h('div', {}, 'GPU ', h('b', {}, `${milliseconds(node.gpuMs)} ms`), `, self ${milliseconds(node.gpuSelfMs)} ms`),
-      h('div', {}, `${share(totalOf(node, metric), totalOf(this.root, metric))} of all${node.parent ? `, ${share(totalOf(node, metric), totalOf(node.parent, metric))} of parent` : ''}`));
+      h(
+        'div',
+        {},
+        `${share(totalOf(node, metric), totalOf(this.root, metric))} of all${node.parent ? `, ${share(totalOf(node, metric), totalOf(node.parent, metric))} of parent` : ''}`,
+      ),
+    );
     const box = this.hint.getBoundingClientRect();
     this.hint.style.transform = `translate(${Math.max(4, Math.min(x + 14, innerWidth - box.width - 8))}px, ${Math.min(y + 14, innerHeight - box.height - 8)}px)`;
   }

@@ -8,12 +8,18 @@ const COMPARISON = /^([A-Za-z0-9_]+)(>=|<=|!=|>|<|=|~|:)(.*)$/u;
 /** @param {string} operator @param {number} left @param {number} right */
 function compare(operator, left, right) {
   switch (operator) {
-    case '>': return left > right;
-    case '<': return left < right;
-    case '>=': return left >= right;
-    case '<=': return left <= right;
-    case '!=': return left !== right;
-    default: return left === right;
+    case '>':
+      return left > right;
+    case '<':
+      return left < right;
+    case '>=':
+      return left >= right;
+    case '<=':
+      return left <= right;
+    case '!=':
+      return left !== right;
+    default:
+      return left === right;
   }
 }
 
@@ -23,7 +29,10 @@ function columnTest(table, column, operator, value) {
   if (index < 0) return null;
   if (operator === ':') {
     const wanted = value.toLowerCase();
-    return (row) => String(row[index] ?? '').toLowerCase().includes(wanted);
+    return (row) =>
+      String(row[index] ?? '')
+        .toLowerCase()
+        .includes(wanted);
   }
   if (operator === '~') {
     try {

@@ -2,7 +2,7 @@
 /** @import { Cell, Column, Table } from '../types.js' */
 import { CAUSE_COLORS, categoryColor } from '../colors.js';
 import { copyText, h, name, replace, textWidth } from '../dom.js';
-import { cell, heading, integer, unitLabel } from '../format.js';
+import { cell, counted, heading, integer, unitLabel } from '../format.js';
 import { histogram } from '../histogram.js';
 import { columnIndex, placeColumns } from '../model.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';
@@ -15,6 +15,7 @@ const PADDING_PX = 22;
 const ICON_PX = 24;
 const SWATCH_PX = 16;
 const ARROW_PX = 14;
+const WIDE_FIELD = 44;
 const FILTER_DELAY_MS = 120;
 
 /** Every table of the report. Nothing here knows any analysis: units and descriptions come with the data. */
@@ -35,7 +36,12 @@ export class TablesView {
     this.grid = null;
     let timer = 0;
     this.filter = h('input', {
-      type: 'search', id: 'table-filter', placeholder: 'Filter: words, column>10, column:text', 'aria-label': 'Filter rows', autocomplete: 'off', spellcheck: 'false',
+      type: 'search',
+      id: 'table-filter',
+      placeholder: 'Filter: words, column>10, column:text',
+      'aria-label': 'Filter rows',
+      autocomplete: 'off',
+      spellcheck: 'false',
       title: 'Words must all occur in the row. column>10, column=x, column:part and column~regex test one column.',
       oninput: () => {
         clearTimeout(timer);
@@ -46,24 +52,48 @@ export class TablesView {
       },
     });
     this.status = h('output', { class: 'search-status', 'aria-live': 'polite' });
-    this.exactBox = h('input', { type: 'checkbox', onchange: () => {
-      this.exact = this.exactBox.checked;
-      this.build();
-    } });
+    this.exactBox = h('input', {
+      type: 'checkbox',
+      onchange: () => {
+        this.exact = this.exactBox.checked;
+        this.build();
+      },
+    });
     this.copied = h('span', { class: 'muted', role: 'status' });
     /** @param {string} label @param {(table: Table, rows: number[]) => string} convert */
-    const copy = (label, convert) => h('button', { type: 'button', title: `Copy the rows shown as ${label}, all columns`, onclick: async () => {
-      const table = this.table();
-      if (!table) return;
-      const done = await copyText(convert(table, this.rows));
-      this.copied.textContent = done ? `${integer(this.rows.length)} rows copied` : 'The browser refused to copy';
-      setTimeout(() => (this.copied.textContent = ''), 2500);
-    } }, `Copy ${label}`);
-    this.picker = h('select', { 'aria-label': 'Table', class: 'phone-only', onchange: () => this.open(this.picker.value) },
-      this.names.map((key) => h('option', { value: key }, app.report.tables[key].title)));
-    this.list = h('nav', { class: 'table-list', 'aria-label': 'Tables' },
-      this.names.map((key) => h('button', { type: 'button', 'data-table': key, onclick: () => this.open(key) },
-        h('span', {}, app.report.tables[key].title), h('span', { class: 'count' }, integer(app.report.tables[key].rows.length)))));
+    const copy = (label, convert) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          title: `Copy the rows shown as ${label}, all columns`,
+          onclick: async () => {
+            const table = this.table();
+            if (!table) return;
+            const done = await copyText(convert(table, this.rows));
+            this.copied.textContent = done ? `${counted(this.rows.length, 'row')} copied` : 'The browser refused to copy';
+            setTimeout(() => (this.copied.textContent = ''), 2500);
+          },
+        },
+        `Copy ${label}`,
+      );
+    this.picker = h(
+      'select',
+      { 'aria-label': 'Table', class: 'phone-only', onchange: () => this.open(this.picker.value) },
+      this.names.map((key) => h('option', { value: key }, app.report.tables[key].title)),
+    );
+    this.list = h(
+      'nav',
+      { class: 'table-list', 'aria-label': 'Tables' },
+      this.names.map((key) =>
+        h(
+          'button',
+          { type: 'button', 'data-table': key, onclick: () => this.open(key) },
+          h('span', {}, app.report.tables[key].title),
+          h('span', { class: 'count' }, integer(app.report.tables[key].rows.length)),
+        ),
+      ),
+    );
     this.title = h('h2', {});
     this.description = h('p', { class: 'muted description' });
     this.place = h('div', { class: 'table-place' });
@@ -71,13 +101,32 @@ export class TablesView {
     this.drawer.hidden = true;
     host.append(
       this.list,
-      h('div', { class: 'table-main' },
+      h(
+        'div',
+        { class: 'table-main' },
         h('div', { class: 'table-head' }, this.picker, this.title, this.description),
-        h('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Table' },
+        h(
+          'div',
+          { class: 'toolbar', role: 'toolbar', 'aria-label': 'Table' },
           h('div', { class: 'group search' }, this.filter, this.status),
-          h('div', { class: 'group' }, copy('CSV', toCsv), copy('Markdown', toMarkdown),
-            h('label', { class: 'check', title: 'Show the exact twins in ns of columns in ms, too' }, this.exactBox, 'exact ns'), this.copied)),
-        this.place, this.drawer));
+          h(
+            'div',
+            { class: 'group' },
+            copy('CSV', toCsv),
+            copy('Markdown', toMarkdown),
+            h(
+              'label',
+              { class: 'check', title: 'Show the exact twins in ns of columns in ms, too' },
+              this.exactBox,
+              'exact ns',
+            ),
+            this.copied,
+          ),
+        ),
+        this.place,
+        this.drawer,
+      ),
+    );
     window.addEventListener('beforeprint', () => this.grid?.prepareForPrint());
     window.addEventListener('afterprint', () => this.grid?.render(true));
   }
@@ -101,7 +150,7 @@ export class TablesView {
 
   restore() {
     const { values } = this.app.state;
-    this.current = this.names.includes(values.t) ? values.t : this.names[0] ?? '';
+    this.current = this.names.includes(values.t) ? values.t : (this.names[0] ?? '');
     const table = this.table();
     if (!table) {
       replace(this.place, h('p', { class: 'muted' }, 'This report has no tables.'));
@@ -126,10 +175,14 @@ export class TablesView {
       if (button.dataset.table === this.current) button.setAttribute('aria-current', 'true');
       else button.removeAttribute('aria-current');
     }
-    const twins = table.columns.filter((column) => column.name.endsWith('_ms')).map((column) => `${column.name.slice(0, -3)}_ns`);
+    const twins = table.columns
+      .filter((column) => column.name.endsWith('_ms'))
+      .map((column) => `${column.name.slice(0, -3)}_ns`);
     this.hasTwins = table.columns.some((column) => twins.includes(column.name));
     this.exactBox.disabled = !this.hasTwins;
-    this.columns = table.columns.map((_, index) => index).filter((index) => this.exact || !twins.includes(table.columns[index].name));
+    this.columns = table.columns
+      .map((_, index) => index)
+      .filter((index) => this.exact || !twins.includes(table.columns[index].name));
     const grid = new VirtualTable({
       label: table.title,
       columns: this.columns.map((index) => this.describe(table, index)),
@@ -165,13 +218,20 @@ export class TablesView {
     const column = table.columns[index];
     const label = heading(column.name);
     const unit = unitLabel(column);
-    const samples = table.rows.slice(0, SAMPLED_ROWS).map((row) => this.shown(column, row[index])).sort((a, b) => b.length - a.length).slice(0, MEASURED_ROWS);
+    const samples = table.rows
+      .slice(0, SAMPLED_ROWS)
+      .map((row) => this.shown(column, row[index]))
+      .sort((a, b) => b.length - a.length)
+      .slice(0, MEASURED_ROWS);
     const icons = (index === this.columns[0] ? ICON_PX : 0) + (this.hasSwatch(column) ? SWATCH_PX : 0);
     const content = Math.max(0, ...samples.map((text) => textWidth(text, ''))) + icons;
     const title = textWidth(unit ? `${label} ${unit}` : label, '600') + ARROW_PX;
     const limit = Math.min(TEXT_LIMIT_PX, Math.max(150, this.place.clientWidth * 0.46));
     return {
-      label, unit, numeric: column.type !== 'text', width: Math.ceil(Math.max(title, column.type === 'text' ? Math.min(content, limit) : content)) + PADDING_PX,
+      label,
+      unit,
+      numeric: column.type !== 'text',
+      width: Math.ceil(Math.max(title, column.type === 'text' ? Math.min(content, limit) : content)) + PADDING_PX,
       help: [column.description, `${column.name}${unit ? `, in ${unit}` : ''}`].filter(Boolean).join('\n'),
     };
   }
@@ -188,16 +248,26 @@ export class TablesView {
     }
     const content = [];
     if (index === this.columns[0]) {
-      content.push(h('button', {
-        type: 'button', class: 'row-more', title: 'All fields (Space)', 'aria-label': 'All fields of the row', onclick: (/** @type {Event} */ event) => {
-          event.stopPropagation();
-          this.showDrawer(row);
-        },
-      }, '⋯'));
+      content.push(
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'row-more',
+            title: 'All fields (Space)',
+            'aria-label': 'All fields of the row',
+            onclick: (/** @type {Event} */ event) => {
+              event.stopPropagation();
+              this.showDrawer(row);
+            },
+          },
+          '⋯',
+        ),
+      );
     }
     if (this.hasSwatch(column) && typeof value === 'string') {
       const swatch = h('i', { class: 'swatch' });
-      swatch.style.background = column.name === 'cause' ? CAUSE_COLORS[value] ?? CAUSE_COLORS.unknown : categoryColor(value);
+      swatch.style.background = column.name === 'cause' ? (CAUSE_COLORS[value] ?? CAUSE_COLORS.unknown) : categoryColor(value);
       content.push(swatch);
     }
     content.push(column.type === 'text' ? name(text) : text);
@@ -228,7 +298,11 @@ export class TablesView {
     const kept = table.rows.map((_, index) => index).filter((index) => test(table.rows[index]));
     this.rows = this.sortColumn >= 0 ? sortRows(table, kept, this.sortColumn, this.descending) : kept;
     this.status.classList.toggle('bad', error !== null);
-    this.status.textContent = error ?? (kept.length === table.rows.length ? `${integer(kept.length)} rows` : `${integer(kept.length)} of ${integer(table.rows.length)} rows`);
+    this.status.textContent =
+      error ??
+      (kept.length === table.rows.length
+        ? counted(kept.length, 'row')
+        : `${integer(kept.length)} of ${counted(table.rows.length, 'row')}`);
     this.grid.active = -1;
     this.grid.showSort(this.columns.indexOf(this.sortColumn), this.descending);
     this.grid.element.scrollTop = 0;
@@ -240,10 +314,18 @@ export class TablesView {
     const place = placeColumns(table);
     const values = table.rows[row];
     /** @param {number} column */
-    const number = (column) => (column >= 0 && typeof values[column] === 'number' ? /** @type {number} */ (values[column]) : null);
+    const number = (column) =>
+      column >= 0 && typeof values[column] === 'number' ? /** @type {number} */ (values[column]) : null;
     return {
-      text: table.title, table: this.current, row, start_ns: number(place.start), end_ns: number(place.end), device_id: number(place.device),
-      pid: number(place.pid), tid: number(place.tid), name: place.name >= 0 && values[place.name] !== null ? String(values[place.name]) : null,
+      text: table.title,
+      table: this.current,
+      row,
+      start_ns: number(place.start),
+      end_ns: number(place.end),
+      device_id: number(place.device),
+      pid: number(place.pid),
+      tid: number(place.tid),
+      name: place.name >= 0 && values[place.name] !== null ? String(values[place.name]) : null,
     };
   }
 
@@ -260,18 +342,55 @@ export class TablesView {
     const evidence = this.evidence(table, row);
     const nameId = evidence.name === null ? undefined : model.nameIndex.get(evidence.name);
     const values = nameId === undefined ? [] : model.durationsOf(nameId, evidence.device_id);
-    replace(this.drawer,
-      h('header', {}, h('h3', {}, `${table.title}, row ${row + 1}`),
-        h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => (this.drawer.hidden = true) }, '×')),
-      h('div', { class: 'drawer-content' },
-        h('dl', { class: 'fields' }, table.columns.flatMap((column, index) => [
-          h('dt', { title: column.description }, heading(column.name), unitLabel(column) ? h('span', { class: 'unit' }, ` ${unitLabel(column)}`) : null),
-          h('dd', {}, name(cell(table.rows[row][index], column, model.clock))),
-        ])),
-        h('div', {},
-          h('div', { class: 'buttons' },
-            h('button', { type: 'button', class: 'primary', onclick: () => this.app.showEvidence(evidence) }, 'Show in the timeline')),
-          values.length > 1 ? [h('h3', {}, 'Distribution of its durations'), histogram(values, null, timeline.theme.compute, timeline.theme.text, 320)] : null)));
+    replace(
+      this.drawer,
+      h(
+        'header',
+        {},
+        h('h3', {}, `${table.title}, row ${row + 1}`),
+        h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => (this.drawer.hidden = true) }, '×'),
+      ),
+      h(
+        'div',
+        { class: 'drawer-content' },
+        h(
+          'dl',
+          { class: 'fields' },
+          table.columns.flatMap((column, index) => {
+            const text = cell(table.rows[row][index], column, model.clock);
+            const wide = text.length > WIDE_FIELD ? 'wide' : null;
+            return [
+              h(
+                'dt',
+                { title: column.description, class: wide },
+                heading(column.name),
+                unitLabel(column) ? h('span', { class: 'unit' }, ` ${unitLabel(column)}`) : null,
+              ),
+              h('dd', { class: wide }, name(text)),
+            ];
+          }),
+        ),
+        h(
+          'div',
+          {},
+          h(
+            'div',
+            { class: 'buttons' },
+            h(
+              'button',
+              { type: 'button', class: 'primary', onclick: () => this.app.showEvidence(evidence) },
+              'Show in the timeline',
+            ),
+          ),
+          values.length > 1
+            ? [
+                h('h3', {}, 'Distribution of its durations'),
+                histogram(values, null, timeline.theme.compute, timeline.theme.text, 320),
+              ]
+            : null,
+        ),
+      ),
+    );
     this.drawer.hidden = false;
   }
 }

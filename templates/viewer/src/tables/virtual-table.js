@@ -39,24 +39,45 @@ export class VirtualTable {
       element.style.width = `${column.width}px`;
       return element;
     });
-    this.table = h('table', { 'aria-label': options.label },
+    this.table = h(
+      'table',
+      { 'aria-label': options.label },
       h('colgroup', {}, columns, h('col')),
       h('thead', {}, h('tr', {}, this.headings, h('th', { class: 'fill', 'aria-hidden': 'true' }))),
-      this.body);
+      this.body,
+    );
     this.table.style.minWidth = `${options.columns.reduce((sum, column) => sum + column.width, 0)}px`;
-    this.element = h('div', {
-      class: 'vt', tabindex: '0', role: 'region', 'aria-label': options.label, onscroll: () => this.render(false),
-      onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
-    }, this.table);
+    this.element = h(
+      'div',
+      {
+        class: 'vt',
+        tabindex: '0',
+        role: 'region',
+        'aria-label': options.label,
+        onscroll: () => this.render(false),
+        onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+      },
+      this.table,
+    );
     new ResizeObserver(() => this.render(false)).observe(this.element);
   }
 
   /** @param {VirtualColumn} column @param {number} index */
   heading(column, index) {
-    const content = [h('span', { class: 'label' }, column.label), column.unit ? h('span', { class: 'unit' }, column.unit) : null];
+    const content = [
+      h('span', { class: 'label' }, column.label),
+      column.unit ? h('span', { class: 'unit' }, column.unit) : null,
+    ];
     const element = h('th', { scope: 'col', class: column.numeric ? 'num' : null });
     if (this.options.sort) {
-      append(element, [h('button', { type: 'button', title: column.help, onclick: () => this.options.sort?.(index) }, ...content, h('span', { class: 'arrow', 'aria-hidden': 'true' }))]);
+      append(element, [
+        h(
+          'button',
+          { type: 'button', title: column.help, onclick: () => this.options.sort?.(index) },
+          ...content,
+          h('span', { class: 'arrow', 'aria-hidden': 'true' }),
+        ),
+      ]);
     } else {
       append(element, content);
       if (column.help) element.title = column.help;
@@ -112,7 +133,8 @@ export class VirtualTable {
   row(row) {
     const { options } = this;
     const element = h('tr', {
-      'aria-rowindex': row + 2, class: row === this.active ? 'active' : null,
+      'aria-rowindex': row + 2,
+      class: row === this.active ? 'active' : null,
       onclick: () => {
         // Selecting text in a row must not leave the table.
         if (String(window.getSelection() ?? '') !== '') return;

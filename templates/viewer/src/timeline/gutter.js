@@ -20,10 +20,18 @@ export class Gutter {
         const isGroup = track.type === 'gpu' || track.type === 'process' || track.type === 'thread';
         const open = !layout.collapsed.has(track.key);
         const label = isGroup
-          ? h('button', {
-              class: `tl-group tl-${track.type}`, type: 'button', 'aria-expanded': open ? 'true' : 'false', title: track.label,
-              onclick: () => this.view.toggle(track),
-            }, h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'), name(track.label))
+          ? h(
+              'button',
+              {
+                class: `tl-group tl-${track.type}`,
+                type: 'button',
+                'aria-expanded': open ? 'true' : 'false',
+                title: track.label,
+                onclick: () => this.view.toggle(track),
+              },
+              h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'),
+              name(track.label),
+            )
           : h('div', { class: 'tl-label', title: track.hint ?? track.label }, name(track.label));
         label.style.top = `${track.top}px`;
         label.style.height = `${track.height}px`;
@@ -41,8 +49,12 @@ export class Gutter {
       this.list.style.transform = `translateY(${-scrollTop}px)`;
     }
     const { clock } = model;
-    const text = clock.mode === 'wall' && clock.utcEpoch !== null ? `${clock.date(this.view.viewport.from)} UTC`
-      : clock.mode === 'absolute' ? 'since session start' : 'since first event';
+    const text =
+      clock.mode === 'wall' && clock.utcEpoch !== null
+        ? `${clock.date(this.view.viewport.from)} UTC`
+        : clock.mode === 'absolute'
+          ? 'since session start'
+          : 'since first event';
     if (this.corner.textContent !== text) this.corner.textContent = text;
   }
 }

@@ -24,7 +24,7 @@ function followLink(view) {
   const { model, selected } = view;
   if (selected < 0) return;
   const launch = model.launchOf(selected);
-  const target = launch >= 0 ? launch : model.launchedBy(selected, selected + 1)[0] ?? -1;
+  const target = launch >= 0 ? launch : (model.launchedBy(selected, selected + 1)[0] ?? -1);
   if (target >= 0) view.selectEvent(target, { reveal: true });
 }
 

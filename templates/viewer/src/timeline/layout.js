@@ -8,7 +8,7 @@ export const ROW_HEIGHT = { gpu: 20, host: 17 };
 const HEADER_HEIGHT = 24;
 const THREAD_HEIGHT = 20;
 const UTILIZATION_HEIGHT = 44;
-const GAPS_HEIGHT = 16;
+const GAPS_HEIGHT = 20;
 const OPEN_THREADS = 6;
 const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6 };
 
@@ -68,12 +68,26 @@ export class Layout {
       this.add({ type: 'gpu', key, label: gpu.label, height: HEADER_HEIGHT, gpu: gpu.id });
       const utilization = model.timeline.utilization.find((candidate) => candidate.device_id === gpu.id);
       if (utilization) {
-        this.add({ type: 'utilization', key: `${key}u`, label: 'Utilisation', height: UTILIZATION_HEIGHT, parents, utilization, gpu: gpu.id });
+        this.add({
+          type: 'utilization',
+          key: `${key}u`,
+          label: 'Utilisation',
+          height: UTILIZATION_HEIGHT,
+          parents,
+          utilization,
+          gpu: gpu.id,
+        });
       }
       const own = gaps.get(gpu.id);
       if (own) {
         this.add({
-          type: 'gaps', key: `${key}i`, label: 'Idle gaps', height: GAPS_HEIGHT, parents, gaps: own, gpu: gpu.id,
+          type: 'gaps',
+          key: `${key}i`,
+          label: 'Idle gaps',
+          height: GAPS_HEIGHT,
+          parents,
+          gaps: own,
+          gpu: gpu.id,
           hint: 'Times when nothing ran on this GPU, coloured by cause',
         });
       }
@@ -94,12 +108,20 @@ export class Layout {
       /** @type {Map<number, number>} */
       const sizes = new Map();
       for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + lane.count);
-      const busiest = [...sizes].sort((a, b) => b[1] - a[1]).slice(0, OPEN_THREADS).map(([tid]) => tid);
+      const busiest = [...sizes]
+        .sort((a, b) => b[1] - a[1])
+        .slice(0, OPEN_THREADS)
+        .map(([tid]) => tid);
       for (const tid of sizes.keys()) {
         const threadKey = `${key}t${tid}`;
         this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents: [key] });
         if (!busiest.includes(tid)) this.collapsed.add(threadKey);
-        this.addLanes(own.filter((lane) => lane.tid === tid), [key, threadKey], ROW_HEIGHT.host, false);
+        this.addLanes(
+          own.filter((lane) => lane.tid === tid),
+          [key, threadKey],
+          ROW_HEIGHT.host,
+          false,
+        );
       }
     }
   }
@@ -107,14 +129,24 @@ export class Layout {
   /** @param {Lane[]} lanes @param {string[]} parents @param {number} rowHeight @param {boolean} nameProcess */
   addLanes(lanes, parents, rowHeight, nameProcess) {
     const { model } = this;
-    const sorted = [...lanes].sort((a, b) => a.pid - b.pid || a.context - b.context || a.stream - b.stream || LANE_ORDER[a.kind] - LANE_ORDER[b.kind]);
+    const sorted = [...lanes].sort(
+      (a, b) => a.pid - b.pid || a.context - b.context || a.stream - b.stream || LANE_ORDER[a.kind] - LANE_ORDER[b.kind],
+    );
     for (const lane of sorted) {
       const rows = rowsOf(model, lane);
       const label = nameProcess ? `${model.laneLabel(lane)} · ${lane.pid}` : model.laneLabel(lane);
       this.add({
-        type: 'events', key: `${parents.at(-1)}l${lane.pid}.${lane.context}.${lane.stream}.${lane.kind}`, label, lane, rows, parents,
-        rowHeight, height: rows.length * rowHeight + 4,
-        hint: model.isGpuLane(lane) ? `${model.laneLabel(lane)}, context ${lane.context}, ${model.processLabel(lane.pid)}` : undefined,
+        type: 'events',
+        key: `${parents.at(-1)}l${lane.pid}.${lane.context}.${lane.stream}.${lane.kind}`,
+        label,
+        lane,
+        rows,
+        parents,
+        rowHeight,
+        height: rows.length * rowHeight + 4,
+        hint: model.isGpuLane(lane)
+          ? `${model.laneLabel(lane)}, context ${lane.context}, ${model.processLabel(lane.pid)}`
+          : undefined,
       });
     }
   }
@@ -200,15 +232,19 @@ function readGaps(model) {
     const list = byGpu.get(gpu) ?? [];
     byGpu.set(gpu, list);
     list.push({
-      start: model.clock.relative(Number(row[place.start])), end: model.clock.relative(Number(row[place.end])),
-      row: index, cause: cause >= 0 ? String(row[cause] ?? 'unknown') : 'unknown',
+      start: model.clock.relative(Number(row[place.start])),
+      end: model.clock.relative(Number(row[place.end])),
+      row: index,
+      cause: cause >= 0 ? String(row[cause] ?? 'unknown') : 'unknown',
     });
   });
   for (const [gpu, list] of byGpu) {
     list.sort((a, b) => a.start - b.start || a.row - b.row);
     result.set(gpu, {
-      start: Float64Array.from(list, (gap) => gap.start), end: Float64Array.from(list, (gap) => gap.end),
-      row: Uint32Array.from(list, (gap) => gap.row), cause: list.map((gap) => gap.cause),
+      start: Float64Array.from(list, (gap) => gap.start),
+      end: Float64Array.from(list, (gap) => gap.end),
+      row: Uint32Array.from(list, (gap) => gap.row),
+      cause: list.map((gap) => gap.cause),
     });
   }
   return result;

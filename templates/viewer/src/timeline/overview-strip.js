@@ -13,7 +13,9 @@ export class OverviewStrip {
   constructor(view) {
     this.view = view;
     this.canvas = h('canvas', {
-      class: 'tl-strip', role: 'img', 'aria-label': 'Overview of the whole trace with the visible window',
+      class: 'tl-strip',
+      role: 'img',
+      'aria-label': 'Overview of the whole trace with the visible window',
     });
     this.sums = view.model.timeline.utilization.slice(0, MAX_LANES).map((data) => new UtilizationSums(data));
     this.height = Math.max(1, this.sums.length) * LANE_HEIGHT + 2 * PADDING;
@@ -56,7 +58,8 @@ export class OverviewStrip {
     context.drawImage(this.picture, 0, 0, width, height);
     if (model.timeline.aggregated) {
       context.fillStyle = theme.accent;
-      for (const [from, to] of model.timeline.detail_windows) context.fillRect(this.x(from), height - 3, Math.max(1, this.x(to) - this.x(from)), 3);
+      for (const [from, to] of model.timeline.detail_windows)
+        context.fillRect(this.x(from), height - 3, Math.max(1, this.x(to) - this.x(from)), 3);
     }
     if (range) {
       context.fillStyle = theme.selection;
@@ -80,7 +83,17 @@ export class OverviewStrip {
     const context = fitCanvas(this.picture, this.width, this.height);
     context.clearRect(0, 0, this.width, this.height);
     this.sums.forEach((sums, index) => {
-      sums.paint(context, theme, viewport.fullFrom, viewport.fullTo, 0, PADDING + index * LANE_HEIGHT, this.width, LANE_HEIGHT - 2, true);
+      sums.paint(
+        context,
+        theme,
+        viewport.fullFrom,
+        viewport.fullTo,
+        0,
+        PADDING + index * LANE_HEIGHT,
+        this.width,
+        LANE_HEIGHT - 2,
+        true,
+      );
     });
     this.stale = false;
   }
@@ -125,9 +138,13 @@ export class OverviewStrip {
     const finish = () => (drag = null);
     canvas.addEventListener('pointerup', finish);
     canvas.addEventListener('pointercancel', finish);
-    canvas.addEventListener('wheel', (event) => {
-      event.preventDefault();
-      view.zoom(Math.exp(event.deltaY * 0.0016));
-    }, { passive: false });
+    canvas.addEventListener(
+      'wheel',
+      (event) => {
+        event.preventDefault();
+        view.zoom(Math.exp(event.deltaY * 0.0016));
+      },
+      { passive: false },
+    );
   }
 }

@@ -51,7 +51,9 @@ export class Painter {
     const { width, height, theme } = frame;
     context.fillStyle = theme.background;
     context.fillRect(0, 0, width, height);
-    const tracks = this.layout.visible.filter((track) => track.top + track.height > frame.scrollTop && track.top < frame.scrollTop + height);
+    const tracks = this.layout.visible.filter(
+      (track) => track.top + track.height > frame.scrollTop && track.top < frame.scrollTop + height,
+    );
     for (const track of tracks) this.paintBackground(context, frame, track);
     context.fillStyle = theme.grid;
     for (const [, x] of frame.ticks) context.fillRect(Math.round(x), 0, 1, height);
@@ -141,7 +143,11 @@ export class Painter {
       if (room < LABEL_MIN_PX - 8) continue;
       const text = count[event] > 1 ? `${count[event]} × ${model.shortNameOf(event)}` : model.shortNameOf(event);
       const fits = Math.floor(room / CHARACTER_PX);
-      context.fillText(text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1))}…`, left + 4, top + height / 2 + 0.5);
+      context.fillText(
+        text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1))}…`,
+        left + 4,
+        top + height / 2 + 0.5,
+      );
     }
   }
 
@@ -246,7 +252,8 @@ export class Painter {
   paintSelection(context, frame) {
     const { model } = this;
     for (const [event, color, width] of /** @type {[number, string, number][]} */ ([
-      [frame.hovered, frame.theme.muted, 1], [frame.selected, frame.theme.text, 2],
+      [frame.hovered, frame.theme.muted, 1],
+      [frame.selected, frame.theme.text, 2],
     ])) {
       const box = event >= 0 ? this.place(frame, event) : null;
       if (!box) continue;
@@ -279,7 +286,10 @@ export class Painter {
     const x1 = target.left;
     const y1 = up ? target.top + target.height : target.top;
     const bend = Math.min(80, Math.abs(y1 - y0) / 2 + 12) * (up ? -1 : 1);
-    for (const [color, width] of /** @type {[string, number][]} */ ([[frame.theme.background, 4], [frame.theme.accent, 1.75]])) {
+    for (const [color, width] of /** @type {[string, number][]} */ ([
+      [frame.theme.background, 4],
+      [frame.theme.accent, 1.75],
+    ])) {
       context.strokeStyle = color;
       context.lineWidth = width;
       context.beginPath();

@@ -125,7 +125,7 @@ export class Raster {
       if (positions[middle] >= firstPosition) high = middle;
       else low = middle + 1;
     }
-    for (let i = low; i < total; ) {
+    for (let i = low; i < total;) {
       const event = row.event(positions[i]);
       if (start[event] >= to) break;
       const left = (start[event] - from) * scale;

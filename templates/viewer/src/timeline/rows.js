@@ -75,7 +75,12 @@ export class Row {
     const { duration, busy, count } = this.model.events;
     if (this.count >= MIN_SUMMARISED) {
       const blocks = Math.ceil(this.count / FANOUT);
-      const level = { size: FANOUT, end: new Float64Array(blocks), busy: new Float64Array(blocks), longest: new Uint32Array(blocks) };
+      const level = {
+        size: FANOUT,
+        end: new Float64Array(blocks),
+        busy: new Float64Array(blocks),
+        longest: new Uint32Array(blocks),
+      };
       for (let block = 0; block < blocks; block++) {
         const last = Math.min(this.count, (block + 1) * FANOUT);
         let longest = this.event(block * FANOUT);
@@ -88,7 +93,7 @@ export class Row {
         level.longest[block] = longest;
       }
       levels.push(level);
-      for (let below = /** @type {Level} */ (level); below.longest.length > FANOUT * 8; ) {
+      for (let below = /** @type {Level} */ (level); below.longest.length > FANOUT * 8;) {
         const above = this.levelAbove(below);
         levels.push(above);
         below = above;
@@ -103,7 +108,12 @@ export class Row {
     const { duration } = this.model.events;
     const belowCount = below.longest.length;
     const blocks = Math.ceil(belowCount / FANOUT);
-    const level = { size: below.size * FANOUT, end: new Float64Array(blocks), busy: new Float64Array(blocks), longest: new Uint32Array(blocks) };
+    const level = {
+      size: below.size * FANOUT,
+      end: new Float64Array(blocks),
+      busy: new Float64Array(blocks),
+      longest: new Uint32Array(blocks),
+    };
     for (let block = 0; block < blocks; block++) {
       const last = Math.min(belowCount, (block + 1) * FANOUT);
       let longest = below.longest[block * FANOUT];
@@ -141,7 +151,11 @@ export class Row {
     const { start, duration } = this.model.events;
     let best = -1;
     let bestDistance = Infinity;
-    for (let position = this.firstVisible(time - tolerance), steps = 0; position < this.count && steps < 4096; position++, steps++) {
+    for (
+      let position = this.firstVisible(time - tolerance), steps = 0;
+      position < this.count && steps < 4096;
+      position++, steps++
+    ) {
       const event = this.event(position);
       if (start[event] > time + tolerance) break;
       const distance = Math.max(0, start[event] - time, time - start[event] - duration[event]);

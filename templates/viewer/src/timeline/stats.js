@@ -91,7 +91,17 @@ export function rangeStats(model, from, to) {
   const apis = new Map();
   /** @type {RangeStats} */
   const stats = {
-    from, to, gpus: [], kernels: [], apis: [], kernelCount: 0, kernelNs: 0, launches: 0, apiCalls: 0, blockedNs: 0, approximate: false,
+    from,
+    to,
+    gpus: [],
+    kernels: [],
+    apis: [],
+    kernelCount: 0,
+    kernelNs: 0,
+    launches: 0,
+    apiCalls: 0,
+    blockedNs: 0,
+    approximate: false,
   };
   const launching = new Uint8Array(model.count);
   for (const gpu of model.timeline.gpus) {
@@ -116,7 +126,8 @@ export function rangeStats(model, from, to) {
   }
   for (const lane of model.lanes) {
     if (model.isGpuLane(lane)) {
-      for (let i = lane.first; i < lane.first + lane.count; i++) if (model.events.link[i]) launching[model.events.link[i] - 1] = 1;
+      for (let i = lane.first; i < lane.first + lane.count; i++)
+        if (model.events.link[i]) launching[model.events.link[i] - 1] = 1;
     }
   }
   for (const lane of model.lanes) {
@@ -150,7 +161,8 @@ export function logHistogram(values, bins) {
   const ratio = Math.log(Math.max(high, base) / base) || 1;
   const counts = new Array(high > base ? bins : 1).fill(0);
   /** @param {number} value */
-  const binOf = (value) => Math.min(counts.length - 1, Math.max(0, Math.floor((Math.log(Math.max(value, base) / base) / ratio) * counts.length)));
+  const binOf = (value) =>
+    Math.min(counts.length - 1, Math.max(0, Math.floor((Math.log(Math.max(value, base) / base) / ratio) * counts.length)));
   for (const value of values) counts[binOf(value)]++;
   return { counts, low, high, binOf, edge: (/** @type {number} */ bin) => base * Math.exp((ratio * bin) / counts.length) };
 }

@@ -2,7 +2,7 @@
 /** @import { TimeMode } from '../types.js' */
 import { EventColors, categoryColor } from '../colors.js';
 import { h } from '../dom.js';
-import { integer } from '../format.js';
+import { counted } from '../format.js';
 
 const SEARCH_DELAY_MS = 120;
 
@@ -17,7 +17,12 @@ export class Toolbar {
       view.setSearch(this.search.value, this.pattern.checked, this.only.checked);
     };
     this.search = h('input', {
-      type: 'search', id: 'timeline-search', placeholder: 'Search names  ( / )', 'aria-label': 'Search event names', autocomplete: 'off', spellcheck: 'false',
+      type: 'search',
+      id: 'timeline-search',
+      placeholder: 'Search names  ( / )',
+      'aria-label': 'Search event names',
+      autocomplete: 'off',
+      spellcheck: 'false',
       oninput: () => {
         clearTimeout(timer);
         timer = window.setTimeout(apply, SEARCH_DELAY_MS);
@@ -36,31 +41,66 @@ export class Toolbar {
     this.pattern = h('input', { type: 'checkbox', onchange: apply });
     this.only = h('input', { type: 'checkbox', onchange: apply });
     this.status = h('output', { class: 'search-status', 'aria-live': 'polite' });
-    this.color = h('select', { 'aria-label': 'Colour by', onchange: () => this.setColors(this.color.value) },
-      h('option', { value: 'category' }, 'Colour: category'), h('option', { value: 'name' }, 'Colour: name'));
+    this.color = h(
+      'select',
+      { 'aria-label': 'Colour by', onchange: () => this.setColors(this.color.value) },
+      h('option', { value: 'category' }, 'Colour: category'),
+      h('option', { value: 'name' }, 'Colour: name'),
+    );
     const hasWall = view.model.clock.utcEpoch !== null;
-    this.time = h('select', { 'aria-label': 'Time shown as', onchange: () => this.setTime(this.time.value) },
-      h('option', { value: 'relative' }, 'Time: relative'), h('option', { value: 'absolute' }, 'Time: session'),
-      h('option', { value: 'wall', disabled: !hasWall, title: hasWall ? null : 'The trace does not record its wall-clock time' }, 'Time: wall clock (UTC)'));
-    this.selecting = h('button', {
-      type: 'button', 'aria-pressed': 'false', title: 'Drag to select a time range (or hold Shift)', onclick: () => {
-        view.selecting = !view.selecting;
-        this.selecting.setAttribute('aria-pressed', String(view.selecting));
-        view.canvas.classList.toggle('selecting', view.selecting);
+    this.time = h(
+      'select',
+      { 'aria-label': 'Time shown as', onchange: () => this.setTime(this.time.value) },
+      h('option', { value: 'relative' }, 'Time: relative'),
+      h('option', { value: 'absolute' }, 'Time: session'),
+      h(
+        'option',
+        { value: 'wall', disabled: !hasWall, title: hasWall ? null : 'The trace does not record its wall-clock time' },
+        'Time: wall clock (UTC)',
+      ),
+    );
+    this.selecting = h(
+      'button',
+      {
+        type: 'button',
+        'aria-pressed': 'false',
+        title: 'Drag to select a time range (or hold Shift)',
+        onclick: () => {
+          view.selecting = !view.selecting;
+          this.selecting.setAttribute('aria-pressed', String(view.selecting));
+          view.canvas.classList.toggle('selecting', view.selecting);
+        },
       },
-    }, 'Select range');
+      'Select range',
+    );
     /** @param {string} label @param {string} title @param {() => void} action */
-    const button = (label, title, action) => h('button', { type: 'button', title, 'aria-label': title, onclick: action }, label);
+    const button = (label, title, action) =>
+      h('button', { type: 'button', title, 'aria-label': title, onclick: action }, label);
     this.legend = h('div', { class: 'legend', 'aria-label': 'Colours' });
-    this.element = h('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Timeline' },
-      h('div', { class: 'group search' }, this.search,
+    this.element = h(
+      'div',
+      { class: 'toolbar', role: 'toolbar', 'aria-label': 'Timeline' },
+      h(
+        'div',
+        { class: 'group search' },
+        this.search,
         h('label', { class: 'check', title: 'Regular expression' }, this.pattern, h('span', { class: 'mono' }, '.*')),
         h('label', { class: 'check', title: 'Hide everything that does not match' }, this.only, 'only'),
-        button('‹', 'Previous match', () => view.step('match', -1)), button('›', 'Next match', () => view.step('match', 1)), this.status),
-      h('div', { class: 'group' }, button('−', 'Zoom out', () => view.zoom(1 / 0.6)), button('+', 'Zoom in', () => view.zoom(0.6)),
-        button('Fit', 'Show the whole trace', () => view.fit()), this.selecting),
+        button('‹', 'Previous match', () => view.step('match', -1)),
+        button('›', 'Next match', () => view.step('match', 1)),
+        this.status,
+      ),
+      h(
+        'div',
+        { class: 'group' },
+        button('−', 'Zoom out', () => view.zoom(1 / 0.6)),
+        button('+', 'Zoom in', () => view.zoom(0.6)),
+        button('Fit', 'Show the whole trace', () => view.fit()),
+        this.selecting,
+      ),
       h('div', { class: 'group' }, this.color, this.time),
-      this.legend);
+      this.legend,
+    );
   }
 
   /** @param {string} mode */
@@ -95,7 +135,11 @@ export class Toolbar {
       if (category) used.add(category);
     });
     this.legend.replaceChildren(
-      ...(colors.mode === 'category' ? model.timeline.categories.filter((category) => used.has(category)).map((category) => item(categoryColor(category), category)) : []),
+      ...(colors.mode === 'category'
+        ? model.timeline.categories
+            .filter((category) => used.has(category))
+            .map((category) => item(categoryColor(category), category))
+        : []),
       item(colors.api[1], 'blocking call'),
     );
   }
@@ -103,10 +147,14 @@ export class Toolbar {
   showSearch() {
     const { search } = this.view;
     this.status.classList.toggle('bad', search.error !== null);
-    this.status.textContent = search.error !== null ? 'invalid expression'
-      : search.names === null ? ''
-        : search.events === 0 ? 'no match'
-          : `${integer(search.events)} events, ${integer(search.distinct)} ${search.distinct === 1 ? 'name' : 'names'}`;
+    this.status.textContent =
+      search.error !== null
+        ? 'invalid expression'
+        : search.names === null
+          ? ''
+          : search.events === 0
+            ? 'no match'
+            : `${counted(search.events, 'event')}, ${counted(search.distinct, 'name')}`;
     this.status.title = search.error ?? '';
   }
 
@@ -116,7 +164,8 @@ export class Toolbar {
     this.pattern.checked = values.qx === '1';
     this.only.checked = values.qo === '1';
     this.color.value = values.c === 'name' ? 'name' : 'category';
-    const mode = values.tm === 'absolute' || (values.tm === 'wall' && this.view.model.clock.utcEpoch !== null) ? values.tm : 'relative';
+    const mode =
+      values.tm === 'absolute' || (values.tm === 'wall' && this.view.model.clock.utcEpoch !== null) ? values.tm : 'relative';
     this.time.value = mode;
     this.view.model.clock.mode = /** @type {TimeMode} */ (mode);
     this.showLegend();

@@ -38,8 +38,14 @@ export class Tooltip {
       const many = events.count[event] > 1;
       return [
         h('div', { class: 'tooltip-title' }, name(model.shortNameOf(event))),
-        h('div', {}, many ? `${events.count[event].toLocaleString('en-US')} events in ` : '', h('b', {}, duration(events.duration[event])),
-          many ? `, busy ${duration(events.busy[event])}` : '', ` at ${clock.format(events.start[event])}`),
+        h(
+          'div',
+          {},
+          many ? `${events.count[event].toLocaleString('en-US')} events in ` : '',
+          h('b', {}, duration(events.duration[event])),
+          many ? `, busy ${duration(events.busy[event])}` : '',
+          ` at ${clock.format(events.start[event])}`,
+        ),
         (lane.kind === 'copy' || lane.kind === 'set') && h('div', {}, bytes(events.aux[event])),
         lane.kind === 'api' && events.aux[event] === 1 && h('div', { class: 'bad' }, 'Blocks the host'),
       ];
@@ -48,7 +54,12 @@ export class Tooltip {
       const cause = track.gaps.cause[gap];
       return [
         h('div', { class: 'tooltip-title' }, `Idle: ${cause.replace(/_/g, ' ')}`),
-        h('div', {}, h('b', {}, duration(track.gaps.end[gap] - track.gaps.start[gap])), ` at ${clock.format(track.gaps.start[gap])}`),
+        h(
+          'div',
+          {},
+          h('b', {}, duration(track.gaps.end[gap] - track.gaps.start[gap])),
+          ` at ${clock.format(track.gaps.start[gap])}`,
+        ),
         CAUSE_LABELS[cause] ? h('div', {}, CAUSE_LABELS[cause]) : null,
       ];
     }

@@ -47,8 +47,12 @@ export class TimelineView {
 
     this.ruler = h('canvas', { class: 'tl-ruler', 'aria-hidden': 'true' });
     this.canvas = h('canvas', {
-      class: 'tl-canvas', id: 'timeline-canvas', tabindex: '0', role: 'application',
-      'aria-roledescription': 'timeline', 'aria-describedby': 'timeline-help',
+      class: 'tl-canvas',
+      id: 'timeline-canvas',
+      tabindex: '0',
+      role: 'application',
+      'aria-roledescription': 'timeline',
+      'aria-describedby': 'timeline-help',
       'aria-label': 'Timeline of GPU work, NVTX ranges and CUDA calls',
     });
     this.toolbar = new Toolbar(this);
@@ -62,16 +66,38 @@ export class TimelineView {
     const { note, embedded_events: embedded, total_events: total } = this.model.timeline;
     host.append(
       this.toolbar.element,
-      note ? h('p', { class: 'notice' }, note, ` (${embedded.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} events embedded)`) : '',
-      h('p', { class: 'offscreen', id: 'timeline-help' },
+      note
+        ? h(
+            'p',
+            { class: 'notice' },
+            note,
+            ` (${embedded.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} events embedded)`,
+          )
+        : '',
+      h(
+        'p',
+        { class: 'offscreen', id: 'timeline-help' },
         'Plus and minus zoom, A and D or the arrow keys move, brackets go to the previous or next event of the same name, ' +
-        'slash searches, question mark lists every key.'),
-      h('div', { class: 'tl-body' },
-        h('div', { class: 'tl-main' },
-          h('div', { class: 'tl-corner' }), this.strip.canvas, h('div', { class: 'tl-corner-right' }),
-          this.gutter.corner, this.ruler, h('div', { class: 'tl-corner-right' }),
-          this.gutter.element, this.stage, this.scroller),
-        this.panel.element),
+          'slash searches, question mark lists every key.',
+      ),
+      h(
+        'div',
+        { class: 'tl-body' },
+        h(
+          'div',
+          { class: 'tl-main' },
+          h('div', { class: 'tl-corner' }),
+          this.strip.canvas,
+          h('div', { class: 'tl-corner-right' }),
+          this.gutter.corner,
+          this.ruler,
+          h('div', { class: 'tl-corner-right' }),
+          this.gutter.element,
+          this.stage,
+          this.scroller,
+        ),
+        this.panel.element,
+      ),
     );
     this.connect();
   }
@@ -88,24 +114,37 @@ export class TimelineView {
     };
     const zoom = (/** @type {number} */ factor, /** @type {number} */ x) => this.zoom(factor, x / this.width);
     listenForGestures(this.canvas, {
-      zoom, pan, selectRange: select, selecting: () => this.selecting,
+      zoom,
+      pan,
+      selectRange: select,
+      selecting: () => this.selecting,
       click: (x, y) => this.clickAt(x, y),
       doubleClick: () => this.zoomToSelection(),
       hover: (x, y) => this.hoverAt(x, y),
       leave: () => this.hoverAt(-1, -1),
     });
     listenForGestures(this.ruler, {
-      zoom, pan, selectRange: select, selecting: () => true, click: () => this.clearRange(),
-      doubleClick: () => this.zoomToSelection(), hover: () => {}, leave: () => {},
+      zoom,
+      pan,
+      selectRange: select,
+      selecting: () => true,
+      click: () => this.clearRange(),
+      doubleClick: () => this.zoomToSelection(),
+      hover: () => {},
+      leave: () => {},
     });
     this.canvas.addEventListener('keydown', (event) => timelineKeys(this, event));
     this.scroller.addEventListener('scroll', () => {
       if (Math.abs(this.scroller.scrollTop - this.scrollTop) >= 1) this.scrollTo(this.scroller.scrollTop);
     });
-    this.gutter.element.addEventListener('wheel', (event) => {
-      event.preventDefault();
-      this.scrollTo(this.scrollTop + event.deltaY);
-    }, { passive: false });
+    this.gutter.element.addEventListener(
+      'wheel',
+      (event) => {
+        event.preventDefault();
+        this.scrollTo(this.scrollTop + event.deltaY);
+      },
+      { passive: false },
+    );
     new ResizeObserver(() => this.resize()).observe(this.stage);
   }
 
@@ -145,9 +184,20 @@ export class TimelineView {
     const { step, list } = viewport.ticks(width, width < 500 ? 90 : 120, tickOffset(this.model.clock));
     const context = fitCanvas(this.canvas, width, height);
     this.painter.paint(context, {
-      from: viewport.from, to: viewport.to, width, height, scrollTop: this.scrollTop, theme, colors: this.colors,
-      selected: this.selected, range: this.range, hovered: this.hovered, search: this.search.forFrame(),
-      selectedGap: this.selectedGap, ticks: list, pointerX: this.pointerX,
+      from: viewport.from,
+      to: viewport.to,
+      width,
+      height,
+      scrollTop: this.scrollTop,
+      theme,
+      colors: this.colors,
+      selected: this.selected,
+      range: this.range,
+      hovered: this.hovered,
+      search: this.search.forFrame(),
+      selectedGap: this.selectedGap,
+      ticks: list,
+      pointerX: this.pointerX,
     });
     drawRuler(this, step, list);
     this.strip.draw();
@@ -320,14 +370,22 @@ export class TimelineView {
   step(what, direction) {
     const { model, selected } = this;
     const { start, name } = model.events;
-    if (what !== 'match' && selected < 0) return;
+    if (what !== 'match' && selected < 0) {
+      // Nothing selected yet: the first event in sight, so that the keyboard alone gets a start.
+      const first = model.nearest(this.viewport.from, -1, 1, () => true);
+      if (first >= 0) this.selectEvent(first, { reveal: true });
+      return;
+    }
     const wanted = selected >= 0 ? name[selected] : -1;
     const lane = selected >= 0 ? model.laneIndex(selected) : -1;
     const time = selected >= 0 ? start[selected] : this.viewport.from;
     /** @type {(event: number) => boolean} */
-    const matches = what === 'name' ? (event) => name[event] === wanted
-      : what === 'match' ? (event) => this.search.matches(event)
-        : (event) => event >= model.lanes[lane].first && event < model.lanes[lane].first + model.lanes[lane].count;
+    const matches =
+      what === 'name'
+        ? (event) => name[event] === wanted
+        : what === 'match'
+          ? (event) => this.search.matches(event)
+          : (event) => event >= model.lanes[lane].first && event < model.lanes[lane].first + model.lanes[lane].count;
     let found = model.nearest(time, selected, direction, matches);
     // Searching goes round at the ends, so that the first match is always one key away.
     if (found < 0 && what === 'match') found = model.nearest(direction > 0 ? -Infinity : Infinity, -1, direction, matches);
