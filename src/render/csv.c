@@ -1,0 +1,60 @@
+#include "render/csv.h"
+
+#include "render/escape.h"
+
+#include <csv.h>
+#include <string.h>
+
+static bool needs_quotes(const char *text, size_t len) {
+  if (len == 0 || text[0] == ' ' || text[len - 1] == ' ')
+    return true;
+  for (size_t i = 0; i < len; i++)
+    if (text[i] == ',' || text[i] == '"' || text[i] == '\n' || text[i] == '\r')
+      return true;
+  return false;
+}
+
+static void put_quoted(struct nai_buf *out, const char *text, size_t len) {
+  size_t room = len > (SIZE_MAX - 2) / 2 ? SIZE_MAX : 2 * len + 2;
+  char *at = nai_buf_reserve(out, room);
+  if (!at)
+    return;
+  out->len += csv_write2(at, room, text, len, '"');
+  out->data[out->len] = '\0';
+}
+
+void nai_csv_text(struct nai_buf *out, const char *text, size_t len) {
+  size_t start = out->len;
+  nai_escape_csv_guard(out, text, len);
+  if (out->oom || !needs_quotes(out->data ? out->data + start : "", out->len - start))
+    return;
+  /* libcsv writes from one place to another, so the guarded text moves out of the way first. */
+  struct nai_buf guarded = {0};
+  nai_buf_put(&guarded, out->data ? out->data + start : "", out->len - start);
+  out->len = start;
+  put_quoted(out, nai_buf_str(&guarded), guarded.len);
+  out->oom |= guarded.oom;
+  nai_buf_free(&guarded);
+}
+
+void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
+  const struct nai_schema *schema = table->schema;
+  for (uint32_t c = 0; c < schema->column_count; c++) {
+    if (c)
+      nai_buf_putc(out, ',');
+    nai_csv_text(out, schema->columns[c].name, strlen(schema->columns[c].name));
+  }
+  nai_buf_putc(out, '\n');
+  for (int64_t row = 0; row < table->rows && !out->oom; row++) {
+    for (uint32_t c = 0; c < schema->column_count; c++) {
+      struct nai_value value = nai_table_value(table, row, (int)c);
+      if (c)
+        nai_buf_putc(out, ',');
+      if (value.type == NAI_STR && !value.null)
+        nai_csv_text(out, value.s, strlen(value.s));
+      else
+        nai_value_print(out, schema->columns[c].unit, &value);
+    }
+    nai_buf_putc(out, '\n');
+  }
+}

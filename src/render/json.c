@@ -1,0 +1,197 @@
+#include "render/json.h"
+
+#include "base/text.h"
+#include "render/escape.h"
+
+#include <assert.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nai_json_init(struct nai_json *json, struct nai_buf *out, bool for_script) {
+  *json = (struct nai_json){.out = out, .for_script = for_script};
+}
+
+void nai_json_finish(struct nai_json *json) {
+  assert(json->depth == 0);
+  nai_buf_free(&json->scratch);
+}
+
+static void new_line(struct nai_json *json) {
+  nai_buf_putc(json->out, '\n');
+  for (int i = 0; i < json->depth; i++)
+    nai_buf_puts(json->out, "  ");
+}
+
+/* What stands in front of a key, or of a value that has no key. */
+static void separate(struct nai_json *json) {
+  if (json->after_key) {
+    json->after_key = false;
+    return;
+  }
+  if (json->depth == 0)
+    return;
+  bool lines = json->level[json->depth].layout == NAI_JSON_LINES;
+  if (json->level[json->depth].any)
+    nai_buf_puts(json->out, lines ? "," : ", ");
+  if (lines)
+    new_line(json);
+  json->level[json->depth].any = true;
+}
+
+static void begin(struct nai_json *json, char open, char close, enum nai_json_layout layout) {
+  separate(json);
+  nai_buf_putc(json->out, open);
+  assert(json->depth < NAI_JSON_MAX_DEPTH);
+  json->depth++;
+  json->level[json->depth].close = close;
+  json->level[json->depth].layout = layout;
+  json->level[json->depth].any = false;
+}
+
+void nai_json_begin_object(struct nai_json *json, enum nai_json_layout layout) { begin(json, '{', '}', layout); }
+
+void nai_json_begin_array(struct nai_json *json, enum nai_json_layout layout) { begin(json, '[', ']', layout); }
+
+void nai_json_end(struct nai_json *json) {
+  assert(json->depth > 0 && !json->after_key);
+  int level = json->depth--;
+  if (json->level[level].any && json->level[level].layout == NAI_JSON_LINES)
+    new_line(json);
+  nai_buf_putc(json->out, json->level[level].close);
+}
+
+/* Most names need no escaping at all. */
+static bool is_simple(const char *text, size_t len, bool for_script) {
+  for (size_t i = 0; i < len; i++) {
+    unsigned char c = (unsigned char)text[i];
+    if (c < ' ' || c >= 0x7f || c == '"' || c == '\\' || (for_script && (c == '<' || c == '>' || c == '&')))
+      return false;
+  }
+  return true;
+}
+
+/* The JSON string of a text that jansson escapes. */
+static void put_escaped(struct nai_json *json, const char *text, size_t len) {
+  json_t *string = json_stringn(text, len);
+  if (!string) { /* invalid UTF-8, or out of memory */
+    nai_buf_clear(&json->scratch);
+    nai_text_clean(&json->scratch, text, len);
+    string = json_stringn(nai_buf_str(&json->scratch), json->scratch.len);
+  }
+  char *dumped = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+  if (!dumped)
+    json->out->oom = true;
+  else if (json->for_script)
+    nai_escape_script_json(json->out, dumped, strlen(dumped));
+  else
+    nai_buf_puts(json->out, dumped);
+  free(dumped);
+  json_decref(string);
+}
+
+static void put_string(struct nai_json *json, const char *text) {
+  size_t len = strlen(text);
+  if (!is_simple(text, len, json->for_script)) {
+    put_escaped(json, text, len);
+    return;
+  }
+  nai_buf_putc(json->out, '"');
+  nai_buf_put(json->out, text, len);
+  nai_buf_putc(json->out, '"');
+}
+
+void nai_json_key(struct nai_json *json, const char *key) {
+  assert(json->depth > 0 && json->level[json->depth].close == '}' && !json->after_key);
+  separate(json);
+  put_string(json, key);
+  nai_buf_puts(json->out, ": ");
+  json->after_key = true;
+}
+
+void nai_json_text(struct nai_json *json, const char *text) {
+  separate(json);
+  if (text)
+    put_string(json, text);
+  else
+    nai_buf_puts(json->out, "null");
+}
+
+void nai_json_int(struct nai_json *json, int64_t number) {
+  separate(json);
+  nai_buf_printf(json->out, "%lld", (long long)number);
+}
+
+void nai_json_decimal(struct nai_json *json, const char *digits) {
+  separate(json);
+  nai_buf_puts(json->out, *digits ? digits : "null");
+}
+
+void nai_json_bool(struct nai_json *json, bool truth) {
+  separate(json);
+  nai_buf_puts(json->out, truth ? "true" : "false");
+}
+
+void nai_json_null(struct nai_json *json) { nai_json_decimal(json, ""); }
+
+void nai_json_value(struct nai_json *json, enum nai_unit unit, const struct nai_value *value) {
+  if (value->type == NAI_STR) {
+    nai_json_text(json, value->null ? NULL : value->s);
+    return;
+  }
+  separate(json);
+  size_t before = json->out->len;
+  nai_value_print(json->out, unit, value);
+  if (json->out->len == before) /* NULL, infinity */
+    nai_buf_puts(json->out, "null");
+}
+
+void nai_json_put_text(struct nai_json *json, const char *key, const char *text) {
+  nai_json_key(json, key);
+  nai_json_text(json, text);
+}
+
+void nai_json_put_int(struct nai_json *json, const char *key, int64_t number) {
+  nai_json_key(json, key);
+  nai_json_int(json, number);
+}
+
+void nai_json_put_bool(struct nai_json *json, const char *key, bool truth) {
+  nai_json_key(json, key);
+  nai_json_bool(json, truth);
+}
+
+static void put_columns(struct nai_json *json, const struct nai_schema *schema) {
+  nai_json_key(json, "columns");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t c = 0; c < schema->column_count; c++) {
+    const struct nai_column_def *def = &schema->columns[c];
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_text(json, "name", def->name);
+    nai_json_put_text(json, "type", nai_type_name(def->type));
+    nai_json_put_text(json, "unit", nai_unit_name(def->unit));
+    nai_json_put_text(json, "description", def->description);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+void nai_json_table(struct nai_json *json, const struct nai_table *table) {
+  const struct nai_schema *schema = table->schema;
+  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_text(json, "title", schema->title);
+  nai_json_put_text(json, "description", schema->description);
+  put_columns(json, schema);
+  nai_json_key(json, "rows");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (int64_t row = 0; row < table->rows && !json->out->oom; row++) {
+    nai_json_begin_array(json, NAI_JSON_INLINE);
+    for (uint32_t c = 0; c < schema->column_count; c++) {
+      struct nai_value value = nai_table_value(table, row, (int)c);
+      nai_json_value(json, schema->columns[c].unit, &value);
+    }
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+  nai_json_end(json);
+}
