@@ -1,7 +1,6 @@
 /* Findings and evidence from the rows that speak. */
 #include "rules/internal.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,48 +37,6 @@ static void finding_free(struct finding *finding) {
   nai_buf_free(&finding->verify);
 }
 
-/* --- What a finding is about --- */
-
-static int64_t subject_id(const struct hit *hit) {
-  return hit->device_id != NAI_NULL_I64 ? hit->device_id : hit->rule->scope == SCOPE_PROCESS ? hit->pid : NAI_NULL_I64;
-}
-
-static int by_value(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
-/* "GPU 0", "GPUs 0-3, 7", "process 144"; nothing when the hits name no device or process. */
-static int describe_subject(struct nai_buf *out, const struct hit *const *hits, uint32_t count, struct nai_err *err) {
-  int64_t *ids = malloc((count + 1) * sizeof *ids);
-  uint32_t used = 0, distinct = 0;
-  if (!ids)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < count; i++)
-    if (subject_id(hits[i]) != NAI_NULL_I64)
-      ids[used++] = subject_id(hits[i]);
-  qsort(ids, used, sizeof *ids, by_value);
-  for (uint32_t i = 0; i < used; i++)
-    if (!i || ids[i] != ids[i - 1])
-      ids[distinct++] = ids[i];
-  static const char *const nouns[2][2] = {{"GPU", "GPUs"}, {"process", "processes"}};
-  if (distinct)
-    nai_buf_puts(out, nouns[hits[0]->rule->scope == SCOPE_PROCESS][distinct > 1]);
-  for (uint32_t i = 0; i < distinct;) {
-    uint32_t last = i;
-    while (last + 1 < distinct && ids[last + 1] == ids[last] + 1)
-      last++;
-    if (last < i + 2)
-      last = i;
-    nai_buf_printf(out, "%s%" PRId64, i ? ", " : " ", ids[i]);
-    if (last > i)
-      nai_buf_printf(out, "-%" PRId64, ids[last]);
-    i = last + 1;
-  }
-  free(ids);
-  return 0;
-}
-
 /* --- From hits to findings --- */
 
 static int enter_hit(struct env *env, const struct evaluation *e, const struct hit *hit, const char *subject) {
@@ -93,7 +50,7 @@ static int enter_hit(struct env *env, const struct evaluation *e, const struct h
 
 static int render_advice(struct finding *finding, const struct evaluation *e, const struct hit *hit) {
   struct env env;
-  int rc = describe_subject(&finding->subject, &hit, 1, e->err);
+  int rc = subject_describe(&finding->subject, e->input, &hit, 1, e->err);
   if (!rc)
     rc = enter_hit(&env, e, hit, nai_buf_str(&finding->subject));
   if (rc)
@@ -156,7 +113,7 @@ static int add_rule(struct evaluation *e, uint32_t number) {
 static int render_title(struct finding *finding, const struct evaluation *e) {
   struct env env;
   nai_buf_clear(&finding->subject);
-  int rc = describe_subject(&finding->subject, finding->hits, finding->hit_count, e->err);
+  int rc = subject_describe(&finding->subject, e->input, finding->hits, finding->hit_count, e->err);
   if (!rc)
     rc = enter_hit(&env, e, finding->hits[0], nai_buf_str(&finding->subject));
   if (rc)
@@ -264,7 +221,7 @@ static int write_hit_evidence(struct evaluation *e, uint32_t number, const struc
   const struct rule *rule = finding->rule;
   struct nai_buf subject = {0};
   struct env env;
-  int rc = describe_subject(&subject, &hit, 1, e->err);
+  int rc = subject_describe(&subject, e->input, &hit, 1, e->err);
   if (!rc)
     rc = enter_hit(&env, e, hit, nai_buf_str(&subject));
   for (uint32_t i = 0; !rc && i < rule->evidence.count && (all || i == 0); i++)

@@ -31,6 +31,7 @@ struct ref {
   uint32_t text_len;
   enum nai_unit unit; /* of a column; NAI_UNIT_COUNT is a plain number that fits every unit */
   bool is_text;
+  bool function_only; /* {{name|function}}: up to the template arguments */
 };
 
 /* One operand of a sum of products: op is + - * /, the first operand's is +. */
@@ -222,6 +223,9 @@ struct hits {
 NAI_MUST_CHECK int hits_find(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
                              struct nai_err *err);
 void hits_free(struct hits *hits);
+/* subject.c: "GPU 0", "GPUs 0-3, 7", "process 144", "GPU 0 (pid 111)"; nothing when the hits name no GPU or process. */
+NAI_MUST_CHECK int subject_describe(struct nai_buf *out, const struct nai_rules_input *input,
+                                    const struct hit *const *hits, uint32_t count, struct nai_err *err);
 /* An environment for a rule's rows; lookups are empty until env_look_up. */
 NAI_MUST_CHECK int env_open(struct env *env, const struct nai_rule_set *set, const struct rule *rule,
                             const struct nai_rules_input *input, struct nai_err *err);

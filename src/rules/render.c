@@ -40,8 +40,10 @@ static void put_shell_word(struct nai_buf *out, const char *text, size_t len) {
   nai_buf_putc(out, '\'');
 }
 
-static void put_text(struct nai_buf *out, const struct env *env, const char *text, enum text_mode mode) {
-  size_t whole = strlen(text), len = nai_text_prefix(text, whole, VALUE_MAX);
+static void put_text(struct nai_buf *out, const struct env *env, const struct ref *ref, const char *text,
+                     enum text_mode mode) {
+  size_t whole = ref->function_only ? strcspn(text, "<([ ") : strlen(text);
+  size_t len = nai_text_prefix(text, whole, VALUE_MAX);
   if (mode == TEXT_SHELL) {
     put_shell_word(out, text, len);
     return;
@@ -59,7 +61,7 @@ static void put_value(struct nai_buf *out, const struct env *env, const struct r
   if (value.null)
     nai_buf_puts(out, "n/a");
   else if (value.type == NAI_STR)
-    put_text(out, env, value.s, mode);
+    put_text(out, env, ref, value.s, mode);
   else if (ref->kind == REF_PARAMETER)
     put_plain_number(out, value.f);
   else if (mode != TEXT_SHELL)

@@ -19,6 +19,15 @@ static int add_literal(struct span *pieces, const struct names *names, const cha
   return len ? add_piece(pieces, names, &literal, err) : 0;
 }
 
+/* Cuts the filter off the end of a placeholder if it is there. */
+static bool take_filter(size_t *len, const char *name, const char *filter) {
+  size_t filter_len = strlen(filter);
+  if (*len < filter_len || memcmp(name + *len - filter_len, filter, filter_len) != 0)
+    return false;
+  *len -= filter_len;
+  return true;
+}
+
 int text_compile(struct span *pieces, const struct names *names, const struct nai_yaml_node *node,
                  struct nai_err *err) {
   const char *text;
@@ -43,8 +52,13 @@ int text_compile(struct span *pieces, const struct names *names, const struct na
     while (name < close && close[-1] == ' ')
       close--;
     struct ref ref;
+    size_t name_len = (size_t)(close - name);
+    bool function = take_filter(&name_len, name, "|function");
     if (!rc)
-      rc = names_resolve(&ref, names, node, (size_t)(name - text), name, (size_t)(close - name), err);
+      rc = names_resolve(&ref, names, node, (size_t)(name - text), name, name_len, err);
+    if (!rc && function && !ref.is_text)
+      rc = nai_yaml_error_in(names->doc, node, (size_t)(name - text), err, "\"|function\" needs a text column");
+    ref.function_only = function;
     if (!rc)
       rc = add_piece(pieces, names, &ref, err);
   }
