@@ -3,19 +3,16 @@
 import { EventColors, readTheme } from '../colors.js';
 import { fitCanvas, h } from '../dom.js';
 import { Search } from '../search.js';
-import { listenForGestures } from './gestures.js';
 import { Gutter } from './gutter.js';
 import { Layout } from './layout.js';
 import { OverviewStrip } from './overview-strip.js';
 import { Painter } from './painter.js';
 import { drawRuler, tickOffset } from './ruler.js';
 import { Panel } from './panel.js';
-import { timelineKeys } from './keys.js';
+import { connectPointer, hitTest } from './pointer.js';
 import { Toolbar } from './toolbar.js';
 import { Tooltip } from './tooltip.js';
 import { Viewport } from './viewport.js';
-
-const HIT_PX = 4;
 
 /** The timeline view: canvas, ruler, labels, overview strip, toolbar and details. */
 export class TimelineView {
@@ -99,53 +96,7 @@ export class TimelineView {
         this.panel.element,
       ),
     );
-    this.connect();
-  }
-
-  connect() {
-    const pan = (/** @type {number} */ dx, /** @type {number} */ dy) => {
-      this.viewport.pan(-dx / this.width);
-      this.scrollTo(this.scrollTop - dy);
-      this.moved();
-    };
-    const select = (/** @type {number} */ a, /** @type {number} */ b, /** @type {boolean} */ done) => {
-      const clamp = (/** @type {number} */ x) => this.viewport.time(Math.max(0, Math.min(this.width, x)), this.width);
-      this.selectRange(Math.min(clamp(a), clamp(b)), Math.max(clamp(a), clamp(b)), done);
-    };
-    const zoom = (/** @type {number} */ factor, /** @type {number} */ x) => this.zoom(factor, x / this.width);
-    listenForGestures(this.canvas, {
-      zoom,
-      pan,
-      selectRange: select,
-      selecting: () => this.selecting,
-      click: (x, y) => this.clickAt(x, y),
-      doubleClick: () => this.zoomToSelection(),
-      hover: (x, y) => this.hoverAt(x, y),
-      leave: () => this.hoverAt(-1, -1),
-    });
-    listenForGestures(this.ruler, {
-      zoom,
-      pan,
-      selectRange: select,
-      selecting: () => true,
-      click: () => this.clearRange(),
-      doubleClick: () => this.zoomToSelection(),
-      hover: () => {},
-      leave: () => {},
-    });
-    this.canvas.addEventListener('keydown', (event) => timelineKeys(this, event));
-    this.scroller.addEventListener('scroll', () => {
-      if (Math.abs(this.scroller.scrollTop - this.scrollTop) >= 1) this.scrollTo(this.scroller.scrollTop);
-    });
-    this.gutter.element.addEventListener(
-      'wheel',
-      (event) => {
-        event.preventDefault();
-        this.scrollTo(this.scrollTop + event.deltaY);
-      },
-      { passive: false },
-    );
-    new ResizeObserver(() => this.resize()).observe(this.stage);
+    connectPointer(this);
   }
 
   resize() {
@@ -241,31 +192,9 @@ export class TimelineView {
   }
 
   /** @param {number} x @param {number} y */
-  hit(x, y) {
-    const track = this.layout.trackAt(y + this.scrollTop);
-    if (!track || x < 0) return null;
-    const time = this.viewport.time(x, this.width);
-    const tolerance = (HIT_PX * this.viewport.span) / this.width;
-    if (track.gaps && track.gpu !== undefined) {
-      let best = -1;
-      for (let i = 0; i < track.gaps.start.length; i++) {
-        if (track.gaps.start[i] > time + tolerance) break;
-        if (track.gaps.end[i] < time - tolerance) continue;
-        if (best < 0 || track.gaps.end[i] - track.gaps.start[i] > track.gaps.end[best] - track.gaps.start[best]) best = i;
-      }
-      return { track, time, event: -1, gap: best };
-    }
-    if (!track.rows) return { track, time, event: -1, gap: -1 };
-    const row = track.rows[Math.floor((y + this.scrollTop - track.top - 2) / track.rowHeight)];
-    let event = row ? row.eventAt(time, tolerance) : -1;
-    if (event >= 0 && this.search.names && this.search.only && !this.search.matches(event)) event = -1;
-    return { track, time, event, gap: -1 };
-  }
-
-  /** @param {number} x @param {number} y */
   clickAt(x, y) {
     this.canvas.focus({ preventScroll: true });
-    const hit = this.hit(x, y);
+    const hit = hitTest(this, x, y);
     if (hit && hit.event >= 0) this.selectEvent(hit.event);
     else if (hit && hit.gap >= 0 && hit.track.gpu !== undefined) this.selectGap(hit.track.gpu, hit.gap);
     else this.clearSelection();
@@ -273,7 +202,7 @@ export class TimelineView {
 
   /** @param {number} x @param {number} y */
   hoverAt(x, y) {
-    const hit = x >= 0 ? this.hit(x, y) : null;
+    const hit = x >= 0 ? hitTest(this, x, y) : null;
     this.tooltip.show(hit, x, y);
     this.hovered = hit ? hit.event : -1;
     this.pointerX = x;

@@ -1,0 +1,281 @@
+/** @import { TimelineView } from './view.js' */
+/** @import { Lane } from '../types.js' */
+/** @import { Child } from '../dom.js' */
+import { copyText, h, name } from '../dom.js';
+import { bytes, duration, integer, percent } from '../format.js';
+import { histogram } from '../histogram.js';
+
+const LIST_MAX = 12;
+const KIND_LABELS = {
+  kernel: 'Kernel',
+  copy: 'Memory copy',
+  set: 'Memory set',
+  graph: 'CUDA graph',
+  nvtx: 'NVTX range',
+  nvtx_async: 'NVTX start/end range',
+  api: 'CUDA API call',
+};
+
+/** @param {[string, Child][]} rows */
+export function fields(rows) {
+  return h(
+    'dl',
+    { class: 'fields' },
+    rows.flatMap(([label, value]) =>
+      value === null || value === undefined || value === '' ? [] : [h('dt', {}, label), h('dd', {}, value)],
+    ),
+  );
+}
+
+/** A link to another event. @param {TimelineView} view @param {number} event */
+function eventButton(view, event) {
+  const { model } = view;
+  const shown = model.shortNameOf(event);
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'link',
+      title: model.nameOf(event),
+      onclick: () => view.selectEvent(event, { reveal: true }),
+    },
+    name(shown),
+  );
+}
+
+/** @param {TimelineView} view @param {number} event @param {Lane} lane @returns {[string, Child][]} */
+function specificFields(view, event, lane) {
+  const { model } = view;
+  const { aux, corr, duration: durations, count } = model.events;
+  const value = aux[event];
+  if (count[event] > 1) return [];
+  switch (lane.kind) {
+    case 'kernel': {
+      const config = value > 0 ? model.timeline.configs[value - 1] : null;
+      if (!config) return [['Correlation', String(corr[event])]];
+      const [gridX, gridY, gridZ, blockX, blockY, blockZ, registers, fixed, dynamic] = config;
+      return [
+        ['Grid', `${gridX} × ${gridY} × ${gridZ}`],
+        ['Block', `${blockX} × ${blockY} × ${blockZ}`],
+        ['Threads', integer(gridX * gridY * gridZ * blockX * blockY * blockZ)],
+        ['Registers', `${registers} per thread`],
+        ['Shared memory', `${bytes(fixed)} static, ${bytes(dynamic)} dynamic`],
+        ['Correlation', String(corr[event])],
+      ];
+    }
+    case 'copy':
+    case 'set':
+      return [
+        ['Size', `${bytes(value)} (${integer(value)} bytes)`],
+        ['Throughput', durations[event] > 0 ? `${(value / durations[event]).toFixed(2)} GB/s` : null],
+        ['Correlation', String(corr[event])],
+      ];
+    case 'graph':
+      return [
+        ['Graph', String(value)],
+        ['Correlation', String(corr[event])],
+      ];
+    case 'api':
+      return [
+        [
+          'Behaviour',
+          value === 1 ? h('span', { class: 'bad' }, 'blocks the host') : value === 2 ? 'orders or polls' : 'returns at once',
+        ],
+        ['Correlation', String(corr[event])],
+      ];
+    case 'nvtx':
+      return [
+        ['Depth', String(value)],
+        ['Row in the export', String(corr[event])],
+      ];
+    default:
+      return [['Row in the export', String(corr[event])]];
+  }
+}
+
+/**
+ * @param {TimelineView} view @param {number} event
+ * @returns {{title: string, content: (Child | Child[])[]}}
+ */
+export function eventDetails(view, event) {
+  const { model } = view;
+  const { start, duration: durations, count, busy, name: nameIds } = model.events;
+  const { clock } = model;
+  const lane = model.laneOf(event);
+  const onGpu = model.isGpuLane(lane);
+  const many = count[event] > 1;
+  const { rank, total } = model.rankOfName(event);
+  const full = model.nameOf(event);
+  /** @type {[string, Child][]} */
+  const rows = [
+    ['Start', clock.format(start[event])],
+    [
+      'Duration',
+      h(
+        'b',
+        {},
+        duration(durations[event]),
+        durations[event] >= 1000 ? h('span', { class: 'muted' }, ` ${integer(durations[event])} ns`) : '',
+      ),
+    ],
+    ['End', clock.format(model.end(event))],
+    many
+      ? [
+          'Aggregate',
+          `${integer(count[event])} events, busy ${duration(busy[event])} (${percent(busy[event], durations[event])})`,
+        ]
+      : ['', null],
+    ['Category', onGpu ? model.category(nameIds[event]) : null],
+    onGpu
+      ? ['GPU', name(model.gpuLabels.get(lane.gpu) ?? String(lane.gpu))]
+      : ['Thread', name(model.threadLabel(lane.pid, lane.tid))],
+    ['Process', name(model.processLabel(lane.pid))],
+    onGpu ? ['Stream', `${lane.stream}, context ${lane.context}`] : ['', null],
+    ...specificFields(view, event, lane),
+  ];
+  const title = many ? 'Aggregated events' : KIND_LABELS[lane.kind];
+  const content = [
+    h(
+      'p',
+      { class: 'full-name' },
+      name(full),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'quiet',
+          title: 'Copy the name',
+          'aria-label': 'Copy the name',
+          onclick: () => void copyText(full),
+        },
+        'copy',
+      ),
+    ),
+    h(
+      'div',
+      { class: 'buttons' },
+      h('button', { type: 'button', title: 'Zoom to the event (F)', onclick: () => view.zoomToSelection() }, 'Zoom'),
+      h(
+        'button',
+        {
+          type: 'button',
+          title: 'Previous of the same name ([)',
+          'aria-label': 'Previous of the same name',
+          onclick: () => view.step('name', -1),
+        },
+        '‹',
+      ),
+      h('span', { class: 'muted' }, `${integer(rank)} of ${integer(total)}`),
+      h(
+        'button',
+        {
+          type: 'button',
+          title: 'Next of the same name (])',
+          'aria-label': 'Next of the same name',
+          onclick: () => view.step('name', 1),
+        },
+        '›',
+      ),
+      h(
+        'button',
+        { type: 'button', title: 'Highlight every event of this name', onclick: () => view.setSearchText(full) },
+        'Highlight',
+      ),
+    ),
+    fields(rows),
+    ...links(view, event, lane),
+    ...stack(view, event),
+    ...(total > 1 && !many ? distribution(view, event, lane) : []),
+  ];
+  return { title, content };
+}
+
+/** Launching call, or launched work. @param {TimelineView} view @param {number} event @param {Lane} lane @returns {Child[]} */
+function links(view, event, lane) {
+  const { model } = view;
+  const { start, duration: durations } = model.events;
+  if (model.isGpuLane(lane)) {
+    const launch = model.launchOf(event);
+    if (launch < 0) return [h('h3', {}, 'Launched by'), h('p', { class: 'muted' }, 'No launching call in the trace.')];
+    const thread = model.laneOf(launch);
+    const wait = start[event] - model.end(launch);
+    return [
+      h('h3', {}, 'Launched by'),
+      fields([
+        ['Call', eventButton(view, launch)],
+        ['Thread', name(model.threadLabel(thread.pid, thread.tid))],
+        ['Call took', duration(durations[launch])],
+        ['Launch latency', duration(start[event] - start[launch])],
+        ['Queue delay', wait >= 0 ? duration(wait) : 'started before the call returned'],
+      ]),
+    ];
+  }
+  const [low, high] = lane.kind === 'api' ? [event, event + 1] : [0, 0];
+  const launched =
+    lane.kind === 'api' ? model.launchedBy(low, high) : lane.kind === 'nvtx' ? launchedInside(view, event, lane) : [];
+  if (launched.length === 0) return [];
+  const sum = launched.reduce((total, item) => total + durations[item], 0);
+  const begin = launched.reduce((least, item) => Math.min(least, start[item]), Infinity);
+  const end = launched.reduce((most, item) => Math.max(most, model.end(item)), -Infinity);
+  const first = [...launched].sort((a, b) => durations[b] - durations[a] || a - b).slice(0, LIST_MAX);
+  return [
+    h('h3', {}, 'GPU work launched'),
+    fields([
+      ['Operations', integer(launched.length)],
+      ['GPU time', duration(sum)],
+      ['First to last', duration(end - begin)],
+    ]),
+    h(
+      'div',
+      { class: 'buttons' },
+      h('button', { type: 'button', onclick: () => view.showRange(begin, end) }, 'Show on the GPU'),
+    ),
+    h(
+      'ol',
+      { class: 'rank' },
+      first.map((item) => h('li', {}, eventButton(view, item), h('span', { class: 'num' }, duration(durations[item])))),
+    ),
+  ];
+}
+
+/** GPU work whose launching call began inside a range, on the range's thread.
+ * @param {TimelineView} view @param {number} range @param {Lane} lane */
+function launchedInside(view, range, lane) {
+  const { model } = view;
+  /** @type {number[]} */
+  const found = [];
+  for (const calls of model.lanes) {
+    if (calls.kind !== 'api' || calls.pid !== lane.pid || calls.tid !== lane.tid) continue;
+    const low = model.lowerBound(calls, model.events.start[range]);
+    const high = model.lowerBound(calls, model.end(range));
+    if (high > low) for (const event of model.launchedBy(low, high)) found.push(event);
+  }
+  return found;
+}
+
+/** @param {TimelineView} view @param {number} event @returns {Child[]} */
+function stack(view, event) {
+  const stack = view.model.contextStack(event);
+  if (stack.length === 0) return [];
+  const { duration: durations } = view.model.events;
+  return [
+    h('h3', {}, 'Inside the ranges'),
+    h(
+      'ol',
+      { class: 'stack' },
+      stack.map((range) => h('li', {}, eventButton(view, range), h('span', { class: 'num' }, duration(durations[range])))),
+    ),
+  ];
+}
+
+/** @param {TimelineView} view @param {number} event @param {Lane} lane @returns {Child[]} */
+function distribution(view, event, lane) {
+  const { model, theme, colors } = view;
+  const nameId = model.events.name[event];
+  const values = model.durationsOf(nameId, model.isGpuLane(lane) ? lane.gpu : null);
+  if (values.length < 2) return [];
+  return [
+    h('h3', {}, model.isGpuLane(lane) ? 'Durations of this name on this GPU' : 'Durations of this name'),
+    histogram(values, model.events.duration[event], colors.forLane(lane)(event), theme.text),
+  ];
+}

@@ -1,0 +1,2 @@
+/** A column of a report table. */
+export const column = (name, type, unit, description) => ({ name, type, unit, description });
