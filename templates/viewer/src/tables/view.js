@@ -96,6 +96,7 @@ export class TablesView {
     );
     this.title = h('h2', {});
     this.description = h('p', { class: 'muted description' });
+    this.printed = h('p', { class: 'print-only muted' });
     this.place = h('div', { class: 'table-place' });
     this.drawer = h('aside', { class: 'drawer', 'aria-label': 'Row' });
     this.drawer.hidden = true;
@@ -104,7 +105,7 @@ export class TablesView {
       h(
         'div',
         { class: 'table-main' },
-        h('div', { class: 'table-head' }, this.picker, this.title, this.description),
+        h('div', { class: 'table-head' }, this.picker, this.title, this.description, this.printed),
         h(
           'div',
           { class: 'toolbar', role: 'toolbar', 'aria-label': 'Table' },
@@ -127,7 +128,11 @@ export class TablesView {
         this.drawer,
       ),
     );
-    window.addEventListener('beforeprint', () => this.grid?.prepareForPrint());
+    window.addEventListener('beforeprint', () => {
+      const shown = this.grid?.prepareForPrint() ?? 0;
+      this.printed.textContent =
+        shown < this.rows.length ? `The first ${integer(shown)} of ${counted(this.rows.length, 'row')}.` : '';
+    });
     window.addEventListener('afterprint', () => this.grid?.render(true));
   }
 
