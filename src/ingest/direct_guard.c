@@ -18,7 +18,7 @@ static struct place {
 
 static struct sigaction previous;
 static uintptr_t os_page;
-static pthread_once_t installed = PTHREAD_ONCE_INIT;
+static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
 
 static void on_sigbus(int signal_number, siginfo_t *info, void *context) {
   (void)signal_number;
@@ -39,15 +39,21 @@ static void on_sigbus(int signal_number, siginfo_t *info, void *context) {
   errno = saved_errno;
 }
 
+/* Makes sure that the handler is in place: others may have set theirs since the last time. */
 static void install(void) {
-  struct sigaction action = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO};
+  struct sigaction action = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO}, current;
   sigemptyset(&action.sa_mask);
+  pthread_mutex_lock(&installing);
   os_page = (uintptr_t)sysconf(_SC_PAGESIZE);
-  sigaction(SIGBUS, &action, &previous);
+  if (sigaction(SIGBUS, NULL, &current) == 0 && current.sa_sigaction != on_sigbus) {
+    previous = current;
+    sigaction(SIGBUS, &action, NULL);
+  }
+  pthread_mutex_unlock(&installing);
 }
 
 atomic_bool *nai_guard_add(const void *base, size_t bytes) {
-  pthread_once(&installed, install);
+  install();
   for (int i = 0; i < PLACES; i++) {
     bool expected = false;
     if (!atomic_compare_exchange_strong(&places[i].taken, &expected, true))

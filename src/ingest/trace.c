@@ -32,7 +32,7 @@ static int refuse_hot_journal(const char *journal_path, struct nai_err *err) {
 }
 
 /* Looks at the files SQLite would look at beside the database, and decides what to open how. */
-static int prepare_source(struct nai_trace *trace, bool header_says_wal, struct nai_err *err) {
+static int prepare_source(struct nai_trace *trace, const struct nai_sqlite_header *header, struct nai_err *err) {
   struct nai_buf wal = {0}, journal = {0};
   char *copy = NULL;
   nai_buf_printf(&wal, "%s-wal", trace->real_path);
@@ -47,6 +47,12 @@ static int prepare_source(struct nai_trace *trace, bool header_says_wal, struct 
   if (rc)
     goto out;
   bool live_wal = trace->wal_stamp.size_bytes > 0;
+  uint64_t announced = (uint64_t)header->page_count * header->page_size;
+  if (!live_wal && trace->size_bytes < announced) { /* SQLite would take part of a page for a page of zeros */
+    rc = nai_err_set(err, NAI_EINPUT, "the file is truncated: it has %llu of %llu bytes",
+                     (unsigned long long)trace->size_bytes, (unsigned long long)announced);
+    goto out;
+  }
   rc = nai_file_identify(&trace->identity, trace->fd, trace->size_bytes, live_wal ? wal.data : NULL, err);
   if (rc)
     goto out;
@@ -60,7 +66,7 @@ static int prepare_source(struct nai_trace *trace, bool header_says_wal, struct 
     if (rc)
       goto out;
   }
-  rc = nai_trace_set_uri(trace, copy ? copy : trace->real_path, header_says_wal && !live_wal, err);
+  rc = nai_trace_set_uri(trace, copy ? copy : trace->real_path, header->wal && !live_wal, err);
 out:
   free(copy);
   nai_buf_free(&wal);
@@ -129,7 +135,7 @@ int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_tr
   else if (!(rc = nai_file_stamp(&real_stamp, trace->real_path, err)) && !nai_file_stamp_equal(&real_stamp, &trace->stamp))
     rc = nai_err_set(err, NAI_EINPUT, "the file changed while it was being opened");
   if (!rc)
-    rc = prepare_source(trace, header.wal, err);
+    rc = prepare_source(trace, &header, err);
   if (!rc)
     rc = open_database(trace, err);
   if (!rc && !trace->direct_refused && options->reader != NAI_READER_SQLITE)

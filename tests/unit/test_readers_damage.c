@@ -1,0 +1,94 @@
+/* Damaged databases: whatever byte is wrong, the readers end with rows or with NAI_EINPUT, and where both deliver rows
+ * these are the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/fs.h"
+#include "readers_agree.h"
+#include "readers_seed.h"
+
+#include <unistd.h>
+
+static char directory[] = "/tmp/nai-damage-XXXXXX";
+static char path[64];
+
+static uint64_t random_state;
+
+static uint32_t next_random(uint32_t below) {
+  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)((random_state >> 33) % below);
+}
+
+static void make_seed(struct nai_buf *content, int page_size) {
+  struct nai_err err;
+  seed_database(path, page_size, 60);
+  if (nai_fs_read(content, path, 1 << 20, NAI_EINPUT, &err))
+    fail_msg("%s", err.msg);
+}
+
+static void write_content(const char *data, size_t len) {
+  struct nai_err err;
+  if (nai_fs_write(path, data, len, &err))
+    fail_msg("%s", err.msg);
+}
+
+static void test_flipped_bytes(void **state) {
+  (void)state;
+  enum { SEEDS = 1000 };
+  static const int page_sizes[] = {512, 1024};
+  struct readers_outcome outcome = {0};
+  for (size_t p = 0; p < sizeof page_sizes / sizeof *page_sizes; p++) {
+    struct nai_buf content = {0};
+    make_seed(&content, page_sizes[p]);
+    for (int seed = 0; seed < SEEDS; seed++) {
+      char *damaged = malloc(content.len);
+      assert_non_null(damaged);
+      memcpy(damaged, content.data, content.len);
+      random_state = (uint64_t)seed * 2 + p;
+      for (uint32_t flips = 1 + next_random(4); flips; flips--) {
+        /* half of the damage goes to the first bytes of a page, where its structure is */
+        uint32_t at = next_random((uint32_t)content.len);
+        if (next_random(2))
+          at = at / (uint32_t)page_sizes[p] * (uint32_t)page_sizes[p] + next_random(48);
+        damaged[at] = (char)(next_random(2) ? damaged[at] ^ 1 << next_random(8) : (int)next_random(256));
+      }
+      write_content(damaged, content.len);
+      free(damaged);
+      readers_agree(&outcome, path);
+    }
+    nai_buf_free(&content);
+  }
+  print_message("opened %d, refused %d; tables: both read %d, direct failed %d, sqlite failed %d\n", outcome.opened,
+                outcome.refused, outcome.both_read, outcome.direct_failed, outcome.sqlite_failed);
+  assert_true(outcome.opened > SEEDS / 2 && outcome.refused > 10);
+  assert_true(outcome.both_read > SEEDS && outcome.direct_failed > 200 && outcome.sqlite_failed > 50);
+}
+
+static void test_truncated(void **state) {
+  (void)state;
+  struct readers_outcome outcome = {0};
+  struct nai_buf content = {0};
+  make_seed(&content, 512);
+  for (size_t page = 0; page < content.len; page += 512)
+    for (size_t len = page ? page - 1 : 0; len <= page + 1; len++) {
+      write_content(content.data, len);
+      readers_agree(&outcome, path);
+    }
+  assert_int_equal(outcome.both_read, 0);
+  assert_true(outcome.refused > 100);
+  nai_buf_free(&content);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_flipped_bytes), cmocka_unit_test(test_truncated)};
+  if (!mkdtemp(directory))
+    return 1;
+  snprintf(path, sizeof path, "%s/db.sqlite", directory);
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  unlink(path);
+  rmdir(directory);
+  return failed;
+}
