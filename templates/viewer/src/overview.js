@@ -245,7 +245,7 @@ export class Overview {
           h(
             'ul',
             { class: 'caveats' },
-            report.caveats.map((caveat) => h('li', { class: `caveat-${caveat.severity}` }, name(caveat.text))),
+            report.caveats.map((caveat) => h('li', { class: `caveat-${caveat.severity}` }, name(caveat.text ?? caveat.id))),
           ),
         ),
       );

@@ -3,8 +3,8 @@
 import { CAUSE_COLORS, categoryColor } from '../colors.js';
 import { copyText, h, name, replace, textWidth } from '../dom.js';
 import { cell, counted, heading, integer, unitLabel } from '../format.js';
-import { histogram } from '../histogram.js';
 import { columnIndex, placeColumns } from '../model.js';
+import { rowDetails } from './row-details.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';
 import { VirtualTable } from './virtual-table.js';
 
@@ -15,8 +15,18 @@ const PADDING_PX = 22;
 const ICON_PX = 24;
 const SWATCH_PX = 16;
 const ARROW_PX = 14;
-const WIDE_FIELD = 44;
 const FILTER_DELAY_MS = 120;
+
+/**
+ * Columns that say again what another one says: exact ns beside ms, and short names, which stand in for the full
+ * ones on the screen anyway.
+ * @param {Table} table
+ */
+function redundantColumns(table) {
+  const names = table.columns.map((column) => column.name);
+  const twins = names.filter((text) => text.endsWith('_ns') && names.includes(`${text.slice(0, -3)}_ms`));
+  return names.includes('kernel_name') && names.includes('short_name') ? [...twins, 'short_name'] : twins;
+}
 
 /** Every table of the report. Nothing here knows any analysis: units and descriptions come with the data. */
 export class TablesView {
@@ -31,7 +41,7 @@ export class TablesView {
     this.columns = [];
     this.sortColumn = -1;
     this.descending = true;
-    this.exact = false;
+    this.allColumns = false;
     /** @type {VirtualTable | null} */
     this.grid = null;
     let timer = 0;
@@ -52,10 +62,10 @@ export class TablesView {
       },
     });
     this.status = h('output', { class: 'search-status', 'aria-live': 'polite' });
-    this.exactBox = h('input', {
+    this.allBox = h('input', {
       type: 'checkbox',
       onchange: () => {
-        this.exact = this.exactBox.checked;
+        this.allColumns = this.allBox.checked;
         this.build();
       },
     });
@@ -117,9 +127,9 @@ export class TablesView {
             copy('Markdown', toMarkdown),
             h(
               'label',
-              { class: 'check', title: 'Show the exact twins in ns of columns in ms, too' },
-              this.exactBox,
-              'exact ns',
+              { class: 'check', title: 'Show also exact ns beside ms, and short names beside full ones' },
+              this.allBox,
+              'all columns',
             ),
             this.copied,
           ),
@@ -180,14 +190,11 @@ export class TablesView {
       if (button.dataset.table === this.current) button.setAttribute('aria-current', 'true');
       else button.removeAttribute('aria-current');
     }
-    const twins = table.columns
-      .filter((column) => column.name.endsWith('_ms'))
-      .map((column) => `${column.name.slice(0, -3)}_ns`);
-    this.hasTwins = table.columns.some((column) => twins.includes(column.name));
-    this.exactBox.disabled = !this.hasTwins;
+    const redundant = redundantColumns(table);
+    this.allBox.disabled = redundant.length === 0;
     this.columns = table.columns
       .map((_, index) => index)
-      .filter((index) => this.exact || !twins.includes(table.columns[index].name));
+      .filter((index) => this.allColumns || !redundant.includes(table.columns[index].name));
     const grid = new VirtualTable({
       label: table.title,
       columns: this.columns.map((index) => this.describe(table, index)),
@@ -343,59 +350,8 @@ export class TablesView {
   showDrawer(row) {
     const table = this.table();
     if (!table) return;
-    const { model, timeline } = this.app;
-    const evidence = this.evidence(table, row);
-    const nameId = evidence.name === null ? undefined : model.nameIndex.get(evidence.name);
-    const values = nameId === undefined ? [] : model.durationsOf(nameId, evidence.device_id);
-    replace(
-      this.drawer,
-      h(
-        'header',
-        {},
-        h('h3', {}, `${table.title}, row ${row + 1}`),
-        h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => (this.drawer.hidden = true) }, '×'),
-      ),
-      h(
-        'div',
-        { class: 'drawer-content' },
-        h(
-          'dl',
-          { class: 'fields' },
-          table.columns.flatMap((column, index) => {
-            const text = cell(table.rows[row][index], column, model.clock);
-            const wide = text.length > WIDE_FIELD ? 'wide' : null;
-            return [
-              h(
-                'dt',
-                { title: column.description, class: wide },
-                heading(column.name),
-                unitLabel(column) ? h('span', { class: 'unit' }, ` ${unitLabel(column)}`) : null,
-              ),
-              h('dd', { class: wide }, name(text)),
-            ];
-          }),
-        ),
-        h(
-          'div',
-          {},
-          h(
-            'div',
-            { class: 'buttons' },
-            h(
-              'button',
-              { type: 'button', class: 'primary', onclick: () => this.app.showEvidence(evidence) },
-              'Show in the timeline',
-            ),
-          ),
-          values.length > 1
-            ? [
-                h('h3', {}, 'Distribution of its durations'),
-                histogram(values, null, timeline.theme.compute, timeline.theme.text, 320),
-              ]
-            : null,
-        ),
-      ),
-    );
+    const close = () => (this.drawer.hidden = true);
+    replace(this.drawer, ...rowDetails(this.app, table, row, this.evidence(table, row), close));
     this.drawer.hidden = false;
   }
 }
