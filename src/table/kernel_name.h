@@ -1,7 +1,7 @@
 /* Kernel names for people. A demangled C++ name can be kilobytes of template arguments; the short form drops the
  * return type, parameters, namespaces and casts, collapses lambdas into the function that holds them, leaves out
- * arguments that are plumbing, and shows as many template arguments as fit, types before numbers:
- *   void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>, std::array<char *, ...>>(...)
+ * arguments that are plumbing, and shows as many template arguments as fit, functions and functors first:
+ *   void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>, std::array<char *, 1>>(int)
  *   vectorized_elementwise_kernel<4, FillFunctor<float>>
  * Names without C++ structure (mangled, Triton, nvjet) stay as they are, cut in the middle when too long. */
 #ifndef NAI_TABLE_KERNEL_NAME_H
@@ -18,7 +18,7 @@ void nai_kernel_name_short(struct nai_buf *out, const char *name, size_t max_cha
 /* Short forms of a set of names, different for different names: those that would be the same get what tells them apart
  * in brackets (`reduce_kernel<512, ...> [MaxOps]`), else a number (`reduce_kernel<512, ...> #2`). Depends on the set
  * only, not on its order. (*out)[i] belongs to names[i]; a name that occurs twice has the same short form. The caller
- * frees *out with one free(). */
+ * frees *out with one free(). At least 32 code points are used. */
 NAI_MUST_CHECK int nai_kernel_names_short(char ***out, const char *const *names, size_t count, size_t max_chars,
                                           struct nai_err *err);
 
