@@ -30,7 +30,7 @@ struct nai_value env_value(const struct env *env, const struct ref *ref) {
 
 double env_number(const struct env *env, const struct ref *ref) {
   struct nai_value value = env_value(env, ref);
-  return nai_value_number(ref->unit, &value);
+  return ref->kind == REF_COLUMN ? nai_value_number(ref->unit, &value) : value.f;
 }
 
 static double calculate(const struct env *env, struct span factors) {

@@ -1,0 +1,176 @@
+/* Kernel categories of names as real traces have them. */
+#include "config/kernel_classes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct {
+  const char *category, *name;
+} kernels[] = {
+    /* communication */
+    {"communication", "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<(unsigned long)4096>)"},
+    {"communication", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)"},
+    {"communication", "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWorkElem)"},
+    {"communication", "ncclSymkDevKernel_AllReduce_AGxLLMC_R_sum(ncclSymkDevWorkArgs4K)"},
+    {"communication", "void vllm::cross_device_reduce_1stage<__nv_bfloat16, (int)8>(vllm::RankData *, vllm::RankSignals)"},
+    {"communication", "void sglang::cross_device_reduce_2stage<__half, (int)8>(sglang::RankData *, sglang::RankSignals)"},
+    {"communication", "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flashinfer::"
+                      "trtllm_allreduce_fusion::AllReduceFusionPattern)1, __nv_bfloat16, (int)8>(T1)"},
+    {"communication", "void tensorrt_llm::kernels::oneShotAllReduceKernel<__nv_bfloat16, (int)8, (bool)0>(T1)"},
+    {"communication", "void tensorrt_llm::kernels::twoShotAllReduceKernel<__half, (int)4>(T1)"},
+    {"communication", "void tensorrt_llm::kernels::reduce_fusion::lamport_style_one_shot_all_reduce_norm_kernel<__half>(T1)"},
+    {"communication", "void c10d::symmetric_memory::multimem_all_reduce_kernel<c10::BFloat16, (int)16>(T1 *, unsigned long)"},
+    {"communication", "void <unnamed>::multimem_all_reduce_kernel<c10::BFloat16, (int)16>(T1 *, unsigned long)"},
+    {"communication", "void (anonymous namespace)::two_shot_all_reduce_kernel<float, 16, 8>(float**, float*)"},
+    {"communication", "one_shot_all_reduce_kernel"},
+    {"communication", "void deep_ep::intranode::dispatch<(int)8, (int)768>(int4 *, float *, int *)"},
+    {"communication", "void deep_ep::internode_ll::combine<(bool)0, (int)7168, (int)9>(void *, void *)"},
+    {"communication", "void deep_ep::internode::notify_dispatch<(bool)0, (int)4>(const int *, int *)"},
+    {"communication", "void userbuffers_fp16_sum_inplace_gpu_rw_ag<(int)2>(int, int, int)"},
+    {"communication", "nvshmemi_proxy_barrier_kernel"},
+    {"communication", "void moeAllToAllKernel<(int)8>(MoeCommParams)"},
+    {"communication", "void my_reduce_scatter<float>(float *, int)"},
+    {"communication", "all_gather_into_kernel"},
+    /* names that contain such words and are local work */
+    {"reduction", "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::MeanOps<float, "
+                  "float, float, float>, unsigned int, float, (int)4, (int)4>>(T3)"},
+    {"reduction", "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::ArgMaxOps<float>"
+                  ", unsigned int, long, (int)4, (int)4>>(T3)"},
+    {"reduction", "void cub::CUB_200200_800_NS::DeviceReduceKernel<cub::DeviceReducePolicy<float>>(T1)"},
+    {"reduction", "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_3"},
+    {"reduction", "triton_per_fused_sum_all_reduce_wait_tensor_4"},
+    {"elementwise", "triton_poi_fused_add_all_gather_into_tensor_wait_tensor_2"},
+    {"elementwise", "void at::native::_scatter_gather_elementwise_kernel<(int)128, (int)8, at::native::"
+                    "_cuda_scatter_gather_internal_kernel<(bool)1, at::native::ReduceAdd>>(int, T3)"},
+    {"reduction", "void blockAllReduceSum<float>(float *)"},
+    {"other", "void deep_ep::layout::get_dispatch_layout<(int)256, (int)32, (int)8>(const long *, int *)"},
+    {"other", "void my_kernel<AllReduceFunctor>(float *)"},
+    /* attention */
+    {"attention", "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<(int)128, (int)128, (int)64, (int)4, (bool)0, (bool)0, "
+                  "cutlass::bfloat16_t>, (bool)0>(flash::Flash_fwd_params)"},
+    {"attention", "void flash::flash_fwd_splitkv_combine_kernel<(int)8, (int)2, (bool)1>(flash::Flash_fwd_params)"},
+    {"attention", "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<(int)64>>(T1)"},
+    {"attention", "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<flash::Collective>>>(T1)"},
+    {"attention", "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel::Params)"},
+    {"attention", "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1"},
+    {"attention", "void vllm::paged_attention_v2_kernel<unsigned short, unsigned short, (int)128>(float *)"},
+    {"attention", "void flashinfer::BatchPrefillWithPagedKVCacheKernel<flashinfer::KernelTraits<(int)1>>(T1)"},
+    {"attention", "void flashinfer::BatchDecodeWithPagedKVCacheKernel<(int)2, (int)4>(T1)"},
+    {"attention", "kernel_unified_attention_2d"},
+    {"attention", "_fwd_grouped_kernel_stage1"},
+    {"attention", "_attn_fwd"},
+    {"attention", "void naive_attention<float>(const T1 *, T1 *, int)"},
+    /* matrix multiplication and convolution */
+    {"gemm", "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN"},
+    {"gemm", "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_stage3_warpsize2x2x1_ffma_aligna4"},
+    {"gemm", "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn"},
+    {"gemm", "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8>(T1::Params)"},
+    {"gemm", "void cublasLt::splitKreduce_kernel<(int)32, (int)16, int, float, __nv_bfloat16>(T1)"},
+    {"gemm", "void gemv2T_kernel_val<int, int, __nv_bfloat16, __nv_bfloat16, float, (int)128>(T1)"},
+    {"gemm", "void marlin::Marlin<(long)1125899906909960, (int)256, (int)1>(T1)"},
+    {"gemm", "fused_moe_kernel"},
+    {"gemm", "triton_tem_fused_addmm_7"},
+    {"gemm", "void deep_gemm::sm90_fp8_gemm_1d2d_impl<(unsigned int)0>(T1)"},
+    {"convolution", "sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x32"},
+    {"convolution", "void cudnn::winograd_nonfused::winogradForwardData4x4<float>(T1)"},
+    {"convolution", "void implicit_convolve_sgemm<float, float, (int)1024, (int)5>(int)"},
+    {"convolution", "void at::native::<unnamed>::conv_depthwise2d_forward_kernel<(int)3, float, int>(T1)"},
+    /* the rest */
+    {"normalization", "void at::native::<unnamed>::vectorized_layer_norm_kernel<float, float, (bool)0>(int, T2)"},
+    {"normalization", "void vllm::fused_add_rms_norm_kernel<c10::BFloat16, (int)8>(T1 *, T1 *, const T1 *, float, int, int)"},
+    {"normalization", "void at::native::<unnamed>::GammaBetaBackwardCUDAKernel_32x32<float, float>(long, long)"},
+    {"softmax", "void at::native::<unnamed>::cunn_SoftMaxForward<(int)4, float, float, float>(T4 *, const T2 *, int)"},
+    {"softmax", "void <unnamed>::softmax_warp_forward<float, float, float, (int)8, (bool)0, (bool)0>(T2 *)"},
+    {"embedding", "void at::native::<unnamed>::indexSelectLargeIndex<c10::BFloat16, long, unsigned int, (int)2>(T1)"},
+    {"embedding", "void at::native::<unnamed>::embedding_backward_feature_kernel<float, float, long>(const T3 *)"},
+    {"elementwise", "void vllm::rotary_embedding_kernel<c10::BFloat16, (bool)1>(const long *, T1 *, T1 *)"},
+    {"optimizer", "void at::native::<unnamed>::multi_tensor_apply_kernel<at::native::<unnamed>::"
+                  "FusedOptimizerTensorListMetadata<(int)4>, at::native::<unnamed>::FusedAdamMathFunctor<float, (int)4>>(T1)"},
+    {"copy", "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<at::native::"
+             "direct_copy_kernel_cuda(at::TensorIteratorBase &)::[lambda() (instance 3)]>(int, T3)"},
+    {"copy", "void at::native::vectorized_elementwise_kernel<(int)8, at::native::bfloat16_copy_kernel_cuda(at::"
+             "TensorIteratorBase &)::[lambda(float) (instance 1)], std::array<char *, (unsigned long)2>>(int, T2, T3)"},
+    {"copy", "void at::native::<unnamed>::CatArrayBatchedCopy_vectorized<at::native::<unnamed>::OpaqueType<(unsigned int)2>"
+             ", unsigned int, (int)2, (int)128, (int)1, (int)16, (int)8>(char *)"},
+    {"copy", "void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, __nv_bfloat16>(const T1 *, const T1 *, T2 *)"},
+    {"elementwise", "void at::native::elementwise_kernel<(int)128, (int)2, void at::native::gpu_kernel_impl_nocast<at::native"
+                    "::BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float>>>(T1)>(int, T3)"},
+    {"elementwise", "void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>>(int, T2, T3)"},
+    {"elementwise", "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel<c10::BFloat16>, (bool)1>(T1 *)"},
+    {"elementwise", "triton_poi_fused_add_mul_0"},
+    {"elementwise", "loop_add_fusion_2"},
+    {"other", "void at::native::radixSortKVInPlace<(int)-2, (int)-1, (int)32, (int)32, float, long, unsigned int>(T1)"},
+    {"other", "void step_a<float>(T1 *, int)"},
+    {"other", ""},
+};
+
+static void classifies_real_names(void **state) {
+  (void)state;
+  struct nai_kernel_classes *classes = NULL;
+  struct nai_err err = {0};
+  int failures = 0;
+  assert_int_equal(nai_kernel_classes_load(&classes, NULL, &err), 0);
+  for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+    const char *category = nai_kernel_classes_name(classes, nai_kernel_classes_match(classes, kernels[i].name));
+    if (strcmp(category, kernels[i].category) != 0) {
+      print_error("%s is %s, expected %s\n", kernels[i].name, category, kernels[i].category);
+      failures++;
+    }
+  }
+  assert_int_equal(failures, 0);
+  assert_int_equal(nai_kernel_classes_check(classes, &err), 0);
+  assert_string_equal(nai_kernel_classes_name(classes, nai_kernel_classes_communication(classes)), "communication");
+  nai_kernel_classes_free(classes);
+}
+
+static char *write_file(const char *text) {
+  char *path = strdup("/tmp/nai-classes-XXXXXX");
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+  close(fd);
+  return path;
+}
+
+static void user_patterns_come_first(void **state) {
+  (void)state;
+  char *path = write_file("mine: [flash_fwd]\ncommunication: ['re:^my_sync']\n");
+  struct nai_kernel_classes *classes = NULL;
+  struct nai_err err = {0};
+  assert_int_equal(nai_kernel_classes_load(&classes, path, &err), 0);
+  assert_string_equal(nai_kernel_classes_name(classes, nai_kernel_classes_match(classes, "void FLASH_FWD_kernel")), "mine");
+  assert_int_equal(nai_kernel_classes_match(classes, "my_sync_all"), nai_kernel_classes_communication(classes));
+  assert_string_equal(nai_kernel_classes_name(classes, nai_kernel_classes_match(classes, "nvjet_x")), "gemm");
+  nai_kernel_classes_free(classes);
+  unlink(path);
+  free(path);
+}
+
+static void bad_user_file_is_an_error(void **state) {
+  (void)state;
+  char *path = write_file("mine: [1, 're:(']\n");
+  struct nai_kernel_classes *classes = NULL;
+  struct nai_err err = {0};
+  assert_int_equal(nai_kernel_classes_load(&classes, path, &err), NAI_EUSAGE);
+  assert_null(classes);
+  assert_non_null(strstr(err.msg, ":1:16: bad regular expression: missing closing parenthesis"));
+  unlink(path);
+  free(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(classifies_real_names),
+      cmocka_unit_test(user_patterns_come_first),
+      cmocka_unit_test(bad_user_file_is_an_error),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

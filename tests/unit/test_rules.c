@@ -1,0 +1,599 @@
+/* The rule engine on tables of its own: what is found, in which order, with which words, and every mistake a rule file
+ * can hold, at its place. */
+#include "rules/rules.h"
+
+#include "table/events.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* --- Tables ------------------------------------------------------------------------------------------------------- */
+
+enum { U_DEVICE, U_PID, U_WINDOW, U_IDLE, U_IDLE_PCT, U_COPY_PCT, U_START, U_END };
+static const struct nai_column_def use_columns[] = {
+    {"device_id", NAI_I32, NAI_ID, "", NULL},      {"pid", NAI_I64, NAI_ID, "", NULL},
+    {"window_ms", NAI_I64, NAI_MS, "", NULL},      {"idle_ms", NAI_I64, NAI_MS, "", NULL},
+    {"idle_pct", NAI_F64, NAI_PCT, "", NULL},      {"copy_pct", NAI_F64, NAI_PCT, "", NULL},
+    {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "", NULL}, {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "", NULL},
+};
+static const struct nai_schema use_schema = NAI_SCHEMA("use", "Use", "One GPU", use_columns);
+
+enum { C_DEVICE, C_CAUSE, C_TOTAL, C_COUNT, C_BYTES };
+static const struct nai_column_def cause_columns[] = {
+    {"device_id", NAI_I32, NAI_ID, "", NULL}, {"cause", NAI_STR, NAI_TEXT, "", NULL},
+    {"total_ms", NAI_I64, NAI_MS, "", NULL},  {"gap_count", NAI_I64, NAI_COUNT, "", NULL},
+    {"bytes", NAI_I64, NAI_BYTES, "", NULL},
+};
+static const struct nai_schema cause_schema = NAI_SCHEMA("causes", "Causes", "One cause", cause_columns);
+
+enum { S_PID, S_TID, S_API, S_TIME };
+static const struct nai_column_def sync_columns[] = {
+    {"pid", NAI_I64, NAI_ID, "", NULL},
+    {"tid", NAI_I64, NAI_ID, "", NULL},
+    {"api", NAI_STR, NAI_TEXT, "", NULL},
+    {"time_us", NAI_I64, NAI_US, "", NULL},
+};
+static const struct nai_schema sync_schema = NAI_SCHEMA("sync", "Sync", "One API in one process", sync_columns);
+
+static const struct nai_schema *const schemas[] = {&use_schema, &cause_schema, &sync_schema, &nai_gpus};
+enum { SCHEMAS = sizeof schemas / sizeof *schemas };
+
+static const int64_t ms = 1000000;
+
+struct tables {
+  struct nai_table *use, *causes, *sync, *gpus;
+};
+
+static void add_use(struct nai_table *t, int device, double idle_pct, double copy_pct) {
+  int64_t row = nai_table_add_row(t);
+  nai_set_i64(t, row, U_DEVICE, device);
+  nai_set_i64(t, row, U_WINDOW, 100 * ms);
+  nai_set_i64(t, row, U_IDLE, (int64_t)(idle_pct * (double)ms));
+  nai_set_f64(t, row, U_IDLE_PCT, idle_pct);
+  nai_set_f64(t, row, U_COPY_PCT, copy_pct);
+  nai_set_i64(t, row, U_START, 1000 + device);
+  nai_set_i64(t, row, U_END, 2000 + device);
+}
+
+static void add_cause(struct nai_table *t, int device, const char *cause, int64_t total_ms, int64_t count) {
+  int64_t row = nai_table_add_row(t);
+  nai_set_i64(t, row, C_DEVICE, device);
+  nai_set_str(t, row, C_CAUSE, cause);
+  nai_set_i64(t, row, C_TOTAL, total_ms * ms);
+  nai_set_i64(t, row, C_COUNT, count);
+}
+
+static void add_sync(struct nai_table *t, int64_t pid, const char *api, int64_t time_us) {
+  int64_t row = nai_table_add_row(t);
+  nai_set_i64(t, row, S_PID, pid);
+  nai_set_i64(t, row, S_TID, pid + 1);
+  nai_set_str(t, row, S_API, api);
+  nai_set_i64(t, row, S_TIME, time_us * 1000);
+}
+
+static struct tables make_tables(void) {
+  struct tables t = {0};
+  struct nai_err err = {0};
+  assert_int_equal(nai_table_new(&t.use, &use_schema, &err), 0);
+  assert_int_equal(nai_table_new(&t.causes, &cause_schema, &err), 0);
+  assert_int_equal(nai_table_new(&t.sync, &sync_schema, &err), 0);
+  assert_int_equal(nai_table_new(&t.gpus, &nai_gpus, &err), 0);
+  add_use(t.use, 0, 41.5, 0);
+  add_use(t.use, 1, 25, 5);
+  add_use(t.use, 2, 90, 60);
+  add_cause(t.causes, 0, "host_sync", 10, 4);
+  add_cause(t.causes, 0, "host_code", 30, 7);
+  add_cause(t.causes, 1, "dependency", 25, 1);
+  add_cause(t.causes, 2, "host_code", 90, 2);
+  add_sync(t.sync, 144, "cudaStreamSynchronize", 500);
+  add_sync(t.sync, 145, "cudaDeviceSynchronize", 900);
+  return t;
+}
+
+static void free_tables(struct tables *t) {
+  nai_table_free(t->use);
+  nai_table_free(t->causes);
+  nai_table_free(t->sync);
+  nai_table_free(t->gpus);
+}
+
+/* --- Running rules ------------------------------------------------------------------------------------------------ */
+
+struct result {
+  struct tables tables;
+  struct nai_table *findings, *evidence;
+};
+
+/* Shows what the engine hands to the escaper. */
+static void mark(struct nai_buf *out, const char *text, size_t len) {
+  nai_buf_putc(out, '<');
+  nai_buf_put(out, text, len);
+  nai_buf_putc(out, '>');
+}
+
+static struct nai_rule_set *compile(const char *rules) {
+  struct nai_rule_set *set = NULL;
+  struct nai_err err = {0};
+  if (nai_rules_parse(&set, "r.yaml", rules, strlen(rules), schemas, SCHEMAS, &err))
+    fail_msg("%s", err.msg);
+  return set;
+}
+
+static void evaluate(struct result *r, const struct nai_rule_set *set) {
+  struct nai_err err = {0};
+  const struct nai_table *const tables[] = {r->tables.use, r->tables.causes, NULL, r->tables.sync, r->tables.gpus};
+  const struct nai_rules_input input = {.tables = tables, .table_count = 5, .escape = mark};
+  if (nai_rules_evaluate(&r->findings, &r->evidence, set, &input, &err))
+    fail_msg("%s", err.msg);
+}
+
+static struct result run(const char *rules) {
+  struct result r = {.tables = make_tables()};
+  struct nai_rule_set *set = compile(rules);
+  evaluate(&r, set);
+  nai_rules_free(set);
+  return r;
+}
+
+static void result_free(struct result *r) {
+  nai_table_free(r->findings);
+  nai_table_free(r->evidence);
+  free_tables(&r->tables);
+}
+
+static const char *cell(const struct nai_table *table, int64_t row, const char *column) {
+  assert_true(row < table->rows);
+  return nai_get_str(table, row, nai_schema_column(table->schema, column));
+}
+
+static int64_t number(const struct nai_table *table, int64_t row, const char *column) {
+  assert_true(row < table->rows);
+  return nai_get_i64(table, row, nai_schema_column(table->schema, column));
+}
+
+/* A rule of table `use` with the given further lines; texts that say nothing. */
+#define RULE(id, lines) "  - id: " id "\n    title: t\n    why: w\n    recommendation: r\n" lines
+
+/* --- What is found ------------------------------------------------------------------------------------------------ */
+
+static const char idle_rule[] = "parameters: {high: 40, medium: 20}\n"
+                                "rules:\n"
+                                "  - id: idle\n"
+                                "    title: \"{{subject}} idle {{idle_pct}} ({{idle_ms}}), limit {{param.medium}} %\"\n"
+                                "    table: use\n"
+                                "    with:\n"
+                                "      cause: {table: causes, where: device_id = this.device_id, order: total_ms desc}\n"
+                                "    severity: {high: idle_pct >= param.high, medium: idle_pct >= param.medium}\n"
+                                "    impact: idle_ms\n"
+                                "    evidence:\n"
+                                "      - \"{{subject}}: {{idle_ms}}\"\n"
+                                "      - for: {table: causes, where: device_id = this.device_id, order: total_ms desc}\n"
+                                "        text: \"{{cause}} {{total_ms}} of {{this.window_ms}} on GPU {{device_id}}\"\n"
+                                "      - {at: cause, when: cause.gap_count > 5, text: \"{{cause.gap_count}} gaps\"}\n"
+                                "    why:\n"
+                                "      - \"always {{device_id}}\"\n"
+                                "      - {when: cause.cause = 'host_code', text: \"code {{cause.cause}}\"}\n"
+                                "      - {when: cause.cause contains 'DEPEND', text: waits}\n"
+                                "      - {else: neither}\n"
+                                "    recommendation: fix it\n"
+                                "    verify: [\"run {{cause.cause}} {{idle_ms}} {{start_ns}}\"]\n"
+                                "    links: [docs/a.md, docs/b.md]\n";
+
+static void finds_rows_and_words(void **state) {
+  (void)state;
+  struct result r = run(idle_rule);
+  assert_int_equal(r.findings->rows, 3);
+  assert_string_equal(cell(r.findings, 0, "title"), "GPU 2 idle 90.0 % (90.0 ms), limit 20 %");
+  assert_string_equal(cell(r.findings, 1, "title"), "GPU 0 idle 41.5 % (41.5 ms), limit 20 %");
+  assert_string_equal(cell(r.findings, 1, "severity"), "high");
+  assert_string_equal(cell(r.findings, 2, "severity"), "medium");
+  assert_string_equal(cell(r.findings, 1, "scope"), "GPU 0");
+  assert_int_equal(number(r.findings, 1, "device_id"), 0);
+  assert_int_equal(number(r.findings, 1, "pid"), NAI_NULL_I64);
+  assert_int_equal(number(r.findings, 1, "impact_ns"), 41500000);
+  assert_int_equal(number(r.findings, 1, "finding"), 1);
+  assert_string_equal(cell(r.findings, 1, "why"), "always 0\n\ncode <host_code>"); /* trace text went through the escaper */
+  assert_string_equal(cell(r.findings, 2, "why"), "always 1\n\nwaits");
+  assert_string_equal(cell(r.findings, 1, "verify"), "run host_code 41.500000 0.000001000");
+  assert_string_equal(cell(r.findings, 1, "links"), "docs/a.md docs/b.md");
+  result_free(&r);
+}
+
+static void evidence_has_a_place(void **state) {
+  (void)state;
+  struct result r = run(idle_rule);
+  static const struct {
+    int64_t finding;
+    const char *text, *table;
+    int64_t row, start;
+    const char *name;
+  } want[] = {
+      {0, "GPU 2: 90.0 ms", "use", 2, 1002, ""},
+      {0, "host_code 90.0 ms of 100.0 ms on GPU 2", "causes", 3, NAI_NULL_I64, "host_code"},
+      {1, "GPU 0: 41.5 ms", "use", 0, 1000, ""},
+      {1, "host_code 30.0 ms of 100.0 ms on GPU 0", "causes", 1, NAI_NULL_I64, "host_code"},
+      {1, "host_sync 10.0 ms of 100.0 ms on GPU 0", "causes", 0, NAI_NULL_I64, "host_sync"},
+      {1, "7 gaps", "causes", 1, NAI_NULL_I64, "host_code"},
+      {2, "GPU 1: 25.0 ms", "use", 1, 1001, ""},
+      {2, "dependency 25.0 ms of 100.0 ms on GPU 1", "causes", 2, NAI_NULL_I64, "dependency"},
+  };
+  assert_int_equal(r.evidence->rows, sizeof want / sizeof *want);
+  for (int64_t i = 0; i < r.evidence->rows; i++) {
+    assert_int_equal(number(r.evidence, i, "finding"), want[i].finding);
+    assert_string_equal(cell(r.evidence, i, "text"), want[i].text);
+    assert_string_equal(cell(r.evidence, i, "table_name"), want[i].table);
+    assert_int_equal(number(r.evidence, i, "row"), want[i].row);
+    assert_int_equal(number(r.evidence, i, "start_ns"), want[i].start);
+    assert_string_equal(cell(r.evidence, i, "name"), want[i].name);
+  }
+  assert_int_equal(number(r.evidence, 3, "device_id"), 0);
+  result_free(&r);
+}
+
+/* Rows of one rule with one advice become one finding, with all subjects and the fact of each. */
+static void same_advice_is_said_once(void **state) {
+  (void)state;
+  struct result r = run("rules:\n"
+                        "  - id: idle\n"
+                        "    title: \"{{subject}} idle {{idle_pct}}\"\n"
+                        "    title_many: \"{{subject}} idle up to {{idle_pct}}\"\n"
+                        "    table: use\n"
+                        "    severity: low\n"
+                        "    impact: idle_ms\n"
+                        "    evidence: [\"{{subject}}: {{idle_pct}}\", more]\n"
+                        "    why: w\n"
+                        "    recommendation: r\n");
+  assert_int_equal(r.findings->rows, 1);
+  assert_string_equal(cell(r.findings, 0, "title"), "GPUs 0-2 idle up to 90.0 %");
+  assert_string_equal(cell(r.findings, 0, "scope"), "GPUs 0-2");
+  assert_int_equal(number(r.findings, 0, "device_id"), 2);
+  assert_int_equal(r.evidence->rows, 4);
+  assert_string_equal(cell(r.evidence, 0, "text"), "GPU 2: 90.0 %");
+  assert_string_equal(cell(r.evidence, 1, "text"), "more");
+  assert_string_equal(cell(r.evidence, 2, "text"), "GPU 0: 41.5 %");
+  assert_string_equal(cell(r.evidence, 3, "text"), "GPU 1: 25.0 %");
+  result_free(&r);
+}
+
+static void limit_says_what_it_leaves_out(void **state) {
+  (void)state;
+  struct result r = run("rules:\n" RULE("idle", "    table: use\n    severity: low\n    impact: idle_ms\n    limit: 1\n"));
+  assert_int_equal(r.findings->rows, 1);
+  assert_int_equal(r.evidence->rows, 1);
+  assert_string_equal(cell(r.evidence, 0, "text"), "2 more rows of table use meet this rule");
+  result_free(&r);
+}
+
+static void unless_silences_per_subject(void **state) {
+  (void)state;
+  struct result r = run("rules:\n"
+                        RULE("idle", "    table: use\n    severity: medium\n    unless: copy\n")
+                        RULE("wait", "    table: sync\n    severity: low\n    unless: [copy]\n")
+                        RULE("copy", "    table: use\n    severity: {high: copy_pct >= 20}\n")
+                        RULE("other", "    table: sync\n    scope: run\n    severity: info\n    unless: none\n")
+                        RULE("none", "    table: use\n    where: idle_pct > 100\n    severity: high\n"));
+  /* copy speaks about GPU 2: idle stays silent there only; wait is about processes, which may be on that GPU */
+  assert_int_equal(r.findings->rows, 3);
+  assert_string_equal(cell(r.findings, 0, "id"), "copy");
+  assert_string_equal(cell(r.findings, 0, "scope"), "GPU 2");
+  assert_string_equal(cell(r.findings, 1, "id"), "idle");
+  assert_string_equal(cell(r.findings, 1, "scope"), "GPUs 0, 1");
+  assert_string_equal(cell(r.findings, 2, "id"), "other");
+  assert_string_equal(cell(r.findings, 2, "scope"), "run");
+  assert_int_equal(number(r.findings, 2, "pid"), NAI_NULL_I64);
+  result_free(&r);
+}
+
+static void unless_tells_processes_apart(void **state) {
+  (void)state;
+  struct result r = run("rules:\n"
+                        RULE("a", "    table: sync\n    where: time_us > 600\n    severity: low\n")
+                        RULE("b", "    table: sync\n    severity: low\n    unless: a\n"));
+  assert_int_equal(r.findings->rows, 2);
+  assert_string_equal(cell(r.findings, 0, "scope"), "process 145");
+  assert_string_equal(cell(r.findings, 1, "id"), "b");
+  assert_string_equal(cell(r.findings, 1, "scope"), "process 144");
+  assert_int_equal(number(r.findings, 1, "pid"), 144);
+  result_free(&r);
+}
+
+/* GPUs that are told apart by process carry that in their name. */
+static void subjects_use_gpu_labels(void **state) {
+  (void)state;
+  struct result r = {.tables = make_tables()};
+  static const char *const labels[] = {"GPU 0", "GPU 0 (pid 9)"};
+  for (int i = 0; i < 2; i++) {
+    int64_t row = nai_table_add_row(r.tables.gpus);
+    nai_set_i64(r.tables.gpus, row, GP_DEVICE, i);
+    nai_set_str(r.tables.gpus, row, GP_LABEL, labels[i]);
+  }
+  struct nai_rule_set *set = compile("rules:\n" RULE("idle", "    table: use\n    severity: low\n"));
+  evaluate(&r, set);
+  nai_rules_free(set);
+  assert_string_equal(cell(r.findings, 0, "scope"), "GPU 0 (pid 9), GPUs 0, 2");
+  result_free(&r);
+}
+
+/* --- Conditions --------------------------------------------------------------------------------------------------- */
+
+/* How many rows of table `use` meet the condition (written as YAML). */
+static int64_t matches(const char *where) {
+  char rules[1024];
+  snprintf(rules, sizeof rules, "parameters: {p: 25}\nrules:\n  - {id: x, title: t, why: \"{{device_id}}\", recommendation: r, "
+           "table: use, severity: low, where: %s}\n", where);
+  struct result r = run(rules);
+  int64_t rows = r.findings->rows;
+  result_free(&r);
+  return rows;
+}
+
+static void condition_values(void **state) {
+  (void)state;
+  assert_int_equal(matches("true"), 3);
+  assert_int_equal(matches("idle_pct >= 41.5"), 2);
+  assert_int_equal(matches("idle_pct > 41.5"), 1);
+  assert_int_equal(matches("idle_pct < 41.5 and device_id != 1"), 0);
+  assert_int_equal(matches("idle_pct <= param.p"), 1);
+  assert_int_equal(matches("idle_ms = 41.5"), 1);     /* numbers compare in the unit they are printed in */
+  assert_int_equal(matches("start_ns == 1002"), 1);
+  assert_int_equal(matches("100 * idle_ms / window_ms >= 90"), 1);
+  assert_int_equal(matches("idle_pct - copy_pct > 25"), 2);
+  assert_int_equal(matches("idle_pct + 10 - 2 * 5 = 25"), 1);
+  assert_int_equal(matches("device_id > -1"), 3);
+  assert_int_equal(matches("idle_pct / copy_pct > 0"), 3); /* 41.5 / 0 is infinite */
+  assert_int_equal(matches("copy_pct / copy_pct > 0"), 2); /* 0 / 0 is not a number and compares false */
+  assert_int_equal(matches("[idle_pct > 20, idle_pct < 50]"), 2);
+  assert_int_equal(matches("{any: [idle_pct > 80, idle_pct < 30]}"), 2);
+  assert_int_equal(matches("{not: idle_pct > 80}"), 2);
+  assert_int_equal(matches("{not: {any: [idle_pct > 80, {all: [idle_pct < 30, copy_pct = 5]}]}}"), 1);
+}
+
+static void null_compares_false(void **state) {
+  (void)state;
+  assert_int_equal(matches("pid = 0"), 0);
+  assert_int_equal(matches("pid != 0"), 0);
+  assert_int_equal(matches("pid is null"), 3);
+  assert_int_equal(matches("pid is not null"), 0);
+  assert_int_equal(matches("{not: pid = 0}"), 3);
+  assert_int_equal(matches("pid + 1 is null"), 3);
+}
+
+static void text_conditions(void **state) {
+  (void)state;
+  struct result r = run("rules:\n  - {id: x, title: '{{api}}', why: '{{api}}', recommendation: r, table: sync, severity: "
+                        "low, where: api contains 'DEVICE' and api != 'x'}\n");
+  assert_int_equal(r.findings->rows, 1);
+  assert_string_equal(cell(r.findings, 0, "title"), "cudaDeviceSynchronize");
+  result_free(&r);
+}
+
+/* A lookup without a row has NULL values, and text says so. */
+static void missing_rows(void **state) {
+  (void)state;
+  struct result r = run("rules:\n"
+                        "  - id: x\n"
+                        "    title: \"{{none.cause}} {{none.total_ms}}\"\n"
+                        "    table: use\n"
+                        "    with:\n"
+                        "      none: {table: causes, where: gap_count > 1000}\n"
+                        "    when: none.cause is null\n"
+                        "    severity: {high: none.gap_count >= 0, info: true}\n"
+                        "    evidence: [{at: none, text: never}]\n"
+                        "    why: w\n"
+                        "    recommendation: r\n");
+  assert_int_equal(r.findings->rows, 1);
+  assert_string_equal(cell(r.findings, 0, "title"), "n/a n/a");
+  assert_string_equal(cell(r.findings, 0, "severity"), "info");
+  assert_int_equal(r.evidence->rows, 0);
+  result_free(&r);
+}
+
+/* --- Hostile text ------------------------------------------------------------------------------------------------- */
+
+static void shell_quotes_names(void **state) {
+  (void)state;
+  struct result r = {.tables = make_tables()};
+  r.tables.sync->rows = 0;
+  add_sync(r.tables.sync, 1, "a'; rm -rf $(x) `y` {{api}}", 1);
+  struct nai_rule_set *set = compile("rules:\n  - {id: x, title: '{{api}}', why: '{{api}}', recommendation: r, table: sync, "
+                                     "severity: low, verify: 'ncu -k {{api}} {{api|function}}'}\n");
+  evaluate(&r, set);
+  nai_rules_free(set);
+  assert_string_equal(cell(r.findings, 0, "title"), "a'; rm -rf $(x) `y` {{api}}"); /* not expanded again */
+  assert_string_equal(cell(r.findings, 0, "why"), "<a'; rm -rf $(x) `y` {{api}}>");
+  assert_string_equal(cell(r.findings, 0, "verify"), "ncu -k 'a'\\''; rm -rf $(x) `y` {{api}}' 'a'\\'';'");
+  result_free(&r);
+}
+
+static void long_names_are_cut(void **state) {
+  (void)state;
+  struct result r = {.tables = make_tables()};
+  char name[5001];
+  memset(name, 'n', sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  r.tables.sync->rows = 0;
+  add_sync(r.tables.sync, 1, name, 1);
+  struct nai_rule_set *set = compile("rules:\n  - {id: x, title: '{{api}}', why: w, recommendation: r, table: sync, severity: "
+                                     "low}\n");
+  evaluate(&r, set);
+  nai_rules_free(set);
+  assert_int_equal(strlen(cell(r.findings, 0, "title")), 243);
+  result_free(&r);
+}
+
+/* --- Mistakes ----------------------------------------------------------------------------------------------------- */
+
+static void refused(const char *rules, const char *message) {
+  struct nai_rule_set *set = NULL;
+  struct nai_err err = {0};
+  int rc = nai_rules_parse(&set, "r.yaml", rules, strlen(rules), schemas, SCHEMAS, &err);
+  if (rc == 0)
+    fail_msg("accepted, expected: %s", message);
+  assert_int_equal(rc, NAI_EUSAGE);
+  assert_null(set);
+  assert_string_equal(err.msg, message);
+}
+
+/* The rest of a rule on table use whose line 3 is given. */
+#define ON_USE(line) "rules:\n  - {id: x, title: t, why: w, recommendation: r, table: use,\n     " line "}\n"
+
+static void mistakes_in_structure(void **state) {
+  (void)state;
+  refused("rules: {}\n", "r.yaml:1:8: \"rules\": expected a list, got a map");
+  refused("rulez: []\n", "r.yaml:1:1: unknown key \"rulez\"; did you mean \"rules\"?");
+  refused("parameters: {a: high}\n", "r.yaml:1:17: \"a\": expected a number, got \"high\"");
+  refused("rules: [{title: x}]\n", "r.yaml:1:9: \"id\" is missing");
+  refused("rules: [{id: X y}]\n", "r.yaml:1:14: an id is made of a-z, 0-9 and -, 64 characters at most");
+  refused("rules: [{id: x}]\n", "r.yaml:1:9: \"table\" is missing");
+  refused("rules:\n" RULE("x", "    table: use\n    severity: low\n") RULE("x", "    table: use\n    severity: low\n"),
+          "r.yaml:8:9: duplicate id \"x\" (first on line 2)");
+  refused("rules: [{id: x, table: usd}]\n", "r.yaml:1:24: unknown table \"usd\"; did you mean \"use\"?");
+  refused(ON_USE("wher: 1"), "r.yaml:3:6: unknown key \"wher\"; did you mean \"where\"?");
+  refused(ON_USE("where: true"), "r.yaml:2:5: \"severity\" is missing");
+  refused(ON_USE("severity: urgent"), "r.yaml:3:16: expected one of info, low, medium, high");
+  refused(ON_USE("severity: {hihg: true}"), "r.yaml:3:17: unknown key \"hihg\"; did you mean \"high\"?");
+  refused(ON_USE("severity: low, impact: idle_pct"), "r.yaml:3:29: \"impact\" needs a column that is a duration");
+  refused(ON_USE("severity: low, scope: gpus"), "r.yaml:3:28: expected one of run, gpu, process");
+  refused(ON_USE("severity: low, device: window_ms"), "r.yaml:3:29: \"device\" needs a column that holds an id");
+  refused(ON_USE("severity: low, limit: 0"), "r.yaml:3:28: \"limit\": 0 is not within 1..1000");
+  refused(ON_USE("severity: low, links: a b"), "r.yaml:3:28: a link holds no spaces");
+  refused(ON_USE("severity: low, unless: [y-rule]"), "r.yaml:3:30: unknown rule \"y-rule\"");
+  refused(ON_USE("severity: low, unless: x"),
+          "r.yaml:2:5: rule \"x\" is part of or depends on a cycle of \"unless\"");
+  refused("rules: [{id: y, disabled: true}]\n", "r.yaml:1:14: unknown rule \"y\"");
+  refused(ON_USE("with: {param: {table: causes}}"), "r.yaml:3:13: \"param\" has a meaning of its own");
+  refused(ON_USE("with: {c: {table: causes, order: total_ms down}}"), "r.yaml:3:48: expected asc or desc, got \"down\"");
+  refused(ON_USE("with: {c: {table: causes, order: total}}"),
+          "r.yaml:3:39: unknown column \"total\" of table \"causes\"");
+  refused(ON_USE("severity: low, evidence: [{at: cc, text: x}], with: {c: {table: causes}}"),
+          "r.yaml:3:37: unknown row \"cc\"; did you mean \"c\"?");
+}
+
+static void mistakes_in_conditions(void **state) {
+  (void)state;
+  refused(ON_USE("where: idle_pc > 1"),
+          "r.yaml:3:13: unknown column \"idle_pc\" of table \"use\"; did you mean \"idle_pct\"?");
+  refused(ON_USE("where: 20 < idle_pct and idle_pct <= idle_ms"), "r.yaml:3:43: percent and ms do not go together");
+  refused(ON_USE("where: idle_ms + idle_pct > 1"), "r.yaml:3:23: ms and percent do not go together");
+  refused(ON_USE("where: idle_pct > 'x'"), "r.yaml:3:24: compares a number with text");
+  refused(ON_USE("where: idle_pct >"), "r.yaml:3:23: the comparison ends too early");
+  refused(ON_USE("where: idle_pct"),
+          "r.yaml:3:21: expected a comparison: = != < <= > >=, contains, is null, is not null");
+  refused(ON_USE("where: idle_pct > 1 or idle_pct < 2"),
+          "r.yaml:3:26: expected \"and\" or the end (write alternatives as {any: [...]})");
+  refused(ON_USE("where: idle_pct > 0x10"), "r.yaml:3:24: malformed number");
+  refused(ON_USE("where: idle_pct > 1e999"), "r.yaml:3:24: number out of range");
+  refused(ON_USE("where: idle_pct > nan"), "r.yaml:3:24: unknown column \"nan\" of table \"use\"");
+  refused(ON_USE("where: idle_pct > param.q"), "r.yaml:3:30: unknown parameter \"q\"");
+  refused(ON_USE("where: caus.cause = 'x', severity: low, with: {cause: {table: causes}}"),
+          "r.yaml:3:13: unknown row \"caus\"");
+  refused(ON_USE("when: caus.cause = 'x', with: {cause: {table: causes}}"),
+          "r.yaml:3:12: unknown row \"caus\"; did you mean \"cause\"?");
+  refused(ON_USE("when: cause.cause < 'x', with: {cause: {table: causes}}"),
+          "r.yaml:3:12: texts have no order: use =, != or contains");
+  refused(ON_USE("when: cause.cause + 'x' = 'y', with: {cause: {table: causes}}"),
+          "r.yaml:3:24: texts cannot be calculated with");
+  refused(ON_USE("when: \"cause.cause = 'x\", with: {cause: {table: causes}}"), "r.yaml:3:27: missing closing '");
+  refused(ON_USE("where: []"), "r.yaml:3:13: empty list of conditions");
+  refused(ON_USE("where: {any: [true], all: [true]}"), "r.yaml:3:13: expected exactly one of all, any, not");
+  refused(ON_USE("where: {or: [true]}"), "r.yaml:3:14: unknown key \"or\"");
+}
+
+static void mistakes_in_texts(void **state) {
+  (void)state;
+#define TITLE(text) "rules:\n  - {id: x, why: w, recommendation: r, table: use, severity: low,\n     title: " text "}\n"
+  refused(TITLE("'{{idle_pct'"), "r.yaml:3:14: \"{{\" without \"}}\"");
+  refused(TITLE("'a {{ idel_ms }}'"),
+          "r.yaml:3:19: unknown column \"idel_ms\" of table \"use\"; did you mean \"idle_ms\"?");
+  refused(TITLE("'{{idle_ms|function}}'"), "r.yaml:3:16: \"|function\" needs a text column");
+  refused(TITLE("[{when: true}]"), "r.yaml:3:14: expected {when: ..., text: ...} or {else: ...}");
+  refused(TITLE("[{else: a, text: b}]"), "r.yaml:3:14: expected {when: ..., text: ...} or {else: ...}");
+  refused(TITLE(""), "r.yaml:3:13: \"title\": expected text, got nothing");
+}
+
+/* --- Files, parameters, descriptions ------------------------------------------------------------------------------ */
+
+static char *write_file(const char *text) {
+  char *path = strdup("/tmp/nai-rules-XXXXXX");
+  assert_non_null(path);
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+  close(fd);
+  return path;
+}
+
+static void parameters_can_be_set(void **state) {
+  (void)state;
+  struct result r = {.tables = make_tables()};
+  struct nai_rule_set *set = compile(idle_rule);
+  struct nai_err err = {0};
+  assert_int_equal(nai_rules_set_parameter(set, "medium", 41, &err), 0);
+  assert_int_equal(nai_rules_set_parameter(set, "medum", 41, &err), NAI_EUSAGE);
+  assert_int_equal(nai_rules_set_parameter(set, "high", 0.0 / 0.0, &err), NAI_EUSAGE);
+  evaluate(&r, set);
+  assert_int_equal(r.findings->rows, 2);
+  nai_rules_free(set);
+  result_free(&r);
+}
+
+static void describes_rules(void **state) {
+  (void)state;
+  struct nai_rule_set *set = compile(idle_rule);
+  struct nai_err err = {0};
+  struct nai_buf text = {0};
+  nai_rules_list(&text, set);
+  assert_string_equal(nai_buf_str(&text),
+                      "idle  high/medium      use  {{subject}} idle {{idle_pct}} ({{idle_ms}}), limit {{param.medium}} %\n");
+  nai_buf_clear(&text);
+  assert_int_equal(nai_rules_explain(&text, set, "idle", &err), 0);
+  assert_non_null(strstr(text.data, "idle (r.yaml, line 3)\nreads table \"use\": One GPU\nseverities: high/medium\n"));
+  assert_non_null(strstr(text.data, "parameters:\n  high = 40.000\n  medium = 20.000\n"));
+  assert_non_null(strstr(text.data, "with:\n  cause:\n    table: causes\n"));
+  assert_int_equal(nai_rules_explain(&text, set, "idel", &err), NAI_EUSAGE);
+  assert_string_equal(err.msg, "unknown rule \"idel\"; did you mean \"idle\"?");
+  assert_string_equal(nai_rules_table(set, 0), "use");
+  assert_string_equal(nai_rules_table(set, 1), "causes");
+  assert_null(nai_rules_table(set, 2));
+  assert_int_equal(nai_rules_count(set), 1);
+  nai_buf_free(&text);
+  nai_rules_free(set);
+}
+
+static void missing_rule_file(void **state) {
+  (void)state;
+  char *path = write_file("rules: [\n");
+  const char *paths[] = {path, "/nonexistent"};
+  struct nai_rule_set *set = NULL;
+  struct nai_err err = {0};
+  assert_int_equal(nai_rules_load(&set, paths, 1, schemas, SCHEMAS, &err), NAI_EUSAGE);
+  assert_non_null(strstr(err.msg, ":2:1: did not find expected node content"));
+  assert_int_equal(nai_rules_load(&set, paths + 1, 1, schemas, SCHEMAS, &err), NAI_EUSAGE);
+  assert_null(set);
+  unlink(path);
+  free(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(finds_rows_and_words),       cmocka_unit_test(evidence_has_a_place),
+      cmocka_unit_test(same_advice_is_said_once),   cmocka_unit_test(limit_says_what_it_leaves_out),
+      cmocka_unit_test(unless_silences_per_subject), cmocka_unit_test(unless_tells_processes_apart),
+      cmocka_unit_test(subjects_use_gpu_labels),    cmocka_unit_test(condition_values),
+      cmocka_unit_test(null_compares_false),        cmocka_unit_test(text_conditions),
+      cmocka_unit_test(missing_rows),               cmocka_unit_test(shell_quotes_names),
+      cmocka_unit_test(long_names_are_cut),         cmocka_unit_test(mistakes_in_structure),
+      cmocka_unit_test(mistakes_in_conditions),     cmocka_unit_test(mistakes_in_texts),
+      cmocka_unit_test(parameters_can_be_set),      cmocka_unit_test(describes_rules),
+      cmocka_unit_test(missing_rule_file),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
