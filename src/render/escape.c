@@ -113,7 +113,7 @@ static bool acts_after_markdown(const struct span *s, size_t i) {
   case '-': /* an issue, GH-123 */
     return i >= 2 && (next == '\0' || is_digit(next)) && starts(s, i - 2, "GH") && !is_word(char_before(s, i - 2));
   case '$': /* a formula */
-    return next != ' ' || char_before(s, i) != ' ';
+    return true;
   default:
     return false;
   }
@@ -286,7 +286,7 @@ void nai_escape_terminal(struct nai_buf *out, const char *text, size_t len) {
   struct nai_buf clean = {0};
   nai_text_clean(&clean, text, len);
   size_t at = out->len;
-  while (at > 0 && out->data[at - 1] == ' ')
+  while (at > 0 && (out->data[at - 1] == ' ' || out->data[at - 1] == ':'))
     at--;
   bool line_start = at == 0 || out->data[at - 1] == '\n' || out->data[at - 1] == '\r';
   char previous = out->len ? out->data[out->len - 1] : '\0';
