@@ -19,7 +19,6 @@ function(nai_embed target)
     ".section .rodata\n${asm}\n.section .note.GNU-stack,\"\",%progbits\n" @ONLY)
   file(CONFIGURE OUTPUT ${out}/assets.c CONTENT
     "#include \"base/assets.h\"\n${externs}\nconst struct nai_asset nai_assets[] = {\n${table}  { 0, 0, 0 },\n};\n" @ONLY)
-  enable_language(ASM)
   set_source_files_properties(${out}/blobs.S PROPERTIES OBJECT_DEPENDS "${deps}")
   add_library(${target} OBJECT ${out}/assets.c ${out}/blobs.S)
   target_include_directories(${target} PRIVATE src)

@@ -1,0 +1,74 @@
+/* The program: finds the command, runs it, turns errors into one line on stderr and an exit status. */
+#include "cmd/cmd.h"
+
+#include "base/text.h"
+#include "render/escape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct nai_command *const nai_commands[] = {&nai_cmd_analyze, &nai_cmd_probe, &nai_cmd_table, &nai_cmd_rules, NULL};
+
+/* Messages quote names from traces and files: cleaned, and nothing a CI runner takes for a command. */
+static int fail(const struct nai_err *err, int code) {
+  struct nai_buf line = {0};
+  nai_escape_terminal(&line, err->msg, strlen(err->msg));
+  fprintf(stderr, "nsys-ai: %s\n", line.oom ? err->msg : nai_buf_str(&line));
+  nai_buf_free(&line);
+  return nai_err_exit_status(code);
+}
+
+static int unknown_command(const char *word) {
+  struct nai_err err;
+  const char *names[16];
+  size_t n = 0;
+  while (nai_commands[n]) {
+    names[n] = nai_commands[n]->name;
+    n++;
+  }
+  const char *near = nai_text_suggest(word, names, n);
+  nai_err_set(&err, NAI_EUSAGE, "unknown command \"%.60s\"%s%s%s", word, near ? "; did you mean " : "; see nsys-ai --help",
+              near ? near : "", near ? "?" : "");
+  return fail(&err, NAI_EUSAGE);
+}
+
+static int run_command(const struct nai_command *command, int argc, char **argv) {
+  struct nai_args args = {.fail_on = -1, .rows = -1};
+  struct nai_err err = {0};
+  args.run.map_nvtx = true;
+  args.run.keep_stages = true;
+  args.run.nvtx_coverage_warn_threshold = -1;
+  int rc = nai_args_parse(&args, command, argc, argv, &err);
+  if (!rc && args.help) {
+    nai_help_print(command);
+    return 0;
+  }
+  if (!rc)
+    rc = command->run(&args, &err);
+  if (rc >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
+    rc = nai_err_set(&err, NAI_EIO, "cannot write to standard output");
+  return rc < 0 ? fail(&err, rc) : rc;
+}
+
+int main(int argc, char **argv) {
+  const char *word = argc > 1 ? argv[1] : NULL;
+  if (!word) {
+    nai_help_print(NULL);
+    return 2;
+  }
+  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+    const struct nai_command *command = argc > 2 ? nai_command_find(argv[2]) : NULL;
+    nai_help_print(command);
+    return 0;
+  }
+  if (strcmp(word, "--version") == 0) {
+    printf("nsys-ai %s\n", NAI_VERSION);
+    return 0;
+  }
+  if (strcmp(word, "--man") == 0) {
+    nai_man_print();
+    return 0;
+  }
+  const struct nai_command *command = nai_command_find(word);
+  return command ? run_command(command, argc - 2, argv + 2) : unknown_command(word);
+}

@@ -1,0 +1,36 @@
+/* What one run is asked to do. */
+#ifndef NAI_PIPELINE_OPTIONS_H
+#define NAI_PIPELINE_OPTIONS_H
+
+#include "ingest/reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NAI_MAX_GPUS = 256, NAI_MAX_RULE_FILES = 16 };
+
+struct nai_options {
+  const char *trace; /* an SQLite export */
+  const char *out;   /* artifacts directory */
+  const char *rules[NAI_MAX_RULE_FILES];
+  size_t rule_count;
+  const char *templates;      /* directory searched before the built-in templates, or NULL */
+  const char *phase_map;      /* name or file, or NULL */
+  const char *kernel_classes; /* file, or NULL */
+  int64_t gpus[NAI_MAX_GPUS];
+  size_t gpu_count; /* 0 = all */
+  bool trim;
+  int64_t trim_start_ns, trim_end_ns;
+  int top;       /* rows per table in report.md */
+  bool map_nvtx; /* attribute GPU work to NVTX ranges */
+  double nvtx_coverage_warn_threshold; /* percent; negative = the rules' own */
+  bool keep_stages;
+  const char *stop_after; /* a stage, or NULL */
+  int threads;
+  enum nai_reader_choice reader;
+  bool check;             /* check the whole file's integrity first */
+  int64_t memory_limit_bytes; /* 0 = none */
+};
+
+#endif

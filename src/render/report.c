@@ -1,0 +1,187 @@
+#include "render/report.h"
+
+#include "base/fmt.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct nai_table *nai_report_table(const struct nai_report *report, const char *name) {
+  static const struct nai_schema empty_schema = {.name = "", .title = "", .description = ""};
+  static const struct nai_table empty = {.schema = &empty_schema};
+  for (size_t i = 0; i < report->table_count; i++)
+    if (strcmp(report->tables[i]->schema->name, name) == 0)
+      return report->tables[i];
+  return &empty;
+}
+
+/* A cell by column name; NULL-valued for missing tables, rows and columns. */
+static struct nai_value cell(const struct nai_table *table, int64_t row, const char *column) {
+  int c = nai_schema_column(table->schema, column);
+  if (c < 0 || row >= table->rows)
+    return (struct nai_value){.type = NAI_I64, .null = true};
+  return nai_table_value(table, row, c);
+}
+
+static int64_t int_cell(const struct nai_table *table, int64_t row, const char *column) {
+  struct nai_value v = cell(table, row, column);
+  return v.null ? 0 : v.i;
+}
+
+static double real_cell(const struct nai_table *table, int64_t row, const char *column) {
+  struct nai_value v = cell(table, row, column);
+  return v.null ? NAN : v.type == NAI_F64 ? v.f : (double)v.i;
+}
+
+static const char *text_cell(const struct nai_table *table, int64_t row, const char *column) {
+  struct nai_value v = cell(table, row, column);
+  return v.null || v.type != NAI_STR ? "" : v.s;
+}
+
+static void put_number_of(struct nai_buf *out, int64_t n, const char *one, const char *many) {
+  nai_fmt_count(out, n);
+  nai_buf_printf(out, " %s", n == 1 ? one : many);
+}
+
+void nai_report_summary(struct nai_buf *out, const struct nai_report *report) {
+  const struct nai_table *capture = nai_report_table(report, "capture"), *run = nai_report_table(report, "run_info");
+  const struct nai_table *gpus = nai_report_table(report, "gpus");
+  nai_buf_printf(out, "%s: ", text_cell(capture, 0, "file"));
+  put_number_of(out, int_cell(run, 0, "gpu_count"), "GPU", "GPUs");
+  const char *name = text_cell(gpus, 0, "gpu_name");
+  bool same = *name != '\0';
+  for (int64_t i = 1; i < gpus->rows; i++)
+    same &= strcmp(text_cell(gpus, i, "gpu_name"), name) == 0;
+  if (same)
+    nai_buf_printf(out, " (%s)", name);
+  nai_buf_puts(out, ", ");
+  put_number_of(out, int_cell(run, 0, "process_count"), "process", "processes");
+  nai_buf_puts(out, ", window ");
+  nai_fmt_duration(out, (double)int_cell(run, 0, "window_ms"));
+  nai_buf_puts(out, ", ");
+  put_number_of(out, int_cell(run, 0, "kernel_count"), "kernel", "kernels");
+  const char *version = text_cell(capture, 0, "product_version"), *schema = text_cell(capture, 0, "schema_version");
+  if (*version)
+    nai_buf_printf(out, ", Nsight Systems %s", version);
+  if (*schema)
+    nai_buf_printf(out, " (export schema %s)", schema);
+  if (!*version && !*schema)
+    nai_buf_puts(out, ", Nsight Systems version unknown");
+}
+
+/* "GPUs spent 84.6-85.8 % of the window computing, 2.8-5.7 % in exposed communication, ..." */
+static void put_partition(struct nai_buf *out, const struct nai_report *report) {
+  static const struct {
+    const char *column, *text;
+  } parts[] = {{"compute_pct", "computing"},
+               {"exposed_comm_pct", "in exposed communication"},
+               {"exposed_copy_pct", "in exposed copies"},
+               {"idle_pct_of_window", "idle"}};
+  const struct nai_table *gpus = nai_report_table(report, "gpu_utilization");
+  nai_buf_puts(out, gpus->rows == 1 ? "The GPU spent " : "GPUs spent ");
+  bool first = true;
+  for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < gpus->rows; i++) {
+      double v = real_cell(gpus, i, parts[p].column);
+      low = v < low ? v : low;
+      high = v > high ? v : high;
+    }
+    if (high < 0.05)
+      continue;
+    nai_buf_puts(out, first ? "" : ", ");
+    if (high - low >= 0.05) {
+      nai_fmt_real(out, low, 1);
+      nai_buf_putc(out, '-');
+    }
+    nai_fmt_real(out, high, 1);
+    nai_buf_printf(out, " %%%s %s", first ? " of the window" : "", parts[p].text);
+    first = false;
+  }
+  nai_buf_putc(out, '.');
+}
+
+void nai_report_verdict(struct nai_buf *out, const char **severity, const struct nai_report *report) {
+  const struct nai_table *findings = nai_report_table(report, "findings"), *gpus = nai_report_table(report, "gpu_utilization");
+  *severity = "info";
+  if (gpus->rows == 0)
+    nai_buf_puts(out, "No GPU activity in this trace: nothing to judge.");
+  const char *top = findings->rows ? text_cell(findings, 0, "severity") : "info";
+  if (strcmp(top, "info") != 0) {
+    *severity = top;
+    nai_buf_printf(out, "%s%s (%s).", gpus->rows ? "" : " ", text_cell(findings, 0, "title"), text_cell(findings, 0, "scope"));
+    int64_t high = 0, medium = 0;
+    for (int64_t i = 1; i < findings->rows; i++) {
+      high += strcmp(text_cell(findings, i, "severity"), "high") == 0;
+      medium += strcmp(text_cell(findings, i, "severity"), "medium") == 0;
+    }
+    if (high || medium) {
+      nai_buf_puts(out, " Also ");
+      if (high)
+        nai_buf_printf(out, "%" PRId64 " high", high);
+      if (medium)
+        nai_buf_printf(out, "%s%" PRId64 " medium", high ? " and " : "", medium);
+      nai_buf_printf(out, " finding%s.", high + medium == 1 ? "" : "s");
+    }
+    nai_buf_putc(out, ' ');
+  } else if (gpus->rows) {
+    nai_buf_puts(out, "No rule found a problem. ");
+  }
+  if (gpus->rows)
+    put_partition(out, report);
+}
+
+int nai_report_markdown(struct nai_buf *out, const struct nai_report *report, struct nai_templates *templates,
+                        struct nai_err *err) {
+  /* Ever shorter: fewer rows first, then without the long parts. */
+  const struct {
+    int divide;
+    bool details;
+  } levels[] = {{1, true}, {2, true}, {3, true}, {2, false}, {5, false}, {10, false}};
+  int rc = NAI_OK;
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    int top = report->top / levels[i].divide;
+    struct nai_view *view = nai_report_view(report, top > 0 ? top : 1, levels[i].details);
+    nai_buf_clear(out);
+    if (i > 0)
+      nai_view_put_bool(view, "shortened", true);
+    rc = nai_view_check(view, err);
+    if (!rc)
+      rc = nai_mustache_render(out, templates, "report.md", view, NAI_ESCAPE_MARKDOWN, err);
+    nai_view_free(view);
+    if (rc || out->len < NAI_REPORT_MD_MAX)
+      return rc;
+  }
+  /* One's own template can be longer than any table: cut at a line and say so. */
+  static const char note[] = "\n\n_Cut here: the report would exceed the size GitHub accepts. report.json holds everything._\n";
+  size_t keep = NAI_REPORT_MD_MAX - sizeof note;
+  while (keep > 0 && out->data[keep] != '\n')
+    keep--;
+  out->len = keep;
+  nai_buf_puts(out, note);
+  return nai_buf_check(out, err);
+}
+
+int nai_report_html(struct nai_buf *out, const struct nai_report *report, const struct nai_report_page *page,
+                    struct nai_templates *templates, struct nai_err *err) {
+  struct nai_buf json = {0};
+  nai_report_json(&json, report, true);
+  struct nai_view *view = nai_report_view(report, report->top, true);
+  const struct {
+    const char *key, *text;
+  } blocks[] = {{"report_json", nai_buf_str(&json)},   {"timeline_json", page->timeline_json},
+                {"events_b64", page->events_b64},      {"script", page->script},
+                {"style", page->style},                {"script_sha256_b64", page->script_sha256_b64},
+                {"style_sha256_b64", page->style_sha256_b64}};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    nai_view_put_borrowed(view, blocks[i].key, blocks[i].text, strlen(blocks[i].text));
+  int rc = nai_buf_check(&json, err);
+  if (!rc)
+    rc = nai_view_check(view, err);
+  if (!rc)
+    rc = nai_mustache_render(out, templates, "report.html", view, NAI_ESCAPE_HTML, err);
+  nai_view_free(view);
+  nai_buf_free(&json);
+  return rc;
+}

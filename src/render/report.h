@@ -1,0 +1,45 @@
+/* The report in its formats, from tables only. */
+#ifndef NAI_RENDER_REPORT_H
+#define NAI_RENDER_REPORT_H
+
+#include "render/mustache.h"
+#include "render/view.h"
+#include "table/table.h"
+
+struct nai_report {
+  const struct nai_table *const *tables; /* analysis tables, then the probe's, findings and evidence; borrowed */
+  size_t table_count;
+  const char *version;                   /* of this program */
+  int top;                               /* rows a table shows in report.md */
+};
+
+/* A table by name, an empty one (never NULL) when the report has none of that name. */
+const struct nai_table *nai_report_table(const struct nai_report *report, const char *name);
+
+/* "one line that says what the run is": file, GPUs, processes, window, nsys version. Plain text. */
+void nai_report_summary(struct nai_buf *out, const struct nai_report *report);
+/* The line a reviewer can act on. Plain text; *severity is borrowed: "high", "medium", "low", "info". */
+void nai_report_verdict(struct nai_buf *out, const char **severity, const struct nai_report *report);
+
+/* report.json (docs/report.schema.json). `for_script`: safe inside a <script> element. */
+void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_script);
+
+/* What report.md and report.html templates see (docs/templates.md). `top` rows per table; without `details` the long
+ * parts are left out. The caller frees the view and checks it. */
+struct nai_view *nai_report_view(const struct nai_report *report, int top, bool details);
+
+enum { NAI_REPORT_MD_MAX = 60000 }; /* GitHub refuses comments of more than 65,536 characters */
+/* report.md: rendered ever shorter until it fits, saying what was left out. */
+NAI_MUST_CHECK int nai_report_markdown(struct nai_buf *out, const struct nai_report *report,
+                                       struct nai_templates *templates, struct nai_err *err);
+/* What the page needs beside the report; all borrowed. */
+struct nai_report_page {
+  const char *timeline_json; /* already safe inside <script> */
+  const char *events_b64;
+  const char *script, *script_sha256_b64, *style, *style_sha256_b64;
+};
+NAI_MUST_CHECK int nai_report_html(struct nai_buf *out, const struct nai_report *report,
+                                   const struct nai_report_page *page, struct nai_templates *templates,
+                                   struct nai_err *err);
+
+#endif

@@ -1,0 +1,162 @@
+/* report.json: everything, versioned. Its schema is docs/report.schema.json. */
+#include "render/json.h"
+#include "render/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_cell(struct nai_json *json, const struct nai_table *table, int64_t row, const char *column, const char *key) {
+  int c = nai_schema_column(table->schema, column);
+  nai_json_key(json, key);
+  if (c < 0 || row >= table->rows) {
+    nai_json_null(json);
+    return;
+  }
+  struct nai_value value = nai_table_value(table, row, c);
+  nai_json_value(json, table->schema->columns[c].unit, &value);
+}
+
+struct pair {
+  const char *key, *column;
+};
+
+static void put_cells(struct nai_json *json, const struct nai_table *table, int64_t row, const struct pair *pairs, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    put_cell(json, table, row, pairs[i].column, pairs[i].key);
+}
+
+#define PUT_CELLS(json, table, row, ...)                                                                               \
+  put_cells(json, table, row, (const struct pair[]){__VA_ARGS__}, sizeof((const struct pair[]){__VA_ARGS__}) / sizeof(struct pair))
+
+static void put_trace(struct nai_json *json, const struct nai_report *report) {
+  const struct nai_table *capture = nai_report_table(report, "capture");
+  nai_json_key(json, "trace");
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  PUT_CELLS(json, capture, 0, {"file", "file"}, {"size_bytes", "size_bytes"}, {"product_version", "product_version"},
+            {"schema_version", "schema_version"});
+  nai_json_end(json);
+}
+
+static void put_run(struct nai_json *json, const struct nai_report *report) {
+  const struct nai_table *run = nai_report_table(report, "run_info"), *capture = nai_report_table(report, "capture");
+  struct nai_buf summary = {0};
+  nai_report_summary(&summary, report);
+  nai_json_key(json, "run");
+  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_text(json, "summary", nai_buf_str(&summary));
+  PUT_CELLS(json, run, 0, {"gpu_count", "gpu_count"}, {"process_count", "process_count"}, {"kernel_count", "kernel_count"},
+            {"window_start_ns", "window_start_ns"}, {"window_end_ns", "window_end_ns"});
+  int window = nai_schema_column(run->schema, "window_ms");
+  nai_json_put_int(json, "window_ns", window < 0 || !run->rows ? 0 : nai_get_i64(run, 0, window));
+  /* Beyond 2^53, so text: a JavaScript reader would lose its low digits. */
+  int epoch = nai_schema_column(capture->schema, "utc_epoch_ns");
+  struct nai_value utc = epoch < 0 ? (struct nai_value){.null = true} : nai_table_value(capture, 0, epoch);
+  char text[24];
+  snprintf(text, sizeof text, "%" PRId64, utc.i);
+  nai_json_put_text(json, "utc_epoch_ns", utc.null ? NULL : text);
+  nai_json_end(json);
+  json->out->oom |= summary.oom;
+  nai_buf_free(&summary);
+}
+
+static void put_verdict(struct nai_json *json, const struct nai_report *report) {
+  struct nai_buf text = {0};
+  const char *severity;
+  nai_report_verdict(&text, &severity, report);
+  nai_json_key(json, "verdict");
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_text(json, "severity", severity);
+  nai_json_put_text(json, "text", nai_buf_str(&text));
+  nai_json_end(json);
+  json->out->oom |= text.oom;
+  nai_buf_free(&text);
+}
+
+static void put_links(struct nai_json *json, const char *links) {
+  nai_json_key(json, "links");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (size_t n; *links; links += n) {
+    links += strspn(links, " ");
+    n = strcspn(links, " ");
+    char link[512];
+    snprintf(link, sizeof link, "%.*s", (int)n, links);
+    if (n)
+      nai_json_text(json, link);
+  }
+  nai_json_end(json);
+}
+
+static void put_evidence(struct nai_json *json, const struct nai_table *evidence, int64_t finding) {
+  int owner = nai_schema_column(evidence->schema, "finding");
+  nai_json_key(json, "evidence");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (int64_t i = 0; owner >= 0 && i < evidence->rows; i++) {
+    if (nai_get_i64(evidence, i, owner) != finding)
+      continue;
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    PUT_CELLS(json, evidence, i, {"text", "text"}, {"table", "table_name"}, {"row", "row"}, {"start_ns", "start_ns"},
+              {"end_ns", "end_ns"}, {"device_id", "device_id"}, {"pid", "pid"}, {"tid", "tid"}, {"name", "name"});
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+static void put_findings(struct nai_json *json, const struct nai_report *report) {
+  const struct nai_table *findings = nai_report_table(report, "findings"), *evidence = nai_report_table(report, "evidence");
+  nai_json_key(json, "findings");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (int64_t i = 0; i < findings->rows; i++) {
+    nai_json_begin_object(json, NAI_JSON_LINES);
+    PUT_CELLS(json, findings, i, {"id", "id"}, {"title", "title"}, {"severity", "severity"}, {"scope", "scope"},
+              {"device_id", "device_id"}, {"pid", "pid"}, {"impact_ns", "impact_ns"}, {"why", "why"},
+              {"recommendation", "recommendation"}, {"verify", "verify"});
+    put_links(json, nai_get_str(findings, i, nai_schema_column(findings->schema, "links")));
+    put_evidence(json, evidence, i);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+static void put_caveats(struct nai_json *json, const struct nai_report *report) {
+  const struct nai_table *quality = nai_report_table(report, "data_quality");
+  nai_json_key(json, "caveats");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (int64_t i = 0; i < quality->rows; i++) {
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    PUT_CELLS(json, quality, i, {"id", "check"}, {"severity", "severity"}, {"count", "count"}, {"source_table", "source_table"},
+              {"text", "detail"});
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_script) {
+  struct nai_json json;
+  nai_json_init(&json, out, for_script);
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_key(&json, "generator");
+  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  nai_json_put_text(&json, "name", "nsys-ai");
+  nai_json_put_text(&json, "version", report->version);
+  nai_json_end(&json);
+  put_trace(&json, report);
+  put_run(&json, report);
+  put_verdict(&json, report);
+  put_findings(&json, report);
+  put_caveats(&json, report);
+  nai_json_key(&json, "tables");
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  for (size_t i = 0; i < report->table_count; i++) {
+    const char *name = report->tables[i]->schema->name;
+    if (strcmp(name, "findings") == 0 || strcmp(name, "evidence") == 0)
+      continue; /* above, in full */
+    nai_json_key(&json, name);
+    nai_json_table(&json, report->tables[i]);
+  }
+  nai_json_end(&json);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  nai_buf_putc(out, '\n');
+}

@@ -1,0 +1,230 @@
+/* From rows to what the page shows: every event, or, in a trace with too many, aggregates outside of the detail windows. */
+#include "viewer/lanes.h"
+
+#include "base/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void lane_times(const int64_t **start, const int64_t **end, const struct nai_model *m, enum lane_kind kind) {
+  switch (kind) {
+  case LANE_KERNEL:
+    *start = m->kernels.start, *end = m->kernels.end;
+    break;
+  case LANE_COPY:
+  case LANE_SET:
+    *start = m->memops.start, *end = m->memops.end;
+    break;
+  case LANE_GRAPH:
+    *start = m->graphs.start, *end = m->graphs.end;
+    break;
+  case LANE_NVTX:
+  case LANE_NVTX_ASYNC:
+    *start = m->nvtx.start, *end = m->nvtx.end;
+    break;
+  case LANE_API:
+    *start = m->apis.start, *end = m->apis.end;
+    break;
+  }
+}
+
+uint32_t range_depth(const struct nai_model *m, uint32_t range) {
+  uint32_t depth = 0;
+  for (range = m->nvtx_parent[range]; range != NAI_NO_ROW; range = m->nvtx_parent[range])
+    depth++;
+  return depth;
+}
+
+/* --- detail windows ------------------------------------------------------------------------------------------------- */
+
+enum { DETAIL_EVENTS = 250000, WINDOW_EVENTS = 20000, BUCKETS = 1600 };
+
+/* Rows of the lane that start before t. */
+static uint32_t rows_before(const struct lanes *lanes, const struct lane *lane, const int64_t *start, int64_t t) {
+  const uint32_t *rows = lanes->rows + lane->first;
+  uint32_t lo = 0, hi = lane->count;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (start[rows[mid]] < t)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+static uint64_t events_within(const struct lanes *lanes, const struct nai_model *m, int64_t from, int64_t to) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < lanes->count; i++) {
+    const int64_t *start, *end;
+    lane_times(&start, &end, m, lanes->v[i].kind);
+    n += rows_before(lanes, &lanes->v[i], start, to) - rows_before(lanes, &lanes->v[i], start, from);
+  }
+  return n;
+}
+
+static int by_start(const void *pa, const void *pb) {
+  const struct nai_interval *a = pa, *b = pb;
+  return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Around each place, most important first, as much as WINDOW_EVENTS and the total budget allow. */
+static int choose_detail(struct lanes *lanes, const struct nai_model *m, const struct nai_interval *places, size_t count,
+                         struct nai_err *err) {
+  enum { MIN_PAD_NS = 200 * 1000 };
+  struct nai_interval *windows = malloc((count + 1) * sizeof *windows);
+  size_t n = 0;
+  uint64_t used = 0;
+  if (!windows)
+    return nai_err_nomem(err);
+  for (size_t i = 0; i < count && used < DETAIL_EVENTS; i++) {
+    int64_t length = places[i].end - places[i].start, pad = length / 4 > MIN_PAD_NS ? length / 4 : MIN_PAD_NS;
+    int64_t from = places[i].start - pad, to = places[i].end + pad;
+    uint64_t events = events_within(lanes, m, from, to);
+    while (events > WINDOW_EVENTS && to - from > 2000) { /* its beginning, if it is too rich as a whole */
+      to = from + (to - from) / 2;
+      events = events_within(lanes, m, from, to);
+    }
+    windows[n++] = (struct nai_interval){from, to};
+    used += events;
+  }
+  qsort(windows, n, sizeof *windows, by_start);
+  for (size_t i = 0; i < n; i++)
+    nai_intervals_add(&lanes->detail, windows[i].start, windows[i].end);
+  free(windows);
+  return lanes->detail.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+int lanes_plan(struct lanes *lanes, const struct nai_model *m, const struct nai_interval *places, size_t count,
+               struct nai_err *err) {
+  lanes->aggregated = lanes->total > NAI_VIEWER_MAX_EVENTS;
+  lanes->bucket_ns = (m->window_end - m->window_start) / BUCKETS + 1;
+  return lanes->aggregated ? choose_detail(lanes, m, places, count, err) : NAI_OK;
+}
+
+/* --- items -------------------------------------------------------------------------------------------------------------- */
+
+static bool add_item(struct lane *lane, struct item item) {
+  if (lane->item_count == lane->item_capacity) {
+    uint32_t capacity = lane->item_capacity ? lane->item_capacity * 2 : 1024;
+    struct item *items = realloc(lane->items, (size_t)capacity * sizeof *items);
+    if (!items)
+      return false;
+    lane->items = items;
+    lane->item_capacity = capacity;
+  }
+  lane->items[lane->item_count++] = item;
+  return true;
+}
+
+/* An aggregate that still grows: one per depth, so that nesting stays visible. */
+struct open_item {
+  struct item item;
+  int64_t bucket, longest;
+};
+
+enum { MAX_DEPTH = 32 };
+
+static bool close_item(struct lane *lane, struct open_item *open) {
+  bool ok = true;
+  if (open->item.count == 1)
+    open->item.busy = 0;
+  if (open->item.count)
+    ok = add_item(lane, open->item);
+  open->item.count = 0;
+  return ok;
+}
+
+static int compare_items(const void *pa, const void *pb) {
+  const struct item *a = pa, *b = pb;
+  if (a->start != b->start)
+    return a->start < b->start ? -1 : 1;
+  if (a->end != b->end)
+    return a->end > b->end ? -1 : 1;
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+static bool aggregate_lane(struct lane *lane, const struct lanes *lanes, const struct nai_model *m, const uint8_t *depth_of_node) {
+  struct open_item open[MAX_DEPTH] = {0};
+  const int64_t *start, *end;
+  size_t window = 0;
+  bool ok = true;
+  lane_times(&start, &end, m, lane->kind);
+  const uint32_t *rows = lanes->rows + lane->first;
+  int64_t bucket = 0, bucket_end = INT64_MIN;
+  const uint32_t *node = lane->kind == LANE_NVTX ? m->nvtx_node : NULL;
+  const uint8_t *depths = node ? depth_of_node + m->first_node[lane->thread] : NULL;
+  for (uint32_t i = 0; ok && i < lane->count; i++) {
+    uint32_t row = rows[i];
+    int64_t s = start[row], length = end[row] - s;
+    if (s >= bucket_end) {
+      bucket = (s - m->window_start) / lanes->bucket_ns;
+      bucket_end = m->window_start + (bucket + 1) * lanes->bucket_ns;
+      if (s >= bucket_end || s < m->window_start) /* before the window: one bucket for all of that */
+        bucket = -1, bucket_end = m->window_start;
+    }
+    while (window < lanes->detail.count && lanes->detail.v[window].end <= s)
+      window++;
+    bool detail = window < lanes->detail.count && lanes->detail.v[window].start <= end[row];
+    if (detail || length >= lanes->bucket_ns) {
+      ok = add_item(lane, (struct item){s, end[row], row, 1, 0});
+      continue;
+    }
+    struct open_item *o = &open[depths ? depths[node[row]] : 0];
+    if (o->item.count && o->bucket != bucket)
+      ok = close_item(lane, o);
+    if (!o->item.count) {
+      *o = (struct open_item){{s, end[row], row, 1, length}, bucket, length};
+      continue;
+    }
+    o->item.count++;
+    o->item.busy += length;
+    if (end[row] > o->item.end)
+      o->item.end = end[row];
+    if (length > o->longest) {
+      o->longest = length;
+      o->item.row = row;
+    }
+  }
+  for (int d = 0; d < MAX_DEPTH; d++)
+    ok = close_item(lane, &open[d]) && ok;
+  qsort(lane->items, lane->item_count, sizeof *lane->items, compare_items);
+  return ok;
+}
+
+struct fill {
+  struct lanes *lanes;
+  const struct nai_model *m;
+  uint8_t *depth_of_node; /* capped at MAX_DEPTH - 1 */
+};
+
+static int fill_lane(void *ctx, int task, struct nai_err *err) {
+  const struct fill *fill = ctx;
+  struct lane *lane = &fill->lanes->v[task];
+  if (fill->lanes->aggregated)
+    return aggregate_lane(lane, fill->lanes, fill->m, fill->depth_of_node) ? NAI_OK : nai_err_nomem(err);
+  const int64_t *start, *end;
+  lane_times(&start, &end, fill->m, lane->kind);
+  lane->items = malloc((size_t)lane->count * sizeof *lane->items);
+  if (!lane->items)
+    return nai_err_nomem(err);
+  const uint32_t *rows = fill->lanes->rows + lane->first;
+  for (uint32_t i = 0; i < lane->count; i++)
+    lane->items[i] = (struct item){start[rows[i]], end[rows[i]], rows[i], 1, 0};
+  lane->item_count = lane->item_capacity = lane->count;
+  return NAI_OK;
+}
+
+int lanes_fill(struct lanes *lanes, const struct nai_model *m, struct nai_err *err) {
+  struct fill fill = {lanes, m, calloc((size_t)m->node_count + 1, 1)};
+  if (!fill.depth_of_node)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < m->node_count; i++) {
+    uint32_t parent = m->nodes[i].parent;
+    uint8_t depth = parent == NAI_NO_ROW ? 0 : (uint8_t)(fill.depth_of_node[parent] + 1);
+    fill.depth_of_node[i] = depth < MAX_DEPTH ? depth : MAX_DEPTH - 1;
+  }
+  int rc = nai_parallel(m->worker_count, (int)lanes->count, fill_lane, &fill, err);
+  free(fill.depth_of_node);
+  return rc;
+}
