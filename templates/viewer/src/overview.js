@@ -203,6 +203,8 @@ export class Overview {
         );
       }
       this.addCopy(element, finding);
+      const links = finding.links ?? [];
+      if (links.length > 0) element.append(h('p', { class: 'muted background' }, 'Background: ', name(links.join(', '))));
     }
   }
 

@@ -32,6 +32,7 @@
  * @property {string} severity
  * @property {string} scope
  * @property {Evidence[]} evidence
+ * @property {string[]} [links]  pages of the documentation
  *
  * @typedef {object} Report
  * @property {string} schema_version

@@ -5,6 +5,32 @@ import { rangeTruth } from './read-report.mjs';
 const box = async (page, selector) => page.locator(selector).boundingBox();
 const integer = (value) => value.toLocaleString('en-US');
 
+/** The panel's statistics of the selected range against a recount; returns them. */
+async function compareStatistics(page, truth) {
+  const { range } = await timelineState(page);
+  const stats = await page.evaluate(() => {
+    const { model, panel } = globalThis.nsysAi.app.timeline;
+    return {
+      ...panel.lastStats,
+      kernels: panel.lastStats.kernels.map((entry) => [model.names[entry.name], entry.count, entry.ns]),
+    };
+  });
+  const expected = rangeTruth(truth, range[0], range[1]);
+  if (!truth.timeline.aggregated) {
+    equal(stats.kernelCount, expected.kernelCount, 'kernels');
+    equal(stats.apiCalls, expected.apiCalls, 'calls');
+    equal(stats.launches, expected.launches, 'launches');
+    near(stats.blockedNs, expected.blockedNs, 1, 'blocked');
+    equal(stats.kernels.length, expected.kernels.size, 'names');
+    for (const [text, count, ns] of stats.kernels) {
+      equal(count, expected.kernels.get(text).count, text);
+      near(ns, expected.kernels.get(text).ns, 1, text);
+    }
+    stats.gpus.forEach((gpu, index) => near(gpu.busyNs, expected.busy[index], 1, 'busy'));
+  }
+  return stats;
+}
+
 export async function timelineTests(suite, path, truth) {
   const { timeline, events } = truth;
   const open = (hash, body, context) => suite.page(path, { hash: `#v=timeline${hash}`, context }, body);
@@ -195,29 +221,19 @@ export async function timelineTests(suite, path, truth) {
       await page.mouse.down();
       await page.mouse.move(ruler.x + ruler.width * 0.45, ruler.y + 10, { steps: 6 });
       await page.mouse.up();
-      const { range } = await timelineState(page);
-      const stats = await page.evaluate(() => {
-        const { model, panel } = globalThis.nsysAi.app.timeline;
-        return {
-          ...panel.lastStats,
-          kernels: panel.lastStats.kernels.map((entry) => [model.names[entry.name], entry.count, entry.ns]),
-        };
-      });
-      const expected = rangeTruth(truth, range[0], range[1]);
-      if (!timeline.aggregated) {
-        equal(stats.kernelCount, expected.kernelCount, 'kernels');
-        equal(stats.apiCalls, expected.apiCalls, 'calls');
-        equal(stats.launches, expected.launches, 'launches');
-        near(stats.blockedNs, expected.blockedNs, 1, 'blocked');
-        equal(stats.kernels.length, expected.kernels.size, 'names');
-        for (const [text, count, ns] of stats.kernels) {
-          equal(count, expected.kernels.get(text).count, text);
-          near(ns, expected.kernels.get(text).ns, 1, text);
-        }
-        stats.gpus.forEach((gpu, index) => near(gpu.busyNs, expected.busy[index], 1, 'busy'));
-      }
+      const stats = await compareStatistics(page, truth);
       const shown = await page.locator('.panel').innerText();
       check(shown.includes(integer(stats.kernelCount)), 'the panel shows the number of kernels');
+      const launched = events.find(
+        (event) => event.lane.kind === 'kernel' && event.link > 0 && events[event.link - 1].duration > 2,
+      );
+      if (!launched) return;
+      const call = events[launched.link - 1];
+      await page.evaluate(
+        ([from, to]) => globalThis.nsysAi.app.timeline.selectRange(from, to, true),
+        [call.start + 1, Math.max(call.end, launched.end - 1)],
+      );
+      await compareStatistics(page, truth);
     }),
   );
 
