@@ -33,7 +33,7 @@ static struct nai_table *make_table(const struct nai_schema *schema) {
     nai_set_f64(table, row, 4, 25.0 * i);
     nai_set_i64(table, row, 5, 10 - i);
     nai_set_i64(table, row, 6, 5 * i);
-    nai_set_i64(table, row, 7, INT64_MAX - i);
+    nai_set_i64(table, row, 7, ((int64_t)1 << 52) - i);
     nai_set_i64(table, row, 8, 100 + i);
   }
   return table;
