@@ -51,7 +51,7 @@ static bool is_punctuation(char c) {
 }
 
 /* A byte as Markdown may see it: no line breaks, tabs or other controls, which would act on the line. */
-static char plain(char c) { return (unsigned char)c < ' ' || c == 0x7f ? ' ' : c; }
+static char plain(char c) { return ((unsigned char)c < ' ' && c != '\0') || c == 0x7f ? ' ' : c; }
 
 /* Whether a block construct could start where `out` ends: since the line break there are only blanks and the marks
  * of quotes, lists and tasks around. Long runs of those count as a line start without looking further. */
@@ -67,19 +67,26 @@ static bool at_line_start(const struct nai_buf *out) {
   return true;
 }
 
-/* The text being escaped. Past its end and before its start unknown text follows, shown as NUL. */
+/* The text being escaped. What follows it is not known and shown as NUL. */
 struct span {
   const char *text;
   size_t len;
-  char before; /* last byte in front of the text, NUL at the start of a buffer */
+  char before[4]; /* the last bytes in front of it, NUL where there are none */
 };
 
 static char char_at(const struct span *s, size_t i) { return i < s->len ? plain(s->text[i]) : '\0'; }
-static char char_before(const struct span *s, size_t i) { return i > 0 ? plain(s->text[i - 1]) : s->before; }
 
-static bool starts(const struct span *s, size_t i, const char *word) {
-  size_t len = strlen(word);
-  return s->len - i >= len && strncasecmp(s->text + i, word, len) == 0;
+/* The character `back` places in front of the one at i. */
+static char char_before(const struct span *s, size_t i, size_t back) {
+  return i >= back ? plain(s->text[i - back]) : plain(s->before[sizeof s->before - (back - i)]);
+}
+
+/* Whether `word`, in lower case, stands in front of the character at i. */
+static bool follows(const struct span *s, size_t i, const char *word) {
+  for (size_t len = strlen(word), k = 0; k < len; k++)
+    if ((char_before(s, i, len - k) | 0x20) != word[k])
+      return false;
+  return true;
 }
 
 /* Whether the character at `i`, the first of its line, would make a block. */
@@ -111,7 +118,7 @@ static bool acts_after_markdown(const struct span *s, size_t i) {
   case '#': /* an issue */
     return next == '\0' || is_digit(next);
   case '-': /* an issue, GH-123 */
-    return i >= 2 && (next == '\0' || is_digit(next)) && starts(s, i - 2, "GH") && !is_word(char_before(s, i - 2));
+    return (next == '\0' || is_digit(next)) && follows(s, i, "gh") && !is_word(char_before(s, i, 3));
   case '$': /* a formula */
     return true;
   default:
@@ -121,7 +128,7 @@ static bool acts_after_markdown(const struct span *s, size_t i) {
 
 /* A run of underscores between words is text, so is a run of either mark between blanks. */
 static bool run_acts(const struct span *s, size_t from, size_t to) {
-  char before = char_before(s, from), after = char_at(s, to);
+  char before = char_before(s, from, 1), after = char_at(s, to);
   if (before == ' ' && after == ' ')
     return false;
   return s->text[from] == '*' || !is_word(before) || !is_word(after);
@@ -150,20 +157,22 @@ static const char *inline_escape(const struct span *s, size_t i) {
   case '<':
     return last || is_letter(next) || next == '/' || next == '!' || next == '?' ? "&lt;" : NULL;
   case '&':
-    return is_word(next) || next == '#' ? "&amp;" : NULL;
+    return last || is_word(next) || next == '#' ? "&amp;" : NULL;
   case '!':
     return last ? "\\!" : NULL;
   case ':':
-    return next == '/' ? "\\:" : NULL;
+    return last || next == '/' ? "\\:" : NULL;
   case '.':
-    return i >= 3 && starts(s, i - 3, "www") ? "\\." : NULL;
+    return follows(s, i, "www") ? "\\." : NULL;
   default:
     return NULL;
   }
 }
 
 void nai_escape_markdown(struct nai_buf *out, const char *text, size_t len) {
-  struct span s = {text, len, out->len ? plain(out->data[out->len - 1]) : '\0'};
+  struct span s = {.text = text, .len = len};
+  for (size_t k = 1; k <= sizeof s.before && k <= out->len; k++)
+    s.before[sizeof s.before - k] = out->data[out->len - k];
   bool number_start = at_line_start(out); /* up to here the line may be the number of a list item */
   bool in_code = false;                   /* inside a code span for characters that act after Markdown */
   size_t run_end = 0;                     /* of the run of _ or * examined last */
@@ -184,7 +193,7 @@ void nai_escape_markdown(struct nai_buf *out, const char *text, size_t len) {
     in_code = code;
     if (marked && !code)
       nai_buf_putc(out, '\\');
-    if (c == ' ' && text[i] != '\0' && (line_start || (i + 1 == len && char_before(&s, i) == ' ')))
+    if (c == ' ' && text[i] != '\0' && (line_start || (i + 1 == len && char_before(&s, i, 1) == ' ')))
       nai_buf_puts(out, "&#32;"); /* neither an indented code block nor a hard line break */
     else if (escape && !code)
       nai_buf_puts(out, escape);

@@ -17,15 +17,15 @@
 #include <unistd.h>
 
 static const char *const pieces[] = {
-    "www.",  "WWW.",  "http://x.y", "https://", "ftp://a.b/", "@user", "@",       "@@", "a@b.co", "#12",  "#",    "##1",
-    "GH-7",  "gh-",   "$",          "$x$",      "$$",         "`",     "``",      "```", "*",     "**",   "***",  "_",
-    "__",    "~",     "~~",         "~~~",      "[",          "](",    "]",       "]:",  "[^1]",  "[x] ", "![",   "!",
-    "<",     "<b>",   "</a>",       "<!--",     "<?",         "<http:/", "&",     "&amp;", "&#60;", "&lt", "\\",  "\\\\",
-    "|",     "||",    "---",        "- ",       "-",          "+ ",    "+",       "* ",  "1. ",   "2) ",  "17.",  "3)",
-    "# ",    "=",     "===",        ">",        "> ",         ":-",    ":--:",    ":",   "://",   "\"",   "'",    "(",
-    ")",     "{",     "}",          " ",        "  ",         "    ",  "a",       "B9",  "kernel_name", "int", "::", "\xc3\xa9",
-    "\xe2\x80\x94", "\xe3\x80\x80", "\n",       "\t",         "\r",    "\x01",    "mailto:", "x.y", "_a_", "*a*", ".", ",",
-    "elementwise_kernel<128, 4, AddFunctor<float>>(int, T1 *, const T2 &)", "[lambda(float) (instance 1)]", "operator&&"};
+    "www.", "WWW.", "http://x.y", "https://", "ftp://a.b/", "@user", "@", "@@", "a@b.co", "#12", "#", "##1",
+    "GH-7", "gh-", "$", "$x$", "$$", "`", "``", "```", "*", "**", "***", "_", "__", "~", "~~", "~~~", "[", "](",
+    "]", "]:", "[^1]", "[x] ", "![", "!", "<", "<b>", "</a>", "<!--", "<?", "<http:/", "&", "&amp;", "&#60;",
+    "&lt", "\\", "\\\\", "|", "||", "---", "- ", "-", "+ ", "+", "* ", "1. ", "2) ", "17.", "3)", "# ", "=",
+    "===", ">", "> ", ":-", ":--:", ":", "://", "\"", "'", "(", ")", "{", "}", " ", "  ", "    ", "a", "B9",
+    "kernel_name", "int", "::", "\xc3\xa9", "\xe2\x80\x94", "\xe3\x80\x80", "\n", "\t", "\r", "\x01", "mailto:",
+    "x.y", "_a_", "*a*", ".", ",", "elementwise_kernel<128, 4, AddFunctor<float>>(int, T1 *, const T2 &)",
+    "[lambda(float) (instance 1)]", "operator&&",
+};
 
 static uint32_t seed;
 static uint32_t random_below(uint32_t n) {
@@ -132,6 +132,45 @@ static void test_markdown_reads_literally(void **state) {
     expect_literal(nai_escape_markdown_code, text.data, text.len, "see ", "see ", " and on");
   }
   nai_buf_free(&text);
+}
+
+/* Two values next to each other must not act together either. */
+static size_t split_at;
+static void escape_in_two(struct nai_buf *out, const char *text, size_t len) {
+  nai_escape_markdown(out, text, split_at);
+  nai_escape_markdown(out, text + split_at, len - split_at);
+}
+
+static void test_markdown_of_neighbours(void **state) {
+  (void)state;
+  struct nai_buf text = {0}, first = {0};
+  for (uint32_t i = 0; i < 30000; i++) {
+    make_text(&text, i + 200000);
+    split_at = random_below((uint32_t)text.len + 1);
+    nai_buf_clear(&first);
+    nai_escape_markdown(&first, text.data, split_at);
+    /* Two code spans that touch read as one that holds backticks: harmless, but not literal. */
+    size_t n = first.len;
+    bool spans_touch = n && first.data[n - 1] == '`' && (n < 2 || first.data[n - 2] != '\\');
+    if (spans_touch || strchr(" \n\t\r\x01", text.data[text.len - 1]))
+      continue;
+    expect_literal(escape_in_two, text.data, text.len, "x\n", "x\n", "");
+    expect_literal(escape_in_two, text.data, text.len, "", "", "");
+  }
+  nai_buf_free(&text);
+  nai_buf_free(&first);
+}
+
+static void test_markdown_inside_a_link(void **state) {
+  (void)state;
+  struct nai_buf out = {0};
+  nai_buf_puts(&out, "[");
+  nai_escape_markdown(&out, "a](http://evil) [b", 18);
+  nai_buf_puts(&out, "](#here)");
+  char *html = cmark_markdown_to_html(out.data, out.len, CMARK_OPT_DEFAULT);
+  assert_string_equal(html, "<p><a href=\"#here\">a](http://evil) [b</a></p>\n");
+  free(html);
+  nai_buf_free(&out);
 }
 
 static void md(const char *text, const char *expected) {
@@ -241,7 +280,9 @@ static void read_xml(struct nai_buf *out, const char *xml) {
       at = strchr(close, '>');
       continue;
     }
-    if (strncmp(at, "</table_cell", 12) == 0) {
+    if (strncmp(at, "<softbreak", 10) == 0) {
+      nai_buf_putc(out, '\n');
+    } else if (strncmp(at, "</table_cell", 12) == 0) {
       nai_buf_putc(out, '\t');
     } else if (strncmp(at, "</table_row", 11) == 0 || strncmp(at, "</table_header", 14) == 0 ||
                strncmp(at, "</paragraph", 11) == 0) {
@@ -318,6 +359,9 @@ static void test_github_paragraphs_gain_nothing(void **state) {
     make_text(&text, i + 70000);
     if (strchr("\n\r\t\x01 ", text.data[0]) || strchr("\n\r\t\x01 ", text.data[text.len - 1]))
       continue;
+    /* Below a line of text, a line could become the rule of a heading or the second line of a table. */
+    nai_buf_puts(&markdown, i % 2 ? "above\n" : "");
+    nai_buf_puts(&expected, i % 2 ? "above\n" : "");
     nai_escape_markdown(&markdown, text.data, text.len);
     nai_buf_puts(&markdown, "\n\n");
     put_expected(&expected, &text);
@@ -413,6 +457,8 @@ static void test_any_bytes_are_survived(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_markdown_reads_literally),
+      cmocka_unit_test(test_markdown_of_neighbours),
+      cmocka_unit_test(test_markdown_inside_a_link),
       cmocka_unit_test(test_markdown_escapes_little),
       cmocka_unit_test(test_markdown_knows_the_line),
       cmocka_unit_test(test_code_spans),
