@@ -156,7 +156,7 @@ static int take_scalar(struct parse *p, const yaml_event_t *event) {
     frame->key_column = (uint32_t)event->start_mark.column + 1;
     return intern(&frame->key, p, event);
   }
-  uint32_t n;
+  uint32_t n = 0;
   int rc = add_node(&n, p, NAI_YAML_SCALAR, event);
   if (rc)
     return rc;
@@ -171,7 +171,7 @@ static int open_node(struct parse *p, enum nai_yaml_kind kind, const yaml_event_
     return error_mark(p, event->start_mark, "a key must be text");
   if (p->depth == NAI_YAML_MAX_DEPTH)
     return error_mark(p, event->start_mark, "nested more than 64 levels deep");
-  uint32_t n;
+  uint32_t n = 0;
   int rc = add_node(&n, p, kind, event);
   if (!rc)
     p->frames[p->depth++] = (struct frame){.node = n, .key = NAI_NO_STRING};
