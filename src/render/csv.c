@@ -5,8 +5,11 @@
 #include <csv.h>
 #include <string.h>
 
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/* Some readers drop blanks around what is not quoted. */
 static bool needs_quotes(const char *text, size_t len) {
-  if (len == 0 || text[0] == ' ' || text[len - 1] == ' ')
+  if (len == 0 || is_blank(text[0]) || is_blank(text[len - 1]))
     return true;
   for (size_t i = 0; i < len; i++)
     if (text[i] == ',' || text[i] == '"' || text[i] == '\n' || text[i] == '\r')

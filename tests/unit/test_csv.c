@@ -1,0 +1,135 @@
+/* CSV: written by us, read back by libcsv's parser, which must find the values of the table. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "render/csv.h"
+
+#include <csv.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct nai_column_def columns[] = {
+    {"name", NAI_STR, NAI_TEXT, "a name", NULL},
+    {"total_ns", NAI_I64, NAI_NS, "a time", NULL},
+    {"total_ms", NAI_I64, NAI_MS, "the same", "total_ns"},
+    {"share, of \"all\"", NAI_F64, NAI_PCT, "a share", NULL},
+    {"pid", NAI_I32, NAI_ID, "a number", NULL},
+};
+static const struct nai_schema schema = NAI_SCHEMA("t", "T", "rows", columns);
+
+static struct nai_table *new_table(void) {
+  struct nai_table *table = NULL;
+  struct nai_err err = {0};
+  assert_int_equal(nai_table_new(&table, &schema, &err), 0);
+  return table;
+}
+
+static void add(struct nai_table *table, const char *name, int64_t ns, double share, int64_t pid) {
+  int64_t row = nai_table_add_row(table);
+  nai_set_str(table, row, 0, name);
+  nai_set_i64(table, row, 1, ns);
+  nai_set_f64(table, row, 3, share);
+  nai_set_i64(table, row, 4, pid);
+}
+
+static void test_bytes(void **state) {
+  (void)state;
+  struct nai_table *table = new_table();
+  add(table, "plain name<4>(int)", 136355595, 12.5, 7);
+  add(table, "a,b", -1, 0, 0);
+  add(table, "say \"hi\"", 0, 100, -3);
+  add(table, "", NAI_NULL_I64, 0.00004, NAI_NULL_I64);
+  add(table, "=1+1", 1, 1, 1);
+  add(table, "@x,\"y\"", 1, 1, 1);
+  add(table, " blank", 1, 1, 1);
+  nai_table_add_row(table);
+  struct nai_buf out = {0};
+  nai_csv_table(&out, table);
+  assert_string_equal(nai_buf_str(&out), "name,total_ns,total_ms,\"share, of \"\"all\"\"\",pid\n"
+                                         "plain name<4>(int),136355595,136.355595,12.5000,7\n"
+                                         "\"a,b\",-1,-0.000001,0.0000,0\n"
+                                         "\"say \"\"hi\"\"\",0,0.000000,100.0000,-3\n"
+                                         "\"\",,,0.0000,\n"
+                                         "'=1+1,1,0.000001,1.0000,1\n"
+                                         "\"'@x,\"\"y\"\"\",1,0.000001,1.0000,1\n"
+                                         "\" blank\",1,0.000001,1.0000,1\n"
+                                         ",,,,\n");
+  nai_buf_free(&out);
+  nai_table_free(table);
+}
+
+static void test_no_rows(void **state) {
+  (void)state;
+  struct nai_table *table = new_table();
+  struct nai_buf out = {0};
+  nai_csv_table(&out, table);
+  assert_string_equal(nai_buf_str(&out), "name,total_ns,total_ms,\"share, of \"\"all\"\"\",pid\n");
+  nai_buf_free(&out);
+  nai_table_free(table);
+}
+
+struct reader {
+  const struct nai_table *table;
+  int64_t row;
+  int column;
+};
+
+static void on_cell(void *bytes, size_t len, void *ctx) {
+  struct reader *r = ctx;
+  if (r->row >= 0 && r->column == 0) {
+    const char *expected = nai_get_str(r->table, r->row, 0);
+    size_t guard = expected[0] && strchr("=+-@\t\r\n", expected[0]) ? 1 : 0;
+    assert_int_equal(len, strlen(expected) + guard);
+    assert_memory_equal((char *)bytes + guard, expected, len - guard);
+  } else if (r->row >= 0 && r->column == 1) {
+    assert_int_equal(strtoll(bytes, NULL, 10), nai_get_i64(r->table, r->row, 1));
+  }
+  r->column++;
+}
+
+static void on_row(int c, void *ctx) {
+  struct reader *r = ctx;
+  (void)c;
+  assert_int_equal(r->column, 5);
+  r->column = 0;
+  r->row++;
+}
+
+static void test_any_text_comes_back(void **state) {
+  (void)state;
+  static const char alphabet[] = "ab ,\"\"\n\r\t=+-@'|;<\xc3\xa9";
+  struct nai_table *table = new_table();
+  uint32_t random = 1;
+  for (int i = 0; i < 20000; i++) {
+    char text[16];
+    size_t len = 0;
+    for (random = random * 1664525u + 1013904223u; len < random >> 29; len++)
+      text[len] = alphabet[(random >> (3 * len)) % (sizeof alphabet - 1)];
+    text[len] = '\0';
+    add(table, text, i * 1000003LL, i / 7.0, i);
+  }
+  struct nai_buf out = {0};
+  nai_csv_table(&out, table);
+  struct csv_parser parser;
+  struct reader reader = {table, -1, 0};
+  assert_int_equal(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL), 0);
+  assert_int_equal(csv_parse(&parser, out.data, out.len, on_cell, on_row, &reader), out.len);
+  assert_int_equal(csv_fini(&parser, on_cell, on_row, &reader), 0);
+  assert_int_equal(reader.row, 20000);
+  csv_free(&parser);
+  nai_buf_free(&out);
+  nai_table_free(table);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bytes),
+      cmocka_unit_test(test_no_rows),
+      cmocka_unit_test(test_any_text_comes_back),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
