@@ -46,6 +46,7 @@ int nai_direct_open(struct nai_trace *trace, const struct nai_sqlite_header *hea
   if (!direct)
     return nai_err_nomem(err);
   trace->direct = direct;
+  pthread_mutex_init(&direct->sharing, NULL);
   direct->fd = trace->fd;
   direct->page_size = header->page_size;
   direct->page_count = header->page_count;
@@ -64,6 +65,8 @@ void nai_direct_close(struct nai_trace *trace) {
   struct nai_direct *direct = trace->direct;
   if (!direct)
     return;
+  nai_direct_free_shared(direct);
+  pthread_mutex_destroy(&direct->sharing);
   nai_guard_remove(direct->lost);
   if (direct->map)
     munmap((void *)direct->map, direct->map_bytes);

@@ -5,7 +5,10 @@
 
 #include "ingest/trace_internal.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+
+struct nai_shared_leaves; /* leaf lists of tables that are looked up in */
 
 struct nai_direct {
   const unsigned char *map; /* the whole file, followed by at least NAI_DIRECT_SLACK readable zero bytes */
@@ -14,6 +17,8 @@ struct nai_direct {
   atomic_bool *lost; /* becomes true when the file was truncated under the map */
   uint32_t page_size, usable_bytes, page_count;
   uint32_t lock_page; /* the page that holds the lock bytes at 1 GiB: never part of a table */
+  pthread_mutex_t sharing;
+  struct nai_shared_leaves *shared;
   uint32_t max_local, min_local; /* payload bytes a cell keeps on its leaf, file format section 1.6 */
 };
 
@@ -50,6 +55,10 @@ struct nai_leaves {
 NAI_MUST_CHECK int nai_direct_leaves(struct nai_leaves *out, const struct nai_direct *direct, uint32_t root,
                                      struct nai_err *err);
 void nai_leaves_free(struct nai_leaves *leaves);
+/* The same, made once per table and kept until the trace is closed. */
+NAI_MUST_CHECK int nai_direct_shared_leaves(const struct nai_leaves **out, struct nai_direct *direct, uint32_t root,
+                                            struct nai_err *err);
+void nai_direct_free_shared(struct nai_direct *direct);
 /* Cells of a leaf page, whose content is at `data`. */
 NAI_MUST_CHECK int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct, uint32_t page,
                                          const unsigned char *data, struct nai_err *err);

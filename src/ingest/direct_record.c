@@ -1,5 +1,6 @@
 #include "ingest/direct_record.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,12 @@ int nai_record_reader_init(struct nai_record_reader *reader, const struct nai_re
   *reader = (struct nai_record_reader){.plan = plan, .overflow_left = 2 * (uint64_t)plan->direct->page_count};
   reader->types = calloc(columns, sizeof *reader->types);
   reader->offsets = calloc(columns, sizeof *reader->offsets);
+  /* The header's length, one byte per column, and one for a text whose length takes two. */
+  reader->key_bytes = (uint32_t)plan->stored_columns + 2;
+  reader->shape_bytes = sizeof(struct nai_shape) + (size_t)plan->wanted_count * sizeof(struct nai_shape_step);
+  reader->key_words = (int)(reader->key_bytes + 7) / 8;
+  if (reader->key_bytes <= 8 * NAI_SHAPE_WORDS)
+    reader->shapes = calloc(NAI_SHAPES, reader->shape_bytes); /* goes slower without */
   if (reader->types && reader->offsets)
     return NAI_OK;
   nai_record_reader_free(reader);
@@ -46,44 +53,51 @@ int nai_record_reader_init(struct nai_record_reader *reader, const struct nai_re
 void nai_record_reader_free(struct nai_record_reader *reader) {
   free(reader->types);
   free(reader->offsets);
+  free(reader->shapes);
   nai_buf_free(&reader->header);
   nai_buf_free(&reader->spill);
   reader->types = NULL;
   reader->offsets = NULL;
+  reader->shapes = NULL;
 }
 
 static inline uint64_t load_be64(const unsigned char *p) {
   uint64_t v;
   memcpy(&v, p, sizeof v);
-  return __builtin_bswap64(v);
+  return be64toh(v);
 }
 
-/* The value of serial type `type` at p, where 8 bytes may be loaded whatever its length. */
-static inline void decode_value(struct nai_cell *cell, uint64_t type, const unsigned char *p) {
-  static const uint8_t kinds[10] = {NAI_CELL_NULL, NAI_CELL_INT,  NAI_CELL_INT, NAI_CELL_INT, NAI_CELL_INT,
-                                    NAI_CELL_INT,  NAI_CELL_INT, NAI_CELL_REAL, NAI_CELL_INT, NAI_CELL_INT};
-  static const uint8_t shifts[10] = {63, 56, 48, 40, 32, 16, 0, 0, 63, 63};
-  static const uint64_t masks[10] = {0, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, 0, 0};
-  if (type >= 12) {
-    uint64_t bytes = (type - 12) / 2;
-    cell->type = type & 1 ? NAI_CELL_TEXT : NAI_CELL_BLOB;
-    cell->len = bytes > NAI_CELL_MAX_BYTES ? (uint32_t)NAI_CELL_MAX_BYTES : (uint32_t)bytes;
-    cell->data = (const char *)p;
-    return;
-  }
-  uint64_t bits = load_be64(p);
-  cell->type = kinds[type];
-  cell->i = ((int64_t)(bits & masks[type]) >> shifts[type]) + (type == 9);
-  if (type == 7) {
-    memcpy(&cell->real, &bits, sizeof bits);
-    if (cell->real != cell->real) /* SQLite reads NaN as NULL */
-      cell->type = NAI_CELL_NULL;
-  }
+/* How to load the value of a serial type from the 8 bytes where it begins. */
+static inline void plan_step(struct nai_shape_step *step, uint64_t type) {
+  static const uint8_t kinds[12] = {NAI_CELL_NULL, NAI_CELL_INT,  NAI_CELL_INT, NAI_CELL_INT, NAI_CELL_INT,  NAI_CELL_INT,
+                                    NAI_CELL_INT,  NAI_CELL_REAL, NAI_CELL_INT, NAI_CELL_INT, NAI_CELL_NULL, NAI_CELL_NULL};
+  static const uint8_t shifts[12] = {0, 56, 48, 40, 32, 16, 0, 0, 0, 0, 0, 0};
+  static const uint64_t masks[12] = {0, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, 0, 0, 0, 0};
+  uint64_t bytes = type >= 12 ? (type - 12) / 2 : 0;
+  step->len = bytes > NAI_CELL_MAX_BYTES ? (uint32_t)NAI_CELL_MAX_BYTES : (uint32_t)bytes;
+  step->type = type >= 12 ? (type & 1 ? NAI_CELL_TEXT : NAI_CELL_BLOB) : kinds[type];
+  step->shift = type >= 12 ? 0 : shifts[type];
+  step->mask = type >= 12 ? 0 : masks[type];
+  step->add = type == 9;
 }
 
-/* Fills types and offsets of the looked-at columns from a record header; *end = where the last of them ends. NULL, or what
- * is wrong. */
-static inline const char *read_header(uint64_t *end, struct nai_record_reader *reader, const unsigned char *data,
+/* The value at p, where 8 bytes may be loaded whatever its length. A REAL is left as its bits in `i`. */
+static inline void take_step(struct nai_cell *cell, const struct nai_shape_step *step, const unsigned char *p) {
+  cell->type = step->type;
+  cell->len = step->len;
+  cell->data = (const char *)p;
+  cell->i = ((int64_t)(load_be64(p) & step->mask) >> step->shift) + step->add;
+}
+
+static inline void finish_real(struct nai_cell *cell) {
+  memcpy(&cell->real, &cell->i, sizeof cell->real);
+  if (cell->real != cell->real) /* SQLite reads NaN as NULL */
+    cell->type = NAI_CELL_NULL;
+}
+
+/* Fills types and offsets of the columns from a record header; *end = where the last value ends in the payload, *looked_at =
+ * how many bytes of the header said so. NULL, or what is wrong. */
+static const char *read_header(uint64_t *end, uint32_t *looked_at, struct nai_record_reader *reader, const unsigned char *data,
                                       uint32_t prefix, uint64_t header_bytes, uint64_t payload_bytes) {
   const unsigned char *p = data + prefix, *stop = data + header_bytes;
   int columns = reader->plan->stored_columns;
@@ -115,32 +129,15 @@ static inline const char *read_header(uint64_t *end, struct nai_record_reader *r
     types[i] = type;
   }
   *end = at;
+  *looked_at = (uint32_t)(p - data);
   if (p > stop || at > payload_bytes)
     return "a value is longer than its row";
   return reserved ? "a value has a reserved type" : NULL;
 }
 
-static int read_values(struct nai_record_reader *reader, const struct nai_payload *payload, uint64_t end, int64_t rowid,
-                       struct nai_err *err) {
+/* Cells that are not simply what is stored. */
+static inline void finish_row(struct nai_record_reader *reader, int64_t rowid) {
   const struct nai_record_plan *plan = reader->plan;
-  if (__builtin_expect(end <= payload->local, 1)) {
-    struct nai_cell *restrict cells = reader->cells;
-    const uint64_t *restrict types = reader->types;
-    const uint32_t *restrict offsets = reader->offsets;
-    const unsigned char *restrict data = payload->data;
-    int count = plan->wanted_count;
-    for (int i = 0; i < count; i++) {
-      int column = plan->wanted[i].column;
-      decode_value(&cells[plan->wanted[i].slot], types[column], data + offsets[column]);
-    }
-  } else {
-    const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
-    int rc = nai_overflow_gather_values(values, reader, payload, err);
-    if (rc)
-      return rc;
-    for (int i = 0; i < plan->wanted_count; i++)
-      decode_value(&reader->cells[plan->wanted[i].slot], reader->types[plan->wanted[i].column], values[i]);
-  }
   for (int i = 0; i < plan->alias_count; i++) {
     reader->cells[plan->alias_slots[i]].type = NAI_CELL_INT;
     reader->cells[plan->alias_slots[i]].i = rowid;
@@ -152,15 +149,77 @@ static int read_values(struct nai_record_reader *reader, const struct nai_payloa
       cell->real = (double)cell->i;
     }
   }
-  return NAI_OK;
 }
 
-static inline int read_record(struct nai_record_reader *reader, const struct nai_payload *payload, int64_t rowid,
-                              struct nai_err *err) {
+static inline void take_shape(struct nai_record_reader *reader, const struct nai_shape *shape, const unsigned char *data) {
+  struct nai_cell *restrict cells = reader->cells;
+  const struct nai_shape_step *restrict steps = shape->steps;
+  int count = reader->plan->wanted_count;
+  for (int i = 0; i < count; i++)
+    take_step(&cells[steps[i].slot], &steps[i], data + steps[i].offset);
+  for (int i = 0; shape->has_real && i < count; i++)
+    if (steps[i].type == NAI_CELL_REAL)
+      finish_real(&cells[steps[i].slot]);
+}
+
+/* Where the shape of this record is or would be kept, and its key: the header's first bytes. *known = it is there. */
+static inline struct nai_shape *find_shape(bool *known, uint64_t *key, const struct nai_record_reader *reader,
+                                           const unsigned char *data, uint32_t header_bytes) {
+  static const uint64_t multipliers[NAI_SHAPE_WORDS] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0x165667b19e3779f9u,
+                                                        0xd6e8feb86659fd93u};
+  int left = (int)(header_bytes < reader->key_bytes ? header_bytes : reader->key_bytes);
+  uint64_t hash = 0, difference = 0;
+  for (int i = 0; i < reader->key_words; i++, left -= 8) {
+    uint64_t bytes;
+    memcpy(&bytes, data + 8 * i, 8);
+    bytes = le64toh(bytes);
+    key[i] = left >= 8 ? bytes : left <= 0 ? 0 : bytes & ((1ull << 8 * left) - 1);
+    hash ^= key[i] * multipliers[i];
+  }
+  struct nai_shape *shape = (struct nai_shape *)(reader->shapes + (hash >> 57) * reader->shape_bytes);
+  for (int i = 0; i < reader->key_words; i++)
+    difference |= shape->key[i] ^ key[i];
+  *known = difference == 0;
+  return shape;
+}
+
+/* Remembers what read_header has found out. */
+static void keep_shape(struct nai_shape *shape, const uint64_t *key, const struct nai_record_reader *reader, uint64_t end) {
+  memcpy(shape->key, key, sizeof shape->key);
+  shape->end = (uint32_t)end;
+  shape->has_real = false;
+  for (int i = 0; i < reader->plan->wanted_count; i++) {
+    const struct nai_wanted *wanted = &reader->plan->wanted[i];
+    struct nai_shape_step *step = &shape->steps[i];
+    plan_step(step, reader->types[wanted->column]);
+    step->offset = reader->offsets[wanted->column];
+    step->slot = (uint8_t)wanted->slot;
+    shape->has_real |= step->type == NAI_CELL_REAL;
+  }
+}
+
+/* Values one by one from where nai_overflow_gather_values found them. */
+static int read_long_row(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_err *err) {
+  const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
+  int rc = nai_overflow_gather_values(values, reader, payload, err);
+  for (int i = 0; i < reader->plan->wanted_count && !rc; i++) {
+    const struct nai_wanted *wanted = &reader->plan->wanted[i];
+    struct nai_shape_step step;
+    plan_step(&step, reader->types[wanted->column]);
+    take_step(&reader->cells[wanted->slot], &step, values[i]);
+    if (step.type == NAI_CELL_REAL)
+      finish_real(&reader->cells[wanted->slot]);
+  }
+  return rc;
+}
+
+/* A record that the kept shapes do not serve. */
+static int read_new_record(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_shape *shape,
+                           const uint64_t *key, struct nai_err *err) {
   enum { MAX_HEADER = 98307 }; /* SQLite's limit: 32767 columns of 3 bytes and its own length */
   const unsigned char *data = payload->data;
   uint64_t header_bytes, end;
-  uint32_t prefix = nai_varint(&header_bytes, data);
+  uint32_t prefix = nai_varint(&header_bytes, data), looked_at;
   if (header_bytes < prefix || header_bytes > payload->bytes || header_bytes > MAX_HEADER)
     return nai_direct_damaged(err, payload->page, "a row's header is longer than the row");
   if (header_bytes > payload->local) {
@@ -168,10 +227,34 @@ static inline int read_record(struct nai_record_reader *reader, const struct nai
     if (rc)
       return rc;
   }
-  const char *wrong = read_header(&end, reader, data, prefix, header_bytes, payload->bytes);
+  const char *wrong = read_header(&end, &looked_at, reader, data, prefix, header_bytes, payload->bytes);
   if (wrong)
     return nai_direct_damaged(err, payload->page, wrong);
-  return read_values(reader, payload, end, rowid, err);
+  if (end > payload->local || !shape || looked_at > reader->key_bytes)
+    return read_long_row(reader, payload, err);
+  keep_shape(shape, key, reader, end);
+  take_shape(reader, shape, data);
+  return NAI_OK;
+}
+
+static inline int read_record(struct nai_record_reader *reader, const struct nai_payload *payload, int64_t rowid,
+                              struct nai_err *err) {
+  uint64_t key[NAI_SHAPE_WORDS] = {0};
+  struct nai_shape *shape = NULL;
+  uint32_t header_bytes = payload->data[0];
+  if (reader->shapes && header_bytes - 1 < 127 && header_bytes <= payload->local) {
+    bool known;
+    shape = find_shape(&known, key, reader, payload->data, header_bytes);
+    if (known && shape->end <= payload->local) {
+      take_shape(reader, shape, payload->data);
+      finish_row(reader, rowid);
+      return NAI_OK;
+    }
+  }
+  int rc = read_new_record(reader, payload, shape, key, err);
+  if (!rc)
+    finish_row(reader, rowid);
+  return rc;
 }
 
 int nai_record_read(struct nai_record_reader *reader, const struct nai_payload *payload, int64_t rowid,

@@ -10,7 +10,7 @@ struct nai_record_plan {
   int cell_count;
   int stored_columns; /* leading columns of a record that have to be looked at */
   int wanted_count, alias_count, real_count;
-  struct {
+  struct nai_wanted {
     int column, slot;
   } wanted[NAI_SCAN_MAX_COLUMNS];          /* by column; slot is the position in cells */
   int alias_slots[NAI_SCAN_MAX_COLUMNS];   /* cells that are the rowid, not stored */
@@ -20,10 +20,32 @@ struct nai_record_plan {
 void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *direct, const struct nai_db_table *table,
                      const int *columns, int column_count);
 
+/* Millions of records begin with few different headers. A shape is what reading such a header comes to: where the wanted
+ * values lie and how to load them. Shapes are found again by the header's bytes. */
+enum { NAI_SHAPE_WORDS = 4, NAI_SHAPES = 128 };
+
+struct nai_shape_step {
+  uint64_t mask;   /* of the 8 big-endian bytes at `offset`; 0 for NULL and the constants 0 and 1 */
+  uint32_t offset; /* in the payload */
+  uint32_t len;
+  uint8_t slot, type, shift, add;
+};
+
+struct nai_shape {
+  uint64_t key[NAI_SHAPE_WORDS];
+  uint32_t end; /* payload bytes that must be local */
+  bool has_real;
+  struct nai_shape_step steps[];
+};
+
 /* One thread's decoder: the cells of the current row and the memory behind them. */
 struct nai_record_reader {
   const struct nai_record_plan *plan;
   struct nai_cell cells[NAI_SCAN_MAX_COLUMNS];
+  unsigned char *shapes; /* NAI_SHAPES of shape_bytes each; NULL when headers are too long to be told by a key */
+  size_t shape_bytes;
+  uint32_t key_bytes; /* of a header that tell its shape */
+  int key_words;
   uint64_t *types;   /* serial type of each looked-at column */
   uint32_t *offsets; /* and where in the payload its value begins */
   struct nai_buf header, spill; /* parts of records gathered from overflow pages */

@@ -106,6 +106,44 @@ void nai_leaves_free(struct nai_leaves *leaves) {
   *leaves = (struct nai_leaves){0};
 }
 
+struct nai_shared_leaves {
+  struct nai_shared_leaves *next;
+  uint32_t root;
+  struct nai_leaves leaves;
+};
+
+int nai_direct_shared_leaves(const struct nai_leaves **out, struct nai_direct *direct, uint32_t root, struct nai_err *err) {
+  int rc = NAI_OK;
+  pthread_mutex_lock(&direct->sharing);
+  struct nai_shared_leaves *at = direct->shared;
+  while (at && at->root != root)
+    at = at->next;
+  if (!at) {
+    at = calloc(1, sizeof *at);
+    rc = at ? nai_direct_leaves(&at->leaves, direct, root, err) : nai_err_nomem(err);
+    if (rc) {
+      free(at);
+    } else {
+      at->root = root;
+      at->next = direct->shared;
+      direct->shared = at;
+    }
+  }
+  pthread_mutex_unlock(&direct->sharing);
+  if (!rc)
+    *out = &at->leaves;
+  return rc;
+}
+
+void nai_direct_free_shared(struct nai_direct *direct) {
+  while (direct->shared) {
+    struct nai_shared_leaves *at = direct->shared;
+    direct->shared = at->next;
+    nai_leaves_free(&at->leaves);
+    free(at);
+  }
+}
+
 int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct, uint32_t page, const unsigned char *data,
                           struct nai_err *err) {
   uint32_t header = nai_page_header(page);

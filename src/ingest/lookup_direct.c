@@ -6,109 +6,102 @@
 struct direct_lookup {
   struct nai_lookup base;
   const struct nai_direct *direct;
+  const struct nai_leaves *leaves;
   struct nai_record_plan plan;
   struct nai_record_reader reader;
-  /* The leaf of the previous lookup, which holds exactly the rowids low..high that exist; 0 before the first. */
-  uint32_t leaf, cells;
-  int64_t low, high;
+  /* The leaf of the previous lookup. */
+  bool entered;
+  uint32_t leaf, cells; /* its place in `leaves`, and how many rows it has */
+  int64_t *rowids;      /* of its cells, ascending */
 };
 
-enum { MAX_DEPTH = 40 }; /* SQLite's own limit is 20 */
-
-/* First of `cells` cells of an interior page whose key is not below `key` (cells: none); *found_key = its key. */
-static int find_child(uint32_t *index, int64_t *found_key, const struct nai_direct *direct, uint32_t page, uint32_t cells,
-                      int64_t key, struct nai_err *err) {
-  const unsigned char *data = nai_direct_page(direct, page);
-  const unsigned char *pointers = data + nai_page_header(page) + 12;
-  uint32_t low = 0, high = cells;
+/* The leaf that holds `key` if any does: the first whose last rowid is not below. */
+static uint32_t find_leaf(const struct nai_leaves *leaves, int64_t key) {
+  uint32_t low = 0, high = leaves->count - 1;
   while (low < high) {
-    uint32_t middle = (low + high) / 2, at = nai_be16(pointers + 2 * middle);
-    uint64_t separator;
-    if (at > direct->usable_bytes - 5 || at + 4 + nai_varint(&separator, data + at + 4) > direct->usable_bytes)
-      return nai_direct_damaged(err, page, "a cell lies outside of the page");
-    if ((int64_t)separator < key) {
-      low = middle + 1;
-    } else {
-      high = middle;
-      *found_key = (int64_t)separator;
-    }
-  }
-  *index = low;
-  return NAI_OK;
-}
-
-/* Goes down to the leaf where `key` would be and remembers it. */
-static int descend(struct direct_lookup *self, int64_t key, struct nai_err *err) {
-  const struct nai_direct *direct = self->direct;
-  uint32_t page = (uint32_t)self->base.table->rootpage;
-  self->leaf = 0;
-  self->low = INT64_MIN;
-  self->high = INT64_MAX;
-  for (int depth = 0; depth < MAX_DEPTH; depth++) {
-    const unsigned char *data = nai_direct_page(direct, page) + nai_page_header(page);
-    if (data[0] != NAI_PAGE_INTERIOR) {
-      int rc = nai_direct_leaf_cells(&self->cells, direct, page, nai_direct_page(direct, page), err);
-      self->leaf = rc ? 0 : page;
-      return rc;
-    }
-    uint32_t cells = nai_be16(data + 3), index = 0;
-    if (nai_page_header(page) + 12 + 2 * cells > direct->usable_bytes)
-      return nai_direct_damaged(err, page, "it has more cells than fit");
-    int rc = find_child(&index, &self->high, direct, page, cells, key, err);
-    if (rc)
-      return rc;
-    if (index) { /* the separator before bounds the leaf from below */
-      uint64_t separator;
-      nai_varint(&separator, nai_direct_page(direct, page) + nai_be16(data + 12 + 2 * (index - 1)) + 4);
-      self->low = (int64_t)separator + ((int64_t)separator < INT64_MAX);
-    }
-    uint32_t child = nai_be32(index < cells ? nai_direct_page(direct, page) + nai_be16(data + 12 + 2 * index) : data + 8);
-    if (!nai_direct_has_page(direct, child) || child == 1)
-      return nai_direct_damaged(err, page, "it refers to a page that is not in the file");
-    page = child;
-  }
-  return nai_direct_damaged(err, page, "the table is deeper than SQLite allows");
-}
-
-static int find_cell(bool *found, struct nai_payload *payload, const struct direct_lookup *self, int64_t key,
-                     struct nai_err *err) {
-  const unsigned char *data = nai_direct_page(self->direct, self->leaf);
-  const unsigned char *pointers = data + nai_page_header(self->leaf) + 8;
-  uint32_t low = 0, high = self->cells;
-  payload->page = self->leaf;
-  *found = false;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2, at = nai_be16(pointers + 2 * middle);
-    int64_t rowid;
-    const char *wrong = at > self->direct->usable_bytes - 4 ? "a cell lies outside of the page"
-                                                            : nai_leaf_cell(&rowid, payload, self->direct, data, at);
-    if (wrong)
-      return nai_direct_damaged(err, self->leaf, wrong);
-    if (rowid == key) {
-      *found = true;
-      return NAI_OK;
-    }
-    if (rowid < key)
+    uint32_t middle = low + (high - low) / 2;
+    if (leaves->last[middle] < key)
       low = middle + 1;
     else
       high = middle;
   }
+  return low;
+}
+
+static uint32_t cell_at(const struct nai_direct *direct, uint32_t page, uint32_t cell) {
+  return nai_be16(nai_direct_page(direct, page) + nai_page_header(page) + 8 + 2 * cell);
+}
+
+/* Goes to a leaf. Checking all its rowids here makes sure that a damaged page is reported instead of searched. */
+static int enter_leaf(struct direct_lookup *self, uint32_t leaf, struct nai_err *err) {
+  const struct nai_direct *direct = self->direct;
+  const struct nai_leaves *leaves = self->leaves;
+  uint32_t page = leaves->pages[leaf], cells;
+  const unsigned char *data = nai_direct_page(direct, page);
+  struct nai_payload payload;
+  if (self->entered && self->leaf == leaf)
+    return NAI_OK;
+  self->entered = false;
+  self->cells = 0;
+  int rc = nai_direct_leaf_cells(&cells, direct, page, data, err);
+  if (rc)
+    return rc;
+  if (cells > direct->usable_bytes / 6) /* 2 bytes of pointer and at least 4 of cell each */
+    return nai_direct_damaged(err, page, "it has more cells than fit");
+  for (uint32_t i = 0; i < cells; i++) {
+    uint32_t at = cell_at(direct, page, i);
+    const char *wrong = at > direct->usable_bytes - 4 ? "a cell lies outside of the page"
+                                                      : nai_leaf_cell(&self->rowids[i], &payload, direct, data, at);
+    if (wrong)
+      return nai_direct_damaged(err, page, wrong);
+    int64_t rowid = self->rowids[i];
+    bool ascends = i ? rowid > self->rowids[i - 1] : !leaf || rowid > leaves->last[leaf - 1];
+    if (!ascends || rowid > leaves->last[leaf])
+      return nai_direct_damaged(err, page, "its rowids are out of order");
+  }
+  self->entered = true;
+  self->leaf = leaf;
+  self->cells = cells;
   return NAI_OK;
+}
+
+/* Whether `key` is between the previous leaf's first and last row. */
+static bool in_same_leaf(const struct direct_lookup *self, int64_t key) {
+  return self->cells && key >= self->rowids[0] && key <= self->rowids[self->cells - 1];
+}
+
+static bool find_cell(uint32_t *cell, const struct direct_lookup *self, int64_t key) {
+  uint32_t low = 0, high = self->cells;
+  uint64_t distance = (uint64_t)key - (uint64_t)self->rowids[0];
+  if (distance < self->cells && self->rowids[distance] == key) { /* no gaps before it, as is usual */
+    *cell = (uint32_t)distance;
+    return true;
+  }
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (self->rowids[middle] < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  *cell = low;
+  return low < self->cells && self->rowids[low] == key;
 }
 
 static int get_direct(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err) {
   struct direct_lookup *self = (struct direct_lookup *)lookup;
-  struct nai_payload payload = {0};
-  int rc = NAI_OK;
-  *found = false;
-  if (!self->leaf || key < self->low || key > self->high)
-    rc = descend(self, key, err);
-  if (!rc)
-    rc = find_cell(found, &payload, self, key, err);
-  if (!rc && *found) {
+  uint32_t index;
+  int rc = in_same_leaf(self, key) ? NAI_OK : enter_leaf(self, find_leaf(self->leaves, key), err);
+  *found = !rc && in_same_leaf(self, key) && find_cell(&index, self, key);
+  if (*found) {
+    uint32_t page = self->leaves->pages[self->leaf];
+    struct nai_payload payload = {.page = page};
+    int64_t rowid;
     /* A handle may be asked for the same long value any number of times. */
     self->reader.overflow_left = 2 * (uint64_t)self->direct->page_count;
-    rc = nai_record_read(&self->reader, &payload, key, err);
+    const char *wrong = nai_leaf_cell(&rowid, &payload, self->direct, nai_direct_page(self->direct, page),
+                                      cell_at(self->direct, page, index));
+    rc = wrong ? nai_direct_damaged(err, page, wrong) : nai_record_read(&self->reader, &payload, key, err);
     *cell = self->reader.cells[0];
   }
   return nai_direct_intact(self->direct, rc, err);
@@ -117,6 +110,7 @@ static int get_direct(bool *found, struct nai_cell *cell, struct nai_lookup *loo
 static void close_direct(struct nai_lookup *lookup) {
   struct direct_lookup *self = (struct direct_lookup *)lookup;
   nai_record_reader_free(&self->reader);
+  free(self->rowids);
   free(self);
 }
 
@@ -130,11 +124,13 @@ int nai_lookup_open_direct(struct nai_lookup **out, const struct nai_lookup *bas
   self->base.ops = &direct_ops;
   self->direct = base->trace->direct;
   nai_record_plan(&self->plan, self->direct, base->table, &base->column, 1);
-  int rc = nai_record_reader_init(&self->reader, &self->plan, err);
-  if (rc) {
-    free(self);
-    return rc;
-  }
-  *out = &self->base;
-  return NAI_OK;
+  self->rowids = calloc(self->direct->usable_bytes / 6 + 1, sizeof *self->rowids);
+  int rc = self->rowids ? nai_record_reader_init(&self->reader, &self->plan, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = nai_direct_shared_leaves(&self->leaves, base->trace->direct, (uint32_t)base->table->rootpage, err);
+  if (rc)
+    close_direct(&self->base);
+  else
+    *out = &self->base;
+  return rc;
 }
