@@ -158,7 +158,7 @@ int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct, uint
 
 int nai_direct_leaf_rowids(bool *empty, int64_t *first, int64_t *last, const struct nai_direct *direct, uint32_t page,
                            struct nai_err *err) {
-  uint32_t cells;
+  uint32_t cells = 0;
   const unsigned char *data = nai_direct_page(direct, page);
   int rc = nai_direct_leaf_cells(&cells, direct, page, data, err);
   if (rc)
