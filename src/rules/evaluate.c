@@ -199,10 +199,12 @@ static int write_item(struct evaluation *e, uint32_t number, const struct hit *h
   int count = 1;
   if (!condition_holds(env, &item->text.when))
     return 0;
-  if (item->each)
+  if (item->each) { /* all `for` items of a rule share one source */
+    env->tables[item->source] = env_table(env, item->rows.schema);
     count = selection_rows(rows, item->rows.limit, env, &item->rows);
-  else
+  } else {
     rows[0] = env->rows[item->source];
+  }
   struct nai_buf text = {0};
   for (int i = 0; i < count && rows[i] >= 0; i++) {
     env->rows[item->source] = rows[i];

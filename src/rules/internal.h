@@ -20,6 +20,9 @@ struct span {
   uint32_t first, count;
 };
 
+/* {{name|short}}: a kernel's name for people; {{name|function}}: without template arguments, as profilers take it. */
+enum filter { FILTER_NONE, FILTER_SHORT, FILTER_FUNCTION };
+
 /* What a name in a condition or text stands for. */
 enum ref_kind { REF_COLUMN, REF_PARAMETER, REF_SUBJECT, REF_NUMBER, REF_TEXT };
 struct ref {
@@ -31,7 +34,7 @@ struct ref {
   uint32_t text_len;
   enum nai_unit unit; /* of a column; NAI_UNIT_COUNT is a plain number that fits every unit */
   bool is_text;
-  bool function_only; /* {{name|function}}: up to the template arguments */
+  enum filter filter;
 };
 
 /* One operand of a sum of products: op is + - * /, the first operand's is +. */

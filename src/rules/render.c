@@ -2,12 +2,13 @@
 #include "base/text.h"
 #include "base/fmt.h"
 #include "rules/internal.h"
+#include "table/kernel_name.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_MAX = 240 }; /* bytes of a text value: a name can be megabytes long, a sentence cannot */
+enum { SHORT_MAX = 72, VALUE_MAX = 240 }; /* VALUE_MAX bytes of a text value: a name can be megabytes long, a sentence cannot */
 
 /* A parameter as people write it: no trailing zeros. */
 static void put_plain_number(struct nai_buf *out, double number) {
@@ -22,11 +23,11 @@ static void put_plain_number(struct nai_buf *out, double number) {
 }
 
 static void put_shell_word(struct nai_buf *out, const char *text, size_t len) {
-  static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=+,";
+  static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=+,-";
   size_t run = 0;
   while (run < len && text[run] && strchr(safe, text[run]))
     run++;
-  if (len && run == len) {
+  if (len && run == len && *text != '-') {
     nai_buf_put(out, text, len);
     return;
   }
@@ -40,10 +41,8 @@ static void put_shell_word(struct nai_buf *out, const char *text, size_t len) {
   nai_buf_putc(out, '\'');
 }
 
-static void put_text(struct nai_buf *out, const struct env *env, const struct ref *ref, const char *text,
-                     enum text_mode mode) {
-  size_t whole = ref->function_only ? strcspn(text, "<([ ") : strlen(text);
-  size_t len = nai_text_prefix(text, whole, VALUE_MAX);
+static void put_text(struct nai_buf *out, const struct env *env, const char *text, enum text_mode mode) {
+  size_t whole = strlen(text), len = nai_text_prefix(text, whole, VALUE_MAX);
   if (mode == TEXT_SHELL) {
     put_shell_word(out, text, len);
     return;
@@ -56,12 +55,25 @@ static void put_text(struct nai_buf *out, const struct env *env, const struct re
     nai_buf_puts(out, "...");
 }
 
+static void put_filtered(struct nai_buf *out, const struct env *env, enum filter filter, const char *text,
+                         enum text_mode mode) {
+  struct nai_buf name = {0};
+  nai_kernel_name_short(&name, text, filter == FILTER_SHORT ? SHORT_MAX : VALUE_MAX);
+  if (filter == FILTER_FUNCTION && name.len)
+    name.data[strcspn(name.data, "<[ ")] = '\0';
+  put_text(out, env, nai_buf_str(&name), mode);
+  out->oom |= name.oom;
+  nai_buf_free(&name);
+}
+
 static void put_value(struct nai_buf *out, const struct env *env, const struct ref *ref, enum text_mode mode) {
   struct nai_value value = env_value(env, ref);
   if (value.null)
     nai_buf_puts(out, "n/a");
+  else if (value.type == NAI_STR && ref->filter)
+    put_filtered(out, env, ref->filter, value.s, mode);
   else if (value.type == NAI_STR)
-    put_text(out, env, ref, value.s, mode);
+    put_text(out, env, value.s, mode);
   else if (ref->kind == REF_PARAMETER)
     put_plain_number(out, value.f);
   else if (mode != TEXT_SHELL)
@@ -82,9 +94,15 @@ void text_render(struct nai_buf *out, const struct env *env, struct span pieces,
   }
 }
 
+/* Texts that are items of a Markdown list stay one list: no empty line between them. */
+static bool starts_list_item(const struct env *env, struct span pieces) {
+  const struct ref *first = pieces.count ? POOL_AT(env->set->pieces, struct ref, pieces.first) : NULL;
+  return first && first->kind == REF_TEXT && first->text_len >= 2 && memcmp(first->text, "- ", 2) == 0;
+}
+
 void variants_render(struct nai_buf *out, const struct env *env, struct span variants, enum text_mode mode,
                      const char *separator) {
-  bool held = false;
+  bool held = false, in_list = false;
   size_t start = out->len;
   for (uint32_t i = 0; i < variants.count; i++) {
     const struct variant *variant = POOL_AT(env->set->variants, struct variant, variants.first + i);
@@ -92,8 +110,10 @@ void variants_render(struct nai_buf *out, const struct env *env, struct span var
     if (variant->otherwise ? held : !condition_holds(env, &variant->when))
       continue;
     held |= conditional;
+    bool item = starts_list_item(env, variant->pieces);
     if (out->len > start)
-      nai_buf_puts(out, separator);
+      nai_buf_puts(out, in_list && item ? "\n" : separator);
+    in_list = item;
     text_render(out, env, variant->pieces, mode);
   }
 }

@@ -19,13 +19,20 @@ static int add_literal(struct span *pieces, const struct names *names, const cha
   return len ? add_piece(pieces, names, &literal, err) : 0;
 }
 
-/* Cuts the filter off the end of a placeholder if it is there. */
-static bool take_filter(size_t *len, const char *name, const char *filter) {
-  size_t filter_len = strlen(filter);
-  if (*len < filter_len || memcmp(name + *len - filter_len, filter, filter_len) != 0)
-    return false;
-  *len -= filter_len;
-  return true;
+/* Cuts `|filter` off the end of a placeholder if it is there. */
+static enum filter take_filter(size_t *len, const char *name) {
+  static const struct {
+    const char *suffix;
+    enum filter filter;
+  } filters[] = {{"|short", FILTER_SHORT}, {"|function", FILTER_FUNCTION}};
+  for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+    size_t suffix_len = strlen(filters[i].suffix);
+    if (*len >= suffix_len && memcmp(name + *len - suffix_len, filters[i].suffix, suffix_len) == 0) {
+      *len -= suffix_len;
+      return filters[i].filter;
+    }
+  }
+  return FILTER_NONE;
 }
 
 int text_compile(struct span *pieces, const struct names *names, const struct nai_yaml_node *node,
@@ -53,12 +60,12 @@ int text_compile(struct span *pieces, const struct names *names, const struct na
       close--;
     struct ref ref;
     size_t name_len = (size_t)(close - name);
-    bool function = take_filter(&name_len, name, "|function");
+    enum filter filter = take_filter(&name_len, name);
     if (!rc)
       rc = names_resolve(&ref, names, node, (size_t)(name - text), name, name_len, err);
-    if (!rc && function && !ref.is_text)
-      rc = nai_yaml_error_in(names->doc, node, (size_t)(name - text), err, "\"|function\" needs a text column");
-    ref.function_only = function;
+    if (!rc && filter && !ref.is_text)
+      rc = nai_yaml_error_in(names->doc, node, (size_t)(name - text), err, "a filter needs a text column");
+    ref.filter = filter;
     if (!rc)
       rc = add_piece(pieces, names, &ref, err);
   }

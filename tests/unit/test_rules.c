@@ -404,12 +404,55 @@ static void shell_quotes_names(void **state) {
   r.tables.sync->rows = 0;
   add_sync(r.tables.sync, 1, "a'; rm -rf $(x) `y` {{api}}", 1);
   struct nai_rule_set *set = compile("rules:\n  - {id: x, title: '{{api}}', why: '{{api}}', recommendation: r, table: sync, "
-                                     "severity: low, verify: 'ncu -k {{api}} {{api|function}}'}\n");
+                                     "severity: low, verify: 'ncu -k {{api}}'}\n");
   evaluate(&r, set);
   nai_rules_free(set);
   assert_string_equal(cell(r.findings, 0, "title"), "a'; rm -rf $(x) `y` {{api}}"); /* not expanded again */
   assert_string_equal(cell(r.findings, 0, "why"), "<a'; rm -rf $(x) `y` {{api}}>");
-  assert_string_equal(cell(r.findings, 0, "verify"), "ncu -k 'a'\\''; rm -rf $(x) `y` {{api}}' 'a'\\'';'");
+  assert_string_equal(cell(r.findings, 0, "verify"), "ncu -k 'a'\\''; rm -rf $(x) `y` {{api}}'");
+  result_free(&r);
+}
+
+static void kernel_names_for_people_and_profilers(void **state) {
+  (void)state;
+  struct result r = {.tables = make_tables()};
+  r.tables.sync->rows = 0;
+  add_sync(r.tables.sync, 1, "void at::native::<unnamed>::fill_kernel<(int)4, float>(T2 *, int)", 1);
+  struct nai_rule_set *set = compile("rules:\n  - {id: x, title: '{{api|short}}', why: w, recommendation: r, table: sync, "
+                                     "severity: low, verify: 'ncu -k {{ api|function }} f-1'}\n");
+  evaluate(&r, set);
+  nai_rules_free(set);
+  assert_string_equal(cell(r.findings, 0, "title"), "fill_kernel<4, float>");
+  assert_string_equal(cell(r.findings, 0, "verify"), "ncu -k fill_kernel f-1");
+  result_free(&r);
+}
+
+/* Items of a Markdown list stay together, paragraphs apart. */
+static void texts_are_joined(void **state) {
+  (void)state;
+  struct result r = run("rules:\n  - {id: x, title: t, why: [a, b], recommendation: ['- a', '- b', c, '- d'], table: sync, "
+                        "severity: low, scope: run, verify: [a, b]}\n");
+  assert_string_equal(cell(r.findings, 0, "why"), "a\n\nb");
+  assert_string_equal(cell(r.findings, 0, "recommendation"), "- a\n- b\n\nc\n\n- d");
+  assert_string_equal(cell(r.findings, 0, "verify"), "a\nb");
+  result_free(&r);
+}
+
+/* Evidence items of one rule may look at different tables. */
+static void evidence_from_several_tables(void **state) {
+  (void)state;
+  struct result r = run("rules:\n"
+                        "  - id: x\n    title: t\n    why: w\n    recommendation: r\n    table: use\n"
+                        "    where: device_id = 0\n    severity: low\n"
+                        "    evidence:\n"
+                        "      - {for: {table: causes, where: device_id = this.device_id}, text: \"{{cause}}\"}\n"
+                        "      - {for: {table: sync, order: time_us desc, limit: 1}, text: \"{{api}} {{time_us}}\"}\n");
+  assert_int_equal(r.evidence->rows, 3);
+  assert_string_equal(cell(r.evidence, 0, "text"), "host_sync");
+  assert_string_equal(cell(r.evidence, 1, "text"), "host_code");
+  assert_string_equal(cell(r.evidence, 2, "text"), "cudaDeviceSynchronize 900.0 us");
+  assert_int_equal(number(r.evidence, 2, "pid"), 145);
+  assert_int_equal(number(r.evidence, 2, "tid"), 146);
   result_free(&r);
 }
 
@@ -513,7 +556,7 @@ static void mistakes_in_texts(void **state) {
   refused(TITLE("'{{idle_pct'"), "r.yaml:3:14: \"{{\" without \"}}\"");
   refused(TITLE("'a {{ idel_ms }}'"),
           "r.yaml:3:19: unknown column \"idel_ms\" of table \"use\"; did you mean \"idle_ms\"?");
-  refused(TITLE("'{{idle_ms|function}}'"), "r.yaml:3:16: \"|function\" needs a text column");
+  refused(TITLE("'{{idle_ms|function}}'"), "r.yaml:3:16: a filter needs a text column");
   refused(TITLE("[{when: true}]"), "r.yaml:3:14: expected {when: ..., text: ...} or {else: ...}");
   refused(TITLE("[{else: a, text: b}]"), "r.yaml:3:14: expected {when: ..., text: ...} or {else: ...}");
   refused(TITLE(""), "r.yaml:3:13: \"title\": expected text, got nothing");
@@ -590,6 +633,8 @@ int main(void) {
       cmocka_unit_test(subjects_use_gpu_labels),    cmocka_unit_test(condition_values),
       cmocka_unit_test(null_compares_false),        cmocka_unit_test(text_conditions),
       cmocka_unit_test(missing_rows),               cmocka_unit_test(shell_quotes_names),
+      cmocka_unit_test(kernel_names_for_people_and_profilers), cmocka_unit_test(texts_are_joined),
+      cmocka_unit_test(evidence_from_several_tables),
       cmocka_unit_test(long_names_are_cut),         cmocka_unit_test(mistakes_in_structure),
       cmocka_unit_test(mistakes_in_conditions),     cmocka_unit_test(mistakes_in_texts),
       cmocka_unit_test(parameters_can_be_set),      cmocka_unit_test(describes_rules),
