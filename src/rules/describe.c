@@ -1,5 +1,4 @@
 /* Rule sets as text: `rules list` and `rules explain ID`. */
-#include "base/fmt.h"
 #include "base/text.h"
 #include "rules/internal.h"
 
@@ -106,7 +105,7 @@ static void put_parameters(struct nai_buf *out, const struct nai_rule_set *set, 
     if (!at)
       continue;
     nai_buf_printf(out, "%s  %s = ", heading, parameter->name);
-    nai_fmt_real(out, parameter->value, 3);
+    number_print(out, parameter->value);
     nai_buf_putc(out, '\n');
     heading = "";
   }

@@ -197,7 +197,7 @@ static int write_item(struct evaluation *e, uint32_t number, const struct hit *h
                       const struct evidence_item *item) {
   int64_t rows[MAX_EVIDENCE_ROWS];
   int count = 1;
-  if (!condition_holds(env, &item->text.when))
+  if (!condition_holds(env, &item->when))
     return 0;
   if (item->each) { /* all `for` items of a rule share one source */
     env->tables[item->source] = env_table(env, item->rows.schema);
@@ -209,7 +209,7 @@ static int write_item(struct evaluation *e, uint32_t number, const struct hit *h
   for (int i = 0; i < count && rows[i] >= 0; i++) {
     env->rows[item->source] = rows[i];
     nai_buf_clear(&text);
-    text_render(&text, env, item->text.pieces, TEXT_PLAIN);
+    variants_render(&text, env, item->text, TEXT_PLAIN, "; ");
     write_evidence(e, number, hit, env->tables[item->source], rows[i], nai_buf_str(&text));
   }
   int rc = nai_buf_check(&text, e->err);

@@ -94,7 +94,8 @@ struct evidence_item {
   int source;             /* the row it is about */
   bool each;              /* one line per row of `rows` */
   struct selection rows;
-  struct variant text;
+  struct condition when;
+  struct span text; /* variants, which see the row of `rows` */
 };
 
 enum scope { SCOPE_RUN, SCOPE_GPU, SCOPE_PROCESS };
@@ -204,6 +205,8 @@ double env_number(const struct env *env, const struct ref *ref); /* in the print
 /* render.c: Markdown with escaped values, plain text, or a command with values quoted for a shell. */
 enum text_mode { TEXT_PLAIN, TEXT_PROSE, TEXT_SHELL };
 void text_render(struct nai_buf *out, const struct env *env, struct span pieces, enum text_mode mode);
+/* A parameter as people write it: no trailing zeros. */
+void number_print(struct nai_buf *out, double number);
 /* The variants whose conditions hold, with `separator` between them. */
 void variants_render(struct nai_buf *out, const struct env *env, struct span variants, enum text_mode mode,
                      const char *separator);

@@ -10,8 +10,7 @@
 
 enum { SHORT_MAX = 72, VALUE_MAX = 240 }; /* VALUE_MAX bytes of a text value: a name can be megabytes long, a sentence cannot */
 
-/* A parameter as people write it: no trailing zeros. */
-static void put_plain_number(struct nai_buf *out, double number) {
+void number_print(struct nai_buf *out, double number) {
   struct nai_buf text = {0};
   nai_fmt_real(&text, number, 6);
   while (text.len && text.data[text.len - 1] == '0')
@@ -75,7 +74,7 @@ static void put_value(struct nai_buf *out, const struct env *env, const struct r
   else if (value.type == NAI_STR)
     put_text(out, env, value.s, mode);
   else if (ref->kind == REF_PARAMETER)
-    put_plain_number(out, value.f);
+    number_print(out, value.f);
   else if (mode != TEXT_SHELL)
     nai_value_print_human(out, ref->unit, &value);
   else if (ref->unit == NAI_TIMESTAMP_NS)

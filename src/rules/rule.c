@@ -208,7 +208,7 @@ static int evidence_item_compile(struct evidence_item *out, struct builder *b, c
   static const char *const for_keys[] = {"table", "where", "order", "limit", NULL};
   *out = (struct evidence_item){0};
   if (node->kind == NAI_YAML_SCALAR)
-    return text_compile(&out->text.pieces, &b->names, node, b->err);
+    return variants_compile(&out->text, &b->names, node, b->err);
   const struct nai_yaml_node *text = NULL, *when = NULL, *at = NULL, *each = NULL;
   int rc = nai_yaml_expect_keys(b->doc, node, keys, b->err);
   if (!rc)
@@ -221,7 +221,7 @@ static int evidence_item_compile(struct evidence_item *out, struct builder *b, c
   if (at && each)
     return nai_yaml_error_key(b->doc, at, b->err, "\"at\" and \"for\" exclude each other");
   if (when)
-    rc = condition_compile(&out->text.when, &b->names, when, b->err);
+    rc = condition_compile(&out->when, &b->names, when, b->err);
   if (!rc && at)
     rc = anchor_compile(out, b, at);
   int sources = b->names.count, outer = b->names.current;
@@ -233,7 +233,7 @@ static int evidence_item_compile(struct evidence_item *out, struct builder *b, c
     out->source = b->names.current = out->rows.source;
   }
   if (!rc)
-    rc = text_compile(&out->text.pieces, &b->names, text, b->err);
+    rc = variants_compile(&out->text, &b->names, text, b->err);
   b->names.count = sources;
   b->names.current = outer;
   return rc;

@@ -446,11 +446,12 @@ static void evidence_from_several_tables(void **state) {
                         "    where: device_id = 0\n    severity: low\n"
                         "    evidence:\n"
                         "      - {for: {table: causes, where: device_id = this.device_id}, text: \"{{cause}}\"}\n"
-                        "      - {for: {table: sync, order: time_us desc, limit: 1}, text: \"{{api}} {{time_us}}\"}\n");
+                        "      - {for: {table: sync, order: time_us desc, limit: 1}, \n"
+                        "         text: [\"{{api}} {{time_us}}\", {when: time_us > 600, text: slow}, {else: fast}]}\n");
   assert_int_equal(r.evidence->rows, 3);
   assert_string_equal(cell(r.evidence, 0, "text"), "host_sync");
   assert_string_equal(cell(r.evidence, 1, "text"), "host_code");
-  assert_string_equal(cell(r.evidence, 2, "text"), "cudaDeviceSynchronize 900.0 us");
+  assert_string_equal(cell(r.evidence, 2, "text"), "cudaDeviceSynchronize 900.0 us; slow");
   assert_int_equal(number(r.evidence, 2, "pid"), 145);
   assert_int_equal(number(r.evidence, 2, "tid"), 146);
   result_free(&r);
@@ -599,7 +600,7 @@ static void describes_rules(void **state) {
   nai_buf_clear(&text);
   assert_int_equal(nai_rules_explain(&text, set, "idle", &err), 0);
   assert_non_null(strstr(text.data, "idle (r.yaml, line 3)\nreads table \"use\": One GPU\nseverities: high/medium\n"));
-  assert_non_null(strstr(text.data, "parameters:\n  high = 40.000\n  medium = 20.000\n"));
+  assert_non_null(strstr(text.data, "parameters:\n  high = 40\n  medium = 20\n"));
   assert_non_null(strstr(text.data, "with:\n  cause:\n    table: causes\n"));
   assert_int_equal(nai_rules_explain(&text, set, "idel", &err), NAI_EUSAGE);
   assert_string_equal(err.msg, "unknown rule \"idel\"; did you mean \"idle\"?");
