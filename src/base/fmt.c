@@ -48,23 +48,26 @@ void nai_fmt_count(struct nai_buf *out, int64_t value) {
 
 /* Three significant digits at least, never an exponent. */
 static void put_significant(struct nai_buf *out, double value) {
-  double magnitude = fabs(value);
   char text[64];
-  snprintf(text, sizeof text, "%.*f", magnitude >= 99.95 ? 1 : magnitude >= 9.995 ? 1 : 2, value);
+  snprintf(text, sizeof text, "%.*f", value >= 9.995 ? 1 : 2, value);
   put_grouped(out, text);
 }
 
 void nai_fmt_duration(struct nai_buf *out, double ns) {
-  double magnitude = fabs(ns);
-  if (!isfinite(ns))
+  if (!isfinite(ns)) {
     nai_buf_puts(out, "-");
-  else if (magnitude < 999.5)
+    return;
+  }
+  if (ns <= -0.5)
+    nai_buf_putc(out, '-');
+  ns = fabs(ns);
+  if (ns < 999.5)
     nai_buf_printf(out, "%.0f ns", ns);
-  else if (magnitude < 999.95e3)
+  else if (ns < 999.95e3)
     put_significant(out, ns / 1e3), nai_buf_puts(out, " us");
-  else if (magnitude < 999.95e6)
+  else if (ns < 999.95e6)
     put_significant(out, ns / 1e6), nai_buf_puts(out, " ms");
-  else if (magnitude < 119.5e9)
+  else if (ns < 119.5e9)
     put_significant(out, ns / 1e9), nai_buf_puts(out, " s");
   else
     nai_buf_printf(out, "%.0f min %.0f s", floor(round(ns / 1e9) / 60), fmod(round(ns / 1e9), 60));

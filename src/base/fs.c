@@ -92,7 +92,7 @@ int nai_fs_mkdir_all(const char *path, struct nai_err *err) {
   if (!copy)
     return nai_err_nomem(err);
   int rc = NAI_OK;
-  for (char *slash = strchr(copy + 1, '/'); slash && !rc; slash = strchr(slash + 1, '/')) {
+  for (char *slash = *copy ? strchr(copy + 1, '/') : NULL; slash && !rc; slash = strchr(slash + 1, '/')) {
     *slash = '\0';
     rc = nai_fs_mkdir(copy, err);
     *slash = '/';
@@ -108,8 +108,11 @@ static int remove_entries(int top) {
   char names[MAX_DEPTH][256];
   int depth = 0, failed = 0;
   stack[0] = fdopendir(top);
-  if (!stack[0])
-    return errno;
+  if (!stack[0]) {
+    failed = errno;
+    close(top);
+    return failed;
+  }
   while (depth >= 0) {
     struct dirent *entry = readdir(stack[depth]);
     int dir = dirfd(stack[depth]);
@@ -149,6 +152,10 @@ int nai_fs_remove_tree(const char *path, struct nai_err *err) {
 
 int nai_fs_link_or_copy(const char *from, const char *to, struct nai_err *err) {
   if (link(from, to) == 0)
+    return NAI_OK;
+  /* Writing into an existing file could truncate the very file that is copied. */
+  struct stat a, b;
+  if (stat(from, &a) == 0 && stat(to, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
     return NAI_OK;
   struct nai_map map;
   int rc = nai_map_open(&map, from, NAI_EIO, err);

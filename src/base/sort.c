@@ -103,5 +103,5 @@ double nai_quantile_i64(int64_t *v, size_t count, double q) {
   for (size_t i = below + 2; i < count; i++)
     if (v[i] < next)
       next = v[i];
-  return (double)v[below] + fraction * (double)(next - v[below]);
+  return (double)v[below] + fraction * (double)((uint64_t)next - (uint64_t)v[below]);
 }

@@ -98,7 +98,13 @@ uint32_t nai_strings_add(struct nai_strings *s, const char *text, size_t len) {
 
 uint32_t nai_strings_find(const struct nai_strings *s, const char *text, size_t len) {
   uint32_t slot;
-  return s->slots ? lookup(s, text, len, XXH3_64bits(text, len), &slot) : NAI_NO_STRING;
+  if (s->slots)
+    return lookup(s, text, len, XXH3_64bits(text, len), &slot);
+  /* The dictionary of a mapped table has no hash table. */
+  for (uint32_t id = 0; id < s->count; id++)
+    if (nai_strings_len(s, id) == len && memcmp(nai_strings_get(s, id), text, len) == 0)
+      return id;
+  return NAI_NO_STRING;
 }
 
 const char *nai_strings_get(const struct nai_strings *s, uint32_t id) {

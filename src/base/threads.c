@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 enum { MAX_THREADS = 256 };
@@ -13,9 +12,8 @@ struct job {
   void *ctx;
   int tasks;
   atomic_int next;
-  atomic_bool failed;
+  atomic_int failed_task; /* the lowest one so far; `tasks` while none has failed */
   pthread_mutex_t lock;
-  int failed_task;
   struct nai_err err; /* of failed_task */
 };
 
@@ -24,16 +22,16 @@ static void *worker(void *arg) {
   struct nai_err err = {0};
   for (;;) {
     int task = atomic_fetch_add(&job->next, 1);
-    if (task >= job->tasks || atomic_load(&job->failed))
+    /* A task below the failed one must still run, even if it was only fetched: its error would come first. */
+    if (task >= atomic_load(&job->failed_task))
       return NULL;
     if (job->fn(job->ctx, task, &err) == 0)
       continue;
     pthread_mutex_lock(&job->lock);
-    if (!atomic_load(&job->failed) || task < job->failed_task) {
-      job->failed_task = task;
+    if (task < atomic_load(&job->failed_task)) {
+      atomic_store(&job->failed_task, task);
       job->err = err;
     }
-    atomic_store(&job->failed, true);
     pthread_mutex_unlock(&job->lock);
   }
 }
@@ -53,7 +51,7 @@ int nai_parallel(int threads, int tasks, nai_task_fn *fn, void *ctx, struct nai_
   for (int i = 0; i < started; i++)
     pthread_join(others[i], NULL);
   pthread_mutex_destroy(&job.lock);
-  if (!atomic_load(&job.failed))
+  if (atomic_load(&job.failed_task) == tasks)
     return NAI_OK;
   if (err)
     *err = job.err;

@@ -237,7 +237,7 @@ void nai_backing_release(struct nai_table *table) {
   struct nai_backing *backing = table->backing;
   if (backing->data)
     munmap(backing->data, backing->size);
-  if (backing->fd >= 0 && backing->path)
+  if (backing->fd >= 0)
     close(backing->fd);
   if (backing->borrowed_strings) {
     table->strings.bytes = NULL;

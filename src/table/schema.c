@@ -87,7 +87,10 @@ void nai_value_print_human(struct nai_buf *out, enum nai_unit unit, const struct
     nai_fmt_duration(out, number);
     break;
   case NAI_TIMESTAMP_NS:
-    nai_fmt_scaled(out, (int64_t)number / 1000, 6);
+    if (value->type == NAI_F64)
+      nai_fmt_real(out, number / 1e9, 6);
+    else
+      nai_fmt_scaled(out, value->i / 1000, 6);
     nai_buf_puts(out, " s");
     break;
   case NAI_BYTES:
@@ -105,7 +108,10 @@ void nai_value_print_human(struct nai_buf *out, enum nai_unit unit, const struct
     nai_buf_puts(out, " GB/s");
     break;
   case NAI_ID:
-    nai_fmt_scaled(out, (int64_t)number, 0);
+    if (value->type == NAI_F64)
+      nai_fmt_real(out, number, 0);
+    else
+      nai_fmt_scaled(out, value->i, 0);
     break;
   case NAI_COUNT:
   case NAI_TEXT:

@@ -48,9 +48,10 @@ static void test_layout(void **state) {
   nai_json_end(&json);
   nai_json_end(&json);
   nai_json_finish(&json);
-  assert_string_equal(nai_buf_str(&out), "{\n  \"text\": \"a\\\"b\",\n  \"none\": null,\n  \"int\": -9223372036854775808,\n"
-                                         "  \"yes\": true,\n  \"list\": [1, null, false, 0.10],\n  \"empty\": {},\n"
-                                         "  \"nested\": [\n    []\n  ]\n}");
+  assert_string_equal(nai_buf_str(&out),
+                      "{\n  \"text\": \"a\\\"b\",\n  \"none\": null,\n  \"int\": -9223372036854775808,\n"
+                      "  \"yes\": true,\n  \"list\": [1, null, false, 0.10],\n  \"empty\": {},\n"
+                      "  \"nested\": [\n    []\n  ]\n}");
   json_decref(parse(&out));
   nai_buf_free(&out);
 }

@@ -70,7 +70,8 @@ static void test_long_prose_is_cut(void **state) {
 
 static void test_patterns_that_cost_parsers_time(void **state) {
   (void)state;
-  static const char *const patterns[] = {"[", "*a **a ", "`a``", "![[]()", "> ", "- ", "[a](", "<!-", "](", "_a ", "\\`"};
+  static const char *const patterns[] = {"[", "*a **a ", "`a``", "![[]()", "> ",
+                                         "- ", "[a](", "<!-", "](", "_a ", "\\`"};
   for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++) {
     struct nai_buf markdown = {0}, out = {0};
     struct nai_err err = {0};

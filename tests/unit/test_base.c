@@ -1,0 +1,436 @@
+/* src/base, against slow and simple versions of the same things. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/fmt.h"
+#include "base/fs.h"
+#include "base/sort.h"
+#include "base/strings.h"
+#include "base/text.h"
+#include "base/threads.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static uint64_t random_state = 1;
+static uint64_t next_random(void) {
+  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+  return random_state ^ random_state >> 29;
+}
+
+/* --- buf, err ------------------------------------------------------------------------------------------------ */
+
+static void test_buf(void **state) {
+  (void)state;
+  struct nai_buf buf = {0};
+  struct nai_err err = {0};
+  assert_string_equal(nai_buf_str(&buf), "");
+  for (int i = 0; i < 1000; i++)
+    nai_buf_printf(&buf, "%03d", i);
+  nai_buf_putc(&buf, '!');
+  nai_buf_put(&buf, "", 0);
+  assert_int_equal(buf.len, 3001);
+  assert_memory_equal(buf.data + 2991, "997998999!", 11);
+  nai_buf_clear(&buf);
+  assert_string_equal(nai_buf_str(&buf), "");
+  nai_buf_puts(&buf, "kept");
+  assert_int_equal(nai_buf_check(&buf, &err), 0);
+  assert_null(nai_buf_reserve(&buf, SIZE_MAX - 2));
+  nai_buf_puts(&buf, "dropped"); /* out of memory is sticky */
+  assert_string_equal(buf.data, "kept");
+  assert_int_equal(nai_buf_check(&buf, &err), NAI_ELIMIT);
+  nai_buf_free(&buf);
+  nai_buf_free(NULL);
+}
+
+static void test_err(void **state) {
+  (void)state;
+  struct nai_err err = {0};
+  assert_int_equal(nai_err_set(&err, NAI_EINPUT, "row %d", 7), NAI_EINPUT);
+  assert_int_equal(nai_err_wrap(&err, "table \"%s\"", "x"), NAI_EINPUT);
+  assert_string_equal(err.msg, "table \"x\": row 7");
+  assert_int_equal(nai_err_sys(&err, NAI_EIO, ENOENT, "open"), NAI_EIO);
+  assert_string_equal(err.msg, "open: No such file or directory");
+  assert_int_equal(nai_err_sys(&err, NAI_EIO, ENOMEM, "open"), NAI_ELIMIT);
+  assert_int_equal(nai_err_set(NULL, NAI_EIO, "x"), NAI_EIO);
+  for (int i = 0; i < 1000; i++)
+    nai_err_wrap(&err, "%0100d", i);
+  assert_true(strlen(err.msg) < sizeof err.msg);
+  assert_int_equal(err.code, NAI_ELIMIT);
+  static const int exits[][2] = {{NAI_OK, 0},  {NAI_EUSAGE, 2}, {NAI_EINPUT, 3},
+                                 {NAI_EIO, 5}, {NAI_ELIMIT, 6}, {-99, 70}};
+  for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
+    assert_int_equal(nai_err_exit_status(exits[i][0]), exits[i][1]);
+}
+
+/* --- strings ------------------------------------------------------------------------------------------------- */
+
+static void test_strings_against_a_list(void **state) {
+  (void)state;
+  enum { ADDS = 20000, DISTINCT = 3000 };
+  struct nai_strings strings = {0};
+  static char texts[DISTINCT][16];
+  static uint32_t ids[DISTINCT];
+  uint32_t seen = 0;
+  assert_int_equal(nai_strings_find(&strings, "x", 1), NAI_NO_STRING);
+  for (int i = 0; i < DISTINCT; i++) {
+    ids[i] = NAI_NO_STRING;
+    snprintf(texts[i], sizeof texts[i], i ? "%x" : "", i * 2654435761u);
+  }
+  for (int n = 0; n < ADDS; n++) {
+    int i = (int)(next_random() >> 33) % DISTINCT;
+    uint32_t id = nai_strings_add(&strings, texts[i], strlen(texts[i]));
+    if (ids[i] == NAI_NO_STRING)
+      ids[i] = seen++; /* dense, in order of first appearance */
+    assert_int_equal(id, ids[i]);
+    assert_string_equal(nai_strings_get(&strings, id), texts[i]);
+    assert_int_equal(nai_strings_len(&strings, id), strlen(texts[i]));
+    assert_int_equal(nai_strings_find(&strings, texts[i], strlen(texts[i])), id);
+  }
+  assert_int_equal(strings.count, seen);
+  assert_int_equal(nai_strings_find(&strings, "not there", 9), NAI_NO_STRING);
+  assert_string_equal(nai_strings_get(&strings, seen), "");
+  assert_string_equal(nai_strings_get(&strings, NAI_NO_STRING), "");
+  assert_int_equal(nai_strings_len(&strings, NAI_NO_STRING), 0);
+  uint32_t *order = calloc(seen, sizeof *order), *rank = calloc(seen, sizeof *rank);
+  assert_int_equal(nai_strings_rank(order, rank, &strings, NULL), 0);
+  for (uint32_t i = 0; i < seen; i++) {
+    assert_int_equal(rank[order[i]], i);
+    if (i)
+      assert_true(strcmp(nai_strings_get(&strings, order[i - 1]), nai_strings_get(&strings, order[i])) < 0);
+  }
+  free(order);
+  free(rank);
+  nai_strings_free(&strings);
+}
+
+static void test_strings_merge(void **state) {
+  (void)state;
+  struct nai_strings a = {0}, b = {0};
+  uint32_t map[2];
+  nai_strings_add(&a, "one", 3);
+  nai_strings_add(&b, "two", 3);
+  nai_strings_add(&b, "one", 3);
+  assert_int_equal(nai_strings_merge(map, &a, &b, NULL), 0);
+  assert_int_equal(map[0], 1);
+  assert_int_equal(map[1], 0);
+  nai_strings_free(&a);
+  nai_strings_free(&b);
+}
+
+/* --- sort ---------------------------------------------------------------------------------------------------- */
+
+static int by_key_then_value(const void *pa, const void *pb) {
+  const struct nai_key *a = pa, *b = pb;
+  int c = (a->key > b->key) - (a->key < b->key);
+  return c ? c : (a->value > b->value) - (a->value < b->value);
+}
+
+static void test_sort_is_stable_and_right(void **state) {
+  (void)state;
+  static const int shifts[] = {0, 8, 32, 56, 60, 63};
+  for (size_t round = 0; round < 60; round++) {
+    size_t n = round < 10 ? round * 7 : (size_t)(next_random() % 3000);
+    struct nai_key *keys = calloc(n + 1, sizeof *keys), *expected = calloc(n + 1, sizeof *expected);
+    for (size_t i = 0; i < n; i++) {
+      uint64_t key = next_random() >> shifts[round % 6];
+      keys[i].key = round % 7 == 0 ? nai_key_from_i64((int64_t)key) : key;
+      keys[i].value = (uint32_t)i; /* ascending, so that stable means sorted by (key, value) */
+      expected[i] = keys[i];
+    }
+    qsort(expected, n, sizeof *expected, by_key_then_value);
+    assert_int_equal(nai_sort_keys(keys, n, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+      assert_true(keys[i].key == expected[i].key && keys[i].value == expected[i].value);
+    free(keys);
+    free(expected);
+  }
+  assert_true(nai_key_from_i64(INT64_MIN) < nai_key_from_i64(-1) && nai_key_from_i64(-1) < nai_key_from_i64(0) &&
+              nai_key_from_i64(0) < nai_key_from_i64(INT64_MAX));
+}
+
+static int by_i64(const void *pa, const void *pb) {
+  int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+  return (a > b) - (a < b);
+}
+
+static void test_quantiles_against_sorting(void **state) {
+  (void)state;
+  static const double qs[] = {0, 0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 1};
+  for (int round = 0; round < 300; round++) {
+    size_t n = 1 + (size_t)(next_random() % 200);
+    int64_t *v = calloc(n, sizeof *v), *sorted = calloc(n, sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+      v[i] = sorted[i] = round % 3 == 0 ? (int64_t)(next_random() % 5) : (int64_t)next_random() >> 12;
+    qsort(sorted, n, sizeof *sorted, by_i64);
+    for (size_t q = 0; q < sizeof qs / sizeof *qs; q++) {
+      double position = qs[q] * (double)(n - 1);
+      size_t below = (size_t)floor(position), above = (size_t)ceil(position);
+      double expected = (double)sorted[below] + (position - floor(position)) * (double)(sorted[above] - sorted[below]);
+      assert_true(fabs(nai_quantile_i64(v, n, qs[q]) - expected) <= 1e-9 * fabs(expected));
+    }
+    size_t k = (size_t)(next_random() % n);
+    nai_select_i64(v, n, k);
+    assert_int_equal(v[k], sorted[k]);
+    for (size_t i = 0; i < n; i++)
+      assert_true(i < k ? v[i] <= v[k] : v[i] >= v[k]);
+    free(v);
+    free(sorted);
+  }
+  assert_true(isnan(nai_quantile_i64(NULL, 0, 0.5)));
+  int64_t extremes[] = {INT64_MAX, INT64_MIN};
+  assert_true(fabs(nai_quantile_i64(extremes, 2, 0.5)) <= 1);
+}
+
+/* --- fmt ----------------------------------------------------------------------------------------------------- */
+
+static void test_exact_numbers(void **state) {
+  (void)state;
+  static const struct {
+    int64_t value;
+    int decimals;
+    const char *text;
+  } cases[] = {{136355595, 6, "136.355595"}, {0, 6, "0.000000"}, {-1, 3, "-0.001"}, {12, 0, "12"},
+               {INT64_MIN, 0, "-9223372036854775808"}, {INT64_MIN, 18, "-9.223372036854775808"},
+               {INT64_MAX, 9, "9223372036.854775807"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct nai_buf out = {0};
+    nai_fmt_scaled(&out, cases[i].value, cases[i].decimals);
+    assert_string_equal(out.data, cases[i].text);
+    nai_buf_free(&out);
+  }
+}
+
+static void test_human_numbers(void **state) {
+  (void)state;
+  static const struct {
+    char what;
+    double value;
+    const char *text;
+  } cases[] = {
+      {'d', 0, "0 ns"},          {'d', 5, "5 ns"},           {'d', 999.4, "999 ns"},      {'d', 999.6, "1.00 us"},
+      {'d', 7940, "7.94 us"},    {'d', 136355595, "136.4 ms"}, {'d', 999949999, "999.9 ms"}, {'d', 999950000, "1.00 s"},
+      {'d', 2.35e9, "2.35 s"},   {'d', 119.4e9, "119.4 s"},  {'d', 200e9, "3 min 20 s"},  {'d', 119.6e9, "2 min 0 s"},
+      {'d', -200e9, "-3 min 20 s"}, {'d', -0.2, "0 ns"},     {'d', -7940, "-7.94 us"},    {'d', NAN, "-"},
+      {'d', 7.2e12, "120 min 0 s"}, {'c', 1234567, "1,234,567"}, {'c', -999, "-999"},     {'c', 1000, "1,000"},
+      {'b', 512, "512 B"},       {'b', 1024, "1.0 KiB"},     {'b', 95840000, "91.4 MiB"}, {'b', 1e18, "888.2 PiB"},
+      {'p', 41.9, "41.9 %"},     {'p', 0.04, "0.04 %"},      {'p', 0.001, "<0.01 %"},     {'p', 0, "0.0 %"},
+      {'p', 100, "100.0 %"},     {'r', -0.0001, "0.00"},     {'r', 1.005e3, "1005.00"},   {'r', INFINITY, ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct nai_buf out = {0};
+    double v = cases[i].value;
+    switch (cases[i].what) {
+    case 'd':
+      nai_fmt_duration(&out, v);
+      break;
+    case 'c':
+      nai_fmt_count(&out, (int64_t)v);
+      break;
+    case 'b':
+      nai_fmt_bytes(&out, v);
+      break;
+    case 'p':
+      nai_fmt_percent(&out, v);
+      break;
+    default:
+      nai_fmt_real(&out, v, 2);
+    }
+    assert_string_equal(nai_buf_str(&out), cases[i].text);
+    nai_buf_free(&out);
+  }
+}
+
+/* --- text ---------------------------------------------------------------------------------------------------- */
+
+/* UTF-8 of any code point, surrogates included. */
+static size_t encode(char *out, uint32_t c) {
+  size_t len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  static const unsigned char marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
+  for (size_t i = len - 1; i > 0; i--, c >>= 6)
+    out[i] = (char)(0x80 | (c & 63));
+  out[0] = (char)(marks[len] | c);
+  return len;
+}
+
+static void clean(const char *text, size_t len, const char *expected) {
+  struct nai_buf out = {0};
+  nai_text_clean(&out, text, len);
+  assert_string_equal(nai_buf_str(&out), expected);
+  assert_true(nai_text_is_clean(nai_buf_str(&out), out.len));
+  assert_int_equal(nai_text_is_clean(text, len), strlen(expected) == len && memcmp(text, expected, len) == 0);
+  nai_buf_free(&out);
+}
+
+static void test_cleaning(void **state) {
+  (void)state;
+  clean("", 0, "");
+  clean("void f<int>()", 13, "void f<int>()");
+  clean("a\tb\nc\r", 6, "a b c ");
+  clean("a\0b", 3, "a\\u{0}b");
+  clean("\x1b[31m", 5, "\\u{1b}[31m");
+  clean("\x7f", 1, "\\u{7f}");
+  clean("\xe2\x80\xae", 3, "\\u{202e}");
+  clean("\xe2\x80\xa8", 3, " ");
+  clean("\xc2\x85\xc2\x9b", 4, " \\u{9b}");
+  clean("\xc3\xa9\xf0\x9f\x98\x80", 6, "\xc3\xa9\xf0\x9f\x98\x80");
+  clean("\xff", 1, "\xef\xbf\xbd");
+  clean("a\xe2\x82", 3, "a\xef\xbf\xbd\xef\xbf\xbd");                 /* cut */
+  clean("\xc0\xaf", 2, "\xef\xbf\xbd\xef\xbf\xbd");                    /* overlong */
+  clean("\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");    /* surrogate */
+  clean("\xf4\x90\x80\x80", 4, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+  /* A bad byte at each place of a word, because eight are checked at a time. */
+  for (size_t at = 0; at < 20; at++)
+    for (int c = 1; c < 256; c++) {
+      char text[] = "abcdefghijklmnopqrst";
+      text[at] = (char)c;
+      assert_int_equal(nai_text_is_clean(text, 20), c >= 0x20 && c < 0x7f);
+    }
+}
+
+static void test_every_code_point_is_cleaned_or_kept(void **state) {
+  (void)state;
+  for (uint32_t c = 1; c <= 0x10ffff; c++) {
+    char text[8];
+    size_t len = encode(text, c);
+    bool surrogate = c >= 0xd800 && c < 0xe000;
+    bool kept = nai_text_is_clean(text, len);
+    bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+    bool bidi = (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+    bool latin = (c >= 0x20 && c < 0x7f) || (c >= 0xc0 && c < 0x300);
+    if (surrogate || control || bidi || c == 0xfeff || c == 0xad)
+      assert_false(kept);
+    if (latin || (c >= 0x4e00 && c < 0xa000) || (c >= 0x1f300 && c < 0x1f700))
+      assert_true(kept);
+  }
+}
+
+static void test_prefix_and_suggestions(void **state) {
+  (void)state;
+  assert_int_equal(nai_text_prefix("abc", 3, 5), 3);
+  assert_int_equal(nai_text_prefix("a\xc3\xa9z", 4, 2), 1);
+  assert_int_equal(nai_text_prefix("a\xc3\xa9z", 4, 3), 3);
+  assert_int_equal(nai_text_distance("", ""), 0);
+  assert_int_equal(nai_text_distance("kitten", "sitting"), 3);
+  assert_int_equal(nai_text_distance("ab", "ba"), 1);
+  assert_int_equal(nai_text_distance("", "abc"), 3);
+  static const char *const options[] = {"--rules", "--templates", "--trim", "--top"};
+  assert_string_equal(nai_text_suggest("--rule", options, 4), "--rules");
+  assert_string_equal(nai_text_suggest("--tpo", options, 4), "--top");
+  assert_string_equal(nai_text_suggest("--tempaltes", options, 4), "--templates");
+  assert_null(nai_text_suggest("--verbose-output", options, 4));
+  assert_null(nai_text_suggest("x", options, 0));
+}
+
+/* --- fs ------------------------------------------------------------------------------------------------------ */
+
+static void test_files(void **state) {
+  (void)state;
+  char top[] = "/tmp/nai-base-XXXXXX", path[256], other[256];
+  struct nai_err err = {0};
+  struct nai_buf text = {0};
+  struct nai_map map;
+  assert_non_null(mkdtemp(top));
+  snprintf(path, sizeof path, "%s/a/b/c", top);
+  assert_int_equal(nai_fs_mkdir_all(path, &err), 0);
+  assert_int_equal(nai_fs_mkdir_all(path, &err), 0);
+  assert_true(nai_fs_is_dir(path));
+  assert_int_equal(nai_fs_mkdir_all("", &err), NAI_EIO);
+  snprintf(path, sizeof path, "%s/a/file", top);
+  assert_int_equal(nai_fs_write(path, "hello", 5, &err), 0);
+  assert_int_equal(nai_fs_read(&text, path, 5, NAI_EINPUT, &err), 0);
+  assert_string_equal(text.data, "hello");
+  assert_int_equal(nai_fs_read(&text, path, 4, NAI_EINPUT, &err), NAI_EINPUT);
+  assert_int_equal(nai_fs_read(&text, top, 4, NAI_EUSAGE, &err), NAI_EUSAGE);
+  assert_int_equal(nai_map_open(&map, path, NAI_EINPUT, &err), 0);
+  assert_int_equal(map.size, 5);
+  assert_memory_equal(map.data, "hello", 5);
+  nai_map_close(&map);
+  snprintf(other, sizeof other, "%s/a/other", top);
+  assert_int_equal(nai_fs_link_or_copy(path, other, &err), 0);
+  assert_int_equal(nai_fs_link_or_copy(path, other, &err), 0); /* the same file by now: must not lose its content */
+  assert_int_equal(nai_fs_link_or_copy(path, path, &err), 0);
+  nai_buf_clear(&text);
+  assert_int_equal(nai_fs_read(&text, path, 9, NAI_EINPUT, &err), 0);
+  assert_string_equal(text.data, "hello");
+  snprintf(other, sizeof other, "%s/a/fifo", top);
+  assert_int_equal(mkfifo(other, 0600), 0);
+  assert_int_equal(nai_map_open(&map, other, NAI_EINPUT, &err), NAI_EINPUT); /* and does not hang */
+  assert_int_equal(nai_fs_write("/nonexistent/x", "", 0, &err), NAI_EIO);
+  assert_int_equal(nai_fs_write("/dev/full", "x", 1, &err), NAI_EIO);
+  snprintf(other, sizeof other, "%s/a/link", top);
+  assert_int_equal(symlink("/tmp", other), 0);
+  assert_true(nai_fs_exists(other));
+  assert_int_equal(nai_fs_remove_tree(top, &err), 0); /* the link, not what it points to */
+  assert_false(nai_fs_exists(top));
+  assert_true(nai_fs_is_dir("/tmp"));
+  assert_int_equal(nai_fs_remove_tree(top, &err), 0);
+  assert_string_equal(nai_fs_basename("/a/x.sqlite"), "x.sqlite");
+  assert_string_equal(nai_fs_basename("x"), "x");
+  nai_buf_free(&text);
+}
+
+/* --- threads ------------------------------------------------------------------------------------------------- */
+
+enum { TASKS = 64 };
+struct work {
+  int runs[TASKS];
+  bool fails; /* tasks 13, 14 and 15 of each 16 */
+};
+
+static int work(void *ctx, int task, struct nai_err *err) {
+  struct work *w = ctx;
+  w->runs[task]++;
+  for (volatile unsigned spin = (unsigned)(task * 7919) % 5000; spin > 0; spin--)
+    continue;
+  return w->fails && task % 16 >= 13 ? nai_err_set(err, NAI_EINPUT, "task %d", task) : 0;
+}
+
+static void test_parallel(void **state) {
+  (void)state;
+  static const int threads[] = {-1, 0, 1, 2, 3, 8, 1000};
+  for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+    struct work w = {.fails = false};
+    assert_int_equal(nai_parallel(threads[t], TASKS, work, &w, NULL), 0);
+    for (int i = 0; i < TASKS; i++)
+      assert_int_equal(w.runs[i], 1);
+    for (int round = 0; round < 200; round++) {
+      struct work failing = {.fails = true};
+      struct nai_err err = {0};
+      assert_int_equal(nai_parallel(threads[t], TASKS, work, &failing, &err), NAI_EINPUT);
+      assert_string_equal(err.msg, "task 13"); /* for any number of threads */
+      for (int i = 0; i <= 13; i++)
+        assert_int_equal(failing.runs[i], 1);
+    }
+  }
+  assert_int_equal(nai_parallel(4, 0, work, NULL, NULL), 0);
+  assert_true(nai_cpu_count() >= 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_buf),
+      cmocka_unit_test(test_err),
+      cmocka_unit_test(test_strings_against_a_list),
+      cmocka_unit_test(test_strings_merge),
+      cmocka_unit_test(test_sort_is_stable_and_right),
+      cmocka_unit_test(test_quantiles_against_sorting),
+      cmocka_unit_test(test_exact_numbers),
+      cmocka_unit_test(test_human_numbers),
+      cmocka_unit_test(test_cleaning),
+      cmocka_unit_test(test_every_code_point_is_cleaned_or_kept),
+      cmocka_unit_test(test_prefix_and_suggestions),
+      cmocka_unit_test(test_files),
+      cmocka_unit_test(test_parallel),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
