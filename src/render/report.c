@@ -110,7 +110,7 @@ void nai_report_verdict(struct nai_buf *out, const char **severity, const struct
   const char *top = findings->rows ? text_cell(findings, 0, "severity") : "info";
   if (strcmp(top, "info") != 0) {
     *severity = top;
-    nai_buf_printf(out, "%s%s (%s).", gpus->rows ? "" : " ", text_cell(findings, 0, "title"), text_cell(findings, 0, "scope"));
+    nai_buf_printf(out, "%s%s.", gpus->rows ? "" : " ", text_cell(findings, 0, "title"));
     int64_t high = 0, medium = 0;
     for (int64_t i = 1; i < findings->rows; i++) {
       high += strcmp(text_cell(findings, i, "severity"), "high") == 0;
