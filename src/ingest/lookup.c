@@ -23,6 +23,14 @@ int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char
     rc = nai_lookup_open_sqlite(out, &base, err);
   else
     rc = nai_lookup_open_direct(out, &base, err);
+  if (!rc) {
+    struct nai_lookup *by_rowid = *out;
+    int key_column = nai_db_column(base.table, "id");
+    if (key_column >= 0 && !base.table->columns[key_column].rowid_alias)
+      rc = nai_lookup_open_keyed(out, by_rowid, trace, key_column, err);
+    if (rc)
+      nai_lookup_close(by_rowid);
+  }
   return rc ? nai_scan_fail(table, err) : NAI_OK;
 }
 

@@ -57,7 +57,8 @@ NAI_MUST_CHECK int nai_scan_run(struct nai_scan *scan, int part, nai_row_fn *fn,
 void nai_scan_close(struct nai_scan *scan);
 
 /* Text of a rowid table by key, for StringIds(id INTEGER PRIMARY KEY, value). One handle per thread. Consecutive lookups of
- * nearby keys cost a few comparisons (the last leaf page is remembered). */
+ * nearby keys cost a few comparisons (the last leaf page is remembered). The key is the rowid, except in a table whose
+ * column `id` is not declared as its alias: then it is that column (of equal ids the first row), for 16 bytes per row. */
 struct nai_lookup;
 NAI_MUST_CHECK int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char *table, int value_column,
                                    struct nai_err *err);

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "ingest/direct.h"
+#include "ingest/lookup_internal.h"
 #include "ingest/trace_internal.h"
 
 #include <errno.h>
@@ -98,6 +99,8 @@ static int open_database(struct nai_trace *trace, struct nai_err *err) {
   int calls_left = MAX_CALLS;
   int rc = nai_trace_new_pool(trace, err);
   if (!rc)
+    rc = nai_key_maps_new(&trace->key_maps, err);
+  if (!rc)
     rc = nai_trace_connect(&db, trace, err);
   if (rc)
     return rc;
@@ -170,6 +173,7 @@ int nai_trace_unchanged(const struct nai_trace *trace, struct nai_err *err) {
 void nai_trace_close(struct nai_trace *trace) {
   if (!trace)
     return;
+  nai_key_maps_free(trace->key_maps);
   nai_direct_close(trace);
   sqlite3_close(trace->db);
   nai_trace_free_pool(trace);

@@ -54,6 +54,7 @@ struct nai_trace {
   char *direct_refused;  /* why the leaf reader may not read this file (live WAL, not UTF-8, ...), NULL when it may */
   void *db;              /* sqlite3 *, for the thread that opened the trace */
   struct nai_pool *pool; /* idle further connections */
+  struct nai_key_maps *key_maps; /* of tables looked up by a column that is not the rowid */
   struct nai_direct *direct; /* the leaf reader's state (mapped file), NULL when refused */
 };
 

@@ -1,0 +1,151 @@
+/* Lookup where the key is not the rowid: exports that went through another program may have lost the declaration
+ * INTEGER PRIMARY KEY. One pass over the key column makes a map from key to rowid, which all handles share. */
+#include "ingest/lookup_internal.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct pair {
+  int64_t key, rowid;
+};
+
+struct key_map {
+  struct key_map *next;
+  const struct nai_db_table *table;
+  struct pair *pairs; /* by key, then rowid */
+  size_t count, capacity;
+};
+
+struct nai_key_maps {
+  pthread_mutex_t lock;
+  struct key_map *first;
+};
+
+struct keyed_lookup {
+  struct nai_lookup base;
+  const struct key_map *map;
+  struct nai_lookup *by_rowid;
+};
+
+int nai_key_maps_new(struct nai_key_maps **out, struct nai_err *err) {
+  *out = calloc(1, sizeof **out);
+  if (!*out)
+    return nai_err_nomem(err);
+  pthread_mutex_init(&(*out)->lock, NULL);
+  return NAI_OK;
+}
+
+static void free_map(struct key_map *map) {
+  free(map->pairs);
+  free(map);
+}
+
+void nai_key_maps_free(struct nai_key_maps *maps) {
+  if (!maps)
+    return;
+  while (maps->first) {
+    struct key_map *map = maps->first;
+    maps->first = map->next;
+    free_map(map);
+  }
+  pthread_mutex_destroy(&maps->lock);
+  free(maps);
+}
+
+static int add_pair(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
+  struct key_map *map = ctx;
+  if (cells[0].type != NAI_CELL_INT)
+    return NAI_OK; /* no key equals it */
+  if (map->count == map->capacity) {
+    size_t capacity = map->capacity ? 2 * map->capacity : 1024;
+    struct pair *grown = realloc(map->pairs, capacity * sizeof *grown);
+    if (!grown)
+      return nai_err_nomem(err);
+    map->pairs = grown;
+    map->capacity = capacity;
+  }
+  map->pairs[map->count++] = (struct pair){cells[0].i, rowid};
+  return NAI_OK;
+}
+
+static int compare_pairs(const void *a, const void *b) {
+  const struct pair *x = a, *y = b;
+  if (x->key != y->key)
+    return x->key < y->key ? -1 : 1;
+  return (x->rowid > y->rowid) - (x->rowid < y->rowid);
+}
+
+static int fill_map(struct key_map *map, struct nai_trace *trace, int key_column, struct nai_err *err) {
+  struct nai_scan scan = {.table = map->table->name, .columns = &key_column, .column_count = 1};
+  int rc = nai_scan_open(&scan, trace, 1, err);
+  if (rc)
+    return rc;
+  rc = nai_scan_run(&scan, 0, add_pair, map, err);
+  nai_scan_close(&scan);
+  if (!rc && map->count)
+    qsort(map->pairs, map->count, sizeof *map->pairs, compare_pairs);
+  return rc;
+}
+
+static int shared_map(const struct key_map **out, struct nai_trace *trace, const struct nai_db_table *table, int key_column,
+                      struct nai_err *err) {
+  struct nai_key_maps *maps = trace->key_maps;
+  int rc = NAI_OK;
+  pthread_mutex_lock(&maps->lock);
+  struct key_map *map = maps->first;
+  while (map && map->table != table)
+    map = map->next;
+  if (!map) {
+    map = calloc(1, sizeof *map);
+    if (map)
+      map->table = table;
+    rc = map ? fill_map(map, trace, key_column, err) : nai_err_nomem(err);
+    if (!rc) {
+      map->next = maps->first;
+      maps->first = map;
+    } else if (map) {
+      free_map(map);
+    }
+  }
+  pthread_mutex_unlock(&maps->lock);
+  *out = map;
+  return rc;
+}
+
+static int get_keyed(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err) {
+  struct keyed_lookup *self = (struct keyed_lookup *)lookup;
+  const struct pair *pairs = self->map->pairs;
+  size_t low = 0, high = self->map->count;
+  while (low < high) { /* the first of equal keys: the lowest rowid */
+    size_t middle = low + (high - low) / 2;
+    if (pairs[middle].key < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  *found = low < self->map->count && pairs[low].key == key;
+  return *found ? self->by_rowid->ops->get(found, cell, self->by_rowid, pairs[low].rowid, err) : NAI_OK;
+}
+
+static void close_keyed(struct nai_lookup *lookup) {
+  struct keyed_lookup *self = (struct keyed_lookup *)lookup;
+  nai_lookup_close(self->by_rowid);
+  free(self);
+}
+
+static const struct nai_lookup_ops keyed_ops = {.get = get_keyed, .close = close_keyed};
+
+int nai_lookup_open_keyed(struct nai_lookup **out, struct nai_lookup *by_rowid, struct nai_trace *trace, int key_column,
+                          struct nai_err *err) {
+  struct keyed_lookup *self = calloc(1, sizeof *self);
+  int rc = self ? shared_map(&self->map, trace, by_rowid->table, key_column, err) : nai_err_nomem(err);
+  if (rc) {
+    free(self);
+    return rc;
+  }
+  self->base = *by_rowid;
+  self->base.ops = &keyed_ops;
+  self->by_rowid = by_rowid;
+  *out = &self->base;
+  return NAI_OK;
+}
