@@ -1,0 +1,158 @@
+"""What the tests of the program from outside share: running it, sample traces, reading its reports."""
+import atexit
+import csv
+import functools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from decimal import Decimal
+
+PROGRAM = os.environ["NSYS_AI"]
+GENERATOR = os.environ["NSYS_AI_GEN"]
+SOURCE = pathlib.Path(os.environ["NAI_SOURCE_DIR"])
+SHARED = pathlib.Path(os.environ.get("NAI_SHARED_DIR", "/nonexistent"))
+CACHE = pathlib.Path(os.environ.get("NAI_TEST_CACHE", tempfile.gettempdir() + "/nsys-ai-test-cache"))
+SANITIZED = os.environ.get("NAI_SANITIZED") == "1"
+
+# Every scenario but `bench`, whose truth is checked on its own.
+SCENARIOS = ("inference training copy-bound host-bound graphs graphs-node shared-gpu shared-gpu-mapped nvtx-mix hostile "
+             "hostile-values empty minimal no-nvtx healthy neglected").split()
+SMALL = {"inference": ("--scale", "0.3")}
+TIMEOUT_S = 300
+
+
+def oldest_schema(scenario):
+    return {"graphs": 2024, "graphs-node": 2024, "nvtx-mix": 2024, "shared-gpu-mapped": 2026, "hostile": 2026,
+            "hostile-values": 2026}.get(scenario, 2019)
+
+
+@functools.lru_cache(maxsize=None)
+def scratch():
+    """A directory of this process, removed at its end."""
+    path = tempfile.mkdtemp(prefix="nsys-ai-it-")
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return pathlib.Path(path)
+
+
+def fresh_dir(prefix="d"):
+    return pathlib.Path(tempfile.mkdtemp(prefix=prefix + "-", dir=scratch()))
+
+
+def run(*words, env=None, program=PROGRAM, text=True, **options):
+    """Runs the program and returns the completed process; a run that hangs is an error."""
+    options.setdefault("capture_output", "stdout" not in options and "stderr" not in options)
+    options.setdefault("timeout", TIMEOUT_S)
+    if text:
+        options.setdefault("encoding", "utf-8")
+        options.setdefault("errors", "strict")
+    return subprocess.run([program, *map(str, words)], env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
+                          check=False, **options)
+
+
+def trace(scenario, *options):
+    """Path of a generated trace. Kept in the build tree: the same arguments and generator give the same bytes."""
+    stamp = os.stat(GENERATOR)
+    options = tuple(map(str, options)) or SMALL.get(scenario, ())
+    name = "_".join((scenario, *options)).replace("--", "").replace("/", "-")
+    directory = CACHE / f"{stamp.st_mtime_ns}-{stamp.st_size}" / name
+    # Named by scenario only: the name is part of the reports, which are compared.
+    path = directory / f"{scenario}.sqlite"
+    if not path.exists():
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        work = pathlib.Path(tempfile.mkdtemp(prefix=".work-", dir=directory.parent))
+        done = run(scenario, work / path.name, "--truth", work / "truth.json", *options, program=GENERATOR)
+        if done.returncode:
+            raise RuntimeError(f"nsys-ai-gen {scenario}: {done.stderr}")
+        try:
+            os.rename(work, directory)
+        except OSError:  # another test made it meanwhile
+            shutil.rmtree(work)
+    return path
+
+
+def truth(trace_path):
+    return json.loads((trace_path.parent / "truth.json").read_text(encoding="utf-8"))
+
+
+def analyze(trace_path, *options, out=None):
+    """Runs analyze into a fresh directory, demands success and returns the directory."""
+    out = out or fresh_dir("out") / "run"
+    done = run("analyze", trace_path, "-q", "--out", out, *options)
+    if done.returncode or done.stderr:
+        raise AssertionError(f"analyze {trace_path} {options}: exit {done.returncode}: {done.stderr}")
+    return out
+
+
+@functools.lru_cache(maxsize=None)
+def artifacts(trace_path, *options):
+    """The artifacts directory of a trace, made once per test program. Do not change it."""
+    return analyze(trace_path, *options)
+
+
+def report(directory):
+    return Report(directory)
+
+
+class Report:
+    """report.json, with exact numbers."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        text = (self.directory / "report.json").read_text(encoding="utf-8")
+        self.json = json.loads(text, parse_float=Decimal)
+
+    def rows(self, table):
+        content = self.json["tables"][table]
+        names = [column["name"] for column in content["columns"]]
+        return [dict(zip(names, row)) for row in content["rows"]]
+
+    def row(self, table, **wanted):
+        found = [r for r in self.rows(table) if all(r[k] == v for k, v in wanted.items())]
+        if len(found) != 1:
+            raise AssertionError(f"{len(found)} rows of {table} with {wanted}")
+        return found[0]
+
+    def findings(self):
+        return {finding["id"] for finding in self.json["findings"]}
+
+    def caveats(self):
+        return {caveat["id"] for caveat in self.json["caveats"]}
+
+
+def read_csv(directory, table):
+    with open(pathlib.Path(directory) / "tables" / f"{table}.csv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def ns_of_ms(value):
+    """Exact ns of a value in ms."""
+    ns = Decimal(value) * 1_000_000
+    if ns != int(ns):
+        raise AssertionError(f"{value} ms is no whole number of ns")
+    return int(ns)
+
+
+def ns_of_us(value):
+    ns = Decimal(value) * 1000
+    if ns != int(ns):
+        raise AssertionError(f"{value} us is no whole number of ns")
+    return int(ns)
+
+
+def tree(directory):
+    """Every file below a directory: relative path to bytes."""
+    directory = pathlib.Path(directory)
+    return {str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()}
+
+
+def main():
+    """unittest's main; exit 77, which ctest counts as skipped, when nothing could run."""
+    outcome = unittest.main(exit=False, verbosity=1).result
+    if not outcome.wasSuccessful():
+        sys.exit(1)
+    sys.exit(77 if outcome.testsRun == 0 or len(outcome.skipped) == outcome.testsRun else 0)

@@ -1,0 +1,309 @@
+"""Reports against the truth that the generator books while it plans a trace: everything in exact ns."""
+import collections
+import re
+import unittest
+
+import support
+from support import SCENARIOS, artifacts, fresh_dir, ns_of_ms, ns_of_us, report, trace, truth
+
+SEEDS = ("2", "3") if support.SANITIZED else ("2", "3", "4", "5", "6")
+REASONS = {"missing_time": "rows-without-time", "not_an_integer": "rows-with-bad-type", "end_before_start": "rows-reversed",
+           "zero_times": "rows-not-collected"}
+COPY_KIND = ["unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"]
+MEM_KIND = ["pageable", "pinned", "device", "array", "managed", "device static", "managed static", "unknown"]
+CAVEATS = {"graph-envelopes": "graph-envelopes", "device-shared-by-processes": "gpus-split-by-process",
+           "open-ranges": "open-ranges", "crossing-ranges": "crossing-ranges"}
+GAP_ADVICE = {"gpu-idle", "launch-storm"}
+
+
+def cases():
+    """(trace, label) of all scenarios with exact truth: the default seed, others, and other exporter generations."""
+    for scenario in SCENARIOS:
+        if scenario == "hostile-values":
+            continue
+        yield trace(scenario), scenario
+        for schema in (2019, 2021, 2024):
+            if schema >= support.oldest_schema(scenario):
+                yield trace(scenario, "--schema", schema, *support.SMALL.get(scenario, ())), f"{scenario} {schema}"
+        if scenario not in ("hostile", "empty"):
+            for seed in SEEDS:
+                yield trace(scenario, "--seed", seed, *support.SMALL.get(scenario, ())), f"{scenario} seed {seed}"
+
+
+def key_of_name(record, field="name"):
+    """A name as far as it survives sanitising: hostile names carry a tag for this."""
+    name = record.get(field) or record.get(field + "_hex", "")
+    if field + "_hex" in record:
+        name = bytes.fromhex(record[field + "_hex"]).decode("utf-8", "replace")
+    tag = re.search(r"hx\d{3}", name)
+    return tag.group() if tag else name
+
+
+class Case:
+    """One trace, its truth and its report."""
+
+    def __init__(self, path, options=()):
+        self.truth = truth(path)
+        self.report = report(artifacts(path, *options))
+        self.device = {}
+        for gpu in self.truth.get("gpus", []):
+            self.device[gpu["gpu"]] = self.device_of(gpu)
+
+    def device_of(self, gpu):
+        for row in self.report.rows("gpus"):
+            if gpu["gpu_id"] is not None and row["mapped"] and row["device_id"] == gpu["gpu_id"]:
+                return row["device_id"]
+            for context in gpu["contexts"]:
+                if row["cuda_device"] == context["device_id"] and row["pid"] in (None, context["pid"]) and not row["mapped"]:
+                    return row["device_id"]
+        raise AssertionError(f"no GPU for {gpu['gpu_id']}, {gpu['contexts']}")
+
+
+class Truth(unittest.TestCase):
+    maxDiff = 4000
+
+    def each(self, body):
+        for path, label in cases():
+            with self.subTest(case=label):
+                body(Case(path))
+
+    def test_kernels(self):
+        self.each(self.check_kernels)
+
+    def check_kernels(self, case):
+        want = {(key_of_name(k), case.device[k["gpu"]]): (k["count"], k["total_ns"], k["min_ns"], k["max_ns"])
+                for k in case.truth["kernels"]}
+        rows = case.report.rows("kernels")
+        got = {(key_of_name(r, "kernel_name"), r["device_id"]): (r["call_count"], r["total_time_ns"], ns_of_us(r["min_duration_us"]),
+                                                                 ns_of_us(r["max_duration_us"])) for r in rows}
+        self.assertEqual(got, want)
+        self.assertEqual(len(rows), len(want))
+        self.assertEqual(sum(r["total_time_ns"] for r in rows), case.truth["total_kernel_ns"])
+        wrong = [r["kernel_name"] for r in rows for k in case.truth["kernels"]
+                 if key_of_name(k) == key_of_name(r, "kernel_name") and (k["class"] == "communication") != (r["category"] == "communication")]
+        self.assertEqual(wrong, [])
+        totals = [r["total_time_ns"] for r in rows]
+        self.assertEqual(totals, sorted(totals, reverse=True))
+
+    def test_partition(self):
+        self.each(self.check_partition)
+
+    def check_partition(self, case):
+        rows = {r["device_id"]: r for r in case.report.rows("gpu_utilization")}
+        self.assertEqual(set(rows), set(case.device.values()))
+        for gpu in case.truth["gpus"]:
+            row = rows[case.device[gpu["gpu"]]]
+            want = {name: gpu[name] for name in ("window_ns", "compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_ns", "comm_ns",
+                                                 "gap_count", "kernel_window_ns", "kernel_busy_ns")}
+            self.assertEqual({name: row[name] for name in want}, want)
+            self.assertEqual((row["window_start_ns"], row["window_end_ns"]), (gpu["start_ns"], gpu["end_ns"]))
+            self.assertEqual(row["compute_ns"] + row["exposed_comm_ns"] + row["exposed_copy_ns"] + row["idle_ns"], row["window_ns"])
+            if gpu["comm_ns"]:
+                self.assertAlmostEqual(float(row["overlap_comm_pct"]), 100 * gpu["comm_hidden_ns"] / gpu["comm_ns"], places=4)
+
+    def test_idle(self):
+        self.each(self.check_idle)
+
+    def check_idle(self, case):
+        rows = collections.defaultdict(dict)
+        for r in case.report.rows("idle_causes"):
+            rows[r["device_id"]][r["cause"]] = {"gap_count": r["gap_count"], "total_ns": ns_of_ms(r["total_ms"]),
+                                                "longest_ns": ns_of_ms(r["longest_ms"])}
+        gaps = collections.defaultdict(list)
+        for r in case.report.rows("gpu_idle_gaps"):
+            gaps[r["device_id"]].append(r["gap_end_ns"] - r["gap_start_ns"])
+        for gpu in case.truth["gpus"]:
+            device = case.device[gpu["gpu"]]
+            self.assertEqual(rows[device], gpu["idle_causes"])
+            if "planned_idle_causes" in gpu:
+                self.assertEqual(rows[device], gpu["planned_idle_causes"])
+            self.assertEqual(len(gaps[device]), gpu["gap_count"])  # all, while they are fewer than 10,000
+            self.assertEqual(sum(gaps[device]), gpu["idle_ns"])
+            self.assertEqual(max(gaps[device], default=0), gpu["longest_gap_ns"])
+
+    def test_launches(self):
+        self.each(self.check_launches)
+
+    def check_launches(self, case):
+        rows = {(r["scope"], r["id"]): r for r in case.report.rows("launch_storm")}
+        join = case.truth["join"]
+        if join["kernels"]:
+            self.assertEqual(rows["all", None]["kernel_count"] if ("all", None) in rows else
+                             next(r for r in rows.values() if r["scope"] == "all")["kernel_count"], join["kernels"])
+            self.assertEqual(next(r for r in rows.values() if r["scope"] == "all")["launch_calls"], join["launch_calls"])
+        coverage = next(r for r in case.report.rows("nvtx_coverage") if r["scope"] == "all")
+        self.assertEqual(coverage["kernel_count"], join["kernels"])
+        for gpu in case.truth["gpus"]:
+            launch = gpu["launch"]
+            if not launch["kernel_count"]:
+                continue
+            row = next(r for r in rows.values() if r["scope"] == "gpu" and r["id"] == case.device[gpu["gpu"]])
+            self.assertEqual((row["kernel_count"], row["launch_calls"]), (launch["kernel_count"], launch["launch_calls"]))
+            self.assertEqual(int(row["window_s"] * 10**9), launch["window_ns"])
+            for name in ("p50", "p90", "p99"):
+                self.assertAlmostEqual(float(row[f"{name}_kernel_us"]), launch[f"{name}_kernel_ns"] / 1000, delta=0.00051)
+            if launch["kernels_per_s"]:
+                self.assertAlmostEqual(float(row["kernels_per_s"]) / launch["kernels_per_s"], 1, places=6)
+
+    def test_synchronisation(self):
+        self.each(self.check_synchronisation)
+
+    def check_synchronisation(self, case):
+        listed = {"blocking", "ordering", "poll"}
+        want = {(c["pid"], c["api"]): (c["class"], c["count"], c["total_ns"], c["max_ns"]) for c in case.truth["calls"]
+                if c["class"] in listed}
+        got = {(r["pid"], r["api_name"]): (r["class"], r["call_count"], ns_of_ms(r["total_time_ms"]), ns_of_us(r["max_duration_us"]))
+               for r in case.report.rows("sync_by_pid")}
+        self.assertEqual(got, want)
+        calls = collections.Counter()
+        for c in case.truth["calls"]:
+            calls[c["pid"]] += c["count"]
+        blocked = collections.Counter()
+        for t in case.truth["threads"]:
+            blocked[t["pid"]] += t["blocked_ns"]
+        for r in case.report.rows("pids"):
+            self.assertEqual((r["pid"], r["api_calls"], ns_of_ms(r["blocked_ms"])), (r["pid"], calls[r["pid"]], blocked[r["pid"]]))
+
+    def test_nvtx(self):
+        self.each(self.check_nvtx)
+
+    def check_nvtx(self, case):
+        nvtx = case.truth["nvtx"]
+        by_pid = {(r["pid"], key_of_name(r, "range_name")): (r["nvtx_count"], ns_of_ms(r["nvtx_total_time_ms"]),
+                                                             ns_of_ms(r["attributed_kernel_time_ms"]), r["attributed_kernel_count"])
+                  for r in case.report.rows("nvtx_by_pid")}
+        want = {(r["pid"], key_of_name(r)): (r["count"], r["outermost_ns"], r["kernel_ns"], r["kernel_count"]) for r in nvtx["ranges"]}
+        self.assertEqual(by_pid, want)
+        sums = collections.defaultdict(lambda: [0, 0, 0, 0, 0, 0])
+        selfs = collections.defaultdict(list)
+        longest = collections.Counter()
+        for r in nvtx["ranges"]:
+            key = key_of_name(r)
+            for i, field in enumerate(("count", "outermost_ns", "duration_sum_ns", "kernel_ns", "kernel_count", "self_kernel_ns")):
+                sums[key][i] += r[field]
+            selfs[key].append(r["self_ns"])
+            longest[key] = max(longest[key], r["max_ns"])
+        rows = {key_of_name(r, "range_name"): r for r in case.report.rows("nvtx_ranges")}
+        self.assertEqual(set(rows), set(sums))
+        for key, (count, outermost, durations, kernel, kernels, self_kernel) in sums.items():
+            row = rows[key]
+            got = (row["count"], ns_of_ms(row["total_time_ms"]), ns_of_ms(row["attributed_kernel_time_ms"]), row["attributed_kernel_count"],
+                   ns_of_ms(row["self_kernel_time_ms"]), ns_of_us(row["max_duration_us"]))
+            self.assertEqual(got, (count, outermost, kernel, kernels, self_kernel, longest[key]), key)
+            self.assertAlmostEqual(float(row["avg_duration_us"]) * 1000, durations / count, delta=0.51)
+            if None not in selfs[key]:  # start/end ranges do not nest
+                self.assertEqual(ns_of_ms(row["self_time_ms"]), sum(selfs[key]), key)
+        coverage = next(r for r in case.report.rows("nvtx_coverage") if r["scope"] == "all")
+        self.assertEqual(ns_of_ms(coverage["attributed_kernel_time_ms"]), nvtx["attributed_kernel_ns"])
+        self.assertEqual(coverage["range_count"], nvtx["range_rows"])
+
+    def test_phases(self):
+        checked = 0
+        for path, label in cases():
+            phases = truth(path)["phases"]
+            if not phases["map"]:
+                continue
+            checked += 1
+            with self.subTest(case=label):
+                self.check_phases(path, phases)
+        self.assertGreater(checked, 0)
+
+    def check_phases(self, path, phases):
+        lines = []
+        for phase, names in phases["map"].items():  # whole names, so that none matches by accident
+            lines.append(f"{phase}:\n" + "".join(f"  - 're:^{re.escape(name)}$'\n" for name in names))
+        phase_map = fresh_dir("phases") / "map.yaml"
+        phase_map.write_text("".join(lines))
+        result = report(support.analyze(path, "--phase-map", phase_map))
+        rows = {r["phase"]: r for r in result.rows("nvtx_phases")}
+        for phase in phases["phases"]:
+            row = rows[phase["phase"]]
+            self.assertEqual((ns_of_ms(row["wall_time_ms"]), ns_of_ms(row["gpu_time_ms"]), row["kernel_count"]),
+                             (phase["wall_ns"], phase["kernel_ns"], phase["kernel_count"]), phase["phase"])
+        self.assertEqual(ns_of_ms(rows["unmapped"]["gpu_time_ms"]) if "unmapped" in rows else 0, phases["unmapped_kernel_ns"])
+
+    def test_processes(self):
+        self.each(self.check_processes)
+
+    def check_processes(self, case):
+        rows = {r["pid"]: r for r in case.report.rows("pids")}
+        for want in case.truth["pids"]:
+            row = rows[want["pid"]]
+            got = (row["kernel_count"], ns_of_ms(row["kernel_time_ms"]), row["memcpy_bytes"], row["api_calls"])
+            self.assertEqual(got, (want["kernel_count"], want["kernel_ns"], want["memcpy_bytes"], want["api_calls"]))
+            if want["kernel_ns"]:
+                share = 100 * want["attributed_kernel_ns"] / want["kernel_ns"]
+                self.assertAlmostEqual(float(row["nvtx_coverage_pct"] or 0), share, delta=0.00006)
+        self.assertEqual(set(rows), {p["pid"] for p in case.truth["pids"]})
+        by_pid = collections.Counter()
+        for r in case.report.rows("kernels_by_pid"):
+            by_pid[r["pid"]] += ns_of_ms(r["total_time_ms"])
+        self.assertEqual(by_pid, collections.Counter({p["pid"]: p["kernel_ns"] for p in case.truth["pids"] if p["kernel_ns"]}))
+
+    def test_memory(self):
+        self.each(self.check_memory)
+
+    def check_memory(self, case):
+        def label(labels, kind):
+            return labels[kind] if kind < len(labels) else f"kind {kind}"
+        want = {(label(COPY_KIND, m["copy_kind"]), label(MEM_KIND, m["src_kind"]), label(MEM_KIND, m["dst_kind"]),
+                 case.device[m["gpu"]]): (m["count"], m["bytes"], m["total_ns"]) for m in case.truth["memory"]}
+        want.update({("memset", None, label(MEM_KIND, m["mem_kind"]), case.device[m["gpu"]]): (m["count"], m["bytes"], m["total_ns"])
+                     for m in case.truth["memsets"]})
+        got = {(r["direction"], r["src_kind"], r["dst_kind"], r["device_id"]): (r["count"], r["total_bytes"], ns_of_ms(r["total_time_ms"]))
+               for r in case.report.rows("memory_transfers")}
+        known = {k: v for k, v in want.items() if "kind" not in " ".join(map(str, k))}
+        self.assertEqual(len(got), len(want))
+        self.assertEqual({k: v for k, v in got.items() if k in known}, known)
+        self.assertEqual(sorted(got.values()), sorted(want.values()))
+
+    def test_dropped_rows(self):
+        self.each(self.check_dropped_rows)
+
+    def check_dropped_rows(self, case):
+        want = collections.Counter({(d["table"], REASONS[d["reason"]]): d["count"] for d in case.truth["rows_dropped"]})
+        got = collections.Counter({(r["source_table"], r["check"]): r["count"] for r in case.report.rows("data_quality")
+                                   if r["check"].startswith("rows-")})
+        self.assertEqual(got, want)
+        self.assertEqual(case.report.rows("run_info")[0]["dropped_rows"], sum(want.values()))
+
+    def test_findings_and_caveats(self):
+        def check(case):
+            findings = case.report.findings()
+            self.assertEqual(set(case.truth["findings"]["must_fire"]) - findings, set(), "missing")
+            self.assertEqual(set(case.truth["findings"]["must_not_fire"]) & findings, set(), "unwanted")
+            caveats = case.report.caveats()
+            for name in case.truth["caveats"]:
+                if name in CAVEATS:
+                    self.assertIn(CAVEATS[name], caveats)
+        self.each(check)
+
+    def test_copy_bound_gets_no_launch_or_idle_advice(self):
+        for seed in ("1", *SEEDS):
+            findings = report(artifacts(trace("copy-bound", "--seed", seed))).findings()
+            self.assertIn("copy-bound", findings)
+            self.assertEqual(findings & GAP_ADVICE, set())
+
+    def test_hostile_values(self):
+        """What to do with absurd values is a choice; that utilisation stays below 100 % and everything adds up is not."""
+        result = report(artifacts(trace("hostile-values")))
+        for row in result.rows("gpu_utilization"):
+            self.assertLessEqual(row["busy_pct"], 100)
+            self.assertEqual(row["compute_ns"] + row["exposed_comm_ns"] + row["exposed_copy_ns"] + row["idle_ns"], row["window_ns"])
+            for name, value in row.items():
+                if name.endswith(("_ns", "_ms", "_pct")) and value is not None and not name.startswith("window_"):
+                    self.assertGreaterEqual(value, 0, name)
+        self.assertIn("rows-out-of-range", result.caveats())
+
+    def test_bench(self):
+        path = trace("bench", "--size", "2M")
+        case = Case(path)
+        self.check_kernels(case)
+        self.check_partition(case)
+        self.check_synchronisation(case)
+        self.check_memory(case)
+        self.check_processes(case)
+
+
+if __name__ == "__main__":
+    support.main()
