@@ -52,11 +52,16 @@ static bool same_group(const struct nai_memop_view *v, uint32_t a, uint32_t b) {
          v->dst_kind[a] == v->dst_kind[b];
 }
 
-static void put_kind(struct nai_table *table, int64_t row, int column, int32_t kind) {
-  const char *label = kind == KIND_NONE ? NULL : nai_mem_kind_label(kind);
+/* The label, or the number of a kind that has none. */
+static void put_label(struct nai_table *table, int64_t row, int column, const char *label, int32_t kind) {
   char other[32];
   snprintf(other, sizeof other, "kind %d", kind);
-  nai_set_str(table, row, column, kind == KIND_NONE ? NULL : label ? label : other);
+  nai_set_str(table, row, column, label ? label : other);
+}
+
+static void put_kind(struct nai_table *table, int64_t row, int column, int32_t kind) {
+  if (kind != KIND_NONE)
+    put_label(table, row, column, nai_mem_kind_label(kind), kind);
 }
 
 static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,
@@ -84,7 +89,8 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
   int64_t row = nai_table_add_row(table);
   static const struct nai_stats_columns to = {COUNT, TOTAL, -1, -1, -1, -1, P90, -1, -1};
   nai_put_stats(table, row, &to, &stats);
-  nai_set_str(table, row, DIRECTION, nai_model_direction(m, ops->row));
+  int32_t copy_kind = v->copy_kind[ops->row];
+  put_label(table, row, DIRECTION, is_copy ? nai_copy_kind_label(copy_kind) : "memset", copy_kind);
   put_kind(table, row, SRC, src);
   put_kind(table, row, DST, dst);
   nai_set_i64(table, row, DEVICE, gpu->device_id);

@@ -35,6 +35,8 @@ def key_of_name(record, field="name"):
     name = record.get(field) or record.get(field + "_hex", "")
     if field + "_hex" in record:
         name = bytes.fromhex(record[field + "_hex"]).decode("utf-8", "replace")
+    if len(name) > 8000:  # cut short in reports
+        return "long"
     tag = re.search(r"hx\d{3}", name)
     return tag.group() if tag else name
 
@@ -71,8 +73,11 @@ class Truth(unittest.TestCase):
         self.each(self.check_kernels)
 
     def check_kernels(self, case):
-        want = {(key_of_name(k), case.device[k["gpu"]]): (k["count"], k["total_ns"], k["min_ns"], k["max_ns"])
-                for k in case.truth["kernels"]}
+        want = {}
+        for k in case.truth["kernels"]:  # one entry per process; the report has one row per GPU
+            key = key_of_name(k), case.device[k["gpu"]]
+            count, total, least, most = want.get(key, (0, 0, k["min_ns"], 0))
+            want[key] = (count + k["count"], total + k["total_ns"], min(least, k["min_ns"]), max(most, k["max_ns"]))
         rows = case.report.rows("kernels")
         got = {(key_of_name(r, "kernel_name"), r["device_id"]): (r["call_count"], r["total_time_ns"], ns_of_us(r["min_duration_us"]),
                                                                  ns_of_us(r["max_duration_us"])) for r in rows}
@@ -128,11 +133,8 @@ class Truth(unittest.TestCase):
         rows = {(r["scope"], r["id"]): r for r in case.report.rows("launch_storm")}
         join = case.truth["join"]
         if join["kernels"]:
-            self.assertEqual(rows["all", None]["kernel_count"] if ("all", None) in rows else
-                             next(r for r in rows.values() if r["scope"] == "all")["kernel_count"], join["kernels"])
-            self.assertEqual(next(r for r in rows.values() if r["scope"] == "all")["launch_calls"], join["launch_calls"])
-        coverage = next(r for r in case.report.rows("nvtx_coverage") if r["scope"] == "all")
-        self.assertEqual(coverage["kernel_count"], join["kernels"])
+            whole = next(r for r in rows.values() if r["scope"] == "all")
+            self.assertEqual((whole["kernel_count"], whole["launch_calls"]), (join["kernels"], join["launch_calls"]))
         for gpu in case.truth["gpus"]:
             launch = gpu["launch"]
             if not launch["kernel_count"]:
@@ -142,8 +144,7 @@ class Truth(unittest.TestCase):
             self.assertEqual(int(row["window_s"] * 10**9), launch["window_ns"])
             for name in ("p50", "p90", "p99"):
                 self.assertAlmostEqual(float(row[f"{name}_kernel_us"]), launch[f"{name}_kernel_ns"] / 1000, delta=0.00051)
-            if launch["kernels_per_s"]:
-                self.assertAlmostEqual(float(row["kernels_per_s"]) / launch["kernels_per_s"], 1, places=6)
+            self.assertAlmostEqual(float(row["kernels_per_s"]), launch["kernels_per_s"], delta=0.00051)
 
     def test_synchronisation(self):
         self.each(self.check_synchronisation)
@@ -193,9 +194,9 @@ class Truth(unittest.TestCase):
             self.assertAlmostEqual(float(row["avg_duration_us"]) * 1000, durations / count, delta=0.51)
             if None not in selfs[key]:  # start/end ranges do not nest
                 self.assertEqual(ns_of_ms(row["self_time_ms"]), sum(selfs[key]), key)
-        coverage = next(r for r in case.report.rows("nvtx_coverage") if r["scope"] == "all")
-        self.assertEqual(ns_of_ms(coverage["attributed_kernel_time_ms"]), nvtx["attributed_kernel_ns"])
-        self.assertEqual(coverage["range_count"], nvtx["range_rows"])
+        coverage = [r for r in case.report.rows("nvtx_coverage") if r["scope"] == "all"]
+        self.assertEqual([(ns_of_ms(r["attributed_kernel_time_ms"]), r["kernel_count"], r["range_count"]) for r in coverage],
+                         [(nvtx["attributed_kernel_ns"], case.truth["join"]["kernels"], nvtx["range_rows"])] if nvtx["ranges"] else [])
 
     def test_phases(self):
         checked = 0
@@ -246,16 +247,14 @@ class Truth(unittest.TestCase):
     def check_memory(self, case):
         def label(labels, kind):
             return labels[kind] if kind < len(labels) else f"kind {kind}"
+        set_kind = MEM_KIND if case.truth["schema"] > 2019 else [None] * len(MEM_KIND)  # memKind came later
         want = {(label(COPY_KIND, m["copy_kind"]), label(MEM_KIND, m["src_kind"]), label(MEM_KIND, m["dst_kind"]),
                  case.device[m["gpu"]]): (m["count"], m["bytes"], m["total_ns"]) for m in case.truth["memory"]}
-        want.update({("memset", None, label(MEM_KIND, m["mem_kind"]), case.device[m["gpu"]]): (m["count"], m["bytes"], m["total_ns"])
+        want.update({("memset", None, label(set_kind, m["mem_kind"]), case.device[m["gpu"]]): (m["count"], m["bytes"], m["total_ns"])
                      for m in case.truth["memsets"]})
         got = {(r["direction"], r["src_kind"], r["dst_kind"], r["device_id"]): (r["count"], r["total_bytes"], ns_of_ms(r["total_time_ms"]))
                for r in case.report.rows("memory_transfers")}
-        known = {k: v for k, v in want.items() if "kind" not in " ".join(map(str, k))}
-        self.assertEqual(len(got), len(want))
-        self.assertEqual({k: v for k, v in got.items() if k in known}, known)
-        self.assertEqual(sorted(got.values()), sorted(want.values()))
+        self.assertEqual(got, want)
 
     def test_dropped_rows(self):
         self.each(self.check_dropped_rows)
@@ -270,7 +269,10 @@ class Truth(unittest.TestCase):
     def test_findings_and_caveats(self):
         def check(case):
             findings = case.report.findings()
-            self.assertEqual(set(case.truth["findings"]["must_fire"]) - findings, set(), "missing")
+            must = set(case.truth["findings"]["must_fire"])
+            if "DIAGNOSTIC_EVENT" not in case.truth["rows"]:  # oldest exporters write no diagnostics
+                must.discard("trace-health")
+            self.assertEqual(must - findings, set(), "missing")
             self.assertEqual(set(case.truth["findings"]["must_not_fire"]) & findings, set(), "unwanted")
             caveats = case.report.caveats()
             for name in case.truth["caveats"]:
