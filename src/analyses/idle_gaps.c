@@ -1,8 +1,6 @@
 /* When did each GPU have nothing to do, and why? Tables gpu_idle_gaps, idle_causes. */
 #include "analyses/analysis.h"
 
-#include "base/sort.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,23 +204,7 @@ static const char *host_activity(const struct nai_model *m, const struct gap *ga
 
 /* --- gaps ----------------------------------------------------------------------------------------------------------- */
 
-struct gaps {
-  struct gap *v;
-  size_t count;
-};
-
-static void collect(struct gaps *out, const struct nai_model *m, int32_t index) {
-  const struct nai_gpu *gpu = &m->gpus[index];
-  int64_t at = gpu->window_start;
-  for (size_t i = 0; i < gpu->all.count; i++) {
-    if (gpu->all.v[i].start > at)
-      out->v[out->count++] = (struct gap){at, gpu->all.v[i].start, gpu->opener[i], index, UNKNOWN};
-    at = gpu->all.v[i].end;
-  }
-  if (gpu->window_end > at) /* only zero-length operations follow */
-    out->v[out->count++] = (struct gap){at, gpu->window_end, NAI_NO_ROW, index, UNKNOWN};
-}
-
+/* Longest first; among equals by GPU and time. */
 static int longest_first(const void *pa, const void *pb) {
   const struct gap *a = pa, *b = pb;
   int64_t la = a->end - a->start, lb = b->end - b->start;
@@ -233,15 +215,61 @@ static int longest_first(const void *pa, const void *pb) {
   return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Length that only MAX_GAPS gaps exceed, so that not all need sorting. */
-static int64_t length_limit(const struct gaps *gaps, int64_t *lengths) {
-  if (gaps->count <= MAX_GAPS)
-    return 0;
-  for (size_t i = 0; i < gaps->count; i++)
-    lengths[i] = gaps->v[i].end - gaps->v[i].start;
-  size_t k = gaps->count - MAX_GAPS;
-  nai_select_i64(lengths, gaps->count, k);
-  return lengths[k];
+/* The longest gaps met so far: a heap with the shortest of them on top. */
+struct longest {
+  struct gap *v;
+  size_t count;
+};
+
+static void sift_down(struct gap *v, size_t count, size_t at) {
+  for (size_t child; (child = 2 * at + 1) < count; at = child) {
+    if (child + 1 < count && longest_first(&v[child + 1], &v[child]) > 0)
+      child++;
+    if (longest_first(&v[child], &v[at]) <= 0)
+      return;
+    struct gap swap = v[at];
+    v[at] = v[child];
+    v[child] = swap;
+  }
+}
+
+static void keep_longest(struct longest *heap, const struct gap *gap) {
+  if (heap->count < MAX_GAPS) {
+    heap->v[heap->count++] = *gap;
+    for (size_t i = heap->count / 2; heap->count == MAX_GAPS && i-- > 0;)
+      sift_down(heap->v, heap->count, i);
+  } else if (longest_first(gap, &heap->v[0]) < 0) {
+    heap->v[0] = *gap;
+    sift_down(heap->v, heap->count, 0);
+  }
+}
+
+struct cause_sum {
+  int64_t count, total_ns;
+  struct gap longest;
+};
+
+static void take_gap(struct cause_sum *sums, struct longest *heap, const struct nai_model *m, struct gap gap) {
+  gap.cause = (uint8_t)cause_of(m, &gap);
+  struct cause_sum *sum = &sums[(size_t)gap.gpu * CAUSES + gap.cause];
+  if (gap.end - gap.start > sum->longest.end - sum->longest.start)
+    sum->longest = gap;
+  sum->count++;
+  sum->total_ns += gap.end - gap.start;
+  keep_longest(heap, &gap);
+}
+
+/* Every gap of a GPU's window, in order. */
+static void take_gpu(struct cause_sum *sums, struct longest *heap, const struct nai_model *m, int32_t index) {
+  const struct nai_gpu *gpu = &m->gpus[index];
+  int64_t at = gpu->window_start;
+  for (size_t i = 0; i < gpu->all.count; i++) {
+    if (gpu->all.v[i].start > at)
+      take_gap(sums, heap, m, (struct gap){at, gpu->all.v[i].start, gpu->opener[i], index, UNKNOWN});
+    at = gpu->all.v[i].end;
+  }
+  if (gpu->window_end > at) /* only zero-length operations follow */
+    take_gap(sums, heap, m, (struct gap){at, gpu->window_end, NAI_NO_ROW, index, UNKNOWN});
 }
 
 static void put_gap(struct nai_table *table, const struct nai_model *m, const struct gap *gap) {
@@ -273,39 +301,7 @@ static void put_gap(struct nai_table *table, const struct nai_model *m, const st
   nai_set_str(table, row, NVTX_RANGE, nai_model_range_name(m, m->api_range[launch]));
 }
 
-static int put_longest(struct nai_table *table, const struct nai_model *m, struct gaps *gaps, struct nai_err *err) {
-  int64_t *lengths = malloc((gaps->count + 1) * sizeof *lengths);
-  if (!lengths)
-    return nai_err_nomem(err);
-  int64_t limit = length_limit(gaps, lengths);
-  free(lengths);
-  size_t kept = 0;
-  for (size_t i = 0; i < gaps->count; i++)
-    if (gaps->v[i].end - gaps->v[i].start >= limit)
-      gaps->v[kept++] = gaps->v[i];
-  qsort(gaps->v, kept, sizeof *gaps->v, longest_first);
-  for (size_t i = 0; i < kept && i < MAX_GAPS; i++)
-    put_gap(table, m, &gaps->v[i]);
-  return NAI_OK;
-}
-
-struct cause_sum {
-  int64_t count, total_ns;
-  struct gap longest;
-};
-
-static int put_causes(struct nai_table *table, const struct nai_model *m, const struct gaps *gaps, struct nai_err *err) {
-  struct cause_sum *sums = calloc((size_t)m->gpu_count * CAUSES + 1, sizeof *sums);
-  if (!sums)
-    return nai_err_nomem(err);
-  for (size_t i = 0; i < gaps->count; i++) {
-    const struct gap *gap = &gaps->v[i];
-    struct cause_sum *sum = &sums[(size_t)gap->gpu * CAUSES + gap->cause];
-    if (gap->end - gap->start > sum->longest.end - sum->longest.start)
-      sum->longest = *gap;
-    sum->count++;
-    sum->total_ns += gap->end - gap->start;
-  }
+static int put_causes(struct nai_table *table, const struct nai_model *m, const struct cause_sum *sums, struct nai_err *err) {
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     const struct nai_gpu *gpu = &m->gpus[g];
     int64_t window = gpu->window_end - gpu->window_start, idle = window - nai_intervals_total(&gpu->all);
@@ -325,27 +321,24 @@ static int put_causes(struct nai_table *table, const struct nai_model *m, const 
       nai_set_i64(table, row, C_LONGEST_END, sum->longest.end);
     }
   }
-  free(sums);
   static const struct nai_sort_by order[] = {{C_DEVICE, false}, {C_TOTAL_NS, true}, {C_CAUSE, false}};
   return nai_table_sort(table, order, 3, err);
 }
 
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
-  struct gaps gaps = {0};
-  size_t most = 0;
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    most += m->gpus[g].all.count + 1;
-  gaps.v = malloc((most + 1) * sizeof *gaps.v);
-  if (!gaps.v)
-    return nai_err_nomem(err);
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    collect(&gaps, m, (int32_t)g);
-  for (size_t i = 0; i < gaps.count; i++)
-    gaps.v[i].cause = (uint8_t)cause_of(m, &gaps.v[i]);
-  int rc = put_causes(tables[1], m, &gaps, err);
-  if (!rc)
-    rc = put_longest(tables[0], m, &gaps, err);
-  free(gaps.v);
+  struct longest heap = {malloc(MAX_GAPS * sizeof *heap.v), 0};
+  struct cause_sum *sums = calloc((size_t)m->gpu_count * CAUSES + 1, sizeof *sums);
+  int rc = heap.v && sums ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
+    take_gpu(sums, &heap, m, (int32_t)g);
+  if (!rc) {
+    qsort(heap.v, heap.count, sizeof *heap.v, longest_first);
+    for (size_t i = 0; i < heap.count; i++)
+      put_gap(tables[0], m, &heap.v[i]);
+    rc = put_causes(tables[1], m, sums, err);
+  }
+  free(heap.v);
+  free(sums);
   return rc;
 }
 

@@ -108,8 +108,10 @@ static void put_launches(struct nai_table *table, int64_t row, const struct nai_
     s->seen[api] = 1;
   }
   nai_set_i64(table, row, LAUNCH_CALLS, calls);
-  nai_set_f64(table, row, LATENCY_P50, nai_quantile_i64(s->values, joined, 0.50));
-  nai_set_f64(table, row, LATENCY_P90, nai_quantile_i64(s->values, joined, 0.90));
+  double latency[2];
+  nai_quantiles_i64(latency, s->values, joined, (const double[]){0.50, 0.90}, 2);
+  nai_set_f64(table, row, LATENCY_P50, latency[0]);
+  nai_set_f64(table, row, LATENCY_P90, latency[1]);
   uint32_t after = 0;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t api = m->kernel_api[s->rows[i]];
@@ -148,6 +150,13 @@ static void put_scope(struct nai_table *table, const struct nai_model *m, struct
 /* All kernels, by start. */
 static int order_kernels(uint32_t *rows, const struct nai_model *m, struct nai_err *err) {
   uint32_t n = m->kernels.n;
+  bool ordered = true;
+  for (uint32_t i = 0; i < n; i++) {
+    rows[i] = i;
+    ordered &= i == 0 || m->kernels.start[i - 1] <= m->kernels.start[i];
+  }
+  if (ordered)
+    return NAI_OK;
   struct nai_key *keys = malloc(((size_t)n + 1) * sizeof *keys);
   if (!keys)
     return nai_err_nomem(err);

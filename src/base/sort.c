@@ -62,19 +62,49 @@ static void swap_i64(int64_t *a, int64_t *b) {
   *b = t;
 }
 
+static uint64_t next_random(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return *state >> 33;
+}
+
+static int compare_i64(const void *pa, const void *pb) {
+  int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+  return (a > b) - (a < b);
+}
+
+/* Two values that most likely enclose the k-th of v[lo..hi), close together: from a sorted sample. For short ranges, and
+ * where that did not help before (few distinct values), one value. */
+static void choose_pivots(int64_t *low, int64_t *high, const int64_t *v, size_t lo, size_t hi, size_t k, bool one,
+                          uint64_t *random) {
+  enum { SAMPLE = 256, MARGIN = 20 };
+  if (one || hi - lo <= 4 * SAMPLE) {
+    *low = *high = v[lo + (size_t)(next_random(random) % (hi - lo))];
+    return;
+  }
+  int64_t sample[SAMPLE];
+  for (int i = 0; i < SAMPLE; i++)
+    sample[i] = v[lo + (size_t)(next_random(random) % (hi - lo))];
+  qsort(sample, SAMPLE, sizeof *sample, compare_i64);
+  int at = (int)((double)(k - lo) / (double)(hi - lo) * SAMPLE);
+  *low = sample[at > MARGIN ? at - MARGIN : 0];
+  *high = sample[at + MARGIN < SAMPLE ? at + MARGIN : SAMPLE - 1];
+}
+
 void nai_select_i64(int64_t *v, size_t count, size_t k) {
   size_t lo = 0, hi = count;
-  /* A pseudo-random pivot with a fixed seed: adversarial input cannot foresee it cheaply, results never depend on it. */
+  /* Pseudo-random with a fixed seed: adversarial input cannot foresee it cheaply, results never depend on it. */
   uint64_t random = 0x9e3779b97f4a7c15u;
+  bool one = false;
   while (hi - lo > 1) {
-    random = random * 6364136223846793005u + 1442695040888963407u;
-    int64_t pivot = v[lo + (size_t)((random >> 33) % (hi - lo))];
-    /* Three-way partition, so that runs of equal durations cost one pass. */
+    int64_t low, high;
+    size_t before = hi - lo;
+    choose_pivots(&low, &high, v, lo, hi, k, one, &random);
+    /* Into < low, low..high, > high; runs of equal durations cost one pass. */
     size_t less = lo, i = lo, greater = hi;
     while (i < greater) {
-      if (v[i] < pivot)
+      if (v[i] < low)
         swap_i64(&v[i++], &v[less++]);
-      else if (v[i] > pivot)
+      else if (v[i] > high)
         swap_i64(&v[i], &v[--greater]);
       else
         i++;
@@ -83,25 +113,54 @@ void nai_select_i64(int64_t *v, size_t count, size_t k) {
       hi = less;
     else if (k >= greater)
       lo = greater;
-    else
+    else if (low == high)
       return;
+    else {
+      lo = less;
+      hi = greater;
+    }
+    one = hi - lo > before / 2;
   }
 }
 
-double nai_quantile_i64(int64_t *v, size_t count, double q) {
-  if (count == 0)
-    return NAN;
+/* The quantile, and the rank below it: what lies at higher ranks is not needed for lower quantiles. */
+static double quantile_within(int64_t *v, size_t count, size_t limit, double q, size_t *rank) {
   double position = q * (double)(count - 1);
   size_t below = (size_t)position;
   if (below >= count - 1)
     below = count - 1;
-  nai_select_i64(v, count, below);
+  *rank = below;
   double fraction = position - (double)below;
+  nai_select_i64(v, limit, below);
   if (fraction <= 0 || below + 1 >= count)
     return (double)v[below];
   int64_t next = v[below + 1];
-  for (size_t i = below + 2; i < count; i++)
+  for (size_t i = below + 2; i < limit; i++)
     if (v[i] < next)
       next = v[i];
   return (double)v[below] + fraction * (double)((uint64_t)next - (uint64_t)v[below]);
+}
+
+void nai_quantiles_i64(double *out, int64_t *v, size_t count, const double *q, int quantiles) {
+  size_t limit = count; /* v[0..limit) are the smallest values */
+  for (int i = quantiles - 1; i >= 0; i--) {
+    size_t rank = 0;
+    out[i] = count ? quantile_within(v, count, limit, q[i], &rank) : NAN;
+    /* One rank more stays: a lower quantile may interpolate with it. */
+    size_t keep = rank + 2;
+    if (count && keep < limit) {
+      size_t least = rank + 1;
+      for (size_t k = rank + 2; k < limit; k++)
+        if (v[k] < v[least])
+          least = k;
+      swap_i64(&v[rank + 1], &v[least]);
+      limit = keep;
+    }
+  }
+}
+
+double nai_quantile_i64(int64_t *v, size_t count, double q) {
+  double result;
+  nai_quantiles_i64(&result, v, count, &q, 1);
+  return result;
 }

@@ -23,6 +23,10 @@ NAI_MUST_CHECK int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_
 /* Reorders v so that v[k] is the k-th smallest, smaller ones before it, larger ones after it. Expected O(count). */
 void nai_select_i64(int64_t *v, size_t count, size_t k);
 
+/* out[i] = quantile q[i]; q ascends. Each by linear interpolation between closest ranks, position q*(count-1). Reorders v.
+ * NaN when empty. */
+void nai_quantiles_i64(double *out, int64_t *v, size_t count, const double *q, int quantiles);
+
 /* Quantile q (0..1) by linear interpolation between closest ranks, position q*(count-1). Reorders v. NaN when empty. */
 double nai_quantile_i64(int64_t *v, size_t count, double q);
 

@@ -76,7 +76,6 @@ struct nai_op {
   uint32_t row;  /* of kernel_events, memop_events or graph_events */
   uint8_t type;  /* enum nai_op_type */
   bool communication;
-  int32_t stream;
 };
 
 /* What one GPU did. Unions are over all its streams and processes; window = first op start .. last op end. */
@@ -88,13 +87,12 @@ struct nai_gpu {
   struct nai_intervals compute;      /* kernels but communication, and graph envelopes */
   struct nai_intervals communication;
   struct nai_intervals copy;         /* memcpy and memset */
-  struct nai_intervals kernels;      /* all kernels (the kernel-only estimate other tools print) */
-  struct nai_intervals graphs;       /* graph envelopes */
+  int64_t kernel_busy_ns, kernel_window_start, kernel_window_end; /* kernels only: the estimate other tools print */
+  int64_t graph_ns;                  /* union of graph envelopes */
   struct nai_intervals all;
   uint32_t *opener;                  /* opener[i]: ops index of the operation that begins all.v[i] */
   struct nai_intervals exposed_communication; /* communication \ compute */
   struct nai_intervals exposed_copy;          /* copy \ (compute U communication) */
-  struct nai_coverage busy;                   /* of `all` */
 };
 
 struct nai_model {

@@ -412,6 +412,9 @@ static int open_checked(struct nai_table *table, const char *path, const struct 
     return rc;
   if (schema && !nai_schema_equal(schema, &b->schema))
     return nai_err_set(err, NAI_ESTALE, "\"%s\" has other columns than this version of the program writes", path);
+  /* Columns the file shares have no data of their own, whatever the caller's schema says about them. */
+  table->schema = &b->schema;
+  nai_table_share_columns(table);
   table->schema = schema ? schema : &b->schema;
   nai_table_share_columns(table);
   return NAI_OK;

@@ -32,6 +32,14 @@ bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
   return true;
 }
 
+void nai_intervals_trim(struct nai_intervals *set) {
+  struct nai_interval *v = set->count ? realloc(set->v, set->count * sizeof *v) : NULL;
+  if (v) {
+    set->v = v;
+    set->capacity = set->count;
+  }
+}
+
 void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b) {
   size_t i = 0, j = 0;
   while (i < a->count || j < b->count) {

@@ -22,6 +22,8 @@ void nai_intervals_free(struct nai_intervals *set);
 /* Adds [start, end) where start is not before the start of any interval added earlier: touching and overlapping ones
  * merge, empty ones are ignored. Returns true when a new interval began. */
 bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end);
+/* Gives back memory reserved for growth. */
+void nai_intervals_trim(struct nai_intervals *set);
 /* out = a union b, a minus b, a intersected with b. `out` is empty at first and none of the inputs. */
 void nai_intervals_union(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b);
 void nai_intervals_subtract(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b);

@@ -53,9 +53,11 @@ struct nai_stats nai_stats_of(int64_t *values, uint32_t count) {
   /* Exact integers up to the division: no cancellation. total^2 / n < 2^124. */
   if (count > 1)
     s.stddev = sqrt((double)(squares - (wide)s.total * s.total / count) / (count - 1));
-  s.p50 = nai_quantile_i64(values, count, 0.50);
-  s.p90 = nai_quantile_i64(values, count, 0.90);
-  s.p99 = nai_quantile_i64(values, count, 0.99);
+  double quantiles[3];
+  nai_quantiles_i64(quantiles, values, count, (const double[]){0.50, 0.90, 0.99}, 3);
+  s.p50 = quantiles[0];
+  s.p90 = quantiles[1];
+  s.p99 = quantiles[2];
   return s;
 }
 

@@ -33,12 +33,12 @@ struct key {
 static struct key key_of(const struct nai_model *m, const struct nai_op *op) {
   switch (op->type) {
   case NAI_OP_KERNEL:
-    return (struct key){LANE_KERNEL, m->kernels.process[op->row], m->kernels.context[op->row], op->stream};
+    return (struct key){LANE_KERNEL, m->kernels.process[op->row], m->kernels.context[op->row], m->kernels.stream[op->row]};
   case NAI_OP_GRAPH:
-    return (struct key){LANE_GRAPH, m->graphs.process[op->row], m->graphs.context[op->row], op->stream};
+    return (struct key){LANE_GRAPH, m->graphs.process[op->row], m->graphs.context[op->row], m->graphs.stream[op->row]};
   default:
     return (struct key){op->type == NAI_OP_COPY ? LANE_COPY : LANE_SET, m->memops.process[op->row],
-                        m->memops.context[op->row], op->stream};
+                        m->memops.context[op->row], m->memops.stream[op->row]};
   }
 }
 
