@@ -1,0 +1,331 @@
+/* Tables: cells, sorting, the file form, and damaged files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/fs.h"
+#include "table/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct nai_column_def columns[] = {
+    {"name", NAI_STR, NAI_TEXT, "a name", NULL},
+    {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", NULL},
+    {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end", NULL},
+    {"total_ns", NAI_I64, NAI_NS, "time", NULL},
+    {"total_ms", NAI_I64, NAI_MS, "the same time", "total_ns"},
+    {"share_pct", NAI_F64, NAI_PCT, "share", NULL},
+    {"device_id", NAI_I32, NAI_ID, "device", NULL},
+};
+static const struct nai_schema schema = NAI_SCHEMA("sample", "Sample", "a row", columns);
+enum { NAME, START, END, TOTAL_NS, TOTAL_MS, SHARE, DEVICE };
+
+static char directory[] = "/tmp/nai-table-XXXXXX";
+
+static const char *in_directory(const char *name) {
+  static char path[256];
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  return path;
+}
+
+static int make_directory(void **state) {
+  (void)state;
+  return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state) {
+  (void)state;
+  return nai_fs_remove_tree(directory, NULL);
+}
+
+static void fill_row(struct nai_table *table, int64_t row, int i) {
+  static const char *const names[] = {"beta", "alpha", "", NULL, "a|<b>\xc3\xa9"};
+  nai_set_str(table, row, NAME, names[i % 5]);
+  nai_set_i64(table, row, START, i * 1000);
+  nai_set_i64(table, row, END, i * 1000 + 10);
+  if (i % 4)
+    nai_set_i64(table, row, TOTAL_NS, 136355595 - i);
+  if (i % 3)
+    nai_set_f64(table, row, SHARE, i / 8.0);
+  nai_set_i64(table, row, DEVICE, i % 7 ? i % 2 : INT64_C(1) << 40); /* too large for 32 bits: NULL */
+}
+
+static struct nai_table *sample(int rows) {
+  struct nai_table *table = NULL;
+  struct nai_err err = {0};
+  assert_int_equal(nai_table_new(&table, &schema, &err), 0);
+  for (int i = 0; i < rows; i++)
+    fill_row(table, nai_table_add_row(table), i);
+  assert_int_equal(nai_table_check(table, &err), 0);
+  return table;
+}
+
+static bool same_value(const struct nai_value *a, const struct nai_value *b) {
+  if (a->type != b->type || a->null != b->null)
+    return false;
+  if (a->null)
+    return true;
+  return a->type == NAI_STR ? strcmp(a->s, b->s) == 0 : a->type == NAI_F64 ? a->f == b->f : a->i == b->i;
+}
+
+static bool same_content(const struct nai_table *a, const struct nai_table *b) {
+  if (!nai_schema_equal(a->schema, b->schema) || a->rows != b->rows)
+    return false;
+  for (int64_t row = 0; row < a->rows; row++)
+    for (int c = 0; c < (int)a->schema->column_count; c++) {
+      struct nai_value va = nai_table_value(a, row, c), vb = nai_table_value(b, row, c);
+      if (!same_value(&va, &vb))
+        return false;
+    }
+  return true;
+}
+
+static void test_cells(void **state) {
+  (void)state;
+  struct nai_table *table = sample(100);
+  assert_int_equal(table->rows, 100);
+  assert_string_equal(nai_get_str(table, 1, NAME), "alpha");
+  assert_string_equal(nai_get_str(table, 3, NAME), "");
+  assert_true(nai_table_value(table, 3, NAME).null);
+  assert_false(nai_table_value(table, 2, NAME).null);
+  assert_int_equal(nai_get_i64(table, 5, TOTAL_NS), 136355590);
+  assert_int_equal(nai_get_i64(table, 5, TOTAL_MS), 136355590); /* twins share their data */
+  assert_ptr_equal(table->columns[TOTAL_NS], table->columns[TOTAL_MS]);
+  assert_int_equal(nai_get_i64(table, 4, TOTAL_MS), NAI_NULL_I64);
+  assert_true(isnan(nai_get_f64(table, 3, SHARE)));
+  assert_true(nai_get_f64(table, 4, SHARE) == 0.5);
+  assert_int_equal(nai_get_i64(table, 0, DEVICE), NAI_NULL_I64);
+  assert_int_equal(nai_get_i64(table, 1, DEVICE), 1);
+  assert_true(nai_get_f64(table, 1, DEVICE) == 1.0);
+  nai_table_truncate(table, 10);
+  nai_table_truncate(table, 50);
+  assert_int_equal(table->rows, 10);
+  nai_table_free(table);
+  nai_table_free(NULL);
+}
+
+static void test_printing(void **state) {
+  (void)state;
+  static const struct {
+    enum nai_type type;
+    enum nai_unit unit;
+    int64_t i;
+    double f;
+    const char *machine, *human;
+  } cases[] = {
+      {NAI_I64, NAI_NS, 136355595, 0, "136355595", "136.4 ms"},
+      {NAI_I64, NAI_US, 136355595, 0, "136355.595", "136.4 ms"},
+      {NAI_I64, NAI_MS, 136355595, 0, "136.355595", "136.4 ms"},
+      {NAI_I64, NAI_S, 136355595, 0, "0.136355595", "136.4 ms"},
+      {NAI_F64, NAI_MS, 0, 1500000, "1.500000", "1.50 ms"},
+      {NAI_I64, NAI_TIMESTAMP_NS, 1234567890, 0, "1234567890", "1.234567 s"},
+      {NAI_I64, NAI_BYTES, 2048, 0, "2048", "2.0 KiB"},
+      {NAI_F64, NAI_PCT, 0, 41.9, "41.9000", "41.9 %"},
+      {NAI_I64, NAI_COUNT, 1234, 0, "1234", "1,234"},
+      {NAI_I64, NAI_ID, INT64_C(0x0123456789abcdef), 0, "81985529216486895", "81985529216486895"},
+      {NAI_F64, NAI_PER_S, 0, 1234.5678, "1234.568", "1,235/s"},
+      {NAI_F64, NAI_GB_PER_S, 0, 3.14159, "3.141590", "3.14 GB/s"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct nai_value value = {.type = cases[i].type, .i = cases[i].i, .f = cases[i].f};
+    struct nai_buf machine = {0}, human = {0};
+    nai_value_print(&machine, cases[i].unit, &value);
+    nai_value_print_human(&human, cases[i].unit, &value);
+    assert_string_equal(machine.data, cases[i].machine);
+    assert_string_equal(human.data, cases[i].human);
+    value.null = true;
+    nai_buf_clear(&machine);
+    nai_value_print(&machine, cases[i].unit, &value);
+    assert_int_equal(machine.len, 0);
+    assert_true(isnan(nai_value_number(cases[i].unit, &value)));
+    nai_buf_free(&machine);
+    nai_buf_free(&human);
+  }
+  assert_true(nai_value_number(NAI_MS, &(struct nai_value){.type = NAI_I64, .i = 1500000}) == 1.5);
+}
+
+static void test_schema(void **state) {
+  (void)state;
+  int start = -1, end = -1;
+  assert_int_equal(nai_schema_column(&schema, "share_pct"), SHARE);
+  assert_int_equal(nai_schema_column(&schema, "nope"), -1);
+  assert_true(nai_schema_place(&start, &end, &schema));
+  assert_int_equal(start, START);
+  assert_int_equal(end, END);
+  struct nai_schema shorter = schema;
+  shorter.column_count = 2;
+  assert_false(nai_schema_place(&start, &end, &shorter));
+  assert_false(nai_schema_equal(&schema, &shorter));
+}
+
+static void test_sort(void **state) {
+  (void)state;
+  struct nai_table *table = sample(200);
+  const struct nai_sort_by by[] = {{NAME, false}, {SHARE, true}};
+  assert_int_equal(nai_table_sort(table, by, 2, NULL), 0);
+  for (int64_t row = 1; row < table->rows; row++) {
+    struct nai_value a = nai_table_value(table, row - 1, NAME), b = nai_table_value(table, row, NAME);
+    assert_true(a.null || (!b.null && strcmp(a.s, b.s) <= 0)); /* NULL first */
+    if (a.null != b.null || strcmp(nai_get_str(table, row - 1, NAME), nai_get_str(table, row, NAME)) != 0)
+      continue;
+    struct nai_value fa = nai_table_value(table, row - 1, SHARE), fb = nai_table_value(table, row, SHARE);
+    assert_true(fb.null || (!fa.null && fa.f >= fb.f)); /* NULL last, descending */
+    if (fa.null && fb.null)
+      assert_true(nai_get_i64(table, row - 1, START) < nai_get_i64(table, row, START)); /* stable */
+  }
+  for (int64_t row = 0; row < table->rows; row++) /* rows stay whole */
+    assert_int_equal(nai_get_i64(table, row, END), nai_get_i64(table, row, START) + 10);
+  nai_table_free(table);
+}
+
+static void test_file_round_trip(void **state) {
+  (void)state;
+  static const int sizes[] = {0, 1, 2, 7, 64, 1000};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    struct nai_err err = {0};
+    struct nai_table *table = sample(sizes[s]), *read = NULL, *own = NULL;
+    const char *path = in_directory("t.ntab");
+    assert_int_equal(nai_table_write(table, path, &err), 0);
+    assert_int_equal(nai_table_open(&read, path, &schema, &err), 0);
+    assert_true(same_content(table, read));
+    assert_ptr_equal(read->schema, &schema);
+    if (sizes[s])
+      assert_ptr_equal(read->columns[TOTAL_NS], read->columns[TOTAL_MS]);
+    if (sizes[s] > 2) {
+      assert_int_equal(nai_strings_find(&read->strings, "alpha", 5), nai_strings_find(&table->strings, "alpha", 5));
+      assert_int_equal(nai_strings_find(&read->strings, "nope", 4), NAI_NO_STRING);
+    }
+    assert_int_equal(nai_table_open(&own, path, NULL, &err), 0); /* with the schema in the file */
+    assert_true(same_content(table, own));
+    assert_string_equal(own->schema->title, "Sample");
+    assert_string_equal(own->schema->columns[TOTAL_MS].same_as, "total_ns");
+    assert_string_equal(own->schema->columns[SHARE].description, "share");
+    nai_table_free(read);
+    nai_table_free(own);
+    nai_table_free(table);
+  }
+}
+
+static void test_create_and_seal(void **state) {
+  (void)state;
+  struct nai_err err = {0};
+  struct nai_table *table = sample(33), *made = NULL, *read = NULL;
+  const char *path = in_directory("made.ntab");
+  assert_int_equal(nai_table_create(&made, &schema, 40, path, &err), 0);
+  assert_int_equal(made->capacity, 40);
+  made->rows = 40;
+  for (int i = 0; i < 40; i++) {
+    nai_set_i64(made, i, TOTAL_NS, NAI_NULL_I64);
+    nai_set_f64(made, i, SHARE, NAN);
+    fill_row(made, i, i);
+  }
+  made->rows = 33; /* fewer than there is room for */
+  assert_int_equal(nai_table_seal(made, &err), 0);
+  assert_int_equal(nai_table_open(&read, path, &schema, &err), 0);
+  assert_true(same_content(table, read));
+  assert_true(same_content(table, made));
+  nai_table_free(read);
+  nai_table_free(made);
+  /* The same cells give the same file, whatever once stood behind the last row. */
+  struct nai_buf first = {0}, second = {0};
+  assert_int_equal(nai_fs_read(&first, path, 1 << 20, NAI_EIO, &err), 0);
+  assert_int_equal(nai_table_create(&made, &schema, 40, path, &err), 0);
+  made->rows = 33;
+  for (int i = 0; i < 33; i++) {
+    nai_set_i64(made, i, TOTAL_NS, NAI_NULL_I64);
+    nai_set_f64(made, i, SHARE, NAN);
+    fill_row(made, i, i);
+  }
+  assert_int_equal(nai_table_seal(made, &err), 0);
+  assert_int_equal(nai_fs_read(&second, path, 1 << 20, NAI_EIO, &err), 0);
+  assert_int_equal(first.len, second.len);
+  assert_memory_equal(first.data, second.data, first.len);
+  nai_table_free(made);
+  nai_table_free(table);
+  nai_buf_free(&first);
+  nai_buf_free(&second);
+  assert_int_equal(nai_table_create(&made, &schema, 1, "/nonexistent/x.ntab", &err), NAI_EIO);
+}
+
+static void test_other_schema_is_refused(void **state) {
+  (void)state;
+  struct nai_err err = {0};
+  struct nai_table *table = sample(3), *read = NULL;
+  char path[sizeof directory + 16];
+  snprintf(path, sizeof path, "%s", in_directory("other.ntab"));
+  struct nai_column_def changed[sizeof columns / sizeof *columns];
+  memcpy(changed, columns, sizeof columns);
+  changed[SHARE].unit = NAI_COUNT;
+  struct nai_schema other = schema;
+  other.columns = changed;
+  assert_int_equal(nai_table_write(table, path, &err), 0);
+  assert_int_equal(nai_table_open(&read, path, &other, &err), NAI_ESTALE);
+  assert_non_null(strstr(err.msg, "other columns"));
+  /* Which columns share their data is the file's business. */
+  memcpy(changed, columns, sizeof columns);
+  changed[TOTAL_MS].same_as = NULL;
+  assert_int_equal(nai_table_open(&read, path, &other, &err), 0);
+  assert_true(same_content(table, read));
+  nai_table_free(read);
+  assert_int_equal(nai_table_open(&read, in_directory("missing.ntab"), &schema, &err), NAI_ESTALE);
+  assert_int_equal(nai_fs_write(in_directory("x.ntab"), "SQLite format 3", 16, &err), 0);
+  assert_int_equal(nai_table_open(&read, in_directory("x.ntab"), &schema, &err), NAI_ESTALE);
+  nai_table_free(table);
+}
+
+/* Whatever is in the file: refused, or the content that was written. */
+static void expect_stale_or_same(const struct nai_table *table, const void *bytes, size_t len, const char *what,
+                                 size_t at) {
+  struct nai_err err = {0};
+  struct nai_table *read = NULL;
+  const char *path = in_directory("damaged.ntab");
+  assert_int_equal(nai_fs_write(path, bytes, len, &err), 0);
+  for (int own = 0; own < 2; own++) {
+    int rc = nai_table_open(&read, path, own ? NULL : &schema, &err);
+    if (rc != NAI_ESTALE && (rc || !same_content(table, read)))
+      fail_msg("%s %zu: rc %d %s", what, at, rc, err.msg);
+    if (!rc)
+      nai_table_free(read);
+  }
+}
+
+static void test_damaged_files(void **state) {
+  (void)state;
+  struct nai_err err = {0};
+  struct nai_table *table = sample(6);
+  struct nai_buf good = {0};
+  assert_int_equal(nai_table_write(table, in_directory("good.ntab"), &err), 0);
+  assert_int_equal(nai_fs_read(&good, in_directory("good.ntab"), 1 << 20, NAI_EIO, &err), 0);
+  for (size_t i = 0; i < good.len; i++)
+    for (int bit = 0; bit < 8; bit += 3) {
+      good.data[i] = (char)(good.data[i] ^ 1 << bit);
+      expect_stale_or_same(table, good.data, good.len, "flip", i);
+      good.data[i] = (char)(good.data[i] ^ 1 << bit);
+    }
+  for (size_t len = 0; len < good.len; len++) {
+    struct nai_table *read = NULL;
+    assert_int_equal(nai_fs_write(in_directory("short.ntab"), good.data, len, &err), 0);
+    assert_int_equal(nai_table_open(&read, in_directory("short.ntab"), &schema, &err), NAI_ESTALE);
+  }
+  nai_buf_puts(&good, "more");
+  expect_stale_or_same(table, good.data, good.len, "longer", good.len);
+  nai_buf_free(&good);
+  nai_table_free(table);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_cells),           cmocka_unit_test(test_printing),
+      cmocka_unit_test(test_schema),          cmocka_unit_test(test_sort),
+      cmocka_unit_test(test_file_round_trip), cmocka_unit_test(test_create_and_seal),
+      cmocka_unit_test(test_damaged_files),   cmocka_unit_test(test_other_schema_is_refused),
+  };
+  return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
