@@ -16,10 +16,13 @@ void nai_manifest_free(struct nai_manifest *manifest) { nai_strings_free(&manife
 
 static int read_doc(struct nai_manifest *m, const struct nai_yaml *doc, struct nai_err *err) {
   const struct nai_yaml_node *root = nai_yaml_root(doc);
+  if (nai_yaml_expect(doc, root, NAI_YAML_MAP, err))
+    return NAI_ESTALE;
+  const struct nai_yaml_node *number = nai_yaml_get(doc, root, "format"), *stages = nai_yaml_get(doc, root, "stages"),
+                             *files = nai_yaml_get(doc, root, "files");
   int64_t format;
-  int rc = nai_yaml_int(&format, doc, nai_yaml_get(doc, root, "format"), MANIFEST_FORMAT, MANIFEST_FORMAT, err);
-  const struct nai_yaml_node *stages = nai_yaml_get(doc, root, "stages"), *files = nai_yaml_get(doc, root, "files");
-  if (rc || !stages || !files)
+  if (!number || !stages || !files || nai_yaml_int(&format, doc, number, MANIFEST_FORMAT, MANIFEST_FORMAT, err) ||
+      nai_yaml_expect(doc, stages, NAI_YAML_MAP, err) || nai_yaml_expect(doc, files, NAI_YAML_LIST, err))
     return NAI_ESTALE;
   for (const struct nai_yaml_node *n = nai_yaml_first(doc, stages); n && m->stage_count < NAI_MANIFEST_MAX_STAGES;
        n = nai_yaml_next(doc, n)) {

@@ -1,0 +1,198 @@
+"""Same trace and options, same bytes; what an earlier run left is reused or, when it cannot be trusted, rebuilt."""
+import json
+import os
+import random
+import re
+import shutil
+import unittest
+
+import support
+from support import SHARED, analyze, artifacts, fresh_dir, run, trace, tree
+
+CASES = ("inference", "training", "host-bound", "graphs-node", "nvtx-mix", "hostile", "hostile-values", "shared-gpu", "empty")
+READERS_TABLE = "stages/readers.ntab"
+MANIFEST = "stages/manifest.json"
+STAGES = ("probe", "extract", "analyze", "recommend", "timeline")
+
+
+def without_readers(files):
+    """The record of who read which table may differ by reader; nothing else may."""
+    files = {name: content for name, content in files.items() if name != READERS_TABLE}
+    if MANIFEST in files:
+        manifest = json.loads(files[MANIFEST])
+        manifest.pop("readers")
+        files[MANIFEST] = json.dumps(manifest).encode()
+    return files
+
+
+def traces():
+    yield from (trace(scenario) for scenario in CASES)
+    if (SHARED / "traces").is_dir():
+        yield from sorted((SHARED / "traces").glob("*.sqlite"))
+
+
+def reused_stages(stderr):
+    return [match[1] for match in re.finditer(r"^nsys-ai: (\w+) .* ms  reused$", stderr, re.M)]
+
+
+def rerun(path, out, *options):
+    """Runs again with -v; the stages that were reused."""
+    done = run("analyze", path, "-v", "--out", out, *options)
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    return reused_stages(done.stderr)
+
+
+class Case(unittest.TestCase):
+    def assert_same(self, got, want, what):
+        self.assertEqual(sorted(got), sorted(want), what)
+        self.assertEqual([name for name in want if got[name] != want[name]], [], what)
+
+
+class Determinism(Case):
+    def test_threads_places_and_locale(self):
+        for path in traces():
+            base = tree(artifacts(path, "-j", "1"))
+            self.assertIn("report.md", base)
+            self.assert_same(tree(analyze(path, "-j", "2")), base, f"{path.name}: -j2")
+            self.assert_same(tree(analyze(path, "-j", "7")), base, f"{path.name}: -j7")
+            out = fresh_dir() / "deeper" / "down"
+            odd = {"LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8", "TZ": "Pacific/Chatham", "HOME": "/nonexistent",
+                   "TMPDIR": "/nonexistent", "COLUMNS": "20"}
+            done = run("analyze", path, "-q", "-j", "2", "--out", out, env=odd)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assert_same(tree(out), base, f"{path.name}: other surroundings")
+            here = path.parent
+            out = fresh_dir() / "here"
+            done = run("analyze", path.name, "-q", "-j", "1", "--out", out, cwd=here)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assert_same(tree(out), base, f"{path.name}: relative path")
+
+    def test_readers_agree(self):
+        for path in traces():
+            base = without_readers(tree(artifacts(path, "-j", "1")))
+            for reader in ("sqlite", "direct"):
+                self.assert_same(without_readers(tree(analyze(path, "-j", "2", "--reader", reader))), base, f"{path.name}: {reader}")
+
+    def test_row_order_does_not_matter(self):
+        for scenario in CASES:
+            path = trace(scenario)
+            shuffled = trace(scenario, "--shuffle", *support.SMALL.get(scenario, ()))
+            self.assertNotEqual(path, shuffled)
+            straight, mixed = fresh_dir(), fresh_dir()
+            # A file's size is part of the report, and shuffling may change it by a page.
+            straight, mixed = tree(analyze(path, out=straight / "o")), tree(analyze(shuffled, out=mixed / "o"))
+            sizes = (os.path.getsize(path), os.path.getsize(shuffled))
+            for name in straight:
+                if name.startswith("stages/") or name == "report.html":
+                    continue
+                want = straight[name].replace(str(sizes[0]).encode(), b"SIZE")
+                self.assertEqual(mixed[name].replace(str(sizes[1]).encode(), b"SIZE"), want, f"{scenario}: {name}")
+
+    def test_no_absolute_paths(self):
+        for path in traces():
+            directory = str(path.parent).encode()
+            for name, content in tree(artifacts(path, "-j", "1")).items():
+                self.assertNotIn(directory, content, name)
+
+
+class Reuse(Case):
+    def start(self, scenario="training", *options):
+        path = trace(scenario)
+        out = fresh_dir("reuse") / "run"
+        self.assertEqual(rerun(path, out, *options), [])
+        return path, out, tree(out)
+
+    def test_second_run_reuses_everything(self):
+        for scenario in ("training", "hostile", "empty"):
+            path, out, base = self.start(scenario)
+            self.assertEqual(tuple(rerun(path, out)), STAGES)
+            self.assert_same(tree(out), base, scenario)
+
+    def test_changed_rules_rerun_recommend_only(self):
+        path, out, base = self.start()
+        rules = fresh_dir() / "mine.yaml"
+        rules.write_text("rules:\n  - id: gpu-idle\n    disabled: true\n")
+        done = run("rules", "check", rules)
+        options = ("--rules", rules) if done.returncode == 0 else ("--nvtx-coverage-warn-threshold", "99.9")
+        self.assertEqual(tuple(rerun(path, out, *options)), ("probe", "extract", "analyze", "timeline"))
+        changed = tree(out)
+        self.assert_same(tree(analyze(path, *options)), changed, "the same as from nothing")
+        self.assertEqual(tuple(rerun(path, out)), ("probe", "extract", "analyze", "timeline"))
+        self.assert_same(tree(out), base, "back again")
+
+    def test_top_and_templates_rerun_render_only(self):
+        path, out, _ = self.start()
+        self.assertEqual(tuple(rerun(path, out, "--top", "3")), STAGES)
+        self.assert_same(tree(out), tree(analyze(path, "--top", "3")), "--top")
+
+    def test_analysis_options_keep_extract(self):
+        path, out, _ = self.start()
+        for options in (("--phase-map", "pytorch-ddp"), ("--no-nvtx-kernel-map",)):
+            self.assertEqual(rerun(path, out, *options)[:2], ["probe", "extract"], options)
+            self.assert_same(tree(out), tree(analyze(path, *options)), str(options))
+
+    def test_trim_and_gpu_are_not_mixed_up(self):
+        path, out, base = self.start()
+        for options in (("--gpu", "1"), ("--trim", "1.01", "1.03"), ("--trim", "1.01", "1.04"), ("--gpu", "0", "--trim", "1.01", "1.04")):
+            self.assertNotIn("extract", rerun(path, out, *options), options)
+            self.assert_same(tree(out), tree(analyze(path, *options)), str(options))
+        rerun(path, out)
+        self.assert_same(tree(out), base, "plain again")
+
+    def test_changed_trace_is_noticed(self):
+        other = fresh_dir() / "training.sqlite"
+        shutil.copy(trace("training"), other)
+        out = fresh_dir() / "run"
+        rerun(other, out)
+        shutil.copy(trace("training", "--seed", "9"), other)
+        self.assertEqual(rerun(other, out), [])
+        self.assert_same(tree(out), tree(analyze(trace("training", "--seed", "9"))), "new content")
+
+    def test_damaged_stage_files_are_rebuilt_silently(self):
+        path, out, base = self.start("nvtx-mix")
+        stage_files = sorted(name for name in base if name.endswith(".ntab"))
+        chance = random.Random(1)
+        names = chance.sample(stage_files, 12) + ["stages/kernel_events.ntab", "stages/kernels.ntab", "stages/findings.ntab",
+                                                 "stages/viewer_data.ntab", "stages/capture.ntab"]
+        for name in names:
+            file, content = out / name, base[name]
+            flipped = bytearray(content)
+            for _ in range(3):
+                flipped[chance.randrange(len(flipped))] ^= 1 << chance.randrange(8)
+            for damage in (b"", content[:len(content) // 2], content + b"x", bytes(flipped), b"\0" * len(content)):
+                if damage == content:
+                    continue
+                file.unlink()
+                file.write_bytes(damage)
+                # Event tables are looked at only when something is computed from them, so ask for that.
+                run("analyze", path, "-q", "--out", out, "--no-nvtx-kernel-map")
+                done = run("analyze", path, "-q", "--out", out)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), name)
+                self.assert_same(tree(out), base, name)
+
+    def test_missing_stage_files_are_rebuilt(self):
+        path, out, base = self.start("graphs")
+        for name in sorted(base):
+            if name.startswith("stages/") and name != MANIFEST:
+                (out / name).unlink()
+                done = run("analyze", path, "-q", "--out", out)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+                self.assert_same(tree(out), base, name)
+
+    def test_garbage_manifest(self):
+        path, out, base = self.start("graphs")
+        good = base[MANIFEST]
+        wrong_keys = re.sub(rb'("(?:probe|extract|analyze)": ")[0-9a-f]{16}', rb"\g<1>0000000000000000", good)
+        self.assertNotEqual(wrong_keys, good)
+        for garbage in (b"", b"{", b"[]", b"null", b"\xff\xfe\0", b'{"format": 99}', b'{"format": 1, "stages": [], "files": {}}',
+                        b"[" * 50000, good.replace(b'"format": 1', b'"format": 2'), good[:len(good) // 2], wrong_keys):
+            (out / MANIFEST).write_bytes(garbage)
+            done = run("analyze", path, "-q", "--out", out)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), garbage[:40])
+            now = tree(out)
+            self.assertEqual({n: c for n, c in now.items() if n in base}, base, garbage[:40])
+
+
+if __name__ == "__main__":
+    support.main()
