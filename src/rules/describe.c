@@ -23,6 +23,7 @@ static void put_severities(struct nai_buf *out, const struct rule *rule) {
 
 static void put_column(struct nai_buf *out, struct nai_buf *cell, size_t width) {
   nai_buf_printf(out, "%-*s  ", (int)width, nai_buf_str(cell));
+  out->oom |= cell->oom;
   nai_buf_clear(cell);
 }
 

@@ -225,6 +225,8 @@ static int write_hit_evidence(struct evaluation *e, uint32_t number, const struc
   struct env env;
   int rc = subject_describe(&subject, e->input, &hit, 1, e->err);
   if (!rc)
+    rc = nai_buf_check(&subject, e->err);
+  if (!rc)
     rc = enter_hit(&env, e, hit, nai_buf_str(&subject));
   for (uint32_t i = 0; !rc && i < rule->evidence.count && (all || i == 0); i++)
     rc = write_item(e, number, hit, &env, POOL_AT(e->set->evidence, struct evidence_item, rule->evidence.first + i));

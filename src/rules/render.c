@@ -18,6 +18,7 @@ void number_print(struct nai_buf *out, double number) {
   if (text.len && text.data[text.len - 1] == '.')
     text.len--;
   nai_buf_put(out, nai_buf_str(&text), text.len);
+  out->oom |= text.oom;
   nai_buf_free(&text);
 }
 
