@@ -1,6 +1,5 @@
 #include "ingest/direct.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,19 +16,17 @@ int nai_direct_intact(const struct nai_direct *direct, int rc, struct nai_err *e
 }
 
 /* Maps the file into a reservation that is longer by the slack. */
-static int map_file(struct nai_direct *direct, int fd, uint64_t size_bytes, struct nai_err *err) {
+static bool map_file(struct nai_direct *direct, int fd, uint64_t size_bytes) {
   size_t os_page = (size_t)sysconf(_SC_PAGESIZE);
   if (size_bytes > SIZE_MAX / 2)
-    return nai_err_set(err, NAI_ELIMIT, "the file is too large to map");
+    return false;
   size_t file_bytes = ((size_t)size_bytes + os_page - 1) / os_page * os_page;
   direct->map_bytes = file_bytes + os_page;
   void *base = mmap(NULL, direct->map_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
-    return nai_err_sys(err, NAI_ELIMIT, errno, "cannot map the file");
+    return false;
   direct->map = base;
-  if (mmap(base, file_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
-    return nai_err_sys(err, NAI_ELIMIT, errno, "cannot map the file");
-  return NAI_OK;
+  return mmap(base, file_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
 }
 
 static int refuse(struct nai_trace *trace, const char *why, struct nai_err *err) {
@@ -54,9 +51,8 @@ int nai_direct_open(struct nai_trace *trace, const struct nai_sqlite_header *hea
   direct->usable_bytes = header->page_size - header->reserved_bytes;
   direct->max_local = direct->usable_bytes - 35;
   direct->min_local = (direct->usable_bytes - 12) * 32 / 255 - 23;
-  int rc = map_file(direct, trace->fd, trace->size_bytes, err);
-  if (rc)
-    return rc;
+  if (!map_file(direct, trace->fd, trace->size_bytes)) /* an address space limit, perhaps: SQLite does without */
+    return refuse(trace, "the file cannot be mapped into memory", err);
   direct->lost = nai_guard_add(direct->map, direct->map_bytes);
   return direct->lost ? NAI_OK : refuse(trace, "too many databases are open", err);
 }

@@ -80,14 +80,40 @@ static const char *looks_like(const unsigned char *head, size_t len) {
   return "unknown binary data";
 }
 
+/* Appends a word of a shell command. */
+static void put_shell_word(struct nai_buf *out, const char *word, size_t len) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%";
+  if (len && word[0] != '-' && strspn(word, plain) >= len) {
+    nai_buf_put(out, word, len);
+    return;
+  }
+  nai_buf_puts(out, word[0] == '-' ? "./'" : "'");
+  for (size_t i = 0; i < len; i++) {
+    if (word[i] == '\'')
+      nai_buf_puts(out, "'\\'");
+    nai_buf_putc(out, word[i]);
+  }
+  nai_buf_putc(out, '\'');
+}
+
 static int refuse_foreign(const char *path, const unsigned char *head, size_t len, struct nai_err *err) {
-  const char *report = ends_with(path, ".nsys-rep") ? ".nsys-rep" : ends_with(path, ".qdrep") ? ".qdrep" : NULL;
-  if (report)
-    return nai_err_set(err, NAI_EINPUT,
-                       "\"%s\" is a Nsight Systems report, not its SQLite export; create that with: "
-                       "nsys export --type sqlite --output \"%.*s.sqlite\" \"%s\"",
-                       path, (int)(strlen(path) - strlen(report)), path, path);
-  return nai_err_set(err, NAI_EINPUT, "\"%s\" is not an SQLite database; it looks like %s", path, looks_like(head, len));
+  const char *suffix = ends_with(path, ".nsys-rep") ? ".nsys-rep" : ends_with(path, ".qdrep") ? ".qdrep" : NULL;
+  if (!suffix)
+    return nai_err_set(err, NAI_EINPUT, "\"%s\" is not an SQLite database; it looks like %s", path, looks_like(head, len));
+  struct nai_buf command = {0}, output = {0};
+  nai_buf_put(&output, path, strlen(path) - strlen(suffix));
+  nai_buf_puts(&output, ".sqlite");
+  nai_buf_puts(&command, "nsys export --type sqlite --output ");
+  put_shell_word(&command, nai_buf_str(&output), output.len);
+  nai_buf_putc(&command, ' ');
+  put_shell_word(&command, path, strlen(path));
+  int rc = nai_buf_check(&command, err);
+  if (!rc)
+    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is a Nsight Systems report, not its SQLite export; create that with: %s", path,
+                     command.data);
+  nai_buf_free(&output);
+  nai_buf_free(&command);
+  return rc;
 }
 
 static uint32_t big_endian(const unsigned char *p, int bytes) {

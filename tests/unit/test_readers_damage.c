@@ -82,8 +82,75 @@ static void test_truncated(void **state) {
   nai_buf_free(&content);
 }
 
+/* Reads a table with the leaf reader, which must report damage that contains `message`. */
+static void must_notice(const char *table, const char *message) {
+  struct nai_trace *trace = NULL;
+  struct nai_err err = {0};
+  struct nai_buf rows = {0};
+  char reader[16];
+  const struct nai_trace_options options = {.reader = NAI_READER_DIRECT};
+  if (nai_trace_open(&trace, path, &options, &err))
+    fail_msg("%s", err.msg);
+  int rc = dump_scan(&rows, reader, trace, nai_trace_table(trace, table), IN_ORDER, 2, &err);
+  if (rc != NAI_EINPUT || !strstr(err.msg, message) || !strstr(err.msg, table))
+    fail_msg("%d \"%s\", expected \"%s\"", rc, err.msg, message);
+  nai_buf_free(&rows);
+  nai_trace_close(trace);
+}
+
+/* Damage that leaves every page readable, so that SQLite delivers rows, but wrong ones. */
+static void test_wrong_pages(void **state) {
+  (void)state;
+  enum { PAGE = 512 };
+  struct nai_buf content = {0};
+  uint32_t pages[64], leaves[64], page_count = 0, leaf_count = 0;
+  sqlite3 *db;
+  sqlite3_stmt *stmt;
+  char swap[PAGE];
+  make_seed(&content, PAGE);
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_prepare_v2(db, "SELECT pageno, pagetype = 'leaf' FROM dbstat WHERE name = 'events' AND pagetype <> 'overflow' "
+                                          "ORDER BY path", -1, &stmt, NULL), SQLITE_OK);
+  while (sqlite3_step(stmt) == SQLITE_ROW && page_count < 64 && leaf_count < 64) {
+    if (sqlite3_column_int(stmt, 1))
+      leaves[leaf_count++] = (uint32_t)sqlite3_column_int(stmt, 0);
+    else
+      pages[page_count++] = (uint32_t)sqlite3_column_int(stmt, 0);
+  }
+  sqlite3_finalize(stmt);
+  sqlite3_close(db);
+  assert_true(leaf_count > 3 && page_count > 0);
+  char *first = content.data + (leaves[0] - 1) * PAGE, *third = content.data + (leaves[2] - 1) * PAGE;
+  char *root = content.data + (pages[0] - 1) * PAGE;
+
+  memcpy(swap, first, PAGE);
+  memcpy(first, third, PAGE);
+  memcpy(third, swap, PAGE);
+  write_content(content.data, content.len);
+  must_notice("events", "out of order");
+  memcpy(third, first, PAGE);
+  memcpy(first, swap, PAGE);
+
+  memcpy(swap, root, PAGE);
+  for (int i = 0; i < 4; i++) /* the right-most child becomes the root itself */
+    root[8 + i] = (char)(pages[0] >> (24 - 8 * i));
+  write_content(content.data, content.len);
+  must_notice("events", "already part of the table");
+  for (int i = 0; i < 4; i++)
+    root[8 + i] = '\x7f';
+  write_content(content.data, content.len);
+  must_notice("events", "not in the file");
+  memcpy(root, swap, PAGE);
+
+  first[0] = 0x0a; /* an index leaf */
+  write_content(content.data, content.len);
+  must_notice("events", "not a leaf page");
+  nai_buf_free(&content);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_flipped_bytes), cmocka_unit_test(test_truncated)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_flipped_bytes), cmocka_unit_test(test_truncated),
+                                     cmocka_unit_test(test_wrong_pages)};
   if (!mkdtemp(directory))
     return 1;
   snprintf(path, sizeof path, "%s/db.sqlite", directory);

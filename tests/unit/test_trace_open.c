@@ -184,9 +184,11 @@ static void test_not_databases(void **state) {
   must_refuse(in_directory("header"), "page size");
   put_file("run.nsys-rep", random_bytes, sizeof random_bytes);
   char command[1200];
-  snprintf(command, sizeof command, "nsys export --type sqlite --output \"%s\" \"%s\"", in_directory("run.sqlite"),
+  snprintf(command, sizeof command, "nsys export --type sqlite --output %s %s", in_directory("run.sqlite"),
            in_directory("run.nsys-rep"));
   must_refuse(in_directory("run.nsys-rep"), command);
+  put_file("it's a $(run).nsys-rep", random_bytes, sizeof random_bytes);
+  must_refuse(in_directory("it's a $(run).nsys-rep"), "/it'\\''s a $(run).sqlite' '/");
 }
 
 static void test_names_are_not_uris(void **state) {
