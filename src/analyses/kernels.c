@@ -130,7 +130,8 @@ static int fill_kernels(struct nai_table *table, const struct grouping *g, const
   static const struct nai_stats_columns to = {CALLS, TOTAL_NS, AVG, MIN, MAX, P50, P90, P99, STDDEV};
   struct nai_buckets buckets = {0};
   char **shorts = NULL;
-  int rc = nai_buckets_build(&buckets, m->kernels.n, g->group, g->count, m->kernels.start, m->kernels.end, err);
+  int rc = nai_buckets_build(&buckets, m->kernels.n, g->group, g->count, m->kernels.start, m->kernels.end,
+                             m->scratch_dir, err);
   if (!rc)
     rc = short_names(&shorts, &m->kernel_table->strings, err);
   for (uint32_t i = 0; !rc && i < g->count; i++) {

@@ -131,7 +131,7 @@ static int bucket_durations(struct nai_buckets *out, const struct nai_model *m, 
       group[i] = m->nvtx.kind[i] == NAI_NVTX_MARK ? NAI_NO_GROUP : m->nvtx.name[i];
   }
   int rc = nai_buckets_build(out, n, group ? group : m->nvtx.name, m->nvtx_table->strings.count, m->nvtx.start,
-                             m->nvtx.end, err);
+                             m->nvtx.end, m->scratch_dir, err);
   free(group);
   return rc;
 }

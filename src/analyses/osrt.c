@@ -18,7 +18,7 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
   struct nai_buckets buckets = {0};
   uint32_t names = t->strings.count;
   int rc = nai_buckets_build(&buckets, (uint32_t)t->rows, nai_column_str(t, OS_NAME), names, nai_column_i64(t, OS_START),
-                             nai_column_i64(t, OS_END), err);
+                             nai_column_i64(t, OS_END), m->scratch_dir, err);
   for (uint32_t i = 0; !rc && i < names; i++) {
     static const struct nai_stats_columns to = {COUNT, TOTAL, AVG, -1, MAX, P50, P90, -1, -1};
     struct nai_stats stats = nai_bucket_stats(&buckets, i);

@@ -1,5 +1,6 @@
 #include "derive/model.h"
 
+#include "base/big.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 void nai_groups_free(struct nai_groups *groups) {
   if (!groups)
     return;
-  free(groups->order);
+  nai_big_free(groups->order);
   free(groups->first);
   *groups = (struct nai_groups){0};
 }
@@ -63,12 +64,15 @@ static int order_rows(uint32_t *rows, uint32_t n, const struct order *o, struct 
 }
 
 int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups, const int64_t *start,
-                     const int64_t *end, const uint32_t *name, const struct nai_strings *names, struct nai_err *err) {
+                     const int64_t *end, const uint32_t *name, const struct nai_strings *names,
+                     const char *scratch_dir, struct nai_err *err) {
   out->groups = groups;
-  out->order = malloc(((size_t)n + 1) * sizeof *out->order);
   out->first = calloc((size_t)groups + 2, sizeof *out->first);
-  if (!out->order || !out->first)
+  if (!out->first)
     return nai_err_nomem(err);
+  out->order = nai_big_new(scratch_dir, ((size_t)n + 1) * sizeof *out->order, err);
+  if (!out->order)
+    return NAI_ELIMIT;
   uint32_t *at = out->first + 1; /* counts, then running positions, which end as the next group's start */
   for (uint32_t i = 0; i < n; i++)
     if (group[i] >= 0)

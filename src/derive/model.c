@@ -1,5 +1,6 @@
 #include "derive/model.h"
 
+#include "base/big.h"
 #include "base/threads.h"
 
 #include <stdlib.h>
@@ -91,14 +92,16 @@ static int classify_names(struct nai_model *m, struct nai_err *err) {
 /* --- building --------------------------------------------------------------------------------------------------- */
 
 static int group_nvtx(struct nai_model *m, struct nai_err *err) {
-  /* Marks take no part in nesting or attribution. */
-  int32_t *group = malloc(((size_t)m->nvtx.n + 1) * sizeof *group);
-  if (!group)
-    return nai_err_nomem(err);
+  uint32_t marks = 0;
   for (uint32_t i = 0; i < m->nvtx.n; i++)
+    marks += m->nvtx.kind[i] == NAI_NVTX_MARK;
+  int32_t *group = marks ? malloc((size_t)m->nvtx.n * sizeof *group) : NULL;
+  if (marks && !group)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; marks && i < m->nvtx.n; i++) /* marks take no part in nesting or attribution */
     group[i] = m->nvtx.kind[i] == NAI_NVTX_MARK ? -1 : m->nvtx.thread[i];
-  int rc = nai_groups_build(&m->nvtx_by_thread, m->nvtx.n, group, m->thread_count, m->nvtx.start, m->nvtx.end,
-                            m->nvtx.name, &m->nvtx_table->strings, err);
+  int rc = nai_groups_build(&m->nvtx_by_thread, m->nvtx.n, group ? group : m->nvtx.thread, m->thread_count, m->nvtx.start, m->nvtx.end,
+                            m->nvtx.name, &m->nvtx_table->strings, m->scratch_dir, err);
   free(group);
   return rc;
 }
@@ -112,7 +115,7 @@ static int first_steps(void *ctx, int task, struct nai_err *err) {
     int rc = nai_launch_join(m, err);
     return rc ? rc
               : nai_groups_build(&m->api_by_thread, m->apis.n, m->apis.thread, m->thread_count, m->apis.start,
-                                 m->apis.end, m->apis.name, &m->api_table->strings, err);
+                                 m->apis.end, m->apis.name, &m->api_table->strings, m->scratch_dir, err);
   }
   default:
     return nai_gpu_build(m, (uint32_t)task - 2, err);
@@ -176,10 +179,10 @@ int nai_model_build(struct nai_model *m, struct nai_err *err) {
   view_tables(m);
   m->gpu_count = (uint32_t)m->gpu_table->rows;
   m->gpus = calloc((size_t)m->gpu_count + 1, sizeof *m->gpus);
-  m->nvtx_parent = malloc(((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_parent);
-  m->api_range = malloc(((size_t)m->apis.n + 1) * sizeof *m->api_range);
+  m->nvtx_parent = nai_big_new(m->scratch_dir, ((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_parent, err);
+  m->api_range = nai_big_new(m->scratch_dir, ((size_t)m->apis.n + 1) * sizeof *m->api_range, err);
   m->blocked = calloc((size_t)m->thread_count + 1, sizeof *m->blocked);
-  m->nvtx_node = malloc(((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_node);
+  m->nvtx_node = nai_big_new(m->scratch_dir, ((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_node, err);
   m->first_node = calloc((size_t)m->thread_count + 2, sizeof *m->first_node);
   m->crossing = calloc((size_t)m->thread_count + 1, sizeof *m->crossing);
   if (!m->gpus || !m->nvtx_parent || !m->api_range || !m->blocked || !m->crossing ||
@@ -212,10 +215,10 @@ void nai_model_free(struct nai_model *m) {
   free(m->blocked);
   free(m->crossing);
   free(m->nodes);
-  free(m->nvtx_node);
+  nai_big_free(m->nvtx_node);
   free(m->first_node);
-  free(m->nvtx_parent);
-  free(m->api_range);
+  nai_big_free(m->nvtx_parent);
+  nai_big_free(m->api_range);
   nai_groups_free(&m->api_by_thread);
   nai_groups_free(&m->nvtx_by_thread);
   for (uint32_t g = 0; m->gpus && g < m->gpu_count; g++)

@@ -43,7 +43,7 @@ struct nai_nvtx_view {
 
 /* Rows grouped by a small integer and ordered inside each group. */
 struct nai_groups {
-  uint32_t *order; /* row numbers; group g is order[first[g]] .. order[first[g+1]-1] */
+  uint32_t *order; /* row numbers (base/big.h); group g is order[first[g]] .. order[first[g+1]-1] */
   uint32_t *first; /* groups + 1 entries */
   uint32_t groups;
 };
@@ -103,6 +103,7 @@ struct nai_model {
   const struct nai_phase_map *phases; /* NULL without a phase map */
   bool map_nvtx;                      /* attribute GPU work to NVTX ranges */
   int worker_count;
+  const char *scratch_dir; /* for large arrays (base/big.h); NULL: in memory */
 
   struct nai_kernel_view kernels;
   struct nai_memop_view memops;
@@ -165,7 +166,7 @@ const char *nai_model_direction(const struct nai_model *model, uint32_t memop);
  * descending, then name text, then row. */
 NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups,
                                     const int64_t *start, const int64_t *end, const uint32_t *name,
-                                    const struct nai_strings *names, struct nai_err *err);
+                                    const struct nai_strings *names, const char *scratch_dir, struct nai_err *err);
 void nai_groups_free(struct nai_groups *groups);
 /* kernel_api, memop_api, graph_api, api_owns: by (process, correlation id), never by correlation id alone. */
 NAI_MUST_CHECK int nai_launch_join(struct nai_model *model, struct nai_err *err);

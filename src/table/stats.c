@@ -1,5 +1,6 @@
 #include "table/stats.h"
 
+#include "base/big.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -8,12 +9,14 @@
 __extension__ typedef __int128 wide;
 
 int nai_buckets_build(struct nai_buckets *out, uint32_t n, const uint32_t *group, uint32_t groups, const int64_t *start,
-                      const int64_t *end, struct nai_err *err) {
+                      const int64_t *end, const char *scratch_dir, struct nai_err *err) {
   out->groups = groups;
-  out->values = malloc(((size_t)n + 1) * sizeof *out->values);
   out->first = calloc((size_t)groups + 2, sizeof *out->first);
-  if (!out->values || !out->first)
+  if (!out->first)
     return nai_err_nomem(err);
+  out->values = nai_big_new(scratch_dir, ((size_t)n + 1) * sizeof *out->values, err);
+  if (!out->values)
+    return NAI_ELIMIT;
   uint32_t *at = out->first + 1; /* counts, then running positions, which end as the next group's start */
   for (uint32_t i = 0; i < n; i++)
     if (group[i] != NAI_NO_GROUP)
@@ -33,7 +36,7 @@ int nai_buckets_build(struct nai_buckets *out, uint32_t n, const uint32_t *group
 void nai_buckets_free(struct nai_buckets *buckets) {
   if (!buckets)
     return;
-  free(buckets->values);
+  nai_big_free(buckets->values);
   free(buckets->first);
 }
 

@@ -8,13 +8,14 @@
 
 /* Durations (end - start) brought together by group: group g is values[first[g]] .. values[first[g+1]-1]. */
 struct nai_buckets {
-  int64_t *values; /* ns */
+  int64_t *values; /* ns (base/big.h) */
   uint32_t *first; /* groups + 1 entries */
   uint32_t groups;
 };
 #define NAI_NO_GROUP UINT32_MAX /* rows of this group are left out */
 NAI_MUST_CHECK int nai_buckets_build(struct nai_buckets *out, uint32_t n, const uint32_t *group, uint32_t groups,
-                                     const int64_t *start, const int64_t *end, struct nai_err *err);
+                                     const int64_t *start, const int64_t *end, const char *scratch_dir,
+                                     struct nai_err *err);
 void nai_buckets_free(struct nai_buckets *buckets);
 
 /* Statistics of a set of durations, ns. All 0 (quantiles NaN) for an empty set. */

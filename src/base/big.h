@@ -1,0 +1,15 @@
+/* Arrays of tens of megabytes and more that live for most of a run. They lie in unlinked temporary files, so that a machine
+ * short of memory can write them out instead of killing the program, and need no anonymous memory. */
+#ifndef NAI_BASE_BIG_H
+#define NAI_BASE_BIG_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+/* Zeroed memory of at least `bytes` bytes, in a file of `directory` when it is large (plain memory when it is small or
+ * `directory` is NULL). NULL with `err` set when memory or disk is full. */
+void *nai_big_new(const char *directory, size_t bytes, struct nai_err *err);
+void nai_big_free(void *memory); /* accepts NULL */
+
+#endif
