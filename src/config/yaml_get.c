@@ -28,6 +28,7 @@ const struct nai_yaml_node *nai_yaml_get(const struct nai_yaml *doc, const struc
   return NULL;
 }
 
+NAI_PRINTF(5, 0)
 static int verror(const struct nai_yaml *doc, size_t line, size_t column, struct nai_err *err, const char *fmt,
                   va_list args) {
   char message[1024];

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_MAX = 72, VALUE_MAX = 240 }; /* VALUE_MAX bytes of a text value: a name can be megabytes long, a sentence cannot */
+/* Bytes of a text value: a name can be megabytes long, a sentence cannot. */
+enum { SHORT_MAX = 72, VALUE_MAX = 240 };
 
 void number_print(struct nai_buf *out, double number) {
   struct nai_buf text = {0};

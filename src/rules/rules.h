@@ -21,7 +21,7 @@ NAI_MUST_CHECK int nai_rules_parse(struct nai_rule_set **out, const char *file, 
                                    const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err);
 void nai_rules_free(struct nai_rule_set *set);
 
-/* Changes a parameter (a command-line option). NAI_EUSAGE for a name no rule file declares, or a value that is not finite. */
+/* Changes a parameter (a command-line option). NAI_EUSAGE for a name no rule file declares or a value that is not finite. */
 NAI_MUST_CHECK int nai_rules_set_parameter(struct nai_rule_set *set, const char *name, double value,
                                            struct nai_err *err);
 /* Names of the tables the active rules read, NULL past the last one: what a recommend stage depends on. */
@@ -31,7 +31,8 @@ struct nai_rules_input {
   /* Tables by schema name. A table that is absent or has no rows makes its rules silent and its values NULL. */
   const struct nai_table *const *tables;
   size_t table_count;
-  /* Appends text from a trace to Markdown prose (why, recommendation) so that it stays text; NULL appends it as it is. */
+  /* Appends text from a trace to Markdown prose (why, recommendation) so that it stays text: nai_escape_markdown, or
+   * nai_escape_markdown_code to show names as code. NULL appends it as it is. */
   void (*escape)(struct nai_buf *out, const char *text, size_t len);
 };
 
