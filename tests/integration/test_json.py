@@ -1,0 +1,167 @@
+"""report.json against its published schema; report.html and tables/*.csv hold the same report."""
+import csv
+import io
+import json
+import unittest
+from decimal import Decimal
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+import support
+from support import SCENARIOS, SHARED, SOURCE, artifacts, read_csv, report, trace
+
+# The columns that docs and scripts of others rely on come first, in this order.
+FIRST_COLUMNS = {
+    "kernels": "kernel_name device_id call_count total_time_ns total_time_ms avg_duration_us min_duration_us max_duration_us "
+               "p50_duration_us p90_duration_us p99_duration_us stddev_duration_us pct_total_kernel_time short_name category",
+    "gpu_utilization": "device_id window_ms busy_ms idle_ms idle_pct_of_window compute_ms exposed_comm_ms exposed_copy_ms "
+                       "overlap_comm_pct kernel_window_ms kernel_busy_ms kernel_idle_ms kernel_idle_pct gap_count",
+    "gpu_idle_gaps": "device_id gap_start_ns gap_end_ns gap_ms cause next_op launch_api launch_thread host_activity nvtx_range",
+    "launch_storm": "scope id kernel_count launch_calls window_s kernels_per_s launch_calls_per_s p50_kernel_us p90_kernel_us "
+                    "p99_kernel_us pct_under_5us pct_under_10us pct_under_20us peak_kernels_per_10ms api_p50_us",
+    "sync_calls": "api_name class call_count total_time_ms avg_duration_us p50_duration_us p90_duration_us max_duration_us "
+                  "pct_of_thread_window gpu_busy_pct top_nvtx_range",
+    "sync_by_pid": "pid api_name class call_count total_time_ms",
+    "nvtx_ranges": "range_name count total_time_ms self_time_ms avg_duration_us p50_duration_us p90_duration_us max_duration_us "
+                   "attributed_kernel_time_ms self_kernel_time_ms attributed_kernel_count pct_total_kernel_time",
+    "pids": "pid process_name devices kernel_count kernel_time_ms pct_of_total_kernel_time memcpy_bytes api_calls blocked_ms "
+            "nvtx_coverage_pct",
+    "kernels_by_pid": "pid pid_total_kernel_time_ms pid_pct_of_total_kernel_time kernel_name device_id call_count total_time_ms "
+                      "avg_duration_us pct_of_pid_kernel_time pct_of_total_kernel_time",
+    "nvtx_by_pid": "pid range_name nvtx_count nvtx_total_time_ms attributed_kernel_time_ms attributed_kernel_count "
+                   "pid_attribution_coverage_pct",
+    "memory_transfers": "direction src_kind dst_kind device_id count total_bytes total_time_ms gb_per_s p50_bytes p90_us "
+                        "pageable_count exposed_ms",
+}
+DECIMALS = {"us": 3, "ms": 6, "s": 9, "percent": 4}
+GUARDED = ("=", "+", "-", "@", "\t", "\r")
+COUNTED = {"kernel": "kernel_count", "api": "api_call_count", "nvtx": "nvtx_range_count", "graph": "graph_envelope_count"}
+
+
+def html_block(directory, name):
+    html = (directory / "report.html").read_text(encoding="utf-8")
+    start = html.index(f'id="{name}">') + len(f'id="{name}">')
+    return html[start:html.index("</script>", start)]
+
+
+class Json(unittest.TestCase):
+    def directories(self):
+        for path in [trace(s) for s in SCENARIOS] + list((SHARED / "traces").glob("*.sqlite")):
+            yield path.stem, artifacts(path)
+        yield "phases", artifacts(trace("inference"), "--phase-map", "inference")
+
+    @unittest.skipUnless(jsonschema, "no python3-jsonschema")
+    def test_schema(self):
+        schema = json.loads((SOURCE / "docs" / "report.schema.json").read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        validator = jsonschema.Draft202012Validator(schema)
+        for label, directory in self.directories():
+            document = json.loads((directory / "report.json").read_text(encoding="utf-8"))
+            errors = [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in validator.iter_errors(document)]
+            self.assertEqual(errors[:5], [], label)
+        broken = json.loads((artifacts(trace("empty")) / "report.json").read_text())
+        broken["run"]["gpu_count"] = "0"
+        self.assertFalse(validator.is_valid(broken))
+
+    def test_cells_have_the_type_of_their_column(self):
+        for label, directory in self.directories():
+            for name, table in report(directory).json["tables"].items():
+                for row in table["rows"]:
+                    self.assertEqual(len(row), len(table["columns"]), f"{label}: {name}")
+                    for column, cell in zip(table["columns"], row):
+                        self.check_cell(f"{label}: {name}.{column['name']}", column, cell)
+
+    def check_cell(self, where, column, cell):
+        if cell is None:
+            return
+        if column["type"] == "text":
+            self.assertIsInstance(cell, str, where)
+            self.assertNotRegex(cell, r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", where)
+        elif column["type"] == "int" and column["unit"] not in DECIMALS:
+            self.assertIsInstance(cell, int, where)
+        else:
+            self.assertIsInstance(cell, (int, Decimal), where)
+            if column["unit"] in DECIMALS:
+                self.assertLessEqual(-Decimal(cell).as_tuple().exponent, DECIMALS[column["unit"]], where)
+        if column["unit"] == "percent" and not column["name"].startswith("pct_of_wall"):
+            self.assertLessEqual(cell, 100, where)
+            self.assertGreaterEqual(cell, 0, where)
+
+    def test_evidence_points_at_rows(self):
+        for label, directory in self.directories():
+            result = report(directory)
+            for finding in result.json["findings"]:
+                self.assertTrue(finding["evidence"], f"{label}: {finding['id']}")
+                for evidence in finding["evidence"]:
+                    table = result.json["tables"][evidence["table"]]
+                    if evidence["row"] is not None:
+                        self.assertLess(evidence["row"], len(table["rows"]), f"{label}: {finding['id']}")
+                for link in finding["links"]:
+                    if "://" not in link:
+                        self.assertTrue((SOURCE / link.split("#")[0]).exists(), f"{finding['id']}: {link}")
+
+    def test_csv_holds_the_same(self):
+        for label, directory in self.directories():
+            for name, table in report(directory).json["tables"].items():
+                text = (directory / "tables" / f"{name}.csv").read_text(encoding="utf-8")
+                rows = list(csv.reader(io.StringIO(text, newline="")))
+                self.assertEqual(rows[0], [c["name"] for c in table["columns"]], f"{label}: {name}")
+                self.assertEqual(len(rows) - 1, len(table["rows"]), f"{label}: {name}")
+                for written, row in zip(rows[1:], table["rows"]):
+                    for cell, value, column in zip(written, row, table["columns"]):
+                        self.check_csv_cell(f"{label}: {name}.{column['name']}", cell, value, column)
+
+    def check_csv_cell(self, where, cell, value, column):
+        if value is None:
+            self.assertEqual(cell, "", where)
+        elif column["type"] == "text":
+            guarded = value.startswith(GUARDED)
+            self.assertIn(cell, ("'" + value,) if guarded else (value, "'" + value), where)
+            self.assertFalse(cell.startswith(GUARDED), where)
+        else:
+            self.assertEqual(Decimal(cell), value, where)
+
+    def test_first_columns(self):
+        directory = artifacts(trace("training"))
+        for name, columns in FIRST_COLUMNS.items():
+            wanted = columns.split()
+            with open(directory / "tables" / f"{name}.csv", encoding="utf-8") as file:
+                self.assertEqual(file.readline().rstrip("\n").split(",")[:len(wanted)], wanted, name)
+
+    def test_html_embeds_the_same_report(self):
+        for label, directory in self.directories():
+            embedded = html_block(directory, "nsys-ai-report")
+            self.assertNotIn("<", embedded, label)
+            self.assertEqual(json.loads(embedded), json.loads((directory / "report.json").read_text(encoding="utf-8")), label)
+
+    def test_timeline_counts_match(self):
+        for label, directory in self.directories():
+            timeline = json.loads(html_block(directory, "nsys-ai-timeline"))
+            self.assertNotIn("<", html_block(directory, "nsys-ai-timeline"), label)
+            run = report(directory).rows("run_info")[0]
+            counts = {}
+            for lane in timeline["lanes"]:
+                kind = "nvtx" if lane["kind"] == "nvtx_async" else lane["kind"]
+                counts[kind] = counts.get(kind, 0) + lane["count"]
+            self.assertFalse(timeline["aggregated"], label)
+            for kind, column in COUNTED.items():
+                self.assertEqual(counts.get(kind, 0), run[column], f"{label}: {kind}")
+            copies = counts.get("copy", 0) + counts.get("set", 0)
+            self.assertEqual(copies, run["memory_operation_count"], label)
+            self.assertEqual(sum(counts.values()), timeline["total_events"], label)
+
+    def test_html_is_safe_and_self_contained(self):
+        for label, directory in self.directories():
+            html = (directory / "report.html").read_text(encoding="utf-8")
+            self.assertIn("Content-Security-Policy", html)
+            self.assertEqual(html.lower().count("<script"), 4, label)
+            self.assertEqual(html.lower().count("</script"), 4, label)
+            for wanted in ("<iframe", "<object", "<embed", "<img", "javascript:alert", "onerror=", "<base"):
+                self.assertNotIn(wanted, html.lower().replace("nsys-ai", ""), f"{label}: {wanted}")
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,140 @@
+"""report.md through GitHub's own Markdown parser: tables keep their shape, trace text stays text."""
+import re
+import shutil
+import subprocess
+import unittest
+import xml.etree.ElementTree as xml
+
+import support
+from support import SCENARIOS, SHARED, artifacts, report, trace
+
+EXTENSIONS = ("-e", "table", "-e", "autolink", "-e", "strikethrough", "-e", "tagfilter")
+NAMESPACE = "{http://commonmark.org/xml/1.0}"
+NUMBER = re.compile(r"^(-|<?-?[\d,.]+ ?(ns|us|ms|s|min|h|%|B|KB|MB|GB|TB|KiB|MiB|GiB|GB/s|/s|K|M)?(/s)?( \([<\d.,]+ %\))?)?$")
+SUMMARY = re.compile(r"^<details><summary>[^<>]*</summary>$")
+LIMIT = 60_000
+SECTIONS = ("GPU utilisation", "What to do next", "Top kernels", "Launch behaviour", "Synchronisation", "Idle gaps", "NVTX",
+            "Processes", "Memory transfers", "Data quality")
+
+
+def parse(text):
+    done = subprocess.run(["cmark-gfm", *EXTENSIONS, "-t", "xml"], input=text.encode(), capture_output=True, check=True)
+    return xml.fromstring(done.stdout)
+
+
+def tables_of_source(text):
+    """Tables as written: lists of lines, by nothing but the leading bar."""
+    table, fenced = [], False
+    for line in text.split("\n") + [""]:
+        if line.startswith("```"):
+            fenced = not fenced
+        if line.startswith("|") and not fenced:
+            table.append(line)
+        elif table:
+            yield table
+            table = []
+
+
+def text_of(node, skip=()):
+    parts = []
+    for part in node.iter():
+        if part.tag.removeprefix(NAMESPACE) not in skip and part.text and part.tag != node.tag:
+            parts.append(part.text)
+    return "".join(parts)
+
+
+@unittest.skipUnless(shutil.which("cmark-gfm"), "no cmark-gfm")
+class Markdown(unittest.TestCase):
+    def reports(self):
+        paths = [trace(scenario) for scenario in SCENARIOS]
+        paths += [p for p in (SHARED / "traces").glob("*.sqlite")]
+        for path in paths:
+            for options in ((), ("--top", "1000")):
+                directory = artifacts(path, *options)
+                yield f"{path.stem} {' '.join(options)}", (directory / "report.md").read_text(encoding="utf-8"), directory
+
+    def test_length(self):
+        for label, text, _ in self.reports():
+            self.assertLess(len(text), LIMIT, label)
+            self.assertLess(len(text.encode("utf-16-le")) // 2, LIMIT, label)
+
+    def test_tables_keep_their_shape(self):
+        seen = 0
+        for label, text, _ in self.reports():
+            written = list(tables_of_source(text))
+            parsed = list(parse(text).iter(NAMESPACE + "table"))
+            self.assertEqual(len(parsed), len(written), label)
+            for lines, node in zip(written, parsed):
+                header, *rows = list(node)
+                columns = len(header)
+                self.assertEqual(len(rows), len(lines) - 2, f"{label}: {lines[0]}")
+                marks = lines[1].strip("|").split("|")
+                self.assertEqual(len(marks), columns)
+                for line, row in zip(lines[2:], rows):
+                    self.assertEqual(len(re.findall(r"(?<!\\)\|", line)), columns + 1, f"{label}: {line}")
+                    for mark, cell in zip(marks, row):
+                        if mark.endswith(":"):  # a number stays under its own heading
+                            self.assertRegex(text_of(cell), NUMBER, f"{label}: {line}")
+                    seen += 1
+        self.assertGreater(seen, 500)
+
+    def test_nothing_but_details_is_html_and_nothing_is_a_link(self):
+        for label, text, _ in self.reports():
+            root = parse(text)
+            for kind in ("image", "link", "footnote_reference", "strikethrough"):
+                found = [text_of(n) for n in root.iter(NAMESPACE + kind)]
+                self.assertEqual(found, [], f"{label}: {kind}")
+            self.assertLessEqual(len(list(root.iter(NAMESPACE + "thematic_break"))), 1, label)  # above the footer
+            depth = 0
+            for tag in ("html_block", "html_inline"):
+                for node in root.iter(NAMESPACE + tag):
+                    content = node.text.strip()
+                    if tag == "html_block" and SUMMARY.match(content):
+                        depth += 1
+                    elif tag == "html_block" and content == "</details>":
+                        depth -= 1
+                    else:
+                        self.fail(f"{label}: {tag} {content!r}")
+                    self.assertIn(depth, (0, 1), label)
+            self.assertEqual(depth, 0, label)
+
+    def test_nobody_is_mentioned(self):
+        """GitHub turns @name and #1 outside code into mentions after parsing."""
+        for label, text, _ in self.reports():
+            for node in parse(text).iter(NAMESPACE + "text"):
+                self.assertNotRegex(node.text, r"(?<![\w/])@[A-Za-z0-9]", label)
+                self.assertNotRegex(node.text, r"(?<![\w&])(#|GH-)\d", label)
+
+    def test_no_control_characters(self):
+        for label, text, _ in self.reports():
+            self.assertNotRegex(text, r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\ufeff]", label)
+            self.assertNotRegex(text, r"(?m)^::", label)  # CI runners read such lines as commands
+
+    def test_sections_in_order(self):
+        for scenario in ("training", "healthy"):
+            text = (artifacts(trace(scenario)) / "report.md").read_text(encoding="utf-8")
+            headings = re.findall(r"(?m)^## (.*)$", text)
+            places = []
+            for section in SECTIONS:
+                hits = [i for i, heading in enumerate(headings) if heading.startswith(section)]
+                self.assertEqual(len(hits), 1, f"{section}: {headings}")
+                places.append(hits[0])
+            self.assertEqual(places, sorted(places), headings)
+
+    def test_first_lines_say_what_and_how_bad(self):
+        path = trace("training")
+        lines = [line for line in (artifacts(path) / "report.md").read_text(encoding="utf-8").split("\n") if line]
+        self.assertRegex(lines[1], r"^training\\?\.sqlite: 2 GPUs( \([^)]*\))?, 2 processes, window [\d.]+ ms, .*2026")
+        self.assertRegex(lines[2], r"^\*\*(High|Medium|Low|Info|OK)")
+
+    def test_shed_sections_are_announced(self):
+        directory = artifacts(trace("hostile"), "--top", "1000")
+        text = (directory / "report.md").read_text(encoding="utf-8")
+        whole = len(report(directory).rows("kernels"))
+        shown = sum(len(t) - 2 for t in tables_of_source(text) if "Median" in t[0] and "Category" in t[0])
+        if shown < whole:
+            self.assertRegex(text, r"more in|left out|shortened|omitted")
+
+
+if __name__ == "__main__":
+    support.main()
