@@ -147,38 +147,19 @@ static void put_scope(struct nai_table *table, const struct nai_model *m, struct
   }
 }
 
-/* All kernels, by start. */
-static int order_kernels(uint32_t *rows, const struct nai_model *m, struct nai_err *err) {
-  uint32_t n = m->kernels.n;
-  bool ordered = true;
-  for (uint32_t i = 0; i < n; i++) {
-    rows[i] = i;
-    ordered &= i == 0 || m->kernels.start[i - 1] <= m->kernels.start[i];
-  }
-  if (ordered)
-    return NAI_OK;
-  struct nai_key *keys = malloc(((size_t)n + 1) * sizeof *keys);
-  if (!keys)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < n; i++)
-    keys[i] = (struct nai_key){nai_key_from_i64(m->kernels.start[i]), i};
-  int rc = nai_sort_keys(keys, n, err);
-  for (uint32_t i = 0; i < n; i++)
-    rows[i] = keys[i].value;
-  free(keys);
-  return rc;
-}
-
 static int put_storm(struct nai_table *table, const struct nai_model *m, struct nai_err *err) {
   uint32_t n = m->kernels.n;
   struct scratch s = {0};
-  uint32_t *all = malloc(((size_t)n + 1) * sizeof *all);
+  struct nai_groups by_start = {0};
   s.rows = malloc(((size_t)n + 1) * sizeof *s.rows);
   s.values = malloc(((size_t)n + 1) * sizeof *s.values);
   s.apis = malloc(((size_t)n + 1) * sizeof *s.apis);
   s.seen = calloc((size_t)m->apis.n + 1, 1);
-  int rc = all && s.rows && s.values && s.apis && s.seen ? order_kernels(all, m, err) : nai_err_nomem(err);
+  int rc = s.rows && s.values && s.apis && s.seen
+               ? nai_groups_build(&by_start, n, NULL, 1, m->kernels.start, m->kernels.end, NULL, NULL, m->scratch_dir, err)
+               : nai_err_nomem(err);
   if (!rc) {
+    const uint32_t *all = by_start.order;
     memcpy(s.rows, all, n * sizeof *all);
     put_scope(table, m, &s, n, "all", NAI_NULL_I64, "all");
     for (uint32_t g = 0; g < m->gpu_count; g++) {
@@ -198,7 +179,7 @@ static int put_storm(struct nai_table *table, const struct nai_model *m, struct 
       put_scope(table, m, &s, count, "process", nai_model_pid(m, (int32_t)p), label);
     }
   }
-  free(all);
+  nai_groups_free(&by_start);
   free(s.rows);
   free(s.values);
   free(s.apis);

@@ -30,13 +30,13 @@ static int compare_ops(const void *pa, const void *pb, void *model) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
-/* Operations of one event table, in order. */
+/* Operations that came from one table of the export, which holds them nearly in order. */
 struct run {
   struct nai_op *v;
   uint32_t count;
 };
 
-enum { RUN_KERNELS, RUN_MEMOPS, RUN_GRAPHS, RUNS };
+enum { RUN_KERNELS, RUN_COPIES, RUN_SETS, RUN_GRAPHS, RUNS };
 
 static uint32_t count_on(const int32_t *device, uint32_t n, int32_t device_id) {
   uint32_t count = 0;
@@ -52,7 +52,7 @@ static int collect(struct run runs[RUNS], const struct nai_gpu *gpu, const struc
   const struct {
     const int32_t *device;
     uint32_t n;
-  } tables[RUNS] = {{k->device, k->n}, {c->device, c->n}, {g->device, g->n}};
+  } tables[RUNS] = {{k->device, k->n}, {c->device, c->n}, {c->device, c->n}, {g->device, g->n}};
   for (int r = 0; r < RUNS; r++) {
     runs[r].v = malloc(((size_t)count_on(tables[r].device, tables[r].n, gpu->device_id) + 1) * sizeof *runs[r].v);
     if (!runs[r].v)
@@ -63,9 +63,11 @@ static int collect(struct run runs[RUNS], const struct nai_gpu *gpu, const struc
       runs[RUN_KERNELS].v[runs[RUN_KERNELS].count++] =
           (struct nai_op){k->start[i], k->end[i], i, NAI_OP_KERNEL, m->kernel_communication[k->name[i]]};
   for (uint32_t i = 0; i < c->n; i++)
-    if (c->device[i] == gpu->device_id)
-      runs[RUN_MEMOPS].v[runs[RUN_MEMOPS].count++] =
-          (struct nai_op){c->start[i], c->end[i], i, c->kind[i] == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY, false};
+    if (c->device[i] == gpu->device_id) {
+      bool is_set = c->kind[i] == NAI_MEMOP_SET;
+      struct run *run = &runs[is_set ? RUN_SETS : RUN_COPIES];
+      run->v[run->count++] = (struct nai_op){c->start[i], c->end[i], i, is_set ? NAI_OP_SET : NAI_OP_COPY, false};
+    }
   for (uint32_t i = 0; i < g->n; i++)
     if (g->device[i] == gpu->device_id)
       runs[RUN_GRAPHS].v[runs[RUN_GRAPHS].count++] = (struct nai_op){g->start[i], g->end[i], i, NAI_OP_GRAPH, false};

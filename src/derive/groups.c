@@ -32,18 +32,26 @@ static int compare(const void *pa, const void *pb, void *ctx) {
   return (a > b) - (a < b);
 }
 
-/* Rows of a trace are nearly in start order, so looking first saves most sorts. */
-static bool is_ordered(const uint32_t *rows, uint32_t n, const struct order *o) {
+/* Rows of a trace are nearly in start order: an insertion sort that gives up after as many moves as there are rows is
+ * mostly enough. Returns whether they are in order. */
+static bool insert_stragglers(uint32_t *rows, uint32_t n, const struct order *o) {
+  uint32_t moves = 0;
   for (uint32_t i = 1; i < n; i++) {
-    uint32_t a = rows[i - 1], b = rows[i];
-    if (o->start[a] > o->start[b] || (o->start[a] == o->start[b] && compare(&a, &b, (void *)o) > 0))
+    uint32_t row = rows[i], j = i;
+    if (o->start[rows[i - 1]] < o->start[row])
+      continue;
+    for (; j > 0 && compare(&rows[j - 1], &row, (void *)o) > 0; j--)
+      rows[j] = rows[j - 1];
+    rows[j] = row;
+    moves += i - j;
+    if (moves > n)
       return false;
   }
   return true;
 }
 
 static int order_rows(uint32_t *rows, uint32_t n, const struct order *o, struct nai_err *err) {
-  if (is_ordered(rows, n, o))
+  if (insert_stragglers(rows, n, o))
     return NAI_OK;
   struct nai_key *keys = malloc((size_t)n * sizeof *keys);
   if (!keys)
@@ -75,8 +83,8 @@ int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, u
     return NAI_ELIMIT;
   uint32_t *at = out->first + 1; /* counts, then running positions, which end as the next group's start */
   for (uint32_t i = 0; i < n; i++)
-    if (group[i] >= 0)
-      at[group[i]]++;
+    if (!group || group[i] >= 0)
+      at[group ? group[i] : 0]++;
   uint32_t total = 0;
   for (uint32_t g = 0; g < groups; g++) {
     uint32_t count = at[g];
@@ -84,8 +92,8 @@ int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, u
     total += count;
   }
   for (uint32_t i = 0; i < n; i++)
-    if (group[i] >= 0)
-      out->order[at[group[i]]++] = i;
+    if (!group || group[i] >= 0)
+      out->order[at[group ? group[i] : 0]++] = i;
   struct order o = {start, end, name, names};
   int rc = NAI_OK;
   for (uint32_t g = 0; !rc && g < groups; g++)

@@ -101,7 +101,7 @@ struct nai_model {
       *overhead_table, *osrt_table, *processes, *threads, *gpu_table, *configs, *notes, *capture, *capabilities;
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases; /* NULL without a phase map */
-  bool map_nvtx;                      /* attribute GPU work to NVTX ranges */
+  bool map_nvtx;                      /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
   int worker_count;
   const char *scratch_dir; /* for large arrays (base/big.h); NULL: in memory */
 
@@ -162,7 +162,7 @@ const char *nai_model_direction(const struct nai_model *model, uint32_t memop);
 
 /* --- parts of the build, one file each ------------------------------------------------------------------------ */
 
-/* Groups rows 0..n-1 by group[row] (0..groups-1; negative = left out), each ordered by start ascending, then end
+/* Groups rows 0..n-1 by group[row] (0..groups-1; negative = left out; NULL = all in group 0), each ordered by start ascending, then end
  * descending, then name text, then row. */
 NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups,
                                     const int64_t *start, const int64_t *end, const uint32_t *name,
@@ -172,12 +172,15 @@ void nai_groups_free(struct nai_groups *groups);
 NAI_MUST_CHECK int nai_launch_join(struct nai_model *model, struct nai_err *err);
 /* blocked[thread]: when the thread waited for a GPU. Needs the launch join. */
 NAI_MUST_CHECK int nai_host_blocked(struct nai_model *model, uint32_t thread, struct nai_err *err);
-/* nvtx_parent, nvtx_node, api_range and crossing of one thread, and its part of the tree (malloc'd, parents local). */
+/* nvtx_parent, nvtx_node, api_range and crossing of one thread, and its part of the tree (malloc'd, parents local;
+ * untouched when the thread has no ranges). */
 NAI_MUST_CHECK int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *model,
                                  uint32_t thread, struct nai_err *err);
-/* Joins the threads' parts to model->nodes and attributes kernels to nodes. */
-NAI_MUST_CHECK int nai_nvtx_attribute(struct nai_model *model, struct nai_nvtx_node **parts, const uint32_t *part_counts,
-                                      struct nai_err *err);
+/* nodes, first_node: the threads' parts one after the other. */
+NAI_MUST_CHECK int nai_nvtx_collect(struct nai_model *model, struct nai_nvtx_node **parts, const uint32_t *part_counts,
+                                    struct nai_err *err);
+/* The kernel sums of the nodes. */
+NAI_MUST_CHECK int nai_nvtx_attribute(struct nai_model *model, struct nai_err *err);
 /* Node of an NVTX range. */
 struct nai_nvtx_node *nai_model_node(const struct nai_model *model, uint32_t range);
 /* gpus[index] from the events of its device. */
