@@ -136,12 +136,17 @@ static int bucket_durations(struct nai_buckets *out, const struct nai_model *m, 
   return rc;
 }
 
+/* Kernels of a process, and those of them that NVTX ranges of its threads account for. */
+struct process_sum {
+  int64_t kernel_ns, kernels, attributed_ns, attributed;
+};
+
 struct work {
   const struct nai_model *m;
-  struct sum *sums;                      /* per name */
+  struct sum *sums;              /* per name */
   uint32_t *touched, touched_count;
-  int64_t *process_ns, *process_kernels; /* kernels per process; [process_count]: unknown */
-  int64_t all_ns;
+  struct process_sum *processes; /* [process_count]: unknown process */
+  struct process_sum all;
 };
 
 static void clear(struct work *w) {
@@ -165,10 +170,12 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
     nai_set_str(table, row, NAME, nai_strings_get(&m->nvtx_table->strings, w->touched[i]));
     nai_set_i64(table, row, TOTAL, sum->total_ns);
     nai_set_i64(table, row, SELF, sum->self_ns);
-    nai_set_i64(table, row, GPU, sum->gpu_ns);
-    nai_set_i64(table, row, GPU_SELF, sum->gpu_self_ns);
-    nai_set_i64(table, row, GPU_COUNT, sum->gpu_count);
-    nai_set_f64(table, row, PCT_KERNEL, nai_percent((double)sum->gpu_ns, (double)w->all_ns));
+    if (m->map_nvtx) {
+      nai_set_i64(table, row, GPU, sum->gpu_ns);
+      nai_set_i64(table, row, GPU_SELF, sum->gpu_self_ns);
+      nai_set_i64(table, row, GPU_COUNT, sum->gpu_count);
+      nai_set_f64(table, row, PCT_KERNEL, nai_percent((double)sum->gpu_ns, (double)w->all.kernel_ns));
+    }
     put_place(table, row, m, sum->longest, LONGEST_START, PID);
   }
   clear(w);
@@ -177,64 +184,64 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
   return rc ? rc : nai_table_sort(table, order, 2, err);
 }
 
-/* Kernel time and count that lie in ranges of threads of one process, or of all (-2). */
-static void attributed(int64_t *ns, int64_t *count, const struct nai_model *m, int32_t process) {
-  *ns = *count = 0;
-  for (uint32_t i = 0; i < m->node_count; i++)
-    if (process == -2 || m->thread_process[m->nodes[i].thread] == process) {
-      *ns += m->nodes[i].kernel_ns;
-      *count += m->nodes[i].kernel_count;
-    }
-}
-
-static void put_coverage_row(struct nai_table *table, const struct nai_model *m, const char *scope, int32_t process,
-                             int64_t kernel_ns, int64_t kernels, int64_t ranges, int64_t names) {
-  int64_t ns, count, row = nai_table_add_row(table);
-  attributed(&ns, &count, m, process);
+static void put_coverage_row(struct nai_table *table, const char *scope, int64_t pid, const struct process_sum *sum,
+                             int64_t ranges, int64_t names) {
+  int64_t row = nai_table_add_row(table);
   nai_set_str(table, row, C_SCOPE, scope);
-  nai_set_i64(table, row, C_PID, process < 0 ? NAI_NULL_I64 : nai_model_pid(m, process));
-  nai_set_i64(table, row, C_KERNEL, kernel_ns);
-  nai_set_i64(table, row, C_ATTRIBUTED, ns);
-  if (kernel_ns)
-    nai_set_f64(table, row, C_PCT, nai_percent((double)ns, (double)kernel_ns));
-  nai_set_i64(table, row, C_KERNELS, kernels);
-  nai_set_i64(table, row, C_ATTRIBUTED_KERNELS, count);
+  nai_set_i64(table, row, C_PID, pid);
+  nai_set_i64(table, row, C_KERNEL, sum->kernel_ns);
+  nai_set_i64(table, row, C_ATTRIBUTED, sum->attributed_ns);
+  if (sum->kernel_ns)
+    nai_set_f64(table, row, C_PCT, nai_percent((double)sum->attributed_ns, (double)sum->kernel_ns));
+  nai_set_i64(table, row, C_KERNELS, sum->kernels);
+  nai_set_i64(table, row, C_ATTRIBUTED_KERNELS, sum->attributed);
   nai_set_i64(table, row, C_RANGES, ranges);
   nai_set_i64(table, row, C_NAMES, names);
+}
+
+/* Rows of one process from its threads. */
+static void put_process(struct nai_table *by_pid, struct nai_table *coverage, struct work *w, uint32_t process,
+                        const uint32_t *threads, uint32_t thread_count) {
+  const struct nai_model *m = w->m;
+  const struct process_sum *all = &w->processes[process];
+  int64_t ranges = 0, pid = nai_model_pid(m, (int32_t)process);
+  for (uint32_t i = 0; i < thread_count; i++)
+    add_thread(w->sums, w->touched, &w->touched_count, m, threads[i]);
+  for (uint32_t i = 0; i < w->touched_count; i++) {
+    const struct sum *sum = &w->sums[w->touched[i]];
+    int64_t row = nai_table_add_row(by_pid);
+    nai_set_i64(by_pid, row, B_PID, pid);
+    nai_set_str(by_pid, row, B_NAME, nai_strings_get(&m->nvtx_table->strings, w->touched[i]));
+    nai_set_i64(by_pid, row, B_COUNT, sum->count);
+    nai_set_i64(by_pid, row, B_TOTAL, sum->total_ns);
+    nai_set_i64(by_pid, row, B_GPU, sum->gpu_ns);
+    nai_set_i64(by_pid, row, B_GPU_COUNT, sum->gpu_count);
+    if (all->kernel_ns)
+      nai_set_f64(by_pid, row, B_COVERAGE, nai_percent((double)all->attributed_ns, (double)all->kernel_ns));
+    ranges += sum->count;
+  }
+  if (ranges || all->kernels)
+    put_coverage_row(coverage, "process", pid, all, ranges, w->touched_count);
+  clear(w);
 }
 
 static int put_processes(struct nai_table *by_pid, struct nai_table *coverage, struct work *w, int64_t all_names,
                          struct nai_err *err) {
   const struct nai_model *m = w->m;
-  int64_t all_ranges = 0;
+  struct nai_groups threads = {0};
+  int64_t ranges = 0, *no_times = calloc((size_t)m->thread_count + 1, sizeof *no_times);
+  int rc = no_times ? nai_groups_build(&threads, m->thread_count, m->thread_process, m->process_count, no_times, no_times,
+                                       NULL, NULL, NULL, err)
+                    : nai_err_nomem(err);
   for (uint32_t i = 0; i < m->node_count; i++)
-    all_ranges += m->nodes[i].count;
-  put_coverage_row(coverage, m, "all", -2, w->all_ns, m->kernels.n, all_ranges, all_names);
-  for (int32_t p = 0; p < (int32_t)m->process_count; p++) {
-    for (uint32_t t = 0; t < m->thread_count; t++)
-      if (m->thread_process[t] == p)
-        add_thread(w->sums, w->touched, &w->touched_count, m, t);
-    int64_t ns, count, ranges = 0;
-    attributed(&ns, &count, m, p);
-    for (uint32_t i = 0; i < w->touched_count; i++) {
-      const struct sum *sum = &w->sums[w->touched[i]];
-      int64_t row = nai_table_add_row(by_pid);
-      nai_set_i64(by_pid, row, B_PID, nai_model_pid(m, p));
-      nai_set_str(by_pid, row, B_NAME, nai_strings_get(&m->nvtx_table->strings, w->touched[i]));
-      nai_set_i64(by_pid, row, B_COUNT, sum->count);
-      nai_set_i64(by_pid, row, B_TOTAL, sum->total_ns);
-      nai_set_i64(by_pid, row, B_GPU, sum->gpu_ns);
-      nai_set_i64(by_pid, row, B_GPU_COUNT, sum->gpu_count);
-      if (w->process_ns[p])
-        nai_set_f64(by_pid, row, B_COVERAGE, nai_percent((double)ns, (double)w->process_ns[p]));
-      ranges += sum->count;
-    }
-    if (ranges || w->process_kernels[p])
-      put_coverage_row(coverage, m, "process", p, w->process_ns[p], w->process_kernels[p], ranges, w->touched_count);
-    clear(w);
-  }
+    ranges += m->nodes[i].count;
+  put_coverage_row(coverage, "all", NAI_NULL_I64, &w->all, ranges, all_names);
+  for (uint32_t p = 0; !rc && p < m->process_count; p++)
+    put_process(by_pid, coverage, w, p, threads.order + threads.first[p], threads.first[p + 1] - threads.first[p]);
+  nai_groups_free(&threads);
+  free(no_times);
   static const struct nai_sort_by order[] = {{B_PID, false}, {B_TOTAL, true}, {B_NAME, false}};
-  return nai_table_sort(by_pid, order, 3, err);
+  return rc ? rc : nai_table_sort(by_pid, order, 3, err);
 }
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
@@ -305,7 +312,7 @@ static int put_phases(struct nai_table *table, const struct work *w, struct nai_
     mapped_kernels += sums[p].kernels;
   }
   sums[count].wall_ns = wall - mapped_wall;
-  sums[count].gpu_ns = w->all_ns - mapped_gpu;
+  sums[count].gpu_ns = w->all.kernel_ns - mapped_gpu;
   sums[count].kernels = (int64_t)m->kernels.n - mapped_kernels;
   for (int p = 0; p <= count; p++) {
     int64_t row = nai_table_add_row(table);
@@ -313,7 +320,7 @@ static int put_phases(struct nai_table *table, const struct work *w, struct nai_
     nai_set_i64(table, row, P_WALL, sums[p].wall_ns);
     nai_set_f64(table, row, P_WALL_PCT, nai_percent((double)sums[p].wall_ns, (double)wall));
     nai_set_i64(table, row, P_GPU, sums[p].gpu_ns);
-    nai_set_f64(table, row, P_GPU_PCT, nai_percent((double)sums[p].gpu_ns, (double)w->all_ns));
+    nai_set_f64(table, row, P_GPU_PCT, nai_percent((double)sums[p].gpu_ns, (double)w->all.kernel_ns));
     nai_set_i64(table, row, P_RANGES, sums[p].ranges);
     nai_set_i64(table, row, P_KERNELS, sums[p].kernels);
     put_place(table, row, m, sums[p].longest, P_START, P_PID);
@@ -327,29 +334,44 @@ out:
   return rc;
 }
 
+static void add_processes(struct process_sum *all, struct process_sum *processes, const struct nai_model *m) {
+  for (uint32_t k = 0; k < m->kernels.n; k++) {
+    struct process_sum *sum = &processes[m->kernels.process[k] < 0 ? m->process_count : (uint32_t)m->kernels.process[k]];
+    sum->kernel_ns += m->kernels.end[k] - m->kernels.start[k];
+    sum->kernels++;
+  }
+  for (uint32_t i = 0; i < m->node_count; i++) {
+    int32_t process = m->thread_process[m->nodes[i].thread];
+    struct process_sum *sum = &processes[process < 0 ? m->process_count : (uint32_t)process];
+    sum->attributed_ns += m->nodes[i].kernel_ns;
+    sum->attributed += m->nodes[i].kernel_count;
+  }
+  for (uint32_t p = 0; p <= m->process_count; p++) {
+    all->kernel_ns += processes[p].kernel_ns;
+    all->kernels += processes[p].kernels;
+    all->attributed_ns += processes[p].attributed_ns;
+    all->attributed += processes[p].attributed;
+  }
+}
+
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
   uint32_t names = m->nvtx_table->strings.count;
-  struct work w = {.m = m, .all_ns = nai_total_kernel_ns(m)};
+  struct work w = {.m = m};
   w.sums = calloc((size_t)names + 1, sizeof *w.sums);
   w.touched = malloc(((size_t)names + 1) * sizeof *w.touched);
-  w.process_ns = calloc((size_t)m->process_count + 1, sizeof *w.process_ns);
-  w.process_kernels = calloc((size_t)m->process_count + 1, sizeof *w.process_kernels);
-  int rc = w.sums && w.touched && w.process_ns && w.process_kernels ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t k = 0; !rc && k < m->kernels.n; k++) {
-    int32_t p = m->kernels.process[k] < 0 ? (int32_t)m->process_count : m->kernels.process[k];
-    w.process_ns[p] += m->kernels.end[k] - m->kernels.start[k];
-    w.process_kernels[p]++;
-  }
-  if (!rc)
+  w.processes = calloc((size_t)m->process_count + 1, sizeof *w.processes);
+  int rc = w.sums && w.touched && w.processes ? NAI_OK : nai_err_nomem(err);
+  if (!rc) {
+    add_processes(&w.all, w.processes, m);
     rc = put_ranges(tables[0], &w, err);
+  }
   if (!rc && m->map_nvtx && m->node_count)
     rc = put_processes(tables[1], tables[2], &w, tables[0]->rows, err);
   if (!rc && m->map_nvtx && m->phases)
     rc = put_phases(tables[3], &w, err);
   free(w.sums);
   free(w.touched);
-  free(w.process_ns);
-  free(w.process_kernels);
+  free(w.processes);
   return rc;
 }
 

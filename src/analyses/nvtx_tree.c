@@ -33,19 +33,23 @@ static int64_t weight(const struct nai_nvtx_node *node) {
 
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
   struct nai_table *table = tables[0];
-  int64_t *weights = malloc(((size_t)m->node_count + 1) * sizeof *weights), limit = 0;
+  int64_t *weights = malloc(((size_t)m->node_count + 1) * sizeof *weights), limit = -1, room = MAX_NODES;
   int64_t *number = malloc(((size_t)m->node_count + 1) * sizeof *number);
   int rc = weights && number ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < m->node_count; i++)
     weights[i] = weight(&m->nodes[i]);
   if (!rc && m->node_count > MAX_NODES) {
     nai_select_i64(weights, m->node_count, m->node_count - MAX_NODES);
-    limit = weights[m->node_count - MAX_NODES] + 1;
+    limit = weights[m->node_count - MAX_NODES];
+    for (uint32_t i = 0; i < m->node_count; i++)
+      room -= weight(&m->nodes[i]) > limit;
   }
   for (uint32_t i = 0; !rc && i < m->node_count; i++) {
     const struct nai_nvtx_node *node = &m->nodes[i];
     number[i] = -1;
     if (weight(node) < limit || (node->parent != NAI_NO_ROW && number[node->parent] < 0))
+      continue;
+    if (weight(node) == limit && room-- <= 0) /* of those as heavy as the lightest, the first ones */
       continue;
     int64_t row = nai_table_add_row(table);
     number[i] = row;
@@ -59,8 +63,10 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
     nai_set_i64(table, row, COUNT, node->count);
     nai_set_i64(table, row, TOTAL, node->total_ns);
     nai_set_i64(table, row, SELF, node->self_ns);
-    nai_set_i64(table, row, GPU, node->inclusive_kernel_ns);
-    nai_set_i64(table, row, GPU_SELF, node->kernel_ns);
+    if (m->map_nvtx) {
+      nai_set_i64(table, row, GPU, node->inclusive_kernel_ns);
+      nai_set_i64(table, row, GPU_SELF, node->kernel_ns);
+    }
     nai_set_i64(table, row, START, m->nvtx.start[node->longest]);
     nai_set_i64(table, row, END, m->nvtx.end[node->longest]);
   }

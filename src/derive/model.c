@@ -134,7 +134,7 @@ static int thread_steps(void *ctx, int task, struct nai_err *err) {
   struct nai_model *m = parts->m;
   uint32_t thread = (uint32_t)task;
   int rc = nai_host_blocked(m, thread, err);
-  return rc || !m->map_nvtx ? rc : nai_nvtx_nest(&parts->nodes[thread], &parts->counts[thread], m, thread, err);
+  return rc ? rc : nai_nvtx_nest(&parts->nodes[thread], &parts->counts[thread], m, thread, err);
 }
 
 static int build_threads(struct nai_model *m, struct nai_err *err) {
@@ -143,7 +143,9 @@ static int build_threads(struct nai_model *m, struct nai_err *err) {
   int rc = parts.nodes && parts.counts ? nai_parallel(m->worker_count, (int)m->thread_count, thread_steps, &parts, err)
                                        : nai_err_nomem(err);
   if (!rc)
-    rc = nai_nvtx_attribute(m, parts.nodes, parts.counts, err);
+    rc = nai_nvtx_collect(m, parts.nodes, parts.counts, err);
+  if (!rc && m->map_nvtx)
+    rc = nai_nvtx_attribute(m, err);
   for (uint32_t t = 0; parts.nodes && t < m->thread_count; t++)
     free(parts.nodes[t]);
   free(parts.nodes);

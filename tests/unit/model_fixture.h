@@ -1,0 +1,186 @@
+/* Builds a model from event tables filled in memory, so that tests need no export. Times are ns. */
+#ifndef NAI_TESTS_MODEL_FIXTURE_H
+#define NAI_TESTS_MODEL_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyses/analysis.h"
+#include "config/kernel_classes.h"
+#include "config/phase_map.h"
+#include "derive/model.h"
+#include "ingest/ingest.h"
+
+struct fixture {
+  struct nai_ingest in;
+  struct nai_kernel_classes *classes;
+  struct nai_model m;
+  uint64_t seed;
+};
+
+#define ok(call)                                                                                                       \
+  do {                                                                                                                 \
+    struct nai_err fixture_err = {0};                                                                                  \
+    struct nai_err *err = &fixture_err;                                                                                \
+    if ((call) != 0)                                                                                                   \
+      fail_msg("%s: %s", #call, fixture_err.msg);                                                                  \
+  } while (0)
+
+static inline void fixture_init(struct fixture *f) {
+  *f = (struct fixture){.seed = 1};
+  for (int i = 0; i < NAI_IN_COUNT; i++)
+    ok(nai_table_new(&f->in.tables[i], nai_ingest_schemas[i], err));
+  ok(nai_kernel_classes_load(&f->classes, NULL, err));
+  f->m.map_nvtx = true;
+  f->m.worker_count = 2;
+}
+
+/* Pseudo-random number below n, the same on every run. */
+static inline int64_t fixture_random(struct fixture *f, int64_t n) {
+  f->seed = f->seed * 6364136223846793005u + 1442695040888963407u;
+  return (int64_t)((f->seed >> 33) % (uint64_t)n);
+}
+
+static inline void fixture_cells(struct nai_table *table, const int64_t *values, int count) {
+  int64_t row = nai_table_add_row(table);
+  for (int c = 0; c < count; c++)
+    if (table->schema->columns[c].type != NAI_STR)
+      nai_set_i64(table, row, c, values[c]);
+}
+#define CELLS(table, ...)                                                                                              \
+  fixture_cells(table, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+static inline int32_t fixture_process(struct fixture *f, int64_t pid) {
+  struct nai_table *t = f->in.tables[NAI_IN_PROCESSES];
+  CELLS(t, pid << 24, pid);
+  return (int32_t)t->rows - 1;
+}
+
+static inline int32_t fixture_thread(struct fixture *f, int32_t process, int64_t tid) {
+  struct nai_table *t = f->in.tables[NAI_IN_THREADS];
+  int64_t pid = process < 0 ? 0 : nai_get_i64(f->in.tables[NAI_IN_PROCESSES], process, PR_PID);
+  CELLS(t, pid << 24 | tid, process, pid, tid);
+  return (int32_t)t->rows - 1;
+}
+
+static inline void fixture_gpu(struct fixture *f, int64_t device) {
+  struct nai_table *t = f->in.tables[NAI_IN_GPUS];
+  CELLS(t, device);
+  nai_set_str(t, t->rows - 1, GP_LABEL, "GPU");
+}
+
+static inline void fixture_kernel(struct fixture *f, int64_t start, int64_t end, const char *name, int64_t device,
+                                  int64_t process, int64_t stream, int64_t correlation) {
+  struct nai_table *t = f->in.tables[NAI_IN_KERNELS], *configs = f->in.tables[NAI_IN_KERNEL_CONFIGS];
+  if (!configs->rows)
+    CELLS(configs, 1, 1, 1, 32, 1, 1, 16, 0, 0);
+  CELLS(t, start, end, 0, device, process, 1, stream, correlation, 0, NAI_NULL_I64);
+  nai_set_str(t, t->rows - 1, KE_NAME, name);
+}
+
+static inline void fixture_memop(struct fixture *f, int64_t start, int64_t end, int kind, int64_t device, int64_t process,
+                                 int64_t stream, int64_t correlation, int64_t bytes, int64_t copy_kind, int64_t src,
+                                 int64_t dst) {
+  CELLS(f->in.tables[NAI_IN_MEMOPS], start, end, kind, device, process, 1, stream, correlation, bytes, copy_kind, src, dst,
+        NAI_NULL_I64);
+}
+
+static inline void fixture_graph(struct fixture *f, int64_t start, int64_t end, int64_t device, int64_t process,
+                                 int64_t stream, int64_t correlation) {
+  CELLS(f->in.tables[NAI_IN_GRAPHS], start, end, device, process, 1, stream, correlation, 5, 6);
+}
+
+static inline void fixture_api(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name,
+                               int64_t correlation) {
+  struct nai_table *t = f->in.tables[NAI_IN_APIS];
+  CELLS(t, start, end, thread, 0, correlation);
+  nai_set_str(t, t->rows - 1, AE_NAME, name);
+}
+
+static inline void fixture_nvtx(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name, int kind) {
+  struct nai_table *t = f->in.tables[NAI_IN_NVTX];
+  CELLS(t, start, end, thread, 0, kind, t->rows + 1);
+  nai_set_str(t, t->rows - 1, NE_NAME, name);
+}
+
+static inline void fixture_build(struct fixture *f) {
+  struct nai_table *const *t = f->in.tables;
+  struct nai_table *capture = t[NAI_IN_CAPTURE];
+  if (!capture->rows)
+    nai_table_add_row(capture);
+  const struct nai_model built = {
+      .kernel_table = t[NAI_IN_KERNELS], .memop_table = t[NAI_IN_MEMOPS], .graph_table = t[NAI_IN_GRAPHS],
+      .api_table = t[NAI_IN_APIS], .sync_table = t[NAI_IN_SYNCS], .nvtx_table = t[NAI_IN_NVTX],
+      .overhead_table = t[NAI_IN_OVERHEAD], .osrt_table = t[NAI_IN_OSRT], .processes = t[NAI_IN_PROCESSES],
+      .threads = t[NAI_IN_THREADS], .gpu_table = t[NAI_IN_GPUS], .configs = t[NAI_IN_KERNEL_CONFIGS],
+      .notes = t[NAI_IN_NOTES], .capture = t[NAI_IN_CAPTURE], .capabilities = t[NAI_IN_CAPABILITIES],
+      .classes = f->classes, .phases = f->m.phases, .map_nvtx = f->m.map_nvtx, .worker_count = f->m.worker_count};
+  f->m = built;
+  for (int i = 0; i < NAI_IN_COUNT; i++)
+    ok(nai_table_check(t[i], err));
+  ok(nai_model_build(&f->m, err));
+}
+
+static inline void fixture_free(struct fixture *f) {
+  nai_model_free(&f->m);
+  nai_kernel_classes_free(f->classes);
+  nai_ingest_free(&f->in);
+}
+
+/* Runs the analysis of that name; its table number `index` is kept (free it), the others are dropped. */
+static inline struct nai_table *fixture_analyze(struct fixture *f, const char *analysis, int index) {
+  struct nai_table *tables[NAI_ANALYSIS_MAX_TABLES] = {0}, *kept = NULL;
+  for (int a = 0; nai_analyses[a]; a++) {
+    if (strcmp(nai_analyses[a]->name, analysis) != 0)
+      continue;
+    int n = 0;
+    for (; nai_analyses[a]->schemas[n]; n++)
+      ok(nai_table_new(&tables[n], nai_analyses[a]->schemas[n], err));
+    ok(nai_analyses[a]->run(tables, &f->m, err));
+    for (int i = 0; i < n; i++)
+      ok(nai_table_check(tables[i], err));
+    for (int i = 0; i < n; i++) {
+      if (i == index)
+        kept = tables[i];
+      else
+        nai_table_free(tables[i]);
+    }
+  }
+  assert_non_null(kept);
+  return kept;
+}
+
+/* Cells by column name. */
+static inline int64_t cell_int(const struct nai_table *t, int64_t row, const char *column) {
+  int c = nai_schema_column(t->schema, column);
+  assert_true(c >= 0 && row < t->rows);
+  return nai_get_i64(t, row, c);
+}
+
+static inline double cell_real(const struct nai_table *t, int64_t row, const char *column) {
+  int c = nai_schema_column(t->schema, column);
+  assert_true(c >= 0 && row < t->rows);
+  return nai_get_f64(t, row, c);
+}
+
+static inline const char *cell_text(const struct nai_table *t, int64_t row, const char *column) {
+  int c = nai_schema_column(t->schema, column);
+  assert_true(c >= 0 && row < t->rows);
+  return nai_get_str(t, row, c);
+}
+
+/* First row whose text column has the value, -1 when there is none. */
+static inline int64_t row_where(const struct nai_table *t, const char *column, const char *value) {
+  for (int64_t i = 0; i < t->rows; i++)
+    if (strcmp(cell_text(t, i, column), value) == 0)
+      return i;
+  return -1;
+}
+
+#endif
