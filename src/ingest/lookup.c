@@ -14,24 +14,27 @@ struct sqlite_lookup {
 int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char *table, int value_column,
                     struct nai_err *err) {
   struct nai_lookup base = {.trace = trace, .table = nai_trace_table(trace, table), .column = value_column};
+  struct nai_lookup *by_rowid = NULL;
   int rc = NAI_OK;
   if (!base.table || !base.table->plain || !base.table->rowid_name)
     rc = nai_err_set(err, NAI_EINPUT, "it is not a plain table with rowids");
   else if (value_column < 0 || value_column >= base.table->column_count || base.table->columns[value_column].hidden)
     rc = nai_err_set(err, NAI_EINPUT, "it has no stored column number %d", value_column);
   else if (trace->options.reader == NAI_READER_SQLITE || nai_direct_refuses(trace, base.table, &value_column, 1))
-    rc = nai_lookup_open_sqlite(out, &base, err);
+    rc = nai_lookup_open_sqlite(&by_rowid, &base, err);
   else
-    rc = nai_lookup_open_direct(out, &base, err);
-  if (!rc) {
-    struct nai_lookup *by_rowid = *out;
-    int key_column = nai_db_column(base.table, "id");
-    if (key_column >= 0 && !base.table->columns[key_column].rowid_alias)
-      rc = nai_lookup_open_keyed(out, by_rowid, trace, key_column, err);
-    if (rc)
-      nai_lookup_close(by_rowid);
+    rc = nai_lookup_open_direct(&by_rowid, &base, err);
+  if (rc)
+    return nai_scan_fail(table, err);
+  int key_column = nai_db_column(base.table, "id");
+  if (key_column < 0 || base.table->columns[key_column].rowid_alias) {
+    *out = by_rowid;
+    return NAI_OK;
   }
-  return rc ? nai_scan_fail(table, err) : NAI_OK;
+  rc = nai_lookup_open_keyed(out, by_rowid, trace, key_column, err);
+  if (rc)
+    nai_lookup_close(by_rowid);
+  return rc; /* the scan has named the table */
 }
 
 int nai_lookup_get(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err) {
