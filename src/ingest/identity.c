@@ -141,10 +141,12 @@ static int resolve_hosts(struct nai_identity *identity, const int64_t *processes
 
 /* --- GPUs ------------------------------------------------------------------------------------------------------- */
 
+enum { MAX_GPUS = 4096 }; /* later stages look through all work once per GPU */
+
 /* A (process, CUDA ordinal) pair on its way to a GPU number. */
 struct pair {
-  int64_t key;
   uint32_t index; /* in identity->devices */
+  int32_t process; /* row, -1 unknown */
   int64_t pid, ordinal;
   int64_t device; /* result */
   bool mapped, split;
@@ -162,17 +164,37 @@ struct gpu_info {
   size_t fact_count;
 };
 
+static int by_pid(const void *a, const void *b) {
+  const struct pair *x = a, *y = b;
+  if (x->pid != y->pid)
+    return x->pid < y->pid ? -1 : 1;
+  if (x->ordinal != y->ordinal)
+    return x->ordinal < y->ordinal ? -1 : 1;
+  if (x->process != y->process)
+    return x->process < y->process ? -1 : 1;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+/* The table knows processes by pid only; pairs are in that order. */
 static int on_cuda_device(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
   struct gpu_info *info = ctx;
   int64_t gpu = nai_small_int(&cells[0], -1), ordinal = nai_small_int(&cells[1], -1), pid = nai_small_int(&cells[2], -1);
   if (gpu < 0 || gpu > 100000)
     return NAI_OK;
-  for (size_t i = 0; i < info->pair_count; i++)
-    if (info->pairs[i].pid == pid && info->pairs[i].ordinal == ordinal) {
-      info->pairs[i].device = gpu;
-      info->pairs[i].mapped = true;
-    }
+  size_t lo = 0, hi = info->pair_count;
+  while (lo < hi) {
+    size_t mid = lo + (hi - lo) / 2;
+    const struct pair *p = &info->pairs[mid];
+    if (p->pid < pid || (p->pid == pid && p->ordinal < ordinal))
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  for (; lo < info->pair_count && info->pairs[lo].pid == pid && info->pairs[lo].ordinal == ordinal; lo++) {
+    info->pairs[lo].device = gpu;
+    info->pairs[lo].mapped = true;
+  }
   return NAI_OK;
 }
 
@@ -203,51 +225,82 @@ static int read_gpu_info(struct gpu_info *info, struct nai_trace *trace, struct 
   return rc;
 }
 
-static int compare_pairs(const void *a, const void *b) {
+static int by_ordinal(const void *a, const void *b) {
   const struct pair *x = a, *y = b;
-  uint64_t kx = (uint64_t)x->key, ky = (uint64_t)y->key;
-  return (kx > ky) - (kx < ky);
+  if (x->ordinal != y->ordinal)
+    return x->ordinal < y->ordinal ? -1 : 1;
+  if (x->process != y->process)
+    return x->process < y->process ? -1 : 1;
+  return (x->index > y->index) - (x->index < y->index);
 }
 
-static bool device_taken(const struct gpu_info *info, size_t before, int64_t device) {
-  for (size_t i = 0; i < info->pair_count; i++)
-    if ((i < before || info->pairs[i].mapped) && info->pairs[i].device == device)
-      return true;
-  return false;
+static int by_process(const void *a, const void *b) {
+  const struct pair *x = a, *y = b;
+  return x->process != y->process ? (x->process < y->process ? -1 : 1) : by_ordinal(a, b);
+}
+
+static int by_device(const void *a, const void *b) {
+  const struct pair *x = a, *y = b;
+  return x->device != y->device ? (x->device < y->device ? -1 : 1) : by_process(a, b);
+}
+
+/* Numbers the pairs of one ordinal that nothing maps to a physical GPU. */
+static void number_ordinal(struct pair *pairs, size_t count, struct nai_keyset *taken) {
+  const struct pair *last = NULL;
+  bool split = false, added;
+  for (size_t i = 0; i < count; i++)
+    if (!pairs[i].mapped) {
+      split |= last && last->process != pairs[i].process;
+      last = &pairs[i];
+    }
+  last = NULL;
+  for (size_t i = 0; i < count; i++) {
+    struct pair *p = &pairs[i];
+    if (p->mapped)
+      continue;
+    p->split = split;
+    p->device = last ? last->device : p->ordinal;
+    if (!last || last->process != p->process)
+      for (nai_keyset_add(taken, p->device, &added); !added && !taken->oom; nai_keyset_add(taken, p->device, &added))
+        p->device += 1000;
+    last = p;
+  }
 }
 
 /* Without a map to physical GPUs, an ordinal used by one process is one GPU; used by several it stays split, because
  * CUDA_VISIBLE_DEVICES can make distinct GPUs all 0. Further ones get ordinal + 1000, + 2000, ... */
-static void number_unmapped(struct gpu_info *info) {
-  for (size_t i = 0; i < info->pair_count; i++) {
-    struct pair *p = &info->pairs[i];
-    if (p->mapped)
-      continue;
-    if (p->ordinal == NAI_DEVICE_UNKNOWN) {
-      p->device = -1;
-      continue;
-    }
-    for (size_t j = 0; j < info->pair_count; j++)
-      p->split |= j != i && info->pairs[j].ordinal == p->ordinal && info->pairs[j].pid != p->pid && !info->pairs[j].mapped;
-    p->device = p->ordinal;
-    while (device_taken(info, i, p->device))
-      p->device += 1000;
+static int number_unmapped(struct gpu_info *info, struct nai_err *err) {
+  struct nai_keyset taken = {0};
+  bool added;
+  for (size_t i = 0; i < info->pair_count; i++)
+    if (info->pairs[i].mapped)
+      nai_keyset_add(&taken, info->pairs[i].device, &added);
+  qsort(info->pairs, info->pair_count, sizeof *info->pairs, by_ordinal);
+  for (size_t i = 0, j; i < info->pair_count && info->pairs[i].ordinal != NAI_DEVICE_UNKNOWN; i = j) {
+    for (j = i + 1; j < info->pair_count && info->pairs[j].ordinal == info->pairs[i].ordinal; j++)
+      ;
+    number_ordinal(info->pairs + i, j - i, &taken);
   }
+  int rc = taken.oom ? nai_err_nomem(err) : NAI_OK;
+  nai_keyset_free(&taken);
+  return rc;
 }
 
 /* Rows without a device belong to the only GPU of their process, when it has just one. */
 static void adopt_unknown(struct gpu_info *info) {
-  for (size_t i = 0; i < info->pair_count; i++) {
-    struct pair *p = &info->pairs[i];
+  qsort(info->pairs, info->pair_count, sizeof *info->pairs, by_process);
+  for (size_t i = 0, j; i < info->pair_count; i = j) {
     int64_t only = -1;
-    size_t others = 0;
-    for (size_t j = 0; p->device == -1 && j < info->pair_count; j++)
-      if (process_of(info->pairs[j].key) == process_of(p->key) && info->pairs[j].device >= 0) {
-        only = info->pairs[j].device;
-        others++;
+    bool several = false;
+    for (j = i; j < info->pair_count && info->pairs[j].process == info->pairs[i].process; j++) {
+      struct pair *p = &info->pairs[j]; /* the unknown ordinal comes last */
+      if (p->device >= 0) {
+        several |= only >= 0 && only != p->device;
+        only = p->device;
+      } else if (!several) {
+        p->device = only;
       }
-    if (others == 1)
-      p->device = only;
+    }
   }
 }
 
@@ -301,23 +354,27 @@ static int resolve_gpus(struct nai_identity *identity, const int64_t *processes,
     int64_t key = identity->devices.keys[i];
     int32_t process = process_row(processes, process_count, process_of(key));
     identity->device_process[i] = process;
-    info.pairs[i] = (struct pair){.key = key, .index = i, .ordinal = low_bits(key), .device = -1};
+    info.pairs[i] = (struct pair){.index = i, .process = process, .ordinal = low_bits(key), .device = -1};
     info.pairs[i].pid = process < 0 ? 0 : pid_of(processes[process]);
   }
-  qsort(info.pairs, n, sizeof *info.pairs, compare_pairs);
+  qsort(info.pairs, n, sizeof *info.pairs, by_pid);
   rc = read_gpu_info(&info, trace, err);
+  if (!rc)
+    rc = number_unmapped(&info, err);
   if (rc)
     goto out;
-  number_unmapped(&info);
   adopt_unknown(&info);
+  qsort(info.pairs, n, sizeof *info.pairs, by_device);
   int64_t split = 0;
   struct nai_table *gpus = out->tables[NAI_IN_GPUS];
   for (size_t i = 0; i < n; i++) {
-    bool listed = false;
-    for (int64_t g = 0; g < gpus->rows; g++)
-      listed |= nai_get_i64(gpus, g, GP_DEVICE) == info.pairs[i].device;
-    if (!listed)
+    if (i == 0 || info.pairs[i].device != info.pairs[i - 1].device)
       add_gpu(gpus, &info, &info.pairs[i]);
+    if (gpus->rows > MAX_GPUS) {
+      rc = nai_err_set(err, NAI_EINPUT, "\"%s\": work on more than %d GPUs; the device ids cannot be right", trace->path,
+                       MAX_GPUS);
+      goto out;
+    }
     split += info.pairs[i].split;
     identity->device_id[info.pairs[i].index] = (int32_t)info.pairs[i].device;
   }
@@ -325,7 +382,6 @@ static int resolve_gpus(struct nai_identity *identity, const int64_t *processes,
     nai_ingest_note(out, "gpus-split-by-process", "warning", "TARGET_INFO_CUDA_DEVICE", split,
                     "several processes use the same CUDA ordinal and the export does not say which physical GPU that is: "
                     "each process's GPU is shown on its own, and may be one shared GPU");
-  rc = nai_table_sort(gpus, (struct nai_sort_by[]){{GP_DEVICE, false}}, 1, err);
 out:
   for (size_t i = 0; i < info.fact_count; i++) {
     free(info.facts[i].name);

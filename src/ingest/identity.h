@@ -3,7 +3,7 @@
 #define NAI_INGEST_IDENTITY_H
 
 #include "ingest/ingest.h"
-#include "ingest/keyset.h"
+#include "base/keyset.h"
 
 /* Every key met while extracting. `devices` holds process key | CUDA ordinal. */
 struct nai_identity {

@@ -5,7 +5,7 @@
 #define NAI_INGEST_SOURCE_H
 
 #include "ingest/ingest.h"
-#include "ingest/keyset.h"
+#include "base/keyset.h"
 
 enum { NAI_MAX_FIELDS = 32, NAI_MAX_FEEDS = 2 };
 

@@ -1,10 +1,11 @@
-#include "ingest/keyset.h"
+#include "base/keyset.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* The upper bits of the product depend on every bit of the key: process keys differ in high bits only, ids in low ones. */
 static uint32_t slot_of(const struct nai_keyset *set, int64_t key) {
-  return (uint32_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> 32) & set->slot_mask;
+  return (uint32_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> set->slot_shift);
 }
 
 void nai_keyset_free(struct nai_keyset *set) {
@@ -27,6 +28,7 @@ static bool grow(struct nai_keyset *set) {
   free(set->slots);
   set->slots = slots;
   set->slot_mask = capacity * 2 - 1;
+  set->slot_shift = __builtin_clzll((uint64_t)set->slot_mask);
   set->capacity = capacity;
   for (uint32_t i = 0; i < set->count; i++) {
     uint32_t at = slot_of(set, set->keys[i]);

@@ -1,6 +1,6 @@
 /* A dictionary of 64-bit keys: key <-> dense index in order of first appearance. */
-#ifndef NAI_INGEST_KEYSET_H
-#define NAI_INGEST_KEYSET_H
+#ifndef NAI_BASE_KEYSET_H
+#define NAI_BASE_KEYSET_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@ struct nai_keyset {
   uint32_t count, capacity;
   uint32_t *slots; /* index + 1, 0 = free */
   uint32_t slot_mask;
+  int slot_shift;
   uint32_t last; /* index of the key asked for last: neighbours in a trace tend to repeat */
   bool oom;      /* sticky */
 };
