@@ -1,4 +1,5 @@
 /* report.json: everything, versioned. Its schema is docs/report.schema.json. */
+#include "base/fmt.h"
 #include "render/json.h"
 #include "render/report.h"
 
@@ -118,15 +119,36 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
   nai_json_end(json);
 }
 
+/* "profiler-overhead (6 times, 6.01 ms): ...": a caveat that can be read on its own. */
+static void caveat_text(struct nai_buf *out, const struct nai_table *quality, int64_t row) {
+  struct nai_value duration = nai_table_value(quality, row, nai_schema_column(quality->schema, "duration_ms"));
+  int64_t count = nai_get_i64(quality, row, nai_schema_column(quality->schema, "count"));
+  nai_buf_puts(out, nai_get_str(quality, row, nai_schema_column(quality->schema, "check")));
+  if (count > 1 || !duration.null) {
+    nai_buf_puts(out, " (");
+    nai_fmt_count(out, count);
+    if (!duration.null) {
+      nai_buf_puts(out, count == 1 ? " time, " : " times, ");
+      nai_fmt_duration(out, (double)duration.i);
+    }
+    nai_buf_putc(out, ')');
+  }
+  nai_buf_printf(out, ": %s", nai_get_str(quality, row, nai_schema_column(quality->schema, "detail")));
+}
+
 static void put_caveats(struct nai_json *json, const struct nai_report *report) {
   const struct nai_table *quality = nai_report_table(report, "data_quality");
   nai_json_key(json, "caveats");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t i = 0; i < quality->rows; i++) {
+    struct nai_buf text = {0};
+    caveat_text(&text, quality, i);
     nai_json_begin_object(json, NAI_JSON_INLINE);
-    PUT_CELLS(json, quality, i, {"id", "check"}, {"severity", "severity"}, {"count", "count"}, {"source_table", "source_table"},
-              {"text", "detail"});
+    PUT_CELLS(json, quality, i, {"id", "check"}, {"severity", "severity"}, {"count", "count"}, {"source_table", "source_table"});
+    nai_json_put_text(json, "text", nai_buf_str(&text));
     nai_json_end(json);
+    json->out->oom |= text.oom;
+    nai_buf_free(&text);
   }
   nai_json_end(json);
 }
