@@ -14,7 +14,7 @@ static const uint8_t small_sizes[SMALL_TYPES] = {
 
 void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *direct, const struct nai_db_table *table,
                      const int *columns, int column_count) {
-  *plan = (struct nai_record_plan){.direct = direct, .cell_count = column_count};
+  *plan = (struct nai_record_plan){.direct = direct};
   for (int slot = 0; slot < column_count; slot++) {
     const struct nai_db_column *column = &table->columns[columns[slot]];
     if (column->rowid_alias) {
@@ -166,7 +166,7 @@ static inline void take_shape(struct nai_record_reader *reader, const struct nai
 static inline struct nai_shape *find_shape(bool *known, uint64_t *key, const struct nai_record_reader *reader,
                                            const unsigned char *data, uint32_t header_bytes) {
   static const uint64_t multipliers[NAI_SHAPE_WORDS] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0x165667b19e3779f9u,
-                                                        0xd6e8feb86659fd93u};
+                                                        0xd6e8feb86659fd93u, 0xff51afd7ed558ccdu};
   int left = (int)(header_bytes < reader->key_bytes ? header_bytes : reader->key_bytes);
   uint64_t hash = 0, difference = 0;
   for (int i = 0; i < reader->key_words; i++, left -= 8) {

@@ -7,7 +7,6 @@
 /* Which columns of a table's records go where. Made once, used by any number of threads. */
 struct nai_record_plan {
   const struct nai_direct *direct;
-  int cell_count;
   int stored_columns; /* leading columns of a record that have to be looked at */
   int wanted_count, alias_count, real_count;
   struct nai_wanted {
@@ -22,7 +21,7 @@ void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *dire
 
 /* Millions of records begin with few different headers. A shape is what reading such a header comes to: where the wanted
  * values lie and how to load them. Shapes are found again by the header's bytes. */
-enum { NAI_SHAPE_WORDS = 4, NAI_SHAPES = 128 };
+enum { NAI_SHAPE_WORDS = 5, NAI_SHAPES = 128 };
 
 struct nai_shape_step {
   uint64_t mask;   /* of the 8 big-endian bytes at `offset`; 0 for NULL and the constants 0 and 1 */
