@@ -33,6 +33,13 @@ static int unknown_command(const char *word) {
   return fail(&err, NAI_EUSAGE);
 }
 
+/* What was printed may still be in the buffer: a full disk or a closed pipe shows only now. */
+static int finish_output(int rc, struct nai_err *err) {
+  if (rc >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
+    rc = nai_err_set(err, NAI_EIO, "cannot write to standard output");
+  return rc < 0 ? fail(err, rc) : rc;
+}
+
 static int run_command(const struct nai_command *command, int argc, char **argv) {
   struct nai_args args = {.fail_on = -1, .rows = -1};
   struct nai_err err = {0};
@@ -42,13 +49,11 @@ static int run_command(const struct nai_command *command, int argc, char **argv)
   int rc = nai_args_parse(&args, command, argc, argv, &err);
   if (!rc && args.help) {
     nai_help_print(command);
-    return 0;
+    return finish_output(0, &err);
   }
   if (!rc)
     rc = command->run(&args, &err);
-  if (rc >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
-    rc = nai_err_set(&err, NAI_EIO, "cannot write to standard output");
-  return rc < 0 ? fail(&err, rc) : rc;
+  return finish_output(rc, &err);
 }
 
 /* The analyses take and give back large arrays in quick succession. Reusing that memory instead of returning it to the
@@ -62,6 +67,7 @@ static void tune_allocator(void) {
 int main(int argc, char **argv) {
   tune_allocator();
   const char *word = argc > 1 ? argv[1] : NULL;
+  struct nai_err err = {0};
   if (!word) {
     nai_help_print(NULL);
     return 2;
@@ -69,15 +75,15 @@ int main(int argc, char **argv) {
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
     const struct nai_command *command = argc > 2 ? nai_command_find(argv[2]) : NULL;
     nai_help_print(command);
-    return 0;
+    return finish_output(0, &err);
   }
   if (strcmp(word, "--version") == 0) {
     printf("nsys-ai %s\n", NAI_VERSION);
-    return 0;
+    return finish_output(0, &err);
   }
   if (strcmp(word, "--man") == 0) {
     nai_man_print();
-    return 0;
+    return finish_output(0, &err);
   }
   const struct nai_command *command = nai_command_find(word);
   return command ? run_command(command, argc - 2, argv + 2) : unknown_command(word);

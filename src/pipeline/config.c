@@ -5,6 +5,7 @@
 #include "config/yaml.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* Hash of a configuration: the file's content, or the built-in of that name (which the version stands for). */
 static int hash_file(uint64_t *key, const char *path, struct nai_err *err) {
@@ -27,12 +28,22 @@ static uint64_t hash_assets(const char *prefix) {
   return key;
 }
 
+/* A directory that is not there would quietly mean the built-in templates. */
+static int check_templates(const char *path, struct nai_err *err) {
+  struct stat st;
+  if (!path || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+    return NAI_OK;
+  return nai_err_set(err, NAI_EUSAGE, "--templates \"%s\" is no directory", path);
+}
+
 int nai_state_config(struct nai_state *state, struct nai_err *err) {
   const struct nai_options *o = state->options;
   const struct nai_schema *const *schemas;
   size_t schema_count;
   nai_run_schemas(&schemas, &schema_count);
-  int rc = nai_kernel_classes_load(&state->classes, o->kernel_classes, err);
+  int rc = check_templates(o->templates, err);
+  if (!rc)
+    rc = nai_kernel_classes_load(&state->classes, o->kernel_classes, err);
   if (!rc && o->phase_map)
     rc = nai_phase_map_load(&state->phases, o->phase_map, err);
   if (!rc)
