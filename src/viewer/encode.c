@@ -128,13 +128,16 @@ static struct facts facts_of(struct encoder *e, enum lane_kind kind, uint32_t ro
   case LANE_NVTX_ASYNC:
     return (struct facts){number_of(n, &n->of_range[m->nvtx.name[row]], nai_model_range_name(m, row), -1, false),
                           NAI_NO_ROW, m->nvtx.row[row] == NAI_NULL_I32 ? 0 : m->nvtx.row[row],
-                          kind == LANE_NVTX ? range_depth(m, row) : 0};
+                          kind == LANE_NVTX ? e->lanes.depth_of_node[m->first_node[m->nvtx.thread[row]] + m->nvtx_node[row]] : 0};
   case LANE_API:
     break;
   }
   return (struct facts){number_of(n, &n->of_api[m->apis.name[row]], nai_model_api_name(m, row), -1, false), NAI_NO_ROW,
                         m->apis.correlation[row], api_aux(m, row)};
 }
+
+/* The page's numbers stay below 2^53, and that is what coded differences of these do; larger ids are no real ones. */
+#define MAX_CORRELATION ((int64_t)1 << 50)
 
 static void put_lane(struct encoder *e, const struct lane *lane) {
   int64_t last_start = e->origin;
@@ -143,14 +146,14 @@ static void put_lane(struct encoder *e, const struct lane *lane) {
     struct facts f = facts_of(e, lane->kind, item->row);
     bool plain = item->count == 1;
     int64_t link = plain && f.api != NAI_NO_ROW ? e->api_event[f.api] : 0;
-    int64_t correlation = plain && f.correlation != NAI_NULL_I64 ? f.correlation : 0;
+    int64_t correlation = plain && f.correlation > -MAX_CORRELATION && f.correlation < MAX_CORRELATION ? f.correlation : 0;
     if (plain && lane->kind == LANE_API)
       e->api_event[item->row] = e->events + 1;
     put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
     put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
     put_varint(&e->columns[NAME], f.name);
     put_zigzag(&e->columns[LINK], link - e->last_link);
-    put_zigzag(&e->columns[CORRELATION], (int64_t)((uint64_t)correlation - (uint64_t)e->last_correlation));
+    put_zigzag(&e->columns[CORRELATION], correlation - e->last_correlation);
     put_varint(&e->columns[AUX], f.aux);
     put_varint(&e->columns[COUNT], item->count);
     put_varint(&e->columns[BUSY], (uint64_t)item->busy);

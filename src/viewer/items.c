@@ -28,16 +28,9 @@ void lane_times(const int64_t **start, const int64_t **end, const struct nai_mod
   }
 }
 
-uint32_t range_depth(const struct nai_model *m, uint32_t range) {
-  uint32_t depth = 0;
-  for (range = m->nvtx_parent[range]; range != NAI_NO_ROW; range = m->nvtx_parent[range])
-    depth++;
-  return depth;
-}
-
 /* --- detail windows ------------------------------------------------------------------------------------------------- */
 
-enum { DETAIL_EVENTS = 250000, WINDOW_EVENTS = 20000, BUCKETS = 1600 };
+enum { DETAIL_EVENTS = 250000, WINDOW_EVENTS = 20000, BUCKETS = 1600, MAX_BUCKETS = 16000 };
 
 /* Rows of the lane that start before t. */
 static uint32_t rows_before(const struct lanes *lanes, const struct lane *lane, const int64_t *start, int64_t t) {
@@ -97,8 +90,20 @@ static int choose_detail(struct lanes *lanes, const struct nai_model *m, const s
 
 int lanes_plan(struct lanes *lanes, const struct nai_model *m, const struct nai_interval *places, size_t count,
                struct nai_err *err) {
+  int64_t first = INT64_MAX, last = INT64_MIN;
+  for (uint32_t i = 0; i < lanes->count; i++) {
+    const int64_t *start, *end;
+    const struct lane *lane = &lanes->v[i];
+    lane_times(&start, &end, m, lane->kind);
+    int64_t a = start[lanes->rows[lane->first]], b = start[lanes->rows[lane->first + lane->count - 1]];
+    first = a < first ? a : first;
+    last = b > last ? b : last;
+  }
+  /* Fine enough for the GPUs' window; the host's time around it may be many times as long. */
+  int64_t window = m->window_end - m->window_start, span = lanes->count ? last - first : 0;
   lanes->aggregated = lanes->total > NAI_VIEWER_MAX_EVENTS;
-  lanes->bucket_ns = (m->window_end - m->window_start) / BUCKETS + 1;
+  lanes->first_ns = first;
+  lanes->bucket_ns = (window / BUCKETS > span / MAX_BUCKETS ? window / BUCKETS : span / MAX_BUCKETS) + 1;
   return lanes->aggregated ? choose_detail(lanes, m, places, count, err) : NAI_OK;
 }
 
@@ -127,8 +132,11 @@ enum { MAX_DEPTH = 32 };
 
 static bool close_item(struct lane *lane, struct open_item *open) {
   bool ok = true;
+  int64_t length = open->item.end - open->item.start;
   if (open->item.count == 1)
     open->item.busy = 0;
+  else if (open->item.busy > length) /* they overlapped */
+    open->item.busy = length;
   if (open->item.count)
     ok = add_item(lane, open->item);
   open->item.count = 0;
@@ -144,7 +152,7 @@ static int compare_items(const void *pa, const void *pb) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
-static bool aggregate_lane(struct lane *lane, const struct lanes *lanes, const struct nai_model *m, const uint8_t *depth_of_node) {
+static bool aggregate_lane(struct lane *lane, const struct lanes *lanes, const struct nai_model *m) {
   struct open_item open[MAX_DEPTH] = {0};
   const int64_t *start, *end;
   size_t window = 0;
@@ -153,15 +161,13 @@ static bool aggregate_lane(struct lane *lane, const struct lanes *lanes, const s
   const uint32_t *rows = lanes->rows + lane->first;
   int64_t bucket = 0, bucket_end = INT64_MIN;
   const uint32_t *node = lane->kind == LANE_NVTX ? m->nvtx_node : NULL;
-  const uint8_t *depths = node ? depth_of_node + m->first_node[lane->thread] : NULL;
+  const uint32_t *depths = node ? lanes->depth_of_node + m->first_node[lane->thread] : NULL;
   for (uint32_t i = 0; ok && i < lane->count; i++) {
     uint32_t row = rows[i];
     int64_t s = start[row], length = end[row] - s;
     if (s >= bucket_end) {
-      bucket = (s - m->window_start) / lanes->bucket_ns;
-      bucket_end = m->window_start + (bucket + 1) * lanes->bucket_ns;
-      if (s >= bucket_end || s < m->window_start) /* before the window: one bucket for all of that */
-        bucket = -1, bucket_end = m->window_start;
+      bucket = (s - lanes->first_ns) / lanes->bucket_ns;
+      bucket_end = lanes->first_ns + (bucket + 1) * lanes->bucket_ns;
     }
     while (window < lanes->detail.count && lanes->detail.v[window].end <= s)
       window++;
@@ -170,7 +176,8 @@ static bool aggregate_lane(struct lane *lane, const struct lanes *lanes, const s
       ok = add_item(lane, (struct item){s, end[row], row, 1, 0});
       continue;
     }
-    struct open_item *o = &open[depths ? depths[node[row]] : 0];
+    uint32_t depth = depths ? depths[node[row]] : 0;
+    struct open_item *o = &open[depth < MAX_DEPTH ? depth : MAX_DEPTH - 1];
     if (o->item.count && o->bucket != bucket)
       ok = close_item(lane, o);
     if (!o->item.count) {
@@ -195,14 +202,13 @@ static bool aggregate_lane(struct lane *lane, const struct lanes *lanes, const s
 struct fill {
   struct lanes *lanes;
   const struct nai_model *m;
-  uint8_t *depth_of_node; /* capped at MAX_DEPTH - 1 */
 };
 
 static int fill_lane(void *ctx, int task, struct nai_err *err) {
   const struct fill *fill = ctx;
   struct lane *lane = &fill->lanes->v[task];
   if (fill->lanes->aggregated)
-    return aggregate_lane(lane, fill->lanes, fill->m, fill->depth_of_node) ? NAI_OK : nai_err_nomem(err);
+    return aggregate_lane(lane, fill->lanes, fill->m) ? NAI_OK : nai_err_nomem(err);
   const int64_t *start, *end;
   lane_times(&start, &end, fill->m, lane->kind);
   lane->items = malloc((size_t)lane->count * sizeof *lane->items);
@@ -216,15 +222,6 @@ static int fill_lane(void *ctx, int task, struct nai_err *err) {
 }
 
 int lanes_fill(struct lanes *lanes, const struct nai_model *m, struct nai_err *err) {
-  struct fill fill = {lanes, m, calloc((size_t)m->node_count + 1, 1)};
-  if (!fill.depth_of_node)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < m->node_count; i++) {
-    uint32_t parent = m->nodes[i].parent;
-    uint8_t depth = parent == NAI_NO_ROW ? 0 : (uint8_t)(fill.depth_of_node[parent] + 1);
-    fill.depth_of_node[i] = depth < MAX_DEPTH ? depth : MAX_DEPTH - 1;
-  }
-  int rc = nai_parallel(m->worker_count, (int)lanes->count, fill_lane, &fill, err);
-  free(fill.depth_of_node);
-  return rc;
+  struct fill fill = {lanes, m};
+  return nai_parallel(m->worker_count, (int)lanes->count, fill_lane, &fill, err);
 }

@@ -8,6 +8,7 @@ void lanes_free(struct lanes *lanes) {
     free(lanes->v[i].items);
   free(lanes->v);
   free(lanes->rows);
+  free(lanes->depth_of_node);
   nai_intervals_free(&lanes->detail);
 }
 
@@ -42,61 +43,101 @@ static struct key key_of(const struct nai_model *m, const struct nai_op *op) {
   }
 }
 
-static int compare_keys(const void *pa, const void *pb) {
-  const int32_t *a = pa, *b = pb; /* process, context, stream, kind */
-  static const int order[] = {1, 2, 3, 0};
-  for (int i = 0; i < 4; i++)
-    if (a[order[i]] != b[order[i]])
-      return a[order[i]] < b[order[i]] ? -1 : 1;
+/* A key met, and how many operations have it. */
+struct met {
+  struct key key;
+  uint32_t id, count;
+};
+
+static int compare_met(const void *pa, const void *pb) {
+  const struct key *a = &((const struct met *)pa)->key, *b = &((const struct met *)pb)->key;
+  const int32_t order[][2] = {{a->process, b->process}, {a->context, b->context}, {a->stream, b->stream}, {a->kind, b->kind}};
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+    if (order[i][0] != order[i][1])
+      return order[i][0] < order[i][1] ? -1 : 1;
   return 0;
 }
 
-enum { MAX_KEYS = 1024 }; /* streams of one GPU; what goes beyond shares the last lane */
+/* Numbers the keys of the GPU's operations as they come up. */
+static int number_keys(uint32_t *key_of_op, struct nai_strings *keys, const struct nai_gpu *gpu, const struct nai_model *m,
+                       struct nai_err *err) {
+  struct key last = {0};
+  for (uint32_t i = 0; i < gpu->op_count; i++) {
+    struct key key = key_of(m, &gpu->ops[i]);
+    bool same = i && memcmp(&key, &last, sizeof key) == 0;
+    key_of_op[i] = same ? key_of_op[i - 1] : nai_strings_add(keys, (const char *)&key, sizeof key);
+    if (key_of_op[i] == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    last = key;
+  }
+  return NAI_OK;
+}
+
+enum { MAX_OWN_LANES = 512 }; /* of one GPU; streams beyond share one lane per kind */
+
+/* Adds the lanes of the keys, in their order; place[key] = where in lanes.rows its operations go: keys of one lane share
+ * the lane's counter, `shared` has those. */
+static int add_lanes(uint32_t **place, uint32_t *own, uint32_t *shared, struct lanes *lanes, struct met *met, uint32_t count,
+                     int32_t device_id, struct nai_err *err) {
+  enum { FIRST = LANE_KERNEL, LAST = LANE_GRAPH };
+  uint32_t shared_count[LAST + 1] = {0};
+  qsort(met, count, sizeof *met, compare_met);
+  for (uint32_t i = 0; i < count; i++) {
+    const struct key *key = &met[i].key;
+    if (i >= MAX_OWN_LANES) {
+      shared_count[key->kind] += met[i].count;
+      place[met[i].id] = &shared[key->kind];
+      continue;
+    }
+    struct lane *lane = add_lane(lanes, (struct lane){.kind = (enum lane_kind)key->kind, .gpu = device_id,
+                                                      .process = key->process, .thread = -1, .context = key->context,
+                                                      .stream = key->stream});
+    if (!lane)
+      return nai_err_nomem(err);
+    lane->count = met[i].count;
+    own[i] = lane->first;
+    place[met[i].id] = &own[i];
+    lanes->total += lane->count;
+  }
+  for (int kind = FIRST; kind <= LAST; kind++) {
+    if (!shared_count[kind])
+      continue;
+    struct lane *lane = add_lane(lanes, (struct lane){.kind = (enum lane_kind)kind, .gpu = device_id, .process = -1,
+                                                      .thread = -1, .context = -1, .stream = -1});
+    if (!lane)
+      return nai_err_nomem(err);
+    lane->count = shared_count[kind];
+    shared[kind] = lane->first;
+    lanes->total += lane->count;
+  }
+  return NAI_OK;
+}
 
 /* The GPU's operations split into lanes, each still in start order: a stable counting sort by lane. */
 static int add_gpu(struct lanes *lanes, const struct nai_gpu *gpu, const struct nai_model *m, struct nai_err *err) {
-  struct key keys[MAX_KEYS];
-  uint32_t counts[MAX_KEYS] = {0}, key_count = 0, last = 0;
-  for (int pass = 0; pass < 2; pass++) {
-    for (uint32_t i = 0; i < gpu->op_count; i++) {
-      struct key key = key_of(m, &gpu->ops[i]);
-      uint32_t k = last;
-      if (k >= key_count || memcmp(&keys[k], &key, sizeof key) != 0)
-        for (k = 0; k < key_count && memcmp(&keys[k], &key, sizeof key) != 0; k++)
-          ;
-      if (k == MAX_KEYS)
-        k = MAX_KEYS - 1;
-      if (pass == 0 && k == key_count)
-        keys[key_count++] = key;
-      last = k;
-      if (pass == 1)
-        lanes->rows[counts[k]++] = gpu->ops[i].row;
-      else
-        counts[k]++;
-    }
-    if (pass == 1)
-      break;
-    /* Between the passes: lanes in their final order, and counts become positions. */
-    struct key sorted[MAX_KEYS];
-    uint32_t starts[MAX_KEYS];
-    memcpy(sorted, keys, key_count * sizeof *keys);
-    qsort(sorted, key_count, sizeof *sorted, compare_keys);
-    for (uint32_t s = 0; s < key_count; s++)
-      for (uint32_t k = 0; k < key_count; k++) {
-        if (memcmp(&sorted[s], &keys[k], sizeof *keys) != 0)
-          continue;
-        struct lane *lane = add_lane(lanes, (struct lane){.kind = (enum lane_kind)keys[k].kind, .gpu = gpu->device_id,
-                                                          .process = keys[k].process, .thread = -1,
-                                                          .context = keys[k].context, .stream = keys[k].stream});
-        if (!lane)
-          return nai_err_nomem(err);
-        lane->count = counts[k];
-        starts[k] = (uint32_t)lanes->total;
-        lanes->total += counts[k];
-      }
-    memcpy(counts, starts, key_count * sizeof *counts);
+  struct nai_strings keys = {0}; /* struct key as bytes */
+  uint32_t *key_of_op = malloc(((size_t)gpu->op_count + 1) * sizeof *key_of_op), shared[LANE_GRAPH + 1] = {0};
+  int rc = key_of_op ? number_keys(key_of_op, &keys, gpu, m, err) : nai_err_nomem(err);
+  struct met *met = calloc((size_t)keys.count + 1, sizeof *met);
+  uint32_t **place = calloc((size_t)keys.count + 1, sizeof *place), *own = calloc(MAX_OWN_LANES, sizeof *own);
+  if (!rc && (!met || !place || !own))
+    rc = nai_err_nomem(err);
+  for (uint32_t k = 0; !rc && k < keys.count; k++) {
+    memcpy(&met[k].key, nai_strings_get(&keys, k), sizeof met[k].key);
+    met[k].id = k;
   }
-  return NAI_OK;
+  for (uint32_t i = 0; !rc && i < gpu->op_count; i++)
+    met[key_of_op[i]].count++;
+  if (!rc)
+    rc = add_lanes(place, own, shared, lanes, met, keys.count, gpu->device_id, err);
+  for (uint32_t i = 0; !rc && i < gpu->op_count; i++)
+    lanes->rows[(*place[key_of_op[i]])++] = gpu->ops[i].row;
+  nai_strings_free(&keys);
+  free(key_of_op);
+  free(met);
+  free(place);
+  free(own);
+  return rc;
 }
 
 /* One host lane: the thread's API calls, or its ranges of one kind. */
@@ -116,6 +157,11 @@ static int add_host_lane(struct lanes *lanes, const struct nai_model *m, uint32_
   return NAI_OK;
 }
 
+static void find_depths(uint32_t *depths, const struct nai_model *m) {
+  for (uint32_t i = 0; i < m->node_count; i++) /* parents come first */
+    depths[i] = m->nodes[i].parent == NAI_NO_ROW ? 0 : depths[m->nodes[i].parent] + 1;
+}
+
 int lanes_build(struct lanes *out, const struct nai_model *m, struct nai_err *err) {
   uint64_t most = (uint64_t)m->apis.n + m->nvtx.n;
   for (uint32_t g = 0; g < m->gpu_count; g++)
@@ -123,7 +169,10 @@ int lanes_build(struct lanes *out, const struct nai_model *m, struct nai_err *er
   if (most >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "more than 4,294,967,294 events for the timeline");
   out->rows = malloc((size_t)(most + 1) * sizeof *out->rows);
-  int rc = out->rows ? NAI_OK : nai_err_nomem(err);
+  out->depth_of_node = malloc(((size_t)m->node_count + 1) * sizeof *out->depth_of_node);
+  int rc = out->rows && out->depth_of_node ? NAI_OK : nai_err_nomem(err);
+  if (!rc)
+    find_depths(out->depth_of_node, m);
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     rc = add_host_lane(out, m, t, LANE_API, err);
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)

@@ -29,9 +29,10 @@ struct lanes {
   uint32_t count, capacity;
   uint32_t *rows; /* row numbers of the lanes' event tables */
   uint64_t total; /* events */
+  uint32_t *depth_of_node; /* per node of the NVTX tree: nodes above it */
   bool aggregated;
   struct nai_intervals detail; /* where every event of an aggregated timeline is kept */
-  int64_t bucket_ns;           /* length of an aggregate outside of it */
+  int64_t first_ns, bucket_ns; /* outside of it, events that start in the same bucket since first_ns are aggregated */
 };
 
 /* Lanes and their rows. */
@@ -45,7 +46,5 @@ void lanes_free(struct lanes *lanes);
 
 /* Start and end columns of a lane's event table. */
 void lane_times(const int64_t **start, const int64_t **end, const struct nai_model *model, enum lane_kind kind);
-/* Number of ancestors of a push/pop range. */
-uint32_t range_depth(const struct nai_model *model, uint32_t range);
 
 #endif
