@@ -235,7 +235,7 @@ struct nai_gen_plan {
     struct nai_gen_vec diagnostics, transfers, drops;
 
     int64_t grid_id, range_id;
-    int64_t last_ns; /* end of the last event */
+    int64_t last_ns; /* last timestamp of any event */
     int64_t kernels_joined, kernels_unjoined, covered_ns, launch_calls, foreign_pairs;
     int64_t crossing_ranges, open_ranges, range_rows, mark_rows;
     int64_t profiler_ns;

@@ -29,6 +29,7 @@ static struct nai_gen_range *add_range(struct nai_gen_plan *plan, int thread, in
                                     .name = name,
                                     .text_id = -1,
                                     .range_id = -1};
+    nai_gen_plan_saw(plan, range->start); /* a range that stays open may be the last to be seen */
     host->now += nai_gen_rng_between(&plan->rng, 120, 400);
     plan->range_rows += type == NVTX_PUSH_POP || type == NVTX_START_END;
     return range;
