@@ -10,7 +10,7 @@
 enum { DIRECTION, SRC, DST, DEVICE, COUNT, BYTES, TOTAL, RATE, P50_BYTES, P90, PAGEABLE, EXPOSED, SMALL, LONGEST_START,
        LONGEST_END, PCT_WINDOW };
 static const struct nai_column_def columns[] = {
-    [DIRECTION] = {"direction", NAI_STR, NAI_TEXT, "HtoD, DtoH, DtoD, PtoP, ... or memset", NULL},
+    [DIRECTION] = {"direction", NAI_STR, NAI_TEXT, "label of the copy kind in the export (Host-to-Device, ...), or memset", NULL},
     [SRC] = {"src_kind", NAI_STR, NAI_TEXT, "memory copied from", NULL},
     [DST] = {"dst_kind", NAI_STR, NAI_TEXT, "memory copied to or set", NULL},
     [DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
@@ -59,9 +59,9 @@ static void put_label(struct nai_table *table, int64_t row, int column, const ch
   nai_set_str(table, row, column, label ? label : other);
 }
 
-static void put_kind(struct nai_table *table, int64_t row, int column, int32_t kind) {
+static void put_kind(struct nai_table *table, int64_t row, int column, const struct nai_model *m, int32_t kind) {
   if (kind != KIND_NONE)
-    put_label(table, row, column, nai_mem_kind_label(kind), kind);
+    put_label(table, row, column, nai_model_label(m, NAI_LABEL_MEMORY, kind), kind);
 }
 
 static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,
@@ -91,8 +91,8 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
   nai_put_stats(table, row, &to, &stats);
   int32_t copy_kind = v->copy_kind[ops->row];
   put_label(table, row, DIRECTION, is_copy ? nai_copy_kind_label(copy_kind) : "memset", copy_kind);
-  put_kind(table, row, SRC, src);
-  put_kind(table, row, DST, dst);
+  put_kind(table, row, SRC, m, src);
+  put_kind(table, row, DST, m, dst);
   nai_set_i64(table, row, DEVICE, gpu->device_id);
   nai_set_i64(table, row, BYTES, bytes);
   if (stats.total)

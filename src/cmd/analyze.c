@@ -110,7 +110,7 @@ static const struct nai_option options[] = {
     {"out", 'o', "DIR", "artifacts directory (default: artifacts/NAME of the trace); replaced as a whole", set_out, false},
     {"rules", 0, "FILE", "YAML rules that add to the built-in ones or replace them by id; repeatable", set_rules, false},
     {"templates", 0, "DIR", "templates (report.md.mustache, report.html) to use in place of the built-in ones", set_templates, false},
-    {"phase-map", 0, "NAME|FILE", "phases by NVTX range name: vllm, sglang, tensorrt-llm, pytorch-ddp, pytorch-fsdp, megatron, "
+    {"phase-map", 0, "NAME|FILE", "phases by NVTX range name: vllm, vllm-stages, sglang, tensorrt-llm, pytorch-ddp, pytorch-fsdp, megatron, "
      "jax, inference, or a YAML or JSON file", set_phase_map, false},
     {"phases-json", 0, "FILE", "alias of --phase-map", set_phase_map, true},
     {"kernel-classes", 0, "FILE", "YAML patterns that put kernels into categories, tried before the built-in ones", set_classes, false},

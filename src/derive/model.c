@@ -272,9 +272,16 @@ int64_t nai_model_pid(const struct nai_model *m, int32_t process) {
   return process < 0 ? NAI_NULL_I64 : nai_get_i64(m->processes, process, PR_PID);
 }
 
+const char *nai_model_label(const struct nai_model *m, int enumeration, int32_t id) {
+  for (int64_t i = 0; i < m->labels->rows; i++)
+    if (nai_get_i64(m->labels, i, LB_KIND) == enumeration && nai_get_i64(m->labels, i, LB_ID) == id)
+      return nai_get_str(m->labels, i, LB_LABEL);
+  return enumeration == NAI_LABEL_COPY ? nai_copy_kind_label(id) : nai_mem_kind_label(id);
+}
+
 const char *nai_model_direction(const struct nai_model *m, uint32_t memop) {
   if (m->memops.kind[memop] == NAI_MEMOP_SET)
     return "memset";
-  const char *label = nai_copy_kind_label(m->memops.copy_kind[memop]);
-  return label ? label : "unknown";
+  const char *label = nai_model_label(m, NAI_LABEL_COPY, m->memops.copy_kind[memop]);
+  return label && *label ? label : "Unknown";
 }

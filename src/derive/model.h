@@ -98,7 +98,7 @@ struct nai_gpu {
 struct nai_model {
   /* inputs, borrowed */
   const struct nai_table *kernel_table, *memop_table, *graph_table, *api_table, *sync_table, *nvtx_table,
-      *overhead_table, *osrt_table, *processes, *threads, *gpu_table, *configs, *notes, *capture, *capabilities;
+      *overhead_table, *osrt_table, *processes, *threads, *gpu_table, *configs, *notes, *capture, *capabilities, *labels;
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases; /* NULL without a phase map */
   bool map_nvtx;                      /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
@@ -157,7 +157,9 @@ const char *nai_model_kernel_name(const struct nai_model *model, uint32_t kernel
 const char *nai_model_range_name(const struct nai_model *model, uint32_t range);
 /* pid of a row of processes, NAI_NULL_I64 for -1. */
 int64_t nai_model_pid(const struct nai_model *model, int32_t process);
-/* Direction of a memory operation: "HtoD", ..., "memset". */
+/* Label of a copy or memory kind: the export's, else the built-in one, NULL when neither knows it. */
+const char *nai_model_label(const struct nai_model *model, int enumeration, int32_t id);
+/* Direction of a memory operation: "Host-to-Device", ..., "memset". */
 const char *nai_model_direction(const struct nai_model *model, uint32_t memop);
 
 /* --- parts of the build, one file each ------------------------------------------------------------------------ */

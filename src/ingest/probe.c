@@ -11,7 +11,7 @@
 
 const struct nai_schema *const nai_ingest_schemas[NAI_IN_COUNT] = {
     [NAI_IN_CAPTURE] = &nai_capture,       [NAI_IN_CAPABILITIES] = &nai_capabilities,
-    [NAI_IN_NOTES] = &nai_notes,           [NAI_IN_READERS] = &nai_readers,
+    [NAI_IN_LABELS] = &nai_labels,         [NAI_IN_NOTES] = &nai_notes,           [NAI_IN_READERS] = &nai_readers,
     [NAI_IN_PROCESSES] = &nai_processes,   [NAI_IN_THREADS] = &nai_threads,
     [NAI_IN_GPUS] = &nai_gpus,             [NAI_IN_KERNEL_CONFIGS] = &nai_kernel_configs,
     [NAI_IN_KERNELS] = &nai_kernel_events, [NAI_IN_MEMOPS] = &nai_memop_events,
@@ -72,7 +72,7 @@ static int on_export_fact(void *ctx, const struct nai_cell *cells, struct nai_er
 static int on_session_start(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
   int64_t utc = nai_small_int(&cells[0], NAI_NULL_I64);
-  nai_set_i64(ctx, 0, CA_UTC_EPOCH_NS, utc > 0 ? utc : NAI_NULL_I64);
+  nai_set_i64(ctx, 0, CA_UTC_EPOCH_NS, utc > 0 && utc < NAI_TIME_LIMIT ? utc : NAI_NULL_I64);
   return NAI_OK;
 }
 
@@ -119,6 +119,34 @@ static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct
     nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, utc == NAI_NULL_I64 ? 0 : utc);
   }
   return rc;
+}
+
+static int on_label(struct nai_table *labels, int kind, const struct nai_cell *cells) {
+  int64_t id = nai_small_int(&cells[0], -1);
+  if (id < 0)
+    return NAI_OK;
+  int64_t row = nai_table_add_row(labels);
+  nai_set_i64(labels, row, LB_KIND, kind);
+  nai_set_i64(labels, row, LB_ID, id);
+  set_text(labels, row, LB_LABEL, &cells[1]);
+  return NAI_OK;
+}
+
+static int on_copy_label(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  (void)err;
+  return on_label(ctx, NAI_LABEL_COPY, cells);
+}
+
+static int on_memory_label(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  (void)err;
+  return on_label(ctx, NAI_LABEL_MEMORY, cells);
+}
+
+static int probe_labels(struct nai_table *labels, struct nai_trace *trace, struct nai_err *err) {
+  enum { MAX_LABELS = 256 };
+  static const char *const columns[] = {"id", "label", NULL};
+  int rc = nai_small_scan(trace, "ENUM_CUDA_MEMCPY_OPER", columns, MAX_LABELS, on_copy_label, labels, err);
+  return rc ? rc : nai_small_scan(trace, "ENUM_CUDA_MEM_KIND", columns, MAX_LABELS, on_memory_label, labels, err);
 }
 
 static void add_capability(struct nai_table *table, const char *name, bool available, const char *source,
@@ -210,6 +238,8 @@ int nai_probe(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *e
     rc = nai_table_new(&out->tables[i], nai_ingest_schemas[i], err);
   if (!rc)
     rc = probe_capture(out, trace, err);
+  if (!rc)
+    rc = probe_labels(out->tables[NAI_IN_LABELS], trace, err);
   struct nai_table *capabilities = out->tables[NAI_IN_CAPABILITIES];
   for (int i = 0; !rc && i < nai_source_count; i++)
     rc = probe_source(capabilities, trace, &nai_sources[i], err);

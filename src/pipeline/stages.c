@@ -116,6 +116,7 @@ static int build_model(struct nai_state *s, struct nai_err *err) {
       .overhead_table = t[NAI_IN_OVERHEAD], .osrt_table = t[NAI_IN_OSRT], .processes = t[NAI_IN_PROCESSES],
       .threads = t[NAI_IN_THREADS], .gpu_table = t[NAI_IN_GPUS], .configs = t[NAI_IN_KERNEL_CONFIGS],
       .notes = t[NAI_IN_NOTES], .capture = t[NAI_IN_CAPTURE], .capabilities = t[NAI_IN_CAPABILITIES],
+      .labels = t[NAI_IN_LABELS],
       .classes = s->classes, .phases = s->phases, .map_nvtx = s->options->map_nvtx, .worker_count = s->options->threads, .scratch_dir = s->out.work};
   s->model_built = true; /* to be freed, whatever comes */
   int rc = nai_model_build(&s->model, err);

@@ -125,6 +125,12 @@ static const struct nai_column_def capability_columns[] = {
 const struct nai_schema nai_capabilities =
     NAI_SCHEMA("capabilities", "Capabilities", "One kind of data an export may hold", capability_columns);
 
+static const struct nai_column_def label_columns[] = {
+    [LB_KIND] = {"enumeration", NAI_I32, NAI_ID, "0 copy kinds, 1 memory kinds", NULL},
+    [LB_ID] = {"id", NAI_I64, NAI_ID, "number in memop_events", NULL},
+    [LB_LABEL] = {"label", NAI_STR, NAI_TEXT, "what the export calls it", NULL}};
+const struct nai_schema nai_labels = NAI_SCHEMA("labels", "Labels", "One label of an enumeration of the export", label_columns);
+
 static const struct nai_column_def note_columns[] = {
     [NO_CHECK] = {"check", NAI_STR, NAI_TEXT, "what was checked", NULL},
     [NO_SEVERITY] = {"severity", NAI_STR, NAI_TEXT, "info, warning or error", NULL},
@@ -140,14 +146,20 @@ static const struct nai_column_def reader_columns[] = {
     [RD_REASON] = {"reason", NAI_STR, NAI_TEXT, "why the direct reader was not used", NULL}};
 const struct nai_schema nai_readers = NAI_SCHEMA("readers", "Readers", "How one source table was read", reader_columns);
 
-const char *nai_mem_kind_label(int kind) {
-  static const char *const labels[] = {"pageable", "pinned", "device", "array", "managed", "device static",
-                                       "managed static", "unknown"};
-  return kind >= 0 && kind < (int)(sizeof labels / sizeof *labels) ? labels[kind] : NULL;
+static const char *label_of(const char *const *labels, size_t count, int64_t kind) {
+  return kind >= 0 && kind < (int64_t)count ? labels[kind] : NULL;
 }
 
-const char *nai_copy_kind_label(int kind) {
-  static const char *const labels[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
-                                       "DtoA",    "DtoD", "HtoH", "PtoP", "UVM HtoD", "UVM DtoH", "UVM DtoD"};
-  return kind >= 0 && kind < (int)(sizeof labels / sizeof *labels) ? labels[kind] : NULL;
+const char *nai_copy_kind_label(int64_t kind) {
+  static const char *const labels[] = {"Unknown",         "Host-to-Device",  "Device-to-Host",  "Host-to-Array",
+                                       "Array-to-Host",   "Array-to-Array",  "Array-to-Device", "Device-to-Array",
+                                       "Device-to-Device", "Host-to-Host",   "Peer-to-Peer",    "Unified Host-to-Device",
+                                       "Unified Device-to-Host", "Unified Device-to-Device"};
+  return label_of(labels, sizeof labels / sizeof *labels, kind);
+}
+
+const char *nai_mem_kind_label(int64_t kind) {
+  static const char *const labels[] = {"Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static",
+                                       "Unknown"};
+  return label_of(labels, sizeof labels / sizeof *labels, kind);
 }

@@ -64,6 +64,11 @@ extern const struct nai_schema nai_capture;
 enum { CP_CAPABILITY, CP_AVAILABLE, CP_SOURCE, CP_DETAIL };
 extern const struct nai_schema nai_capabilities;
 
+/* labels: what the export itself calls kinds of copies and of memory. */
+enum { LB_KIND, LB_ID, LB_LABEL };
+enum { NAI_LABEL_COPY, NAI_LABEL_MEMORY };
+extern const struct nai_schema nai_labels;
+
 /* notes: what probe and extract found wrong or had to work around. */
 enum { NO_CHECK, NO_SEVERITY, NO_SOURCE, NO_COUNT, NO_DETAIL };
 extern const struct nai_schema nai_notes;
@@ -72,8 +77,9 @@ extern const struct nai_schema nai_notes;
 enum { RD_TABLE, RD_READER, RD_ROWS, RD_REASON };
 extern const struct nai_schema nai_readers;
 
-/* Label of a CUDA memory kind or copy kind stored in memop_events, e.g. 1 -> "pinned", "HtoD"; "kind N" when unknown. */
-const char *nai_mem_kind_label(int kind);
-const char *nai_copy_kind_label(int kind);
+/* Built-in labels in the words of nsys for exports without their own, e.g. 1 -> "Host-to-Device", "Pinned"; NULL for
+ * numbers they do not have. */
+const char *nai_copy_kind_label(int64_t kind);
+const char *nai_mem_kind_label(int64_t kind);
 
 #endif

@@ -9,8 +9,9 @@ from support import SCENARIOS, artifacts, fresh_dir, ns_of_ms, ns_of_us, report,
 SEEDS = ("2", "3") if support.SANITIZED else ("2", "3", "4", "5", "6")
 REASONS = {"missing_time": "rows-without-time", "not_an_integer": "rows-with-bad-type", "end_before_start": "rows-reversed",
            "zero_times": "rows-not-collected"}
-COPY_KIND = ["unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"]
-MEM_KIND = ["pageable", "pinned", "device", "array", "managed", "device static", "managed static", "unknown"]
+COPY_KIND = ["Unknown", "Host-to-Device", "Device-to-Host", "Host-to-Array", "Array-to-Host", "Array-to-Array", "Array-to-Device",
+             "Device-to-Array", "Device-to-Device", "Host-to-Host", "Peer-to-Peer"]
+MEM_KIND = ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown"]
 CAVEATS = {"graph-envelopes": "graph-envelopes", "device-shared-by-processes": "gpus-split-by-process",
            "open-ranges": "open-ranges", "crossing-ranges": "crossing-ranges"}
 GAP_ADVICE = {"gpu-idle", "launch-storm"}

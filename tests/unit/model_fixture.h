@@ -120,6 +120,7 @@ static inline void fixture_build(struct fixture *f) {
       .overhead_table = t[NAI_IN_OVERHEAD], .osrt_table = t[NAI_IN_OSRT], .processes = t[NAI_IN_PROCESSES],
       .threads = t[NAI_IN_THREADS], .gpu_table = t[NAI_IN_GPUS], .configs = t[NAI_IN_KERNEL_CONFIGS],
       .notes = t[NAI_IN_NOTES], .capture = t[NAI_IN_CAPTURE], .capabilities = t[NAI_IN_CAPABILITIES],
+      .labels = t[NAI_IN_LABELS],
       .classes = f->classes, .phases = f->m.phases, .map_nvtx = f->m.map_nvtx, .worker_count = f->m.worker_count};
   f->m = built;
   for (int i = 0; i < NAI_IN_COUNT; i++)

@@ -258,7 +258,7 @@ static void test_other_schema_is_refused(void **state) {
   (void)state;
   struct nai_err err = {0};
   struct nai_table *table = sample(3), *read = NULL;
-  char path[sizeof directory + 16];
+  char path[512];
   snprintf(path, sizeof path, "%s", in_directory("other.ntab"));
   struct nai_column_def changed[sizeof columns / sizeof *columns];
   memcpy(changed, columns, sizeof columns);

@@ -172,11 +172,11 @@ static void test_events(void **state) {
   expect(&page, "cudaStreamSynchronize", 120, 10, 43, 1);
   expect(&page, "cudaEventQuery", 131, 1, 0, 2); /* an id no number of the page can hold */
   expect(&page, "gemm", 150, 50, 41, 1);
-  expect(&page, "HtoD", 250, 30, 42, 4096);
+  expect(&page, "Host-to-Device", 250, 30, 42, 4096);
   expect(&page, "memset", 290, 1, 99, 8);
   expect(&page, "CUDA graph", 350, 100, 0, 5);
   assert_int_equal(page.values[LINK][find(&page, "gemm")], find(&page, "cudaLaunchKernel") + 1);
-  assert_int_equal(page.values[LINK][find(&page, "HtoD")], find(&page, "cudaMemcpy") + 1);
+  assert_int_equal(page.values[LINK][find(&page, "Host-to-Device")], find(&page, "cudaMemcpy") + 1);
   assert_int_equal(page.values[LINK][find(&page, "CUDA graph")], find(&page, "cudaGraphLaunch") + 1);
   assert_int_equal(page.values[LINK][find(&page, "memset")], 0);
   page_free(&page);
@@ -217,7 +217,7 @@ static void test_many_streams(void **state) {
     const json_t *lane = json_array_get(lanes, l);
     int copy = strcmp(json_string_value(json_object_get(lane, "kind")), "copy") == 0;
     for (int64_t i = number(lane, "first"); i < number(lane, "first") + number(lane, "count"); i++) {
-      assert_string_equal(name_of(&page, i), copy ? "DtoH" : "k");
+      assert_string_equal(name_of(&page, i), copy ? "Device-to-Host" : "k");
       assert_int_equal(page.values[DURATION][i], copy ? 3 : 5);
     }
   }
