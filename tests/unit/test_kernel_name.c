@@ -34,27 +34,34 @@ static void test_pytorch(void **state) {
          "(unsigned long)1>>(int, T2, T3)",
          72, "vectorized_elementwise_kernel<4, FillFunctor<float>>");
   /* the same as another demangler writes it */
-  expect("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(int, "
+  expect("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> "
+         ">(int, "
          "at::native::FillFunctor<float>, std::array<char*, 1ul>)",
          72, "vectorized_elementwise_kernel<4, FillFunctor<float>>");
   expect("void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<at::native::"
          "direct_copy_kernel_cuda(at::TensorIteratorBase &)::[lambda() (instance 3)]::operator ()() const::[lambda() "
-         "(instance 12)]::operator ()() const::[lambda(c10::BFloat16) (instance 1)]>(at::TensorIteratorBase &, const T1 "
+         "(instance 12)]::operator ()() const::[lambda(c10::BFloat16) (instance 1)]>(at::TensorIteratorBase &, "
+         "const T1 "
          "&)::[lambda(int) (instance 1)]>(int, T3)",
          72, "elementwise_kernel<128, 4, direct_copy_kernel_cuda(BFloat16)>");
   expect("void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::"
-         "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda()#7}::operator()() "
+         "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() "
+         "const::{lambda()#7}::operator()() "
          "const::{lambda(float)#1}>(at::TensorIteratorBase&, int const&)::{lambda(int)#1}>(int, int)",
          72, "elementwise_kernel<128, 2, direct_copy_kernel_cuda(float)>");
-  expect("void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::func_wrapper_t<float, "
-         "at::native::sum_functor<float, float, float>::operator ()(at::TensorIterator &)::[lambda(float, float) (instance "
+  expect("void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, "
+         "at::native::func_wrapper_t<float, "
+         "at::native::sum_functor<float, float, float>::operator ()(at::TensorIterator &)::[lambda(float, float) "
+         "(instance "
          "1)]>, unsigned int, float, (int)4>>(T3)",
          72, "reduce_kernel<512, 1, ReduceOp<\xe2\x80\xa6, func_wrapper_t<\xe2\x80\xa6, sum_functor<\xe2\x80\xa6>>, "
              "\xe2\x80\xa6>>");
-  expect("void at::native::<unnamed>::CatArrayBatchedCopy_vectorized<at::native::<unnamed>::OpaqueType<(unsigned int)2>, "
+  expect("void at::native::<unnamed>::CatArrayBatchedCopy_vectorized<at::native::<unnamed>::OpaqueType<(unsigned "
+         "int)2>, "
          "unsigned int, (int)2, (int)128, (int)1, (int)16, (int)8>(char *, at::native::<unnamed>::X<T1, T2>, int, T2)",
          80, "CatArrayBatchedCopy_vectorized<OpaqueType<2>, unsigned int, 2, 128, 1, 16, 8>");
-  expect("void (anonymous namespace)::softmax_warp_forward<float, float, float, 7, true, false>(float*, float const*, int)",
+  expect("void (anonymous namespace)::softmax_warp_forward<float, float, float, 7, true, false>(float*, float "
+         "const*, int)",
          72, "softmax_warp_forward<float, float, float, 7, true, false>");
 }
 
@@ -66,7 +73,8 @@ static void test_libraries(void **state) {
          72, "flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, 0>, 0, 1>");
   expect("void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_64x3_nn_align8>(T1::Params)", 72,
          "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_64x3_nn_align8");
-  expect("void vllm::paged_attention_v1_kernel<unsigned short, (int)128, (vllm::Fp8KVCacheDataType)0, (bool)0>(float *)",
+  expect("void vllm::paged_attention_v1_kernel<unsigned short, (int)128, (vllm::Fp8KVCacheDataType)0, "
+         "(bool)0>(float *)",
          72, "paged_attention_v1_kernel<unsigned short, 128, 0, 0>");
   expect("void cub::DeviceRadixSortOnesweepKernel<cub::Policy<float, int>::Policy900, (bool)0>(T5 *)", 72,
          "DeviceRadixSortOnesweepKernel<Policy<float, int>::Policy900, 0>");
@@ -98,10 +106,8 @@ static void test_too_long(void **state) {
   expect("void ns::abcdefghijklmnopqrstuvwxyz<int>(int)", 17, "abcdefgh\xe2\x80\xa6stuvwxyz");
   expect("void f<abcdefghijklmnopqrstuvwxyz>(int)", 22, "f<abcdefghi\xe2\x80\xa6rstuvwxyz>");
   expect("void kernel<alpha, 1, 2, beta, 3>(int)", 25, "kernel<alpha, \xe2\x80\xa6, beta, 3>");
-  expect("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
-         "\xc3\xa9\xc3\xa9\xc3\xa9",
-         16, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xe2\x80\xa6\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
-             "\xc3\xa9\xc3\xa9\xc3\xa9");
+#define E4 "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+  expect(E4 E4 E4 E4 "\xc3\xa9", 16, E4 E4 "\xe2\x80\xa6" E4 "\xc3\xa9\xc3\xa9\xc3\xa9");
 }
 
 static uint32_t random_state = 5;
@@ -112,9 +118,10 @@ static uint32_t random_below(uint32_t n) {
 
 static void test_hostile_names(void **state) {
   (void)state;
-  static const char *const pieces[] = {"<", ">", "(", ")", "[", "]", "{", "}", "::", ",", " ", "a", "int", "operator",
-                                       "[lambda(", "<unnamed>", "Kernel<", "array<", "const", "void ", "(int)4", "*", "&",
-                                       "\xc3\xa9", "f<", ">()", "-", "'lambda'", "::operator()()", "4ul", "gpu_kernel_impl<"};
+  static const char *const pieces[] = {
+      "<", ">", "(", ")", "[", "]", "{", "}", "::", ",", " ", "a", "int", "operator", "[lambda(", "<unnamed>",
+      "Kernel<", "array<", "const", "void ", "(int)4", "*", "&", "\xc3\xa9", "f<", ">()", "-", "'lambda'", "::operator()()", "4ul",
+      "gpu_kernel_impl<"};
   struct nai_buf name = {0}, out = {0};
   for (int i = 0; i < 200000; i++) {
     nai_buf_clear(&name);
