@@ -194,8 +194,11 @@ static int remap_part(void *ctx, int task, struct nai_err *err) {
   if (p->open_ranges) {
     int64_t *start = nai_column_i64(p->table, NE_START) + p->first, *end = nai_column_i64(p->table, NE_END) + p->first;
     for (int64_t i = 0; i < p->rows; i++)
-      if (end[i] == NAI_NULL_I64)
-        end[i] = x->last_ns > start[i] ? x->last_ns : start[i];
+      if (end[i] == NAI_NULL_I64) {
+        int64_t length = x->last_ns > start[i] ? x->last_ns - start[i] : 0;
+        end[i] = start[i] + (length < NAI_DURATION_LIMIT ? length : NAI_DURATION_LIMIT);
+        nai_sum_add(&p->total_ns, end[i] - start[i]);
+      }
   }
   return NAI_OK;
 }
@@ -311,8 +314,8 @@ static const struct {
 /* Counts of one source table over its parts, reader and drops. */
 static int note_scan(struct extraction *x, int s, struct nai_err *err) {
   const struct nai_scan *scan = &x->scans[s];
-  int64_t dropped[NAI_DROP_COUNT] = {0}, open_ranges = 0, clipped = 0, rows = 0;
-  uint64_t total = 0;
+  int64_t dropped[NAI_DROP_COUNT] = {0}, open_ranges = 0, clipped = 0, bad_sizes = 0, rows = 0;
+  uint64_t total_ns = 0, total_bytes = 0;
   for (int i = 0; i < x->part_count; i++) {
     const struct nai_part *p = &x->parts[i];
     if (p->scan != scan)
@@ -322,11 +325,16 @@ static int note_scan(struct extraction *x, int s, struct nai_err *err) {
     open_ranges += p->open_ranges;
     clipped += p->clipped;
     rows += p->limit;
-    if (__builtin_add_overflow(total, p->total_ns, &total))
-      total = UINT64_MAX;
+    bad_sizes += p->bad_sizes;
+    if (__builtin_add_overflow(total_ns, p->total_ns, &total_ns))
+      total_ns = UINT64_MAX;
+    if (__builtin_add_overflow(total_bytes, p->total_bytes, &total_bytes))
+      total_bytes = UINT64_MAX;
   }
-  /* Everything later adds durations of one table in int64. */
-  if (total > (uint64_t)INT64_MAX / 4)
+  /* Everything later adds durations and sizes of one table in int64. */
+  if (total_bytes > (uint64_t)INT64_MAX / 4)
+    return nai_err_set(err, NAI_EINPUT, "table \"%s\": sizes add up to more than 2 EiB; they cannot be right", scan->table);
+  if (total_ns > (uint64_t)INT64_MAX / 4)
     return nai_err_set(err, NAI_EINPUT, "table \"%s\": durations add up to more than 73 years; the times cannot be right",
                        scan->table);
   for (int d = 0; d < NAI_DROP_COUNT; d++)
@@ -335,6 +343,8 @@ static int note_scan(struct extraction *x, int s, struct nai_err *err) {
   if (open_ranges)
     nai_ingest_note(x->out, "open-ranges", "info", scan->table, open_ranges,
                     "ranges still open when the capture ended; counted until the last timestamp");
+  if (bad_sizes)
+    nai_ingest_note(x->out, "bad-sizes", "warning", scan->table, bad_sizes, "the size is no possible number of bytes; counted as 0");
   if (clipped)
     nai_ingest_note(x->out, "clipped-rows", "info", scan->table, clipped, "cut at the edges of the trimmed window");
   struct nai_table *readers = x->out->tables[NAI_IN_READERS];

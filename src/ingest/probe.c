@@ -84,14 +84,28 @@ static int on_details(void *ctx, const struct nai_cell *cells, struct nai_err *e
   return NAI_OK;
 }
 
+/* Warnings and errors, equal ones counted together; MAX_DIAGNOSTICS different ones are told apart. */
 static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
-  enum { WARNING = 2, ERROR = 3 };
-  int64_t severity = nai_small_int(&cells[0], 0);
-  if (severity != WARNING && severity != ERROR)
+  enum { WARNING = 2, ERROR = 3, MAX_DIAGNOSTICS = 100 };
+  struct nai_ingest *out = ctx;
+  struct nai_table *notes = out->tables[NAI_IN_NOTES];
+  int64_t code = nai_small_int(&cells[0], 0), row = 0;
+  const char *severity = code == ERROR ? "error" : "warning";
+  if (code != WARNING && code != ERROR)
     return NAI_OK;
   char *text = nai_small_text(&cells[1], TEXT_MAX);
-  nai_ingest_note(ctx, "diagnostic", severity == ERROR ? "error" : "warning", "DIAGNOSTIC_EVENT", 1, text);
+  const char *detail = text ? text : "";
+  if (notes->rows >= MAX_DIAGNOSTICS)
+    detail = "further diagnostics";
+  while (row < notes->rows && (strcmp(nai_get_str(notes, row, NO_CHECK), "diagnostic") != 0 ||
+                               strcmp(nai_get_str(notes, row, NO_SEVERITY), severity) != 0 ||
+                               strcmp(nai_get_str(notes, row, NO_DETAIL), detail) != 0))
+    row++;
+  if (row < notes->rows)
+    nai_set_i64(notes, row, NO_COUNT, nai_get_i64(notes, row, NO_COUNT) + 1);
+  else
+    nai_ingest_note(out, "diagnostic", severity, "DIAGNOSTIC_EVENT", 1, detail);
   free(text);
   return NAI_OK;
 }
@@ -111,7 +125,7 @@ static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct
   if (!rc)
     rc = nai_small_scan(trace, "ANALYSIS_DETAILS", (const char *const[]){"duration", NULL}, 1, on_details, capture, err);
   if (!rc)
-    rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000, on_diagnostic,
+    rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000000, on_diagnostic,
                         out, err);
   /* A time-normalised export holds UTC times; shifting them back keeps every number small and comparable. */
   if (nai_get_i64(capture, 0, CA_TIME_OFFSET_NS) < 0) {

@@ -32,17 +32,11 @@ static inline void put_field_i32(struct nai_part *p, int column, int64_t at, con
 
 enum { START, END }; /* fields 0 and 1 of every feed */
 
-/* No capture spans more than 2^50 ns (13 days) or lies beyond 2^61 ns (73 years). */
-#define TIME_LIMIT ((int64_t)1 << 61)
-#define DURATION_LIMIT ((int64_t)1 << 50)
-
 /* Checks [start, end), shifts it to session time, applies --trim, stores it in columns 0 and 1. */
 static inline int put_interval(struct nai_part *p, int64_t at, int64_t start, int64_t end) {
   if (end < start)
     return NAI_DROP_REVERSED;
-  if (start == 0 && end == 0)
-    return NAI_DROP_ZERO;
-  if (start < -TIME_LIMIT || end > TIME_LIMIT || end - start > DURATION_LIMIT)
+  if (start < -NAI_TIME_LIMIT || end > NAI_TIME_LIMIT || end - start > NAI_DURATION_LIMIT)
     return NAI_DROP_RANGE;
   start -= p->time_offset_ns;
   end -= p->time_offset_ns;
@@ -56,8 +50,7 @@ static inline int put_interval(struct nai_part *p, int64_t at, int64_t start, in
     start = start < from ? from : start;
     end = end > to ? to : end;
   }
-  if (__builtin_add_overflow(p->total_ns, (uint64_t)(end - start), &p->total_ns))
-    p->total_ns = UINT64_MAX;
+  nai_sum_add(&p->total_ns, end - start);
   nai_column_i64(p->table, 0)[at] = start;
   nai_column_i64(p->table, 1)[at] = end;
   return NAI_KEEP;
@@ -66,7 +59,7 @@ static inline int put_interval(struct nai_part *p, int64_t at, int64_t start, in
 static inline int put_times(struct nai_part *p, int64_t at, const struct nai_cell *cells) {
   const struct nai_cell *start = field(p, cells, START), *end = field(p, cells, END);
   if (start->type == NAI_CELL_INT && end->type == NAI_CELL_INT)
-    return put_interval(p, at, start->i, end->i);
+    return start->i == 0 && end->i == 0 ? NAI_DROP_ZERO : put_interval(p, at, start->i, end->i);
   return start->type == NAI_CELL_NULL || end->type == NAI_CELL_NULL ? NAI_DROP_NO_TIME : NAI_DROP_TYPE;
 }
 
@@ -176,14 +169,22 @@ static const struct nai_field copy_fields[] = {ACTIVITY, FIELD("bytes"), FIELD("
 static const struct nai_field set_fields[] = {ACTIVITY, FIELD("bytes"), FIELD("copyKind"), FIELD("srcKind"),
                                               FIELD("memKind")};
 
+/* More than any memory has. */
+#define MAX_BYTES ((int64_t)1 << 50)
+
 static int memop_row(struct nai_part *p, int64_t at, const struct nai_cell *cells, int kind) {
   static const struct activity_columns to = {MO_DEVICE, MO_CONTEXT, MO_STREAM, MO_CORRELATION, MO_GRAPH};
   int verdict = put_activity(p, at, cells, &to);
   if (verdict != NAI_KEEP)
     return verdict;
   put_i32(p, MO_KIND, at, kind);
-  int64_t bytes = int_or(p, cells, M_BYTES, 0);
-  nai_column_i64(p->table, MO_BYTES)[at] = bytes < 0 || bytes > (int64_t)1 << 50 ? 0 : bytes;
+  int64_t bytes = int_or(p, cells, M_BYTES, field(p, cells, M_BYTES)->type == NAI_CELL_NULL ? 0 : -1);
+  if (bytes < 0 || bytes > MAX_BYTES) {
+    bytes = 0;
+    p->bad_sizes++;
+  }
+  nai_column_i64(p->table, MO_BYTES)[at] = bytes;
+  nai_sum_add(&p->total_bytes, bytes);
   put_field_i32(p, MO_COPY_KIND, at, cells, M_COPY_KIND);
   put_field_i32(p, MO_SRC_KIND, at, cells, M_SRC_KIND);
   put_field_i32(p, MO_DST_KIND, at, cells, M_DST_KIND);
@@ -332,6 +333,7 @@ static int nvtx_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   /* An open range that began before the trimmed window still covers it. */
   if (open && verdict == NAI_SKIP && start->i - p->time_offset_ns < p->options->trim_start_ns) {
     nai_column_i64(p->table, NE_START)[at] = p->options->trim_start_ns;
+    p->clipped++;
     verdict = NAI_KEEP;
   }
   if (verdict != NAI_KEEP)
@@ -343,7 +345,8 @@ static int nvtx_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   put_thread(p, NE_THREAD, at, int_or(p, cells, N_THREAD, 0));
   const struct nai_cell *id = field(p, cells, N_TEXT_ID), *text = field(p, cells, N_TEXT);
   uint32_t name = NAI_NO_STRING;
-  if (id->type == NAI_CELL_INT)
+  bool inline_text = text->type == NAI_CELL_TEXT && text->len; /* beside it, exports that know no NULL write an id of 0 */
+  if (id->type == NAI_CELL_INT && !(id->i == 0 && inline_text))
     name = nai_name_by_id(p, id->i, NAI_NAME_NVTX, rc, err);
   if (name == NAI_NO_STRING && !*rc && text->type == NAI_CELL_TEXT)
     name = nai_name_by_text(p, text->data, text->len, NAI_NAME_NVTX);

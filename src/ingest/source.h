@@ -46,13 +46,23 @@ struct nai_part {
   struct nai_lookup *lookup;     /* StringIds, opened on first use */
   /* what was noticed */
   int64_t dropped[NAI_DROP_COUNT];
-  int64_t open_ranges, clipped;
+  int64_t open_ranges, clipped, bad_sizes;
   int64_t last_ns;               /* latest time seen */
-  uint64_t total_ns;             /* sum of durations, saturating */
+  uint64_t total_ns, total_bytes; /* sums of durations and sizes, saturating */
   bool oom;
 };
 
 enum { NAI_DEVICE_UNKNOWN = 0xffffff };
+
+/* No capture spans more than 2^50 ns (13 days) or lies beyond 2^61 ns (73 years). */
+#define NAI_TIME_LIMIT ((int64_t)1 << 61)
+#define NAI_DURATION_LIMIT ((int64_t)1 << 50)
+
+/* Adds what is not negative; stays at the largest number once there. */
+static inline void nai_sum_add(uint64_t *sum, int64_t value) {
+  if (__builtin_add_overflow(*sum, (uint64_t)value, sum))
+    *sum = UINT64_MAX;
+}
 
 struct nai_launch_config {
   int32_t values[KC_COLUMNS];
