@@ -134,7 +134,8 @@ static int build_unions(struct nai_gpu *gpu, struct nai_err *err) {
     if (op->end > gpu->window_end)
       gpu->window_end = op->end;
     if (op->start == op->end) {
-      empty_opener = i;
+      if (empty_opener == NAI_NO_ROW || gpu->ops[empty_opener].start != op->start)
+        empty_opener = i;
       continue;
     }
     if (op->type == NAI_OP_KERNEL) {

@@ -11,7 +11,7 @@
 struct process_index {
   int64_t lowest, range;   /* direct table: rows[id - lowest] */
   uint32_t *rows;
-  struct nai_key *keys;    /* otherwise sorted by id, first row first */
+  struct nai_key *keys;    /* otherwise sorted by id */
   size_t key_count;
 };
 
@@ -59,6 +59,18 @@ static int index_allocate(struct process_index *index, const struct nai_model *m
   return NAI_OK;
 }
 
+/* Of sorted keys that repeat, keeps the earliest call's. */
+static void keep_earliest(struct process_index *x, const int64_t *start) {
+  size_t kept = 0;
+  for (size_t i = 0; x->keys && i < x->key_count; i++)
+    if (!kept || x->keys[kept - 1].key != x->keys[i].key)
+      x->keys[kept++] = x->keys[i];
+    else if (start[x->keys[i].value] < start[x->keys[kept - 1].value])
+      x->keys[kept - 1] = x->keys[i];
+  if (x->keys)
+    x->key_count = kept;
+}
+
 static int index_fill(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
   const struct nai_api_view *a = &m->apis;
   for (uint32_t i = 0; i < a->n; i++) {
@@ -79,6 +91,7 @@ static int index_fill(struct process_index *index, const struct nai_model *m, st
     int rc = index[p].keys ? nai_sort_keys(index[p].keys, index[p].key_count, err) : NAI_OK;
     if (rc)
       return rc;
+    keep_earliest(&index[p], a->start);
   }
   return NAI_OK;
 }

@@ -53,9 +53,11 @@ struct nai_stats nai_stats_of(int64_t *values, uint32_t count) {
     s.max = values[i] > s.max ? values[i] : s.max;
   }
   s.mean = (double)s.total / count;
-  /* Exact integers up to the division: no cancellation. total^2 / n < 2^124. */
-  if (count > 1)
-    s.stddev = sqrt((double)(squares - (wide)s.total * s.total / count) / (count - 1));
+  /* Exact integers as far as they go, so that nothing cancels: total^2 / n in whole and remainder. total^2 < 2^124. */
+  if (count > 1) {
+    wide square = (wide)s.total * s.total;
+    s.stddev = sqrt(((double)(squares - square / count) - (double)(square % count) / count) / (count - 1));
+  }
   double quantiles[3];
   nai_quantiles_i64(quantiles, values, count, (const double[]){0.50, 0.90, 0.99}, 3);
   s.p50 = quantiles[0];
