@@ -147,6 +147,32 @@ static void put_scope(struct nai_table *table, const struct nai_model *m, struct
   }
 }
 
+static void put_gpus(struct nai_table *table, const struct nai_model *m, struct scratch *s) {
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
+    const struct nai_gpu *gpu = &m->gpus[g];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < gpu->op_count; i++)
+      if (gpu->ops[i].type == NAI_OP_KERNEL)
+        s->rows[count++] = gpu->ops[i].row;
+    put_scope(table, m, s, count, "gpu", gpu->device_id, nai_model_gpu_label(m, gpu->device_id));
+  }
+}
+
+static int put_processes(struct nai_table *table, const struct nai_model *m, struct scratch *s, struct nai_err *err) {
+  struct nai_groups by_process = {0};
+  int rc = nai_groups_build(&by_process, m->kernels.n, m->kernels.process, m->process_count, m->kernels.start,
+                            m->kernels.end, NULL, NULL, m->scratch_dir, err);
+  for (uint32_t p = 0; !rc && p < m->process_count; p++) {
+    uint32_t count = by_process.first[p + 1] - by_process.first[p];
+    char label[48];
+    memcpy(s->rows, by_process.order + by_process.first[p], count * sizeof *s->rows);
+    snprintf(label, sizeof label, "process %lld", (long long)nai_model_pid(m, (int32_t)p));
+    put_scope(table, m, s, count, "process", nai_model_pid(m, (int32_t)p), label);
+  }
+  nai_groups_free(&by_process);
+  return rc;
+}
+
 static int put_storm(struct nai_table *table, const struct nai_model *m, struct nai_err *err) {
   uint32_t n = m->kernels.n;
   struct scratch s = {0};
@@ -159,27 +185,13 @@ static int put_storm(struct nai_table *table, const struct nai_model *m, struct 
                ? nai_groups_build(&by_start, n, NULL, 1, m->kernels.start, m->kernels.end, NULL, NULL, m->scratch_dir, err)
                : nai_err_nomem(err);
   if (!rc) {
-    const uint32_t *all = by_start.order;
-    memcpy(s.rows, all, n * sizeof *all);
+    memcpy(s.rows, by_start.order, n * sizeof *s.rows);
     put_scope(table, m, &s, n, "all", NAI_NULL_I64, "all");
-    for (uint32_t g = 0; g < m->gpu_count; g++) {
-      uint32_t count = 0;
-      for (uint32_t i = 0; i < n; i++)
-        if (m->kernels.device[all[i]] == m->gpus[g].device_id)
-          s.rows[count++] = all[i];
-      put_scope(table, m, &s, count, "gpu", m->gpus[g].device_id, nai_model_gpu_label(m, m->gpus[g].device_id));
-    }
-    for (uint32_t p = 0; p < m->process_count; p++) {
-      uint32_t count = 0;
-      char label[48];
-      for (uint32_t i = 0; i < n; i++)
-        if (m->kernels.process[all[i]] == (int32_t)p)
-          s.rows[count++] = all[i];
-      snprintf(label, sizeof label, "process %lld", (long long)nai_model_pid(m, (int32_t)p));
-      put_scope(table, m, &s, count, "process", nai_model_pid(m, (int32_t)p), label);
-    }
+    put_gpus(table, m, &s);
   }
   nai_groups_free(&by_start);
+  if (!rc)
+    rc = put_processes(table, m, &s, err);
   free(s.rows);
   free(s.values);
   free(s.apis);
@@ -187,43 +199,54 @@ static int put_storm(struct nai_table *table, const struct nai_model *m, struct 
   return rc;
 }
 
+/* Tiny executions of one kernel name on one GPU. */
+struct tiny {
+  int64_t calls, total_ns;
+};
+
+static void put_tiny_row(struct nai_table *table, const struct nai_model *m, uint32_t gpu, uint32_t name,
+                         const struct tiny *tiny, int64_t device_calls) {
+  const char *text = nai_strings_get(&m->kernel_table->strings, name);
+  struct nai_buf brief = {0};
+  nai_kernel_name_short(&brief, text, 72);
+  int64_t row = nai_table_add_row(table);
+  nai_set_str(table, row, T_NAME, text);
+  nai_set_str(table, row, T_SHORT, nai_buf_str(&brief));
+  nai_set_i64(table, row, T_DEVICE, m->gpus[gpu].device_id);
+  nai_set_i64(table, row, T_CALLS, tiny->calls);
+  nai_set_i64(table, row, T_TOTAL, tiny->total_ns);
+  nai_set_f64(table, row, T_AVG, (double)tiny->total_ns / (double)tiny->calls);
+  nai_set_f64(table, row, T_PCT, nai_percent((double)tiny->calls, (double)device_calls));
+  table->oom |= brief.oom;
+  nai_buf_free(&brief);
+}
+
 static int put_tiny(struct nai_table *table, const struct nai_model *m, struct nai_err *err) {
   uint32_t names = m->kernel_table->strings.count;
-  struct sum {
-    int64_t calls, total;
-  } *sums = calloc((size_t)names * (m->gpu_count + 1) + 1, sizeof *sums);
-  int64_t *device_calls = calloc((size_t)m->gpu_count + 1, sizeof *device_calls);
-  int rc = sums && device_calls ? NAI_OK : nai_err_nomem(err);
+  struct tiny *sums = calloc((size_t)names + 1, sizeof *sums); /* of one GPU, zero between them */
+  uint32_t *touched = malloc(((size_t)names + 1) * sizeof *touched);
+  int rc = sums && touched ? NAI_OK : nai_err_nomem(err);
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++) {
-    for (uint32_t i = 0; i < m->kernels.n; i++) {
-      if (m->kernels.device[i] != m->gpus[g].device_id)
+    const struct nai_gpu *gpu = &m->gpus[g];
+    uint32_t count = 0;
+    int64_t device_calls = 0;
+    for (uint32_t i = 0; i < gpu->op_count; i++) {
+      const struct nai_op *op = &gpu->ops[i];
+      device_calls += op->type == NAI_OP_KERNEL;
+      if (op->type != NAI_OP_KERNEL || op->end - op->start > TINY_NS)
         continue;
-      device_calls[g]++;
-      int64_t length = m->kernels.end[i] - m->kernels.start[i];
-      struct sum *sum = &sums[(size_t)g * names + m->kernels.name[i]];
-      sum->calls += length <= TINY_NS;
-      sum->total += length <= TINY_NS ? length : 0;
+      struct tiny *sum = &sums[m->kernels.name[op->row]];
+      if (!sum->calls++)
+        touched[count++] = m->kernels.name[op->row];
+      sum->total_ns += op->end - op->start;
     }
-    for (uint32_t name = 0; name < names; name++) {
-      const struct sum *sum = &sums[(size_t)g * names + name];
-      if (!sum->calls)
-        continue;
-      const char *text = nai_strings_get(&m->kernel_table->strings, name);
-      struct nai_buf brief = {0};
-      nai_kernel_name_short(&brief, text, 72);
-      int64_t row = nai_table_add_row(table);
-      nai_set_str(table, row, T_NAME, text);
-      nai_set_str(table, row, T_SHORT, nai_buf_str(&brief));
-      nai_set_i64(table, row, T_DEVICE, m->gpus[g].device_id);
-      nai_set_i64(table, row, T_CALLS, sum->calls);
-      nai_set_i64(table, row, T_TOTAL, sum->total);
-      nai_set_f64(table, row, T_AVG, (double)sum->total / (double)sum->calls);
-      nai_set_f64(table, row, T_PCT, nai_percent((double)sum->calls, (double)device_calls[g]));
-      nai_buf_free(&brief);
+    for (uint32_t i = 0; i < count; i++) {
+      put_tiny_row(table, m, g, touched[i], &sums[touched[i]], device_calls);
+      sums[touched[i]] = (struct tiny){0};
     }
   }
   free(sums);
-  free(device_calls);
+  free(touched);
   static const struct nai_sort_by order[] = {{T_CALLS, true}, {T_NAME, false}, {T_DEVICE, false}};
   return rc ? rc : nai_table_sort(table, order, 3, err);
 }

@@ -1,6 +1,8 @@
 /* What did each process do? Tables pids, kernels_by_pid. */
 #include "analyses/analysis.h"
 
+#include "base/keyset.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -62,25 +64,12 @@ static void sum_processes(struct process_sum *sums, const struct nai_model *m) {
   }
 }
 
-/* used[process * gpu_count + gpu]: whether the process ran anything on the GPU. */
-static void find_devices(bool *used, const struct nai_model *m) {
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    for (uint32_t i = 0; i < m->gpus[g].op_count; i++) {
-      const struct nai_op *op = &m->gpus[g].ops[i];
-      int32_t process = op->type == NAI_OP_KERNEL  ? m->kernels.process[op->row]
-                        : op->type == NAI_OP_GRAPH ? m->graphs.process[op->row]
-                                                   : m->memops.process[op->row];
-      if (process >= 0)
-        used[(size_t)process * m->gpu_count + g] = true;
-    }
-}
-
 static void put_process(struct nai_table *table, const struct nai_model *m, uint32_t p, const struct process_sum *s,
-                        const bool *used, int64_t all_ns) {
+                        int64_t all_ns) {
   struct nai_buf devices = {0};
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    if (used[(size_t)p * m->gpu_count + g])
-      nai_buf_printf(&devices, "%s%" PRId32, devices.len ? " " : "", m->gpus[g].device_id);
+  const struct nai_groups *used = &m->process_gpus;
+  for (uint32_t i = used->first[p]; i < used->first[p + 1]; i++)
+    nai_buf_printf(&devices, "%s%" PRId32, devices.len ? " " : "", m->gpus[used->order[i]].device_id);
   int64_t row = nai_table_add_row(table);
   struct nai_value name = nai_table_value(m->processes, p, PR_NAME);
   nai_set_i64(table, row, PID, nai_model_pid(m, (int32_t)p));
@@ -98,68 +87,78 @@ static void put_process(struct nai_table *table, const struct nai_model *m, uint
   nai_buf_free(&devices);
 }
 
-/* Calls and time of one process by name and GPU. */
+/* Calls and time of one kernel name on one GPU in one process. */
 struct kernel_sum {
   int64_t calls, total_ns;
+  uint32_t kernel; /* the first one */
 };
+
+static void put_kernel(struct nai_table *table, const struct nai_model *m, const struct kernel_sum *k,
+                       const struct process_sum *process, int64_t all_ns) {
+  int64_t row = nai_table_add_row(table);
+  nai_set_i64(table, row, K_PID, nai_model_pid(m, m->kernels.process[k->kernel]));
+  nai_set_i64(table, row, K_PID_TOTAL, process->kernel_ns);
+  nai_set_f64(table, row, K_PID_PCT, nai_percent((double)process->kernel_ns, (double)all_ns));
+  nai_set_str(table, row, K_NAME, nai_model_kernel_name(m, k->kernel));
+  nai_set_i64(table, row, K_DEVICE, m->kernels.device[k->kernel]);
+  nai_set_i64(table, row, K_CALLS, k->calls);
+  nai_set_i64(table, row, K_TOTAL, k->total_ns);
+  nai_set_f64(table, row, K_AVG, (double)k->total_ns / (double)k->calls);
+  nai_set_f64(table, row, K_PCT_PID, nai_percent((double)k->total_ns, (double)process->kernel_ns));
+  nai_set_f64(table, row, K_PCT_ALL, nai_percent((double)k->total_ns, (double)all_ns));
+}
 
 static int put_kernels(struct nai_table *table, const struct nai_model *m, const struct process_sum *sums, int64_t all_ns,
                        struct nai_err *err) {
-  uint32_t names = m->kernel_table->strings.count;
-  struct kernel_sum *cells = calloc((size_t)names * m->gpu_count + 1, sizeof *cells);
-  if (!cells)
-    return nai_err_nomem(err);
-  for (uint32_t p = 0; p < m->process_count; p++) {
-    for (uint32_t g = 0; g < m->gpu_count; g++)
-      for (uint32_t i = 0; i < m->gpus[g].op_count; i++) {
-        const struct nai_op *op = &m->gpus[g].ops[i];
-        if (op->type != NAI_OP_KERNEL || m->kernels.process[op->row] != (int32_t)p)
-          continue;
-        struct kernel_sum *cell = &cells[(size_t)g * names + m->kernels.name[op->row]];
-        cell->calls++;
-        cell->total_ns += op->end - op->start;
-      }
-    for (uint32_t g = 0; g < m->gpu_count; g++)
-      for (uint32_t name = 0; name < names; name++) {
-        struct kernel_sum *cell = &cells[(size_t)g * names + name];
-        if (!cell->calls)
-          continue;
-        int64_t row = nai_table_add_row(table);
-        nai_set_i64(table, row, K_PID, nai_model_pid(m, (int32_t)p));
-        nai_set_i64(table, row, K_PID_TOTAL, sums[p].kernel_ns);
-        nai_set_f64(table, row, K_PID_PCT, nai_percent((double)sums[p].kernel_ns, (double)all_ns));
-        nai_set_str(table, row, K_NAME, nai_strings_get(&m->kernel_table->strings, name));
-        nai_set_i64(table, row, K_DEVICE, m->gpus[g].device_id);
-        nai_set_i64(table, row, K_CALLS, cell->calls);
-        nai_set_i64(table, row, K_TOTAL, cell->total_ns);
-        nai_set_f64(table, row, K_AVG, (double)cell->total_ns / (double)cell->calls);
-        nai_set_f64(table, row, K_PCT_PID, nai_percent((double)cell->total_ns, (double)sums[p].kernel_ns));
-        nai_set_f64(table, row, K_PCT_ALL, nai_percent((double)cell->total_ns, (double)all_ns));
-        *cell = (struct kernel_sum){0};
-      }
+  struct nai_keyset places = {0}, groups = {0}; /* process, device; place, name */
+  struct kernel_sum *list = NULL;
+  uint32_t capacity = 0;
+  int rc = NAI_OK;
+  for (uint32_t i = 0; !rc && i < m->kernels.n; i++) {
+    bool added;
+    if (m->kernels.process[i] < 0)
+      continue;
+    uint32_t place = nai_keyset_add(&places, (int64_t)m->kernels.process[i] << 32 | (uint32_t)m->kernels.device[i], &added);
+    uint32_t group = nai_keyset_add(&groups, (int64_t)((uint64_t)place << 32 | m->kernels.name[i]), &added);
+    if (added && group >= capacity) {
+      capacity = capacity ? capacity * 2 : 256;
+      struct kernel_sum *grown = realloc(list, (size_t)capacity * sizeof *grown);
+      if (!grown)
+        rc = nai_err_nomem(err);
+      list = grown ? grown : list;
+    }
+    if (rc || places.oom || groups.oom) {
+      rc = nai_err_nomem(err);
+      break;
+    }
+    if (added)
+      list[group] = (struct kernel_sum){0, 0, i};
+    list[group].calls++;
+    list[group].total_ns += m->kernels.end[i] - m->kernels.start[i];
   }
-  free(cells);
+  for (uint32_t i = 0; !rc && i < groups.count; i++)
+    put_kernel(table, m, &list[i], &sums[m->kernels.process[list[i].kernel]], all_ns);
+  free(list);
+  nai_keyset_free(&places);
+  nai_keyset_free(&groups);
   static const struct nai_sort_by order[] = {{K_PID, false}, {K_TOTAL, true}, {K_NAME, false}, {K_DEVICE, false}};
-  return nai_table_sort(table, order, 4, err);
+  return rc ? rc : nai_table_sort(table, order, 4, err);
 }
 
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
   struct process_sum *sums = calloc((size_t)m->process_count + 1, sizeof *sums);
-  bool *used = calloc((size_t)m->process_count * m->gpu_count + 1, sizeof *used);
   int64_t all_ns = nai_total_kernel_ns(m);
-  int rc = sums && used ? NAI_OK : nai_err_nomem(err);
+  int rc = sums ? NAI_OK : nai_err_nomem(err);
   if (!rc) {
     sum_processes(sums, m);
-    find_devices(used, m);
     for (uint32_t p = 0; p < m->process_count; p++)
-      put_process(tables[0], m, p, &sums[p], used, all_ns);
+      put_process(tables[0], m, p, &sums[p], all_ns);
     static const struct nai_sort_by order[] = {{KERNEL_TIME, true}, {PID, false}};
     rc = nai_table_sort(tables[0], order, 2, err);
   }
   if (!rc)
     rc = put_kernels(tables[1], m, sums, all_ns, err);
   free(sums);
-  free(used);
   return rc;
 }
 

@@ -46,6 +46,7 @@ static const struct nai_schema by_pid_schema =
 struct call {
   uint32_t api, name;
   int32_t process, thread;
+  int64_t busy_ns; /* of its time, while any GPU of its process was busy */
 };
 
 /* Classes as they are shown, NULL for calls that are not listed. */
@@ -62,30 +63,25 @@ static const char *class_of(const struct nai_model *m, uint32_t api) {
   }
 }
 
-/* Busy time of the union of a process's GPUs. */
-struct process_busy {
-  struct nai_intervals busy;
-  struct nai_coverage coverage;
-};
-
-static int find_busy(struct process_busy *out, const struct nai_model *m, int32_t process, struct nai_err *err) {
-  for (uint32_t g = 0; g < m->gpu_count; g++) {
-    const struct nai_gpu *gpu = &m->gpus[g];
-    bool used = false;
-    for (uint32_t i = 0; i < gpu->op_count && !used; i++) {
-      const struct nai_op *op = &gpu->ops[i];
-      used = (op->type == NAI_OP_KERNEL  ? m->kernels.process[op->row]
-              : op->type == NAI_OP_GRAPH ? m->graphs.process[op->row]
-                                         : m->memops.process[op->row]) == process;
-    }
-    if (!used)
-      continue;
+/* busy_ns of the calls of one process. */
+static int find_busy(struct call *calls, uint32_t n, const struct nai_model *m, struct nai_err *err) {
+  if (calls[0].process < 0)
+    return NAI_OK;
+  const struct nai_groups *used = &m->process_gpus;
+  struct nai_intervals busy = {0};
+  struct nai_coverage coverage = {0};
+  for (uint32_t i = used->first[calls[0].process]; i < used->first[calls[0].process + 1]; i++) {
     struct nai_intervals both = {0};
-    nai_intervals_union(&both, &out->busy, &gpu->all);
-    nai_intervals_free(&out->busy);
-    out->busy = both;
+    nai_intervals_union(&both, &busy, &m->gpus[used->order[i]].all);
+    nai_intervals_free(&busy);
+    busy = both;
   }
-  return nai_coverage_new(&out->coverage, &out->busy, err);
+  int rc = nai_coverage_new(&coverage, &busy, err);
+  for (uint32_t i = 0; !rc && i < n; i++)
+    calls[i].busy_ns = nai_coverage_within(&coverage, m->apis.start[calls[i].api], m->apis.end[calls[i].api]);
+  nai_coverage_free(&coverage);
+  nai_intervals_free(&busy);
+  return rc;
 }
 
 static int compare_calls(const void *pa, const void *pb, void *by_process) {
@@ -99,15 +95,15 @@ static int compare_calls(const void *pa, const void *pb, void *by_process) {
 
 struct context {
   const struct nai_model *m;
-  struct process_busy *busy;
+  int64_t *windows;    /* per thread, ns */
   int64_t *values;     /* scratch, one per call */
   uint32_t *range_of;  /* scratch: NVTX name ids */
-  int64_t *range_ns;   /* per NVTX name id, zero between uses */
+  int64_t *range_ns;   /* per NVTX name id, -1 between uses */
   uint8_t *thread_seen;/* per thread, zero between uses */
 };
 
 /* Length of the thread's window: first API call start to last API call end. */
-static int64_t thread_window(const struct nai_model *m, int32_t thread) {
+static int64_t thread_window(const struct nai_model *m, uint32_t thread) {
   const struct nai_groups *g = &m->api_by_thread;
   uint32_t first = g->first[thread], end = g->first[thread + 1];
   int64_t last = INT64_MIN;
@@ -124,9 +120,11 @@ static const char *top_range(struct context *x, const struct call *calls, uint32
     if (range == NAI_NO_ROW)
       continue;
     uint32_t name = x->m->nvtx.name[range];
-    if (!x->range_ns[name])
+    if (x->range_ns[name] < 0) {
       x->range_of[distinct++] = name;
-    x->range_ns[name] += x->m->apis.end[calls[i].api] - x->m->apis.start[calls[i].api] + 1;
+      x->range_ns[name] = 0;
+    }
+    x->range_ns[name] += x->m->apis.end[calls[i].api] - x->m->apis.start[calls[i].api];
   }
   for (uint32_t i = 0; i < distinct; i++) {
     uint32_t name = x->range_of[i];
@@ -135,7 +133,7 @@ static const char *top_range(struct context *x, const struct call *calls, uint32
       best = name;
   }
   for (uint32_t i = 0; i < distinct; i++)
-    x->range_ns[x->range_of[i]] = 0;
+    x->range_ns[x->range_of[i]] = -1;
   return best == NAI_NO_STRING ? NULL : nai_strings_get(names, best);
 }
 
@@ -152,10 +150,9 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
     total += length;
     if (length > most || (length == most && m->apis.start[api] < m->apis.start[longest]))
       longest = api;
-    if (calls[i].process >= 0)
-      busy += nai_coverage_within(&x->busy[calls[i].process].coverage, m->apis.start[api], m->apis.end[api]);
+    busy += calls[i].busy_ns;
     if (!x->thread_seen[calls[i].thread])
-      windows += thread_window(m, calls[i].thread);
+      windows += x->windows[calls[i].thread];
     x->thread_seen[calls[i].thread] = 1;
   }
   for (uint32_t i = 0; i < n; i++)
@@ -178,9 +175,8 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   nai_set_f64(table, row, PCT_THREAD_IDLE, nai_percent((double)(total - busy), (double)windows));
 }
 
-static int fill(struct nai_table *table, struct context *x, struct call *calls, uint32_t n, bool by_process,
+static int fill(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process,
                 struct nai_err *err) {
-  qsort_r(calls, n, sizeof *calls, compare_calls, &by_process);
   for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && calls[j].name == calls[i].name && (!by_process || calls[j].process == calls[i].process); j++)
       ;
@@ -191,36 +187,49 @@ static int fill(struct nai_table *table, struct context *x, struct call *calls, 
   return nai_table_sort(table, order, 4, err);
 }
 
+static int put_tables(struct nai_table *const *tables, struct context *x, struct call *calls, uint32_t n,
+                      struct nai_err *err) {
+  bool by_process = true;
+  int rc = NAI_OK;
+  qsort_r(calls, n, sizeof *calls, compare_calls, &by_process);
+  for (uint32_t i = 0, j; !rc && i < n; i = j) {
+    for (j = i + 1; j < n && calls[j].process == calls[i].process; j++)
+      ;
+    rc = find_busy(calls + i, j - i, x->m, err);
+  }
+  if (!rc)
+    rc = fill(tables[1], x, calls, n, by_process, err);
+  by_process = false;
+  qsort_r(calls, n, sizeof *calls, compare_calls, &by_process);
+  return rc ? rc : fill(tables[0], x, calls, n, by_process, err);
+}
+
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
-  uint32_t n = 0;
+  uint32_t n = 0, listed = 0, names = m->nvtx_table->strings.count;
   struct context x = {.m = m};
-  struct call *calls = malloc(((size_t)m->apis.n + 1) * sizeof *calls);
-  x.busy = calloc((size_t)m->process_count + 1, sizeof *x.busy);
-  x.range_of = malloc(((size_t)m->nvtx_table->strings.count + 1) * sizeof *x.range_of);
-  x.range_ns = calloc((size_t)m->nvtx_table->strings.count + 1, sizeof *x.range_ns);
+  for (uint32_t i = 0; i < m->apis.n; i++)
+    n += class_of(m, i) != NULL;
+  struct call *calls = malloc(((size_t)n + 1) * sizeof *calls);
+  x.values = malloc(((size_t)n + 1) * sizeof *x.values);
+  x.range_of = malloc(((size_t)names + 1) * sizeof *x.range_of);
+  x.range_ns = malloc(((size_t)names + 1) * sizeof *x.range_ns);
+  x.windows = malloc(((size_t)m->thread_count + 1) * sizeof *x.windows);
   x.thread_seen = calloc((size_t)m->thread_count + 1, 1);
-  int rc = calls && x.busy && x.range_of && x.range_ns && x.thread_seen ? NAI_OK : nai_err_nomem(err);
+  int rc = calls && x.values && x.range_of && x.range_ns && x.windows && x.thread_seen ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < m->apis.n; i++)
     if (class_of(m, i))
-      calls[n++] = (struct call){i, m->apis.name[i], m->thread_process[m->apis.thread[i]], m->apis.thread[i]};
-  x.values = rc ? NULL : malloc(((size_t)n + 1) * sizeof *x.values);
-  if (!rc && !x.values)
-    rc = nai_err_nomem(err);
-  for (uint32_t p = 0; !rc && p < m->process_count; p++)
-    rc = find_busy(&x.busy[p], m, (int32_t)p, err);
+      calls[listed++] = (struct call){i, m->apis.name[i], m->thread_process[m->apis.thread[i]], m->apis.thread[i], 0};
+  for (uint32_t i = 0; !rc && i < names; i++)
+    x.range_ns[i] = -1;
+  for (uint32_t t = 0; !rc && t < m->thread_count; t++)
+    x.windows[t] = thread_window(m, t);
   if (!rc)
-    rc = fill(tables[0], &x, calls, n, false, err);
-  if (!rc)
-    rc = fill(tables[1], &x, calls, n, true, err);
-  for (uint32_t p = 0; x.busy && p < m->process_count; p++) {
-    nai_intervals_free(&x.busy[p].busy);
-    nai_coverage_free(&x.busy[p].coverage);
-  }
-  free(x.busy);
+    rc = put_tables(tables, &x, calls, n, err);
   free(calls);
   free(x.values);
   free(x.range_of);
   free(x.range_ns);
+  free(x.windows);
   free(x.thread_seen);
   return rc;
 }

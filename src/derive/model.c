@@ -198,6 +198,8 @@ int nai_model_build(struct nai_model *m, struct nai_err *err) {
   if (!rc)
     rc = nai_parallel(m->worker_count, (int)m->gpu_count + 2, first_steps, m, err);
   if (!rc)
+    rc = nai_process_gpus(m, err);
+  if (!rc)
     rc = build_threads(m, err);
   if (!rc)
     find_window(m);
@@ -223,6 +225,7 @@ void nai_model_free(struct nai_model *m) {
   nai_big_free(m->api_range);
   nai_groups_free(&m->api_by_thread);
   nai_groups_free(&m->nvtx_by_thread);
+  nai_groups_free(&m->process_gpus);
   for (uint32_t g = 0; m->gpus && g < m->gpu_count; g++)
     nai_gpu_free(&m->gpus[g]);
   free(m->gpus);
@@ -230,18 +233,32 @@ void nai_model_free(struct nai_model *m) {
 
 /* --- questions -------------------------------------------------------------------------------------------------- */
 
+uint32_t nai_model_gpu_index(const struct nai_model *m, int32_t device_id) {
+  uint32_t lo = 0, hi = m->gpu_count;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (m->gpus[mid].device_id < device_id)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < m->gpu_count && m->gpus[lo].device_id == device_id ? lo : m->gpu_count;
+}
+
 const struct nai_gpu *nai_model_gpu(const struct nai_model *m, int32_t device_id) {
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    if (m->gpus[g].device_id == device_id)
-      return &m->gpus[g];
-  return NULL;
+  uint32_t index = nai_model_gpu_index(m, device_id);
+  return index < m->gpu_count ? &m->gpus[index] : NULL;
 }
 
 const char *nai_model_gpu_label(const struct nai_model *m, int32_t device_id) {
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    if (m->gpus[g].device_id == device_id)
-      return nai_get_str(m->gpu_table, g, GP_LABEL);
-  return "GPU ?";
+  uint32_t index = nai_model_gpu_index(m, device_id);
+  return index < m->gpu_count ? nai_get_str(m->gpu_table, index, GP_LABEL) : "GPU ?";
+}
+
+int32_t nai_model_op_process(const struct nai_model *m, const struct nai_op *op) {
+  return op->type == NAI_OP_KERNEL  ? m->kernels.process[op->row]
+         : op->type == NAI_OP_GRAPH ? m->graphs.process[op->row]
+                                    : m->memops.process[op->row];
 }
 
 uint32_t nai_model_op_api(const struct nai_model *m, const struct nai_op *op) {

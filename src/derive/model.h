@@ -136,6 +136,7 @@ struct nai_model {
 
   struct nai_gpu *gpus; /* by device_id, those of table gpus */
   uint32_t gpu_count;
+  struct nai_groups process_gpus; /* per process: indices of the GPUs it used, ascending */
   int64_t window_start, window_end; /* over all GPUs; of all events when no GPU worked */
 };
 
@@ -147,6 +148,10 @@ void nai_model_free(struct nai_model *model);
 const struct nai_gpu *nai_model_gpu(const struct nai_model *model, int32_t device_id);
 /* How GPU `device_id` is called in reports. */
 const char *nai_model_gpu_label(const struct nai_model *model, int32_t device_id);
+/* Index of the GPU, gpu_count when the trace has none. */
+uint32_t nai_model_gpu_index(const struct nai_model *model, int32_t device_id);
+/* Row of processes of an operation, -1 unknown. */
+int32_t nai_model_op_process(const struct nai_model *model, const struct nai_op *op);
 /* API row that launched an operation. */
 uint32_t nai_model_op_api(const struct nai_model *model, const struct nai_op *op);
 /* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
@@ -188,5 +193,7 @@ struct nai_nvtx_node *nai_model_node(const struct nai_model *model, uint32_t ran
 /* gpus[index] from the events of its device. */
 NAI_MUST_CHECK int nai_gpu_build(struct nai_model *model, uint32_t index, struct nai_err *err);
 void nai_gpu_free(struct nai_gpu *gpu);
+/* process_gpus. Needs gpus. */
+NAI_MUST_CHECK int nai_process_gpus(struct nai_model *model, struct nai_err *err);
 
 #endif
