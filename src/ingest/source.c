@@ -301,12 +301,18 @@ enum { N_TYPE = 2, N_THREAD, N_TEXT_ID, N_TEXT };
 static const struct nai_field nvtx_fields[] = {TIMES, FIELD("eventType"), FIELD("globalTid"), FIELD("textId"),
                                                FIELD("text")};
 
+/* Exports that know no NULL write 0. */
+static bool has_no_end(const struct nai_cell *start, const struct nai_cell *end) {
+  return end->type == NAI_CELL_NULL ||
+         (start->type == NAI_CELL_INT && start->i > 0 && end->type == NAI_CELL_INT && end->i == 0);
+}
+
 /* Row kind of an eventType, -1 for rows that are no ranges or marks. Exports without the column hold ranges (an end is
  * set) and marks. */
 static int nvtx_kind(const struct nai_part *p, const struct nai_cell *cells) {
   const struct nai_cell *type = field(p, cells, N_TYPE);
   if (type->type != NAI_CELL_INT)
-    return field(p, cells, END)->type == NAI_CELL_NULL ? NAI_NVTX_MARK : NAI_NVTX_PUSH_POP;
+    return has_no_end(field(p, cells, START), field(p, cells, END)) ? NAI_NVTX_MARK : NAI_NVTX_PUSH_POP;
   switch (type->i) {
   case 59:
   case 70:
@@ -327,9 +333,8 @@ static int nvtx_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   if (kind < 0)
     return NAI_SKIP;
   const struct nai_cell *start = field(p, cells, START), *end = field(p, cells, END);
-  bool open = start->type == NAI_CELL_INT && end->type == NAI_CELL_NULL && kind != NAI_NVTX_MARK;
-  int verdict = start->type == NAI_CELL_INT && end->type == NAI_CELL_NULL ? put_interval(p, at, start->i, start->i)
-                                                                          : put_times(p, at, cells);
+  bool no_end = start->type == NAI_CELL_INT && has_no_end(start, end), open = no_end && kind != NAI_NVTX_MARK;
+  int verdict = no_end ? put_interval(p, at, start->i, start->i) : put_times(p, at, cells);
   /* An open range that began before the trimmed window still covers it. */
   if (open && verdict == NAI_SKIP && start->i - p->time_offset_ns < p->options->trim_start_ns) {
     nai_column_i64(p->table, NE_START)[at] = p->options->trim_start_ns;

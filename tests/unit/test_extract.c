@@ -143,17 +143,19 @@ static void test_nvtx(void **state) {
         "INSERT INTO NVTX_EVENTS VALUES(1, 9, 59, 1, 1, NULL), (2, 8, 70, 1, 2, NULL), (3, 7, 60, 1, NULL, 'a, sizes = [[1]]'),"
         "(4, 6, 71, 1, 99, 'text'), (5, NULL, 34, 1, NULL, 'mark'), (0, NULL, 75, 1, NULL, 'domain'), (0, NULL, 59, 1, NULL, 'open'),"
         "(6, 7, 59, 1, NULL, NULL), (7, 8, 59, 1, 0, 'beside zero'), (8, 9, 59, 1, 0, NULL), (100, 90, 59, 1, NULL, 'bad'),"
-        "(0, NULL, 34, 1, NULL, 'mark at zero')",
+        "(0, NULL, 34, 1, NULL, 'mark at zero'), (8, 0, 59, 1, 0, 'open in 2019'), (9, 0, 34, 1, 0, 'mark in 2019')",
         NULL);
   must(&r);
   const struct nai_table *t = r.in.tables[NAI_IN_NVTX];
-  const char *const names[] = {"ncclSend", "aten::mm", "a", "text", "mark", "open", "", "beside zero", "GpuMetrics", "mark at zero"};
-  assert_int_equal(t->rows, 10);
-  for (int i = 0; i < 10; i++)
+  const char *const names[] = {"ncclSend", "aten::mm", "a", "text", "mark", "open", "", "beside zero", "GpuMetrics", "mark at zero",
+                               "open in 2019", "mark in 2019"};
+  assert_int_equal(t->rows, 12);
+  for (int i = 0; i < 12; i++)
     assert_string_equal(nai_get_str(t, i, NE_NAME), names[i]);
+  assert_int_equal(nai_get_i64(t, 10, NE_END), 9);
   assert_int_equal(nai_get_i64(t, 5, NE_END), 9); /* open: until the last timestamp */
   assert_int_equal(nai_get_i64(t, 5, NE_ROW), 7);
-  assert_int_equal(note(&r, "open-ranges"), 1);
+  assert_int_equal(note(&r, "open-ranges"), 2);
   assert_int_equal(note(&r, "rows-reversed"), 1);
   assert_int_equal(note(&r, "rows-not-collected"), 0);
   stop(&r);
