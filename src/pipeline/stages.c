@@ -181,7 +181,7 @@ static int run_recommend(struct nai_state *s, struct nai_err *err) {
 
 /* --- timeline --------------------------------------------------------------------------------------------------------- */
 
-enum { MAX_PLACES = 400, MAX_GAPS = 60 };
+enum { MAX_PLACES = 400, MAX_GAPS = 150 };
 
 /* Adds the rows of a table that have a place on the timeline, but for those that span much of it. */
 static size_t add_places(struct nai_interval *places, size_t count, size_t most, const struct nai_table *table, int64_t window) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 void lane_times(const int64_t **start, const int64_t **end, const struct nai_model *m, enum lane_kind kind) {
+  *start = *end = NULL;
   switch (kind) {
   case LANE_KERNEL:
     *start = m->kernels.start, *end = m->kernels.end;
@@ -30,7 +31,7 @@ void lane_times(const int64_t **start, const int64_t **end, const struct nai_mod
 
 /* --- detail windows ------------------------------------------------------------------------------------------------- */
 
-enum { DETAIL_EVENTS = 250000, WINDOW_EVENTS = 20000, BUCKETS = 1600, MAX_BUCKETS = 16000 };
+enum { DETAIL_EVENTS = 250000, WINDOW_EVENTS = 20000, BUCKETS = 3000, MAX_BUCKETS = 16000 };
 
 /* Rows of the lane that start before t. */
 static uint32_t rows_before(const struct lanes *lanes, const struct lane *lane, const int64_t *start, int64_t t) {

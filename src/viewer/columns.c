@@ -1,0 +1,164 @@
+/* Events as columns of variable-length numbers, and the block of text they become (docs/viewer.md, "Data blocks"). */
+#include "viewer/encoder.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+static uint32_t number_of(struct names *names, uint32_t *slot, const char *text, int category, bool kernel) {
+  if (*slot)
+    return *slot - 1;
+  if (names->count == names->capacity) {
+    uint32_t capacity = names->capacity ? names->capacity * 2 : 256;
+    struct name *list = realloc(names->list, (size_t)capacity * sizeof *list);
+    if (!list) {
+      names->oom = true;
+      return 0;
+    }
+    names->list = list;
+    names->capacity = capacity;
+  }
+  names->list[names->count] = (struct name){text, category, kernel};
+  *slot = ++names->count;
+  return *slot - 1;
+}
+
+/* --- numbers -------------------------------------------------------------------------------------------------------- */
+
+static void put_varint(struct nai_buf *out, uint64_t v) {
+  char *at = nai_buf_reserve(out, 10);
+  size_t n = 0;
+  if (!at)
+    return;
+  for (; v >= 0x80; v >>= 7)
+    at[n++] = (char)(v | 0x80);
+  at[n++] = (char)v;
+  out->len += n;
+}
+
+static void put_zigzag(struct nai_buf *out, int64_t v) { put_varint(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63)); }
+
+/* --- events --------------------------------------------------------------------------------------------------------- */
+
+/* What an event's columns hold beside its times. */
+struct facts {
+  uint32_t name, api; /* api: launching call, NAI_NO_ROW for none */
+  int64_t correlation;
+  uint64_t aux;
+};
+
+static uint32_t direction_name(struct names *names, const char *text) {
+  for (uint32_t i = 0; i < MAX_DIRECTIONS; i++)
+    if (!names->of_direction[i] || strcmp(names->list[names->of_direction[i] - 1].text, text) == 0)
+      return number_of(names, &names->of_direction[i], text, -1, false);
+  return 0;
+}
+
+static uint64_t api_aux(const struct nai_model *m, uint32_t api) {
+  if (nai_model_api_blocks(m, api))
+    return 1;
+  enum nai_api_class c = m->api_class[m->apis.name[api]];
+  return c == NAI_API_ORDERING || c == NAI_API_POLL ? 2 : 0;
+}
+
+static struct facts facts_of(struct encoder *e, enum lane_kind kind, uint32_t row) {
+  const struct nai_model *m = e->m;
+  struct names *n = &e->names;
+  switch (kind) {
+  case LANE_KERNEL: {
+    uint32_t name = m->kernels.name[row];
+    return (struct facts){number_of(n, &n->of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true),
+                          m->kernel_api[row], m->kernels.correlation[row], (uint64_t)m->kernels.config[row] + 1};
+  }
+  case LANE_COPY:
+  case LANE_SET:
+    return (struct facts){direction_name(n, nai_model_direction(m, row)), m->memop_api[row], m->memops.correlation[row],
+                          (uint64_t)m->memops.bytes[row]};
+  case LANE_GRAPH:
+    return (struct facts){direction_name(n, "CUDA graph"), m->graph_api[row], m->graphs.correlation[row],
+                          m->graphs.graph[row] > 0 ? (uint64_t)m->graphs.graph[row] : 0};
+  case LANE_NVTX:
+  case LANE_NVTX_ASYNC:
+    return (struct facts){number_of(n, &n->of_range[m->nvtx.name[row]], nai_model_range_name(m, row), -1, false),
+                          NAI_NO_ROW, m->nvtx.row[row] == NAI_NULL_I32 ? 0 : m->nvtx.row[row],
+                          kind == LANE_NVTX ? e->lanes.depth_of_node[m->first_node[m->nvtx.thread[row]] + m->nvtx_node[row]] : 0};
+  case LANE_API:
+    break;
+  }
+  return (struct facts){number_of(n, &n->of_api[m->apis.name[row]], nai_model_api_name(m, row), -1, false), NAI_NO_ROW,
+                        m->apis.correlation[row], api_aux(m, row)};
+}
+
+/* The page's numbers stay below 2^53, and that is what coded differences of these do; larger ids are no real ones. */
+#define MAX_CORRELATION ((int64_t)1 << 50)
+
+void encoder_put_lane(struct encoder *e, const struct lane *lane) {
+  int64_t last_start = e->origin;
+  for (uint32_t i = 0; i < lane->item_count; i++) {
+    const struct item *item = &lane->items[i];
+    struct facts f = facts_of(e, lane->kind, item->row);
+    bool plain = item->count == 1;
+    int64_t link = plain && f.api != NAI_NO_ROW ? e->api_event[f.api] : 0;
+    int64_t correlation = plain && f.correlation > -MAX_CORRELATION && f.correlation < MAX_CORRELATION ? f.correlation : 0;
+    if (plain && lane->kind == LANE_API)
+      e->api_event[item->row] = e->events + 1;
+    put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
+    put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
+    put_varint(&e->columns[NAME], f.name);
+    put_zigzag(&e->columns[LINK], link - e->last_link);
+    put_zigzag(&e->columns[CORRELATION], correlation - e->last_correlation);
+    put_varint(&e->columns[AUX], f.aux);
+    put_varint(&e->columns[COUNT], item->count);
+    put_varint(&e->columns[BUSY], (uint64_t)item->busy);
+    last_start = item->start;
+    e->last_link = link;
+    e->last_correlation = correlation;
+    e->events++;
+  }
+}
+
+/* --- the events block --------------------------------------------------------------------------------------------------- */
+
+static void put_base64(struct nai_buf *out, const unsigned char *data, size_t len) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  char *at = nai_buf_reserve(out, (len + 2) / 3 * 4);
+  if (!at)
+    return;
+  for (size_t i = 0; i < len; i += 3) {
+    uint32_t v = (uint32_t)data[i] << 16 | (i + 1 < len ? (uint32_t)data[i + 1] << 8 : 0) | (i + 2 < len ? data[i + 2] : 0);
+    *at++ = digits[v >> 18];
+    *at++ = digits[v >> 12 & 63];
+    *at++ = i + 1 < len ? digits[v >> 6 & 63] : '=';
+    *at++ = i + 2 < len ? digits[v & 63] : '=';
+  }
+  out->len += (len + 2) / 3 * 4;
+  *at = '\0';
+}
+
+int encoder_print_events(struct nai_buf *out, const struct encoder *e, struct nai_err *err) {
+  enum { LEVEL = 3 }; /* level 6 takes three times as long for a tenth less */
+  struct nai_buf packed = {0};
+  z_stream z = {0};
+  if (deflateInit(&z, LEVEL) != Z_OK)
+    return nai_err_nomem(err);
+  for (int c = 0; c < COLUMNS; c++) {
+    z.next_in = (unsigned char *)e->columns[c].data;
+    z.avail_in = (unsigned)e->columns[c].len;
+    int state = Z_OK;
+    do {
+      enum { CHUNK = 1 << 20 };
+      char *at = nai_buf_reserve(&packed, CHUNK);
+      if (!at)
+        break;
+      z.next_out = (unsigned char *)at;
+      z.avail_out = CHUNK;
+      state = deflate(&z, c == COLUMNS - 1 ? Z_FINISH : Z_NO_FLUSH);
+      packed.len += CHUNK - z.avail_out;
+    } while (z.avail_in || (c == COLUMNS - 1 && state == Z_OK));
+  }
+  deflateEnd(&z);
+  put_base64(out, (const unsigned char *)nai_buf_str(&packed), packed.len);
+  int rc = nai_buf_check(&packed, err);
+  nai_buf_free(&packed);
+  return rc;
+}

@@ -1,0 +1,251 @@
+/* The JSON block of the page: names, places, lanes, utilisation over time and how the columns are laid out. */
+#include "viewer/encoder.h"
+
+#include "base/fmt.h"
+#include "render/json.h"
+#include "table/kernel_name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char *name, *encoding;
+} column_specs[COLUMNS] = {
+    [START] = {"start", "delta"},       [DURATION] = {"duration", "varint"},     [NAME] = {"name", "varint"},
+    [LINK] = {"link", "zigzag_delta"},  [CORRELATION] = {"corr", "zigzag_delta"}, [AUX] = {"aux", "varint"},
+    [COUNT] = {"count", "varint"},      [BUSY] = {"busy", "varint"},
+};
+
+static const char *const kind_names[] = {
+    [LANE_API] = "api", [LANE_KERNEL] = "kernel", [LANE_COPY] = "copy", [LANE_SET] = "set",
+    [LANE_GRAPH] = "graph", [LANE_NVTX] = "nvtx", [LANE_NVTX_ASYNC] = "nvtx_async"};
+
+static int put_names(struct nai_json *json, const struct encoder *e, struct nai_err *err) {
+  enum { SHORT_MAX = 72 };
+  const struct names *n = &e->names;
+  const char **kernels = malloc(((size_t)n->count + 1) * sizeof *kernels);
+  char **brief = NULL;
+  size_t kernel_count = 0;
+  if (!kernels)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < n->count; i++)
+    if (n->list[i].kernel)
+      kernels[kernel_count++] = n->list[i].text;
+  int rc = nai_kernel_names_short(&brief, kernels, kernel_count, SHORT_MAX, err);
+  free(kernels);
+  if (rc)
+    return rc;
+  nai_json_key(json, "names");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < n->count; i++)
+    nai_json_text(json, n->list[i].text);
+  nai_json_end(json);
+  nai_json_key(json, "short_names");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0, k = 0; i < n->count; i++)
+    nai_json_text(json, n->list[i].kernel ? brief[k++] : n->list[i].text);
+  nai_json_end(json);
+  free(brief);
+  nai_json_key(json, "categories");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (int i = 0; i < nai_kernel_classes_count(e->m->classes); i++)
+    nai_json_text(json, nai_kernel_classes_name(e->m->classes, i));
+  nai_json_end(json);
+  nai_json_key(json, "name_category");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < n->count; i++)
+    nai_json_int(json, n->list[i].category);
+  nai_json_end(json);
+  return NAI_OK;
+}
+
+static void put_places(struct nai_json *json, const struct nai_model *m) {
+  nai_json_key(json, "gpus");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
+    struct nai_value name = nai_table_value(m->gpu_table, g, GP_NAME);
+    struct nai_buf label = {0};
+    nai_buf_printf(&label, "%s%s%s", nai_get_str(m->gpu_table, g, GP_LABEL), name.null ? "" : " ", name.null ? "" : name.s);
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_int(json, "id", m->gpus[g].device_id);
+    nai_json_put_text(json, "label", nai_buf_str(&label));
+    nai_json_end(json);
+    nai_buf_free(&label);
+  }
+  nai_json_end(json);
+  nai_json_key(json, "processes");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t p = 0; p < m->process_count; p++) {
+    struct nai_value name = nai_table_value(m->processes, p, PR_NAME);
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_int(json, "pid", nai_model_pid(m, (int32_t)p));
+    nai_json_put_text(json, "name", name.null ? "" : name.s);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+  nai_json_key(json, "threads");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t t = 0; t < m->thread_count; t++) {
+    struct nai_value name = nai_table_value(m->threads, t, TH_NAME);
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_int(json, "pid", nai_get_i64(m->threads, t, TH_PID));
+    nai_json_put_int(json, "tid", nai_get_i64(m->threads, t, TH_TID));
+    nai_json_put_text(json, "name", name.null ? "" : name.s);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+  nai_json_key(json, "configs");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (int64_t i = 0; i < m->configs->rows; i++) {
+    nai_json_begin_array(json, NAI_JSON_INLINE);
+    for (int c = 0; c < KC_COLUMNS; c++) {
+      struct nai_value v = nai_table_value(m->configs, i, c);
+      nai_json_value(json, NAI_COUNT, &v);
+    }
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+enum { BINS = 1000 };
+
+/* Adds the parts of each interval to the bins it covers. */
+static void bin(int64_t *bins, const struct nai_intervals *set, int64_t start, int64_t bin_ns) {
+  for (size_t i = 0; i < set->count; i++)
+    for (int64_t at = set->v[i].start; at < set->v[i].end;) {
+      int64_t b = (at - start) / bin_ns, edge = start + (b + 1) * bin_ns;
+      int64_t until = edge < set->v[i].end ? edge : set->v[i].end;
+      if (b >= 0 && b < BINS)
+        bins[b] += until - at;
+      at = until;
+    }
+}
+
+static int put_utilization(struct nai_json *json, const struct encoder *e, struct nai_err *err) {
+  const struct nai_model *m = e->m;
+  int64_t bin_ns = (m->window_end - m->window_start) / BINS + 1;
+  int64_t *bins = malloc(4 * BINS * sizeof *bins);
+  if (!bins)
+    return nai_err_nomem(err);
+  nai_json_key(json, "utilization");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
+    const struct nai_gpu *gpu = &m->gpus[g];
+    const struct {
+      const char *key;
+      const struct nai_intervals *set;
+    } parts[] = {{"compute_ns", &gpu->compute}, {"exposed_comm_ns", &gpu->exposed_communication},
+                 {"exposed_copy_ns", &gpu->exposed_copy}};
+    /* Idle is what the GPU's own window leaves, so that bins outside of it stay empty. */
+    struct nai_intervals window = {0}, idle = {0};
+    nai_intervals_add(&window, gpu->window_start, gpu->window_end);
+    nai_intervals_subtract(&idle, &window, &gpu->all);
+    memset(bins, 0, 4 * BINS * sizeof *bins);
+    for (int p = 0; p < 3; p++)
+      bin(bins + p * BINS, parts[p].set, m->window_start, bin_ns);
+    bin(bins + 3 * BINS, &idle, m->window_start, bin_ns);
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_int(json, "device_id", gpu->device_id);
+    nai_json_put_int(json, "bin_ns", bin_ns);
+    nai_json_put_int(json, "start_ns", m->window_start - e->origin);
+    for (int p = 0; p < 4; p++) {
+      nai_json_key(json, p < 3 ? parts[p].key : "idle_ns");
+      nai_json_begin_array(json, NAI_JSON_INLINE);
+      for (int b = 0; b < BINS && b * bin_ns < m->window_end - m->window_start; b++)
+        nai_json_int(json, bins[p * BINS + b]);
+      nai_json_end(json);
+    }
+    nai_json_end(json);
+    json->out->oom |= window.oom || idle.oom;
+    nai_intervals_free(&window);
+    nai_intervals_free(&idle);
+  }
+  nai_json_end(json);
+  free(bins);
+  return NAI_OK;
+}
+
+static void put_lanes(struct nai_json *json, const struct encoder *e) {
+  const struct nai_model *m = e->m;
+  uint32_t first = 0;
+  nai_json_key(json, "lanes");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < e->lanes.count; i++) {
+    const struct lane *lane = &e->lanes.v[i];
+    int64_t pid = lane->thread >= 0 ? nai_get_i64(m->threads, lane->thread, TH_PID) : nai_model_pid(m, lane->process);
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_text(json, "kind", kind_names[lane->kind]);
+    nai_json_put_int(json, "gpu", lane->gpu);
+    nai_json_put_int(json, "pid", pid == NAI_NULL_I64 ? 0 : pid);
+    nai_json_put_int(json, "tid", lane->thread >= 0 ? nai_get_i64(m->threads, lane->thread, TH_TID) : 0);
+    nai_json_put_int(json, "context", lane->context == NAI_NULL_I32 ? -1 : lane->context);
+    nai_json_put_int(json, "stream", lane->stream == NAI_NULL_I32 ? -1 : lane->stream);
+    nai_json_put_int(json, "first", first);
+    nai_json_put_int(json, "count", lane->item_count);
+    nai_json_end(json);
+    first += lane->item_count;
+  }
+  nai_json_end(json);
+}
+
+static void put_columns(struct nai_json *json, const struct encoder *e) {
+  int64_t offset = 0;
+  nai_json_key(json, "columns");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (int c = 0; c < COLUMNS; c++) {
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_text(json, "name", column_specs[c].name);
+    nai_json_put_text(json, "encoding", column_specs[c].encoding);
+    nai_json_put_int(json, "offset", offset);
+    nai_json_put_int(json, "bytes", (int64_t)e->columns[c].len);
+    nai_json_end(json);
+    offset += (int64_t)e->columns[c].len;
+  }
+  nai_json_end(json);
+  nai_json_put_int(json, "events", e->events);
+  nai_json_put_int(json, "raw_bytes", offset);
+}
+
+int encoder_print_json(struct nai_buf *out, const struct encoder *e, struct nai_err *err) {
+  const struct nai_model *m = e->m;
+  const struct lanes *lanes = &e->lanes;
+  struct nai_json json;
+  char text[160];
+  nai_json_init(&json, out, true);
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_put_int(&json, "version", 1);
+  snprintf(text, sizeof text, "%" PRId64, e->origin);
+  nai_json_put_text(&json, "origin_ns", text);
+  nai_json_put_int(&json, "start_ns", 0);
+  nai_json_put_int(&json, "end_ns", e->end - e->origin);
+  nai_json_put_int(&json, "total_events", (int64_t)lanes->total);
+  nai_json_put_int(&json, "embedded_events", e->events);
+  nai_json_put_bool(&json, "aggregated", lanes->aggregated);
+  nai_json_key(&json, "detail_windows");
+  nai_json_begin_array(&json, NAI_JSON_LINES);
+  for (size_t i = 0; i < lanes->detail.count; i++) {
+    nai_json_begin_array(&json, NAI_JSON_INLINE);
+    nai_json_int(&json, lanes->detail.v[i].start - e->origin);
+    nai_json_int(&json, lanes->detail.v[i].end - e->origin);
+    nai_json_end(&json);
+  }
+  nai_json_end(&json);
+  struct nai_buf note = {0};
+  nai_buf_puts(&note, "Outside of the detail windows, events shorter than ");
+  nai_fmt_duration(&note, (double)lanes->bucket_ns);
+  nai_buf_puts(&note, " are drawn together, that much time at once.");
+  nai_json_put_text(&json, "note", lanes->aggregated ? nai_buf_str(&note) : NULL);
+  out->oom |= note.oom;
+  nai_buf_free(&note);
+  int rc = put_names(&json, e, err);
+  put_places(&json, m);
+  if (!rc)
+    rc = put_utilization(&json, e, err);
+  put_lanes(&json, e);
+  put_columns(&json, e);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  return rc;
+}
