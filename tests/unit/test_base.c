@@ -84,7 +84,9 @@ static void test_strings_against_a_list(void **state) {
   assert_int_equal(nai_strings_find(&strings, "x", 1), NAI_NO_STRING);
   for (int i = 0; i < DISTINCT; i++) {
     ids[i] = NAI_NO_STRING;
-    snprintf(texts[i], sizeof texts[i], i ? "%x" : "", i * 2654435761u);
+    snprintf(texts[i], sizeof texts[i], "%x", i * 2654435761u);
+    if (i == 0)
+      texts[i][0] = '\0'; /* the empty text is a text like any other */
   }
   for (int n = 0; n < ADDS; n++) {
     int i = (int)(next_random() >> 33) % DISTINCT;
