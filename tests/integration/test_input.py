@@ -1,0 +1,322 @@
+"""Inputs: what is refused and how, what is exported first, odd names, --gpu, --trim."""
+import collections
+import gzip
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import threading
+import unittest
+
+import support
+from support import SHARED, analyze, artifacts, fresh_dir, ns_of_ms, read_csv, report, run, trace, tree
+
+NVPROF = """CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT);
+CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (_id_ INTEGER PRIMARY KEY, start INTEGER, end INTEGER, name INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (1, 1, 2, 1);"""
+FAKE_NSYS = """#!/bin/sh
+# nsys export --type sqlite ... --output OUT REPORT
+echo "exporting" # stdout belongs to the caller's data
+while [ $# -gt 1 ]; do
+  [ "$1" = --output ] && out=$2
+  [ "$1" = -o ] && out=$2
+  shift
+done
+case $1 in *broken*) echo "cannot open report" >&2; exit 1;; esac
+cat "$FAKE_SOURCE" > "$out"
+"""
+
+
+def database(statements, name="t.sqlite"):
+    path = fresh_dir() / name
+    connection = sqlite3.connect(path)
+    connection.executescript(statements)
+    connection.close()
+    return path
+
+
+class Refused(unittest.TestCase):
+    def refused(self, path, code=3, options=()):
+        parent = fresh_dir()
+        done = run("analyze", path, "-q", "--out", parent / "out", *options, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), f"{path}: {done.stderr}")
+        self.assertRegex(done.stderr, r"^nsys-ai: [^\n]+\n$")
+        self.assertEqual(os.listdir(parent), [])
+        self.assertEqual(run("probe", path, timeout=60).returncode, code)
+        return done.stderr
+
+    def content(self, data, name="t.sqlite"):
+        path = fresh_dir() / name
+        path.write_bytes(data)
+        return path
+
+    def test_what_is_no_database(self):
+        whole = trace("minimal").read_bytes()
+        for data in (b"", b"SQLite format 3", b"SQLite format 3\0", random.Random(1).randbytes(5000), gzip.compress(whole), b"hello\n" * 1000,
+                     whole[:100], whole[:4096]):
+            self.refused(self.content(data))
+        for name in ("", "/nonexistent/x", "/dev/null", "/dev/zero", str(fresh_dir())):
+            self.refused(name)
+        base = fresh_dir()
+        os.mkfifo(base / "pipe")
+        self.refused(base / "pipe")
+        (base / "loop").symlink_to("loop")
+        self.refused(base / "loop")
+
+    def test_other_databases(self):
+        self.assertIn("nvprof", self.refused(database(NVPROF)))
+        self.refused(database("CREATE TABLE music (title TEXT); INSERT INTO music VALUES ('x');"))
+        self.refused(database("CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT 1 AS start, 2 AS end; CREATE TABLE x (y);"))
+
+    def test_truncated_and_flipped(self):
+        """3, or 0 when the damage is where nothing is read; never a crash, never something half-written."""
+        whole = trace("no-nvtx").read_bytes()
+        chance = random.Random(3)
+        damaged = [whole[:size + delta] for size in range(4096, len(whole), 4096 * 5) for delta in (-1, 0, 1)]
+        for _ in range(20 if support.SANITIZED else 80):
+            data = bytearray(whole)
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            damaged.append(bytes(data))
+        directory = fresh_dir()
+        for data in damaged:
+            path = directory / "t.sqlite"
+            path.write_bytes(data)
+            done = run("analyze", path, "-q", "--no-stages", "--out", directory / "out", timeout=60)
+            self.assertIn(done.returncode, (0, 3), done.stderr)
+            self.assertRegex(done.stderr, r"^(nsys-ai: [^\n]+\n)?$")
+            if len(data) < len(whole):
+                self.assertEqual(done.returncode, 3, len(data))
+                self.assertEqual(sorted(os.listdir(directory)), ["out", "t.sqlite"] if (directory / "out").exists() else ["t.sqlite"])
+
+
+class Reports(unittest.TestCase):
+    """.nsys-rep files."""
+
+    def setUp(self):
+        self.base = fresh_dir()
+        self.report = self.base / "training.nsys-rep"
+        self.report.write_bytes(b"NSYS" * 100)
+
+    def path_with(self, nsys):
+        bin_dir = self.base / "bin"
+        bin_dir.mkdir(exist_ok=True)
+        (bin_dir / "nsys").write_text(nsys)
+        (bin_dir / "nsys").chmod(0o755)
+        return {"PATH": f"{bin_dir}:/usr/bin:/bin", "FAKE_SOURCE": str(trace("training")), "TMPDIR": str(self.tmp())}
+
+    def tmp(self):
+        (self.base / "tmp").mkdir(exist_ok=True)
+        return self.base / "tmp"
+
+    def test_without_nsys(self):
+        done = run("analyze", self.report, "--out", self.base / "o", env={"PATH": "/nonexistent"})
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("nsys export --type sqlite", done.stderr)
+        self.assertIn("training.nsys-rep", done.stderr)
+
+    def test_with_nsys(self):
+        env = self.path_with(FAKE_NSYS)
+        done = run("analyze", self.report, "--json", "--out", self.base / "o", env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count("\n"), 1)  # nothing of nsys on our stdout
+        self.assertEqual(tree(self.base / "o"), tree(artifacts(trace("training"))))
+        self.assertEqual(os.listdir(self.tmp()), [])
+        self.assertEqual(sorted(os.listdir(self.base)), ["bin", "o", "tmp", "training.nsys-rep"])
+        self.assertEqual(run("probe", self.report, env=env).returncode, 0)
+
+    def test_failing_nsys(self):
+        broken = self.base / "broken.nsys-rep"
+        broken.write_bytes(b"x")
+        done = run("analyze", broken, "--out", self.base / "o", env=self.path_with(FAKE_NSYS))
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("broken.nsys-rep", done.stderr)
+        done = run("analyze", self.report, "-q", "--out", self.base / "o", env=self.path_with("#!/bin/sh\nexit 0\n"))
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(os.listdir(self.tmp()), [])
+        self.assertFalse((self.base / "o").exists())
+
+
+class Names(unittest.TestCase):
+    def test_odd_file_names(self):
+        source = trace("no-nvtx")
+        for name in ("x" * 248 + ".sqlite", "no-suffix", ".hidden.sqlite", "-q", "a b.sqlite", "file:x?mode=rwc", "100%.sqlite",
+                     "new\nline.sqlite", "<b>|`x`.sqlite", "::error::x.sqlite", "\x1b[31mred.sqlite", "@all #1.sqlite", "sn\N{SNOWMAN}w.sqlite"):
+            base = fresh_dir()
+            path = base / name
+            shutil.copy(source, path)
+            done = run("analyze", "-q", "--out", base / "out", "--", name, cwd=base)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+            self.assertEqual(sorted(os.listdir(base)), sorted(["out", name]), name)
+            self.assertEqual(report(base / "out").json["run"]["kernel_count"], report(artifacts(source)).json["run"]["kernel_count"])
+            text = (base / "out" / "report.md").read_text(encoding="utf-8")
+            self.assertNotRegex(text, r"(?m)^::|\x1b|[^`]<b>", name)
+            done = run("analyze", "--", name, cwd=base)
+            self.assertEqual(done.returncode, 0, name)
+            self.assertNotRegex(done.stdout, r"(?m)^::|\x1b", name)
+
+    def test_path_that_climbs(self):
+        base = fresh_dir()
+        (base / "deep" / "er").mkdir(parents=True)
+        shutil.copy(trace("no-nvtx"), base / "t.sqlite")
+        self.assertEqual(run("analyze", "../../t.sqlite", "-q", cwd=base / "deep" / "er").returncode, 0)
+        self.assertEqual(sorted(os.listdir(base)), ["deep", "t.sqlite"])
+        self.assertEqual(os.listdir(base / "deep" / "er" / "artifacts"), ["t"])
+        self.assertEqual(report(base / "deep" / "er" / "artifacts" / "t").json["trace"]["file"], "t.sqlite")
+
+    def test_bytes_that_are_no_text(self):
+        base = os.fsencode(fresh_dir())
+        path = base + b"/bad\xff\xfe.sqlite"
+        shutil.copy(trace("no-nvtx"), path)
+        done = subprocess.run([support.PROGRAM, "analyze", path, "--out", base + b"/o"], capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        done.stdout.decode("utf-8")
+        (report(os.fsdecode(base) + "/o"))
+
+
+class Changing(unittest.TestCase):
+    def test_live_wal_is_seen(self):
+        """Rows that are only in the write-ahead log count; no file is changed or added."""
+        path = database("PRAGMA journal_mode=WAL; CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+                        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER,"
+                        " streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER);")
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA wal_autocheckpoint=0")
+        connection.execute("INSERT INTO StringIds VALUES (1, 'k')")
+        connection.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 1, 7, ?, 281474993487872, 1, 1)",
+                               [(i * 100, i * 100 + 50, i) for i in range(1, 501)])
+        connection.commit()
+        before = {p.name: p.read_bytes() for p in path.parent.iterdir() if not p.name.endswith("-shm")}
+        self.assertGreater(len(before[path.name + "-wal"]), 0)
+        out = analyze(path)
+        self.assertEqual(report(out).json["run"]["kernel_count"], 500)
+        self.assertEqual({p.name: p.read_bytes() for p in path.parent.iterdir() if not p.name.endswith("-shm")}, before)
+        connection.close()
+
+    def test_replaced_during_the_run(self):
+        """Either run is fine, or a refusal; not a report of both."""
+        base = fresh_dir()
+        path = base / "training.sqlite"
+        sources = [trace("training"), trace("training", "--seed", "9")]
+        wanted = [tree(artifacts(s)) for s in sources]
+        shutil.copy(sources[0], path)
+        stop = threading.Event()
+
+        def swap():
+            at = 0
+            while not stop.wait(0.004):
+                at ^= 1
+                shutil.copy(sources[at], base / "next")
+                os.rename(base / "next", path)
+        thread = threading.Thread(target=swap)
+        thread.start()
+        try:
+            for attempt in range(8 if support.SANITIZED else 30):
+                out = base / f"out{attempt}"
+                done = run("analyze", path, "-q", "--out", out)
+                self.assertIn(done.returncode, (0, 3), done.stderr)
+                if done.returncode == 0:
+                    self.assertIn(tree(out), wanted)
+                else:
+                    self.assertFalse(out.exists())
+        finally:
+            stop.set()
+            thread.join()
+
+
+class Gpu(unittest.TestCase):
+    def test_one_gpu(self):
+        whole = report(artifacts(trace("training")))
+        for device in (0, 1):
+            part = report(analyze(trace("training"), "--gpu", device))
+            self.assertEqual([r["device_id"] for r in part.rows("gpus")], [device])
+            self.assertEqual(part.rows("gpu_utilization"), [r for r in whole.rows("gpu_utilization") if r["device_id"] == device])
+            self.assertEqual({r["device_id"] for r in part.rows("kernels")}, {device})
+            self.assertEqual(sum(r["total_time_ns"] for r in part.rows("kernels")),
+                             sum(r["total_time_ns"] for r in whole.rows("kernels") if r["device_id"] == device))
+        self.assertEqual(report(analyze(trace("training"), "--gpu", "1", "--gpu", "0")).rows("gpu_utilization"), whole.rows("gpu_utilization"))
+
+    def test_unknown(self):
+        done = run("analyze", trace("shared-gpu-mapped"), "--gpu", "0", "--out", fresh_dir() / "o")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("3, 5", done.stderr)
+
+
+class Trim(unittest.TestCase):
+    """--trim against a recount of the clipped rows."""
+
+    def recount(self, path, start, end):
+        """By (name, deviceId): count and summed duration of kernels; number of other rows."""
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        kernels = collections.defaultdict(lambda: [0, 0])
+        for first, last, device, name in connection.execute(
+                "SELECT k.start, k.end, k.deviceId, s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName"):
+            if first < end and last > start:
+                entry = kernels[name, device]
+                entry[0] += 1
+                entry[1] += min(last, end) - max(first, start)
+        def overlapping(table, where="1"):
+            return connection.execute(f"SELECT count(*) FROM {table} WHERE start < ? AND \"end\" > ? AND {where}", (end, start)).fetchone()[0]
+        counts = {"api_call_count": overlapping("CUPTI_ACTIVITY_KIND_RUNTIME"),
+                  "nvtx_range_count": overlapping("NVTX_EVENTS", "eventType = 59"),
+                  "memory_operation_count": overlapping("CUPTI_ACTIVITY_KIND_MEMCPY") + overlapping("CUPTI_ACTIVITY_KIND_MEMSET")}
+        intervals = collections.defaultdict(list)
+        for table in ("KERNEL", "MEMCPY", "MEMSET"):
+            for device, first, last in connection.execute(f'SELECT deviceId, start, "end" FROM CUPTI_ACTIVITY_KIND_{table}'):
+                if first < end and last > start:
+                    intervals[device].append((max(first, start), min(last, end)))
+        connection.close()
+        return {k: tuple(v) for k, v in kernels.items()}, counts, intervals
+
+    def busy(self, intervals):
+        total, until = 0, None
+        for first, last in sorted(intervals):
+            if until is None or first > until:
+                total, until = total + last - first, last
+            elif last > until:
+                total, until = total + last - until, last
+        return total
+
+    def check(self, path, start, end):
+        kernels, counts, intervals = self.recount(path, start, end)
+        for reader in ("direct", "sqlite"):
+            out = analyze(path, "--trim", f"{start / 1e9:.9f}", f"{end / 1e9:.9f}", "--reader", reader)
+            result = report(out)
+            self.assertEqual({(r["kernel_name"], r["device_id"]): (r["call_count"], r["total_time_ns"]) for r in result.rows("kernels")}, kernels)
+            run_info = result.rows("run_info")[0]
+            self.assertEqual({name: run_info[name] for name in counts}, counts)
+            for row in result.rows("gpu_utilization"):
+                mine = intervals[row["device_id"]]
+                self.assertEqual(row["window_ns"], max(e for _, e in mine) - min(s for s, _ in mine))
+                self.assertEqual(row["busy_ns"], self.busy(mine))
+                self.assertEqual(row["compute_ns"] + row["exposed_comm_ns"] + row["exposed_copy_ns"] + row["idle_ns"], row["window_ns"])
+            self.assertIn("clipped", " ".join(result.caveats()) + (out / "report.md").read_text())
+
+    def test_recount(self):
+        path = trace("training")
+        for start, end in ((1_010_000_000, 1_030_000_000), (1_000_500_001, 1_000_900_003), (1_069_000_000, 2_000_000_000)):
+            self.check(path, start, end)
+        reference = SHARED / "traces" / "fsdp_2gpu.sqlite"
+        if reference.exists():
+            self.check(reference, 60_200_000_000, 60_300_000_000)
+
+    def test_everything_and_nothing(self):
+        path = trace("training")
+        whole, wide = tree(artifacts(path)), tree(analyze(path, "--trim", "-5", "1000"))
+        self.assertEqual([n for n in whole if n.startswith("tables/") and whole[n] != wide[n]], [])
+        nothing = report(analyze(path, "--trim", "500", "501"))
+        self.assertEqual(nothing.json["run"]["kernel_count"], 0)
+        self.assertEqual(nothing.rows("kernels"), [])
+
+    def test_halves_add_up(self):
+        path = trace("healthy")
+        cut = "1.040000000"
+        halves = [analyze(path, "--trim", "0", cut), analyze(path, "--trim", cut, "100")]
+        total = sum(sum(int(r["total_time_ns"]) for r in read_csv(half, "kernels")) for half in halves)
+        self.assertEqual(total, sum(int(r["total_time_ns"]) for r in read_csv(artifacts(path), "kernels")))
+        waits = sum(sum(ns_of_ms(r["total_time_ms"]) for r in read_csv(half, "sync_calls")) for half in halves)
+        self.assertEqual(waits, sum(ns_of_ms(r["total_time_ms"]) for r in read_csv(artifacts(path), "sync_calls")))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,64 @@
+"""cmake --install: everything where GNUInstallDirs says, and a program that needs none of it."""
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+import support
+from support import artifacts, fresh_dir, run, trace, tree
+
+BUILD = os.environ.get("NAI_BUILD_DIR", "")
+
+
+@unittest.skipUnless(BUILD and shutil.which("cmake"), "no build directory")
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.prefix = fresh_dir("prefix")
+        done = subprocess.run(["cmake", "--install", BUILD, "--prefix", cls.prefix], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+    def only(self, pattern):
+        found = list(self.prefix.glob(pattern))
+        self.assertEqual(len(found), 1, f"{pattern}: {found}")
+        return found[0]
+
+    def test_places(self):
+        for pattern in ("bin/nsys-ai", "bin/nsys-ai-gen", "share/man/man1/nsys-ai.1*", "share/nsys-ai/rules/default.yaml",
+                        "share/nsys-ai/rules/kernel-classes.yaml", "share/nsys-ai/phase-maps/vllm.yaml",
+                        "share/nsys-ai/templates/report.md.mustache", "share/nsys-ai/templates/report.html",
+                        "share/doc/nsys-ai/LICENSE", "share/doc/nsys-ai/README.md", "share/doc/nsys-ai/report.schema.json",
+                        "share/doc/nsys-ai/root-causes/gpu-idle.md"):
+            self.only(pattern)
+        files = [str(p.relative_to(self.prefix)) for p in self.prefix.rglob("*") if p.is_file()]
+        self.assertEqual([f for f in files if "node_modules" in f or f.endswith((".mjs", ".a", ".h", "package.json"))], [])
+        self.assertTrue(all(f.startswith(("bin/", "share/")) for f in files), files)
+
+    def test_runs_from_anywhere(self):
+        """With nothing of the source or build tree in sight: rules, templates and viewer are inside the program."""
+        alone = fresh_dir()
+        program = shutil.copy(self.only("bin/nsys-ai"), alone / "program")
+        done = run("analyze", trace("training"), "-q", "--out", alone / "out", program=program, cwd="/")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(tree(alone / "out"), tree(artifacts(trace("training"))))
+        generator = self.only("bin/nsys-ai-gen")
+        self.assertEqual(run("training", alone / "t.sqlite", program=generator, cwd="/").returncode, 0)
+        self.assertEqual((alone / "t.sqlite").read_bytes(), trace("training").read_bytes())
+
+    def test_data_is_what_is_built_in(self):
+        """The installed files are good starting points for one's own: they mean the same."""
+        data = pathlib.Path(self.only("share/nsys-ai"))
+        done = run("analyze", trace("inference"), "-q", "--out", out := fresh_dir() / "o", "--rules", data / "rules" / "default.yaml",
+                   "--templates", data / "templates", "--phase-map", data / "phase-maps" / "inference.yaml")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        want = artifacts(trace("inference"), "--phase-map", "inference")
+        for name in ("report.md", "report.json"):
+            self.assertEqual((out / name).read_bytes(), (want / name).read_bytes(), name)
+
+    def test_man_page_is_current(self):
+        self.assertEqual(self.only("share/man/man1/nsys-ai.1").read_text(), run("--man").stdout)
+
+
+if __name__ == "__main__":
+    support.main()
