@@ -54,39 +54,41 @@ struct gap {
 
 /* --- host time ---------------------------------------------------------------------------------------------------- */
 
-/* Shares of a stretch of host time by name; few names matter, so what exceeds the table is left out. */
+/* Shares of a stretch of host time by name. */
 struct shares {
-  struct {
-    uint32_t name;
-    int64_t ns;
-  } v[256];
-  int count;
+  int64_t *ns;     /* per name id, 0 between uses */
+  uint32_t *names; /* those with a share */
+  uint32_t count;
+};
+
+struct host {
+  const struct nai_model *m;
+  uint32_t *reach;      /* per thread: so many calls at most begin while another one runs */
+  struct shares shares; /* sized for the names of API calls and of ranges */
 };
 
 static void add_share(struct shares *s, uint32_t name, int64_t ns) {
-  int i = 0;
-  while (i < s->count && s->v[i].name != name)
-    i++;
-  if (i == (int)(sizeof s->v / sizeof *s->v) || ns <= 0)
+  if (ns <= 0)
     return;
-  if (i == s->count) {
-    s->v[i].name = name;
-    s->v[i].ns = 0;
-    s->count++;
-  }
-  s->v[i].ns += ns;
+  if (!s->ns[name])
+    s->names[s->count++] = name;
+  s->ns[name] += ns;
 }
 
-static const char *largest_share(const struct shares *s, const struct nai_strings *names) {
+/* The name with the largest share; empties the shares. */
+static const char *take_largest(struct shares *s, const struct nai_strings *names) {
   const char *best = NULL;
   int64_t most = 0;
-  for (int i = 0; i < s->count; i++) {
-    const char *name = nai_strings_get(names, s->v[i].name);
-    if (s->v[i].ns > most || (s->v[i].ns == most && best && strcmp(name, best) < 0)) {
-      most = s->v[i].ns;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const char *name = nai_strings_get(names, s->names[i]);
+    int64_t ns = s->ns[s->names[i]];
+    if (ns > most || (ns == most && best && strcmp(name, best) < 0)) {
+      most = ns;
       best = name;
     }
+    s->ns[s->names[i]] = 0;
   }
+  s->count = 0;
   return best;
 }
 
@@ -103,13 +105,28 @@ static uint32_t first_from(const struct nai_groups *g, uint32_t group, const int
   return lo;
 }
 
-/* Time in [a, b) that the thread spent inside API calls of the wanted kind (union), and per name where `shares` is set. */
-static int64_t api_time(const struct nai_model *m, uint32_t thread, int64_t a, int64_t b, bool blocking,
-                        struct shares *shares) {
-  enum { LOOK_BACK = 16 }; /* calls of a thread do not nest in practice, so the one before reaches into the window at most */
+/* Calls of a thread rarely nest, so the one before a moment is nearly always the only one to reach beyond it. Nesting
+ * deeper than MAX_REACH calls is no real one; looking back further for every gap would take too long. */
+static uint32_t find_reach(const struct nai_model *m, uint32_t thread) {
+  enum { MAX_REACH = 4096 };
   const struct nai_groups *g = &m->api_by_thread;
-  uint32_t i = first_from(g, thread, m->apis.start, a), first = g->first[thread];
-  i = i - first > LOOK_BACK ? i - LOOK_BACK : first;
+  uint32_t reach = 0;
+  for (uint32_t i = g->first[thread]; i + 1 < g->first[thread + 1]; i++) {
+    int64_t end = m->apis.end[g->order[i]];
+    if (end <= m->apis.start[g->order[i + 1]])
+      continue;
+    uint32_t inside = first_from(g, thread, m->apis.start, end) - i - 1;
+    reach = inside > reach ? inside : reach;
+  }
+  return reach < MAX_REACH ? reach : MAX_REACH;
+}
+
+/* Time in [a, b) that the thread spent inside API calls of the wanted kind (union), and per name where `shares` is set. */
+static int64_t api_time(const struct host *h, uint32_t thread, int64_t a, int64_t b, bool blocking, struct shares *shares) {
+  const struct nai_model *m = h->m;
+  const struct nai_groups *g = &m->api_by_thread;
+  uint32_t i = first_from(g, thread, m->apis.start, a), first = g->first[thread], back = h->reach[thread] + 1;
+  i = i - first > back ? i - back : first;
   int64_t covered = 0, until = a;
   for (; i < g->first[thread + 1] && m->apis.start[g->order[i]] < b; i++) {
     uint32_t call = g->order[i];
@@ -171,7 +188,8 @@ static uint32_t launch_of(const struct nai_model *m, const struct gap *gap) {
   return gap->op == NAI_NO_ROW ? NAI_NO_ROW : nai_model_op_api(m, &m->gpus[gap->gpu].ops[gap->op]);
 }
 
-static enum cause cause_of(const struct nai_model *m, const struct gap *gap) {
+static enum cause cause_of(const struct host *h, const struct gap *gap) {
+  const struct nai_model *m = h->m;
   uint32_t launch = launch_of(m, gap);
   if (launch == NAI_NO_ROW)
     return UNKNOWN;
@@ -181,25 +199,25 @@ static enum cause cause_of(const struct nai_model *m, const struct gap *gap) {
   /* A call inside the gap cannot start after the operation it launched; clocks that disagree must not widen the gap. */
   int64_t until = launched < gap->end ? launched : gap->end, wait = until - gap->start;
   uint32_t thread = (uint32_t)m->apis.thread[launch];
-  if (wait > 0 && 2 * api_time(m, thread, gap->start, until, true, NULL) >= wait)
+  if (wait > 0 && 2 * api_time(h, thread, gap->start, until, true, NULL) >= wait)
     return HOST_SYNC;
-  if (wait > 0 && 2 * api_time(m, thread, gap->start, until, false, NULL) >= wait)
+  if (wait > 0 && 2 * api_time(h, thread, gap->start, until, false, NULL) >= wait)
     return HOST_API;
   return HOST_CODE;
 }
 
-static const char *host_activity(const struct nai_model *m, const struct gap *gap) {
+static const char *host_activity(struct host *h, const struct gap *gap) {
+  const struct nai_model *m = h->m;
   uint32_t launch = launch_of(m, gap);
   if (launch == NAI_NO_ROW || gap->cause < HOST_SYNC)
     return NULL;
-  struct shares shares = {.count = 0};
   uint32_t thread = (uint32_t)m->apis.thread[launch];
   int64_t until = m->apis.start[launch] < gap->end ? m->apis.start[launch] : gap->end;
   if (gap->cause == HOST_CODE)
-    range_time(m, thread, gap->start, until, &shares);
+    range_time(m, thread, gap->start, until, &h->shares);
   else
-    api_time(m, thread, gap->start, until, gap->cause == HOST_SYNC, &shares);
-  return largest_share(&shares, gap->cause == HOST_CODE ? &m->nvtx_table->strings : &m->api_table->strings);
+    api_time(h, thread, gap->start, until, gap->cause == HOST_SYNC, &h->shares);
+  return take_largest(&h->shares, gap->cause == HOST_CODE ? &m->nvtx_table->strings : &m->api_table->strings);
 }
 
 /* --- gaps ----------------------------------------------------------------------------------------------------------- */
@@ -249,8 +267,8 @@ struct cause_sum {
   struct gap longest;
 };
 
-static void take_gap(struct cause_sum *sums, struct longest *heap, const struct nai_model *m, struct gap gap) {
-  gap.cause = (uint8_t)cause_of(m, &gap);
+static void take_gap(struct cause_sum *sums, struct longest *heap, const struct host *h, struct gap gap) {
+  gap.cause = (uint8_t)cause_of(h, &gap);
   struct cause_sum *sum = &sums[(size_t)gap.gpu * CAUSES + gap.cause];
   if (gap.end - gap.start > sum->longest.end - sum->longest.start)
     sum->longest = gap;
@@ -260,19 +278,21 @@ static void take_gap(struct cause_sum *sums, struct longest *heap, const struct 
 }
 
 /* Every gap of a GPU's window, in order. */
-static void take_gpu(struct cause_sum *sums, struct longest *heap, const struct nai_model *m, int32_t index) {
+static void take_gpu(struct cause_sum *sums, struct longest *heap, const struct host *h, int32_t index) {
+  const struct nai_model *m = h->m;
   const struct nai_gpu *gpu = &m->gpus[index];
   int64_t at = gpu->window_start;
   for (size_t i = 0; i < gpu->all.count; i++) {
     if (gpu->all.v[i].start > at)
-      take_gap(sums, heap, m, (struct gap){at, gpu->all.v[i].start, gpu->opener[i], index, UNKNOWN});
+      take_gap(sums, heap, h, (struct gap){at, gpu->all.v[i].start, gpu->opener[i], index, UNKNOWN});
     at = gpu->all.v[i].end;
   }
   if (gpu->window_end > at) /* only zero-length operations follow */
-    take_gap(sums, heap, m, (struct gap){at, gpu->window_end, NAI_NO_ROW, index, UNKNOWN});
+    take_gap(sums, heap, h, (struct gap){at, gpu->window_end, NAI_NO_ROW, index, UNKNOWN});
 }
 
-static void put_gap(struct nai_table *table, const struct nai_model *m, const struct gap *gap) {
+static void put_gap(struct nai_table *table, struct host *h, const struct gap *gap) {
+  const struct nai_model *m = h->m;
   int64_t row = nai_table_add_row(table);
   nai_set_i64(table, row, DEVICE, m->gpus[gap->gpu].device_id);
   nai_set_i64(table, row, START, gap->start);
@@ -297,7 +317,7 @@ static void put_gap(struct nai_table *table, const struct nai_model *m, const st
   nai_set_str(table, row, LAUNCH_THREAD, label);
   nai_set_i64(table, row, PID, nai_get_i64(m->threads, thread, TH_PID));
   nai_set_i64(table, row, TID, tid);
-  nai_set_str(table, row, HOST_ACTIVITY, host_activity(m, gap));
+  nai_set_str(table, row, HOST_ACTIVITY, host_activity(h, gap));
   nai_set_str(table, row, NVTX_RANGE, nai_model_range_name(m, m->api_range[launch]));
 }
 
@@ -326,19 +346,28 @@ static int put_causes(struct nai_table *table, const struct nai_model *m, const 
 }
 
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+  uint32_t apis = m->api_table->strings.count, ranges = m->nvtx_table->strings.count, names = apis > ranges ? apis : ranges;
   struct longest heap = {malloc(MAX_GAPS * sizeof *heap.v), 0};
   struct cause_sum *sums = calloc((size_t)m->gpu_count * CAUSES + 1, sizeof *sums);
-  int rc = heap.v && sums ? NAI_OK : nai_err_nomem(err);
+  struct host h = {.m = m, .reach = malloc(((size_t)m->thread_count + 1) * sizeof *h.reach)};
+  h.shares.ns = calloc((size_t)names + 1, sizeof *h.shares.ns);
+  h.shares.names = malloc(((size_t)names + 1) * sizeof *h.shares.names);
+  int rc = heap.v && sums && h.reach && h.shares.ns && h.shares.names ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t t = 0; !rc && t < m->thread_count; t++)
+    h.reach[t] = find_reach(m, t);
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    take_gpu(sums, &heap, m, (int32_t)g);
+    take_gpu(sums, &heap, &h, (int32_t)g);
   if (!rc) {
     qsort(heap.v, heap.count, sizeof *heap.v, longest_first);
     for (size_t i = 0; i < heap.count; i++)
-      put_gap(tables[0], m, &heap.v[i]);
+      put_gap(tables[0], &h, &heap.v[i]);
     rc = put_causes(tables[1], m, sums, err);
   }
   free(heap.v);
   free(sums);
+  free(h.reach);
+  free(h.shares.ns);
+  free(h.shares.names);
   return rc;
 }
 

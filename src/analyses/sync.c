@@ -63,22 +63,39 @@ static const char *class_of(const struct nai_model *m, uint32_t api) {
   }
 }
 
-/* busy_ns of the calls of one process. */
-static int find_busy(struct call *calls, uint32_t n, const struct nai_model *m, struct nai_err *err) {
+static void add_busy(struct call *calls, uint32_t n, const struct nai_model *m, const struct nai_coverage *coverage) {
+  for (uint32_t i = 0; i < n; i++)
+    calls[i].busy_ns = nai_coverage_within(coverage, m->apis.start[calls[i].api], m->apis.end[calls[i].api]);
+}
+
+/* busy_ns of the calls of one process. of_gpu: coverage of each GPU's busy time, made when first needed: most processes
+ * use one GPU, and many may share it. */
+static int find_busy(struct call *calls, uint32_t n, const struct nai_model *m, struct nai_coverage *of_gpu,
+                     struct nai_err *err) {
   if (calls[0].process < 0)
     return NAI_OK;
-  const struct nai_groups *used = &m->process_gpus;
+  uint32_t first = m->process_gpus.first[calls[0].process], end = m->process_gpus.first[calls[0].process + 1];
+  const uint32_t *gpus = m->process_gpus.order;
+  int rc = NAI_OK;
+  if (end - first == 1) {
+    struct nai_coverage *coverage = &of_gpu[gpus[first]];
+    if (!coverage->before)
+      rc = nai_coverage_new(coverage, &m->gpus[gpus[first]].all, err);
+    if (!rc)
+      add_busy(calls, n, m, coverage);
+    return rc;
+  }
   struct nai_intervals busy = {0};
   struct nai_coverage coverage = {0};
-  for (uint32_t i = used->first[calls[0].process]; i < used->first[calls[0].process + 1]; i++) {
+  for (uint32_t i = first; i < end; i++) {
     struct nai_intervals both = {0};
-    nai_intervals_union(&both, &busy, &m->gpus[used->order[i]].all);
+    nai_intervals_union(&both, &busy, &m->gpus[gpus[i]].all);
     nai_intervals_free(&busy);
     busy = both;
   }
-  int rc = nai_coverage_new(&coverage, &busy, err);
-  for (uint32_t i = 0; !rc && i < n; i++)
-    calls[i].busy_ns = nai_coverage_within(&coverage, m->apis.start[calls[i].api], m->apis.end[calls[i].api]);
+  rc = nai_coverage_new(&coverage, &busy, err);
+  if (!rc)
+    add_busy(calls, n, m, &coverage);
   nai_coverage_free(&coverage);
   nai_intervals_free(&busy);
   return rc;
@@ -190,13 +207,17 @@ static int fill(struct nai_table *table, struct context *x, const struct call *c
 static int put_tables(struct nai_table *const *tables, struct context *x, struct call *calls, uint32_t n,
                       struct nai_err *err) {
   bool by_process = true;
-  int rc = NAI_OK;
+  struct nai_coverage *of_gpu = calloc((size_t)x->m->gpu_count + 1, sizeof *of_gpu);
+  int rc = of_gpu ? NAI_OK : nai_err_nomem(err);
   qsort_r(calls, n, sizeof *calls, compare_calls, &by_process);
   for (uint32_t i = 0, j; !rc && i < n; i = j) {
     for (j = i + 1; j < n && calls[j].process == calls[i].process; j++)
       ;
-    rc = find_busy(calls + i, j - i, x->m, err);
+    rc = find_busy(calls + i, j - i, x->m, of_gpu, err);
   }
+  for (uint32_t g = 0; of_gpu && g < x->m->gpu_count; g++)
+    nai_coverage_free(&of_gpu[g]);
+  free(of_gpu);
   if (!rc)
     rc = fill(tables[1], x, calls, n, by_process, err);
   by_process = false;
