@@ -1,6 +1,7 @@
 /* Which kernels take the time? Tables kernels, kernel_categories. */
 #include "analyses/analysis.h"
 
+#include "base/keyset.h"
 #include "table/kernel_name.h"
 
 #include <stdlib.h>
@@ -44,73 +45,49 @@ static const struct nai_column_def category_columns[] = {
 static const struct nai_schema categories_schema =
     NAI_SCHEMA("kernel_categories", "Kernel time by category", "One category on one GPU", category_columns);
 
-/* Group of each kernel: its (name, GPU) pair; key[group] = name * gpu_count + gpu index. */
+/* Group of each kernel: its (GPU, name) pair. */
 struct grouping {
-  uint32_t *group; /* per kernel */
-  uint64_t *key;   /* per group */
-  uint32_t count;
+  uint32_t *group;        /* per kernel */
+  struct nai_keyset keys; /* per group: index of the GPU << 32 | name */
 };
 
-static uint32_t gpu_index(const struct nai_model *m, int32_t device_id) {
-  uint32_t g = 0;
-  while (g + 1 < m->gpu_count && m->gpus[g].device_id != device_id)
-    g++;
-  return g;
-}
+static uint32_t gpu_of(const struct grouping *g, uint32_t group) { return (uint32_t)((uint64_t)g->keys.keys[group] >> 32); }
+static uint32_t name_of(const struct grouping *g, uint32_t group) { return (uint32_t)g->keys.keys[group]; }
 
 static int group_kernels(struct grouping *out, const struct nai_model *m, struct nai_err *err) {
-  uint32_t n = m->kernels.n, gpus = m->gpu_count ? m->gpu_count : 1;
-  size_t cells = (size_t)m->kernel_table->strings.count * gpus;
-  uint32_t *of_cell = malloc((cells + 1) * sizeof *of_cell);
-  out->group = malloc(((size_t)n + 1) * sizeof *out->group);
-  out->key = malloc((cells + 1) * sizeof *out->key);
-  if (!of_cell || !out->group || !out->key) {
-    free(of_cell);
-    return nai_err_nomem(err);
-  }
-  for (size_t i = 0; i < cells; i++)
-    of_cell[i] = NAI_NO_GROUP;
+  const struct nai_kernel_view *k = &m->kernels;
   int32_t device = 0;
   uint32_t gpu = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    if (i == 0 || m->kernels.device[i] != device) {
-      device = m->kernels.device[i];
-      gpu = gpu_index(m, device);
+  bool added;
+  out->group = malloc(((size_t)k->n + 1) * sizeof *out->group);
+  if (!out->group)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < k->n; i++) {
+    if (i == 0 || k->device[i] != device) {
+      device = k->device[i];
+      gpu = nai_model_gpu_index(m, device);
     }
-    size_t cell = (size_t)m->kernels.name[i] * gpus + gpu;
-    if (of_cell[cell] == NAI_NO_GROUP) {
-      of_cell[cell] = out->count;
-      out->key[out->count++] = cell;
-    }
-    out->group[i] = of_cell[cell];
+    out->group[i] = nai_keyset_add(&out->keys, (int64_t)gpu << 32 | k->name[i], &added);
   }
-  free(of_cell);
-  return NAI_OK;
+  return out->keys.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-/* Per group: row of the longest execution (the earliest of equals) and executions inside graphs. */
-struct extremes {
-  uint32_t *longest;
-  int64_t *in_graphs;
+/* Sums of one group. */
+struct group_sum {
+  int64_t calls, total_ns, in_graphs;
+  uint32_t longest; /* row of the longest execution, the earliest of equals */
 };
 
-static int find_extremes(struct extremes *out, const struct grouping *g, const struct nai_kernel_view *k,
-                         struct nai_err *err) {
-  out->longest = malloc(((size_t)g->count + 1) * sizeof *out->longest);
-  out->in_graphs = calloc((size_t)g->count + 1, sizeof *out->in_graphs);
-  if (!out->longest || !out->in_graphs)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < g->count; i++)
-    out->longest[i] = NAI_NO_ROW;
+static void sum_groups(struct group_sum *sums, const struct grouping *g, const struct nai_kernel_view *k) {
   for (uint32_t i = 0; i < k->n; i++) {
-    uint32_t *best = &out->longest[g->group[i]];
-    int64_t length = k->end[i] - k->start[i];
-    int64_t longest = *best == NAI_NO_ROW ? -1 : k->end[*best] - k->start[*best];
-    if (length > longest || (length == longest && k->start[i] < k->start[*best]))
-      *best = i;
-    out->in_graphs[g->group[i]] += k->graph[i] != NAI_NULL_I32;
+    struct group_sum *sum = &sums[g->group[i]];
+    int64_t length = k->end[i] - k->start[i], longest = sum->calls ? k->end[sum->longest] - k->start[sum->longest] : -1;
+    if (length > longest || (length == longest && k->start[i] < k->start[sum->longest]))
+      sum->longest = i;
+    sum->calls++;
+    sum->total_ns += length;
+    sum->in_graphs += k->graph[i] != NAI_NULL_I32;
   }
-  return NAI_OK;
 }
 
 static int short_names(char ***out, const struct nai_strings *names, struct nai_err *err) {
@@ -125,18 +102,17 @@ static int short_names(char ***out, const struct nai_strings *names, struct nai_
   return rc;
 }
 
-static int fill_kernels(struct nai_table *table, const struct grouping *g, const struct extremes *x,
+static int fill_kernels(struct nai_table *table, const struct grouping *g, const struct group_sum *sums,
                         const struct nai_model *m, const int64_t *device_ns, int64_t all_ns, struct nai_err *err) {
   static const struct nai_stats_columns to = {CALLS, TOTAL_NS, AVG, MIN, MAX, P50, P90, P99, STDDEV};
   struct nai_buckets buckets = {0};
   char **shorts = NULL;
-  int rc = nai_buckets_build(&buckets, m->kernels.n, g->group, g->count, m->kernels.start, m->kernels.end,
+  int rc = nai_buckets_build(&buckets, m->kernels.n, g->group, g->keys.count, m->kernels.start, m->kernels.end,
                              m->scratch_dir, err);
   if (!rc)
     rc = short_names(&shorts, &m->kernel_table->strings, err);
-  for (uint32_t i = 0; !rc && i < g->count; i++) {
-    uint32_t gpus = m->gpu_count ? m->gpu_count : 1;
-    uint32_t name = (uint32_t)(g->key[i] / gpus), gpu = (uint32_t)(g->key[i] % gpus);
+  for (uint32_t i = 0; !rc && i < g->keys.count; i++) {
+    uint32_t name = name_of(g, i), gpu = gpu_of(g, i);
     struct nai_stats stats = nai_bucket_stats(&buckets, i);
     int64_t row = nai_table_add_row(table);
     nai_put_stats(table, row, &to, &stats);
@@ -146,9 +122,9 @@ static int fill_kernels(struct nai_table *table, const struct grouping *g, const
     nai_set_str(table, row, CATEGORY, nai_kernel_classes_name(m->classes, m->kernel_category[name]));
     nai_set_f64(table, row, PCT_TOTAL, nai_percent((double)stats.total, (double)all_ns));
     nai_set_f64(table, row, PCT_DEVICE, nai_percent((double)stats.total, (double)device_ns[gpu]));
-    nai_set_i64(table, row, LONGEST_START, m->kernels.start[x->longest[i]]);
-    nai_set_i64(table, row, LONGEST_END, m->kernels.end[x->longest[i]]);
-    nai_set_i64(table, row, IN_GRAPHS, x->in_graphs[i]);
+    nai_set_i64(table, row, LONGEST_START, m->kernels.start[sums[i].longest]);
+    nai_set_i64(table, row, LONGEST_END, m->kernels.end[sums[i].longest]);
+    nai_set_i64(table, row, IN_GRAPHS, sums[i].in_graphs);
   }
   free(shorts);
   nai_buckets_free(&buckets);
@@ -156,8 +132,8 @@ static int fill_kernels(struct nai_table *table, const struct grouping *g, const
   return rc ? rc : nai_table_sort(table, order, 3, err);
 }
 
-static int fill_categories(struct nai_table *table, const struct nai_model *m, const int64_t *device_ns, int64_t all_ns,
-                           struct nai_err *err) {
+static int fill_categories(struct nai_table *table, const struct grouping *g, const struct group_sum *groups,
+                           const struct nai_model *m, const int64_t *device_ns, int64_t all_ns, struct nai_err *err) {
   int categories = nai_kernel_classes_count(m->classes);
   size_t cells = (size_t)categories * (m->gpu_count + 1);
   struct sum {
@@ -165,11 +141,10 @@ static int fill_categories(struct nai_table *table, const struct nai_model *m, c
   } *sums = calloc(cells + 1, sizeof *sums);
   if (!sums)
     return nai_err_nomem(err);
-  for (uint32_t i = 0; i < m->kernels.n; i++) {
-    uint32_t gpu = gpu_index(m, m->kernels.device[i]);
-    struct sum *sum = &sums[(size_t)gpu * categories + m->kernel_category[m->kernels.name[i]]];
-    sum->calls++;
-    sum->total += m->kernels.end[i] - m->kernels.start[i];
+  for (uint32_t i = 0; i < g->keys.count; i++) {
+    struct sum *sum = &sums[(size_t)gpu_of(g, i) * categories + m->kernel_category[name_of(g, i)]];
+    sum->calls += groups[i].calls;
+    sum->total += groups[i].total_ns;
   }
   for (uint32_t gpu = 0; gpu < m->gpu_count; gpu++)
     for (int c = 0; c < categories; c++) {
@@ -191,26 +166,29 @@ static int fill_categories(struct nai_table *table, const struct nai_model *m, c
 
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
   struct grouping g = {0};
-  struct extremes x = {0};
+  struct group_sum *sums = NULL;
   int64_t all_ns = 0, *device_ns = calloc((size_t)m->gpu_count + 1, sizeof *device_ns);
   int rc = device_ns ? group_kernels(&g, m, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = find_extremes(&x, &g, &m->kernels, err);
   if (rc)
     goto out;
-  for (uint32_t i = 0; i < m->kernels.n; i++)
-    device_ns[gpu_index(m, m->kernels.device[i])] += m->kernels.end[i] - m->kernels.start[i];
-  for (uint32_t gpu = 0; gpu < m->gpu_count; gpu++)
-    all_ns += device_ns[gpu];
-  rc = fill_kernels(tables[0], &g, &x, m, device_ns, all_ns, err);
+  sums = calloc((size_t)g.keys.count + 1, sizeof *sums);
+  if (!sums) {
+    rc = nai_err_nomem(err);
+    goto out;
+  }
+  sum_groups(sums, &g, &m->kernels);
+  for (uint32_t i = 0; i < g.keys.count; i++) {
+    device_ns[gpu_of(&g, i)] += sums[i].total_ns;
+    all_ns += sums[i].total_ns;
+  }
+  rc = fill_kernels(tables[0], &g, sums, m, device_ns, all_ns, err);
   if (!rc)
-    rc = fill_categories(tables[1], m, device_ns, all_ns, err);
+    rc = fill_categories(tables[1], &g, sums, m, device_ns, all_ns, err);
 out:
   free(device_ns);
   free(g.group);
-  free(g.key);
-  free(x.longest);
-  free(x.in_graphs);
+  nai_keyset_free(&g.keys);
+  free(sums);
   return rc;
 }
 

@@ -1,0 +1,78 @@
+/* Names on their way into the tables: canonical forms, missing texts, cleaning, length. */
+#include "model_fixture.h"
+
+#include "ingest/names.h"
+
+#include <stdio.h>
+
+static const char *canonical(struct nai_part *p, const char *text, enum nai_name_kind kind) {
+  return nai_strings_get(&p->names, nai_name_by_text(p, text, strlen(text), kind));
+}
+
+static void part_free(struct nai_part *p) {
+  nai_strings_free(&p->names);
+  nai_strings_free(&p->raw);
+  nai_keyset_free(&p->name_ids);
+  free(p->raw_names);
+  free(p->id_names);
+}
+
+static void test_api(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {
+      {"cudaLaunchKernel_v7000", "cudaLaunchKernel"}, {"cudaLaunchKernelExC_v11060", "cudaLaunchKernelExC"},
+      {"cudaMemcpyAsync_ptsz_v7000", "cudaMemcpyAsync"}, {"cudaMemcpy_ptds_v7000", "cudaMemcpy"},
+      {"cudaStreamGetCaptureInfo_v2_v11030", "cudaStreamGetCaptureInfo_v2"}, {"cuMemcpyHtoD_v2", "cuMemcpyHtoD_v2"},
+      {"cuMemcpyHtoD_v2_ptds", "cuMemcpyHtoD_v2"}, {"cuLaunchKernel_ptsz", "cuLaunchKernel"}, {"x_v123", "x_v123"},
+      {"x_v123456", "x_v123456"}, {"_v7000", "_v7000"}, {"_ptsz", "_ptsz"}, {"", ""}, {"7000", "7000"}, {"a_v7000_v7000", "a_v7000"}};
+  struct nai_part p = {0};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    assert_string_equal(canonical(&p, cases[i][0], NAI_NAME_API), cases[i][1]);
+  part_free(&p);
+}
+
+static void test_nvtx(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {
+      {"aten::mm, seq = 5, op_id = 9", "aten::mm"}, {"aten::mm, op_id = 9", "aten::mm"}, {"aten::mm, sizes = [[1, 2]]", "aten::mm"},
+      {"f(a, b), seq = 1", "f(a, b)"}, {"a,seq = 1", "a,seq = 1"}, {"a, seq=1", "a, seq=1"}, {"a, ", "a, "}, {"a,", "a,"},
+      {", seq = 1", ""}, {",, op_id = 1", ","}, {"a, seq =", "a, seq ="}};
+  struct nai_part p = {0};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    assert_string_equal(canonical(&p, cases[i][0], NAI_NAME_NVTX), cases[i][1]);
+  /* Texts that are unique per call are kept once. */
+  uint32_t before = p.raw.count;
+  for (int i = 0; i < 1000; i++) {
+    char text[64];
+    int n = snprintf(text, sizeof text, "aten::add, op_id = %d", i);
+    nai_name_by_text(&p, text, (size_t)n, NAI_NAME_NVTX);
+  }
+  assert_int_equal(p.raw.count, before + 1);
+  part_free(&p);
+}
+
+static void test_hostile(void **state) {
+  (void)state;
+  struct nai_part p = {0};
+  assert_string_equal(canonical(&p, "a\nb\tc", NAI_NAME_PLAIN), "a b c");
+  uint32_t nul = nai_name_by_text(&p, "a\0b", 3, NAI_NAME_PLAIN);
+  assert_true(strlen(nai_strings_get(&p.names, nul)) > 1);
+  assert_string_equal(nai_strings_get(&p.names, nai_name_missing(&p, -1)), "#-1");
+  /* Long names keep their beginning and stay different. */
+  char *a = malloc(100001), *b = malloc(100001);
+  memset(a, 'x', 100000), memset(b, 'x', 100000);
+  a[100000] = b[100000] = '\0';
+  b[99999] = 'y';
+  uint32_t first = nai_name_by_text(&p, a, 100000, NAI_NAME_PLAIN), second = nai_name_by_text(&p, b, 100000, NAI_NAME_PLAIN);
+  assert_int_not_equal(first, second);
+  assert_true(nai_strings_len(&p.names, first) < 9000);
+  assert_int_equal(first, nai_name_by_text(&p, a, 100000, NAI_NAME_PLAIN));
+  free(a);
+  free(b);
+  part_free(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_api), cmocka_unit_test(test_nvtx), cmocka_unit_test(test_hostile)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
