@@ -9,14 +9,14 @@ from support import SHARED, SOURCE, artifacts, trace
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 PACKAGES = SOURCE / "templates" / "viewer" / "node_modules" / "playwright-core"
-SCENARIOS = ("inference", "training", "hostile", "graphs", "nvtx-mix", "empty")
+SCENARIOS = ("hostile", "nvtx-mix")
 
 
 @unittest.skipIf(support.SANITIZED, "the pages are the same bytes as those of the release build")
 @unittest.skipUnless(CHROMIUM and shutil.which("node") and PACKAGES.exists(), "no chromium, node or playwright-core")
 class Browser(unittest.TestCase):
     def check(self, *words):
-        done = subprocess.run(["node", *words], capture_output=True, text=True, check=False, timeout=800,
+        done = subprocess.run(["node", *words], capture_output=True, text=True, check=False, timeout=850,
                               env={**os.environ, "CHROMIUM": CHROMIUM})
         failed = [line for line in done.stdout.splitlines() if not line.startswith("ok ")]
         self.assertEqual(done.returncode, 0, "\n".join(failed[-60:]) + done.stderr[-3000:])
