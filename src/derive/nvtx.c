@@ -1,6 +1,8 @@
 /* The NVTX tree of a thread, and which range each of its API calls lies in. One sweep over both in start order. */
 #include "derive/model.h"
 
+#include "base/keyset.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +18,11 @@ struct sweep {
   struct stack nested; /* push/pop ranges, each inside the one below it: a range's parent is what it is put upon */
   struct stack async;  /* start/end ranges in start order: they cover, but do not nest; ended ones go when they come up */
   int64_t now;         /* the thread's time is shared out up to here */
-  uint32_t *open;      /* per name: push/pop ranges of that name on the stack */
+  struct nai_keyset names; /* of this thread's nodes */
+  uint32_t *open;          /* per name in `names`: push/pop ranges of that name on the stack */
   struct nai_nvtx_node *nodes;
   uint32_t node_count, node_capacity;
+  uint32_t *name_of;    /* per node: its name in `names` */
   int64_t *async_until; /* per node: end of the start/end instance that reaches furthest */
   uint32_t *slots;      /* hash of (parent, name, kind) -> node + 1 */
   uint32_t slot_mask;
@@ -54,6 +58,15 @@ static bool grow_nodes(struct sweep *x) {
   if (!until)
     return false;
   x->async_until = until;
+  uint32_t *name_of = realloc(x->name_of, (size_t)capacity * sizeof *name_of);
+  if (!name_of)
+    return false;
+  x->name_of = name_of;
+  uint32_t *open = realloc(x->open, (size_t)capacity * sizeof *open); /* a thread has no more names than nodes */
+  if (!open)
+    return false;
+  memset(open + x->node_capacity, 0, (size_t)(capacity - x->node_capacity) * sizeof *open);
+  x->open = open;
   uint32_t *slots = calloc((size_t)capacity * 2, sizeof *slots);
   if (!slots)
     return false;
@@ -80,9 +93,14 @@ static uint32_t node_for(struct sweep *x, uint32_t parent, uint32_t name, bool s
     if (node->parent == parent && node->name == name && node->start_end == start_end)
       return x->slots[at] - 1;
   }
+  bool added;
+  uint32_t local = nai_keyset_add(&x->names, name, &added);
+  if (x->names.oom)
+    return NAI_NO_ROW;
+  x->name_of[x->node_count] = local;
   /* The ranges on the stack are those around this one, so their names are those of the nodes above. */
   x->nodes[x->node_count] = (struct nai_nvtx_node){.parent = parent, .name = name, .thread = (int32_t)x->thread,
-                                                   .start_end = start_end, .outermost = start_end || !x->open[name],
+                                                   .start_end = start_end, .outermost = start_end || !x->open[local],
                                                    .longest = NAI_NO_ROW};
   x->async_until[x->node_count] = INT64_MIN;
   x->slots[at] = x->node_count + 1;
@@ -110,7 +128,7 @@ static void count_instance(struct sweep *x, uint32_t index, uint32_t range) {
 
 /* --- the sweep -------------------------------------------------------------------------------------------------- */
 
-static void pop(struct sweep *x) { x->open[x->m->nvtx.name[x->nested.rows[--x->nested.depth]]]--; }
+static void pop(struct sweep *x) { x->open[x->name_of[x->m->nvtx_node[x->nested.rows[--x->nested.depth]]]]--; }
 
 /* Shares out the thread's time up to t among the ranges that were innermost, and takes ended ones off the stack. Returns
  * the innermost push/pop range at t. */
@@ -166,7 +184,7 @@ static bool enter(struct sweep *x, uint32_t range) {
     return true;
   if (start_end)
     return push(&x->async, range);
-  x->open[m->nvtx.name[range]]++;
+  x->open[x->name_of[node]]++;
   return push(&x->nested, range);
 }
 
@@ -178,10 +196,9 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
   struct sweep x = {.m = m, .thread = thread, .now = INT64_MIN};
   uint32_t r = ranges->first[thread], r_end = ranges->first[thread + 1];
   uint32_t c = calls->first[thread], c_end = calls->first[thread + 1];
+  int rc = NAI_OK;
   if (r == r_end)
     return NAI_OK;
-  x.open = calloc((size_t)m->nvtx_table->strings.count + 1, sizeof *x.open);
-  int rc = x.open ? NAI_OK : nai_err_nomem(err);
   while (!rc && (c < c_end || r < r_end)) {
     uint32_t range = r < r_end ? ranges->order[r] : NAI_NO_ROW, call = c < c_end ? calls->order[c] : NAI_NO_ROW;
     /* A call that starts with a range lies in it. */
@@ -200,7 +217,9 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
     advance(&x, INT64_MAX);
   free(x.nested.rows);
   free(x.async.rows);
+  nai_keyset_free(&x.names);
   free(x.open);
+  free(x.name_of);
   free(x.async_until);
   free(x.slots);
   *nodes = x.nodes;
