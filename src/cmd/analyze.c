@@ -158,9 +158,15 @@ static void print_summary(const struct nai_args *args, const struct nai_result *
     nai_json_finish(&json);
     puts(nai_buf_str(&line));
   } else if (!args->quiet && !args->run.stop_after) {
+    static const char *const files[] = {"report.md", "report.html", "report.json", "tables/"};
     nai_escape_terminal(&line, nai_buf_str(&result->verdict), result->verdict.len);
-    printf("%s\n\n  %s/report.md\n  %s/report.html\n  %s/report.json\n  %s/tables/\n", nai_buf_str(&line), args->run.out,
-           args->run.out, args->run.out, args->run.out);
+    nai_buf_puts(&line, "\n");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+      nai_buf_puts(&line, "\n  ");
+      nai_escape_terminal(&line, args->run.out, strlen(args->run.out)); /* its default is the name of the trace */
+      nai_buf_printf(&line, "/%s", files[i]);
+    }
+    puts(nai_buf_str(&line));
   }
   nai_buf_free(&line);
 }
