@@ -88,7 +88,7 @@ static void run_hostile_names(struct victim *v)
     char name[256];
     for (int i = 0; i < NAMES; i++) {
         memcpy(name, hostile_names[i].bytes, hostile_names[i].size);
-        snprintf(name + hostile_names[i].size, TAG_BYTES, " hx%03d", i);
+        snprintf(name + hostile_names[i].size, TAG_BYTES, " hx%03u", (unsigned)i % 1000);
         run_named(v, name, hostile_names[i].size + 6);
     }
 }

@@ -385,7 +385,7 @@ static void test_scenarios_keep_their_promises(void **state)
 {
     (void)state;
     for (int seed = 1; seed <= 5; seed++) {
-        char text[8];
+        char text[16];
         snprintf(text, sizeof text, "%d", seed);
         const char *json = in_directory("a.json");
         assert_int_equal(generate("inference", in_directory("a.sqlite"), "--force", "--seed", text,
