@@ -145,6 +145,13 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
     add(quality, "unmatched-launches", "info", "CUPTI_ACTIVITY_KIND_RUNTIME", no_launch,
         "GPU operations whose launching API call is not in the export: the cause of gaps before them is unknown, and they "
         "belong to no NVTX range");
+  int64_t no_process = 0;
+  for (uint32_t i = 0; i < m->kernels.n; i++)
+    no_process += m->kernels.process[i] < 0;
+  if (no_process)
+    add(quality, "unknown-process", "warning", "CUPTI_ACTIVITY_KIND_KERNEL", no_process,
+        "kernels whose process the export does not tell: they are not joined with API calls, because correlation ids are "
+        "unique within a process only");
   for (uint32_t t = 0; t < m->thread_count; t++)
     crossing += m->crossing[t];
   if (crossing)

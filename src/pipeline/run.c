@@ -142,9 +142,17 @@ static int write_manifest(struct nai_state *s, struct nai_err *err) {
   return rc;
 }
 
-static bool is_ours(void *ctx, const char *path) {
-  const struct nai_state *s = ctx;
-  return nai_strings_find(&s->old.files, path, strlen(path)) != NAI_NO_STRING;
+/* The directory that was swapped out says itself what is its own: it need not be the one this run began with. Where its
+ * manifest is lost, the names this run writes are taken for ours. */
+static bool is_ours(void *ctx, const char *directory, const char *path) {
+  struct nai_state *s = ctx;
+  if (!s->displaced_read) {
+    nai_manifest_free(&s->old);
+    nai_manifest_read(&s->old, directory);
+    s->displaced_read = true;
+  }
+  const struct nai_strings *files = s->old.files.count ? &s->old.files : &s->manifest.files;
+  return nai_strings_find(files, path, strlen(path)) != NAI_NO_STRING;
 }
 
 static int open_trace(struct nai_state *s, struct nai_err *err) {
@@ -203,7 +211,7 @@ static void free_state(struct nai_state *s) {
 
 int nai_run(struct nai_result *result, const struct nai_options *options, nai_progress_fn *progress, void *progress_ctx,
             struct nai_err *err) {
-  struct nai_state state = {.options = options, .result = result, .out = {.lock = -1}};
+  struct nai_state state = {.options = options, .result = result, .out = {.lock = -1, .parent = -1}};
   *result = (struct nai_result){.worst = -1};
   nai_state_slots(&state);
   int rc = nai_state_config(&state, err);
@@ -218,7 +226,7 @@ int nai_run(struct nai_result *result, const struct nai_options *options, nai_pr
 }
 
 int nai_run_check(const struct nai_options *options, struct nai_err *err) {
-  struct nai_state state = {.options = options, .out = {.lock = -1}};
+  struct nai_state state = {.options = options, .out = {.lock = -1, .parent = -1}};
   int rc = nai_state_config(&state, err);
   free_state(&state);
   return rc;

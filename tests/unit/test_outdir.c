@@ -61,7 +61,8 @@ static int entries(const char *path) {
   return n;
 }
 
-static bool ours(void *ctx, const char *path) {
+static bool ours(void *ctx, const char *directory, const char *path) {
+  (void)directory;
   (void)ctx;
   return strcmp(path, "report.md") == 0 || strcmp(path, "stages/manifest.json") == 0 || strcmp(path, "tables/old.csv") == 0;
 }
