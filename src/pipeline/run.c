@@ -47,8 +47,11 @@ static int load_stage(struct nai_state *s, int stage, struct nai_err *err) {
     snprintf(from, sizeof from, "%s/stages/%s.ntab", s->out.target, slot->schema->name);
     nai_state_path(to, sizeof to, s, slot->schema);
     rc = nai_fs_link_or_copy(from, to, err) ? NAI_ESTALE : NAI_OK;
-    if (!rc && !slot->events)
-      rc = nai_table_open(slot->table, to, slot->schema, err);
+    if (rc || slot->events)
+      continue;
+    nai_table_free(*slot->table); /* a probe that had to run again leaves tables for extract to fill */
+    *slot->table = NULL;
+    rc = nai_table_open(slot->table, to, slot->schema, err);
   }
   if (rc)
     drop_stage(s, stage);
