@@ -106,19 +106,21 @@ static int group_nvtx(struct nai_model *m, struct nai_err *err) {
   return rc;
 }
 
+/* What needs nothing but the event tables, the longest first. */
+enum { STEP_JOIN, STEP_NVTX, STEP_APIS, STEP_FIRST_GPU };
+
 static int first_steps(void *ctx, int task, struct nai_err *err) {
   struct nai_model *m = ctx;
   switch (task) {
-  case 0:
+  case STEP_JOIN:
+    return nai_launch_join(m, err);
+  case STEP_NVTX:
     return group_nvtx(m, err);
-  case 1: {
-    int rc = nai_launch_join(m, err);
-    return rc ? rc
-              : nai_groups_build(&m->api_by_thread, m->apis.n, m->apis.thread, m->thread_count, m->apis.start,
-                                 m->apis.end, m->apis.name, &m->api_table->strings, m->scratch_dir, err);
-  }
+  case STEP_APIS:
+    return nai_groups_build(&m->api_by_thread, m->apis.n, m->apis.thread, m->thread_count, m->apis.start, m->apis.end,
+                            m->apis.name, &m->api_table->strings, m->scratch_dir, err);
   default:
-    return nai_gpu_build(m, (uint32_t)task - 2, err);
+    return nai_gpu_build(m, (uint32_t)(task - STEP_FIRST_GPU), err);
   }
 }
 
@@ -196,7 +198,7 @@ int nai_model_build(struct nai_model *m, struct nai_err *err) {
     m->gpus[g].device_id = (int32_t)nai_get_i64(m->gpu_table, g, GP_DEVICE);
   int rc = classify_names(m, err);
   if (!rc)
-    rc = nai_parallel(m->worker_count, (int)m->gpu_count + 2, first_steps, m, err);
+    rc = nai_parallel(m->worker_count, (int)m->gpu_count + STEP_FIRST_GPU, first_steps, m, err);
   if (!rc)
     rc = nai_process_gpus(m, err);
   if (!rc)
