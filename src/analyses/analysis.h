@@ -14,6 +14,7 @@ struct nai_analysis {
   const struct nai_schema *const *schemas; /* of its tables, ends with NULL */
   /* Fills tables[i], which are empty tables of schemas[i]. May run beside other analyses; reads the model only. */
   int (*run)(struct nai_table *const *tables, const struct nai_model *model, struct nai_err *err);
+  int cost; /* rough share of the run time on a large trace: the costly ones start first; 0 for the rest */
 };
 
 extern const struct nai_analysis *const nai_analyses[]; /* ends with NULL */

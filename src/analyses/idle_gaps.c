@@ -372,4 +372,4 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&gaps_schema, &causes_schema, NULL};
-const struct nai_analysis nai_analysis_idle_gaps = {"idle_gaps", schemas, run};
+const struct nai_analysis nai_analysis_idle_gaps = {"idle_gaps", schemas, run, 2};

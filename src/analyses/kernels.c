@@ -193,4 +193,4 @@ out:
 }
 
 static const struct nai_schema *const schemas[] = {&kernels_schema, &categories_schema, NULL};
-const struct nai_analysis nai_analysis_kernels = {"kernels", schemas, run};
+const struct nai_analysis nai_analysis_kernels = {"kernels", schemas, run, 2};

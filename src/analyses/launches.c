@@ -257,4 +257,4 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&storm_schema, &tiny_schema, NULL};
-const struct nai_analysis nai_analysis_launches = {"launches", schemas, run};
+const struct nai_analysis nai_analysis_launches = {"launches", schemas, run, 3};

@@ -376,4 +376,4 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&ranges_schema, &by_pid_schema, &coverage_schema, &phases_schema, NULL};
-const struct nai_analysis nai_analysis_nvtx = {"nvtx", schemas, run};
+const struct nai_analysis nai_analysis_nvtx = {"nvtx", schemas, run, 4};

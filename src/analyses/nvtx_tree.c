@@ -76,4 +76,4 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&schema, NULL};
-const struct nai_analysis nai_analysis_nvtx_tree = {"nvtx_tree", schemas, run};
+const struct nai_analysis nai_analysis_nvtx_tree = {"nvtx_tree", schemas, run, 0};

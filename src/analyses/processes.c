@@ -163,4 +163,4 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&pids_schema, &kernels_schema, NULL};
-const struct nai_analysis nai_analysis_processes = {"processes", schemas, run};
+const struct nai_analysis nai_analysis_processes = {"processes", schemas, run, 0};

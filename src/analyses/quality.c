@@ -185,4 +185,4 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&quality_schema, &run_schema, NULL};
-const struct nai_analysis nai_analysis_quality = {"quality", schemas, run};
+const struct nai_analysis nai_analysis_quality = {"quality", schemas, run, 0};

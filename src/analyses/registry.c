@@ -6,7 +6,7 @@ extern const struct nai_analysis nai_analysis_kernels, nai_analysis_utilization,
     nai_analysis_launches, nai_analysis_sync, nai_analysis_nvtx, nai_analysis_nvtx_tree, nai_analysis_processes,
     nai_analysis_memory, nai_analysis_osrt, nai_analysis_quality;
 
-/* The longest-running first: they are started in this order. */
+/* Their tables appear in reports in this order. */
 const struct nai_analysis *const nai_analyses[] = {
     &nai_analysis_nvtx,      &nai_analysis_kernels, &nai_analysis_idle_gaps, &nai_analysis_launches,
     &nai_analysis_nvtx_tree, &nai_analysis_sync,    &nai_analysis_processes, &nai_analysis_utilization,

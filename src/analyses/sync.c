@@ -256,4 +256,4 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&calls_schema, &by_pid_schema, NULL};
-const struct nai_analysis nai_analysis_sync = {"sync", schemas, run};
+const struct nai_analysis nai_analysis_sync = {"sync", schemas, run, 0};

@@ -74,13 +74,24 @@ static int collect(struct run runs[RUNS], const struct nai_gpu *gpu, const struc
   return NAI_OK;
 }
 
-/* Rows of a trace are nearly in start order, so looking first saves most sorts. */
+/* Rows of a trace are nearly in start order: an insertion sort that gives up after as many moves as there are rows is
+ * mostly enough. */
 static void sort_run(struct run *run, const struct nai_model *m) {
-  for (uint32_t i = 1; i < run->count; i++)
-    if (run->v[i - 1].start >= run->v[i].start && compare_ops(&run->v[i - 1], &run->v[i], (void *)m) > 0) {
+  uint32_t moves = 0;
+  for (uint32_t i = 1; i < run->count; i++) {
+    struct nai_op op = run->v[i];
+    uint32_t j = i;
+    if (run->v[i - 1].start < op.start)
+      continue;
+    for (; j > 0 && compare_ops(&run->v[j - 1], &op, (void *)m) > 0; j--)
+      run->v[j] = run->v[j - 1];
+    run->v[j] = op;
+    moves += i - j;
+    if (moves > run->count) {
       qsort_r(run->v, run->count, sizeof *run->v, compare_ops, (void *)m);
       return;
     }
+  }
 }
 
 static int merge_runs(struct nai_gpu *gpu, const struct run runs[RUNS], const struct nai_model *m, struct nai_err *err) {

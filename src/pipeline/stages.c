@@ -140,13 +140,29 @@ int nai_state_model(struct nai_state *s, struct nai_err *err) {
 
 static uint64_t analyze_key(struct nai_state *s) { return nai_key_int(extract_key(s), (int64_t)s->config_keys[NAI_STAGE_ANALYZE]); }
 
+/* The analyses in the order they are started. */
+struct schedule {
+  struct nai_state *state;
+  int order[NAI_MAX_TABLES], count;
+};
+
+static void plan(struct schedule *schedule) {
+  for (int a = 0; nai_analyses[a]; a++) {
+    int at = schedule->count++;
+    for (; at > 0 && nai_analyses[schedule->order[at - 1]]->cost < nai_analyses[a]->cost; at--)
+      schedule->order[at] = schedule->order[at - 1];
+    schedule->order[at] = a;
+  }
+}
+
 static int run_analysis(void *ctx, int task, struct nai_err *err) {
-  struct nai_state *s = ctx;
-  int first = 0;
-  for (int a = 0; a < task; a++)
+  const struct schedule *schedule = ctx;
+  struct nai_state *s = schedule->state;
+  int index = schedule->order[task], first = 0;
+  for (int a = 0; a < index; a++)
     for (int t = 0; nai_analyses[a]->schemas[t]; t++)
       first++;
-  const struct nai_analysis *analysis = nai_analyses[task];
+  const struct nai_analysis *analysis = nai_analyses[index];
   int rc = analysis->run(&s->analysis[first], &s->model, err);
   for (int t = 0; !rc && analysis->schemas[t]; t++)
     rc = nai_table_check(s->analysis[first + t], err);
@@ -154,13 +170,13 @@ static int run_analysis(void *ctx, int task, struct nai_err *err) {
 }
 
 static int run_analyze(struct nai_state *s, struct nai_err *err) {
-  int rc = nai_state_model(s, err), count = 0;
+  struct schedule schedule = {.state = s};
+  int rc = nai_state_model(s, err);
   for (int i = 0; !rc && i < s->slot_count; i++)
     if (s->slots[i].stage == NAI_STAGE_ANALYZE)
       rc = nai_table_new(s->slots[i].table, s->slots[i].schema, err);
-  while (nai_analyses[count])
-    count++;
-  return rc ? rc : nai_parallel(s->options->threads, count, run_analysis, s, err);
+  plan(&schedule);
+  return rc ? rc : nai_parallel(s->options->threads, schedule.count, run_analysis, &schedule, err);
 }
 
 /* --- recommend -------------------------------------------------------------------------------------------------------- */
