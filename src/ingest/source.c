@@ -427,6 +427,8 @@ const struct nai_db_table *nai_feed_resolve(int8_t slot[NAI_MAX_FIELDS], int col
     snprintf(why, 160, "table %s is absent", feed->tables[0]);
     return NULL;
   }
+  if (!table->plain) /* a view tells no columns; the caller refuses it */
+    return table;
   for (int f = 0; f < feed->field_count; f++) {
     int column = -1;
     for (int i = 0; i < 3 && feed->fields[f].names[i] && column < 0; i++)

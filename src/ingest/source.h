@@ -96,7 +96,7 @@ extern const struct nai_source nai_sources[];
 extern const int nai_source_count;
 
 /* The export's table that serves a feed and its columns; NULL when there is none (missing required columns are named in
- * `why`, 160 bytes). slot and columns describe the scan. */
+ * `why`, 160 bytes). A table that is not plain is returned without columns: it is to be refused. slot and columns describe the scan. */
 const struct nai_db_table *nai_feed_resolve(int8_t slot[NAI_MAX_FIELDS], int columns[NAI_MAX_FIELDS], int *column_count,
                                             char why[160], const struct nai_trace *trace, const struct nai_feed *feed);
 

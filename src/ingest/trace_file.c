@@ -19,7 +19,8 @@ int nai_file_stamp(struct nai_file_stamp *stamp, const char *path, struct nai_er
   struct stat st;
   *stamp = (struct nai_file_stamp){0};
   if (stat(path, &st) != 0)
-    return errno == ENOENT ? NAI_OK : nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", path);
+    /* A name that leaves no room for "-journal" has no such file beside it. */
+    return errno == ENOENT || errno == ENAMETOOLONG ? NAI_OK : nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", path);
   if (!S_ISREG(st.st_mode))
     return nai_err_set(err, NAI_EINPUT, "\"%s\" is not a regular file", path);
   *stamp = stamp_of(&st);
