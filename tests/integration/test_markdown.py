@@ -124,7 +124,7 @@ class Markdown(unittest.TestCase):
     def test_first_lines_say_what_and_how_bad(self):
         path = trace("training")
         lines = [line for line in (artifacts(path) / "report.md").read_text(encoding="utf-8").split("\n") if line]
-        self.assertRegex(lines[1], r"^training\\?\.sqlite: 2 GPUs( \([^)]*\))?, 2 processes, window [\d.]+ ms, .*2026")
+        self.assertRegex(lines[1], r"^Trace training\\?\.sqlite: 2 GPUs( \([^)]*\))?, 2 processes, window [\d.]+ ms, .*2026")
         self.assertRegex(lines[2], r"^\*\*(High|Medium|Low|Info|OK)")
 
     def test_shed_sections_are_announced(self):
