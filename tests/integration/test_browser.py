@@ -9,23 +9,21 @@ from support import SHARED, SOURCE, artifacts, trace
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 PACKAGES = SOURCE / "templates" / "viewer" / "node_modules" / "playwright-core"
-SCENARIOS = ("hostile", "nvtx-mix")
 
 
 @unittest.skipIf(support.SANITIZED, "the pages are the same bytes as those of the release build")
 @unittest.skipUnless(CHROMIUM and shutil.which("node") and PACKAGES.exists(), "no chromium, node or playwright-core")
 class Browser(unittest.TestCase):
     def check(self, *words):
-        done = subprocess.run(["node", *words], capture_output=True, text=True, check=False, timeout=850,
+        done = subprocess.run(["node", *words], capture_output=True, text=True, check=False, timeout=1700,
                               env={**os.environ, "CHROMIUM": CHROMIUM})
         failed = [line for line in done.stdout.splitlines() if not line.startswith("ok ")]
         self.assertEqual(done.returncode, 0, "\n".join(failed[-60:]) + done.stderr[-3000:])
 
     def test_reports(self):
-        pages = [artifacts(trace(scenario)) / "report.html" for scenario in SCENARIOS]
         reference = SHARED / "traces" / "fsdp_2gpu.sqlite"
-        if reference.exists():
-            pages.append(artifacts(reference) / "report.html")
+        paths = [trace("hostile"), reference if reference.exists() else trace("training")]
+        pages = [artifacts(path) / "report.html" for path in paths]
         self.check(SOURCE / "tests" / "viewer" / "run.mjs", *pages)
 
     def test_bundle_is_current(self):
