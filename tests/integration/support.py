@@ -2,6 +2,7 @@
 import atexit
 import csv
 import functools
+import hashlib
 import json
 import os
 import pathlib
@@ -144,10 +145,17 @@ def ns_of_us(value):
     return int(ns)
 
 
+class Tree(dict):
+    """Relative path to bytes. Prints short: unittest would otherwise compute a line diff of megabytes."""
+
+    def __repr__(self):
+        return ", ".join(f"{name}={hashlib.sha256(content).hexdigest()[:8]}" for name, content in self.items())
+
+
 def tree(directory):
-    """Every file below a directory: relative path to bytes."""
+    """Every file below a directory."""
     directory = pathlib.Path(directory)
-    return {str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()}
+    return Tree((str(path.relative_to(directory)), path.read_bytes()) for path in sorted(directory.rglob("*")) if path.is_file())
 
 
 def main():

@@ -191,7 +191,7 @@ class Reuse(Case):
             done = run("analyze", path, "-q", "--out", out)
             self.assertEqual((done.returncode, done.stderr), (0, ""), garbage[:40])
             now = tree(out)
-            self.assertEqual({n: c for n, c in now.items() if n in base}, base, garbage[:40])
+            self.assertEqual(support.Tree((n, c) for n, c in now.items() if n in base), base, garbage[:40])
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ class Target(unittest.TestCase):
             for name, content in mine.items():
                 self.assertEqual(now.get(name), content, f"{name} {options}")
             self.assertEqual(os.readlink(out / "to-report"), "report.md")
-        self.assertEqual({n: c for n, c in now.items() if n not in mine and n != "to-report"}, self.want)
+        self.assertEqual(support.Tree((n, c) for n, c in now.items() if n not in mine and n != "to-report"), self.want)
 
     def test_umask(self):
         out = fresh_dir() / "o"
