@@ -1,4 +1,4 @@
-"""A build from what the repository holds, and nothing beside it."""
+"""A build from what the repository holds, and nothing beside it; and what installs the packages for it."""
 import os
 import shutil
 import subprocess
@@ -30,6 +30,33 @@ class Build(unittest.TestCase):
         done = run("analyze", trace("minimal"), "-q", "--out", out, program=build / "nsys-ai")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue((out / "report.html").exists())
+
+
+@unittest.skipIf(support.SANITIZED, "once is enough")
+@unittest.skipUnless(shutil.which("dpkg-query"), "made for Debian")
+class Setup(unittest.TestCase):
+    def setup_with(self, dpkg_query):
+        """The command that scripts/setup would install packages with, on a machine where dpkg-query is this script."""
+        stubs = fresh_dir("stubs")
+        for name, text in (("dpkg-query", dpkg_query), ("apt-get", f'echo "$@" >> {stubs}/log'), ("sudo", 'exec "$@"')):
+            (stubs / name).write_text(f"#!/bin/sh\n{text}\n")
+            (stubs / name).chmod(0o755)
+        done = subprocess.run([SOURCE / "scripts" / "setup"], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PATH": f"{stubs}:{os.environ['PATH']}"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        log = stubs / "log"
+        return log.read_text() if log.exists() else ""
+
+    def test_fresh_machine(self):
+        """dpkg-query fails where it has never heard of a package, and still lists the others."""
+        installed = self.setup_with('echo "installed gcc"; echo "not-installed cmake"; exit 1').split("install -y")[1].split()
+        self.assertIn("cmake", installed)
+        self.assertIn("libcsv-dev", installed)
+        self.assertNotIn("gcc", installed)
+
+    def test_everything_there(self):
+        """Nothing to install: no apt-get, so no network."""
+        self.assertEqual(self.setup_with('shift 2; for package; do echo "installed $package"; done'), "")
 
 
 if __name__ == "__main__":
