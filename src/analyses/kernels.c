@@ -105,29 +105,29 @@ static int short_names(char ***out, const struct nai_strings *names, struct nai_
 static int fill_kernels(struct nai_table *table, const struct grouping *g, const struct group_sum *sums,
                         const struct nai_model *m, const int64_t *device_ns, int64_t all_ns, struct nai_err *err) {
   static const struct nai_stats_columns to = {CALLS, TOTAL_NS, AVG, MIN, MAX, P50, P90, P99, STDDEV};
-  struct nai_buckets buckets = {0};
+  struct nai_durations durations = {g->group, m->kernels.start, m->kernels.end};
+  struct nai_values values = {m->kernels.n, nai_duration_block, &durations};
+  struct nai_stats *stats = calloc((size_t)g->keys.count + 1, sizeof *stats);
   char **shorts = NULL;
-  int rc = nai_buckets_build(&buckets, m->kernels.n, g->group, g->keys.count, m->kernels.start, m->kernels.end,
-                             m->scratch_dir, err);
+  int rc = stats ? nai_group_stats(stats, g->keys.count, &values, err) : nai_err_nomem(err);
   if (!rc)
     rc = short_names(&shorts, &m->kernel_table->strings, err);
   for (uint32_t i = 0; !rc && i < g->keys.count; i++) {
     uint32_t name = name_of(g, i), gpu = gpu_of(g, i);
-    struct nai_stats stats = nai_bucket_stats(&buckets, i);
     int64_t row = nai_table_add_row(table);
-    nai_put_stats(table, row, &to, &stats);
+    nai_put_stats(table, row, &to, &stats[i]);
     nai_set_str(table, row, NAME, nai_strings_get(&m->kernel_table->strings, name));
     nai_set_str(table, row, SHORT, shorts[name]);
     nai_set_i64(table, row, DEVICE, m->gpus[gpu].device_id);
     nai_set_str(table, row, CATEGORY, nai_kernel_classes_name(m->classes, m->kernel_category[name]));
-    nai_set_f64(table, row, PCT_TOTAL, nai_percent((double)stats.total, (double)all_ns));
-    nai_set_f64(table, row, PCT_DEVICE, nai_percent((double)stats.total, (double)device_ns[gpu]));
+    nai_set_f64(table, row, PCT_TOTAL, nai_percent((double)stats[i].total, (double)all_ns));
+    nai_set_f64(table, row, PCT_DEVICE, nai_percent((double)stats[i].total, (double)device_ns[gpu]));
     nai_set_i64(table, row, LONGEST_START, m->kernels.start[sums[i].longest]);
     nai_set_i64(table, row, LONGEST_END, m->kernels.end[sums[i].longest]);
     nai_set_i64(table, row, IN_GRAPHS, sums[i].in_graphs);
   }
   free(shorts);
-  nai_buckets_free(&buckets);
+  free(stats);
   static const struct nai_sort_by order[] = {{TOTAL_NS, true}, {NAME, false}, {DEVICE, false}};
   return rc ? rc : nai_table_sort(table, order, 3, err);
 }

@@ -1,9 +1,9 @@
 /* Does the host launch many tiny kernels? Tables launch_storm, tiny_kernels. */
 #include "analyses/analysis.h"
 
-#include "base/sort.h"
 #include "table/kernel_name.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,150 +52,223 @@ static const struct nai_schema tiny_schema =
     NAI_SCHEMA("tiny_kernels", "Tiny kernels", "Executions of 5 us or less, by kernel name and GPU", tiny_columns);
 
 enum { PEAK_NS = 10 * 1000 * 1000, TINY_NS = 5000 };
+static const int64_t tiny_limits_ns[] = {5000, 10000, 20000};
+enum { LIMITS = sizeof tiny_limits_ns / sizeof *tiny_limits_ns };
 
-/* Scratch for one scope at a time, sized for all kernels. */
-struct scratch {
-  uint32_t *rows;    /* kernels of the scope by start */
-  int64_t *values;
-  uint32_t *apis;    /* distinct launch calls */
-  uint8_t *seen;     /* per API call */
+/* What the kernels of one scope have to say. */
+struct scope {
+  struct nai_stats durations, latency, queue_delay;
+  struct nai_stats calls; /* durations of the calls that launched them, each call once */
+  int64_t under[LIMITS], start, end;
+  int64_t peak, peak_start; /* the 10 ms with most kernel starts */
 };
 
-static double share_under(const int64_t *durations, uint32_t n, int64_t limit) {
-  int64_t under = 0;
-  for (uint32_t i = 0; i < n; i++)
-    under += durations[i] < limit;
-  return nai_percent((double)under, n);
+/* All kernels divided into scopes. */
+struct layer {
+  const struct nai_model *m;
+  const int32_t *scope_of; /* per kernel, -1 for none; NULL: all in scope 0 */
+  uint32_t scopes;
+  bool *begins_call;       /* per kernel: the first of its scope that its call launched */
+};
+
+static uint32_t scope_of(const struct layer *l, uint32_t kernel) {
+  return l->scope_of && l->scope_of[kernel] < 0 ? NAI_NO_GROUP : l->scope_of ? (uint32_t)l->scope_of[kernel] : 0;
 }
 
-static void put_durations(struct nai_table *table, int64_t row, const struct nai_model *m, struct scratch *s, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++)
-    s->values[i] = m->kernels.end[s->rows[i]] - m->kernels.start[s->rows[i]];
-  nai_set_f64(table, row, UNDER_5, share_under(s->values, n, 5000));
-  nai_set_f64(table, row, UNDER_10, share_under(s->values, n, 10000));
-  nai_set_f64(table, row, UNDER_20, share_under(s->values, n, 20000));
-  struct nai_stats stats = nai_stats_of(s->values, n);
-  static const struct nai_stats_columns to = {KERNELS, KERNEL_TIME, -1, -1, -1, P50, P90, P99, -1};
-  nai_put_stats(table, row, &to, &stats);
-}
-
-/* The 10 ms with most kernel starts; rows are in start order. */
-static void put_peak(struct nai_table *table, int64_t row, const struct nai_model *m, const struct scratch *s, uint32_t n) {
-  uint32_t best = 0, best_at = 0, from = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    while (m->kernels.start[s->rows[i]] - m->kernels.start[s->rows[from]] >= PEAK_NS)
-      from++;
-    if (i - from + 1 > best) {
-      best = i - from + 1;
-      best_at = from;
-    }
-  }
-  int64_t start = m->kernels.start[s->rows[best_at]];
-  nai_set_i64(table, row, PEAK, best);
-  nai_set_i64(table, row, PEAK_START, start);
-  nai_set_i64(table, row, PEAK_END, start + PEAK_NS);
-}
-
-static void put_launches(struct nai_table *table, int64_t row, const struct nai_model *m, struct scratch *s, uint32_t n) {
-  uint32_t calls = 0, joined = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t api = m->kernel_api[s->rows[i]];
-    if (api == NAI_NO_ROW)
-      continue;
-    s->values[joined++] = m->kernels.start[s->rows[i]] - m->apis.start[api];
-    if (!s->seen[api])
-      s->apis[calls++] = api;
-    s->seen[api] = 1;
-  }
-  nai_set_i64(table, row, LAUNCH_CALLS, calls);
-  double latency[2];
-  nai_quantiles_i64(latency, s->values, joined, (const double[]){0.50, 0.90}, 2);
-  nai_set_f64(table, row, LATENCY_P50, latency[0]);
-  nai_set_f64(table, row, LATENCY_P90, latency[1]);
-  uint32_t after = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t api = m->kernel_api[s->rows[i]];
-    if (api != NAI_NO_ROW && m->kernels.start[s->rows[i]] >= m->apis.end[api])
-      s->values[after++] = m->kernels.start[s->rows[i]] - m->apis.end[api];
-  }
-  nai_set_f64(table, row, QUEUE_P50, nai_quantile_i64(s->values, after, 0.50));
-  for (uint32_t i = 0; i < calls; i++) {
-    s->values[i] = m->apis.end[s->apis[i]] - m->apis.start[s->apis[i]];
-    s->seen[s->apis[i]] = 0;
-  }
-  nai_set_f64(table, row, API_P50, nai_quantile_i64(s->values, calls, 0.50));
-}
-
-static void put_scope(struct nai_table *table, const struct nai_model *m, struct scratch *s, uint32_t n, const char *scope,
-                      int64_t id, const char *label) {
-  if (!n)
-    return;
-  int64_t row = nai_table_add_row(table), first = m->kernels.start[s->rows[0]], last = first;
-  for (uint32_t i = 0; i < n; i++)
-    last = m->kernels.end[s->rows[i]] > last ? m->kernels.end[s->rows[i]] : last;
-  double window_s = (double)(last - first) / 1e9;
-  nai_set_str(table, row, SCOPE, scope);
-  nai_set_i64(table, row, ID, id);
-  nai_set_str(table, row, SCOPE_LABEL, label);
-  nai_set_i64(table, row, WINDOW, last - first);
-  put_durations(table, row, m, s, n);
-  put_peak(table, row, m, s, n);
-  put_launches(table, row, m, s, n);
-  if (window_s > 0) {
-    nai_set_f64(table, row, KERNELS_PER_S, n / window_s);
-    nai_set_f64(table, row, CALLS_PER_S, (double)nai_get_i64(table, row, LAUNCH_CALLS) / window_s);
+static void duration_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct layer *l = layer;
+  for (uint32_t i = 0; i < count; i++) {
+    group[i] = scope_of(l, first + i);
+    value[i] = l->m->kernels.end[first + i] - l->m->kernels.start[first + i];
   }
 }
 
-static void put_gpus(struct nai_table *table, const struct nai_model *m, struct scratch *s) {
-  for (uint32_t g = 0; g < m->gpu_count; g++) {
-    const struct nai_gpu *gpu = &m->gpus[g];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < gpu->op_count; i++)
-      if (gpu->ops[i].type == NAI_OP_KERNEL)
-        s->rows[count++] = gpu->ops[i].row;
-    put_scope(table, m, s, count, "gpu", gpu->device_id, nai_model_gpu_label(m, gpu->device_id));
+static void latency_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct layer *l = layer;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t api = l->m->kernel_api[first + i];
+    group[i] = api == NAI_NO_ROW ? NAI_NO_GROUP : scope_of(l, first + i);
+    value[i] = api == NAI_NO_ROW ? 0 : l->m->kernels.start[first + i] - l->m->apis.start[api];
   }
 }
 
-static int put_processes(struct nai_table *table, const struct nai_model *m, struct scratch *s, struct nai_err *err) {
-  struct nai_groups by_process = {0};
-  int rc = nai_groups_build(&by_process, m->kernels.n, m->kernels.process, m->process_count, m->kernels.start,
-                            m->kernels.end, NULL, NULL, m->scratch_dir, err);
-  for (uint32_t p = 0; !rc && p < m->process_count; p++) {
-    uint32_t count = by_process.first[p + 1] - by_process.first[p];
-    char label[48];
-    memcpy(s->rows, by_process.order + by_process.first[p], count * sizeof *s->rows);
-    snprintf(label, sizeof label, "process %lld", (long long)nai_model_pid(m, (int32_t)p));
-    put_scope(table, m, s, count, "process", nai_model_pid(m, (int32_t)p), label);
+static void queue_delay_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct layer *l = layer;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t api = l->m->kernel_api[first + i];
+    value[i] = api == NAI_NO_ROW ? -1 : l->m->kernels.start[first + i] - l->m->apis.end[api];
+    group[i] = value[i] < 0 ? NAI_NO_GROUP : scope_of(l, first + i);
   }
-  nai_groups_free(&by_process);
+}
+
+static void call_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct layer *l = layer;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t api = l->m->kernel_api[first + i];
+    group[i] = l->begins_call[first + i] ? scope_of(l, first + i) : NAI_NO_GROUP;
+    value[i] = l->begins_call[first + i] ? l->m->apis.end[api] - l->m->apis.start[api] : 0;
+  }
+}
+
+static int put_layer_stats(struct scope *scopes, const struct layer *l, struct nai_err *err) {
+  static const struct {
+    size_t field;
+    void (*block)(const void *, uint32_t, uint32_t, uint32_t *, int64_t *);
+  } measures[] = {{offsetof(struct scope, durations), duration_block},
+                  {offsetof(struct scope, latency), latency_block},
+                  {offsetof(struct scope, queue_delay), queue_delay_block},
+                  {offsetof(struct scope, calls), call_block}};
+  struct nai_stats *stats = calloc((size_t)l->scopes + 1, sizeof *stats);
+  int rc = stats ? NAI_OK : nai_err_nomem(err);
+  for (size_t i = 0; !rc && i < sizeof measures / sizeof *measures; i++) {
+    rc = nai_group_stats(stats, l->scopes, &(struct nai_values){l->m->kernels.n, measures[i].block, l}, err);
+    for (uint32_t s = 0; !rc && s < l->scopes; s++)
+      memcpy((char *)&scopes[s] + measures[i].field, &stats[s], sizeof *stats);
+  }
+  free(stats);
   return rc;
 }
 
-static int put_storm(struct nai_table *table, const struct nai_model *m, struct nai_err *err) {
-  uint32_t n = m->kernels.n;
-  struct scratch s = {0};
-  struct nai_groups by_start = {0};
-  s.rows = malloc(((size_t)n + 1) * sizeof *s.rows);
-  s.values = malloc(((size_t)n + 1) * sizeof *s.values);
-  s.apis = malloc(((size_t)n + 1) * sizeof *s.apis);
-  s.seen = calloc((size_t)m->apis.n + 1, 1);
-  int rc = s.rows && s.values && s.apis && s.seen
-               ? nai_groups_build(&by_start, n, NULL, 1, m->kernels.start, m->kernels.end, NULL, NULL, m->scratch_dir, err)
-               : nai_err_nomem(err);
-  if (!rc) {
-    memcpy(s.rows, by_start.order, n * sizeof *s.rows);
-    put_scope(table, m, &s, n, "all", NAI_NULL_I64, "all");
-    put_gpus(table, m, &s);
+/* What depends on the order of a scope's kernels, which is by start. */
+static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uint32_t *kernels, uint32_t n) {
+  const struct nai_kernel_view *v = &l->m->kernels;
+  for (uint32_t i = 0, from = 0; i < n; i++) {
+    uint32_t k = kernels[i], api = l->m->kernel_api[k];
+    for (int u = 0; u < LIMITS; u++)
+      s->under[u] += v->end[k] - v->start[k] < tiny_limits_ns[u];
+    s->end = i == 0 || v->end[k] > s->end ? v->end[k] : s->end;
+    while (v->start[k] - v->start[kernels[from]] >= PEAK_NS)
+      from++;
+    if (i - from + 1 > s->peak) {
+      s->peak = i - from + 1;
+      s->peak_start = v->start[kernels[from]];
+    }
+    l->begins_call[k] = api != NAI_NO_ROW && !call_seen[api];
+    if (api != NAI_NO_ROW)
+      call_seen[api] = 1;
   }
-  nai_groups_free(&by_start);
+  for (uint32_t i = 0; i < n; i++)
+    if (l->begins_call[kernels[i]])
+      call_seen[l->m->kernel_api[kernels[i]]] = 0;
+  s->start = n ? v->start[kernels[0]] : 0;
+}
+
+/* Fills scopes[0 .. scopes - 1], which are zero. */
+static int measure(struct scope *scopes, const struct nai_model *m, const int32_t *scope_of_kernel, uint32_t count,
+                   struct nai_err *err) {
+  struct layer l = {m, scope_of_kernel, count, calloc((size_t)m->kernels.n + 1, sizeof *l.begins_call)};
+  struct nai_groups by_start = {0};
+  uint8_t *call_seen = calloc((size_t)m->apis.n + 1, 1);
+  int rc = l.begins_call && call_seen ? nai_groups_build(&by_start, m->kernels.n, scope_of_kernel, count, m->kernels.start,
+                                                         m->kernels.end, NULL, NULL, m->scratch_dir, err)
+                                      : nai_err_nomem(err);
+  for (uint32_t s = 0; !rc && s < count; s++)
+    walk(&scopes[s], &l, call_seen, by_start.order + by_start.first[s], by_start.first[s + 1] - by_start.first[s]);
   if (!rc)
-    rc = put_processes(table, m, &s, err);
-  free(s.rows);
-  free(s.values);
-  free(s.apis);
-  free(s.seen);
+    rc = put_layer_stats(scopes, &l, err);
+  nai_groups_free(&by_start);
+  free(l.begins_call);
+  free(call_seen);
+  return rc;
+}
+
+static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t id, const char *label) {
+  static const struct nai_stats_columns durations = {KERNELS, KERNEL_TIME, -1, -1, -1, P50, P90, P99, -1};
+  static const int under[LIMITS] = {UNDER_5, UNDER_10, UNDER_20};
+  if (!s->durations.count)
+    return;
+  int64_t row = nai_table_add_row(table);
+  double window_s = (double)(s->end - s->start) / 1e9;
+  nai_set_str(table, row, SCOPE, scope);
+  nai_set_i64(table, row, ID, id);
+  nai_set_str(table, row, SCOPE_LABEL, label);
+  nai_set_i64(table, row, WINDOW, s->end - s->start);
+  nai_put_stats(table, row, &durations, &s->durations);
+  for (int u = 0; u < LIMITS; u++)
+    nai_set_f64(table, row, under[u], nai_percent((double)s->under[u], (double)s->durations.count));
+  nai_set_i64(table, row, PEAK, s->peak);
+  nai_set_i64(table, row, PEAK_START, s->peak_start);
+  nai_set_i64(table, row, PEAK_END, s->peak_start + PEAK_NS);
+  nai_set_i64(table, row, LAUNCH_CALLS, s->calls.count);
+  nai_set_f64(table, row, API_P50, s->calls.p50);
+  nai_set_f64(table, row, LATENCY_P50, s->latency.p50);
+  nai_set_f64(table, row, LATENCY_P90, s->latency.p90);
+  nai_set_f64(table, row, QUEUE_P50, s->queue_delay.p50);
+  if (window_s > 0) {
+    nai_set_f64(table, row, KERNELS_PER_S, (double)s->durations.count / window_s);
+    nai_set_f64(table, row, CALLS_PER_S, (double)s->calls.count / window_s);
+  }
+}
+
+/* scopes[g] of each GPU. With one GPU its kernels are all there are. */
+static int measure_gpus(struct scope *scopes, const struct scope *all, const struct nai_model *m, struct nai_err *err) {
+  if (m->gpu_count == 1) {
+    scopes[0] = *all;
+    return NAI_OK;
+  }
+  int32_t *gpu_of = malloc(((size_t)m->kernels.n + 1) * sizeof *gpu_of);
+  if (!gpu_of)
+    return nai_err_nomem(err);
+  memset(gpu_of, 0xff, m->kernels.n * sizeof *gpu_of);
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    for (uint32_t i = 0; i < m->gpus[g].op_count; i++)
+      if (m->gpus[g].ops[i].type == NAI_OP_KERNEL)
+        gpu_of[m->gpus[g].ops[i].row] = (int32_t)g;
+  int rc = measure(scopes, m, gpu_of, m->gpu_count, err);
+  free(gpu_of);
+  return rc;
+}
+
+/* The GPU whose kernels are those of process p and no others; gpu_count when there is none. */
+static uint32_t only_gpu(const struct nai_model *m, uint32_t p, int64_t kernels, const struct scope *gpus) {
+  const struct nai_groups *used = &m->process_gpus;
+  uint32_t gpu = used->first[p + 1] - used->first[p] == 1 ? used->order[used->first[p]] : m->gpu_count;
+  return gpu < m->gpu_count && gpus[gpu].durations.count == kernels ? gpu : m->gpu_count;
+}
+
+/* scopes[p] of each process. Mostly every process has a GPU of its own: then they are the GPUs' over again. */
+static int measure_processes(struct scope *scopes, const struct scope *gpus, const struct nai_model *m, struct nai_err *err) {
+  int64_t *kernels = calloc((size_t)m->process_count + 1, sizeof *kernels);
+  bool as_gpus = true;
+  if (!kernels)
+    return nai_err_nomem(err);
+  for (uint32_t k = 0; k < m->kernels.n; k++)
+    if (m->kernels.process[k] >= 0)
+      kernels[m->kernels.process[k]]++;
+  for (uint32_t p = 0; p < m->process_count; p++) {
+    uint32_t gpu = only_gpu(m, p, kernels[p], gpus);
+    if (gpu < m->gpu_count)
+      scopes[p] = gpus[gpu];
+    else
+      as_gpus &= kernels[p] == 0;
+  }
+  free(kernels);
+  if (as_gpus)
+    return NAI_OK;
+  memset(scopes, 0, m->process_count * sizeof *scopes);
+  return measure(scopes, m, m->kernels.process, m->process_count, err);
+}
+
+static int put_storm(struct nai_table *table, const struct nai_model *m, struct nai_err *err) {
+  struct scope all = {0}, *gpus = calloc((size_t)m->gpu_count + 1, sizeof *gpus),
+               *processes = calloc((size_t)m->process_count + 1, sizeof *processes);
+  int rc = gpus && processes ? measure(&all, m, NULL, 1, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = measure_gpus(gpus, &all, m, err);
+  if (!rc)
+    rc = measure_processes(processes, gpus, m, err);
+  if (!rc)
+    put_scope(table, &all, "all", NAI_NULL_I64, "all");
+  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
+    put_scope(table, &gpus[g], "gpu", m->gpus[g].device_id, nai_model_gpu_label(m, m->gpus[g].device_id));
+  for (uint32_t p = 0; !rc && p < m->process_count; p++) {
+    char label[48];
+    int64_t pid = nai_model_pid(m, (int32_t)p);
+    snprintf(label, sizeof label, "process %lld", (long long)pid);
+    put_scope(table, &processes[p], "process", pid, label);
+  }
+  free(gpus);
+  free(processes);
   return rc;
 }
 

@@ -119,21 +119,12 @@ static void put_place(struct nai_table *table, int64_t row, const struct nai_mod
 }
 
 /* Durations by name; marks, which have none, left out. */
-static int bucket_durations(struct nai_buckets *out, const struct nai_model *m, struct nai_err *err) {
-  uint32_t n = m->nvtx.n, marks = 0, *group = NULL;
-  for (uint32_t i = 0; i < n; i++)
-    marks += m->nvtx.kind[i] == NAI_NVTX_MARK;
-  if (marks) {
-    group = malloc((size_t)n * sizeof *group);
-    if (!group)
-      return nai_err_nomem(err);
-    for (uint32_t i = 0; i < n; i++)
-      group[i] = m->nvtx.kind[i] == NAI_NVTX_MARK ? NAI_NO_GROUP : m->nvtx.name[i];
+static void name_block(const void *model, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct nai_nvtx_view *v = &((const struct nai_model *)model)->nvtx;
+  for (uint32_t i = 0; i < count; i++) {
+    group[i] = v->kind[first + i] == NAI_NVTX_MARK ? NAI_NO_GROUP : v->name[first + i];
+    value[i] = v->end[first + i] - v->start[first + i];
   }
-  int rc = nai_buckets_build(out, n, group ? group : m->nvtx.name, m->nvtx_table->strings.count, m->nvtx.start,
-                             m->nvtx.end, m->scratch_dir, err);
-  free(group);
-  return rc;
 }
 
 /* Kernels of a process, and those of them that NVTX ranges of its threads account for. */
@@ -157,16 +148,16 @@ static void clear(struct work *w) {
 
 static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *err) {
   const struct nai_model *m = w->m;
-  struct nai_buckets buckets = {0};
-  int rc = bucket_durations(&buckets, m, err);
+  uint32_t names = m->nvtx_table->strings.count;
+  struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
+  int rc = stats ? nai_group_stats(stats, names, &(struct nai_values){m->nvtx.n, name_block, m}, err) : nai_err_nomem(err);
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     add_thread(w->sums, w->touched, &w->touched_count, m, t);
   for (uint32_t i = 0; !rc && i < w->touched_count; i++) {
     static const struct nai_stats_columns to = {COUNT, -1, AVG, -1, MAX, P50, P90, -1, -1};
     const struct sum *sum = &w->sums[w->touched[i]];
-    struct nai_stats stats = nai_bucket_stats(&buckets, w->touched[i]);
     int64_t row = nai_table_add_row(table);
-    nai_put_stats(table, row, &to, &stats);
+    nai_put_stats(table, row, &to, &stats[w->touched[i]]);
     nai_set_str(table, row, NAME, nai_strings_get(&m->nvtx_table->strings, w->touched[i]));
     nai_set_i64(table, row, TOTAL, sum->total_ns);
     nai_set_i64(table, row, SELF, sum->self_ns);
@@ -179,7 +170,7 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
     put_place(table, row, m, sum->longest, LONGEST_START, PID);
   }
   clear(w);
-  nai_buckets_free(&buckets);
+  free(stats);
   static const struct nai_sort_by order[] = {{TOTAL, true}, {NAME, false}};
   return rc ? rc : nai_table_sort(table, order, 2, err);
 }

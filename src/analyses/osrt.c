@@ -1,6 +1,8 @@
 /* Which operating-system calls take host time? Table osrt_calls. */
 #include "analyses/analysis.h"
 
+#include <stdlib.h>
+
 enum { NAME, COUNT, TOTAL, AVG, P50, P90, MAX };
 static const struct nai_column_def columns[] = {
     [NAME] = {"function", NAI_STR, NAI_TEXT, "operating-system runtime function", NULL},
@@ -15,20 +17,20 @@ static const struct nai_schema schema = NAI_SCHEMA("osrt_calls", "OS runtime cal
 
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
   const struct nai_table *t = m->osrt_table;
-  struct nai_buckets buckets = {0};
   uint32_t names = t->strings.count;
-  int rc = nai_buckets_build(&buckets, (uint32_t)t->rows, nai_column_str(t, OS_NAME), names, nai_column_i64(t, OS_START),
-                             nai_column_i64(t, OS_END), m->scratch_dir, err);
+  struct nai_durations durations = {nai_column_str(t, OS_NAME), nai_column_i64(t, OS_START), nai_column_i64(t, OS_END)};
+  struct nai_values values = {(uint32_t)t->rows, nai_duration_block, &durations};
+  struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
+  int rc = stats ? nai_group_stats(stats, names, &values, err) : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < names; i++) {
     static const struct nai_stats_columns to = {COUNT, TOTAL, AVG, -1, MAX, P50, P90, -1, -1};
-    struct nai_stats stats = nai_bucket_stats(&buckets, i);
-    if (!stats.count)
+    if (!stats[i].count)
       continue;
     int64_t row = nai_table_add_row(tables[0]);
-    nai_put_stats(tables[0], row, &to, &stats);
+    nai_put_stats(tables[0], row, &to, &stats[i]);
     nai_set_str(tables[0], row, NAME, nai_strings_get(&t->strings, i));
   }
-  nai_buckets_free(&buckets);
+  free(stats);
   static const struct nai_sort_by order[] = {{TOTAL, true}, {NAME, false}};
   return rc ? rc : nai_table_sort(tables[0], order, 2, err);
 }

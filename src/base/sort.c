@@ -123,22 +123,31 @@ void nai_select_i64(int64_t *v, size_t count, size_t k) {
   }
 }
 
-/* The quantile, and the rank below it: what lies at higher ranks is not needed for lower quantiles. */
-static double quantile_within(int64_t *v, size_t count, size_t limit, double q, size_t *rank) {
+struct nai_rank nai_rank_of(double q, size_t count) {
   double position = q * (double)(count - 1);
   size_t below = (size_t)position;
   if (below >= count - 1)
-    below = count - 1;
-  *rank = below;
-  double fraction = position - (double)below;
-  nai_select_i64(v, limit, below);
-  if (fraction <= 0 || below + 1 >= count)
-    return (double)v[below];
-  int64_t next = v[below + 1];
-  for (size_t i = below + 2; i < limit; i++)
-    if (v[i] < next)
-      next = v[i];
-  return (double)v[below] + fraction * (double)((uint64_t)next - (uint64_t)v[below]);
+    return (struct nai_rank){count - 1, 0};
+  return (struct nai_rank){below, position - (double)below};
+}
+
+double nai_interpolate(int64_t low, int64_t high, double fraction) {
+  return fraction > 0 ? (double)low + fraction * (double)((uint64_t)high - (uint64_t)low) : (double)low;
+}
+
+/* The quantile, and the rank below it: what lies at higher ranks is not needed for lower quantiles. */
+static double quantile_within(int64_t *v, size_t count, size_t limit, double q, size_t *rank) {
+  struct nai_rank at = nai_rank_of(q, count);
+  *rank = at.below;
+  nai_select_i64(v, limit, at.below);
+  int64_t next = v[at.below];
+  if (at.fraction > 0) {
+    next = v[at.below + 1];
+    for (size_t i = at.below + 2; i < limit; i++)
+      if (v[i] < next)
+        next = v[i];
+  }
+  return nai_interpolate(v[at.below], next, at.fraction);
 }
 
 void nai_quantiles_i64(double *out, int64_t *v, size_t count, const double *q, int quantiles) {

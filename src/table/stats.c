@@ -1,74 +1,251 @@
 #include "table/stats.h"
 
-#include "base/big.h"
 #include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 __extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 uwide;
 
-int nai_buckets_build(struct nai_buckets *out, uint32_t n, const uint32_t *group, uint32_t groups, const int64_t *start,
-                      const int64_t *end, const char *scratch_dir, struct nai_err *err) {
-  out->groups = groups;
-  out->first = calloc((size_t)groups + 2, sizeof *out->first);
-  if (!out->first)
-    return nai_err_nomem(err);
-  out->values = nai_big_new(scratch_dir, ((size_t)n + 1) * sizeof *out->values, err);
-  if (!out->values)
-    return NAI_ELIMIT;
-  uint32_t *at = out->first + 1; /* counts, then running positions, which end as the next group's start */
-  for (uint32_t i = 0; i < n; i++)
-    if (group[i] != NAI_NO_GROUP)
-      at[group[i]]++;
-  uint32_t total = 0;
-  for (uint32_t g = 0; g < groups; g++) {
-    uint32_t count = at[g];
-    at[g] = total;
-    total += count;
-  }
-  for (uint32_t i = 0; i < n; i++)
-    if (group[i] != NAI_NO_GROUP)
-      out->values[at[group[i]]++] = end[i] - start[i];
-  return NAI_OK;
+static const double quantiles[] = {0.50, 0.90, 0.99};
+enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
+
+/* --- sums ----------------------------------------------------------------------------------------------------- */
+
+struct sums {
+  uint32_t count;
+  int64_t min, max;
+  wide total;
+  uwide squares; /* wraps where a value is beyond any duration */
+};
+
+static inline void add(struct sums *s, int64_t value) {
+  if (!s->count)
+    s->min = s->max = value;
+  s->count++;
+  s->total += value;
+  s->squares += (uwide)((wide)value * value);
+  s->min = value < s->min ? value : s->min;
+  s->max = value > s->max ? value : s->max;
 }
 
-void nai_buckets_free(struct nai_buckets *buckets) {
-  if (!buckets)
-    return;
-  nai_big_free(buckets->values);
-  free(buckets->first);
-}
-
-struct nai_stats nai_stats_of(int64_t *values, uint32_t count) {
-  struct nai_stats s = {.count = count, .p50 = NAN, .p90 = NAN, .p99 = NAN};
-  if (!count)
+/* Everything but the quantiles. */
+static struct nai_stats summarise(const struct sums *sums) {
+  uint32_t n = sums->count;
+  struct nai_stats s = {.count = n, .min = sums->min, .max = sums->max, .p50 = NAN, .p90 = NAN, .p99 = NAN};
+  if (!n)
     return s;
-  wide squares = 0;
-  s.min = s.max = values[0];
-  for (uint32_t i = 0; i < count; i++) {
-    s.total += values[i];
-    squares += (wide)values[i] * values[i];
-    s.min = values[i] < s.min ? values[i] : s.min;
-    s.max = values[i] > s.max ? values[i] : s.max;
+  s.total = sums->total > INT64_MAX ? INT64_MAX : sums->total < INT64_MIN ? INT64_MIN : (int64_t)sums->total;
+  s.mean = (double)sums->total / n;
+  if (s.min < 0 || s.total > INT64_MAX / 2) {
+    s.stddev = NAN;
+  } else if (n > 1) {
+    /* Exact integers as far as they go, so that nothing cancels: total^2 / n in whole and remainder. total^2 < 2^124. */
+    uwide square = (uwide)s.total * (uwide)s.total;
+    s.stddev = sqrt(((double)(sums->squares - square / n) - (double)(square % n) / n) / (n - 1));
   }
-  s.mean = (double)s.total / count;
-  /* Exact integers as far as they go, so that nothing cancels: total^2 / n in whole and remainder. total^2 < 2^124. */
-  if (count > 1) {
-    wide square = (wide)s.total * s.total;
-    s.stddev = sqrt(((double)(squares - square / count) - (double)(square % count) / count) / (count - 1));
-  }
-  double quantiles[3];
-  nai_quantiles_i64(quantiles, values, count, (const double[]){0.50, 0.90, 0.99}, 3);
-  s.p50 = quantiles[0];
-  s.p90 = quantiles[1];
-  s.p99 = quantiles[2];
   return s;
 }
 
-struct nai_stats nai_bucket_stats(const struct nai_buckets *buckets, uint32_t group) {
-  uint32_t first = buckets->first[group];
-  return nai_stats_of(buckets->values + first, buckets->first[group + 1] - first);
+static void set_quantiles(struct nai_stats *s, const double at[QUANTILES]) {
+  s->p50 = at[0];
+  s->p90 = at[1];
+  s->p99 = at[2];
+}
+
+struct nai_stats nai_stats_of(int64_t *values, uint32_t count) {
+  struct sums sums = {0};
+  for (uint32_t i = 0; i < count; i++)
+    add(&sums, values[i]);
+  struct nai_stats s = summarise(&sums);
+  double at[QUANTILES];
+  nai_quantiles_i64(at, values, count, quantiles, QUANTILES);
+  set_quantiles(&s, at);
+  return s;
+}
+
+/* --- groups ---------------------------------------------------------------------------------------------------- */
+
+/* A group keeps its values while they are few. Past that it counts them in buckets whose width grows with the value (64 per
+ * power of two), and a second pass brings together the values of those buckets that hold a quantile. */
+enum {
+  KEPT = 2048,
+  DIGITS = 6,
+  NEGATIVE = 64, /* one bucket per power of two below zero */
+  BUCKETS = NEGATIVE + ((63 - DIGITS + 1) << DIGITS)
+};
+
+/* Ascends with the value. */
+static inline uint32_t bucket_of(int64_t v) {
+  if (v < 0)
+    return (uint32_t)__builtin_clzll((uint64_t)~v | 1);
+  if (v < 1 << DIGITS)
+    return NEGATIVE + (uint32_t)v;
+  int shift = 63 - __builtin_clzll((uint64_t)v) - DIGITS;
+  return NEGATIVE + ((uint32_t)shift << DIGITS) + (uint32_t)(v >> shift);
+}
+
+struct group {
+  struct sums sums;
+  int64_t *values;    /* while few: all; after the buckets are known: those of the wanted ones */
+  uint32_t kept, room;
+  uint32_t *buckets;  /* counts of BUCKETS buckets, NULL while few */
+  uint8_t *wanted;    /* per bucket */
+};
+
+static int open_buckets(struct group *g, struct nai_err *err) {
+  g->buckets = calloc(BUCKETS, sizeof *g->buckets);
+  if (!g->buckets)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < g->kept; i++)
+    g->buckets[bucket_of(g->values[i])]++;
+  free(g->values);
+  g->values = NULL;
+  g->kept = 0;
+  return NAI_OK;
+}
+
+static int keep(struct group *g, int64_t value, struct nai_err *err) {
+  if (g->kept == KEPT) {
+    int rc = open_buckets(g, err);
+    if (!rc)
+      g->buckets[bucket_of(value)]++;
+    return rc;
+  }
+  if (g->kept == g->room) {
+    uint32_t room = g->room ? g->room * 2 : 8;
+    int64_t *values = realloc(g->values, room * sizeof *values);
+    if (!values)
+      return nai_err_nomem(err);
+    g->values = values;
+    g->room = room;
+  }
+  g->values[g->kept++] = value;
+  return NAI_OK;
+}
+
+typedef int on_block(struct group *groups, uint32_t count, const uint32_t *group, const int64_t *value, struct nai_err *err);
+
+static int count_block(struct group *groups, uint32_t count, const uint32_t *group, const int64_t *value, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (uint32_t i = 0; i < count && !rc; i++) {
+    if (group[i] == NAI_NO_GROUP)
+      continue;
+    struct group *g = &groups[group[i]];
+    add(&g->sums, value[i]);
+    if (g->buckets)
+      g->buckets[bucket_of(value[i])]++;
+    else
+      rc = keep(g, value[i], err);
+  }
+  return rc;
+}
+
+static int collect_block(struct group *groups, uint32_t count, const uint32_t *group, const int64_t *value, struct nai_err *err) {
+  (void)err;
+  for (uint32_t i = 0; i < count; i++) {
+    struct group *g = group[i] == NAI_NO_GROUP ? NULL : &groups[group[i]];
+    if (g && g->wanted && g->wanted[bucket_of(value[i])])
+      g->values[g->kept++] = value[i];
+  }
+  return NAI_OK;
+}
+
+static int for_each_block(struct group *groups, const struct nai_values *values, on_block *fn, struct nai_err *err) {
+  uint32_t group[NAI_VALUES_BLOCK];
+  int64_t value[NAI_VALUES_BLOCK];
+  int rc = NAI_OK;
+  for (uint32_t first = 0, count; !rc && first < values->rows; first += count) {
+    count = values->rows - first < NAI_VALUES_BLOCK ? values->rows - first : NAI_VALUES_BLOCK;
+    values->block(values->ctx, first, count, group, value);
+    rc = fn(groups, count, group, value, err);
+  }
+  return rc;
+}
+
+/* The bucket of the value at a rank; *below: values in buckets before it. */
+static uint32_t bucket_at(const struct group *g, size_t rank, size_t *below) {
+  uint32_t b = 0;
+  *below = 0;
+  for (; *below + g->buckets[b] <= rank; b++)
+    *below += g->buckets[b];
+  return b;
+}
+
+static int want_buckets(struct group *g, struct nai_err *err) {
+  size_t below;
+  uint32_t room = 0;
+  g->wanted = calloc(BUCKETS, 1);
+  if (!g->wanted)
+    return nai_err_nomem(err);
+  for (int q = 0; q < QUANTILES; q++) {
+    struct nai_rank at = nai_rank_of(quantiles[q], g->sums.count);
+    g->wanted[bucket_at(g, at.below, &below)] = 1;
+    if (at.fraction > 0)
+      g->wanted[bucket_at(g, at.below + 1, &below)] = 1;
+  }
+  for (uint32_t b = 0; b < BUCKETS; b++)
+    room += g->wanted[b] ? g->buckets[b] : 0;
+  g->values = malloc(room * sizeof *g->values);
+  return g->values ? NAI_OK : nai_err_nomem(err);
+}
+
+/* The value at a rank of the whole group: the buckets before its own that were not wanted are missing among the values. */
+static int64_t value_at(struct group *g, size_t rank) {
+  size_t missing = 0, below;
+  uint32_t bucket = bucket_at(g, rank, &below);
+  for (uint32_t b = 0; b < bucket; b++)
+    missing += g->wanted[b] ? 0 : g->buckets[b];
+  nai_select_i64(g->values, g->kept, rank - missing);
+  return g->values[rank - missing];
+}
+
+static struct nai_stats finish(struct group *g) {
+  struct nai_stats s = summarise(&g->sums);
+  double at[QUANTILES];
+  if (!g->buckets) {
+    nai_quantiles_i64(at, g->values, g->kept, quantiles, QUANTILES);
+  } else {
+    for (int q = 0; q < QUANTILES; q++) {
+      struct nai_rank rank = nai_rank_of(quantiles[q], g->sums.count);
+      int64_t low = value_at(g, rank.below), high = rank.fraction > 0 ? value_at(g, rank.below + 1) : low;
+      at[q] = nai_interpolate(low, high, rank.fraction);
+    }
+  }
+  set_quantiles(&s, at);
+  return s;
+}
+
+int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
+  struct group *all = calloc((size_t)groups + 1, sizeof *all);
+  int rc = all ? for_each_block(all, values, count_block, err) : nai_err_nomem(err);
+  bool again = false;
+  for (uint32_t g = 0; !rc && g < groups; g++) {
+    if (!all[g].buckets)
+      continue;
+    rc = want_buckets(&all[g], err);
+    again = true;
+  }
+  if (!rc && again)
+    rc = for_each_block(all, values, collect_block, err);
+  for (uint32_t g = 0; !rc && g < groups; g++)
+    stats[g] = finish(&all[g]);
+  for (uint32_t g = 0; all && g < groups; g++) {
+    free(all[g].values);
+    free(all[g].buckets);
+    free(all[g].wanted);
+  }
+  free(all);
+  return rc;
+}
+
+void nai_duration_block(const void *durations, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct nai_durations *d = durations;
+  memcpy(group, d->group + first, count * sizeof *group);
+  for (uint32_t i = 0; i < count; i++)
+    value[i] = d->end[first + i] - d->start[first + i];
 }
 
 double nai_percent(double part, double whole) { return whole > 0 ? 100.0 * part / whole : 0.0; }

@@ -1,4 +1,4 @@
-/* Grouping and statistics of durations. */
+/* Statistics of durations and other integers, exact, by group. */
 #ifndef NAI_TABLE_STATS_H
 #define NAI_TABLE_STATS_H
 
@@ -6,27 +6,34 @@
 
 #include <stdint.h>
 
-/* Durations (end - start) brought together by group: group g is values[first[g]] .. values[first[g+1]-1]. */
-struct nai_buckets {
-  int64_t *values; /* ns (base/big.h) */
-  uint32_t *first; /* groups + 1 entries */
-  uint32_t groups;
-};
-#define NAI_NO_GROUP UINT32_MAX /* rows of this group are left out */
-NAI_MUST_CHECK int nai_buckets_build(struct nai_buckets *out, uint32_t n, const uint32_t *group, uint32_t groups,
-                                     const int64_t *start, const int64_t *end, const char *scratch_dir,
-                                     struct nai_err *err);
-void nai_buckets_free(struct nai_buckets *buckets);
-
-/* Statistics of a set of durations, ns. All 0 (quantiles NaN) for an empty set. */
+/* Statistics of a set of values, in their unit. All 0 (quantiles NaN) for an empty set. */
 struct nai_stats {
-  int64_t count, total, min, max;
+  int64_t count, total, min, max; /* total saturates */
   double mean, p50, p90, p99;
-  double stddev; /* of the sample (n - 1), 0 for fewer than two */
+  double stddev; /* of the sample (n - 1), 0 for fewer than two; NaN with negative values or a total beyond 2^62 */
 };
 /* Reorders `values`. */
 struct nai_stats nai_stats_of(int64_t *values, uint32_t count);
-struct nai_stats nai_bucket_stats(const struct nai_buckets *buckets, uint32_t group);
+
+/* Rows with a group and a value each. `block` tells those of rows first .. first + count - 1 and must say the same when asked
+ * again: statistics of many rows are made in two passes and never hold all values at once. */
+struct nai_values {
+  uint32_t rows;
+  void (*block)(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value);
+  const void *ctx;
+};
+enum { NAI_VALUES_BLOCK = 1024 };      /* most rows asked for at once */
+#define NAI_NO_GROUP UINT32_MAX        /* rows of this group are left out */
+/* stats[g] of the values of each group g < groups. */
+NAI_MUST_CHECK int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values,
+                                   struct nai_err *err);
+
+/* A `block` for durations: value = end - start. */
+struct nai_durations {
+  const uint32_t *group;
+  const int64_t *start, *end;
+};
+void nai_duration_block(const void *durations, uint32_t first, uint32_t count, uint32_t *group, int64_t *value);
 
 /* 100 * part / whole, 0 when whole is 0. */
 double nai_percent(double part, double whole);

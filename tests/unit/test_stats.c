@@ -62,32 +62,66 @@ static void test_edges(void **state) {
   assert_true(nai_percent(1, 0) == 0 && nai_percent(1, 4) == 25);
 }
 
-static void test_buckets(void **state) {
+/* Groups of very different sizes, shapes and signs at once, each against its values held together. */
+static void test_groups(void **state) {
   (void)state;
+  enum { N = 60000, GROUPS = 9 };
   struct fixture f = {.seed = 8};
-  enum { N = 500, GROUPS = 7 };
-  uint32_t group[N];
-  int64_t start[N], end[N], total[GROUPS] = {0}, count[GROUPS] = {0};
-  for (int i = 0; i < N; i++) {
-    group[i] = fixture_random(&f, 9) == 0 ? NAI_NO_GROUP : (uint32_t)fixture_random(&f, GROUPS - 1);
-    start[i] = fixture_random(&f, 100) - 50;
-    end[i] = start[i] + fixture_random(&f, 100);
-    if (group[i] != NAI_NO_GROUP) {
-      total[group[i]] += end[i] - start[i];
-      count[group[i]]++;
+  uint32_t *group = malloc(N * sizeof *group);
+  int64_t *start = malloc(N * sizeof *start), *end = malloc(N * sizeof *end), *own = malloc(N * sizeof *own);
+  for (int round = 0; round < 12; round++) {
+    for (int i = 0; i < N; i++) {
+      uint32_t g = (uint32_t)fixture_random(&f, 8);
+      group[i] = g == 8 ? NAI_NO_GROUP : g == 7 && fixture_random(&f, 50) ? 0 : g; /* group 7 stays small, 8 empty */
+      int64_t spread = (int64_t)1 << (1 + g * 6);
+      int64_t length = g == 1 ? 5 : g == 2 ? fixture_random(&f, 3) : g == 3 && fixture_random(&f, 100) ? 77 : fixture_random(&f, spread);
+      start[i] = fixture_random(&f, 1000) - 500;
+      end[i] = start[i] + (g == 4 && round % 2 ? length - spread / 2 : length);
+    }
+    struct nai_stats stats[GROUPS];
+    struct nai_durations durations = {group, start, end};
+    ok(nai_group_stats(stats, GROUPS, &(struct nai_values){N, nai_duration_block, &durations}, err));
+    for (uint32_t g = 0; g < GROUPS; g++) {
+      uint32_t n = 0;
+      for (int i = 0; i < N; i++)
+        if (group[i] == g)
+          own[n++] = end[i] - start[i];
+      struct nai_stats expected = nai_stats_of(own, n);
+      if (!n) {
+        assert_true(stats[g].count == 0 && isnan(stats[g].p50));
+        continue;
+      }
+      assert_true(stats[g].count == expected.count && stats[g].total == expected.total && stats[g].min == expected.min &&
+                  stats[g].max == expected.max && stats[g].mean == expected.mean && stats[g].p50 == expected.p50 &&
+                  stats[g].p90 == expected.p90 && stats[g].p99 == expected.p99);
+      assert_true(stats[g].stddev == expected.stddev || (isnan(stats[g].stddev) && expected.min < 0));
     }
   }
-  struct nai_buckets buckets = {0};
-  ok(nai_buckets_build(&buckets, N, group, GROUPS, start, end, NULL, err));
-  for (uint32_t g = 0; g < GROUPS; g++) {
-    struct nai_stats s = nai_bucket_stats(&buckets, g);
-    assert_int_equal(s.count, count[g]);
-    assert_int_equal(s.total, total[g]);
+  free(group);
+  free(start);
+  free(end);
+  free(own);
+}
+
+/* The largest differences two times can have. */
+static void test_extremes(void **state) {
+  (void)state;
+  enum { N = 5000 };
+  int64_t start[N], end[N];
+  uint32_t group[N] = {0};
+  struct nai_stats s;
+  for (int i = 0; i < N; i++) {
+    start[i] = i % 2 ? (int64_t)1 << 61 : 0;
+    end[i] = i % 2 ? -((int64_t)1 << 61) : (int64_t)1 << 61;
   }
-  nai_buckets_free(&buckets);
+  struct nai_durations durations = {group, start, end};
+  ok(nai_group_stats(&s, 1, &(struct nai_values){N, nai_duration_block, &durations}, err));
+  assert_true(s.min == -((int64_t)1 << 62) && s.max == (int64_t)1 << 61 && s.total == INT64_MIN && isnan(s.stddev));
+  assert_true(s.p90 == 0x1p61 && s.mean < 0);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_edges), cmocka_unit_test(test_buckets)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_edges), cmocka_unit_test(test_groups),
+                                     cmocka_unit_test(test_extremes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
