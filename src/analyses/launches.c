@@ -1,6 +1,7 @@
 /* Does the host launch many tiny kernels? Tables launch_storm, tiny_kernels. */
 #include "analyses/analysis.h"
 
+#include "base/big.h"
 #include "table/kernel_name.h"
 
 #include <stddef.h>
@@ -153,22 +154,30 @@ static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uin
   s->start = n ? v->start[kernels[0]] : 0;
 }
 
-/* Fills scopes[0 .. scopes - 1], which are zero. */
-static int measure(struct scope *scopes, const struct nai_model *m, const int32_t *scope_of_kernel, uint32_t count,
-                   struct nai_err *err) {
-  struct layer l = {m, scope_of_kernel, count, calloc((size_t)m->kernels.n + 1, sizeof *l.begins_call)};
-  struct nai_groups by_start = {0};
+/* Fills one scope per group of `by_start`, kernels grouped as scope_of_kernel says and each group by start. */
+static int measure(struct scope *scopes, const struct nai_model *m, const int32_t *scope_of_kernel,
+                   const struct nai_groups *by_start, struct nai_err *err) {
+  struct layer l = {m, scope_of_kernel, by_start->groups, calloc((size_t)m->kernels.n + 1, sizeof *l.begins_call)};
   uint8_t *call_seen = calloc((size_t)m->apis.n + 1, 1);
-  int rc = l.begins_call && call_seen ? nai_groups_build(&by_start, m->kernels.n, scope_of_kernel, count, m->kernels.start,
-                                                         m->kernels.end, NULL, NULL, m->scratch_dir, err)
-                                      : nai_err_nomem(err);
-  for (uint32_t s = 0; !rc && s < count; s++)
-    walk(&scopes[s], &l, call_seen, by_start.order + by_start.first[s], by_start.first[s + 1] - by_start.first[s]);
+  int rc = l.begins_call && call_seen ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t s = 0; !rc && s < l.scopes; s++)
+    walk(&scopes[s], &l, call_seen, by_start->order + by_start->first[s], by_start->first[s + 1] - by_start->first[s]);
   if (!rc)
     rc = put_layer_stats(scopes, &l, err);
-  nai_groups_free(&by_start);
   free(l.begins_call);
   free(call_seen);
+  return rc;
+}
+
+/* Likewise, where the kernels are still to be brought into order. */
+static int order_and_measure(struct scope *scopes, const struct nai_model *m, const int32_t *scope_of_kernel, uint32_t count,
+                             struct nai_err *err) {
+  struct nai_groups by_start = {0};
+  struct nai_row_order by = {m->kernels.start, m->kernels.end, NULL, NULL};
+  int rc = nai_groups_build(&by_start, m->kernels.n, scope_of_kernel, count, &by, m->scratch_dir, err);
+  if (!rc)
+    rc = measure(scopes, m, scope_of_kernel, &by_start, err);
+  nai_groups_free(&by_start);
   return rc;
 }
 
@@ -200,23 +209,40 @@ static void put_scope(struct nai_table *table, const struct scope *s, const char
   }
 }
 
-/* scopes[g] of each GPU. With one GPU its kernels are all there are. */
-static int measure_gpus(struct scope *scopes, const struct scope *all, const struct nai_model *m, struct nai_err *err) {
-  if (m->gpu_count == 1) {
-    scopes[0] = *all;
-    return NAI_OK;
-  }
+/* scopes[g] of each GPU, whose operations are in order already. */
+static int measure_gpus(struct scope *scopes, const struct nai_model *m, struct nai_err *err) {
+  struct nai_groups by_start = {.groups = m->gpu_count, .first = calloc((size_t)m->gpu_count + 2, sizeof *by_start.first)};
   int32_t *gpu_of = malloc(((size_t)m->kernels.n + 1) * sizeof *gpu_of);
-  if (!gpu_of)
-    return nai_err_nomem(err);
-  memset(gpu_of, 0xff, m->kernels.n * sizeof *gpu_of);
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    for (uint32_t i = 0; i < m->gpus[g].op_count; i++)
-      if (m->gpus[g].ops[i].type == NAI_OP_KERNEL)
-        gpu_of[m->gpus[g].ops[i].row] = (int32_t)g;
-  int rc = measure(scopes, m, gpu_of, m->gpu_count, err);
+  void *order = NULL;
+  uint32_t n = 0;
+  int rc = gpu_of && by_start.first ? nai_big_new(&order, m->scratch_dir, ((size_t)m->kernels.n + 1) * sizeof *by_start.order, err)
+                                    : nai_err_nomem(err);
+  by_start.order = order;
+  for (uint32_t k = 0; !rc && k < m->kernels.n; k++)
+    gpu_of[k] = -1;
+  for (uint32_t g = 0; !rc && g < m->gpu_count; g++) {
+    for (uint32_t i = 0; i < m->gpus[g].op_count; i++) {
+      const struct nai_op *op = &m->gpus[g].ops[i];
+      if (op->type != NAI_OP_KERNEL)
+        continue;
+      gpu_of[op->row] = (int32_t)g;
+      by_start.order[n++] = op->row;
+    }
+    by_start.first[g + 1] = n;
+  }
+  if (!rc)
+    rc = measure(scopes, m, gpu_of, &by_start, err);
+  nai_groups_free(&by_start);
   free(gpu_of);
   return rc;
+}
+
+/* All kernels. With one GPU its scope is that. */
+static int measure_all(struct scope *all, const struct scope *gpus, const struct nai_model *m, struct nai_err *err) {
+  if (m->gpu_count != 1)
+    return order_and_measure(all, m, NULL, 1, err);
+  *all = gpus[0];
+  return NAI_OK;
 }
 
 /* The GPU whose kernels are those of process p and no others; gpu_count when there is none. */
@@ -246,15 +272,15 @@ static int measure_processes(struct scope *scopes, const struct scope *gpus, con
   if (as_gpus)
     return NAI_OK;
   memset(scopes, 0, m->process_count * sizeof *scopes);
-  return measure(scopes, m, m->kernels.process, m->process_count, err);
+  return order_and_measure(scopes, m, m->kernels.process, m->process_count, err);
 }
 
 static int put_storm(struct nai_table *table, const struct nai_model *m, struct nai_err *err) {
   struct scope all = {0}, *gpus = calloc((size_t)m->gpu_count + 1, sizeof *gpus),
                *processes = calloc((size_t)m->process_count + 1, sizeof *processes);
-  int rc = gpus && processes ? measure(&all, m, NULL, 1, err) : nai_err_nomem(err);
+  int rc = gpus && processes ? measure_gpus(gpus, m, err) : nai_err_nomem(err);
   if (!rc)
-    rc = measure_gpus(gpus, &all, m, err);
+    rc = measure_all(&all, gpus, m, err);
   if (!rc)
     rc = measure_processes(processes, gpus, m, err);
   if (!rc)

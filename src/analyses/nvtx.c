@@ -220,17 +220,14 @@ static int put_processes(struct nai_table *by_pid, struct nai_table *coverage, s
                          struct nai_err *err) {
   const struct nai_model *m = w->m;
   struct nai_groups threads = {0};
-  int64_t ranges = 0, *no_times = calloc((size_t)m->thread_count + 1, sizeof *no_times);
-  int rc = no_times ? nai_groups_build(&threads, m->thread_count, m->thread_process, m->process_count, no_times, no_times,
-                                       NULL, NULL, NULL, err)
-                    : nai_err_nomem(err);
+  int64_t ranges = 0;
+  int rc = nai_groups_collect(&threads, m->thread_count, m->thread_process, m->process_count, NULL, err);
   for (uint32_t i = 0; i < m->node_count; i++)
     ranges += m->nodes[i].count;
   put_coverage_row(coverage, "all", NAI_NULL_I64, &w->all, ranges, all_names);
   for (uint32_t p = 0; !rc && p < m->process_count; p++)
     put_process(by_pid, coverage, w, p, threads.order + threads.first[p], threads.first[p + 1] - threads.first[p]);
   nai_groups_free(&threads);
-  free(no_times);
   static const struct nai_sort_by order[] = {{B_PID, false}, {B_TOTAL, true}, {B_NAME, false}};
   return rc ? rc : nai_table_sort(by_pid, order, 3, err);
 }

@@ -71,7 +71,8 @@ static int overhead_in_window(int64_t *ns, int64_t *count, const struct nai_mode
     group[i] = from[i] == source ? 0 : -1;
     *count += from[i] == source;
   }
-  int rc = group ? nai_groups_build(&order, (uint32_t)t->rows, group, 1, start, end, NULL, NULL, NULL, err) : nai_err_nomem(err);
+  struct nai_row_order by = {start, end, NULL, NULL};
+  int rc = group ? nai_groups_build(&order, (uint32_t)t->rows, group, 1, &by, NULL, err) : nai_err_nomem(err);
   for (int64_t i = 0; !rc && i < *count; i++) {
     int64_t a = start[order.order[i]], b = end[order.order[i]];
     nai_intervals_add(&all, a > m->window_start ? a : m->window_start, b < m->window_end ? b : m->window_end);

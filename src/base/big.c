@@ -14,14 +14,13 @@ struct header {
   size_t mapped_bytes; /* 0: from calloc */
 };
 
-void *nai_big_new(const char *directory, size_t bytes, struct nai_err *err) {
+int nai_big_new(void **out, const char *directory, size_t bytes, struct nai_err *err) {
   size_t total = bytes + HEADER;
   struct header *header = NULL;
   if (!directory || bytes < MIN_FILE_BYTES) {
     header = calloc(1, total);
-    if (!header)
-      nai_err_nomem(err);
-    return header ? (char *)header + HEADER : NULL;
+    *out = header ? (char *)header + HEADER : NULL;
+    return header ? NAI_OK : nai_err_nomem(err);
   }
   int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), failed = fd < 0 ? errno : 0;
   if (!failed)
@@ -34,13 +33,13 @@ void *nai_big_new(const char *directory, size_t bytes, struct nai_err *err) {
   if (fd >= 0)
     close(fd);
   if (failed == EOPNOTSUPP || failed == EISDIR || failed == ENOENT) /* a file system without unnamed files */
-    return nai_big_new(NULL, bytes, err);
-  if (failed) {
-    nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes in \"%s\"", total, directory);
-    return NULL;
-  }
+    return nai_big_new(out, NULL, bytes, err);
+  *out = NULL;
+  if (failed)
+    return nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes in \"%s\"", total, directory);
   header->mapped_bytes = total;
-  return (char *)header + HEADER;
+  *out = (char *)header + HEADER;
+  return NAI_OK;
 }
 
 void nai_big_free(void *memory) {

@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-/* Zeroed memory of at least `bytes` bytes, in a file of `directory` when it is large (plain memory when it is small or
- * `directory` is NULL). NULL with `err` set when memory or disk is full. */
-void *nai_big_new(const char *directory, size_t bytes, struct nai_err *err);
+/* *out = zeroed memory of at least `bytes` bytes, in a file of `directory` when it is large (plain memory when it is small or
+ * `directory` is NULL). NAI_ELIMIT when memory is full, NAI_EIO when the disk is. */
+NAI_MUST_CHECK int nai_big_new(void **out, const char *directory, size_t bytes, struct nai_err *err);
 void nai_big_free(void *memory); /* accepts NULL */
 
 #endif

@@ -10,6 +10,7 @@ void nai_gpu_free(struct nai_gpu *gpu) {
                                   &gpu->exposed_copy};
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
     nai_intervals_free(sets[i]);
+  nai_keyset_free(&gpu->processes);
 }
 
 static int32_t stream_of(const struct nai_model *m, const struct nai_op *op) {
@@ -30,90 +31,122 @@ static int compare_ops(const void *pa, const void *pb, void *model) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
-/* Operations that came from one table of the export, which holds them nearly in order. */
-struct run {
-  struct nai_op *v;
-  uint32_t count;
+/* --- rows by GPU ------------------------------------------------------------------------------------------------- */
+
+/* A table of the trace as far as it concerns GPUs. */
+struct source {
+  struct nai_groups *rows;
+  uint32_t n;
+  const int32_t *device;
 };
 
-enum { RUN_KERNELS, RUN_COPIES, RUN_SETS, RUN_GRAPHS, RUNS };
-
-static uint32_t count_on(const int32_t *device, uint32_t n, int32_t device_id) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < n; i++)
-    count += device[i] == device_id;
-  return count;
-}
-
-static int collect(struct run runs[RUNS], const struct nai_gpu *gpu, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_kernel_view *k = &m->kernels;
-  const struct nai_memop_view *c = &m->memops;
-  const struct nai_graph_view *g = &m->graphs;
-  const struct {
-    const int32_t *device;
-    uint32_t n;
-  } tables[RUNS] = {{k->device, k->n}, {c->device, c->n}, {c->device, c->n}, {g->device, g->n}};
-  for (int r = 0; r < RUNS; r++) {
-    runs[r].v = malloc(((size_t)count_on(tables[r].device, tables[r].n, gpu->device_id) + 1) * sizeof *runs[r].v);
-    if (!runs[r].v)
-      return nai_err_nomem(err);
-  }
-  for (uint32_t i = 0; i < k->n; i++)
-    if (k->device[i] == gpu->device_id)
-      runs[RUN_KERNELS].v[runs[RUN_KERNELS].count++] =
-          (struct nai_op){k->start[i], k->end[i], i, NAI_OP_KERNEL, m->kernel_communication[k->name[i]]};
-  for (uint32_t i = 0; i < c->n; i++)
-    if (c->device[i] == gpu->device_id) {
-      bool is_set = c->kind[i] == NAI_MEMOP_SET;
-      struct run *run = &runs[is_set ? RUN_SETS : RUN_COPIES];
-      run->v[run->count++] = (struct nai_op){c->start[i], c->end[i], i, is_set ? NAI_OP_SET : NAI_OP_COPY, false};
-    }
-  for (uint32_t i = 0; i < g->n; i++)
-    if (g->device[i] == gpu->device_id)
-      runs[RUN_GRAPHS].v[runs[RUN_GRAPHS].count++] = (struct nai_op){g->start[i], g->end[i], i, NAI_OP_GRAPH, false};
-  return NAI_OK;
-}
-
-/* Rows of a trace are nearly in start order: an insertion sort that gives up after as many moves as there are rows is
- * mostly enough. */
-static void sort_run(struct run *run, const struct nai_model *m) {
-  uint32_t moves = 0;
-  for (uint32_t i = 1; i < run->count; i++) {
-    struct nai_op op = run->v[i];
-    uint32_t j = i;
-    if (run->v[i - 1].start < op.start)
-      continue;
-    for (; j > 0 && compare_ops(&run->v[j - 1], &op, (void *)m) > 0; j--)
-      run->v[j] = run->v[j - 1];
-    run->v[j] = op;
-    moves += i - j;
-    if (moves > run->count) {
-      qsort_r(run->v, run->count, sizeof *run->v, compare_ops, (void *)m);
-      return;
-    }
-  }
-}
-
-static int merge_runs(struct nai_gpu *gpu, const struct run runs[RUNS], const struct nai_model *m, struct nai_err *err) {
-  uint32_t at[RUNS] = {0}, total = 0;
-  for (int r = 0; r < RUNS; r++)
-    total += runs[r].count;
-  gpu->ops = malloc(((size_t)total + 1) * sizeof *gpu->ops);
-  if (!gpu->ops)
+static int collect(const struct source *source, const struct nai_model *m, struct nai_err *err) {
+  int32_t *gpu = malloc(((size_t)source->n + 1) * sizeof *gpu);
+  if (!gpu)
     return nai_err_nomem(err);
-  while (gpu->op_count < total) {
-    int best = -1;
-    for (int r = 0; r < RUNS; r++) {
-      if (at[r] == runs[r].count)
-        continue;
-      const struct nai_op *op = &runs[r].v[at[r]], *least = best < 0 ? NULL : &runs[best].v[at[best]];
-      if (!least || op->start < least->start || (op->start == least->start && compare_ops(op, least, (void *)m) < 0))
-        best = r;
+  for (uint32_t i = 0; i < source->n; i++) {
+    if (i && source->device[i] == source->device[i - 1]) {
+      gpu[i] = gpu[i - 1];
+      continue;
     }
-    gpu->ops[gpu->op_count++] = runs[best].v[at[best]++];
+    uint32_t index = nai_model_gpu_index(m, source->device[i]);
+    gpu[i] = index < m->gpu_count ? (int32_t)index : -1;
   }
-  return NAI_OK;
+  int rc = nai_groups_collect(source->rows, source->n, gpu, m->gpu_count, m->scratch_dir, err);
+  free(gpu);
+  return rc;
 }
+
+int nai_gpu_rows_collect(struct nai_gpu_rows *out, const struct nai_model *m, struct nai_err *err) {
+  const struct source sources[] = {{&out->kernels, m->kernels.n, m->kernels.device},
+                                   {&out->memops, m->memops.n, m->memops.device},
+                                   {&out->graphs, m->graphs.n, m->graphs.device}};
+  int rc = NAI_OK;
+  for (size_t i = 0; !rc && i < sizeof sources / sizeof *sources; i++)
+    rc = collect(&sources[i], m, err);
+  return rc;
+}
+
+void nai_gpu_rows_free(struct nai_gpu_rows *rows) {
+  nai_groups_free(&rows->kernels);
+  nai_groups_free(&rows->memops);
+  nai_groups_free(&rows->graphs);
+}
+
+/* --- operations in order ------------------------------------------------------------------------------------------- */
+
+/* Operations by start, from one table. */
+struct run {
+  struct nai_op *v;
+  uint32_t n;
+};
+
+/* Brings operations that start at the same time into the order of compare_ops. */
+static void settle_ties(const struct run *run, const struct nai_model *m) {
+  for (uint32_t i = 0, j; i < run->n; i = j) {
+    for (j = i + 1; j < run->n && run->v[j].start == run->v[i].start; j++)
+      ;
+    if (j - i > 1)
+      qsort_r(run->v + i, j - i, sizeof *run->v, compare_ops, (void *)m);
+  }
+}
+
+/* Sorts the GPU's rows of one table and writes them as operations to run->v. */
+static int fill_run(struct run *run, const struct nai_groups *rows, uint32_t index, enum nai_op_type type,
+                    const struct nai_model *m, struct nai_err *err) {
+  const struct nai_kernel_view *k = &m->kernels;
+  struct nai_row_order by = type == NAI_OP_KERNEL  ? (struct nai_row_order){k->start, k->end, NULL, NULL}
+                            : type == NAI_OP_GRAPH ? (struct nai_row_order){m->graphs.start, m->graphs.end, NULL, NULL}
+                                                   : (struct nai_row_order){m->memops.start, m->memops.end, NULL, NULL};
+  uint32_t *order = rows->order + rows->first[index], n = rows->first[index + 1] - rows->first[index];
+  int rc = nai_rows_sort(order, n, &by, err);
+  for (uint32_t i = 0; !rc && i < n; i++) {
+    struct nai_op op = {by.start[order[i]], by.end[order[i]], order[i], (uint8_t)type, false};
+    if (type == NAI_OP_KERNEL)
+      op.communication = m->kernel_communication[k->name[op.row]];
+    if (type == NAI_OP_COPY && m->memops.kind[op.row] == NAI_MEMOP_SET)
+      op.type = NAI_OP_SET;
+    run->v[run->n++] = op;
+  }
+  settle_ties(run, m);
+  return rc;
+}
+
+static bool precedes(const struct run *a, const struct run *b, const struct nai_model *m) {
+  return a->n && (!b->n || compare_ops(a->v, b->v, (void *)m) < 0);
+}
+
+/* The next operation of a run, which becomes shorter. */
+static struct nai_op take(struct run *run) {
+  run->n--;
+  return *run->v++;
+}
+
+/* Fills gpu->ops. Kernels, mostly nearly all of it, lie at its end while the others are merged in from the front. */
+static int merge_ops(struct nai_gpu *gpu, uint32_t index, const struct nai_gpu_rows *rows, const struct nai_model *m,
+                     struct nai_err *err) {
+  uint32_t kernels = rows->kernels.first[index + 1] - rows->kernels.first[index];
+  uint32_t memops = rows->memops.first[index + 1] - rows->memops.first[index];
+  uint32_t others = memops + rows->graphs.first[index + 1] - rows->graphs.first[index];
+  struct nai_op *scratch = malloc(((size_t)others + 1) * sizeof *scratch);
+  gpu->ops = malloc(((size_t)kernels + others + 1) * sizeof *gpu->ops);
+  int rc = scratch && gpu->ops ? NAI_OK : nai_err_nomem(err);
+  struct run kernel = {rc ? NULL : gpu->ops + others, 0}, memop = {scratch, 0}, graph = {rc ? NULL : scratch + memops, 0};
+  if (!rc)
+    rc = fill_run(&kernel, &rows->kernels, index, NAI_OP_KERNEL, m, err);
+  if (!rc)
+    rc = fill_run(&memop, &rows->memops, index, NAI_OP_COPY, m, err);
+  if (!rc)
+    rc = fill_run(&graph, &rows->graphs, index, NAI_OP_GRAPH, m, err);
+  while (!rc && gpu->op_count < kernels + others) {
+    struct run *other = precedes(&graph, &memop, m) ? &graph : &memop;
+    gpu->ops[gpu->op_count++] = take(precedes(other, &kernel, m) ? other : &kernel);
+  }
+  free(scratch);
+  return rc;
+}
+
+/* --- unions -------------------------------------------------------------------------------------------------------- */
 
 /* Sums the union of intervals that come in start order, without keeping them. */
 struct running_union {
@@ -178,16 +211,18 @@ static int build_unions(struct nai_gpu *gpu, struct nai_err *err) {
   return oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-int nai_gpu_build(struct nai_model *m, uint32_t index, struct nai_err *err) {
+static int list_processes(struct nai_gpu *gpu, const struct nai_model *m, struct nai_err *err) {
+  bool added;
+  for (uint32_t i = 0; i < gpu->op_count; i++)
+    nai_keyset_add(&gpu->processes, nai_model_op_process(m, &gpu->ops[i]), &added);
+  return gpu->processes.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+int nai_gpu_build(struct nai_model *m, uint32_t index, const struct nai_gpu_rows *rows, struct nai_err *err) {
   struct nai_gpu *gpu = &m->gpus[index];
-  struct run runs[RUNS] = {0};
-  int rc = collect(runs, gpu, m, err);
-  for (int r = 0; !rc && r < RUNS; r++)
-    sort_run(&runs[r], m);
+  int rc = merge_ops(gpu, index, rows, m, err);
   if (!rc)
-    rc = merge_runs(gpu, runs, m, err);
-  for (int r = 0; r < RUNS; r++)
-    free(runs[r].v);
+    rc = list_processes(gpu, m, err);
   if (rc)
     return rc;
   gpu->window_start = gpu->window_end = gpu->op_count ? gpu->ops[0].start : 0;

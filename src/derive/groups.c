@@ -14,14 +14,8 @@ void nai_groups_free(struct nai_groups *groups) {
   *groups = (struct nai_groups){0};
 }
 
-struct order {
-  const int64_t *start, *end;
-  const uint32_t *name;
-  const struct nai_strings *names;
-};
-
 static int compare(const void *pa, const void *pb, void *ctx) {
-  const struct order *o = ctx;
+  const struct nai_row_order *o = ctx;
   uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
   if (o->start[a] != o->start[b])
     return o->start[a] < o->start[b] ? -1 : 1;
@@ -34,7 +28,7 @@ static int compare(const void *pa, const void *pb, void *ctx) {
 
 /* Rows of a trace are nearly in start order: an insertion sort that gives up after as many moves as there are rows is
  * mostly enough. Returns whether they are in order. */
-static bool insert_stragglers(uint32_t *rows, uint32_t n, const struct order *o) {
+static bool insert_stragglers(uint32_t *rows, uint32_t n, const struct nai_row_order *o) {
   uint32_t moves = 0;
   for (uint32_t i = 1; i < n; i++) {
     uint32_t row = rows[i], j = i;
@@ -50,9 +44,56 @@ static bool insert_stragglers(uint32_t *rows, uint32_t n, const struct order *o)
   return true;
 }
 
-static int order_rows(uint32_t *rows, uint32_t n, const struct order *o, struct nai_err *err) {
-  if (insert_stragglers(rows, n, o))
-    return NAI_OK;
+/* Where the ascending runs of `rows` begin, and n after the last; 0 when there are more than `most`. */
+static uint32_t find_runs(uint32_t *begin, uint32_t most, const uint32_t *rows, uint32_t n, const struct nai_row_order *o) {
+  uint32_t runs = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (i && compare(&rows[i - 1], &rows[i], (void *)o) < 0)
+      continue;
+    if (runs == most)
+      return 0;
+    begin[runs++] = i;
+  }
+  begin[runs] = n;
+  return runs;
+}
+
+static void merge(uint32_t *out, const uint32_t *a, const uint32_t *a_end, const uint32_t *b, const uint32_t *b_end,
+                  const struct nai_row_order *o) {
+  while (a < a_end && b < b_end) {
+    bool from_a = o->start[*a] != o->start[*b] ? o->start[*a] < o->start[*b] : compare(a, b, (void *)o) < 0;
+    *out++ = from_a ? *a++ : *b++;
+  }
+  memcpy(out, a, (size_t)(a_end - a) * sizeof *out);
+  memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof *out);
+}
+
+enum { MOST_RUNS = 64 };
+
+/* A table that holds one process, GPU or thread after the other is a few ascending runs: merged by pairs. Returns whether
+ * there were few. */
+static bool merge_runs(uint32_t *rows, uint32_t *scratch, uint32_t n, const struct nai_row_order *o) {
+  uint32_t begin[MOST_RUNS + 1], *from = rows, *to = scratch;
+  uint32_t runs = find_runs(begin, MOST_RUNS, rows, n, o);
+  if (!runs)
+    return false;
+  for (; runs > 1; runs = (runs + 1) / 2) {
+    for (uint32_t r = 0; r < runs; r += 2) {
+      uint32_t middle = begin[r + 1], end = r + 2 <= runs ? begin[r + 2] : middle;
+      merge(to + begin[r], from + begin[r], from + middle, from + middle, from + end, o);
+      begin[r / 2] = begin[r];
+    }
+    begin[(runs + 1) / 2] = n;
+    uint32_t *swap = from;
+    from = to;
+    to = swap;
+  }
+  if (from != rows)
+    memcpy(rows, from, (size_t)n * sizeof *rows);
+  return true;
+}
+
+static int radix_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *o, struct nai_err *err) {
   struct nai_key *keys = malloc((size_t)n * sizeof *keys);
   if (!keys)
     return nai_err_nomem(err);
@@ -71,16 +112,28 @@ static int order_rows(uint32_t *rows, uint32_t n, const struct order *o, struct 
   return rc;
 }
 
-int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups, const int64_t *start,
-                     const int64_t *end, const uint32_t *name, const struct nai_strings *names,
-                     const char *scratch_dir, struct nai_err *err) {
+int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *o, struct nai_err *err) {
+  if (insert_stragglers(rows, n, o))
+    return NAI_OK;
+  uint32_t *scratch = malloc((size_t)n * sizeof *scratch);
+  bool merged = scratch && merge_runs(rows, scratch, n, o);
+  free(scratch);
+  if (!scratch)
+    return nai_err_nomem(err);
+  return merged ? NAI_OK : radix_sort(rows, n, o, err);
+}
+
+int nai_groups_collect(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups, const char *scratch_dir,
+                       struct nai_err *err) {
   out->groups = groups;
   out->first = calloc((size_t)groups + 2, sizeof *out->first);
   if (!out->first)
     return nai_err_nomem(err);
-  out->order = nai_big_new(scratch_dir, ((size_t)n + 1) * sizeof *out->order, err);
-  if (!out->order)
-    return NAI_ELIMIT;
+  void *order;
+  int rc = nai_big_new(&order, scratch_dir, ((size_t)n + 1) * sizeof *out->order, err);
+  if (rc)
+    return rc;
+  out->order = order;
   uint32_t *at = out->first + 1; /* counts, then running positions, which end as the next group's start */
   for (uint32_t i = 0; i < n; i++)
     if (!group || group[i] >= 0)
@@ -94,9 +147,13 @@ int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, u
   for (uint32_t i = 0; i < n; i++)
     if (!group || group[i] >= 0)
       out->order[at[group ? group[i] : 0]++] = i;
-  struct order o = {start, end, name, names};
-  int rc = NAI_OK;
+  return NAI_OK;
+}
+
+int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups,
+                     const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err) {
+  int rc = nai_groups_collect(out, n, group, groups, scratch_dir, err);
   for (uint32_t g = 0; !rc && g < groups; g++)
-    rc = order_rows(out->order + out->first[g], out->first[g + 1] - out->first[g], &o, err);
+    rc = nai_rows_sort(out->order + out->first[g], out->first[g + 1] - out->first[g], by, err);
   return rc;
 }

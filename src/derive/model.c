@@ -100,28 +100,46 @@ static int group_nvtx(struct nai_model *m, struct nai_err *err) {
     return nai_err_nomem(err);
   for (uint32_t i = 0; marks && i < m->nvtx.n; i++) /* marks take no part in nesting or attribution */
     group[i] = m->nvtx.kind[i] == NAI_NVTX_MARK ? -1 : m->nvtx.thread[i];
-  int rc = nai_groups_build(&m->nvtx_by_thread, m->nvtx.n, group ? group : m->nvtx.thread, m->thread_count, m->nvtx.start, m->nvtx.end,
-                            m->nvtx.name, &m->nvtx_table->strings, m->scratch_dir, err);
+  struct nai_row_order by = {m->nvtx.start, m->nvtx.end, m->nvtx.name, &m->nvtx_table->strings};
+  int rc = nai_groups_build(&m->nvtx_by_thread, m->nvtx.n, group ? group : m->nvtx.thread, m->thread_count, &by,
+                            m->scratch_dir, err);
   free(group);
   return rc;
 }
 
+static int group_apis(struct nai_model *m, struct nai_err *err) {
+  struct nai_row_order by = {m->apis.start, m->apis.end, m->apis.name, &m->api_table->strings};
+  return nai_groups_build(&m->api_by_thread, m->apis.n, m->apis.thread, m->thread_count, &by, m->scratch_dir, err);
+}
+
 /* What needs nothing but the event tables, the longest first. */
 enum { STEP_JOIN, STEP_NVTX, STEP_APIS, STEP_FIRST_GPU };
+struct first_steps {
+  struct nai_model *m;
+  struct nai_gpu_rows gpu_rows;
+};
 
-static int first_steps(void *ctx, int task, struct nai_err *err) {
-  struct nai_model *m = ctx;
+static int first_step(void *ctx, int task, struct nai_err *err) {
+  struct first_steps *steps = ctx;
   switch (task) {
   case STEP_JOIN:
-    return nai_launch_join(m, err);
+    return nai_launch_join(steps->m, err);
   case STEP_NVTX:
-    return group_nvtx(m, err);
+    return group_nvtx(steps->m, err);
   case STEP_APIS:
-    return nai_groups_build(&m->api_by_thread, m->apis.n, m->apis.thread, m->thread_count, m->apis.start, m->apis.end,
-                            m->apis.name, &m->api_table->strings, m->scratch_dir, err);
+    return group_apis(steps->m, err);
   default:
-    return nai_gpu_build(m, (uint32_t)(task - STEP_FIRST_GPU), err);
+    return nai_gpu_build(steps->m, (uint32_t)(task - STEP_FIRST_GPU), &steps->gpu_rows, err);
   }
+}
+
+static int run_first_steps(struct nai_model *m, struct nai_err *err) {
+  struct first_steps steps = {.m = m};
+  int rc = nai_gpu_rows_collect(&steps.gpu_rows, m, err);
+  if (!rc)
+    rc = nai_parallel(m->worker_count, (int)m->gpu_count + STEP_FIRST_GPU, first_step, &steps, err);
+  nai_gpu_rows_free(&steps.gpu_rows);
+  return rc;
 }
 
 /* A thread's part of the NVTX tree on its way into the model. */
@@ -179,26 +197,37 @@ static void find_window(struct nai_model *m) {
     m->window_start = m->window_end = 0;
 }
 
+/* An array of row or node numbers, one per row of a large table. */
+static int new_numbers(uint32_t **out, const struct nai_model *m, uint32_t rows, struct nai_err *err) {
+  void *memory;
+  int rc = nai_big_new(&memory, m->scratch_dir, ((size_t)rows + 1) * sizeof **out, err);
+  *out = memory;
+  return rc;
+}
+
+static int allocate(struct nai_model *m, struct nai_err *err) {
+  m->gpus = calloc((size_t)m->gpu_count + 1, sizeof *m->gpus);
+  m->blocked = calloc((size_t)m->thread_count + 1, sizeof *m->blocked);
+  m->first_node = calloc((size_t)m->thread_count + 2, sizeof *m->first_node);
+  m->crossing = calloc((size_t)m->thread_count + 1, sizeof *m->crossing);
+  int rc = m->gpus && m->blocked && m->first_node && m->crossing ? NAI_OK : nai_err_nomem(err);
+  if (!rc)
+    rc = new_numbers(&m->nvtx_parent, m, m->nvtx.n, err);
+  if (!rc)
+    rc = new_numbers(&m->nvtx_node, m, m->nvtx.n, err);
+  return rc ? rc : new_numbers(&m->api_range, m, m->apis.n, err);
+}
+
 int nai_model_build(struct nai_model *m, struct nai_err *err) {
   view_tables(m);
   m->gpu_count = (uint32_t)m->gpu_table->rows;
-  m->gpus = calloc((size_t)m->gpu_count + 1, sizeof *m->gpus);
-  m->nvtx_parent = nai_big_new(m->scratch_dir, ((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_parent, err);
-  m->api_range = nai_big_new(m->scratch_dir, ((size_t)m->apis.n + 1) * sizeof *m->api_range, err);
-  m->blocked = calloc((size_t)m->thread_count + 1, sizeof *m->blocked);
-  m->nvtx_node = nai_big_new(m->scratch_dir, ((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_node, err);
-  m->first_node = calloc((size_t)m->thread_count + 2, sizeof *m->first_node);
-  m->crossing = calloc((size_t)m->thread_count + 1, sizeof *m->crossing);
-  if (!m->gpus || !m->nvtx_parent || !m->api_range || !m->blocked || !m->crossing ||
-      !m->nvtx_node || !m->first_node)
-    return nai_err_nomem(err);
-  memset(m->nvtx_parent, 0xff, ((size_t)m->nvtx.n + 1) * sizeof *m->nvtx_parent);
-  memset(m->api_range, 0xff, ((size_t)m->apis.n + 1) * sizeof *m->api_range);
-  for (uint32_t g = 0; g < m->gpu_count; g++)
+  int rc = allocate(m, err);
+  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
     m->gpus[g].device_id = (int32_t)nai_get_i64(m->gpu_table, g, GP_DEVICE);
-  int rc = classify_names(m, err);
   if (!rc)
-    rc = nai_parallel(m->worker_count, (int)m->gpu_count + STEP_FIRST_GPU, first_steps, m, err);
+    rc = classify_names(m, err);
+  if (!rc)
+    rc = run_first_steps(m, err);
   if (!rc)
     rc = nai_process_gpus(m, err);
   if (!rc)

@@ -3,6 +3,7 @@
 #ifndef NAI_DERIVE_MODEL_H
 #define NAI_DERIVE_MODEL_H
 
+#include "base/keyset.h"
 #include "config/kernel_classes.h"
 #include "config/phase_map.h"
 #include "table/events.h"
@@ -93,6 +94,7 @@ struct nai_gpu {
   uint32_t *opener;                  /* opener[i]: ops index of the operation that begins all.v[i] */
   struct nai_intervals exposed_communication; /* communication \ compute */
   struct nai_intervals exposed_copy;          /* copy \ (compute U communication) */
+  struct nai_keyset processes;      /* rows of processes that used it; -1 for unknown ones */
 };
 
 struct nai_model {
@@ -129,9 +131,10 @@ struct nai_model {
   struct nai_nvtx_node *nodes;      /* the NVTX tree, threads one after the other */
   uint32_t node_count;
   uint32_t *first_node;             /* per thread: its first node; thread_count + 1 entries */
-  uint32_t *nvtx_node;              /* per range: its node, counted from the thread's first one */
+  uint32_t *nvtx_node;              /* per range: its node, counted from the thread's first one; unset for marks */
   uint32_t *crossing;               /* per thread: push/pop ranges that overlap another without lying in it */
-  uint32_t *nvtx_parent;            /* innermost push/pop range that wholly contains the range; NAI_NO_ROW for roots */
+  uint32_t *nvtx_parent;            /* per range: the innermost push/pop range that wholly contains it, NAI_NO_ROW for
+                                     * roots; unset for marks */
   uint32_t *api_range;              /* innermost NVTX range on the call's thread that contains its start */
 
   struct nai_gpu *gpus; /* by device_id, those of table gpus */
@@ -169,11 +172,19 @@ const char *nai_model_direction(const struct nai_model *model, uint32_t memop);
 
 /* --- parts of the build, one file each ------------------------------------------------------------------------ */
 
-/* Groups rows 0..n-1 by group[row] (0..groups-1; negative = left out; NULL = all in group 0), each ordered by start ascending, then end
- * descending, then name text, then row. */
+/* Groups rows 0..n-1 by group[row] (0..groups-1; negative = left out; NULL = all in group 0), each in row order. */
+NAI_MUST_CHECK int nai_groups_collect(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups,
+                                      const char *scratch_dir, struct nai_err *err);
+/* By start ascending, then end descending, then name text (where there are names), then row. */
+struct nai_row_order {
+  const int64_t *start, *end;
+  const uint32_t *name; /* NULL for none */
+  const struct nai_strings *names;
+};
+NAI_MUST_CHECK int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, struct nai_err *err);
+/* nai_groups_collect, then each group sorted. */
 NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups,
-                                    const int64_t *start, const int64_t *end, const uint32_t *name,
-                                    const struct nai_strings *names, const char *scratch_dir, struct nai_err *err);
+                                    const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err);
 void nai_groups_free(struct nai_groups *groups);
 /* kernel_api, memop_api, graph_api, api_owns: by (process, correlation id), never by correlation id alone. */
 NAI_MUST_CHECK int nai_launch_join(struct nai_model *model, struct nai_err *err);
@@ -190,8 +201,15 @@ NAI_MUST_CHECK int nai_nvtx_collect(struct nai_model *model, struct nai_nvtx_nod
 NAI_MUST_CHECK int nai_nvtx_attribute(struct nai_model *model, struct nai_err *err);
 /* Node of an NVTX range. */
 struct nai_nvtx_node *nai_model_node(const struct nai_model *model, uint32_t range);
-/* gpus[index] from the events of its device. */
-NAI_MUST_CHECK int nai_gpu_build(struct nai_model *model, uint32_t index, struct nai_err *err);
+/* Rows of the event tables by index of their GPU. */
+struct nai_gpu_rows {
+  struct nai_groups kernels, memops, graphs;
+};
+NAI_MUST_CHECK int nai_gpu_rows_collect(struct nai_gpu_rows *out, const struct nai_model *model, struct nai_err *err);
+void nai_gpu_rows_free(struct nai_gpu_rows *rows);
+/* gpus[index] from its rows, which it sorts. */
+NAI_MUST_CHECK int nai_gpu_build(struct nai_model *model, uint32_t index, const struct nai_gpu_rows *rows,
+                                 struct nai_err *err);
 void nai_gpu_free(struct nai_gpu *gpu);
 /* process_gpus. Needs gpus. */
 NAI_MUST_CHECK int nai_process_gpus(struct nai_model *model, struct nai_err *err);

@@ -197,8 +197,11 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
   uint32_t r = ranges->first[thread], r_end = ranges->first[thread + 1];
   uint32_t c = calls->first[thread], c_end = calls->first[thread + 1];
   int rc = NAI_OK;
-  if (r == r_end)
+  if (r == r_end) {
+    for (; c < c_end; c++)
+      m->api_range[calls->order[c]] = NAI_NO_ROW;
     return NAI_OK;
+  }
   while (!rc && (c < c_end || r < r_end)) {
     uint32_t range = r < r_end ? ranges->order[r] : NAI_NO_ROW, call = c < c_end ? calls->order[c] : NAI_NO_ROW;
     /* A call that starts with a range lies in it. */
