@@ -169,18 +169,6 @@ static int measure(struct scope *scopes, const struct nai_model *m, const int32_
   return rc;
 }
 
-/* Likewise, where the kernels are still to be brought into order. */
-static int order_and_measure(struct scope *scopes, const struct nai_model *m, const int32_t *scope_of_kernel, uint32_t count,
-                             struct nai_err *err) {
-  struct nai_groups by_start = {0};
-  struct nai_row_order by = {m->kernels.start, m->kernels.end, NULL, NULL};
-  int rc = nai_groups_build(&by_start, m->kernels.n, scope_of_kernel, count, &by, m->scratch_dir, err);
-  if (!rc)
-    rc = measure(scopes, m, scope_of_kernel, &by_start, err);
-  nai_groups_free(&by_start);
-  return rc;
-}
-
 static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t id, const char *label) {
   static const struct nai_stats_columns durations = {KERNELS, KERNEL_TIME, -1, -1, -1, P50, P90, P99, -1};
   static const int under[LIMITS] = {UNDER_5, UNDER_10, UNDER_20};
@@ -209,40 +197,49 @@ static void put_scope(struct nai_table *table, const struct scope *s, const char
   }
 }
 
-/* scopes[g] of each GPU, whose operations are in order already. */
-static int measure_gpus(struct scope *scopes, const struct nai_model *m, struct nai_err *err) {
-  struct nai_groups by_start = {.groups = m->gpu_count, .first = calloc((size_t)m->gpu_count + 2, sizeof *by_start.first)};
-  int32_t *gpu_of = malloc(((size_t)m->kernels.n + 1) * sizeof *gpu_of);
-  void *order = NULL;
+/* Kernels grouped by GPU, by start, and the GPU of each. */
+static int order_by_gpu(struct nai_groups *out, int32_t *gpu_of, const struct nai_model *m, struct nai_err *err) {
+  void *order;
   uint32_t n = 0;
-  int rc = gpu_of && by_start.first ? nai_big_new(&order, m->scratch_dir, ((size_t)m->kernels.n + 1) * sizeof *by_start.order, err)
-                                    : nai_err_nomem(err);
-  by_start.order = order;
-  for (uint32_t k = 0; !rc && k < m->kernels.n; k++)
-    gpu_of[k] = -1;
-  for (uint32_t g = 0; !rc && g < m->gpu_count; g++) {
+  out->groups = m->gpu_count;
+  out->first = calloc((size_t)m->gpu_count + 2, sizeof *out->first);
+  int rc = out->first ? nai_big_new(&order, m->scratch_dir, ((size_t)m->kernels.n + 1) * sizeof *out->order, err) : nai_err_nomem(err);
+  if (rc)
+    return rc;
+  out->order = order;
+  memset(gpu_of, 0xff, m->kernels.n * sizeof *gpu_of);
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
     for (uint32_t i = 0; i < m->gpus[g].op_count; i++) {
       const struct nai_op *op = &m->gpus[g].ops[i];
       if (op->type != NAI_OP_KERNEL)
         continue;
       gpu_of[op->row] = (int32_t)g;
-      by_start.order[n++] = op->row;
+      out->order[n++] = op->row;
     }
-    by_start.first[g + 1] = n;
+    out->first[g + 1] = n;
   }
-  if (!rc)
-    rc = measure(scopes, m, gpu_of, &by_start, err);
-  nai_groups_free(&by_start);
-  free(gpu_of);
-  return rc;
+  return NAI_OK;
 }
 
-/* All kernels. With one GPU its scope is that. */
-static int measure_all(struct scope *all, const struct scope *gpus, const struct nai_model *m, struct nai_err *err) {
-  if (m->gpu_count != 1)
-    return order_and_measure(all, m, NULL, 1, err);
-  *all = gpus[0];
-  return NAI_OK;
+/* all[0] and gpus[g] of each GPU. With one GPU they are the same. */
+static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_model *m, struct nai_err *err) {
+  struct nai_groups by_start = {0};
+  int32_t *gpu_of = malloc(((size_t)m->kernels.n + 1) * sizeof *gpu_of);
+  int rc = gpu_of ? order_by_gpu(&by_start, gpu_of, m, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = measure(gpus, m, gpu_of, &by_start, err);
+  free(gpu_of);
+  if (!rc && m->gpu_count == 1) {
+    *all = gpus[0];
+  } else if (!rc) { /* the GPUs' kernels, merged */
+    struct nai_row_order by = {m->kernels.start, m->kernels.end, NULL, NULL};
+    uint32_t everything[] = {0, by_start.first[m->gpu_count]};
+    rc = nai_rows_sort(by_start.order, everything[1], &by, err);
+    if (!rc)
+      rc = measure(all, m, NULL, &(struct nai_groups){by_start.order, everything, 1}, err);
+  }
+  nai_groups_free(&by_start);
+  return rc;
 }
 
 /* The GPU whose kernels are those of process p and no others; gpu_count when there is none. */
@@ -272,15 +269,19 @@ static int measure_processes(struct scope *scopes, const struct scope *gpus, con
   if (as_gpus)
     return NAI_OK;
   memset(scopes, 0, m->process_count * sizeof *scopes);
-  return order_and_measure(scopes, m, m->kernels.process, m->process_count, err);
+  struct nai_groups by_start = {0};
+  struct nai_row_order by = {m->kernels.start, m->kernels.end, NULL, NULL};
+  int rc = nai_groups_build(&by_start, m->kernels.n, m->kernels.process, m->process_count, &by, m->scratch_dir, err);
+  if (!rc)
+    rc = measure(scopes, m, m->kernels.process, &by_start, err);
+  nai_groups_free(&by_start);
+  return rc;
 }
 
 static int put_storm(struct nai_table *table, const struct nai_model *m, struct nai_err *err) {
   struct scope all = {0}, *gpus = calloc((size_t)m->gpu_count + 1, sizeof *gpus),
                *processes = calloc((size_t)m->process_count + 1, sizeof *processes);
-  int rc = gpus && processes ? measure_gpus(gpus, m, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = measure_all(&all, gpus, m, err);
+  int rc = gpus && processes ? measure_gpus(&all, gpus, m, err) : nai_err_nomem(err);
   if (!rc)
     rc = measure_processes(processes, gpus, m, err);
   if (!rc)

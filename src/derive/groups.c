@@ -68,15 +68,9 @@ static void merge(uint32_t *out, const uint32_t *a, const uint32_t *a_end, const
   memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof *out);
 }
 
-enum { MOST_RUNS = 64 };
-
-/* A table that holds one process, GPU or thread after the other is a few ascending runs: merged by pairs. Returns whether
- * there were few. */
-static bool merge_runs(uint32_t *rows, uint32_t *scratch, uint32_t n, const struct nai_row_order *o) {
-  uint32_t begin[MOST_RUNS + 1], *from = rows, *to = scratch;
-  uint32_t runs = find_runs(begin, MOST_RUNS, rows, n, o);
-  if (!runs)
-    return false;
+/* Merges ascending runs by pairs. */
+static void merge_runs(uint32_t *rows, uint32_t *scratch, uint32_t *begin, uint32_t runs, const struct nai_row_order *o) {
+  uint32_t n = begin[runs], *from = rows, *to = scratch;
   for (; runs > 1; runs = (runs + 1) / 2) {
     for (uint32_t r = 0; r < runs; r += 2) {
       uint32_t middle = begin[r + 1], end = r + 2 <= runs ? begin[r + 2] : middle;
@@ -90,7 +84,6 @@ static bool merge_runs(uint32_t *rows, uint32_t *scratch, uint32_t n, const stru
   }
   if (from != rows)
     memcpy(rows, from, (size_t)n * sizeof *rows);
-  return true;
 }
 
 static int radix_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *o, struct nai_err *err) {
@@ -113,14 +106,19 @@ static int radix_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *o,
 }
 
 int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *o, struct nai_err *err) {
-  if (insert_stragglers(rows, n, o))
+  /* A table that holds one process, GPU or thread after the other is a few ascending runs. */
+  enum { MOST_RUNS = 64 };
+  uint32_t begin[MOST_RUNS + 1], runs = find_runs(begin, MOST_RUNS, rows, n, o);
+  if (runs == 1 || n == 0)
     return NAI_OK;
+  if (!runs)
+    return insert_stragglers(rows, n, o) ? NAI_OK : radix_sort(rows, n, o, err);
   uint32_t *scratch = malloc((size_t)n * sizeof *scratch);
-  bool merged = scratch && merge_runs(rows, scratch, n, o);
-  free(scratch);
   if (!scratch)
     return nai_err_nomem(err);
-  return merged ? NAI_OK : radix_sort(rows, n, o, err);
+  merge_runs(rows, scratch, begin, runs, o);
+  free(scratch);
+  return NAI_OK;
 }
 
 int nai_groups_collect(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups, const char *scratch_dir,
