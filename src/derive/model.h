@@ -161,6 +161,8 @@ uint32_t nai_model_op_api(const struct nai_model *model, const struct nai_op *op
 bool nai_model_api_blocks(const struct nai_model *model, uint32_t api);
 const char *nai_model_api_name(const struct nai_model *model, uint32_t api);
 const char *nai_model_kernel_name(const struct nai_model *model, uint32_t kernel);
+/* Whether the thread has start/end ranges. */
+bool nai_model_has_start_end(const struct nai_model *model, uint32_t thread);
 /* Canonical name of an NVTX row, NULL for NAI_NO_ROW. */
 const char *nai_model_range_name(const struct nai_model *model, uint32_t range);
 /* pid of a row of processes, NAI_NULL_I64 for -1. */

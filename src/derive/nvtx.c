@@ -256,3 +256,10 @@ int nai_nvtx_collect(struct nai_model *m, struct nai_nvtx_node **parts, const ui
 struct nai_nvtx_node *nai_model_node(const struct nai_model *m, uint32_t range) {
   return &m->nodes[m->first_node[m->nvtx.thread[range]] + m->nvtx_node[range]];
 }
+
+bool nai_model_has_start_end(const struct nai_model *m, uint32_t thread) {
+  for (uint32_t i = m->first_node[thread]; i < m->first_node[thread + 1]; i++)
+    if (m->nodes[i].start_end)
+      return true;
+  return false;
+}

@@ -127,18 +127,11 @@ static int attribute_start_end(struct nai_model *m, uint32_t thread, const int64
   return rc;
 }
 
-static bool has_start_end(const struct nai_model *m, uint32_t thread) {
-  for (uint32_t i = m->first_node[thread]; i < m->first_node[thread + 1]; i++)
-    if (m->nodes[i].start_end)
-      return true;
-  return false;
-}
-
 int nai_nvtx_attribute(struct nai_model *m, struct nai_err *err) {
   attribute_kernels(m);
   bool any = false;
   for (uint32_t t = 0; t < m->thread_count; t++)
-    any |= has_start_end(m, t);
+    any |= nai_model_has_start_end(m, t);
   if (!any)
     return NAI_OK;
   uint32_t names = m->nvtx_table->strings.count;
@@ -154,7 +147,7 @@ int nai_nvtx_attribute(struct nai_model *m, struct nai_err *err) {
       api_count[m->kernel_api[k]]++;
     }
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
-    if (has_start_end(m, t))
+    if (nai_model_has_start_end(m, t))
       rc = attribute_start_end(m, t, api_ns, api_count, node_of_name, err);
   free(api_ns);
   free(api_count);

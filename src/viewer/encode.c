@@ -1,6 +1,8 @@
 /* From the model to the page's data blocks. */
 #include "viewer/encoder.h"
 
+#include "base/threads.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,10 +40,21 @@ static void find_span(struct encoder *e) {
     }
 }
 
+/* The page's two blocks, printed side by side. */
+struct blocks {
+  const struct encoder *e;
+  struct nai_buf json, events;
+};
+
+static int print_block(void *ctx, int task, struct nai_err *err) {
+  struct blocks *blocks = ctx;
+  return task == 0 ? encoder_print_json(&blocks->json, blocks->e, err) : encoder_print_events(&blocks->events, blocks->e, err);
+}
+
 int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const struct nai_interval *places, size_t place_count,
                     struct nai_err *err) {
   struct encoder e = {.m = m};
-  struct nai_buf json = {0}, events = {0};
+  struct blocks blocks = {.e = &e};
   int rc = nai_table_new(out, &nai_viewer_data_schema, err);
   if (!rc)
     rc = allocate(&e, err);
@@ -59,12 +72,10 @@ int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const str
   if (!rc && e.names.oom)
     rc = nai_err_nomem(err);
   if (!rc)
-    rc = encoder_print_json(&json, &e, err);
-  if (!rc)
-    rc = encoder_print_events(&events, &e, err);
+    rc = nai_parallel(m->worker_count, 2, print_block, &blocks, err);
   if (!rc) {
-    put_block(*out, "timeline_json", &json);
-    put_block(*out, "events_b64", &events);
+    put_block(*out, "timeline_json", &blocks.json);
+    put_block(*out, "events_b64", &blocks.events);
     rc = nai_table_check(*out, err);
   }
   lanes_free(&e.lanes);
@@ -75,7 +86,7 @@ int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const str
   free(e.names.of_range);
   free(e.names.list);
   free(e.api_event);
-  nai_buf_free(&json);
-  nai_buf_free(&events);
+  nai_buf_free(&blocks.json);
+  nai_buf_free(&blocks.events);
   return rc;
 }

@@ -34,12 +34,11 @@ void lane_times(const int64_t **start, const int64_t **end, const struct nai_mod
 enum { DETAIL_EVENTS = 250000, WINDOW_EVENTS = 20000, BUCKETS = 3000, MAX_BUCKETS = 16000 };
 
 /* Rows of the lane that start before t. */
-static uint32_t rows_before(const struct lanes *lanes, const struct lane *lane, const int64_t *start, int64_t t) {
-  const uint32_t *rows = lanes->rows + lane->first;
+static uint32_t rows_before(const struct lane *lane, const int64_t *start, int64_t t) {
   uint32_t lo = 0, hi = lane->count;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
-    if (start[rows[mid]] < t)
+    if (start[lane->rows[mid]] < t)
       lo = mid + 1;
     else
       hi = mid;
@@ -52,7 +51,7 @@ static uint64_t events_within(const struct lanes *lanes, const struct nai_model 
   for (uint32_t i = 0; i < lanes->count; i++) {
     const int64_t *start, *end;
     lane_times(&start, &end, m, lanes->v[i].kind);
-    n += rows_before(lanes, &lanes->v[i], start, to) - rows_before(lanes, &lanes->v[i], start, from);
+    n += rows_before(&lanes->v[i], start, to) - rows_before(&lanes->v[i], start, from);
   }
   return n;
 }
@@ -96,7 +95,7 @@ int lanes_plan(struct lanes *lanes, const struct nai_model *m, const struct nai_
     const int64_t *start, *end;
     const struct lane *lane = &lanes->v[i];
     lane_times(&start, &end, m, lane->kind);
-    int64_t a = start[lanes->rows[lane->first]], b = start[lanes->rows[lane->first + lane->count - 1]];
+    int64_t a = start[lane->rows[0]], b = start[lane->rows[lane->count - 1]];
     first = a < first ? a : first;
     last = b > last ? b : last;
   }
@@ -159,7 +158,7 @@ static bool aggregate_lane(struct lane *lane, const struct lanes *lanes, const s
   size_t window = 0;
   bool ok = true;
   lane_times(&start, &end, m, lane->kind);
-  const uint32_t *rows = lanes->rows + lane->first;
+  const uint32_t *rows = lane->rows;
   int64_t bucket = 0, bucket_end = INT64_MIN;
   const uint32_t *node = lane->kind == LANE_NVTX ? m->nvtx_node : NULL;
   const uint32_t *depths = node ? lanes->depth_of_node + m->first_node[lane->thread] : NULL;
@@ -215,7 +214,7 @@ static int fill_lane(void *ctx, int task, struct nai_err *err) {
   lane->items = malloc((size_t)lane->count * sizeof *lane->items);
   if (!lane->items)
     return nai_err_nomem(err);
-  const uint32_t *rows = fill->lanes->rows + lane->first;
+  const uint32_t *rows = lane->rows;
   for (uint32_t i = 0; i < lane->count; i++)
     lane->items[i] = (struct item){start[rows[i]], end[rows[i]], rows[i], 1, 0};
   lane->item_count = lane->item_capacity = lane->count;

@@ -21,7 +21,7 @@ static struct lane *add_lane(struct lanes *lanes, struct lane lane) {
     lanes->v = v;
     lanes->capacity = capacity;
   }
-  lane.first = (uint32_t)lanes->total;
+  lanes->total += lane.count;
   lanes->v[lanes->count] = lane;
   return &lanes->v[lanes->count++];
 }
@@ -75,42 +75,36 @@ static int number_keys(uint32_t *key_of_op, struct nai_strings *keys, const stru
 
 enum { MAX_OWN_LANES = 512 }; /* of one GPU; streams beyond share one lane per kind */
 
+/* Adds a lane of a GPU; *next = where in lanes.rows the first of its operations goes. */
+static int add_gpu_lane(uint32_t *next, struct lanes *lanes, const struct key *key, int32_t device_id, uint32_t count,
+                        struct nai_err *err) {
+  *next = lanes->used;
+  lanes->used += count;
+  struct lane lane = {.kind = (enum lane_kind)key->kind, .gpu = device_id, .process = key->process, .thread = -1,
+                      .context = key->context, .stream = key->stream, .rows = lanes->rows + *next, .count = count};
+  return add_lane(lanes, lane) ? NAI_OK : nai_err_nomem(err);
+}
+
 /* Adds the lanes of the keys, in their order; place[key] = where in lanes.rows its operations go: keys of one lane share
  * the lane's counter, `shared` has those. */
 static int add_lanes(uint32_t **place, uint32_t *own, uint32_t *shared, struct lanes *lanes, struct met *met, uint32_t count,
                      int32_t device_id, struct nai_err *err) {
   enum { FIRST = LANE_KERNEL, LAST = LANE_GRAPH };
   uint32_t shared_count[LAST + 1] = {0};
+  int rc = NAI_OK;
   qsort(met, count, sizeof *met, compare_met);
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; !rc && i < count; i++) {
     const struct key *key = &met[i].key;
-    if (i >= MAX_OWN_LANES) {
+    place[met[i].id] = i < MAX_OWN_LANES ? &own[i] : &shared[key->kind];
+    if (i < MAX_OWN_LANES)
+      rc = add_gpu_lane(&own[i], lanes, key, device_id, met[i].count, err);
+    else
       shared_count[key->kind] += met[i].count;
-      place[met[i].id] = &shared[key->kind];
-      continue;
-    }
-    struct lane *lane = add_lane(lanes, (struct lane){.kind = (enum lane_kind)key->kind, .gpu = device_id,
-                                                      .process = key->process, .thread = -1, .context = key->context,
-                                                      .stream = key->stream});
-    if (!lane)
-      return nai_err_nomem(err);
-    lane->count = met[i].count;
-    own[i] = lane->first;
-    place[met[i].id] = &own[i];
-    lanes->total += lane->count;
   }
-  for (int kind = FIRST; kind <= LAST; kind++) {
-    if (!shared_count[kind])
-      continue;
-    struct lane *lane = add_lane(lanes, (struct lane){.kind = (enum lane_kind)kind, .gpu = device_id, .process = -1,
-                                                      .thread = -1, .context = -1, .stream = -1});
-    if (!lane)
-      return nai_err_nomem(err);
-    lane->count = shared_count[kind];
-    shared[kind] = lane->first;
-    lanes->total += lane->count;
-  }
-  return NAI_OK;
+  for (int kind = FIRST; !rc && kind <= LAST; kind++)
+    if (shared_count[kind])
+      rc = add_gpu_lane(&shared[kind], lanes, &(struct key){kind, -1, -1, -1}, device_id, shared_count[kind], err);
+  return rc;
 }
 
 /* The GPU's operations split into lanes, each still in start order: a stable counting sort by lane. */
@@ -140,21 +134,33 @@ static int add_gpu(struct lanes *lanes, const struct nai_gpu *gpu, const struct 
   return rc;
 }
 
-/* One host lane: the thread's API calls, or its ranges of one kind. */
 static int add_host_lane(struct lanes *lanes, const struct nai_model *m, uint32_t thread, enum lane_kind kind,
-                         struct nai_err *err) {
-  const struct nai_groups *g = kind == LANE_API ? &m->api_by_thread : &m->nvtx_by_thread;
+                         const uint32_t *rows, uint32_t count, struct nai_err *err) {
+  struct lane lane = {.kind = kind, .gpu = -1, .process = m->thread_process[thread], .thread = (int32_t)thread,
+                      .context = -1, .stream = -1, .rows = rows, .count = count};
+  return !count || add_lane(lanes, lane) ? NAI_OK : nai_err_nomem(err);
+}
+
+/* The thread's ranges of one kind, copied out of those of both. */
+static int add_range_lane(struct lanes *lanes, const struct nai_model *m, uint32_t thread, enum lane_kind kind,
+                          struct nai_err *err) {
+  const struct nai_groups *g = &m->nvtx_by_thread;
   int wanted = kind == LANE_NVTX ? NAI_NVTX_PUSH_POP : NAI_NVTX_START_END;
-  struct lane *lane = add_lane(lanes, (struct lane){.kind = kind, .gpu = -1, .process = m->thread_process[thread],
-                                                    .thread = (int32_t)thread, .context = -1, .stream = -1});
-  if (!lane)
-    return nai_err_nomem(err);
+  uint32_t *rows = lanes->rows + lanes->used, count = 0;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++)
-    if (kind == LANE_API || m->nvtx.kind[g->order[i]] == wanted)
-      lanes->rows[lanes->total++] = g->order[i];
-  lane->count = (uint32_t)lanes->total - lane->first;
-  lanes->count -= lane->count == 0;
-  return NAI_OK;
+    if (m->nvtx.kind[g->order[i]] == wanted)
+      rows[count++] = g->order[i];
+  lanes->used += count;
+  return add_host_lane(lanes, m, thread, kind, rows, count, err);
+}
+
+static int add_nvtx(struct lanes *lanes, const struct nai_model *m, uint32_t thread, struct nai_err *err) {
+  const struct nai_groups *g = &m->nvtx_by_thread;
+  uint32_t first = g->first[thread];
+  if (!nai_model_has_start_end(m, thread))
+    return add_host_lane(lanes, m, thread, LANE_NVTX, g->order + first, g->first[thread + 1] - first, err);
+  int rc = add_range_lane(lanes, m, thread, LANE_NVTX, err);
+  return rc ? rc : add_range_lane(lanes, m, thread, LANE_NVTX_ASYNC, err);
 }
 
 static void find_depths(uint32_t *depths, const struct nai_model *m) {
@@ -163,24 +169,25 @@ static void find_depths(uint32_t *depths, const struct nai_model *m) {
 }
 
 int lanes_build(struct lanes *out, const struct nai_model *m, struct nai_err *err) {
-  uint64_t most = (uint64_t)m->apis.n + m->nvtx.n;
+  const struct nai_groups *calls = &m->api_by_thread, *ranges = &m->nvtx_by_thread;
+  uint64_t all = (uint64_t)m->apis.n + m->nvtx.n, own = 0;
   for (uint32_t g = 0; g < m->gpu_count; g++)
-    most += m->gpus[g].op_count;
-  if (most >= UINT32_MAX)
+    own += m->gpus[g].op_count;
+  all += own;
+  if (all >= UINT32_MAX)
     return nai_err_set(err, NAI_ELIMIT, "more than 4,294,967,294 events for the timeline");
-  out->rows = malloc((size_t)(most + 1) * sizeof *out->rows);
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    own += nai_model_has_start_end(m, t) ? ranges->first[t + 1] - ranges->first[t] : 0;
+  out->rows = malloc((size_t)(own + 1) * sizeof *out->rows);
   out->depth_of_node = malloc(((size_t)m->node_count + 1) * sizeof *out->depth_of_node);
   int rc = out->rows && out->depth_of_node ? NAI_OK : nai_err_nomem(err);
   if (!rc)
     find_depths(out->depth_of_node, m);
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
-    rc = add_host_lane(out, m, t, LANE_API, err);
+    rc = add_host_lane(out, m, t, LANE_API, calls->order + calls->first[t], calls->first[t + 1] - calls->first[t], err);
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
     rc = add_gpu(out, &m->gpus[g], m, err);
-  for (uint32_t t = 0; !rc && t < m->thread_count; t++) {
-    rc = add_host_lane(out, m, t, LANE_NVTX, err);
-    if (!rc)
-      rc = add_host_lane(out, m, t, LANE_NVTX_ASYNC, err);
-  }
+  for (uint32_t t = 0; !rc && t < m->thread_count; t++)
+    rc = add_nvtx(out, m, t, err);
   return rc;
 }

@@ -18,7 +18,8 @@ struct lane {
   enum lane_kind kind;
   int32_t gpu;      /* device id, -1 for host lanes */
   int32_t process, thread, context, stream; /* rows of processes and threads; -1 where they do not apply */
-  uint32_t first, count; /* its rows in lanes.rows, in start order */
+  const uint32_t *rows; /* row numbers of its event table, in start order: the model's, or in lanes.rows */
+  uint32_t count;
   struct item *items;    /* in start order; see lanes_fill */
   uint32_t item_count, item_capacity;
 };
@@ -27,8 +28,8 @@ struct lane {
 struct lanes {
   struct lane *v;
   uint32_t count, capacity;
-  uint32_t *rows; /* row numbers of the lanes' event tables */
-  uint64_t total; /* events */
+  uint32_t *rows, used; /* row numbers of lanes the model has no such list for */
+  uint64_t total;       /* events */
   uint32_t *depth_of_node; /* per node of the NVTX tree: nodes above it */
   bool aggregated;
   struct nai_intervals detail; /* where every event of an aggregated timeline is kept */

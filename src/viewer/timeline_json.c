@@ -111,59 +111,69 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
 
 enum { BINS = 1000 };
 
-/* Adds the parts of each interval to the bins it covers. */
-static void bin(int64_t *bins, const struct nai_intervals *set, int64_t start, int64_t bin_ns) {
+/* Adds the parts of each interval to the bins it covers. No interval begins before `start`. */
+static void add_to_bins(int64_t bins[BINS], const struct nai_intervals *set, int64_t start, int64_t bin_ns) {
+  int64_t b = 0, edge = start + bin_ns; /* the bin and where it ends */
   for (size_t i = 0; i < set->count; i++)
     for (int64_t at = set->v[i].start; at < set->v[i].end;) {
-      int64_t b = (at - start) / bin_ns, edge = start + (b + 1) * bin_ns;
+      if (at >= edge) {
+        b = (at - start) / bin_ns;
+        edge = start + (b + 1) * bin_ns;
+      }
       int64_t until = edge < set->v[i].end ? edge : set->v[i].end;
-      if (b >= 0 && b < BINS)
+      if (b < BINS)
         bins[b] += until - at;
       at = until;
     }
 }
 
+/* How a GPU's time is shared out, per bin. */
+struct shares {
+  int64_t compute[BINS], communication[BINS], copy[BINS], idle[BINS];
+};
+
+static void share_out(struct shares *s, const struct nai_gpu *gpu, int64_t start, int64_t bin_ns) {
+  struct nai_interval window = {gpu->window_start, gpu->window_end};
+  memset(s, 0, sizeof *s);
+  add_to_bins(s->compute, &gpu->compute, start, bin_ns);
+  add_to_bins(s->communication, &gpu->exposed_communication, start, bin_ns);
+  add_to_bins(s->copy, &gpu->exposed_copy, start, bin_ns);
+  /* Idle is what these leave of the GPU's own window, so that bins outside of it stay empty. */
+  if (gpu->op_count)
+    add_to_bins(s->idle, &(struct nai_intervals){.v = &window, .count = 1}, start, bin_ns);
+  for (int b = 0; b < BINS; b++)
+    s->idle[b] -= s->compute[b] + s->communication[b] + s->copy[b];
+}
+
 static int put_utilization(struct nai_json *json, const struct encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
   int64_t bin_ns = (m->window_end - m->window_start) / BINS + 1;
-  int64_t *bins = malloc(4 * BINS * sizeof *bins);
-  if (!bins)
+  struct shares *s = malloc(sizeof *s);
+  if (!s)
     return nai_err_nomem(err);
+  const struct {
+    const char *key;
+    const int64_t *bins;
+  } parts[] = {{"compute_ns", s->compute}, {"exposed_comm_ns", s->communication}, {"exposed_copy_ns", s->copy}, {"idle_ns", s->idle}};
   nai_json_key(json, "utilization");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t g = 0; g < m->gpu_count; g++) {
-    const struct nai_gpu *gpu = &m->gpus[g];
-    const struct {
-      const char *key;
-      const struct nai_intervals *set;
-    } parts[] = {{"compute_ns", &gpu->compute}, {"exposed_comm_ns", &gpu->exposed_communication},
-                 {"exposed_copy_ns", &gpu->exposed_copy}};
-    /* Idle is what the GPU's own window leaves, so that bins outside of it stay empty. */
-    struct nai_intervals window = {0}, idle = {0};
-    nai_intervals_add(&window, gpu->window_start, gpu->window_end);
-    nai_intervals_subtract(&idle, &window, &gpu->all);
-    memset(bins, 0, 4 * BINS * sizeof *bins);
-    for (int p = 0; p < 3; p++)
-      bin(bins + p * BINS, parts[p].set, m->window_start, bin_ns);
-    bin(bins + 3 * BINS, &idle, m->window_start, bin_ns);
+    share_out(s, &m->gpus[g], m->window_start, bin_ns);
     nai_json_begin_object(json, NAI_JSON_INLINE);
-    nai_json_put_int(json, "device_id", gpu->device_id);
+    nai_json_put_int(json, "device_id", m->gpus[g].device_id);
     nai_json_put_int(json, "bin_ns", bin_ns);
     nai_json_put_int(json, "start_ns", m->window_start - e->origin);
-    for (int p = 0; p < 4; p++) {
-      nai_json_key(json, p < 3 ? parts[p].key : "idle_ns");
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+      nai_json_key(json, parts[p].key);
       nai_json_begin_array(json, NAI_JSON_INLINE);
       for (int b = 0; b < BINS && b * bin_ns < m->window_end - m->window_start; b++)
-        nai_json_int(json, bins[p * BINS + b]);
+        nai_json_int(json, parts[p].bins[b]);
       nai_json_end(json);
     }
     nai_json_end(json);
-    json->out->oom |= window.oom || idle.oom;
-    nai_intervals_free(&window);
-    nai_intervals_free(&idle);
   }
   nai_json_end(json);
-  free(bins);
+  free(s);
   return NAI_OK;
 }
 
