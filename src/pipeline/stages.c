@@ -91,12 +91,13 @@ static int run_extract(struct nai_state *s, struct nai_err *err) {
 
 /* --- model ------------------------------------------------------------------------------------------------------------ */
 
-/* Memory the model and the analyses take, from the row counts (measured: docs/performance.md). */
+/* Anonymous memory the model and the analyses take at most, from the row counts: about half as much again as measured on the
+ * traces of docs/performance.md. */
 static int64_t memory_need(const struct nai_state *s) {
   static const struct {
     int table, bytes_per_row;
-  } needs[] = {{NAI_IN_NVTX, 28}, {NAI_IN_APIS, 24}, {NAI_IN_KERNELS, 90}, {NAI_IN_MEMOPS, 90}, {NAI_IN_GRAPHS, 90}};
-  int64_t total = 48 << 20;
+  } needs[] = {{NAI_IN_NVTX, 8}, {NAI_IN_APIS, 28}, {NAI_IN_KERNELS, 80}, {NAI_IN_MEMOPS, 130}, {NAI_IN_GRAPHS, 130}};
+  int64_t total = 32 << 20;
   for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
     total += s->ingest.tables[needs[i].table]->rows * needs[i].bytes_per_row;
   return total;
