@@ -1,51 +1,47 @@
 /* Stage extract: the normalised event tables. Every part of every source is read on whatever thread is free, into its own
- * rows of a pre-sized table with its own dictionaries; afterwards dictionaries are merged in part order (which makes ids
- * the same for any number of threads and parts) and the dictionary columns rewritten in place. */
-#include "ingest/ingest.h"
+ * rows of a pre-sized table with its own dictionaries (merge.c brings those together). */
+#include "ingest/extraction.h"
 
 #include "base/threads.h"
-#include "ingest/identity.h"
-#include "ingest/source.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SCANS = 16 }; /* feeds of all sources */
-
-struct extraction {
-  struct nai_ingest *out;
-  struct nai_trace *trace;
-  const struct nai_ingest_options *options;
-  struct nai_scan scans[MAX_SCANS];
-  const struct nai_source *scan_source[MAX_SCANS];
-  const struct nai_feed *scan_feed[MAX_SCANS];
-  int8_t slots[MAX_SCANS][NAI_MAX_FIELDS];
-  int columns[MAX_SCANS][NAI_MAX_FIELDS];
-  int scan_count;
-  struct nai_part *parts;
-  int part_count;
-  struct nai_identity identity;
-  struct nai_strings configs;
-  struct remap *remaps; /* one per part */
-  int64_t last_ns;
-};
-
 /* --- reading ---------------------------------------------------------------------------------------------------- */
+
+/* Rows a part holds back before it writes them: columns of 64 and 128 KiB. */
+enum { BLOCK_ROWS = 16384 };
+
+/* Writes the block to the table. */
+static int flush(struct nai_part *p, struct nai_err *err) {
+  struct nai_table *block = p->block;
+  int64_t at = p->first + p->rows - block->rows;
+  int rc = NAI_OK;
+  for (int c = 0; !rc && c < (int)block->schema->column_count; c++)
+    if (c != p->source->process_column || p->source->device_column < 0) /* follows from the device: merge.c */
+      rc = nai_table_put_cells(p->table, c, at, block->columns[c], block->rows, err);
+  block->rows = 0;
+  return rc;
+}
 
 static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
   struct nai_part *p = ctx;
   if (p->rows == p->limit)
     return nai_err_set(err, NAI_EINPUT, "row %" PRId64 ": more rows than the pages announced; the file is damaged", rowid);
   int rc = NAI_OK;
-  int verdict = p->feed->row(p, p->first + p->rows, rowid, cells, &rc, err);
+  int verdict = p->feed->row(p, p->block->rows, rowid, cells, &rc, err);
   if (rc)
     return rc;
-  if (verdict == NAI_KEEP)
+  if (verdict == NAI_KEEP) {
     p->rows++;
-  else if (verdict >= 0)
+    if (++p->block->rows == p->block->capacity)
+      rc = flush(p, err);
+  } else if (verdict >= 0)
     p->dropped[verdict]++;
+  if (rc)
+    return rc;
   if (p->oom || p->threads.oom || p->devices.oom)
     return nai_err_nomem(err);
   return NAI_OK;
@@ -54,7 +50,15 @@ static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct
 static int read_part(void *ctx, int task, struct nai_err *err) {
   struct extraction *x = ctx;
   struct nai_part *p = &x->parts[task];
-  int rc = nai_scan_run(p->scan, p->scan_part, on_row, p, err);
+  int rc = nai_table_new(&p->block, p->table->schema, err);
+  if (!rc)
+    rc = nai_table_reserve(p->block, p->limit < BLOCK_ROWS ? p->limit + 1 : BLOCK_ROWS, err);
+  if (!rc)
+    rc = nai_scan_run(p->scan, p->scan_part, on_row, p, err);
+  if (!rc)
+    rc = flush(p, err);
+  nai_table_free(p->block);
+  p->block = NULL;
   nai_lookup_close(p->lookup);
   p->lookup = NULL;
   return rc ? nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table) : NAI_OK;
@@ -98,6 +102,7 @@ static int lay_out_parts(struct extraction *x, struct nai_err *err) {
     for (int i = 0; i < x->scan_count; i++) {
       for (int k = 0; x->scan_source[i] == source && k < x->scans[i].parts; k++) {
         struct nai_part *p = &x->parts[next++];
+        p->source = source;
         p->feed = x->scan_feed[i];
         p->scan = &x->scans[i];
         p->scan_part = k;
@@ -126,115 +131,6 @@ static int lay_out_parts(struct extraction *x, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* --- merging ---------------------------------------------------------------------------------------------------- */
-
-/* Local -> global ids of one part. */
-struct remap {
-  const struct nai_source *source;
-  struct nai_part *part;
-  uint32_t *names;
-  int32_t *threads, *device_ids, *device_processes, *configs;
-};
-
-static int32_t *map_keys(const struct nai_keyset *local, const struct nai_keyset *global, const int32_t *result) {
-  int32_t *map = malloc(((size_t)local->count + 1) * sizeof *map);
-  for (uint32_t i = 0; map && i < local->count; i++)
-    map[i] = result[nai_keyset_find(global, local->keys[i])];
-  return map;
-}
-
-static int merge_part(struct extraction *x, struct remap *m, struct nai_err *err) {
-  struct nai_part *p = m->part;
-  m->names = malloc(((size_t)p->names.count + 1) * sizeof *m->names);
-  if (!m->names)
-    return nai_err_nomem(err);
-  int rc = nai_strings_merge(m->names, &p->table->strings, &p->names, err);
-  if (rc)
-    return rc;
-  m->configs = malloc(((size_t)p->configs.count + 1) * sizeof *m->configs);
-  m->threads = map_keys(&p->threads, &x->identity.threads, x->identity.thread_row);
-  m->device_ids = map_keys(&p->devices, &x->identity.devices, x->identity.device_id);
-  m->device_processes = map_keys(&p->devices, &x->identity.devices, x->identity.device_process);
-  if (!m->configs || !m->threads || !m->device_ids || !m->device_processes)
-    return nai_err_nomem(err);
-  return nai_strings_merge((uint32_t *)m->configs, &x->configs, &p->configs, err);
-}
-
-static void remap_i32(struct nai_part *p, int column, const int32_t *map) {
-  int32_t *v = nai_column_i32(p->table, column) + p->first;
-  for (int64_t i = 0; i < p->rows; i++)
-    v[i] = map[v[i]];
-}
-
-/* Rewrites one part's dictionary columns and settles ranges left open. */
-static int remap_part(void *ctx, int task, struct nai_err *err) {
-  (void)err;
-  struct extraction *x = ctx;
-  struct remap *m = &x->remaps[task];
-  struct nai_part *p = m->part;
-  const struct nai_source *source = m->source;
-  if (source->name_column >= 0) {
-    uint32_t *v = nai_column_str(p->table, source->name_column) + p->first;
-    for (int64_t i = 0; i < p->rows; i++)
-      v[i] = m->names[v[i]];
-  }
-  if (source->thread_column >= 0)
-    remap_i32(p, source->thread_column, m->threads);
-  if (source->process_column >= 0) { /* rows carry the device key in whichever column is there; process goes first */
-    int from = source->device_column >= 0 ? source->device_column : source->process_column;
-    const int32_t *keys = nai_column_i32(p->table, from) + p->first;
-    int32_t *process = nai_column_i32(p->table, source->process_column) + p->first;
-    for (int64_t i = 0; i < p->rows; i++)
-      process[i] = m->device_processes[keys[i]];
-  }
-  if (source->device_column >= 0)
-    remap_i32(p, source->device_column, m->device_ids);
-  if (source->config_column >= 0)
-    remap_i32(p, source->config_column, m->configs);
-  if (p->open_ranges) {
-    int64_t *start = nai_column_i64(p->table, NE_START) + p->first, *end = nai_column_i64(p->table, NE_END) + p->first;
-    for (int64_t i = 0; i < p->rows; i++)
-      if (end[i] == NAI_NULL_I64) {
-        int64_t length = x->last_ns > start[i] ? x->last_ns - start[i] : 0;
-        end[i] = start[i] + (length < NAI_DURATION_LIMIT ? length : NAI_DURATION_LIMIT);
-        nai_sum_add(&p->total_ns, end[i] - start[i]);
-      }
-  }
-  return NAI_OK;
-}
-
-static int merge(struct extraction *x, struct nai_err *err) {
-  bool added;
-  x->last_ns = INT64_MIN;
-  for (int i = 0; i < x->part_count; i++) {
-    struct nai_part *p = &x->parts[i];
-    for (uint32_t k = 0; k < p->threads.count; k++)
-      nai_keyset_add(&x->identity.threads, p->threads.keys[k], &added);
-    for (uint32_t k = 0; k < p->devices.count; k++)
-      nai_keyset_add(&x->identity.devices, p->devices.keys[k], &added);
-    if (p->last_ns > x->last_ns)
-      x->last_ns = p->last_ns;
-  }
-  if (x->options->trim && x->last_ns > x->options->trim_end_ns)
-    x->last_ns = x->options->trim_end_ns;
-  if (x->identity.threads.oom || x->identity.devices.oom)
-    return nai_err_nomem(err);
-  int rc = nai_identity_resolve(&x->identity, x->out, x->trace, err);
-  x->remaps = calloc((size_t)x->part_count + 1, sizeof *x->remaps);
-  if (!rc && !x->remaps)
-    rc = nai_err_nomem(err);
-  for (int i = 0; !rc && i < x->part_count; i++) {
-    x->remaps[i].part = &x->parts[i];
-    for (int s = 0; s < nai_source_count; s++)
-      if (x->out->tables[nai_sources[s].table] == x->parts[i].table)
-        x->remaps[i].source = &nai_sources[s];
-    rc = merge_part(x, &x->remaps[i], err);
-  }
-  if (!rc)
-    rc = nai_parallel(x->options->threads, x->part_count, remap_part, x, err);
-  return rc;
-}
-
 /* --- closing up ------------------------------------------------------------------------------------------------- */
 
 static void move_rows(struct nai_table *table, int64_t to, int64_t from, int64_t rows) {
@@ -242,6 +138,22 @@ static void move_rows(struct nai_table *table, int64_t to, int64_t from, int64_t
     size_t size = nai_type_size(table->schema->columns[c].type);
     char *data = table->columns[c];
     memmove(data + (size_t)to * size, data + (size_t)from * size, (size_t)rows * size);
+  }
+}
+
+/* Ranges still open when the capture ended last until then. */
+static void close_ranges(struct extraction *x) {
+  for (int i = 0; i < x->part_count; i++) {
+    struct nai_part *p = &x->parts[i];
+    if (!p->open_ranges)
+      continue;
+    int64_t *start = nai_column_i64(p->table, NE_START) + p->first, *end = nai_column_i64(p->table, NE_END) + p->first;
+    for (int64_t row = 0; row < p->rows; row++)
+      if (end[row] == NAI_NULL_I64) {
+        int64_t length = x->last_ns > start[row] ? x->last_ns - start[row] : 0;
+        end[row] = start[row] + (length < NAI_DURATION_LIMIT ? length : NAI_DURATION_LIMIT);
+        nai_sum_add(&p->total_ns, end[row] - start[row]);
+      }
   }
 }
 
@@ -372,6 +284,11 @@ static int seal_table(void *ctx, int task, struct nai_err *err) {
   return nai_table_seal(x->out->tables[NAI_IN_FIRST_EVENTS + task], err);
 }
 
+static int map_table(void *ctx, int task, struct nai_err *err) {
+  struct extraction *x = ctx;
+  return nai_table_map(x->out->tables[NAI_IN_FIRST_EVENTS + task], err);
+}
+
 static void free_extraction(struct extraction *x) {
   for (int i = 0; i < x->part_count && x->parts; i++) {
     struct nai_part *p = &x->parts[i];
@@ -384,16 +301,8 @@ static void free_extraction(struct extraction *x) {
     nai_keyset_free(&p->devices);
     free(p->raw_names);
     free(p->id_names);
-    if (x->remaps) {
-      free(x->remaps[i].names);
-      free(x->remaps[i].threads);
-      free(x->remaps[i].device_ids);
-      free(x->remaps[i].device_processes);
-      free(x->remaps[i].configs);
-    }
   }
   free(x->parts);
-  free(x->remaps);
   for (int i = 0; i < x->scan_count; i++)
     nai_scan_close(&x->scans[i]);
   nai_identity_free(&x->identity);
@@ -413,8 +322,11 @@ int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct na
   if (!rc)
     rc = nai_parallel(options->threads, x.part_count, read_part, &x, err);
   if (!rc)
-    rc = merge(&x, err);
+    rc = nai_merge(&x, err);
+  if (!rc)
+    rc = nai_parallel(1, NAI_IN_COUNT - NAI_IN_FIRST_EVENTS, map_table, &x, err);
   if (!rc) {
+    close_ranges(&x);
     compact(&x);
     rc = keep_gpus(&x, err);
   }

@@ -24,6 +24,7 @@ enum nai_drop {
 /* One part of one feed while it is read; the only object a row function touches. */
 struct nai_part {
   /* what to read */
+  const struct nai_source *source;
   const struct nai_feed *feed;
   struct nai_scan *scan;
   int scan_part;
@@ -34,6 +35,7 @@ struct nai_part {
   /* where to write */
   struct nai_table *table;
   int64_t first, limit, rows; /* rows first .. first+rows-1 of the table, at most limit of them */
+  struct nai_table *block;    /* the last block->rows of them, not in the table yet: row functions write here */
   /* dictionaries of this part; cells hold their local indexes until the parts are merged */
   struct nai_strings names;      /* clean, canonical names */
   struct nai_strings raw;        /* raw texts seen, raw_names[i] = name of raw text i */
@@ -77,7 +79,7 @@ struct nai_feed {
   const char *tables[3]; /* candidates, first present wins; also NAME_V<n>, highest n first */
   const struct nai_field *fields;
   int field_count;
-  /* Fills row `at` of part->table. NAI_KEEP, NAI_SKIP or a drop reason; a negative error below NAI_SKIP is impossible:
+  /* Fills row `at` of part->block. NAI_KEEP, NAI_SKIP or a drop reason; a negative error below NAI_SKIP is impossible:
    * out of memory is part->oom. `err` receives lookup failures, reported through *rc. */
   int (*row)(struct nai_part *part, int64_t at, int64_t rowid, const struct nai_cell *cells, int *rc,
              struct nai_err *err);

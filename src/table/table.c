@@ -72,26 +72,25 @@ static void set_null(struct nai_table *table, int64_t row, int column) {
   }
 }
 
-static bool grow(struct nai_table *table) {
-  int64_t capacity = table->capacity ? table->capacity * 2 : 16;
+int nai_table_reserve(struct nai_table *table, int64_t rows, struct nai_err *err) {
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     const struct nai_column_def *def = &table->schema->columns[c];
     if (def->same_as)
       continue;
-    void *data = realloc(table->columns[c], (size_t)capacity * nai_type_size(def->type));
+    void *data = realloc(table->columns[c], (size_t)rows * nai_type_size(def->type));
     if (!data)
-      return false;
+      return nai_err_nomem(err);
     table->columns[c] = data;
   }
   nai_table_share_columns(table);
-  table->capacity = capacity;
-  return true;
+  table->capacity = rows;
+  return NAI_OK;
 }
 
 int64_t nai_table_add_row(struct nai_table *table) {
   if (table->oom)
     return 0;
-  if (table->rows == table->capacity && !grow(table)) {
+  if (table->rows == table->capacity && nai_table_reserve(table, table->capacity ? table->capacity * 2 : 16, NULL)) {
     table->oom = true;
     return 0;
   }

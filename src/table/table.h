@@ -23,11 +23,19 @@ struct nai_table {
 
 /* An empty table in memory that grows as rows are added. The schema is borrowed. */
 NAI_MUST_CHECK int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
-/* A table of up to `capacity` rows whose columns lie in the new file `path` (the format of docs/table-format.md).
- * Cells start as zero bytes. The caller fills columns directly, sets `rows`, and calls nai_table_seal. */
+/* A table of up to `capacity` rows in the new file `path` (docs/table-format.md), all cells zero bytes. Cells are written in
+ * blocks, which is faster than through fresh pages of a mapping; nai_table_map then gives access to the columns, and once
+ * `rows` is set nai_table_seal completes the file. */
 NAI_MUST_CHECK int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t capacity,
                                     const char *path, struct nai_err *err);
-/* Writes schema, strings, row count and checksums of a table made by nai_table_create; its cells must not change after. */
+/* Writes or reads the cells of rows at .. at + count - 1 of a column of a table that is being created, as they lie in a
+ * column's array. Any number of threads may work on different rows. */
+NAI_MUST_CHECK int nai_table_put_cells(const struct nai_table *table, int column, int64_t at, const void *cells, int64_t count,
+                                       struct nai_err *err);
+NAI_MUST_CHECK int nai_table_get_cells(void *cells, const struct nai_table *table, int column, int64_t at, int64_t count,
+                                       struct nai_err *err);
+NAI_MUST_CHECK int nai_table_map(struct nai_table *table, struct nai_err *err);
+/* Writes schema, strings, row count and checksums of a mapped table; its cells must not change after. */
 NAI_MUST_CHECK int nai_table_seal(struct nai_table *table, struct nai_err *err);
 /* Writes a table held in memory to `path`. */
 NAI_MUST_CHECK int nai_table_write(const struct nai_table *table, const char *path, struct nai_err *err);
@@ -39,6 +47,8 @@ void nai_table_free(struct nai_table *table);
 /* 0, or NAI_ELIMIT when anything could not be stored. */
 NAI_MUST_CHECK int nai_table_check(const struct nai_table *table, struct nai_err *err);
 
+/* Makes room for `rows` rows in a table in memory; its columns may then be filled directly. */
+NAI_MUST_CHECK int nai_table_reserve(struct nai_table *table, int64_t rows, struct nai_err *err);
 /* Adds a row of NULLs to a table in memory and returns its number (0 when out of memory: sticky). */
 int64_t nai_table_add_row(struct nai_table *table);
 /* Cells by row and column number. Setters convert nothing: the column must have that type (checked by assert). */
