@@ -29,8 +29,12 @@ static void print_text(struct nai_buf *out, const struct nai_ingest *in) {
   put_safe(out, schema.null ? "unknown" : schema.s);
   nai_buf_puts(out, "\n\n");
   for (int64_t i = 0; i < capabilities->rows; i++) {
-    nai_buf_printf(out, "  %-3s %-24s ", nai_get_i64(capabilities, i, CP_AVAILABLE) ? "yes" : "no",
-                   nai_get_str(capabilities, i, CP_CAPABILITY));
+    bool available = nai_get_i64(capabilities, i, CP_AVAILABLE);
+    nai_buf_printf(out, "  %-3s %-24s ", available ? "yes" : "no", nai_get_str(capabilities, i, CP_CAPABILITY));
+    if (available) { /* else the detail names it */
+      put_safe(out, nai_get_str(capabilities, i, CP_SOURCE));
+      nai_buf_puts(out, ": ");
+    }
     put_safe(out, nai_get_str(capabilities, i, CP_DETAIL));
     nai_buf_putc(out, '\n');
   }

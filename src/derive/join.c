@@ -12,7 +12,7 @@ struct process_index {
   int64_t lowest, range;   /* direct table: rows[id - lowest] */
   uint32_t *rows;
   struct nai_key *keys;    /* otherwise sorted by id */
-  size_t key_count;
+  size_t key_count, last;  /* last: the key found last; work follows the order of its calls, so the next one is near */
 };
 
 static bool joinable(int64_t correlation) { return correlation != NAI_NULL_I64 && correlation != 0; }
@@ -96,13 +96,13 @@ static int index_fill(struct process_index *index, const struct nai_model *m, st
   return NAI_OK;
 }
 
-static uint32_t find(const struct process_index *x, int64_t correlation) {
-  if (x->rows) {
-    uint64_t at = (uint64_t)correlation - (uint64_t)x->lowest;
-    return at < (uint64_t)x->range ? x->rows[at] : NAI_NO_ROW;
-  }
-  uint64_t key = nai_key_from_i64(correlation);
-  size_t lo = 0, hi = x->key_count;
+/* First key that is not below `key`: in growing steps from the one found last, then by halves. */
+static size_t lower_bound(const struct process_index *x, uint64_t key) {
+  size_t lo = x->last, hi = x->last;
+  for (size_t step = 1; lo > 0 && x->keys[lo].key >= key; step *= 2)
+    lo = lo > step ? lo - step : 0;
+  for (size_t step = 1; hi < x->key_count && x->keys[hi].key < key; step *= 2)
+    hi = x->key_count - hi > step ? hi + step : x->key_count;
   while (lo < hi) {
     size_t mid = lo + (hi - lo) / 2;
     if (x->keys[mid].key < key)
@@ -110,7 +110,20 @@ static uint32_t find(const struct process_index *x, int64_t correlation) {
     else
       hi = mid;
   }
-  return lo < x->key_count && x->keys[lo].key == key ? x->keys[lo].value : NAI_NO_ROW;
+  return lo;
+}
+
+static uint32_t find(struct process_index *x, int64_t correlation) {
+  if (x->rows) {
+    uint64_t at = (uint64_t)correlation - (uint64_t)x->lowest;
+    return at < (uint64_t)x->range ? x->rows[at] : NAI_NO_ROW;
+  }
+  uint64_t key = nai_key_from_i64(correlation);
+  size_t at = x->key_count ? lower_bound(x, key) : 0;
+  if (at == x->key_count || x->keys[at].key != key)
+    return NAI_NO_ROW;
+  x->last = at;
+  return x->keys[at].value;
 }
 
 /* Page migrations (copy kinds 11..13) carry ids of another kind. */
@@ -118,7 +131,7 @@ static bool is_migration(const int32_t *copy_kind, uint32_t row) {
   return copy_kind && copy_kind[row] >= 11 && copy_kind[row] <= 13;
 }
 
-static uint32_t *join(const struct process_index *index, uint32_t n, const int64_t *correlation, const int32_t *process,
+static uint32_t *join(struct process_index *index, uint32_t n, const int64_t *correlation, const int32_t *process,
                       const int32_t *copy_kind) {
   uint32_t *api = malloc(((size_t)n + 1) * sizeof *api);
   for (uint32_t i = 0; api && i < n; i++)

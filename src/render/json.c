@@ -168,7 +168,7 @@ static void put_columns(struct nai_json *json, const struct nai_schema *schema) 
     const struct nai_column_def *def = &schema->columns[c];
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "name", def->name);
-    nai_json_put_text(json, "type", nai_type_name(def->type));
+    nai_json_put_text(json, "type", nai_printed_type(def));
     nai_json_put_text(json, "unit", nai_unit_name(def->unit));
     nai_json_put_text(json, "description", def->description);
     nai_json_end(json);

@@ -18,8 +18,8 @@ static const struct {
     [NAI_GB_PER_S] = {"gb_per_s", 0, 6},
 };
 
-const char *nai_type_name(enum nai_type type) {
-  return type == NAI_STR ? "text" : type == NAI_F64 ? "float" : "int";
+const char *nai_printed_type(const struct nai_column_def *def) {
+  return def->type == NAI_STR ? "text" : def->type == NAI_F64 || units[def->unit].scale ? "float" : "int";
 }
 
 const char *nai_unit_name(enum nai_unit unit) { return units[unit].name; }

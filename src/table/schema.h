@@ -50,7 +50,8 @@ struct nai_schema {
   {.name = schema_name, .title = schema_title, .description = schema_description, .columns = defs,                     \
    .column_count = sizeof(defs) / sizeof *(defs)}
 
-const char *nai_type_name(enum nai_type type); /* "int", "int", "float", "text" */
+/* What a column's cells are once printed: "int", "float" or "text". Integers of ns are printed as decimals of us, ms or s. */
+const char *nai_printed_type(const struct nai_column_def *def);
 const char *nai_unit_name(enum nai_unit unit); /* "ns", "percent", "timestamp_ns", ... */
 /* Column number by name, -1 when there is none. */
 int nai_schema_column(const struct nai_schema *schema, const char *name);
