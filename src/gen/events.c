@@ -155,8 +155,11 @@ static int64_t call_duration(struct nai_gen_plan *plan)
     return nai_gen_rng_between(&plan->rng, 2800, 5200);
 }
 
-int64_t nai_gen_launch(struct nai_gen_plan *plan, int thread, int stream, int kernel,
-                       int64_t duration_ns)
+/* start_ns: when the kernel starts, or WHEN_QUEUED. */
+enum { WHEN_QUEUED = -1 };
+
+static int64_t launch(struct nai_gen_plan *plan, int thread, int stream, int kernel,
+                      int64_t start_ns, int64_t duration_ns)
 {
     if (nai_gen_failed(plan)) {
         return 0;
@@ -167,23 +170,22 @@ int64_t nai_gen_launch(struct nai_gen_plan *plan, int thread, int stream, int ke
         return 0;
     }
     nai_gen_attribute(plan, thread, duration_ns);
-    return add_kernel_op(plan, call, stream, kernel, queue_start(plan, call, stream), duration_ns,
-                         0);
+    if (start_ns == WHEN_QUEUED) {
+        start_ns = queue_start(plan, call, stream);
+    }
+    return add_kernel_op(plan, call, stream, kernel, start_ns, duration_ns, 0);
+}
+
+int64_t nai_gen_launch(struct nai_gen_plan *plan, int thread, int stream, int kernel,
+                       int64_t duration_ns)
+{
+    return launch(plan, thread, stream, kernel, WHEN_QUEUED, duration_ns);
 }
 
 int64_t nai_gen_launch_at(struct nai_gen_plan *plan, int thread, int stream, int kernel,
                           int64_t start_ns, int64_t duration_ns)
 {
-    if (nai_gen_failed(plan)) {
-        return 0;
-    }
-    enum nai_gen_api api = nai_gen_kernel_at(plan, kernel)->launch_api;
-    int64_t call = nai_gen_call(plan, thread, api, call_duration(plan));
-    if (call < 0) {
-        return 0;
-    }
-    nai_gen_attribute(plan, thread, duration_ns);
-    return add_kernel_op(plan, call, stream, kernel, start_ns, duration_ns, 0);
+    return launch(plan, thread, stream, kernel, start_ns, duration_ns);
 }
 
 int64_t nai_gen_orphan(struct nai_gen_plan *plan, int stream, int kernel, int64_t start_ns,
