@@ -64,6 +64,9 @@ static int read_part(void *ctx, int task, struct nai_err *err) {
   return rc ? nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table) : NAI_OK;
 }
 
+/* Of each table: small enough for no thread to wait long for another's last part. */
+enum { PARTS_PER_THREAD = 16 };
+
 static int open_scans(struct extraction *x, struct nai_err *err) {
   for (int s = 0; s < nai_source_count; s++) {
     for (int f = 0; f < nai_sources[s].feed_count; f++) {
@@ -79,7 +82,7 @@ static int open_scans(struct extraction *x, struct nai_err *err) {
       x->scan_source[i] = &nai_sources[s];
       x->scan_feed[i] = &nai_sources[s].feeds[f];
       x->scan_count++;
-      int rc = nai_scan_open(scan, x->trace, x->options->threads * 4, err);
+      int rc = nai_scan_open(scan, x->trace, x->options->threads * PARTS_PER_THREAD, err);
       if (rc)
         return nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, table->name);
       x->part_count += scan->parts;
