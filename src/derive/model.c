@@ -113,7 +113,7 @@ static int group_apis(struct nai_model *m, struct nai_err *err) {
 }
 
 /* What needs nothing but the event tables, the longest first. */
-enum { STEP_JOIN, STEP_NVTX, STEP_APIS, STEP_FIRST_GPU };
+enum { STEP_NVTX, STEP_JOIN, STEP_APIS, STEP_FIRST_GPU };
 struct first_steps {
   struct nai_model *m;
   struct nai_gpu_rows gpu_rows;
