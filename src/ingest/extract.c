@@ -36,15 +36,13 @@ static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct
     return rc;
   if (verdict == NAI_KEEP) {
     p->rows++;
-    if (++p->block->rows == p->block->capacity)
-      rc = flush(p, err);
-  } else if (verdict >= 0)
+    p->block->rows++;
+  } else if (verdict >= 0) {
     p->dropped[verdict]++;
-  if (rc)
-    return rc;
+  }
   if (p->oom || p->threads.oom || p->devices.oom)
     return nai_err_nomem(err);
-  return NAI_OK;
+  return p->block->rows == p->block->capacity ? flush(p, err) : NAI_OK;
 }
 
 static int read_part(void *ctx, int task, struct nai_err *err) {
@@ -61,7 +59,9 @@ static int read_part(void *ctx, int task, struct nai_err *err) {
   p->block = NULL;
   nai_lookup_close(p->lookup);
   p->lookup = NULL;
-  return rc ? nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table) : NAI_OK;
+  if (!rc || rc == NAI_EIO) /* what cannot be written says so itself */
+    return rc;
+  return nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
 }
 
 /* Of each table: small enough for no thread to wait long for another's last part. */
