@@ -158,7 +158,7 @@ static const char *top_range(struct context *x, const struct call *calls, uint32
 static void put_group(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process) {
   const struct nai_model *m = x->m;
   int s = by_process ? 1 : 0; /* where api_name is */
-  int64_t busy = 0, total = 0, windows = 0;
+  int64_t busy = 0, known = 0, total = 0, windows = 0; /* known: of calls whose process, and so whose GPUs, are known */
   uint32_t longest = calls[0].api;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t api = calls[i].api;
@@ -168,6 +168,7 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
     if (length > most || (length == most && m->apis.start[api] < m->apis.start[longest]))
       longest = api;
     busy += calls[i].busy_ns;
+    known += calls[i].process >= 0 ? length : 0;
     if (!x->thread_seen[calls[i].thread])
       windows += x->windows[calls[i].thread];
     x->thread_seen[calls[i].thread] = 1;
@@ -181,15 +182,17 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   nai_set_str(table, row, s + NAME, nai_model_api_name(m, calls[0].api));
   nai_set_str(table, row, s + CLASS, class_of(m, calls[0].api));
   nai_set_f64(table, row, s + PCT_THREAD, nai_percent((double)total, (double)windows));
-  nai_set_f64(table, row, s + GPU_BUSY, nai_percent((double)busy, (double)total));
   nai_set_str(table, row, s + TOP_RANGE, top_range(x, calls, n));
   nai_set_i64(table, row, s + LONGEST_START, m->apis.start[longest]);
   nai_set_i64(table, row, s + LONGEST_END, m->apis.end[longest]);
   /* In sync_by_pid the pid comes first, so the columns after it are in the same places in both tables. */
   nai_set_i64(table, row, by_process ? 0 : PID, nai_get_i64(m->threads, m->apis.thread[longest], TH_PID));
   nai_set_i64(table, row, TID, nai_get_i64(m->threads, m->apis.thread[longest], TH_TID));
-  nai_set_i64(table, row, GPU_IDLE, total - busy);
-  nai_set_f64(table, row, PCT_THREAD_IDLE, nai_percent((double)(total - busy), (double)windows));
+  if (!known && total)
+    return;
+  nai_set_f64(table, row, s + GPU_BUSY, nai_percent((double)busy, (double)known));
+  nai_set_i64(table, row, GPU_IDLE, known - busy);
+  nai_set_f64(table, row, PCT_THREAD_IDLE, nai_percent((double)(known - busy), (double)windows));
 }
 
 static int fill(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process,

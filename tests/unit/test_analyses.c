@@ -210,6 +210,28 @@ static void test_top_range(void **state) {
   fixture_free(&f);
 }
 
+/* Whether its GPUs were busy is not known of a call whose process is not. */
+static void test_unknown_process(void **state) {
+  (void)state;
+  struct fixture f;
+  fixture_init(&f);
+  int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 10), stray = fixture_thread(&f, -1, 11);
+  fixture_gpu(&f, 0);
+  fixture_kernel(&f, 0, 100, "k", 0, process, 7, 0);
+  fixture_api(&f, 50, 150, thread, "cudaEventSynchronize", 1);
+  fixture_api(&f, 0, 300, stray, "cudaEventSynchronize", 2);
+  fixture_api(&f, 0, 300, stray, "cudaDeviceSynchronize", 3);
+  fixture_build(&f);
+  struct nai_table *sync = fixture_analyze(&f, "sync", 0);
+  int64_t both = row_where(sync, "api_name", "cudaEventSynchronize"), unknown = row_where(sync, "api_name", "cudaDeviceSynchronize");
+  assert_true(cell_real(sync, both, "gpu_busy_pct") == 50);
+  assert_int_equal(cell_int(sync, both, "gpu_idle_ms"), 50);
+  assert_true(isnan(cell_real(sync, unknown, "gpu_busy_pct")));
+  assert_int_equal(cell_int(sync, unknown, "gpu_idle_ms"), NAI_NULL_I64);
+  nai_table_free(sync);
+  fixture_free(&f);
+}
+
 static void test_launch_storm(void **state) {
   (void)state;
   enum { N = 300, MS10 = 10000000 };
@@ -354,7 +376,7 @@ static void test_many_processes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random),       cmocka_unit_test(test_long_wait), cmocka_unit_test(test_many_names),
-      cmocka_unit_test(test_top_range),    cmocka_unit_test(test_launch_storm), cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_top_range), cmocka_unit_test(test_unknown_process),    cmocka_unit_test(test_launch_storm), cmocka_unit_test(test_memory),
       cmocka_unit_test(test_every_analysis), cmocka_unit_test(test_many_processes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
