@@ -1,0 +1,16 @@
+/* Time and kernels by phase of a phase map. Internal to src/analyses. */
+#ifndef NAI_ANALYSES_PHASES_H
+#define NAI_ANALYSES_PHASES_H
+
+#include "derive/model.h"
+
+struct nai_phase_sum {
+  int64_t wall_ns, gpu_ns, kernels; /* of threads with a range of the phase; durations of the kernels they launched in it */
+};
+
+/* Adds to sums[phase]. At any time a thread is in the phase of the range begun last among its open ones, of either kind, whose
+ * name has a phase: name_phase[name of nvtx_events], -1 for none. A kernel is in the phase in which its API call started. */
+NAI_MUST_CHECK int nai_phase_sums(struct nai_phase_sum *sums, const struct nai_model *model, const int *name_phase,
+                                  struct nai_err *err);
+
+#endif

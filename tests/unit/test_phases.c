@@ -1,0 +1,108 @@
+/* Phases against their definition, applied to every nanosecond. */
+#include "model_fixture.h"
+
+#include "analyses/phases.h"
+
+enum { END = 400, PHASES = 3 };
+static const char *const names[] = {"a", "b", "c", "plain", "other"}; /* the first three have a phase */
+enum { NAMES = sizeof names / sizeof *names };
+
+struct range {
+  int64_t start, end;
+  int32_t thread;
+  int name;
+};
+
+/* Whether range b is inside a where both are open: begun later, or listed later of those begun together. */
+static bool is_inner(const struct range *a, const struct range *b) {
+  if (a->start != b->start)
+    return b->start > a->start;
+  return a->end != b->end ? b->end < a->end : b->name > a->name; /* equal names are the same phase */
+}
+
+static int phase_at(const struct range *ranges, int n, int32_t thread, int64_t t) {
+  const struct range *inner = NULL;
+  for (int i = 0; i < n; i++)
+    if (ranges[i].thread == thread && ranges[i].start <= t && t < ranges[i].end && ranges[i].name < PHASES &&
+        (!inner || is_inner(inner, &ranges[i])))
+      inner = &ranges[i];
+  return inner ? inner->name : -1;
+}
+
+static void check_round(uint64_t seed) {
+  enum { RANGES = 30, CALLS = 40, THREADS = 3 };
+  struct fixture f;
+  struct range ranges[RANGES];
+  struct nai_phase_sum expected[PHASES] = {0}, sums[PHASES] = {0};
+  fixture_init(&f);
+  f.seed = seed;
+  fixture_gpu(&f, 0);
+  int32_t process = fixture_process(&f, 10);
+  for (int t = 0; t < THREADS; t++)
+    fixture_thread(&f, process, 10 + t);
+  for (int i = 0; i < RANGES; i++) {
+    int64_t start = fixture_random(&f, END / 2), length = fixture_random(&f, fixture_random(&f, 3) ? 20 : END / 2);
+    ranges[i] = (struct range){start, start + length, (int32_t)fixture_random(&f, THREADS), (int)fixture_random(&f, NAMES)};
+    fixture_nvtx(&f, start, start + length, ranges[i].thread, names[ranges[i].name],
+                 fixture_random(&f, 2) ? NAI_NVTX_PUSH_POP : NAI_NVTX_START_END);
+  }
+  for (int i = 0; i < CALLS; i++) {
+    int64_t start = fixture_random(&f, END), length = 1 + fixture_random(&f, 9);
+    int32_t thread = (int32_t)fixture_random(&f, THREADS);
+    int phase = phase_at(ranges, RANGES, thread, start);
+    fixture_api(&f, start, start + 1, thread, "cudaLaunchKernel", i + 1);
+    fixture_kernel(&f, start + 5, start + 5 + length, "k", 0, process, 7, i + 1);
+    if (phase >= 0) {
+      expected[phase].gpu_ns += length;
+      expected[phase].kernels++;
+    }
+  }
+  for (int32_t thread = 0; thread < THREADS; thread++)
+    for (int64_t t = 0; t < END; t++) {
+      int phase = phase_at(ranges, RANGES, thread, t);
+      if (phase >= 0)
+        expected[phase].wall_ns++;
+    }
+  fixture_build(&f);
+  int name_phase[NAMES];
+  const struct nai_strings *strings = &f.m.nvtx_table->strings;
+  for (uint32_t i = 0; i < strings->count; i++)
+    name_phase[i] = strchr("abc", *nai_strings_get(strings, i)) ? *nai_strings_get(strings, i) - 'a' : -1;
+  ok(nai_phase_sums(sums, &f.m, name_phase, err));
+  for (int p = 0; p < PHASES; p++) {
+    assert_int_equal(sums[p].wall_ns, expected[p].wall_ns);
+    assert_int_equal(sums[p].gpu_ns, expected[p].gpu_ns);
+    assert_int_equal(sums[p].kernels, expected[p].kernels);
+  }
+  fixture_free(&f);
+}
+
+static void test_random(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 300; seed++)
+    check_round(seed);
+}
+
+/* A phase given with nvtx.start_range keeps its kernels when they are launched inside ranges that have none. */
+static void test_start_end_around_operators(void **state) {
+  (void)state;
+  struct fixture f;
+  fixture_init(&f);
+  fixture_gpu(&f, 0);
+  int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 10);
+  fixture_nvtx(&f, 0, 100, thread, "a", NAI_NVTX_START_END);
+  fixture_nvtx(&f, 10, 50, thread, "plain", NAI_NVTX_PUSH_POP);
+  fixture_api(&f, 20, 21, thread, "cudaLaunchKernel", 1);
+  fixture_kernel(&f, 30, 37, "k", 0, process, 7, 1);
+  fixture_build(&f);
+  struct nai_phase_sum sum = {0};
+  const int name_phase[] = {0, -1}; /* in order of first appearance */
+  ok(nai_phase_sums(&sum, &f.m, name_phase, err));
+  assert_true(sum.wall_ns == 100 && sum.gpu_ns == 7 && sum.kernels == 1);
+  fixture_free(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_start_end_around_operators)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
