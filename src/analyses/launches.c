@@ -234,7 +234,7 @@ static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_
   } else if (!rc) { /* the GPUs' kernels, merged */
     struct nai_row_order by = {m->kernels.start, m->kernels.end, NULL, NULL};
     uint32_t everything[] = {0, by_start.first[m->gpu_count]};
-    rc = nai_rows_sort(by_start.order, everything[1], &by, err);
+    rc = nai_rows_sort(by_start.order, everything[1], &by, m->scratch_dir, err);
     if (!rc)
       rc = measure(all, m, NULL, &(struct nai_groups){by_start.order, everything, 1}, err);
   }

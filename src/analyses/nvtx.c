@@ -235,12 +235,6 @@ static int put_processes(struct nai_table *by_pid, struct nai_table *coverage, s
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
-/* Ranges by the phase of the range or of those around it. */
-struct phase_ranges {
-  int64_t count;
-  uint32_t longest;
-};
-
 /* First to last moment of the thread's NVTX ranges and API calls, 0 for threads without ranges. */
 static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
   const struct nai_groups *r = &m->nvtx_by_thread, *c = &m->api_by_thread;
@@ -258,71 +252,56 @@ static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
   return last - first;
 }
 
-/* ranges[phase]; [count]: unmapped. */
-static void count_ranges(struct phase_ranges *ranges, int count, int *node_phase, const int *name_phase, const struct nai_model *m) {
-  for (int p = 0; p <= count; p++)
-    ranges[p].longest = NAI_NO_ROW;
-  for (uint32_t i = 0; i < m->node_count; i++) {
-    const struct nai_nvtx_node *node = &m->nodes[i];
-    int phase = name_phase[node->name]; /* -1: that of the range around it */
-    if (phase < 0)
-      phase = node->parent == NAI_NO_ROW ? count : node_phase[node->parent];
-    node_phase[i] = phase;
-    ranges[phase].count += node->count;
-    if (phase < count && is_longer(m, node->longest, ranges[phase].longest))
-      ranges[phase].longest = node->longest;
-  }
-}
-
 static void put_phase(struct nai_table *table, const struct nai_model *m, const char *phase, const struct nai_phase_sum *sum,
-                      const struct phase_ranges *ranges, int64_t all_wall_ns, int64_t all_gpu_ns) {
+                      int64_t all_wall_ns, int64_t all_gpu_ns) {
   int64_t row = nai_table_add_row(table);
   nai_set_str(table, row, P_PHASE, phase);
   nai_set_i64(table, row, P_WALL, sum->wall_ns);
   nai_set_f64(table, row, P_WALL_PCT, nai_percent((double)sum->wall_ns, (double)all_wall_ns));
   nai_set_i64(table, row, P_GPU, sum->gpu_ns);
   nai_set_f64(table, row, P_GPU_PCT, nai_percent((double)sum->gpu_ns, (double)all_gpu_ns));
-  nai_set_i64(table, row, P_RANGES, ranges->count);
+  nai_set_i64(table, row, P_RANGES, sum->ranges);
   nai_set_i64(table, row, P_KERNELS, sum->kernels);
-  put_place(table, row, m, ranges->longest, P_START, P_PID);
+  put_place(table, row, m, sum->longest, P_START, P_PID);
+}
+
+/* One row per phase, and one of what they leave. */
+static void put_phase_rows(struct nai_table *table, const struct work *w, const struct nai_phase_sum *sums, int count) {
+  const struct nai_model *m = w->m;
+  int64_t wall_ns = 0;
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    wall_ns += thread_time(m, t);
+  struct nai_phase_sum unmapped = {wall_ns, w->all.kernel_ns, m->kernels.n, m->nvtx_by_thread.first[m->thread_count], NAI_NO_ROW};
+  for (int p = 0; p < count; p++) {
+    put_phase(table, m, nai_phase_map_phase(m->phases, p), &sums[p], wall_ns, w->all.kernel_ns);
+    unmapped.wall_ns -= sums[p].wall_ns;
+    unmapped.gpu_ns -= sums[p].gpu_ns;
+    unmapped.kernels -= sums[p].kernels;
+    unmapped.ranges -= sums[p].ranges;
+  }
+  put_phase(table, m, "unmapped", &unmapped, wall_ns, w->all.kernel_ns);
 }
 
 static int put_phases(struct nai_table *table, const struct work *w, struct nai_err *err) {
   const struct nai_model *m = w->m;
   uint32_t names = m->nvtx_table->strings.count;
   int count = nai_phase_map_count(m->phases);
-  struct nai_phase_sum *sums = calloc((size_t)count + 1, sizeof *sums); /* [count]: unmapped */
-  struct phase_ranges *ranges = calloc((size_t)count + 1, sizeof *ranges);
+  struct nai_phase_sum *sums = calloc((size_t)count + 1, sizeof *sums);
   int *name_phase = malloc(((size_t)names + 1) * sizeof *name_phase);
-  int *node_phase = malloc(((size_t)m->node_count + 1) * sizeof *node_phase);
-  int rc = sums && ranges && name_phase && node_phase ? NAI_OK : nai_err_nomem(err);
+  int rc = sums && name_phase ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < names; i++)
     name_phase[i] = nai_phase_map_match(m->phases, nai_strings_get(&m->nvtx_table->strings, i));
   if (!rc)
     rc = nai_phase_map_check(m->phases, err);
   if (!rc)
-    rc = nai_phase_sums(sums, m, name_phase, err);
+    rc = nai_phase_sums(sums, count, m, name_phase, err);
   if (!rc) {
-    int64_t wall_ns = 0;
-    for (uint32_t t = 0; t < m->thread_count; t++)
-      wall_ns += thread_time(m, t);
-    sums[count] = (struct nai_phase_sum){wall_ns, w->all.kernel_ns, m->kernels.n};
-    for (int p = 0; p < count; p++) {
-      sums[count].wall_ns -= sums[p].wall_ns;
-      sums[count].gpu_ns -= sums[p].gpu_ns;
-      sums[count].kernels -= sums[p].kernels;
-    }
-    count_ranges(ranges, count, node_phase, name_phase, m);
-    for (int p = 0; p <= count; p++)
-      put_phase(table, m, p < count ? nai_phase_map_phase(m->phases, p) : "unmapped", &sums[p], &ranges[p], wall_ns,
-                w->all.kernel_ns);
     static const struct nai_sort_by order[] = {{P_GPU, true}, {P_WALL, true}, {P_PHASE, false}};
+    put_phase_rows(table, w, sums, count);
     rc = nai_table_sort(table, order, 3, err);
   }
   free(sums);
-  free(ranges);
   free(name_phase);
-  free(node_phase);
   return rc;
 }
 

@@ -31,6 +31,24 @@ static int advance(struct sweep *x, int64_t t) {
   return x->depth ? phase_of(x, x->open[x->depth - 1]) : -1;
 }
 
+static void count_range(struct nai_phase_sum *sum, const struct nai_nvtx_view *v, uint32_t range) {
+  int64_t length = v->end[range] - v->start[range];
+  int64_t longest = sum->longest == NAI_NO_ROW ? -1 : v->end[sum->longest] - v->start[sum->longest];
+  if (length > longest || (length == longest && v->start[range] < v->start[sum->longest]))
+    sum->longest = range;
+  sum->ranges++;
+}
+
+/* A range begins. */
+static void enter(struct sweep *x, uint32_t range) {
+  const struct nai_nvtx_view *v = &x->m->nvtx;
+  int around = advance(x, v->start[range]), own = phase_of(x, range), phase = own < 0 ? around : own;
+  if (phase >= 0)
+    count_range(&x->sums[phase], v, range);
+  if (own >= 0 && v->start[range] < v->end[range])
+    x->open[x->depth++] = range;
+}
+
 static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const struct nai_model *m, const int *name_phase,
                         uint32_t thread, struct nai_err *err) {
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
@@ -42,13 +60,8 @@ static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const st
   for (uint32_t c = calls->first[thread]; c <= calls->first[thread + 1]; c++) {
     bool last = c == calls->first[thread + 1];
     int64_t t = last ? INT64_MAX : m->apis.start[calls->order[c]];
-    for (; r < r_end && m->nvtx.start[ranges->order[r]] <= t; r++) { /* a call that starts with a range lies in it */
-      uint32_t range = ranges->order[r];
-      if (phase_of(&x, range) < 0 || m->nvtx.start[range] == m->nvtx.end[range])
-        continue;
-      advance(&x, m->nvtx.start[range]);
-      x.open[x.depth++] = range;
-    }
+    for (; r < r_end && m->nvtx.start[ranges->order[r]] <= t; r++) /* a call that starts with a range lies in it */
+      enter(&x, ranges->order[r]);
     int phase = advance(&x, t);
     if (!last)
       phase_of_call[calls->order[c]] = phase;
@@ -57,9 +70,11 @@ static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const st
   return NAI_OK;
 }
 
-int nai_phase_sums(struct nai_phase_sum *sums, const struct nai_model *m, const int *name_phase, struct nai_err *err) {
+int nai_phase_sums(struct nai_phase_sum *sums, int phases, const struct nai_model *m, const int *name_phase, struct nai_err *err) {
   int *phase_of_call = malloc(((size_t)m->apis.n + 1) * sizeof *phase_of_call);
   int rc = phase_of_call ? NAI_OK : nai_err_nomem(err);
+  for (int p = 0; p < phases; p++)
+    sums[p] = (struct nai_phase_sum){.longest = NAI_NO_ROW};
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     rc = sweep_thread(phase_of_call, sums, m, name_phase, t, err);
   for (uint32_t k = 0; !rc && k < m->kernels.n; k++) {

@@ -158,7 +158,8 @@ static const char *top_range(struct context *x, const struct call *calls, uint32
 static void put_group(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process) {
   const struct nai_model *m = x->m;
   int s = by_process ? 1 : 0; /* where api_name is */
-  int64_t busy = 0, known = 0, total = 0, windows = 0; /* known: of calls whose process, and so whose GPUs, are known */
+  int64_t busy = 0, total = 0, windows = 0;
+  int64_t known = 0, known_calls = 0; /* of calls whose process, and so whose GPUs, are known */
   uint32_t longest = calls[0].api;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t api = calls[i].api;
@@ -168,7 +169,10 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
     if (length > most || (length == most && m->apis.start[api] < m->apis.start[longest]))
       longest = api;
     busy += calls[i].busy_ns;
-    known += calls[i].process >= 0 ? length : 0;
+    if (calls[i].process >= 0) {
+      known += length;
+      known_calls++;
+    }
     if (!x->thread_seen[calls[i].thread])
       windows += x->windows[calls[i].thread];
     x->thread_seen[calls[i].thread] = 1;
@@ -188,7 +192,7 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   /* In sync_by_pid the pid comes first, so the columns after it are in the same places in both tables. */
   nai_set_i64(table, row, by_process ? 0 : PID, nai_get_i64(m->threads, m->apis.thread[longest], TH_PID));
   nai_set_i64(table, row, TID, nai_get_i64(m->threads, m->apis.thread[longest], TH_TID));
-  if (!known && total)
+  if (!known_calls)
     return;
   nai_set_f64(table, row, s + GPU_BUSY, nai_percent((double)busy, (double)known));
   nai_set_i64(table, row, GPU_IDLE, known - busy);

@@ -16,22 +16,20 @@ static void insertion_sort(struct nai_key *a, size_t n) {
   }
 }
 
-int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err) {
-  uint64_t differing = 0;
+/* Whether nothing is left to do; short lists are sorted at once. *differing: bits in which not all keys agree. */
+static bool is_settled(uint64_t *differing, struct nai_key *keys, size_t count) {
   bool sorted = true;
+  *differing = 0;
   for (size_t i = 1; i < count; i++) {
-    differing |= keys[i].key ^ keys[0].key;
+    *differing |= keys[i].key ^ keys[0].key;
     sorted &= keys[i - 1].key <= keys[i].key;
   }
-  if (sorted)
-    return NAI_OK;
-  if (count <= INSERTION_LIMIT) {
+  if (!sorted && count <= INSERTION_LIMIT)
     insertion_sort(keys, count);
-    return NAI_OK;
-  }
-  struct nai_key *scratch = malloc(count * sizeof *scratch);
-  if (!scratch)
-    return nai_err_nomem(err);
+  return sorted || count <= INSERTION_LIMIT;
+}
+
+static void radix_sort(struct nai_key *keys, struct nai_key *scratch, size_t count, uint64_t differing) {
   struct nai_key *from = keys, *to = scratch;
   for (int shift = 0; shift < 64; shift += 8) {
     if (!(differing >> shift & 0xff))
@@ -52,6 +50,22 @@ int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err) {
   }
   if (from != keys)
     memcpy(keys, from, count * sizeof *keys);
+}
+
+void nai_sort_keys_in(struct nai_key *keys, struct nai_key *scratch, size_t count) {
+  uint64_t differing;
+  if (!is_settled(&differing, keys, count))
+    radix_sort(keys, scratch, count, differing);
+}
+
+int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err) {
+  uint64_t differing;
+  if (is_settled(&differing, keys, count))
+    return NAI_OK;
+  struct nai_key *scratch = malloc(count * sizeof *scratch);
+  if (!scratch)
+    return nai_err_nomem(err);
+  radix_sort(keys, scratch, count, differing);
   free(scratch);
   return NAI_OK;
 }

@@ -99,7 +99,7 @@ static int fill_run(struct run *run, const struct nai_groups *rows, uint32_t ind
                             : type == NAI_OP_GRAPH ? (struct nai_row_order){m->graphs.start, m->graphs.end, NULL, NULL}
                                                    : (struct nai_row_order){m->memops.start, m->memops.end, NULL, NULL};
   uint32_t *order = rows->order + rows->first[index], n = rows->first[index + 1] - rows->first[index];
-  int rc = nai_rows_sort(order, n, &by, err);
+  int rc = nai_rows_sort(order, n, &by, m->scratch_dir, err);
   for (uint32_t i = 0; !rc && i < n; i++) {
     struct nai_op op = {by.start[order[i]], by.end[order[i]], order[i], (uint8_t)type, false};
     if (type == NAI_OP_KERNEL)
@@ -127,7 +127,9 @@ static int merge_ops(struct nai_gpu *gpu, uint32_t index, const struct nai_gpu_r
                      struct nai_err *err) {
   uint32_t kernels = rows->kernels.first[index + 1] - rows->kernels.first[index];
   uint32_t memops = rows->memops.first[index + 1] - rows->memops.first[index];
-  uint32_t others = memops + rows->graphs.first[index + 1] - rows->graphs.first[index];
+  uint32_t graphs = rows->graphs.first[index + 1] - rows->graphs.first[index], others = memops + graphs;
+  if ((uint64_t)kernels + memops + graphs >= NAI_NO_ROW)
+    return nai_err_set(err, NAI_ELIMIT, "more than 4,294,967,294 operations on one GPU");
   struct nai_op *scratch = malloc(((size_t)others + 1) * sizeof *scratch);
   gpu->ops = malloc(((size_t)kernels + others + 1) * sizeof *gpu->ops);
   int rc = scratch && gpu->ops ? NAI_OK : nai_err_nomem(err);

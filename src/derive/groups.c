@@ -86,38 +86,35 @@ static void merge_runs(uint32_t *rows, uint32_t *scratch, uint32_t *begin, uint3
     memcpy(rows, from, (size_t)n * sizeof *rows);
 }
 
-static int radix_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *o, struct nai_err *err) {
-  struct nai_key *keys = malloc((size_t)n * sizeof *keys);
-  if (!keys)
-    return nai_err_nomem(err);
+static void sort_by_keys(uint32_t *rows, struct nai_key *keys, uint32_t n, const struct nai_row_order *o) {
   for (uint32_t i = 0; i < n; i++)
     keys[i] = (struct nai_key){nai_key_from_i64(o->start[rows[i]]), rows[i]};
-  int rc = nai_sort_keys(keys, n, err);
-  for (uint32_t i = 0; !rc && i < n; i++)
+  nai_sort_keys_in(keys, keys + n, n);
+  for (uint32_t i = 0; i < n; i++)
     rows[i] = keys[i].value;
-  free(keys);
-  for (uint32_t i = 0, j; !rc && i < n; i = j) { /* runs of equal starts */
+  for (uint32_t i = 0, j; i < n; i = j) { /* runs of equal starts */
     for (j = i + 1; j < n && o->start[rows[j]] == o->start[rows[i]]; j++)
       ;
     if (j - i > 1)
       qsort_r(rows + i, j - i, sizeof *rows, compare, (void *)o);
   }
-  return rc;
 }
 
-int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *o, struct nai_err *err) {
+int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *o, const char *scratch_dir, struct nai_err *err) {
   /* A table that holds one process, GPU or thread after the other is a few ascending runs. */
   enum { MOST_RUNS = 64 };
   uint32_t begin[MOST_RUNS + 1], runs = find_runs(begin, MOST_RUNS, rows, n, o);
-  if (runs == 1 || n == 0)
+  void *scratch;
+  if (runs == 1 || n == 0 || (!runs && insert_stragglers(rows, n, o)))
     return NAI_OK;
-  if (!runs)
-    return insert_stragglers(rows, n, o) ? NAI_OK : radix_sort(rows, n, o, err);
-  uint32_t *scratch = malloc((size_t)n * sizeof *scratch);
-  if (!scratch)
-    return nai_err_nomem(err);
-  merge_runs(rows, scratch, begin, runs, o);
-  free(scratch);
+  int rc = nai_big_new(&scratch, scratch_dir, (size_t)n * (runs ? sizeof *rows : 2 * sizeof(struct nai_key)), err);
+  if (rc)
+    return rc;
+  if (runs)
+    merge_runs(rows, scratch, begin, runs, o);
+  else
+    sort_by_keys(rows, scratch, n, o);
+  nai_big_free(scratch);
   return NAI_OK;
 }
 
@@ -152,6 +149,6 @@ int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, u
                      const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err) {
   int rc = nai_groups_collect(out, n, group, groups, scratch_dir, err);
   for (uint32_t g = 0; !rc && g < groups; g++)
-    rc = nai_rows_sort(out->order + out->first[g], out->first[g + 1] - out->first[g], by, err);
+    rc = nai_rows_sort(out->order + out->first[g], out->first[g + 1] - out->first[g], by, scratch_dir, err);
   return rc;
 }

@@ -183,7 +183,8 @@ struct nai_row_order {
   const uint32_t *name; /* NULL for none */
   const struct nai_strings *names;
 };
-NAI_MUST_CHECK int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, struct nai_err *err);
+NAI_MUST_CHECK int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, const char *scratch_dir,
+                                 struct nai_err *err);
 /* nai_groups_collect, then each group sorted. */
 NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups,
                                     const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err);

@@ -45,6 +45,19 @@ static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct
   return p->block->rows == p->block->capacity ? flush(p, err) : NAI_OK;
 }
 
+/* Frees what a part needs only while it is read. */
+static void end_reading(struct nai_part *p) {
+  nai_table_free(p->block);
+  p->block = NULL;
+  nai_lookup_close(p->lookup);
+  p->lookup = NULL;
+  nai_strings_free(&p->raw);
+  nai_keyset_free(&p->name_ids);
+  free(p->raw_names);
+  free(p->id_names);
+  p->raw_names = p->id_names = NULL;
+}
+
 static int read_part(void *ctx, int task, struct nai_err *err) {
   struct extraction *x = ctx;
   struct nai_part *p = &x->parts[task];
@@ -55,10 +68,7 @@ static int read_part(void *ctx, int task, struct nai_err *err) {
     rc = nai_scan_run(p->scan, p->scan_part, on_row, p, err);
   if (!rc)
     rc = flush(p, err);
-  nai_table_free(p->block);
-  p->block = NULL;
-  nai_lookup_close(p->lookup);
-  p->lookup = NULL;
+  end_reading(p);
   if (!rc || rc == NAI_EIO) /* what cannot be written says so itself */
     return rc;
   return nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
@@ -295,15 +305,10 @@ static int map_table(void *ctx, int task, struct nai_err *err) {
 static void free_extraction(struct extraction *x) {
   for (int i = 0; i < x->part_count && x->parts; i++) {
     struct nai_part *p = &x->parts[i];
-    nai_lookup_close(p->lookup);
     nai_strings_free(&p->names);
-    nai_strings_free(&p->raw);
     nai_strings_free(&p->configs);
-    nai_keyset_free(&p->name_ids);
     nai_keyset_free(&p->threads);
     nai_keyset_free(&p->devices);
-    free(p->raw_names);
-    free(p->id_names);
   }
   free(x->parts);
   for (int i = 0; i < x->scan_count; i++)

@@ -141,7 +141,7 @@ static int resolve_hosts(struct nai_identity *identity, const int64_t *processes
 
 /* --- GPUs ------------------------------------------------------------------------------------------------------- */
 
-enum { MAX_GPUS = 4096 }; /* later stages look through all work once per GPU */
+enum { MAX_GPUS = 4096 }; /* more cannot be right, and every GPU has a section of its own in the reports */
 
 /* A (process, CUDA ordinal) pair on its way to a GPU number. */
 struct pair {

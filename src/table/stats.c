@@ -89,7 +89,7 @@ static inline uint32_t bucket_of(int64_t v) {
 
 struct group {
   struct sums sums;
-  int64_t *values;    /* while few: all; after the buckets are known: those of the wanted ones */
+  int64_t *values;    /* while few: all, once they are two; after the buckets are known: those of the wanted ones */
   uint32_t kept, room;
   uint32_t *buckets;  /* counts of BUCKETS buckets, NULL while few */
   uint8_t *wanted;    /* per bucket */
@@ -114,14 +114,18 @@ static int keep(struct group *g, int64_t value, struct nai_err *err) {
       g->buckets[bucket_of(value)]++;
     return rc;
   }
+  if (g->sums.count == 1) /* many names occur once: that value is in the sums */
+    return NAI_OK;
   if (g->kept == g->room) {
-    uint32_t room = g->room ? g->room * 2 : 8;
+    uint32_t room = g->room ? g->room * 2 : 4;
     int64_t *values = realloc(g->values, room * sizeof *values);
     if (!values)
       return nai_err_nomem(err);
     g->values = values;
     g->room = room;
   }
+  if (g->sums.count == 2)
+    g->values[g->kept++] = (int64_t)(g->sums.total - value);
   g->values[g->kept++] = value;
   return NAI_OK;
 }
@@ -205,7 +209,10 @@ static int64_t value_at(struct group *g, size_t rank) {
 static struct nai_stats finish(struct group *g) {
   struct nai_stats s = summarise(&g->sums);
   double at[QUANTILES];
-  if (!g->buckets) {
+  if (s.min == s.max) {
+    for (int q = 0; q < QUANTILES; q++)
+      at[q] = s.count ? (double)s.min : NAN;
+  } else if (!g->buckets) {
     nai_quantiles_i64(at, g->values, g->kept, quantiles, QUANTILES);
   } else {
     for (int q = 0; q < QUANTILES; q++) {
@@ -223,7 +230,7 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
   int rc = all ? for_each_block(all, values, count_block, err) : nai_err_nomem(err);
   bool again = false;
   for (uint32_t g = 0; !rc && g < groups; g++) {
-    if (!all[g].buckets)
+    if (!all[g].buckets || all[g].sums.min == all[g].sums.max)
       continue;
     rc = want_buckets(&all[g], err);
     again = true;

@@ -16,7 +16,7 @@ struct nai_stats {
 struct nai_stats nai_stats_of(int64_t *values, uint32_t count);
 
 /* Rows with a group and a value each. `block` tells those of rows first .. first + count - 1 and must say the same when asked
- * again: statistics of many rows are made in two passes and never hold all values at once. */
+ * again: statistics of many rows are made in two passes, and of large groups only the values near the quantiles are held. */
 struct nai_values {
   uint32_t rows;
   void (*block)(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value);

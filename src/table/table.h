@@ -24,7 +24,7 @@ struct nai_table {
 /* An empty table in memory that grows as rows are added. The schema is borrowed. */
 NAI_MUST_CHECK int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
 /* A table of up to `capacity` rows in the new file `path` (docs/table-format.md), all cells zero bytes. Cells are written in
- * blocks, which is faster than through fresh pages of a mapping; nai_table_map then gives access to the columns, and once
+ * blocks, which spares the zeroing and reading ahead of fresh pages in a mapping; nai_table_map then gives access to the columns, and once
  * `rows` is set nai_table_seal completes the file. */
 NAI_MUST_CHECK int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t capacity,
                                     const char *path, struct nai_err *err);

@@ -9,7 +9,8 @@ static XXH64_hash_t no_hash(const void *data, size_t len) {
 }
 #undef XXH3_64bits
 #define XXH3_64bits no_hash
-#include "table/file.c"
+#include "table/file_read.c"
+#include "table/file_write.c"
 
 #include <stdio.h>
 
@@ -67,9 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   } else {
     nai_buf_put(&file, data, size);
   }
-  if (file.len >= sizeof(struct header)) { /* the length is a checksum of a kind, too */
+  if (file.len >= sizeof(struct nai_table_header)) { /* the length is a checksum of a kind, too */
     uint64_t bytes = file.len;
-    memcpy(file.data + offsetof(struct header, file_bytes), &bytes, sizeof bytes);
+    memcpy(file.data + offsetof(struct nai_table_header, file_bytes), &bytes, sizeof bytes);
   }
   if (nai_fs_write(path, nai_buf_str(&file), file.len, &err) == 0 && nai_table_open(&table, path, NULL, &err) == 0) {
     read_all(table);

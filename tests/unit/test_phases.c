@@ -29,11 +29,24 @@ static int phase_at(const struct range *ranges, int n, int32_t thread, int64_t t
   return inner ? inner->name : -1;
 }
 
+/* Phase of a range: its own, or that in which it starts. */
+static int phase_of(const struct range *ranges, int n, const struct range *range) {
+  const struct range *inner = NULL;
+  if (range->name < PHASES)
+    return range->name;
+  for (int i = 0; i < n; i++) /* those begun before it, as they are listed */
+    if (ranges[i].thread == range->thread && ranges[i].start <= range->start && range->start < ranges[i].end &&
+        ranges[i].name < PHASES && is_inner(&ranges[i], range) && (!inner || is_inner(inner, &ranges[i])))
+      inner = &ranges[i];
+  return inner ? inner->name : -1;
+}
+
 static void check_round(uint64_t seed) {
   enum { RANGES = 30, CALLS = 40, THREADS = 3 };
   struct fixture f;
   struct range ranges[RANGES];
-  struct nai_phase_sum expected[PHASES] = {0}, sums[PHASES] = {0};
+  struct nai_phase_sum expected[PHASES] = {0}, sums[PHASES];
+  int64_t longest[PHASES] = {-1, -1, -1};
   fixture_init(&f);
   f.seed = seed;
   fixture_gpu(&f, 0);
@@ -63,16 +76,27 @@ static void check_round(uint64_t seed) {
       if (phase >= 0)
         expected[phase].wall_ns++;
     }
+  for (int i = 0; i < RANGES; i++) {
+    int phase = phase_of(ranges, RANGES, &ranges[i]);
+    int64_t length = ranges[i].end - ranges[i].start;
+    if (phase < 0)
+      continue;
+    expected[phase].ranges++;
+    longest[phase] = length > longest[phase] ? length : longest[phase];
+  }
   fixture_build(&f);
   int name_phase[NAMES];
   const struct nai_strings *strings = &f.m.nvtx_table->strings;
   for (uint32_t i = 0; i < strings->count; i++)
     name_phase[i] = strchr("abc", *nai_strings_get(strings, i)) ? *nai_strings_get(strings, i) - 'a' : -1;
-  ok(nai_phase_sums(sums, &f.m, name_phase, err));
+  ok(nai_phase_sums(sums, PHASES, &f.m, name_phase, err));
   for (int p = 0; p < PHASES; p++) {
     assert_int_equal(sums[p].wall_ns, expected[p].wall_ns);
     assert_int_equal(sums[p].gpu_ns, expected[p].gpu_ns);
     assert_int_equal(sums[p].kernels, expected[p].kernels);
+    assert_int_equal(sums[p].ranges, expected[p].ranges);
+    uint32_t row = sums[p].longest;
+    assert_int_equal(row == NAI_NO_ROW ? -1 : f.m.nvtx.end[row] - f.m.nvtx.start[row], longest[p]);
   }
   fixture_free(&f);
 }
@@ -95,10 +119,10 @@ static void test_start_end_around_operators(void **state) {
   fixture_api(&f, 20, 21, thread, "cudaLaunchKernel", 1);
   fixture_kernel(&f, 30, 37, "k", 0, process, 7, 1);
   fixture_build(&f);
-  struct nai_phase_sum sum = {0};
+  struct nai_phase_sum sum;
   const int name_phase[] = {0, -1}; /* in order of first appearance */
-  ok(nai_phase_sums(&sum, &f.m, name_phase, err));
-  assert_true(sum.wall_ns == 100 && sum.gpu_ns == 7 && sum.kernels == 1);
+  ok(nai_phase_sums(&sum, 1, &f.m, name_phase, err));
+  assert_true(sum.wall_ns == 100 && sum.gpu_ns == 7 && sum.kernels == 1 && sum.ranges == 2);
   fixture_free(&f);
 }
 
