@@ -55,7 +55,7 @@ static void print_json(struct nai_buf *out, const struct nai_ingest *in) {
   nai_json_put_text(&json, "schema_version", "1.0");
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
     nai_json_key(&json, in->tables[tables[i]]->schema->name);
-    nai_json_table(&json, in->tables[tables[i]]);
+    nai_json_table(&json, in->tables[tables[i]], INT64_MAX);
   }
   nai_json_end(&json);
   nai_json_finish(&json);

@@ -39,7 +39,7 @@ static int run(struct nai_args *args, struct nai_err *err) {
     if (args->json) {
       struct nai_json json;
       nai_json_init(&json, &text, false);
-      nai_json_table(&json, table);
+      nai_json_table(&json, table, INT64_MAX);
       nai_json_finish(&json);
       nai_buf_putc(&text, '\n');
     } else {

@@ -153,6 +153,9 @@ static void put_caveats(struct nai_json *json, const struct nai_report *report) 
   nai_json_end(json);
 }
 
+/* Rows of a table in the page, which has to stay one that browsers open. */
+enum { PAGE_ROWS = 10000 };
+
 void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_script) {
   struct nai_json json;
   nai_json_init(&json, out, for_script);
@@ -175,7 +178,7 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
     if (strcmp(name, "findings") == 0 || strcmp(name, "evidence") == 0)
       continue; /* above, in full */
     nai_json_key(&json, name);
-    nai_json_table(&json, report->tables[i]);
+    nai_json_table(&json, report->tables[i], for_script ? PAGE_ROWS : INT64_MAX);
   }
   nai_json_end(&json);
   nai_json_end(&json);

@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import sqlite3
 import unittest
 from decimal import Decimal
 
@@ -11,7 +12,7 @@ except ImportError:
     jsonschema = None
 
 import support
-from support import SCENARIOS, SHARED, SOURCE, artifacts, read_csv, report, trace
+from support import SCENARIOS, SHARED, SOURCE, artifacts, fresh_dir, read_csv, report, trace
 
 # The columns that docs and scripts of others rely on come first, in this order.
 FIRST_COLUMNS = {
@@ -52,6 +53,23 @@ class Json(unittest.TestCase):
         for path in [trace(s) for s in SCENARIOS] + list((SHARED / "traces").glob("*.sqlite")):
             yield path.stem, artifacts(path)
         yield "phases", artifacts(trace("inference"), "--phase-map", "inference")
+
+    def test_page_has_the_first_rows_of_long_tables(self):
+        """Ranges named after requests, say: report.json and the CSV have all, the page what a browser can hold."""
+        names, most = 12000, 10000
+        path = fresh_dir() / "names.sqlite"
+        connection = sqlite3.connect(path)
+        connection.execute("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER)")
+        connection.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, 16777217)",
+                               ((1000 * i, 1000 * i + 10 + i % 500, f"request {i}") for i in range(names)))
+        connection.commit()
+        connection.close()
+        directory = artifacts(path)
+        whole = json.loads((directory / "report.json").read_text())["tables"]["nvtx_ranges"]
+        page = json.loads(html_block(directory, "nsys-ai-report"))["tables"]["nvtx_ranges"]
+        self.assertEqual((len(whole["rows"]), whole.get("row_count")), (names, None))
+        self.assertEqual((page["rows"], page["row_count"]), (whole["rows"][:most], names))
+        self.assertEqual(len(read_csv(directory, "nvtx_ranges")), names)
 
     @unittest.skipUnless(jsonschema, "no python3-jsonschema")
     def test_schema(self):

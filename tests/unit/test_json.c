@@ -121,7 +121,7 @@ static void test_table(void **state) {
   struct nai_buf out = {0};
   struct nai_json json;
   nai_json_init(&json, &out, true);
-  nai_json_table(&json, table);
+  nai_json_table(&json, table, 3);
   nai_json_finish(&json);
   assert_string_equal(
       out.data,
@@ -134,6 +134,14 @@ static void test_table(void **state) {
       "    [\"\\u003c/script\\u003e\", -1, -0.000001, null],\n    [null, null, null, null]\n  ]\n}");
   json_t *value = parse(&out);
   assert_int_equal(json_array_size(json_object_get(value, "rows")), 3);
+  json_decref(value);
+  nai_buf_clear(&out); /* the first rows, and how many there are */
+  nai_json_init(&json, &out, false);
+  nai_json_table(&json, table, 2);
+  nai_json_finish(&json);
+  value = parse(&out);
+  assert_int_equal(json_array_size(json_object_get(value, "rows")), 2);
+  assert_int_equal(json_integer_value(json_object_get(value, "row_count")), 3);
   json_decref(value);
   nai_buf_free(&out);
   nai_table_free(table);

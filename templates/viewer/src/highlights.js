@@ -1,9 +1,8 @@
 /** @import { App } from './app.js' */
-/** @import { Table } from './types.js' */
 import { categoryColor, nameColor } from './colors.js';
 import { h, name } from './dom.js';
-import { cell, percent } from './format.js';
-import { columnIndex } from './model.js';
+import { cell, integer, percent } from './format.js';
+import { columnIndex, rowCount } from './model.js';
 
 const ROWS = 8;
 
@@ -19,21 +18,23 @@ const RANKINGS = [
     title: 'Longest kernels',
     label: 'kernel_name',
     value: 'total_time_ms',
-    of: (app) => sum(app.model.table('kernels'), 'total_time_ms'),
+    of: kernelTime,
   },
   {
     table: 'nvtx_ranges',
     title: 'NVTX ranges by GPU time',
     label: 'range_name',
     value: 'attributed_kernel_time_ms',
-    of: (app) => sum(app.model.table('kernels'), 'total_time_ms'),
+    of: kernelTime,
   },
 ];
 
-/** @param {Table | null} table @param {string} column */
-function sum(table, column) {
-  const index = table ? columnIndex(table, column) : -1;
-  return table && index >= 0 ? table.rows.reduce((total, row) => total + (Number(row[index]) || 0), 0) : null;
+/** Summed durations of all kernels, ms. @param {App} app */
+function kernelTime(app) {
+  const table = app.model.table('launch_storm');
+  const [scope, time] = ['scope', 'kernel_time_ms'].map((column) => (table ? columnIndex(table, column) : -1));
+  const all = table?.rows.find((row) => row[scope] === 'all');
+  return all ? Number(all[time]) : null;
 }
 
 /** @param {App} app @param {Ranking} ranking */
@@ -56,8 +57,8 @@ function rankingCard(app, { table: key, title, label, value, of }) {
     h(
       'header',
       {},
-      h('h3', {}, title),
-      h('button', { type: 'button', class: 'link small', onclick: () => app.showTable(key) }, `all ${table.rows.length}`),
+      h('h3', {}, table.row_count ? `${title}, among the first ${integer(table.rows.length)}` : title),
+      h('button', { type: 'button', class: 'link small', onclick: () => app.showTable(key) }, `all ${integer(rowCount(table))}`),
     ),
     h(
       'ol',

@@ -269,6 +269,11 @@ export class Model {
   }
 }
 
+/** Rows of the table, of which the page may have only the first. @param {Table} table */
+export function rowCount(table) {
+  return table.row_count ?? table.rows.length;
+}
+
 /** Column position by name, -1 when the table lacks it. @param {Table} table @param {string} name */
 export function columnIndex(table, name) {
   return table.columns.findIndex((column) => column.name === name);

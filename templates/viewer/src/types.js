@@ -14,6 +14,7 @@
  * @property {string} [description]
  * @property {Column[]} columns
  * @property {Cell[][]} rows
+ * @property {number} [row_count]  rows of the table, where the page has only the first
  *
  * @typedef {object} Evidence
  * @property {string} text

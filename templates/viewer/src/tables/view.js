@@ -3,7 +3,7 @@
 import { CAUSE_COLORS, categoryColor } from '../colors.js';
 import { copyText, h, name, replace, textWidth } from '../dom.js';
 import { cell, counted, heading, integer, unitLabel } from '../format.js';
-import { columnIndex, placeColumns } from '../model.js';
+import { columnIndex, placeColumns, rowCount } from '../model.js';
 import { rowDetails } from './row-details.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';
 import { VirtualTable } from './virtual-table.js';
@@ -100,7 +100,7 @@ export class TablesView {
           'button',
           { type: 'button', 'data-table': key, onclick: () => this.open(key) },
           h('span', {}, app.report.tables[key].title),
-          h('span', { class: 'count' }, integer(app.report.tables[key].rows.length)),
+          h('span', { class: 'count' }, integer(rowCount(app.report.tables[key]))),
         ),
       ),
     );
@@ -184,7 +184,9 @@ export class TablesView {
     const table = this.table();
     if (!table) return;
     this.title.textContent = table.title;
-    this.description.textContent = table.description ?? '';
+    this.description.textContent = table.row_count
+      ? `${table.description ?? ''}. This page has the first ${integer(table.rows.length)} of ${counted(table.row_count, 'row')}; tables/${this.current}.csv has all.`
+      : (table.description ?? '');
     this.picker.value = this.current;
     for (const button of this.list.querySelectorAll('button')) {
       if (button.dataset.table === this.current) button.setAttribute('aria-current', 'true');
