@@ -4,7 +4,6 @@
 #include "base/big.h"
 #include "table/kernel_name.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +56,9 @@ static const int64_t tiny_limits_ns[] = {5000, 10000, 20000};
 enum { LIMITS = sizeof tiny_limits_ns / sizeof *tiny_limits_ns };
 
 /* What the kernels of one scope have to say. */
+enum measure { DURATION, LATENCY, QUEUE_DELAY, CALL, MEASURES }; /* CALL: durations of the launch calls, each call once */
 struct scope {
-  struct nai_stats durations, latency, queue_delay;
-  struct nai_stats calls; /* durations of the calls that launched them, each call once */
+  struct nai_stats of[MEASURES];
   int64_t under[LIMITS], start, end;
   int64_t peak, peak_start; /* the 10 ms with most kernel starts */
 };
@@ -112,19 +111,14 @@ static void call_block(const void *layer, uint32_t first, uint32_t count, uint32
 }
 
 static int put_layer_stats(struct scope *scopes, const struct layer *l, struct nai_err *err) {
-  static const struct {
-    size_t field;
-    void (*block)(const void *, uint32_t, uint32_t, uint32_t *, int64_t *);
-  } measures[] = {{offsetof(struct scope, durations), duration_block},
-                  {offsetof(struct scope, latency), latency_block},
-                  {offsetof(struct scope, queue_delay), queue_delay_block},
-                  {offsetof(struct scope, calls), call_block}};
+  static void (*const blocks[MEASURES])(const void *, uint32_t, uint32_t, uint32_t *, int64_t *) = {
+      [DURATION] = duration_block, [LATENCY] = latency_block, [QUEUE_DELAY] = queue_delay_block, [CALL] = call_block};
   struct nai_stats *stats = calloc((size_t)l->scopes + 1, sizeof *stats);
   int rc = stats ? NAI_OK : nai_err_nomem(err);
-  for (size_t i = 0; !rc && i < sizeof measures / sizeof *measures; i++) {
-    rc = nai_group_stats(stats, l->scopes, &(struct nai_values){l->m->kernels.n, measures[i].block, l}, err);
+  for (int i = 0; !rc && i < MEASURES; i++) {
+    rc = nai_group_stats(stats, l->scopes, &(struct nai_values){l->m->kernels.n, blocks[i], l}, err);
     for (uint32_t s = 0; !rc && s < l->scopes; s++)
-      memcpy((char *)&scopes[s] + measures[i].field, &stats[s], sizeof *stats);
+      scopes[s].of[i] = stats[s];
   }
   free(stats);
   return rc;
@@ -172,7 +166,7 @@ static int measure(struct scope *scopes, const struct nai_model *m, const int32_
 static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t id, const char *label) {
   static const struct nai_stats_columns durations = {KERNELS, KERNEL_TIME, -1, -1, -1, P50, P90, P99, -1};
   static const int under[LIMITS] = {UNDER_5, UNDER_10, UNDER_20};
-  if (!s->durations.count)
+  if (!s->of[DURATION].count)
     return;
   int64_t row = nai_table_add_row(table);
   double window_s = (double)(s->end - s->start) / 1e9;
@@ -180,20 +174,20 @@ static void put_scope(struct nai_table *table, const struct scope *s, const char
   nai_set_i64(table, row, ID, id);
   nai_set_str(table, row, SCOPE_LABEL, label);
   nai_set_i64(table, row, WINDOW, s->end - s->start);
-  nai_put_stats(table, row, &durations, &s->durations);
+  nai_put_stats(table, row, &durations, &s->of[DURATION]);
   for (int u = 0; u < LIMITS; u++)
-    nai_set_f64(table, row, under[u], nai_percent((double)s->under[u], (double)s->durations.count));
+    nai_set_f64(table, row, under[u], nai_percent((double)s->under[u], (double)s->of[DURATION].count));
   nai_set_i64(table, row, PEAK, s->peak);
   nai_set_i64(table, row, PEAK_START, s->peak_start);
   nai_set_i64(table, row, PEAK_END, s->peak_start + PEAK_NS);
-  nai_set_i64(table, row, LAUNCH_CALLS, s->calls.count);
-  nai_set_f64(table, row, API_P50, s->calls.p50);
-  nai_set_f64(table, row, LATENCY_P50, s->latency.p50);
-  nai_set_f64(table, row, LATENCY_P90, s->latency.p90);
-  nai_set_f64(table, row, QUEUE_P50, s->queue_delay.p50);
+  nai_set_i64(table, row, LAUNCH_CALLS, s->of[CALL].count);
+  nai_set_f64(table, row, API_P50, s->of[CALL].p50);
+  nai_set_f64(table, row, LATENCY_P50, s->of[LATENCY].p50);
+  nai_set_f64(table, row, LATENCY_P90, s->of[LATENCY].p90);
+  nai_set_f64(table, row, QUEUE_P50, s->of[QUEUE_DELAY].p50);
   if (window_s > 0) {
-    nai_set_f64(table, row, KERNELS_PER_S, (double)s->durations.count / window_s);
-    nai_set_f64(table, row, CALLS_PER_S, (double)s->calls.count / window_s);
+    nai_set_f64(table, row, KERNELS_PER_S, (double)s->of[DURATION].count / window_s);
+    nai_set_f64(table, row, CALLS_PER_S, (double)s->of[CALL].count / window_s);
   }
 }
 
@@ -246,7 +240,7 @@ static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_
 static uint32_t only_gpu(const struct nai_model *m, uint32_t p, int64_t kernels, const struct scope *gpus) {
   const struct nai_groups *used = &m->process_gpus;
   uint32_t gpu = used->first[p + 1] - used->first[p] == 1 ? used->order[used->first[p]] : m->gpu_count;
-  return gpu < m->gpu_count && gpus[gpu].durations.count == kernels ? gpu : m->gpu_count;
+  return gpu < m->gpu_count && gpus[gpu].of[DURATION].count == kernels ? gpu : m->gpu_count;
 }
 
 /* scopes[p] of each process. Mostly every process has a GPU of its own: then they are the GPUs' over again. */

@@ -297,11 +297,6 @@ static int seal_table(void *ctx, int task, struct nai_err *err) {
   return nai_table_seal(x->out->tables[NAI_IN_FIRST_EVENTS + task], err);
 }
 
-static int map_table(void *ctx, int task, struct nai_err *err) {
-  struct extraction *x = ctx;
-  return nai_table_map(x->out->tables[NAI_IN_FIRST_EVENTS + task], err);
-}
-
 static void free_extraction(struct extraction *x) {
   for (int i = 0; i < x->part_count && x->parts; i++) {
     struct nai_part *p = &x->parts[i];
@@ -331,8 +326,8 @@ int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct na
     rc = nai_parallel(options->threads, x.part_count, read_part, &x, err);
   if (!rc)
     rc = nai_merge(&x, err);
-  if (!rc)
-    rc = nai_parallel(1, NAI_IN_COUNT - NAI_IN_FIRST_EVENTS, map_table, &x, err);
+  for (int i = NAI_IN_FIRST_EVENTS; !rc && i < NAI_IN_COUNT; i++)
+    rc = nai_table_map(out->tables[i], err);
   if (!rc) {
     close_ranges(&x);
     compact(&x);

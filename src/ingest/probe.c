@@ -190,9 +190,9 @@ static int probe_source(struct nai_table *capabilities, const struct nai_trace *
     int columns[NAI_MAX_FIELDS], column_count;
     char why[160], detail[1024], missing[512];
     const struct nai_db_table *table = nai_feed_resolve(slot, columns, &column_count, why, trace, feed);
-    if (table && (!table->plain || table->without_rowid))
+    if (table && !table->plain)
       return nai_err_set(err, NAI_EINPUT,
-                         "\"%s\": table \"%s\" is not a plain table (a view, a virtual table or one without rowids); "
+                         "\"%s\": table \"%s\" is not a plain table (a view or a virtual table); "
                          "nsys writes plain tables only, so export the capture again with: nsys export --type sqlite",
                          trace->path, table->name);
     for (int c = 0; table && c < column_count; c++)

@@ -1,6 +1,7 @@
 """Inputs: what is refused and how, what is exported first, odd names, --gpu, --trim."""
 import collections
 import gzip
+import json
 import os
 import random
 import shutil
@@ -222,6 +223,29 @@ class Changing(unittest.TestCase):
         finally:
             stop.set()
             thread.join()
+
+
+class Unusual(unittest.TestCase):
+    def test_without_rowid(self):
+        """Event tables that only SQLite can read give the same rows, and the manifest says why."""
+        tables = ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS")
+        path = fresh_dir() / "w.sqlite"
+        shutil.copyfile(trace("training"), path)
+        connection = sqlite3.connect(path)
+        for table in tables:
+            columns = ", ".join(f'"{row[1]}"' for row in connection.execute(f"PRAGMA table_info({table})"))
+            connection.execute(f"CREATE TABLE other (place INTEGER PRIMARY KEY, {columns}) WITHOUT ROWID")
+            connection.execute(f"INSERT INTO other SELECT rowid, {columns} FROM {table}")
+            connection.execute(f"DROP TABLE {table}")
+            connection.execute(f"ALTER TABLE other RENAME TO {table}")
+        connection.commit()
+        connection.close()
+        ours, plain = artifacts(path), artifacts(trace("training"))
+        for name in ("kernel_events", "api_events", "nvtx_events"):
+            self.assertEqual((ours / "stages" / f"{name}.ntab").read_bytes(), (plain / "stages" / f"{name}.ntab").read_bytes(), name)
+        reasons = {r["source_table"]: r["reason"] for r in json.loads((ours / "stages" / "manifest.json").read_text())["readers"]
+                   if r["reader"] == "sqlite"}
+        self.assertEqual(reasons, {table: "the table is WITHOUT ROWID" for table in tables})
 
 
 class Gpu(unittest.TestCase):
