@@ -39,14 +39,20 @@ static void put_row(struct nai_view *row_view, const struct nai_report *report, 
   }
 }
 
+/* "more": how many rows follow the `shown` ones, if any. */
+static void put_more(struct nai_view *view, int64_t rows, int64_t shown) {
+  struct nai_value more = {.type = NAI_I64, .i = rows - shown};
+  if (more.i > 0)
+    nai_view_put_value(view, "more", NAI_COUNT, &more);
+}
+
 /* {"rows": the first `top`, "more": how many follow, "total", "any"} */
 static void put_table(struct nai_view *tables, const struct nai_report *report, const struct nai_table *table, int top) {
   struct nai_view *view = nai_view_put_map(tables, table->schema->name);
   nai_view_put_text(view, "title", table->schema->title);
   nai_view_put_int(view, "total", table->rows);
   nai_view_put_bool(view, "any", table->rows > 0);
-  if (table->rows > top)
-    nai_view_put_int(view, "more", table->rows - top);
+  put_more(view, table->rows, top);
   struct nai_view *rows = nai_view_put_list(view, "rows");
   for (int64_t i = 0; i < table->rows && i < top; i++)
     put_row(nai_view_add_map(rows), report, table, i);
@@ -68,8 +74,7 @@ static void put_filtered(struct nai_view *tables, const struct nai_report *repor
       put_row(nai_view_add_map(rows), report, table, i);
   }
   nai_view_put_bool(view, "any", total > 0);
-  if (total > top)
-    nai_view_put_int(view, "more", total - top);
+  put_more(view, total, top);
 }
 
 static void put_prose(struct nai_view *view, const char *key, const char *markdown) {
