@@ -1,5 +1,6 @@
 /* When did each GPU have nothing to do, and why? Tables gpu_idle_gaps, idle_causes. */
 #include "analyses/analysis.h"
+#include "derive/nvtx_open.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,6 +66,7 @@ struct host {
   const struct nai_model *m;
   uint32_t *reach;      /* per thread: so many calls at most begin while another one runs */
   struct shares shares; /* sized for the names of API calls and of ranges */
+  struct nai_open_ranges open;
 };
 
 static void add_share(struct shares *s, uint32_t name, int64_t ns) {
@@ -93,11 +95,11 @@ static const char *take_largest(struct shares *s, const struct nai_strings *name
 }
 
 /* Index in the group's order of the first row that starts at or after t. */
-static uint32_t first_from(const struct nai_groups *g, uint32_t group, const int64_t *start, int64_t t) {
+static uint32_t first_from(const struct nai_groups *g, uint32_t group, const struct nai_column *start, int64_t t) {
   uint32_t lo = g->first[group], hi = g->first[group + 1];
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
-    if (start[g->order[mid]] < t)
+    if (nai_at(start, g->order[mid]) < t)
       lo = mid + 1;
     else
       hi = mid;
@@ -112,10 +114,10 @@ static uint32_t find_reach(const struct nai_model *m, uint32_t thread) {
   const struct nai_groups *g = &m->api_by_thread;
   uint32_t reach = 0;
   for (uint32_t i = g->first[thread]; i + 1 < g->first[thread + 1]; i++) {
-    int64_t end = m->apis.end[g->order[i]];
-    if (end <= m->apis.start[g->order[i + 1]])
+    int64_t end = nai_at(&m->apis.end, g->order[i]);
+    if (end <= nai_at(&m->apis.start, g->order[i + 1]))
       continue;
-    uint32_t inside = first_from(g, thread, m->apis.start, end) - i - 1;
+    uint32_t inside = first_from(g, thread, &m->apis.start, end) - i - 1;
     reach = inside > reach ? inside : reach;
   }
   return reach < MAX_REACH ? reach : MAX_REACH;
@@ -125,61 +127,42 @@ static uint32_t find_reach(const struct nai_model *m, uint32_t thread) {
 static int64_t api_time(const struct host *h, uint32_t thread, int64_t a, int64_t b, bool blocking, struct shares *shares) {
   const struct nai_model *m = h->m;
   const struct nai_groups *g = &m->api_by_thread;
-  uint32_t i = first_from(g, thread, m->apis.start, a), first = g->first[thread], back = h->reach[thread] + 1;
+  uint32_t i = first_from(g, thread, &m->apis.start, a), first = g->first[thread], back = h->reach[thread] + 1;
   i = i - first > back ? i - back : first;
   int64_t covered = 0, until = a;
-  for (; i < g->first[thread + 1] && m->apis.start[g->order[i]] < b; i++) {
+  for (; i < g->first[thread + 1] && nai_at(&m->apis.start, g->order[i]) < b; i++) {
     uint32_t call = g->order[i];
-    int64_t from = m->apis.start[call] > until ? m->apis.start[call] : until;
-    int64_t to = m->apis.end[call] < b ? m->apis.end[call] : b;
+    int64_t from = nai_at(&m->apis.start, call) > until ? nai_at(&m->apis.start, call) : until;
+    int64_t to = nai_at(&m->apis.end, call) < b ? nai_at(&m->apis.end, call) : b;
     if (to <= from || nai_model_api_blocks(m, call) != blocking)
       continue;
     covered += to - from;
     until = to;
     if (shares)
-      add_share(shares, m->apis.name[call], to - from);
+      add_share(shares, nai_at_text(&m->apis.name, call), to - from);
   }
   return covered;
 }
 
-/* The range on the path to the root that still runs after t. */
-static uint32_t climb(const struct nai_model *m, uint32_t range, int64_t t) {
-  while (range != NAI_NO_ROW && m->nvtx.end[range] <= t)
-    range = m->nvtx_parent[range];
-  return range;
-}
-
 /* Shares of innermost push/pop ranges in [a, b). */
-static void range_time(const struct nai_model *m, uint32_t thread, int64_t a, int64_t b, struct shares *shares) {
-  const struct nai_groups *g = &m->nvtx_by_thread;
-  const struct nai_nvtx_view *v = &m->nvtx;
-  uint32_t next = first_from(g, thread, v->start, a), end = g->first[thread + 1], at = next;
-  uint32_t current = NAI_NO_ROW;
-  while (at > g->first[thread] && current == NAI_NO_ROW) { /* the last push/pop range begun before a, or one around it */
-    uint32_t row = g->order[--at];
-    if (v->kind[row] != NAI_NVTX_PUSH_POP)
-      continue;
-    current = climb(m, row, a);
-    break;
-  }
-  for (int64_t t = a; t < b;) {
-    while (next < end && v->kind[g->order[next]] != NAI_NVTX_PUSH_POP)
+static int range_time(struct host *h, uint32_t thread, int64_t a, int64_t b, struct nai_err *err) {
+  const struct nai_groups *g = &h->m->nvtx_by_thread;
+  const struct nai_nvtx_view *v = &h->m->nvtx;
+  uint32_t next = first_from(g, thread, &v->start, a), end = g->first[thread + 1], parent;
+  int rc = nai_open_find(&h->open, h->m, thread, next, err);
+  for (int64_t t = a; !rc && t < b;) {
+    uint32_t current = nai_open_at(&h->open, t);
+    while (next < end && nai_at_i32(&v->kind, g->order[next]) != NAI_NVTX_PUSH_POP)
       next++;
-    int64_t until = next < end && v->start[g->order[next]] < b ? v->start[g->order[next]] : b;
-    if (current != NAI_NO_ROW && v->end[current] <= until) {
-      add_share(shares, v->name[current], v->end[current] - t);
-      t = v->end[current];
-      current = climb(m, current, t);
-      continue;
-    }
+    int64_t begins = next < end ? nai_at(&v->start, g->order[next]) : b, until = begins < b ? begins : b;
+    int64_t ends = current == NAI_NO_ROW ? until : nai_at(&v->end, current), to = ends < until ? ends : until;
     if (current != NAI_NO_ROW)
-      add_share(shares, v->name[current], until - t);
-    t = until;
-    if (until < b) {
-      uint32_t row = g->order[next++];
-      current = v->end[row] > t ? row : current;
-    }
+      add_share(&h->shares, nai_at_text(&v->name, current), to - t);
+    t = to;
+    if (t == until && begins < b)
+      rc = nai_open_begin(&parent, &h->open, h->m, g->order[next++], err);
   }
+  return rc;
 }
 
 /* --- causes --------------------------------------------------------------------------------------------------------- */
@@ -193,12 +176,12 @@ static enum cause cause_of(const struct host *h, const struct gap *gap) {
   uint32_t launch = launch_of(m, gap);
   if (launch == NAI_NO_ROW)
     return UNKNOWN;
-  int64_t launched = m->apis.start[launch];
+  int64_t launched = nai_at(&m->apis.start, launch);
   if (launched < gap->start)
     return DEPENDENCY;
   /* A call inside the gap cannot start after the operation it launched; clocks that disagree must not widen the gap. */
   int64_t until = launched < gap->end ? launched : gap->end, wait = until - gap->start;
-  uint32_t thread = (uint32_t)m->apis.thread[launch];
+  uint32_t thread = (uint32_t)nai_at_i32(&m->apis.thread, launch);
   if (wait > 0 && 2 * api_time(h, thread, gap->start, until, true, NULL) >= wait)
     return HOST_SYNC;
   if (wait > 0 && 2 * api_time(h, thread, gap->start, until, false, NULL) >= wait)
@@ -206,18 +189,21 @@ static enum cause cause_of(const struct host *h, const struct gap *gap) {
   return HOST_CODE;
 }
 
-static const char *host_activity(struct host *h, const struct gap *gap) {
+/* What the host did most of the time that the gap is due to; *name NULL when nothing is known. */
+static int host_activity(const char **name, struct host *h, const struct gap *gap, struct nai_err *err) {
   const struct nai_model *m = h->m;
   uint32_t launch = launch_of(m, gap);
   if (launch == NAI_NO_ROW || gap->cause < HOST_SYNC)
-    return NULL;
-  uint32_t thread = (uint32_t)m->apis.thread[launch];
-  int64_t until = m->apis.start[launch] < gap->end ? m->apis.start[launch] : gap->end;
+    return NAI_OK;
+  uint32_t thread = (uint32_t)nai_at_i32(&m->apis.thread, launch);
+  int64_t until = nai_at(&m->apis.start, launch) < gap->end ? nai_at(&m->apis.start, launch) : gap->end;
+  int rc = NAI_OK;
   if (gap->cause == HOST_CODE)
-    range_time(m, thread, gap->start, until, &h->shares);
+    rc = range_time(h, thread, gap->start, until, err);
   else
     api_time(h, thread, gap->start, until, gap->cause == HOST_SYNC, &h->shares);
-  return take_largest(&h->shares, gap->cause == HOST_CODE ? &m->nvtx_table->strings : &m->api_table->strings);
+  *name = take_largest(&h->shares, gap->cause == HOST_CODE ? &m->nvtx_table->strings : &m->api_table->strings);
+  return rc;
 }
 
 /* --- gaps ----------------------------------------------------------------------------------------------------------- */
@@ -282,16 +268,20 @@ static void take_gpu(struct cause_sum *sums, struct longest *heap, const struct 
   const struct nai_model *m = h->m;
   const struct nai_gpu *gpu = &m->gpus[index];
   int64_t at = gpu->window_start;
+  uint32_t op = 0; /* the first operation that starts when a gap ends: it ends the gap, even with no length */
   for (size_t i = 0; i < gpu->all.count; i++) {
-    if (gpu->all.v[i].start > at)
-      take_gap(sums, heap, h, (struct gap){at, gpu->all.v[i].start, gpu->opener[i], index, UNKNOWN});
+    int64_t start = gpu->all.v[i].start;
+    while (start > at && nai_model_op_start(m, &gpu->ops[op]) < start)
+      op++;
+    if (start > at)
+      take_gap(sums, heap, h, (struct gap){at, start, op, index, UNKNOWN});
     at = gpu->all.v[i].end;
   }
   if (gpu->window_end > at) /* only zero-length operations follow */
     take_gap(sums, heap, h, (struct gap){at, gpu->window_end, NAI_NO_ROW, index, UNKNOWN});
 }
 
-static void put_gap(struct nai_table *table, struct host *h, const struct gap *gap) {
+static int put_gap(struct nai_table *table, struct host *h, const struct gap *gap, struct nai_err *err) {
   const struct nai_model *m = h->m;
   int64_t row = nai_table_add_row(table);
   nai_set_i64(table, row, DEVICE, m->gpus[gap->gpu].device_id);
@@ -307,8 +297,8 @@ static void put_gap(struct nai_table *table, struct host *h, const struct gap *g
   }
   uint32_t launch = launch_of(m, gap);
   if (launch == NAI_NO_ROW)
-    return;
-  int32_t thread = m->apis.thread[launch];
+    return NAI_OK;
+  int32_t thread = nai_at_i32(&m->apis.thread, launch);
   int64_t tid = nai_get_i64(m->threads, thread, TH_TID);
   struct nai_value name = nai_table_value(m->threads, thread, TH_NAME);
   char label[512];
@@ -317,8 +307,12 @@ static void put_gap(struct nai_table *table, struct host *h, const struct gap *g
   nai_set_str(table, row, LAUNCH_THREAD, label);
   nai_set_i64(table, row, PID, nai_get_i64(m->threads, thread, TH_PID));
   nai_set_i64(table, row, TID, tid);
-  nai_set_str(table, row, HOST_ACTIVITY, host_activity(h, gap));
-  nai_set_str(table, row, NVTX_RANGE, nai_model_range_name(m, m->api_range[launch]));
+  const char *activity = NULL;
+  int rc = host_activity(&activity, h, gap, err);
+  nai_set_str(table, row, HOST_ACTIVITY, activity);
+  const struct nai_nvtx_node *node = nai_model_call_node(m, launch);
+  nai_set_str(table, row, NVTX_RANGE, node ? nai_strings_get(&m->nvtx_table->strings, node->name) : NULL);
+  return rc;
 }
 
 static int put_causes(struct nai_table *table, const struct nai_model *m, const struct cause_sum *sums, struct nai_err *err) {
@@ -359,15 +353,17 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
     take_gpu(sums, &heap, &h, (int32_t)g);
   if (!rc) {
     qsort(heap.v, heap.count, sizeof *heap.v, longest_first);
-    for (size_t i = 0; i < heap.count; i++)
-      put_gap(tables[0], &h, &heap.v[i]);
-    rc = put_causes(tables[1], m, sums, err);
+    for (size_t i = 0; !rc && i < heap.count; i++)
+      rc = put_gap(tables[0], &h, &heap.v[i], err);
+    if (!rc)
+      rc = put_causes(tables[1], m, sums, err);
   }
   free(heap.v);
   free(sums);
   free(h.reach);
   free(h.shares.ns);
   free(h.shares.names);
+  nai_open_free(&h.open);
   return rc;
 }
 

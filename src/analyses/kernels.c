@@ -63,11 +63,11 @@ static int group_kernels(struct grouping *out, const struct nai_model *m, struct
   if (!out->group)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < k->n; i++) {
-    if (i == 0 || k->device[i] != device) {
-      device = k->device[i];
+    if (i == 0 || nai_at_i32(&k->device, i) != device) {
+      device = nai_at_i32(&k->device, i);
       gpu = nai_model_gpu_index(m, device);
     }
-    out->group[i] = nai_keyset_add(&out->keys, (int64_t)gpu << 32 | k->name[i], &added);
+    out->group[i] = nai_keyset_add(&out->keys, (int64_t)gpu << 32 | nai_at_text(&k->name, i), &added);
   }
   return out->keys.oom ? nai_err_nomem(err) : NAI_OK;
 }
@@ -81,12 +81,12 @@ struct group_sum {
 static void sum_groups(struct group_sum *sums, const struct grouping *g, const struct nai_kernel_view *k) {
   for (uint32_t i = 0; i < k->n; i++) {
     struct group_sum *sum = &sums[g->group[i]];
-    int64_t length = k->end[i] - k->start[i], longest = sum->calls ? k->end[sum->longest] - k->start[sum->longest] : -1;
-    if (length > longest || (length == longest && k->start[i] < k->start[sum->longest]))
+    int64_t length = nai_at(&k->end, i) - nai_at(&k->start, i), longest = sum->calls ? nai_at(&k->end, sum->longest) - nai_at(&k->start, sum->longest) : -1;
+    if (length > longest || (length == longest && nai_at(&k->start, i) < nai_at(&k->start, sum->longest)))
       sum->longest = i;
     sum->calls++;
     sum->total_ns += length;
-    sum->in_graphs += k->graph[i] != NAI_NULL_I32;
+    sum->in_graphs += nai_at_i32(&k->graph, i) != NAI_NULL_I32;
   }
 }
 
@@ -105,7 +105,7 @@ static int short_names(char ***out, const struct nai_strings *names, struct nai_
 static int fill_kernels(struct nai_table *table, const struct grouping *g, const struct group_sum *sums,
                         const struct nai_model *m, const int64_t *device_ns, int64_t all_ns, struct nai_err *err) {
   static const struct nai_stats_columns to = {CALLS, TOTAL_NS, AVG, MIN, MAX, P50, P90, P99, STDDEV};
-  struct nai_durations durations = {g->group, m->kernels.start, m->kernels.end};
+  struct nai_durations durations = {nai_column_of_u32(g->group), m->kernels.start, m->kernels.end};
   struct nai_values values = {m->kernels.n, nai_duration_block, &durations};
   struct nai_stats *stats = calloc((size_t)g->keys.count + 1, sizeof *stats);
   char **shorts = NULL;
@@ -122,8 +122,8 @@ static int fill_kernels(struct nai_table *table, const struct grouping *g, const
     nai_set_str(table, row, CATEGORY, nai_kernel_classes_name(m->classes, m->kernel_category[name]));
     nai_set_f64(table, row, PCT_TOTAL, nai_percent((double)stats[i].total, (double)all_ns));
     nai_set_f64(table, row, PCT_DEVICE, nai_percent((double)stats[i].total, (double)device_ns[gpu]));
-    nai_set_i64(table, row, LONGEST_START, m->kernels.start[sums[i].longest]);
-    nai_set_i64(table, row, LONGEST_END, m->kernels.end[sums[i].longest]);
+    nai_set_i64(table, row, LONGEST_START, nai_at(&m->kernels.start, sums[i].longest));
+    nai_set_i64(table, row, LONGEST_END, nai_at(&m->kernels.end, sums[i].longest));
     nai_set_i64(table, row, IN_GRAPHS, sums[i].in_graphs);
   }
   free(shorts);

@@ -66,20 +66,21 @@ struct scope {
 /* All kernels divided into scopes. */
 struct layer {
   const struct nai_model *m;
-  const int32_t *scope_of; /* per kernel, -1 for none; NULL: all in scope 0 */
+  const struct nai_column *scope_of; /* per kernel, -1 for none; NULL: all in scope 0 */
   uint32_t scopes;
   bool *begins_call;       /* per kernel: the first of its scope that its call launched */
 };
 
 static uint32_t scope_of(const struct layer *l, uint32_t kernel) {
-  return l->scope_of && l->scope_of[kernel] < 0 ? NAI_NO_GROUP : l->scope_of ? (uint32_t)l->scope_of[kernel] : 0;
+  int32_t scope = l->scope_of ? nai_at_i32(l->scope_of, kernel) : 0;
+  return scope < 0 ? NAI_NO_GROUP : (uint32_t)scope;
 }
 
 static void duration_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct layer *l = layer;
   for (uint32_t i = 0; i < count; i++) {
     group[i] = scope_of(l, first + i);
-    value[i] = l->m->kernels.end[first + i] - l->m->kernels.start[first + i];
+    value[i] = nai_at(&l->m->kernels.end, first + i) - nai_at(&l->m->kernels.start, first + i);
   }
 }
 
@@ -88,7 +89,7 @@ static void latency_block(const void *layer, uint32_t first, uint32_t count, uin
   for (uint32_t i = 0; i < count; i++) {
     uint32_t api = l->m->kernel_api[first + i];
     group[i] = api == NAI_NO_ROW ? NAI_NO_GROUP : scope_of(l, first + i);
-    value[i] = api == NAI_NO_ROW ? 0 : l->m->kernels.start[first + i] - l->m->apis.start[api];
+    value[i] = api == NAI_NO_ROW ? 0 : nai_at(&l->m->kernels.start, first + i) - nai_at(&l->m->apis.start, api);
   }
 }
 
@@ -96,7 +97,7 @@ static void queue_delay_block(const void *layer, uint32_t first, uint32_t count,
   const struct layer *l = layer;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t api = l->m->kernel_api[first + i];
-    value[i] = api == NAI_NO_ROW ? -1 : l->m->kernels.start[first + i] - l->m->apis.end[api];
+    value[i] = api == NAI_NO_ROW ? -1 : nai_at(&l->m->kernels.start, first + i) - nai_at(&l->m->apis.end, api);
     group[i] = value[i] < 0 ? NAI_NO_GROUP : scope_of(l, first + i);
   }
 }
@@ -106,7 +107,7 @@ static void call_block(const void *layer, uint32_t first, uint32_t count, uint32
   for (uint32_t i = 0; i < count; i++) {
     uint32_t api = l->m->kernel_api[first + i];
     group[i] = l->begins_call[first + i] ? scope_of(l, first + i) : NAI_NO_GROUP;
-    value[i] = l->begins_call[first + i] ? l->m->apis.end[api] - l->m->apis.start[api] : 0;
+    value[i] = l->begins_call[first + i] ? nai_at(&l->m->apis.end, api) - nai_at(&l->m->apis.start, api) : 0;
   }
 }
 
@@ -130,13 +131,13 @@ static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uin
   for (uint32_t i = 0, from = 0; i < n; i++) {
     uint32_t k = kernels[i], api = l->m->kernel_api[k];
     for (int u = 0; u < LIMITS; u++)
-      s->under[u] += v->end[k] - v->start[k] < tiny_limits_ns[u];
-    s->end = i == 0 || v->end[k] > s->end ? v->end[k] : s->end;
-    while (v->start[k] - v->start[kernels[from]] >= PEAK_NS)
+      s->under[u] += nai_at(&v->end, k) - nai_at(&v->start, k) < tiny_limits_ns[u];
+    s->end = i == 0 || nai_at(&v->end, k) > s->end ? nai_at(&v->end, k) : s->end;
+    while (nai_at(&v->start, k) - nai_at(&v->start, kernels[from]) >= PEAK_NS)
       from++;
     if (i - from + 1 > s->peak) {
       s->peak = i - from + 1;
-      s->peak_start = v->start[kernels[from]];
+      s->peak_start = nai_at(&v->start, kernels[from]);
     }
     l->begins_call[k] = api != NAI_NO_ROW && !call_seen[api];
     if (api != NAI_NO_ROW)
@@ -145,11 +146,11 @@ static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uin
   for (uint32_t i = 0; i < n; i++)
     if (l->begins_call[kernels[i]])
       call_seen[l->m->kernel_api[kernels[i]]] = 0;
-  s->start = n ? v->start[kernels[0]] : 0;
+  s->start = n ? nai_at(&v->start, kernels[0]) : 0;
 }
 
 /* Fills one scope per group of `by_start`, kernels grouped as scope_of_kernel says and each group by start. */
-static int measure(struct scope *scopes, const struct nai_model *m, const int32_t *scope_of_kernel,
+static int measure(struct scope *scopes, const struct nai_model *m, const struct nai_column *scope_of_kernel,
                    const struct nai_groups *by_start, struct nai_err *err) {
   struct layer l = {m, scope_of_kernel, by_start->groups, calloc((size_t)m->kernels.n + 1, sizeof *l.begins_call)};
   uint8_t *call_seen = calloc((size_t)m->apis.n + 1, 1);
@@ -218,15 +219,16 @@ static int order_by_gpu(struct nai_groups *out, int32_t *gpu_of, const struct na
 /* all[0] and gpus[g] of each GPU. With one GPU they are the same. */
 static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_model *m, struct nai_err *err) {
   struct nai_groups by_start = {0};
-  int32_t *gpu_of = malloc(((size_t)m->kernels.n + 1) * sizeof *gpu_of);
+  int32_t *gpu_of = malloc(((size_t)m->kernels.n + 2) * sizeof *gpu_of);
   int rc = gpu_of ? order_by_gpu(&by_start, gpu_of, m, err) : nai_err_nomem(err);
+  struct nai_column scope = nai_column_of_i32(gpu_of);
   if (!rc)
-    rc = measure(gpus, m, gpu_of, &by_start, err);
+    rc = measure(gpus, m, &scope, &by_start, err);
   free(gpu_of);
   if (!rc && m->gpu_count == 1) {
     *all = gpus[0];
   } else if (!rc) { /* the GPUs' kernels, merged */
-    struct nai_row_order by = {m->kernels.start, m->kernels.end, NULL, NULL};
+    struct nai_row_order by = {.start = m->kernels.start, .end = m->kernels.end};
     uint32_t everything[] = {0, by_start.first[m->gpu_count]};
     rc = nai_rows_sort(by_start.order, everything[1], &by, m->scratch_dir, err);
     if (!rc)
@@ -250,8 +252,8 @@ static int measure_processes(struct scope *scopes, const struct scope *gpus, con
   if (!kernels)
     return nai_err_nomem(err);
   for (uint32_t k = 0; k < m->kernels.n; k++)
-    if (m->kernels.process[k] >= 0)
-      kernels[m->kernels.process[k]]++;
+    if (nai_at_i32(&m->kernels.process, k) >= 0)
+      kernels[nai_at_i32(&m->kernels.process, k)]++;
   for (uint32_t p = 0; p < m->process_count; p++) {
     uint32_t gpu = only_gpu(m, p, kernels[p], gpus);
     if (gpu < m->gpu_count)
@@ -264,10 +266,10 @@ static int measure_processes(struct scope *scopes, const struct scope *gpus, con
     return NAI_OK;
   memset(scopes, 0, m->process_count * sizeof *scopes);
   struct nai_groups by_start = {0};
-  struct nai_row_order by = {m->kernels.start, m->kernels.end, NULL, NULL};
-  int rc = nai_groups_build(&by_start, m->kernels.n, m->kernels.process, m->process_count, &by, m->scratch_dir, err);
+  struct nai_row_order by = {.start = m->kernels.start, .end = m->kernels.end};
+  int rc = nai_groups_build(&by_start, m->kernels.n, &m->kernels.process, m->process_count, &by, m->scratch_dir, err);
   if (!rc)
-    rc = measure(scopes, m, m->kernels.process, &by_start, err);
+    rc = measure(scopes, m, &m->kernels.process, &by_start, err);
   nai_groups_free(&by_start);
   return rc;
 }
@@ -327,12 +329,13 @@ static int put_tiny(struct nai_table *table, const struct nai_model *m, struct n
     for (uint32_t i = 0; i < gpu->op_count; i++) {
       const struct nai_op *op = &gpu->ops[i];
       device_calls += op->type == NAI_OP_KERNEL;
-      if (op->type != NAI_OP_KERNEL || op->end - op->start > TINY_NS)
+      int64_t length = nai_model_op_end(m, op) - nai_model_op_start(m, op);
+      if (op->type != NAI_OP_KERNEL || length > TINY_NS)
         continue;
-      struct tiny *sum = &sums[m->kernels.name[op->row]];
+      struct tiny *sum = &sums[nai_at_text(&m->kernels.name, op->row)];
       if (!sum->calls++)
-        touched[count++] = m->kernels.name[op->row];
-      sum->total_ns += op->end - op->start;
+        touched[count++] = nai_at_text(&m->kernels.name, op->row);
+      sum->total_ns += length;
     }
     for (uint32_t i = 0; i < count; i++) {
       put_tiny_row(table, m, g, touched[i], &sums[touched[i]], device_calls);

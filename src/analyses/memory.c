@@ -34,22 +34,21 @@ enum { KIND_PAGEABLE = 0, KIND_NONE = -1, SMALL_BYTES = 64 * 1024 };
 
 static int32_t kind_or_none(int32_t kind) { return kind == NAI_NULL_I32 ? KIND_NONE : kind; }
 
-/* Orders operations of one GPU by what they are grouped by, then as they ran. */
+/* Orders rows of one GPU by what they are grouped by, then as they ran. */
 static int compare(const void *pa, const void *pb, void *ctx) {
   const struct nai_model *m = ctx;
-  const struct nai_op *a = pa, *b = pb;
-  const int32_t *const keys[] = {m->memops.kind, m->memops.copy_kind, m->memops.src_kind, m->memops.dst_kind};
+  uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+  const struct nai_column *const keys[] = {&m->memops.kind, &m->memops.copy_kind, &m->memops.src_kind, &m->memops.dst_kind,
+                                           &m->memops.start};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (keys[i][a->row] != keys[i][b->row])
-      return keys[i][a->row] < keys[i][b->row] ? -1 : 1;
-  if (a->start != b->start)
-    return a->start < b->start ? -1 : 1;
-  return (a->row > b->row) - (a->row < b->row);
+    if (nai_at(keys[i], a) != nai_at(keys[i], b))
+      return nai_at(keys[i], a) < nai_at(keys[i], b) ? -1 : 1;
+  return (a > b) - (a < b);
 }
 
 static bool same_group(const struct nai_memop_view *v, uint32_t a, uint32_t b) {
-  return v->kind[a] == v->kind[b] && v->copy_kind[a] == v->copy_kind[b] && v->src_kind[a] == v->src_kind[b] &&
-         v->dst_kind[a] == v->dst_kind[b];
+  return nai_at(&v->kind, a) == nai_at(&v->kind, b) && nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) &&
+         nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) && nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b);
 }
 
 /* The label, or the number of a kind that has none. */
@@ -64,32 +63,32 @@ static void put_kind(struct nai_table *table, int64_t row, int column, const str
     put_label(table, row, column, nai_model_label(m, NAI_LABEL_MEMORY, kind), kind);
 }
 
-static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,
-                     const struct nai_intervals *kernels, const struct nai_op *ops, uint32_t n, int64_t *values,
+static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu, const uint32_t *rows, uint32_t n, int64_t *values,
                      struct nai_err *err) {
   const struct nai_memop_view *v = &m->memops;
   struct nai_intervals all = {0}, exposed = {0};
   int64_t bytes = 0, pageable = 0, small = 0;
-  const struct nai_op *longest = ops;
-  int32_t src = kind_or_none(v->src_kind[ops->row]), dst = kind_or_none(v->dst_kind[ops->row]);
-  bool is_copy = v->kind[ops->row] == NAI_MEMOP_COPY;
+  uint32_t longest = 0;
+  int32_t src = kind_or_none(nai_at_i32(&v->src_kind, rows[0])), dst = kind_or_none(nai_at_i32(&v->dst_kind, rows[0]));
+  bool is_copy = nai_at_i32(&v->kind, rows[0]) == NAI_MEMOP_COPY;
   for (uint32_t i = 0; i < n; i++) {
-    values[i] = ops[i].end - ops[i].start;
-    bytes += v->bytes[ops[i].row];
+    int64_t start = nai_at(&v->start, rows[i]), end = nai_at(&v->end, rows[i]);
+    values[i] = end - start;
+    bytes += nai_at(&v->bytes, rows[i]);
     pageable += is_copy && (src == KIND_PAGEABLE || dst == KIND_PAGEABLE);
-    small += v->bytes[ops[i].row] <= SMALL_BYTES;
-    if (values[i] > longest->end - longest->start)
-      longest = &ops[i];
-    nai_intervals_add(&all, ops[i].start, ops[i].end);
+    small += nai_at(&v->bytes, rows[i]) <= SMALL_BYTES;
+    longest = values[i] > values[longest] ? i : longest;
+    nai_intervals_add(&all, start, end);
   }
-  nai_intervals_subtract(&exposed, &all, kernels);
+  nai_intervals_intersect(&exposed, &all, &gpu->exposed_copy);
   int64_t exposed_ns = nai_intervals_total(&exposed);
   int rc = exposed.oom ? nai_err_nomem(err) : NAI_OK;
+  int64_t longest_start = nai_at(&v->start, rows[longest]), longest_end = nai_at(&v->end, rows[longest]);
   struct nai_stats stats = nai_stats_of(values, n);
   int64_t row = nai_table_add_row(table);
   static const struct nai_stats_columns to = {COUNT, TOTAL, -1, -1, -1, -1, P90, -1, -1};
   nai_put_stats(table, row, &to, &stats);
-  int32_t copy_kind = v->copy_kind[ops->row];
+  int32_t copy_kind = nai_at_i32(&v->copy_kind, rows[0]);
   put_label(table, row, DIRECTION, is_copy ? nai_copy_kind_label(copy_kind) : "memset", copy_kind);
   put_kind(table, row, SRC, m, src);
   put_kind(table, row, DST, m, dst);
@@ -98,13 +97,13 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
   if (stats.total)
     nai_set_f64(table, row, RATE, (double)bytes / (double)stats.total); /* bytes per ns = 10^9 bytes per s */
   for (uint32_t i = 0; i < n; i++)
-    values[i] = v->bytes[ops[i].row];
+    values[i] = nai_at(&v->bytes, rows[i]);
   nai_set_f64(table, row, P50_BYTES, nai_quantile_i64(values, n, 0.5));
   nai_set_i64(table, row, PAGEABLE, pageable);
   nai_set_i64(table, row, EXPOSED, exposed_ns);
   nai_set_i64(table, row, SMALL, small);
-  nai_set_i64(table, row, LONGEST_START, longest->start);
-  nai_set_i64(table, row, LONGEST_END, longest->end);
+  nai_set_i64(table, row, LONGEST_START, longest_start);
+  nai_set_i64(table, row, LONGEST_END, longest_end);
   nai_set_f64(table, row, PCT_WINDOW, nai_percent((double)exposed_ns, (double)(gpu->window_end - gpu->window_start)));
   nai_intervals_free(&all);
   nai_intervals_free(&exposed);
@@ -112,24 +111,21 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
 }
 
 static int put_gpu(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu, struct nai_err *err) {
-  struct nai_op *ops = malloc(((size_t)gpu->op_count + 1) * sizeof *ops);
+  uint32_t *rows = malloc(((size_t)gpu->op_count + 1) * sizeof *rows);
   int64_t *values = malloc(((size_t)gpu->op_count + 1) * sizeof *values);
-  struct nai_intervals kernels = {0};
-  nai_intervals_union(&kernels, &gpu->compute, &gpu->communication);
-  int rc = ops && values && !kernels.oom ? NAI_OK : nai_err_nomem(err);
+  int rc = rows && values ? NAI_OK : nai_err_nomem(err);
   uint32_t n = 0;
   for (uint32_t i = 0; !rc && i < gpu->op_count; i++)
     if (gpu->ops[i].type == NAI_OP_COPY || gpu->ops[i].type == NAI_OP_SET)
-      ops[n++] = gpu->ops[i];
+      rows[n++] = gpu->ops[i].row;
   if (!rc)
-    qsort_r(ops, n, sizeof *ops, compare, (void *)m);
+    qsort_r(rows, n, sizeof *rows, compare, (void *)m);
   for (uint32_t i = 0, j; !rc && i < n; i = j) {
-    for (j = i + 1; j < n && same_group(&m->memops, ops[i].row, ops[j].row); j++)
+    for (j = i + 1; j < n && same_group(&m->memops, rows[i], rows[j]); j++)
       ;
-    rc = put_group(table, m, gpu, &kernels, ops + i, j - i, values, err);
+    rc = put_group(table, m, gpu, rows + i, j - i, values, err);
   }
-  nai_intervals_free(&kernels);
-  free(ops);
+  free(rows);
   free(values);
   return rc;
 }

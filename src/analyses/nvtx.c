@@ -80,12 +80,12 @@ struct sum {
 };
 
 static int64_t length_of(const struct nai_model *m, uint32_t range) {
-  return range == NAI_NO_ROW ? -1 : m->nvtx.end[range] - m->nvtx.start[range];
+  return range == NAI_NO_ROW ? -1 : nai_at(&m->nvtx.end, range) - nai_at(&m->nvtx.start, range);
 }
 
 static bool is_longer(const struct nai_model *m, uint32_t a, uint32_t b) {
   int64_t la = length_of(m, a), lb = length_of(m, b);
-  return la > lb || (la == lb && a != NAI_NO_ROW && m->nvtx.start[a] < m->nvtx.start[b]);
+  return la > lb || (la == lb && a != NAI_NO_ROW && nai_at(&m->nvtx.start, a) < nai_at(&m->nvtx.start, b));
 }
 
 /* Adds the nodes of one thread; names met first are appended to `touched`. */
@@ -113,18 +113,18 @@ static void add_thread(struct sum *sums, uint32_t *touched, uint32_t *touched_co
 static void put_place(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t range, int start, int pid) {
   if (range == NAI_NO_ROW)
     return;
-  nai_set_i64(table, row, start, m->nvtx.start[range]);
-  nai_set_i64(table, row, start + 1, m->nvtx.end[range]);
-  nai_set_i64(table, row, pid, nai_get_i64(m->threads, m->nvtx.thread[range], TH_PID));
-  nai_set_i64(table, row, pid + 1, nai_get_i64(m->threads, m->nvtx.thread[range], TH_TID));
+  nai_set_i64(table, row, start, nai_at(&m->nvtx.start, range));
+  nai_set_i64(table, row, start + 1, nai_at(&m->nvtx.end, range));
+  nai_set_i64(table, row, pid, nai_get_i64(m->threads, nai_at_i32(&m->nvtx.thread, range), TH_PID));
+  nai_set_i64(table, row, pid + 1, nai_get_i64(m->threads, nai_at_i32(&m->nvtx.thread, range), TH_TID));
 }
 
 /* Durations by name; marks, which have none, left out. */
 static void name_block(const void *model, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct nai_nvtx_view *v = &((const struct nai_model *)model)->nvtx;
   for (uint32_t i = 0; i < count; i++) {
-    group[i] = v->kind[first + i] == NAI_NVTX_MARK ? NAI_NO_GROUP : v->name[first + i];
-    value[i] = v->end[first + i] - v->start[first + i];
+    group[i] = nai_at_i32(&v->kind, first + i) == NAI_NVTX_MARK ? NAI_NO_GROUP : nai_at_text(&v->name, first + i);
+    value[i] = nai_at(&v->end, first + i) - nai_at(&v->start, first + i);
   }
 }
 
@@ -222,7 +222,8 @@ static int put_processes(struct nai_table *by_pid, struct nai_table *coverage, s
   const struct nai_model *m = w->m;
   struct nai_groups threads = {0};
   int64_t ranges = 0;
-  int rc = nai_groups_collect(&threads, m->thread_count, m->thread_process, m->process_count, NULL, err);
+  struct nai_column process = nai_table_column(m->threads, TH_PROCESS);
+  int rc = nai_groups_collect(&threads, m->thread_count, &process, m->process_count, NULL, err);
   for (uint32_t i = 0; i < m->node_count; i++)
     ranges += m->nodes[i].count;
   put_coverage_row(coverage, "all", NAI_NULL_I64, &w->all, ranges, all_names);
@@ -242,12 +243,12 @@ static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
   if (r->first[thread] == r->first[thread + 1])
     return 0;
   for (uint32_t i = r->first[thread]; i < r->first[thread + 1]; i++) {
-    first = m->nvtx.start[r->order[i]] < first ? m->nvtx.start[r->order[i]] : first;
-    last = m->nvtx.end[r->order[i]] > last ? m->nvtx.end[r->order[i]] : last;
+    first = nai_at(&m->nvtx.start, r->order[i]) < first ? nai_at(&m->nvtx.start, r->order[i]) : first;
+    last = nai_at(&m->nvtx.end, r->order[i]) > last ? nai_at(&m->nvtx.end, r->order[i]) : last;
   }
   for (uint32_t i = c->first[thread]; i < c->first[thread + 1]; i++) {
-    first = m->apis.start[c->order[i]] < first ? m->apis.start[c->order[i]] : first;
-    last = m->apis.end[c->order[i]] > last ? m->apis.end[c->order[i]] : last;
+    first = nai_at(&m->apis.start, c->order[i]) < first ? nai_at(&m->apis.start, c->order[i]) : first;
+    last = nai_at(&m->apis.end, c->order[i]) > last ? nai_at(&m->apis.end, c->order[i]) : last;
   }
   return last - first;
 }
@@ -307,8 +308,8 @@ static int put_phases(struct nai_table *table, const struct work *w, struct nai_
 
 static void add_processes(struct process_sum *all, struct process_sum *processes, const struct nai_model *m) {
   for (uint32_t k = 0; k < m->kernels.n; k++) {
-    struct process_sum *sum = &processes[m->kernels.process[k] < 0 ? m->process_count : (uint32_t)m->kernels.process[k]];
-    sum->kernel_ns += m->kernels.end[k] - m->kernels.start[k];
+    struct process_sum *sum = &processes[nai_at_i32(&m->kernels.process, k) < 0 ? m->process_count : (uint32_t)nai_at_i32(&m->kernels.process, k)];
+    sum->kernel_ns += nai_at(&m->kernels.end, k) - nai_at(&m->kernels.start, k);
     sum->kernels++;
   }
   for (uint32_t i = 0; i < m->node_count; i++) {

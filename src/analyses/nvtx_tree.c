@@ -67,8 +67,8 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
       nai_set_i64(table, row, GPU, node->inclusive_kernel_ns);
       nai_set_i64(table, row, GPU_SELF, node->kernel_ns);
     }
-    nai_set_i64(table, row, START, m->nvtx.start[node->longest]);
-    nai_set_i64(table, row, END, m->nvtx.end[node->longest]);
+    nai_set_i64(table, row, START, nai_at(&m->nvtx.start, node->longest));
+    nai_set_i64(table, row, END, nai_at(&m->nvtx.end, node->longest));
   }
   free(weights);
   free(number);

@@ -18,7 +18,7 @@ static const struct nai_schema schema = NAI_SCHEMA("osrt_calls", "OS runtime cal
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
   const struct nai_table *t = m->osrt_table;
   uint32_t names = t->strings.count;
-  struct nai_durations durations = {nai_column_str(t, OS_NAME), nai_column_i64(t, OS_START), nai_column_i64(t, OS_END)};
+  struct nai_durations durations = {nai_table_column(t, OS_NAME), nai_table_column(t, OS_START), nai_table_column(t, OS_END)};
   struct nai_values values = {(uint32_t)t->rows, nai_duration_block, &durations};
   struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
   int rc = stats ? nai_group_stats(stats, names, &values, err) : nai_err_nomem(err);

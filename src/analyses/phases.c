@@ -12,13 +12,13 @@ struct sweep {
   int64_t now;    /* the thread's time is shared out up to here */
 };
 
-static int phase_of(const struct sweep *x, uint32_t range) { return x->name_phase[x->m->nvtx.name[range]]; }
+static int phase_of(const struct sweep *x, uint32_t range) { return x->name_phase[nai_at_text(&x->m->nvtx.name, range)]; }
 
 /* Shares out the time up to t; returns the phase at t, -1 for none. */
 static int advance(struct sweep *x, int64_t t) {
   while (x->depth) {
     uint32_t top = x->open[x->depth - 1];
-    int64_t end = x->m->nvtx.end[top], until = end < t ? end : t;
+    int64_t end = nai_at(&x->m->nvtx.end, top), until = end < t ? end : t;
     if (until > x->now) {
       x->sums[phase_of(x, top)].wall_ns += until - x->now;
       x->now = until;
@@ -32,9 +32,9 @@ static int advance(struct sweep *x, int64_t t) {
 }
 
 static void count_range(struct nai_phase_sum *sum, const struct nai_nvtx_view *v, uint32_t range) {
-  int64_t length = v->end[range] - v->start[range];
-  int64_t longest = sum->longest == NAI_NO_ROW ? -1 : v->end[sum->longest] - v->start[sum->longest];
-  if (length > longest || (length == longest && v->start[range] < v->start[sum->longest]))
+  int64_t length = nai_at(&v->end, range) - nai_at(&v->start, range);
+  int64_t longest = sum->longest == NAI_NO_ROW ? -1 : nai_at(&v->end, sum->longest) - nai_at(&v->start, sum->longest);
+  if (length > longest || (length == longest && nai_at(&v->start, range) < nai_at(&v->start, sum->longest)))
     sum->longest = range;
   sum->ranges++;
 }
@@ -42,10 +42,10 @@ static void count_range(struct nai_phase_sum *sum, const struct nai_nvtx_view *v
 /* A range begins. */
 static void enter(struct sweep *x, uint32_t range) {
   const struct nai_nvtx_view *v = &x->m->nvtx;
-  int around = advance(x, v->start[range]), own = phase_of(x, range), phase = own < 0 ? around : own;
+  int around = advance(x, nai_at(&v->start, range)), own = phase_of(x, range), phase = own < 0 ? around : own;
   if (phase >= 0)
     count_range(&x->sums[phase], v, range);
-  if (own >= 0 && v->start[range] < v->end[range])
+  if (own >= 0 && nai_at(&v->start, range) < nai_at(&v->end, range))
     x->open[x->depth++] = range;
 }
 
@@ -59,8 +59,8 @@ static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const st
     return nai_err_nomem(err);
   for (uint32_t c = calls->first[thread]; c <= calls->first[thread + 1]; c++) {
     bool last = c == calls->first[thread + 1];
-    int64_t t = last ? INT64_MAX : m->apis.start[calls->order[c]];
-    for (; r < r_end && m->nvtx.start[ranges->order[r]] <= t; r++) /* a call that starts with a range lies in it */
+    int64_t t = last ? INT64_MAX : nai_at(&m->apis.start, calls->order[c]);
+    for (; r < r_end && nai_at(&m->nvtx.start, ranges->order[r]) <= t; r++) /* a call that starts with a range lies in it */
       enter(&x, ranges->order[r]);
     int phase = advance(&x, t);
     if (!last)
@@ -82,7 +82,7 @@ int nai_phase_sums(struct nai_phase_sum *sums, int phases, const struct nai_mode
     int phase = api == NAI_NO_ROW ? -1 : phase_of_call[api];
     if (phase < 0)
       continue;
-    sums[phase].gpu_ns += m->kernels.end[k] - m->kernels.start[k];
+    sums[phase].gpu_ns += nai_at(&m->kernels.end, k) - nai_at(&m->kernels.start, k);
     sums[phase].kernels++;
   }
   free(phase_of_call);

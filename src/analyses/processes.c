@@ -43,18 +43,18 @@ struct process_sum {
 
 static void sum_processes(struct process_sum *sums, const struct nai_model *m) {
   for (uint32_t i = 0; i < m->kernels.n; i++) {
-    if (m->kernels.process[i] < 0)
+    if (nai_at_i32(&m->kernels.process, i) < 0)
       continue;
-    struct process_sum *s = &sums[m->kernels.process[i]];
-    int64_t length = m->kernels.end[i] - m->kernels.start[i];
+    struct process_sum *s = &sums[nai_at_i32(&m->kernels.process, i)];
+    int64_t length = nai_at(&m->kernels.end, i) - nai_at(&m->kernels.start, i);
     uint32_t api = m->kernel_api[i];
     s->kernels++;
     s->kernel_ns += length;
-    s->attributed_ns += api != NAI_NO_ROW && m->api_range[api] != NAI_NO_ROW ? length : 0;
+    s->attributed_ns += api != NAI_NO_ROW && m->api_node[api] != NAI_NO_ROW ? length : 0;
   }
   for (uint32_t i = 0; i < m->memops.n; i++)
-    if (m->memops.process[i] >= 0 && m->memops.kind[i] == NAI_MEMOP_COPY)
-      sums[m->memops.process[i]].copied_bytes += m->memops.bytes[i];
+    if (nai_at_i32(&m->memops.process, i) >= 0 && nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY)
+      sums[nai_at_i32(&m->memops.process, i)].copied_bytes += nai_at(&m->memops.bytes, i);
   for (uint32_t t = 0; t < m->thread_count; t++) {
     if (m->thread_process[t] < 0)
       continue;
@@ -96,11 +96,11 @@ struct kernel_sum {
 static void put_kernel(struct nai_table *table, const struct nai_model *m, const struct kernel_sum *k,
                        const struct process_sum *process, int64_t all_ns) {
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, K_PID, nai_model_pid(m, m->kernels.process[k->kernel]));
+  nai_set_i64(table, row, K_PID, nai_model_pid(m, nai_at_i32(&m->kernels.process, k->kernel)));
   nai_set_i64(table, row, K_PID_TOTAL, process->kernel_ns);
   nai_set_f64(table, row, K_PID_PCT, nai_percent((double)process->kernel_ns, (double)all_ns));
   nai_set_str(table, row, K_NAME, nai_model_kernel_name(m, k->kernel));
-  nai_set_i64(table, row, K_DEVICE, m->kernels.device[k->kernel]);
+  nai_set_i64(table, row, K_DEVICE, nai_at_i32(&m->kernels.device, k->kernel));
   nai_set_i64(table, row, K_CALLS, k->calls);
   nai_set_i64(table, row, K_TOTAL, k->total_ns);
   nai_set_f64(table, row, K_AVG, (double)k->total_ns / (double)k->calls);
@@ -116,10 +116,10 @@ static int put_kernels(struct nai_table *table, const struct nai_model *m, const
   int rc = NAI_OK;
   for (uint32_t i = 0; !rc && i < m->kernels.n; i++) {
     bool added;
-    if (m->kernels.process[i] < 0)
+    if (nai_at_i32(&m->kernels.process, i) < 0)
       continue;
-    uint32_t place = nai_keyset_add(&places, (int64_t)m->kernels.process[i] << 32 | (uint32_t)m->kernels.device[i], &added);
-    uint32_t group = nai_keyset_add(&groups, (int64_t)((uint64_t)place << 32 | m->kernels.name[i]), &added);
+    uint32_t place = nai_keyset_add(&places, (int64_t)nai_at_i32(&m->kernels.process, i) << 32 | (uint32_t)nai_at_i32(&m->kernels.device, i), &added);
+    uint32_t group = nai_keyset_add(&groups, (int64_t)((uint64_t)place << 32 | nai_at_text(&m->kernels.name, i)), &added);
     if (added && group >= capacity) {
       capacity = capacity ? capacity * 2 : 256;
       struct kernel_sum *grown = realloc(list, (size_t)capacity * sizeof *grown);
@@ -134,10 +134,10 @@ static int put_kernels(struct nai_table *table, const struct nai_model *m, const
     if (added)
       list[group] = (struct kernel_sum){0, 0, i};
     list[group].calls++;
-    list[group].total_ns += m->kernels.end[i] - m->kernels.start[i];
+    list[group].total_ns += nai_at(&m->kernels.end, i) - nai_at(&m->kernels.start, i);
   }
   for (uint32_t i = 0; !rc && i < groups.count; i++)
-    put_kernel(table, m, &list[i], &sums[m->kernels.process[list[i].kernel]], all_ns);
+    put_kernel(table, m, &list[i], &sums[nai_at_i32(&m->kernels.process, list[i].kernel)], all_ns);
   free(list);
   nai_keyset_free(&places);
   nai_keyset_free(&groups);

@@ -61,20 +61,20 @@ static void add_timed(struct nai_table *t, const struct nai_model *m, const char
 /* Profiler overhead inside the GPU window, as a union: several threads flush buffers at once. */
 static int overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *m, int source, struct nai_err *err) {
   const struct nai_table *t = m->overhead_table;
-  const int64_t *start = nai_column_i64(t, OE_START), *end = nai_column_i64(t, OE_END);
-  const int32_t *from = nai_column_i32(t, OE_SOURCE);
+  struct nai_column start = nai_table_column(t, OE_START), end = nai_table_column(t, OE_END);
   struct nai_groups order = {0};
   struct nai_intervals all = {0};
-  int32_t *group = malloc(((size_t)t->rows + 1) * sizeof *group);
+  int32_t *group = malloc(((size_t)t->rows + 2) * sizeof *group);
   *count = 0;
   for (int64_t i = 0; group && i < t->rows; i++) {
-    group[i] = from[i] == source ? 0 : -1;
-    *count += from[i] == source;
+    group[i] = nai_get_i64(t, i, OE_SOURCE) == source ? 0 : -1;
+    *count += group[i] == 0;
   }
-  struct nai_row_order by = {start, end, NULL, NULL};
-  int rc = group ? nai_groups_build(&order, (uint32_t)t->rows, group, 1, &by, NULL, err) : nai_err_nomem(err);
+  struct nai_row_order by = {.start = start, .end = end};
+  struct nai_column in_group = nai_column_of_i32(group);
+  int rc = group ? nai_groups_build(&order, (uint32_t)t->rows, &in_group, 1, &by, NULL, err) : nai_err_nomem(err);
   for (int64_t i = 0; !rc && i < *count; i++) {
-    int64_t a = start[order.order[i]], b = end[order.order[i]];
+    int64_t a = nai_at(&start, order.order[i]), b = nai_at(&end, order.order[i]);
     nai_intervals_add(&all, a > m->window_start ? a : m->window_start, b < m->window_end ? b : m->window_end);
   }
   *ns = nai_intervals_total(&all);
@@ -113,9 +113,9 @@ static void put_notes(struct nai_table *quality, struct nai_table *run, const st
 static void put_graphs(struct nai_table *quality, const struct nai_model *m) {
   int64_t envelope_ns = 0, node_kernels = 0, graph_calls = 0;
   for (uint32_t i = 0; i < m->graphs.n; i++)
-    envelope_ns += m->graphs.end[i] - m->graphs.start[i];
+    envelope_ns += nai_at(&m->graphs.end, i) - nai_at(&m->graphs.start, i);
   for (uint32_t i = 0; i < m->kernels.n; i++)
-    node_kernels += m->kernels.graph[i] != NAI_NULL_I32;
+    node_kernels += nai_at_i32(&m->kernels.graph, i) != NAI_NULL_I32;
   for (uint32_t i = 0; i < m->apis.n; i++)
     graph_calls += strncmp(nai_model_api_name(m, i), "cudaGraphLaunch", 15) == 0 ||
                    strncmp(nai_model_api_name(m, i), "cuGraphLaunch", 13) == 0;
@@ -148,7 +148,7 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
         "belong to no NVTX range");
   int64_t no_process = 0;
   for (uint32_t i = 0; i < m->kernels.n; i++)
-    no_process += m->kernels.process[i] < 0;
+    no_process += nai_at_i32(&m->kernels.process, i) < 0;
   if (no_process)
     add(quality, "unknown-process", "warning", "CUPTI_ACTIVITY_KIND_KERNEL", no_process,
         "kernels whose process the export does not tell: they are not joined with API calls, because correlation ids are "

@@ -53,7 +53,7 @@ struct call {
 static const char *class_of(const struct nai_model *m, uint32_t api) {
   if (nai_model_api_blocks(m, api))
     return "blocking";
-  switch (m->api_class[m->apis.name[api]]) {
+  switch (m->api_class[nai_at_text(&m->apis.name, api)]) {
   case NAI_API_ORDERING:
     return "ordering";
   case NAI_API_POLL:
@@ -65,7 +65,7 @@ static const char *class_of(const struct nai_model *m, uint32_t api) {
 
 static void add_busy(struct call *calls, uint32_t n, const struct nai_model *m, const struct nai_coverage *coverage) {
   for (uint32_t i = 0; i < n; i++)
-    calls[i].busy_ns = nai_coverage_within(coverage, m->apis.start[calls[i].api], m->apis.end[calls[i].api]);
+    calls[i].busy_ns = nai_coverage_within(coverage, nai_at(&m->apis.start, calls[i].api), nai_at(&m->apis.end, calls[i].api));
 }
 
 /* busy_ns of the calls of one process. of_gpu: coverage of each GPU's busy time, made when first needed: most processes
@@ -125,23 +125,23 @@ static int64_t thread_window(const struct nai_model *m, uint32_t thread) {
   uint32_t first = g->first[thread], end = g->first[thread + 1];
   int64_t last = INT64_MIN;
   for (uint32_t i = first; i < end; i++)
-    last = m->apis.end[g->order[i]] > last ? m->apis.end[g->order[i]] : last;
-  return first == end ? 0 : last - m->apis.start[g->order[first]];
+    last = nai_at(&m->apis.end, g->order[i]) > last ? nai_at(&m->apis.end, g->order[i]) : last;
+  return first == end ? 0 : last - nai_at(&m->apis.start, g->order[first]);
 }
 
 static const char *top_range(struct context *x, const struct call *calls, uint32_t n) {
   const struct nai_strings *names = &x->m->nvtx_table->strings;
   uint32_t distinct = 0, best = NAI_NO_STRING;
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t range = x->m->api_range[calls[i].api];
-    if (range == NAI_NO_ROW)
+    const struct nai_nvtx_node *node = nai_model_call_node(x->m, calls[i].api);
+    if (!node)
       continue;
-    uint32_t name = x->m->nvtx.name[range];
+    uint32_t name = node->name;
     if (x->range_ns[name] < 0) {
       x->range_of[distinct++] = name;
       x->range_ns[name] = 0;
     }
-    x->range_ns[name] += x->m->apis.end[calls[i].api] - x->m->apis.start[calls[i].api];
+    x->range_ns[name] += nai_at(&x->m->apis.end, calls[i].api) - nai_at(&x->m->apis.start, calls[i].api);
   }
   for (uint32_t i = 0; i < distinct; i++) {
     uint32_t name = x->range_of[i];
@@ -163,10 +163,10 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   uint32_t longest = calls[0].api;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t api = calls[i].api;
-    int64_t length = m->apis.end[api] - m->apis.start[api], most = m->apis.end[longest] - m->apis.start[longest];
+    int64_t length = nai_at(&m->apis.end, api) - nai_at(&m->apis.start, api), most = nai_at(&m->apis.end, longest) - nai_at(&m->apis.start, longest);
     x->values[i] = length;
     total += length;
-    if (length > most || (length == most && m->apis.start[api] < m->apis.start[longest]))
+    if (length > most || (length == most && nai_at(&m->apis.start, api) < nai_at(&m->apis.start, longest)))
       longest = api;
     busy += calls[i].busy_ns;
     if (calls[i].process >= 0) {
@@ -187,11 +187,11 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   nai_set_str(table, row, s + CLASS, class_of(m, calls[0].api));
   nai_set_f64(table, row, s + PCT_THREAD, nai_percent((double)total, (double)windows));
   nai_set_str(table, row, s + TOP_RANGE, top_range(x, calls, n));
-  nai_set_i64(table, row, s + LONGEST_START, m->apis.start[longest]);
-  nai_set_i64(table, row, s + LONGEST_END, m->apis.end[longest]);
+  nai_set_i64(table, row, s + LONGEST_START, nai_at(&m->apis.start, longest));
+  nai_set_i64(table, row, s + LONGEST_END, nai_at(&m->apis.end, longest));
   /* In sync_by_pid the pid comes first, so the columns after it are in the same places in both tables. */
-  nai_set_i64(table, row, by_process ? 0 : PID, nai_get_i64(m->threads, m->apis.thread[longest], TH_PID));
-  nai_set_i64(table, row, TID, nai_get_i64(m->threads, m->apis.thread[longest], TH_TID));
+  nai_set_i64(table, row, by_process ? 0 : PID, nai_get_i64(m->threads, nai_at_i32(&m->apis.thread, longest), TH_PID));
+  nai_set_i64(table, row, TID, nai_get_i64(m->threads, nai_at_i32(&m->apis.thread, longest), TH_TID));
   if (!known_calls)
     return;
   nai_set_f64(table, row, s + GPU_BUSY, nai_percent((double)busy, (double)known));
@@ -246,7 +246,7 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
   int rc = calls && x.values && x.range_of && x.range_ns && x.windows && x.thread_seen ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < m->apis.n; i++)
     if (class_of(m, i))
-      calls[listed++] = (struct call){i, m->apis.name[i], m->thread_process[m->apis.thread[i]], m->apis.thread[i], 0};
+      calls[listed++] = (struct call){i, nai_at_text(&m->apis.name, i), m->thread_process[nai_at_i32(&m->apis.thread, i)], nai_at_i32(&m->apis.thread, i), 0};
   for (uint32_t i = 0; !rc && i < names; i++)
     x.range_ns[i] = -1;
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)

@@ -52,7 +52,7 @@ static const struct nai_schema schema =
 static void add_gpu(struct nai_table *table, const struct nai_model *m, uint32_t index) {
   const struct nai_gpu *gpu = &m->gpus[index];
   int64_t window = gpu->window_end - gpu->window_start, busy = nai_intervals_total(&gpu->all);
-  int64_t communication = nai_intervals_total(&gpu->communication), kernel_busy = gpu->kernel_busy_ns;
+  int64_t communication = gpu->communication_ns, kernel_busy = gpu->kernel_busy_ns;
   int64_t kernel_window = gpu->kernel_window_end - gpu->kernel_window_start;
   int64_t exposed = nai_intervals_total(&gpu->exposed_communication);
   int64_t row = nai_table_add_row(table);
@@ -63,12 +63,12 @@ static void add_gpu(struct nai_table *table, const struct nai_model *m, uint32_t
       {WINDOW_NS, -1, window},
       {BUSY_NS, BUSY_PCT, busy},
       {IDLE_NS, IDLE_PCT, window - busy},
-      {COMPUTE_NS, COMPUTE_PCT, nai_intervals_total(&gpu->compute)},
+      {COMPUTE_NS, COMPUTE_PCT, gpu->compute_ns},
       {COMM_NS, COMM_PCT, exposed},
       {COPY_NS, COPY_PCT, nai_intervals_total(&gpu->exposed_copy)},
       {GRAPH_NS, GRAPH_PCT, gpu->graph_ns},
       {ALL_COMM_NS, -1, communication},
-      {ALL_COPY_NS, -1, nai_intervals_total(&gpu->copy)},
+      {ALL_COPY_NS, -1, gpu->copy_ns},
       {K_WINDOW_NS, -1, kernel_window},
       {K_BUSY_NS, -1, kernel_busy},
       {K_IDLE_NS, -1, kernel_window - kernel_busy},

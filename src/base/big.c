@@ -1,5 +1,7 @@
 #include "base/big.h"
 
+#include "base/fs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -22,7 +24,7 @@ int nai_big_new(void **out, const char *directory, size_t bytes, struct nai_err 
     *out = header ? (char *)header + HEADER : NULL;
     return header ? NAI_OK : nai_err_nomem(err);
   }
-  int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), failed = fd < 0 ? errno : 0;
+  int fd = nai_fs_unnamed(directory), failed = fd < 0 ? errno : 0;
   if (!failed)
     failed = posix_fallocate(fd, 0, (off_t)total);
   if (!failed) {
@@ -32,8 +34,6 @@ int nai_big_new(void **out, const char *directory, size_t bytes, struct nai_err 
   }
   if (fd >= 0)
     close(fd);
-  if (failed == EOPNOTSUPP || failed == EISDIR || failed == ENOENT) /* a file system without unnamed files */
-    return nai_big_new(out, NULL, bytes, err);
   *out = NULL;
   if (failed)
     return nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes in \"%s\"", total, directory);

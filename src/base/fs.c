@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,6 +57,32 @@ int nai_fs_read(struct nai_buf *out, const char *path, size_t max, int code, str
   }
   close(fd);
   return rc;
+}
+
+int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at) {
+  for (const char *from = data; len;) {
+    ssize_t n = pwrite(fd, from, len, (off_t)at);
+    if (n < 0 && errno != EINTR)
+      return errno;
+    if (n > 0) {
+      from += n;
+      len -= (size_t)n;
+      at += (uint64_t)n;
+    }
+  }
+  return 0;
+}
+
+int nai_fs_unnamed(const char *directory) {
+  int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+    return fd;
+  char path[PATH_MAX]; /* a file system without unnamed files */
+  snprintf(path, sizeof path, "%s/.scratch-XXXXXX", directory);
+  fd = mkostemp(path, O_CLOEXEC);
+  if (fd >= 0)
+    unlink(path);
+  return fd;
 }
 
 static int write_all(int fd, const char *data, size_t len) {

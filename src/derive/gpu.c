@@ -5,27 +5,20 @@
 
 void nai_gpu_free(struct nai_gpu *gpu) {
   free(gpu->ops);
-  free(gpu->opener);
-  struct nai_intervals *sets[] = {&gpu->compute, &gpu->communication, &gpu->copy, &gpu->all, &gpu->exposed_communication,
-                                  &gpu->exposed_copy};
-  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-    nai_intervals_free(sets[i]);
+  nai_intervals_free(&gpu->all);
+  nai_intervals_free(&gpu->exposed_communication);
+  nai_intervals_free(&gpu->exposed_copy);
   nai_keyset_free(&gpu->processes);
-}
-
-static int32_t stream_of(const struct nai_model *m, const struct nai_op *op) {
-  return op->type == NAI_OP_KERNEL  ? m->kernels.stream[op->row]
-         : op->type == NAI_OP_GRAPH ? m->graphs.stream[op->row]
-                                    : m->memops.stream[op->row];
 }
 
 static int compare_ops(const void *pa, const void *pb, void *model) {
   const struct nai_op *a = pa, *b = pb;
-  if (a->start != b->start)
-    return a->start < b->start ? -1 : 1;
+  int64_t start_a = nai_model_op_start(model, a), start_b = nai_model_op_start(model, b);
+  if (start_a != start_b)
+    return start_a < start_b ? -1 : 1;
   if (a->type != b->type)
     return a->type < b->type ? -1 : 1;
-  int32_t stream_a = stream_of(model, a), stream_b = stream_of(model, b);
+  int32_t stream_a = nai_model_op_stream(model, a), stream_b = nai_model_op_stream(model, b);
   if (stream_a != stream_b)
     return stream_a < stream_b ? -1 : 1;
   return (a->row > b->row) - (a->row < b->row);
@@ -37,30 +30,32 @@ static int compare_ops(const void *pa, const void *pb, void *model) {
 struct source {
   struct nai_groups *rows;
   uint32_t n;
-  const int32_t *device;
+  const struct nai_column *device;
 };
 
 static int collect(const struct source *source, const struct nai_model *m, struct nai_err *err) {
-  int32_t *gpu = malloc(((size_t)source->n + 1) * sizeof *gpu);
+  int32_t *gpu = malloc(((size_t)source->n + 2) * sizeof *gpu);
   if (!gpu)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < source->n; i++) {
-    if (i && source->device[i] == source->device[i - 1]) {
+    int32_t device = nai_at_i32(source->device, i);
+    if (i && device == nai_at_i32(source->device, i - 1)) {
       gpu[i] = gpu[i - 1];
       continue;
     }
-    uint32_t index = nai_model_gpu_index(m, source->device[i]);
+    uint32_t index = nai_model_gpu_index(m, device);
     gpu[i] = index < m->gpu_count ? (int32_t)index : -1;
   }
-  int rc = nai_groups_collect(source->rows, source->n, gpu, m->gpu_count, m->scratch_dir, err);
+  struct nai_column group = nai_column_of_i32(gpu);
+  int rc = nai_groups_collect(source->rows, source->n, &group, m->gpu_count, m->scratch_dir, err);
   free(gpu);
   return rc;
 }
 
 int nai_gpu_rows_collect(struct nai_gpu_rows *out, const struct nai_model *m, struct nai_err *err) {
-  const struct source sources[] = {{&out->kernels, m->kernels.n, m->kernels.device},
-                                   {&out->memops, m->memops.n, m->memops.device},
-                                   {&out->graphs, m->graphs.n, m->graphs.device}};
+  const struct source sources[] = {{&out->kernels, m->kernels.n, &m->kernels.device},
+                                   {&out->memops, m->memops.n, &m->memops.device},
+                                   {&out->graphs, m->graphs.n, &m->graphs.device}};
   int rc = NAI_OK;
   for (size_t i = 0; !rc && i < sizeof sources / sizeof *sources; i++)
     rc = collect(&sources[i], m, err);
@@ -79,47 +74,51 @@ void nai_gpu_rows_free(struct nai_gpu_rows *rows) {
 struct run {
   struct nai_op *v;
   uint32_t n;
+  int64_t next; /* start of the first, INT64_MAX when there is none */
 };
 
-/* Brings operations that start at the same time into the order of compare_ops. */
-static void settle_ties(const struct run *run, const struct nai_model *m) {
-  for (uint32_t i = 0, j; i < run->n; i = j) {
-    for (j = i + 1; j < run->n && run->v[j].start == run->v[i].start; j++)
-      ;
-    if (j - i > 1)
-      qsort_r(run->v + i, j - i, sizeof *run->v, compare_ops, (void *)m);
-  }
+static void look_ahead(struct run *run, const struct nai_model *m) {
+  run->next = run->n ? nai_model_op_start(m, run->v) : INT64_MAX;
 }
 
 /* Sorts the GPU's rows of one table and writes them as operations to run->v. */
 static int fill_run(struct run *run, const struct nai_groups *rows, uint32_t index, enum nai_op_type type,
                     const struct nai_model *m, struct nai_err *err) {
-  const struct nai_kernel_view *k = &m->kernels;
-  struct nai_row_order by = type == NAI_OP_KERNEL  ? (struct nai_row_order){k->start, k->end, NULL, NULL}
-                            : type == NAI_OP_GRAPH ? (struct nai_row_order){m->graphs.start, m->graphs.end, NULL, NULL}
-                                                   : (struct nai_row_order){m->memops.start, m->memops.end, NULL, NULL};
+  struct nai_row_order by = type == NAI_OP_KERNEL  ? (struct nai_row_order){.start = m->kernels.start, .end = m->kernels.end}
+                            : type == NAI_OP_GRAPH ? (struct nai_row_order){.start = m->graphs.start, .end = m->graphs.end}
+                                                   : (struct nai_row_order){.start = m->memops.start, .end = m->memops.end};
   uint32_t *order = rows->order + rows->first[index], n = rows->first[index + 1] - rows->first[index];
   int rc = nai_rows_sort(order, n, &by, m->scratch_dir, err);
-  for (uint32_t i = 0; !rc && i < n; i++) {
-    struct nai_op op = {by.start[order[i]], by.end[order[i]], order[i], (uint8_t)type, false};
+  int64_t before = INT64_MIN;
+  for (uint32_t i = 0, tied = 0; !rc && i <= n; i++) { /* ties come into the order of compare_ops */
+    int64_t start = i < n ? nai_at(&by.start, order[i]) : INT64_MAX;
+    if (start != before && i - tied > 1)
+      qsort_r(run->v + tied, i - tied, sizeof *run->v, compare_ops, (void *)m);
+    tied = start != before ? i : tied;
+    before = start;
+    if (i == n)
+      break;
+    struct nai_op op = {order[i], (uint8_t)type, false};
     if (type == NAI_OP_KERNEL)
-      op.communication = m->kernel_communication[k->name[op.row]];
-    if (type == NAI_OP_COPY && m->memops.kind[op.row] == NAI_MEMOP_SET)
+      op.communication = m->kernel_communication[nai_at_text(&m->kernels.name, op.row)];
+    if (type == NAI_OP_COPY && nai_at_i32(&m->memops.kind, op.row) == NAI_MEMOP_SET)
       op.type = NAI_OP_SET;
     run->v[run->n++] = op;
   }
-  settle_ties(run, m);
+  look_ahead(run, m);
   return rc;
 }
 
 static bool precedes(const struct run *a, const struct run *b, const struct nai_model *m) {
-  return a->n && (!b->n || compare_ops(a->v, b->v, (void *)m) < 0);
+  return a->next != b->next ? a->next < b->next : a->n && b->n && compare_ops(a->v, b->v, (void *)m) < 0;
 }
 
 /* The next operation of a run, which becomes shorter. */
-static struct nai_op take(struct run *run) {
+static struct nai_op take(struct run *run, const struct nai_model *m) {
+  struct nai_op op = *run->v++;
   run->n--;
-  return *run->v++;
+  look_ahead(run, m);
+  return op;
 }
 
 /* Fills gpu->ops. Kernels, mostly nearly all of it, lie at its end while the others are merged in from the front. */
@@ -133,7 +132,7 @@ static int merge_ops(struct nai_gpu *gpu, uint32_t index, const struct nai_gpu_r
   struct nai_op *scratch = malloc(((size_t)others + 1) * sizeof *scratch);
   gpu->ops = malloc(((size_t)kernels + others + 1) * sizeof *gpu->ops);
   int rc = scratch && gpu->ops ? NAI_OK : nai_err_nomem(err);
-  struct run kernel = {rc ? NULL : gpu->ops + others, 0}, memop = {scratch, 0}, graph = {rc ? NULL : scratch + memops, 0};
+  struct run kernel = {.v = rc ? NULL : gpu->ops + others}, memop = {.v = scratch}, graph = {.v = rc ? NULL : scratch + memops};
   if (!rc)
     rc = fill_run(&kernel, &rows->kernels, index, NAI_OP_KERNEL, m, err);
   if (!rc)
@@ -142,7 +141,7 @@ static int merge_ops(struct nai_gpu *gpu, uint32_t index, const struct nai_gpu_r
     rc = fill_run(&graph, &rows->graphs, index, NAI_OP_GRAPH, m, err);
   while (!rc && gpu->op_count < kernels + others) {
     struct run *other = precedes(&graph, &memop, m) ? &graph : &memop;
-    gpu->ops[gpu->op_count++] = take(precedes(other, &kernel, m) ? other : &kernel);
+    gpu->ops[gpu->op_count++] = take(precedes(other, &kernel, m) ? other : &kernel, m);
   }
   free(scratch);
   return rc;
@@ -169,47 +168,44 @@ static void extend(struct running_union *u, int64_t start, int64_t end) {
 
 static int64_t union_total(const struct running_union *u) { return u->total + (u->any ? u->end - u->start : 0); }
 
-static int build_unions(struct nai_gpu *gpu, struct nai_err *err) {
-  gpu->opener = malloc(((size_t)gpu->op_count + 1) * sizeof *gpu->opener);
-  if (!gpu->opener)
-    return nai_err_nomem(err);
+static int build_unions(struct nai_gpu *gpu, const struct nai_model *m, struct nai_err *err) {
+  struct nai_intervals compute = {0}, communication = {0}, copy = {0}, beside_compute = {0};
   struct running_union kernels_only = {0}, graphs_only = {0};
-  uint32_t empty_opener = NAI_NO_ROW; /* a zero-length op at the instant a gap ends comes first in order */
+  nai_intervals_reserve(&gpu->all, gpu->op_count); /* nearly as many, mostly */
+  nai_intervals_reserve(&compute, gpu->op_count);
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
-    if (op->end > gpu->window_end)
-      gpu->window_end = op->end;
-    if (op->start == op->end) {
-      if (empty_opener == NAI_NO_ROW || gpu->ops[empty_opener].start != op->start)
-        empty_opener = i;
+    int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
+    if (end > gpu->window_end)
+      gpu->window_end = end;
+    if (start == end)
       continue;
-    }
     if (op->type == NAI_OP_KERNEL) {
       if (!kernels_only.any)
-        gpu->kernel_window_start = op->start;
-      extend(&kernels_only, op->start, op->end);
+        gpu->kernel_window_start = start;
+      extend(&kernels_only, start, end);
     }
     if (op->type == NAI_OP_GRAPH)
-      extend(&graphs_only, op->start, op->end);
-    nai_intervals_add(op->type == NAI_OP_COPY || op->type == NAI_OP_SET ? &gpu->copy
-                      : op->communication                              ? &gpu->communication
-                                                                       : &gpu->compute,
-                      op->start, op->end);
-    if (nai_intervals_add(&gpu->all, op->start, op->end))
-      gpu->opener[gpu->all.count - 1] =
-          empty_opener != NAI_NO_ROW && gpu->ops[empty_opener].start == op->start ? empty_opener : i;
+      extend(&graphs_only, start, end);
+    nai_intervals_add(op->type == NAI_OP_COPY || op->type == NAI_OP_SET ? &copy : op->communication ? &communication : &compute,
+                      start, end);
+    nai_intervals_add(&gpu->all, start, end);
   }
   gpu->kernel_window_end = kernels_only.any ? kernels_only.end : 0;
   gpu->kernel_busy_ns = union_total(&kernels_only);
   gpu->graph_ns = union_total(&graphs_only);
-  struct nai_intervals kernels = {0};
-  nai_intervals_subtract(&gpu->exposed_communication, &gpu->communication, &gpu->compute);
-  nai_intervals_union(&kernels, &gpu->compute, &gpu->communication);
-  nai_intervals_subtract(&gpu->exposed_copy, &gpu->copy, &kernels);
+  gpu->compute_ns = nai_intervals_total(&compute);
+  gpu->communication_ns = nai_intervals_total(&communication);
+  gpu->copy_ns = nai_intervals_total(&copy);
+  nai_intervals_subtract(&gpu->exposed_communication, &communication, &compute);
+  nai_intervals_subtract(&beside_compute, &copy, &compute);
+  nai_intervals_subtract(&gpu->exposed_copy, &beside_compute, &communication);
   bool oom = gpu->all.oom || gpu->exposed_communication.oom || gpu->exposed_copy.oom;
-  nai_intervals_free(&kernels);
+  nai_intervals_free(&compute);
+  nai_intervals_free(&communication);
+  nai_intervals_free(&copy);
+  nai_intervals_free(&beside_compute);
   nai_intervals_trim(&gpu->all);
-  nai_intervals_trim(&gpu->compute);
   return oom ? nai_err_nomem(err) : NAI_OK;
 }
 
@@ -227,6 +223,6 @@ int nai_gpu_build(struct nai_model *m, uint32_t index, const struct nai_gpu_rows
     rc = list_processes(gpu, m, err);
   if (rc)
     return rc;
-  gpu->window_start = gpu->window_end = gpu->op_count ? gpu->ops[0].start : 0;
-  return build_unions(gpu, err);
+  gpu->window_start = gpu->window_end = gpu->op_count ? nai_model_op_start(m, &gpu->ops[0]) : 0;
+  return build_unions(gpu, m, err);
 }

@@ -14,111 +14,151 @@ void nai_groups_free(struct nai_groups *groups) {
   *groups = (struct nai_groups){0};
 }
 
+/* --- order ---------------------------------------------------------------------------------------------------------- */
+
 static int compare(const void *pa, const void *pb, void *ctx) {
   const struct nai_row_order *o = ctx;
   uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-  if (o->start[a] != o->start[b])
-    return o->start[a] < o->start[b] ? -1 : 1;
-  if (o->end[a] != o->end[b])
-    return o->end[a] > o->end[b] ? -1 : 1;
-  if (o->names && o->name[a] != o->name[b])
-    return strcmp(nai_strings_get(o->names, o->name[a]), nai_strings_get(o->names, o->name[b]));
+  int64_t start_a = nai_at(&o->start, a), start_b = nai_at(&o->start, b);
+  if (start_a != start_b)
+    return start_a < start_b ? -1 : 1;
+  int64_t end_a = nai_at(&o->end, a), end_b = nai_at(&o->end, b);
+  if (end_a != end_b)
+    return end_a > end_b ? -1 : 1;
+  uint32_t name_a = o->names ? nai_at_text(&o->name, a) : 0, name_b = o->names ? nai_at_text(&o->name, b) : 0;
+  if (name_a != name_b)
+    return strcmp(nai_strings_get(o->names, name_a), nai_strings_get(o->names, name_b));
   return (a > b) - (a < b);
 }
 
-/* Rows of a trace are nearly in start order: an insertion sort that gives up after as many moves as there are rows is
- * mostly enough. Returns whether they are in order. */
-static bool insert_stragglers(uint32_t *rows, uint32_t n, const struct nai_row_order *o) {
-  uint32_t moves = 0;
-  for (uint32_t i = 1; i < n; i++) {
-    uint32_t row = rows[i], j = i;
-    if (o->start[rows[i - 1]] < o->start[row])
-      continue;
-    for (; j > 0 && compare(&rows[j - 1], &row, (void *)o) > 0; j--)
-      rows[j] = rows[j - 1];
-    rows[j] = row;
-    moves += i - j;
-    if (moves > n)
-      return false;
-  }
-  return true;
+/* A merge sort for rows of a trace, which are a few ascending runs, one per process, GPU or thread, or nearly in order:
+ * runs are taken as they are, what has none is sorted in blocks, and merging leaves alone what is in order already. */
+enum { BLOCK_ROWS = 1 << 16 };
+
+struct sorting {
+  uint32_t *rows, n;
+  const struct nai_row_order *by;
+  uint32_t *ends, runs;    /* where each run ends; a run has BLOCK_ROWS rows or more, except for the last */
+  struct nai_key *keys;    /* of a block, and as many to sort them with; made when first needed */
+  uint32_t *aside, room;   /* a run's rows while it is merged */
+  const char *scratch_dir;
+};
+
+static uint32_t run_from(const struct sorting *s, uint32_t first) {
+  uint32_t end = first + 1;
+  while (end < s->n && compare(&s->rows[end - 1], &s->rows[end], (void *)s->by) < 0)
+    end++;
+  return end;
 }
 
-/* Where the ascending runs of `rows` begin, and n after the last; 0 when there are more than `most`. */
-static uint32_t find_runs(uint32_t *begin, uint32_t most, const uint32_t *rows, uint32_t n, const struct nai_row_order *o) {
-  uint32_t runs = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    if (i && compare(&rows[i - 1], &rows[i], (void *)o) < 0)
-      continue;
-    if (runs == most)
-      return 0;
-    begin[runs++] = i;
-  }
-  begin[runs] = n;
-  return runs;
-}
-
-static void merge(uint32_t *out, const uint32_t *a, const uint32_t *a_end, const uint32_t *b, const uint32_t *b_end,
-                  const struct nai_row_order *o) {
-  while (a < a_end && b < b_end) {
-    bool from_a = o->start[*a] != o->start[*b] ? o->start[*a] < o->start[*b] : compare(a, b, (void *)o) < 0;
-    *out++ = from_a ? *a++ : *b++;
-  }
-  memcpy(out, a, (size_t)(a_end - a) * sizeof *out);
-  memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof *out);
-}
-
-/* Merges ascending runs by pairs. */
-static void merge_runs(uint32_t *rows, uint32_t *scratch, uint32_t *begin, uint32_t runs, const struct nai_row_order *o) {
-  uint32_t n = begin[runs], *from = rows, *to = scratch;
-  for (; runs > 1; runs = (runs + 1) / 2) {
-    for (uint32_t r = 0; r < runs; r += 2) {
-      uint32_t middle = begin[r + 1], end = r + 2 <= runs ? begin[r + 2] : middle;
-      merge(to + begin[r], from + begin[r], from + middle, from + middle, from + end, o);
-      begin[r / 2] = begin[r];
-    }
-    begin[(runs + 1) / 2] = n;
-    uint32_t *swap = from;
-    from = to;
-    to = swap;
-  }
-  if (from != rows)
-    memcpy(rows, from, (size_t)n * sizeof *rows);
-}
-
-static void sort_by_keys(uint32_t *rows, struct nai_key *keys, uint32_t n, const struct nai_row_order *o) {
+static int sort_block(struct sorting *s, uint32_t first, uint32_t end, struct nai_err *err) {
+  uint32_t *rows = s->rows + first, n = end - first;
+  if (!s->keys)
+    s->keys = malloc(2 * (size_t)BLOCK_ROWS * sizeof *s->keys);
+  if (!s->keys)
+    return nai_err_nomem(err);
   for (uint32_t i = 0; i < n; i++)
-    keys[i] = (struct nai_key){nai_key_from_i64(o->start[rows[i]]), rows[i]};
-  nai_sort_keys_in(keys, keys + n, n);
+    s->keys[i] = (struct nai_key){nai_key_from_i64(nai_at(&s->by->start, rows[i])), rows[i]};
+  nai_sort_keys_in(s->keys, s->keys + n, n);
   for (uint32_t i = 0; i < n; i++)
-    rows[i] = keys[i].value;
-  for (uint32_t i = 0, j; i < n; i = j) { /* runs of equal starts */
-    for (j = i + 1; j < n && o->start[rows[j]] == o->start[rows[i]]; j++)
+    rows[i] = s->keys[i].value;
+  for (uint32_t i = 0, j; i < n; i = j) { /* equal starts */
+    for (j = i + 1; j < n && s->keys[j].key == s->keys[i].key; j++)
       ;
     if (j - i > 1)
-      qsort_r(rows + i, j - i, sizeof *rows, compare, (void *)o);
+      qsort_r(rows + i, j - i, sizeof *rows, compare, (void *)s->by);
   }
-}
-
-int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *o, const char *scratch_dir, struct nai_err *err) {
-  /* A table that holds one process, GPU or thread after the other is a few ascending runs. */
-  enum { MOST_RUNS = 64 };
-  uint32_t begin[MOST_RUNS + 1], runs = find_runs(begin, MOST_RUNS, rows, n, o);
-  void *scratch;
-  if (runs == 1 || n == 0 || (!runs && insert_stragglers(rows, n, o)))
-    return NAI_OK;
-  int rc = nai_big_new(&scratch, scratch_dir, (size_t)n * (runs ? sizeof *rows : 2 * sizeof(struct nai_key)), err);
-  if (rc)
-    return rc;
-  if (runs)
-    merge_runs(rows, scratch, begin, runs, o);
-  else
-    sort_by_keys(rows, scratch, n, o);
-  nai_big_free(scratch);
   return NAI_OK;
 }
 
-int nai_groups_collect(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups, const char *scratch_dir,
+static int find_runs(struct sorting *s, struct nai_err *err) {
+  s->ends = malloc(((size_t)s->n / BLOCK_ROWS + 2) * sizeof *s->ends);
+  int rc = s->ends ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t first = 0, end; !rc && first < s->n; first = end) {
+    end = run_from(s, first);
+    if (end - first < BLOCK_ROWS && end < s->n) {
+      end = s->n - first < BLOCK_ROWS ? s->n : first + BLOCK_ROWS;
+      rc = sort_block(s, first, end, err);
+    }
+    s->ends[s->runs++] = end;
+  }
+  return rc;
+}
+
+/* First of the ascending rows first .. end - 1 that comes after `row`. */
+static uint32_t first_after(const struct sorting *s, uint32_t first, uint32_t end, uint32_t row) {
+  while (first < end) {
+    uint32_t middle = first + (end - first) / 2;
+    if (compare(&s->rows[middle], &row, (void *)s->by) < 0)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
+static int put_aside(struct sorting *s, const uint32_t *rows, uint32_t n, struct nai_err *err) {
+  if (n > s->room) {
+    void *memory;
+    nai_big_free(s->aside);
+    int rc = nai_big_new(&memory, s->scratch_dir, (size_t)n * sizeof *s->aside, err);
+    s->aside = rc ? NULL : memory;
+    s->room = rc ? 0 : n;
+    if (rc)
+      return rc;
+  }
+  memcpy(s->aside, rows, (size_t)n * sizeof *rows);
+  return NAI_OK;
+}
+
+/* Merges the runs first .. middle - 1 and middle .. end - 1. The shorter one goes aside. */
+static int merge(struct sorting *s, uint32_t first, uint32_t middle, uint32_t end, struct nai_err *err) {
+  uint32_t *rows = s->rows;
+  first = first_after(s, first, middle, rows[middle]);
+  if (first == middle)
+    return NAI_OK;
+  end = first_after(s, middle, end, rows[middle - 1]);
+  uint32_t left = middle - first, right = end - middle;
+  int rc = put_aside(s, rows + (left < right ? first : middle), left < right ? left : right, err);
+  if (rc)
+    return rc;
+  const uint32_t *aside = s->aside;
+  if (left < right) {
+    for (uint32_t to = first, i = 0, j = middle; i < left; to++)
+      rows[to] = j < end && compare(&rows[j], &aside[i], (void *)s->by) < 0 ? rows[j++] : aside[i++];
+  } else {
+    for (uint32_t to = end, i = middle, j = right; j > 0;)
+      rows[--to] = i > first && compare(&aside[j - 1], &rows[i - 1], (void *)s->by) < 0 ? rows[--i] : aside[--j];
+  }
+  return NAI_OK;
+}
+
+static int merge_runs(struct sorting *s, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (; !rc && s->runs > 1; s->runs = (s->runs + 1) / 2)
+    for (uint32_t r = 0; !rc && r < s->runs; r += 2) {
+      uint32_t first = r ? s->ends[r - 1] : 0, last = r + 1 < s->runs ? r + 1 : r;
+      if (last > r)
+        rc = merge(s, first, s->ends[r], s->ends[last], err);
+      s->ends[r / 2] = s->ends[last];
+    }
+  return rc;
+}
+
+int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err) {
+  struct sorting s = {.rows = rows, .n = n, .by = by, .scratch_dir = scratch_dir};
+  int rc = find_runs(&s, err);
+  if (!rc)
+    rc = merge_runs(&s, err);
+  free(s.ends);
+  free(s.keys);
+  nai_big_free(s.aside);
+  return rc;
+}
+
+/* --- groups --------------------------------------------------------------------------------------------------------- */
+
+int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups, const char *scratch_dir,
                        struct nai_err *err) {
   out->groups = groups;
   out->first = calloc((size_t)groups + 2, sizeof *out->first);
@@ -130,22 +170,26 @@ int nai_groups_collect(struct nai_groups *out, uint32_t n, const int32_t *group,
     return rc;
   out->order = order;
   uint32_t *at = out->first + 1; /* counts, then running positions, which end as the next group's start */
-  for (uint32_t i = 0; i < n; i++)
-    if (!group || group[i] >= 0)
-      at[group ? group[i] : 0]++;
+  for (uint32_t i = 0; i < n; i++) {
+    int32_t g = nai_at_i32(group, i);
+    if (g >= 0)
+      at[g]++;
+  }
   uint32_t total = 0;
   for (uint32_t g = 0; g < groups; g++) {
     uint32_t count = at[g];
     at[g] = total;
     total += count;
   }
-  for (uint32_t i = 0; i < n; i++)
-    if (!group || group[i] >= 0)
-      out->order[at[group ? group[i] : 0]++] = i;
+  for (uint32_t i = 0; i < n; i++) {
+    int32_t g = nai_at_i32(group, i);
+    if (g >= 0)
+      out->order[at[g]++] = i;
+  }
   return NAI_OK;
 }
 
-int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups,
+int nai_groups_build(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
                      const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err) {
   int rc = nai_groups_collect(out, n, group, groups, scratch_dir, err);
   for (uint32_t g = 0; !rc && g < groups; g++)

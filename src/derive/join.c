@@ -31,12 +31,12 @@ static int index_allocate(struct process_index *index, const struct nai_model *m
   for (uint32_t p = 0; p < m->process_count; p++)
     index[p] = (struct process_index){.lowest = INT64_MAX, .range = INT64_MIN};
   for (uint32_t i = 0; i < a->n; i++) {
-    int32_t process = m->thread_process[a->thread[i]];
-    if (process < 0 || !joinable(a->correlation[i]))
+    int32_t process = m->thread_process[nai_at_i32(&a->thread, i)];
+    if (process < 0 || !joinable(nai_at(&a->correlation, i)))
       continue;
     struct process_index *x = &index[process];
-    x->lowest = a->correlation[i] < x->lowest ? a->correlation[i] : x->lowest;
-    x->range = a->correlation[i] > x->range ? a->correlation[i] : x->range; /* highest for now */
+    x->lowest = nai_at(&a->correlation, i) < x->lowest ? nai_at(&a->correlation, i) : x->lowest;
+    x->range = nai_at(&a->correlation, i) > x->range ? nai_at(&a->correlation, i) : x->range; /* highest for now */
     x->key_count++;
   }
   for (uint32_t p = 0; p < m->process_count; p++) {
@@ -60,12 +60,12 @@ static int index_allocate(struct process_index *index, const struct nai_model *m
 }
 
 /* Of sorted keys that repeat, keeps the earliest call's. */
-static void keep_earliest(struct process_index *x, const int64_t *start) {
+static void keep_earliest(struct process_index *x, const struct nai_column *start) {
   size_t kept = 0;
   for (size_t i = 0; x->keys && i < x->key_count; i++)
     if (!kept || x->keys[kept - 1].key != x->keys[i].key)
       x->keys[kept++] = x->keys[i];
-    else if (start[x->keys[i].value] < start[x->keys[kept - 1].value])
+    else if (nai_at(start, x->keys[i].value) < nai_at(start, x->keys[kept - 1].value))
       x->keys[kept - 1] = x->keys[i];
   if (x->keys)
     x->key_count = kept;
@@ -74,16 +74,16 @@ static void keep_earliest(struct process_index *x, const int64_t *start) {
 static int index_fill(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
   const struct nai_api_view *a = &m->apis;
   for (uint32_t i = 0; i < a->n; i++) {
-    int32_t process = m->thread_process[a->thread[i]];
-    if (process < 0 || !joinable(a->correlation[i]))
+    int32_t process = m->thread_process[nai_at_i32(&a->thread, i)];
+    if (process < 0 || !joinable(nai_at(&a->correlation, i)))
       continue;
     struct process_index *x = &index[process];
     if (x->keys) {
-      x->keys[x->key_count++] = (struct nai_key){nai_key_from_i64(a->correlation[i]), i};
+      x->keys[x->key_count++] = (struct nai_key){nai_key_from_i64(nai_at(&a->correlation, i)), i};
     } else {
       /* Ids are unique within a process; should one repeat, the earliest call has it. */
-      uint32_t *row = &x->rows[a->correlation[i] - x->lowest];
-      if (*row == NAI_NO_ROW || a->start[i] < a->start[*row])
+      uint32_t *row = &x->rows[nai_at(&a->correlation, i) - x->lowest];
+      if (*row == NAI_NO_ROW || nai_at(&a->start, i) < nai_at(&a->start, *row))
         *row = i;
     }
   }
@@ -91,7 +91,7 @@ static int index_fill(struct process_index *index, const struct nai_model *m, st
     int rc = index[p].keys ? nai_sort_keys(index[p].keys, index[p].key_count, err) : NAI_OK;
     if (rc)
       return rc;
-    keep_earliest(&index[p], a->start);
+    keep_earliest(&index[p], &a->start);
   }
   return NAI_OK;
 }
@@ -127,17 +127,19 @@ static uint32_t find(struct process_index *x, int64_t correlation) {
 }
 
 /* Page migrations (copy kinds 11..13) carry ids of another kind. */
-static bool is_migration(const int32_t *copy_kind, uint32_t row) {
-  return copy_kind && copy_kind[row] >= 11 && copy_kind[row] <= 13;
+static bool is_migration(const struct nai_column *copy_kind, uint32_t row) {
+  int32_t kind = copy_kind ? nai_at_i32(copy_kind, row) : 0;
+  return kind >= 11 && kind <= 13;
 }
 
-static uint32_t *join(struct process_index *index, uint32_t n, const int64_t *correlation, const int32_t *process,
-                      const int32_t *copy_kind) {
+static uint32_t *join(struct process_index *index, uint32_t n, const struct nai_column *correlation,
+                      const struct nai_column *process, const struct nai_column *copy_kind) {
   uint32_t *api = malloc(((size_t)n + 1) * sizeof *api);
-  for (uint32_t i = 0; api && i < n; i++)
-    api[i] = process[i] < 0 || !joinable(correlation[i]) || is_migration(copy_kind, i)
-                 ? NAI_NO_ROW
-                 : find(&index[process[i]], correlation[i]);
+  for (uint32_t i = 0; api && i < n; i++) {
+    int64_t id = nai_at(correlation, i);
+    int32_t of = nai_at_i32(process, i);
+    api[i] = of < 0 || !joinable(id) || is_migration(copy_kind, i) ? NAI_NO_ROW : find(&index[of], id);
+  }
   return api;
 }
 
@@ -147,9 +149,9 @@ int nai_launch_join(struct nai_model *m, struct nai_err *err) {
   if (!rc)
     rc = index_fill(index, m, err);
   if (!rc) {
-    m->kernel_api = join(index, m->kernels.n, m->kernels.correlation, m->kernels.process, NULL);
-    m->memop_api = join(index, m->memops.n, m->memops.correlation, m->memops.process, m->memops.copy_kind);
-    m->graph_api = join(index, m->graphs.n, m->graphs.correlation, m->graphs.process, NULL);
+    m->kernel_api = join(index, m->kernels.n, &m->kernels.correlation, &m->kernels.process, NULL);
+    m->memop_api = join(index, m->memops.n, &m->memops.correlation, &m->memops.process, &m->memops.copy_kind);
+    m->graph_api = join(index, m->graphs.n, &m->graphs.correlation, &m->graphs.process, NULL);
     m->api_owns = calloc((size_t)m->apis.n + 1, 1);
     if (!m->kernel_api || !m->memop_api || !m->graph_api || !m->api_owns)
       rc = nai_err_nomem(err);
@@ -162,7 +164,7 @@ int nai_launch_join(struct nai_model *m, struct nai_err *err) {
       m->api_owns[m->kernel_api[i]] |= 1 << NAI_OP_KERNEL;
   for (uint32_t i = 0; i < m->memops.n; i++)
     if (m->memop_api[i] != NAI_NO_ROW)
-      m->api_owns[m->memop_api[i]] |= 1 << (m->memops.kind[i] == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY);
+      m->api_owns[m->memop_api[i]] |= 1 << (nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY);
   for (uint32_t i = 0; i < m->graphs.n; i++)
     if (m->graph_api[i] != NAI_NO_ROW)
       m->api_owns[m->graph_api[i]] |= 1 << NAI_OP_GRAPH;

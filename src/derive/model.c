@@ -2,6 +2,7 @@
 
 #include "base/big.h"
 #include "base/threads.h"
+#include "derive/nvtx_open.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,35 +13,35 @@
 static void view_tables(struct nai_model *m) {
   const struct nai_table *t = m->kernel_table;
   m->kernels = (struct nai_kernel_view){
-      .n = (uint32_t)t->rows, .start = nai_column_i64(t, KE_START), .end = nai_column_i64(t, KE_END),
-      .correlation = nai_column_i64(t, KE_CORRELATION), .name = nai_column_str(t, KE_NAME),
-      .device = nai_column_i32(t, KE_DEVICE), .process = nai_column_i32(t, KE_PROCESS),
-      .context = nai_column_i32(t, KE_CONTEXT), .stream = nai_column_i32(t, KE_STREAM),
-      .config = nai_column_i32(t, KE_CONFIG), .graph = nai_column_i32(t, KE_GRAPH)};
+      .n = (uint32_t)t->rows, .start = nai_table_column(t, KE_START), .end = nai_table_column(t, KE_END),
+      .correlation = nai_table_column(t, KE_CORRELATION), .name = nai_table_column(t, KE_NAME),
+      .device = nai_table_column(t, KE_DEVICE), .process = nai_table_column(t, KE_PROCESS),
+      .context = nai_table_column(t, KE_CONTEXT), .stream = nai_table_column(t, KE_STREAM),
+      .config = nai_table_column(t, KE_CONFIG), .graph = nai_table_column(t, KE_GRAPH)};
   t = m->memop_table;
   m->memops = (struct nai_memop_view){
-      .n = (uint32_t)t->rows, .start = nai_column_i64(t, MO_START), .end = nai_column_i64(t, MO_END),
-      .correlation = nai_column_i64(t, MO_CORRELATION), .bytes = nai_column_i64(t, MO_BYTES),
-      .kind = nai_column_i32(t, MO_KIND), .device = nai_column_i32(t, MO_DEVICE),
-      .process = nai_column_i32(t, MO_PROCESS), .context = nai_column_i32(t, MO_CONTEXT),
-      .stream = nai_column_i32(t, MO_STREAM), .copy_kind = nai_column_i32(t, MO_COPY_KIND),
-      .src_kind = nai_column_i32(t, MO_SRC_KIND), .dst_kind = nai_column_i32(t, MO_DST_KIND)};
+      .n = (uint32_t)t->rows, .start = nai_table_column(t, MO_START), .end = nai_table_column(t, MO_END),
+      .correlation = nai_table_column(t, MO_CORRELATION), .bytes = nai_table_column(t, MO_BYTES),
+      .kind = nai_table_column(t, MO_KIND), .device = nai_table_column(t, MO_DEVICE),
+      .process = nai_table_column(t, MO_PROCESS), .context = nai_table_column(t, MO_CONTEXT),
+      .stream = nai_table_column(t, MO_STREAM), .copy_kind = nai_table_column(t, MO_COPY_KIND),
+      .src_kind = nai_table_column(t, MO_SRC_KIND), .dst_kind = nai_table_column(t, MO_DST_KIND)};
   t = m->graph_table;
   m->graphs = (struct nai_graph_view){
-      .n = (uint32_t)t->rows, .start = nai_column_i64(t, GE_START), .end = nai_column_i64(t, GE_END),
-      .correlation = nai_column_i64(t, GE_CORRELATION), .device = nai_column_i32(t, GE_DEVICE),
-      .process = nai_column_i32(t, GE_PROCESS), .context = nai_column_i32(t, GE_CONTEXT),
-      .stream = nai_column_i32(t, GE_STREAM), .graph = nai_column_i32(t, GE_GRAPH)};
+      .n = (uint32_t)t->rows, .start = nai_table_column(t, GE_START), .end = nai_table_column(t, GE_END),
+      .correlation = nai_table_column(t, GE_CORRELATION), .device = nai_table_column(t, GE_DEVICE),
+      .process = nai_table_column(t, GE_PROCESS), .context = nai_table_column(t, GE_CONTEXT),
+      .stream = nai_table_column(t, GE_STREAM), .graph = nai_table_column(t, GE_GRAPH)};
   t = m->api_table;
   m->apis = (struct nai_api_view){
-      .n = (uint32_t)t->rows, .start = nai_column_i64(t, AE_START), .end = nai_column_i64(t, AE_END),
-      .correlation = nai_column_i64(t, AE_CORRELATION), .thread = nai_column_i32(t, AE_THREAD),
-      .name = nai_column_str(t, AE_NAME)};
+      .n = (uint32_t)t->rows, .start = nai_table_column(t, AE_START), .end = nai_table_column(t, AE_END),
+      .correlation = nai_table_column(t, AE_CORRELATION), .thread = nai_table_column(t, AE_THREAD),
+      .name = nai_table_column(t, AE_NAME)};
   t = m->nvtx_table;
   m->nvtx = (struct nai_nvtx_view){
-      .n = (uint32_t)t->rows, .start = nai_column_i64(t, NE_START), .end = nai_column_i64(t, NE_END),
-      .thread = nai_column_i32(t, NE_THREAD), .kind = nai_column_i32(t, NE_KIND), .row = nai_column_i32(t, NE_ROW),
-      .name = nai_column_str(t, NE_NAME)};
+      .n = (uint32_t)t->rows, .start = nai_table_column(t, NE_START), .end = nai_table_column(t, NE_END),
+      .thread = nai_table_column(t, NE_THREAD), .kind = nai_table_column(t, NE_KIND), .row_offset = nai_table_column(t, NE_ROW_OFFSET),
+      .name = nai_table_column(t, NE_NAME)};
   m->process_count = (uint32_t)m->processes->rows;
   m->thread_count = (uint32_t)m->threads->rows;
   m->thread_process = nai_column_i32(m->threads, TH_PROCESS);
@@ -94,22 +95,22 @@ static int classify_names(struct nai_model *m, struct nai_err *err) {
 static int group_nvtx(struct nai_model *m, struct nai_err *err) {
   uint32_t marks = 0;
   for (uint32_t i = 0; i < m->nvtx.n; i++)
-    marks += m->nvtx.kind[i] == NAI_NVTX_MARK;
-  int32_t *group = marks ? malloc((size_t)m->nvtx.n * sizeof *group) : NULL;
+    marks += nai_at_i32(&m->nvtx.kind, i) == NAI_NVTX_MARK;
+  int32_t *group = marks ? malloc(((size_t)m->nvtx.n + 2) * sizeof *group) : NULL;
   if (marks && !group)
     return nai_err_nomem(err);
   for (uint32_t i = 0; marks && i < m->nvtx.n; i++) /* marks take no part in nesting or attribution */
-    group[i] = m->nvtx.kind[i] == NAI_NVTX_MARK ? -1 : m->nvtx.thread[i];
+    group[i] = nai_at_i32(&m->nvtx.kind, i) == NAI_NVTX_MARK ? -1 : nai_at_i32(&m->nvtx.thread, i);
   struct nai_row_order by = {m->nvtx.start, m->nvtx.end, m->nvtx.name, &m->nvtx_table->strings};
-  int rc = nai_groups_build(&m->nvtx_by_thread, m->nvtx.n, group ? group : m->nvtx.thread, m->thread_count, &by,
-                            m->scratch_dir, err);
+  struct nai_column thread = group ? nai_column_of_i32(group) : m->nvtx.thread;
+  int rc = nai_groups_build(&m->nvtx_by_thread, m->nvtx.n, &thread, m->thread_count, &by, m->scratch_dir, err);
   free(group);
   return rc;
 }
 
 static int group_apis(struct nai_model *m, struct nai_err *err) {
   struct nai_row_order by = {m->apis.start, m->apis.end, m->apis.name, &m->api_table->strings};
-  return nai_groups_build(&m->api_by_thread, m->apis.n, m->apis.thread, m->thread_count, &by, m->scratch_dir, err);
+  return nai_groups_build(&m->api_by_thread, m->apis.n, &m->apis.thread, m->thread_count, &by, m->scratch_dir, err);
 }
 
 /* What needs nothing but the event tables, the longest first. */
@@ -186,23 +187,15 @@ static void find_window(struct nai_model *m) {
   if (m->window_start <= m->window_end)
     return;
   for (uint32_t i = 0; i < m->apis.n; i++) {
-    m->window_start = m->apis.start[i] < m->window_start ? m->apis.start[i] : m->window_start;
-    m->window_end = m->apis.end[i] > m->window_end ? m->apis.end[i] : m->window_end;
+    m->window_start = nai_at(&m->apis.start, i) < m->window_start ? nai_at(&m->apis.start, i) : m->window_start;
+    m->window_end = nai_at(&m->apis.end, i) > m->window_end ? nai_at(&m->apis.end, i) : m->window_end;
   }
   for (uint32_t i = 0; i < m->nvtx.n; i++) {
-    m->window_start = m->nvtx.start[i] < m->window_start ? m->nvtx.start[i] : m->window_start;
-    m->window_end = m->nvtx.end[i] > m->window_end ? m->nvtx.end[i] : m->window_end;
+    m->window_start = nai_at(&m->nvtx.start, i) < m->window_start ? nai_at(&m->nvtx.start, i) : m->window_start;
+    m->window_end = nai_at(&m->nvtx.end, i) > m->window_end ? nai_at(&m->nvtx.end, i) : m->window_end;
   }
   if (m->window_start > m->window_end)
     m->window_start = m->window_end = 0;
-}
-
-/* An array of row or node numbers, one per row of a large table. */
-static int new_numbers(uint32_t **out, const struct nai_model *m, uint32_t rows, struct nai_err *err) {
-  void *memory;
-  int rc = nai_big_new(&memory, m->scratch_dir, ((size_t)rows + 1) * sizeof **out, err);
-  *out = memory;
-  return rc;
 }
 
 static int allocate(struct nai_model *m, struct nai_err *err) {
@@ -210,12 +203,16 @@ static int allocate(struct nai_model *m, struct nai_err *err) {
   m->blocked = calloc((size_t)m->thread_count + 1, sizeof *m->blocked);
   m->first_node = calloc((size_t)m->thread_count + 2, sizeof *m->first_node);
   m->crossing = calloc((size_t)m->thread_count + 1, sizeof *m->crossing);
-  int rc = m->gpus && m->blocked && m->first_node && m->crossing ? NAI_OK : nai_err_nomem(err);
+  m->open_marks = calloc((size_t)m->thread_count + 1, sizeof *m->open_marks);
+  int rc = m->gpus && m->blocked && m->first_node && m->crossing && m->open_marks ? NAI_OK : nai_err_nomem(err);
+  void *depth = NULL, *node = NULL;
   if (!rc)
-    rc = new_numbers(&m->nvtx_parent, m, m->nvtx.n, err);
+    rc = nai_big_new(&depth, m->scratch_dir, (size_t)m->nvtx.n + 1, err);
   if (!rc)
-    rc = new_numbers(&m->nvtx_node, m, m->nvtx.n, err);
-  return rc ? rc : new_numbers(&m->api_range, m, m->apis.n, err);
+    rc = nai_big_new(&node, m->scratch_dir, ((size_t)m->apis.n + 1) * sizeof *m->api_node, err);
+  m->nvtx_depth = depth;
+  m->api_node = node;
+  return rc;
 }
 
 int nai_model_build(struct nai_model *m, struct nai_err *err) {
@@ -250,10 +247,12 @@ void nai_model_free(struct nai_model *m) {
   free(m->blocked);
   free(m->crossing);
   free(m->nodes);
-  nai_big_free(m->nvtx_node);
+  nai_big_free(m->nvtx_depth);
   free(m->first_node);
-  nai_big_free(m->nvtx_parent);
-  nai_big_free(m->api_range);
+  for (uint32_t t = 0; m->open_marks && t < m->thread_count; t++)
+    nai_open_marks_free(&m->open_marks[t]);
+  free(m->open_marks);
+  nai_big_free(m->api_node);
   nai_groups_free(&m->api_by_thread);
   nai_groups_free(&m->nvtx_by_thread);
   nai_groups_free(&m->process_gpus);
@@ -286,10 +285,24 @@ const char *nai_model_gpu_label(const struct nai_model *m, int32_t device_id) {
   return index < m->gpu_count ? nai_get_str(m->gpu_table, index, GP_LABEL) : "GPU ?";
 }
 
+/* What operations of a type have in the column of that name. */
+#define OP_COLUMN(m, op, column)                                                                                       \
+  ((op)->type == NAI_OP_KERNEL ? &(m)->kernels.column : (op)->type == NAI_OP_GRAPH ? &(m)->graphs.column : &(m)->memops.column)
+
+int64_t nai_model_op_start(const struct nai_model *m, const struct nai_op *op) { return nai_at(OP_COLUMN(m, op, start), op->row); }
+
+int64_t nai_model_op_end(const struct nai_model *m, const struct nai_op *op) { return nai_at(OP_COLUMN(m, op, end), op->row); }
+
 int32_t nai_model_op_process(const struct nai_model *m, const struct nai_op *op) {
-  return op->type == NAI_OP_KERNEL  ? m->kernels.process[op->row]
-         : op->type == NAI_OP_GRAPH ? m->graphs.process[op->row]
-                                    : m->memops.process[op->row];
+  return nai_at_i32(OP_COLUMN(m, op, process), op->row);
+}
+
+int32_t nai_model_op_context(const struct nai_model *m, const struct nai_op *op) {
+  return nai_at_i32(OP_COLUMN(m, op, context), op->row);
+}
+
+int32_t nai_model_op_stream(const struct nai_model *m, const struct nai_op *op) {
+  return nai_at_i32(OP_COLUMN(m, op, stream), op->row);
 }
 
 uint32_t nai_model_op_api(const struct nai_model *m, const struct nai_op *op) {
@@ -299,21 +312,21 @@ uint32_t nai_model_op_api(const struct nai_model *m, const struct nai_op *op) {
 }
 
 bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
-  enum nai_api_class c = m->api_class[m->apis.name[api]];
+  enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];
   return c == NAI_API_BLOCKING ||
          (c == NAI_API_BLOCKING_COPY && (m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
 }
 
 const char *nai_model_api_name(const struct nai_model *m, uint32_t api) {
-  return nai_strings_get(&m->api_table->strings, m->apis.name[api]);
+  return nai_strings_get(&m->api_table->strings, nai_at_text(&m->apis.name, api));
 }
 
 const char *nai_model_kernel_name(const struct nai_model *m, uint32_t kernel) {
-  return nai_strings_get(&m->kernel_table->strings, m->kernels.name[kernel]);
+  return nai_strings_get(&m->kernel_table->strings, nai_at_text(&m->kernels.name, kernel));
 }
 
 const char *nai_model_range_name(const struct nai_model *m, uint32_t range) {
-  return range == NAI_NO_ROW ? NULL : nai_strings_get(&m->nvtx_table->strings, m->nvtx.name[range]);
+  return nai_strings_get(&m->nvtx_table->strings, nai_at_text(&m->nvtx.name, range));
 }
 
 int64_t nai_model_pid(const struct nai_model *m, int32_t process) {
@@ -328,8 +341,8 @@ const char *nai_model_label(const struct nai_model *m, int enumeration, int32_t 
 }
 
 const char *nai_model_direction(const struct nai_model *m, uint32_t memop) {
-  if (m->memops.kind[memop] == NAI_MEMOP_SET)
+  if (nai_at_i32(&m->memops.kind, memop) == NAI_MEMOP_SET)
     return "memset";
-  const char *label = nai_model_label(m, NAI_LABEL_COPY, m->memops.copy_kind[memop]);
+  const char *label = nai_model_label(m, NAI_LABEL_COPY, nai_at_i32(&m->memops.copy_kind, memop));
   return label && *label ? label : "Unknown";
 }

@@ -12,34 +12,26 @@
 
 #define NAI_NO_ROW UINT32_MAX
 
-/* Typed views of the event tables' columns. All arrays have n entries. */
+/* The columns of the event tables, each with n cells. */
 struct nai_kernel_view {
   uint32_t n;
-  const int64_t *start, *end, *correlation;
-  const uint32_t *name;
-  const int32_t *device, *process, *context, *stream, *config, *graph;
+  struct nai_column start, end, correlation, name, device, process, context, stream, config, graph;
 };
 struct nai_memop_view {
   uint32_t n;
-  const int64_t *start, *end, *correlation, *bytes;
-  const int32_t *kind, *device, *process, *context, *stream, *copy_kind, *src_kind, *dst_kind;
+  struct nai_column start, end, correlation, bytes, kind, device, process, context, stream, copy_kind, src_kind, dst_kind;
 };
 struct nai_graph_view {
   uint32_t n;
-  const int64_t *start, *end, *correlation;
-  const int32_t *device, *process, *context, *stream, *graph;
+  struct nai_column start, end, correlation, device, process, context, stream, graph;
 };
 struct nai_api_view {
   uint32_t n;
-  const int64_t *start, *end, *correlation;
-  const int32_t *thread;
-  const uint32_t *name;
+  struct nai_column start, end, correlation, thread, name;
 };
 struct nai_nvtx_view {
   uint32_t n;
-  const int64_t *start, *end;
-  const int32_t *thread, *kind, *row;
-  const uint32_t *name;
+  struct nai_column start, end, thread, kind, row_offset, name;
 };
 
 /* Rows grouped by a small integer and ordered inside each group. */
@@ -66,6 +58,18 @@ struct nai_nvtx_node {
   int64_t inclusive_kernel_ns, inclusive_kernel_count; /* and from those inside them */
 };
 
+/* What is open on a thread before its range at `place` in nvtx_by_thread. */
+struct nai_open_mark {
+  size_t first; /* of `depth` rows in nai_open_marks.ranges, outermost first */
+  uint32_t place, depth;
+};
+struct nai_open_marks {
+  struct nai_open_mark *v;
+  uint32_t count, capacity, next_place;
+  uint32_t *ranges;
+  size_t range_count, range_capacity;
+};
+
 /* How an API function waits (ANALYSES section 5; docs/analyses.md, "Synchronisation"). */
 enum nai_api_class { NAI_API_OTHER, NAI_API_BLOCKING, NAI_API_BLOCKING_COPY, NAI_API_ORDERING, NAI_API_POLL };
 
@@ -73,8 +77,7 @@ enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };
 
 /* One operation on a GPU. */
 struct nai_op {
-  int64_t start, end;
-  uint32_t row;  /* of kernel_events, memop_events or graph_events */
+  uint32_t row;  /* of kernel_events, memop_events or graph_events, where its times are */
   uint8_t type;  /* enum nai_op_type */
   bool communication;
 };
@@ -85,13 +88,11 @@ struct nai_gpu {
   int64_t window_start, window_end; /* ns; equal when it did nothing */
   struct nai_op *ops;               /* by start, then type, stream, row */
   uint32_t op_count;
-  struct nai_intervals compute;      /* kernels but communication, and graph envelopes */
-  struct nai_intervals communication;
-  struct nai_intervals copy;         /* memcpy and memset */
+  int64_t compute_ns;                /* kernels but communication, and graph envelopes */
+  int64_t communication_ns, copy_ns; /* communication kernels; memcpy and memset */
   int64_t kernel_busy_ns, kernel_window_start, kernel_window_end; /* kernels only: the estimate other tools print */
   int64_t graph_ns;                  /* union of graph envelopes */
-  struct nai_intervals all;
-  uint32_t *opener;                  /* opener[i]: ops index of the operation that begins all.v[i] */
+  struct nai_intervals all;          /* the three together */
   struct nai_intervals exposed_communication; /* communication \ compute */
   struct nai_intervals exposed_copy;          /* copy \ (compute U communication) */
   struct nai_keyset processes;      /* rows of processes that used it; -1 for unknown ones */
@@ -131,11 +132,11 @@ struct nai_model {
   struct nai_nvtx_node *nodes;      /* the NVTX tree, threads one after the other */
   uint32_t node_count;
   uint32_t *first_node;             /* per thread: its first node; thread_count + 1 entries */
-  uint32_t *nvtx_node;              /* per range: its node, counted from the thread's first one; unset for marks */
+  uint8_t *nvtx_depth;              /* per range: push/pop ranges around it, 255 for more; unset for marks */
   uint32_t *crossing;               /* per thread: push/pop ranges that overlap another without lying in it */
-  uint32_t *nvtx_parent;            /* per range: the innermost push/pop range that wholly contains it, NAI_NO_ROW for
-                                     * roots; unset for marks */
-  uint32_t *api_range;              /* innermost NVTX range on the call's thread that contains its start */
+  struct nai_open_marks *open_marks;/* per thread: which ranges are open, now and then (nvtx_open.h) */
+  uint32_t *api_node;               /* node of the innermost NVTX range on the call's thread that contains its start, counted
+                                     * from the thread's first node; NAI_NO_ROW for none */
 
   struct nai_gpu *gpus; /* by device_id, those of table gpus */
   uint32_t gpu_count;
@@ -153,8 +154,13 @@ const struct nai_gpu *nai_model_gpu(const struct nai_model *model, int32_t devic
 const char *nai_model_gpu_label(const struct nai_model *model, int32_t device_id);
 /* Index of the GPU, gpu_count when the trace has none. */
 uint32_t nai_model_gpu_index(const struct nai_model *model, int32_t device_id);
+/* When an operation ran. */
+int64_t nai_model_op_start(const struct nai_model *model, const struct nai_op *op);
+int64_t nai_model_op_end(const struct nai_model *model, const struct nai_op *op);
 /* Row of processes of an operation, -1 unknown. */
 int32_t nai_model_op_process(const struct nai_model *model, const struct nai_op *op);
+int32_t nai_model_op_context(const struct nai_model *model, const struct nai_op *op);
+int32_t nai_model_op_stream(const struct nai_model *model, const struct nai_op *op);
 /* API row that launched an operation. */
 uint32_t nai_model_op_api(const struct nai_model *model, const struct nai_op *op);
 /* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
@@ -163,7 +169,7 @@ const char *nai_model_api_name(const struct nai_model *model, uint32_t api);
 const char *nai_model_kernel_name(const struct nai_model *model, uint32_t kernel);
 /* Whether the thread has start/end ranges. */
 bool nai_model_has_start_end(const struct nai_model *model, uint32_t thread);
-/* Canonical name of an NVTX row, NULL for NAI_NO_ROW. */
+/* Canonical name of an NVTX row. */
 const char *nai_model_range_name(const struct nai_model *model, uint32_t range);
 /* pid of a row of processes, NAI_NULL_I64 for -1. */
 int64_t nai_model_pid(const struct nai_model *model, int32_t process);
@@ -174,26 +180,25 @@ const char *nai_model_direction(const struct nai_model *model, uint32_t memop);
 
 /* --- parts of the build, one file each ------------------------------------------------------------------------ */
 
-/* Groups rows 0..n-1 by group[row] (0..groups-1; negative = left out; NULL = all in group 0), each in row order. */
-NAI_MUST_CHECK int nai_groups_collect(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups,
+/* Groups rows 0..n-1 by their cell of `group` (0..groups-1; negative = left out), each in row order. */
+NAI_MUST_CHECK int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
                                       const char *scratch_dir, struct nai_err *err);
 /* By start ascending, then end descending, then name text (where there are names), then row. */
 struct nai_row_order {
-  const int64_t *start, *end;
-  const uint32_t *name; /* NULL for none */
-  const struct nai_strings *names;
+  struct nai_column start, end, name;
+  const struct nai_strings *names; /* NULL: not by name */
 };
 NAI_MUST_CHECK int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, const char *scratch_dir,
                                  struct nai_err *err);
 /* nai_groups_collect, then each group sorted. */
-NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const int32_t *group, uint32_t groups,
+NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
                                     const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err);
 void nai_groups_free(struct nai_groups *groups);
 /* kernel_api, memop_api, graph_api, api_owns: by (process, correlation id), never by correlation id alone. */
 NAI_MUST_CHECK int nai_launch_join(struct nai_model *model, struct nai_err *err);
 /* blocked[thread]: when the thread waited for a GPU. Needs the launch join. */
 NAI_MUST_CHECK int nai_host_blocked(struct nai_model *model, uint32_t thread, struct nai_err *err);
-/* nvtx_parent, nvtx_node, api_range and crossing of one thread, and its part of the tree (malloc'd, parents local;
+/* nvtx_depth, api_node, crossing and open_marks of one thread, and its part of the tree (malloc'd, parents local;
  * untouched when the thread has no ranges). */
 NAI_MUST_CHECK int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *model,
                                  uint32_t thread, struct nai_err *err);
@@ -202,8 +207,8 @@ NAI_MUST_CHECK int nai_nvtx_collect(struct nai_model *model, struct nai_nvtx_nod
                                     struct nai_err *err);
 /* The kernel sums of the nodes. */
 NAI_MUST_CHECK int nai_nvtx_attribute(struct nai_model *model, struct nai_err *err);
-/* Node of an NVTX range. */
-struct nai_nvtx_node *nai_model_node(const struct nai_model *model, uint32_t range);
+/* Node of the innermost NVTX range around the start of an API call, NULL when there is none. */
+struct nai_nvtx_node *nai_model_call_node(const struct nai_model *model, uint32_t api);
 /* Rows of the event tables by index of their GPU. */
 struct nai_gpu_rows {
   struct nai_groups kernels, memops, graphs;

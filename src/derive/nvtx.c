@@ -1,45 +1,35 @@
 /* The NVTX tree of a thread, and which range each of its API calls lies in. One sweep over both in start order. */
 #include "derive/model.h"
+#include "derive/nvtx_open.h"
 
 #include "base/keyset.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct stack {
-  uint32_t *rows;
-  uint32_t depth, capacity;
+/* What the sweep knows of a node beside the node. */
+struct aside {
+  uint32_t name;       /* of the node, in `names` */
+  int64_t longest_ns;  /* -1 before the first instance */
+  int64_t async_until; /* end of the start/end instance that reaches furthest */
 };
 
 /* Everything one thread's sweep needs. */
 struct sweep {
   struct nai_model *m;
+  struct nai_column start, end, kind, name; /* of nvtx_events */
   uint32_t thread;
-  struct stack nested; /* push/pop ranges, each inside the one below it: a range's parent is what it is put upon */
-  struct stack async;  /* start/end ranges in start order: they cover, but do not nest; ended ones go when they come up */
-  int64_t now;         /* the thread's time is shared out up to here */
+  struct nai_open_ranges nested; /* push/pop ranges, each inside the one below it: a range's parent is what it is put upon */
+  struct nai_open_ranges async;  /* start/end ranges in start order: they cover, but do not nest; ended ones go when they come up */
+  int64_t now;             /* the thread's time is shared out up to here */
   struct nai_keyset names; /* of this thread's nodes */
   uint32_t *open;          /* per name in `names`: push/pop ranges of that name on the stack */
   struct nai_nvtx_node *nodes;
+  struct aside *asides; /* per node */
   uint32_t node_count, node_capacity;
-  uint32_t *name_of;    /* per node: its name in `names` */
-  int64_t *async_until; /* per node: end of the start/end instance that reaches furthest */
-  uint32_t *slots;      /* hash of (parent, name, kind) -> node + 1 */
+  uint32_t *slots; /* hash of (parent, name, kind) -> node + 1 */
   uint32_t slot_mask;
 };
-
-static bool push(struct stack *s, uint32_t row) {
-  if (s->depth == s->capacity) {
-    uint32_t capacity = s->capacity ? s->capacity * 2 : 256;
-    uint32_t *rows = realloc(s->rows, (size_t)capacity * sizeof *rows);
-    if (!rows)
-      return false;
-    s->rows = rows;
-    s->capacity = capacity;
-  }
-  s->rows[s->depth++] = row;
-  return true;
-}
 
 /* --- nodes ------------------------------------------------------------------------------------------------------ */
 
@@ -54,14 +44,10 @@ static bool grow_nodes(struct sweep *x) {
   if (!nodes)
     return false;
   x->nodes = nodes;
-  int64_t *until = realloc(x->async_until, (size_t)capacity * sizeof *until);
-  if (!until)
+  struct aside *asides = realloc(x->asides, (size_t)capacity * sizeof *asides);
+  if (!asides)
     return false;
-  x->async_until = until;
-  uint32_t *name_of = realloc(x->name_of, (size_t)capacity * sizeof *name_of);
-  if (!name_of)
-    return false;
-  x->name_of = name_of;
+  x->asides = asides;
   uint32_t *open = realloc(x->open, (size_t)capacity * sizeof *open); /* a thread has no more names than nodes */
   if (!open)
     return false;
@@ -97,133 +83,135 @@ static uint32_t node_for(struct sweep *x, uint32_t parent, uint32_t name, bool s
   uint32_t local = nai_keyset_add(&x->names, name, &added);
   if (x->names.oom)
     return NAI_NO_ROW;
-  x->name_of[x->node_count] = local;
+  x->asides[x->node_count] = (struct aside){local, -1, INT64_MIN};
   /* The ranges on the stack are those around this one, so their names are those of the nodes above. */
   x->nodes[x->node_count] = (struct nai_nvtx_node){.parent = parent, .name = name, .thread = (int32_t)x->thread,
                                                    .start_end = start_end, .outermost = start_end || !x->open[local],
                                                    .longest = NAI_NO_ROW};
-  x->async_until[x->node_count] = INT64_MIN;
   x->slots[at] = x->node_count + 1;
   return x->node_count++;
 }
 
-static void count_instance(struct sweep *x, uint32_t index, uint32_t range) {
-  const struct nai_nvtx_view *v = &x->m->nvtx;
+static void count_instance(struct sweep *x, uint32_t index, uint32_t range, int64_t start, int64_t end) {
   struct nai_nvtx_node *node = &x->nodes[index];
-  int64_t length = v->end[range] - v->start[range];
+  struct aside *aside = &x->asides[index];
+  int64_t length = end - start;
   node->count++;
-  if (node->longest == NAI_NO_ROW || length > v->end[node->longest] - v->start[node->longest])
+  if (length > aside->longest_ns) {
+    aside->longest_ns = length;
     node->longest = range;
+  }
   if (!node->start_end) {
     node->total_ns += length;
     node->self_ns += length;
     if (node->parent != NAI_NO_ROW)
       x->nodes[node->parent].self_ns -= length;
-  } else if (v->end[range] > x->async_until[index]) { /* not inside an instance of the same name */
+  } else if (end > aside->async_until) { /* not inside an instance of the same name */
     node->total_ns += length;
     node->self_ns += length;
-    x->async_until[index] = v->end[range];
+    aside->async_until = end;
   }
 }
 
 /* --- the sweep -------------------------------------------------------------------------------------------------- */
 
-static void pop(struct sweep *x) { x->open[x->name_of[x->m->nvtx_node[x->nested.rows[--x->nested.depth]]]]--; }
+static void pop(struct sweep *x) { x->open[x->asides[x->nested.v[--x->nested.depth].node].name]--; }
 
 /* Shares out the thread's time up to t among the ranges that were innermost, and takes ended ones off the stack. Returns
- * the innermost push/pop range at t. */
-static uint32_t advance(struct sweep *x, int64_t t) {
-  const int64_t *end = x->m->nvtx.end;
+ * the innermost push/pop range at t, NULL when there is none. */
+static const struct nai_open_range *advance(struct sweep *x, int64_t t) {
   while (x->nested.depth) {
-    uint32_t top = x->nested.rows[x->nested.depth - 1];
-    int64_t until = end[top] < t ? end[top] : t;
+    const struct nai_open_range *top = nai_open_top(&x->nested);
+    int64_t until = top->end < t ? top->end : t;
     if (until > x->now) {
-      x->nodes[x->m->nvtx_node[top]].wall_ns += until - x->now;
+      x->nodes[top->node].wall_ns += until - x->now;
       x->now = until;
     }
-    if (end[top] > t)
+    if (top->end > t)
       break;
     pop(x);
   }
   x->now = t > x->now ? t : x->now;
-  return x->nested.depth ? x->nested.rows[x->nested.depth - 1] : NAI_NO_ROW;
+  return nai_open_top(&x->nested);
 }
 
-/* The start/end range begun last among those that contain t. */
+/* Node of the start/end range begun last among those that contain t. */
 static uint32_t innermost_async(struct sweep *x, int64_t t) {
-  struct stack *s = &x->async;
-  while (s->depth && x->m->nvtx.end[s->rows[s->depth - 1]] <= t)
-    s->depth--;
-  return s->depth ? s->rows[s->depth - 1] : NAI_NO_ROW;
+  while (x->async.depth && nai_open_top(&x->async)->end <= t)
+    x->async.depth--;
+  return x->async.depth ? nai_open_top(&x->async)->node : NAI_NO_ROW;
 }
 
-/* The innermost range that wholly contains `range`. What lies above it crosses `range` and ends before it: it can neither
- * contain a later range that `range` does not, nor be innermost again, so it leaves the stack for good. */
-static uint32_t find_parent(struct sweep *x, uint32_t range) {
-  const int64_t *end = x->m->nvtx.end;
-  uint32_t parent = advance(x, x->m->nvtx.start[range]);
-  x->m->crossing[x->thread] += parent != NAI_NO_ROW && end[parent] < end[range];
-  while (parent != NAI_NO_ROW && end[parent] < end[range]) {
+/* The innermost range that wholly contains start .. end. What lies above it crosses that and ends before it: it can neither
+ * contain a later range that this one does not, nor be innermost again, so it leaves the stack for good. */
+static const struct nai_open_range *find_parent(struct sweep *x, int64_t start, int64_t end) {
+  const struct nai_open_range *parent = advance(x, start);
+  x->m->crossing[x->thread] += parent && parent->end < end;
+  while (parent && parent->end < end) {
     pop(x);
-    parent = x->nested.depth ? x->nested.rows[x->nested.depth - 1] : NAI_NO_ROW;
+    parent = nai_open_top(&x->nested);
   }
   return parent;
 }
 
-static bool enter(struct sweep *x, uint32_t range) {
-  struct nai_model *m = x->m;
-  bool start_end = m->nvtx.kind[range] != NAI_NVTX_PUSH_POP;
-  uint32_t parent = start_end ? NAI_NO_ROW : find_parent(x, range);
-  uint32_t node = node_for(x, parent == NAI_NO_ROW ? NAI_NO_ROW : m->nvtx_node[parent], m->nvtx.name[range], start_end);
+static bool enter(struct sweep *x, uint32_t range, int64_t start) {
+  int64_t end = nai_at(&x->end, range);
+  bool start_end = nai_at_i32(&x->kind, range) != NAI_NVTX_PUSH_POP;
+  const struct nai_open_range *parent = start_end ? NULL : find_parent(x, start, end);
+  uint32_t node = node_for(x, parent ? parent->node : NAI_NO_ROW, nai_at_text(&x->name, range), start_end);
   if (node == NAI_NO_ROW)
     return false;
-  m->nvtx_parent[range] = parent;
-  m->nvtx_node[range] = node;
-  count_instance(x, node, range);
-  if (m->nvtx.end[range] == m->nvtx.start[range]) /* contains nothing */
+  x->m->nvtx_depth[range] = (uint8_t)(start_end ? 0 : x->nested.depth < UINT8_MAX ? x->nested.depth : UINT8_MAX);
+  count_instance(x, node, range, start, end);
+  if (end == start) /* contains nothing */
     return true;
-  if (start_end)
-    return push(&x->async, range);
-  x->open[x->name_of[node]]++;
-  return push(&x->nested, range);
+  if (!start_end)
+    x->open[x->asides[node].name]++;
+  return nai_open_push(start_end ? &x->async : &x->nested, (struct nai_open_range){end, range, node});
+}
+
+/* Goes through the thread's ranges and calls in start order. */
+static bool sweep(struct sweep *x) {
+  struct nai_model *m = x->m;
+  const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
+  const struct nai_column call_starts = m->apis.start;
+  uint32_t r = ranges->first[x->thread], r_end = ranges->first[x->thread + 1];
+  uint32_t c = calls->first[x->thread], c_end = calls->first[x->thread + 1];
+  bool ok = true;
+  while (ok && (c < c_end || r < r_end)) {
+    int64_t call_start = c < c_end ? nai_at(&call_starts, calls->order[c]) : INT64_MAX;
+    for (; ok && r < r_end; r++) { /* a call that starts with a range lies in it */
+      int64_t start = nai_at(&x->start, ranges->order[r]);
+      if (start > call_start)
+        break;
+      ok = nai_open_note(&m->open_marks[x->thread], r, &x->nested) && enter(x, ranges->order[r], start);
+    }
+    if (c == c_end)
+      continue;
+    const struct nai_open_range *inner = advance(x, call_start);
+    /* Start/end ranges speak for a call only where no push/pop range does. */
+    m->api_node[calls->order[c++]] = inner ? inner->node : innermost_async(x, call_start);
+  }
+  advance(x, INT64_MAX);
+  return ok;
 }
 
 int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *m, uint32_t thread,
                   struct nai_err *err) {
-  const struct nai_nvtx_view *nvtx = &m->nvtx;
-  const struct nai_api_view *apis = &m->apis;
+  const struct nai_nvtx_view *v = &m->nvtx;
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
-  struct sweep x = {.m = m, .thread = thread, .now = INT64_MIN};
-  uint32_t r = ranges->first[thread], r_end = ranges->first[thread + 1];
-  uint32_t c = calls->first[thread], c_end = calls->first[thread + 1];
-  int rc = NAI_OK;
-  if (r == r_end) {
-    for (; c < c_end; c++)
-      m->api_range[calls->order[c]] = NAI_NO_ROW;
+  struct sweep x = {.m = m, .start = v->start, .end = v->end, .kind = v->kind, .name = v->name, .thread = thread, .now = INT64_MIN};
+  if (ranges->first[thread] == ranges->first[thread + 1]) {
+    for (uint32_t c = calls->first[thread]; c < calls->first[thread + 1]; c++)
+      m->api_node[calls->order[c]] = NAI_NO_ROW;
     return NAI_OK;
   }
-  while (!rc && (c < c_end || r < r_end)) {
-    uint32_t range = r < r_end ? ranges->order[r] : NAI_NO_ROW, call = c < c_end ? calls->order[c] : NAI_NO_ROW;
-    /* A call that starts with a range lies in it. */
-    if (range != NAI_NO_ROW && (call == NAI_NO_ROW || nvtx->start[range] <= apis->start[call])) {
-      r++;
-      if (!enter(&x, range))
-        rc = nai_err_nomem(err);
-      continue;
-    }
-    c++;
-    uint32_t inner = advance(&x, apis->start[call]);
-    /* Start/end ranges speak for a call only where no push/pop range does. */
-    m->api_range[call] = inner != NAI_NO_ROW ? inner : innermost_async(&x, apis->start[call]);
-  }
-  if (!rc)
-    advance(&x, INT64_MAX);
-  free(x.nested.rows);
-  free(x.async.rows);
+  int rc = sweep(&x) ? NAI_OK : nai_err_nomem(err);
+  nai_open_free(&x.nested);
+  nai_open_free(&x.async);
   nai_keyset_free(&x.names);
   free(x.open);
-  free(x.name_of);
-  free(x.async_until);
+  free(x.asides);
   free(x.slots);
   *nodes = x.nodes;
   *node_count = x.node_count;
@@ -253,8 +241,9 @@ int nai_nvtx_collect(struct nai_model *m, struct nai_nvtx_node **parts, const ui
   return NAI_OK;
 }
 
-struct nai_nvtx_node *nai_model_node(const struct nai_model *m, uint32_t range) {
-  return &m->nodes[m->first_node[m->nvtx.thread[range]] + m->nvtx_node[range]];
+struct nai_nvtx_node *nai_model_call_node(const struct nai_model *m, uint32_t api) {
+  uint32_t node = m->api_node[api];
+  return node == NAI_NO_ROW ? NULL : &m->nodes[m->first_node[nai_at_i32(&m->apis.thread, api)] + node];
 }
 
 bool nai_model_has_start_end(const struct nai_model *m, uint32_t thread) {

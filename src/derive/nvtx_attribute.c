@@ -5,11 +5,11 @@
 
 static void attribute_kernels(struct nai_model *m) {
   for (uint32_t k = 0; k < m->kernels.n; k++) {
-    uint32_t api = m->kernel_api[k], range = api == NAI_NO_ROW ? NAI_NO_ROW : m->api_range[api];
-    if (range == NAI_NO_ROW)
+    uint32_t api = m->kernel_api[k];
+    struct nai_nvtx_node *node = api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
+    if (!node)
       continue;
-    struct nai_nvtx_node *node = nai_model_node(m, range);
-    node->kernel_ns += m->kernels.end[k] - m->kernels.start[k];
+    node->kernel_ns += nai_at(&m->kernels.end, k) - nai_at(&m->kernels.start, k);
     node->kernel_count++;
   }
   for (uint32_t i = 0; i < m->node_count; i++) {
@@ -54,7 +54,7 @@ static uint32_t calls_before(const struct nai_model *m, uint32_t thread, int64_t
   uint32_t lo = g->first[thread], hi = g->first[thread + 1];
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
-    if (m->apis.start[g->order[mid]] < t)
+    if (nai_at(&m->apis.start, g->order[mid]) < t)
       lo = mid + 1;
     else
       hi = mid;
@@ -77,12 +77,12 @@ static bool find_open_times(struct open_times *times, uint32_t *node_of_name, co
     if (nodes[i].start_end)
       node_of_name[nodes[i].name] = i;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {
-    uint32_t range = g->order[i], node = node_of_name[m->nvtx.name[range]];
+    uint32_t range = g->order[i], node = node_of_name[nai_at_text(&m->nvtx.name, range)];
     if (node == NAI_NO_ROW)
       continue;
     struct nai_intervals *set =
-        m->nvtx.kind[range] == NAI_NVTX_PUSH_POP ? &times[node].push_pop : &times[node].start_end;
-    nai_intervals_add(set, m->nvtx.start[range], m->nvtx.end[range]);
+        nai_at_i32(&m->nvtx.kind, range) == NAI_NVTX_PUSH_POP ? &times[node].push_pop : &times[node].start_end;
+    nai_intervals_add(set, nai_at(&m->nvtx.start, range), nai_at(&m->nvtx.end, range));
     ok &= !set->oom;
   }
   for (uint32_t i = 0; i < count; i++)
@@ -143,7 +143,7 @@ int nai_nvtx_attribute(struct nai_model *m, struct nai_err *err) {
     node_of_name[i] = NAI_NO_ROW;
   for (uint32_t k = 0; !rc && k < m->kernels.n; k++)
     if (m->kernel_api[k] != NAI_NO_ROW) {
-      api_ns[m->kernel_api[k]] += m->kernels.end[k] - m->kernels.start[k];
+      api_ns[m->kernel_api[k]] += nai_at(&m->kernels.end, k) - nai_at(&m->kernels.start, k);
       api_count[m->kernel_api[k]]++;
     }
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)

@@ -11,67 +11,35 @@
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
-/* Rows a part holds back before it writes them: columns of 64 and 128 KiB. */
-enum { BLOCK_ROWS = 16384 };
-
-/* Writes the block to the table. */
-static int flush(struct nai_part *p, struct nai_err *err) {
-  struct nai_table *block = p->block;
-  int64_t at = p->first + p->rows - block->rows;
-  int rc = NAI_OK;
-  for (int c = 0; !rc && c < (int)block->schema->column_count; c++)
-    if (c != p->source->process_column || p->source->device_column < 0) /* follows from the device: merge.c */
-      rc = nai_table_put_cells(p->table, c, at, block->columns[c], block->rows, err);
-  block->rows = 0;
-  return rc;
-}
-
 static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
   struct nai_part *p = ctx;
   if (p->rows == p->limit)
     return nai_err_set(err, NAI_EINPUT, "row %" PRId64 ": more rows than the pages announced; the file is damaged", rowid);
   int rc = NAI_OK;
-  int verdict = p->feed->row(p, p->block->rows, rowid, cells, &rc, err);
+  int verdict = p->feed->row(p, p->open_rows, rowid, cells, &rc, err);
   if (rc)
     return rc;
   if (verdict == NAI_KEEP) {
     p->rows++;
-    p->block->rows++;
+    p->open_rows++;
   } else if (verdict >= 0) {
     p->dropped[verdict]++;
   }
   if (p->oom || p->threads.oom || p->devices.oom)
     return nai_err_nomem(err);
-  return p->block->rows == p->block->capacity ? flush(p, err) : NAI_OK;
-}
-
-/* Frees what a part needs only while it is read. */
-static void end_reading(struct nai_part *p) {
-  nai_table_free(p->block);
-  p->block = NULL;
-  nai_lookup_close(p->lookup);
-  p->lookup = NULL;
-  nai_strings_free(&p->raw);
-  nai_keyset_free(&p->name_ids);
-  free(p->raw_names);
-  free(p->id_names);
-  p->raw_names = p->id_names = NULL;
+  return p->open_rows == NAI_OPEN_ROWS ? nai_part_pack(p, err) : NAI_OK;
 }
 
 static int read_part(void *ctx, int task, struct nai_err *err) {
   struct extraction *x = ctx;
   struct nai_part *p = &x->parts[task];
-  int rc = nai_table_new(&p->block, p->table->schema, err);
-  if (!rc)
-    rc = nai_table_reserve(p->block, p->limit < BLOCK_ROWS ? p->limit + 1 : BLOCK_ROWS, err);
+  int rc = nai_part_open(p, err);
   if (!rc)
     rc = nai_scan_run(p->scan, p->scan_part, on_row, p, err);
   if (!rc)
-    rc = flush(p, err);
-  end_reading(p);
-  if (!rc || rc == NAI_EIO) /* what cannot be written says so itself */
-    return rc;
-  return nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
+    rc = nai_part_settle(p, err);
+  nai_part_close(p);
+  return !rc ? NAI_OK : nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
 }
 
 /* Of each table: small enough for no thread to wait long for another's last part. */
@@ -101,7 +69,7 @@ static int open_scans(struct extraction *x, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Creates the event tables, sized by what the scans announce, and hands each part its rows. */
+/* Makes the parts: of each source all of its feeds, one after the other. */
 static int lay_out_parts(struct extraction *x, struct nai_err *err) {
   x->parts = calloc((size_t)x->part_count + 1, sizeof *x->parts);
   if (!x->parts)
@@ -110,8 +78,7 @@ static int lay_out_parts(struct extraction *x, struct nai_err *err) {
   int next = 0;
   for (int s = 0; s < nai_source_count; s++) {
     const struct nai_source *source = &nai_sources[s];
-    int64_t capacity = 0;
-    int first_part = next;
+    int64_t limit = 0;
     for (int i = 0; i < x->scan_count; i++) {
       for (int k = 0; x->scan_source[i] == source && k < x->scans[i].parts; k++) {
         struct nai_part *p = &x->parts[next++];
@@ -123,63 +90,29 @@ static int lay_out_parts(struct extraction *x, struct nai_err *err) {
         p->options = x->options;
         p->time_offset_ns = offset;
         memcpy(p->slot, x->slots[i], sizeof p->slot);
-        p->first = capacity;
         p->limit = x->scans[i].part_rows[k];
         p->last_ns = INT64_MIN;
-        capacity += p->limit;
+        limit += p->limit;
       }
     }
-    if (capacity >= UINT32_MAX)
+    if (limit >= UINT32_MAX)
       return nai_err_set(err, NAI_ELIMIT, "\"%s\": %" PRId64 " %s are more than the supported 4,294,967,294; use --trim on a part "
-                         "of the capture or export fewer tables", x->trace->path, capacity, source->capability);
-    const struct nai_schema *schema = nai_ingest_schemas[source->table];
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.ntab", x->options->directory, schema->name);
-    int rc = nai_table_create(&x->out->tables[source->table], schema, capacity, path, err);
-    if (rc)
-      return rc;
-    for (int i = first_part; i < next; i++)
-      x->parts[i].table = x->out->tables[source->table];
+                         "of the capture or export fewer tables", x->trace->path, limit, source->capability);
   }
   return NAI_OK;
 }
 
 /* --- closing up ------------------------------------------------------------------------------------------------- */
 
-static void move_rows(struct nai_table *table, int64_t to, int64_t from, int64_t rows) {
+static void move_row(struct nai_table *table, int64_t to, int64_t from) {
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     size_t size = nai_type_size(table->schema->columns[c].type);
     char *data = table->columns[c];
-    memmove(data + (size_t)to * size, data + (size_t)from * size, (size_t)rows * size);
+    memmove(data + (size_t)to * size, data + (size_t)from * size, size);
   }
 }
 
-/* Ranges still open when the capture ended last until then. */
-static void close_ranges(struct extraction *x) {
-  for (int i = 0; i < x->part_count; i++) {
-    struct nai_part *p = &x->parts[i];
-    if (!p->open_ranges)
-      continue;
-    int64_t *start = nai_column_i64(p->table, NE_START) + p->first, *end = nai_column_i64(p->table, NE_END) + p->first;
-    for (int64_t row = 0; row < p->rows; row++)
-      if (end[row] == NAI_NULL_I64) {
-        int64_t length = x->last_ns > start[row] ? x->last_ns - start[row] : 0;
-        end[row] = start[row] + (length < NAI_DURATION_LIMIT ? length : NAI_DURATION_LIMIT);
-        nai_sum_add(&p->total_ns, end[row] - start[row]);
-      }
-  }
-}
-
-/* Brings the parts' rows together where rows were dropped. */
-static void compact(struct extraction *x) {
-  for (int i = 0; i < x->part_count; i++) {
-    struct nai_part *p = &x->parts[i];
-    if (p->rows && p->table->rows != p->first)
-      move_rows(p->table, p->table->rows, p->first, p->rows);
-    p->table->rows += p->rows;
-  }
-}
-
+/* The GPUs --gpu names must be there; the others leave the table of GPUs. */
 static int keep_gpus(struct extraction *x, struct nai_err *err) {
   const struct nai_table *gpus = x->out->tables[NAI_IN_GPUS];
   for (int i = 0; i < x->options->gpu_count; i++) {
@@ -196,32 +129,13 @@ static int keep_gpus(struct extraction *x, struct nai_err *err) {
     nai_buf_free(&list);
     return NAI_EUSAGE;
   }
-  for (int s = 0; s < nai_source_count; s++) {
-    struct nai_table *table = x->out->tables[nai_sources[s].table];
-    if (nai_sources[s].device_column < 0 || !x->options->gpu_count)
-      continue;
-    const int32_t *device = nai_column_i32(table, nai_sources[s].device_column);
-    int64_t kept = 0;
-    for (int64_t row = 0; row < table->rows; row++) {
-      bool keep = false;
-      for (int i = 0; i < x->options->gpu_count; i++)
-        keep |= device[row] == x->options->gpus[i];
-      if (keep && kept != row)
-        move_rows(table, kept, row, 1);
-      kept += keep;
-    }
-    table->rows = kept;
-  }
   if (x->options->gpu_count) {
     struct nai_table *all = x->out->tables[NAI_IN_GPUS];
     int64_t kept = 0;
     for (int64_t row = 0; row < all->rows; row++)
-      for (int i = 0; i < x->options->gpu_count; i++)
-        if (nai_get_i64(all, row, GP_DEVICE) == x->options->gpus[i]) {
-          move_rows(all, kept++, row, 1);
-          break;
-        }
-    all->rows = kept;
+      if (nai_keeps_gpu(x->options, nai_get_i64(all, row, GP_DEVICE)))
+        move_row(all, kept++, row);
+    nai_table_truncate(all, kept);
   }
   return NAI_OK;
 }
@@ -292,24 +206,16 @@ static void write_configs(struct extraction *x) {
   }
 }
 
-static int seal_table(void *ctx, int task, struct nai_err *err) {
-  struct extraction *x = ctx;
-  return nai_table_seal(x->out->tables[NAI_IN_FIRST_EVENTS + task], err);
-}
-
 static void free_extraction(struct extraction *x) {
-  for (int i = 0; i < x->part_count && x->parts; i++) {
-    struct nai_part *p = &x->parts[i];
-    nai_strings_free(&p->names);
-    nai_strings_free(&p->configs);
-    nai_keyset_free(&p->threads);
-    nai_keyset_free(&p->devices);
-  }
+  for (int i = 0; i < x->part_count && x->parts; i++)
+    nai_part_free(&x->parts[i]);
   free(x->parts);
   for (int i = 0; i < x->scan_count; i++)
     nai_scan_close(&x->scans[i]);
   nai_identity_free(&x->identity);
   nai_strings_free(&x->configs);
+  for (int i = 0; i < NAI_IN_COUNT; i++)
+    nai_strings_free(&x->names[i]);
 }
 
 int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct nai_ingest_options *options,
@@ -326,19 +232,14 @@ int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct na
     rc = nai_parallel(options->threads, x.part_count, read_part, &x, err);
   if (!rc)
     rc = nai_merge(&x, err);
-  for (int i = NAI_IN_FIRST_EVENTS; !rc && i < NAI_IN_COUNT; i++)
-    rc = nai_table_map(out->tables[i], err);
-  if (!rc) {
-    close_ranges(&x);
-    compact(&x);
+  if (!rc)
     rc = keep_gpus(&x, err);
-  }
+  if (!rc)
+    rc = nai_write_events(&x, err);
   for (int s = 0; !rc && s < x.scan_count; s++)
     rc = note_scan(&x, s, err);
-  if (!rc) {
+  if (!rc)
     write_configs(&x);
-    rc = nai_parallel(options->threads, NAI_IN_COUNT - NAI_IN_FIRST_EVENTS, seal_table, &x, err);
-  }
   for (int i = NAI_IN_READERS; !rc && i < NAI_IN_FIRST_EVENTS; i++)
     rc = nai_table_check(out->tables[i], err);
   free_extraction(&x);

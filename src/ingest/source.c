@@ -22,8 +22,7 @@ static inline int64_t int_or(const struct nai_part *p, const struct nai_cell *ce
 
 /* Stores an id column; what does not fit in 32 bits (CUPTI's 4294967295 "not applicable") becomes NULL. */
 static inline void put_i32(struct nai_part *p, int column, int64_t at, int64_t value) {
-  nai_column_i32(p->block, column)[at] =
-      value < -INT32_MAX || value > INT32_MAX ? NAI_NULL_I32 : (int32_t)value;
+  *nai_part_cell(p, column, at) = value < -INT32_MAX || value > INT32_MAX ? NAI_NULL_I64 : value;
 }
 
 static inline void put_field_i32(struct nai_part *p, int column, int64_t at, const struct nai_cell *cells, int f) {
@@ -51,8 +50,8 @@ static inline int put_interval(struct nai_part *p, int64_t at, int64_t start, in
     end = end > to ? to : end;
   }
   nai_sum_add(&p->total_ns, end - start);
-  nai_column_i64(p->block, 0)[at] = start;
-  nai_column_i64(p->block, 1)[at] = end;
+  *nai_part_cell(p, 0, at) = start;
+  *nai_part_cell(p, 1, at) = end;
   return NAI_KEEP;
 }
 
@@ -77,7 +76,7 @@ static inline void put_thread(struct nai_part *p, int column, int64_t at, int64_
 }
 
 static inline void put_name(struct nai_part *p, int column, int64_t at, uint32_t name) {
-  nai_column_str(p->block, column)[at] = name;
+  *nai_part_cell(p, column, at) = name;
 }
 
 /* A name that is a StringIds id in field f; "#id" when the text is missing. */
@@ -111,7 +110,7 @@ static int put_activity(struct nai_part *p, int64_t at, const struct nai_cell *c
   put_device(p, to->device, at, global_pid, int_or(p, cells, A_DEVICE, -1));
   put_field_i32(p, to->context, at, cells, A_CONTEXT);
   put_field_i32(p, to->stream, at, cells, A_STREAM);
-  nai_column_i64(p->block, to->correlation)[at] = int_or(p, cells, A_CORRELATION, NAI_NULL_I64);
+  *nai_part_cell(p, to->correlation, at) = int_or(p, cells, A_CORRELATION, NAI_NULL_I64);
   /* A node's graph id is in its upper half where the export has no column for it; 0 means no graph. */
   int64_t graph = int_or(p, cells, A_GRAPH, (int64_t)((uint64_t)int_or(p, cells, A_GRAPH_NODE, 0) >> 32));
   put_i32(p, to->graph, at, graph ? graph : INT64_MAX);
@@ -183,7 +182,7 @@ static int memop_row(struct nai_part *p, int64_t at, const struct nai_cell *cell
     bytes = 0;
     p->bad_sizes++;
   }
-  nai_column_i64(p->block, MO_BYTES)[at] = bytes;
+  *nai_part_cell(p, MO_BYTES, at) = bytes;
   nai_sum_add(&p->total_bytes, bytes);
   put_field_i32(p, MO_COPY_KIND, at, cells, M_COPY_KIND);
   put_field_i32(p, MO_SRC_KIND, at, cells, M_SRC_KIND);
@@ -230,7 +229,7 @@ static int api_row(struct nai_part *p, int64_t at, int64_t rowid, const struct n
     return verdict;
   put_thread(p, AE_THREAD, at, int_or(p, cells, H_THREAD, 0));
   put_name(p, AE_NAME, at, name_field(p, cells, H_NAME, NAI_NAME_API, rc, err));
-  nai_column_i64(p->block, AE_CORRELATION)[at] = int_or(p, cells, H_EXTRA, NAI_NULL_I64);
+  *nai_part_cell(p, AE_CORRELATION, at) = int_or(p, cells, H_EXTRA, NAI_NULL_I64);
   return NAI_KEEP;
 }
 
@@ -290,7 +289,7 @@ static int sync_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   put_device(p, SE_PROCESS, at, int_or(p, cells, S_PROCESS, 0), -1);
   put_field_i32(p, SE_CONTEXT, at, cells, S_CONTEXT);
   put_field_i32(p, SE_STREAM, at, cells, S_STREAM);
-  nai_column_i64(p->block, SE_CORRELATION)[at] = int_or(p, cells, S_CORRELATION, NAI_NULL_I64);
+  *nai_part_cell(p, SE_CORRELATION, at) = int_or(p, cells, S_CORRELATION, NAI_NULL_I64);
   put_field_i32(p, SE_TYPE, at, cells, S_TYPE);
   return NAI_KEEP;
 }
@@ -337,14 +336,14 @@ static int nvtx_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   int verdict = no_end ? put_interval(p, at, start->i, start->i) : put_times(p, at, cells);
   /* An open range that began before the trimmed window still covers it. */
   if (open && verdict == NAI_SKIP && start->i - p->time_offset_ns < p->options->trim_start_ns) {
-    nai_column_i64(p->block, NE_START)[at] = p->options->trim_start_ns;
+    *nai_part_cell(p, NE_START, at) = p->options->trim_start_ns;
     p->clipped++;
     verdict = NAI_KEEP;
   }
   if (verdict != NAI_KEEP)
     return verdict;
   if (open) { /* until the last timestamp of the trace, which is known only when everything is read */
-    nai_column_i64(p->block, NE_END)[at] = NAI_NULL_I64;
+    *nai_part_cell(p, NE_END, at) = NAI_NULL_I64;
     p->open_ranges++;
   }
   put_thread(p, NE_THREAD, at, int_or(p, cells, N_THREAD, 0));
@@ -361,7 +360,8 @@ static int nvtx_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
     name = nai_name_by_text(p, "", 0, NAI_NAME_PLAIN);
   put_name(p, NE_NAME, at, name);
   put_i32(p, NE_KIND, at, kind);
-  put_i32(p, NE_ROW, at, rowid);
+  /* For now from the part's first row; no real rowid is near the limits of 64 bits. */
+  *nai_part_cell(p, NE_ROW_OFFSET, at) = rowid > INT64_MIN / 2 ? rowid - p->rows : NAI_NULL_I64;
   return NAI_KEEP;
 }
 

@@ -6,8 +6,9 @@
 
 #include "ingest/ingest.h"
 #include "base/keyset.h"
+#include "base/spool.h"
 
-enum { NAI_MAX_FIELDS = 32, NAI_MAX_FEEDS = 2 };
+enum { NAI_MAX_FIELDS = 32, NAI_MAX_FEEDS = 2, NAI_MAX_EVENT_COLUMNS = 16 };
 
 /* Why a row was left out. */
 enum nai_drop {
@@ -21,6 +22,21 @@ enum nai_drop {
   NAI_SKIP = -2 /* not an event of this kind, or outside --trim */
 };
 
+/* Rows of a part once they are packed. Dictionary columns hold the part's own indexes. */
+struct nai_chunk {
+  struct nai_column columns[NAI_MAX_EVENT_COLUMNS]; /* none where another column tells its cells (write.c) */
+  size_t at[NAI_MAX_EVENT_COLUMNS];                 /* of the cells in the part's spool */
+  uint32_t rows;
+};
+
+/* Cells of a row lie apart by more than a power of two, or they would all fight for the same lines of the cache. */
+enum { NAI_OPEN_ROWS = 8192, NAI_OPEN_STRIDE = NAI_OPEN_ROWS + 40 };
+
+/* From a part's dictionaries to those of the whole trace: its index -> the cell in the event table. */
+struct nai_remap {
+  int64_t *names, *threads, *device_ids, *device_processes, *configs;
+};
+
 /* One part of one feed while it is read; the only object a row function touches. */
 struct nai_part {
   /* what to read */
@@ -32,10 +48,15 @@ struct nai_part {
   const struct nai_ingest_options *options;
   int64_t time_offset_ns;       /* subtracted from every time */
   int8_t slot[NAI_MAX_FIELDS];  /* field -> cell of the scan, -1 when the export lacks the column */
-  /* where to write */
-  struct nai_table *table;
-  int64_t first, limit, rows; /* rows first .. first+rows-1 of the table, at most limit of them */
-  struct nai_table *block;    /* the last block->rows of them, not in the table yet: row functions write here */
+  /* where to write: the newest rows lie open, those before them packed */
+  int64_t limit, rows;        /* rows read, at most limit of them */
+  int64_t first;              /* the first one's number in the table; known once all is read */
+  int64_t *open_cells;        /* NAI_OPEN_STRIDE per column; NAI_NULL_I64 for NULL */
+  uint32_t open_rows;
+  struct nai_chunk *chunks;
+  uint32_t chunk_count, chunk_capacity;
+  struct nai_spool spool;     /* the chunks' cells */
+  struct nai_range range[NAI_MAX_EVENT_COLUMNS]; /* of the packed rows' cells */
   /* dictionaries of this part; cells hold their local indexes until the parts are merged */
   struct nai_strings names;      /* clean, canonical names */
   struct nai_strings raw;        /* raw texts seen, raw_names[i] = name of raw text i */
@@ -46,6 +67,7 @@ struct nai_part {
   struct nai_keyset devices;     /* process key | device ordinal (NAI_DEVICE_UNKNOWN when missing) */
   struct nai_strings configs;    /* struct nai_launch_config as bytes */
   struct nai_lookup *lookup;     /* StringIds, opened on first use */
+  struct nai_remap remap;        /* known once merged */
   /* what was noticed */
   int64_t dropped[NAI_DROP_COUNT];
   int64_t open_ranges, clipped, bad_sizes;
@@ -55,6 +77,11 @@ struct nai_part {
 };
 
 enum { NAI_DEVICE_UNKNOWN = 0xffffff };
+
+/* Where a row function puts a cell of open row `at`. */
+static inline int64_t *nai_part_cell(const struct nai_part *p, int column, int64_t at) {
+  return &p->open_cells[(size_t)column * NAI_OPEN_STRIDE + (size_t)at];
+}
 
 /* No capture spans more than 2^50 ns (13 days) or lies beyond 2^61 ns (73 years). */
 #define NAI_TIME_LIMIT ((int64_t)1 << 61)
@@ -79,7 +106,7 @@ struct nai_feed {
   const char *tables[3]; /* candidates, first present wins; also NAME_V<n>, highest n first */
   const struct nai_field *fields;
   int field_count;
-  /* Fills row `at` of part->block. NAI_KEEP, NAI_SKIP or a drop reason; a negative error below NAI_SKIP is impossible:
+  /* Fills row `at` of the part's open rows. NAI_KEEP, NAI_SKIP or a drop reason; a negative error below NAI_SKIP is impossible:
    * out of memory is part->oom. `err` receives lookup failures, reported through *rc. */
   int (*row)(struct nai_part *part, int64_t at, int64_t rowid, const struct nai_cell *cells, int *rc,
              struct nai_err *err);

@@ -64,7 +64,8 @@ const struct nai_schema nai_sync_events =
 static const struct nai_column_def nvtx_columns[] = {
     [NE_START] = START, [NE_END] = END, [NE_THREAD] = THREAD, [NE_NAME] = NAME("canonical range name"),
     [NE_KIND] = {"kind", NAI_I32, NAI_ID, "0 push/pop, 1 start/end, 2 mark", NULL},
-    [NE_ROW] = {"export_row", NAI_I32, NAI_ID, "rowid in the export's NVTX_EVENTS, where the raw name is", NULL}};
+    [NE_ROW_OFFSET] = {"export_row_offset", NAI_I64, NAI_ID,
+                       "rowid in the export's NVTX_EVENTS, where the raw name is, minus the number of the row here, from 0", NULL}};
 const struct nai_schema nai_nvtx_events =
     NAI_SCHEMA("nvtx_events", "NVTX ranges and marks", "One NVTX range or mark", nvtx_columns);
 

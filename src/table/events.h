@@ -33,7 +33,7 @@ enum { SE_START, SE_END, SE_PROCESS, SE_CONTEXT, SE_STREAM, SE_CORRELATION, SE_T
 extern const struct nai_schema nai_sync_events;
 
 /* nvtx_events: one row per NVTX range or mark. */
-enum { NE_START, NE_END, NE_THREAD, NE_NAME, NE_KIND, NE_ROW };
+enum { NE_START, NE_END, NE_THREAD, NE_NAME, NE_KIND, NE_ROW_OFFSET };
 enum { NAI_NVTX_PUSH_POP, NAI_NVTX_START_END, NAI_NVTX_MARK };
 extern const struct nai_schema nai_nvtx_events;
 

@@ -6,7 +6,7 @@
 #include "table/table.h"
 
 #define NAI_TABLE_MAGIC "NSYSTAB" /* and its NUL: 8 bytes */
-enum { NAI_TABLE_VERSION = 1, NAI_TABLE_BYTE_ORDER = 0x01020304, NAI_TABLE_ALIGNMENT = 64 };
+enum { NAI_TABLE_VERSION = 2, NAI_TABLE_BYTE_ORDER = 0x01020304, NAI_TABLE_ALIGNMENT = 64 };
 
 struct nai_table_header {
   char magic[8];
@@ -18,8 +18,8 @@ struct nai_table_header {
 };
 
 struct nai_backing {
-  unsigned char *data; /* the mapping, NULL before nai_table_map */
-  size_t size;
+  unsigned char *data; /* the mapping, NULL until the table is sealed */
+  size_t size;         /* of the file; while the table is created, up to the end of its columns */
   bool borrowed_strings;
   /* of a table being created */
   char *path;

@@ -120,6 +120,24 @@ static void take_strings(struct cursor *c, struct nai_table *table) {
   s->count = s->capacity = count;
 }
 
+/* Column i, whose type is known: an array where its cells are plain. */
+static void take_column(struct cursor *c, struct nai_table *table, uint32_t i, bool shared) {
+  const struct nai_backing *b = table->backing;
+  uint32_t width = (uint32_t)take(c, 4);
+  int64_t base = (int64_t)take(c, 8);
+  uint64_t bytes;
+  const unsigned char *cells = take_section(c, b, &bytes);
+  enum nai_type type = c->bad ? NAI_I64 : b->defs[i].type;
+  bool plain = width == nai_type_size(type) && base == 0;
+  c->bad |= width > 8 || (type == NAI_F64 && !plain);
+  c->bad |= !c->bad && bytes != (shared ? 0 : (uint64_t)table->rows * width);
+  c->bad |= !c->bad && (size_t)(b->data + b->size - cells) < bytes + 8; /* nai_at reads a word from each cell */
+  if (c->bad)
+    return;
+  table->packed[i] = nai_column_of(type, cells, width, base);
+  table->columns[i] = plain ? (void *)cells : NULL;
+}
+
 struct def_offsets {
   size_t name, description, same_as;
 };
@@ -134,25 +152,32 @@ static int read_descriptor(struct nai_table *table, struct cursor *c, struct nai
   b->defs = calloc(count + 1, sizeof *b->defs);
   struct def_offsets *at = calloc(count + 1, sizeof *at);
   void **columns = calloc(count + 1, sizeof *columns);
-  if (!b->defs || !at || !columns) {
+  struct nai_column *packed = calloc(count + 1, sizeof *packed);
+  if (!b->defs || !at || !columns || !packed) {
     free(at);
     free(columns);
+    free(packed);
     return nai_err_nomem(err);
   }
   free(table->columns);
   table->columns = columns;
+  table->packed = packed;
+  bool any_packed = false;
   for (uint32_t i = 0; i < count && !c->bad; i++) {
     at[i].name = take_text(c, &b->names);
     uint32_t type = (uint32_t)take(c, 4), unit = (uint32_t)take(c, 4);
     at[i].description = take_text(c, &b->names);
     at[i].same_as = take_text(c, &b->names);
-    uint64_t bytes;
-    columns[i] = (void *)take_section(c, b, &bytes);
     b->defs[i].type = type;
     b->defs[i].unit = unit;
     c->bad |= type > NAI_STR || unit >= NAI_UNIT_COUNT;
     bool shared = !c->bad && !b->names.oom && b->names.data[at[i].same_as] != '\0';
-    c->bad |= !c->bad && bytes != (shared ? 0 : (uint64_t)table->rows * nai_type_size(type));
+    take_column(c, table, i, shared);
+    any_packed |= !c->bad && !columns[i];
+  }
+  if (!any_packed) {
+    free(packed);
+    table->packed = NULL;
   }
   if (!c->bad && !b->names.oom) {
     for (uint32_t i = 0; i < count; i++) {
@@ -193,7 +218,7 @@ static int open_checked(struct nai_table *table, const char *path, const struct 
     return nai_err_set(err, NAI_ESTALE, "\"%s\" was written by another version of this program", path);
   uint64_t at = header.descriptor_offset, bytes = header.descriptor_bytes;
   if (header.header_hash != XXH3_64bits(&header, offsetof(struct nai_table_header, header_hash)) || header.file_bytes != b->size ||
-      at > b->size || bytes > b->size - at || header.rows > b->size ||
+      at > b->size || bytes > b->size - at || header.rows >= UINT32_MAX ||
       XXH3_64bits(b->data + at, (size_t)bytes) != header.descriptor_hash)
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", path);
   table->rows = table->capacity = (int64_t)header.rows;

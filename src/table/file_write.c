@@ -29,13 +29,18 @@ static void put_section(struct nai_buf *out, uint64_t offset, const void *data, 
   put_u64(out, XXH3_64bits(bytes ? data : "", bytes));
 }
 
-/* Where each column's array starts in a file of `capacity` rows; returns the end of the last one. */
-static uint64_t lay_out(uint64_t *offsets, const struct nai_schema *schema, int64_t capacity) {
+/* Bytes of a column's cells. */
+static uint32_t cell_width(const struct nai_table *table, uint32_t column) {
+  return table->packed ? table->packed[column].width : (uint32_t)nai_type_size(table->schema->columns[column].type);
+}
+
+/* Where each column's cells start in the file; returns the end of the last one. A word behind each column may be read. */
+static uint64_t lay_out(uint64_t *offsets, const struct nai_table *table) {
   uint64_t at = aligned(sizeof(struct nai_table_header));
-  for (uint32_t c = 0; c < schema->column_count; c++) {
+  for (uint32_t c = 0; c < table->schema->column_count; c++) {
     offsets[c] = at;
-    if (!schema->columns[c].same_as)
-      at = aligned(at + (uint64_t)capacity * nai_type_size(schema->columns[c].type));
+    if (!table->schema->columns[c].same_as)
+      at = aligned(at + (uint64_t)table->rows * cell_width(table, c) + sizeof(uint64_t));
   }
   return at;
 }
@@ -55,8 +60,10 @@ static void describe(struct nai_buf *out, struct nai_table_header *header, const
     put_u32(out, def->unit);
     put_text(out, def->description);
     put_text(out, def->same_as);
-    uint64_t bytes = def->same_as ? 0 : (uint64_t)table->rows * nai_type_size(def->type);
-    put_section(out, offsets[c], table->columns[c], bytes);
+    put_u32(out, cell_width(table, c));
+    put_u64(out, table->packed ? (uint64_t)nai_column_base(&table->packed[c]) : 0);
+    uint64_t bytes = def->same_as ? 0 : (uint64_t)table->rows * cell_width(table, c);
+    put_section(out, offsets[c], table->packed ? table->packed[c].cells : table->columns[c], bytes);
   }
   const struct nai_strings *strings = &table->strings;
   put_u32(out, strings->count);
@@ -86,14 +93,14 @@ int nai_table_write(const struct nai_table *table, const char *path, struct nai_
   int rc = offsets ? nai_table_check(table, err) : nai_err_nomem(err);
   if (rc)
     goto out;
-  uint64_t end = lay_out(offsets, table->schema, table->rows);
+  uint64_t end = lay_out(offsets, table);
   describe(&descriptor, &header, table, offsets, end);
   nai_buf_put(&file, &header, sizeof header);
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     const struct nai_column_def *def = &table->schema->columns[c];
     if (def->same_as)
       continue;
-    static const char zeros[NAI_TABLE_ALIGNMENT];
+    static const char zeros[2 * NAI_TABLE_ALIGNMENT];
     nai_buf_put(&file, zeros, file.oom ? 0 : (size_t)(offsets[c] - file.len));
     nai_buf_put(&file, table->rows ? table->columns[c] : zeros, (size_t)table->rows * nai_type_size(def->type));
   }
@@ -121,23 +128,26 @@ static int create_file(struct nai_table *table, const char *path, struct nai_err
   backing->offsets = malloc(((size_t)table->schema->column_count + 1) * sizeof *backing->offsets);
   if (!backing->path || !backing->offsets)
     return nai_err_nomem(err);
-  backing->size = (size_t)lay_out(backing->offsets, table->schema, table->capacity);
+  backing->size = (size_t)lay_out(backing->offsets, table);
   backing->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (backing->fd < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
-  /* Reserving the blocks first makes a full disk an error here instead of a SIGBUS in the mapping later. */
+  /* A disk too small says so here, before the work. */
   int failed = posix_fallocate(backing->fd, 0, (off_t)backing->size);
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes for \"%s\"", backing->size, path) : NAI_OK;
 }
 
-int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t capacity, const char *path,
-                     struct nai_err *err) {
+int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows, const struct nai_range *ranges,
+                     const char *path, struct nai_err *err) {
   struct nai_table *table;
   int rc = nai_backing_new(&table, schema, err);
   if (rc)
     return rc;
-  table->capacity = capacity;
-  rc = create_file(table, path, err);
+  table->rows = table->capacity = rows;
+  table->packed = calloc((size_t)schema->column_count + 1, sizeof *table->packed);
+  for (uint32_t c = 0; table->packed && c < schema->column_count; c++)
+    table->packed[c] = nai_column_for(schema->columns[c].type, &ranges[c]);
+  rc = table->packed ? create_file(table, path, err) : nai_err_nomem(err);
   if (rc) {
     nai_table_free(table);
     return rc;
@@ -146,53 +156,46 @@ int nai_table_create(struct nai_table **out, const struct nai_schema *schema, in
   return NAI_OK;
 }
 
-static int write_at(int fd, const char *data, size_t len, off_t at) {
-  while (len) {
-    ssize_t n = pwrite(fd, data, len, at);
-    if (n < 0 && errno != EINTR)
-      return errno;
-    if (n > 0) {
-      data += n;
-      len -= (size_t)n;
-      at += n;
+void nai_writer_begin(struct nai_column_writer *w, const struct nai_table *table, int column, int64_t row) {
+  w->table = table;
+  w->column = column;
+  w->row = row;
+  w->held = 0;
+}
+
+int nai_writer_put(struct nai_column_writer *w, const int64_t *values, int64_t count, struct nai_err *err) {
+  const struct nai_column *c = &w->table->packed[w->column];
+  for (int64_t n; count; values += n, count -= n) {
+    if (w->held == NAI_WRITER_CELLS) {
+      int rc = nai_writer_end(w, err);
+      if (rc)
+        return rc;
     }
-  }
-  return 0;
-}
-
-static off_t cell_offset(const struct nai_table *table, int column, int64_t row) {
-  return (off_t)(table->backing->offsets[column] + (uint64_t)row * nai_type_size(table->schema->columns[column].type));
-}
-
-int nai_table_put_cells(const struct nai_table *table, int column, int64_t at, const void *cells, int64_t count,
-                        struct nai_err *err) {
-  size_t bytes = (size_t)count * nai_type_size(table->schema->columns[column].type);
-  int failed = write_at(table->backing->fd, cells, bytes, cell_offset(table, column, at));
-  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", table->backing->path) : NAI_OK;
-}
-
-int nai_table_get_cells(void *cells, const struct nai_table *table, int column, int64_t at, int64_t count,
-                        struct nai_err *err) {
-  size_t bytes = (size_t)count * nai_type_size(table->schema->columns[column].type), done = 0;
-  while (done < bytes) {
-    ssize_t n = pread(table->backing->fd, (char *)cells + done, bytes - done, cell_offset(table, column, at) + (off_t)done);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0)
-      return nai_err_sys(err, NAI_EIO, n ? errno : EIO, "cannot read \"%s\"", table->backing->path);
-    done += (size_t)n;
+    n = count < NAI_WRITER_CELLS - w->held ? count : NAI_WRITER_CELLS - w->held;
+    nai_pack(w->cells + w->held * c->width, c, values, (size_t)n);
+    w->held += n;
   }
   return NAI_OK;
 }
 
-int nai_table_map(struct nai_table *table, struct nai_err *err) {
+int nai_writer_end(struct nai_column_writer *w, struct nai_err *err) {
+  const struct nai_backing *backing = w->table->backing;
+  uint64_t width = w->table->packed[w->column].width;
+  int failed = nai_fs_write_at(backing->fd, w->cells, (size_t)w->held * width, backing->offsets[w->column] + (uint64_t)w->row * width);
+  w->row += w->held;
+  w->held = 0;
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", backing->path) : NAI_OK;
+}
+
+static int map_columns(struct nai_table *table, struct nai_err *err) {
   struct nai_backing *backing = table->backing;
-  void *data = mmap(NULL, backing->size, PROT_READ | PROT_WRITE, MAP_SHARED, backing->fd, 0);
+  void *data = mmap(NULL, backing->size, PROT_READ, MAP_SHARED, backing->fd, 0);
   if (data == MAP_FAILED)
     return nai_err_sys(err, NAI_EIO, errno, "cannot map \"%s\"", backing->path);
   backing->data = data;
   for (uint32_t c = 0; c < table->schema->column_count; c++)
-    table->columns[c] = backing->data + backing->offsets[c];
+    if (table->packed[c].width)
+      table->packed[c].cells = backing->data + backing->offsets[c];
   nai_table_share_columns(table);
   return NAI_OK;
 }
@@ -202,22 +205,18 @@ int nai_table_seal(struct nai_table *table, struct nai_err *err) {
   struct nai_buf tail = {0}, descriptor = {0};
   struct nai_table_header header;
   int rc = nai_table_check(table, err);
+  if (!rc)
+    rc = map_columns(table, err);
   if (rc)
     return rc;
-  /* Cells past the last row must not hold what dropped rows left there. */
-  for (uint32_t c = 0; c < table->schema->column_count; c++) {
-    size_t size = nai_type_size(table->schema->columns[c].type);
-    memset((char *)table->columns[c] + (size_t)table->rows * size, 0, (size_t)(table->capacity - table->rows) * size);
-  }
   describe(&descriptor, &header, table, backing->offsets, backing->size);
   put_strings(&tail, &table->strings);
   nai_buf_put(&tail, nai_buf_str(&descriptor), descriptor.len);
   if ((rc = nai_buf_check(&tail, err)))
     goto out;
-  int failed = write_at(backing->fd, nai_buf_str(&tail), tail.len, (off_t)backing->size);
-  if (!failed && ftruncate(backing->fd, (off_t)(backing->size + tail.len)) != 0)
-    failed = errno;
-  memcpy(backing->data, &header, sizeof header);
+  int failed = nai_fs_write_at(backing->fd, nai_buf_str(&tail), tail.len, backing->size);
+  if (!failed) /* the header last: without it the file is none */
+    failed = nai_fs_write_at(backing->fd, &header, sizeof header, 0);
   if (close(backing->fd) != 0 && !failed)
     failed = errno;
   backing->fd = -1;

@@ -10,6 +10,15 @@ void nai_intervals_free(struct nai_intervals *set) {
   *set = (struct nai_intervals){0};
 }
 
+void nai_intervals_reserve(struct nai_intervals *set, size_t count) {
+  struct nai_interval *v = count > set->capacity ? realloc(set->v, count * sizeof *v) : NULL;
+  set->oom |= count > set->capacity && !v;
+  if (v) {
+    set->v = v;
+    set->capacity = count;
+  }
+}
+
 bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
   if (start >= end || set->oom)
     return false;
@@ -19,14 +28,9 @@ bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
     return false;
   }
   if (set->count == set->capacity) {
-    size_t capacity = set->capacity ? set->capacity * 2 : 64;
-    struct nai_interval *v = realloc(set->v, capacity * sizeof *v);
-    if (!v) {
-      set->oom = true;
+    nai_intervals_reserve(set, set->capacity ? set->capacity * 2 : 64);
+    if (set->oom)
       return false;
-    }
-    set->v = v;
-    set->capacity = capacity;
   }
   set->v[set->count++] = (struct nai_interval){start, end};
   return true;

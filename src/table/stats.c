@@ -250,9 +250,13 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
 
 void nai_duration_block(const void *durations, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct nai_durations *d = durations;
-  memcpy(group, d->group + first, count * sizeof *group);
-  for (uint32_t i = 0; i < count; i++)
-    value[i] = d->end[first + i] - d->start[first + i];
+  int64_t start[NAI_VALUES_BLOCK];
+  nai_unpack(start, &d->start, first, count);
+  nai_unpack(value, &d->end, first, count);
+  for (uint32_t i = 0; i < count; i++) {
+    value[i] -= start[i];
+    group[i] = nai_at_text(&d->group, first + i);
+  }
 }
 
 double nai_percent(double part, double whole) { return whole > 0 ? 100.0 * part / whole : 0.0; }

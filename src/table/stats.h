@@ -3,6 +3,7 @@
 #define NAI_TABLE_STATS_H
 
 #include "base/err.h"
+#include "table/column.h"
 
 #include <stdint.h>
 
@@ -30,8 +31,7 @@ NAI_MUST_CHECK int nai_group_stats(struct nai_stats *stats, uint32_t groups, con
 
 /* A `block` for durations: value = end - start. */
 struct nai_durations {
-  const uint32_t *group;
-  const int64_t *start, *end;
+  struct nai_column group, start, end; /* NULL as the group: NAI_NO_GROUP */
 };
 void nai_duration_block(const void *durations, uint32_t first, uint32_t count, uint32_t *group, int64_t *value);
 

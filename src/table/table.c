@@ -33,8 +33,11 @@ static int storage_of(const struct nai_schema *schema, int c) {
 }
 
 void nai_table_share_columns(struct nai_table *table) {
-  for (int c = 0; c < (int)table->schema->column_count; c++)
+  for (int c = 0; c < (int)table->schema->column_count; c++) {
     table->columns[c] = table->columns[storage_of(table->schema, c)];
+    if (table->packed)
+      table->packed[c] = table->packed[storage_of(table->schema, c)];
+  }
 }
 
 void nai_table_free(struct nai_table *table) {
@@ -48,6 +51,7 @@ void nai_table_free(struct nai_table *table) {
         free(table->columns[c]);
   nai_strings_free(&table->strings);
   free(table->columns);
+  free(table->packed);
   free(table);
 }
 
@@ -77,7 +81,8 @@ int nai_table_reserve(struct nai_table *table, int64_t rows, struct nai_err *err
     const struct nai_column_def *def = &table->schema->columns[c];
     if (def->same_as)
       continue;
-    void *data = realloc(table->columns[c], (size_t)rows * nai_type_size(def->type));
+    /* Columns may be read by words (nai_at), the last one of which reaches beyond the last cell. */
+    void *data = realloc(table->columns[c], (size_t)rows * nai_type_size(def->type) + sizeof(uint64_t));
     if (!data)
       return nai_err_nomem(err);
     table->columns[c] = data;
@@ -125,25 +130,26 @@ void nai_set_str(struct nai_table *table, int64_t row, int column, const char *t
   nai_column_str(table, column)[row] = id;
 }
 
+struct nai_column nai_table_column(const struct nai_table *table, int column) {
+  enum nai_type type = table->schema->columns[column].type;
+  assert(type != NAI_F64);
+  return table->packed ? table->packed[column] : nai_column_of(type, table->columns[column], (uint32_t)nai_type_size(type), 0);
+}
+
 struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int column) {
   struct nai_value v = {.type = table->schema->columns[column].type};
-  switch (v.type) {
-  case NAI_I64:
-    v.i = nai_column_i64(table, column)[row];
-    v.null = v.i == NAI_NULL_I64;
-    break;
-  case NAI_I32:
-    v.i = nai_column_i32(table, column)[row];
-    v.null = v.i == NAI_NULL_I32;
-    break;
-  case NAI_F64:
+  if (v.type == NAI_F64) {
     v.f = nai_column_f64(table, column)[row];
     v.null = isnan(v.f);
-    break;
-  case NAI_STR:
-    v.s = nai_strings_get(&table->strings, nai_column_str(table, column)[row]);
-    v.null = nai_column_str(table, column)[row] == NAI_NO_STRING;
-    break;
+    return v;
+  }
+  struct nai_column cells = nai_table_column(table, column);
+  v.i = nai_at(&cells, (uint64_t)row);
+  v.null = v.i == cells.null_value;
+  if (v.type == NAI_STR) {
+    v.null = (uint32_t)v.i == NAI_NO_STRING;
+    v.s = nai_strings_get(&table->strings, (uint32_t)v.i);
+    v.i = 0;
   }
   return v;
 }

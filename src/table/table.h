@@ -4,18 +4,16 @@
 #define NAI_TABLE_TABLE_H
 
 #include "base/strings.h"
-#include "table/schema.h"
+#include "table/column.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-#define NAI_NULL_I64 INT64_MIN
-#define NAI_NULL_I32 INT32_MIN
 
 struct nai_table {
   const struct nai_schema *schema;
   int64_t rows, capacity;
   void **columns; /* column_count arrays of `capacity` cells; columns with same_as share the other one's array */
+  struct nai_column *packed; /* per column, of a table with packed columns, whose `columns` are NULL; else NULL */
   struct nai_strings strings;
   bool oom;               /* sticky: an append or string could not be stored; see nai_table_check */
   struct nai_backing *backing; /* the mapped file behind the columns, NULL when they are in memory */
@@ -23,19 +21,23 @@ struct nai_table {
 
 /* An empty table in memory that grows as rows are added. The schema is borrowed. */
 NAI_MUST_CHECK int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
-/* A table of up to `capacity` rows in the new file `path` (docs/table-format.md), all cells zero bytes. Cells are written in
- * blocks, which spares the zeroing and reading ahead of fresh pages in a mapping; nai_table_map then gives access to the columns, and once
- * `rows` is set nai_table_seal completes the file. */
-NAI_MUST_CHECK int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t capacity,
-                                    const char *path, struct nai_err *err);
-/* Writes or reads the cells of rows at .. at + count - 1 of a column of a table that is being created, as they lie in a
- * column's array. Any number of threads may work on different rows. */
-NAI_MUST_CHECK int nai_table_put_cells(const struct nai_table *table, int column, int64_t at, const void *cells, int64_t count,
-                                       struct nai_err *err);
-NAI_MUST_CHECK int nai_table_get_cells(void *cells, const struct nai_table *table, int column, int64_t at, int64_t count,
-                                       struct nai_err *err);
-NAI_MUST_CHECK int nai_table_map(struct nai_table *table, struct nai_err *err);
-/* Writes schema, strings, row count and checksums of a mapped table; its cells must not change after. */
+/* A table of `rows` rows in the new file `path` (docs/table-format.md) whose columns are packed: each holds what ranges[column]
+ * says. Its cells are put in blocks, in any order; nai_table_seal then completes the file and makes them readable. */
+NAI_MUST_CHECK int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows,
+                                    const struct nai_range *ranges, const char *path, struct nai_err *err);
+/* Writes a stretch of a column of integers or text numbers; any number of threads may write different rows. Begin it at a row,
+ * put values as often as needed (NAI_NULL_I64 for NULL), end it. */
+enum { NAI_WRITER_CELLS = 32768 };
+struct nai_column_writer {
+  const struct nai_table *table;
+  int column;
+  int64_t row, held; /* cells held back, the first of which is row `row` */
+  unsigned char cells[NAI_WRITER_CELLS * 8 + 8];
+};
+void nai_writer_begin(struct nai_column_writer *writer, const struct nai_table *table, int column, int64_t row);
+NAI_MUST_CHECK int nai_writer_put(struct nai_column_writer *writer, const int64_t *values, int64_t count, struct nai_err *err);
+NAI_MUST_CHECK int nai_writer_end(struct nai_column_writer *writer, struct nai_err *err);
+/* Writes schema, strings and checksums. */
 NAI_MUST_CHECK int nai_table_seal(struct nai_table *table, struct nai_err *err);
 /* Writes a table held in memory to `path`. */
 NAI_MUST_CHECK int nai_table_write(const struct nai_table *table, const char *path, struct nai_err *err);
@@ -61,7 +63,9 @@ int64_t nai_get_i64(const struct nai_table *table, int64_t row, int column);
 double nai_get_f64(const struct nai_table *table, int64_t row, int column);
 const char *nai_get_str(const struct nai_table *table, int64_t row, int column);
 
-/* A column's array, for loops over millions of rows. */
+/* A column of integers or text numbers of any table, for loops over millions of rows. */
+struct nai_column nai_table_column(const struct nai_table *table, int column);
+/* A column's array, in a table without packed columns. */
 static inline int64_t *nai_column_i64(const struct nai_table *table, int column) { return table->columns[column]; }
 static inline int32_t *nai_column_i32(const struct nai_table *table, int column) { return table->columns[column]; }
 static inline double *nai_column_f64(const struct nai_table *table, int column) { return table->columns[column]; }

@@ -57,8 +57,14 @@ static uint32_t direction_name(struct names *names, const char *text) {
 static uint64_t api_aux(const struct nai_model *m, uint32_t api) {
   if (nai_model_api_blocks(m, api))
     return 1;
-  enum nai_api_class c = m->api_class[m->apis.name[api]];
+  enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];
   return c == NAI_API_ORDERING || c == NAI_API_POLL ? 2 : 0;
+}
+
+/* Rowid of a range in the export's NVTX_EVENTS, 0 when it has none. */
+static int64_t export_row(const struct nai_model *m, uint32_t range) {
+  int64_t offset = nai_at(&m->nvtx.row_offset, range);
+  return offset == NAI_NULL_I64 ? 0 : offset + range;
 }
 
 static struct facts facts_of(struct encoder *e, enum lane_kind kind, uint32_t row) {
@@ -66,27 +72,27 @@ static struct facts facts_of(struct encoder *e, enum lane_kind kind, uint32_t ro
   struct names *n = &e->names;
   switch (kind) {
   case LANE_KERNEL: {
-    uint32_t name = m->kernels.name[row];
+    uint32_t name = nai_at_text(&m->kernels.name, row);
     return (struct facts){number_of(n, &n->of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true),
-                          m->kernel_api[row], m->kernels.correlation[row], (uint64_t)m->kernels.config[row] + 1};
+                          m->kernel_api[row], nai_at(&m->kernels.correlation, row), (uint64_t)nai_at_i32(&m->kernels.config, row) + 1};
   }
   case LANE_COPY:
   case LANE_SET:
-    return (struct facts){direction_name(n, nai_model_direction(m, row)), m->memop_api[row], m->memops.correlation[row],
-                          (uint64_t)m->memops.bytes[row]};
+    return (struct facts){direction_name(n, nai_model_direction(m, row)), m->memop_api[row], nai_at(&m->memops.correlation, row),
+                          (uint64_t)nai_at(&m->memops.bytes, row)};
   case LANE_GRAPH:
-    return (struct facts){direction_name(n, "CUDA graph"), m->graph_api[row], m->graphs.correlation[row],
-                          m->graphs.graph[row] > 0 ? (uint64_t)m->graphs.graph[row] : 0};
+    return (struct facts){direction_name(n, "CUDA graph"), m->graph_api[row], nai_at(&m->graphs.correlation, row),
+                          nai_at_i32(&m->graphs.graph, row) > 0 ? (uint64_t)nai_at_i32(&m->graphs.graph, row) : 0};
   case LANE_NVTX:
   case LANE_NVTX_ASYNC:
-    return (struct facts){number_of(n, &n->of_range[m->nvtx.name[row]], nai_model_range_name(m, row), -1, false),
-                          NAI_NO_ROW, m->nvtx.row[row] == NAI_NULL_I32 ? 0 : m->nvtx.row[row],
-                          kind == LANE_NVTX ? e->lanes.depth_of_node[m->first_node[m->nvtx.thread[row]] + m->nvtx_node[row]] : 0};
+    return (struct facts){number_of(n, &n->of_range[nai_at_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1, false),
+                          NAI_NO_ROW, export_row(m, row),
+                          kind == LANE_NVTX ? m->nvtx_depth[row] : 0};
   case LANE_API:
     break;
   }
-  return (struct facts){number_of(n, &n->of_api[m->apis.name[row]], nai_model_api_name(m, row), -1, false), NAI_NO_ROW,
-                        m->apis.correlation[row], api_aux(m, row)};
+  return (struct facts){number_of(n, &n->of_api[nai_at_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false), NAI_NO_ROW,
+                        nai_at(&m->apis.correlation, row), api_aux(m, row)};
 }
 
 /* The page's numbers stay below 2^53, and that is what coded differences of these do; larger ids are no real ones. */

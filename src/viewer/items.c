@@ -6,25 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-void lane_times(const int64_t **start, const int64_t **end, const struct nai_model *m, enum lane_kind kind) {
+void lane_times(const struct nai_column **start, const struct nai_column **end, const struct nai_model *m, enum lane_kind kind) {
   *start = *end = NULL;
   switch (kind) {
   case LANE_KERNEL:
-    *start = m->kernels.start, *end = m->kernels.end;
+    *start = &m->kernels.start, *end = &m->kernels.end;
     break;
   case LANE_COPY:
   case LANE_SET:
-    *start = m->memops.start, *end = m->memops.end;
+    *start = &m->memops.start, *end = &m->memops.end;
     break;
   case LANE_GRAPH:
-    *start = m->graphs.start, *end = m->graphs.end;
+    *start = &m->graphs.start, *end = &m->graphs.end;
     break;
   case LANE_NVTX:
   case LANE_NVTX_ASYNC:
-    *start = m->nvtx.start, *end = m->nvtx.end;
+    *start = &m->nvtx.start, *end = &m->nvtx.end;
     break;
   case LANE_API:
-    *start = m->apis.start, *end = m->apis.end;
+    *start = &m->apis.start, *end = &m->apis.end;
     break;
   }
 }
@@ -34,11 +34,11 @@ void lane_times(const int64_t **start, const int64_t **end, const struct nai_mod
 enum { DETAIL_EVENTS = 250000, WINDOW_EVENTS = 20000, BUCKETS = 3000, MAX_BUCKETS = 16000 };
 
 /* Rows of the lane that start before t. */
-static uint32_t rows_before(const struct lane *lane, const int64_t *start, int64_t t) {
+static uint32_t rows_before(const struct lane *lane, const struct nai_column *start, int64_t t) {
   uint32_t lo = 0, hi = lane->count;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
-    if (start[lane->rows[mid]] < t)
+    if (nai_at(start, lane->rows[mid]) < t)
       lo = mid + 1;
     else
       hi = mid;
@@ -49,7 +49,7 @@ static uint32_t rows_before(const struct lane *lane, const int64_t *start, int64
 static uint64_t events_within(const struct lanes *lanes, const struct nai_model *m, int64_t from, int64_t to) {
   uint64_t n = 0;
   for (uint32_t i = 0; i < lanes->count; i++) {
-    const int64_t *start, *end;
+    const struct nai_column *start, *end;
     lane_times(&start, &end, m, lanes->v[i].kind);
     n += rows_before(&lanes->v[i], start, to) - rows_before(&lanes->v[i], start, from);
   }
@@ -92,10 +92,10 @@ int lanes_plan(struct lanes *lanes, const struct nai_model *m, const struct nai_
                struct nai_err *err) {
   int64_t first = INT64_MAX, last = INT64_MIN;
   for (uint32_t i = 0; i < lanes->count; i++) {
-    const int64_t *start, *end;
+    const struct nai_column *start, *end;
     const struct lane *lane = &lanes->v[i];
     lane_times(&start, &end, m, lane->kind);
-    int64_t a = start[lane->rows[0]], b = start[lane->rows[lane->count - 1]];
+    int64_t a = nai_at(start, lane->rows[0]), b = nai_at(start, lane->rows[lane->count - 1]);
     first = a < first ? a : first;
     last = b > last ? b : last;
   }
@@ -154,40 +154,38 @@ static int compare_items(const void *pa, const void *pb) {
 
 static bool aggregate_lane(struct lane *lane, const struct lanes *lanes, const struct nai_model *m) {
   struct open_item open[MAX_DEPTH] = {0};
-  const int64_t *start, *end;
+  const struct nai_column *start, *end;
   size_t window = 0;
   bool ok = true;
   lane_times(&start, &end, m, lane->kind);
   const uint32_t *rows = lane->rows;
   int64_t bucket = 0, bucket_end = INT64_MIN;
-  const uint32_t *node = lane->kind == LANE_NVTX ? m->nvtx_node : NULL;
-  const uint32_t *depths = node ? lanes->depth_of_node + m->first_node[lane->thread] : NULL;
   for (uint32_t i = 0; ok && i < lane->count; i++) {
     uint32_t row = rows[i];
-    int64_t s = start[row], length = end[row] - s;
+    int64_t s = nai_at(start, row), until = nai_at(end, row), length = until - s;
     if (s >= bucket_end) {
       bucket = (s - lanes->first_ns) / lanes->bucket_ns;
       bucket_end = lanes->first_ns + (bucket + 1) * lanes->bucket_ns;
     }
     while (window < lanes->detail.count && lanes->detail.v[window].end <= s)
       window++;
-    bool detail = window < lanes->detail.count && lanes->detail.v[window].start <= end[row];
+    bool detail = window < lanes->detail.count && lanes->detail.v[window].start <= until;
     if (detail || length >= lanes->bucket_ns) {
-      ok = add_item(lane, (struct item){s, end[row], row, 1, 0});
+      ok = add_item(lane, (struct item){s, until, row, 1, 0});
       continue;
     }
-    uint32_t depth = depths ? depths[node[row]] : 0;
+    uint32_t depth = lane->kind == LANE_NVTX ? m->nvtx_depth[row] : 0;
     struct open_item *o = &open[depth < MAX_DEPTH ? depth : MAX_DEPTH - 1];
     if (o->item.count && o->bucket != bucket)
       ok = close_item(lane, o);
     if (!o->item.count) {
-      *o = (struct open_item){{s, end[row], row, 1, length}, bucket, length};
+      *o = (struct open_item){{s, until, row, 1, length}, bucket, length};
       continue;
     }
     o->item.count++;
     o->item.busy += length;
-    if (end[row] > o->item.end)
-      o->item.end = end[row];
+    if (until > o->item.end)
+      o->item.end = until;
     if (length > o->longest) {
       o->longest = length;
       o->item.row = row;
@@ -209,14 +207,14 @@ static int fill_lane(void *ctx, int task, struct nai_err *err) {
   struct lane *lane = &fill->lanes->v[task];
   if (fill->lanes->aggregated)
     return aggregate_lane(lane, fill->lanes, fill->m) ? NAI_OK : nai_err_nomem(err);
-  const int64_t *start, *end;
+  const struct nai_column *start, *end;
   lane_times(&start, &end, fill->m, lane->kind);
   lane->items = malloc((size_t)lane->count * sizeof *lane->items);
   if (!lane->items)
     return nai_err_nomem(err);
   const uint32_t *rows = lane->rows;
   for (uint32_t i = 0; i < lane->count; i++)
-    lane->items[i] = (struct item){start[rows[i]], end[rows[i]], rows[i], 1, 0};
+    lane->items[i] = (struct item){nai_at(start, rows[i]), nai_at(end, rows[i]), rows[i], 1, 0};
   lane->item_count = lane->item_capacity = lane->count;
   return NAI_OK;
 }

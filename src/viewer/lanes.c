@@ -8,7 +8,6 @@ void lanes_free(struct lanes *lanes) {
     free(lanes->v[i].items);
   free(lanes->v);
   free(lanes->rows);
-  free(lanes->depth_of_node);
   nai_intervals_free(&lanes->detail);
 }
 
@@ -32,15 +31,10 @@ struct key {
 };
 
 static struct key key_of(const struct nai_model *m, const struct nai_op *op) {
-  switch (op->type) {
-  case NAI_OP_KERNEL:
-    return (struct key){LANE_KERNEL, m->kernels.process[op->row], m->kernels.context[op->row], m->kernels.stream[op->row]};
-  case NAI_OP_GRAPH:
-    return (struct key){LANE_GRAPH, m->graphs.process[op->row], m->graphs.context[op->row], m->graphs.stream[op->row]};
-  default:
-    return (struct key){op->type == NAI_OP_COPY ? LANE_COPY : LANE_SET, m->memops.process[op->row],
-                        m->memops.context[op->row], m->memops.stream[op->row]};
-  }
+  static const enum lane_kind kinds[] = {
+      [NAI_OP_KERNEL] = LANE_KERNEL, [NAI_OP_COPY] = LANE_COPY, [NAI_OP_SET] = LANE_SET, [NAI_OP_GRAPH] = LANE_GRAPH};
+  return (struct key){(int32_t)kinds[op->type], nai_model_op_process(m, op), nai_model_op_context(m, op),
+                      nai_model_op_stream(m, op)};
 }
 
 /* A key met, and how many operations have it. */
@@ -148,7 +142,7 @@ static int add_range_lane(struct lanes *lanes, const struct nai_model *m, uint32
   int wanted = kind == LANE_NVTX ? NAI_NVTX_PUSH_POP : NAI_NVTX_START_END;
   uint32_t *rows = lanes->rows + lanes->used, count = 0;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++)
-    if (m->nvtx.kind[g->order[i]] == wanted)
+    if (nai_at_i32(&m->nvtx.kind, g->order[i]) == wanted)
       rows[count++] = g->order[i];
   lanes->used += count;
   return add_host_lane(lanes, m, thread, kind, rows, count, err);
@@ -163,11 +157,6 @@ static int add_nvtx(struct lanes *lanes, const struct nai_model *m, uint32_t thr
   return rc ? rc : add_range_lane(lanes, m, thread, LANE_NVTX_ASYNC, err);
 }
 
-static void find_depths(uint32_t *depths, const struct nai_model *m) {
-  for (uint32_t i = 0; i < m->node_count; i++) /* parents come first */
-    depths[i] = m->nodes[i].parent == NAI_NO_ROW ? 0 : depths[m->nodes[i].parent] + 1;
-}
-
 int lanes_build(struct lanes *out, const struct nai_model *m, struct nai_err *err) {
   const struct nai_groups *calls = &m->api_by_thread, *ranges = &m->nvtx_by_thread;
   uint64_t all = (uint64_t)m->apis.n + m->nvtx.n, own = 0;
@@ -179,10 +168,7 @@ int lanes_build(struct lanes *out, const struct nai_model *m, struct nai_err *er
   for (uint32_t t = 0; t < m->thread_count; t++)
     own += nai_model_has_start_end(m, t) ? ranges->first[t + 1] - ranges->first[t] : 0;
   out->rows = malloc((size_t)(own + 1) * sizeof *out->rows);
-  out->depth_of_node = malloc(((size_t)m->node_count + 1) * sizeof *out->depth_of_node);
-  int rc = out->rows && out->depth_of_node ? NAI_OK : nai_err_nomem(err);
-  if (!rc)
-    find_depths(out->depth_of_node, m);
+  int rc = out->rows ? NAI_OK : nai_err_nomem(err);
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     rc = add_host_lane(out, m, t, LANE_API, calls->order + calls->first[t], calls->first[t + 1] - calls->first[t], err);
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)

@@ -30,7 +30,6 @@ struct lanes {
   uint32_t count, capacity;
   uint32_t *rows, used; /* row numbers of lanes the model has no such list for */
   uint64_t total;       /* events */
-  uint32_t *depth_of_node; /* per node of the NVTX tree: nodes above it */
   bool aggregated;
   struct nai_intervals detail; /* where every event of an aggregated timeline is kept */
   int64_t first_ns, bucket_ns; /* outside of it, events that start in the same bucket since first_ns are aggregated */
@@ -46,6 +45,6 @@ NAI_MUST_CHECK int lanes_fill(struct lanes *lanes, const struct nai_model *model
 void lanes_free(struct lanes *lanes);
 
 /* Start and end columns of a lane's event table. */
-void lane_times(const int64_t **start, const int64_t **end, const struct nai_model *model, enum lane_kind kind);
+void lane_times(const struct nai_column **start, const struct nai_column **end, const struct nai_model *model, enum lane_kind kind);
 
 #endif

@@ -135,14 +135,15 @@ struct shares {
 static void share_out(struct shares *s, const struct nai_gpu *gpu, int64_t start, int64_t bin_ns) {
   struct nai_interval window = {gpu->window_start, gpu->window_end};
   memset(s, 0, sizeof *s);
-  add_to_bins(s->compute, &gpu->compute, start, bin_ns);
+  add_to_bins(s->compute, &gpu->all, start, bin_ns);
   add_to_bins(s->communication, &gpu->exposed_communication, start, bin_ns);
   add_to_bins(s->copy, &gpu->exposed_copy, start, bin_ns);
-  /* Idle is what these leave of the GPU's own window, so that bins outside of it stay empty. */
   if (gpu->op_count)
     add_to_bins(s->idle, &(struct nai_intervals){.v = &window, .count = 1}, start, bin_ns);
-  for (int b = 0; b < BINS; b++)
-    s->idle[b] -= s->compute[b] + s->communication[b] + s->copy[b];
+  for (int b = 0; b < BINS; b++) {
+    s->idle[b] -= s->compute[b]; /* of the GPU's own window, so that bins outside of it stay empty */
+    s->compute[b] -= s->communication[b] + s->copy[b];
+  }
 }
 
 static int put_utilization(struct nai_json *json, const struct encoder *e, struct nai_err *err) {

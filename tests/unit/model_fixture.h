@@ -105,7 +105,7 @@ static inline void fixture_api(struct fixture *f, int64_t start, int64_t end, in
 
 static inline void fixture_nvtx(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name, int kind) {
   struct nai_table *t = f->in.tables[NAI_IN_NVTX];
-  CELLS(t, start, end, thread, 0, kind, t->rows + 1);
+  CELLS(t, start, end, thread, 0, kind, 1);
   nai_set_str(t, t->rows - 1, NE_NAME, name);
 }
 

@@ -5,8 +5,8 @@
 static uint32_t expected_api(const struct nai_model *m, int64_t process, int64_t correlation) {
   uint32_t best = NAI_NO_ROW;
   for (uint32_t i = 0; i < m->apis.n && correlation != 0 && correlation != NAI_NULL_I64 && process >= 0; i++)
-    if (m->apis.correlation[i] == correlation && m->thread_process[m->apis.thread[i]] == process &&
-        (best == NAI_NO_ROW || m->apis.start[i] < m->apis.start[best]))
+    if (nai_at(&m->apis.correlation, i) == correlation && m->thread_process[nai_at_i32(&m->apis.thread, i)] == process &&
+        (best == NAI_NO_ROW || nai_at(&m->apis.start, i) < nai_at(&m->apis.start, best)))
       best = i;
   return best;
 }
@@ -15,20 +15,20 @@ static void check(struct fixture *f) {
   fixture_build(f);
   const struct nai_model *m = &f->m;
   for (uint32_t i = 0; i < m->kernels.n; i++)
-    assert_int_equal(m->kernel_api[i], expected_api(m, m->kernels.process[i], m->kernels.correlation[i]));
+    assert_int_equal(m->kernel_api[i], expected_api(m, nai_at_i32(&m->kernels.process, i), nai_at(&m->kernels.correlation, i)));
   for (uint32_t i = 0; i < m->memops.n; i++) {
-    int migration = m->memops.copy_kind[i] >= 11 && m->memops.copy_kind[i] <= 13;
+    int migration = nai_at_i32(&m->memops.copy_kind, i) >= 11 && nai_at_i32(&m->memops.copy_kind, i) <= 13;
     assert_int_equal(m->memop_api[i],
-                     migration ? NAI_NO_ROW : expected_api(m, m->memops.process[i], m->memops.correlation[i]));
+                     migration ? NAI_NO_ROW : expected_api(m, nai_at_i32(&m->memops.process, i), nai_at(&m->memops.correlation, i)));
   }
   for (uint32_t i = 0; i < m->graphs.n; i++)
-    assert_int_equal(m->graph_api[i], expected_api(m, m->graphs.process[i], m->graphs.correlation[i]));
+    assert_int_equal(m->graph_api[i], expected_api(m, nai_at_i32(&m->graphs.process, i), nai_at(&m->graphs.correlation, i)));
   for (uint32_t a = 0; a < m->apis.n; a++) {
     int owns = 0;
     for (uint32_t i = 0; i < m->kernels.n; i++)
       owns |= m->kernel_api[i] == a ? 1 << NAI_OP_KERNEL : 0;
     for (uint32_t i = 0; i < m->memops.n; i++)
-      owns |= m->memop_api[i] == a ? 1 << (m->memops.kind[i] == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY) : 0;
+      owns |= m->memop_api[i] == a ? 1 << (nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY) : 0;
     for (uint32_t i = 0; i < m->graphs.n; i++)
       owns |= m->graph_api[i] == a ? 1 << NAI_OP_GRAPH : 0;
     assert_int_equal(m->api_owns[a], owns);
@@ -37,18 +37,18 @@ static void check(struct fixture *f) {
     const struct nai_groups *g = &m->api_by_thread;
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->apis.n; i++)
-      n += m->apis.thread[i] == (int32_t)t;
+      n += nai_at_i32(&m->apis.thread, i) == (int32_t)t;
     assert_int_equal(g->first[t + 1] - g->first[t], n);
     for (uint32_t i = g->first[t]; i < g->first[t + 1]; i++) {
       uint32_t a = g->order[i], b = i + 1 < g->first[t + 1] ? g->order[i + 1] : NAI_NO_ROW;
-      assert_int_equal(m->apis.thread[a], t);
+      assert_int_equal(nai_at_i32(&m->apis.thread, a), t);
       if (b == NAI_NO_ROW)
         continue;
       int names = strcmp(nai_model_api_name(m, a), nai_model_api_name(m, b));
-      assert_true(m->apis.start[a] < m->apis.start[b] ||
-                  (m->apis.start[a] == m->apis.start[b] &&
-                   (m->apis.end[a] > m->apis.end[b] ||
-                    (m->apis.end[a] == m->apis.end[b] && (names < 0 || (names == 0 && a < b))))));
+      assert_true(nai_at(&m->apis.start, a) < nai_at(&m->apis.start, b) ||
+                  (nai_at(&m->apis.start, a) == nai_at(&m->apis.start, b) &&
+                   (nai_at(&m->apis.end, a) > nai_at(&m->apis.end, b) ||
+                    (nai_at(&m->apis.end, a) == nai_at(&m->apis.end, b) && (names < 0 || (names == 0 && a < b))))));
     }
   }
 }

@@ -1,6 +1,8 @@
 /* NVTX nesting and attribution against definitions applied range by range, instant by instant. */
 #include "model_fixture.h"
 
+#include "derive/nvtx_open.h"
+
 #include <stdio.h>
 #include <time.h>
 
@@ -126,7 +128,7 @@ static void check_node(const struct fixture *f, const struct truth *t, uint32_t 
   assert_int_equal(node->total_ns, total);
   assert_int_equal(node->self_ns, self);
   assert_int_equal(node->wall_ns, wall);
-  assert_int_equal(f->m.nvtx.end[node->longest] - f->m.nvtx.start[node->longest], longest);
+  assert_int_equal(nai_at(&f->m.nvtx.end, node->longest) - nai_at(&f->m.nvtx.start, node->longest), longest);
   assert_int_equal(node->kernel_ns, kernel);
   assert_int_equal(node->kernel_count, kernels);
   assert_int_equal(node->inclusive_kernel_ns, inclusive);
@@ -137,26 +139,48 @@ static void check_node(const struct fixture *f, const struct truth *t, uint32_t 
   assert_int_equal(node->outermost, !below_same);
 }
 
-static void check(const struct fixture *f, struct truth *t, int mixed) {
+static int depth_of(const struct truth *t, int range) {
+  int depth = 0;
+  for (int up = t->r[range].parent; up >= 0; up = t->r[up].parent)
+    depth++;
+  return depth;
+}
+
+/* The range that contains the one at `place` of its thread's order, found as idle gaps find it. */
+static uint32_t parent_at(const struct nai_model *m, uint32_t thread, uint32_t place) {
+  struct nai_open_ranges open = {0};
+  uint32_t parent;
+  ok(nai_open_find(&open, m, thread, place, err));
+  ok(nai_open_begin(&parent, &open, m, m->nvtx_by_thread.order[place], err));
+  nai_open_free(&open);
+  return parent;
+}
+
+static void check(const struct fixture *f, struct truth *t) {
   const struct nai_model *m = &f->m;
   find_parents(t);
+  for (uint32_t thread = 0; thread < m->thread_count; thread++)
+    for (uint32_t i = m->nvtx_by_thread.first[thread]; i < m->nvtx_by_thread.first[thread + 1]; i++) {
+      const struct range *r = &t->r[m->nvtx_by_thread.order[i]];
+      if (r->kind == NAI_NVTX_PUSH_POP)
+        assert_int_equal(parent_at(m, thread, i), r->parent < 0 ? NAI_NO_ROW : (uint32_t)r->parent);
+    }
   for (int i = 0; i < t->ranges; i++)
-    assert_int_equal(m->nvtx_parent[i], t->r[i].parent < 0 ? NAI_NO_ROW : (uint32_t)t->r[i].parent);
+    assert_int_equal(m->nvtx_depth[i], depth_of(t, i));
   for (int k = 0; k < t->calls; k++) {
+    char path[256] = "";
     int inner = innermost(t, t->c[k].thread, NAI_NVTX_PUSH_POP, t->c[k].start);
     t->c[k].inner = inner >= 0 ? inner : innermost(t, t->c[k].thread, NAI_NVTX_START_END, t->c[k].start);
-    assert_int_equal(m->api_range[k], t->c[k].inner < 0 ? NAI_NO_ROW : (uint32_t)t->c[k].inner);
+    const struct nai_nvtx_node *node = nai_model_call_node(m, (uint32_t)k);
+    assert_int_equal(node != NULL, t->c[k].inner >= 0);
+    if (node)
+      node_path(path, sizeof path, f, (uint32_t)(node - m->nodes));
+    assert_string_equal(path, node ? t->r[t->c[k].inner].path : "");
   }
   for (uint32_t n = 0; n < m->node_count; n++) {
     assert_true(m->nodes[n].parent == NAI_NO_ROW || m->nodes[n].parent < n);
     check_node(f, t, n);
   }
-  for (int i = 0; i < t->ranges; i++) {
-    char path[256];
-    node_path(path, sizeof path, f, (uint32_t)(nai_model_node(m, (uint32_t)i) - m->nodes));
-    assert_string_equal(path, t->r[i].path);
-  }
-  (void)mixed;
 }
 
 static void random_trace(struct fixture *f, struct truth *t, int style) {
@@ -200,7 +224,7 @@ static void test_random(void **state) {
     f.seed = (uint64_t)i * 77 + 5;
     random_trace(&f, &t, i % 4);
     fixture_build(&f);
-    check(&f, &t, i % 4);
+    check(&f, &t);
     fixture_free(&f);
   }
 }
@@ -223,9 +247,39 @@ static void test_many_crossing(void **state) {
   }
   assert_int_equal(wall, 10 * N);
   for (uint32_t i = 1; i <= N; i++)
-    assert_int_equal(f.m.nvtx_parent[i], 0);
+    assert_int_equal(parent_at(&f.m, (uint32_t)thread, i), 0);
   assert_int_equal(f.m.crossing[thread], N - 1);
   fixture_free(&f);
+}
+
+/* Parents found from marks far apart, against every range that lies around. */
+static void test_parents_of_many(void **state) {
+  (void)state;
+  enum { N = 3000 };
+  static int64_t start[N], end[N];
+  for (int round = 0; round < 6; round++) {
+    struct fixture f;
+    fixture_init(&f);
+    f.seed = (uint64_t)round + 1;
+    int32_t process = fixture_process(&f, 7), thread = fixture_thread(&f, process, 7);
+    for (int i = 0; i < N; i++) {
+      int64_t longest = fixture_random(&f, round % 2 ? 40 : 5) ? 12 : 3000;
+      start[i] = fixture_random(&f, 4 * N);
+      end[i] = start[i] + fixture_random(&f, longest);
+      fixture_nvtx(&f, start[i], end[i], thread, "x", NAI_NVTX_PUSH_POP);
+    }
+    fixture_build(&f);
+    assert_true(f.m.open_marks[thread].count > N / 512);
+    const uint32_t *order = f.m.nvtx_by_thread.order;
+    for (uint32_t place = 0; place < N; place++) {
+      uint32_t range = order[place], parent = NAI_NO_ROW; /* the last one begun before that lasts as long */
+      for (uint32_t i = 0; i < place; i++)
+        if (end[order[i]] > start[range] && end[order[i]] >= end[range])
+          parent = order[i];
+      assert_int_equal(parent_at(&f.m, (uint32_t)thread, place), parent);
+    }
+    fixture_free(&f);
+  }
 }
 
 static double seconds(void) {
@@ -249,8 +303,11 @@ static void test_deep(void **state) {
   double began = seconds();
   fixture_build(&f);
   assert_int_equal(f.m.node_count, DEPTH);
-  for (uint32_t i = 1; i < DEPTH; i++)
-    assert_int_equal(f.m.nvtx_parent[i], i - 1);
+  assert_true(f.m.open_marks[thread].range_count <= 2 * DEPTH); /* marks do not grow with the square of the depth */
+  for (uint32_t i = 1; i < DEPTH; i += 1 + i / 8) {
+    assert_int_equal(parent_at(&f.m, (uint32_t)thread, i), i - 1);
+    assert_int_equal(f.m.nvtx_depth[i], i < 255 ? i : 255);
+  }
   assert_true(seconds() - began < 20); /* a generous bound: milliseconds when linear */
   fixture_free(&f);
 }
@@ -278,7 +335,7 @@ static void test_without_attribution(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_many_crossing),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_many_crossing), cmocka_unit_test(test_parents_of_many),
                                      cmocka_unit_test(test_deep), cmocka_unit_test(test_without_attribution)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

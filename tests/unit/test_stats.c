@@ -67,7 +67,7 @@ static void test_groups(void **state) {
   (void)state;
   enum { N = 60000, GROUPS = 9 };
   struct fixture f = {.seed = 8};
-  uint32_t *group = malloc(N * sizeof *group);
+  uint32_t *group = malloc((N + 1) * sizeof *group);
   int64_t *start = malloc(N * sizeof *start), *end = malloc(N * sizeof *end), *own = malloc(N * sizeof *own);
   for (int round = 0; round < 12; round++) {
     for (int i = 0; i < N; i++) {
@@ -79,7 +79,7 @@ static void test_groups(void **state) {
       end[i] = start[i] + (g == 4 && round % 2 ? length - spread / 2 : length);
     }
     struct nai_stats stats[GROUPS];
-    struct nai_durations durations = {group, start, end};
+    struct nai_durations durations = {nai_column_of_u32(group), nai_column_of(NAI_I64, start, 8, 0), nai_column_of(NAI_I64, end, 8, 0)};
     ok(nai_group_stats(stats, GROUPS, &(struct nai_values){N, nai_duration_block, &durations}, err));
     for (uint32_t g = 0; g < GROUPS; g++) {
       uint32_t n = 0;
@@ -108,13 +108,13 @@ static void test_extremes(void **state) {
   (void)state;
   enum { N = 5000 };
   int64_t start[N], end[N];
-  uint32_t group[N] = {0};
+  uint32_t group[N + 1] = {0};
   struct nai_stats s;
   for (int i = 0; i < N; i++) {
     start[i] = i % 2 ? (int64_t)1 << 61 : 0;
     end[i] = i % 2 ? -((int64_t)1 << 61) : (int64_t)1 << 61;
   }
-  struct nai_durations durations = {group, start, end};
+  struct nai_durations durations = {nai_column_of_u32(group), nai_column_of(NAI_I64, start, 8, 0), nai_column_of(NAI_I64, end, 8, 0)};
   ok(nai_group_stats(&s, 1, &(struct nai_values){N, nai_duration_block, &durations}, err));
   assert_true(s.min == -((int64_t)1 << 62) && s.max == (int64_t)1 << 61 && s.total == INT64_MIN && isnan(s.stddev));
   assert_true(s.p90 == 0x1p61 && s.mean < 0);

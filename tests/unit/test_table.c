@@ -213,74 +213,6 @@ static void test_file_round_trip(void **state) {
   }
 }
 
-static void test_create_and_seal(void **state) {
-  (void)state;
-  struct nai_err err = {0};
-  struct nai_table *table = sample(33), *made = NULL, *read = NULL;
-  const char *path = in_directory("made.ntab");
-  assert_int_equal(nai_table_create(&made, &schema, 40, path, &err), 0);
-  assert_int_equal(nai_table_map(made, &err), 0);
-  assert_int_equal(made->capacity, 40);
-  made->rows = 40;
-  for (int i = 0; i < 40; i++) {
-    nai_set_i64(made, i, TOTAL_NS, NAI_NULL_I64);
-    nai_set_f64(made, i, SHARE, NAN);
-    fill_row(made, i, i);
-  }
-  made->rows = 33; /* fewer than there is room for */
-  assert_int_equal(nai_table_seal(made, &err), 0);
-  assert_int_equal(nai_table_open(&read, path, &schema, &err), 0);
-  assert_true(same_content(table, read));
-  assert_true(same_content(table, made));
-  nai_table_free(read);
-  nai_table_free(made);
-  /* The same cells give the same file, whatever once stood behind the last row. */
-  struct nai_buf first = {0}, second = {0};
-  assert_int_equal(nai_fs_read(&first, path, 1 << 20, NAI_EIO, &err), 0);
-  assert_int_equal(nai_table_create(&made, &schema, 40, path, &err), 0);
-  assert_int_equal(nai_table_map(made, &err), 0);
-  made->rows = 33;
-  for (int i = 0; i < 33; i++) {
-    nai_set_i64(made, i, TOTAL_NS, NAI_NULL_I64);
-    nai_set_f64(made, i, SHARE, NAN);
-    fill_row(made, i, i);
-  }
-  assert_int_equal(nai_table_seal(made, &err), 0);
-  assert_int_equal(nai_fs_read(&second, path, 1 << 20, NAI_EIO, &err), 0);
-  assert_int_equal(first.len, second.len);
-  assert_memory_equal(first.data, second.data, first.len);
-  nai_table_free(made);
-  nai_table_free(table);
-  nai_buf_free(&first);
-  nai_buf_free(&second);
-  assert_int_equal(nai_table_create(&made, &schema, 1, "/nonexistent/x.ntab", &err), NAI_EIO);
-}
-
-/* Cells written in blocks, in any order, are what the columns show. */
-static void test_blocks_of_cells(void **state) {
-  (void)state;
-  struct nai_err err = {0};
-  struct nai_table *made = NULL;
-  enum { ROWS = 5000, BLOCK = 77 };
-  int64_t totals[BLOCK], back[BLOCK];
-  assert_int_equal(nai_table_create(&made, &schema, ROWS, in_directory("blocks.ntab"), &err), 0);
-  for (int at = (ROWS - 1) / BLOCK * BLOCK; at >= 0; at -= BLOCK) {
-    int n = at + BLOCK > ROWS ? ROWS - at : BLOCK;
-    for (int i = 0; i < n; i++)
-      totals[i] = (int64_t)(at + i) << 33;
-    assert_int_equal(nai_table_put_cells(made, TOTAL_NS, at, totals, n, &err), 0);
-  }
-  assert_int_equal(nai_table_get_cells(back, made, TOTAL_NS, 1234, BLOCK, &err), 0);
-  assert_int_equal(nai_table_map(made, &err), 0);
-  made->rows = ROWS;
-  for (int i = 0; i < ROWS; i++) {
-    assert_int_equal(nai_get_i64(made, i, TOTAL_NS), (int64_t)i << 33);
-    assert_int_equal(nai_get_f64(made, i, SHARE), 0); /* never written */
-    assert_true(i < 1234 || i >= 1234 + BLOCK || back[i - 1234] == (int64_t)i << 33);
-  }
-  nai_table_free(made);
-}
-
 static void test_other_schema_is_refused(void **state) {
   (void)state;
   struct nai_err err = {0};
@@ -351,7 +283,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_cells),           cmocka_unit_test(test_printing),
       cmocka_unit_test(test_schema),          cmocka_unit_test(test_sort),
-      cmocka_unit_test(test_file_round_trip), cmocka_unit_test(test_create_and_seal), cmocka_unit_test(test_blocks_of_cells),
+      cmocka_unit_test(test_file_round_trip),
       cmocka_unit_test(test_damaged_files),   cmocka_unit_test(test_other_schema_is_refused),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -1,0 +1,205 @@
+/* The event tables, from the rows of all parts once their dictionaries are one. */
+#include "ingest/extraction.h"
+
+#include "base/threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool nai_keeps_gpu(const struct nai_ingest_options *options, int64_t device) {
+  bool keep = options->gpu_count == 0;
+  for (int i = 0; i < options->gpu_count; i++)
+    keep |= device == options->gpus[i];
+  return keep;
+}
+
+/* Where a column's cells come from: a column of the part, and what becomes of them. */
+struct origin {
+  int column;
+  const int64_t *map; /* for dictionary columns */
+  uint32_t map_count;
+};
+
+static struct origin origin_of(const struct nai_part *p, int column) {
+  const struct nai_source *s = p->source;
+  const struct nai_remap *m = &p->remap;
+  struct origin same = {column, NULL, 0};
+  if (column < 0)
+    return same;
+  if (column == s->name_column)
+    return (struct origin){column, m->names, p->names.count};
+  if (column == s->thread_column)
+    return (struct origin){column, m->threads, p->threads.count};
+  if (column == s->config_column)
+    return (struct origin){column, m->configs, p->configs.count};
+  if (column == s->device_column)
+    return (struct origin){column, m->device_ids, p->devices.count};
+  if (column == s->process_column) /* parts hold devices of processes, once */
+    return (struct origin){s->device_column >= 0 ? s->device_column : column, m->device_processes, p->devices.count};
+  return same;
+}
+
+/* --- what the columns have to hold ------------------------------------------------------------------------------------ */
+
+/* The cells one part puts into a column of the table. */
+static struct nai_range part_range(const struct nai_part *p, int column) {
+  struct origin from = origin_of(p, column);
+  struct nai_range range = p->range[from.column];
+  if (from.map) {
+    range = NAI_EMPTY_RANGE;
+    nai_range_add(&range, from.map, from.map_count);
+    return range;
+  }
+  if (p->source->table == NAI_IN_NVTX && column == NE_ROW_OFFSET && range.min <= range.max) {
+    range.min -= p->first;
+    range.max -= p->first;
+  }
+  return range;
+}
+
+/* Rows of a part that --gpu keeps. */
+static uint32_t select_rows(uint32_t *rows, const struct nai_part *p, const struct nai_chunk *chunk) {
+  struct origin device = origin_of(p, p->source->device_column);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < chunk->rows; i++)
+    if (!device.map || nai_keeps_gpu(p->options, device.map[nai_at(&chunk->columns[device.column], i)]))
+      rows[kept++] = i;
+  return kept;
+}
+
+static bool is_filtered(const struct nai_part *p) { return p->options->gpu_count && p->source->device_column >= 0; }
+
+static int64_t count_rows(const struct nai_part *p) {
+  uint32_t rows[NAI_OPEN_ROWS];
+  int64_t kept = 0;
+  for (uint32_t i = 0; is_filtered(p) && i < p->chunk_count; i++)
+    kept += select_rows(rows, p, &p->chunks[i]);
+  return is_filtered(p) ? kept : p->rows;
+}
+
+/* Creates a source's table and gives its parts their rows. */
+static int create_table(struct extraction *x, const struct nai_source *source, struct nai_err *err) {
+  const struct nai_schema *schema = nai_ingest_schemas[source->table];
+  struct nai_range ranges[NAI_MAX_EVENT_COLUMNS];
+  int64_t rows = 0;
+  for (uint32_t c = 0; c < schema->column_count; c++)
+    ranges[c] = NAI_EMPTY_RANGE;
+  for (int i = 0; i < x->part_count; i++) {
+    struct nai_part *p = &x->parts[i];
+    if (p->source != source)
+      continue;
+    p->first = rows;
+    rows += count_rows(p);
+    for (uint32_t c = 0; c < schema->column_count; c++) {
+      struct nai_range range = part_range(p, (int)c);
+      nai_range_join(&ranges[c], &range);
+    }
+  }
+  if (source->table == NAI_IN_NVTX && ranges[NE_END].null) { /* open ranges end with the trace, or where they begin */
+    nai_range_join(&ranges[NE_END], &ranges[NE_START]);
+    nai_range_add(&ranges[NE_END], &x->last_ns, 1);
+    ranges[NE_END].null = false;
+  }
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s.ntab", x->options->directory, schema->name);
+  struct nai_table **table = &x->out->tables[source->table];
+  int rc = nai_table_create(table, schema, rows, ranges, path, err);
+  if (rc)
+    return rc;
+  (*table)->strings = x->names[source->table];
+  x->names[source->table] = (struct nai_strings){0};
+  return NAI_OK;
+}
+
+/* --- the rows ------------------------------------------------------------------------------------------------------------ */
+
+/* Open ranges last until the last timestamp of the trace. */
+static void close_ranges(struct nai_part *p, int64_t last_ns, int64_t *end, const struct nai_chunk *chunk) {
+  for (uint32_t i = 0; i < chunk->rows; i++) {
+    if (end[i] != NAI_NULL_I64)
+      continue;
+    int64_t start = nai_at(&chunk->columns[NE_START], i), length = last_ns > start ? last_ns - start : 0;
+    end[i] = start + (length < NAI_DURATION_LIMIT ? length : NAI_DURATION_LIMIT);
+    nai_sum_add(&p->total_ns, end[i] - start);
+  }
+}
+
+/* The cells of a column of the table for all rows of a chunk. */
+static void make_cells(int64_t *cells, struct nai_part *p, const struct nai_chunk *chunk, int column, int64_t last_ns) {
+  struct origin from = origin_of(p, column);
+  nai_unpack(cells, &chunk->columns[from.column], 0, chunk->rows);
+  for (uint32_t i = 0; from.map && i < chunk->rows; i++)
+    cells[i] = from.map[cells[i]];
+  if (p->source->table != NAI_IN_NVTX)
+    return;
+  for (uint32_t i = 0; column == NE_ROW_OFFSET && i < chunk->rows; i++)
+    cells[i] -= cells[i] == NAI_NULL_I64 ? 0 : p->first;
+  if (column == NE_END && p->open_ranges)
+    close_ranges(p, last_ns, cells, chunk);
+}
+
+static int write_column(struct nai_column_writer *writer, const struct extraction *x, struct nai_part *p, int column,
+                        struct nai_err *err) {
+  int64_t cells[NAI_OPEN_ROWS];
+  uint32_t rows[NAI_OPEN_ROWS];
+  int rc = NAI_OK;
+  nai_writer_begin(writer, x->out->tables[p->source->table], column, p->first);
+  for (uint32_t i = 0; !rc && i < p->chunk_count; i++) {
+    const struct nai_chunk *chunk = &p->chunks[i];
+    uint32_t kept = is_filtered(p) ? select_rows(rows, p, chunk) : chunk->rows;
+    make_cells(cells, p, chunk, column, x->last_ns);
+    for (uint32_t k = 0; kept < chunk->rows && k < kept; k++)
+      cells[k] = cells[rows[k]];
+    rc = nai_writer_put(writer, cells, kept, err);
+  }
+  return rc ? rc : nai_writer_end(writer, err);
+}
+
+struct writing {
+  struct extraction *x;
+  int *order; /* of the parts */
+};
+
+static int write_part(void *ctx, int task, struct nai_err *err) {
+  const struct writing *w = ctx;
+  struct extraction *x = w->x;
+  struct nai_part *p = &x->parts[w->order[task]];
+  struct nai_column_writer *writer = malloc(sizeof *writer);
+  int rc = writer ? NAI_OK : nai_err_nomem(err);
+  for (int c = 0; !rc && c < (int)nai_ingest_schemas[p->source->table]->column_count; c++)
+    rc = write_column(writer, x, p, c, err);
+  free(writer);
+  nai_part_free_rows(p);
+  return rc;
+}
+
+static int seal_table(void *ctx, int task, struct nai_err *err) {
+  struct extraction *x = ctx;
+  return nai_table_seal(x->out->tables[NAI_IN_FIRST_EVENTS + task], err);
+}
+
+/* The first part of each source, the second of each, and so on: threads that write to one file at a time would wait for each
+ * other. */
+static void order_parts(int *order, const struct extraction *x) {
+  int rank[NAI_IN_COUNT], n = 0;
+  for (int round = 0; n < x->part_count; round++) {
+    memset(rank, 0, sizeof rank);
+    for (int i = 0; i < x->part_count; i++)
+      if (rank[x->parts[i].source->table]++ == round)
+        order[n++] = i;
+  }
+}
+
+int nai_write_events(struct extraction *x, struct nai_err *err) {
+  struct writing w = {x, malloc(((size_t)x->part_count + 1) * sizeof *w.order)};
+  int rc = w.order ? NAI_OK : nai_err_nomem(err);
+  for (int s = 0; !rc && s < nai_source_count; s++)
+    rc = create_table(x, &nai_sources[s], err);
+  if (!rc) {
+    order_parts(w.order, x);
+    rc = nai_parallel(x->options->threads, x->part_count, write_part, &w, err);
+  }
+  free(w.order);
+  return rc ? rc : nai_parallel(x->options->threads, NAI_IN_COUNT - NAI_IN_FIRST_EVENTS, seal_table, x, err);
+}

@@ -1,0 +1,112 @@
+#include "table/column.h"
+
+#include "base/strings.h"
+
+struct nai_column nai_column_of(enum nai_type type, const void *cells, uint32_t width, int64_t base) {
+  static const unsigned char zeros[8]; /* where cells without bytes are read */
+  struct nai_column c = {.cells = width ? cells : zeros, .width = width};
+  c.null_value = type == NAI_STR ? NAI_NO_STRING : type == NAI_I32 ? NAI_NULL_I32 : NAI_NULL_I64;
+  c.mask = width ? UINT64_MAX >> (64 - width * 8) : 0;
+  c.sign = c.mask - (c.mask >> 1);
+  c.offset = (uint64_t)base - c.sign;
+  c.null = width ? c.sign : base == NAI_NULL_I64 ? 0 : 1;
+  return c;
+}
+
+/* More than a cell of less than 8 bytes can be: such a column has no NULL. */
+#define NO_NULL UINT64_MAX
+
+void nai_range_add(struct nai_range *range, const int64_t *values, size_t count) {
+  int64_t low = INT64_MAX, high = INT64_MIN;
+  for (size_t i = 0; i < count; i++) {
+    low = values[i] < low ? values[i] : low;
+    high = values[i] > high ? values[i] : high;
+  }
+  bool null = low == NAI_NULL_I64; /* the lowest number there is: only `low` has to be found again without it */
+  for (size_t i = 0; null && i < count; i++)
+    if (values[i] != NAI_NULL_I64 && (low == NAI_NULL_I64 || values[i] < low))
+      low = values[i];
+  nai_range_join(range, &(struct nai_range){low == NAI_NULL_I64 ? INT64_MAX : low, high, null});
+}
+
+void nai_range_join(struct nai_range *range, const struct nai_range *other) {
+  range->min = other->min < range->min ? other->min : range->min;
+  range->max = other->max > range->max ? other->max : range->max;
+  range->null |= other->null;
+}
+
+struct nai_column nai_column_for(enum nai_type type, const struct nai_range *range) {
+  if (range->min > range->max)
+    return nai_column_of(type, NULL, 0, range->null ? NAI_NULL_I64 : 0);
+  uint64_t span = (uint64_t)range->max - (uint64_t)range->min;
+  if (span == 0 && !range->null)
+    return nai_column_of(type, NULL, 0, range->min);
+  uint32_t width = 1;
+  while (width < 8 && span > (UINT64_MAX >> (64 - width * 8)) - 1) /* one number is NULL */
+    width++;
+  /* The smallest value is the lowest number but one. */
+  int64_t base = (int64_t)((uint64_t)range->min + (UINT64_C(1) << (width * 8 - 1)) - 1);
+  struct nai_column c = nai_column_of(type, NULL, width, width == 8 ? 0 : base);
+  if (!range->null && width < 8)
+    c.null = NO_NULL;
+  return c;
+}
+
+/* Runs the statement in a loop the compiler has the width of. */
+#define WITH_WIDTH(w, statement)                                                                                       \
+  case w: {                                                                                                            \
+    enum { WIDTH = w };                                                                                                \
+    statement;                                                                                                         \
+    break;                                                                                                             \
+  }
+#define WITH_EACH_WIDTH(statement)                                                                                     \
+  WITH_WIDTH(1, statement)                                                                                             \
+  WITH_WIDTH(2, statement)                                                                                             \
+  WITH_WIDTH(3, statement)                                                                                             \
+  WITH_WIDTH(4, statement)                                                                                             \
+  WITH_WIDTH(5, statement)                                                                                             \
+  WITH_WIDTH(6, statement)                                                                                             \
+  WITH_WIDTH(7, statement)                                                                                             \
+  WITH_WIDTH(8, statement)
+
+static inline void put_word(unsigned char *cells, uint32_t width, size_t i, uint64_t cell) {
+  memcpy(cells + i * width, &cell, sizeof cell); /* its upper bytes are overwritten by the next one */
+}
+
+static inline void pack(unsigned char *cells, const struct nai_column *as, uint32_t width, const int64_t *values, size_t count) {
+  const uint64_t base = (uint64_t)nai_column_base(as), null = as->null;
+  if (null == NO_NULL)
+    for (size_t i = 0; i < count; i++)
+      put_word(cells, width, i, (uint64_t)values[i] - base);
+  else
+    for (size_t i = 0; i < count; i++)
+      put_word(cells, width, i, values[i] == NAI_NULL_I64 ? null : (uint64_t)values[i] - base);
+}
+
+void nai_pack(void *cells, const struct nai_column *as, const int64_t *values, size_t count) {
+  switch (as->width) { WITH_EACH_WIDTH(pack(cells, as, WIDTH, values, count)) }
+}
+
+static inline void unpack(int64_t *values, struct nai_column c, uint32_t width, uint64_t first, size_t count) {
+  c.width = width;
+  c.null_value = NAI_NULL_I64;
+  if (c.null == NO_NULL && width < 8) { /* nai_at without its comparison */
+    for (size_t i = 0; i < count; i++) {
+      uint64_t word;
+      memcpy(&word, c.cells + (first + i) * width, sizeof word);
+      values[i] = (int64_t)(((word & c.mask) ^ c.sign) + c.offset);
+    }
+  } else {
+    for (size_t i = 0; i < count; i++)
+      values[i] = nai_at(&c, first + i);
+  }
+}
+
+void nai_unpack(int64_t *values, const struct nai_column *column, uint64_t first, size_t count) {
+  switch (column->width) {
+    WITH_EACH_WIDTH(unpack(values, *column, WIDTH, first, count))
+  default:
+    for (size_t i = 0; i < count; i++)
+      values[i] = column->null == 0 ? NAI_NULL_I64 : nai_column_base(column);
+  }
+}
