@@ -164,7 +164,7 @@ int nai_launch_join(struct nai_model *m, struct nai_err *err) {
       m->api_owns[m->kernel_api[i]] |= 1 << NAI_OP_KERNEL;
   for (uint32_t i = 0; i < m->memops.n; i++)
     if (m->memop_api[i] != NAI_NO_ROW)
-      m->api_owns[m->memop_api[i]] |= 1 << (nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY);
+      m->api_owns[m->memop_api[i]] |= (uint8_t)(1 << (nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY));
   for (uint32_t i = 0; i < m->graphs.n; i++)
     if (m->graph_api[i] != NAI_NO_ROW)
       m->api_owns[m->graph_api[i]] |= 1 << NAI_OP_GRAPH;

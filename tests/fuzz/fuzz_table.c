@@ -32,7 +32,30 @@ static void read_all(const struct nai_table *table) {
   nai_buf_free(&out);
 }
 
-/* A file to start from: the reader accepts it. */
+/* Files to start from: the reader accepts them. One with packed columns, */
+static void make_packed_seed(struct nai_buf *out, const char *path) {
+  static const struct nai_column_def columns[] = {{"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "", NULL},
+                                                  {"name", NAI_STR, NAI_TEXT, "", NULL},
+                                                  {"same", NAI_I32, NAI_ID, "", NULL}};
+  static const struct nai_schema schema = NAI_SCHEMA("p", "P", "d", columns);
+  static const struct nai_range ranges[] = {{0, 1 << 20, false}, {0, 1, true}, {7, 7, false}};
+  static const int64_t starts[] = {0, 77, 1 << 20}, names[] = {0, 1, NAI_NULL_I64};
+  static struct nai_column_writer writer;
+  struct nai_table *table = NULL;
+  if (nai_table_create(&table, &schema, 3, ranges, path, NULL))
+    return;
+  nai_strings_add(&table->strings, "x", 1);
+  nai_strings_add(&table->strings, "yy", 2);
+  nai_writer_begin(&writer, table, 0, 0);
+  int rc = nai_writer_put(&writer, starts, 3, NULL) || nai_writer_end(&writer, NULL);
+  nai_writer_begin(&writer, table, 1, 0);
+  rc = rc || nai_writer_put(&writer, names, 3, NULL) || nai_writer_end(&writer, NULL) || nai_table_seal(table, NULL);
+  if (!rc && nai_fs_read(out, path, 1 << 20, NAI_EIO, NULL) != 0)
+    nai_buf_clear(out);
+  nai_table_free(table);
+}
+
+/* and one without. */
 static void make_seed(struct nai_buf *out, const char *path) {
   static const struct nai_column_def columns[] = {{"s", NAI_STR, NAI_TEXT, "", NULL},
                                                   {"a_ns", NAI_I64, NAI_NS, "", NULL},
@@ -52,19 +75,21 @@ static void make_seed(struct nai_buf *out, const char *path) {
 
 /* The input is a list of (place, byte) changes to the seed, or a whole file. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static struct nai_buf seed;
+  static struct nai_buf seeds[2];
   static char path[64];
   if (!path[0]) {
     snprintf(path, sizeof path, "/tmp/nai-fuzz-table-%d", (int)getpid());
-    make_seed(&seed, path);
+    make_seed(&seeds[0], path);
+    make_packed_seed(&seeds[1], path);
   }
+  const struct nai_buf *seed = &seeds[size && data[0] & 2 ? 1 : 0];
   struct nai_buf file = {0};
   struct nai_table *table = NULL;
   struct nai_err err = {0};
   if (size && data[0] & 1) {
-    nai_buf_put(&file, seed.data, seed.len);
+    nai_buf_put(&file, seed->data, seed->len);
     for (size_t i = 1; i + 3 <= size; i += 3)
-      file.data[((size_t)data[i] << 8 | data[i + 1]) % seed.len] = (char)data[i + 2];
+      file.data[((size_t)data[i] << 8 | data[i + 1]) % seed->len] = (char)data[i + 2];
   } else {
     nai_buf_put(&file, data, size);
   }

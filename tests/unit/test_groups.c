@@ -61,8 +61,9 @@ static void test_shapes(void **state) {
   struct rows r = {.start = malloc(MOST * 8), .end = malloc(MOST * 8), .name = malloc((MOST + 1) * 4)};
   uint32_t *got = malloc(MOST * 4), *expected = malloc(MOST * 4);
   assert_true(r.start && r.end && r.name && got && expected);
-  for (int i = 0; i < 3; i++) /* not in the order of their texts */
-    assert_int_equal(nai_strings_add(&r.names, "b\0a\0c" + 2 * i, 1), i);
+  static const char *const names[] = {"b", "a", "c"}; /* not in the order of their texts */
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(nai_strings_add(&r.names, names[i], 1), i);
   sorted_rows = &r;
   for (int shape = 0; shape < 7; shape++)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
