@@ -42,8 +42,8 @@ static int read_part(void *ctx, int task, struct nai_err *err) {
   return !rc ? NAI_OK : nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
 }
 
-/* Of each table: small enough for no thread to wait long for another's last part. */
-enum { PARTS_PER_THREAD = 16 };
+/* Of each table: small enough for no thread to wait long for another's last part, and few, since each may take a scratch file. */
+enum { PARTS_PER_THREAD = 8 };
 
 static int open_scans(struct extraction *x, struct nai_err *err) {
   for (int s = 0; s < nai_source_count; s++) {

@@ -136,20 +136,27 @@ struct nai_column nai_table_column(const struct nai_table *table, int column) {
   return table->packed ? table->packed[column] : nai_column_of(type, table->columns[column], (uint32_t)nai_type_size(type), 0);
 }
 
+/* The cell of a column of integers or text numbers. */
+static int64_t integer_at(const struct nai_table *table, int64_t row, int column) {
+  if (table->packed)
+    return nai_at(&table->packed[column], (uint64_t)row);
+  return table->schema->columns[column].type == NAI_I64 ? nai_column_i64(table, column)[row] : nai_column_i32(table, column)[row];
+}
+
 struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int column) {
   struct nai_value v = {.type = table->schema->columns[column].type};
-  if (v.type == NAI_F64) {
+  switch (v.type) {
+  case NAI_F64:
     v.f = nai_column_f64(table, column)[row];
     v.null = isnan(v.f);
-    return v;
-  }
-  struct nai_column cells = nai_table_column(table, column);
-  v.i = nai_at(&cells, (uint64_t)row);
-  v.null = v.i == cells.null_value;
-  if (v.type == NAI_STR) {
-    v.null = (uint32_t)v.i == NAI_NO_STRING;
-    v.s = nai_strings_get(&table->strings, (uint32_t)v.i);
-    v.i = 0;
+    break;
+  case NAI_STR:
+    v.null = (uint32_t)integer_at(table, row, column) == NAI_NO_STRING;
+    v.s = nai_strings_get(&table->strings, (uint32_t)integer_at(table, row, column));
+    break;
+  default:
+    v.i = integer_at(table, row, column);
+    v.null = v.i == (v.type == NAI_I64 ? NAI_NULL_I64 : NAI_NULL_I32);
   }
   return v;
 }

@@ -1,5 +1,6 @@
 """A build from what the repository holds, and nothing beside it; and what installs the packages for it."""
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -30,6 +31,17 @@ class Build(unittest.TestCase):
         done = run("analyze", trace("minimal"), "-q", "--out", out, program=build / "nsys-ai")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue((out / "report.html").exists())
+
+
+@unittest.skipIf(support.SANITIZED, "once is enough")
+class Documentation(unittest.TestCase):
+    def test_example_analysis_compiles(self):
+        """What docs/adding-an-analysis.md tells people to begin with."""
+        text = (SOURCE / "docs" / "adding-an-analysis.md").read_text()
+        example = re.search(r"```c\n(/\* How is kernel time.*?)```", text, re.S).group(1)
+        done = subprocess.run(["cc", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", SOURCE / "src",
+                               "-x", "c", "-"], input=example, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 @unittest.skipIf(support.SANITIZED, "once is enough")
