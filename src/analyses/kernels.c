@@ -78,10 +78,11 @@ struct group_sum {
   uint32_t longest; /* row of the longest execution, the earliest of equals */
 };
 
-static void sum_groups(struct group_sum *sums, const struct grouping *g, const struct nai_kernel_view *k) {
+static void sum_groups(struct group_sum *sums, const struct grouping *g, const struct nai_model *m) {
+  const struct nai_kernel_view *k = &m->kernels;
   for (uint32_t i = 0; i < k->n; i++) {
     struct group_sum *sum = &sums[g->group[i]];
-    int64_t length = nai_at(&k->end, i) - nai_at(&k->start, i), longest = sum->calls ? nai_at(&k->end, sum->longest) - nai_at(&k->start, sum->longest) : -1;
+    int64_t length = nai_kernel_ns(m, i), longest = sum->calls ? nai_kernel_ns(m, sum->longest) : -1;
     if (length > longest || (length == longest && nai_at(&k->start, i) < nai_at(&k->start, sum->longest)))
       sum->longest = i;
     sum->calls++;
@@ -176,7 +177,7 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
     rc = nai_err_nomem(err);
     goto out;
   }
-  sum_groups(sums, &g, &m->kernels);
+  sum_groups(sums, &g, m);
   for (uint32_t i = 0; i < g.keys.count; i++) {
     device_ns[gpu_of(&g, i)] += sums[i].total_ns;
     all_ns += sums[i].total_ns;

@@ -80,7 +80,7 @@ static void duration_block(const void *layer, uint32_t first, uint32_t count, ui
   const struct layer *l = layer;
   for (uint32_t i = 0; i < count; i++) {
     group[i] = scope_of(l, first + i);
-    value[i] = nai_at(&l->m->kernels.end, first + i) - nai_at(&l->m->kernels.start, first + i);
+    value[i] = nai_kernel_ns(l->m, first + i);
   }
 }
 
@@ -107,7 +107,7 @@ static void call_block(const void *layer, uint32_t first, uint32_t count, uint32
   for (uint32_t i = 0; i < count; i++) {
     uint32_t api = l->m->kernel_api[first + i];
     group[i] = l->begins_call[first + i] ? scope_of(l, first + i) : NAI_NO_GROUP;
-    value[i] = l->begins_call[first + i] ? nai_at(&l->m->apis.end, api) - nai_at(&l->m->apis.start, api) : 0;
+    value[i] = l->begins_call[first + i] ? nai_call_ns(l->m, api) : 0;
   }
 }
 
@@ -198,7 +198,9 @@ static int order_by_gpu(struct nai_groups *out, int32_t *gpu_of, const struct na
   uint32_t n = 0;
   out->groups = m->gpu_count;
   out->first = calloc((size_t)m->gpu_count + 2, sizeof *out->first);
-  int rc = out->first ? nai_big_new(&order, m->scratch_dir, ((size_t)m->kernels.n + 1) * sizeof *out->order, err) : nai_err_nomem(err);
+  if (!out->first)
+    return nai_err_nomem(err);
+  int rc = nai_big_new(&order, m->scratch_dir, ((size_t)m->kernels.n + 1) * sizeof *out->order, err);
   if (rc)
     return rc;
   out->order = order;

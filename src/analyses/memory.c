@@ -63,8 +63,8 @@ static void put_kind(struct nai_table *table, int64_t row, int column, const str
     put_label(table, row, column, nai_model_label(m, NAI_LABEL_MEMORY, kind), kind);
 }
 
-static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu, const uint32_t *rows, uint32_t n, int64_t *values,
-                     struct nai_err *err) {
+static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu, const uint32_t *rows, uint32_t n,
+                     int64_t *values, struct nai_err *err) {
   const struct nai_memop_view *v = &m->memops;
   struct nai_intervals all = {0}, exposed = {0};
   int64_t bytes = 0, pageable = 0, small = 0;

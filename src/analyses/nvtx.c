@@ -80,7 +80,7 @@ struct sum {
 };
 
 static int64_t length_of(const struct nai_model *m, uint32_t range) {
-  return range == NAI_NO_ROW ? -1 : nai_at(&m->nvtx.end, range) - nai_at(&m->nvtx.start, range);
+  return range == NAI_NO_ROW ? -1 : nai_range_ns(m, range);
 }
 
 static bool is_longer(const struct nai_model *m, uint32_t a, uint32_t b) {
@@ -308,8 +308,9 @@ static int put_phases(struct nai_table *table, const struct work *w, struct nai_
 
 static void add_processes(struct process_sum *all, struct process_sum *processes, const struct nai_model *m) {
   for (uint32_t k = 0; k < m->kernels.n; k++) {
-    struct process_sum *sum = &processes[nai_at_i32(&m->kernels.process, k) < 0 ? m->process_count : (uint32_t)nai_at_i32(&m->kernels.process, k)];
-    sum->kernel_ns += nai_at(&m->kernels.end, k) - nai_at(&m->kernels.start, k);
+    int32_t process = nai_at_i32(&m->kernels.process, k);
+    struct process_sum *sum = &processes[process < 0 ? m->process_count : (uint32_t)process];
+    sum->kernel_ns += nai_kernel_ns(m, k);
     sum->kernels++;
   }
   for (uint32_t i = 0; i < m->node_count; i++) {

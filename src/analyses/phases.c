@@ -82,7 +82,7 @@ int nai_phase_sums(struct nai_phase_sum *sums, int phases, const struct nai_mode
     int phase = api == NAI_NO_ROW ? -1 : phase_of_call[api];
     if (phase < 0)
       continue;
-    sums[phase].gpu_ns += nai_at(&m->kernels.end, k) - nai_at(&m->kernels.start, k);
+    sums[phase].gpu_ns += nai_kernel_ns(m, k);
     sums[phase].kernels++;
   }
   free(phase_of_call);

@@ -43,10 +43,11 @@ struct process_sum {
 
 static void sum_processes(struct process_sum *sums, const struct nai_model *m) {
   for (uint32_t i = 0; i < m->kernels.n; i++) {
-    if (nai_at_i32(&m->kernels.process, i) < 0)
+    int32_t process = nai_at_i32(&m->kernels.process, i);
+    if (process < 0)
       continue;
-    struct process_sum *s = &sums[nai_at_i32(&m->kernels.process, i)];
-    int64_t length = nai_at(&m->kernels.end, i) - nai_at(&m->kernels.start, i);
+    struct process_sum *s = &sums[process];
+    int64_t length = nai_kernel_ns(m, i);
     uint32_t api = m->kernel_api[i];
     s->kernels++;
     s->kernel_ns += length;
@@ -116,9 +117,10 @@ static int put_kernels(struct nai_table *table, const struct nai_model *m, const
   int rc = NAI_OK;
   for (uint32_t i = 0; !rc && i < m->kernels.n; i++) {
     bool added;
-    if (nai_at_i32(&m->kernels.process, i) < 0)
+    int64_t process = nai_at(&m->kernels.process, i);
+    if (process < 0)
       continue;
-    uint32_t place = nai_keyset_add(&places, (int64_t)nai_at_i32(&m->kernels.process, i) << 32 | (uint32_t)nai_at_i32(&m->kernels.device, i), &added);
+    uint32_t place = nai_keyset_add(&places, process << 32 | (uint32_t)nai_at_i32(&m->kernels.device, i), &added);
     uint32_t group = nai_keyset_add(&groups, (int64_t)((uint64_t)place << 32 | nai_at_text(&m->kernels.name, i)), &added);
     if (added && group >= capacity) {
       capacity = capacity ? capacity * 2 : 256;
@@ -134,7 +136,7 @@ static int put_kernels(struct nai_table *table, const struct nai_model *m, const
     if (added)
       list[group] = (struct kernel_sum){0, 0, i};
     list[group].calls++;
-    list[group].total_ns += nai_at(&m->kernels.end, i) - nai_at(&m->kernels.start, i);
+    list[group].total_ns += nai_kernel_ns(m, i);
   }
   for (uint32_t i = 0; !rc && i < groups.count; i++)
     put_kernel(table, m, &list[i], &sums[nai_at_i32(&m->kernels.process, list[i].kernel)], all_ns);

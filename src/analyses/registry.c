@@ -33,7 +33,7 @@ void nai_put_stats(struct nai_table *table, int64_t row, const struct nai_stats_
 int64_t nai_total_kernel_ns(const struct nai_model *model) {
   int64_t total = 0;
   for (uint32_t i = 0; i < model->kernels.n; i++)
-    total += nai_at(&model->kernels.end, i) - nai_at(&model->kernels.start, i);
+    total += nai_kernel_ns(model, i);
   return total;
 }
 

@@ -141,7 +141,7 @@ static const char *top_range(struct context *x, const struct call *calls, uint32
       x->range_of[distinct++] = name;
       x->range_ns[name] = 0;
     }
-    x->range_ns[name] += nai_at(&x->m->apis.end, calls[i].api) - nai_at(&x->m->apis.start, calls[i].api);
+    x->range_ns[name] += nai_call_ns(x->m, calls[i].api);
   }
   for (uint32_t i = 0; i < distinct; i++) {
     uint32_t name = x->range_of[i];
@@ -163,7 +163,7 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   uint32_t longest = calls[0].api;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t api = calls[i].api;
-    int64_t length = nai_at(&m->apis.end, api) - nai_at(&m->apis.start, api), most = nai_at(&m->apis.end, longest) - nai_at(&m->apis.start, longest);
+    int64_t length = nai_call_ns(m, api), most = nai_call_ns(m, longest);
     x->values[i] = length;
     total += length;
     if (length > most || (length == most && nai_at(&m->apis.start, api) < nai_at(&m->apis.start, longest)))
@@ -245,8 +245,10 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
   x.thread_seen = calloc((size_t)m->thread_count + 1, 1);
   int rc = calls && x.values && x.range_of && x.range_ns && x.windows && x.thread_seen ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < m->apis.n; i++)
-    if (class_of(m, i))
-      calls[listed++] = (struct call){i, nai_at_text(&m->apis.name, i), m->thread_process[nai_at_i32(&m->apis.thread, i)], nai_at_i32(&m->apis.thread, i), 0};
+    if (class_of(m, i)) {
+      int32_t thread = nai_at_i32(&m->apis.thread, i);
+      calls[listed++] = (struct call){i, nai_at_text(&m->apis.name, i), m->thread_process[thread], thread, 0};
+    }
   for (uint32_t i = 0; !rc && i < names; i++)
     x.range_ns[i] = -1;
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)

@@ -40,8 +40,8 @@ static void view_tables(struct nai_model *m) {
   t = m->nvtx_table;
   m->nvtx = (struct nai_nvtx_view){
       .n = (uint32_t)t->rows, .start = nai_table_column(t, NE_START), .end = nai_table_column(t, NE_END),
-      .thread = nai_table_column(t, NE_THREAD), .kind = nai_table_column(t, NE_KIND), .row_offset = nai_table_column(t, NE_ROW_OFFSET),
-      .name = nai_table_column(t, NE_NAME)};
+      .thread = nai_table_column(t, NE_THREAD), .kind = nai_table_column(t, NE_KIND),
+      .row_offset = nai_table_column(t, NE_ROW_OFFSET), .name = nai_table_column(t, NE_NAME)};
   m->process_count = (uint32_t)m->processes->rows;
   m->thread_count = (uint32_t)m->threads->rows;
   m->thread_process = nai_column_i32(m->threads, TH_PROCESS);

@@ -148,6 +148,17 @@ struct nai_model {
 NAI_MUST_CHECK int nai_model_build(struct nai_model *model, struct nai_err *err);
 void nai_model_free(struct nai_model *model);
 
+/* How long a kernel, an API call or an NVTX range took, ns. */
+static inline int64_t nai_kernel_ns(const struct nai_model *m, uint32_t kernel) {
+  return nai_at(&m->kernels.end, kernel) - nai_at(&m->kernels.start, kernel);
+}
+static inline int64_t nai_call_ns(const struct nai_model *m, uint32_t api) {
+  return nai_at(&m->apis.end, api) - nai_at(&m->apis.start, api);
+}
+static inline int64_t nai_range_ns(const struct nai_model *m, uint32_t range) {
+  return nai_at(&m->nvtx.end, range) - nai_at(&m->nvtx.start, range);
+}
+
 /* GPU of a device id, NULL when the trace has none. */
 const struct nai_gpu *nai_model_gpu(const struct nai_model *model, int32_t device_id);
 /* How GPU `device_id` is called in reports. */

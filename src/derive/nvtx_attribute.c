@@ -9,7 +9,7 @@ static void attribute_kernels(struct nai_model *m) {
     struct nai_nvtx_node *node = api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
     if (!node)
       continue;
-    node->kernel_ns += nai_at(&m->kernels.end, k) - nai_at(&m->kernels.start, k);
+    node->kernel_ns += nai_kernel_ns(m, k);
     node->kernel_count++;
   }
   for (uint32_t i = 0; i < m->node_count; i++) {
@@ -143,7 +143,7 @@ int nai_nvtx_attribute(struct nai_model *m, struct nai_err *err) {
     node_of_name[i] = NAI_NO_ROW;
   for (uint32_t k = 0; !rc && k < m->kernels.n; k++)
     if (m->kernel_api[k] != NAI_NO_ROW) {
-      api_ns[m->kernel_api[k]] += nai_at(&m->kernels.end, k) - nai_at(&m->kernels.start, k);
+      api_ns[m->kernel_api[k]] += nai_kernel_ns(m, k);
       api_count[m->kernel_api[k]]++;
     }
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)

@@ -181,7 +181,8 @@ int nai_writer_put(struct nai_column_writer *w, const int64_t *values, int64_t c
 int nai_writer_end(struct nai_column_writer *w, struct nai_err *err) {
   const struct nai_backing *backing = w->table->backing;
   uint64_t width = w->table->packed[w->column].width;
-  int failed = nai_fs_write_at(backing->fd, w->cells, (size_t)w->held * width, backing->offsets[w->column] + (uint64_t)w->row * width);
+  uint64_t at = backing->offsets[w->column] + (uint64_t)w->row * width;
+  int failed = nai_fs_write_at(backing->fd, w->cells, (size_t)w->held * width, at);
   w->row += w->held;
   w->held = 0;
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", backing->path) : NAI_OK;

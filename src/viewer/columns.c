@@ -74,7 +74,8 @@ static struct facts facts_of(struct encoder *e, enum lane_kind kind, uint32_t ro
   case LANE_KERNEL: {
     uint32_t name = nai_at_text(&m->kernels.name, row);
     return (struct facts){number_of(n, &n->of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true),
-                          m->kernel_api[row], nai_at(&m->kernels.correlation, row), (uint64_t)nai_at_i32(&m->kernels.config, row) + 1};
+                          m->kernel_api[row], nai_at(&m->kernels.correlation, row),
+                          (uint64_t)nai_at_i32(&m->kernels.config, row) + 1};
   }
   case LANE_COPY:
   case LANE_SET:
