@@ -63,7 +63,7 @@ static uint32_t select_rows(uint32_t *rows, const struct nai_part *p, const stru
   struct origin device = origin_of(p, p->source->device_column);
   uint32_t kept = 0;
   for (uint32_t i = 0; i < chunk->rows; i++)
-    if (!device.map || nai_keeps_gpu(p->options, device.map[nai_at(&chunk->columns[device.column], i)]))
+    if (nai_keeps_gpu(p->options, device.map[nai_at(&chunk->columns[device.column], i)]))
       rows[kept++] = i;
   return kept;
 }
