@@ -66,7 +66,7 @@ struct host {
   const struct nai_model *m;
   uint32_t *reach;      /* per thread: so many calls at most begin while another one runs */
   struct shares shares; /* sized for the names of API calls and of ranges */
-  struct nai_open_ranges open;
+  struct nai_open_cursor open;
 };
 
 static void add_share(struct shares *s, uint32_t name, int64_t ns) {
@@ -160,7 +160,7 @@ static int range_time(struct host *h, uint32_t thread, int64_t a, int64_t b, str
       add_share(&h->shares, nai_at_text(&v->name, current), to - t);
     t = to;
     if (t == until && begins < b)
-      rc = nai_open_begin(&parent, &h->open, h->m, g->order[next++], err);
+      rc = nai_open_begin(&parent, &h->open, g->order[next++], err);
   }
   return rc;
 }
@@ -363,7 +363,7 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
   free(h.reach);
   free(h.shares.ns);
   free(h.shares.names);
-  nai_open_free(&h.open);
+  nai_open_cursor_free(&h.open);
   return rc;
 }
 

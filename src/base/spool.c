@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PENDING_BYTES = 512 * 1024, WORD = 8 };
+enum { PENDING_BYTES = 128 * 1024, WORD = 8 };
 
 static int open_file(struct nai_spool *s, const char *directory, struct nai_err *err) {
   if (s->fd)
@@ -15,6 +15,7 @@ static int open_file(struct nai_spool *s, const char *directory, struct nai_err 
   if (fd < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot create a scratch file in \"%s\"", directory);
   s->fd = fd + 1;
+  s->directory = directory;
   return NAI_OK;
 }
 
@@ -22,7 +23,7 @@ static int open_file(struct nai_spool *s, const char *directory, struct nai_err 
 static int flush(struct nai_spool *s, size_t behind, struct nai_err *err) {
   int failed = nai_fs_write_at(s->fd - 1, s->pending.data, s->pending.len, s->bytes + behind - s->pending.len);
   nai_buf_clear(&s->pending);
-  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write a scratch file") : NAI_OK;
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write a scratch file in \"%s\"", s->directory) : NAI_OK;
 }
 
 int nai_spool_put(struct nai_spool *s, const void *data, size_t bytes, const char *directory, struct nai_err *err) {
@@ -53,7 +54,7 @@ int nai_spool_read(struct nai_spool *s, struct nai_err *err) {
   s->fd = 0;
   nai_buf_free(&s->pending);
   if (failed)
-    return nai_err_sys(err, NAI_EIO, failed, "cannot map a scratch file");
+    return nai_err_sys(err, NAI_EIO, failed, "cannot map a scratch file in \"%s\"", s->directory);
   s->data = data;
   return NAI_OK;
 }

@@ -9,6 +9,7 @@ struct nai_spool {
   struct nai_buf pending;      /* not in the file yet */
   size_t bytes;                /* put so far */
   const unsigned char *data;   /* all of them, once nai_spool_read was called */
+  const char *directory;       /* where the file is; borrowed */
   int fd;                      /* of the file while it is written, plus 1 */
 };
 

@@ -203,8 +203,8 @@ static int allocate(struct nai_model *m, struct nai_err *err) {
   m->blocked = calloc((size_t)m->thread_count + 1, sizeof *m->blocked);
   m->first_node = calloc((size_t)m->thread_count + 2, sizeof *m->first_node);
   m->crossing = calloc((size_t)m->thread_count + 1, sizeof *m->crossing);
-  m->open_marks = calloc((size_t)m->thread_count + 1, sizeof *m->open_marks);
-  int rc = m->gpus && m->blocked && m->first_node && m->crossing && m->open_marks ? NAI_OK : nai_err_nomem(err);
+  m->checkpoints = calloc((size_t)m->thread_count + 1, sizeof *m->checkpoints);
+  int rc = m->gpus && m->blocked && m->first_node && m->crossing && m->checkpoints ? NAI_OK : nai_err_nomem(err);
   void *depth = NULL, *node = NULL;
   if (!rc)
     rc = nai_big_new(&depth, m->scratch_dir, (size_t)m->nvtx.n + 1, err);
@@ -249,9 +249,9 @@ void nai_model_free(struct nai_model *m) {
   free(m->nodes);
   nai_big_free(m->nvtx_depth);
   free(m->first_node);
-  for (uint32_t t = 0; m->open_marks && t < m->thread_count; t++)
-    nai_open_marks_free(&m->open_marks[t]);
-  free(m->open_marks);
+  for (uint32_t t = 0; m->checkpoints && t < m->thread_count; t++)
+    nai_checkpoints_free(&m->checkpoints[t]);
+  free(m->checkpoints);
   nai_big_free(m->api_node);
   nai_groups_free(&m->api_by_thread);
   nai_groups_free(&m->nvtx_by_thread);

@@ -58,16 +58,18 @@ struct nai_nvtx_node {
   int64_t inclusive_kernel_ns, inclusive_kernel_count; /* and from those inside them */
 };
 
-/* What is open on a thread before its range at `place` in nvtx_by_thread. */
-struct nai_open_mark {
-  size_t first; /* of `depth` rows in nai_open_marks.ranges, outermost first */
-  uint32_t place, depth;
+/* Which push/pop ranges of a thread are open, now and then (nvtx_open.h). */
+struct nai_open_entry {
+  uint32_t range, parent; /* row of nvtx_events; entry of the range around it, NAI_NO_ROW for none */
 };
-struct nai_open_marks {
-  struct nai_open_mark *v;
+struct nai_checkpoint {
+  uint32_t place, top; /* index in nvtx_by_thread.order; entry of the innermost range open before that one */
+};
+struct nai_checkpoints {
+  struct nai_checkpoint *v;
   uint32_t count, capacity, next_place;
-  uint32_t *ranges;
-  size_t range_count, range_capacity;
+  struct nai_open_entry *entries;
+  uint32_t entry_count, entry_capacity;
 };
 
 /* How an API function waits (ANALYSES section 5; docs/analyses.md, "Synchronisation"). */
@@ -134,7 +136,7 @@ struct nai_model {
   uint32_t *first_node;             /* per thread: its first node; thread_count + 1 entries */
   uint8_t *nvtx_depth;              /* per range: push/pop ranges around it, 255 for more; unset for marks */
   uint32_t *crossing;               /* per thread: push/pop ranges that overlap another without lying in it */
-  struct nai_open_marks *open_marks;/* per thread: which ranges are open, now and then (nvtx_open.h) */
+  struct nai_checkpoints *checkpoints; /* per thread */
   uint32_t *api_node;               /* node of the innermost NVTX range on the call's thread that contains its start, counted
                                      * from the thread's first node; NAI_NO_ROW for none */
 
@@ -209,7 +211,7 @@ void nai_groups_free(struct nai_groups *groups);
 NAI_MUST_CHECK int nai_launch_join(struct nai_model *model, struct nai_err *err);
 /* blocked[thread]: when the thread waited for a GPU. Needs the launch join. */
 NAI_MUST_CHECK int nai_host_blocked(struct nai_model *model, uint32_t thread, struct nai_err *err);
-/* nvtx_depth, api_node, crossing and open_marks of one thread, and its part of the tree (malloc'd, parents local;
+/* nvtx_depth, api_node, crossing and checkpoints of one thread, and its part of the tree (malloc'd, parents local;
  * untouched when the thread has no ranges). */
 NAI_MUST_CHECK int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *model,
                                  uint32_t thread, struct nai_err *err);

@@ -143,7 +143,7 @@ static uint32_t innermost_async(struct sweep *x, int64_t t) {
 }
 
 /* The innermost range that wholly contains start .. end. What lies above it crosses that and ends before it: it can neither
- * contain a later range that this one does not, nor be innermost again, so it leaves the stack for good. */
+ * contain a later range that this one does not, nor be innermost again, so it leaves the stack for good (nai_open_begin, too). */
 static const struct nai_open_range *find_parent(struct sweep *x, int64_t start, int64_t end) {
   const struct nai_open_range *parent = advance(x, start);
   x->m->crossing[x->thread] += parent && parent->end < end;
@@ -167,7 +167,9 @@ static bool enter(struct sweep *x, uint32_t range, int64_t start) {
     return true;
   if (!start_end)
     x->open[x->asides[node].name]++;
-  return nai_open_push(start_end ? &x->async : &x->nested, (struct nai_open_range){end, range, node});
+  if (start_end) /* ended ones would pile up on threads whose calls never ask for them */
+    innermost_async(x, start);
+  return nai_open_push(start_end ? &x->async : &x->nested, (struct nai_open_range){end, range, node, NAI_NO_ROW});
 }
 
 /* Goes through the thread's ranges and calls in start order. */
@@ -184,7 +186,7 @@ static bool sweep(struct sweep *x) {
       int64_t start = nai_at(&x->start, ranges->order[r]);
       if (start > call_start)
         break;
-      ok = nai_open_note(&m->open_marks[x->thread], r, &x->nested) && enter(x, ranges->order[r], start);
+      ok = nai_checkpoint_note(&m->checkpoints[x->thread], r, &x->nested) && enter(x, ranges->order[r], start);
     }
     if (c == c_end)
       continue;

@@ -17,95 +17,118 @@ void nai_open_free(struct nai_open_ranges *open) {
   *open = (struct nai_open_ranges){0};
 }
 
-/* --- marks -------------------------------------------------------------------------------------------------------- */
+/* --- checkpoints -------------------------------------------------------------------------------------------------- */
 
-/* Ranges from one mark to the next, or as many as are open at it if that is more: so marks hold no more than twice all ranges. */
-enum { MARK_EVERY = 256 };
+enum { CHECKPOINT_EVERY = 256 }; /* ranges */
 
-static bool grow_marks(struct nai_open_marks *m, size_t ranges) {
-  if (m->count == m->capacity) {
-    uint32_t capacity = m->capacity ? m->capacity * 2 : 64;
-    struct nai_open_mark *v = realloc(m->v, (size_t)capacity * sizeof *v);
+/* The number of an entry for a range around which the entry `parent` is open, NAI_NO_ROW when out of memory. */
+static uint32_t add_entry(struct nai_checkpoints *c, uint32_t range, uint32_t parent) {
+  if (c->entry_count == c->entry_capacity) {
+    uint32_t capacity = c->entry_capacity ? c->entry_capacity * 2 : 64;
+    struct nai_open_entry *entries = realloc(c->entries, (size_t)capacity * sizeof *entries);
+    if (!entries)
+      return NAI_NO_ROW;
+    c->entries = entries;
+    c->entry_capacity = capacity;
+  }
+  c->entries[c->entry_count] = (struct nai_open_entry){range, parent};
+  return c->entry_count++;
+}
+
+bool nai_checkpoint_note(struct nai_checkpoints *c, uint32_t place, struct nai_open_ranges *open) {
+  if (place < c->next_place)
+    return true;
+  if (c->count == c->capacity) {
+    uint32_t capacity = c->capacity ? c->capacity * 2 : 64;
+    struct nai_checkpoint *v = realloc(c->v, (size_t)capacity * sizeof *v);
     if (!v)
       return false;
-    m->v = v;
-    m->capacity = capacity;
+    c->v = v;
+    c->capacity = capacity;
   }
-  if (ranges > m->range_capacity) {
-    size_t capacity = 2 * ranges;
-    uint32_t *list = realloc(m->ranges, capacity * sizeof *list);
-    if (!list)
+  uint32_t known = open->depth; /* a range is entered once, however many checkpoints it outlasts */
+  while (known && open->v[known - 1].entry == NAI_NO_ROW)
+    known--;
+  for (uint32_t i = known; i < open->depth; i++) {
+    open->v[i].entry = add_entry(c, open->v[i].range, i ? open->v[i - 1].entry : NAI_NO_ROW);
+    if (open->v[i].entry == NAI_NO_ROW)
       return false;
-    m->ranges = list;
-    m->range_capacity = capacity;
   }
+  c->v[c->count++] = (struct nai_checkpoint){place, open->depth ? nai_open_top(open)->entry : NAI_NO_ROW};
+  c->next_place = place < NAI_NO_ROW - CHECKPOINT_EVERY ? place + CHECKPOINT_EVERY : NAI_NO_ROW;
   return true;
 }
 
-bool nai_open_note(struct nai_open_marks *m, uint32_t place, const struct nai_open_ranges *open) {
-  if (place < m->next_place)
-    return true;
-  if (!grow_marks(m, m->range_count + open->depth + 1))
-    return false;
-  m->v[m->count++] = (struct nai_open_mark){m->range_count, place, open->depth};
-  for (uint32_t i = 0; i < open->depth; i++)
-    m->ranges[m->range_count++] = open->v[i].range;
-  uint32_t gap = open->depth > MARK_EVERY ? open->depth : MARK_EVERY;
-  m->next_place = place < NAI_NO_ROW - gap ? place + gap : NAI_NO_ROW;
-  return true;
+void nai_checkpoints_free(struct nai_checkpoints *c) {
+  free(c->v);
+  free(c->entries);
+  *c = (struct nai_checkpoints){0};
 }
 
-void nai_open_marks_free(struct nai_open_marks *m) {
-  free(m->v);
-  free(m->ranges);
-  *m = (struct nai_open_marks){0};
-}
-
-/* The last mark at or before `place`, NULL when there is none. */
-static const struct nai_open_mark *mark_before(const struct nai_open_marks *m, uint32_t place) {
-  uint32_t lo = 0, hi = m->count;
+/* The last one at or before `place`, NULL when there is none. */
+static const struct nai_checkpoint *checkpoint_before(const struct nai_checkpoints *c, uint32_t place) {
+  uint32_t lo = 0, hi = c->count;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
-    if (m->v[mid].place <= place)
+    if (c->v[mid].place <= place)
       lo = mid + 1;
     else
       hi = mid;
   }
-  return lo ? &m->v[lo - 1] : NULL;
+  return lo ? &c->v[lo - 1] : NULL;
 }
 
-/* --- questions ---------------------------------------------------------------------------------------------------- */
+/* --- cursors ------------------------------------------------------------------------------------------------------ */
 
-int nai_open_find(struct nai_open_ranges *open, const struct nai_model *m, uint32_t thread, uint32_t place, struct nai_err *err) {
+void nai_open_cursor_free(struct nai_open_cursor *c) { nai_open_free(&c->begun); }
+
+/* The innermost range that counts as open, NAI_NO_ROW for none. */
+static uint32_t top(const struct nai_open_cursor *c) {
+  if (c->begun.depth)
+    return nai_open_top(&c->begun)->range;
+  return c->entry == NAI_NO_ROW ? NAI_NO_ROW : c->model->checkpoints[c->thread].entries[c->entry].range;
+}
+
+static void leave(struct nai_open_cursor *c) {
+  if (c->begun.depth)
+    c->begun.depth--;
+  else
+    c->entry = c->model->checkpoints[c->thread].entries[c->entry].parent;
+}
+
+int nai_open_find(struct nai_open_cursor *c, const struct nai_model *m, uint32_t thread, uint32_t place, struct nai_err *err) {
   const struct nai_groups *ranges = &m->nvtx_by_thread;
-  const struct nai_open_marks *marks = &m->open_marks[thread];
-  const struct nai_open_mark *mark = mark_before(marks, place);
-  uint32_t at = mark ? mark->place : ranges->first[thread], parent;
-  open->depth = 0;
-  for (uint32_t i = 0; mark && i < mark->depth; i++) {
-    uint32_t range = marks->ranges[mark->first + i];
-    if (!nai_open_push(open, (struct nai_open_range){nai_at(&m->nvtx.end, range), range, NAI_NO_ROW}))
-      return nai_err_nomem(err);
-  }
+  const struct nai_checkpoint *from = checkpoint_before(&m->checkpoints[thread], place);
+  uint32_t at = from ? from->place : ranges->first[thread], parent;
+  c->model = m;
+  c->thread = thread;
+  c->entry = from ? from->top : NAI_NO_ROW;
+  c->begun.depth = 0;
   int rc = NAI_OK;
   for (; !rc && at < place; at++)
     if (nai_at_i32(&m->nvtx.kind, ranges->order[at]) == NAI_NVTX_PUSH_POP)
-      rc = nai_open_begin(&parent, open, m, ranges->order[at], err);
+      rc = nai_open_begin(&parent, c, ranges->order[at], err);
   return rc;
 }
 
-int nai_open_begin(uint32_t *parent, struct nai_open_ranges *open, const struct nai_model *m, uint32_t range, struct nai_err *err) {
-  int64_t start = nai_at(&m->nvtx.start, range), end = nai_at(&m->nvtx.end, range);
-  nai_open_at(open, start);
-  while (open->depth && nai_open_top(open)->end < end) /* it crosses this one, and is innermost no more (nvtx.c) */
-    open->depth--;
-  *parent = open->depth ? nai_open_top(open)->range : NAI_NO_ROW;
-  bool holds = start == end || nai_open_push(open, (struct nai_open_range){end, range, NAI_NO_ROW});
+/* The rule is that of find_parent in nvtx.c. */
+int nai_open_begin(uint32_t *parent, struct nai_open_cursor *c, uint32_t range, struct nai_err *err) {
+  const struct nai_nvtx_view *v = &c->model->nvtx;
+  int64_t start = nai_at(&v->start, range), end = nai_at(&v->end, range);
+  *parent = nai_open_at(c, start);
+  while (*parent != NAI_NO_ROW && nai_at(&v->end, *parent) < end) {
+    leave(c);
+    *parent = top(c);
+  }
+  bool holds = start == end || nai_open_push(&c->begun, (struct nai_open_range){end, range, NAI_NO_ROW, NAI_NO_ROW});
   return holds ? NAI_OK : nai_err_nomem(err);
 }
 
-uint32_t nai_open_at(struct nai_open_ranges *open, int64_t t) {
-  while (open->depth && nai_open_top(open)->end <= t)
-    open->depth--;
-  return open->depth ? nai_open_top(open)->range : NAI_NO_ROW;
+uint32_t nai_open_at(struct nai_open_cursor *c, int64_t t) {
+  uint32_t range = top(c);
+  while (range != NAI_NO_ROW && nai_at(&c->model->nvtx.end, range) <= t) {
+    leave(c);
+    range = top(c);
+  }
+  return range;
 }

@@ -1,6 +1,6 @@
 /* The push/pop NVTX ranges that are open at a moment of a thread, each inside the one before it. To keep every range's parent
- * would take as much memory as its name and times; instead the sweep over a thread (nvtx.c) notes now and then what is open,
- * and what is open in between is found by sweeping on from there. */
+ * would take as much memory as its name and times; instead the sweep over a thread (nvtx.c) leaves checkpoints, and what is
+ * open in between is found by sweeping on from there. */
 #ifndef NAI_DERIVE_NVTX_OPEN_H
 #define NAI_DERIVE_NVTX_OPEN_H
 
@@ -9,6 +9,7 @@
 struct nai_open_range {
   int64_t end;
   uint32_t range, node; /* row of nvtx_events; node of the thread's tree, while that is made */
+  uint32_t entry;       /* of the thread's checkpoints, NAI_NO_ROW while it is in none */
 };
 
 struct nai_open_ranges {
@@ -17,7 +18,7 @@ struct nai_open_ranges {
 };
 
 /* The innermost one, NULL when none is open. */
-static inline const struct nai_open_range *nai_open_top(const struct nai_open_ranges *open) {
+static inline struct nai_open_range *nai_open_top(const struct nai_open_ranges *open) {
   return open->depth ? &open->v[open->depth - 1] : NULL;
 }
 bool nai_open_grow(struct nai_open_ranges *open); /* false when out of memory */
@@ -30,17 +31,24 @@ static inline bool nai_open_push(struct nai_open_ranges *open, struct nai_open_r
 void nai_open_free(struct nai_open_ranges *open);
 
 /* Notes what is open before the thread's range at `place` in nvtx_by_thread, where that is due. False when out of memory. */
-bool nai_open_note(struct nai_open_marks *marks, uint32_t place, const struct nai_open_ranges *open);
-void nai_open_marks_free(struct nai_open_marks *marks);
+bool nai_checkpoint_note(struct nai_checkpoints *checkpoints, uint32_t place, struct nai_open_ranges *open);
+void nai_checkpoints_free(struct nai_checkpoints *checkpoints);
 
-/* What is open on the thread before its range at `place`, ended ranges possibly among it. */
-NAI_MUST_CHECK int nai_open_find(struct nai_open_ranges *open, const struct nai_model *model, uint32_t thread, uint32_t place,
+/* Somewhere in a thread's ranges. Zeroed memory is one to begin with. */
+struct nai_open_cursor {
+  const struct nai_model *model;
+  uint32_t thread;
+  uint32_t entry;               /* of the checkpoint: what is open outside of `begun` */
+  struct nai_open_ranges begun; /* since the checkpoint */
+};
+void nai_open_cursor_free(struct nai_open_cursor *cursor);
+/* Goes to the thread's range at `place` in nvtx_by_thread; ranges that have ended by then may still count as open. */
+NAI_MUST_CHECK int nai_open_find(struct nai_open_cursor *cursor, const struct nai_model *model, uint32_t thread, uint32_t place,
                                  struct nai_err *err);
 /* Begins a push/pop range, which may not start before those already begun. Returns the innermost range that wholly contains
  * it, NAI_NO_ROW for none. */
-NAI_MUST_CHECK int nai_open_begin(uint32_t *parent, struct nai_open_ranges *open, const struct nai_model *model, uint32_t range,
-                                  struct nai_err *err);
+NAI_MUST_CHECK int nai_open_begin(uint32_t *parent, struct nai_open_cursor *cursor, uint32_t range, struct nai_err *err);
 /* Forgets ranges that have ended at t; the innermost one that runs on, NAI_NO_ROW for none. */
-uint32_t nai_open_at(struct nai_open_ranges *open, int64_t t);
+uint32_t nai_open_at(struct nai_open_cursor *cursor, int64_t t);
 
 #endif

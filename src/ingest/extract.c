@@ -1,9 +1,10 @@
-/* Stage extract: the normalised event tables. Every part of every source is read on whatever thread is free, into its own
- * rows of a pre-sized table with its own dictionaries (merge.c brings those together). */
+/* Stage extract: the normalised event tables. Every part of every source is read on whatever thread is free and keeps its rows,
+ * packed, with its own dictionaries (part.c); merge.c brings those together, and write.c the rows. */
 #include "ingest/extraction.h"
 
 #include "base/threads.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,9 @@ static int read_part(void *ctx, int task, struct nai_err *err) {
   if (!rc)
     rc = nai_part_settle(p, err);
   nai_part_close(p);
-  return !rc ? NAI_OK : nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
+  if (!rc || rc == NAI_EIO) /* what cannot be written says so itself */
+    return rc;
+  return nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
 }
 
 /* Of each table: small enough for no thread to wait long for another's last part, and few, since each may take a scratch file. */
@@ -78,6 +81,7 @@ static int lay_out_parts(struct extraction *x, struct nai_err *err) {
   int next = 0;
   for (int s = 0; s < nai_source_count; s++) {
     const struct nai_source *source = &nai_sources[s];
+    assert(nai_ingest_schemas[source->table]->column_count <= NAI_MAX_EVENT_COLUMNS);
     int64_t limit = 0;
     for (int i = 0; i < x->scan_count; i++) {
       for (int k = 0; x->scan_source[i] == source && k < x->scans[i].parts; k++) {

@@ -96,7 +96,7 @@ static int run_extract(struct nai_state *s, struct nai_err *err) {
 static int64_t memory_need(const struct nai_state *s) {
   static const struct {
     int table, bytes_per_row;
-  } needs[] = {{NAI_IN_NVTX, 1}, {NAI_IN_APIS, 12}, {NAI_IN_KERNELS, 44}, {NAI_IN_MEMOPS, 100}, {NAI_IN_GRAPHS, 100},
+  } needs[] = {{NAI_IN_NVTX, 2}, {NAI_IN_APIS, 12}, {NAI_IN_KERNELS, 44}, {NAI_IN_MEMOPS, 100}, {NAI_IN_GRAPHS, 100},
                {NAI_IN_OSRT, 8}};
   enum { BYTES_PER_NAME = 500 };
   int64_t total = (32 << 20) + (int64_t)s->ingest.tables[NAI_IN_NVTX]->strings.count * BYTES_PER_NAME;

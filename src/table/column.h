@@ -18,7 +18,7 @@ struct nai_column {
   const unsigned char *cells; /* width bytes each; 8 bytes from the start of any of them may be read */
   uint32_t width;
   uint64_t mask, sign;        /* of a cell's bits in a word, and of the highest of them */
-  uint64_t null;              /* the cell that stands for NULL, as bits */
+  uint64_t null;              /* the cell that stands for NULL, as bits; UINT64_MAX where it is known that there is none */
   uint64_t offset;            /* base - sign */
   int64_t null_value;         /* NULL of the column's type: NAI_NULL_I64, NAI_NULL_I32, NAI_NO_STRING */
 };
@@ -56,10 +56,10 @@ void nai_range_join(struct nai_range *range, const struct nai_range *other);
 
 /* The narrowest column that holds a range, without cells. */
 struct nai_column nai_column_for(enum nai_type type, const struct nai_range *range);
-/* Writes values (NAI_NULL_I64 for NULL) that lie in the column's range as its cells. `cells` is aligned to 8 bytes; up to 8
- * bytes behind the last cell are overwritten. */
+/* Writes values (NAI_NULL_I64 for NULL) that lie in the column's range as its cells. Up to 8 bytes behind the last
+ * cell are overwritten. */
 void nai_pack(void *cells, const struct nai_column *as, const int64_t *values, size_t count);
-/* values[i] = row first + i, NAI_NULL_I64 for every type's NULL. */
+/* values[i] = row first + i of a packed column or of one of 64-bit integers, NAI_NULL_I64 for NULL. */
 void nai_unpack(int64_t *values, const struct nai_column *column, uint64_t first, size_t count);
 
 #endif

@@ -145,8 +145,14 @@ int nai_table_create(struct nai_table **out, const struct nai_schema *schema, in
     return rc;
   table->rows = table->capacity = rows;
   table->packed = calloc((size_t)schema->column_count + 1, sizeof *table->packed);
-  for (uint32_t c = 0; table->packed && c < schema->column_count; c++)
+  bool any = false;
+  for (uint32_t c = 0; table->packed && c < schema->column_count; c++) {
     table->packed[c] = nai_column_for(schema->columns[c].type, &ranges[c]);
+    any |= table->packed[c].width > 0;
+  }
+  /* A file is at least as long as it has rows, so that no short one can claim to have billions. */
+  if (table->packed && !any)
+    table->packed[0] = nai_column_of(schema->columns[0].type, NULL, 1, nai_column_base(&table->packed[0]));
   rc = table->packed ? create_file(table, path, err) : nai_err_nomem(err);
   if (rc) {
     nai_table_free(table);

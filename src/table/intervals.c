@@ -12,7 +12,6 @@ void nai_intervals_free(struct nai_intervals *set) {
 
 void nai_intervals_reserve(struct nai_intervals *set, size_t count) {
   struct nai_interval *v = count > set->capacity ? realloc(set->v, count * sizeof *v) : NULL;
-  set->oom |= count > set->capacity && !v;
   if (v) {
     set->v = v;
     set->capacity = count;
@@ -29,6 +28,7 @@ bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end) {
   }
   if (set->count == set->capacity) {
     nai_intervals_reserve(set, set->capacity ? set->capacity * 2 : 64);
+    set->oom = set->count == set->capacity;
     if (set->oom)
       return false;
   }

@@ -13,7 +13,7 @@ struct nai_table {
   const struct nai_schema *schema;
   int64_t rows, capacity;
   void **columns; /* column_count arrays of `capacity` cells; columns with same_as share the other one's array */
-  struct nai_column *packed; /* per column, of a table with packed columns, whose `columns` are NULL; else NULL */
+  struct nai_column *packed; /* per column, in a table that has packed ones: those have no array in `columns`; else NULL */
   struct nai_strings strings;
   bool oom;               /* sticky: an append or string could not be stored; see nai_table_check */
   struct nai_backing *backing; /* the mapped file behind the columns, NULL when they are in memory */

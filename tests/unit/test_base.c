@@ -9,6 +9,7 @@
 #include "base/fmt.h"
 #include "base/fs.h"
 #include "base/sort.h"
+#include "base/spool.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "base/threads.h"
@@ -418,8 +419,46 @@ static void test_parallel(void **state) {
   assert_true(nai_cpu_count() >= 1);
 }
 
+/* What is put comes back, from memory and from a file, with bytes to read behind it. */
+static void test_spool(void **state) {
+  (void)state;
+  char directory[] = "/tmp/nai-spool-XXXXXX";
+  assert_non_null(mkdtemp(directory));
+  static const size_t sizes[] = {0, 1, 4096, 100000, 131072, 1000000, 3000001};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    struct nai_spool spool = {0};
+    struct nai_err err = {0};
+    char piece[997];
+    for (size_t at = 0, n; at < sizes[i]; at += n) {
+      n = sizes[i] - at < sizeof piece ? sizes[i] - at : sizeof piece;
+      for (size_t k = 0; k < n; k++)
+        piece[k] = (char)((at + k) * 7 % 251);
+      assert_int_equal(nai_spool_put(&spool, piece, n, directory, &err), 0);
+    }
+    assert_int_equal(nai_spool_read(&spool, &err), 0);
+    assert_int_equal(spool.bytes, sizes[i]);
+    int sum = 0;
+    for (size_t k = 0; k < sizes[i]; k++)
+      if (spool.data[k] != k * 7 % 251)
+        fail_msg("byte %zu of %zu", k, sizes[i]);
+    for (size_t k = 0; k < 8; k++)
+      sum += spool.data[sizes[i] + k];
+    assert_int_equal(sum, 0);
+    nai_spool_free(&spool);
+  }
+  struct nai_spool unused = {0}, lost = {0};
+  struct nai_err err = {0};
+  nai_spool_free(&unused);
+  static char much[200000];
+  assert_int_equal(nai_spool_put(&lost, much, sizeof much, "/nonexistent", &err), NAI_EIO);
+  assert_non_null(strstr(err.msg, "/nonexistent"));
+  nai_spool_free(&lost);
+  assert_int_equal(rmdir(directory), 0); /* no file is left */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_spool),
       cmocka_unit_test(test_buf),
       cmocka_unit_test(test_err),
       cmocka_unit_test(test_strings_against_a_list),

@@ -148,11 +148,11 @@ static int depth_of(const struct truth *t, int range) {
 
 /* The range that contains the one at `place` of its thread's order, found as idle gaps find it. */
 static uint32_t parent_at(const struct nai_model *m, uint32_t thread, uint32_t place) {
-  struct nai_open_ranges open = {0};
+  struct nai_open_cursor cursor = {0};
   uint32_t parent;
-  ok(nai_open_find(&open, m, thread, place, err));
-  ok(nai_open_begin(&parent, &open, m, m->nvtx_by_thread.order[place], err));
-  nai_open_free(&open);
+  ok(nai_open_find(&cursor, m, thread, place, err));
+  ok(nai_open_begin(&parent, &cursor, m->nvtx_by_thread.order[place], err));
+  nai_open_cursor_free(&cursor);
   return parent;
 }
 
@@ -252,7 +252,7 @@ static void test_many_crossing(void **state) {
   fixture_free(&f);
 }
 
-/* Parents found from marks far apart, against every range that lies around. */
+/* Parents found from checkpoints far apart, against every range that lies around. */
 static void test_parents_of_many(void **state) {
   (void)state;
   enum { N = 3000 };
@@ -269,7 +269,7 @@ static void test_parents_of_many(void **state) {
       fixture_nvtx(&f, start[i], end[i], thread, "x", NAI_NVTX_PUSH_POP);
     }
     fixture_build(&f);
-    assert_true(f.m.open_marks[thread].count > N / 512);
+    assert_true(f.m.checkpoints[thread].count > N / 512);
     const uint32_t *order = f.m.nvtx_by_thread.order;
     for (uint32_t place = 0; place < N; place++) {
       uint32_t range = order[place], parent = NAI_NO_ROW; /* the last one begun before that lasts as long */
@@ -303,12 +303,15 @@ static void test_deep(void **state) {
   double began = seconds();
   fixture_build(&f);
   assert_int_equal(f.m.node_count, DEPTH);
-  assert_true(f.m.open_marks[thread].range_count <= 2 * DEPTH); /* marks do not grow with the square of the depth */
+  assert_true(f.m.checkpoints[thread].entry_count <= DEPTH); /* not the square of the depth */
   for (uint32_t i = 1; i < DEPTH; i += 1 + i / 8) {
     assert_int_equal(parent_at(&f.m, (uint32_t)thread, i), i - 1);
     assert_int_equal(f.m.nvtx_depth[i], i < 255 ? i : 255);
   }
-  assert_true(seconds() - began < 20); /* a generous bound: milliseconds when linear */
+  /* What is open deep inside is found without looking at all of it. */
+  for (uint32_t i = 0; i < DEPTH; i++)
+    assert_int_equal(parent_at(&f.m, (uint32_t)thread, DEPTH - 1 - i % 100), DEPTH - 2 - i % 100);
+  assert_true(seconds() - began < 20); /* a generous bound: a fraction of a second when linear */
   fixture_free(&f);
 }
 

@@ -189,6 +189,44 @@ static void test_tables(void **state) {
   ok(nai_fs_remove_tree(directory, err));
 }
 
+/* Rows that are all the same still take a byte each: what a file claims is bounded by its size. */
+static void test_equal_rows(void **state) {
+  (void)state;
+  enum { ROWS = 5000 };
+  char directory[] = "/tmp/nai-packed-XXXXXX", path[64];
+  assert_non_null(mkdtemp(directory));
+  snprintf(path, sizeof path, "%s/a.ntab", directory);
+  for (int null = 0; null < 2; null++) {
+    struct nai_range ranges[COLUMNS];
+    static int64_t values[ROWS];
+    for (int c = 0; c < COLUMNS; c++)
+      ranges[c] = null ? (struct nai_range){INT64_MAX, INT64_MIN, true} : (struct nai_range){1, 1, false};
+    for (int i = 0; i < ROWS; i++)
+      values[i] = null ? NAI_NULL_I64 : 1;
+    struct nai_table *made = NULL, *read = NULL;
+    ok(nai_table_create(&made, &schema, ROWS, ranges, path, err));
+    assert_int_equal(nai_strings_add(&made->strings, "x", 1), 0);
+    static struct nai_column_writer writer;
+    for (int c = 0; c < COLUMNS; c++) {
+      nai_writer_begin(&writer, made, c, 0);
+      ok(nai_writer_put(&writer, values, ROWS, err));
+      ok(nai_writer_end(&writer, err));
+    }
+    ok(nai_table_seal(made, err));
+    ok(nai_table_open(&read, path, &schema, err));
+    for (int64_t row = 0; row < ROWS; row += 7)
+      for (int c = 0; c < COLUMNS; c++)
+        assert_true(c == NAME || nai_get_i64(read, row, c) == (null ? NAI_NULL_I64 : 1));
+    struct nai_buf file = {0};
+    ok(nai_fs_read(&file, path, 1 << 20, NAI_EIO, err));
+    assert_true(file.len > ROWS);
+    nai_buf_free(&file);
+    nai_table_free(made);
+    nai_table_free(read);
+  }
+  ok(nai_fs_remove_tree(directory, err));
+}
+
 /* A file whose columns say something impossible of themselves is stale; so is one with any byte changed. */
 static void test_damage(void **state) {
   (void)state;
@@ -219,6 +257,7 @@ static void test_damage(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_widths), cmocka_unit_test(test_edges), cmocka_unit_test(test_arrays),
-                                     cmocka_unit_test(test_tables), cmocka_unit_test(test_damage)};
+                                     cmocka_unit_test(test_tables), cmocka_unit_test(test_equal_rows),
+                                     cmocka_unit_test(test_damage)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
