@@ -2,16 +2,6 @@
 
 #include <stdlib.h>
 
-bool nai_open_grow(struct nai_open_ranges *open) {
-  uint32_t capacity = open->capacity ? open->capacity * 2 : 64;
-  struct nai_open_range *v = realloc(open->v, (size_t)capacity * sizeof *v);
-  if (!v)
-    return false;
-  open->v = v;
-  open->capacity = capacity;
-  return true;
-}
-
 void nai_open_free(struct nai_open_ranges *open) {
   free(open->v);
   *open = (struct nai_open_ranges){0};
@@ -23,14 +13,8 @@ enum { CHECKPOINT_EVERY = 256 }; /* ranges */
 
 /* The number of an entry for a range around which the entry `parent` is open, NAI_NO_ROW when out of memory. */
 static uint32_t add_entry(struct nai_checkpoints *c, uint32_t range, uint32_t parent) {
-  if (c->entry_count == c->entry_capacity) {
-    uint32_t capacity = c->entry_capacity ? c->entry_capacity * 2 : 64;
-    struct nai_open_entry *entries = realloc(c->entries, (size_t)capacity * sizeof *entries);
-    if (!entries)
-      return NAI_NO_ROW;
-    c->entries = entries;
-    c->entry_capacity = capacity;
-  }
+  if (!nai_array_room(&c->entries, &c->entry_capacity, c->entry_count, sizeof *c->entries))
+    return NAI_NO_ROW;
   c->entries[c->entry_count] = (struct nai_open_entry){range, parent};
   return c->entry_count++;
 }
@@ -38,14 +22,8 @@ static uint32_t add_entry(struct nai_checkpoints *c, uint32_t range, uint32_t pa
 bool nai_checkpoint_note(struct nai_checkpoints *c, uint32_t place, struct nai_open_ranges *open) {
   if (place < c->next_place)
     return true;
-  if (c->count == c->capacity) {
-    uint32_t capacity = c->capacity ? c->capacity * 2 : 64;
-    struct nai_checkpoint *v = realloc(c->v, (size_t)capacity * sizeof *v);
-    if (!v)
-      return false;
-    c->v = v;
-    c->capacity = capacity;
-  }
+  if (!nai_array_room(&c->v, &c->capacity, c->count, sizeof *c->v))
+    return false;
   uint32_t known = open->depth; /* a range is entered once, however many checkpoints it outlasts */
   while (known && open->v[known - 1].entry == NAI_NO_ROW)
     known--;

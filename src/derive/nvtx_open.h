@@ -4,6 +4,7 @@
 #ifndef NAI_DERIVE_NVTX_OPEN_H
 #define NAI_DERIVE_NVTX_OPEN_H
 
+#include "base/array.h"
 #include "derive/model.h"
 
 struct nai_open_range {
@@ -21,9 +22,8 @@ struct nai_open_ranges {
 static inline struct nai_open_range *nai_open_top(const struct nai_open_ranges *open) {
   return open->depth ? &open->v[open->depth - 1] : NULL;
 }
-bool nai_open_grow(struct nai_open_ranges *open); /* false when out of memory */
-static inline bool nai_open_push(struct nai_open_ranges *open, struct nai_open_range range) {
-  if (open->depth == open->capacity && !nai_open_grow(open))
+static inline bool nai_open_push(struct nai_open_ranges *open, struct nai_open_range range) { /* false when out of memory */
+  if (open->depth == open->capacity && !nai_array_room(&open->v, &open->capacity, open->depth, sizeof *open->v))
     return false;
   open->v[open->depth++] = range;
   return true;

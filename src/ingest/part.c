@@ -2,6 +2,8 @@
  * be as large as the trace. */
 #include "ingest/extraction.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 int nai_part_open(struct nai_part *p, struct nai_err *err) {
@@ -13,14 +15,8 @@ int nai_part_open(struct nai_part *p, struct nai_err *err) {
 }
 
 static struct nai_chunk *new_chunk(struct nai_part *p) {
-  if (p->chunk_count == p->chunk_capacity) {
-    uint32_t capacity = p->chunk_capacity ? 2 * p->chunk_capacity : 8;
-    struct nai_chunk *chunks = realloc(p->chunks, capacity * sizeof *chunks);
-    if (!chunks)
-      return NULL;
-    p->chunks = chunks;
-    p->chunk_capacity = capacity;
-  }
+  if (!nai_array_room(&p->chunks, &p->chunk_capacity, p->chunk_count, sizeof *p->chunks))
+    return NULL;
   struct nai_chunk *chunk = &p->chunks[p->chunk_count];
   *chunk = (struct nai_chunk){.rows = p->open_rows};
   return chunk;

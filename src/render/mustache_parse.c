@@ -1,5 +1,6 @@
 #include "render/mustache_parse.h"
 
+#include "base/array.h"
 #include "render/mustache.h"
 
 #include <stdarg.h>
@@ -46,14 +47,8 @@ static bool space(char c) { return blank(c) || c == '\n' || c == '\r'; }
 
 static int add(struct parser *p, const struct tag *tag) {
   struct template *t = p->t;
-  if (t->count == t->capacity) {
-    uint32_t capacity = t->capacity ? t->capacity * 2 : 64;
-    struct tag *tags = capacity < t->capacity ? NULL : realloc(t->tags, capacity * sizeof *tags);
-    if (!tags)
-      return nai_err_nomem(p->err);
-    t->tags = tags;
-    t->capacity = capacity;
-  }
+  if (!nai_array_room(&t->tags, &t->capacity, t->count, sizeof *t->tags))
+    return nai_err_nomem(p->err);
   t->tags[t->count++] = *tag;
   return NAI_OK;
 }

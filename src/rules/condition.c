@@ -1,18 +1,14 @@
 /* Conditions: a comparison string, `true`, a list (all of it), or {all: [...]}, {any: [...]}, {not: condition}. */
 #include "rules/internal.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 void *pool_add(struct pool *pool, size_t size) {
-  if (pool->count == pool->capacity) {
-    uint32_t capacity = pool->capacity ? pool->capacity * 2 : 64;
-    void *data = realloc(pool->data, capacity * size);
-    if (!data)
-      return NULL;
-    pool->data = data;
-    pool->capacity = capacity;
-  }
+  if (!nai_array_room(&pool->data, &pool->capacity, pool->count, size))
+    return NULL;
   return (char *)pool->data + size * pool->count++;
 }
 

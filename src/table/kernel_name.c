@@ -1,5 +1,6 @@
 #include "table/kernel_name.h"
 
+#include "base/array.h"
 #include "table/kernel_name_parse.h"
 
 #include <stdlib.h>
@@ -54,14 +55,9 @@ static void put_cut(struct nai_buf *out, const char *text, size_t len, size_t ma
 }
 
 static uint32_t add_node(struct tree *t) {
-  if (t->count == t->capacity) {
-    uint32_t capacity = t->capacity ? t->capacity * 2 : 32;
-    struct node *nodes = realloc(t->nodes, capacity * sizeof *nodes);
-    t->oom |= !nodes;
-    if (!nodes)
-      return 0;
-    t->nodes = nodes;
-    t->capacity = capacity;
+  if (!nai_array_room(&t->nodes, &t->capacity, t->count, sizeof *t->nodes)) {
+    t->oom = true;
+    return 0;
   }
   t->nodes[t->count] = (struct node){0};
   return t->count++;

@@ -1,6 +1,8 @@
 /* Events as columns of variable-length numbers, and the block of text they become (docs/viewer.md, "Data blocks"). */
 #include "viewer/encoder.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -8,15 +10,9 @@
 static uint32_t number_of(struct names *names, uint32_t *slot, const char *text, int category, bool kernel) {
   if (*slot)
     return *slot - 1;
-  if (names->count == names->capacity) {
-    uint32_t capacity = names->capacity ? names->capacity * 2 : 256;
-    struct name *list = realloc(names->list, (size_t)capacity * sizeof *list);
-    if (!list) {
-      names->oom = true;
-      return 0;
-    }
-    names->list = list;
-    names->capacity = capacity;
+  if (!nai_array_room(&names->list, &names->capacity, names->count, sizeof *names->list)) {
+    names->oom = true;
+    return 0;
   }
   names->list[names->count] = (struct name){text, category, kernel};
   *slot = ++names->count;

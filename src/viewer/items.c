@@ -1,6 +1,7 @@
 /* From rows to what the page shows: every event, or, in a trace with too many, aggregates outside of the detail windows. */
 #include "viewer/lanes.h"
 
+#include "base/array.h"
 #include "base/threads.h"
 
 #include <stdlib.h>
@@ -110,14 +111,8 @@ int lanes_plan(struct lanes *lanes, const struct nai_model *m, const struct nai_
 /* --- items -------------------------------------------------------------------------------------------------------------- */
 
 static bool add_item(struct lane *lane, struct item item) {
-  if (lane->item_count == lane->item_capacity) {
-    uint32_t capacity = lane->item_capacity ? lane->item_capacity * 2 : 1024;
-    struct item *items = realloc(lane->items, (size_t)capacity * sizeof *items);
-    if (!items)
-      return false;
-    lane->items = items;
-    lane->item_capacity = capacity;
-  }
+  if (!nai_array_room(&lane->items, &lane->item_capacity, lane->item_count, sizeof *lane->items))
+    return false;
   lane->items[lane->item_count++] = item;
   return true;
 }

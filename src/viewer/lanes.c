@@ -1,5 +1,7 @@
 #include "viewer/lanes.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,14 +14,8 @@ void lanes_free(struct lanes *lanes) {
 }
 
 static struct lane *add_lane(struct lanes *lanes, struct lane lane) {
-  if (lanes->count == lanes->capacity) {
-    uint32_t capacity = lanes->capacity ? lanes->capacity * 2 : 64;
-    struct lane *v = realloc(lanes->v, (size_t)capacity * sizeof *v);
-    if (!v)
-      return NULL;
-    lanes->v = v;
-    lanes->capacity = capacity;
-  }
+  if (!nai_array_room(&lanes->v, &lanes->capacity, lanes->count, sizeof *lanes->v))
+    return NULL;
   lanes->total += lane.count;
   lanes->v[lanes->count] = lane;
   return &lanes->v[lanes->count++];

@@ -1,0 +1,13 @@
+/* Arrays that grow by doubling. */
+#ifndef NAI_BASE_ARRAY_H
+#define NAI_BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Makes room for one element more than `count` in a malloc'd array (or none yet). `array` is the address of the pointer to it,
+ * of whatever type. False when out of memory: then nothing has changed. */
+bool nai_array_room(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes);
+
+#endif
