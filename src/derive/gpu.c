@@ -168,11 +168,54 @@ static void extend(struct running_union *u, int64_t start, int64_t end) {
 
 static int64_t union_total(const struct running_union *u) { return u->total + (u->any ? u->end - u->start : 0); }
 
+/* Takes intervals away from a set as they come up in order, so that they need not be kept. */
+struct removal {
+  const struct nai_intervals *from;
+  struct nai_intervals *rest; /* what is left of `from` */
+  size_t next;                /* of from->v, dealt with up to `at` */
+  int64_t at;
+};
+
+static void take_away(struct removal *r, int64_t start, int64_t end) {
+  for (; r->next < r->from->count; r->next++) {
+    const struct nai_interval *v = &r->from->v[r->next];
+    nai_intervals_add(r->rest, v->start > r->at ? v->start : r->at, v->end < start ? v->end : start);
+    if (v->end > end) { /* it goes on behind what is taken away */
+      r->at = end;
+      return;
+    }
+  }
+}
+
+static bool is_copy(const struct nai_op *op) { return op->type == NAI_OP_COPY || op->type == NAI_OP_SET; }
+
+/* compute_ns, and what of both sets is beside compute. */
+static void subtract_compute(struct nai_gpu *gpu, struct removal *communication, struct removal *copy, const struct nai_model *m) {
+  struct running_union compute = {0};
+  for (uint32_t i = 0; i < gpu->op_count; i++) {
+    const struct nai_op *op = &gpu->ops[i];
+    int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
+    if (is_copy(op) || op->communication || start == end)
+      continue;
+    if (compute.any && start > compute.end) {
+      take_away(communication, compute.start, compute.end);
+      take_away(copy, compute.start, compute.end);
+    }
+    extend(&compute, start, end);
+  }
+  if (compute.any) {
+    take_away(communication, compute.start, compute.end);
+    take_away(copy, compute.start, compute.end);
+  }
+  take_away(communication, INT64_MAX, INT64_MAX); /* all that is behind */
+  take_away(copy, INT64_MAX, INT64_MAX);
+  gpu->compute_ns = union_total(&compute);
+}
+
 static int build_unions(struct nai_gpu *gpu, const struct nai_model *m, struct nai_err *err) {
-  struct nai_intervals compute = {0}, communication = {0}, copy = {0}, beside_compute = {0};
+  struct nai_intervals communication = {0}, copy = {0}, beside_compute = {0};
   struct running_union kernels_only = {0}, graphs_only = {0};
   nai_intervals_reserve(&gpu->all, gpu->op_count); /* nearly as many, mostly */
-  nai_intervals_reserve(&compute, gpu->op_count);
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
     int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
@@ -187,21 +230,19 @@ static int build_unions(struct nai_gpu *gpu, const struct nai_model *m, struct n
     }
     if (op->type == NAI_OP_GRAPH)
       extend(&graphs_only, start, end);
-    nai_intervals_add(op->type == NAI_OP_COPY || op->type == NAI_OP_SET ? &copy : op->communication ? &communication : &compute,
-                      start, end);
+    if (op->communication || is_copy(op))
+      nai_intervals_add(op->communication ? &communication : &copy, start, end);
     nai_intervals_add(&gpu->all, start, end);
   }
   gpu->kernel_window_end = kernels_only.any ? kernels_only.end : 0;
   gpu->kernel_busy_ns = union_total(&kernels_only);
   gpu->graph_ns = union_total(&graphs_only);
-  gpu->compute_ns = nai_intervals_total(&compute);
   gpu->communication_ns = nai_intervals_total(&communication);
   gpu->copy_ns = nai_intervals_total(&copy);
-  nai_intervals_subtract(&gpu->exposed_communication, &communication, &compute);
-  nai_intervals_subtract(&beside_compute, &copy, &compute);
+  subtract_compute(gpu, &(struct removal){&communication, &gpu->exposed_communication, 0, INT64_MIN},
+                   &(struct removal){&copy, &beside_compute, 0, INT64_MIN}, m);
   nai_intervals_subtract(&gpu->exposed_copy, &beside_compute, &communication);
-  bool oom = gpu->all.oom || gpu->exposed_communication.oom || gpu->exposed_copy.oom;
-  nai_intervals_free(&compute);
+  bool oom = gpu->all.oom || communication.oom || copy.oom || gpu->exposed_communication.oom || gpu->exposed_copy.oom;
   nai_intervals_free(&communication);
   nai_intervals_free(&copy);
   nai_intervals_free(&beside_compute);
