@@ -1,5 +1,5 @@
-/* Bytes that are put aside for a while: written once from front to back, then read like memory. Much of it lies in a file
- * without a name, whose memory goes back to the machine in large pieces when it is freed. */
+/* Bytes that are put aside for a while: written once from front to back, then read like memory. When they are many they lie in
+ * a file without a name, whose memory goes back to the machine in large pieces when it is freed. */
 #ifndef NAI_BASE_SPOOL_H
 #define NAI_BASE_SPOOL_H
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the sweep knows of a node beside the node. */
-struct aside {
+/* What only the sweep has to know of a node. */
+struct progress {
   uint32_t name;       /* of the node, in `names` */
   int64_t longest_ns;  /* -1 before the first instance */
   int64_t async_until; /* end of the start/end instance that reaches furthest */
@@ -23,9 +23,9 @@ struct sweep {
   struct nai_open_ranges async;  /* start/end ranges in start order: they cover, but do not nest; ended ones go when they come up */
   int64_t now;             /* the thread's time is shared out up to here */
   struct nai_keyset names; /* of this thread's nodes */
-  uint32_t *open;          /* per name in `names`: push/pop ranges of that name on the stack */
+  uint32_t *open_of_name;  /* per name in `names`: push/pop ranges of that name on the stack */
   struct nai_nvtx_node *nodes;
-  struct aside *asides; /* per node */
+  struct progress *progress; /* per node */
   uint32_t node_count, node_capacity;
   uint32_t *slots; /* hash of (parent, name, kind) -> node + 1 */
   uint32_t slot_mask;
@@ -44,15 +44,15 @@ static bool grow_nodes(struct sweep *x) {
   if (!nodes)
     return false;
   x->nodes = nodes;
-  struct aside *asides = realloc(x->asides, (size_t)capacity * sizeof *asides);
-  if (!asides)
+  struct progress *progress = realloc(x->progress, (size_t)capacity * sizeof *progress);
+  if (!progress)
     return false;
-  x->asides = asides;
-  uint32_t *open = realloc(x->open, (size_t)capacity * sizeof *open); /* a thread has no more names than nodes */
+  x->progress = progress;
+  uint32_t *open = realloc(x->open_of_name, (size_t)capacity * sizeof *open); /* a thread has no more names than nodes */
   if (!open)
     return false;
   memset(open + x->node_capacity, 0, (size_t)(capacity - x->node_capacity) * sizeof *open);
-  x->open = open;
+  x->open_of_name = open;
   uint32_t *slots = calloc((size_t)capacity * 2, sizeof *slots);
   if (!slots)
     return false;
@@ -83,10 +83,10 @@ static uint32_t node_for(struct sweep *x, uint32_t parent, uint32_t name, bool s
   uint32_t local = nai_keyset_add(&x->names, name, &added);
   if (x->names.oom)
     return NAI_NO_ROW;
-  x->asides[x->node_count] = (struct aside){local, -1, INT64_MIN};
+  x->progress[x->node_count] = (struct progress){local, -1, INT64_MIN};
   /* The ranges on the stack are those around this one, so their names are those of the nodes above. */
   x->nodes[x->node_count] = (struct nai_nvtx_node){.parent = parent, .name = name, .thread = (int32_t)x->thread,
-                                                   .start_end = start_end, .outermost = start_end || !x->open[local],
+                                                   .start_end = start_end, .outermost = start_end || !x->open_of_name[local],
                                                    .longest = NAI_NO_ROW};
   x->slots[at] = x->node_count + 1;
   return x->node_count++;
@@ -94,11 +94,11 @@ static uint32_t node_for(struct sweep *x, uint32_t parent, uint32_t name, bool s
 
 static void count_instance(struct sweep *x, uint32_t index, uint32_t range, int64_t start, int64_t end) {
   struct nai_nvtx_node *node = &x->nodes[index];
-  struct aside *aside = &x->asides[index];
+  struct progress *progress = &x->progress[index];
   int64_t length = end - start;
   node->count++;
-  if (length > aside->longest_ns) {
-    aside->longest_ns = length;
+  if (length > progress->longest_ns) {
+    progress->longest_ns = length;
     node->longest = range;
   }
   if (!node->start_end) {
@@ -106,16 +106,16 @@ static void count_instance(struct sweep *x, uint32_t index, uint32_t range, int6
     node->self_ns += length;
     if (node->parent != NAI_NO_ROW)
       x->nodes[node->parent].self_ns -= length;
-  } else if (end > aside->async_until) { /* not inside an instance of the same name */
+  } else if (end > progress->async_until) { /* not inside an instance of the same name */
     node->total_ns += length;
     node->self_ns += length;
-    aside->async_until = end;
+    progress->async_until = end;
   }
 }
 
 /* --- the sweep -------------------------------------------------------------------------------------------------- */
 
-static void pop(struct sweep *x) { x->open[x->asides[x->nested.v[--x->nested.depth].node].name]--; }
+static void pop(struct sweep *x) { x->open_of_name[x->progress[x->nested.v[--x->nested.depth].node].name]--; }
 
 /* Shares out the thread's time up to t among the ranges that were innermost, and takes ended ones off the stack. Returns
  * the innermost push/pop range at t, NULL when there is none. */
@@ -166,7 +166,7 @@ static bool enter(struct sweep *x, uint32_t range, int64_t start) {
   if (end == start) /* contains nothing */
     return true;
   if (!start_end)
-    x->open[x->asides[node].name]++;
+    x->open_of_name[x->progress[node].name]++;
   if (start_end) /* ended ones would pile up on threads whose calls never ask for them */
     innermost_async(x, start);
   return nai_open_push(start_end ? &x->async : &x->nested, (struct nai_open_range){end, range, node, NAI_NO_ROW});
@@ -212,8 +212,8 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
   nai_open_free(&x.nested);
   nai_open_free(&x.async);
   nai_keyset_free(&x.names);
-  free(x.open);
-  free(x.asides);
+  free(x.open_of_name);
+  free(x.progress);
   free(x.slots);
   *nodes = x.nodes;
   *node_count = x.node_count;

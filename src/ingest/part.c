@@ -10,7 +10,7 @@ int nai_part_open(struct nai_part *p, struct nai_err *err) {
   int columns = (int)nai_ingest_schemas[p->source->table]->column_count;
   p->open_cells = malloc((size_t)columns * NAI_OPEN_STRIDE * sizeof *p->open_cells);
   for (int c = 0; c < columns; c++)
-    p->range[c] = NAI_EMPTY_RANGE;
+    p->extent[c] = NAI_EMPTY_EXTENT;
   return p->open_cells ? NAI_OK : nai_err_nomem(err);
 }
 
@@ -33,10 +33,10 @@ int nai_part_pack(struct nai_part *p, struct nai_err *err) {
   for (int c = 0; !rc && c < (int)schema->column_count; c++) {
     if (c == s->process_column && s->device_column >= 0) /* follows from the device: write.c */
       continue;
-    struct nai_range range = NAI_EMPTY_RANGE;
-    nai_range_add(&range, nai_part_cell(p, c, 0), chunk->rows);
-    nai_range_join(&p->range[c], &range);
-    chunk->columns[c] = nai_column_for(schema->columns[c].type, &range);
+    struct nai_extent extent = NAI_EMPTY_EXTENT;
+    nai_extent_add(&extent, nai_part_cell(p, c, 0), chunk->rows);
+    nai_extent_join(&p->extent[c], &extent);
+    chunk->columns[c] = nai_column_for(schema->columns[c].type, &extent);
     chunk->at[c] = p->spool.bytes;
     nai_pack(cells, &chunk->columns[c], nai_part_cell(p, c, 0), chunk->rows);
     rc = nai_spool_put(&p->spool, cells, (size_t)chunk->rows * chunk->columns[c].width, p->options->directory, err);

@@ -56,7 +56,7 @@ struct nai_part {
   struct nai_chunk *chunks;
   uint32_t chunk_count, chunk_capacity;
   struct nai_spool spool;     /* the chunks' cells */
-  struct nai_range range[NAI_MAX_EVENT_COLUMNS]; /* of the packed rows' cells */
+  struct nai_extent extent[NAI_MAX_EVENT_COLUMNS]; /* of the packed rows' cells */
   /* dictionaries of this part; cells hold their local indexes until the parts are merged */
   struct nai_strings names;      /* clean, canonical names */
   struct nai_strings raw;        /* raw texts seen, raw_names[i] = name of raw text i */

@@ -43,19 +43,19 @@ static struct origin origin_of(const struct nai_part *p, int column) {
 /* --- what the columns have to hold ------------------------------------------------------------------------------------ */
 
 /* The cells one part puts into a column of the table. */
-static struct nai_range part_range(const struct nai_part *p, int column) {
+static struct nai_extent part_extent(const struct nai_part *p, int column) {
   struct origin from = origin_of(p, column);
-  struct nai_range range = p->range[from.column];
+  struct nai_extent extent = p->extent[from.column];
   if (from.map) {
-    range = NAI_EMPTY_RANGE;
-    nai_range_add(&range, from.map, from.map_count);
-    return range;
+    extent = NAI_EMPTY_EXTENT;
+    nai_extent_add(&extent, from.map, from.map_count);
+    return extent;
   }
-  if (p->source->table == NAI_IN_NVTX && column == NE_ROW_OFFSET && range.min <= range.max) {
-    range.min -= p->first;
-    range.max -= p->first;
+  if (p->source->table == NAI_IN_NVTX && column == NE_ROW_OFFSET && extent.min <= extent.max) {
+    extent.min -= p->first;
+    extent.max -= p->first;
   }
-  return range;
+  return extent;
 }
 
 /* Rows of a part that --gpu keeps. */
@@ -81,10 +81,10 @@ static int64_t count_rows(const struct nai_part *p) {
 /* Creates a source's table and gives its parts their rows. */
 static int create_table(struct extraction *x, const struct nai_source *source, struct nai_err *err) {
   const struct nai_schema *schema = nai_ingest_schemas[source->table];
-  struct nai_range ranges[NAI_MAX_EVENT_COLUMNS];
+  struct nai_extent extents[NAI_MAX_EVENT_COLUMNS];
   int64_t rows = 0;
   for (uint32_t c = 0; c < schema->column_count; c++)
-    ranges[c] = NAI_EMPTY_RANGE;
+    extents[c] = NAI_EMPTY_EXTENT;
   for (int i = 0; i < x->part_count; i++) {
     struct nai_part *p = &x->parts[i];
     if (p->source != source)
@@ -92,19 +92,19 @@ static int create_table(struct extraction *x, const struct nai_source *source, s
     p->first = rows;
     rows += count_rows(p);
     for (uint32_t c = 0; c < schema->column_count; c++) {
-      struct nai_range range = part_range(p, (int)c);
-      nai_range_join(&ranges[c], &range);
+      struct nai_extent extent = part_extent(p, (int)c);
+      nai_extent_join(&extents[c], &extent);
     }
   }
-  if (source->table == NAI_IN_NVTX && ranges[NE_END].null) { /* open ranges end with the trace, or where they begin */
-    nai_range_join(&ranges[NE_END], &ranges[NE_START]);
-    nai_range_add(&ranges[NE_END], &x->last_ns, 1);
-    ranges[NE_END].null = false;
+  if (source->table == NAI_IN_NVTX && extents[NE_END].null) { /* open ranges end with the trace, or where they begin */
+    nai_extent_join(&extents[NE_END], &extents[NE_START]);
+    nai_extent_add(&extents[NE_END], &x->last_ns, 1);
+    extents[NE_END].null = false;
   }
   char path[4096];
   snprintf(path, sizeof path, "%s/%s.ntab", x->options->directory, schema->name);
   struct nai_table **table = &x->out->tables[source->table];
-  int rc = nai_table_create(table, schema, rows, ranges, path, err);
+  int rc = nai_table_create(table, schema, rows, extents, path, err);
   if (rc)
     return rc;
   (*table)->strings = x->names[source->table];

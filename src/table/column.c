@@ -16,7 +16,7 @@ struct nai_column nai_column_of(enum nai_type type, const void *cells, uint32_t 
 /* More than a cell of less than 8 bytes can be: such a column has no NULL. */
 #define NO_NULL UINT64_MAX
 
-void nai_range_add(struct nai_range *range, const int64_t *values, size_t count) {
+void nai_extent_add(struct nai_extent *extent, const int64_t *values, size_t count) {
   int64_t low = INT64_MAX, high = INT64_MIN;
   for (size_t i = 0; i < count; i++) {
     low = values[i] < low ? values[i] : low;
@@ -26,28 +26,28 @@ void nai_range_add(struct nai_range *range, const int64_t *values, size_t count)
   for (size_t i = 0; null && i < count; i++)
     if (values[i] != NAI_NULL_I64 && (low == NAI_NULL_I64 || values[i] < low))
       low = values[i];
-  nai_range_join(range, &(struct nai_range){low == NAI_NULL_I64 ? INT64_MAX : low, high, null});
+  nai_extent_join(extent, &(struct nai_extent){low == NAI_NULL_I64 ? INT64_MAX : low, high, null});
 }
 
-void nai_range_join(struct nai_range *range, const struct nai_range *other) {
-  range->min = other->min < range->min ? other->min : range->min;
-  range->max = other->max > range->max ? other->max : range->max;
-  range->null |= other->null;
+void nai_extent_join(struct nai_extent *extent, const struct nai_extent *other) {
+  extent->min = other->min < extent->min ? other->min : extent->min;
+  extent->max = other->max > extent->max ? other->max : extent->max;
+  extent->null |= other->null;
 }
 
-struct nai_column nai_column_for(enum nai_type type, const struct nai_range *range) {
-  if (range->min > range->max)
-    return nai_column_of(type, NULL, 0, range->null ? NAI_NULL_I64 : 0);
-  uint64_t span = (uint64_t)range->max - (uint64_t)range->min;
-  if (span == 0 && !range->null)
-    return nai_column_of(type, NULL, 0, range->min);
+struct nai_column nai_column_for(enum nai_type type, const struct nai_extent *extent) {
+  if (extent->min > extent->max)
+    return nai_column_of(type, NULL, 0, extent->null ? NAI_NULL_I64 : 0);
+  uint64_t span = (uint64_t)extent->max - (uint64_t)extent->min;
+  if (span == 0 && !extent->null)
+    return nai_column_of(type, NULL, 0, extent->min);
   uint32_t width = 1;
   while (width < 8 && span > (UINT64_MAX >> (64 - width * 8)) - 1) /* one number is NULL */
     width++;
   /* The smallest value is the lowest number but one. */
-  int64_t base = (int64_t)((uint64_t)range->min + (UINT64_C(1) << (width * 8 - 1)) - 1);
+  int64_t base = (int64_t)((uint64_t)extent->min + (UINT64_C(1) << (width * 8 - 1)) - 1);
   struct nai_column c = nai_column_of(type, NULL, width, width == 8 ? 0 : base);
-  if (!range->null && width < 8)
+  if (!extent->null && width < 8)
     c.null = NO_NULL;
   return c;
 }

@@ -44,19 +44,19 @@ static inline struct nai_column nai_column_of_u32(const uint32_t *values) { retu
 /* What is added to a column's cells. */
 static inline int64_t nai_column_base(const struct nai_column *c) { return (int64_t)(c->offset + c->sign); }
 
-/* What a column has to hold. Start with NAI_EMPTY_RANGE. */
-struct nai_range {
+/* What a column has to hold. Start with NAI_EMPTY_EXTENT. */
+struct nai_extent {
   int64_t min, max; /* min > max: no values */
   bool null;
 };
-#define NAI_EMPTY_RANGE ((struct nai_range){INT64_MAX, INT64_MIN, false})
+#define NAI_EMPTY_EXTENT ((struct nai_extent){INT64_MAX, INT64_MIN, false})
 /* Adds values, NAI_NULL_I64 for NULL. */
-void nai_range_add(struct nai_range *range, const int64_t *values, size_t count);
-void nai_range_join(struct nai_range *range, const struct nai_range *other);
+void nai_extent_add(struct nai_extent *extent, const int64_t *values, size_t count);
+void nai_extent_join(struct nai_extent *extent, const struct nai_extent *other);
 
-/* The narrowest column that holds a range, without cells. */
-struct nai_column nai_column_for(enum nai_type type, const struct nai_range *range);
-/* Writes values (NAI_NULL_I64 for NULL) that lie in the column's range as its cells. Up to 8 bytes behind the last
+/* The narrowest column that holds an extent, without cells. */
+struct nai_column nai_column_for(enum nai_type type, const struct nai_extent *extent);
+/* Writes values (NAI_NULL_I64 for NULL) that lie in the column's extent as its cells. Up to 8 bytes behind the last
  * cell are overwritten. */
 void nai_pack(void *cells, const struct nai_column *as, const int64_t *values, size_t count);
 /* values[i] = row first + i of a packed column or of one of 64-bit integers, NAI_NULL_I64 for NULL. */

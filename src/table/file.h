@@ -19,7 +19,7 @@ struct nai_table_header {
 
 struct nai_backing {
   unsigned char *data; /* the mapping, NULL until the table is sealed */
-  size_t size;         /* of the file; while the table is created, up to the end of its columns */
+  size_t size;         /* of the mapping: the whole file, of a table created here up to the end of its columns */
   bool borrowed_strings;
   /* of a table being created */
   char *path;

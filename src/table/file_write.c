@@ -137,7 +137,7 @@ static int create_file(struct nai_table *table, const char *path, struct nai_err
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes for \"%s\"", backing->size, path) : NAI_OK;
 }
 
-int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows, const struct nai_range *ranges,
+int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows, const struct nai_extent *extents,
                      const char *path, struct nai_err *err) {
   struct nai_table *table;
   int rc = nai_backing_new(&table, schema, err);
@@ -147,7 +147,7 @@ int nai_table_create(struct nai_table **out, const struct nai_schema *schema, in
   table->packed = calloc((size_t)schema->column_count + 1, sizeof *table->packed);
   bool any = false;
   for (uint32_t c = 0; table->packed && c < schema->column_count; c++) {
-    table->packed[c] = nai_column_for(schema->columns[c].type, &ranges[c]);
+    table->packed[c] = nai_column_for(schema->columns[c].type, &extents[c]);
     any |= table->packed[c].width > 0;
   }
   /* A file is at least as long as it has rows, so that no short one can claim to have billions. */

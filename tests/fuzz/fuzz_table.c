@@ -32,17 +32,17 @@ static void read_all(const struct nai_table *table) {
   nai_buf_free(&out);
 }
 
-/* Files to start from: the reader accepts them. One with packed columns, */
+/* A file to start from, with packed columns: the reader accepts it. */
 static void make_packed_seed(struct nai_buf *out, const char *path) {
   static const struct nai_column_def columns[] = {{"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "", NULL},
                                                   {"name", NAI_STR, NAI_TEXT, "", NULL},
                                                   {"same", NAI_I32, NAI_ID, "", NULL}};
   static const struct nai_schema schema = NAI_SCHEMA("p", "P", "d", columns);
-  static const struct nai_range ranges[] = {{0, 1 << 20, false}, {0, 1, true}, {7, 7, false}};
+  static const struct nai_extent extents[] = {{0, 1 << 20, false}, {0, 1, true}, {7, 7, false}};
   static const int64_t starts[] = {0, 77, 1 << 20}, names[] = {0, 1, NAI_NULL_I64};
   static struct nai_column_writer writer;
   struct nai_table *table = NULL;
-  if (nai_table_create(&table, &schema, 3, ranges, path, NULL))
+  if (nai_table_create(&table, &schema, 3, extents, path, NULL))
     return;
   nai_strings_add(&table->strings, "x", 1);
   nai_strings_add(&table->strings, "yy", 2);
@@ -55,7 +55,7 @@ static void make_packed_seed(struct nai_buf *out, const char *path) {
   nai_table_free(table);
 }
 
-/* and one without. */
+/* The same, without. */
 static void make_seed(struct nai_buf *out, const char *path) {
   static const struct nai_column_def columns[] = {{"s", NAI_STR, NAI_TEXT, "", NULL},
                                                   {"a_ns", NAI_I64, NAI_NS, "", NULL},

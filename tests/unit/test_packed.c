@@ -19,12 +19,12 @@ static void make_values(struct fixture *f, int64_t *values, int count, int64_t l
 }
 
 static void check_column(enum nai_type type, const int64_t *values, int count, int bytes) {
-  struct nai_range range = NAI_EMPTY_RANGE;
+  struct nai_extent extent = NAI_EMPTY_EXTENT;
   static uint64_t cells[MANY + 1];
   int64_t back[MANY], null = type == NAI_STR ? NAI_NO_STRING : type == NAI_I32 ? NAI_NULL_I32 : NAI_NULL_I64;
-  nai_range_add(&range, values, (size_t)count / 2);
-  nai_range_add(&range, values + count / 2, (size_t)(count - count / 2));
-  struct nai_column column = nai_column_for(type, &range);
+  nai_extent_add(&extent, values, (size_t)count / 2);
+  nai_extent_add(&extent, values + count / 2, (size_t)(count - count / 2));
+  struct nai_column column = nai_column_for(type, &extent);
   assert_int_equal(column.width, bytes);
   memset(cells, 0xee, sizeof cells);
   nai_pack(cells, &column, values, (size_t)count);
@@ -118,15 +118,15 @@ static int64_t value_of(int column, int64_t row) {
 
 /* Writes the table in stretches of `step` rows, the last one first. */
 static void make_table(struct nai_table **out, const char *path, int64_t rows, int64_t step) {
-  struct nai_range ranges[COLUMNS];
+  struct nai_extent extents[COLUMNS];
   for (int c = 0; c < COLUMNS; c++) {
-    ranges[c] = NAI_EMPTY_RANGE;
+    extents[c] = NAI_EMPTY_EXTENT;
     for (int64_t row = 0; row < rows; row++) {
       int64_t value = value_of(c, row);
-      nai_range_add(&ranges[c], &value, 1);
+      nai_extent_add(&extents[c], &value, 1);
     }
   }
-  ok(nai_table_create(out, &schema, rows, ranges, path, err));
+  ok(nai_table_create(out, &schema, rows, extents, path, err));
   assert_true(nai_strings_add(&(*out)->strings, "alpha", 5) == 0 && nai_strings_add(&(*out)->strings, "beta", 4) == 1);
   struct nai_column_writer *writer = malloc(sizeof *writer);
   assert_non_null(writer);
@@ -184,8 +184,8 @@ static void test_tables(void **state) {
   }
   struct nai_err refused = {0};
   struct nai_table *table = NULL;
-  struct nai_range ranges[COLUMNS] = {NAI_EMPTY_RANGE};
-  assert_int_equal(nai_table_create(&table, &schema, 1, ranges, "/nonexistent/x.ntab", &refused), NAI_EIO);
+  struct nai_extent extents[COLUMNS] = {NAI_EMPTY_EXTENT};
+  assert_int_equal(nai_table_create(&table, &schema, 1, extents, "/nonexistent/x.ntab", &refused), NAI_EIO);
   ok(nai_fs_remove_tree(directory, err));
 }
 
@@ -197,14 +197,14 @@ static void test_equal_rows(void **state) {
   assert_non_null(mkdtemp(directory));
   snprintf(path, sizeof path, "%s/a.ntab", directory);
   for (int null = 0; null < 2; null++) {
-    struct nai_range ranges[COLUMNS];
+    struct nai_extent extents[COLUMNS];
     static int64_t values[ROWS];
     for (int c = 0; c < COLUMNS; c++)
-      ranges[c] = null ? (struct nai_range){INT64_MAX, INT64_MIN, true} : (struct nai_range){1, 1, false};
+      extents[c] = null ? (struct nai_extent){INT64_MAX, INT64_MIN, true} : (struct nai_extent){1, 1, false};
     for (int i = 0; i < ROWS; i++)
       values[i] = null ? NAI_NULL_I64 : 1;
     struct nai_table *made = NULL, *read = NULL;
-    ok(nai_table_create(&made, &schema, ROWS, ranges, path, err));
+    ok(nai_table_create(&made, &schema, ROWS, extents, path, err));
     assert_int_equal(nai_strings_add(&made->strings, "x", 1), 0);
     static struct nai_column_writer writer;
     for (int c = 0; c < COLUMNS; c++) {
