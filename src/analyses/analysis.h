@@ -25,7 +25,8 @@ extern const struct nai_analysis *const nai_analyses[]; /* ends with NULL */
 struct nai_stats_columns {
   int count, total, mean, min, max, p50, p90, p99, stddev;
 };
-void nai_put_stats(struct nai_table *table, int64_t row, const struct nai_stats_columns *to, const struct nai_stats *stats);
+void nai_put_stats(struct nai_table *table, int64_t row, const struct nai_stats_columns *to,
+                   const struct nai_stats *stats);
 /* Sum of all kernel durations over all devices, ns: the base of pct_total_kernel_time. */
 int64_t nai_total_kernel_ns(const struct nai_model *model);
 /* Rounds a real number of ns to the integer the table stores. */

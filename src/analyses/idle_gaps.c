@@ -17,15 +17,28 @@ static const struct nai_column_def columns[] = {
     [NEXT_OP] = {"next_op", NAI_STR, NAI_TEXT, "operation that ends the gap", NULL},
     [LAUNCH_API] = {"launch_api", NAI_STR, NAI_TEXT, "API call that launched it", NULL},
     [LAUNCH_THREAD] = {"launch_thread", NAI_STR, NAI_TEXT, "thread that made the call", NULL},
-    [HOST_ACTIVITY] = {"host_activity", NAI_STR, NAI_TEXT, "API or innermost NVTX range that took most of the wait", NULL},
+    [HOST_ACTIVITY] = {"host_activity", NAI_STR, NAI_TEXT, "API or innermost NVTX range that took most of the wait",
+                       NULL},
     [NVTX_RANGE] = {"nvtx_range", NAI_STR, NAI_TEXT, "innermost NVTX range around the launch", NULL},
     [PID] = {"pid", NAI_I64, NAI_ID, "process of the launch", NULL},
     [TID] = {"tid", NAI_I64, NAI_ID, "thread of the launch", NULL},
 };
-static const struct nai_schema gaps_schema = NAI_SCHEMA(
-    "gpu_idle_gaps", "Longest idle gaps", "One stretch of time in which a GPU ran nothing; the 10,000 longest", columns);
+static const struct nai_schema gaps_schema =
+    NAI_SCHEMA("gpu_idle_gaps", "Longest idle gaps",
+               "One stretch of time in which a GPU ran nothing; the 10,000 longest", columns);
 
-enum { C_DEVICE, C_CAUSE, C_COUNT, C_TOTAL, C_PCT_IDLE, C_LONGEST, C_LONGEST_START, C_LONGEST_END, C_PCT_WINDOW, C_TOTAL_NS };
+enum {
+  C_DEVICE,
+  C_CAUSE,
+  C_COUNT,
+  C_TOTAL,
+  C_PCT_IDLE,
+  C_LONGEST,
+  C_LONGEST_START,
+  C_LONGEST_END,
+  C_PCT_WINDOW,
+  C_TOTAL_NS
+};
 static const struct nai_column_def cause_columns[] = {
     [C_DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
     [C_CAUSE] = {"cause", NAI_STR, NAI_TEXT, "why the GPU had nothing to do", NULL},
@@ -39,7 +52,8 @@ static const struct nai_column_def cause_columns[] = {
     [C_TOTAL_NS] = {"total_ns", NAI_I64, NAI_NS, "summed length", NULL},
 };
 static const struct nai_schema causes_schema =
-    NAI_SCHEMA("idle_causes", "Idle time by cause", "One cause on one GPU; causes add up to the GPU's idle time", cause_columns);
+    NAI_SCHEMA("idle_causes", "Idle time by cause", "One cause on one GPU; causes add up to the GPU's idle time",
+               cause_columns);
 
 enum cause { UNKNOWN, DEPENDENCY, HOST_SYNC, HOST_API, HOST_CODE, CAUSES };
 static const char *const cause_names[CAUSES] = {"unknown", "dependency", "host_sync", "host_api", "host_code"};
@@ -48,12 +62,12 @@ enum { MAX_GAPS = 10000 };
 
 struct gap {
   int64_t start, end;
-  uint32_t op;  /* that ends it, NAI_NO_ROW for the end of the window */
-  int32_t gpu;  /* index */
+  uint32_t op; /* that ends it, NAI_NO_ROW for the end of the window */
+  int32_t gpu; /* index */
   uint8_t cause;
 };
 
-/* --- host time ---------------------------------------------------------------------------------------------------- */
+/* --- host time -------------------------------------------------------------------------------- */
 
 /* Shares of a stretch of host time by name. */
 struct shares {
@@ -123,8 +137,10 @@ static uint32_t find_reach(const struct nai_model *m, uint32_t thread) {
   return reach < MAX_REACH ? reach : MAX_REACH;
 }
 
-/* Time in [a, b) that the thread spent inside API calls of the wanted kind (union), and per name where `shares` is set. */
-static int64_t api_time(const struct host *h, uint32_t thread, int64_t a, int64_t b, bool blocking, struct shares *shares) {
+/* Time in [a, b) that the thread spent inside API calls of the wanted kind (union), and per name where `shares` is set.
+ */
+static int64_t api_time(const struct host *h, uint32_t thread, int64_t a, int64_t b, bool blocking,
+                        struct shares *shares) {
   const struct nai_model *m = h->m;
   const struct nai_groups *g = &m->api_by_thread;
   uint32_t i = first_from(g, thread, &m->apis.start, a), first = g->first[thread], back = h->reach[thread] + 1;
@@ -165,7 +181,7 @@ static int range_time(struct host *h, uint32_t thread, int64_t a, int64_t b, str
   return rc;
 }
 
-/* --- causes --------------------------------------------------------------------------------------------------------- */
+/* --- causes ----------------------------------------------------------------------------------- */
 
 static uint32_t launch_of(const struct nai_model *m, const struct gap *gap) {
   return gap->op == NAI_NO_ROW ? NAI_NO_ROW : nai_model_op_api(m, &m->gpus[gap->gpu].ops[gap->op]);
@@ -206,7 +222,7 @@ static int host_activity(const char **name, struct host *h, const struct gap *ga
   return rc;
 }
 
-/* --- gaps ----------------------------------------------------------------------------------------------------------- */
+/* --- gaps ------------------------------------------------------------------------------------- */
 
 /* Longest first; among equals by GPU and time. */
 static int longest_first(const void *pa, const void *pb) {
@@ -291,9 +307,10 @@ static int put_gap(struct nai_table *table, struct host *h, const struct gap *ga
   nai_set_str(table, row, CAUSE, cause_names[gap->cause]);
   if (gap->op != NAI_NO_ROW) {
     const struct nai_op *op = &m->gpus[gap->gpu].ops[gap->op];
-    nai_set_str(table, row, NEXT_OP, op->type == NAI_OP_KERNEL  ? nai_model_kernel_name(m, op->row)
-                                     : op->type == NAI_OP_GRAPH ? "graph launch"
-                                                                : nai_model_direction(m, op->row));
+    nai_set_str(table, row, NEXT_OP,
+                op->type == NAI_OP_KERNEL  ? nai_model_kernel_name(m, op->row)
+                : op->type == NAI_OP_GRAPH ? "graph launch"
+                                           : nai_model_direction(m, op->row));
   }
   uint32_t launch = launch_of(m, gap);
   if (launch == NAI_NO_ROW)
@@ -302,7 +319,8 @@ static int put_gap(struct nai_table *table, struct host *h, const struct gap *ga
   int64_t tid = nai_get_i64(m->threads, thread, TH_TID);
   struct nai_value name = nai_table_value(m->threads, thread, TH_NAME);
   char label[512];
-  snprintf(label, sizeof label, name.null ? "thread %" PRId64 "%s" : "thread %" PRId64 " %s", tid, name.null ? "" : name.s);
+  snprintf(label, sizeof label, name.null ? "thread %" PRId64 "%s" : "thread %" PRId64 " %s", tid,
+           name.null ? "" : name.s);
   nai_set_str(table, row, LAUNCH_API, nai_model_api_name(m, launch));
   nai_set_str(table, row, LAUNCH_THREAD, label);
   nai_set_i64(table, row, PID, nai_get_i64(m->threads, thread, TH_PID));
@@ -315,7 +333,8 @@ static int put_gap(struct nai_table *table, struct host *h, const struct gap *ga
   return rc;
 }
 
-static int put_causes(struct nai_table *table, const struct nai_model *m, const struct cause_sum *sums, struct nai_err *err) {
+static int put_causes(struct nai_table *table, const struct nai_model *m, const struct cause_sum *sums,
+                      struct nai_err *err) {
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     const struct nai_gpu *gpu = &m->gpus[g];
     int64_t window = gpu->window_end - gpu->window_start, idle = window - nai_intervals_total(&gpu->all);
@@ -340,7 +359,8 @@ static int put_causes(struct nai_table *table, const struct nai_model *m, const 
 }
 
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
-  uint32_t apis = m->api_table->strings.count, ranges = m->nvtx_table->strings.count, names = apis > ranges ? apis : ranges;
+  uint32_t apis = m->api_table->strings.count, ranges = m->nvtx_table->strings.count,
+           names = apis > ranges ? apis : ranges;
   struct longest heap = {malloc(MAX_GAPS * sizeof *heap.v), 0};
   struct cause_sum *sums = calloc((size_t)m->gpu_count * CAUSES + 1, sizeof *sums);
   struct host h = {.m = m, .reach = malloc(((size_t)m->thread_count + 1) * sizeof *h.reach)};

@@ -6,8 +6,27 @@
 
 #include <stdlib.h>
 
-enum { NAME, DEVICE, CALLS, TOTAL_NS, TOTAL_MS, AVG, MIN, MAX, P50, P90, P99, STDDEV, PCT_TOTAL, SHORT, CATEGORY,
-       LONGEST_START, LONGEST_END, PCT_DEVICE, IN_GRAPHS };
+enum {
+  NAME,
+  DEVICE,
+  CALLS,
+  TOTAL_NS,
+  TOTAL_MS,
+  AVG,
+  MIN,
+  MAX,
+  P50,
+  P90,
+  P99,
+  STDDEV,
+  PCT_TOTAL,
+  SHORT,
+  CATEGORY,
+  LONGEST_START,
+  LONGEST_END,
+  PCT_DEVICE,
+  IN_GRAPHS
+};
 static const struct nai_column_def columns[] = {
     [NAME] = {"kernel_name", NAI_STR, NAI_TEXT, "demangled kernel name", NULL},
     [DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
@@ -51,7 +70,9 @@ struct grouping {
   struct nai_keyset keys; /* per group: index of the GPU << 32 | name */
 };
 
-static uint32_t gpu_of(const struct grouping *g, uint32_t group) { return (uint32_t)((uint64_t)g->keys.keys[group] >> 32); }
+static uint32_t gpu_of(const struct grouping *g, uint32_t group) {
+  return (uint32_t)((uint64_t)g->keys.keys[group] >> 32);
+}
 static uint32_t name_of(const struct grouping *g, uint32_t group) { return (uint32_t)g->keys.keys[group]; }
 
 static int group_kernels(struct grouping *out, const struct nai_model *m, struct nai_err *err) {

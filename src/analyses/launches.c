@@ -8,8 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCOPE, ID, KERNELS, LAUNCH_CALLS, WINDOW, KERNELS_PER_S, CALLS_PER_S, P50, P90, P99, UNDER_5, UNDER_10, UNDER_20,
-       PEAK, API_P50, LATENCY_P50, LATENCY_P90, QUEUE_P50, PEAK_START, PEAK_END, KERNEL_TIME, SCOPE_LABEL };
+enum {
+  SCOPE,
+  ID,
+  KERNELS,
+  LAUNCH_CALLS,
+  WINDOW,
+  KERNELS_PER_S,
+  CALLS_PER_S,
+  P50,
+  P90,
+  P99,
+  UNDER_5,
+  UNDER_10,
+  UNDER_20,
+  PEAK,
+  API_P50,
+  LATENCY_P50,
+  LATENCY_P90,
+  QUEUE_P50,
+  PEAK_START,
+  PEAK_END,
+  KERNEL_TIME,
+  SCOPE_LABEL
+};
 static const struct nai_column_def columns[] = {
     [SCOPE] = {"scope", NAI_STR, NAI_TEXT, "all, gpu or process", NULL},
     [ID] = {"id", NAI_I64, NAI_ID, "device id or pid", NULL},
@@ -27,7 +49,8 @@ static const struct nai_column_def columns[] = {
     [PEAK] = {"peak_kernels_per_10ms", NAI_I64, NAI_COUNT, "most kernel starts in any 10 ms", NULL},
     [API_P50] = {"api_p50_us", NAI_F64, NAI_US, "median duration of the launch calls", NULL},
     [LATENCY_P50] = {"launch_latency_p50_us", NAI_F64, NAI_US, "median of kernel start minus API call start", NULL},
-    [LATENCY_P90] = {"launch_latency_p90_us", NAI_F64, NAI_US, "90th percentile of kernel start minus API call start", NULL},
+    [LATENCY_P90] = {"launch_latency_p90_us", NAI_F64, NAI_US, "90th percentile of kernel start minus API call start",
+                     NULL},
     [QUEUE_P50] = {"queue_delay_p50_us", NAI_F64, NAI_US,
                    "median of kernel start minus API call end, where the kernel started after the call returned", NULL},
     [PEAK_START] = {"peak_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the busiest 10 ms", NULL},
@@ -56,7 +79,13 @@ static const int64_t tiny_limits_ns[] = {5000, 10000, 20000};
 enum { LIMITS = sizeof tiny_limits_ns / sizeof *tiny_limits_ns };
 
 /* What the kernels of one scope have to say. */
-enum measure { DURATION, LATENCY, QUEUE_DELAY, CALL, MEASURES }; /* CALL: durations of the launch calls, each call once */
+enum measure {
+  DURATION,
+  LATENCY,
+  QUEUE_DELAY,
+  CALL,
+  MEASURES
+}; /* CALL: durations of the launch calls, each call once */
 struct scope {
   struct nai_stats of[MEASURES];
   int64_t under[LIMITS], start, end;
@@ -68,7 +97,7 @@ struct layer {
   const struct nai_model *m;
   const struct nai_column *scope_of; /* per kernel, -1 for none; NULL: all in scope 0 */
   uint32_t scopes;
-  bool *begins_call;       /* per kernel: the first of its scope that its call launched */
+  bool *begins_call; /* per kernel: the first of its scope that its call launched */
 };
 
 static uint32_t scope_of(const struct layer *l, uint32_t kernel) {
@@ -164,7 +193,8 @@ static int measure(struct scope *scopes, const struct nai_model *m, const struct
   return rc;
 }
 
-static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t id, const char *label) {
+static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t id,
+                      const char *label) {
   static const struct nai_stats_columns durations = {KERNELS, KERNEL_TIME, -1, -1, -1, P50, P90, P99, -1};
   static const int under[LIMITS] = {UNDER_5, UNDER_10, UNDER_20};
   if (!s->of[DURATION].count)
@@ -248,7 +278,8 @@ static uint32_t only_gpu(const struct nai_model *m, uint32_t p, int64_t kernels,
 }
 
 /* scopes[p] of each process. Mostly every process has a GPU of its own: then they are the GPUs' over again. */
-static int measure_processes(struct scope *scopes, const struct scope *gpus, const struct nai_model *m, struct nai_err *err) {
+static int measure_processes(struct scope *scopes, const struct scope *gpus, const struct nai_model *m,
+                             struct nai_err *err) {
   int64_t *kernels = calloc((size_t)m->process_count + 1, sizeof *kernels);
   bool as_gpus = true;
   if (!kernels)

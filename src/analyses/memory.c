@@ -7,10 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIRECTION, SRC, DST, DEVICE, COUNT, BYTES, TOTAL, RATE, P50_BYTES, P90, PAGEABLE, EXPOSED, SMALL, LONGEST_START,
-       LONGEST_END, PCT_WINDOW };
+enum {
+  DIRECTION,
+  SRC,
+  DST,
+  DEVICE,
+  COUNT,
+  BYTES,
+  TOTAL,
+  RATE,
+  P50_BYTES,
+  P90,
+  PAGEABLE,
+  EXPOSED,
+  SMALL,
+  LONGEST_START,
+  LONGEST_END,
+  PCT_WINDOW
+};
 static const struct nai_column_def columns[] = {
-    [DIRECTION] = {"direction", NAI_STR, NAI_TEXT, "label of the copy kind in the export (Host-to-Device, ...), or memset", NULL},
+    [DIRECTION] = {"direction", NAI_STR, NAI_TEXT,
+                   "label of the copy kind in the export (Host-to-Device, ...), or memset", NULL},
     [SRC] = {"src_kind", NAI_STR, NAI_TEXT, "memory copied from", NULL},
     [DST] = {"dst_kind", NAI_STR, NAI_TEXT, "memory copied to or set", NULL},
     [DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
@@ -21,7 +38,8 @@ static const struct nai_column_def columns[] = {
     [P50_BYTES] = {"p50_bytes", NAI_F64, NAI_BYTES, "median size", NULL},
     [P90] = {"p90_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},
     [PAGEABLE] = {"pageable_count", NAI_I64, NAI_COUNT, "operations with a pageable end", NULL},
-    [EXPOSED] = {"exposed_ms", NAI_I64, NAI_MS, "time not hidden by kernels (union of these operations minus kernels)", NULL},
+    [EXPOSED] = {"exposed_ms", NAI_I64, NAI_MS, "time not hidden by kernels (union of these operations minus kernels)",
+                 NULL},
     [SMALL] = {"small_count", NAI_I64, NAI_COUNT, "operations of 64 KiB or less", NULL},
     [LONGEST_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest operation", NULL},
     [LONGEST_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest operation", NULL},
@@ -38,8 +56,8 @@ static int32_t kind_or_none(int32_t kind) { return kind == NAI_NULL_I32 ? KIND_N
 static int compare(const void *pa, const void *pb, void *ctx) {
   const struct nai_model *m = ctx;
   uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-  const struct nai_column *const keys[] = {&m->memops.kind, &m->memops.copy_kind, &m->memops.src_kind, &m->memops.dst_kind,
-                                           &m->memops.start};
+  const struct nai_column *const keys[] = {&m->memops.kind, &m->memops.copy_kind, &m->memops.src_kind,
+                                           &m->memops.dst_kind, &m->memops.start};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (nai_at(keys[i], a) != nai_at(keys[i], b))
       return nai_at(keys[i], a) < nai_at(keys[i], b) ? -1 : 1;
@@ -63,8 +81,8 @@ static void put_kind(struct nai_table *table, int64_t row, int column, const str
     put_label(table, row, column, nai_model_label(m, NAI_LABEL_MEMORY, kind), kind);
 }
 
-static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu, const uint32_t *rows, uint32_t n,
-                     int64_t *values, struct nai_err *err) {
+static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,
+                     const uint32_t *rows, uint32_t n, int64_t *values, struct nai_err *err) {
   const struct nai_memop_view *v = &m->memops;
   struct nai_intervals all = {0}, exposed = {0};
   int64_t bytes = 0, pageable = 0, small = 0;
@@ -134,7 +152,8 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
   int rc = NAI_OK;
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
     rc = put_gpu(tables[0], m, &m->gpus[g], err);
-  static const struct nai_sort_by order[] = {{TOTAL, true}, {DIRECTION, false}, {SRC, false}, {DST, false}, {DEVICE, false}};
+  static const struct nai_sort_by order[] = {
+      {TOTAL, true}, {DIRECTION, false}, {SRC, false}, {DST, false}, {DEVICE, false}};
   return rc ? rc : nai_table_sort(tables[0], order, 5, err);
 }
 

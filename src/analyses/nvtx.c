@@ -6,8 +6,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME, COUNT, TOTAL, SELF, AVG, P50, P90, MAX, GPU, GPU_SELF, GPU_COUNT, PCT_KERNEL, LONGEST_START, LONGEST_END, PID,
-       TID };
+enum {
+  NAME,
+  COUNT,
+  TOTAL,
+  SELF,
+  AVG,
+  P50,
+  P90,
+  MAX,
+  GPU,
+  GPU_SELF,
+  GPU_COUNT,
+  PCT_KERNEL,
+  LONGEST_START,
+  LONGEST_END,
+  PID,
+  TID
+};
 static const struct nai_column_def columns[] = {
     [NAME] = {"range_name", NAI_STR, NAI_TEXT, "canonical NVTX name", NULL},
     [COUNT] = {"count", NAI_I64, NAI_COUNT, "instances", NULL},
@@ -34,10 +50,12 @@ static const struct nai_column_def by_pid_columns[] = {
     [B_PID] = {"pid", NAI_I64, NAI_ID, "process", NULL},
     [B_NAME] = {"range_name", NAI_STR, NAI_TEXT, "canonical NVTX name", NULL},
     [B_COUNT] = {"nvtx_count", NAI_I64, NAI_COUNT, "instances", NULL},
-    [B_TOTAL] = {"nvtx_total_time_ms", NAI_I64, NAI_MS, "summed durations of instances not inside one of the same name", NULL},
+    [B_TOTAL] = {"nvtx_total_time_ms", NAI_I64, NAI_MS, "summed durations of instances not inside one of the same name",
+                 NULL},
     [B_GPU] = {"attributed_kernel_time_ms", NAI_I64, NAI_MS, "kernels launched inside the range or ranges in it", NULL},
     [B_GPU_COUNT] = {"attributed_kernel_count", NAI_I64, NAI_COUNT, "those kernels", NULL},
-    [B_COVERAGE] = {"pid_attribution_coverage_pct", NAI_F64, NAI_PCT, "kernel time of the process inside any range", NULL},
+    [B_COVERAGE] = {"pid_attribution_coverage_pct", NAI_F64, NAI_PCT, "kernel time of the process inside any range",
+                    NULL},
 };
 static const struct nai_schema by_pid_schema =
     NAI_SCHEMA("nvtx_by_pid", "NVTX ranges by process", "One canonical NVTX range name in one process", by_pid_columns);
@@ -50,7 +68,8 @@ static const struct nai_column_def coverage_columns[] = {
     [C_ATTRIBUTED] = {"attributed_kernel_time_ms", NAI_I64, NAI_MS, "part launched inside an NVTX range", NULL},
     [C_PCT] = {"coverage_pct", NAI_F64, NAI_PCT, "attributed, of the kernel time", NULL},
     [C_KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernel executions", NULL},
-    [C_ATTRIBUTED_KERNELS] = {"attributed_kernel_count", NAI_I64, NAI_COUNT, "part launched inside an NVTX range", NULL},
+    [C_ATTRIBUTED_KERNELS] = {"attributed_kernel_count", NAI_I64, NAI_COUNT, "part launched inside an NVTX range",
+                              NULL},
     [C_RANGES] = {"range_count", NAI_I64, NAI_COUNT, "NVTX ranges", NULL},
     [C_NAMES] = {"distinct_names", NAI_I64, NAI_COUNT, "canonical names", NULL},
 };
@@ -71,7 +90,8 @@ static const struct nai_column_def phase_columns[] = {
     [P_PID] = {"pid", NAI_I64, NAI_ID, "process of the longest range", NULL},
     [P_TID] = {"tid", NAI_I64, NAI_ID, "thread of the longest range", NULL},
 };
-static const struct nai_schema phases_schema = NAI_SCHEMA("nvtx_phases", "Phases", "One phase of the phase map", phase_columns);
+static const struct nai_schema phases_schema =
+    NAI_SCHEMA("nvtx_phases", "Phases", "One phase of the phase map", phase_columns);
 
 /* Sums of one name over some threads. */
 struct sum {
@@ -89,7 +109,8 @@ static bool is_longer(const struct nai_model *m, uint32_t a, uint32_t b) {
 }
 
 /* Adds the nodes of one thread; names met first are appended to `touched`. */
-static void add_thread(struct sum *sums, uint32_t *touched, uint32_t *touched_count, const struct nai_model *m, uint32_t thread) {
+static void add_thread(struct sum *sums, uint32_t *touched, uint32_t *touched_count, const struct nai_model *m,
+                       uint32_t thread) {
   for (uint32_t i = m->first_node[thread]; i < m->first_node[thread + 1]; i++) {
     const struct nai_nvtx_node *node = &m->nodes[i];
     struct sum *sum = &sums[node->name];
@@ -110,7 +131,8 @@ static void add_thread(struct sum *sums, uint32_t *touched, uint32_t *touched_co
   }
 }
 
-static void put_place(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t range, int start, int pid) {
+static void put_place(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t range, int start,
+                      int pid) {
   if (range == NAI_NO_ROW)
     return;
   nai_set_i64(table, row, start, nai_at(&m->nvtx.start, range));
@@ -135,7 +157,7 @@ struct process_sum {
 
 struct work {
   const struct nai_model *m;
-  struct sum *sums;              /* per name */
+  struct sum *sums; /* per name */
   uint32_t *touched, touched_count;
   struct process_sum *processes; /* [process_count]: unknown process */
   struct process_sum all;
@@ -151,7 +173,8 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
   const struct nai_model *m = w->m;
   uint32_t names = m->nvtx_table->strings.count;
   struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
-  int rc = stats ? nai_group_stats(stats, names, &(struct nai_values){m->nvtx.n, name_block, m}, err) : nai_err_nomem(err);
+  int rc =
+      stats ? nai_group_stats(stats, names, &(struct nai_values){m->nvtx.n, name_block, m}, err) : nai_err_nomem(err);
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     add_thread(w->sums, w->touched, &w->touched_count, m, t);
   for (uint32_t i = 0; !rc && i < w->touched_count; i++) {
@@ -234,7 +257,7 @@ static int put_processes(struct nai_table *by_pid, struct nai_table *coverage, s
   return rc ? rc : nai_table_sort(by_pid, order, 3, err);
 }
 
-/* --- phases ------------------------------------------------------------------------------------------------------- */
+/* --- phases ----------------------------------------------------------------------------------- */
 
 /* First to last moment of the thread's NVTX ranges and API calls, 0 for threads without ranges. */
 static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
@@ -253,8 +276,8 @@ static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
   return last - first;
 }
 
-static void put_phase(struct nai_table *table, const struct nai_model *m, const char *phase, const struct nai_phase_sum *sum,
-                      int64_t all_wall_ns, int64_t all_gpu_ns) {
+static void put_phase(struct nai_table *table, const struct nai_model *m, const char *phase,
+                      const struct nai_phase_sum *sum, int64_t all_wall_ns, int64_t all_gpu_ns) {
   int64_t row = nai_table_add_row(table);
   nai_set_str(table, row, P_PHASE, phase);
   nai_set_i64(table, row, P_WALL, sum->wall_ns);
@@ -272,7 +295,8 @@ static void put_phase_rows(struct nai_table *table, const struct work *w, const 
   int64_t wall_ns = 0;
   for (uint32_t t = 0; t < m->thread_count; t++)
     wall_ns += thread_time(m, t);
-  struct nai_phase_sum unmapped = {wall_ns, w->all.kernel_ns, m->kernels.n, m->nvtx_by_thread.first[m->thread_count], NAI_NO_ROW};
+  struct nai_phase_sum unmapped = {wall_ns, w->all.kernel_ns, m->kernels.n, m->nvtx_by_thread.first[m->thread_count],
+                                   NAI_NO_ROW};
   for (int p = 0; p < count; p++) {
     put_phase(table, m, nai_phase_map_phase(m->phases, p), &sums[p], wall_ns, w->all.kernel_ns);
     unmapped.wall_ns -= sums[p].wall_ns;
@@ -348,5 +372,6 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&ranges_schema, &by_pid_schema, &coverage_schema, &phases_schema, NULL};
+static const struct nai_schema *const schemas[] = {&ranges_schema, &by_pid_schema, &coverage_schema, &phases_schema,
+                                                   NULL};
 const struct nai_analysis nai_analysis_nvtx = {"nvtx", schemas, run, 4};

@@ -22,7 +22,8 @@ static const struct nai_column_def columns[] = {
     [END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest instance", NULL},
 };
 static const struct nai_schema schema =
-    NAI_SCHEMA("nvtx_tree", "NVTX tree", "All instances of a range name inside the same chain of names on one thread", columns);
+    NAI_SCHEMA("nvtx_tree", "NVTX tree", "All instances of a range name inside the same chain of names on one thread",
+               columns);
 
 enum { MAX_NODES = 4000 };
 

@@ -13,12 +13,14 @@ static const struct nai_column_def columns[] = {
     [P90] = {"p90_duration_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},
     [MAX] = {"max_duration_us", NAI_I64, NAI_US, "longest duration", NULL},
 };
-static const struct nai_schema schema = NAI_SCHEMA("osrt_calls", "OS runtime calls", "One operating-system function", columns);
+static const struct nai_schema schema =
+    NAI_SCHEMA("osrt_calls", "OS runtime calls", "One operating-system function", columns);
 
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
   const struct nai_table *t = m->osrt_table;
   uint32_t names = t->strings.count;
-  struct nai_durations durations = {nai_table_column(t, OS_NAME), nai_table_column(t, OS_START), nai_table_column(t, OS_END)};
+  struct nai_durations durations = {nai_table_column(t, OS_NAME), nai_table_column(t, OS_START),
+                                    nai_table_column(t, OS_END)};
   struct nai_values values = {(uint32_t)t->rows, nai_duration_block, &durations};
   struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
   int rc = stats ? nai_group_stats(stats, names, &values, err) : nai_err_nomem(err);

@@ -9,10 +9,12 @@ struct sweep {
   struct nai_phase_sum *sums;
   uint32_t *open; /* ranges with a phase by start; ended ones go when they come up */
   uint32_t depth;
-  int64_t now;    /* the thread's time is shared out up to here */
+  int64_t now; /* the thread's time is shared out up to here */
 };
 
-static int phase_of(const struct sweep *x, uint32_t range) { return x->name_phase[nai_at_text(&x->m->nvtx.name, range)]; }
+static int phase_of(const struct sweep *x, uint32_t range) {
+  return x->name_phase[nai_at_text(&x->m->nvtx.name, range)];
+}
 
 /* Shares out the time up to t; returns the phase at t, -1 for none. */
 static int advance(struct sweep *x, int64_t t) {
@@ -49,8 +51,8 @@ static void enter(struct sweep *x, uint32_t range) {
     x->open[x->depth++] = range;
 }
 
-static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const struct nai_model *m, const int *name_phase,
-                        uint32_t thread, struct nai_err *err) {
+static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const struct nai_model *m,
+                        const int *name_phase, uint32_t thread, struct nai_err *err) {
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
   uint32_t r = ranges->first[thread], r_end = ranges->first[thread + 1];
   struct sweep x = {.m = m, .name_phase = name_phase, .sums = sums, .now = INT64_MIN};
@@ -60,7 +62,8 @@ static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const st
   for (uint32_t c = calls->first[thread]; c <= calls->first[thread + 1]; c++) {
     bool last = c == calls->first[thread + 1];
     int64_t t = last ? INT64_MAX : nai_at(&m->apis.start, calls->order[c]);
-    for (; r < r_end && nai_at(&m->nvtx.start, ranges->order[r]) <= t; r++) /* a call that starts with a range lies in it */
+    for (; r < r_end && nai_at(&m->nvtx.start, ranges->order[r]) <= t;
+         r++) /* a call that starts with a range lies in it */
       enter(&x, ranges->order[r]);
     int phase = advance(&x, t);
     if (!last)
@@ -70,7 +73,8 @@ static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const st
   return NAI_OK;
 }
 
-int nai_phase_sums(struct nai_phase_sum *sums, int phases, const struct nai_model *m, const int *name_phase, struct nai_err *err) {
+int nai_phase_sums(struct nai_phase_sum *sums, int phases, const struct nai_model *m, const int *name_phase,
+                   struct nai_err *err) {
   int *phase_of_call = malloc(((size_t)m->apis.n + 1) * sizeof *phase_of_call);
   int rc = phase_of_call ? NAI_OK : nai_err_nomem(err);
   for (int p = 0; p < phases; p++)

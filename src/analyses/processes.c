@@ -16,10 +16,12 @@ static const struct nai_column_def columns[] = {
     [PCT] = {"pct_of_total_kernel_time", NAI_F64, NAI_PCT, "of all kernel durations", NULL},
     [COPIED] = {"memcpy_bytes", NAI_I64, NAI_BYTES, "bytes copied", NULL},
     [API_CALLS] = {"api_calls", NAI_I64, NAI_COUNT, "CUDA API calls", NULL},
-    [BLOCKED] = {"blocked_ms", NAI_I64, NAI_MS, "time its threads waited in blocking calls (union per thread, summed)", NULL},
+    [BLOCKED] = {"blocked_ms", NAI_I64, NAI_MS, "time its threads waited in blocking calls (union per thread, summed)",
+                 NULL},
     [COVERAGE] = {"nvtx_coverage_pct", NAI_F64, NAI_PCT, "its kernel time launched inside NVTX ranges", NULL},
 };
-static const struct nai_schema pids_schema = NAI_SCHEMA("pids", "Processes", "One process with CUDA activity or NVTX", columns);
+static const struct nai_schema pids_schema =
+    NAI_SCHEMA("pids", "Processes", "One process with CUDA activity or NVTX", columns);
 
 enum { K_PID, K_PID_TOTAL, K_PID_PCT, K_NAME, K_DEVICE, K_CALLS, K_TOTAL, K_AVG, K_PCT_PID, K_PCT_ALL };
 static const struct nai_column_def kernel_columns[] = {
@@ -109,8 +111,8 @@ static void put_kernel(struct nai_table *table, const struct nai_model *m, const
   nai_set_f64(table, row, K_PCT_ALL, nai_percent((double)k->total_ns, (double)all_ns));
 }
 
-static int put_kernels(struct nai_table *table, const struct nai_model *m, const struct process_sum *sums, int64_t all_ns,
-                       struct nai_err *err) {
+static int put_kernels(struct nai_table *table, const struct nai_model *m, const struct process_sum *sums,
+                       int64_t all_ns, struct nai_err *err) {
   struct nai_keyset places = {0}, groups = {0}; /* process, device; place, name */
   struct kernel_sum *list = NULL;
   uint32_t capacity = 0;
@@ -121,7 +123,8 @@ static int put_kernels(struct nai_table *table, const struct nai_model *m, const
     if (process < 0)
       continue;
     uint32_t place = nai_keyset_add(&places, process << 32 | (uint32_t)nai_at_i32(&m->kernels.device, i), &added);
-    uint32_t group = nai_keyset_add(&groups, (int64_t)((uint64_t)place << 32 | nai_at_text(&m->kernels.name, i)), &added);
+    uint32_t group =
+        nai_keyset_add(&groups, (int64_t)((uint64_t)place << 32 | nai_at_text(&m->kernels.name, i)), &added);
     if (added && group >= capacity) {
       capacity = capacity ? capacity * 2 : 256;
       struct kernel_sum *grown = realloc(list, (size_t)capacity * sizeof *grown);

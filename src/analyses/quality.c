@@ -17,8 +17,25 @@ static const struct nai_column_def columns[] = {
 static const struct nai_schema quality_schema =
     NAI_SCHEMA("data_quality", "Data quality", "One thing that limits what this report can say", columns);
 
-enum { GPUS, PROCESSES, WINDOW, KERNELS, RANGES, GRAPHS, OVERHEAD, OVERHEAD_PCT, DROPPED, WARNINGS, ERRORS, UNMATCHED,
-       KERNEL_TIME, START, END, API_CALLS, MEMOPS };
+enum {
+  GPUS,
+  PROCESSES,
+  WINDOW,
+  KERNELS,
+  RANGES,
+  GRAPHS,
+  OVERHEAD,
+  OVERHEAD_PCT,
+  DROPPED,
+  WARNINGS,
+  ERRORS,
+  UNMATCHED,
+  KERNEL_TIME,
+  START,
+  END,
+  API_CALLS,
+  MEMOPS
+};
 static const struct nai_column_def run_columns[] = {
     [GPUS] = {"gpu_count", NAI_I64, NAI_COUNT, "GPUs that ran something", NULL},
     [PROCESSES] = {"process_count", NAI_I64, NAI_COUNT, "processes with CUDA activity or NVTX", NULL},
@@ -26,12 +43,14 @@ static const struct nai_column_def run_columns[] = {
     [KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernel executions", NULL},
     [RANGES] = {"nvtx_range_count", NAI_I64, NAI_COUNT, "NVTX ranges", NULL},
     [GRAPHS] = {"graph_envelope_count", NAI_I64, NAI_COUNT, "CUDA graph launches traced as one envelope", NULL},
-    [OVERHEAD] = {"profiler_overhead_ms", NAI_I64, NAI_MS, "profiler overhead inside the window (union over threads)", NULL},
+    [OVERHEAD] = {"profiler_overhead_ms", NAI_I64, NAI_MS, "profiler overhead inside the window (union over threads)",
+                  NULL},
     [OVERHEAD_PCT] = {"profiler_overhead_pct", NAI_F64, NAI_PCT, "of the window", NULL},
     [DROPPED] = {"dropped_rows", NAI_I64, NAI_COUNT, "rows of the export left out as invalid", NULL},
     [WARNINGS] = {"diagnostics_warnings", NAI_I64, NAI_COUNT, "warnings nsys gave while capturing", NULL},
     [ERRORS] = {"diagnostics_errors", NAI_I64, NAI_COUNT, "errors nsys gave while capturing", NULL},
-    [UNMATCHED] = {"unmatched_launches", NAI_I64, NAI_COUNT, "kernels, copies, sets and graphs without launching API call", NULL},
+    [UNMATCHED] = {"unmatched_launches", NAI_I64, NAI_COUNT,
+                   "kernels, copies, sets and graphs without launching API call", NULL},
     [KERNEL_TIME] = {"kernel_time_ms", NAI_I64, NAI_MS, "summed kernel durations", NULL},
     [START] = {"window_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the window", NULL},
     [END] = {"window_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the window", NULL},
@@ -120,11 +139,13 @@ static void put_graphs(struct nai_table *quality, const struct nai_model *m) {
     graph_calls += strncmp(nai_model_api_name(m, i), "cudaGraphLaunch", 15) == 0 ||
                    strncmp(nai_model_api_name(m, i), "cuGraphLaunch", 13) == 0;
   if (m->graphs.n)
-    add_timed(quality, m, "graph-envelopes", "warning", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", m->graphs.n, envelope_ns,
-              "CUDA graphs were traced as one envelope each: the kernels inside are invisible, so kernel statistics are "
-              "incomplete; capture with --cuda-graph-trace=node to see them");
+    add_timed(
+        quality, m, "graph-envelopes", "warning", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", m->graphs.n, envelope_ns,
+        "CUDA graphs were traced as one envelope each: the kernels inside are invisible, so kernel statistics are "
+        "incomplete; capture with --cuda-graph-trace=node to see them");
   if (node_kernels)
-    add(quality, "graph-nodes", "info", "CUPTI_ACTIVITY_KIND_KERNEL", node_kernels, "kernels that ran inside CUDA graphs, traced node by node");
+    add(quality, "graph-nodes", "info", "CUPTI_ACTIVITY_KIND_KERNEL", node_kernels,
+        "kernels that ran inside CUDA graphs, traced node by node");
   if (graph_calls && !m->graphs.n && !node_kernels)
     add(quality, "graphs-invisible", "warning", "CUPTI_ACTIVITY_KIND_RUNTIME", graph_calls,
         "CUDA graphs were launched but neither envelopes nor nodes were traced: their GPU time counts as idle");
@@ -132,7 +153,8 @@ static void put_graphs(struct nai_table *quality, const struct nai_model *m) {
 
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
   struct nai_table *quality = tables[0], *info = tables[1];
-  int64_t profiler_ns, profiler_count, cuda_ns, cuda_count, window = m->window_end - m->window_start, crossing = 0, active = 0;
+  int64_t profiler_ns, profiler_count, cuda_ns, cuda_count, window = m->window_end - m->window_start, crossing = 0,
+                                                            active = 0;
   int rc = overhead_in_window(&profiler_ns, &profiler_count, m, NAI_OVERHEAD_PROFILER, err);
   if (!rc)
     rc = overhead_in_window(&cuda_ns, &cuda_count, m, NAI_OVERHEAD_CUDA, err);
@@ -174,10 +196,19 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
   const struct {
     int column;
     int64_t value;
-  } facts[] = {{GPUS, active}, {PROCESSES, m->process_count}, {WINDOW, window}, {KERNELS, m->kernels.n},
-               {RANGES, 0}, {GRAPHS, m->graphs.n}, {OVERHEAD, profiler_ns}, {UNMATCHED, no_launch},
-               {KERNEL_TIME, nai_total_kernel_ns(m)}, {START, m->window_start}, {END, m->window_end},
-               {API_CALLS, m->apis.n}, {MEMOPS, m->memops.n}};
+  } facts[] = {{GPUS, active},
+               {PROCESSES, m->process_count},
+               {WINDOW, window},
+               {KERNELS, m->kernels.n},
+               {RANGES, 0},
+               {GRAPHS, m->graphs.n},
+               {OVERHEAD, profiler_ns},
+               {UNMATCHED, no_launch},
+               {KERNEL_TIME, nai_total_kernel_ns(m)},
+               {START, m->window_start},
+               {END, m->window_end},
+               {API_CALLS, m->apis.n},
+               {MEMOPS, m->memops.n}};
   for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
     nai_set_i64(info, 0, facts[i].column, facts[i].value);
   nai_set_i64(info, 0, RANGES, m->nvtx_by_thread.first[m->thread_count]);

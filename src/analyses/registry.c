@@ -13,7 +13,8 @@ const struct nai_analysis *const nai_analyses[] = {
     &nai_analysis_memory,    &nai_analysis_osrt,    &nai_analysis_quality,   NULL,
 };
 
-void nai_put_stats(struct nai_table *table, int64_t row, const struct nai_stats_columns *to, const struct nai_stats *s) {
+void nai_put_stats(struct nai_table *table, int64_t row, const struct nai_stats_columns *to,
+                   const struct nai_stats *s) {
   const struct {
     int column;
     int64_t value;

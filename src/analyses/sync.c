@@ -5,29 +5,48 @@
 #include <string.h>
 
 /* sync_by_pid has pid first; the other columns are those of sync_calls in the same order. */
-enum { NAME, CLASS, COUNT, TOTAL, AVG, P50, P90, MAX, PCT_THREAD, GPU_BUSY, TOP_RANGE, LONGEST_START, LONGEST_END,
-       PID, TID, GPU_IDLE, PCT_THREAD_IDLE, COLUMNS };
+enum {
+  NAME,
+  CLASS,
+  COUNT,
+  TOTAL,
+  AVG,
+  P50,
+  P90,
+  MAX,
+  PCT_THREAD,
+  GPU_BUSY,
+  TOP_RANGE,
+  LONGEST_START,
+  LONGEST_END,
+  PID,
+  TID,
+  GPU_IDLE,
+  PCT_THREAD_IDLE,
+  COLUMNS
+};
 #define SHARED_COLUMNS                                                                                                 \
   {"api_name", NAI_STR, NAI_TEXT, "API function", NULL},                                                               \
-  {"class", NAI_STR, NAI_TEXT, "blocking, ordering or poll; only blocking calls make the host wait", NULL},            \
-  {"call_count", NAI_I64, NAI_COUNT, "calls", NULL},                                                                   \
-  {"total_time_ms", NAI_I64, NAI_MS, "summed durations", NULL},                                                        \
-  {"avg_duration_us", NAI_F64, NAI_US, "mean duration", NULL},                                                         \
-  {"p50_duration_us", NAI_F64, NAI_US, "median duration", NULL},                                                       \
-  {"p90_duration_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},                                          \
-  {"max_duration_us", NAI_I64, NAI_US, "longest duration", NULL},                                                      \
-  {"pct_of_thread_window", NAI_F64, NAI_PCT,                                                                           \
-   "of the summed windows (first to last API call) of the threads that made these calls", NULL},                       \
-  {"gpu_busy_pct", NAI_F64, NAI_PCT, "share of this time in which the process's GPUs were busy", NULL},                \
-  {"top_nvtx_range", NAI_STR, NAI_TEXT, "innermost NVTX range with most of this time", NULL},                          \
-  {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest call", NULL},                                  \
-  {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest call", NULL}
+      {"class", NAI_STR, NAI_TEXT, "blocking, ordering or poll; only blocking calls make the host wait", NULL},        \
+      {"call_count", NAI_I64, NAI_COUNT, "calls", NULL}, {"total_time_ms", NAI_I64, NAI_MS, "summed durations", NULL}, \
+      {"avg_duration_us", NAI_F64, NAI_US, "mean duration", NULL},                                                     \
+      {"p50_duration_us", NAI_F64, NAI_US, "median duration", NULL},                                                   \
+      {"p90_duration_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},                                      \
+      {"max_duration_us", NAI_I64, NAI_US, "longest duration", NULL},                                                  \
+      {"pct_of_thread_window", NAI_F64, NAI_PCT,                                                                       \
+       "of the summed windows (first to last API call) of the threads that made these calls", NULL},                   \
+      {"gpu_busy_pct", NAI_F64, NAI_PCT, "share of this time in which the process's GPUs were busy", NULL},            \
+      {"top_nvtx_range", NAI_STR, NAI_TEXT, "innermost NVTX range with most of this time", NULL},                      \
+      {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest call", NULL}, {                            \
+    "longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest call", NULL                                       \
+  }
 static const struct nai_column_def columns[] = {
     SHARED_COLUMNS,
     [PID] = {"pid", NAI_I64, NAI_ID, "process of the longest call", NULL},
     [TID] = {"tid", NAI_I64, NAI_ID, "thread of the longest call", NULL},
     [GPU_IDLE] = {"gpu_idle_ms", NAI_I64, NAI_MS, "part of this time in which the process's GPUs ran nothing", NULL},
-    [PCT_THREAD_IDLE] = {"pct_of_thread_window_gpu_idle", NAI_F64, NAI_PCT, "gpu_idle_ms, of the same thread windows", NULL},
+    [PCT_THREAD_IDLE] = {"pct_of_thread_window_gpu_idle", NAI_F64, NAI_PCT, "gpu_idle_ms, of the same thread windows",
+                         NULL},
 };
 static const struct nai_schema calls_schema =
     NAI_SCHEMA("sync_calls", "Synchronisation", "One synchronising API function", columns);
@@ -39,8 +58,8 @@ static const struct nai_column_def pid_columns[] = {
     {"gpu_idle_ms", NAI_I64, NAI_MS, "part of this time in which the process's GPUs ran nothing", NULL},
     {"pct_of_thread_window_gpu_idle", NAI_F64, NAI_PCT, "gpu_idle_ms, of the same thread windows", NULL},
 };
-static const struct nai_schema by_pid_schema =
-    NAI_SCHEMA("sync_by_pid", "Synchronisation by process", "One synchronising API function in one process", pid_columns);
+static const struct nai_schema by_pid_schema = NAI_SCHEMA("sync_by_pid", "Synchronisation by process",
+                                                          "One synchronising API function in one process", pid_columns);
 
 /* One call that is listed. */
 struct call {
@@ -65,7 +84,8 @@ static const char *class_of(const struct nai_model *m, uint32_t api) {
 
 static void add_busy(struct call *calls, uint32_t n, const struct nai_model *m, const struct nai_coverage *coverage) {
   for (uint32_t i = 0; i < n; i++)
-    calls[i].busy_ns = nai_coverage_within(coverage, nai_at(&m->apis.start, calls[i].api), nai_at(&m->apis.end, calls[i].api));
+    calls[i].busy_ns =
+        nai_coverage_within(coverage, nai_at(&m->apis.start, calls[i].api), nai_at(&m->apis.end, calls[i].api));
 }
 
 /* busy_ns of the calls of one process. of_gpu: coverage of each GPU's busy time, made when first needed: most processes
@@ -112,11 +132,11 @@ static int compare_calls(const void *pa, const void *pb, void *by_process) {
 
 struct context {
   const struct nai_model *m;
-  int64_t *windows;    /* per thread, ns */
-  int64_t *values;     /* scratch, one per call */
-  uint32_t *range_of;  /* scratch: NVTX name ids */
-  int64_t *range_ns;   /* per NVTX name id, -1 between uses */
-  uint8_t *thread_seen;/* per thread, zero between uses */
+  int64_t *windows;     /* per thread, ns */
+  int64_t *values;      /* scratch, one per call */
+  uint32_t *range_of;   /* scratch: NVTX name ids */
+  int64_t *range_ns;    /* per NVTX name id, -1 between uses */
+  uint8_t *thread_seen; /* per thread, zero between uses */
 };
 
 /* Length of the thread's window: first API call start to last API call end. */
@@ -146,7 +166,8 @@ static const char *top_range(struct context *x, const struct call *calls, uint32
   for (uint32_t i = 0; i < distinct; i++) {
     uint32_t name = x->range_of[i];
     if (best == NAI_NO_STRING || x->range_ns[name] > x->range_ns[best] ||
-        (x->range_ns[name] == x->range_ns[best] && strcmp(nai_strings_get(names, name), nai_strings_get(names, best)) < 0))
+        (x->range_ns[name] == x->range_ns[best] &&
+         strcmp(nai_strings_get(names, name), nai_strings_get(names, best)) < 0))
       best = name;
   }
   for (uint32_t i = 0; i < distinct; i++)
@@ -155,7 +176,8 @@ static const char *top_range(struct context *x, const struct call *calls, uint32
 }
 
 /* One row from the calls of one group; columns from NAME on lie at `shift`. */
-static void put_group(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process) {
+static void put_group(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n,
+                      bool by_process) {
   const struct nai_model *m = x->m;
   int s = by_process ? 1 : 0; /* where api_name is */
   int64_t busy = 0, total = 0, windows = 0;
@@ -202,12 +224,14 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
 static int fill(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process,
                 struct nai_err *err) {
   for (uint32_t i = 0, j; i < n; i = j) {
-    for (j = i + 1; j < n && calls[j].name == calls[i].name && (!by_process || calls[j].process == calls[i].process); j++)
+    for (j = i + 1; j < n && calls[j].name == calls[i].name && (!by_process || calls[j].process == calls[i].process);
+         j++)
       ;
     put_group(table, x, calls + i, j - i, by_process);
   }
   int s = by_process ? 1 : 0;
-  struct nai_sort_by order[] = {{s + CLASS, false}, {s + TOTAL, true}, {s + NAME, false}, {by_process ? 0 : PID, false}};
+  struct nai_sort_by order[] = {
+      {s + CLASS, false}, {s + TOTAL, true}, {s + NAME, false}, {by_process ? 0 : PID, false}};
   return nai_table_sort(table, order, 4, err);
 }
 

@@ -2,10 +2,45 @@
  * window, exactly. */
 #include "analyses/analysis.h"
 
-enum { DEVICE, WINDOW_MS, BUSY_MS, IDLE_MS, IDLE_PCT, COMPUTE_MS, COMM_MS, COPY_MS, OVERLAP_PCT, K_WINDOW_MS, K_BUSY_MS,
-       K_IDLE_MS, K_IDLE_PCT, GAPS, WINDOW_NS, BUSY_NS, IDLE_NS, COMPUTE_NS, COMM_NS, COPY_NS, K_WINDOW_NS, K_BUSY_NS,
-       K_IDLE_NS, ALL_COMM_NS, ALL_COPY_NS, GRAPH_NS, BUSY_PCT, COMPUTE_PCT, COMM_PCT, COPY_PCT, GRAPH_PCT, START, END,
-       OP_COUNT, GPU_NAME, LABEL, PID };
+enum {
+  DEVICE,
+  WINDOW_MS,
+  BUSY_MS,
+  IDLE_MS,
+  IDLE_PCT,
+  COMPUTE_MS,
+  COMM_MS,
+  COPY_MS,
+  OVERLAP_PCT,
+  K_WINDOW_MS,
+  K_BUSY_MS,
+  K_IDLE_MS,
+  K_IDLE_PCT,
+  GAPS,
+  WINDOW_NS,
+  BUSY_NS,
+  IDLE_NS,
+  COMPUTE_NS,
+  COMM_NS,
+  COPY_NS,
+  K_WINDOW_NS,
+  K_BUSY_NS,
+  K_IDLE_NS,
+  ALL_COMM_NS,
+  ALL_COPY_NS,
+  GRAPH_NS,
+  BUSY_PCT,
+  COMPUTE_PCT,
+  COMM_PCT,
+  COPY_PCT,
+  GRAPH_PCT,
+  START,
+  END,
+  OP_COUNT,
+  GPU_NAME,
+  LABEL,
+  PID
+};
 static const struct nai_column_def columns[] = {
     [DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
     [WINDOW_MS] = {"window_ms", NAI_I64, NAI_MS, "first operation start to last operation end", "window_ns"},
@@ -46,8 +81,8 @@ static const struct nai_column_def columns[] = {
     [PID] = {"pid", NAI_I64, NAI_ID, "the process, where GPUs are told apart by process only", NULL},
 };
 static const struct nai_schema schema =
-    NAI_SCHEMA("gpu_utilization", "GPU utilisation", "One GPU; compute + exposed communication + exposed copy + idle = window",
-               columns);
+    NAI_SCHEMA("gpu_utilization", "GPU utilisation",
+               "One GPU; compute + exposed communication + exposed copy + idle = window", columns);
 
 static void add_gpu(struct nai_table *table, const struct nai_model *m, uint32_t index) {
   const struct nai_gpu *gpu = &m->gpus[index];

@@ -1,5 +1,5 @@
-/* Arrays of tens of megabytes and more that live for most of a run. They lie in unlinked temporary files, so that a machine
- * short of memory can write them out instead of killing the program, and need no anonymous memory. */
+/* Arrays of tens of megabytes and more that live for most of a run. They lie in unlinked temporary files, so that a
+ * machine short of memory can write them out instead of killing the program, and need no anonymous memory. */
 #ifndef NAI_BASE_BIG_H
 #define NAI_BASE_BIG_H
 
@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* *out = zeroed memory of at least `bytes` bytes, in a file of `directory` when it is large (plain memory when it is small or
- * `directory` is NULL). NAI_ELIMIT when memory is full, NAI_EIO when the disk is. */
+/* *out = zeroed memory of at least `bytes` bytes, in a file of `directory` when it is large (plain memory when it is
+ * small or `directory` is NULL). NAI_ELIMIT when memory is full, NAI_EIO when the disk is. */
 NAI_MUST_CHECK int nai_big_new(void **out, const char *directory, size_t bytes, struct nai_err *err);
 void nai_big_free(void *memory); /* accepts NULL */
 

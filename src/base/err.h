@@ -31,7 +31,8 @@ int nai_err_sys(struct nai_err *err, int code, int errnum, const char *fmt, ...)
 int nai_err_wrap(struct nai_err *err, const char *fmt, ...) NAI_PRINTF(2, 3);
 /* Out of memory. */
 int nai_err_nomem(struct nai_err *err);
-/* Exit status of a code (see ROBUSTNESS in docs/architecture.md): 0, 2, 3, 5, 6, 70 for a code unknown to this table. */
+/* Exit status of a code (see ROBUSTNESS in docs/architecture.md): 0, 2, 3, 5, 6, 70 for a code unknown to this table.
+ */
 int nai_err_exit_status(int code);
 
 #endif

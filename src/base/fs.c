@@ -129,7 +129,8 @@ int nai_fs_mkdir_all(const char *path, struct nai_err *err) {
   return rc ? rc : nai_fs_mkdir(path, err);
 }
 
-/* Removes the entries of the directory `fd` depth first with an explicit stack: names in a tree are not ours to trust. */
+/* Removes the entries of the directory `fd` depth first with an explicit stack: names in a tree are not ours to trust.
+ */
 static int remove_entries(int top) {
   enum { MAX_DEPTH = 64 };
   DIR *stack[MAX_DEPTH];

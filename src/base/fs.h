@@ -1,4 +1,5 @@
-/* Files and directories. Paths are relative to the working directory or absolute; all functions name the path in errors. */
+/* Files and directories. Paths are relative to the working directory or absolute; all functions name the path in
+ * errors. */
 #ifndef NAI_BASE_FS_H
 #define NAI_BASE_FS_H
 
@@ -15,7 +16,8 @@ NAI_MUST_CHECK int nai_fs_read(struct nai_buf *out, const char *path, size_t max
 NAI_MUST_CHECK int nai_fs_write(const char *path, const void *data, size_t len, struct nai_err *err);
 /* Writes all bytes at an offset of an open file. 0 or errno. */
 int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at);
-/* Opens a new file of `directory` that has no name and is gone once closed and unmapped. -1 with errno set when it cannot. */
+/* Opens a new file of `directory` that has no name and is gone once closed and unmapped. -1 with errno set when it
+ * cannot. */
 int nai_fs_unnamed(const char *directory);
 /* Creates one directory; an existing one is fine. */
 NAI_MUST_CHECK int nai_fs_mkdir(const char *path, struct nai_err *err);

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The upper bits of the product depend on every bit of the key: process keys differ in high bits only, ids in low ones. */
+/* The upper bits of the product depend on every bit of the key: process keys differ in high bits only, ids in low ones.
+ */
 static uint32_t slot_of(const struct nai_keyset *set, int64_t key) {
   return (uint32_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> set->slot_shift);
 }

@@ -86,8 +86,8 @@ static int compare_i64(const void *pa, const void *pb) {
   return (a > b) - (a < b);
 }
 
-/* Two values that most likely enclose the k-th of v[lo..hi), close together: from a sorted sample. For short ranges, and
- * where that did not help before (few distinct values), one value. */
+/* Two values that most likely enclose the k-th of v[lo..hi), close together: from a sorted sample. For short ranges,
+ * and where that did not help before (few distinct values), one value. */
 static void choose_pivots(int64_t *low, int64_t *high, const int64_t *v, size_t lo, size_t hi, size_t k, bool one,
                           uint64_t *random) {
   enum { SAMPLE = 256, MARGIN = 20 };

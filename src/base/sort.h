@@ -25,8 +25,8 @@ void nai_sort_keys_in(struct nai_key *keys, struct nai_key *scratch, size_t coun
 /* Reorders v so that v[k] is the k-th smallest, smaller ones before it, larger ones after it. Expected O(count). */
 void nai_select_i64(int64_t *v, size_t count, size_t k);
 
-/* Where quantile q (0..1) of `count` (> 0) values lies: between rank `below` and the next, by linear interpolation between
- * closest ranks, position q*(count-1). The next rank is needed where fraction > 0. */
+/* Where quantile q (0..1) of `count` (> 0) values lies: between rank `below` and the next, by linear interpolation
+ * between closest ranks, position q*(count-1). The next rank is needed where fraction > 0. */
 struct nai_rank {
   size_t below;
   double fraction;
@@ -35,8 +35,8 @@ struct nai_rank nai_rank_of(double q, size_t count);
 /* The quantile, from the values at rank below and the next. */
 double nai_interpolate(int64_t low, int64_t high, double fraction);
 
-/* out[i] = quantile q[i]; q ascends. Each by linear interpolation between closest ranks, position q*(count-1). Reorders v.
- * NaN when empty. */
+/* out[i] = quantile q[i]; q ascends. Each by linear interpolation between closest ranks, position q*(count-1). Reorders
+ * v. NaN when empty. */
 void nai_quantiles_i64(double *out, int64_t *v, size_t count, const double *q, int quantiles);
 
 /* Quantile q (0..1) by linear interpolation between closest ranks, position q*(count-1). Reorders v. NaN when empty. */

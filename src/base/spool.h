@@ -1,16 +1,16 @@
-/* Bytes that are put aside for a while: written once from front to back, then read like memory. When they are many they lie in
- * a file without a name, whose memory goes back to the machine in large pieces when it is freed. */
+/* Bytes that are put aside for a while: written once from front to back, then read like memory. When they are many they
+ * lie in a file without a name, whose memory goes back to the machine in large pieces when it is freed. */
 #ifndef NAI_BASE_SPOOL_H
 #define NAI_BASE_SPOOL_H
 
 #include "base/buf.h"
 
 struct nai_spool {
-  struct nai_buf pending;      /* not in the file yet */
-  size_t bytes;                /* put so far */
-  const unsigned char *data;   /* all of them, once nai_spool_read was called */
-  const char *directory;       /* where the file is; borrowed */
-  int fd;                      /* of the file while it is written, plus 1 */
+  struct nai_buf pending;    /* not in the file yet */
+  size_t bytes;              /* put so far */
+  const unsigned char *data; /* all of them, once nai_spool_read was called */
+  const char *directory;     /* where the file is; borrowed */
+  int fd;                    /* of the file while it is written, plus 1 */
 };
 
 /* Appends bytes; the file is made in `directory` when they become many. NAI_EIO when the disk is full. */

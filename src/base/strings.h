@@ -1,4 +1,5 @@
-/* A string dictionary: text <-> dense ids in order of first appearance. Ids of one dictionary mean nothing in another. */
+/* A string dictionary: text <-> dense ids in order of first appearance. Ids of one dictionary mean nothing in another.
+ */
 #ifndef NAI_BASE_STRINGS_H
 #define NAI_BASE_STRINGS_H
 

@@ -8,10 +8,12 @@
 #include <stddef.h>
 
 /* Whether `text` may stand in any output as it is: valid UTF-8 without C0/C1 controls, DEL, NUL,
- * line/paragraph separators, bidi controls or other invisible format characters. Pure ASCII is checked 8 bytes at a time. */
+ * line/paragraph separators, bidi controls or other invisible format characters. Pure ASCII is checked 8 bytes at a
+ * time. */
 bool nai_text_is_clean(const char *text, size_t len);
-/* Appends `text` cleaned: tab, newline and separators become one space; other control, bidi and invisible characters are
- * shown as U+XXXX in angle-free form `\u{202e}`; invalid bytes become U+FFFD. The result satisfies nai_text_is_clean. */
+/* Appends `text` cleaned: tab, newline and separators become one space; other control, bidi and invisible characters
+ * are shown as U+XXXX in angle-free form `\u{202e}`; invalid bytes become U+FFFD. The result satisfies
+ * nai_text_is_clean. */
 void nai_text_clean(struct nai_buf *out, const char *text, size_t len);
 /* Largest prefix length <= max that does not cut a UTF-8 sequence of clean text. */
 size_t nai_text_prefix(const char *text, size_t len, size_t max);

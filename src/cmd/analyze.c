@@ -79,7 +79,8 @@ static int set_threshold(struct nai_args *a, const char *const *v, struct nai_er
 
 static int set_fail_on(struct nai_args *a, const char *const *v, struct nai_err *err) {
   a->fail_on = nai_severity_from_name(v[0]);
-  return a->fail_on < 0 ? nai_err_set(err, NAI_EUSAGE, "--fail-on %.60s: expected info, low, medium or high", v[0]) : NAI_OK;
+  return a->fail_on < 0 ? nai_err_set(err, NAI_EUSAGE, "--fail-on %.60s: expected info, low, medium or high", v[0])
+                        : NAI_OK;
 }
 
 static int set_no_stages(struct nai_args *a, const char *const *v, struct nai_err *err) {
@@ -98,8 +99,9 @@ static int set_stage(struct nai_args *a, const char *const *v, struct nai_err *e
   if (a->run.stop_after)
     return NAI_OK;
   const char *near = nai_text_suggest(v[0], names, NAI_STAGE_COUNT);
-  return nai_err_set(err, NAI_EUSAGE, "--stage %.60s: expected probe, extract, analyze, recommend, timeline or render%s%s%s",
-                     v[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  return nai_err_set(err, NAI_EUSAGE,
+                     "--stage %.60s: expected probe, extract, analyze, recommend, timeline or render%s%s%s", v[0],
+                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 static int set_memory_limit(struct nai_args *a, const char *const *v, struct nai_err *err) {
@@ -107,20 +109,28 @@ static int set_memory_limit(struct nai_args *a, const char *const *v, struct nai
 }
 
 static const struct nai_option options[] = {
-    {"out", 'o', "DIR", "artifacts directory (default: artifacts/NAME of the trace); replaced as a whole", set_out, false},
-    {"rules", 0, "FILE", "YAML rules that add to the built-in ones or replace them by id; repeatable", set_rules, false},
-    {"templates", 0, "DIR", "templates (report.md.mustache, report.html) to use in place of the built-in ones", set_templates, false},
-    {"phase-map", 0, "NAME|FILE", "phases by NVTX range name: vllm, vllm-stages, sglang, tensorrt-llm, pytorch-ddp, pytorch-fsdp, megatron, "
-     "jax, inference, or a YAML or JSON file", set_phase_map, false},
+    {"out", 'o', "DIR", "artifacts directory (default: artifacts/NAME of the trace); replaced as a whole", set_out,
+     false},
+    {"rules", 0, "FILE", "YAML rules that add to the built-in ones or replace them by id; repeatable", set_rules,
+     false},
+    {"templates", 0, "DIR", "templates (report.md.mustache, report.html) to use in place of the built-in ones",
+     set_templates, false},
+    {"phase-map", 0, "NAME|FILE",
+     "phases by NVTX range name: vllm, vllm-stages, sglang, tensorrt-llm, pytorch-ddp, pytorch-fsdp, megatron, "
+     "jax, inference, or a YAML or JSON file",
+     set_phase_map, false},
     {"phases-json", 0, "FILE", "alias of --phase-map", set_phase_map, true},
-    {"kernel-classes", 0, "FILE", "YAML patterns that put kernels into categories, tried before the built-in ones", set_classes, false},
+    {"kernel-classes", 0, "FILE", "YAML patterns that put kernels into categories, tried before the built-in ones",
+     set_classes, false},
     {"gpu", 0, "N", "look at this GPU only; repeatable", set_gpu, false},
-    {"trim", 0, "START END", "look at this stretch only, in seconds since session start; events are cut at its edges", set_trim, false},
+    {"trim", 0, "START END", "look at this stretch only, in seconds since session start; events are cut at its edges",
+     set_trim, false},
     {"top", 0, "N", "rows per table in report.md (default 10)", set_top, false},
     {"no-nvtx-kernel-map", 0, NULL, "do not attribute GPU work to NVTX ranges", set_no_map, false},
-    {"nvtx-coverage-warn-threshold", 0, "X", "warn when NVTX ranges cover less than X percent of the kernel time (default 70)",
-     set_threshold, false},
-    {"fail-on", 0, "SEVERITY", "exit 1 when there is a finding of this severity or higher: info, low, medium, high", set_fail_on, false},
+    {"nvtx-coverage-warn-threshold", 0, "X",
+     "warn when NVTX ranges cover less than X percent of the kernel time (default 70)", set_threshold, false},
+    {"fail-on", 0, "SEVERITY", "exit 1 when there is a finding of this severity or higher: info, low, medium, high",
+     set_fail_on, false},
     {"no-stages", 0, NULL, "keep no intermediate tables", set_no_stages, false},
     {"stage", 0, "NAME", "stop after a stage: probe, extract, analyze, recommend, timeline, render", set_stage, false},
     {"memory-limit", 0, "SIZE", "refuse to start work that needs more memory, for example 4G", set_memory_limit, false},
@@ -220,9 +230,10 @@ const struct nai_command nai_cmd_analyze = {
     .name = "analyze",
     .operands = "TRACE",
     .summary = "write a report of a trace",
-    .details = "Reads TRACE, an SQLite export of Nsight Systems of any version, and writes report.md, report.html, report.json, "
-               "tables/*.csv and intermediate tables into the artifacts directory. An .nsys-rep is exported first when nsys is "
-               "on PATH. A second run on the same trace reuses what is still valid.",
+    .details =
+        "Reads TRACE, an SQLite export of Nsight Systems of any version, and writes report.md, report.html, report.json, "
+        "tables/*.csv and intermediate tables into the artifacts directory. An .nsys-rep is exported first when nsys is "
+        "on PATH. A second run on the same trace reuses what is still valid.",
     .examples = "nsys-ai analyze trace.sqlite --out artifacts/run1\n"
                 "nsys-ai analyze trace.sqlite --phase-map vllm --trim 12.5 13.0\n"
                 "nsys-ai analyze nightly.sqlite -q --json --fail-on high",

@@ -45,8 +45,8 @@ static int value_count(const struct nai_option *option) {
 }
 
 /* Applies an option whose values are `attached` (from --name=value or -n5) and then the following words. */
-static int apply(struct nai_args *args, const struct nai_option *option, const char *attached, int argc, char **argv, int *at,
-                 struct nai_err *err) {
+static int apply(struct nai_args *args, const struct nai_option *option, const char *attached, int argc, char **argv,
+                 int *at, struct nai_err *err) {
   const char *values[2] = {NULL, NULL};
   int want = value_count(option), have = 0;
   if (attached && !want)
@@ -75,7 +75,8 @@ static int parse_letters(struct nai_args *args, const struct nai_command *comman
   return NAI_OK;
 }
 
-int nai_args_parse(struct nai_args *args, const struct nai_command *command, int argc, char **argv, struct nai_err *err) {
+int nai_args_parse(struct nai_args *args, const struct nai_command *command, int argc, char **argv,
+                   struct nai_err *err) {
   bool only_operands = false;
   args->command = command;
   for (int i = 0; i < argc; i++) {
@@ -91,7 +92,8 @@ int nai_args_parse(struct nai_args *args, const struct nai_command *command, int
     } else if (!only_operands && word[0] == '-' && word[1]) {
       rc = parse_letters(args, command, argc, argv, &i, err);
     } else if (args->operand_count == NAI_MAX_OPERANDS || args->operand_count == command->max_operands) {
-      rc = nai_err_set(err, NAI_EUSAGE, "unexpected \"%.200s\"; usage: nsys-ai %s %s", word, command->name, command->operands);
+      rc = nai_err_set(err, NAI_EUSAGE, "unexpected \"%.200s\"; usage: nsys-ai %s %s", word, command->name,
+                       command->operands);
     } else {
       args->operands[args->operand_count++] = word;
     }
@@ -101,7 +103,7 @@ int nai_args_parse(struct nai_args *args, const struct nai_command *command, int
       return NAI_OK;
   }
   if (args->operand_count < command->min_operands)
-    return nai_err_set(err, NAI_EUSAGE, "%s is missing; usage: nsys-ai %s [OPTION]... %s", command->operands, command->name,
-                       command->operands);
+    return nai_err_set(err, NAI_EUSAGE, "%s is missing; usage: nsys-ai %s [OPTION]... %s", command->operands,
+                       command->name, command->operands);
   return NAI_OK;
 }

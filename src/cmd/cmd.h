@@ -11,9 +11,9 @@
 struct nai_args; /* everything the options can set */
 
 struct nai_option {
-  const char *name;    /* long name without dashes */
-  char letter;         /* short form, 0 for none */
-  const char *value;   /* how help calls its argument; "START END" takes two; NULL for a switch */
+  const char *name;  /* long name without dashes */
+  char letter;       /* short form, 0 for none */
+  const char *value; /* how help calls its argument; "START END" takes two; NULL for a switch */
   const char *help;
   int (*set)(struct nai_args *args, const char *const *values, struct nai_err *err);
   bool hidden; /* an alias, left out of help */
@@ -21,10 +21,10 @@ struct nai_option {
 
 struct nai_command {
   const char *name;
-  const char *operands; /* "TRACE", "FILE.ntab", "list|check FILE|explain ID" */
-  const char *summary;  /* one line */
-  const char *details;  /* paragraphs of --help and the man page */
-  const char *examples; /* one a line */
+  const char *operands;             /* "TRACE", "FILE.ntab", "list|check FILE|explain ID" */
+  const char *summary;              /* one line */
+  const char *details;              /* paragraphs of --help and the man page */
+  const char *examples;             /* one a line */
   const struct nai_option *options; /* ends with name == NULL */
   int min_operands, max_operands;
   int (*run)(struct nai_args *args, struct nai_err *err); /* exit status, or a negative NAI_E* */
@@ -56,8 +56,8 @@ void nai_man_print(void);
 /* Option table shared by commands that open traces. */
 extern const struct nai_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_table, nai_cmd_rules;
 
-/* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary directory
- * when nsys is on PATH. nai_export_free removes what was made. */
+/* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
+ * directory when nsys is on PATH. nai_export_free removes what was made. */
 struct nai_export {
   char *path, *directory;
 };

@@ -42,7 +42,8 @@ static char *export_path(const char *directory, const char *report) {
 }
 
 static int run_nsys(const char *output, const char *report, bool quiet, struct nai_err *err) {
-  const char *const argv[] = {"nsys", "export", "--type", "sqlite", "--force-overwrite", "true", "--output", output, report, NULL};
+  const char *const argv[] = {"nsys", "export",   "--type", "sqlite", "--force-overwrite",
+                              "true", "--output", output,   report,   NULL};
   posix_spawn_file_actions_t actions;
   pid_t pid;
   int status = 0;

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char purpose[] = "nsys-ai reads an SQLite export of NVIDIA Nsight Systems and writes a report: what is slow, why, "
-                              "where, and what to do.";
+static const char purpose[] =
+    "nsys-ai reads an SQLite export of NVIDIA Nsight Systems and writes a report: what is slow, why, "
+    "where, and what to do.";
 
 static const struct {
   const char *status, *meaning;
@@ -102,7 +103,8 @@ static void man_text(const char *text) {
 }
 
 void nai_man_print(void) {
-  printf(".TH NSYS-AI 1 \"\" \"nsys-ai " NAI_VERSION "\" \"User Commands\"\n.SH NAME\nnsys\\-ai \\- report generator for GPU traces\n"
+  printf(".TH NSYS-AI 1 \"\" \"nsys-ai " NAI_VERSION
+         "\" \"User Commands\"\n.SH NAME\nnsys\\-ai \\- report generator for GPU traces\n"
          ".SH SYNOPSIS\n");
   for (int i = 0; nai_commands[i]; i++) {
     printf(".B nsys\\-ai %s\n[\\fIOPTION\\fR]... ", nai_commands[i]->name);

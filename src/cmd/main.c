@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct nai_command *const nai_commands[] = {&nai_cmd_analyze, &nai_cmd_probe, &nai_cmd_table, &nai_cmd_rules, NULL};
+const struct nai_command *const nai_commands[] = {&nai_cmd_analyze, &nai_cmd_probe, &nai_cmd_table, &nai_cmd_rules,
+                                                  NULL};
 
 /* Messages quote names from traces and files: cleaned, and nothing a CI runner takes for a command. */
 static int fail(const struct nai_err *err, int code) {
@@ -28,8 +29,8 @@ static int unknown_command(const char *word) {
     n++;
   }
   const char *near = nai_text_suggest(word, names, n);
-  nai_err_set(&err, NAI_EUSAGE, "unknown command \"%.60s\"%s%s%s", word, near ? "; did you mean " : "; see nsys-ai --help",
-              near ? near : "", near ? "?" : "");
+  nai_err_set(&err, NAI_EUSAGE, "unknown command \"%.60s\"%s%s%s", word,
+              near ? "; did you mean " : "; see nsys-ai --help", near ? near : "", near ? "?" : "");
   return fail(&err, NAI_EUSAGE);
 }
 

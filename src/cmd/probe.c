@@ -21,7 +21,8 @@ static void put_safe(struct nai_buf *out, const char *text) { nai_escape_termina
 static void print_text(struct nai_buf *out, const struct nai_ingest *in) {
   const struct nai_table *capture = in->tables[NAI_IN_CAPTURE], *capabilities = in->tables[NAI_IN_CAPABILITIES];
   const struct nai_table *notes = in->tables[NAI_IN_NOTES];
-  struct nai_value version = nai_table_value(capture, 0, CA_PRODUCT_VERSION), schema = nai_table_value(capture, 0, CA_SCHEMA_VERSION);
+  struct nai_value version = nai_table_value(capture, 0, CA_PRODUCT_VERSION),
+                   schema = nai_table_value(capture, 0, CA_SCHEMA_VERSION);
   put_safe(out, nai_get_str(capture, 0, CA_FILE));
   nai_buf_puts(out, ": Nsight Systems ");
   put_safe(out, version.null ? "of unknown version" : version.s);
@@ -92,8 +93,9 @@ const struct nai_command nai_cmd_probe = {
     .name = "probe",
     .operands = "TRACE",
     .summary = "say what an analysis of a trace would have and lack",
-    .details = "Opens TRACE, lists which kinds of data it holds, what is missing and what that disables, and the warnings nsys "
-               "gave while capturing. Reads no events.",
+    .details =
+        "Opens TRACE, lists which kinds of data it holds, what is missing and what that disables, and the warnings nsys "
+        "gave while capturing. Reads no events.",
     .examples = "nsys-ai probe trace.sqlite\nnsys-ai probe trace.sqlite --json",
     .options = options,
     .min_operands = 1,

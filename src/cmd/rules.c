@@ -30,7 +30,8 @@ static int run(struct nai_args *args, struct nai_err *err) {
   if (!list && !check && !explain)
     return nai_err_set(err, NAI_EUSAGE, "rules %.60s: expected list, check FILE or explain ID", verb);
   if (!list && !what)
-    return nai_err_set(err, NAI_EUSAGE, "rules %s needs %s", verb, check ? "a file" : "the id of a rule; see nsys-ai rules list");
+    return nai_err_set(err, NAI_EUSAGE, "rules %s needs %s", verb,
+                       check ? "a file" : "the id of a rule; see nsys-ai rules list");
   if (list && what)
     return nai_err_set(err, NAI_EUSAGE, "rules list takes no operand");
   if (check) {
@@ -60,9 +61,10 @@ const struct nai_command nai_cmd_rules = {
     .name = "rules",
     .operands = "list|check FILE|explain ID",
     .summary = "list, check and explain the rules that make findings",
-    .details = "list prints every active rule with its severities; check reads a rule file and reports its mistakes with line and "
-               "column; explain prints what a rule looks at, why it matters and what to do. How to write rules: "
-               "docs/writing-rules.md.",
+    .details =
+        "list prints every active rule with its severities; check reads a rule file and reports its mistakes with line and "
+        "column; explain prints what a rule looks at, why it matters and what to do. How to write rules: "
+        "docs/writing-rules.md.",
     .examples = "nsys-ai rules list\nnsys-ai rules check my-rules.yaml\nnsys-ai rules explain gpu-idle",
     .options = options,
     .min_operands = 1,

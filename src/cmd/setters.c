@@ -11,7 +11,8 @@ int nai_set_int(int64_t *out, const char *option, const char *text, int64_t min,
   errno = 0;
   long long v = strtoll(text, &end, 10);
   if (errno || end == text || *end || v < min || v > max)
-    return nai_err_set(err, NAI_EUSAGE, "%s %.60s: expected a whole number from %" PRId64 " to %" PRId64, option, text, min, max);
+    return nai_err_set(err, NAI_EUSAGE, "%s %.60s: expected a whole number from %" PRId64 " to %" PRId64, option, text,
+                       min, max);
   *out = v;
   return NAI_OK;
 }
@@ -65,11 +66,11 @@ int nai_set_reader(struct nai_args *args, const char *const *values, struct nai_
   return nai_err_set(err, NAI_EUSAGE, "--reader %.60s: expected auto, direct or sqlite", values[0]);
 }
 
-#define SWITCH(function, field)                                                                                        \
-  int function(struct nai_args *args, const char *const *values, struct nai_err *err) {                               \
-    (void)values, (void)err;                                                                                           \
-    args->field = true;                                                                                                \
-    return NAI_OK;                                                                                                     \
+#define SWITCH(function, field)                                                         \
+  int function(struct nai_args *args, const char *const *values, struct nai_err *err) { \
+    (void)values, (void)err;                                                            \
+    args->field = true;                                                                 \
+    return NAI_OK;                                                                      \
   }
 SWITCH(nai_set_quiet, quiet)
 SWITCH(nai_set_verbose, verbose)

@@ -82,8 +82,8 @@ static int compile(struct pattern *pattern, struct nai_patterns *set, const stru
   int code;
   PCRE2_SIZE offset = 0;
   pattern->regex = pcre2_compile((PCRE2_SPTR)pattern->text, pattern->len,
-                                 PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C,
-                                 &code, &offset, set->compile_context);
+                                 PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &offset,
+                                 set->compile_context);
   if (!pattern->regex) {
     PCRE2_UCHAR message[128];
     if (code == PCRE2_ERROR_NOMEMORY)
@@ -168,8 +168,8 @@ int nai_patterns_match(const struct nai_patterns *set, const char *name) {
   char folded[NAI_PATTERN_SUBJECT_MAX];
   size_t len = strnlen(name, sizeof folded);
   lower(folded, name, len);
-  /* Patterns behind one that gave up no longer matter: the run will end with nai_patterns_check. Keeping the lowest makes
-   * the message independent of the order in which threads meet the names. */
+  /* Patterns behind one that gave up no longer matter: the run will end with nai_patterns_check. Keeping the lowest
+   * makes the message independent of the order in which threads meet the names. */
   atomic_int *gave_up = &((struct nai_patterns *)set)->gave_up;
   for (int i = 0; i < set->count && i < atomic_load_explicit(gave_up, memory_order_relaxed); i++) {
     const struct pattern *pattern = &set->patterns[i];

@@ -7,8 +7,8 @@
 
 struct nai_phase_map;
 
-/* Loads the built-in map of that name ("vllm" is the asset phase-maps/vllm.yaml), else the file `path`. A word without dot
- * or slash that is neither is taken for a mistyped name and gets a suggestion. NAI_EUSAGE on any defect. */
+/* Loads the built-in map of that name ("vllm" is the asset phase-maps/vllm.yaml), else the file `path`. A word without
+ * dot or slash that is neither is taken for a mistyped name and gets a suggestion. NAI_EUSAGE on any defect. */
 NAI_MUST_CHECK int nai_phase_map_load(struct nai_phase_map **out, const char *path, struct nai_err *err);
 void nai_phase_map_free(struct nai_phase_map *map);
 

@@ -64,7 +64,8 @@ static int parser_error(struct parse *p, const yaml_parser_t *parser) {
   return error_mark(p, parser->problem_mark, message);
 }
 
-/* Texts of a configuration reach terminals and reports: nothing in them may be invisible or reorder its surroundings. */
+/* Texts of a configuration reach terminals and reports: nothing in them may be invisible or reorder its surroundings.
+ */
 static bool is_readable(const char *text, size_t len) {
   while (len) {
     size_t run = 0;
@@ -220,8 +221,8 @@ static int take_event(struct parse *p, const yaml_event_t *event) {
   }
 }
 
-/* The depth limit also bounds libyaml itself, whose cost per token grows with the nesting: events are taken one by one and
- * the scanner never runs more than one simple key (1024 characters) ahead of them. */
+/* The depth limit also bounds libyaml itself, whose cost per token grows with the nesting: events are taken one by one
+ * and the scanner never runs more than one simple key (1024 characters) ahead of them. */
 static int take_events(struct parse *p) {
   yaml_parser_t parser;
   if (!yaml_parser_initialize(&parser))

@@ -1,6 +1,7 @@
 /* Configuration files: YAML (JSON is read as YAML) as a bounded tree of nodes that remember where they stand.
- * Refused, with `file:line:column: message` and NAI_EUSAGE: anchors, aliases, tags, merge keys, duplicate keys, keys that
- * are not text, several documents, invisible or control characters, more than 1 MiB, 64 levels or 65,536 values. */
+ * Refused, with `file:line:column: message` and NAI_EUSAGE: anchors, aliases, tags, merge keys, duplicate keys, keys
+ * that are not text, several documents, invisible or control characters, more than 1 MiB, 64 levels or 65,536 values.
+ */
 #ifndef NAI_CONFIG_YAML_H
 #define NAI_CONFIG_YAML_H
 
@@ -18,14 +19,14 @@ enum nai_yaml_kind { NAI_YAML_SCALAR, NAI_YAML_LIST, NAI_YAML_MAP };
 /* Nodes lie in document order; children follow their parent. Borrowed from the document. */
 struct nai_yaml_node {
   enum nai_yaml_kind kind;
-  bool plain;              /* an unquoted scalar: the only kind that may be a number, true/false or null */
-  bool one_line;           /* a scalar that starts and ends on the same line of the file */
-  uint32_t line, column;   /* of the value, from 1 */
+  bool plain;            /* an unquoted scalar: the only kind that may be a number, true/false or null */
+  bool one_line;         /* a scalar that starts and ends on the same line of the file */
+  uint32_t line, column; /* of the value, from 1 */
   uint32_t key_line, key_column;
-  const char *key;         /* name of this member of a map, NULL for list items and the root */
-  const char *text;        /* scalar: its text, else "" */
-  uint32_t count;          /* number of children */
-  uint32_t first, next;    /* node numbers, 0 = none (the root is nobody's child) */
+  const char *key;      /* name of this member of a map, NULL for list items and the root */
+  const char *text;     /* scalar: its text, else "" */
+  uint32_t count;       /* number of children */
+  uint32_t first, next; /* node numbers, 0 = none (the root is nobody's child) */
 };
 
 struct nai_yaml {

@@ -76,11 +76,11 @@ static bool is_null(const struct nai_yaml_node *node) {
 }
 
 static const char *what(const struct nai_yaml_node *node) {
-  return node->kind == NAI_YAML_LIST  ? "a list"
-         : node->kind == NAI_YAML_MAP ? "a map"
-         : is_null(node)              ? "nothing"
-         : !*node->text               ? "an empty text"
-                                      : "text";
+  return node->kind == NAI_YAML_LIST ? "a list"
+       : node->kind == NAI_YAML_MAP  ? "a map"
+       : is_null(node)               ? "nothing"
+       : !*node->text                ? "an empty text"
+                                     : "text";
 }
 
 static int mismatch(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *expected,

@@ -24,7 +24,7 @@ static int compare_ops(const void *pa, const void *pb, void *model) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
-/* --- rows by GPU ------------------------------------------------------------------------------------------------- */
+/* --- rows by GPU ------------------------------------------------------------------------------ */
 
 /* A table of the trace as far as it concerns GPUs. */
 struct source {
@@ -68,7 +68,7 @@ void nai_gpu_rows_free(struct nai_gpu_rows *rows) {
   nai_groups_free(&rows->graphs);
 }
 
-/* --- operations in order ------------------------------------------------------------------------------------------- */
+/* --- operations in order ---------------------------------------------------------------------- */
 
 /* Operations by start, from one table. */
 struct run {
@@ -84,9 +84,10 @@ static void look_ahead(struct run *run, const struct nai_model *m) {
 /* Sorts the GPU's rows of one table and writes them as operations to run->v. */
 static int fill_run(struct run *run, const struct nai_groups *rows, uint32_t index, enum nai_op_type type,
                     const struct nai_model *m, struct nai_err *err) {
-  struct nai_row_order by = type == NAI_OP_KERNEL  ? (struct nai_row_order){.start = m->kernels.start, .end = m->kernels.end}
-                            : type == NAI_OP_GRAPH ? (struct nai_row_order){.start = m->graphs.start, .end = m->graphs.end}
-                                                   : (struct nai_row_order){.start = m->memops.start, .end = m->memops.end};
+  struct nai_row_order by =
+      type == NAI_OP_KERNEL  ? (struct nai_row_order){.start = m->kernels.start, .end = m->kernels.end}
+      : type == NAI_OP_GRAPH ? (struct nai_row_order){.start = m->graphs.start, .end = m->graphs.end}
+                             : (struct nai_row_order){.start = m->memops.start, .end = m->memops.end};
   uint32_t *order = rows->order + rows->first[index], n = rows->first[index + 1] - rows->first[index];
   int rc = nai_rows_sort(order, n, &by, m->scratch_dir, err);
   int64_t before = INT64_MIN;
@@ -132,7 +133,8 @@ static int merge_ops(struct nai_gpu *gpu, uint32_t index, const struct nai_gpu_r
   struct nai_op *scratch = malloc(((size_t)others + 1) * sizeof *scratch);
   gpu->ops = malloc(((size_t)kernels + others + 1) * sizeof *gpu->ops);
   int rc = scratch && gpu->ops ? NAI_OK : nai_err_nomem(err);
-  struct run kernel = {.v = rc ? NULL : gpu->ops + others}, memop = {.v = scratch}, graph = {.v = rc ? NULL : scratch + memops};
+  struct run kernel = {.v = rc ? NULL : gpu->ops + others}, memop = {.v = scratch},
+             graph = {.v = rc ? NULL : scratch + memops};
   if (!rc)
     rc = fill_run(&kernel, &rows->kernels, index, NAI_OP_KERNEL, m, err);
   if (!rc)
@@ -147,7 +149,7 @@ static int merge_ops(struct nai_gpu *gpu, uint32_t index, const struct nai_gpu_r
   return rc;
 }
 
-/* --- unions -------------------------------------------------------------------------------------------------------- */
+/* --- unions ----------------------------------------------------------------------------------- */
 
 /* Sums the union of intervals that come in start order, without keeping them. */
 struct running_union {
@@ -190,7 +192,8 @@ static void take_away(struct removal *r, int64_t start, int64_t end) {
 static bool is_copy(const struct nai_op *op) { return op->type == NAI_OP_COPY || op->type == NAI_OP_SET; }
 
 /* compute_ns, and what of both sets is beside compute. */
-static void subtract_compute(struct nai_gpu *gpu, struct removal *communication, struct removal *copy, const struct nai_model *m) {
+static void subtract_compute(struct nai_gpu *gpu, struct removal *communication, struct removal *copy,
+                             const struct nai_model *m) {
   struct running_union compute = {0};
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];

@@ -14,7 +14,7 @@ void nai_groups_free(struct nai_groups *groups) {
   *groups = (struct nai_groups){0};
 }
 
-/* --- order ---------------------------------------------------------------------------------------------------------- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 static int compare(const void *pa, const void *pb, void *ctx) {
   const struct nai_row_order *o = ctx;
@@ -38,9 +38,9 @@ enum { BLOCK_ROWS = 1 << 16 };
 struct sorting {
   uint32_t *rows, n;
   const struct nai_row_order *by;
-  uint32_t *ends, runs;    /* where each run ends; a run has BLOCK_ROWS rows or more, except for the last */
-  struct nai_key *keys;    /* of a block, and as many to sort them with; made when first needed */
-  uint32_t *aside, room;   /* a run's rows while it is merged */
+  uint32_t *ends, runs;  /* where each run ends; a run has BLOCK_ROWS rows or more, except for the last */
+  struct nai_key *keys;  /* of a block, and as many to sort them with; made when first needed */
+  uint32_t *aside, room; /* a run's rows while it is merged */
   const char *scratch_dir;
 };
 
@@ -145,7 +145,8 @@ static int merge_runs(struct sorting *s, struct nai_err *err) {
   return rc;
 }
 
-int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err) {
+int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, const char *scratch_dir,
+                  struct nai_err *err) {
   struct sorting s = {.rows = rows, .n = n, .by = by, .scratch_dir = scratch_dir};
   int rc = find_runs(&s, err);
   if (!rc)
@@ -156,10 +157,10 @@ int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, co
   return rc;
 }
 
-/* --- groups --------------------------------------------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
-int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups, const char *scratch_dir,
-                       struct nai_err *err) {
+int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
+                       const char *scratch_dir, struct nai_err *err) {
   out->groups = groups;
   out->first = calloc((size_t)groups + 2, sizeof *out->first);
   if (!out->first)

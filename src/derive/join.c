@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* API rows of one process by correlation id. Ids of a process are dense, so a table indexed by id serves; where they are
- * not, sorted keys do. */
+/* API rows of one process by correlation id. Ids of a process are dense, so a table indexed by id serves; where they
+ * are not, sorted keys do. */
 struct process_index {
-  int64_t lowest, range;   /* direct table: rows[id - lowest] */
+  int64_t lowest, range; /* direct table: rows[id - lowest] */
   uint32_t *rows;
-  struct nai_key *keys;    /* otherwise sorted by id */
-  size_t key_count, last;  /* last: the key found last; work follows the order of its calls, so the next one is near */
+  struct nai_key *keys;   /* otherwise sorted by id */
+  size_t key_count, last; /* last: the key found last; work follows the order of its calls, so the next one is near */
 };
 
 static bool joinable(int64_t correlation) { return correlation != NAI_NULL_I64 && correlation != 0; }
@@ -164,7 +164,8 @@ int nai_launch_join(struct nai_model *m, struct nai_err *err) {
       m->api_owns[m->kernel_api[i]] |= 1 << NAI_OP_KERNEL;
   for (uint32_t i = 0; i < m->memops.n; i++)
     if (m->memop_api[i] != NAI_NO_ROW)
-      m->api_owns[m->memop_api[i]] |= (uint8_t)(1 << (nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY));
+      m->api_owns[m->memop_api[i]] |=
+          (uint8_t)(1 << (nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY));
   for (uint32_t i = 0; i < m->graphs.n; i++)
     if (m->graph_api[i] != NAI_NO_ROW)
       m->api_owns[m->graph_api[i]] |= 1 << NAI_OP_GRAPH;

@@ -8,46 +8,66 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- views ------------------------------------------------------------------------------------------------------ */
+/* --- views ------------------------------------------------------------------------------------ */
 
 static void view_tables(struct nai_model *m) {
   const struct nai_table *t = m->kernel_table;
-  m->kernels = (struct nai_kernel_view){
-      .n = (uint32_t)t->rows, .start = nai_table_column(t, KE_START), .end = nai_table_column(t, KE_END),
-      .correlation = nai_table_column(t, KE_CORRELATION), .name = nai_table_column(t, KE_NAME),
-      .device = nai_table_column(t, KE_DEVICE), .process = nai_table_column(t, KE_PROCESS),
-      .context = nai_table_column(t, KE_CONTEXT), .stream = nai_table_column(t, KE_STREAM),
-      .config = nai_table_column(t, KE_CONFIG), .graph = nai_table_column(t, KE_GRAPH)};
+  m->kernels = (struct nai_kernel_view){.n = (uint32_t)t->rows,
+                                        .start = nai_table_column(t, KE_START),
+                                        .end = nai_table_column(t, KE_END),
+                                        .correlation = nai_table_column(t, KE_CORRELATION),
+                                        .name = nai_table_column(t, KE_NAME),
+                                        .device = nai_table_column(t, KE_DEVICE),
+                                        .process = nai_table_column(t, KE_PROCESS),
+                                        .context = nai_table_column(t, KE_CONTEXT),
+                                        .stream = nai_table_column(t, KE_STREAM),
+                                        .config = nai_table_column(t, KE_CONFIG),
+                                        .graph = nai_table_column(t, KE_GRAPH)};
   t = m->memop_table;
-  m->memops = (struct nai_memop_view){
-      .n = (uint32_t)t->rows, .start = nai_table_column(t, MO_START), .end = nai_table_column(t, MO_END),
-      .correlation = nai_table_column(t, MO_CORRELATION), .bytes = nai_table_column(t, MO_BYTES),
-      .kind = nai_table_column(t, MO_KIND), .device = nai_table_column(t, MO_DEVICE),
-      .process = nai_table_column(t, MO_PROCESS), .context = nai_table_column(t, MO_CONTEXT),
-      .stream = nai_table_column(t, MO_STREAM), .copy_kind = nai_table_column(t, MO_COPY_KIND),
-      .src_kind = nai_table_column(t, MO_SRC_KIND), .dst_kind = nai_table_column(t, MO_DST_KIND)};
+  m->memops = (struct nai_memop_view){.n = (uint32_t)t->rows,
+                                      .start = nai_table_column(t, MO_START),
+                                      .end = nai_table_column(t, MO_END),
+                                      .correlation = nai_table_column(t, MO_CORRELATION),
+                                      .bytes = nai_table_column(t, MO_BYTES),
+                                      .kind = nai_table_column(t, MO_KIND),
+                                      .device = nai_table_column(t, MO_DEVICE),
+                                      .process = nai_table_column(t, MO_PROCESS),
+                                      .context = nai_table_column(t, MO_CONTEXT),
+                                      .stream = nai_table_column(t, MO_STREAM),
+                                      .copy_kind = nai_table_column(t, MO_COPY_KIND),
+                                      .src_kind = nai_table_column(t, MO_SRC_KIND),
+                                      .dst_kind = nai_table_column(t, MO_DST_KIND)};
   t = m->graph_table;
-  m->graphs = (struct nai_graph_view){
-      .n = (uint32_t)t->rows, .start = nai_table_column(t, GE_START), .end = nai_table_column(t, GE_END),
-      .correlation = nai_table_column(t, GE_CORRELATION), .device = nai_table_column(t, GE_DEVICE),
-      .process = nai_table_column(t, GE_PROCESS), .context = nai_table_column(t, GE_CONTEXT),
-      .stream = nai_table_column(t, GE_STREAM), .graph = nai_table_column(t, GE_GRAPH)};
+  m->graphs = (struct nai_graph_view){.n = (uint32_t)t->rows,
+                                      .start = nai_table_column(t, GE_START),
+                                      .end = nai_table_column(t, GE_END),
+                                      .correlation = nai_table_column(t, GE_CORRELATION),
+                                      .device = nai_table_column(t, GE_DEVICE),
+                                      .process = nai_table_column(t, GE_PROCESS),
+                                      .context = nai_table_column(t, GE_CONTEXT),
+                                      .stream = nai_table_column(t, GE_STREAM),
+                                      .graph = nai_table_column(t, GE_GRAPH)};
   t = m->api_table;
-  m->apis = (struct nai_api_view){
-      .n = (uint32_t)t->rows, .start = nai_table_column(t, AE_START), .end = nai_table_column(t, AE_END),
-      .correlation = nai_table_column(t, AE_CORRELATION), .thread = nai_table_column(t, AE_THREAD),
-      .name = nai_table_column(t, AE_NAME)};
+  m->apis = (struct nai_api_view){.n = (uint32_t)t->rows,
+                                  .start = nai_table_column(t, AE_START),
+                                  .end = nai_table_column(t, AE_END),
+                                  .correlation = nai_table_column(t, AE_CORRELATION),
+                                  .thread = nai_table_column(t, AE_THREAD),
+                                  .name = nai_table_column(t, AE_NAME)};
   t = m->nvtx_table;
-  m->nvtx = (struct nai_nvtx_view){
-      .n = (uint32_t)t->rows, .start = nai_table_column(t, NE_START), .end = nai_table_column(t, NE_END),
-      .thread = nai_table_column(t, NE_THREAD), .kind = nai_table_column(t, NE_KIND),
-      .row_offset = nai_table_column(t, NE_ROW_OFFSET), .name = nai_table_column(t, NE_NAME)};
+  m->nvtx = (struct nai_nvtx_view){.n = (uint32_t)t->rows,
+                                   .start = nai_table_column(t, NE_START),
+                                   .end = nai_table_column(t, NE_END),
+                                   .thread = nai_table_column(t, NE_THREAD),
+                                   .kind = nai_table_column(t, NE_KIND),
+                                   .row_offset = nai_table_column(t, NE_ROW_OFFSET),
+                                   .name = nai_table_column(t, NE_NAME)};
   m->process_count = (uint32_t)m->processes->rows;
   m->thread_count = (uint32_t)m->threads->rows;
   m->thread_process = nai_column_i32(m->threads, TH_PROCESS);
 }
 
-/* --- names ------------------------------------------------------------------------------------------------------ */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static bool has(const char *name, const char *part) { return strcasestr(name, part) != NULL; }
 
@@ -55,14 +75,14 @@ static enum nai_api_class classify_api(const char *name) {
   static const char *const waits[] = {"cudaDeviceSynchronize", "cudaThreadSynchronize", "cudaStreamSynchronize",
                                       "cudaEventSynchronize",  "cuCtxSynchronize",      "cuStreamSynchronize",
                                       "cuEventSynchronize"};
-  static const char *const orders[] = {"cudaStreamWaitEvent", "cuStreamWaitEvent", "cuStreamWaitValue", "cuStreamWaitValue32",
-                                       "cuStreamWaitValue64"};
+  static const char *const orders[] = {"cudaStreamWaitEvent", "cuStreamWaitEvent", "cuStreamWaitValue",
+                                       "cuStreamWaitValue32", "cuStreamWaitValue64"};
   static const char *const polls[] = {"cudaEventQuery", "cudaStreamQuery", "cuEventQuery", "cuStreamQuery"};
   /* Driver functions may carry a version: cuCtxSynchronize_v2. */
   size_t len = strlen(name);
   size_t base = len > 3 && name[len - 3] == '_' && name[len - 2] == 'v' ? len - 3 : len;
-#define IS_ONE_OF(list)                                                                                                \
-  for (size_t i = 0; i < sizeof list / sizeof *list; i++)                                                              \
+#define IS_ONE_OF(list)                                   \
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) \
     if (strlen(list[i]) == base && memcmp(list[i], name, base) == 0)
   IS_ONE_OF(waits) return NAI_API_BLOCKING;
   IS_ONE_OF(orders) return NAI_API_ORDERING;
@@ -90,7 +110,7 @@ static int classify_names(struct nai_model *m, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* --- building --------------------------------------------------------------------------------------------------- */
+/* --- building --------------------------------------------------------------------------------- */
 
 static int group_nvtx(struct nai_model *m, struct nai_err *err) {
   uint32_t marks = 0;
@@ -261,7 +281,7 @@ void nai_model_free(struct nai_model *m) {
   free(m->gpus);
 }
 
-/* --- questions -------------------------------------------------------------------------------------------------- */
+/* --- questions -------------------------------------------------------------------------------- */
 
 uint32_t nai_model_gpu_index(const struct nai_model *m, int32_t device_id) {
   uint32_t lo = 0, hi = m->gpu_count;
@@ -286,12 +306,18 @@ const char *nai_model_gpu_label(const struct nai_model *m, int32_t device_id) {
 }
 
 /* What operations of a type have in the column of that name. */
-#define OP_COLUMN(m, op, column)                                                                                       \
-  ((op)->type == NAI_OP_KERNEL ? &(m)->kernels.column : (op)->type == NAI_OP_GRAPH ? &(m)->graphs.column : &(m)->memops.column)
+#define OP_COLUMN(m, op, column)                       \
+  ((op)->type == NAI_OP_KERNEL  ? &(m)->kernels.column \
+   : (op)->type == NAI_OP_GRAPH ? &(m)->graphs.column  \
+                                : &(m)->memops.column)
 
-int64_t nai_model_op_start(const struct nai_model *m, const struct nai_op *op) { return nai_at(OP_COLUMN(m, op, start), op->row); }
+int64_t nai_model_op_start(const struct nai_model *m, const struct nai_op *op) {
+  return nai_at(OP_COLUMN(m, op, start), op->row);
+}
 
-int64_t nai_model_op_end(const struct nai_model *m, const struct nai_op *op) { return nai_at(OP_COLUMN(m, op, end), op->row); }
+int64_t nai_model_op_end(const struct nai_model *m, const struct nai_op *op) {
+  return nai_at(OP_COLUMN(m, op, end), op->row);
+}
 
 int32_t nai_model_op_process(const struct nai_model *m, const struct nai_op *op) {
   return nai_at_i32(OP_COLUMN(m, op, process), op->row);
@@ -307,8 +333,8 @@ int32_t nai_model_op_stream(const struct nai_model *m, const struct nai_op *op) 
 
 uint32_t nai_model_op_api(const struct nai_model *m, const struct nai_op *op) {
   return op->type == NAI_OP_KERNEL ? m->kernel_api[op->row]
-         : op->type == NAI_OP_GRAPH ? m->graph_api[op->row]
-                                    : m->memop_api[op->row];
+       : op->type == NAI_OP_GRAPH  ? m->graph_api[op->row]
+                                   : m->memop_api[op->row];
 }
 
 bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {

@@ -19,7 +19,8 @@ struct nai_kernel_view {
 };
 struct nai_memop_view {
   uint32_t n;
-  struct nai_column start, end, correlation, bytes, kind, device, process, context, stream, copy_kind, src_kind, dst_kind;
+  struct nai_column start, end, correlation, bytes, kind, device, process, context, stream, copy_kind, src_kind,
+      dst_kind;
 };
 struct nai_graph_view {
   uint32_t n;
@@ -47,9 +48,9 @@ struct nai_nvtx_node {
   uint32_t parent; /* NAI_NO_ROW for outermost ranges */
   uint32_t name;   /* string of nvtx_events */
   int32_t thread;
-  bool start_end;  /* start/end ranges: never parents, never children */
-  bool outermost;  /* no node above has this name */
-  uint32_t longest;/* nvtx_events row of the longest instance, the earliest of equals */
+  bool start_end;   /* start/end ranges: never parents, never children */
+  bool outermost;   /* no node above has this name */
+  uint32_t longest; /* nvtx_events row of the longest instance, the earliest of equals */
   int64_t count;
   int64_t total_ns; /* summed durations; start/end instances inside one of the same name left out */
   int64_t self_ns;  /* minus children */
@@ -79,8 +80,8 @@ enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };
 
 /* One operation on a GPU. */
 struct nai_op {
-  uint32_t row;  /* of kernel_events, memop_events or graph_events, where its times are */
-  uint8_t type;  /* enum nai_op_type */
+  uint32_t row; /* of kernel_events, memop_events or graph_events, where its times are */
+  uint8_t type; /* enum nai_op_type */
   bool communication;
 };
 
@@ -90,20 +91,21 @@ struct nai_gpu {
   int64_t window_start, window_end; /* ns; equal when it did nothing */
   struct nai_op *ops;               /* by start, then type, stream, row */
   uint32_t op_count;
-  int64_t compute_ns;                /* kernels but communication, and graph envelopes */
-  int64_t communication_ns, copy_ns; /* communication kernels; memcpy and memset */
+  int64_t compute_ns;                                             /* kernels but communication, and graph envelopes */
+  int64_t communication_ns, copy_ns;                              /* communication kernels; memcpy and memset */
   int64_t kernel_busy_ns, kernel_window_start, kernel_window_end; /* kernels only: the estimate other tools print */
-  int64_t graph_ns;                  /* union of graph envelopes */
-  struct nai_intervals all;          /* the three together */
-  struct nai_intervals exposed_communication; /* communication \ compute */
-  struct nai_intervals exposed_copy;          /* copy \ (compute U communication) */
-  struct nai_keyset processes;      /* rows of processes that used it; -1 for unknown ones */
+  int64_t graph_ns;                                               /* union of graph envelopes */
+  struct nai_intervals all;                                       /* the three together */
+  struct nai_intervals exposed_communication;                     /* communication \ compute */
+  struct nai_intervals exposed_copy;                              /* copy \ (compute U communication) */
+  struct nai_keyset processes; /* rows of processes that used it; -1 for unknown ones */
 };
 
 struct nai_model {
   /* inputs, borrowed */
   const struct nai_table *kernel_table, *memop_table, *graph_table, *api_table, *sync_table, *nvtx_table,
-      *overhead_table, *osrt_table, *processes, *threads, *gpu_table, *configs, *notes, *capture, *capabilities, *labels;
+      *overhead_table, *osrt_table, *processes, *threads, *gpu_table, *configs, *notes, *capture, *capabilities,
+      *labels;
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases; /* NULL without a phase map */
   bool map_nvtx;                      /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
@@ -119,13 +121,13 @@ struct nai_model {
   const int32_t *thread_process; /* row of processes per thread, -1 unknown */
 
   /* names */
-  uint8_t *api_class;        /* per api name id: enum nai_api_class by name alone */
-  int *kernel_category;      /* per kernel name id */
-  bool *kernel_communication;/* per kernel name id */
+  uint8_t *api_class;         /* per api name id: enum nai_api_class by name alone */
+  int *kernel_category;       /* per kernel name id */
+  bool *kernel_communication; /* per kernel name id */
 
   /* launch join: row of api_events, NAI_NO_ROW when unmatched */
   uint32_t *kernel_api, *memop_api, *graph_api;
-  uint8_t *api_owns;         /* per api row: bit per enum nai_op_type it launched */
+  uint8_t *api_owns; /* per api row: bit per enum nai_op_type it launched */
 
   /* host timelines */
   struct nai_groups api_by_thread;  /* by start, then end descending */
@@ -133,16 +135,16 @@ struct nai_model {
   struct nai_intervals *blocked;    /* per thread: union of its blocking calls */
   struct nai_nvtx_node *nodes;      /* the NVTX tree, threads one after the other */
   uint32_t node_count;
-  uint32_t *first_node;             /* per thread: its first node; thread_count + 1 entries */
-  uint8_t *nvtx_depth;              /* per range: push/pop ranges around it, 255 for more; unset for marks */
-  uint32_t *crossing;               /* per thread: push/pop ranges that overlap another without lying in it */
+  uint32_t *first_node;                /* per thread: its first node; thread_count + 1 entries */
+  uint8_t *nvtx_depth;                 /* per range: push/pop ranges around it, 255 for more; unset for marks */
+  uint32_t *crossing;                  /* per thread: push/pop ranges that overlap another without lying in it */
   struct nai_checkpoints *checkpoints; /* per thread */
-  uint32_t *api_node;               /* node of the innermost NVTX range on the call's thread that contains its start, counted
-                                     * from the thread's first node; NAI_NO_ROW for none */
+  uint32_t *api_node; /* node of the innermost NVTX range on the call's thread that contains its start, counted
+                       * from the thread's first node; NAI_NO_ROW for none */
 
   struct nai_gpu *gpus; /* by device_id, those of table gpus */
   uint32_t gpu_count;
-  struct nai_groups process_gpus; /* per process: indices of the GPUs it used, ascending */
+  struct nai_groups process_gpus;   /* per process: indices of the GPUs it used, ascending */
   int64_t window_start, window_end; /* over all GPUs; of all events when no GPU worked */
 };
 
@@ -191,11 +193,11 @@ const char *nai_model_label(const struct nai_model *model, int enumeration, int3
 /* Direction of a memory operation: "Host-to-Device", ..., "memset". */
 const char *nai_model_direction(const struct nai_model *model, uint32_t memop);
 
-/* --- parts of the build, one file each ------------------------------------------------------------------------ */
+/* --- parts of the build, one file each -------------------------------------------------------- */
 
 /* Groups rows 0..n-1 by their cell of `group` (0..groups-1; negative = left out), each in row order. */
-NAI_MUST_CHECK int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
-                                      const char *scratch_dir, struct nai_err *err);
+NAI_MUST_CHECK int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group,
+                                      uint32_t groups, const char *scratch_dir, struct nai_err *err);
 /* By start ascending, then end descending, then name text (where there are names), then row. */
 struct nai_row_order {
   struct nai_column start, end, name;

@@ -19,9 +19,11 @@ struct sweep {
   struct nai_model *m;
   struct nai_column start, end, kind, name; /* of nvtx_events */
   uint32_t thread;
-  struct nai_open_ranges nested; /* push/pop ranges, each inside the one below it: a range's parent is what it is put upon */
-  struct nai_open_ranges async;  /* start/end ranges in start order: they cover, but do not nest; ended ones go when they come up */
-  int64_t now;             /* the thread's time is shared out up to here */
+  struct nai_open_ranges
+      nested; /* push/pop ranges, each inside the one below it: a range's parent is what it is put upon */
+  struct nai_open_ranges
+      async;   /* start/end ranges in start order: they cover, but do not nest; ended ones go when they come up */
+  int64_t now; /* the thread's time is shared out up to here */
   struct nai_keyset names; /* of this thread's nodes */
   uint32_t *open_of_name;  /* per name in `names`: push/pop ranges of that name on the stack */
   struct nai_nvtx_node *nodes;
@@ -31,7 +33,7 @@ struct sweep {
   uint32_t slot_mask;
 };
 
-/* --- nodes ------------------------------------------------------------------------------------------------------ */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static uint32_t slot_of(const struct sweep *x, uint32_t parent, uint32_t name, bool start_end) {
   uint64_t key = ((uint64_t)parent << 33 | (uint64_t)name << 1 | start_end) * 0x9e3779b97f4a7c15u;
@@ -48,7 +50,8 @@ static bool grow_nodes(struct sweep *x) {
   if (!progress)
     return false;
   x->progress = progress;
-  uint32_t *open = realloc(x->open_of_name, (size_t)capacity * sizeof *open); /* a thread has no more names than nodes */
+  uint32_t *open =
+      realloc(x->open_of_name, (size_t)capacity * sizeof *open); /* a thread has no more names than nodes */
   if (!open)
     return false;
   memset(open + x->node_capacity, 0, (size_t)(capacity - x->node_capacity) * sizeof *open);
@@ -85,8 +88,11 @@ static uint32_t node_for(struct sweep *x, uint32_t parent, uint32_t name, bool s
     return NAI_NO_ROW;
   x->progress[x->node_count] = (struct progress){local, -1, INT64_MIN};
   /* The ranges on the stack are those around this one, so their names are those of the nodes above. */
-  x->nodes[x->node_count] = (struct nai_nvtx_node){.parent = parent, .name = name, .thread = (int32_t)x->thread,
-                                                   .start_end = start_end, .outermost = start_end || !x->open_of_name[local],
+  x->nodes[x->node_count] = (struct nai_nvtx_node){.parent = parent,
+                                                   .name = name,
+                                                   .thread = (int32_t)x->thread,
+                                                   .start_end = start_end,
+                                                   .outermost = start_end || !x->open_of_name[local],
                                                    .longest = NAI_NO_ROW};
   x->slots[at] = x->node_count + 1;
   return x->node_count++;
@@ -113,12 +119,12 @@ static void count_instance(struct sweep *x, uint32_t index, uint32_t range, int6
   }
 }
 
-/* --- the sweep -------------------------------------------------------------------------------------------------- */
+/* --- the sweep -------------------------------------------------------------------------------- */
 
 static void pop(struct sweep *x) { x->open_of_name[x->progress[x->nested.v[--x->nested.depth].node].name]--; }
 
-/* Shares out the thread's time up to t among the ranges that were innermost, and takes ended ones off the stack. Returns
- * the innermost push/pop range at t, NULL when there is none. */
+/* Shares out the thread's time up to t among the ranges that were innermost, and takes ended ones off the stack.
+ * Returns the innermost push/pop range at t, NULL when there is none. */
 static const struct nai_open_range *advance(struct sweep *x, int64_t t) {
   while (x->nested.depth) {
     const struct nai_open_range *top = nai_open_top(&x->nested);
@@ -142,8 +148,9 @@ static uint32_t innermost_async(struct sweep *x, int64_t t) {
   return x->async.depth ? nai_open_top(&x->async)->node : NAI_NO_ROW;
 }
 
-/* The innermost range that wholly contains start .. end. What lies above it crosses that and ends before it: it can neither
- * contain a later range that this one does not, nor be innermost again, so it leaves the stack for good (nai_open_begin, too). */
+/* The innermost range that wholly contains start .. end. What lies above it crosses that and ends before it: it can
+ * neither contain a later range that this one does not, nor be innermost again, so it leaves the stack for good
+ * (nai_open_begin, too). */
 static const struct nai_open_range *find_parent(struct sweep *x, int64_t start, int64_t end) {
   const struct nai_open_range *parent = advance(x, start);
   x->m->crossing[x->thread] += parent && parent->end < end;
@@ -202,7 +209,8 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
                   struct nai_err *err) {
   const struct nai_nvtx_view *v = &m->nvtx;
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
-  struct sweep x = {.m = m, .start = v->start, .end = v->end, .kind = v->kind, .name = v->name, .thread = thread, .now = INT64_MIN};
+  struct sweep x = {
+      .m = m, .start = v->start, .end = v->end, .kind = v->kind, .name = v->name, .thread = thread, .now = INT64_MIN};
   if (ranges->first[thread] == ranges->first[thread + 1]) {
     for (uint32_t c = calls->first[thread]; c < calls->first[thread + 1]; c++)
       m->api_node[calls->order[c]] = NAI_NO_ROW;
@@ -220,7 +228,8 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
   return rc;
 }
 
-int nai_nvtx_collect(struct nai_model *m, struct nai_nvtx_node **parts, const uint32_t *part_counts, struct nai_err *err) {
+int nai_nvtx_collect(struct nai_model *m, struct nai_nvtx_node **parts, const uint32_t *part_counts,
+                     struct nai_err *err) {
   uint64_t total = 0;
   for (uint32_t t = 0; t < m->thread_count; t++)
     total += part_counts[t];

@@ -25,15 +25,15 @@ static void attribute_kernels(struct nai_model *m) {
   }
 }
 
-/* --- start/end ranges --------------------------------------------------------------------------------------------- */
+/* --- start/end ranges ------------------------------------------------------------------------- */
 
 /* Kernels by launching call: sums over the thread's calls before the i-th in start order. */
 struct launched {
   int64_t *ns, *count;
 };
 
-static int sum_launched(struct launched *out, const struct nai_model *m, const int64_t *api_ns, const uint32_t *api_count,
-                        uint32_t thread, struct nai_err *err) {
+static int sum_launched(struct launched *out, const struct nai_model *m, const int64_t *api_ns,
+                        const uint32_t *api_count, uint32_t thread, struct nai_err *err) {
   uint32_t first = m->api_by_thread.first[thread], n = m->api_by_thread.first[thread + 1] - first;
   out->ns = malloc(((size_t)n + 1) * sizeof *out->ns);
   out->count = malloc(((size_t)n + 1) * sizeof *out->count);
@@ -68,7 +68,8 @@ struct open_times {
 };
 
 /* Fills times[node] of the thread's start/end nodes. node_of_name: scratch, NAI_NO_ROW between uses. */
-static bool find_open_times(struct open_times *times, uint32_t *node_of_name, const struct nai_model *m, uint32_t thread) {
+static bool find_open_times(struct open_times *times, uint32_t *node_of_name, const struct nai_model *m,
+                            uint32_t thread) {
   const struct nai_groups *g = &m->nvtx_by_thread;
   const struct nai_nvtx_node *nodes = m->nodes + m->first_node[thread];
   uint32_t count = m->first_node[thread + 1] - m->first_node[thread];

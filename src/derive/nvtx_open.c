@@ -7,7 +7,7 @@ void nai_open_free(struct nai_open_ranges *open) {
   *open = (struct nai_open_ranges){0};
 }
 
-/* --- checkpoints -------------------------------------------------------------------------------------------------- */
+/* --- checkpoints ------------------------------------------------------------------------------ */
 
 enum { CHECKPOINT_EVERY = 256 }; /* ranges */
 
@@ -56,7 +56,7 @@ static const struct nai_checkpoint *checkpoint_before(const struct nai_checkpoin
   return lo ? &c->v[lo - 1] : NULL;
 }
 
-/* --- cursors ------------------------------------------------------------------------------------------------------ */
+/* --- cursors ---------------------------------------------------------------------------------- */
 
 void nai_open_cursor_free(struct nai_open_cursor *c) { nai_open_free(&c->begun); }
 
@@ -74,7 +74,8 @@ static void leave(struct nai_open_cursor *c) {
     c->entry = c->model->checkpoints[c->thread].entries[c->entry].parent;
 }
 
-int nai_open_find(struct nai_open_cursor *c, const struct nai_model *m, uint32_t thread, uint32_t place, struct nai_err *err) {
+int nai_open_find(struct nai_open_cursor *c, const struct nai_model *m, uint32_t thread, uint32_t place,
+                  struct nai_err *err) {
   const struct nai_groups *ranges = &m->nvtx_by_thread;
   const struct nai_checkpoint *from = checkpoint_before(&m->checkpoints[thread], place);
   uint32_t at = from ? from->place : ranges->first[thread], parent;

@@ -1,6 +1,6 @@
-/* The push/pop NVTX ranges that are open at a moment of a thread, each inside the one before it. To keep every range's parent
- * would take as much memory as its name and times; instead the sweep over a thread (nvtx.c) leaves checkpoints, and what is
- * open in between is found by sweeping on from there. */
+/* The push/pop NVTX ranges that are open at a moment of a thread, each inside the one before it. To keep every range's
+ * parent would take as much memory as its name and times; instead the sweep over a thread (nvtx.c) leaves checkpoints,
+ * and what is open in between is found by sweeping on from there. */
 #ifndef NAI_DERIVE_NVTX_OPEN_H
 #define NAI_DERIVE_NVTX_OPEN_H
 
@@ -22,7 +22,8 @@ struct nai_open_ranges {
 static inline struct nai_open_range *nai_open_top(const struct nai_open_ranges *open) {
   return open->depth ? &open->v[open->depth - 1] : NULL;
 }
-static inline bool nai_open_push(struct nai_open_ranges *open, struct nai_open_range range) { /* false when out of memory */
+static inline bool nai_open_push(struct nai_open_ranges *open,
+                                 struct nai_open_range range) { /* false when out of memory */
   if (open->depth == open->capacity && !nai_array_room(&open->v, &open->capacity, open->depth, sizeof *open->v))
     return false;
   open->v[open->depth++] = range;
@@ -30,7 +31,8 @@ static inline bool nai_open_push(struct nai_open_ranges *open, struct nai_open_r
 }
 void nai_open_free(struct nai_open_ranges *open);
 
-/* Notes what is open before the thread's range at `place` in nvtx_by_thread, where that is due. False when out of memory. */
+/* Notes what is open before the thread's range at `place` in nvtx_by_thread, where that is due. False when out of
+ * memory. */
 bool nai_checkpoint_note(struct nai_checkpoints *checkpoints, uint32_t place, struct nai_open_ranges *open);
 void nai_checkpoints_free(struct nai_checkpoints *checkpoints);
 
@@ -43,11 +45,12 @@ struct nai_open_cursor {
 };
 void nai_open_cursor_free(struct nai_open_cursor *cursor);
 /* Goes to the thread's range at `place` in nvtx_by_thread; ranges that have ended by then may still count as open. */
-NAI_MUST_CHECK int nai_open_find(struct nai_open_cursor *cursor, const struct nai_model *model, uint32_t thread, uint32_t place,
-                                 struct nai_err *err);
-/* Begins a push/pop range, which may not start before those already begun. Returns the innermost range that wholly contains
- * it, NAI_NO_ROW for none. */
-NAI_MUST_CHECK int nai_open_begin(uint32_t *parent, struct nai_open_cursor *cursor, uint32_t range, struct nai_err *err);
+NAI_MUST_CHECK int nai_open_find(struct nai_open_cursor *cursor, const struct nai_model *model, uint32_t thread,
+                                 uint32_t place, struct nai_err *err);
+/* Begins a push/pop range, which may not start before those already begun. Returns the innermost range that wholly
+ * contains it, NAI_NO_ROW for none. */
+NAI_MUST_CHECK int nai_open_begin(uint32_t *parent, struct nai_open_cursor *cursor, uint32_t range,
+                                  struct nai_err *err);
 /* Forgets ranges that have ended at t; the innermost one that runs on, NAI_NO_ROW for none. */
 uint32_t nai_open_at(struct nai_open_cursor *cursor, int64_t t);
 

@@ -11,23 +11,22 @@
 #include <stdint.h>
 
 enum {
-    NAI_GEN_EUSAGE = -2,  /* bad command line */
-    NAI_GEN_EOUTPUT = -5, /* cannot write an output */
-    NAI_GEN_ENOMEM = -6   /* out of memory, or a plan larger than its fixed limits */
+  NAI_GEN_EUSAGE = -2,  /* bad command line */
+  NAI_GEN_EOUTPUT = -5, /* cannot write an output */
+  NAI_GEN_ENOMEM = -6   /* out of memory, or a plan larger than its fixed limits */
 };
 
 struct nai_gen_err {
-    int code; /* 0 or the first NAI_GEN_E* reported */
-    char text[512];
+  int code; /* 0 or the first NAI_GEN_E* reported */
+  char text[512];
 };
 
 /* Records the first error and returns `code`; later errors are consequences and are ignored. */
-int nai_gen_fail(int code, struct nai_gen_err *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int nai_gen_fail(int code, struct nai_gen_err *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* splitmix64: tiny, well mixed, and the same on every machine. */
 struct nai_gen_rng {
-    uint64_t state;
+  uint64_t state;
 };
 
 uint64_t nai_gen_rng_next(struct nai_gen_rng *rng);
@@ -38,10 +37,10 @@ int64_t nai_gen_rng_vary(struct nai_gen_rng *rng, int64_t value, int percent);
 
 /* Growable array of fixed-size items. Zero-initialise, then set item_size. */
 struct nai_gen_vec {
-    void *items;
-    size_t count;
-    size_t capacity;
-    size_t item_size;
+  void *items;
+  size_t count;
+  size_t capacity;
+  size_t item_size;
 };
 
 /* Appends a zeroed item and returns it, or NULL when out of memory. Moves earlier items. */

@@ -10,28 +10,22 @@
 #include "base.h"
 #include "schema.h"
 
-enum nai_gen_cell_type {
-    NAI_GEN_CELL_NULL,
-    NAI_GEN_CELL_INT,
-    NAI_GEN_CELL_REAL,
-    NAI_GEN_CELL_TEXT,
-    NAI_GEN_CELL_BLOB
-};
+enum nai_gen_cell_type { NAI_GEN_CELL_NULL, NAI_GEN_CELL_INT, NAI_GEN_CELL_REAL, NAI_GEN_CELL_TEXT, NAI_GEN_CELL_BLOB };
 
 struct nai_gen_cell {
-    enum nai_gen_cell_type type;
-    int size; /* bytes, for text and blob */
-    union {
-        int64_t integer;
-        double real;
-        const char *bytes; /* borrowed until the row is inserted */
-    } as;
+  enum nai_gen_cell_type type;
+  int size; /* bytes, for text and blob */
+  union {
+    int64_t integer;
+    double real;
+    const char *bytes; /* borrowed until the row is inserted */
+  } as;
 };
 
 /* One row in canonical column order; cells of columns the generation lacks are ignored. */
 struct nai_gen_row {
-    enum nai_gen_table table;
-    struct nai_gen_cell cells[NAI_GEN_MAX_COLUMNS];
+  enum nai_gen_table table;
+  struct nai_gen_cell cells[NAI_GEN_MAX_COLUMNS];
 };
 
 void nai_gen_row_start(struct nai_gen_row *row, enum nai_gen_table table);
@@ -44,19 +38,18 @@ void nai_gen_row_blob(struct nai_gen_row *row, int column, const void *bytes, si
 struct nai_gen_db;
 
 struct nai_gen_db_options {
-    int schema;          /* NAI_GEN_2019 .. NAI_GEN_2026 */
-    bool without_checks; /* leave NOT NULL out, so that invalid rows can be written */
-    bool replace;        /* overwrite an existing file at close */
+  int schema;          /* NAI_GEN_2019 .. NAI_GEN_2026 */
+  bool without_checks; /* leave NOT NULL out, so that invalid rows can be written */
+  bool replace;        /* overwrite an existing file at close */
 };
 
 /* Opens a temporary file beside `path`. The caller ends it with close or discard. */
-int nai_gen_db_open(struct nai_gen_db **out, const char *path,
-                    const struct nai_gen_db_options *options, struct nai_gen_err *err);
+int nai_gen_db_open(struct nai_gen_db **out, const char *path, const struct nai_gen_db_options *options,
+                    struct nai_gen_err *err);
 /* Creates every table this generation has, like an export with lazy mode off. */
 int nai_gen_db_create_all(struct nai_gen_db *db, struct nai_gen_err *err);
 /* Inserts a row; does nothing when the generation has no such table. */
-int nai_gen_db_insert(struct nai_gen_db *db, const struct nai_gen_row *row,
-                      struct nai_gen_err *err);
+int nai_gen_db_insert(struct nai_gen_db *db, const struct nai_gen_row *row, struct nai_gen_err *err);
 /* Size of the database so far, in bytes; negative NAI_GEN_E* on failure. */
 int64_t nai_gen_db_size(struct nai_gen_db *db, struct nai_gen_err *err);
 int64_t nai_gen_db_row_count(const struct nai_gen_db *db, enum nai_gen_table table);

@@ -5,10 +5,10 @@
 #include "schema.h"
 
 struct nai_gen_label {
-    enum nai_gen_table table;
-    int id;
-    const char *name;  /* symbol */
-    const char *label; /* for people */
+  enum nai_gen_table table;
+  int id;
+  const char *name;  /* symbol */
+  const char *label; /* for people */
 };
 
 static const struct nai_gen_label nai_gen_labels[] = {
@@ -54,10 +54,8 @@ static const struct nai_gen_label nai_gen_labels[] = {
     {T_E_EVENT_CLASS, 27, "TRACE_PROCESS_EVENT_OS_RUNTIME", "OSRT runtime"},
     {T_E_EVENT_CLASS, 28, "TRACE_PROCESS_EVENT_CUDNN", "cuDNN"},
     {T_E_EVENT_CLASS, 29, "TRACE_PROCESS_EVENT_CUBLAS", "cuBLAS"},
-    {T_E_EVENT_CLASS, 77, "TRACE_PROCESS_EVENT_CUDA_GRAPH_NODE_CREATION",
-     "CUDA graph node creation"},
-    {T_E_EVENT_CLASS, 94, "TRACE_PROCESS_EVENT_CUDA_GRAPHEXEC_CREATION",
-     "CUDA graph exec creation"},
+    {T_E_EVENT_CLASS, 77, "TRACE_PROCESS_EVENT_CUDA_GRAPH_NODE_CREATION", "CUDA graph node creation"},
+    {T_E_EVENT_CLASS, 94, "TRACE_PROCESS_EVENT_CUDA_GRAPHEXEC_CREATION", "CUDA graph exec creation"},
     {T_E_EVENT_CLASS, 95, "TRACE_PROCESS_EVENT_CUDA_GRAPH_CREATION", "CUDA graph creation"},
     {T_E_EVENT_CLASS, 96, "TRACE_PROCESS_EVENT_CUDA_GRAPH_CLONE", "CUDA graph clone"},
     {T_E_EVENT_CLASS, 102, "TRACE_PROCESS_EVENT_CUDA_JIT", "CUDA JIT"},

@@ -6,380 +6,323 @@
 #define API_DEF(id, name, suffix, class) {name, name suffix, API_CLASS_##class},
 static const struct nai_gen_api_def apis[] = {NAI_GEN_APIS(API_DEF)};
 
-const struct nai_gen_api_def *nai_gen_api(enum nai_gen_api api)
-{
-    return &apis[api];
+const struct nai_gen_api_def *nai_gen_api(enum nai_gen_api api) { return &apis[api]; }
+
+void nai_gen_stat_add(struct nai_gen_stat *stat, int64_t value) {
+  if (stat->count == 0 || value < stat->min) {
+    stat->min = value;
+  }
+  if (stat->count == 0 || value > stat->max) {
+    stat->max = value;
+  }
+  stat->count++;
+  stat->total += value;
 }
 
-void nai_gen_stat_add(struct nai_gen_stat *stat, int64_t value)
-{
-    if (stat->count == 0 || value < stat->min) {
-        stat->min = value;
-    }
-    if (stat->count == 0 || value > stat->max) {
-        stat->max = value;
-    }
-    stat->count++;
-    stat->total += value;
+void *nai_gen_plan_push(struct nai_gen_plan *plan, struct nai_gen_vec *vec) {
+  void *item = nai_gen_failed(plan) ? NULL : nai_gen_vec_push(vec);
+  if (!item) {
+    nai_gen_fail(NAI_GEN_ENOMEM, plan->err, "out of memory");
+  }
+  return item;
 }
 
-void *nai_gen_plan_push(struct nai_gen_plan *plan, struct nai_gen_vec *vec)
-{
-    void *item = nai_gen_failed(plan) ? NULL : nai_gen_vec_push(vec);
-    if (!item) {
-        nai_gen_fail(NAI_GEN_ENOMEM, plan->err, "out of memory");
-    }
-    return item;
+void nai_gen_plan_saw(struct nai_gen_plan *plan, int64_t end_ns) {
+  if (end_ns > plan->last_ns) {
+    plan->last_ns = end_ns;
+  }
 }
 
-void nai_gen_plan_saw(struct nai_gen_plan *plan, int64_t end_ns)
-{
-    if (end_ns > plan->last_ns) {
-        plan->last_ns = end_ns;
-    }
+struct nai_gen_plan *nai_gen_plan_new(struct nai_gen_db *db, const struct nai_gen_plan_options *options,
+                                      struct nai_gen_err *err) {
+  struct nai_gen_plan *plan = calloc(1, sizeof *plan);
+  if (!plan) {
+    nai_gen_fail(NAI_GEN_ENOMEM, err, "out of memory");
+    return NULL;
+  }
+  plan->db = db;
+  plan->err = err;
+  plan->rng.state = options->seed;
+  plan->order_rng.state = ~options->seed;
+  plan->schema = options->schema;
+  plan->scale = options->scale;
+  plan->shuffle = options->shuffle;
+  plan->string_bytes.item_size = 1;
+  plan->strings.item_size = sizeof(struct nai_gen_string_entry);
+  plan->kernels.item_size = sizeof(struct nai_gen_kernel);
+  plan->names.item_size = sizeof(struct nai_gen_name);
+  plan->phases.item_size = sizeof(struct nai_gen_phase);
+  plan->calls.item_size = sizeof(struct nai_gen_call);
+  plan->ops.item_size = sizeof(struct nai_gen_op);
+  plan->syncs.item_size = sizeof(struct nai_gen_sync);
+  plan->ranges.item_size = sizeof(struct nai_gen_range);
+  plan->text.item_size = 1;
+  plan->overheads.item_size = sizeof(struct nai_gen_overhead);
+  plan->graph_nodes.item_size = sizeof(struct nai_gen_graph_node_row);
+  plan->raws.item_size = sizeof(struct nai_gen_row);
+  plan->diagnostics.item_size = sizeof(struct nai_gen_diagnostic);
+  plan->transfers.item_size = sizeof(struct nai_gen_transfer);
+  plan->drops.item_size = sizeof(struct nai_gen_drop);
+  for (int api = 0; api < API_COUNT; api++) {
+    plan->api_strings[api] = -1;
+  }
+  /* Real exports give id 0 to a string, so 0 must not be read as "no name". */
+  nai_gen_string(plan, "GpuMetrics", 10);
+  nai_gen_string(plan, "SocMetrics", 10);
+  return plan;
 }
 
-struct nai_gen_plan *nai_gen_plan_new(struct nai_gen_db *db,
-                                      const struct nai_gen_plan_options *options,
-                                      struct nai_gen_err *err)
-{
-    struct nai_gen_plan *plan = calloc(1, sizeof *plan);
-    if (!plan) {
-        nai_gen_fail(NAI_GEN_ENOMEM, err, "out of memory");
-        return NULL;
-    }
-    plan->db = db;
-    plan->err = err;
-    plan->rng.state = options->seed;
-    plan->order_rng.state = ~options->seed;
-    plan->schema = options->schema;
-    plan->scale = options->scale;
-    plan->shuffle = options->shuffle;
-    plan->string_bytes.item_size = 1;
-    plan->strings.item_size = sizeof(struct nai_gen_string_entry);
-    plan->kernels.item_size = sizeof(struct nai_gen_kernel);
-    plan->names.item_size = sizeof(struct nai_gen_name);
-    plan->phases.item_size = sizeof(struct nai_gen_phase);
-    plan->calls.item_size = sizeof(struct nai_gen_call);
-    plan->ops.item_size = sizeof(struct nai_gen_op);
-    plan->syncs.item_size = sizeof(struct nai_gen_sync);
-    plan->ranges.item_size = sizeof(struct nai_gen_range);
-    plan->text.item_size = 1;
-    plan->overheads.item_size = sizeof(struct nai_gen_overhead);
-    plan->graph_nodes.item_size = sizeof(struct nai_gen_graph_node_row);
-    plan->raws.item_size = sizeof(struct nai_gen_row);
-    plan->diagnostics.item_size = sizeof(struct nai_gen_diagnostic);
-    plan->transfers.item_size = sizeof(struct nai_gen_transfer);
-    plan->drops.item_size = sizeof(struct nai_gen_drop);
-    for (int api = 0; api < API_COUNT; api++) {
-        plan->api_strings[api] = -1;
-    }
-    /* Real exports give id 0 to a string, so 0 must not be read as "no name". */
-    nai_gen_string(plan, "GpuMetrics", 10);
-    nai_gen_string(plan, "SocMetrics", 10);
-    return plan;
+void nai_gen_plan_free(struct nai_gen_plan *plan) {
+  if (!plan) {
+    return;
+  }
+  struct nai_gen_vec *vecs[] = {&plan->string_bytes, &plan->strings,     &plan->kernels,   &plan->names,
+                                &plan->phases,       &plan->calls,       &plan->ops,       &plan->syncs,
+                                &plan->ranges,       &plan->text,        &plan->overheads, &plan->graph_nodes,
+                                &plan->raws,         &plan->diagnostics, &plan->transfers, &plan->drops};
+  for (size_t i = 0; i < sizeof vecs / sizeof vecs[0]; i++) {
+    nai_gen_vec_free(vecs[i]);
+  }
+  for (int i = 0; i < MAX_GPUS; i++) {
+    nai_gen_vec_free(&plan->gpus[i].durations);
+  }
+  free(plan);
 }
 
-void nai_gen_plan_free(struct nai_gen_plan *plan)
-{
-    if (!plan) {
-        return;
-    }
-    struct nai_gen_vec *vecs[] = {
-        &plan->string_bytes, &plan->strings,     &plan->kernels,   &plan->names,
-        &plan->phases,       &plan->calls,       &plan->ops,       &plan->syncs,
-        &plan->ranges,       &plan->text,        &plan->overheads, &plan->graph_nodes,
-        &plan->raws,         &plan->diagnostics, &plan->transfers, &plan->drops};
-    for (size_t i = 0; i < sizeof vecs / sizeof vecs[0]; i++) {
-        nai_gen_vec_free(vecs[i]);
-    }
-    for (int i = 0; i < MAX_GPUS; i++) {
-        nai_gen_vec_free(&plan->gpus[i].durations);
-    }
-    free(plan);
+struct nai_gen_rng *nai_gen_rng(struct nai_gen_plan *plan) {
+  return &plan->rng;
 }
 
-struct nai_gen_rng *nai_gen_rng(struct nai_gen_plan *plan)
-{
-    return &plan->rng;
-}
-
-int nai_gen_scaled(const struct nai_gen_plan *plan, int count)
-{
-    double scaled = plan->scale * count;
-    return scaled < 1 ? 1 : (int)scaled;
+int nai_gen_scaled(const struct nai_gen_plan *plan, int count) {
+  double scaled = plan->scale * count;
+  return scaled < 1 ? 1 : (int)scaled;
 }
 
 /* Hands out the next slot of a fixed array; slot 0 of a failed plan once the array is full. */
-static int take_slot(struct nai_gen_plan *plan, int *count, int limit, const char *what)
-{
-    if (*count == limit) {
-        nai_gen_fail(NAI_GEN_ENOMEM, plan->err, "the scenario plans more than %d %s", limit, what);
-        return 0;
+static int take_slot(struct nai_gen_plan *plan, int *count, int limit, const char *what) {
+  if (*count == limit) {
+    nai_gen_fail(NAI_GEN_ENOMEM, plan->err, "the scenario plans more than %d %s", limit, what);
+    return 0;
+  }
+  return (*count)++;
+}
+
+int nai_gen_process(struct nai_gen_plan *plan, int pid, const char *name) {
+  int slot = take_slot(plan, &plan->process_count, MAX_PROCESSES, "processes");
+  plan->processes[slot] =
+      (struct nai_gen_process){.pid = pid, .name = name, .global_pid = (INT64_C(1) << 48) | ((int64_t)pid << 24)};
+  plan->processes[slot].correlation = 100;
+  return slot;
+}
+
+void nai_gen_correlation_base(struct nai_gen_plan *plan, int process, int64_t base) {
+  plan->processes[process].correlation = base;
+}
+
+int nai_gen_thread(struct nai_gen_plan *plan, int process, int tid, const char *name) {
+  int slot = take_slot(plan, &plan->thread_count, MAX_THREADS, "threads");
+  struct nai_gen_thread *thread = &plan->threads[slot];
+  thread->process = process;
+  thread->tid = tid;
+  thread->name = name;
+  thread->global_tid = plan->processes[process].global_pid | tid;
+  thread->now = 1000000000; /* a second of start-up before the first event, as in real captures */
+  return slot;
+}
+
+int nai_gen_gpu(struct nai_gen_plan *plan, int physical_id) {
+  int slot = take_slot(plan, &plan->gpu_count, MAX_GPUS, "GPUs");
+  plan->gpus[slot].physical_id = physical_id;
+  plan->gpus[slot].durations.item_size = sizeof(int64_t);
+  return slot;
+}
+
+int nai_gen_context(struct nai_gen_plan *plan, int process, int device_id, int context_id, int gpu) {
+  int slot = take_slot(plan, &plan->context_count, MAX_CONTEXTS, "contexts");
+  plan->contexts[slot] = (struct nai_gen_context){process, device_id, context_id, gpu};
+  return slot;
+}
+
+int nai_gen_stream(struct nai_gen_plan *plan, int context, int stream_id) {
+  int slot = take_slot(plan, &plan->stream_count, MAX_STREAMS, "streams");
+  plan->streams[slot] = (struct nai_gen_stream){.context = context, .stream_id = stream_id};
+  return slot;
+}
+
+int64_t nai_gen_string(struct nai_gen_plan *plan, const char *bytes, size_t size) {
+  const struct nai_gen_string_entry *entries = plan->strings.items;
+  for (size_t i = 0; i < plan->strings.count; i++) {
+    if (entries[i].size == size && memcmp(nai_gen_bytes_at(plan, entries[i].offset), bytes, size) == 0) {
+      return (int64_t)i;
     }
-    return (*count)++;
+  }
+  size_t offset = plan->string_bytes.count;
+  uintptr_t place = (uintptr_t)bytes - (uintptr_t)plan->string_bytes.items;
+  struct nai_gen_string_entry *entry = nai_gen_plan_push(plan, &plan->strings);
+  if (!entry) {
+    return 0;
+  }
+  if (place < offset) {
+    offset = place; /* the text of a range name: share its bytes */
+  } else if (!nai_gen_vec_append(&plan->string_bytes, bytes, size)) {
+    nai_gen_fail(NAI_GEN_ENOMEM, plan->err, "out of memory");
+    return 0;
+  }
+  *entry = (struct nai_gen_string_entry){offset, size};
+  return (int64_t)plan->strings.count - 1;
 }
 
-int nai_gen_process(struct nai_gen_plan *plan, int pid, const char *name)
-{
-    int slot = take_slot(plan, &plan->process_count, MAX_PROCESSES, "processes");
-    plan->processes[slot] = (struct nai_gen_process){
-        .pid = pid, .name = name, .global_pid = (INT64_C(1) << 48) | ((int64_t)pid << 24)};
-    plan->processes[slot].correlation = 100;
-    return slot;
+static int add_kernel(struct nai_gen_plan *plan, int64_t demangled, int64_t short_name, enum nai_gen_class class,
+                      enum nai_gen_api launch_api) {
+  struct nai_gen_kernel *kernel = nai_gen_plan_push(plan, &plan->kernels);
+  if (!kernel) {
+    return 0;
+  }
+  kernel->demangled = demangled;
+  kernel->short_name = short_name;
+  kernel->class = class;
+  kernel->launch_api = launch_api;
+  kernel->grid = (int)nai_gen_rng_between(&plan->rng, 1, 2048);
+  kernel->block = 32 * (int)nai_gen_rng_between(&plan->rng, 1, 16);
+  kernel->registers = 8 * (int)nai_gen_rng_between(&plan->rng, 2, 30);
+  return (int)plan->kernels.count - 1;
 }
 
-void nai_gen_correlation_base(struct nai_gen_plan *plan, int process, int64_t base)
-{
-    plan->processes[process].correlation = base;
+int nai_gen_kernel_from(struct nai_gen_plan *plan, const struct nai_gen_kernel_spec *spec) {
+  const char *short_name = spec->short_name ? spec->short_name : spec->demangled;
+  int64_t full = nai_gen_string(plan, spec->demangled, strlen(spec->demangled));
+  int64_t base = nai_gen_string(plan, short_name, strlen(short_name));
+  return add_kernel(plan, full, base, spec->class, spec->launch_api);
 }
 
-int nai_gen_thread(struct nai_gen_plan *plan, int process, int tid, const char *name)
-{
-    int slot = take_slot(plan, &plan->thread_count, MAX_THREADS, "threads");
-    struct nai_gen_thread *thread = &plan->threads[slot];
-    thread->process = process;
-    thread->tid = tid;
-    thread->name = name;
-    thread->global_tid = plan->processes[process].global_pid | tid;
-    thread->now = 1000000000; /* a second of start-up before the first event, as in real captures */
-    return slot;
+int nai_gen_kernel(struct nai_gen_plan *plan, const char *demangled, const char *short_name) {
+  const struct nai_gen_kernel_spec spec = {demangled, short_name, NAI_GEN_COMPUTE, API_LAUNCH};
+  return nai_gen_kernel_from(plan, &spec);
 }
 
-int nai_gen_gpu(struct nai_gen_plan *plan, int physical_id)
-{
-    int slot = take_slot(plan, &plan->gpu_count, MAX_GPUS, "GPUs");
-    plan->gpus[slot].physical_id = physical_id;
-    plan->gpus[slot].durations.item_size = sizeof(int64_t);
-    return slot;
+void nai_gen_kernels(struct nai_gen_plan *plan, int *handles, const struct nai_gen_kernel_spec *specs, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    handles[i] = nai_gen_kernel_from(plan, &specs[i]);
+  }
 }
 
-int nai_gen_context(struct nai_gen_plan *plan, int process, int device_id, int context_id, int gpu)
-{
-    int slot = take_slot(plan, &plan->context_count, MAX_CONTEXTS, "contexts");
-    plan->contexts[slot] = (struct nai_gen_context){process, device_id, context_id, gpu};
-    return slot;
+int nai_gen_kernel_bytes(struct nai_gen_plan *plan, const char *name, size_t size) {
+  int64_t id = nai_gen_string(plan, name, size);
+  return add_kernel(plan, id, id, NAI_GEN_COMPUTE, API_LAUNCH);
 }
 
-int nai_gen_stream(struct nai_gen_plan *plan, int context, int stream_id)
-{
-    int slot = take_slot(plan, &plan->stream_count, MAX_STREAMS, "streams");
-    plan->streams[slot] = (struct nai_gen_stream){.context = context, .stream_id = stream_id};
-    return slot;
+int nai_gen_kernel_missing(struct nai_gen_plan *plan, int64_t string_id) {
+  return add_kernel(plan, string_id, string_id, NAI_GEN_COMPUTE, API_LAUNCH);
 }
 
-int64_t nai_gen_string(struct nai_gen_plan *plan, const char *bytes, size_t size)
-{
-    const struct nai_gen_string_entry *entries = plan->strings.items;
-    for (size_t i = 0; i < plan->strings.count; i++) {
-        if (entries[i].size == size &&
-            memcmp(nai_gen_bytes_at(plan, entries[i].offset), bytes, size) == 0) {
-            return (int64_t)i;
-        }
+int nai_gen_name_bytes(struct nai_gen_plan *plan, const char *text, size_t size) {
+  for (int i = 0; i < (int)plan->names.count; i++) {
+    const struct nai_gen_name *known = nai_gen_name_at(plan, i);
+    if (known->size == size && memcmp(nai_gen_bytes_at(plan, known->offset), text, size) == 0) {
+      return i;
     }
-    size_t offset = plan->string_bytes.count;
-    uintptr_t place = (uintptr_t)bytes - (uintptr_t)plan->string_bytes.items;
-    struct nai_gen_string_entry *entry = nai_gen_plan_push(plan, &plan->strings);
-    if (!entry) {
-        return 0;
+  }
+  size_t offset = plan->string_bytes.count;
+  struct nai_gen_name *name = nai_gen_plan_push(plan, &plan->names);
+  if (!name || !nai_gen_vec_append(&plan->string_bytes, text, size)) {
+    nai_gen_fail(NAI_GEN_ENOMEM, plan->err, "out of memory");
+    return 0;
+  }
+  name->offset = offset;
+  name->size = size;
+  name->string_id = -1;
+  name->phase = -1;
+  return (int)plan->names.count - 1;
+}
+
+int nai_gen_name(struct nai_gen_plan *plan, const char *text) { return nai_gen_name_bytes(plan, text, strlen(text)); }
+
+void nai_gen_name_phase(struct nai_gen_plan *plan, int name, const char *phase) {
+  if (nai_gen_failed(plan)) {
+    return;
+  }
+  struct nai_gen_phase *phases = plan->phases.items;
+  int slot = 0;
+  while (slot < (int)plan->phases.count && strcmp(phases[slot].name, phase) != 0) {
+    slot++;
+  }
+  if (slot == (int)plan->phases.count) {
+    struct nai_gen_phase *added = nai_gen_plan_push(plan, &plan->phases);
+    if (!added) {
+      return;
     }
-    if (place < offset) {
-        offset = place; /* the text of a range name: share its bytes */
-    } else if (!nai_gen_vec_append(&plan->string_bytes, bytes, size)) {
-        nai_gen_fail(NAI_GEN_ENOMEM, plan->err, "out of memory");
-        return 0;
+    added->name = phase;
+  }
+  nai_gen_name_at(plan, name)->phase = slot;
+}
+
+void nai_gen_names(struct nai_gen_plan *plan, int *handles, const struct nai_gen_name_spec *specs, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    handles[i] = nai_gen_name(plan, specs[i].text);
+    if (specs[i].phase) {
+      nai_gen_name_phase(plan, handles[i], specs[i].phase);
     }
-    *entry = (struct nai_gen_string_entry){offset, size};
-    return (int64_t)plan->strings.count - 1;
+  }
 }
 
-static int add_kernel(struct nai_gen_plan *plan, int64_t demangled, int64_t short_name,
-                      enum nai_gen_class class, enum nai_gen_api launch_api)
-{
-    struct nai_gen_kernel *kernel = nai_gen_plan_push(plan, &plan->kernels);
-    if (!kernel) {
-        return 0;
+void nai_gen_hide_devices(struct nai_gen_plan *plan) { plan->hide_devices = true; }
+
+void nai_gen_bare(struct nai_gen_plan *plan) { plan->bare = true; }
+
+void nai_gen_plan_gap(struct nai_gen_plan *plan, int gpu, enum nai_gen_cause cause, int64_t duration_ns) {
+  plan->gaps_planned = true;
+  nai_gen_stat_add(&plan->gpus[gpu].planned[cause], duration_ns);
+}
+
+void nai_gen_diagnostic(struct nai_gen_plan *plan, int severity, const char *text) {
+  struct nai_gen_diagnostic *diagnostic = nai_gen_plan_push(plan, &plan->diagnostics);
+  if (diagnostic) {
+    *diagnostic = (struct nai_gen_diagnostic){severity, text};
+  }
+}
+
+void nai_gen_raw_row(struct nai_gen_plan *plan, const struct nai_gen_row *row, const char *reason) {
+  struct nai_gen_row *copy = nai_gen_plan_push(plan, &plan->raws);
+  if (!copy) {
+    return;
+  }
+  *copy = *row;
+  if (!reason) {
+    return;
+  }
+  struct nai_gen_drop *drops = plan->drops.items;
+  for (size_t i = 0; i < plan->drops.count; i++) {
+    if (drops[i].table == row->table && strcmp(drops[i].reason, reason) == 0) {
+      drops[i].count++;
+      return;
     }
-    kernel->demangled = demangled;
-    kernel->short_name = short_name;
-    kernel->class = class;
-    kernel->launch_api = launch_api;
-    kernel->grid = (int)nai_gen_rng_between(&plan->rng, 1, 2048);
-    kernel->block = 32 * (int)nai_gen_rng_between(&plan->rng, 1, 16);
-    kernel->registers = 8 * (int)nai_gen_rng_between(&plan->rng, 2, 30);
-    return (int)plan->kernels.count - 1;
+  }
+  struct nai_gen_drop *drop = nai_gen_plan_push(plan, &plan->drops);
+  if (drop) {
+    *drop = (struct nai_gen_drop){row->table, reason, 1};
+  }
 }
 
-int nai_gen_kernel_from(struct nai_gen_plan *plan, const struct nai_gen_kernel_spec *spec)
-{
-    const char *short_name = spec->short_name ? spec->short_name : spec->demangled;
-    int64_t full = nai_gen_string(plan, spec->demangled, strlen(spec->demangled));
-    int64_t base = nai_gen_string(plan, short_name, strlen(short_name));
-    return add_kernel(plan, full, base, spec->class, spec->launch_api);
+void nai_gen_inexact(struct nai_gen_plan *plan) { plan->inexact = true; }
+
+static void expect(struct nai_gen_plan *plan, const char *ids, bool fires) {
+  while (*ids) {
+    size_t size = strcspn(ids, " ");
+    int slot = take_slot(plan, &plan->expectation_count, MAX_EXPECTATIONS, "expected findings");
+    plan->expectations[slot] = (struct nai_gen_expectation){ids, size, fires};
+    ids += size + (ids[size] == ' ');
+  }
 }
 
-int nai_gen_kernel(struct nai_gen_plan *plan, const char *demangled, const char *short_name)
-{
-    const struct nai_gen_kernel_spec spec = {demangled, short_name, NAI_GEN_COMPUTE, API_LAUNCH};
-    return nai_gen_kernel_from(plan, &spec);
+void nai_gen_expect_findings(struct nai_gen_plan *plan, const char *ids) { expect(plan, ids, true); }
+
+void nai_gen_expect_no_findings(struct nai_gen_plan *plan, const char *ids) { expect(plan, ids, false); }
+
+void nai_gen_caveat(struct nai_gen_plan *plan, const char *id) {
+  int slot = take_slot(plan, &plan->caveat_count, MAX_EXPECTATIONS, "caveats");
+  plan->caveats[slot] = id;
 }
 
-void nai_gen_kernels(struct nai_gen_plan *plan, int *handles,
-                     const struct nai_gen_kernel_spec *specs, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        handles[i] = nai_gen_kernel_from(plan, &specs[i]);
-    }
-}
-
-int nai_gen_kernel_bytes(struct nai_gen_plan *plan, const char *name, size_t size)
-{
-    int64_t id = nai_gen_string(plan, name, size);
-    return add_kernel(plan, id, id, NAI_GEN_COMPUTE, API_LAUNCH);
-}
-
-int nai_gen_kernel_missing(struct nai_gen_plan *plan, int64_t string_id)
-{
-    return add_kernel(plan, string_id, string_id, NAI_GEN_COMPUTE, API_LAUNCH);
-}
-
-int nai_gen_name_bytes(struct nai_gen_plan *plan, const char *text, size_t size)
-{
-    for (int i = 0; i < (int)plan->names.count; i++) {
-        const struct nai_gen_name *known = nai_gen_name_at(plan, i);
-        if (known->size == size && memcmp(nai_gen_bytes_at(plan, known->offset), text, size) == 0) {
-            return i;
-        }
-    }
-    size_t offset = plan->string_bytes.count;
-    struct nai_gen_name *name = nai_gen_plan_push(plan, &plan->names);
-    if (!name || !nai_gen_vec_append(&plan->string_bytes, text, size)) {
-        nai_gen_fail(NAI_GEN_ENOMEM, plan->err, "out of memory");
-        return 0;
-    }
-    name->offset = offset;
-    name->size = size;
-    name->string_id = -1;
-    name->phase = -1;
-    return (int)plan->names.count - 1;
-}
-
-int nai_gen_name(struct nai_gen_plan *plan, const char *text)
-{
-    return nai_gen_name_bytes(plan, text, strlen(text));
-}
-
-void nai_gen_name_phase(struct nai_gen_plan *plan, int name, const char *phase)
-{
-    if (nai_gen_failed(plan)) {
-        return;
-    }
-    struct nai_gen_phase *phases = plan->phases.items;
-    int slot = 0;
-    while (slot < (int)plan->phases.count && strcmp(phases[slot].name, phase) != 0) {
-        slot++;
-    }
-    if (slot == (int)plan->phases.count) {
-        struct nai_gen_phase *added = nai_gen_plan_push(plan, &plan->phases);
-        if (!added) {
-            return;
-        }
-        added->name = phase;
-    }
-    nai_gen_name_at(plan, name)->phase = slot;
-}
-
-void nai_gen_names(struct nai_gen_plan *plan, int *handles, const struct nai_gen_name_spec *specs,
-                   size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        handles[i] = nai_gen_name(plan, specs[i].text);
-        if (specs[i].phase) {
-            nai_gen_name_phase(plan, handles[i], specs[i].phase);
-        }
-    }
-}
-
-void nai_gen_hide_devices(struct nai_gen_plan *plan)
-{
-    plan->hide_devices = true;
-}
-
-void nai_gen_bare(struct nai_gen_plan *plan)
-{
-    plan->bare = true;
-}
-
-void nai_gen_plan_gap(struct nai_gen_plan *plan, int gpu, enum nai_gen_cause cause,
-                      int64_t duration_ns)
-{
-    plan->gaps_planned = true;
-    nai_gen_stat_add(&plan->gpus[gpu].planned[cause], duration_ns);
-}
-
-void nai_gen_diagnostic(struct nai_gen_plan *plan, int severity, const char *text)
-{
-    struct nai_gen_diagnostic *diagnostic = nai_gen_plan_push(plan, &plan->diagnostics);
-    if (diagnostic) {
-        *diagnostic = (struct nai_gen_diagnostic){severity, text};
-    }
-}
-
-void nai_gen_raw_row(struct nai_gen_plan *plan, const struct nai_gen_row *row, const char *reason)
-{
-    struct nai_gen_row *copy = nai_gen_plan_push(plan, &plan->raws);
-    if (!copy) {
-        return;
-    }
-    *copy = *row;
-    if (!reason) {
-        return;
-    }
-    struct nai_gen_drop *drops = plan->drops.items;
-    for (size_t i = 0; i < plan->drops.count; i++) {
-        if (drops[i].table == row->table && strcmp(drops[i].reason, reason) == 0) {
-            drops[i].count++;
-            return;
-        }
-    }
-    struct nai_gen_drop *drop = nai_gen_plan_push(plan, &plan->drops);
-    if (drop) {
-        *drop = (struct nai_gen_drop){row->table, reason, 1};
-    }
-}
-
-void nai_gen_inexact(struct nai_gen_plan *plan)
-{
-    plan->inexact = true;
-}
-
-static void expect(struct nai_gen_plan *plan, const char *ids, bool fires)
-{
-    while (*ids) {
-        size_t size = strcspn(ids, " ");
-        int slot = take_slot(plan, &plan->expectation_count, MAX_EXPECTATIONS, "expected findings");
-        plan->expectations[slot] = (struct nai_gen_expectation){ids, size, fires};
-        ids += size + (ids[size] == ' ');
-    }
-}
-
-void nai_gen_expect_findings(struct nai_gen_plan *plan, const char *ids)
-{
-    expect(plan, ids, true);
-}
-
-void nai_gen_expect_no_findings(struct nai_gen_plan *plan, const char *ids)
-{
-    expect(plan, ids, false);
-}
-
-void nai_gen_caveat(struct nai_gen_plan *plan, const char *id)
-{
-    int slot = take_slot(plan, &plan->caveat_count, MAX_EXPECTATIONS, "caveats");
-    plan->caveats[slot] = id;
-}
-
-int64_t nai_gen_written_bytes(struct nai_gen_plan *plan)
-{
-    return nai_gen_failed(plan) ? INT64_MAX : nai_gen_db_size(plan->db, plan->err);
+int64_t nai_gen_written_bytes(struct nai_gen_plan *plan) {
+  return nai_gen_failed(plan) ? INT64_MAX : nai_gen_db_size(plan->db, plan->err);
 }

@@ -18,26 +18,26 @@
 struct nai_gen_plan;
 
 /* X(id, canonical name, suffix the exporter writes, class) */
-#define NAI_GEN_APIS(X)                                                                            \
-    X(LAUNCH, "cudaLaunchKernel", "_v7000", PLAIN)                                                 \
-    X(LAUNCH_EX, "cudaLaunchKernelExC", "_v11060", PLAIN)                                          \
-    X(LAUNCH_DRIVER, "cuLaunchKernelEx", "", PLAIN)                                                \
-    X(GRAPH_LAUNCH, "cudaGraphLaunch", "_v10000", PLAIN)                                           \
-    X(MEMCPY, "cudaMemcpy", "_v3020", COPY)                                                        \
-    X(MEMCPY_ASYNC, "cudaMemcpyAsync", "_v3020", PLAIN)                                            \
-    X(MEMSET_ASYNC, "cudaMemsetAsync", "_v3020", PLAIN)                                            \
-    X(STREAM_SYNC, "cudaStreamSynchronize", "_v3020", BLOCKING)                                    \
-    X(DEVICE_SYNC, "cudaDeviceSynchronize", "_v3020", BLOCKING)                                    \
-    X(EVENT_SYNC, "cudaEventSynchronize", "_v3020", BLOCKING)                                      \
-    X(STREAM_WAIT, "cudaStreamWaitEvent", "_v3020", ORDERING)                                      \
-    X(EVENT_QUERY, "cudaEventQuery", "_v3020", POLL)                                               \
-    X(EVENT_RECORD, "cudaEventRecord", "_v3020", PLAIN)                                            \
-    X(MALLOC, "cudaMalloc", "_v3020", PLAIN)                                                       \
-    X(HOST_ALLOC, "cudaHostAlloc", "_v3020", PLAIN)                                                \
-    X(IS_CAPTURING, "cudaStreamIsCapturing", "_v10000", PLAIN)                                     \
-    X(CAPTURE_INFO, "cudaStreamGetCaptureInfo_v2", "_v11030", PLAIN)                               \
-    X(KERNEL_ATTRIBUTE, "cuKernelGetAttribute", "", PLAIN)                                         \
-    X(GRAPH_INSTANTIATE, "cudaGraphInstantiateWithFlags", "_v11040", PLAIN)
+#define NAI_GEN_APIS(X)                                            \
+  X(LAUNCH, "cudaLaunchKernel", "_v7000", PLAIN)                   \
+  X(LAUNCH_EX, "cudaLaunchKernelExC", "_v11060", PLAIN)            \
+  X(LAUNCH_DRIVER, "cuLaunchKernelEx", "", PLAIN)                  \
+  X(GRAPH_LAUNCH, "cudaGraphLaunch", "_v10000", PLAIN)             \
+  X(MEMCPY, "cudaMemcpy", "_v3020", COPY)                          \
+  X(MEMCPY_ASYNC, "cudaMemcpyAsync", "_v3020", PLAIN)              \
+  X(MEMSET_ASYNC, "cudaMemsetAsync", "_v3020", PLAIN)              \
+  X(STREAM_SYNC, "cudaStreamSynchronize", "_v3020", BLOCKING)      \
+  X(DEVICE_SYNC, "cudaDeviceSynchronize", "_v3020", BLOCKING)      \
+  X(EVENT_SYNC, "cudaEventSynchronize", "_v3020", BLOCKING)        \
+  X(STREAM_WAIT, "cudaStreamWaitEvent", "_v3020", ORDERING)        \
+  X(EVENT_QUERY, "cudaEventQuery", "_v3020", POLL)                 \
+  X(EVENT_RECORD, "cudaEventRecord", "_v3020", PLAIN)              \
+  X(MALLOC, "cudaMalloc", "_v3020", PLAIN)                         \
+  X(HOST_ALLOC, "cudaHostAlloc", "_v3020", PLAIN)                  \
+  X(IS_CAPTURING, "cudaStreamIsCapturing", "_v10000", PLAIN)       \
+  X(CAPTURE_INFO, "cudaStreamGetCaptureInfo_v2", "_v11030", PLAIN) \
+  X(KERNEL_ATTRIBUTE, "cuKernelGetAttribute", "", PLAIN)           \
+  X(GRAPH_INSTANTIATE, "cudaGraphInstantiateWithFlags", "_v11040", PLAIN)
 
 #define NAI_GEN_API_ENUM(id, name, suffix, class) API_##id,
 enum nai_gen_api { NAI_GEN_APIS(NAI_GEN_API_ENUM) API_COUNT };
@@ -50,15 +50,15 @@ enum nai_gen_memory { NAI_GEN_PAGEABLE = 0, NAI_GEN_PINNED = 1, NAI_GEN_DEVICE =
 enum nai_gen_direction { NAI_GEN_HTOD = 1, NAI_GEN_DTOH = 2, NAI_GEN_DTOD = 8 };
 
 enum nai_gen_cause {
-    NAI_GEN_UNKNOWN,
-    NAI_GEN_DEPENDENCY,
-    NAI_GEN_HOST_SYNC,
-    NAI_GEN_HOST_API,
-    NAI_GEN_HOST_CODE,
-    NAI_GEN_CAUSE_COUNT
+  NAI_GEN_UNKNOWN,
+  NAI_GEN_DEPENDENCY,
+  NAI_GEN_HOST_SYNC,
+  NAI_GEN_HOST_API,
+  NAI_GEN_HOST_CODE,
+  NAI_GEN_CAUSE_COUNT
 };
 
-/* --- Set-up ------------------------------------------------------------------------------- */
+/* --- Set-up ----------------------------------------------------------------------------------- */
 
 struct nai_gen_rng *nai_gen_rng(struct nai_gen_plan *plan);
 /* `count` times the --scale factor, at least 1. */
@@ -71,16 +71,15 @@ int nai_gen_gpu(struct nai_gen_plan *plan, int physical_id);
 int nai_gen_context(struct nai_gen_plan *plan, int process, int device_id, int context_id, int gpu);
 int nai_gen_stream(struct nai_gen_plan *plan, int context, int stream_id);
 struct nai_gen_kernel_spec {
-    const char *demangled;
-    const char *short_name;   /* NULL: same as demangled */
-    enum nai_gen_class class; /* COMPUTE or COMM */
-    enum nai_gen_api launch_api;
+  const char *demangled;
+  const char *short_name;   /* NULL: same as demangled */
+  enum nai_gen_class class; /* COMPUTE or COMM */
+  enum nai_gen_api launch_api;
 };
 int nai_gen_kernel_from(struct nai_gen_plan *plan, const struct nai_gen_kernel_spec *spec);
 /* The common case: compute, launched through the runtime API. */
 int nai_gen_kernel(struct nai_gen_plan *plan, const char *demangled, const char *short_name);
-void nai_gen_kernels(struct nai_gen_plan *plan, int *handles,
-                     const struct nai_gen_kernel_spec *specs, size_t count);
+void nai_gen_kernels(struct nai_gen_plan *plan, int *handles, const struct nai_gen_kernel_spec *specs, size_t count);
 int nai_gen_kernel_bytes(struct nai_gen_plan *plan, const char *name, size_t size);
 /* A kernel whose name id is missing from StringIds. */
 int nai_gen_kernel_missing(struct nai_gen_plan *plan, int64_t string_id);
@@ -88,11 +87,10 @@ int nai_gen_kernel_missing(struct nai_gen_plan *plan, int64_t string_id);
 int nai_gen_name(struct nai_gen_plan *plan, const char *text);
 int nai_gen_name_bytes(struct nai_gen_plan *plan, const char *text, size_t size);
 struct nai_gen_name_spec {
-    const char *text;
-    const char *phase; /* NULL: none */
+  const char *text;
+  const char *phase; /* NULL: none */
 };
-void nai_gen_names(struct nai_gen_plan *plan, int *handles, const struct nai_gen_name_spec *specs,
-                   size_t count);
+void nai_gen_names(struct nai_gen_plan *plan, int *handles, const struct nai_gen_name_spec *specs, size_t count);
 /* Puts all ranges of this name into a phase; `phase` is a literal. */
 void nai_gen_name_phase(struct nai_gen_plan *plan, int name, const char *phase);
 /* First correlation id of a process minus one; ids count up from there. */
@@ -102,7 +100,7 @@ void nai_gen_hide_devices(struct nai_gen_plan *plan);
 /* Leaves out every descriptive table but StringIds. */
 void nai_gen_bare(struct nai_gen_plan *plan);
 
-/* --- Clocks ------------------------------------------------------------------------------- */
+/* --- Clocks ----------------------------------------------------------------------------------- */
 
 int64_t nai_gen_now(const struct nai_gen_plan *plan, int thread);
 void nai_gen_work(struct nai_gen_plan *plan, int thread, int64_t duration_ns);
@@ -111,44 +109,37 @@ void nai_gen_wait_until(struct nai_gen_plan *plan, int thread, int64_t time_ns);
 int64_t nai_gen_ready(const struct nai_gen_plan *plan, int stream);
 void nai_gen_hold(struct nai_gen_plan *plan, int stream, int64_t until_ns);
 
-/* --- Host calls and GPU work ---------------------------------------------------------------- */
+/* --- Host calls and GPU work ------------------------------------------------------------------ */
 
 /* A CUDA API call of the given length; returns its handle until the next flush. */
-int64_t nai_gen_call(struct nai_gen_plan *plan, int thread, enum nai_gen_api api,
-                     int64_t duration_ns);
+int64_t nai_gen_call(struct nai_gen_plan *plan, int thread, enum nai_gen_api api, int64_t duration_ns);
 /* These return the end of the GPU operation. */
-int64_t nai_gen_launch(struct nai_gen_plan *plan, int thread, int stream, int kernel,
-                       int64_t duration_ns);
+int64_t nai_gen_launch(struct nai_gen_plan *plan, int thread, int stream, int kernel, int64_t duration_ns);
 /* Like launch, but the kernel starts exactly at start_ns. */
-int64_t nai_gen_launch_at(struct nai_gen_plan *plan, int thread, int stream, int kernel,
-                          int64_t start_ns, int64_t duration_ns);
+int64_t nai_gen_launch_at(struct nai_gen_plan *plan, int thread, int stream, int kernel, int64_t start_ns,
+                          int64_t duration_ns);
 /* A kernel whose launching call is not in the trace. */
-int64_t nai_gen_orphan(struct nai_gen_plan *plan, int stream, int kernel, int64_t start_ns,
-                       int64_t duration_ns);
+int64_t nai_gen_orphan(struct nai_gen_plan *plan, int stream, int kernel, int64_t start_ns, int64_t duration_ns);
 
 struct nai_gen_copy {
-    int direction, source, target; /* enum nai_gen_direction, enum nai_gen_memory, or made-up */
-    int64_t bytes;
-    int64_t duration_ns;
-    bool blocking; /* cudaMemcpy that returns after the copy */
+  int direction, source, target; /* enum nai_gen_direction, enum nai_gen_memory, or made-up */
+  int64_t bytes;
+  int64_t duration_ns;
+  bool blocking; /* cudaMemcpy that returns after the copy */
 };
-int64_t nai_gen_copy(struct nai_gen_plan *plan, int thread, int stream,
-                     const struct nai_gen_copy *copy);
-int64_t nai_gen_set(struct nai_gen_plan *plan, int thread, int stream, int64_t bytes,
-                    int64_t duration_ns);
+int64_t nai_gen_copy(struct nai_gen_plan *plan, int thread, int stream, const struct nai_gen_copy *copy);
+int64_t nai_gen_set(struct nai_gen_plan *plan, int thread, int stream, int64_t bytes, int64_t duration_ns);
 /* Blocks the thread until the stream (or, for DEVICE_SYNC, the whole context) is done, plus extra.
  */
-void nai_gen_synchronize(struct nai_gen_plan *plan, int thread, int stream, enum nai_gen_api api,
-                         int64_t extra_ns);
+void nai_gen_synchronize(struct nai_gen_plan *plan, int thread, int stream, enum nai_gen_api api, int64_t extra_ns);
 /* cudaStreamWaitEvent: `stream` continues after what `other` holds now. */
 void nai_gen_stream_wait(struct nai_gen_plan *plan, int thread, int stream, int other);
 
 /* One graph launch traced as an envelope. */
-int64_t nai_gen_graph(struct nai_gen_plan *plan, int thread, int stream, int graph_id,
-                      int64_t duration_ns);
+int64_t nai_gen_graph(struct nai_gen_plan *plan, int thread, int stream, int graph_id, int64_t duration_ns);
 struct nai_gen_node {
-    int kernel;
-    int64_t duration_ns;
+  int kernel;
+  int64_t duration_ns;
 };
 /* One graph launch traced node by node: one call owns all kernels. */
 int64_t nai_gen_graph_nodes(struct nai_gen_plan *plan, int thread, int stream, int graph_id,
@@ -157,10 +148,9 @@ int64_t nai_gen_graph_nodes(struct nai_gen_plan *plan, int thread, int stream, i
 void nai_gen_graph_node_created(struct nai_gen_plan *plan, int thread, int graph_id, int node);
 
 /* Declares that the plan just left this much idle time on a GPU for this cause. */
-void nai_gen_plan_gap(struct nai_gen_plan *plan, int gpu, enum nai_gen_cause cause,
-                      int64_t duration_ns);
+void nai_gen_plan_gap(struct nai_gen_plan *plan, int gpu, enum nai_gen_cause cause, int64_t duration_ns);
 
-/* --- NVTX ----------------------------------------------------------------------------------- */
+/* --- NVTX ------------------------------------------------------------------------------------- */
 
 /* Push/pop range with its name inline; suffix (may be NULL) is appended, as PyTorch does. */
 void nai_gen_push(struct nai_gen_plan *plan, int thread, int name, const char *suffix);
@@ -173,10 +163,9 @@ void nai_gen_mark(struct nai_gen_plan *plan, int thread, int name);
 /* Names a domain for the thread's process; domain ids are per process. */
 void nai_gen_domain(struct nai_gen_plan *plan, int thread, int domain, const char *name);
 /* Two push/pop rows that cross: a opens, b opens, a ends, b ends; no GPU work inside. */
-void nai_gen_crossing(struct nai_gen_plan *plan, int thread, int name_a, int name_b,
-                      int64_t quarter_ns);
+void nai_gen_crossing(struct nai_gen_plan *plan, int thread, int name_a, int name_b, int64_t quarter_ns);
 
-/* --- Everything else ------------------------------------------------------------------------- */
+/* --- Everything else -------------------------------------------------------------------------- */
 
 void nai_gen_profiler_overhead(struct nai_gen_plan *plan, int thread, int64_t duration_ns);
 /* Stall inside a finished call, e.g. kind 8 = command buffer full. */

@@ -5,14 +5,14 @@
 #include "plan.h"
 
 struct nai_gen_scenario {
-    const char *name;
-    const char *summary;
-    /* target_bytes: the --size of a sized scenario, 0 when not given */
-    void (*plan)(struct nai_gen_plan *plan, int64_t target_bytes);
-    int first_schema;    /* oldest generation that can express it */
-    bool sized;          /* takes --size */
-    bool without_checks; /* needs rows that break NOT NULL */
-    bool all_tables;     /* writes empty tables, too */
+  const char *name;
+  const char *summary;
+  /* target_bytes: the --size of a sized scenario, 0 when not given */
+  void (*plan)(struct nai_gen_plan *plan, int64_t target_bytes);
+  int first_schema;    /* oldest generation that can express it */
+  bool sized;          /* takes --size */
+  bool without_checks; /* needs rows that break NOT NULL */
+  bool all_tables;     /* writes empty tables, too */
 };
 
 /* The list ends with a NULL name. */

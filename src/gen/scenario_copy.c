@@ -1,45 +1,40 @@
 /* A GPU that waits for its input: copies dominate, kernels are a sliver. */
 #include "scenario.h"
 
-void nai_gen_plan_copy_bound(struct nai_gen_plan *plan, int64_t target_bytes)
-{
-    (void)target_bytes;
-    int process = nai_gen_process(plan, 5001, "python3");
-    int thread = nai_gen_thread(plan, process, 5001, "python3");
-    int context = nai_gen_context(plan, process, 0, 1, nai_gen_gpu(plan, 0));
-    int stream = nai_gen_stream(plan, context, 7);
-    int kernel =
-        nai_gen_kernel(plan, "void preprocess<float>(const T1 *, T1 *, int)", "preprocess");
-    int second =
-        nai_gen_kernel(plan, "void classify<float, (int)4>(const T1 *, T1 *, int)", "classify");
-    int load = nai_gen_name(plan, "load_batch");
-    int infer = nai_gen_name(plan, "infer");
-    const struct nai_gen_copy pageable = {NAI_GEN_HTOD,      NAI_GEN_PAGEABLE, NAI_GEN_DEVICE,
-                                          INT64_C(16) << 20, 4200000,          true};
-    const struct nai_gen_copy pinned = {NAI_GEN_HTOD,      NAI_GEN_PINNED, NAI_GEN_DEVICE,
-                                        INT64_C(32) << 20, 1350000,        false};
-    const struct nai_gen_copy result = {NAI_GEN_DTOH,     NAI_GEN_DEVICE, NAI_GEN_PAGEABLE,
-                                        INT64_C(1) << 20, 310000,         true};
-    struct nai_gen_rng *rng = nai_gen_rng(plan);
-    for (int batch = 0; batch < nai_gen_scaled(plan, 40); batch++) {
-        struct nai_gen_copy copy = pageable;
-        nai_gen_push(plan, thread, load, NULL);
-        copy.duration_ns = nai_gen_rng_vary(rng, pageable.duration_ns, 10);
-        nai_gen_copy(plan, thread, stream, &copy);
-        copy = pinned;
-        copy.duration_ns = nai_gen_rng_vary(rng, pinned.duration_ns, 5);
-        nai_gen_copy(plan, thread, stream, &copy);
-        nai_gen_pop(plan, thread);
-        nai_gen_push(plan, thread, infer, NULL);
-        nai_gen_set(plan, thread, stream, 65536, 1800);
-        nai_gen_launch(plan, thread, stream, kernel, nai_gen_rng_vary(rng, 90000, 10));
-        nai_gen_launch(plan, thread, stream, second, nai_gen_rng_vary(rng, 85000, 10));
-        nai_gen_copy(plan, thread, stream, &result);
-        nai_gen_pop(plan, thread);
-        nai_gen_work(plan, thread, nai_gen_rng_between(rng, 60000, 140000));
-    }
-    nai_gen_expect_findings(plan, "copy-bound pageable-copies");
-    nai_gen_expect_no_findings(plan, "launch-storm gpu-idle blocking-sync small-copies "
-                                     "exposed-communication low-nvtx-coverage no-nvtx "
-                                     "graph-envelope-only profiler-overhead");
+void nai_gen_plan_copy_bound(struct nai_gen_plan *plan, int64_t target_bytes) {
+  (void)target_bytes;
+  int process = nai_gen_process(plan, 5001, "python3");
+  int thread = nai_gen_thread(plan, process, 5001, "python3");
+  int context = nai_gen_context(plan, process, 0, 1, nai_gen_gpu(plan, 0));
+  int stream = nai_gen_stream(plan, context, 7);
+  int kernel = nai_gen_kernel(plan, "void preprocess<float>(const T1 *, T1 *, int)", "preprocess");
+  int second = nai_gen_kernel(plan, "void classify<float, (int)4>(const T1 *, T1 *, int)", "classify");
+  int load = nai_gen_name(plan, "load_batch");
+  int infer = nai_gen_name(plan, "infer");
+  const struct nai_gen_copy pageable = {NAI_GEN_HTOD,      NAI_GEN_PAGEABLE, NAI_GEN_DEVICE,
+                                        INT64_C(16) << 20, 4200000,          true};
+  const struct nai_gen_copy pinned = {NAI_GEN_HTOD, NAI_GEN_PINNED, NAI_GEN_DEVICE, INT64_C(32) << 20, 1350000, false};
+  const struct nai_gen_copy result = {NAI_GEN_DTOH, NAI_GEN_DEVICE, NAI_GEN_PAGEABLE, INT64_C(1) << 20, 310000, true};
+  struct nai_gen_rng *rng = nai_gen_rng(plan);
+  for (int batch = 0; batch < nai_gen_scaled(plan, 40); batch++) {
+    struct nai_gen_copy copy = pageable;
+    nai_gen_push(plan, thread, load, NULL);
+    copy.duration_ns = nai_gen_rng_vary(rng, pageable.duration_ns, 10);
+    nai_gen_copy(plan, thread, stream, &copy);
+    copy = pinned;
+    copy.duration_ns = nai_gen_rng_vary(rng, pinned.duration_ns, 5);
+    nai_gen_copy(plan, thread, stream, &copy);
+    nai_gen_pop(plan, thread);
+    nai_gen_push(plan, thread, infer, NULL);
+    nai_gen_set(plan, thread, stream, 65536, 1800);
+    nai_gen_launch(plan, thread, stream, kernel, nai_gen_rng_vary(rng, 90000, 10));
+    nai_gen_launch(plan, thread, stream, second, nai_gen_rng_vary(rng, 85000, 10));
+    nai_gen_copy(plan, thread, stream, &result);
+    nai_gen_pop(plan, thread);
+    nai_gen_work(plan, thread, nai_gen_rng_between(rng, 60000, 140000));
+  }
+  nai_gen_expect_findings(plan, "copy-bound pageable-copies");
+  nai_gen_expect_no_findings(plan, "launch-storm gpu-idle blocking-sync small-copies "
+                                   "exposed-communication low-nvtx-coverage no-nvtx "
+                                   "graph-envelope-only profiler-overhead");
 }

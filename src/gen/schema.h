@@ -21,8 +21,8 @@ enum nai_gen_table { NAI_GEN_TABLES(NAI_GEN_TABLE_ENUM) T_COUNT };
 #undef NAI_GEN_TABLE_ENUM
 
 #define NAI_GEN_COLUMN_ENUM(table, column, type, null, first, last) C_##table##_##column,
-#define NAI_GEN_COLUMNS_ENUM(id, name, first, last)                                                \
-    enum nai_gen_columns_##id{NAI_GEN_COLUMNS_##id(NAI_GEN_COLUMN_ENUM) C_##id##_count};
+#define NAI_GEN_COLUMNS_ENUM(id, name, first, last) \
+  enum nai_gen_columns_##id{NAI_GEN_COLUMNS_##id(NAI_GEN_COLUMN_ENUM) C_##id##_count};
 NAI_GEN_TABLES(NAI_GEN_COLUMNS_ENUM)
 #undef NAI_GEN_COLUMNS_ENUM
 #undef NAI_GEN_COLUMN_ENUM
@@ -30,17 +30,17 @@ NAI_GEN_TABLES(NAI_GEN_COLUMNS_ENUM)
 enum nai_gen_null { NAI_GEN_NULLABLE, NAI_GEN_NOT_NULL, NAI_GEN_PRIMARY_KEY };
 
 struct nai_gen_column_def {
-    const char *name;
-    const char *type; /* declared SQL type: INTEGER, REAL or TEXT */
-    enum nai_gen_null null;
-    int first, last; /* generations that have the column, both included */
+  const char *name;
+  const char *type; /* declared SQL type: INTEGER, REAL or TEXT */
+  enum nai_gen_null null;
+  int first, last; /* generations that have the column, both included */
 };
 
 struct nai_gen_table_def {
-    const char *name;
-    const struct nai_gen_column_def *columns;
-    size_t column_count;
-    int first, last;
+  const char *name;
+  const struct nai_gen_column_def *columns;
+  size_t column_count;
+  int first, last;
 };
 
 /* Borrowed; never NULL for a valid table. */

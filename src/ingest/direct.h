@@ -13,7 +13,7 @@ struct nai_shared_leaves; /* leaf lists of tables that are looked up in */
 struct nai_direct {
   const unsigned char *map; /* the whole file, followed by at least NAI_DIRECT_SLACK readable zero bytes */
   size_t map_bytes;
-  int fd; /* the trace's */
+  int fd;            /* the trace's */
   atomic_bool *lost; /* becomes true when the file was truncated under the map */
   uint32_t page_size, usable_bytes, page_count;
   uint32_t lock_page; /* the page that holds the lock bytes at 1 GiB: never part of a table */
@@ -29,14 +29,16 @@ enum { NAI_PAGE_INTERIOR = 0x05, NAI_PAGE_LEAF = 0x0d };
 
 /* direct.c */
 /* Maps the trace's file, or sets trace->direct_refused when the leaf reader may not read it. */
-NAI_MUST_CHECK int nai_direct_open(struct nai_trace *trace, const struct nai_sqlite_header *header, struct nai_err *err);
+NAI_MUST_CHECK int nai_direct_open(struct nai_trace *trace, const struct nai_sqlite_header *header,
+                                   struct nai_err *err);
 void nai_direct_close(struct nai_trace *trace);
 /* Why the leaf reader must not serve these columns of the table, NULL when it may. */
 const char *nai_direct_refuses(const struct nai_trace *trace, const struct nai_db_table *table, const int *columns,
                                int column_count);
 /* NAI_EINPUT: "the file is damaged: page N: what". */
 int nai_direct_damaged(struct nai_err *err, uint32_t page, const char *what);
-/* To be asked after reading: NAI_EINPUT when the file was truncated meanwhile, which has turned what was read to zeros. */
+/* To be asked after reading: NAI_EINPUT when the file was truncated meanwhile, which has turned what was read to zeros.
+ */
 NAI_MUST_CHECK int nai_direct_intact(const struct nai_direct *direct, int rc, struct nai_err *err);
 
 /* direct_guard.c */

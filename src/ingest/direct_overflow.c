@@ -13,7 +13,10 @@ struct chain {
 };
 
 static struct chain chain_start(struct nai_record_reader *reader, const struct nai_payload *payload) {
-  return (struct chain){.reader = reader, .payload = payload, .data = payload->data, .end = payload->local,
+  return (struct chain){.reader = reader,
+                        .payload = payload,
+                        .data = payload->data,
+                        .end = payload->local,
                         .next = payload->overflow_page};
 }
 

@@ -7,10 +7,31 @@
 enum { SMALL_TYPES = 128 }; /* serial types of one byte */
 
 /* Bytes of a value by its serial type, for types of one byte. */
-#define TEXT_SIZES_16(n) n, n, n + 1, n + 1, n + 2, n + 2, n + 3, n + 3, n + 4, n + 4, n + 5, n + 5, n + 6, n + 6, n + 7, n + 7
-static const uint8_t small_sizes[SMALL_TYPES] = {
-    0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0, 0, 0, 1, 1, TEXT_SIZES_16(2), TEXT_SIZES_16(10), TEXT_SIZES_16(18),
-    TEXT_SIZES_16(26), TEXT_SIZES_16(34), TEXT_SIZES_16(42), TEXT_SIZES_16(50)};
+#define TEXT_SIZES_16(n) \
+  n, n, n + 1, n + 1, n + 2, n + 2, n + 3, n + 3, n + 4, n + 4, n + 5, n + 5, n + 6, n + 6, n + 7, n + 7
+static const uint8_t small_sizes[SMALL_TYPES] = {0,
+                                                 1,
+                                                 2,
+                                                 3,
+                                                 4,
+                                                 6,
+                                                 8,
+                                                 8,
+                                                 0,
+                                                 0,
+                                                 0,
+                                                 0,
+                                                 0,
+                                                 0,
+                                                 1,
+                                                 1,
+                                                 TEXT_SIZES_16(2),
+                                                 TEXT_SIZES_16(10),
+                                                 TEXT_SIZES_16(18),
+                                                 TEXT_SIZES_16(26),
+                                                 TEXT_SIZES_16(34),
+                                                 TEXT_SIZES_16(42),
+                                                 TEXT_SIZES_16(50)};
 
 void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *direct, const struct nai_db_table *table,
                      const int *columns, int column_count) {
@@ -69,8 +90,9 @@ static inline uint64_t load_be64(const unsigned char *p) {
 
 /* How to load the value of a serial type from the 8 bytes where it begins. */
 static inline void plan_step(struct nai_shape_step *step, uint64_t type) {
-  static const uint8_t kinds[12] = {NAI_CELL_NULL, NAI_CELL_INT,  NAI_CELL_INT, NAI_CELL_INT, NAI_CELL_INT,  NAI_CELL_INT,
-                                    NAI_CELL_INT,  NAI_CELL_REAL, NAI_CELL_INT, NAI_CELL_INT, NAI_CELL_NULL, NAI_CELL_NULL};
+  static const uint8_t kinds[12] = {NAI_CELL_NULL, NAI_CELL_INT, NAI_CELL_INT,  NAI_CELL_INT,
+                                    NAI_CELL_INT,  NAI_CELL_INT, NAI_CELL_INT,  NAI_CELL_REAL,
+                                    NAI_CELL_INT,  NAI_CELL_INT, NAI_CELL_NULL, NAI_CELL_NULL};
   static const uint8_t shifts[12] = {0, 56, 48, 40, 32, 16, 0, 0, 0, 0, 0, 0};
   static const uint64_t masks[12] = {0, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, 0, 0, 0, 0};
   uint64_t bytes = type >= 12 ? (type - 12) / 2 : 0;
@@ -95,10 +117,11 @@ static inline void finish_real(struct nai_cell *cell) {
     cell->type = NAI_CELL_NULL;
 }
 
-/* Fills types and offsets of the columns from a record header; *end = where the last value ends in the payload, *looked_at =
- * how many bytes of the header said so. NULL, or what is wrong. */
-static const char *read_header(uint64_t *end, uint32_t *looked_at, struct nai_record_reader *reader, const unsigned char *data,
-                                      uint32_t prefix, uint64_t header_bytes, uint64_t payload_bytes) {
+/* Fills types and offsets of the columns from a record header; *end = where the last value ends in the payload,
+ * *looked_at = how many bytes of the header said so. NULL, or what is wrong. */
+static const char *read_header(uint64_t *end, uint32_t *looked_at, struct nai_record_reader *reader,
+                               const unsigned char *data, uint32_t prefix, uint64_t header_bytes,
+                               uint64_t payload_bytes) {
   const unsigned char *p = data + prefix, *stop = data + header_bytes;
   int columns = reader->plan->stored_columns;
   uint64_t *restrict types = reader->types;
@@ -151,7 +174,8 @@ static inline void finish_row(struct nai_record_reader *reader, int64_t rowid) {
   }
 }
 
-static inline void take_shape(struct nai_record_reader *reader, const struct nai_shape *shape, const unsigned char *data) {
+static inline void take_shape(struct nai_record_reader *reader, const struct nai_shape *shape,
+                              const unsigned char *data) {
   struct nai_cell *restrict cells = reader->cells;
   const struct nai_shape_step *restrict steps = shape->steps;
   int count = reader->plan->wanted_count;
@@ -184,7 +208,8 @@ static inline struct nai_shape *find_shape(bool *known, uint64_t *key, const str
 }
 
 /* Remembers what read_header has found out. */
-static void keep_shape(struct nai_shape *shape, const uint64_t *key, const struct nai_record_reader *reader, uint64_t end) {
+static void keep_shape(struct nai_shape *shape, const uint64_t *key, const struct nai_record_reader *reader,
+                       uint64_t end) {
   memcpy(shape->key, key, sizeof shape->key);
   shape->end = (uint32_t)end;
   shape->has_real = false;

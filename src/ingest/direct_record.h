@@ -11,16 +11,16 @@ struct nai_record_plan {
   int wanted_count, alias_count, real_count;
   struct nai_wanted {
     int column, slot;
-  } wanted[NAI_SCAN_MAX_COLUMNS];          /* by column; slot is the position in cells */
-  int alias_slots[NAI_SCAN_MAX_COLUMNS];   /* cells that are the rowid, not stored */
-  int real_slots[NAI_SCAN_MAX_COLUMNS];    /* cells whose stored integers are read as REAL */
+  } wanted[NAI_SCAN_MAX_COLUMNS];        /* by column; slot is the position in cells */
+  int alias_slots[NAI_SCAN_MAX_COLUMNS]; /* cells that are the rowid, not stored */
+  int real_slots[NAI_SCAN_MAX_COLUMNS];  /* cells whose stored integers are read as REAL */
 };
 
 void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *direct, const struct nai_db_table *table,
                      const int *columns, int column_count);
 
-/* Millions of records begin with few different headers. A shape is what reading such a header comes to: where the wanted
- * values lie and how to load them. Shapes are found again by the header's bytes. */
+/* Millions of records begin with few different headers. A shape is what reading such a header comes to: where the
+ * wanted values lie and how to load them. Shapes are found again by the header's bytes. */
 enum { NAI_SHAPE_WORDS = 5, NAI_SHAPES = 128 };
 
 struct nai_shape_step {
@@ -45,8 +45,8 @@ struct nai_record_reader {
   size_t shape_bytes;
   uint32_t key_bytes; /* of a header that tell its shape */
   int key_words;
-  uint64_t *types;   /* serial type of each looked-at column */
-  uint32_t *offsets; /* and where in the payload its value begins */
+  uint64_t *types;              /* serial type of each looked-at column */
+  uint32_t *offsets;            /* and where in the payload its value begins */
   struct nai_buf header, spill; /* parts of records gathered from overflow pages */
   uint64_t overflow_left;       /* overflow pages that may still be visited, see direct_overflow.c */
 };
@@ -92,8 +92,8 @@ static inline const char *nai_leaf_cell(int64_t *rowid, struct nai_payload *payl
   return NULL;
 }
 
-/* Calls fn for the rows of a leaf page, whose content is at `data`, and which must lie above *below (unless NULL) and not above last. *rows grows by their number
- * and must not exceed rows_limit. */
+/* Calls fn for the rows of a leaf page, whose content is at `data`, and which must lie above *below (unless NULL) and
+ * not above last. *rows grows by their number and must not exceed rows_limit. */
 NAI_MUST_CHECK int nai_record_read_leaf(struct nai_record_reader *reader, uint32_t page, const unsigned char *data,
                                         const int64_t *below, int64_t last, int64_t *rows, int64_t rows_limit,
                                         bool *stopped, nai_row_fn *fn, void *ctx, struct nai_err *err);
@@ -102,8 +102,8 @@ NAI_MUST_CHECK int nai_record_read(struct nai_record_reader *reader, const struc
                                    struct nai_err *err);
 
 /* direct_window.c */
-/* Leaf pages of one part, read in stretches: filling a small buffer over and over is faster than taking a page fault for
- * every few pages of the map, and leaves the pages in the processor's cache. */
+/* Leaf pages of one part, read in stretches: filling a small buffer over and over is faster than taking a page fault
+ * for every few pages of the map, and leaves the pages in the processor's cache. */
 struct nai_window {
   const struct nai_direct *direct;
   unsigned char *buffer; /* followed by NAI_DIRECT_SLACK bytes */
@@ -112,8 +112,8 @@ struct nai_window {
 NAI_MUST_CHECK int nai_window_open(struct nai_window *window, const struct nai_direct *direct, struct nai_err *err);
 void nai_window_close(struct nai_window *window);
 /* Content of leaf i, valid until the next call; leaves up to `end` are going to follow. */
-NAI_MUST_CHECK int nai_window_leaf(const unsigned char **data, struct nai_window *window, const struct nai_leaves *leaves,
-                                   uint32_t i, uint32_t end, struct nai_err *err);
+NAI_MUST_CHECK int nai_window_leaf(const unsigned char **data, struct nai_window *window,
+                                   const struct nai_leaves *leaves, uint32_t i, uint32_t end, struct nai_err *err);
 
 /* direct_overflow.c */
 /* Makes the record's first `bytes` bytes contiguous (*data, with NAI_DIRECT_SLACK readable bytes behind). */

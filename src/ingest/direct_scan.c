@@ -16,7 +16,8 @@ static uint32_t part_begin(const struct nai_scan *scan, const struct direct_scan
   return (uint32_t)((uint64_t)impl->leaves.count * (uint64_t)part / (uint64_t)scan->parts);
 }
 
-/* How many rowids leaf i can hold. Its neighbours bound it; the first and the last leaf are bounded by their own rows. */
+/* How many rowids leaf i can hold. Its neighbours bound it; the first and the last leaf are bounded by their own rows.
+ */
 static int rowid_span(uint64_t *span, const struct direct_scan *impl, uint32_t i, struct nai_err *err) {
   const struct nai_leaves *leaves = &impl->leaves;
   bool first_leaf = i == 0, last_leaf = i == leaves->count - 1, empty = false;
@@ -32,7 +33,8 @@ static int rowid_span(uint64_t *span, const struct direct_scan *impl, uint32_t i
   return NAI_OK;
 }
 
-/* Whether every rowid between the first and the last seems to exist, as in any table that was written once and left alone. */
+/* Whether every rowid between the first and the last seems to exist, as in any table that was written once and left
+ * alone. */
 static int seems_dense(bool *dense, const struct direct_scan *impl, struct nai_err *err) {
   enum { SAMPLES = 64, SLACK = 2 };
   const struct nai_leaves *leaves = &impl->leaves;
@@ -81,8 +83,8 @@ static int count_rows(struct nai_scan *scan, const struct direct_scan *impl, str
   return rc;
 }
 
-int nai_scan_open_direct(struct nai_scan *scan, struct nai_trace *trace, const struct nai_db_table *table, int max_parts,
-                         struct nai_err *err) {
+int nai_scan_open_direct(struct nai_scan *scan, struct nai_trace *trace, const struct nai_db_table *table,
+                         int max_parts, struct nai_err *err) {
   struct direct_scan *impl = calloc(1, sizeof *impl);
   if (!impl)
     return nai_err_nomem(err);
@@ -119,8 +121,8 @@ static int read_leaves(const struct nai_scan *scan, struct worker *worker, int p
     const unsigned char *data;
     rc = nai_window_leaf(&data, &worker->window, leaves, i, end, err);
     if (!rc)
-      rc = nai_record_read_leaf(&worker->reader, leaves->pages[i], data, i ? &leaves->last[i - 1] : NULL, leaves->last[i],
-                                &rows, scan->part_rows[part], stopped, fn, ctx, err);
+      rc = nai_record_read_leaf(&worker->reader, leaves->pages[i], data, i ? &leaves->last[i - 1] : NULL,
+                                leaves->last[i], &rows, scan->part_rows[part], stopped, fn, ctx, err);
   }
   return rc;
 }

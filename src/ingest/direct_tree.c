@@ -34,7 +34,8 @@ static int add_page(struct level *level, unsigned char *seen, const struct nai_d
   return NAI_OK;
 }
 
-/* Adds the children of an interior page to the next level. Its rowids lie above `below` (when bounded) and not above `last`. */
+/* Adds the children of an interior page to the next level. Its rowids lie above `below` (when bounded) and not above
+ * `last`. */
 static int add_children(struct level *next, unsigned char *seen, const struct nai_direct *direct, uint32_t page,
                         const int64_t *below, int64_t last, struct nai_err *err) {
   const unsigned char *data = nai_direct_page(direct, page);
@@ -85,7 +86,8 @@ int nai_direct_leaves(struct nai_leaves *out, const struct nai_direct *direct, u
       break;
     next.at.count = 0;
     for (uint32_t i = 0; i < level.at.count && !rc; i++)
-      rc = add_children(&next, seen, direct, level.at.pages[i], i ? &level.at.last[i - 1] : NULL, level.at.last[i], err);
+      rc =
+          add_children(&next, seen, direct, level.at.pages[i], i ? &level.at.last[i - 1] : NULL, level.at.last[i], err);
     struct level swap = level;
     level = next;
     next = swap;
@@ -112,7 +114,8 @@ struct nai_shared_leaves {
   struct nai_leaves leaves;
 };
 
-int nai_direct_shared_leaves(const struct nai_leaves **out, struct nai_direct *direct, uint32_t root, struct nai_err *err) {
+int nai_direct_shared_leaves(const struct nai_leaves **out, struct nai_direct *direct, uint32_t root,
+                             struct nai_err *err) {
   int rc = NAI_OK;
   pthread_mutex_lock(&direct->sharing);
   struct nai_shared_leaves *at = direct->shared;
@@ -170,8 +173,8 @@ int nai_direct_leaf_rowids(bool *empty, int64_t *first, int64_t *last, const str
   struct nai_payload payload;
   uint32_t at[2] = {nai_be16(pointers), nai_be16(pointers + 2 * (cells - 1))};
   const char *wrong = at[0] > direct->usable_bytes - 4 || at[1] > direct->usable_bytes - 4
-                          ? "a cell lies outside of the page"
-                          : nai_leaf_cell(first, &payload, direct, data, at[0]);
+                        ? "a cell lies outside of the page"
+                        : nai_leaf_cell(first, &payload, direct, data, at[0]);
   if (!wrong)
     wrong = nai_leaf_cell(last, &payload, direct, data, at[1]);
   return wrong ? nai_direct_damaged(err, page, wrong) : NAI_OK;

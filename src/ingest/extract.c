@@ -1,5 +1,5 @@
-/* Stage extract: the normalised event tables. Every part of every source is read on whatever thread is free and keeps its rows,
- * packed, with its own dictionaries (part.c); merge.c brings those together, and write.c the rows. */
+/* Stage extract: the normalised event tables. Every part of every source is read on whatever thread is free and keeps
+ * its rows, packed, with its own dictionaries (part.c); merge.c brings those together, and write.c the rows. */
 #include "ingest/extraction.h"
 
 #include "base/threads.h"
@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- reading ---------------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
   struct nai_part *p = ctx;
   if (p->rows == p->limit)
-    return nai_err_set(err, NAI_EINPUT, "row %" PRId64 ": more rows than the pages announced; the file is damaged", rowid);
+    return nai_err_set(err, NAI_EINPUT, "row %" PRId64 ": more rows than the pages announced; the file is damaged",
+                       rowid);
   int rc = NAI_OK;
   int verdict = p->feed->row(p, p->open_rows, rowid, cells, &rc, err);
   if (rc)
@@ -45,7 +46,8 @@ static int read_part(void *ctx, int task, struct nai_err *err) {
   return nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
 }
 
-/* Of each table: small enough for no thread to wait long for another's last part, and few, since each may take a scratch file. */
+/* Of each table: small enough for no thread to wait long for another's last part, and few, since each may take a
+ * scratch file. */
 enum { PARTS_PER_THREAD = 8 };
 
 static int open_scans(struct extraction *x, struct nai_err *err) {
@@ -100,13 +102,15 @@ static int lay_out_parts(struct extraction *x, struct nai_err *err) {
       }
     }
     if (limit >= UINT32_MAX)
-      return nai_err_set(err, NAI_ELIMIT, "\"%s\": %" PRId64 " %s are more than the supported 4,294,967,294; use --trim on a part "
-                         "of the capture or export fewer tables", x->trace->path, limit, source->capability);
+      return nai_err_set(err, NAI_ELIMIT,
+                         "\"%s\": %" PRId64 " %s are more than the supported 4,294,967,294; use --trim on a part "
+                         "of the capture or export fewer tables",
+                         x->trace->path, limit, source->capability);
   }
   return NAI_OK;
 }
 
-/* --- closing up ------------------------------------------------------------------------------------------------- */
+/* --- closing up ------------------------------------------------------------------------------- */
 
 static void move_row(struct nai_table *table, int64_t to, int64_t from) {
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
@@ -150,7 +154,8 @@ static const struct {
     [NAI_DROP_NO_TIME] = {"rows-without-time", "start or end is NULL; dropped"},
     [NAI_DROP_TYPE] = {"rows-with-bad-type", "start or end is no integer; dropped"},
     [NAI_DROP_REVERSED] = {"rows-reversed", "end lies before start; dropped"},
-    [NAI_DROP_ZERO] = {"rows-not-collected", "start and end are 0, which CUPTI writes when it could not measure; dropped"},
+    [NAI_DROP_ZERO] = {"rows-not-collected",
+                       "start and end are 0, which CUPTI writes when it could not measure; dropped"},
     [NAI_DROP_RANGE] = {"rows-out-of-range", "times no capture can have; dropped"},
 };
 
@@ -176,10 +181,11 @@ static int note_scan(struct extraction *x, int s, struct nai_err *err) {
   }
   /* Everything later adds durations and sizes of one table in int64. */
   if (total_bytes > (uint64_t)INT64_MAX / 4)
-    return nai_err_set(err, NAI_EINPUT, "table \"%s\": sizes add up to more than 2 EiB; they cannot be right", scan->table);
-  if (total_ns > (uint64_t)INT64_MAX / 4)
-    return nai_err_set(err, NAI_EINPUT, "table \"%s\": durations add up to more than 73 years; the times cannot be right",
+    return nai_err_set(err, NAI_EINPUT, "table \"%s\": sizes add up to more than 2 EiB; they cannot be right",
                        scan->table);
+  if (total_ns > (uint64_t)INT64_MAX / 4)
+    return nai_err_set(err, NAI_EINPUT,
+                       "table \"%s\": durations add up to more than 73 years; the times cannot be right", scan->table);
   for (int d = 0; d < NAI_DROP_COUNT; d++)
     if (dropped[d])
       nai_ingest_note(x->out, drops[d].check, "warning", scan->table, dropped[d], drops[d].detail);
@@ -187,7 +193,8 @@ static int note_scan(struct extraction *x, int s, struct nai_err *err) {
     nai_ingest_note(x->out, "open-ranges", "info", scan->table, open_ranges,
                     "ranges still open when the capture ended; counted until the last timestamp");
   if (bad_sizes)
-    nai_ingest_note(x->out, "bad-sizes", "warning", scan->table, bad_sizes, "the size is no possible number of bytes; counted as 0");
+    nai_ingest_note(x->out, "bad-sizes", "warning", scan->table, bad_sizes,
+                    "the size is no possible number of bytes; counted as 0");
   if (clipped)
     nai_ingest_note(x->out, "clipped-rows", "info", scan->table, clipped, "cut at the edges of the trimmed window");
   struct nai_table *readers = x->out->tables[NAI_IN_READERS];

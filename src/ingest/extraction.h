@@ -26,15 +26,15 @@ struct extraction {
 };
 
 /* The rows of a part (part.c). */
-NAI_MUST_CHECK int nai_part_open(struct nai_part *part, struct nai_err *err); /* makes room for open rows */
-NAI_MUST_CHECK int nai_part_pack(struct nai_part *part, struct nai_err *err); /* packs the open rows */
+NAI_MUST_CHECK int nai_part_open(struct nai_part *part, struct nai_err *err);   /* makes room for open rows */
+NAI_MUST_CHECK int nai_part_pack(struct nai_part *part, struct nai_err *err);   /* packs the open rows */
 NAI_MUST_CHECK int nai_part_settle(struct nai_part *part, struct nai_err *err); /* and makes all rows readable */
-void nai_part_close(struct nai_part *part);                                  /* frees what only reading needs */
+void nai_part_close(struct nai_part *part);                                     /* frees what only reading needs */
 void nai_part_free_rows(struct nai_part *part);
 void nai_part_free(struct nai_part *part);
 
-/* Merges the parts' dictionaries in part order, which makes ids the same for any number of threads and parts. Sets each part's
- * remap, names, configs and last_ns. */
+/* Merges the parts' dictionaries in part order, which makes ids the same for any number of threads and parts. Sets each
+ * part's remap, names, configs and last_ns. */
 NAI_MUST_CHECK int nai_merge(struct extraction *x, struct nai_err *err);
 
 /* Writes the event tables from the parts' rows, which it frees. Rows of GPUs that --gpu leaves out are dropped. */

@@ -139,13 +139,13 @@ static int resolve_hosts(struct nai_identity *identity, const int64_t *processes
   return rc;
 }
 
-/* --- GPUs ------------------------------------------------------------------------------------------------------- */
+/* --- GPUs ------------------------------------------------------------------------------------- */
 
 enum { MAX_GPUS = 4096 }; /* more cannot be right, and every GPU has a section of its own in the reports */
 
 /* A (process, CUDA ordinal) pair on its way to a GPU number. */
 struct pair {
-  uint32_t index; /* in identity->devices */
+  uint32_t index;  /* in identity->devices */
   int32_t process; /* row, -1 unknown */
   int64_t pid, ordinal;
   int64_t device; /* result */
@@ -179,7 +179,8 @@ static int by_pid(const void *a, const void *b) {
 static int on_cuda_device(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
   struct gpu_info *info = ctx;
-  int64_t gpu = nai_small_int(&cells[0], -1), ordinal = nai_small_int(&cells[1], -1), pid = nai_small_int(&cells[2], -1);
+  int64_t gpu = nai_small_int(&cells[0], -1), ordinal = nai_small_int(&cells[1], -1),
+          pid = nai_small_int(&cells[2], -1);
   if (gpu < 0 || gpu > 100000)
     return NAI_OK;
   size_t lo = 0, hi = info->pair_count;
@@ -212,16 +213,16 @@ static int on_gpu(void *ctx, const struct nai_cell *cells, struct nai_err *err) 
 }
 
 static int read_gpu_info(struct gpu_info *info, struct nai_trace *trace, struct nai_err *err) {
-  int rc = nai_small_scan(trace, "TARGET_INFO_CUDA_DEVICE", (const char *const[]){"gpuId", "cudaId", "pid", NULL}, 100000,
-                          on_cuda_device, info, err);
+  int rc = nai_small_scan(trace, "TARGET_INFO_CUDA_DEVICE", (const char *const[]){"gpuId", "cudaId", "pid", NULL},
+                          100000, on_cuda_device, info, err);
   if (!rc && nai_trace_table(trace, "TARGET_INFO_GPU"))
     rc = nai_small_scan(trace, "TARGET_INFO_GPU",
-                        (const char *const[]){"id", "smCount", "totalMemory", "name", "busLocation", NULL}, 4096, on_gpu,
-                        info, err);
+                        (const char *const[]){"id", "smCount", "totalMemory", "name", "busLocation", NULL}, 4096,
+                        on_gpu, info, err);
   else if (!rc)
     rc = nai_small_scan(trace, "TARGET_INFO_CUDA_GPU",
-                        (const char *const[]){"deviceId", "numMultiprocessors", "globalMemorySize", "name", "-", NULL}, 4096,
-                        on_gpu, info, err);
+                        (const char *const[]){"deviceId", "numMultiprocessors", "globalMemorySize", "name", "-", NULL},
+                        4096, on_gpu, info, err);
   return rc;
 }
 
@@ -371,17 +372,18 @@ static int resolve_gpus(struct nai_identity *identity, const int64_t *processes,
     if (i == 0 || info.pairs[i].device != info.pairs[i - 1].device)
       add_gpu(gpus, &info, &info.pairs[i]);
     if (gpus->rows > MAX_GPUS) {
-      rc = nai_err_set(err, NAI_EINPUT, "\"%s\": work on more than %d GPUs; the device ids cannot be right", trace->path,
-                       MAX_GPUS);
+      rc = nai_err_set(err, NAI_EINPUT, "\"%s\": work on more than %d GPUs; the device ids cannot be right",
+                       trace->path, MAX_GPUS);
       goto out;
     }
     split += info.pairs[i].split;
     identity->device_id[info.pairs[i].index] = (int32_t)info.pairs[i].device;
   }
   if (split)
-    nai_ingest_note(out, "gpus-split-by-process", "warning", "TARGET_INFO_CUDA_DEVICE", split,
-                    "several processes use the same CUDA ordinal and the export does not say which physical GPU that is: "
-                    "each process's GPU is shown on its own, and may be one shared GPU");
+    nai_ingest_note(
+        out, "gpus-split-by-process", "warning", "TARGET_INFO_CUDA_DEVICE", split,
+        "several processes use the same CUDA ordinal and the export does not say which physical GPU that is: "
+        "each process's GPU is shown on its own, and may be one shared GPU");
 out:
   for (size_t i = 0; i < info.fact_count; i++) {
     free(info.facts[i].name);

@@ -1,4 +1,5 @@
-/* Who ran what: processes, threads and physical GPUs of a trace, from the keys event rows carry. Internal to src/ingest. */
+/* Who ran what: processes, threads and physical GPUs of a trace, from the keys event rows carry. Internal to
+ * src/ingest. */
 #ifndef NAI_INGEST_IDENTITY_H
 #define NAI_INGEST_IDENTITY_H
 

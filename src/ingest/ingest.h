@@ -46,7 +46,8 @@ struct nai_ingest_options {
 /* Stage probe: capture, capabilities, notes (diagnostics). NAI_EINPUT when the file is no Nsight Systems export
  * (an nvprof database, some other SQLite file). */
 NAI_MUST_CHECK int nai_probe(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err);
-/* Stage extract: everything else; adds to notes and readers. Needs nai_probe's tables. NAI_EUSAGE for an unknown GPU. */
+/* Stage extract: everything else; adds to notes and readers. Needs nai_probe's tables. NAI_EUSAGE for an unknown GPU.
+ */
 NAI_MUST_CHECK int nai_extract(struct nai_ingest *out, struct nai_trace *trace,
                                const struct nai_ingest_options *options, struct nai_err *err);
 void nai_ingest_free(struct nai_ingest *ingest);

@@ -86,8 +86,8 @@ int nai_lookup_open_sqlite(struct nai_lookup **out, const struct nai_lookup *bas
   self->base.ops = &sqlite_ops;
   int rc = nai_trace_borrow(&self->db, base->trace, err);
   if (!rc)
-    rc = nai_scan_prepare(&self->stmt, self->db, "SELECT # FROM main.$ NOT INDEXED WHERE @ = ?1", base->table, base->column,
-                          err);
+    rc = nai_scan_prepare(&self->stmt, self->db, "SELECT # FROM main.$ NOT INDEXED WHERE @ = ?1", base->table,
+                          base->column, err);
   if (rc)
     close_sqlite(&self->base);
   else

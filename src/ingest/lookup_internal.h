@@ -20,7 +20,8 @@ struct nai_lookup {
 NAI_MUST_CHECK int nai_lookup_open_sqlite(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err);
 NAI_MUST_CHECK int nai_lookup_open_direct(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err);
 
-/* lookup_keyed.c: by the values of `key_column`, on top of a lookup by rowid, of which it takes ownership on success. */
+/* lookup_keyed.c: by the values of `key_column`, on top of a lookup by rowid, of which it takes ownership on success.
+ */
 NAI_MUST_CHECK int nai_lookup_open_keyed(struct nai_lookup **out, struct nai_lookup *by_rowid, struct nai_trace *trace,
                                          int key_column, struct nai_err *err);
 NAI_MUST_CHECK int nai_key_maps_new(struct nai_key_maps **out, struct nai_err *err);

@@ -87,8 +87,8 @@ static int fill_map(struct key_map *map, struct nai_trace *trace, int key_column
   return rc;
 }
 
-static int shared_map(const struct key_map **out, struct nai_trace *trace, const struct nai_db_table *table, int key_column,
-                      struct nai_err *err) {
+static int shared_map(const struct key_map **out, struct nai_trace *trace, const struct nai_db_table *table,
+                      int key_column, struct nai_err *err) {
   struct nai_key_maps *maps = trace->key_maps;
   int rc = NAI_OK;
   pthread_mutex_lock(&maps->lock);

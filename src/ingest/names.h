@@ -11,7 +11,8 @@ enum nai_name_kind {
   NAI_NAME_NVTX, /* cut at the first ", seq = ", ", op_id = " or ", sizes = " (PyTorch's emit_nvtx) */
 };
 
-/* Local name id of the text of StringIds row `id`; NAI_NO_STRING when there is no such row. *rc receives lookup errors. */
+/* Local name id of the text of StringIds row `id`; NAI_NO_STRING when there is no such row. *rc receives lookup errors.
+ */
 uint32_t nai_name_by_id(struct nai_part *part, int64_t id, enum nai_name_kind kind, int *rc, struct nai_err *err);
 /* Local name id of an inline text. */
 uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind);

@@ -1,5 +1,5 @@
-/* A part's rows while the other parts are read: packed as they come, since a trace's rows as arrays of 64-bit numbers would
- * be as large as the trace. */
+/* A part's rows while the other parts are read: packed as they come, since a trace's rows as arrays of 64-bit numbers
+ * would be as large as the trace. */
 #include "ingest/extraction.h"
 
 #include "base/array.h"

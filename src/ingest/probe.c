@@ -10,14 +10,23 @@
 #include <string.h>
 
 const struct nai_schema *const nai_ingest_schemas[NAI_IN_COUNT] = {
-    [NAI_IN_CAPTURE] = &nai_capture,       [NAI_IN_CAPABILITIES] = &nai_capabilities,
-    [NAI_IN_LABELS] = &nai_labels,         [NAI_IN_NOTES] = &nai_notes,           [NAI_IN_READERS] = &nai_readers,
-    [NAI_IN_PROCESSES] = &nai_processes,   [NAI_IN_THREADS] = &nai_threads,
-    [NAI_IN_GPUS] = &nai_gpus,             [NAI_IN_KERNEL_CONFIGS] = &nai_kernel_configs,
-    [NAI_IN_KERNELS] = &nai_kernel_events, [NAI_IN_MEMOPS] = &nai_memop_events,
-    [NAI_IN_GRAPHS] = &nai_graph_events,   [NAI_IN_APIS] = &nai_api_events,
-    [NAI_IN_SYNCS] = &nai_sync_events,     [NAI_IN_NVTX] = &nai_nvtx_events,
-    [NAI_IN_OVERHEAD] = &nai_overhead_events, [NAI_IN_OSRT] = &nai_osrt_events,
+    [NAI_IN_CAPTURE] = &nai_capture,
+    [NAI_IN_CAPABILITIES] = &nai_capabilities,
+    [NAI_IN_LABELS] = &nai_labels,
+    [NAI_IN_NOTES] = &nai_notes,
+    [NAI_IN_READERS] = &nai_readers,
+    [NAI_IN_PROCESSES] = &nai_processes,
+    [NAI_IN_THREADS] = &nai_threads,
+    [NAI_IN_GPUS] = &nai_gpus,
+    [NAI_IN_KERNEL_CONFIGS] = &nai_kernel_configs,
+    [NAI_IN_KERNELS] = &nai_kernel_events,
+    [NAI_IN_MEMOPS] = &nai_memop_events,
+    [NAI_IN_GRAPHS] = &nai_graph_events,
+    [NAI_IN_APIS] = &nai_api_events,
+    [NAI_IN_SYNCS] = &nai_sync_events,
+    [NAI_IN_NVTX] = &nai_nvtx_events,
+    [NAI_IN_OVERHEAD] = &nai_overhead_events,
+    [NAI_IN_OSRT] = &nai_osrt_events,
 };
 
 void nai_ingest_free(struct nai_ingest *ingest) {
@@ -59,7 +68,8 @@ static int on_export_fact(void *ctx, const struct nai_cell *cells, struct nai_er
       nai_set_str(capture, 0, CA_SCHEMA_VERSION, value);
     else if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0 && strcmp(value, "true") == 0)
       nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, -1); /* resolved once the session start is known */
-    else if ((strcmp(name, "EXPORT_PARAM_TABLES_TO_EXPORT") == 0 || strcmp(name, "EXPORT_PARAM_TIMES_TO_EXPORT") == 0) &&
+    else if ((strcmp(name, "EXPORT_PARAM_TABLES_TO_EXPORT") == 0 ||
+              strcmp(name, "EXPORT_PARAM_TIMES_TO_EXPORT") == 0) &&
              *value)
       nai_ingest_note(out, "partial-export", "warning", "META_DATA_EXPORT", 1,
                       "the export holds only selected tables or times; what is missing was not looked at");
@@ -123,10 +133,11 @@ static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct
     rc = nai_small_scan(trace, "TARGET_INFO_SESSION_START_TIME", (const char *const[]){"utcEpochNs", NULL}, 1,
                         on_session_start, capture, err);
   if (!rc)
-    rc = nai_small_scan(trace, "ANALYSIS_DETAILS", (const char *const[]){"duration", NULL}, 1, on_details, capture, err);
+    rc =
+        nai_small_scan(trace, "ANALYSIS_DETAILS", (const char *const[]){"duration", NULL}, 1, on_details, capture, err);
   if (!rc)
-    rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000000, on_diagnostic,
-                        out, err);
+    rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000000,
+                        on_diagnostic, out, err);
   /* A time-normalised export holds UTC times; shifting them back keeps every number small and comparable. */
   if (nai_get_i64(capture, 0, CA_TIME_OFFSET_NS) < 0) {
     int64_t utc = nai_get_i64(capture, 0, CA_UTC_EPOCH_NS);
@@ -197,8 +208,9 @@ static int probe_source(struct nai_table *capabilities, const struct nai_trace *
                          trace->path, table->name);
     for (int c = 0; table && c < column_count; c++)
       if (table->columns[columns[c]].hidden)
-        return nai_err_set(err, NAI_EINPUT, "\"%s\": table \"%s\": column \"%s\" is a generated column, not stored data",
-                           trace->path, table->name, table->columns[columns[c]].name);
+        return nai_err_set(err, NAI_EINPUT,
+                           "\"%s\": table \"%s\": column \"%s\" is a generated column, not stored data", trace->path,
+                           table->name, table->columns[columns[c]].name);
     if (!table) {
       snprintf(detail, sizeof detail, "%s; not available: %s", why, source->disables);
     } else {

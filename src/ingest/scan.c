@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int nai_scan_fail(const char *table, struct nai_err *err) { return nai_err_wrap(err, "cannot read table \"%s\"", table); }
+int nai_scan_fail(const char *table, struct nai_err *err) {
+  return nai_err_wrap(err, "cannot read table \"%s\"", table);
+}
 
 static int check_table(const struct nai_db_table **out, const struct nai_scan *scan, const struct nai_trace *trace,
                        struct nai_err *err) {
@@ -15,13 +17,15 @@ static int check_table(const struct nai_db_table **out, const struct nai_scan *s
   if (!table->plain)
     return nai_err_set(err, NAI_EINPUT, "it is not a plain table but a %s", table->kind);
   if (scan->column_count > NAI_SCAN_MAX_COLUMNS)
-    return nai_err_set(err, NAI_EUSAGE, "%d columns asked for, %d are possible", scan->column_count, NAI_SCAN_MAX_COLUMNS);
+    return nai_err_set(err, NAI_EUSAGE, "%d columns asked for, %d are possible", scan->column_count,
+                       NAI_SCAN_MAX_COLUMNS);
   for (int i = 0; i < scan->column_count; i++) {
     int column = scan->columns[i];
     if (column < 0 || column >= table->column_count)
       return nai_err_set(err, NAI_EINPUT, "it has no column number %d", column);
     if (table->columns[column].hidden)
-      return nai_err_set(err, NAI_EINPUT, "it is not a plain table: column \"%s\" is generated", table->columns[column].name);
+      return nai_err_set(err, NAI_EINPUT, "it is not a plain table: column \"%s\" is generated",
+                         table->columns[column].name);
   }
   *out = table;
   return NAI_OK;
@@ -38,8 +42,8 @@ int nai_scan_open(struct nai_scan *scan, struct nai_trace *trace, int max_parts,
   if (rc)
     return nai_scan_fail(scan->table, err);
   const char *refused = trace->options.reader == NAI_READER_SQLITE
-                            ? "the SQLite reader was asked for"
-                            : nai_direct_refuses(trace, table, scan->columns, scan->column_count);
+                          ? "the SQLite reader was asked for"
+                          : nai_direct_refuses(trace, table, scan->columns, scan->column_count);
   scan->reader = refused ? "sqlite" : "direct";
   if (refused)
     snprintf(scan->reason, sizeof scan->reason, "%s", refused);

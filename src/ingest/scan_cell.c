@@ -1,8 +1,6 @@
 #include "ingest/scan_internal.h"
 
-static uint32_t cut(int bytes) {
-  return bytes > NAI_CELL_MAX_BYTES ? (uint32_t)NAI_CELL_MAX_BYTES : (uint32_t)bytes;
-}
+static uint32_t cut(int bytes) { return bytes > NAI_CELL_MAX_BYTES ? (uint32_t)NAI_CELL_MAX_BYTES : (uint32_t)bytes; }
 
 int nai_cell_from_sqlite(struct nai_cell *cell, sqlite3_stmt *stmt, int column, struct nai_err *err) {
   switch (sqlite3_column_type(stmt, column)) {
@@ -56,7 +54,8 @@ int nai_scan_prepare(sqlite3_stmt **out, sqlite3 *db, const char *sql, const str
 static int stored_type(enum nai_cell_type *type, sqlite3 *db, const struct nai_db_table *table, int column,
                        int64_t rowid, struct nai_err *err) {
   sqlite3_stmt *stmt = NULL; /* SQLite answers typeof without loading the value */
-  int rc = nai_scan_prepare(&stmt, db, "SELECT typeof(#) = 'text' FROM main.$ NOT INDEXED WHERE @ = ?1", table, column, err);
+  int rc =
+      nai_scan_prepare(&stmt, db, "SELECT typeof(#) = 'text' FROM main.$ NOT INDEXED WHERE @ = ?1", table, column, err);
   if (rc)
     return rc;
   sqlite3_bind_int64(stmt, 1, rowid);

@@ -5,10 +5,10 @@
 #include "ingest/trace_internal.h"
 
 /* Set scan->parts, part_rows, ops and impl. The table is plain, its columns exist and are stored. */
-NAI_MUST_CHECK int nai_scan_open_sqlite(struct nai_scan *scan, struct nai_trace *trace, const struct nai_db_table *table,
-                                        int max_parts, struct nai_err *err);
-NAI_MUST_CHECK int nai_scan_open_direct(struct nai_scan *scan, struct nai_trace *trace, const struct nai_db_table *table,
-                                        int max_parts, struct nai_err *err);
+NAI_MUST_CHECK int nai_scan_open_sqlite(struct nai_scan *scan, struct nai_trace *trace,
+                                        const struct nai_db_table *table, int max_parts, struct nai_err *err);
+NAI_MUST_CHECK int nai_scan_open_direct(struct nai_scan *scan, struct nai_trace *trace,
+                                        const struct nai_db_table *table, int max_parts, struct nai_err *err);
 
 /* Puts "cannot read table "name"" in front of err. */
 int nai_scan_fail(const char *table, struct nai_err *err);
@@ -22,6 +22,7 @@ NAI_MUST_CHECK int nai_scan_prepare(sqlite3_stmt **out, sqlite3 *db, const char 
 NAI_MUST_CHECK int nai_cell_from_sqlite(struct nai_cell *cell, sqlite3_stmt *stmt, int column, struct nai_err *err);
 /* A cell too long for SQLITE_LIMIT_LENGTH: its type and first NAI_CELL_MAX_BYTES, into `buf`. */
 NAI_MUST_CHECK int nai_cell_long_prefix(struct nai_cell *cell, struct nai_buf *buf, sqlite3 *db,
-                                        const struct nai_db_table *table, int column, int64_t rowid, struct nai_err *err);
+                                        const struct nai_db_table *table, int column, int64_t rowid,
+                                        struct nai_err *err);
 
 #endif

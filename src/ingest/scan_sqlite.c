@@ -38,8 +38,8 @@ static int build_select(struct nai_buf *sql, const struct nai_scan *scan, const 
 }
 
 /* The one integer a statement yields, 0 for NULL; args, if any, are ?1 and ?2. */
-static int query_int(int64_t *value, sqlite3 *db, const char *sql, const struct nai_db_table *table, const int64_t *args,
-                     struct nai_err *err) {
+static int query_int(int64_t *value, sqlite3 *db, const char *sql, const struct nai_db_table *table,
+                     const int64_t *args, struct nai_err *err) {
   sqlite3_stmt *stmt = NULL;
   int rc = nai_scan_prepare(&stmt, db, sql, table, 0, err);
   if (rc)
@@ -64,7 +64,8 @@ static void cut_ranges(struct sqlite_scan *impl, int parts, int64_t lowest, int6
   }
 }
 
-static int plan_parts(struct nai_scan *scan, struct sqlite_scan *impl, sqlite3 *db, int max_parts, struct nai_err *err) {
+static int plan_parts(struct nai_scan *scan, struct sqlite_scan *impl, sqlite3 *db, int max_parts,
+                      struct nai_err *err) {
   const struct nai_db_table *table = impl->table;
   int64_t total = 0, lowest = 0, highest = 0;
   int rc = query_int(&total, db, "SELECT count(*) FROM main.$ NOT INDEXED", table, NULL, err);
@@ -95,16 +96,16 @@ static int plan_parts(struct nai_scan *scan, struct sqlite_scan *impl, sqlite3 *
     if (dense) /* no need to walk the table again */
       scan->part_rows[i] = impl->last[i] - impl->first[i] + 1;
     else
-      rc = query_int(&scan->part_rows[i], db, "SELECT count(*) FROM main.$ NOT INDEXED WHERE @ BETWEEN ?1 AND ?2", table,
-                     range, err);
+      rc = query_int(&scan->part_rows[i], db, "SELECT count(*) FROM main.$ NOT INDEXED WHERE @ BETWEEN ?1 AND ?2",
+                     table, range, err);
   }
   return rc;
 }
 
 static const struct nai_scan_ops sqlite_ops;
 
-int nai_scan_open_sqlite(struct nai_scan *scan, struct nai_trace *trace, const struct nai_db_table *table, int max_parts,
-                         struct nai_err *err) {
+int nai_scan_open_sqlite(struct nai_scan *scan, struct nai_trace *trace, const struct nai_db_table *table,
+                         int max_parts, struct nai_err *err) {
   sqlite3 *db = NULL;
   struct sqlite_scan *impl = calloc(1, sizeof *impl);
   if (!impl)
@@ -181,7 +182,8 @@ static int deliver_long_row(struct cursor *c, bool *stopped, struct nai_err *err
   const int64_t range[2] = {c->next, c->last};
   sqlite3_stmt *stmts[NAI_SCAN_MAX_COLUMNS] = {NULL};
   int64_t rowid = 0;
-  int rc = query_int(&rowid, c->db, "SELECT min(@) FROM main.$ NOT INDEXED WHERE @ BETWEEN ?1 AND ?2", table, range, err);
+  int rc =
+      query_int(&rowid, c->db, "SELECT min(@) FROM main.$ NOT INDEXED WHERE @ BETWEEN ?1 AND ?2", table, range, err);
   if (!rc && !c->long_values && !(c->long_values = calloc(NAI_SCAN_MAX_COLUMNS, sizeof *c->long_values)))
     rc = nai_err_nomem(err);
   for (int i = 0; i < c->scan->column_count && !rc; i++) {
@@ -240,8 +242,13 @@ static int run_sqlite(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx
   struct cursor *c = calloc(1, sizeof *c);
   if (!c)
     return nai_err_nomem(err);
-  *c = (struct cursor){.scan = scan, .impl = impl, .fn = fn, .ctx = ctx, .next = impl->first[part], .last = impl->last[part],
-                        .rows_limit = (uint64_t)scan->part_rows[part]};
+  *c = (struct cursor){.scan = scan,
+                       .impl = impl,
+                       .fn = fn,
+                       .ctx = ctx,
+                       .next = impl->first[part],
+                       .last = impl->last[part],
+                       .rows_limit = (uint64_t)scan->part_rows[part]};
   int rc = nai_trace_borrow(&c->db, impl->trace, err);
   if (!rc)
     rc = nai_sqlite_prepare(&c->stmt, c->db, impl->sql.data, "cannot query it", err);

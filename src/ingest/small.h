@@ -9,9 +9,10 @@ enum { NAI_SMALL_COLUMNS = 12 };
 /* Called per row; cells[i] is the value of column names[i], NULL-typed where the export lacks the column. */
 typedef int nai_small_fn(void *ctx, const struct nai_cell *cells, struct nai_err *err);
 
-/* Every row of table `table` (nothing when it is absent or is no plain table), at most `max_rows` of them. `names` ends with NULL. */
-NAI_MUST_CHECK int nai_small_scan(struct nai_trace *trace, const char *table, const char *const *names, int64_t max_rows,
-                                  nai_small_fn *fn, void *ctx, struct nai_err *err);
+/* Every row of table `table` (nothing when it is absent or is no plain table), at most `max_rows` of them. `names` ends
+ * with NULL. */
+NAI_MUST_CHECK int nai_small_scan(struct nai_trace *trace, const char *table, const char *const *names,
+                                  int64_t max_rows, nai_small_fn *fn, void *ctx, struct nai_err *err);
 
 /* The cell's text cleaned for output and cut to `max` bytes (malloc'd), NULL for other types or out of memory. */
 char *nai_small_text(const struct nai_cell *cell, size_t max);

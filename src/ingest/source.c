@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- cells ---------------------------------------------------------------------------------------------------- */
+/* --- cells ------------------------------------------------------------------------------------ */
 
 static const struct nai_cell absent = {.type = NAI_CELL_NULL};
 
@@ -87,14 +87,17 @@ static uint32_t name_field(struct nai_part *p, const struct nai_cell *cells, int
   return name == NAI_NO_STRING && !*rc && !p->oom ? nai_name_missing(p, id) : name;
 }
 
-/* --- GPU work ------------------------------------------------------------------------------------------------- */
+/* --- GPU work --------------------------------------------------------------------------------- */
 
-#define FIELD(name) {{name, NULL, NULL}, false}
-#define NEEDED(name) {{name, NULL, NULL}, true}
+#define FIELD(name) \
+  { {name, NULL, NULL}, false }
+#define NEEDED(name) \
+  { {name, NULL, NULL}, true }
 #define TIMES NEEDED("start"), NEEDED("end")
 /* What every activity on a GPU has; the process falls back from globalPid to globalTid. */
-#define ACTIVITY TIMES, FIELD("deviceId"), FIELD("contextId"), FIELD("streamId"), FIELD("correlationId"), \
-  {{"globalPid", "globalTid", NULL}, false}, FIELD("graphId"), FIELD("graphNodeId")
+#define ACTIVITY                                                                           \
+  TIMES, FIELD("deviceId"), FIELD("contextId"), FIELD("streamId"), FIELD("correlationId"), \
+      {{"globalPid", "globalTid", NULL}, false}, FIELD("graphId"), FIELD("graphNodeId")
 enum { A_DEVICE = 2, A_CONTEXT, A_STREAM, A_CORRELATION, A_PROCESS, A_GRAPH, A_GRAPH_NODE, A_NEXT };
 
 struct activity_columns {
@@ -118,10 +121,20 @@ static int put_activity(struct nai_part *p, int64_t at, const struct nai_cell *c
 }
 
 enum { K_DEMANGLED = A_NEXT, K_SHORT, K_MANGLED, K_TEXT, K_CONFIG };
-static const struct nai_field kernel_fields[] = {
-    ACTIVITY, FIELD("demangledName"), FIELD("shortName"), FIELD("mangledName"), FIELD("name"),
-    FIELD("gridX"), FIELD("gridY"), FIELD("gridZ"), FIELD("blockX"), FIELD("blockY"), FIELD("blockZ"),
-    FIELD("registersPerThread"), FIELD("staticSharedMemory"), FIELD("dynamicSharedMemory")};
+static const struct nai_field kernel_fields[] = {ACTIVITY,
+                                                 FIELD("demangledName"),
+                                                 FIELD("shortName"),
+                                                 FIELD("mangledName"),
+                                                 FIELD("name"),
+                                                 FIELD("gridX"),
+                                                 FIELD("gridY"),
+                                                 FIELD("gridZ"),
+                                                 FIELD("blockX"),
+                                                 FIELD("blockY"),
+                                                 FIELD("blockZ"),
+                                                 FIELD("registersPerThread"),
+                                                 FIELD("staticSharedMemory"),
+                                                 FIELD("dynamicSharedMemory")};
 
 static uint32_t kernel_name(struct nai_part *p, const struct nai_cell *cells, int *rc, struct nai_err *err) {
   int64_t first_id = -1;
@@ -215,7 +228,7 @@ static int graph_row(struct nai_part *p, int64_t at, int64_t rowid, const struct
   return verdict;
 }
 
-/* --- host ------------------------------------------------------------------------------------------------------ */
+/* --- host ------------------------------------------------------------------------------------- */
 
 enum { H_THREAD = 2, H_NAME, H_EXTRA, H_EXTRA2 };
 #define HOST TIMES, FIELD("globalTid"), FIELD("nameId")
@@ -276,8 +289,12 @@ static int osrt_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
 }
 
 enum { S_CONTEXT = 2, S_STREAM, S_CORRELATION, S_PROCESS, S_TYPE };
-static const struct nai_field sync_fields[] = {TIMES, FIELD("contextId"), FIELD("streamId"), FIELD("correlationId"),
-                                               {{"globalPid", "globalTid", NULL}, false}, FIELD("syncType")};
+static const struct nai_field sync_fields[] = {TIMES,
+                                               FIELD("contextId"),
+                                               FIELD("streamId"),
+                                               FIELD("correlationId"),
+                                               {{"globalPid", "globalTid", NULL}, false},
+                                               FIELD("syncType")};
 
 static int sync_row(struct nai_part *p, int64_t at, int64_t rowid, const struct nai_cell *cells, int *rc,
                     struct nai_err *err) {
@@ -294,7 +311,7 @@ static int sync_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   return NAI_KEEP;
 }
 
-/* --- NVTX ------------------------------------------------------------------------------------------------------ */
+/* --- NVTX ------------------------------------------------------------------------------------- */
 
 enum { N_TYPE = 2, N_THREAD, N_TEXT_ID, N_TEXT };
 static const struct nai_field nvtx_fields[] = {TIMES, FIELD("eventType"), FIELD("globalTid"), FIELD("textId"),
@@ -349,7 +366,8 @@ static int nvtx_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   put_thread(p, NE_THREAD, at, int_or(p, cells, N_THREAD, 0));
   const struct nai_cell *id = field(p, cells, N_TEXT_ID), *text = field(p, cells, N_TEXT);
   uint32_t name = NAI_NO_STRING;
-  bool inline_text = text->type == NAI_CELL_TEXT && text->len; /* beside it, exports that know no NULL write an id of 0 */
+  bool inline_text =
+      text->type == NAI_CELL_TEXT && text->len; /* beside it, exports that know no NULL write an id of 0 */
   if (id->type == NAI_CELL_INT && !(id->i == 0 && inline_text))
     name = nai_name_by_id(p, id->i, NAI_NAME_NVTX, rc, err);
   if (name == NAI_NO_STRING && !*rc && text->type == NAI_CELL_TEXT)
@@ -365,34 +383,97 @@ static int nvtx_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   return NAI_KEEP;
 }
 
-/* --- the catalog ------------------------------------------------------------------------------------------------ */
+/* --- the catalog ------------------------------------------------------------------------------ */
 
-#define FEED(fields_array, row_fn, ...)                                                                                \
-  {.tables = {__VA_ARGS__}, .fields = fields_array, .field_count = sizeof fields_array / sizeof *fields_array,        \
-   .row = row_fn}
+#define FEED(fields_array, row_fn, ...)                                                                         \
+  {                                                                                                             \
+    .tables = {__VA_ARGS__}, .fields = fields_array, .field_count = sizeof fields_array / sizeof *fields_array, \
+    .row = row_fn                                                                                               \
+  }
 
 const struct nai_source nai_sources[] = {
-    {NAI_IN_KERNELS, "kernels", "kernel statistics, GPU utilisation, launch behaviour", KE_NAME, -1, KE_DEVICE,
-     KE_PROCESS, KE_CONFIG,
-     {FEED(kernel_fields, kernel_row, "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL")}, 1},
-    {NAI_IN_MEMOPS, "memory operations", "memory transfers; copies count as idle time", -1, -1, MO_DEVICE, MO_PROCESS,
+    {NAI_IN_KERNELS,
+     "kernels",
+     "kernel statistics, GPU utilisation, launch behaviour",
+     KE_NAME,
      -1,
-     {FEED(copy_fields, copy_row, "CUPTI_ACTIVITY_KIND_MEMCPY"), FEED(set_fields, set_row, "CUPTI_ACTIVITY_KIND_MEMSET")},
+     KE_DEVICE,
+     KE_PROCESS,
+     KE_CONFIG,
+     {FEED(kernel_fields, kernel_row, "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL")},
+     1},
+    {NAI_IN_MEMOPS,
+     "memory operations",
+     "memory transfers; copies count as idle time",
+     -1,
+     -1,
+     MO_DEVICE,
+     MO_PROCESS,
+     -1,
+     {FEED(copy_fields, copy_row, "CUPTI_ACTIVITY_KIND_MEMCPY"),
+      FEED(set_fields, set_row, "CUPTI_ACTIVITY_KIND_MEMSET")},
      2},
-    {NAI_IN_GRAPHS, "graph launches", "CUDA graphs traced as one envelope", -1, -1, GE_DEVICE, GE_PROCESS, -1,
-     {FEED(graph_fields, graph_row, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE")}, 1},
-    {NAI_IN_APIS, "CUDA API calls",
-     "launch latency, synchronisation, causes of idle gaps, NVTX attribution of GPU work", AE_NAME, AE_THREAD, -1, -1,
-     -1, {FEED(api_fields, api_row, "CUPTI_ACTIVITY_KIND_RUNTIME")}, 1},
-    {NAI_IN_SYNCS, "synchronisation records", "nothing while API calls are present", -1, -1, -1, SE_PROCESS, -1,
-     {FEED(sync_fields, sync_row, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION")}, 1},
-    {NAI_IN_NVTX, "NVTX", "NVTX ranges, phases, attribution of GPU work to code", NE_NAME, NE_THREAD, -1, -1, -1,
-     {FEED(nvtx_fields, nvtx_row, "NVTX_EVENTS")}, 1},
-    {NAI_IN_OVERHEAD, "profiler overhead", "the share of time the profiler itself took", OE_NAME, OE_THREAD, -1, -1, -1,
+    {NAI_IN_GRAPHS,
+     "graph launches",
+     "CUDA graphs traced as one envelope",
+     -1,
+     -1,
+     GE_DEVICE,
+     GE_PROCESS,
+     -1,
+     {FEED(graph_fields, graph_row, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE")},
+     1},
+    {NAI_IN_APIS,
+     "CUDA API calls",
+     "launch latency, synchronisation, causes of idle gaps, NVTX attribution of GPU work",
+     AE_NAME,
+     AE_THREAD,
+     -1,
+     -1,
+     -1,
+     {FEED(api_fields, api_row, "CUPTI_ACTIVITY_KIND_RUNTIME")},
+     1},
+    {NAI_IN_SYNCS,
+     "synchronisation records",
+     "nothing while API calls are present",
+     -1,
+     -1,
+     -1,
+     SE_PROCESS,
+     -1,
+     {FEED(sync_fields, sync_row, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION")},
+     1},
+    {NAI_IN_NVTX,
+     "NVTX",
+     "NVTX ranges, phases, attribution of GPU work to code",
+     NE_NAME,
+     NE_THREAD,
+     -1,
+     -1,
+     -1,
+     {FEED(nvtx_fields, nvtx_row, "NVTX_EVENTS")},
+     1},
+    {NAI_IN_OVERHEAD,
+     "profiler overhead",
+     "the share of time the profiler itself took",
+     OE_NAME,
+     OE_THREAD,
+     -1,
+     -1,
+     -1,
      {FEED(profiler_fields, profiler_row, "PROFILER_OVERHEAD"),
-      FEED(profiler_fields, cuda_overhead_row, "CUPTI_ACTIVITY_KIND_OVERHEAD")}, 2},
-    {NAI_IN_OSRT, "OS runtime calls", "operating-system calls by name", OS_NAME, OS_THREAD, -1, -1, -1,
-     {FEED(osrt_fields, osrt_row, "OSRT_API")}, 1},
+      FEED(profiler_fields, cuda_overhead_row, "CUPTI_ACTIVITY_KIND_OVERHEAD")},
+     2},
+    {NAI_IN_OSRT,
+     "OS runtime calls",
+     "operating-system calls by name",
+     OS_NAME,
+     OS_THREAD,
+     -1,
+     -1,
+     -1,
+     {FEED(osrt_fields, osrt_row, "OSRT_API")},
+     1},
 };
 const int nai_source_count = sizeof nai_sources / sizeof *nai_sources;
 
@@ -415,9 +496,8 @@ static const struct nai_db_table *versioned_table(const struct nai_trace *trace,
   return best;
 }
 
-const struct nai_db_table *nai_feed_resolve(int8_t slot[NAI_MAX_FIELDS], int columns[NAI_MAX_FIELDS],
-                                            int *column_count, char why[160], const struct nai_trace *trace,
-                                            const struct nai_feed *feed) {
+const struct nai_db_table *nai_feed_resolve(int8_t slot[NAI_MAX_FIELDS], int columns[NAI_MAX_FIELDS], int *column_count,
+                                            char why[160], const struct nai_trace *trace, const struct nai_feed *feed) {
   const struct nai_db_table *table = NULL;
   for (int i = 0; i < 3 && feed->tables[i] && !table; i++)
     table = versioned_table(trace, feed->tables[i]);

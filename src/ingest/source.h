@@ -12,11 +12,11 @@ enum { NAI_MAX_FIELDS = 32, NAI_MAX_FEEDS = 2, NAI_MAX_EVENT_COLUMNS = 16 };
 
 /* Why a row was left out. */
 enum nai_drop {
-  NAI_DROP_NO_TIME,   /* start or end is NULL */
-  NAI_DROP_TYPE,      /* start or end is not an integer */
-  NAI_DROP_REVERSED,  /* end before start */
-  NAI_DROP_ZERO,      /* start and end both 0: CUPTI's "not collected" */
-  NAI_DROP_RANGE,     /* times no capture can have */
+  NAI_DROP_NO_TIME,  /* start or end is NULL */
+  NAI_DROP_TYPE,     /* start or end is not an integer */
+  NAI_DROP_REVERSED, /* end before start */
+  NAI_DROP_ZERO,     /* start and end both 0: CUPTI's "not collected" */
+  NAI_DROP_RANGE,    /* times no capture can have */
   NAI_DROP_COUNT,
   NAI_KEEP = -1,
   NAI_SKIP = -2 /* not an event of this kind, or outside --trim */
@@ -46,32 +46,32 @@ struct nai_part {
   int scan_part;
   struct nai_trace *trace;
   const struct nai_ingest_options *options;
-  int64_t time_offset_ns;       /* subtracted from every time */
-  int8_t slot[NAI_MAX_FIELDS];  /* field -> cell of the scan, -1 when the export lacks the column */
+  int64_t time_offset_ns;      /* subtracted from every time */
+  int8_t slot[NAI_MAX_FIELDS]; /* field -> cell of the scan, -1 when the export lacks the column */
   /* where to write: the newest rows lie open, those before them packed */
-  int64_t limit, rows;        /* rows read, at most limit of them */
-  int64_t first;              /* the first one's number in the table; known once all is read */
-  int64_t *open_cells;        /* NAI_OPEN_STRIDE per column; NAI_NULL_I64 for NULL */
+  int64_t limit, rows; /* rows read, at most limit of them */
+  int64_t first;       /* the first one's number in the table; known once all is read */
+  int64_t *open_cells; /* NAI_OPEN_STRIDE per column; NAI_NULL_I64 for NULL */
   uint32_t open_rows;
   struct nai_chunk *chunks;
   uint32_t chunk_count, chunk_capacity;
-  struct nai_spool spool;     /* the chunks' cells */
+  struct nai_spool spool;                          /* the chunks' cells */
   struct nai_extent extent[NAI_MAX_EVENT_COLUMNS]; /* of the packed rows' cells */
   /* dictionaries of this part; cells hold their local indexes until the parts are merged */
-  struct nai_strings names;      /* clean, canonical names */
-  struct nai_strings raw;        /* raw texts seen, raw_names[i] = name of raw text i */
+  struct nai_strings names; /* clean, canonical names */
+  struct nai_strings raw;   /* raw texts seen, raw_names[i] = name of raw text i */
   uint32_t *raw_names, raw_capacity;
-  struct nai_keyset name_ids;    /* StringIds ids seen, id_names[i] = name of id i or NAI_NO_STRING when missing */
+  struct nai_keyset name_ids; /* StringIds ids seen, id_names[i] = name of id i or NAI_NO_STRING when missing */
   uint32_t *id_names, id_capacity;
-  struct nai_keyset threads;     /* globalTid */
-  struct nai_keyset devices;     /* process key | device ordinal (NAI_DEVICE_UNKNOWN when missing) */
-  struct nai_strings configs;    /* struct nai_launch_config as bytes */
-  struct nai_lookup *lookup;     /* StringIds, opened on first use */
-  struct nai_remap remap;        /* known once merged */
+  struct nai_keyset threads;  /* globalTid */
+  struct nai_keyset devices;  /* process key | device ordinal (NAI_DEVICE_UNKNOWN when missing) */
+  struct nai_strings configs; /* struct nai_launch_config as bytes */
+  struct nai_lookup *lookup;  /* StringIds, opened on first use */
+  struct nai_remap remap;     /* known once merged */
   /* what was noticed */
   int64_t dropped[NAI_DROP_COUNT];
   int64_t open_ranges, clipped, bad_sizes;
-  int64_t last_ns;               /* latest time seen */
+  int64_t last_ns;                /* latest time seen */
   uint64_t total_ns, total_bytes; /* sums of durations and sizes, saturating */
   bool oom;
 };
@@ -106,16 +106,16 @@ struct nai_feed {
   const char *tables[3]; /* candidates, first present wins; also NAME_V<n>, highest n first */
   const struct nai_field *fields;
   int field_count;
-  /* Fills row `at` of the part's open rows. NAI_KEEP, NAI_SKIP or a drop reason; a negative error below NAI_SKIP is impossible:
-   * out of memory is part->oom. `err` receives lookup failures, reported through *rc. */
+  /* Fills row `at` of the part's open rows. NAI_KEEP, NAI_SKIP or a drop reason; a negative error below NAI_SKIP is
+   * impossible: out of memory is part->oom. `err` receives lookup failures, reported through *rc. */
   int (*row)(struct nai_part *part, int64_t at, int64_t rowid, const struct nai_cell *cells, int *rc,
              struct nai_err *err);
 };
 
 struct nai_source {
   enum nai_ingest_table table;
-  const char *capability;  /* e.g. "kernels" */
-  const char *disables;    /* what an analysis lacks without it */
+  const char *capability;                                                       /* e.g. "kernels" */
+  const char *disables;                                                         /* what an analysis lacks without it */
   int name_column, thread_column, device_column, process_column, config_column; /* dictionary columns, -1 = none */
   struct nai_feed feeds[NAI_MAX_FEEDS];
   int feed_count;
@@ -125,7 +125,8 @@ extern const struct nai_source nai_sources[];
 extern const int nai_source_count;
 
 /* The export's table that serves a feed and its columns; NULL when there is none (missing required columns are named in
- * `why`, 160 bytes). A table that is not plain is returned without columns: it is to be refused. slot and columns describe the scan. */
+ * `why`, 160 bytes). A table that is not plain is returned without columns: it is to be refused. slot and columns
+ * describe the scan. */
 const struct nai_db_table *nai_feed_resolve(int8_t slot[NAI_MAX_FIELDS], int columns[NAI_MAX_FIELDS], int *column_count,
                                             char why[160], const struct nai_trace *trace, const struct nai_feed *feed);
 

@@ -27,7 +27,8 @@ static int refuse_hot_journal(const char *journal_path, struct nai_err *err) {
   close(fd);
   if (n != sizeof head || memcmp(head, magic, sizeof magic) != 0)
     return NAI_OK;
-  return nai_err_set(err, NAI_EINPUT, "a change to the database was not finished (\"%s\" is its journal); "
+  return nai_err_set(err, NAI_EINPUT,
+                     "a change to the database was not finished (\"%s\" is its journal); "
                      "export the report again, or let the sqlite3 program open the file once to undo the change",
                      nai_fs_basename(journal_path));
 }
@@ -57,8 +58,9 @@ static int prepare_source(struct nai_trace *trace, const struct nai_sqlite_heade
   rc = nai_file_identify(&trace->identity, trace->fd, trace->size_bytes, live_wal ? wal.data : NULL, err);
   if (rc)
     goto out;
-  /* SQLite reads a WAL only together with a shared-memory file, which it creates beside the database. To leave the input's
-   * directory alone, a live WAL is read in a copy, and a file in WAL mode without one as immutable, which is then safe. */
+  /* SQLite reads a WAL only together with a shared-memory file, which it creates beside the database. To leave the
+   * input's directory alone, a live WAL is read in a copy, and a file in WAL mode without one as immutable, which is
+   * then safe. */
   if (live_wal) {
     rc = nai_file_copy_with_wal(&trace->scratch, &copy, trace->fd, wal.data, err);
     trace->direct_refused = strdup("the database has a live write-ahead log");
@@ -135,7 +137,8 @@ int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_tr
   trace->file_name = nai_fs_basename(trace->path);
   if (!trace->real_path)
     rc = nai_err_sys(err, NAI_EINPUT, errno, "cannot resolve the path");
-  else if (!(rc = nai_file_stamp(&real_stamp, trace->real_path, err)) && !nai_file_stamp_equal(&real_stamp, &trace->stamp))
+  else if (!(rc = nai_file_stamp(&real_stamp, trace->real_path, err)) &&
+           !nai_file_stamp_equal(&real_stamp, &trace->stamp))
     rc = nai_err_set(err, NAI_EINPUT, "the file changed while it was being opened");
   if (!rc)
     rc = prepare_source(trace, &header, err);

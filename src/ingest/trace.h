@@ -1,4 +1,5 @@
-/* An export opened safely: read-only, never modified, nothing created beside it (facts: docs/architecture.md, "Opening"). */
+/* An export opened safely: read-only, never modified, nothing created beside it (facts: docs/architecture.md,
+ * "Opening"). */
 #ifndef NAI_INGEST_TRACE_H
 #define NAI_INGEST_TRACE_H
 
@@ -15,18 +16,18 @@ struct nai_trace_options {
 
 struct nai_db_column {
   char *name;
-  bool rowid_alias;       /* INTEGER PRIMARY KEY: the value is the rowid */
-  bool hidden;            /* generated or hidden (table_xinfo.hidden != 0): not a plain stored column */
+  bool rowid_alias;        /* INTEGER PRIMARY KEY: the value is the rowid */
+  bool hidden;             /* generated or hidden (table_xinfo.hidden != 0): not a plain stored column */
   bool added_with_default; /* declared with a non-NULL default: short records take it */
-  bool real_affinity;    /* whole numbers lie in the file as integers and are read as REAL */
+  bool real_affinity;      /* whole numbers lie in the file as integers and are read as REAL */
 };
 
 struct nai_db_table {
   char *name;
-  const char *kind;      /* "table", "view", "virtual table": for messages */
+  const char *kind;       /* "table", "view", "virtual table": for messages */
   const char *rowid_name; /* a name SQL reaches the rowid by; NULL: without rowid, or every such name is a column's */
-  int64_t rootpage;      /* 0 for views and virtual tables */
-  bool plain;            /* type='table', rootpage > 0 */
+  int64_t rootpage;       /* 0 for views and virtual tables */
+  bool plain;             /* type='table', rootpage > 0 */
   bool without_rowid;
   struct nai_db_column *columns; /* by cid; none for views and virtual tables */
   int column_count;
@@ -44,21 +45,22 @@ struct nai_trace {
   char *real_path;       /* absolute, links resolved */
   int fd;                /* the file itself, held open so that a replacement cannot slip in between */
   struct nai_file_stamp stamp, wal_stamp;
-  char *scratch;         /* directory of the copy that is read in place of a file with a live WAL, else NULL */
-  char *uri;             /* what further connections open: read-only, percent-encoded */
+  char *scratch; /* directory of the copy that is read in place of a file with a live WAL, else NULL */
+  char *uri;     /* what further connections open: read-only, percent-encoded */
   struct nai_trace_options options;
   uint64_t size_bytes;
-  uint64_t identity;     /* hash of size, header and content samples: same value = same trace */
+  uint64_t identity; /* hash of size, header and content samples: same value = same trace */
   struct nai_db_table *tables;
   int table_count;
   char *direct_refused;  /* why the leaf reader may not read this file (live WAL, not UTF-8, ...), NULL when it may */
   void *db;              /* sqlite3 *, for the thread that opened the trace */
   struct nai_pool *pool; /* idle further connections */
   struct nai_key_maps *key_maps; /* of tables looked up by a column that is not the rowid */
-  struct nai_direct *direct; /* the leaf reader's state (mapped file), NULL when refused */
+  struct nai_direct *direct;     /* the leaf reader's state (mapped file), NULL when refused */
 };
 
-/* NAI_EINPUT for anything but a readable SQLite 3 database, NAI_ELIMIT; the message names the file and says what to do. */
+/* NAI_EINPUT for anything but a readable SQLite 3 database, NAI_ELIMIT; the message names the file and says what to do.
+ */
 NAI_MUST_CHECK int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_trace_options *options,
                                   struct nai_err *err);
 void nai_trace_close(struct nai_trace *trace);

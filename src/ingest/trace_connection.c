@@ -54,20 +54,29 @@ int nai_trace_set_uri(struct nai_trace *trace, const char *absolute_path, bool i
   return rc;
 }
 
-/* Nothing in the schema gets to run: no triggers, views, extensions or functions with side effects; nothing is written. */
+/* Nothing in the schema gets to run: no triggers, views, extensions or functions with side effects; nothing is written.
+ */
 static int restrict_connection(sqlite3 *db) {
   static const struct {
     int option, value;
-  } settings[] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
-                  {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
-                  {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0}, {SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1}};
+  } settings[] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                  {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                  {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                  {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+                  {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+                  {SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1}};
   static const struct {
     int limit, value;
-  } limits[] = {{SQLITE_LIMIT_LENGTH, NAI_SQLITE_LENGTH_LIMIT}, {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
-                {SQLITE_LIMIT_COLUMN, NAI_TRACE_MAX_COLUMNS},   {SQLITE_LIMIT_EXPR_DEPTH, 100},
-                {SQLITE_LIMIT_COMPOUND_SELECT, 10},             {SQLITE_LIMIT_FUNCTION_ARG, 16},
-                {SQLITE_LIMIT_ATTACHED, 0},                     {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100},
-                {SQLITE_LIMIT_VARIABLE_NUMBER, 16},             {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+  } limits[] = {{SQLITE_LIMIT_LENGTH, NAI_SQLITE_LENGTH_LIMIT},
+                {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+                {SQLITE_LIMIT_COLUMN, NAI_TRACE_MAX_COLUMNS},
+                {SQLITE_LIMIT_EXPR_DEPTH, 100},
+                {SQLITE_LIMIT_COMPOUND_SELECT, 10},
+                {SQLITE_LIMIT_FUNCTION_ARG, 16},
+                {SQLITE_LIMIT_ATTACHED, 0},
+                {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100},
+                {SQLITE_LIMIT_VARIABLE_NUMBER, 16},
+                {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
                 {SQLITE_LIMIT_WORKER_THREADS, 0}};
   int rc = SQLITE_OK;
   for (size_t i = 0; i < sizeof settings / sizeof *settings && rc == SQLITE_OK; i++)
@@ -77,8 +86,9 @@ static int restrict_connection(sqlite3 *db) {
   sqlite3_busy_timeout(db, 2000);
   /* One transaction for as long as the connection lives: rows stay consistent, and no statement has to lock again. */
   if (rc == SQLITE_OK)
-    rc = sqlite3_exec(db, "PRAGMA cell_size_check=1; PRAGMA query_only=1; PRAGMA temp_store=2; "
-                          "PRAGMA ignore_check_constraints=1; BEGIN",
+    rc = sqlite3_exec(db,
+                      "PRAGMA cell_size_check=1; PRAGMA query_only=1; PRAGMA temp_store=2; "
+                      "PRAGMA ignore_check_constraints=1; BEGIN",
                       NULL, NULL, NULL);
   return rc;
 }

@@ -11,7 +11,9 @@
 #include <xxhash.h>
 
 static struct nai_file_stamp stamp_of(const struct stat *st) {
-  return (struct nai_file_stamp){.device = st->st_dev, .inode = st->st_ino, .size_bytes = (uint64_t)st->st_size,
+  return (struct nai_file_stamp){.device = st->st_dev,
+                                 .inode = st->st_ino,
+                                 .size_bytes = (uint64_t)st->st_size,
                                  .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec};
 }
 
@@ -20,7 +22,9 @@ int nai_file_stamp(struct nai_file_stamp *stamp, const char *path, struct nai_er
   *stamp = (struct nai_file_stamp){0};
   if (stat(path, &st) != 0)
     /* A name that leaves no room for "-journal" has no such file beside it. */
-    return errno == ENOENT || errno == ENAMETOOLONG ? NAI_OK : nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", path);
+    return errno == ENOENT || errno == ENAMETOOLONG
+             ? NAI_OK
+             : nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", path);
   if (!S_ISREG(st.st_mode))
     return nai_err_set(err, NAI_EINPUT, "\"%s\" is not a regular file", path);
   *stamp = stamp_of(&st);
@@ -60,9 +64,13 @@ static const char *looks_like(const unsigned char *head, size_t len) {
   } known[] = {{"\x1f\x8b", "a gzip archive: decompress it first", 2},
                {"PK\x03\x04", "a zip archive: extract it first", 4},
                {"\x28\xb5\x2f\xfd", "a zstd archive: decompress it first", 4},
-               {"\xfd" "7zXZ", "an xz archive: decompress it first", 5},
+               {"\xfd"
+                "7zXZ",
+                "an xz archive: decompress it first", 5},
                {"BZh", "a bzip2 archive: decompress it first", 3},
-               {"\x7f" "ELF", "a program", 4},
+               {"\x7f"
+                "ELF",
+                "a program", 4},
                {"PAR1", "a Parquet file: export with --type sqlite", 4},
                {"\x89HDF", "an HDF5 file: export with --type sqlite", 4},
                {"** This file contains an SQLite 2", "an SQLite 2 database", 33}};
@@ -100,7 +108,8 @@ static void put_shell_word(struct nai_buf *out, const char *word, size_t len) {
 static int refuse_foreign(const char *path, const unsigned char *head, size_t len, struct nai_err *err) {
   const char *suffix = ends_with(path, ".nsys-rep") ? ".nsys-rep" : ends_with(path, ".qdrep") ? ".qdrep" : NULL;
   if (!suffix)
-    return nai_err_set(err, NAI_EINPUT, "\"%s\" is not an SQLite database; it looks like %s", path, looks_like(head, len));
+    return nai_err_set(err, NAI_EINPUT, "\"%s\" is not an SQLite database; it looks like %s", path,
+                       looks_like(head, len));
   struct nai_buf command = {0}, output = {0};
   nai_buf_put(&output, path, strlen(path) - strlen(suffix));
   nai_buf_puts(&output, ".sqlite");
@@ -110,8 +119,8 @@ static int refuse_foreign(const char *path, const unsigned char *head, size_t le
   put_shell_word(&command, path, strlen(path));
   int rc = nai_buf_check(&command, err);
   if (!rc)
-    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is a Nsight Systems report, not its SQLite export; create that with: %s", path,
-                     command.data);
+    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is a Nsight Systems report, not its SQLite export; create that with: %s",
+                     path, command.data);
   nai_buf_free(&output);
   nai_buf_free(&command);
   return rc;
@@ -124,12 +133,14 @@ static uint32_t big_endian(const unsigned char *p, int bytes) {
   return v;
 }
 
-static int read_header(struct nai_sqlite_header *header, const unsigned char *head, uint64_t size_bytes, const char *path,
-                       struct nai_err *err) {
+static int read_header(struct nai_sqlite_header *header, const unsigned char *head, uint64_t size_bytes,
+                       const char *path, struct nai_err *err) {
   uint32_t page_size = big_endian(head + 16, 2);
   page_size = page_size == 1 ? 65536 : page_size;
-  *header = (struct nai_sqlite_header){.page_size = page_size, .reserved_bytes = head[20],
-                                       .page_count = big_endian(head + 28, 4), .encoding = big_endian(head + 56, 4),
+  *header = (struct nai_sqlite_header){.page_size = page_size,
+                                       .reserved_bytes = head[20],
+                                       .page_count = big_endian(head + 28, 4),
+                                       .encoding = big_endian(head + 56, 4),
                                        .wal = head[18] == 2 || head[19] == 2};
   if (page_size < 512 || page_size > 65536 || (page_size & (page_size - 1)) || page_size - head[20] < 480)
     return nai_err_set(err, NAI_EINPUT, "\"%s\" is damaged: its header gives a page size of %u bytes", path, page_size);
@@ -152,7 +163,8 @@ int nai_file_open(int *fd, struct nai_file_stamp *stamp, struct nai_sqlite_heade
     goto fail;
   }
   if (!S_ISREG(st.st_mode)) {
-    rc = nai_err_set(err, NAI_EINPUT, S_ISDIR(st.st_mode) ? "\"%s\" is a directory" : "\"%s\" is not a regular file", path);
+    rc = nai_err_set(err, NAI_EINPUT, S_ISDIR(st.st_mode) ? "\"%s\" is a directory" : "\"%s\" is not a regular file",
+                     path);
     goto fail;
   }
   ssize_t n = read_at(*fd, head, sizeof head, 0);

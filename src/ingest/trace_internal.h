@@ -24,8 +24,8 @@ struct nai_sqlite_header {
 
 /* trace_file.c: the file as bytes. */
 /* Opens `path` and refuses all that is not a readable SQLite database, saying what it looks like. */
-NAI_MUST_CHECK int nai_file_open(int *fd, struct nai_file_stamp *stamp, struct nai_sqlite_header *header, const char *path,
-                                 struct nai_err *err);
+NAI_MUST_CHECK int nai_file_open(int *fd, struct nai_file_stamp *stamp, struct nai_sqlite_header *header,
+                                 const char *path, struct nai_err *err);
 /* Stamp of `path`, all zero when it does not exist. NAI_EINPUT when it is no regular file. */
 NAI_MUST_CHECK int nai_file_stamp(struct nai_file_stamp *stamp, const char *path, struct nai_err *err);
 bool nai_file_stamp_equal(const struct nai_file_stamp *a, const struct nai_file_stamp *b);
@@ -34,11 +34,13 @@ NAI_MUST_CHECK int nai_file_identify(uint64_t *identity, int fd, uint64_t size_b
                                      struct nai_err *err);
 /* Copies database and WAL into a new directory below $TMPDIR (or /tmp); *scratch is the caller's to remove and free,
  * *copy (the database's copy) to free. */
-NAI_MUST_CHECK int nai_file_copy_with_wal(char **scratch, char **copy, int fd, const char *wal_path, struct nai_err *err);
+NAI_MUST_CHECK int nai_file_copy_with_wal(char **scratch, char **copy, int fd, const char *wal_path,
+                                          struct nai_err *err);
 
 /* trace_connection.c: connections to what is read. */
 /* Sets trace->uri. `immutable` tells SQLite that nobody writes, so that it needs no files beside the database. */
-NAI_MUST_CHECK int nai_trace_set_uri(struct nai_trace *trace, const char *absolute_path, bool immutable, struct nai_err *err);
+NAI_MUST_CHECK int nai_trace_set_uri(struct nai_trace *trace, const char *absolute_path, bool immutable,
+                                     struct nai_err *err);
 NAI_MUST_CHECK int nai_trace_new_pool(struct nai_trace *trace, struct nai_err *err);
 void nai_trace_free_pool(struct nai_trace *trace);
 /* A connection for this thread alone until it is returned; no statement may be left open. NULL may be returned too. */

@@ -70,10 +70,11 @@ static int read_columns(struct nai_db_table *table, sqlite3 *db, const struct st
     struct nai_db_column *column = &table->columns[table->column_count];
     const char *type = column_text(stmts->columns, 1);
     const char *default_value = column_text(stmts->columns, 2);
-    *column = (struct nai_db_column){.name = strdup(column_text(stmts->columns, 0)),
-                                     .hidden = sqlite3_column_int(stmts->columns, 4) != 0,
-                                     .added_with_default = *default_value && sqlite3_stricmp(default_value, "NULL") != 0,
-                                     .real_affinity = has_real_affinity(type)};
+    *column =
+        (struct nai_db_column){.name = strdup(column_text(stmts->columns, 0)),
+                               .hidden = sqlite3_column_int(stmts->columns, 4) != 0,
+                               .added_with_default = *default_value && sqlite3_stricmp(default_value, "NULL") != 0,
+                               .real_affinity = has_real_affinity(type)};
     if (!column->name)
       break;
     if (sqlite3_column_int(stmts->columns, 3)) {
@@ -96,7 +97,8 @@ static int read_columns(struct nai_db_table *table, sqlite3 *db, const struct st
 
 static int add_table(struct nai_trace *trace, sqlite3_stmt *list, struct nai_err *err) {
   if (trace->table_count == NAI_TRACE_MAX_TABLES)
-    return nai_err_set(err, NAI_EINPUT, "the database has more than %d tables: it is no trace export", NAI_TRACE_MAX_TABLES);
+    return nai_err_set(err, NAI_EINPUT, "the database has more than %d tables: it is no trace export",
+                       NAI_TRACE_MAX_TABLES);
   if ((trace->table_count & (trace->table_count - 1)) == 0) { /* grows at powers of two */
     size_t capacity = trace->table_count ? 2 * (size_t)trace->table_count : 1;
     struct nai_db_table *grown = realloc(trace->tables, capacity * sizeof *grown);
@@ -120,18 +122,21 @@ int nai_trace_read_schema(struct nai_trace *trace, struct nai_err *err) {
   struct statements stmts = {0};
   int step = SQLITE_DONE;
   int rc = nai_sqlite_prepare(
-      &list, db, "SELECT type, name, rootpage FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid", what, err);
+      &list, db, "SELECT type, name, rootpage FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid", what,
+      err);
   while (!rc && (step = sqlite3_step(list)) == SQLITE_ROW)
     rc = add_table(trace, list, err);
   if (!rc && step != SQLITE_DONE)
     rc = nai_sqlite_fail(err, db, step, what);
   if (!rc)
     rc = nai_sqlite_prepare(&stmts.columns, db,
-                            "SELECT name, type, dflt_value, pk, hidden FROM pragma_table_xinfo(?1) ORDER BY cid", what, err);
+                            "SELECT name, type, dflt_value, pk, hidden FROM pragma_table_xinfo(?1) ORDER BY cid", what,
+                            err);
   if (!rc)
     rc = nai_sqlite_prepare(&stmts.key_index, db, "SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk'", what, err);
   for (int i = 0; i < trace->table_count && !rc; i++)
-    if (trace->tables[i].rootpage > 0) /* SQLite would compile a view and run a virtual table's module to list columns */
+    if (trace->tables[i].rootpage >
+        0) /* SQLite would compile a view and run a virtual table's module to list columns */
       rc = read_columns(&trace->tables[i], db, &stmts, err);
   sqlite3_finalize(list);
   sqlite3_finalize(stmts.columns);

@@ -40,7 +40,7 @@ static struct origin origin_of(const struct nai_part *p, int column) {
   return same;
 }
 
-/* --- what the columns have to hold ------------------------------------------------------------------------------------ */
+/* --- what the columns have to hold ------------------------------------------------------------ */
 
 /* The cells one part puts into a column of the table. */
 static struct nai_extent part_extent(const struct nai_part *p, int column) {
@@ -112,7 +112,7 @@ static int create_table(struct extraction *x, const struct nai_source *source, s
   return NAI_OK;
 }
 
-/* --- the rows ------------------------------------------------------------------------------------------------------------ */
+/* --- the rows --------------------------------------------------------------------------------- */
 
 /* Open ranges last until the last timestamp of the trace. */
 static void close_ranges(struct nai_part *p, int64_t last_ns, int64_t *end, const struct nai_chunk *chunk) {
@@ -179,8 +179,8 @@ static int seal_table(void *ctx, int task, struct nai_err *err) {
   return nai_table_seal(x->out->tables[NAI_IN_FIRST_EVENTS + task], err);
 }
 
-/* The first part of each source, the second of each, and so on: threads that write to one file at a time would wait for each
- * other. */
+/* The first part of each source, the second of each, and so on: threads that write to one file at a time would wait for
+ * each other. */
 static void order_parts(int *order, const struct extraction *x) {
   int rank[NAI_IN_COUNT], n = 0;
   for (int round = 0; n < x->part_count; round++) {

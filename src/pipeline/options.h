@@ -22,14 +22,14 @@ struct nai_options {
   size_t gpu_count; /* 0 = all */
   bool trim;
   int64_t trim_start_ns, trim_end_ns;
-  int top;       /* rows per table in report.md */
-  bool map_nvtx; /* attribute GPU work to NVTX ranges */
+  int top;                             /* rows per table in report.md */
+  bool map_nvtx;                       /* attribute GPU work to NVTX ranges */
   double nvtx_coverage_warn_threshold; /* percent; negative = the rules' own */
   bool keep_stages;
   const char *stop_after; /* a stage, or NULL */
   int threads;
   enum nai_reader_choice reader;
-  bool check;             /* check the whole file's integrity first */
+  bool check;                 /* check the whole file's integrity first */
   int64_t memory_limit_bytes; /* 0 = none */
 };
 

@@ -69,13 +69,13 @@ static int check_target(struct nai_outdir *out, const char *path, struct nai_err
     return nai_err_sys(err, NAI_EIO, errno, "--out \"%s\"", path);
   }
   if (!S_ISDIR(st.st_mode))
-    return nai_err_set(err, NAI_EUSAGE, "--out \"%s\" is no directory; give the name of a new or earlier artifacts directory",
-                       path);
+    return nai_err_set(err, NAI_EUSAGE,
+                       "--out \"%s\" is no directory; give the name of a new or earlier artifacts directory", path);
   snprintf(mark, sizeof mark, "%s/%s", out->target, NAI_OUTDIR_MARK);
   if (!nai_fs_exists(mark) && !is_empty_dir(out->target))
-    return nai_err_set(err, NAI_EUSAGE,
-                       "--out \"%s\" holds files that are not from an earlier run; give a new directory, nothing was changed",
-                       path);
+    return nai_err_set(
+        err, NAI_EUSAGE,
+        "--out \"%s\" holds files that are not from an earlier run; give a new directory, nothing was changed", path);
   out->exists = true;
   return NAI_OK;
 }
@@ -102,7 +102,8 @@ static void sweep(const char *parent, const char *prefix) {
 }
 
 /* The work directory itself; the parent is locked, so nobody sweeps it before it is locked too. */
-static int make_work(struct nai_outdir *out, const char *parent, const char *prefix, const char *path, struct nai_err *err) {
+static int make_work(struct nai_outdir *out, const char *parent, const char *prefix, const char *path,
+                     struct nai_err *err) {
   if (asprintf(&out->work, "%s/%sXXXXXX", strcmp(parent, "/") == 0 ? "" : parent, prefix) < 0) {
     out->work = NULL;
     return nai_err_nomem(err);
@@ -165,7 +166,8 @@ static int keep_entry(const char *old, const char *directory, const char *name, 
   return rename(old, fresh) == 0 ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot keep \"%s\"", name);
 }
 
-/* Moves entries of the old directory that are not ours into the new one; goes into directories we made, one level deep. */
+/* Moves entries of the old directory that are not ours into the new one; goes into directories we made, one level deep.
+ */
 static int carry_over(const char *from, const char *to, const char *below, nai_is_ours_fn *is_ours, void *ctx,
                       const char *top, struct nai_err *err) {
   DIR *dir = opendir(from);

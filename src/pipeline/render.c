@@ -67,8 +67,8 @@ static int print_markdown(struct nai_buf *out, struct nai_state *s, const struct
   return rc;
 }
 
-static int print_html(struct nai_buf *out, struct nai_state *s, const struct nai_report *report, const struct nai_table *table,
-                      struct nai_err *err) {
+static int print_html(struct nai_buf *out, struct nai_state *s, const struct nai_report *report,
+                      const struct nai_table *table, struct nai_err *err) {
   (void)table;
   struct nai_templates *templates = NULL;
   const struct nai_report_page page = {.timeline_json = viewer_block(s, "timeline_json"),
@@ -84,15 +84,15 @@ static int print_html(struct nai_buf *out, struct nai_state *s, const struct nai
   return rc;
 }
 
-static int print_json(struct nai_buf *out, struct nai_state *s, const struct nai_report *report, const struct nai_table *table,
-                      struct nai_err *err) {
+static int print_json(struct nai_buf *out, struct nai_state *s, const struct nai_report *report,
+                      const struct nai_table *table, struct nai_err *err) {
   (void)s, (void)table, (void)err;
   nai_report_json(out, report, false);
   return NAI_OK;
 }
 
-static int print_csv(struct nai_buf *out, struct nai_state *s, const struct nai_report *report, const struct nai_table *table,
-                     struct nai_err *err) {
+static int print_csv(struct nai_buf *out, struct nai_state *s, const struct nai_report *report,
+                     const struct nai_table *table, struct nai_err *err) {
   (void)s, (void)report, (void)err;
   nai_csv_table(out, table);
   return NAI_OK;
@@ -105,8 +105,9 @@ struct rendering {
   int count;
 };
 
-static void add_output(struct rendering *r, int (*print)(struct nai_buf *, struct nai_state *, const struct nai_report *,
-                                                         const struct nai_table *, struct nai_err *),
+static void add_output(struct rendering *r,
+                       int (*print)(struct nai_buf *, struct nai_state *, const struct nai_report *,
+                                    const struct nai_table *, struct nai_err *),
                        const struct nai_table *table, const char *path) {
   struct output *o = &r->outputs[r->count++];
   o->print = print;
@@ -149,7 +150,8 @@ static void sum_up(struct nai_state *s, const struct nai_report *report) {
 
 int nai_state_render(struct nai_state *s, struct nai_err *err) {
   const struct nai_table *tables[NAI_MAX_TABLES];
-  struct nai_report report = {.tables = tables, .version = NAI_VERSION, .top = s->options->top ? s->options->top : TOP_DEFAULT};
+  struct nai_report report = {
+      .tables = tables, .version = NAI_VERSION, .top = s->options->top ? s->options->top : TOP_DEFAULT};
   struct rendering r = {.s = s, .report = &report};
   char dir[PATH_MAX];
   for (int i = 0; i < s->slot_count; i++)

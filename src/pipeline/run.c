@@ -21,7 +21,7 @@ void nai_state_path(char *path, size_t size, const struct nai_state *s, const st
   snprintf(path, size, "%s/%s.ntab", s->stages_dir, schema->name);
 }
 
-/* --- reuse ------------------------------------------------------------------------------------------------------------ */
+/* --- reuse ------------------------------------------------------------------------------------ */
 
 static void drop_stage(struct nai_state *s, int stage) {
   for (int i = 0; i < s->slot_count; i++) {
@@ -73,7 +73,7 @@ int nai_state_open_events(struct nai_state *s, struct nai_err *err) {
   return rc;
 }
 
-/* --- stages ----------------------------------------------------------------------------------------------------------- */
+/* --- stages ----------------------------------------------------------------------------------- */
 
 int nai_state_write(struct nai_state *s, int stage, struct nai_err *err) {
   int rc = NAI_OK;

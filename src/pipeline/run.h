@@ -7,15 +7,22 @@
 #include "table/schema.h"
 
 /* The stages in order; also what --stage takes. */
-enum nai_stage_id { NAI_STAGE_PROBE, NAI_STAGE_EXTRACT, NAI_STAGE_ANALYZE, NAI_STAGE_RECOMMEND, NAI_STAGE_TIMELINE,
-                    NAI_STAGE_RENDER, NAI_STAGE_COUNT };
+enum nai_stage_id {
+  NAI_STAGE_PROBE,
+  NAI_STAGE_EXTRACT,
+  NAI_STAGE_ANALYZE,
+  NAI_STAGE_RECOMMEND,
+  NAI_STAGE_TIMELINE,
+  NAI_STAGE_RENDER,
+  NAI_STAGE_COUNT
+};
 const char *nai_stage_name(int stage);
 
 struct nai_result {
-  int findings[4];          /* by severity: info, low, medium, high */
-  int worst;                /* highest severity found, -1 for none */
-  struct nai_buf verdict;   /* plain text */
-  struct nai_buf summary;   /* plain text */
+  int findings[4];        /* by severity: info, low, medium, high */
+  int worst;              /* highest severity found, -1 for none */
+  struct nai_buf verdict; /* plain text */
+  struct nai_buf summary; /* plain text */
   bool reused[NAI_STAGE_COUNT];
   double seconds[NAI_STAGE_COUNT]; /* wall time per stage, for --verbose only: never in outputs */
 };

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- slots ---------------------------------------------------------------------------------------------------------- */
+/* --- slots ------------------------------------------------------------------------------------ */
 
-static void add_slot(struct nai_state *s, int stage, const struct nai_schema *schema, struct nai_table **table, bool events,
-                     bool report) {
+static void add_slot(struct nai_state *s, int stage, const struct nai_schema *schema, struct nai_table **table,
+                     bool events, bool report) {
   s->slots[s->slot_count++] = (struct nai_slot){stage, schema, table, events, report};
 }
 
@@ -56,7 +56,7 @@ static const struct nai_table *analysis_table(const struct nai_state *s, const c
   return NULL;
 }
 
-/* --- probe, extract --------------------------------------------------------------------------------------------------- */
+/* --- probe, extract --------------------------------------------------------------------------- */
 
 static uint64_t probe_key(struct nai_state *s) {
   uint64_t key = nai_key_text(nai_key_text(0, "nsys-ai"), NAI_VERSION);
@@ -74,8 +74,12 @@ static uint64_t extract_key(struct nai_state *s) {
 
 static int run_extract(struct nai_state *s, struct nai_err *err) {
   const struct nai_options *o = s->options;
-  struct nai_ingest_options options = {.threads = o->threads, .trim = o->trim, .trim_start_ns = o->trim_start_ns,
-                                       .trim_end_ns = o->trim_end_ns, .gpus = o->gpus, .gpu_count = (int)o->gpu_count,
+  struct nai_ingest_options options = {.threads = o->threads,
+                                       .trim = o->trim,
+                                       .trim_start_ns = o->trim_start_ns,
+                                       .trim_end_ns = o->trim_end_ns,
+                                       .gpus = o->gpus,
+                                       .gpu_count = (int)o->gpu_count,
                                        .directory = s->stages_dir};
   int rc = NAI_OK;
   /* A probe of an earlier run has no notes: those belong to this stage. */
@@ -89,15 +93,15 @@ static int run_extract(struct nai_state *s, struct nai_err *err) {
   return rc;
 }
 
-/* --- model ------------------------------------------------------------------------------------------------------------ */
+/* --- model ------------------------------------------------------------------------------------ */
 
-/* Anonymous memory the model and the analyses take, from the row counts and the number of NVTX names: about half as much again
- * as measured on the traces of docs/performance.md and on one in which every range has a name of its own. */
+/* Anonymous memory the model and the analyses take, from the row counts and the number of NVTX names: about half as
+ * much again as measured on the traces of docs/performance.md and on one in which every range has a name of its own. */
 static int64_t memory_need(const struct nai_state *s) {
   static const struct {
     int table, bytes_per_row;
-  } needs[] = {{NAI_IN_NVTX, 2}, {NAI_IN_APIS, 12}, {NAI_IN_KERNELS, 44}, {NAI_IN_MEMOPS, 100}, {NAI_IN_GRAPHS, 100},
-               {NAI_IN_OSRT, 8}};
+  } needs[] = {{NAI_IN_NVTX, 2},     {NAI_IN_APIS, 12},    {NAI_IN_KERNELS, 44},
+               {NAI_IN_MEMOPS, 100}, {NAI_IN_GRAPHS, 100}, {NAI_IN_OSRT, 8}};
   enum { BYTES_PER_NAME = 500 };
   int64_t total = (32 << 20) + (int64_t)s->ingest.tables[NAI_IN_NVTX]->strings.count * BYTES_PER_NAME;
   for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
@@ -109,18 +113,32 @@ static int build_model(struct nai_state *s, struct nai_err *err) {
   struct nai_table *const *t = s->ingest.tables;
   int64_t need = memory_need(s), limit = s->options->memory_limit_bytes;
   if (limit && need > limit)
-    return nai_err_set(err, NAI_ELIMIT,
-                       "the analysis needs about %lld MiB of memory, --memory-limit allows %lld MiB; raise it, or look at a "
-                       "part of the capture with --trim START END",
-                       (long long)(need >> 20), (long long)(limit >> 20));
-  s->model = (struct nai_model){
-      .kernel_table = t[NAI_IN_KERNELS], .memop_table = t[NAI_IN_MEMOPS], .graph_table = t[NAI_IN_GRAPHS],
-      .api_table = t[NAI_IN_APIS], .sync_table = t[NAI_IN_SYNCS], .nvtx_table = t[NAI_IN_NVTX],
-      .overhead_table = t[NAI_IN_OVERHEAD], .osrt_table = t[NAI_IN_OSRT], .processes = t[NAI_IN_PROCESSES],
-      .threads = t[NAI_IN_THREADS], .gpu_table = t[NAI_IN_GPUS], .configs = t[NAI_IN_KERNEL_CONFIGS],
-      .notes = t[NAI_IN_NOTES], .capture = t[NAI_IN_CAPTURE], .capabilities = t[NAI_IN_CAPABILITIES],
-      .labels = t[NAI_IN_LABELS],
-      .classes = s->classes, .phases = s->phases, .map_nvtx = s->options->map_nvtx, .worker_count = s->options->threads, .scratch_dir = s->out.work};
+    return nai_err_set(
+        err, NAI_ELIMIT,
+        "the analysis needs about %lld MiB of memory, --memory-limit allows %lld MiB; raise it, or look at a "
+        "part of the capture with --trim START END",
+        (long long)(need >> 20), (long long)(limit >> 20));
+  s->model = (struct nai_model){.kernel_table = t[NAI_IN_KERNELS],
+                                .memop_table = t[NAI_IN_MEMOPS],
+                                .graph_table = t[NAI_IN_GRAPHS],
+                                .api_table = t[NAI_IN_APIS],
+                                .sync_table = t[NAI_IN_SYNCS],
+                                .nvtx_table = t[NAI_IN_NVTX],
+                                .overhead_table = t[NAI_IN_OVERHEAD],
+                                .osrt_table = t[NAI_IN_OSRT],
+                                .processes = t[NAI_IN_PROCESSES],
+                                .threads = t[NAI_IN_THREADS],
+                                .gpu_table = t[NAI_IN_GPUS],
+                                .configs = t[NAI_IN_KERNEL_CONFIGS],
+                                .notes = t[NAI_IN_NOTES],
+                                .capture = t[NAI_IN_CAPTURE],
+                                .capabilities = t[NAI_IN_CAPABILITIES],
+                                .labels = t[NAI_IN_LABELS],
+                                .classes = s->classes,
+                                .phases = s->phases,
+                                .map_nvtx = s->options->map_nvtx,
+                                .worker_count = s->options->threads,
+                                .scratch_dir = s->out.work};
   s->model_built = true; /* to be freed, whatever comes */
   int rc = nai_model_build(&s->model, err);
   return rc ? rc : nai_kernel_classes_check(s->classes, err);
@@ -139,9 +157,11 @@ int nai_state_model(struct nai_state *s, struct nai_err *err) {
   return rc ? rc : build_model(s, err);
 }
 
-/* --- analyze ---------------------------------------------------------------------------------------------------------- */
+/* --- analyze ---------------------------------------------------------------------------------- */
 
-static uint64_t analyze_key(struct nai_state *s) { return nai_key_int(extract_key(s), (int64_t)s->config_keys[NAI_STAGE_ANALYZE]); }
+static uint64_t analyze_key(struct nai_state *s) {
+  return nai_key_int(extract_key(s), (int64_t)s->config_keys[NAI_STAGE_ANALYZE]);
+}
 
 /* The analyses in the order they are started. */
 struct schedule {
@@ -182,7 +202,7 @@ static int run_analyze(struct nai_state *s, struct nai_err *err) {
   return rc ? rc : nai_parallel(s->options->threads, schedule.count, run_analysis, &schedule, err);
 }
 
-/* --- recommend -------------------------------------------------------------------------------------------------------- */
+/* --- recommend -------------------------------------------------------------------------------- */
 
 static uint64_t recommend_key(struct nai_state *s) {
   return nai_key_int(analyze_key(s), (int64_t)s->config_keys[NAI_STAGE_RECOMMEND]);
@@ -198,12 +218,13 @@ static int run_recommend(struct nai_state *s, struct nai_err *err) {
   return nai_rules_evaluate(&s->findings, &s->evidence, s->rules, &input, err);
 }
 
-/* --- timeline --------------------------------------------------------------------------------------------------------- */
+/* --- timeline --------------------------------------------------------------------------------- */
 
 enum { MAX_PLACES = 400, MAX_GAPS = 150 };
 
 /* Adds the rows of a table that have a place on the timeline, but for those that span much of it. */
-static size_t add_places(struct nai_interval *places, size_t count, size_t most, const struct nai_table *table, int64_t window) {
+static size_t add_places(struct nai_interval *places, size_t count, size_t most, const struct nai_table *table,
+                         int64_t window) {
   int start, end;
   if (!table || !nai_schema_place(&start, &end, table->schema))
     return count;
@@ -215,12 +236,12 @@ static size_t add_places(struct nai_interval *places, size_t count, size_t most,
   return count;
 }
 
-/* Where an aggregated timeline keeps every event: what findings cite, then the longest gaps. None for a trace small enough
- * to be embedded as it is, so that its timeline does not depend on the rules. */
+/* Where an aggregated timeline keeps every event: what findings cite, then the longest gaps. None for a trace small
+ * enough to be embedded as it is, so that its timeline does not depend on the rules. */
 static size_t find_places(struct nai_interval places[MAX_PLACES], struct nai_state *s) {
   const struct nai_table *run = analysis_table(s, "run_info");
-  static const char *const counts[] = {"kernel_count", "memory_operation_count", "graph_envelope_count", "api_call_count",
-                                       "nvtx_range_count"};
+  static const char *const counts[] = {"kernel_count", "memory_operation_count", "graph_envelope_count",
+                                       "api_call_count", "nvtx_range_count"};
   int64_t events = 0;
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     events += nai_get_i64(run, 0, nai_schema_column(run->schema, counts[i]));

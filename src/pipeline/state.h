@@ -19,8 +19,8 @@ struct nai_slot {
   int stage;
   const struct nai_schema *schema;
   struct nai_table **table;
-  bool events;  /* may have millions of rows: written by extract itself, opened only when needed */
-  bool report;  /* part of report.json, report.html and tables/ */
+  bool events; /* may have millions of rows: written by extract itself, opened only when needed */
+  bool report; /* part of report.json, report.html and tables/ */
 };
 
 struct nai_state {

@@ -40,7 +40,7 @@ void nai_escape_html(struct nai_buf *out, const char *text, size_t len) {
   nai_buf_put(out, text + from, len - from);
 }
 
-/* --- Markdown ------------------------------------------------------------------------------------------------ */
+/* --- Markdown --------------------------------------------------------------------------------- */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -205,7 +205,7 @@ void nai_escape_markdown(struct nai_buf *out, const char *text, size_t len) {
     nai_buf_putc(out, '`');
 }
 
-/* --- code spans ---------------------------------------------------------------------------------------------- */
+/* --- code spans ------------------------------------------------------------------------------- */
 
 /* The shortest run of backticks that does not occur in the text. */
 static size_t fence_length(const char *text, size_t len) {
@@ -267,14 +267,14 @@ void nai_escape_markdown_code(struct nai_buf *out, const char *text, size_t len)
   }
 }
 
-/* --- scripts, spreadsheets, terminals ------------------------------------------------------------------------ */
+/* --- scripts, spreadsheets, terminals --------------------------------------------------------- */
 
 void nai_escape_script_json(struct nai_buf *out, const char *json, size_t len) {
   size_t from = 0;
   for (size_t i = 0; i < len; i++) {
     unsigned char c = (unsigned char)json[i];
-    bool separator = c == 0xe2 && len - i >= 3 && (unsigned char)json[i + 1] == 0x80 &&
-                     ((unsigned char)json[i + 2] & 0xfe) == 0xa8;
+    bool separator =
+        c == 0xe2 && len - i >= 3 && (unsigned char)json[i + 1] == 0x80 && ((unsigned char)json[i + 2] & 0xfe) == 0xa8;
     if (c != '<' && c != '>' && c != '&' && !separator)
       continue;
     nai_buf_put(out, json + from, i - from);

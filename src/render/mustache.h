@@ -8,9 +8,9 @@
 #include "render/view.h"
 
 enum {
-  NAI_MUSTACHE_MAX_BYTES = 64 << 20,    /* of one template */
-  NAI_MUSTACHE_MAX_PARTIAL_DEPTH = 32,  /* partials inside partials */
-  NAI_MUSTACHE_MAX_NESTING = 256,       /* sections inside sections of one template */
+  NAI_MUSTACHE_MAX_BYTES = 64 << 20,     /* of one template */
+  NAI_MUSTACHE_MAX_PARTIAL_DEPTH = 32,   /* partials inside partials */
+  NAI_MUSTACHE_MAX_NESTING = 256,        /* sections inside sections of one template */
   NAI_MUSTACHE_MAX_STEPS = 50 * 1000000, /* tags and lines rendered by one nai_mustache_render */
   NAI_MUSTACHE_MAX_OUTPUT = 1 << 30      /* bytes, likewise */
 };

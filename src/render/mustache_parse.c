@@ -16,8 +16,8 @@ struct parser {
   const char *text;
   size_t len;
   char open[MAX_DELIMITER + 1], close[MAX_DELIMITER + 1];
-  size_t text_from;             /* start of literal text not yet stored */
-  size_t counted, line_start;   /* newlines before `counted` are in `line` */
+  size_t text_from;           /* start of literal text not yet stored */
+  size_t counted, line_start; /* newlines before `counted` are in `line` */
   uint32_t line;
   uint32_t sections[NAI_MUSTACHE_MAX_NESTING];
   int depth;

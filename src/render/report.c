@@ -103,7 +103,8 @@ static void put_partition(struct nai_buf *out, const struct nai_report *report) 
 }
 
 void nai_report_verdict(struct nai_buf *out, const char **severity, const struct nai_report *report) {
-  const struct nai_table *findings = nai_report_table(report, "findings"), *gpus = nai_report_table(report, "gpu_utilization");
+  const struct nai_table *findings = nai_report_table(report, "findings"),
+                         *gpus = nai_report_table(report, "gpu_utilization");
   *severity = "info";
   if (gpus->rows == 0)
     nai_buf_puts(out, "No GPU activity in this trace: nothing to judge.");
@@ -154,7 +155,8 @@ int nai_report_markdown(struct nai_buf *out, const struct nai_report *report, st
       return rc;
   }
   /* One's own template can be longer than any table: cut at a line and say so. */
-  static const char note[] = "\n\n_Cut here: the report would exceed the size GitHub accepts. report.json holds everything._\n";
+  static const char note[] =
+      "\n\n_Cut here: the report would exceed the size GitHub accepts. report.json holds everything._\n";
   size_t keep = NAI_REPORT_MD_MAX - sizeof note;
   while (keep > 0 && out->data[keep] != '\n')
     keep--;
@@ -170,9 +172,12 @@ int nai_report_html(struct nai_buf *out, const struct nai_report *report, const 
   struct nai_view *view = nai_report_view(report, report->top, true);
   const struct {
     const char *key, *text;
-  } blocks[] = {{"report_json", nai_buf_str(&json)},   {"timeline_json", page->timeline_json},
-                {"events_b64", page->events_b64},      {"script", page->script},
-                {"style", page->style},                {"script_sha256_b64", page->script_sha256_b64},
+  } blocks[] = {{"report_json", nai_buf_str(&json)},
+                {"timeline_json", page->timeline_json},
+                {"events_b64", page->events_b64},
+                {"script", page->script},
+                {"style", page->style},
+                {"script_sha256_b64", page->script_sha256_b64},
                 {"style_sha256_b64", page->style_sha256_b64}};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     nai_view_put_borrowed(view, blocks[i].key, blocks[i].text, strlen(blocks[i].text));

@@ -9,8 +9,8 @@
 struct nai_report {
   const struct nai_table *const *tables; /* analysis tables, then the probe's, findings and evidence; borrowed */
   size_t table_count;
-  const char *version;                   /* of this program */
-  int top;                               /* rows a table shows in report.md */
+  const char *version; /* of this program */
+  int top;             /* rows a table shows in report.md */
 };
 
 /* A table by name, an empty one (never NULL) when the report has none of that name. */

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_cell(struct nai_json *json, const struct nai_table *table, int64_t row, const char *column, const char *key) {
+static void put_cell(struct nai_json *json, const struct nai_table *table, int64_t row, const char *column,
+                     const char *key) {
   int c = nai_schema_column(table->schema, column);
   nai_json_key(json, key);
   if (c < 0 || row >= table->rows) {
@@ -22,13 +23,15 @@ struct pair {
   const char *key, *column;
 };
 
-static void put_cells(struct nai_json *json, const struct nai_table *table, int64_t row, const struct pair *pairs, size_t n) {
+static void put_cells(struct nai_json *json, const struct nai_table *table, int64_t row, const struct pair *pairs,
+                      size_t n) {
   for (size_t i = 0; i < n; i++)
     put_cell(json, table, row, pairs[i].column, pairs[i].key);
 }
 
-#define PUT_CELLS(json, table, row, ...)                                                                               \
-  put_cells(json, table, row, (const struct pair[]){__VA_ARGS__}, sizeof((const struct pair[]){__VA_ARGS__}) / sizeof(struct pair))
+#define PUT_CELLS(json, table, row, ...)                          \
+  put_cells(json, table, row, (const struct pair[]){__VA_ARGS__}, \
+            sizeof((const struct pair[]){__VA_ARGS__}) / sizeof(struct pair))
 
 static void put_trace(struct nai_json *json, const struct nai_report *report) {
   const struct nai_table *capture = nai_report_table(report, "capture");
@@ -46,8 +49,9 @@ static void put_run(struct nai_json *json, const struct nai_report *report) {
   nai_json_key(json, "run");
   nai_json_begin_object(json, NAI_JSON_LINES);
   nai_json_put_text(json, "summary", nai_buf_str(&summary));
-  PUT_CELLS(json, run, 0, {"gpu_count", "gpu_count"}, {"process_count", "process_count"}, {"kernel_count", "kernel_count"},
-            {"window_start_ns", "window_start_ns"}, {"window_end_ns", "window_end_ns"});
+  PUT_CELLS(json, run, 0, {"gpu_count", "gpu_count"}, {"process_count", "process_count"},
+            {"kernel_count", "kernel_count"}, {"window_start_ns", "window_start_ns"},
+            {"window_end_ns", "window_end_ns"});
   int window = nai_schema_column(run->schema, "window_ms");
   nai_json_put_int(json, "window_ns", window < 0 || !run->rows ? 0 : nai_get_i64(run, 0, window));
   /* Beyond 2^53, so text: a JavaScript reader would lose its low digits. */
@@ -104,7 +108,8 @@ static void put_evidence(struct nai_json *json, const struct nai_table *evidence
 }
 
 static void put_findings(struct nai_json *json, const struct nai_report *report) {
-  const struct nai_table *findings = nai_report_table(report, "findings"), *evidence = nai_report_table(report, "evidence");
+  const struct nai_table *findings = nai_report_table(report, "findings"),
+                         *evidence = nai_report_table(report, "evidence");
   nai_json_key(json, "findings");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t i = 0; i < findings->rows; i++) {
@@ -144,7 +149,8 @@ static void put_caveats(struct nai_json *json, const struct nai_report *report) 
     struct nai_buf text = {0};
     caveat_text(&text, quality, i);
     nai_json_begin_object(json, NAI_JSON_INLINE);
-    PUT_CELLS(json, quality, i, {"id", "check"}, {"severity", "severity"}, {"count", "count"}, {"source_table", "source_table"});
+    PUT_CELLS(json, quality, i, {"id", "check"}, {"severity", "severity"}, {"count", "count"},
+              {"source_table", "source_table"});
     nai_json_put_text(json, "text", nai_buf_str(&text));
     nai_json_end(json);
     json->out->oom |= text.oom;

@@ -19,7 +19,8 @@ static const char *gpu_label(const struct nai_report *report, int64_t device_id)
 }
 
 /* One row: every column under its name as people read it, texts also short and as code (NAME_short, NAME_code). */
-static void put_row(struct nai_view *row_view, const struct nai_report *report, const struct nai_table *table, int64_t row) {
+static void put_row(struct nai_view *row_view, const struct nai_report *report, const struct nai_table *table,
+                    int64_t row) {
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     const struct nai_column_def *def = &table->schema->columns[c];
     struct nai_value value = nai_table_value(table, row, (int)c);
@@ -47,7 +48,8 @@ static void put_more(struct nai_view *view, int64_t rows, int64_t shown) {
 }
 
 /* {"rows": the first `top`, "more": how many follow, "total", "any"} */
-static void put_table(struct nai_view *tables, const struct nai_report *report, const struct nai_table *table, int top) {
+static void put_table(struct nai_view *tables, const struct nai_report *report, const struct nai_table *table,
+                      int top) {
   struct nai_view *view = nai_view_put_map(tables, table->schema->name);
   nai_view_put_text(view, "title", table->schema->title);
   nai_view_put_int(view, "total", table->rows);
@@ -90,7 +92,10 @@ static void put_prose(struct nai_view *view, const char *key, const char *markdo
 }
 
 static const char *severity_label(const char *severity) {
-  return strcmp(severity, "high") == 0 ? "High" : strcmp(severity, "medium") == 0 ? "Medium" : strcmp(severity, "low") == 0 ? "Low" : "Info";
+  return strcmp(severity, "high") == 0   ? "High"
+       : strcmp(severity, "medium") == 0 ? "Medium"
+       : strcmp(severity, "low") == 0    ? "Low"
+                                         : "Info";
 }
 
 static void put_evidence(struct nai_view *finding, const struct nai_table *evidence, int64_t number) {
@@ -107,7 +112,8 @@ static void put_evidence(struct nai_view *finding, const struct nai_table *evide
 }
 
 static void put_findings(struct nai_view *root, const struct nai_report *report) {
-  const struct nai_table *findings = nai_report_table(report, "findings"), *evidence = nai_report_table(report, "evidence");
+  const struct nai_table *findings = nai_report_table(report, "findings"),
+                         *evidence = nai_report_table(report, "evidence");
   struct nai_view *list = nai_view_put_list(root, "findings");
   nai_view_put_bool(root, "has_findings", findings->rows > 0);
   for (int64_t i = 0; i < findings->rows; i++) {
@@ -157,7 +163,8 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   put_findings(root, report);
   struct nai_view *tables = nai_view_put_map(root, "tables");
   for (size_t i = 0; i < report->table_count; i++)
-    put_table(tables, report, report->tables[i], strcmp(report->tables[i]->schema->name, "gpu_utilization") == 0 ? 64 : top);
+    put_table(tables, report, report->tables[i],
+              strcmp(report->tables[i]->schema->name, "gpu_utilization") == 0 ? 64 : top);
   put_filtered(tables, report, "blocking_calls", "sync_calls", "class", "blocking", top);
   put_filtered(tables, report, "other_sync_calls", "sync_calls", "class", "ordering", top);
   put_filtered(tables, report, "poll_calls", "sync_calls", "class", "poll", top);

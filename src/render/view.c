@@ -212,9 +212,13 @@ void nai_view_put_value(struct nai_view *map, const char *key, enum nai_unit uni
   put_buf(map, key, foreign ? NAI_TEXT_FOREIGN : NAI_TEXT_TRUSTED, &text);
 }
 
-struct nai_view *nai_view_put_map(struct nai_view *map, const char *key) { return put(map, key, NAI_VIEW_MAP); }
+struct nai_view *nai_view_put_map(struct nai_view *map, const char *key) {
+  return put(map, key, NAI_VIEW_MAP);
+}
 
-struct nai_view *nai_view_put_list(struct nai_view *map, const char *key) { return put(map, key, NAI_VIEW_LIST); }
+struct nai_view *nai_view_put_list(struct nai_view *map, const char *key) {
+  return put(map, key, NAI_VIEW_LIST);
+}
 
 static void add_text(struct nai_view *list, enum nai_text_kind kind, const char *text) {
   if (text)
@@ -229,9 +233,13 @@ void nai_view_add_code(struct nai_view *list, const char *text) { add_text(list,
 
 void nai_view_add_trusted(struct nai_view *list, const char *text) { add_text(list, NAI_TEXT_TRUSTED, text); }
 
-struct nai_view *nai_view_add_map(struct nai_view *list) { return add(list, NAI_VIEW_MAP); }
+struct nai_view *nai_view_add_map(struct nai_view *list) {
+  return add(list, NAI_VIEW_MAP);
+}
 
-struct nai_view *nai_view_add_list(struct nai_view *list) { return add(list, NAI_VIEW_LIST); }
+struct nai_view *nai_view_add_list(struct nai_view *list) {
+  return add(list, NAI_VIEW_LIST);
+}
 
 bool nai_view_truth(const struct nai_view *view) {
   if (!view)

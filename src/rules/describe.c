@@ -100,7 +100,8 @@ static void put_parameters(struct nai_buf *out, const struct nai_rule_set *set, 
     const char *at = rule_text;
     while ((at = strstr(at, "param.")) != NULL) {
       at += strlen("param.");
-      if (strncmp(at, parameter->name, len) == 0 && (!at[len] || !strchr("abcdefghijklmnopqrstuvwxyz0123456789_", at[len])))
+      if (strncmp(at, parameter->name, len) == 0 &&
+          (!at[len] || !strchr("abcdefghijklmnopqrstuvwxyz0123456789_", at[len])))
         break;
     }
     if (!at)

@@ -154,9 +154,9 @@ static int row_order(const struct nai_table *table, const struct selection *sele
         return x.null ? 1 : -1;
       continue;
     }
-    int order = x.type == NAI_STR   ? strcmp(x.s, y.s)
-                : x.type == NAI_F64 ? (x.f > y.f) - (x.f < y.f)
-                                    : (x.i > y.i) - (x.i < y.i);
+    int order = x.type == NAI_STR ? strcmp(x.s, y.s)
+              : x.type == NAI_F64 ? (x.f > y.f) - (x.f < y.f)
+                                  : (x.i > y.i) - (x.i < y.i);
     if (order)
       return key->descending ? -order : order;
   }

@@ -5,7 +5,18 @@
 #include <string.h>
 
 enum { /* columns of nai_findings_schema */
-  F_FINDING, F_ID, F_TITLE, F_SEVERITY, F_SCOPE, F_DEVICE, F_PID, F_IMPACT, F_WHY, F_RECOMMENDATION, F_VERIFY, F_LINKS
+       F_FINDING,
+       F_ID,
+       F_TITLE,
+       F_SEVERITY,
+       F_SCOPE,
+       F_DEVICE,
+       F_PID,
+       F_IMPACT,
+       F_WHY,
+       F_RECOMMENDATION,
+       F_VERIFY,
+       F_LINKS
 };
 enum { E_FINDING, E_TEXT, E_TABLE, E_ROW, E_START, E_END, E_DEVICE, E_PID, E_TID, E_NAME };
 
@@ -37,7 +48,7 @@ static void finding_free(struct finding *finding) {
   nai_buf_free(&finding->verify);
 }
 
-/* --- From hits to findings --- */
+/* --- From hits to findings -------------------------------------------------------------------- */
 
 static int enter_hit(struct env *env, const struct evaluation *e, const struct hit *hit, const char *subject) {
   int rc = env_open(env, e->set, hit->rule, e->input, e->err);
@@ -141,7 +152,7 @@ static int by_importance(const void *a, const void *b) {
   return 0;
 }
 
-/* --- Rows of the two tables --- */
+/* --- Rows of the two tables ------------------------------------------------------------------- */
 
 static void write_finding(struct evaluation *e, uint32_t number) {
   const struct finding *finding = &e->findings[number];
@@ -242,8 +253,7 @@ static int write_left_out(struct evaluation *e, uint32_t number) {
   if (rc || !finding->left_out)
     return rc;
   struct nai_buf text = {0};
-  nai_buf_printf(&text, "%u more rows of table %s meet this rule", finding->left_out,
-                 finding->rule->rows.schema->name);
+  nai_buf_printf(&text, "%u more rows of table %s meet this rule", finding->left_out, finding->rule->rows.schema->name);
   write_evidence(e, number, last, env.tables[0], last->row, nai_buf_str(&text));
   rc = nai_buf_check(&text, e->err);
   nai_buf_free(&text);

@@ -1,8 +1,8 @@
 /* A compiled rule set. Internal to src/rules.
  *
  * Everything of variable length lives in the set's pools and is named by a span; texts point into the YAML documents,
- * which the set keeps. A rule sees numbered sources of rows: 0 is the row of its own table ("this"), 1..lookup_count the
- * rows found by `with`, lookup_count + 1 the row of an evidence item's `for`. */
+ * which the set keeps. A rule sees numbered sources of rows: 0 is the row of its own table ("this"), 1..lookup_count
+ * the rows found by `with`, lookup_count + 1 the row of an evidence item's `for`. */
 #ifndef NAI_RULES_INTERNAL_H
 #define NAI_RULES_INTERNAL_H
 
@@ -27,10 +27,10 @@ enum filter { FILTER_NONE, FILTER_SHORT, FILTER_FUNCTION };
 enum ref_kind { REF_COLUMN, REF_PARAMETER, REF_SUBJECT, REF_NUMBER, REF_TEXT };
 struct ref {
   enum ref_kind kind;
-  int source, column;  /* REF_COLUMN */
-  uint32_t parameter;  /* REF_PARAMETER */
-  double number;       /* REF_NUMBER */
-  const char *text;    /* REF_TEXT and the literal pieces of texts */
+  int source, column; /* REF_COLUMN */
+  uint32_t parameter; /* REF_PARAMETER */
+  double number;      /* REF_NUMBER */
+  const char *text;   /* REF_TEXT and the literal pieces of texts */
   uint32_t text_len;
   enum nai_unit unit; /* of a column; NAI_UNIT_COUNT is a plain number that fits every unit */
   bool is_text;
@@ -91,8 +91,8 @@ struct lookup {
 };
 
 struct evidence_item {
-  int source;             /* the row it is about */
-  bool each;              /* one line per row of `rows` */
+  int source; /* the row it is about */
+  bool each;  /* one line per row of `rows` */
   struct selection rows;
   struct condition when;
   struct span text; /* variants, which see the row of `rows` */
@@ -159,8 +159,8 @@ struct names {
 NAI_MUST_CHECK int names_resolve(struct ref *out, const struct names *names, const struct nai_yaml_node *node,
                                  size_t offset, const char *name, size_t len, struct nai_err *err);
 /* A table of the catalogue by name. */
-NAI_MUST_CHECK int names_table(const struct nai_schema **out, const struct nai_rule_set *set, const struct nai_yaml *doc,
-                               const struct nai_yaml_node *node, struct nai_err *err);
+NAI_MUST_CHECK int names_table(const struct nai_schema **out, const struct nai_rule_set *set,
+                               const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err);
 /* A column of a table by name; `label` is what the message calls it. */
 NAI_MUST_CHECK int names_column(int *out, const struct nai_schema *schema, const struct nai_yaml *doc,
                                 const struct nai_yaml_node *node, size_t offset, const char *name, size_t len,

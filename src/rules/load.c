@@ -283,8 +283,8 @@ int nai_rules_load(struct nai_rule_set **out, const char *const *paths, size_t p
     return nai_err_nomem(err);
   set->schemas = schemas;
   set->schema_count = schema_count;
-  int rc = nai_yaml_parse(&set->docs[set->doc_count++], default_rules, asset->data, (size_t)(asset->end - asset->data),
-                          err);
+  int rc =
+      nai_yaml_parse(&set->docs[set->doc_count++], default_rules, asset->data, (size_t)(asset->end - asset->data), err);
   for (size_t i = 0; !rc && i < path_count; i++)
     rc = nai_yaml_load(&set->docs[set->doc_count++], paths[i], err);
   return finish(out, set, rc, err);

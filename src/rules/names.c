@@ -102,10 +102,7 @@ int names_resolve(struct ref *out, const struct names *names, const struct nai_y
   if (rc)
     return rc;
   const struct nai_column_def *def = &names->sources[source].schema->columns[column];
-  *out = (struct ref){.kind = REF_COLUMN,
-                      .source = source,
-                      .column = column,
-                      .unit = def->unit,
-                      .is_text = def->type == NAI_STR};
+  *out = (struct ref){
+      .kind = REF_COLUMN, .source = source, .column = column, .unit = def->unit, .is_text = def->type == NAI_STR};
   return 0;
 }

@@ -8,9 +8,8 @@
 enum { DEFAULT_FINDINGS = 32, MAX_FINDINGS = 1000, DEFAULT_EVIDENCE_ROWS = 3 };
 
 static const char *const rule_keys[] = {
-    "id",     "title",    "title_many", "table",          "where",  "with",  "when",  "unless",   "severity", "impact",
-    "scope",  "device",   "evidence",   "why",            "verify", "links", "limit", "disabled", "recommendation",
-    NULL};
+    "id",    "title",  "title_many", "table", "where",  "with",  "when",  "unless",   "severity",       "impact",
+    "scope", "device", "evidence",   "why",   "verify", "links", "limit", "disabled", "recommendation", NULL};
 
 /* What is being compiled: shared by all parts of a rule. */
 struct builder {

@@ -1,5 +1,5 @@
-/* Rules: YAML that turns the analysis tables into findings (docs/writing-rules.md). A set is compiled and checked against
- * the catalogue of table schemas before any work starts; evaluation then cannot meet an unknown name. */
+/* Rules: YAML that turns the analysis tables into findings (docs/writing-rules.md). A set is compiled and checked
+ * against the catalogue of table schemas before any work starts; evaluation then cannot meet an unknown name. */
 #ifndef NAI_RULES_RULES_H
 #define NAI_RULES_RULES_H
 
@@ -11,9 +11,9 @@
 
 struct nai_rule_set;
 
-/* Compiles the built-in rules (asset rules/default.yaml) and then each file of `paths`, which adds rules, replaces those
- * with the same id, switches rules off (`disabled: true`) and changes parameters. NAI_EUSAGE with file:line:column.
- * The schemas are borrowed and outlive the set. */
+/* Compiles the built-in rules (asset rules/default.yaml) and then each file of `paths`, which adds rules, replaces
+ * those with the same id, switches rules off (`disabled: true`) and changes parameters. NAI_EUSAGE with
+ * file:line:column. The schemas are borrowed and outlive the set. */
 NAI_MUST_CHECK int nai_rules_load(struct nai_rule_set **out, const char *const *paths, size_t path_count,
                                   const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err);
 /* One document of rules from memory, without the built-in ones. */
@@ -21,7 +21,8 @@ NAI_MUST_CHECK int nai_rules_parse(struct nai_rule_set **out, const char *file, 
                                    const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err);
 void nai_rules_free(struct nai_rule_set *set);
 
-/* Changes a parameter (a command-line option). NAI_EUSAGE for a name no rule file declares or a value that is not finite. */
+/* Changes a parameter (a command-line option). NAI_EUSAGE for a name no rule file declares or a value that is not
+ * finite. */
 NAI_MUST_CHECK int nai_rules_set_parameter(struct nai_rule_set *set, const char *name, double value,
                                            struct nai_err *err);
 /* Names of the tables the active rules read, NULL past the last one: what a recommend stage depends on. */
@@ -37,9 +38,10 @@ struct nai_rules_input {
 };
 
 /* Evaluates all active rules. Both tables are the caller's.
- * findings: one row per finding, ordered by severity, impact_ns desc, id, scope, row; column "finding" is the row number.
- * evidence: the facts behind them, ordered by finding. Titles and evidence are plain text, why and recommendation are
- * Markdown, verify is one shell command a line (text values are shell-quoted), links are separated by spaces. */
+ * findings: one row per finding, ordered by severity, impact_ns desc, id, scope, row; column "finding" is the row
+ * number. evidence: the facts behind them, ordered by finding. Titles and evidence are plain text, why and
+ * recommendation are Markdown, verify is one shell command a line (text values are shell-quoted), links are separated
+ * by spaces. */
 NAI_MUST_CHECK int nai_rules_evaluate(struct nai_table **findings, struct nai_table **evidence,
                                       const struct nai_rule_set *set, const struct nai_rules_input *input,
                                       struct nai_err *err);

@@ -53,27 +53,28 @@ struct nai_column nai_column_for(enum nai_type type, const struct nai_extent *ex
 }
 
 /* Runs the statement in a loop the compiler has the width of. */
-#define WITH_WIDTH(w, statement)                                                                                       \
-  case w: {                                                                                                            \
-    enum { WIDTH = w };                                                                                                \
-    statement;                                                                                                         \
-    break;                                                                                                             \
+#define WITH_WIDTH(w, statement) \
+  case w: {                      \
+    enum { WIDTH = w };          \
+    statement;                   \
+    break;                       \
   }
-#define WITH_EACH_WIDTH(statement)                                                                                     \
-  WITH_WIDTH(1, statement)                                                                                             \
-  WITH_WIDTH(2, statement)                                                                                             \
-  WITH_WIDTH(3, statement)                                                                                             \
-  WITH_WIDTH(4, statement)                                                                                             \
-  WITH_WIDTH(5, statement)                                                                                             \
-  WITH_WIDTH(6, statement)                                                                                             \
-  WITH_WIDTH(7, statement)                                                                                             \
+#define WITH_EACH_WIDTH(statement) \
+  WITH_WIDTH(1, statement)         \
+  WITH_WIDTH(2, statement)         \
+  WITH_WIDTH(3, statement)         \
+  WITH_WIDTH(4, statement)         \
+  WITH_WIDTH(5, statement)         \
+  WITH_WIDTH(6, statement)         \
+  WITH_WIDTH(7, statement)         \
   WITH_WIDTH(8, statement)
 
 static inline void put_word(unsigned char *cells, uint32_t width, size_t i, uint64_t cell) {
   memcpy(cells + i * width, &cell, sizeof cell); /* its upper bytes are overwritten by the next one */
 }
 
-static inline void pack(unsigned char *cells, const struct nai_column *as, uint32_t width, const int64_t *values, size_t count) {
+static inline void pack(unsigned char *cells, const struct nai_column *as, uint32_t width, const int64_t *values,
+                        size_t count) {
   const uint64_t base = (uint64_t)nai_column_base(as), null = as->null;
   if (null == NO_NULL)
     for (size_t i = 0; i < count; i++)

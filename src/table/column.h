@@ -12,15 +12,16 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "cells are read as the lowest bytes of a word");
 
-/* Cells are signed integers of 0 to 8 bytes. A value is base + cell, and the lowest number a cell can hold is NULL. An array
- * of int64_t or int32_t is such a column with base 0; packed columns have as few bytes as their values ask for. */
+/* Cells are signed integers of 0 to 8 bytes. A value is base + cell, and the lowest number a cell can hold is NULL. An
+ * array of int64_t or int32_t is such a column with base 0; packed columns have as few bytes as their values ask for.
+ */
 struct nai_column {
   const unsigned char *cells; /* width bytes each; 8 bytes from the start of any of them may be read */
   uint32_t width;
-  uint64_t mask, sign;        /* of a cell's bits in a word, and of the highest of them */
-  uint64_t null;              /* the cell that stands for NULL, as bits; UINT64_MAX where it is known that there is none */
-  uint64_t offset;            /* base - sign */
-  int64_t null_value;         /* NULL of the column's type: NAI_NULL_I64, NAI_NULL_I32, NAI_NO_STRING */
+  uint64_t mask, sign; /* of a cell's bits in a word, and of the highest of them */
+  uint64_t null;       /* the cell that stands for NULL, as bits; UINT64_MAX where it is known that there is none */
+  uint64_t offset;     /* base - sign */
+  int64_t null_value;  /* NULL of the column's type: NAI_NULL_I64, NAI_NULL_I32, NAI_NO_STRING */
 };
 
 /* The value of a row, the type's NULL included. */
@@ -38,8 +39,12 @@ static inline uint32_t nai_at_text(const struct nai_column *c, uint64_t row) { r
 /* A column of cells that were packed, or of a plain array (base 0, the width of its type). */
 struct nai_column nai_column_of(enum nai_type type, const void *cells, uint32_t width, int64_t base);
 /* Plain arrays of 32-bit numbers; a word may be read from the last one on, so they have one more than they use. */
-static inline struct nai_column nai_column_of_i32(const int32_t *values) { return nai_column_of(NAI_I32, values, 4, 0); }
-static inline struct nai_column nai_column_of_u32(const uint32_t *values) { return nai_column_of(NAI_STR, values, 4, 0); }
+static inline struct nai_column nai_column_of_i32(const int32_t *values) {
+  return nai_column_of(NAI_I32, values, 4, 0);
+}
+static inline struct nai_column nai_column_of_u32(const uint32_t *values) {
+  return nai_column_of(NAI_STR, values, 4, 0);
+}
 
 /* What is added to a column's cells. */
 static inline int64_t nai_column_base(const struct nai_column *c) { return (int64_t)(c->offset + c->sign); }

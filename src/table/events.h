@@ -10,13 +10,36 @@ enum { KE_START, KE_END, KE_NAME, KE_DEVICE, KE_PROCESS, KE_CONTEXT, KE_STREAM, 
 extern const struct nai_schema nai_kernel_events;
 
 /* kernel_configs: the distinct launch configurations kernel_events.config refers to. */
-enum { KC_GRID_X, KC_GRID_Y, KC_GRID_Z, KC_BLOCK_X, KC_BLOCK_Y, KC_BLOCK_Z, KC_REGISTERS, KC_STATIC_SMEM, KC_DYNAMIC_SMEM,
-       KC_COLUMNS };
+enum {
+  KC_GRID_X,
+  KC_GRID_Y,
+  KC_GRID_Z,
+  KC_BLOCK_X,
+  KC_BLOCK_Y,
+  KC_BLOCK_Z,
+  KC_REGISTERS,
+  KC_STATIC_SMEM,
+  KC_DYNAMIC_SMEM,
+  KC_COLUMNS
+};
 extern const struct nai_schema nai_kernel_configs;
 
 /* memop_events: one row per memcpy or memset. */
-enum { MO_START, MO_END, MO_KIND, MO_DEVICE, MO_PROCESS, MO_CONTEXT, MO_STREAM, MO_CORRELATION, MO_BYTES, MO_COPY_KIND,
-       MO_SRC_KIND, MO_DST_KIND, MO_GRAPH };
+enum {
+  MO_START,
+  MO_END,
+  MO_KIND,
+  MO_DEVICE,
+  MO_PROCESS,
+  MO_CONTEXT,
+  MO_STREAM,
+  MO_CORRELATION,
+  MO_BYTES,
+  MO_COPY_KIND,
+  MO_SRC_KIND,
+  MO_DST_KIND,
+  MO_GRAPH
+};
 enum { NAI_MEMOP_COPY, NAI_MEMOP_SET };
 extern const struct nai_schema nai_memop_events;
 

@@ -23,7 +23,7 @@ struct nai_backing {
   bool borrowed_strings;
   /* of a table being created */
   char *path;
-  int fd; /* else -1 */
+  int fd;            /* else -1 */
   uint64_t *offsets; /* per column: where its cells begin */
   /* the file's own schema, when the caller brought none */
   struct nai_schema schema;

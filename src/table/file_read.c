@@ -217,8 +217,8 @@ static int open_checked(struct nai_table *table, const char *path, const struct 
   if (header.version != NAI_TABLE_VERSION || header.byte_order != NAI_TABLE_BYTE_ORDER)
     return nai_err_set(err, NAI_ESTALE, "\"%s\" was written by another version of this program", path);
   uint64_t at = header.descriptor_offset, bytes = header.descriptor_bytes;
-  if (header.header_hash != XXH3_64bits(&header, offsetof(struct nai_table_header, header_hash)) || header.file_bytes != b->size ||
-      at > b->size || bytes > b->size - at || header.rows > b->size ||
+  if (header.header_hash != XXH3_64bits(&header, offsetof(struct nai_table_header, header_hash)) ||
+      header.file_bytes != b->size || at > b->size || bytes > b->size - at || header.rows > b->size ||
       XXH3_64bits(b->data + at, (size_t)bytes) != header.descriptor_hash)
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", path);
   table->rows = table->capacity = (int64_t)header.rows;

@@ -12,7 +12,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static uint64_t aligned(uint64_t offset) { return (offset + NAI_TABLE_ALIGNMENT - 1) & ~(uint64_t)(NAI_TABLE_ALIGNMENT - 1); }
+static uint64_t aligned(uint64_t offset) {
+  return (offset + NAI_TABLE_ALIGNMENT - 1) & ~(uint64_t)(NAI_TABLE_ALIGNMENT - 1);
+}
 
 static void put_u32(struct nai_buf *out, uint32_t v) { nai_buf_put(out, &v, sizeof v); }
 static void put_u64(struct nai_buf *out, uint64_t v) { nai_buf_put(out, &v, sizeof v); }
@@ -34,7 +36,8 @@ static uint32_t cell_width(const struct nai_table *table, uint32_t column) {
   return table->packed ? table->packed[column].width : (uint32_t)nai_type_size(table->schema->columns[column].type);
 }
 
-/* Where each column's cells start in the file; returns the end of the last one. A word behind each column may be read. */
+/* Where each column's cells start in the file; returns the end of the last one. A word behind each column may be read.
+ */
 static uint64_t lay_out(uint64_t *offsets, const struct nai_table *table) {
   uint64_t at = aligned(sizeof(struct nai_table_header));
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
@@ -46,8 +49,8 @@ static uint64_t lay_out(uint64_t *offsets, const struct nai_table *table) {
 }
 
 /* Descriptor and header for a table whose columns start at `offsets` and whose strings follow at `strings_at`. */
-static void describe(struct nai_buf *out, struct nai_table_header *header, const struct nai_table *table, const uint64_t *offsets,
-                     uint64_t strings_at) {
+static void describe(struct nai_buf *out, struct nai_table_header *header, const struct nai_table *table,
+                     const uint64_t *offsets, uint64_t strings_at) {
   const struct nai_schema *schema = table->schema;
   put_text(out, schema->name);
   put_text(out, schema->title);
@@ -70,7 +73,8 @@ static void describe(struct nai_buf *out, struct nai_table_header *header, const
   uint64_t offset_bytes = strings->count ? ((uint64_t)strings->count + 1) * 8 : 0;
   put_section(out, strings_at, strings->offsets, offset_bytes);
   put_section(out, strings_at + offset_bytes, strings->bytes, strings->bytes_len);
-  *header = (struct nai_table_header){.version = NAI_TABLE_VERSION, .byte_order = NAI_TABLE_BYTE_ORDER, .rows = (uint64_t)table->rows};
+  *header = (struct nai_table_header){
+      .version = NAI_TABLE_VERSION, .byte_order = NAI_TABLE_BYTE_ORDER, .rows = (uint64_t)table->rows};
   memcpy(header->magic, NAI_TABLE_MAGIC, sizeof header->magic);
   header->descriptor_offset = strings_at + offset_bytes + strings->bytes_len;
   header->descriptor_bytes = out->len;
@@ -120,7 +124,7 @@ out:
   return rc;
 }
 
-/* --- tables made in a file ----------------------------------------------------------------------------------- */
+/* --- tables made in a file -------------------------------------------------------------------- */
 
 static int create_file(struct nai_table *table, const char *path, struct nai_err *err) {
   struct nai_backing *backing = table->backing;
@@ -134,11 +138,12 @@ static int create_file(struct nai_table *table, const char *path, struct nai_err
     return nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
   /* A disk too small says so here, before the work. */
   int failed = posix_fallocate(backing->fd, 0, (off_t)backing->size);
-  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes for \"%s\"", backing->size, path) : NAI_OK;
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes for \"%s\"", backing->size, path)
+                : NAI_OK;
 }
 
-int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows, const struct nai_extent *extents,
-                     const char *path, struct nai_err *err) {
+int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows,
+                     const struct nai_extent *extents, const char *path, struct nai_err *err) {
   struct nai_table *table;
   int rc = nai_backing_new(&table, schema, err);
   if (rc)

@@ -22,7 +22,8 @@ void nai_intervals_free(struct nai_intervals *set);
 /* Adds [start, end) where start is not before the start of any interval added earlier: touching and overlapping ones
  * merge, empty ones are ignored. Returns true when a new interval began. */
 bool nai_intervals_add(struct nai_intervals *set, int64_t start, int64_t end);
-/* Makes room for so many intervals if it can: what stays unused is never touched, and growing step by step is not needed. */
+/* Makes room for so many intervals if it can: what stays unused is never touched, and growing step by step is not
+ * needed. */
 void nai_intervals_reserve(struct nai_intervals *set, size_t count);
 /* Gives back memory reserved for growth. */
 void nai_intervals_trim(struct nai_intervals *set);

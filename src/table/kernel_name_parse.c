@@ -97,7 +97,7 @@ void nai_name_simplify(struct nai_buf *out, const char *text, size_t len) {
     out->data[out->len] = '\0';
 }
 
-/* --- one argument -------------------------------------------------------------------------------------------- */
+/* --- one argument ----------------------------------------------------------------------------- */
 
 /* What the walk over a chain like a::b<T>::c(int)::[lambda(float)] leaves standing. */
 struct chain {
@@ -246,13 +246,20 @@ static struct nai_slice trimmed(const struct nai_parsed_name *n, struct nai_slic
 
 /* Templates that only carry another function or functor. */
 static const char *const wrappers[] = {
-    "gpu_kernel_impl", "gpu_kernel_impl_nocast", "Kernel", "Kernel2", "device_kernel", "enable_sm90_or_later",
-    "enable_sm80_to_sm89", NULL};
+    "gpu_kernel_impl",      "gpu_kernel_impl_nocast", "Kernel", "Kernel2", "device_kernel",
+    "enable_sm90_or_later", "enable_sm80_to_sm89",    NULL};
 /* Arguments that say how a kernel walks over memory, not what it computes. */
-static const char *const plumbing[] = {"array", "Array", "TrivialOffsetCalculator", "OffsetCalculator", "LoadWithCast",
-                                       "LoadWithoutCast", "StoreWithCast", "StoreWithoutCast", NULL};
-static const char *const builtin[] = {"bool", "char", "short", "int", "long", "float", "double", "unsigned", "void",
-                                      "true", "false", "nullptr", NULL};
+static const char *const plumbing[] = {"array",
+                                       "Array",
+                                       "TrivialOffsetCalculator",
+                                       "OffsetCalculator",
+                                       "LoadWithCast",
+                                       "LoadWithoutCast",
+                                       "StoreWithCast",
+                                       "StoreWithoutCast",
+                                       NULL};
+static const char *const builtin[] = {"bool",     "char", "short", "int",   "long",    "float", "double",
+                                      "unsigned", "void", "true",  "false", "nullptr", NULL};
 
 static enum nai_argument_rank rank_of(const struct nai_parsed_name *n, const struct chain *chain) {
   static const char *const operation_words[] = {"unctor", "Func", "func", "Op"};

@@ -163,16 +163,15 @@ static int add_entries(struct set *set, uint32_t *ids, struct nai_strings *disti
   if (!set->entries || !set->last_number)
     return nai_err_nomem(err);
   for (uint32_t id = 0; id < set->count; id++) {
-    set->entries[id] = (struct entry){nai_strings_get(distinct, id), nai_strings_len(distinct, id), id,
-                                      set->texts.len, false};
+    set->entries[id] =
+        (struct entry){nai_strings_get(distinct, id), nai_strings_len(distinct, id), id, set->texts.len, false};
     nai_kernel_name_short(&set->texts, set->entries[id].name, set->max_chars);
     nai_buf_putc(&set->texts, '\0');
   }
   return nai_buf_check(&set->texts, err);
 }
 
-int nai_kernel_names_short(char ***out, const char *const *names, size_t count, size_t max_chars,
-                           struct nai_err *err) {
+int nai_kernel_names_short(char ***out, const char *const *names, size_t count, size_t max_chars, struct nai_err *err) {
   struct set set = {.max_chars = max_chars < MIN_CHARS ? MIN_CHARS : max_chars};
   struct nai_strings distinct = {0};
   uint32_t *ids = malloc((count + 1) * sizeof *ids);

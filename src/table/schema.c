@@ -11,10 +11,17 @@ static const struct {
   int scale;         /* integers print as value / 10^scale */
   int real_decimals; /* places of a real number, after scaling */
 } units[NAI_UNIT_COUNT] = {
-    [NAI_TEXT] = {"text", 0, 6},       [NAI_NS] = {"ns", 0, 3},       [NAI_US] = {"us", 3, 3},
-    [NAI_MS] = {"ms", 6, 6},           [NAI_S] = {"s", 9, 9},         [NAI_TIMESTAMP_NS] = {"timestamp_ns", 0, 0},
-    [NAI_BYTES] = {"bytes", 0, 1},     [NAI_PCT] = {"percent", 0, 4}, [NAI_COUNT] = {"count", 0, 3},
-    [NAI_ID] = {"id", 0, 0},           [NAI_PER_S] = {"per_second", 0, 3},
+    [NAI_TEXT] = {"text", 0, 6},
+    [NAI_NS] = {"ns", 0, 3},
+    [NAI_US] = {"us", 3, 3},
+    [NAI_MS] = {"ms", 6, 6},
+    [NAI_S] = {"s", 9, 9},
+    [NAI_TIMESTAMP_NS] = {"timestamp_ns", 0, 0},
+    [NAI_BYTES] = {"bytes", 0, 1},
+    [NAI_PCT] = {"percent", 0, 4},
+    [NAI_COUNT] = {"count", 0, 3},
+    [NAI_ID] = {"id", 0, 0},
+    [NAI_PER_S] = {"per_second", 0, 3},
     [NAI_GB_PER_S] = {"gb_per_s", 0, 6},
 };
 

@@ -35,7 +35,8 @@ struct nai_column_def {
   enum nai_type type;
   enum nai_unit unit;
   const char *description;
-  const char *same_as; /* this column is another print of that column's data (total_time_ms of total_time_ns), or NULL */
+  const char
+      *same_as; /* this column is another print of that column's data (total_time_ms of total_time_ns), or NULL */
 };
 
 struct nai_schema {
@@ -46,11 +47,14 @@ struct nai_schema {
   uint32_t column_count;
 };
 
-#define NAI_SCHEMA(schema_name, schema_title, schema_description, defs)                                                \
-  {.name = schema_name, .title = schema_title, .description = schema_description, .columns = defs,                     \
-   .column_count = sizeof(defs) / sizeof *(defs)}
+#define NAI_SCHEMA(schema_name, schema_title, schema_description, defs)                             \
+  {                                                                                                 \
+    .name = schema_name, .title = schema_title, .description = schema_description, .columns = defs, \
+    .column_count = sizeof(defs) / sizeof *(defs)                                                   \
+  }
 
-/* What a column's cells are once printed: "int", "float" or "text". Integers of ns are printed as decimals of us, ms or s. */
+/* What a column's cells are once printed: "int", "float" or "text". Integers of ns are printed as decimals of us, ms or
+ * s. */
 const char *nai_printed_type(const struct nai_column_def *def);
 const char *nai_unit_name(enum nai_unit unit); /* "ns", "percent", "timestamp_ns", ... */
 /* Column number by name, -1 when there is none. */

@@ -12,7 +12,7 @@ __extension__ typedef unsigned __int128 uwide;
 static const double quantiles[] = {0.50, 0.90, 0.99};
 enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
 
-/* --- sums ----------------------------------------------------------------------------------------------------- */
+/* --- sums ------------------------------------------------------------------------------------- */
 
 struct sums {
   uint32_t count;
@@ -42,7 +42,8 @@ static struct nai_stats summarise(const struct sums *sums) {
   if (s.min < 0 || s.total > INT64_MAX / 2) {
     s.stddev = NAN;
   } else if (n > 1) {
-    /* Exact integers as far as they go, so that nothing cancels: total^2 / n in whole and remainder. total^2 < 2^124. */
+    /* Exact integers as far as they go, so that nothing cancels: total^2 / n in whole and remainder. total^2 < 2^124.
+     */
     uwide square = (uwide)s.total * (uwide)s.total;
     s.stddev = sqrt(((double)(sums->squares - square / n) - (double)(square % n) / n) / (n - 1));
   }
@@ -66,10 +67,10 @@ struct nai_stats nai_stats_of(int64_t *values, uint32_t count) {
   return s;
 }
 
-/* --- groups ---------------------------------------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
-/* A group keeps its values while they are few. Past that it counts them in buckets whose width grows with the value (64 per
- * power of two), and a second pass brings together the values of those buckets that hold a quantile. */
+/* A group keeps its values while they are few. Past that it counts them in buckets whose width grows with the value (64
+ * per power of two), and a second pass brings together the values of those buckets that hold a quantile. */
 enum {
   KEPT = 2048,
   DIGITS = 6,
@@ -89,10 +90,10 @@ static inline uint32_t bucket_of(int64_t v) {
 
 struct group {
   struct sums sums;
-  int64_t *values;    /* while few: all, once they are two; after the buckets are known: those of the wanted ones */
+  int64_t *values; /* while few: all, once they are two; after the buckets are known: those of the wanted ones */
   uint32_t kept, room;
-  uint32_t *buckets;  /* counts of BUCKETS buckets, NULL while few */
-  uint8_t *wanted;    /* per bucket */
+  uint32_t *buckets; /* counts of BUCKETS buckets, NULL while few */
+  uint8_t *wanted;   /* per bucket */
 };
 
 static int open_buckets(struct group *g, struct nai_err *err) {
@@ -130,9 +131,11 @@ static int keep(struct group *g, int64_t value, struct nai_err *err) {
   return NAI_OK;
 }
 
-typedef int on_block(struct group *groups, uint32_t count, const uint32_t *group, const int64_t *value, struct nai_err *err);
+typedef int on_block(struct group *groups, uint32_t count, const uint32_t *group, const int64_t *value,
+                     struct nai_err *err);
 
-static int count_block(struct group *groups, uint32_t count, const uint32_t *group, const int64_t *value, struct nai_err *err) {
+static int count_block(struct group *groups, uint32_t count, const uint32_t *group, const int64_t *value,
+                       struct nai_err *err) {
   int rc = NAI_OK;
   for (uint32_t i = 0; i < count && !rc; i++) {
     if (group[i] == NAI_NO_GROUP)
@@ -147,7 +150,8 @@ static int count_block(struct group *groups, uint32_t count, const uint32_t *gro
   return rc;
 }
 
-static int collect_block(struct group *groups, uint32_t count, const uint32_t *group, const int64_t *value, struct nai_err *err) {
+static int collect_block(struct group *groups, uint32_t count, const uint32_t *group, const int64_t *value,
+                         struct nai_err *err) {
   (void)err;
   for (uint32_t i = 0; i < count; i++) {
     struct group *g = group[i] == NAI_NO_GROUP ? NULL : &groups[group[i]];
@@ -196,7 +200,8 @@ static int want_buckets(struct group *g, struct nai_err *err) {
   return g->values ? NAI_OK : nai_err_nomem(err);
 }
 
-/* The value at a rank of the whole group: the buckets before its own that were not wanted are missing among the values. */
+/* The value at a rank of the whole group: the buckets before its own that were not wanted are missing among the values.
+ */
 static int64_t value_at(struct group *g, size_t rank) {
   size_t missing = 0, below;
   uint32_t bucket = bucket_at(g, rank, &below);

@@ -16,15 +16,16 @@ struct nai_stats {
 /* Reorders `values`. */
 struct nai_stats nai_stats_of(int64_t *values, uint32_t count);
 
-/* Rows with a group and a value each. `block` tells those of rows first .. first + count - 1 and must say the same when asked
- * again: statistics of many rows are made in two passes, and of large groups only the values near the quantiles are held. */
+/* Rows with a group and a value each. `block` tells those of rows first .. first + count - 1 and must say the same when
+ * asked again: statistics of many rows are made in two passes, and of large groups only the values near the quantiles
+ * are held. */
 struct nai_values {
   uint32_t rows;
   void (*block)(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value);
   const void *ctx;
 };
-enum { NAI_VALUES_BLOCK = 1024 };      /* most rows asked for at once */
-#define NAI_NO_GROUP UINT32_MAX        /* rows of this group are left out */
+enum { NAI_VALUES_BLOCK = 1024 }; /* most rows asked for at once */
+#define NAI_NO_GROUP UINT32_MAX   /* rows of this group are left out */
 /* stats[g] of the values of each group g < groups. */
 NAI_MUST_CHECK int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values,
                                    struct nai_err *err);

@@ -133,14 +133,16 @@ void nai_set_str(struct nai_table *table, int64_t row, int column, const char *t
 struct nai_column nai_table_column(const struct nai_table *table, int column) {
   enum nai_type type = table->schema->columns[column].type;
   assert(type != NAI_F64);
-  return table->packed ? table->packed[column] : nai_column_of(type, table->columns[column], (uint32_t)nai_type_size(type), 0);
+  return table->packed ? table->packed[column]
+                       : nai_column_of(type, table->columns[column], (uint32_t)nai_type_size(type), 0);
 }
 
 /* The cell of a column of integers or text numbers. */
 static int64_t integer_at(const struct nai_table *table, int64_t row, int column) {
   if (table->packed)
     return nai_at(&table->packed[column], (uint64_t)row);
-  return table->schema->columns[column].type == NAI_I64 ? nai_column_i64(table, column)[row] : nai_column_i32(table, column)[row];
+  return table->schema->columns[column].type == NAI_I64 ? nai_column_i64(table, column)[row]
+                                                        : nai_column_i32(table, column)[row];
 }
 
 struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int column) {

@@ -12,21 +12,23 @@
 struct nai_table {
   const struct nai_schema *schema;
   int64_t rows, capacity;
-  void **columns; /* column_count arrays of `capacity` cells (but see `packed`); columns with same_as share the other one's array */
-  struct nai_column *packed; /* per column, in a table that has packed ones: those have no array in `columns`; else NULL */
+  void **columns; /* column_count arrays of `capacity` cells (but see `packed`); columns with same_as share the other
+                     one's array */
+  struct nai_column
+      *packed; /* per column, in a table that has packed ones: those have no array in `columns`; else NULL */
   struct nai_strings strings;
-  bool oom;               /* sticky: an append or string could not be stored; see nai_table_check */
+  bool oom;                    /* sticky: an append or string could not be stored; see nai_table_check */
   struct nai_backing *backing; /* the mapped file behind the columns, NULL when they are in memory */
 };
 
 /* An empty table in memory that grows as rows are added. The schema is borrowed. */
 NAI_MUST_CHECK int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
-/* A table of `rows` rows in the new file `path` (docs/table-format.md) whose columns are packed: each holds what extents[column]
- * says. Writers put its cells, nai_table_seal then completes the file and makes them readable. */
+/* A table of `rows` rows in the new file `path` (docs/table-format.md) whose columns are packed: each holds what
+ * extents[column] says. Writers put its cells, nai_table_seal then completes the file and makes them readable. */
 NAI_MUST_CHECK int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows,
                                     const struct nai_extent *extents, const char *path, struct nai_err *err);
-/* Writes a stretch of a column of integers or text numbers; any number of threads may write different rows. Begin it at a row,
- * put values as often as needed (NAI_NULL_I64 for NULL), end it. */
+/* Writes a stretch of a column of integers or text numbers; any number of threads may write different rows. Begin it at
+ * a row, put values as often as needed (NAI_NULL_I64 for NULL), end it. */
 enum { NAI_WRITER_CELLS = 32768 };
 struct nai_column_writer {
   const struct nai_table *table;
@@ -35,7 +37,8 @@ struct nai_column_writer {
   unsigned char cells[NAI_WRITER_CELLS * 8 + 8];
 };
 void nai_writer_begin(struct nai_column_writer *writer, const struct nai_table *table, int column, int64_t row);
-NAI_MUST_CHECK int nai_writer_put(struct nai_column_writer *writer, const int64_t *values, int64_t count, struct nai_err *err);
+NAI_MUST_CHECK int nai_writer_put(struct nai_column_writer *writer, const int64_t *values, int64_t count,
+                                  struct nai_err *err);
 NAI_MUST_CHECK int nai_writer_end(struct nai_column_writer *writer, struct nai_err *err);
 /* Writes schema, strings and checksums, and makes the cells readable. */
 NAI_MUST_CHECK int nai_table_seal(struct nai_table *table, struct nai_err *err);

@@ -19,7 +19,7 @@ static uint32_t number_of(struct names *names, uint32_t *slot, const char *text,
   return *slot - 1;
 }
 
-/* --- numbers -------------------------------------------------------------------------------------------------------- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 static void put_varint(struct nai_buf *out, uint64_t v) {
   char *at = nai_buf_reserve(out, 10);
@@ -34,7 +34,7 @@ static void put_varint(struct nai_buf *out, uint64_t v) {
 
 static void put_zigzag(struct nai_buf *out, int64_t v) { put_varint(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63)); }
 
-/* --- events --------------------------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 /* What an event's columns hold beside its times. */
 struct facts {
@@ -69,27 +69,28 @@ static struct facts facts_of(struct encoder *e, enum lane_kind kind, uint32_t ro
   switch (kind) {
   case LANE_KERNEL: {
     uint32_t name = nai_at_text(&m->kernels.name, row);
-    return (struct facts){number_of(n, &n->of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true),
-                          m->kernel_api[row], nai_at(&m->kernels.correlation, row),
-                          (uint64_t)nai_at_i32(&m->kernels.config, row) + 1};
+    return (struct facts){
+        number_of(n, &n->of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true),
+        m->kernel_api[row], nai_at(&m->kernels.correlation, row), (uint64_t)nai_at_i32(&m->kernels.config, row) + 1};
   }
   case LANE_COPY:
   case LANE_SET:
-    return (struct facts){direction_name(n, nai_model_direction(m, row)), m->memop_api[row], nai_at(&m->memops.correlation, row),
-                          (uint64_t)nai_at(&m->memops.bytes, row)};
+    return (struct facts){direction_name(n, nai_model_direction(m, row)), m->memop_api[row],
+                          nai_at(&m->memops.correlation, row), (uint64_t)nai_at(&m->memops.bytes, row)};
   case LANE_GRAPH:
     return (struct facts){direction_name(n, "CUDA graph"), m->graph_api[row], nai_at(&m->graphs.correlation, row),
                           nai_at_i32(&m->graphs.graph, row) > 0 ? (uint64_t)nai_at_i32(&m->graphs.graph, row) : 0};
   case LANE_NVTX:
   case LANE_NVTX_ASYNC:
-    return (struct facts){number_of(n, &n->of_range[nai_at_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1, false),
-                          NAI_NO_ROW, export_row(m, row),
-                          kind == LANE_NVTX ? m->nvtx_depth[row] : 0};
+    return (struct facts){number_of(n, &n->of_range[nai_at_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1,
+                                    false),
+                          NAI_NO_ROW, export_row(m, row), kind == LANE_NVTX ? m->nvtx_depth[row] : 0};
   case LANE_API:
     break;
   }
-  return (struct facts){number_of(n, &n->of_api[nai_at_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false), NAI_NO_ROW,
-                        nai_at(&m->apis.correlation, row), api_aux(m, row)};
+  return (
+      struct facts){number_of(n, &n->of_api[nai_at_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false),
+                    NAI_NO_ROW, nai_at(&m->apis.correlation, row), api_aux(m, row)};
 }
 
 /* The page's numbers stay below 2^53, and that is what coded differences of these do; larger ids are no real ones. */
@@ -102,7 +103,8 @@ void encoder_put_lane(struct encoder *e, const struct lane *lane) {
     struct facts f = facts_of(e, lane->kind, item->row);
     bool plain = item->count == 1;
     int64_t link = plain && f.api != NAI_NO_ROW ? e->api_event[f.api] : 0;
-    int64_t correlation = plain && f.correlation > -MAX_CORRELATION && f.correlation < MAX_CORRELATION ? f.correlation : 0;
+    int64_t correlation =
+        plain && f.correlation > -MAX_CORRELATION && f.correlation < MAX_CORRELATION ? f.correlation : 0;
     if (plain && lane->kind == LANE_API)
       e->api_event[item->row] = e->events + 1;
     put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
@@ -120,7 +122,7 @@ void encoder_put_lane(struct encoder *e, const struct lane *lane) {
   }
 }
 
-/* --- the events block --------------------------------------------------------------------------------------------------- */
+/* --- the events block ------------------------------------------------------------------------- */
 
 static void put_base64(struct nai_buf *out, const unsigned char *data, size_t len) {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -128,7 +130,8 @@ static void put_base64(struct nai_buf *out, const unsigned char *data, size_t le
   if (!at)
     return;
   for (size_t i = 0; i < len; i += 3) {
-    uint32_t v = (uint32_t)data[i] << 16 | (i + 1 < len ? (uint32_t)data[i + 1] << 8 : 0) | (i + 2 < len ? data[i + 2] : 0);
+    uint32_t v =
+        (uint32_t)data[i] << 16 | (i + 1 < len ? (uint32_t)data[i + 1] << 8 : 0) | (i + 2 < len ? data[i + 2] : 0);
     *at++ = digits[v >> 18];
     *at++ = digits[v >> 12 & 63];
     *at++ = i + 1 < len ? digits[v >> 6 & 63] : '=';

@@ -48,11 +48,12 @@ struct blocks {
 
 static int print_block(void *ctx, int task, struct nai_err *err) {
   struct blocks *blocks = ctx;
-  return task == 0 ? encoder_print_json(&blocks->json, blocks->e, err) : encoder_print_events(&blocks->events, blocks->e, err);
+  return task == 0 ? encoder_print_json(&blocks->json, blocks->e, err)
+                   : encoder_print_events(&blocks->events, blocks->e, err);
 }
 
-int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const struct nai_interval *places, size_t place_count,
-                    struct nai_err *err) {
+int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const struct nai_interval *places,
+                    size_t place_count, struct nai_err *err) {
   struct encoder e = {.m = m};
   struct blocks blocks = {.e = &e};
   int rc = nai_table_new(out, &nai_viewer_data_schema, err);

@@ -27,8 +27,8 @@ struct encoder {
   struct lanes lanes;
   struct names names;
   struct nai_buf columns[COLUMNS];
-  int64_t origin, end;                 /* ns: first start and last end of any event; times of the page count from origin */
-  uint32_t events;                     /* written so far */
+  int64_t origin, end; /* ns: first start and last end of any event; times of the page count from origin */
+  uint32_t events;     /* written so far */
   int64_t last_link, last_correlation; /* of the columns so far */
   uint32_t *api_event;                 /* API row -> number of its event + 1, 0 when it is part of an aggregate */
 };

@@ -1,4 +1,5 @@
-/* From rows to what the page shows: every event, or, in a trace with too many, aggregates outside of the detail windows. */
+/* From rows to what the page shows: every event, or, in a trace with too many, aggregates outside of the detail
+ * windows. */
 #include "viewer/lanes.h"
 
 #include "base/array.h"
@@ -7,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void lane_times(const struct nai_column **start, const struct nai_column **end, const struct nai_model *m, enum lane_kind kind) {
+void lane_times(const struct nai_column **start, const struct nai_column **end, const struct nai_model *m,
+                enum lane_kind kind) {
   *start = *end = NULL;
   switch (kind) {
   case LANE_KERNEL:
@@ -30,7 +32,7 @@ void lane_times(const struct nai_column **start, const struct nai_column **end, 
   }
 }
 
-/* --- detail windows ------------------------------------------------------------------------------------------------- */
+/* --- detail windows --------------------------------------------------------------------------- */
 
 enum { DETAIL_EVENTS = 250000, WINDOW_EVENTS = 20000, BUCKETS = 3000, MAX_BUCKETS = 16000 };
 
@@ -63,8 +65,8 @@ static int by_start(const void *pa, const void *pb) {
 }
 
 /* Around each place, most important first, as much as WINDOW_EVENTS and the total budget allow. */
-static int choose_detail(struct lanes *lanes, const struct nai_model *m, const struct nai_interval *places, size_t count,
-                         struct nai_err *err) {
+static int choose_detail(struct lanes *lanes, const struct nai_model *m, const struct nai_interval *places,
+                         size_t count, struct nai_err *err) {
   enum { MIN_PAD_NS = 200 * 1000 };
   struct nai_interval *windows = malloc((count + 1) * sizeof *windows);
   size_t n = 0;
@@ -108,7 +110,7 @@ int lanes_plan(struct lanes *lanes, const struct nai_model *m, const struct nai_
   return lanes->aggregated ? choose_detail(lanes, m, places, count, err) : NAI_OK;
 }
 
-/* --- items -------------------------------------------------------------------------------------------------------------- */
+/* --- items ------------------------------------------------------------------------------------ */
 
 static bool add_item(struct lane *lane, struct item item) {
   if (!nai_array_room(&lane->items, &lane->item_capacity, lane->item_count, sizeof *lane->items))

@@ -41,7 +41,8 @@ struct met {
 
 static int compare_met(const void *pa, const void *pb) {
   const struct key *a = &((const struct met *)pa)->key, *b = &((const struct met *)pb)->key;
-  const int32_t order[][2] = {{a->process, b->process}, {a->context, b->context}, {a->stream, b->stream}, {a->kind, b->kind}};
+  const int32_t order[][2] = {
+      {a->process, b->process}, {a->context, b->context}, {a->stream, b->stream}, {a->kind, b->kind}};
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
     if (order[i][0] != order[i][1])
       return order[i][0] < order[i][1] ? -1 : 1;
@@ -49,8 +50,8 @@ static int compare_met(const void *pa, const void *pb) {
 }
 
 /* Numbers the keys of the GPU's operations as they come up. */
-static int number_keys(uint32_t *key_of_op, struct nai_strings *keys, const struct nai_gpu *gpu, const struct nai_model *m,
-                       struct nai_err *err) {
+static int number_keys(uint32_t *key_of_op, struct nai_strings *keys, const struct nai_gpu *gpu,
+                       const struct nai_model *m, struct nai_err *err) {
   struct key last = {0};
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     struct key key = key_of(m, &gpu->ops[i]);
@@ -70,15 +71,21 @@ static int add_gpu_lane(uint32_t *next, struct lanes *lanes, const struct key *k
                         struct nai_err *err) {
   *next = lanes->used;
   lanes->used += count;
-  struct lane lane = {.kind = (enum lane_kind)key->kind, .gpu = device_id, .process = key->process, .thread = -1,
-                      .context = key->context, .stream = key->stream, .rows = lanes->rows + *next, .count = count};
+  struct lane lane = {.kind = (enum lane_kind)key->kind,
+                      .gpu = device_id,
+                      .process = key->process,
+                      .thread = -1,
+                      .context = key->context,
+                      .stream = key->stream,
+                      .rows = lanes->rows + *next,
+                      .count = count};
   return add_lane(lanes, lane) ? NAI_OK : nai_err_nomem(err);
 }
 
-/* Adds the lanes of the keys, in their order; place[key] = where in lanes.rows its operations go: keys of one lane share
- * the lane's counter, `shared` has those. */
-static int add_lanes(uint32_t **place, uint32_t *own, uint32_t *shared, struct lanes *lanes, struct met *met, uint32_t count,
-                     int32_t device_id, struct nai_err *err) {
+/* Adds the lanes of the keys, in their order; place[key] = where in lanes.rows its operations go: keys of one lane
+ * share the lane's counter, `shared` has those. */
+static int add_lanes(uint32_t **place, uint32_t *own, uint32_t *shared, struct lanes *lanes, struct met *met,
+                     uint32_t count, int32_t device_id, struct nai_err *err) {
   enum { FIRST = LANE_KERNEL, LAST = LANE_GRAPH };
   uint32_t shared_count[LAST + 1] = {0};
   int rc = NAI_OK;
@@ -126,8 +133,14 @@ static int add_gpu(struct lanes *lanes, const struct nai_gpu *gpu, const struct 
 
 static int add_host_lane(struct lanes *lanes, const struct nai_model *m, uint32_t thread, enum lane_kind kind,
                          const uint32_t *rows, uint32_t count, struct nai_err *err) {
-  struct lane lane = {.kind = kind, .gpu = -1, .process = m->thread_process[thread], .thread = (int32_t)thread,
-                      .context = -1, .stream = -1, .rows = rows, .count = count};
+  struct lane lane = {.kind = kind,
+                      .gpu = -1,
+                      .process = m->thread_process[thread],
+                      .thread = (int32_t)thread,
+                      .context = -1,
+                      .stream = -1,
+                      .rows = rows,
+                      .count = count};
   return !count || add_lane(lanes, lane) ? NAI_OK : nai_err_nomem(err);
 }
 

@@ -16,11 +16,11 @@ struct item {
 
 struct lane {
   enum lane_kind kind;
-  int32_t gpu;      /* device id, -1 for host lanes */
+  int32_t gpu;                              /* device id, -1 for host lanes */
   int32_t process, thread, context, stream; /* rows of processes and threads; -1 where they do not apply */
   const uint32_t *rows; /* row numbers of its event table, in start order: the model's, or in lanes.rows */
   uint32_t count;
-  struct item *items;    /* in start order; see lanes_fill */
+  struct item *items; /* in start order; see lanes_fill */
   uint32_t item_count, item_capacity;
 };
 
@@ -45,6 +45,7 @@ NAI_MUST_CHECK int lanes_fill(struct lanes *lanes, const struct nai_model *model
 void lanes_free(struct lanes *lanes);
 
 /* Start and end columns of a lane's event table. */
-void lane_times(const struct nai_column **start, const struct nai_column **end, const struct nai_model *model, enum lane_kind kind);
+void lane_times(const struct nai_column **start, const struct nai_column **end, const struct nai_model *model,
+                enum lane_kind kind);
 
 #endif

@@ -13,14 +13,23 @@
 static const struct {
   const char *name, *encoding;
 } column_specs[COLUMNS] = {
-    [START] = {"start", "delta"},       [DURATION] = {"duration", "varint"},     [NAME] = {"name", "varint"},
-    [LINK] = {"link", "zigzag_delta"},  [CORRELATION] = {"corr", "zigzag_delta"}, [AUX] = {"aux", "varint"},
-    [COUNT] = {"count", "varint"},      [BUSY] = {"busy", "varint"},
+    [START] = {"start", "delta"},
+    [DURATION] = {"duration", "varint"},
+    [NAME] = {"name", "varint"},
+    [LINK] = {"link", "zigzag_delta"},
+    [CORRELATION] = {"corr", "zigzag_delta"},
+    [AUX] = {"aux", "varint"},
+    [COUNT] = {"count", "varint"},
+    [BUSY] = {"busy", "varint"},
 };
 
-static const char *const kind_names[] = {
-    [LANE_API] = "api", [LANE_KERNEL] = "kernel", [LANE_COPY] = "copy", [LANE_SET] = "set",
-    [LANE_GRAPH] = "graph", [LANE_NVTX] = "nvtx", [LANE_NVTX_ASYNC] = "nvtx_async"};
+static const char *const kind_names[] = {[LANE_API] = "api",
+                                         [LANE_KERNEL] = "kernel",
+                                         [LANE_COPY] = "copy",
+                                         [LANE_SET] = "set",
+                                         [LANE_GRAPH] = "graph",
+                                         [LANE_NVTX] = "nvtx",
+                                         [LANE_NVTX_ASYNC] = "nvtx_async"};
 
 static int put_names(struct nai_json *json, const struct encoder *e, struct nai_err *err) {
   enum { SHORT_MAX = 72 };
@@ -67,7 +76,8 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
   for (uint32_t g = 0; g < m->gpu_count; g++) {
     struct nai_value name = nai_table_value(m->gpu_table, g, GP_NAME);
     struct nai_buf label = {0};
-    nai_buf_printf(&label, "%s%s%s", nai_get_str(m->gpu_table, g, GP_LABEL), name.null ? "" : " ", name.null ? "" : name.s);
+    nai_buf_printf(&label, "%s%s%s", nai_get_str(m->gpu_table, g, GP_LABEL), name.null ? "" : " ",
+                   name.null ? "" : name.s);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_int(json, "id", m->gpus[g].device_id);
     nai_json_put_text(json, "label", nai_buf_str(&label));
@@ -155,7 +165,10 @@ static int put_utilization(struct nai_json *json, const struct encoder *e, struc
   const struct {
     const char *key;
     const int64_t *bins;
-  } parts[] = {{"compute_ns", s->compute}, {"exposed_comm_ns", s->communication}, {"exposed_copy_ns", s->copy}, {"idle_ns", s->idle}};
+  } parts[] = {{"compute_ns", s->compute},
+               {"exposed_comm_ns", s->communication},
+               {"exposed_copy_ns", s->copy},
+               {"idle_ns", s->idle}};
   nai_json_key(json, "utilization");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t g = 0; g < m->gpu_count; g++) {

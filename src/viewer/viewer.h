@@ -11,8 +11,8 @@ extern const struct nai_schema nai_viewer_data_schema;
 /* All events up to this many are embedded one by one; more are aggregated outside of the detail windows. */
 enum { NAI_VIEWER_MAX_EVENTS = 1500000 };
 
-/* Fills blocks "timeline_json" and "events_b64". `places` are the stretches of time that findings and longest gaps refer to,
- * most important first: around them every event is kept even in an aggregated timeline. */
+/* Fills blocks "timeline_json" and "events_b64". `places` are the stretches of time that findings and longest gaps
+ * refer to, most important first: around them every event is kept even in an aggregated timeline. */
 NAI_MUST_CHECK int nai_viewer_data(struct nai_table **out, const struct nai_model *model,
                                    const struct nai_interval *places, size_t place_count, struct nai_err *err);
 

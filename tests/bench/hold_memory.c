@@ -1,8 +1,8 @@
 /* Keeps GIB gigabytes of memory with this machine while it runs: hold_memory GIB, until it is killed.
  *
- * A virtual machine may hand free memory back to its host, which then has to find it again at the first touch of every page:
- * 2 to 3 s per GB where docs/performance.md was measured. This touches memory and frees all of it but one page in 64 KiB:
- * pieces too small to be handed back, but as good as any to the program that is measured. */
+ * A virtual machine may hand free memory back to its host, which then has to find it again at the first touch of every
+ * page: 2 to 3 s per GB where docs/performance.md was measured. This touches memory and frees all of it but one page in
+ * 64 KiB: pieces too small to be handed back, but as good as any to the program that is measured. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

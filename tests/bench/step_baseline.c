@@ -45,7 +45,8 @@ int main(int argc, char **argv) {
     }
     sqlite3_finalize(statement);
   }
-  printf("%.4f %ld %s\n", now_seconds() - start, rows, sum == 42 ? "" : "ok"); /* the sum keeps the loop from being dropped */
+  printf("%.4f %ld %s\n", now_seconds() - start, rows,
+         sum == 42 ? "" : "ok"); /* the sum keeps the loop from being dropped */
   sqlite3_close(db);
   return 0;
 }

@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rc = nai_patterns_add(set, doc, &err);
   if (rc && (rc != err.code || !*err.msg))
     abort(); /* every failure says why */
-  const char *const names[] = {name, "", "execute_context_0(0)_generation_2(2)", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "\xff\xfe"};
+  const char *const names[] = {name, "", "execute_context_0(0)_generation_2(2)", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                               "\xff\xfe"};
   for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {
     int class = nai_patterns_match(set, names[i]);
     if (class < -1 || class >= nai_patterns_class_count(set))

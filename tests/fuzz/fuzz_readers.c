@@ -1,4 +1,5 @@
-/* Both readers on damaged databases: no crash, no endless loop, and the same rows where both succeed (readers_agree.h). */
+/* Both readers on damaged databases: no crash, no endless loop, and the same rows where both succeed (readers_agree.h).
+ */
 #include "base/fs.h"
 #include "readers_agree.h"
 
@@ -13,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct readers_outcome outcome = {0};
   struct nai_err err;
   if (!*path) /* in memory where the system has such a directory: the file is rewritten for every input */
-    snprintf(path, sizeof path, "%s/nai-fuzz-%ld.sqlite", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
+    snprintf(path, sizeof path, "%s/nai-fuzz-%ld.sqlite", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
+             (long)getpid());
   if (nai_fs_write(path, data, size, &err))
     return -1;
   readers_agree(&outcome, path);
@@ -21,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-/* Inserting and removing bytes, as the general mutator likes to, would move every page. This one mostly overwrites: bytes
- * at page beginnings (headers, cell pointers), bytes anywhere, short stretches copied from elsewhere. */
+/* Inserting and removing bytes, as the general mutator likes to, would move every page. This one mostly overwrites:
+ * bytes at page beginnings (headers, cell pointers), bytes anywhere, short stretches copied from elsewhere. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed) {
   static const uint8_t interesting[] = {0, 1, 2, 5, 7, 8, 9, 10, 11, 12, 13, 127, 128, 129, 254, 255};
   uint64_t state = seed;

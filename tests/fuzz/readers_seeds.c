@@ -4,9 +4,7 @@
 #include <sys/stat.h>
 
 int main(int argc, char **argv) {
-  static const struct {
-    int page_size, rows;
-  } seeds[] = {{512, 60}, {512, 12}, {1024, 40}, {4096, 8}};
+  static const struct { int page_size, rows; } seeds[] = {{512, 60}, {512, 12}, {1024, 40}, {4096, 8}};
   char path[4096];
   if (argc != 2)
     return 2;

@@ -24,12 +24,12 @@ struct fixture {
   uint64_t seed;
 };
 
-#define ok(call)                                                                                                       \
-  do {                                                                                                                 \
-    struct nai_err fixture_err = {0};                                                                                  \
-    struct nai_err *err = &fixture_err;                                                                                \
-    if ((call) != 0)                                                                                                   \
-      fail_msg("%s: %s", #call, fixture_err.msg);                                                                  \
+#define ok(call)                                  \
+  do {                                            \
+    struct nai_err fixture_err = {0};             \
+    struct nai_err *err = &fixture_err;           \
+    if ((call) != 0)                              \
+      fail_msg("%s: %s", #call, fixture_err.msg); \
   } while (0)
 
 static inline void fixture_init(struct fixture *f) {
@@ -53,7 +53,7 @@ static inline void fixture_cells(struct nai_table *table, const int64_t *values,
     if (table->schema->columns[c].type != NAI_STR)
       nai_set_i64(table, row, c, values[c]);
 }
-#define CELLS(table, ...)                                                                                              \
+#define CELLS(table, ...) \
   fixture_cells(table, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
 static inline int32_t fixture_process(struct fixture *f, int64_t pid) {
@@ -84,11 +84,11 @@ static inline void fixture_kernel(struct fixture *f, int64_t start, int64_t end,
   nai_set_str(t, t->rows - 1, KE_NAME, name);
 }
 
-static inline void fixture_memop(struct fixture *f, int64_t start, int64_t end, int kind, int64_t device, int64_t process,
-                                 int64_t stream, int64_t correlation, int64_t bytes, int64_t copy_kind, int64_t src,
-                                 int64_t dst) {
-  CELLS(f->in.tables[NAI_IN_MEMOPS], start, end, kind, device, process, 1, stream, correlation, bytes, copy_kind, src, dst,
-        NAI_NULL_I64);
+static inline void fixture_memop(struct fixture *f, int64_t start, int64_t end, int kind, int64_t device,
+                                 int64_t process, int64_t stream, int64_t correlation, int64_t bytes, int64_t copy_kind,
+                                 int64_t src, int64_t dst) {
+  CELLS(f->in.tables[NAI_IN_MEMOPS], start, end, kind, device, process, 1, stream, correlation, bytes, copy_kind, src,
+        dst, NAI_NULL_I64);
 }
 
 static inline void fixture_graph(struct fixture *f, int64_t start, int64_t end, int64_t device, int64_t process,
@@ -103,7 +103,8 @@ static inline void fixture_api(struct fixture *f, int64_t start, int64_t end, in
   nai_set_str(t, t->rows - 1, AE_NAME, name);
 }
 
-static inline void fixture_nvtx(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name, int kind) {
+static inline void fixture_nvtx(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name,
+                                int kind) {
   struct nai_table *t = f->in.tables[NAI_IN_NVTX];
   CELLS(t, start, end, thread, 0, kind, 1);
   nai_set_str(t, t->rows - 1, NE_NAME, name);
@@ -114,14 +115,26 @@ static inline void fixture_build(struct fixture *f) {
   struct nai_table *capture = t[NAI_IN_CAPTURE];
   if (!capture->rows)
     nai_table_add_row(capture);
-  const struct nai_model built = {
-      .kernel_table = t[NAI_IN_KERNELS], .memop_table = t[NAI_IN_MEMOPS], .graph_table = t[NAI_IN_GRAPHS],
-      .api_table = t[NAI_IN_APIS], .sync_table = t[NAI_IN_SYNCS], .nvtx_table = t[NAI_IN_NVTX],
-      .overhead_table = t[NAI_IN_OVERHEAD], .osrt_table = t[NAI_IN_OSRT], .processes = t[NAI_IN_PROCESSES],
-      .threads = t[NAI_IN_THREADS], .gpu_table = t[NAI_IN_GPUS], .configs = t[NAI_IN_KERNEL_CONFIGS],
-      .notes = t[NAI_IN_NOTES], .capture = t[NAI_IN_CAPTURE], .capabilities = t[NAI_IN_CAPABILITIES],
-      .labels = t[NAI_IN_LABELS],
-      .classes = f->classes, .phases = f->m.phases, .map_nvtx = f->m.map_nvtx, .worker_count = f->m.worker_count};
+  const struct nai_model built = {.kernel_table = t[NAI_IN_KERNELS],
+                                  .memop_table = t[NAI_IN_MEMOPS],
+                                  .graph_table = t[NAI_IN_GRAPHS],
+                                  .api_table = t[NAI_IN_APIS],
+                                  .sync_table = t[NAI_IN_SYNCS],
+                                  .nvtx_table = t[NAI_IN_NVTX],
+                                  .overhead_table = t[NAI_IN_OVERHEAD],
+                                  .osrt_table = t[NAI_IN_OSRT],
+                                  .processes = t[NAI_IN_PROCESSES],
+                                  .threads = t[NAI_IN_THREADS],
+                                  .gpu_table = t[NAI_IN_GPUS],
+                                  .configs = t[NAI_IN_KERNEL_CONFIGS],
+                                  .notes = t[NAI_IN_NOTES],
+                                  .capture = t[NAI_IN_CAPTURE],
+                                  .capabilities = t[NAI_IN_CAPABILITIES],
+                                  .labels = t[NAI_IN_LABELS],
+                                  .classes = f->classes,
+                                  .phases = f->m.phases,
+                                  .map_nvtx = f->m.map_nvtx,
+                                  .worker_count = f->m.worker_count};
   f->m = built;
   for (int i = 0; i < NAI_IN_COUNT; i++)
     ok(nai_table_check(t[i], err));

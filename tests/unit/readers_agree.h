@@ -50,7 +50,8 @@ static inline void compare_lookups(struct nai_trace *direct, struct nai_trace *s
     bool found_a = false, found_b = false;
     struct nai_cell cell_a, cell_b;
     struct nai_buf text_a = {0}, text_b = {0};
-    int get_a = nai_lookup_get(&found_a, &cell_a, a, key, &err), get_b = nai_lookup_get(&found_b, &cell_b, b, key, &err);
+    int get_a = nai_lookup_get(&found_a, &cell_a, a, key, &err),
+        get_b = nai_lookup_get(&found_b, &cell_b, b, key, &err);
     if (!get_a && !get_b && found_a && found_b) {
       dump_cell(&text_a, &cell_a);
       dump_cell(&text_b, &cell_b);

@@ -48,38 +48,40 @@ static inline void assert_same(const struct nai_buf *got, const struct nai_buf *
   fail_msg("%s: got \"%.200s\", expected \"%.200s\"", what, nai_buf_str(got) + at, nai_buf_str(expected) + at);
 }
 
-/* Integers of every width and sign, 0 and 1 (which are stored in no bytes), each other storage class in a column declared
- * INTEGER, and text around every length where a payload begins to need another overflow page. */
+/* Integers of every width and sign, 0 and 1 (which are stored in no bytes), each other storage class in a column
+ * declared INTEGER, and text around every length where a payload begins to need another overflow page. */
 static inline void fill_mixed(sqlite3 *db, int page_size, int reserved_bytes) {
   char text[1500];
   int usable = page_size - reserved_bytes;
-  sql(db, "CREATE TABLE mixed(id INTEGER PRIMARY KEY, a INTEGER, b INTEGER NOT NULL, t TEXT, r REAL, x, c INTEGER, z BLOB)");
-  snprintf(text, sizeof text,
-           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)"
-           "INSERT INTO mixed SELECT i,"
-           " CASE i %% 13 WHEN 0 THEN NULL WHEN 1 THEN 'text' WHEN 2 THEN x'00ff' WHEN 3 THEN 0.5 WHEN 4 THEN 0 WHEN 5 THEN 1"
-           "  ELSE (i * 2654435761) << (i %% 40) END,"
-           " CASE i %% 2 WHEN 0 THEN 1 ELSE -1 END * ((1 << (i %% 63)) - i %% 3),"
-           " printf('%%.*c', CASE WHEN i < 200 THEN i WHEN i < 400 THEN %d - 300 + i WHEN i < 500 THEN %d - 450 + i"
-           "  WHEN i < 600 THEN 2 * %d - 550 + i ELSE i %% 70 END, char(97 + i %% 26)),"
-           " CASE i %% 5 WHEN 0 THEN i WHEN 1 THEN i / 7.0 WHEN 2 THEN NULL WHEN 3 THEN -0.0 ELSE 'r' || i END,"
-           " CASE i %% 4 WHEN 0 THEN 9223372036854775807 WHEN 1 THEN -9223372036854775807 - 1 WHEN 2 THEN 9e999 ELSE -i END,"
-           " i * i, zeroblob(i %% 300) FROM n",
-           usable - 35 - 40, usable, usable);
+  sql(db,
+      "CREATE TABLE mixed(id INTEGER PRIMARY KEY, a INTEGER, b INTEGER NOT NULL, t TEXT, r REAL, x, c INTEGER, z BLOB)");
+  snprintf(
+      text, sizeof text,
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)"
+      "INSERT INTO mixed SELECT i,"
+      " CASE i %% 13 WHEN 0 THEN NULL WHEN 1 THEN 'text' WHEN 2 THEN x'00ff' WHEN 3 THEN 0.5 WHEN 4 THEN 0 WHEN 5 THEN 1"
+      "  ELSE (i * 2654435761) << (i %% 40) END,"
+      " CASE i %% 2 WHEN 0 THEN 1 ELSE -1 END * ((1 << (i %% 63)) - i %% 3),"
+      " printf('%%.*c', CASE WHEN i < 200 THEN i WHEN i < 400 THEN %d - 300 + i WHEN i < 500 THEN %d - 450 + i"
+      "  WHEN i < 600 THEN 2 * %d - 550 + i ELSE i %% 70 END, char(97 + i %% 26)),"
+      " CASE i %% 5 WHEN 0 THEN i WHEN 1 THEN i / 7.0 WHEN 2 THEN NULL WHEN 3 THEN -0.0 ELSE 'r' || i END,"
+      " CASE i %% 4 WHEN 0 THEN 9223372036854775807 WHEN 1 THEN -9223372036854775807 - 1 WHEN 2 THEN 9e999 ELSE -i END,"
+      " i * i, zeroblob(i %% 300) FROM n",
+      usable - 35 - 40, usable, usable);
   sql(db, text);
 }
 
 /* Runs the tests with `path` in a directory of their own. */
-#define RUN_WITH_DATABASE(tests)                                                                                       \
-  do {                                                                                                                 \
-    char directory[] = "/tmp/nai-readers-XXXXXX";                                                                      \
-    if (!mkdtemp(directory))                                                                                           \
-      return 1;                                                                                                        \
-    snprintf(path, sizeof path, "%s/db.sqlite", directory);                                                            \
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);                                                            \
-    unlink(path);                                                                                                      \
-    rmdir(directory);                                                                                                  \
-    return failed;                                                                                                     \
+#define RUN_WITH_DATABASE(tests)                            \
+  do {                                                      \
+    char directory[] = "/tmp/nai-readers-XXXXXX";           \
+    if (!mkdtemp(directory))                                \
+      return 1;                                             \
+    snprintf(path, sizeof path, "%s/db.sqlite", directory); \
+    int failed = cmocka_run_group_tests(tests, NULL, NULL); \
+    unlink(path);                                           \
+    rmdir(directory);                                       \
+    return failed;                                          \
   } while (0)
 
 #endif

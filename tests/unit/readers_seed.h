@@ -1,5 +1,5 @@
-/* A small undamaged database with all that damage can hit: interior pages, overflow chains, freed pages, an index, records
- * of several ages. */
+/* A small undamaged database with all that damage can hit: interior pages, overflow chains, freed pages, an index,
+ * records of several ages. */
 #ifndef NAI_TESTS_READERS_SEED_H
 #define NAI_TESTS_READERS_SEED_H
 

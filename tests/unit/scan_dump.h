@@ -43,8 +43,11 @@ static inline void dump_value(struct nai_buf *out, int type, int64_t i, double r
 }
 
 static inline void dump_cell(struct nai_buf *out, const struct nai_cell *cell) {
-  static const int types[] = {[NAI_CELL_NULL] = SQLITE_NULL, [NAI_CELL_INT] = SQLITE_INTEGER, [NAI_CELL_REAL] = SQLITE_FLOAT,
-                              [NAI_CELL_TEXT] = SQLITE_TEXT, [NAI_CELL_BLOB] = SQLITE_BLOB};
+  static const int types[] = {[NAI_CELL_NULL] = SQLITE_NULL,
+                              [NAI_CELL_INT] = SQLITE_INTEGER,
+                              [NAI_CELL_REAL] = SQLITE_FLOAT,
+                              [NAI_CELL_TEXT] = SQLITE_TEXT,
+                              [NAI_CELL_BLOB] = SQLITE_BLOB};
   bool real = cell->type == NAI_CELL_REAL, bytes = cell->type == NAI_CELL_TEXT || cell->type == NAI_CELL_BLOB;
   dump_value(out, types[cell->type], cell->type == NAI_CELL_INT ? cell->i : 0, real ? cell->real : 0,
              bytes ? cell->data : NULL, bytes ? cell->len : 0);
@@ -68,8 +71,8 @@ static inline int dump_row(void *ctx, int64_t rowid, const struct nai_cell *cell
 }
 
 /* Appends all rows of a table as read in at most `parts` parts. reader[0..15] becomes the name of the reader used. */
-static inline int dump_scan(struct nai_buf *out, char *reader, struct nai_trace *trace, const struct nai_db_table *table,
-                            enum column_order order, int parts, struct nai_err *err) {
+static inline int dump_scan(struct nai_buf *out, char *reader, struct nai_trace *trace,
+                            const struct nai_db_table *table, enum column_order order, int parts, struct nai_err *err) {
   int columns[NAI_SCAN_MAX_COLUMNS];
   struct nai_scan scan = {.table = table->name, .columns = columns};
   scan.column_count = choose_columns(columns, table->column_count, order);
@@ -114,9 +117,9 @@ static inline int dump_sql(struct nai_buf *out, sqlite3 *db, const struct nai_db
     nai_buf_printf(out, "%" PRId64 ":", rowid ? (int64_t)sqlite3_column_int64(stmt, 0) : rows);
     for (int i = 1; i <= count; i++) {
       int type = sqlite3_column_type(stmt, i);
-      const char *bytes = type == SQLITE_TEXT   ? (const char *)sqlite3_column_text(stmt, i)
-                          : type == SQLITE_BLOB ? sqlite3_column_blob(stmt, i)
-                                                : NULL;
+      const char *bytes = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(stmt, i)
+                        : type == SQLITE_BLOB ? sqlite3_column_blob(stmt, i)
+                                              : NULL;
       dump_value(out, type, type == SQLITE_INTEGER ? sqlite3_column_int64(stmt, i) : 0,
                  type == SQLITE_FLOAT ? sqlite3_column_double(stmt, i) : 0, bytes,
                  bytes ? (size_t)sqlite3_column_bytes(stmt, i) : 0);

@@ -36,7 +36,9 @@ static const char *cause(const struct call *c, int calls, const struct kernel *k
     blocked += in_blocking;
     other += in_other;
   }
-  return until > from && 2 * blocked >= until - from ? "host_sync" : until > from && 2 * other >= until - from ? "host_api" : "host_code";
+  return until > from && 2 * blocked >= until - from ? "host_sync"
+       : until > from && 2 * other >= until - from   ? "host_api"
+                                                     : "host_code";
 }
 
 static void check_causes(struct fixture *f, const struct call *c, int calls, const struct kernel *k, int kernels) {
@@ -111,7 +113,8 @@ static void check_sync(struct fixture *f, const struct call *c, int calls, const
     assert_int_equal(cell_int(sync, row, "total_time_ms"), total);
     assert_int_equal(cell_int(sync, row, "gpu_idle_ms"), total - busy);
     assert_true(fabs(cell_real(sync, row, "gpu_busy_pct") - nai_percent((double)busy, (double)total)) < 1e-9);
-    assert_true(fabs(cell_real(sync, row, "pct_of_thread_window") - nai_percent((double)total, (double)windows)) < 1e-9);
+    assert_true(fabs(cell_real(sync, row, "pct_of_thread_window") - nai_percent((double)total, (double)windows)) <
+                1e-9);
   }
   assert_int_equal(row_where(sync, "api_name", api_names[0]), -1);
   nai_table_free(sync);
@@ -131,12 +134,14 @@ static void test_random(void **state) {
       fixture_thread(&f, process, 10 + t);
     int calls = (int)fixture_random(&f, MAX_CALLS), kernels = (int)fixture_random(&f, MAX_KERNELS);
     for (int i = 0; i < calls; i++) {
-      c[i] = (struct call){.start = fixture_random(&f, SPAN), .kind = (int)fixture_random(&f, 3), .thread = (int)fixture_random(&f, 2)};
+      c[i] = (struct call){
+          .start = fixture_random(&f, SPAN), .kind = (int)fixture_random(&f, 3), .thread = (int)fixture_random(&f, 2)};
       c[i].end = c[i].start + fixture_random(&f, i == 0 ? SPAN : 25); /* calls may nest and overlap */
       fixture_api(&f, c[i].start, c[i].end, c[i].thread, api_names[c[i].kind], i + 1);
     }
     for (int i = 0; i < kernels; i++) {
-      k[i] = (struct kernel){.start = fixture_random(&f, SPAN), .call = calls ? (int)fixture_random(&f, calls + 1) - 1 : -1};
+      k[i] = (struct kernel){.start = fixture_random(&f, SPAN),
+                             .call = calls ? (int)fixture_random(&f, calls + 1) - 1 : -1};
       k[i].end = k[i].start + 1 + fixture_random(&f, 6);
       fixture_kernel(&f, k[i].start, k[i].end, "k", 0, process, 7, k[i].call < 0 ? 0 : k[i].call + 1);
     }
@@ -215,7 +220,8 @@ static void test_unknown_process(void **state) {
   (void)state;
   struct fixture f;
   fixture_init(&f);
-  int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 10), stray = fixture_thread(&f, -1, 11);
+  int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 10),
+          stray = fixture_thread(&f, -1, 11);
   fixture_gpu(&f, 0);
   fixture_kernel(&f, 0, 100, "k", 0, process, 7, 0);
   fixture_api(&f, 50, 150, thread, "cudaEventSynchronize", 1);
@@ -223,7 +229,8 @@ static void test_unknown_process(void **state) {
   fixture_api(&f, 0, 300, stray, "cudaDeviceSynchronize", 3);
   fixture_build(&f);
   struct nai_table *sync = fixture_analyze(&f, "sync", 0);
-  int64_t both = row_where(sync, "api_name", "cudaEventSynchronize"), unknown = row_where(sync, "api_name", "cudaDeviceSynchronize");
+  int64_t both = row_where(sync, "api_name", "cudaEventSynchronize"),
+          unknown = row_where(sync, "api_name", "cudaDeviceSynchronize");
   assert_true(cell_real(sync, both, "gpu_busy_pct") == 50);
   assert_int_equal(cell_int(sync, both, "gpu_idle_ms"), 50);
   assert_true(isnan(cell_real(sync, unknown, "gpu_busy_pct")));
@@ -256,7 +263,8 @@ static void test_launch_storm(void **state) {
   assert_int_equal(storm->rows, 4);
   for (int64_t row = 0; row < 4; row++) {
     int all = strcmp(cell_text(storm, row, "scope"), "gpu") != 0, owned[N] = {0};
-    int64_t peak = 0, count = 0, calls = 0, under5 = 0, under10 = 0, first = INT64_MAX, last = 0, id = cell_int(storm, row, "id"), small = 0;
+    int64_t peak = 0, count = 0, calls = 0, under5 = 0, under10 = 0, first = INT64_MAX, last = 0,
+            id = cell_int(storm, row, "id"), small = 0;
     for (int i = 0; i < N; i++) {
       if (!all && gpu[i] != id)
         continue;
@@ -374,9 +382,10 @@ static void test_many_processes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_random),       cmocka_unit_test(test_long_wait), cmocka_unit_test(test_many_names),
-      cmocka_unit_test(test_top_range), cmocka_unit_test(test_unknown_process),    cmocka_unit_test(test_launch_storm), cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_every_analysis), cmocka_unit_test(test_many_processes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),          cmocka_unit_test(test_long_wait),
+                                     cmocka_unit_test(test_many_names),      cmocka_unit_test(test_top_range),
+                                     cmocka_unit_test(test_unknown_process), cmocka_unit_test(test_launch_storm),
+                                     cmocka_unit_test(test_memory),          cmocka_unit_test(test_every_analysis),
+                                     cmocka_unit_test(test_many_processes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

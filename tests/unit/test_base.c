@@ -28,7 +28,7 @@ static uint64_t next_random(void) {
   return random_state ^ random_state >> 29;
 }
 
-/* --- buf, err ------------------------------------------------------------------------------------------------ */
+/* --- buf, err --------------------------------------------------------------------------------- */
 
 static void test_buf(void **state) {
   (void)state;
@@ -73,7 +73,7 @@ static void test_err(void **state) {
     assert_int_equal(nai_err_exit_status(exits[i][0]), exits[i][1]);
 }
 
-/* --- strings ------------------------------------------------------------------------------------------------- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 static void test_strings_against_a_list(void **state) {
   (void)state;
@@ -130,7 +130,7 @@ static void test_strings_merge(void **state) {
   nai_strings_free(&b);
 }
 
-/* --- sort ---------------------------------------------------------------------------------------------------- */
+/* --- sort ------------------------------------------------------------------------------------- */
 
 static int by_key_then_value(const void *pa, const void *pb) {
   const struct nai_key *a = pa, *b = pb;
@@ -194,7 +194,7 @@ static void test_quantiles_against_sorting(void **state) {
   assert_true(fabs(nai_quantile_i64(extremes, 2, 0.5)) <= 1);
 }
 
-/* --- fmt ----------------------------------------------------------------------------------------------------- */
+/* --- fmt -------------------------------------------------------------------------------------- */
 
 static void test_exact_numbers(void **state) {
   (void)state;
@@ -202,8 +202,12 @@ static void test_exact_numbers(void **state) {
     int64_t value;
     int decimals;
     const char *text;
-  } cases[] = {{136355595, 6, "136.355595"}, {0, 6, "0.000000"}, {-1, 3, "-0.001"}, {12, 0, "12"},
-               {INT64_MIN, 0, "-9223372036854775808"}, {INT64_MIN, 18, "-9.223372036854775808"},
+  } cases[] = {{136355595, 6, "136.355595"},
+               {0, 6, "0.000000"},
+               {-1, 3, "-0.001"},
+               {12, 0, "12"},
+               {INT64_MIN, 0, "-9223372036854775808"},
+               {INT64_MIN, 18, "-9.223372036854775808"},
                {INT64_MAX, 9, "9223372036.854775807"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct nai_buf out = {0};
@@ -220,14 +224,38 @@ static void test_human_numbers(void **state) {
     double value;
     const char *text;
   } cases[] = {
-      {'d', 0, "0 ns"},          {'d', 5, "5 ns"},           {'d', 999.4, "999 ns"},      {'d', 999.6, "1.00 us"},
-      {'d', 7940, "7.94 us"},    {'d', 136355595, "136.4 ms"}, {'d', 999949999, "999.9 ms"}, {'d', 999950000, "1.00 s"},
-      {'d', 2.35e9, "2.35 s"},   {'d', 119.4e9, "119.4 s"},  {'d', 200e9, "3 min 20 s"},  {'d', 119.6e9, "2 min 0 s"},
-      {'d', -200e9, "-3 min 20 s"}, {'d', -0.2, "0 ns"},     {'d', -7940, "-7.94 us"},    {'d', NAN, "-"},
-      {'d', 7.2e12, "120 min 0 s"}, {'c', 1234567, "1,234,567"}, {'c', -999, "-999"},     {'c', 1000, "1,000"},
-      {'b', 512, "512 B"},       {'b', 1024, "1.0 KiB"},     {'b', 95840000, "91.4 MiB"}, {'b', 1e18, "888.2 PiB"},
-      {'p', 41.9, "41.9 %"},     {'p', 0.04, "0.04 %"},      {'p', 0.001, "<0.01 %"},     {'p', 0, "0.0 %"},
-      {'p', 100, "100.0 %"},     {'r', -0.0001, "0.00"},     {'r', 1.005e3, "1005.00"},   {'r', INFINITY, ""},
+      {'d', 0, "0 ns"},
+      {'d', 5, "5 ns"},
+      {'d', 999.4, "999 ns"},
+      {'d', 999.6, "1.00 us"},
+      {'d', 7940, "7.94 us"},
+      {'d', 136355595, "136.4 ms"},
+      {'d', 999949999, "999.9 ms"},
+      {'d', 999950000, "1.00 s"},
+      {'d', 2.35e9, "2.35 s"},
+      {'d', 119.4e9, "119.4 s"},
+      {'d', 200e9, "3 min 20 s"},
+      {'d', 119.6e9, "2 min 0 s"},
+      {'d', -200e9, "-3 min 20 s"},
+      {'d', -0.2, "0 ns"},
+      {'d', -7940, "-7.94 us"},
+      {'d', NAN, "-"},
+      {'d', 7.2e12, "120 min 0 s"},
+      {'c', 1234567, "1,234,567"},
+      {'c', -999, "-999"},
+      {'c', 1000, "1,000"},
+      {'b', 512, "512 B"},
+      {'b', 1024, "1.0 KiB"},
+      {'b', 95840000, "91.4 MiB"},
+      {'b', 1e18, "888.2 PiB"},
+      {'p', 41.9, "41.9 %"},
+      {'p', 0.04, "0.04 %"},
+      {'p', 0.001, "<0.01 %"},
+      {'p', 0, "0.0 %"},
+      {'p', 100, "100.0 %"},
+      {'r', -0.0001, "0.00"},
+      {'r', 1.005e3, "1005.00"},
+      {'r', INFINITY, ""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct nai_buf out = {0};
@@ -253,7 +281,7 @@ static void test_human_numbers(void **state) {
   }
 }
 
-/* --- text ---------------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 /* UTF-8 of any code point, surrogates included. */
 static size_t encode(char *out, uint32_t c) {
@@ -287,9 +315,9 @@ static void test_cleaning(void **state) {
   clean("\xc2\x85\xc2\x9b", 4, " \\u{9b}");
   clean("\xc3\xa9\xf0\x9f\x98\x80", 6, "\xc3\xa9\xf0\x9f\x98\x80");
   clean("\xff", 1, "\xef\xbf\xbd");
-  clean("a\xe2\x82", 3, "a\xef\xbf\xbd\xef\xbf\xbd");                 /* cut */
-  clean("\xc0\xaf", 2, "\xef\xbf\xbd\xef\xbf\xbd");                    /* overlong */
-  clean("\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");    /* surrogate */
+  clean("a\xe2\x82", 3, "a\xef\xbf\xbd\xef\xbf\xbd");               /* cut */
+  clean("\xc0\xaf", 2, "\xef\xbf\xbd\xef\xbf\xbd");                 /* overlong */
+  clean("\xed\xa0\x80", 3, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"); /* surrogate */
   clean("\xf4\x90\x80\x80", 4, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
   /* A bad byte at each place of a word, because eight are checked at a time. */
   for (size_t at = 0; at < 20; at++)
@@ -334,7 +362,7 @@ static void test_prefix_and_suggestions(void **state) {
   assert_null(nai_text_suggest("x", options, 0));
 }
 
-/* --- fs ------------------------------------------------------------------------------------------------------ */
+/* --- fs --------------------------------------------------------------------------------------- */
 
 static void test_files(void **state) {
   (void)state;
@@ -382,7 +410,7 @@ static void test_files(void **state) {
   nai_buf_free(&text);
 }
 
-/* --- threads ------------------------------------------------------------------------------------------------- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 enum { TASKS = 64 };
 struct work {

@@ -41,10 +41,11 @@ static int load(struct nai_rule_set **out, const char *text, struct nai_err *err
   return rc;
 }
 
-static const char *const ids[] = {"copy-bound",      "exposed-communication", "gpu-idle",     "launch-storm",
-                                  "blocking-sync",   "gpu-imbalance",         "dominant-kernel", "pageable-copies",
-                                  "small-copies",    "phase-dominates",       "low-nvtx-coverage", "no-nvtx",
-                                  "graph-envelope-only", "profiler-overhead", "trace-health"};
+static const char *const ids[] = {"copy-bound",          "exposed-communication", "gpu-idle",
+                                  "launch-storm",        "blocking-sync",         "gpu-imbalance",
+                                  "dominant-kernel",     "pageable-copies",       "small-copies",
+                                  "phase-dominates",     "low-nvtx-coverage",     "no-nvtx",
+                                  "graph-envelope-only", "profiler-overhead",     "trace-health"};
 enum { IDS = sizeof ids / sizeof *ids };
 
 static void all_findings_are_there_and_documented(void **state) {
@@ -149,9 +150,10 @@ static void user_files_change_the_rules(void **state) {
   finds("rules: [{id: copy-bound, disabled: true}]\n", 10, 50, "gpu-idle/high");
   finds("rules: [{id: gpu-idle, title: t, why: w, recommendation: r, table: gpu_utilization, severity: info}]\n", 99, 0,
         "gpu-idle/info");
-  finds("rules: [{id: mine, title: t, why: w, recommendation: r, table: gpu_utilization, severity: low, where: compute_pct > "
-        "param.mine}]\nparameters: {mine: 98}\n",
-        99, 0, "mine/low");
+  finds(
+      "rules: [{id: mine, title: t, why: w, recommendation: r, table: gpu_utilization, severity: low, where: compute_pct > "
+      "param.mine}]\nparameters: {mine: 98}\n",
+      99, 0, "mine/low");
 }
 
 static void mistakes_name_the_users_file(void **state) {
@@ -167,8 +169,10 @@ static void mistakes_name_the_users_file(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_findings_are_there_and_documented), cmocka_unit_test(thresholds_are_inclusive),
-      cmocka_unit_test(copy_bound_silences_idle),              cmocka_unit_test(user_files_change_the_rules),
+      cmocka_unit_test(all_findings_are_there_and_documented),
+      cmocka_unit_test(thresholds_are_inclusive),
+      cmocka_unit_test(copy_bound_silences_idle),
+      cmocka_unit_test(user_files_change_the_rules),
       cmocka_unit_test(mistakes_name_the_users_file),
   };
   return cmocka_run_group_tests(tests, make_catalogue, NULL);

@@ -17,14 +17,105 @@
 #include <unistd.h>
 
 static const char *const pieces[] = {
-    "www.", "WWW.", "http://x.y", "https://", "ftp://a.b/", "@user", "@", "@@", "a@b.co", "#12", "#", "##1",
-    "GH-7", "gh-", "$", "$x$", "$$", "`", "``", "```", "*", "**", "***", "_", "__", "~", "~~", "~~~", "[", "](",
-    "]", "]:", "[^1]", "[x] ", "![", "!", "<", "<b>", "</a>", "<!--", "<?", "<http:/", "&", "&amp;", "&#60;",
-    "&lt", "\\", "\\\\", "|", "||", "---", "- ", "-", "+ ", "+", "* ", "1. ", "2) ", "17.", "3)", "# ", "=",
-    "===", ">", "> ", ":-", ":--:", ":", "://", "\"", "'", "(", ")", "{", "}", " ", "  ", "    ", "a", "B9",
-    "kernel_name", "int", "::", "\xc3\xa9", "\xe2\x80\x94", "\xe3\x80\x80", "\n", "\t", "\r", "\x01", "mailto:",
-    "x.y", "_a_", "*a*", ".", ",", "elementwise_kernel<128, 4, AddFunctor<float>>(int, T1 *, const T2 &)",
-    "[lambda(float) (instance 1)]", "operator&&",
+    "www.",
+    "WWW.",
+    "http://x.y",
+    "https://",
+    "ftp://a.b/",
+    "@user",
+    "@",
+    "@@",
+    "a@b.co",
+    "#12",
+    "#",
+    "##1",
+    "GH-7",
+    "gh-",
+    "$",
+    "$x$",
+    "$$",
+    "`",
+    "``",
+    "```",
+    "*",
+    "**",
+    "***",
+    "_",
+    "__",
+    "~",
+    "~~",
+    "~~~",
+    "[",
+    "](",
+    "]",
+    "]:",
+    "[^1]",
+    "[x] ",
+    "![",
+    "!",
+    "<",
+    "<b>",
+    "</a>",
+    "<!--",
+    "<?",
+    "<http:/",
+    "&",
+    "&amp;",
+    "&#60;",
+    "&lt",
+    "\\",
+    "\\\\",
+    "|",
+    "||",
+    "---",
+    "- ",
+    "-",
+    "+ ",
+    "+",
+    "* ",
+    "1. ",
+    "2) ",
+    "17.",
+    "3)",
+    "# ",
+    "=",
+    "===",
+    ">",
+    "> ",
+    ":-",
+    ":--:",
+    ":",
+    "://",
+    "\"",
+    "'",
+    "(",
+    ")",
+    "{",
+    "}",
+    " ",
+    "  ",
+    "    ",
+    "a",
+    "B9",
+    "kernel_name",
+    "int",
+    "::",
+    "\xc3\xa9",
+    "\xe2\x80\x94",
+    "\xe3\x80\x80",
+    "\n",
+    "\t",
+    "\r",
+    "\x01",
+    "mailto:",
+    "x.y",
+    "_a_",
+    "*a*",
+    ".",
+    ",",
+    "elementwise_kernel<128, 4, AddFunctor<float>>(int, T1 *, const T2 &)",
+    "[lambda(float) (instance 1)]",
+    "operator&&",
 };
 
 static uint32_t seed;
@@ -60,7 +151,7 @@ static bool is_inert(const char *text) {
   return true;
 }
 
-/* --- libcmark ------------------------------------------------------------------------------------------------ */
+/* --- libcmark --------------------------------------------------------------------------------- */
 
 /* The text of a document that must consist of one block with nothing but text and code in it; false otherwise. */
 static bool plain_text(struct nai_buf *out, cmark_node *document, cmark_node_type block) {
@@ -215,9 +306,9 @@ static void test_markdown_knows_the_line(void **state) {
 static void test_code_spans(void **state) {
   (void)state;
   static const char *const cases[][2] = {
-      {"", ""},           {"a<b>", "`a<b>`"},     {"a`b", "``a`b``"},    {"`", "`` ` ``"},
-      {"a|b", "`a`\\|`b`"}, {"|", "\\|"},         {" a ", "`  a  `"},    {" ", "` `"},
-      {"``a`", "``` ``a` ```"}, {"a\nb", "`a b`"}, {"a``b", "`a``b`"},
+      {"", ""},           {"a<b>", "`a<b>`"}, {"a`b", "``a`b``"}, {"`", "`` ` ``"},         {"a|b", "`a`\\|`b`"},
+      {"|", "\\|"},       {" a ", "`  a  `"}, {" ", "` `"},       {"``a`", "``` ``a` ```"}, {"a\nb", "`a b`"},
+      {"a``b", "`a``b`"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct nai_buf out = {0};
@@ -227,7 +318,7 @@ static void test_code_spans(void **state) {
   }
 }
 
-/* --- cmark-gfm ----------------------------------------------------------------------------------------------- */
+/* --- cmark-gfm -------------------------------------------------------------------------------- */
 
 /* What the command makes of a document; false when it is not installed. */
 static bool run_cmark_gfm(struct nai_buf *xml, const struct nai_buf *markdown) {
@@ -264,8 +355,9 @@ static void put_unescaped(struct nai_buf *out, const char *from, const char *to)
 /* Element by element: cells of a table end in a tab, rows in a newline, all text in between. Anything but tables,
  * paragraphs, text and code fails. */
 static void read_xml(struct nai_buf *out, const char *xml) {
-  static const char *const allowed[] = {"?xml",       "!DOCTYPE",  "document", "/document", "table",      "/table",
-                                        "table_header", "table_row", "table_cell", "paragraph", "/table_header", NULL};
+  static const char *const allowed[] = {"?xml",       "!DOCTYPE",  "document",      "/document",
+                                        "table",      "/table",    "table_header",  "table_row",
+                                        "table_cell", "paragraph", "/table_header", NULL};
   struct nai_buf text = {0};
   for (const char *at = strchr(xml, '<'); at; at = strchr(at, '<')) {
     size_t name = strcspn(at + 1, " />\n") + (at[1] == '/' ? 1 + strcspn(at + 2, " />\n") : 0);
@@ -380,7 +472,7 @@ static void test_github_paragraphs_gain_nothing(void **state) {
   expect_rendered(&markdown, &expected);
 }
 
-/* --- the others ---------------------------------------------------------------------------------------------- */
+/* --- the others ------------------------------------------------------------------------------- */
 
 static void expect(escape_fn *escape, const char *text, const char *expected) {
   struct nai_buf out = {0};
@@ -409,9 +501,10 @@ static void test_script_json(void **state) {
 
 static void test_csv_guard(void **state) {
   (void)state;
-  static const char *const cases[][2] = {{"=cmd()", "'=cmd()"}, {"+1", "'+1"}, {"-1", "'-1"}, {"@x", "'@x"},
-                                         {"\tx", "'\tx"},       {"\rx", "'\rx"}, {"\nx", "'\nx"}, {"a=b", "a=b"},
-                                         {"", ""},              {"'x", "'x"}};
+  static const char *const cases[][2] = {{"=cmd()", "'=cmd()"}, {"+1", "'+1"},   {"-1", "'-1"},
+                                         {"@x", "'@x"},         {"\tx", "'\tx"}, {"\rx", "'\rx"},
+                                         {"\nx", "'\nx"},       {"a=b", "a=b"},  {"", ""},
+                                         {"'x", "'x"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     expect(nai_escape_csv_guard, cases[i][0], cases[i][1]);
 }

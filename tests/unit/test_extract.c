@@ -27,7 +27,8 @@ static void start(struct run *r, const char *sql, const struct nai_ingest_option
   assert_non_null(mkdtemp(r->dir));
   snprintf(r->path, sizeof r->path, "%s/t.sqlite", r->dir);
   assert_int_equal(sqlite3_open(r->path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)", NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)", NULL, NULL, NULL),
+                   SQLITE_OK);
   if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
     fail_msg("%s", message);
   sqlite3_close(db);
@@ -63,15 +64,17 @@ static void must(const struct run *r) {
 static void test_rows_that_count(void **state) {
   (void)state;
   struct run r;
-  start(&r,
-        "INSERT INTO StringIds VALUES(1, 'cudaLaunchKernel_v7000');"
-        "CREATE TABLE " RUNTIME "(start, \"end\", globalTid, correlationId, nameId);"
-        "INSERT INTO " RUNTIME " VALUES(10, 20, " PID " + 11, 1, 1), (30, 30, " PID " + 11, 2, 1), (0, 5, " PID " + 11, 3, 1),"
-        "(0, 0, 1, 4, 1), (20, 10, 1, 5, 1), (NULL, 10, 1, 6, 1), (10, NULL, 1, 7, 1), ('10', 20, 1, 8, 1), (10.5, 20, 1, 9, 1),"
-        "(10, x'00', 1, 10, 1), (-9223372036854775807 - 1, 5, 1, 11, 1), (5, 9223372036854775807, 1, 12, 1),"
-        "(-9223372036854775807 - 1, 9223372036854775807, 1, 13, 1), (-50, -40, " PID " + 11, NULL, 99),"
-        "(40, 41, NULL, 'x', NULL)",
-        NULL);
+  start(
+      &r,
+      "INSERT INTO StringIds VALUES(1, 'cudaLaunchKernel_v7000');"
+      "CREATE TABLE " RUNTIME "(start, \"end\", globalTid, correlationId, nameId);"
+      "INSERT INTO " RUNTIME " VALUES(10, 20, " PID " + 11, 1, 1), (30, 30, " PID " + 11, 2, 1), (0, 5, " PID
+      " + 11, 3, 1),"
+      "(0, 0, 1, 4, 1), (20, 10, 1, 5, 1), (NULL, 10, 1, 6, 1), (10, NULL, 1, 7, 1), ('10', 20, 1, 8, 1), (10.5, 20, 1, 9, 1),"
+      "(10, x'00', 1, 10, 1), (-9223372036854775807 - 1, 5, 1, 11, 1), (5, 9223372036854775807, 1, 12, 1),"
+      "(-9223372036854775807 - 1, 9223372036854775807, 1, 13, 1), (-50, -40, " PID " + 11, NULL, 99),"
+      "(40, 41, NULL, 'x', NULL)",
+      NULL);
   must(&r);
   const struct nai_table *t = r.in.tables[NAI_IN_APIS];
   assert_int_equal(t->rows, 5);
@@ -92,14 +95,17 @@ static void test_rows_that_count(void **state) {
 static void test_kernel_names(void **state) {
   (void)state;
   struct run r;
-  start(&r,
-        "INSERT INTO StringIds VALUES(0, 'GpuMetrics'), (1, 'void full<int>()'), (2, 'full'), (3, '_Z4full'), (5, x'6162');"
-        "CREATE TABLE " KERNEL "(start, \"end\", deviceId, globalPid, correlationId, demangledName, shortName, mangledName, gridX,"
-        " graphNodeId, streamId);"
-        "INSERT INTO " KERNEL " VALUES(1, 2, 0, " PID ", 1, 1, 2, 3, 8, 0, 7), (2, 3, 0, " PID ", 2, 77, 2, 3, 8, 17179869185, 7),"
-        "(3, 4, 0, " PID ", 3, NULL, NULL, 3, 8, NULL, 4294967295), (4, 5, 0, " PID ", 4, 88, 99, 77, 9, NULL, 7),"
-        "(5, 6, 2147483647, " PID ", 5, 5, 2, 3, 'x', NULL, 7)",
-        NULL);
+  start(
+      &r,
+      "INSERT INTO StringIds VALUES(0, 'GpuMetrics'), (1, 'void full<int>()'), (2, 'full'), (3, '_Z4full'), (5, x'6162');"
+      "CREATE TABLE " KERNEL
+      "(start, \"end\", deviceId, globalPid, correlationId, demangledName, shortName, mangledName, gridX,"
+      " graphNodeId, streamId);"
+      "INSERT INTO " KERNEL " VALUES(1, 2, 0, " PID ", 1, 1, 2, 3, 8, 0, 7), (2, 3, 0, " PID
+      ", 2, 77, 2, 3, 8, 17179869185, 7),"
+      "(3, 4, 0, " PID ", 3, NULL, NULL, 3, 8, NULL, 4294967295), (4, 5, 0, " PID ", 4, 88, 99, 77, 9, NULL, 7),"
+      "(5, 6, 2147483647, " PID ", 5, 5, 2, 3, 'x', NULL, 7)",
+      NULL);
   must(&r);
   const struct nai_table *t = r.in.tables[NAI_IN_KERNELS];
   const char *const names[] = {"void full<int>()", "full", "_Z4full", "#88", "ab"};
@@ -118,12 +124,14 @@ static void test_old_schema(void **state) {
   (void)state;
   struct run r;
   /* No globalPid, no demangled name, the older table name. */
-  start(&r,
-        "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL(start, \"END\", DeviceID, globalTid, correlationId, name TEXT);"
-        "INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES(1, 2, 0, " PID " + 12, 1, 'k1'), (3, 4, 0, NULL, 2, 'k2');"
-        "CREATE TABLE NVTX_EVENTS(start, \"end\", globalTid, text);"
-        "INSERT INTO NVTX_EVENTS VALUES(1, 9, " PID " + 12, 'range'), (5, NULL, " PID " + 12, 'mark')",
-        NULL);
+  start(
+      &r,
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL(start, \"END\", DeviceID, globalTid, correlationId, name TEXT);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES(1, 2, 0, " PID
+      " + 12, 1, 'k1'), (3, 4, 0, NULL, 2, 'k2');"
+      "CREATE TABLE NVTX_EVENTS(start, \"end\", globalTid, text);"
+      "INSERT INTO NVTX_EVENTS VALUES(1, 9, " PID " + 12, 'range'), (5, NULL, " PID " + 12, 'mark')",
+      NULL);
   must(&r);
   assert_string_equal(nai_get_str(r.in.tables[NAI_IN_KERNELS], 1, KE_NAME), "k2");
   assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_KERNELS], 1, KE_PROCESS), 0);
@@ -138,17 +146,18 @@ static void test_old_schema(void **state) {
 static void test_nvtx(void **state) {
   (void)state;
   struct run r;
-  start(&r,
-        "INSERT INTO StringIds VALUES(0, 'GpuMetrics'), (1, 'ncclSend'), (2, 'aten::mm, seq = 5, op_id = 9');" NVTX
-        "INSERT INTO NVTX_EVENTS VALUES(1, 9, 59, 1, 1, NULL), (2, 8, 70, 1, 2, NULL), (3, 7, 60, 1, NULL, 'a, sizes = [[1]]'),"
-        "(4, 6, 71, 1, 99, 'text'), (5, NULL, 34, 1, NULL, 'mark'), (0, NULL, 75, 1, NULL, 'domain'), (0, NULL, 59, 1, NULL, 'open'),"
-        "(6, 7, 59, 1, NULL, NULL), (7, 8, 59, 1, 0, 'beside zero'), (8, 9, 59, 1, 0, NULL), (100, 90, 59, 1, NULL, 'bad'),"
-        "(0, NULL, 34, 1, NULL, 'mark at zero'), (8, 0, 59, 1, 0, 'open in 2019'), (9, 0, 34, 1, 0, 'mark in 2019')",
-        NULL);
+  start(
+      &r,
+      "INSERT INTO StringIds VALUES(0, 'GpuMetrics'), (1, 'ncclSend'), (2, 'aten::mm, seq = 5, op_id = 9');" NVTX
+      "INSERT INTO NVTX_EVENTS VALUES(1, 9, 59, 1, 1, NULL), (2, 8, 70, 1, 2, NULL), (3, 7, 60, 1, NULL, 'a, sizes = [[1]]'),"
+      "(4, 6, 71, 1, 99, 'text'), (5, NULL, 34, 1, NULL, 'mark'), (0, NULL, 75, 1, NULL, 'domain'), (0, NULL, 59, 1, NULL, 'open'),"
+      "(6, 7, 59, 1, NULL, NULL), (7, 8, 59, 1, 0, 'beside zero'), (8, 9, 59, 1, 0, NULL), (100, 90, 59, 1, NULL, 'bad'),"
+      "(0, NULL, 34, 1, NULL, 'mark at zero'), (8, 0, 59, 1, 0, 'open in 2019'), (9, 0, 34, 1, 0, 'mark in 2019')",
+      NULL);
   must(&r);
   const struct nai_table *t = r.in.tables[NAI_IN_NVTX];
-  const char *const names[] = {"ncclSend", "aten::mm", "a", "text", "mark", "open", "", "beside zero", "GpuMetrics", "mark at zero",
-                               "open in 2019", "mark in 2019"};
+  const char *const names[] = {"ncclSend", "aten::mm",    "a",          "text",         "mark",         "open",
+                               "",         "beside zero", "GpuMetrics", "mark at zero", "open in 2019", "mark in 2019"};
   assert_int_equal(t->rows, 12);
   for (int i = 0; i < 12; i++)
     assert_string_equal(nai_get_str(t, i, NE_NAME), names[i]);
@@ -177,10 +186,13 @@ static void test_open_ranges_sum(void **state) {
 static void test_sizes(void **state) {
   (void)state;
   struct run r;
-#define MEMCPY "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, \"end\", deviceId, globalPid, bytes, copyKind, srcKind, dstKind);"
+#define MEMCPY \
+  "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, \"end\", deviceId, globalPid, bytes, copyKind, srcKind, dstKind);"
   start(&r,
-        MEMCPY "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(1, 2, 0, " PID ", 100, 1, 0, 2), (2, 3, 0, " PID ", -5, 99, -1, NULL),"
-               "(3, 4, 0, " PID ", 9223372036854775807, 8, 2, 2), (4, 5, 0, " PID ", 'many', 8, 2, 2), (5, 6, 0, " PID ", NULL, 8, 2, 2)",
+        MEMCPY "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(1, 2, 0, " PID ", 100, 1, 0, 2), (2, 3, 0, " PID
+               ", -5, 99, -1, NULL),"
+               "(3, 4, 0, " PID ", 9223372036854775807, 8, 2, 2), (4, 5, 0, " PID ", 'many', 8, 2, 2), (5, 6, 0, " PID
+               ", NULL, 8, 2, 2)",
         NULL);
   must(&r);
   assert_int_equal(note(&r, "bad-sizes"), 3);
@@ -201,14 +213,16 @@ static void test_trim(void **state) {
   const struct nai_ingest_options trim = {.trim = true, .trim_start_ns = 100, .trim_end_ns = 200};
   start(&r,
         "CREATE TABLE " RUNTIME "(start, \"end\", globalTid, correlationId, nameId);"
-        "INSERT INTO " RUNTIME " VALUES(10, 99, 1, 1, 1), (10, 100, 1, 2, 1), (50, 150, 1, 3, 1), (100, 200, 1, 4, 1), (150, 250, 1, 5, 1),"
+        "INSERT INTO " RUNTIME
+        " VALUES(10, 99, 1, 1, 1), (10, 100, 1, 2, 1), (50, 150, 1, 3, 1), (100, 200, 1, 4, 1), (150, 250, 1, 5, 1),"
         "(200, 300, 1, 6, 1), (50, 300, 1, 7, 1), (100, 100, 1, 8, 1), (200, 200, 1, 9, 1), (199, 199, 1, 10, 1);" NVTX
         "INSERT INTO NVTX_EVENTS VALUES(50, NULL, 59, 1, NULL, 'open before'), (120, NULL, 59, 1, NULL, 'open in'),"
         "(220, NULL, 59, 1, NULL, 'open after')",
         &trim);
   must(&r);
   const struct nai_table *t = r.in.tables[NAI_IN_APIS], *n = r.in.tables[NAI_IN_NVTX];
-  const int64_t expected[][3] = {{100, 150, 3}, {100, 200, 4}, {150, 200, 5}, {100, 200, 7}, {100, 100, 8}, {199, 199, 10}};
+  const int64_t expected[][3] = {{100, 150, 3}, {100, 200, 4}, {150, 200, 5},
+                                 {100, 200, 7}, {100, 100, 8}, {199, 199, 10}};
   assert_int_equal(t->rows, 6);
   for (int i = 0; i < 6; i++) {
     assert_int_equal(nai_get_i64(t, i, AE_START), expected[i][0]);
@@ -226,17 +240,20 @@ static void test_trim(void **state) {
 static void test_normalised_times(void **state) {
   (void)state;
   struct run r;
-#define NORMALISED                                                                                                     \
+#define NORMALISED                                                                                                                    \
   "CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT); INSERT INTO META_DATA_EXPORT VALUES('EXPORT_PARAM_TIME_NORMALIZE', 'true');" \
-  "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs); CREATE TABLE " RUNTIME "(start, \"end\", globalTid, correlationId, nameId);"
-  start(&r, NORMALISED "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(1700000000000000000);"
-                       "INSERT INTO " RUNTIME " VALUES(1700000000000000500, 1700000000000000600, 1, 1, 1)",
+  "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs); CREATE TABLE " RUNTIME                                                    \
+  "(start, \"end\", globalTid, correlationId, nameId);"
+  start(&r,
+        NORMALISED "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(1700000000000000000);"
+                   "INSERT INTO " RUNTIME " VALUES(1700000000000000500, 1700000000000000600, 1, 1, 1)",
         NULL);
   must(&r);
   assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_APIS], 0, AE_START), 500);
   stop(&r);
-  start(&r, NORMALISED "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(9223372036854775807);"
-                       "INSERT INTO " RUNTIME " VALUES(-2305843009213693952, -2305843009213693951, 1, 1, 1)",
+  start(&r,
+        NORMALISED "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(9223372036854775807);"
+                   "INSERT INTO " RUNTIME " VALUES(-2305843009213693952, -2305843009213693951, 1, 1, 1)",
         NULL);
   must(&r);
   assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_APIS], 0, AE_START), -2305843009213693952);
@@ -247,9 +264,10 @@ static void test_gpu_filter(void **state) {
   (void)state;
   struct run r;
   const int64_t one[] = {1}, nine[] = {9};
-#define TWO_GPUS                                                                                                       \
-  "CREATE TABLE " KERNEL "(start, \"end\", deviceId, globalPid, correlationId, shortName);"                               \
-  "INSERT INTO " KERNEL " VALUES(1, 2, 0, " PID ", 1, 1), (2, 3, 1, " PID ", 2, 1), (3, 4, 0, " PID ", 3, 1), (4, 5, 1, " PID ", 4, 1)"
+#define TWO_GPUS                                                                                    \
+  "CREATE TABLE " KERNEL "(start, \"end\", deviceId, globalPid, correlationId, shortName);"         \
+  "INSERT INTO " KERNEL " VALUES(1, 2, 0, " PID ", 1, 1), (2, 3, 1, " PID ", 2, 1), (3, 4, 0, " PID \
+  ", 3, 1), (4, 5, 1, " PID ", 4, 1)"
   start(&r, TWO_GPUS, &(struct nai_ingest_options){.gpus = one, .gpu_count = 1});
   must(&r);
   assert_int_equal(r.in.tables[NAI_IN_KERNELS]->rows, 2);
@@ -278,14 +296,15 @@ static void test_missing_columns(void **state) {
 static void test_diagnostics(void **state) {
   (void)state;
   struct run r;
-  start(&r,
-        "CREATE TABLE DIAGNOSTIC_EVENT(severity, text);"
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
-        " INSERT INTO DIAGNOSTIC_EVENT SELECT 1, 'fine' FROM n;"
-        "INSERT INTO DIAGNOSTIC_EVENT VALUES(2, 'lost events'), (2, 'lost events'), (3, 'lost events'), (4, 'verbose'), ('2', 'x');"
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
-        " INSERT INTO DIAGNOSTIC_EVENT SELECT 2, 'number ' || i FROM n",
-        NULL);
+  start(
+      &r,
+      "CREATE TABLE DIAGNOSTIC_EVENT(severity, text);"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+      " INSERT INTO DIAGNOSTIC_EVENT SELECT 1, 'fine' FROM n;"
+      "INSERT INTO DIAGNOSTIC_EVENT VALUES(2, 'lost events'), (2, 'lost events'), (3, 'lost events'), (4, 'verbose'), ('2', 'x');"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+      " INSERT INTO DIAGNOSTIC_EVENT SELECT 2, 'number ' || i FROM n",
+      NULL);
   must(&r);
   const struct nai_table *notes = r.in.tables[NAI_IN_NOTES];
   assert_int_equal(note(&r, "diagnostic"), 503);
@@ -297,12 +316,12 @@ static void test_diagnostics(void **state) {
 /* Any number of threads gives the same tables. */
 static void test_threads(void **state) {
   (void)state;
-  static const char sql[] =
-      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
-      " INSERT INTO StringIds SELECT i, 'cudaApi' || (i % 50) || '_v7000' FROM n;"
-      "CREATE TABLE " RUNTIME "(start, \"end\", globalTid, correlationId, nameId);"
-      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
-      " INSERT INTO " RUNTIME " SELECT i * 7, i * 7 + i % 3 - (i % 11 = 0) * 9, " PID " + i % 5, i, i * 31 % 300 + 1 FROM n";
+  static const char sql[] = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
+                            " INSERT INTO StringIds SELECT i, 'cudaApi' || (i % 50) || '_v7000' FROM n;"
+                            "CREATE TABLE " RUNTIME "(start, \"end\", globalTid, correlationId, nameId);"
+                            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+                            " INSERT INTO " RUNTIME " SELECT i * 7, i * 7 + i % 3 - (i % 11 = 0) * 9, " PID
+                            " + i % 5, i, i * 31 % 300 + 1 FROM n";
   struct run one, four;
   start(&one, sql, &(struct nai_ingest_options){.threads = 1});
   start(&four, sql, &(struct nai_ingest_options){.threads = 4});
@@ -324,10 +343,17 @@ static void test_threads(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows_that_count), cmocka_unit_test(test_kernel_names), cmocka_unit_test(test_old_schema),
-      cmocka_unit_test(test_nvtx), cmocka_unit_test(test_open_ranges_sum), cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_trim), cmocka_unit_test(test_normalised_times), cmocka_unit_test(test_gpu_filter),
-      cmocka_unit_test(test_missing_columns), cmocka_unit_test(test_diagnostics), cmocka_unit_test(test_threads)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_that_count),
+                                     cmocka_unit_test(test_kernel_names),
+                                     cmocka_unit_test(test_old_schema),
+                                     cmocka_unit_test(test_nvtx),
+                                     cmocka_unit_test(test_open_ranges_sum),
+                                     cmocka_unit_test(test_sizes),
+                                     cmocka_unit_test(test_trim),
+                                     cmocka_unit_test(test_normalised_times),
+                                     cmocka_unit_test(test_gpu_filter),
+                                     cmocka_unit_test(test_missing_columns),
+                                     cmocka_unit_test(test_diagnostics),
+                                     cmocka_unit_test(test_threads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,9 @@ static void check_gpu(struct fixture *f, const struct op *ops, int n, int device
     first = ops[i].start < first ? ops[i].start : first;
     last = ops[i].end > last ? ops[i].end : last;
     for (int64_t t = ops[i].start; t < ops[i].end; t++)
-      *(ops[i].type == NAI_OP_COPY || ops[i].type == NAI_OP_SET ? &copy[t] : ops[i].communication ? &comm[t] : &compute[t]) = 1;
+      *(ops[i].type == NAI_OP_COPY || ops[i].type == NAI_OP_SET ? &copy[t]
+        : ops[i].communication                                  ? &comm[t]
+                                                                : &compute[t]) = 1;
   }
   int64_t row = -1;
   for (int64_t i = 0; i < use->rows; i++)
@@ -78,11 +80,11 @@ static void check_gpu(struct fixture *f, const struct op *ops, int n, int device
         gap = i;
     assert_true(gap >= 0);
     assert_int_equal(cell_int(gaps, gap, "gap_end_ns"), end);
-    const char *expected = !opener || end == last          ? ""
-                           : opener->type == NAI_OP_KERNEL ? nai_model_kernel_name(&f->m, opener->row)
-                           : opener->type == NAI_OP_COPY   ? "Host-to-Device"
-                           : opener->type == NAI_OP_SET    ? "memset"
-                                                           : "graph launch";
+    const char *expected = !opener || end == last        ? ""
+                         : opener->type == NAI_OP_KERNEL ? nai_model_kernel_name(&f->m, opener->row)
+                         : opener->type == NAI_OP_COPY   ? "Host-to-Device"
+                         : opener->type == NAI_OP_SET    ? "memset"
+                                                         : "graph launch";
     assert_string_equal(cell_text(gaps, gap, "next_op"), expected);
     gap_count++;
   }
@@ -105,7 +107,9 @@ static void test_random(void **state) {
     for (int i = 0; i < n; i++) {
       struct op *op = &ops[i];
       char name[32];
-      *op = (struct op){.type = (int)fixture_random(&f, 4), .stream = (int)fixture_random(&f, 3), .start = fixture_random(&f, SPAN),
+      *op = (struct op){.type = (int)fixture_random(&f, 4),
+                        .stream = (int)fixture_random(&f, 3),
+                        .start = fixture_random(&f, SPAN),
                         .device = (int[]){-1, 0, 0, 5}[fixture_random(&f, 4)]};
       op->end = op->start + fixture_random(&f, 8);
       op->end = op->end > SPAN ? SPAN : op->end;
@@ -119,8 +123,8 @@ static void test_random(void **state) {
         fixture_graph(&f, op->start, op->end, op->device, process, op->stream, 0);
       } else {
         op->row = rows[1]++;
-        fixture_memop(&f, op->start, op->end, op->type == NAI_OP_SET ? NAI_MEMOP_SET : NAI_MEMOP_COPY, op->device, process,
-                      op->stream, 0, 1, 1, 1, 2);
+        fixture_memop(&f, op->start, op->end, op->type == NAI_OP_SET ? NAI_MEMOP_SET : NAI_MEMOP_COPY, op->device,
+                      process, op->stream, 0, 1, 1, 1, 2);
       }
     }
     fixture_build(&f);

@@ -22,7 +22,8 @@ static void make(struct trace_file *t, const char *sql) {
   *t = (struct trace_file){.path = "/tmp/nai-identity-XXXXXX"};
   close(mkstemp(t->path));
   assert_int_equal(sqlite3_open(t->path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)", NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)", NULL, NULL, NULL),
+                   SQLITE_OK);
   assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
   sqlite3_close(db);
   ok(nai_trace_open(&t->trace, t->path, &(struct nai_trace_options){0}, err));
@@ -172,9 +173,12 @@ static void test_names(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_one_process_per_ordinal), cmocka_unit_test(test_split), cmocka_unit_test(test_missing_process),
-      cmocka_unit_test(test_unknown_device_of_many),  cmocka_unit_test(test_mapped), cmocka_unit_test(test_many),
-      cmocka_unit_test(test_names)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_process_per_ordinal),
+                                     cmocka_unit_test(test_split),
+                                     cmocka_unit_test(test_missing_process),
+                                     cmocka_unit_test(test_unknown_device_of_many),
+                                     cmocka_unit_test(test_mapped),
+                                     cmocka_unit_test(test_many),
+                                     cmocka_unit_test(test_names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

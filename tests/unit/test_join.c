@@ -5,7 +5,8 @@
 static uint32_t expected_api(const struct nai_model *m, int64_t process, int64_t correlation) {
   uint32_t best = NAI_NO_ROW;
   for (uint32_t i = 0; i < m->apis.n && correlation != 0 && correlation != NAI_NULL_I64 && process >= 0; i++)
-    if (nai_at(&m->apis.correlation, i) == correlation && m->thread_process[nai_at_i32(&m->apis.thread, i)] == process &&
+    if (nai_at(&m->apis.correlation, i) == correlation &&
+        m->thread_process[nai_at_i32(&m->apis.thread, i)] == process &&
         (best == NAI_NO_ROW || nai_at(&m->apis.start, i) < nai_at(&m->apis.start, best)))
       best = i;
   return best;
@@ -15,20 +16,24 @@ static void check(struct fixture *f) {
   fixture_build(f);
   const struct nai_model *m = &f->m;
   for (uint32_t i = 0; i < m->kernels.n; i++)
-    assert_int_equal(m->kernel_api[i], expected_api(m, nai_at_i32(&m->kernels.process, i), nai_at(&m->kernels.correlation, i)));
+    assert_int_equal(m->kernel_api[i],
+                     expected_api(m, nai_at_i32(&m->kernels.process, i), nai_at(&m->kernels.correlation, i)));
   for (uint32_t i = 0; i < m->memops.n; i++) {
     int migration = nai_at_i32(&m->memops.copy_kind, i) >= 11 && nai_at_i32(&m->memops.copy_kind, i) <= 13;
     assert_int_equal(m->memop_api[i],
-                     migration ? NAI_NO_ROW : expected_api(m, nai_at_i32(&m->memops.process, i), nai_at(&m->memops.correlation, i)));
+                     migration ? NAI_NO_ROW
+                               : expected_api(m, nai_at_i32(&m->memops.process, i), nai_at(&m->memops.correlation, i)));
   }
   for (uint32_t i = 0; i < m->graphs.n; i++)
-    assert_int_equal(m->graph_api[i], expected_api(m, nai_at_i32(&m->graphs.process, i), nai_at(&m->graphs.correlation, i)));
+    assert_int_equal(m->graph_api[i],
+                     expected_api(m, nai_at_i32(&m->graphs.process, i), nai_at(&m->graphs.correlation, i)));
   for (uint32_t a = 0; a < m->apis.n; a++) {
     int owns = 0;
     for (uint32_t i = 0; i < m->kernels.n; i++)
       owns |= m->kernel_api[i] == a ? 1 << NAI_OP_KERNEL : 0;
     for (uint32_t i = 0; i < m->memops.n; i++)
-      owns |= m->memop_api[i] == a ? 1 << (nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY) : 0;
+      owns |=
+          m->memop_api[i] == a ? 1 << (nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_SET ? NAI_OP_SET : NAI_OP_COPY) : 0;
     for (uint32_t i = 0; i < m->graphs.n; i++)
       owns |= m->graph_api[i] == a ? 1 << NAI_OP_GRAPH : 0;
     assert_int_equal(m->api_owns[a], owns);
@@ -74,13 +79,14 @@ static void test_random(void **state) {
       fixture_thread(&f, t == 4 ? -1 : t % 3, 20 + t);
     for (int64_t i = fixture_random(&f, 200); i > 0; i--) {
       int64_t start = fixture_random(&f, 50);
-      fixture_api(&f, start, start + fixture_random(&f, 3), fixture_random(&f, 5), names[fixture_random(&f, 3)], draw_id(&f, round % 3));
+      fixture_api(&f, start, start + fixture_random(&f, 3), fixture_random(&f, 5), names[fixture_random(&f, 3)],
+                  draw_id(&f, round % 3));
     }
     for (int64_t i = fixture_random(&f, 100); i > 0; i--) {
       int64_t process = fixture_random(&f, 4) - 1;
       fixture_kernel(&f, 60, 61, "k", 0, process, 7, draw_id(&f, round % 3));
-      fixture_memop(&f, 60, 61, fixture_random(&f, 2) ? NAI_MEMOP_SET : NAI_MEMOP_COPY, 0, process, 7, draw_id(&f, round % 3), 1,
-                    fixture_random(&f, 16), 1, 2);
+      fixture_memop(&f, 60, 61, fixture_random(&f, 2) ? NAI_MEMOP_SET : NAI_MEMOP_COPY, 0, process, 7,
+                    draw_id(&f, round % 3), 1, fixture_random(&f, 16), 1, 2);
       fixture_graph(&f, 60, 61, 0, process, 7, draw_id(&f, round % 3));
     }
     check(&f);

@@ -67,8 +67,9 @@ static void write_text(struct nai_buf *out, const char *text, bool for_script) {
 static void test_any_text_comes_back(void **state) {
   (void)state;
   static const char *const pieces[] = {
-      "a", "\"", "\\", "/", "\n", "\t", "\r", "\x01", "\x7f", "<", ">", "&", "</script>", "<!--", "\xc3\xa9",
-      "\xe2\x80\xa8", "\xe2\x80\xa9", "\xf0\x9f\x98\x80", "\\u0041", " "};
+      "a",       "\"", "\\", "/",         "\n",   "\t",       "\r",           "\x01",         "\x7f",
+      "<",       ">",  "&",  "</script>", "<!--", "\xc3\xa9", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xf0\x9f\x98\x80",
+      "\\u0041", " "};
   uint32_t random = 1;
   for (int i = 0; i < 20000; i++) {
     struct nai_buf text = {0}, out = {0};

@@ -20,14 +20,18 @@ static const struct {
     {"communication", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)"},
     {"communication", "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWorkElem)"},
     {"communication", "ncclSymkDevKernel_AllReduce_AGxLLMC_R_sum(ncclSymkDevWorkArgs4K)"},
-    {"communication", "void vllm::cross_device_reduce_1stage<__nv_bfloat16, (int)8>(vllm::RankData *, vllm::RankSignals)"},
-    {"communication", "void sglang::cross_device_reduce_2stage<__half, (int)8>(sglang::RankData *, sglang::RankSignals)"},
+    {"communication",
+     "void vllm::cross_device_reduce_1stage<__nv_bfloat16, (int)8>(vllm::RankData *, vllm::RankSignals)"},
+    {"communication",
+     "void sglang::cross_device_reduce_2stage<__half, (int)8>(sglang::RankData *, sglang::RankSignals)"},
     {"communication", "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flashinfer::"
                       "trtllm_allreduce_fusion::AllReduceFusionPattern)1, __nv_bfloat16, (int)8>(T1)"},
     {"communication", "void tensorrt_llm::kernels::oneShotAllReduceKernel<__nv_bfloat16, (int)8, (bool)0>(T1)"},
     {"communication", "void tensorrt_llm::kernels::twoShotAllReduceKernel<__half, (int)4>(T1)"},
-    {"communication", "void tensorrt_llm::kernels::reduce_fusion::lamport_style_one_shot_all_reduce_norm_kernel<__half>(T1)"},
-    {"communication", "void c10d::symmetric_memory::multimem_all_reduce_kernel<c10::BFloat16, (int)16>(T1 *, unsigned long)"},
+    {"communication",
+     "void tensorrt_llm::kernels::reduce_fusion::lamport_style_one_shot_all_reduce_norm_kernel<__half>(T1)"},
+    {"communication",
+     "void c10d::symmetric_memory::multimem_all_reduce_kernel<c10::BFloat16, (int)16>(T1 *, unsigned long)"},
     {"communication", "void <unnamed>::multimem_all_reduce_kernel<c10::BFloat16, (int)16>(T1 *, unsigned long)"},
     {"communication", "void (anonymous namespace)::two_shot_all_reduce_kernel<float, 16, 8>(float**, float*)"},
     {"communication", "one_shot_all_reduce_kernel"},
@@ -40,10 +44,12 @@ static const struct {
     {"communication", "void my_reduce_scatter<float>(float *, int)"},
     {"communication", "all_gather_into_kernel"},
     /* names that contain such words and are local work */
-    {"reduction", "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::MeanOps<float, "
-                  "float, float, float>, unsigned int, float, (int)4, (int)4>>(T3)"},
-    {"reduction", "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::ArgMaxOps<float>"
-                  ", unsigned int, long, (int)4, (int)4>>(T3)"},
+    {"reduction",
+     "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::MeanOps<float, "
+     "float, float, float>, unsigned int, float, (int)4, (int)4>>(T3)"},
+    {"reduction",
+     "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::ArgMaxOps<float>"
+     ", unsigned int, long, (int)4, (int)4>>(T3)"},
     {"reduction", "void cub::CUB_200200_800_NS::DeviceReduceKernel<cub::DeviceReducePolicy<float>>(T1)"},
     {"reduction", "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_3"},
     {"reduction", "triton_per_fused_sum_all_reduce_wait_tensor_4"},
@@ -54,11 +60,14 @@ static const struct {
     {"other", "void deep_ep::layout::get_dispatch_layout<(int)256, (int)32, (int)8>(const long *, int *)"},
     {"other", "void my_kernel<AllReduceFunctor>(float *)"},
     /* attention */
-    {"attention", "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<(int)128, (int)128, (int)64, (int)4, (bool)0, (bool)0, "
-                  "cutlass::bfloat16_t>, (bool)0>(flash::Flash_fwd_params)"},
+    {"attention",
+     "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<(int)128, (int)128, (int)64, (int)4, (bool)0, (bool)0, "
+     "cutlass::bfloat16_t>, (bool)0>(flash::Flash_fwd_params)"},
     {"attention", "void flash::flash_fwd_splitkv_combine_kernel<(int)8, (int)2, (bool)1>(flash::Flash_fwd_params)"},
-    {"attention", "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<(int)64>>(T1)"},
-    {"attention", "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<flash::Collective>>>(T1)"},
+    {"attention",
+     "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<(int)64>>(T1)"},
+    {"attention",
+     "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<flash::Collective>>>(T1)"},
     {"attention", "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel::Params)"},
     {"attention", "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1"},
     {"attention", "void vllm::paged_attention_v2_kernel<unsigned short, unsigned short, (int)128>(float *)"},
@@ -85,25 +94,31 @@ static const struct {
     {"convolution", "void at::native::<unnamed>::conv_depthwise2d_forward_kernel<(int)3, float, int>(T1)"},
     /* the rest */
     {"normalization", "void at::native::<unnamed>::vectorized_layer_norm_kernel<float, float, (bool)0>(int, T2)"},
-    {"normalization", "void vllm::fused_add_rms_norm_kernel<c10::BFloat16, (int)8>(T1 *, T1 *, const T1 *, float, int, int)"},
+    {"normalization",
+     "void vllm::fused_add_rms_norm_kernel<c10::BFloat16, (int)8>(T1 *, T1 *, const T1 *, float, int, int)"},
     {"normalization", "void at::native::<unnamed>::GammaBetaBackwardCUDAKernel_32x32<float, float>(long, long)"},
     {"softmax", "void at::native::<unnamed>::cunn_SoftMaxForward<(int)4, float, float, float>(T4 *, const T2 *, int)"},
     {"softmax", "void <unnamed>::softmax_warp_forward<float, float, float, (int)8, (bool)0, (bool)0>(T2 *)"},
     {"embedding", "void at::native::<unnamed>::indexSelectLargeIndex<c10::BFloat16, long, unsigned int, (int)2>(T1)"},
     {"embedding", "void at::native::<unnamed>::embedding_backward_feature_kernel<float, float, long>(const T3 *)"},
     {"elementwise", "void vllm::rotary_embedding_kernel<c10::BFloat16, (bool)1>(const long *, T1 *, T1 *)"},
-    {"optimizer", "void at::native::<unnamed>::multi_tensor_apply_kernel<at::native::<unnamed>::"
-                  "FusedOptimizerTensorListMetadata<(int)4>, at::native::<unnamed>::FusedAdamMathFunctor<float, (int)4>>(T1)"},
-    {"copy", "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<at::native::"
-             "direct_copy_kernel_cuda(at::TensorIteratorBase &)::[lambda() (instance 3)]>(int, T3)"},
+    {"optimizer",
+     "void at::native::<unnamed>::multi_tensor_apply_kernel<at::native::<unnamed>::"
+     "FusedOptimizerTensorListMetadata<(int)4>, at::native::<unnamed>::FusedAdamMathFunctor<float, (int)4>>(T1)"},
+    {"copy",
+     "void at::native::elementwise_kernel<(int)128, (int)4, void at::native::gpu_kernel_impl_nocast<at::native::"
+     "direct_copy_kernel_cuda(at::TensorIteratorBase &)::[lambda() (instance 3)]>(int, T3)"},
     {"copy", "void at::native::vectorized_elementwise_kernel<(int)8, at::native::bfloat16_copy_kernel_cuda(at::"
              "TensorIteratorBase &)::[lambda(float) (instance 1)], std::array<char *, (unsigned long)2>>(int, T2, T3)"},
-    {"copy", "void at::native::<unnamed>::CatArrayBatchedCopy_vectorized<at::native::<unnamed>::OpaqueType<(unsigned int)2>"
-             ", unsigned int, (int)2, (int)128, (int)1, (int)16, (int)8>(char *)"},
+    {"copy",
+     "void at::native::<unnamed>::CatArrayBatchedCopy_vectorized<at::native::<unnamed>::OpaqueType<(unsigned int)2>"
+     ", unsigned int, (int)2, (int)128, (int)1, (int)16, (int)8>(char *)"},
     {"copy", "void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, __nv_bfloat16>(const T1 *, const T1 *, T2 *)"},
-    {"elementwise", "void at::native::elementwise_kernel<(int)128, (int)2, void at::native::gpu_kernel_impl_nocast<at::native"
-                    "::BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float>>>(T1)>(int, T3)"},
-    {"elementwise", "void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>>(int, T2, T3)"},
+    {"elementwise",
+     "void at::native::elementwise_kernel<(int)128, (int)2, void at::native::gpu_kernel_impl_nocast<at::native"
+     "::BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float>>>(T1)>(int, T3)"},
+    {"elementwise",
+     "void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>>(int, T2, T3)"},
     {"elementwise", "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel<c10::BFloat16>, (bool)1>(T1 *)"},
     {"elementwise", "triton_poi_fused_add_mul_0"},
     {"elementwise", "loop_add_fusion_2"},
@@ -146,7 +161,8 @@ static void user_patterns_come_first(void **state) {
   struct nai_kernel_classes *classes = NULL;
   struct nai_err err = {0};
   assert_int_equal(nai_kernel_classes_load(&classes, path, &err), 0);
-  assert_string_equal(nai_kernel_classes_name(classes, nai_kernel_classes_match(classes, "void FLASH_FWD_kernel")), "mine");
+  assert_string_equal(nai_kernel_classes_name(classes, nai_kernel_classes_match(classes, "void FLASH_FWD_kernel")),
+                      "mine");
   assert_int_equal(nai_kernel_classes_match(classes, "my_sync_all"), nai_kernel_classes_communication(classes));
   assert_string_equal(nai_kernel_classes_name(classes, nai_kernel_classes_match(classes, "nvjet_x")), "gemm");
   nai_kernel_classes_free(classes);

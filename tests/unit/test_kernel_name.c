@@ -54,8 +54,9 @@ static void test_pytorch(void **state) {
          "at::native::sum_functor<float, float, float>::operator ()(at::TensorIterator &)::[lambda(float, float) "
          "(instance "
          "1)]>, unsigned int, float, (int)4>>(T3)",
-         72, "reduce_kernel<512, 1, ReduceOp<\xe2\x80\xa6, func_wrapper_t<\xe2\x80\xa6, sum_functor<\xe2\x80\xa6>>, "
-             "\xe2\x80\xa6>>");
+         72,
+         "reduce_kernel<512, 1, ReduceOp<\xe2\x80\xa6, func_wrapper_t<\xe2\x80\xa6, sum_functor<\xe2\x80\xa6>>, "
+         "\xe2\x80\xa6>>");
   expect("void at::native::<unnamed>::CatArrayBatchedCopy_vectorized<at::native::<unnamed>::OpaqueType<(unsigned "
          "int)2>, "
          "unsigned int, (int)2, (int)128, (int)1, (int)16, (int)8>(char *, at::native::<unnamed>::X<T1, T2>, int, T2)",
@@ -89,11 +90,23 @@ static void test_libraries(void **state) {
 static void test_odd_names(void **state) {
   (void)state;
   static const char *const cases[][2] = {
-      {"", ""}, {"a<b", "a<b"}, {"((((((", "(((((("}, {">>>>", ">>>>"}, {"<unnamed>", "<unnamed>"}, {"()", "()"},
-      {"Foo<int>::operator()(int) const", "Foo<int>"}, {"foo(int) [clone .kd]", "foo"},
-      {"f<(N < 8), -3, 4ul, 'c'>(int)", "f<(N < 8), -3, 4, 'c'>"}, {"operator<<(int)", "operator<<(int)"},
+      {"", ""},
+      {"a<b", "a<b"},
+      {"((((((", "(((((("},
+      {">>>>", ">>>>"},
+      {"<unnamed>", "<unnamed>"},
+      {"()", "()"},
+      {"Foo<int>::operator()(int) const", "Foo<int>"},
+      {"foo(int) [clone .kd]", "foo"},
+      {"f<(N < 8), -3, 4ul, 'c'>(int)", "f<(N < 8), -3, 4, 'c'>"},
+      {"operator<<(int)", "operator<<(int)"},
       {"void f<char *, unsigned long long &, float const*, &ns::g>(int)", "f<char*, unsigned long long&, float*, &g>"},
-      {"f<>()", "f"}, {"f<,>()", "f<>"}, {"f<a>b<c>()", "f<a>"}, {"::f(int)", "f"}, {"f(", "f("}, {"f<(>)", "f<(>)"},
+      {"f<>()", "f"},
+      {"f<,>()", "f<>"},
+      {"f<a>b<c>()", "f<a>"},
+      {"::f(int)", "f"},
+      {"f(", "f("},
+      {"f<(>)", "f<(>)"},
       {"std::enable_if<(N > 4), void>::type ns::f<int>(int)", "f<int>"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -118,10 +131,37 @@ static uint32_t random_below(uint32_t n) {
 
 static void test_hostile_names(void **state) {
   (void)state;
-  static const char *const pieces[] = {
-      "<", ">", "(", ")", "[", "]", "{", "}", "::", ",", " ", "a", "int", "operator", "[lambda(", "<unnamed>",
-      "Kernel<", "array<", "const", "void ", "(int)4", "*", "&", "\xc3\xa9", "f<", ">()", "-", "'lambda'", "::operator()()", "4ul",
-      "gpu_kernel_impl<"};
+  static const char *const pieces[] = {"<",
+                                       ">",
+                                       "(",
+                                       ")",
+                                       "[",
+                                       "]",
+                                       "{",
+                                       "}",
+                                       "::",
+                                       ",",
+                                       " ",
+                                       "a",
+                                       "int",
+                                       "operator",
+                                       "[lambda(",
+                                       "<unnamed>",
+                                       "Kernel<",
+                                       "array<",
+                                       "const",
+                                       "void ",
+                                       "(int)4",
+                                       "*",
+                                       "&",
+                                       "\xc3\xa9",
+                                       "f<",
+                                       ">()",
+                                       "-",
+                                       "'lambda'",
+                                       "::operator()()",
+                                       "4ul",
+                                       "gpu_kernel_impl<"};
   struct nai_buf name = {0}, out = {0};
   for (int i = 0; i < 200000; i++) {
     nai_buf_clear(&name);
@@ -135,9 +175,12 @@ static void test_hostile_names(void **state) {
   }
   /* Long ones: linear time, no recursion. */
   static const char *const repeated[][2] = {
-      {"<", ""}, {"f<", ">"}, {"(", ")"}, {"f(", ")"}, {"a::", ""}, {"Kernel<", ">"}, {"a,", ""}, {"f<a,", "b>"},
-      {"f<g(int)::[lambda(int) (instance 1)], ", ">"}, {"operator", ""}, {"const ", ""}, {"x ", ""}, {"{", "}"},
-      {"void f<", ">(int)"}, {"A<int>::", ""}, {"f<(int)", ">"}, {"f<(a)", ">"}, {"array<", ">"}};
+      {"<", ""},        {"f<", ">"},           {"(", ")"},
+      {"f(", ")"},      {"a::", ""},           {"Kernel<", ">"},
+      {"a,", ""},       {"f<a,", "b>"},        {"f<g(int)::[lambda(int) (instance 1)], ", ">"},
+      {"operator", ""}, {"const ", ""},        {"x ", ""},
+      {"{", "}"},       {"void f<", ">(int)"}, {"A<int>::", ""},
+      {"f<(int)", ">"}, {"f<(a)", ">"},        {"array<", ">"}};
   for (size_t r = 0; r < sizeof repeated / sizeof *repeated; r++)
     for (int wrap = 0; wrap < 2; wrap++) {
       nai_buf_clear(&name);
@@ -155,7 +198,7 @@ static void test_hostile_names(void **state) {
   nai_buf_free(&out);
 }
 
-/* --- sets ---------------------------------------------------------------------------------------------------- */
+/* --- sets ------------------------------------------------------------------------------------- */
 
 static void test_sets(void **state) {
   (void)state;
@@ -231,9 +274,12 @@ static void test_big_sets_are_distinct(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pytorch),       cmocka_unit_test(test_libraries),
-      cmocka_unit_test(test_odd_names),     cmocka_unit_test(test_too_long),
-      cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_sets),
+      cmocka_unit_test(test_pytorch),
+      cmocka_unit_test(test_libraries),
+      cmocka_unit_test(test_odd_names),
+      cmocka_unit_test(test_too_long),
+      cmocka_unit_test(test_hostile_names),
+      cmocka_unit_test(test_sets),
       cmocka_unit_test(test_big_sets_are_distinct),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,6 +60,7 @@ static void test_shifted(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_extremes), cmocka_unit_test(test_shifted)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_extremes),
+                                     cmocka_unit_test(test_shifted)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,8 @@ static void read_manifest(struct nai_manifest *m, const char *text, size_t len) 
 }
 
 static void print(struct nai_buf *out) {
-  struct nai_manifest m = {.stages = {{"probe", 1}, {"extract", UINT64_MAX}, {"render", 0x0123456789abcdef}}, .stage_count = 3};
+  struct nai_manifest m = {.stages = {{"probe", 1}, {"extract", UINT64_MAX}, {"render", 0x0123456789abcdef}},
+                           .stage_count = 3};
   nai_strings_add(&m.files, "report.md", 9);
   nai_strings_add(&m.files, "tables/odd \"name\".csv", 21);
   nai_manifest_print(out, &m, "1.2.3", "trace \\ \"x\".sqlite", 77, NULL);
@@ -75,8 +76,13 @@ static void test_cut(void **state) {
 
 static void test_foreign(void **state) {
   (void)state;
-  static const char *const texts[] = {"[]", "{}", "\"x\"", "{\"format\": 1, \"stages\": 5, \"files\": []}", "{\"format\": 99, \"stages\": {}, \"files\": []}",
-                                      "{\"format\": 1, \"stages\": {\"probe\": [1]}, \"files\": [[]]}", "\xff\xfe"};
+  static const char *const texts[] = {"[]",
+                                      "{}",
+                                      "\"x\"",
+                                      "{\"format\": 1, \"stages\": 5, \"files\": []}",
+                                      "{\"format\": 99, \"stages\": {}, \"files\": []}",
+                                      "{\"format\": 1, \"stages\": {\"probe\": [1]}, \"files\": [[]]}",
+                                      "\xff\xfe"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     struct nai_manifest m;
     read_manifest(&m, texts[i], strlen(texts[i]));
@@ -89,6 +95,7 @@ static void test_foreign(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut), cmocka_unit_test(test_foreign)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut),
+                                     cmocka_unit_test(test_foreign)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static int load_json(struct nai_buf *text, void *ctx, const char *name, struct n
   return NAI_OK;
 }
 
-/* --- the specification --------------------------------------------------------------------------------------- */
+/* --- the specification ------------------------------------------------------------------------ */
 
 static void put_json(struct nai_view *map, const char *key, const json_t *value);
 
@@ -130,7 +130,7 @@ static void test_specification(void **state) {
   assert_true(cases >= 130);
 }
 
-/* --- our own cases ------------------------------------------------------------------------------------------- */
+/* --- our own cases ---------------------------------------------------------------------------- */
 
 /* Templates by name from pairs of strings; a missing one is an error. */
 static int load_pairs(struct nai_buf *text, void *ctx, const char *name, struct nai_err *err) {
@@ -261,10 +261,11 @@ static void test_errors_name_the_place(void **state) {
   expect_error("{{rows}}", "", "t.mustache:1:1: \"rows\" is a list, not a text");
   expect_error("{{#rows}}{{in}}{{/rows}}", "", "t.mustache:1:10: \"in\" is a map, not a text");
   expect_error("{{>p}}", "{{>p}}", "p.mustache:1:1: partials are nested more than 32 deep; does one include itself?");
-  expect_error("{{>p}}", "{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}"
-                         "{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}x{{/rows}}{{/rows}}{{/rows}}{{/rows}}"
-                         "{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}"
-                         "{{/rows}}{{/rows}}",
+  expect_error("{{>p}}",
+               "{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}"
+               "{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}{{#rows}}x{{/rows}}{{/rows}}{{/rows}}{{/rows}}"
+               "{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}{{/rows}}"
+               "{{/rows}}{{/rows}}",
                "p.mustache: the result is too large; does a partial include itself?");
 }
 

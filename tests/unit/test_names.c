@@ -19,12 +19,21 @@ static void part_free(struct nai_part *p) {
 
 static void test_api(void **state) {
   (void)state;
-  static const char *const cases[][2] = {
-      {"cudaLaunchKernel_v7000", "cudaLaunchKernel"}, {"cudaLaunchKernelExC_v11060", "cudaLaunchKernelExC"},
-      {"cudaMemcpyAsync_ptsz_v7000", "cudaMemcpyAsync"}, {"cudaMemcpy_ptds_v7000", "cudaMemcpy"},
-      {"cudaStreamGetCaptureInfo_v2_v11030", "cudaStreamGetCaptureInfo_v2"}, {"cuMemcpyHtoD_v2", "cuMemcpyHtoD_v2"},
-      {"cuMemcpyHtoD_v2_ptds", "cuMemcpyHtoD_v2"}, {"cuLaunchKernel_ptsz", "cuLaunchKernel"}, {"x_v123", "x_v123"},
-      {"x_v123456", "x_v123456"}, {"_v7000", "_v7000"}, {"_ptsz", "_ptsz"}, {"", ""}, {"7000", "7000"}, {"a_v7000_v7000", "a_v7000"}};
+  static const char *const cases[][2] = {{"cudaLaunchKernel_v7000", "cudaLaunchKernel"},
+                                         {"cudaLaunchKernelExC_v11060", "cudaLaunchKernelExC"},
+                                         {"cudaMemcpyAsync_ptsz_v7000", "cudaMemcpyAsync"},
+                                         {"cudaMemcpy_ptds_v7000", "cudaMemcpy"},
+                                         {"cudaStreamGetCaptureInfo_v2_v11030", "cudaStreamGetCaptureInfo_v2"},
+                                         {"cuMemcpyHtoD_v2", "cuMemcpyHtoD_v2"},
+                                         {"cuMemcpyHtoD_v2_ptds", "cuMemcpyHtoD_v2"},
+                                         {"cuLaunchKernel_ptsz", "cuLaunchKernel"},
+                                         {"x_v123", "x_v123"},
+                                         {"x_v123456", "x_v123456"},
+                                         {"_v7000", "_v7000"},
+                                         {"_ptsz", "_ptsz"},
+                                         {"", ""},
+                                         {"7000", "7000"},
+                                         {"a_v7000_v7000", "a_v7000"}};
   struct nai_part p = {0};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     assert_string_equal(canonical(&p, cases[i][0], NAI_NAME_API), cases[i][1]);
@@ -33,10 +42,17 @@ static void test_api(void **state) {
 
 static void test_nvtx(void **state) {
   (void)state;
-  static const char *const cases[][2] = {
-      {"aten::mm, seq = 5, op_id = 9", "aten::mm"}, {"aten::mm, op_id = 9", "aten::mm"}, {"aten::mm, sizes = [[1, 2]]", "aten::mm"},
-      {"f(a, b), seq = 1", "f(a, b)"}, {"a,seq = 1", "a,seq = 1"}, {"a, seq=1", "a, seq=1"}, {"a, ", "a, "}, {"a,", "a,"},
-      {", seq = 1", ""}, {",, op_id = 1", ","}, {"a, seq =", "a, seq ="}};
+  static const char *const cases[][2] = {{"aten::mm, seq = 5, op_id = 9", "aten::mm"},
+                                         {"aten::mm, op_id = 9", "aten::mm"},
+                                         {"aten::mm, sizes = [[1, 2]]", "aten::mm"},
+                                         {"f(a, b), seq = 1", "f(a, b)"},
+                                         {"a,seq = 1", "a,seq = 1"},
+                                         {"a, seq=1", "a, seq=1"},
+                                         {"a, ", "a, "},
+                                         {"a,", "a,"},
+                                         {", seq = 1", ""},
+                                         {",, op_id = 1", ","},
+                                         {"a, seq =", "a, seq ="}};
   struct nai_part p = {0};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     assert_string_equal(canonical(&p, cases[i][0], NAI_NAME_NVTX), cases[i][1]);
@@ -63,7 +79,8 @@ static void test_hostile(void **state) {
   memset(a, 'x', 100000), memset(b, 'x', 100000);
   a[100000] = b[100000] = '\0';
   b[99999] = 'y';
-  uint32_t first = nai_name_by_text(&p, a, 100000, NAI_NAME_PLAIN), second = nai_name_by_text(&p, b, 100000, NAI_NAME_PLAIN);
+  uint32_t first = nai_name_by_text(&p, a, 100000, NAI_NAME_PLAIN),
+           second = nai_name_by_text(&p, b, 100000, NAI_NAME_PLAIN);
   assert_int_not_equal(first, second);
   assert_true(nai_strings_len(&p.names, first) < 9000);
   assert_int_equal(first, nai_name_by_text(&p, a, 100000, NAI_NAME_PLAIN));
@@ -73,6 +90,7 @@ static void test_hostile(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_api), cmocka_unit_test(test_nvtx), cmocka_unit_test(test_hostile)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_api), cmocka_unit_test(test_nvtx),
+                                     cmocka_unit_test(test_hostile)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

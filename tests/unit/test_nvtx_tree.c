@@ -63,7 +63,8 @@ static void find_parents(struct truth *t) {
       snprintf(next, sizeof next, "/%s%.150s", t->r[j].name, path);
       memcpy(path, next, sizeof path);
     }
-    snprintf(t->r[i].path, sizeof t->r[i].path, "%d%s%.150s", t->r[i].thread, t->r[i].kind == NAI_NVTX_PUSH_POP ? "" : "~", path);
+    snprintf(t->r[i].path, sizeof t->r[i].path, "%d%s%.150s", t->r[i].thread,
+             t->r[i].kind == NAI_NVTX_PUSH_POP ? "" : "~", path);
   }
 }
 
@@ -94,7 +95,8 @@ static void check_node(const struct fixture *f, const struct truth *t, uint32_t 
   const struct nai_nvtx_node *node = &f->m.nodes[index];
   char path[256];
   node_path(path, sizeof path, f, index);
-  int64_t count = 0, total = 0, self = 0, wall = 0, kernel = 0, inclusive = 0, kernels = 0, inclusive_kernels = 0, longest = -1;
+  int64_t count = 0, total = 0, self = 0, wall = 0, kernel = 0, inclusive = 0, kernels = 0, inclusive_kernels = 0,
+          longest = -1;
   const char *name = NULL;
   for (int i = 0; i < t->ranges; i++) {
     const struct range *r = &t->r[i];
@@ -116,9 +118,10 @@ static void check_node(const struct fixture *f, const struct truth *t, uint32_t 
   for (int k = 0; k < t->calls; k++) {
     const struct call *c = &t->c[k];
     int innermost_here = c->inner >= 0 && strcmp(t->r[c->inner].path, path) == 0;
-    int inside = node->start_end ? name && c->thread == node->thread && in_name(t, c->thread, NAI_NVTX_START_END, name, c->start) &&
-                                       !in_name(t, c->thread, NAI_NVTX_PUSH_POP, name, c->start)
-                                 : c->inner >= 0 && has_prefix(t->r[c->inner].path, path);
+    int inside = node->start_end
+                   ? name && c->thread == node->thread && in_name(t, c->thread, NAI_NVTX_START_END, name, c->start) &&
+                         !in_name(t, c->thread, NAI_NVTX_PUSH_POP, name, c->start)
+                   : c->inner >= 0 && has_prefix(t->r[c->inner].path, path);
     kernel += innermost_here ? c->kernel_ns : 0;
     kernels += innermost_here;
     inclusive += inside ? c->kernel_ns : 0;
@@ -338,7 +341,8 @@ static void test_without_attribution(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_many_crossing), cmocka_unit_test(test_parents_of_many),
-                                     cmocka_unit_test(test_deep), cmocka_unit_test(test_without_attribution)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_many_crossing),
+                                     cmocka_unit_test(test_parents_of_many), cmocka_unit_test(test_deep),
+                                     cmocka_unit_test(test_without_attribution)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,8 @@ static int entries(const char *path) {
 static bool ours(void *ctx, const char *directory, const char *path) {
   (void)directory;
   (void)ctx;
-  return strcmp(path, "report.md") == 0 || strcmp(path, "stages/manifest.json") == 0 || strcmp(path, "tables/old.csv") == 0;
+  return strcmp(path, "report.md") == 0 || strcmp(path, "stages/manifest.json") == 0 ||
+         strcmp(path, "tables/old.csv") == 0;
 }
 
 static void run_once(const char *name, const char *text) {
@@ -156,12 +157,11 @@ static void test_sweep(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_new_and_again, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_empty_directory, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_link, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_uncommitted, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_sweep, setup, teardown)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_new_and_again, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_empty_directory, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_link, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_uncommitted, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(test_sweep, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

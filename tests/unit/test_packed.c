@@ -93,7 +93,7 @@ static void test_arrays(void **state) {
   }
 }
 
-/* --- tables -------------------------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 static const struct nai_column_def columns[] = {{"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", NULL},
                                                 {"device", NAI_I32, NAI_ID, "device", NULL},
@@ -256,8 +256,8 @@ static void test_damage(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_widths), cmocka_unit_test(test_edges), cmocka_unit_test(test_arrays),
-                                     cmocka_unit_test(test_tables), cmocka_unit_test(test_equal_rows),
-                                     cmocka_unit_test(test_damage)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_widths),     cmocka_unit_test(test_edges),
+                                     cmocka_unit_test(test_arrays),     cmocka_unit_test(test_tables),
+                                     cmocka_unit_test(test_equal_rows), cmocka_unit_test(test_damage)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

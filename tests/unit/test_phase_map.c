@@ -31,7 +31,8 @@ static void first_match_in_file_order(void **state) {
   (void)state;
   struct nai_patterns *set = NULL;
   struct nai_err err = {0};
-  assert_int_equal(add(&set, "{\"b\": [\"Fwd\", \"re:^x+$\"], \"a\": \"wd\", \"c\": ['re:(?i)é.ROPE', 're:ü']}", &err), 0);
+  assert_int_equal(add(&set, "{\"b\": [\"Fwd\", \"re:^x+$\"], \"a\": \"wd\", \"c\": ['re:(?i)é.ROPE', 're:ü']}", &err),
+                   0);
   assert_int_equal(nai_patterns_class_count(set), 3);
   assert_string_equal(class_of(set, "my FWD pass"), "b"); /* substrings have no case */
   assert_string_equal(class_of(set, "rewind wd"), "a");
@@ -82,13 +83,15 @@ static void bad_files(void **state) {
   refuses("a: ['re:']\n", "m.yaml:1:5: empty regular expression");
   refuses("a:\n  - 're:x(y'\n", "m.yaml:2:12: bad regular expression: missing closing parenthesis");
   refuses("a: ['re:\\Cx']\n", "m.yaml:1:11: bad regular expression: using \\C is disabled by the application");
-  refuses("a: ['re:((a{0,999}){0,99}){0,99}']\n", "m.yaml:1:33: bad regular expression: regular expression is too large");
+  refuses("a: ['re:((a{0,999}){0,99}){0,99}']\n",
+          "m.yaml:1:33: bad regular expression: regular expression is too large");
 }
 
 /* An expression that would run for ever is reported, and soon. */
 static void runaway_expression(void **state) {
   (void)state;
-  static const char *const expressions[] = {"a: ['re:^(a+)+[bc]$']\n", "a: ['re:(*LIMIT_MATCH=4000000000)^(a|aa)+[bc]$']\n",
+  static const char *const expressions[] = {"a: ['re:^(a+)+[bc]$']\n",
+                                            "a: ['re:(*LIMIT_MATCH=4000000000)^(a|aa)+[bc]$']\n",
                                             "a: ['re:^(a*)*[bc]']\n", "a: ['re:^((a|b)*)*[cd]$']\n"};
   char name[3000];
   memset(name, 'a', sizeof name - 1);
@@ -199,8 +202,12 @@ static void lists_and_suggests(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(first_match_in_file_order), cmocka_unit_test(long_names_are_cut), cmocka_unit_test(bad_files),
-      cmocka_unit_test(runaway_expression),        cmocka_unit_test(built_in_maps),      cmocka_unit_test(lists_and_suggests),
+      cmocka_unit_test(first_match_in_file_order),
+      cmocka_unit_test(long_names_are_cut),
+      cmocka_unit_test(bad_files),
+      cmocka_unit_test(runaway_expression),
+      cmocka_unit_test(built_in_maps),
+      cmocka_unit_test(lists_and_suggests),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

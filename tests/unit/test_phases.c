@@ -55,7 +55,8 @@ static void check_round(uint64_t seed) {
     fixture_thread(&f, process, 10 + t);
   for (int i = 0; i < RANGES; i++) {
     int64_t start = fixture_random(&f, END / 2), length = fixture_random(&f, fixture_random(&f, 3) ? 20 : END / 2);
-    ranges[i] = (struct range){start, start + length, (int32_t)fixture_random(&f, THREADS), (int)fixture_random(&f, NAMES)};
+    ranges[i] =
+        (struct range){start, start + length, (int32_t)fixture_random(&f, THREADS), (int)fixture_random(&f, NAMES)};
     fixture_nvtx(&f, start, start + length, ranges[i].thread, names[ranges[i].name],
                  fixture_random(&f, 2) ? NAI_NVTX_PUSH_POP : NAI_NVTX_START_END);
   }

@@ -70,8 +70,8 @@ static void test_long_prose_is_cut(void **state) {
 
 static void test_patterns_that_cost_parsers_time(void **state) {
   (void)state;
-  static const char *const patterns[] = {"[", "*a **a ", "`a``", "![[]()", "> ",
-                                         "- ", "[a](", "<!-", "](", "_a ", "\\`"};
+  static const char *const patterns[] = {"[",    "*a **a ", "`a``", "![[]()", "> ", "- ",
+                                         "[a](", "<!-",     "](",   "_a ",    "\\`"};
   for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++) {
     struct nai_buf markdown = {0}, out = {0};
     struct nai_err err = {0};
@@ -109,14 +109,14 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_markdown),
-      cmocka_unit_test(test_nothing_dangerous),
-      cmocka_unit_test(test_images_become_links),
-      cmocka_unit_test(test_escaped_text_stays_text),
-      cmocka_unit_test(test_long_prose_is_cut),
-      cmocka_unit_test(test_patterns_that_cost_parsers_time),
+    cmocka_unit_test(test_markdown),
+    cmocka_unit_test(test_nothing_dangerous),
+    cmocka_unit_test(test_images_become_links),
+    cmocka_unit_test(test_escaped_text_stays_text),
+    cmocka_unit_test(test_long_prose_is_cut),
+    cmocka_unit_test(test_patterns_that_cost_parsers_time),
 #if !defined(__SANITIZE_ADDRESS__)
-      cmocka_unit_test(test_out_of_memory),
+    cmocka_unit_test(test_out_of_memory),
 #endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

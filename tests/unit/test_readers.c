@@ -20,7 +20,8 @@ static void check_table(const char *file, const char *name, const char *rowid, c
     for (int order = 0; order < COLUMN_ORDERS; order++) {
       struct nai_buf expected = {0};
       assert_int_equal(dump_sql(&expected, db, table, rowid, (enum column_order)order), 0);
-      for (size_t i = (size_t)order; i < sizeof part_counts / sizeof *part_counts; i++) { /* fewer counts for the simpler orders */
+      for (size_t i = (size_t)order; i < sizeof part_counts / sizeof *part_counts;
+           i++) { /* fewer counts for the simpler orders */
         struct nai_buf got = {0};
         struct nai_err err = {0};
         char used[16];
@@ -118,27 +119,39 @@ static void test_table_kinds(void **state) {
     const char *name, *sql, *rowid, *reader;
   } kinds[] = {
       {"empty", "CREATE TABLE empty(a, b)", "rowid", "direct"},
-      {"without", "CREATE TABLE without(k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO without VALUES('b', 1), ('a', 2)", NULL,
+      {"without",
+       "CREATE TABLE without(k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO without VALUES('b', 1), ('a', 2)", NULL,
        "sqlite"},
-      {"descending", "CREATE TABLE descending(id INTEGER PRIMARY KEY DESC, v); INSERT INTO descending VALUES(5, 1), (NULL, 2)",
+      {"descending",
+       "CREATE TABLE descending(id INTEGER PRIMARY KEY DESC, v); INSERT INTO descending VALUES(5, 1), (NULL, 2)",
        "rowid", "direct"},
-      {"int_key", "CREATE TABLE int_key(v, id INT PRIMARY KEY); INSERT INTO int_key VALUES(1, 70), (2, NULL)", "rowid", "direct"},
-      {"key_last", "CREATE TABLE key_last(v, w, id integer, PRIMARY KEY(id)); INSERT INTO key_last VALUES(1, 2, 70), (2, 3, -1)",
-       "id", "direct"},
-      {"shadowed", "CREATE TABLE shadowed(rowid TEXT, v); INSERT INTO shadowed VALUES('not it', 1), ('nor', 2)", "_rowid_",
+      {"int_key", "CREATE TABLE int_key(v, id INT PRIMARY KEY); INSERT INTO int_key VALUES(1, 70), (2, NULL)", "rowid",
        "direct"},
-      {"covered", "CREATE TABLE covered(rowid, oid, _rowid_); INSERT INTO covered VALUES(9, 8, 7), (6, 5, 4)", NULL, "sqlite"},
-      {"covered_key", "CREATE TABLE covered_key(rowid, oid, _rowid_, \"k\"\"$@#\" INTEGER PRIMARY KEY);"
-       "INSERT INTO covered_key VALUES(9, 8, 7, 50), (6, 5, 4, 40)", "\"k\"\"$@#\"", "direct"},
-      {"od\"d [na]me", "CREATE TABLE \"od\"\"d [na]me\"(\"end\", \"a\"\"b\", \"select\"); INSERT INTO \"od\"\"d [na]me\" VALUES(1, 2, 3)",
+      {"key_last",
+       "CREATE TABLE key_last(v, w, id integer, PRIMARY KEY(id)); INSERT INTO key_last VALUES(1, 2, 70), (2, 3, -1)",
+       "id", "direct"},
+      {"shadowed", "CREATE TABLE shadowed(rowid TEXT, v); INSERT INTO shadowed VALUES('not it', 1), ('nor', 2)",
+       "_rowid_", "direct"},
+      {"covered", "CREATE TABLE covered(rowid, oid, _rowid_); INSERT INTO covered VALUES(9, 8, 7), (6, 5, 4)", NULL,
+       "sqlite"},
+      {"covered_key",
+       "CREATE TABLE covered_key(rowid, oid, _rowid_, \"k\"\"$@#\" INTEGER PRIMARY KEY);"
+       "INSERT INTO covered_key VALUES(9, 8, 7, 50), (6, 5, 4, 40)",
+       "\"k\"\"$@#\"", "direct"},
+      {"od\"d [na]me",
+       "CREATE TABLE \"od\"\"d [na]me\"(\"end\", \"a\"\"b\", \"select\"); INSERT INTO \"od\"\"d [na]me\" VALUES(1, 2, 3)",
        "rowid", "direct"},
-      {"indexed", "CREATE TABLE indexed(a, b); CREATE INDEX i ON indexed(b, a); INSERT INTO indexed VALUES(1, 9), (2, 8), (3, 7)",
+      {"indexed",
+       "CREATE TABLE indexed(a, b); CREATE INDEX i ON indexed(b, a); INSERT INTO indexed VALUES(1, 9), (2, 8), (3, 7)",
        "rowid", "direct"},
-      {"strict", "CREATE TABLE strict(a INT, b ANY, c REAL) STRICT; INSERT INTO strict VALUES(1, '2', 3)", "rowid", "direct"},
-      {"types", "CREATE TABLE types(a DOUBLE, b FLOATING POINT, c REAL, d NUMERIC, e CHARREAL, f BLOBREAL, g \"\", h \"REAL\");"
-       "INSERT INTO types VALUES(1, 2, 3, 4, 5, 6, 7, 8), (1.5, '2', x'33', 4.0, 5.0, 6.0, 7.0, 9007199254740993)", "rowid", "direct"},
-      {"sqlite_sequence", "CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO counted VALUES(9)", "rowid",
-       "direct"}};
+      {"strict", "CREATE TABLE strict(a INT, b ANY, c REAL) STRICT; INSERT INTO strict VALUES(1, '2', 3)", "rowid",
+       "direct"},
+      {"types",
+       "CREATE TABLE types(a DOUBLE, b FLOATING POINT, c REAL, d NUMERIC, e CHARREAL, f BLOBREAL, g \"\", h \"REAL\");"
+       "INSERT INTO types VALUES(1, 2, 3, 4, 5, 6, 7, 8), (1.5, '2', x'33', 4.0, 5.0, 6.0, 7.0, 9007199254740993)",
+       "rowid", "direct"},
+      {"sqlite_sequence", "CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO counted VALUES(9)",
+       "rowid", "direct"}};
   sqlite3 *db = create(4096, 0, "PRAGMA user_version=1");
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     sql(db, kinds[i].sql);
@@ -222,8 +235,8 @@ static void test_generated_traces(void **state) {
     if (sscanf(line, "%63s", name) != 1)
       continue;
     for (int shuffle = 0; shuffle <= 1; shuffle++) {
-      snprintf(command, sizeof command, "'%s' %s %s --force %s%s", generator, name, path, strcmp(name, "bench") ? "" : "--size 1M",
-               shuffle ? " --shuffle" : "");
+      snprintf(command, sizeof command, "'%s' %s %s --force %s%s", generator, name, path,
+               strcmp(name, "bench") ? "" : "--size 1M", shuffle ? " --shuffle" : "");
       assert_int_equal(system(command), 0);
       check_all_tables(path);
     }

@@ -109,8 +109,12 @@ static void test_wrong_pages(void **state) {
   char swap[PAGE];
   make_seed(&content, PAGE);
   assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_prepare_v2(db, "SELECT pageno, pagetype = 'leaf' FROM dbstat WHERE name = 'events' AND pagetype <> 'overflow' "
-                                          "ORDER BY path", -1, &stmt, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_prepare_v2(
+                       db,
+                       "SELECT pageno, pagetype = 'leaf' FROM dbstat WHERE name = 'events' AND pagetype <> 'overflow' "
+                       "ORDER BY path",
+                       -1, &stmt, NULL),
+                   SQLITE_OK);
   while (sqlite3_step(stmt) == SQLITE_ROW && page_count < 64 && leaf_count < 64) {
     if (sqlite3_column_int(stmt, 1))
       leaves[leaf_count++] = (uint32_t)sqlite3_column_int(stmt, 0);

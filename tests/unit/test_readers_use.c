@@ -81,16 +81,17 @@ static void test_stop(void **state) {
 /* Lookups by key in StringIds as it is declared by the exporter, and as other programs leave it. */
 static void test_lookup(void **state) {
   (void)state;
-  static const char *const declarations[] = {"id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL", "value TEXT, id INT",
-                                             "id INT PRIMARY KEY, value"};
+  static const char *const declarations[] = {"id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL",
+                                             "value TEXT, id INT", "id INT PRIMARY KEY, value"};
   for (int round = 0; round < 6; round++) {
     char create_table[128];
     snprintf(create_table, sizeof create_table, "CREATE TABLE StringIds(%s)", declarations[round % 3]);
     sqlite3 *db = create(round < 3 ? 512 : 4096, 0, "PRAGMA user_version=1");
     sql(db, create_table);
-    sql(db, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
-            "INSERT INTO StringIds(id, value) SELECT i * 3 - 600, printf('name %d %.*c', i, i % 97 * (i % 13), 'z') FROM n;"
-            "INSERT INTO StringIds(id, value) VALUES(9223372036854775807, 'last'), (-9223372036854775807 - 1, 'first')");
+    sql(db,
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+        "INSERT INTO StringIds(id, value) SELECT i * 3 - 600, printf('name %d %.*c', i, i % 97 * (i % 13), 'z') FROM n;"
+        "INSERT INTO StringIds(id, value) VALUES(9223372036854775807, 'last'), (-9223372036854775807 - 1, 'first')");
     if (round % 3 == 1)
       sql(db, "INSERT INTO StringIds(id, value) VALUES(30, 'again'), ('30', 'text'), (NULL, 'none');"
               "CREATE INDEX by_id ON StringIds(id)");
@@ -101,10 +102,15 @@ static void test_lookup(void **state) {
       sqlite3_stmt *stmt = NULL;
       int64_t hits = 0;
       assert_int_equal(nai_lookup_open(&lookup, trace, "stringids", round % 3 == 1 ? 0 : 1, &err), 0);
-      assert_int_equal(sqlite3_prepare_v2(db, "SELECT value FROM StringIds WHERE id = ? ORDER BY rowid LIMIT 1", -1, &stmt, NULL), SQLITE_OK);
+      assert_int_equal(sqlite3_prepare_v2(db, "SELECT value FROM StringIds WHERE id = ? ORDER BY rowid LIMIT 1", -1,
+                                          &stmt, NULL),
+                       SQLITE_OK);
       for (int64_t i = 0; i < 40000; i++) {
         /* sequential runs, then jumps, then the ends */
-        int64_t key = i < 20000 ? i - 800 : i < 39990 ? (i * 7919) % 16000 - 700 : i % 2 ? INT64_MAX - (i & 2) : INT64_MIN + (i & 2);
+        int64_t key = i < 20000 ? i - 800
+                    : i < 39990 ? (i * 7919) % 16000 - 700
+                    : i % 2     ? INT64_MAX - (i & 2)
+                                : INT64_MIN + (i & 2);
         bool found = false;
         struct nai_cell cell;
         sqlite3_bind_int64(stmt, 1, key);

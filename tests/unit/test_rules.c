@@ -15,13 +15,13 @@
 
 #include <cmocka.h>
 
-/* --- Tables ------------------------------------------------------------------------------------------------------- */
+/* --- Tables ----------------------------------------------------------------------------------- */
 
 enum { U_DEVICE, U_PID, U_WINDOW, U_IDLE, U_IDLE_PCT, U_COPY_PCT, U_START, U_END };
 static const struct nai_column_def use_columns[] = {
-    {"device_id", NAI_I32, NAI_ID, "", NULL},      {"pid", NAI_I64, NAI_ID, "", NULL},
-    {"window_ms", NAI_I64, NAI_MS, "", NULL},      {"idle_ms", NAI_I64, NAI_MS, "", NULL},
-    {"idle_pct", NAI_F64, NAI_PCT, "", NULL},      {"copy_pct", NAI_F64, NAI_PCT, "", NULL},
+    {"device_id", NAI_I32, NAI_ID, "", NULL},          {"pid", NAI_I64, NAI_ID, "", NULL},
+    {"window_ms", NAI_I64, NAI_MS, "", NULL},          {"idle_ms", NAI_I64, NAI_MS, "", NULL},
+    {"idle_pct", NAI_F64, NAI_PCT, "", NULL},          {"copy_pct", NAI_F64, NAI_PCT, "", NULL},
     {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "", NULL}, {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "", NULL},
 };
 static const struct nai_schema use_schema = NAI_SCHEMA("use", "Use", "One GPU", use_columns);
@@ -105,7 +105,7 @@ static void free_tables(struct tables *t) {
   nai_table_free(t->gpus);
 }
 
-/* --- Running rules ------------------------------------------------------------------------------------------------ */
+/* --- Running rules ---------------------------------------------------------------------------- */
 
 struct result {
   struct tables tables;
@@ -162,30 +162,31 @@ static int64_t number(const struct nai_table *table, int64_t row, const char *co
 /* A rule of table `use` with the given further lines; texts that say nothing. */
 #define RULE(id, lines) "  - id: " id "\n    title: t\n    why: w\n    recommendation: r\n" lines
 
-/* --- What is found ------------------------------------------------------------------------------------------------ */
+/* --- What is found ---------------------------------------------------------------------------- */
 
-static const char idle_rule[] = "parameters: {high: 40, medium: 20}\n"
-                                "rules:\n"
-                                "  - id: idle\n"
-                                "    title: \"{{subject}} idle {{idle_pct}} ({{idle_ms}}), limit {{param.medium}} %\"\n"
-                                "    table: use\n"
-                                "    with:\n"
-                                "      cause: {table: causes, where: device_id = this.device_id, order: total_ms desc}\n"
-                                "    severity: {high: idle_pct >= param.high, medium: idle_pct >= param.medium}\n"
-                                "    impact: idle_ms\n"
-                                "    evidence:\n"
-                                "      - \"{{subject}}: {{idle_ms}}\"\n"
-                                "      - for: {table: causes, where: device_id = this.device_id, order: total_ms desc}\n"
-                                "        text: \"{{cause}} {{total_ms}} of {{this.window_ms}} on GPU {{device_id}}\"\n"
-                                "      - {at: cause, when: cause.gap_count > 5, text: \"{{cause.gap_count}} gaps\"}\n"
-                                "    why:\n"
-                                "      - \"always {{device_id}}\"\n"
-                                "      - {when: cause.cause = 'host_code', text: \"code {{cause.cause}}\"}\n"
-                                "      - {when: cause.cause contains 'DEPEND', text: waits}\n"
-                                "      - {else: neither}\n"
-                                "    recommendation: fix it\n"
-                                "    verify: [\"run {{cause.cause}} {{idle_ms}} {{start_ns}}\"]\n"
-                                "    links: [docs/a.md, docs/b.md]\n";
+static const char idle_rule[] =
+    "parameters: {high: 40, medium: 20}\n"
+    "rules:\n"
+    "  - id: idle\n"
+    "    title: \"{{subject}} idle {{idle_pct}} ({{idle_ms}}), limit {{param.medium}} %\"\n"
+    "    table: use\n"
+    "    with:\n"
+    "      cause: {table: causes, where: device_id = this.device_id, order: total_ms desc}\n"
+    "    severity: {high: idle_pct >= param.high, medium: idle_pct >= param.medium}\n"
+    "    impact: idle_ms\n"
+    "    evidence:\n"
+    "      - \"{{subject}}: {{idle_ms}}\"\n"
+    "      - for: {table: causes, where: device_id = this.device_id, order: total_ms desc}\n"
+    "        text: \"{{cause}} {{total_ms}} of {{this.window_ms}} on GPU {{device_id}}\"\n"
+    "      - {at: cause, when: cause.gap_count > 5, text: \"{{cause.gap_count}} gaps\"}\n"
+    "    why:\n"
+    "      - \"always {{device_id}}\"\n"
+    "      - {when: cause.cause = 'host_code', text: \"code {{cause.cause}}\"}\n"
+    "      - {when: cause.cause contains 'DEPEND', text: waits}\n"
+    "      - {else: neither}\n"
+    "    recommendation: fix it\n"
+    "    verify: [\"run {{cause.cause}} {{idle_ms}} {{start_ns}}\"]\n"
+    "    links: [docs/a.md, docs/b.md]\n";
 
 static void finds_rows_and_words(void **state) {
   (void)state;
@@ -200,7 +201,8 @@ static void finds_rows_and_words(void **state) {
   assert_int_equal(number(r.findings, 1, "pid"), NAI_NULL_I64);
   assert_int_equal(number(r.findings, 1, "impact_ns"), 41500000);
   assert_int_equal(number(r.findings, 1, "finding"), 1);
-  assert_string_equal(cell(r.findings, 1, "why"), "always 0\n\ncode <host_code>"); /* trace text went through the escaper */
+  assert_string_equal(cell(r.findings, 1, "why"),
+                      "always 0\n\ncode <host_code>"); /* trace text went through the escaper */
   assert_string_equal(cell(r.findings, 2, "why"), "always 1\n\nwaits");
   assert_string_equal(cell(r.findings, 1, "verify"), "run host_code 41.500000 0.000001000");
   assert_string_equal(cell(r.findings, 1, "links"), "docs/a.md docs/b.md");
@@ -265,7 +267,8 @@ static void same_advice_is_said_once(void **state) {
 
 static void limit_says_what_it_leaves_out(void **state) {
   (void)state;
-  struct result r = run("rules:\n" RULE("idle", "    table: use\n    severity: low\n    impact: idle_ms\n    limit: 1\n"));
+  struct result r =
+      run("rules:\n" RULE("idle", "    table: use\n    severity: low\n    impact: idle_ms\n    limit: 1\n"));
   assert_int_equal(r.findings->rows, 1);
   assert_int_equal(r.evidence->rows, 1);
   assert_string_equal(cell(r.evidence, 0, "text"), "2 more rows of table use meet this rule");
@@ -274,12 +277,12 @@ static void limit_says_what_it_leaves_out(void **state) {
 
 static void unless_silences_per_subject(void **state) {
   (void)state;
-  struct result r = run("rules:\n"
-                        RULE("idle", "    table: use\n    severity: medium\n    unless: copy\n")
-                        RULE("wait", "    table: sync\n    severity: low\n    unless: [copy]\n")
-                        RULE("copy", "    table: use\n    severity: {high: copy_pct >= 20}\n")
-                        RULE("other", "    table: sync\n    scope: run\n    severity: info\n    unless: none\n")
-                        RULE("none", "    table: use\n    where: idle_pct > 100\n    severity: high\n"));
+  struct result r =
+      run("rules:\n" RULE("idle", "    table: use\n    severity: medium\n    unless: copy\n")
+              RULE("wait", "    table: sync\n    severity: low\n    unless: [copy]\n")
+                  RULE("copy", "    table: use\n    severity: {high: copy_pct >= 20}\n")
+                      RULE("other", "    table: sync\n    scope: run\n    severity: info\n    unless: none\n")
+                          RULE("none", "    table: use\n    where: idle_pct > 100\n    severity: high\n"));
   /* copy speaks about GPU 2: idle stays silent there only; wait is about processes, which may be on that GPU */
   assert_int_equal(r.findings->rows, 3);
   assert_string_equal(cell(r.findings, 0, "id"), "copy");
@@ -294,9 +297,8 @@ static void unless_silences_per_subject(void **state) {
 
 static void unless_tells_processes_apart(void **state) {
   (void)state;
-  struct result r = run("rules:\n"
-                        RULE("a", "    table: sync\n    where: time_us > 600\n    severity: low\n")
-                        RULE("b", "    table: sync\n    severity: low\n    unless: a\n"));
+  struct result r = run("rules:\n" RULE("a", "    table: sync\n    where: time_us > 600\n    severity: low\n")
+                            RULE("b", "    table: sync\n    severity: low\n    unless: a\n"));
   assert_int_equal(r.findings->rows, 2);
   assert_string_equal(cell(r.findings, 0, "scope"), "process 145");
   assert_string_equal(cell(r.findings, 1, "id"), "b");
@@ -322,13 +324,15 @@ static void subjects_use_gpu_labels(void **state) {
   result_free(&r);
 }
 
-/* --- Conditions --------------------------------------------------------------------------------------------------- */
+/* --- Conditions ------------------------------------------------------------------------------- */
 
 /* How many rows of table `use` meet the condition (written as YAML). */
 static int64_t matches(const char *where) {
   char rules[1024];
-  snprintf(rules, sizeof rules, "parameters: {p: 25}\nrules:\n  - {id: x, title: t, why: \"{{device_id}}\", recommendation: r, "
-           "table: use, severity: low, where: %s}\n", where);
+  snprintf(rules, sizeof rules,
+           "parameters: {p: 25}\nrules:\n  - {id: x, title: t, why: \"{{device_id}}\", recommendation: r, "
+           "table: use, severity: low, where: %s}\n",
+           where);
   struct result r = run(rules);
   int64_t rows = r.findings->rows;
   result_free(&r);
@@ -342,7 +346,7 @@ static void condition_values(void **state) {
   assert_int_equal(matches("idle_pct > 41.5"), 1);
   assert_int_equal(matches("idle_pct < 41.5 and device_id != 1"), 0);
   assert_int_equal(matches("idle_pct <= param.p"), 1);
-  assert_int_equal(matches("idle_ms = 41.5"), 1);     /* numbers compare in the unit they are printed in */
+  assert_int_equal(matches("idle_ms = 41.5"), 1); /* numbers compare in the unit they are printed in */
   assert_int_equal(matches("start_ns == 1002"), 1);
   assert_int_equal(matches("100 * idle_ms / window_ms >= 90"), 1);
   assert_int_equal(matches("idle_pct - copy_pct > 25"), 2);
@@ -368,8 +372,9 @@ static void null_compares_false(void **state) {
 
 static void text_conditions(void **state) {
   (void)state;
-  struct result r = run("rules:\n  - {id: x, title: '{{api}}', why: '{{api}}', recommendation: r, table: sync, severity: "
-                        "low, where: api contains 'DEVICE' and api != 'x'}\n");
+  struct result r =
+      run("rules:\n  - {id: x, title: '{{api}}', why: '{{api}}', recommendation: r, table: sync, severity: "
+          "low, where: api contains 'DEVICE' and api != 'x'}\n");
   assert_int_equal(r.findings->rows, 1);
   assert_string_equal(cell(r.findings, 0, "title"), "cudaDeviceSynchronize");
   result_free(&r);
@@ -396,15 +401,16 @@ static void missing_rows(void **state) {
   result_free(&r);
 }
 
-/* --- Hostile text ------------------------------------------------------------------------------------------------- */
+/* --- Hostile text ----------------------------------------------------------------------------- */
 
 static void shell_quotes_names(void **state) {
   (void)state;
   struct result r = {.tables = make_tables()};
   r.tables.sync->rows = 0;
   add_sync(r.tables.sync, 1, "a'; rm -rf $(x) `y` {{api}}", 1);
-  struct nai_rule_set *set = compile("rules:\n  - {id: x, title: '{{api}}', why: '{{api}}', recommendation: r, table: sync, "
-                                     "severity: low, verify: 'ncu -k {{api}}'}\n");
+  struct nai_rule_set *set =
+      compile("rules:\n  - {id: x, title: '{{api}}', why: '{{api}}', recommendation: r, table: sync, "
+              "severity: low, verify: 'ncu -k {{api}}'}\n");
   evaluate(&r, set);
   nai_rules_free(set);
   assert_string_equal(cell(r.findings, 0, "title"), "a'; rm -rf $(x) `y` {{api}}"); /* not expanded again */
@@ -418,8 +424,9 @@ static void kernel_names_for_people_and_profilers(void **state) {
   struct result r = {.tables = make_tables()};
   r.tables.sync->rows = 0;
   add_sync(r.tables.sync, 1, "void at::native::<unnamed>::fill_kernel<(int)4, float>(T2 *, int)", 1);
-  struct nai_rule_set *set = compile("rules:\n  - {id: x, title: '{{api|short}}', why: w, recommendation: r, table: sync, "
-                                     "severity: low, verify: 'ncu -k {{ api|function }} f-1'}\n");
+  struct nai_rule_set *set =
+      compile("rules:\n  - {id: x, title: '{{api|short}}', why: w, recommendation: r, table: sync, "
+              "severity: low, verify: 'ncu -k {{ api|function }} f-1'}\n");
   evaluate(&r, set);
   nai_rules_free(set);
   assert_string_equal(cell(r.findings, 0, "title"), "fill_kernel<4, float>");
@@ -430,8 +437,9 @@ static void kernel_names_for_people_and_profilers(void **state) {
 /* Items of a Markdown list stay together, paragraphs apart. */
 static void texts_are_joined(void **state) {
   (void)state;
-  struct result r = run("rules:\n  - {id: x, title: t, why: [a, b], recommendation: ['- a', '- b', c, '- d'], table: sync, "
-                        "severity: low, scope: run, verify: [a, b]}\n");
+  struct result r =
+      run("rules:\n  - {id: x, title: t, why: [a, b], recommendation: ['- a', '- b', c, '- d'], table: sync, "
+          "severity: low, scope: run, verify: [a, b]}\n");
   assert_string_equal(cell(r.findings, 0, "why"), "a\n\nb");
   assert_string_equal(cell(r.findings, 0, "recommendation"), "- a\n- b\n\nc\n\n- d");
   assert_string_equal(cell(r.findings, 0, "verify"), "a\nb");
@@ -465,15 +473,16 @@ static void long_names_are_cut(void **state) {
   name[sizeof name - 1] = '\0';
   r.tables.sync->rows = 0;
   add_sync(r.tables.sync, 1, name, 1);
-  struct nai_rule_set *set = compile("rules:\n  - {id: x, title: '{{api}}', why: w, recommendation: r, table: sync, severity: "
-                                     "low}\n");
+  struct nai_rule_set *set =
+      compile("rules:\n  - {id: x, title: '{{api}}', why: w, recommendation: r, table: sync, severity: "
+              "low}\n");
   evaluate(&r, set);
   nai_rules_free(set);
   assert_int_equal(strlen(cell(r.findings, 0, "title")), 243);
   result_free(&r);
 }
 
-/* --- Mistakes ----------------------------------------------------------------------------------------------------- */
+/* --- Mistakes --------------------------------------------------------------------------------- */
 
 static void refused(const char *rules, const char *message) {
   struct nai_rule_set *set = NULL;
@@ -510,11 +519,11 @@ static void mistakes_in_structure(void **state) {
   refused(ON_USE("severity: low, limit: 0"), "r.yaml:3:28: \"limit\": 0 is not within 1..1000");
   refused(ON_USE("severity: low, links: a b"), "r.yaml:3:28: a link holds no spaces");
   refused(ON_USE("severity: low, unless: [y-rule]"), "r.yaml:3:30: unknown rule \"y-rule\"");
-  refused(ON_USE("severity: low, unless: x"),
-          "r.yaml:2:5: rule \"x\" is part of or depends on a cycle of \"unless\"");
+  refused(ON_USE("severity: low, unless: x"), "r.yaml:2:5: rule \"x\" is part of or depends on a cycle of \"unless\"");
   refused("rules: [{id: y, disabled: true}]\n", "r.yaml:1:14: unknown rule \"y\"");
   refused(ON_USE("with: {param: {table: causes}}"), "r.yaml:3:13: \"param\" has a meaning of its own");
-  refused(ON_USE("with: {c: {table: causes, order: total_ms down}}"), "r.yaml:3:48: expected asc or desc, got \"down\"");
+  refused(ON_USE("with: {c: {table: causes, order: total_ms down}}"),
+          "r.yaml:3:48: expected asc or desc, got \"down\"");
   refused(ON_USE("with: {c: {table: causes, order: total}}"),
           "r.yaml:3:39: unknown column \"total\" of table \"causes\"");
   refused(ON_USE("severity: low, evidence: [{at: cc, text: x}], with: {c: {table: causes}}"),
@@ -563,7 +572,7 @@ static void mistakes_in_texts(void **state) {
   refused(TITLE(""), "r.yaml:3:13: \"title\": expected text, got nothing");
 }
 
-/* --- Files, parameters, descriptions ------------------------------------------------------------------------------ */
+/* --- Files, parameters, descriptions ---------------------------------------------------------- */
 
 static char *write_file(const char *text) {
   char *path = strdup("/tmp/nai-rules-XXXXXX");
@@ -595,8 +604,9 @@ static void describes_rules(void **state) {
   struct nai_err err = {0};
   struct nai_buf text = {0};
   nai_rules_list(&text, set);
-  assert_string_equal(nai_buf_str(&text),
-                      "idle  high/medium      use  {{subject}} idle {{idle_pct}} ({{idle_ms}}), limit {{param.medium}} %\n");
+  assert_string_equal(
+      nai_buf_str(&text),
+      "idle  high/medium      use  {{subject}} idle {{idle_pct}} ({{idle_ms}}), limit {{param.medium}} %\n");
   nai_buf_clear(&text);
   assert_int_equal(nai_rules_explain(&text, set, "idle", &err), 0);
   assert_non_null(strstr(text.data, "idle (r.yaml, line 3)\nreads table \"use\": One GPU\nseverities: high/medium\n"));
@@ -628,17 +638,27 @@ static void missing_rule_file(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(finds_rows_and_words),       cmocka_unit_test(evidence_has_a_place),
-      cmocka_unit_test(same_advice_is_said_once),   cmocka_unit_test(limit_says_what_it_leaves_out),
-      cmocka_unit_test(unless_silences_per_subject), cmocka_unit_test(unless_tells_processes_apart),
-      cmocka_unit_test(subjects_use_gpu_labels),    cmocka_unit_test(condition_values),
-      cmocka_unit_test(null_compares_false),        cmocka_unit_test(text_conditions),
-      cmocka_unit_test(missing_rows),               cmocka_unit_test(shell_quotes_names),
-      cmocka_unit_test(kernel_names_for_people_and_profilers), cmocka_unit_test(texts_are_joined),
+      cmocka_unit_test(finds_rows_and_words),
+      cmocka_unit_test(evidence_has_a_place),
+      cmocka_unit_test(same_advice_is_said_once),
+      cmocka_unit_test(limit_says_what_it_leaves_out),
+      cmocka_unit_test(unless_silences_per_subject),
+      cmocka_unit_test(unless_tells_processes_apart),
+      cmocka_unit_test(subjects_use_gpu_labels),
+      cmocka_unit_test(condition_values),
+      cmocka_unit_test(null_compares_false),
+      cmocka_unit_test(text_conditions),
+      cmocka_unit_test(missing_rows),
+      cmocka_unit_test(shell_quotes_names),
+      cmocka_unit_test(kernel_names_for_people_and_profilers),
+      cmocka_unit_test(texts_are_joined),
       cmocka_unit_test(evidence_from_several_tables),
-      cmocka_unit_test(long_names_are_cut),         cmocka_unit_test(mistakes_in_structure),
-      cmocka_unit_test(mistakes_in_conditions),     cmocka_unit_test(mistakes_in_texts),
-      cmocka_unit_test(parameters_can_be_set),      cmocka_unit_test(describes_rules),
+      cmocka_unit_test(long_names_are_cut),
+      cmocka_unit_test(mistakes_in_structure),
+      cmocka_unit_test(mistakes_in_conditions),
+      cmocka_unit_test(mistakes_in_texts),
+      cmocka_unit_test(parameters_can_be_set),
+      cmocka_unit_test(describes_rules),
       cmocka_unit_test(missing_rule_file),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,8 +27,11 @@ static void check(int64_t *values, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
     squares += ((long double)values[i] - mean) * ((long double)values[i] - mean);
   struct nai_stats s = nai_stats_of(values, n);
-  const double expected[][2] = {{s.p50, quantile(sorted, n, 50)}, {s.p90, quantile(sorted, n, 90)}, {s.p99, quantile(sorted, n, 99)},
-                                {s.mean, (double)mean}, {s.stddev, n > 1 ? (double)sqrtl(squares / (n - 1)) : 0}};
+  const double expected[][2] = {{s.p50, quantile(sorted, n, 50)},
+                                {s.p90, quantile(sorted, n, 90)},
+                                {s.p99, quantile(sorted, n, 99)},
+                                {s.mean, (double)mean},
+                                {s.stddev, n > 1 ? (double)sqrtl(squares / (n - 1)) : 0}};
   for (int i = 0; i < 5; i++)
     if (fabs(expected[i][0] - expected[i][1]) > 1e-9 * (1 + fabs(expected[i][1])))
       fail_msg("statistic %d of %u values: %.12g, not %.12g", i, n, expected[i][0], expected[i][1]);
@@ -74,12 +77,16 @@ static void test_groups(void **state) {
       uint32_t g = (uint32_t)fixture_random(&f, 8);
       group[i] = g == 8 ? NAI_NO_GROUP : g == 7 && fixture_random(&f, 50) ? 0 : g; /* group 7 stays small, 8 empty */
       int64_t spread = (int64_t)1 << (1 + g * 6);
-      int64_t length = g == 1 ? 5 : g == 2 ? fixture_random(&f, 3) : g == 3 && fixture_random(&f, 100) ? 77 : fixture_random(&f, spread);
+      int64_t length = g == 1                            ? 5
+                     : g == 2                            ? fixture_random(&f, 3)
+                     : g == 3 && fixture_random(&f, 100) ? 77
+                                                         : fixture_random(&f, spread);
       start[i] = fixture_random(&f, 1000) - 500;
       end[i] = start[i] + (g == 4 && round % 2 ? length - spread / 2 : length);
     }
     struct nai_stats stats[GROUPS];
-    struct nai_durations durations = {nai_column_of_u32(group), nai_column_of(NAI_I64, start, 8, 0), nai_column_of(NAI_I64, end, 8, 0)};
+    struct nai_durations durations = {nai_column_of_u32(group), nai_column_of(NAI_I64, start, 8, 0),
+                                      nai_column_of(NAI_I64, end, 8, 0)};
     ok(nai_group_stats(stats, GROUPS, &(struct nai_values){N, nai_duration_block, &durations}, err));
     for (uint32_t g = 0; g < GROUPS; g++) {
       uint32_t n = 0;
@@ -91,9 +98,9 @@ static void test_groups(void **state) {
         assert_true(stats[g].count == 0 && isnan(stats[g].p50));
         continue;
       }
-      assert_true(stats[g].count == expected.count && stats[g].total == expected.total && stats[g].min == expected.min &&
-                  stats[g].max == expected.max && stats[g].mean == expected.mean && stats[g].p50 == expected.p50 &&
-                  stats[g].p90 == expected.p90 && stats[g].p99 == expected.p99);
+      assert_true(stats[g].count == expected.count && stats[g].total == expected.total &&
+                  stats[g].min == expected.min && stats[g].max == expected.max && stats[g].mean == expected.mean &&
+                  stats[g].p50 == expected.p50 && stats[g].p90 == expected.p90 && stats[g].p99 == expected.p99);
       assert_true(stats[g].stddev == expected.stddev || (isnan(stats[g].stddev) && expected.min < 0));
     }
   }
@@ -114,14 +121,15 @@ static void test_extremes(void **state) {
     start[i] = i % 2 ? (int64_t)1 << 61 : 0;
     end[i] = i % 2 ? -((int64_t)1 << 61) : (int64_t)1 << 61;
   }
-  struct nai_durations durations = {nai_column_of_u32(group), nai_column_of(NAI_I64, start, 8, 0), nai_column_of(NAI_I64, end, 8, 0)};
+  struct nai_durations durations = {nai_column_of_u32(group), nai_column_of(NAI_I64, start, 8, 0),
+                                    nai_column_of(NAI_I64, end, 8, 0)};
   ok(nai_group_stats(&s, 1, &(struct nai_values){N, nai_duration_block, &durations}, err));
   assert_true(s.min == -((int64_t)1 << 62) && s.max == (int64_t)1 << 61 && s.total == INT64_MIN && isnan(s.stddev));
   assert_true(s.p90 == 0x1p61 && s.mean < 0);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_edges), cmocka_unit_test(test_groups),
-                                     cmocka_unit_test(test_extremes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_edges),
+                                     cmocka_unit_test(test_groups), cmocka_unit_test(test_extremes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

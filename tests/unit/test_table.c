@@ -281,10 +281,13 @@ static void test_damaged_files(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cells),           cmocka_unit_test(test_printing),
-      cmocka_unit_test(test_schema),          cmocka_unit_test(test_sort),
+      cmocka_unit_test(test_cells),
+      cmocka_unit_test(test_printing),
+      cmocka_unit_test(test_schema),
+      cmocka_unit_test(test_sort),
       cmocka_unit_test(test_file_round_trip),
-      cmocka_unit_test(test_damaged_files),   cmocka_unit_test(test_other_schema_is_refused),
+      cmocka_unit_test(test_damaged_files),
+      cmocka_unit_test(test_other_schema_is_refused),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

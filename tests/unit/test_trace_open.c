@@ -86,7 +86,8 @@ static void sql(sqlite3 *db, const char *text) {
 
 static sqlite3 *open_db(const char *name) {
   sqlite3 *db;
-  assert_int_equal(sqlite3_open_v2(in_directory(name), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_open_v2(in_directory(name), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL),
+                   SQLITE_OK);
   return db;
 }
 
@@ -97,7 +98,8 @@ static void make_db(const char *name, const char *text) {
   sqlite3_close(db);
 }
 
-static const char events_sql[] = "CREATE TABLE events(a INTEGER, t TEXT); INSERT INTO events VALUES(1, 'one'), (2, 'two')";
+static const char events_sql[] =
+    "CREATE TABLE events(a INTEGER, t TEXT); INSERT INTO events VALUES(1, 'one'), (2, 'two')";
 
 static int try_open(struct nai_trace **trace, const char *path, struct nai_err *err) {
   static const struct nai_trace_options options = {.reader = NAI_READER_AUTO};
@@ -193,8 +195,9 @@ static void test_not_databases(void **state) {
 
 static void test_names_are_not_uris(void **state) {
   (void)state;
-  static const char *const names[] = {"file:x?mode=rwc", "a b%41#?&=.sqlite", "file:y.sqlite?immutable=1#frag", "n\nl\x01\xff",
-                                      "-dash", "plain.sqlite"};
+  static const char *const names[] = {
+      "file:x?mode=rwc", "a b%41#?&=.sqlite", "file:y.sqlite?immutable=1#frag", "n\nl\x01\xff",
+      "-dash",           "plain.sqlite"};
   char before[4096];
   assert_non_null(getcwd(before, sizeof before));
   make_db("model", events_sql);
@@ -208,7 +211,8 @@ static void test_names_are_not_uris(void **state) {
   }
 }
 
-/* Files as a program leaves them that is killed while it writes: a database with its WAL, but without the shared memory. */
+/* Files as a program leaves them that is killed while it writes: a database with its WAL, but without the shared
+ * memory. */
 static void make_live_wal(const char *name) {
   char wal[300];
   sqlite3 *db = open_db("writer");
@@ -282,19 +286,24 @@ static void test_journals(void **state) {
 static void test_hostile_schemas(void **state) {
   (void)state;
   make_db("db", events_sql);
-  make_db("db", "CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS start FROM n;"
-                "CREATE VIRTUAL TABLE words USING fts5(body);"
-                "CREATE TABLE computed(a INTEGER, b AS (a * 2), c INTEGER AS (a + 1) STORED, d); INSERT INTO computed(a, d) VALUES(1, 5);"
-                "CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events; END");
+  make_db(
+      "db",
+      "CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS start FROM n;"
+      "CREATE VIRTUAL TABLE words USING fts5(body);"
+      "CREATE TABLE computed(a INTEGER, b AS (a * 2), c INTEGER AS (a + 1) STORED, d); INSERT INTO computed(a, d) VALUES(1, 5);"
+      "CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events; END");
   struct nai_trace *trace = must_open(in_directory("db"));
   struct nai_err err = {0};
   static const struct {
     const char *table;
     int column;
     const char *message; /* NULL: can be read, by the SQLite reader */
-  } cases[] = {{"endless", 0, "not a plain table but a view"}, {"words", 0, "not a plain table but a virtual table"},
-               {"computed", 1, "column \"b\" is generated"},   {"computed", 2, "column \"c\" is generated"},
-               {"computed", 3, NULL},                          {"nowhere", 0, "no such table"},
+  } cases[] = {{"endless", 0, "not a plain table but a view"},
+               {"words", 0, "not a plain table but a virtual table"},
+               {"computed", 1, "column \"b\" is generated"},
+               {"computed", 2, "column \"c\" is generated"},
+               {"computed", 3, NULL},
+               {"nowhere", 0, "no such table"},
                {"events", 2, "no column number 2"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct nai_scan scan = {.table = cases[i].table, .columns = &cases[i].column, .column_count = 1};
@@ -314,9 +323,10 @@ static void test_hostile_schemas(void **state) {
   assert_true(nai_trace_table(trace, "Events")->plain);
   assert_true(nai_trace_table(trace, "computed")->columns[1].hidden);
   nai_trace_close(trace);
-  make_db("many", "CREATE TABLE t(a); PRAGMA writable_schema=1;"
-                  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)"
-                  "INSERT INTO sqlite_schema SELECT 'table', 't' || i, 't' || i, 2, 'CREATE TABLE t' || i || '(a)' FROM n");
+  make_db("many",
+          "CREATE TABLE t(a); PRAGMA writable_schema=1;"
+          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)"
+          "INSERT INTO sqlite_schema SELECT 'table', 't' || i, 't' || i, 2, 'CREATE TABLE t' || i || '(a)' FROM n");
   must_refuse(in_directory("many"), "more than 10000 tables");
   make_db("broken", "CREATE TABLE t(a); PRAGMA writable_schema=1; UPDATE sqlite_schema SET sql = 'CREATE TABLE t('");
   must_refuse(in_directory("broken"), "malformed database schema");
@@ -423,10 +433,10 @@ static void test_check(void **state) {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {CASE(test_not_databases),   CASE(test_names_are_not_uris),
-                                     CASE(test_wal),             CASE(test_read_only_directory),
-                                     CASE(test_journals),        CASE(test_hostile_schemas),
-                                     CASE(test_replaced),        CASE(test_truncated_while_open),
-                                     CASE(test_identity),        CASE(test_check)};
+  const struct CMUnitTest tests[] = {CASE(test_not_databases), CASE(test_names_are_not_uris),
+                                     CASE(test_wal),           CASE(test_read_only_directory),
+                                     CASE(test_journals),      CASE(test_hostile_schemas),
+                                     CASE(test_replaced),      CASE(test_truncated_while_open),
+                                     CASE(test_identity),      CASE(test_check)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

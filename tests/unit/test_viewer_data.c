@@ -84,7 +84,8 @@ static void decode(struct page *page, struct fixture *f, const struct nai_interv
   }
   const json_t *lanes = json_object_get(page->json, "lanes");
   int64_t first = 0;
-  for (size_t l = 0; l < json_array_size(lanes); l++) { /* lanes follow each other; starts count from the lane's first */
+  for (size_t l = 0; l < json_array_size(lanes);
+       l++) { /* lanes follow each other; starts count from the lane's first */
     const json_t *lane = json_array_get(lanes, l);
     int64_t n = number(lane, "count");
     assert_int_equal(number(lane, "first"), first);
@@ -128,7 +129,8 @@ static int64_t find(const struct page *page, const char *name) {
   return found;
 }
 
-static void expect(const struct page *page, const char *name, int64_t start, int64_t duration, int64_t corr, int64_t aux) {
+static void expect(const struct page *page, const char *name, int64_t start, int64_t duration, int64_t corr,
+                   int64_t aux) {
   int64_t i = find(page, name);
   assert_int_equal(page->values[START][i], start);
   assert_int_equal(page->values[DURATION][i], duration);
@@ -296,8 +298,11 @@ static void test_deep(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_events),     cmocka_unit_test(test_empty),               cmocka_unit_test(test_many_streams),
-      cmocka_unit_test(test_aggregated), cmocka_unit_test(test_aggregated_unmapped), cmocka_unit_test(test_deep)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_events),
+                                     cmocka_unit_test(test_empty),
+                                     cmocka_unit_test(test_many_streams),
+                                     cmocka_unit_test(test_aggregated),
+                                     cmocka_unit_test(test_aggregated_unmapped),
+                                     cmocka_unit_test(test_deep)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

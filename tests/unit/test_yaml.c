@@ -59,7 +59,8 @@ static void keeps_shape_and_positions(void **state) {
 
 static void reads_json(void **state) {
   (void)state;
-  struct nai_yaml *doc = parse("{\"prefill\": [\"a\\u0041\", \"b\"],\n \"n\": -1.5e2, \"empty\": [], \"no\": null, \"t\": true}");
+  struct nai_yaml *doc =
+      parse("{\"prefill\": [\"a\\u0041\", \"b\"],\n \"n\": -1.5e2, \"empty\": [], \"no\": null, \"t\": true}");
   const struct nai_yaml_node *root = nai_yaml_root(doc);
   struct nai_err err = {0};
   double number = 0;
@@ -109,11 +110,11 @@ static void hostile_input_costs_little(void **state) {
   static const struct {
     const char *unit;
     size_t count;
-  } inputs[] = {{"[", 100000},     {"[\n", 100000},    {"{", 100000},   {"{a: ", 100000},    {"? ", 100000},
-                {"- ", 100000},    {"[a: ", 100000},   {"!", 1048000},  {"&a ", 340000},     {"*", 1000000},
-                {"'", 1048575},    {":", 1048575},     {": ", 500000},  {"\n", 1048575},     {"#\n", 524000},
-                {"a ", 524000},    {"%", 1000000},     {"---\n", 260000}, {"\"a\",", 260000}, {"a,", 500000},
-                {"%TAG ! x:\n", 100000}, {"a: [", 260000}, {"\t", 1000000}, {"x", 1048577}};
+  } inputs[] = {{"[", 100000},           {"[\n", 100000},  {"{", 100000},     {"{a: ", 100000},   {"? ", 100000},
+                {"- ", 100000},          {"[a: ", 100000}, {"!", 1048000},    {"&a ", 340000},    {"*", 1000000},
+                {"'", 1048575},          {":", 1048575},   {": ", 500000},    {"\n", 1048575},    {"#\n", 524000},
+                {"a ", 524000},          {"%", 1000000},   {"---\n", 260000}, {"\"a\",", 260000}, {"a,", 500000},
+                {"%TAG ! x:\n", 100000}, {"a: [", 260000}, {"\t", 1000000},   {"x", 1048577}};
   for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
     char *text = repeat(inputs[i].unit, inputs[i].count);
     struct nai_yaml *doc = NULL;
@@ -153,8 +154,9 @@ static void limits_depth_and_size(void **state) {
 
 static void typed_access(void **state) {
   (void)state;
-  struct nai_yaml *doc = parse("n: 12\nq: '12'\nlist: [1]\nempty:\nnan: .nan\nhex: 0x10\nbig: 1e999\nyes: yes\nfrac: 1.5\n"
-                               "word: hello\n");
+  struct nai_yaml *doc =
+      parse("n: 12\nq: '12'\nlist: [1]\nempty:\nnan: .nan\nhex: 0x10\nbig: 1e999\nyes: yes\nfrac: 1.5\n"
+            "word: hello\n");
   const struct nai_yaml_node *root = nai_yaml_root(doc);
   struct nai_err err = {0};
   double number;
@@ -162,10 +164,10 @@ static void typed_access(void **state) {
   bool flag;
   const char *text;
 #define GET(name) nai_yaml_get(doc, root, name)
-#define REFUSES(call, message)                                                                                         \
-  do {                                                                                                                 \
-    assert_int_equal(call, NAI_EUSAGE);                                                                                \
-    assert_string_equal(err.msg, message);                                                                             \
+#define REFUSES(call, message)             \
+  do {                                     \
+    assert_int_equal(call, NAI_EUSAGE);    \
+    assert_string_equal(err.msg, message); \
   } while (0)
   assert_int_equal(nai_yaml_int(&integer, doc, GET("n"), 0, 100, &err), 0);
   assert_int_equal(integer, 12);
@@ -177,10 +179,13 @@ static void typed_access(void **state) {
   REFUSES(nai_yaml_text(&text, doc, GET("empty"), &err), "f.yaml:4:7: \"empty\": expected text, got nothing");
   REFUSES(nai_yaml_number(&number, doc, GET("nan"), &err), "f.yaml:5:6: \"nan\": expected a number, got \".nan\"");
   REFUSES(nai_yaml_number(&number, doc, GET("hex"), &err), "f.yaml:6:6: \"hex\": expected a number, got \"0x10\"");
-  REFUSES(nai_yaml_number(&number, doc, GET("big"), &err), "f.yaml:7:6: \"big\": expected a finite number, got \"1e999\"");
+  REFUSES(nai_yaml_number(&number, doc, GET("big"), &err),
+          "f.yaml:7:6: \"big\": expected a finite number, got \"1e999\"");
   REFUSES(nai_yaml_bool(&flag, doc, GET("yes"), &err), "f.yaml:8:6: \"yes\": expected true or false, got \"yes\"");
-  REFUSES(nai_yaml_int(&integer, doc, GET("frac"), 0, 9, &err), "f.yaml:9:7: \"frac\": expected a whole number, got \"1.5\"");
-  REFUSES(nai_yaml_expect(doc, GET("word"), NAI_YAML_MAP, &err), "f.yaml:10:7: \"word\": expected a map, got \"hello\"");
+  REFUSES(nai_yaml_int(&integer, doc, GET("frac"), 0, 9, &err),
+          "f.yaml:9:7: \"frac\": expected a whole number, got \"1.5\"");
+  REFUSES(nai_yaml_expect(doc, GET("word"), NAI_YAML_MAP, &err),
+          "f.yaml:10:7: \"word\": expected a map, got \"hello\"");
   static const char *const keys[] = {"n", "q", "list", "empty", "nan", "hex", "big", "yes", "frac", "words", NULL};
   REFUSES(nai_yaml_expect_keys(doc, root, keys, &err), "f.yaml:10:1: unknown key \"word\"; did you mean \"words\"?");
   REFUSES(nai_yaml_error_in(doc, GET("q"), 1, &err, "here"), "f.yaml:2:6: here");
@@ -198,9 +203,12 @@ static void missing_file(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(keeps_shape_and_positions), cmocka_unit_test(reads_json),
-      cmocka_unit_test(refuses_with_a_position),   cmocka_unit_test(hostile_input_costs_little),
-      cmocka_unit_test(limits_depth_and_size),     cmocka_unit_test(typed_access),
+      cmocka_unit_test(keeps_shape_and_positions),
+      cmocka_unit_test(reads_json),
+      cmocka_unit_test(refuses_with_a_position),
+      cmocka_unit_test(hostile_input_costs_little),
+      cmocka_unit_test(limits_depth_and_size),
+      cmocka_unit_test(typed_access),
       cmocka_unit_test(missing_file),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
