@@ -30,6 +30,21 @@ enum nai_unit {
   NAI_UNIT_COUNT
 };
 
+/* What a column is to a reader who does not know its name. */
+enum nai_role {
+  NAI_ROLE_LABEL,  /* describes the row */
+  NAI_ROLE_METRIC, /* a measure: what comparisons compare */
+  NAI_ROLE_DEVICE, /* a GPU: device_id of table gpus */
+  NAI_ROLE_PROCESS,
+  NAI_ROLE_THREAD,
+  NAI_ROLE_STREAM,
+  NAI_ROLE_KERNEL_NAME, /* a full kernel name, which may be shortened for people */
+  NAI_ROLE_RANGE_NAME,  /* a canonical NVTX range name */
+  NAI_ROLE_START,       /* the row's place on the timeline */
+  NAI_ROLE_END,
+};
+enum nai_better { NAI_BETTER_NONE, NAI_BETTER_LOWER, NAI_BETTER_HIGHER };
+
 struct nai_column_def {
   const char *name;
   enum nai_type type;
@@ -37,6 +52,11 @@ struct nai_column_def {
   const char *description;
   const char
       *same_as; /* this column is another print of that column's data (total_time_ms of total_time_ns), or NULL */
+  enum nai_role role;
+  enum nai_better better; /* which way a metric improves */
+  bool key;               /* the table's key columns together are unique */
+  bool sum;               /* cells may be added over rows */
+  const char *refers; /* "TABLE": a row number of that table; "TABLE.COLUMN": a value of that column; NULL: neither */
 };
 
 struct nai_schema {
