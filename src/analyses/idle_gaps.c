@@ -218,7 +218,8 @@ static int host_activity(const char **name, struct host *h, const struct gap *ga
     rc = range_time(h, thread, gap->start, until, err);
   else
     api_time(h, thread, gap->start, until, gap->cause == HOST_SYNC, &h->shares);
-  *name = take_largest(&h->shares, gap->cause == HOST_CODE ? &m->nvtx_table->strings : &m->api_table->strings);
+  *name = take_largest(&h->shares,
+                       gap->cause == HOST_CODE ? &m->tables[NAI_IN_NVTX]->strings : &m->tables[NAI_IN_APIS]->strings);
   return rc;
 }
 
@@ -316,20 +317,20 @@ static int put_gap(struct nai_table *table, struct host *h, const struct gap *ga
   if (launch == NAI_NO_ROW)
     return NAI_OK;
   int32_t thread = nai_at_i32(&m->apis.thread, launch);
-  int64_t tid = nai_get_i64(m->threads, thread, TH_TID);
-  struct nai_value name = nai_table_value(m->threads, thread, TH_NAME);
+  int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_TID);
+  struct nai_value name = nai_table_value(m->tables[NAI_IN_THREADS], thread, TH_NAME);
   char label[512];
   snprintf(label, sizeof label, name.null ? "thread %" PRId64 "%s" : "thread %" PRId64 " %s", tid,
            name.null ? "" : name.s);
   nai_set_str(table, row, LAUNCH_API, nai_model_api_name(m, launch));
   nai_set_str(table, row, LAUNCH_THREAD, label);
-  nai_set_i64(table, row, PID, nai_get_i64(m->threads, thread, TH_PID));
+  nai_set_i64(table, row, PID, nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_PID));
   nai_set_i64(table, row, TID, tid);
   const char *activity = NULL;
   int rc = host_activity(&activity, h, gap, err);
   nai_set_str(table, row, HOST_ACTIVITY, activity);
   const struct nai_nvtx_node *node = nai_model_call_node(m, launch);
-  nai_set_str(table, row, NVTX_RANGE, node ? nai_strings_get(&m->nvtx_table->strings, node->name) : NULL);
+  nai_set_str(table, row, NVTX_RANGE, node ? nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name) : NULL);
   return rc;
 }
 
@@ -358,8 +359,10 @@ static int put_causes(struct nai_table *table, const struct nai_model *m, const 
   return nai_table_sort(table, order, 3, err);
 }
 
-static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
-  uint32_t apis = m->api_table->strings.count, ranges = m->nvtx_table->strings.count,
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct nai_table *const *tables = io->out;
+  const struct nai_model *m = io->model;
+  uint32_t apis = m->tables[NAI_IN_APIS]->strings.count, ranges = m->tables[NAI_IN_NVTX]->strings.count,
            names = apis > ranges ? apis : ranges;
   struct longest heap = {malloc(MAX_GAPS * sizeof *heap.v), 0};
   struct cause_sum *sums = calloc((size_t)m->gpu_count * CAUSES + 1, sizeof *sums);
@@ -388,4 +391,11 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&gaps_schema, &causes_schema, NULL};
-const struct nai_analysis nai_analysis_idle_gaps = {"idle_gaps", schemas, run, 2};
+const struct nai_node nai_analysis_idle_gaps = {.name = "idle_gaps",
+                                                .outputs = schemas,
+                                                .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
+                                                         NAI_PART(RANGES) | NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
+                                                .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) |
+                                                          NAI_IN(THREADS) | NAI_IN(NVTX) | NAI_IN(LABELS),
+                                                .cost = 2,
+                                                .run = run};

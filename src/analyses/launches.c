@@ -335,7 +335,7 @@ struct tiny {
 
 static void put_tiny_row(struct nai_table *table, const struct nai_model *m, uint32_t gpu, uint32_t name,
                          const struct tiny *tiny, int64_t device_calls) {
-  const char *text = nai_strings_get(&m->kernel_table->strings, name);
+  const char *text = nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, name);
   struct nai_buf brief = {0};
   nai_kernel_name_short(&brief, text, 72);
   int64_t row = nai_table_add_row(table);
@@ -351,7 +351,7 @@ static void put_tiny_row(struct nai_table *table, const struct nai_model *m, uin
 }
 
 static int put_tiny(struct nai_table *table, const struct nai_model *m, struct nai_err *err) {
-  uint32_t names = m->kernel_table->strings.count;
+  uint32_t names = m->tables[NAI_IN_KERNELS]->strings.count;
   struct tiny *sums = calloc((size_t)names + 1, sizeof *sums); /* of one GPU, zero between them */
   uint32_t *touched = malloc(((size_t)names + 1) * sizeof *touched);
   int rc = sums && touched ? NAI_OK : nai_err_nomem(err);
@@ -381,10 +381,18 @@ static int put_tiny(struct nai_table *table, const struct nai_model *m, struct n
   return rc ? rc : nai_table_sort(table, order, 3, err);
 }
 
-static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct nai_table *const *tables = io->out;
+  const struct nai_model *m = io->model;
   int rc = put_storm(tables[0], m, err);
   return rc ? rc : put_tiny(tables[1], m, err);
 }
 
 static const struct nai_schema *const schemas[] = {&storm_schema, &tiny_schema, NULL};
-const struct nai_analysis nai_analysis_launches = {"launches", schemas, run, 3};
+const struct nai_node nai_analysis_launches = {.name = "launches",
+                                               .outputs = schemas,
+                                               .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS),
+                                               .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
+                                                         NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
+                                               .cost = 3,
+                                               .run = run};

@@ -148,7 +148,9 @@ static int put_gpu(struct nai_table *table, const struct nai_model *m, const str
   return rc;
 }
 
-static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct nai_table *const *tables = io->out;
+  const struct nai_model *m = io->model;
   int rc = NAI_OK;
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
     rc = put_gpu(tables[0], m, &m->gpus[g], err);
@@ -158,4 +160,8 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&schema, NULL};
-const struct nai_analysis nai_analysis_memory = {"memory", schemas, run, 0};
+const struct nai_node nai_analysis_memory = {.name = "memory",
+                                             .outputs = schemas,
+                                             .parts = NAI_PART(GPUS),
+                                             .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(LABELS),
+                                             .run = run};

@@ -1,7 +1,6 @@
 /* Which code ranges take host and GPU time? Tables nvtx_ranges, nvtx_by_pid, nvtx_coverage, nvtx_phases. Most of it is
  * summed from the NVTX tree (derive/model.h), not from single ranges. */
 #include "analyses/analysis.h"
-#include "analyses/phases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,23 +75,6 @@ static const struct nai_column_def coverage_columns[] = {
 static const struct nai_schema coverage_schema =
     NAI_SCHEMA("nvtx_coverage", "NVTX coverage", "All processes, or one", coverage_columns);
 
-enum { P_PHASE, P_WALL, P_WALL_PCT, P_GPU, P_GPU_PCT, P_RANGES, P_KERNELS, P_START, P_END, P_PID, P_TID };
-static const struct nai_column_def phase_columns[] = {
-    [P_PHASE] = {"phase", NAI_STR, NAI_TEXT, "phase of the phase map, or unmapped", NULL},
-    [P_WALL] = {"wall_time_ms", NAI_I64, NAI_MS, "time of threads with NVTX ranges spent in the phase", NULL},
-    [P_WALL_PCT] = {"pct_of_wall_time", NAI_F64, NAI_PCT, "of those threads' time", NULL},
-    [P_GPU] = {"gpu_time_ms", NAI_I64, NAI_MS, "kernels launched in the phase", NULL},
-    [P_GPU_PCT] = {"pct_of_gpu_time", NAI_F64, NAI_PCT, "of all kernel durations on all GPUs", NULL},
-    [P_RANGES] = {"range_count", NAI_I64, NAI_COUNT, "NVTX ranges in the phase", NULL},
-    [P_KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernels launched in the phase", NULL},
-    [P_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the phase's longest range", NULL},
-    [P_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the phase's longest range", NULL},
-    [P_PID] = {"pid", NAI_I64, NAI_ID, "process of the longest range", NULL},
-    [P_TID] = {"tid", NAI_I64, NAI_ID, "thread of the longest range", NULL},
-};
-static const struct nai_schema phases_schema =
-    NAI_SCHEMA("nvtx_phases", "Phases", "One phase of the phase map", phase_columns);
-
 /* Sums of one name over some threads. */
 struct sum {
   int64_t count, total_ns, self_ns, gpu_ns, gpu_self_ns, gpu_count;
@@ -131,16 +113,6 @@ static void add_thread(struct sum *sums, uint32_t *touched, uint32_t *touched_co
   }
 }
 
-static void put_place(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t range, int start,
-                      int pid) {
-  if (range == NAI_NO_ROW)
-    return;
-  nai_set_i64(table, row, start, nai_at(&m->nvtx.start, range));
-  nai_set_i64(table, row, start + 1, nai_at(&m->nvtx.end, range));
-  nai_set_i64(table, row, pid, nai_get_i64(m->threads, nai_at_i32(&m->nvtx.thread, range), TH_PID));
-  nai_set_i64(table, row, pid + 1, nai_get_i64(m->threads, nai_at_i32(&m->nvtx.thread, range), TH_TID));
-}
-
 /* Durations by name; marks, which have none, left out. */
 static void name_block(const void *model, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct nai_nvtx_view *v = &((const struct nai_model *)model)->nvtx;
@@ -150,17 +122,11 @@ static void name_block(const void *model, uint32_t first, uint32_t count, uint32
   }
 }
 
-/* Kernels of a process, and those of them that NVTX ranges of its threads account for. */
-struct process_sum {
-  int64_t kernel_ns, kernels, attributed_ns, attributed;
-};
-
 struct work {
   const struct nai_model *m;
   struct sum *sums; /* per name */
   uint32_t *touched, touched_count;
-  struct process_sum *processes; /* [process_count]: unknown process */
-  struct process_sum all;
+  struct nai_process_sum all; /* over all processes */
 };
 
 static void clear(struct work *w) {
@@ -171,7 +137,7 @@ static void clear(struct work *w) {
 
 static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *err) {
   const struct nai_model *m = w->m;
-  uint32_t names = m->nvtx_table->strings.count;
+  uint32_t names = m->tables[NAI_IN_NVTX]->strings.count;
   struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
   int rc =
       stats ? nai_group_stats(stats, names, &(struct nai_values){m->nvtx.n, name_block, m}, err) : nai_err_nomem(err);
@@ -182,7 +148,7 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
     const struct sum *sum = &w->sums[w->touched[i]];
     int64_t row = nai_table_add_row(table);
     nai_put_stats(table, row, &to, &stats[w->touched[i]]);
-    nai_set_str(table, row, NAME, nai_strings_get(&m->nvtx_table->strings, w->touched[i]));
+    nai_set_str(table, row, NAME, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, w->touched[i]));
     nai_set_i64(table, row, TOTAL, sum->total_ns);
     nai_set_i64(table, row, SELF, sum->self_ns);
     if (m->map_nvtx) {
@@ -191,7 +157,7 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
       nai_set_i64(table, row, GPU_COUNT, sum->gpu_count);
       nai_set_f64(table, row, PCT_KERNEL, nai_percent((double)sum->gpu_ns, (double)w->all.kernel_ns));
     }
-    put_place(table, row, m, sum->longest, LONGEST_START, PID);
+    nai_put_range_place(table, row, &(struct nai_place_columns){LONGEST_START, LONGEST_END, PID, TID}, m, sum->longest);
   }
   clear(w);
   free(stats);
@@ -199,7 +165,7 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
   return rc ? rc : nai_table_sort(table, order, 2, err);
 }
 
-static void put_coverage_row(struct nai_table *table, const char *scope, int64_t pid, const struct process_sum *sum,
+static void put_coverage_row(struct nai_table *table, const char *scope, int64_t pid, const struct nai_process_sum *sum,
                              int64_t ranges, int64_t names) {
   int64_t row = nai_table_add_row(table);
   nai_set_str(table, row, C_SCOPE, scope);
@@ -218,7 +184,7 @@ static void put_coverage_row(struct nai_table *table, const char *scope, int64_t
 static void put_process(struct nai_table *by_pid, struct nai_table *coverage, struct work *w, uint32_t process,
                         const uint32_t *threads, uint32_t thread_count) {
   const struct nai_model *m = w->m;
-  const struct process_sum *all = &w->processes[process];
+  const struct nai_process_sum *all = &m->process_sums[process];
   int64_t ranges = 0, pid = nai_model_pid(m, (int32_t)process);
   for (uint32_t i = 0; i < thread_count; i++)
     add_thread(w->sums, w->touched, &w->touched_count, m, threads[i]);
@@ -226,7 +192,7 @@ static void put_process(struct nai_table *by_pid, struct nai_table *coverage, st
     const struct sum *sum = &w->sums[w->touched[i]];
     int64_t row = nai_table_add_row(by_pid);
     nai_set_i64(by_pid, row, B_PID, pid);
-    nai_set_str(by_pid, row, B_NAME, nai_strings_get(&m->nvtx_table->strings, w->touched[i]));
+    nai_set_str(by_pid, row, B_NAME, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, w->touched[i]));
     nai_set_i64(by_pid, row, B_COUNT, sum->count);
     nai_set_i64(by_pid, row, B_TOTAL, sum->total_ns);
     nai_set_i64(by_pid, row, B_GPU, sum->gpu_ns);
@@ -245,7 +211,7 @@ static int put_processes(struct nai_table *by_pid, struct nai_table *coverage, s
   const struct nai_model *m = w->m;
   struct nai_groups threads = {0};
   int64_t ranges = 0;
-  struct nai_column process = nai_table_column(m->threads, TH_PROCESS);
+  struct nai_column process = nai_table_column(m->tables[NAI_IN_THREADS], TH_PROCESS);
   int rc = nai_groups_collect(&threads, m->thread_count, &process, m->process_count, NULL, err);
   for (uint32_t i = 0; i < m->node_count; i++)
     ranges += m->nodes[i].count;
@@ -257,121 +223,35 @@ static int put_processes(struct nai_table *by_pid, struct nai_table *coverage, s
   return rc ? rc : nai_table_sort(by_pid, order, 3, err);
 }
 
-/* --- phases ----------------------------------------------------------------------------------- */
-
-/* First to last moment of the thread's NVTX ranges and API calls, 0 for threads without ranges. */
-static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
-  const struct nai_groups *r = &m->nvtx_by_thread, *c = &m->api_by_thread;
-  int64_t first = INT64_MAX, last = INT64_MIN;
-  if (r->first[thread] == r->first[thread + 1])
-    return 0;
-  for (uint32_t i = r->first[thread]; i < r->first[thread + 1]; i++) {
-    first = nai_at(&m->nvtx.start, r->order[i]) < first ? nai_at(&m->nvtx.start, r->order[i]) : first;
-    last = nai_at(&m->nvtx.end, r->order[i]) > last ? nai_at(&m->nvtx.end, r->order[i]) : last;
-  }
-  for (uint32_t i = c->first[thread]; i < c->first[thread + 1]; i++) {
-    first = nai_at(&m->apis.start, c->order[i]) < first ? nai_at(&m->apis.start, c->order[i]) : first;
-    last = nai_at(&m->apis.end, c->order[i]) > last ? nai_at(&m->apis.end, c->order[i]) : last;
-  }
-  return last - first;
-}
-
-static void put_phase(struct nai_table *table, const struct nai_model *m, const char *phase,
-                      const struct nai_phase_sum *sum, int64_t all_wall_ns, int64_t all_gpu_ns) {
-  int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, P_PHASE, phase);
-  nai_set_i64(table, row, P_WALL, sum->wall_ns);
-  nai_set_f64(table, row, P_WALL_PCT, nai_percent((double)sum->wall_ns, (double)all_wall_ns));
-  nai_set_i64(table, row, P_GPU, sum->gpu_ns);
-  nai_set_f64(table, row, P_GPU_PCT, nai_percent((double)sum->gpu_ns, (double)all_gpu_ns));
-  nai_set_i64(table, row, P_RANGES, sum->ranges);
-  nai_set_i64(table, row, P_KERNELS, sum->kernels);
-  put_place(table, row, m, sum->longest, P_START, P_PID);
-}
-
-/* One row per phase, and one of what they leave. */
-static void put_phase_rows(struct nai_table *table, const struct work *w, const struct nai_phase_sum *sums, int count) {
-  const struct nai_model *m = w->m;
-  int64_t wall_ns = 0;
-  for (uint32_t t = 0; t < m->thread_count; t++)
-    wall_ns += thread_time(m, t);
-  struct nai_phase_sum unmapped = {wall_ns, w->all.kernel_ns, m->kernels.n, m->nvtx_by_thread.first[m->thread_count],
-                                   NAI_NO_ROW};
-  for (int p = 0; p < count; p++) {
-    put_phase(table, m, nai_phase_map_phase(m->phases, p), &sums[p], wall_ns, w->all.kernel_ns);
-    unmapped.wall_ns -= sums[p].wall_ns;
-    unmapped.gpu_ns -= sums[p].gpu_ns;
-    unmapped.kernels -= sums[p].kernels;
-    unmapped.ranges -= sums[p].ranges;
-  }
-  put_phase(table, m, "unmapped", &unmapped, wall_ns, w->all.kernel_ns);
-}
-
-static int put_phases(struct nai_table *table, const struct work *w, struct nai_err *err) {
-  const struct nai_model *m = w->m;
-  uint32_t names = m->nvtx_table->strings.count;
-  int count = nai_phase_map_count(m->phases);
-  struct nai_phase_sum *sums = calloc((size_t)count + 1, sizeof *sums);
-  int *name_phase = malloc(((size_t)names + 1) * sizeof *name_phase);
-  int rc = sums && name_phase ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < names; i++)
-    name_phase[i] = nai_phase_map_match(m->phases, nai_strings_get(&m->nvtx_table->strings, i));
-  if (!rc)
-    rc = nai_phase_map_check(m->phases, err);
-  if (!rc)
-    rc = nai_phase_sums(sums, count, m, name_phase, err);
-  if (!rc) {
-    static const struct nai_sort_by order[] = {{P_GPU, true}, {P_WALL, true}, {P_PHASE, false}};
-    put_phase_rows(table, w, sums, count);
-    rc = nai_table_sort(table, order, 3, err);
-  }
-  free(sums);
-  free(name_phase);
-  return rc;
-}
-
-static void add_processes(struct process_sum *all, struct process_sum *processes, const struct nai_model *m) {
-  for (uint32_t k = 0; k < m->kernels.n; k++) {
-    int32_t process = nai_at_i32(&m->kernels.process, k);
-    struct process_sum *sum = &processes[process < 0 ? m->process_count : (uint32_t)process];
-    sum->kernel_ns += nai_kernel_ns(m, k);
-    sum->kernels++;
-  }
-  for (uint32_t i = 0; i < m->node_count; i++) {
-    int32_t process = m->thread_process[m->nodes[i].thread];
-    struct process_sum *sum = &processes[process < 0 ? m->process_count : (uint32_t)process];
-    sum->attributed_ns += m->nodes[i].kernel_ns;
-    sum->attributed += m->nodes[i].kernel_count;
-  }
+static struct nai_process_sum sum_processes(const struct nai_model *m) {
+  struct nai_process_sum all = {0};
   for (uint32_t p = 0; p <= m->process_count; p++) {
-    all->kernel_ns += processes[p].kernel_ns;
-    all->kernels += processes[p].kernels;
-    all->attributed_ns += processes[p].attributed_ns;
-    all->attributed += processes[p].attributed;
+    all.kernel_ns += m->process_sums[p].kernel_ns;
+    all.kernels += m->process_sums[p].kernels;
+    all.attributed_ns += m->process_sums[p].attributed_ns;
+    all.attributed += m->process_sums[p].attributed;
   }
+  return all;
 }
 
-static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
-  uint32_t names = m->nvtx_table->strings.count;
-  struct work w = {.m = m};
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  uint32_t names = m->tables[NAI_IN_NVTX]->strings.count;
+  struct work w = {.m = m, .all = sum_processes(m)};
   w.sums = calloc((size_t)names + 1, sizeof *w.sums);
   w.touched = malloc(((size_t)names + 1) * sizeof *w.touched);
-  w.processes = calloc((size_t)m->process_count + 1, sizeof *w.processes);
-  int rc = w.sums && w.touched && w.processes ? NAI_OK : nai_err_nomem(err);
-  if (!rc) {
-    add_processes(&w.all, w.processes, m);
-    rc = put_ranges(tables[0], &w, err);
-  }
+  int rc = w.sums && w.touched ? put_ranges(io->out[0], &w, err) : nai_err_nomem(err);
   if (!rc && m->map_nvtx && m->node_count)
-    rc = put_processes(tables[1], tables[2], &w, tables[0]->rows, err);
-  if (!rc && m->map_nvtx && m->phases)
-    rc = put_phases(tables[3], &w, err);
+    rc = put_processes(io->out[1], io->out[2], &w, io->out[0]->rows, err);
   free(w.sums);
   free(w.touched);
-  free(w.processes);
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&ranges_schema, &by_pid_schema, &coverage_schema, &phases_schema,
-                                                   NULL};
-const struct nai_analysis nai_analysis_nvtx = {"nvtx", schemas, run, 4};
+static const struct nai_schema *const schemas[] = {&ranges_schema, &by_pid_schema, &coverage_schema, NULL};
+const struct nai_node nai_analysis_nvtx = {.name = "nvtx",
+                                           .outputs = schemas,
+                                           .parts = NAI_PART(NVTX_TREE) | NAI_PART(PROCESS_SUMS),
+                                           .tables = NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES),
+                                           .cost = 4,
+                                           .run = run};

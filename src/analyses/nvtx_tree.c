@@ -32,7 +32,9 @@ static int64_t weight(const struct nai_nvtx_node *node) {
   return node->total_ns > node->inclusive_kernel_ns ? node->total_ns : node->inclusive_kernel_ns;
 }
 
-static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct nai_table *const *tables = io->out;
+  const struct nai_model *m = io->model;
   struct nai_table *table = tables[0];
   int64_t *weights = malloc(((size_t)m->node_count + 1) * sizeof *weights), limit = -1, room = MAX_NODES;
   int64_t *number = malloc(((size_t)m->node_count + 1) * sizeof *number);
@@ -56,11 +58,11 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
     number[i] = row;
     nai_set_i64(table, row, NODE, row);
     nai_set_i64(table, row, PARENT, node->parent == NAI_NO_ROW ? -1 : number[node->parent]);
-    nai_set_i64(table, row, PID, nai_get_i64(m->threads, node->thread, TH_PID));
-    nai_set_i64(table, row, TID, nai_get_i64(m->threads, node->thread, TH_TID));
-    struct nai_value thread = nai_table_value(m->threads, node->thread, TH_NAME);
+    nai_set_i64(table, row, PID, nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, TH_PID));
+    nai_set_i64(table, row, TID, nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, TH_TID));
+    struct nai_value thread = nai_table_value(m->tables[NAI_IN_THREADS], node->thread, TH_NAME);
     nai_set_str(table, row, THREAD, thread.null ? NULL : thread.s);
-    nai_set_str(table, row, NAME, nai_strings_get(&m->nvtx_table->strings, node->name));
+    nai_set_str(table, row, NAME, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name));
     nai_set_i64(table, row, COUNT, node->count);
     nai_set_i64(table, row, TOTAL, node->total_ns);
     nai_set_i64(table, row, SELF, node->self_ns);
@@ -77,4 +79,8 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&schema, NULL};
-const struct nai_analysis nai_analysis_nvtx_tree = {"nvtx_tree", schemas, run, 0};
+const struct nai_node nai_analysis_nvtx_tree = {.name = "nvtx_tree",
+                                                .outputs = schemas,
+                                                .parts = NAI_PART(NVTX_TREE),
+                                                .tables = NAI_IN(NVTX) | NAI_IN(THREADS),
+                                                .run = run};

@@ -16,8 +16,10 @@ static const struct nai_column_def columns[] = {
 static const struct nai_schema schema =
     NAI_SCHEMA("osrt_calls", "OS runtime calls", "One operating-system function", columns);
 
-static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_table *t = m->osrt_table;
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct nai_table *const *tables = io->out;
+  const struct nai_model *m = io->model;
+  const struct nai_table *t = m->tables[NAI_IN_OSRT];
   uint32_t names = t->strings.count;
   struct nai_durations durations = {nai_table_column(t, OS_NAME), nai_table_column(t, OS_START),
                                     nai_table_column(t, OS_END)};
@@ -38,4 +40,4 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&schema, NULL};
-const struct nai_analysis nai_analysis_osrt = {"osrt", schemas, run, 0};
+const struct nai_node nai_analysis_osrt = {.name = "osrt", .outputs = schemas, .tables = NAI_IN(OSRT), .run = run};

@@ -1,94 +1,80 @@
-#include "analyses/phases.h"
+/* What phase is the time spent in? Table nvtx_phases, when there is a phase map. */
+#include "analyses/analysis.h"
 
-#include <stdlib.h>
-
-/* A sweep over one thread's ranges and API calls. */
-struct sweep {
-  const struct nai_model *m;
-  const int *name_phase;
-  struct nai_phase_sum *sums;
-  uint32_t *open; /* ranges with a phase by start; ended ones go when they come up */
-  uint32_t depth;
-  int64_t now; /* the thread's time is shared out up to here */
+enum { P_PHASE, P_WALL, P_WALL_PCT, P_GPU, P_GPU_PCT, P_RANGES, P_KERNELS, P_START, P_END, P_PID, P_TID };
+static const struct nai_column_def phase_columns[] = {
+    [P_PHASE] = {"phase", NAI_STR, NAI_TEXT, "phase of the phase map, or unmapped", NULL},
+    [P_WALL] = {"wall_time_ms", NAI_I64, NAI_MS, "time of threads with NVTX ranges spent in the phase", NULL},
+    [P_WALL_PCT] = {"pct_of_wall_time", NAI_F64, NAI_PCT, "of those threads' time", NULL},
+    [P_GPU] = {"gpu_time_ms", NAI_I64, NAI_MS, "kernels launched in the phase", NULL},
+    [P_GPU_PCT] = {"pct_of_gpu_time", NAI_F64, NAI_PCT, "of all kernel durations on all GPUs", NULL},
+    [P_RANGES] = {"range_count", NAI_I64, NAI_COUNT, "NVTX ranges in the phase", NULL},
+    [P_KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernels launched in the phase", NULL},
+    [P_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the phase's longest range", NULL},
+    [P_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the phase's longest range", NULL},
+    [P_PID] = {"pid", NAI_I64, NAI_ID, "process of the longest range", NULL},
+    [P_TID] = {"tid", NAI_I64, NAI_ID, "thread of the longest range", NULL},
 };
+static const struct nai_schema phases_schema =
+    NAI_SCHEMA("nvtx_phases", "Phases", "One phase of the phase map", phase_columns);
 
-static int phase_of(const struct sweep *x, uint32_t range) {
-  return x->name_phase[nai_at_text(&x->m->nvtx.name, range)];
-}
-
-/* Shares out the time up to t; returns the phase at t, -1 for none. */
-static int advance(struct sweep *x, int64_t t) {
-  while (x->depth) {
-    uint32_t top = x->open[x->depth - 1];
-    int64_t end = nai_at(&x->m->nvtx.end, top), until = end < t ? end : t;
-    if (until > x->now) {
-      x->sums[phase_of(x, top)].wall_ns += until - x->now;
-      x->now = until;
-    }
-    if (end > t)
-      break;
-    x->depth--;
+/* First to last moment of the thread's NVTX ranges and API calls, 0 for threads without ranges. */
+static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
+  const struct nai_groups *r = &m->nvtx_by_thread, *c = &m->api_by_thread;
+  int64_t first = INT64_MAX, last = INT64_MIN;
+  if (r->first[thread] == r->first[thread + 1])
+    return 0;
+  for (uint32_t i = r->first[thread]; i < r->first[thread + 1]; i++) {
+    first = nai_at(&m->nvtx.start, r->order[i]) < first ? nai_at(&m->nvtx.start, r->order[i]) : first;
+    last = nai_at(&m->nvtx.end, r->order[i]) > last ? nai_at(&m->nvtx.end, r->order[i]) : last;
   }
-  x->now = t > x->now ? t : x->now;
-  return x->depth ? phase_of(x, x->open[x->depth - 1]) : -1;
-}
-
-static void count_range(struct nai_phase_sum *sum, const struct nai_nvtx_view *v, uint32_t range) {
-  int64_t length = nai_at(&v->end, range) - nai_at(&v->start, range);
-  int64_t longest = sum->longest == NAI_NO_ROW ? -1 : nai_at(&v->end, sum->longest) - nai_at(&v->start, sum->longest);
-  if (length > longest || (length == longest && nai_at(&v->start, range) < nai_at(&v->start, sum->longest)))
-    sum->longest = range;
-  sum->ranges++;
-}
-
-/* A range begins. */
-static void enter(struct sweep *x, uint32_t range) {
-  const struct nai_nvtx_view *v = &x->m->nvtx;
-  int around = advance(x, nai_at(&v->start, range)), own = phase_of(x, range), phase = own < 0 ? around : own;
-  if (phase >= 0)
-    count_range(&x->sums[phase], v, range);
-  if (own >= 0 && nai_at(&v->start, range) < nai_at(&v->end, range))
-    x->open[x->depth++] = range;
-}
-
-static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const struct nai_model *m,
-                        const int *name_phase, uint32_t thread, struct nai_err *err) {
-  const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
-  uint32_t r = ranges->first[thread], r_end = ranges->first[thread + 1];
-  struct sweep x = {.m = m, .name_phase = name_phase, .sums = sums, .now = INT64_MIN};
-  x.open = malloc(((size_t)(r_end - r) + 1) * sizeof *x.open);
-  if (!x.open)
-    return nai_err_nomem(err);
-  for (uint32_t c = calls->first[thread]; c <= calls->first[thread + 1]; c++) {
-    bool last = c == calls->first[thread + 1];
-    int64_t t = last ? INT64_MAX : nai_at(&m->apis.start, calls->order[c]);
-    for (; r < r_end && nai_at(&m->nvtx.start, ranges->order[r]) <= t;
-         r++) /* a call that starts with a range lies in it */
-      enter(&x, ranges->order[r]);
-    int phase = advance(&x, t);
-    if (!last)
-      phase_of_call[calls->order[c]] = phase;
+  for (uint32_t i = c->first[thread]; i < c->first[thread + 1]; i++) {
+    first = nai_at(&m->apis.start, c->order[i]) < first ? nai_at(&m->apis.start, c->order[i]) : first;
+    last = nai_at(&m->apis.end, c->order[i]) > last ? nai_at(&m->apis.end, c->order[i]) : last;
   }
-  free(x.open);
-  return NAI_OK;
+  return last - first;
 }
 
-int nai_phase_sums(struct nai_phase_sum *sums, int phases, const struct nai_model *m, const int *name_phase,
-                   struct nai_err *err) {
-  int *phase_of_call = malloc(((size_t)m->apis.n + 1) * sizeof *phase_of_call);
-  int rc = phase_of_call ? NAI_OK : nai_err_nomem(err);
-  for (int p = 0; p < phases; p++)
-    sums[p] = (struct nai_phase_sum){.longest = NAI_NO_ROW};
-  for (uint32_t t = 0; !rc && t < m->thread_count; t++)
-    rc = sweep_thread(phase_of_call, sums, m, name_phase, t, err);
-  for (uint32_t k = 0; !rc && k < m->kernels.n; k++) {
-    uint32_t api = m->kernel_api[k];
-    int phase = api == NAI_NO_ROW ? -1 : phase_of_call[api];
-    if (phase < 0)
-      continue;
-    sums[phase].gpu_ns += nai_kernel_ns(m, k);
-    sums[phase].kernels++;
-  }
-  free(phase_of_call);
-  return rc;
+static void put_phase(struct nai_table *table, const struct nai_model *m, const char *phase,
+                      const struct nai_phase_sum *sum, int64_t all_wall_ns, int64_t all_gpu_ns) {
+  int64_t row = nai_table_add_row(table);
+  nai_set_str(table, row, P_PHASE, phase);
+  nai_set_i64(table, row, P_WALL, sum->wall_ns);
+  nai_set_f64(table, row, P_WALL_PCT, nai_percent((double)sum->wall_ns, (double)all_wall_ns));
+  nai_set_i64(table, row, P_GPU, sum->gpu_ns);
+  nai_set_f64(table, row, P_GPU_PCT, nai_percent((double)sum->gpu_ns, (double)all_gpu_ns));
+  nai_set_i64(table, row, P_RANGES, sum->ranges);
+  nai_set_i64(table, row, P_KERNELS, sum->kernels);
+  nai_put_range_place(table, row, &(struct nai_place_columns){P_START, P_END, P_PID, P_TID}, m, sum->longest);
 }
+
+/* One row per phase, and one of what they leave. */
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  struct nai_table *table = io->out[0];
+  int64_t wall_ns = 0, gpu_ns = nai_total_kernel_ns(m);
+  if (!m->map_nvtx || !m->phases)
+    return NAI_OK;
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    wall_ns += thread_time(m, t);
+  struct nai_phase_sum unmapped = {wall_ns, gpu_ns, m->kernels.n, m->nvtx_by_thread.first[m->thread_count], NAI_NO_ROW};
+  for (int p = 0; p < nai_phase_map_count(m->phases); p++) {
+    const struct nai_phase_sum *sum = &m->phase_sums[p];
+    put_phase(table, m, nai_phase_map_phase(m->phases, p), sum, wall_ns, gpu_ns);
+    unmapped.wall_ns -= sum->wall_ns;
+    unmapped.gpu_ns -= sum->gpu_ns;
+    unmapped.kernels -= sum->kernels;
+    unmapped.ranges -= sum->ranges;
+  }
+  put_phase(table, m, "unmapped", &unmapped, wall_ns, gpu_ns);
+  static const struct nai_sort_by order[] = {{P_GPU, true}, {P_WALL, true}, {P_PHASE, false}};
+  return nai_table_sort(table, order, 3, err);
+}
+
+static const struct nai_schema *const schemas[] = {&phases_schema, NULL};
+const struct nai_node nai_analysis_phases = {.name = "phases",
+                                             .outputs = schemas,
+                                             .parts = NAI_PART(PHASES) | NAI_PART(RANGES) | NAI_PART(CALLS),
+                                             .tables = NAI_IN(KERNELS) | NAI_IN(NVTX) | NAI_IN(APIS) | NAI_IN(THREADS),
+                                             .config = NAI_CONFIG(MAP_NVTX),
+                                             .run = run};

@@ -1,6 +1,7 @@
 /* What did each process do? Tables pids, kernels_by_pid. */
 #include "analyses/analysis.h"
 
+#include "base/array.h"
 #include "base/keyset.h"
 
 #include <inttypes.h>
@@ -39,42 +40,14 @@ static const struct nai_column_def kernel_columns[] = {
 static const struct nai_schema kernels_schema =
     NAI_SCHEMA("kernels_by_pid", "Kernels by process", "One kernel name on one GPU in one process", kernel_columns);
 
-struct process_sum {
-  int64_t kernels, kernel_ns, attributed_ns, copied_bytes, api_calls, blocked_ns;
-};
-
-static void sum_processes(struct process_sum *sums, const struct nai_model *m) {
-  for (uint32_t i = 0; i < m->kernels.n; i++) {
-    int32_t process = nai_at_i32(&m->kernels.process, i);
-    if (process < 0)
-      continue;
-    struct process_sum *s = &sums[process];
-    int64_t length = nai_kernel_ns(m, i);
-    uint32_t api = m->kernel_api[i];
-    s->kernels++;
-    s->kernel_ns += length;
-    s->attributed_ns += api != NAI_NO_ROW && m->api_node[api] != NAI_NO_ROW ? length : 0;
-  }
-  for (uint32_t i = 0; i < m->memops.n; i++)
-    if (nai_at_i32(&m->memops.process, i) >= 0 && nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY)
-      sums[nai_at_i32(&m->memops.process, i)].copied_bytes += nai_at(&m->memops.bytes, i);
-  for (uint32_t t = 0; t < m->thread_count; t++) {
-    if (m->thread_process[t] < 0)
-      continue;
-    struct process_sum *s = &sums[m->thread_process[t]];
-    s->api_calls += m->api_by_thread.first[t + 1] - m->api_by_thread.first[t];
-    s->blocked_ns += nai_intervals_total(&m->blocked[t]);
-  }
-}
-
-static void put_process(struct nai_table *table, const struct nai_model *m, uint32_t p, const struct process_sum *s,
+static void put_process(struct nai_table *table, const struct nai_model *m, uint32_t p, const struct nai_process_sum *s,
                         int64_t all_ns) {
   struct nai_buf devices = {0};
   const struct nai_groups *used = &m->process_gpus;
   for (uint32_t i = used->first[p]; i < used->first[p + 1]; i++)
-    nai_buf_printf(&devices, "%s%" PRId32, devices.len ? " " : "", m->gpus[used->order[i]].device_id);
+    nai_buf_printf(&devices, "%s%" PRId32, devices.len ? " " : "", nai_model_device(m, used->order[i]));
   int64_t row = nai_table_add_row(table);
-  struct nai_value name = nai_table_value(m->processes, p, PR_NAME);
+  struct nai_value name = nai_table_value(m->tables[NAI_IN_PROCESSES], p, PR_NAME);
   nai_set_i64(table, row, PID, nai_model_pid(m, (int32_t)p));
   nai_set_str(table, row, NAME, name.null ? NULL : name.s);
   nai_set_str(table, row, DEVICES, nai_buf_str(&devices));
@@ -97,7 +70,7 @@ struct kernel_sum {
 };
 
 static void put_kernel(struct nai_table *table, const struct nai_model *m, const struct kernel_sum *k,
-                       const struct process_sum *process, int64_t all_ns) {
+                       const struct nai_process_sum *process, int64_t all_ns) {
   int64_t row = nai_table_add_row(table);
   nai_set_i64(table, row, K_PID, nai_model_pid(m, nai_at_i32(&m->kernels.process, k->kernel)));
   nai_set_i64(table, row, K_PID_TOTAL, process->kernel_ns);
@@ -111,61 +84,46 @@ static void put_kernel(struct nai_table *table, const struct nai_model *m, const
   nai_set_f64(table, row, K_PCT_ALL, nai_percent((double)k->total_ns, (double)all_ns));
 }
 
-static int put_kernels(struct nai_table *table, const struct nai_model *m, const struct process_sum *sums,
-                       int64_t all_ns, struct nai_err *err) {
-  struct nai_keyset places = {0}, groups = {0}; /* process, device; place, name */
+static int put_kernels(struct nai_table *table, const struct nai_model *m, int64_t all_ns, struct nai_err *err) {
+  struct nai_keyset groups = {0}; /* process, kernel group */
   struct kernel_sum *list = NULL;
   uint32_t capacity = 0;
-  int rc = NAI_OK;
-  for (uint32_t i = 0; !rc && i < m->kernels.n; i++) {
-    bool added;
+  bool ok = true, added;
+  for (uint32_t i = 0; ok && i < m->kernels.n; i++) {
     int64_t process = nai_at(&m->kernels.process, i);
     if (process < 0)
       continue;
-    uint32_t place = nai_keyset_add(&places, process << 32 | (uint32_t)nai_at_i32(&m->kernels.device, i), &added);
-    uint32_t group =
-        nai_keyset_add(&groups, (int64_t)((uint64_t)place << 32 | nai_at_text(&m->kernels.name, i)), &added);
-    if (added && group >= capacity) {
-      capacity = capacity ? capacity * 2 : 256;
-      struct kernel_sum *grown = realloc(list, (size_t)capacity * sizeof *grown);
-      if (!grown)
-        rc = nai_err_nomem(err);
-      list = grown ? grown : list;
-    }
-    if (rc || places.oom || groups.oom) {
-      rc = nai_err_nomem(err);
+    uint32_t group = nai_keyset_add(&groups, process << 32 | m->kernel_group[i], &added);
+    ok = !groups.oom && nai_array_room(&list, &capacity, group, sizeof *list);
+    if (!ok)
       break;
-    }
     if (added)
       list[group] = (struct kernel_sum){0, 0, i};
     list[group].calls++;
     list[group].total_ns += nai_kernel_ns(m, i);
   }
-  for (uint32_t i = 0; !rc && i < groups.count; i++)
-    put_kernel(table, m, &list[i], &sums[nai_at_i32(&m->kernels.process, list[i].kernel)], all_ns);
+  for (uint32_t i = 0; ok && i < groups.count; i++)
+    put_kernel(table, m, &list[i], &m->process_sums[nai_at_i32(&m->kernels.process, list[i].kernel)], all_ns);
   free(list);
-  nai_keyset_free(&places);
   nai_keyset_free(&groups);
   static const struct nai_sort_by order[] = {{K_PID, false}, {K_TOTAL, true}, {K_NAME, false}, {K_DEVICE, false}};
-  return rc ? rc : nai_table_sort(table, order, 4, err);
+  return ok ? nai_table_sort(table, order, 4, err) : nai_err_nomem(err);
 }
 
-static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
-  struct process_sum *sums = calloc((size_t)m->process_count + 1, sizeof *sums);
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
   int64_t all_ns = nai_total_kernel_ns(m);
-  int rc = sums ? NAI_OK : nai_err_nomem(err);
-  if (!rc) {
-    sum_processes(sums, m);
-    for (uint32_t p = 0; p < m->process_count; p++)
-      put_process(tables[0], m, p, &sums[p], all_ns);
-    static const struct nai_sort_by order[] = {{KERNEL_TIME, true}, {PID, false}};
-    rc = nai_table_sort(tables[0], order, 2, err);
-  }
-  if (!rc)
-    rc = put_kernels(tables[1], m, sums, all_ns, err);
-  free(sums);
-  return rc;
+  for (uint32_t p = 0; p < m->process_count; p++)
+    put_process(io->out[0], m, p, &m->process_sums[p], all_ns);
+  static const struct nai_sort_by order[] = {{KERNEL_TIME, true}, {PID, false}};
+  int rc = nai_table_sort(io->out[0], order, 2, err);
+  return rc ? rc : put_kernels(io->out[1], m, all_ns, err);
 }
 
 static const struct nai_schema *const schemas[] = {&pids_schema, &kernels_schema, NULL};
-const struct nai_analysis nai_analysis_processes = {"processes", schemas, run, 0};
+const struct nai_node nai_analysis_processes = {.name = "processes",
+                                                .outputs = schemas,
+                                                .parts = NAI_PART(KERNEL_GROUPS) | NAI_PART(PROCESS_SUMS) |
+                                                         NAI_PART(PROCESS_GPUS),
+                                                .tables = NAI_IN(KERNELS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
+                                                .run = run};

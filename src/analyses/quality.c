@@ -79,7 +79,7 @@ static void add_timed(struct nai_table *t, const struct nai_model *m, const char
 
 /* Profiler overhead inside the GPU window, as a union: several threads flush buffers at once. */
 static int overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *m, int source, struct nai_err *err) {
-  const struct nai_table *t = m->overhead_table;
+  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
   struct nai_column start = nai_table_column(t, OE_START), end = nai_table_column(t, OE_END);
   struct nai_groups order = {0};
   struct nai_intervals all = {0};
@@ -115,10 +115,12 @@ static int64_t unmatched(const uint32_t *api, uint32_t n) {
 /* Notes of probe and extract become rows; dropped rows and diagnostics are counted on the way. */
 static void put_notes(struct nai_table *quality, struct nai_table *run, const struct nai_model *m) {
   int64_t dropped = 0, warnings = 0, errors = 0;
-  for (int64_t i = 0; i < m->notes->rows; i++) {
-    const char *check = nai_get_str(m->notes, i, NO_CHECK), *severity = nai_get_str(m->notes, i, NO_SEVERITY);
-    int64_t count = nai_get_i64(m->notes, i, NO_COUNT);
-    add(quality, check, severity, nai_get_str(m->notes, i, NO_SOURCE), count, nai_get_str(m->notes, i, NO_DETAIL));
+  for (int64_t i = 0; i < m->tables[NAI_IN_NOTES]->rows; i++) {
+    const char *check = nai_get_str(m->tables[NAI_IN_NOTES], i, NO_CHECK),
+               *severity = nai_get_str(m->tables[NAI_IN_NOTES], i, NO_SEVERITY);
+    int64_t count = nai_get_i64(m->tables[NAI_IN_NOTES], i, NO_COUNT);
+    add(quality, check, severity, nai_get_str(m->tables[NAI_IN_NOTES], i, NO_SOURCE), count,
+        nai_get_str(m->tables[NAI_IN_NOTES], i, NO_DETAIL));
     if (strncmp(check, "rows-", 5) == 0)
       dropped += count;
     if (strcmp(check, "diagnostic") == 0)
@@ -151,7 +153,9 @@ static void put_graphs(struct nai_table *quality, const struct nai_model *m) {
         "CUDA graphs were launched but neither envelopes nor nodes were traced: their GPU time counts as idle");
 }
 
-static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct nai_table *const *tables = io->out;
+  const struct nai_model *m = io->model;
   struct nai_table *quality = tables[0], *info = tables[1];
   int64_t profiler_ns, profiler_count, cuda_ns, cuda_count, window = m->window_end - m->window_start, crossing = 0,
                                                             active = 0;
@@ -187,10 +191,10 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
   if (cuda_count)
     add_timed(quality, m, "cuda-overhead", "info", "CUPTI_ACTIVITY_KIND_OVERHEAD", cuda_count, cuda_ns,
               "time the CUDA driver took for module loading and full command buffers");
-  for (int64_t i = 0; i < m->capabilities->rows; i++)
-    if (!nai_get_i64(m->capabilities, i, CP_AVAILABLE))
-      add(quality, "missing-table", "info", nai_get_str(m->capabilities, i, CP_SOURCE), 1,
-          nai_get_str(m->capabilities, i, CP_DETAIL));
+  for (int64_t i = 0; i < m->tables[NAI_IN_CAPABILITIES]->rows; i++)
+    if (!nai_get_i64(m->tables[NAI_IN_CAPABILITIES], i, CP_AVAILABLE))
+      add(quality, "missing-table", "info", nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CP_SOURCE), 1,
+          nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CP_DETAIL));
   for (uint32_t g = 0; g < m->gpu_count; g++)
     active += m->gpus[g].op_count > 0;
   const struct {
@@ -217,4 +221,11 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&quality_schema, &run_schema, NULL};
-const struct nai_analysis nai_analysis_quality = {"quality", schemas, run, 0};
+const struct nai_node nai_analysis_quality = {
+    .name = "quality",
+    .outputs = schemas,
+    .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(WINDOW) | NAI_PART(RANGES) | NAI_PART(NVTX_TREE),
+    .tables = NAI_IN(NOTES) | NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) |
+              NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) |
+              NAI_IN(OVERHEAD) | NAI_IN(KERNEL_CONFIGS),
+    .run = run};

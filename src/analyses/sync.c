@@ -150,7 +150,7 @@ static int64_t thread_window(const struct nai_model *m, uint32_t thread) {
 }
 
 static const char *top_range(struct context *x, const struct call *calls, uint32_t n) {
-  const struct nai_strings *names = &x->m->nvtx_table->strings;
+  const struct nai_strings *names = &x->m->tables[NAI_IN_NVTX]->strings;
   uint32_t distinct = 0, best = NAI_NO_STRING;
   for (uint32_t i = 0; i < n; i++) {
     const struct nai_nvtx_node *node = nai_model_call_node(x->m, calls[i].api);
@@ -212,8 +212,9 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   nai_set_i64(table, row, s + LONGEST_START, nai_at(&m->apis.start, longest));
   nai_set_i64(table, row, s + LONGEST_END, nai_at(&m->apis.end, longest));
   /* In sync_by_pid the pid comes first, so the columns after it are in the same places in both tables. */
-  nai_set_i64(table, row, by_process ? 0 : PID, nai_get_i64(m->threads, nai_at_i32(&m->apis.thread, longest), TH_PID));
-  nai_set_i64(table, row, TID, nai_get_i64(m->threads, nai_at_i32(&m->apis.thread, longest), TH_TID));
+  nai_set_i64(table, row, by_process ? 0 : PID,
+              nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest), TH_PID));
+  nai_set_i64(table, row, TID, nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest), TH_TID));
   if (!known_calls)
     return;
   nai_set_f64(table, row, s + GPU_BUSY, nai_percent((double)busy, (double)known));
@@ -256,8 +257,10 @@ static int put_tables(struct nai_table *const *tables, struct context *x, struct
   return rc ? rc : fill(tables[0], x, calls, n, by_process, err);
 }
 
-static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
-  uint32_t n = 0, listed = 0, names = m->nvtx_table->strings.count;
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct nai_table *const *tables = io->out;
+  const struct nai_model *m = io->model;
+  uint32_t n = 0, listed = 0, names = m->tables[NAI_IN_NVTX]->strings.count;
   struct context x = {.m = m};
   for (uint32_t i = 0; i < m->apis.n; i++)
     n += class_of(m, i) != NULL;
@@ -289,4 +292,9 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&calls_schema, &by_pid_schema, NULL};
-const struct nai_analysis nai_analysis_sync = {"sync", schemas, run, 0};
+const struct nai_node nai_analysis_sync = {.name = "sync",
+                                           .outputs = schemas,
+                                           .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
+                                                    NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS) | NAI_PART(NVTX_TREE),
+                                           .tables = NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(NVTX),
+                                           .run = run};

@@ -127,13 +127,15 @@ static void add_gpu(struct nai_table *table, const struct nai_model *m, uint32_t
   nai_set_i64(table, row, START, gpu->window_start);
   nai_set_i64(table, row, END, gpu->window_end);
   nai_set_i64(table, row, OP_COUNT, gpu->op_count);
-  struct nai_value name = nai_table_value(m->gpu_table, index, GP_NAME);
+  struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], index, GP_NAME);
   nai_set_str(table, row, GPU_NAME, name.null ? NULL : name.s);
-  nai_set_str(table, row, LABEL, nai_get_str(m->gpu_table, index, GP_LABEL));
-  nai_set_i64(table, row, PID, nai_get_i64(m->gpu_table, index, GP_PID));
+  nai_set_str(table, row, LABEL, nai_get_str(m->tables[NAI_IN_GPUS], index, GP_LABEL));
+  nai_set_i64(table, row, PID, nai_get_i64(m->tables[NAI_IN_GPUS], index, GP_PID));
 }
 
-static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct nai_table *const *tables = io->out;
+  const struct nai_model *m = io->model;
   (void)err;
   for (uint32_t i = 0; i < m->gpu_count; i++)
     if (m->gpus[i].op_count)
@@ -142,4 +144,5 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
 }
 
 static const struct nai_schema *const schemas[] = {&schema, NULL};
-const struct nai_analysis nai_analysis_utilization = {"utilization", schemas, run, 0};
+const struct nai_node nai_analysis_utilization = {
+    .name = "utilization", .outputs = schemas, .parts = NAI_PART(GPUS), .tables = NAI_IN(GPUS), .run = run};

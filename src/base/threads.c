@@ -5,8 +5,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { MAX_THREADS = 256 };
-
 struct job {
   nai_task_fn *fn;
   void *ctx;
@@ -41,9 +39,9 @@ int nai_parallel(int threads, int tasks, nai_task_fn *fn, void *ctx, struct nai_
   pthread_mutex_init(&job.lock, NULL);
   if (threads > tasks)
     threads = tasks;
-  if (threads > MAX_THREADS)
-    threads = MAX_THREADS;
-  pthread_t others[MAX_THREADS];
+  if (threads > NAI_MAX_THREADS)
+    threads = NAI_MAX_THREADS;
+  pthread_t others[NAI_MAX_THREADS];
   int started = 0;
   while (started < threads - 1 && pthread_create(&others[started], NULL, worker, &job) == 0)
     started++;

@@ -4,6 +4,8 @@
 
 #include "base/err.h"
 
+enum { NAI_MAX_THREADS = 256 };
+
 /* Work on task `task` (0..tasks-1); fills err and returns its code on failure. */
 typedef int nai_task_fn(void *ctx, int task, struct nai_err *err);
 

@@ -1,9 +1,9 @@
 /* A GPU's timeline: its operations in order and the unions of what it was busy with. */
-#include "derive/model.h"
+#include "derive/build.h"
 
 #include <stdlib.h>
 
-void nai_gpu_free(struct nai_gpu *gpu) {
+static void free_gpu(struct nai_gpu *gpu) {
   free(gpu->ops);
   nai_intervals_free(&gpu->all);
   nai_intervals_free(&gpu->exposed_communication);
@@ -52,20 +52,23 @@ static int collect(const struct source *source, const struct nai_model *m, struc
   return rc;
 }
 
-int nai_gpu_rows_collect(struct nai_gpu_rows *out, const struct nai_model *m, struct nai_err *err) {
-  const struct source sources[] = {{&out->kernels, m->kernels.n, &m->kernels.device},
-                                   {&out->memops, m->memops.n, &m->memops.device},
-                                   {&out->graphs, m->graphs.n, &m->graphs.device}};
+static int collect_rows(struct nai_model *m, struct nai_err *err) {
+  struct nai_model_work *w = m->work;
+  const struct source sources[] = {{&w->gpu_kernels, m->kernels.n, &m->kernels.device},
+                                   {&w->gpu_memops, m->memops.n, &m->memops.device},
+                                   {&w->gpu_graphs, m->graphs.n, &m->graphs.device}};
   int rc = NAI_OK;
   for (size_t i = 0; !rc && i < sizeof sources / sizeof *sources; i++)
     rc = collect(&sources[i], m, err);
   return rc;
 }
 
-void nai_gpu_rows_free(struct nai_gpu_rows *rows) {
-  nai_groups_free(&rows->kernels);
-  nai_groups_free(&rows->memops);
-  nai_groups_free(&rows->graphs);
+static void free_rows(struct nai_model *m) {
+  if (!m->work)
+    return;
+  nai_groups_free(&m->work->gpu_kernels);
+  nai_groups_free(&m->work->gpu_memops);
+  nai_groups_free(&m->work->gpu_graphs);
 }
 
 /* --- operations in order ---------------------------------------------------------------------- */
@@ -123,11 +126,11 @@ static struct nai_op take(struct run *run, const struct nai_model *m) {
 }
 
 /* Fills gpu->ops. Kernels, mostly nearly all of it, lie at its end while the others are merged in from the front. */
-static int merge_ops(struct nai_gpu *gpu, uint32_t index, const struct nai_gpu_rows *rows, const struct nai_model *m,
-                     struct nai_err *err) {
-  uint32_t kernels = rows->kernels.first[index + 1] - rows->kernels.first[index];
-  uint32_t memops = rows->memops.first[index + 1] - rows->memops.first[index];
-  uint32_t graphs = rows->graphs.first[index + 1] - rows->graphs.first[index], others = memops + graphs;
+static int merge_ops(struct nai_gpu *gpu, uint32_t index, const struct nai_model *m, struct nai_err *err) {
+  const struct nai_model_work *rows = m->work;
+  uint32_t kernels = rows->gpu_kernels.first[index + 1] - rows->gpu_kernels.first[index];
+  uint32_t memops = rows->gpu_memops.first[index + 1] - rows->gpu_memops.first[index];
+  uint32_t graphs = rows->gpu_graphs.first[index + 1] - rows->gpu_graphs.first[index], others = memops + graphs;
   if ((uint64_t)kernels + memops + graphs >= NAI_NO_ROW)
     return nai_err_set(err, NAI_ELIMIT, "more than 4,294,967,294 operations on one GPU");
   struct nai_op *scratch = malloc(((size_t)others + 1) * sizeof *scratch);
@@ -136,11 +139,11 @@ static int merge_ops(struct nai_gpu *gpu, uint32_t index, const struct nai_gpu_r
   struct run kernel = {.v = rc ? NULL : gpu->ops + others}, memop = {.v = scratch},
              graph = {.v = rc ? NULL : scratch + memops};
   if (!rc)
-    rc = fill_run(&kernel, &rows->kernels, index, NAI_OP_KERNEL, m, err);
+    rc = fill_run(&kernel, &rows->gpu_kernels, index, NAI_OP_KERNEL, m, err);
   if (!rc)
-    rc = fill_run(&memop, &rows->memops, index, NAI_OP_COPY, m, err);
+    rc = fill_run(&memop, &rows->gpu_memops, index, NAI_OP_COPY, m, err);
   if (!rc)
-    rc = fill_run(&graph, &rows->graphs, index, NAI_OP_GRAPH, m, err);
+    rc = fill_run(&graph, &rows->gpu_graphs, index, NAI_OP_GRAPH, m, err);
   while (!rc && gpu->op_count < kernels + others) {
     struct run *other = precedes(&graph, &memop, m) ? &graph : &memop;
     gpu->ops[gpu->op_count++] = take(precedes(other, &kernel, m) ? other : &kernel, m);
@@ -260,9 +263,25 @@ static int list_processes(struct nai_gpu *gpu, const struct nai_model *m, struct
   return gpu->processes.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-int nai_gpu_build(struct nai_model *m, uint32_t index, const struct nai_gpu_rows *rows, struct nai_err *err) {
+/* --- the part --------------------------------------------------------------------------------- */
+
+static int begin_gpus(void *ctx, int task, struct nai_err *err) {
+  (void)task;
+  struct nai_model *m = ctx;
+  m->gpus = calloc((size_t)m->gpu_count + 1, sizeof *m->gpus);
+  if (!m->gpus)
+    return nai_err_nomem(err);
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    m->gpus[g].device_id = (int32_t)nai_get_i64(m->tables[NAI_IN_GPUS], g, GP_DEVICE);
+  return collect_rows(m, err);
+}
+
+static int gpu_count(const struct nai_model *m) { return (int)m->gpu_count; }
+
+static int build_gpu(void *ctx, int index, struct nai_err *err) {
+  struct nai_model *m = ctx;
   struct nai_gpu *gpu = &m->gpus[index];
-  int rc = merge_ops(gpu, index, rows, m, err);
+  int rc = merge_ops(gpu, (uint32_t)index, m, err);
   if (!rc)
     rc = list_processes(gpu, m, err);
   if (rc)
@@ -270,3 +289,30 @@ int nai_gpu_build(struct nai_model *m, uint32_t index, const struct nai_gpu_rows
   gpu->window_start = gpu->window_end = gpu->op_count ? nai_model_op_start(m, &gpu->ops[0]) : 0;
   return build_unions(gpu, m, err);
 }
+
+static int end_gpus(void *ctx, int task, struct nai_err *err) {
+  (void)task, (void)err;
+  free_rows(ctx);
+  return NAI_OK;
+}
+
+static void free_gpus(struct nai_model *m) {
+  free_rows(m);
+  for (uint32_t g = 0; m->gpus && g < m->gpu_count; g++)
+    free_gpu(&m->gpus[g]);
+  free(m->gpus);
+}
+
+static int64_t gpus_bytes(const struct nai_model *m) {
+  return (int64_t)m->kernels.n * 24 + ((int64_t)m->memops.n + m->graphs.n) * 80;
+}
+
+const struct nai_part_def nai_part_gpus = {.name = "GPU timelines",
+                                           .needs = NAI_PART(NAMES),
+                                           .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(GPUS),
+                                           .begin = begin_gpus,
+                                           .tasks = gpu_count,
+                                           .task = build_gpu,
+                                           .end = end_gpus,
+                                           .free = free_gpus,
+                                           .bytes = gpus_bytes};

@@ -1,4 +1,4 @@
-#include "derive/model.h"
+#include "derive/groups.h"
 
 #include "base/big.h"
 #include "base/sort.h"
@@ -196,4 +196,16 @@ int nai_groups_build(struct nai_groups *out, uint32_t n, const struct nai_column
   for (uint32_t g = 0; !rc && g < groups; g++)
     rc = nai_rows_sort(out->order + out->first[g], out->first[g + 1] - out->first[g], by, scratch_dir, err);
   return rc;
+}
+
+uint32_t nai_rows_from(const uint32_t *order, uint32_t first, uint32_t last, const struct nai_column *column,
+                       int64_t t) {
+  while (first < last) {
+    uint32_t middle = first + (last - first) / 2;
+    if (nai_at(column, order[middle]) < t)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return first;
 }

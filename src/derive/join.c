@@ -1,5 +1,5 @@
 /* The launch join: which API call caused which work on a GPU. */
-#include "derive/model.h"
+#include "derive/build.h"
 
 #include "base/sort.h"
 
@@ -143,7 +143,9 @@ static uint32_t *join(struct process_index *index, uint32_t n, const struct nai_
   return api;
 }
 
-int nai_launch_join(struct nai_model *m, struct nai_err *err) {
+static int join_launches(void *ctx, int task, struct nai_err *err) {
+  (void)task;
+  struct nai_model *m = ctx;
   struct process_index *index = calloc((size_t)m->process_count + 1, sizeof *index);
   int rc = index ? index_allocate(index, m, err) : nai_err_nomem(err);
   if (!rc)
@@ -171,3 +173,21 @@ int nai_launch_join(struct nai_model *m, struct nai_err *err) {
       m->api_owns[m->graph_api[i]] |= 1 << NAI_OP_GRAPH;
   return NAI_OK;
 }
+
+static void free_launches(struct nai_model *m) {
+  free(m->kernel_api);
+  free(m->memop_api);
+  free(m->graph_api);
+  free(m->api_owns);
+}
+
+static int64_t launches_bytes(const struct nai_model *m) {
+  return (int64_t)m->apis.n * 4 + ((int64_t)m->kernels.n + m->memops.n + m->graphs.n) * 8;
+}
+
+const struct nai_part_def nai_part_launches = {.name = "launches",
+                                               .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
+                                                         NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(PROCESSES),
+                                               .begin = join_launches,
+                                               .free = free_launches,
+                                               .bytes = launches_bytes};

@@ -3,9 +3,11 @@
 #ifndef NAI_DERIVE_MODEL_H
 #define NAI_DERIVE_MODEL_H
 
+#include "base/flow.h"
 #include "base/keyset.h"
 #include "config/kernel_classes.h"
 #include "config/phase_map.h"
+#include "derive/groups.h"
 #include "table/events.h"
 #include "table/intervals.h"
 #include "table/table.h"
@@ -33,13 +35,6 @@ struct nai_api_view {
 struct nai_nvtx_view {
   uint32_t n;
   struct nai_column start, end, thread, kind, row_offset, name;
-};
-
-/* Rows grouped by a small integer and ordered inside each group. */
-struct nai_groups {
-  uint32_t *order; /* row numbers (base/big.h); group g is order[first[g]] .. order[first[g+1]-1] */
-  uint32_t *first; /* groups + 1 entries */
-  uint32_t groups;
 };
 
 /* One node of the calling-context tree of canonical NVTX names: all instances of a range name on one thread inside the
@@ -101,16 +96,63 @@ struct nai_gpu {
   struct nai_keyset processes; /* rows of processes that used it; -1 for unknown ones */
 };
 
-struct nai_model {
-  /* inputs, borrowed */
-  const struct nai_table *kernel_table, *memop_table, *graph_table, *api_table, *sync_table, *nvtx_table,
-      *overhead_table, *osrt_table, *processes, *threads, *gpu_table, *configs, *notes, *capture, *capabilities,
-      *labels;
+/* What the kernels of one name on one GPU add up to. */
+struct nai_kernel_group {
+  uint32_t gpu, name; /* index of the GPU, string of kernel_events */
+  int64_t calls, total_ns, graph_calls;
+  uint32_t longest; /* kernel_events row of the longest execution, the earliest of equals */
+};
+
+/* What a process did. */
+struct nai_process_sum {
+  int64_t kernels, kernel_ns;
+  int64_t attributed, attributed_ns; /* the part of them that was launched inside NVTX ranges */
+  int64_t copied_bytes, api_calls;
+  int64_t blocked_ns; /* union per thread, summed */
+};
+
+/* What falls into one phase of the phase map. */
+struct nai_phase_sum {
+  int64_t wall_ns; /* of threads: a partition of their time */
+  int64_t gpu_ns, kernels, ranges;
+  uint32_t longest; /* nvtx_events row of its longest range, the earliest of equals */
+};
+
+/* Parts of the model: built when somebody needs them, in this order. parts.c says what each needs and costs. */
+enum nai_part {
+  NAI_PART_NAMES,         /* api_class, kernel_category, kernel_communication */
+  NAI_PART_LAUNCHES,      /* kernel_api, memop_api, graph_api, api_owns */
+  NAI_PART_RANGES,        /* nvtx_by_thread */
+  NAI_PART_CALLS,         /* api_by_thread */
+  NAI_PART_GPUS,          /* gpus */
+  NAI_PART_PROCESS_GPUS,  /* process_gpus */
+  NAI_PART_WINDOW,        /* window_start, window_end */
+  NAI_PART_BLOCKED,       /* blocked */
+  NAI_PART_NVTX_TREE,     /* nodes, first_node, nvtx_depth, crossing, checkpoints, api_node; kernel sums if map_nvtx */
+  NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups */
+  NAI_PART_PROCESS_SUMS,  /* process_sums */
+  NAI_PART_PHASES,        /* phase_sums */
+  NAI_PART_COUNT
+};
+#define NAI_PART(name) (1u << NAI_PART_##name)
+
+struct nai_model_options {
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases; /* NULL without a phase map */
   bool map_nvtx;                      /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
   int worker_count;
   const char *scratch_dir; /* for large arrays (base/big.h); NULL: in memory */
+};
+
+struct nai_model {
+  /* inputs, borrowed */
+  const struct nai_table *tables[NAI_IN_COUNT];
+  const struct nai_kernel_classes *classes;
+  const struct nai_phase_map *phases;
+  bool map_nvtx;
+  int worker_count;
+  const char *scratch_dir;
+  uint32_t built; /* parts */
 
   struct nai_kernel_view kernels;
   struct nai_memop_view memops;
@@ -146,11 +188,37 @@ struct nai_model {
   uint32_t gpu_count;
   struct nai_groups process_gpus;   /* per process: indices of the GPUs it used, ascending */
   int64_t window_start, window_end; /* over all GPUs; of all events when no GPU worked */
+
+  /* sums that several analyses start from */
+  uint32_t *kernel_group; /* per kernel: index in kernel_groups */
+  struct nai_kernel_group *kernel_groups;
+  uint32_t kernel_group_count;
+  struct nai_process_sum *process_sums; /* per process; [process_count]: those of unknown process */
+  struct nai_phase_sum *phase_sums;     /* per phase of the phase map */
+
+  struct nai_model_work *work; /* while parts are built */
 };
 
-/* Builds everything. The tables and options must be set; `worker_count` threads at most. */
-NAI_MUST_CHECK int nai_model_build(struct nai_model *model, struct nai_err *err);
+/* Looks at the event tables: all of them, or those the wanted parts read. Nothing is built yet. */
+void nai_model_open(struct nai_model *model, struct nai_table *const tables[NAI_IN_COUNT],
+                    const struct nai_model_options *options);
 void nai_model_free(struct nai_model *model);
+/* Parts with all the parts they need. */
+uint32_t nai_parts_needed(uint32_t parts);
+/* What `parts` (with those they need) read: event tables as bits 1 << enum nai_ingest_table, configuration as bits of
+ * enum nai_config. */
+uint64_t nai_parts_tables(uint32_t parts);
+uint32_t nai_parts_config(uint32_t parts);
+const char *nai_part_name(enum nai_part part);
+/* Adds what builds the parts that are not there yet to a flow. done[part] = the task after which the part may be read,
+ * NAI_FLOW_END when it may be already. NAI_ELIMIT. Once the flow has run, call nai_model_built. */
+NAI_MUST_CHECK int nai_model_plan(struct nai_model *model, struct nai_flow *flow, uint32_t parts,
+                                  uint32_t done[NAI_PART_COUNT], struct nai_err *err);
+void nai_model_built(struct nai_model *model, uint32_t parts);
+/* Builds parts now, on `worker_count` threads. */
+NAI_MUST_CHECK int nai_model_build(struct nai_model *model, uint32_t parts, struct nai_err *err);
+/* Anonymous memory that parts take, bytes: about half as much again as measured (docs/performance.md). */
+int64_t nai_parts_bytes(const struct nai_model *model, uint32_t parts);
 
 /* How long a kernel, an API call or an NVTX range took, ns. */
 static inline int64_t nai_kernel_ns(const struct nai_model *m, uint32_t kernel) {
@@ -163,10 +231,10 @@ static inline int64_t nai_range_ns(const struct nai_model *m, uint32_t range) {
   return nai_at(&m->nvtx.end, range) - nai_at(&m->nvtx.start, range);
 }
 
-/* GPU of a device id, NULL when the trace has none. */
-const struct nai_gpu *nai_model_gpu(const struct nai_model *model, int32_t device_id);
 /* How GPU `device_id` is called in reports. */
 const char *nai_model_gpu_label(const struct nai_model *model, int32_t device_id);
+/* device_id of the GPU with that index. */
+int32_t nai_model_device(const struct nai_model *model, uint32_t gpu);
 /* Index of the GPU, gpu_count when the trace has none. */
 uint32_t nai_model_gpu_index(const struct nai_model *model, int32_t device_id);
 /* When an operation ran. */
@@ -193,48 +261,7 @@ const char *nai_model_label(const struct nai_model *model, int enumeration, int3
 /* Direction of a memory operation: "Host-to-Device", ..., "memset". */
 const char *nai_model_direction(const struct nai_model *model, uint32_t memop);
 
-/* --- parts of the build, one file each -------------------------------------------------------- */
-
-/* Groups rows 0..n-1 by their cell of `group` (0..groups-1; negative = left out), each in row order. */
-NAI_MUST_CHECK int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group,
-                                      uint32_t groups, const char *scratch_dir, struct nai_err *err);
-/* By start ascending, then end descending, then name text (where there are names), then row. */
-struct nai_row_order {
-  struct nai_column start, end, name;
-  const struct nai_strings *names; /* NULL: not by name */
-};
-NAI_MUST_CHECK int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, const char *scratch_dir,
-                                 struct nai_err *err);
-/* nai_groups_collect, then each group sorted. */
-NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
-                                    const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err);
-void nai_groups_free(struct nai_groups *groups);
-/* kernel_api, memop_api, graph_api, api_owns: by (process, correlation id), never by correlation id alone. */
-NAI_MUST_CHECK int nai_launch_join(struct nai_model *model, struct nai_err *err);
-/* blocked[thread]: when the thread waited for a GPU. Needs the launch join. */
-NAI_MUST_CHECK int nai_host_blocked(struct nai_model *model, uint32_t thread, struct nai_err *err);
-/* nvtx_depth, api_node, crossing and checkpoints of one thread, and its part of the tree (malloc'd, parents local;
- * untouched when the thread has no ranges). */
-NAI_MUST_CHECK int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *model,
-                                 uint32_t thread, struct nai_err *err);
-/* nodes, first_node: the threads' parts one after the other. */
-NAI_MUST_CHECK int nai_nvtx_collect(struct nai_model *model, struct nai_nvtx_node **parts, const uint32_t *part_counts,
-                                    struct nai_err *err);
-/* The kernel sums of the nodes. */
-NAI_MUST_CHECK int nai_nvtx_attribute(struct nai_model *model, struct nai_err *err);
 /* Node of the innermost NVTX range around the start of an API call, NULL when there is none. */
 struct nai_nvtx_node *nai_model_call_node(const struct nai_model *model, uint32_t api);
-/* Rows of the event tables by index of their GPU. */
-struct nai_gpu_rows {
-  struct nai_groups kernels, memops, graphs;
-};
-NAI_MUST_CHECK int nai_gpu_rows_collect(struct nai_gpu_rows *out, const struct nai_model *model, struct nai_err *err);
-void nai_gpu_rows_free(struct nai_gpu_rows *rows);
-/* gpus[index] from its rows, which it sorts. */
-NAI_MUST_CHECK int nai_gpu_build(struct nai_model *model, uint32_t index, const struct nai_gpu_rows *rows,
-                                 struct nai_err *err);
-void nai_gpu_free(struct nai_gpu *gpu);
-/* process_gpus. Needs gpus. */
-NAI_MUST_CHECK int nai_process_gpus(struct nai_model *model, struct nai_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* The NVTX tree of a thread, and which range each of its API calls lies in. One sweep over both in start order. */
-#include "derive/model.h"
+#include "derive/build.h"
 #include "derive/nvtx_open.h"
 
 #include "base/keyset.h"
@@ -226,30 +226,6 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
   *nodes = x.nodes;
   *node_count = x.node_count;
   return rc;
-}
-
-int nai_nvtx_collect(struct nai_model *m, struct nai_nvtx_node **parts, const uint32_t *part_counts,
-                     struct nai_err *err) {
-  uint64_t total = 0;
-  for (uint32_t t = 0; t < m->thread_count; t++)
-    total += part_counts[t];
-  if (total >= NAI_NO_ROW)
-    return nai_err_set(err, NAI_ELIMIT, "more than 4,294,967,294 distinct NVTX call paths");
-  m->nodes = malloc((size_t)(total + 1) * sizeof *m->nodes);
-  if (!m->nodes)
-    return nai_err_nomem(err);
-  for (uint32_t t = 0; t < m->thread_count; t++) {
-    m->first_node[t] = m->node_count;
-    for (uint32_t i = 0; i < part_counts[t]; i++) {
-      struct nai_nvtx_node *node = &m->nodes[m->node_count + i];
-      *node = parts[t][i];
-      if (node->parent != NAI_NO_ROW)
-        node->parent += m->first_node[t];
-    }
-    m->node_count += part_counts[t];
-    m->first_node[t + 1] = m->node_count;
-  }
-  return NAI_OK;
 }
 
 struct nai_nvtx_node *nai_model_call_node(const struct nai_model *m, uint32_t api) {

@@ -1,5 +1,5 @@
 /* Which NVTX ranges the kernels belong to: those around the API calls that launched them. */
-#include "derive/model.h"
+#include "derive/build.h"
 
 #include <stdlib.h>
 
@@ -51,15 +51,7 @@ static int sum_launched(struct launched *out, const struct nai_model *m, const i
 /* Calls of the thread that start before t. */
 static uint32_t calls_before(const struct nai_model *m, uint32_t thread, int64_t t) {
   const struct nai_groups *g = &m->api_by_thread;
-  uint32_t lo = g->first[thread], hi = g->first[thread + 1];
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (nai_at(&m->apis.start, g->order[mid]) < t)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo - g->first[thread];
+  return nai_rows_from(g->order, g->first[thread], g->first[thread + 1], &m->apis.start, t) - g->first[thread];
 }
 
 /* When a name was open on the thread, by kind of range. */
@@ -135,7 +127,7 @@ int nai_nvtx_attribute(struct nai_model *m, struct nai_err *err) {
     any |= nai_model_has_start_end(m, t);
   if (!any)
     return NAI_OK;
-  uint32_t names = m->nvtx_table->strings.count;
+  uint32_t names = m->tables[NAI_IN_NVTX]->strings.count;
   int64_t *api_ns = calloc((size_t)m->apis.n + 1, sizeof *api_ns);
   uint32_t *api_count = calloc((size_t)m->apis.n + 1, sizeof *api_count);
   uint32_t *node_of_name = malloc(((size_t)names + 1) * sizeof *node_of_name);

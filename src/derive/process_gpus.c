@@ -1,9 +1,11 @@
 /* Which GPUs each process used. */
-#include "derive/model.h"
+#include "derive/build.h"
 
 #include <stdlib.h>
 
-int nai_process_gpus(struct nai_model *m, struct nai_err *err) {
+static int find_process_gpus(void *ctx, int task, struct nai_err *err) {
+  (void)task;
+  struct nai_model *m = ctx;
   uint32_t pairs = 0, n = 0;
   for (uint32_t g = 0; g < m->gpu_count; g++)
     pairs += m->gpus[g].processes.count;
@@ -23,3 +25,11 @@ int nai_process_gpus(struct nai_model *m, struct nai_err *err) {
   free(gpu);
   return rc;
 }
+
+static void free_process_gpus(struct nai_model *m) { nai_groups_free(&m->process_gpus); }
+
+const struct nai_part_def nai_part_process_gpus = {.name = "GPUs of processes",
+                                                   .needs = NAI_PART(GPUS),
+                                                   .tables = NAI_IN(PROCESSES),
+                                                   .begin = find_process_gpus,
+                                                   .free = free_process_gpus};

@@ -6,28 +6,6 @@
 #include "table/events.h"
 #include "table/table.h"
 
-/* What probe and extract produce, in the order they are written. */
-enum nai_ingest_table {
-  NAI_IN_CAPTURE,
-  NAI_IN_CAPABILITIES,
-  NAI_IN_LABELS,
-  NAI_IN_NOTES,
-  NAI_IN_READERS,
-  NAI_IN_PROCESSES,
-  NAI_IN_THREADS,
-  NAI_IN_GPUS,
-  NAI_IN_KERNEL_CONFIGS,
-  NAI_IN_KERNELS,
-  NAI_IN_MEMOPS,
-  NAI_IN_GRAPHS,
-  NAI_IN_APIS,
-  NAI_IN_SYNCS,
-  NAI_IN_NVTX,
-  NAI_IN_OVERHEAD,
-  NAI_IN_OSRT,
-  NAI_IN_COUNT,
-  NAI_IN_FIRST_EVENTS = NAI_IN_KERNELS /* from here on: tables that may have millions of rows */
-};
 extern const struct nai_schema *const nai_ingest_schemas[NAI_IN_COUNT];
 
 struct nai_ingest {

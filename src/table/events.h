@@ -5,6 +5,30 @@
 
 #include "table/schema.h"
 
+/* What probe and extract produce, in the order they are written. */
+enum nai_ingest_table {
+  NAI_IN_CAPTURE,
+  NAI_IN_CAPABILITIES,
+  NAI_IN_LABELS,
+  NAI_IN_NOTES,
+  NAI_IN_READERS,
+  NAI_IN_PROCESSES,
+  NAI_IN_THREADS,
+  NAI_IN_GPUS,
+  NAI_IN_KERNEL_CONFIGS,
+  NAI_IN_KERNELS,
+  NAI_IN_MEMOPS,
+  NAI_IN_GRAPHS,
+  NAI_IN_APIS,
+  NAI_IN_SYNCS,
+  NAI_IN_NVTX,
+  NAI_IN_OVERHEAD,
+  NAI_IN_OSRT,
+  NAI_IN_COUNT,
+  NAI_IN_FIRST_EVENTS = NAI_IN_KERNELS /* from here on: tables that may have millions of rows */
+};
+#define NAI_IN(table) ((uint64_t)1 << NAI_IN_##table)
+
 /* kernel_events: one row per kernel execution. */
 enum { KE_START, KE_END, KE_NAME, KE_DEVICE, KE_PROCESS, KE_CONTEXT, KE_STREAM, KE_CORRELATION, KE_CONFIG, KE_GRAPH };
 extern const struct nai_schema nai_kernel_events;

@@ -22,9 +22,9 @@ static void put_block(struct nai_table *table, const char *name, const struct na
 
 static int allocate(struct encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
-  e->names.of_kernel = calloc((size_t)m->kernel_table->strings.count + 1, sizeof(uint32_t));
-  e->names.of_api = calloc((size_t)m->api_table->strings.count + 1, sizeof(uint32_t));
-  e->names.of_range = calloc((size_t)m->nvtx_table->strings.count + 1, sizeof(uint32_t));
+  e->names.of_kernel = calloc((size_t)m->tables[NAI_IN_KERNELS]->strings.count + 1, sizeof(uint32_t));
+  e->names.of_api = calloc((size_t)m->tables[NAI_IN_APIS]->strings.count + 1, sizeof(uint32_t));
+  e->names.of_range = calloc((size_t)m->tables[NAI_IN_NVTX]->strings.count + 1, sizeof(uint32_t));
   e->api_event = calloc((size_t)m->apis.n + 1, sizeof *e->api_event);
   return e->names.of_kernel && e->names.of_api && e->names.of_range && e->api_event ? NAI_OK : nai_err_nomem(err);
 }

@@ -74,9 +74,9 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
   nai_json_key(json, "gpus");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t g = 0; g < m->gpu_count; g++) {
-    struct nai_value name = nai_table_value(m->gpu_table, g, GP_NAME);
+    struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], g, GP_NAME);
     struct nai_buf label = {0};
-    nai_buf_printf(&label, "%s%s%s", nai_get_str(m->gpu_table, g, GP_LABEL), name.null ? "" : " ",
+    nai_buf_printf(&label, "%s%s%s", nai_get_str(m->tables[NAI_IN_GPUS], g, GP_LABEL), name.null ? "" : " ",
                    name.null ? "" : name.s);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_int(json, "id", m->gpus[g].device_id);
@@ -88,7 +88,7 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
   nai_json_key(json, "processes");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t p = 0; p < m->process_count; p++) {
-    struct nai_value name = nai_table_value(m->processes, p, PR_NAME);
+    struct nai_value name = nai_table_value(m->tables[NAI_IN_PROCESSES], p, PR_NAME);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_int(json, "pid", nai_model_pid(m, (int32_t)p));
     nai_json_put_text(json, "name", name.null ? "" : name.s);
@@ -98,20 +98,20 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
   nai_json_key(json, "threads");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t t = 0; t < m->thread_count; t++) {
-    struct nai_value name = nai_table_value(m->threads, t, TH_NAME);
+    struct nai_value name = nai_table_value(m->tables[NAI_IN_THREADS], t, TH_NAME);
     nai_json_begin_object(json, NAI_JSON_INLINE);
-    nai_json_put_int(json, "pid", nai_get_i64(m->threads, t, TH_PID));
-    nai_json_put_int(json, "tid", nai_get_i64(m->threads, t, TH_TID));
+    nai_json_put_int(json, "pid", nai_get_i64(m->tables[NAI_IN_THREADS], t, TH_PID));
+    nai_json_put_int(json, "tid", nai_get_i64(m->tables[NAI_IN_THREADS], t, TH_TID));
     nai_json_put_text(json, "name", name.null ? "" : name.s);
     nai_json_end(json);
   }
   nai_json_end(json);
   nai_json_key(json, "configs");
   nai_json_begin_array(json, NAI_JSON_LINES);
-  for (int64_t i = 0; i < m->configs->rows; i++) {
+  for (int64_t i = 0; i < m->tables[NAI_IN_KERNEL_CONFIGS]->rows; i++) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
     for (int c = 0; c < KC_COLUMNS; c++) {
-      struct nai_value v = nai_table_value(m->configs, i, c);
+      struct nai_value v = nai_table_value(m->tables[NAI_IN_KERNEL_CONFIGS], i, c);
       nai_json_value(json, NAI_COUNT, &v);
     }
     nai_json_end(json);
@@ -198,12 +198,13 @@ static void put_lanes(struct nai_json *json, const struct encoder *e) {
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t i = 0; i < e->lanes.count; i++) {
     const struct lane *lane = &e->lanes.v[i];
-    int64_t pid = lane->thread >= 0 ? nai_get_i64(m->threads, lane->thread, TH_PID) : nai_model_pid(m, lane->process);
+    int64_t pid = lane->thread >= 0 ? nai_get_i64(m->tables[NAI_IN_THREADS], lane->thread, TH_PID)
+                                    : nai_model_pid(m, lane->process);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "kind", kind_names[lane->kind]);
     nai_json_put_int(json, "gpu", lane->gpu);
     nai_json_put_int(json, "pid", pid == NAI_NULL_I64 ? 0 : pid);
-    nai_json_put_int(json, "tid", lane->thread >= 0 ? nai_get_i64(m->threads, lane->thread, TH_TID) : 0);
+    nai_json_put_int(json, "tid", lane->thread >= 0 ? nai_get_i64(m->tables[NAI_IN_THREADS], lane->thread, TH_TID) : 0);
     nai_json_put_int(json, "context", lane->context == NAI_NULL_I32 ? -1 : lane->context);
     nai_json_put_int(json, "stream", lane->stream == NAI_NULL_I32 ? -1 : lane->stream);
     nai_json_put_int(json, "first", first);

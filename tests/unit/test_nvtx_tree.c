@@ -72,7 +72,8 @@ static void node_path(char *out, size_t size, const struct fixture *f, uint32_t 
   char path[256] = "", next[256];
   const struct nai_nvtx_node *first = &f->m.nodes[node];
   for (uint32_t i = node; i != NAI_NO_ROW; i = f->m.nodes[i].parent) {
-    snprintf(next, sizeof next, "/%s%.150s", nai_strings_get(&f->m.nvtx_table->strings, f->m.nodes[i].name), path);
+    snprintf(next, sizeof next, "/%s%.150s", nai_strings_get(&f->m.tables[NAI_IN_NVTX]->strings, f->m.nodes[i].name),
+             path);
     memcpy(path, next, sizeof path);
   }
   snprintf(out, size, "%d%s%.150s", first->thread, first->start_end ? "~" : "", path);

@@ -87,7 +87,7 @@ static void check_round(uint64_t seed) {
   }
   fixture_build(&f);
   int name_phase[NAMES];
-  const struct nai_strings *strings = &f.m.nvtx_table->strings;
+  const struct nai_strings *strings = &f.m.tables[NAI_IN_NVTX]->strings;
   for (uint32_t i = 0; i < strings->count; i++)
     name_phase[i] = strchr("abc", *nai_strings_get(strings, i)) ? *nai_strings_get(strings, i) - 'a' : -1;
   ok(nai_phase_sums(sums, PHASES, &f.m, name_phase, err));

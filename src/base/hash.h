@@ -1,0 +1,15 @@
+/* 64-bit hashes (XXH3). They chain: the hash of (seed, bytes). */
+#ifndef NAI_BASE_HASH_H
+#define NAI_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t nai_hash_bytes(uint64_t seed, const void *bytes, size_t len);
+uint64_t nai_hash_text(uint64_t seed, const char *text); /* NULL differs from "" */
+uint64_t nai_hash_int(uint64_t seed, int64_t value);
+/* Of the running program's code: the build id its linker wrote. What a changed program left behind is told apart by it.
+ * 0 when it has none. */
+uint64_t nai_hash_of_program(void);
+
+#endif

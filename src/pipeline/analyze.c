@@ -1,0 +1,177 @@
+/* The driver of an analysis: configuration, trace, stages, outputs, and putting the whole in place. */
+#include "pipeline/analyze.h"
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "pipeline/state.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void nai_result_free(struct nai_result *result) {
+  nai_buf_free(&result->verdict);
+  nai_buf_free(&result->summary);
+  free(result->nodes);
+}
+
+static double now_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Puts the table files' names into the manifest, or removes the files where stages are not to be kept. */
+static int settle_tables(struct nai_state *s, int last_stage, struct nai_err *err) {
+  struct nai_manifest *m = &s->run->manifest;
+  for (int stage = 0; stage <= last_stage; stage++)
+    for (int n = 0; s->stages[stage].nodes && s->stages[stage].nodes[n]; n++)
+      for (const struct nai_schema *const *schema = s->stages[stage].nodes[n]->outputs; *schema; schema++) {
+        char path[PATH_MAX], name[128];
+        uint64_t content;
+        if (!nai_manifest_table(&content, m, (*schema)->name))
+          continue;
+        snprintf(name, sizeof name, "stages/%s.ntab", (*schema)->name);
+        if (s->options->keep_stages)
+          nai_manifest_add_file(m, name);
+        else if (nai_run_table_path(path, sizeof path, s->run, (*schema)->name))
+          unlink(path);
+      }
+  nai_manifest_add_file(m, NAI_MANIFEST_PATH);
+  return nai_manifest_check(m, err);
+}
+
+static int write_manifest(struct nai_state *s, struct nai_err *err) {
+  struct nai_buf text = {0};
+  char path[PATH_MAX];
+  if (!s->options->keep_stages)
+    nai_manifest_forget_nodes(&s->run->manifest);
+  nai_manifest_print(&text, &s->run->manifest, nai_run_held(s->run, nai_readers.name));
+  snprintf(path, sizeof path, "%s/" NAI_MANIFEST_PATH, s->out.work);
+  int rc = nai_buf_check(&text, err);
+  if (!rc)
+    rc = nai_fs_write(path, nai_buf_str(&text), text.len, err);
+  nai_buf_free(&text);
+  return rc;
+}
+
+/* The directory that was swapped out says itself what is its own: it need not be the one this run began with. Where its
+ * manifest is lost, the names this run writes are taken for ours. */
+static bool is_ours(void *ctx, const char *directory, const char *path) {
+  struct nai_state *s = ctx;
+  if (!s->displaced_read) {
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    nai_manifest_read(&s->displaced, fd);
+    if (fd >= 0)
+      close(fd);
+    s->displaced_read = true;
+  }
+  const struct nai_strings *files = s->displaced.files.count ? &s->displaced.files : &s->run->manifest.files;
+  return nai_strings_find(files, path, strlen(path)) != NAI_NO_STRING;
+}
+
+static int open_trace(struct nai_state *s, struct nai_err *err) {
+  struct nai_trace_options options = {s->options->reader, s->options->check};
+  int rc = nai_trace_open(&s->trace, s->options->trace, &options, err);
+  if (!rc)
+    s->config[NAI_CONFIG_TRACE] = nai_hash_text(nai_hash_int(0, (int64_t)s->trace->identity), s->trace->file_name);
+  return rc;
+}
+
+/* What was asked, for whoever opens the run later. */
+static int describe_run(struct nai_state *s, struct nai_err *err) {
+  struct nai_manifest *m = &s->run->manifest;
+  m->version = strdup(NAI_VERSION);
+  m->trace = strdup(s->trace->file_name);
+  m->identity = s->trace->identity;
+  int rc = m->version && m->trace ? NAI_OK : nai_err_nomem(err);
+  return rc ? rc : nai_options_describe(&m->options, s->options, err);
+}
+
+static int open_outdir(struct nai_state *s, struct nai_err *err) {
+  int rc = nai_outdir_begin(&s->out, s->options->out, err);
+  if (!rc && asprintf(&s->stages_dir, "%s/stages", s->out.work) < 0) {
+    s->stages_dir = NULL;
+    rc = nai_err_nomem(err);
+  }
+  if (!rc)
+    rc = nai_fs_mkdir(s->stages_dir, err);
+  if (!rc)
+    rc = nai_run_create(&s->run, s->out.work, err);
+  struct nai_err ignored;
+  if (!rc && s->out.exists && nai_run_open(&s->earlier, s->out.target, &ignored) != NAI_OK)
+    s->earlier = NULL; /* whatever lies there cannot be reused */
+  return rc ? rc : describe_run(s, err);
+}
+
+static int last_stage(const struct nai_state *s) {
+  for (int i = 0; s->options->stop_after && i < NAI_STAGE_COUNT; i++)
+    if (strcmp(s->options->stop_after, s->stages[i].name) == 0)
+      return i;
+  return NAI_STAGE_COUNT - 1;
+}
+
+static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
+  int last = last_stage(s), rc = NAI_OK;
+  for (int stage = 0; stage <= last && !rc; stage++) {
+    double start = now_seconds();
+    if (progress)
+      progress(progress_ctx, stage);
+    rc = s->stages[stage].nodes ? nai_state_stage(s, stage, err) : nai_state_render(s, err);
+    s->result->seconds[stage] = now_seconds() - start;
+  }
+  if (!rc)
+    rc = nai_trace_unchanged(s->trace, err);
+  if (!rc)
+    rc = settle_tables(s, last, err);
+  if (!rc)
+    rc = write_manifest(s, err);
+  return rc ? rc : nai_outdir_commit(&s->out, is_ours, s, err);
+}
+
+static void free_state(struct nai_state *s) {
+  nai_run_close(s->run);
+  nai_run_close(s->earlier);
+  nai_phase_map_free(s->phases);
+  nai_kernel_classes_free(s->classes);
+  nai_rules_free(s->rules);
+  nai_manifest_free(&s->displaced);
+  nai_outdir_end(&s->out);
+  nai_trace_close(s->trace);
+  free(s->stages_dir);
+}
+
+int nai_analyze_stages(struct nai_result *result, const struct nai_options *options, const struct nai_stage *stages,
+                       nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
+  struct nai_state state = {.options = options,
+                            .stages = stages,
+                            .result = result,
+                            .wanted = nai_state_wanted(stages),
+                            .out = {.lock = -1, .parent = -1}};
+  *result = (struct nai_result){.worst = -1};
+  int rc = nai_state_config(&state, err);
+  if (!rc)
+    rc = open_trace(&state, err);
+  if (!rc)
+    rc = open_outdir(&state, err);
+  if (!rc)
+    rc = run_stages(&state, progress, progress_ctx, err);
+  free_state(&state);
+  return rc;
+}
+
+int nai_analyze(struct nai_result *result, const struct nai_options *options, nai_progress_fn *progress,
+                void *progress_ctx, struct nai_err *err) {
+  return nai_analyze_stages(result, options, nai_stages, progress, progress_ctx, err);
+}
+
+int nai_analyze_check(const struct nai_options *options, struct nai_err *err) {
+  struct nai_state state = {.options = options, .stages = nai_stages, .out = {.lock = -1, .parent = -1}};
+  int rc = nai_state_config(&state, err);
+  free_state(&state);
+  return rc;
+}

@@ -1,0 +1,58 @@
+/* From a trace to an artifacts directory, reusing what an earlier run left there. */
+#ifndef NAI_PIPELINE_ANALYZE_H
+#define NAI_PIPELINE_ANALYZE_H
+
+#include "analyses/node.h"
+#include "base/buf.h"
+#include "pipeline/options.h"
+
+/* Nodes that belong together: what is shown as one step, and what --stage stops after. */
+struct nai_stage {
+  const char *name;
+  const struct nai_node *const *nodes; /* ends with NULL; NULL: the stage writes the outputs */
+  bool report;                         /* its tables are part of report.json, report.html and tables/ */
+};
+/* The stages in order, as many as NAI_STAGE_COUNT. A node needs tables of its own stage and of earlier ones. */
+enum nai_stage_id { NAI_STAGE_PROBE, NAI_STAGE_EXTRACT, NAI_STAGE_ANALYZE, NAI_STAGE_RECOMMEND, NAI_STAGE_TIMELINE,
+                    NAI_STAGE_RENDER, NAI_STAGE_COUNT };
+extern const struct nai_stage nai_stages[NAI_STAGE_COUNT];
+
+/* What became of one node. */
+struct nai_node_result {
+  const char *name;
+  int stage;
+  bool ran;        /* false: its tables were there already */
+  char reason[96]; /* why it ran */
+};
+
+struct nai_result {
+  int findings[4];        /* by severity: info, low, medium, high */
+  int worst;              /* highest severity found, -1 for none */
+  struct nai_buf verdict; /* plain text */
+  struct nai_buf summary; /* plain text */
+  double seconds[NAI_STAGE_COUNT]; /* wall time per stage, for --verbose only: never in outputs */
+  struct nai_node_result *nodes;   /* in the order they were decided on */
+  uint32_t node_count, node_capacity;
+};
+void nai_result_free(struct nai_result *result);
+
+/* Tells that a stage begins; may be NULL. */
+typedef void nai_progress_fn(void *ctx, int stage);
+
+/* Runs everything. On failure the artifacts directory is as it was before. */
+NAI_MUST_CHECK int nai_analyze(struct nai_result *result, const struct nai_options *options, nai_progress_fn *progress,
+                               void *progress_ctx, struct nai_err *err);
+/* The same with other stages (NAI_STAGE_COUNT of them): for tests of what runs again when. */
+NAI_MUST_CHECK int nai_analyze_stages(struct nai_result *result, const struct nai_options *options,
+                                      const struct nai_stage *stages, nai_progress_fn *progress, void *progress_ctx,
+                                      struct nai_err *err);
+
+/* Everything that can be wrong with configuration files, found before a trace is opened. */
+NAI_MUST_CHECK int nai_analyze_check(const struct nai_options *options, struct nai_err *err);
+
+/* The schemas of the report's tables: those that describe the capture, then those of the stages before `before_stage`.
+ * Returns their number. */
+enum { NAI_REPORT_MAX_TABLES = 128 };
+size_t nai_report_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], int before_stage);
+
+#endif

@@ -1,0 +1,198 @@
+/* The stages, and the nodes that are no analyses: reading the trace, rules, the page's timeline. */
+#include "pipeline/state.h"
+
+#include "analyses/analysis.h"
+#include "render/escape.h"
+#include "viewer/viewer.h"
+
+#include <stdlib.h>
+
+/* --- probe, extract --------------------------------------------------------------------------- */
+
+/* Hands the tables of an ingest that belong to a node over to it. */
+static void hand_over(const struct nai_node_io *io, struct nai_ingest *from, const struct nai_schema *const *schemas) {
+  for (int o = 0; schemas[o]; o++)
+    for (int i = 0; i < NAI_IN_COUNT; i++)
+      if (nai_event_tables[i] == schemas[o]) {
+        io->out[o] = from->tables[i];
+        from->tables[i] = NULL;
+      }
+}
+
+static const struct nai_schema *const probe_outputs[] = {&nai_capture, &nai_capabilities, &nai_labels, &nai_probe_notes,
+                                                         NULL};
+
+static int run_probe(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_state *s = io->ctx;
+  struct nai_ingest in = {0};
+  int rc = nai_probe(&in, s->trace, err);
+  if (!rc)
+    hand_over(io, &in, probe_outputs);
+  nai_ingest_free(&in);
+  return rc;
+}
+
+static const struct nai_node probe = {.name = "probe",
+                                      .outputs = probe_outputs,
+                                      .config = NAI_CONFIG(TRACE),
+                                      .creates = true,
+                                      .run = run_probe};
+
+/* In the order of nai_event_tables. */
+static const struct nai_schema *const extract_outputs[] = {
+    &nai_extract_notes, &nai_readers,       &nai_processes,     &nai_threads,     &nai_gpus,         &nai_kernel_configs,
+    &nai_kernel_events, &nai_memop_events,  &nai_graph_events,  &nai_api_events,  &nai_sync_events,  &nai_nvtx_events,
+    &nai_overhead_events, &nai_osrt_events, NULL};
+static const char *const extract_inputs[] = {"capture", "capabilities", "labels", NULL};
+
+static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_state *s = io->ctx;
+  const struct nai_options *o = s->options;
+  struct nai_ingest in = {0};
+  static const int probed[] = {NAI_IN_CAPTURE, NAI_IN_CAPABILITIES, NAI_IN_LABELS}; /* as extract_inputs */
+  const struct nai_ingest_options options = {.threads = o->threads,
+                                       .trim = o->trim,
+                                       .trim_start_ns = o->trim_start_ns,
+                                       .trim_end_ns = o->trim_end_ns,
+                                       .gpus = o->gpus,
+                                       .gpu_count = (int)o->gpu_count,
+                                       .wanted = s->wanted,
+                                       .key = io->key,
+                                       .directory = s->stages_dir};
+  for (size_t i = 0; i < sizeof probed / sizeof *probed; i++)
+    in.tables[probed[i]] = (struct nai_table *)io->in[i]; /* only looked at */
+  int rc = nai_extract(&in, s->trace, &options, err);
+  for (size_t i = 0; i < sizeof probed / sizeof *probed; i++)
+    in.tables[probed[i]] = NULL;
+  if (!rc)
+    hand_over(io, &in, extract_outputs);
+  nai_ingest_free(&in);
+  return rc;
+}
+
+static const struct nai_node extract = {.name = "extract",
+                                        .outputs = extract_outputs,
+                                        .inputs = extract_inputs,
+                                        .config = NAI_CONFIG(TRACE) | NAI_CONFIG(SELECTION) | NAI_CONFIG(SOURCES),
+                                        .creates = true,
+                                        .events = true,
+                                        .run = run_extract};
+
+/* --- recommend -------------------------------------------------------------------------------- */
+
+static const struct nai_schema *const findings_outputs[] = {&nai_findings_schema, &nai_evidence_schema, NULL};
+
+static int run_findings(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_state *s = io->ctx;
+  size_t count = 0;
+  while (io->in[count])
+    count++;
+  struct nai_rules_input input = {io->in, count, nai_escape_markdown};
+  return nai_rules_evaluate(&io->out[0], &io->out[1], s->rules, &input, err);
+}
+
+static const struct nai_node findings = {.name = "findings",
+                                         .outputs = findings_outputs,
+                                         .reads_report = true,
+                                         .config = NAI_CONFIG(RULES),
+                                         .creates = true,
+                                         .run = run_findings};
+
+/* --- timeline --------------------------------------------------------------------------------- */
+
+/* Where an aggregated timeline keeps every event: what findings cite, then the longest gaps. A table of its own, so that
+ * rules that cite the same places leave the timeline as it is. */
+enum { PLACE_START, PLACE_END };
+static const struct nai_column_def place_columns[] = {
+    [PLACE_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
+    [PLACE_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END},
+};
+static const struct nai_schema places_schema =
+    NAI_SCHEMA("timeline_places", "Places on the timeline",
+               "One stretch of time of which the page keeps every event; none for a trace small enough to be kept whole",
+               place_columns);
+
+/* Adds the rows of a table that have a place on the timeline, but for those that span much of it. */
+static void add_places(struct nai_table *places, int64_t most, const struct nai_table *table, int64_t window_ns) {
+  int start, end;
+  if (!nai_schema_place(&start, &end, table->schema))
+    return;
+  for (int64_t i = 0; i < table->rows && places->rows < most; i++) {
+    int64_t a = nai_get_i64(table, i, start), b = nai_get_i64(table, i, end);
+    if (a == NAI_NULL_I64 || b == NAI_NULL_I64 || b < a || b - a > window_ns / 10)
+      continue;
+    int64_t row = nai_table_add_row(places);
+    nai_set_i64(places, row, PLACE_START, a);
+    nai_set_i64(places, row, PLACE_END, b);
+  }
+}
+
+static int run_places(const struct nai_node_io *io, struct nai_err *err) {
+  enum { MAX_PLACES = 400, MAX_GAPS = 150 };
+  static const char *const counts[] = {"kernel_count", "memory_operation_count", "graph_envelope_count",
+                                       "api_call_count", "nvtx_range_count"};
+  const struct nai_table *run_info = io->in[0], *evidence = io->in[1], *gaps = io->in[2];
+  int64_t events = 0, window_ns = nai_cell_i64(run_info, 0, "window_ns");
+  (void)err;
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    events += nai_cell_i64(run_info, 0, counts[i]);
+  if (events <= NAI_VIEWER_MAX_EVENTS)
+    return NAI_OK;
+  add_places(io->out[0], MAX_PLACES - MAX_GAPS, evidence, window_ns);
+  add_places(io->out[0], io->out[0]->rows + MAX_GAPS, gaps, window_ns);
+  return NAI_OK;
+}
+
+static const struct nai_schema *const places_outputs[] = {&places_schema, NULL};
+static const char *const places_inputs[] = {"run_info", "evidence", "gpu_idle_gaps", NULL};
+static const struct nai_node places = {
+    .name = "timeline_places", .outputs = places_outputs, .inputs = places_inputs, .run = run_places};
+
+static int run_timeline(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_table *at = io->in[0];
+  struct nai_interval *list = malloc(((size_t)at->rows + 1) * sizeof *list);
+  if (!list)
+    return nai_err_nomem(err);
+  for (int64_t i = 0; i < at->rows; i++)
+    list[i] = (struct nai_interval){nai_get_i64(at, i, PLACE_START), nai_get_i64(at, i, PLACE_END)};
+  int rc = nai_viewer_data(&io->out[0], io->model, list, (size_t)at->rows, err);
+  free(list);
+  return rc;
+}
+
+static const struct nai_schema *const timeline_outputs[] = {&nai_viewer_data_schema, NULL};
+static const char *const timeline_inputs[] = {"timeline_places", NULL};
+static const struct nai_node timeline = {
+    .name = "timeline",
+    .outputs = timeline_outputs,
+    .inputs = timeline_inputs,
+    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(GPUS) |
+             NAI_PART(WINDOW) | NAI_PART(NVTX_TREE),
+    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) |
+              NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),
+    .creates = true,
+    .run = run_timeline};
+
+/* --- stages ----------------------------------------------------------------------------------- */
+
+static const struct nai_node *const probe_nodes[] = {&probe, NULL};
+static const struct nai_node *const extract_nodes[] = {&extract, NULL};
+static const struct nai_node *const recommend_nodes[] = {&findings, NULL};
+static const struct nai_node *const timeline_nodes[] = {&places, &timeline, NULL};
+
+const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {
+    {"probe", probe_nodes, false},    {"extract", extract_nodes, false},      {"analyze", nai_analyses, true},
+    {"recommend", recommend_nodes, true}, {"timeline", timeline_nodes, false}, {"render", NULL, false},
+};
+
+size_t nai_report_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], int before_stage) {
+  static const struct nai_schema *const described[] = {&nai_capture, &nai_capabilities, &nai_gpus};
+  size_t n = 0;
+  for (size_t i = 0; i < sizeof described / sizeof *described; i++)
+    list[n++] = described[i];
+  for (int s = 0; s < before_stage; s++)
+    for (int i = 0; nai_stages[s].report && nai_stages[s].nodes[i]; i++)
+      for (int o = 0; nai_stages[s].nodes[i]->outputs[o]; o++)
+        list[n++] = nai_stages[s].nodes[i]->outputs[o];
+  return n;
+}

@@ -1,0 +1,159 @@
+#include "run/run.h"
+
+#include "base/array.h"
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err) {
+  struct nai_run *run = calloc(1, sizeof *run);
+  *out = run;
+  if (!run || !(run->path = strdup(path))) {
+    free(run);
+    *out = NULL;
+    return nai_err_nomem(err);
+  }
+  run->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (run->directory >= 0)
+    return NAI_OK;
+  int rc = nai_err_sys(err, NAI_EUSAGE, errno, "cannot open the run \"%s\"", path);
+  nai_run_close(run);
+  *out = NULL;
+  return rc;
+}
+
+int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {
+  int rc = nai_run_create(out, path, err);
+  if (rc)
+    return rc;
+  nai_manifest_read(&(*out)->manifest, (*out)->directory);
+  if ((*out)->manifest.node_count)
+    return NAI_OK;
+  nai_run_close(*out);
+  *out = NULL;
+  return nai_err_set(err, NAI_EUSAGE,
+                     "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH "; make one with nsys-ai analyze TRACE "
+                     "--out DIR",
+                     path);
+}
+
+void nai_run_drop_model(struct nai_run *run) {
+  if (run->model)
+    nai_model_free(run->model);
+  free(run->model);
+  run->model = NULL;
+}
+
+void nai_run_close(struct nai_run *run) {
+  if (!run)
+    return;
+  nai_run_drop_model(run);
+  for (uint32_t i = 0; i < run->table_count; i++)
+    nai_table_free(run->tables[i]);
+  free(run->tables);
+  nai_manifest_free(&run->manifest);
+  if (run->directory >= 0)
+    close(run->directory);
+  free(run->path);
+  free(run);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static struct nai_table **find(const struct nai_run *run, const char *name) {
+  for (uint32_t i = 0; i < run->table_count; i++)
+    if (strcmp(run->tables[i]->schema->name, name) == 0)
+      return &run->tables[i];
+  return NULL;
+}
+
+struct nai_table *nai_run_held(const struct nai_run *run, const char *name) {
+  struct nai_table **table = find(run, name);
+  return table ? *table : NULL;
+}
+
+int nai_run_hold(struct nai_run *run, struct nai_table *table, struct nai_err *err) {
+  struct nai_table **old = find(run, table->schema->name);
+  if (old && *old != table)
+    nai_table_free(*old);
+  if (!old && !nai_array_room(&run->tables, &run->table_capacity, run->table_count, sizeof(struct nai_table *))) {
+    nai_table_free(table);
+    return nai_err_nomem(err);
+  }
+  *(old ? old : &run->tables[run->table_count++]) = table;
+  return NAI_OK;
+}
+
+bool nai_run_table_path(char *path, size_t size, const struct nai_run *run, const char *name) {
+  return (size_t)snprintf(path, size, "%s/stages/%s.ntab", run->path, name) < size;
+}
+
+void nai_run_drop(struct nai_run *run, const char *name) {
+  struct nai_table **table = find(run, name);
+  char path[PATH_MAX];
+  if (table) {
+    nai_table_free(*table);
+    *table = run->tables[--run->table_count];
+  }
+  /* Its file may be a link to another run's: never write through it. */
+  if (nai_run_table_path(path, sizeof path, run, name))
+    unlink(path);
+}
+
+int nai_run_table(const struct nai_table **out, struct nai_run *run, const char *name, const struct nai_schema *schema,
+                  struct nai_err *err) {
+  *out = nai_run_held(run, name);
+  if (*out)
+    return NAI_OK;
+  char file[NAME_MAX + 16];
+  struct nai_table *table = NULL;
+  const struct nai_manifest_node *maker = nai_manifest_maker(&run->manifest, name);
+  if (!maker)
+    return nai_err_set(err, NAI_ESTALE, "the run \"%s\" has no table \"%s\"", run->path, name);
+  if ((size_t)snprintf(file, sizeof file, "stages/%s.ntab", name) >= sizeof file)
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" is no name of a table", name);
+  int rc = nai_table_open_at(&table, run->directory, file, schema, err);
+  if (!rc && table->key != maker->key) {
+    nai_table_free(table);
+    rc = nai_err_set(err, NAI_ESTALE, "%s/%s is not the table this run made", run->path, file);
+  }
+  if (!rc)
+    rc = nai_run_hold(run, table, err);
+  if (!rc)
+    *out = table;
+  return rc;
+}
+
+/* --- model ------------------------------------------------------------------------------------ */
+
+int nai_run_open_events(struct nai_run *run, struct nai_err *err) {
+  int rc = NAI_OK;
+  const struct nai_table *table;
+  for (int i = 0; i < NAI_IN_COUNT && !rc; i++)
+    rc = nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err);
+  return rc;
+}
+
+int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_model_options *options, uint32_t parts,
+                  struct nai_err *err) {
+  struct nai_table *tables[NAI_IN_COUNT];
+  int rc = run->model ? NAI_OK : nai_run_open_events(run, err);
+  if (rc)
+    return rc;
+  if (!run->model) {
+    for (int i = 0; i < NAI_IN_COUNT; i++)
+      tables[i] = nai_run_held(run, nai_event_tables[i]->name);
+    run->model = malloc(sizeof *run->model);
+    if (!run->model)
+      return nai_err_nomem(err);
+    nai_model_open(run->model, tables, options);
+  }
+  *out = run->model;
+  return parts ? nai_model_build(run->model, parts, err) : NAI_OK;
+}

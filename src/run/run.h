@@ -1,0 +1,46 @@
+/* A run: an artifacts directory with its tables. One that is finished is opened; one in progress is created and filled.
+ * Several may be open at once. Tables are read when they are asked for, the event tables and the model built from them
+ * only then. */
+#ifndef NAI_RUN_RUN_H
+#define NAI_RUN_RUN_H
+
+#include "derive/model.h"
+#include "run/manifest.h"
+
+struct nai_run {
+  char *path;    /* of the artifacts directory, for messages */
+  int directory; /* the same, open: it stays this run's when another takes its place */
+  struct nai_manifest manifest;
+  struct nai_table **tables; /* those read or made so far */
+  uint32_t table_count, table_capacity;
+  struct nai_model *model; /* NULL until asked for */
+};
+
+/* Opens a finished run. NAI_EUSAGE when the directory is none. */
+NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err);
+/* A run without tables, to be filled; `path` exists and holds a directory stages/. */
+NAI_MUST_CHECK int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err);
+void nai_run_close(struct nai_run *run);
+
+/* A table: held already, or read from stages/. With `schema` it has exactly those columns, whatever version wrote it.
+ * NAI_ESTALE when the file is missing or damaged, or holds something else than the manifest says. Borrowed. */
+NAI_MUST_CHECK int nai_run_table(const struct nai_table **out, struct nai_run *run, const char *name,
+                                 const struct nai_schema *schema, struct nai_err *err);
+/* The table if it is held, else NULL. */
+struct nai_table *nai_run_held(const struct nai_run *run, const char *name);
+/* Puts a table into the run, which owns it from now on, also when that fails. One of the same name goes. */
+NAI_MUST_CHECK int nai_run_hold(struct nai_run *run, struct nai_table *table, struct nai_err *err);
+/* Lets go of a table and removes its file. */
+void nai_run_drop(struct nai_run *run, const char *name);
+/* Path of a table's file; false when it is too long. */
+bool nai_run_table_path(char *path, size_t size, const struct nai_run *run, const char *name);
+
+/* The model over the run's event tables, with `parts` built. */
+NAI_MUST_CHECK int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_model_options *options,
+                                 uint32_t parts, struct nai_err *err);
+/* Opens the event tables that nai_run_model looks at, so that it is known whether all are there. */
+NAI_MUST_CHECK int nai_run_open_events(struct nai_run *run, struct nai_err *err);
+/* Forgets the model, whose event tables are going to change. */
+void nai_run_drop_model(struct nai_run *run);
+
+#endif

@@ -1,0 +1,10 @@
+/* What a table in memory holds, as a number. */
+#ifndef NAI_TABLE_HASH_H
+#define NAI_TABLE_HASH_H
+
+#include "table/table.h"
+
+/* Equal for tables with the same columns, cells and dictionary. */
+uint64_t nai_table_hash(const struct nai_table *table);
+
+#endif
