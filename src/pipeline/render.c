@@ -130,7 +130,7 @@ static int render_output(void *ctx, int task, struct nai_err *err) {
   if (!rc)
     rc = nai_fs_write(path, nai_buf_str(&text), text.len, err);
   nai_buf_free(&text);
-  return rc ? nai_err_wrap(err, "cannot render %s", o->path) : NAI_OK;
+  return rc ? nai_err_wrap(err, rc, "cannot render %s", o->path) : NAI_OK;
 }
 
 static void sum_up(struct nai_state *s, const struct nai_report *report) {

@@ -189,7 +189,7 @@ static int run_analysis(void *ctx, int task, struct nai_err *err) {
   int rc = analysis->run(&s->analysis[first], &s->model, err);
   for (int t = 0; !rc && analysis->schemas[t]; t++)
     rc = nai_table_check(s->analysis[first + t], err);
-  return rc ? nai_err_wrap(err, "analysis \"%s\"", analysis->name) : NAI_OK;
+  return rc ? nai_err_wrap(err, rc, "analysis \"%s\"", analysis->name) : NAI_OK;
 }
 
 static int run_analyze(struct nai_state *s, struct nai_err *err) {

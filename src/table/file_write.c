@@ -117,7 +117,7 @@ int nai_table_write(const struct nai_table *table, const char *path, struct nai_
   rc = nai_fs_write(path, nai_buf_str(&file), file.len, err);
 out:
   if (rc)
-    nai_err_wrap(err, "cannot write table \"%s\"", table->schema->name);
+    nai_err_wrap(err, rc, "cannot write table \"%s\"", table->schema->name);
   free(offsets);
   nai_buf_free(&file);
   nai_buf_free(&descriptor);
