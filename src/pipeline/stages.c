@@ -244,10 +244,10 @@ static size_t find_places(struct nai_interval places[MAX_PLACES], struct nai_sta
                                        "api_call_count", "nvtx_range_count"};
   int64_t events = 0;
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-    events += nai_get_i64(run, 0, nai_schema_column(run->schema, counts[i]));
+    events += nai_cell_i64(run, 0, counts[i]);
   if (events <= NAI_VIEWER_MAX_EVENTS)
     return 0;
-  int64_t window = nai_get_i64(run, 0, nai_schema_column(run->schema, "window_ms"));
+  int64_t window = nai_cell_i64(run, 0, "window_ns");
   size_t n = add_places(places, 0, MAX_PLACES - MAX_GAPS, s->evidence, window);
   return add_places(places, n, n + MAX_GAPS, analysis_table(s, "gpu_idle_gaps"), window);
 }
