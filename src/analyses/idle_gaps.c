@@ -1,5 +1,6 @@
 /* When did each GPU have nothing to do, and why? Tables gpu_idle_gaps, idle_causes. */
 #include "analyses/analysis.h"
+#include "table/columns.h"
 #include "derive/nvtx_open.h"
 
 #include <inttypes.h>
@@ -7,49 +8,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICE, START, END, GAP_MS, CAUSE, NEXT_OP, LAUNCH_API, LAUNCH_THREAD, HOST_ACTIVITY, NVTX_RANGE, PID, TID };
+enum { DEVICE, START, END, GAP, CAUSE, NEXT_OP, LAUNCH_API, LAUNCH_THREAD, HOST_ACTIVITY, NVTX_RANGE, PID, TID };
 static const struct nai_column_def columns[] = {
-    [DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
-    [START] = {"gap_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the last operation before", NULL},
-    [END] = {"gap_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the next operation", NULL},
-    [GAP_MS] = {"gap_ms", NAI_I64, NAI_MS, "length", NULL},
-    [CAUSE] = {"cause", NAI_STR, NAI_TEXT, "unknown, dependency, host_sync, host_api or host_code", NULL},
-    [NEXT_OP] = {"next_op", NAI_STR, NAI_TEXT, "operation that ends the gap", NULL},
-    [LAUNCH_API] = {"launch_api", NAI_STR, NAI_TEXT, "API call that launched it", NULL},
-    [LAUNCH_THREAD] = {"launch_thread", NAI_STR, NAI_TEXT, "thread that made the call", NULL},
-    [HOST_ACTIVITY] = {"host_activity", NAI_STR, NAI_TEXT, "API or innermost NVTX range that took most of the wait",
-                       NULL},
-    [NVTX_RANGE] = {"nvtx_range", NAI_STR, NAI_TEXT, "innermost NVTX range around the launch", NULL},
-    [PID] = {"pid", NAI_I64, NAI_ID, "process of the launch", NULL},
-    [TID] = {"tid", NAI_I64, NAI_ID, "thread of the launch", NULL},
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [START] = NAI_START_COLUMN("gap_start_ns", "end of the last operation before", .key = true),
+    [END] = NAI_END_COLUMN("gap_end_ns", "start of the next operation"),
+    [GAP] = NAI_TIME_COLUMN("gap_ns", "length", .better = NAI_BETTER_LOWER, .sum = true),
+    [CAUSE] = NAI_NAME_COLUMN("cause", "unknown, dependency, host_sync, host_api or host_code"),
+    [NEXT_OP] = NAI_KERNEL_NAME_COLUMN("next_op", "operation that ends the gap"),
+    [LAUNCH_API] = NAI_LABEL_COLUMN("launch_api", "API call that launched it"),
+    [LAUNCH_THREAD] = NAI_LABEL_COLUMN("launch_thread", "thread that made the call"),
+    [HOST_ACTIVITY] = NAI_LABEL_COLUMN("host_activity", "API or innermost NVTX range that took most of the wait"),
+    [NVTX_RANGE] = NAI_RANGE_NAME_COLUMN("nvtx_range", "innermost NVTX range around the launch"),
+    [PID] = NAI_PID_COLUMN("process of the launch"),
+    [TID] = NAI_TID_COLUMN("thread of the launch"),
 };
 static const struct nai_schema gaps_schema =
     NAI_SCHEMA("gpu_idle_gaps", "Longest idle gaps",
                "One stretch of time in which a GPU ran nothing; the 10,000 longest", columns);
 
-enum {
-  C_DEVICE,
-  C_CAUSE,
-  C_COUNT,
-  C_TOTAL,
-  C_PCT_IDLE,
-  C_LONGEST,
-  C_LONGEST_START,
-  C_LONGEST_END,
-  C_PCT_WINDOW,
-  C_TOTAL_NS
-};
+enum { C_DEVICE, C_CAUSE, C_COUNT, C_TOTAL, C_PCT_IDLE, C_LONGEST, C_LONGEST_START, C_LONGEST_END, C_PCT_WINDOW };
 static const struct nai_column_def cause_columns[] = {
-    [C_DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
-    [C_CAUSE] = {"cause", NAI_STR, NAI_TEXT, "why the GPU had nothing to do", NULL},
-    [C_COUNT] = {"gap_count", NAI_I64, NAI_COUNT, "gaps", NULL},
-    [C_TOTAL] = {"total_ms", NAI_I64, NAI_MS, "summed length", "total_ns"},
-    [C_PCT_IDLE] = {"pct_of_idle", NAI_F64, NAI_PCT, "of this GPU's idle time", NULL},
-    [C_LONGEST] = {"longest_ms", NAI_I64, NAI_MS, "longest gap", NULL},
-    [C_LONGEST_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest gap", NULL},
-    [C_LONGEST_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest gap", NULL},
-    [C_PCT_WINDOW] = {"pct_of_window", NAI_F64, NAI_PCT, "of this GPU's window", NULL},
-    [C_TOTAL_NS] = {"total_ns", NAI_I64, NAI_NS, "summed length", NULL},
+    [C_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [C_CAUSE] = NAI_NAME_COLUMN("cause", "why the GPU had nothing to do", .key = true),
+    [C_COUNT] = NAI_COUNT_COLUMN("gap_count", "gaps", .better = NAI_BETTER_LOWER, .sum = true),
+    [C_TOTAL] = {"total_ns", NAI_I64, NAI_NS, "summed length", .prints = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC,
+                 .better = NAI_BETTER_LOWER, .sum = true},
+    [C_PCT_IDLE] = NAI_PCT_COLUMN("pct_of_idle", "of this GPU's idle time"),
+    [C_LONGEST] = NAI_TIME_COLUMN("longest_ns", "longest gap", .better = NAI_BETTER_LOWER),
+    [C_LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest gap"),
+    [C_LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest gap"),
+    [C_PCT_WINDOW] = NAI_PCT_COLUMN("pct_of_window", "of this GPU's window", .better = NAI_BETTER_LOWER),
 };
 static const struct nai_schema causes_schema =
     NAI_SCHEMA("idle_causes", "Idle time by cause", "One cause on one GPU; causes add up to the GPU's idle time",
@@ -304,7 +293,7 @@ static int put_gap(struct nai_table *table, struct host *h, const struct gap *ga
   nai_set_i64(table, row, DEVICE, m->gpus[gap->gpu].device_id);
   nai_set_i64(table, row, START, gap->start);
   nai_set_i64(table, row, END, gap->end);
-  nai_set_i64(table, row, GAP_MS, gap->end - gap->start);
+  nai_set_i64(table, row, GAP, gap->end - gap->start);
   nai_set_str(table, row, CAUSE, cause_names[gap->cause]);
   if (gap->op != NAI_NO_ROW) {
     const struct nai_op *op = &m->gpus[gap->gpu].ops[gap->op];
@@ -347,7 +336,7 @@ static int put_causes(struct nai_table *table, const struct nai_model *m, const 
       nai_set_i64(table, row, C_DEVICE, gpu->device_id);
       nai_set_str(table, row, C_CAUSE, cause_names[c]);
       nai_set_i64(table, row, C_COUNT, sum->count);
-      nai_set_i64(table, row, C_TOTAL_NS, sum->total_ns);
+      nai_set_i64(table, row, C_TOTAL, sum->total_ns);
       nai_set_f64(table, row, C_PCT_IDLE, nai_percent((double)sum->total_ns, (double)idle));
       nai_set_f64(table, row, C_PCT_WINDOW, nai_percent((double)sum->total_ns, (double)window));
       nai_set_i64(table, row, C_LONGEST, sum->longest.end - sum->longest.start);
@@ -355,7 +344,7 @@ static int put_causes(struct nai_table *table, const struct nai_model *m, const 
       nai_set_i64(table, row, C_LONGEST_END, sum->longest.end);
     }
   }
-  static const struct nai_sort_by order[] = {{C_DEVICE, false}, {C_TOTAL_NS, true}, {C_CAUSE, false}};
+  static const struct nai_sort_by order[] = {{C_DEVICE, false}, {C_TOTAL, true}, {C_CAUSE, false}};
   return nai_table_sort(table, order, 3, err);
 }
 

@@ -1,5 +1,6 @@
 /* Which kernels take the time? Tables kernels, kernel_categories. */
 #include "analyses/analysis.h"
+#include "table/columns.h"
 
 #include "table/kernel_name.h"
 
@@ -10,7 +11,6 @@ enum {
   DEVICE,
   CALLS,
   TOTAL_NS,
-  TOTAL_MS,
   AVG,
   MIN,
   MAX,
@@ -26,39 +26,42 @@ enum {
   PCT_DEVICE,
   IN_GRAPHS
 };
+#define TOTAL_COLUMN                                                                                                \
+  {                                                                                                                 \
+    "total_time_ns", NAI_I64, NAI_NS, "summed durations", .prints = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC, \
+                                                          .better = NAI_BETTER_LOWER, .sum = true                   \
+  }
 static const struct nai_column_def columns[] = {
-    [NAME] = {"kernel_name", NAI_STR, NAI_TEXT, "demangled kernel name", NULL},
-    [DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
-    [CALLS] = {"call_count", NAI_I64, NAI_COUNT, "executions", NULL},
-    [TOTAL_NS] = {"total_time_ns", NAI_I64, NAI_NS, "summed durations", NULL},
-    [TOTAL_MS] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations", "total_time_ns"},
-    [AVG] = {"avg_duration_us", NAI_F64, NAI_US, "mean duration", NULL},
-    [MIN] = {"min_duration_us", NAI_I64, NAI_US, "shortest duration", NULL},
-    [MAX] = {"max_duration_us", NAI_I64, NAI_US, "longest duration", NULL},
-    [P50] = {"p50_duration_us", NAI_F64, NAI_US, "median duration", NULL},
-    [P90] = {"p90_duration_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},
-    [P99] = {"p99_duration_us", NAI_F64, NAI_US, "99th percentile of durations", NULL},
-    [STDDEV] = {"stddev_duration_us", NAI_F64, NAI_US, "sample standard deviation of durations", NULL},
-    [PCT_TOTAL] = {"pct_total_kernel_time", NAI_F64, NAI_PCT, "of all kernel durations on all GPUs", NULL},
-    [SHORT] = {"short_name", NAI_STR, NAI_TEXT, "name for people, unique in this trace", NULL},
-    [CATEGORY] = {"category", NAI_STR, NAI_TEXT, "kind of work (rules/kernel-classes.yaml)", NULL},
-    [LONGEST_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest execution", NULL},
-    [LONGEST_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest execution", NULL},
-    [PCT_DEVICE] = {"pct_of_device_kernel_time", NAI_F64, NAI_PCT, "of all kernel durations on this GPU", NULL},
-    [IN_GRAPHS] = {"graph_call_count", NAI_I64, NAI_COUNT, "executions that belong to a CUDA graph", NULL},
+    [NAME] = NAI_KERNEL_NAME_COLUMN("kernel_name", "demangled kernel name", .key = true),
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [CALLS] = NAI_COUNT_COLUMN("call_count", "executions", .sum = true),
+    [TOTAL_NS] = TOTAL_COLUMN,
+    [AVG] = NAI_AVERAGE_COLUMN("avg_duration_ns", "mean duration"),
+    [MIN] = NAI_LENGTH_COLUMN("min_duration_ns", "shortest duration"),
+    [MAX] = NAI_LENGTH_COLUMN("max_duration_ns", "longest duration"),
+    [P50] = NAI_AVERAGE_COLUMN("p50_duration_ns", "median duration"),
+    [P90] = NAI_AVERAGE_COLUMN("p90_duration_ns", "90th percentile of durations"),
+    [P99] = NAI_AVERAGE_COLUMN("p99_duration_ns", "99th percentile of durations"),
+    [STDDEV] = NAI_AVERAGE_COLUMN("stddev_duration_ns", "sample standard deviation of durations"),
+    [PCT_TOTAL] = NAI_PCT_COLUMN("pct_total_kernel_time", "of all kernel durations on all GPUs", .sum = true),
+    [SHORT] = NAI_LABEL_COLUMN("short_name", "name for people, unique in this trace"),
+    [CATEGORY] = NAI_LABEL_COLUMN("category", "kind of work (rules/kernel-classes.yaml)"),
+    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest execution"),
+    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest execution"),
+    [PCT_DEVICE] = NAI_PCT_COLUMN("pct_of_device_kernel_time", "of all kernel durations on this GPU"),
+    [IN_GRAPHS] = NAI_COUNT_COLUMN("graph_call_count", "executions that belong to a CUDA graph", .sum = true),
 };
 static const struct nai_schema kernels_schema =
     NAI_SCHEMA("kernels", "Top kernels", "One kernel name on one GPU, by total time", columns);
 
-enum { C_CATEGORY, C_DEVICE, C_CALLS, C_TOTAL_NS, C_TOTAL_MS, C_PCT_DEVICE, C_PCT_TOTAL };
+enum { C_CATEGORY, C_DEVICE, C_CALLS, C_TOTAL_NS, C_PCT_DEVICE, C_PCT_TOTAL };
 static const struct nai_column_def category_columns[] = {
-    [C_CATEGORY] = {"category", NAI_STR, NAI_TEXT, "kind of work (rules/kernel-classes.yaml)", NULL},
-    [C_DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
-    [C_CALLS] = {"call_count", NAI_I64, NAI_COUNT, "kernel executions", NULL},
-    [C_TOTAL_NS] = {"total_time_ns", NAI_I64, NAI_NS, "summed durations", NULL},
-    [C_TOTAL_MS] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations", "total_time_ns"},
-    [C_PCT_DEVICE] = {"pct_of_device_kernel_time", NAI_F64, NAI_PCT, "of all kernel durations on this GPU", NULL},
-    [C_PCT_TOTAL] = {"pct_total_kernel_time", NAI_F64, NAI_PCT, "of all kernel durations on all GPUs", NULL},
+    [C_CATEGORY] = NAI_NAME_COLUMN("category", "kind of work (rules/kernel-classes.yaml)", .key = true),
+    [C_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [C_CALLS] = NAI_COUNT_COLUMN("call_count", "kernel executions", .sum = true),
+    [C_TOTAL_NS] = TOTAL_COLUMN,
+    [C_PCT_DEVICE] = NAI_PCT_COLUMN("pct_of_device_kernel_time", "of all kernel durations on this GPU"),
+    [C_PCT_TOTAL] = NAI_PCT_COLUMN("pct_total_kernel_time", "of all kernel durations on all GPUs", .sum = true),
 };
 static const struct nai_schema categories_schema =
     NAI_SCHEMA("kernel_categories", "Kernel time by category", "One category on one GPU", category_columns);

@@ -1,5 +1,6 @@
 /* Does the host launch many tiny kernels? Tables launch_storm, tiny_kernels. */
 #include "analyses/analysis.h"
+#include "table/columns.h"
 
 #include "base/big.h"
 #include "table/kernel_name.h"
@@ -33,43 +34,45 @@ enum {
   SCOPE_LABEL
 };
 static const struct nai_column_def columns[] = {
-    [SCOPE] = {"scope", NAI_STR, NAI_TEXT, "all, gpu or process", NULL},
-    [ID] = {"id", NAI_I64, NAI_ID, "device id or pid", NULL},
-    [KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernel executions", NULL},
-    [LAUNCH_CALLS] = {"launch_calls", NAI_I64, NAI_COUNT, "API calls that launched them", NULL},
-    [WINDOW] = {"window_s", NAI_I64, NAI_S, "first kernel start to last kernel end", NULL},
-    [KERNELS_PER_S] = {"kernels_per_s", NAI_F64, NAI_PER_S, "kernels over the window", NULL},
-    [CALLS_PER_S] = {"launch_calls_per_s", NAI_F64, NAI_PER_S, "launch calls over the window", NULL},
-    [P50] = {"p50_kernel_us", NAI_F64, NAI_US, "median kernel duration", NULL},
-    [P90] = {"p90_kernel_us", NAI_F64, NAI_US, "90th percentile of kernel durations", NULL},
-    [P99] = {"p99_kernel_us", NAI_F64, NAI_US, "99th percentile of kernel durations", NULL},
-    [UNDER_5] = {"pct_under_5us", NAI_F64, NAI_PCT, "kernels shorter than 5 us, of all kernels", NULL},
-    [UNDER_10] = {"pct_under_10us", NAI_F64, NAI_PCT, "kernels shorter than 10 us, of all kernels", NULL},
-    [UNDER_20] = {"pct_under_20us", NAI_F64, NAI_PCT, "kernels shorter than 20 us, of all kernels", NULL},
-    [PEAK] = {"peak_kernels_per_10ms", NAI_I64, NAI_COUNT, "most kernel starts in any 10 ms", NULL},
-    [API_P50] = {"api_p50_us", NAI_F64, NAI_US, "median duration of the launch calls", NULL},
-    [LATENCY_P50] = {"launch_latency_p50_us", NAI_F64, NAI_US, "median of kernel start minus API call start", NULL},
-    [LATENCY_P90] = {"launch_latency_p90_us", NAI_F64, NAI_US, "90th percentile of kernel start minus API call start",
-                     NULL},
-    [QUEUE_P50] = {"queue_delay_p50_us", NAI_F64, NAI_US,
-                   "median of kernel start minus API call end, where the kernel started after the call returned", NULL},
-    [PEAK_START] = {"peak_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the busiest 10 ms", NULL},
-    [PEAK_END] = {"peak_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the busiest 10 ms", NULL},
-    [KERNEL_TIME] = {"kernel_time_ms", NAI_I64, NAI_MS, "summed kernel durations", NULL},
-    [SCOPE_LABEL] = {"scope_label", NAI_STR, NAI_TEXT, "scope for people", NULL},
+    [SCOPE] = NAI_NAME_COLUMN("scope", "all, gpu or process", .key = true),
+    [ID] = {"id", NAI_I64, NAI_ID, "device id or pid", .key = true},
+    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernel executions"),
+    [LAUNCH_CALLS] = NAI_COUNT_COLUMN("launch_calls", "API calls that launched them", .better = NAI_BETTER_LOWER),
+    [WINDOW] = {"window_ns", NAI_I64, NAI_NS, "first kernel start to last kernel end", .prints = NAI_AS_S,
+                .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER},
+    [KERNELS_PER_S] = {"kernels_per_s", NAI_F64, NAI_PER_S, "kernels over the window", .role = NAI_ROLE_METRIC},
+    [CALLS_PER_S] = {"launch_calls_per_s", NAI_F64, NAI_PER_S, "launch calls over the window", .role = NAI_ROLE_METRIC},
+    [P50] = NAI_AVERAGE_COLUMN("p50_kernel_ns", "median kernel duration"),
+    [P90] = NAI_AVERAGE_COLUMN("p90_kernel_ns", "90th percentile of kernel durations"),
+    [P99] = NAI_AVERAGE_COLUMN("p99_kernel_ns", "99th percentile of kernel durations"),
+    [UNDER_5] = NAI_PCT_COLUMN("pct_under_5us", "kernels shorter than 5 us, of all kernels"),
+    [UNDER_10] = NAI_PCT_COLUMN("pct_under_10us", "kernels shorter than 10 us, of all kernels"),
+    [UNDER_20] = NAI_PCT_COLUMN("pct_under_20us", "kernels shorter than 20 us, of all kernels"),
+    [PEAK] = NAI_COUNT_COLUMN("peak_kernels_per_10ms", "most kernel starts in any 10 ms"),
+    [API_P50] = NAI_AVERAGE_COLUMN("api_p50_ns", "median duration of the launch calls"),
+    [LATENCY_P50] = NAI_AVERAGE_COLUMN("launch_latency_p50_ns", "median of kernel start minus API call start"),
+    [LATENCY_P90] = NAI_AVERAGE_COLUMN("launch_latency_p90_ns", "90th percentile of kernel start minus API call start"),
+    [QUEUE_P50] = NAI_AVERAGE_COLUMN(
+        "queue_delay_p50_ns",
+        "median of kernel start minus API call end, where the kernel started after the call returned"),
+    [PEAK_START] = NAI_START_COLUMN("peak_start_ns", "start of the busiest 10 ms"),
+    [PEAK_END] = NAI_END_COLUMN("peak_end_ns", "end of the busiest 10 ms"),
+    [KERNEL_TIME] = NAI_TIME_COLUMN("kernel_time_ns", "summed kernel durations", .better = NAI_BETTER_LOWER),
+    [SCOPE_LABEL] = NAI_LABEL_COLUMN("scope_label", "scope for people"),
 };
 static const struct nai_schema storm_schema =
     NAI_SCHEMA("launch_storm", "Launch behaviour", "All kernels, those of one GPU, or those of one process", columns);
 
 enum { T_NAME, T_DEVICE, T_CALLS, T_TOTAL, T_AVG, T_PCT, T_SHORT };
 static const struct nai_column_def tiny_columns[] = {
-    [T_NAME] = {"kernel_name", NAI_STR, NAI_TEXT, "demangled kernel name", NULL},
-    [T_DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
-    [T_CALLS] = {"call_count", NAI_I64, NAI_COUNT, "executions of 5 us or less", NULL},
-    [T_TOTAL] = {"total_time_ms", NAI_I64, NAI_MS, "their summed durations", NULL},
-    [T_AVG] = {"avg_duration_us", NAI_F64, NAI_US, "their mean duration", NULL},
-    [T_PCT] = {"pct_of_device_kernels", NAI_F64, NAI_PCT, "of all kernel executions on this GPU", NULL},
-    [T_SHORT] = {"short_name", NAI_STR, NAI_TEXT, "name for people", NULL},
+    [T_NAME] = NAI_KERNEL_NAME_COLUMN("kernel_name", "demangled kernel name", .key = true),
+    [T_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [T_CALLS] = NAI_COUNT_COLUMN("call_count", "executions of 5 us or less", .better = NAI_BETTER_LOWER, .sum = true),
+    [T_TOTAL] = NAI_TIME_COLUMN("total_time_ns", "their summed durations", .better = NAI_BETTER_LOWER, .sum = true),
+    [T_AVG] = NAI_AVERAGE_COLUMN("avg_duration_ns", "their mean duration"),
+    [T_PCT] =
+        NAI_PCT_COLUMN("pct_of_device_kernels", "of all kernel executions on this GPU", .better = NAI_BETTER_LOWER),
+    [T_SHORT] = NAI_LABEL_COLUMN("short_name", "name for people"),
 };
 static const struct nai_schema tiny_schema =
     NAI_SCHEMA("tiny_kernels", "Tiny kernels", "Executions of 5 us or less, by kernel name and GPU", tiny_columns);

@@ -1,5 +1,6 @@
 /* What is copied where, how fast, and does the GPU wait for it? Table memory_transfers. */
 #include "analyses/analysis.h"
+#include "table/columns.h"
 
 #include "base/sort.h"
 
@@ -26,24 +27,26 @@ enum {
   PCT_WINDOW
 };
 static const struct nai_column_def columns[] = {
-    [DIRECTION] = {"direction", NAI_STR, NAI_TEXT,
-                   "label of the copy kind in the export (Host-to-Device, ...), or memset", NULL},
-    [SRC] = {"src_kind", NAI_STR, NAI_TEXT, "memory copied from", NULL},
-    [DST] = {"dst_kind", NAI_STR, NAI_TEXT, "memory copied to or set", NULL},
-    [DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
-    [COUNT] = {"count", NAI_I64, NAI_COUNT, "operations", NULL},
-    [BYTES] = {"total_bytes", NAI_I64, NAI_BYTES, "bytes moved or set", NULL},
-    [TOTAL] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations", NULL},
-    [RATE] = {"gb_per_s", NAI_F64, NAI_GB_PER_S, "bytes over summed durations", NULL},
-    [P50_BYTES] = {"p50_bytes", NAI_F64, NAI_BYTES, "median size", NULL},
-    [P90] = {"p90_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},
-    [PAGEABLE] = {"pageable_count", NAI_I64, NAI_COUNT, "operations with a pageable end", NULL},
-    [EXPOSED] = {"exposed_ms", NAI_I64, NAI_MS, "time not hidden by kernels (union of these operations minus kernels)",
-                 NULL},
-    [SMALL] = {"small_count", NAI_I64, NAI_COUNT, "operations of 64 KiB or less", NULL},
-    [LONGEST_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest operation", NULL},
-    [LONGEST_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest operation", NULL},
-    [PCT_WINDOW] = {"exposed_pct_of_window", NAI_F64, NAI_PCT, "exposed, of the GPU's window", NULL},
+    [DIRECTION] = NAI_NAME_COLUMN("direction", "label of the copy kind in the export (Host-to-Device, ...), or memset",
+                                  .key = true),
+    [SRC] = NAI_LABEL_COLUMN("src_kind", "memory copied from", .key = true),
+    [DST] = NAI_LABEL_COLUMN("dst_kind", "memory copied to or set", .key = true),
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [COUNT] = NAI_COUNT_COLUMN("count", "operations", .sum = true),
+    [BYTES] = NAI_BYTES_COLUMN("total_bytes", "bytes moved or set", .better = NAI_BETTER_LOWER, .sum = true),
+    [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER, .sum = true),
+    [RATE] = {"gb_per_s", NAI_F64, NAI_GB_PER_S, "bytes over summed durations", .role = NAI_ROLE_METRIC,
+              .better = NAI_BETTER_HIGHER},
+    [P50_BYTES] = {"p50_bytes", NAI_F64, NAI_BYTES, "median size", .role = NAI_ROLE_METRIC},
+    [P90] = NAI_AVERAGE_COLUMN("p90_ns", "90th percentile of durations"),
+    [PAGEABLE] =
+        NAI_COUNT_COLUMN("pageable_count", "operations with a pageable end", .better = NAI_BETTER_LOWER, .sum = true),
+    [EXPOSED] = NAI_TIME_COLUMN("exposed_ns", "time not hidden by kernels (union of these operations minus kernels)",
+                                .better = NAI_BETTER_LOWER),
+    [SMALL] = NAI_COUNT_COLUMN("small_count", "operations of 64 KiB or less", .better = NAI_BETTER_LOWER, .sum = true),
+    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest operation"),
+    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest operation"),
+    [PCT_WINDOW] = NAI_PCT_COLUMN("exposed_pct_of_window", "exposed, of the GPU's window", .better = NAI_BETTER_LOWER),
 };
 static const struct nai_schema schema =
     NAI_SCHEMA("memory_transfers", "Memory transfers", "One direction between two kinds of memory on one GPU", columns);

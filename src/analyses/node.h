@@ -25,10 +25,10 @@ struct nai_node {
   uint64_t tables;                         /* event tables it reads beside those of its parts: NAI_IN(...) */
   uint32_t config;                         /* configuration it reads beside that of its parts: NAI_CONFIG(...) */
   uint32_t revision;                       /* counted up by hand where the program's own identity does not tell */
-  int cost;     /* rough share of the run time on a large trace: the costly ones start first; 0 for the rest */
+  int cost;          /* rough share of the run time on a large trace: the costly ones start first; 0 for the rest */
   bool reads_report; /* its inputs are all tables of the report that earlier stages make */
-  bool creates; /* makes its tables itself instead of filling empty ones */
-  bool events;  /* its tables may have millions of rows: they are opened when a part needs them */
+  bool creates;      /* makes its tables itself instead of filling empty ones */
+  bool events;       /* its tables may have millions of rows: they are opened when a part needs them */
   /* May run beside other nodes. */
   int (*run)(const struct nai_node_io *io, struct nai_err *err);
 };

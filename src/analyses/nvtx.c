@@ -1,6 +1,7 @@
 /* Which code ranges take host and GPU time? Tables nvtx_ranges, nvtx_by_pid, nvtx_coverage, nvtx_phases. Most of it is
  * summed from the NVTX tree (derive/model.h), not from single ranges. */
 #include "analyses/analysis.h"
+#include "table/columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,53 +25,57 @@ enum {
   TID
 };
 static const struct nai_column_def columns[] = {
-    [NAME] = {"range_name", NAI_STR, NAI_TEXT, "canonical NVTX name", NULL},
-    [COUNT] = {"count", NAI_I64, NAI_COUNT, "instances", NULL},
-    [TOTAL] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations of instances not inside one of the same name", NULL},
-    [SELF] = {"self_time_ms", NAI_I64, NAI_MS, "summed durations minus ranges inside", NULL},
-    [AVG] = {"avg_duration_us", NAI_F64, NAI_US, "mean duration of all instances", NULL},
-    [P50] = {"p50_duration_us", NAI_F64, NAI_US, "median duration", NULL},
-    [P90] = {"p90_duration_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},
-    [MAX] = {"max_duration_us", NAI_I64, NAI_US, "longest duration", NULL},
-    [GPU] = {"attributed_kernel_time_ms", NAI_I64, NAI_MS, "kernels launched inside the range or ranges in it", NULL},
-    [GPU_SELF] = {"self_kernel_time_ms", NAI_I64, NAI_MS, "kernels for which this is the innermost range", NULL},
-    [GPU_COUNT] = {"attributed_kernel_count", NAI_I64, NAI_COUNT, "kernels behind attributed_kernel_time_ms", NULL},
-    [PCT_KERNEL] = {"pct_total_kernel_time", NAI_F64, NAI_PCT, "attributed, of all kernel durations on all GPUs", NULL},
-    [LONGEST_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest instance", NULL},
-    [LONGEST_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest instance", NULL},
-    [PID] = {"pid", NAI_I64, NAI_ID, "process of the longest instance", NULL},
-    [TID] = {"tid", NAI_I64, NAI_ID, "thread of the longest instance", NULL},
+    [NAME] = NAI_RANGE_NAME_COLUMN("range_name", "canonical NVTX name", .key = true),
+    [COUNT] = NAI_COUNT_COLUMN("count", "instances", .sum = true),
+    [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations of instances not inside one of the same name",
+                              .better = NAI_BETTER_LOWER),
+    [SELF] = NAI_TIME_COLUMN("self_time_ns", "summed durations minus ranges inside", .better = NAI_BETTER_LOWER,
+                             .sum = true),
+    [AVG] = NAI_AVERAGE_COLUMN("avg_duration_ns", "mean duration of all instances"),
+    [P50] = NAI_AVERAGE_COLUMN("p50_duration_ns", "median duration"),
+    [P90] = NAI_AVERAGE_COLUMN("p90_duration_ns", "90th percentile of durations"),
+    [MAX] = NAI_LENGTH_COLUMN("max_duration_ns", "longest duration"),
+    [GPU] = NAI_TIME_COLUMN("attributed_kernel_time_ns", "kernels launched inside the range or ranges in it",
+                            .better = NAI_BETTER_LOWER),
+    [GPU_SELF] = NAI_TIME_COLUMN("self_kernel_time_ns", "kernels for which this is the innermost range",
+                                 .better = NAI_BETTER_LOWER, .sum = true),
+    [GPU_COUNT] = NAI_COUNT_COLUMN("attributed_kernel_count", "kernels behind attributed_kernel_time_ms"),
+    [PCT_KERNEL] = NAI_PCT_COLUMN("pct_total_kernel_time", "attributed, of all kernel durations on all GPUs"),
+    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest instance"),
+    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest instance"),
+    [PID] = NAI_PID_COLUMN("process of the longest instance"),
+    [TID] = NAI_TID_COLUMN("thread of the longest instance"),
 };
 static const struct nai_schema ranges_schema =
     NAI_SCHEMA("nvtx_ranges", "NVTX ranges", "One canonical NVTX range name", columns);
 
 enum { B_PID, B_NAME, B_COUNT, B_TOTAL, B_GPU, B_GPU_COUNT, B_COVERAGE };
 static const struct nai_column_def by_pid_columns[] = {
-    [B_PID] = {"pid", NAI_I64, NAI_ID, "process", NULL},
-    [B_NAME] = {"range_name", NAI_STR, NAI_TEXT, "canonical NVTX name", NULL},
-    [B_COUNT] = {"nvtx_count", NAI_I64, NAI_COUNT, "instances", NULL},
-    [B_TOTAL] = {"nvtx_total_time_ms", NAI_I64, NAI_MS, "summed durations of instances not inside one of the same name",
-                 NULL},
-    [B_GPU] = {"attributed_kernel_time_ms", NAI_I64, NAI_MS, "kernels launched inside the range or ranges in it", NULL},
-    [B_GPU_COUNT] = {"attributed_kernel_count", NAI_I64, NAI_COUNT, "those kernels", NULL},
-    [B_COVERAGE] = {"pid_attribution_coverage_pct", NAI_F64, NAI_PCT, "kernel time of the process inside any range",
-                    NULL},
+    [B_PID] = NAI_PID_COLUMN("process", .key = true),
+    [B_NAME] = NAI_RANGE_NAME_COLUMN("range_name", "canonical NVTX name", .key = true),
+    [B_COUNT] = NAI_COUNT_COLUMN("nvtx_count", "instances", .sum = true),
+    [B_TOTAL] = NAI_TIME_COLUMN("nvtx_total_time_ns", "summed durations of instances not inside one of the same name",
+                                .better = NAI_BETTER_LOWER),
+    [B_GPU] = NAI_TIME_COLUMN("attributed_kernel_time_ns", "kernels launched inside the range or ranges in it",
+                              .better = NAI_BETTER_LOWER),
+    [B_GPU_COUNT] = NAI_COUNT_COLUMN("attributed_kernel_count", "those kernels"),
+    [B_COVERAGE] = NAI_PCT_COLUMN("pid_attribution_coverage_pct", "kernel time of the process inside any range",
+                                  .better = NAI_BETTER_HIGHER),
 };
 static const struct nai_schema by_pid_schema =
     NAI_SCHEMA("nvtx_by_pid", "NVTX ranges by process", "One canonical NVTX range name in one process", by_pid_columns);
 
 enum { C_SCOPE, C_PID, C_KERNEL, C_ATTRIBUTED, C_PCT, C_KERNELS, C_ATTRIBUTED_KERNELS, C_RANGES, C_NAMES };
 static const struct nai_column_def coverage_columns[] = {
-    [C_SCOPE] = {"scope", NAI_STR, NAI_TEXT, "all or process", NULL},
-    [C_PID] = {"pid", NAI_I64, NAI_ID, "process", NULL},
-    [C_KERNEL] = {"kernel_time_ms", NAI_I64, NAI_MS, "summed kernel durations", NULL},
-    [C_ATTRIBUTED] = {"attributed_kernel_time_ms", NAI_I64, NAI_MS, "part launched inside an NVTX range", NULL},
-    [C_PCT] = {"coverage_pct", NAI_F64, NAI_PCT, "attributed, of the kernel time", NULL},
-    [C_KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernel executions", NULL},
-    [C_ATTRIBUTED_KERNELS] = {"attributed_kernel_count", NAI_I64, NAI_COUNT, "part launched inside an NVTX range",
-                              NULL},
-    [C_RANGES] = {"range_count", NAI_I64, NAI_COUNT, "NVTX ranges", NULL},
-    [C_NAMES] = {"distinct_names", NAI_I64, NAI_COUNT, "canonical names", NULL},
+    [C_SCOPE] = NAI_NAME_COLUMN("scope", "all or process", .key = true),
+    [C_PID] = NAI_PID_COLUMN("process", .key = true),
+    [C_KERNEL] = NAI_TIME_COLUMN("kernel_time_ns", "summed kernel durations", .better = NAI_BETTER_LOWER),
+    [C_ATTRIBUTED] = NAI_TIME_COLUMN("attributed_kernel_time_ns", "part launched inside an NVTX range"),
+    [C_PCT] = NAI_PCT_COLUMN("coverage_pct", "attributed, of the kernel time", .better = NAI_BETTER_HIGHER),
+    [C_KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernel executions"),
+    [C_ATTRIBUTED_KERNELS] = NAI_COUNT_COLUMN("attributed_kernel_count", "part launched inside an NVTX range"),
+    [C_RANGES] = NAI_COUNT_COLUMN("range_count", "NVTX ranges"),
+    [C_NAMES] = NAI_COUNT_COLUMN("distinct_names", "canonical names"),
 };
 static const struct nai_schema coverage_schema =
     NAI_SCHEMA("nvtx_coverage", "NVTX coverage", "All processes, or one", coverage_columns);

@@ -1,5 +1,6 @@
 /* How do code ranges nest? Table nvtx_tree: the calling-context tree for flame graphs, its smallest nodes left out. */
 #include "analyses/analysis.h"
+#include "table/columns.h"
 
 #include "base/sort.h"
 
@@ -7,19 +8,20 @@
 
 enum { NODE, PARENT, PID, TID, THREAD, NAME, COUNT, TOTAL, SELF, GPU, GPU_SELF, START, END };
 static const struct nai_column_def columns[] = {
-    [NODE] = {"node_id", NAI_I64, NAI_ID, "number of this node", NULL},
-    [PARENT] = {"parent_id", NAI_I64, NAI_ID, "node around it, -1 for outermost ranges", NULL},
-    [PID] = {"pid", NAI_I64, NAI_ID, "process", NULL},
-    [TID] = {"tid", NAI_I64, NAI_ID, "thread", NULL},
-    [THREAD] = {"thread_name", NAI_STR, NAI_TEXT, "thread name", NULL},
-    [NAME] = {"range_name", NAI_STR, NAI_TEXT, "canonical NVTX name", NULL},
-    [COUNT] = {"count", NAI_I64, NAI_COUNT, "instances", NULL},
-    [TOTAL] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations", NULL},
-    [SELF] = {"self_time_ms", NAI_I64, NAI_MS, "minus ranges inside", NULL},
-    [GPU] = {"attributed_kernel_time_ms", NAI_I64, NAI_MS, "kernels launched inside", NULL},
-    [GPU_SELF] = {"self_kernel_time_ms", NAI_I64, NAI_MS, "kernels for which this is the innermost range", NULL},
-    [START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest instance", NULL},
-    [END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest instance", NULL},
+    [NODE] = {"node_id", NAI_I64, NAI_ID, "number of this node", .key = true},
+    [PARENT] = {"parent_id", NAI_I64, NAI_ID, "node around it, -1 for outermost ranges", .refers = "nvtx_tree"},
+    [PID] = NAI_PID_COLUMN("process"),
+    [TID] = NAI_TID_COLUMN("thread"),
+    [THREAD] = NAI_LABEL_COLUMN("thread_name", "thread name"),
+    [NAME] = NAI_RANGE_NAME_COLUMN("range_name", "canonical NVTX name"),
+    [COUNT] = NAI_COUNT_COLUMN("count", "instances", .sum = true),
+    [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER),
+    [SELF] = NAI_TIME_COLUMN("self_time_ns", "minus ranges inside", .better = NAI_BETTER_LOWER, .sum = true),
+    [GPU] = NAI_TIME_COLUMN("attributed_kernel_time_ns", "kernels launched inside", .better = NAI_BETTER_LOWER),
+    [GPU_SELF] = NAI_TIME_COLUMN("self_kernel_time_ns", "kernels for which this is the innermost range",
+                                 .better = NAI_BETTER_LOWER, .sum = true),
+    [START] = NAI_START_COLUMN("longest_start_ns", "start of the longest instance"),
+    [END] = NAI_END_COLUMN("longest_end_ns", "end of the longest instance"),
 };
 static const struct nai_schema schema =
     NAI_SCHEMA("nvtx_tree", "NVTX tree", "All instances of a range name inside the same chain of names on one thread",

@@ -1,17 +1,19 @@
 /* Which operating-system calls take host time? Table osrt_calls. */
 #include "analyses/analysis.h"
+#include "table/columns.h"
 
 #include <stdlib.h>
 
 enum { NAME, COUNT, TOTAL, AVG, P50, P90, MAX };
 static const struct nai_column_def columns[] = {
-    [NAME] = {"function", NAI_STR, NAI_TEXT, "operating-system runtime function", NULL},
-    [COUNT] = {"call_count", NAI_I64, NAI_COUNT, "outermost calls", NULL},
-    [TOTAL] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations over all threads", NULL},
-    [AVG] = {"avg_duration_us", NAI_F64, NAI_US, "mean duration", NULL},
-    [P50] = {"p50_duration_us", NAI_F64, NAI_US, "median duration", NULL},
-    [P90] = {"p90_duration_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},
-    [MAX] = {"max_duration_us", NAI_I64, NAI_US, "longest duration", NULL},
+    [NAME] = NAI_NAME_COLUMN("function", "operating-system runtime function", .key = true),
+    [COUNT] = NAI_COUNT_COLUMN("call_count", "outermost calls", .sum = true),
+    [TOTAL] =
+        NAI_TIME_COLUMN("total_time_ns", "summed durations over all threads", .better = NAI_BETTER_LOWER, .sum = true),
+    [AVG] = NAI_AVERAGE_COLUMN("avg_duration_ns", "mean duration"),
+    [P50] = NAI_AVERAGE_COLUMN("p50_duration_ns", "median duration"),
+    [P90] = NAI_AVERAGE_COLUMN("p90_duration_ns", "90th percentile of durations"),
+    [MAX] = NAI_LENGTH_COLUMN("max_duration_ns", "longest duration"),
 };
 static const struct nai_schema schema =
     NAI_SCHEMA("osrt_calls", "OS runtime calls", "One operating-system function", columns);

@@ -1,19 +1,21 @@
 /* What phase is the time spent in? Table nvtx_phases, when there is a phase map. */
 #include "analyses/analysis.h"
+#include "table/columns.h"
 
 enum { P_PHASE, P_WALL, P_WALL_PCT, P_GPU, P_GPU_PCT, P_RANGES, P_KERNELS, P_START, P_END, P_PID, P_TID };
 static const struct nai_column_def phase_columns[] = {
-    [P_PHASE] = {"phase", NAI_STR, NAI_TEXT, "phase of the phase map, or unmapped", NULL},
-    [P_WALL] = {"wall_time_ms", NAI_I64, NAI_MS, "time of threads with NVTX ranges spent in the phase", NULL},
-    [P_WALL_PCT] = {"pct_of_wall_time", NAI_F64, NAI_PCT, "of those threads' time", NULL},
-    [P_GPU] = {"gpu_time_ms", NAI_I64, NAI_MS, "kernels launched in the phase", NULL},
-    [P_GPU_PCT] = {"pct_of_gpu_time", NAI_F64, NAI_PCT, "of all kernel durations on all GPUs", NULL},
-    [P_RANGES] = {"range_count", NAI_I64, NAI_COUNT, "NVTX ranges in the phase", NULL},
-    [P_KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernels launched in the phase", NULL},
-    [P_START] = {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the phase's longest range", NULL},
-    [P_END] = {"longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the phase's longest range", NULL},
-    [P_PID] = {"pid", NAI_I64, NAI_ID, "process of the longest range", NULL},
-    [P_TID] = {"tid", NAI_I64, NAI_ID, "thread of the longest range", NULL},
+    [P_PHASE] = NAI_NAME_COLUMN("phase", "phase of the phase map, or unmapped", .key = true),
+    [P_WALL] = NAI_TIME_COLUMN("wall_time_ns", "time of threads with NVTX ranges spent in the phase",
+                               .better = NAI_BETTER_LOWER, .sum = true),
+    [P_WALL_PCT] = NAI_PCT_COLUMN("pct_of_wall_time", "of those threads' time", .sum = true),
+    [P_GPU] = NAI_TIME_COLUMN("gpu_time_ns", "kernels launched in the phase", .better = NAI_BETTER_LOWER, .sum = true),
+    [P_GPU_PCT] = NAI_PCT_COLUMN("pct_of_gpu_time", "of all kernel durations on all GPUs", .sum = true),
+    [P_RANGES] = NAI_COUNT_COLUMN("range_count", "NVTX ranges in the phase", .sum = true),
+    [P_KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels launched in the phase", .sum = true),
+    [P_START] = NAI_START_COLUMN("longest_start_ns", "start of the phase's longest range"),
+    [P_END] = NAI_END_COLUMN("longest_end_ns", "end of the phase's longest range"),
+    [P_PID] = NAI_PID_COLUMN("process of the longest range"),
+    [P_TID] = NAI_TID_COLUMN("thread of the longest range"),
 };
 static const struct nai_schema phases_schema =
     NAI_SCHEMA("nvtx_phases", "Phases", "One phase of the phase map", phase_columns);

@@ -1,5 +1,6 @@
 /* What did each process do? Tables pids, kernels_by_pid. */
 #include "analyses/analysis.h"
+#include "table/columns.h"
 
 #include "base/array.h"
 #include "base/keyset.h"
@@ -9,33 +10,36 @@
 
 enum { PID, NAME, DEVICES, KERNELS, KERNEL_TIME, PCT, COPIED, API_CALLS, BLOCKED, COVERAGE };
 static const struct nai_column_def columns[] = {
-    [PID] = {"pid", NAI_I64, NAI_ID, "process", NULL},
-    [NAME] = {"process_name", NAI_STR, NAI_TEXT, "executable name", NULL},
-    [DEVICES] = {"devices", NAI_STR, NAI_TEXT, "GPUs it used", NULL},
-    [KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernel executions", NULL},
-    [KERNEL_TIME] = {"kernel_time_ms", NAI_I64, NAI_MS, "summed kernel durations", NULL},
-    [PCT] = {"pct_of_total_kernel_time", NAI_F64, NAI_PCT, "of all kernel durations", NULL},
-    [COPIED] = {"memcpy_bytes", NAI_I64, NAI_BYTES, "bytes copied", NULL},
-    [API_CALLS] = {"api_calls", NAI_I64, NAI_COUNT, "CUDA API calls", NULL},
-    [BLOCKED] = {"blocked_ms", NAI_I64, NAI_MS, "time its threads waited in blocking calls (union per thread, summed)",
-                 NULL},
-    [COVERAGE] = {"nvtx_coverage_pct", NAI_F64, NAI_PCT, "its kernel time launched inside NVTX ranges", NULL},
+    [PID] = NAI_PID_COLUMN("process", .key = true),
+    [NAME] = NAI_NAME_COLUMN("process_name", "executable name"),
+    [DEVICES] = NAI_LABEL_COLUMN("devices", "GPUs it used"),
+    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernel executions", .sum = true),
+    [KERNEL_TIME] =
+        NAI_TIME_COLUMN("kernel_time_ns", "summed kernel durations", .better = NAI_BETTER_LOWER, .sum = true),
+    [PCT] = NAI_PCT_COLUMN("pct_of_total_kernel_time", "of all kernel durations", .sum = true),
+    [COPIED] = NAI_BYTES_COLUMN("memcpy_bytes", "bytes copied", .better = NAI_BETTER_LOWER, .sum = true),
+    [API_CALLS] = NAI_COUNT_COLUMN("api_calls", "CUDA API calls", .better = NAI_BETTER_LOWER, .sum = true),
+    [BLOCKED] = NAI_TIME_COLUMN("blocked_ns", "time its threads waited in blocking calls (union per thread, summed)",
+                                .better = NAI_BETTER_LOWER, .sum = true),
+    [COVERAGE] =
+        NAI_PCT_COLUMN("nvtx_coverage_pct", "its kernel time launched inside NVTX ranges", .better = NAI_BETTER_HIGHER),
 };
 static const struct nai_schema pids_schema =
     NAI_SCHEMA("pids", "Processes", "One process with CUDA activity or NVTX", columns);
 
 enum { K_PID, K_PID_TOTAL, K_PID_PCT, K_NAME, K_DEVICE, K_CALLS, K_TOTAL, K_AVG, K_PCT_PID, K_PCT_ALL };
 static const struct nai_column_def kernel_columns[] = {
-    [K_PID] = {"pid", NAI_I64, NAI_ID, "process", NULL},
-    [K_PID_TOTAL] = {"pid_total_kernel_time_ms", NAI_I64, NAI_MS, "summed kernel durations of the process", NULL},
-    [K_PID_PCT] = {"pid_pct_of_total_kernel_time", NAI_F64, NAI_PCT, "the process, of all kernel durations", NULL},
-    [K_NAME] = {"kernel_name", NAI_STR, NAI_TEXT, "demangled kernel name", NULL},
-    [K_DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU", NULL},
-    [K_CALLS] = {"call_count", NAI_I64, NAI_COUNT, "executions", NULL},
-    [K_TOTAL] = {"total_time_ms", NAI_I64, NAI_MS, "summed durations", NULL},
-    [K_AVG] = {"avg_duration_us", NAI_F64, NAI_US, "mean duration", NULL},
-    [K_PCT_PID] = {"pct_of_pid_kernel_time", NAI_F64, NAI_PCT, "of the process's kernel durations", NULL},
-    [K_PCT_ALL] = {"pct_of_total_kernel_time", NAI_F64, NAI_PCT, "of all kernel durations", NULL},
+    [K_PID] = NAI_PID_COLUMN("process", .key = true),
+    [K_PID_TOTAL] = NAI_TIME_COLUMN("pid_total_kernel_time_ns", "summed kernel durations of the process",
+                                    .better = NAI_BETTER_LOWER),
+    [K_PID_PCT] = NAI_PCT_COLUMN("pid_pct_of_total_kernel_time", "the process, of all kernel durations"),
+    [K_NAME] = NAI_KERNEL_NAME_COLUMN("kernel_name", "demangled kernel name", .key = true),
+    [K_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [K_CALLS] = NAI_COUNT_COLUMN("call_count", "executions", .sum = true),
+    [K_TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER, .sum = true),
+    [K_AVG] = NAI_AVERAGE_COLUMN("avg_duration_ns", "mean duration"),
+    [K_PCT_PID] = NAI_PCT_COLUMN("pct_of_pid_kernel_time", "of the process's kernel durations"),
+    [K_PCT_ALL] = NAI_PCT_COLUMN("pct_of_total_kernel_time", "of all kernel durations", .sum = true),
 };
 static const struct nai_schema kernels_schema =
     NAI_SCHEMA("kernels_by_pid", "Kernels by process", "One kernel name on one GPU in one process", kernel_columns);

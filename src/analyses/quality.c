@@ -1,18 +1,19 @@
 /* How far can the numbers be trusted? Tables data_quality, run_info. */
 #include "analyses/analysis.h"
+#include "table/columns.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CHECK, SEVERITY, COUNT, DURATION, PCT, SOURCE, DETAIL };
 static const struct nai_column_def columns[] = {
-    [CHECK] = {"check", NAI_STR, NAI_TEXT, "what was checked", NULL},
-    [SEVERITY] = {"severity", NAI_STR, NAI_TEXT, "info, warning or error", NULL},
-    [COUNT] = {"count", NAI_I64, NAI_COUNT, "rows or events concerned", NULL},
-    [DURATION] = {"duration_ms", NAI_I64, NAI_MS, "time concerned", NULL},
-    [PCT] = {"pct_of_window", NAI_F64, NAI_PCT, "of the run's GPU window", NULL},
-    [SOURCE] = {"source_table", NAI_STR, NAI_TEXT, "table of the export", NULL},
-    [DETAIL] = {"detail", NAI_STR, NAI_TEXT, "what it means", NULL},
+    [CHECK] = NAI_NAME_COLUMN("check", "what was checked", .key = true),
+    [SEVERITY] = NAI_LABEL_COLUMN("severity", "info, warning or error"),
+    [COUNT] = NAI_COUNT_COLUMN("count", "rows or events concerned", .better = NAI_BETTER_LOWER),
+    [DURATION] = NAI_TIME_COLUMN("duration_ns", "time concerned", .better = NAI_BETTER_LOWER),
+    [PCT] = NAI_PCT_COLUMN("pct_of_window", "of the run's GPU window", .better = NAI_BETTER_LOWER),
+    [SOURCE] = NAI_LABEL_COLUMN("source_table", "table of the export", .key = true),
+    [DETAIL] = NAI_LABEL_COLUMN("detail", "what it means", .key = true),
 };
 static const struct nai_schema quality_schema =
     NAI_SCHEMA("data_quality", "Data quality", "One thing that limits what this report can say", columns);
@@ -37,25 +38,27 @@ enum {
   MEMOPS
 };
 static const struct nai_column_def run_columns[] = {
-    [GPUS] = {"gpu_count", NAI_I64, NAI_COUNT, "GPUs that ran something", NULL},
-    [PROCESSES] = {"process_count", NAI_I64, NAI_COUNT, "processes with CUDA activity or NVTX", NULL},
-    [WINDOW] = {"window_ms", NAI_I64, NAI_MS, "first operation start to last operation end over all GPUs", NULL},
-    [KERNELS] = {"kernel_count", NAI_I64, NAI_COUNT, "kernel executions", NULL},
-    [RANGES] = {"nvtx_range_count", NAI_I64, NAI_COUNT, "NVTX ranges", NULL},
-    [GRAPHS] = {"graph_envelope_count", NAI_I64, NAI_COUNT, "CUDA graph launches traced as one envelope", NULL},
-    [OVERHEAD] = {"profiler_overhead_ms", NAI_I64, NAI_MS, "profiler overhead inside the window (union over threads)",
-                  NULL},
-    [OVERHEAD_PCT] = {"profiler_overhead_pct", NAI_F64, NAI_PCT, "of the window", NULL},
-    [DROPPED] = {"dropped_rows", NAI_I64, NAI_COUNT, "rows of the export left out as invalid", NULL},
-    [WARNINGS] = {"diagnostics_warnings", NAI_I64, NAI_COUNT, "warnings nsys gave while capturing", NULL},
-    [ERRORS] = {"diagnostics_errors", NAI_I64, NAI_COUNT, "errors nsys gave while capturing", NULL},
-    [UNMATCHED] = {"unmatched_launches", NAI_I64, NAI_COUNT,
-                   "kernels, copies, sets and graphs without launching API call", NULL},
-    [KERNEL_TIME] = {"kernel_time_ms", NAI_I64, NAI_MS, "summed kernel durations", NULL},
-    [START] = {"window_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the window", NULL},
-    [END] = {"window_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the window", NULL},
-    [API_CALLS] = {"api_call_count", NAI_I64, NAI_COUNT, "CUDA API calls", NULL},
-    [MEMOPS] = {"memory_operation_count", NAI_I64, NAI_COUNT, "copies and sets", NULL},
+    [GPUS] = NAI_COUNT_COLUMN("gpu_count", "GPUs that ran something"),
+    [PROCESSES] = NAI_COUNT_COLUMN("process_count", "processes with CUDA activity or NVTX"),
+    [WINDOW] = NAI_TIME_COLUMN("window_ns", "first operation start to last operation end over all GPUs",
+                               .better = NAI_BETTER_LOWER),
+    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernel executions", .better = NAI_BETTER_LOWER),
+    [RANGES] = NAI_COUNT_COLUMN("nvtx_range_count", "NVTX ranges"),
+    [GRAPHS] = NAI_COUNT_COLUMN("graph_envelope_count", "CUDA graph launches traced as one envelope"),
+    [OVERHEAD] = NAI_TIME_COLUMN("profiler_overhead_ns", "profiler overhead inside the window (union over threads)",
+                                 .better = NAI_BETTER_LOWER),
+    [OVERHEAD_PCT] = NAI_PCT_COLUMN("profiler_overhead_pct", "of the window", .better = NAI_BETTER_LOWER),
+    [DROPPED] = NAI_COUNT_COLUMN("dropped_rows", "rows of the export left out as invalid", .better = NAI_BETTER_LOWER),
+    [WARNINGS] =
+        NAI_COUNT_COLUMN("diagnostics_warnings", "warnings nsys gave while capturing", .better = NAI_BETTER_LOWER),
+    [ERRORS] = NAI_COUNT_COLUMN("diagnostics_errors", "errors nsys gave while capturing", .better = NAI_BETTER_LOWER),
+    [UNMATCHED] = NAI_COUNT_COLUMN("unmatched_launches", "kernels, copies, sets and graphs without launching API call",
+                                   .better = NAI_BETTER_LOWER),
+    [KERNEL_TIME] = NAI_TIME_COLUMN("kernel_time_ns", "summed kernel durations", .better = NAI_BETTER_LOWER),
+    [START] = NAI_START_COLUMN("window_start_ns", "start of the window"),
+    [END] = NAI_END_COLUMN("window_end_ns", "end of the window"),
+    [API_CALLS] = NAI_COUNT_COLUMN("api_call_count", "CUDA API calls", .better = NAI_BETTER_LOWER),
+    [MEMOPS] = NAI_COUNT_COLUMN("memory_operation_count", "copies and sets", .better = NAI_BETTER_LOWER),
 };
 static const struct nai_schema run_schema = NAI_SCHEMA("run_info", "Run", "The whole run", run_columns);
 

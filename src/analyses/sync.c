@@ -1,5 +1,6 @@
 /* Where does the host wait for a GPU, and was the GPU busy meanwhile? Tables sync_calls, sync_by_pid. */
 #include "analyses/analysis.h"
+#include "table/columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,38 +26,44 @@ enum {
   PCT_THREAD_IDLE,
   COLUMNS
 };
-#define SHARED_COLUMNS                                                                                                 \
-  {"api_name", NAI_STR, NAI_TEXT, "API function", NULL},                                                               \
-      {"class", NAI_STR, NAI_TEXT, "blocking, ordering or poll; only blocking calls make the host wait", NULL},        \
-      {"call_count", NAI_I64, NAI_COUNT, "calls", NULL}, {"total_time_ms", NAI_I64, NAI_MS, "summed durations", NULL}, \
-      {"avg_duration_us", NAI_F64, NAI_US, "mean duration", NULL},                                                     \
-      {"p50_duration_us", NAI_F64, NAI_US, "median duration", NULL},                                                   \
-      {"p90_duration_us", NAI_F64, NAI_US, "90th percentile of durations", NULL},                                      \
-      {"max_duration_us", NAI_I64, NAI_US, "longest duration", NULL},                                                  \
-      {"pct_of_thread_window", NAI_F64, NAI_PCT,                                                                       \
-       "of the summed windows (first to last API call) of the threads that made these calls", NULL},                   \
-      {"gpu_busy_pct", NAI_F64, NAI_PCT, "share of this time in which the process's GPUs were busy", NULL},            \
-      {"top_nvtx_range", NAI_STR, NAI_TEXT, "innermost NVTX range with most of this time", NULL},                      \
-      {"longest_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start of the longest call", NULL}, {                            \
-    "longest_end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end of the longest call", NULL                                       \
-  }
+#define SHARED_COLUMNS                                                                                              \
+  NAI_NAME_COLUMN("api_name", "API function", .key = true),                                                         \
+      NAI_LABEL_COLUMN("class", "blocking, ordering or poll; only blocking calls make the host wait", .key = true), \
+      NAI_COUNT_COLUMN("call_count", "calls", .better = NAI_BETTER_LOWER, .sum = true),                             \
+      NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER, .sum = true),                \
+      NAI_AVERAGE_COLUMN("avg_duration_ns", "mean duration"),                                                       \
+      NAI_AVERAGE_COLUMN("p50_duration_ns", "median duration"),                                                     \
+      NAI_AVERAGE_COLUMN("p90_duration_ns", "90th percentile of durations"),                                        \
+      NAI_LENGTH_COLUMN("max_duration_ns", "longest duration"),                                                     \
+      NAI_PCT_COLUMN("pct_of_thread_window",                                                                        \
+                     "of the summed windows (first to last API call) of the threads that made these calls",         \
+                     .better = NAI_BETTER_LOWER),                                                                   \
+      NAI_PCT_COLUMN("gpu_busy_pct", "share of this time in which the process's GPUs were busy",                    \
+                     .better = NAI_BETTER_HIGHER),                                                                  \
+      NAI_RANGE_NAME_COLUMN("top_nvtx_range", "innermost NVTX range with most of this time"),                       \
+      NAI_START_COLUMN("longest_start_ns", "start of the longest call"),                                            \
+      NAI_END_COLUMN("longest_end_ns", "end of the longest call")
+#define IDLE_COLUMN                                                                           \
+  NAI_TIME_COLUMN("gpu_idle_ns", "part of this time in which the process's GPUs ran nothing", \
+                  .better = NAI_BETTER_LOWER, .sum = true)
+#define THREAD_IDLE_COLUMN \
+  NAI_PCT_COLUMN("pct_of_thread_window_gpu_idle", "gpu_idle_ms, of the same thread windows", .better = NAI_BETTER_LOWER)
 static const struct nai_column_def columns[] = {
     SHARED_COLUMNS,
-    [PID] = {"pid", NAI_I64, NAI_ID, "process of the longest call", NULL},
-    [TID] = {"tid", NAI_I64, NAI_ID, "thread of the longest call", NULL},
-    [GPU_IDLE] = {"gpu_idle_ms", NAI_I64, NAI_MS, "part of this time in which the process's GPUs ran nothing", NULL},
-    [PCT_THREAD_IDLE] = {"pct_of_thread_window_gpu_idle", NAI_F64, NAI_PCT, "gpu_idle_ms, of the same thread windows",
-                         NULL},
+    [PID] = NAI_PID_COLUMN("process of the longest call"),
+    [TID] = NAI_TID_COLUMN("thread of the longest call"),
+    [GPU_IDLE] = IDLE_COLUMN,
+    [PCT_THREAD_IDLE] = THREAD_IDLE_COLUMN,
 };
 static const struct nai_schema calls_schema =
     NAI_SCHEMA("sync_calls", "Synchronisation", "One synchronising API function", columns);
 
 static const struct nai_column_def pid_columns[] = {
-    {"pid", NAI_I64, NAI_ID, "process", NULL},
+    NAI_PID_COLUMN("process", .key = true),
     SHARED_COLUMNS,
-    {"tid", NAI_I64, NAI_ID, "thread of the longest call", NULL},
-    {"gpu_idle_ms", NAI_I64, NAI_MS, "part of this time in which the process's GPUs ran nothing", NULL},
-    {"pct_of_thread_window_gpu_idle", NAI_F64, NAI_PCT, "gpu_idle_ms, of the same thread windows", NULL},
+    NAI_TID_COLUMN("thread of the longest call"),
+    IDLE_COLUMN,
+    THREAD_IDLE_COLUMN,
 };
 static const struct nai_schema by_pid_schema = NAI_SCHEMA("sync_by_pid", "Synchronisation by process",
                                                           "One synchronising API function in one process", pid_columns);

@@ -38,9 +38,10 @@ int nai_err_sys(struct nai_err *err, int code, int errnum, const char *fmt, ...)
   return code;
 }
 
-int nai_err_wrap(struct nai_err *err, const char *fmt, ...) {
+int nai_err_wrap(struct nai_err *err, int code, const char *fmt, ...) {
   if (!err)
-    return NAI_OK;
+    return code;
+  err->code = code;
   char inner[sizeof err->msg];
   memcpy(inner, err->msg, sizeof inner);
   va_list ap;
@@ -50,7 +51,7 @@ int nai_err_wrap(struct nai_err *err, const char *fmt, ...) {
   size_t n = strlen(err->msg);
   /* Losing the innermost words of an absurdly long chain is better than failing. */
   snprintf(err->msg + n, sizeof err->msg - n, ": %.1500s", inner);
-  return err->code;
+  return code;
 }
 
 int nai_err_nomem(struct nai_err *err) { return nai_err_set(err, NAI_ELIMIT, "out of memory"); }

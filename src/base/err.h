@@ -27,8 +27,8 @@ struct nai_err {
 int nai_err_set(struct nai_err *err, int code, const char *fmt, ...) NAI_PRINTF(3, 4);
 /* As nai_err_set, with ": " and the text of `errnum` appended. ENOMEM, EMFILE and ENFILE become NAI_ELIMIT. */
 int nai_err_sys(struct nai_err *err, int code, int errnum, const char *fmt, ...) NAI_PRINTF(4, 5);
-/* Puts "context: " in front of the message; returns err->code. */
-int nai_err_wrap(struct nai_err *err, const char *fmt, ...) NAI_PRINTF(2, 3);
+/* Puts "context: " in front of the message of the failure `code`; returns `code`. */
+int nai_err_wrap(struct nai_err *err, int code, const char *fmt, ...) NAI_PRINTF(3, 4);
 /* Out of memory. */
 int nai_err_nomem(struct nai_err *err);
 /* Exit status of a code (see ROBUSTNESS in docs/architecture.md): 0, 2, 3, 5, 6, 70 for a code unknown to this table.

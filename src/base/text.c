@@ -126,3 +126,30 @@ const char *nai_text_suggest(const char *word, const char *const *candidates, si
   }
   return best;
 }
+
+size_t nai_text_chars(const char *text, size_t len) {
+  size_t n = 0;
+  for (size_t i = 0; i < len; i++)
+    n += ((unsigned char)text[i] & 0xc0) != 0x80;
+  return n;
+}
+
+/* Bytes of the first n code points. */
+static size_t prefix(const char *text, size_t len, size_t n) {
+  size_t i = 0;
+  while (i < len && (n > 0 || ((unsigned char)text[i] & 0xc0) == 0x80))
+    n -= ((unsigned char)text[i++] & 0xc0) != 0x80;
+  return i;
+}
+
+void nai_text_cut(struct nai_buf *out, const char *text, size_t len, size_t max) {
+  size_t total = nai_text_chars(text, len);
+  if (total <= max) {
+    nai_buf_put(out, text, len);
+    return;
+  }
+  nai_buf_put(out, text, prefix(text, len, max / 2));
+  nai_buf_puts(out, "\xe2\x80\xa6");
+  size_t skip = prefix(text, len, total - (max - max / 2 - 1));
+  nai_buf_put(out, text + skip, len - skip);
+}

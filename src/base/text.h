@@ -17,6 +17,9 @@ bool nai_text_is_clean(const char *text, size_t len);
 void nai_text_clean(struct nai_buf *out, const char *text, size_t len);
 /* Largest prefix length <= max that does not cut a UTF-8 sequence of clean text. */
 size_t nai_text_prefix(const char *text, size_t len, size_t max);
+/* Appends clean text, at most `max` code points of it: the middle of a longer one is left out. */
+void nai_text_cut(struct nai_buf *out, const char *text, size_t len, size_t max);
+size_t nai_text_chars(const char *text, size_t len); /* code points of clean text */
 /* Damerau-Levenshtein distance for "did you mean" suggestions; at most 64 characters are compared. */
 int nai_text_distance(const char *a, const char *b);
 /* The nearest of `count` candidates if it is near enough to be a typing mistake, else NULL. */

@@ -1,7 +1,10 @@
 #include "config/config.h"
 
 const char *nai_config_name(enum nai_config_item item) {
-  static const char *const names[NAI_CONFIG_COUNT] = {[NAI_CONFIG_TRACE] = "trace", [NAI_CONFIG_SELECTION] = "--trim or --gpu", [NAI_CONFIG_SOURCES] = "tables to read", [NAI_CONFIG_KERNEL_CLASSES] = "kernel classes",
+  static const char *const names[NAI_CONFIG_COUNT] = {[NAI_CONFIG_TRACE] = "trace",
+                                                      [NAI_CONFIG_SELECTION] = "--trim or --gpu",
+                                                      [NAI_CONFIG_SOURCES] = "tables to read",
+                                                      [NAI_CONFIG_KERNEL_CLASSES] = "kernel classes",
                                                       [NAI_CONFIG_PHASE_MAP] = "phase map",
                                                       [NAI_CONFIG_MAP_NVTX] = "NVTX attribution",
                                                       [NAI_CONFIG_RULES] = "rules"};

@@ -1,4 +1,5 @@
-/* What tables may depend on beside other tables, item by item: whoever uses one says so, and runs again when it changes.
+/* What tables may depend on beside other tables, item by item: whoever uses one says so, and runs again when it
+ * changes.
  */
 #ifndef NAI_CONFIG_CONFIG_H
 #define NAI_CONFIG_CONFIG_H

@@ -144,7 +144,7 @@ static int run_direct(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx
   if (!stopped)
     rc = nai_direct_intact(impl->direct, rc, err);
   if (rc && !stopped)
-    nai_scan_fail(scan->table, err);
+    nai_scan_fail(scan->table, rc, err);
   return rc;
 }
 

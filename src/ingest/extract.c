@@ -43,7 +43,7 @@ static int read_part(void *ctx, int task, struct nai_err *err) {
   nai_part_close(p);
   if (!rc || rc == NAI_EIO) /* what cannot be written says so itself */
     return rc;
-  return nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
+  return nai_err_wrap(err, rc, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
 }
 
 /* Of each table: small enough for no thread to wait long for another's last part, and few, since each may take a
@@ -67,7 +67,7 @@ static int open_scans(struct extraction *x, struct nai_err *err) {
       x->scan_count++;
       int rc = nai_scan_open(scan, x->trace, x->options->threads * PARTS_PER_THREAD, err);
       if (rc)
-        return nai_err_wrap(err, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, table->name);
+        return nai_err_wrap(err, rc, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, table->name);
       x->part_count += scan->parts;
     }
   }

@@ -25,7 +25,7 @@ int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char
   else
     rc = nai_lookup_open_direct(&by_rowid, &base, err);
   if (rc)
-    return nai_scan_fail(table, err);
+    return nai_scan_fail(table, rc, err);
   int key_column = nai_db_column(base.table, "id");
   if (key_column < 0 || base.table->columns[key_column].rowid_alias) {
     *out = by_rowid;
@@ -41,8 +41,8 @@ int nai_lookup_get(bool *found, struct nai_cell *cell, struct nai_lookup *lookup
   int rc = lookup->ops->get(found, cell, lookup, key, err);
   if (!rc)
     return NAI_OK;
-  nai_err_wrap(err, "row %lld", (long long)key);
-  return nai_scan_fail(lookup->table->name, err);
+  nai_err_wrap(err, rc, "row %lld", (long long)key);
+  return nai_scan_fail(lookup->table->name, rc, err);
 }
 
 void nai_lookup_close(struct nai_lookup *lookup) {

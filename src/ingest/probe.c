@@ -279,5 +279,5 @@ int nai_probe(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *e
   }
   for (int i = 0; !rc && i <= NAI_IN_NOTES; i++)
     rc = nai_table_check(out->tables[i], err);
-  return rc ? nai_err_wrap(err, "cannot probe the trace") : NAI_OK;
+  return rc ? nai_err_wrap(err, rc, "cannot probe the trace") : NAI_OK;
 }

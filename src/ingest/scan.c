@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int nai_scan_fail(const char *table, struct nai_err *err) {
-  return nai_err_wrap(err, "cannot read table \"%s\"", table);
+int nai_scan_fail(const char *table, int code, struct nai_err *err) {
+  return nai_err_wrap(err, code, "cannot read table \"%s\"", table);
 }
 
 static int check_table(const struct nai_db_table **out, const struct nai_scan *scan, const struct nai_trace *trace,
@@ -40,7 +40,7 @@ int nai_scan_open(struct nai_scan *scan, struct nai_trace *trace, int max_parts,
   scan->reason[0] = '\0';
   int rc = check_table(&table, scan, trace, err);
   if (rc)
-    return nai_scan_fail(scan->table, err);
+    return nai_scan_fail(scan->table, rc, err);
   const char *refused = trace->options.reader == NAI_READER_SQLITE
                           ? "the SQLite reader was asked for"
                           : nai_direct_refuses(trace, table, scan->columns, scan->column_count);
@@ -52,7 +52,7 @@ int nai_scan_open(struct nai_scan *scan, struct nai_trace *trace, int max_parts,
                : nai_scan_open_direct(scan, trace, table, max_parts, err);
   if (rc) {
     nai_scan_close(scan);
-    return nai_scan_fail(scan->table, err);
+    return nai_scan_fail(scan->table, rc, err);
   }
   return NAI_OK;
 }

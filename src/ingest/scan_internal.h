@@ -11,7 +11,7 @@ NAI_MUST_CHECK int nai_scan_open_direct(struct nai_scan *scan, struct nai_trace 
                                         const struct nai_db_table *table, int max_parts, struct nai_err *err);
 
 /* Puts "cannot read table "name"" in front of err. */
-int nai_scan_fail(const char *table, struct nai_err *err);
+int nai_scan_fail(const char *table, int code, struct nai_err *err);
 
 /* Prepares `sql` after replacing $ by the table's name, @ by its rowid's and # by that of `column` (all quoted). */
 NAI_MUST_CHECK int nai_scan_prepare(sqlite3_stmt **out, sqlite3 *db, const char *sql, const struct nai_db_table *table,

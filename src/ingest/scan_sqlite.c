@@ -259,10 +259,10 @@ static int run_sqlite(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx
     }
     rc = deliver_rows(c, &stopped, err);
     if (rc && !stopped)
-      nai_err_wrap(err, "after %llu rows", (unsigned long long)c->rows);
+      nai_err_wrap(err, rc, "after %llu rows", (unsigned long long)c->rows);
   }
   if (rc && !stopped)
-    nai_scan_fail(scan->table, err);
+    nai_scan_fail(scan->table, rc, err);
   sqlite3_finalize(c->stmt);
   nai_trace_return(impl->trace, c->db);
   for (int i = 0; c->long_values && i < NAI_SCAN_MAX_COLUMNS; i++)

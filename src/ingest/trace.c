@@ -149,7 +149,7 @@ int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_tr
   if (!rc)
     rc = nai_trace_unchanged(trace, err);
   if (rc)
-    nai_err_wrap(err, "cannot read trace \"%s\"", path);
+    nai_err_wrap(err, rc, "cannot read trace \"%s\"", path);
 out:
   if (rc)
     nai_trace_close(trace);

@@ -13,8 +13,15 @@ struct nai_stage {
   bool report;                         /* its tables are part of report.json, report.html and tables/ */
 };
 /* The stages in order, as many as NAI_STAGE_COUNT. A node needs tables of its own stage and of earlier ones. */
-enum nai_stage_id { NAI_STAGE_PROBE, NAI_STAGE_EXTRACT, NAI_STAGE_ANALYZE, NAI_STAGE_RECOMMEND, NAI_STAGE_TIMELINE,
-                    NAI_STAGE_RENDER, NAI_STAGE_COUNT };
+enum nai_stage_id {
+  NAI_STAGE_PROBE,
+  NAI_STAGE_EXTRACT,
+  NAI_STAGE_ANALYZE,
+  NAI_STAGE_RECOMMEND,
+  NAI_STAGE_TIMELINE,
+  NAI_STAGE_RENDER,
+  NAI_STAGE_COUNT
+};
 extern const struct nai_stage nai_stages[NAI_STAGE_COUNT];
 
 /* What became of one node. */
@@ -26,10 +33,10 @@ struct nai_node_result {
 };
 
 struct nai_result {
-  int findings[4];        /* by severity: info, low, medium, high */
-  int worst;              /* highest severity found, -1 for none */
-  struct nai_buf verdict; /* plain text */
-  struct nai_buf summary; /* plain text */
+  int findings[4];                 /* by severity: info, low, medium, high */
+  int worst;                       /* highest severity found, -1 for none */
+  struct nai_buf verdict;          /* plain text */
+  struct nai_buf summary;          /* plain text */
   double seconds[NAI_STAGE_COUNT]; /* wall time per stage, for --verbose only: never in outputs */
   struct nai_node_result *nodes;   /* in the order they were decided on */
   uint32_t node_count, node_capacity;

@@ -1,5 +1,6 @@
-/* Brings the tables of nodes into a run: what was made from the same inputs is taken over from the earlier run, the rest
- * is made, side by side where nothing forbids it. Knows nodes, tables and parts of the model, and no name of any. */
+/* Brings the tables of nodes into a run: what was made from the same inputs is taken over from the earlier run, the
+ * rest is made, side by side where nothing forbids it. Knows nodes, tables and parts of the model, and no name of any.
+ */
 #include "pipeline/state.h"
 
 #include "base/array.h"
@@ -130,8 +131,8 @@ static void drop_outputs(struct job *job) {
 }
 
 /* Adds the node with the tables it made then to the manifest. */
-static void repeat_manifest(struct nai_manifest *to, const struct nai_manifest *inputs, const struct nai_manifest *tables,
-                            const struct nai_manifest_node *made) {
+static void repeat_manifest(struct nai_manifest *to, const struct nai_manifest *inputs,
+                            const struct nai_manifest *tables, const struct nai_manifest_node *made) {
   const struct nai_manifest_node *node = &inputs->nodes[0];
   nai_manifest_add_node(to, nai_manifest_name(inputs, node->name));
   for (uint32_t i = node->input; i < node->input_end; i++)
@@ -185,8 +186,8 @@ static int make(void *ctx, int task, struct nai_err *err) {
     if (!job->out[o] || job->out[o]->backing)
       continue;
     rc = nai_run_table_path(path, sizeof path, s->run, node->outputs[o]->name)
-             ? nai_table_write(job->out[o], path, job->key, err)
-             : nai_err_set(err, NAI_EIO, "the path of table \"%s\" is too long", node->outputs[o]->name);
+           ? nai_table_write(job->out[o], path, job->key, err)
+           : nai_err_set(err, NAI_EIO, "the path of table \"%s\" is too long", node->outputs[o]->name);
   }
   return rc ? nai_err_wrap(err, rc, "%s", node->name) : NAI_OK;
 }
@@ -259,10 +260,11 @@ static int check_memory(const struct nai_state *s, uint32_t parts, struct nai_er
   int64_t need = nai_parts_bytes(s->run->model, parts), limit = s->options->memory_limit_bytes;
   if (!limit || need <= limit)
     return NAI_OK;
-  return nai_err_set(err, NAI_ELIMIT,
-                     "the analysis needs about %lld MiB of memory, --memory-limit allows %lld MiB; raise it, or look at a "
-                     "part of the capture with --trim START END",
-                     (long long)(need >> 20), (long long)(limit >> 20));
+  return nai_err_set(
+      err, NAI_ELIMIT,
+      "the analysis needs about %lld MiB of memory, --memory-limit allows %lld MiB; raise it, or look at a "
+      "part of the capture with --trim START END",
+      (long long)(need >> 20), (long long)(limit >> 20));
 }
 
 /* The model over the event tables; damaged ones are made again. */

@@ -32,17 +32,15 @@ static int run_probe(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_node probe = {.name = "probe",
-                                      .outputs = probe_outputs,
-                                      .config = NAI_CONFIG(TRACE),
-                                      .creates = true,
-                                      .run = run_probe};
+static const struct nai_node probe = {
+    .name = "probe", .outputs = probe_outputs, .config = NAI_CONFIG(TRACE), .creates = true, .run = run_probe};
 
 /* In the order of nai_event_tables. */
-static const struct nai_schema *const extract_outputs[] = {
-    &nai_extract_notes, &nai_readers,       &nai_processes,     &nai_threads,     &nai_gpus,         &nai_kernel_configs,
-    &nai_kernel_events, &nai_memop_events,  &nai_graph_events,  &nai_api_events,  &nai_sync_events,  &nai_nvtx_events,
-    &nai_overhead_events, &nai_osrt_events, NULL};
+static const struct nai_schema *const extract_outputs[] = {&nai_extract_notes,   &nai_readers,      &nai_processes,
+                                                           &nai_threads,         &nai_gpus,         &nai_kernel_configs,
+                                                           &nai_kernel_events,   &nai_memop_events, &nai_graph_events,
+                                                           &nai_api_events,      &nai_sync_events,  &nai_nvtx_events,
+                                                           &nai_overhead_events, &nai_osrt_events,  NULL};
 static const char *const extract_inputs[] = {"capture", "capabilities", "labels", NULL};
 
 static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
@@ -51,14 +49,14 @@ static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_ingest in = {0};
   static const int probed[] = {NAI_IN_CAPTURE, NAI_IN_CAPABILITIES, NAI_IN_LABELS}; /* as extract_inputs */
   const struct nai_ingest_options options = {.threads = o->threads,
-                                       .trim = o->trim,
-                                       .trim_start_ns = o->trim_start_ns,
-                                       .trim_end_ns = o->trim_end_ns,
-                                       .gpus = o->gpus,
-                                       .gpu_count = (int)o->gpu_count,
-                                       .wanted = s->wanted,
-                                       .key = io->key,
-                                       .directory = s->stages_dir};
+                                             .trim = o->trim,
+                                             .trim_start_ns = o->trim_start_ns,
+                                             .trim_end_ns = o->trim_end_ns,
+                                             .gpus = o->gpus,
+                                             .gpu_count = (int)o->gpu_count,
+                                             .wanted = s->wanted,
+                                             .key = io->key,
+                                             .directory = s->stages_dir};
   for (size_t i = 0; i < sizeof probed / sizeof *probed; i++)
     in.tables[probed[i]] = (struct nai_table *)io->in[i]; /* only looked at */
   int rc = nai_extract(&in, s->trace, &options, err);
@@ -100,17 +98,17 @@ static const struct nai_node findings = {.name = "findings",
 
 /* --- timeline --------------------------------------------------------------------------------- */
 
-/* Where an aggregated timeline keeps every event: what findings cite, then the longest gaps. A table of its own, so that
- * rules that cite the same places leave the timeline as it is. */
+/* Where an aggregated timeline keeps every event: what findings cite, then the longest gaps. A table of its own, so
+ * that rules that cite the same places leave the timeline as it is. */
 enum { PLACE_START, PLACE_END };
 static const struct nai_column_def place_columns[] = {
     [PLACE_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
     [PLACE_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END},
 };
-static const struct nai_schema places_schema =
-    NAI_SCHEMA("timeline_places", "Places on the timeline",
-               "One stretch of time of which the page keeps every event; none for a trace small enough to be kept whole",
-               place_columns);
+static const struct nai_schema places_schema = NAI_SCHEMA(
+    "timeline_places", "Places on the timeline",
+    "One stretch of time of which the page keeps every event; none for a trace small enough to be kept whole",
+    place_columns);
 
 /* Adds the rows of a table that have a place on the timeline, but for those that span much of it. */
 static void add_places(struct nai_table *places, int64_t most, const struct nai_table *table, int64_t window_ns) {
@@ -162,16 +160,17 @@ static int run_timeline(const struct nai_node_io *io, struct nai_err *err) {
 
 static const struct nai_schema *const timeline_outputs[] = {&nai_viewer_data_schema, NULL};
 static const char *const timeline_inputs[] = {"timeline_places", NULL};
-static const struct nai_node timeline = {
-    .name = "timeline",
-    .outputs = timeline_outputs,
-    .inputs = timeline_inputs,
-    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(GPUS) |
-             NAI_PART(WINDOW) | NAI_PART(NVTX_TREE),
-    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) |
-              NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),
-    .creates = true,
-    .run = run_timeline};
+static const struct nai_node timeline = {.name = "timeline",
+                                         .outputs = timeline_outputs,
+                                         .inputs = timeline_inputs,
+                                         .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) |
+                                                  NAI_PART(CALLS) | NAI_PART(GPUS) | NAI_PART(WINDOW) |
+                                                  NAI_PART(NVTX_TREE),
+                                         .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
+                                                   NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) |
+                                                   NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),
+                                         .creates = true,
+                                         .run = run_timeline};
 
 /* --- stages ----------------------------------------------------------------------------------- */
 
@@ -181,7 +180,7 @@ static const struct nai_node *const recommend_nodes[] = {&findings, NULL};
 static const struct nai_node *const timeline_nodes[] = {&places, &timeline, NULL};
 
 const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {
-    {"probe", probe_nodes, false},    {"extract", extract_nodes, false},      {"analyze", nai_analyses, true},
+    {"probe", probe_nodes, false},        {"extract", extract_nodes, false},   {"analyze", nai_analyses, true},
     {"recommend", recommend_nodes, true}, {"timeline", timeline_nodes, false}, {"render", NULL, false},
 };
 

@@ -219,7 +219,7 @@ static int put_in_place(struct nai_outdir *out, nai_is_ours_fn *is_ours, void *c
     return nai_err_sys(err, NAI_EIO, failed, "cannot swap \"%s\" in place", out->target);
   int rc = carry_over(out->work, out->target, "", is_ours, ctx, out->work, err);
   if (rc) {
-    nai_err_wrap(err, "the new run is in place, but the earlier one's directory is left at \"%s\"", out->work);
+    nai_err_wrap(err, rc, "the new run is in place, but the earlier one's directory is left at \"%s\"", out->work);
     free(out->work);
     out->work = NULL;
     return rc;

@@ -130,17 +130,14 @@ static int render_output(void *ctx, int task, struct nai_err *err) {
   if (!rc)
     rc = nai_fs_write(path, nai_buf_str(&text), text.len, err);
   nai_buf_free(&text);
-  return rc ? nai_err_wrap(err, "cannot render %s", o->path) : NAI_OK;
+  return rc ? nai_err_wrap(err, rc, "cannot render %s", o->path) : NAI_OK;
 }
 
 static void sum_up(struct nai_state *s, const struct nai_report *report) {
   struct nai_result *result = s->result;
-  const char *severity;
-  int column = nai_schema_column(s->findings->schema, "severity");
+  enum nai_severity severity;
   for (int64_t i = 0; i < s->findings->rows; i++) {
-    int level = nai_severity_from_name(nai_get_str(s->findings, i, column));
-    if (level < 0)
-      continue;
+    int level = (int)nai_report_severity(s->findings, i);
     result->findings[level]++;
     result->worst = level > result->worst ? level : result->worst;
   }

@@ -42,21 +42,23 @@ void nai_csv_text(struct nai_buf *out, const char *text, size_t len) {
 
 void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
   const struct nai_schema *schema = table->schema;
-  for (uint32_t c = 0; c < schema->column_count; c++) {
-    if (c)
-      nai_buf_putc(out, ',');
-    nai_csv_text(out, schema->columns[c].name, strlen(schema->columns[c].name));
+  const char *separator = "";
+  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema); separator = ",") {
+    char name[NAI_COLUMN_NAME_MAX];
+    nai_print_name(name, schema, &p);
+    nai_buf_puts(out, separator);
+    nai_csv_text(out, name, strlen(name));
   }
   nai_buf_putc(out, '\n');
   for (int64_t row = 0; row < table->rows && !out->oom; row++) {
-    for (uint32_t c = 0; c < schema->column_count; c++) {
-      struct nai_value value = nai_table_value(table, row, (int)c);
-      if (c)
-        nai_buf_putc(out, ',');
+    separator = "";
+    for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema); separator = ",") {
+      struct nai_value value = nai_table_value(table, row, p.column);
+      nai_buf_puts(out, separator);
       if (value.type == NAI_STR && !value.null)
         nai_csv_text(out, value.s, strlen(value.s));
       else
-        nai_value_print(out, schema->columns[c].unit, &value);
+        nai_value_print(out, p.unit, &value);
     }
     nai_buf_putc(out, '\n');
   }

@@ -161,18 +161,22 @@ void nai_json_put_bool(struct nai_json *json, const char *key, bool truth) {
   nai_json_bool(json, truth);
 }
 
+static void put_column(struct nai_json *json, const struct nai_schema *schema, const struct nai_print *print) {
+  const struct nai_column_def *def = &schema->columns[print->column];
+  char name[NAI_COLUMN_NAME_MAX];
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_text(json, "name", nai_print_name(name, schema, print));
+  nai_json_put_text(json, "type", nai_print_type(schema, print));
+  nai_json_put_text(json, "unit", nai_unit_name(print->unit));
+  nai_json_put_text(json, "description", def->description);
+  nai_json_end(json);
+}
+
 static void put_columns(struct nai_json *json, const struct nai_schema *schema) {
   nai_json_key(json, "columns");
   nai_json_begin_array(json, NAI_JSON_LINES);
-  for (uint32_t c = 0; c < schema->column_count; c++) {
-    const struct nai_column_def *def = &schema->columns[c];
-    nai_json_begin_object(json, NAI_JSON_INLINE);
-    nai_json_put_text(json, "name", def->name);
-    nai_json_put_text(json, "type", nai_printed_type(def));
-    nai_json_put_text(json, "unit", nai_unit_name(def->unit));
-    nai_json_put_text(json, "description", def->description);
-    nai_json_end(json);
-  }
+  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);)
+    put_column(json, schema, &p);
   nai_json_end(json);
 }
 
@@ -188,9 +192,9 @@ void nai_json_table(struct nai_json *json, const struct nai_table *table, int64_
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t row = 0; row < table->rows && row < most && !json->out->oom; row++) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
-    for (uint32_t c = 0; c < schema->column_count; c++) {
-      struct nai_value value = nai_table_value(table, row, (int)c);
-      nai_json_value(json, schema->columns[c].unit, &value);
+    for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);) {
+      struct nai_value value = nai_table_value(table, row, p.column);
+      nai_json_value(json, p.unit, &value);
     }
     nai_json_end(json);
   }

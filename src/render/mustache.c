@@ -72,9 +72,7 @@ static const char *tag_text(const struct template *template, const struct tag *t
 static int get_partial(struct template **out, struct nai_templates *set, const struct template *from,
                        const struct tag *tag, struct nai_err *err) {
   int rc = get(out, set, tag_text(from, tag), tag->len, err);
-  if (rc)
-    nai_err_wrap(err, "%s.mustache:%u:%u", from->name, tag->line, tag->column);
-  return rc;
+  return rc ? nai_err_wrap(err, rc, "%s.mustache:%u:%u", from->name, tag->line, tag->column) : NAI_OK;
 }
 
 int nai_templates_check(struct nai_templates *set, const char *name, struct nai_err *err) {

@@ -16,27 +16,9 @@ const struct nai_table *nai_report_table(const struct nai_report *report, const 
   return &empty;
 }
 
-/* A cell by column name; NULL-valued for missing tables, rows and columns. */
-static struct nai_value cell(const struct nai_table *table, int64_t row, const char *column) {
-  int c = nai_schema_column(table->schema, column);
-  if (c < 0 || row >= table->rows)
-    return (struct nai_value){.type = NAI_I64, .null = true};
-  return nai_table_value(table, row, c);
-}
-
-static int64_t int_cell(const struct nai_table *table, int64_t row, const char *column) {
-  struct nai_value v = cell(table, row, column);
-  return v.null ? 0 : v.i;
-}
-
-static double real_cell(const struct nai_table *table, int64_t row, const char *column) {
-  struct nai_value v = cell(table, row, column);
-  return v.null ? NAN : v.type == NAI_F64 ? v.f : (double)v.i;
-}
-
-static const char *text_cell(const struct nai_table *table, int64_t row, const char *column) {
-  struct nai_value v = cell(table, row, column);
-  return v.null || v.type != NAI_STR ? "" : v.s;
+static int64_t count_cell(const struct nai_table *table, const char *column) {
+  int64_t count = nai_cell_i64(table, 0, column);
+  return count == NAI_NULL_I64 ? 0 : count;
 }
 
 static void put_number_of(struct nai_buf *out, int64_t n, const char *one, const char *many) {
@@ -47,21 +29,22 @@ static void put_number_of(struct nai_buf *out, int64_t n, const char *one, const
 void nai_report_summary(struct nai_buf *out, const struct nai_report *report) {
   const struct nai_table *capture = nai_report_table(report, "capture"), *run = nai_report_table(report, "run_info");
   const struct nai_table *gpus = nai_report_table(report, "gpus");
-  nai_buf_printf(out, "%s: ", text_cell(capture, 0, "file"));
-  put_number_of(out, int_cell(run, 0, "gpu_count"), "GPU", "GPUs");
-  const char *name = text_cell(gpus, 0, "gpu_name");
+  nai_buf_printf(out, "%s: ", nai_cell_str(capture, 0, "file"));
+  put_number_of(out, count_cell(run, "gpu_count"), "GPU", "GPUs");
+  const char *name = nai_cell_str(gpus, 0, "gpu_name");
   bool same = *name != '\0';
   for (int64_t i = 1; i < gpus->rows; i++)
-    same &= strcmp(text_cell(gpus, i, "gpu_name"), name) == 0;
+    same &= strcmp(nai_cell_str(gpus, i, "gpu_name"), name) == 0;
   if (same)
     nai_buf_printf(out, " (%s)", name);
   nai_buf_puts(out, ", ");
-  put_number_of(out, int_cell(run, 0, "process_count"), "process", "processes");
+  put_number_of(out, count_cell(run, "process_count"), "process", "processes");
   nai_buf_puts(out, ", window ");
-  nai_fmt_duration(out, (double)int_cell(run, 0, "window_ms"));
+  nai_fmt_duration(out, (double)count_cell(run, "window_ns"));
   nai_buf_puts(out, ", ");
-  put_number_of(out, int_cell(run, 0, "kernel_count"), "kernel", "kernels");
-  const char *version = text_cell(capture, 0, "product_version"), *schema = text_cell(capture, 0, "schema_version");
+  put_number_of(out, count_cell(run, "kernel_count"), "kernel", "kernels");
+  const char *version = nai_cell_str(capture, 0, "product_version"),
+             *schema = nai_cell_str(capture, 0, "schema_version");
   if (*version)
     nai_buf_printf(out, ", Nsight Systems %s", version);
   if (*schema)
@@ -84,7 +67,7 @@ static void put_partition(struct nai_buf *out, const struct nai_report *report) 
   for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < gpus->rows; i++) {
-      double v = real_cell(gpus, i, parts[p].column);
+      double v = nai_cell_f64(gpus, i, parts[p].column);
       low = v < low ? v : low;
       high = v > high ? v : high;
     }
@@ -102,20 +85,23 @@ static void put_partition(struct nai_buf *out, const struct nai_report *report) 
   nai_buf_putc(out, '.');
 }
 
-void nai_report_verdict(struct nai_buf *out, const char **severity, const struct nai_report *report) {
+enum nai_severity nai_report_severity(const struct nai_table *findings, int64_t row) {
+  int severity = nai_severity_from_name(nai_cell_str(findings, row, "severity"));
+  return severity < 0 ? NAI_SEVERITY_INFO : (enum nai_severity)severity;
+}
+
+void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings"),
                          *gpus = nai_report_table(report, "gpu_utilization");
-  *severity = "info";
   if (gpus->rows == 0)
     nai_buf_puts(out, "No GPU activity in this trace: nothing to judge.");
-  const char *top = findings->rows ? text_cell(findings, 0, "severity") : "info";
-  if (strcmp(top, "info") != 0) {
-    *severity = top;
-    nai_buf_printf(out, "%s%s.", gpus->rows ? "" : " ", text_cell(findings, 0, "title"));
+  *severity = findings->rows ? nai_report_severity(findings, 0) : NAI_SEVERITY_INFO;
+  if (*severity != NAI_SEVERITY_INFO) {
+    nai_buf_printf(out, "%s%s.", gpus->rows ? "" : " ", nai_cell_str(findings, 0, "title"));
     int64_t high = 0, medium = 0;
     for (int64_t i = 1; i < findings->rows; i++) {
-      high += strcmp(text_cell(findings, i, "severity"), "high") == 0;
-      medium += strcmp(text_cell(findings, i, "severity"), "medium") == 0;
+      high += nai_report_severity(findings, i) == NAI_SEVERITY_HIGH;
+      medium += nai_report_severity(findings, i) == NAI_SEVERITY_MEDIUM;
     }
     if (high || medium) {
       nai_buf_puts(out, " Also ");

@@ -4,6 +4,7 @@
 
 #include "render/mustache.h"
 #include "render/view.h"
+#include "table/severity.h"
 #include "table/table.h"
 
 struct nai_report {
@@ -18,8 +19,10 @@ const struct nai_table *nai_report_table(const struct nai_report *report, const 
 
 /* "one line that says what the run is": file, GPUs, processes, window, nsys version. Plain text. */
 void nai_report_summary(struct nai_buf *out, const struct nai_report *report);
-/* The line a reviewer can act on. Plain text; *severity is borrowed: "high", "medium", "low", "info". */
-void nai_report_verdict(struct nai_buf *out, const char **severity, const struct nai_report *report);
+/* Severity of a finding. */
+enum nai_severity nai_report_severity(const struct nai_table *findings, int64_t row);
+/* The line a reviewer can act on and the worst severity. Plain text. */
+void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report);
 
 /* report.json (docs/report.schema.json). `for_script`: safe inside a <script> element. */
 void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_script);

@@ -10,13 +10,9 @@
 static void put_cell(struct nai_json *json, const struct nai_table *table, int64_t row, const char *column,
                      const char *key) {
   int c = nai_schema_column(table->schema, column);
+  struct nai_value value = nai_cell(table, row, column);
   nai_json_key(json, key);
-  if (c < 0 || row >= table->rows) {
-    nai_json_null(json);
-    return;
-  }
-  struct nai_value value = nai_table_value(table, row, c);
-  nai_json_value(json, table->schema->columns[c].unit, &value);
+  nai_json_value(json, c < 0 ? NAI_COUNT : table->schema->columns[c].unit, &value);
 }
 
 struct pair {
@@ -52,11 +48,10 @@ static void put_run(struct nai_json *json, const struct nai_report *report) {
   PUT_CELLS(json, run, 0, {"gpu_count", "gpu_count"}, {"process_count", "process_count"},
             {"kernel_count", "kernel_count"}, {"window_start_ns", "window_start_ns"},
             {"window_end_ns", "window_end_ns"});
-  int window = nai_schema_column(run->schema, "window_ms");
-  nai_json_put_int(json, "window_ns", window < 0 || !run->rows ? 0 : nai_get_i64(run, 0, window));
+  struct nai_value window = nai_cell(run, 0, "window_ns");
+  nai_json_put_int(json, "window_ns", window.null ? 0 : window.i);
   /* Beyond 2^53, so text: a JavaScript reader would lose its low digits. */
-  int epoch = nai_schema_column(capture->schema, "utc_epoch_ns");
-  struct nai_value utc = epoch < 0 ? (struct nai_value){.null = true} : nai_table_value(capture, 0, epoch);
+  struct nai_value utc = nai_cell(capture, 0, "utc_epoch_ns");
   char text[24];
   snprintf(text, sizeof text, "%" PRId64, utc.i);
   nai_json_put_text(json, "utc_epoch_ns", utc.null ? NULL : text);
@@ -67,11 +62,11 @@ static void put_run(struct nai_json *json, const struct nai_report *report) {
 
 static void put_verdict(struct nai_json *json, const struct nai_report *report) {
   struct nai_buf text = {0};
-  const char *severity;
+  enum nai_severity severity;
   nai_report_verdict(&text, &severity, report);
   nai_json_key(json, "verdict");
   nai_json_begin_object(json, NAI_JSON_INLINE);
-  nai_json_put_text(json, "severity", severity);
+  nai_json_put_text(json, "severity", nai_severity_name((int)severity));
   nai_json_put_text(json, "text", nai_buf_str(&text));
   nai_json_end(json);
   json->out->oom |= text.oom;
@@ -93,11 +88,10 @@ static void put_links(struct nai_json *json, const char *links) {
 }
 
 static void put_evidence(struct nai_json *json, const struct nai_table *evidence, int64_t finding) {
-  int owner = nai_schema_column(evidence->schema, "finding");
   nai_json_key(json, "evidence");
   nai_json_begin_array(json, NAI_JSON_LINES);
-  for (int64_t i = 0; owner >= 0 && i < evidence->rows; i++) {
-    if (nai_get_i64(evidence, i, owner) != finding)
+  for (int64_t i = 0; i < evidence->rows; i++) {
+    if (nai_cell_i64(evidence, i, "finding") != finding)
       continue;
     nai_json_begin_object(json, NAI_JSON_INLINE);
     PUT_CELLS(json, evidence, i, {"text", "text"}, {"table", "table_name"}, {"row", "row"}, {"start_ns", "start_ns"},
@@ -117,7 +111,7 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
     PUT_CELLS(json, findings, i, {"id", "id"}, {"title", "title"}, {"severity", "severity"}, {"scope", "scope"},
               {"device_id", "device_id"}, {"pid", "pid"}, {"impact_ns", "impact_ns"}, {"why", "why"},
               {"recommendation", "recommendation"}, {"verify", "verify"});
-    put_links(json, nai_get_str(findings, i, nai_schema_column(findings->schema, "links")));
+    put_links(json, nai_cell_str(findings, i, "links"));
     put_evidence(json, evidence, i);
     nai_json_end(json);
   }
@@ -126,9 +120,9 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
 
 /* "profiler-overhead (6 times, 6.01 ms): ...": a caveat that can be read on its own. */
 static void caveat_text(struct nai_buf *out, const struct nai_table *quality, int64_t row) {
-  struct nai_value duration = nai_table_value(quality, row, nai_schema_column(quality->schema, "duration_ms"));
-  int64_t count = nai_get_i64(quality, row, nai_schema_column(quality->schema, "count"));
-  nai_buf_puts(out, nai_get_str(quality, row, nai_schema_column(quality->schema, "check")));
+  struct nai_value duration = nai_cell(quality, row, "duration_ns");
+  int64_t count = nai_cell_i64(quality, row, "count");
+  nai_buf_puts(out, nai_cell_str(quality, row, "check"));
   if (count > 1 || !duration.null) {
     nai_buf_puts(out, " (");
     nai_fmt_count(out, count);
@@ -138,7 +132,7 @@ static void caveat_text(struct nai_buf *out, const struct nai_table *quality, in
     }
     nai_buf_putc(out, ')');
   }
-  nai_buf_printf(out, ": %s", nai_get_str(quality, row, nai_schema_column(quality->schema, "detail")));
+  nai_buf_printf(out, ": %s", nai_cell_str(quality, row, "detail"));
 }
 
 static void put_caveats(struct nai_json *json, const struct nai_report *report) {

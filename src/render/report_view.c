@@ -2,6 +2,7 @@
 #include "render/prose.h"
 #include "render/report.h"
 
+#include "base/text.h"
 #include "table/kernel_name.h"
 
 #include <stdio.h>
@@ -11,33 +12,41 @@ enum { SHORT_MAX = 72, KEY_MAX = 96 };
 
 static const char *gpu_label(const struct nai_report *report, int64_t device_id) {
   const struct nai_table *gpus = nai_report_table(report, "gpus");
-  int id = nai_schema_column(gpus->schema, "device_id"), label = nai_schema_column(gpus->schema, "label");
   for (int64_t i = 0; i < gpus->rows; i++)
-    if (nai_get_i64(gpus, i, id) == device_id)
-      return nai_get_str(gpus, i, label);
+    if (nai_cell_i64(gpus, i, "device_id") == device_id)
+      return nai_cell_str(gpus, i, "label");
   return NULL;
 }
 
-/* One row: every column under its name as people read it, texts also short and as code (NAME_short, NAME_code). */
+/* A text also short and as code: NAME_short, NAME_code. Only kernels' names may lose what C++ puts around them: the
+ * brackets of train::step(3) are part of a range's name. */
+static void put_forms(struct nai_view *row_view, const char *name, enum nai_role role, const char *text) {
+  struct nai_buf brief = {0};
+  char key[NAI_COLUMN_NAME_MAX + 8];
+  if (role == NAI_ROLE_KERNEL_NAME)
+    nai_kernel_name_short(&brief, text, SHORT_MAX);
+  else
+    nai_text_cut(&brief, text, strlen(text), SHORT_MAX);
+  snprintf(key, sizeof key, "%s_short", name);
+  nai_view_put_code(row_view, key, nai_buf_str(&brief));
+  snprintf(key, sizeof key, "%s_code", name);
+  nai_view_put_code(row_view, key, text);
+  nai_buf_free(&brief);
+}
+
+/* One row: every column under the name and as people read it, and what its GPU is called. */
 static void put_row(struct nai_view *row_view, const struct nai_report *report, const struct nai_table *table,
                     int64_t row) {
-  for (uint32_t c = 0; c < table->schema->column_count; c++) {
-    const struct nai_column_def *def = &table->schema->columns[c];
-    struct nai_value value = nai_table_value(table, row, (int)c);
-    char key[KEY_MAX];
-    nai_view_put_value(row_view, def->name, def->unit, &value);
-    if (value.type == NAI_STR && !value.null) {
-      struct nai_buf brief = {0};
-      nai_kernel_name_short(&brief, value.s, SHORT_MAX);
-      snprintf(key, sizeof key, "%s_short", def->name);
-      nai_view_put_code(row_view, key, nai_buf_str(&brief));
-      snprintf(key, sizeof key, "%s_code", def->name);
-      nai_view_put_code(row_view, key, value.s);
-      nai_buf_free(&brief);
-    }
-    if (strcmp(def->name, "device_id") == 0 && !value.null)
-      nai_view_put_text(row_view, "gpu_label", gpu_label(report, value.i));
+  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema);) {
+    struct nai_value value = nai_table_value(table, row, p.column);
+    char name[NAI_COLUMN_NAME_MAX];
+    nai_view_put_value(row_view, nai_print_name(name, table->schema, &p), p.unit, &value);
+    if (value.type == NAI_STR && !value.null)
+      put_forms(row_view, name, table->schema->columns[p.column].role, value.s);
   }
+  int device = nai_schema_role(table->schema, NAI_ROLE_DEVICE);
+  if (device >= 0 && nai_get_i64(table, row, device) != NAI_NULL_I64)
+    nai_view_put_text(row_view, "gpu_label", gpu_label(report, nai_get_i64(table, row, device)));
 }
 
 /* "more": how many rows follow the `shown` ones, if any. */
@@ -64,12 +73,11 @@ static void put_table(struct nai_view *tables, const struct nai_report *report, 
 static void put_filtered(struct nai_view *tables, const struct nai_report *report, const char *key, const char *name,
                          const char *column, const char *wanted, int top) {
   const struct nai_table *table = nai_report_table(report, name);
-  int c = nai_schema_column(table->schema, column);
   struct nai_view *view = nai_view_put_map(tables, key), *rows = nai_view_put_list(view, "rows");
   int shown = 0;
   int64_t total = 0;
-  for (int64_t i = 0; c >= 0 && i < table->rows; i++) {
-    if (strcmp(nai_get_str(table, i, c), wanted) != 0)
+  for (int64_t i = 0; i < table->rows; i++) {
+    if (strcmp(nai_cell_str(table, i, column), wanted) != 0)
       continue;
     total++;
     if (shown++ < top)
@@ -91,23 +99,20 @@ static void put_prose(struct nai_view *view, const char *key, const char *markdo
   nai_buf_free(&html);
 }
 
-static const char *severity_label(const char *severity) {
-  return strcmp(severity, "high") == 0   ? "High"
-       : strcmp(severity, "medium") == 0 ? "Medium"
-       : strcmp(severity, "low") == 0    ? "Low"
-                                         : "Info";
+static const char *severity_label(enum nai_severity severity) {
+  static const char *const labels[NAI_SEVERITIES] = {"Info", "Low", "Medium", "High"};
+  return labels[severity];
 }
 
 static void put_evidence(struct nai_view *finding, const struct nai_table *evidence, int64_t number) {
   struct nai_view *list = nai_view_put_list(finding, "evidence");
-  int owner = nai_schema_column(evidence->schema, "finding"), text = nai_schema_column(evidence->schema, "text");
   int64_t index = 0;
-  for (int64_t i = 0; owner >= 0 && i < evidence->rows; i++) {
-    if (nai_get_i64(evidence, i, owner) != number)
+  for (int64_t i = 0; i < evidence->rows; i++) {
+    if (nai_cell_i64(evidence, i, "finding") != number)
       continue;
     struct nai_view *item = nai_view_add_map(list);
     nai_view_put_int(item, "index", index++);
-    nai_view_put_text(item, "text", nai_get_str(evidence, i, text));
+    nai_view_put_text(item, "text", nai_cell_str(evidence, i, "text"));
   }
 }
 
@@ -120,16 +125,15 @@ static void put_findings(struct nai_view *root, const struct nai_report *report)
     struct nai_view *view = nai_view_add_map(list);
     static const char *const texts[] = {"id", "title", "severity", "scope", "verify"};
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
-      nai_view_put_text(view, texts[t], nai_get_str(findings, i, nai_schema_column(findings->schema, texts[t])));
-    const char *severity = nai_get_str(findings, i, nai_schema_column(findings->schema, "severity"));
-    nai_view_put_text(view, "severity_label", severity_label(severity));
+      nai_view_put_text(view, texts[t], nai_cell_str(findings, i, texts[t]));
+    nai_view_put_text(view, "severity_label", severity_label(nai_report_severity(findings, i)));
     nai_view_put_int(view, "index", i);
     nai_view_put_int(view, "number", i + 1);
-    put_prose(view, "why", nai_get_str(findings, i, nai_schema_column(findings->schema, "why")));
-    put_prose(view, "recommendation", nai_get_str(findings, i, nai_schema_column(findings->schema, "recommendation")));
+    put_prose(view, "why", nai_cell_str(findings, i, "why"));
+    put_prose(view, "recommendation", nai_cell_str(findings, i, "recommendation"));
     /* Commands one a line, each of them a code span of its own in Markdown. */
     struct nai_view *commands = nai_view_put_list(view, "commands");
-    const char *verify = nai_get_str(findings, i, nai_schema_column(findings->schema, "verify"));
+    const char *verify = nai_cell_str(findings, i, "verify");
     for (size_t n; *verify; verify += n) {
       verify += strspn(verify, "\n");
       n = strcspn(verify, "\n");
@@ -146,10 +150,8 @@ static void put_findings(struct nai_view *root, const struct nai_report *report)
 struct nai_view *nai_report_view(const struct nai_report *report, int top, bool details) {
   struct nai_view *root = nai_view_new();
   struct nai_buf text = {0};
-  const char *severity;
-  const struct nai_table *capture = nai_report_table(report, "capture");
-  int file = nai_schema_column(capture->schema, "file");
-  nai_view_put_text(root, "title", file < 0 || !capture->rows ? "" : nai_get_str(capture, 0, file));
+  enum nai_severity severity;
+  nai_view_put_text(root, "title", nai_cell_str(nai_report_table(report, "capture"), 0, "file"));
   nai_report_summary(&text, report);
   nai_view_put_text(root, "summary", nai_buf_str(&text));
   nai_buf_clear(&text);

@@ -173,10 +173,10 @@ static void write_finding(struct evaluation *e, uint32_t number) {
   nai_set_str(t, row, F_LINKS, nai_buf_str(&finding->rule->links));
 }
 
-/* An integer of the row by column name, or `otherwise` when the table has no such column. */
-static int64_t row_id(const struct nai_table *table, int64_t row, const char *name, int64_t otherwise) {
-  int column = nai_schema_column(table->schema, name);
-  return column >= 0 && table->schema->columns[column].unit == NAI_ID ? nai_get_i64(table, row, column) : otherwise;
+/* The row's GPU, process or thread, or `otherwise` when the table has none. */
+static int64_t row_id(const struct nai_table *table, int64_t row, enum nai_role role, int64_t otherwise) {
+  int column = nai_schema_role(table->schema, role);
+  return column >= 0 ? nai_get_i64(table, row, column) : otherwise;
 }
 
 static void write_evidence(struct evaluation *e, uint32_t number, const struct hit *hit, const struct nai_table *source,
@@ -192,15 +192,13 @@ static void write_evidence(struct evaluation *e, uint32_t number, const struct h
     nai_set_i64(t, row, E_START, nai_get_i64(source, source_row, start));
     nai_set_i64(t, row, E_END, nai_get_i64(source, source_row, end));
   }
-  nai_set_i64(t, row, E_DEVICE, row_id(source, source_row, "device_id", hit->device_id));
-  nai_set_i64(t, row, E_PID, row_id(source, source_row, "pid", hit->pid));
-  nai_set_i64(t, row, E_TID, row_id(source, source_row, "tid", NAI_NULL_I64));
-  for (uint32_t c = 0; c < source->schema->column_count; c++) {
-    if (source->schema->columns[c].type != NAI_STR)
-      continue;
-    struct nai_value name = nai_table_value(source, source_row, (int)c);
-    nai_set_str(t, row, E_NAME, name.null ? NULL : name.s);
-    break;
+  nai_set_i64(t, row, E_DEVICE, row_id(source, source_row, NAI_ROLE_DEVICE, hit->device_id));
+  nai_set_i64(t, row, E_PID, row_id(source, source_row, NAI_ROLE_PROCESS, hit->pid));
+  nai_set_i64(t, row, E_TID, row_id(source, source_row, NAI_ROLE_THREAD, NAI_NULL_I64));
+  int name = nai_schema_name(source->schema);
+  if (name >= 0) {
+    struct nai_value cell = nai_table_value(source, source_row, name);
+    nai_set_str(t, row, E_NAME, cell.null ? NULL : cell.s);
   }
 }
 

@@ -161,8 +161,8 @@ NAI_MUST_CHECK int names_resolve(struct ref *out, const struct names *names, con
 /* A table of the catalogue by name. */
 NAI_MUST_CHECK int names_table(const struct nai_schema **out, const struct nai_rule_set *set,
                                const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err);
-/* A column of a table by name; `label` is what the message calls it. */
-NAI_MUST_CHECK int names_column(int *out, const struct nai_schema *schema, const struct nai_yaml *doc,
+/* A column of a table by a name that outputs show or its stored one. */
+NAI_MUST_CHECK int names_column(struct nai_print *out, const struct nai_schema *schema, const struct nai_yaml *doc,
                                 const struct nai_yaml_node *node, size_t offset, const char *name, size_t len,
                                 struct nai_err *err);
 

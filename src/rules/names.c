@@ -36,17 +36,17 @@ int names_table(const struct nai_schema **out, const struct nai_rule_set *set, c
   return unknown(doc, node, 0, "table", name, "", candidates, count, err);
 }
 
-int names_column(int *out, const struct nai_schema *schema, const struct nai_yaml *doc,
+int names_column(struct nai_print *out, const struct nai_schema *schema, const struct nai_yaml *doc,
                  const struct nai_yaml_node *node, size_t offset, const char *name, size_t len, struct nai_err *err) {
   char copy[MAX_NAME], place[MAX_NAME + 16];
+  char shown[MAX_CANDIDATES][NAI_COLUMN_NAME_MAX];
   const char *candidates[MAX_CANDIDATES];
   snprintf(copy, sizeof copy, "%.*s", (int)len, name);
-  *out = len < sizeof copy ? nai_schema_column(schema, copy) : -1;
-  if (*out >= 0)
+  if (len < sizeof copy && nai_print_find(out, schema, copy))
     return 0;
   size_t count = 0;
-  for (uint32_t i = 0; i < schema->column_count && count < MAX_CANDIDATES; i++)
-    candidates[count++] = schema->columns[i].name;
+  for (struct nai_print p = NAI_FIRST_PRINT; count < MAX_CANDIDATES && nai_print_next(&p, schema); count++)
+    candidates[count] = nai_print_name(shown[count], schema, &p);
   snprintf(place, sizeof place, " of table \"%s\"", schema->name);
   return unknown(doc, node, offset, "column", copy, place, candidates, count, err);
 }
@@ -97,12 +97,15 @@ int names_resolve(struct ref *out, const struct names *names, const struct nai_y
     if (source < 0)
       return unknown(names->doc, node, offset, "row", copy, "", candidates, count, err);
   }
-  int column, rc = names_column(&column, names->sources[source].schema, names->doc, node, offset + skip, name + skip,
-                                len - skip, err);
+  const struct nai_schema *schema = names->sources[source].schema;
+  struct nai_print column;
+  int rc = names_column(&column, schema, names->doc, node, offset + skip, name + skip, len - skip, err);
   if (rc)
     return rc;
-  const struct nai_column_def *def = &names->sources[source].schema->columns[column];
-  *out = (struct ref){
-      .kind = REF_COLUMN, .source = source, .column = column, .unit = def->unit, .is_text = def->type == NAI_STR};
+  *out = (struct ref){.kind = REF_COLUMN,
+                      .source = source,
+                      .column = column.column,
+                      .unit = column.unit,
+                      .is_text = schema->columns[column.column].type == NAI_STR};
   return 0;
 }

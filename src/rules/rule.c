@@ -50,7 +50,10 @@ static int order_key_compile(struct selection *out, struct builder *b, const str
   if (*direction && !key->descending && strcmp(direction, "asc") != 0)
     return nai_yaml_error_in(b->doc, node, (size_t)(direction - text), b->err, "expected asc or desc, got \"%s\"",
                              direction);
-  return names_column(&key->column, out->schema, b->doc, node, 0, text, len, b->err);
+  struct nai_print column = {0};
+  rc = names_column(&column, out->schema, b->doc, node, 0, text, len, b->err);
+  key->column = column.column;
+  return rc;
 }
 
 /* table, where, order, limit of a map; adds the table as a source called `name`. */
@@ -145,24 +148,20 @@ static int impact_compile(struct builder *b, const struct nai_yaml_node *node) {
   return 0;
 }
 
-/* A column that holds a device or process number, or -1 when the table has none of that name. */
-static int id_column(const struct rule *rule, const char *name) {
-  int column = nai_schema_column(rule->rows.schema, name);
-  return column >= 0 && rule->rows.schema->columns[column].unit == NAI_ID ? column : -1;
-}
-
 static int scope_compile(struct builder *b, const struct nai_yaml_node *scope, const struct nai_yaml_node *device) {
   struct rule *rule = b->rule;
-  rule->device_column = id_column(rule, "device_id");
-  rule->pid_column = id_column(rule, "pid");
+  rule->device_column = nai_schema_role(rule->rows.schema, NAI_ROLE_DEVICE);
+  rule->pid_column = nai_schema_role(rule->rows.schema, NAI_ROLE_PROCESS);
   if (device) {
     const char *name;
+    struct nai_print column;
     int rc = nai_yaml_text(&name, b->doc, device, b->err);
     if (!rc)
-      rc = names_column(&rule->device_column, rule->rows.schema, b->doc, device, 0, name, strlen(name), b->err);
+      rc = names_column(&column, rule->rows.schema, b->doc, device, 0, name, strlen(name), b->err);
     if (rc)
       return rc;
-    if (rule->rows.schema->columns[rule->device_column].unit != NAI_ID)
+    rule->device_column = column.column;
+    if (column.unit != NAI_ID)
       return nai_yaml_error(b->doc, device, b->err, "\"device\" needs a column that holds an id");
   }
   rule->scope = rule->device_column >= 0 ? SCOPE_GPU : rule->pid_column >= 0 ? SCOPE_PROCESS : SCOPE_RUN;
@@ -177,10 +176,10 @@ static int scope_compile(struct builder *b, const struct nai_yaml_node *scope, c
   else
     return nai_yaml_error(b->doc, scope, b->err, "expected one of run, gpu, process");
   if (rule->scope == SCOPE_GPU && rule->device_column < 0)
-    return nai_yaml_error(b->doc, scope, b->err, "table \"%s\" has no device_id; name the column with \"device\"",
+    return nai_yaml_error(b->doc, scope, b->err, "table \"%s\" has no GPU; name the column with \"device\"",
                           rule->rows.schema->name);
   if (rule->scope == SCOPE_PROCESS && rule->pid_column < 0)
-    return nai_yaml_error(b->doc, scope, b->err, "table \"%s\" has no pid", rule->rows.schema->name);
+    return nai_yaml_error(b->doc, scope, b->err, "table \"%s\" has no process", rule->rows.schema->name);
   return 0;
 }
 

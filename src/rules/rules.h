@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "table/severity.h"
 #include "table/table.h"
 
 #include <stddef.h>
@@ -47,10 +48,6 @@ NAI_MUST_CHECK int nai_rules_evaluate(struct nai_table **findings, struct nai_ta
                                       struct nai_err *err);
 
 extern const struct nai_schema nai_findings_schema, nai_evidence_schema;
-
-/* "info", "low", "medium", "high" <-> 0..3; -1 and NULL for anything else. */
-int nai_severity_from_name(const char *name);
-const char *nai_severity_name(int severity);
 
 /* Texts for `rules list` and `rules explain ID`. NAI_EUSAGE with a suggestion for an unknown id. */
 void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set);

@@ -1,33 +1,36 @@
 #include "rules/rules.h"
+#include "table/columns.h"
 
 static const struct nai_column_def findings_columns[] = {
-    {"finding", NAI_I64, NAI_ID, "number of the finding, from 0 in order of importance", NULL},
-    {"id", NAI_STR, NAI_TEXT, "rule that found it", NULL},
-    {"title", NAI_STR, NAI_TEXT, "the finding in one line", NULL},
-    {"severity", NAI_STR, NAI_TEXT, "high, medium, low or info", NULL},
-    {"scope", NAI_STR, NAI_TEXT, "what it is about: \"GPU 0\", \"GPUs 0-3\", \"process 144\" or \"run\"", NULL},
-    {"device_id", NAI_I64, NAI_ID, "GPU it is about; the worst of several", NULL},
-    {"pid", NAI_I64, NAI_ID, "process it is about; the worst of several", NULL},
-    {"impact_ns", NAI_I64, NAI_NS, "time at stake, an upper bound of what fixing it can save", NULL},
-    {"why", NAI_STR, NAI_TEXT, "why it costs time (Markdown)", NULL},
-    {"recommendation", NAI_STR, NAI_TEXT, "what to do (Markdown)", NULL},
-    {"verify", NAI_STR, NAI_TEXT, "commands that confirm the finding or show that it is gone, one a line", NULL},
-    {"links", NAI_STR, NAI_TEXT, "further reading, separated by spaces", NULL},
+    {"finding", NAI_I64, NAI_ID, "number of the finding, from 0 in order of importance", .key = true},
+    NAI_NAME_COLUMN("id", "rule that found it"),
+    NAI_LABEL_COLUMN("title", "the finding in one line"),
+    NAI_LABEL_COLUMN("severity", "high, medium, low or info"),
+    NAI_LABEL_COLUMN("scope", "what it is about: \"GPU 0\", \"GPUs 0-3\", \"process 144\" or \"run\""),
+    {"device_id", NAI_I64, NAI_ID, "GPU it is about; the worst of several", .role = NAI_ROLE_DEVICE,
+     .refers = "gpus.device_id"},
+    NAI_PID_COLUMN("process it is about; the worst of several"),
+    {"impact_ns", NAI_I64, NAI_NS, "time at stake, an upper bound of what fixing it can save", .role = NAI_ROLE_METRIC,
+     .better = NAI_BETTER_LOWER},
+    NAI_LABEL_COLUMN("why", "why it costs time (Markdown)"),
+    NAI_LABEL_COLUMN("recommendation", "what to do (Markdown)"),
+    NAI_LABEL_COLUMN("verify", "commands that confirm the finding or show that it is gone, one a line"),
+    NAI_LABEL_COLUMN("links", "further reading, separated by spaces"),
 };
 const struct nai_schema nai_findings_schema =
     NAI_SCHEMA("findings", "Findings", "One row per finding, the most important first", findings_columns);
 
 static const struct nai_column_def evidence_columns[] = {
-    {"finding", NAI_I64, NAI_ID, "finding it belongs to", NULL},
-    {"text", NAI_STR, NAI_TEXT, "the fact in one line", NULL},
-    {"table_name", NAI_STR, NAI_TEXT, "table the fact was read from", NULL},
-    {"row", NAI_I64, NAI_ID, "row of that table, from 0", NULL},
-    {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "where on the timeline it begins", NULL},
-    {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "where on the timeline it ends", NULL},
-    {"device_id", NAI_I64, NAI_ID, "GPU", NULL},
-    {"pid", NAI_I64, NAI_ID, "process", NULL},
-    {"tid", NAI_I64, NAI_ID, "thread", NULL},
-    {"name", NAI_STR, NAI_TEXT, "first text of that row: usually the kernel, range, API or cause", NULL},
+    {"finding", NAI_I64, NAI_ID, "finding it belongs to", .key = true, .refers = "findings"},
+    NAI_LABEL_COLUMN("text", "the fact in one line", .key = true),
+    NAI_LABEL_COLUMN("table_name", "table the fact was read from", .key = true),
+    {"row", NAI_I64, NAI_ID, "row of that table, from 0", .key = true},
+    NAI_START_COLUMN("start_ns", "where on the timeline it begins"),
+    NAI_END_COLUMN("end_ns", "where on the timeline it ends"),
+    {"device_id", NAI_I64, NAI_ID, "GPU", .role = NAI_ROLE_DEVICE, .refers = "gpus.device_id"},
+    NAI_PID_COLUMN("process"),
+    NAI_TID_COLUMN("thread"),
+    NAI_NAME_COLUMN("name", "what that row is about: usually a kernel, range, API or cause"),
 };
 const struct nai_schema nai_evidence_schema =
     NAI_SCHEMA("evidence", "Evidence", "One row per fact behind a finding", evidence_columns);

@@ -47,8 +47,8 @@ void nai_manifest_add_node(struct nai_manifest *m, const char *name) {
   if (m->oom)
     return;
   uint32_t at = m->entry_count;
-  m->nodes[m->node_count++] =
-      (struct nai_manifest_node){.name = add_text(m, &m->names, name), .input = at, .input_end = at, .table = at, .table_end = at};
+  m->nodes[m->node_count++] = (struct nai_manifest_node){
+      .name = add_text(m, &m->names, name), .input = at, .input_end = at, .table = at, .table_end = at};
 }
 
 void nai_manifest_add_input(struct nai_manifest *m, const char *name, uint64_t hash) {
@@ -149,7 +149,8 @@ void nai_manifest_read(struct nai_manifest *m, int directory) {
   struct nai_err ignored;
   *m = (struct nai_manifest){0};
   snprintf(path, sizeof path, "/proc/self/fd/%d/" NAI_MANIFEST_PATH, directory);
-  if (nai_yaml_load(&doc, path, &ignored) == 0 && nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &ignored) == 0) {
+  if (nai_yaml_load(&doc, path, &ignored) == 0 &&
+      nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &ignored) == 0) {
     if (is_readable(doc))
       read_doc(m, doc);
     read_texts(m, &m->files, doc, "files"); /* what is the program's own is so whatever version wrote it */

@@ -23,15 +23,15 @@ struct nai_manifest_entry {
 
 struct nai_manifest_node {
   uint32_t name;
-  uint64_t key;                           /* of its inputs together */
-  uint32_t input, input_end;              /* entries: what it was made from */
-  uint32_t table, table_end;              /* entries: its tables, by content */
+  uint64_t key;              /* of its inputs together */
+  uint32_t input, input_end; /* entries: what it was made from */
+  uint32_t table, table_end; /* entries: its tables, by content */
 };
 
 /* Zeroed to begin with. Sticky on out-of-memory. */
 struct nai_manifest {
-  char *version, *trace; /* of the program; the trace's file name; NULL when unknown */
-  uint64_t identity;     /* of the trace */
+  char *version, *trace;      /* of the program; the trace's file name; NULL when unknown */
+  uint64_t identity;          /* of the trace */
   struct nai_strings options; /* "--trim 1 2": what was asked, where it is not the default */
   struct nai_strings names;
   struct nai_manifest_entry *entries;
@@ -42,8 +42,8 @@ struct nai_manifest {
   bool oom;
 };
 
-/* Reads the manifest of the artifacts directory open as `directory`; a missing, damaged or foreign one, or one of another
- * major version, is an empty manifest that knows its files as far as they could be read. */
+/* Reads the manifest of the artifacts directory open as `directory`; a missing, damaged or foreign one, or one of
+ * another major version, is an empty manifest that knows its files as far as they could be read. */
 void nai_manifest_read(struct nai_manifest *manifest, int directory);
 void nai_manifest_free(struct nai_manifest *manifest);
 

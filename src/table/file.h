@@ -33,8 +33,6 @@ struct nai_backing {
 
 /* A table object without storage. */
 NAI_MUST_CHECK int nai_table_alloc(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
-/* Points columns declared same_as at the array they share. */
-void nai_table_share_columns(struct nai_table *table);
 /* A table whose columns are to lie in a file. */
 NAI_MUST_CHECK int nai_backing_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
 /* Unmaps the file behind a table and what was allocated with it. */

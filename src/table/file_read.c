@@ -121,7 +121,7 @@ static void take_strings(struct cursor *c, struct nai_table *table) {
 }
 
 /* Column i, whose type is known: an array where its cells are plain. */
-static void take_column(struct cursor *c, struct nai_table *table, uint32_t i, bool shared) {
+static void take_column(struct cursor *c, struct nai_table *table, uint32_t i) {
   const struct nai_backing *b = table->backing;
   uint32_t width = (uint32_t)take(c, 4);
   int64_t base = (int64_t)take(c, 8);
@@ -130,7 +130,7 @@ static void take_column(struct cursor *c, struct nai_table *table, uint32_t i, b
   enum nai_type type = c->bad ? NAI_I64 : b->defs[i].type;
   bool plain = width == nai_type_size(type) && base == 0;
   c->bad |= width > 8 || (type == NAI_F64 && !plain);
-  c->bad |= !c->bad && bytes != (shared ? 0 : (uint64_t)table->rows * width);
+  c->bad |= !c->bad && bytes != (uint64_t)table->rows * width;
   c->bad |= !c->bad && (size_t)(b->data + b->size - cells) < bytes + 8; /* nai_at reads a word from each cell */
   if (c->bad)
     return;
@@ -139,7 +139,7 @@ static void take_column(struct cursor *c, struct nai_table *table, uint32_t i, b
 }
 
 struct def_offsets {
-  size_t name, description, same_as;
+  size_t name, description;
 };
 
 /* Reads the descriptor: the schema into backing->schema/defs, the columns and strings into the table. */
@@ -167,12 +167,11 @@ static int read_descriptor(struct nai_table *table, struct cursor *c, struct nai
     at[i].name = take_text(c, &b->names);
     uint32_t type = (uint32_t)take(c, 4), unit = (uint32_t)take(c, 4);
     at[i].description = take_text(c, &b->names);
-    at[i].same_as = take_text(c, &b->names);
+    b->defs[i].prints = (uint32_t)take(c, 4);
     b->defs[i].type = type;
     b->defs[i].unit = unit;
     c->bad |= type > NAI_STR || unit >= NAI_UNIT_COUNT;
-    bool shared = !c->bad && !b->names.oom && b->names.data[at[i].same_as] != '\0';
-    take_column(c, table, i, shared);
+    take_column(c, table, i);
     any_packed |= !c->bad && !columns[i];
   }
   if (!any_packed) {
@@ -183,7 +182,6 @@ static int read_descriptor(struct nai_table *table, struct cursor *c, struct nai
     for (uint32_t i = 0; i < count; i++) {
       b->defs[i].name = b->names.data + at[i].name;
       b->defs[i].description = b->names.data + at[i].description;
-      b->defs[i].same_as = b->names.data[at[i].same_as] ? b->names.data + at[i].same_as : NULL;
     }
     b->schema = (struct nai_schema){b->names.data + name, b->names.data + title, b->names.data + text, b->defs, count};
     take_strings(c, table);
@@ -191,11 +189,6 @@ static int read_descriptor(struct nai_table *table, struct cursor *c, struct nai
   free(at);
   if (b->names.oom)
     return nai_err_nomem(err);
-  for (uint32_t i = 0; i < count && !c->bad; i++) {
-    const char *other = b->defs[i].same_as;
-    int source = other ? nai_schema_column(&b->schema, other) : (int)i;
-    c->bad |= source < 0 || b->defs[source].type != b->defs[i].type || (other && b->defs[source].same_as);
-  }
   return c->bad ? NAI_ESTALE : NAI_OK;
 }
 
@@ -230,11 +223,7 @@ static int open_checked(struct nai_table *table, const char *path, const struct 
     return rc;
   if (schema && !nai_schema_equal(schema, &b->schema))
     return nai_err_set(err, NAI_ESTALE, "\"%s\" has other columns than this version of the program writes", path);
-  /* Columns the file shares have no data of their own, whatever the caller's schema says about them. */
-  table->schema = &b->schema;
-  nai_table_share_columns(table);
   table->schema = schema ? schema : &b->schema;
-  nai_table_share_columns(table);
   return NAI_OK;
 }
 

@@ -42,8 +42,7 @@ static uint64_t lay_out(uint64_t *offsets, const struct nai_table *table) {
   uint64_t at = aligned(sizeof(struct nai_table_header));
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     offsets[c] = at;
-    if (!table->schema->columns[c].same_as)
-      at = aligned(at + (uint64_t)table->rows * cell_width(table, c) + sizeof(uint64_t));
+    at = aligned(at + (uint64_t)table->rows * cell_width(table, c) + sizeof(uint64_t));
   }
   return at;
 }
@@ -62,10 +61,10 @@ static void describe(struct nai_buf *out, struct nai_table_header *header, const
     put_u32(out, def->type);
     put_u32(out, def->unit);
     put_text(out, def->description);
-    put_text(out, def->same_as);
+    put_u32(out, def->prints);
     put_u32(out, cell_width(table, c));
     put_u64(out, table->packed ? (uint64_t)nai_column_base(&table->packed[c]) : 0);
-    uint64_t bytes = def->same_as ? 0 : (uint64_t)table->rows * cell_width(table, c);
+    uint64_t bytes = (uint64_t)table->rows * cell_width(table, c);
     put_section(out, offsets[c], table->packed ? table->packed[c].cells : table->columns[c], bytes);
   }
   const struct nai_strings *strings = &table->strings;
@@ -102,8 +101,6 @@ int nai_table_write(const struct nai_table *table, const char *path, struct nai_
   nai_buf_put(&file, &header, sizeof header);
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     const struct nai_column_def *def = &table->schema->columns[c];
-    if (def->same_as)
-      continue;
     static const char zeros[2 * NAI_TABLE_ALIGNMENT];
     nai_buf_put(&file, zeros, file.oom ? 0 : (size_t)(offsets[c] - file.len));
     nai_buf_put(&file, table->rows ? table->columns[c] : zeros, (size_t)table->rows * nai_type_size(def->type));
@@ -117,7 +114,7 @@ int nai_table_write(const struct nai_table *table, const char *path, struct nai_
   rc = nai_fs_write(path, nai_buf_str(&file), file.len, err);
 out:
   if (rc)
-    nai_err_wrap(err, "cannot write table \"%s\"", table->schema->name);
+    nai_err_wrap(err, rc, "cannot write table \"%s\"", table->schema->name);
   free(offsets);
   nai_buf_free(&file);
   nai_buf_free(&descriptor);
@@ -208,7 +205,6 @@ static int map_columns(struct nai_table *table, struct nai_err *err) {
   for (uint32_t c = 0; c < table->schema->column_count; c++)
     if (table->packed[c].width)
       table->packed[c].cells = backing->data + backing->offsets[c];
-  nai_table_share_columns(table);
   return NAI_OK;
 }
 

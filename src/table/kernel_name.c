@@ -1,6 +1,7 @@
 #include "table/kernel_name.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "table/kernel_name_parse.h"
 
 #include <stdlib.h>
@@ -26,34 +27,6 @@ struct tree {
   bool oom;
 };
 
-static size_t chars(const char *text, size_t len) {
-  size_t n = 0;
-  for (size_t i = 0; i < len; i++)
-    n += ((unsigned char)text[i] & 0xc0) != 0x80;
-  return n;
-}
-
-/* Bytes of the first n code points. */
-static size_t prefix(const char *text, size_t len, size_t n) {
-  size_t i = 0;
-  while (i < len && (n > 0 || ((unsigned char)text[i] & 0xc0) == 0x80))
-    n -= ((unsigned char)text[i++] & 0xc0) != 0x80;
-  return i;
-}
-
-/* Text of at most `max` code points, its middle left out when it is longer. */
-static void put_cut(struct nai_buf *out, const char *text, size_t len, size_t max) {
-  size_t total = chars(text, len);
-  if (total <= max) {
-    nai_buf_put(out, text, len);
-    return;
-  }
-  nai_buf_put(out, text, prefix(text, len, max / 2));
-  nai_buf_puts(out, ELLIPSIS);
-  size_t skip = prefix(text, len, total - (max - max / 2 - 1));
-  nai_buf_put(out, text + skip, len - skip);
-}
-
 static uint32_t add_node(struct tree *t) {
   if (!nai_array_room(&t->nodes, &t->capacity, t->count, sizeof *t->nodes)) {
     t->oom = true;
@@ -71,7 +44,7 @@ static size_t head_bytes(const struct node *n) { return n->is.tail.e - n->is.hea
 
 /* Code points of a node with its arguments left out: head<...>tail. */
 static size_t width(const struct tree *t, const struct node *n) {
-  return chars(head(t, n), head_bytes(n)) + (has_args(n) ? 3 : 0);
+  return nai_text_chars(head(t, n), head_bytes(n)) + (has_args(n) ? 3 : 0);
 }
 
 /* Makes nodes of the arguments of a node, all hidden. */
@@ -120,7 +93,7 @@ static void show_part(struct tree *t) {
   nai_buf_reserve(&t->words, head_bytes(n) + sizeof ELLIPSIS); /* so that the source does not move */
   if (t->words.oom)
     return;
-  put_cut(&t->words, head(t, n), head_bytes(n), room);
+  nai_text_cut(&t->words, head(t, n), head_bytes(n), room);
   n->is.head = (struct nai_slice){start, (uint32_t)t->words.len};
   n->is.tail = n->is.args = (struct nai_slice){n->is.head.e, n->is.head.e};
   n->shown = true;
@@ -198,7 +171,7 @@ static bool shorten(struct nai_buf *out, struct tree *t, const char *name, size_
     if (!t->oom)
       write_tree(out, t);
   } else {
-    put_cut(out, head(t, &t->nodes[0]), head_bytes(&t->nodes[0]), t->max);
+    nai_text_cut(out, head(t, &t->nodes[0]), head_bytes(&t->nodes[0]), t->max);
   }
   return true;
 }
@@ -207,7 +180,7 @@ void nai_kernel_name_short(struct nai_buf *out, const char *name, size_t max_cha
   struct tree tree = {.max = max_chars < MIN_CHARS ? MIN_CHARS : max_chars};
   size_t len = strlen(name);
   if (!shorten(out, &tree, name, len))
-    put_cut(out, name, len, tree.max);
+    nai_text_cut(out, name, len, tree.max);
   out->oom |= tree.oom || tree.words.oom;
   free(tree.name.match);
   free(tree.nodes);

@@ -3,6 +3,7 @@
 #include "base/fmt.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* How each unit is named and printed. */
@@ -25,11 +26,29 @@ static const struct {
     [NAI_GB_PER_S] = {"gb_per_s", 0, 6},
 };
 
-const char *nai_printed_type(const struct nai_column_def *def) {
-  return def->type == NAI_STR ? "text" : def->type == NAI_F64 || units[def->unit].scale ? "float" : "int";
-}
+static const char *const roles[NAI_ROLE_COUNT] = {
+    [NAI_ROLE_LABEL] = "label",
+    [NAI_ROLE_METRIC] = "metric",
+    [NAI_ROLE_DEVICE] = "device",
+    [NAI_ROLE_PROCESS] = "process",
+    [NAI_ROLE_THREAD] = "thread",
+    [NAI_ROLE_STREAM] = "stream",
+    [NAI_ROLE_KERNEL_NAME] = "kernel_name",
+    [NAI_ROLE_RANGE_NAME] = "range_name",
+    [NAI_ROLE_NAME] = "name",
+    [NAI_ROLE_START] = "start",
+    [NAI_ROLE_END] = "end",
+};
 
 const char *nai_unit_name(enum nai_unit unit) { return units[unit].name; }
+
+const char *nai_role_name(enum nai_role role) { return roles[role]; }
+
+const char *nai_better_name(enum nai_better better) {
+  return better == NAI_BETTER_LOWER ? "lower" : better == NAI_BETTER_HIGHER ? "higher" : NULL;
+}
+
+/* --- columns of a schema ---------------------------------------------------------------------- */
 
 int nai_schema_column(const struct nai_schema *schema, const char *name) {
   for (uint32_t i = 0; i < schema->column_count; i++)
@@ -38,15 +57,74 @@ int nai_schema_column(const struct nai_schema *schema, const char *name) {
   return -1;
 }
 
+int nai_schema_role(const struct nai_schema *schema, enum nai_role role) {
+  for (uint32_t i = 0; i < schema->column_count; i++) {
+    const struct nai_column_def *def = &schema->columns[i];
+    bool row_number = def->refers && !strchr(def->refers, '.');
+    if (def->role == role && !row_number)
+      return (int)i;
+  }
+  return -1;
+}
+
+int nai_schema_name(const struct nai_schema *schema) {
+  static const enum nai_role names[] = {NAI_ROLE_NAME, NAI_ROLE_KERNEL_NAME, NAI_ROLE_RANGE_NAME};
+  int column = -1;
+  for (size_t i = 0; i < sizeof names / sizeof *names && column < 0; i++)
+    column = nai_schema_role(schema, names[i]);
+  return column;
+}
+
 bool nai_schema_place(int *start_column, int *end_column, const struct nai_schema *schema) {
-  int found[2], n = 0;
-  for (uint32_t i = 0; i < schema->column_count && n < 2; i++)
-    if (schema->columns[i].unit == NAI_TIMESTAMP_NS)
-      found[n++] = (int)i;
-  if (n < 2)
+  int start = nai_schema_role(schema, NAI_ROLE_START), end = nai_schema_role(schema, NAI_ROLE_END);
+  if (start < 0 || end < 0)
     return false;
-  *start_column = found[0];
-  *end_column = found[1];
+  *start_column = start;
+  *end_column = end;
+  return true;
+}
+
+/* --- columns as outputs show them ------------------------------------------------------------- */
+
+static unsigned prints_of(const struct nai_column_def *def) { return def->prints ? def->prints : 1u << def->unit; }
+
+bool nai_print_next(struct nai_print *print, const struct nai_schema *schema) {
+  unsigned later = 0; /* units of this column that come after the one shown last */
+  if (print->column >= 0)
+    later = prints_of(&schema->columns[print->column]) & ~((2u << print->unit) - 1);
+  if (!later && print->column + 1 >= (int)schema->column_count)
+    return false;
+  if (!later)
+    later = prints_of(&schema->columns[++print->column]);
+  print->unit = (enum nai_unit)__builtin_ctz(later);
+  return true;
+}
+
+const char *nai_print_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
+                           const struct nai_print *print) {
+  const struct nai_column_def *def = &schema->columns[print->column];
+  size_t len = strlen(def->name), suffix = print->unit == def->unit ? 0 : strlen(units[def->unit].name);
+  snprintf(name, NAI_COLUMN_NAME_MAX, "%.*s%s", (int)(len > suffix ? len - suffix : len), def->name,
+           suffix ? units[print->unit].name : "");
+  return name;
+}
+
+const char *nai_print_type(const struct nai_schema *schema, const struct nai_print *print) {
+  enum nai_type type = schema->columns[print->column].type;
+  return type == NAI_STR ? "text" : type == NAI_F64 || units[print->unit].scale ? "float" : "int";
+}
+
+bool nai_print_find(struct nai_print *out, const struct nai_schema *schema, const char *name) {
+  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);) {
+    char shown[NAI_COLUMN_NAME_MAX];
+    *out = p;
+    if (strcmp(nai_print_name(shown, schema, &p), name) == 0)
+      return true;
+  }
+  out->column = nai_schema_column(schema, name);
+  if (out->column < 0)
+    return false;
+  out->unit = schema->columns[out->column].unit;
   return true;
 }
 
@@ -59,6 +137,8 @@ bool nai_schema_equal(const struct nai_schema *a, const struct nai_schema *b) {
       return false;
   return true;
 }
+
+/* --- cells ------------------------------------------------------------------------------------ */
 
 static double scaled(enum nai_unit unit, double v) {
   static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};

@@ -11,16 +11,15 @@
 /* How a cell is stored. NULL is a value of each type: INT64_MIN, INT32_MIN, NaN, NAI_NO_STRING. */
 enum nai_type { NAI_I64, NAI_I32, NAI_F64, NAI_STR };
 
-/* What a cell means. Times are always *stored* in ns; the unit says how they are printed: a NAI_MS column that stores
- * 136355595 prints 136.355595. */
+/* What a cell means. Durations and points in time are *stored* in ns; NAI_US, NAI_MS and NAI_S are only units in which
+ * outputs show a column (see `prints`). */
 enum nai_unit {
   NAI_TEXT,
   NAI_NS,           /* duration, ns */
-  NAI_US,           /* duration stored in ns, printed in us with 3 decimals */
-  NAI_MS,           /* duration stored in ns, printed in ms with 6 decimals */
-  NAI_S,            /* duration stored in ns, printed in s with 9 decimals */
-  NAI_TIMESTAMP_NS, /* point in time, ns since session start. The first two such columns of a table are the
-                       start and end of the row's place on the timeline. */
+  NAI_US,           /* ns shown in us with 3 decimals */
+  NAI_MS,           /* ns shown in ms with 6 decimals */
+  NAI_S,            /* ns shown in s with 9 decimals */
+  NAI_TIMESTAMP_NS, /* point in time, ns since session start */
   NAI_BYTES,
   NAI_PCT, /* 0..100 */
   NAI_COUNT,
@@ -40,23 +39,30 @@ enum nai_role {
   NAI_ROLE_STREAM,
   NAI_ROLE_KERNEL_NAME, /* a full kernel name, which may be shortened for people */
   NAI_ROLE_RANGE_NAME,  /* a canonical NVTX range name */
+  NAI_ROLE_NAME,        /* what else a row is called: an API function, a cause, a check */
   NAI_ROLE_START,       /* the row's place on the timeline */
   NAI_ROLE_END,
+  NAI_ROLE_COUNT
 };
-enum nai_better { NAI_BETTER_NONE, NAI_BETTER_LOWER, NAI_BETTER_HIGHER };
+enum nai_better { NAI_BETTER_NONE, NAI_BETTER_LOWER, NAI_BETTER_HIGHER, NAI_BETTER_COUNT };
+
+/* Units in which a column of ns is shown, as a set. */
+enum { NAI_AS_NS = 1 << NAI_NS, NAI_AS_US = 1 << NAI_US, NAI_AS_MS = 1 << NAI_MS, NAI_AS_S = 1 << NAI_S };
 
 struct nai_column_def {
-  const char *name;
+  const char *name; /* of a column of ns that has `prints`: "..._ns" */
   enum nai_type type;
   enum nai_unit unit;
   const char *description;
-  const char
-      *same_as; /* this column is another print of that column's data (total_time_ms of total_time_ns), or NULL */
+  unsigned prints; /* units in which outputs show a column of ns (NAI_AS_MS | ...), each as a column of its own:
+                      total_ns in ms is total_ms; 0: its own only */
   enum nai_role role;
   enum nai_better better; /* which way a metric improves */
-  bool key;               /* the table's key columns together are unique */
+  bool key;               /* the table's key columns together are unique; a table without any has one row, or rows that
+                             only their numbers tell apart */
   bool sum;               /* cells may be added over rows */
-  const char *refers; /* "TABLE": a row number of that table; "TABLE.COLUMN": a value of that column; NULL: neither */
+  const char *refers; /* "TABLE": a row number of that table, -1 for none; "TABLE.COLUMN": a value of that column; NULL:
+                         neither */
 };
 
 struct nai_schema {
@@ -73,14 +79,38 @@ struct nai_schema {
     .column_count = sizeof(defs) / sizeof *(defs)                                                   \
   }
 
-/* What a column's cells are once printed: "int", "float" or "text". Integers of ns are printed as decimals of us, ms or
- * s. */
-const char *nai_printed_type(const struct nai_column_def *def);
-const char *nai_unit_name(enum nai_unit unit); /* "ns", "percent", "timestamp_ns", ... */
-/* Column number by name, -1 when there is none. */
+const char *nai_unit_name(enum nai_unit unit);       /* "ns", "percent", "timestamp_ns", ... */
+const char *nai_role_name(enum nai_role role);       /* "label", "kernel_name", ... */
+const char *nai_better_name(enum nai_better better); /* "lower", "higher", NULL for none */
+
+/* Number of a stored column by name, -1 when there is none. */
 int nai_schema_column(const struct nai_schema *schema, const char *name);
-/* The columns that say where on the timeline a row is (see NAI_TIMESTAMP_NS); false when it has none. */
+/* The columns that say where on the timeline a row is; false when it has none. */
 bool nai_schema_place(int *start_column, int *end_column, const struct nai_schema *schema);
+/* The first column of a role that holds a value (of NAI_ROLE_PROCESS a pid, not a row of table processes), -1 when
+ * there is none. */
+int nai_schema_role(const struct nai_schema *schema, enum nai_role role);
+/* The column that names a row, -1 when there is none: NAI_ROLE_NAME, else a kernel's or a range's name. */
+int nai_schema_name(const struct nai_schema *schema);
+
+/* A column as outputs show it: a stored column in a unit. */
+struct nai_print {
+  int column;
+  enum nai_unit unit;
+};
+enum { NAI_COLUMN_NAME_MAX = 128 }; /* bytes of a column's name with its NUL */
+/* Steps through what outputs show of a schema, in order:
+ * for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);) */
+#define NAI_FIRST_PRINT ((struct nai_print){-1, NAI_UNIT_COUNT})
+bool nai_print_next(struct nai_print *print, const struct nai_schema *schema);
+/* The name a column is shown by; returns `name`. */
+const char *nai_print_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_schema *schema,
+                           const struct nai_print *print);
+/* What cells are once printed: "int", "float" or "text". Integers of ns are decimals of us, ms or s. */
+const char *nai_print_type(const struct nai_schema *schema, const struct nai_print *print);
+/* Finds a column by a name that outputs show or by its stored name; false when there is none. */
+bool nai_print_find(struct nai_print *out, const struct nai_schema *schema, const char *name);
+
 /* Same name, columns, types and units in the same order. */
 bool nai_schema_equal(const struct nai_schema *a, const struct nai_schema *b);
 
@@ -97,7 +127,7 @@ struct nai_value {
 void nai_value_print(struct nai_buf *out, enum nai_unit unit, const struct nai_value *value);
 /* For people: "136.4 ms", "41.9 %", "1,234"; "-" for NULL. Text is appended as it is. */
 void nai_value_print_human(struct nai_buf *out, enum nai_unit unit, const struct nai_value *value);
-/* The number in the unit it is printed in (ms for a NAI_MS column); NaN for NULL and text. Rules compare these. */
+/* The number in the unit it is printed in (ns cells in ms for NAI_MS); NaN for NULL and text. Rules compare these. */
 double nai_value_number(enum nai_unit unit, const struct nai_value *value);
 
 #endif

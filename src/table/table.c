@@ -26,20 +26,6 @@ int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struc
   return nai_table_alloc(out, schema, err);
 }
 
-/* The column that holds the data of column `c`. */
-static int storage_of(const struct nai_schema *schema, int c) {
-  const char *other = schema->columns[c].same_as;
-  return other ? nai_schema_column(schema, other) : c;
-}
-
-void nai_table_share_columns(struct nai_table *table) {
-  for (int c = 0; c < (int)table->schema->column_count; c++) {
-    table->columns[c] = table->columns[storage_of(table->schema, c)];
-    if (table->packed)
-      table->packed[c] = table->packed[storage_of(table->schema, c)];
-  }
-}
-
 void nai_table_free(struct nai_table *table) {
   if (!table)
     return;
@@ -47,8 +33,7 @@ void nai_table_free(struct nai_table *table) {
     nai_backing_release(table);
   else
     for (uint32_t c = 0; c < table->schema->column_count; c++)
-      if (!table->schema->columns[c].same_as)
-        free(table->columns[c]);
+      free(table->columns[c]);
   nai_strings_free(&table->strings);
   free(table->columns);
   free(table->packed);
@@ -78,16 +63,13 @@ static void set_null(struct nai_table *table, int64_t row, int column) {
 
 int nai_table_reserve(struct nai_table *table, int64_t rows, struct nai_err *err) {
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
-    const struct nai_column_def *def = &table->schema->columns[c];
-    if (def->same_as)
-      continue;
     /* Columns may be read by words (nai_at), the last one of which reaches beyond the last cell. */
-    void *data = realloc(table->columns[c], (size_t)rows * nai_type_size(def->type) + sizeof(uint64_t));
+    void *data =
+        realloc(table->columns[c], (size_t)rows * nai_type_size(table->schema->columns[c].type) + sizeof(uint64_t));
     if (!data)
       return nai_err_nomem(err);
     table->columns[c] = data;
   }
-  nai_table_share_columns(table);
   table->capacity = rows;
   return NAI_OK;
 }
@@ -163,19 +145,52 @@ struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int
   return v;
 }
 
-int64_t nai_get_i64(const struct nai_table *table, int64_t row, int column) {
-  struct nai_value v = nai_table_value(table, row, column);
+static int64_t as_i64(struct nai_value v) {
+  assert(v.type == NAI_I64 || v.type == NAI_I32);
   return v.null ? NAI_NULL_I64 : v.i;
 }
 
+static double as_f64(struct nai_value v) { return v.null ? NAN : v.type == NAI_F64 ? v.f : (double)v.i; }
+
+static const char *as_str(struct nai_value v) {
+  assert(v.type == NAI_STR);
+  return v.type == NAI_STR && !v.null ? v.s : "";
+}
+
+int64_t nai_get_i64(const struct nai_table *table, int64_t row, int column) {
+  return as_i64(nai_table_value(table, row, column));
+}
+
 double nai_get_f64(const struct nai_table *table, int64_t row, int column) {
-  struct nai_value v = nai_table_value(table, row, column);
-  return v.null ? NAN : v.type == NAI_F64 ? v.f : (double)v.i;
+  assert(table->schema->columns[column].type != NAI_STR);
+  return as_f64(nai_table_value(table, row, column));
 }
 
 const char *nai_get_str(const struct nai_table *table, int64_t row, int column) {
-  struct nai_value v = nai_table_value(table, row, column);
-  return v.type == NAI_STR && !v.null ? v.s : "";
+  return as_str(nai_table_value(table, row, column));
+}
+
+struct nai_value nai_cell(const struct nai_table *table, int64_t row, const char *column) {
+  int c = table ? nai_schema_column(table->schema, column) : -1;
+  if (c < 0 || row < 0 || row >= table->rows)
+    return (struct nai_value){.type = NAI_I64, .null = true};
+  return nai_table_value(table, row, c);
+}
+
+int64_t nai_cell_i64(const struct nai_table *table, int64_t row, const char *column) {
+  struct nai_value v = nai_cell(table, row, column);
+  return v.null ? NAI_NULL_I64 : as_i64(v);
+}
+
+double nai_cell_f64(const struct nai_table *table, int64_t row, const char *column) {
+  struct nai_value v = nai_cell(table, row, column);
+  assert(v.type != NAI_STR);
+  return as_f64(v);
+}
+
+const char *nai_cell_str(const struct nai_table *table, int64_t row, const char *column) {
+  struct nai_value v = nai_cell(table, row, column);
+  return v.null ? "" : as_str(v);
 }
 
 struct order {
@@ -223,8 +238,6 @@ int nai_table_sort(struct nai_table *table, const struct nai_sort_by *by, int ke
     rows[i] = (int64_t)i;
   qsort_r(rows, n, sizeof *rows, compare_rows, &order);
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
-    if (table->schema->columns[c].same_as)
-      continue;
     size_t size = nai_type_size(table->schema->columns[c].type);
     char *data = table->columns[c];
     for (size_t i = 0; i < n; i++)

@@ -12,8 +12,7 @@
 struct nai_table {
   const struct nai_schema *schema;
   int64_t rows, capacity;
-  void **columns; /* column_count arrays of `capacity` cells (but see `packed`); columns with same_as share the other
-                     one's array */
+  void **columns; /* column_count arrays of `capacity` cells (but see `packed`) */
   struct nai_column
       *packed; /* per column, in a table that has packed ones: those have no array in `columns`; else NULL */
   struct nai_strings strings;
@@ -61,10 +60,18 @@ void nai_set_i64(struct nai_table *table, int64_t row, int column, int64_t value
 void nai_set_f64(struct nai_table *table, int64_t row, int column, double value);
 void nai_set_str(struct nai_table *table, int64_t row, int column, const char *text); /* NULL stores NULL */
 struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int column);
-/* Integer cell (NAI_NULL_I64 for NULL), real cell (NaN for NULL; integers convert), text cell ("" for NULL). */
+/* Integer cell (NAI_NULL_I64 for NULL), real cell (NaN for NULL; integers convert), text cell ("" for NULL). The column
+ * must have such a type (checked by assert). */
 int64_t nai_get_i64(const struct nai_table *table, int64_t row, int column);
 double nai_get_f64(const struct nai_table *table, int64_t row, int column);
 const char *nai_get_str(const struct nai_table *table, int64_t row, int column);
+
+/* A cell by the column's stored name (durations in ns). NULL when there is no table, row or column of that name. */
+struct nai_value nai_cell(const struct nai_table *table, int64_t row, const char *column);
+/* The same as a number or text, with NULL and the types as above. */
+int64_t nai_cell_i64(const struct nai_table *table, int64_t row, const char *column);
+double nai_cell_f64(const struct nai_table *table, int64_t row, const char *column);
+const char *nai_cell_str(const struct nai_table *table, int64_t row, const char *column);
 
 /* A column of integers or text numbers of any table, for loops over millions of rows. */
 struct nai_column nai_table_column(const struct nai_table *table, int column);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const struct nai_column_def data_columns[] = {
-    [VD_BLOCK] = {"block", NAI_STR, NAI_TEXT, "data block of the page", NULL},
-    [VD_TEXT] = {"text", NAI_STR, NAI_TEXT, "its text", NULL},
+    [VD_BLOCK] = {"block", NAI_STR, NAI_TEXT, "data block of the page", .key = true},
+    [VD_TEXT] = {"text", NAI_STR, NAI_TEXT, "its text"},
 };
 const struct nai_schema nai_viewer_data_schema =
     NAI_SCHEMA("viewer_data", "Viewer data", "One data block of report.html", data_columns);

@@ -8,16 +8,16 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct nai_column_def columns[] = {
-    {"device_id", NAI_I32, NAI_ID, "", NULL},
-    {"name", NAI_STR, NAI_TEXT, "", NULL},
-    {"total_ms", NAI_I64, NAI_MS, "", NULL},
-    {"p50_us", NAI_F64, NAI_US, "", NULL},
-    {"share_pct", NAI_F64, NAI_PCT, "", NULL},
-    {"count", NAI_I64, NAI_COUNT, "", NULL},
-    {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "", NULL},
-    {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "", NULL},
-    {"pid", NAI_I64, NAI_ID, "", NULL},
-    {"bytes", NAI_I64, NAI_BYTES, "", NULL},
+    {"device_id", NAI_I32, NAI_ID, "", .role = NAI_ROLE_DEVICE},
+    {"name", NAI_STR, NAI_TEXT, "", .role = NAI_ROLE_NAME},
+    {"total_ns", NAI_I64, NAI_NS, "", .prints = NAI_AS_MS},
+    {"p50_ns", NAI_F64, NAI_NS, "", .prints = NAI_AS_US},
+    {"share_pct", NAI_F64, NAI_PCT, ""},
+    {"count", NAI_I64, NAI_COUNT, ""},
+    {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, ""},
+    {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, ""},
+    {"pid", NAI_I64, NAI_ID, "", .role = NAI_ROLE_PROCESS},
+    {"bytes", NAI_I64, NAI_BYTES, ""},
 };
 static const struct nai_schema a_schema = NAI_SCHEMA("a", "A", "One row of a", columns);
 static const struct nai_schema b_schema = NAI_SCHEMA("b", "B", "One row of b", columns);

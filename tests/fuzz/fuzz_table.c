@@ -34,9 +34,8 @@ static void read_all(const struct nai_table *table) {
 
 /* A file to start from, with packed columns: the reader accepts it. */
 static void make_packed_seed(struct nai_buf *out, const char *path) {
-  static const struct nai_column_def columns[] = {{"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "", NULL},
-                                                  {"name", NAI_STR, NAI_TEXT, "", NULL},
-                                                  {"same", NAI_I32, NAI_ID, "", NULL}};
+  static const struct nai_column_def columns[] = {
+      {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, ""}, {"name", NAI_STR, NAI_TEXT, ""}, {"same", NAI_I32, NAI_ID, ""}};
   static const struct nai_schema schema = NAI_SCHEMA("p", "P", "d", columns);
   static const struct nai_extent extents[] = {{0, 1 << 20, false}, {0, 1, true}, {7, 7, false}};
   static const int64_t starts[] = {0, 77, 1 << 20}, names[] = {0, 1, NAI_NULL_I64};
@@ -57,11 +56,10 @@ static void make_packed_seed(struct nai_buf *out, const char *path) {
 
 /* The same, without. */
 static void make_seed(struct nai_buf *out, const char *path) {
-  static const struct nai_column_def columns[] = {{"s", NAI_STR, NAI_TEXT, "", NULL},
-                                                  {"a_ns", NAI_I64, NAI_NS, "", NULL},
-                                                  {"a_ms", NAI_I64, NAI_MS, "", "a_ns"},
-                                                  {"f", NAI_F64, NAI_PCT, "", NULL},
-                                                  {"i", NAI_I32, NAI_ID, "", NULL}};
+  static const struct nai_column_def columns[] = {{"s", NAI_STR, NAI_TEXT, ""},
+                                                  {"a_ns", NAI_I64, NAI_NS, "", .prints = NAI_AS_NS | NAI_AS_MS},
+                                                  {"f", NAI_F64, NAI_PCT, ""},
+                                                  {"i", NAI_I32, NAI_ID, ""}};
   static const struct nai_schema schema = NAI_SCHEMA("t", "T", "d", columns);
   struct nai_table *table = NULL;
   if (nai_table_new(&table, &schema, NULL))

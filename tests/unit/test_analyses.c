@@ -59,7 +59,7 @@ static void check_causes(struct fixture *f, const struct call *c, int calls, con
         count[i]++;
       }
     idle += to - from;
-    assert_true(g == 0 || cell_int(gaps, g, "gap_ms") <= cell_int(gaps, g - 1, "gap_ms"));
+    assert_true(g == 0 || cell_int(gaps, g, "gap_ns") <= cell_int(gaps, g - 1, "gap_ns"));
   }
   for (int i = 0; i < 5; i++) {
     int64_t row = row_where(causes, "cause", names[i]);
@@ -110,8 +110,8 @@ static void check_sync(struct fixture *f, const struct call *c, int calls, const
       continue;
     assert_string_equal(cell_text(sync, row, "class"), kind == 1 ? "blocking" : "poll");
     assert_int_equal(cell_int(sync, row, "call_count"), count);
-    assert_int_equal(cell_int(sync, row, "total_time_ms"), total);
-    assert_int_equal(cell_int(sync, row, "gpu_idle_ms"), total - busy);
+    assert_int_equal(cell_int(sync, row, "total_time_ns"), total);
+    assert_int_equal(cell_int(sync, row, "gpu_idle_ns"), total - busy);
     assert_true(fabs(cell_real(sync, row, "gpu_busy_pct") - nai_percent((double)busy, (double)total)) < 1e-9);
     assert_true(fabs(cell_real(sync, row, "pct_of_thread_window") - nai_percent((double)total, (double)windows)) <
                 1e-9);
@@ -232,9 +232,9 @@ static void test_unknown_process(void **state) {
   int64_t both = row_where(sync, "api_name", "cudaEventSynchronize"),
           unknown = row_where(sync, "api_name", "cudaDeviceSynchronize");
   assert_true(cell_real(sync, both, "gpu_busy_pct") == 50);
-  assert_int_equal(cell_int(sync, both, "gpu_idle_ms"), 50);
+  assert_int_equal(cell_int(sync, both, "gpu_idle_ns"), 50);
   assert_true(isnan(cell_real(sync, unknown, "gpu_busy_pct")));
-  assert_int_equal(cell_int(sync, unknown, "gpu_idle_ms"), NAI_NULL_I64);
+  assert_int_equal(cell_int(sync, unknown, "gpu_idle_ns"), NAI_NULL_I64);
   nai_table_free(sync);
   fixture_free(&f);
 }
@@ -283,7 +283,7 @@ static void test_launch_storm(void **state) {
     }
     assert_int_equal(cell_int(storm, row, "kernel_count"), count);
     assert_int_equal(cell_int(storm, row, "launch_calls"), calls);
-    assert_int_equal(cell_int(storm, row, "window_s"), last - first);
+    assert_int_equal(cell_int(storm, row, "window_ns"), last - first);
     assert_int_equal(cell_int(storm, row, "peak_kernels_per_10ms"), peak);
     assert_true(fabs(cell_real(storm, row, "pct_under_5us") - nai_percent((double)under5, (double)count)) < 1e-9);
     assert_true(fabs(cell_real(storm, row, "pct_under_10us") - nai_percent((double)under10, (double)count)) < 1e-9);
@@ -313,12 +313,12 @@ static void test_memory(void **state) {
   struct nai_table *t = fixture_analyze(&f, "memory", 0);
   assert_int_equal(t->rows, 4);
   assert_int_equal(cell_int(t, 0, "count"), 2);
-  assert_int_equal(cell_int(t, 0, "total_time_ms"), 120);
-  assert_int_equal(cell_int(t, 0, "exposed_ms"), 50);
+  assert_int_equal(cell_int(t, 0, "total_time_ns"), 120);
+  assert_int_equal(cell_int(t, 0, "exposed_ns"), 50);
   assert_int_equal(cell_int(t, 0, "pageable_count"), 2);
   assert_int_equal(cell_int(t, 0, "total_bytes"), 4000);
   assert_true(fabs(cell_real(t, 0, "gb_per_s") - 4000.0 / 120) < 1e-9);
-  assert_int_equal(cell_int(t, 1, "exposed_ms"), 30);
+  assert_int_equal(cell_int(t, 1, "exposed_ns"), 30);
   assert_int_equal(cell_int(t, 1, "pageable_count"), 0);
   int64_t set = row_where(t, "direction", "memset"), odd = row_where(t, "direction", "kind 77");
   assert_true(set >= 0 && odd >= 0);

@@ -57,14 +57,15 @@ static void test_err(void **state) {
   (void)state;
   struct nai_err err = {0};
   assert_int_equal(nai_err_set(&err, NAI_EINPUT, "row %d", 7), NAI_EINPUT);
-  assert_int_equal(nai_err_wrap(&err, "table \"%s\"", "x"), NAI_EINPUT);
+  assert_int_equal(nai_err_wrap(&err, NAI_EINPUT, "table \"%s\"", "x"), NAI_EINPUT);
+  assert_int_equal(nai_err_wrap(NULL, NAI_EINPUT, "table"), NAI_EINPUT);
   assert_string_equal(err.msg, "table \"x\": row 7");
   assert_int_equal(nai_err_sys(&err, NAI_EIO, ENOENT, "open"), NAI_EIO);
   assert_string_equal(err.msg, "open: No such file or directory");
   assert_int_equal(nai_err_sys(&err, NAI_EIO, ENOMEM, "open"), NAI_ELIMIT);
   assert_int_equal(nai_err_set(NULL, NAI_EIO, "x"), NAI_EIO);
   for (int i = 0; i < 1000; i++)
-    nai_err_wrap(&err, "%0100d", i);
+    nai_err_wrap(&err, NAI_ELIMIT, "%0100d", i);
   assert_true(strlen(err.msg) < sizeof err.msg);
   assert_int_equal(err.code, NAI_ELIMIT);
   static const int exits[][2] = {{NAI_OK, 0},  {NAI_EUSAGE, 2}, {NAI_EINPUT, 3},

@@ -13,11 +13,10 @@
 #include <string.h>
 
 static const struct nai_column_def columns[] = {
-    {"name", NAI_STR, NAI_TEXT, "a name", NULL},
-    {"total_ns", NAI_I64, NAI_NS, "a time", NULL},
-    {"total_ms", NAI_I64, NAI_MS, "the same", "total_ns"},
-    {"share, of \"all\"", NAI_F64, NAI_PCT, "a share", NULL},
-    {"pid", NAI_I32, NAI_ID, "a number", NULL},
+    {"name", NAI_STR, NAI_TEXT, "a name"},
+    {"total_ns", NAI_I64, NAI_NS, "a time", .prints = NAI_AS_NS | NAI_AS_MS},
+    {"share, of \"all\"", NAI_F64, NAI_PCT, "a share"},
+    {"pid", NAI_I32, NAI_ID, "a number"},
 };
 static const struct nai_schema schema = NAI_SCHEMA("t", "T", "rows", columns);
 
@@ -32,8 +31,8 @@ static void add(struct nai_table *table, const char *name, int64_t ns, double sh
   int64_t row = nai_table_add_row(table);
   nai_set_str(table, row, 0, name);
   nai_set_i64(table, row, 1, ns);
-  nai_set_f64(table, row, 3, share);
-  nai_set_i64(table, row, 4, pid);
+  nai_set_f64(table, row, 2, share);
+  nai_set_i64(table, row, 3, pid);
 }
 
 static void test_bytes(void **state) {

@@ -99,10 +99,10 @@ static void test_invalid_utf8_is_cleaned(void **state) {
 }
 
 static const struct nai_column_def columns[] = {
-    {"name", NAI_STR, NAI_TEXT, "a \"name\"", NULL},
-    {"t_ns", NAI_I64, NAI_NS, "time", NULL},
-    {"t_ms", NAI_I64, NAI_MS, "time", "t_ns"},
-    {"share", NAI_F64, NAI_PCT, "share", NULL},
+    {"name", NAI_STR, NAI_TEXT, "a \"name\"", .role = NAI_ROLE_NAME, .key = true},
+    {"t_ns", NAI_I64, NAI_NS, "time", .prints = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC, .sum = true,
+     .better = NAI_BETTER_LOWER},
+    {"share", NAI_F64, NAI_PCT, "share"},
 };
 static const struct nai_schema schema = NAI_SCHEMA("t", "Title", "What a row is", columns);
 
@@ -115,9 +115,9 @@ static void test_table(void **state) {
     int64_t row = nai_table_add_row(table);
     nai_set_str(table, row, 0, i ? "</script>" : "a");
     nai_set_i64(table, row, 1, i ? -1 : 136355595);
-    nai_set_f64(table, row, 3, i ? INFINITY : 41.25);
+    nai_set_f64(table, row, 2, i ? INFINITY : 41.25);
     if (i == 2)
-      nai_set_str(table, row, 0, NULL), nai_set_i64(table, row, 1, NAI_NULL_I64), nai_set_f64(table, row, 3, NAN);
+      nai_set_str(table, row, 0, NULL), nai_set_i64(table, row, 1, NAI_NULL_I64), nai_set_f64(table, row, 2, NAN);
   }
   struct nai_buf out = {0};
   struct nai_json json;

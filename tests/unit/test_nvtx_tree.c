@@ -335,8 +335,8 @@ static void test_without_attribution(void **state) {
   struct nai_table *ranges = fixture_analyze(&f, "nvtx", 0);
   assert_int_equal(ranges->rows, 2);
   assert_string_equal(cell_text(ranges, 0, "range_name"), "outer");
-  assert_int_equal(cell_int(ranges, 0, "self_time_ms"), 80);
-  assert_int_equal(cell_int(ranges, 0, "attributed_kernel_time_ms"), NAI_NULL_I64);
+  assert_int_equal(cell_int(ranges, 0, "self_time_ns"), 80);
+  assert_int_equal(cell_int(ranges, 0, "attributed_kernel_time_ns"), NAI_NULL_I64);
   nai_table_free(ranges);
   fixture_free(&f);
 }

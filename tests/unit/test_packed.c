@@ -95,11 +95,11 @@ static void test_arrays(void **state) {
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-static const struct nai_column_def columns[] = {{"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", NULL},
-                                                {"device", NAI_I32, NAI_ID, "device", NULL},
-                                                {"name", NAI_STR, NAI_TEXT, "name", NULL},
-                                                {"same", NAI_I64, NAI_ID, "always the same", NULL},
-                                                {"none", NAI_I32, NAI_ID, "always NULL", NULL}};
+static const struct nai_column_def columns[] = {{"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start"},
+                                                {"device", NAI_I32, NAI_ID, "device"},
+                                                {"name", NAI_STR, NAI_TEXT, "name"},
+                                                {"same", NAI_I64, NAI_ID, "always the same"},
+                                                {"none", NAI_I32, NAI_ID, "always NULL"}};
 static const struct nai_schema schema = NAI_SCHEMA("packed", "Packed", "a row", columns);
 enum { START, DEVICE, NAME, SAME, NONE, COLUMNS };
 

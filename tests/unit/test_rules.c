@@ -2,6 +2,7 @@
  * can hold, at its place. */
 #include "rules/rules.h"
 
+#include "table/columns.h"
 #include "table/events.h"
 
 #include <setjmp.h>
@@ -19,27 +20,31 @@
 
 enum { U_DEVICE, U_PID, U_WINDOW, U_IDLE, U_IDLE_PCT, U_COPY_PCT, U_START, U_END };
 static const struct nai_column_def use_columns[] = {
-    {"device_id", NAI_I32, NAI_ID, "", NULL},          {"pid", NAI_I64, NAI_ID, "", NULL},
-    {"window_ms", NAI_I64, NAI_MS, "", NULL},          {"idle_ms", NAI_I64, NAI_MS, "", NULL},
-    {"idle_pct", NAI_F64, NAI_PCT, "", NULL},          {"copy_pct", NAI_F64, NAI_PCT, "", NULL},
-    {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "", NULL}, {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "", NULL},
+    NAI_DEVICE_COLUMN(""),
+    NAI_PID_COLUMN(""),
+    NAI_TIME_COLUMN("window_ns", ""),
+    NAI_TIME_COLUMN("idle_ns", ""),
+    NAI_PCT_COLUMN("idle_pct", ""),
+    NAI_PCT_COLUMN("copy_pct", ""),
+    NAI_START_COLUMN("start_ns", ""),
+    NAI_END_COLUMN("end_ns", ""),
 };
 static const struct nai_schema use_schema = NAI_SCHEMA("use", "Use", "One GPU", use_columns);
 
 enum { C_DEVICE, C_CAUSE, C_TOTAL, C_COUNT, C_BYTES };
 static const struct nai_column_def cause_columns[] = {
-    {"device_id", NAI_I32, NAI_ID, "", NULL}, {"cause", NAI_STR, NAI_TEXT, "", NULL},
-    {"total_ms", NAI_I64, NAI_MS, "", NULL},  {"gap_count", NAI_I64, NAI_COUNT, "", NULL},
-    {"bytes", NAI_I64, NAI_BYTES, "", NULL},
+    NAI_DEVICE_COLUMN(""),           NAI_NAME_COLUMN("cause", ""),
+    NAI_TIME_COLUMN("total_ns", ""), NAI_COUNT_COLUMN("gap_count", ""),
+    NAI_BYTES_COLUMN("bytes", ""),
 };
 static const struct nai_schema cause_schema = NAI_SCHEMA("causes", "Causes", "One cause", cause_columns);
 
 enum { S_PID, S_TID, S_API, S_TIME };
 static const struct nai_column_def sync_columns[] = {
-    {"pid", NAI_I64, NAI_ID, "", NULL},
-    {"tid", NAI_I64, NAI_ID, "", NULL},
-    {"api", NAI_STR, NAI_TEXT, "", NULL},
-    {"time_us", NAI_I64, NAI_US, "", NULL},
+    NAI_PID_COLUMN(""),
+    NAI_TID_COLUMN(""),
+    NAI_NAME_COLUMN("api", ""),
+    NAI_LENGTH_COLUMN("time_ns", ""),
 };
 static const struct nai_schema sync_schema = NAI_SCHEMA("sync", "Sync", "One API in one process", sync_columns);
 
