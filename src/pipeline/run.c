@@ -205,6 +205,7 @@ static void free_state(struct nai_state *s) {
   nai_phase_map_free(s->phases);
   nai_kernel_classes_free(s->classes);
   nai_rules_free(s->rules);
+  nai_templates_free(s->templates);
   nai_manifest_free(&s->old);
   nai_manifest_free(&s->manifest);
   nai_outdir_end(&s->out);

@@ -10,6 +10,7 @@
 #include "pipeline/manifest.h"
 #include "pipeline/outdir.h"
 #include "pipeline/run.h"
+#include "render/mustache.h"
 #include "rules/rules.h"
 
 enum { NAI_MAX_TABLES = 96 };
@@ -29,6 +30,7 @@ struct nai_state {
   struct nai_phase_map *phases;
   struct nai_kernel_classes *classes;
   struct nai_rule_set *rules;
+  struct nai_templates *templates;
   uint64_t config_keys[NAI_STAGE_COUNT]; /* hash of the configuration each stage depends on */
 
   struct nai_ingest ingest;
@@ -61,6 +63,8 @@ void nai_state_slots(struct nai_state *state);
 NAI_MUST_CHECK int nai_state_model(struct nai_state *state, struct nai_err *err);
 /* Loads phase map, kernel classes and rules, and hashes them. */
 NAI_MUST_CHECK int nai_state_config(struct nai_state *state, struct nai_err *err);
+/* Loads and checks the templates of all outputs, the user's and the built-in ones (render.c). */
+NAI_MUST_CHECK int nai_state_templates(struct nai_state *state, struct nai_err *err);
 /* Stage render: every output file into the work directory. */
 NAI_MUST_CHECK int nai_state_render(struct nai_state *state, struct nai_err *err);
 /* Path of a table's file in the work directory. */
