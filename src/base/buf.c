@@ -42,7 +42,7 @@ void nai_buf_flush(struct nai_buf *buf) {
 }
 
 char *nai_buf_reserve(struct nai_buf *buf, size_t extra) {
-  if (buf->sink && (extra > NAI_BUF_BLOCK || buf->len + extra > NAI_BUF_BLOCK))
+  if (buf->sink && (extra > buf->sink->block || buf->len + extra > buf->sink->block))
     hand_on(buf, NAI_BUF_TAIL);
   if (nai_buf_failed(buf))
     return NULL;
@@ -63,7 +63,7 @@ char *nai_buf_reserve(struct nai_buf *buf, size_t extra) {
 }
 
 void nai_buf_put(struct nai_buf *buf, const void *bytes, size_t len) {
-  if (buf->sink && len > NAI_BUF_BLOCK) { /* no need to copy what goes on at once */
+  if (buf->sink && len > buf->sink->block) { /* no need to copy what goes on at once */
     hand_on(buf, 0);
     write_out(buf, bytes, len - NAI_BUF_TAIL);
     bytes = (const char *)bytes + len - NAI_BUF_TAIL;

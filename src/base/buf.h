@@ -11,12 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { NAI_BUF_TAIL = 256, NAI_BUF_BLOCK = 256 * 1024 };
+enum { NAI_BUF_TAIL = 256 };
 
 /* Takes the text of a buffer. base/sink.h has the one that writes files. */
 struct nai_sink {
   int (*write)(struct nai_sink *sink, const void *text, size_t len); /* all of it; 0 or errno */
   const char *path;                                                  /* for messages; NULL is standard output */
+  size_t block; /* bytes to gather before they are written; at least NAI_BUF_TAIL */
 };
 
 struct nai_buf {

@@ -6,19 +6,21 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+enum { BLOCK = 256 * 1024 };
+
 static int write_file(struct nai_sink *sink, const void *text, size_t len) {
   const struct nai_file_sink *file = (const struct nai_file_sink *)sink; /* its first member */
   return nai_fs_write_all(file->fd, text, len);
 }
 
 int nai_sink_create(struct nai_file_sink *sink, const char *path, struct nai_err *err) {
-  *sink = (struct nai_file_sink){.sink = {write_file, path}, .text = {.sink = &sink->sink}};
+  *sink = (struct nai_file_sink){.sink = {write_file, path, BLOCK}, .text = {.sink = &sink->sink}};
   sink->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   return sink->fd < 0 ? nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path) : NAI_OK;
 }
 
 void nai_sink_stdout(struct nai_file_sink *sink) {
-  *sink = (struct nai_file_sink){.sink = {write_file, NULL}, .text = {.sink = &sink->sink}, .fd = STDOUT_FILENO};
+  *sink = (struct nai_file_sink){.sink = {write_file, NULL, BLOCK}, .text = {.sink = &sink->sink}, .fd = STDOUT_FILENO};
 }
 
 int nai_sink_finish(struct nai_file_sink *sink, int rc, struct nai_err *err) {
