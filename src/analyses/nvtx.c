@@ -2,6 +2,7 @@
  * summed from the NVTX tree (derive/model.h), not from single ranges. */
 #include "analyses/analysis.h"
 #include "analyses/phases.h"
+#include "base/big.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,9 +173,11 @@ static void clear(struct work *w) {
 static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *err) {
   const struct nai_model *m = w->m;
   uint32_t names = m->nvtx_table->strings.count;
-  struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
-  int rc =
-      stats ? nai_group_stats(stats, names, &(struct nai_values){m->nvtx.n, name_block, m}, err) : nai_err_nomem(err);
+  void *memory;
+  int rc = nai_big_new(&memory, m->scratch_dir, ((size_t)names + 1) * sizeof(struct nai_stats), err);
+  struct nai_stats *stats = memory;
+  if (!rc)
+    rc = nai_group_stats(stats, names, &(struct nai_values){m->nvtx.n, name_block, m}, err);
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     add_thread(w->sums, w->touched, &w->touched_count, m, t);
   for (uint32_t i = 0; !rc && i < w->touched_count; i++) {
@@ -194,7 +197,7 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
     put_place(table, row, m, sum->longest, LONGEST_START, PID);
   }
   clear(w);
-  free(stats);
+  nai_big_free(stats);
   static const struct nai_sort_by order[] = {{TOTAL, true}, {NAME, false}};
   return rc ? rc : nai_table_sort(table, order, 2, err);
 }
@@ -354,10 +357,14 @@ static void add_processes(struct process_sum *all, struct process_sum *processes
 static int run(struct nai_table *const *tables, const struct nai_model *m, struct nai_err *err) {
   uint32_t names = m->nvtx_table->strings.count;
   struct work w = {.m = m};
-  w.sums = calloc((size_t)names + 1, sizeof *w.sums);
+  void *sums;
+  int rc = nai_big_new(&sums, m->scratch_dir, ((size_t)names + 1) * sizeof *w.sums, err);
+  if (rc)
+    return rc;
+  w.sums = sums;
   w.touched = malloc(((size_t)names + 1) * sizeof *w.touched);
   w.processes = calloc((size_t)m->process_count + 1, sizeof *w.processes);
-  int rc = w.sums && w.touched && w.processes ? NAI_OK : nai_err_nomem(err);
+  rc = w.touched && w.processes ? NAI_OK : nai_err_nomem(err);
   if (!rc) {
     add_processes(&w.all, w.processes, m);
     rc = put_ranges(tables[0], &w, err);
@@ -366,7 +373,7 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
     rc = put_processes(tables[1], tables[2], &w, tables[0]->rows, err);
   if (!rc && m->map_nvtx && m->phases)
     rc = put_phases(tables[3], &w, err);
-  free(w.sums);
+  nai_big_free(w.sums);
   free(w.touched);
   free(w.processes);
   return rc;

@@ -188,7 +188,7 @@ static int build_threads(struct nai_model *m, struct nai_err *err) {
   if (!rc && m->map_nvtx)
     rc = nai_nvtx_attribute(m, err);
   for (uint32_t t = 0; parts.nodes && t < m->thread_count; t++)
-    free(parts.nodes[t]);
+    nai_big_free(parts.nodes[t]);
   free(parts.nodes);
   free(parts.counts);
   return rc;
@@ -266,7 +266,7 @@ void nai_model_free(struct nai_model *m) {
     nai_intervals_free(&m->blocked[t]);
   free(m->blocked);
   free(m->crossing);
-  free(m->nodes);
+  nai_big_free(m->nodes);
   nai_big_free(m->nvtx_depth);
   free(m->first_node);
   for (uint32_t t = 0; m->checkpoints && t < m->thread_count; t++)

@@ -196,8 +196,11 @@ static int run_analyze(struct nai_state *s, struct nai_err *err) {
   struct schedule schedule = {.state = s};
   int rc = nai_state_model(s, err);
   for (int i = 0; !rc && i < s->slot_count; i++)
-    if (s->slots[i].stage == NAI_STAGE_ANALYZE)
+    if (s->slots[i].stage == NAI_STAGE_ANALYZE) {
       rc = nai_table_new(s->slots[i].table, s->slots[i].schema, err);
+      if (!rc)
+        nai_table_keep_in(*s->slots[i].table, s->out.work);
+    }
   plan(&schedule);
   return rc ? rc : nai_parallel(s->options->threads, schedule.count, run_analysis, &schedule, err);
 }
