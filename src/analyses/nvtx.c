@@ -1,6 +1,7 @@
 /* Which code ranges take host and GPU time? Tables nvtx_ranges, nvtx_by_pid, nvtx_coverage, nvtx_phases. Most of it is
  * summed from the NVTX tree (derive/model.h), not from single ranges. */
 #include "analyses/analysis.h"
+#include "base/big.h"
 #include "table/columns.h"
 
 #include <stdio.h>
@@ -143,9 +144,11 @@ static void clear(struct work *w) {
 static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *err) {
   const struct nai_model *m = w->m;
   uint32_t names = m->tables[NAI_IN_NVTX]->strings.count;
-  struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
-  int rc =
-      stats ? nai_group_stats(stats, names, &(struct nai_values){m->nvtx.n, name_block, m}, err) : nai_err_nomem(err);
+  void *memory;
+  int rc = nai_big_new(&memory, m->scratch_dir, ((size_t)names + 1) * sizeof(struct nai_stats), err);
+  struct nai_stats *stats = memory;
+  if (!rc)
+    rc = nai_group_stats(stats, names, &(struct nai_values){m->nvtx.n, name_block, m}, err);
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     add_thread(w->sums, w->touched, &w->touched_count, m, t);
   for (uint32_t i = 0; !rc && i < w->touched_count; i++) {
@@ -165,7 +168,7 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
     nai_put_range_place(table, row, &(struct nai_place_columns){LONGEST_START, LONGEST_END, PID, TID}, m, sum->longest);
   }
   clear(w);
-  free(stats);
+  nai_big_free(stats);
   static const struct nai_sort_by order[] = {{TOTAL, true}, {NAME, false}};
   return rc ? rc : nai_table_sort(table, order, 2, err);
 }
@@ -243,12 +246,16 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   uint32_t names = m->tables[NAI_IN_NVTX]->strings.count;
   struct work w = {.m = m, .all = sum_processes(m)};
-  w.sums = calloc((size_t)names + 1, sizeof *w.sums);
+  void *sums;
+  int rc = nai_big_new(&sums, m->scratch_dir, ((size_t)names + 1) * sizeof *w.sums, err);
+  if (rc)
+    return rc;
+  w.sums = sums;
   w.touched = malloc(((size_t)names + 1) * sizeof *w.touched);
-  int rc = w.sums && w.touched ? put_ranges(io->out[0], &w, err) : nai_err_nomem(err);
+  rc = w.touched ? put_ranges(io->out[0], &w, err) : nai_err_nomem(err);
   if (!rc && m->map_nvtx && m->node_count)
     rc = put_processes(io->out[1], io->out[2], &w, io->out[0]->rows, err);
-  free(w.sums);
+  nai_big_free(w.sums);
   free(w.touched);
   return rc;
 }

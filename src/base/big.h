@@ -10,6 +10,10 @@
 /* *out = zeroed memory of at least `bytes` bytes, in a file of `directory` when it is large (plain memory when it is
  * small or `directory` is NULL). NAI_ELIMIT when memory is full, NAI_EIO when the disk is. */
 NAI_MUST_CHECK int nai_big_new(void **out, const char *directory, size_t bytes, struct nai_err *err);
-void nai_big_free(void *memory); /* accepts NULL */
+/* `memory` (NULL for none yet) with room for `bytes` instead of `old_bytes`; what is new is not zeroed. It moves into a
+ * file of `directory` once it is large; where none can be made it stays plain memory. NULL when out of memory: then
+ * `memory` is as it was. */
+void *nai_big_grow(void *memory, const char *directory, size_t old_bytes, size_t bytes);
+void nai_big_free(void *memory); /* of either function; accepts NULL */
 
 #endif

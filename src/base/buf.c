@@ -18,8 +18,33 @@ void nai_buf_clear(struct nai_buf *buf) {
     buf->data[0] = '\0';
 }
 
+static void write_out(struct nai_buf *buf, const char *text, size_t len) {
+  if (!len || nai_buf_failed(buf))
+    return;
+  buf->sink_error = buf->sink->write(buf->sink, text, len);
+  buf->written += len;
+}
+
+/* Hands all but the last `keep` bytes to the sink. */
+static void hand_on(struct nai_buf *buf, size_t keep) {
+  if (buf->len <= keep)
+    return;
+  size_t len = buf->len - keep;
+  write_out(buf, buf->data, len);
+  memmove(buf->data, buf->data + len, keep);
+  buf->data[keep] = '\0';
+  buf->len = keep;
+}
+
+void nai_buf_flush(struct nai_buf *buf) {
+  if (buf->sink)
+    hand_on(buf, 0);
+}
+
 char *nai_buf_reserve(struct nai_buf *buf, size_t extra) {
-  if (buf->oom)
+  if (buf->sink && (extra > buf->sink->block || buf->len + extra > buf->sink->block))
+    hand_on(buf, NAI_BUF_TAIL);
+  if (nai_buf_failed(buf))
     return NULL;
   if (extra >= buf->capacity - buf->len || !buf->data) {
     size_t want = buf->len + extra + 1;
@@ -38,6 +63,12 @@ char *nai_buf_reserve(struct nai_buf *buf, size_t extra) {
 }
 
 void nai_buf_put(struct nai_buf *buf, const void *bytes, size_t len) {
+  if (buf->sink && len > buf->sink->block) { /* no need to copy what goes on at once */
+    hand_on(buf, 0);
+    write_out(buf, bytes, len - NAI_BUF_TAIL);
+    bytes = (const char *)bytes + len - NAI_BUF_TAIL;
+    len = NAI_BUF_TAIL;
+  }
   char *at = nai_buf_reserve(buf, len);
   if (!at)
     return;
@@ -67,4 +98,10 @@ void nai_buf_printf(struct nai_buf *buf, const char *fmt, ...) {
 
 const char *nai_buf_str(const struct nai_buf *buf) { return buf->len ? buf->data : ""; }
 
-int nai_buf_check(const struct nai_buf *buf, struct nai_err *err) { return buf->oom ? nai_err_nomem(err) : NAI_OK; }
+int nai_buf_check(const struct nai_buf *buf, struct nai_err *err) {
+  if (buf->sink_error && !buf->sink->path)
+    return nai_err_sys(err, NAI_EIO, buf->sink_error, "cannot write to standard output");
+  if (buf->sink_error)
+    return nai_err_sys(err, NAI_EIO, buf->sink_error, "cannot write \"%s\"", buf->sink->path);
+  return buf->oom ? nai_err_nomem(err) : NAI_OK;
+}

@@ -1,5 +1,8 @@
-/* Growable text. Appending never fails on the spot: once out of memory the buffer stays so (sticky),
- * drops further text, and the caller tests once at the end with nai_buf_check. */
+/* Growable text. Appending never fails on the spot: once out of memory, or once its sink has failed, the buffer stays
+ * so (sticky), drops further text, and the caller tests once at the end with nai_buf_check.
+ *
+ * A buffer with a sink hands its text on as it grows, so that what is printed needs no more memory than a block. Of the
+ * text it handed on nothing can be read or taken back; the last NAI_BUF_TAIL bytes appended are always in `data`. */
 #ifndef NAI_BASE_BUF_H
 #define NAI_BASE_BUF_H
 
@@ -8,23 +11,41 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { NAI_BUF_TAIL = 256 };
+
+/* Takes the text of a buffer. base/sink.h has the one that writes files. */
+struct nai_sink {
+  int (*write)(struct nai_sink *sink, const void *text, size_t len); /* all of it; 0 or errno */
+  const char *path;                                                  /* for messages; NULL is standard output */
+  size_t block; /* bytes to gather before they are written; at least NAI_BUF_TAIL */
+};
+
 struct nai_buf {
   char *data; /* NUL-terminated whenever len > 0 */
   size_t len, capacity;
   bool oom;
+  struct nai_sink *sink; /* NULL: everything stays in `data`; borrowed */
+  size_t written;        /* bytes the sink took: they stood in front of data[0] */
+  int sink_error;        /* errno of the sink's first failure, else 0 */
 };
 
 void nai_buf_free(struct nai_buf *buf);
-void nai_buf_clear(struct nai_buf *buf); /* keeps the memory */
+void nai_buf_clear(struct nai_buf *buf); /* keeps the memory; not for buffers with a sink */
 void nai_buf_put(struct nai_buf *buf, const void *bytes, size_t len);
 void nai_buf_puts(struct nai_buf *buf, const char *text);
 void nai_buf_putc(struct nai_buf *buf, char c);
 void nai_buf_printf(struct nai_buf *buf, const char *fmt, ...) NAI_PRINTF(2, 3);
-/* Makes room for `extra` more bytes and returns where they go (NULL when out of memory); set len yourself. */
+/* Makes room for `extra` more bytes and returns where they go (NULL when that failed); set len yourself. */
 char *nai_buf_reserve(struct nai_buf *buf, size_t extra);
+/* Hands everything to the sink, the tail included. */
+void nai_buf_flush(struct nai_buf *buf);
 /* The text as a C string, "" when empty. */
 const char *nai_buf_str(const struct nai_buf *buf);
-/* 0, or NAI_ELIMIT when any append ran out of memory. */
+/* Bytes appended since the start, those handed on included. */
+static inline size_t nai_buf_position(const struct nai_buf *buf) { return buf->written + buf->len; }
+/* Whether text is being dropped: loops over many rows end early. */
+static inline bool nai_buf_failed(const struct nai_buf *buf) { return buf->oom || buf->sink_error; }
+/* 0, NAI_ELIMIT when any append ran out of memory, or NAI_EIO with the cause when the sink failed. */
 NAI_MUST_CHECK int nai_buf_check(const struct nai_buf *buf, struct nai_err *err);
 
 #endif

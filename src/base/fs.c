@@ -86,15 +86,15 @@ int nai_fs_unnamed(const char *directory) {
   return fd;
 }
 
-static int write_all(int fd, const char *data, size_t len) {
-  while (len) {
-    ssize_t n = write(fd, data, len);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
+int nai_fs_write_all(int fd, const void *data, size_t len) {
+  for (const char *from = data; len;) {
+    ssize_t n = write(fd, from, len);
+    if (n < 0 && errno != EINTR)
       return errno;
-    data += n;
-    len -= (size_t)n;
+    if (n > 0) {
+      from += n;
+      len -= (size_t)n;
+    }
   }
   return 0;
 }
@@ -103,7 +103,7 @@ int nai_fs_write(const char *path, const void *data, size_t len, struct nai_err 
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
-  int failed = write_all(fd, data, len);
+  int failed = nai_fs_write_all(fd, data, len);
   if (close(fd) != 0 && !failed)
     failed = errno;
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", path) : NAI_OK;

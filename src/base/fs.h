@@ -14,6 +14,8 @@
 NAI_MUST_CHECK int nai_fs_read(struct nai_buf *out, const char *path, size_t max, int code, struct nai_err *err);
 /* Creates or truncates `path` with `len` bytes. NAI_EIO on any failure, a full disk included. */
 NAI_MUST_CHECK int nai_fs_write(const char *path, const void *data, size_t len, struct nai_err *err);
+/* Writes all bytes at the place an open file or pipe is at, however many calls that takes. 0 or errno. */
+int nai_fs_write_all(int fd, const void *data, size_t len);
 /* Writes all bytes at an offset of an open file. 0 or errno. */
 int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at);
 /* Opens a new file of `directory` that has no name and is gone once closed and unmapped. -1 with errno set when it

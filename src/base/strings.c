@@ -1,5 +1,7 @@
 #include "base/strings.h"
 
+#include "base/big.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,25 +11,26 @@
 void nai_strings_free(struct nai_strings *strings) {
   if (!strings)
     return;
-  free(strings->bytes);
-  free(strings->offsets);
-  free(strings->slots);
-  free(strings->hashes);
+  nai_big_free(strings->bytes);
+  nai_big_free(strings->offsets);
+  nai_big_free(strings->slots);
+  nai_big_free(strings->hashes);
   memset(strings, 0, sizeof *strings);
 }
 
 static bool grow_slots(struct nai_strings *s) {
   uint32_t slots = s->slot_mask ? (s->slot_mask + 1) * 2 : 64;
-  uint32_t *fresh = calloc(slots, sizeof *fresh);
+  uint32_t *fresh = nai_big_grow(NULL, s->directory, 0, slots * sizeof *fresh);
   if (!fresh)
     return false;
+  memset(fresh, 0, slots * sizeof *fresh);
   for (uint32_t id = 0; id < s->count; id++) {
     uint32_t at = (uint32_t)s->hashes[id] & (slots - 1);
     while (fresh[at])
       at = (at + 1) & (slots - 1);
     fresh[at] = id + 1;
   }
-  free(s->slots);
+  nai_big_free(s->slots);
   s->slots = fresh;
   s->slot_mask = slots - 1;
   return true;
@@ -37,12 +40,15 @@ static bool grow_ids(struct nai_strings *s) {
   uint32_t capacity = s->capacity ? s->capacity * 2 : 64;
   if (capacity < s->capacity)
     return false;
-  uint64_t *offsets = realloc(s->offsets, ((size_t)capacity + 1) * sizeof *offsets);
+  uint64_t *offsets =
+      nai_big_grow(s->offsets, s->directory, s->offsets ? ((size_t)s->capacity + 1) * sizeof *offsets : 0,
+                   ((size_t)capacity + 1) * sizeof *offsets);
   if (!offsets)
     return false;
   s->offsets = offsets;
   s->offsets[s->count] = s->bytes_len;
-  uint64_t *hashes = realloc(s->hashes, (size_t)capacity * sizeof *hashes);
+  uint64_t *hashes =
+      nai_big_grow(s->hashes, s->directory, (size_t)s->capacity * sizeof *hashes, (size_t)capacity * sizeof *hashes);
   if (!hashes)
     return false;
   s->hashes = hashes;
@@ -54,7 +60,7 @@ static bool grow_bytes(struct nai_strings *s, size_t extra) {
   size_t capacity = s->bytes_capacity ? s->bytes_capacity : 1024;
   while (capacity < s->bytes_len + extra)
     capacity *= 2;
-  char *bytes = realloc(s->bytes, capacity);
+  char *bytes = nai_big_grow(s->bytes, s->directory, s->bytes_len, capacity);
   if (!bytes)
     return false;
   s->bytes = bytes;

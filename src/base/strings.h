@@ -18,6 +18,8 @@ struct nai_strings {
   uint32_t *slots; /* open-addressing hash, id + 1, 0 = free */
   uint32_t slot_mask;
   uint64_t *hashes; /* of each text */
+  const char
+      *directory; /* where large dictionaries lie (base/big.h), or NULL; set it before the first text; borrowed */
 };
 
 void nai_strings_free(struct nai_strings *strings);

@@ -1,11 +1,10 @@
 /* nsys-ai table: an intermediate table as text. */
 #include "cmd/setters.h"
 
+#include "base/sink.h"
 #include "render/csv.h"
 #include "render/json.h"
 #include "table/table.h"
-
-#include <stdio.h>
 
 static int set_csv(struct nai_args *args, const char *const *values, struct nai_err *err) {
   (void)values, (void)err;
@@ -25,30 +24,33 @@ static const struct nai_option options[] = {
     {0},
 };
 
+static void print(struct nai_buf *out, const struct nai_table *table, bool as_json) {
+  if (!as_json) {
+    nai_csv_table(out, table);
+    return;
+  }
+  struct nai_json json;
+  nai_json_init(&json, out, false);
+  nai_json_table(&json, table, INT64_MAX);
+  nai_json_finish(&json);
+  nai_buf_putc(out, '\n');
+}
+
 static int run(struct nai_args *args, struct nai_err *err) {
   struct nai_table *table = NULL;
-  struct nai_buf text = {0};
+  struct nai_file_sink sink;
   if (args->csv && args->json)
     return nai_err_set(err, NAI_EUSAGE, "--csv and --json exclude each other");
   int rc = nai_table_open(&table, args->operands[0], NULL, err);
   if (rc == NAI_ESTALE)
     rc = err->code = NAI_EINPUT;
-  if (!rc) {
-    if (args->rows >= 0)
-      nai_table_truncate(table, args->rows);
-    if (args->json) {
-      struct nai_json json;
-      nai_json_init(&json, &text, false);
-      nai_json_table(&json, table, INT64_MAX);
-      nai_json_finish(&json);
-      nai_buf_putc(&text, '\n');
-    } else {
-      nai_csv_table(&text, table);
-    }
-    rc = nai_buf_check(&text, err);
-    fwrite(nai_buf_str(&text), 1, text.len, stdout);
-  }
-  nai_buf_free(&text);
+  if (rc)
+    return rc;
+  if (args->rows >= 0)
+    nai_table_truncate(table, args->rows);
+  nai_sink_stdout(&sink);
+  print(&sink.text, table, args->json);
+  rc = nai_sink_finish(&sink, NAI_OK, err);
   nai_table_free(table);
   return rc;
 }

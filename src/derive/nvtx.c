@@ -2,6 +2,7 @@
 #include "derive/build.h"
 #include "derive/nvtx_open.h"
 
+#include "base/big.h"
 #include "base/keyset.h"
 
 #include <stdlib.h>
@@ -42,24 +43,27 @@ static uint32_t slot_of(const struct sweep *x, uint32_t parent, uint32_t name, b
 
 static bool grow_nodes(struct sweep *x) {
   uint32_t capacity = x->node_capacity ? x->node_capacity * 2 : 64;
-  struct nai_nvtx_node *nodes = realloc(x->nodes, (size_t)capacity * sizeof *nodes);
+  const char *dir = x->m->scratch_dir;
+  size_t old = x->node_capacity;
+  struct nai_nvtx_node *nodes = nai_big_grow(x->nodes, dir, old * sizeof *nodes, capacity * sizeof *nodes);
   if (!nodes)
     return false;
   x->nodes = nodes;
-  struct progress *progress = realloc(x->progress, (size_t)capacity * sizeof *progress);
+  struct progress *progress = nai_big_grow(x->progress, dir, old * sizeof *progress, capacity * sizeof *progress);
   if (!progress)
     return false;
   x->progress = progress;
-  uint32_t *open =
-      realloc(x->open_of_name, (size_t)capacity * sizeof *open); /* a thread has no more names than nodes */
+  /* a thread has no more names than nodes */
+  uint32_t *open = nai_big_grow(x->open_of_name, dir, old * sizeof *open, capacity * sizeof *open);
   if (!open)
     return false;
   memset(open + x->node_capacity, 0, (size_t)(capacity - x->node_capacity) * sizeof *open);
   x->open_of_name = open;
-  uint32_t *slots = calloc((size_t)capacity * 2, sizeof *slots);
+  uint32_t *slots = nai_big_grow(NULL, dir, 0, (size_t)capacity * 2 * sizeof *slots);
   if (!slots)
     return false;
-  free(x->slots);
+  memset(slots, 0, (size_t)capacity * 2 * sizeof *slots);
+  nai_big_free(x->slots);
   x->slots = slots;
   x->slot_mask = capacity * 2 - 1;
   x->node_capacity = capacity;
@@ -220,9 +224,9 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
   nai_open_free(&x.nested);
   nai_open_free(&x.async);
   nai_keyset_free(&x.names);
-  free(x.open_of_name);
-  free(x.progress);
-  free(x.slots);
+  nai_big_free(x.open_of_name);
+  nai_big_free(x.progress);
+  nai_big_free(x.slots);
   *nodes = x.nodes;
   *node_count = x.node_count;
   return rc;

@@ -71,7 +71,7 @@ static int collect_nodes(struct nai_model *m, struct nai_err *err) {
     total += part_counts[t];
   if (total >= NAI_NO_ROW)
     return nai_err_set(err, NAI_ELIMIT, "more than 4,294,967,294 distinct NVTX call paths");
-  m->nodes = malloc((size_t)(total + 1) * sizeof *m->nodes);
+  m->nodes = nai_big_grow(NULL, m->scratch_dir, 0, (size_t)(total + 1) * sizeof *m->nodes);
   if (!m->nodes)
     return nai_err_nomem(err);
   for (uint32_t t = 0; t < m->thread_count; t++) {
@@ -90,7 +90,7 @@ static int collect_nodes(struct nai_model *m, struct nai_err *err) {
 
 static void free_work(struct nai_model *m) {
   for (uint32_t t = 0; m->work && m->work->nodes && t < m->thread_count; t++)
-    free(m->work->nodes[t]);
+    nai_big_free(m->work->nodes[t]);
   if (m->work) {
     free(m->work->nodes);
     free(m->work->node_counts);
@@ -110,7 +110,7 @@ static int end_tree(void *ctx, int task, struct nai_err *err) {
 static void free_tree(struct nai_model *m) {
   free_work(m);
   free(m->crossing);
-  free(m->nodes);
+  nai_big_free(m->nodes);
   nai_big_free(m->nvtx_depth);
   free(m->first_node);
   for (uint32_t t = 0; m->checkpoints && t < m->thread_count; t++)

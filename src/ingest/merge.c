@@ -23,6 +23,7 @@ static int map_texts(int64_t **map, struct nai_strings *all, const struct nai_st
 
 static int merge_part(struct extraction *x, struct nai_part *p, struct nai_err *err) {
   struct nai_remap *m = &p->remap;
+  x->names[p->source->table].directory = x->options->directory;
   m->threads = map_keys(&p->threads, &x->identity.threads, x->identity.thread_row);
   m->device_ids = map_keys(&p->devices, &x->identity.devices, x->identity.device_id);
   m->device_processes = map_keys(&p->devices, &x->identity.devices, x->identity.device_process);

@@ -11,6 +11,7 @@ int nai_part_open(struct nai_part *p, struct nai_err *err) {
   p->open_cells = malloc((size_t)columns * NAI_OPEN_STRIDE * sizeof *p->open_cells);
   for (int c = 0; c < columns; c++)
     p->extent[c] = NAI_EMPTY_EXTENT;
+  p->names.directory = p->raw.directory = p->options->directory;
   return p->open_cells ? NAI_OK : nai_err_nomem(err);
 }
 

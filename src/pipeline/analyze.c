@@ -139,6 +139,7 @@ static void free_state(struct nai_state *s) {
   nai_phase_map_free(s->phases);
   nai_kernel_classes_free(s->classes);
   nai_rules_free(s->rules);
+  nai_templates_free(s->templates);
   nai_manifest_free(&s->displaced);
   nai_outdir_end(&s->out);
   nai_trace_close(s->trace);

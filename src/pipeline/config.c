@@ -43,6 +43,8 @@ int nai_state_config(struct nai_state *state, struct nai_err *err) {
   nai_run_schemas(&schemas, &schema_count);
   int rc = check_templates(o->templates, err);
   if (!rc)
+    rc = nai_state_templates(state, err);
+  if (!rc)
     rc = nai_kernel_classes_load(&state->classes, o->kernel_classes, err);
   if (!rc && o->phase_map)
     rc = nai_phase_map_load(&state->phases, o->phase_map, err);

@@ -175,8 +175,11 @@ static int make(void *ctx, int task, struct nai_err *err) {
   struct nai_state *s = job->s;
   struct nai_node_io io = {job->out, job->in, s->run->model, job->key, s};
   int rc = NAI_OK;
-  for (int o = 0; !rc && !node->creates && o < job->outputs; o++)
+  for (int o = 0; !rc && !node->creates && o < job->outputs; o++) {
     rc = nai_table_new(&job->out[o], node->outputs[o], err);
+    if (!rc)
+      nai_table_keep_in(job->out[o], s->out.work);
+  }
   if (!rc)
     rc = node->run(&io, err);
   for (int o = 0; !rc && o < job->outputs; o++)

@@ -3,14 +3,13 @@
 
 #include "base/assets.h"
 #include "base/fs.h"
+#include "base/sink.h"
 #include "base/threads.h"
-#include "render/csv.h"
-#include "render/report.h"
+#include "render/output.h"
 #include "viewer/viewer.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TOP_DEFAULT = 10 };
@@ -48,89 +47,63 @@ static const char *viewer_block(const struct nai_state *s, const char *name) {
   return "";
 }
 
-/* One output file and how its text is made. */
-struct output {
-  char path[128]; /* relative */
-  int (*print)(struct nai_buf *out, struct nai_state *s, const struct nai_report *report, const struct nai_table *table,
-               struct nai_err *err);
+int nai_state_templates(struct nai_state *s, struct nai_err *err) {
+  int rc = nai_templates_new(&s->templates, load_template, s, err);
+  for (int i = 0; nai_outputs[i] && !rc; i++)
+    if (nai_outputs[i]->template)
+      rc = nai_templates_check(s->templates, nai_outputs[i]->template, err);
+  return rc;
+}
+
+/* One file: a format, of one table where it has a file per table. */
+struct file {
+  const struct nai_output *output;
   const struct nai_table *table;
+  char path[128]; /* relative */
 };
-
-static int print_markdown(struct nai_buf *out, struct nai_state *s, const struct nai_report *report,
-                          const struct nai_table *table, struct nai_err *err) {
-  (void)table;
-  struct nai_templates *templates = NULL;
-  int rc = nai_templates_new(&templates, load_template, s, err);
-  if (!rc)
-    rc = nai_report_markdown(out, report, templates, err);
-  nai_templates_free(templates);
-  return rc;
-}
-
-static int print_html(struct nai_buf *out, struct nai_state *s, const struct nai_report *report,
-                      const struct nai_table *table, struct nai_err *err) {
-  (void)table;
-  struct nai_templates *templates = NULL;
-  const struct nai_report_page page = {.timeline_json = viewer_block(s, "timeline_json"),
-                                       .events_b64 = viewer_block(s, "events_b64"),
-                                       .script = asset_text("templates/viewer/dist/viewer.js"),
-                                       .script_sha256_b64 = asset_text("templates/viewer/dist/viewer.js.sha256"),
-                                       .style = asset_text("templates/viewer/dist/viewer.css"),
-                                       .style_sha256_b64 = asset_text("templates/viewer/dist/viewer.css.sha256")};
-  int rc = nai_templates_new(&templates, load_template, s, err);
-  if (!rc)
-    rc = nai_report_html(out, report, &page, templates, err);
-  nai_templates_free(templates);
-  return rc;
-}
-
-static int print_json(struct nai_buf *out, struct nai_state *s, const struct nai_report *report,
-                      const struct nai_table *table, struct nai_err *err) {
-  (void)s, (void)table, (void)err;
-  nai_report_json(out, report, false);
-  return NAI_OK;
-}
-
-static int print_csv(struct nai_buf *out, struct nai_state *s, const struct nai_report *report,
-                     const struct nai_table *table, struct nai_err *err) {
-  (void)s, (void)report, (void)err;
-  nai_csv_table(out, table);
-  return NAI_OK;
-}
 
 struct rendering {
   struct nai_state *s;
-  const struct nai_report *report;
-  struct output outputs[NAI_MAX_TABLES + 4];
+  struct nai_output_context context;
+  struct file files[NAI_MAX_TABLES + 8];
   int count;
 };
 
-static void add_output(struct rendering *r,
-                       int (*print)(struct nai_buf *, struct nai_state *, const struct nai_report *,
-                                    const struct nai_table *, struct nai_err *),
-                       const struct nai_table *table, const char *path) {
-  struct output *o = &r->outputs[r->count++];
-  o->print = print;
-  o->table = table;
+static void add_file(struct rendering *r, const struct nai_output *output, const struct nai_table *table) {
+  struct file *file = &r->files[r->count++];
+  int before = (int)strcspn(output->path, "*");
+  file->output = output;
+  file->table = table;
   if (table)
-    snprintf(o->path, sizeof o->path, "tables/%.100s.csv", table->schema->name);
+    snprintf(file->path, sizeof file->path, "%.*s%.80s%s", before, output->path, table->schema->name,
+             output->path + before + 1);
   else
-    snprintf(o->path, sizeof o->path, "%.100s", path);
+    snprintf(file->path, sizeof file->path, "%s", output->path);
 }
 
-static int render_output(void *ctx, int task, struct nai_err *err) {
-  struct rendering *r = ctx;
-  const struct output *o = &r->outputs[task];
-  struct nai_buf text = {0};
+static void plan(struct rendering *r) {
+  const struct nai_report *report = r->context.report;
+  for (int i = 0; nai_outputs[i]; i++) {
+    if (!strchr(nai_outputs[i]->path, '*'))
+      add_file(r, nai_outputs[i], NULL);
+    for (size_t t = 0; strchr(nai_outputs[i]->path, '*') && t < report->table_count; t++)
+      add_file(r, nai_outputs[i], report->tables[t]);
+  }
+}
+
+static int render_file(void *ctx, int task, struct nai_err *err) {
+  const struct rendering *r = ctx;
+  const struct file *file = &r->files[task];
+  struct nai_output_context context = r->context;
+  struct nai_file_sink sink;
   char path[PATH_MAX];
-  int rc = o->print(&text, r->s, r->report, o->table, err);
+  context.table = file->table;
+  snprintf(path, sizeof path, "%s/%s", r->s->out.work, file->path);
+  int rc = nai_sink_create(&sink, path, err);
   if (!rc)
-    rc = nai_buf_check(&text, err);
-  snprintf(path, sizeof path, "%s/%s", r->s->out.work, o->path);
-  if (!rc)
-    rc = nai_fs_write(path, nai_buf_str(&text), text.len, err);
-  nai_buf_free(&text);
-  return rc ? nai_err_wrap(err, rc, "cannot render %s", o->path) : NAI_OK;
+    rc = file->output->print(&sink.text, &context, err);
+  rc = nai_sink_finish(&sink, rc, err);
+  return rc ? nai_err_wrap(err, rc, "cannot render %s", file->path) : NAI_OK;
 }
 
 static void sum_up(struct nai_state *s, const struct nai_report *report) {
@@ -149,22 +122,24 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
   const struct nai_table *tables[NAI_MAX_TABLES];
   struct nai_report report = {
       .tables = tables, .version = NAI_VERSION, .top = s->options->top ? s->options->top : TOP_DEFAULT};
-  struct rendering r = {.s = s, .report = &report};
+  const struct nai_report_page page = {.timeline_json = viewer_block(s, "timeline_json"),
+                                       .events_b64 = viewer_block(s, "events_b64"),
+                                       .script = asset_text("templates/viewer/dist/viewer.js"),
+                                       .script_sha256_b64 = asset_text("templates/viewer/dist/viewer.js.sha256"),
+                                       .style = asset_text("templates/viewer/dist/viewer.css"),
+                                       .style_sha256_b64 = asset_text("templates/viewer/dist/viewer.css.sha256")};
+  struct rendering r = {.s = s, .context = {.report = &report, .templates = s->templates, .page = &page}};
   char dir[PATH_MAX];
   for (int i = 0; i < s->slot_count; i++)
     if (s->slots[i].report)
       tables[report.table_count++] = *s->slots[i].table;
-  add_output(&r, print_html, NULL, "report.html"); /* the largest first */
-  add_output(&r, print_json, NULL, "report.json");
-  add_output(&r, print_markdown, NULL, "report.md");
-  for (size_t i = 0; i < report.table_count; i++)
-    add_output(&r, print_csv, tables[i], "");
+  plan(&r);
   snprintf(dir, sizeof dir, "%s/tables", s->out.work);
   int rc = nai_fs_mkdir(dir, err);
   if (!rc)
-    rc = nai_parallel(s->options->threads, r.count, render_output, &r, err);
+    rc = nai_parallel(s->options->threads, r.count, render_file, &r, err);
   for (int i = 0; i < r.count && !rc; i++)
-    if (nai_strings_add(&s->manifest.files, r.outputs[i].path, strlen(r.outputs[i].path)) == NAI_NO_STRING)
+    if (nai_strings_add(&s->manifest.files, r.files[i].path, strlen(r.files[i].path)) == NAI_NO_STRING)
       rc = nai_err_nomem(err);
   if (!rc)
     sum_up(s, &report);

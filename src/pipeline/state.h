@@ -6,6 +6,7 @@
 #include "ingest/ingest.h"
 #include "pipeline/analyze.h"
 #include "pipeline/outdir.h"
+#include "render/mustache.h"
 #include "rules/rules.h"
 #include "run/run.h"
 
@@ -16,6 +17,7 @@ struct nai_state {
   struct nai_phase_map *phases;
   struct nai_kernel_classes *classes;
   struct nai_rule_set *rules;
+  struct nai_templates *templates;
   uint64_t config[NAI_CONFIG_COUNT]; /* hash of each item of the configuration */
 
   struct nai_outdir out;
@@ -31,6 +33,8 @@ struct nai_state {
 
 /* config.c: loads phase map, kernel classes and rules, and hashes them. */
 NAI_MUST_CHECK int nai_state_config(struct nai_state *state, struct nai_err *err);
+/* render.c: loads and checks the templates of all outputs, the user's and the built-in ones. */
+NAI_MUST_CHECK int nai_state_templates(struct nai_state *state, struct nai_err *err);
 /* graph.c: brings all tables of a stage into the run: from the earlier run where they were made from the same, else by
  * running their nodes. */
 NAI_MUST_CHECK int nai_state_stage(struct nai_state *state, int stage, struct nai_err *err);

@@ -1,6 +1,7 @@
 #include "render/csv.h"
 
 #include "render/escape.h"
+#include "render/output.h"
 
 #include <csv.h>
 #include <string.h>
@@ -26,40 +27,52 @@ static void put_quoted(struct nai_buf *out, const char *text, size_t len) {
   out->data[out->len] = '\0';
 }
 
+/* Guards the text in `scratch`, for what went to `out` is gone. */
+static void put_text(struct nai_buf *out, struct nai_buf *scratch, const char *text, size_t len) {
+  nai_buf_clear(scratch);
+  nai_escape_csv_guard(scratch, text, len);
+  out->oom |= scratch->oom;
+  if (needs_quotes(nai_buf_str(scratch), scratch->len))
+    put_quoted(out, nai_buf_str(scratch), scratch->len);
+  else
+    nai_buf_put(out, nai_buf_str(scratch), scratch->len);
+}
+
 void nai_csv_text(struct nai_buf *out, const char *text, size_t len) {
-  size_t start = out->len;
-  nai_escape_csv_guard(out, text, len);
-  if (out->oom || !needs_quotes(out->data ? out->data + start : "", out->len - start))
-    return;
-  /* libcsv writes from one place to another, so the guarded text moves out of the way first. */
-  struct nai_buf guarded = {0};
-  nai_buf_put(&guarded, out->data ? out->data + start : "", out->len - start);
-  out->len = start;
-  put_quoted(out, nai_buf_str(&guarded), guarded.len);
-  out->oom |= guarded.oom;
-  nai_buf_free(&guarded);
+  struct nai_buf scratch = {0};
+  put_text(out, &scratch, text, len);
+  nai_buf_free(&scratch);
 }
 
 void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
   const struct nai_schema *schema = table->schema;
+  struct nai_buf scratch = {0};
   const char *separator = "";
   for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema); separator = ",") {
     char name[NAI_COLUMN_NAME_MAX];
     nai_print_name(name, schema, &p);
     nai_buf_puts(out, separator);
-    nai_csv_text(out, name, strlen(name));
+    put_text(out, &scratch, name, strlen(name));
   }
   nai_buf_putc(out, '\n');
-  for (int64_t row = 0; row < table->rows && !out->oom; row++) {
+  for (int64_t row = 0; row < table->rows && !nai_buf_failed(out); row++) {
     separator = "";
     for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema); separator = ",") {
       struct nai_value value = nai_table_value(table, row, p.column);
       nai_buf_puts(out, separator);
       if (value.type == NAI_STR && !value.null)
-        nai_csv_text(out, value.s, strlen(value.s));
+        put_text(out, &scratch, value.s, strlen(value.s));
       else
         nai_value_print(out, p.unit, &value);
     }
     nai_buf_putc(out, '\n');
   }
+  nai_buf_free(&scratch);
 }
+
+static int print(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
+  nai_csv_table(out, context->table);
+  return nai_buf_check(out, err);
+}
+
+const struct nai_output nai_output_csv = {.name = "csv", .path = "tables/*.csv", .print = print};

@@ -140,9 +140,9 @@ void nai_json_value(struct nai_json *json, enum nai_unit unit, const struct nai_
     return;
   }
   separate(json);
-  size_t before = json->out->len;
+  size_t before = nai_buf_position(json->out);
   nai_value_print(json->out, unit, value);
-  if (json->out->len == before) /* NULL, infinity */
+  if (nai_buf_position(json->out) == before) /* NULL, infinity */
     nai_buf_puts(json->out, "null");
 }
 
@@ -190,7 +190,7 @@ void nai_json_table(struct nai_json *json, const struct nai_table *table, int64_
     nai_json_put_int(json, "row_count", table->rows);
   nai_json_key(json, "rows");
   nai_json_begin_array(json, NAI_JSON_LINES);
-  for (int64_t row = 0; row < table->rows && row < most && !json->out->oom; row++) {
+  for (int64_t row = 0; row < table->rows && row < most && !nai_buf_failed(json->out); row++) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
     for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, schema);) {
       struct nai_value value = nai_table_value(table, row, p.column);

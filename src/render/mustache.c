@@ -159,10 +159,26 @@ static const struct nai_view *lookup(const struct renderer *r, const struct tag 
   return found;
 }
 
+/* A text that is printed where it is used: straight into the output, unless it has to be escaped. */
+static int print_text(struct renderer *r, const struct tag *tag, const struct nai_view *view) {
+  if (tag->kind == TAG_RAW) {
+    view->print(r->out, view->print_ctx);
+    return NAI_OK;
+  }
+  struct nai_buf text = {0};
+  view->print(&text, view->print_ctx);
+  nai_escape(r->out, r->mode, nai_buf_str(&text), text.len);
+  int rc = nai_buf_check(&text, r->err);
+  nai_buf_free(&text);
+  return rc;
+}
+
 static int interpolate(struct renderer *r, const struct tag *tag) {
   const struct nai_view *view = lookup(r, tag);
   if (!view || view->kind == NAI_VIEW_NULL)
     return NAI_OK;
+  if (view->kind == NAI_VIEW_TEXT && view->print)
+    return print_text(r, tag, view);
   if (view->kind == NAI_VIEW_BOOL)
     nai_buf_puts(r->out, view->truth ? "true" : "false");
   else if (view->kind != NAI_VIEW_TEXT)
@@ -255,7 +271,7 @@ static int step(struct renderer *r, const struct tag *tag) {
 }
 
 static int run(struct renderer *r) {
-  size_t start = r->out->len;
+  size_t start = nai_buf_position(r->out);
   for (int64_t steps = 0;;) {
     if (r->at == r->template->count) {
       if (r->frame_count == 0)
@@ -266,7 +282,9 @@ static int run(struct renderer *r) {
       int rc = step(r, tag);
       if (rc)
         return rc;
-      if (++steps > NAI_MUSTACHE_MAX_STEPS || r->out->len - start > NAI_MUSTACHE_MAX_OUTPUT)
+      if (nai_buf_failed(r->out))
+        return nai_buf_check(r->out, r->err);
+      if (++steps > NAI_MUSTACHE_MAX_STEPS || nai_buf_position(r->out) - start > NAI_MUSTACHE_MAX_OUTPUT)
         return nai_err_set(r->err, NAI_EUSAGE, "%s.mustache: the result is too large; does a partial include itself?",
                            r->template->name);
     }

@@ -20,7 +20,8 @@ enum {
  * no component that starts with a dot. */
 typedef int nai_template_load_fn(struct nai_buf *text, void *ctx, const char *name, struct nai_err *err);
 
-/* Templates by name, each loaded and parsed once, on first use. Not for use by several threads at a time. */
+/* Templates by name, each loaded and parsed once, on first use. Several threads may render at a time what
+ * nai_templates_check has seen, for nothing is loaded then. */
 struct nai_templates;
 NAI_MUST_CHECK int nai_templates_new(struct nai_templates **out, nai_template_load_fn *load, void *ctx,
                                      struct nai_err *err);

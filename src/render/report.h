@@ -31,18 +31,6 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
  * parts are left out. The caller frees the view and checks it. */
 struct nai_view *nai_report_view(const struct nai_report *report, int top, bool details);
 
-enum { NAI_REPORT_MD_MAX = 60000 }; /* GitHub refuses comments of more than 65,536 characters */
-/* report.md: rendered ever shorter until it fits, saying what was left out. */
-NAI_MUST_CHECK int nai_report_markdown(struct nai_buf *out, const struct nai_report *report,
-                                       struct nai_templates *templates, struct nai_err *err);
-/* What the page needs beside the report; all borrowed. */
-struct nai_report_page {
-  const char *timeline_json; /* already safe inside <script> */
-  const char *events_b64;
-  const char *script, *script_sha256_b64, *style, *style_sha256_b64;
-};
-NAI_MUST_CHECK int nai_report_html(struct nai_buf *out, const struct nai_report *report,
-                                   const struct nai_report_page *page, struct nai_templates *templates,
-                                   struct nai_err *err);
+enum { NAI_REPORT_MD_MAX = 60000 }; /* bytes of report.md: GitHub refuses comments of more than 65,536 characters */
 
 #endif

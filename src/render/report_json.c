@@ -1,7 +1,7 @@
 /* report.json: everything, versioned. Its schema is docs/report.schema.json. */
 #include "base/fmt.h"
 #include "render/json.h"
-#include "render/report.h"
+#include "render/output.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -185,3 +185,10 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
   nai_json_finish(&json);
   nai_buf_putc(out, '\n');
 }
+
+static int print(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
+  nai_report_json(out, context->report, false);
+  return nai_buf_check(out, err);
+}
+
+const struct nai_output nai_output_json = {.name = "json", .path = "report.json", .print = print};

@@ -193,6 +193,16 @@ void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *te
   view->text_kind = NAI_TEXT_TRUSTED;
 }
 
+void nai_view_put_printed(struct nai_view *map, const char *key, nai_view_print_fn *print, const void *ctx) {
+  struct nai_view *view = put(map, key, NAI_VIEW_TEXT);
+  if (!view)
+    return;
+  view->print = print;
+  view->print_ctx = ctx;
+  view->len = 1; /* not empty: what a section asks */
+  view->text_kind = NAI_TEXT_TRUSTED;
+}
+
 void nai_view_put_bool(struct nai_view *map, const char *key, bool truth) {
   struct nai_view *view = put(map, key, NAI_VIEW_BOOL);
   if (view)

@@ -3,6 +3,7 @@
 #ifndef NAI_RENDER_VIEW_H
 #define NAI_RENDER_VIEW_H
 
+#include "base/buf.h"
 #include "table/schema.h"
 
 #include <stdbool.h>
@@ -18,14 +19,19 @@ enum nai_text_kind {
   NAI_TEXT_TRUSTED  /* made by this program, possibly markup already: {{{x}}} shows it as it is */
 };
 
+/* Appends a text to `out`; failures show there. */
+typedef void nai_view_print_fn(struct nai_buf *out, const void *ctx);
+
 /* Read-only for everyone but view.c. */
 struct nai_view {
   enum nai_view_kind kind;
   enum nai_text_kind text_kind;
-  bool truth;       /* NAI_VIEW_BOOL */
-  const char *text; /* NAI_VIEW_TEXT; not NUL-terminated when borrowed */
-  size_t len;       /* bytes of text; entries of a list or map */
-  const char *key;  /* name in the enclosing map, NULL elsewhere */
+  bool truth;               /* NAI_VIEW_BOOL */
+  const char *text;         /* NAI_VIEW_TEXT; not NUL-terminated when borrowed */
+  size_t len;               /* bytes of text; entries of a list or map */
+  nai_view_print_fn *print; /* NAI_VIEW_TEXT that is printed when needed: in place of text; `len` is 1 */
+  const void *print_ctx;
+  const char *key; /* name in the enclosing map, NULL elsewhere */
   size_t key_len;
   struct nai_view *first, *last; /* entries of a list or map, in the order they were added */
   struct nai_view *next;         /* in the enclosing list or map */
@@ -45,6 +51,8 @@ void nai_view_put_code(struct nai_view *map, const char *key, const char *text);
 void nai_view_put_trusted(struct nai_view *map, const char *key, const char *text); /* NAI_TEXT_TRUSTED */
 /* Trusted text that is not copied and must outlive the tree: for megabytes. */
 void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len);
+/* Trusted text that is printed anew wherever a template shows it. `ctx` must outlive the tree. */
+void nai_view_put_printed(struct nai_view *map, const char *key, nai_view_print_fn *print, const void *ctx);
 void nai_view_put_bool(struct nai_view *map, const char *key, bool truth);
 void nai_view_put_int(struct nai_view *map, const char *key, int64_t number); /* plain digits, trusted */
 /* A cell as people read it (nai_value_print_human): numbers trusted, text foreign, NULL a trusted "-". */

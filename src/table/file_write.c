@@ -2,6 +2,7 @@
 #include "table/file.h"
 
 #include "base/fs.h"
+#include "base/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,41 +83,48 @@ static void describe(struct nai_buf *out, struct nai_table_header *header, const
   header->header_hash = XXH3_64bits(header, offsetof(struct nai_table_header, header_hash));
 }
 
-static void put_strings(struct nai_buf *out, const struct nai_strings *strings) {
-  if (!strings->count)
-    return;
-  nai_buf_put(out, strings->offsets, ((size_t)strings->count + 1) * 8);
-  nai_buf_put(out, strings->bytes, strings->bytes_len);
+/* Everything of a table in memory, in the order of the file. */
+static void put_file(struct nai_buf *file, const struct nai_table *table, const struct nai_table_header *header,
+                     const uint64_t *offsets, uint64_t end, const struct nai_buf *descriptor) {
+  static const char zeros[2 * NAI_TABLE_ALIGNMENT];
+  const struct nai_strings *strings = &table->strings;
+  nai_buf_put(file, header, sizeof *header);
+  for (uint32_t c = 0; c < table->schema->column_count; c++) {
+    const struct nai_column_def *def = &table->schema->columns[c];
+    if (def->same_as)
+      continue;
+    nai_buf_put(file, zeros, nai_buf_failed(file) ? 0 : (size_t)(offsets[c] - nai_buf_position(file)));
+    nai_buf_put(file, table->rows ? table->columns[c] : zeros, (size_t)table->rows * nai_type_size(def->type));
+  }
+  while (!nai_buf_failed(file) && nai_buf_position(file) < end)
+    nai_buf_putc(file, '\0');
+  if (strings->count) {
+    nai_buf_put(file, strings->offsets, ((size_t)strings->count + 1) * 8);
+    nai_buf_put(file, strings->bytes, strings->bytes_len);
+  }
+  nai_buf_put(file, nai_buf_str(descriptor), descriptor->len);
 }
 
 int nai_table_write(const struct nai_table *table, const char *path, struct nai_err *err) {
-  struct nai_buf file = {0}, descriptor = {0};
+  struct nai_buf descriptor = {0};
   struct nai_table_header header = {0};
+  struct nai_file_sink sink;
   uint64_t *offsets = malloc(((size_t)table->schema->column_count + 1) * sizeof *offsets);
   int rc = offsets ? nai_table_check(table, err) : nai_err_nomem(err);
   if (rc)
     goto out;
   uint64_t end = lay_out(offsets, table);
   describe(&descriptor, &header, table, offsets, end);
-  nai_buf_put(&file, &header, sizeof header);
-  for (uint32_t c = 0; c < table->schema->column_count; c++) {
-    const struct nai_column_def *def = &table->schema->columns[c];
-    static const char zeros[2 * NAI_TABLE_ALIGNMENT];
-    nai_buf_put(&file, zeros, file.oom ? 0 : (size_t)(offsets[c] - file.len));
-    nai_buf_put(&file, table->rows ? table->columns[c] : zeros, (size_t)table->rows * nai_type_size(def->type));
-  }
-  while (!file.oom && file.len < end)
-    nai_buf_putc(&file, '\0');
-  put_strings(&file, &table->strings);
-  nai_buf_put(&file, nai_buf_str(&descriptor), descriptor.len);
-  if ((rc = nai_buf_check(&descriptor, err)) || (rc = nai_buf_check(&file, err)))
+  if ((rc = nai_buf_check(&descriptor, err)))
     goto out;
-  rc = nai_fs_write(path, nai_buf_str(&file), file.len, err);
+  rc = nai_sink_create(&sink, path, err);
+  if (!rc)
+    put_file(&sink.text, table, &header, offsets, end, &descriptor);
+  rc = nai_sink_finish(&sink, rc, err);
 out:
   if (rc)
     nai_err_wrap(err, rc, "cannot write table \"%s\"", table->schema->name);
   free(offsets);
-  nai_buf_free(&file);
   nai_buf_free(&descriptor);
   return rc;
 }
@@ -208,9 +216,23 @@ static int map_columns(struct nai_table *table, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* Strings and descriptor behind the columns, and the header last: without it the file is none. 0 or errno. */
+static int write_rest(const struct nai_table *table, const struct nai_table_header *header,
+                      const struct nai_buf *descriptor) {
+  const struct nai_strings *strings = &table->strings;
+  int fd = table->backing->fd;
+  uint64_t at = table->backing->size, offset_bytes = strings->count ? ((uint64_t)strings->count + 1) * 8 : 0;
+  int failed = nai_fs_write_at(fd, strings->offsets, offset_bytes, at);
+  if (!failed)
+    failed = nai_fs_write_at(fd, strings->bytes, strings->bytes_len, at + offset_bytes);
+  if (!failed)
+    failed = nai_fs_write_at(fd, nai_buf_str(descriptor), descriptor->len, header->descriptor_offset);
+  return failed ? failed : nai_fs_write_at(fd, header, sizeof *header, 0);
+}
+
 int nai_table_seal(struct nai_table *table, struct nai_err *err) {
   struct nai_backing *backing = table->backing;
-  struct nai_buf tail = {0}, descriptor = {0};
+  struct nai_buf descriptor = {0};
   struct nai_table_header header;
   int rc = nai_table_check(table, err);
   if (!rc)
@@ -218,20 +240,15 @@ int nai_table_seal(struct nai_table *table, struct nai_err *err) {
   if (rc)
     return rc;
   describe(&descriptor, &header, table, backing->offsets, backing->size);
-  put_strings(&tail, &table->strings);
-  nai_buf_put(&tail, nai_buf_str(&descriptor), descriptor.len);
-  if ((rc = nai_buf_check(&tail, err)))
+  if ((rc = nai_buf_check(&descriptor, err)))
     goto out;
-  int failed = nai_fs_write_at(backing->fd, nai_buf_str(&tail), tail.len, backing->size);
-  if (!failed) /* the header last: without it the file is none */
-    failed = nai_fs_write_at(backing->fd, &header, sizeof header, 0);
+  int failed = write_rest(table, &header, &descriptor);
   if (close(backing->fd) != 0 && !failed)
     failed = errno;
   backing->fd = -1;
   if (failed)
     rc = nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", backing->path);
 out:
-  nai_buf_free(&tail);
   nai_buf_free(&descriptor);
   return rc;
 }

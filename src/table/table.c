@@ -1,5 +1,6 @@
 #include "table/table.h"
 
+#include "base/big.h"
 #include "table/file.h"
 
 #include <assert.h>
@@ -26,6 +27,10 @@ int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struc
   return nai_table_alloc(out, schema, err);
 }
 
+void nai_table_keep_in(struct nai_table *table, const char *directory) {
+  table->directory = table->strings.directory = directory;
+}
+
 void nai_table_free(struct nai_table *table) {
   if (!table)
     return;
@@ -33,7 +38,7 @@ void nai_table_free(struct nai_table *table) {
     nai_backing_release(table);
   else
     for (uint32_t c = 0; c < table->schema->column_count; c++)
-      free(table->columns[c]);
+      nai_big_free(table->columns[c]);
   nai_strings_free(&table->strings);
   free(table->columns);
   free(table->packed);
@@ -64,8 +69,9 @@ static void set_null(struct nai_table *table, int64_t row, int column) {
 int nai_table_reserve(struct nai_table *table, int64_t rows, struct nai_err *err) {
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     /* Columns may be read by words (nai_at), the last one of which reaches beyond the last cell. */
-    void *data =
-        realloc(table->columns[c], (size_t)rows * nai_type_size(table->schema->columns[c].type) + sizeof(uint64_t));
+    size_t size = nai_type_size(table->schema->columns[c].type);
+    void *data = nai_big_grow(table->columns[c], table->directory, (size_t)table->rows * size,
+                              (size_t)rows * size + sizeof(uint64_t));
     if (!data)
       return nai_err_nomem(err);
     table->columns[c] = data;
@@ -227,11 +233,11 @@ int nai_table_sort(struct nai_table *table, const struct nai_sort_by *by, int ke
   size_t n = (size_t)table->rows;
   if (n < 2)
     return NAI_OK;
-  int64_t *rows = malloc(n * sizeof *rows);
-  char *scratch = malloc(n * 8);
+  int64_t *rows = nai_big_grow(NULL, table->directory, 0, n * sizeof *rows);
+  char *scratch = nai_big_grow(NULL, table->directory, 0, n * 8);
   if (!rows || !scratch) {
-    free(rows);
-    free(scratch);
+    nai_big_free(rows);
+    nai_big_free(scratch);
     return nai_err_nomem(err);
   }
   for (size_t i = 0; i < n; i++)
@@ -244,8 +250,8 @@ int nai_table_sort(struct nai_table *table, const struct nai_sort_by *by, int ke
       memcpy(scratch + i * size, data + (size_t)rows[i] * size, size);
     memcpy(data, scratch, n * size);
   }
-  free(rows);
-  free(scratch);
+  nai_big_free(rows);
+  nai_big_free(scratch);
   return NAI_OK;
 }
 

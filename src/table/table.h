@@ -17,11 +17,16 @@ struct nai_table {
       *packed; /* per column, in a table that has packed ones: those have no array in `columns`; else NULL */
   struct nai_strings strings;
   bool oom;                    /* sticky: an append or string could not be stored; see nai_table_check */
+  const char *directory;       /* where large columns of a table in memory lie (base/big.h), or NULL; borrowed */
   struct nai_backing *backing; /* the mapped file behind the columns, NULL when they are in memory */
 };
 
 /* An empty table in memory that grows as rows are added. The schema is borrowed. */
 NAI_MUST_CHECK int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
+/* Lets the columns and texts of a new table lie in unnamed files of `directory`, which is borrowed, once they are
+ * large.
+ */
+void nai_table_keep_in(struct nai_table *table, const char *directory);
 /* A table of `rows` rows in the new file `path` (docs/table-format.md) whose columns are packed: each holds what
  * extents[column] says. Writers put its cells, nai_table_seal then completes the file and makes them readable. */
 NAI_MUST_CHECK int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows,

@@ -273,6 +273,17 @@ class Configuration(unittest.TestCase):
         self.assertIn("report.md", done.stderr)
         self.assertEqual((out / "report.md").read_text(), text)
 
+    def test_template_mistakes_show_before_the_trace_is_opened(self):
+        for name, text, want in (("report.md", "a\n {{#open}}", "report.md.mustache:2:2: "),
+                                 ("report.md", "{{>mine}}", "report.md.mustache:1:1: .*\"mine\""),
+                                 ("report.html", "{{^no}}{{>mine}}{{/no}}\n", "report.html.mustache:1:8: .*\"mine\""),
+                                 ("report.html", "x\n{{/x}}", "report.html.mustache:2:1: ")):
+            directory = fresh_dir("templates")
+            (directory / f"{name}.mustache").write_text(text)
+            done = run("analyze", "/nonexistent/trace.sqlite", "--templates", directory, "--out", fresh_dir() / "o")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertRegex(done.stderr, f"^nsys-ai: {want}[^\n]*\n$")
+
     def test_no_nvtx_kernel_map(self):
         rows = read_csv(analyze(trace("training"), "--no-nvtx-kernel-map"), "nvtx_ranges")
         self.assertTrue(rows)
