@@ -1,6 +1,7 @@
 #include "config/kernel_classes.h"
 
 #include "base/assets.h"
+#include "base/hash.h"
 #include "config/patterns.h"
 
 #include <stdlib.h>
@@ -9,20 +10,23 @@
 static const char fallback[] = "other", communication[] = "communication";
 
 struct nai_kernel_classes {
+  uint64_t hash;
   struct nai_patterns *patterns;
   int fallback, communication;
 };
 
-static int add_file(struct nai_patterns *patterns, const char *path, struct nai_err *err) {
+static int add_file(struct nai_kernel_classes *classes, const char *path, struct nai_err *err) {
   struct nai_yaml *doc = NULL;
   int rc = nai_yaml_load(&doc, path, err);
   if (!rc)
-    rc = nai_patterns_add(patterns, doc, err);
+    rc = nai_patterns_add(classes->patterns, doc, err);
+  if (!rc)
+    classes->hash = nai_hash_int(classes->hash, (int64_t)doc->hash);
   nai_yaml_free(doc);
   return rc;
 }
 
-static int add_builtin(struct nai_patterns *patterns, struct nai_err *err) {
+static int add_builtin(struct nai_kernel_classes *classes, struct nai_err *err) {
   static const char path[] = "rules/kernel-classes.yaml";
   const struct nai_asset *asset = nai_asset_find(path);
   struct nai_yaml *doc = NULL;
@@ -30,7 +34,9 @@ static int add_builtin(struct nai_patterns *patterns, struct nai_err *err) {
     return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", path);
   int rc = nai_yaml_parse(&doc, path, asset->data, (size_t)(asset->end - asset->data), err);
   if (!rc)
-    rc = nai_patterns_add(patterns, doc, err);
+    rc = nai_patterns_add(classes->patterns, doc, err);
+  if (!rc)
+    classes->hash = nai_hash_int(classes->hash, (int64_t)doc->hash);
   nai_yaml_free(doc);
   return rc;
 }
@@ -40,9 +46,9 @@ int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_pa
   *out = NULL;
   int rc = classes ? nai_patterns_new(&classes->patterns, err) : nai_err_nomem(err);
   if (!rc && user_path)
-    rc = add_file(classes->patterns, user_path, err);
+    rc = add_file(classes, user_path, err);
   if (!rc)
-    rc = add_builtin(classes->patterns, err);
+    rc = add_builtin(classes, err);
   if (rc) {
     nai_kernel_classes_free(classes);
     return rc;
@@ -78,3 +84,5 @@ const char *nai_kernel_classes_name(const struct nai_kernel_classes *classes, in
 }
 
 int nai_kernel_classes_communication(const struct nai_kernel_classes *classes) { return classes->communication; }
+
+uint64_t nai_kernel_classes_hash(const struct nai_kernel_classes *classes) { return classes->hash; }

@@ -17,6 +17,7 @@ NAI_MUST_CHECK int nai_kernel_classes_check(const struct nai_kernel_classes *cla
 
 int nai_kernel_classes_count(const struct nai_kernel_classes *classes);
 const char *nai_kernel_classes_name(const struct nai_kernel_classes *classes, int category); /* borrowed */
+uint64_t nai_kernel_classes_hash(const struct nai_kernel_classes *classes); /* of the texts they were read from */
 /* The category that decides what is exposed communication. */
 int nai_kernel_classes_communication(const struct nai_kernel_classes *classes);
 

@@ -13,6 +13,7 @@ static const char folder[] = "phase-maps/", suffix[] = ".yaml";
 
 struct nai_phase_map {
   struct nai_patterns *patterns;
+  uint64_t hash;
 };
 
 /* Length of the map's name within an asset's path, 0 when the asset is no phase map. */
@@ -81,6 +82,8 @@ int nai_phase_map_load(struct nai_phase_map **out, const char *path, struct nai_
   rc = map ? nai_patterns_new(&map->patterns, err) : nai_err_nomem(err);
   if (!rc)
     rc = nai_patterns_add(map->patterns, doc, err);
+  if (!rc)
+    map->hash = doc->hash;
   nai_yaml_free(doc);
   if (rc)
     nai_phase_map_free(map);
@@ -105,6 +108,8 @@ int nai_phase_map_check(const struct nai_phase_map *map, struct nai_err *err) {
 }
 
 int nai_phase_map_count(const struct nai_phase_map *map) { return nai_patterns_class_count(map->patterns); }
+
+uint64_t nai_phase_map_hash(const struct nai_phase_map *map) { return map->hash; }
 
 const char *nai_phase_map_phase(const struct nai_phase_map *map, int phase) {
   return nai_patterns_class(map->patterns, phase);

@@ -18,6 +18,7 @@ int nai_phase_map_match(const struct nai_phase_map *map, const char *name);
 NAI_MUST_CHECK int nai_phase_map_check(const struct nai_phase_map *map, struct nai_err *err);
 
 int nai_phase_map_count(const struct nai_phase_map *map);
+uint64_t nai_phase_map_hash(const struct nai_phase_map *map);                /* of the text it was read from */
 const char *nai_phase_map_phase(const struct nai_phase_map *map, int phase); /* borrowed; "" when out of range */
 
 /* Appends the names of the built-in maps: "inference, jax, ...". */

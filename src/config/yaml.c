@@ -1,5 +1,6 @@
 #include "config/yaml.h"
 
+#include "base/hash.h"
 #include "base/fs.h"
 #include "base/sort.h"
 #include "base/text.h"
@@ -285,6 +286,7 @@ int nai_yaml_parse(struct nai_yaml **out, const char *file, const char *text, si
     rc = nai_err_set(err, NAI_EUSAGE, "%s:1:1: larger than 1 MiB", file);
     goto out;
   }
+  p.doc->hash = nai_hash_bytes(0, text, len);
   rc = take_events(&p);
   if (rc)
     goto out;

@@ -30,7 +30,8 @@ struct nai_yaml_node {
 };
 
 struct nai_yaml {
-  char *file; /* as it appears in messages */
+  char *file;    /* as it appears in messages */
+  uint64_t hash; /* of the text */
   struct nai_yaml_node *nodes;
   uint32_t count;
   struct nai_strings strings;

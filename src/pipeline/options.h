@@ -2,6 +2,7 @@
 #ifndef NAI_PIPELINE_OPTIONS_H
 #define NAI_PIPELINE_OPTIONS_H
 
+#include "base/strings.h"
 #include "ingest/reader.h"
 
 #include <stdbool.h>
@@ -32,5 +33,10 @@ struct nai_options {
   bool check;                 /* check the whole file's integrity first */
   int64_t memory_limit_bytes; /* 0 = none */
 };
+
+/* Appends what was asked as command lines say it ("--trim 1 2"), as far as it differs from the default and decides what
+ * the tables hold. Files by their names, without directories. */
+NAI_MUST_CHECK int nai_options_describe(struct nai_strings *out, const struct nai_options *options,
+                                        struct nai_err *err);
 
 #endif

@@ -41,9 +41,10 @@ static const char *asset_text(const char *path) {
 }
 
 static const char *viewer_block(const struct nai_state *s, const char *name) {
-  for (int64_t i = 0; i < s->viewer->rows; i++)
-    if (strcmp(nai_get_str(s->viewer, i, VD_BLOCK), name) == 0)
-      return nai_get_str(s->viewer, i, VD_TEXT);
+  const struct nai_table *blocks = nai_run_held(s->run, nai_viewer_data_schema.name);
+  for (int64_t i = 0; blocks && i < blocks->rows; i++)
+    if (strcmp(nai_get_str(blocks, i, VD_BLOCK), name) == 0)
+      return nai_get_str(blocks, i, VD_TEXT);
   return "";
 }
 
@@ -65,7 +66,7 @@ struct file {
 struct rendering {
   struct nai_state *s;
   struct nai_output_context context;
-  struct file files[NAI_MAX_TABLES + 8];
+  struct file files[NAI_REPORT_MAX_TABLES + 8];
   int count;
 };
 
@@ -108,9 +109,10 @@ static int render_file(void *ctx, int task, struct nai_err *err) {
 
 static void sum_up(struct nai_state *s, const struct nai_report *report) {
   struct nai_result *result = s->result;
+  const struct nai_table *findings = nai_run_held(s->run, nai_findings_schema.name);
   enum nai_severity severity;
-  for (int64_t i = 0; i < s->findings->rows; i++) {
-    int level = (int)nai_report_severity(s->findings, i);
+  for (int64_t i = 0; findings && i < findings->rows; i++) {
+    int level = (int)nai_report_severity(findings, i);
     result->findings[level]++;
     result->worst = level > result->worst ? level : result->worst;
   }
@@ -119,7 +121,8 @@ static void sum_up(struct nai_state *s, const struct nai_report *report) {
 }
 
 int nai_state_render(struct nai_state *s, struct nai_err *err) {
-  const struct nai_table *tables[NAI_MAX_TABLES];
+  const struct nai_table *tables[NAI_REPORT_MAX_TABLES];
+  const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
   struct nai_report report = {
       .tables = tables, .version = NAI_VERSION, .top = s->options->top ? s->options->top : TOP_DEFAULT};
   const struct nai_report_page page = {.timeline_json = viewer_block(s, "timeline_json"),
@@ -130,17 +133,17 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
                                        .style_sha256_b64 = asset_text("templates/viewer/dist/viewer.css.sha256")};
   struct rendering r = {.s = s, .context = {.report = &report, .templates = s->templates, .page = &page}};
   char dir[PATH_MAX];
-  for (int i = 0; i < s->slot_count; i++)
-    if (s->slots[i].report)
-      tables[report.table_count++] = *s->slots[i].table;
+  size_t count = nai_report_schemas(schemas, NAI_STAGE_COUNT);
+  for (size_t i = 0; i < count; i++)
+    if ((tables[report.table_count] = nai_run_held(s->run, schemas[i]->name)))
+      report.table_count++;
   plan(&r);
   snprintf(dir, sizeof dir, "%s/tables", s->out.work);
   int rc = nai_fs_mkdir(dir, err);
   if (!rc)
     rc = nai_parallel(s->options->threads, r.count, render_file, &r, err);
   for (int i = 0; i < r.count && !rc; i++)
-    if (nai_strings_add(&s->manifest.files, r.files[i].path, strlen(r.files[i].path)) == NAI_NO_STRING)
-      rc = nai_err_nomem(err);
+    nai_manifest_add_file(&s->run->manifest, r.files[i].path);
   if (!rc)
     sum_up(s, &report);
   return rc ? rc : nai_buf_check(&s->result->verdict, err);

@@ -18,7 +18,8 @@ struct nai_state {
   struct nai_kernel_classes *classes;
   struct nai_rule_set *rules;
   struct nai_templates *templates;
-  uint64_t config[NAI_CONFIG_COUNT]; /* hash of each item of the configuration */
+  const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES]; /* of the tables that rules can name */
+  uint64_t config[NAI_CONFIG_COUNT];                       /* hash of each item of the configuration */
 
   struct nai_outdir out;
   struct nai_run *run;     /* this one, in the work directory */

@@ -1,5 +1,6 @@
 /* Rule files to a rule set: merging of files, parameters, `unless` and the order of evaluation. */
 #include "base/assets.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "rules/internal.h"
 
@@ -305,6 +306,15 @@ const char *nai_rules_table(const struct nai_rule_set *set, size_t index) {
     if (i == index)
       return set->table_names[i];
   return NULL;
+}
+
+uint64_t nai_rules_hash(const struct nai_rule_set *set) {
+  uint64_t hash = 0;
+  for (size_t i = 0; i < set->doc_count; i++)
+    hash = nai_hash_int(hash, (int64_t)set->docs[i]->hash);
+  for (uint32_t i = 0; i < set->parameters.count; i++)
+    hash = nai_hash_bytes(hash, &POOL_AT(set->parameters, struct parameter, i)->value, sizeof(double));
+  return hash;
 }
 
 size_t nai_rules_count(const struct nai_rule_set *set) {

@@ -53,6 +53,8 @@ extern const struct nai_schema nai_findings_schema, nai_evidence_schema;
 void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set);
 NAI_MUST_CHECK int nai_rules_explain(struct nai_buf *out, const struct nai_rule_set *set, const char *id,
                                      struct nai_err *err);
+/* Of the texts and parameters that findings depend on. */
+uint64_t nai_rules_hash(const struct nai_rule_set *set);
 size_t nai_rules_count(const struct nai_rule_set *set); /* active rules */
 
 #endif

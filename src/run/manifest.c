@@ -64,6 +64,13 @@ void nai_manifest_add_table(struct nai_manifest *m, const char *name, uint64_t h
     m->nodes[m->node_count - 1].table_end = m->entry_count;
 }
 
+void nai_manifest_remove_last(struct nai_manifest *m) {
+  if (m->node_count)
+    m->entry_count = m->nodes[--m->node_count].input;
+}
+
+void nai_manifest_forget_nodes(struct nai_manifest *m) { m->node_count = m->entry_count = 0; }
+
 void nai_manifest_add_file(struct nai_manifest *m, const char *path) { add_text(m, &m->files, path); }
 
 /* --- asking ----------------------------------------------------------------------------------- */

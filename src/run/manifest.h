@@ -51,6 +51,9 @@ void nai_manifest_free(struct nai_manifest *manifest);
 void nai_manifest_add_node(struct nai_manifest *manifest, const char *name);
 void nai_manifest_add_input(struct nai_manifest *manifest, const char *name, uint64_t hash);
 void nai_manifest_add_table(struct nai_manifest *manifest, const char *name, uint64_t hash);
+/* Takes the node added last away; takes all nodes away. */
+void nai_manifest_remove_last(struct nai_manifest *manifest);
+void nai_manifest_forget_nodes(struct nai_manifest *manifest);
 void nai_manifest_add_file(struct nai_manifest *manifest, const char *path);
 NAI_MUST_CHECK int nai_manifest_check(const struct nai_manifest *manifest, struct nai_err *err);
 

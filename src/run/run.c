@@ -132,27 +132,28 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
 
 /* --- model ------------------------------------------------------------------------------------ */
 
-int nai_run_open_events(struct nai_run *run, struct nai_err *err) {
+int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
   int rc = NAI_OK;
   const struct nai_table *table;
   for (int i = 0; i < NAI_IN_COUNT && !rc; i++)
-    rc = nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err);
+    if (tables & UINT64_C(1) << i)
+      rc = nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err);
   return rc;
 }
 
-int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_model_options *options, uint32_t parts,
-                  struct nai_err *err) {
-  struct nai_table *tables[NAI_IN_COUNT];
-  int rc = run->model ? NAI_OK : nai_run_open_events(run, err);
+int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_model_options *options, uint64_t tables,
+                  uint32_t parts, struct nai_err *err) {
+  struct nai_table *held[NAI_IN_COUNT];
+  int rc = run->model ? NAI_OK : nai_run_open_events(run, tables | nai_parts_tables(parts), err);
   if (rc)
     return rc;
   if (!run->model) {
     for (int i = 0; i < NAI_IN_COUNT; i++)
-      tables[i] = nai_run_held(run, nai_event_tables[i]->name);
+      held[i] = nai_run_held(run, nai_event_tables[i]->name);
     run->model = malloc(sizeof *run->model);
     if (!run->model)
       return nai_err_nomem(err);
-    nai_model_open(run->model, tables, options);
+    nai_model_open(run->model, held, options);
   }
   *out = run->model;
   return parts ? nai_model_build(run->model, parts, err) : NAI_OK;

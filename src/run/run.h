@@ -35,11 +35,11 @@ void nai_run_drop(struct nai_run *run, const char *name);
 /* Path of a table's file; false when it is too long. */
 bool nai_run_table_path(char *path, size_t size, const struct nai_run *run, const char *name);
 
-/* The model over the run's event tables, with `parts` built. */
+/* The model over the run's event tables, with `parts` built: of those tables (NAI_IN(...)) and those the parts read. */
 NAI_MUST_CHECK int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_model_options *options,
-                                 uint32_t parts, struct nai_err *err);
-/* Opens the event tables that nai_run_model looks at, so that it is known whether all are there. */
-NAI_MUST_CHECK int nai_run_open_events(struct nai_run *run, struct nai_err *err);
+                                 uint64_t tables, uint32_t parts, struct nai_err *err);
+/* Opens those event tables (NAI_IN(...)), so that it is known whether all are there. */
+NAI_MUST_CHECK int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err);
 /* Forgets the model, whose event tables are going to change. */
 void nai_run_drop_model(struct nai_run *run);
 

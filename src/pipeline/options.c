@@ -1,0 +1,57 @@
+#include "pipeline/options.h"
+
+#include "base/buf.h"
+#include "base/fmt.h"
+#include "base/fs.h"
+
+#include <inttypes.h>
+
+/* Adds what has been put together, which is emptied. */
+static int add(struct nai_strings *out, struct nai_buf *text, struct nai_err *err) {
+  int rc = nai_buf_check(text, err);
+  if (!rc && nai_strings_add(out, nai_buf_str(text), text->len) == NAI_NO_STRING)
+    rc = nai_err_nomem(err);
+  text->len = 0;
+  return rc;
+}
+
+static int add_file(struct nai_strings *out, struct nai_buf *text, const char *option, const char *path,
+                    struct nai_err *err) {
+  if (!path)
+    return NAI_OK;
+  nai_buf_printf(text, "%s %s", option, nai_fs_basename(path));
+  return add(out, text, err);
+}
+
+int nai_options_describe(struct nai_strings *out, const struct nai_options *o, struct nai_err *err) {
+  struct nai_buf text = {0};
+  int rc = NAI_OK;
+  if (o->trim) {
+    nai_buf_puts(&text, "--trim ");
+    nai_fmt_scaled(&text, o->trim_start_ns, 9);
+    nai_buf_putc(&text, ' ');
+    nai_fmt_scaled(&text, o->trim_end_ns, 9);
+    rc = add(out, &text, err);
+  }
+  for (size_t i = 0; !rc && i < o->gpu_count; i++) {
+    nai_buf_printf(&text, "--gpu %" PRId64, o->gpus[i]);
+    rc = add(out, &text, err);
+  }
+  if (!rc)
+    rc = add_file(out, &text, "--phase-map", o->phase_map, err);
+  if (!rc)
+    rc = add_file(out, &text, "--kernel-classes", o->kernel_classes, err);
+  for (size_t i = 0; !rc && i < o->rule_count; i++)
+    rc = add_file(out, &text, "--rules", o->rules[i], err);
+  if (!rc && !o->map_nvtx) {
+    nai_buf_puts(&text, "--no-nvtx-kernel-map");
+    rc = add(out, &text, err);
+  }
+  if (!rc && o->nvtx_coverage_warn_threshold >= 0) {
+    nai_buf_puts(&text, "--nvtx-coverage-warn-threshold ");
+    nai_fmt_real(&text, o->nvtx_coverage_warn_threshold, 6);
+    rc = add(out, &text, err);
+  }
+  nai_buf_free(&text);
+  return rc;
+}
