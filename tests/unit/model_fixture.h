@@ -35,7 +35,7 @@ struct fixture {
 static inline void fixture_init(struct fixture *f) {
   *f = (struct fixture){.seed = 1};
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    ok(nai_table_new(&f->in.tables[i], nai_ingest_schemas[i], err));
+    ok(nai_table_new(&f->in.tables[i], nai_event_tables[i], err));
   ok(nai_kernel_classes_load(&f->classes, NULL, err));
   f->m.map_nvtx = true;
   f->m.worker_count = 2;
@@ -115,30 +115,12 @@ static inline void fixture_build(struct fixture *f) {
   struct nai_table *capture = t[NAI_IN_CAPTURE];
   if (!capture->rows)
     nai_table_add_row(capture);
-  const struct nai_model built = {.kernel_table = t[NAI_IN_KERNELS],
-                                  .memop_table = t[NAI_IN_MEMOPS],
-                                  .graph_table = t[NAI_IN_GRAPHS],
-                                  .api_table = t[NAI_IN_APIS],
-                                  .sync_table = t[NAI_IN_SYNCS],
-                                  .nvtx_table = t[NAI_IN_NVTX],
-                                  .overhead_table = t[NAI_IN_OVERHEAD],
-                                  .osrt_table = t[NAI_IN_OSRT],
-                                  .processes = t[NAI_IN_PROCESSES],
-                                  .threads = t[NAI_IN_THREADS],
-                                  .gpu_table = t[NAI_IN_GPUS],
-                                  .configs = t[NAI_IN_KERNEL_CONFIGS],
-                                  .notes = t[NAI_IN_NOTES],
-                                  .capture = t[NAI_IN_CAPTURE],
-                                  .capabilities = t[NAI_IN_CAPABILITIES],
-                                  .labels = t[NAI_IN_LABELS],
-                                  .classes = f->classes,
-                                  .phases = f->m.phases,
-                                  .map_nvtx = f->m.map_nvtx,
-                                  .worker_count = f->m.worker_count};
-  f->m = built;
+  const struct nai_model_options options = {
+      .classes = f->classes, .phases = f->m.phases, .map_nvtx = f->m.map_nvtx, .worker_count = f->m.worker_count};
   for (int i = 0; i < NAI_IN_COUNT; i++)
     ok(nai_table_check(t[i], err));
-  ok(nai_model_build(&f->m, err));
+  nai_model_open(&f->m, t, &options);
+  ok(nai_model_build(&f->m, (1u << NAI_PART_COUNT) - 1, err));
 }
 
 static inline void fixture_free(struct fixture *f) {
@@ -149,14 +131,15 @@ static inline void fixture_free(struct fixture *f) {
 
 /* Runs the analysis of that name; its table number `index` is kept (free it), the others are dropped. */
 static inline struct nai_table *fixture_analyze(struct fixture *f, const char *analysis, int index) {
-  struct nai_table *tables[NAI_ANALYSIS_MAX_TABLES] = {0}, *kept = NULL;
+  struct nai_table *tables[8] = {0}, *kept = NULL;
   for (int a = 0; nai_analyses[a]; a++) {
-    if (strcmp(nai_analyses[a]->name, analysis) != 0)
+    const struct nai_node *node = nai_analyses[a];
+    if (strcmp(node->name, analysis) != 0)
       continue;
     int n = 0;
-    for (; nai_analyses[a]->schemas[n]; n++)
-      ok(nai_table_new(&tables[n], nai_analyses[a]->schemas[n], err));
-    ok(nai_analyses[a]->run(tables, &f->m, err));
+    for (; node->outputs[n]; n++)
+      ok(nai_table_new(&tables[n], node->outputs[n], err));
+    ok(node->run(&(struct nai_node_io){.out = tables, .model = &f->m}, err));
     for (int i = 0; i < n; i++)
       ok(nai_table_check(tables[i], err));
     for (int i = 0; i < n; i++) {

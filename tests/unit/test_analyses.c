@@ -345,18 +345,17 @@ static void test_every_analysis(void **state) {
     }
     fixture_build(&f);
     for (int a = 0; nai_analyses[a]; a++)
-      for (int t = 0; nai_analyses[a]->schemas[t]; t++)
+      for (int t = 0; nai_analyses[a]->outputs[t]; t++)
         nai_table_free(fixture_analyze(&f, nai_analyses[a]->name, t));
     fixture_free(&f);
   }
 }
 
-/* As many processes and names as kernels: every analysis stays near linear. */
+/* As many processes and names as kernels: what is not near linear runs into the time limit of the tests. */
 static void test_many_processes(void **state) {
   (void)state;
   enum { N = 40000 };
   struct fixture f;
-  struct timespec began, ended;
   fixture_init(&f);
   for (int g = 0; g < 8; g++)
     fixture_gpu(&f, g);
@@ -369,12 +368,9 @@ static void test_many_processes(void **state) {
     fixture_nvtx(&f, 10 * i, 10 * i + 9, thread, name, NAI_NVTX_PUSH_POP);
     fixture_kernel(&f, 10 * i + 4, 10 * i + 8, name, i % 8, process, 7, 1);
   }
-  clock_gettime(CLOCK_MONOTONIC, &began);
   fixture_build(&f);
   for (int a = 0; nai_analyses[a]; a++)
     nai_table_free(fixture_analyze(&f, nai_analyses[a]->name, 0));
-  clock_gettime(CLOCK_MONOTONIC, &ended);
-  assert_true(ended.tv_sec - began.tv_sec < 60);
   struct nai_table *t = fixture_analyze(&f, "processes", 1);
   assert_int_equal(t->rows, N);
   nai_table_free(t);

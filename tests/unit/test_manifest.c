@@ -2,65 +2,108 @@
 #include "model_fixture.h"
 
 #include "base/fs.h"
-#include "pipeline/manifest.h"
-#include "pipeline/outdir.h"
+#include "run/manifest.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char root[64];
 
-static void write_manifest(const char *text, size_t len) {
+static void read_manifest(struct nai_manifest *m, const char *text, size_t len) {
   char path[128];
   strcpy(root, "/tmp/nai-manifest-XXXXXX");
   assert_non_null(mkdtemp(root));
   snprintf(path, sizeof path, "%s/stages", root);
   mkdir(path, 0700);
-  snprintf(path, sizeof path, "%s/%s", root, NAI_OUTDIR_MARK);
-  FILE *f = fopen(path, "w");
-  assert_non_null(f);
-  fwrite(text, 1, len, f);
-  fclose(f);
-}
-
-static void read_manifest(struct nai_manifest *m, const char *text, size_t len) {
-  write_manifest(text, len);
-  nai_manifest_read(m, root);
+  snprintf(path, sizeof path, "%s/" NAI_MANIFEST_PATH, root);
+  ok(nai_fs_write(path, text, len, err));
+  int fd = open(root, O_RDONLY | O_DIRECTORY);
+  assert_true(fd >= 0);
+  nai_manifest_read(m, fd);
+  close(fd);
   ok(nai_fs_remove_tree(root, err));
 }
 
+static void make(struct nai_manifest *m) {
+  *m = (struct nai_manifest){
+      .version = strdup("1.2.3"), .trace = strdup("trace \\ \"x\".sqlite"), .identity = UINT64_MAX};
+  nai_strings_add(&m->options, "--trim 1 2", 10);
+  nai_manifest_add_node(m, "probe");
+  nai_manifest_add_input(m, "program", 1);
+  nai_manifest_add_input(m, "trace", UINT64_MAX);
+  nai_manifest_add_table(m, "capture", 7);
+  nai_manifest_add_node(m, "empty");
+  nai_manifest_add_node(m, "findings");
+  nai_manifest_add_input(m, "capture", 7);
+  nai_manifest_add_table(m, "findings", 0x0123456789abcdef);
+  nai_manifest_add_table(m, "evidence", 9);
+  nai_manifest_add_file(m, "report.md");
+  nai_manifest_add_file(m, "tables/odd \"name\".csv");
+  ok(nai_manifest_check(m, err));
+}
+
 static void print(struct nai_buf *out) {
-  struct nai_manifest m = {.stages = {{"probe", 1}, {"extract", UINT64_MAX}, {"render", 0x0123456789abcdef}},
-                           .stage_count = 3};
-  nai_strings_add(&m.files, "report.md", 9);
-  nai_strings_add(&m.files, "tables/odd \"name\".csv", 21);
-  nai_manifest_print(out, &m, "1.2.3", "trace \\ \"x\".sqlite", 77, NULL);
+  struct nai_manifest m;
+  make(&m);
+  nai_manifest_print(out, &m, NULL);
   nai_manifest_free(&m);
 }
 
 static void test_round_trip(void **state) {
   (void)state;
   struct nai_buf text = {0};
-  struct nai_manifest m;
+  struct nai_manifest made, m;
+  make(&made);
   print(&text);
   json_t *json = json_loads(nai_buf_str(&text), 0, NULL);
   assert_string_equal(json_string_value(json_object_get(json, "trace")), "trace \\ \"x\".sqlite");
   json_decref(json);
   read_manifest(&m, nai_buf_str(&text), text.len);
-  assert_int_equal(m.stage_count, 3);
-  assert_true(nai_manifest_has(&m, "probe", 1));
-  assert_true(nai_manifest_has(&m, "extract", UINT64_MAX));
-  assert_true(nai_manifest_has(&m, "render", 0x0123456789abcdef));
-  assert_false(nai_manifest_has(&m, "probe", 2));
-  assert_false(nai_manifest_has(&m, "analyze", 1));
+  assert_string_equal(m.version, "1.2.3");
+  assert_string_equal(m.trace, "trace \\ \"x\".sqlite");
+  assert_true(m.identity == UINT64_MAX);
+  assert_string_equal(nai_strings_get(&m.options, 0), "--trim 1 2");
+  assert_int_equal(m.node_count, 3);
+  static const char *const nodes[] = {"probe", "empty", "findings"};
+  for (size_t i = 0; i < 3; i++)
+    assert_true(nai_manifest_node(&m, nodes[i])->key == nai_manifest_node(&made, nodes[i])->key);
+  assert_true(nai_manifest_node(&m, "probe")->key != nai_manifest_node(&m, "findings")->key);
+  assert_null(nai_manifest_node(&m, "capture"));
+  uint64_t hash;
+  assert_true(nai_manifest_table(&hash, &m, "findings") && hash == 0x0123456789abcdef);
+  assert_ptr_equal(nai_manifest_maker(&m, "evidence"), nai_manifest_node(&m, "findings"));
+  assert_false(nai_manifest_table(&hash, &m, "probe"));
   assert_int_equal(m.files.count, 2);
   assert_string_equal(nai_strings_get(&m.files, 1), "tables/odd \"name\".csv");
   nai_manifest_free(&m);
+  nai_manifest_free(&made);
   nai_buf_free(&text);
 }
 
-/* Cut anywhere, a manifest names no stage to reuse. */
+/* Every input counts, by its name, its hash and its place. */
+static void test_keys(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    uint64_t hash;
+  } inputs[][2] = {
+      {{"a", 1}, {"b", 2}}, {{"a", 2}, {"b", 1}}, {{"b", 2}, {"a", 1}}, {{"a", 1}, {"c", 2}}, {{"a", 1}, {"b", 0}}};
+  enum { WAYS = sizeof inputs / sizeof *inputs };
+  struct nai_manifest m = {0};
+  for (int i = 0; i < WAYS; i++) {
+    nai_manifest_add_node(&m, "n");
+    for (int k = 0; k < 2; k++)
+      nai_manifest_add_input(&m, inputs[i][k].name, inputs[i][k].hash);
+    for (int before = 0; before < i; before++)
+      assert_true(m.nodes[before].key != m.nodes[i].key);
+  }
+  nai_manifest_free(&m);
+}
+
+/* Cut anywhere, a manifest names no node to reuse. */
 static void test_cut(void **state) {
   (void)state;
   struct nai_buf text = {0};
@@ -68,7 +111,7 @@ static void test_cut(void **state) {
   for (size_t len = 0; len + 2 < text.len; len += 3) {
     struct nai_manifest m;
     read_manifest(&m, nai_buf_str(&text), len);
-    assert_int_equal(m.stage_count, 0);
+    assert_int_equal(m.node_count, 0);
     nai_manifest_free(&m);
   }
   nai_buf_free(&text);
@@ -76,26 +119,48 @@ static void test_cut(void **state) {
 
 static void test_foreign(void **state) {
   (void)state;
-  static const char *const texts[] = {"[]",
-                                      "{}",
-                                      "\"x\"",
-                                      "{\"format\": 1, \"stages\": 5, \"files\": []}",
-                                      "{\"format\": 99, \"stages\": {}, \"files\": []}",
-                                      "{\"format\": 1, \"stages\": {\"probe\": [1]}, \"files\": [[]]}",
-                                      "\xff\xfe"};
+  static const char *const texts[] = {
+      "[]",
+      "{}",
+      "\"x\"",
+      "{\"format_major\": 2, \"nodes\": 5, \"files\": []}",
+      "{\"format_major\": 2, \"nodes\": {\"probe\": [1]}, \"files\": [[]]}",
+      "{\"format_major\": 99, \"nodes\": {\"probe\": {\"from\": {}, \"tables\": {\"t\": \"1\"}}}}",
+      "\xff\xfe"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     struct nai_manifest m;
+    uint64_t hash;
     read_manifest(&m, texts[i], strlen(texts[i]));
-    assert_false(nai_manifest_has(&m, "probe", 1));
+    assert_false(nai_manifest_table(&hash, &m, "t"));
     nai_manifest_free(&m);
   }
   struct nai_manifest none;
-  nai_manifest_read(&none, "/nonexistent");
-  assert_int_equal(none.stage_count, 0);
+  nai_manifest_read(&none, -1);
+  assert_int_equal(none.node_count, 0);
+}
+
+/* Members and minor versions that come later do not keep today's reader from reading; what another major version wrote
+ * is still known as its files. */
+static void test_versions(void **state) {
+  (void)state;
+  static const char later[] =
+      "{\"format_major\": 2, \"format_minor\": 7, \"new\": {\"x\": [1]}, \"nodes\": {\"n\": {\"more\": 1, "
+      "\"from\": {\"a\": \"1\"}, \"tables\": {\"t\": \"5\"}}}, \"files\": [\"f\"]}";
+  static const char other[] = "{\"format\": 1, \"stages\": {\"probe\": \"00\"}, \"files\": [\"report.md\"]}";
+  struct nai_manifest m;
+  uint64_t hash;
+  read_manifest(&m, later, sizeof later - 1);
+  assert_true(nai_manifest_table(&hash, &m, "t") && hash == 5);
+  nai_manifest_free(&m);
+  read_manifest(&m, other, sizeof other - 1);
+  assert_int_equal(m.node_count, 0);
+  assert_string_equal(nai_strings_get(&m.files, 0), "report.md");
+  nai_manifest_free(&m);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut),
-                                     cmocka_unit_test(test_foreign)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_keys),
+                                     cmocka_unit_test(test_cut), cmocka_unit_test(test_foreign),
+                                     cmocka_unit_test(test_versions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

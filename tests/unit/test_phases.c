@@ -1,7 +1,8 @@
 /* Phases against their definition, applied to every nanosecond. */
 #include "model_fixture.h"
 
-#include "analyses/phases.h"
+#include <stdio.h>
+#include <unistd.h>
 
 enum { END = 400, PHASES = 3 };
 static const char *const names[] = {"a", "b", "c", "plain", "other"}; /* the first three have a phase */
@@ -41,13 +42,35 @@ static int phase_of(const struct range *ranges, int n, const struct range *range
   return inner ? inner->name : -1;
 }
 
+/* Phases a, b, c of the ranges called so. */
+static struct nai_phase_map *phase_map;
+
+static int make_map(void **state) {
+  (void)state;
+  char path[] = "/tmp/nai-phases-XXXXXX";
+  static const char text[] = "a: [\"re:^a$\"]\nb: [\"re:^b$\"]\nc: [\"re:^c$\"]\n";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
+  close(fd);
+  ok(nai_phase_map_load(&phase_map, path, err));
+  unlink(path);
+  return 0;
+}
+
+static int free_map(void **state) {
+  (void)state;
+  nai_phase_map_free(phase_map);
+  return 0;
+}
+
 static void check_round(uint64_t seed) {
   enum { RANGES = 30, CALLS = 40, THREADS = 3 };
   struct fixture f;
   struct range ranges[RANGES];
-  struct nai_phase_sum expected[PHASES] = {0}, sums[PHASES];
+  struct nai_phase_sum expected[PHASES] = {0};
   int64_t longest[PHASES] = {-1, -1, -1};
   fixture_init(&f);
+  f.m.phases = phase_map;
   f.seed = seed;
   fixture_gpu(&f, 0);
   int32_t process = fixture_process(&f, 10);
@@ -86,11 +109,7 @@ static void check_round(uint64_t seed) {
     longest[phase] = length > longest[phase] ? length : longest[phase];
   }
   fixture_build(&f);
-  int name_phase[NAMES];
-  const struct nai_strings *strings = &f.m.tables[NAI_IN_NVTX]->strings;
-  for (uint32_t i = 0; i < strings->count; i++)
-    name_phase[i] = strchr("abc", *nai_strings_get(strings, i)) ? *nai_strings_get(strings, i) - 'a' : -1;
-  ok(nai_phase_sums(sums, PHASES, &f.m, name_phase, err));
+  const struct nai_phase_sum *sums = f.m.phase_sums;
   for (int p = 0; p < PHASES; p++) {
     assert_int_equal(sums[p].wall_ns, expected[p].wall_ns);
     assert_int_equal(sums[p].gpu_ns, expected[p].gpu_ns);
@@ -113,6 +132,7 @@ static void test_start_end_around_operators(void **state) {
   (void)state;
   struct fixture f;
   fixture_init(&f);
+  f.m.phases = phase_map;
   fixture_gpu(&f, 0);
   int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 10);
   fixture_nvtx(&f, 0, 100, thread, "a", NAI_NVTX_START_END);
@@ -120,14 +140,12 @@ static void test_start_end_around_operators(void **state) {
   fixture_api(&f, 20, 21, thread, "cudaLaunchKernel", 1);
   fixture_kernel(&f, 30, 37, "k", 0, process, 7, 1);
   fixture_build(&f);
-  struct nai_phase_sum sum;
-  const int name_phase[] = {0, -1}; /* in order of first appearance */
-  ok(nai_phase_sums(&sum, 1, &f.m, name_phase, err));
-  assert_true(sum.wall_ns == 100 && sum.gpu_ns == 7 && sum.kernels == 1 && sum.ranges == 2);
+  const struct nai_phase_sum *sum = &f.m.phase_sums[0];
+  assert_true(sum->wall_ns == 100 && sum->gpu_ns == 7 && sum->kernels == 1 && sum->ranges == 2);
   fixture_free(&f);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_start_end_around_operators)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, make_map, free_map);
 }
