@@ -27,10 +27,13 @@ struct nai_options {
   double nvtx_coverage_warn_threshold; /* percent; negative = the rules' own */
   bool keep_stages;
   const char *stop_after; /* a stage, or NULL */
-  int threads;
+  int threads;            /* 0: one per processor */
   enum nai_reader_choice reader;
   bool check;                 /* check the whole file's integrity first */
   int64_t memory_limit_bytes; /* 0 = none */
 };
+
+/* What a run does when nothing is said: the defaults, in zeroed or used memory. */
+void nai_options_init(struct nai_options *options);
 
 #endif

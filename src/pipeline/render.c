@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOP_DEFAULT = 10 };
-
 /* NAME.mustache of the user's directory, else the built-in template. "report.html" is stored without the suffix. */
 static int load_template(struct nai_buf *text, void *ctx, const char *name, struct nai_err *err) {
   const struct nai_state *s = ctx;
@@ -133,25 +131,33 @@ static int render_output(void *ctx, int task, struct nai_err *err) {
   return rc ? nai_err_wrap(err, "cannot render %s", o->path) : NAI_OK;
 }
 
-static void sum_up(struct nai_state *s, const struct nai_report *report) {
+static int sum_up(struct nai_state *s, const struct nai_report *report, struct nai_err *err) {
   struct nai_result *result = s->result;
   const char *severity;
-  int column = nai_schema_column(s->findings->schema, "severity");
+  int column = nai_schema_column(s->findings->schema, "severity"),
+      title = nai_schema_column(s->findings->schema, "title");
+  result->list = calloc((size_t)s->findings->rows + 1, sizeof *result->list);
+  if (!result->list)
+    return nai_err_nomem(err);
   for (int64_t i = 0; i < s->findings->rows; i++) {
     int level = nai_severity_from_name(nai_get_str(s->findings, i, column));
     if (level < 0)
       continue;
+    struct nai_result_finding *finding = &result->list[result->list_count++];
+    *finding = (struct nai_result_finding){level, strdup(nai_get_str(s->findings, i, title))};
+    if (!finding->title)
+      return nai_err_nomem(err);
     result->findings[level]++;
     result->worst = level > result->worst ? level : result->worst;
   }
   nai_report_verdict(&result->verdict, &severity, report);
   nai_report_summary(&result->summary, report);
+  return nai_buf_check(&result->verdict, err);
 }
 
 int nai_state_render(struct nai_state *s, struct nai_err *err) {
   const struct nai_table *tables[NAI_MAX_TABLES];
-  struct nai_report report = {
-      .tables = tables, .version = NAI_VERSION, .top = s->options->top ? s->options->top : TOP_DEFAULT};
+  struct nai_report report = {.tables = tables, .version = NAI_VERSION, .top = s->options->top};
   struct rendering r = {.s = s, .report = &report};
   char dir[PATH_MAX];
   for (int i = 0; i < s->slot_count; i++)
@@ -169,7 +175,5 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
   for (int i = 0; i < r.count && !rc; i++)
     if (nai_strings_add(&s->manifest.files, r.outputs[i].path, strlen(r.outputs[i].path)) == NAI_NO_STRING)
       rc = nai_err_nomem(err);
-  if (!rc)
-    sum_up(s, &report);
-  return rc ? rc : nai_buf_check(&s->result->verdict, err);
+  return rc ? rc : sum_up(s, &report, err);
 }

@@ -15,6 +15,9 @@
 void nai_result_free(struct nai_result *result) {
   nai_buf_free(&result->verdict);
   nai_buf_free(&result->summary);
+  for (size_t i = 0; i < result->list_count; i++)
+    free(result->list[i].title);
+  free(result->list);
 }
 
 void nai_state_path(char *path, size_t size, const struct nai_state *s, const struct nai_schema *schema) {
