@@ -1,7 +1,6 @@
 /* What options hold: reading and printing values. */
 #include "cli/internal.h"
 
-#include "base/fmt.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -101,12 +100,13 @@ static void print_number(struct nai_buf *out, const void *args, const struct nai
     nai_buf_printf(out, "%g", v);
 }
 
+static const char size_suffixes[] = "KMGT";
+
 static int set_bytes(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
-  static const char suffixes[] = "KMGT";
   char *end;
   double v = strtod(values[0], &end);
-  const char *suffix = *end ? strchr(suffixes, *end & ~0x20) : NULL;
-  for (const char *s = suffixes; suffix && s <= suffix; s++)
+  const char *suffix = *end ? strchr(size_suffixes, *end & ~0x20) : NULL;
+  for (const char *s = size_suffixes; suffix && s <= suffix; s++)
     v *= 1024;
   double most = o->max ? (double)o->max : 1e15;
   if (end == values[0] || (*end && (!suffix || end[1])) || !(v >= 1) || v > most)
@@ -117,8 +117,13 @@ static int set_bytes(void *args, const struct nai_cli_option *o, const char *con
 
 static void print_bytes(struct nai_buf *out, const void *args, const struct nai_cli_option *o) {
   int64_t v = *(const int64_t *)field_of(args, o->at);
+  const char *suffix = size_suffixes;
+  while (v > 0 && v % 1024 == 0 && *suffix) {
+    v /= 1024;
+    suffix++;
+  }
   if (v > 0)
-    nai_fmt_bytes(out, (double)v);
+    nai_buf_printf(out, "%" PRId64 "%.*s", v, suffix > size_suffixes, suffix - (suffix > size_suffixes));
 }
 
 /* --- choices ---------------------------------------------------------------------------------- */
