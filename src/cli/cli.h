@@ -76,6 +76,9 @@ struct nai_cli_command {
   size_t min_operands, max_operands;
   size_t args_size;         /* of the struct the options are set in */
   void (*init)(void *args); /* sets the defaults in zeroed memory; may be NULL */
+  /* What the parser cannot know is wrong: options that exclude each other, operands that depend on one another. The
+   * message is completed with where help is. May be NULL. */
+  int (*check)(const void *args, const char *const *operands, size_t count, struct nai_err *err);
   /* Exit status, or a negative NAI_E*. The operands are a slice of argv. */
   int (*run)(void *args, const char *const *operands, size_t count, const struct nai_cli_program *program,
              struct nai_err *err);

@@ -55,6 +55,8 @@ static int run_command(const struct nai_cli_program *program, const struct nai_c
   struct nai_err err = {0};
   struct nai_buf text = {0};
   int rc = call.args ? nai_cli_parse(&call, command, argc, argv, &err) : nai_err_nomem(&err);
+  if (!rc && !call.help && !call.version && command->check)
+    rc = command->check(call.args, (const char *const *)call.operands, call.operand_count, &err);
   if (rc == NAI_EUSAGE)
     add_help(&err, program, command);
   if (rc) {

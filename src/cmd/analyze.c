@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SEVERITIES = 4 };
+enum { SEVERITIES = 4, MAX_LISTED = 20 };
 
 struct analyze_args {
   struct nai_options run;
@@ -136,7 +136,10 @@ static const struct nai_cli_option options[] = {
      AT(fail_on),
      .choices = nai_cmd_severities,
      .otherwise = "never"},
-    {.name = "no-stages", .help = "keep no intermediate tables", .type = &nai_cli_off, AT(run.keep_stages)},
+    {.name = "no-stages",
+     .help = "keep no intermediate tables (stages/): a smaller directory, but the next run starts anew",
+     .type = &nai_cli_off,
+     AT(run.keep_stages)},
     {.name = "stage",
      .value = "NAME",
      .help = "stop after a stage",
@@ -197,13 +200,15 @@ static void put_json(struct nai_buf *line, const struct analyze_args *args, cons
 static void put_findings(struct nai_buf *out, const struct nai_result *result) {
   static const char *const colors[SEVERITIES] = {"", "", "\033[33m", "\033[31m"}; /* of terminals: yellow, red */
   bool color = nai_cmd_color();
-  for (size_t i = 0; i < result->list_count; i++) {
+  for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++) {
     const struct nai_result_finding *finding = &result->list[i];
     const char *begin = color ? colors[finding->severity] : "";
     nai_buf_printf(out, "  %s%-6s%s  ", begin, nai_severity_name(finding->severity), *begin ? "\033[0m" : "");
     nai_escape_terminal(out, finding->title, strlen(finding->title));
     nai_buf_putc(out, '\n');
   }
+  if (result->list_count > MAX_LISTED)
+    nai_buf_printf(out, "  ... and %zu more, in the reports\n", result->list_count - MAX_LISTED);
   if (result->list_count)
     nai_buf_putc(out, '\n');
 }

@@ -80,6 +80,25 @@ static int print(struct nai_buf *out, const struct nai_rule_set *set, enum verb 
   return rc;
 }
 
+static enum verb verb_of(const char *word) {
+  enum verb verb = LIST;
+  while (strcmp(verbs[verb].name, word) != 0) /* the parser let no other word through */
+    verb++;
+  return verb;
+}
+
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct rules_args *args = memory;
+  enum verb verb = verb_of(operands[0]);
+  if (verbs[verb].needs && count < 2)
+    return nai_err_set(err, NAI_EUSAGE, "rules %s needs %s", verbs[verb].name, verbs[verb].needs);
+  if (!verbs[verb].needs && count > 1)
+    return nai_err_set(err, NAI_EUSAGE, "rules %s takes no operand", verbs[verb].name);
+  if (verb == CHECK && args->rule_count == NAI_MAX_RULE_FILES)
+    return nai_err_set(err, NAI_EUSAGE, "at most %d rule files", NAI_MAX_RULE_FILES);
+  return NAI_OK;
+}
+
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   struct rules_args *args = memory;
@@ -88,17 +107,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   size_t schema_count;
   struct nai_rule_set *set = NULL;
   struct nai_buf text = {0};
-  enum verb verb = LIST;
+  enum verb verb = verb_of(operands[0]);
   (void)program;
-  while (strcmp(verbs[verb].name, operands[0]) != 0) /* the parser let no other word through */
-    verb++;
-  if (verbs[verb].needs && !what)
-    return nai_err_set(err, NAI_EUSAGE, "rules %s needs %s%s", verbs[verb].name, verbs[verb].needs,
-                       verb == CHECK ? "" : "; see nsys-ai rules list");
-  if (!verbs[verb].needs && what)
-    return nai_err_set(err, NAI_EUSAGE, "rules %s takes no operand", verbs[verb].name);
-  if (verb == CHECK && args->rule_count == NAI_MAX_RULE_FILES)
-    return nai_err_set(err, NAI_EUSAGE, "at most %d rule files", NAI_MAX_RULE_FILES);
   if (verb == CHECK)
     args->rules[args->rule_count++] = what;
   nai_run_schemas(&schemas, &schema_count);
@@ -128,5 +138,6 @@ const struct nai_cli_command nai_cmd_rules = {
     .min_operands = 1,
     .max_operands = 2,
     .args_size = sizeof(struct rules_args),
+    .check = check,
     .run = run,
 };

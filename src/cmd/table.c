@@ -72,14 +72,18 @@ static void print(struct nai_buf *text, const struct nai_table *table, bool as_j
   nai_buf_putc(text, '\n');
 }
 
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct table_args *args = memory;
+  (void)operands, (void)count;
+  return args->csv && args->json ? nai_err_set(err, NAI_EUSAGE, "--csv and --json exclude each other") : NAI_OK;
+}
+
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct table_args *args = memory;
   struct nai_table *table = NULL;
   struct nai_buf text = {0};
   (void)count, (void)program;
-  if (args->csv && args->json)
-    return nai_err_set(err, NAI_EUSAGE, "--csv and --json exclude each other");
   if (!nai_fs_exists(operands[0]))
     return missing(operands[0], err);
   int rc = nai_table_open(&table, operands[0], NULL, err);
@@ -110,5 +114,6 @@ const struct nai_cli_command nai_cmd_table = {
     .max_operands = 1,
     .args_size = sizeof(struct table_args),
     .init = init,
+    .check = check,
     .run = run,
 };

@@ -83,7 +83,8 @@ class Usage(unittest.TestCase):
 
     def test_usage_errors_say_where_help_is(self):
         for words, command in ((("analyze",), "analyze"), (("analyze", "x", "--frob"), "analyze"), (("probe", "x", "y"), "probe"),
-                               (("table", "x", "--rows", "-1"), "table"), (("rules", "frob"), "rules"), (("x.sqlite", "--frob"), "analyze")):
+                               (("table", "x", "--rows", "-1"), "table"), (("rules", "frob"), "rules"), (("x.sqlite", "--frob"), "analyze"),
+                               (("table", "x", "--csv", "--json"), "table"), (("rules", "check"), "rules"), (("rules", "list", "x"), "rules")):
             self.assertTrue(self.refused(*words).endswith(f" (see nsys-ai {command} --help)\n"), words)
         for words in (("frobnicate",), ("--frob",), ("help", "frob")):
             self.assertTrue(self.refused(*words).endswith(" (see nsys-ai --help)\n"), words)

@@ -91,6 +91,25 @@ class Bash(unittest.TestCase):
             self.offers(*words)
 
 
+@unittest.skipUnless(shutil.which("zsh"), "no zsh")
+class Zsh(unittest.TestCase):
+    def offers(self, *words):
+        """What the function hands to zsh's own, which stand-ins print."""
+        text = ('compdef() { }; _describe() { print -rl -- ${(P)4} }; _files() { print -r -- FILES "$@" }; '
+                'source $1; shift; words=("$@"); CURRENT=$#; _nsys_ai_complete')
+        done = subprocess.run(["zsh", "-f", "-c", text, "zsh", script("nsys-ai", "zsh"), support.PROGRAM, *words], capture_output=True, text=True,
+                              check=False, cwd=fresh_dir())
+        self.assertEqual(done.stderr, "")
+        return done.stdout.splitlines()
+
+    def test_offers(self):
+        self.assertEqual([line.split(":")[0] for line in self.offers("ana")], ["analyze"])
+        self.assertEqual([line.rstrip(":") for line in self.offers("analyze", "--fail-on", "hi")], ["high"])
+        self.assertEqual(self.offers("analyze", ""), ["FILES -g *.(sqlite|nsys-rep)"])
+        self.assertEqual(self.offers("analyze", "--out", ""), ["FILES -/"])
+        self.assertEqual(self.offers("rules", "explain", "gpu-im"), ["gpu-imbalance:"])
+
+
 @unittest.skipUnless(shutil.which("fish"), "no fish")
 class Fish(unittest.TestCase):
     def test_offers(self):
