@@ -103,7 +103,7 @@ class Zsh(unittest.TestCase):
         return done.stdout.splitlines()
 
     def test_offers(self):
-        self.assertEqual([line.split(":")[0] for line in self.offers("ana")], ["analyze"])
+        self.assertEqual([line.split(":")[0] for line in self.offers("ana") if not line.startswith("FILES ")], ["analyze"])
         self.assertEqual([line.rstrip(":") for line in self.offers("analyze", "--fail-on", "hi")], ["high"])
         self.assertEqual(self.offers("analyze", ""), ["FILES -g *.(sqlite|nsys-rep)"])
         self.assertEqual(self.offers("analyze", "--out", ""), ["FILES -/"])
