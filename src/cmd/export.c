@@ -62,28 +62,34 @@ static int run_nsys(const char *output, const char *report, bool quiet, struct n
   return NAI_OK;
 }
 
-int nai_export_open(struct nai_export *out, const char *path, bool quiet, struct nai_err *err) {
-  *out = (struct nai_export){0};
+int nai_cmd_temporary(char **directory, struct nai_err *err) {
+  const char *tmp = getenv("TMPDIR");
+  if (asprintf(directory, "%s/nsys-ai.XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0) {
+    *directory = NULL;
+    return nai_err_nomem(err);
+  }
+  if (mkdtemp(*directory))
+    return NAI_OK;
+  int rc = nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", *directory);
+  free(*directory);
+  *directory = NULL;
+  return rc;
+}
+
+int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err) {
+  *out = (struct nai_cmd_export){0};
   if (!ends_with(path, ".nsys-rep") || !nai_fs_exists(path) || !on_path("nsys")) {
     out->path = strdup(path); /* the message for a report that cannot be exported here comes from opening it */
     return out->path ? NAI_OK : nai_err_nomem(err);
   }
-  const char *tmp = getenv("TMPDIR");
-  if (asprintf(&out->directory, "%s/nsys-ai.XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0) {
-    out->directory = NULL;
-    return nai_err_nomem(err);
-  }
-  if (!mkdtemp(out->directory)) {
-    int rc = nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", out->directory);
-    free(out->directory);
-    out->directory = NULL;
+  int rc = nai_cmd_temporary(&out->directory, err);
+  if (rc)
     return rc;
-  }
   out->path = export_path(out->directory, path);
   return out->path ? run_nsys(out->path, path, quiet, err) : nai_err_nomem(err);
 }
 
-void nai_export_free(struct nai_export *out) {
+void nai_cmd_export_free(struct nai_cmd_export *out) {
   struct nai_err ignored;
   if (out->directory && nai_fs_remove_tree(out->directory, &ignored) != 0)
     fprintf(stderr, "nsys-ai: cannot remove %s\n", out->directory);

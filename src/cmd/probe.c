@@ -1,34 +1,168 @@
-/* nsys-ai probe: what an analysis of a trace could say, and what it would lack. */
-#include "cmd/setters.h"
+/* nsys-ai probe: what a trace holds, and what an analysis of it would lack. */
+#include "cmd/probe.h"
 
-#include "ingest/ingest.h"
+#include "base/fmt.h"
+#include "base/fs.h"
+#include "base/threads.h"
+#include "cmd/cmd.h"
 #include "render/escape.h"
 #include "render/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const struct nai_option options[] = {
-    NAI_TRACE_OPTIONS,
-    {"json", 0, NULL, "print JSON", nai_set_json, false},
-    {"help", 'h', NULL, "this text", nai_set_help, false},
+struct probe_args {
+  struct nai_trace_options how;
+  int threads;
+  bool quiet, json, events;
+};
+
+static void init(void *memory) { ((struct probe_args *)memory)->events = true; }
+
+static const struct nai_cli_option options[] = {
+    {.name = "no-events",
+     .help = "read no events: no GPUs, counts and times, but an answer at once for a trace of any size",
+     .type = &nai_cli_off,
+     .at = offsetof(struct probe_args, events)},
+    NAI_CMD_TRACE_OPTIONS(struct probe_args, how.reader, how.check),
+    {.name = "jobs",
+     .letter = 'j',
+     .value = "N",
+     .help = "threads",
+     .type = &nai_cli_int,
+     .at = offsetof(struct probe_args, threads),
+     .min = 1,
+     .max = 256,
+     .otherwise = "all processors"},
+    {.name = "quiet",
+     .letter = 'q',
+     .help = "no messages but errors",
+     .type = &nai_cli_on,
+     .at = offsetof(struct probe_args, quiet)},
+    {.name = "json", .help = "print JSON", .type = &nai_cli_on, .at = offsetof(struct probe_args, json)},
     {0},
+};
+
+static const struct {
+  const char *key, *label;
+} kinds[NAI_EVENT_KINDS] = {
+    [NAI_EVENT_KERNELS] = {"kernels", "kernels"},
+    [NAI_EVENT_COPIES] = {"copies", "copies"},
+    [NAI_EVENT_SETS] = {"sets", "memory sets"},
+    [NAI_EVENT_GRAPHS] = {"graphs", "CUDA graphs as a whole"},
+    [NAI_EVENT_API_CALLS] = {"api_calls", "CUDA API calls"},
+    [NAI_EVENT_NVTX_RANGES] = {"nvtx_ranges", "NVTX ranges"},
+    [NAI_EVENT_NVTX_MARKS] = {"nvtx_marks", "NVTX marks"},
+    [NAI_EVENT_OS_CALLS] = {"os_calls", "OS runtime calls"},
 };
 
 static void put_safe(struct nai_buf *out, const char *text) { nai_escape_terminal(out, text, strlen(text)); }
 
-static void print_text(struct nai_buf *out, const struct nai_ingest *in) {
-  const struct nai_table *capture = in->tables[NAI_IN_CAPTURE], *capabilities = in->tables[NAI_IN_CAPABILITIES];
-  const struct nai_table *notes = in->tables[NAI_IN_NOTES];
+/* --- text ------------------------------------------------------------------------------------- */
+
+enum { MAX_LISTED = 64, NS_PER_US = 1000 };
+
+static void put_more(struct nai_buf *out, int64_t rows) {
+  if (rows > MAX_LISTED)
+    nai_buf_printf(out, "  ... and %" PRId64 " more, which --json lists\n", rows - MAX_LISTED);
+}
+
+/* Seconds to the microsecond, rounded outwards, so that --trim with them keeps every event. */
+static void put_range(struct nai_buf *out, int64_t start_ns, int64_t end_ns, const char *between) {
+  int64_t from = start_ns / NS_PER_US - (start_ns % NS_PER_US < 0), to = end_ns / NS_PER_US + (end_ns % NS_PER_US > 0);
+  nai_fmt_scaled(out, from, 6);
+  nai_buf_puts(out, between);
+  nai_fmt_scaled(out, to > from ? to : from + 1, 6);
+}
+
+static void put_time(struct nai_buf *out, const struct nai_overview *o, const struct nai_table *capture) {
+  int64_t session = nai_get_i64(capture, 0, CA_DURATION_NS);
+  nai_buf_puts(out, "\nTime:\n");
+  if (o->start_ns > o->end_ns) {
+    nai_buf_puts(out, "  no events\n");
+    return;
+  }
+  nai_buf_puts(out, "  ");
+  put_range(out, o->start_ns, o->end_ns, " s to ");
+  nai_buf_puts(out, " s since session start, ");
+  nai_fmt_duration(out, (double)(o->end_ns - o->start_ns));
+  if (session != NAI_NULL_I64) {
+    nai_buf_puts(out, " of a session of ");
+    nai_fmt_duration(out, (double)session);
+  }
+  nai_buf_puts(out, "\n  as an option: --trim ");
+  put_range(out, o->start_ns, o->end_ns, " ");
+  nai_buf_putc(out, '\n');
+}
+
+static void put_gpu(struct nai_buf *out, const struct nai_table *gpus, int64_t row, const struct nai_gpu_overview *o) {
+  char id[24];
+  snprintf(id, sizeof id, "%" PRId64, nai_get_i64(gpus, row, GP_DEVICE));
+  nai_buf_printf(out, "  %4s  ", id);
+  put_safe(out, nai_table_value(gpus, row, GP_NAME).null ? nai_get_str(gpus, row, GP_LABEL)
+                                                         : nai_get_str(gpus, row, GP_NAME));
+  nai_buf_puts(out, ": kernels ");
+  nai_fmt_count(out, o->kernels);
+  nai_buf_puts(out, ", copies ");
+  nai_fmt_count(out, o->copies);
+  if (o->graphs) {
+    nai_buf_puts(out, ", graphs ");
+    nai_fmt_count(out, o->graphs);
+  }
+  if (o->start_ns <= o->end_ns) {
+    nai_buf_puts(out, ", ");
+    put_range(out, o->start_ns, o->end_ns, " s to ");
+    nai_buf_puts(out, " s");
+  }
+  nai_buf_putc(out, '\n');
+}
+
+static void put_events(struct nai_buf *out, const struct nai_ingest *in, const struct nai_overview *o) {
+  const struct nai_table *gpus = in->tables[NAI_IN_GPUS], *processes = in->tables[NAI_IN_PROCESSES];
+  put_time(out, o, in->tables[NAI_IN_CAPTURE]);
+  nai_buf_printf(out, "\nGPUs, by the number that --gpu takes:%s\n", gpus->rows ? "" : " none");
+  for (int64_t i = 0; i < gpus->rows && i < MAX_LISTED; i++)
+    put_gpu(out, gpus, i, &o->gpus[i]);
+  put_more(out, gpus->rows);
+  nai_buf_printf(out, "\nProcesses:%s\n", processes->rows ? "" : " none");
+  for (int64_t i = 0; i < processes->rows && i < MAX_LISTED; i++) {
+    nai_buf_printf(out, "  %8" PRId64 "  ", nai_get_i64(processes, i, PR_PID));
+    put_safe(out, nai_get_str(processes, i, PR_NAME));
+    nai_buf_putc(out, '\n');
+  }
+  put_more(out, processes->rows);
+  nai_buf_puts(out, "\nEvents:\n");
+  for (int k = 0; k < NAI_EVENT_KINDS; k++) {
+    struct nai_buf count = {0};
+    nai_fmt_count(&count, o->counts[k]);
+    nai_buf_printf(out, "  %-24s %14s\n", kinds[k].label, nai_buf_str(&count));
+    out->oom |= count.oom;
+    nai_buf_free(&count);
+  }
+}
+
+static void put_head(struct nai_buf *out, const struct nai_table *capture) {
   struct nai_value version = nai_table_value(capture, 0, CA_PRODUCT_VERSION),
                    schema = nai_table_value(capture, 0, CA_SCHEMA_VERSION);
   put_safe(out, nai_get_str(capture, 0, CA_FILE));
-  nai_buf_puts(out, ": Nsight Systems ");
+  nai_buf_puts(out, " (");
+  nai_fmt_bytes(out, (double)nai_get_i64(capture, 0, CA_SIZE));
+  nai_buf_puts(out, "): Nsight Systems ");
   put_safe(out, version.null ? "of unknown version" : version.s);
   nai_buf_puts(out, ", export schema ");
   put_safe(out, schema.null ? "unknown" : schema.s);
-  nai_buf_puts(out, "\n\n");
+  nai_buf_putc(out, '\n');
+}
+
+/* `overview` is NULL where no events were read. */
+static void print_text(struct nai_buf *out, const struct nai_ingest *in, const struct nai_overview *overview) {
+  const struct nai_table *capabilities = in->tables[NAI_IN_CAPABILITIES], *notes = in->tables[NAI_IN_NOTES];
+  put_head(out, in->tables[NAI_IN_CAPTURE]);
+  if (overview)
+    put_events(out, in, overview);
+  nai_buf_puts(out, "\nData, and what its absence costs:\n");
   for (int64_t i = 0; i < capabilities->rows; i++) {
     bool available = nai_get_i64(capabilities, i, CP_AVAILABLE);
     nai_buf_printf(out, "  %-3s %-24s ", available ? "yes" : "no", nai_get_str(capabilities, i, CP_CAPABILITY));
@@ -48,13 +182,32 @@ static void print_text(struct nai_buf *out, const struct nai_ingest *in) {
   }
 }
 
-static void print_json(struct nai_buf *out, const struct nai_ingest *in) {
-  static const int tables[] = {NAI_IN_CAPTURE, NAI_IN_CAPABILITIES, NAI_IN_NOTES};
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static void put_events_json(struct nai_json *json, const struct nai_overview *o) {
+  nai_json_key(json, "events");
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  for (int k = 0; k < NAI_EVENT_KINDS; k++)
+    nai_json_put_int(json, kinds[k].key, o->counts[k]);
+  nai_json_end(json);
+  if (o->start_ns > o->end_ns)
+    return;
+  nai_json_key(json, "time_range");
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_int(json, "start_ns", o->start_ns);
+  nai_json_put_int(json, "end_ns", o->end_ns);
+  nai_json_end(json);
+}
+
+static void print_json(struct nai_buf *out, const struct nai_ingest *in, const struct nai_overview *overview) {
+  static const int tables[] = {NAI_IN_CAPTURE, NAI_IN_CAPABILITIES, NAI_IN_NOTES, NAI_IN_GPUS, NAI_IN_PROCESSES};
   struct nai_json json;
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
-  nai_json_put_text(&json, "schema_version", "1.0");
-  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+  nai_json_put_text(&json, "schema_version", "1.1");
+  if (overview)
+    put_events_json(&json, overview);
+  for (size_t i = 0; i < (overview ? 5 : 3); i++) {
     nai_json_key(&json, in->tables[tables[i]]->schema->name);
     nai_json_table(&json, in->tables[tables[i]], INT64_MAX);
   }
@@ -63,42 +216,72 @@ static void print_json(struct nai_buf *out, const struct nai_ingest *in) {
   nai_buf_putc(out, '\n');
 }
 
-static int run(struct nai_args *args, struct nai_err *err) {
-  struct nai_export file = {0};
+/* --- running ---------------------------------------------------------------------------------- */
+
+/* The event tables lie in temporary files, whose names are gone as soon as they are mapped. */
+static int read_events(struct nai_overview *out, struct nai_ingest *in, struct nai_trace *trace, int threads,
+                       struct nai_err *err) {
+  char *directory = NULL;
+  int rc = nai_cmd_temporary(&directory, err);
+  if (rc)
+    return rc;
+  struct nai_ingest_options how = {.threads = threads ? threads : nai_cpu_count(), .directory = directory};
+  rc = nai_extract(in, trace, &how, err);
+  if (rc == NAI_EIO)
+    rc = nai_err_wrap(err, "no room for the events in a temporary directory (TMPDIR; or use --no-events)");
+  struct nai_err removal = {0};
+  if (nai_fs_remove_tree(directory, &removal) && !rc) {
+    *err = removal;
+    rc = removal.code;
+  }
+  free(directory);
+  return rc ? rc : nai_overview_make(out, in, err);
+}
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  const struct probe_args *args = memory;
+  struct nai_cmd_export file = {0};
   struct nai_trace *trace = NULL;
   struct nai_ingest in = {0};
+  struct nai_overview overview = {0};
   struct nai_buf text = {0};
-  struct nai_trace_options how = {args->run.reader, args->run.check};
-  int rc = nai_export_open(&file, args->operands[0], args->quiet, err);
+  (void)count, (void)program;
+  int rc = nai_cmd_export_open(&file, operands[0], args->quiet, err);
   if (!rc)
-    rc = nai_trace_open(&trace, file.path, &how, err);
+    rc = nai_trace_open(&trace, file.path, &args->how, err);
   if (!rc)
     rc = nai_probe(&in, trace, err);
+  if (!rc && args->events)
+    rc = read_events(&overview, &in, trace, args->threads, err);
   if (!rc) {
-    if (args->json)
-      print_json(&text, &in);
-    else
-      print_text(&text, &in);
-    rc = nai_buf_check(&text, err);
-    fwrite(nai_buf_str(&text), 1, text.len, stdout);
+    (args->json ? print_json : print_text)(&text, &in, args->events ? &overview : NULL);
+    rc = nai_cmd_print(&text, err);
   }
   nai_buf_free(&text);
+  nai_overview_free(&overview);
   nai_ingest_free(&in);
   nai_trace_close(trace);
-  nai_export_free(&file);
+  nai_cmd_export_free(&file);
   return rc;
 }
 
-const struct nai_command nai_cmd_probe = {
+const struct nai_cli_command nai_cmd_probe = {
     .name = "probe",
-    .operands = "TRACE",
-    .summary = "say what an analysis of a trace would have and lack",
-    .details =
-        "Opens TRACE, lists which kinds of data it holds, what is missing and what that disables, and the warnings nsys "
-        "gave while capturing. Reads no events.",
-    .examples = "nsys-ai probe trace.sqlite\nnsys-ai probe trace.sqlite --json",
+    .synopsis = "TRACE",
+    .summary = "say what a trace holds, and what an analysis of it would lack",
+    .description =
+        "Prints the GPUs and processes of TRACE, the time its events cover, how many there are of each kind, which kinds "
+        "of data are missing and what that disables, and the warnings nsys gave while capturing. Writes no report; "
+        "tables lie in a temporary directory (TMPDIR) while it runs.",
+    .examples = "nsys-ai probe trace.sqlite\nnsys-ai probe trace.sqlite --json\nnsys-ai probe huge.sqlite --no-events",
     .options = options,
+    .operands =
+        (const struct nai_cli_operand[]){{.name = "TRACE", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
+                                         {0}},
     .min_operands = 1,
     .max_operands = 1,
+    .args_size = sizeof(struct probe_args),
+    .init = init,
     .run = run,
 };

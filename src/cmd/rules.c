@@ -1,73 +1,143 @@
-/* nsys-ai rules: list, check and explain rules. */
-#include "cmd/setters.h"
+/* nsys-ai rules: list, check, explain and show rules. */
+#include "cmd/cmd.h"
 
-#include "pipeline/run.h"
+#include "base/assets.h"
+#include "pipeline/analyze.h"
 #include "rules/rules.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static int set_rules(struct nai_args *a, const char *const *v, struct nai_err *err) {
-  if (a->run.rule_count == NAI_MAX_RULE_FILES)
-    return nai_err_set(err, NAI_EUSAGE, "--rules: at most %d files", NAI_MAX_RULE_FILES);
-  a->run.rules[a->run.rule_count++] = v[0];
-  return NAI_OK;
-}
+struct rules_args {
+  const char *rules[NAI_MAX_RULE_FILES];
+  size_t rule_count;
+};
 
-static const struct nai_option options[] = {
-    {"rules", 0, "FILE", "rules to read beside the built-in ones; repeatable", set_rules, false},
-    {"help", 'h', NULL, "this text", nai_set_help, false},
+static const struct nai_cli_option options[] = {
+    {.name = "rules",
+     .value = "FILE",
+     .help = "rules to read beside the built-in ones; repeatable",
+     .type = &nai_cli_texts,
+     .at = offsetof(struct rules_args, rules),
+     .count_at = offsetof(struct rules_args, rule_count),
+     .most = NAI_MAX_RULE_FILES,
+     .hint = NAI_CLI_FILE,
+     .suffixes = "yaml yml"},
     {0},
 };
 
-static int run(struct nai_args *args, struct nai_err *err) {
-  const char *verb = args->operands[0], *what = args->operand_count > 1 ? args->operands[1] : NULL;
-  bool list = strcmp(verb, "list") == 0, check = strcmp(verb, "check") == 0, explain = strcmp(verb, "explain") == 0;
+enum verb { LIST, CHECK, EXPLAIN, SHOW, VERB_COUNT };
+static const struct {
+  const char *name, *needs, *about;
+} verbs[VERB_COUNT] = {
+    [LIST] = {"list", NULL, "every active rule with its severities"},
+    [CHECK] = {"check", "a file", "FILE: reads a rule file and reports its mistakes with line and column"},
+    [EXPLAIN] = {"explain", "the id of a rule", "ID: what a rule finds, why it costs time, how to confirm and fix it"},
+    [SHOW] = {"show", "the id of a rule", "ID: the rule itself, as YAML, with the parameters in force"},
+};
+
+static const char *verb_name(size_t i, const char *before) {
+  (void)before;
+  return i < VERB_COUNT ? verbs[i].name : NULL;
+}
+
+static const char *verb_about(size_t i) { return verbs[i].about; }
+
+static const char *second_operand(size_t i, const char *verb) {
+  bool id = strcmp(verb, verbs[EXPLAIN].name) == 0 || strcmp(verb, verbs[SHOW].name) == 0;
+  return id ? nai_cmd_rule_ids(i, "") : NULL;
+}
+
+/* The page on the finding; a rule of the user's own has none and is shown as it is. */
+static void explain(struct nai_buf *out, const char *id, const struct nai_buf *yaml) {
+  char path[128];
+  snprintf(path, sizeof path, "docs/root-causes/%.90s.md", id);
+  const struct nai_asset *page = nai_asset_find(path);
+  if (!page) {
+    nai_buf_put(out, yaml->data, yaml->len);
+    return;
+  }
+  nai_cmd_page(out, page->data, (size_t)(page->end - page->data), 100, nai_cmd_color());
+  nai_buf_printf(out, "\nThe rule and its thresholds: nsys-ai rules show %s\n", id);
+}
+
+static int print(struct nai_buf *out, const struct nai_rule_set *set, enum verb verb, const char *what,
+                 struct nai_err *err) {
+  struct nai_buf yaml = {0};
+  int rc = NAI_OK;
+  if (verb == LIST) {
+    nai_rules_list(out, set);
+  } else if (verb == CHECK) {
+    nai_buf_printf(out, "%s: no mistakes; %zu rules are active with it\n", what, nai_rules_count(set));
+  } else {
+    rc = nai_rules_explain(&yaml, set, what, err); /* knows which ids there are */
+    if (!rc && verb == EXPLAIN)
+      explain(out, what, &yaml);
+    else if (!rc)
+      nai_buf_put(out, yaml.data, yaml.len);
+  }
+  nai_buf_free(&yaml);
+  return rc;
+}
+
+static enum verb verb_of(const char *word) {
+  enum verb verb = LIST;
+  while (strcmp(verbs[verb].name, word) != 0) /* the parser let no other word through */
+    verb++;
+  return verb;
+}
+
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct rules_args *args = memory;
+  enum verb verb = verb_of(operands[0]);
+  if (verbs[verb].needs && count < 2)
+    return nai_err_set(err, NAI_EUSAGE, "rules %s needs %s", verbs[verb].name, verbs[verb].needs);
+  if (!verbs[verb].needs && count > 1)
+    return nai_err_set(err, NAI_EUSAGE, "rules %s takes no operand", verbs[verb].name);
+  if (verb == CHECK && args->rule_count == NAI_MAX_RULE_FILES)
+    return nai_err_set(err, NAI_EUSAGE, "at most %d rule files", NAI_MAX_RULE_FILES);
+  return NAI_OK;
+}
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  struct rules_args *args = memory;
+  const char *what = count > 1 ? operands[1] : NULL;
   const struct nai_schema *const *schemas;
   size_t schema_count;
   struct nai_rule_set *set = NULL;
   struct nai_buf text = {0};
-  if (!list && !check && !explain)
-    return nai_err_set(err, NAI_EUSAGE, "rules %.60s: expected list, check FILE or explain ID", verb);
-  if (!list && !what)
-    return nai_err_set(err, NAI_EUSAGE, "rules %s needs %s", verb,
-                       check ? "a file" : "the id of a rule; see nsys-ai rules list");
-  if (list && what)
-    return nai_err_set(err, NAI_EUSAGE, "rules list takes no operand");
-  if (check) {
-    const char *values[] = {what};
-    int rc = set_rules(args, values, err);
-    if (rc)
-      return rc;
-  }
+  enum verb verb = verb_of(operands[0]);
+  (void)program;
+  if (verb == CHECK)
+    args->rules[args->rule_count++] = what;
   nai_run_schemas(&schemas, &schema_count);
-  int rc = nai_rules_load(&set, args->run.rules, args->run.rule_count, schemas, schema_count, err);
-  if (!rc && list)
-    nai_rules_list(&text, set);
-  if (!rc && check)
-    nai_buf_printf(&text, "%s: no mistakes; %zu rules are active with it\n", what, nai_rules_count(set));
-  if (!rc && explain)
-    rc = nai_rules_explain(&text, set, what, err);
+  int rc = nai_rules_load(&set, args->rules, args->rule_count, schemas, schema_count, err);
   if (!rc)
-    rc = nai_buf_check(&text, err);
+    rc = print(&text, set, verb, what, err);
   if (!rc)
-    fwrite(nai_buf_str(&text), 1, text.len, stdout);
+    rc = nai_cmd_print(&text, err);
   nai_buf_free(&text);
   nai_rules_free(set);
   return rc;
 }
 
-const struct nai_command nai_cmd_rules = {
+const struct nai_cli_command nai_cmd_rules = {
     .name = "rules",
-    .operands = "list|check FILE|explain ID",
-    .summary = "list, check and explain the rules that make findings",
-    .details =
-        "list prints every active rule with its severities; check reads a rule file and reports its mistakes with line and "
-        "column; explain prints what a rule looks at, why it matters and what to do. How to write rules: "
-        "docs/writing-rules.md.",
-    .examples = "nsys-ai rules list\nnsys-ai rules check my-rules.yaml\nnsys-ai rules explain gpu-idle",
+    .synopsis = "list|check FILE|explain ID|show ID",
+    .summary = "list, check, explain and show the rules that make findings",
+    .description = "Findings are made by rules in YAML. How to write some: docs/writing-rules.md.",
+    .examples = "nsys-ai rules list\nnsys-ai rules explain gpu-idle\nnsys-ai rules show gpu-idle\n"
+                "nsys-ai rules check my-rules.yaml",
     .options = options,
+    .operands =
+        (const struct nai_cli_operand[]){
+            {.name = "rules", .choices = verb_name, .about = verb_about, .only_choices = true},
+            {.name = "FILE or ID", .choices = second_operand, .hint = NAI_CLI_FILE, .suffixes = "yaml yml"},
+            {0}},
     .min_operands = 1,
     .max_operands = 2,
+    .args_size = sizeof(struct rules_args),
+    .check = check,
     .run = run,
 };

@@ -1,7 +1,7 @@
 /* Small foundations of the trace generator: errors, random numbers, growable arrays.
  *
- * The generator shares no code with the analyser on purpose: its truth files are the reference the
- * analyser is tested against, so a bug in shared code would hide in both.
+ * The generator shares no code with the analyser, but for the command line (src/cli), on purpose: its truth files are
+ * the reference the analyser is tested against, so a bug in shared code would hide in both.
  */
 #ifndef NAI_GEN_BASE_H
 #define NAI_GEN_BASE_H

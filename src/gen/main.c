@@ -1,127 +1,99 @@
 /* nsys-ai-gen: writes sample traces with known answers. */
-#include <ctype.h>
-#include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "plan_internal.h"
 #include "scenario.h"
 #include "truth.h"
-
-enum { EXIT_USAGE = 2, EXIT_OUTPUT = 5, EXIT_MEMORY = 6 };
-
-#ifndef NAI_VERSION
-#define NAI_VERSION "0.1.0"
-#endif
 
 struct arguments {
   const struct nai_gen_scenario *scenario;
   const char *output;
   const char *truth;
   int64_t size_bytes; /* 0: not given */
+  int64_t seed;
+  int schema; /* index in `schemas` */
   struct nai_gen_plan_options plan;
   bool force;
 };
 
-static void print_scenarios(FILE *out) {
-  for (const struct nai_gen_scenario *s = nai_gen_scenarios; s->name; s++) {
-    fprintf(out, "  %-20s %s\n", s->name, s->summary);
-  }
+static const struct {
+  const char *name;
+  int schema;
+} schemas[] = {{"2019", NAI_GEN_2019}, {"2021", NAI_GEN_2021}, {"2024", NAI_GEN_2024}, {"2026", NAI_GEN_2026}};
+enum { SCHEMA_COUNT = sizeof schemas / sizeof *schemas };
+
+static const char *schema_name(size_t index, const char *before) {
+  (void)before;
+  return index < SCHEMA_COUNT ? schemas[index].name : NULL;
 }
 
-static void print_help(FILE *out) {
-  fputs("Usage: nsys-ai-gen SCENARIO OUT.sqlite [options]\n"
-        "       nsys-ai-gen list\n"
-        "\n"
-        "Writes a sample Nsight Systems SQLite export. The same scenario, seed and options give "
-        "the\n"
-        "same bytes.\n"
-        "\n"
-        "Options:\n"
-        "      --seed N        seed of all random choices (default 1)\n"
-        "      --scale X       multiply the amount of work by X (default 1)\n"
-        "      --size BYTES    write until the file has this size; K, M, G suffixes (bench only)\n"
-        "      --schema YEAR   generation of the exporter: 2019, 2021, 2024, 2026 (default 2026)\n"
-        "      --truth FILE    also write the known true answers as JSON\n"
-        "      --shuffle       write the rows of every event table in random order\n"
-        "  -f, --force         replace existing output files\n"
-        "  -h, --help          show this help\n"
-        "      --version       show the version\n"
-        "\n"
-        "Scenarios:\n",
-        out);
-  print_scenarios(out);
-  fputs("\n"
-        "Examples:\n"
-        "  nsys-ai-gen inference sample.sqlite\n"
-        "  nsys-ai-gen training ddp.sqlite --seed 7 --truth ddp.truth.json\n"
-        "  nsys-ai-gen copy-bound old.sqlite --schema 2021\n"
-        "  nsys-ai-gen bench big.sqlite --size 1G\n"
-        "\n"
-        "Exit status: 0 done, 2 wrong usage, 5 cannot write an output, 6 out of memory.\n",
-        out);
+static const char *scenario_name(size_t index, const char *before) {
+  (void)before;
+  return nai_gen_scenarios[index].name; /* NULL after the last one */
 }
 
-static int parse_integer(int64_t *out, const char *text, const char *option, struct nai_gen_err *err) {
-  char *end = NULL;
-  errno = 0;
-  long long value = strtoll(text, &end, 10);
-  if (errno != 0 || end == text || *end != '\0' || value < 0) {
-    return nai_gen_fail(NAI_GEN_EUSAGE, err, "not a whole number: %s=\"%s\"", option, text);
-  }
-  *out = value;
-  return 0;
+static const char *scenario_summary(size_t index) { return nai_gen_scenarios[index].summary; }
+
+static void init(void *memory) {
+  struct arguments *args = memory;
+  args->seed = 1;
+  args->schema = SCHEMA_COUNT - 1;
+  args->plan.scale = 1;
 }
 
-static int parse_size(int64_t *out, const char *text, struct nai_gen_err *err) {
-  static const char suffixes[] = "KMG";
-  char *end = NULL;
-  errno = 0;
-  long long value = strtoll(text, &end, 10);
-  const char *suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
-  int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
-  if (errno != 0 || end == text || value <= 0 || (*end && (!suffix || end[1])) || value > (INT64_MAX >> shift)) {
-    return nai_gen_fail(NAI_GEN_EUSAGE, err, "not a size: --size=\"%s\" (examples: 200M, 1G, 4096)", text);
-  }
-  *out = value << shift;
-  return 0;
+static int set_scale(void *memory, const struct nai_cli_option *option, const char *const *values,
+                     struct nai_err *err) {
+  struct arguments *args = memory;
+  int rc = nai_cli_read_number(&args->plan.scale, option, values[0], err);
+  return rc || args->plan.scale > 0 ? rc : nai_err_set(err, NAI_EUSAGE, "--scale %s: must be above 0", values[0]);
 }
 
-static int parse_scale(double *out, const char *text, struct nai_gen_err *err) {
-  char *end = NULL;
-  double value = strtod(text, &end);
-  if (end == text || *end != '\0' || !(value > 0 && value <= 1000)) {
-    return nai_gen_fail(NAI_GEN_EUSAGE, err, "not a factor above 0 and up to 1000: --scale=\"%s\"", text);
-  }
-  *out = value;
-  return 0;
+static void print_scale(struct nai_buf *out, const void *memory, const struct nai_cli_option *option) {
+  (void)option;
+  nai_buf_printf(out, "%g", ((const struct arguments *)memory)->plan.scale);
 }
 
-static int parse_schema(int *out, const char *text, struct nai_gen_err *err) {
-  static const int known[] = {NAI_GEN_2019, NAI_GEN_2021, NAI_GEN_2024, NAI_GEN_2026};
-  int64_t year = 0;
-  int rc = parse_integer(&year, text, "--schema", err);
-  for (size_t i = 0; rc == 0 && i < sizeof known / sizeof known[0]; i++) {
-    if (known[i] == year) {
-      *out = known[i];
-      return 0;
-    }
-  }
-  return nai_gen_fail(NAI_GEN_EUSAGE, err, "unknown schema: --schema=\"%s\" (known: 2019, 2021, 2024, 2026)", text);
-}
+static const struct nai_cli_type scale = {set_scale, print_scale};
 
-static int find_scenario(struct arguments *args, const char *name, struct nai_gen_err *err) {
-  for (const struct nai_gen_scenario *s = nai_gen_scenarios; s->name; s++) {
-    if (strcmp(s->name, name) == 0) {
-      args->scenario = s;
-      return 0;
-    }
-  }
-  return nai_gen_fail(NAI_GEN_EUSAGE, err, "unknown scenario: \"%s\" (see nsys-ai-gen list)", name);
-}
+#define AT(field) .at = offsetof(struct arguments, field)
+
+static const struct nai_cli_option options[] = {
+    {.name = "seed",
+     .value = "N",
+     .help = "seed of all random choices",
+     .type = &nai_cli_int64,
+     AT(seed),
+     .max = INT64_MAX},
+    {.name = "scale", .value = "X", .help = "multiply the amount of work by X", .type = &scale, .max = 1000},
+    {.name = "size",
+     .value = "BYTES",
+     .help = "write until the file has this size, for example 200M or 1G; bench only",
+     .type = &nai_cli_bytes,
+     AT(size_bytes),
+     .max = (INT64_C(1) << 40) - 1},
+    {.name = "schema",
+     .value = "YEAR",
+     .help = "generation of the exporter",
+     .type = &nai_cli_choice,
+     AT(schema),
+     .choices = schema_name},
+    {.name = "truth",
+     .value = "FILE",
+     .help = "also write the known true answers as JSON",
+     .type = &nai_cli_text,
+     AT(truth),
+     .hint = NAI_CLI_FILE,
+     .suffixes = "json"},
+    {.name = "shuffle",
+     .help = "write the rows of every event table in random order",
+     .type = &nai_cli_on,
+     AT(plan.shuffle)},
+    {.name = "force", .letter = 'f', .help = "replace existing output files", .type = &nai_cli_on, AT(force)},
+    {0},
+};
 
 static int check_arguments(const struct arguments *args, struct nai_gen_err *err) {
   const struct nai_gen_scenario *scenario = args->scenario;
@@ -136,83 +108,6 @@ static int check_arguments(const struct arguments *args, struct nai_gen_err *err
     return nai_gen_fail(NAI_GEN_EUSAGE, err, "trace and truth cannot be the same file: \"%s\"", args->output);
   }
   return args->truth ? nai_gen_truth_check(args->truth, args->force, err) : 0;
-}
-
-enum { OPTION_SEED = 256, OPTION_SCALE, OPTION_SIZE, OPTION_SCHEMA, OPTION_TRUTH, OPTION_SHUFFLE, OPTION_VERSION };
-
-static const struct option long_options[] = {{"seed", required_argument, NULL, OPTION_SEED},
-                                             {"scale", required_argument, NULL, OPTION_SCALE},
-                                             {"size", required_argument, NULL, OPTION_SIZE},
-                                             {"schema", required_argument, NULL, OPTION_SCHEMA},
-                                             {"truth", required_argument, NULL, OPTION_TRUTH},
-                                             {"shuffle", no_argument, NULL, OPTION_SHUFFLE},
-                                             {"force", no_argument, NULL, 'f'},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {"version", no_argument, NULL, OPTION_VERSION},
-                                             {NULL, 0, NULL, 0}};
-
-/* Reads the options; *done is set when the answer has been printed already. */
-static int parse_options(struct arguments *args, bool *done, int argc, char **argv, struct nai_gen_err *err) {
-  int option, rc = 0;
-  int64_t seed = 1;
-  opterr = 0;
-  while (rc == 0 && (option = getopt_long(argc, argv, ":fh", long_options, NULL)) != -1) {
-    switch (option) {
-    case OPTION_SEED:
-      rc = parse_integer(&seed, optarg, "--seed", err);
-      break;
-    case OPTION_SCALE:
-      rc = parse_scale(&args->plan.scale, optarg, err);
-      break;
-    case OPTION_SIZE:
-      rc = parse_size(&args->size_bytes, optarg, err);
-      break;
-    case OPTION_SCHEMA:
-      rc = parse_schema(&args->plan.schema, optarg, err);
-      break;
-    case OPTION_TRUTH:
-      args->truth = optarg;
-      break;
-    case OPTION_SHUFFLE:
-      args->plan.shuffle = true;
-      break;
-    case 'f':
-      args->force = true;
-      break;
-    case 'h':
-      print_help(stdout);
-      *done = true;
-      return 0;
-    case OPTION_VERSION:
-      puts("nsys-ai-gen " NAI_VERSION);
-      *done = true;
-      return 0;
-    case ':':
-      return nai_gen_fail(NAI_GEN_EUSAGE, err, "option needs a value: %s", argv[optind - 1]);
-    default:
-      return nai_gen_fail(NAI_GEN_EUSAGE, err, "unknown option: %s", argv[optind - 1]);
-    }
-  }
-  args->plan.seed = (uint64_t)seed;
-  return rc;
-}
-
-static int parse_arguments(struct arguments *args, bool *done, int argc, char **argv, struct nai_gen_err *err) {
-  int rc = parse_options(args, done, argc, argv, err);
-  if (rc || *done) {
-    return rc;
-  }
-  if (argc - optind == 1 && strcmp(argv[optind], "list") == 0) {
-    print_scenarios(stdout);
-    *done = true;
-    return 0;
-  }
-  if (argc - optind != 2) {
-    return nai_gen_fail(NAI_GEN_EUSAGE, err, "expected a scenario and an output file (see nsys-ai-gen --help)");
-  }
-  args->output = argv[optind + 1];
-  rc = find_scenario(args, argv[optind], err);
-  return rc ? rc : check_arguments(args, err);
 }
 
 /* The scenario's own loop knows what one unit of work is; the rest is common to all. */
@@ -247,30 +142,87 @@ static int generate(const struct arguments *args, struct nai_gen_err *err) {
   return rc;
 }
 
-static int exit_status(int rc) {
-  switch (rc) {
-  case 0:
-    return EXIT_SUCCESS;
-  case NAI_GEN_EUSAGE:
-    return EXIT_USAGE;
-  case NAI_GEN_ENOMEM:
-    return EXIT_MEMORY;
-  default:
-    return EXIT_OUTPUT;
+/* The generator has errors of its own: it shares nothing but the command line with the program it tests. */
+static int exit_code(int rc) { return rc == NAI_GEN_EUSAGE ? NAI_EUSAGE : rc == NAI_GEN_ENOMEM ? NAI_ELIMIT : NAI_EIO; }
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  struct arguments *args = memory;
+  struct nai_gen_err failure = {0};
+  (void)count, (void)program;
+  args->plan.seed = (uint64_t)args->seed;
+  args->plan.schema = schemas[args->schema].schema;
+  args->output = operands[1];
+  for (const struct nai_gen_scenario *s = nai_gen_scenarios; s->name; s++) {
+    if (strcmp(s->name, operands[0]) == 0) {
+      args->scenario = s;
+    }
   }
+  int rc = check_arguments(args, &failure);
+  if (rc == 0) {
+    rc = generate(args, &failure);
+  }
+  return rc ? nai_err_set(err, exit_code(rc), "%s", failure.text) : NAI_OK;
 }
 
+static int list(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+                struct nai_err *err) {
+  (void)memory, (void)operands, (void)count, (void)program, (void)err;
+  for (const struct nai_gen_scenario *s = nai_gen_scenarios; s->name; s++) {
+    printf("  %-20s %s\n", s->name, s->summary);
+  }
+  return NAI_OK;
+}
+
+static const char examples[] = "nsys-ai-gen inference sample.sqlite\n"
+                               "nsys-ai-gen training ddp.sqlite --seed 7 --truth ddp.truth.json\n"
+                               "nsys-ai-gen copy-bound old.sqlite --schema 2021\n"
+                               "nsys-ai-gen bench big.sqlite --size 1G";
+static const char description[] =
+    "Writes a sample Nsight Systems SQLite export. The same scenario, seed and options give the same bytes.";
+
+static const struct nai_cli_command generate_command = {
+    .synopsis = "SCENARIO OUT.sqlite",
+    .summary = "write a sample trace",
+    .description = description,
+    .examples = examples,
+    .options = options,
+    .operands =
+        (const struct nai_cli_operand[]){
+            {.name = "SCENARIO", .choices = scenario_name, .about = scenario_summary, .only_choices = true},
+            {.name = "OUT.sqlite", .hint = NAI_CLI_FILE, .suffixes = "sqlite"},
+            {0}},
+    .min_operands = 2,
+    .max_operands = 2,
+    .args_size = sizeof(struct arguments),
+    .init = init,
+    .run = run,
+};
+
+static const struct nai_cli_command list_command = {
+    .name = "list",
+    .synopsis = "",
+    .summary = "list the scenarios",
+    .description = "Prints the scenarios, one a line.",
+    .examples = "nsys-ai-gen list",
+    .run = list,
+};
+
+static const struct nai_cli_exit exits[] = {
+    {"0", "done"}, {"2", "wrong usage"}, {"5", "cannot write an output"}, {"6", "out of memory"}, {0}};
+
+static const struct nai_cli_program program = {
+    .name = "nsys-ai-gen",
+    .version = NAI_VERSION,
+    .title = "sample traces with known answers, for nsys-ai",
+    .description = description,
+    .examples = examples,
+    .commands = (const struct nai_cli_command *const[]){&list_command, &nai_cli_completions, NULL},
+    .implied = &generate_command,
+    .exits = exits,
+};
+
 int main(int argc, char **argv) {
-  struct nai_gen_err err = {0};
-  struct arguments args = {.plan = {.schema = NAI_GEN_2026, .scale = 1}};
-  bool done = false;
   signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error to report, not a reason to die */
-  int rc = parse_arguments(&args, &done, argc, argv, &err);
-  if (rc == 0 && !done) {
-    rc = generate(&args, &err);
-  }
-  if (rc) {
-    fprintf(stderr, "nsys-ai-gen: %s\n", err.text);
-  }
-  return exit_status(rc);
+  return nai_cli_main(&program, argc, argv);
 }

@@ -28,7 +28,7 @@ struct nai_options {
   double nvtx_coverage_warn_threshold; /* percent; negative = the rules' own */
   bool keep_stages;
   const char *stop_after; /* a stage, or NULL */
-  int threads;
+  int threads;            /* 0: one per processor */
   enum nai_reader_choice reader;
   bool check;                 /* check the whole file's integrity first */
   int64_t memory_limit_bytes; /* 0 = none */
@@ -38,5 +38,8 @@ struct nai_options {
  * the tables hold. Files by their names, without directories. */
 NAI_MUST_CHECK int nai_options_describe(struct nai_strings *out, const struct nai_options *options,
                                         struct nai_err *err);
+
+/* What a run does when nothing is said: the defaults, in zeroed or used memory. */
+void nai_options_init(struct nai_options *options);
 
 #endif

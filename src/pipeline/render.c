@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TOP_DEFAULT = 10 };
-
 /* NAME.mustache of the user's directory, else the built-in template. "report.html" is stored without the suffix. */
 static int load_template(struct nai_buf *text, void *ctx, const char *name, struct nai_err *err) {
   const struct nai_state *s = ctx;
@@ -107,24 +105,32 @@ static int render_file(void *ctx, int task, struct nai_err *err) {
   return rc ? nai_err_wrap(err, rc, "cannot render %s", file->path) : NAI_OK;
 }
 
-static void sum_up(struct nai_state *s, const struct nai_report *report) {
+static int sum_up(struct nai_state *s, const struct nai_report *report, struct nai_err *err) {
   struct nai_result *result = s->result;
   const struct nai_table *findings = nai_run_held(s->run, nai_findings_schema.name);
+  int64_t count = findings ? findings->rows : 0;
   enum nai_severity severity;
-  for (int64_t i = 0; findings && i < findings->rows; i++) {
+  result->list = calloc((size_t)count + 1, sizeof *result->list);
+  if (!result->list)
+    return nai_err_nomem(err);
+  for (int64_t i = 0; i < count; i++) {
     int level = (int)nai_report_severity(findings, i);
+    struct nai_result_finding *finding = &result->list[result->list_count++];
+    *finding = (struct nai_result_finding){level, strdup(nai_cell_str(findings, i, "title"))};
+    if (!finding->title)
+      return nai_err_nomem(err);
     result->findings[level]++;
     result->worst = level > result->worst ? level : result->worst;
   }
   nai_report_verdict(&result->verdict, &severity, report);
   nai_report_summary(&result->summary, report);
+  return nai_buf_check(&result->verdict, err);
 }
 
 int nai_state_render(struct nai_state *s, struct nai_err *err) {
   const struct nai_table *tables[NAI_REPORT_MAX_TABLES];
   const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
-  struct nai_report report = {
-      .tables = tables, .version = NAI_VERSION, .top = s->options->top ? s->options->top : TOP_DEFAULT};
+  struct nai_report report = {.tables = tables, .version = NAI_VERSION, .top = s->options->top};
   const struct nai_report_page page = {.timeline_json = viewer_block(s, "timeline_json"),
                                        .events_b64 = viewer_block(s, "events_b64"),
                                        .script = asset_text("templates/viewer/dist/viewer.js"),
@@ -144,7 +150,5 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
     rc = nai_parallel(s->options->threads, r.count, render_file, &r, err);
   for (int i = 0; i < r.count && !rc; i++)
     nai_manifest_add_file(&s->run->manifest, r.files[i].path);
-  if (!rc)
-    sum_up(s, &report);
-  return rc ? rc : nai_buf_check(&s->result->verdict, err);
+  return rc ? rc : sum_up(s, &report, err);
 }

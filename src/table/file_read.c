@@ -229,7 +229,7 @@ static int open_checked(struct nai_table *table, const char *path, const struct 
 
 int nai_table_open(struct nai_table **out, const char *path, const struct nai_schema *schema, struct nai_err *err) {
   static const struct nai_schema none = {.name = ""};
-  struct nai_table *table;
+  struct nai_table *table = NULL; /* GCC cannot see that the read sets it */
   int rc = nai_backing_new(&table, &none, err);
   if (rc)
     return rc;

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 import support
-from support import SOURCE, fresh_dir, run, trace
+from support import SOURCE, artifacts, fresh_dir, run, trace, tree
 
 
 @unittest.skipIf(support.SANITIZED, "once is enough")
@@ -31,6 +31,75 @@ class Build(unittest.TestCase):
         done = run("analyze", trace("minimal"), "-q", "--out", out, program=build / "nsys-ai")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue((out / "report.html").exists())
+
+
+@unittest.skipIf(support.SANITIZED, "once is enough")
+class Plain(unittest.TestCase):
+    """What somebody does who knows cmake and not this repository: no preset, no option, the compiler that is there."""
+
+    def build(self, compiler):
+        build = fresh_dir("plain")
+        env = {k: v for k, v in os.environ.items() if k not in ("CFLAGS", "LDFLAGS")}
+        for words in (["cmake", "-S", SOURCE, "-B", build, "-DCMAKE_BUILD_TYPE=Release"], ["cmake", "--build", build, "-j", "2"]):
+            done = subprocess.run(words, capture_output=True, text=True, check=False, env={**env, "CC": compiler})
+            self.assertEqual(done.returncode, 0, (done.stdout + done.stderr)[-3000:])
+        self.assertNotRegex(done.stdout + done.stderr, "warning:")
+        self.assertNotIn("-Werror", (build / "compile_commands.json").read_text())
+        out = fresh_dir() / "o"
+        done = run("analyze", trace("training"), "-q", "--out", out, program=build / "nsys-ai")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        # Not a byte depends on the compiler.
+        self.assertEqual(tree(out), tree(artifacts(trace("training"))))
+
+    @unittest.skipUnless(shutil.which("gcc"), "no gcc")
+    def test_gcc(self):
+        self.build("gcc")
+
+    @unittest.skipUnless(shutil.which("clang"), "no clang")
+    def test_clang(self):
+        self.build("clang")
+
+
+@unittest.skipIf(support.SANITIZED, "once is enough")
+@unittest.skipUnless(shutil.which("readelf"), "no readelf")
+class Binary(unittest.TestCase):
+    def test_build_id(self):
+        """Every program tells its own build by the hash the linker gave it."""
+        for program in (support.PROGRAM, support.GENERATOR):
+            notes = subprocess.run(["readelf", "-n", program], capture_output=True, text=True, check=True).stdout
+            self.assertRegex(notes, r"Build ID: [0-9a-f]{40}")
+
+
+@unittest.skipIf(support.SANITIZED, "once is enough")
+class Layers(unittest.TestCase):
+    """scripts/lint-layers on small trees, each with one mistake."""
+
+    def lint(self, files, replace=("", "")):
+        root = fresh_dir("layers")
+        shutil.copy(SOURCE / "CMakeLists.txt", root)
+        text = (root / "CMakeLists.txt").read_text()
+        self.assertIn(replace[0], text)
+        (root / "CMakeLists.txt").write_text(text.replace(*replace))
+        for name, content in files.items():
+            (root / "src" / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / "src" / name).write_text(content)
+        done = subprocess.run([SOURCE / "scripts" / "lint-layers", root], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    def test_mistakes(self):
+        header = "/* Parts.\n * Internal to\n * src/rules. */\n"
+        for files, replace, wanted in (
+                ({"base/a.c": '#include "table/table.h"\n'}, ("", ""), "src/base must not include src/table"),
+                ({"base/a.c": "#include <yaml.h>\n"}, ("", ""), "<yaml.h> belongs to src/config"),
+                ({"rules/internal.h": header, "pipeline/a.c": '#include "rules/internal.h"\n'}, ("", ""), "is internal to src/rules"),
+                ({"base/a.c": ""}, ("nai_library(render nai_base", "nai_library(render nai_derive nai_base"), "src/render must not link src/derive"),
+                ({"base/a.c": ""}, ("PkgConfig::YAML PkgConfig::PCRE2", "PkgConfig::YAML"), "src/config owns the header of PkgConfig::PCRE2"),
+                ({"base/a.c": ""}, ("nai_library(cli nai_base", "nai_library(cli nai_base PkgConfig::ZLIB"), "src/cli links PkgConfig::ZLIB")):
+            status, text = self.lint(files, replace)
+            self.assertEqual(status, 1, wanted)
+            self.assertEqual(text.count("\n"), 1, text)
+            self.assertIn(wanted, text)
+        self.assertEqual(self.lint({"rules/internal.h": header, "rules/a.c": '#include "rules/internal.h"\n'})[0], 0)
 
 
 @unittest.skipIf(support.SANITIZED, "once is enough")

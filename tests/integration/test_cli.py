@@ -1,15 +1,18 @@
 """The command line: help, usage errors, commands, configuration files."""
+import contextlib
 import json
 import os
+import pty
 import re
 import shutil
+import sqlite3
 import subprocess
 import unittest
 
 import support
 from support import SOURCE, analyze, artifacts, fresh_dir, read_csv, report, run, trace, tree
 
-COMMANDS = ("analyze", "probe", "table", "rules")
+COMMANDS = ("analyze", "probe", "table", "rules", "completions")
 PHASE_MAPS = sorted(p.stem for p in (SOURCE / "phase-maps").glob("*.yaml"))
 
 
@@ -33,14 +36,35 @@ class Usage(unittest.TestCase):
                 self.assertIn(f"usage: nsys-ai {command}", done.stdout)
                 self.assertIn("\nExamples:\n", done.stdout)
                 self.assertLessEqual(max(map(len, done.stdout.split("\n"))), 110, words)
-        self.assertEqual(run().returncode, 2)
+                version = run(command, "--version")
+                self.assertRegex(version.stdout, r"^nsys-ai \d+\.\d+\.\d+\n$")
         self.assertRegex(run("--version").stdout, r"^nsys-ai \d+\.\d+\.\d+\n$")
+
+    def test_alone(self):
+        """Somebody who types the name only gets two examples, on stderr: nothing was asked for."""
+        done = run()
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(len(re.findall(r"(?m)^  nsys-ai ", done.stderr)), 2)
+
+    def test_defaults_and_choices_in_help(self):
+        """They are printed from the values and tables themselves; here they are written down once more."""
+        text = re.sub(r"\s+", " ", run("analyze", "-h").stdout)
+        for wanted in ("rows per table in report.md (default: 10)", "info, low, medium or high (default: never)",
+                       "probe, extract, analyze, recommend, timeline or render", "auto, sqlite or direct (default: auto)",
+                       "(default: artifacts/NAME of the trace)", "(default: all processors)"):
+            self.assertIn(wanted, text)
+        for name in PHASE_MAPS:
+            self.assertRegex(text, rf"phases by NVTX range name: [^:]*{name}, ")
+        self.assertNotIn("phases-json", text)
 
     def test_suggestions(self):
         for words, wanted in ((("analyse", "x"), "analyze"), (("prob", "x"), "probe"), (("tabel", "x"), "table"), (("rule", "list"), "rules"),
                               (("analyze", "x", "--ouput", "y"), "--out"), (("analyze", "x", "--phasemap", "y"), "--phase-map"),
                               (("analyze", "x", "--fail_on", "y"), "--fail-on"), (("analyze", "x", "--jbos", "2"), "--jobs"),
-                              (("analyze", "x", "--stage", "anlyze"), "analyze"), (("rules", "explain", "gpu-idel"), "gpu-idle")):
+                              (("analyze", "x", "--stage", "anlyze"), "analyze"), (("rules", "explain", "gpu-idel"), "gpu-idle"),
+                              (("analyze", "x", "--fail-on", "hihg"), "high"), (("analyze", "x", "--reader", "drect"), "direct"),
+                              (("rules", "exlpain", "gpu-idle"), "explain"), (("help", "anlyze"), "analyze"), (("completions", "bsh"), "bash"),
+                              (("rules", "show", "gpu-idel"), "gpu-idle")):
             self.assertIn(f"did you mean {wanted}?", self.refused(*words).replace('"', ""), words)
 
     def test_usage_errors(self):
@@ -57,25 +81,66 @@ class Usage(unittest.TestCase):
                       ("analyze", path, "--nvtx-coverage-warn-threshold", "101"), ("table", path, "--csv", "--json")):
             self.refused(*words)
 
+    def test_usage_errors_say_where_help_is(self):
+        for words, command in ((("analyze",), "analyze"), (("analyze", "x", "--frob"), "analyze"), (("probe", "x", "y"), "probe"),
+                               (("table", "x", "--rows", "-1"), "table"), (("rules", "frob"), "rules"), (("x.sqlite", "--frob"), "analyze"),
+                               (("table", "x", "--csv", "--json"), "table"), (("rules", "check"), "rules"), (("rules", "list", "x"), "rules")):
+            self.assertTrue(self.refused(*words).endswith(f" (see nsys-ai {command} --help)\n"), words)
+        for words in (("frobnicate",), ("--frob",), ("help", "frob")):
+            self.assertTrue(self.refused(*words).endswith(" (see nsys-ai --help)\n"), words)
+
+    def test_analyze_need_not_be_named(self):
+        path = trace("minimal")
+        bare = fresh_dir() / "no suffix"
+        bare.write_bytes(path.read_bytes())
+        for words in ((path,), (bare,)):
+            for order in ((*words, "-q", "--out"), ("-q", *words, "--out")):
+                out = fresh_dir() / "o"
+                done = run(*order, out)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), order)
+                self.assertTrue((out / "report.md").exists())
+        for name in ("none.sqlite", "none.nsys-rep"):  # looks like one: the message is about the file, not about commands
+            done = run(name, cwd=fresh_dir())
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(name, done.stderr)
+
+    def test_out_is_optional(self):
+        place = fresh_dir()
+        done = run(trace("minimal"), cwd=place)
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue((place / "artifacts" / trace("minimal").stem / "report.html").exists())
+
     def test_option_forms(self):
         out = fresh_dir() / "a"
         self.assertEqual(run("analyze", "-qj1", f"-o{out}", "--", trace("minimal")).returncode, 0)
         self.assertTrue((out / "report.md").exists())
         self.assertEqual(run("analyze", trace("minimal"), f"--out={out}", "--top=3", "-q").returncode, 0)
 
-    def test_man_page(self):
-        page = run("--man").stdout
-        self.assertTrue(page.startswith(".TH NSYS-AI 1"))
-        for command in COMMANDS:
-            self.assertIn(f"nsys\\-ai {command}", page)
-        if not shutil.which("man"):
-            self.skipTest("no man")
-        file = fresh_dir() / "nsys-ai.1"
-        file.write_text(page)
-        done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", file], capture_output=True, text=True,
-                              env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"})
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("--phase-map", done.stdout.replace("\N{HYPHEN}", "-").replace("\b", ""))
+    def test_man_pages(self):
+        for program, words in ((support.PROGRAM, COMMANDS), (support.GENERATOR, ("list", "completions", "--truth", "nvtx-mix"))):
+            page = run("--man", program=program).stdout
+            self.assertTrue(page.startswith(f".TH {os.path.basename(program).upper()} 1"))
+            if not shutil.which("man"):
+                self.skipTest("no man")
+            file = fresh_dir() / "page.1"
+            file.write_text(page)
+            done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", file], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            text = re.sub(".\b", "", done.stdout).replace("\N{HYPHEN}", "-")
+            for word in words:
+                self.assertIn(word, text)
+
+    def test_generator(self):
+        """The same tables serve nsys-ai-gen."""
+        def gen(*words):
+            return run(*words, program=support.GENERATOR, cwd=fresh_dir())
+        self.assertEqual(gen().returncode, 2)
+        self.assertIn("(default: 2026)", gen("--help").stdout)
+        self.assertIn("did you mean inference?", gen("infrence", "x.sqlite").stderr)
+        self.assertIn("did you mean --shuffle?", gen("minimal", "x.sqlite", "--shufle").stderr)
+        self.assertRegex(gen("minimal").stderr, r"^nsys-ai-gen: OUT.sqlite is missing \(see nsys-ai-gen --help\)\n$")
+        self.assertEqual([line.split()[0] for line in gen("list").stdout.splitlines()], [*support.SCENARIOS, "bench"])
 
 
 class Commands(unittest.TestCase):
@@ -95,6 +160,36 @@ class Commands(unittest.TestCase):
                 self.assertNotIn("CANARY", done.stdout)
         minimal = run("probe", trace("minimal")).stdout
         self.assertRegex(minimal, r"(?m)^  no +NVTX ")
+
+    def test_probe_counts(self):
+        """Against what the export says when SQL is asked."""
+        path = trace("training")
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            def ask(text):
+                return db.execute(text).fetchone()
+            kernels, copies = ask("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")[0], ask("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY")[0]
+            ranges = ask("SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (59, 60, 70, 71)")[0]
+            calls = ask("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME")[0]
+            first = ask("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL")
+        temporary = fresh_dir()
+        done = run("probe", path, "--json", env={"TMPDIR": temporary})
+        document = json.loads(done.stdout)
+        self.assertEqual(list(temporary.iterdir()), [])  # what was extracted is gone
+        events = document["events"]
+        self.assertEqual((events["kernels"], events["copies"], events["nvtx_ranges"], events["api_calls"]), (kernels, copies, ranges, calls))
+        span = document["time_range"]
+        self.assertTrue(span["start_ns"] <= first[0] and first[1] <= span["end_ns"])
+        self.assertEqual((len(document["gpus"]["rows"]), len(document["processes"]["rows"])), (2, 2))
+        text = run("probe", path).stdout
+        self.assertRegex(text, rf"(?m)^  kernels +{kernels:,}$")
+        self.assertEqual(len(re.findall(r"(?m)^ +\d  NVIDIA .*: kernels ", text)), 2)
+        # The range it prints is one that --trim takes, and it leaves nothing out.
+        trim = re.search(r"--trim (\S+) (\S+)\n", text).groups()
+        info = read_csv(analyze(path, "--trim", *trim), "run_info")[0]
+        self.assertEqual(int(info["kernel_count"]), kernels)
+        bare = json.loads(run("probe", path, "--json", "--no-events").stdout)
+        self.assertEqual([k in bare for k in ("events", "gpus", "capabilities")], [False, False, True])
+        self.assertNotIn("--trim", run("probe", trace("empty")).stdout)
 
     def test_table(self):
         directory = artifacts(trace("training"))
@@ -133,7 +228,56 @@ class Commands(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""), wanted)
             self.assertIn(wanted, done.stdout)
             self.assertTrue((SOURCE / "docs" / "root-causes" / f"{wanted}.md").exists(), wanted)
+            shown = run("rules", "show", wanted)
+            self.assertEqual(shown.returncode, 0)
+            self.assertIn("recommendation:", shown.stdout)
+            self.assertNotIn("{{", done.stdout)
         self.assertEqual(run("rules", "check", SOURCE / "rules" / "default.yaml").returncode, 0)
+
+    def test_explain_is_the_page_as_plain_text(self):
+        for page in sorted((SOURCE / "docs" / "root-causes").glob("*.md")):
+            text = run("rules", "explain", page.stem).stdout
+            self.assertLessEqual(max(map(len, text.splitlines())), 100, page.stem)
+            self.assertNotRegex(text, r"\*\*|`|\]\(|^#|^\|", page.stem)
+            for heading in re.findall(r"(?m)^## (.*)", page.read_text()):
+                self.assertIn(f"\n{heading}\n", text)
+            # No word of the page is lost: the same letters and digits in the same order, but for where links lead.
+            source = re.sub(r"\]\([^)]*\)", "", page.read_text()).replace("|---", "")
+            letters = re.sub(r"[^A-Za-z0-9]", "", source)
+            self.assertTrue(re.sub(r"[^A-Za-z0-9]", "", text).startswith(letters), page.stem)
+
+    def test_explain_of_a_rule_without_a_page(self):
+        mine = fresh_dir() / "mine.yaml"
+        mine.write_text("rules:\n  - {id: my-own, title: t, table: run_info, severity: {low: 'kernel_count > 1'}, why: Because., "
+                        "recommendation: r, verify: v}\n")
+        done = run("rules", "explain", "my-own", "--rules", mine)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Because.", done.stdout)
+
+    def test_table_suggests(self):
+        directory = artifacts(trace("training")) / "stages"
+        done = run("table", directory / "kernles.ntab")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn(f"did you mean {directory}/kernels.ntab?", done.stderr)
+
+    def test_findings_are_listed(self):
+        for scenario in ("training", "copy-bound", "healthy", "hostile"):
+            out = fresh_dir() / "o"
+            done = run("analyze", trace(scenario), "--out", out)
+            listed = re.findall(r"(?m)^  (high|medium|low|info) +(.*)$", done.stdout)
+            wanted = [(f["severity"], f["title"]) for f in report(out).json["findings"]]
+            self.assertEqual(listed, wanted, scenario)
+
+    def test_colors_are_for_terminals_that_want_them(self):
+        out = fresh_dir() / "o"
+        for env, colored in (({"NO_COLOR": "", "TERM": "xterm"}, True), ({"NO_COLOR": "1", "TERM": "xterm"}, False), ({"TERM": "dumb", "NO_COLOR": ""}, False)):
+            ours, theirs = pty.openpty()
+            done = run("analyze", trace("copy-bound"), "--out", out, env=env, stdout=theirs, stderr=subprocess.PIPE)
+            os.close(theirs)
+            text = os.read(ours, 1 << 16).decode()
+            os.close(ours)
+            self.assertEqual((done.returncode, "\x1b[31m" in text), (0, colored), env)
+        self.assertNotIn("\x1b", run("analyze", trace("copy-bound"), "--out", out, env={"TERM": "xterm"}).stdout)
 
     def test_json_line(self):
         path = trace("training")

@@ -25,7 +25,10 @@ class Install(unittest.TestCase):
         return found[0]
 
     def test_places(self):
-        for pattern in ("bin/nsys-ai", "bin/nsys-ai-gen", "share/man/man1/nsys-ai.1*", "share/nsys-ai/rules/default.yaml",
+        for pattern in ("bin/nsys-ai", "bin/nsys-ai-gen", "share/man/man1/nsys-ai.1*", "share/man/man1/nsys-ai-gen.1*",
+                        "share/bash-completion/completions/nsys-ai", "share/bash-completion/completions/nsys-ai-gen",
+                        "share/zsh/site-functions/_nsys-ai", "share/fish/vendor_completions.d/nsys-ai.fish",
+                        "share/nsys-ai/rules/default.yaml",
                         "share/nsys-ai/rules/kernel-classes.yaml", "share/nsys-ai/phase-maps/vllm.yaml",
                         "share/nsys-ai/templates/report.md.mustache", "share/nsys-ai/templates/report.html",
                         "share/doc/nsys-ai/LICENSE", "share/doc/nsys-ai/README.md", "share/doc/nsys-ai/docs/report.schema.json",
@@ -56,8 +59,12 @@ class Install(unittest.TestCase):
         for name in ("report.md", "report.json"):
             self.assertEqual((out / name).read_bytes(), (want / name).read_bytes(), name)
 
-    def test_man_page_is_current(self):
-        self.assertEqual(self.only("share/man/man1/nsys-ai.1").read_text(), run("--man").stdout)
+    def test_what_is_printed_is_current(self):
+        for program, path in (("nsys-ai", support.PROGRAM), ("nsys-ai-gen", support.GENERATOR)):
+            for place, words in ((f"man/man1/{program}.1", ("--man",)), (f"bash-completion/completions/{program}", ("completions", "bash")),
+                                 (f"zsh/site-functions/_{program}", ("completions", "zsh")),
+                                 (f"fish/vendor_completions.d/{program}.fish", ("completions", "fish"))):
+                self.assertEqual(self.only(f"share/{place}").read_text(), run(*words, program=path).stdout)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,120 @@
+/* Commands and their options as data. A program declares tables; parsing, help, the man page, "did you mean" and shell
+ * completions are made from them, and nothing is written down twice. */
+#ifndef NAI_CLI_CLI_H
+#define NAI_CLI_CLI_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct nai_cli_option;
+struct nai_cli_program;
+
+/* The index-th value that is allowed, NULL past the last. `before` is the operand in front of the one asked for, ""
+ * for the first and for options. */
+typedef const char *nai_cli_choices_fn(size_t index, const char *before);
+
+/* How an option's words become a field of the command's arguments, and back. */
+struct nai_cli_type {
+  int (*set)(void *args, const struct nai_cli_option *option, const char *const *values, struct nai_err *err);
+  /* Appends the field as one would type it, nothing when it is not set. NULL: there is no default to tell. */
+  void (*print)(struct nai_buf *out, const void *args, const struct nai_cli_option *option);
+};
+
+/* The field is ... */
+extern const struct nai_cli_type nai_cli_on, nai_cli_off; /* bool */
+extern const struct nai_cli_type nai_cli_text;            /* const char *; not empty */
+extern const struct nai_cli_type nai_cli_int;             /* int; outside min..max: not set */
+extern const struct nai_cli_type nai_cli_int64;           /* int64_t; likewise */
+extern const struct nai_cli_type nai_cli_number;          /* double; likewise */
+extern const struct nai_cli_type nai_cli_bytes;           /* int64_t, typed as 512M or 4G, at most `max`; 0: not set */
+extern const struct nai_cli_type nai_cli_choice;          /* int, the index of the choice; -1: not set */
+extern const struct nai_cli_type nai_cli_word;            /* const char *, one of the choices; NULL: not set */
+extern const struct nai_cli_type nai_cli_texts;           /* const char *[most]; repeatable */
+extern const struct nai_cli_type nai_cli_ints;            /* int64_t[most]; repeatable */
+
+/* What a shell offers where `choices` have nothing. */
+enum nai_cli_hint { NAI_CLI_NOTHING, NAI_CLI_FILE, NAI_CLI_DIRECTORY };
+
+struct nai_cli_option {
+  const char *name;  /* long name without dashes */
+  char letter;       /* short form, 0 for none */
+  const char *value; /* how help calls its argument; "START END" takes two; NULL for a switch */
+  const char *help;
+  const struct nai_cli_type *type;
+  size_t at;                   /* the field: offsetof in the command's arguments */
+  size_t count_at, most;       /* of lists: the field that counts (size_t), and the most it may count to */
+  int64_t min, max;            /* of numbers, both included */
+  nai_cli_choices_fn *choices; /* of enumerations */
+  const char *also;            /* what else is allowed beside the choices, in words */
+  const char *otherwise;       /* the default in words, where no value is set */
+  enum nai_cli_hint hint;
+  const char *suffixes; /* of files worth offering, separated by spaces; NULL: all */
+  bool hidden;          /* an alias, left out of help */
+};
+
+struct nai_cli_operand {
+  const char *name;
+  nai_cli_choices_fn *choices;
+  const char *(*about)(size_t index); /* what a choice means; may be NULL */
+  bool only_choices;                  /* anything else is refused */
+  enum nai_cli_hint hint;
+  const char *suffixes;
+};
+
+struct nai_cli_command {
+  const char *name;                       /* NULL: the program's only job (`implied`) */
+  const char *synopsis;                   /* of the operands: "TRACE", "list|check FILE|explain ID" */
+  const char *summary;                    /* one line */
+  const char *description;                /* paragraphs of --help and the man page */
+  const char *examples;                   /* one a line */
+  const struct nai_cli_option *options;   /* end with name == NULL; NULL: none */
+  const struct nai_cli_operand *operands; /* end with name == NULL; the last one may repeat */
+  size_t min_operands, max_operands;
+  size_t args_size;         /* of the struct the options are set in */
+  void (*init)(void *args); /* sets the defaults in zeroed memory; may be NULL */
+  /* What the parser cannot know is wrong: options that exclude each other, operands that depend on one another. The
+   * message is completed with where help is. May be NULL. */
+  int (*check)(const void *args, const char *const *operands, size_t count, struct nai_err *err);
+  /* Exit status, or a negative NAI_E*. The operands are a slice of argv. */
+  int (*run)(void *args, const char *const *operands, size_t count, const struct nai_cli_program *program,
+             struct nai_err *err);
+};
+
+enum { NAI_CLI_ANY_NUMBER = INT32_MAX };
+
+struct nai_cli_exit {
+  const char *status, *meaning;
+};
+
+struct nai_cli_program {
+  const char *name, *version, *title, *description;
+  const char *examples;                          /* one a line */
+  const struct nai_cli_command *const *commands; /* end with NULL */
+  const struct nai_cli_command *implied;         /* the command meant where none is named; may be NULL */
+  bool (*implies)(const char *word);             /* whether this word means it; NULL: every word that is no command */
+  const struct nai_cli_exit *exits;              /* end with status == NULL */
+  void (*escape)(struct nai_buf *, const char *, size_t); /* makes messages safe for a terminal; NULL: nai_text_clean */
+};
+
+/* Does what the command line says; prints help, versions and errors. Returns the exit status. */
+int nai_cli_main(const struct nai_cli_program *program, int argc, char **argv);
+
+/* A command every program can list: prints the completion script of a shell. */
+extern const struct nai_cli_command nai_cli_completions;
+
+/* NAI_EUSAGE: `word` is none of the choices, which the message lists, with the nearest one. `what` says what it was
+ * given as: "--fail-on". */
+int nai_cli_unknown_choice(struct nai_err *err, const char *what, const char *word, nai_cli_choices_fn *choices,
+                           const char *also);
+
+/* A whole or a real number of an option, checked; for types of one's own. */
+NAI_MUST_CHECK int nai_cli_read_int(int64_t *out, const struct nai_cli_option *option, const char *text,
+                                    struct nai_err *err);
+NAI_MUST_CHECK int nai_cli_read_number(double *out, const struct nai_cli_option *option, const char *text,
+                                       struct nai_err *err);
+
+#endif

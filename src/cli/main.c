@@ -1,0 +1,141 @@
+/* The program around the commands: finds the one that is meant, runs it, turns errors into one line on stderr and an
+ * exit status. */
+#include "cli/internal.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Messages quote names from traces and files. */
+static int fail(const struct nai_cli_program *program, const struct nai_err *err, int code) {
+  struct nai_buf line = {0};
+  (program->escape ? program->escape : nai_text_clean)(&line, err->msg, strlen(err->msg));
+  fprintf(stderr, "%s: %s\n", program->name, line.oom ? err->msg : nai_buf_str(&line));
+  nai_buf_free(&line);
+  return nai_err_exit_status(code);
+}
+
+/* What was printed may still be in the buffer: a full disk or a closed pipe shows only now. */
+static int finish(const struct nai_cli_program *program, int rc, struct nai_err *err) {
+  if (rc >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
+    rc = nai_err_set(err, NAI_EIO, "cannot write to standard output");
+  return rc < 0 ? fail(program, err, rc) : rc;
+}
+
+/* Prints a text that was made for it and frees it. */
+static int print(const struct nai_cli_program *program, struct nai_buf *text) {
+  struct nai_err err = {0};
+  int rc = nai_buf_check(text, &err);
+  if (!rc)
+    fwrite(nai_buf_str(text), 1, text->len, stdout);
+  nai_buf_free(text);
+  return finish(program, rc, &err);
+}
+
+static int print_version(const struct nai_cli_program *program) {
+  struct nai_buf text = {0};
+  nai_buf_printf(&text, "%s %s\n", program->name, program->version);
+  return print(program, &text);
+}
+
+/* Usage errors end with the command that helps. */
+static void add_help(struct nai_err *err, const struct nai_cli_program *program,
+                     const struct nai_cli_command *command) {
+  size_t len = strlen(err->msg);
+  const char *name = command && command->name ? command->name : NULL;
+  snprintf(err->msg + len, sizeof err->msg - len, " (see %s%s%s --help)", program->name, name ? " " : "",
+           name ? name : "");
+}
+
+static int run_command(const struct nai_cli_program *program, const struct nai_cli_command *command, int argc,
+                       char **argv) {
+  struct nai_cli_call call = {.args = nai_cli_new_args(command)};
+  struct nai_err err = {0};
+  struct nai_buf text = {0};
+  int rc = call.args ? nai_cli_parse(&call, command, argc, argv, &err) : nai_err_nomem(&err);
+  if (!rc && !call.help && !call.version && command->check)
+    rc = command->check(call.args, (const char *const *)call.operands, call.operand_count, &err);
+  if (rc == NAI_EUSAGE)
+    add_help(&err, program, command);
+  if (rc) {
+    rc = finish(program, rc, &err);
+  } else if (call.help) {
+    nai_cli_help(&text, program, command);
+    rc = print(program, &text);
+  } else if (call.version) {
+    rc = print_version(program);
+  } else {
+    rc = command->run(call.args, (const char *const *)call.operands, call.operand_count, program, &err);
+    rc = finish(program, rc, &err);
+  }
+  free(call.args);
+  return rc;
+}
+
+static int unknown_command(const struct nai_cli_program *program, const char *word) {
+  enum { MAX_COMMANDS = 64 };
+  const char *names[MAX_COMMANDS] = {"help"};
+  size_t n = 1;
+  struct nai_err err;
+  for (size_t i = 0; program->commands[i] && n < MAX_COMMANDS; i++)
+    names[n++] = program->commands[i]->name;
+  const char *near = nai_text_suggest(word, names, n);
+  nai_err_set(&err, NAI_EUSAGE, "%s \"%.60s\"%s%s%s", word[0] == '-' ? "no command before" : "unknown command", word,
+              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  add_help(&err, program, NULL);
+  return fail(program, &err, NAI_EUSAGE);
+}
+
+static int help(const struct nai_cli_program *program, const char *name) {
+  const struct nai_cli_command *command = name ? nai_cli_find(program, name) : NULL;
+  struct nai_buf text = {0};
+  if (name && !command)
+    return unknown_command(program, name);
+  if (command)
+    nai_cli_help(&text, program, command);
+  else
+    nai_cli_help_program(&text, program);
+  return print(program, &text);
+}
+
+/* Whether the command that need not be named is meant: by the first word, or, where that is an option, by any. */
+static bool is_implied(const struct nai_cli_program *program, int argc, char **argv) {
+  if (!program->implied || !program->implies)
+    return program->implied != NULL;
+  for (int i = 1; i < argc; i++)
+    if (program->implies(argv[i]))
+      return true;
+    else if (argv[1][0] != '-')
+      return false;
+  return false;
+}
+
+int nai_cli_main(const struct nai_cli_program *program, int argc, char **argv) {
+  const char *word = argc > 1 ? argv[1] : NULL;
+  struct nai_buf text = {0};
+  if (!word) {
+    nai_cli_help_short(&text, program);
+    fputs(nai_buf_str(&text), stderr);
+    nai_buf_free(&text);
+    return nai_err_exit_status(NAI_EUSAGE);
+  }
+  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+    return help(program, argc > 2 && argv[2][0] != '-' ? argv[2] : NULL);
+  if (strcmp(word, "--version") == 0)
+    return print_version(program);
+  if (strcmp(word, "--man") == 0) {
+    nai_cli_man(&text, program);
+    return print(program, &text);
+  }
+  if (strcmp(word, "--complete") == 0) {
+    nai_cli_complete(&text, program, argc - 2, argv + 2);
+    return print(program, &text);
+  }
+  const struct nai_cli_command *command = nai_cli_find(program, word);
+  if (command)
+    return run_command(program, command, argc - 2, argv + 2);
+  return is_implied(program, argc, argv) ? run_command(program, program->implied, argc - 1, argv + 1)
+                                         : unknown_command(program, word);
+}

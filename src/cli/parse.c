@@ -1,0 +1,167 @@
+/* From words to a command's arguments. */
+#include "cli/internal.h"
+
+#include "base/text.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct nai_cli_option no_options[] = {{0}};
+
+const struct nai_cli_option nai_cli_common[] = {
+    {.name = "help", .letter = 'h', .help = "this text"},
+    {.name = "version", .help = "print the version", .hidden = true},
+    {0},
+};
+
+static const struct nai_cli_option *options_of(const struct nai_cli_command *command) {
+  return command->options ? command->options : no_options;
+}
+
+const struct nai_cli_command *nai_cli_find(const struct nai_cli_program *program, const char *name) {
+  for (size_t i = 0; program->commands[i]; i++)
+    if (strcmp(program->commands[i]->name, name) == 0)
+      return program->commands[i];
+  return NULL;
+}
+
+static const struct nai_cli_option *find_in(const struct nai_cli_option *options, const char *name, size_t len) {
+  for (const struct nai_cli_option *o = options; o->name; o++)
+    if (strlen(o->name) == len && memcmp(o->name, name, len) == 0)
+      return o;
+  return NULL;
+}
+
+const struct nai_cli_option *nai_cli_find_option(const struct nai_cli_command *command, const char *name, size_t len) {
+  const struct nai_cli_option *o = find_in(options_of(command), name, len);
+  return o ? o : find_in(nai_cli_common, name, len);
+}
+
+const struct nai_cli_option *nai_cli_find_letter(const struct nai_cli_command *command, char letter) {
+  for (const struct nai_cli_option *o = options_of(command); o->name; o++)
+    if (o->letter == letter)
+      return o;
+  return letter == nai_cli_common[0].letter ? &nai_cli_common[0] : NULL;
+}
+
+size_t nai_cli_value_count(const struct nai_cli_option *option) {
+  return !option->value ? 0 : strchr(option->value, ' ') ? 2 : 1;
+}
+
+const struct nai_cli_operand *nai_cli_operand_at(const struct nai_cli_command *command, size_t index) {
+  const struct nai_cli_operand *operand = command->operands;
+  if (!operand || !operand->name || index >= command->max_operands)
+    return NULL;
+  for (size_t i = 0; i < index && operand[1].name; i++)
+    operand++;
+  return operand;
+}
+
+void *nai_cli_new_args(const struct nai_cli_command *command) {
+  void *args = calloc(1, command->args_size ? command->args_size : 1);
+  if (args && command->init)
+    command->init(args);
+  return args;
+}
+
+static int unknown_option(const struct nai_cli_command *command, const char *word, struct nai_err *err) {
+  enum { MAX_OPTIONS = 128 };
+  const char *names[MAX_OPTIONS];
+  size_t n = 0;
+  char bare[64];
+  size_t len = strcspn(word + 2, "=");
+  snprintf(bare, sizeof bare, "%.*s", (int)(len < 60 ? len : 60), word + 2);
+  for (const struct nai_cli_option *o = options_of(command); o->name; o++)
+    names[n++] = o->name;
+  for (const struct nai_cli_option *o = nai_cli_common; o->name; o++)
+    names[n++] = o->name;
+  assert(n <= MAX_OPTIONS);
+  const char *near = nai_text_suggest(bare, names, n);
+  return nai_err_set(err, NAI_EUSAGE, "unknown option --%s%s%s%s", bare, near ? "; did you mean --" : "",
+                     near ? near : "", near ? "?" : "");
+}
+
+/* The words that are still to be read. */
+struct reader {
+  int argc, at;
+  char **argv;
+};
+
+/* Applies an option whose values are `attached` (from --name=value or -n5) and then the following words. */
+static int apply(struct nai_cli_call *call, const struct nai_cli_option *option, const char *attached,
+                 struct reader *words, struct nai_err *err) {
+  const char *values[2] = {NULL, NULL};
+  size_t want = nai_cli_value_count(option), have = 0;
+  if (attached && !want)
+    return nai_err_set(err, NAI_EUSAGE, "--%s takes no value", option->name);
+  if (attached)
+    values[have++] = attached;
+  for (; have < want; have++) {
+    if (words->at + 1 >= words->argc)
+      return nai_err_set(err, NAI_EUSAGE, "--%s needs %s", option->name, option->value);
+    values[have] = words->argv[++words->at];
+  }
+  call->help |= option == &nai_cli_common[0];
+  call->version |= option == &nai_cli_common[1];
+  return option->type ? option->type->set(call->args, option, values, err) : NAI_OK;
+}
+
+static int parse_letters(struct nai_cli_call *call, const struct nai_cli_command *command, struct reader *words,
+                         struct nai_err *err) {
+  for (const char *c = words->argv[words->at] + 1; *c; c++) {
+    const struct nai_cli_option *option = nai_cli_find_letter(command, *c);
+    if (!option)
+      return nai_err_set(err, NAI_EUSAGE, "unknown option -%c", *c);
+    bool takes_value = nai_cli_value_count(option) > 0;
+    int rc = apply(call, option, takes_value && c[1] ? c + 1 : NULL, words, err);
+    if (rc || takes_value)
+      return rc;
+  }
+  return NAI_OK;
+}
+
+static int add_operand(struct nai_cli_call *call, const struct nai_cli_command *command, char *word,
+                       struct nai_err *err) {
+  if (call->operand_count == command->max_operands)
+    return nai_err_set(err, NAI_EUSAGE, "unexpected \"%.200s\"", word);
+  const struct nai_cli_operand *operand = nai_cli_operand_at(command, call->operand_count);
+  call->operands[call->operand_count++] = word;
+  for (size_t i = 0; operand && operand->only_choices; i++) {
+    const char *choice = operand->choices(i, "");
+    if (!choice)
+      return nai_cli_unknown_choice(err, operand->name, word, operand->choices, NULL);
+    if (strcmp(choice, word) == 0)
+      break;
+  }
+  return NAI_OK;
+}
+
+int nai_cli_parse(struct nai_cli_call *call, const struct nai_cli_command *command, int argc, char **argv,
+                  struct nai_err *err) {
+  struct reader words = {argc, 0, argv};
+  bool only_operands = false;
+  call->operands = argv; /* never written beyond the word that is read */
+  for (; words.at < argc; words.at++) {
+    char *word = argv[words.at];
+    int rc = NAI_OK;
+    if (only_operands || word[0] != '-' || !word[1]) {
+      rc = add_operand(call, command, word, err);
+    } else if (strcmp(word, "--") == 0) {
+      only_operands = true;
+    } else if (word[1] == '-') {
+      size_t len = strcspn(word + 2, "=");
+      const struct nai_cli_option *option = nai_cli_find_option(command, word + 2, len);
+      rc = option ? apply(call, option, word[2 + len] ? word + 3 + len : NULL, &words, err)
+                  : unknown_option(command, word, err);
+    } else {
+      rc = parse_letters(call, command, &words, err);
+    }
+    if (rc || call->help || call->version)
+      return rc;
+  }
+  if (call->operand_count < command->min_operands)
+    return nai_err_set(err, NAI_EUSAGE, "%s is missing", nai_cli_operand_at(command, call->operand_count)->name);
+  return NAI_OK;
+}
