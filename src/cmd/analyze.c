@@ -193,6 +193,8 @@ static void default_out(char *out, size_t size, const char *trace) {
   snprintf(out, size, "artifacts/%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
 }
 
+static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line); }
+
 static int run(struct nai_args *args, struct nai_err *err) {
   struct nai_result result = {.worst = -1};
   struct nai_export trace = {0};
@@ -209,6 +211,7 @@ static int run(struct nai_args *args, struct nai_err *err) {
     rc = nai_export_open(&trace, args->operands[0], args->quiet, err);
   if (!rc) {
     args->run.trace = trace.path;
+    args->run.note = print_note;
     rc = nai_run(&result, &args->run, show ? show_stage : NULL, NULL, err);
   }
   if (show)

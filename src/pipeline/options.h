@@ -29,8 +29,9 @@ struct nai_options {
   const char *stop_after; /* a stage, or NULL */
   int threads;
   enum nai_reader_choice reader;
-  bool check;                 /* check the whole file's integrity first */
-  int64_t memory_limit_bytes; /* 0 = none */
+  bool check;                     /* check the whole file's integrity first */
+  int64_t memory_limit_bytes;     /* 0 = none */
+  void (*note)(const char *line); /* tells the user at once; may be NULL */
 };
 
 #endif

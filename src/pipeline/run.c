@@ -41,12 +41,12 @@ static int load_stage(struct nai_state *s, int stage, struct nai_err *err) {
   int rc = NAI_OK;
   for (int i = 0; i < s->slot_count && !rc; i++) {
     const struct nai_slot *slot = &s->slots[i];
-    char from[PATH_MAX], to[PATH_MAX];
+    char from[128], to[PATH_MAX];
     if (slot->stage != stage)
       continue;
-    snprintf(from, sizeof from, "%s/stages/%s.ntab", s->out.target, slot->schema->name);
+    snprintf(from, sizeof from, "stages/%s.ntab", slot->schema->name);
     nai_state_path(to, sizeof to, s, slot->schema);
-    rc = nai_fs_link_or_copy(from, to, err) ? NAI_ESTALE : NAI_OK;
+    rc = nai_fs_link_or_copy_at(s->out.earlier, from, to, err) ? NAI_ESTALE : NAI_OK;
     if (rc || slot->events)
       continue;
     nai_table_free(*slot->table); /* a probe that had to run again leaves tables for extract to fill */
@@ -145,17 +145,31 @@ static int write_manifest(struct nai_state *s, struct nai_err *err) {
   return rc;
 }
 
-/* The directory that was swapped out says itself what is its own: it need not be the one this run began with. Where its
- * manifest is lost, the names this run writes are taken for ours. */
-static bool is_ours(void *ctx, const char *directory, const char *path) {
-  struct nai_state *s = ctx;
-  if (!s->displaced_read) {
-    nai_manifest_free(&s->old);
-    nai_manifest_read(&s->old, directory);
-    s->displaced_read = true;
+/* The manifest of an open directory, whatever has its name by now. */
+static void read_manifest(struct nai_manifest *manifest, int directory) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", directory);
+  nai_manifest_read(manifest, path);
+}
+
+static int list_files(void *ctx, struct nai_strings *files, int directory, struct nai_err *err) {
+  (void)ctx;
+  struct nai_manifest manifest;
+  int rc = NAI_OK;
+  read_manifest(&manifest, directory);
+  for (uint32_t i = 0; i < manifest.files.count && !rc; i++) {
+    const char *name = nai_strings_get(&manifest.files, i);
+    if (nai_strings_add(files, name, strlen(name)) == NAI_NO_STRING)
+      rc = nai_err_nomem(err);
   }
-  const struct nai_strings *files = s->old.files.count ? &s->old.files : &s->manifest.files;
-  return nai_strings_find(files, path, strlen(path)) != NAI_NO_STRING;
+  nai_manifest_free(&manifest);
+  return rc;
+}
+
+static void pass_note(void *ctx, const char *line) {
+  const struct nai_state *s = ctx;
+  if (s->options->note)
+    s->options->note(line);
 }
 
 static int open_trace(struct nai_state *s, struct nai_err *err) {
@@ -164,7 +178,8 @@ static int open_trace(struct nai_state *s, struct nai_err *err) {
 }
 
 static int open_outdir(struct nai_state *s, struct nai_err *err) {
-  int rc = nai_outdir_begin(&s->out, s->options->out, err);
+  const struct nai_outdir_calls calls = {.list = list_files, .note = pass_note, .ctx = s};
+  int rc = nai_outdir_begin(&s->out, s->options->out, &calls, err);
   if (!rc && asprintf(&s->stages_dir, "%s/stages", s->out.work) < 0) {
     s->stages_dir = NULL;
     rc = nai_err_nomem(err);
@@ -172,7 +187,7 @@ static int open_outdir(struct nai_state *s, struct nai_err *err) {
   if (!rc)
     rc = nai_fs_mkdir(s->stages_dir, err);
   if (!rc && s->out.exists)
-    nai_manifest_read(&s->old, s->out.target);
+    read_manifest(&s->old, s->out.earlier);
   return rc;
 }
 
@@ -194,7 +209,7 @@ static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *prog
     rc = settle_stages(s, last, err);
   if (!rc)
     rc = write_manifest(s, err);
-  return rc ? rc : nai_outdir_commit(&s->out, is_ours, s, err);
+  return rc ? rc : nai_outdir_commit(&s->out, err);
 }
 
 static void free_state(struct nai_state *s) {
@@ -214,7 +229,7 @@ static void free_state(struct nai_state *s) {
 
 int nai_run(struct nai_result *result, const struct nai_options *options, nai_progress_fn *progress, void *progress_ctx,
             struct nai_err *err) {
-  struct nai_state state = {.options = options, .result = result, .out = {.lock = -1, .parent = -1}};
+  struct nai_state state = {.options = options, .result = result};
   *result = (struct nai_result){.worst = -1};
   nai_state_slots(&state);
   int rc = nai_state_config(&state, err);
@@ -229,7 +244,7 @@ int nai_run(struct nai_result *result, const struct nai_options *options, nai_pr
 }
 
 int nai_run_check(const struct nai_options *options, struct nai_err *err) {
-  struct nai_state state = {.options = options, .out = {.lock = -1, .parent = -1}};
+  struct nai_state state = {.options = options};
   int rc = nai_state_config(&state, err);
   free_state(&state);
   return rc;

@@ -43,7 +43,6 @@ struct nai_state {
   struct nai_outdir out;
   char *stages_dir; /* in the work directory */
   struct nai_manifest old, manifest;
-  bool displaced_read; /* `old` is that of the directory this run replaced */
   struct nai_result *result;
 };
 
