@@ -55,9 +55,6 @@ static int prepare_source(struct nai_trace *trace, const struct nai_sqlite_heade
                      (unsigned long long)trace->size_bytes, (unsigned long long)announced);
     goto out;
   }
-  rc = nai_file_identify(&trace->identity, trace->fd, trace->size_bytes, live_wal ? wal.data : NULL, err);
-  if (rc)
-    goto out;
   /* SQLite reads a WAL only together with a shared-memory file, which it creates beside the database. To leave the
    * input's directory alone, a live WAL is read in a copy, and a file in WAL mode without one as immutable, which is
    * then safe. */

@@ -174,7 +174,8 @@ static void pass_note(void *ctx, const char *line) {
 
 static int open_trace(struct nai_state *s, struct nai_err *err) {
   struct nai_trace_options options = {s->options->reader, s->options->check};
-  return nai_trace_open(&s->trace, s->options->trace, &options, err);
+  int rc = nai_trace_open(&s->trace, s->options->trace, &options, err);
+  return rc ? rc : nai_trace_identify(s->trace, s->options->threads, err);
 }
 
 static int open_outdir(struct nai_state *s, struct nai_err *err) {
