@@ -107,7 +107,7 @@ static int begin_locked(struct nai_outdir *out, struct nai_err *err) {
   if (out->exists && nai_lock(out->earlier, LOCK_SH, 0, NULL, NULL) != 0) {
     /* Then its files may vanish while they are being reused, which is found out and costs some time. */
   }
-  nai_outdir_sweep(out);
+  nai_outdir_sweep(out, true);
   rc = make_work(out, err);
   if (!rc)
     rc = open_target(&again, out, out->fresh, err);
@@ -233,7 +233,7 @@ int nai_outdir_commit(struct nai_outdir *out, struct nai_err *err) {
     free(out->work);
     out->work = NULL;
     nai_unlock(out->fresh);
-    nai_outdir_sweep(out); /* what runs displaced while others read from it */
+    nai_outdir_sweep(out, false); /* what runs displaced while others read from it */
   }
   nai_unlock(out->parent);
   return rc;

@@ -39,7 +39,8 @@ NAI_MUST_CHECK int nai_outdir_list(struct nai_strings *files, const struct nai_o
 /* outdir_sweep.c: what killed runs left; the parent is locked. */
 /* Without RENAME_EXCHANGE a run that is killed between its two renames leaves no target: the earlier one comes back. */
 NAI_MUST_CHECK int nai_outdir_put_back(const struct nai_outdir *out, struct nai_err *err);
-void nai_outdir_sweep(const struct nai_outdir *out);
+/* `tell`: notes what stays. */
+void nai_outdir_sweep(const struct nai_outdir *out, bool tell);
 /* Tells the user what stays in a directory beside the target. */
 void nai_outdir_note_left(const struct nai_outdir *out, const char *name, const char *left);
 

@@ -59,20 +59,20 @@ void nai_outdir_note_left(const struct nai_outdir *out, const char *name, const 
 }
 
 /* Removes a leftover unless its owner lives or another run still reads from it: both hold a lock. */
-static void sweep_one(const struct nai_outdir *out, const char *name, int target) {
+static void sweep_one(const struct nai_outdir *out, const char *name, int target, bool tell) {
   char left[NAME_MAX + 16];
   struct nai_strings ours = {0};
   int fd = nai_outdir_open(out->parent, name);
   if (fd < 0)
     return;
   if (nai_lock(fd, LOCK_EX, 0, NULL, NULL) == 0 && nai_outdir_list(&ours, out, fd, NULL) == NAI_OK &&
-      !nai_outdir_clean(out->parent, name, fd, &ours, target, left, sizeof left) && *left)
+      !nai_outdir_clean(out->parent, name, fd, &ours, target, left, sizeof left) && *left && tell)
     nai_outdir_note_left(out, name, left);
   nai_strings_free(&ours);
   close(fd);
 }
 
-void nai_outdir_sweep(const struct nai_outdir *out) {
+void nai_outdir_sweep(const struct nai_outdir *out, bool tell) {
   char unique[NAI_OUTDIR_UNIQUE + 1], name[NAME_MAX + 1], aside[NAME_MAX + 1];
   int target = nai_outdir_open(out->parent, out->name);
   DIR *dir = target >= 0 ? look_beside(out) : NULL;
@@ -87,7 +87,7 @@ void nai_outdir_sweep(const struct nai_outdir *out) {
   dir = look_beside(out);
   while (dir && next_of(unique, dir, out, NAI_OUTDIR_WORK)) {
     nai_outdir_name(name, out, NAI_OUTDIR_WORK, unique);
-    sweep_one(out, name, target);
+    sweep_one(out, name, target, tell);
   }
   if (dir)
     closedir(dir);

@@ -243,7 +243,7 @@ static int clean_entry(void *ctx, const struct entry *e) {
   bool ours = is_listed(c->ours, e) || (c->unfinished && plain && has_our_name(e->path));
   if (plain && (strcmp(e->path, NAI_OUTDIR_MARK) == 0 || strcmp(e->path, NAI_OUTDIR_WORK_MARK) == 0) && ours)
     return 0; /* last: they are what the rest is judged by */
-  bool probe = strcmp(e->path, PROBE) == 0 && plain && e->st.stx_nlink > 1;
+  bool probe = strcmp(e->path, PROBE) == 0 && can_link(e) && e->st.stx_nlink > 1;
   if ((ours || probe || has_twin(c->target, e)) && unlinkat(e->dir, e->name, 0) == 0)
     return 0;
   c->failed |= ours;
