@@ -28,12 +28,8 @@ static int open_regular(int *fd, struct stat *st, const char *path, int code, st
   return code;
 }
 
-int nai_fs_read(struct nai_buf *out, const char *path, size_t max, int code, struct nai_err *err) {
-  int fd;
-  struct stat st;
-  int rc = open_regular(&fd, &st, path, code, err);
-  if (rc)
-    return rc;
+int nai_fs_read_fd(struct nai_buf *out, int fd, const char *path, size_t max, int code, struct nai_err *err) {
+  int rc = NAI_OK;
   size_t total = 0;
   for (;;) {
     char *at = nai_buf_reserve(out, 65536);
@@ -56,6 +52,16 @@ int nai_fs_read(struct nai_buf *out, const char *path, size_t max, int code, str
       break;
     }
   }
+  return rc;
+}
+
+int nai_fs_read(struct nai_buf *out, const char *path, size_t max, int code, struct nai_err *err) {
+  int fd;
+  struct stat st;
+  int rc = open_regular(&fd, &st, path, code, err);
+  if (rc)
+    return rc;
+  rc = nai_fs_read_fd(out, fd, path, max, code, err);
   close(fd);
   return rc;
 }

@@ -12,6 +12,9 @@
 
 /* Whole content of a regular file of at most `max` bytes, appended to `out`. `code` is the error code to report. */
 NAI_MUST_CHECK int nai_fs_read(struct nai_buf *out, const char *path, size_t max, int code, struct nai_err *err);
+/* As nai_fs_read from an open file; `path` is for messages. */
+NAI_MUST_CHECK int nai_fs_read_fd(struct nai_buf *out, int fd, const char *path, size_t max, int code,
+                                  struct nai_err *err);
 /* Creates or truncates `path` with `len` bytes. NAI_EIO on any failure, a full disk included. */
 NAI_MUST_CHECK int nai_fs_write(const char *path, const void *data, size_t len, struct nai_err *err);
 /* Writes all bytes at the place an open file or pipe is at, however many calls that takes. 0 or errno. */
@@ -29,6 +32,17 @@ NAI_MUST_CHECK int nai_fs_mkdir_all(const char *path, struct nai_err *err);
 NAI_MUST_CHECK int nai_fs_remove_tree(const char *path, struct nai_err *err);
 /* Gives `to` the content of `from`: a hard link where possible, else a copy. */
 NAI_MUST_CHECK int nai_fs_link_or_copy(const char *from, const char *to, struct nai_err *err);
+/* Below a directory that is held open, so that another directory of that name cannot slip in between. No component of
+ * the path may be a link, ".." or absolute: what is read lies in that directory. */
+/* A regular file, read-only; -1 with errno set. */
+int nai_fs_open_at(int directory, const char *path);
+NAI_MUST_CHECK int nai_fs_read_at(struct nai_buf *out, int directory, const char *path, size_t max, int code,
+                                  struct nai_err *err);
+/* Gives `to` (an ordinary path) the content of a regular file below the directory: a hard link where possible. */
+NAI_MUST_CHECK int nai_fs_link_or_copy_at(int directory, const char *from, const char *to, struct nai_err *err);
+/* Whether there is a regular file of that name. */
+bool nai_fs_exists_at(int directory, const char *path);
+
 bool nai_fs_exists(const char *path);
 bool nai_fs_is_dir(const char *path);
 /* Last component of a path ("x.sqlite" of "/a/x.sqlite"). */

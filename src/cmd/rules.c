@@ -103,15 +103,14 @@ static int run(void *memory, const char *const *operands, size_t count, const st
                struct nai_err *err) {
   struct rules_args *args = memory;
   const char *what = count > 1 ? operands[1] : NULL;
-  const struct nai_schema *const *schemas;
-  size_t schema_count;
+  const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
+  size_t schema_count = nai_report_schemas(schemas, NAI_STAGE_RECOMMEND);
   struct nai_rule_set *set = NULL;
   struct nai_buf text = {0};
   enum verb verb = verb_of(operands[0]);
   (void)program;
   if (verb == CHECK)
     args->rules[args->rule_count++] = what;
-  nai_run_schemas(&schemas, &schema_count);
   int rc = nai_rules_load(&set, args->rules, args->rule_count, schemas, schema_count, err);
   if (!rc)
     rc = print(&text, set, verb, what, err);

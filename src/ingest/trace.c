@@ -37,6 +37,7 @@ static int refuse_hot_journal(const char *journal_path, struct nai_err *err) {
 static int prepare_source(struct nai_trace *trace, const struct nai_sqlite_header *header, struct nai_err *err) {
   struct nai_buf wal = {0}, journal = {0};
   char *copy = NULL;
+  nai_scratch_sweep(); /* they may be as large as traces */
   nai_buf_printf(&wal, "%s-wal", trace->real_path);
   nai_buf_printf(&journal, "%s-journal", trace->real_path);
   int rc = nai_buf_check(&wal, err);
@@ -55,14 +56,11 @@ static int prepare_source(struct nai_trace *trace, const struct nai_sqlite_heade
                      (unsigned long long)trace->size_bytes, (unsigned long long)announced);
     goto out;
   }
-  rc = nai_file_identify(&trace->identity, trace->fd, trace->size_bytes, live_wal ? wal.data : NULL, err);
-  if (rc)
-    goto out;
   /* SQLite reads a WAL only together with a shared-memory file, which it creates beside the database. To leave the
    * input's directory alone, a live WAL is read in a copy, and a file in WAL mode without one as immutable, which is
    * then safe. */
   if (live_wal) {
-    rc = nai_file_copy_with_wal(&trace->scratch, &copy, trace->fd, wal.data, err);
+    rc = nai_scratch_copy(&copy, trace, wal.data, err);
     trace->direct_refused = strdup("the database has a live write-ahead log");
     if (!rc && !trace->direct_refused)
       rc = nai_err_nomem(err);
@@ -122,7 +120,7 @@ int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_tr
   struct nai_trace *trace = calloc(1, sizeof *trace);
   if (!trace)
     return nai_err_nomem(err);
-  trace->fd = -1;
+  trace->fd = trace->scratch_lock = -1;
   trace->options = *options;
   int rc = nai_file_open(&trace->fd, &trace->stamp, &header, path, err);
   if (rc)
@@ -182,13 +180,8 @@ void nai_trace_close(struct nai_trace *trace) {
   nai_trace_free_pool(trace);
   if (trace->fd >= 0)
     close(trace->fd); /* after SQLite: closing any descriptor of a file drops all the process's locks on it */
-  if (trace->scratch) {
-    struct nai_err ignored;
-    if (nai_fs_remove_tree(trace->scratch, &ignored))
-      ignored.code = 0; /* a leftover in the temporary directory is no reason to fail */
-  }
+  nai_scratch_free(trace);
   nai_trace_free_schema(trace);
-  free(trace->scratch);
   free(trace->direct_refused);
   free(trace->uri);
   free(trace->real_path);

@@ -45,11 +45,12 @@ struct nai_trace {
   char *real_path;       /* absolute, links resolved */
   int fd;                /* the file itself, held open so that a replacement cannot slip in between */
   struct nai_file_stamp stamp, wal_stamp;
-  char *scratch; /* directory of the copy that is read in place of a file with a live WAL, else NULL */
-  char *uri;     /* what further connections open: read-only, percent-encoded */
+  char *scratch;    /* directory of the copy that is read in place of a file with a live WAL, else NULL */
+  int scratch_lock; /* that directory, open and locked while it is used; -1 */
+  char *uri;        /* what further connections open: read-only, percent-encoded */
   struct nai_trace_options options;
   uint64_t size_bytes;
-  uint64_t identity; /* hash of size, header and content samples: same value = same trace */
+  uint64_t identity; /* after nai_trace_identify: same value = same trace */
   struct nai_db_table *tables;
   int table_count;
   char *direct_refused;  /* why the leaf reader may not read this file (live WAL, not UTF-8, ...), NULL when it may */
@@ -64,6 +65,9 @@ struct nai_trace {
 NAI_MUST_CHECK int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_trace_options *options,
                                   struct nai_err *err);
 void nai_trace_close(struct nai_trace *trace);
+/* Sets `identity`, a hash of every byte of the file and of its WAL. It reads the whole file, on `threads` threads; the
+ * value does not depend on their number, nor on where the file lies. */
+NAI_MUST_CHECK int nai_trace_identify(struct nai_trace *trace, int threads, struct nai_err *err);
 /* NAI_EINPUT when the file (or its WAL) was replaced or written to since it was opened. Call it after the last read. */
 NAI_MUST_CHECK int nai_trace_unchanged(const struct nai_trace *trace, struct nai_err *err);
 /* Table by name without regard to ASCII case, NULL when absent. */

@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 static struct nai_file_stamp stamp_of(const struct stat *st) {
   return (struct nai_file_stamp){.device = st->st_dev,
@@ -35,8 +34,7 @@ bool nai_file_stamp_equal(const struct nai_file_stamp *a, const struct nai_file_
   return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns;
 }
 
-/* As many of `len` bytes at `offset` as the file has; -1 with errno set on failure. */
-static ssize_t read_at(int fd, void *data, size_t len, uint64_t offset) {
+ssize_t nai_file_read_at(int fd, void *data, size_t len, uint64_t offset) {
   size_t done = 0;
   while (done < len) {
     ssize_t n = pread(fd, (char *)data + done, len - done, (off_t)(offset + done));
@@ -167,7 +165,7 @@ int nai_file_open(int *fd, struct nai_file_stamp *stamp, struct nai_sqlite_heade
                      path);
     goto fail;
   }
-  ssize_t n = read_at(*fd, head, sizeof head, 0);
+  ssize_t n = nai_file_read_at(*fd, head, sizeof head, 0);
   if (n < 0) {
     rc = nai_err_sys(err, NAI_EINPUT, errno, "cannot read \"%s\"", path);
     goto fail;
@@ -191,126 +189,5 @@ int nai_file_open(int *fd, struct nai_file_stamp *stamp, struct nai_sqlite_heade
 fail:
   close(*fd);
   *fd = -1;
-  return rc;
-}
-
-enum { WHOLE_MAX = 64 << 20, FIRST_BYTES = 64 << 10, SAMPLES = 4096, SAMPLE_BYTES = 4096, HASH_CHUNK = 1 << 20 };
-
-static int hash_range(XXH3_state_t *state, char *chunk, int fd, uint64_t offset, uint64_t len) {
-  while (len) {
-    ssize_t n = read_at(fd, chunk, len < HASH_CHUNK ? (size_t)len : HASH_CHUNK, offset);
-    if (n < 0)
-      return errno;
-    if (n == 0)
-      return 0; /* shorter than its stamp says: nai_trace_unchanged reports it */
-    XXH3_64bits_update(state, chunk, (size_t)n);
-    offset += (uint64_t)n;
-    len -= (uint64_t)n;
-  }
-  return 0;
-}
-
-static int hash_content(XXH3_state_t *state, char *chunk, int fd, uint64_t size) {
-  XXH3_64bits_update(state, &size, sizeof size);
-  if (size <= WHOLE_MAX)
-    return hash_range(state, chunk, fd, 0, size);
-  int failed = hash_range(state, chunk, fd, 0, FIRST_BYTES);
-  for (uint64_t i = 0; i < SAMPLES && !failed; i++) {
-    uint64_t at = (size - SAMPLE_BYTES) / (SAMPLES - 1) * i;
-    failed = hash_range(state, chunk, fd, at & ~(uint64_t)(SAMPLE_BYTES - 1), SAMPLE_BYTES);
-  }
-  return failed;
-}
-
-int nai_file_identify(uint64_t *identity, int fd, uint64_t size_bytes, const char *wal_path, struct nai_err *err) {
-  int wal = -1, failed = 0;
-  char *chunk = malloc(HASH_CHUNK);
-  XXH3_state_t *state = XXH3_createState();
-  if (!chunk || !state) {
-    failed = ENOMEM;
-    goto out;
-  }
-  XXH3_64bits_reset(state);
-  failed = hash_content(state, chunk, fd, size_bytes);
-  if (!failed && wal_path) {
-    struct stat st;
-    wal = open(wal_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (wal < 0 || fstat(wal, &st) != 0)
-      failed = errno;
-    else
-      failed = hash_content(state, chunk, wal, (uint64_t)st.st_size);
-  }
-  if (!failed)
-    *identity = XXH3_64bits_digest(state);
-out:
-  if (wal >= 0)
-    close(wal);
-  XXH3_freeState(state);
-  free(chunk);
-  return failed ? nai_err_sys(err, NAI_EINPUT, failed, "cannot read the file") : NAI_OK;
-}
-
-static int copy_file(int from, const char *to) {
-  char chunk[65536];
-  int failed = 0, fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0)
-    return errno;
-  for (off_t at = 0; !failed;) {
-    ssize_t n = copy_file_range(from, &at, fd, NULL, 1 << 30, 0); /* shares blocks where the file system can */
-    if (n > 0)
-      continue;
-    if (n == 0 && at > 0)
-      break;
-    ssize_t got = read_at(from, chunk, sizeof chunk, (uint64_t)at);
-    if (got <= 0) {
-      failed = got < 0 ? errno : 0;
-      break;
-    }
-    for (ssize_t done = 0; done < got && !failed;) {
-      ssize_t put = write(fd, chunk + done, (size_t)(got - done));
-      if (put < 0 && errno != EINTR)
-        failed = errno;
-      done += put > 0 ? put : 0;
-    }
-    at += got;
-  }
-  if (close(fd) != 0 && !failed)
-    failed = errno;
-  return failed;
-}
-
-int nai_file_copy_with_wal(char **scratch, char **copy, int fd, const char *wal_path, struct nai_err *err) {
-  const char *tmp = getenv("TMPDIR");
-  struct nai_buf dir = {0}, db = {0}, wal = {0};
-  int failed = 0, wal_fd = -1, rc = NAI_OK;
-  nai_buf_printf(&dir, "%s/nsys-ai-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-  rc = nai_buf_check(&dir, err);
-  if (rc)
-    goto out;
-  if (!mkdtemp(dir.data)) {
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot create the temporary directory \"%s\"", dir.data);
-    goto out;
-  }
-  nai_buf_printf(&db, "%s/trace.sqlite", dir.data);
-  nai_buf_printf(&wal, "%s/trace.sqlite-wal", dir.data);
-  *scratch = dir.data;
-  dir.data = NULL;
-  if ((rc = nai_buf_check(&db, err)) || (rc = nai_buf_check(&wal, err)))
-    goto out;
-  wal_fd = open(wal_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  failed = wal_fd < 0 ? errno : copy_file(fd, db.data);
-  failed = failed ? failed : copy_file(wal_fd, wal.data);
-  if (failed) {
-    rc = nai_err_sys(err, NAI_EIO, failed, "cannot copy the database and its WAL to \"%s\"", *scratch);
-    goto out;
-  }
-  *copy = db.data;
-  db.data = NULL;
-out:
-  if (wal_fd >= 0)
-    close(wal_fd);
-  nai_buf_free(&dir);
-  nai_buf_free(&db);
-  nai_buf_free(&wal);
   return rc;
 }

@@ -6,6 +6,7 @@
 #include "ingest/trace.h"
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 enum {
   NAI_SQLITE_HEADER_BYTES = 100,
@@ -29,13 +30,15 @@ NAI_MUST_CHECK int nai_file_open(int *fd, struct nai_file_stamp *stamp, struct n
 /* Stamp of `path`, all zero when it does not exist. NAI_EINPUT when it is no regular file. */
 NAI_MUST_CHECK int nai_file_stamp(struct nai_file_stamp *stamp, const char *path, struct nai_err *err);
 bool nai_file_stamp_equal(const struct nai_file_stamp *a, const struct nai_file_stamp *b);
-/* Hash of size and content (samples of it above 64 MiB), of the WAL's likewise when wal_path is given. */
-NAI_MUST_CHECK int nai_file_identify(uint64_t *identity, int fd, uint64_t size_bytes, const char *wal_path,
-                                     struct nai_err *err);
-/* Copies database and WAL into a new directory below $TMPDIR (or /tmp); *scratch is the caller's to remove and free,
- * *copy (the database's copy) to free. */
-NAI_MUST_CHECK int nai_file_copy_with_wal(char **scratch, char **copy, int fd, const char *wal_path,
-                                          struct nai_err *err);
+/* As many of `len` bytes at `offset` as the file has; -1 with errno set on failure. */
+ssize_t nai_file_read_at(int fd, void *data, size_t len, uint64_t offset);
+
+/* trace_scratch.c: a copy of database and WAL below $TMPDIR (or /tmp). */
+/* Sets trace->scratch and scratch_lock; *copy (the database's path) is the caller's to free. */
+NAI_MUST_CHECK int nai_scratch_copy(char **copy, struct nai_trace *trace, const char *wal_path, struct nai_err *err);
+void nai_scratch_free(struct nai_trace *trace);
+/* Removes copies that killed runs of this user left. */
+void nai_scratch_sweep(void);
 
 /* trace_connection.c: connections to what is read. */
 /* Sets trace->uri. `immutable` tells SQLite that nobody writes, so that it needs no files beside the database. */

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "pipeline/state.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,24 +61,31 @@ static int write_manifest(struct nai_state *s, struct nai_err *err) {
   return rc;
 }
 
-/* The directory that was swapped out says itself what is its own: it need not be the one this run began with. Where its
- * manifest is lost, the names this run writes are taken for ours. */
-static bool is_ours(void *ctx, const char *directory, const char *path) {
-  struct nai_state *s = ctx;
-  if (!s->displaced_read) {
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    nai_manifest_read(&s->displaced, fd);
-    if (fd >= 0)
-      close(fd);
-    s->displaced_read = true;
+static int list_files(void *ctx, struct nai_strings *files, int directory, struct nai_err *err) {
+  (void)ctx;
+  struct nai_manifest manifest;
+  int rc = NAI_OK;
+  nai_manifest_read(&manifest, directory);
+  for (uint32_t i = 0; i < manifest.files.count && !rc; i++) {
+    const char *name = nai_strings_get(&manifest.files, i);
+    if (nai_strings_add(files, name, strlen(name)) == NAI_NO_STRING)
+      rc = nai_err_nomem(err);
   }
-  const struct nai_strings *files = s->displaced.files.count ? &s->displaced.files : &s->run->manifest.files;
-  return nai_strings_find(files, path, strlen(path)) != NAI_NO_STRING;
+  nai_manifest_free(&manifest);
+  return rc;
+}
+
+static void pass_note(void *ctx, const char *line) {
+  const struct nai_state *s = ctx;
+  if (s->options->note)
+    s->options->note(line);
 }
 
 static int open_trace(struct nai_state *s, struct nai_err *err) {
   struct nai_trace_options options = {s->options->reader, s->options->check};
   int rc = nai_trace_open(&s->trace, s->options->trace, &options, err);
+  if (!rc)
+    rc = nai_trace_identify(s->trace, s->options->threads, err);
   if (!rc)
     s->config[NAI_CONFIG_TRACE] = nai_hash_text(nai_hash_int(0, (int64_t)s->trace->identity), s->trace->file_name);
   return rc;
@@ -96,7 +102,8 @@ static int describe_run(struct nai_state *s, struct nai_err *err) {
 }
 
 static int open_outdir(struct nai_state *s, struct nai_err *err) {
-  int rc = nai_outdir_begin(&s->out, s->options->out, err);
+  const struct nai_outdir_calls calls = {.list = list_files, .note = pass_note, .ctx = s};
+  int rc = nai_outdir_begin(&s->out, s->options->out, &calls, err);
   if (!rc && asprintf(&s->stages_dir, "%s/stages", s->out.work) < 0) {
     s->stages_dir = NULL;
     rc = nai_err_nomem(err);
@@ -106,7 +113,7 @@ static int open_outdir(struct nai_state *s, struct nai_err *err) {
   if (!rc)
     rc = nai_run_create(&s->run, s->out.work, err);
   struct nai_err ignored;
-  if (!rc && s->out.exists && nai_run_open(&s->earlier, s->out.target, &ignored) != NAI_OK)
+  if (!rc && s->out.exists && nai_run_open_at(&s->earlier, s->out.earlier, s->options->out, &ignored) != NAI_OK)
     s->earlier = NULL; /* whatever lies there cannot be reused */
   return rc ? rc : describe_run(s, err);
 }
@@ -133,7 +140,7 @@ static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *prog
     rc = settle_tables(s, last, err);
   if (!rc)
     rc = write_manifest(s, err);
-  return rc ? rc : nai_outdir_commit(&s->out, is_ours, s, err);
+  return rc ? rc : nai_outdir_commit(&s->out, err);
 }
 
 static void free_state(struct nai_state *s) {
@@ -143,7 +150,6 @@ static void free_state(struct nai_state *s) {
   nai_kernel_classes_free(s->classes);
   nai_rules_free(s->rules);
   nai_templates_free(s->templates);
-  nai_manifest_free(&s->displaced);
   nai_outdir_end(&s->out);
   nai_trace_close(s->trace);
   free(s->stages_dir);
@@ -151,11 +157,7 @@ static void free_state(struct nai_state *s) {
 
 int nai_analyze_stages(struct nai_result *result, const struct nai_options *options, const struct nai_stage *stages,
                        nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
-  struct nai_state state = {.options = options,
-                            .stages = stages,
-                            .result = result,
-                            .wanted = nai_state_wanted(stages),
-                            .out = {.lock = -1, .parent = -1}};
+  struct nai_state state = {.options = options, .stages = stages, .result = result, .wanted = nai_state_wanted(stages)};
   *result = (struct nai_result){.worst = -1};
   int rc = nai_state_config(&state, err);
   if (!rc)
@@ -174,7 +176,7 @@ int nai_analyze(struct nai_result *result, const struct nai_options *options, na
 }
 
 int nai_analyze_check(const struct nai_options *options, struct nai_err *err) {
-  struct nai_state state = {.options = options, .stages = nai_stages, .out = {.lock = -1, .parent = -1}};
+  struct nai_state state = {.options = options, .stages = nai_stages};
   int rc = nai_state_config(&state, err);
   free_state(&state);
   return rc;

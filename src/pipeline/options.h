@@ -30,8 +30,9 @@ struct nai_options {
   const char *stop_after; /* a stage, or NULL */
   int threads;            /* 0: one per processor */
   enum nai_reader_choice reader;
-  bool check;                 /* check the whole file's integrity first */
-  int64_t memory_limit_bytes; /* 0 = none */
+  bool check;                     /* check the whole file's integrity first */
+  int64_t memory_limit_bytes;     /* 0 = none */
+  void (*note)(const char *line); /* tells the user at once; may be NULL */
 };
 
 /* Appends what was asked as command lines say it ("--trim 1 2"), as far as it differs from the default and decides what

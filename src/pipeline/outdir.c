@@ -1,258 +1,272 @@
 #include "pipeline/outdir.h"
 
 #include "base/fs.h"
+#include "base/lock.h"
+#include "pipeline/outdir_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WORK_TAG ".nsys-ai-run."
+/* --- begin ------------------------------------------------------------------------------------ */
 
-/* Absolute path with links resolved; the last component may not exist yet. */
-static char *resolve(const char *path, struct nai_err *err) {
-  char *whole = realpath(path, NULL);
-  if (whole)
-    return whole;
-  char *copy = strdup(path), *parent = NULL, *result = NULL;
-  if (!copy)
-    goto out;
-  size_t len = strlen(copy);
-  while (len > 1 && copy[len - 1] == '/')
-    copy[--len] = '\0';
-  char *slash = strrchr(copy, '/');
-  const char *name = slash ? slash + 1 : copy;
-  if (slash)
-    *slash = '\0';
-  const char *above = slash ? (*copy ? copy : "/") : ".";
-  if (nai_fs_mkdir_all(above, err))
-    goto out;
-  parent = realpath(above, NULL);
-  if (!parent) {
-    nai_err_sys(err, NAI_EIO, errno, "cannot resolve \"%s\"", above);
-    goto out;
-  }
-  if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-    nai_err_set(err, NAI_EUSAGE, "--out \"%s\": not a directory name", path);
-  else if (asprintf(&result, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name) < 0) {
-    result = NULL;
-    nai_err_nomem(err);
-  }
-out:
-  free(copy);
-  free(parent);
-  return result;
+/* In a directory such as /tmp, where only the owner of an entry may rename it. */
+static bool is_sticky(const struct nai_outdir *out, int target) {
+  struct stat above, st;
+  uid_t me = geteuid();
+  return me != 0 && fstat(out->parent, &above) == 0 && fstat(target, &st) == 0 && (above.st_mode & S_ISVTX) &&
+         above.st_uid != me && st.st_uid != me;
 }
 
-static bool is_empty_dir(const char *path) {
-  DIR *dir = opendir(path);
-  bool empty = dir != NULL;
-  for (struct dirent *e; dir && empty && (e = readdir(dir));)
-    empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-  if (dir)
-    closedir(dir);
-  return empty;
-}
-
-static int check_target(struct nai_outdir *out, const char *path, struct nai_err *err) {
-  char mark[PATH_MAX];
-  struct stat st;
-  if (lstat(out->target, &st) != 0) {
-    if (errno == ENOENT)
-      return NAI_OK;
-    return nai_err_sys(err, NAI_EIO, errno, "--out \"%s\"", path);
-  }
-  if (!S_ISDIR(st.st_mode))
-    return nai_err_set(err, NAI_EUSAGE,
-                       "--out \"%s\" is no directory; give the name of a new or earlier artifacts directory", path);
-  snprintf(mark, sizeof mark, "%s/%s", out->target, NAI_OUTDIR_MARK);
-  if (!nai_fs_exists(mark) && !is_empty_dir(out->target))
-    return nai_err_set(
-        err, NAI_EUSAGE,
-        "--out \"%s\" holds files that are not from an earlier run; give a new directory, nothing was changed", path);
-  out->exists = true;
-  return NAI_OK;
-}
-
-/* Removes work directories beside the target whose owner is gone: a live one holds a lock. */
-static void sweep(const char *parent, const char *prefix) {
-  DIR *dir = opendir(parent);
-  for (struct dirent *e; dir && (e = readdir(dir));) {
-    char path[PATH_MAX];
-    if (strncmp(e->d_name, prefix, strlen(prefix)) != 0 ||
-        (size_t)snprintf(path, sizeof path, "%s/%s", parent, e->d_name) >= sizeof path)
-      continue;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-      continue;
-    struct nai_err ignored;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && nai_fs_remove_tree(path, &ignored) != 0) {
-      /* Somebody else's problem then; ours is only tidiness. */
-    }
-    close(fd);
-  }
-  if (dir)
-    closedir(dir);
-}
-
-/* The work directory itself; the parent is locked, so nobody sweeps it before it is locked too. */
-static int make_work(struct nai_outdir *out, const char *parent, const char *prefix, const char *path,
-                     struct nai_err *err) {
-  if (asprintf(&out->work, "%s/%sXXXXXX", strcmp(parent, "/") == 0 ? "" : parent, prefix) < 0) {
-    out->work = NULL;
-    return nai_err_nomem(err);
-  }
-  if (!mkdtemp(out->work)) {
-    int rc = nai_err_sys(err, NAI_EIO, errno, "cannot create a directory beside \"%s\"", path);
-    free(out->work);
-    out->work = NULL;
-    return rc;
-  }
-  mode_t mask = umask(0);
-  umask(mask);
-  chmod(out->work, 0777 & ~mask);
-  out->lock = open(out->work, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (out->lock >= 0)
-    flock(out->lock, LOCK_EX | LOCK_NB);
-  return NAI_OK;
-}
-
-int nai_outdir_begin(struct nai_outdir *out, const char *path, struct nai_err *err) {
-  *out = (struct nai_outdir){.lock = -1, .parent = -1};
-  if (strlen(path) > PATH_MAX - 256)
-    return nai_err_set(err, NAI_EUSAGE, "--out: the path is too long");
-  if (err)
-    err->code = NAI_EIO;
-  out->target = resolve(path, err);
-  if (!out->target)
-    return err ? err->code : NAI_EIO;
-  int rc = check_target(out, path, err);
-  if (rc)
-    return rc;
-  char *parent = strdup(out->target), prefix[NAME_MAX + 1];
-  if (!parent)
-    return nai_err_nomem(err);
-  char *slash = strrchr(parent, '/');
-  /* Long names are cut: the random part tells runs apart. */
-  snprintf(prefix, sizeof prefix, ".%.180s" WORK_TAG, slash + 1);
-  slash[slash == parent] = '\0';
-  out->parent = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (out->parent >= 0)
-    flock(out->parent, LOCK_EX);
-  sweep(parent, prefix);
-  rc = make_work(out, parent, prefix, path, err);
-  if (out->parent >= 0)
-    flock(out->parent, LOCK_UN);
-  free(parent);
-  return rc;
-}
-
-/* Moves one foreign entry of the old directory into the new one, whose directory is made when it is missing. */
-static int keep_entry(const char *old, const char *directory, const char *name, struct nai_err *err) {
-  char fresh[PATH_MAX + 8];
-  int rc = nai_fs_mkdir(directory, err);
-  if (rc)
-    return rc;
-  if ((size_t)snprintf(fresh, sizeof fresh - 8, "%s/%s", directory, name) >= sizeof fresh - 8)
-    return nai_err_set(err, NAI_EIO, "cannot keep \"%s\": the path is too long", name);
-  if (nai_fs_exists(fresh))
-    memcpy(fresh + strlen(fresh), ".kept", sizeof ".kept");
-  return rename(old, fresh) == 0 ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot keep \"%s\"", name);
-}
-
-/* Moves entries of the old directory that are not ours into the new one; goes into directories we made, one level deep.
+/* Opens the target when it can be replaced; *target is -1 when there is none. With `work` >= 0 links are tried there.
  */
-static int carry_over(const char *from, const char *to, const char *below, nai_is_ours_fn *is_ours, void *ctx,
-                      const char *top, struct nai_err *err) {
-  DIR *dir = opendir(from);
-  int rc = dir ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot look through \"%s\"", from);
-  for (struct dirent *e; !rc && (e = readdir(dir));) {
-    char path[PATH_MAX], old[PATH_MAX], inside[PATH_MAX];
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-      continue;
-    if ((size_t)snprintf(path, sizeof path, "%s%s", below, e->d_name) >= sizeof path ||
-        (size_t)snprintf(old, sizeof old, "%s/%s", from, e->d_name) >= sizeof old ||
-        (size_t)snprintf(inside, sizeof inside, "%s/%s", to, e->d_name) >= sizeof inside)
-      rc = nai_err_set(err, NAI_EIO, "cannot keep \"%s\": the path is too long", e->d_name);
-    else if (is_ours(ctx, top, path))
-      continue;
-    else if (!*below && (strcmp(path, "tables") == 0 || strcmp(path, "stages") == 0) && nai_fs_is_dir(old))
-      rc = carry_over(old, inside, strcmp(path, "tables") == 0 ? "tables/" : "stages/", is_ours, ctx, top, err);
-    else
-      rc = keep_entry(old, to, e->d_name, err);
+static int open_target(int *target, const struct nai_outdir *out, int work, struct nai_err *err) {
+  struct nai_strings ours = {0};
+  *target = nai_outdir_open(out->parent, out->name);
+  if (*target < 0 && errno == ENOENT)
+    return NAI_OK;
+  if (*target < 0 && (errno == ENOTDIR || errno == ELOOP))
+    return nai_err_set(err, NAI_EUSAGE,
+                       "--out \"%s\" is no directory; give the name of a new or earlier artifacts directory",
+                       out->given);
+  if (*target < 0)
+    return nai_err_sys(err, NAI_EIO, errno, "--out \"%s\"", out->given);
+  int rc;
+  if (nai_outdir_is_mount(out->parent, out->name))
+    rc = nai_err_set(err, NAI_EUSAGE,
+                     "--out \"%s\" is a mount point, which cannot be replaced; give a directory below it", out->given);
+  else if (!nai_fs_exists_at(*target, NAI_MANIFEST_PATH) && !nai_outdir_is_empty(*target))
+    rc = nai_err_set(
+        err, NAI_EUSAGE,
+        "--out \"%s\" holds files that are not from an earlier run; give a new directory, nothing was changed",
+        out->given);
+  else if (is_sticky(out, *target))
+    rc = nai_err_set(err, NAI_EIO, "--out \"%s\" belongs to another user and cannot be replaced", out->given);
+  else if (!(rc = nai_outdir_list(&ours, out, *target, err)))
+    rc = nai_outdir_check(*target, &ours, work, out->given, err);
+  nai_strings_free(&ours);
+  if (rc) {
+    close(*target);
+    *target = -1;
   }
-  if (dir)
-    closedir(dir);
   return rc;
 }
 
-/* Exchanges the work directory with the target; in two steps on file systems that cannot do it in one. */
-static int exchange(const struct nai_outdir *out) {
-  if (renameat2(AT_FDCWD, out->work, AT_FDCWD, out->target, RENAME_EXCHANGE) == 0)
-    return 0;
-  if (errno != EINVAL && errno != ENOSYS)
-    return errno;
-  char aside[PATH_MAX];
-  if ((size_t)snprintf(aside, sizeof aside, "%s.old", out->work) >= sizeof aside)
-    return ENAMETOOLONG;
-  if (rename(out->target, aside) != 0 || rename(out->work, out->target) != 0 || rename(aside, out->work) != 0)
-    return errno;
-  return 0;
+static void choose_unique(struct nai_outdir *out) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+  unsigned char random[NAI_OUTDIR_UNIQUE];
+  if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+    memcpy(random, &(uint64_t){(uint64_t)getpid() * 2654435761u}, sizeof random);
+  for (int i = 0; i < NAI_OUTDIR_UNIQUE; i++)
+    out->unique[i] = letters[random[i] % (sizeof letters - 1)];
+  out->unique[NAI_OUTDIR_UNIQUE] = '\0';
 }
 
-static int put_in_place(struct nai_outdir *out, nai_is_ours_fn *is_ours, void *ctx, struct nai_err *err) {
-  if (!nai_fs_exists(out->target)) {
-    if (rename(out->work, out->target) != 0)
-      return nai_err_sys(err, NAI_EIO, errno, "cannot put \"%s\" in place", out->target);
-    free(out->work);
-    out->work = NULL;
-    return NAI_OK;
+/* The work directory; the parent is locked, so nobody sweeps it before it is marked and locked too. */
+static int make_work(struct nai_outdir *out, struct nai_err *err) {
+  enum { TRIES = 100 };
+  char name[NAME_MAX + 1];
+  int failed = EEXIST;
+  for (int i = 0; i < TRIES && failed == EEXIST; i++) {
+    choose_unique(out);
+    nai_outdir_name(name, out, NAI_OUTDIR_WORK, out->unique);
+    failed = mkdirat(out->parent, name, 0777) == 0 ? 0 : errno;
   }
-  int failed = exchange(out);
   if (failed)
-    return nai_err_sys(err, NAI_EIO, failed, "cannot swap \"%s\" in place", out->target);
-  int rc = carry_over(out->work, out->target, "", is_ours, ctx, out->work, err);
-  if (rc) {
-    nai_err_wrap(err, rc, "the new run is in place, but the earlier one's directory is left at \"%s\"", out->work);
-    free(out->work);
+    return nai_err_sys(err, NAI_EIO, failed, "cannot create a directory beside \"%s\"", out->given);
+  if (asprintf(&out->work, "%.*s%s", (int)(out->name - out->target), out->target, name) < 0) {
     out->work = NULL;
-    return rc;
+    unlinkat(out->parent, name, AT_REMOVEDIR);
+    return nai_err_nomem(err);
   }
-  struct nai_err ignored;
-  if (nai_fs_remove_tree(out->work, &ignored) != 0) {
-    /* The next run sweeps it. */
+  out->fresh = nai_outdir_open(out->parent, name);
+  int mark =
+      out->fresh < 0 ? -1 : openat(out->fresh, NAI_OUTDIR_WORK_MARK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (mark < 0)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot create a file in a directory beside \"%s\"", out->given);
+  close(mark);
+  if (nai_lock(out->fresh, LOCK_EX, 0, NULL, NULL) != 0) {
+    /* A file system without locks. */
   }
-  free(out->work);
-  out->work = NULL;
   return NAI_OK;
 }
 
-int nai_outdir_commit(struct nai_outdir *out, nai_is_ours_fn *is_ours, void *ctx, struct nai_err *err) {
-  /* Several runs may finish at once: one after the other, so that none sweeps what another still looks through. */
-  if (out->parent >= 0)
-    flock(out->parent, LOCK_EX);
-  int rc = put_in_place(out, is_ours, ctx, err);
-  if (out->parent >= 0)
-    flock(out->parent, LOCK_UN);
+static int begin_locked(struct nai_outdir *out, struct nai_err *err) {
+  int again, rc = nai_outdir_put_back(out, err);
+  if (!rc)
+    rc = open_target(&out->earlier, out, -1, err);
+  if (rc)
+    return rc;
+  out->exists = out->earlier >= 0;
+  if (out->exists && nai_lock(out->earlier, LOCK_SH, 0, NULL, NULL) != 0) {
+    /* Then its files may vanish while they are being reused, which is found out and costs some time. */
+  }
+  nai_outdir_sweep(out, true);
+  rc = make_work(out, err);
+  if (!rc)
+    rc = open_target(&again, out, out->fresh, err);
+  if (!rc && again >= 0)
+    close(again);
   return rc;
+}
+
+int nai_outdir_begin(struct nai_outdir *out, const char *path, const struct nai_outdir_calls *calls,
+                     struct nai_err *err) {
+  *out = (struct nai_outdir){.earlier = -1, .parent = -1, .fresh = -1, .calls = *calls};
+  if (!out->calls.rename)
+    out->calls.rename = renameat2;
+  if (!out->calls.patience_s)
+    out->calls.patience_s = NAI_OUTDIR_PATIENCE_S;
+  int rc = nai_outdir_set_names(out, path, err);
+  if (!rc)
+    rc = nai_outdir_open_parent(out, err);
+  if (!rc)
+    rc = nai_outdir_lock(out, err);
+  if (rc)
+    return rc;
+  rc = begin_locked(out, err);
+  nai_unlock(out->parent);
+  return rc;
+}
+
+/* --- commit ----------------------------------------------------------------------------------- */
+
+/* Where two directories cannot be exchanged in one step. A run killed between the renames has the next one put the
+ * earlier directory back. Returns 0 or errno; then everything is as it was, or lies where put_back finds it. */
+static int exchange_in_steps(const struct nai_outdir *out, const char *work) {
+  char aside[NAME_MAX + 1];
+  nai_outdir_name(aside, out, NAI_OUTDIR_ASIDE, out->unique);
+  int failed = nai_outdir_move_free(out, out->name, aside);
+  if (failed)
+    return failed;
+  failed = nai_outdir_move_free(out, work, out->name);
+  if (!failed)
+    return nai_outdir_move_free(out, aside, work);
+  if (nai_outdir_move_free(out, aside, out->name) != 0)
+    nai_outdir_note(out, "the earlier run of \"%s\" waits beside it to be put back by the next run", out->given);
+  return failed;
+}
+
+static int exchange(const struct nai_outdir *out, const char *work) {
+  int failed = nai_outdir_move(out, work, out->name, RENAME_EXCHANGE);
+  return nai_outdir_cannot(failed) ? exchange_in_steps(out, work) : failed;
+}
+
+/* Exchanges with the directory that was looked at: somebody may have put another one in its place since. */
+static int exchange_with(const struct nai_outdir *out, int old, const char *work, struct nai_err *err) {
+  int failed = exchange(out, work);
+  if (failed)
+    return nai_err_sys(err, NAI_EIO, failed, "cannot put the new run in the place of \"%s\"", out->given);
+  if (nai_outdir_same(old, out->parent, work))
+    return NAI_OK;
+  failed = exchange(out, work);
+  return failed ? nai_err_sys(err, NAI_EIO, failed,
+                              "\"%s\" was replaced by another program, and what it put there is now \"%s\"", out->given,
+                              out->work)
+                : nai_err_set(err, NAI_EIO, "\"%s\" was replaced by another program meanwhile; run again", out->given);
+}
+
+/* After the exchange: what came into the old directory meanwhile is kept too, and the rest of it removed, by a later
+ * run where one still reads from it. */
+static void dismiss(struct nai_outdir *out, int old, const struct nai_strings *ours, const char *work) {
+  char left[NAME_MAX + 16];
+  if (out->earlier >= 0)
+    close(out->earlier);
+  out->earlier = -1;
+  nai_outdir_adopt(old, ours, out->fresh);
+  nai_unlock(out->fresh);
+  if (nai_lock(old, LOCK_EX, 0, NULL, NULL) == EWOULDBLOCK)
+    return;
+  if (!nai_outdir_clean(out->parent, work, old, ours, out->fresh, left, sizeof left) && *left)
+    nai_outdir_note_left(out, work, left);
+}
+
+static int replace(struct nai_outdir *out, int old, const char *work, struct nai_err *err) {
+  struct nai_strings ours = {0};
+  int rc = nai_outdir_list(&ours, out, old, err);
+  if (!rc && !ours.count) /* its list is lost: the names that this run writes are taken for ours */
+    rc = nai_outdir_list(&ours, out, out->fresh, err);
+  if (!rc)
+    rc = nai_outdir_link(old, &ours, out->fresh, out->given, err);
+  if (!rc)
+    rc = exchange_with(out, old, work, err);
+  if (!rc)
+    dismiss(out, old, &ours, work);
+  nai_strings_free(&ours);
+  return rc;
+}
+
+static int commit_locked(struct nai_outdir *out, struct nai_err *err) {
+  char work[NAME_MAX + 1];
+  int old = -1, rc = nai_outdir_put_back(out, err);
+  if (!rc)
+    rc = open_target(&old, out, -1, err);
+  if (rc)
+    return rc;
+  nai_outdir_name(work, out, NAI_OUTDIR_WORK, out->unique);
+  /* From here on the run's own list says what is its own, so that names of the user's files do not matter. */
+  if (unlinkat(out->fresh, NAI_OUTDIR_WORK_MARK, 0) != 0 && errno != ENOENT)
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot finish \"%s\"", out->work);
+  else if (old >= 0)
+    rc = replace(out, old, work, err);
+  else {
+    int failed = nai_outdir_move_free(out, work, out->name);
+    rc = failed ? nai_err_sys(err, NAI_EIO, failed, "cannot put \"%s\" in place", out->given) : NAI_OK;
+  }
+  if (old >= 0)
+    close(old);
+  return rc;
+}
+
+int nai_outdir_commit(struct nai_outdir *out, struct nai_err *err) {
+  int rc = nai_outdir_lock(out, err);
+  if (rc)
+    return rc;
+  rc = commit_locked(out, err);
+  if (!rc) {
+    free(out->work);
+    out->work = NULL;
+    nai_unlock(out->fresh);
+    nai_outdir_sweep(out, false); /* what runs displaced while others read from it */
+  }
+  nai_unlock(out->parent);
+  return rc;
+}
+
+/* --- end -------------------------------------------------------------------------------------- */
+
+static void discard_work(const struct nai_outdir *out) {
+  char work[NAME_MAX + 1], left[NAME_MAX + 16];
+  struct nai_strings ours = {0};
+  nai_outdir_name(work, out, NAI_OUTDIR_WORK, out->unique);
+  int target = nai_outdir_open(out->parent, out->name);
+  if (nai_outdir_list(&ours, out, out->fresh, NULL) == NAI_OK &&
+      !nai_outdir_clean(out->parent, work, out->fresh, &ours, target, left, sizeof left) && *left)
+    nai_outdir_note_left(out, work, left);
+  nai_strings_free(&ours);
+  if (target >= 0)
+    close(target);
 }
 
 void nai_outdir_end(struct nai_outdir *out) {
-  struct nai_err ignored;
-  if (out->work && nai_fs_remove_tree(out->work, &ignored) != 0) {
-    /* The next run sweeps it. */
-  }
-  if (out->target && out->lock >= 0)
-    close(out->lock);
-  if (out->target && out->parent >= 0)
+  if (!out->given)
+    return;
+  if (out->work && out->fresh >= 0)
+    discard_work(out);
+  if (out->earlier >= 0)
+    close(out->earlier);
+  if (out->fresh >= 0)
+    close(out->fresh);
+  if (out->parent >= 0)
     close(out->parent);
   free(out->work);
   free(out->target);
-  *out = (struct nai_outdir){.lock = -1, .parent = -1};
+  free(out->given);
+  *out = (struct nai_outdir){.earlier = -1, .parent = -1, .fresh = -1};
 }

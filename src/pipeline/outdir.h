@@ -1,33 +1,54 @@
 /* The artifacts directory: everything is written beside it and swapped in as a whole, so that a reader sees the old run
- * or the new one, never a mixture. */
+ * or the new one, never a mixture. What the program did not write is never deleted and never lies in a temporary place
+ * only; docs/architecture.md says how. */
 #ifndef NAI_PIPELINE_OUTDIR_H
 #define NAI_PIPELINE_OUTDIR_H
 
 #include "base/err.h"
+#include "base/strings.h"
+#include "run/manifest.h"
 
 #include <stdbool.h>
+
+/* What the directory asks of its user. */
+struct nai_outdir_calls {
+  /* Adds the paths, relative to `directory` (an open one), of the files that the run in it wrote; none where that
+   * cannot be told. Regular files of these names are ours, everything else is somebody else's. */
+  int (*list)(void *ctx, struct nai_strings *files, int directory, struct nai_err *err);
+  /* One line for the user: somebody is waited for, something was left somewhere. May be NULL. */
+  void (*note)(void *ctx, const char *line);
+  /* renameat2, or what a test puts in its place; NULL = renameat2. */
+  int (*rename)(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
+  int patience_s; /* how long to wait for the parent's lock; 0 = a minute */
+  void *ctx;
+};
 
 struct nai_outdir {
   char *target; /* the artifacts directory, links resolved */
   char *work;   /* where this run writes */
-  int lock;     /* held on `work` while this run lives */
-  int parent;   /* the directory that holds both; locked while entries in it change hands */
   bool exists;  /* target held an earlier run (or was empty) when this one began */
+  int earlier;  /* that directory, open and locked against removal until commit or end; -1: there was none. It stays
+                   valid  when another run replaces the directory: read what is reused through it, never by path. */
+
+  /* private */
+  struct nai_outdir_calls calls;
+  char *given;    /* the path as the user wrote it */
+  int parent;     /* the directory that holds target and work; locked while entries in it change hands */
+  int fresh;      /* the work directory, locked while this run lives */
+  char *name;     /* of the target in `parent` */
+  char stem[192]; /* what names of work directories are made of */
+  char unique[8]; /* this run's part of them */
 };
 
-/* Path, relative to an artifacts directory, of the file that marks it as ours. */
-#define NAI_OUTDIR_MARK "stages/manifest.json"
-
-/* Makes the work directory and sweeps those that killed runs left behind. Refuses (NAI_EUSAGE) a target that is a file
- * or a directory with files that are not ours; NAI_EIO when it cannot be written. */
-NAI_MUST_CHECK int nai_outdir_begin(struct nai_outdir *out, const char *path, struct nai_err *err);
-/* Whether `path` (relative) of the earlier run's directory, which now lies at `directory`, was written by that run. */
-typedef bool nai_is_ours_fn(void *ctx, const char *directory, const char *path);
-
-/* Swaps the work directory in. Files of the old one that `is_ours` does not
- * know are carried over, under NAME.kept where the new run has a file of that name. Should that fail, the old directory
- * stays where the message says. */
-NAI_MUST_CHECK int nai_outdir_commit(struct nai_outdir *out, nai_is_ours_fn *is_ours, void *ctx, struct nai_err *err);
+/* Makes the work directory, and first puts back or sweeps away what killed runs left. Refuses (NAI_EUSAGE) a target
+ * that could not be replaced in the end: a file, a mount point, a directory that is not from an earlier run or that
+ * holds something which cannot be hard-linked; NAI_EIO when the place cannot be written. */
+NAI_MUST_CHECK int nai_outdir_begin(struct nai_outdir *out, const char *path, const struct nai_outdir_calls *calls,
+                                    struct nai_err *err);
+/* Looks at the target again and swaps the work directory in, which must hold NAI_MANIFEST_PATH by then. Files of the
+ * old one that are not ours are in both directories from before the swap; under NAME.kept where the new run has a file
+ * of that name. On failure the target is as it was. */
+NAI_MUST_CHECK int nai_outdir_commit(struct nai_outdir *out, struct nai_err *err);
 /* Removes what was not committed and frees. Accepts a zeroed struct. */
 void nai_outdir_end(struct nai_outdir *out);
 

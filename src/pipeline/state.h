@@ -27,8 +27,6 @@ struct nai_state {
   char *stages_dir;        /* of this run */
   uint64_t wanted;         /* event tables that some node reads: NAI_IN(...) */
 
-  struct nai_manifest displaced; /* of the directory that this run replaced */
-  bool displaced_read;
   struct nai_result *result;
 };
 

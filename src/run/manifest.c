@@ -1,12 +1,12 @@
 #include "run/manifest.h"
 
 #include "base/array.h"
+#include "base/fs.h"
 #include "base/hash.h"
 #include "config/yaml.h"
 #include "render/json.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,18 +151,19 @@ static void read_doc(struct nai_manifest *m, const struct nai_yaml *doc) {
 }
 
 void nai_manifest_read(struct nai_manifest *m, int directory) {
-  char path[64];
+  struct nai_buf text = {0};
   struct nai_yaml *doc = NULL;
   struct nai_err ignored;
   *m = (struct nai_manifest){0};
-  snprintf(path, sizeof path, "/proc/self/fd/%d/" NAI_MANIFEST_PATH, directory);
-  if (nai_yaml_load(&doc, path, &ignored) == 0 &&
+  if (nai_fs_read_at(&text, directory, NAI_MANIFEST_PATH, NAI_YAML_MAX_BYTES, NAI_ESTALE, &ignored) == 0 &&
+      nai_yaml_parse(&doc, NAI_MANIFEST_PATH, nai_buf_str(&text), text.len, &ignored) == 0 &&
       nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &ignored) == 0) {
     if (is_readable(doc))
       read_doc(m, doc);
     read_texts(m, &m->files, doc, "files"); /* what is the program's own is so whatever version wrote it */
   }
   nai_yaml_free(doc);
+  nai_buf_free(&text);
   if (m->oom)
     nai_manifest_free(m);
 }

@@ -11,25 +11,29 @@
 #include <string.h>
 #include <unistd.h>
 
-int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err) {
-  struct nai_run *run = calloc(1, sizeof *run);
-  *out = run;
-  if (!run || !(run->path = strdup(path))) {
-    free(run);
-    *out = NULL;
-    return nai_err_nomem(err);
-  }
-  run->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (run->directory >= 0)
+/* Takes `directory`, also on failure; -1: errno says why it could not be opened. */
+static int create(struct nai_run **out, int directory, const char *path, struct nai_err *err) {
+  int failed = errno;
+  struct nai_run *run = *out = calloc(1, sizeof *run);
+  if (run)
+    run->directory = directory;
+  if (directory >= 0 && run && (run->path = strdup(path)))
     return NAI_OK;
-  int rc = nai_err_sys(err, NAI_EUSAGE, errno, "cannot open the run \"%s\"", path);
+  if (!run && directory >= 0)
+    close(directory);
+  int rc =
+      directory < 0 ? nai_err_sys(err, NAI_EUSAGE, failed, "cannot open the run \"%s\"", path) : nai_err_nomem(err);
   nai_run_close(run);
   *out = NULL;
   return rc;
 }
 
-int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {
-  int rc = nai_run_create(out, path, err);
+int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err) {
+  return create(out, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, err);
+}
+
+int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err) {
+  int rc = create(out, fcntl(directory, F_DUPFD_CLOEXEC, 0), path, err);
   if (rc)
     return rc;
   nai_manifest_read(&(*out)->manifest, (*out)->directory);
@@ -41,6 +45,15 @@ int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {
                      "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH "; make one with nsys-ai analyze TRACE "
                      "--out DIR",
                      path);
+}
+
+int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {
+  int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0)
+    return nai_err_sys(err, NAI_EUSAGE, errno, "cannot open the run \"%s\"", path);
+  int rc = nai_run_open_at(out, directory, path, err);
+  close(directory);
+  return rc;
 }
 
 void nai_run_drop_model(struct nai_run *run) {

@@ -18,6 +18,8 @@ struct nai_run {
 
 /* Opens a finished run. NAI_EUSAGE when the directory is none. */
 NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err);
+/* The same of a directory that is open already, whatever has its name by now; `path` is for messages. */
+NAI_MUST_CHECK int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err);
 /* A run without tables, to be filled; `path` exists and holds a directory stages/. */
 NAI_MUST_CHECK int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err);
 void nai_run_close(struct nai_run *run);

