@@ -228,7 +228,7 @@ static int read_events(struct nai_overview *out, struct nai_ingest *in, struct n
   struct nai_ingest_options how = {.threads = threads ? threads : nai_cpu_count(), .directory = directory};
   rc = nai_extract(in, trace, &how, err);
   if (rc == NAI_EIO)
-    rc = nai_err_wrap(err, "no room for the events in a temporary directory (TMPDIR; or use --no-events)");
+    rc = nai_err_wrap(err, rc, "no room for the events in a temporary directory (TMPDIR; or use --no-events)");
   struct nai_err removal = {0};
   if (nai_fs_remove_tree(directory, &removal) && !rc) {
     *err = removal;

@@ -32,8 +32,15 @@ struct nai_node_result {
   char reason[96]; /* why it ran */
 };
 
+struct nai_result_finding {
+  int severity; /* 0..3: info to high */
+  char *title;  /* one line of text, as clean as the trace's names are */
+};
+
 struct nai_result {
-  int findings[4];                 /* by severity: info, low, medium, high */
+  struct nai_result_finding *list; /* every finding, the most important first */
+  size_t list_count;
+  int findings[4];                 /* how many of each severity */
   int worst;                       /* highest severity found, -1 for none */
   struct nai_buf verdict;          /* plain text */
   struct nai_buf summary;          /* plain text */

@@ -101,8 +101,9 @@ static int check_entry(void *ctx, const struct entry *e) {
     failed = errno;
   if (!failed || failed == ENOENT)
     return NAI_OK;
-  nai_err_sys(c->err, NAI_EUSAGE, failed, "a hard link to \"%s\" cannot be made", e->path);
-  return nai_err_wrap(c->err, "--out \"%s\" holds a file that is not nsys-ai's and cannot be kept" ADVICE, c->given);
+  int rc = nai_err_sys(c->err, NAI_EUSAGE, failed, "a hard link to \"%s\" cannot be made", e->path);
+  return nai_err_wrap(c->err, rc, "--out \"%s\" holds a file that is not nsys-ai's and cannot be kept" ADVICE,
+                      c->given);
 }
 
 static int check_access(int at, const char *name, const char *given, struct nai_err *err) {

@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* NAME.mustache of the user's directory, else the built-in template. "report.html" is stored without the suffix. */
