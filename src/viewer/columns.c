@@ -1,16 +1,27 @@
 /* Events as columns of variable-length numbers, and the block of text they become (docs/viewer.md, "Data blocks"). */
 #include "viewer/encoder.h"
 
-#include "base/array.h"
+#include "base/big.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+static bool grow_names(struct names *names) {
+  uint32_t capacity = names->capacity ? names->capacity * 2 : 64;
+  struct name *list =
+      nai_big_grow(names->list, names->directory, (size_t)names->count * sizeof *list, (size_t)capacity * sizeof *list);
+  if (!list)
+    return false;
+  names->list = list;
+  names->capacity = capacity;
+  return true;
+}
+
 static uint32_t number_of(struct names *names, uint32_t *slot, const char *text, int category, bool kernel) {
   if (*slot)
     return *slot - 1;
-  if (!nai_array_room(&names->list, &names->capacity, names->count, sizeof *names->list)) {
+  if (names->count == names->capacity && !grow_names(names)) {
     names->oom = true;
     return 0;
   }

@@ -1,6 +1,7 @@
 /* From the model to the page's data blocks. */
 #include "viewer/encoder.h"
 
+#include "base/big.h"
 #include "base/sink.h"
 #include "base/threads.h"
 
@@ -83,7 +84,7 @@ static int put_blocks(struct nai_table *table, const struct encoder *e, struct n
 
 int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const struct nai_interval *places,
                     size_t place_count, struct nai_err *err) {
-  struct encoder e = {.m = m};
+  struct encoder e = {.m = m, .names.directory = m->scratch_dir};
   int rc = nai_table_new(out, &nai_viewer_data_schema, err);
   if (!rc)
     nai_table_keep_in(*out, m->scratch_dir);
@@ -110,7 +111,7 @@ int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const str
   free(e.names.of_kernel);
   free(e.names.of_api);
   free(e.names.of_range);
-  free(e.names.list);
+  nai_big_free(e.names.list);
   free(e.api_event);
   return rc;
 }
