@@ -148,7 +148,7 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
   int rc = nai_big_new(&memory, m->scratch_dir, ((size_t)names + 1) * sizeof(struct nai_stats), err);
   struct nai_stats *stats = memory;
   if (!rc)
-    rc = nai_group_stats(stats, names, &(struct nai_values){m->nvtx.n, name_block, m}, err);
+    rc = nai_group_stats(stats, names, &(struct nai_values){m->nvtx.n, name_block, m, m->scratch_dir}, err);
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     add_thread(w->sums, w->touched, &w->touched_count, m, t);
   for (uint32_t i = 0; !rc && i < w->touched_count; i++) {

@@ -41,24 +41,30 @@ void nai_buf_flush(struct nai_buf *buf) {
     hand_on(buf, 0);
 }
 
-char *nai_buf_reserve(struct nai_buf *buf, size_t extra) {
+/* Makes room where there is none yet. */
+static bool make_room(struct nai_buf *buf, size_t extra) {
   if (buf->sink && (extra > buf->sink->block || buf->len + extra > buf->sink->block))
     hand_on(buf, NAI_BUF_TAIL);
   if (nai_buf_failed(buf))
+    return false;
+  size_t want = buf->len + extra + 1;
+  size_t capacity = buf->capacity ? buf->capacity : 256;
+  while (capacity < want && capacity <= (size_t)1 << 62)
+    capacity *= 2;
+  if (want > extra && capacity == buf->capacity)
+    return true;
+  char *grown = want <= extra ? NULL : realloc(buf->data, capacity);
+  buf->oom = !grown;
+  if (!grown)
+    return false;
+  buf->data = grown;
+  buf->capacity = capacity;
+  return true;
+}
+
+char *nai_buf_reserve(struct nai_buf *buf, size_t extra) {
+  if (nai_buf_failed(buf) || (extra >= buf->capacity - buf->len && !make_room(buf, extra)))
     return NULL;
-  if (extra >= buf->capacity - buf->len || !buf->data) {
-    size_t want = buf->len + extra + 1;
-    size_t capacity = buf->capacity ? buf->capacity : 256;
-    while (capacity < want && capacity <= (size_t)1 << 62)
-      capacity *= 2;
-    char *grown = want < extra ? NULL : realloc(buf->data, capacity);
-    if (!grown) {
-      buf->oom = true;
-      return NULL;
-    }
-    buf->data = grown;
-    buf->capacity = capacity;
-  }
   return buf->data + buf->len;
 }
 
@@ -80,7 +86,14 @@ void nai_buf_put(struct nai_buf *buf, const void *bytes, size_t len) {
 
 void nai_buf_puts(struct nai_buf *buf, const char *text) { nai_buf_put(buf, text, strlen(text)); }
 
-void nai_buf_putc(struct nai_buf *buf, char c) { nai_buf_put(buf, &c, 1); }
+void nai_buf_putc(struct nai_buf *buf, char c) {
+  char *at = nai_buf_reserve(buf, 1);
+  if (!at)
+    return;
+  at[0] = c;
+  at[1] = '\0';
+  buf->len++;
+}
 
 void nai_buf_printf(struct nai_buf *buf, const char *fmt, ...) {
   va_list ap;

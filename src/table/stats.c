@@ -1,5 +1,6 @@
 #include "table/stats.h"
 
+#include "base/big.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -231,8 +232,11 @@ static struct nai_stats finish(struct group *g) {
 }
 
 int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_values *values, struct nai_err *err) {
-  struct group *all = calloc((size_t)groups + 1, sizeof *all);
-  int rc = all ? for_each_block(all, values, count_block, err) : nai_err_nomem(err);
+  void *memory;
+  int rc = nai_big_new(&memory, values->directory, ((size_t)groups + 1) * sizeof(struct group), err);
+  struct group *all = memory;
+  if (!rc)
+    rc = for_each_block(all, values, count_block, err);
   bool again = false;
   for (uint32_t g = 0; !rc && g < groups; g++) {
     if (!all[g].buckets || all[g].sums.min == all[g].sums.max)
@@ -249,7 +253,7 @@ int nai_group_stats(struct nai_stats *stats, uint32_t groups, const struct nai_v
     free(all[g].buckets);
     free(all[g].wanted);
   }
-  free(all);
+  nai_big_free(all);
   return rc;
 }
 

@@ -1,16 +1,27 @@
 /* Events as columns of variable-length numbers, and the block of text they become (docs/viewer.md, "Data blocks"). */
 #include "viewer/encoder.h"
 
-#include "base/array.h"
+#include "base/big.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+static bool grow_names(struct names *names) {
+  uint32_t capacity = names->capacity ? names->capacity * 2 : 64;
+  struct name *list =
+      nai_big_grow(names->list, names->directory, (size_t)names->count * sizeof *list, (size_t)capacity * sizeof *list);
+  if (!list)
+    return false;
+  names->list = list;
+  names->capacity = capacity;
+  return true;
+}
+
 static uint32_t number_of(struct names *names, uint32_t *slot, const char *text, int category, bool kernel) {
   if (*slot)
     return *slot - 1;
-  if (!nai_array_room(&names->list, &names->capacity, names->count, sizeof *names->list)) {
+  if (names->count == names->capacity && !grow_names(names)) {
     names->oom = true;
     return 0;
   }
@@ -124,6 +135,8 @@ void encoder_put_lane(struct encoder *e, const struct lane *lane) {
 
 /* --- the events block ------------------------------------------------------------------------- */
 
+enum { DEFLATED_BYTES = 96 * 1024 }; /* turned into base64 at a time */
+
 static void put_base64(struct nai_buf *out, const unsigned char *data, size_t len) {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   char *at = nai_buf_reserve(out, (len + 2) / 3 * 4);
@@ -141,30 +154,36 @@ static void put_base64(struct nai_buf *out, const unsigned char *data, size_t le
   *at = '\0';
 }
 
+/* Deflates what is pending in `z` to base64. Whole groups of three bytes only, until the end: `held` keeps the others.
+ */
+static void put_deflated(struct nai_buf *out, z_stream *z, int flush, unsigned char *bytes, size_t *held) {
+  int state;
+  do {
+    z->next_out = bytes + *held;
+    z->avail_out = DEFLATED_BYTES - (unsigned)*held;
+    state = deflate(z, flush);
+    size_t n = DEFLATED_BYTES - z->avail_out, whole = state == Z_STREAM_END ? n : n - n % 3;
+    put_base64(out, bytes, whole);
+    *held = n - whole;
+    memmove(bytes, bytes + whole, *held);
+  } while (z->avail_in || (flush == Z_FINISH && state == Z_OK));
+}
+
 int encoder_print_events(struct nai_buf *out, const struct encoder *e, struct nai_err *err) {
   enum { LEVEL = 3 }; /* level 6 takes three times as long for a tenth less */
-  struct nai_buf packed = {0};
+  size_t held = 0;
   z_stream z = {0};
-  if (deflateInit(&z, LEVEL) != Z_OK)
+  unsigned char *bytes = malloc(DEFLATED_BYTES);
+  if (!bytes || deflateInit(&z, LEVEL) != Z_OK) {
+    free(bytes);
     return nai_err_nomem(err);
+  }
   for (int c = 0; c < COLUMNS; c++) {
     z.next_in = (unsigned char *)e->columns[c].data;
     z.avail_in = (unsigned)e->columns[c].len;
-    int state = Z_OK;
-    do {
-      enum { CHUNK = 1 << 20 };
-      char *at = nai_buf_reserve(&packed, CHUNK);
-      if (!at)
-        break;
-      z.next_out = (unsigned char *)at;
-      z.avail_out = CHUNK;
-      state = deflate(&z, c == COLUMNS - 1 ? Z_FINISH : Z_NO_FLUSH);
-      packed.len += CHUNK - z.avail_out;
-    } while (z.avail_in || (c == COLUMNS - 1 && state == Z_OK));
+    put_deflated(out, &z, c == COLUMNS - 1 ? Z_FINISH : Z_NO_FLUSH, bytes, &held);
   }
   deflateEnd(&z);
-  put_base64(out, (const unsigned char *)nai_buf_str(&packed), packed.len);
-  int rc = nai_buf_check(&packed, err);
-  nai_buf_free(&packed);
-  return rc;
+  free(bytes);
+  return NAI_OK;
 }

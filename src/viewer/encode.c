@@ -1,10 +1,11 @@
 /* From the model to the page's data blocks. */
 #include "viewer/encoder.h"
 
+#include "base/big.h"
+#include "base/sink.h"
 #include "base/threads.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct nai_column_def data_columns[] = {
     [VD_BLOCK] = {"block", NAI_STR, NAI_TEXT, "data block of the page", .key = true},
@@ -12,13 +13,6 @@ static const struct nai_column_def data_columns[] = {
 };
 const struct nai_schema nai_viewer_data_schema =
     NAI_SCHEMA("viewer_data", "Viewer data", "One data block of report.html", data_columns);
-
-static void put_block(struct nai_table *table, const char *name, const struct nai_buf *text) {
-  int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, VD_BLOCK, name);
-  nai_set_str(table, row, VD_TEXT, nai_buf_str(text));
-  table->oom |= text->oom;
-}
 
 static int allocate(struct encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
@@ -41,22 +35,59 @@ static void find_span(struct encoder *e) {
 }
 
 /* The page's two blocks, printed side by side. */
+enum { JSON, EVENTS, BLOCKS };
+
+static const struct {
+  const char *name;
+  int (*print)(struct nai_buf *out, const struct encoder *encoder, struct nai_err *err);
+} block_defs[BLOCKS] = {
+    [JSON] = {"timeline_json", encoder_print_json}, [EVENTS] = {"events_b64", encoder_print_events}};
+
 struct blocks {
   const struct encoder *e;
-  struct nai_buf json, events;
+  struct nai_file_sink sinks[BLOCKS];
 };
 
 static int print_block(void *ctx, int task, struct nai_err *err) {
   struct blocks *blocks = ctx;
-  return task == 0 ? encoder_print_json(&blocks->json, blocks->e, err)
-                   : encoder_print_events(&blocks->events, blocks->e, err);
+  return block_defs[task].print(&blocks->sinks[task].text, blocks->e, err);
+}
+
+/* A row of the table from what was put aside: megabytes, which pass through no memory but the table's own. */
+static int add_block(struct nai_table *table, const char *name, struct nai_file_sink *sink, struct nai_err *err) {
+  struct nai_map text;
+  int64_t row = nai_table_add_row(table);
+  int rc = nai_sink_read(&text, sink, err);
+  if (rc)
+    return rc;
+  nai_set_str(table, row, VD_BLOCK, name);
+  uint32_t id = nai_strings_add(&table->strings, (const char *)text.data, text.size);
+  table->oom |= id == NAI_NO_STRING;
+  if (!table->oom)
+    nai_column_str(table, VD_TEXT)[row] = id;
+  return nai_table_check(table, err);
+}
+
+static int put_blocks(struct nai_table *table, const struct encoder *e, struct nai_err *err) {
+  struct blocks blocks = {.e = e};
+  int rc = NAI_OK, opened = 0;
+  while (!rc && opened < BLOCKS)
+    rc = nai_sink_aside(&blocks.sinks[opened++], e->m->scratch_dir, err);
+  if (!rc)
+    rc = nai_parallel(e->m->worker_count, BLOCKS, print_block, &blocks, err);
+  for (int i = 0; !rc && i < BLOCKS; i++)
+    rc = add_block(table, block_defs[i].name, &blocks.sinks[i], err);
+  for (int i = 0; i < opened; i++)
+    rc = nai_sink_finish(&blocks.sinks[i], rc, err);
+  return rc;
 }
 
 int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const struct nai_interval *places,
                     size_t place_count, struct nai_err *err) {
-  struct encoder e = {.m = m};
-  struct blocks blocks = {.e = &e};
+  struct encoder e = {.m = m, .names.directory = m->scratch_dir};
   int rc = nai_table_new(out, &nai_viewer_data_schema, err);
+  if (!rc)
+    nai_table_keep_in(*out, m->scratch_dir);
   if (!rc)
     rc = allocate(&e, err);
   if (!rc)
@@ -73,21 +104,14 @@ int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const str
   if (!rc && e.names.oom)
     rc = nai_err_nomem(err);
   if (!rc)
-    rc = nai_parallel(m->worker_count, 2, print_block, &blocks, err);
-  if (!rc) {
-    put_block(*out, "timeline_json", &blocks.json);
-    put_block(*out, "events_b64", &blocks.events);
-    rc = nai_table_check(*out, err);
-  }
+    rc = put_blocks(*out, &e, err);
   lanes_free(&e.lanes);
   for (int c = 0; c < COLUMNS; c++)
     nai_buf_free(&e.columns[c]);
   free(e.names.of_kernel);
   free(e.names.of_api);
   free(e.names.of_range);
-  free(e.names.list);
+  nai_big_free(e.names.list);
   free(e.api_event);
-  nai_buf_free(&blocks.json);
-  nai_buf_free(&blocks.events);
   return rc;
 }

@@ -19,6 +19,7 @@ struct names {
     int category; /* -1 for host names */
     bool kernel;
   } * list;
+  const char *directory; /* where a long list lies (base/big.h), or NULL */
   bool oom;
 };
 

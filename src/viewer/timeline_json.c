@@ -34,14 +34,16 @@ static const char *const kind_names[] = {[LANE_API] = "api",
 static int put_names(struct nai_json *json, const struct encoder *e, struct nai_err *err) {
   enum { SHORT_MAX = 72 };
   const struct names *n = &e->names;
-  const char **kernels = malloc(((size_t)n->count + 1) * sizeof *kernels);
-  char **brief = NULL;
   size_t kernel_count = 0;
+  for (uint32_t i = 0; i < n->count; i++)
+    kernel_count += n->list[i].kernel;
+  const char **kernels = malloc((kernel_count + 1) * sizeof *kernels);
+  char **brief = NULL;
   if (!kernels)
     return nai_err_nomem(err);
-  for (uint32_t i = 0; i < n->count; i++)
+  for (uint32_t i = 0, k = 0; i < n->count; i++)
     if (n->list[i].kernel)
-      kernels[kernel_count++] = n->list[i].text;
+      kernels[k++] = n->list[i].text;
   int rc = nai_kernel_names_short(&brief, kernels, kernel_count, SHORT_MAX, err);
   free(kernels);
   if (rc)

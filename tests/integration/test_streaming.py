@@ -1,7 +1,13 @@
 """Outputs are written as they are printed: memory does not grow with the rows, failures are told, pipes may close."""
+import contextlib
+import pathlib
+import re
 import resource
+import shutil
 import signal
+import sqlite3
 import subprocess
+import time
 import unittest
 
 import support
@@ -54,7 +60,51 @@ class Table(unittest.TestCase):
         self.assertEqual(self.text(self.large, "--rows", "1000", memory=64).splitlines(keepends=True), whole[:1001])
 
 
+def many_names(count):
+    """A trace with so many ranges, no two of one name."""
+    path = fresh_dir() / "names.sqlite"
+    shutil.copy(trace("nvtx-mix"), path)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        names = [row[1] for row in db.execute("PRAGMA table_info(NVTX_EVENTS)")]
+        first = dict(zip(names, db.execute("SELECT * FROM NVTX_EVENTS WHERE eventType = 59 LIMIT 1").fetchone()))
+        db.execute("DELETE FROM NVTX_EVENTS")
+        rows = ({**first, "start": first["start"] + i * 1000, "end": first["start"] + i * 1000 + 900, "textId": None,
+                 "text": f"step-{i:08d}/attention"} for i in range(count))
+        db.executemany(f"INSERT INTO NVTX_EVENTS VALUES ({', '.join('?' * len(names))})", (tuple(r.values()) for r in rows))
+        db.commit()
+    return path
+
+
+def peak_anonymous(*words):
+    """Highest RssAnon of a run of the program, bytes, sampled every few milliseconds."""
+    peak = 0
+    with subprocess.Popen([PROGRAM, *map(str, words)], stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None:
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="ascii", errors="replace")
+                found = re.search(r"RssAnon:\s+(\d+) kB", status)
+                peak = max(peak, int(found.group(1)) * 1024 if found else 0)
+            time.sleep(0.003)
+        return process.returncode, peak, process.stderr.read()
+
+
 class Analyze(unittest.TestCase):
+    @unittest.skipIf(support.SANITIZED, "AddressSanitizer needs much memory itself")
+    def test_memory_of_many_names(self):
+        count = 400_000
+        path = many_names(count)
+        size = path.stat().st_size
+        status, peak, messages = peak_anonymous("analyze", path, "-q", "--out", out := fresh_dir() / "o")
+        self.assertEqual((status, messages), (0, ""))
+        self.assertLess(peak, size / 4 + 64 * MIB)
+        self.assertGreater((out / "report.json").stat().st_size, 2 * size)
+        with open(out / "tables" / "nvtx_ranges.csv", encoding="utf-8") as rows:
+            self.assertEqual(sum(1 for _ in rows), 1 + count)
+        # rendering again needs nothing but the tables' files
+        status, peak, messages = peak_anonymous("analyze", path, "-q", "--out", out)
+        self.assertEqual((status, messages), (0, ""))
+        self.assertLess(peak, 16 * MIB)
+
     def test_full_disk_names_the_file(self):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
