@@ -112,21 +112,40 @@ static int64_t unmatched(const uint32_t *api, uint32_t n) {
   return count;
 }
 
-/* Notes of probe and extract become rows; dropped rows and diagnostics are counted on the way. */
-static void put_notes(struct nai_table *quality, struct nai_table *run, const struct nai_model *m) {
-  int64_t dropped = 0, warnings = 0, errors = 0;
-  for (int64_t i = 0; i < m->notes->rows; i++) {
-    const char *check = nai_get_str(m->notes, i, NO_CHECK), *severity = nai_get_str(m->notes, i, NO_SEVERITY);
-    int64_t count = nai_get_i64(m->notes, i, NO_COUNT);
-    add(quality, check, severity, nai_get_str(m->notes, i, NO_SOURCE), count, nai_get_str(m->notes, i, NO_DETAIL));
+/* Pages that move by themselves are launched by no call. */
+static int64_t unmatched_memops(const struct nai_model *m) {
+  int64_t count = 0;
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    count += m->memop_api[i] == NAI_NO_ROW && nai_at(&m->memops.migration, i) != 1;
+  return count;
+}
+
+/* What notes add up to. */
+struct noted {
+  int64_t dropped, warnings, errors;
+};
+
+/* Notes become rows; dropped rows and diagnostics are counted on the way. */
+static void put_notes(struct nai_table *quality, struct noted *noted, const struct nai_table *notes) {
+  for (int64_t i = 0; i < notes->rows; i++) {
+    const char *check = nai_get_str(notes, i, NO_CHECK), *severity = nai_get_str(notes, i, NO_SEVERITY);
+    int64_t count = nai_get_i64(notes, i, NO_COUNT);
+    add(quality, check, severity, nai_get_str(notes, i, NO_SOURCE), count, nai_get_str(notes, i, NO_DETAIL));
     if (strncmp(check, "rows-", 5) == 0)
-      dropped += count;
+      noted->dropped += count;
     if (strcmp(check, "diagnostic") == 0)
-      *(strcmp(severity, "error") == 0 ? &errors : &warnings) += count;
+      *(strcmp(severity, "error") == 0 ? &noted->errors : &noted->warnings) += count;
   }
-  nai_set_i64(run, 0, DROPPED, dropped);
-  nai_set_i64(run, 0, WARNINGS, warnings);
-  nai_set_i64(run, 0, ERRORS, errors);
+}
+
+/* Those of both stages. */
+static void put_all_notes(struct nai_table *quality, struct nai_table *run, const struct nai_model *m) {
+  struct noted noted = {0};
+  put_notes(quality, &noted, m->probe_notes);
+  put_notes(quality, &noted, m->extract_notes);
+  nai_set_i64(run, 0, DROPPED, noted.dropped);
+  nai_set_i64(run, 0, WARNINGS, noted.warnings);
+  nai_set_i64(run, 0, ERRORS, noted.errors);
 }
 
 static void put_graphs(struct nai_table *quality, const struct nai_model *m) {
@@ -161,9 +180,9 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
   if (rc)
     return rc;
   nai_table_add_row(info);
-  put_notes(quality, info, m);
-  int64_t no_launch = unmatched(m->kernel_api, m->kernels.n) + unmatched(m->memop_api, m->memops.n) +
-                      unmatched(m->graph_api, m->graphs.n);
+  put_all_notes(quality, info, m);
+  int64_t no_launch =
+      unmatched(m->kernel_api, m->kernels.n) + unmatched_memops(m) + unmatched(m->graph_api, m->graphs.n);
   if (no_launch)
     add(quality, "unmatched-launches", "info", "CUPTI_ACTIVITY_KIND_RUNTIME", no_launch,
         "GPU operations whose launching API call is not in the export: the cause of gaps before them is unknown, and they "

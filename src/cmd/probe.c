@@ -20,7 +20,7 @@ static void put_safe(struct nai_buf *out, const char *text) { nai_escape_termina
 
 static void print_text(struct nai_buf *out, const struct nai_ingest *in) {
   const struct nai_table *capture = in->tables[NAI_IN_CAPTURE], *capabilities = in->tables[NAI_IN_CAPABILITIES];
-  const struct nai_table *notes = in->tables[NAI_IN_NOTES];
+  const struct nai_table *notes = in->tables[NAI_IN_PROBE_NOTES];
   struct nai_value version = nai_table_value(capture, 0, CA_PRODUCT_VERSION),
                    schema = nai_table_value(capture, 0, CA_SCHEMA_VERSION);
   put_safe(out, nai_get_str(capture, 0, CA_FILE));
@@ -49,14 +49,17 @@ static void print_text(struct nai_buf *out, const struct nai_ingest *in) {
 }
 
 static void print_json(struct nai_buf *out, const struct nai_ingest *in) {
-  static const int tables[] = {NAI_IN_CAPTURE, NAI_IN_CAPABILITIES, NAI_IN_NOTES};
+  static const struct {
+    int table;
+    const char *key;
+  } tables[] = {{NAI_IN_CAPTURE, "capture"}, {NAI_IN_CAPABILITIES, "capabilities"}, {NAI_IN_PROBE_NOTES, "notes"}};
   struct nai_json json;
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
   nai_json_put_text(&json, "schema_version", "1.0");
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-    nai_json_key(&json, in->tables[tables[i]]->schema->name);
-    nai_json_table(&json, in->tables[tables[i]], INT64_MAX);
+    nai_json_key(&json, tables[i].key);
+    nai_json_table(&json, in->tables[tables[i].table], INT64_MAX);
   }
   nai_json_end(&json);
   nai_json_finish(&json);
@@ -73,7 +76,7 @@ static int run(struct nai_args *args, struct nai_err *err) {
   if (!rc)
     rc = nai_trace_open(&trace, file.path, &how, err);
   if (!rc)
-    rc = nai_probe(&in, trace, err);
+    rc = nai_probe(&in, trace, NAI_IN_DEFAULT, err);
   if (!rc) {
     if (args->json)
       print_json(&text, &in);

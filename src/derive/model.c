@@ -22,7 +22,8 @@ static void view_tables(struct nai_model *m) {
                                         .context = nai_table_column(t, KE_CONTEXT),
                                         .stream = nai_table_column(t, KE_STREAM),
                                         .config = nai_table_column(t, KE_CONFIG),
-                                        .graph = nai_table_column(t, KE_GRAPH)};
+                                        .graph = nai_table_column(t, KE_GRAPH),
+                                        .graph_node = nai_table_column(t, KE_GRAPH_NODE)};
   t = m->memop_table;
   m->memops = (struct nai_memop_view){.n = (uint32_t)t->rows,
                                       .start = nai_table_column(t, MO_START),
@@ -36,7 +37,8 @@ static void view_tables(struct nai_model *m) {
                                       .stream = nai_table_column(t, MO_STREAM),
                                       .copy_kind = nai_table_column(t, MO_COPY_KIND),
                                       .src_kind = nai_table_column(t, MO_SRC_KIND),
-                                      .dst_kind = nai_table_column(t, MO_DST_KIND)};
+                                      .dst_kind = nai_table_column(t, MO_DST_KIND),
+                                      .migration = nai_table_column(t, MO_MIGRATION)};
   t = m->graph_table;
   m->graphs = (struct nai_graph_view){.n = (uint32_t)t->rows,
                                       .start = nai_table_column(t, GE_START),
@@ -46,7 +48,8 @@ static void view_tables(struct nai_model *m) {
                                       .process = nai_table_column(t, GE_PROCESS),
                                       .context = nai_table_column(t, GE_CONTEXT),
                                       .stream = nai_table_column(t, GE_STREAM),
-                                      .graph = nai_table_column(t, GE_GRAPH)};
+                                      .graph = nai_table_column(t, GE_GRAPH),
+                                      .graph_exec = nai_table_column(t, GE_EXEC)};
   t = m->api_table;
   m->apis = (struct nai_api_view){.n = (uint32_t)t->rows,
                                   .start = nai_table_column(t, AE_START),

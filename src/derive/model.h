@@ -15,16 +15,16 @@
 /* The columns of the event tables, each with n cells. */
 struct nai_kernel_view {
   uint32_t n;
-  struct nai_column start, end, correlation, name, device, process, context, stream, config, graph;
+  struct nai_column start, end, correlation, name, device, process, context, stream, config, graph, graph_node;
 };
 struct nai_memop_view {
   uint32_t n;
   struct nai_column start, end, correlation, bytes, kind, device, process, context, stream, copy_kind, src_kind,
-      dst_kind;
+      dst_kind, migration;
 };
 struct nai_graph_view {
   uint32_t n;
-  struct nai_column start, end, correlation, device, process, context, stream, graph;
+  struct nai_column start, end, correlation, device, process, context, stream, graph, graph_exec;
 };
 struct nai_api_view {
   uint32_t n;
@@ -104,8 +104,8 @@ struct nai_gpu {
 struct nai_model {
   /* inputs, borrowed */
   const struct nai_table *kernel_table, *memop_table, *graph_table, *api_table, *sync_table, *nvtx_table,
-      *overhead_table, *osrt_table, *processes, *threads, *gpu_table, *configs, *notes, *capture, *capabilities,
-      *labels;
+      *overhead_table, *osrt_table, *processes, *threads, *gpu_table, *configs, *probe_notes, *extract_notes, *capture,
+      *capabilities, *labels;
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases; /* NULL without a phase map */
   bool map_nvtx;                      /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */

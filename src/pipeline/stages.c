@@ -20,10 +20,11 @@ static void add_slot(struct nai_state *s, int stage, const struct nai_schema *sc
 
 void nai_state_slots(struct nai_state *s) {
   for (int i = 0; i < NAI_IN_COUNT; i++) {
-    /* Notes grow while extracting, so they belong to that stage. */
-    int stage = i < NAI_IN_NOTES ? NAI_STAGE_PROBE : NAI_STAGE_EXTRACT;
+    int stage = i <= NAI_IN_PROBE_NOTES ? NAI_STAGE_PROBE : NAI_STAGE_EXTRACT;
     bool report = i == NAI_IN_CAPTURE || i == NAI_IN_CAPABILITIES || i == NAI_IN_GPUS;
-    add_slot(s, stage, nai_ingest_schemas[i], &s->ingest.tables[i], i >= NAI_IN_FIRST_EVENTS, report);
+    if (!(NAI_IN_DEFAULT & NAI_IN_BIT(i)))
+      continue;
+    add_slot(s, stage, nai_event_tables[i], &s->ingest.tables[i], i >= NAI_IN_FIRST_EVENTS, report);
   }
   int n = 0;
   for (int a = 0; nai_analyses[a]; a++)
@@ -63,7 +64,9 @@ static uint64_t probe_key(struct nai_state *s) {
   return nai_key_text(nai_key_int(key, (int64_t)s->trace->identity), s->trace->file_name);
 }
 
-static int run_probe(struct nai_state *s, struct nai_err *err) { return nai_probe(&s->ingest, s->trace, err); }
+static int run_probe(struct nai_state *s, struct nai_err *err) {
+  return nai_probe(&s->ingest, s->trace, NAI_IN_DEFAULT, err);
+}
 
 static uint64_t extract_key(struct nai_state *s) {
   const struct nai_options *o = s->options;
@@ -80,15 +83,9 @@ static int run_extract(struct nai_state *s, struct nai_err *err) {
                                        .trim_end_ns = o->trim_end_ns,
                                        .gpus = o->gpus,
                                        .gpu_count = (int)o->gpu_count,
-                                       .directory = s->stages_dir};
-  int rc = NAI_OK;
-  /* A probe of an earlier run has no notes: those belong to this stage. */
-  if (!s->ingest.tables[NAI_IN_NOTES]) {
-    nai_ingest_free(&s->ingest);
-    rc = nai_probe(&s->ingest, s->trace, err);
-  }
-  if (!rc)
-    rc = nai_extract(&s->ingest, s->trace, &options, err);
+                                       .directory = s->stages_dir,
+                                       .tables = NAI_IN_DEFAULT};
+  int rc = nai_extract(&s->ingest, s->trace, &options, err);
   s->events_open = rc == NAI_OK;
   return rc;
 }
@@ -130,7 +127,8 @@ static int build_model(struct nai_state *s, struct nai_err *err) {
                                 .threads = t[NAI_IN_THREADS],
                                 .gpu_table = t[NAI_IN_GPUS],
                                 .configs = t[NAI_IN_KERNEL_CONFIGS],
-                                .notes = t[NAI_IN_NOTES],
+                                .probe_notes = t[NAI_IN_PROBE_NOTES],
+                                .extract_notes = t[NAI_IN_EXTRACT_NOTES],
                                 .capture = t[NAI_IN_CAPTURE],
                                 .capabilities = t[NAI_IN_CAPABILITIES],
                                 .labels = t[NAI_IN_LABELS],
@@ -150,7 +148,9 @@ int nai_state_model(struct nai_state *s, struct nai_err *err) {
   int rc = s->events_open ? NAI_OK : nai_state_open_events(s, err);
   if (rc == NAI_ESTALE) { /* the files were damaged since: read the trace again */
     nai_ingest_free(&s->ingest);
-    rc = run_extract(s, err);
+    rc = run_probe(s, err);
+    if (!rc)
+      rc = run_extract(s, err);
     if (!rc && s->options->keep_stages)
       rc = nai_state_write(s, NAI_STAGE_EXTRACT, err);
   }

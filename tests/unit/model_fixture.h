@@ -35,7 +35,7 @@ struct fixture {
 static inline void fixture_init(struct fixture *f) {
   *f = (struct fixture){.seed = 1};
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    ok(nai_table_new(&f->in.tables[i], nai_ingest_schemas[i], err));
+    ok(nai_table_new(&f->in.tables[i], nai_event_tables[i], err));
   ok(nai_kernel_classes_load(&f->classes, NULL, err));
   f->m.map_nvtx = true;
   f->m.worker_count = 2;
@@ -127,7 +127,8 @@ static inline void fixture_build(struct fixture *f) {
                                   .threads = t[NAI_IN_THREADS],
                                   .gpu_table = t[NAI_IN_GPUS],
                                   .configs = t[NAI_IN_KERNEL_CONFIGS],
-                                  .notes = t[NAI_IN_NOTES],
+                                  .probe_notes = t[NAI_IN_PROBE_NOTES],
+                                  .extract_notes = t[NAI_IN_EXTRACT_NOTES],
                                   .capture = t[NAI_IN_CAPTURE],
                                   .capabilities = t[NAI_IN_CAPABILITIES],
                                   .labels = t[NAI_IN_LABELS],

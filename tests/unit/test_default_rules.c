@@ -23,7 +23,7 @@ static int make_catalogue(void **state) {
     for (size_t j = 0; nai_analyses[i]->schemas[j]; j++)
       catalogue[catalogue_count++] = nai_analyses[i]->schemas[j];
   for (size_t i = 0; i < NAI_IN_COUNT; i++)
-    catalogue[catalogue_count++] = nai_ingest_schemas[i];
+    catalogue[catalogue_count++] = nai_event_tables[i];
   return 0;
 }
 
