@@ -18,14 +18,28 @@ static const struct nai_column_def columns[] = {
 static const struct nai_schema schema =
     NAI_SCHEMA("osrt_calls", "OS runtime calls", "One operating-system function", columns);
 
+struct outermost {
+  struct nai_durations durations;
+  struct nai_column level;
+};
+
+/* Nested calls lie inside their caller's time. */
+static void outermost_block(const void *calls, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct outermost *o = calls;
+  nai_duration_block(&o->durations, first, count, group, value);
+  for (uint32_t i = 0; i < count; i++)
+    if (nai_at(&o->level, first + i) > 0)
+      group[i] = NAI_NO_GROUP;
+}
+
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_table *const *tables = io->out;
   const struct nai_model *m = io->model;
   const struct nai_table *t = m->tables[NAI_IN_OSRT];
   uint32_t names = t->strings.count;
-  struct nai_durations durations = {nai_table_column(t, OS_NAME), nai_table_column(t, OS_START),
-                                    nai_table_column(t, OS_END)};
-  struct nai_values values = {(uint32_t)t->rows, nai_duration_block, &durations};
+  struct outermost calls = {{nai_table_column(t, OS_NAME), nai_table_column(t, OS_START), nai_table_column(t, OS_END)},
+                            nai_table_column(t, OS_LEVEL)};
+  struct nai_values values = {(uint32_t)t->rows, outermost_block, &calls};
   struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
   int rc = stats ? nai_group_stats(stats, names, &values, err) : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < names; i++) {

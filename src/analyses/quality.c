@@ -115,23 +115,40 @@ static int64_t unmatched(const uint32_t *api, uint32_t n) {
   return count;
 }
 
-/* Notes of probe and extract become rows; dropped rows and diagnostics are counted on the way. */
-static void put_notes(struct nai_table *quality, struct nai_table *run, const struct nai_model *m) {
-  int64_t dropped = 0, warnings = 0, errors = 0;
-  for (int64_t i = 0; i < m->tables[NAI_IN_NOTES]->rows; i++) {
-    const char *check = nai_get_str(m->tables[NAI_IN_NOTES], i, NO_CHECK),
-               *severity = nai_get_str(m->tables[NAI_IN_NOTES], i, NO_SEVERITY);
-    int64_t count = nai_get_i64(m->tables[NAI_IN_NOTES], i, NO_COUNT);
-    add(quality, check, severity, nai_get_str(m->tables[NAI_IN_NOTES], i, NO_SOURCE), count,
-        nai_get_str(m->tables[NAI_IN_NOTES], i, NO_DETAIL));
+/* Pages that move by themselves are launched by no call. */
+static int64_t unmatched_memops(const struct nai_model *m) {
+  int64_t count = 0;
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    count += m->memop_api[i] == NAI_NO_ROW && nai_at(&m->memops.migration, i) != 1;
+  return count;
+}
+
+/* What notes add up to. */
+struct noted {
+  int64_t dropped, warnings, errors;
+};
+
+/* Notes become rows; dropped rows and diagnostics are counted on the way. */
+static void put_notes(struct nai_table *quality, struct noted *noted, const struct nai_table *notes) {
+  for (int64_t i = 0; i < notes->rows; i++) {
+    const char *check = nai_get_str(notes, i, NO_CHECK), *severity = nai_get_str(notes, i, NO_SEVERITY);
+    int64_t count = nai_get_i64(notes, i, NO_COUNT);
+    add(quality, check, severity, nai_get_str(notes, i, NO_SOURCE), count, nai_get_str(notes, i, NO_DETAIL));
     if (strncmp(check, "rows-", 5) == 0)
-      dropped += count;
+      noted->dropped += count;
     if (strcmp(check, "diagnostic") == 0)
-      *(strcmp(severity, "error") == 0 ? &errors : &warnings) += count;
+      *(strcmp(severity, "error") == 0 ? &noted->errors : &noted->warnings) += count;
   }
-  nai_set_i64(run, 0, DROPPED, dropped);
-  nai_set_i64(run, 0, WARNINGS, warnings);
-  nai_set_i64(run, 0, ERRORS, errors);
+}
+
+/* Those of both stages. */
+static void put_all_notes(struct nai_table *quality, struct nai_table *run, const struct nai_model *m) {
+  struct noted noted = {0};
+  put_notes(quality, &noted, m->tables[NAI_IN_PROBE_NOTES]);
+  put_notes(quality, &noted, m->tables[NAI_IN_EXTRACT_NOTES]);
+  nai_set_i64(run, 0, DROPPED, noted.dropped);
+  nai_set_i64(run, 0, WARNINGS, noted.warnings);
+  nai_set_i64(run, 0, ERRORS, noted.errors);
 }
 
 static void put_graphs(struct nai_table *quality, const struct nai_model *m) {
@@ -168,9 +185,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   if (rc)
     return rc;
   nai_table_add_row(info);
-  put_notes(quality, info, m);
-  int64_t no_launch = unmatched(m->kernel_api, m->kernels.n) + unmatched(m->memop_api, m->memops.n) +
-                      unmatched(m->graph_api, m->graphs.n);
+  put_all_notes(quality, info, m);
+  int64_t no_launch =
+      unmatched(m->kernel_api, m->kernels.n) + unmatched_memops(m) + unmatched(m->graph_api, m->graphs.n);
   if (no_launch)
     add(quality, "unmatched-launches", "info", "CUPTI_ACTIVITY_KIND_RUNTIME", no_launch,
         "GPU operations whose launching API call is not in the export: the cause of gaps before them is unknown, and they "
@@ -228,7 +245,7 @@ const struct nai_node nai_analysis_quality = {
     .name = "quality",
     .outputs = schemas,
     .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(WINDOW) | NAI_PART(RANGES) | NAI_PART(NVTX_TREE),
-    .tables = NAI_IN(NOTES) | NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) |
-              NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) |
-              NAI_IN(OVERHEAD) | NAI_IN(KERNEL_CONFIGS),
+    .tables = NAI_IN(PROBE_NOTES) | NAI_IN(EXTRACT_NOTES) | NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(KERNELS) |
+              NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
+              NAI_IN(GPUS) | NAI_IN(OVERHEAD) | NAI_IN(KERNEL_CONFIGS),
     .run = run};

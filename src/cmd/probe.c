@@ -157,8 +157,16 @@ static void put_head(struct nai_buf *out, const struct nai_table *capture) {
 }
 
 /* `overview` is NULL where no events were read. */
+static void put_notes(struct nai_buf *out, const struct nai_table *notes) {
+  for (int64_t i = 0; i < notes->rows; i++) {
+    nai_buf_printf(out, "  %s: %s: ", nai_get_str(notes, i, NO_SEVERITY), nai_get_str(notes, i, NO_CHECK));
+    put_safe(out, nai_get_str(notes, i, NO_DETAIL));
+    nai_buf_putc(out, '\n');
+  }
+}
+
 static void print_text(struct nai_buf *out, const struct nai_ingest *in, const struct nai_overview *overview) {
-  const struct nai_table *capabilities = in->tables[NAI_IN_CAPABILITIES], *notes = in->tables[NAI_IN_NOTES];
+  const struct nai_table *capabilities = in->tables[NAI_IN_CAPABILITIES];
   put_head(out, in->tables[NAI_IN_CAPTURE]);
   if (overview)
     put_events(out, in, overview);
@@ -173,13 +181,12 @@ static void print_text(struct nai_buf *out, const struct nai_ingest *in, const s
     put_safe(out, nai_get_str(capabilities, i, CP_DETAIL));
     nai_buf_putc(out, '\n');
   }
-  if (notes->rows)
+  const struct nai_table *extracted = in->tables[NAI_IN_EXTRACT_NOTES];
+  if (in->tables[NAI_IN_PROBE_NOTES]->rows || (extracted && extracted->rows))
     nai_buf_puts(out, "\nNotes:\n");
-  for (int64_t i = 0; i < notes->rows; i++) {
-    nai_buf_printf(out, "  %s: %s: ", nai_get_str(notes, i, NO_SEVERITY), nai_get_str(notes, i, NO_CHECK));
-    put_safe(out, nai_get_str(notes, i, NO_DETAIL));
-    nai_buf_putc(out, '\n');
-  }
+  put_notes(out, in->tables[NAI_IN_PROBE_NOTES]);
+  if (extracted)
+    put_notes(out, extracted);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -200,16 +207,21 @@ static void put_events_json(struct nai_json *json, const struct nai_overview *o)
 }
 
 static void print_json(struct nai_buf *out, const struct nai_ingest *in, const struct nai_overview *overview) {
-  static const int tables[] = {NAI_IN_CAPTURE, NAI_IN_CAPABILITIES, NAI_IN_NOTES, NAI_IN_GPUS, NAI_IN_PROCESSES};
+  static const struct {
+    int table;
+    const char *key;
+  } tables[] = {{NAI_IN_CAPTURE, "capture"},   {NAI_IN_CAPABILITIES, "capabilities"},
+                {NAI_IN_PROBE_NOTES, "notes"}, {NAI_IN_EXTRACT_NOTES, "extract_notes"},
+                {NAI_IN_GPUS, "gpus"},         {NAI_IN_PROCESSES, "processes"}};
   struct nai_json json;
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
   nai_json_put_text(&json, "schema_version", "1.1");
   if (overview)
     put_events_json(&json, overview);
-  for (size_t i = 0; i < (overview ? 5 : 3); i++) {
-    nai_json_key(&json, in->tables[tables[i]]->schema->name);
-    nai_json_table(&json, in->tables[tables[i]], INT64_MAX);
+  for (size_t i = 0; i < (overview ? 6 : 3); i++) {
+    nai_json_key(&json, tables[i].key);
+    nai_json_table(&json, in->tables[tables[i].table], INT64_MAX);
   }
   nai_json_end(&json);
   nai_json_finish(&json);
@@ -251,7 +263,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   if (!rc)
     rc = nai_trace_open(&trace, file.path, &args->how, err);
   if (!rc)
-    rc = nai_probe(&in, trace, err);
+    rc = nai_probe(&in, trace, NAI_IN_DEFAULT, err);
   if (!rc && args->events)
     rc = read_events(&overview, &in, trace, args->threads, err);
   if (!rc) {

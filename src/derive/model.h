@@ -17,16 +17,16 @@
 /* The columns of the event tables, each with n cells. */
 struct nai_kernel_view {
   uint32_t n;
-  struct nai_column start, end, correlation, name, device, process, context, stream, config, graph;
+  struct nai_column start, end, correlation, name, device, process, context, stream, config, graph, graph_node;
 };
 struct nai_memop_view {
   uint32_t n;
   struct nai_column start, end, correlation, bytes, kind, device, process, context, stream, copy_kind, src_kind,
-      dst_kind;
+      dst_kind, migration;
 };
 struct nai_graph_view {
   uint32_t n;
-  struct nai_column start, end, correlation, device, process, context, stream, graph;
+  struct nai_column start, end, correlation, device, process, context, stream, graph, graph_exec;
 };
 struct nai_api_view {
   uint32_t n;

@@ -211,6 +211,13 @@ static void write_gpu(struct nai_gen_plan *plan, int id) {
   nai_gen_row_text(&row, C_GPU_chipName, "GH100");
   nai_gen_row_text(&row, C_GPU_ctxswDevPath, "");
   nai_gen_row_text(&row, C_GPU_ctrlDevPath, "");
+  nai_gen_row_int(&row, C_GPU_cuDevice, id);
+  nai_gen_row_int(&row, C_GPU_maxRegistersPerBlock, 65536);
+  nai_gen_row_int(&row, C_GPU_maxShmemPerBlock, 49152);
+  nai_gen_row_int(&row, C_GPU_maxShmemPerBlockOptin, 232448);
+  nai_gen_row_int(&row, C_GPU_maxShmemPerSm, 233472);
+  nai_gen_row_int(&row, C_GPU_maxRegistersPerSm, 65536);
+  nai_gen_row_int(&row, C_GPU_asyncEngines, 3);
   nai_gen_row_int(&row, C_GPU_threadsPerWarp, 32);
   nai_gen_row_int(&row, C_GPU_maxWarpsPerSm, 64);
   nai_gen_row_int(&row, C_GPU_maxBlocksPerSm, 32);
@@ -223,7 +230,7 @@ static void write_gpu(struct nai_gen_plan *plan, int id) {
   nai_gen_row_text(&row, C_OLD_GPU_name, "Tesla V100-SXM2-32GB");
   nai_gen_row_int(&row, C_OLD_GPU_computeCapabilityMajor, 7);
   nai_gen_row_int(&row, C_OLD_GPU_computeCapabilityMinor, 0);
-  nai_gen_row_int(&row, C_OLD_GPU_globalMemoryBandwidth, INT64_C(898048000000));
+  nai_gen_row_int(&row, C_OLD_GPU_globalMemoryBandwidth, 898048000); /* kB/s, as the clock is in kHz */
   nai_gen_row_int(&row, C_OLD_GPU_globalMemorySize, INT64_C(34089730048));
   nai_gen_row_int(&row, C_OLD_GPU_numMultiprocessors, 80);
   nai_gen_row_int(&row, C_OLD_GPU_coreClockRate, 1530000);

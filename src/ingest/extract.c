@@ -50,28 +50,35 @@ static int read_part(void *ctx, int task, struct nai_err *err) {
  * scratch file. */
 enum { PARTS_PER_THREAD = 8 };
 
-static int open_scans(struct extraction *x, struct nai_err *err) {
-  for (int s = 0; s < nai_source_count; s++) {
-    for (int f = 0; f < nai_sources[s].feed_count; f++) {
-      int i = x->scan_count;
-      struct nai_scan *scan = &x->scans[i];
-      char why[160];
-      const struct nai_db_table *table =
-          nai_feed_resolve(x->slots[i], x->columns[i], &scan->column_count, why, x->trace, &nai_sources[s].feeds[f]);
-      if (!table)
-        continue;
-      scan->table = table->name;
-      scan->columns = x->columns[i];
-      x->scan_source[i] = &nai_sources[s];
-      x->scan_feed[i] = &nai_sources[s].feeds[f];
-      x->scan_count++;
-      int rc = nai_scan_open(scan, x->trace, x->options->threads * PARTS_PER_THREAD, err);
-      if (rc)
-        return nai_err_wrap(err, rc, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, table->name);
-      x->part_count += scan->parts;
-    }
-  }
+static int open_scan(struct extraction *x, const struct nai_source *source, const struct nai_feed *feed,
+                     struct nai_err *err) {
+  int i = x->scan_count;
+  struct nai_scan *scan = &x->scans[i];
+  char why[160];
+  const struct nai_db_table *table =
+      nai_feed_resolve(x->slots[i], x->columns[i], &scan->column_count, why, x->trace, feed);
+  if (!table)
+    return NAI_OK;
+  scan->table = table->name;
+  scan->columns = x->columns[i];
+  x->scan_source[i] = source;
+  x->scan_feed[i] = feed;
+  x->scan_count++;
+  int rc = nai_scan_open(scan, x->trace, x->options->threads * PARTS_PER_THREAD, err);
+  if (rc)
+    return nai_err_wrap(err, rc, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, table->name);
+  x->part_count += scan->parts;
   return NAI_OK;
+}
+
+bool nai_wanted(const struct extraction *x, enum nai_input_table table) { return x->tables & NAI_IN_BIT(table); }
+
+static int open_scans(struct extraction *x, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (int s = 0; s < nai_source_count; s++)
+    for (int f = 0; !rc && nai_wanted(x, nai_sources[s]->table) && f < nai_sources[s]->feed_count; f++)
+      rc = open_scan(x, nai_sources[s], &nai_sources[s]->feeds[f], err);
+  return rc;
 }
 
 /* Makes the parts: of each source all of its feeds, one after the other. */
@@ -82,8 +89,8 @@ static int lay_out_parts(struct extraction *x, struct nai_err *err) {
   int64_t offset = nai_get_i64(x->out->tables[NAI_IN_CAPTURE], 0, CA_TIME_OFFSET_NS);
   int next = 0;
   for (int s = 0; s < nai_source_count; s++) {
-    const struct nai_source *source = &nai_sources[s];
-    assert(nai_ingest_schemas[source->table]->column_count <= NAI_MAX_EVENT_COLUMNS);
+    const struct nai_source *source = nai_sources[s];
+    assert(nai_event_tables[source->table]->column_count <= NAI_MAX_EVENT_COLUMNS);
     int64_t limit = 0;
     for (int i = 0; i < x->scan_count; i++) {
       for (int k = 0; x->scan_source[i] == source && k < x->scans[i].parts; k++) {
@@ -157,12 +164,13 @@ static const struct {
     [NAI_DROP_ZERO] = {"rows-not-collected",
                        "start and end are 0, which CUPTI writes when it could not measure; dropped"},
     [NAI_DROP_RANGE] = {"rows-out-of-range", "times no capture can have; dropped"},
+    [NAI_DROP_VALUE] = {"rows-without-value", "what the row is about is missing or no possible value; dropped"},
 };
 
 /* Counts of one source table over its parts, reader and drops. */
 static int note_scan(struct extraction *x, int s, struct nai_err *err) {
   const struct nai_scan *scan = &x->scans[s];
-  int64_t dropped[NAI_DROP_COUNT] = {0}, open_ranges = 0, clipped = 0, bad_sizes = 0, rows = 0;
+  int64_t dropped[NAI_DROP_COUNT] = {0}, open_ranges = 0, clipped = 0, bad_sizes = 0, long_payloads = 0, rows = 0;
   uint64_t total_ns = 0, total_bytes = 0;
   for (int i = 0; i < x->part_count; i++) {
     const struct nai_part *p = &x->parts[i];
@@ -174,6 +182,7 @@ static int note_scan(struct extraction *x, int s, struct nai_err *err) {
     clipped += p->clipped;
     rows += p->limit;
     bad_sizes += p->bad_sizes;
+    long_payloads += p->long_payloads;
     if (__builtin_add_overflow(total_ns, p->total_ns, &total_ns))
       total_ns = UINT64_MAX;
     if (__builtin_add_overflow(total_bytes, p->total_bytes, &total_bytes))
@@ -188,15 +197,20 @@ static int note_scan(struct extraction *x, int s, struct nai_err *err) {
                        "table \"%s\": durations add up to more than 73 years; the times cannot be right", scan->table);
   for (int d = 0; d < NAI_DROP_COUNT; d++)
     if (dropped[d])
-      nai_ingest_note(x->out, drops[d].check, "warning", scan->table, dropped[d], drops[d].detail);
+      nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], drops[d].check, "warning", scan->table, dropped[d],
+                      drops[d].detail);
   if (open_ranges)
-    nai_ingest_note(x->out, "open-ranges", "info", scan->table, open_ranges,
+    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "open-ranges", "info", scan->table, open_ranges,
                     "ranges still open when the capture ended; counted until the last timestamp");
   if (bad_sizes)
-    nai_ingest_note(x->out, "bad-sizes", "warning", scan->table, bad_sizes,
+    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "bad-sizes", "warning", scan->table, bad_sizes,
                     "the size is no possible number of bytes; counted as 0");
+  if (long_payloads)
+    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "long-payloads", "info", scan->table, long_payloads,
+                    "payloads of more than 4 KiB; their size is kept, their bytes are not");
   if (clipped)
-    nai_ingest_note(x->out, "clipped-rows", "info", scan->table, clipped, "cut at the edges of the trimmed window");
+    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "clipped-rows", "info", scan->table, clipped,
+                    "cut at the edges of the trimmed window");
   struct nai_table *readers = x->out->tables[NAI_IN_READERS];
   int64_t row = nai_table_add_row(readers);
   nai_set_str(readers, row, RD_TABLE, scan->table);
@@ -206,17 +220,6 @@ static int note_scan(struct extraction *x, int s, struct nai_err *err) {
   return NAI_OK;
 }
 
-static void write_configs(struct extraction *x) {
-  struct nai_table *table = x->out->tables[NAI_IN_KERNEL_CONFIGS];
-  for (uint32_t i = 0; i < x->configs.count; i++) {
-    struct nai_launch_config config;
-    memcpy(&config, nai_strings_get(&x->configs, i), sizeof config);
-    int64_t row = nai_table_add_row(table);
-    for (int c = 0; c < KC_COLUMNS; c++)
-      nai_set_i64(table, row, c, config.values[c] == NAI_NULL_I32 ? INT64_MIN : config.values[c]);
-  }
-}
-
 static void free_extraction(struct extraction *x) {
   for (int i = 0; i < x->part_count && x->parts; i++)
     nai_part_free(&x->parts[i]);
@@ -224,17 +227,23 @@ static void free_extraction(struct extraction *x) {
   for (int i = 0; i < x->scan_count; i++)
     nai_scan_close(&x->scans[i]);
   nai_identity_free(&x->identity);
-  nai_strings_free(&x->configs);
-  for (int i = 0; i < NAI_IN_COUNT; i++)
+  nai_strings_free(&x->sizes);
+  for (int i = 0; i < NAI_IN_COUNT; i++) {
     nai_strings_free(&x->names[i]);
+    nai_strings_free(&x->records[i]);
+    nai_strings_free(&x->record_names[i]);
+    free(x->record_name[i]);
+  }
 }
 
 int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct nai_ingest_options *options,
                 struct nai_err *err) {
   struct extraction x = {.out = out, .trace = trace, .options = options};
+  x.tables = nai_ingest_closure(options->tables ? options->tables : NAI_IN_DEFAULT);
   int rc = NAI_OK;
-  for (int i = NAI_IN_READERS; !rc && i < NAI_IN_FIRST_EVENTS; i++)
-    rc = nai_table_new(&out->tables[i], nai_ingest_schemas[i], err);
+  for (int i = NAI_IN_EXTRACT_NOTES; !rc && i < NAI_IN_FIRST_EVENTS; i++)
+    if (nai_wanted(&x, i))
+      rc = nai_table_new(&out->tables[i], nai_event_tables[i], err);
   if (!rc)
     rc = open_scans(&x, err);
   if (!rc)
@@ -250,9 +259,10 @@ int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct na
   for (int s = 0; !rc && s < x.scan_count; s++)
     rc = note_scan(&x, s, err);
   if (!rc)
-    write_configs(&x);
-  for (int i = NAI_IN_READERS; !rc && i < NAI_IN_FIRST_EVENTS; i++)
-    rc = nai_table_check(out->tables[i], err);
+    rc = nai_describe(&x, err);
+  for (int i = NAI_IN_EXTRACT_NOTES; !rc && i < NAI_IN_FIRST_EVENTS; i++)
+    if (nai_wanted(&x, i))
+      rc = nai_table_check(out->tables[i], err);
   free_extraction(&x);
   return rc;
 }

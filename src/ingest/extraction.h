@@ -5,7 +5,7 @@
 #include "ingest/identity.h"
 #include "ingest/source.h"
 
-enum { NAI_MAX_SCANS = 16 }; /* feeds of all sources */
+enum { NAI_MAX_SCANS = 48 }; /* feeds of all sources */
 
 struct extraction {
   struct nai_ingest *out;
@@ -20,8 +20,14 @@ struct extraction {
   struct nai_part *parts;
   int part_count;
   struct nai_identity identity;
-  struct nai_strings names[NAI_IN_COUNT]; /* of the event tables, until they are created */
-  struct nai_strings configs;
+  struct nai_strings names[NAI_IN_COUNT];   /* of the event tables, until they are created */
+  struct nai_strings records[NAI_IN_COUNT]; /* by the table they become */
+  struct nai_strings record_names[NAI_IN_COUNT];
+  uint32_t *record_name[NAI_IN_COUNT]; /* of record i of a table, NAI_NO_STRING for none */
+  uint32_t record_capacity[NAI_IN_COUNT];
+  struct nai_strings sizes;
+  bool too_many_sizes;
+  uint64_t tables; /* wanted, and what they bring */
   int64_t last_ns; /* latest time of any event, within --trim; known once merged */
 };
 
@@ -34,8 +40,16 @@ void nai_part_free_rows(struct nai_part *part);
 void nai_part_free(struct nai_part *part);
 
 /* Merges the parts' dictionaries in part order, which makes ids the same for any number of threads and parts. Sets each
- * part's remap, names, configs and last_ns. */
+ * part's remap, names, records, sizes and last_ns. */
 NAI_MUST_CHECK int nai_merge(struct extraction *x, struct nai_err *err);
+
+/* Whether a table is to be made. */
+bool nai_wanted(const struct extraction *x, enum nai_input_table table);
+/* describe.c: the small tables that were asked for, from the merged records and from tables of the export. */
+NAI_MUST_CHECK int nai_describe(struct extraction *x, struct nai_err *err);
+
+/* outputs.c: program_outputs. */
+NAI_MUST_CHECK int nai_put_outputs(struct extraction *x, struct nai_table *table, struct nai_err *err);
 
 /* Writes the event tables from the parts' rows, which it frees. Rows of GPUs that --gpu leaves out are dropped. */
 NAI_MUST_CHECK int nai_write_events(struct extraction *x, struct nai_err *err);

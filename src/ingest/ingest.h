@@ -6,10 +6,8 @@
 #include "table/events.h"
 #include "table/table.h"
 
-extern const struct nai_schema *const nai_ingest_schemas[NAI_IN_COUNT];
-
 struct nai_ingest {
-  struct nai_table *tables[NAI_IN_COUNT];
+  struct nai_table *tables[NAI_IN_COUNT]; /* by enum nai_input_table; NULL for those nobody asked for */
 };
 
 struct nai_ingest_options {
@@ -19,19 +17,20 @@ struct nai_ingest_options {
   const int64_t *gpus;                /* keep GPU work of these device ids only; NULL = all */
   int gpu_count;
   const char *directory; /* where NAME.ntab files of the event tables are created */
+  uint64_t tables;       /* set of tables to make (NAI_IN_BIT); what they refer to comes with them; 0: NAI_IN_DEFAULT */
 };
 
-/* Stage probe: capture, capabilities, notes (diagnostics). NAI_EINPUT when the file is no Nsight Systems export
- * (an nvprof database, some other SQLite file). */
-NAI_MUST_CHECK int nai_probe(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err);
-/* Stage extract: everything else; adds to notes and readers. Needs nai_probe's tables. NAI_EUSAGE for an unknown GPU.
- */
+/* Stage probe: the tables up to NAI_IN_PROBE_NOTES. `tables` (0: NAI_IN_DEFAULT) are those whose capabilities are
+ * listed. NAI_EINPUT when the file is no Nsight Systems export (an nvprof database, some other SQLite file). */
+NAI_MUST_CHECK int nai_probe(struct nai_ingest *out, struct nai_trace *trace, uint64_t tables, struct nai_err *err);
+/* Stage extract: the tables asked for. A table of the export that none of them comes from is not opened. Needs
+ * nai_probe's tables. NAI_EUSAGE for an unknown GPU. */
 NAI_MUST_CHECK int nai_extract(struct nai_ingest *out, struct nai_trace *trace,
                                const struct nai_ingest_options *options, struct nai_err *err);
 void nai_ingest_free(struct nai_ingest *ingest);
 
-/* Adds one row to the notes table. */
-void nai_ingest_note(struct nai_ingest *ingest, const char *check, const char *severity, const char *source,
+/* Adds one row to a table of notes. */
+void nai_ingest_note(struct nai_table *notes, const char *check, const char *severity, const char *source,
                      int64_t count, const char *detail);
 
 #endif

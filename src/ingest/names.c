@@ -1,5 +1,6 @@
 #include "ingest/names.h"
 
+#include "base/array.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -58,8 +59,6 @@ static uint32_t add_clean(struct nai_part *part, const char *text, size_t len) {
 static uint32_t add_canonical(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
   if (kind == NAI_NAME_API)
     len = api_length(text, len);
-  else if (kind == NAI_NAME_NVTX)
-    len = nai_name_nvtx_length(text, len);
   return add_clean(part, text, len);
 }
 
@@ -67,7 +66,9 @@ static uint32_t add_canonical(struct nai_part *part, const char *text, size_t le
 static bool reserve(uint32_t **array, uint32_t *capacity, uint32_t index) {
   if (index < *capacity)
     return true;
-  uint32_t wanted = *capacity ? *capacity * 2 : 64;
+  uint32_t wanted = *capacity ? *capacity : 64;
+  while (wanted <= index && wanted < UINT32_MAX / 2)
+    wanted *= 2;
   uint32_t *grown = wanted > index ? realloc(*array, (size_t)wanted * sizeof *grown) : NULL;
   if (!grown)
     return false;
@@ -76,10 +77,60 @@ static bool reserve(uint32_t **array, uint32_t *capacity, uint32_t index) {
   return true;
 }
 
-uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
-  /* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
-  if (kind == NAI_NAME_NVTX)
-    len = nai_name_nvtx_length(text, len);
+/* Numbers of up to 18 digits at *text, which is moved behind them; NAI_NULL_I64 when there are none or more. */
+static int64_t read_number(const char **text, const char *end) {
+  int64_t value = 0;
+  const char *p = *text;
+  for (; p < end && *p >= '0' && *p <= '9'; p++)
+    value = p - *text < 18 ? value * 10 + (*p - '0') : value;
+  int64_t digits = p - *text;
+  *text = p;
+  return digits >= 1 && digits <= 18 ? value : NAI_NULL_I64;
+}
+
+/* Length of the bracketed list at `text`, 0 when there is none. */
+static size_t list_length(const char *text, const char *end) {
+  int depth = 0;
+  for (const char *p = text; p < end; p++) {
+    depth += *p == '[' ? 1 : *p == ']' ? -1 : 0;
+    if (depth == 0)
+      return p > text ? (size_t)(p - text) + 1 : 0;
+  }
+  return 0;
+}
+
+static uint32_t add_sizes(struct nai_part *part, const char *text, size_t len) {
+  enum { SIZES_MAX_BYTES = 512 };
+  if (part->too_many_sizes || len == 0 || len > SIZES_MAX_BYTES || !nai_text_is_clean(text, len))
+    return NAI_NO_STRING;
+  uint32_t id = nai_strings_add(&part->sizes, text, len);
+  part->oom |= id == NAI_NO_STRING;
+  part->too_many_sizes = part->sizes.count > NAI_MAX_SIZES;
+  return id;
+}
+
+/* Reads ", seq = 5, op_id = 7, sizes = [[2, 3]], ...": keys in any order, up to the first that is not known. */
+static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const char *text, const char *end) {
+  *suffix = NAI_NO_SUFFIX;
+  while (end - text > 2 && text[0] == ',' && text[1] == ' ') {
+    text += 2;
+    if (end - text > 6 && memcmp(text, "seq = ", 6) == 0) {
+      text += 6;
+      suffix->seq = read_number(&text, end);
+    } else if (end - text > 8 && memcmp(text, "op_id = ", 8) == 0) {
+      text += 8;
+      suffix->op_id = read_number(&text, end);
+    } else if (end - text > 8 && memcmp(text, "sizes = ", 8) == 0) {
+      size_t len = list_length(text + 8, end);
+      suffix->sizes = add_sizes(part, text + 8, len);
+      text += 8 + len;
+    } else {
+      return;
+    }
+  }
+}
+
+static uint32_t name_of_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
   uint32_t before = part->raw.count;
   uint32_t raw = nai_strings_add(&part->raw, text, len);
   if (raw == NAI_NO_STRING || !reserve(&part->raw_names, &part->raw_capacity, raw)) {
@@ -89,6 +140,17 @@ uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, e
   if (raw == before)
     part->raw_names[raw] = add_canonical(part, text, len, kind);
   return part->raw_names[raw];
+}
+
+uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
+  return name_of_text(part, text, len, kind);
+}
+
+uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, const char *text, size_t len) {
+  size_t length = nai_name_nvtx_length(text, len);
+  read_suffix(suffix, part, text + length, text + len);
+  /* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
+  return name_of_text(part, text, length, NAI_NAME_PLAIN);
 }
 
 uint32_t nai_name_missing(struct nai_part *part, int64_t id) {
@@ -105,23 +167,80 @@ static int string_table(struct nai_part *part, struct nai_err *err) {
   return nai_lookup_open(&part->lookup, part->trace, table->name, value, err);
 }
 
+/* The text of StringIds row `id`; false when there is none. */
+static bool look_up(struct nai_cell *cell, struct nai_part *part, int64_t id, int *rc, struct nai_err *err) {
+  bool found = false;
+  if (!part->lookup && (*rc = string_table(part, err)))
+    return false;
+  if (part->lookup && (*rc = nai_lookup_get(&found, cell, part->lookup, id, err)))
+    return false;
+  return found && (cell->type == NAI_CELL_TEXT || cell->type == NAI_CELL_BLOB);
+}
+
+/* Index of the id in name_ids, UINT32_MAX when out of memory. */
+static uint32_t index_of_id(bool *added, struct nai_part *part, int64_t id) {
+  uint32_t index = nai_keyset_add(&part->name_ids, id, added);
+  if (part->name_ids.oom || (*added && !reserve(&part->id_names, &part->id_capacity, index))) {
+    part->oom = true;
+    return UINT32_MAX;
+  }
+  if (*added)
+    part->id_names[index] = NAI_NO_STRING;
+  return index;
+}
+
 uint32_t nai_name_by_id(struct nai_part *part, int64_t id, enum nai_name_kind kind, int *rc, struct nai_err *err) {
   bool added;
-  uint32_t index = nai_keyset_add(&part->name_ids, id, &added);
-  if (!added && !part->name_ids.oom)
-    return part->id_names[index];
-  if (part->name_ids.oom || !reserve(&part->id_names, &part->id_capacity, index)) {
+  struct nai_cell cell;
+  uint32_t index = index_of_id(&added, part, id);
+  if (index == UINT32_MAX)
+    return NAI_NO_STRING;
+  if (added && look_up(&cell, part, id, rc, err))
+    part->id_names[index] = add_canonical(part, cell.data, cell.len, kind);
+  return part->id_names[index];
+}
+
+uint32_t nai_range_by_id(struct nai_suffix *suffix, struct nai_part *part, int64_t id, int *rc, struct nai_err *err) {
+  bool added;
+  struct nai_cell cell;
+  uint32_t index = index_of_id(&added, part, id);
+  if (index == UINT32_MAX)
+    return NAI_NO_STRING;
+  if (added && !nai_array_room(&part->id_suffixes, &part->suffix_capacity, index, sizeof *part->id_suffixes)) {
     part->oom = true;
     return NAI_NO_STRING;
   }
-  part->id_names[index] = NAI_NO_STRING;
-  if (!part->lookup && (*rc = string_table(part, err)))
-    return NAI_NO_STRING;
-  struct nai_cell cell;
-  bool found = false;
-  if (part->lookup && (*rc = nai_lookup_get(&found, &cell, part->lookup, id, err)))
-    return NAI_NO_STRING;
-  if (found && (cell.type == NAI_CELL_TEXT || cell.type == NAI_CELL_BLOB))
-    part->id_names[index] = add_canonical(part, cell.data, cell.len, kind);
+  if (added) {
+    part->id_suffixes[index] = NAI_NO_SUFFIX;
+    if (look_up(&cell, part, id, rc, err)) {
+      size_t length = nai_name_nvtx_length(cell.data, cell.len);
+      read_suffix(&part->id_suffixes[index], part, cell.data + length, cell.data + cell.len);
+      part->id_names[index] = add_clean(part, cell.data, length);
+    }
+  }
+  *suffix = part->id_suffixes[index];
   return part->id_names[index];
+}
+
+void nai_record_named(struct nai_part *part, uint32_t record, const struct nai_cell *id, const struct nai_cell *text,
+                      int *rc, struct nai_err *err) {
+  enum { RECORD_NAME_MAX_BYTES = 400 };
+  struct nai_cell cell = *text;
+  uint32_t have = part->record_capacity;
+  if (record == NAI_NO_STRING || !reserve(&part->record_name, &part->record_capacity, record)) {
+    part->oom = true;
+    return;
+  }
+  for (; have < part->record_capacity; have++)
+    part->record_name[have] = NAI_NO_STRING;
+  if (part->record_name[record] != NAI_NO_STRING)
+    return;
+  if (!(text->type == NAI_CELL_TEXT && text->len) &&
+      (id->type != NAI_CELL_INT || !look_up(&cell, part, id->i, rc, err)))
+    return;
+  struct nai_buf clean = {0};
+  nai_text_clean(&clean, cell.data, cell.len < RECORD_NAME_MAX_BYTES ? cell.len : RECORD_NAME_MAX_BYTES);
+  part->record_name[record] = nai_strings_add(&part->record_names, nai_buf_str(&clean), clean.len);
+  part->oom |= clean.oom || part->record_name[record] == NAI_NO_STRING;
+  nai_buf_free(&clean);
 }

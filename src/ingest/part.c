@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 int nai_part_open(struct nai_part *p, struct nai_err *err) {
-  int columns = (int)nai_ingest_schemas[p->source->table]->column_count;
+  int columns = (int)nai_event_tables[p->source->table]->column_count;
   p->open_cells = malloc((size_t)columns * NAI_OPEN_STRIDE * sizeof *p->open_cells);
   for (int c = 0; c < columns; c++)
     p->extent[c] = NAI_EMPTY_EXTENT;
@@ -25,14 +25,15 @@ static struct nai_chunk *new_chunk(struct nai_part *p) {
 
 int nai_part_pack(struct nai_part *p, struct nai_err *err) {
   const struct nai_source *s = p->source;
-  const struct nai_schema *schema = nai_ingest_schemas[s->table];
+  const struct nai_schema *schema = nai_event_tables[s->table];
+  bool has_devices = nai_source_column(s, NAI_DEVICES) >= 0;
   struct nai_chunk *chunk = p->open_rows ? new_chunk(p) : NULL;
   if (!chunk)
     return p->open_rows ? nai_err_nomem(err) : NAI_OK;
   unsigned char cells[NAI_OPEN_ROWS * 8 + 8];
   int rc = NAI_OK;
   for (int c = 0; !rc && c < (int)schema->column_count; c++) {
-    if (c == s->process_column && s->device_column >= 0) /* follows from the device: write.c */
+    if (s->dictionary[c] == NAI_PROCESSES && has_devices) /* follows from the device: write.c */
       continue;
     struct nai_extent extent = NAI_EMPTY_EXTENT;
     nai_extent_add(&extent, nai_part_cell(p, c, 0), chunk->rows);
@@ -67,7 +68,9 @@ void nai_part_close(struct nai_part *p) {
   nai_keyset_free(&p->name_ids);
   free(p->raw_names);
   free(p->id_names);
+  free(p->id_suffixes);
   p->raw_names = p->id_names = NULL;
+  p->id_suffixes = NULL;
 }
 
 void nai_part_free_rows(struct nai_part *p) {
@@ -84,9 +87,13 @@ void nai_part_free(struct nai_part *p) {
   free(p->remap.threads);
   free(p->remap.device_ids);
   free(p->remap.device_processes);
-  free(p->remap.configs);
+  free(p->remap.records);
+  free(p->remap.sizes);
   nai_strings_free(&p->names);
-  nai_strings_free(&p->configs);
+  nai_strings_free(&p->records);
+  nai_strings_free(&p->record_names);
+  free(p->record_name);
+  nai_strings_free(&p->sizes);
   nai_keyset_free(&p->threads);
   nai_keyset_free(&p->devices);
 }

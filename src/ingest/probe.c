@@ -9,26 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct nai_schema *const nai_ingest_schemas[NAI_IN_COUNT] = {
-    [NAI_IN_CAPTURE] = &nai_capture,
-    [NAI_IN_CAPABILITIES] = &nai_capabilities,
-    [NAI_IN_LABELS] = &nai_labels,
-    [NAI_IN_NOTES] = &nai_notes,
-    [NAI_IN_READERS] = &nai_readers,
-    [NAI_IN_PROCESSES] = &nai_processes,
-    [NAI_IN_THREADS] = &nai_threads,
-    [NAI_IN_GPUS] = &nai_gpus,
-    [NAI_IN_KERNEL_CONFIGS] = &nai_kernel_configs,
-    [NAI_IN_KERNELS] = &nai_kernel_events,
-    [NAI_IN_MEMOPS] = &nai_memop_events,
-    [NAI_IN_GRAPHS] = &nai_graph_events,
-    [NAI_IN_APIS] = &nai_api_events,
-    [NAI_IN_SYNCS] = &nai_sync_events,
-    [NAI_IN_NVTX] = &nai_nvtx_events,
-    [NAI_IN_OVERHEAD] = &nai_overhead_events,
-    [NAI_IN_OSRT] = &nai_osrt_events,
-};
-
 void nai_ingest_free(struct nai_ingest *ingest) {
   for (int i = 0; i < NAI_IN_COUNT; i++) {
     nai_table_free(ingest->tables[i]);
@@ -36,9 +16,8 @@ void nai_ingest_free(struct nai_ingest *ingest) {
   }
 }
 
-void nai_ingest_note(struct nai_ingest *ingest, const char *check, const char *severity, const char *source,
+void nai_ingest_note(struct nai_table *notes, const char *check, const char *severity, const char *source,
                      int64_t count, const char *detail) {
-  struct nai_table *notes = ingest->tables[NAI_IN_NOTES];
   int64_t row = nai_table_add_row(notes);
   nai_set_str(notes, row, NO_CHECK, check);
   nai_set_str(notes, row, NO_SEVERITY, severity);
@@ -70,27 +49,65 @@ static int on_export_fact(void *ctx, const struct nai_cell *cells, struct nai_er
       nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, -1); /* resolved once the session start is known */
     else if ((strcmp(name, "EXPORT_PARAM_TABLES_TO_EXPORT") == 0 ||
               strcmp(name, "EXPORT_PARAM_TIMES_TO_EXPORT") == 0) &&
-             *value)
-      nai_ingest_note(out, "partial-export", "warning", "META_DATA_EXPORT", 1,
+             *value) {
+      nai_set_i64(capture, 0, CA_PARTIAL, 1);
+      nai_ingest_note(out->tables[NAI_IN_PROBE_NOTES], "partial-export", "warning", "META_DATA_EXPORT", 1,
                       "the export holds only selected tables or times; what is missing was not looked at");
+    }
   }
   free(name);
   free(value);
   return NAI_OK;
 }
 
+static bool is_time(int64_t ns) { return ns > -NAI_TIME_LIMIT && ns < NAI_TIME_LIMIT; }
+
 static int on_session_start(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
   int64_t utc = nai_small_int(&cells[0], NAI_NULL_I64);
   nai_set_i64(ctx, 0, CA_UTC_EPOCH_NS, utc > 0 && utc < NAI_TIME_LIMIT ? utc : NAI_NULL_I64);
+  int64_t clock = nai_small_int(&cells[1], NAI_NULL_I64);
+  nai_set_i64(ctx, 0, CA_START, is_time(clock) ? clock : NAI_NULL_I64);
   return NAI_OK;
 }
 
-/* Only the duration: startTime and stopTime are on another clock. */
+/* startTime and stopTime are on the system clock: they mean something only where the export says what that clock was
+ * when the session began, which on_session_start has put into CA_START. */
 static int on_details(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
-  int64_t duration = nai_small_int(&cells[0], 0);
+  int64_t duration = nai_small_int(&cells[0], 0), clock = nai_get_i64(ctx, 0, CA_START);
+  int64_t start = nai_small_int(&cells[1], NAI_NULL_I64), stop = nai_small_int(&cells[2], NAI_NULL_I64);
   nai_set_i64(ctx, 0, CA_DURATION_NS, duration > 0 ? duration : NAI_NULL_I64);
+  bool told = clock != NAI_NULL_I64 && is_time(start) && is_time(stop) && stop >= start;
+  nai_set_i64(ctx, 0, CA_START, told ? start - clock : NAI_NULL_I64);
+  nai_set_i64(ctx, 0, CA_STOP, told ? stop - clock : NAI_NULL_I64);
+  return NAI_OK;
+}
+
+/* Texts of one word: whatever else stands there is nobody's business. */
+static bool is_word(const char *text) {
+  return *text && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == strlen(text);
+}
+
+/* META_DATA_CAPTURE holds command lines and environment variables: only the names below are read. */
+static int on_capture_fact(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  (void)err;
+  struct nai_table *capture = ctx;
+  char *name = nai_small_text(&cells[0], 64), *value = nai_small_text(&cells[1], 64);
+  if (name && value && is_word(value)) {
+    if (strcmp(name, "START_TRIGGER") == 0)
+      nai_set_str(capture, 0, CA_START_TRIGGER, value);
+    if (strcmp(name, "STOP_TRIGGER") == 0)
+      nai_set_str(capture, 0, CA_STOP_TRIGGER, value);
+    if (strcmp(name, "CAPTURE_EVENT_TYPE") == 0) {
+      char types[512];
+      const char *before = nai_get_str(capture, 0, CA_EVENT_TYPES);
+      snprintf(types, sizeof types, "%s%s%s", before, *before ? ", " : "", value);
+      nai_set_str(capture, 0, CA_EVENT_TYPES, types);
+    }
+  }
+  free(name);
+  free(value);
   return NAI_OK;
 }
 
@@ -99,7 +116,7 @@ static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err
   (void)err;
   enum { WARNING = 2, ERROR = 3, MAX_DIAGNOSTICS = 100 };
   struct nai_ingest *out = ctx;
-  struct nai_table *notes = out->tables[NAI_IN_NOTES];
+  struct nai_table *notes = out->tables[NAI_IN_PROBE_NOTES];
   int64_t code = nai_small_int(&cells[0], 0), row = 0;
   const char *severity = code == ERROR ? "error" : "warning";
   if (code != WARNING && code != ERROR)
@@ -115,7 +132,7 @@ static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err
   if (row < notes->rows)
     nai_set_i64(notes, row, NO_COUNT, nai_get_i64(notes, row, NO_COUNT) + 1);
   else
-    nai_ingest_note(out, "diagnostic", severity, "DIAGNOSTIC_EVENT", 1, detail);
+    nai_ingest_note(out->tables[NAI_IN_PROBE_NOTES], "diagnostic", severity, "DIAGNOSTIC_EVENT", 1, detail);
   free(text);
   return NAI_OK;
 }
@@ -127,14 +144,20 @@ static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct
   set_text(capture, 0, CA_FILE, &file);
   nai_set_i64(capture, 0, CA_SIZE, (int64_t)trace->size_bytes);
   nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, 0);
+  nai_set_i64(capture, 0, CA_PARTIAL, 0);
   int rc = nai_small_scan(trace, "META_DATA_EXPORT", (const char *const[]){"name", "value", NULL}, 10000,
                           on_export_fact, out, err);
   if (!rc)
-    rc = nai_small_scan(trace, "TARGET_INFO_SESSION_START_TIME", (const char *const[]){"utcEpochNs", NULL}, 1,
-                        on_session_start, capture, err);
+    rc = nai_small_scan(trace, "TARGET_INFO_SESSION_START_TIME",
+                        (const char *const[]){"utcEpochNs", "systemClockNs", NULL}, 1, on_session_start, capture, err);
   if (!rc)
-    rc =
-        nai_small_scan(trace, "ANALYSIS_DETAILS", (const char *const[]){"duration", NULL}, 1, on_details, capture, err);
+    rc = nai_small_scan(trace, "ANALYSIS_DETAILS", (const char *const[]){"duration", "startTime", "stopTime", NULL}, 1,
+                        on_details, capture, err);
+  if (!nai_trace_table(trace, "ANALYSIS_DETAILS"))
+    nai_set_i64(capture, 0, CA_START, NAI_NULL_I64);
+  if (!rc)
+    rc = nai_small_scan(trace, "META_DATA_CAPTURE", (const char *const[]){"name", "value", NULL}, 10000,
+                        on_capture_fact, capture, err);
   if (!rc)
     rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000000,
                         on_diagnostic, out, err);
@@ -187,7 +210,7 @@ static void add_capability(struct nai_table *table, const char *name, bool avail
 static void missing_columns(char *text, size_t size, const struct nai_feed *feed, const int8_t *slot) {
   size_t n = 0;
   for (int f = 0; f < feed->field_count && n + 1 < size; f++)
-    if (slot[f] < 0)
+    if (slot[f] < 0 && feed->fields[f].need == NAI_OPTIONAL)
       n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "", feed->fields[f].names[0]);
   if (!n)
     text[0] = '\0';
@@ -258,17 +281,19 @@ static int check_is_export(const struct nai_trace *trace, struct nai_err *err) {
                      trace->path);
 }
 
-int nai_probe(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err) {
+int nai_probe(struct nai_ingest *out, struct nai_trace *trace, uint64_t tables, struct nai_err *err) {
+  tables = tables ? tables : NAI_IN_DEFAULT;
   int rc = check_is_export(trace, err);
-  for (int i = 0; !rc && i <= NAI_IN_NOTES; i++)
-    rc = nai_table_new(&out->tables[i], nai_ingest_schemas[i], err);
+  for (int i = 0; !rc && i <= NAI_IN_PROBE_NOTES; i++)
+    rc = nai_table_new(&out->tables[i], nai_event_tables[i], err);
   if (!rc)
     rc = probe_capture(out, trace, err);
   if (!rc)
     rc = probe_labels(out->tables[NAI_IN_LABELS], trace, err);
   struct nai_table *capabilities = out->tables[NAI_IN_CAPABILITIES];
   for (int i = 0; !rc && i < nai_source_count; i++)
-    rc = probe_source(capabilities, trace, &nai_sources[i], err);
+    if (tables & NAI_IN_BIT(nai_sources[i]->table))
+      rc = probe_source(capabilities, trace, nai_sources[i], err);
   for (size_t i = 0; !rc && i < sizeof plain_tables / sizeof *plain_tables; i++) {
     const struct nai_db_table *table = nai_trace_table(trace, plain_tables[i].table);
     char detail[256];
@@ -277,7 +302,7 @@ int nai_probe(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *e
     add_capability(capabilities, plain_tables[i].capability, table != NULL, plain_tables[i].table,
                    table ? "present" : detail);
   }
-  for (int i = 0; !rc && i <= NAI_IN_NOTES; i++)
+  for (int i = 0; !rc && i <= NAI_IN_PROBE_NOTES; i++)
     rc = nai_table_check(out->tables[i], err);
   return rc ? nai_err_wrap(err, rc, "cannot probe the trace") : NAI_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "ingest/trace.h"
 
-enum { NAI_SMALL_COLUMNS = 12 };
+enum { NAI_SMALL_COLUMNS = 32 };
 
 /* Called per row; cells[i] is the value of column names[i], NULL-typed where the export lacks the column. */
 typedef int nai_small_fn(void *ctx, const struct nai_cell *cells, struct nai_err *err);

@@ -8,7 +8,18 @@
 #include "base/keyset.h"
 #include "base/spool.h"
 
-enum { NAI_MAX_FIELDS = 32, NAI_MAX_FEEDS = 2, NAI_MAX_EVENT_COLUMNS = 16 };
+enum { NAI_MAX_FIELDS = 48, NAI_MAX_FEEDS = 4, NAI_MAX_EVENT_COLUMNS = 24 };
+
+/* What the cells of a column are while a part is read: numbers of a dictionary of the part, or the values. */
+enum nai_dictionary {
+  NAI_VALUES,
+  NAI_NAMES,     /* text */
+  NAI_THREADS,   /* globalTid -> row of threads */
+  NAI_DEVICES,   /* process key | CUDA ordinal -> device id */
+  NAI_PROCESSES, /* the same keys -> row of processes; without cells where there is a column of devices, too */
+  NAI_RECORDS,   /* rows of the source's table of records */
+  NAI_SIZES,     /* rows of nvtx_sizes */
+};
 
 /* Why a row was left out. */
 enum nai_drop {
@@ -17,6 +28,7 @@ enum nai_drop {
   NAI_DROP_REVERSED, /* end before start */
   NAI_DROP_ZERO,     /* start and end both 0: CUPTI's "not collected" */
   NAI_DROP_RANGE,    /* times no capture can have */
+  NAI_DROP_VALUE,    /* what the row is about is missing or cannot be */
   NAI_DROP_COUNT,
   NAI_KEEP = -1,
   NAI_SKIP = -2 /* not an event of this kind, or outside --trim */
@@ -34,7 +46,18 @@ enum { NAI_OPEN_ROWS = 8192, NAI_OPEN_STRIDE = NAI_OPEN_ROWS + 40 };
 
 /* From a part's dictionaries to those of the whole trace: its index -> the cell in the event table. */
 struct nai_remap {
-  int64_t *names, *threads, *device_ids, *device_processes, *configs;
+  int64_t *names, *threads, *device_ids, *device_processes, *records, *sizes;
+};
+
+/* Of a domain: process key and domain id. Of a metric: type id and metric id. */
+struct nai_record_key {
+  int64_t scope, id;
+};
+
+/* What PyTorch writes behind a range name: NAI_NULL_I64, NAI_NO_STRING where it does not. */
+struct nai_suffix {
+  int64_t seq, op_id;
+  uint32_t sizes; /* in the part's sizes */
 };
 
 /* One part of one feed while it is read; the only object a row function touches. */
@@ -63,14 +86,22 @@ struct nai_part {
   uint32_t *raw_names, raw_capacity;
   struct nai_keyset name_ids; /* StringIds ids seen, id_names[i] = name of id i or NAI_NO_STRING when missing */
   uint32_t *id_names, id_capacity;
-  struct nai_keyset threads;  /* globalTid */
-  struct nai_keyset devices;  /* process key | device ordinal (NAI_DEVICE_UNKNOWN when missing) */
-  struct nai_strings configs; /* struct nai_launch_config as bytes */
-  struct nai_lookup *lookup;  /* StringIds, opened on first use */
-  struct nai_remap remap;     /* known once merged */
+  struct nai_suffix *id_suffixes; /* of NVTX texts */
+  uint32_t suffix_capacity;
+  struct nai_keyset threads;      /* globalTid */
+  struct nai_keyset devices;      /* process key | device ordinal (NAI_DEVICE_UNKNOWN when missing) */
+  struct nai_strings records;     /* what rows share, as bytes: nai_launch_config or nai_record_key */
+  struct nai_record_key last_key; /* and the number of the record asked for last: neighbours tend to repeat */
+  uint32_t last_record;
+  struct nai_strings record_names;        /* names of records, as far as they have one: */
+  uint32_t *record_name, record_capacity; /* of record i, NAI_NO_STRING for none */
+  struct nai_strings sizes;
+  bool too_many_sizes;       /* more than NAI_MAX_SIZES: none are kept */
+  struct nai_lookup *lookup; /* StringIds, opened on first use */
+  struct nai_remap remap;    /* known once merged */
   /* what was noticed */
   int64_t dropped[NAI_DROP_COUNT];
-  int64_t open_ranges, clipped, bad_sizes;
+  int64_t open_ranges, clipped, bad_sizes, long_payloads;
   int64_t last_ns;                /* latest time seen */
   uint64_t total_ns, total_bytes; /* sums of durations and sizes, saturating */
   bool oom;
@@ -97,9 +128,21 @@ struct nai_launch_config {
   int32_t values[KC_COLUMNS];
 };
 
+#define NAI_NO_SUFFIX ((struct nai_suffix){NAI_NULL_I64, NAI_NULL_I64, NAI_NO_STRING})
+
+/* Different texts of sizes that are kept. More are no help to anybody, and would be many in every part. */
+enum { NAI_MAX_SIZES = 4096 };
+
+enum nai_need {
+  NAI_OPTIONAL,
+  NAI_EXTRA, /* optional, and no loss worth a word */
+  NAI_REQUIRED,
+  NAI_FOREIGN, /* a table that has this column is another one */
+};
+
 struct nai_field {
   const char *names[3]; /* newest first */
-  bool required;
+  enum nai_need need;
 };
 
 struct nai_feed {
@@ -113,16 +156,32 @@ struct nai_feed {
 };
 
 struct nai_source {
-  enum nai_ingest_table table;
-  const char *capability;                                                       /* e.g. "kernels" */
-  const char *disables;                                                         /* what an analysis lacks without it */
-  int name_column, thread_column, device_column, process_column, config_column; /* dictionary columns, -1 = none */
+  enum nai_input_table table;
+  const char *capability;                    /* e.g. "kernels" */
+  const char *disables;                      /* what an analysis lacks without it */
+  uint8_t dictionary[NAI_MAX_EVENT_COLUMNS]; /* enum nai_dictionary of each column */
+  enum nai_input_table records;              /* the table its records become; 0 for none */
+  uint64_t brings;                           /* set of small tables that it refers to or that tell how to read it */
+  /* Tells about processes, threads and GPUs that other sources introduce; does not say how long the trace is. */
+  bool witness;
   struct nai_feed feeds[NAI_MAX_FEEDS];
   int feed_count;
 };
 
-extern const struct nai_source nai_sources[];
+/* source_gpu.c, source_memory.c, source_host.c, source_cpu.c, source_nvtx.c */
+extern const struct nai_source nai_source_kernels, nai_source_memops, nai_source_graphs, nai_source_syncs,
+    nai_source_cuda_events, nai_source_gpu_metric_samples, nai_source_memory_usage, nai_source_memory_pools,
+    nai_source_um_faults, nai_source_apis, nai_source_overhead, nai_source_graph_nodes, nai_source_graph_creations,
+    nai_source_jit, nai_source_libraries, nai_source_mpi, nai_source_osrt, nai_source_sched, nai_source_samples,
+    nai_source_callchains, nai_source_diagnostics, nai_source_nvtx, nai_source_nvtx_payloads;
+
+extern const struct nai_source *const nai_sources[];
 extern const int nai_source_count;
+
+/* The column that holds a dictionary's numbers, -1 for none. */
+int nai_source_column(const struct nai_source *source, enum nai_dictionary dictionary);
+/* The tables asked for and those they refer to. */
+uint64_t nai_ingest_closure(uint64_t tables);
 
 /* The export's table that serves a feed and its columns; NULL when there is none (missing required columns are named in
  * `why`, 160 bytes). A table that is not plain is returned without columns: it is to be refused. slot and columns

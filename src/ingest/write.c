@@ -22,34 +22,46 @@ struct origin {
 };
 
 static struct origin origin_of(const struct nai_part *p, int column) {
-  const struct nai_source *s = p->source;
   const struct nai_remap *m = &p->remap;
-  struct origin same = {column, NULL, 0};
-  if (column < 0)
-    return same;
-  if (column == s->name_column)
+  int devices;
+  switch ((enum nai_dictionary)p->source->dictionary[column]) {
+  case NAI_NAMES:
     return (struct origin){column, m->names, p->names.count};
-  if (column == s->thread_column)
+  case NAI_THREADS:
     return (struct origin){column, m->threads, p->threads.count};
-  if (column == s->config_column)
-    return (struct origin){column, m->configs, p->configs.count};
-  if (column == s->device_column)
+  case NAI_RECORDS:
+    return (struct origin){column, m->records, p->records.count};
+  case NAI_SIZES:
+    return (struct origin){column, m->sizes, p->sizes.count};
+  case NAI_DEVICES:
     return (struct origin){column, m->device_ids, p->devices.count};
-  if (column == s->process_column) /* parts hold devices of processes, once */
-    return (struct origin){s->device_column >= 0 ? s->device_column : column, m->device_processes, p->devices.count};
-  return same;
+  case NAI_PROCESSES: /* parts hold devices of processes, once */
+    devices = nai_source_column(p->source, NAI_DEVICES);
+    return (struct origin){devices >= 0 ? devices : column, m->device_processes, p->devices.count};
+  case NAI_VALUES:
+    break;
+  }
+  return (struct origin){column, NULL, 0};
+}
+
+/* Texts of sizes are no column where there were too many. */
+static bool is_left_out(const struct extraction *x, const struct nai_part *p, int column) {
+  return p->source->dictionary[column] == NAI_SIZES && x->too_many_sizes;
 }
 
 /* --- what the columns have to hold ------------------------------------------------------------ */
 
 /* The cells one part puts into a column of the table. */
-static struct nai_extent part_extent(const struct nai_part *p, int column) {
+static struct nai_extent part_extent(const struct extraction *x, const struct nai_part *p, int column) {
   struct origin from = origin_of(p, column);
   struct nai_extent extent = p->extent[from.column];
-  if (from.map) {
-    extent = NAI_EMPTY_EXTENT;
-    nai_extent_add(&extent, from.map, from.map_count);
-    return extent;
+  if (is_left_out(x, p, column))
+    return (struct nai_extent){INT64_MAX, INT64_MIN, p->rows > 0};
+  if (from.map && extent.min <= extent.max) {
+    struct nai_extent mapped = NAI_EMPTY_EXTENT;
+    nai_extent_add(&mapped, from.map, from.map_count);
+    mapped.null |= extent.null;
+    return mapped;
   }
   if (p->source->table == NAI_IN_NVTX && column == NE_ROW_OFFSET && extent.min <= extent.max) {
     extent.min -= p->first;
@@ -60,7 +72,7 @@ static struct nai_extent part_extent(const struct nai_part *p, int column) {
 
 /* Rows of a part that --gpu keeps. */
 static uint32_t select_rows(uint32_t *rows, const struct nai_part *p, const struct nai_chunk *chunk) {
-  struct origin device = origin_of(p, p->source->device_column);
+  struct origin device = origin_of(p, nai_source_column(p->source, NAI_DEVICES));
   uint32_t kept = 0;
   for (uint32_t i = 0; i < chunk->rows; i++)
     if (nai_keeps_gpu(p->options, device.map[nai_at(&chunk->columns[device.column], i)]))
@@ -68,7 +80,9 @@ static uint32_t select_rows(uint32_t *rows, const struct nai_part *p, const stru
   return kept;
 }
 
-static bool is_filtered(const struct nai_part *p) { return p->options->gpu_count && p->source->device_column >= 0; }
+static bool is_filtered(const struct nai_part *p) {
+  return p->options->gpu_count && nai_source_column(p->source, NAI_DEVICES) >= 0;
+}
 
 static int64_t count_rows(const struct nai_part *p) {
   uint32_t rows[NAI_OPEN_ROWS];
@@ -80,7 +94,7 @@ static int64_t count_rows(const struct nai_part *p) {
 
 /* Creates a source's table and gives its parts their rows. */
 static int create_table(struct extraction *x, const struct nai_source *source, struct nai_err *err) {
-  const struct nai_schema *schema = nai_ingest_schemas[source->table];
+  const struct nai_schema *schema = nai_event_tables[source->table];
   struct nai_extent extents[NAI_MAX_EVENT_COLUMNS];
   int64_t rows = 0;
   for (uint32_t c = 0; c < schema->column_count; c++)
@@ -92,7 +106,7 @@ static int create_table(struct extraction *x, const struct nai_source *source, s
     p->first = rows;
     rows += count_rows(p);
     for (uint32_t c = 0; c < schema->column_count; c++) {
-      struct nai_extent extent = part_extent(p, (int)c);
+      struct nai_extent extent = part_extent(x, p, (int)c);
       nai_extent_join(&extents[c], &extent);
     }
   }
@@ -126,17 +140,21 @@ static void close_ranges(struct nai_part *p, int64_t last_ns, int64_t *end, cons
 }
 
 /* The cells of a column of the table for all rows of a chunk. */
-static void make_cells(int64_t *cells, struct nai_part *p, const struct nai_chunk *chunk, int column, int64_t last_ns) {
+static void make_cells(int64_t *cells, const struct extraction *x, struct nai_part *p, const struct nai_chunk *chunk,
+                       int column) {
   struct origin from = origin_of(p, column);
   nai_unpack(cells, &chunk->columns[from.column], 0, chunk->rows);
+  bool left_out = is_left_out(x, p, column);
+  for (uint32_t i = 0; left_out && i < chunk->rows; i++)
+    cells[i] = NAI_NULL_I64;
   for (uint32_t i = 0; from.map && i < chunk->rows; i++)
-    cells[i] = from.map[cells[i]];
+    cells[i] = cells[i] == NAI_NULL_I64 ? cells[i] : from.map[cells[i]];
   if (p->source->table != NAI_IN_NVTX)
     return;
   for (uint32_t i = 0; column == NE_ROW_OFFSET && i < chunk->rows; i++)
     cells[i] -= cells[i] == NAI_NULL_I64 ? 0 : p->first;
   if (column == NE_END && p->open_ranges)
-    close_ranges(p, last_ns, cells, chunk);
+    close_ranges(p, x->last_ns, cells, chunk);
 }
 
 static int write_column(struct nai_column_writer *writer, const struct extraction *x, struct nai_part *p, int column,
@@ -148,7 +166,7 @@ static int write_column(struct nai_column_writer *writer, const struct extractio
   for (uint32_t i = 0; !rc && i < p->chunk_count; i++) {
     const struct nai_chunk *chunk = &p->chunks[i];
     uint32_t kept = is_filtered(p) ? select_rows(rows, p, chunk) : chunk->rows;
-    make_cells(cells, p, chunk, column, x->last_ns);
+    make_cells(cells, x, p, chunk, column);
     for (uint32_t k = 0; kept < chunk->rows && k < kept; k++)
       cells[k] = cells[rows[k]];
     rc = nai_writer_put(writer, cells, kept, err);
@@ -167,7 +185,7 @@ static int write_part(void *ctx, int task, struct nai_err *err) {
   struct nai_part *p = &x->parts[w->order[task]];
   struct nai_column_writer *writer = malloc(sizeof *writer);
   int rc = writer ? NAI_OK : nai_err_nomem(err);
-  for (int c = 0; !rc && c < (int)nai_ingest_schemas[p->source->table]->column_count; c++)
+  for (int c = 0; !rc && c < (int)nai_event_tables[p->source->table]->column_count; c++)
     rc = write_column(writer, x, p, c, err);
   free(writer);
   nai_part_free_rows(p);
@@ -176,7 +194,8 @@ static int write_part(void *ctx, int task, struct nai_err *err) {
 
 static int seal_table(void *ctx, int task, struct nai_err *err) {
   struct extraction *x = ctx;
-  return nai_table_seal(x->out->tables[NAI_IN_FIRST_EVENTS + task], err);
+  struct nai_table *table = x->out->tables[NAI_IN_FIRST_EVENTS + task];
+  return table ? nai_table_seal(table, err) : NAI_OK;
 }
 
 /* The first part of each source, the second of each, and so on: threads that write to one file at a time would wait for
@@ -195,7 +214,8 @@ int nai_write_events(struct extraction *x, struct nai_err *err) {
   struct writing w = {x, malloc(((size_t)x->part_count + 1) * sizeof *w.order)};
   int rc = w.order ? NAI_OK : nai_err_nomem(err);
   for (int s = 0; !rc && s < nai_source_count; s++)
-    rc = create_table(x, &nai_sources[s], err);
+    if (nai_wanted(x, nai_sources[s]->table))
+      rc = create_table(x, nai_sources[s], err);
   if (!rc) {
     order_parts(w.order, x);
     rc = nai_parallel(x->options->threads, x->part_count, write_part, &w, err);

@@ -9,25 +9,24 @@
 
 /* --- probe, extract --------------------------------------------------------------------------- */
 
-/* Hands the tables of an ingest that belong to a node over to it. */
-static void hand_over(const struct nai_node_io *io, struct nai_ingest *from, const struct nai_schema *const *schemas) {
-  for (int o = 0; schemas[o]; o++)
-    for (int i = 0; i < NAI_IN_COUNT; i++)
-      if (nai_event_tables[i] == schemas[o]) {
-        io->out[o] = from->tables[i];
-        from->tables[i] = NULL;
-      }
-}
-
+/* The tables that probe makes come first among nai_event_tables, those of extract follow. */
 static const struct nai_schema *const probe_outputs[] = {&nai_capture, &nai_capabilities, &nai_labels, &nai_probe_notes,
                                                          NULL};
+
+/* Hands the tables of an ingest, from the first on, over to the node that makes them. */
+static void hand_over(const struct nai_node_io *io, struct nai_ingest *from, int first, int end) {
+  for (int i = first; i < end; i++) {
+    io->out[i - first] = from->tables[i];
+    from->tables[i] = NULL;
+  }
+}
 
 static int run_probe(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_state *s = io->ctx;
   struct nai_ingest in = {0};
-  int rc = nai_probe(&in, s->trace, err);
+  int rc = nai_probe(&in, s->trace, s->wanted, err);
   if (!rc)
-    hand_over(io, &in, probe_outputs);
+    hand_over(io, &in, 0, NAI_IN_EXTRACT_NOTES);
   nai_ingest_free(&in);
   return rc;
 }
@@ -35,41 +34,34 @@ static int run_probe(const struct nai_node_io *io, struct nai_err *err) {
 static const struct nai_node probe = {
     .name = "probe", .outputs = probe_outputs, .config = NAI_CONFIG(TRACE), .creates = true, .run = run_probe};
 
-/* In the order of nai_event_tables. */
-static const struct nai_schema *const extract_outputs[] = {&nai_extract_notes,   &nai_readers,      &nai_processes,
-                                                           &nai_threads,         &nai_gpus,         &nai_kernel_configs,
-                                                           &nai_kernel_events,   &nai_memop_events, &nai_graph_events,
-                                                           &nai_api_events,      &nai_sync_events,  &nai_nvtx_events,
-                                                           &nai_overhead_events, &nai_osrt_events,  NULL};
-static const char *const extract_inputs[] = {"capture", "capabilities", "labels", NULL};
+static const char *const extract_inputs[] = {"capture", "capabilities", "labels", "probe_notes", NULL};
 
 static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_state *s = io->ctx;
   const struct nai_options *o = s->options;
   struct nai_ingest in = {0};
-  static const int probed[] = {NAI_IN_CAPTURE, NAI_IN_CAPABILITIES, NAI_IN_LABELS}; /* as extract_inputs */
   const struct nai_ingest_options options = {.threads = o->threads,
                                              .trim = o->trim,
                                              .trim_start_ns = o->trim_start_ns,
                                              .trim_end_ns = o->trim_end_ns,
                                              .gpus = o->gpus,
                                              .gpu_count = (int)o->gpu_count,
-                                             .wanted = s->wanted,
+                                             .tables = s->wanted,
                                              .key = io->key,
                                              .directory = s->stages_dir};
-  for (size_t i = 0; i < sizeof probed / sizeof *probed; i++)
-    in.tables[probed[i]] = (struct nai_table *)io->in[i]; /* only looked at */
+  for (int i = 0; i < NAI_IN_EXTRACT_NOTES; i++)
+    in.tables[i] = (struct nai_table *)io->in[i]; /* only looked at */
   int rc = nai_extract(&in, s->trace, &options, err);
-  for (size_t i = 0; i < sizeof probed / sizeof *probed; i++)
-    in.tables[probed[i]] = NULL;
+  for (int i = 0; i < NAI_IN_EXTRACT_NOTES; i++)
+    in.tables[i] = NULL;
   if (!rc)
-    hand_over(io, &in, extract_outputs);
+    hand_over(io, &in, NAI_IN_EXTRACT_NOTES, NAI_IN_COUNT);
   nai_ingest_free(&in);
   return rc;
 }
 
 static const struct nai_node extract = {.name = "extract",
-                                        .outputs = extract_outputs,
+                                        .outputs = nai_event_tables + NAI_IN_EXTRACT_NOTES,
                                         .inputs = extract_inputs,
                                         .config = NAI_CONFIG(TRACE) | NAI_CONFIG(SELECTION) | NAI_CONFIG(SOURCES),
                                         .creates = true,

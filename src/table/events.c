@@ -20,6 +20,11 @@
 #define GRAPH ID("graph_id", "CUDA graph the operation belongs to, NULL for none")
 #define DIMENSION(name, what) \
   { name, NAI_I32, NAI_COUNT, what, .key = true }
+#define GRAPH_EXEC ID("graph_exec_id", "executable graph it ran in, where the export says so")
+#define GRAPH_NODE \
+  { "graph_node_id", NAI_I64, NAI_ID, "node of the graph, NULL for none; joins with graph_node_events" }
+#define COUNT(name, what) \
+  { name, NAI_I32, NAI_COUNT, what }
 
 static const struct nai_column_def kernel_columns[] = {
     [KE_START] = START,
@@ -31,7 +36,9 @@ static const struct nai_column_def kernel_columns[] = {
     [KE_STREAM] = STREAM,
     [KE_CORRELATION] = CORRELATION,
     [KE_CONFIG] = ID("config", "row of table kernel_configs", .refers = "kernel_configs"),
-    [KE_GRAPH] = GRAPH};
+    [KE_GRAPH] = GRAPH,
+    [KE_GRAPH_EXEC] = GRAPH_EXEC,
+    [KE_GRAPH_NODE] = GRAPH_NODE};
 const struct nai_schema nai_kernel_events =
     NAI_SCHEMA("kernel_events", "Kernel executions", "One kernel execution on a GPU", kernel_columns);
 
@@ -44,7 +51,19 @@ static const struct nai_column_def config_columns[] = {
     [KC_BLOCK_Z] = DIMENSION("block_z", "threads per block in z"),
     [KC_REGISTERS] = DIMENSION("registers_per_thread", "registers per thread"),
     [KC_STATIC_SMEM] = {"static_shared_bytes", NAI_I32, NAI_BYTES, "static shared memory per block", .key = true},
-    [KC_DYNAMIC_SMEM] = {"dynamic_shared_bytes", NAI_I32, NAI_BYTES, "dynamic shared memory per block", .key = true}};
+    [KC_DYNAMIC_SMEM] = {"dynamic_shared_bytes", NAI_I32, NAI_BYTES, "dynamic shared memory per block", .key = true},
+    [KC_EXECUTED_SMEM] = {"executed_shared_bytes", NAI_I32, NAI_BYTES, "shared memory the driver set aside on each SM",
+                          .key = true},
+    [KC_LOCAL_PER_THREAD] = {"local_bytes_per_thread", NAI_I32, NAI_BYTES,
+                             "local memory per thread: spilled registers and arrays"},
+    [KC_CLUSTER_X] = {"cluster_x", NAI_I32, NAI_COUNT, "blocks per cluster in x; 0 or NULL without clusters",
+                      .key = true},
+    [KC_CLUSTER_Y] = {"cluster_y", NAI_I32, NAI_COUNT, "blocks per cluster in y", .key = true},
+    [KC_CLUSTER_Z] = {"cluster_z", NAI_I32, NAI_COUNT, "blocks per cluster in z", .key = true},
+    [KC_MAX_CLUSTERS] = {"max_active_clusters", NAI_I32, NAI_COUNT, "clusters that can run at a time", .key = true},
+    [KC_LAUNCH_TYPE] = {"launch_type", NAI_I32, NAI_ID,
+                        "0 unknown, 1 regular, 2 cooperative, 3 cooperative on several GPUs"},
+    [KC_CACHE_CONFIG] = {"cache_config", NAI_I32, NAI_ID, "CUPTI function cache preference", .key = true}};
 const struct nai_schema nai_kernel_configs =
     NAI_SCHEMA("kernel_configs", "Launch configurations", "One distinct kernel launch configuration", config_columns);
 
@@ -61,7 +80,17 @@ static const struct nai_column_def memop_columns[] = {
     [MO_COPY_KIND] = {"copy_kind", NAI_I32, NAI_ID, "CUPTI memcpy kind, NULL for memset"},
     [MO_SRC_KIND] = {"src_kind", NAI_I32, NAI_ID, "CUPTI memory kind of the source"},
     [MO_DST_KIND] = {"dst_kind", NAI_I32, NAI_ID, "CUPTI memory kind of the destination"},
-    [MO_GRAPH] = GRAPH};
+    [MO_GRAPH] = GRAPH,
+    [MO_GRAPH_EXEC] = GRAPH_EXEC,
+    [MO_GRAPH_NODE] = GRAPH_NODE,
+    [MO_ADDRESS] = {"virtual_address", NAI_I64, NAI_ID, "address of migrated pages, NULL for none"},
+    [MO_MIGRATION] = {"migration", NAI_I32, NAI_ID,
+                      "1 for pages of unified memory that moved: no API call's work, on no stream"},
+    [MO_CAUSE] = {"migration_cause", NAI_I32, NAI_ID,
+                  "1 prefetch, 2 page fault, 3 speculative, 4 eviction, 5 access counters"},
+    [MO_SRC_DEVICE] = {"src_cuda_device", NAI_I32, NAI_ID, "CUDA ordinal copied from, where the export says so"},
+    [MO_DST_DEVICE] = {"dst_cuda_device", NAI_I32, NAI_ID, "CUDA ordinal copied to, where the export says so"},
+    [MO_COPIES] = {"copy_count", NAI_I32, NAI_COUNT, "copies of a batch, NULL where the export lacks it"}};
 const struct nai_schema nai_memop_events =
     NAI_SCHEMA("memop_events", "Memory operations", "One memcpy or memset on a GPU", memop_columns);
 
@@ -78,12 +107,16 @@ static const struct nai_column_def graph_columns[] = {[GE_START] = START,
 const struct nai_schema nai_graph_events =
     NAI_SCHEMA("graph_events", "Graph launches", "One CUDA graph launch traced as one envelope", graph_columns);
 
-static const struct nai_column_def api_columns[] = {[AE_START] = START,
-                                                    [AE_END] = END,
-                                                    [AE_THREAD] = THREAD,
-                                                    [AE_NAME] =
-                                                        NAME("API function without its _vNNNN and _ptsz/_ptds suffix"),
-                                                    [AE_CORRELATION] = CORRELATION};
+static const struct nai_column_def api_columns[] = {
+    [AE_START] = START,
+    [AE_END] = END,
+    [AE_THREAD] = THREAD,
+    [AE_NAME] = NAME("API function without its _vNNNN and _ptsz/_ptds suffix"),
+    [AE_CORRELATION] = CORRELATION,
+    [AE_CLASS] = {"event_class", NAI_I32, NAI_ID, "0 runtime API, 1 driver API; others as in ENUM_NSYS_EVENT_CLASS"},
+    [AE_RETURN] = {"return_value", NAI_I32, NAI_ID, "what the call returned, 0 for success"},
+    [AE_CALLCHAIN] = {"callchain_id", NAI_I32, NAI_ID, "callchain_frames of kind 1",
+                      .refers = "callchain_frames.callchain_id"}};
 const struct nai_schema nai_api_events =
     NAI_SCHEMA("api_events", "CUDA API calls", "One CUDA runtime or driver API call", api_columns);
 
@@ -94,7 +127,9 @@ static const struct nai_column_def sync_columns[] = {
     [SE_CONTEXT] = CONTEXT,
     [SE_STREAM] = STREAM,
     [SE_CORRELATION] = CORRELATION,
-    [SE_TYPE] = {"sync_type", NAI_I32, NAI_ID, "CUPTI synchronisation type; wrong by one in some nsys releases"}};
+    [SE_TYPE] = {"sync_type", NAI_I32, NAI_ID, "CUPTI synchronisation type; wrong by one in some nsys releases"},
+    [SE_EVENT] = {"event_id", NAI_I32, NAI_ID, "CUDA event waited for, NULL for none"},
+    [SE_EVENT_SYNC] = {"event_sync_id", NAI_I64, NAI_ID, "which record of that event, NULL where the export lacks it"}};
 const struct nai_schema nai_sync_events =
     NAI_SCHEMA("sync_events", "Synchronisation records", "One CUPTI synchronisation record", sync_columns);
 
@@ -104,25 +139,44 @@ static const struct nai_column_def nvtx_columns[] = {
     [NE_THREAD] = THREAD,
     [NE_NAME] = NAI_RANGE_NAME_COLUMN("name", "canonical range name"),
     [NE_KIND] = {"kind", NAI_I32, NAI_ID, "0 push/pop, 1 start/end, 2 mark"},
-    [NE_ROW_OFFSET] = {
-        "export_row_offset", NAI_I64, NAI_ID,
-        "rowid in the export's NVTX_EVENTS, where the raw name is, minus the number of the row here, from 0"}};
+    [NE_ROW_OFFSET] =
+        {"export_row_offset", NAI_I64, NAI_ID,
+         "rowid in the export's NVTX_EVENTS, where the raw name is, minus the number of the row here, from 0"},
+    [NE_DOMAIN] = {"domain", NAI_I32, NAI_ID, "row of table nvtx_domains", .refers = "nvtx_domains"},
+    [NE_CATEGORY] = {"category", NAI_I64, NAI_ID, "category number in its domain, NULL or 0 for none"},
+    [NE_COLOR] = {"color", NAI_I64, NAI_ID, "ARGB, NULL for none"},
+    [NE_END_THREAD] = {"end_thread", NAI_I32, NAI_ID,
+                       "row of table threads: where a start/end range ended, NULL for the thread it began on",
+                       .role = NAI_ROLE_THREAD, .refers = "threads"},
+    [NE_SEQ] = {"seq", NAI_I64, NAI_ID, "PyTorch's sequence number behind the name, NULL for none"},
+    [NE_OP_ID] = {"op_id", NAI_I64, NAI_ID, "PyTorch's operation number behind the name, NULL for none"},
+    [NE_SIZES] = {"sizes", NAI_I32, NAI_ID, "row of table nvtx_sizes, NULL for none", .refers = "nvtx_sizes"}};
 const struct nai_schema nai_nvtx_events =
     NAI_SCHEMA("nvtx_events", "NVTX ranges and marks", "One NVTX range or mark", nvtx_columns);
 
-static const struct nai_column_def overhead_columns[] = {[OE_START] = START,
-                                                         [OE_END] = END,
-                                                         [OE_THREAD] = THREAD,
-                                                         [OE_NAME] = NAME("what took the time"),
-                                                         [OE_SOURCE] = {"source", NAI_I32, NAI_ID,
-                                                                        "0 profiler, 1 CUDA driver"}};
+static const struct nai_column_def overhead_columns[] = {
+    [OE_START] = START,
+    [OE_END] = END,
+    [OE_THREAD] = THREAD,
+    [OE_NAME] = NAME("what took the time"),
+    [OE_SOURCE] = {"source", NAI_I32, NAI_ID, "0 profiler, 1 CUDA driver"},
+    [OE_TYPE] =
+        {"overhead_type", NAI_I32, NAI_ID,
+         "of the profiler: 2 JIT, 3 buffer flush, 4 instrumentation, 5 resource; of CUDA: 6 module load, 7 lazy load, 8 command buffer full; NULL in older exports, where the name tells"},
+    [OE_CORRELATION] = {"correlation_id", NAI_I64, NAI_ID, "API call it lies in, NULL or 0 for none"}};
 const struct nai_schema nai_overhead_events =
     NAI_SCHEMA("overhead_events", "Overhead", "One stretch of profiler or CUDA driver overhead", overhead_columns);
 
 static const struct nai_column_def osrt_columns[] = {
-    [OS_START] = START, [OS_END] = END, [OS_THREAD] = THREAD, [OS_NAME] = NAME("function")};
+    [OS_START] = START,
+    [OS_END] = END,
+    [OS_THREAD] = THREAD,
+    [OS_NAME] = NAME("function"),
+    [OS_LEVEL] = {"nesting_level", NAI_I32, NAI_COUNT, "calls around it; 0 for the outermost ones"},
+    [OS_CALLCHAIN] = {"callchain_id", NAI_I32, NAI_ID, "callchain_frames of kind 2",
+                      .refers = "callchain_frames.callchain_id"}};
 const struct nai_schema nai_osrt_events =
-    NAI_SCHEMA("osrt_events", "OS runtime calls", "One outermost operating-system runtime call", osrt_columns);
+    NAI_SCHEMA("osrt_events", "OS runtime calls", "One operating-system runtime call", osrt_columns);
 
 static const struct nai_column_def process_columns[] = {
     [PR_KEY] = {"process_key", NAI_I64, NAI_ID, "globalTid with the thread bits cleared", .key = true},
@@ -150,7 +204,30 @@ static const struct nai_column_def gpu_columns[] = {
     [GP_MAPPED] = {"mapped", NAI_I32, NAI_ID, "1 when the export maps CUDA ordinals to physical GPUs"},
     [GP_SM_COUNT] = {"sm_count", NAI_I32, NAI_COUNT, "streaming multiprocessors"},
     [GP_MEMORY] = {"memory_bytes", NAI_I64, NAI_BYTES, "device memory"},
-    [GP_BUS] = {"pci_bus", NAI_STR, NAI_TEXT, "PCI bus location"}};
+    [GP_BUS] = {"pci_bus", NAI_STR, NAI_TEXT, "PCI bus location"},
+    [GP_IDENTIFIED_BY] =
+        {"identified_by", NAI_STR, NAI_TEXT,
+         "what says which of the machine's GPUs this is: map (the export), only GPU, ordinal or id (both assumed: CUDA_VISIBLE_DEVICES may say otherwise); NULL when nothing does"},
+    [GP_GPU_ID] = {"gpu_id", NAI_I32, NAI_ID, "TARGET_INFO_GPU.id, which GPU metrics name"},
+    [GP_UUID] = {"uuid", NAI_STR, NAI_TEXT, "without the leading GPU-"},
+    [GP_CHIP] = {"chip", NAI_STR, NAI_TEXT, "chip name"},
+    [GP_COMPUTE_MAJOR] = {"compute_major", NAI_I32, NAI_ID, "compute capability, before the point"},
+    [GP_COMPUTE_MINOR] = {"compute_minor", NAI_I32, NAI_ID, "compute capability, behind the point"},
+    [GP_CLOCK] = {"clock_hz", NAI_I64, NAI_COUNT, "highest clock rate, Hz"},
+    [GP_BANDWIDTH] = {"memory_bytes_per_s", NAI_I64, NAI_BYTES, "memory bandwidth, bytes per second"},
+    [GP_L2] = {"l2_bytes", NAI_I64, NAI_BYTES, "L2 cache"},
+    [GP_THREADS_PER_WARP] = {"threads_per_warp", NAI_I32, NAI_COUNT, "threads of a warp"},
+    [GP_WARPS_PER_SM] = {"max_warps_per_sm", NAI_I32, NAI_COUNT, "warps an SM can hold"},
+    [GP_BLOCKS_PER_SM] = {"max_blocks_per_sm", NAI_I32, NAI_COUNT, "thread blocks an SM can hold"},
+    [GP_REGISTERS_PER_SM] = {"max_registers_per_sm", NAI_I32, NAI_COUNT, "registers of an SM"},
+    [GP_REGISTERS_PER_BLOCK] = {"max_registers_per_block", NAI_I32, NAI_COUNT, "registers a block can have"},
+    [GP_SMEM_PER_SM] = {"max_shared_bytes_per_sm", NAI_I32, NAI_BYTES, "shared memory of an SM"},
+    [GP_SMEM_PER_BLOCK] = {"max_shared_bytes_per_block", NAI_I32, NAI_BYTES, "shared memory a block can have"},
+    [GP_SMEM_PER_BLOCK_OPTIN] = {"max_shared_bytes_per_block_optin", NAI_I32, NAI_BYTES,
+                                 "shared memory a block can have when it asks for more"},
+    [GP_THREADS_PER_BLOCK] = {"max_threads_per_block", NAI_I32, NAI_COUNT, "threads a block can have"},
+    [GP_COPY_ENGINES] = {"copy_engines", NAI_I32, NAI_COUNT, "asynchronous copy engines"},
+    [GP_DISCRETE] = {"discrete", NAI_I32, NAI_ID, "0 for a GPU that shares the CPU's memory"}};
 const struct nai_schema nai_gpus = NAI_SCHEMA("gpus", "GPUs", "One GPU that ran something", gpu_columns);
 
 static const struct nai_column_def capture_columns[] = {
@@ -160,7 +237,14 @@ static const struct nai_column_def capture_columns[] = {
     [CA_SCHEMA_VERSION] = {"schema_version", NAI_STR, NAI_TEXT, "export schema version"},
     [CA_UTC_EPOCH_NS] = {"utc_epoch_ns", NAI_I64, NAI_ID, "UTC time of session start, ns since 1970"},
     [CA_DURATION_NS] = {"duration_ns", NAI_I64, NAI_NS, "length of the session", .role = NAI_ROLE_METRIC},
-    [CA_TIME_OFFSET_NS] = {"time_offset_ns", NAI_I64, NAI_NS, "subtracted from every time of the export"}};
+    [CA_TIME_OFFSET_NS] = {"time_offset_ns", NAI_I64, NAI_NS, "subtracted from every time of the export"},
+    [CA_START] = {"capture_start_ns", NAI_I64, NAI_NS,
+                  "when capturing began, from session start; NULL where the export does not say"},
+    [CA_STOP] = {"capture_stop_ns", NAI_I64, NAI_NS, "when capturing ended, from session start"},
+    [CA_START_TRIGGER] = {"start_trigger", NAI_STR, NAI_TEXT, "what began the capture (Immediate: the whole program)"},
+    [CA_STOP_TRIGGER] = {"stop_trigger", NAI_STR, NAI_TEXT, "what ended it"},
+    [CA_EVENT_TYPES] = {"event_types", NAI_STR, NAI_TEXT, "kinds of events asked for when capturing"},
+    [CA_PARTIAL] = {"partial_export", NAI_I32, NAI_ID, "1 when only selected tables or times were exported"}};
 const struct nai_schema nai_capture = NAI_SCHEMA("capture", "Capture", "The capture and its export", capture_columns);
 
 static const struct nai_column_def capability_columns[] = {
@@ -184,7 +268,10 @@ static const struct nai_column_def note_columns[] = {
     [NO_SOURCE] = NAI_LABEL_COLUMN("source_table", "table of the export", .key = true),
     [NO_COUNT] = NAI_COUNT_COLUMN("count", "rows or events concerned"),
     [NO_DETAIL] = NAI_LABEL_COLUMN("detail", "what it means", .key = true)};
-const struct nai_schema nai_notes = NAI_SCHEMA("notes", "Notes", "One thing probe or extract noticed", note_columns);
+const struct nai_schema nai_probe_notes =
+    NAI_SCHEMA("probe_notes", "Notes on the export", "One thing the export says or lacks", note_columns);
+const struct nai_schema nai_extract_notes =
+    NAI_SCHEMA("extract_notes", "Notes on the rows", "One thing noticed while reading rows", note_columns);
 
 static const struct nai_column_def reader_columns[] = {
     [RD_TABLE] = NAI_NAME_COLUMN("source_table", "table of the export", .key = true),

@@ -112,7 +112,7 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t i = 0; i < m->tables[NAI_IN_KERNEL_CONFIGS]->rows; i++) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
-    for (int c = 0; c < KC_COLUMNS; c++) {
+    for (int c = 0; c <= KC_DYNAMIC_SMEM; c++) {
       struct nai_value v = nai_table_value(m->tables[NAI_IN_KERNEL_CONFIGS], i, c);
       nai_json_value(json, NAI_COUNT, &v);
     }

@@ -36,7 +36,7 @@ static void start(struct run *r, const char *sql, const struct nai_ingest_option
   options.threads = options.threads ? options.threads : 2;
   options.directory = r->dir;
   ok(nai_trace_open(&r->trace, r->path, &(struct nai_trace_options){0}, err));
-  r->rc = nai_probe(&r->in, r->trace, &r->err);
+  r->rc = nai_probe(&r->in, r->trace, 0, &r->err);
   if (!r->rc)
     r->rc = nai_extract(&r->in, r->trace, &options, &r->err);
 }
@@ -48,11 +48,13 @@ static void stop(struct run *r) {
 }
 
 static int64_t note(const struct run *r, const char *check) {
-  const struct nai_table *notes = r->in.tables[NAI_IN_NOTES];
   int64_t count = 0;
-  for (int64_t i = 0; i < notes->rows; i++)
-    if (strcmp(nai_get_str(notes, i, NO_CHECK), check) == 0)
-      count += nai_get_i64(notes, i, NO_COUNT);
+  for (int t = NAI_IN_PROBE_NOTES; t <= NAI_IN_EXTRACT_NOTES; t++) {
+    const struct nai_table *notes = r->in.tables[t];
+    for (int64_t i = 0; notes && i < notes->rows; i++)
+      if (strcmp(nai_get_str(notes, i, NO_CHECK), check) == 0)
+        count += nai_get_i64(notes, i, NO_COUNT);
+  }
   return count;
 }
 
@@ -306,7 +308,7 @@ static void test_diagnostics(void **state) {
       " INSERT INTO DIAGNOSTIC_EVENT SELECT 2, 'number ' || i FROM n",
       NULL);
   must(&r);
-  const struct nai_table *notes = r.in.tables[NAI_IN_NOTES];
+  const struct nai_table *notes = r.in.tables[NAI_IN_PROBE_NOTES];
   assert_int_equal(note(&r, "diagnostic"), 503);
   assert_int_equal(cell_int(notes, row_where(notes, "detail", "lost events"), "count"), 2);
   assert_true(notes->rows < 110);

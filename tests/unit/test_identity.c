@@ -28,7 +28,7 @@ static void make(struct trace_file *t, const char *sql) {
   sqlite3_close(db);
   ok(nai_trace_open(&t->trace, t->path, &(struct nai_trace_options){0}, err));
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    ok(nai_table_new(&t->in.tables[i], nai_ingest_schemas[i], err));
+    ok(nai_table_new(&t->in.tables[i], nai_event_tables[i], err));
 }
 
 static void drop(struct trace_file *t) {
@@ -47,8 +47,8 @@ static void resolve(struct trace_file *t) { ok(nai_identity_resolve(&t->identity
 
 static int64_t notes(const struct trace_file *t, const char *check) {
   int64_t n = 0;
-  for (int64_t i = 0; i < t->in.tables[NAI_IN_NOTES]->rows; i++)
-    n += strcmp(nai_get_str(t->in.tables[NAI_IN_NOTES], i, NO_CHECK), check) == 0;
+  for (int64_t i = 0; i < t->in.tables[NAI_IN_EXTRACT_NOTES]->rows; i++)
+    n += strcmp(nai_get_str(t->in.tables[NAI_IN_EXTRACT_NOTES], i, NO_CHECK), check) == 0;
   return n;
 }
 

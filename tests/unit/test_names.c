@@ -12,6 +12,7 @@ static const char *canonical(struct nai_part *p, const char *text, enum nai_name
 static void part_free(struct nai_part *p) {
   nai_strings_free(&p->names);
   nai_strings_free(&p->raw);
+  nai_strings_free(&p->sizes);
   nai_keyset_free(&p->name_ids);
   free(p->raw_names);
   free(p->id_names);
@@ -40,6 +41,61 @@ static void test_api(void **state) {
   part_free(&p);
 }
 
+static uint32_t range_name(struct nai_part *p, const char *text, struct nai_suffix *suffix) {
+  return nai_range_by_text(suffix, p, text, strlen(text));
+}
+
+static void test_suffix(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int64_t seq, op_id;
+    const char *sizes;
+  } cases[] = {
+      {"aten::mm", NAI_NULL_I64, NAI_NULL_I64, NULL},
+      {"aten::mm, seq = 5", 5, NAI_NULL_I64, NULL},
+      {"aten::mm, op_id = 0", NAI_NULL_I64, 0, NULL},
+      {"f(a, b), seq = 12, op_id = 34, sizes = [[8, 16], []], input_op_ids = [(1,0)]", 12, 34, "[[8, 16], []]"},
+      {"a, sizes = [], op_id = 7", NAI_NULL_I64, 7, "[]"},
+      {"a, sizes = [[1, 2]", NAI_NULL_I64, NAI_NULL_I64, NULL},
+      {"a, sizes = x", NAI_NULL_I64, NAI_NULL_I64, NULL},
+      {"a, seq = 999999999999999999", 999999999999999999, NAI_NULL_I64, NULL},
+      {"a, seq = 9999999999999999999, op_id = 3", NAI_NULL_I64, 3, NULL},
+      {"a, seq = -1, op_id = 3", NAI_NULL_I64, NAI_NULL_I64, NULL},
+      {"a, seq = 1, seq = 2", 2, NAI_NULL_I64, NULL},
+      {"a, other = 1, seq = 2", 2, NAI_NULL_I64, NULL},
+      {"a, sizes = [[1]]\n", NAI_NULL_I64, NAI_NULL_I64, "[[1]]"},
+      {"a, sizes = [[\n]]", NAI_NULL_I64, NAI_NULL_I64, NULL},
+  };
+  struct nai_part p = {0};
+  struct nai_suffix suffix;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    range_name(&p, cases[i].text, &suffix);
+    assert_int_equal(suffix.seq, cases[i].seq);
+    assert_int_equal(suffix.op_id, cases[i].op_id);
+    assert_int_equal(suffix.sizes == NAI_NO_STRING, cases[i].sizes == NULL);
+    if (cases[i].sizes)
+      assert_string_equal(nai_strings_get(&p.sizes, suffix.sizes), cases[i].sizes);
+  }
+  part_free(&p);
+}
+
+/* Texts of sizes beyond the limit are not kept, and it is said that they are not. */
+static void test_many_sizes(void **state) {
+  (void)state;
+  struct nai_part p = {0};
+  struct nai_suffix suffix;
+  char text[64];
+  for (int i = 0; i < NAI_MAX_SIZES + 100; i++) {
+    assert_int_equal(p.too_many_sizes, i > NAI_MAX_SIZES);
+    snprintf(text, sizeof text, "a, sizes = [[%d]]", i);
+    range_name(&p, text, &suffix);
+  }
+  assert_int_equal(p.sizes.count, NAI_MAX_SIZES + 1);
+  assert_false(p.oom);
+  part_free(&p);
+}
+
 static void test_nvtx(void **state) {
   (void)state;
   static const char *const cases[][2] = {{"aten::mm, seq = 5, op_id = 9", "aten::mm"},
@@ -54,14 +110,16 @@ static void test_nvtx(void **state) {
                                          {",, op_id = 1", ","},
                                          {"a, seq =", "a, seq ="}};
   struct nai_part p = {0};
+  struct nai_suffix suffix;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    assert_string_equal(canonical(&p, cases[i][0], NAI_NAME_NVTX), cases[i][1]);
+    assert_string_equal(nai_strings_get(&p.names, range_name(&p, cases[i][0], &suffix)), cases[i][1]);
   /* Texts that are unique per call are kept once. */
   uint32_t before = p.raw.count;
   for (int i = 0; i < 1000; i++) {
     char text[64];
     int n = snprintf(text, sizeof text, "aten::add, op_id = %d", i);
-    nai_name_by_text(&p, text, (size_t)n, NAI_NAME_NVTX);
+    nai_range_by_text(&suffix, &p, text, (size_t)n);
+    assert_int_equal(suffix.op_id, i);
   }
   assert_int_equal(p.raw.count, before + 1);
   part_free(&p);
@@ -91,6 +149,7 @@ static void test_hostile(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_api), cmocka_unit_test(test_nvtx),
+                                     cmocka_unit_test(test_suffix), cmocka_unit_test(test_many_sizes),
                                      cmocka_unit_test(test_hostile)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
