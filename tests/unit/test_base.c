@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/big.h"
 #include "base/fmt.h"
 #include "base/fs.h"
 #include "base/sort.h"
@@ -485,8 +486,46 @@ static void test_spool(void **state) {
   assert_int_equal(rmdir(directory), 0); /* no file is left */
 }
 
+static void test_big_arrays_grow(void **state) {
+  (void)state;
+  const char *const directories[] = {NULL, "/tmp", "/nonexistent"};
+  const size_t sizes[] = {100, 4096, 5 << 20, 20 << 20, 6 << 20, 1000}; /* plain, in a file, and back */
+  for (size_t d = 0; d < sizeof directories / sizeof *directories; d++) {
+    unsigned char *array = NULL;
+    size_t had = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      array = nai_big_grow(array, directories[d], had, sizes[i]);
+      assert_non_null(array);
+      assert_int_equal((uintptr_t)array % 16, 0);
+      for (size_t k = 0; k < had && k < sizes[i]; k += 61)
+        assert_int_equal(array[k], k % 251);
+      for (size_t k = 0; k < sizes[i]; k++)
+        array[k] = (unsigned char)(k % 251);
+      had = sizes[i];
+    }
+    nai_big_free(array);
+  }
+}
+
+static void test_dictionary_in_files(void **state) {
+  (void)state;
+  enum { TEXTS = 400000 };
+  struct nai_strings strings = {.directory = "/tmp"};
+  char text[32];
+  for (int round = 0; round < 2; round++)
+    for (uint32_t i = 0; i < TEXTS; i++) {
+      int len = snprintf(text, sizeof text, "a longer name %u", i);
+      assert_int_equal(nai_strings_add(&strings, text, (size_t)len), i);
+    }
+  assert_string_equal(nai_strings_get(&strings, 0), "a longer name 0");
+  assert_string_equal(nai_strings_get(&strings, TEXTS - 1), "a longer name 399999");
+  nai_strings_free(&strings);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_big_arrays_grow),
+      cmocka_unit_test(test_dictionary_in_files),
       cmocka_unit_test(test_spool),
       cmocka_unit_test(test_buf),
       cmocka_unit_test(test_err),

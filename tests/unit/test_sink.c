@@ -326,6 +326,32 @@ static void test_file_limit(void **state) {
   unlink(path);
 }
 
+static void test_put_aside(void **state) {
+  (void)state;
+  const char *const directories[] = {NULL, "/tmp"};
+  for (int lines = 0; lines < 2; lines++)
+    for (size_t d = 0; d < 2; d++) {
+      struct nai_err err;
+      struct nai_file_sink sink;
+      struct nai_map map;
+      struct nai_buf kept = {0};
+      assert_int_equal(nai_sink_aside(&sink, directories[d], &err), 0);
+      if (lines) {
+        print_lines(&sink.text);
+        print_lines(&kept);
+      }
+      assert_int_equal(nai_sink_read(&map, &sink, &err), 0);
+      assert_int_equal(map.size, kept.len);
+      assert_memory_equal(map.data, nai_buf_str(&kept), kept.len);
+      assert_int_equal(nai_sink_finish(&sink, NAI_OK, &err), 0);
+      nai_buf_free(&kept);
+    }
+  struct nai_err err;
+  struct nai_file_sink sink;
+  int rc = nai_sink_aside(&sink, "/nonexistent", &err);
+  assert_int_equal(nai_sink_finish(&sink, rc, &err), NAI_EIO);
+}
+
 static void test_errors_before(void **state) {
   (void)state;
   struct nai_err err = {0};
@@ -349,6 +375,7 @@ int main(void) {
       cmocka_unit_test(test_short_writes),
       cmocka_unit_test(test_full_disk),
       cmocka_unit_test(test_file_limit),
+      cmocka_unit_test(test_put_aside),
       cmocka_unit_test(test_errors_before),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
