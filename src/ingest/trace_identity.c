@@ -84,5 +84,5 @@ int nai_trace_identify(struct nai_trace *trace, int threads, struct nai_err *err
   int rc = hash_file(&trace->identity, trace->fd, trace->size_bytes, threads, err);
   if (!rc && trace->wal_stamp.size_bytes)
     rc = hash_wal(trace, threads, err);
-  return rc ? nai_err_wrap(err, "cannot read trace \"%s\"", trace->path) : NAI_OK;
+  return rc ? nai_err_wrap(err, rc, "cannot read trace \"%s\"", trace->path) : NAI_OK;
 }

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-const struct nai_schema *const nai_event_tables[NAI_IN_COUNT] = {
+const struct nai_schema *const nai_event_tables[NAI_IN_COUNT + 1] = {
     [NAI_IN_CAPTURE] = &nai_capture,
     [NAI_IN_CAPABILITIES] = &nai_capabilities,
     [NAI_IN_LABELS] = &nai_labels,

@@ -90,11 +90,9 @@ static void put_file(struct nai_buf *file, const struct nai_table *table, const 
   const struct nai_strings *strings = &table->strings;
   nai_buf_put(file, header, sizeof *header);
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
-    const struct nai_column_def *def = &table->schema->columns[c];
-    if (def->same_as)
-      continue;
     nai_buf_put(file, zeros, nai_buf_failed(file) ? 0 : (size_t)(offsets[c] - nai_buf_position(file)));
-    nai_buf_put(file, table->rows ? table->columns[c] : zeros, (size_t)table->rows * nai_type_size(def->type));
+    nai_buf_put(file, table->rows ? table->columns[c] : zeros,
+                (size_t)table->rows * nai_type_size(table->schema->columns[c].type));
   }
   while (!nai_buf_failed(file) && nai_buf_position(file) < end)
     nai_buf_putc(file, '\0');
