@@ -4,6 +4,8 @@
 
 #include "base/err.h"
 
+#include <stdint.h>
+
 struct nai_kernel_classes;
 
 /* The built-in classes; patterns of the file `user_path` (may be NULL) are tried before them and may add categories. */

@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <stdint.h>
+
 struct nai_phase_map;
 
 /* Loads the built-in map of that name ("vllm" is the asset phase-maps/vllm.yaml), else the file `path`. A word without

@@ -119,7 +119,7 @@ struct nai_phase_sum {
 };
 
 /* Parts of the model: built when somebody needs them, in this order. parts.c says what each needs and costs. */
-enum nai_part {
+enum nai_model_part {
   NAI_PART_NAMES,         /* api_class, kernel_category, kernel_communication */
   NAI_PART_LAUNCHES,      /* kernel_api, memop_api, graph_api, api_owns */
   NAI_PART_RANGES,        /* nvtx_by_thread */
@@ -209,7 +209,7 @@ uint32_t nai_parts_needed(uint32_t parts);
  * enum nai_config. */
 uint64_t nai_parts_tables(uint32_t parts);
 uint32_t nai_parts_config(uint32_t parts);
-const char *nai_part_name(enum nai_part part);
+const char *nai_part_name(enum nai_model_part part);
 /* Adds what builds the parts that are not there yet to a flow. done[part] = the task after which the part may be read,
  * NAI_FLOW_END when it may be already. NAI_ELIMIT. Once the flow has run, call nai_model_built. */
 NAI_MUST_CHECK int nai_model_plan(struct nai_model *model, struct nai_flow *flow, uint32_t parts,

@@ -160,7 +160,7 @@ static bool take_over(struct job *job, char *reason, size_t size) {
     if (!nai_manifest_table(&content, &earlier->manifest, job->node->outputs[o]->name))
       continue; /* nobody asked for it then either */
     if (take_table(job, job->node->outputs[o], &ignored) != NAI_OK) {
-      snprintf(reason, size, "table %.60s of the earlier run is missing or damaged", job->node->outputs[o]->name);
+      snprintf(reason, size, "table %.40s is missing or damaged", job->node->outputs[o]->name);
       drop_outputs(job);
       nai_manifest_remove_last(&job->s->run->manifest);
       return false;
