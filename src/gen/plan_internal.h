@@ -214,6 +214,7 @@ struct nai_gen_plan {
   bool hide_devices;
   bool inexact;
   bool gaps_planned;
+  bool odd_labels; /* the export calls kinds of copies and memory otherwise than usual */
   bool bare;      /* event tables and StringIds only */
   bool streaming; /* written in several pieces: costly truths are left out */
 
