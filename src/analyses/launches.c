@@ -198,8 +198,8 @@ static int measure(struct scope *scopes, const struct nai_model *m, const struct
   return rc;
 }
 
-static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t device_id,
-                      int64_t pid, const char *label) {
+static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t device_id, int64_t pid,
+                      const char *label) {
   static const struct nai_stats_columns durations = {KERNELS, KERNEL_TIME, -1, -1, -1, P50, P90, P99, -1};
   static const int under[LIMITS] = {UNDER_5, UNDER_10, UNDER_20};
   if (!s->of[DURATION].count)

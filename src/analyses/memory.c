@@ -50,7 +50,8 @@ static const struct nai_column_def columns[] = {
     [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest operation"),
     [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest operation"),
     [PCT_WINDOW] = NAI_PCT_COLUMN("exposed_pct_of_window", "exposed, of the GPU's window", .better = NAI_BETTER_LOWER),
-    [COPY_KIND] = {"copy_kind", NAI_I32, NAI_ID, "number behind direction: CUPTI copy kind, NULL for memset", .key = true},
+    [COPY_KIND] = {"copy_kind", NAI_I32, NAI_ID, "number behind direction: CUPTI copy kind, NULL for memset",
+                   .key = true},
     [SRC_ID] = {"src_kind_id", NAI_I32, NAI_ID, "number behind src_kind: CUPTI memory kind", .key = true},
     [DST_ID] = {"dst_kind_id", NAI_I32, NAI_ID, "number behind dst_kind: CUPTI memory kind", .key = true},
 };
@@ -158,9 +159,8 @@ static int run(struct nai_table *const *tables, const struct nai_model *m, struc
   int rc = NAI_OK;
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
     rc = put_gpu(tables[0], m, &m->gpus[g], err);
-  static const struct nai_sort_by order[] = {
-      {TOTAL, true}, {DIRECTION, false}, {SRC, false}, {DST, false}, {DEVICE, false},
-      {COPY_KIND, false}, {SRC_ID, false}, {DST_ID, false}};
+  static const struct nai_sort_by order[] = {{TOTAL, true},   {DIRECTION, false}, {SRC, false},    {DST, false},
+                                             {DEVICE, false}, {COPY_KIND, false}, {SRC_ID, false}, {DST_ID, false}};
   return rc ? rc : nai_table_sort(tables[0], order, 8, err);
 }
 

@@ -361,7 +361,8 @@ int64_t nai_model_pid(const struct nai_model *m, int32_t process) {
   return process < 0 ? NAI_NULL_I64 : nai_get_i64(m->processes, process, PR_PID);
 }
 
-const char *nai_model_kind_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, int enumeration, int32_t kind) {
+const char *nai_model_kind_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, int enumeration,
+                                int32_t kind) {
   if (kind == NAI_NULL_I32)
     return "Unknown";
   const char *label = NULL;

@@ -215,8 +215,8 @@ struct nai_gen_plan {
   bool inexact;
   bool gaps_planned;
   bool odd_labels; /* the export calls kinds of copies and memory otherwise than usual */
-  bool bare;      /* event tables and StringIds only */
-  bool streaming; /* written in several pieces: costly truths are left out */
+  bool bare;       /* event tables and StringIds only */
+  bool streaming;  /* written in several pieces: costly truths are left out */
 
   int process_count, thread_count, gpu_count, context_count, stream_count;
   struct nai_gen_process processes[MAX_PROCESSES];

@@ -41,6 +41,7 @@ struct nai_ingest_options {
   const int64_t *gpus;                /* keep GPU work of these device ids only; NULL = all */
   int gpu_count;
   const char *directory; /* where NAME.ntab files of the event tables are created */
+  uint64_t key;          /* that they get: what they are made from */
 };
 
 /* Stage probe: capture, capabilities, notes (diagnostics). NAI_EINPUT when the file is no Nsight Systems export

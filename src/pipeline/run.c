@@ -58,6 +58,14 @@ static int load_stage(struct nai_state *s, int stage, struct nai_err *err) {
   return rc;
 }
 
+static const struct nai_table *find_table(void *state, const char *name) {
+  const struct nai_state *s = state;
+  for (int i = 0; i < s->slot_count; i++)
+    if (strcmp(s->slots[i].schema->name, name) == 0)
+      return *s->slots[i].table;
+  return NULL;
+}
+
 int nai_state_open_events(struct nai_state *s, struct nai_err *err) {
   int rc = NAI_OK;
   for (int i = 0; i < s->slot_count && !rc; i++) {
@@ -67,6 +75,10 @@ int nai_state_open_events(struct nai_state *s, struct nai_err *err) {
     nai_state_path(path, sizeof path, s, s->slots[i].schema);
     rc = nai_table_open(s->slots[i].table, path, s->slots[i].schema, err);
   }
+  /* The model takes row numbers of other tables as indices. */
+  for (int i = 0; i < s->slot_count && !rc; i++)
+    if (s->slots[i].stage == NAI_STAGE_EXTRACT && *s->slots[i].table)
+      rc = nai_table_check_refs(*s->slots[i].table, find_table, s, err);
   if (rc == NAI_ESTALE)
     drop_stage(s, NAI_STAGE_EXTRACT);
   s->events_open = rc == NAI_OK;
@@ -76,13 +88,14 @@ int nai_state_open_events(struct nai_state *s, struct nai_err *err) {
 /* --- stages ----------------------------------------------------------------------------------- */
 
 int nai_state_write(struct nai_state *s, int stage, struct nai_err *err) {
+  uint64_t key = nai_stages[stage].key ? nai_stages[stage].key(s) : 0;
   int rc = NAI_OK;
   for (int i = 0; i < s->slot_count && !rc; i++) {
     char path[PATH_MAX];
     if (s->slots[i].stage != stage || s->slots[i].events)
       continue;
     nai_state_path(path, sizeof path, s, s->slots[i].schema);
-    rc = nai_table_write(*s->slots[i].table, path, err);
+    rc = nai_table_write(*s->slots[i].table, path, key, err);
   }
   return rc;
 }

@@ -80,7 +80,8 @@ static int run_extract(struct nai_state *s, struct nai_err *err) {
                                        .trim_end_ns = o->trim_end_ns,
                                        .gpus = o->gpus,
                                        .gpu_count = (int)o->gpu_count,
-                                       .directory = s->stages_dir};
+                                       .directory = s->stages_dir,
+                                       .key = extract_key(s)};
   int rc = NAI_OK;
   /* A probe of an earlier run has no notes: those belong to this stage. */
   if (!s->ingest.tables[NAI_IN_NOTES]) {
