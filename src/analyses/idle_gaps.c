@@ -297,10 +297,11 @@ static int put_gap(struct nai_table *table, struct host *h, const struct gap *ga
   nai_set_str(table, row, CAUSE, cause_names[gap->cause]);
   if (gap->op != NAI_NO_ROW) {
     const struct nai_op *op = &m->gpus[gap->gpu].ops[gap->op];
+    char room[NAI_KIND_NAME_MAX];
     nai_set_str(table, row, NEXT_OP,
                 op->type == NAI_OP_KERNEL  ? nai_model_kernel_name(m, op->row)
                 : op->type == NAI_OP_GRAPH ? "graph launch"
-                                           : nai_model_direction(m, op->row));
+                                           : nai_model_direction(room, m, op->row));
   }
   uint32_t launch = launch_of(m, gap);
   if (launch == NAI_NO_ROW)

@@ -11,7 +11,8 @@
 
 enum {
   SCOPE,
-  ID,
+  DEVICE,
+  PID,
   KERNELS,
   LAUNCH_CALLS,
   WINDOW,
@@ -35,7 +36,8 @@ enum {
 };
 static const struct nai_column_def columns[] = {
     [SCOPE] = NAI_NAME_COLUMN("scope", "all, gpu or process", .key = true),
-    [ID] = {"id", NAI_I64, NAI_ID, "device id or pid", .key = true},
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU, where the row is about one", .key = true),
+    [PID] = NAI_PID_COLUMN("process, where the row is about one", .key = true),
     [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernel executions"),
     [LAUNCH_CALLS] = NAI_COUNT_COLUMN("launch_calls", "API calls that launched them", .better = NAI_BETTER_LOWER),
     [WINDOW] = {"window_ns", NAI_I64, NAI_NS, "first kernel start to last kernel end", .prints = NAI_AS_S,
@@ -196,7 +198,7 @@ static int measure(struct scope *scopes, const struct nai_model *m, const struct
   return rc;
 }
 
-static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t id,
+static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t device_id, int64_t pid,
                       const char *label) {
   static const struct nai_stats_columns durations = {KERNELS, KERNEL_TIME, -1, -1, -1, P50, P90, P99, -1};
   static const int under[LIMITS] = {UNDER_5, UNDER_10, UNDER_20};
@@ -205,7 +207,8 @@ static void put_scope(struct nai_table *table, const struct scope *s, const char
   int64_t row = nai_table_add_row(table);
   double window_s = (double)(s->end - s->start) / 1e9;
   nai_set_str(table, row, SCOPE, scope);
-  nai_set_i64(table, row, ID, id);
+  nai_set_i64(table, row, DEVICE, device_id);
+  nai_set_i64(table, row, PID, pid);
   nai_set_str(table, row, SCOPE_LABEL, label);
   nai_set_i64(table, row, WINDOW, s->end - s->start);
   nai_put_stats(table, row, &durations, &s->of[DURATION]);
@@ -317,14 +320,14 @@ static int put_storm(struct nai_table *table, const struct nai_model *m, struct 
   if (!rc)
     rc = measure_processes(processes, gpus, m, err);
   if (!rc)
-    put_scope(table, &all, "all", NAI_NULL_I64, "all");
+    put_scope(table, &all, "all", NAI_NULL_I64, NAI_NULL_I64, "all");
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    put_scope(table, &gpus[g], "gpu", m->gpus[g].device_id, nai_model_gpu_label(m, m->gpus[g].device_id));
+    put_scope(table, &gpus[g], "gpu", m->gpus[g].device_id, NAI_NULL_I64, nai_model_gpu_label(m, m->gpus[g].device_id));
   for (uint32_t p = 0; !rc && p < m->process_count; p++) {
     char label[48];
     int64_t pid = nai_model_pid(m, (int32_t)p);
     snprintf(label, sizeof label, "process %lld", (long long)pid);
-    put_scope(table, &processes[p], "process", pid, label);
+    put_scope(table, &processes[p], "process", NAI_NULL_I64, pid, label);
   }
   free(gpus);
   free(processes);

@@ -24,13 +24,16 @@ enum {
   SMALL,
   LONGEST_START,
   LONGEST_END,
-  PCT_WINDOW
+  PCT_WINDOW,
+  COPY_KIND,
+  SRC_ID,
+  DST_ID
 };
 static const struct nai_column_def columns[] = {
     [DIRECTION] = NAI_NAME_COLUMN("direction", "label of the copy kind in the export (Host-to-Device, ...), or memset",
                                   .key = true),
-    [SRC] = NAI_LABEL_COLUMN("src_kind", "memory copied from", .key = true),
-    [DST] = NAI_LABEL_COLUMN("dst_kind", "memory copied to or set", .key = true),
+    [SRC] = NAI_LABEL_COLUMN("src_kind", "memory copied from"),
+    [DST] = NAI_LABEL_COLUMN("dst_kind", "memory copied to or set"),
     [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
     [COUNT] = NAI_COUNT_COLUMN("count", "operations", .sum = true),
     [BYTES] = NAI_BYTES_COLUMN("total_bytes", "bytes moved or set", .better = NAI_BETTER_LOWER, .sum = true),
@@ -47,13 +50,15 @@ static const struct nai_column_def columns[] = {
     [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest operation"),
     [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest operation"),
     [PCT_WINDOW] = NAI_PCT_COLUMN("exposed_pct_of_window", "exposed, of the GPU's window", .better = NAI_BETTER_LOWER),
+    [COPY_KIND] = {"copy_kind", NAI_I32, NAI_ID, "number behind direction: CUPTI copy kind, NULL for memset",
+                   .key = true},
+    [SRC_ID] = {"src_kind_id", NAI_I32, NAI_ID, "number behind src_kind: CUPTI memory kind", .key = true},
+    [DST_ID] = {"dst_kind_id", NAI_I32, NAI_ID, "number behind dst_kind: CUPTI memory kind", .key = true},
 };
 static const struct nai_schema schema =
     NAI_SCHEMA("memory_transfers", "Memory transfers", "One direction between two kinds of memory on one GPU", columns);
 
-enum { KIND_PAGEABLE = 0, KIND_NONE = -1, SMALL_BYTES = 64 * 1024 };
-
-static int32_t kind_or_none(int32_t kind) { return kind == NAI_NULL_I32 ? KIND_NONE : kind; }
+enum { KIND_PAGEABLE = 0, SMALL_BYTES = 64 * 1024 };
 
 /* Orders rows of one GPU by what they are grouped by, then as they ran. */
 static int compare(const void *pa, const void *pb, void *ctx) {
@@ -72,16 +77,13 @@ static bool same_group(const struct nai_memop_view *v, uint32_t a, uint32_t b) {
          nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) && nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b);
 }
 
-/* The label, or the number of a kind that has none. */
-static void put_label(struct nai_table *table, int64_t row, int column, const char *label, int32_t kind) {
-  char other[32];
-  snprintf(other, sizeof other, "kind %d", kind);
-  nai_set_str(table, row, column, label ? label : other);
-}
-
-static void put_kind(struct nai_table *table, int64_t row, int column, const struct nai_model *m, int32_t kind) {
-  if (kind != KIND_NONE)
-    put_label(table, row, column, nai_model_label(m, NAI_LABEL_MEMORY, kind), kind);
+static void put_kind(struct nai_table *table, int64_t row, int label_column, int id_column, const struct nai_model *m,
+                     int32_t kind) {
+  char room[NAI_KIND_NAME_MAX];
+  if (kind == NAI_NULL_I32)
+    return;
+  nai_set_str(table, row, label_column, nai_model_kind_name(room, m, NAI_LABEL_MEMORY, kind));
+  nai_set_i64(table, row, id_column, kind);
 }
 
 static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,
@@ -90,7 +92,7 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
   struct nai_intervals all = {0}, exposed = {0};
   int64_t bytes = 0, pageable = 0, small = 0;
   uint32_t longest = 0;
-  int32_t src = kind_or_none(nai_at_i32(&v->src_kind, rows[0])), dst = kind_or_none(nai_at_i32(&v->dst_kind, rows[0]));
+  int32_t src = nai_at_i32(&v->src_kind, rows[0]), dst = nai_at_i32(&v->dst_kind, rows[0]);
   bool is_copy = nai_at_i32(&v->kind, rows[0]) == NAI_MEMOP_COPY;
   for (uint32_t i = 0; i < n; i++) {
     int64_t start = nai_at(&v->start, rows[i]), end = nai_at(&v->end, rows[i]);
@@ -109,10 +111,12 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
   int64_t row = nai_table_add_row(table);
   static const struct nai_stats_columns to = {COUNT, TOTAL, -1, -1, -1, -1, P90, -1, -1};
   nai_put_stats(table, row, &to, &stats);
+  char room[NAI_KIND_NAME_MAX];
   int32_t copy_kind = nai_at_i32(&v->copy_kind, rows[0]);
-  put_label(table, row, DIRECTION, is_copy ? nai_copy_kind_label(copy_kind) : "memset", copy_kind);
-  put_kind(table, row, SRC, m, src);
-  put_kind(table, row, DST, m, dst);
+  nai_set_str(table, row, DIRECTION, nai_model_direction(room, m, rows[0]));
+  nai_set_i64(table, row, COPY_KIND, is_copy && copy_kind != NAI_NULL_I32 ? copy_kind : NAI_NULL_I64);
+  put_kind(table, row, SRC, SRC_ID, m, src);
+  put_kind(table, row, DST, DST_ID, m, dst);
   nai_set_i64(table, row, DEVICE, gpu->device_id);
   nai_set_i64(table, row, BYTES, bytes);
   if (stats.total)
@@ -157,9 +161,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int rc = NAI_OK;
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
     rc = put_gpu(tables[0], m, &m->gpus[g], err);
-  static const struct nai_sort_by order[] = {
-      {TOTAL, true}, {DIRECTION, false}, {SRC, false}, {DST, false}, {DEVICE, false}};
-  return rc ? rc : nai_table_sort(tables[0], order, 5, err);
+  static const struct nai_sort_by order[] = {{TOTAL, true},   {DIRECTION, false}, {SRC, false},    {DST, false},
+                                             {DEVICE, false}, {COPY_KIND, false}, {SRC_ID, false}, {DST_ID, false}};
+  return rc ? rc : nai_table_sort(tables[0], order, 8, err);
 }
 
 static const struct nai_schema *const schemas[] = {&schema, NULL};

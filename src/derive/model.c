@@ -1,5 +1,7 @@
 #include "derive/model.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 /* --- views ------------------------------------------------------------------------------------ */
 
 /* Tables that nobody asked for are empty to the model. */
@@ -160,17 +162,25 @@ int64_t nai_model_pid(const struct nai_model *m, int32_t process) {
   return process < 0 ? NAI_NULL_I64 : nai_get_i64(m->tables[NAI_IN_PROCESSES], process, PR_PID);
 }
 
-const char *nai_model_label(const struct nai_model *m, int enumeration, int32_t id) {
-  for (int64_t i = 0; i < m->tables[NAI_IN_LABELS]->rows; i++)
+const char *nai_model_kind_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, int enumeration,
+                                int32_t kind) {
+  if (kind == NAI_NULL_I32)
+    return "Unknown";
+  const char *label = NULL;
+  for (int64_t i = 0; i < m->tables[NAI_IN_LABELS]->rows && !label; i++)
     if (nai_get_i64(m->tables[NAI_IN_LABELS], i, LB_KIND) == enumeration &&
-        nai_get_i64(m->tables[NAI_IN_LABELS], i, LB_ID) == id)
-      return nai_get_str(m->tables[NAI_IN_LABELS], i, LB_LABEL);
-  return enumeration == NAI_LABEL_COPY ? nai_copy_kind_label(id) : nai_mem_kind_label(id);
+        nai_get_i64(m->tables[NAI_IN_LABELS], i, LB_ID) == kind)
+      label = nai_get_str(m->tables[NAI_IN_LABELS], i, LB_LABEL);
+  if (!label || !*label)
+    label = enumeration == NAI_LABEL_COPY ? nai_copy_kind_label(kind) : nai_mem_kind_label(kind);
+  if (label)
+    return label;
+  snprintf(room, NAI_KIND_NAME_MAX, "kind %" PRId32, kind);
+  return room;
 }
 
-const char *nai_model_direction(const struct nai_model *m, uint32_t memop) {
+const char *nai_model_direction(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, uint32_t memop) {
   if (nai_at_i32(&m->memops.kind, memop) == NAI_MEMOP_SET)
     return "memset";
-  const char *label = nai_model_label(m, NAI_LABEL_COPY, nai_at_i32(&m->memops.copy_kind, memop));
-  return label && *label ? label : "Unknown";
+  return nai_model_kind_name(room, m, NAI_LABEL_COPY, nai_at_i32(&m->memops.copy_kind, memop));
 }

@@ -256,10 +256,13 @@ bool nai_model_has_start_end(const struct nai_model *model, uint32_t thread);
 const char *nai_model_range_name(const struct nai_model *model, uint32_t range);
 /* pid of a row of processes, NAI_NULL_I64 for -1. */
 int64_t nai_model_pid(const struct nai_model *model, int32_t process);
-/* Label of a copy or memory kind: the export's, else the built-in one, NULL when neither knows it. */
-const char *nai_model_label(const struct nai_model *model, int enumeration, int32_t id);
+/* What a copy or memory kind is called: the export's label, else the built-in one, else "kind N" in `room`; "Unknown"
+ * for NULL. */
+enum { NAI_KIND_NAME_MAX = 24 };
+const char *nai_model_kind_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *model, int enumeration,
+                                int32_t kind);
 /* Direction of a memory operation: "Host-to-Device", ..., "memset". */
-const char *nai_model_direction(const struct nai_model *model, uint32_t memop);
+const char *nai_model_direction(char room[NAI_KIND_NAME_MAX], const struct nai_model *model, uint32_t memop);
 
 /* Node of the innermost NVTX range around the start of an API call, NULL when there is none. */
 struct nai_nvtx_node *nai_model_call_node(const struct nai_model *model, uint32_t api);

@@ -291,7 +291,9 @@ static void write_enums(struct nai_gen_plan *plan) {
     nai_gen_row_start(&row, label->table);
     nai_gen_row_int(&row, C_E_MEMCPY_id, label->id);
     nai_gen_row_text(&row, C_E_MEMCPY_name, label->name);
-    nai_gen_row_text(&row, C_E_MEMCPY_label, label->label);
+    char odd[96];
+    snprintf(odd, sizeof odd, "exported: %s", label->label);
+    nai_gen_row_text(&row, C_E_MEMCPY_label, plan->odd_labels ? odd : label->label);
     insert(plan, &row);
   }
 }

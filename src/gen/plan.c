@@ -303,6 +303,8 @@ void nai_gen_raw_row(struct nai_gen_plan *plan, const struct nai_gen_row *row, c
   }
 }
 
+void nai_gen_odd_labels(struct nai_gen_plan *plan) { plan->odd_labels = true; }
+
 void nai_gen_inexact(struct nai_gen_plan *plan) { plan->inexact = true; }
 
 static void expect(struct nai_gen_plan *plan, const char *ids, bool fires) {

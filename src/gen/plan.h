@@ -182,6 +182,8 @@ void nai_gen_expect_findings(struct nai_gen_plan *plan, const char *ids);
 void nai_gen_expect_no_findings(struct nai_gen_plan *plan, const char *ids);
 /* The trace holds rows whose treatment is a matter of choice: the truth then only counts rows. */
 void nai_gen_inexact(struct nai_gen_plan *plan);
+/* The export calls kinds of copies and of memory otherwise than Nsight Systems does. */
+void nai_gen_odd_labels(struct nai_gen_plan *plan);
 /* States a fact about the trace that a report must mention. `id` is a literal. */
 void nai_gen_caveat(struct nai_gen_plan *plan, const char *id);
 

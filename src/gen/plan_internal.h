@@ -214,8 +214,9 @@ struct nai_gen_plan {
   bool hide_devices;
   bool inexact;
   bool gaps_planned;
-  bool bare;      /* event tables and StringIds only */
-  bool streaming; /* written in several pieces: costly truths are left out */
+  bool odd_labels; /* the export calls kinds of copies and memory otherwise than usual */
+  bool bare;       /* event tables and StringIds only */
+  bool streaming;  /* written in several pieces: costly truths are left out */
 
   int process_count, thread_count, gpu_count, context_count, stream_count;
   struct nai_gen_process processes[MAX_PROCESSES];

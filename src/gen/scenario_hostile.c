@@ -267,6 +267,7 @@ void nai_gen_plan_hostile_values(struct nai_gen_plan *plan, int64_t target_bytes
   static const enum nai_gen_table tables[] = {T_KERNEL, T_MEMCPY, T_MEMSET, T_GRAPH};
   struct victim v;
   open_victim(&v, plan);
+  nai_gen_odd_labels(plan);
   for (int i = 0; i < nai_gen_scaled(plan, 50); i++) {
     nai_gen_launch(plan, v.thread, v.stream, v.kernel, 50000);
   }

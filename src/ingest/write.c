@@ -118,7 +118,7 @@ static int create_table(struct extraction *x, const struct nai_source *source, s
   char path[4096];
   snprintf(path, sizeof path, "%s/%s.ntab", x->options->directory, schema->name);
   struct nai_table **table = &x->out->tables[source->table];
-  int rc = nai_table_create(table, schema, rows, extents, path, err);
+  int rc = nai_table_create(table, schema, rows, extents, path, x->options->key, err);
   if (rc)
     return rc;
   (*table)->strings = x->names[source->table];

@@ -169,6 +169,17 @@ static void put_column(struct nai_json *json, const struct nai_schema *schema, c
   nai_json_put_text(json, "type", nai_print_type(schema, print));
   nai_json_put_text(json, "unit", nai_unit_name(print->unit));
   nai_json_put_text(json, "description", def->description);
+  if (print->unit != def->unit)
+    nai_json_put_text(json, "stored", def->name);
+  nai_json_put_text(json, "role", nai_role_name(def->role));
+  if (def->better)
+    nai_json_put_text(json, "better", nai_better_name(def->better));
+  if (def->key)
+    nai_json_put_bool(json, "key", true);
+  if (def->sum)
+    nai_json_put_bool(json, "sum", true);
+  if (def->refers)
+    nai_json_put_text(json, "refers", def->refers);
   nai_json_end(json);
 }
 

@@ -50,8 +50,8 @@ void nai_json_put_text(struct nai_json *json, const char *key, const char *text)
 void nai_json_put_int(struct nai_json *json, const char *key, int64_t number);
 void nai_json_put_bool(struct nai_json *json, const char *key, bool truth);
 
-/* {"title", "description", "columns": [{"name", "type", "unit", "description"}], "rows": [[...]]}, a row a line. Of a
- * table with more than `most` rows the first ones, and "row_count": how many it has. */
+/* {"title", "description", "columns": [{"name", "type", "unit", "description", "role", ...}], "rows": [[...]]}, a row a
+ * line. Of a table with more than `most` rows the first ones, and "row_count": how many it has. */
 void nai_json_table(struct nai_json *json, const struct nai_table *table, int64_t most);
 
 #endif

@@ -111,3 +111,23 @@ void nai_unpack(int64_t *values, const struct nai_column *column, uint64_t first
       values[i] = column->null == 0 ? NAI_NULL_I64 : nai_column_base(column);
   }
 }
+
+bool nai_column_within(const struct nai_column *column, int64_t rows, int64_t low, int64_t high) {
+  if (rows == 0)
+    return true;
+  if (column->width < 8 &&
+      column->width > 0) { /* base plus the extremes of a signed cell, the lowest of which is NULL */
+    int64_t reach = INT64_C(1) << (column->width * 8 - 1), base = nai_column_base(column), lowest, highest;
+    if (!__builtin_sub_overflow(base, reach - (column->null == column->sign), &lowest) &&
+        !__builtin_add_overflow(base, reach - 1, &highest) && lowest >= low && highest <= high)
+      return true;
+  }
+  int64_t null = column->null_value;
+  uint64_t distinct = column->width ? (uint64_t)rows : 1;
+  for (uint64_t i = 0; i < distinct; i++) {
+    int64_t value = nai_at(column, i);
+    if ((value < low || value > high) && value != null && !(null == NAI_NO_STRING && (uint32_t)value == NAI_NO_STRING))
+      return false;
+  }
+  return true;
+}

@@ -67,4 +67,7 @@ void nai_pack(void *cells, const struct nai_column *as, const int64_t *values, s
 /* values[i] = row first + i of a packed column or of one of 64-bit integers, NAI_NULL_I64 for NULL. */
 void nai_unpack(int64_t *values, const struct nai_column *column, uint64_t first, size_t count);
 
+/* Whether all values are NULL or in [low, high]. Costs nothing where a cell cannot hold others. */
+bool nai_column_within(const struct nai_column *column, int64_t rows, int64_t low, int64_t high);
+
 #endif

@@ -250,7 +250,7 @@ const struct nai_schema nai_capture = NAI_SCHEMA("capture", "Capture", "The capt
 static const struct nai_column_def capability_columns[] = {
     [CP_CAPABILITY] = NAI_NAME_COLUMN("capability", "what can be analysed", .key = true),
     [CP_AVAILABLE] = {"available", NAI_I32, NAI_ID, "1 when the export has it"},
-    [CP_SOURCE] = {"source", NAI_STR, NAI_TEXT, "table of the export it comes from"},
+    [CP_SOURCE] = NAI_LABEL_COLUMN("source", "table of the export it comes from", .key = true),
     [CP_DETAIL] = {"detail", NAI_STR, NAI_TEXT, "what is used, or what is missing and what that disables"}};
 const struct nai_schema nai_capabilities =
     NAI_SCHEMA("capabilities", "Capabilities", "One kind of data an export may hold", capability_columns);

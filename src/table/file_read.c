@@ -1,16 +1,23 @@
-/* Reading table files, mapped and checked. */
+/* Reading table files, checked. */
 #include "table/file.h"
 
 #include "base/fs.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { MAX_COLUMNS = 4096 };
+/* Smaller files are read into memory: nothing that happens to them later can matter then. Of a mapped file that
+ * another program truncates, pages are gone that may be looked at (SIGBUS); this program replaces files, it never
+ * shortens one. */
+enum { MAPPED_BYTES = 1 << 20 };
 
 int nai_backing_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err) {
   struct nai_table *table;
@@ -29,7 +36,9 @@ int nai_backing_new(struct nai_table **out, const struct nai_schema *schema, str
 
 void nai_backing_release(struct nai_table *table) {
   struct nai_backing *backing = table->backing;
-  if (backing->data)
+  if (backing->data && backing->heap)
+    free(backing->data);
+  else if (backing->data)
     munmap(backing->data, backing->size);
   if (backing->fd >= 0)
     close(backing->fd);
@@ -37,208 +46,227 @@ void nai_backing_release(struct nai_table *table) {
     table->strings.bytes = NULL;
     table->strings.offsets = NULL;
   }
+  free(backing->nulls);
   free(backing->path);
   free(backing->offsets);
-  free(backing->defs);
-  nai_buf_free(&backing->names);
   free(backing);
   table->backing = NULL;
 }
 
-/* A bounds-checked cursor; reading past the end makes it bad and yields zeros. */
-struct cursor {
-  const unsigned char *at, *end;
-  bool bad;
-};
+/* --- the file ---------------------------------------------------------------------------------- */
 
-static uint64_t take(struct cursor *c, size_t bytes) {
-  uint64_t v = 0;
-  if ((size_t)(c->end - c->at) < bytes) {
-    c->bad = true;
-    return 0;
+static int read_all(struct nai_backing *b, int fd, const char *name, struct nai_err *err) {
+  b->heap = true;
+  b->data = malloc(b->size + 1);
+  if (!b->data)
+    return nai_err_nomem(err);
+  for (size_t done = 0; done < b->size;) {
+    ssize_t n = read(fd, b->data + done, b->size - done);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return nai_err_sys(err, NAI_ESTALE, errno, "cannot read \"%s\"", name);
+    if (n == 0)
+      return nai_err_set(err, NAI_ESTALE, "\"%s\" became shorter while it was read", name);
+    done += (size_t)n;
   }
-  memcpy(&v, c->at, bytes);
-  c->at += bytes;
-  return v;
+  return NAI_OK;
 }
 
-/* Copies a text into `names` and returns its offset there; pointers are made once the buffer stops growing. */
-static size_t take_text(struct cursor *c, struct nai_buf *names) {
-  size_t len = (size_t)take(c, 4), at = names->len;
-  if (c->bad || (size_t)(c->end - c->at) < len || memchr(c->at, 0, len)) {
-    c->bad = true;
-    return at;
+static int load(struct nai_backing *b, int directory_fd, const char *name, struct nai_err *err) {
+  struct stat st;
+  int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = NAI_OK;
+  if (fd < 0)
+    return nai_err_sys(err, NAI_ESTALE, errno, "cannot open \"%s\"", name);
+  if (fstat(fd, &st) != 0) {
+    rc = nai_err_sys(err, NAI_ESTALE, errno, "cannot examine \"%s\"", name);
+  } else if (!S_ISREG(st.st_mode)) {
+    rc = nai_err_set(err, NAI_ESTALE, "\"%s\" is not a regular file", name);
+  } else if (st.st_size < (off_t)sizeof(struct nai_table_header)) {
+    rc = nai_err_set(err, NAI_ESTALE, "\"%s\" is too short for a table file", name);
+  } else {
+    b->size = (size_t)st.st_size;
+    if (b->size < MAPPED_BYTES) {
+      rc = read_all(b, fd, name, err);
+    } else {
+      void *data = mmap(NULL, b->size, PROT_READ, MAP_PRIVATE, fd, 0);
+      b->data = data == MAP_FAILED ? NULL : data;
+      if (!b->data)
+        rc = nai_err_sys(err, NAI_ESTALE, errno, "cannot map \"%s\"", name);
+    }
   }
-  nai_buf_put(names, c->at, len);
-  nai_buf_put(names, "", 1);
-  c->at += len;
-  return at;
+  close(fd);
+  return rc;
 }
 
-/* A section's bytes, or NULL with the cursor bad when it lies outside the file or its checksum differs. */
-static const unsigned char *take_section(struct cursor *c, const struct nai_backing *b, uint64_t *bytes) {
-  uint64_t offset = take(c, 8), size = take(c, 8), hash = take(c, 8);
-  *bytes = size;
-  if (c->bad || offset > b->size || size > b->size - offset || offset % 8 ||
-      XXH3_64bits(b->data + offset, (size_t)size) != hash) {
-    c->bad = true;
+static int check_header(struct nai_table_header *header, const struct nai_backing *b, const char *name,
+                        struct nai_err *err) {
+  memcpy(header, b->data, sizeof *header);
+  if (memcmp(header->magic, NAI_TABLE_MAGIC, sizeof header->magic) != 0)
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" is not a table file (*.ntab)", name);
+  if (header->major != NAI_TABLE_MAJOR || header->byte_order != NAI_TABLE_BYTE_ORDER)
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" was written by another version of this program (format %u.%u)", name,
+                       header->major, header->minor);
+  uint64_t at = header->descriptor_offset, bytes = header->descriptor_bytes;
+  if (header->header_hash != XXH3_64bits(header, offsetof(struct nai_table_header, header_hash)) ||
+      header->file_bytes != b->size || at > b->size || bytes > b->size - at || header->rows > b->size ||
+      XXH3_64bits(b->data + at, (size_t)bytes) != header->descriptor_hash)
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", name);
+  return NAI_OK;
+}
+
+/* A section's bytes, NULL when it lies outside the file or its checksum differs. */
+static const unsigned char *section_at(const struct nai_backing *b, const struct nai_section *s) {
+  if (s->offset > b->size || s->bytes > b->size - s->offset ||
+      XXH3_64bits(b->data + s->offset, (size_t)s->bytes) != s->hash)
     return NULL;
-  }
-  return b->data + offset;
+  return b->data + s->offset;
 }
 
-static void take_strings(struct cursor *c, struct nai_table *table) {
+/* --- texts and columns ------------------------------------------------------------------------- */
+
+static bool take_strings(struct nai_table *table, const struct nai_descriptor *d) {
   struct nai_strings *s = &table->strings;
-  uint64_t offset_bytes, text_bytes;
-  uint32_t count = (uint32_t)take(c, 4);
-  const uint64_t *offsets = (const void *)take_section(c, table->backing, &offset_bytes);
-  uint64_t text_offset, ignored_hash;
-  struct cursor peek = *c;
-  text_offset = take(&peek, 8);
-  text_bytes = take(&peek, 8);
-  ignored_hash = take(&peek, 8);
-  /* Text starts wherever the offsets end, so its section is exempt from take_section's alignment rule. */
-  const struct nai_backing *b = table->backing;
-  *c = peek;
-  c->bad |= text_offset > b->size || text_bytes > b->size - text_offset;
-  if (c->bad || XXH3_64bits(b->data + text_offset, (size_t)text_bytes) != ignored_hash) {
-    c->bad = true;
-    return;
-  }
+  const uint64_t *offsets = (const void *)section_at(table->backing, &d->text_offsets);
+  const char *text = (const char *)section_at(table->backing, &d->texts);
+  uint64_t count = d->text_count, bytes = d->texts.bytes;
+  if (!offsets || !text || count >= NAI_NO_STRING)
+    return false;
   if (count == 0)
-    return;
-  const char *text = (const char *)b->data + text_offset;
-  c->bad |= offset_bytes != ((uint64_t)count + 1) * 8 || offsets[0] != 0 || offsets[count] != text_bytes;
-  for (uint32_t i = 0; i < count && !c->bad; i++)
-    c->bad |= offsets[i + 1] <= offsets[i] || offsets[i + 1] > text_bytes || text[offsets[i + 1] - 1] != '\0';
-  if (c->bad)
-    return;
+    return true;
+  if (d->text_offsets.offset % 8 || d->text_offsets.bytes != (count + 1) * 8 || offsets[0] != 0 ||
+      offsets[count] != bytes)
+    return false;
+  for (uint64_t i = 0; i < count; i++)
+    if (offsets[i + 1] <= offsets[i] || offsets[i + 1] > bytes || text[offsets[i + 1] - 1] != '\0')
+      return false;
   table->backing->borrowed_strings = true;
   s->bytes = (char *)text;
-  s->bytes_len = s->bytes_capacity = (size_t)text_bytes;
+  s->bytes_len = s->bytes_capacity = (size_t)bytes;
   s->offsets = (uint64_t *)offsets;
-  s->count = s->capacity = count;
+  s->count = s->capacity = (uint32_t)count;
+  return true;
 }
 
-/* Column i, whose type is known: an array where its cells are plain. */
-static void take_column(struct cursor *c, struct nai_table *table, uint32_t i) {
+/* Column c of the table is column f of the file: an array where its cells are plain. */
+static bool take_column(struct nai_table *table, uint32_t c, const struct nai_descriptor *d, uint32_t f) {
   const struct nai_backing *b = table->backing;
-  uint32_t width = (uint32_t)take(c, 4);
-  int64_t base = (int64_t)take(c, 8);
-  uint64_t bytes;
-  const unsigned char *cells = take_section(c, b, &bytes);
-  enum nai_type type = c->bad ? NAI_I64 : b->defs[i].type;
-  bool plain = width == nai_type_size(type) && base == 0;
-  c->bad |= width > 8 || (type == NAI_F64 && !plain);
-  c->bad |= !c->bad && bytes != (uint64_t)table->rows * width;
-  c->bad |= !c->bad && (size_t)(b->data + b->size - cells) < bytes + 8; /* nai_at reads a word from each cell */
-  if (c->bad)
-    return;
-  table->packed[i] = nai_column_of(type, cells, width, base);
-  table->columns[i] = plain ? (void *)cells : NULL;
+  const struct nai_file_column *from = &d->columns[f];
+  enum nai_type type = d->defs[f].type;
+  bool plain = from->width == nai_type_size(type) && from->base == 0;
+  const unsigned char *cells = section_at(b, &from->cells);
+  if (!cells || from->cells.offset % 8 || (type == NAI_F64 && !plain) ||
+      from->cells.bytes != (uint64_t)table->rows * from->width ||
+      (size_t)(b->data + b->size - cells) < from->cells.bytes + 8) /* nai_at reads a word from each cell */
+    return false;
+  table->packed[c] = nai_column_of(type, cells, from->width, from->base);
+  table->columns[c] = plain ? (void *)cells : NULL;
+  if (type != NAI_STR)
+    return true;
+  /* A text number may be an index into something sized by the dictionary. */
+  return nai_column_within(&table->packed[c], table->rows, 0, (int64_t)table->strings.count - 1);
 }
 
-struct def_offsets {
-  size_t name, description;
-};
-
-/* Reads the descriptor: the schema into backing->schema/defs, the columns and strings into the table. */
-static int read_descriptor(struct nai_table *table, struct cursor *c, struct nai_err *err) {
+/* A column that the file lacks reads as NULL. */
+static bool take_nulls(struct nai_table *table, uint32_t c) {
+  enum nai_type type = table->schema->columns[c].type;
   struct nai_backing *b = table->backing;
-  size_t name = take_text(c, &b->names), title = take_text(c, &b->names), text = take_text(c, &b->names);
-  uint32_t count = (uint32_t)take(c, 4);
-  if (c->bad || count > MAX_COLUMNS)
-    return NAI_ESTALE;
-  b->defs = calloc(count + 1, sizeof *b->defs);
-  struct def_offsets *at = calloc(count + 1, sizeof *at);
-  void **columns = calloc(count + 1, sizeof *columns);
-  struct nai_column *packed = calloc(count + 1, sizeof *packed);
-  if (!b->defs || !at || !columns || !packed) {
-    free(at);
-    free(columns);
-    free(packed);
-    return nai_err_nomem(err);
+  table->packed[c] = nai_column_of(type, NULL, 0, NAI_NULL_I64);
+  if (type == NAI_F64 && !b->nulls) {
+    b->nulls = malloc(((size_t)table->rows + 1) * sizeof *b->nulls);
+    for (int64_t i = 0; b->nulls && i < table->rows; i++)
+      b->nulls[i] = NAN;
   }
-  free(table->columns);
-  table->columns = columns;
-  table->packed = packed;
+  if (type == NAI_F64)
+    table->columns[c] = b->nulls;
+  return type != NAI_F64 || b->nulls;
+}
+
+/* Fills the table's columns, whatever order the file has them in. */
+static int take_columns(struct nai_table *table, const struct nai_descriptor *d, const char *name,
+                        struct nai_err *err) {
   bool any_packed = false;
-  for (uint32_t i = 0; i < count && !c->bad; i++) {
-    at[i].name = take_text(c, &b->names);
-    uint32_t type = (uint32_t)take(c, 4), unit = (uint32_t)take(c, 4);
-    at[i].description = take_text(c, &b->names);
-    b->defs[i].prints = (uint32_t)take(c, 4);
-    b->defs[i].type = type;
-    b->defs[i].unit = unit;
-    c->bad |= type > NAI_STR || unit >= NAI_UNIT_COUNT;
-    take_column(c, table, i);
-    any_packed |= !c->bad && !columns[i];
+  for (uint32_t c = 0; c < table->schema->column_count; c++) {
+    const struct nai_column_def *def = &table->schema->columns[c];
+    int f = nai_schema_column(&d->schema, def->name);
+    if (f >= 0 && d->defs[f].type != def->type)
+      return nai_err_set(err, NAI_ESTALE,
+                         "\"%s\": column \"%s\" has another type than this version of the program writes", name,
+                         def->name);
+    if (f < 0 && !take_nulls(table, c))
+      return nai_err_nomem(err);
+    if (f >= 0 && !take_column(table, c, d, (uint32_t)f))
+      return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", name);
+    any_packed |= !table->columns[c];
   }
   if (!any_packed) {
-    free(packed);
+    free(table->packed);
     table->packed = NULL;
   }
-  if (!c->bad && !b->names.oom) {
-    for (uint32_t i = 0; i < count; i++) {
-      b->defs[i].name = b->names.data + at[i].name;
-      b->defs[i].description = b->names.data + at[i].description;
-    }
-    b->schema = (struct nai_schema){b->names.data + name, b->names.data + title, b->names.data + text, b->defs, count};
-    take_strings(c, table);
-  }
-  free(at);
-  if (b->names.oom)
-    return nai_err_nomem(err);
-  return c->bad ? NAI_ESTALE : NAI_OK;
+  return NAI_OK;
 }
 
-static int open_checked(struct nai_table *table, const char *path, const struct nai_schema *schema,
-                        struct nai_err *err) {
-  struct nai_map map;
+/* --- opening ----------------------------------------------------------------------------------- */
+
+static int fill(struct nai_table *table, const struct nai_descriptor *d, const char *name, struct nai_err *err) {
+  table->packed = calloc((size_t)table->schema->column_count + 1, sizeof *table->packed);
+  if (!table->packed)
+    return nai_err_nomem(err);
+  if (!take_strings(table, d))
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", name);
+  return take_columns(table, d, name, err);
+}
+
+/* The table of a file that was loaded; takes the backing over. */
+static int make_table(struct nai_table **out, struct nai_backing *b, const struct nai_table_header *header,
+                      const struct nai_descriptor *d, const struct nai_schema *schema, const char *name,
+                      struct nai_err *err) {
+  struct nai_table *table;
+  if (schema && strcmp(schema->name, d->schema.name) != 0)
+    return nai_err_set(err, NAI_ESTALE, "\"%s\" holds table \"%s\", not \"%s\"", name, d->schema.name, schema->name);
+  int rc = schema ? nai_table_alloc(&table, schema, err) : nai_table_new_copy(&table, &d->schema, err);
+  if (rc)
+    return rc;
+  table->backing = malloc(sizeof *b);
+  if (!table->backing) {
+    nai_table_free(table);
+    return nai_err_nomem(err);
+  }
+  *table->backing = *b;
+  b->data = NULL;
+  table->rows = table->capacity = (int64_t)header->rows;
+  table->key = header->key;
+  rc = fill(table, d, name, err);
+  if (rc)
+    nai_table_free(table);
+  else
+    *out = table;
+  return rc;
+}
+
+int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name, const struct nai_schema *schema,
+                      struct nai_err *err) {
+  struct nai_backing b = {.fd = -1};
   struct nai_table_header header;
-  int rc = nai_map_open(&map, path, NAI_ESTALE, err);
-  if (rc)
-    return rc;
-  struct nai_backing *b = table->backing;
-  b->data = (unsigned char *)map.data;
-  b->size = map.size;
-  if (b->size < sizeof header)
-    return nai_err_set(err, NAI_ESTALE, "\"%s\" is too short for a table file", path);
-  memcpy(&header, b->data, sizeof header);
-  if (memcmp(header.magic, NAI_TABLE_MAGIC, sizeof header.magic) != 0)
-    return nai_err_set(err, NAI_ESTALE, "\"%s\" is not a table file (*.ntab)", path);
-  if (header.version != NAI_TABLE_VERSION || header.byte_order != NAI_TABLE_BYTE_ORDER)
-    return nai_err_set(err, NAI_ESTALE, "\"%s\" was written by another version of this program", path);
-  uint64_t at = header.descriptor_offset, bytes = header.descriptor_bytes;
-  if (header.header_hash != XXH3_64bits(&header, offsetof(struct nai_table_header, header_hash)) ||
-      header.file_bytes != b->size || at > b->size || bytes > b->size - at || header.rows > b->size ||
-      XXH3_64bits(b->data + at, (size_t)bytes) != header.descriptor_hash)
-    return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", path);
-  table->rows = table->capacity = (int64_t)header.rows;
-  struct cursor c = {b->data + at, b->data + at + bytes, false};
-  rc = read_descriptor(table, &c, err);
-  if (rc == NAI_ESTALE)
-    return nai_err_set(err, NAI_ESTALE, "\"%s\" is damaged", path);
-  if (rc)
-    return rc;
-  if (schema && !nai_schema_equal(schema, &b->schema))
-    return nai_err_set(err, NAI_ESTALE, "\"%s\" has other columns than this version of the program writes", path);
-  table->schema = schema ? schema : &b->schema;
-  return NAI_OK;
+  struct nai_descriptor d = {0};
+  int rc = load(&b, directory_fd, name, err);
+  if (!rc)
+    rc = check_header(&header, &b, name, err);
+  if (!rc) {
+    rc = nai_descriptor_read(&d, b.data + header.descriptor_offset, (size_t)header.descriptor_bytes, err);
+    if (rc == NAI_ESTALE)
+      nai_err_set(err, rc, "\"%s\" is damaged", name);
+  }
+  if (!rc)
+    rc = make_table(out, &b, &header, &d, schema, name, err);
+  nai_descriptor_free(&d);
+  if (b.data && b.heap)
+    free(b.data);
+  else if (b.data)
+    munmap(b.data, b.size);
+  return rc;
 }
 
 int nai_table_open(struct nai_table **out, const char *path, const struct nai_schema *schema, struct nai_err *err) {
-  static const struct nai_schema none = {.name = ""};
-  struct nai_table *table = NULL; /* GCC cannot see that the read sets it */
-  int rc = nai_backing_new(&table, &none, err);
-  if (rc)
-    return rc;
-  rc = open_checked(table, path, schema, err);
-  if (rc) {
-    table->schema = &none;
-    nai_table_free(table);
-    return rc;
-  }
-  *out = table;
-  return NAI_OK;
+  return nai_table_open_at(out, AT_FDCWD, path, schema, err);
 }

@@ -17,19 +17,8 @@ static uint64_t aligned(uint64_t offset) {
   return (offset + NAI_TABLE_ALIGNMENT - 1) & ~(uint64_t)(NAI_TABLE_ALIGNMENT - 1);
 }
 
-static void put_u32(struct nai_buf *out, uint32_t v) { nai_buf_put(out, &v, sizeof v); }
-static void put_u64(struct nai_buf *out, uint64_t v) { nai_buf_put(out, &v, sizeof v); }
-
-static void put_text(struct nai_buf *out, const char *text) {
-  text = text ? text : "";
-  put_u32(out, (uint32_t)strlen(text));
-  nai_buf_puts(out, text);
-}
-
-static void put_section(struct nai_buf *out, uint64_t offset, const void *data, uint64_t bytes) {
-  put_u64(out, offset);
-  put_u64(out, bytes);
-  put_u64(out, XXH3_64bits(bytes ? data : "", bytes));
+static struct nai_section section_of(uint64_t offset, const void *data, uint64_t bytes) {
+  return (struct nai_section){offset, bytes, XXH3_64bits(bytes ? data : "", bytes)};
 }
 
 /* Bytes of a column's cells. */
@@ -49,38 +38,38 @@ static uint64_t lay_out(uint64_t *offsets, const struct nai_table *table) {
 }
 
 /* Descriptor and header for a table whose columns start at `offsets` and whose strings follow at `strings_at`. */
-static void describe(struct nai_buf *out, struct nai_table_header *header, const struct nai_table *table,
-                     const uint64_t *offsets, uint64_t strings_at) {
-  const struct nai_schema *schema = table->schema;
-  put_text(out, schema->name);
-  put_text(out, schema->title);
-  put_text(out, schema->description);
-  put_u32(out, schema->column_count);
-  for (uint32_t c = 0; c < schema->column_count; c++) {
-    const struct nai_column_def *def = &schema->columns[c];
-    put_text(out, def->name);
-    put_u32(out, def->type);
-    put_u32(out, def->unit);
-    put_text(out, def->description);
-    put_u32(out, def->prints);
-    put_u32(out, cell_width(table, c));
-    put_u64(out, table->packed ? (uint64_t)nai_column_base(&table->packed[c]) : 0);
-    uint64_t bytes = (uint64_t)table->rows * cell_width(table, c);
-    put_section(out, offsets[c], table->packed ? table->packed[c].cells : table->columns[c], bytes);
-  }
+static int describe(struct nai_buf *out, struct nai_table_header *header, const struct nai_table *table,
+                    const uint64_t *offsets, uint64_t strings_at, struct nai_err *err) {
   const struct nai_strings *strings = &table->strings;
-  put_u32(out, strings->count);
   uint64_t offset_bytes = strings->count ? ((uint64_t)strings->count + 1) * 8 : 0;
-  put_section(out, strings_at, strings->offsets, offset_bytes);
-  put_section(out, strings_at + offset_bytes, strings->bytes, strings->bytes_len);
-  *header = (struct nai_table_header){
-      .version = NAI_TABLE_VERSION, .byte_order = NAI_TABLE_BYTE_ORDER, .rows = (uint64_t)table->rows};
+  struct nai_descriptor d = {.schema = *table->schema,
+                             .columns = calloc((size_t)table->schema->column_count + 1, sizeof *d.columns),
+                             .text_count = strings->count,
+                             .text_offsets = section_of(strings_at, strings->offsets, offset_bytes),
+                             .texts = section_of(strings_at + offset_bytes, strings->bytes, strings->bytes_len)};
+  if (!d.columns)
+    return nai_err_nomem(err);
+  for (uint32_t c = 0; c < table->schema->column_count; c++) {
+    uint32_t width = cell_width(table, c);
+    const void *cells = table->packed ? table->packed[c].cells : table->columns[c];
+    d.columns[c] = (struct nai_file_column){.width = width,
+                                            .base = table->packed ? nai_column_base(&table->packed[c]) : 0,
+                                            .cells = section_of(offsets[c], cells, (uint64_t)table->rows * width)};
+  }
+  nai_descriptor_put(out, &d);
+  free(d.columns);
+  *header = (struct nai_table_header){.major = NAI_TABLE_MAJOR,
+                                      .minor = NAI_TABLE_MINOR,
+                                      .byte_order = NAI_TABLE_BYTE_ORDER,
+                                      .rows = (uint64_t)table->rows,
+                                      .key = table->key};
   memcpy(header->magic, NAI_TABLE_MAGIC, sizeof header->magic);
   header->descriptor_offset = strings_at + offset_bytes + strings->bytes_len;
   header->descriptor_bytes = out->len;
   header->descriptor_hash = XXH3_64bits(nai_buf_str(out), out->len);
   header->file_bytes = header->descriptor_offset + out->len;
   header->header_hash = XXH3_64bits(header, offsetof(struct nai_table_header, header_hash));
+  return nai_buf_check(out, err);
 }
 
 /* Everything of a table in memory, in the order of the file. */
@@ -103,7 +92,8 @@ static void put_file(struct nai_buf *file, const struct nai_table *table, const 
   nai_buf_put(file, nai_buf_str(descriptor), descriptor->len);
 }
 
-int nai_table_write(const struct nai_table *table, const char *path, struct nai_err *err) {
+int nai_table_write(struct nai_table *table, const char *path, uint64_t key, struct nai_err *err) {
+  table->key = key;
   struct nai_buf descriptor = {0};
   struct nai_table_header header = {0};
   struct nai_file_sink sink;
@@ -112,9 +102,9 @@ int nai_table_write(const struct nai_table *table, const char *path, struct nai_
   if (rc)
     goto out;
   uint64_t end = lay_out(offsets, table);
-  describe(&descriptor, &header, table, offsets, end);
-  if ((rc = nai_buf_check(&descriptor, err)))
+  if ((rc = describe(&descriptor, &header, table, offsets, end, err)))
     goto out;
+  goto out;
   rc = nai_sink_create(&sink, path, err);
   if (!rc)
     put_file(&sink.text, table, &header, offsets, end, &descriptor);
@@ -146,12 +136,13 @@ static int create_file(struct nai_table *table, const char *path, struct nai_err
 }
 
 int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows,
-                     const struct nai_extent *extents, const char *path, struct nai_err *err) {
+                     const struct nai_extent *extents, const char *path, uint64_t key, struct nai_err *err) {
   struct nai_table *table;
   int rc = nai_backing_new(&table, schema, err);
   if (rc)
     return rc;
   table->rows = table->capacity = rows;
+  table->key = key;
   table->packed = calloc((size_t)schema->column_count + 1, sizeof *table->packed);
   bool any = false;
   for (uint32_t c = 0; table->packed && c < schema->column_count; c++) {
@@ -231,15 +222,15 @@ static int write_rest(const struct nai_table *table, const struct nai_table_head
 int nai_table_seal(struct nai_table *table, struct nai_err *err) {
   struct nai_backing *backing = table->backing;
   struct nai_buf descriptor = {0};
-  struct nai_table_header header;
+  struct nai_table_header header = {0};
   int rc = nai_table_check(table, err);
   if (!rc)
     rc = map_columns(table, err);
   if (rc)
     return rc;
-  describe(&descriptor, &header, table, backing->offsets, backing->size);
-  if ((rc = nai_buf_check(&descriptor, err)))
+  if ((rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err)))
     goto out;
+  goto out;
   int failed = write_rest(table, &header, &descriptor);
   if (close(backing->fd) != 0 && !failed)
     failed = errno;

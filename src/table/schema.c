@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* How each unit is named and printed. */
@@ -47,6 +48,48 @@ const char *nai_role_name(enum nai_role role) { return roles[role]; }
 const char *nai_better_name(enum nai_better better) {
   return better == NAI_BETTER_LOWER ? "lower" : better == NAI_BETTER_HIGHER ? "higher" : NULL;
 }
+
+/* --- copies ------------------------------------------------------------------------------------ */
+
+static size_t room(const char *text) { return text ? strlen(text) + 1 : 0; }
+
+static const char *keep(char **at, const char *text) {
+  char *to = *at;
+  if (!text)
+    return NULL;
+  *at = stpcpy(to, text) + 1;
+  return to;
+}
+
+/* One block: the schema, its definitions, their texts. */
+int nai_schema_copy(struct nai_schema **out, const struct nai_schema *schema, struct nai_err *err) {
+  size_t texts = room(schema->name) + room(schema->title) + room(schema->description);
+  for (uint32_t i = 0; i < schema->column_count; i++) {
+    const struct nai_column_def *def = &schema->columns[i];
+    texts += room(def->name) + room(def->description) + room(def->refers);
+  }
+  size_t defs_bytes = schema->column_count * sizeof *schema->columns;
+  struct nai_schema *copy = malloc(sizeof *copy + defs_bytes + texts);
+  if (!copy)
+    return nai_err_nomem(err);
+  struct nai_column_def *defs = (struct nai_column_def *)(copy + 1);
+  char *at = (char *)defs + defs_bytes;
+  *copy = (struct nai_schema){.name = keep(&at, schema->name),
+                              .title = keep(&at, schema->title),
+                              .description = keep(&at, schema->description),
+                              .columns = defs,
+                              .column_count = schema->column_count};
+  for (uint32_t i = 0; i < schema->column_count; i++) {
+    defs[i] = schema->columns[i];
+    defs[i].name = keep(&at, schema->columns[i].name);
+    defs[i].description = keep(&at, schema->columns[i].description);
+    defs[i].refers = keep(&at, schema->columns[i].refers);
+  }
+  *out = copy;
+  return NAI_OK;
+}
+
+void nai_schema_free(struct nai_schema *schema) { free(schema); }
 
 /* --- columns of a schema ---------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include "table/file.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,19 @@ void nai_table_keep_in(struct nai_table *table, const char *directory) {
   table->directory = table->strings.directory = directory;
 }
 
+int nai_table_new_copy(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err) {
+  struct nai_schema *copy;
+  int rc = nai_schema_copy(&copy, schema, err);
+  if (rc)
+    return rc;
+  rc = nai_table_alloc(out, copy, err);
+  if (rc)
+    nai_schema_free(copy);
+  else
+    (*out)->own_schema = copy;
+  return rc;
+}
+
 void nai_table_free(struct nai_table *table) {
   if (!table)
     return;
@@ -42,7 +56,35 @@ void nai_table_free(struct nai_table *table) {
   nai_strings_free(&table->strings);
   free(table->columns);
   free(table->packed);
+  nai_schema_free(table->own_schema);
   free(table);
+}
+
+static int check_ref(const struct nai_table *table, int column, const struct nai_table *to, struct nai_err *err) {
+  const struct nai_column_def *def = &table->schema->columns[column];
+  struct nai_column c = nai_table_column(table, column);
+  if (nai_column_within(&c, table->rows, -1, to->rows - 1))
+    return NAI_OK;
+  for (int64_t row = 0; row < table->rows; row++) {
+    int64_t value = nai_get_i64(table, row, column);
+    if (value != NAI_NULL_I64 && (value < -1 || value >= to->rows))
+      return nai_err_set(err, NAI_ESTALE,
+                         "table \"%s\", row %" PRId64 ": %s is %" PRId64 ", but table \"%s\" has %" PRId64 " rows",
+                         table->schema->name, row, def->name, value, to->schema->name, to->rows);
+  }
+  return NAI_OK;
+}
+
+int nai_table_check_refs(const struct nai_table *table, nai_table_lookup_fn *lookup, void *ctx, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (int c = 0; !rc && c < (int)table->schema->column_count; c++) {
+    const struct nai_column_def *def = &table->schema->columns[c];
+    bool row_number = def->refers && !strchr(def->refers, '.') && def->type <= NAI_I32;
+    const struct nai_table *to = row_number ? lookup(ctx, def->refers) : NULL;
+    if (to)
+      rc = check_ref(table, c, to, err);
+  }
+  return rc;
 }
 
 int nai_table_check(const struct nai_table *table, struct nai_err *err) {

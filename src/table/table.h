@@ -11,6 +11,8 @@
 
 struct nai_table {
   const struct nai_schema *schema;
+  struct nai_schema *own_schema; /* `schema`, where the table has to free it */
+  uint64_t key; /* of the file it was written to or read from: what the table was made from, 0 when unknown */
   int64_t rows, capacity;
   void **columns; /* column_count arrays of `capacity` cells (but see `packed`) */
   struct nai_column
@@ -23,6 +25,8 @@ struct nai_table {
 
 /* An empty table in memory that grows as rows are added. The schema is borrowed. */
 NAI_MUST_CHECK int nai_table_new(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
+/* The same with a schema made at run time: the table keeps a copy of its own. */
+NAI_MUST_CHECK int nai_table_new_copy(struct nai_table **out, const struct nai_schema *schema, struct nai_err *err);
 /* Lets the columns and texts of a new table lie in unnamed files of `directory`, which is borrowed, once they are
  * large.
  */
@@ -30,7 +34,8 @@ void nai_table_keep_in(struct nai_table *table, const char *directory);
 /* A table of `rows` rows in the new file `path` (docs/table-format.md) whose columns are packed: each holds what
  * extents[column] says. Writers put its cells, nai_table_seal then completes the file and makes them readable. */
 NAI_MUST_CHECK int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows,
-                                    const struct nai_extent *extents, const char *path, struct nai_err *err);
+                                    const struct nai_extent *extents, const char *path, uint64_t key,
+                                    struct nai_err *err);
 /* Writes a stretch of a column of integers or text numbers; any number of threads may write different rows. Begin it at
  * a row, put values as often as needed (NAI_NULL_I64 for NULL), end it. */
 enum { NAI_WRITER_CELLS = 32768 };
@@ -46,12 +51,24 @@ NAI_MUST_CHECK int nai_writer_put(struct nai_column_writer *writer, const int64_
 NAI_MUST_CHECK int nai_writer_end(struct nai_column_writer *writer, struct nai_err *err);
 /* Writes schema, strings and checksums, and makes the cells readable. */
 NAI_MUST_CHECK int nai_table_seal(struct nai_table *table, struct nai_err *err);
-/* Writes a table held in memory to `path`. */
-NAI_MUST_CHECK int nai_table_write(const struct nai_table *table, const char *path, struct nai_err *err);
-/* Maps a table file read-only. With `schema` the file must have exactly that schema, without it the file's own is used
- * (owned by the table). NAI_ESTALE for a file that is damaged, foreign, of another version or schema. */
+/* Writes a table held in memory to `path`; `key` says what it was made from and becomes table->key. */
+NAI_MUST_CHECK int nai_table_write(struct nai_table *table, const char *path, uint64_t key, struct nai_err *err);
+/* Opens a table file read-only: a small one is read into memory, a large one mapped, so it must not be truncated while
+ * the table is open. With `schema` the table has exactly that layout: the file's columns are matched by name, those it
+ * has beyond are left out, those it lacks read as NULL. Without it the file's own schema is used (owned by the table).
+ * NAI_ESTALE for a file that is damaged, foreign, of another major version or table, or whose column has another
+ * type. Text numbers are checked here, row numbers of other tables by nai_table_check_refs. */
 NAI_MUST_CHECK int nai_table_open(struct nai_table **out, const char *path, const struct nai_schema *schema,
                                   struct nai_err *err);
+/* The same for a file of an open directory (or AT_FDCWD). */
+NAI_MUST_CHECK int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name,
+                                     const struct nai_schema *schema, struct nai_err *err);
+/* Checks that every column which refers to rows of a table has row numbers of it (or -1, or NULL), in one pass over
+ * those columns whose cells could hold others. `lookup` finds a table by name, NULL when it is not at hand: columns
+ * that refer to it are not looked at. NAI_ESTALE names table, column, row and value. */
+typedef const struct nai_table *nai_table_lookup_fn(void *ctx, const char *name);
+NAI_MUST_CHECK int nai_table_check_refs(const struct nai_table *table, nai_table_lookup_fn *lookup, void *ctx,
+                                        struct nai_err *err);
 void nai_table_free(struct nai_table *table);
 /* 0, or NAI_ELIMIT when anything could not be stored. */
 NAI_MUST_CHECK int nai_table_check(const struct nai_table *table, struct nai_err *err);

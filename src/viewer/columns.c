@@ -55,9 +55,14 @@ struct facts {
 };
 
 static uint32_t direction_name(struct names *names, const char *text) {
-  for (uint32_t i = 0; i < MAX_DIRECTIONS; i++)
-    if (!names->of_direction[i] || strcmp(names->list[names->of_direction[i] - 1].text, text) == 0)
-      return number_of(names, &names->of_direction[i], text, -1, false);
+  for (uint32_t i = 0; i < MAX_DIRECTIONS; i++) {
+    if (names->directions[i] && strcmp(names->directions[i], text) != 0)
+      continue;
+    if (!names->directions[i])
+      names->directions[i] = strdup(text);
+    names->oom |= !names->directions[i];
+    return names->oom ? 0 : number_of(names, &names->of_direction[i], names->directions[i], -1, false);
+  }
   return 0;
 }
 
@@ -77,6 +82,7 @@ static int64_t export_row(const struct nai_model *m, uint32_t range) {
 static struct facts facts_of(struct encoder *e, enum lane_kind kind, uint32_t row) {
   const struct nai_model *m = e->m;
   struct names *n = &e->names;
+  char room[NAI_KIND_NAME_MAX];
   switch (kind) {
   case LANE_KERNEL: {
     uint32_t name = nai_at_text(&m->kernels.name, row);
@@ -86,7 +92,7 @@ static struct facts facts_of(struct encoder *e, enum lane_kind kind, uint32_t ro
   }
   case LANE_COPY:
   case LANE_SET:
-    return (struct facts){direction_name(n, nai_model_direction(m, row)), m->memop_api[row],
+    return (struct facts){direction_name(n, nai_model_direction(room, m, row)), m->memop_api[row],
                           nai_at(&m->memops.correlation, row), (uint64_t)nai_at(&m->memops.bytes, row)};
   case LANE_GRAPH:
     return (struct facts){direction_name(n, "CUDA graph"), m->graph_api[row], nai_at(&m->graphs.correlation, row),

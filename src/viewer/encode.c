@@ -111,6 +111,8 @@ int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const str
   free(e.names.of_kernel);
   free(e.names.of_api);
   free(e.names.of_range);
+  for (int i = 0; i < MAX_DIRECTIONS; i++)
+    free(e.names.directions[i]);
   nai_big_free(e.names.list);
   free(e.api_event);
   return rc;

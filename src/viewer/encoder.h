@@ -13,6 +13,7 @@ enum { MAX_DIRECTIONS = 32 }; /* copy kinds, memset and graphs */
 struct names {
   uint32_t *of_kernel, *of_api, *of_range; /* name id of the table -> number + 1, 0 = not yet */
   uint32_t of_direction[MAX_DIRECTIONS];
+  char *directions[MAX_DIRECTIONS]; /* their texts, owned */
   uint32_t count, capacity;
   struct name {
     const char *text;

@@ -41,7 +41,7 @@ static void make_packed_seed(struct nai_buf *out, const char *path) {
   static const int64_t starts[] = {0, 77, 1 << 20}, names[] = {0, 1, NAI_NULL_I64};
   static struct nai_column_writer writer;
   struct nai_table *table = NULL;
-  if (nai_table_create(&table, &schema, 3, extents, path, NULL))
+  if (nai_table_create(&table, &schema, 3, extents, path, 7, NULL))
     return;
   nai_strings_add(&table->strings, "x", 1);
   nai_strings_add(&table->strings, "yy", 2);
@@ -66,7 +66,7 @@ static void make_seed(struct nai_buf *out, const char *path) {
     return;
   for (int i = 0; i < 3; i++)
     nai_set_str(table, nai_table_add_row(table), 0, i ? "x" : "y");
-  if (nai_table_write(table, path, NULL) == 0 && nai_fs_read(out, path, 1 << 20, NAI_EIO, NULL) != 0)
+  if (nai_table_write(table, path, 7, NULL) == 0 && nai_fs_read(out, path, 1 << 20, NAI_EIO, NULL) != 0)
     nai_buf_clear(out);
   nai_table_free(table);
 }

@@ -1,8 +1,10 @@
 """report.json against its published schema; report.html and tables/*.csv hold the same report."""
+import collections
 import csv
 import io
 import json
 import sqlite3
+import subprocess
 import unittest
 from decimal import Decimal
 
@@ -18,10 +20,11 @@ from support import SCENARIOS, SHARED, SOURCE, artifacts, fresh_dir, read_csv, r
 FIRST_COLUMNS = {
     "kernels": "kernel_name device_id call_count total_time_ns total_time_ms avg_duration_us min_duration_us max_duration_us "
                "p50_duration_us p90_duration_us p99_duration_us stddev_duration_us pct_total_kernel_time short_name category",
-    "gpu_utilization": "device_id window_ms busy_ms idle_ms idle_pct_of_window compute_ms exposed_comm_ms exposed_copy_ms "
-                       "overlap_comm_pct kernel_window_ms kernel_busy_ms kernel_idle_ms kernel_idle_pct gap_count",
+    "gpu_utilization": "device_id window_ns window_ms busy_ns busy_ms idle_ns idle_ms idle_pct_of_window compute_ns compute_ms "
+                       "exposed_comm_ns exposed_comm_ms exposed_copy_ns exposed_copy_ms overlap_comm_pct kernel_window_ns "
+                       "kernel_window_ms kernel_busy_ns kernel_busy_ms kernel_idle_ns kernel_idle_ms kernel_idle_pct gap_count",
     "gpu_idle_gaps": "device_id gap_start_ns gap_end_ns gap_ms cause next_op launch_api launch_thread host_activity nvtx_range",
-    "launch_storm": "scope id kernel_count launch_calls window_s kernels_per_s launch_calls_per_s p50_kernel_us p90_kernel_us "
+    "launch_storm": "scope device_id pid kernel_count launch_calls window_s kernels_per_s launch_calls_per_s p50_kernel_us p90_kernel_us "
                     "p99_kernel_us pct_under_5us pct_under_10us pct_under_20us peak_kernels_per_10ms api_p50_us",
     "sync_calls": "api_name class call_count total_time_ms avg_duration_us p50_duration_us p90_duration_us max_duration_us "
                   "pct_of_thread_window gpu_busy_pct top_nvtx_range",
@@ -37,6 +40,9 @@ FIRST_COLUMNS = {
     "memory_transfers": "direction src_kind dst_kind device_id count total_bytes total_time_ms gb_per_s p50_bytes p90_us "
                         "pageable_count exposed_ms",
 }
+# Tables whose rows only their numbers tell apart, or that have one row.
+KEYLESS = set("kernel_events memop_events graph_events api_events sync_events nvtx_events overhead_events osrt_events run_info "
+              "capture".split())
 DECIMALS = {"us": 3, "ms": 6, "s": 9, "percent": 4}
 GUARDED = ("=", "+", "-", "@", "\t", "\r")
 COUNTED = {"kernel": "kernel_count", "api": "api_call_count", "nvtx": "nvtx_range_count", "graph": "graph_envelope_count"}
@@ -53,6 +59,25 @@ class Json(unittest.TestCase):
         for path in [trace(s) for s in SCENARIOS] + list((SHARED / "traces").glob("*.sqlite")):
             yield path.stem, artifacts(path)
         yield "phases", artifacts(trace("inference"), "--phase-map", "inference")
+
+    def test_keys_are_unique(self):
+        """Comparisons match rows by key; what a column refers to has to exist."""
+        def table(path, *options):
+            return json.loads(subprocess.run([support.PROGRAM, "table", path, "--json", *options], check=True, capture_output=True).stdout)
+        for name, directory in self.directories():
+            files = {path.stem: path for path in (directory / "stages").glob("*.ntab")}
+            self.assertIn("evidence", files)
+            heads = {stem: table(path, "--rows", "0")["columns"] for stem, path in files.items()}
+            for stem, columns in heads.items():
+                with self.subTest(trace=name, table=stem):
+                    keys = [i for i, column in enumerate(columns) if column.get("key")]
+                    self.assertEqual(not keys, stem in KEYLESS)
+                    rows = [tuple(row[i] for i in keys) for row in table(files[stem])["rows"]] if keys else []
+                    self.assertEqual([key for key, n in collections.Counter(rows).items() if n > 1], [])
+                    for column in columns:
+                        of, _, cell = column.get("refers", "").partition(".")
+                        self.assertTrue(not of or of in heads, column)
+                        self.assertTrue(not cell or cell in [c["name"] for c in heads[of]], column)
 
     def test_page_has_the_first_rows_of_long_tables(self):
         """Ranges named after requests, say: report.json and the CSV have all, the page what a browser can hold."""

@@ -131,7 +131,7 @@ class Truth(unittest.TestCase):
         self.each(self.check_launches)
 
     def check_launches(self, case):
-        rows = {(r["scope"], r["id"]): r for r in case.report.rows("launch_storm")}
+        rows = {(r["scope"], r["device_id"], r["pid"]): r for r in case.report.rows("launch_storm")}
         join = case.truth["join"]
         if join["kernels"]:
             whole = next(r for r in rows.values() if r["scope"] == "all")
@@ -140,7 +140,7 @@ class Truth(unittest.TestCase):
             launch = gpu["launch"]
             if not launch["kernel_count"]:
                 continue
-            row = next(r for r in rows.values() if r["scope"] == "gpu" and r["id"] == case.device[gpu["gpu"]])
+            row = next(r for r in rows.values() if r["scope"] == "gpu" and r["device_id"] == case.device[gpu["gpu"]])
             self.assertEqual((row["kernel_count"], row["launch_calls"]), (launch["kernel_count"], launch["launch_calls"]))
             self.assertEqual(int(row["window_s"] * 10**9), launch["window_ns"])
             for name in ("p50", "p90", "p99"):

@@ -264,7 +264,8 @@ static void test_launch_storm(void **state) {
   for (int64_t row = 0; row < 4; row++) {
     int all = strcmp(cell_text(storm, row, "scope"), "gpu") != 0, owned[N] = {0};
     int64_t peak = 0, count = 0, calls = 0, under5 = 0, under10 = 0, first = INT64_MAX, last = 0,
-            id = cell_int(storm, row, "id"), small = 0;
+            id = cell_int(storm, row, strcmp(cell_text(storm, row, "scope"), "gpu") == 0 ? "device_id" : "pid"),
+            small = 0;
     for (int i = 0; i < N; i++) {
       if (!all && gpu[i] != id)
         continue;

@@ -127,10 +127,12 @@ static void test_table(void **state) {
   assert_string_equal(
       out.data,
       "{\n  \"title\": \"Title\",\n  \"description\": \"What a row is\",\n  \"columns\": [\n"
-      "    {\"name\": \"name\", \"type\": \"text\", \"unit\": \"text\", \"description\": \"a \\\"name\\\"\"},\n"
-      "    {\"name\": \"t_ns\", \"type\": \"int\", \"unit\": \"ns\", \"description\": \"time\"},\n"
-      "    {\"name\": \"t_ms\", \"type\": \"float\", \"unit\": \"ms\", \"description\": \"time\"},\n"
-      "    {\"name\": \"share\", \"type\": \"float\", \"unit\": \"percent\", \"description\": \"share\"}\n  ],\n"
+      "    {\"name\": \"name\", \"type\": \"text\", \"unit\": \"text\", \"description\": \"a \\\"name\\\"\", \"role\": \"name\", \"key\": true},\n"
+      "    {\"name\": \"t_ns\", \"type\": \"int\", \"unit\": \"ns\", \"description\": \"time\", "
+      "\"role\": \"metric\", \"better\": \"lower\", \"sum\": true},\n"
+      "    {\"name\": \"t_ms\", \"type\": \"float\", \"unit\": \"ms\", \"description\": \"time\", "
+      "\"stored\": \"t_ns\", \"role\": \"metric\", \"better\": \"lower\", \"sum\": true},\n"
+      "    {\"name\": \"share\", \"type\": \"float\", \"unit\": \"percent\", \"description\": \"share\", \"role\": \"label\"}\n  ],\n"
       "  \"rows\": [\n    [\"a\", 136355595, 136.355595, 41.2500],\n"
       "    [\"\\u003c/script\\u003e\", -1, -0.000001, null],\n    [null, null, null, null]\n  ]\n}");
   json_t *value = parse(&out);

@@ -126,7 +126,7 @@ static void make_table(struct nai_table **out, const char *path, int64_t rows, i
       nai_extent_add(&extents[c], &value, 1);
     }
   }
-  ok(nai_table_create(out, &schema, rows, extents, path, err));
+  ok(nai_table_create(out, &schema, rows, extents, path, 7, err));
   assert_true(nai_strings_add(&(*out)->strings, "alpha", 5) == 0 && nai_strings_add(&(*out)->strings, "beta", 4) == 1);
   struct nai_column_writer *writer = malloc(sizeof *writer);
   assert_non_null(writer);
@@ -185,7 +185,7 @@ static void test_tables(void **state) {
   struct nai_err refused = {0};
   struct nai_table *table = NULL;
   struct nai_extent extents[COLUMNS] = {NAI_EMPTY_EXTENT};
-  assert_int_equal(nai_table_create(&table, &schema, 1, extents, "/nonexistent/x.ntab", &refused), NAI_EIO);
+  assert_int_equal(nai_table_create(&table, &schema, 1, extents, "/nonexistent/x.ntab", 7, &refused), NAI_EIO);
   ok(nai_fs_remove_tree(directory, err));
 }
 
@@ -204,8 +204,9 @@ static void test_equal_rows(void **state) {
     for (int i = 0; i < ROWS; i++)
       values[i] = null ? NAI_NULL_I64 : 1;
     struct nai_table *made = NULL, *read = NULL;
-    ok(nai_table_create(&made, &schema, ROWS, extents, path, err));
+    ok(nai_table_create(&made, &schema, ROWS, extents, path, 7, err));
     assert_int_equal(nai_strings_add(&made->strings, "x", 1), 0);
+    assert_int_equal(nai_strings_add(&made->strings, "y", 1), 1);
     static struct nai_column_writer writer;
     for (int c = 0; c < COLUMNS; c++) {
       nai_writer_begin(&writer, made, c, 0);

@@ -280,23 +280,25 @@ export function columnIndex(table, name) {
 }
 
 /**
- * A table row's place on the timeline.
+ * Position of the first column of a role that holds a value (of processes the pid, not a row number), -1 without one.
+ * @param {Table} table @param {string} role
+ */
+export function roleIndex(table, role) {
+  return table.columns.findIndex((column) => column.role === role && (!column.refers || column.refers.includes('.')));
+}
+
+/**
+ * A table row's place on the timeline, and the column whose text names its events there.
  * @param {Table} table
  * @returns {{start: number, end: number, device: number, pid: number, tid: number, name: number}} column positions
  */
 export function placeColumns(table) {
-  const times = table.columns
-    .map((column, index) => (column.unit === 'timestamp_ns' ? index : -1))
-    .filter((index) => index >= 0);
   return {
-    start: times[0] ?? -1,
-    end: times[1] ?? -1,
-    device: columnIndex(table, 'device_id'),
-    pid: columnIndex(table, 'pid'),
-    tid: columnIndex(table, 'tid'),
-    name:
-      ['kernel_name', 'range_name', 'api_name', 'name', 'direction']
-        .map((name) => columnIndex(table, name))
-        .find((index) => index >= 0) ?? -1,
+    start: roleIndex(table, 'start'),
+    end: roleIndex(table, 'end'),
+    device: roleIndex(table, 'device'),
+    pid: roleIndex(table, 'process'),
+    tid: roleIndex(table, 'thread'),
+    name: table.columns.findIndex((column) => column.key === true && ['kernel_name', 'range_name', 'name'].includes(column.role)),
   };
 }

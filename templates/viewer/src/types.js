@@ -8,6 +8,11 @@
  * @property {string} type  text, int or float
  * @property {string} unit
  * @property {string} [description]
+ * @property {string} role  what the column is, whatever its name: device, start, kernel_name, ...
+ * @property {string} [stored]  name of the exact column that this one shows in another unit
+ * @property {boolean} [key]
+ * @property {boolean} [sum]  values may be added over rows
+ * @property {string} [refers]
  *
  * @typedef {object} Table
  * @property {string} title

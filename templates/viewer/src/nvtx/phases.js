@@ -16,9 +16,8 @@ export function phaseBars(model) {
   const columns = table.columns
     .map((_, index) => index)
     .filter((index) => {
-      const { name: text, unit } = table.columns[index];
-      const isTwin = text.endsWith('_ns') && columnIndex(table, `${text.slice(0, -3)}_ms`) >= 0;
-      return TIME_UNITS.has(unit) && !isTwin && !/^(avg|min|max|p50|p90|p99)_/u.test(text);
+      const { name: text, unit, sum } = table.columns[index];
+      return TIME_UNITS.has(unit) && sum === true && !table.columns.some((column) => column.stored === text);
     });
   /** @param {string} text */
   const color = (text) => (text === 'unmapped' ? UNMAPPED : seriesColor(names.indexOf(text)));

@@ -24,7 +24,7 @@ const FILTER_DELAY_MS = 120;
  */
 function redundantColumns(table) {
   const names = table.columns.map((column) => column.name);
-  const twins = names.filter((text) => text.endsWith('_ns') && names.includes(`${text.slice(0, -3)}_ms`));
+  const twins = names.filter((text) => table.columns.some((column) => column.stored === text));
   return names.includes('kernel_name') && names.includes('short_name') ? [...twins, 'short_name'] : twins;
 }
 
