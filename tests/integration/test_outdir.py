@@ -20,7 +20,8 @@ from support import PROGRAM, analyze, artifacts, fresh_dir, run, trace, tree
 ROOT = os.geteuid() == 0
 ROUNDS = int(os.environ.get("NAI_TEST_ROUNDS", "1"))
 NOBODY = 65534
-# Kills the program before its N-th call that changes a directory; takes exchange and no-replace away from renameat2.
+# Kills the program before its N-th call that changes a directory; takes exchange and no-replace away from renameat2; pauses before
+# the first link.
 SHIM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,6 +30,12 @@ SHIM = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
+static void pause_once(void) {
+  static int paused;
+  if (getenv("SHIM_PAUSE") && !paused++)
+    sleep(1);
+}
 static void step(void) {
   static long left = -2;
   if (left == -2)
@@ -44,7 +51,12 @@ int renameat2(int a, const char *b, int c, const char *d, unsigned flags) {
   return NEXT(renameat2)(a, b, c, d, flags);
 }
 int rename(const char *a, const char *b) { return step(), NEXT(rename)(a, b); }
-int linkat(int a, const char *b, int c, const char *d, int flags) { return step(), NEXT(linkat)(a, b, c, d, flags); }
+int linkat(int a, const char *b, int c, const char *d, int flags) {
+  pause_once();
+  step();
+  return NEXT(linkat)(a, b, c, d, flags);
+}
+int link(const char *a, const char *b) { return pause_once(), NEXT(link)(a, b); }
 int unlinkat(int a, const char *b, int flags) { return step(), NEXT(unlinkat)(a, b, flags); }
 int mkdirat(int a, const char *b, mode_t mode) { return step(), NEXT(mkdirat)(a, b, mode); }
 """
@@ -334,6 +346,20 @@ class AtOnce(unittest.TestCase):
             for path in (last, *traces):
                 analyze(path, out=out)
                 self.assertEqual(tree(out), want[path])
+
+
+    def test_replaced_while_stages_are_reused(self):
+        """A run that waits before it takes the first file over, while another one puts a different trace in its place."""
+        first, second = trace("minimal"), trace("no-nvtx")
+        base = fresh_dir()
+        out = analyze(first, out=base / "out")
+        slow = subprocess.Popen([PROGRAM, "analyze", first, "-q", "--out", out], env={**os.environ, "LD_PRELOAD": shim(), "SHIM_PAUSE": "1"})
+        time.sleep(0.4)
+        analyze(second, out=out)
+        self.assertEqual(tree(out), tree(artifacts(second)))
+        self.assertEqual(slow.wait(timeout=60), 0)
+        self.assertEqual(tree(out), tree(artifacts(first)))
+        self.assertEqual(os.listdir(base), ["out"])
 
 
 class Temporary(unittest.TestCase):
