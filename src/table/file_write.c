@@ -104,7 +104,6 @@ int nai_table_write(struct nai_table *table, const char *path, uint64_t key, str
   uint64_t end = lay_out(offsets, table);
   if ((rc = describe(&descriptor, &header, table, offsets, end, err)))
     goto out;
-  goto out;
   rc = nai_sink_create(&sink, path, err);
   if (!rc)
     put_file(&sink.text, table, &header, offsets, end, &descriptor);
@@ -230,7 +229,6 @@ int nai_table_seal(struct nai_table *table, struct nai_err *err) {
     return rc;
   if ((rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err)))
     goto out;
-  goto out;
   int failed = write_rest(table, &header, &descriptor);
   if (close(backing->fd) != 0 && !failed)
     failed = errno;
