@@ -281,6 +281,21 @@ void nai_gen_diagnostic(struct nai_gen_plan *plan, int severity, const char *tex
   }
 }
 
+void nai_gen_evidence_row(struct nai_gen_plan *plan, const struct nai_gen_row *row) {
+  struct nai_gen_evidence *evidence = &plan->evidence[row->table];
+  if (nai_gen_failed(plan)) {
+    return;
+  }
+  (void)nai_gen_db_insert(plan->db, row, plan->err);
+  evidence->rows++;
+  for (size_t c = 0; c < nai_gen_schema_table(row->table)->column_count; c++) {
+    if (row->cells[c].type == NAI_GEN_CELL_INT) {
+      evidence->sums[c] += (uint64_t)row->cells[c].as.integer;
+      evidence->integers[c]++;
+    }
+  }
+}
+
 void nai_gen_raw_row(struct nai_gen_plan *plan, const struct nai_gen_row *row, const char *reason) {
   struct nai_gen_row *copy = nai_gen_plan_push(plan, &plan->raws);
   if (!copy) {

@@ -176,6 +176,8 @@ void nai_gen_diagnostic(struct nai_gen_plan *plan, int severity, const char *tex
 int64_t nai_gen_string(struct nai_gen_plan *plan, const char *bytes, size_t size);
 /* A row written as it is after the planned events; reason is why a reader must drop it, or NULL. */
 void nai_gen_raw_row(struct nai_gen_plan *plan, const struct nai_gen_row *row, const char *reason);
+/* A row written at once, whose integers are added to the truth's sums of its table's columns. */
+void nai_gen_evidence_row(struct nai_gen_plan *plan, const struct nai_gen_row *row);
 /* Findings that must fire, or must not, under the default rules. `ids` are literals, separated by
  * single spaces. */
 void nai_gen_expect_findings(struct nai_gen_plan *plan, const char *ids);

@@ -203,6 +203,13 @@ struct nai_gen_expectation {
   bool fires;
 };
 
+/* Rows written one by one: sums of their integers, wrapping, and how many of them there are, by column. */
+struct nai_gen_evidence {
+  int64_t rows;
+  uint64_t sums[NAI_GEN_MAX_COLUMNS];
+  int64_t integers[NAI_GEN_MAX_COLUMNS];
+};
+
 struct nai_gen_plan {
   struct nai_gen_rng rng;
   struct nai_gen_rng order_rng; /* for row order, so that --shuffle changes nothing else */
@@ -240,6 +247,7 @@ struct nai_gen_plan {
   int64_t kernels_joined, kernels_unjoined, covered_ns, launch_calls, foreign_pairs;
   int64_t crossing_ranges, open_ranges, range_rows, mark_rows;
   int64_t profiler_ns;
+  struct nai_gen_evidence evidence[T_COUNT];
 };
 
 static inline struct nai_gen_kernel *nai_gen_kernel_at(const struct nai_gen_plan *plan, int kernel) {

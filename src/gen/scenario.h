@@ -34,6 +34,7 @@ void nai_gen_plan_minimal(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_no_nvtx(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_healthy(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_neglected(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_evidence(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_bench(struct nai_gen_plan *plan, int64_t target_bytes);
 
 #endif

@@ -8,6 +8,8 @@
 #ifndef NAI_GEN_SCHEMA_TABLES_H
 #define NAI_GEN_SCHEMA_TABLES_H
 
+#include "schema_evidence.h"
+
 /* X(id, name, first, last) */
 #define NAI_GEN_TABLES(X)                                        \
   X(STRING, "StringIds", 2019, 9999)                             \
@@ -44,6 +46,7 @@
   X(E_SEVERITY, "ENUM_DIAGNOSTIC_SEVERITY_LEVEL", 2024, 9999)    \
   X(E_SOURCE, "ENUM_DIAGNOSTIC_SOURCE_TYPE", 2024, 9999)         \
   X(E_TIMESTAMP, "ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE", 2024, 9999) \
+  NAI_GEN_EVIDENCE_TABLES(X)                                     \
   X(CAPTURE, "META_DATA_CAPTURE", 2021, 9999)                    \
   X(EXPORT, "META_DATA_EXPORT", 2021, 9999)
 

@@ -305,6 +305,28 @@ static json_t *rows_json(const struct nai_gen_plan *plan) {
   return rows;
 }
 
+/* Of each column of integers: how many, and their sum (modulo 2^64, as a signed number). */
+static json_t *evidence_json(const struct nai_gen_plan *plan) {
+  json_t *all = json_object();
+  for (int table = 0; table < T_COUNT; table++) {
+    const struct nai_gen_table_def *def = nai_gen_schema_table((enum nai_gen_table)table);
+    const struct nai_gen_evidence *evidence = &plan->evidence[table];
+    if (evidence->rows == 0) {
+      continue;
+    }
+    json_t *columns = json_object();
+    for (size_t c = 0; c < def->column_count; c++) {
+      if (evidence->integers[c]) {
+        json_object_set_new(columns, def->columns[c].name,
+                            json_pack("{s:I,s:I}", "count", (json_int_t)evidence->integers[c], "sum",
+                                      (json_int_t)evidence->sums[c]));
+      }
+    }
+    json_object_set_new(all, def->name, json_pack("{s:I,s:o}", "rows", (json_int_t)evidence->rows, "columns", columns));
+  }
+  return all;
+}
+
 static json_t *drops_json(const struct nai_gen_plan *plan) {
   const struct nai_gen_drop *drops = plan->drops.items;
   json_t *all = json_array();
@@ -346,6 +368,11 @@ static json_t *truth_json(const struct nai_gen_plan *plan, const struct nai_gen_
   json_object_set_new(truth, "rows", rows_json(plan));
   json_object_set_new(truth, "findings", findings_json(plan));
   json_object_set_new(truth, "caveats", caveats_json(plan));
+  json_t *evidence = evidence_json(plan);
+  if (json_object_size(evidence)) {
+    json_object_set(truth, "evidence", evidence);
+  }
+  json_decref(evidence);
   if (plan->inexact) {
     return truth;
   }

@@ -13,6 +13,15 @@ static int64_t *map_keys(const struct nai_keyset *local, const struct nai_keyset
   return map;
 }
 
+/* Device ids; a witness that names no GPU is of none, while work without one is of its process's only one. */
+static int64_t *map_devices(const struct extraction *x, const struct nai_part *p) {
+  int64_t *map = map_keys(&p->devices, &x->identity.devices, x->identity.device_id);
+  for (uint32_t i = 0; map && p->source->witness && i < p->devices.count; i++)
+    if ((p->devices.keys[i] & 0xffffff) == NAI_DEVICE_UNKNOWN)
+      map[i] = -1;
+  return map;
+}
+
 /* Rows of the processes of the part's devices: a witness may know a device of a process that nothing else mentions. */
 static int64_t *map_processes(const struct extraction *x, const struct nai_part *p) {
   int64_t *map = map_keys(&p->devices, &x->identity.devices, x->identity.device_process);
@@ -72,7 +81,7 @@ static int merge_part(struct extraction *x, struct nai_part *p, struct nai_err *
   struct nai_remap *m = &p->remap;
   x->names[p->source->table].directory = x->options->directory;
   m->threads = map_keys(&p->threads, &x->identity.threads, x->identity.thread_row);
-  m->device_ids = map_keys(&p->devices, &x->identity.devices, x->identity.device_id);
+  m->device_ids = map_devices(x, p);
   m->device_processes = map_processes(x, p);
   if (!m->threads || !m->device_ids || !m->device_processes)
     return nai_err_nomem(err);

@@ -119,7 +119,7 @@ static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const 
       suffix->seq = read_number(&text, end);
     } else if (end - text > 8 && memcmp(text, "op_id = ", 8) == 0) {
       text += 8;
-      suffix->op_id = read_number(&text, end);
+      (void)read_number(&text, end); /* no two are equal: not kept (docs/readers.md) */
     } else if (end - text > 8 && memcmp(text, "sizes = ", 8) == 0) {
       size_t len = list_length(text + 8, end);
       suffix->sizes = add_sizes(part, text + 8, len);

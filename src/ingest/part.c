@@ -5,6 +5,7 @@
 #include "base/array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int nai_part_open(struct nai_part *p, struct nai_err *err) {
   int columns = (int)nai_event_tables[p->source->table]->column_count;
@@ -23,6 +24,14 @@ static struct nai_chunk *new_chunk(struct nai_part *p) {
   return chunk;
 }
 
+/* What open cells hold. Many columns are the same in every row, which is seen soonest by comparing bytes. */
+static struct nai_extent extent_of(const int64_t *cells, uint32_t count) {
+  struct nai_extent extent = NAI_EMPTY_EXTENT;
+  bool constant = memcmp(cells, cells + 1, (count - 1) * sizeof *cells) == 0;
+  nai_extent_add(&extent, cells, constant ? 1 : count);
+  return extent;
+}
+
 int nai_part_pack(struct nai_part *p, struct nai_err *err) {
   const struct nai_source *s = p->source;
   const struct nai_schema *schema = nai_event_tables[s->table];
@@ -35,8 +44,7 @@ int nai_part_pack(struct nai_part *p, struct nai_err *err) {
   for (int c = 0; !rc && c < (int)schema->column_count; c++) {
     if (s->dictionary[c] == NAI_PROCESSES && has_devices) /* follows from the device: write.c */
       continue;
-    struct nai_extent extent = NAI_EMPTY_EXTENT;
-    nai_extent_add(&extent, nai_part_cell(p, c, 0), chunk->rows);
+    struct nai_extent extent = extent_of(nai_part_cell(p, c, 0), chunk->rows);
     nai_extent_join(&p->extent[c], &extent);
     chunk->columns[c] = nai_column_for(schema->columns[c].type, &extent);
     chunk->at[c] = p->spool.bytes;

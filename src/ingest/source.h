@@ -56,7 +56,7 @@ struct nai_record_key {
 
 /* What PyTorch writes behind a range name: NAI_NULL_I64, NAI_NO_STRING where it does not. */
 struct nai_suffix {
-  int64_t seq, op_id;
+  int64_t seq;
   uint32_t sizes; /* in the part's sizes */
 };
 
@@ -128,7 +128,7 @@ struct nai_launch_config {
   int32_t values[KC_COLUMNS];
 };
 
-#define NAI_NO_SUFFIX ((struct nai_suffix){NAI_NULL_I64, NAI_NULL_I64, NAI_NO_STRING})
+#define NAI_NO_SUFFIX ((struct nai_suffix){NAI_NULL_I64, NAI_NO_STRING})
 
 /* Different texts of sizes that are kept. More are no help to anybody, and would be many in every part. */
 enum { NAI_MAX_SIZES = 4096 };

@@ -96,7 +96,6 @@ static void put_attributes(struct nai_part *p, int64_t at, const struct nai_cell
   else
     put_null(p, NE_END_THREAD, at);
   *nai_part_cell(p, NE_SEQ, at) = suffix->seq;
-  *nai_part_cell(p, NE_OP_ID, at) = suffix->op_id;
   put_name(p, NE_SIZES, at, suffix->sizes);
 }
 

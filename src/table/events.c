@@ -149,7 +149,6 @@ static const struct nai_column_def nvtx_columns[] = {
                        "row of table threads: where a start/end range ended, NULL for the thread it began on",
                        .role = NAI_ROLE_THREAD, .refers = "threads"},
     [NE_SEQ] = {"seq", NAI_I64, NAI_ID, "PyTorch's sequence number behind the name, NULL for none"},
-    [NE_OP_ID] = {"op_id", NAI_I64, NAI_ID, "PyTorch's operation number behind the name, NULL for none"},
     [NE_SIZES] = {"sizes", NAI_I32, NAI_ID, "row of table nvtx_sizes, NULL for none", .refers = "nvtx_sizes"}};
 const struct nai_schema nai_nvtx_events =
     NAI_SCHEMA("nvtx_events", "NVTX ranges and marks", "One NVTX range or mark", nvtx_columns);

@@ -55,7 +55,7 @@ void nai_backing_release(struct nai_table *table) {
 
 /* --- the file ---------------------------------------------------------------------------------- */
 
-static int read_all(struct nai_backing *b, int fd, const char *name, struct nai_err *err) {
+static int read_into_memory(struct nai_backing *b, int fd, const char *name, struct nai_err *err) {
   b->heap = true;
   b->data = malloc(b->size + 1);
   if (!b->data)
@@ -87,7 +87,7 @@ static int load(struct nai_backing *b, int directory_fd, const char *name, struc
   } else {
     b->size = (size_t)st.st_size;
     if (b->size < MAPPED_BYTES) {
-      rc = read_all(b, fd, name, err);
+      rc = read_into_memory(b, fd, name, err);
     } else {
       void *data = mmap(NULL, b->size, PROT_READ, MAP_PRIVATE, fd, 0);
       b->data = data == MAP_FAILED ? NULL : data;

@@ -22,10 +22,11 @@ enum { SKIPPED = 77, MAX_ARGUMENTS = 12 };
 static const char *generator;
 static char directory[128];
 
-static const char *const scenarios[] = {"inference",      "training",   "copy-bound",        "host-bound", "graphs",
-                                        "graphs-node",    "shared-gpu", "shared-gpu-mapped", "nvtx-mix",   "hostile",
-                                        "hostile-values", "empty",      "minimal",           "no-nvtx",    "healthy",
-                                        "neglected",      "bench"};
+static const char *const scenarios[] = {"inference", "training",    "copy-bound",     "host-bound",
+                                        "graphs",    "graphs-node", "shared-gpu",     "shared-gpu-mapped",
+                                        "nvtx-mix",  "hostile",     "hostile-values", "empty",
+                                        "minimal",   "no-nvtx",     "healthy",        "neglected",
+                                        "evidence",  "bench"};
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
 /* Path of a file in the test's directory; valid until the fourth call after this one. */
