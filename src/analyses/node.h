@@ -28,7 +28,8 @@ struct nai_node {
   int cost;          /* rough share of the run time on a large trace: the costly ones start first; 0 for the rest */
   bool reads_report; /* its inputs are all tables of the report that earlier stages make */
   bool creates;      /* makes its tables itself instead of filling empty ones */
-  bool events;       /* its tables may have millions of rows: they are opened when a part needs them */
+  const struct nai_schema *const *late; /* of `outputs`: from here on they may have millions of rows, and are opened
+                                           when a part of the model needs them; NULL: none */
   /* May run beside other nodes. */
   int (*run)(const struct nai_node_io *io, struct nai_err *err);
 };

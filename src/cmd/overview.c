@@ -56,8 +56,9 @@ int nai_overview_make(struct nai_overview *out, const struct nai_ingest *in, str
     return nai_err_nomem(err);
   for (int64_t g = 0; g < gpus->rows; g++)
     out->gpus[g] = (struct nai_gpu_overview){.start_ns = INT64_MAX, .end_ns = INT64_MIN};
-  for (int i = NAI_IN_FIRST_EVENTS; i < NAI_IN_COUNT; i++)
-    add_times(out, t[i]);
+  for (int i = NAI_IN_FIRST_EVENTS; i <= NAI_IN_OSRT; i++)
+    if (t[i])
+      add_times(out, t[i]);
   out->counts[NAI_EVENT_KERNELS] = t[NAI_IN_KERNELS]->rows;
   out->counts[NAI_EVENT_SETS] = count_kind(memops, MO_KIND, NAI_MEMOP_SET);
   out->counts[NAI_EVENT_COPIES] = memops->rows - out->counts[NAI_EVENT_SETS];

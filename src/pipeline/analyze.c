@@ -27,9 +27,14 @@ static double now_seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Puts the table files' names into the manifest, or removes the files where stages are not to be kept. */
+/* Puts nodes and the names of table files into the manifest in the order of the stages, or removes the files where
+ * stages are not to be kept. */
 static int settle_tables(struct nai_state *s, int last_stage, struct nai_err *err) {
   struct nai_manifest *m = &s->run->manifest;
+  uint32_t put = 0;
+  for (int stage = 0; stage <= last_stage; stage++)
+    for (int n = 0; s->stages[stage].nodes && s->stages[stage].nodes[n]; n++)
+      nai_manifest_put_next(m, s->stages[stage].nodes[n]->name, &put);
   for (int stage = 0; stage <= last_stage; stage++)
     for (int n = 0; s->stages[stage].nodes && s->stages[stage].nodes[n]; n++)
       for (const struct nai_schema *const *schema = s->stages[stage].nodes[n]->outputs; *schema; schema++) {

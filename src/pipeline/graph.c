@@ -70,7 +70,7 @@ static void add_events(struct nai_manifest *to, const struct nai_state *s) {
   for (int i = 0; i < NAI_STAGE_COUNT; i++)
     for (int n = 0; s->stages[i].nodes && s->stages[i].nodes[n]; n++) {
       const struct nai_node *node = s->stages[i].nodes[n];
-      const struct nai_manifest_node *made = node->events ? nai_manifest_node(&s->run->manifest, node->name) : NULL;
+      const struct nai_manifest_node *made = node->late ? nai_manifest_node(&s->run->manifest, node->name) : NULL;
       if (made)
         nai_manifest_add_input(to, node->name, made->key);
     }
@@ -114,15 +114,18 @@ static void find_reason(char *reason, size_t size, const struct nai_manifest *th
 }
 
 /* Takes one table of the earlier run over. */
-static int take_table(struct job *job, const struct nai_schema *schema, struct nai_err *err) {
+static int take_table(struct job *job, int output, struct nai_err *err) {
   struct nai_state *s = job->s;
+  const struct nai_schema *schema = job->node->outputs[output];
   char from[NAME_MAX + 16], to[PATH_MAX];
   const struct nai_table *table;
   snprintf(from, sizeof from, "stages/%.200s.ntab", schema->name);
   if (!nai_run_table_path(to, sizeof to, s->run, schema->name))
     return NAI_ESTALE;
   int rc = nai_fs_link_or_copy_at(s->earlier->directory, from, to, err);
-  return rc || job->node->events ? rc : nai_run_table(&table, s->run, schema->name, schema, err);
+  return rc || (job->node->late && &job->node->outputs[output] >= job->node->late)
+           ? rc
+           : nai_run_table(&table, s->run, schema->name, schema, err);
 }
 
 static void drop_outputs(struct job *job) {
@@ -159,7 +162,7 @@ static bool take_over(struct job *job, char *reason, size_t size) {
     uint64_t content;
     if (!nai_manifest_table(&content, &earlier->manifest, job->node->outputs[o]->name))
       continue; /* nobody asked for it then either */
-    if (take_table(job, job->node->outputs[o], &ignored) != NAI_OK) {
+    if (take_table(job, o, &ignored) != NAI_OK) {
       snprintf(reason, size, "table %.40s is missing or damaged", job->node->outputs[o]->name);
       drop_outputs(job);
       nai_manifest_remove_last(&job->s->run->manifest);
@@ -217,8 +220,7 @@ static int keep(struct job *job, struct nai_err *err) {
   repeat_manifest(m, &job->inputs, &job->inputs, &none);
   for (int o = 0; o < job->outputs; o++)
     if (job->out[o])
-      nai_manifest_add_table(m, job->node->outputs[o]->name,
-                             job->node->events ? job->key : nai_table_hash(job->out[o]));
+      nai_manifest_add_table(m, job->node->outputs[o]->name, job->node->late ? job->key : nai_table_hash(job->out[o]));
   int rc = nai_manifest_check(m, err);
   int failed = hold(job, err);
   return rc ? rc : failed;
@@ -249,7 +251,7 @@ static int make_events_again(struct nai_state *s, struct nai_err *err) {
     for (int n = 0; !rc && s->stages[stage].nodes && s->stages[stage].nodes[n]; n++) {
       struct job job;
       begin(&job, s, s->stages[stage].nodes[n]);
-      if (!job.node->events || !nai_manifest_node(&s->run->manifest, job.node->name) || !find_inputs(&job, stage))
+      if (!job.node->late || !nai_manifest_node(&s->run->manifest, job.node->name) || !find_inputs(&job, stage))
         continue;
       describe(&job);
       drop_outputs(&job);

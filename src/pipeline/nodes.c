@@ -65,7 +65,7 @@ static const struct nai_node extract = {.name = "extract",
                                         .inputs = extract_inputs,
                                         .config = NAI_CONFIG(TRACE) | NAI_CONFIG(SELECTION) | NAI_CONFIG(SOURCES),
                                         .creates = true,
-                                        .events = true,
+                                        .late = nai_event_tables + NAI_IN_FIRST_EVENTS,
                                         .run = run_extract};
 
 /* --- recommend -------------------------------------------------------------------------------- */

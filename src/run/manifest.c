@@ -69,6 +69,16 @@ void nai_manifest_remove_last(struct nai_manifest *m) {
     m->entry_count = m->nodes[--m->node_count].input;
 }
 
+void nai_manifest_put_next(struct nai_manifest *m, const char *name, uint32_t *put) {
+  const struct nai_manifest_node *found = nai_manifest_node(m, name);
+  if (!found)
+    return;
+  struct nai_manifest_node node = *found;
+  uint32_t at = (uint32_t)(found - m->nodes);
+  memmove(&m->nodes[*put + 1], &m->nodes[*put], (at - *put) * sizeof node);
+  m->nodes[(*put)++] = node;
+}
+
 void nai_manifest_forget_nodes(struct nai_manifest *m) { m->node_count = m->entry_count = 0; }
 
 void nai_manifest_add_file(struct nai_manifest *m, const char *path) { add_text(m, &m->files, path); }

@@ -54,6 +54,8 @@ void nai_manifest_add_table(struct nai_manifest *manifest, const char *name, uin
 /* Takes the node added last away; takes all nodes away. */
 void nai_manifest_remove_last(struct nai_manifest *manifest);
 void nai_manifest_forget_nodes(struct nai_manifest *manifest);
+/* Puts the node of that name behind those put so before, so that the order tells nothing of how they were made. */
+void nai_manifest_put_next(struct nai_manifest *manifest, const char *name, uint32_t *put);
 void nai_manifest_add_file(struct nai_manifest *manifest, const char *path);
 NAI_MUST_CHECK int nai_manifest_check(const struct nai_manifest *manifest, struct nai_err *err);
 
