@@ -81,10 +81,7 @@ static void look_for_loading(struct nai_first_use *out, struct places *places, c
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
   for (int64_t i = 0; i < t->rows; i++) {
     int64_t start = nai_get_i64(t, i, OE_START), end = nai_get_i64(t, i, OE_END);
-    enum nai_overhead_kind kind =
-        nai_overhead_kind_of(nai_get_i64(t, i, OE_SOURCE), nai_get_i64(t, i, OE_TYPE), nai_get_str(t, i, OE_NAME));
-    if (kind != NAI_OVERHEAD_LOADING &&
-        (kind != NAI_OVERHEAD_UNNAMED || !nai_lies_in_loading_call(m, (int32_t)nai_get_i64(t, i, OE_THREAD), start)))
+    if (!nai_is_loading(m, i))
       continue;
     out->loading_rows++;
     out->loading_rows_ns += end - start;

@@ -128,8 +128,7 @@ static void add_overhead(struct pause *p, bool loading) {
     enum nai_overhead_kind kind = nai_overhead_kind_of(nai_get_i64(t, i, OE_SOURCE), nai_get_i64(t, i, OE_TYPE), name);
     bool same = thread == p->thread, same_process = thread >= 0 && p->thread >= 0 &&
                                                     p->m->thread_process[thread] == p->m->thread_process[p->thread];
-    bool loads = kind == NAI_OVERHEAD_LOADING ||
-                 (kind == NAI_OVERHEAD_UNNAMED && nai_lies_in_loading_call(p->m, thread, nai_at(&start, i)));
+    bool loads = nai_is_loading(p->m, i);
     if (loading ? loads && same
                 : !loads && kind != NAI_OVERHEAD_OTHER && (same || (same_process && strstr(name, "flush"))))
       add_item(p, nai_at(&start, i), nai_at(&end, i), loading ? MODULE_LOAD : PROFILER, name);
@@ -234,18 +233,6 @@ static void add_os_calls(struct pause *p) {
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-/* Whether what the CPU did would have been seen. */
-static bool host_was_watched(const struct nai_model *m) {
-  const struct nai_table *t = m->tables[NAI_IN_CAPABILITIES];
-  for (int64_t i = 0; i < t->rows; i++) {
-    const char *source = nai_get_str(t, i, CP_SOURCE);
-    if (nai_get_i64(t, i, CP_AVAILABLE) == 1 &&
-        (strcmp(source, "OSRT_API") == 0 || strcmp(source, "SAMPLING_CALLCHAINS") == 0))
-      return true;
-  }
-  return false;
-}
-
 /* The thread that launched, else the only one with CUDA calls. */
 static int32_t responsible_thread(const struct nai_model *m, uint32_t api) {
   if (api != NAI_NO_ROW)
@@ -306,7 +293,7 @@ int nai_pause_explain(struct nai_pause_cause *out, const struct nai_model *m, co
   }
   int64_t rest = p.end - p.start - nai_intervals_total(&p.covered);
   if (rest)
-    count(&p, p.thread >= 0 && host_was_watched(m) ? HOST_CODE : UNKNOWN, "", rest);
+    count(&p, p.thread >= 0 && nai_host_was_watched(m) ? HOST_CODE : UNKNOWN, "", rest);
   answer(out, &p);
   int rc = p.oom ? nai_err_nomem(err) : NAI_OK;
   nai_intervals_free(&p.covered);
