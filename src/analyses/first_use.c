@@ -28,12 +28,37 @@ static void add_call(struct places *p, const struct nai_model *m, uint32_t api) 
 
 /* --- context ---------------------------------------------------------------------------------- */
 
-static int32_t process_of(const struct nai_model *m, uint32_t api) {
-  int32_t thread = nai_at_i32(&m->apis.thread, api);
-  return thread < 0 ? -1 : m->thread_process[thread];
+/* Start of the process's first call that launches work; a thread's calls come by start. */
+static void look_for_first_work(int64_t *first_work, const struct nai_model *m, uint32_t thread, const uint8_t *kinds) {
+  const struct nai_groups *g = &m->api_by_thread;
+  int32_t p = m->thread_process[thread];
+  for (uint32_t k = g->first[thread]; p >= 0 && k < g->first[thread + 1]; k++) {
+    uint32_t api = g->order[k];
+    int64_t start = nai_at(&m->apis.start, api);
+    if (start >= first_work[p])
+      return;
+    if (kinds[nai_at_text(&m->apis.name, api)] != NAI_CALL_LAUNCH && !m->api_owns[api])
+      continue;
+    first_work[p] = start;
+    return;
+  }
 }
 
-/* The call is the process's own: none that a driver function makes under a runtime function. */
+/* The longest call before that. */
+static void look_before_work(uint32_t *longest, const int64_t *first_work, const struct nai_model *m, uint32_t thread) {
+  const struct nai_groups *g = &m->api_by_thread;
+  int32_t p = m->thread_process[thread];
+  for (uint32_t k = g->first[thread]; p >= 0 && k < g->first[thread + 1]; k++) {
+    uint32_t api = g->order[k];
+    if (nai_at(&m->apis.start, api) >= first_work[p])
+      return;
+    if (nai_call_ns(m, api) >= MIN_CONTEXT_NS &&
+        (longest[p] == NAI_NO_ROW || nai_call_ns(m, api) > nai_call_ns(m, longest[p])))
+      longest[p] = api;
+  }
+}
+
+/* Creation of the context is billed to some call before the first work. */
 static int look_for_contexts(struct nai_first_use *out, struct places *places, const struct nai_model *m,
                              const uint8_t *kinds, struct nai_err *err) {
   int64_t *first_work = malloc(((size_t)m->process_count + 1) * sizeof *first_work);
@@ -47,18 +72,10 @@ static int look_for_contexts(struct nai_first_use *out, struct places *places, c
     first_work[p] = INT64_MAX;
     longest[p] = NAI_NO_ROW;
   }
-  for (uint32_t i = 0; i < m->apis.n; i++) {
-    int32_t p = process_of(m, i);
-    if (p >= 0 && (kinds[nai_at_text(&m->apis.name, i)] == NAI_CALL_LAUNCH || m->api_owns[i]) &&
-        nai_at(&m->apis.start, i) < first_work[p])
-      first_work[p] = nai_at(&m->apis.start, i);
-  }
-  for (uint32_t i = 0; i < m->apis.n; i++) {
-    int32_t p = process_of(m, i);
-    if (p >= 0 && nai_at(&m->apis.start, i) < first_work[p] && nai_call_ns(m, i) >= MIN_CONTEXT_NS &&
-        (longest[p] == NAI_NO_ROW || nai_call_ns(m, i) > nai_call_ns(m, longest[p])))
-      longest[p] = i;
-  }
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    look_for_first_work(first_work, m, t, kinds);
+  for (uint32_t t = 0; t < m->thread_count; t++)
+    look_before_work(longest, first_work, m, t);
   int64_t most = 0;
   for (uint32_t p = 0; p < m->process_count; p++) {
     if (longest[p] == NAI_NO_ROW)
@@ -87,7 +104,10 @@ static void look_for_loading(struct nai_first_use *out, struct places *places, c
     out->loading_rows_ns += end - start;
     add_place(places, start, end);
   }
-  for (uint32_t i = 0; i < m->apis.n; i++) {
+  bool any = false;
+  for (uint32_t i = 0; i < m->tables[NAI_IN_APIS]->strings.count; i++)
+    any = any || kinds[i] == NAI_CALL_LOADING;
+  for (uint32_t i = 0; any && i < m->apis.n; i++) {
     if (kinds[nai_at_text(&m->apis.name, i)] != NAI_CALL_LOADING)
       continue;
     out->loading_calls++;
@@ -103,18 +123,21 @@ struct launches {
   const uint32_t *first; /* per kernel name: the kernel whose launch came first, NAI_NO_ROW for none */
 };
 
-/* Durations of the calls that launched a kernel each, but for the first of each name. */
+/* Durations of the calls that launched a kernel each, but for the first of each name; of names whose first was slow. */
 static void later_calls(const void *ctx, uint32_t from, uint32_t count, uint32_t *group, int64_t *value) {
   const struct launches *l = ctx;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t k = from + i, api = l->m->kernel_api[k], name = nai_at_text(&l->m->kernels.name, k);
-    bool counts = api != NAI_NO_ROW && nai_at_i32(&l->m->kernels.graph, k) == NAI_NULL_I32 && l->first[name] != k;
+    bool counts = l->first[name] != NAI_NO_ROW && l->first[name] != k && api != NAI_NO_ROW &&
+                  nai_at_i32(&l->m->kernels.graph, k) == NAI_NULL_I32;
     group[i] = counts ? name : NAI_NO_GROUP;
     value[i] = counts ? nai_call_ns(l->m, api) : 0;
   }
 }
 
-static void find_first_launches(uint32_t *first, uint32_t names, const struct nai_model *m) {
+/* Kernels whose first launch took long; false when there are none. */
+static bool find_slow_launches(uint32_t *first, uint32_t names, const struct nai_model *m) {
+  bool any = false;
   for (uint32_t i = 0; i < names; i++)
     first[i] = NAI_NO_ROW;
   for (uint32_t k = 0; k < m->kernels.n; k++) {
@@ -124,6 +147,12 @@ static void find_first_launches(uint32_t *first, uint32_t names, const struct na
     if (*known == NAI_NO_ROW || nai_at(&m->apis.start, api) < nai_at(&m->apis.start, m->kernel_api[*known]))
       *known = k;
   }
+  for (uint32_t i = 0; i < names; i++) {
+    if (first[i] != NAI_NO_ROW && nai_call_ns(m, m->kernel_api[first[i]]) < MIN_EXCESS_NS)
+      first[i] = NAI_NO_ROW;
+    any = any || first[i] != NAI_NO_ROW;
+  }
+  return any;
 }
 
 static int look_for_slow_launches(struct nai_first_use *out, struct places *places, const struct nai_model *m,
@@ -133,9 +162,8 @@ static int look_for_slow_launches(struct nai_first_use *out, struct places *plac
   struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
   struct launches launches = {m, first};
   int rc = first && stats ? NAI_OK : nai_err_nomem(err);
-  if (!rc)
-    find_first_launches(first, names, m);
-  if (!rc)
+  bool any = !rc && find_slow_launches(first, names, m);
+  if (!rc && any)
     rc = nai_group_stats(stats, names, &(struct nai_values){m->kernels.n, later_calls, &launches, m->scratch_dir}, err);
   for (uint32_t i = 0; !rc && i < names; i++) {
     if (first[i] == NAI_NO_ROW)

@@ -68,41 +68,57 @@ static bool has_kernel_table(const struct nai_model *m) {
 }
 
 /* The end of the call that launched the last copy to be launched by an asynchronous call. */
-static int64_t last_async_copy(const struct nai_model *m) {
+static int64_t last_async_copy(const struct nai_model *m, const bool *async) {
   int64_t end = NAI_NULL_I64;
   for (uint32_t i = 0; i < m->memops.n; i++)
-    if (m->memop_api[i] != NAI_NO_ROW && nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY &&
-        strcasestr(nai_model_api_name(m, m->memop_api[i]), "async"))
+    if (m->memop_api[i] != NAI_NO_ROW && async[nai_at_text(&m->apis.name, m->memop_api[i])] &&
+        nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY)
       later(&end, nai_at(&m->apis.end, m->memop_api[i]));
   return end;
 }
 
+/* What the names of API functions say. */
+struct call_names {
+  uint8_t *kinds;
+  bool *frees, *async;
+};
+
+static int look_at_names(struct call_names *n, const struct nai_strings *names, struct nai_err *err) {
+  *n = (struct call_names){malloc((size_t)names->count + 1), malloc((size_t)names->count + 1),
+                           malloc((size_t)names->count + 1)};
+  if (!n->kinds || !n->frees || !n->async)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < names->count; i++) {
+    const char *name = nai_strings_get(names, i);
+    n->kinds[i] = (uint8_t)nai_call_kind_of(name);
+    n->frees[i] = strncmp(name, "cudaFree", 8) == 0 || strncmp(name, "cuMemFree", 9) == 0;
+    n->async[i] = strcasestr(name, "async") != NULL;
+  }
+  return NAI_OK;
+}
+
 static int look_at_calls(struct nai_health *h, const struct nai_model *m, struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_APIS];
-  uint8_t *kinds = malloc((size_t)t->strings.count + 1), *frees = malloc((size_t)t->strings.count + 1);
   struct nai_column returned = nai_table_column(t, AE_RETURN);
-  int64_t copy_end = last_async_copy(m);
+  struct call_names names;
+  int rc = look_at_names(&names, &t->strings, err);
+  int64_t copy_end = rc ? NAI_NULL_I64 : last_async_copy(m, names.async);
   h->no_release = true;
   h->copy_not_awaited = copy_end != NAI_NULL_I64;
-  for (uint32_t i = 0; kinds && frees && i < t->strings.count; i++) {
-    const char *name = nai_strings_get(&t->strings, i);
-    kinds[i] = (uint8_t)nai_call_kind_of(name);
-    frees[i] = strncmp(name, "cudaFree", 8) == 0 || strncmp(name, "cuMemFree", 9) == 0;
-  }
-  for (uint32_t i = 0; kinds && frees && i < m->apis.n; i++) {
+  for (uint32_t i = 0; !rc && i < m->apis.n; i++) {
     uint32_t name = nai_at_text(&m->apis.name, i);
-    int64_t result = nai_at(&returned, i);
+    int64_t result = nai_at(&returned, i), end = nai_at(&m->apis.end, i);
     earlier(&h->first_call, nai_at(&m->apis.start, i));
-    later(&h->last_call_end, nai_at(&m->apis.end, i));
-    h->launches += kinds[name] == NAI_CALL_LAUNCH;
-    h->no_release = h->no_release && !frees[name];
+    later(&h->last_call_end, end);
+    h->launches += names.kinds[name] == NAI_CALL_LAUNCH;
+    h->no_release = h->no_release && !names.frees[name];
     h->failed_calls += result != NAI_NULL_I32 && result != 0 && result != CUDA_ERROR_NOT_READY;
-    if (h->copy_not_awaited && nai_at(&m->apis.end, i) > copy_end && nai_model_api_blocks(m, i))
+    if (end > copy_end && h->copy_not_awaited && nai_model_api_blocks(m, i))
       h->copy_not_awaited = false;
   }
-  int rc = kinds && frees ? NAI_OK : nai_err_nomem(err);
-  free(kinds);
-  free(frees);
+  free(names.kinds);
+  free(names.frees);
+  free(names.async);
   return rc;
 }
 

@@ -97,13 +97,20 @@ void nai_loss_sum_free(struct nai_loss_sum *sum) { free(sum->name_ns); }
 /* Numbers streams: within a process and context a stream's id is unique. */
 static int number_streams(struct nai_loss_gpu *g, struct nai_err *err) {
   struct nai_keyset contexts = {0}, streams = {0};
+  uint32_t last_process = 0, last_context = 0, last_id = 0;
   bool added;
   g->stream = malloc(((size_t)g->gpu->op_count + 1) * sizeof *g->stream);
   for (uint32_t i = 0; g->stream && i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
     uint32_t process = (uint32_t)nai_model_op_process(g->m, op), context = (uint32_t)nai_model_op_context(g->m, op);
+    uint32_t id = (uint32_t)nai_model_op_stream(g->m, op);
+    if (i && process == last_process && context == last_context && id == last_id) { /* as mostly */
+      g->stream[i] = g->stream[i - 1];
+      continue;
+    }
+    last_process = process, last_context = context, last_id = id;
     int64_t at = nai_keyset_add(&contexts, (int64_t)((uint64_t)process << 32 | context), &added);
-    g->stream[i] = nai_keyset_add(&streams, at << 32 | (uint32_t)nai_model_op_stream(g->m, op), &added);
+    g->stream[i] = nai_keyset_add(&streams, at << 32 | id, &added);
   }
   g->stream_count = streams.count;
   int rc = !g->stream || contexts.oom || streams.oom ? nai_err_nomem(err) : NAI_OK;
@@ -115,16 +122,23 @@ static int number_streams(struct nai_loss_gpu *g, struct nai_err *err) {
 static int look_inside(struct nai_loss_gpu *g, struct nai_err *err) {
   size_t next = 0;
   g->inside = malloc(((size_t)g->gpu->op_count + 1) * sizeof *g->inside);
-  if (!g->inside)
+  g->copies = malloc(((size_t)g->gpu->op_count + 1) * sizeof *g->copies);
+  if (!g->inside || !g->copies)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
-    int64_t start = nai_model_op_start(g->m, op), ns = nai_model_op_end(g->m, op) - start;
+    int64_t start = nai_model_op_start(g->m, op);
     g->inside[i] = nai_step_inside(&next, &g->active, start);
-    if (!g->inside[i])
+    if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_COPY))
       continue;
+    int64_t ns = nai_model_op_end(g->m, op) - start;
+    bool migrates = op->type == NAI_OP_COPY && nai_at(&g->m->memops.migration, op->row) == 1;
+    g->migrations = g->migrations || migrates;
     g->kernel_ns += op->type == NAI_OP_KERNEL ? ns : 0;
-    g->copy_ns += op->type == NAI_OP_COPY && nai_at(&g->m->memops.migration, op->row) != 1 ? ns : 0;
+    if (op->type != NAI_OP_COPY || migrates)
+      continue;
+    g->copy_ns += ns;
+    g->copies[g->copy_count++] = i;
   }
   return NAI_OK;
 }
@@ -154,6 +168,7 @@ static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, cons
   nai_intervals_free(&g.active);
   free(g.stream);
   free(g.inside);
+  free(g.copies);
   return rc;
 }
 

@@ -35,6 +35,9 @@ struct nai_loss_gpu {
   bool *inside;
   /* per operation: number of its stream, of those of this GPU */
   uint32_t *stream, stream_count;
+  /* operations within active spans that are copies of the program's own, in order */
+  uint32_t *copies, copy_count;
+  bool migrations; /* pages of unified memory move within active spans */
 };
 
 /* Something lost. */

@@ -10,18 +10,12 @@
 
 enum { TINY_BYTES = 64 * 1024, REPEATS = 5, HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, PEER = 10 };
 
-/* A copy of the program's own: pages of unified memory move by themselves. */
-static bool is_copy(const struct nai_loss_gpu *g, uint32_t i) {
-  const struct nai_op *op = &g->gpu->ops[i];
-  return g->inside[i] && op->type == NAI_OP_COPY && nai_at(&g->m->memops.migration, op->row) != 1;
-}
-
 static int32_t direction(const struct nai_loss_gpu *g, uint32_t i) {
   return nai_at_i32(&g->m->memops.copy_kind, g->gpu->ops[i].row);
 }
 
 static bool is_transfer(const struct nai_loss_gpu *g, uint32_t i) {
-  return is_copy(g, i) && (direction(g, i) == HOST_TO_DEVICE || direction(g, i) == DEVICE_TO_HOST);
+  return direction(g, i) == HOST_TO_DEVICE || direction(g, i) == DEVICE_TO_HOST;
 }
 
 /* Whether the operation is longer than the one noted; notes it then. */
@@ -81,14 +75,15 @@ static int unhidden(int64_t *ns, const struct nai_loss_gpu *g, const struct nai_
 
 static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
   struct nai_loss loss = {.what = "tiny_copies", .base_ns = 0};
-  struct nai_interval *waits = malloc(((size_t)g->gpu->op_count + 1) * sizeof *waits);
+  struct nai_interval *waits = malloc(((size_t)g->copy_count + 1) * sizeof *waits);
   struct nai_intervals all = {0};
   struct nai_buf detail = {0};
   int64_t bytes = 0;
   if (!waits)
     return nai_err_nomem(err);
-  for (uint32_t i = 0; i < g->gpu->op_count; i++) {
-    if (!is_copy(g, i) || nai_at(&g->m->memops.bytes, g->gpu->ops[i].row) > TINY_BYTES)
+  for (uint32_t k = 0; k < g->copy_count; k++) {
+    uint32_t i = g->copies[k];
+    if (nai_at(&g->m->memops.bytes, g->gpu->ops[i].row) > TINY_BYTES)
       continue;
     uint32_t api = nai_model_op_api(g->m, &g->gpu->ops[i]);
     uint32_t wait = api == NAI_NO_ROW ? NAI_NO_ROW : waiting_call(g->m, api);
@@ -131,10 +126,11 @@ static int add_on_compute_stream(const struct nai_loss_gpu *g, const bool *compu
   struct nai_intervals all = {0}, exposed = {0};
   struct nai_buf detail = {0};
   char room[NAI_KIND_NAME_MAX];
-  for (uint32_t i = 0; i < g->gpu->op_count; i++) {
+  uint32_t n = communication ? g->gpu->op_count : g->copy_count;
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t i = communication ? k : g->copies[k];
     const struct nai_op *op = &g->gpu->ops[i];
-    bool counts = communication ? g->inside[i] && op->communication
-                                : is_transfer(g, i) || (is_copy(g, i) && direction(g, i) == PEER);
+    bool counts = communication ? op->communication && g->inside[i] : is_transfer(g, i) || direction(g, i) == PEER;
     if (!counts || !compute[g->stream[i]])
       continue;
     nai_intervals_add(&all, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
@@ -162,7 +158,8 @@ static int add_sharing_streams(const struct nai_loss_gpu *g, struct nai_err *err
   if (!compute)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < g->gpu->op_count; i++)
-    compute[g->stream[i]] = compute[g->stream[i]] || computes(g, i);
+    if (!compute[g->stream[i]] && computes(g, i))
+      compute[g->stream[i]] = true;
   int rc = add_on_compute_stream(g, compute, false, err);
   if (!rc)
     rc = add_on_compute_stream(g, compute, true, err);
@@ -216,12 +213,12 @@ static int add_repeated(const struct nai_loss_gpu *g, struct nai_err *err) {
   struct nai_loss loss = {.what = "repeated_copies", .base_ns = g->copy_ns};
   struct nai_buf detail = {0};
   char room[NAI_KIND_NAME_MAX];
-  uint32_t n = 0, sizes = 0, *order = malloc(((size_t)g->gpu->op_count + 1) * sizeof *order);
+  uint32_t n = 0, sizes = 0, *order = malloc(((size_t)g->copy_count + 1) * sizeof *order);
   if (!order)
     return nai_err_nomem(err);
-  for (uint32_t i = 0; i < g->gpu->op_count; i++)
-    if (is_transfer(g, i))
-      order[n++] = i;
+  for (uint32_t i = 0; i < g->copy_count; i++)
+    if (is_transfer(g, g->copies[i]))
+      order[n++] = g->copies[i];
   qsort_r(order, n, sizeof *order, compare_copies, (void *)g);
   for (uint32_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n && same_copy(&g->m->memops, g->gpu->ops[order[i]].row, g->gpu->ops[order[j]].row); j++)

@@ -99,5 +99,5 @@ static int add_migrations(const struct nai_loss_gpu *g, struct nai_err *err) {
 
 int nai_losses_of_kernels(const struct nai_loss_gpu *g, struct nai_err *err) {
   int rc = add_data_movers(g, err);
-  return rc ? rc : add_migrations(g, err);
+  return rc || !g->migrations ? rc : add_migrations(g, err);
 }

@@ -7,14 +7,15 @@
 
 enum { WARP = 32, MIN_KERNEL_PCT = 5 };
 
-static int64_t product(const struct nai_model *m, uint32_t kernel, int first) {
-  const struct nai_table *t = m->tables[NAI_IN_KERNEL_CONFIGS];
-  int32_t config = nai_at_i32(&m->kernels.config, kernel);
-  if (config < 0 || config >= t->rows)
-    return -1;
+/* Blocks and threads per block of a launch configuration, -1 where the export does not tell. */
+struct shape {
+  int64_t blocks, threads;
+};
+
+static int64_t product(const struct nai_table *configs, int64_t row, int first) {
   int64_t product = 1;
   for (int c = first; c < first + 3; c++) {
-    int64_t n = nai_get_i64(t, config, c);
+    int64_t n = nai_get_i64(configs, row, c);
     if (n <= 0)
       return -1;
     product = product > INT32_MAX ? product : product * n;
@@ -22,13 +23,20 @@ static int64_t product(const struct nai_model *m, uint32_t kernel, int first) {
   return product;
 }
 
-/* Blocks of a kernel that can be judged, -1 for others: those of runtimes, communication (which is meant to use few).
+/* What the operations of one GPU look like. */
+struct shapes {
+  const struct nai_loss_gpu *g;
+  struct shape *of_config;
+};
+
+/* The shape of a kernel that can be judged, -1 for others: those of runtimes, communication (meant to use few blocks).
  */
-static int64_t blocks_of(const struct nai_loss_gpu *g, const struct nai_op *op) {
-  if (op->type != NAI_OP_KERNEL || op->communication ||
-      g->traits[nai_at_text(&g->m->kernels.name, op->row)] == NAI_TRAIT_RUNTIME)
-    return -1;
-  return product(g->m, op->row, KC_GRID_X);
+static struct shape shape_of(const struct shapes *s, const struct nai_op *op) {
+  const struct nai_model *m = s->g->m;
+  int32_t config = op->type == NAI_OP_KERNEL ? nai_at_i32(&m->kernels.config, op->row) : -1;
+  bool known = config >= 0 && config < m->tables[NAI_IN_KERNEL_CONFIGS]->rows && !op->communication &&
+               s->g->traits[nai_at_text(&m->kernels.name, op->row)] != NAI_TRAIT_RUNTIME;
+  return known ? s->of_config[config] : (struct shape){-1, -1};
 }
 
 /* --- time with few blocks --------------------------------------------------------------------- */
@@ -93,14 +101,15 @@ static void pass_until(struct sweep *s, int64_t t) {
 }
 
 /* Time in which kernels run that together have fewer blocks than the GPU has SMs. */
-static int few_blocks(int64_t *ns, const struct nai_loss_gpu *g, int64_t sms, struct nai_err *err) {
+static int few_blocks(int64_t *ns, const struct shapes *shapes, int64_t sms, struct nai_err *err) {
+  const struct nai_loss_gpu *g = shapes->g;
   struct sweep s = {.limit = sms, .at = INT64_MIN};
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
     if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH))
       continue;
     pass_until(&s, nai_model_op_start(g->m, op));
-    push(&s, nai_model_op_end(g->m, op), blocks_of(g, op));
+    push(&s, nai_model_op_end(g->m, op), shape_of(shapes, op).blocks);
   }
   pass_until(&s, INT64_MAX);
   *ns = s.few_ns;
@@ -110,28 +119,36 @@ static int few_blocks(int64_t *ns, const struct nai_loss_gpu *g, int64_t sms, st
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
+static int fill_shapes(struct shapes *s, struct nai_err *err) {
+  const struct nai_table *configs = s->g->m->tables[NAI_IN_KERNEL_CONFIGS];
+  s->of_config = malloc(((size_t)configs->rows + 1) * sizeof *s->of_config);
+  for (int64_t i = 0; s->of_config && i < configs->rows; i++)
+    s->of_config[i] = (struct shape){product(configs, i, KC_GRID_X), product(configs, i, KC_BLOCK_X)};
+  return s->of_config ? NAI_OK : nai_err_nomem(err);
+}
+
 int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
   uint32_t index = nai_model_gpu_index(g->m, g->gpu->device_id);
   int64_t sms = nai_get_i64(g->m->tables[NAI_IN_GPUS], index, GP_SM_COUNT), few_ns = 0;
   struct nai_loss_sum few = {0}, small = {0};
+  struct shapes shapes = {.g = g};
   bool known = sms != NAI_NULL_I64 && sms > 0;
   bool enough = (double)g->kernel_ns * 100 >= (double)g->active_ns * MIN_KERNEL_PCT;
   int rc = nai_loss_sum_new(&few, g->m, err);
   if (!rc)
     rc = nai_loss_sum_new(&small, g->m, err);
+  if (!rc)
+    rc = fill_shapes(&shapes, err);
   for (uint32_t i = 0; !rc && i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
-    int64_t blocks = g->inside[i] ? blocks_of(g, op) : -1;
-    if (blocks < 0)
-      continue;
-    if (known && blocks < sms)
+    struct shape shape = g->inside[i] ? shape_of(&shapes, op) : (struct shape){-1, -1};
+    if (known && shape.blocks > 0 && shape.blocks < sms)
       nai_loss_sum_add(&few, g->m, op->row);
-    int64_t threads = product(g->m, op->row, KC_BLOCK_X);
-    if (threads > 0 && threads < WARP)
+    if (shape.threads > 0 && shape.threads < WARP)
       nai_loss_sum_add(&small, g->m, op->row);
   }
   if (!rc && few.count && enough)
-    rc = few_blocks(&few_ns, g, sms, err);
+    rc = few_blocks(&few_ns, &shapes, sms, err);
   if (!rc) {
     few.ns = few_ns; /* wall time instead of the sum: kernels that run at once fill the GPU together */
     if (few_ns)
@@ -140,5 +157,6 @@ int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
   }
   nai_loss_sum_free(&few);
   nai_loss_sum_free(&small);
+  free(shapes.of_config);
   return rc;
 }

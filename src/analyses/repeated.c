@@ -68,7 +68,9 @@ static int64_t signature(const struct nai_model *m, const struct nai_op *op, con
   if (op->type == NAI_OP_GRAPH)
     return (int64_t)1 << GRAPHS_MARK | (uint32_t)nai_at_i32(&m->graphs.graph, op->row);
   int32_t config = nai_at_i32(&m->kernels.config, op->row);
-  int64_t shape = config < 0 || config >= m->tables[NAI_IN_KERNEL_CONFIGS]->rows ? 0 : shapes->of_config[config] + 1;
+  int64_t shape = config < 0 || config >= m->tables[NAI_IN_KERNEL_CONFIGS]->rows
+                    ? 1
+                    : shapes->of_config[config] + 2; /* never 0, which stands for nothing yet */
   return (int64_t)(nai_at_text(&m->kernels.name, op->row) & INT32_MAX) << NAME_SHIFT | shape;
 }
 
@@ -76,13 +78,20 @@ struct tally {
   int64_t count, ns;
 };
 
+/* Where the tally of a kernel's last launch is: mostly the next one has the same shape. */
+struct recent {
+  int64_t signature;
+  uint32_t tally;
+};
+
 int nai_repetition_of(struct nai_repetition *out, const struct nai_model *m, const struct nai_gpu *gpu,
                       const struct nai_shapes *shapes, const struct nai_intervals *inside, struct nai_err *err) {
   struct nai_keyset set = {0};
   struct tally *tallies = NULL;
+  struct recent *recent = calloc((size_t)m->tables[NAI_IN_KERNELS]->strings.count + 1, sizeof *recent);
   uint32_t capacity = 0;
   size_t next = 0;
-  int rc = NAI_OK;
+  int rc = recent ? NAI_OK : nai_err_nomem(err);
   *out = (struct nai_repetition){0};
   for (uint32_t i = 0; !rc && i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
@@ -90,7 +99,12 @@ int nai_repetition_of(struct nai_repetition *out, const struct nai_model *m, con
     if ((op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH) || !nai_step_inside(&next, inside, start))
       continue;
     bool added = false;
-    uint32_t at = nai_keyset_add(&set, signature(m, op, shapes), &added);
+    int64_t key = signature(m, op, shapes);
+    struct recent *last = &recent[op->type == NAI_OP_KERNEL ? nai_at_text(&m->kernels.name, op->row)
+                                                            : m->tables[NAI_IN_KERNELS]->strings.count];
+    if (last->signature != key)
+      *last = (struct recent){key, nai_keyset_add(&set, key, &added)};
+    uint32_t at = last->tally;
     if (at >= capacity) {
       capacity = at * 2 + 64;
       struct tally *grown = realloc(tallies, capacity * sizeof *grown);
@@ -110,6 +124,7 @@ int nai_repetition_of(struct nai_repetition *out, const struct nai_model *m, con
     rc = nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < set.count; i++)
     out->repeated_ns += tallies[i].count >= NAI_REPEATS ? tallies[i].ns : 0;
+  free(recent);
   free(tallies);
   nai_keyset_free(&set);
   return rc;

@@ -1,0 +1,217 @@
+"""Active spans, capture health, workload and losses against what was measured by hand on real exports (SQL over the exports,
+not this program), and exact sums on every scenario of the generator."""
+import unittest
+
+import support
+from support import SHARED, artifacts, fresh_dir, ns_of_ms, read_csv, run, trace
+
+TRACES = SHARED / "traces"
+
+
+def real(name):
+    return next((p for p in (TRACES / f"{name}.sqlite", TRACES / "real" / f"{name}.sqlite") if p.exists()), None)
+
+
+# trace: pauses (ns, cause), lengths of the active spans of its GPUs, steady
+SPANS = {
+    "cuda_small": ([], [22_453_059], 0),
+    "fsdp_2gpu": ([], [299_848_812, 298_661_551], 1),
+    "cutlass_two_gpu_kinds": ([], [523_007_463], 0),
+    "gaussian_osrt_sched_samples": ([], [2_936_090_462], 1),
+    "jetson_orin": ([], [11_856_709_312], 1),
+    "line_fitting": ([], [172_757_907], 1),
+    "mig_a30": ([], [1_318_010_565], 0),
+    "mordred_2021": ([(1_244_871_654, "file_read"), (4_661_617_146, "input_wait")], [477_220_564], 0),
+    "openacc_2021": ([], [88_986_935], 1),
+    "openmp_offload": ([], [2_850_525_185], 1),
+    "pytorch_dlprof_2020": ([], [8_767_203], 0),
+    "sandbox_copy_heavy": ([], [5_276_575], 0),
+    "solver_nvtx_osrt_sched": ([(47_759_194, "module_load")], [102_134_968], 1),
+    "tensorrt_inference": ([], [6_457_677], 0),
+    "tensorrt_nvtx_only": ([], [], None),
+    "two_processes_one_gpu": ([(62_304_993, "host_code")], [415_913_174], 1),
+    "unified_memory": ([(314_996_380, "host_code")], [417_852_550], 0),
+    "windows_wddm_cc120": ([(615_749_604_812, "unknown")], [608_333_876], 1),
+    "wsl_api_without_gpu": ([], [], None),
+}
+# compute, exposed communication, exposed copy, idle of active spans that are not the whole window
+PARTS = {
+    "mordred_2021": (6_128_761, 0, 286_058_697, 185_033_106),
+    "solver_nvtx_osrt_sched": (74_316_428, 0, 1_294_809, 26_523_731),
+    "windows_wddm_cc120": (422_223_034, 0, 3_904, 186_106_938),
+}
+FRAMEWORKS = {
+    "cuda_small": {"pytorch"},
+    "fsdp_2gpu": {"pytorch"},
+    "pytorch_dlprof_2020": {"pytorch"},
+    "tensorrt_inference": {"tensorrt"},
+    "tensorrt_nvtx_only": {"tensorrt"},
+    "openacc_2021": {"openacc"},
+    "openmp_offload": {"openmp"},
+    "wsl_api_without_gpu": {"unknown"},  # CuPy; its kernels were not recorded
+}  # all others: {"cuda"}
+FACTS = {  # what else the trace shows
+    "fsdp_2gpu": {("collective", "nccl"), ("runtime", "flash-attention"), ("runtime", "cublaslt"), ("language", "python")},
+    "two_processes_one_gpu": {("runtime", "cublas"), ("collective", "mpi"), ("language", "c++")},
+    "wsl_api_without_gpu": {("language", "python"), ("collective", "mpi")},
+    "cutlass_two_gpu_kinds": {("runtime", "cutlass"), ("language", "c++")},
+    "mordred_2021": {("runtime", "tbb")},
+    "jetson_orin": {("runtime", "gstreamer"), ("runtime", "opengl-interop")},
+    "tensorrt_inference": {("role", "inference"), ("precision", "fp16"), ("language", "python")},
+    "pytorch_dlprof_2020": {("runtime", "cudnn"), ("language", "python")},
+}
+PROBLEMS = {  # checks in state "problem"; none elsewhere
+    "openacc_2021": {"did_its_work", "kernels_of_the_program"},
+    "wsl_api_without_gpu": {"gpu_activity_recorded"},
+    "tensorrt_nvtx_only": {"cuda_traced"},
+}
+LOSSES = {  # (what, device): ns
+    "fsdp_2gpu": {("casts", 0): 41_176_924, ("casts", 1): 41_964_409,
+                  ("communication_on_compute_stream", 0): 17_172_652, ("communication_on_compute_stream", 1): 8_229_100},
+    "gaussian_osrt_sched_samples": {("small_blocks", 0): 2_795_005_936},
+    "mig_a30": {("underfilled", 0): 1_314_851_028, ("small_blocks", 0): 1_314_851_028},
+    "unified_memory": {("page_migration", 0): 22_814_146},
+    "cutlass_two_gpu_kinds": {("copies_on_compute_stream", 0): 360_730_978},
+}
+NEVER = {  # losses that would be wrong
+    "openacc_2021": {"underfilled", "small_blocks", "unfused"},
+    "unified_memory": {"repeated_copies", "copies_on_compute_stream", "unfused"},
+    "windows_wddm_cc120": {"underfilled", "allocation", "unfused"},
+    "two_processes_one_gpu": {"underfilled"},
+    "mordred_2021": {"allocation"},
+    "tensorrt_inference": {"allocation", "tiny_copies"},
+    "wsl_api_without_gpu": {"unfused", "allocation", "tiny_copies", "repeated_copies"},
+}
+
+
+@unittest.skipUnless(real("wsl_api_without_gpu"), "no real exports")
+class RealExports(unittest.TestCase):
+    def each(self):
+        for name in SPANS:
+            with self.subTest(name):
+                yield name, artifacts(real(name))
+
+    def test_spans(self):
+        for name, out in self.each():
+            pauses, lengths, steady = SPANS[name]
+            found = [(int(r["duration_ns"]), r["cause"]) for r in read_csv(out, "active_spans") if r["kind"] == "pause"]
+            self.assertEqual(found, pauses)
+            gpus = read_csv(out, "gpu_active")
+            self.assertEqual([int(r["active_ns"]) for r in gpus], lengths)
+            self.assertEqual({int(r["steady"]) for r in gpus}, set() if steady is None else {steady})
+            if name in PARTS:
+                row = gpus[0]
+                columns = ("compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_ns")
+                self.assertEqual(tuple(int(row[c]) for c in columns), PARTS[name])
+
+    def test_repetition_is_far_from_the_threshold(self):
+        for name, out in self.each():
+            for row in read_csv(out, "gpu_active"):
+                share = float(row["repeated_pct"])
+                self.assertTrue(share < 1 or share >= 87, share)
+
+    def test_workload(self):
+        for name, out in self.each():
+            rows = read_csv(out, "workload")
+            found = {(r["aspect"], r["value"]) for r in rows}
+            self.assertEqual({v for a, v in found if a == "framework"}, FRAMEWORKS.get(name, {"cuda"}))
+            self.assertLessEqual(FACTS.get(name, set()), found)
+            self.assertTrue(all(0 <= float(r["confidence"]) <= 99 for r in rows))
+
+    def test_health(self):
+        for name, out in self.each():
+            rows = read_csv(out, "capture_health")
+            self.assertEqual({r["check"] for r in rows if r["state"] == "problem"}, PROBLEMS.get(name, set()))
+
+    def test_times_of_health(self):
+        expected = {  # check: ns
+            ("cutlass_two_gpu_kinds", "before_first_cuda_call"): 11_797_538_872,
+            ("mordred_2021", "after_last_cuda_call"): 32_945_485_388,
+            ("fsdp_2gpu", "profiler"): 2_005_380 + 4_125,  # flushes, and two rows without a name too short to be loading
+        }
+        for (name, check), ns in expected.items():
+            row = next(r for r in read_csv(artifacts(real(name)), "capture_health") if r["check"] == check)
+            self.assertEqual(ns_of_ms(row["time_ms"]), ns, check)
+        states = {("cuda_small", "first_use"): "note", ("tensorrt_inference", "first_use"): "ok",
+                  ("cutlass_two_gpu_kinds", "before_first_cuda_call"): "note", ("fsdp_2gpu", "nvtx_dense"): "note",
+                  ("solver_nvtx_osrt_sched", "nvtx_dense"): "ok", ("two_processes_one_gpu", "gpus_shared"): "note",
+                  ("fsdp_2gpu", "launches_outside_capture"): "note", ("wsl_api_without_gpu", "active"): "unknown"}
+        for (name, check), state in states.items():
+            row = next(r for r in read_csv(artifacts(real(name)), "capture_health") if r["check"] == check)
+            self.assertEqual(row["state"], state, (name, check))
+
+    def test_losses(self):
+        for name, out in self.each():
+            rows = read_csv(out, "losses")
+            found = {(r["what"], int(r["device_id"])): ns_of_ms(r["time_ms"]) for r in rows}
+            for key, ns in LOSSES.get(name, {}).items():
+                self.assertEqual(found.get(key), ns, key)
+            self.assertFalse({what for what, _ in found} & NEVER.get(name, set()))
+
+    def test_losses_stay_below_what_was_measured(self):
+        """Upper bounds by hand are of all kernels of a category, or of all calls: the table leaves out what cannot be won."""
+        bounds = {("fsdp_2gpu", "unfused", 1): (86_000_000, 90_614_852), ("solver_nvtx_osrt_sched", "allocation", 0):
+                  (13_000_000, 18_043_194), ("solver_nvtx_osrt_sched", "underfilled", 0): (55_400_000, 55_600_000)}
+        for (name, what, device), (low, high) in bounds.items():
+            row = next(r for r in read_csv(artifacts(real(name)), "losses")
+                       if (r["what"], int(r["device_id"])) == (what, device))
+            self.assertTrue(low <= ns_of_ms(row["time_ms"]) <= high, (name, what, row["time_ms"]))
+
+    def test_two_modes_of_attention(self):
+        rows = [r for r in read_csv(artifacts(real("fsdp_2gpu")), "losses")
+                if r["what"] == "bimodal" and "flash_fwd" in r["example"]]
+        self.assertEqual(len(rows), 2)
+        for row in rows:
+            self.assertIn("17 calls of about 15", row["detail"])
+            self.assertAlmostEqual(float(row["high_median_us"]), 7_865, delta=10)
+
+    def test_no_output_of_programs_and_no_environment(self):
+        for name, out in self.each():
+            for table in ("capture_health", "workload", "losses", "active_spans"):
+                self.assertNotIn("CANARY", (out / "tables" / f"{table}.csv").read_text())
+
+
+class Scenarios(unittest.TestCase):
+    def test_spans_partition_windows(self):
+        for scenario in support.SCENARIOS:
+            with self.subTest(scenario):
+                out = artifacts(trace(scenario))
+                windows = {r["device_id"]: r for r in read_csv(out, "gpu_utilization")}
+                spans = read_csv(out, "active_spans")
+                for row in spans:
+                    parts = sum(int(row[c]) for c in ("compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_ns"))
+                    self.assertEqual(parts, int(row["duration_ns"]))
+                for device, window in windows.items():
+                    mine = [r for r in spans if r["device_id"] == device]
+                    for column, of in (("duration_ns", "window_ns"), ("compute_ns", "compute_ns"), ("idle_ns", "idle_ns"),
+                                       ("exposed_comm_ns", "exposed_comm_ns"), ("exposed_copy_ns", "exposed_copy_ns")):
+                        self.assertEqual(sum(int(r[column]) for r in mine), int(window[of]), column)
+
+    def test_losses_are_no_more_than_the_active_time(self):
+        for scenario in support.SCENARIOS:
+            with self.subTest(scenario):
+                out = artifacts(trace(scenario))
+                active = {r["device_id"]: int(r["active_ns"]) for r in read_csv(out, "gpu_active")}
+                for row in read_csv(out, "losses"):
+                    self.assertLessEqual(ns_of_ms(row["time_ms"]), active[row["device_id"]])
+
+    def test_patterns_of_the_user(self):
+        patterns = fresh_dir() / "mine.yaml"
+        patterns.write_text("framework:\n  our-engine:\n    kernels: ['re:.']\n")
+        out = fresh_dir() / "o"
+        first = run("analyze", trace("training"), "-v", "--out", out)
+        again = run("analyze", trace("training"), "-v", "--workload", patterns, "--out", out)
+        self.assertEqual((first.returncode, again.returncode), (0, 0))
+        self.assertIn("our-engine", {r["value"] for r in read_csv(out, "workload")})
+        ran = [line.split()[1] for line in again.stderr.splitlines() if " ran: " in line]
+        self.assertIn("workload", ran)
+        self.assertNotIn("losses", ran)
+        self.assertNotIn("extract", ran)
+        patterns.write_text("framework:\n  our-engine:\n    kernal: [x]\n")
+        bad = run("analyze", trace("training"), "--workload", patterns, "--out", out)
+        self.assertEqual(bad.returncode, 2)
+        self.assertRegex(bad.stderr, r"mine\.yaml:3:5: ")
+
+
+if __name__ == "__main__":
+    support.main()
