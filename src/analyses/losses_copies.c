@@ -83,7 +83,7 @@ static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
     return nai_err_nomem(err);
   for (uint32_t k = 0; k < g->copy_count; k++) {
     uint32_t i = g->copies[k];
-    if (nai_at(&g->m->memops.bytes, g->gpu->ops[i].row) > TINY_BYTES)
+    if (!is_transfer(g, i) || nai_at(&g->m->memops.bytes, g->gpu->ops[i].row) > TINY_BYTES)
       continue;
     uint32_t api = nai_model_op_api(g->m, &g->gpu->ops[i]);
     uint32_t wait = api == NAI_NO_ROW ? NAI_NO_ROW : waiting_call(g->m, api);
@@ -102,7 +102,7 @@ static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
   nai_intervals_gather(&all, waits, (size_t)loss.count);
   int rc = all.oom ? nai_err_nomem(err) : unhidden(&loss.ns, g, &all, true, err);
   loss.example_ns = loss.end - loss.start;
-  nai_buf_puts(&detail, "copies of 64 KiB or less, ");
+  nai_buf_puts(&detail, "copies of 64 KiB or less to or from the host, ");
   nai_fmt_bytes(&detail, (double)bytes);
   nai_buf_puts(&detail, " in all, each with a call that waits for it");
   nai_intervals_free(&all);

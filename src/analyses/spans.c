@@ -68,14 +68,18 @@ int nai_spans_find(struct nai_span **spans, uint32_t *count, const struct nai_gp
     return NAI_OK;
   struct nai_key *by_length = malloc((gpu->all.count + 2) * sizeof *by_length);
   int rc = by_length ? NAI_OK : nai_err_nomem(err);
+  int64_t longest = 0, window = gpu->window_end - gpu->window_start;
   for (size_t i = 0; !rc && i <= gpu->all.count; i++) {
     struct nai_interval gap = gap_at(gpu, i);
-    if (gap.end > gap.start)
-      by_length[gaps++] = (struct nai_key){(uint64_t)(gap.end - gap.start), (uint32_t)i};
+    if (gap.end <= gap.start)
+      continue;
+    longest = gap.end - gap.start > longest ? gap.end - gap.start : longest;
+    by_length[gaps++] = (struct nai_key){(uint64_t)(gap.end - gap.start), (uint32_t)i};
   }
-  if (!rc)
+  bool any = longest >= MIN_PAUSE_NS && longest >= window / PART_OF_WINDOW; /* mostly not: nothing need be sorted */
+  if (!rc && any)
     rc = nai_sort_keys(by_length, gaps, err);
-  size_t pauses = rc ? 0 : count_pauses(by_length, gaps, gpu->window_end - gpu->window_start);
+  size_t pauses = rc || !any ? 0 : count_pauses(by_length, gaps, window);
   *spans = rc ? NULL : malloc((2 * pauses + 1) * sizeof **spans);
   if (!rc && !*spans)
     rc = nai_err_nomem(err);
