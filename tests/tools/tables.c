@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
   struct nai_err err = {0};
   struct nai_trace *trace = NULL;
   struct nai_ingest in = {0};
-  struct nai_trace_options how = {.reader = strcmp(argv[2], "sqlite") == 0   ? NAI_READER_SQLITE
+  struct nai_trace_options how = {.reader = strcmp(argv[2], "sqlite") == 0 ? NAI_READER_SQLITE
                                           : strcmp(argv[2], "direct") == 0 ? NAI_READER_DIRECT
                                                                            : NAI_READER_AUTO};
   uint64_t tables = argc > 4 ? tables_named(argv + 4, argc - 4) : NAI_IN_ALL;
