@@ -119,7 +119,8 @@ static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const 
       suffix->seq = read_number(&text, end);
     } else if (end - text > 8 && memcmp(text, "op_id = ", 8) == 0) {
       text += 8;
-      (void)read_number(&text, end); /* no two are equal: not kept (docs/readers.md) */
+      while (text < end && *text >= '0' && *text <= '9') /* no two are equal: not kept (docs/readers.md) */
+        text++;
     } else if (end - text > 8 && memcmp(text, "sizes = ", 8) == 0) {
       size_t len = list_length(text + 8, end);
       suffix->sizes = add_sizes(part, text + 8, len);
