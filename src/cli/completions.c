@@ -4,28 +4,31 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In all of them @ is the program's name and % that name as an identifier. */
-static const char bash[] =
-    "# Completion of @ for bash; made by: @ completions bash\n"
-    "%_complete() {\n"
-    "  local line suffix cur=${COMP_WORDS[COMP_CWORD]}\n"
-    "  [[ $cur == = ]] && cur=\n"
-    "  COMPREPLY=()\n"
-    "  while IFS= read -r line; do\n"
-    "    case $line in\n"
-    "      :directories) compopt -o filenames 2>/dev/null; mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -d -- \"$cur\") ;;\n"
-    "      :files) compopt -o filenames 2>/dev/null; mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
-    "      :files*)\n"
-    "        compopt -o filenames 2>/dev/null\n"
-    "        for suffix in ${line#:files }; do\n"
-    "          mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -f -X \"!*.$suffix\" -- \"$cur\")\n"
-    "        done\n"
-    "        mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -d -- \"$cur\") ;;\n"
-    "      *) COMPREPLY+=(\"${line%%$'\\t'*}\") ;;\n"
-    "    esac\n"
-    "  done < <(\"${COMP_WORDS[0]}\" --complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
-    "}\n"
-    "complete -F %_complete @\n";
+/* In all of them @ is the program's name (but for the shells' own $@, [@] and (@)) and %_ begins that name as an
+ * identifier. */
+static const char bash[] = "# Completion of @ for bash; made by: @ completions bash\n"
+                           "%_offer() { # the words that compgen makes of its options\n"
+                           "  compopt -o filenames 2>/dev/null\n"
+                           "  mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen \"$@\" -- \"$cur\")\n"
+                           "}\n"
+                           "%_complete() {\n"
+                           "  local line suffix cur=${COMP_WORDS[COMP_CWORD]}\n"
+                           "  [[ $cur == = ]] && cur=\n"
+                           "  COMPREPLY=()\n"
+                           "  while IFS= read -r line; do\n"
+                           "    case $line in\n"
+                           "      :directories) %_offer -d ;;\n"
+                           "      :files) %_offer -f ;;\n"
+                           "      :files*)\n"
+                           "        for suffix in ${line#:files }; do\n"
+                           "          %_offer -f -X \"!*.$suffix\"\n"
+                           "        done\n"
+                           "        %_offer -d ;;\n"
+                           "      *) COMPREPLY+=(\"${line%%$'\\t'*}\") ;;\n"
+                           "    esac\n"
+                           "  done < <(\"${COMP_WORDS[0]}\" --complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+                           "}\n"
+                           "complete -F %_complete @\n";
 
 static const char zsh[] = "#compdef @\n"
                           "# Completion of @ for zsh; made by: @ completions zsh\n"
@@ -88,7 +91,7 @@ static const char *shell_about(size_t i) { return shells[i].about; }
 
 static void put_script(struct nai_buf *out, const char *script, const char *name) {
   for (const char *c = script; *c; c++) {
-    bool program = *c == '@' && c[-1] != '(' && c[-1] != '[', function = *c == '%' && c[1] == '_';
+    bool program = *c == '@' && !strchr("$[(", c[-1]), function = *c == '%' && c[1] == '_';
     if (!program && !function) {
       nai_buf_putc(out, *c);
       continue;

@@ -128,7 +128,7 @@ static const struct nai_cli_option options[] = {
      AT(run.nvtx_coverage_warn_threshold),
      .min = 0,
      .max = 100,
-     .otherwise = "the rules' own"},
+     .otherwise = "that of rule low-nvtx-coverage"},
     {.name = "fail-on",
      .value = "SEVERITY",
      .help = "exit 1 when there is a finding of this severity or higher",
@@ -299,8 +299,8 @@ const struct nai_cli_command nai_cmd_analyze = {
     .synopsis = "TRACE",
     .summary = "write a report of a trace; the command that is meant when none is named",
     .description =
-        "Reads TRACE, an SQLite export of Nsight Systems of any version, and writes report.md, report.html, report.json, "
-        "tables/*.csv and intermediate tables into the artifacts directory. An .nsys-rep is exported first when nsys is "
+        "Reads TRACE, an SQLite export of Nsight Systems of any version, and writes report.md, report.html, "
+        "report.json, tables/*.csv and intermediate tables into the artifacts directory. An .nsys-rep is exported first when nsys is "
         "on PATH. A second run on the same trace reuses what is still valid.",
     .examples = "nsys-ai trace.sqlite\n"
                 "nsys-ai analyze trace.sqlite --out artifacts/run1\n"

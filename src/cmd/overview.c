@@ -1,4 +1,4 @@
-#include "cmd/probe.h"
+#include "cmd/overview.h"
 
 #include "table/column.h"
 

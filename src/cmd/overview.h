@@ -1,6 +1,6 @@
 /* What the events of a trace amount to, for nsys-ai probe. Internal to src/cmd. */
-#ifndef NAI_CMD_PROBE_H
-#define NAI_CMD_PROBE_H
+#ifndef NAI_CMD_OVERVIEW_H
+#define NAI_CMD_OVERVIEW_H
 
 #include "ingest/ingest.h"
 
