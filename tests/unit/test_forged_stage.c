@@ -1,4 +1,5 @@
-/* Stage files with correct checksums and numbers out of range: the run takes them for stale and reads the trace again. */
+/* Stage files with correct checksums and numbers out of range: the run takes them for stale and reads the trace again.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,9 +92,12 @@ static void test_forged(void **state) {
     const struct nai_schema *schema;
     int column;
     int64_t value;
-  } forged[] = {{&nai_kernel_events, KE_PROCESS, 1000000}, {&nai_kernel_events, KE_NAME, 1000000},
-                {&nai_kernel_events, KE_PROCESS, -2},      {&nai_api_events, AE_THREAD, 123456789},
-                {&nai_threads, TH_PROCESS, 77}};
+  } forged[] = {{&nai_kernel_events, KE_PROCESS, 1000000},
+                {&nai_kernel_events, KE_NAME, 1000000},
+                {&nai_kernel_events, KE_PROCESS, -2},
+                {&nai_api_events, AE_THREAD, 123456789},
+                {&nai_threads, TH_PROCESS, 77},
+                {&nai_kernel_events, KE_DEVICE, 55}};
   struct nai_buf first = {0}, again = {0};
   if (!*trace)
     skip();
