@@ -17,7 +17,7 @@ size_t nai_name_nvtx_length(const char *text, size_t len) {
   static const char *const marks[] = {"seq = ", "op_id = ", "sizes = "};
   const char *end = text + len;
   for (const char *comma = text; (comma = memchr(comma, ',', (size_t)(end - comma))); comma++) {
-    if (end - comma < 2 || comma[1] != ' ')
+    if (end - comma < 8 || comma[1] != ' ' || (comma[2] != 's' && comma[2] != 'o')) /* most commas are none of these */
       continue;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
       size_t n = strlen(marks[i]);

@@ -227,7 +227,16 @@ int nai_table_seal(struct nai_table *table, struct nai_err *err) {
     rc = map_columns(table, err);
   if (rc)
     return rc;
+<<<<<<< HEAD
   if ((rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err)))
+=======
+  describe(&descriptor, &header, table, backing->offsets, backing->size);
+  /* Hashing has mapped every column; those that nobody reads need not stay in the process. */
+  (void)madvise(backing->data, backing->size, MADV_DONTNEED);
+  put_strings(&tail, &table->strings);
+  nai_buf_put(&tail, nai_buf_str(&descriptor), descriptor.len);
+  if ((rc = nai_buf_check(&tail, err)))
+>>>>>>> ingest
     goto out;
   int failed = write_rest(table, &header, &descriptor);
   if (close(backing->fd) != 0 && !failed)
