@@ -33,7 +33,8 @@ int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err) 
 }
 
 int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err) {
-  int rc = create(out, fcntl(directory, F_DUPFD_CLOEXEC, 0), path, err);
+  /* Opened anew: a duplicate would share the locks on it. */
+  int rc = create(out, openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, err);
   if (rc)
     return rc;
   nai_manifest_read(&(*out)->manifest, (*out)->directory);

@@ -227,16 +227,10 @@ int nai_table_seal(struct nai_table *table, struct nai_err *err) {
     rc = map_columns(table, err);
   if (rc)
     return rc;
-<<<<<<< HEAD
-  if ((rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err)))
-=======
-  describe(&descriptor, &header, table, backing->offsets, backing->size);
+  rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err);
   /* Hashing has mapped every column; those that nobody reads need not stay in the process. */
   (void)madvise(backing->data, backing->size, MADV_DONTNEED);
-  put_strings(&tail, &table->strings);
-  nai_buf_put(&tail, nai_buf_str(&descriptor), descriptor.len);
-  if ((rc = nai_buf_check(&tail, err)))
->>>>>>> ingest
+  if (rc)
     goto out;
   int failed = write_rest(table, &header, &descriptor);
   if (close(backing->fd) != 0 && !failed)

@@ -140,7 +140,7 @@ class Usage(unittest.TestCase):
         self.assertIn("did you mean inference?", gen("infrence", "x.sqlite").stderr)
         self.assertIn("did you mean --shuffle?", gen("minimal", "x.sqlite", "--shufle").stderr)
         self.assertRegex(gen("minimal").stderr, r"^nsys-ai-gen: OUT.sqlite is missing \(see nsys-ai-gen --help\)\n$")
-        self.assertEqual([line.split()[0] for line in gen("list").stdout.splitlines()], [*support.SCENARIOS, "bench"])
+        self.assertEqual([line.split()[0] for line in gen("list").stdout.splitlines()], [*support.SCENARIOS, "evidence", "bench"])
 
 
 class Commands(unittest.TestCase):
