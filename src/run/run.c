@@ -149,12 +149,14 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
 static const struct nai_table *look_up(void *run, const char *name) { return nai_run_held(run, name); }
 
 int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
-  int rc = NAI_OK;
+  uint32_t held = run->table_count;
   const struct nai_table *table;
+  int rc = NAI_OK;
   for (int i = 0; i < NAI_IN_COUNT && !rc; i++)
-    if (tables & UINT64_C(1) << i)
+    if (tables & NAI_IN_BIT(i))
       rc = nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err);
-  for (uint32_t i = 0; i < run->table_count && !rc; i++)
+  /* Those made by this program refer to what is there; those it only found need not. */
+  for (uint32_t i = 0; i < run->table_count && run->table_count > held && !rc; i++)
     rc = nai_table_check_refs(run->tables[i], look_up, run, err);
   return rc;
 }
