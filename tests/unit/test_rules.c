@@ -204,7 +204,7 @@ static void finds_rows_and_words(void **state) {
   assert_string_equal(cell(r.findings, 1, "scope"), "GPU 0");
   assert_int_equal(number(r.findings, 1, "device_id"), 0);
   assert_int_equal(number(r.findings, 1, "pid"), NAI_NULL_I64);
-  assert_int_equal(number(r.findings, 1, "impact_ns"), 41500000);
+  assert_int_equal(number(r.findings, 1, "at_stake_ns"), 41500000);
   assert_int_equal(number(r.findings, 1, "finding"), 1);
   assert_string_equal(cell(r.findings, 1, "why"),
                       "always 0\n\ncode <host_code>"); /* trace text went through the escaper */
