@@ -15,8 +15,11 @@
 void nai_result_free(struct nai_result *result) {
   nai_buf_free(&result->verdict);
   nai_buf_free(&result->summary);
-  for (size_t i = 0; i < result->list_count; i++)
+  for (size_t i = 0; i < result->list_count; i++) {
+    free(result->list[i].id);
+    free(result->list[i].scope);
     free(result->list[i].title);
+  }
   free(result->list);
   free(result->nodes);
 }

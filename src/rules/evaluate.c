@@ -20,6 +20,7 @@ enum { /* columns of nai_findings_schema */
        F_PLACE,
        F_REASON,
        F_PART_OF,
+       F_LEADS,
        F_WHY,
        F_RECOMMENDATION,
        F_VERIFY,
@@ -171,6 +172,7 @@ static void write_finding(struct evaluation *e, uint32_t number) {
   nai_set_str(t, row, F_PLACE, finding->place.len ? finding->place.data : NULL);
   nai_set_str(t, row, F_REASON, lead->reason);
   nai_set_str(t, row, F_PART_OF, lead->parent ? lead->parent->id : NULL);
+  nai_set_i64(t, row, F_LEADS, finding->rule->first);
   nai_set_str(t, row, F_WHY, nai_buf_str(&finding->why));
   nai_set_str(t, row, F_RECOMMENDATION, nai_buf_str(&finding->recommendation));
   nai_set_str(t, row, F_VERIFY, nai_buf_str(&finding->verify));

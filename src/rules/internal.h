@@ -136,7 +136,7 @@ struct rule {
   struct condition when;
   struct condition severity[4];
   bool has_severity[4];
-  struct span price, price_low, base; /* factors, no factors: none */
+  struct span price, price_low, base;     /* factors, no factors: none */
   double price_ns, price_low_ns, base_ns; /* ns of one unit of each */
   bool has_ladder;                        /* no `severity`: the price decides */
   bool first;                             /* comes before all others */
@@ -252,8 +252,8 @@ struct env {
   int64_t rows[MAX_SOURCES];
   uint32_t sums; /* bit s: source s stands for all its rows, which meet sum_where[s] */
   const struct condition *sum_where[MAX_SOURCES];
-  int64_t device_id;   /* the finding's GPU, NAI_NULL_I64 for none */
-  const char *subject; /* what {{subject}} says */
+  int64_t device_id;              /* the finding's GPU, NAI_NULL_I64 for none */
+  const char *subject;            /* what {{subject}} says */
   int64_t stake_ns, stake_low_ns; /* NAI_NULL_I64: none */
   double stake_pct;               /* NaN: none */
 };
@@ -280,8 +280,8 @@ void variants_render(struct nai_buf *out, const struct env *env, struct span var
 struct hit {
   const struct rule *rule;
   int64_t row;
-  int severity;           /* -1: silent after all */
-  int64_t device_id, pid; /* NAI_NULL_I64: none */
+  int severity;                   /* -1: silent after all */
+  int64_t device_id, pid;         /* NAI_NULL_I64: none */
   int64_t stake_ns, stake_low_ns; /* NAI_NULL_I64: none */
   int64_t base_ns;                /* what 100 % are; 0: unknown */
   const struct rule *parent;      /* a rule that speaks and whose time holds this one's, or NULL */

@@ -20,9 +20,8 @@ static void rule_free(struct rule *rule) {
 void nai_rules_free(struct nai_rule_set *set) {
   if (!set)
     return;
-  struct pool *pools[] = {&set->parameters, &set->factors,  &set->tests,    &set->codes,
-                          &set->pieces,     &set->variants, &set->evidence, &set->unless,
-                          &set->facts,      &set->lowerings};
+  struct pool *pools[] = {&set->parameters, &set->factors,  &set->tests,  &set->codes, &set->pieces,
+                          &set->variants,   &set->evidence, &set->unless, &set->facts, &set->lowerings};
   for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
     free(pools[i]->data);
   for (uint32_t i = 0; i < set->rule_count; i++)
@@ -228,7 +227,8 @@ static int order_rules(struct nai_rule_set *set, struct nai_err *err) {
   for (uint32_t i = 0; i < set->rule_count; i++)
     if (!taken[i])
       return nai_yaml_error(set->rules[i]->doc, set->rules[i]->node, err,
-                            "rule \"%s\" is part of or depends on a cycle of \"unless\" or \"part_of\"", set->rules[i]->id);
+                            "rule \"%s\" is part of or depends on a cycle of \"unless\" or \"part_of\"",
+                            set->rules[i]->id);
   return 0;
 }
 

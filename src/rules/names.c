@@ -93,9 +93,9 @@ static bool resolve_stake(struct ref *out, const char *name, size_t len) {
     const char *name;
     enum stake stake;
     enum nai_unit unit;
-  } stakes[] = {{"at_stake", STAKE_NS, NAI_NS},         {"at_stake_ns", STAKE_NS, NAI_NS},
-                {"at_stake_us", STAKE_NS, NAI_US},      {"at_stake_ms", STAKE_NS, NAI_MS},
-                {"at_stake_pct", STAKE_PCT, NAI_PCT},   {"at_stake_low", STAKE_LOW_NS, NAI_NS},
+  } stakes[] = {{"at_stake", STAKE_NS, NAI_NS},           {"at_stake_ns", STAKE_NS, NAI_NS},
+                {"at_stake_us", STAKE_NS, NAI_US},        {"at_stake_ms", STAKE_NS, NAI_MS},
+                {"at_stake_pct", STAKE_PCT, NAI_PCT},     {"at_stake_low", STAKE_LOW_NS, NAI_NS},
                 {"at_stake_low_ms", STAKE_LOW_NS, NAI_MS}};
   for (size_t i = 0; i < sizeof stakes / sizeof *stakes; i++) {
     if (strlen(stakes[i].name) != len || strncmp(stakes[i].name, name, len) != 0)

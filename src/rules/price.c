@@ -182,8 +182,7 @@ int price_lower(struct hit *hit, const struct env *env, const struct hits *hits,
   struct nai_buf reasons = {0}, reason = {0};
   step_below_parent(hit, hits, env->set, &reasons);
   for (uint32_t i = 0; i < hit->rule->lowerings.count; i++) {
-    const struct lowering *lowering =
-        POOL_AT(env->set->lowerings, struct lowering, hit->rule->lowerings.first + i);
+    const struct lowering *lowering = POOL_AT(env->set->lowerings, struct lowering, hit->rule->lowerings.first + i);
     if (!condition_holds(env, &lowering->when))
       continue;
     nai_buf_clear(&reason);

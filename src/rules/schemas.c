@@ -21,6 +21,7 @@ static const struct nai_column_def findings_columns[] = {
     NAI_LABEL_COLUMN("place", "where in the program, in a few words"),
     NAI_LABEL_COLUMN("reason", "why it is less severe than its price"),
     NAI_LABEL_COLUMN("part_of", "rule whose finding holds the same time: do not add"),
+    {"leads", NAI_I32, NAI_ID, "1: says how to read the others, and comes before them", .role = NAI_ROLE_LABEL},
     NAI_LABEL_COLUMN("why", "why it costs time (Markdown)"),
     NAI_LABEL_COLUMN("recommendation", "what to do (Markdown)"),
     NAI_LABEL_COLUMN("verify", "commands that confirm the finding or show that it is gone, one a line"),

@@ -8,7 +8,7 @@ const struct nai_yaml_node *builder_get(const struct builder *b, const struct na
 }
 
 int builder_require(const struct nai_yaml_node **out, const struct builder *b, const struct nai_yaml_node *map,
-                   const char *key) {
+                    const char *key) {
   *out = builder_get(b, map, key);
   return *out ? 0 : nai_yaml_error(b->doc, map, b->err, "\"%s\" is missing", key);
 }
