@@ -7,6 +7,7 @@
 #include "base/keyset.h"
 #include "config/kernel_classes.h"
 #include "config/phase_map.h"
+#include "config/workload.h"
 #include "derive/groups.h"
 #include "table/events.h"
 #include "table/intervals.h"
@@ -149,7 +150,8 @@ enum nai_model_part {
 struct nai_model_options {
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases; /* NULL without a phase map */
-  bool map_nvtx;                      /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
+  const struct nai_workload_patterns *workload;
+  bool map_nvtx; /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
   int worker_count;
   const char *scratch_dir; /* for large arrays (base/big.h); NULL: in memory */
 };
@@ -159,6 +161,7 @@ struct nai_model {
   const struct nai_table *tables[NAI_IN_COUNT];
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases;
+  const struct nai_workload_patterns *workload;
   bool map_nvtx;
   int worker_count;
   const char *scratch_dir;
