@@ -1,5 +1,6 @@
 #include "analyses/pause_cause.h"
 
+#include "analyses/health_facts.h"
 #include "analyses/overhead_kind.h"
 #include "base/array.h"
 
@@ -115,18 +116,6 @@ static enum nai_call_kind call_kind(const struct nai_model *m, uint32_t api) {
   return nai_call_kind_of(nai_model_api_name(m, api));
 }
 
-/* Whether a row without a name lies where modules are loaded: in a launch or an allocation of its thread. */
-static bool lies_in_loading_call(const struct nai_model *m, int32_t thread, int64_t start) {
-  if (thread < 0)
-    return false;
-  const struct nai_groups *g = &m->api_by_thread;
-  uint32_t after = nai_rows_from(g->order, g->first[thread], g->first[thread + 1], &m->apis.start, start + 1);
-  if (after == g->first[thread] || nai_at(&m->apis.end, g->order[after - 1]) <= start)
-    return false;
-  enum nai_call_kind kind = call_kind(m, g->order[after - 1]);
-  return kind == NAI_CALL_LAUNCH || kind == NAI_CALL_ALLOCATION;
-}
-
 /* Rows of the thread; flushes of other threads of its process hold it up, too. */
 static void add_overhead(struct pause *p, bool loading) {
   const struct nai_table *t = p->m->tables[NAI_IN_OVERHEAD];
@@ -139,8 +128,7 @@ static void add_overhead(struct pause *p, bool loading) {
     enum nai_overhead_kind kind = nai_overhead_kind_of(nai_get_i64(t, i, OE_SOURCE), nai_get_i64(t, i, OE_TYPE), name);
     bool same = thread == p->thread, same_process = thread >= 0 && p->thread >= 0 &&
                                                     p->m->thread_process[thread] == p->m->thread_process[p->thread];
-    bool loads = kind == NAI_OVERHEAD_LOADING ||
-                 (kind == NAI_OVERHEAD_UNNAMED && lies_in_loading_call(p->m, thread, nai_at(&start, i)));
+    bool loads = nai_is_loading(p->m, i);
     if (loading ? loads && same
                 : !loads && kind != NAI_OVERHEAD_OTHER && (same || (same_process && strstr(name, "flush"))))
       add_item(p, nai_at(&start, i), nai_at(&end, i), loading ? MODULE_LOAD : PROFILER, name);
@@ -245,18 +233,6 @@ static void add_os_calls(struct pause *p) {
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-/* Whether what the CPU did would have been seen. */
-static bool host_was_watched(const struct nai_model *m) {
-  const struct nai_table *t = m->tables[NAI_IN_CAPABILITIES];
-  for (int64_t i = 0; i < t->rows; i++) {
-    const char *source = nai_get_str(t, i, CP_SOURCE);
-    if (nai_get_i64(t, i, CP_AVAILABLE) == 1 &&
-        (strcmp(source, "OSRT_API") == 0 || strcmp(source, "SAMPLING_CALLCHAINS") == 0))
-      return true;
-  }
-  return false;
-}
-
 /* The thread that launched, else the only one with CUDA calls. */
 static int32_t responsible_thread(const struct nai_model *m, uint32_t api) {
   if (api != NAI_NO_ROW)
@@ -317,7 +293,7 @@ int nai_pause_explain(struct nai_pause_cause *out, const struct nai_model *m, co
   }
   int64_t rest = p.end - p.start - nai_intervals_total(&p.covered);
   if (rest)
-    count(&p, p.thread >= 0 && host_was_watched(m) ? HOST_CODE : UNKNOWN, "", rest);
+    count(&p, p.thread >= 0 && nai_host_was_watched(m) ? HOST_CODE : UNKNOWN, "", rest);
   answer(out, &p);
   int rc = p.oom ? nai_err_nomem(err) : NAI_OK;
   nai_intervals_free(&p.covered);
