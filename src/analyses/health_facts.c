@@ -155,9 +155,7 @@ static int look_at_overhead(struct nai_health *h, const struct nai_model *m, str
     if (strstr(name, "data flush") && h->last_call_end != NAI_NULL_I64 && start >= h->last_call_end &&
         start - h->last_call_end <= AT_ONCE_NS)
       h->ended_at_once = true;
-    if (kind == NAI_OVERHEAD_LOADING || kind == NAI_OVERHEAD_OTHER || end <= m->window_start || start >= m->window_end)
-      continue;
-    if (kind == NAI_OVERHEAD_UNNAMED && nai_lies_in_loading_call(m, (int32_t)nai_get_i64(t, i, OE_THREAD), start))
+    if (kind == NAI_OVERHEAD_OTHER || nai_is_loading(m, i) || end <= m->window_start || start >= m->window_end)
       continue;
     v[n++] = (struct nai_interval){start > m->window_start ? start : m->window_start,
                                    end < m->window_end ? end : m->window_end};
