@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { DEVICE, CAUSE, PARTS, TOTAL, PCT_IDLE, LONGEST, LONGEST_START, LONGEST_END, PCT_WINDOW, WHAT, WHAT_TIME };
+enum { DEVICE, CAUSE, PARTS, TOTAL, PCT_IDLE, LONGEST, LONGEST_START, LONGEST_END, PCT_WINDOW, WHAT, WHAT_TIME, ACTIVE };
 static const struct nai_column_def columns[] = {
     [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
     [CAUSE] = NAI_NAME_COLUMN("cause", "why the GPU had nothing to do", .key = true),
@@ -20,6 +20,7 @@ static const struct nai_column_def columns[] = {
     [WHAT] = NAI_LABEL_COLUMN(
         "what", "the function, overhead or NVTX range that took most of it; empty where that is less than 5 %"),
     [WHAT_TIME] = NAI_TIME_COLUMN("what_ns", "time that this took", .better = NAI_BETTER_LOWER),
+    [ACTIVE] = NAI_TIME_COLUMN("active_ns", "of total_ns: within active spans", .better = NAI_BETTER_LOWER, .sum = true),
 };
 const struct nai_schema nai_idle_causes =
     NAI_SCHEMA("idle_causes", "Idle time by cause", "One cause on one GPU; the rows of a GPU add up to its idle time",
@@ -73,7 +74,7 @@ static int put_what(struct nai_table *table, int64_t row, const struct nai_model
 }
 
 static int put_cause(struct nai_table *table, const struct nai_model *m, uint32_t gpu, enum nai_idle_cause c,
-                     const struct nai_idle_shares *host, struct nai_err *err) {
+                     const struct nai_idle_shares *host, int64_t outside, struct nai_err *err) {
   const struct nai_gpu *of = &m->gpus[gpu];
   const struct nai_gpu_idle *idle = &m->idle[gpu];
   int64_t window = of->window_end - of->window_start, row = nai_table_add_row(table);
@@ -81,6 +82,7 @@ static int put_cause(struct nai_table *table, const struct nai_model *m, uint32_
   nai_set_str(table, row, CAUSE, nai_idle_cause_name(c));
   nai_set_i64(table, row, PARTS, idle->parts[c]);
   nai_set_i64(table, row, TOTAL, idle->ns[c]);
+  nai_set_i64(table, row, ACTIVE, idle->ns[c] - outside);
   nai_set_f64(table, row, PCT_IDLE, nai_percent((double)idle->ns[c], (double)(window - nai_intervals_total(&of->all))));
   nai_set_f64(table, row, PCT_WINDOW, nai_percent((double)idle->ns[c], (double)window));
   nai_set_i64(table, row, LONGEST, idle->longest_ns[c]);
@@ -92,12 +94,15 @@ static int put_cause(struct nai_table *table, const struct nai_model *m, uint32_
 }
 
 int nai_put_idle_causes(struct nai_table *table, const struct nai_model *m, const struct nai_idle_shares *host,
-                        struct nai_err *err) {
+                        const struct nai_table *spans, struct nai_err *err) {
+  int64_t outside[NAI_IDLE_CAUSES];
   int rc = NAI_OK;
-  for (uint32_t g = 0; g < m->gpu_count; g++)
+  for (uint32_t g = 0; !rc && g < m->gpu_count; g++) {
+    rc = nai_idle_outside(outside, m, g, spans, err);
     for (int c = 0; !rc && c < NAI_IDLE_CAUSES; c++)
       if (m->idle[g].ns[c])
-        rc = put_cause(table, m, g, (enum nai_idle_cause)c, host, err);
+        rc = put_cause(table, m, g, (enum nai_idle_cause)c, host, outside[c], err);
+  }
   static const struct nai_sort_by order[] = {{DEVICE, false}, {TOTAL, true}, {CAUSE, false}};
   return rc ? rc : nai_table_sort(table, order, 3, err);
 }

@@ -264,16 +264,18 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_idle_shares *host = calloc((size_t)m->gpu_count + 1, sizeof *host);
   int rc = host ? put_gaps(io->out[0], host, m, err) : nai_err_nomem(err);
   if (!rc)
-    rc = nai_put_idle_causes(io->out[1], m, host, err);
+    rc = nai_put_idle_causes(io->out[1], m, host, io->in[0], err);
   for (uint32_t g = 0; host && g < m->gpu_count; g++)
     nai_idle_shares_free(&host[g]);
   free(host);
   return rc;
 }
 
+static const char *const inputs[] = {"active_spans", NULL};
 static const struct nai_schema *const schemas[] = {&schema, &nai_idle_causes, NULL};
 const struct nai_node nai_analysis_idle_gaps = {.name = "idle_gaps",
                                                 .outputs = schemas,
+                                                .inputs = inputs,
                                                 .parts = NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) |
                                                          NAI_PART(RANGES) | NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
                                                 .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) |
