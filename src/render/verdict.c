@@ -12,6 +12,17 @@ enum nai_severity nai_report_severity(const struct nai_table *findings, int64_t 
   return severity < 0 ? NAI_SEVERITY_INFO : (enum nai_severity)severity;
 }
 
+/* A framework as it writes itself. */
+static const char *written(const char *value) {
+  static const char *const names[][2] = {{"pytorch", "PyTorch"}, {"tensorrt", "TensorRT"}, {"jax", "JAX"},
+                                         {"cupy", "CuPy"},       {"openacc", "OpenACC"},   {"openmp", "OpenMP"},
+                                         {"vllm", "vLLM"},       {"sglang", "SGLang"},     {"tensorflow", "TensorFlow"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(names[i][0], value) == 0)
+      return names[i][1];
+  return value;
+}
+
 /* "PyTorch", "TensorRT": what the program was recognised as; nothing for plain CUDA. */
 static bool put_framework(struct nai_buf *out, const struct nai_report *report) {
   const struct nai_table *workload = nai_report_table(report, "workload");
@@ -19,9 +30,9 @@ static bool put_framework(struct nai_buf *out, const struct nai_report *report) 
   for (int64_t i = 0; i < workload->rows; i++) {
     const char *value = nai_cell_str(workload, i, "value");
     if (strcmp(nai_cell_str(workload, i, "aspect"), "framework") != 0 || strcmp(value, "unknown") == 0 ||
-        !(nai_cell_f64(workload, i, "confidence") >= 50))
+        strcmp(value, "cuda") == 0 || !(nai_cell_f64(workload, i, "confidence") >= 50))
       continue;
-    nai_buf_printf(out, "%s%s", any ? ", " : "", value);
+    nai_buf_printf(out, "%s%s", any ? ", " : "", written(value));
     any = true;
   }
   return any;

@@ -119,13 +119,13 @@ int prices_share(struct hits *hits, const struct nai_rule_set *set, const struct
     for (uint32_t i = 0; i < mine->count; i++) {
       struct hit *hit = POOL_AT(hits->hits, struct hit, mine->first + i);
       const struct hit *parent = parent_of(hits, set, hit);
-      int64_t left = parent ? parent->stake_ns : NAI_NULL_I64;
-      for (uint32_t j = 0; left != NAI_NULL_I64 && j < i; j++) { /* the parts of one GPU together */
+      int64_t rest = parent ? parent->stake_ns : NAI_NULL_I64;
+      for (uint32_t j = 0; rest != NAI_NULL_I64 && j < i; j++) { /* the parts of one GPU together */
         const struct hit *other = POOL_AT(hits->hits, struct hit, mine->first + j);
-        left -= other->device_id == hit->device_id && other->stake_ns > 0 ? other->stake_ns : 0;
+        rest -= other->device_id == hit->device_id && other->stake_ns > 0 ? other->stake_ns : 0;
       }
-      if (left != NAI_NULL_I64)
-        limit_stake(hit, left > 0 ? left : 0);
+      if (rest != NAI_NULL_I64)
+        limit_stake(hit, rest > 0 ? rest : 0);
     }
   }
   return 0;
