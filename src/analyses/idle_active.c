@@ -6,8 +6,7 @@
 
 /* The span of a GPU that holds `time`, from row `at` on; -1 past the last. Spans partition the window in order. */
 static int64_t span_at(const struct nai_table *spans, int64_t at, int32_t device, int64_t time) {
-  while (at < spans->rows &&
-         (nai_get_i64(spans, at, AS_DEVICE) != device || nai_get_i64(spans, at, AS_END) <= time))
+  while (at < spans->rows && (nai_get_i64(spans, at, AS_DEVICE) != device || nai_get_i64(spans, at, AS_END) <= time))
     at++;
   return at < spans->rows ? at : -1;
 }

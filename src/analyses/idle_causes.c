@@ -4,7 +4,20 @@
 
 #include <stdlib.h>
 
-enum { DEVICE, CAUSE, PARTS, TOTAL, PCT_IDLE, LONGEST, LONGEST_START, LONGEST_END, PCT_WINDOW, WHAT, WHAT_TIME, ACTIVE };
+enum {
+  DEVICE,
+  CAUSE,
+  PARTS,
+  TOTAL,
+  PCT_IDLE,
+  LONGEST,
+  LONGEST_START,
+  LONGEST_END,
+  PCT_WINDOW,
+  WHAT,
+  WHAT_TIME,
+  ACTIVE
+};
 static const struct nai_column_def columns[] = {
     [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
     [CAUSE] = NAI_NAME_COLUMN("cause", "why the GPU had nothing to do", .key = true),
@@ -20,7 +33,8 @@ static const struct nai_column_def columns[] = {
     [WHAT] = NAI_LABEL_COLUMN(
         "what", "the function, overhead or NVTX range that took most of it; empty where that is less than 5 %"),
     [WHAT_TIME] = NAI_TIME_COLUMN("what_ns", "time that this took", .better = NAI_BETTER_LOWER),
-    [ACTIVE] = NAI_TIME_COLUMN("active_ns", "of total_ns: within active spans", .better = NAI_BETTER_LOWER, .sum = true),
+    [ACTIVE] =
+        NAI_TIME_COLUMN("active_ns", "of total_ns: within active spans", .better = NAI_BETTER_LOWER, .sum = true),
 };
 const struct nai_schema nai_idle_causes =
     NAI_SCHEMA("idle_causes", "Idle time by cause", "One cause on one GPU; the rows of a GPU add up to its idle time",

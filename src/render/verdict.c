@@ -14,9 +14,10 @@ enum nai_severity nai_report_severity(const struct nai_table *findings, int64_t 
 
 /* A framework as it writes itself. */
 static const char *written(const char *value) {
-  static const char *const names[][2] = {{"pytorch", "PyTorch"}, {"tensorrt", "TensorRT"}, {"jax", "JAX"},
-                                         {"cupy", "CuPy"},       {"openacc", "OpenACC"},   {"openmp", "OpenMP"},
-                                         {"vllm", "vLLM"},       {"sglang", "SGLang"},     {"tensorflow", "TensorFlow"}};
+  static const char *const names[][2] = {
+      {"pytorch", "PyTorch"}, {"tensorrt", "TensorRT"}, {"jax", "JAX"},
+      {"cupy", "CuPy"},       {"openacc", "OpenACC"},   {"openmp", "OpenMP"},
+      {"vllm", "vLLM"},       {"sglang", "SGLang"},     {"tensorflow", "TensorFlow"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(names[i][0], value) == 0)
       return names[i][1];

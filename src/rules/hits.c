@@ -82,8 +82,7 @@ static void price(struct hit *hit, struct env *env) {
   hit->stake_low_ns = duration_of(env, rule->price_low, rule->price_low_ns);
   if (hit->stake_low_ns > hit->stake_ns)
     hit->stake_low_ns = hit->stake_ns;
-  hit->base_ns =
-      rule->base.count ? duration_of(env, rule->base, rule->base_ns) : price_base_ns(env->input, hit);
+  hit->base_ns = rule->base.count ? duration_of(env, rule->base, rule->base_ns) : price_base_ns(env->input, hit);
   env_set_stake(env, hit);
 }
 

@@ -251,9 +251,6 @@ static int list_tables(struct nai_rule_set *set, struct nai_err *err) {
   int rc = 0;
   for (uint32_t i = 0; !rc && i < set->facts.count; i++)
     rc = add_table_name(set, &count, POOL_AT(set->facts, struct fact, i)->rows.schema, err);
-  for (size_t i = 0; !rc && i < set->schema_count; i++) /* what prices are shares of */
-    if (strcmp(set->schemas[i]->name, "gpu_active") == 0 || strcmp(set->schemas[i]->name, "gpu_utilization") == 0)
-      rc = add_table_name(set, &count, set->schemas[i], err);
   for (uint32_t r = 0; !rc && r < set->rule_count; r++) {
     const struct rule *rule = set->rules[r];
     if (rule->disabled)
@@ -267,6 +264,12 @@ static int list_tables(struct nai_rule_set *set, struct nai_err *err) {
         rc = add_table_name(set, &count, item->rows.schema, err);
     }
   }
+  bool priced = false;
+  for (uint32_t r = 0; r < set->rule_count; r++)
+    priced |= !set->rules[r]->disabled && set->rules[r]->price.count > 0;
+  for (size_t i = 0; !rc && priced && i < set->schema_count; i++) /* what prices are shares of */
+    if (strcmp(set->schemas[i]->name, "gpu_active") == 0 || strcmp(set->schemas[i]->name, "gpu_utilization") == 0)
+      rc = add_table_name(set, &count, set->schemas[i], err);
   return rc;
 }
 
