@@ -331,7 +331,7 @@ static void advice_fits_the_program(void **state) {
     add(&t, "nvtx_coverage", "scope=all;range_count=5;coverage_pct=20");
     add(&t, "run_info", "nvtx_range_count=0;kernel_count=5;gpu_count=1;window_ns=100");
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-      snprintf(cells, sizeof cells, "device_id=3;cause=%s;active_ns=6000000;total_ns=6000000;part_count=50", causes[i]);
+      snprintf(cells, sizeof cells, "device_id=3;cause=%s;active_ns=2000000;total_ns=2000000;part_count=50", causes[i]);
       add(&t, "idle_causes", cells);
     }
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
