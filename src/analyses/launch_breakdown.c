@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
   DEVICE,
@@ -115,7 +116,8 @@ static int64_t busy_within(struct busy *b, int64_t start, int64_t end) {
 struct stream {
   struct nai_intervals set; /* what it ran; unused where it is the only one */
   struct busy busy;
-  int64_t end; /* of all that began so far */
+  int64_t end;      /* of all that began so far */
+  uint32_t process; /* index among those of the GPU */
 };
 
 struct sums {
@@ -151,18 +153,30 @@ static void free_launches(struct launches *l) {
   free(l->sums);
 }
 
+static uint32_t number_of_stream(struct launches *l, int32_t process, int32_t context, int32_t stream) {
+  bool added;
+  int64_t of = nai_keyset_add(&l->contexts, (int64_t)process << 32 | (uint32_t)context, &added);
+  return nai_keyset_add(&l->streams_seen, of << 32 | (uint32_t)stream, &added);
+}
+
 static int find_streams(struct launches *l, struct nai_err *err) {
   const struct nai_gpu *gpu = l->gpu;
-  bool added;
+  int32_t last[3] = {0}; /* most operations have the stream of the one before */
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
-    int64_t process = nai_model_op_process(l->m, op);
-    int64_t context = nai_keyset_add(&l->contexts, process << 32 | (uint32_t)nai_model_op_context(l->m, op), &added);
-    l->stream_of[i] = nai_keyset_add(&l->streams_seen, context << 32 | (uint32_t)nai_model_op_stream(l->m, op), &added);
+    const int32_t of[3] = {nai_model_op_process(l->m, op), nai_model_op_context(l->m, op),
+                           nai_model_op_stream(l->m, op)};
+    l->stream_of[i] =
+        i && memcmp(of, last, sizeof of) == 0 ? l->stream_of[i - 1] : number_of_stream(l, of[0], of[1], of[2]);
+    memcpy(last, of, sizeof of);
   }
   if (l->contexts.oom || l->streams_seen.oom)
     return nai_err_nomem(err);
   l->streams = calloc((size_t)l->streams_seen.count + 1, sizeof *l->streams);
+  for (uint32_t i = 0; l->streams && i < l->streams_seen.count; i++) {
+    int64_t context = l->contexts.keys[l->streams_seen.keys[i] >> 32];
+    l->streams[i].process = nai_keyset_find(&gpu->processes, context >> 32);
+  }
   return l->streams ? NAI_OK : nai_err_nomem(err);
 }
 
@@ -204,7 +218,7 @@ static void take_operation(struct launches *l, uint32_t i, uint8_t *call_seen, i
   uint32_t call = nai_model_op_api(l->m, op);
   int64_t start = nai_model_op_start(l->m, op), end = nai_model_op_end(l->m, op);
   if (call != NAI_NO_ROW && !call_seen[call]) {
-    struct sums *sums = &l->sums[nai_keyset_find(&l->gpu->processes, nai_model_op_process(l->m, op))];
+    struct sums *sums = &l->sums[stream->process];
     int64_t called = nai_at(&l->m->apis.start, call), returned = nai_at(&l->m->apis.end, call);
     call_seen[call] = 1;
     add_launch(l, sums, stream, call, start);
@@ -230,9 +244,7 @@ static void take_operations(struct launches *l, uint8_t *call_seen) {
 /* --- statistics ------------------------------------------------------------------------------- */
 
 static uint32_t group_of(const struct launches *l, uint32_t i, int flag) {
-  if (!(l->flags[i] & flag))
-    return NAI_NO_GROUP;
-  return nai_keyset_find(&l->gpu->processes, nai_model_op_process(l->m, &l->gpu->ops[i]));
+  return l->flags[i] & flag ? l->streams[l->stream_of[i]].process : NAI_NO_GROUP;
 }
 
 static void call_block(const void *launches, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
