@@ -20,11 +20,11 @@ static const struct nai_column_def columns[] = {
     [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest gap"),
     [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest gap"),
 };
-static const struct nai_schema schema =
-    NAI_SCHEMA("idle_patterns", "Repeated idle gaps",
-               "Gaps on one GPU with the same cause before the same operation; the 1,000 with most time", columns);
+static const struct nai_schema schema = NAI_SCHEMA(
+    "idle_patterns", "Repeated idle gaps",
+    "Gaps of 4 us or more on one GPU with the same cause before the same operation; the 1,000 with most time", columns);
 
-enum { MAX_PATTERNS = 1000 };
+enum { MAX_PATTERNS = 1000, SHORTEST_NS = 4000 /* less is the usual distance between operations of a stream */ };
 
 struct pattern {
   int64_t count, total_ns;
@@ -149,7 +149,8 @@ static int take_gpu(struct pattern *most, uint32_t *count, const struct nai_mode
     memset(p.of_kernel, 0xff, names * sizeof *p.of_kernel); /* NAI_NO_STRING */
   }
   for (struct nai_idle_gap gap = nai_idle_first(gpu); !rc && nai_idle_next(&gap, m);)
-    rc = take_gap(&p, &gap) ? NAI_OK : nai_err_nomem(err);
+    if (gap.end - gap.start >= SHORTEST_NS)
+      rc = take_gap(&p, &gap) ? NAI_OK : nai_err_nomem(err);
   if (!rc)
     rc = find_medians(&p, (uint32_t)places, err);
   if (!rc && p.keys.count) {

@@ -29,7 +29,7 @@ static int note_latency(struct walk *w, const struct nai_idle_gap *gap, struct n
   if (gap->launch == NAI_NO_ROW)
     return NAI_OK;
   int64_t called = nai_at(&w->m->apis.start, gap->launch);
-  if (called < gap->start || called > gap->end)
+  if (called < gap->start || called > gap->end) /* the GPU was busy when it began; clocks disagree */
     return NAI_OK;
   if (w->latency_count == w->latency_capacity &&
       !nai_array_room(&w->latencies, &w->latency_capacity, w->latency_count, sizeof *w->latencies))
@@ -52,8 +52,27 @@ static void add_parts(struct nai_gpu_idle *idle, const struct nai_idle_split *sp
   idle->cause[gap->number] = (uint8_t)nai_idle_largest_part(split);
 }
 
+/* Most gaps are the short distance between an operation and the next, which had been launched before. */
+static bool take_distance(struct walk *w, const struct nai_idle_gap *gap) {
+  struct nai_gpu_idle *idle = w->idle;
+  int64_t ns = gap->end - gap->start;
+  if (ns > idle->latency_limit || gap->launch == NAI_NO_ROW || nai_at(&w->m->apis.end, gap->launch) > gap->start ||
+      nai_at(&w->m->apis.start, gap->launch) > gap->start)
+    return false;
+  idle->ns[NAI_IDLE_LAUNCH_LATENCY] += ns;
+  idle->parts[NAI_IDLE_LAUNCH_LATENCY]++;
+  if (ns > idle->longest_ns[NAI_IDLE_LAUNCH_LATENCY]) {
+    idle->longest_ns[NAI_IDLE_LAUNCH_LATENCY] = ns;
+    idle->longest[NAI_IDLE_LAUNCH_LATENCY] = (struct nai_interval){gap->start, gap->end};
+  }
+  idle->cause[gap->number] = NAI_IDLE_LAUNCH_LATENCY;
+  return true;
+}
+
 static int take_gap(struct walk *w, const struct nai_idle_gap *gap, struct nai_err *err) {
   struct nai_idle_split split;
+  if (take_distance(w, gap))
+    return NAI_OK;
   nai_idle_split(&split, &w->shares, NULL, &w->charge, w->m, gap, w->idle->latency_limit);
   add_parts(w->idle, &split, gap);
   w->longest_after = split.after_call > w->longest_after ? split.after_call : w->longest_after;
