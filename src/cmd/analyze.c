@@ -1,5 +1,6 @@
 /* nsys-ai analyze: the program's main job. */
 #include "cmd/cmd.h"
+#include "cmd/overview.h"
 
 #include "base/fmt.h"
 #include "base/threads.h"
@@ -323,6 +324,35 @@ static void tune_allocator(void) {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
+/* Says where the events are that --trim missed. */
+static int explain_trim(const struct nai_options *o, struct nai_err *err) {
+  struct nai_trace_options how = {o->reader, false};
+  struct nai_trace *trace = NULL;
+  struct nai_ingest in = {0};
+  struct nai_overview overview = {0};
+  struct nai_err ignored = {0};
+  struct nai_buf text = {0};
+  int rc = nai_trace_open(&trace, o->trace, &how, &ignored);
+  if (!rc)
+    rc = nai_probe(&in, trace, NAI_IN_DEFAULT, &ignored);
+  if (!rc)
+    rc = nai_overview_read(&overview, &in, trace, o->threads, &ignored);
+  if (!rc && overview.start_ns <= overview.end_ns) {
+    nai_fmt_scaled(&text, overview.start_ns, 9);
+    nai_buf_puts(&text, " s to ");
+    nai_fmt_scaled(&text, overview.end_ns, 9);
+    rc = nai_err_set(err, NAI_EUSAGE, "--trim: nothing of the trace lies in that time; its events go from %s s",
+                     nai_buf_str(&text));
+  } else {
+    rc = err->code;
+  }
+  nai_buf_free(&text);
+  nai_overview_free(&overview);
+  nai_ingest_free(&in);
+  nai_trace_close(trace);
+  return rc;
+}
+
 static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line); }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -347,6 +377,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     args->run.trace = trace.path;
     args->run.note = print_note;
     rc = nai_analyze(&result, &args->run, show ? show_stage : NULL, NULL, err);
+    if (rc && result.trimmed_all)
+      rc = explain_trim(&args->run, err);
   }
   if (show)
     fprintf(stderr, "\r\033[K");

@@ -133,6 +133,20 @@ static int last_stage(const struct nai_state *s) {
   return NAI_STAGE_COUNT - 1;
 }
 
+/* A stretch of time without any event: a mistake in the option, not a trace with nothing in it. */
+static int check_trim(const struct nai_state *s, struct nai_err *err) {
+  static const char *const counts[] = {"kernel_count", "memory_operation_count", "graph_envelope_count",
+                                       "api_call_count", "nvtx_range_count"};
+  const struct nai_table *run = nai_run_held(s->run, "run_info");
+  if (!s->options->trim || !run)
+    return NAI_OK;
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    if (nai_cell_i64(run, 0, counts[i]) > 0)
+      return NAI_OK;
+  s->result->trimmed_all = true;
+  return nai_err_set(err, NAI_EUSAGE, "--trim: no event of the trace lies in that time");
+}
+
 static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
   int last = last_stage(s), rc = NAI_OK;
   for (int stage = 0; stage <= last && !rc; stage++) {
@@ -140,6 +154,8 @@ static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *prog
     if (progress)
       progress(progress_ctx, stage);
     rc = s->stages[stage].nodes ? nai_state_stage(s, stage, err) : nai_state_render(s, err);
+    if (!rc && stage == NAI_STAGE_ANALYZE)
+      rc = check_trim(s, err);
     s->result->seconds[stage] = now_seconds() - start;
   }
   if (!rc)

@@ -50,6 +50,7 @@ struct nai_result {
   double seconds[NAI_STAGE_COUNT]; /* wall time per stage, for --verbose only: never in outputs */
   struct nai_node_result *nodes;   /* in the order they were decided on */
   uint32_t node_count, node_capacity;
+  bool trimmed_all; /* the run failed because nothing lies in the time that --trim names */
 };
 void nai_result_free(struct nai_result *result);
 

@@ -3,6 +3,7 @@
 #include "render/prose.h"
 #include "render/report.h"
 
+#include "base/assets.h"
 #include "base/fmt.h"
 #include "base/text.h"
 #include "table/kernel_name.h"
@@ -162,6 +163,15 @@ static void put_price(struct nai_view *view, const struct nai_table *findings, i
     put_value(view, "pct_of_active", NAI_PCT, &pct);
 }
 
+/* The page on a built-in finding, for readers without the program's documents. */
+static void put_page(struct nai_view *view, const char *id) {
+  char path[KEY_MAX];
+  snprintf(path, sizeof path, "docs/root-causes/%.64s.md", id);
+  const struct nai_asset *page = nai_asset_find(path);
+  if (page)
+    put_prose(view, "page", page->data);
+}
+
 static void put_finding(struct nai_view *view, const struct nai_report *report, const struct nai_table *findings,
                         int64_t i) {
   static const char *const texts[] = {"id", "title", "severity", "scope", "verify", "place", "reason", "part_of"};
@@ -174,6 +184,7 @@ static void put_finding(struct nai_view *view, const struct nai_report *report, 
   put_prose(view, "why", nai_cell_str(findings, i, "why"));
   put_prose(view, "recommendation", nai_cell_str(findings, i, "recommendation"));
   put_commands(view, nai_cell_str(findings, i, "verify"));
+  put_page(view, nai_cell_str(findings, i, "id"));
   put_evidence(view, nai_report_table(report, "evidence"), i);
 }
 

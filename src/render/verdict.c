@@ -105,6 +105,15 @@ static void put_share(struct nai_buf *out, const struct nai_table *findings, int
     nai_fmt_percent(out, pct);
 }
 
+/* A title within a sentence: without its capital, unless that belongs to a name. */
+static void put_within(struct nai_buf *out, const char *title) {
+  size_t word = strcspn(title, " ");
+  bool name = false;
+  for (size_t i = 1; i < word; i++)
+    name |= isupper((unsigned char)title[i]) != 0;
+  nai_buf_printf(out, "%c%s", name ? *title : tolower((unsigned char)*title), *title ? title + 1 : "");
+}
+
 static void put_loss(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
   struct nai_value ns = nai_cell(findings, row, "at_stake_ns");
   const char *scope = nai_cell_str(findings, row, "scope"), *place = nai_cell_str(findings, row, "place");
@@ -124,11 +133,8 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
   while (next >= 0 && *nai_cell_str(findings, next, "part_of"))
     next = next_loss(findings, next + 1);
   if (next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM) {
-    const char *title = nai_cell_str(findings, next, "title");
-    nai_buf_printf(out, "; then: %c%s",
-                   isupper((unsigned char)title[0]) && islower((unsigned char)title[1]) ? tolower((unsigned char)*title)
-                                                                                        : *title,
-                   *title ? title + 1 : "");
+    nai_buf_puts(out, "; then: ");
+    put_within(out, nai_cell_str(findings, next, "title"));
     if (!nai_cell(findings, next, "at_stake_ns").null) {
       nai_buf_puts(out, " (");
       put_share(out, findings, next);
@@ -146,7 +152,12 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
     if (nai_report_severity(findings, i) > *severity)
       *severity = nai_report_severity(findings, i);
   for (int64_t i = 0; i < findings->rows && leads(findings, i); i++) {
-    nai_buf_printf(out, "%s%s", led ? "; " : "", nai_cell_str(findings, i, "title"));
+    if (led) {
+      nai_buf_puts(out, "; ");
+      put_within(out, nai_cell_str(findings, i, "title"));
+    } else {
+      nai_buf_puts(out, nai_cell_str(findings, i, "title"));
+    }
     led = true;
   }
   int64_t loss = next_loss(findings, 0);
