@@ -22,11 +22,46 @@ enum { SKIPPED = 77, MAX_ARGUMENTS = 12 };
 static const char *generator;
 static char directory[128];
 
-static const char *const scenarios[] = {"inference", "training",    "copy-bound",     "host-bound",
-                                        "graphs",    "graphs-node", "shared-gpu",     "shared-gpu-mapped",
-                                        "nvtx-mix",  "hostile",     "hostile-values", "empty",
-                                        "minimal",   "no-nvtx",     "healthy",        "neglected",
-                                        "evidence",  "bench"};
+static const char *const scenarios[] = {"inference",
+                                        "training",
+                                        "copy-bound",
+                                        "host-bound",
+                                        "graphs",
+                                        "graphs-node",
+                                        "shared-gpu",
+                                        "shared-gpu-mapped",
+                                        "nvtx-mix",
+                                        "hostile",
+                                        "hostile-values",
+                                        "empty",
+                                        "minimal",
+                                        "no-nvtx",
+                                        "healthy",
+                                        "neglected",
+                                        "evidence",
+                                        "launch-load",
+                                        "profiler-flush",
+                                        "launch-in-flight",
+                                        "dependency",
+                                        "drained-queue",
+                                        "alloc-churn",
+                                        "tiny-copies",
+                                        "bimodal",
+                                        "pause",
+                                        "failed",
+                                        "cold",
+                                        "api-only",
+                                        "nvtx-only",
+                                        "two-processes",
+                                        "eight-gpus",
+                                        "many-gpus",
+                                        "pytorch-like",
+                                        "tensorrt-like",
+                                        "cupy-like",
+                                        "openacc-like",
+                                        "openmp-like",
+                                        "cpp",
+                                        "bench"};
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
 /* Path of a file in the test's directory; valid until the fourth call after this one. */
@@ -203,6 +238,12 @@ static void check_gpu(const char *scenario, const json_t *gpu) {
   json_object_foreach((json_t *)(uintptr_t)causes, cause, entry) { idle += get_int(entry, "total_ns"); }
   if (idle != get_int(gpu, "idle_ns")) {
     fail_msg("%s: idle causes do not add up", scenario);
+  }
+  const json_t *told = json_object_get(gpu, "idle_parts");
+  int64_t planned_ns = 0;
+  json_object_foreach((json_t *)(uintptr_t)told, cause, entry) { planned_ns += get_int(entry, "total_ns"); }
+  if (told && planned_ns != idle) {
+    fail_msg("%s: planned parts of idle time do not add up", scenario);
   }
   const json_t *planned = json_object_get(gpu, "planned_idle_causes");
   if (planned && !json_equal(planned, causes)) {
