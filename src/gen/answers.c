@@ -32,6 +32,16 @@ json_t *nai_gen_parts_json(const struct nai_gen_gpu *gpu) {
   return all;
 }
 
+json_t *nai_gen_sweep_json(const struct nai_gen_gpu *gpu) {
+  json_t *all = json_object();
+  for (int i = 0; i < IDLE_COUNT; i++) {
+    if (gpu->swept[i] > 0) {
+      nai_gen_json_int(all, words[i], gpu->swept[i]);
+    }
+  }
+  return all;
+}
+
 static json_t *spans_json(const struct nai_gen_plan *plan) {
   const struct nai_gen_span *spans = plan->spans.items;
   json_t *all = json_array();

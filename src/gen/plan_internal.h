@@ -83,6 +83,7 @@ struct nai_gen_gpu {
   struct nai_gen_stat causes[NAI_GEN_CAUSE_COUNT];
   struct nai_gen_stat planned[NAI_GEN_CAUSE_COUNT];
   struct nai_gen_stat parts[IDLE_COUNT]; /* planned parts of gaps: one value per gap */
+  int64_t swept[IDLE_COUNT];             /* the same by truth_idle.c, totals */
   struct nai_gen_stat kernels;
   int64_t kernel_start, kernel_end, kernel_busy_ns;
   int64_t launch_calls;
@@ -314,6 +315,9 @@ void nai_gen_write_events(struct nai_gen_plan *plan);
 void nai_gen_close_open_ranges(struct nai_gen_plan *plan);
 /* Partition, gaps and causes of the events since the last flush (truth_gpu.c). */
 void nai_gen_total_gpus(struct nai_gen_plan *plan);
+/* Divides a gap that ends with what the call `launch` (-1: not in the trace) started (truth_idle.c). */
+void nai_gen_sweep_gap(const struct nai_gen_plan *plan, struct nai_gen_gpu *gpu, int64_t launch, int64_t start,
+                       int64_t end);
 /* Descriptive tables, written once after the last event (meta.c). */
 void nai_gen_write_meta(struct nai_gen_plan *plan, const char *scenario);
 

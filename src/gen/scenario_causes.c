@@ -128,6 +128,7 @@ void nai_gen_plan_profiler_flush(struct nai_gen_plan *plan, int64_t target_bytes
     fill(&p, kernel, 50);
     nai_gen_program_gap(&p, flush_here, kernel, 300000);
     /* While the GPU works, a flush costs nothing. */
+    nai_gen_work(plan, p.thread, 50000);
     nai_gen_profiler_overhead(plan, p.thread, 20000);
     fill(&p, kernel, 50);
     BESIDE(flush_in_launch);

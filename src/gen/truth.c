@@ -112,6 +112,9 @@ static json_t *gpus_json(const struct nai_gen_plan *plan) {
     if (!plan->streaming) {
       json_object_set_new(object, "idle_causes", causes_json(gpu->causes));
     }
+    if (!plan->streaming) {
+      json_object_set_new(object, "idle_sweep", nai_gen_sweep_json(gpu));
+    }
     if (plan->parts_planned) {
       json_object_set_new(object, "idle_parts", nai_gen_parts_json(gpu));
     }
