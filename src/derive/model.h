@@ -68,8 +68,16 @@ struct nai_checkpoints {
   uint32_t entry_count, entry_capacity;
 };
 
-/* How an API function waits (ANALYSES section 5; docs/analyses.md, "Synchronisation"). */
-enum nai_api_class { NAI_API_OTHER, NAI_API_BLOCKING, NAI_API_BLOCKING_COPY, NAI_API_ORDERING, NAI_API_POLL };
+/* What an API function does to its thread (docs/analyses.md, "Synchronisation" and "Idle gaps"). */
+enum nai_api_class {
+  NAI_API_OTHER,
+  NAI_API_BLOCKING,
+  NAI_API_BLOCKING_COPY,
+  NAI_API_ORDERING,
+  NAI_API_POLL,
+  NAI_API_ALLOCATION, /* and freeing */
+  NAI_API_MODULE      /* loading and looking up code */
+};
 
 enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };
 
@@ -132,6 +140,8 @@ enum nai_model_part {
   NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups */
   NAI_PART_PROCESS_SUMS,  /* process_sums */
   NAI_PART_PHASES,        /* phase_sums */
+  NAI_PART_EVIDENCE,      /* evidence */
+  NAI_PART_IDLE,          /* idle (idle.h) */
   NAI_PART_COUNT
 };
 #define NAI_PART(name) (1u << NAI_PART_##name)
@@ -195,6 +205,9 @@ struct nai_model {
   uint32_t kernel_group_count;
   struct nai_process_sum *process_sums; /* per process; [process_count]: those of unknown process */
   struct nai_phase_sum *phase_sums;     /* per phase of the phase map */
+
+  struct nai_evidence *evidence; /* of what threads did (evidence.h) */
+  struct nai_gpu_idle *idle;     /* per GPU */
 
   struct nai_model_work *work; /* while parts are built */
 };
