@@ -97,10 +97,11 @@ void nai_gen_sweep_gap(const struct nai_gen_plan *plan, struct nai_gen_gpu *gpu,
   int64_t late_ns = end - (call->end > start ? call->end : start);
   enum nai_gen_idle after = late_ns <= LATENCY_NS ? IDLE_LAUNCH_LATENCY : IDLE_UNKNOWN;
   for (struct moment at = {.now = start}; at.now < end; at.now = at.next) {
-    at.next = end;
-    enum nai_gen_idle overhead = overhead_at(plan, call->thread, &at);
-    enum nai_gen_idle cause = overhead != IDLE_UNKNOWN ? overhead
-                            : at.now >= call->end      ? after
+    at.next = at.now < call->end && call->end < end ? call->end : end;
+    /* Once the call has returned, nothing that its thread does can delay the work. */
+    enum nai_gen_idle overhead = at.now < call->end ? overhead_at(plan, call->thread, &at) : IDLE_UNKNOWN;
+    enum nai_gen_idle cause = at.now >= call->end      ? after
+                            : overhead != IDLE_UNKNOWN ? overhead
                                                        : host_at(plan, launch, &at);
     gpu->swept[cause] += at.next - at.now;
   }
