@@ -17,7 +17,8 @@ static const struct nai_column_def columns[] = {
     [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the gap with the longest part"),
     [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the gap with the longest part"),
     [PCT_WINDOW] = NAI_PCT_COLUMN("pct_of_window", "of this GPU's window", .better = NAI_BETTER_LOWER),
-    [WHAT] = NAI_LABEL_COLUMN("what", "the function, overhead or NVTX range that took most of it"),
+    [WHAT] = NAI_LABEL_COLUMN(
+        "what", "the function, overhead or NVTX range that took most of it; empty where that is less than 5 %"),
     [WHAT_TIME] = NAI_TIME_COLUMN("what_ns", "time that this took", .better = NAI_BETTER_LOWER),
 };
 const struct nai_schema nai_idle_causes =
@@ -54,9 +55,13 @@ static int largest_drain(struct nai_idle_what *largest, const struct nai_model *
   return oom ? nai_err_nomem(err) : NAI_OK;
 }
 
+/* What takes less than a twentieth of a cause does not stand for it. */
 static int put_what(struct nai_table *table, int64_t row, const struct nai_model *m, const struct nai_idle_what *what,
                     struct nai_err *err) {
+  enum { PARTS_OF_WHOLE = 20 };
   struct nai_buf text = {0};
+  if (what->ns < nai_get_i64(table, row, TOTAL) / PARTS_OF_WHOLE)
+    return NAI_OK;
   nai_idle_what_print(&text, m, what);
   if (what->source != NAI_WHAT_NOTHING) {
     nai_set_str(table, row, WHAT, nai_buf_str(&text));

@@ -166,6 +166,5 @@ enum nai_idle_cause nai_idle_largest_part(const struct nai_idle_split *split) {
 }
 
 double nai_launch_floor(int64_t *negated, uint32_t count) {
-  enum { FEWEST = 20 };
-  return count < FEWEST ? (double)NAN : -nai_stats_of(negated, count).p90;
+  return count < NAI_LAUNCH_FLOOR_FEWEST ? (double)NAN : -nai_stats_of(negated, count).p90;
 }

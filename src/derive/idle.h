@@ -106,6 +106,7 @@ const struct nai_groups *nai_model_osrt_calls(const struct nai_model *model);
 
 /* How much of the time from call to start the fastest tenth of launches needs, which found the GPU idle: from the
  * negated times, which are reordered. NaN for fewer than 20. */
+enum { NAI_LAUNCH_FLOOR_FEWEST = 20 };
 double nai_launch_floor(int64_t *negated, uint32_t count);
 
 #endif
