@@ -60,8 +60,10 @@ void nai_gen_plan_launch_load(struct nai_gen_plan *plan, int64_t target_bytes) {
   for (int i = 0; i < KERNELS; i++) {
     kernels[i] = nai_gen_kernel(plan, names[i], NULL);
   }
-  nai_gen_gap(plan, &(struct nai_gen_gap){.thread = p.thread, .stream = p.stream, .copy = &upload});
-  nai_gen_program_gap(&p, first_launch, kernels[0], 80000);
+  int64_t uploaded = nai_gen_gap(plan, &(struct nai_gen_gap){.thread = p.thread, .stream = p.stream, .copy = &upload});
+  int64_t begun = nai_gen_program_gap(&p, first_launch, kernels[0], 80000) - 80000;
+  nai_gen_span(plan, p.gpu, "set_up", uploaded - upload.duration_ns, uploaded);
+  nai_gen_span(plan, p.gpu, "pause", uploaded, begun);
   for (int i = 1; i < KERNELS; i++) {
     fill(&p, kernels[i - 1], 40);
     nai_gen_program_gap(&p, lazy_launch, kernels[i], 80000);
@@ -71,7 +73,8 @@ void nai_gen_plan_launch_load(struct nai_gen_plan *plan, int64_t target_bytes) {
     nai_gen_program_gap(&p, load_call, kernels[4], 80000);
   }
   fill(&p, kernels[4], 20);
-  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "capture_health", .key = "first_use", .time_ns = 16000000});
+  nai_gen_span(plan, p.gpu, "active", begun, nai_gen_gpu_ready(plan, p.stream));
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "capture_health", .key = "first_use", .value = "note"});
 }
 
 /* --- profiler-flush --------------------------------------------------------------------------- */
@@ -137,7 +140,7 @@ void nai_gen_plan_profiler_flush(struct nai_gen_plan *plan, int64_t target_bytes
     nai_gen_program_gap(&p, bookkeeping, kernel, 300000);
   }
 #undef BESIDE
-  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "capture_health", .key = "profiler"});
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "capture_health", .key = "profiler", .value = "note"});
 }
 
 /* --- launch-in-flight ------------------------------------------------------------------------- */

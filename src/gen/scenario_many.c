@@ -36,7 +36,7 @@ void nai_gen_plan_two_processes(struct nai_gen_plan *plan, int64_t target_bytes)
                                             .kernel = kernel,
                                             .duration_ns = rank ? 90000 : 200000});
   }
-  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "capture_health", .key = "gpus_shared"});
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "capture_health", .key = "gpus_shared", .value = "note"});
 }
 
 /* --- eight-gpus, many-gpus -------------------------------------------------------------------- */
@@ -123,6 +123,7 @@ static void train(struct nai_gen_plan *plan, int count, int straggler, int steps
   for (int s = 0; s < steps; s++) {
     train_step(job);
   }
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "workload", .key = "collective", .value = "nccl"});
   free(job);
 }
 
