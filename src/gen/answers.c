@@ -68,8 +68,8 @@ static json_t *facts_json(const struct nai_gen_plan *plan) {
     if (facts[i].absent) {
       json_object_set_new(object, "absent", json_true());
     }
-    if (facts[i].time_ns) {
-      nai_gen_json_int(object, "time_ns", facts[i].time_ns);
+    if (facts[i].at_most_ns) {
+      nai_gen_json_int(object, "at_most_ns", facts[i].at_most_ns);
     }
     if (facts[i].count) {
       nai_gen_json_int(object, "count", facts[i].count);

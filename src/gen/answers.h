@@ -79,7 +79,8 @@ void nai_gen_span(struct nai_gen_plan *plan, int gpu, const char *kind, int64_t 
 struct nai_gen_fact {
   const char *table, *key; /* row of the analyser's table: capture_health, workload, losses */
   const char *value;       /* NULL: the row must be there, whatever it says */
-  int64_t time_ns, count;  /* 0: not stated */
+  int64_t count;           /* 0: not stated */
+  int64_t at_most_ns;      /* the row's time must not be longer; 0: not stated */
   bool absent;             /* there must be no such row */
 };
 /* Something that must be found, or must not. Texts are literals. */
