@@ -140,7 +140,8 @@ class Usage(unittest.TestCase):
         self.assertIn("did you mean inference?", gen("infrence", "x.sqlite").stderr)
         self.assertIn("did you mean --shuffle?", gen("minimal", "x.sqlite", "--shufle").stderr)
         self.assertRegex(gen("minimal").stderr, r"^nsys-ai-gen: OUT.sqlite is missing \(see nsys-ai-gen --help\)\n$")
-        self.assertEqual([line.split()[0] for line in gen("list").stdout.splitlines()], [*support.SCENARIOS, "evidence", "bench"])
+        self.assertEqual([line.split()[0] for line in gen("list").stdout.splitlines()],
+                         [*support.SCENARIOS, "evidence", *support.DIAGNOSIS, "bench"])
 
 
 class Commands(unittest.TestCase):
@@ -148,7 +149,7 @@ class Commands(unittest.TestCase):
         done = run("probe", trace("training"))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("NVTX", done.stdout)
-        for scenario in support.SCENARIOS:
+        for scenario in (*support.SCENARIOS, *support.DIAGNOSIS):
             for schema in (support.oldest_schema(scenario), 2026):
                 done = run("probe", trace(scenario, "--schema", schema), "--json")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -156,7 +157,7 @@ class Commands(unittest.TestCase):
                 rows = document["capabilities"]["rows"]
                 names = [c["name"] for c in document["capabilities"]["columns"]]
                 kernels = [dict(zip(names, row)) for row in rows if row[0] == "kernels"]
-                self.assertEqual(kernels[0]["available"], 1, scenario)
+                self.assertEqual(kernels[0]["available"], int(scenario not in ("api-only", "nvtx-only")), scenario)
                 self.assertNotIn("CANARY", done.stdout)
         minimal = run("probe", trace("minimal")).stdout
         self.assertRegex(minimal, r"(?m)^  no +NVTX ")
