@@ -8,6 +8,7 @@
 #include "config/kernel_classes.h"
 #include "config/phase_map.h"
 #include "derive/groups.h"
+#include "derive/lanes.h"
 #include "table/events.h"
 #include "table/intervals.h"
 #include "table/table.h"
@@ -132,6 +133,7 @@ enum nai_model_part {
   NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups */
   NAI_PART_PROCESS_SUMS,  /* process_sums */
   NAI_PART_PHASES,        /* phase_sums */
+  NAI_PART_LANES,         /* lanes */
   NAI_PART_COUNT
 };
 #define NAI_PART(name) (1u << NAI_PART_##name)
@@ -195,6 +197,8 @@ struct nai_model {
   uint32_t kernel_group_count;
   struct nai_process_sum *process_sums; /* per process; [process_count]: those of unknown process */
   struct nai_phase_sum *phase_sums;     /* per phase of the phase map */
+
+  struct nai_lanes lanes; /* the rows of the timeline */
 
   struct nai_model_work *work; /* while parts are built */
 };
