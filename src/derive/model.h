@@ -69,7 +69,7 @@ struct nai_checkpoints {
   uint32_t entry_count, entry_capacity;
 };
 
-/* How an API function waits (ANALYSES section 5; docs/analyses.md, "Synchronisation"). */
+/* How an API function waits (docs/analyses.md, "Synchronisation"). */
 enum nai_api_class { NAI_API_OTHER, NAI_API_BLOCKING, NAI_API_BLOCKING_COPY, NAI_API_ORDERING, NAI_API_POLL };
 
 enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };
@@ -213,7 +213,6 @@ uint32_t nai_parts_needed(uint32_t parts);
  * enum nai_config. */
 uint64_t nai_parts_tables(uint32_t parts);
 uint32_t nai_parts_config(uint32_t parts);
-const char *nai_part_name(enum nai_model_part part);
 /* Adds what builds the parts that are not there yet to a flow. done[part] = the task after which the part may be read,
  * NAI_FLOW_END when it may be already. NAI_ELIMIT. Once the flow has run, call nai_model_built. */
 NAI_MUST_CHECK int nai_model_plan(struct nai_model *model, struct nai_flow *flow, uint32_t parts,
