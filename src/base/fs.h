@@ -30,8 +30,6 @@ NAI_MUST_CHECK int nai_fs_mkdir(const char *path, struct nai_err *err);
 NAI_MUST_CHECK int nai_fs_mkdir_all(const char *path, struct nai_err *err);
 /* Removes a file or a directory tree without following links; a missing one is fine. */
 NAI_MUST_CHECK int nai_fs_remove_tree(const char *path, struct nai_err *err);
-/* Gives `to` the content of `from`: a hard link where possible, else a copy. */
-NAI_MUST_CHECK int nai_fs_link_or_copy(const char *from, const char *to, struct nai_err *err);
 /* Below a directory that is held open, so that another directory of that name cannot slip in between. No component of
  * the path may be a link, ".." or absolute: what is read lies in that directory. */
 /* A regular file, read-only; -1 with errno set. */
@@ -48,13 +46,11 @@ bool nai_fs_is_dir(const char *path);
 /* Last component of a path ("x.sqlite" of "/a/x.sqlite"). */
 const char *nai_fs_basename(const char *path);
 
-/* A file mapped read-only and privately. */
+/* A file mapped read-only and privately (nai_sink_read); an empty one has data == NULL. */
 struct nai_map {
   const unsigned char *data;
   size_t size;
 };
-/* Maps a regular file; an empty one has data == NULL. */
-NAI_MUST_CHECK int nai_map_open(struct nai_map *map, const char *path, int code, struct nai_err *err);
 void nai_map_close(struct nai_map *map);
 
 #endif

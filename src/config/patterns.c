@@ -2,6 +2,8 @@
 
 #include "config/patterns.h"
 
+#include "base/array.h"
+
 #include <pcre2.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -27,7 +29,8 @@ struct pattern {
 struct nai_patterns {
   struct nai_strings classes, files;
   struct pattern *patterns;
-  int count, capacity, regex_count;
+  int count, regex_count;
+  uint32_t capacity;
   pcre2_compile_context *compile_context;
   pcre2_match_context *match_context;
   atomic_int gave_up; /* lowest pattern that ran into its limit, INT_MAX while none did */
@@ -106,14 +109,8 @@ static int add_pattern(struct nai_patterns *set, struct pattern pattern, const s
     return rc;
   if (set->count == NAI_PATTERNS_MAX)
     return nai_yaml_error(doc, node, err, "more than %d patterns", NAI_PATTERNS_MAX);
-  if (set->count == set->capacity) {
-    int capacity = set->capacity ? set->capacity * 2 : 64;
-    struct pattern *patterns = realloc(set->patterns, (size_t)capacity * sizeof *patterns);
-    if (!patterns)
-      return nai_err_nomem(err);
-    set->patterns = patterns;
-    set->capacity = capacity;
-  }
+  if (!nai_array_room(&set->patterns, &set->capacity, (uint32_t)set->count, sizeof *set->patterns))
+    return nai_err_nomem(err);
   bool regex = strncmp(text, "re:", 3) == 0;
   text += regex ? 3 : 0;
   if (!*text)

@@ -9,6 +9,7 @@
 #include "config/phase_map.h"
 #include "config/workload.h"
 #include "derive/groups.h"
+#include "derive/lanes.h"
 #include "table/events.h"
 #include "table/intervals.h"
 #include "table/table.h"
@@ -143,6 +144,7 @@ enum nai_model_part {
   NAI_PART_PHASES,        /* phase_sums */
   NAI_PART_EVIDENCE,      /* evidence */
   NAI_PART_IDLE,          /* idle (idle.h) */
+  NAI_PART_LANES,         /* lanes */
   NAI_PART_COUNT
 };
 #define NAI_PART(name) (1u << NAI_PART_##name)
@@ -211,6 +213,7 @@ struct nai_model {
 
   struct nai_evidence *evidence; /* of what threads did (evidence.h) */
   struct nai_gpu_idle *idle;     /* per GPU */
+  struct nai_lanes lanes;        /* the rows of the timeline */
 
   struct nai_model_work *work; /* while parts are built */
 };
@@ -225,7 +228,6 @@ uint32_t nai_parts_needed(uint32_t parts);
  * enum nai_config. */
 uint64_t nai_parts_tables(uint32_t parts);
 uint32_t nai_parts_config(uint32_t parts);
-const char *nai_part_name(enum nai_model_part part);
 /* Adds what builds the parts that are not there yet to a flow. done[part] = the task after which the part may be read,
  * NAI_FLOW_END when it may be already. NAI_ELIMIT. Once the flow has run, call nai_model_built. */
 NAI_MUST_CHECK int nai_model_plan(struct nai_model *model, struct nai_flow *flow, uint32_t parts,

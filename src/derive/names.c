@@ -65,8 +65,7 @@ static int classify_names(void *ctx, int task, struct nai_err *err) {
   for (uint32_t i = 0; i < kernels; i++) {
     m->kernel_category[i] =
         nai_kernel_classes_match(m->classes, nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, i));
-    m->kernel_communication[i] =
-        strcmp(nai_kernel_classes_name(m->classes, m->kernel_category[i]), "communication") == 0;
+    m->kernel_communication[i] = m->kernel_category[i] == nai_kernel_classes_communication(m->classes);
   }
   for (uint32_t i = 0; i < apis; i++)
     m->api_class[i] = (uint8_t)classify_api(nai_strings_get(&m->tables[NAI_IN_APIS]->strings, i));

@@ -11,7 +11,7 @@ static int group_ranges(void *ctx, int task, struct nai_err *err) {
   uint32_t marks = 0;
   for (uint32_t i = 0; i < m->nvtx.n; i++)
     marks += nai_at_i32(&m->nvtx.kind, i) == NAI_NVTX_MARK;
-  int32_t *group = marks ? malloc(((size_t)m->nvtx.n + 2) * sizeof *group) : NULL;
+  int32_t *group = marks ? nai_cells_new(m->nvtx.n, sizeof *group) : NULL;
   if (marks && !group)
     return nai_err_nomem(err);
   for (uint32_t i = 0; marks && i < m->nvtx.n; i++) /* marks take no part in nesting or attribution */

@@ -53,6 +53,7 @@ struct nai_trace {
   uint64_t identity; /* after nai_trace_identify: same value = same trace */
   struct nai_db_table *tables;
   int table_count;
+  uint32_t table_capacity;
   char *direct_refused;  /* why the leaf reader may not read this file (live WAL, not UTF-8, ...), NULL when it may */
   void *db;              /* sqlite3 *, for the thread that opened the trace */
   struct nai_pool *pool; /* idle further connections */

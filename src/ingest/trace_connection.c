@@ -95,17 +95,18 @@ static int restrict_connection(sqlite3 *db) {
 
 int nai_trace_connect(sqlite3 **out, const struct nai_trace *trace, struct nai_err *err) {
   sqlite3 *db = NULL;
-  int rc = sqlite3_open_v2(trace->uri, &db,
-                           SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
-  if (rc == SQLITE_OK)
-    rc = restrict_connection(db);
-  if (rc == SQLITE_OK) {
+  int state =
+      sqlite3_open_v2(trace->uri, &db,
+                      SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+  if (state == SQLITE_OK)
+    state = restrict_connection(db);
+  if (state == SQLITE_OK) {
     *out = db;
     return NAI_OK;
   }
-  nai_sqlite_fail(err, db, rc, "cannot open the database");
+  int rc = nai_sqlite_fail(err, db, state, "cannot open the database");
   sqlite3_close(db);
-  return err ? err->code : NAI_EINPUT;
+  return rc;
 }
 
 /* A connection reads the schema before its first row, which takes as long as scanning thousands of rows: those that a

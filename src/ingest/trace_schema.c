@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "ingest/trace_internal.h"
 
 #include <stdlib.h>
@@ -57,16 +58,12 @@ static int find_rowid_alias(struct nai_db_table *table, int key_column, sqlite3 
 }
 
 static int read_columns(struct nai_db_table *table, sqlite3 *db, const struct statements *stmts, struct nai_err *err) {
-  int capacity = 0, keys = 0, key_column = -1, step;
+  uint32_t capacity = 0;
+  int keys = 0, key_column = -1, step;
   sqlite3_bind_text(stmts->columns, 1, table->name, -1, SQLITE_STATIC);
   while ((step = sqlite3_step(stmts->columns)) == SQLITE_ROW) {
-    if (table->column_count == capacity) {
-      capacity = capacity ? 2 * capacity : 16;
-      struct nai_db_column *grown = realloc(table->columns, (size_t)capacity * sizeof *grown);
-      if (!grown)
-        break;
-      table->columns = grown;
-    }
+    if (!nai_array_room(&table->columns, &capacity, (uint32_t)table->column_count, sizeof *table->columns))
+      break;
     struct nai_db_column *column = &table->columns[table->column_count];
     const char *type = column_text(stmts->columns, 1);
     const char *default_value = column_text(stmts->columns, 2);
@@ -99,13 +96,8 @@ static int add_table(struct nai_trace *trace, sqlite3_stmt *list, struct nai_err
   if (trace->table_count == NAI_TRACE_MAX_TABLES)
     return nai_err_set(err, NAI_EINPUT, "the database has more than %d tables: it is no trace export",
                        NAI_TRACE_MAX_TABLES);
-  if ((trace->table_count & (trace->table_count - 1)) == 0) { /* grows at powers of two */
-    size_t capacity = trace->table_count ? 2 * (size_t)trace->table_count : 1;
-    struct nai_db_table *grown = realloc(trace->tables, capacity * sizeof *grown);
-    if (!grown)
-      return nai_err_nomem(err);
-    trace->tables = grown;
-  }
+  if (!nai_array_room(&trace->tables, &trace->table_capacity, (uint32_t)trace->table_count, sizeof *trace->tables))
+    return nai_err_nomem(err);
   struct nai_db_table *table = &trace->tables[trace->table_count++];
   *table = (struct nai_db_table){.name = strdup(column_text(list, 1)), .rootpage = sqlite3_column_int64(list, 2)};
   bool view = strcmp(column_text(list, 0), "view") == 0;

@@ -132,8 +132,6 @@ void nai_json_bool(struct nai_json *json, bool truth) {
   nai_buf_puts(json->out, truth ? "true" : "false");
 }
 
-void nai_json_null(struct nai_json *json) { nai_json_decimal(json, ""); }
-
 void nai_json_value(struct nai_json *json, enum nai_unit unit, const struct nai_value *value) {
   if (value->type == NAI_STR) {
     nai_json_text(json, value->null ? NULL : value->s);

@@ -170,20 +170,6 @@ static void put_buf(struct nai_view *map, const char *key, enum nai_text_kind ki
   nai_buf_free(text);
 }
 
-void nai_view_put_textf(struct nai_view *map, const char *key, const char *fmt, ...) {
-  char *text = NULL;
-  va_list ap;
-  va_start(ap, fmt);
-  int len = vasprintf(&text, fmt, ap);
-  va_end(ap);
-  if (len < 0 && map)
-    map->owner->oom = true;
-  if (len < 0)
-    return;
-  put_text(map, key, NAI_TEXT_FOREIGN, text);
-  free(text);
-}
-
 void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len) {
   struct nai_view *view = put(map, key, NAI_VIEW_TEXT);
   if (!view)

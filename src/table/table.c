@@ -135,24 +135,24 @@ static void set_null(struct nai_table *table, int64_t row, int column) {
   }
 }
 
-int nai_table_reserve(struct nai_table *table, int64_t rows, struct nai_err *err) {
+static bool grow(struct nai_table *table, int64_t rows) {
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     /* Columns may be read by words (nai_at), the last one of which reaches beyond the last cell. */
     size_t size = nai_type_size(table->schema->columns[c].type);
     void *data = nai_big_grow(table->columns[c], table->directory, (size_t)table->rows * size,
                               (size_t)rows * size + sizeof(uint64_t));
     if (!data)
-      return nai_err_nomem(err);
+      return false;
     table->columns[c] = data;
   }
   table->capacity = rows;
-  return NAI_OK;
+  return true;
 }
 
 int64_t nai_table_add_row(struct nai_table *table) {
   if (table->oom)
     return 0;
-  if (table->rows == table->capacity && nai_table_reserve(table, table->capacity ? table->capacity * 2 : 16, NULL)) {
+  if (table->rows == table->capacity && !grow(table, table->capacity ? table->capacity * 2 : 16)) {
     table->oom = true;
     return 0;
   }

@@ -74,8 +74,6 @@ void nai_table_free(struct nai_table *table);
 /* 0, or NAI_ELIMIT when anything could not be stored. */
 NAI_MUST_CHECK int nai_table_check(const struct nai_table *table, struct nai_err *err);
 
-/* Makes room for `rows` rows in a table in memory; its columns may then be filled directly. */
-NAI_MUST_CHECK int nai_table_reserve(struct nai_table *table, int64_t rows, struct nai_err *err);
 /* Adds a row of NULLs to a table in memory and returns its number (0 when out of memory: sticky). */
 int64_t nai_table_add_row(struct nai_table *table);
 /* Cells by row and column number. Setters convert nothing: the column must have that type (checked by assert). */
