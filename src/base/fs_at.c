@@ -109,6 +109,10 @@ int nai_fs_link_or_copy_at(int directory, const char *from, const char *to, stru
   return rc;
 }
 
+bool nai_fs_is_absent(int failed) {
+  return failed == ENOENT || failed == ENOTDIR || failed == ELOOP || failed == EINVAL;
+}
+
 bool nai_fs_exists_at(int directory, const char *path) {
   int fd = nai_fs_open_at(directory, path);
   if (fd >= 0)
