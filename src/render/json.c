@@ -77,7 +77,7 @@ static void put_escaped(struct nai_json *json, const char *text, size_t len) {
   if (!string) { /* invalid UTF-8, or out of memory */
     nai_buf_clear(&json->scratch);
     nai_text_clean(&json->scratch, text, len);
-    string = json_stringn(nai_buf_str(&json->scratch), json->scratch.len);
+    string = json->scratch.oom ? NULL : json_stringn(nai_buf_str(&json->scratch), json->scratch.len);
   }
   char *dumped = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
   if (!dumped)
