@@ -1,5 +1,6 @@
 #include "ingest/trace_internal.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,9 @@ int nai_sqlite_fail(struct nai_err *err, sqlite3 *db, int rc, const char *what) 
   int failed = db ? sqlite3_system_errno(db) : 0;
   if (rc == SQLITE_IOERR_NOMEM)
     rc = SQLITE_NOMEM;
+  /* Nothing but the copy of a database with a live write-ahead log is ever written to. */
+  if (failed == ENOSPC || failed == EDQUOT || failed == EFBIG)
+    return nai_err_sys(err, NAI_EIO, failed, "%s from its copy in the temporary directory (TMPDIR)", what);
   switch (rc & 0xff) {
   case SQLITE_CANTOPEN:
   case SQLITE_IOERR:

@@ -8,12 +8,14 @@ output or a right exit status with a message, an earlier output intact, nothing 
 """
 import argparse
 import concurrent.futures
+import contextlib
 import errno
 import json
 import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -44,6 +46,19 @@ class Case:
             shutil.copytree(self.earlier, base / "out", symlinks=True)
 
 
+def live_wal(trace):
+    """A copy of a trace whose last change is in the write-ahead log only."""
+    directory = support.fresh_dir("wal")
+    shutil.copy(trace, directory / "original.sqlite")
+    with contextlib.closing(sqlite3.connect(directory / "original.sqlite")) as db:
+        db.execute("PRAGMA journal_mode=wal")
+        db.execute("CREATE TABLE more(x)")
+        db.commit()
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{directory / 'original.sqlite'}{suffix}", f"{directory / 'live.sqlite'}{suffix}")
+    return directory / "live.sqlite"
+
+
 def cases():
     minimal, rich, small = support.trace("minimal"), support.trace("evidence", "--scale", "0.1"), support.trace("no-nvtx", "--scale", "0.1")
     analyze = ["analyze", "-q", "-j1", "--out", "OUT"]
@@ -55,6 +70,7 @@ def cases():
         Case("sqlite", minimal, [*analyze, "--reader", "sqlite", minimal], other, sparse=6),
         Case("threads", small, ["analyze", "-q", "-j3", "--out", "OUT", small], other, sparse=12),
         Case("probe", minimal, ["probe", minimal]),
+        Case("wal", minimal, ["probe", live_wal(minimal)], sparse=4),
         Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
         Case("rules", minimal, ["rules", "list"]),
         Case("explain", minimal, ["rules", "explain", "gpu-idle"]),
