@@ -36,10 +36,11 @@ static int open_regular_in(int above, const char *name) {
   int fd = openat(above, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     return -1;
-  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+  int failed = fstat(fd, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
+  if (!failed)
     return fd;
   close(fd);
-  errno = EINVAL;
+  errno = failed;
   return -1;
 }
 
