@@ -80,6 +80,14 @@ int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at) {
   return 0;
 }
 
+int nai_fs_reserve(int fd, uint64_t bytes) {
+  int failed;
+  do {
+    failed = posix_fallocate(fd, 0, (off_t)bytes);
+  } while (failed == EINTR);
+  return failed;
+}
+
 int nai_fs_unnamed(const char *directory) {
   int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))

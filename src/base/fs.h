@@ -19,6 +19,8 @@ NAI_MUST_CHECK int nai_fs_read_fd(struct nai_buf *out, int fd, const char *path,
 NAI_MUST_CHECK int nai_fs_write(const char *path, const void *data, size_t len, struct nai_err *err);
 /* Writes all bytes at the place an open file or pipe is at, however many calls that takes. 0 or errno. */
 int nai_fs_write_all(int fd, const void *data, size_t len);
+/* Gives a file that many bytes of disk, so that writing them cannot fail for want of room. 0 or errno. */
+NAI_MUST_CHECK int nai_fs_reserve(int fd, uint64_t bytes);
 /* Writes all bytes at an offset of an open file. 0 or errno. */
 int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at);
 /* Opens a new file of `directory` that has no name and is gone once closed and unmapped. -1 with errno set when it
@@ -40,6 +42,9 @@ NAI_MUST_CHECK int nai_fs_read_at(struct nai_buf *out, int directory, const char
 NAI_MUST_CHECK int nai_fs_link_or_copy_at(int directory, const char *from, const char *to, struct nai_err *err);
 /* Whether there is a regular file of that name. */
 bool nai_fs_exists_at(int directory, const char *path);
+/* Whether errno of the function above, or of nai_fs_open_at, says that there is no such regular file; anything else
+ * leaves it open. */
+bool nai_fs_is_absent(int failed);
 
 bool nai_fs_exists(const char *path);
 bool nai_fs_is_dir(const char *path);

@@ -3,6 +3,7 @@
 #include "cmd/overview.h"
 
 #include "base/fmt.h"
+#include "base/memory.h"
 #include "base/threads.h"
 #include "pipeline/analyze.h"
 #include "render/escape.h"
@@ -370,6 +371,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   }
   if (!args->run.threads)
     args->run.threads = nai_cpu_count();
+  if (args->run.memory_limit_bytes)
+    nai_memory_restrict(args->run.memory_limit_bytes, args->run.threads);
   int rc = nai_analyze_check(&args->run, err); /* a typo should not cost the time of an export */
   if (!rc)
     rc = nai_cmd_export_open(&trace, operands[0], args->quiet, err);
@@ -390,6 +393,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     if (!rc && args->fail_on >= 0 && result.worst >= args->fail_on)
       rc = 1;
   }
+  if (rc == NAI_ELIMIT && args->run.memory_limit_bytes && !strstr(err->msg, "--memory-limit"))
+    nai_err_wrap(err, rc, "with --memory-limit %lld MiB", (long long)(args->run.memory_limit_bytes >> 20));
   nai_cmd_export_free(&trace);
   nai_result_free(&result);
   return rc;

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "render/escape.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,4 +60,7 @@ static const struct nai_cli_program program = {
     .escape = nai_escape_terminal,
 };
 
-int main(int argc, char **argv) { return nai_cli_main(&program, argc, argv); }
+int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f) is an error of writing like others, with a message */
+  return nai_cli_main(&program, argc, argv);
+}

@@ -120,8 +120,9 @@ static void free_tree(struct nai_model *m) {
 }
 
 static int64_t tree_bytes(const struct nai_model *m) {
-  enum { PER_NAME = 500 }; /* when every range has a name of its own */
-  return (int64_t)m->tables[NAI_IN_NVTX]->strings.count * PER_NAME;
+  enum { PER_NAME = 500, PER_THREAD = 1200 }; /* when every range has a name of its own; nodes and checkpoints */
+  int64_t threads = m->thread_count < m->nvtx.n ? m->thread_count : m->nvtx.n;
+  return (int64_t)m->tables[NAI_IN_NVTX]->strings.count * PER_NAME + threads * PER_THREAD;
 }
 
 const struct nai_part_def nai_part_nvtx_tree = {.name = "NVTX tree",

@@ -71,9 +71,7 @@ static int on_process_name(void *ctx, const struct nai_cell *cells, struct nai_e
   const int64_t *at = table->rows ? bsearch(&process, keys, (size_t)table->rows, sizeof *keys, compare_keys) : NULL;
   if (!at)
     return NAI_OK;
-  char *name = nai_small_text(&cells[1], 400);
-  nai_set_str(table, at - keys, PR_NAME, name);
-  free(name);
+  nai_small_put_text(table, at - keys, PR_NAME, &cells[1], 400);
   return NAI_OK;
 }
 
@@ -102,9 +100,7 @@ static int on_thread_name(void *ctx, const struct nai_cell *cells, struct nai_er
   int rc = nai_lookup_get(&found, &text, names->lookup, id, err);
   if (rc || !found)
     return rc;
-  char *name = nai_small_text(&text, 400);
-  nai_set_str(table, at - keys, TH_NAME, name);
-  free(name);
+  nai_small_put_text(table, at - keys, TH_NAME, &text, 400);
   return NAI_OK;
 }
 

@@ -135,7 +135,9 @@ static int on_gpu(void *ctx, const struct nai_cell *cells, struct nai_err *err) 
     facts->numbers[i] = is_number(i, value) ? value * (info->older ? gpu_numbers[i].older_scale : 1) : NAI_NULL_I64;
   }
   for (int i = 0; i < TEXTS; i++) {
-    facts->texts[i] = nai_small_text(&cells[FIRST_TEXT + i], gpu_texts[i].column == GP_NAME ? 200 : 64);
+    int rc = nai_small_text(&facts->texts[i], &cells[FIRST_TEXT + i], gpu_texts[i].column == GP_NAME ? 200 : 64, err);
+    if (rc)
+      return rc;
     if (facts->texts[i] && strcmp(facts->texts[i], no_uuid) == 0) {
       free(facts->texts[i]);
       facts->texts[i] = NULL;

@@ -36,7 +36,7 @@ static int enter_leaf(struct direct_lookup *self, uint32_t leaf, struct nai_err 
     return NAI_OK;
   self->entered = false;
   self->cells = 0;
-  int rc = nai_direct_leaf_cells(&cells, direct, page, data, err);
+  int rc = nai_direct_leaf_cells(&cells, direct, leaves, leaf, data, err);
   if (rc)
     return rc;
   if (cells > direct->usable_bytes / 6) /* 2 bytes of pointer and at least 4 of cell each */

@@ -1,11 +1,22 @@
 #include "ingest/trace_internal.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 int nai_sqlite_fail(struct nai_err *err, sqlite3 *db, int rc, const char *what) {
+  int failed = db ? sqlite3_system_errno(db) : 0;
+  if (rc == SQLITE_IOERR_NOMEM)
+    rc = SQLITE_NOMEM;
+  /* Nothing but the copy of a database with a live write-ahead log is ever written to. */
+  if (failed == ENOSPC || failed == EDQUOT || failed == EFBIG)
+    return nai_err_sys(err, NAI_EIO, failed, "%s from its copy in the temporary directory (TMPDIR)", what);
   switch (rc & 0xff) {
+  case SQLITE_CANTOPEN:
+  case SQLITE_IOERR:
+    return failed ? nai_err_sys(err, NAI_EINPUT, failed, "%s", what)
+                  : nai_err_set(err, NAI_EINPUT, "%s: %s", what, sqlite3_errstr(rc));
   case SQLITE_NOMEM:
     return nai_err_nomem(err);
   case SQLITE_BUSY:

@@ -72,8 +72,7 @@ static int write_manifest(struct nai_state *s, struct nai_err *err) {
 static int list_files(void *ctx, struct nai_strings *files, int directory, struct nai_err *err) {
   (void)ctx;
   struct nai_manifest manifest;
-  int rc = NAI_OK;
-  nai_manifest_read(&manifest, directory);
+  int rc = nai_manifest_read(&manifest, directory, err);
   for (uint32_t i = 0; i < manifest.files.count && !rc; i++) {
     const char *name = nai_strings_get(&manifest.files, i);
     if (nai_strings_add(files, name, strlen(name)) == NAI_NO_STRING)
@@ -114,9 +113,10 @@ static int open_outdir(struct nai_state *s, struct nai_err *err) {
     rc = nai_fs_mkdir(s->stages_dir, err);
   if (!rc)
     rc = nai_run_create(&s->run, s->out.work, err);
-  struct nai_err ignored;
-  if (!rc && s->out.exists && nai_run_open_at(&s->earlier, s->out.earlier, s->options->out, &ignored) != NAI_OK)
-    s->earlier = NULL; /* whatever lies there cannot be reused */
+  if (!rc && s->out.exists)
+    rc = nai_run_open_at(&s->earlier, s->out.earlier, s->options->out, err);
+  if (rc == NAI_EINPUT && s->run) /* whatever lies there cannot be reused */
+    rc = NAI_OK;
   if (!rc)
     rc = nai_state_identify(s, err);
   return rc ? rc : describe_run(s, err);

@@ -35,6 +35,7 @@ static void put_forms(struct nai_view *row_view, const char *name, enum nai_role
   nai_view_put_code(row_view, key, nai_buf_str(&brief));
   snprintf(key, sizeof key, "%s_code", name);
   nai_view_put_code(row_view, key, text);
+  nai_view_inherit(row_view, &brief);
   nai_buf_free(&brief);
 }
 
@@ -105,11 +106,11 @@ static void put_prose(struct nai_view *view, const char *key, const char *markdo
   struct nai_buf html = {0};
   char name[KEY_MAX];
   struct nai_err err;
-  if (nai_prose_html(&html, markdown, &err) != 0)
-    nai_buf_clear(&html);
+  html.oom |= nai_prose_html(&html, markdown, &err) != NAI_OK;
   snprintf(name, sizeof name, "%s_html", key);
   nai_view_put_trusted(view, name, nai_buf_str(&html));
   nai_view_put_trusted(view, key, markdown);
+  nai_view_inherit(view, &html);
   nai_buf_free(&html);
 }
 
@@ -140,6 +141,7 @@ static void put_commands(struct nai_view *view, const char *verify) {
     nai_buf_put(&line, verify, n);
     if (n)
       nai_view_add_code(commands, nai_buf_str(&line));
+    nai_view_inherit(commands, &line);
     nai_buf_free(&line);
   }
 }
@@ -299,6 +301,7 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   nai_view_put_text(root, "version", report->version);
   nai_view_put_bool(root, "details", details);
   nai_view_put_int(root, "top", top);
+  nai_view_inherit(root, &text);
   nai_buf_free(&text);
   put_findings(root, report);
   put_usual(root, report);

@@ -162,10 +162,14 @@ void nai_view_put_trusted(struct nai_view *map, const char *key, const char *tex
   put_text(map, key, NAI_TEXT_TRUSTED, text);
 }
 
+void nai_view_inherit(struct nai_view *view, const struct nai_buf *text) {
+  if (view && text->oom)
+    view->owner->oom = true;
+}
+
 /* Stores what was printed into `text`, and frees it. */
 static void put_buf(struct nai_view *map, const char *key, enum nai_text_kind kind, struct nai_buf *text) {
-  if (map && text->oom)
-    map->owner->oom = true;
+  nai_view_inherit(map, text);
   set_text(put(map, key, NAI_VIEW_TEXT), kind, nai_buf_str(text), text->len);
   nai_buf_free(text);
 }

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Takes `directory`, also on failure; -1: errno says why it could not be opened. */
-static int create(struct nai_run **out, int directory, const char *path, struct nai_err *err) {
+/* Takes `directory`, also on failure; -1: errno says why it could not be opened, which is a `code`. */
+static int create(struct nai_run **out, int directory, const char *path, int code, struct nai_err *err) {
   int failed = errno;
   struct nai_run *run = *out = calloc(1, sizeof *run);
   if (run)
@@ -21,31 +21,32 @@ static int create(struct nai_run **out, int directory, const char *path, struct 
     return NAI_OK;
   if (!run && directory >= 0)
     close(directory);
-  int rc =
-      directory < 0 ? nai_err_sys(err, NAI_EINPUT, failed, "cannot open the run \"%s\"", path) : nai_err_nomem(err);
+  int rc = directory < 0 ? nai_err_sys(err, code, failed, "cannot open the run \"%s\"", path) : nai_err_nomem(err);
   nai_run_close(run);
   *out = NULL;
   return rc;
 }
 
 int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err) {
-  return create(out, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, err);
+  return create(out, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, NAI_EIO, err);
 }
 
 int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err) {
   /* Opened anew: a duplicate would share the locks on it. */
-  int rc = create(out, openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, err);
+  int rc = create(out, openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, NAI_EIO, err);
   if (rc)
     return rc;
-  nai_manifest_read(&(*out)->manifest, (*out)->directory);
-  if ((*out)->manifest.node_count)
+  rc = nai_manifest_read(&(*out)->manifest, (*out)->directory, err);
+  if (!rc && (*out)->manifest.node_count)
     return NAI_OK;
   nai_run_close(*out);
   *out = NULL;
-  return nai_err_set(err, NAI_EINPUT,
-                     "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH "; make one with nsys-ai analyze TRACE "
-                     "--out DIR",
-                     path);
+  return rc ? nai_err_wrap(err, rc, "cannot open the run \"%s\"", path)
+            : nai_err_set(err, NAI_EINPUT,
+                          "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH
+                          "; make one with nsys-ai analyze TRACE "
+                          "--out DIR",
+                          path);
 }
 
 int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {

@@ -129,7 +129,7 @@ static int create_file(struct nai_table *table, const char *path, struct nai_err
   if (backing->fd < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
   /* A disk too small says so here, before the work. */
-  int failed = posix_fallocate(backing->fd, 0, (off_t)backing->size);
+  int failed = nai_fs_reserve(backing->fd, backing->size);
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes for \"%s\"", backing->size, path)
                 : NAI_OK;
 }

@@ -203,7 +203,9 @@ static int64_t integer_at(const struct nai_table *table, int64_t row, int column
 }
 
 struct nai_value nai_table_value(const struct nai_table *table, int64_t row, int column) {
-  struct nai_value v = {.type = table->schema->columns[column].type};
+  struct nai_value v = {.type = table->schema->columns[column].type, .null = true};
+  if (row >= table->rows) /* of a table that ran out of memory, which is told when all is done */
+    return v;
   switch (v.type) {
   case NAI_F64:
     v.f = nai_column_f64(table, column)[row];

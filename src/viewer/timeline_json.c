@@ -84,6 +84,7 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
     nai_json_put_int(json, "id", m->gpus[g].device_id);
     nai_json_put_text(json, "label", nai_buf_str(&label));
     nai_json_end(json);
+    json->out->oom |= label.oom;
     nai_buf_free(&label);
   }
   nai_json_end(json);
