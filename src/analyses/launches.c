@@ -257,7 +257,7 @@ static int order_by_gpu(struct nai_groups *out, int32_t *gpu_of, const struct na
 /* all[0] and gpus[g] of each GPU. With one GPU they are the same. */
 static int measure_gpus(struct scope *all, struct scope *gpus, const struct nai_model *m, struct nai_err *err) {
   struct nai_groups by_start = {0};
-  int32_t *gpu_of = malloc(((size_t)m->kernels.n + 2) * sizeof *gpu_of);
+  int32_t *gpu_of = nai_cells_new(m->kernels.n, sizeof *gpu_of);
   int rc = gpu_of ? order_by_gpu(&by_start, gpu_of, m, err) : nai_err_nomem(err);
   struct nai_column scope = nai_column_of_i32(gpu_of);
   if (!rc)

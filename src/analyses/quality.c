@@ -86,7 +86,7 @@ static int overhead_in_window(int64_t *ns, int64_t *count, const struct nai_mode
   struct nai_column start = nai_table_column(t, OE_START), end = nai_table_column(t, OE_END);
   struct nai_groups order = {0};
   struct nai_intervals all = {0};
-  int32_t *group = malloc(((size_t)t->rows + 2) * sizeof *group);
+  int32_t *group = nai_cells_new((size_t)t->rows, sizeof *group);
   *count = 0;
   for (int64_t i = 0; group && i < t->rows; i++) {
     group[i] = nai_get_i64(t, i, OE_SOURCE) == source ? 0 : -1;

@@ -3,13 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool nai_array_room(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes) {
+bool nai_array_room(void *array, uint32_t *capacity, uint32_t index, size_t element_bytes) {
   enum { FIRST = 32 };
-  if (count < *capacity)
+  if (index < *capacity)
     return true;
-  if (*capacity > UINT32_MAX / 2)
+  uint32_t grown = *capacity ? *capacity : FIRST;
+  while (grown <= index && grown <= UINT32_MAX / 2)
+    grown *= 2;
+  if (grown <= index)
     return false;
-  uint32_t grown = *capacity ? *capacity * 2 : FIRST;
   void *old;
   memcpy(&old, array, sizeof old);
   void *v = realloc(old, (size_t)grown * element_bytes);

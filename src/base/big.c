@@ -27,7 +27,7 @@ static int map_file(void **out, const char *directory, size_t bytes) {
   char *mapping = NULL;
   int fd = nai_fs_unnamed(directory), failed = fd < 0 ? errno : 0;
   if (!failed)
-    failed = posix_fallocate(fd, 0, (off_t)total);
+    failed = nai_fs_reserve(fd, total);
   if (!failed) {
     mapping = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapping == MAP_FAILED)

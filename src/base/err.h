@@ -7,12 +7,11 @@
 
 enum {
   NAI_OK = 0,
-  NAI_EUSAGE = -1,    /* wrong command line, bad configuration file: exit 2 */
-  NAI_EINPUT = -2,    /* the trace is refused: exit 3 */
-  NAI_EIO = -3,       /* output cannot be written: exit 5 */
-  NAI_ELIMIT = -4,    /* out of memory, descriptors, address space: exit 6 */
-  NAI_ESTALE = -5,    /* an intermediate file cannot be reused; callers rebuild it */
-  NAI_EINTERRUPT = -6 /* a signal asked the program to stop: exit 128+N */
+  NAI_EUSAGE = -1, /* wrong command line, bad configuration file: exit 2 */
+  NAI_EINPUT = -2, /* the trace is refused: exit 3 */
+  NAI_EIO = -3,    /* output cannot be written: exit 5 */
+  NAI_ELIMIT = -4, /* out of memory, descriptors, address space: exit 6 */
+  NAI_ESTALE = -5  /* an intermediate file cannot be reused; callers rebuild it */
 };
 
 struct nai_err {
@@ -31,7 +30,7 @@ int nai_err_sys(struct nai_err *err, int code, int errnum, const char *fmt, ...)
 int nai_err_wrap(struct nai_err *err, int code, const char *fmt, ...) NAI_PRINTF(3, 4);
 /* Out of memory. */
 int nai_err_nomem(struct nai_err *err);
-/* Exit status of a code (see ROBUSTNESS in docs/architecture.md): 0, 2, 3, 5, 6, 70 for a code unknown to this table.
+/* Exit status of a code (docs/architecture.md, "Robustness"): 0, 2, 3, 5, 6, 70 for a code unknown to this table.
  */
 int nai_err_exit_status(int code);
 

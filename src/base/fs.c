@@ -80,6 +80,14 @@ int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at) {
   return 0;
 }
 
+int nai_fs_reserve(int fd, uint64_t bytes) {
+  int failed;
+  do {
+    failed = posix_fallocate(fd, 0, (off_t)bytes);
+  } while (failed == EINTR);
+  return failed;
+}
+
 int nai_fs_unnamed(const char *directory) {
   int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
@@ -185,22 +193,6 @@ int nai_fs_remove_tree(const char *path, struct nai_err *err) {
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot remove \"%s\"", path) : NAI_OK;
 }
 
-int nai_fs_link_or_copy(const char *from, const char *to, struct nai_err *err) {
-  if (link(from, to) == 0)
-    return NAI_OK;
-  /* Writing into an existing file could truncate the very file that is copied. */
-  struct stat a, b;
-  if (stat(from, &a) == 0 && stat(to, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-    return NAI_OK;
-  struct nai_map map;
-  int rc = nai_map_open(&map, from, NAI_EIO, err);
-  if (rc)
-    return rc;
-  rc = nai_fs_write(to, map.data, map.size, err);
-  nai_map_close(&map);
-  return rc;
-}
-
 bool nai_fs_exists(const char *path) {
   struct stat st;
   return lstat(path, &st) == 0;
@@ -214,26 +206,6 @@ bool nai_fs_is_dir(const char *path) {
 const char *nai_fs_basename(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;
-}
-
-int nai_map_open(struct nai_map *map, const char *path, int code, struct nai_err *err) {
-  *map = (struct nai_map){0};
-  int fd;
-  struct stat st;
-  int rc = open_regular(&fd, &st, path, code, err);
-  if (rc)
-    return rc;
-  if (st.st_size > 0) {
-    void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED) {
-      rc = nai_err_sys(err, code, errno, "cannot map \"%s\"", path);
-    } else {
-      map->data = data;
-      map->size = (size_t)st.st_size;
-    }
-  }
-  close(fd);
-  return rc;
 }
 
 void nai_map_close(struct nai_map *map) {

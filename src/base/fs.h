@@ -19,6 +19,8 @@ NAI_MUST_CHECK int nai_fs_read_fd(struct nai_buf *out, int fd, const char *path,
 NAI_MUST_CHECK int nai_fs_write(const char *path, const void *data, size_t len, struct nai_err *err);
 /* Writes all bytes at the place an open file or pipe is at, however many calls that takes. 0 or errno. */
 int nai_fs_write_all(int fd, const void *data, size_t len);
+/* Gives a file that many bytes of disk, so that writing them cannot fail for want of room. 0 or errno. */
+NAI_MUST_CHECK int nai_fs_reserve(int fd, uint64_t bytes);
 /* Writes all bytes at an offset of an open file. 0 or errno. */
 int nai_fs_write_at(int fd, const void *data, size_t len, uint64_t at);
 /* Opens a new file of `directory` that has no name and is gone once closed and unmapped. -1 with errno set when it
@@ -30,8 +32,6 @@ NAI_MUST_CHECK int nai_fs_mkdir(const char *path, struct nai_err *err);
 NAI_MUST_CHECK int nai_fs_mkdir_all(const char *path, struct nai_err *err);
 /* Removes a file or a directory tree without following links; a missing one is fine. */
 NAI_MUST_CHECK int nai_fs_remove_tree(const char *path, struct nai_err *err);
-/* Gives `to` the content of `from`: a hard link where possible, else a copy. */
-NAI_MUST_CHECK int nai_fs_link_or_copy(const char *from, const char *to, struct nai_err *err);
 /* Below a directory that is held open, so that another directory of that name cannot slip in between. No component of
  * the path may be a link, ".." or absolute: what is read lies in that directory. */
 /* A regular file, read-only; -1 with errno set. */
@@ -42,19 +42,20 @@ NAI_MUST_CHECK int nai_fs_read_at(struct nai_buf *out, int directory, const char
 NAI_MUST_CHECK int nai_fs_link_or_copy_at(int directory, const char *from, const char *to, struct nai_err *err);
 /* Whether there is a regular file of that name. */
 bool nai_fs_exists_at(int directory, const char *path);
+/* Whether errno of the function above, or of nai_fs_open_at, says that there is no such regular file; anything else
+ * leaves it open. */
+bool nai_fs_is_absent(int failed);
 
 bool nai_fs_exists(const char *path);
 bool nai_fs_is_dir(const char *path);
 /* Last component of a path ("x.sqlite" of "/a/x.sqlite"). */
 const char *nai_fs_basename(const char *path);
 
-/* A file mapped read-only and privately. */
+/* A file mapped read-only and privately (nai_sink_read); an empty one has data == NULL. */
 struct nai_map {
   const unsigned char *data;
   size_t size;
 };
-/* Maps a regular file; an empty one has data == NULL. */
-NAI_MUST_CHECK int nai_map_open(struct nai_map *map, const char *path, int code, struct nai_err *err);
 void nai_map_close(struct nai_map *map);
 
 #endif

@@ -36,10 +36,11 @@ static int open_regular_in(int above, const char *name) {
   int fd = openat(above, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     return -1;
-  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+  int failed = fstat(fd, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
+  if (!failed)
     return fd;
   close(fd);
-  errno = EINVAL;
+  errno = failed;
   return -1;
 }
 
@@ -107,6 +108,10 @@ int nai_fs_link_or_copy_at(int directory, const char *from, const char *to, stru
   if (above >= 0)
     close(above);
   return rc;
+}
+
+bool nai_fs_is_absent(int failed) {
+  return failed == ENOENT || failed == ENOTDIR || failed == ELOOP || failed == EINVAL;
 }
 
 bool nai_fs_exists_at(int directory, const char *path) {

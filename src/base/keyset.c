@@ -1,5 +1,7 @@
 #include "base/keyset.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +20,9 @@ void nai_keyset_free(struct nai_keyset *set) {
 }
 
 static bool grow(struct nai_keyset *set) {
-  uint32_t capacity = set->capacity ? set->capacity * 2 : 32;
-  int64_t *keys = capacity > set->capacity ? realloc(set->keys, (size_t)capacity * sizeof *keys) : NULL;
-  if (!keys)
+  uint32_t capacity = set->capacity;
+  if (!nai_array_room(&set->keys, &capacity, set->count, sizeof *set->keys))
     return false;
-  set->keys = keys;
   uint32_t *slots = calloc((size_t)capacity * 2, sizeof *slots);
   if (!slots)
     return false;

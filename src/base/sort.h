@@ -1,4 +1,4 @@
-/* Sorting and selection on packed keys. */
+/* Searching, sorting and selection by integers. */
 #ifndef NAI_BASE_SORT_H
 #define NAI_BASE_SORT_H
 
@@ -7,6 +7,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* Of `count` records of `record_bytes` each, in ascending order of the int64_t that is `offset` bytes into each: number
+ * of the first one that has no less than `least`, `count` when all have less. O(log n). */
+static inline size_t nai_bisect(const void *records, size_t count, size_t record_bytes, size_t offset, int64_t least) {
+  const unsigned char *bytes = records;
+  size_t low = 0;
+  while (low < count) {
+    size_t middle = low + (count - low) / 2;
+    int64_t value;
+    memcpy(&value, bytes + middle * record_bytes + offset, sizeof value);
+    if (value < least)
+      low = middle + 1;
+    else
+      count = middle;
+  }
+  return low;
+}
 
 struct nai_key {
   uint64_t key;

@@ -129,21 +129,3 @@ int nai_strings_merge(uint32_t *map, struct nai_strings *into, const struct nai_
   }
   return NAI_OK;
 }
-
-static int by_text(const void *a, const void *b, void *strings) {
-  return strcmp(nai_strings_get(strings, *(const uint32_t *)a), nai_strings_get(strings, *(const uint32_t *)b));
-}
-
-int nai_strings_rank(uint32_t *order, uint32_t *rank, const struct nai_strings *s, struct nai_err *err) {
-  uint32_t *sorted = order ? order : malloc(((size_t)s->count + 1) * sizeof *sorted);
-  if (!sorted)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < s->count; i++)
-    sorted[i] = i;
-  qsort_r(sorted, s->count, sizeof *sorted, by_text, (void *)s);
-  for (uint32_t i = 0; rank && i < s->count; i++)
-    rank[sorted[i]] = i;
-  if (!order)
-    free(sorted);
-  return NAI_OK;
-}

@@ -33,8 +33,5 @@ size_t nai_strings_len(const struct nai_strings *strings, uint32_t id);
 /* Adds every text of `from` to `into`, in order; map[i] = id in `into` of text i. */
 NAI_MUST_CHECK int nai_strings_merge(uint32_t *map, struct nai_strings *into, const struct nai_strings *from,
                                      struct nai_err *err);
-/* order[i] = id of the i-th text in bytewise order, rank[id] = i; either may be NULL. Arrays of `count` entries. */
-NAI_MUST_CHECK int nai_strings_rank(uint32_t *order, uint32_t *rank, const struct nai_strings *strings,
-                                    struct nai_err *err);
 
 #endif

@@ -46,6 +46,7 @@ void nai_cli_describe(struct nai_buf *out, const struct nai_cli_option *o, const
     o->type->print(&value, defaults, o);
   if (value.len || o->otherwise)
     nai_buf_printf(out, " (default: %s)", value.len ? nai_buf_str(&value) : o->otherwise);
+  out->oom |= value.oom;
   nai_buf_free(&value);
 }
 
@@ -62,6 +63,7 @@ static void put_options(struct nai_buf *out, const struct nai_cli_option *option
     nai_cli_describe(&text, o, defaults);
     nai_buf_printf(out, "  %-*s ", OPTION_COLUMN, nai_buf_str(&label));
     put_wrapped(out, nai_buf_str(&text), OPTION_COLUMN + 3);
+    out->oom |= label.oom || text.oom;
     nai_buf_free(&label);
     nai_buf_free(&text);
   }

@@ -62,6 +62,7 @@ static void put_options(struct nai_buf *out, const struct nai_cli_option *option
     nai_cli_describe(&text, o, defaults);
     put_text(out, nai_buf_str(&text));
     nai_buf_putc(out, '\n');
+    out->oom |= text.oom;
     nai_buf_free(&text);
   }
 }

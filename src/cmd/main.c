@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "render/escape.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static const struct nai_cli_program program = {
     .description = "nsys-ai reads an SQLite export of NVIDIA Nsight Systems and writes a report: what is slow, why, "
                    "where, and what to do.",
     .examples = "nsys-ai trace.sqlite\nnsys-ai analyze trace.sqlite --out artifacts/run1\nnsys-ai probe trace.sqlite\n"
-                "nsys-ai rules explain gpu-idle",
+                "nsys-ai rules explain idle-host-code",
     .commands = commands,
     .implied = &nai_cmd_analyze,
     .implies = is_trace,
@@ -59,4 +60,7 @@ static const struct nai_cli_program program = {
     .escape = nai_escape_terminal,
 };
 
-int main(int argc, char **argv) { return nai_cli_main(&program, argc, argv); }
+int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f) is an error of writing like others, with a message */
+  return nai_cli_main(&program, argc, argv);
+}

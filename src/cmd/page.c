@@ -115,8 +115,10 @@ static const char *put_table(struct nai_buf *out, const char *from, const char *
               nai_buf_printf(out, "%*s", indent, "");
           }
         }
+        row.oom |= text.oom;
         nai_buf_free(&text);
       }
+      out->oom |= row.oom;
       nai_buf_free(&row);
     }
   }

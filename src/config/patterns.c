@@ -2,6 +2,8 @@
 
 #include "config/patterns.h"
 
+#include "base/array.h"
+
 #include <pcre2.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -27,10 +29,12 @@ struct pattern {
 struct nai_patterns {
   struct nai_strings classes, files;
   struct pattern *patterns;
-  int count, capacity, regex_count;
+  int count, regex_count;
+  uint32_t capacity;
   pcre2_compile_context *compile_context;
   pcre2_match_context *match_context;
   atomic_int gave_up; /* lowest pattern that ran into its limit, INT_MAX while none did */
+  atomic_bool oom;
 };
 
 int nai_patterns_new(struct nai_patterns **out, struct nai_err *err) {
@@ -86,7 +90,7 @@ static int compile(struct pattern *pattern, struct nai_patterns *set, const stru
                                  set->compile_context);
   if (!pattern->regex) {
     PCRE2_UCHAR message[128];
-    if (code == PCRE2_ERROR_NOMEMORY)
+    if (code == PCRE2_ERROR_NOMEMORY || code == PCRE2_ERROR_HEAP_FAILED)
       return nai_err_nomem(err);
     pcre2_get_error_message(code, message, sizeof message);
     return nai_yaml_error_in(doc, node, 3 + offset, err, "bad regular expression: %s", (char *)message);
@@ -106,14 +110,8 @@ static int add_pattern(struct nai_patterns *set, struct pattern pattern, const s
     return rc;
   if (set->count == NAI_PATTERNS_MAX)
     return nai_yaml_error(doc, node, err, "more than %d patterns", NAI_PATTERNS_MAX);
-  if (set->count == set->capacity) {
-    int capacity = set->capacity ? set->capacity * 2 : 64;
-    struct pattern *patterns = realloc(set->patterns, (size_t)capacity * sizeof *patterns);
-    if (!patterns)
-      return nai_err_nomem(err);
-    set->patterns = patterns;
-    set->capacity = capacity;
-  }
+  if (!nai_array_room(&set->patterns, &set->capacity, (uint32_t)set->count, sizeof *set->patterns))
+    return nai_err_nomem(err);
   bool regex = strncmp(text, "re:", 3) == 0;
   text += regex ? 3 : 0;
   if (!*text)
@@ -157,14 +155,18 @@ int nai_patterns_add(struct nai_patterns *set, const struct nai_yaml *doc, struc
   return rc;
 }
 
-/* Whether the expression matches; -1 when it gave up. */
-static int match_regex(const struct nai_patterns *set, const struct pattern *pattern, const char *name, size_t len) {
+/* Whether the expression matches; -1 when it gave up. Out of memory, nothing matches: nai_patterns_check tells. */
+static int match_regex(struct nai_patterns *set, const struct pattern *pattern, const char *name, size_t len) {
   pcre2_match_data *data = pcre2_match_data_create(1, NULL);
-  if (!data)
-    return -1;
-  int rc = pcre2_match(pattern->regex, (PCRE2_SPTR)name, len < REGEX_SUBJECT_MAX ? len : REGEX_SUBJECT_MAX, 0, 0, data,
-                       set->match_context);
+  int rc = PCRE2_ERROR_NOMEMORY;
+  if (data)
+    rc = pcre2_match(pattern->regex, (PCRE2_SPTR)name, len < REGEX_SUBJECT_MAX ? len : REGEX_SUBJECT_MAX, 0, 0, data,
+                     set->match_context);
   pcre2_match_data_free(data);
+  if (rc == PCRE2_ERROR_NOMEMORY) {
+    atomic_store(&set->oom, true);
+    return 0;
+  }
   return rc >= 0 ? 1 : rc == PCRE2_ERROR_NOMATCH ? 0 : -1;
 }
 
@@ -182,7 +184,7 @@ int nai_patterns_match(const struct nai_patterns *set, const char *name) {
         return pattern->class;
       continue;
     }
-    int matched = match_regex(set, pattern, name, len);
+    int matched = match_regex((struct nai_patterns *)set, pattern, name, len);
     if (matched > 0)
       return pattern->class;
     int lowest = atomic_load(gave_up);
@@ -194,6 +196,8 @@ int nai_patterns_match(const struct nai_patterns *set, const char *name) {
 
 int nai_patterns_check(const struct nai_patterns *set, struct nai_err *err) {
   int i = atomic_load(&((struct nai_patterns *)set)->gave_up);
+  if (atomic_load(&((struct nai_patterns *)set)->oom))
+    return nai_err_nomem(err);
   if (i >= set->count)
     return 0;
   const struct pattern *pattern = &set->patterns[i];

@@ -1,5 +1,6 @@
 #include "config/yaml.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/fs.h"
 #include "base/sort.h"
@@ -91,21 +92,12 @@ static int intern(uint32_t *id, struct parse *p, const yaml_event_t *event) {
 }
 
 static int grow(struct parse *p) {
-  if (p->doc->count < p->capacity)
-    return 0;
-  uint32_t capacity = p->capacity ? p->capacity * 2 : 256;
-  struct nai_yaml_node *nodes = realloc(p->doc->nodes, capacity * sizeof *nodes);
-  if (nodes)
-    p->doc->nodes = nodes;
-  uint32_t *keys = realloc(p->key_ids, capacity * sizeof *keys);
-  if (keys)
-    p->key_ids = keys;
-  uint32_t *texts = realloc(p->text_ids, capacity * sizeof *texts);
-  if (texts)
-    p->text_ids = texts;
-  if (!nodes || !keys || !texts)
+  uint32_t nodes = p->capacity, keys = p->capacity, texts = p->capacity; /* all the same in the end */
+  if (!nai_array_room(&p->doc->nodes, &nodes, p->doc->count, sizeof *p->doc->nodes) ||
+      !nai_array_room(&p->key_ids, &keys, p->doc->count, sizeof *p->key_ids) ||
+      !nai_array_room(&p->text_ids, &texts, p->doc->count, sizeof *p->text_ids))
     return nai_err_nomem(p->err);
-  p->capacity = capacity;
+  p->capacity = nodes;
   return 0;
 }
 

@@ -34,7 +34,7 @@ struct source {
 };
 
 static int collect(const struct source *source, const struct nai_model *m, struct nai_err *err) {
-  int32_t *gpu = malloc(((size_t)source->n + 2) * sizeof *gpu);
+  int32_t *gpu = nai_cells_new(source->n, sizeof *gpu);
   if (!gpu)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < source->n; i++) {

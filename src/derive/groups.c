@@ -202,7 +202,7 @@ uint32_t nai_rows_from(const uint32_t *order, uint32_t first, uint32_t last, con
                        int64_t t) {
   while (first < last) {
     uint32_t middle = first + (last - first) / 2;
-    if (nai_at(column, order[middle]) < t)
+    if (nai_at(column, order ? order[middle] : middle) < t)
       first = middle + 1;
     else
       last = middle;

@@ -25,8 +25,8 @@ NAI_MUST_CHECK int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_ro
 NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
                                     const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err);
 void nai_groups_free(struct nai_groups *groups);
-/* The first place in order[first..last) whose row has a cell of `column` not below t; the cells ascend in that order.
- */
+/* The first place in order[first..last) whose row has a cell of `column` not below t, `last` when there is none; the
+ * cells ascend in that order. `order` NULL: rows in the order they have. */
 uint32_t nai_rows_from(const uint32_t *order, uint32_t first, uint32_t last, const struct nai_column *column,
                        int64_t t);
 

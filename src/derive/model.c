@@ -89,15 +89,8 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
 
 uint32_t nai_model_gpu_index(const struct nai_model *m, int32_t device_id) {
   const struct nai_column devices = nai_table_column(m->tables[NAI_IN_GPUS], GP_DEVICE);
-  uint32_t lo = 0, hi = m->gpu_count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (nai_at_i32(&devices, mid) < device_id)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo < m->gpu_count && nai_at_i32(&devices, lo) == device_id ? lo : m->gpu_count;
+  uint32_t index = nai_rows_from(NULL, 0, m->gpu_count, &devices, device_id);
+  return index < m->gpu_count && nai_at_i32(&devices, index) == device_id ? index : m->gpu_count;
 }
 
 int32_t nai_model_device(const struct nai_model *m, uint32_t gpu) {
@@ -144,7 +137,7 @@ uint32_t nai_model_op_api(const struct nai_model *m, const struct nai_op *op) {
 bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
   enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];
   return c == NAI_API_BLOCKING ||
-         (c == NAI_API_BLOCKING_COPY && (m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
+         (c == NAI_API_BLOCKING_COPY && (!m->memops.n || m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
 }
 
 const char *nai_model_api_name(const struct nai_model *m, uint32_t api) {

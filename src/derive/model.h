@@ -9,6 +9,7 @@
 #include "config/phase_map.h"
 #include "config/workload.h"
 #include "derive/groups.h"
+#include "derive/lanes.h"
 #include "table/events.h"
 #include "table/intervals.h"
 #include "table/table.h"
@@ -69,8 +70,16 @@ struct nai_checkpoints {
   uint32_t entry_count, entry_capacity;
 };
 
-/* How an API function waits (ANALYSES section 5; docs/analyses.md, "Synchronisation"). */
-enum nai_api_class { NAI_API_OTHER, NAI_API_BLOCKING, NAI_API_BLOCKING_COPY, NAI_API_ORDERING, NAI_API_POLL };
+/* What an API function does to its thread (docs/analyses.md, "Synchronisation" and "Idle gaps"). */
+enum nai_api_class {
+  NAI_API_OTHER,
+  NAI_API_BLOCKING,
+  NAI_API_BLOCKING_COPY,
+  NAI_API_ORDERING,
+  NAI_API_POLL,
+  NAI_API_ALLOCATION, /* and freeing */
+  NAI_API_MODULE      /* loading and looking up code */
+};
 
 enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };
 
@@ -133,6 +142,9 @@ enum nai_model_part {
   NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups */
   NAI_PART_PROCESS_SUMS,  /* process_sums */
   NAI_PART_PHASES,        /* phase_sums */
+  NAI_PART_EVIDENCE,      /* evidence */
+  NAI_PART_IDLE,          /* idle (idle.h) */
+  NAI_PART_LANES,         /* lanes */
   NAI_PART_COUNT
 };
 #define NAI_PART(name) (1u << NAI_PART_##name)
@@ -199,6 +211,10 @@ struct nai_model {
   struct nai_process_sum *process_sums; /* per process; [process_count]: those of unknown process */
   struct nai_phase_sum *phase_sums;     /* per phase of the phase map */
 
+  struct nai_evidence *evidence; /* of what threads did (evidence.h) */
+  struct nai_gpu_idle *idle;     /* per GPU */
+  struct nai_lanes lanes;        /* the rows of the timeline */
+
   struct nai_model_work *work; /* while parts are built */
 };
 
@@ -212,7 +228,6 @@ uint32_t nai_parts_needed(uint32_t parts);
  * enum nai_config. */
 uint64_t nai_parts_tables(uint32_t parts);
 uint32_t nai_parts_config(uint32_t parts);
-const char *nai_part_name(enum nai_model_part part);
 /* Adds what builds the parts that are not there yet to a flow. done[part] = the task after which the part may be read,
  * NAI_FLOW_END when it may be already. NAI_ELIMIT. Once the flow has run, call nai_model_built. */
 NAI_MUST_CHECK int nai_model_plan(struct nai_model *model, struct nai_flow *flow, uint32_t parts,

@@ -41,8 +41,10 @@ static uint32_t slot_of(const struct sweep *x, uint32_t parent, uint32_t name, b
   return (uint32_t)(key >> 32) & x->slot_mask;
 }
 
+enum { FIRST_NODES = 64 };
+
 static bool grow_nodes(struct sweep *x) {
-  uint32_t capacity = x->node_capacity ? x->node_capacity * 2 : 64;
+  uint32_t capacity = x->node_capacity ? x->node_capacity * 2 : FIRST_NODES;
   const char *dir = x->m->scratch_dir;
   size_t old = x->node_capacity;
   struct nai_nvtx_node *nodes = nai_big_grow(x->nodes, dir, old * sizeof *nodes, capacity * sizeof *nodes);
@@ -227,6 +229,11 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
   nai_big_free(x.open_of_name);
   nai_big_free(x.progress);
   nai_big_free(x.slots);
+  if (x.nodes && x.node_capacity == FIRST_NODES) { /* there may be many threads with few nodes each */
+    size_t bytes = x.node_count * sizeof *x.nodes;
+    struct nai_nvtx_node *fitting = nai_big_grow(x.nodes, m->scratch_dir, bytes, bytes);
+    x.nodes = fitting ? fitting : x.nodes;
+  }
   *nodes = x.nodes;
   *node_count = x.node_count;
   return rc;

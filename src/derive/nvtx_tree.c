@@ -11,7 +11,7 @@ static int group_ranges(void *ctx, int task, struct nai_err *err) {
   uint32_t marks = 0;
   for (uint32_t i = 0; i < m->nvtx.n; i++)
     marks += nai_at_i32(&m->nvtx.kind, i) == NAI_NVTX_MARK;
-  int32_t *group = marks ? malloc(((size_t)m->nvtx.n + 2) * sizeof *group) : NULL;
+  int32_t *group = marks ? nai_cells_new(m->nvtx.n, sizeof *group) : NULL;
   if (marks && !group)
     return nai_err_nomem(err);
   for (uint32_t i = 0; marks && i < m->nvtx.n; i++) /* marks take no part in nesting or attribution */
@@ -120,8 +120,9 @@ static void free_tree(struct nai_model *m) {
 }
 
 static int64_t tree_bytes(const struct nai_model *m) {
-  enum { PER_NAME = 500 }; /* when every range has a name of its own */
-  return (int64_t)m->tables[NAI_IN_NVTX]->strings.count * PER_NAME;
+  enum { PER_NAME = 500, PER_THREAD = 1200 }; /* when every range has a name of its own; nodes and checkpoints */
+  int64_t threads = m->thread_count < m->nvtx.n ? m->thread_count : m->nvtx.n;
+  return (int64_t)m->tables[NAI_IN_NVTX]->strings.count * PER_NAME + threads * PER_THREAD;
 }
 
 const struct nai_part_def nai_part_nvtx_tree = {.name = "NVTX tree",

@@ -9,7 +9,7 @@ static int find_process_gpus(void *ctx, int task, struct nai_err *err) {
   uint32_t pairs = 0, n = 0;
   for (uint32_t g = 0; g < m->gpu_count; g++)
     pairs += m->gpus[g].processes.count;
-  int32_t *process = calloc((size_t)pairs + 2, sizeof *process);
+  int32_t *process = nai_cells_new(pairs, sizeof *process);
   uint32_t *gpu = malloc(((size_t)pairs + 1) * sizeof *gpu);
   for (uint32_t g = 0; process && gpu && g < m->gpu_count; g++)
     for (uint32_t i = 0; i < m->gpus[g].processes.count; i++) {

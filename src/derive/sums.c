@@ -38,7 +38,7 @@ static int group_kernels(void *ctx, int task, struct nai_err *err) {
   struct nai_keyset keys = {0}; /* index of the GPU << 32 | name */
   int32_t device = 0;
   uint32_t gpu = 0, capacity = 0;
-  m->kernel_group = malloc(((size_t)m->kernels.n + 1) * sizeof *m->kernel_group);
+  m->kernel_group = nai_cells_new(m->kernels.n, sizeof *m->kernel_group);
   bool ok = m->kernel_group != NULL;
   for (uint32_t i = 0; ok && i < m->kernels.n; i++) {
     if (i == 0 || nai_at_i32(&m->kernels.device, i) != device) {

@@ -64,11 +64,8 @@ static int on_metric(void *ctx, const struct nai_cell *cells, struct nai_err *er
   if (row == NAI_NO_STRING)
     return NAI_OK;
   nai_set_i64(m->table, row, GM_SOURCE, nai_small_int(&cells[2], NAI_NULL_I64));
-  char *type = nai_small_text(&cells[3], TEXT_BYTES), *name = nai_small_text(&cells[4], TEXT_BYTES);
-  nai_set_str(m->table, row, GM_TYPE_NAME, type);
-  nai_set_str(m->table, row, GM_NAME, name);
-  free(type);
-  free(name);
+  nai_small_put_text(m->table, row, GM_TYPE_NAME, &cells[3], TEXT_BYTES);
+  nai_small_put_text(m->table, row, GM_NAME, &cells[4], TEXT_BYTES);
   return NAI_OK;
 }
 
@@ -127,13 +124,10 @@ static int on_copied(void *ctx, const struct nai_cell *cells, struct nai_err *er
     return NAI_OK;
   int64_t row = nai_table_add_row(c->table);
   for (int i = 0; i < (int)c->table->schema->column_count; i++) {
-    if (c->table->schema->columns[i].type == NAI_STR) {
-      char *text = nai_small_text(&cells[i], TEXT_BYTES);
-      nai_set_str(c->table, row, i, text);
-      free(text);
-    } else {
+    if (c->table->schema->columns[i].type == NAI_STR)
+      nai_small_put_text(c->table, row, i, &cells[i], TEXT_BYTES);
+    else
       nai_set_i64(c->table, row, i, nai_small_int(&cells[i], i == c->null_is_zero ? 0 : NAI_NULL_I64));
-    }
   }
   return NAI_OK;
 }

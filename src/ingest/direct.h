@@ -61,13 +61,14 @@ void nai_leaves_free(struct nai_leaves *leaves);
 NAI_MUST_CHECK int nai_direct_shared_leaves(const struct nai_leaves **out, struct nai_direct *direct, uint32_t root,
                                             struct nai_err *err);
 void nai_direct_free_shared(struct nai_direct *direct);
-/* Cells of a leaf page, whose content is at `data`. */
-NAI_MUST_CHECK int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct, uint32_t page,
-                                         const unsigned char *data, struct nai_err *err);
+/* Cells of leaf number `leaf`, whose page's content is at `data`: none only where it is the whole table. */
+NAI_MUST_CHECK int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct,
+                                         const struct nai_leaves *leaves, uint32_t leaf, const unsigned char *data,
+                                         struct nai_err *err);
 
 /* Its lowest and highest rowid, unless it is empty. */
 NAI_MUST_CHECK int nai_direct_leaf_rowids(bool *empty, int64_t *first, int64_t *last, const struct nai_direct *direct,
-                                          uint32_t page, struct nai_err *err);
+                                          const struct nai_leaves *leaves, uint32_t leaf, struct nai_err *err);
 
 static inline uint32_t nai_be16(const unsigned char *p) { return (uint32_t)p[0] << 8 | p[1]; }
 static inline uint32_t nai_be32(const unsigned char *p) { return nai_be16(p) << 16 | nai_be16(p + 2); }

@@ -287,12 +287,13 @@ int nai_record_read(struct nai_record_reader *reader, const struct nai_payload *
   return read_record(reader, payload, rowid, err);
 }
 
-int nai_record_read_leaf(struct nai_record_reader *reader, uint32_t page, const unsigned char *data,
-                         const int64_t *below, int64_t last, int64_t *rows, int64_t rows_limit, bool *stopped,
-                         nai_row_fn *fn, void *ctx, struct nai_err *err) {
+int nai_record_read_leaf(struct nai_record_reader *reader, const struct nai_leaves *leaves, uint32_t leaf,
+                         const unsigned char *data, int64_t *rows, int64_t rows_limit, bool *stopped, nai_row_fn *fn,
+                         void *ctx, struct nai_err *err) {
   const struct nai_direct *direct = reader->plan->direct;
-  uint32_t cells;
-  int rc = nai_direct_leaf_cells(&cells, direct, page, data, err);
+  const int64_t *below = leaf ? &leaves->last[leaf - 1] : NULL, last = leaves->last[leaf];
+  uint32_t page = leaves->pages[leaf], cells;
+  int rc = nai_direct_leaf_cells(&cells, direct, leaves, leaf, data, err);
   if (rc)
     return rc;
   if (cells > rows_limit - *rows)

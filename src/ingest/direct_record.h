@@ -92,10 +92,10 @@ static inline const char *nai_leaf_cell(int64_t *rowid, struct nai_payload *payl
   return NULL;
 }
 
-/* Calls fn for the rows of a leaf page, whose content is at `data`, and which must lie above *below (unless NULL) and
- * not above last. *rows grows by their number and must not exceed rows_limit. */
-NAI_MUST_CHECK int nai_record_read_leaf(struct nai_record_reader *reader, uint32_t page, const unsigned char *data,
-                                        const int64_t *below, int64_t last, int64_t *rows, int64_t rows_limit,
+/* Calls fn for the rows of leaf number `leaf`, whose page's content is at `data`; they must lie where `leaves` says.
+ * *rows grows by their number and must not exceed rows_limit. */
+NAI_MUST_CHECK int nai_record_read_leaf(struct nai_record_reader *reader, const struct nai_leaves *leaves,
+                                        uint32_t leaf, const unsigned char *data, int64_t *rows, int64_t rows_limit,
                                         bool *stopped, nai_row_fn *fn, void *ctx, struct nai_err *err);
 /* Decodes one record into reader->cells. */
 NAI_MUST_CHECK int nai_record_read(struct nai_record_reader *reader, const struct nai_payload *payload, int64_t rowid,

@@ -23,7 +23,7 @@ static int rowid_span(uint64_t *span, const struct direct_scan *impl, uint32_t i
   bool first_leaf = i == 0, last_leaf = i == leaves->count - 1, empty = false;
   int64_t own_first = 0, own_last = 0;
   if (first_leaf || last_leaf) {
-    int rc = nai_direct_leaf_rowids(&empty, &own_first, &own_last, impl->direct, leaves->pages[i], err);
+    int rc = nai_direct_leaf_rowids(&empty, &own_first, &own_last, impl->direct, leaves, i, err);
     if (rc)
       return rc;
   }
@@ -43,7 +43,7 @@ static int seems_dense(bool *dense, const struct direct_scan *impl, struct nai_e
   *dense = true;
   for (uint64_t i = 0; i < SAMPLES && *dense; i++) {
     uint32_t leaf = (uint32_t)(leaves->count < SAMPLES ? i % leaves->count : i * (leaves->count - 1) / (SAMPLES - 1));
-    int rc = nai_direct_leaf_cells(&cells, impl->direct, leaves->pages[leaf],
+    int rc = nai_direct_leaf_cells(&cells, impl->direct, leaves, leaf,
                                    nai_direct_page(impl->direct, leaves->pages[leaf]), err);
     if (!rc)
       rc = rowid_span(&span, impl, leaf, err);
@@ -74,7 +74,7 @@ static int count_rows(struct nai_scan *scan, const struct direct_scan *impl, str
         rc = rowid_span(&rows, impl, i, err);
       } else {
         uint32_t page = impl->leaves.pages[i];
-        rc = nai_direct_leaf_cells(&cells, impl->direct, page, nai_direct_page(impl->direct, page), err);
+        rc = nai_direct_leaf_cells(&cells, impl->direct, &impl->leaves, i, nai_direct_page(impl->direct, page), err);
         rows = cells;
       }
       scan->part_rows[part] += rc ? 0 : (int64_t)rows;
@@ -121,8 +121,7 @@ static int read_leaves(const struct nai_scan *scan, struct worker *worker, int p
     const unsigned char *data;
     rc = nai_window_leaf(&data, &worker->window, leaves, i, end, err);
     if (!rc)
-      rc = nai_record_read_leaf(&worker->reader, leaves->pages[i], data, i ? &leaves->last[i - 1] : NULL,
-                                leaves->last[i], &rows, scan->part_rows[part], stopped, fn, ctx, err);
+      rc = nai_record_read_leaf(&worker->reader, leaves, i, data, &rows, scan->part_rows[part], stopped, fn, ctx, err);
   }
   return rc;
 }

@@ -147,8 +147,9 @@ void nai_direct_free_shared(struct nai_direct *direct) {
   }
 }
 
-int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct, uint32_t page, const unsigned char *data,
-                          struct nai_err *err) {
+int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct, const struct nai_leaves *leaves,
+                          uint32_t leaf, const unsigned char *data, struct nai_err *err) {
+  uint32_t page = leaves->pages[leaf];
   uint32_t header = nai_page_header(page);
   data += header;
   if (data[0] != NAI_PAGE_LEAF)
@@ -156,14 +157,16 @@ int nai_direct_leaf_cells(uint32_t *cells, const struct nai_direct *direct, uint
   *cells = nai_be16(data + 3);
   if (header + 8 + 2 * *cells > direct->usable_bytes)
     return nai_direct_damaged(err, page, "it has more cells than fit");
+  if (!*cells && leaves->count > 1) /* SQLite frees a leaf with its last row */
+    return nai_direct_damaged(err, page, "a leaf page of a table with rows has none");
   return NAI_OK;
 }
 
-int nai_direct_leaf_rowids(bool *empty, int64_t *first, int64_t *last, const struct nai_direct *direct, uint32_t page,
-                           struct nai_err *err) {
-  uint32_t cells = 0;
+int nai_direct_leaf_rowids(bool *empty, int64_t *first, int64_t *last, const struct nai_direct *direct,
+                           const struct nai_leaves *leaves, uint32_t leaf, struct nai_err *err) {
+  uint32_t cells = 0, page = leaves->pages[leaf];
   const unsigned char *data = nai_direct_page(direct, page);
-  int rc = nai_direct_leaf_cells(&cells, direct, page, data, err);
+  int rc = nai_direct_leaf_cells(&cells, direct, leaves, leaf, data, err);
   if (rc)
     return rc;
   *empty = cells == 0;

@@ -17,6 +17,8 @@ static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct
   if (p->rows == p->limit)
     return nai_err_set(err, NAI_EINPUT, "row %" PRId64 ": more rows than the pages announced; the file is damaged",
                        rowid);
+  p->first_rowid = p->read++ ? p->first_rowid : rowid;
+  p->last_rowid = rowid;
   int rc = NAI_OK;
   int verdict = p->feed->row(p, p->open_rows, rowid, cells, &rc, err);
   if (rc)
@@ -167,6 +169,32 @@ static const struct {
     [NAI_DROP_VALUE] = {"rows-without-value", "what the row is about is missing or no possible value; dropped"},
 };
 
+/* Exporters number rows without gaps. Where some are missing, somebody deleted them or damage took them: the pages do
+ * not tell. */
+static void note_gaps(struct extraction *x, const struct nai_scan *scan) {
+  const struct nai_db_table *table = nai_trace_table(x->trace, scan->table);
+  int64_t gaps = 0, next = 0;
+  bool any = false;
+  for (int i = 0; i < table->column_count; i++)
+    if (table->columns[i].rowid_alias) /* numbers with a meaning of their own */
+      return;
+  for (int i = 0; table->rowid_name && i < x->part_count; i++) {
+    const struct nai_part *p = &x->parts[i];
+    if (p->scan != scan || !p->read)
+      continue;
+    uint64_t missing = (uint64_t)p->last_rowid - (uint64_t)p->first_rowid + 1 - (uint64_t)p->read;
+    missing += any ? (uint64_t)p->first_rowid - (uint64_t)next : 0;
+    if (missing > INT64_MAX || __builtin_add_overflow(gaps, (int64_t)missing, &gaps))
+      gaps = INT64_MAX;
+    next = p->last_rowid + (p->last_rowid < INT64_MAX);
+    any = true;
+  }
+  if (gaps)
+    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "rows-missing", "warning", scan->table, gaps,
+                    "rowids between the first and the last row have none: deleted after the export, or lost to damage; "
+                    "export again if nobody deleted any");
+}
+
 /* Counts of one source table over its parts, reader and drops. */
 static int note_scan(struct extraction *x, int s, struct nai_err *err) {
   const struct nai_scan *scan = &x->scans[s];
@@ -199,6 +227,7 @@ static int note_scan(struct extraction *x, int s, struct nai_err *err) {
     if (dropped[d])
       nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], drops[d].check, "warning", scan->table, dropped[d],
                       drops[d].detail);
+  note_gaps(x, scan);
   if (open_ranges)
     nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "open-ranges", "info", scan->table, open_ranges,
                     "ranges still open when the capture ended; counted until the last timestamp");

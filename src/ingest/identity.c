@@ -48,7 +48,7 @@ static int64_t *collect_processes(size_t *count, const struct nai_identity *iden
 static int32_t process_row(const int64_t *keys, size_t count, int64_t key) {
   if (key == 0)
     return count == 1 ? 0 : -1;
-  const int64_t *at = bsearch(&key, keys, count, sizeof *keys, compare_keys);
+  const int64_t *at = count ? bsearch(&key, keys, count, sizeof *keys, compare_keys) : NULL;
   return at ? (int32_t)(at - keys) : -1;
 }
 
@@ -71,9 +71,7 @@ static int on_process_name(void *ctx, const struct nai_cell *cells, struct nai_e
   const int64_t *at = table->rows ? bsearch(&process, keys, (size_t)table->rows, sizeof *keys, compare_keys) : NULL;
   if (!at)
     return NAI_OK;
-  char *name = nai_small_text(&cells[1], 400);
-  nai_set_str(table, at - keys, PR_NAME, name);
-  free(name);
+  nai_small_put_text(table, at - keys, PR_NAME, &cells[1], 400);
   return NAI_OK;
 }
 
@@ -102,9 +100,7 @@ static int on_thread_name(void *ctx, const struct nai_cell *cells, struct nai_er
   int rc = nai_lookup_get(&found, &text, names->lookup, id, err);
   if (rc || !found)
     return rc;
-  char *name = nai_small_text(&text, 400);
-  nai_set_str(table, at - keys, TH_NAME, name);
-  free(name);
+  nai_small_put_text(table, at - keys, TH_NAME, &text, 400);
   return NAI_OK;
 }
 

@@ -1,6 +1,7 @@
 /* Which GPU is which: from the CUDA ordinals of processes to the GPUs of the machine. */
 #include "ingest/identity.h"
 
+#include "base/array.h"
 #include "ingest/small.h"
 #include "ingest/source.h"
 
@@ -69,7 +70,7 @@ struct gpu_info {
   struct pair *pairs;
   size_t pair_count;
   struct gpu_facts *facts;
-  size_t fact_count;
+  uint32_t fact_count, fact_capacity;
   bool older;         /* the facts are from TARGET_INFO_CUDA_GPU */
   bool ordinals_told; /* each GPU has a CUDA ordinal of its own: TARGET_INFO_GPU.cuDevice */
   bool any_mapped;    /* the export maps ordinals of processes to GPUs */
@@ -125,10 +126,8 @@ static bool is_number(int number, int64_t value) {
 static int on_gpu(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   static const char no_uuid[] = "00000000-0000-0000-0000-000000000000";
   struct gpu_info *info = ctx;
-  struct gpu_facts *grown = realloc(info->facts, (info->fact_count + 1) * sizeof *grown);
-  if (!grown)
+  if (!nai_array_room(&info->facts, &info->fact_capacity, info->fact_count, sizeof *info->facts))
     return nai_err_nomem(err);
-  info->facts = grown;
   struct gpu_facts *facts = &info->facts[info->fact_count++];
   *facts = (struct gpu_facts){.id = nai_small_int(&cells[ID], -1), .ordinal = nai_small_int(&cells[ORDINAL], -1)};
   for (int i = 0; i < NUMBERS; i++) {
@@ -136,7 +135,9 @@ static int on_gpu(void *ctx, const struct nai_cell *cells, struct nai_err *err) 
     facts->numbers[i] = is_number(i, value) ? value * (info->older ? gpu_numbers[i].older_scale : 1) : NAI_NULL_I64;
   }
   for (int i = 0; i < TEXTS; i++) {
-    facts->texts[i] = nai_small_text(&cells[FIRST_TEXT + i], gpu_texts[i].column == GP_NAME ? 200 : 64);
+    int rc = nai_small_text(&facts->texts[i], &cells[FIRST_TEXT + i], gpu_texts[i].column == GP_NAME ? 200 : 64, err);
+    if (rc)
+      return rc;
     if (facts->texts[i] && strcmp(facts->texts[i], no_uuid) == 0) {
       free(facts->texts[i]);
       facts->texts[i] = NULL;
@@ -165,8 +166,8 @@ static bool runs_cuda(const struct gpu_facts *facts) {
 
 /* Drops rows that are no CUDA GPUs. */
 static void keep_cuda_gpus(struct gpu_info *info) {
-  size_t kept = 0;
-  for (size_t i = 0; i < info->fact_count; i++) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < info->fact_count; i++) {
     if (runs_cuda(&info->facts[i])) {
       info->facts[kept++] = info->facts[i];
       continue;

@@ -1,3 +1,4 @@
+#include "base/sort.h"
 #include "ingest/direct_record.h"
 #include "ingest/lookup_internal.h"
 
@@ -15,17 +16,9 @@ struct direct_lookup {
   int64_t *rowids;      /* of its cells, ascending */
 };
 
-/* The leaf that holds `key` if any does: the first whose last rowid is not below. */
+/* The leaf that holds `key` if any does: the first whose last rowid is not below, the last of all when none is. */
 static uint32_t find_leaf(const struct nai_leaves *leaves, int64_t key) {
-  uint32_t low = 0, high = leaves->count - 1;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (leaves->last[middle] < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return (uint32_t)nai_bisect(leaves->last, leaves->count - 1, sizeof *leaves->last, 0, key);
 }
 
 static uint32_t cell_at(const struct nai_direct *direct, uint32_t page, uint32_t cell) {
@@ -43,7 +36,7 @@ static int enter_leaf(struct direct_lookup *self, uint32_t leaf, struct nai_err 
     return NAI_OK;
   self->entered = false;
   self->cells = 0;
-  int rc = nai_direct_leaf_cells(&cells, direct, page, data, err);
+  int rc = nai_direct_leaf_cells(&cells, direct, leaves, leaf, data, err);
   if (rc)
     return rc;
   if (cells > direct->usable_bytes / 6) /* 2 bytes of pointer and at least 4 of cell each */
@@ -71,21 +64,13 @@ static bool in_same_leaf(const struct direct_lookup *self, int64_t key) {
 }
 
 static bool find_cell(uint32_t *cell, const struct direct_lookup *self, int64_t key) {
-  uint32_t low = 0, high = self->cells;
   uint64_t distance = (uint64_t)key - (uint64_t)self->rowids[0];
   if (distance < self->cells && self->rowids[distance] == key) { /* no gaps before it, as is usual */
     *cell = (uint32_t)distance;
     return true;
   }
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (self->rowids[middle] < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  *cell = low;
-  return low < self->cells && self->rowids[low] == key;
+  *cell = (uint32_t)nai_bisect(self->rowids, self->cells, sizeof *self->rowids, 0, key);
+  return *cell < self->cells && self->rowids[*cell] == key;
 }
 
 static int get_direct(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err) {

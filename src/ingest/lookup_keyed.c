@@ -1,5 +1,7 @@
 /* Lookup where the key is not the rowid: exports that went through another program may have lost the declaration
  * INTEGER PRIMARY KEY. One pass over the key column makes a map from key to rowid, which all handles share. */
+#include "base/array.h"
+#include "base/sort.h"
 #include "ingest/lookup_internal.h"
 
 #include <pthread.h>
@@ -13,7 +15,7 @@ struct key_map {
   struct key_map *next;
   const struct nai_db_table *table;
   struct pair *pairs; /* by key, then rowid */
-  size_t count, capacity;
+  uint32_t count, capacity;
 };
 
 struct nai_key_maps {
@@ -56,14 +58,8 @@ static int add_pair(void *ctx, int64_t rowid, const struct nai_cell *cells, stru
   struct key_map *map = ctx;
   if (cells[0].type != NAI_CELL_INT)
     return NAI_OK; /* no key equals it */
-  if (map->count == map->capacity) {
-    size_t capacity = map->capacity ? 2 * map->capacity : 1024;
-    struct pair *grown = realloc(map->pairs, capacity * sizeof *grown);
-    if (!grown)
-      return nai_err_nomem(err);
-    map->pairs = grown;
-    map->capacity = capacity;
-  }
+  if (!nai_array_room(&map->pairs, &map->capacity, map->count, sizeof *map->pairs))
+    return nai_err_nomem(err);
   map->pairs[map->count++] = (struct pair){cells[0].i, rowid};
   return NAI_OK;
 }
@@ -115,16 +111,10 @@ static int shared_map(const struct key_map **out, struct nai_trace *trace, const
 static int get_keyed(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err) {
   struct keyed_lookup *self = (struct keyed_lookup *)lookup;
   const struct pair *pairs = self->map->pairs;
-  size_t low = 0, high = self->map->count;
-  while (low < high) { /* the first of equal keys: the lowest rowid */
-    size_t middle = low + (high - low) / 2;
-    if (pairs[middle].key < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  *found = low < self->map->count && pairs[low].key == key;
-  return *found ? self->by_rowid->ops->get(found, cell, self->by_rowid, pairs[low].rowid, err) : NAI_OK;
+  /* The first of equal keys has the lowest rowid. */
+  size_t at = nai_bisect(pairs, self->map->count, sizeof *pairs, offsetof(struct pair, key), key);
+  *found = at < self->map->count && pairs[at].key == key;
+  return *found ? self->by_rowid->ops->get(found, cell, self->by_rowid, pairs[at].rowid, err) : NAI_OK;
 }
 
 static void close_keyed(struct nai_lookup *lookup) {

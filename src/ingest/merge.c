@@ -1,6 +1,8 @@
 /* From each part's own dictionaries to those of the whole trace. */
 #include "ingest/extraction.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 /* result[index in `global`] of each local key; -1 for keys that only witnesses have. */
@@ -46,16 +48,10 @@ static int map_texts(int64_t **map, struct nai_strings *all, const struct nai_st
 static int name_records(struct extraction *x, const struct nai_part *p, struct nai_err *err) {
   enum nai_input_table table = p->source->records;
   uint32_t count = x->records[table].count, have = x->record_capacity[table];
-  if (count > have) {
-    uint32_t wanted = count + count / 2 + 16;
-    uint32_t *grown = realloc(x->record_name[table], (size_t)wanted * sizeof *grown);
-    if (!grown)
-      return nai_err_nomem(err);
-    for (uint32_t i = have; i < wanted; i++)
-      grown[i] = NAI_NO_STRING;
-    x->record_name[table] = grown;
-    x->record_capacity[table] = wanted;
-  }
+  if (count && !nai_array_room(&x->record_name[table], &x->record_capacity[table], count - 1, sizeof(uint32_t)))
+    return nai_err_nomem(err);
+  for (; have < x->record_capacity[table]; have++)
+    x->record_name[table][have] = NAI_NO_STRING;
   for (uint32_t i = 0; i < p->record_capacity && i < p->records.count; i++) {
     uint32_t *name = &x->record_name[table][p->remap.records[i]], local = p->record_name[i];
     if (local == NAI_NO_STRING || *name != NAI_NO_STRING)

@@ -13,11 +13,12 @@
 /* Longer names keep this much and get a hash of the rest, so that distinct names stay distinct. */
 enum { NAME_MAX_BYTES = 8192 };
 
-size_t nai_name_nvtx_length(const char *text, size_t len) {
+/* Bytes of `text` that make up its canonical NVTX name. */
+static size_t nvtx_length(const char *text, size_t len) {
   static const char *const marks[] = {"seq = ", "op_id = ", "sizes = "};
   const char *end = text + len;
   for (const char *comma = text; (comma = memchr(comma, ',', (size_t)(end - comma))); comma++) {
-    if (end - comma < 2 || comma[1] != ' ')
+    if (end - comma < 8 || comma[1] != ' ' || (comma[2] != 's' && comma[2] != 'o')) /* most commas are none of these */
       continue;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
       size_t n = strlen(marks[i]);
@@ -62,21 +63,6 @@ static uint32_t add_canonical(struct nai_part *part, const char *text, size_t le
   return add_clean(part, text, len);
 }
 
-/* Makes array[index] exist. */
-static bool reserve(uint32_t **array, uint32_t *capacity, uint32_t index) {
-  if (index < *capacity)
-    return true;
-  uint32_t wanted = *capacity ? *capacity : 64;
-  while (wanted <= index && wanted < UINT32_MAX / 2)
-    wanted *= 2;
-  uint32_t *grown = wanted > index ? realloc(*array, (size_t)wanted * sizeof *grown) : NULL;
-  if (!grown)
-    return false;
-  *array = grown;
-  *capacity = wanted;
-  return true;
-}
-
 /* Numbers of up to 18 digits at *text, which is moved behind them; NAI_NULL_I64 when there are none or more. */
 static int64_t read_number(const char **text, const char *end) {
   int64_t value = 0;
@@ -119,7 +105,8 @@ static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const 
       suffix->seq = read_number(&text, end);
     } else if (end - text > 8 && memcmp(text, "op_id = ", 8) == 0) {
       text += 8;
-      (void)read_number(&text, end); /* no two are equal: not kept (docs/readers.md) */
+      while (text < end && *text >= '0' && *text <= '9') /* no two are equal: not kept (docs/readers.md) */
+        text++;
     } else if (end - text > 8 && memcmp(text, "sizes = ", 8) == 0) {
       size_t len = list_length(text + 8, end);
       suffix->sizes = add_sizes(part, text + 8, len);
@@ -133,7 +120,7 @@ static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const 
 static uint32_t name_of_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
   uint32_t before = part->raw.count;
   uint32_t raw = nai_strings_add(&part->raw, text, len);
-  if (raw == NAI_NO_STRING || !reserve(&part->raw_names, &part->raw_capacity, raw)) {
+  if (raw == NAI_NO_STRING || !nai_array_room(&part->raw_names, &part->raw_capacity, raw, sizeof *part->raw_names)) {
     part->oom = true;
     return NAI_NO_STRING;
   }
@@ -147,7 +134,7 @@ uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, e
 }
 
 uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, const char *text, size_t len) {
-  size_t length = nai_name_nvtx_length(text, len);
+  size_t length = nvtx_length(text, len);
   read_suffix(suffix, part, text + length, text + len);
   /* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
   return name_of_text(part, text, length, NAI_NAME_PLAIN);
@@ -180,7 +167,8 @@ static bool look_up(struct nai_cell *cell, struct nai_part *part, int64_t id, in
 /* Index of the id in name_ids, UINT32_MAX when out of memory. */
 static uint32_t index_of_id(bool *added, struct nai_part *part, int64_t id) {
   uint32_t index = nai_keyset_add(&part->name_ids, id, added);
-  if (part->name_ids.oom || (*added && !reserve(&part->id_names, &part->id_capacity, index))) {
+  if (part->name_ids.oom ||
+      (*added && !nai_array_room(&part->id_names, &part->id_capacity, index, sizeof *part->id_names))) {
     part->oom = true;
     return UINT32_MAX;
   }
@@ -213,7 +201,7 @@ uint32_t nai_range_by_id(struct nai_suffix *suffix, struct nai_part *part, int64
   if (added) {
     part->id_suffixes[index] = NAI_NO_SUFFIX;
     if (look_up(&cell, part, id, rc, err)) {
-      size_t length = nai_name_nvtx_length(cell.data, cell.len);
+      size_t length = nvtx_length(cell.data, cell.len);
       read_suffix(&part->id_suffixes[index], part, cell.data + length, cell.data + cell.len);
       part->id_names[index] = add_clean(part, cell.data, length);
     }
@@ -227,7 +215,8 @@ void nai_record_named(struct nai_part *part, uint32_t record, const struct nai_c
   enum { RECORD_NAME_MAX_BYTES = 400 };
   struct nai_cell cell = *text;
   uint32_t have = part->record_capacity;
-  if (record == NAI_NO_STRING || !reserve(&part->record_name, &part->record_capacity, record)) {
+  if (record == NAI_NO_STRING ||
+      !nai_array_room(&part->record_name, &part->record_capacity, record, sizeof *part->record_name)) {
     part->oom = true;
     return;
   }

@@ -24,7 +24,5 @@ void nai_record_named(struct nai_part *part, uint32_t record, const struct nai_c
                       int *rc, struct nai_err *err);
 /* Local name id of "#id", for ids without text. */
 uint32_t nai_name_missing(struct nai_part *part, int64_t id);
-/* Bytes of `text` that make up its canonical NVTX name. */
-size_t nai_name_nvtx_length(const char *text, size_t len);
 
 #endif

@@ -28,18 +28,19 @@ void nai_ingest_note(struct nai_table *notes, const char *check, const char *sev
 
 enum { TEXT_MAX = 400 };
 
-static void set_text(struct nai_table *table, int64_t row, int column, const struct nai_cell *cell) {
-  char *text = nai_small_text(cell, TEXT_MAX);
-  nai_set_str(table, row, column, text);
-  free(text);
+/* A row of a table of name/value pairs; either is NULL when it is no text. */
+static int read_fact(char **name, char **value, const struct nai_cell *cells, size_t max, struct nai_err *err) {
+  *value = NULL;
+  int rc = nai_small_text(name, &cells[0], 64, err);
+  return rc ? rc : nai_small_text(value, &cells[1], max, err);
 }
 
 /* META_DATA_EXPORT is a list of name/value pairs. Only the names below are read: others hold paths, hosts and users. */
 static int on_export_fact(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
-  (void)err;
   struct nai_ingest *out = ctx;
   struct nai_table *capture = out->tables[NAI_IN_CAPTURE];
-  char *name = nai_small_text(&cells[0], 64), *value = nai_small_text(&cells[1], TEXT_MAX);
+  char *name, *value;
+  int rc = read_fact(&name, &value, cells, TEXT_MAX, err);
   if (name && value) {
     if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0)
       nai_set_str(capture, 0, CA_PRODUCT_VERSION, value);
@@ -57,7 +58,7 @@ static int on_export_fact(void *ctx, const struct nai_cell *cells, struct nai_er
   }
   free(name);
   free(value);
-  return NAI_OK;
+  return rc;
 }
 
 static bool is_time(int64_t ns) { return ns > -NAI_TIME_LIMIT && ns < NAI_TIME_LIMIT; }
@@ -91,9 +92,9 @@ static bool is_word(const char *text) {
 
 /* META_DATA_CAPTURE holds command lines and environment variables: only the names below are read. */
 static int on_capture_fact(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
-  (void)err;
   struct nai_table *capture = ctx;
-  char *name = nai_small_text(&cells[0], 64), *value = nai_small_text(&cells[1], 64);
+  char *name, *value;
+  int rc = read_fact(&name, &value, cells, 64, err);
   if (name && value && is_word(value)) {
     if (strcmp(name, "START_TRIGGER") == 0)
       nai_set_str(capture, 0, CA_START_TRIGGER, value);
@@ -108,12 +109,11 @@ static int on_capture_fact(void *ctx, const struct nai_cell *cells, struct nai_e
   }
   free(name);
   free(value);
-  return NAI_OK;
+  return rc;
 }
 
 /* Warnings and errors, equal ones counted together; MAX_DIAGNOSTICS different ones are told apart. */
 static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
-  (void)err;
   enum { WARNING = 2, ERROR = 3, MAX_DIAGNOSTICS = 100 };
   struct nai_ingest *out = ctx;
   struct nai_table *notes = out->tables[NAI_IN_PROBE_NOTES];
@@ -121,7 +121,10 @@ static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err
   const char *severity = code == ERROR ? "error" : "warning";
   if (code != WARNING && code != ERROR)
     return NAI_OK;
-  char *text = nai_small_text(&cells[1], TEXT_MAX);
+  char *text;
+  int rc = nai_small_text(&text, &cells[1], TEXT_MAX, err);
+  if (rc)
+    return rc;
   const char *detail = text ? text : "";
   if (notes->rows >= MAX_DIAGNOSTICS)
     detail = "further diagnostics";
@@ -141,7 +144,7 @@ static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct
   struct nai_table *capture = out->tables[NAI_IN_CAPTURE];
   nai_table_add_row(capture);
   struct nai_cell file = {.type = NAI_CELL_TEXT, .data = trace->file_name, .len = (uint32_t)strlen(trace->file_name)};
-  set_text(capture, 0, CA_FILE, &file);
+  nai_small_put_text(capture, 0, CA_FILE, &file, TEXT_MAX);
   nai_set_i64(capture, 0, CA_SIZE, (int64_t)trace->size_bytes);
   nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, 0);
   nai_set_i64(capture, 0, CA_PARTIAL, 0);
@@ -176,7 +179,7 @@ static int on_label(struct nai_table *labels, int kind, const struct nai_cell *c
   int64_t row = nai_table_add_row(labels);
   nai_set_i64(labels, row, LB_KIND, kind);
   nai_set_i64(labels, row, LB_ID, id);
-  set_text(labels, row, LB_LABEL, &cells[1]);
+  nai_small_put_text(labels, row, LB_LABEL, &cells[1], TEXT_MAX);
   return NAI_OK;
 }
 

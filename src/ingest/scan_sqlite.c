@@ -160,6 +160,9 @@ static int deliver(struct cursor *c, int64_t rowid, bool *stopped, struct nai_er
       return nai_err_set(err, NAI_EINPUT, "the file is damaged: rows share overflow pages");
   if (c->rows == c->rows_limit)
     return nai_err_set(err, NAI_EINPUT, "the file is damaged: more rows than were counted");
+  /* SQLite believes the pages: where some are out of place or met twice, so are their rows. */
+  if (c->impl->table->rowid_name && (rowid < c->next || rowid > c->last))
+    return nai_err_set(err, NAI_EINPUT, "the file is damaged: row %lld: rowids are out of order", (long long)rowid);
   int rc = c->fn(c->ctx, c->impl->table->rowid_name ? rowid : (int64_t)c->rows + 1, c->cells, err);
   *stopped = rc != 0;
   c->rows++;
@@ -258,6 +261,8 @@ static int run_sqlite(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx
       sqlite3_bind_int64(c->stmt, 2, c->last);
     }
     rc = deliver_rows(c, &stopped, err);
+    if (!rc && c->rows < c->rows_limit)
+      rc = nai_err_set(err, NAI_EINPUT, "the file is damaged: fewer rows than were counted");
     if (rc && !stopped)
       nai_err_wrap(err, rc, "after %llu rows", (unsigned long long)c->rows);
   }

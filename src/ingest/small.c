@@ -48,14 +48,24 @@ int nai_small_scan(struct nai_trace *trace, const char *table, const char *const
   return rc == ENOUGH ? NAI_OK : rc;
 }
 
-char *nai_small_text(const struct nai_cell *cell, size_t max) {
-  if (cell->type != NAI_CELL_TEXT && cell->type != NAI_CELL_BLOB)
-    return NULL;
+static bool is_text(const struct nai_cell *cell) { return cell->type == NAI_CELL_TEXT || cell->type == NAI_CELL_BLOB; }
+
+int nai_small_text(char **text, const struct nai_cell *cell, size_t max, struct nai_err *err) {
   struct nai_buf clean = {0};
+  *text = NULL;
+  if (!is_text(cell))
+    return NAI_OK;
   nai_text_clean(&clean, cell->data, cell->len < max ? cell->len : max);
-  char *text = clean.oom ? NULL : strdup(nai_buf_str(&clean));
+  *text = clean.oom ? NULL : strdup(nai_buf_str(&clean));
   nai_buf_free(&clean);
-  return text;
+  return *text ? NAI_OK : nai_err_nomem(err);
+}
+
+void nai_small_put_text(struct nai_table *table, int64_t row, int column, const struct nai_cell *cell, size_t max) {
+  char *text;
+  table->oom |= nai_small_text(&text, cell, max, NULL) != NAI_OK;
+  nai_set_str(table, row, column, text);
+  free(text);
 }
 
 int64_t nai_small_int(const struct nai_cell *cell, int64_t otherwise) {

@@ -3,6 +3,7 @@
 #define NAI_INGEST_SMALL_H
 
 #include "ingest/trace.h"
+#include "table/table.h"
 
 enum { NAI_SMALL_COLUMNS = 32 };
 
@@ -14,8 +15,10 @@ typedef int nai_small_fn(void *ctx, const struct nai_cell *cells, struct nai_err
 NAI_MUST_CHECK int nai_small_scan(struct nai_trace *trace, const char *table, const char *const *names,
                                   int64_t max_rows, nai_small_fn *fn, void *ctx, struct nai_err *err);
 
-/* The cell's text cleaned for output and cut to `max` bytes (malloc'd), NULL for other types or out of memory. */
-char *nai_small_text(const struct nai_cell *cell, size_t max);
+/* The cell's text cleaned for output and cut to `max` bytes (malloc'd); NULL for other types. NAI_ELIMIT. */
+NAI_MUST_CHECK int nai_small_text(char **text, const struct nai_cell *cell, size_t max, struct nai_err *err);
+/* The same as a cell of a table, NULL for other types. Out of memory shows in the table. */
+void nai_small_put_text(struct nai_table *table, int64_t row, int column, const struct nai_cell *cell, size_t max);
 /* Integer value or `otherwise`. */
 int64_t nai_small_int(const struct nai_cell *cell, int64_t otherwise);
 

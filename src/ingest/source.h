@@ -72,9 +72,10 @@ struct nai_part {
   int64_t time_offset_ns;      /* subtracted from every time */
   int8_t slot[NAI_MAX_FIELDS]; /* field -> cell of the scan, -1 when the export lacks the column */
   /* where to write: the newest rows lie open, those before them packed */
-  int64_t limit, rows; /* rows read, at most limit of them */
-  int64_t first;       /* the first one's number in the table; known once all is read */
-  int64_t *open_cells; /* NAI_OPEN_STRIDE per column; NAI_NULL_I64 for NULL */
+  int64_t read, first_rowid, last_rowid; /* rows of the export; rowids of the first and the last */
+  int64_t limit, rows;                   /* rows read, at most limit of them */
+  int64_t first;                         /* the first one's number in the table; known once all is read */
+  int64_t *open_cells;                   /* NAI_OPEN_STRIDE per column; NAI_NULL_I64 for NULL */
   uint32_t open_rows;
   struct nai_chunk *chunks;
   uint32_t chunk_count, chunk_capacity;

@@ -1,11 +1,22 @@
 #include "ingest/trace_internal.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 int nai_sqlite_fail(struct nai_err *err, sqlite3 *db, int rc, const char *what) {
+  int failed = db ? sqlite3_system_errno(db) : 0;
+  if (rc == SQLITE_IOERR_NOMEM)
+    rc = SQLITE_NOMEM;
+  /* Nothing but the copy of a database with a live write-ahead log is ever written to. */
+  if (failed == ENOSPC || failed == EDQUOT || failed == EFBIG)
+    return nai_err_sys(err, NAI_EIO, failed, "%s from its copy in the temporary directory (TMPDIR)", what);
   switch (rc & 0xff) {
+  case SQLITE_CANTOPEN:
+  case SQLITE_IOERR:
+    return failed ? nai_err_sys(err, NAI_EINPUT, failed, "%s", what)
+                  : nai_err_set(err, NAI_EINPUT, "%s: %s", what, sqlite3_errstr(rc));
   case SQLITE_NOMEM:
     return nai_err_nomem(err);
   case SQLITE_BUSY:
@@ -95,17 +106,18 @@ static int restrict_connection(sqlite3 *db) {
 
 int nai_trace_connect(sqlite3 **out, const struct nai_trace *trace, struct nai_err *err) {
   sqlite3 *db = NULL;
-  int rc = sqlite3_open_v2(trace->uri, &db,
-                           SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
-  if (rc == SQLITE_OK)
-    rc = restrict_connection(db);
-  if (rc == SQLITE_OK) {
+  int state =
+      sqlite3_open_v2(trace->uri, &db,
+                      SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+  if (state == SQLITE_OK)
+    state = restrict_connection(db);
+  if (state == SQLITE_OK) {
     *out = db;
     return NAI_OK;
   }
-  nai_sqlite_fail(err, db, rc, "cannot open the database");
+  int rc = nai_sqlite_fail(err, db, state, "cannot open the database");
   sqlite3_close(db);
-  return err ? err->code : NAI_EINPUT;
+  return rc;
 }
 
 /* A connection reads the schema before its first row, which takes as long as scanning thousands of rows: those that a

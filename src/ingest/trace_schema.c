@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "ingest/trace_internal.h"
 
 #include <stdlib.h>
@@ -18,23 +19,26 @@ static const char *column_text(sqlite3_stmt *stmt, int column) {
   return text ? text : "";
 }
 
-static bool is_rowid_table(sqlite3 *db, const char *table, const char *name) {
-  return sqlite3_table_column_metadata(db, "main", table, name, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
-}
+/* A text that could not be had is "", too: to be asked after reading some. */
+static bool out_of_memory(sqlite3 *db) { return sqlite3_errcode(db) == SQLITE_NOMEM; }
 
 /* SQL reaches the rowid by three names, each of which a column may take away. Asking for the name of a column that does
  * not exist succeeds for the rowid of a rowid table only. */
-static void find_rowid_name(struct nai_db_table *table, sqlite3 *db) {
+static int find_rowid_name(struct nai_db_table *table, sqlite3 *db, struct nai_err *err) {
   static const char *const names[] = {"rowid", "_rowid_", "oid"};
   bool asked = false;
   for (size_t i = 0; i < sizeof names / sizeof *names && !table->rowid_name; i++) {
     if (nai_db_column(table, names[i]) >= 0)
       continue;
     asked = true;
-    if (is_rowid_table(db, table->name, names[i]))
+    int rc = sqlite3_table_column_metadata(db, "main", table->name, names[i], NULL, NULL, NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
       table->rowid_name = names[i];
+    else if (rc != SQLITE_ERROR)
+      return nai_sqlite_fail(err, db, rc, "cannot read the schema");
   }
   table->without_rowid = asked && !table->rowid_name;
+  return NAI_OK;
 }
 
 struct statements {
@@ -57,16 +61,12 @@ static int find_rowid_alias(struct nai_db_table *table, int key_column, sqlite3 
 }
 
 static int read_columns(struct nai_db_table *table, sqlite3 *db, const struct statements *stmts, struct nai_err *err) {
-  int capacity = 0, keys = 0, key_column = -1, step;
+  uint32_t capacity = 0;
+  int keys = 0, key_column = -1, step;
   sqlite3_bind_text(stmts->columns, 1, table->name, -1, SQLITE_STATIC);
   while ((step = sqlite3_step(stmts->columns)) == SQLITE_ROW) {
-    if (table->column_count == capacity) {
-      capacity = capacity ? 2 * capacity : 16;
-      struct nai_db_column *grown = realloc(table->columns, (size_t)capacity * sizeof *grown);
-      if (!grown)
-        break;
-      table->columns = grown;
-    }
+    if (!nai_array_room(&table->columns, &capacity, (uint32_t)table->column_count, sizeof *table->columns))
+      break;
     struct nai_db_column *column = &table->columns[table->column_count];
     const char *type = column_text(stmts->columns, 1);
     const char *default_value = column_text(stmts->columns, 2);
@@ -77,11 +77,13 @@ static int read_columns(struct nai_db_table *table, sqlite3 *db, const struct st
                                .real_affinity = has_real_affinity(type)};
     if (!column->name)
       break;
+    table->column_count++;
+    if (out_of_memory(db))
+      break;
     if (sqlite3_column_int(stmts->columns, 3)) {
       keys++;
-      key_column = sqlite3_stricmp(type, "INTEGER") == 0 ? table->column_count : -1;
+      key_column = sqlite3_stricmp(type, "INTEGER") == 0 ? table->column_count - 1 : -1;
     }
-    table->column_count++;
   }
   sqlite3_reset(stmts->columns);
   if (step == SQLITE_ROW)
@@ -89,7 +91,9 @@ static int read_columns(struct nai_db_table *table, sqlite3 *db, const struct st
   if (step != SQLITE_DONE)
     return nai_sqlite_fail(err, db, step, "cannot read the schema");
   table->plain = table->column_count > 0;
-  find_rowid_name(table, db);
+  int rc = find_rowid_name(table, db, err);
+  if (rc)
+    return rc;
   if (keys != 1 || key_column < 0 || table->without_rowid)
     return NAI_OK;
   return find_rowid_alias(table, key_column, db, stmts->key_index, err);
@@ -99,20 +103,15 @@ static int add_table(struct nai_trace *trace, sqlite3_stmt *list, struct nai_err
   if (trace->table_count == NAI_TRACE_MAX_TABLES)
     return nai_err_set(err, NAI_EINPUT, "the database has more than %d tables: it is no trace export",
                        NAI_TRACE_MAX_TABLES);
-  if ((trace->table_count & (trace->table_count - 1)) == 0) { /* grows at powers of two */
-    size_t capacity = trace->table_count ? 2 * (size_t)trace->table_count : 1;
-    struct nai_db_table *grown = realloc(trace->tables, capacity * sizeof *grown);
-    if (!grown)
-      return nai_err_nomem(err);
-    trace->tables = grown;
-  }
+  if (!nai_array_room(&trace->tables, &trace->table_capacity, (uint32_t)trace->table_count, sizeof *trace->tables))
+    return nai_err_nomem(err);
   struct nai_db_table *table = &trace->tables[trace->table_count++];
   *table = (struct nai_db_table){.name = strdup(column_text(list, 1)), .rootpage = sqlite3_column_int64(list, 2)};
   bool view = strcmp(column_text(list, 0), "view") == 0;
   table->kind = view ? "view" : table->rootpage > 0 ? "table" : "virtual table";
   if (view)
     table->rootpage = 0;
-  return table->name ? NAI_OK : nai_err_nomem(err);
+  return table->name && !out_of_memory(trace->db) ? NAI_OK : nai_err_nomem(err);
 }
 
 int nai_trace_read_schema(struct nai_trace *trace, struct nai_err *err) {

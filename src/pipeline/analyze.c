@@ -15,8 +15,11 @@
 void nai_result_free(struct nai_result *result) {
   nai_buf_free(&result->verdict);
   nai_buf_free(&result->summary);
-  for (size_t i = 0; i < result->list_count; i++)
+  for (size_t i = 0; i < result->list_count; i++) {
+    free(result->list[i].id);
+    free(result->list[i].scope);
     free(result->list[i].title);
+  }
   free(result->list);
   free(result->nodes);
 }
@@ -69,8 +72,7 @@ static int write_manifest(struct nai_state *s, struct nai_err *err) {
 static int list_files(void *ctx, struct nai_strings *files, int directory, struct nai_err *err) {
   (void)ctx;
   struct nai_manifest manifest;
-  int rc = NAI_OK;
-  nai_manifest_read(&manifest, directory);
+  int rc = nai_manifest_read(&manifest, directory, err);
   for (uint32_t i = 0; i < manifest.files.count && !rc; i++) {
     const char *name = nai_strings_get(&manifest.files, i);
     if (nai_strings_add(files, name, strlen(name)) == NAI_NO_STRING)
@@ -88,12 +90,7 @@ static void pass_note(void *ctx, const char *line) {
 
 static int open_trace(struct nai_state *s, struct nai_err *err) {
   struct nai_trace_options options = {s->options->reader, s->options->check};
-  int rc = nai_trace_open(&s->trace, s->options->trace, &options, err);
-  if (!rc)
-    rc = nai_trace_identify(s->trace, s->options->threads, err);
-  if (!rc)
-    s->config[NAI_CONFIG_TRACE] = nai_hash_text(nai_hash_int(0, (int64_t)s->trace->identity), s->trace->file_name);
-  return rc;
+  return nai_trace_open(&s->trace, s->options->trace, &options, err);
 }
 
 /* What was asked, for whoever opens the run later. */
@@ -101,7 +98,6 @@ static int describe_run(struct nai_state *s, struct nai_err *err) {
   struct nai_manifest *m = &s->run->manifest;
   m->version = strdup(NAI_VERSION);
   m->trace = strdup(s->trace->file_name);
-  m->identity = s->trace->identity;
   int rc = m->version && m->trace ? NAI_OK : nai_err_nomem(err);
   return rc ? rc : nai_options_describe(&m->options, s->options, err);
 }
@@ -117,9 +113,12 @@ static int open_outdir(struct nai_state *s, struct nai_err *err) {
     rc = nai_fs_mkdir(s->stages_dir, err);
   if (!rc)
     rc = nai_run_create(&s->run, s->out.work, err);
-  struct nai_err ignored;
-  if (!rc && s->out.exists && nai_run_open_at(&s->earlier, s->out.earlier, s->options->out, &ignored) != NAI_OK)
-    s->earlier = NULL; /* whatever lies there cannot be reused */
+  if (!rc && s->out.exists)
+    rc = nai_run_open_at(&s->earlier, s->out.earlier, s->options->out, err);
+  if (rc == NAI_EINPUT && s->run) /* whatever lies there cannot be reused */
+    rc = NAI_OK;
+  if (!rc)
+    rc = nai_state_identify(s, err);
   return rc ? rc : describe_run(s, err);
 }
 
@@ -130,6 +129,20 @@ static int last_stage(const struct nai_state *s) {
   return NAI_STAGE_COUNT - 1;
 }
 
+/* A stretch of time without any event: a mistake in the option, not a trace with nothing in it. */
+static int check_trim(const struct nai_state *s, struct nai_err *err) {
+  static const char *const counts[] = {"kernel_count", "memory_operation_count", "graph_envelope_count",
+                                       "api_call_count", "nvtx_range_count"};
+  const struct nai_table *run = nai_run_held(s->run, "run_info");
+  if (!s->options->trim || !run)
+    return NAI_OK;
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    if (nai_cell_i64(run, 0, counts[i]) > 0)
+      return NAI_OK;
+  s->result->trimmed_all = true;
+  return nai_err_set(err, NAI_EUSAGE, "--trim: no event of the trace lies in that time");
+}
+
 static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
   int last = last_stage(s), rc = NAI_OK;
   for (int stage = 0; stage <= last && !rc; stage++) {
@@ -137,12 +150,16 @@ static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *prog
     if (progress)
       progress(progress_ctx, stage);
     rc = s->stages[stage].nodes ? nai_state_stage(s, stage, err) : nai_state_render(s, err);
+    if (!rc && stage == NAI_STAGE_ANALYZE)
+      rc = check_trim(s, err);
     s->result->seconds[stage] = now_seconds() - start;
   }
   if (!rc)
     rc = nai_trace_unchanged(s->trace, err);
   if (!rc)
     rc = settle_tables(s, last, err);
+  if (!rc && s->options->keep_stages)
+    rc = nai_state_write_stamp(s, err);
   if (!rc)
     rc = write_manifest(s, err);
   return rc ? rc : nai_outdir_commit(&s->out, err);

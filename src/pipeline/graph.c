@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "table/hash.h"
 
 #include <limits.h>
@@ -267,6 +268,13 @@ static int make_events_again(struct nai_state *s, struct nai_err *err) {
 
 static int check_memory(const struct nai_state *s, uint32_t parts, struct nai_err *err) {
   int64_t need = nai_parts_bytes(s->run->model, parts), limit = s->options->memory_limit_bytes;
+  int64_t allowed = nai_memory_of_cgroup("/proc/self/cgroup", "/sys/fs/cgroup");
+  if (need > allowed)
+    return nai_err_set(
+        err, NAI_ELIMIT,
+        "the analysis needs about %lld MiB of memory, the control group of this process (container, job) "
+        "may have %lld MiB; give it more, or look at a part of the capture with --trim START END",
+        (long long)(need >> 20), (long long)(allowed >> 20));
   if (!limit || need <= limit)
     return NAI_OK;
   return nai_err_set(

@@ -155,9 +155,8 @@ static const char *const timeline_inputs[] = {"timeline_places", NULL};
 static const struct nai_node timeline = {.name = "timeline",
                                          .outputs = timeline_outputs,
                                          .inputs = timeline_inputs,
-                                         .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) |
-                                                  NAI_PART(CALLS) | NAI_PART(GPUS) | NAI_PART(WINDOW) |
-                                                  NAI_PART(NVTX_TREE),
+                                         .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) |
+                                                  NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(LANES),
                                          .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
                                                    NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) |
                                                    NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),

@@ -24,6 +24,20 @@ static bool is_sticky(const struct nai_outdir *out, int target) {
          above.st_uid != me && st.st_uid != me;
 }
 
+/* The target is an earlier run's, or empty. */
+static int check_is_run(const struct nai_outdir *out, int target, struct nai_err *err) {
+  bool empty = false;
+  if (nai_fs_exists_at(target, NAI_MANIFEST_PATH))
+    return NAI_OK;
+  int rc = nai_fs_is_absent(errno) ? nai_outdir_is_empty(&empty, target, out->given, err)
+                                   : nai_err_sys(err, NAI_EIO, errno, "cannot look through \"%s\"", out->given);
+  return rc || empty ? rc
+                     : nai_err_set(err, NAI_EUSAGE,
+                                   "--out \"%s\" holds files that are not from an earlier run; give a new directory, "
+                                   "nothing was changed",
+                                   out->given);
+}
+
 /* Opens the target when it can be replaced; *target is -1 when there is none. With `work` >= 0 links are tried there.
  */
 static int open_target(int *target, const struct nai_outdir *out, int work, struct nai_err *err) {
@@ -41,12 +55,9 @@ static int open_target(int *target, const struct nai_outdir *out, int work, stru
   if (nai_outdir_is_mount(out->parent, out->name))
     rc = nai_err_set(err, NAI_EUSAGE,
                      "--out \"%s\" is a mount point, which cannot be replaced; give a directory below it", out->given);
-  else if (!nai_fs_exists_at(*target, NAI_MANIFEST_PATH) && !nai_outdir_is_empty(*target))
-    rc = nai_err_set(
-        err, NAI_EUSAGE,
-        "--out \"%s\" holds files that are not from an earlier run; give a new directory, nothing was changed",
-        out->given);
-  else if (is_sticky(out, *target))
+  else if ((rc = check_is_run(out, *target, err))) {
+    /* refused */
+  } else if (is_sticky(out, *target))
     rc = nai_err_set(err, NAI_EIO, "--out \"%s\" belongs to another user and cannot be replaced", out->given);
   else if (!(rc = nai_outdir_list(&ours, out, *target, err)))
     rc = nai_outdir_check(*target, &ours, work, out->given, err);

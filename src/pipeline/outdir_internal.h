@@ -63,6 +63,6 @@ bool nai_outdir_clean(int parent, const char *name, int directory, const struct 
                       char *left, size_t size);
 /* Whether `name` in `directory` is a mount point. */
 bool nai_outdir_is_mount(int directory, const char *name);
-bool nai_outdir_is_empty(int directory);
+NAI_MUST_CHECK int nai_outdir_is_empty(bool *empty, int directory, const char *given, struct nai_err *err);
 
 #endif

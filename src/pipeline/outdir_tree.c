@@ -46,18 +46,38 @@ static const char *inside_of(const struct entry *e) {
   return strcmp(e->name, "tables") == 0 ? "tables/" : strcmp(e->name, "stages") == 0 ? "stages/" : NULL;
 }
 
+/* 1, 0 at the end, -1 with errno when it cannot be told. What vanishes meanwhile is left out. */
+static int next_entry(struct entry *e, DIR *dir) {
+  e->dir = dirfd(dir);
+  for (errno = 0;; errno = 0) {
+    struct dirent *d = readdir(dir);
+    if (!d)
+      return errno ? -1 : 0;
+    e->name = d->d_name;
+    if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+      continue;
+    if (examine(e))
+      return 1;
+    if (errno != ENOENT)
+      return -1;
+  }
+}
+
 static int walk(int at, const char *name, const char *below, visit_fn *visit, void *ctx) {
   DIR *dir = open_dir(at, name);
   int stop = dir ? 0 : UNREADABLE;
-  for (struct dirent *d; !stop && (d = readdir(dir));) {
-    struct entry e = {.dir = dirfd(dir), .below = below, .name = d->d_name};
-    if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 || !examine(&e))
-      continue;
-    const char *inside = inside_of(&e);
-    stop = inside ? walk(e.dir, e.name, inside, visit, ctx) : visit(ctx, &e);
+  while (!stop) {
+    struct entry e = {.below = below};
+    int more = next_entry(&e, dir);
+    if (!more)
+      break;
+    const char *inside = more > 0 ? inside_of(&e) : NULL;
+    stop = more < 0 ? UNREADABLE : inside ? walk(e.dir, e.name, inside, visit, ctx) : visit(ctx, &e);
   }
+  int failed = errno;
   if (dir)
     closedir(dir);
+  errno = failed;
   return stop;
 }
 
@@ -228,20 +248,23 @@ struct cleaning {
 };
 
 /* Every name that a run gives a file; a run that is killed leaves no list. */
-static bool has_our_name(const char *path) {
-  static const char *const patterns[] = {"report.*",          "tables/*.csv",    "stages/*.ntab",
-                                         NAI_MANIFEST_PATH,   ".scratch-??????", "stages/.scratch-??????",
-                                         NAI_OUTDIR_WORK_MARK};
-  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-    if (fnmatch(patterns[i], path, FNM_PATHNAME) == 0)
+static bool has_our_name(struct cleaning *c, const char *path) {
+  static const char *const patterns[] = {
+      "report.*",        "tables/*.csv",    "stages/*.ntab",          "stages/trace-stamp",
+      NAI_MANIFEST_PATH, ".scratch-??????", "stages/.scratch-??????", NAI_OUTDIR_WORK_MARK};
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    int differs = fnmatch(patterns[i], path, FNM_PATHNAME);
+    if (!differs)
       return true;
+    c->failed |= differs != FNM_NOMATCH; /* out of memory */
+  }
   return false;
 }
 
 static int clean_entry(void *ctx, const struct entry *e) {
   struct cleaning *c = ctx;
   bool plain = S_ISREG(e->st.stx_mode) && !is_mount(&e->st);
-  bool ours = is_listed(c->ours, e) || (c->unfinished && plain && has_our_name(e->path));
+  bool ours = is_listed(c->ours, e) || (c->unfinished && plain && has_our_name(c, e->path));
   if (plain && (strcmp(e->path, NAI_MANIFEST_PATH) == 0 || strcmp(e->path, NAI_OUTDIR_WORK_MARK) == 0) && ours)
     return 0; /* last: they are what the rest is judged by */
   bool probe = strcmp(e->path, PROBE) == 0 && can_link(e) && e->st.stx_nlink > 1;
@@ -258,7 +281,7 @@ bool nai_outdir_clean(int parent, const char *name, int directory, const struct 
   struct cleaning c = {.ours = ours, .target = target, .left = left, .left_size = size};
   c.unfinished = is_there(directory, NAI_OUTDIR_WORK_MARK);
   *left = '\0';
-  walk(directory, ".", "", clean_entry, &c);
+  c.failed |= walk(directory, ".", "", clean_entry, &c) != 0;
   unlinkat(directory, "tables", AT_REMOVEDIR);
   if (!c.failed &&
       (c.unfinished || nai_strings_find(ours, NAI_MANIFEST_PATH, strlen(NAI_MANIFEST_PATH)) != NAI_NO_STRING))
@@ -279,12 +302,12 @@ bool nai_outdir_is_mount(int directory, const char *name) {
          (st.stx_dev_major != above.stx_dev_major || st.stx_dev_minor != above.stx_dev_minor);
 }
 
-bool nai_outdir_is_empty(int directory) {
+int nai_outdir_is_empty(bool *empty, int directory, const char *given, struct nai_err *err) {
+  struct entry e = {.below = ""};
   DIR *dir = open_dir(directory, ".");
-  bool empty = dir != NULL;
-  for (struct dirent *e; empty && (e = readdir(dir));)
-    empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+  int more = dir ? next_entry(&e, dir) : -1, failed = errno;
   if (dir)
     closedir(dir);
-  return empty;
+  *empty = more == 0;
+  return more < 0 ? nai_err_sys(err, NAI_EIO, failed, "cannot look through \"%s\"", given) : NAI_OK;
 }

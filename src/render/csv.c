@@ -38,12 +38,6 @@ static void put_text(struct nai_buf *out, struct nai_buf *scratch, const char *t
     nai_buf_put(out, nai_buf_str(scratch), scratch->len);
 }
 
-void nai_csv_text(struct nai_buf *out, const char *text, size_t len) {
-  struct nai_buf scratch = {0};
-  put_text(out, &scratch, text, len);
-  nai_buf_free(&scratch);
-}
-
 void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
   const struct nai_schema *schema = table->schema;
   struct nai_buf scratch = {0};

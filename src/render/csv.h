@@ -8,7 +8,5 @@
 
 /* Appends the table. */
 void nai_csv_table(struct nai_buf *out, const struct nai_table *table);
-/* Appends one text cell, guarded and quoted. */
-void nai_csv_text(struct nai_buf *out, const char *text, size_t len);
 
 #endif

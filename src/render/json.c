@@ -4,6 +4,7 @@
 #include "render/escape.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,11 +74,12 @@ static bool is_simple(const char *text, size_t len, bool for_script) {
 
 /* The JSON string of a text that jansson escapes. */
 static void put_escaped(struct nai_json *json, const char *text, size_t len) {
+  errno = 0;
   json_t *string = json_stringn(text, len);
-  if (!string) { /* invalid UTF-8, or out of memory */
+  if (!string && errno != ENOMEM) { /* invalid UTF-8 */
     nai_buf_clear(&json->scratch);
     nai_text_clean(&json->scratch, text, len);
-    string = json_stringn(nai_buf_str(&json->scratch), json->scratch.len);
+    string = json->scratch.oom ? NULL : json_stringn(nai_buf_str(&json->scratch), json->scratch.len);
   }
   char *dumped = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
   if (!dumped)
@@ -131,8 +133,6 @@ void nai_json_bool(struct nai_json *json, bool truth) {
   separate(json);
   nai_buf_puts(json->out, truth ? "true" : "false");
 }
-
-void nai_json_null(struct nai_json *json) { nai_json_decimal(json, ""); }
 
 void nai_json_value(struct nai_json *json, enum nai_unit unit, const struct nai_value *value) {
   if (value->type == NAI_STR) {

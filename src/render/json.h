@@ -42,7 +42,6 @@ void nai_json_text(struct nai_json *json, const char *text); /* NULL writes null
 void nai_json_int(struct nai_json *json, int64_t number);
 void nai_json_decimal(struct nai_json *json, const char *digits); /* a number already in JSON's form; "" writes null */
 void nai_json_bool(struct nai_json *json, bool truth);
-void nai_json_null(struct nai_json *json);
 void nai_json_value(struct nai_json *json, enum nai_unit unit, const struct nai_value *value); /* exact, NULL is null */
 
 /* Key and value. */

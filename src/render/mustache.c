@@ -1,5 +1,6 @@
 #include "render/mustache.h"
 
+#include "base/array.h"
 #include "render/mustache_parse.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@ struct nai_templates {
   nai_template_load_fn *load;
   void *ctx;
   struct template **list;
-  size_t count, capacity;
+  uint32_t count, capacity;
 };
 
 int nai_templates_new(struct nai_templates **out, nai_template_load_fn *load, void *ctx, struct nai_err *err) {
@@ -32,14 +33,8 @@ void nai_templates_free(struct nai_templates *set) {
 }
 
 static int load(struct template **out, struct nai_templates *set, const char *name, size_t len, struct nai_err *err) {
-  if (set->count == set->capacity) {
-    size_t capacity = set->capacity ? set->capacity * 2 : 16;
-    struct template **list = realloc(set->list, capacity * sizeof(struct template *));
-    if (!list)
-      return nai_err_nomem(err);
-    set->list = list;
-    set->capacity = capacity;
-  }
+  if (!nai_array_room(&set->list, &set->capacity, set->count, sizeof(struct template *)))
+    return nai_err_nomem(err);
   struct template *fresh = calloc(1, sizeof *fresh);
   if (fresh)
     fresh->name = strndup(name, len);
@@ -103,40 +98,22 @@ struct renderer {
   const struct template *template; /* being rendered, at tag number `at` */
   uint32_t at;
   struct frame *frames;
-  size_t frame_count, frame_capacity;
+  uint32_t frame_count, frame_capacity;
   const struct nai_view **context; /* innermost last */
-  size_t context_count, context_capacity;
+  uint32_t context_count, context_capacity;
   struct nai_buf indent; /* of the partials around, outermost first */
   int partial_depth;
 };
 
-static bool grow(void **array, size_t count, size_t *capacity, size_t size) {
-  if (count < *capacity)
-    return true;
-  size_t more = *capacity ? *capacity * 2 : 64;
-  void *fresh = realloc(*array, more * size);
-  if (!fresh)
-    return false;
-  *array = fresh;
-  *capacity = more;
-  return true;
-}
-
 static int push_context(struct renderer *r, const struct nai_view *view) {
-  void *array = r->context;
-  bool grown = grow(&array, r->context_count, &r->context_capacity, sizeof *r->context);
-  r->context = array;
-  if (!grown)
+  if (!nai_array_room(&r->context, &r->context_capacity, r->context_count, sizeof *r->context))
     return nai_err_nomem(r->err);
   r->context[r->context_count++] = view;
   return NAI_OK;
 }
 
 static int push_frame(struct renderer *r, const struct frame *frame) {
-  void *array = r->frames;
-  bool grown = grow(&array, r->frame_count, &r->frame_capacity, sizeof *r->frames);
-  r->frames = array;
-  if (!grown)
+  if (!nai_array_room(&r->frames, &r->frame_capacity, r->frame_count, sizeof *r->frames))
     return nai_err_nomem(r->err);
   r->frames[r->frame_count++] = *frame;
   return NAI_OK;

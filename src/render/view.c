@@ -162,26 +162,16 @@ void nai_view_put_trusted(struct nai_view *map, const char *key, const char *tex
   put_text(map, key, NAI_TEXT_TRUSTED, text);
 }
 
-/* Stores what was printed into `text`, and frees it. */
-static void put_buf(struct nai_view *map, const char *key, enum nai_text_kind kind, struct nai_buf *text) {
-  if (map && text->oom)
-    map->owner->oom = true;
-  set_text(put(map, key, NAI_VIEW_TEXT), kind, nai_buf_str(text), text->len);
-  nai_buf_free(text);
+void nai_view_inherit(struct nai_view *view, const struct nai_buf *text) {
+  if (view && text->oom)
+    view->owner->oom = true;
 }
 
-void nai_view_put_textf(struct nai_view *map, const char *key, const char *fmt, ...) {
-  char *text = NULL;
-  va_list ap;
-  va_start(ap, fmt);
-  int len = vasprintf(&text, fmt, ap);
-  va_end(ap);
-  if (len < 0 && map)
-    map->owner->oom = true;
-  if (len < 0)
-    return;
-  put_text(map, key, NAI_TEXT_FOREIGN, text);
-  free(text);
+/* Stores what was printed into `text`, and frees it. */
+static void put_buf(struct nai_view *map, const char *key, enum nai_text_kind kind, struct nai_buf *text) {
+  nai_view_inherit(map, text);
+  set_text(put(map, key, NAI_VIEW_TEXT), kind, nai_buf_str(text), text->len);
+  nai_buf_free(text);
 }
 
 void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len) {

@@ -46,8 +46,11 @@ NAI_MUST_CHECK int nai_view_check(const struct nai_view *root, struct nai_err *e
 
 /* Entries of a map. Keys and texts are copied. A key put a second time replaces the first value. NULL text is null. */
 void nai_view_put_text(struct nai_view *map, const char *key, const char *text); /* NAI_TEXT_FOREIGN */
-void nai_view_put_textf(struct nai_view *map, const char *key, const char *fmt, ...) NAI_PRINTF(3, 4); /* likewise */
-void nai_view_put_code(struct nai_view *map, const char *key, const char *text);    /* NAI_TEXT_CODE */
+void nai_view_put_code(struct nai_view *map, const char *key, const char *text); /* NAI_TEXT_CODE */
+/* What a text was printed into takes its being out of memory along: call it for every nai_buf whose text goes into a
+ * view.
+ */
+void nai_view_inherit(struct nai_view *view, const struct nai_buf *text);
 void nai_view_put_trusted(struct nai_view *map, const char *key, const char *text); /* NAI_TEXT_TRUSTED */
 /* Trusted text that is not copied and must outlive the tree: for megabytes. */
 void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len);

@@ -6,10 +6,12 @@
 #include "config/yaml.h"
 #include "render/json.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void nai_manifest_free(struct nai_manifest *m) {
   free(m->version);
@@ -151,6 +153,7 @@ static void read_doc(struct nai_manifest *m, const struct nai_yaml *doc) {
                              *nodes = nai_yaml_get(doc, root, "nodes");
   m->version = version ? strdup(version->text) : NULL;
   m->trace = trace ? strdup(trace->text) : NULL;
+  m->oom |= (version && !m->version) || (trace && !m->trace);
   m->identity = identity ? read_hex(identity) : 0;
   read_texts(m, &m->options, doc, "options");
   for (const struct nai_yaml_node *n = nodes ? nai_yaml_first(doc, nodes) : NULL; n; n = nai_yaml_next(doc, n)) {
@@ -160,22 +163,35 @@ static void read_doc(struct nai_manifest *m, const struct nai_yaml *doc) {
   }
 }
 
-void nai_manifest_read(struct nai_manifest *m, int directory) {
+static int read_file(struct nai_buf *text, int directory, struct nai_err *err) {
+  int fd = nai_fs_open_at(directory, NAI_MANIFEST_PATH);
+  if (fd < 0)
+    return nai_fs_is_absent(errno) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot open \"" NAI_MANIFEST_PATH "\"");
+  int rc = nai_fs_read_fd(text, fd, NAI_MANIFEST_PATH, NAI_YAML_MAX_BYTES, NAI_EIO, err);
+  close(fd);
+  return rc;
+}
+
+int nai_manifest_read(struct nai_manifest *m, int directory, struct nai_err *err) {
   struct nai_buf text = {0};
   struct nai_yaml *doc = NULL;
   struct nai_err ignored;
   *m = (struct nai_manifest){0};
-  if (nai_fs_read_at(&text, directory, NAI_MANIFEST_PATH, NAI_YAML_MAX_BYTES, NAI_ESTALE, &ignored) == 0 &&
-      nai_yaml_parse(&doc, NAI_MANIFEST_PATH, nai_buf_str(&text), text.len, &ignored) == 0 &&
-      nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &ignored) == 0) {
+  int rc = read_file(&text, directory, err);
+  int damaged = rc ? rc : nai_yaml_parse(&doc, NAI_MANIFEST_PATH, nai_buf_str(&text), text.len, &ignored);
+  m->oom = damaged == NAI_ELIMIT;
+  if (!damaged && nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &ignored) == 0) {
     if (is_readable(doc))
       read_doc(m, doc);
     read_texts(m, &m->files, doc, "files"); /* what is the program's own is so whatever version wrote it */
   }
   nai_yaml_free(doc);
   nai_buf_free(&text);
-  if (m->oom)
+  if (!rc)
+    rc = nai_manifest_check(m, err);
+  if (rc)
     nai_manifest_free(m);
+  return rc;
 }
 
 /* --- printing --------------------------------------------------------------------------------- */

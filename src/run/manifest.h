@@ -43,8 +43,9 @@ struct nai_manifest {
 };
 
 /* Reads the manifest of the artifacts directory open as `directory`; a missing, damaged or foreign one, or one of
- * another major version, is an empty manifest that knows its files as far as they could be read. */
-void nai_manifest_read(struct nai_manifest *manifest, int directory);
+ * another major version, is an empty manifest that knows its files as far as they could be read. NAI_EIO or NAI_ELIMIT
+ * when it could not be read, so that nobody knows what it says; it is empty then. */
+NAI_MUST_CHECK int nai_manifest_read(struct nai_manifest *manifest, int directory, struct nai_err *err);
 void nai_manifest_free(struct nai_manifest *manifest);
 
 /* Adds a node, then its inputs, then its tables. */

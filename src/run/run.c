@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Takes `directory`, also on failure; -1: errno says why it could not be opened. */
-static int create(struct nai_run **out, int directory, const char *path, struct nai_err *err) {
+/* Takes `directory`, also on failure; -1: errno says why it could not be opened, which is a `code`. */
+static int create(struct nai_run **out, int directory, const char *path, int code, struct nai_err *err) {
   int failed = errno;
   struct nai_run *run = *out = calloc(1, sizeof *run);
   if (run)
@@ -21,36 +21,38 @@ static int create(struct nai_run **out, int directory, const char *path, struct 
     return NAI_OK;
   if (!run && directory >= 0)
     close(directory);
-  int rc =
-      directory < 0 ? nai_err_sys(err, NAI_EUSAGE, failed, "cannot open the run \"%s\"", path) : nai_err_nomem(err);
+  int rc = directory < 0 ? nai_err_sys(err, code, failed, "cannot open the run \"%s\"", path) : nai_err_nomem(err);
   nai_run_close(run);
   *out = NULL;
   return rc;
 }
 
 int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err) {
-  return create(out, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, err);
+  return create(out, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, NAI_EIO, err);
 }
 
 int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err) {
-  int rc = create(out, fcntl(directory, F_DUPFD_CLOEXEC, 0), path, err);
+  /* Opened anew: a duplicate would share the locks on it. */
+  int rc = create(out, openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, NAI_EIO, err);
   if (rc)
     return rc;
-  nai_manifest_read(&(*out)->manifest, (*out)->directory);
-  if ((*out)->manifest.node_count)
+  rc = nai_manifest_read(&(*out)->manifest, (*out)->directory, err);
+  if (!rc && (*out)->manifest.node_count)
     return NAI_OK;
   nai_run_close(*out);
   *out = NULL;
-  return nai_err_set(err, NAI_EUSAGE,
-                     "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH "; make one with nsys-ai analyze TRACE "
-                     "--out DIR",
-                     path);
+  return rc ? nai_err_wrap(err, rc, "cannot open the run \"%s\"", path)
+            : nai_err_set(err, NAI_EINPUT,
+                          "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH
+                          "; make one with nsys-ai analyze TRACE "
+                          "--out DIR",
+                          path);
 }
 
 int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {
   int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0)
-    return nai_err_sys(err, NAI_EUSAGE, errno, "cannot open the run \"%s\"", path);
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot open the run \"%s\"", path);
   int rc = nai_run_open_at(out, directory, path, err);
   close(directory);
   return rc;
@@ -148,12 +150,14 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
 static const struct nai_table *look_up(void *run, const char *name) { return nai_run_held(run, name); }
 
 int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
-  int rc = NAI_OK;
+  uint32_t held = run->table_count;
   const struct nai_table *table;
+  int rc = NAI_OK;
   for (int i = 0; i < NAI_IN_COUNT && !rc; i++)
-    if (tables & UINT64_C(1) << i)
+    if (tables & NAI_IN_BIT(i))
       rc = nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err);
-  for (uint32_t i = 0; i < run->table_count && !rc; i++)
+  /* Those made by this program refer to what is there; those it only found need not. */
+  for (uint32_t i = 0; i < run->table_count && run->table_count > held && !rc; i++)
     rc = nai_table_check_refs(run->tables[i], look_up, run, err);
   return rc;
 }

@@ -2,6 +2,12 @@
 
 #include "base/strings.h"
 
+#include <stdlib.h>
+
+void *nai_cells_new(size_t count, size_t cell_bytes) {
+  return count > (SIZE_MAX - sizeof(uint64_t)) / cell_bytes ? NULL : malloc(count * cell_bytes + sizeof(uint64_t));
+}
+
 struct nai_column nai_column_of(enum nai_type type, const void *cells, uint32_t width, int64_t base) {
   static const unsigned char zeros[8]; /* where cells without bytes are read */
   struct nai_column c = {.cells = width ? cells : zeros, .width = width};

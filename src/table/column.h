@@ -16,7 +16,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "cells are read as the
  * array of int64_t or int32_t is such a column with base 0; packed columns have as few bytes as their values ask for.
  */
 struct nai_column {
-  const unsigned char *cells; /* width bytes each; 8 bytes from the start of any of them may be read */
+  const unsigned char *cells; /* width bytes each; 8 bytes from the start of any may be read (nai_cells_new) */
   uint32_t width;
   uint64_t mask, sign; /* of a cell's bits in a word, and of the highest of them */
   uint64_t null;       /* the cell that stands for NULL, as bits; UINT64_MAX where it is known that there is none */
@@ -38,7 +38,10 @@ static inline uint32_t nai_at_text(const struct nai_column *c, uint64_t row) { r
 
 /* A column of cells that were packed, or of a plain array (base 0, the width of its type). */
 struct nai_column nai_column_of(enum nai_type type, const void *cells, uint32_t width, int64_t base);
-/* Plain arrays of 32-bit numbers; a word may be read from the last one on, so they have one more than they use. */
+/* Memory, not zeroed, for `count` numbers (none is fine) that are to be read as a column; NULL when there is none left.
+ */
+void *nai_cells_new(size_t count, size_t cell_bytes);
+/* Plain arrays of 32-bit numbers, from nai_cells_new. */
 static inline struct nai_column nai_column_of_i32(const int32_t *values) {
   return nai_column_of(NAI_I32, values, 4, 0);
 }

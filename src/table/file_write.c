@@ -129,7 +129,7 @@ static int create_file(struct nai_table *table, const char *path, struct nai_err
   if (backing->fd < 0)
     return nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
   /* A disk too small says so here, before the work. */
-  int failed = posix_fallocate(backing->fd, 0, (off_t)backing->size);
+  int failed = nai_fs_reserve(backing->fd, backing->size);
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot reserve %zu bytes for \"%s\"", backing->size, path)
                 : NAI_OK;
 }
@@ -227,7 +227,10 @@ int nai_table_seal(struct nai_table *table, struct nai_err *err) {
     rc = map_columns(table, err);
   if (rc)
     return rc;
-  if ((rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err)))
+  rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err);
+  /* Hashing has mapped every column; those that nobody reads need not stay in the process. */
+  (void)madvise(backing->data, backing->size, MADV_DONTNEED);
+  if (rc)
     goto out;
   int failed = write_rest(table, &header, &descriptor);
   if (close(backing->fd) != 0 && !failed)

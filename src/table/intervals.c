@@ -1,5 +1,7 @@
 #include "table/intervals.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,15 +94,9 @@ int64_t nai_intervals_total(const struct nai_intervals *set) {
 }
 
 size_t nai_intervals_after(const struct nai_intervals *set, int64_t t) {
-  size_t lo = 0, hi = set->count;
-  while (lo < hi) {
-    size_t mid = lo + (hi - lo) / 2;
-    if (set->v[mid].end > t)
-      hi = mid;
-    else
-      lo = mid + 1;
-  }
-  return lo;
+  if (t == INT64_MAX)
+    return set->count;
+  return nai_bisect(set->v, set->count, sizeof *set->v, offsetof(struct nai_interval, end), t + 1);
 }
 
 int nai_coverage_new(struct nai_coverage *out, const struct nai_intervals *set, struct nai_err *err) {

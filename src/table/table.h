@@ -64,8 +64,9 @@ NAI_MUST_CHECK int nai_table_open(struct nai_table **out, const char *path, cons
 NAI_MUST_CHECK int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name,
                                      const struct nai_schema *schema, struct nai_err *err);
 /* Checks that every column which refers to rows of a table has row numbers of it (or -1, or NULL), in one pass over
- * those columns whose cells could hold others. `lookup` finds a table by name, NULL when it is not at hand: columns
- * that refer to it are not looked at. NAI_ESTALE names table, column, row and value. */
+ * those columns whose cells could hold others, and every one which refers to a key column has values of it. `lookup`
+ * finds a table by name, NULL when it is not at hand: columns that refer to it are not looked at. NAI_ESTALE names
+ * table, column, row and value. */
 typedef const struct nai_table *nai_table_lookup_fn(void *ctx, const char *name);
 NAI_MUST_CHECK int nai_table_check_refs(const struct nai_table *table, nai_table_lookup_fn *lookup, void *ctx,
                                         struct nai_err *err);
@@ -73,8 +74,6 @@ void nai_table_free(struct nai_table *table);
 /* 0, or NAI_ELIMIT when anything could not be stored. */
 NAI_MUST_CHECK int nai_table_check(const struct nai_table *table, struct nai_err *err);
 
-/* Makes room for `rows` rows in a table in memory; its columns may then be filled directly. */
-NAI_MUST_CHECK int nai_table_reserve(struct nai_table *table, int64_t rows, struct nai_err *err);
 /* Adds a row of NULLs to a table in memory and returns its number (0 when out of memory: sticky). */
 int64_t nai_table_add_row(struct nai_table *table);
 /* Cells by row and column number. Setters convert nothing: the column must have that type (checked by assert). */

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <zlib.h>
 
-static bool grow_names(struct names *names) {
+static bool grow_names(struct nai_page_names *names) {
   uint32_t capacity = names->capacity ? names->capacity * 2 : 64;
-  struct name *list =
+  struct nai_page_name *list =
       nai_big_grow(names->list, names->directory, (size_t)names->count * sizeof *list, (size_t)capacity * sizeof *list);
   if (!list)
     return false;
@@ -18,14 +18,14 @@ static bool grow_names(struct names *names) {
   return true;
 }
 
-static uint32_t number_of(struct names *names, uint32_t *slot, const char *text, int category, bool kernel) {
+static uint32_t number_of(struct nai_page_names *names, uint32_t *slot, const char *text, int category, bool kernel) {
   if (*slot)
     return *slot - 1;
   if (names->count == names->capacity && !grow_names(names)) {
     names->oom = true;
     return 0;
   }
-  names->list[names->count] = (struct name){text, category, kernel};
+  names->list[names->count] = (struct nai_page_name){text, category, kernel};
   *slot = ++names->count;
   return *slot - 1;
 }
@@ -54,7 +54,7 @@ struct facts {
   uint64_t aux;
 };
 
-static uint32_t direction_name(struct names *names, const char *text) {
+static uint32_t direction_name(struct nai_page_names *names, const char *text) {
   for (uint32_t i = 0; i < MAX_DIRECTIONS; i++) {
     if (names->directions[i] && strcmp(names->directions[i], text) != 0)
       continue;
@@ -79,30 +79,30 @@ static int64_t export_row(const struct nai_model *m, uint32_t range) {
   return offset == NAI_NULL_I64 ? 0 : offset + range;
 }
 
-static struct facts facts_of(struct encoder *e, enum lane_kind kind, uint32_t row) {
+static struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {
   const struct nai_model *m = e->m;
-  struct names *n = &e->names;
+  struct nai_page_names *n = &e->names;
   char room[NAI_KIND_NAME_MAX];
   switch (kind) {
-  case LANE_KERNEL: {
+  case NAI_LANE_KERNEL: {
     uint32_t name = nai_at_text(&m->kernels.name, row);
     return (struct facts){
         number_of(n, &n->of_kernel[name], nai_model_kernel_name(m, row), m->kernel_category[name], true),
         m->kernel_api[row], nai_at(&m->kernels.correlation, row), (uint64_t)nai_at_i32(&m->kernels.config, row) + 1};
   }
-  case LANE_COPY:
-  case LANE_SET:
+  case NAI_LANE_COPY:
+  case NAI_LANE_SET:
     return (struct facts){direction_name(n, nai_model_direction(room, m, row)), m->memop_api[row],
                           nai_at(&m->memops.correlation, row), (uint64_t)nai_at(&m->memops.bytes, row)};
-  case LANE_GRAPH:
+  case NAI_LANE_GRAPH:
     return (struct facts){direction_name(n, "CUDA graph"), m->graph_api[row], nai_at(&m->graphs.correlation, row),
                           nai_at_i32(&m->graphs.graph, row) > 0 ? (uint64_t)nai_at_i32(&m->graphs.graph, row) : 0};
-  case LANE_NVTX:
-  case LANE_NVTX_ASYNC:
+  case NAI_LANE_NVTX:
+  case NAI_LANE_NVTX_ASYNC:
     return (struct facts){number_of(n, &n->of_range[nai_at_text(&m->nvtx.name, row)], nai_model_range_name(m, row), -1,
                                     false),
-                          NAI_NO_ROW, export_row(m, row), kind == LANE_NVTX ? m->nvtx_depth[row] : 0};
-  case LANE_API:
+                          NAI_NO_ROW, export_row(m, row), kind == NAI_LANE_NVTX ? m->nvtx_depth[row] : 0};
+  case NAI_LANE_API:
     break;
   }
   return (
@@ -113,16 +113,17 @@ static struct facts facts_of(struct encoder *e, enum lane_kind kind, uint32_t ro
 /* The page's numbers stay below 2^53, and that is what coded differences of these do; larger ids are no real ones. */
 #define MAX_CORRELATION ((int64_t)1 << 50)
 
-void encoder_put_lane(struct encoder *e, const struct lane *lane) {
+void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *items) {
+  enum nai_lane_kind kind = items->lane->kind;
   int64_t last_start = e->origin;
-  for (uint32_t i = 0; i < lane->item_count; i++) {
-    const struct item *item = &lane->items[i];
-    struct facts f = facts_of(e, lane->kind, item->row);
+  for (uint32_t i = 0; i < items->count; i++) {
+    const struct nai_item *item = &items->v[i];
+    struct facts f = facts_of(e, kind, item->row);
     bool plain = item->count == 1;
     int64_t link = plain && f.api != NAI_NO_ROW ? e->api_event[f.api] : 0;
     int64_t correlation =
         plain && f.correlation > -MAX_CORRELATION && f.correlation < MAX_CORRELATION ? f.correlation : 0;
-    if (plain && lane->kind == LANE_API)
+    if (plain && kind == NAI_LANE_API)
       e->api_event[item->row] = e->events + 1;
     put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
     put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
@@ -175,7 +176,7 @@ static void put_deflated(struct nai_buf *out, z_stream *z, int flush, unsigned c
   } while (z->avail_in || (flush == Z_FINISH && state == Z_OK));
 }
 
-int encoder_print_events(struct nai_buf *out, const struct encoder *e, struct nai_err *err) {
+int nai_encoder_print_events(struct nai_buf *out, const struct nai_encoder *e, struct nai_err *err) {
   enum { LEVEL = 3 }; /* level 6 takes three times as long for a tenth less */
   size_t held = 0;
   z_stream z = {0};

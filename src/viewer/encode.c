@@ -14,7 +14,7 @@ static const struct nai_column_def data_columns[] = {
 const struct nai_schema nai_viewer_data_schema =
     NAI_SCHEMA("viewer_data", "Viewer data", "One data block of report.html", data_columns);
 
-static int allocate(struct encoder *e, struct nai_err *err) {
+static int allocate(struct nai_encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
   e->names.of_kernel = calloc((size_t)m->tables[NAI_IN_KERNELS]->strings.count + 1, sizeof(uint32_t));
   e->names.of_api = calloc((size_t)m->tables[NAI_IN_APIS]->strings.count + 1, sizeof(uint32_t));
@@ -23,12 +23,12 @@ static int allocate(struct encoder *e, struct nai_err *err) {
   return e->names.of_kernel && e->names.of_api && e->names.of_range && e->api_event ? NAI_OK : nai_err_nomem(err);
 }
 
-static void find_span(struct encoder *e) {
+static void find_span(struct nai_encoder *e) {
   e->origin = e->m->window_start;
   e->end = e->m->window_end;
-  for (uint32_t i = 0; i < e->lanes.count; i++)
-    for (uint32_t k = 0; k < e->lanes.v[i].item_count; k++) {
-      const struct item *item = &e->lanes.v[i].items[k];
+  for (uint32_t i = 0; i < e->items.lane_count; i++)
+    for (uint32_t k = 0; k < e->items.lanes[i].count; k++) {
+      const struct nai_item *item = &e->items.lanes[i].v[k];
       e->origin = item->start < e->origin ? item->start : e->origin;
       e->end = item->end > e->end ? item->end : e->end;
     }
@@ -39,12 +39,12 @@ enum { JSON, EVENTS, BLOCKS };
 
 static const struct {
   const char *name;
-  int (*print)(struct nai_buf *out, const struct encoder *encoder, struct nai_err *err);
+  int (*print)(struct nai_buf *out, const struct nai_encoder *encoder, struct nai_err *err);
 } block_defs[BLOCKS] = {
-    [JSON] = {"timeline_json", encoder_print_json}, [EVENTS] = {"events_b64", encoder_print_events}};
+    [JSON] = {"timeline_json", nai_encoder_print_json}, [EVENTS] = {"events_b64", nai_encoder_print_events}};
 
 struct blocks {
-  const struct encoder *e;
+  const struct nai_encoder *e;
   struct nai_file_sink sinks[BLOCKS];
 };
 
@@ -68,7 +68,7 @@ static int add_block(struct nai_table *table, const char *name, struct nai_file_
   return nai_table_check(table, err);
 }
 
-static int put_blocks(struct nai_table *table, const struct encoder *e, struct nai_err *err) {
+static int put_blocks(struct nai_table *table, const struct nai_encoder *e, struct nai_err *err) {
   struct blocks blocks = {.e = e};
   int rc = NAI_OK, opened = 0;
   while (!rc && opened < BLOCKS)
@@ -84,28 +84,24 @@ static int put_blocks(struct nai_table *table, const struct encoder *e, struct n
 
 int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const struct nai_interval *places,
                     size_t place_count, struct nai_err *err) {
-  struct encoder e = {.m = m, .names.directory = m->scratch_dir};
+  struct nai_encoder e = {.m = m, .names.directory = m->scratch_dir};
   int rc = nai_table_new(out, &nai_viewer_data_schema, err);
   if (!rc)
     nai_table_keep_in(*out, m->scratch_dir);
   if (!rc)
     rc = allocate(&e, err);
   if (!rc)
-    rc = lanes_build(&e.lanes, m, err);
-  if (!rc)
-    rc = lanes_plan(&e.lanes, m, places, place_count, err);
-  if (!rc)
-    rc = lanes_fill(&e.lanes, m, err);
+    rc = nai_items_build(&e.items, m, places, place_count, err);
   find_span(&e);
-  for (uint32_t i = 0; !rc && i < e.lanes.count; i++)
-    encoder_put_lane(&e, &e.lanes.v[i]);
+  for (uint32_t i = 0; !rc && i < e.items.lane_count; i++)
+    nai_encoder_put_lane(&e, &e.items.lanes[i]);
   for (int c = 0; !rc && c < COLUMNS; c++)
     rc = nai_buf_check(&e.columns[c], err);
   if (!rc && e.names.oom)
     rc = nai_err_nomem(err);
   if (!rc)
     rc = put_blocks(*out, &e, err);
-  lanes_free(&e.lanes);
+  nai_items_free(&e.items);
   for (int c = 0; c < COLUMNS; c++)
     nai_buf_free(&e.columns[c]);
   free(e.names.of_kernel);

@@ -23,17 +23,17 @@ static const struct {
     [BUSY] = {"busy", "varint"},
 };
 
-static const char *const kind_names[] = {[LANE_API] = "api",
-                                         [LANE_KERNEL] = "kernel",
-                                         [LANE_COPY] = "copy",
-                                         [LANE_SET] = "set",
-                                         [LANE_GRAPH] = "graph",
-                                         [LANE_NVTX] = "nvtx",
-                                         [LANE_NVTX_ASYNC] = "nvtx_async"};
+static const char *const kind_names[] = {[NAI_LANE_API] = "api",
+                                         [NAI_LANE_KERNEL] = "kernel",
+                                         [NAI_LANE_COPY] = "copy",
+                                         [NAI_LANE_SET] = "set",
+                                         [NAI_LANE_GRAPH] = "graph",
+                                         [NAI_LANE_NVTX] = "nvtx",
+                                         [NAI_LANE_NVTX_ASYNC] = "nvtx_async"};
 
-static int put_names(struct nai_json *json, const struct encoder *e, struct nai_err *err) {
+static int put_names(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
   enum { SHORT_MAX = 72 };
-  const struct names *n = &e->names;
+  const struct nai_page_names *n = &e->names;
   size_t kernel_count = 0;
   for (uint32_t i = 0; i < n->count; i++)
     kernel_count += n->list[i].kernel;
@@ -84,6 +84,7 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
     nai_json_put_int(json, "id", m->gpus[g].device_id);
     nai_json_put_text(json, "label", nai_buf_str(&label));
     nai_json_end(json);
+    json->out->oom |= label.oom;
     nai_buf_free(&label);
   }
   nai_json_end(json);
@@ -158,7 +159,7 @@ static void share_out(struct shares *s, const struct nai_gpu *gpu, int64_t start
   }
 }
 
-static int put_utilization(struct nai_json *json, const struct encoder *e, struct nai_err *err) {
+static int put_utilization(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
   int64_t bin_ns = (m->window_end - m->window_start) / BINS + 1;
   struct shares *s = malloc(sizeof *s);
@@ -193,13 +194,14 @@ static int put_utilization(struct nai_json *json, const struct encoder *e, struc
   return NAI_OK;
 }
 
-static void put_lanes(struct nai_json *json, const struct encoder *e) {
+static void put_lanes(struct nai_json *json, const struct nai_encoder *e) {
   const struct nai_model *m = e->m;
   uint32_t first = 0;
   nai_json_key(json, "lanes");
   nai_json_begin_array(json, NAI_JSON_LINES);
-  for (uint32_t i = 0; i < e->lanes.count; i++) {
-    const struct lane *lane = &e->lanes.v[i];
+  for (uint32_t i = 0; i < e->items.lane_count; i++) {
+    const struct nai_lane *lane = e->items.lanes[i].lane;
+    uint32_t count = e->items.lanes[i].count;
     int64_t pid = lane->thread >= 0 ? nai_get_i64(m->tables[NAI_IN_THREADS], lane->thread, TH_PID)
                                     : nai_model_pid(m, lane->process);
     nai_json_begin_object(json, NAI_JSON_INLINE);
@@ -210,14 +212,14 @@ static void put_lanes(struct nai_json *json, const struct encoder *e) {
     nai_json_put_int(json, "context", lane->context == NAI_NULL_I32 ? -1 : lane->context);
     nai_json_put_int(json, "stream", lane->stream == NAI_NULL_I32 ? -1 : lane->stream);
     nai_json_put_int(json, "first", first);
-    nai_json_put_int(json, "count", lane->item_count);
+    nai_json_put_int(json, "count", count);
     nai_json_end(json);
-    first += lane->item_count;
+    first += count;
   }
   nai_json_end(json);
 }
 
-static void put_columns(struct nai_json *json, const struct encoder *e) {
+static void put_columns(struct nai_json *json, const struct nai_encoder *e) {
   int64_t offset = 0;
   nai_json_key(json, "columns");
   nai_json_begin_array(json, NAI_JSON_LINES);
@@ -235,9 +237,9 @@ static void put_columns(struct nai_json *json, const struct encoder *e) {
   nai_json_put_int(json, "raw_bytes", offset);
 }
 
-int encoder_print_json(struct nai_buf *out, const struct encoder *e, struct nai_err *err) {
+int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
-  const struct lanes *lanes = &e->lanes;
+  const struct nai_items *items = &e->items;
   struct nai_json json;
   char text[160];
   nai_json_init(&json, out, true);
@@ -247,23 +249,23 @@ int encoder_print_json(struct nai_buf *out, const struct encoder *e, struct nai_
   nai_json_put_text(&json, "origin_ns", text);
   nai_json_put_int(&json, "start_ns", 0);
   nai_json_put_int(&json, "end_ns", e->end - e->origin);
-  nai_json_put_int(&json, "total_events", (int64_t)lanes->total);
+  nai_json_put_int(&json, "total_events", (int64_t)m->lanes.total);
   nai_json_put_int(&json, "embedded_events", e->events);
-  nai_json_put_bool(&json, "aggregated", lanes->aggregated);
+  nai_json_put_bool(&json, "aggregated", items->aggregated);
   nai_json_key(&json, "detail_windows");
   nai_json_begin_array(&json, NAI_JSON_LINES);
-  for (size_t i = 0; i < lanes->detail.count; i++) {
+  for (size_t i = 0; i < items->detail.count; i++) {
     nai_json_begin_array(&json, NAI_JSON_INLINE);
-    nai_json_int(&json, lanes->detail.v[i].start - e->origin);
-    nai_json_int(&json, lanes->detail.v[i].end - e->origin);
+    nai_json_int(&json, items->detail.v[i].start - e->origin);
+    nai_json_int(&json, items->detail.v[i].end - e->origin);
     nai_json_end(&json);
   }
   nai_json_end(&json);
   struct nai_buf note = {0};
   nai_buf_puts(&note, "Outside of the detail windows, events shorter than ");
-  nai_fmt_duration(&note, (double)lanes->bucket_ns);
+  nai_fmt_duration(&note, (double)items->bucket_ns);
   nai_buf_puts(&note, " are drawn together, that much time at once.");
-  nai_json_put_text(&json, "note", lanes->aggregated ? nai_buf_str(&note) : NULL);
+  nai_json_put_text(&json, "note", items->aggregated ? nai_buf_str(&note) : NULL);
   out->oom |= note.oom;
   nai_buf_free(&note);
   int rc = put_names(&json, e, err);

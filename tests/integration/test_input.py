@@ -249,6 +249,20 @@ class Unusual(unittest.TestCase):
         self.assertEqual(reasons, {table: "the table is WITHOUT ROWID" for table in tables})
 
 
+    def test_missing_rows_are_told(self):
+        path = fresh_dir() / "t.sqlite"
+        shutil.copy(trace("no-nvtx"), path)
+        kernels = "CUPTI_ACTIVITY_KIND_KERNEL"
+        with sqlite3.connect(path) as db:
+            count, = db.execute(f"SELECT count(*) FROM {kernels}").fetchone()
+            db.execute(f"DELETE FROM {kernels} WHERE rowid BETWEEN 5 AND 8 OR rowid = {count - 3}")
+        db.close()
+        for reader in ("direct", "sqlite"):
+            for threads in (1, 3):
+                rows = read_csv(analyze(path, "--reader", reader, "-j", threads), "data_quality")
+                self.assertEqual([(r["source_table"], int(r["count"])) for r in rows if r["check"] == "rows-missing"], [(kernels, 5)])
+
+
 class Gpu(unittest.TestCase):
     def test_one_gpu(self):
         whole = report(artifacts(trace("training")))

@@ -1,10 +1,12 @@
 """The artifacts directory: what is accepted, what is kept, what remains after faults."""
+import contextlib
 import os
 import pathlib
 import random
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -176,7 +178,7 @@ class Faults(unittest.TestCase):
         old = tree(out)
         def limit(size):
             def apply():
-                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, a shell does not
                 resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
             return apply
         for size in (0, 1, 100, 4096, 10_000, 60_000, 200_000, 400_000):
@@ -219,6 +221,44 @@ class Faults(unittest.TestCase):
             self.assertIn(done.returncode, (0, 3, 5, 6, 127), f"{count}: {done.stderr}")
             if done.returncode in (3, 5, 6):
                 self.assertRegex(done.stderr, r"^nsys-ai: [^\n]+\n$")
+
+    def test_little_stack(self):
+        for kilobytes in (192, 256):
+            out = fresh_dir() / "o"
+            done = run("analyze", self.path, "-q", "-j", "2", "--out", out,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (kilobytes << 10, kilobytes << 10)))
+            self.assertEqual(done.returncode, 0, f"{kilobytes} KiB: {done.stderr}")
+            self.assertEqual(tree(out), self.want)
+
+    @unittest.skipIf(support.SANITIZED, "AddressSanitizer takes memory of its own")
+    def test_memory_limit_is_kept(self):
+        """100,000 threads with a range each, in 10 MB: what they need is foreseen, and the limit is kept."""
+        path = fresh_dir() / "threads.sqlite"
+        shutil.copy(self.path, path)
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            columns = [row[1] for row in db.execute("PRAGMA table_info(NVTX_EVENTS)")]
+            some = dict(zip(columns, db.execute("SELECT * FROM NVTX_EVENTS WHERE eventType = 59").fetchone()))
+            def rows():
+                for i in range(100_000):
+                    yield tuple({**some, "globalTid": (some["globalTid"] >> 24 << 24) + 10 + i}.values())
+            db.executemany(f"INSERT INTO NVTX_EVENTS VALUES ({','.join('?' * len(columns))})", rows())
+            db.commit()
+        codes = set()
+        for megabytes in (40, 100, 150, 250, 400):
+            with open(os.devnull, "w") as null:
+                child = subprocess.Popen([PROGRAM, "analyze", path, "-q", "-j", "2", "--memory-limit", f"{megabytes}M", "--out",
+                                          fresh_dir() / "o"], stderr=subprocess.PIPE, stdout=null, text=True)
+                errors = child.stderr.read()
+                _, status, usage = os.wait4(child.pid, 0)
+                child.returncode = os.waitstatus_to_exitcode(status)
+                child.stderr.close()
+            codes.add(child.returncode)
+            self.assertIn(child.returncode, (0, 6), errors)
+            if child.returncode:
+                self.assertRegex(errors, r"^nsys-ai: [^\n]*--memory-limit[^\n]*\n$")
+            mapped = path.stat().st_size * 2  # the trace and event tables are files
+            self.assertLess(usage.ru_maxrss << 10, (megabytes << 20) * 1.2 + mapped, megabytes)
+        self.assertEqual(codes, {0, 6})
 
     @unittest.skipIf(support.SANITIZED, "AddressSanitizer reserves terabytes of addresses")
     def test_little_address_space(self):

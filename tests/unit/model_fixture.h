@@ -112,6 +112,20 @@ static inline void fixture_nvtx(struct fixture *f, int64_t start, int64_t end, i
   nai_set_str(t, t->rows - 1, NE_NAME, name);
 }
 
+static inline void fixture_overhead(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name,
+                                    int source) {
+  struct nai_table *t = f->in.tables[NAI_IN_OVERHEAD];
+  CELLS(t, start, end, thread, 0, source, NAI_NULL_I64, 0);
+  nai_set_str(t, t->rows - 1, OE_NAME, name);
+}
+
+static inline void fixture_osrt(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name,
+                                int level) {
+  struct nai_table *t = f->in.tables[NAI_IN_OSRT];
+  CELLS(t, start, end, thread, 0, level, NAI_NULL_I64);
+  nai_set_str(t, t->rows - 1, OS_NAME, name);
+}
+
 static inline void fixture_build(struct fixture *f) {
   struct nai_table *const *t = f->in.tables;
   struct nai_table *capture = t[NAI_IN_CAPTURE];

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/big.h"
 #include "base/fmt.h"
 #include "base/fs.h"
@@ -106,15 +107,6 @@ static void test_strings_against_a_list(void **state) {
   assert_string_equal(nai_strings_get(&strings, seen), "");
   assert_string_equal(nai_strings_get(&strings, NAI_NO_STRING), "");
   assert_int_equal(nai_strings_len(&strings, NAI_NO_STRING), 0);
-  uint32_t *order = calloc(seen, sizeof *order), *rank = calloc(seen, sizeof *rank);
-  assert_int_equal(nai_strings_rank(order, rank, &strings, NULL), 0);
-  for (uint32_t i = 0; i < seen; i++) {
-    assert_int_equal(rank[order[i]], i);
-    if (i)
-      assert_true(strcmp(nai_strings_get(&strings, order[i - 1]), nai_strings_get(&strings, order[i])) < 0);
-  }
-  free(order);
-  free(rank);
   nai_strings_free(&strings);
 }
 
@@ -371,7 +363,6 @@ static void test_files(void **state) {
   char top[] = "/tmp/nai-base-XXXXXX", path[256], other[256];
   struct nai_err err = {0};
   struct nai_buf text = {0};
-  struct nai_map map;
   assert_non_null(mkdtemp(top));
   snprintf(path, sizeof path, "%s/a/b/c", top);
   assert_int_equal(nai_fs_mkdir_all(path, &err), 0);
@@ -384,20 +375,9 @@ static void test_files(void **state) {
   assert_string_equal(text.data, "hello");
   assert_int_equal(nai_fs_read(&text, path, 4, NAI_EINPUT, &err), NAI_EINPUT);
   assert_int_equal(nai_fs_read(&text, top, 4, NAI_EUSAGE, &err), NAI_EUSAGE);
-  assert_int_equal(nai_map_open(&map, path, NAI_EINPUT, &err), 0);
-  assert_int_equal(map.size, 5);
-  assert_memory_equal(map.data, "hello", 5);
-  nai_map_close(&map);
-  snprintf(other, sizeof other, "%s/a/other", top);
-  assert_int_equal(nai_fs_link_or_copy(path, other, &err), 0);
-  assert_int_equal(nai_fs_link_or_copy(path, other, &err), 0); /* the same file by now: must not lose its content */
-  assert_int_equal(nai_fs_link_or_copy(path, path, &err), 0);
-  nai_buf_clear(&text);
-  assert_int_equal(nai_fs_read(&text, path, 9, NAI_EINPUT, &err), 0);
-  assert_string_equal(text.data, "hello");
   snprintf(other, sizeof other, "%s/a/fifo", top);
   assert_int_equal(mkfifo(other, 0600), 0);
-  assert_int_equal(nai_map_open(&map, other, NAI_EINPUT, &err), NAI_EINPUT); /* and does not hang */
+  assert_int_equal(nai_fs_read(&text, other, 5, NAI_EINPUT, &err), NAI_EINPUT); /* and does not hang */
   assert_int_equal(nai_fs_write("/nonexistent/x", "", 0, &err), NAI_EIO);
   assert_int_equal(nai_fs_write("/dev/full", "x", 1, &err), NAI_EIO);
   snprintf(other, sizeof other, "%s/a/link", top);
@@ -522,8 +502,58 @@ static void test_dictionary_in_files(void **state) {
   nai_strings_free(&strings);
 }
 
+/* --- arrays ----------------------------------------------------------------------------------- */
+
+static void test_arrays_grow(void **state) {
+  (void)state;
+  uint32_t *numbers = NULL, capacity = 0;
+  for (uint32_t i = 0; i < 1000; i++) {
+    assert_true(nai_array_room(&numbers, &capacity, i, sizeof *numbers));
+    assert_true(capacity > i && capacity <= 2 * i + 32);
+    numbers[i] = i;
+  }
+  assert_true(nai_array_room(&numbers, &capacity, 100000, sizeof *numbers)); /* far behind the last */
+  assert_true(capacity > 100000);
+  numbers[100000] = 1;
+  for (uint32_t i = 0; i < 1000; i++)
+    assert_int_equal(numbers[i], i);
+  uint32_t *before = numbers, had = capacity;
+  assert_false(nai_array_room(&numbers, &capacity, UINT32_MAX, sizeof *numbers)); /* no capacity above it */
+  assert_ptr_equal(numbers, before);
+  assert_int_equal(capacity, had);
+  free(numbers);
+}
+
+static void test_bisect_against_a_walk(void **state) {
+  (void)state;
+  enum { MOST = 40 };
+  struct record {
+    uint32_t other;
+    int64_t key;
+  } records[MOST];
+  assert_int_equal(nai_bisect(NULL, 0, sizeof *records, 8, 0), 0);
+  for (size_t n = 1; n <= MOST; n++) {
+    int64_t key = n % 7 ? -20 : INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+      records[i].key = key;
+      key = i + 2 == n && n % 5 == 0 ? INT64_MAX : i ? key + (int64_t)(next_random() % 3) : -20;
+    }
+    for (int64_t least = -22; least < 100; least++) {
+      size_t expected = 0;
+      while (expected < n && records[expected].key < least)
+        expected++;
+      assert_int_equal(nai_bisect(records, n, sizeof *records, offsetof(struct record, key), least), expected);
+    }
+    assert_int_equal(nai_bisect(records, n, sizeof *records, offsetof(struct record, key), INT64_MIN), 0);
+    assert_int_equal(nai_bisect(records, n, sizeof *records, offsetof(struct record, key), INT64_MAX),
+                     records[n - 1].key == INT64_MAX ? n - 1 : n);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_arrays_grow),
+      cmocka_unit_test(test_bisect_against_a_walk),
       cmocka_unit_test(test_big_arrays_grow),
       cmocka_unit_test(test_dictionary_in_files),
       cmocka_unit_test(test_spool),

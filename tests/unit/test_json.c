@@ -34,7 +34,7 @@ static void test_layout(void **state) {
   nai_json_key(&json, "list");
   nai_json_begin_array(&json, NAI_JSON_INLINE);
   nai_json_int(&json, 1);
-  nai_json_null(&json);
+  nai_json_decimal(&json, "");
   nai_json_bool(&json, false);
   nai_json_decimal(&json, "0.10");
   nai_json_end(&json);

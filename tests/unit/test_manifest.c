@@ -22,7 +22,7 @@ static void read_manifest(struct nai_manifest *m, const char *text, size_t len) 
   ok(nai_fs_write(path, text, len, err));
   int fd = open(root, O_RDONLY | O_DIRECTORY);
   assert_true(fd >= 0);
-  nai_manifest_read(m, fd);
+  ok(nai_manifest_read(m, fd, err));
   close(fd);
   ok(nai_fs_remove_tree(root, err));
 }
@@ -135,7 +135,8 @@ static void test_foreign(void **state) {
     nai_manifest_free(&m);
   }
   struct nai_manifest none;
-  nai_manifest_read(&none, -1);
+  struct nai_err failed;
+  assert_int_equal(nai_manifest_read(&none, -1, &failed), NAI_EIO); /* not read is not the same as not there */
   assert_int_equal(none.node_count, 0);
 }
 

@@ -82,13 +82,13 @@ static void test_truncated(void **state) {
   nai_buf_free(&content);
 }
 
-/* Reads a table with the leaf reader, which must report damage that contains `message`. */
-static void must_notice(const char *table, const char *message) {
+/* Reads a table with one reader, which must report damage that contains `message`. */
+static void must_notice_with(enum nai_reader_choice choice, const char *table, const char *message) {
   struct nai_trace *trace = NULL;
   struct nai_err err = {0};
   struct nai_buf rows = {0};
   char reader[16];
-  const struct nai_trace_options options = {.reader = NAI_READER_DIRECT};
+  const struct nai_trace_options options = {.reader = choice};
   if (nai_trace_open(&trace, path, &options, &err))
     fail_msg("%s", err.msg);
   int rc = dump_scan(&rows, reader, trace, nai_trace_table(trace, table), IN_ORDER, 2, &err);
@@ -98,16 +98,19 @@ static void must_notice(const char *table, const char *message) {
   nai_trace_close(trace);
 }
 
-/* Damage that leaves every page readable, so that SQLite delivers rows, but wrong ones. */
-static void test_wrong_pages(void **state) {
-  (void)state;
-  enum { PAGE = 512 };
-  struct nai_buf content = {0};
-  uint32_t pages[64], leaves[64], page_count = 0, leaf_count = 0;
+static void must_notice(const char *table, const char *message) { must_notice_with(NAI_READER_DIRECT, table, message); }
+
+enum { PAGE = 512, MAX_PAGES = 64 };
+
+/* The interior pages and the leaves of table "events", in the order of their rows. */
+struct pages {
+  uint32_t interior[MAX_PAGES], leaves[MAX_PAGES], interior_count, leaf_count;
+};
+
+static void find_pages(struct pages *pages) {
   sqlite3 *db;
   sqlite3_stmt *stmt;
-  char swap[PAGE];
-  make_seed(&content, PAGE);
+  *pages = (struct pages){.leaf_count = 0};
   assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
   assert_int_equal(sqlite3_prepare_v2(
                        db,
@@ -115,15 +118,27 @@ static void test_wrong_pages(void **state) {
                        "ORDER BY path",
                        -1, &stmt, NULL),
                    SQLITE_OK);
-  while (sqlite3_step(stmt) == SQLITE_ROW && page_count < 64 && leaf_count < 64) {
+  while (sqlite3_step(stmt) == SQLITE_ROW && pages->interior_count < MAX_PAGES && pages->leaf_count < MAX_PAGES) {
+    uint32_t page = (uint32_t)sqlite3_column_int(stmt, 0);
     if (sqlite3_column_int(stmt, 1))
-      leaves[leaf_count++] = (uint32_t)sqlite3_column_int(stmt, 0);
+      pages->leaves[pages->leaf_count++] = page;
     else
-      pages[page_count++] = (uint32_t)sqlite3_column_int(stmt, 0);
+      pages->interior[pages->interior_count++] = page;
   }
   sqlite3_finalize(stmt);
   sqlite3_close(db);
-  assert_true(leaf_count > 3 && page_count > 0);
+  assert_true(pages->leaf_count > 3 && pages->interior_count > 0);
+}
+
+/* Damage that leaves every page readable, so that SQLite delivers rows, but wrong ones. */
+static void test_wrong_pages(void **state) {
+  (void)state;
+  struct nai_buf content = {0};
+  struct pages all;
+  char swap[PAGE];
+  make_seed(&content, PAGE);
+  find_pages(&all);
+  const uint32_t *leaves = all.leaves, *pages = all.interior;
   char *first = content.data + (leaves[0] - 1) * PAGE, *third = content.data + (leaves[2] - 1) * PAGE;
   char *root = content.data + (pages[0] - 1) * PAGE;
 
@@ -132,6 +147,7 @@ static void test_wrong_pages(void **state) {
   memcpy(third, swap, PAGE);
   write_content(content.data, content.len);
   must_notice("events", "out of order");
+  must_notice_with(NAI_READER_SQLITE, "events", "out of order");
   memcpy(third, first, PAGE);
   memcpy(first, swap, PAGE);
 
@@ -152,9 +168,49 @@ static void test_wrong_pages(void **state) {
   nai_buf_free(&content);
 }
 
+/* A leaf that lost its rows is none that SQLite wrote, wherever it stands; nor is one that is met twice. */
+static void test_lost_and_repeated_leaves(void **state) {
+  (void)state;
+  struct nai_buf content = {0};
+  struct pages all;
+  make_seed(&content, PAGE);
+  find_pages(&all);
+  for (uint32_t i = 0; i < all.leaf_count; i++) {
+    char *cells = content.data + (size_t)(all.leaves[i] - 1) * PAGE + 3, before[2] = {cells[0], cells[1]};
+    cells[0] = cells[1] = 0;
+    write_content(content.data, content.len);
+    must_notice_with(NAI_READER_DIRECT, "events", "has none");
+    must_notice_with(NAI_READER_SQLITE, "events", "malformed");
+    cells[0] = before[0], cells[1] = before[1];
+  }
+  char *second = content.data + (size_t)(all.leaves[1] - 1) * PAGE, kept[PAGE];
+  memcpy(kept, second, PAGE);
+  memcpy(second, content.data + (size_t)(all.leaves[0] - 1) * PAGE, PAGE);
+  write_content(content.data, content.len);
+  must_notice_with(NAI_READER_DIRECT, "events", "out of order");
+  must_notice_with(NAI_READER_SQLITE, "events", "out of order");
+  nai_buf_free(&content);
+}
+
+/* An empty table is a leaf without rows, and nothing is wrong with it. */
+static void test_empty_table(void **state) {
+  (void)state;
+  sqlite3 *db;
+  struct readers_outcome outcome = {0};
+  unlink(path);
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)", NULL, NULL, NULL),
+                   SQLITE_OK);
+  sqlite3_close(db);
+  readers_agree(&outcome, path);
+  assert_int_equal(outcome.direct_failed + outcome.sqlite_failed, 0);
+  assert_true(outcome.both_read > 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_flipped_bytes), cmocka_unit_test(test_truncated),
-                                     cmocka_unit_test(test_wrong_pages)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_lost_and_repeated_leaves),
+                                     cmocka_unit_test(test_empty_table), cmocka_unit_test(test_flipped_bytes),
+                                     cmocka_unit_test(test_truncated), cmocka_unit_test(test_wrong_pages)};
   if (!mkdtemp(directory))
     return 1;
   snprintf(path, sizeof path, "%s/db.sqlite", directory);

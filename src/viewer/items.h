@@ -1,0 +1,34 @@
+/* Items: what the page shows of each lane's events. Internal to src/viewer. */
+#ifndef NAI_VIEWER_ITEMS_H
+#define NAI_VIEWER_ITEMS_H
+
+#include "viewer/viewer.h"
+
+/* One event, or several that share a bucket of time. */
+struct nai_item {
+  int64_t start, end;
+  uint32_t row;   /* of the lane's event table: the event, or the longest of an aggregate */
+  uint32_t count; /* 1 for an event */
+  int64_t busy;   /* ns inside an aggregate, 0 for an event */
+};
+
+struct nai_lane_items {
+  const struct nai_lane *lane;
+  struct nai_item *v; /* in start order */
+  uint32_t count, capacity;
+};
+
+struct nai_items {
+  struct nai_lane_items *lanes; /* as many as the model has */
+  uint32_t lane_count;
+  bool aggregated;
+  struct nai_intervals detail; /* where every event of an aggregated timeline is kept */
+  int64_t first_ns, bucket_ns; /* outside of it, events that start in the same bucket since first_ns are aggregated */
+};
+
+/* Decides on aggregation and the detail windows, then fills every lane's items. */
+NAI_MUST_CHECK int nai_items_build(struct nai_items *out, const struct nai_model *model,
+                                   const struct nai_interval *places, size_t place_count, struct nai_err *err);
+void nai_items_free(struct nai_items *items);
+
+#endif

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Lets one call of the program fail, then the next one, and so on (faults.c), and looks at what comes of it: the right
+output or a right exit status with a message, an earlier output intact, nothing left behind.
+
+    run.py                     a sample, in seconds: what ctest runs as faults.sampled
+    run.py --full              every allocation and every call, in minutes: faults.full (label slow)
+    run.py --case analyze --kind alloc --n 812        one of them, with all it printed
+"""
+import argparse
+import concurrent.futures
+import contextlib
+import errno
+import json
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "integration"))
+import support  # noqa: E402
+
+LIBRARY = os.environ.get("NAI_FAULTS", "")
+PRELOAD = " ".join(filter(None, [LIBRARY, os.environ.get("NAI_FAULTS_SANITIZER")]))
+CALLS = "open read write stat space rename link mkdir remove close map dir lock thread".split()
+SAMPLES = 40 if support.SANITIZED else 150  # of each fault in each case, unless --full
+
+
+class Case:
+    """One command on a directory that `prepare` fills."""
+
+    def __init__(self, name, trace, words, earlier=None, sparse=1):
+        self.name, self.trace, self.words, self.earlier, self.sparse = name, trace, words, earlier, sparse
+
+    def command(self, base):
+        return [support.PROGRAM, *(str(w).replace("OUT", str(base / "out")) for w in self.words)]
+
+    def prepare(self, base):
+        """The directory as it is before the run."""
+        shutil.rmtree(base, ignore_errors=True)
+        (base / "tmp").mkdir(parents=True)
+        if self.earlier:
+            shutil.copytree(self.earlier, base / "out", symlinks=True)
+
+
+def live_wal(trace):
+    """A copy of a trace whose last change is in the write-ahead log only."""
+    directory = support.fresh_dir("wal")
+    shutil.copy(trace, directory / "original.sqlite")
+    with contextlib.closing(sqlite3.connect(directory / "original.sqlite")) as db:
+        db.execute("PRAGMA journal_mode=wal")
+        db.execute("CREATE TABLE more(x)")
+        db.commit()
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{directory / 'original.sqlite'}{suffix}", f"{directory / 'live.sqlite'}{suffix}")
+    return directory / "live.sqlite"
+
+
+def cases():
+    minimal, rich, small = support.trace("minimal"), support.trace("evidence", "--scale", "0.1"), support.trace("no-nvtx", "--scale", "0.1")
+    analyze = ["analyze", "-q", "-j1", "--out", "OUT"]
+    other, same = support.artifacts(small), support.artifacts(minimal, "--top", "3")
+    return [
+        Case("analyze", minimal, [*analyze, minimal], other),
+        Case("reuse", minimal, [*analyze, minimal], same, sparse=4),
+        Case("rich", rich, [*analyze, rich], other, sparse=6),
+        Case("sqlite", minimal, [*analyze, "--reader", "sqlite", minimal], other, sparse=6),
+        Case("threads", small, ["analyze", "-q", "-j3", "--out", "OUT", small], other, sparse=12),
+        Case("probe", minimal, ["probe", minimal]),
+        Case("wal", minimal, ["probe", live_wal(minimal)], sparse=4),
+        Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
+        Case("rules", minimal, ["rules", "list"]),
+        Case("explain", minimal, ["rules", "explain", "gpu-idle"]),
+        Case("help", minimal, ["analyze", "--help"]),
+        Case("man", minimal, ["--man"]),
+    ]
+
+
+class Fault:
+    """Which call fails, how, and the exit statuses that are right then."""
+
+    def __init__(self, kind, mode="once", error=None):
+        self.kind, self.mode, self.error = kind, mode, error
+
+    def __str__(self):
+        return " ".join(filter(None, [self.kind, self.mode, self.error and errno.errorcode[self.error]]))
+
+    def environment(self, n):
+        env = {"NAI_FAULT_KIND": self.kind, "NAI_FAULT_N": str(n), "NAI_FAULT_MODE": self.mode}
+        return {**env, "NAI_FAULT_ERRNO": str(self.error)} if self.error else env
+
+    def statuses(self):
+        if self.mode == "short" or self.error == errno.EINTR and self.kind != "open":
+            return {0}  # no error at all; only devices interrupt opening
+        if self.kind == "alloc" or self.error in (errno.EMFILE, errno.ENOMEM):
+            return {0, 6}
+        if self.error in (errno.ENOSPC, errno.EDQUOT):
+            return {0, 5}
+        return {0, 3, 5, 6}  # reading the trace, writing outputs
+
+
+FAULTS = [Fault("alloc"), Fault("alloc", "on"), Fault("read", "short"), Fault("write", "short"),
+          *(Fault(kind, "once", errno.EINTR) for kind in ("open", "read", "write", "space")),
+          *(Fault(kind, "once") for kind in CALLS), *(Fault(kind, "on") for kind in CALLS),
+          *(Fault(kind, mode, number) for kind in ("write", "space") for mode in ("once", "on") for number in (errno.ENOSPC, errno.EDQUOT)),
+          Fault("mkdir", "once", errno.ENOSPC), Fault("link", "once", errno.EXDEV), Fault("open", "once", errno.EMFILE), Fault("map", "once")]
+
+
+def state(directory):
+    """What would change if anything in a directory did."""
+    return {str(p.relative_to(directory)): (s.st_ino, s.st_size, s.st_mtime_ns) for p in [directory, *directory.rglob("*")] for s in [p.lstat()]}
+
+
+class Bench:
+    """A place to run one case over and over."""
+
+    def __init__(self, case, where, want):
+        self.case, self.base, self.want = case, where, want
+        case.prepare(where)
+
+    def run(self, environment, **options):
+        env = {**os.environ, "TMPDIR": str(self.base / "tmp"), "LD_PRELOAD": PRELOAD, **environment}
+        return subprocess.run(self.case.command(self.base), env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=support.TIMEOUT_S, check=False, **options)
+
+    def leftovers(self):
+        return sorted(set(os.listdir(self.base)) - {"out", "tmp"}) + sorted(os.listdir(self.base / "tmp"))
+
+    def outcome(self, done, kind=None):
+        """Printed text and output directory of a run that worked. What cannot be mapped is read by SQLite, and says so."""
+        files = support.tree(self.base / "out") if (self.base / "out").exists() else {}
+        if kind == "map":
+            files = {name: content for name, content in files.items() if name not in ("stages/manifest.json", "stages/readers.ntab")}
+        return done.stdout, files
+
+    def complaints(self, fault, n):
+        """Runs with that fault; yields what is wrong."""
+        before = state(self.base / "out") if self.case.earlier else None
+        done = self.run(fault.environment(n))
+        text = done.stderr.decode("utf-8", "replace")
+        said = text if len(text) < 600 else text[:300] + " ... " + text[-300:]
+        if done.returncode not in fault.statuses():
+            yield f"exit {done.returncode}: {said.strip()}"
+        elif "Sanitizer" in text:
+            yield said
+        elif done.returncode and not re.fullmatch(r"(nsys-ai: [^\n]*\w[^\n]*\n)+", text):
+            yield f"exit {done.returncode} with the message {said!r}"
+        elif not done.returncode and self.outcome(done, fault.kind) != self.want[fault.kind == "map"]:
+            yield f"exit 0 with another output; {said.strip()}"
+        if done.returncode and self.case.earlier and state(self.base / "out") != before:
+            yield f"exit {done.returncode}, but the earlier output changed; {said.strip()}"
+        if not self.case.earlier:
+            return
+        # What a run could not remove, the next one does.
+        left = self.leftovers()
+        if left and fault.kind == "alloc" and fault.mode == "once":
+            yield f"exit {done.returncode} left {left}"
+        if left:
+            again = self.run({"LD_PRELOAD": ""})
+            if again.returncode or self.outcome(again) != self.want[0]:
+                yield f"the next run: exit {again.returncode}, {again.stderr.decode()}"
+            if self.leftovers():
+                yield f"the next run left {self.leftovers()} of {left}"
+        if left or not done.returncode:
+            self.case.prepare(self.base)
+
+
+def count(case, scratch):
+    """Runs undisturbed: what is right, and how many calls of each kind there are."""
+    bench = Bench(case, scratch / "count", None)
+    done = bench.run({"NAI_FAULT_REPORT": str(scratch / "report")})
+    if done.returncode:
+        raise SystemExit(f"{case.name}: exit {done.returncode} undisturbed: {done.stderr.decode()}")
+    counts = {k: int(v) for k, v in (line.split() for line in (scratch / "report").read_text().splitlines())}
+    return (bench.outcome(done), bench.outcome(done, "map")), counts
+
+
+def numbers(case, fault, total, full, every):
+    """The calls to fail: all, or a sample that is spread evenly and always the same."""
+    step = 1
+    if every:
+        step = every
+    elif not full:
+        step = max(1, total * len(CALLS) // SAMPLES if fault.kind == "alloc" else total // 4)
+    elif fault.kind == "alloc":
+        step = case.sparse * (7 if fault.mode == "on" else 1)
+    return range(1 + (step * 7 // 11), total + 1, step) if step > 1 else range(1, total + 1)
+
+
+def sweep(case, faults, scratch, full, every):
+    want, counts = count(case, scratch)
+    jobs = [(fault, n) for fault in faults for n in numbers(case, fault, counts[fault.kind], full, every)]
+    workers = min(len(os.sched_getaffinity(0)), 8)
+
+    def work(index):
+        bench, found = Bench(case, scratch / f"bench{index}", want), []
+        for fault, n in jobs[index::workers]:
+            for text in bench.complaints(fault, n):
+                found.append(text)
+                print(f"{case.name}: {fault}, number {n}: {text}", flush=True)
+        return found
+
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        wrong = sum(len(found) for found in pool.map(work, range(workers)))
+    print(f"{case.name}: {len(jobs)} faults, {wrong} wrong", flush=True)
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--case", action="append")
+    parser.add_argument("--kind", action="append")
+    parser.add_argument("--mode")
+    parser.add_argument("--n", type=int)
+    parser.add_argument("--errno")
+    parser.add_argument("--every", type=int, help="every so many calls")
+    args = parser.parse_args()
+    if not LIBRARY or not os.path.exists(LIBRARY):
+        print("no library of faults here")
+        return 77
+    error = getattr(errno, args.errno) if args.errno else None
+    faults = [f for f in FAULTS if (not args.kind or f.kind in args.kind) and (not args.mode or f.mode == args.mode)
+              and (not error or f.error == error)]
+    wrong = 0
+    for case in cases():
+        if args.case and case.name not in args.case:
+            continue
+        with tempfile.TemporaryDirectory(prefix="nsys-ai-faults-") as scratch:
+            scratch = pathlib.Path(scratch)
+            if args.n:
+                want, _ = count(case, scratch)
+                bench = Bench(case, scratch / "one", want)
+                print(*(f"{fault} {args.n}: {text}\n" for fault in faults for text in bench.complaints(fault, args.n)))
+                continue
+            wrong += sweep(case, faults, scratch, args.full, args.every)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
