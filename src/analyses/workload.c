@@ -23,7 +23,7 @@ enum { MAX_NAMES = 100000, EXAMPLE_CHARS = 60, MAX_CONFIDENCE = 99 };
 /* What one kind of sign says for one value. */
 struct sign {
   int64_t names;       /* different ones */
-  const char *example; /* the first */
+  const char *example; /* the first, bytewise */
 };
 
 /* Signs of every value of one aspect. */
@@ -46,7 +46,7 @@ static void see(struct workload *w, enum nai_workload_sign sign, const char *nam
       continue;
     struct sign *s = &w->aspects[a].signs[value][sign];
     s->names++;
-    s->example = s->example ? s->example : name;
+    s->example = s->example && strcmp(s->example, name) <= 0 ? s->example : name; /* whatever the order of rows */
   }
 }
 
