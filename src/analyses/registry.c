@@ -1,30 +1,28 @@
 #include "analyses/analysis.h"
 
-extern const struct nai_node nai_analysis_kernels, nai_analysis_utilization, nai_analysis_idle_gaps,
-    nai_analysis_idle_patterns, nai_analysis_launches, nai_analysis_launch_breakdown, nai_analysis_sync,
-    nai_analysis_nvtx, nai_analysis_phases, nai_analysis_nvtx_tree, nai_analysis_processes, nai_analysis_memory,
-    nai_analysis_osrt, nai_analysis_quality, nai_analysis_active_spans, nai_analysis_capture_health,
-    nai_analysis_workload, nai_analysis_losses;
+/* Every analysis, a line each. Reports show their tables in this order. */
+#define ANALYSES(X)   \
+  X(nvtx)             \
+  X(phases)           \
+  X(kernels)          \
+  X(idle_gaps)        \
+  X(idle_patterns)    \
+  X(launches)         \
+  X(launch_breakdown) \
+  X(nvtx_tree)        \
+  X(sync)             \
+  X(processes)        \
+  X(utilization)      \
+  X(memory)           \
+  X(osrt)             \
+  X(quality)          \
+  X(active_spans)     \
+  X(capture_health)   \
+  X(workload)         \
+  X(losses)
 
-/* Their tables appear in reports in this order. */
-const struct nai_node *const nai_analyses[] = {
-    &nai_analysis_nvtx,
-    &nai_analysis_phases,
-    &nai_analysis_kernels,
-    &nai_analysis_idle_gaps,
-    &nai_analysis_idle_patterns,
-    &nai_analysis_launches,
-    &nai_analysis_launch_breakdown,
-    &nai_analysis_nvtx_tree,
-    &nai_analysis_sync,
-    &nai_analysis_processes,
-    &nai_analysis_utilization,
-    &nai_analysis_memory,
-    &nai_analysis_osrt,
-    &nai_analysis_quality,
-    &nai_analysis_active_spans,
-    &nai_analysis_capture_health,
-    &nai_analysis_workload,
-    &nai_analysis_losses,
-    NULL,
-};
+#define DECLARE(name) extern const struct nai_node nai_analysis_##name;
+ANALYSES(DECLARE)
+
+#define LIST(name) &nai_analysis_##name,
+const struct nai_node *const nai_analyses[] = {ANALYSES(LIST) NULL};

@@ -19,7 +19,7 @@ struct nai_flow_edge {
   uint32_t to, next;
 };
 
-enum { NAI_FLOW_END = UINT32_MAX };
+#define NAI_FLOW_END UINT32_MAX
 
 /* Zeroed to begin with. Sticky on out-of-memory: nai_flow_run reports it. */
 struct nai_flow {

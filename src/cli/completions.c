@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In all of them @ is the program's name and % that name as an identifier. */
+/* In all of them @ is the program's name (but for the shells' own $@, [@] and (@)) and %_ begins that name as an
+ * identifier. */
 static const char bash[] = "# Completion of @ for bash; made by: @ completions bash\n"
                            "%_offer() { # the words that compgen makes of its options\n"
                            "  compopt -o filenames 2>/dev/null\n"
@@ -90,7 +91,7 @@ static const char *shell_about(size_t i) { return shells[i].about; }
 
 static void put_script(struct nai_buf *out, const char *script, const char *name) {
   for (const char *c = script; *c; c++) {
-    bool program = *c == '@' && c[-1] != '(' && c[-1] != '[', function = *c == '%' && c[1] == '_';
+    bool program = *c == '@' && !strchr("$[(", c[-1]), function = *c == '%' && c[1] == '_';
     if (!program && !function) {
       nai_buf_putc(out, *c);
       continue;

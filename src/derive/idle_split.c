@@ -37,7 +37,8 @@ static void add_late(struct splitter *s, const struct piece *late) {
   struct nai_idle_charge *charge = s->charge;
   struct piece before = *late, drained = *late, after = *late;
   bool charged = charge->wait != NAI_NO_ROW && charge->thread == s->thread &&
-                 (late->cause == NAI_IDLE_HOST_CODE || late->cause == NAI_IDLE_CUDA_CALL);
+                 (late->cause == NAI_IDLE_HOST_CODE || late->cause == NAI_IDLE_CUDA_CALL ||
+                  late->cause == NAI_IDLE_IN_LAUNCH_CALL);
   if (!charged || late->start >= charge->until || late->end <= charge->from || charge->left <= 0) {
     add(s, late);
     return;
@@ -187,7 +188,7 @@ void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares
   } else {
     in_call.start = begin;
     in_call.end = end;
-    add(&s, &in_call);
+    add_late(&s, &in_call);
   }
   struct piece after = after_call(&s, end, latency_limit);
   add(&s, &after);

@@ -48,7 +48,7 @@ static int64_t *collect_processes(size_t *count, const struct nai_identity *iden
 static int32_t process_row(const int64_t *keys, size_t count, int64_t key) {
   if (key == 0)
     return count == 1 ? 0 : -1;
-  const int64_t *at = bsearch(&key, keys, count, sizeof *keys, compare_keys);
+  const int64_t *at = count ? bsearch(&key, keys, count, sizeof *keys, compare_keys) : NULL;
   return at ? (int32_t)(at - keys) : -1;
 }
 

@@ -17,7 +17,7 @@ size_t nai_name_nvtx_length(const char *text, size_t len) {
   static const char *const marks[] = {"seq = ", "op_id = ", "sizes = "};
   const char *end = text + len;
   for (const char *comma = text; (comma = memchr(comma, ',', (size_t)(end - comma))); comma++) {
-    if (end - comma < 2 || comma[1] != ' ')
+    if (end - comma < 8 || comma[1] != ' ' || (comma[2] != 's' && comma[2] != 'o')) /* most commas are none of these */
       continue;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
       size_t n = strlen(marks[i]);
@@ -119,7 +119,8 @@ static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const 
       suffix->seq = read_number(&text, end);
     } else if (end - text > 8 && memcmp(text, "op_id = ", 8) == 0) {
       text += 8;
-      (void)read_number(&text, end); /* no two are equal: not kept (docs/readers.md) */
+      while (text < end && *text >= '0' && *text <= '9') /* no two are equal: not kept (docs/readers.md) */
+        text++;
     } else if (end - text > 8 && memcmp(text, "sizes = ", 8) == 0) {
       size_t len = list_length(text + 8, end);
       suffix->sizes = add_sizes(part, text + 8, len);

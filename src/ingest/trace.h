@@ -36,7 +36,7 @@ struct nai_db_table {
 /* What tells that a file was replaced or written to. All zero: there is no such file. */
 struct nai_file_stamp {
   uint64_t device, inode, size_bytes;
-  int64_t mtime_ns;
+  int64_t mtime_ns, ctime_ns;
 };
 
 struct nai_trace {
@@ -68,6 +68,9 @@ void nai_trace_close(struct nai_trace *trace);
 /* Sets `identity`, a hash of every byte of the file and of its WAL. It reads the whole file, on `threads` threads; the
  * value does not depend on their number, nor on where the file lies. */
 NAI_MUST_CHECK int nai_trace_identify(struct nai_trace *trace, int threads, struct nai_err *err);
+/* Tells this file, as it is now, from any other and from itself once it is written to: a hash of where it lies and when
+ * it changed last, and the same of its WAL. Copies differ. */
+uint64_t nai_trace_stamp(const struct nai_trace *trace);
 /* NAI_EINPUT when the file (or its WAL) was replaced or written to since it was opened. Call it after the last read. */
 NAI_MUST_CHECK int nai_trace_unchanged(const struct nai_trace *trace, struct nai_err *err);
 /* Table by name without regard to ASCII case, NULL when absent. */

@@ -13,7 +13,8 @@ static struct nai_file_stamp stamp_of(const struct stat *st) {
   return (struct nai_file_stamp){.device = st->st_dev,
                                  .inode = st->st_ino,
                                  .size_bytes = (uint64_t)st->st_size,
-                                 .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec};
+                                 .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
+                                 .ctime_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec};
 }
 
 int nai_file_stamp(struct nai_file_stamp *stamp, const char *path, struct nai_err *err) {

@@ -86,3 +86,8 @@ int nai_trace_identify(struct nai_trace *trace, int threads, struct nai_err *err
     rc = hash_wal(trace, threads, err);
   return rc ? nai_err_wrap(err, rc, "cannot read trace \"%s\"", trace->path) : NAI_OK;
 }
+
+uint64_t nai_trace_stamp(const struct nai_trace *trace) {
+  const struct nai_file_stamp both[] = {trace->stamp, trace->wal_stamp}; /* 64-bit members only: no padding */
+  return XXH3_64bits(both, sizeof both);
+}

@@ -91,12 +91,7 @@ static void pass_note(void *ctx, const char *line) {
 
 static int open_trace(struct nai_state *s, struct nai_err *err) {
   struct nai_trace_options options = {s->options->reader, s->options->check};
-  int rc = nai_trace_open(&s->trace, s->options->trace, &options, err);
-  if (!rc)
-    rc = nai_trace_identify(s->trace, s->options->threads, err);
-  if (!rc)
-    s->config[NAI_CONFIG_TRACE] = nai_hash_text(nai_hash_int(0, (int64_t)s->trace->identity), s->trace->file_name);
-  return rc;
+  return nai_trace_open(&s->trace, s->options->trace, &options, err);
 }
 
 /* What was asked, for whoever opens the run later. */
@@ -104,7 +99,6 @@ static int describe_run(struct nai_state *s, struct nai_err *err) {
   struct nai_manifest *m = &s->run->manifest;
   m->version = strdup(NAI_VERSION);
   m->trace = strdup(s->trace->file_name);
-  m->identity = s->trace->identity;
   int rc = m->version && m->trace ? NAI_OK : nai_err_nomem(err);
   return rc ? rc : nai_options_describe(&m->options, s->options, err);
 }
@@ -123,6 +117,8 @@ static int open_outdir(struct nai_state *s, struct nai_err *err) {
   struct nai_err ignored;
   if (!rc && s->out.exists && nai_run_open_at(&s->earlier, s->out.earlier, s->options->out, &ignored) != NAI_OK)
     s->earlier = NULL; /* whatever lies there cannot be reused */
+  if (!rc)
+    rc = nai_state_identify(s, err);
   return rc ? rc : describe_run(s, err);
 }
 
@@ -162,6 +158,8 @@ static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *prog
     rc = nai_trace_unchanged(s->trace, err);
   if (!rc)
     rc = settle_tables(s, last, err);
+  if (!rc && s->options->keep_stages)
+    rc = nai_state_write_stamp(s, err);
   if (!rc)
     rc = write_manifest(s, err);
   return rc ? rc : nai_outdir_commit(&s->out, err);

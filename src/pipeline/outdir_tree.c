@@ -229,9 +229,9 @@ struct cleaning {
 
 /* Every name that a run gives a file; a run that is killed leaves no list. */
 static bool has_our_name(const char *path) {
-  static const char *const patterns[] = {"report.*",          "tables/*.csv",    "stages/*.ntab",
-                                         NAI_MANIFEST_PATH,   ".scratch-??????", "stages/.scratch-??????",
-                                         NAI_OUTDIR_WORK_MARK};
+  static const char *const patterns[] = {
+      "report.*",        "tables/*.csv",    "stages/*.ntab",          "stages/trace-stamp",
+      NAI_MANIFEST_PATH, ".scratch-??????", "stages/.scratch-??????", NAI_OUTDIR_WORK_MARK};
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     if (fnmatch(patterns[i], path, FNM_PATHNAME) == 0)
       return true;

@@ -22,7 +22,7 @@ static int create(struct nai_run **out, int directory, const char *path, struct 
   if (!run && directory >= 0)
     close(directory);
   int rc =
-      directory < 0 ? nai_err_sys(err, NAI_EUSAGE, failed, "cannot open the run \"%s\"", path) : nai_err_nomem(err);
+      directory < 0 ? nai_err_sys(err, NAI_EINPUT, failed, "cannot open the run \"%s\"", path) : nai_err_nomem(err);
   nai_run_close(run);
   *out = NULL;
   return rc;
@@ -33,7 +33,8 @@ int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err) 
 }
 
 int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err) {
-  int rc = create(out, fcntl(directory, F_DUPFD_CLOEXEC, 0), path, err);
+  /* Opened anew: a duplicate would share the locks on it. */
+  int rc = create(out, openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, err);
   if (rc)
     return rc;
   nai_manifest_read(&(*out)->manifest, (*out)->directory);
@@ -41,7 +42,7 @@ int nai_run_open_at(struct nai_run **out, int directory, const char *path, struc
     return NAI_OK;
   nai_run_close(*out);
   *out = NULL;
-  return nai_err_set(err, NAI_EUSAGE,
+  return nai_err_set(err, NAI_EINPUT,
                      "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH "; make one with nsys-ai analyze TRACE "
                      "--out DIR",
                      path);
@@ -50,7 +51,7 @@ int nai_run_open_at(struct nai_run **out, int directory, const char *path, struc
 int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {
   int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0)
-    return nai_err_sys(err, NAI_EUSAGE, errno, "cannot open the run \"%s\"", path);
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot open the run \"%s\"", path);
   int rc = nai_run_open_at(out, directory, path, err);
   close(directory);
   return rc;
@@ -148,12 +149,14 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
 static const struct nai_table *look_up(void *run, const char *name) { return nai_run_held(run, name); }
 
 int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
-  int rc = NAI_OK;
+  uint32_t held = run->table_count;
   const struct nai_table *table;
+  int rc = NAI_OK;
   for (int i = 0; i < NAI_IN_COUNT && !rc; i++)
-    if (tables & UINT64_C(1) << i)
+    if (tables & NAI_IN_BIT(i))
       rc = nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err);
-  for (uint32_t i = 0; i < run->table_count && !rc; i++)
+  /* Those made by this program refer to what is there; those it only found need not. */
+  for (uint32_t i = 0; i < run->table_count && run->table_count > held && !rc; i++)
     rc = nai_table_check_refs(run->tables[i], look_up, run, err);
   return rc;
 }

@@ -4,15 +4,15 @@
 
 static const struct nai_column_def nvtx_domains_columns[] = {
     [ND_PROCESS] = {"process", NAI_I32, NAI_ID, "row of table processes, -1 when it is none of those",
-                    .role = NAI_ROLE_PROCESS, .refers = "processes"},
-    [ND_ID] = {"domain_id", NAI_I64, NAI_ID, "number in the export; 0 is the default domain"},
+                    .role = NAI_ROLE_PROCESS, .key = true, .refers = "processes"},
+    [ND_ID] = {"domain_id", NAI_I64, NAI_ID, "number in the export; 0 is the default domain", .key = true},
     [ND_NAME] = {"name", NAI_STR, NAI_TEXT, "name it was created with, NULL when that was not captured"},
 };
 const struct nai_schema nai_nvtx_domains =
     NAI_SCHEMA("nvtx_domains", "NVTX domains", "One NVTX domain of one process", nvtx_domains_columns);
 
 static const struct nai_column_def nvtx_sizes_columns[] = {
-    [NS_TEXT] = {"sizes", NAI_STR, NAI_TEXT, "as in the range name"},
+    [NS_TEXT] = {"sizes", NAI_STR, NAI_TEXT, "as in the range name", .key = true},
 };
 const struct nai_schema nai_nvtx_sizes =
     NAI_SCHEMA("nvtx_sizes", "NVTX sizes", "One text of tensor sizes that PyTorch puts behind a range name",

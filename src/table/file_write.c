@@ -227,7 +227,10 @@ int nai_table_seal(struct nai_table *table, struct nai_err *err) {
     rc = map_columns(table, err);
   if (rc)
     return rc;
-  if ((rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err)))
+  rc = describe(&descriptor, &header, table, backing->offsets, backing->size, err);
+  /* Hashing has mapped every column; those that nobody reads need not stay in the process. */
+  (void)madvise(backing->data, backing->size, MADV_DONTNEED);
+  if (rc)
     goto out;
   int failed = write_rest(table, &header, &descriptor);
   if (close(backing->fd) != 0 && !failed)

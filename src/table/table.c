@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,14 +76,40 @@ static int check_ref(const struct nai_table *table, int column, const struct nai
   return NAI_OK;
 }
 
+/* Cells of `column` are values of a key column of another table, of which there are few: GPUs. */
+static int check_value_ref(const struct nai_table *table, int column, const struct nai_table *to, int key,
+                           struct nai_err *err) {
+  struct nai_column c = nai_table_column(table, column), keys = nai_table_column(to, key);
+  int64_t known = c.null_value;
+  for (int64_t row = 0; row < table->rows; row++) {
+    int64_t value = nai_at(&c, (uint64_t)row), at = 0;
+    if (value == known || value == c.null_value)
+      continue;
+    while (at < to->rows && nai_at(&keys, (uint64_t)at) != value)
+      at++;
+    if (at == to->rows)
+      return nai_err_set(err, NAI_ESTALE, "table \"%s\", row %" PRId64 ": %s is %" PRId64 ", which table \"%s\" lacks",
+                         table->schema->name, row, table->schema->columns[column].name, value, to->schema->name);
+    known = value;
+  }
+  return NAI_OK;
+}
+
 int nai_table_check_refs(const struct nai_table *table, nai_table_lookup_fn *lookup, void *ctx, struct nai_err *err) {
   int rc = NAI_OK;
   for (int c = 0; !rc && c < (int)table->schema->column_count; c++) {
     const struct nai_column_def *def = &table->schema->columns[c];
-    bool row_number = def->refers && !strchr(def->refers, '.') && def->type <= NAI_I32;
-    const struct nai_table *to = row_number ? lookup(ctx, def->refers) : NULL;
-    if (to)
+    char name[NAI_COLUMN_NAME_MAX];
+    if (!def->refers || def->type > NAI_I32)
+      continue;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(def->refers, "."), def->refers);
+    const char *value = strchr(def->refers, '.');
+    const struct nai_table *to = lookup(ctx, name);
+    int key = to && value ? nai_schema_column(to->schema, value + 1) : -1;
+    if (to && !value)
       rc = check_ref(table, c, to, err);
+    else if (key >= 0 && to->schema->columns[key].key)
+      rc = check_value_ref(table, c, to, key, err);
   }
   return rc;
 }

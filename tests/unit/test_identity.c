@@ -127,6 +127,76 @@ static void test_mapped(void **state) {
   drop(&t);
 }
 
+#define GPU_TABLE \
+  "CREATE TABLE TARGET_INFO_GPU(id INTEGER, cuDevice INTEGER, name TEXT, smCount INTEGER, clockRate INTEGER);"
+
+/* Numbers of the table are no ordinals; the column cuDevice is. */
+static void test_by_ordinal(void **state) {
+  (void)state;
+  struct trace_file t;
+  make(&t, GPU_TABLE
+       "INSERT INTO TARGET_INFO_GPU VALUES(3, 2, 'A40', 84, 0), (1, 0, 'A100', 108, 7), (2, 9, 'Display', 0, 0)");
+  device(&t, 1, 10, 0), device(&t, 1, 10, 2), device(&t, 1, 10, 5);
+  resolve(&t);
+  const struct nai_table *gpus = t.in.tables[NAI_IN_GPUS];
+  assert_int_equal(gpus->rows, 3);
+  assert_string_equal(nai_get_str(gpus, 0, GP_NAME), "A100");
+  assert_string_equal(nai_get_str(gpus, 1, GP_NAME), "A40");
+  assert_string_equal(nai_get_str(gpus, 0, GP_IDENTIFIED_BY), "ordinal");
+  assert_int_equal(nai_get_i64(gpus, 0, GP_GPU_ID), 1);
+  assert_int_equal(nai_get_i64(gpus, 0, GP_CLOCK), 7);
+  assert_true(nai_table_value(gpus, 1, GP_CLOCK).null); /* 0: not known */
+  assert_true(nai_table_value(gpus, 2, GP_IDENTIFIED_BY).null);
+  drop(&t);
+}
+
+/* Exports that write the same ordinal for all GPUs tell nothing: then by id, where all are of one kind. */
+static void test_useless_ordinals(void **state) {
+  (void)state;
+  struct trace_file t;
+  make(&t, GPU_TABLE "INSERT INTO TARGET_INFO_GPU VALUES(0, 0, 'A', 10, 1), (1, 0, 'A', 10, 2)");
+  device(&t, 1, 10, 1);
+  resolve(&t);
+  assert_int_equal(nai_get_i64(t.in.tables[NAI_IN_GPUS], 0, GP_CLOCK), 2);
+  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_GPUS], 0, GP_IDENTIFIED_BY), "id");
+  drop(&t);
+}
+
+/* Several processes on the machine's only GPU use one GPU. */
+static void test_only_gpu(void **state) {
+  (void)state;
+  struct trace_file t;
+  make(&t, GPU_TABLE "INSERT INTO TARGET_INFO_GPU VALUES(0, 0, 'A100', 108, 1)");
+  uint32_t a = device(&t, 1, 10, 0), b = device(&t, 1, 20, 0), c = device(&t, 1, 30, 1);
+  resolve(&t);
+  assert_int_equal(t.identity.device_id[a], 0);
+  assert_int_equal(t.identity.device_id[b], 0);
+  assert_int_equal(t.identity.device_id[c], 1); /* says that there is another */
+  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_GPUS], 0, GP_IDENTIFIED_BY), "only GPU");
+  assert_true(nai_table_value(t.in.tables[NAI_IN_GPUS], 0, GP_PID).null);
+  assert_int_equal(notes(&t, "gpus-split-by-process"), 0);
+  drop(&t);
+}
+
+/* kHz and kB/s before 2021.3, and a table of the newer name without properties beside it. */
+static void test_old_gpu(void **state) {
+  (void)state;
+  struct trace_file t;
+  make(&t, "CREATE TABLE TARGET_INFO_GPU(vmId, deviceId, name); INSERT INTO TARGET_INFO_GPU VALUES(1, 0, 'wrong');"
+           "CREATE TABLE TARGET_INFO_CUDA_GPU(deviceId, name, numMultiprocessors, coreClockRate, globalMemoryBandwidth,"
+           " computeCapabilityMajor, computeCapabilityMinor);"
+           "INSERT INTO TARGET_INFO_CUDA_GPU VALUES(0, 'V100', 80, 1380000, 898048000, 7, 0)");
+  device(&t, 1, 10, 0);
+  resolve(&t);
+  const struct nai_table *gpus = t.in.tables[NAI_IN_GPUS];
+  assert_string_equal(nai_get_str(gpus, 0, GP_NAME), "V100");
+  assert_int_equal(nai_get_i64(gpus, 0, GP_CLOCK), 1380000000);
+  assert_int_equal(nai_get_i64(gpus, 0, GP_BANDWIDTH), 898048000000);
+  assert_int_equal(nai_get_i64(gpus, 0, GP_COMPUTE_MINOR), 0);
+  assert_true(nai_table_value(gpus, 0, GP_GPU_ID).null);
+  drop(&t);
+}
+
 /* Thousands of processes on one ordinal take no time, tens of thousands are refused. */
 static void test_many(void **state) {
   (void)state;
@@ -178,6 +248,10 @@ int main(void) {
                                      cmocka_unit_test(test_missing_process),
                                      cmocka_unit_test(test_unknown_device_of_many),
                                      cmocka_unit_test(test_mapped),
+                                     cmocka_unit_test(test_by_ordinal),
+                                     cmocka_unit_test(test_useless_ordinals),
+                                     cmocka_unit_test(test_only_gpu),
+                                     cmocka_unit_test(test_old_gpu),
                                      cmocka_unit_test(test_many),
                                      cmocka_unit_test(test_names)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,353 @@
+/* The tables that are made only when asked for: which rows count, schemas of several ages, what is not opened, damage.
+ */
+#include "model_fixture.h"
+
+#include "base/fs.h"
+#include "ingest/source.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#define PID "(281474976710656 + 10 * 16777216)" /* globalPid of process 10 */
+#define CALL                                                                                    \
+  "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, \"end\", globalTid, correlationId, nameId);" \
+  "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(10, 20, " PID " + 11, 1, 1);"
+
+struct run {
+  char dir[64], path[96];
+  struct nai_trace *trace;
+  struct nai_ingest in;
+  struct nai_err err;
+  int rc;
+};
+
+static void extract(struct run *r, enum nai_reader_choice reader, uint64_t tables, bool trim) {
+  struct nai_ingest_options options = {
+      .threads = 2, .directory = r->dir, .tables = tables, .trim = trim, .trim_start_ns = 100, .trim_end_ns = 200};
+  r->rc = nai_trace_open(&r->trace, r->path, &(struct nai_trace_options){.reader = reader}, &r->err);
+  if (!r->rc)
+    r->rc = nai_probe(&r->in, r->trace, tables, &r->err);
+  if (!r->rc)
+    r->rc = nai_extract(&r->in, r->trace, &options, &r->err);
+}
+
+static void start(struct run *r, const char *sql, uint64_t tables) {
+  sqlite3 *db;
+  char *message = NULL;
+  *r = (struct run){.dir = "/tmp/nai-evidence-XXXXXX"};
+  assert_non_null(mkdtemp(r->dir));
+  snprintf(r->path, sizeof r->path, "%s/t.sqlite", r->dir);
+  assert_int_equal(sqlite3_open(r->path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)", NULL, NULL, NULL),
+                   SQLITE_OK);
+  if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+    fail_msg("%s", message);
+  sqlite3_close(db);
+  extract(r, NAI_READER_AUTO, tables, false);
+  if (r->rc)
+    fail_msg("%s", r->err.msg);
+}
+
+static void stop(struct run *r) {
+  nai_ingest_free(&r->in);
+  nai_trace_close(r->trace);
+  ok(nai_fs_remove_tree(r->dir, err));
+}
+
+static int64_t note(const struct run *r, const char *check) {
+  const struct nai_table *notes = r->in.tables[NAI_IN_EXTRACT_NOTES];
+  int64_t count = 0;
+  for (int64_t i = 0; i < notes->rows; i++)
+    if (strcmp(nai_get_str(notes, i, NO_CHECK), check) == 0)
+      count += nai_get_i64(notes, i, NO_COUNT);
+  return count;
+}
+
+static void test_graph_nodes(void **state) {
+  (void)state;
+  struct run r;
+  const uint64_t both = NAI_IN_BIT(NAI_IN_GRAPH_NODES) | NAI_IN_BIT(NAI_IN_GRAPH_CREATIONS);
+  /* Until 2023 CUDA_GRAPH_EVENTS was the table of nodes. */
+  start(&r,
+        "CREATE TABLE CUDA_GRAPH_EVENTS(start, \"end\", globalTid, nameId, graphNodeId, originalGraphNodeId, graphId);"
+        "INSERT INTO CUDA_GRAPH_EVENTS VALUES(1, 2, 1, 1, 7, 5, 3)",
+        both);
+  assert_int_equal(r.in.tables[NAI_IN_GRAPH_NODES]->rows, 1);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_GRAPH_NODES], 0, GN_ORIGINAL), 5);
+  assert_int_equal(r.in.tables[NAI_IN_GRAPH_CREATIONS]->rows, 0);
+  stop(&r);
+  start(&r,
+        "CREATE TABLE CUDA_GRAPH_EVENTS(start, \"end\", globalTid, nameId, graphId, graphExecId);"
+        "INSERT INTO CUDA_GRAPH_EVENTS VALUES(1, 2, 1, 1, 7, 9)",
+        both);
+  assert_int_equal(r.in.tables[NAI_IN_GRAPH_NODES]->rows, 0);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_GRAPH_CREATIONS], 0, GC_EXEC), 9);
+  stop(&r);
+}
+
+static void test_samples(void **state) {
+  (void)state;
+  struct run r;
+  start(&r,
+        CALL "CREATE TABLE SCHED_EVENTS(start, cpu, isSchedIn, globalTid, threadState, threadBlock);"
+             "INSERT INTO SCHED_EVENTS VALUES(5, 1, 1, " PID " + 11, 1, 8), (6, 2, 0, " PID " + 99, 2, 8),"
+             "(7, 1, NULL, 1, 1, 1), ('x', 1, 1, 1, 1, 1), (NULL, 1, 1, 1, 1, 1), (4611686018427387904, 1, 1, 1, 1, 1);"
+             "CREATE TABLE COMPOSITE_EVENTS(id INTEGER PRIMARY KEY, start, cpu, threadState, globalTid, cpuCycles);"
+             "INSERT INTO COMPOSITE_EVENTS VALUES(40, 5, 3, 1, " PID " + 11, 1);"
+             "INSERT INTO StringIds VALUES(1, 'f'), (2, 'lib' || char(10) || 'c');"
+             "CREATE TABLE SAMPLING_CALLCHAINS(id, symbol, module, kernelMode, unresolved, stackDepth);"
+             "INSERT INTO SAMPLING_CALLCHAINS VALUES(40, 1, 2, 0, 1, 0), (40, 77, NULL, 0, 0, 1), (41, 1, 2, 0, 0, -1),"
+             "('id', 1, 2, 0, 0, 0);",
+        NAI_IN_DEFAULT | NAI_IN_BIT(NAI_IN_SCHED) | NAI_IN_BIT(NAI_IN_SAMPLES) | NAI_IN_BIT(NAI_IN_CALLCHAINS));
+  const struct nai_table *s = r.in.tables[NAI_IN_SCHED], *f = r.in.tables[NAI_IN_CALLCHAINS];
+  assert_int_equal(s->rows, 2);
+  assert_int_equal(nai_get_i64(s, 0, SC_THREAD), 0);
+  assert_int_equal(nai_get_i64(s, 0, SC_BLOCK), NAI_NULL_I64); /* says nothing of a thread that runs */
+  assert_int_equal(nai_get_i64(s, 1, SC_THREAD), -1);          /* a witness makes no thread */
+  assert_int_equal(nai_get_i64(s, 1, SC_BLOCK), 8);
+  assert_int_equal(r.in.tables[NAI_IN_THREADS]->rows, 1);
+  assert_int_equal(note(&r, "rows-without-value"), 3);
+  assert_int_equal(note(&r, "rows-with-bad-type"), 1);
+  assert_int_equal(note(&r, "rows-without-time"), 1);
+  assert_int_equal(note(&r, "rows-out-of-range"), 1);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_SAMPLES], 0, SA_CALLCHAIN), 40);
+  assert_int_equal(f->rows, 2);
+  assert_string_equal(nai_get_str(f, 0, CF_MODULE), "lib c");
+  assert_string_equal(nai_get_str(f, 1, CF_SYMBOL), "#77");
+  assert_true(nai_table_value(f, 1, CF_MODULE).null);
+  stop(&r);
+}
+
+static void test_metrics(void **state) {
+  (void)state;
+  struct run r;
+  start(
+      &r,
+      "CREATE TABLE GPU_METRICS(timestamp, typeId, metricId, value);"
+      "INSERT INTO GPU_METRICS VALUES(-5, 4096, 1, 50), (5, 4097, 1, -3), (6, 4096, 1, 0.5), (7, 4096, NULL, 1), (8, 4096, 2, 9);"
+      "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId, sourceId, typeName, metricId, metricName);"
+      "INSERT INTO TARGET_INFO_GPU_METRICS VALUES(4096, 1, 'GPU 0', 1, 'SMs Active'), (4097, 1, 'GPU 1', 1, 'other'),"
+      "(4098, 1, 'unused', 1, 'unused')",
+      NAI_IN_BIT(NAI_IN_GPU_METRIC_SAMPLES));
+  const struct nai_table *s = r.in.tables[NAI_IN_GPU_METRIC_SAMPLES], *m = r.in.tables[NAI_IN_GPU_METRICS];
+  assert_int_equal(s->rows, 3);
+  assert_int_equal(nai_get_i64(s, 0, GS_TIME), -5);
+  assert_int_equal(m->rows, 3);
+  assert_string_equal(nai_get_str(m, nai_get_i64(s, 1, GS_METRIC), GM_NAME), "other"); /* by both numbers */
+  assert_int_equal(nai_get_i64(m, nai_get_i64(s, 1, GS_METRIC), GM_GPU), 1);
+  assert_true(nai_table_value(m, nai_get_i64(s, 2, GS_METRIC), GM_NAME).null);
+  assert_int_equal(note(&r, "rows-without-value"), 2);
+  stop(&r);
+}
+
+#define RANGES                                                                                              \
+  "CREATE TABLE NVTX_EVENTS(start, \"end\", eventType, globalTid, textId, text, domainId, category, color," \
+  " endGlobalTid, jsonTextId, jsonText, uint64Value, doubleValue, binaryData);"
+
+static void test_nvtx(void **state) {
+  (void)state;
+  struct run r;
+  start(
+      &r,
+      RANGES
+      "INSERT INTO StringIds VALUES(1, 'NCCL'), (2, 'a, seq = 4, op_id = 2, sizes = [[2, 3]]'), (3, '{\"x\":1}');"
+      "INSERT INTO NVTX_EVENTS(start, \"end\", eventType, globalTid, textId, text, domainId, category, color, endGlobalTid)"
+      " VALUES(0, NULL, 75, " PID " + 1, 1, NULL, 3, NULL, NULL, NULL), (0, NULL, 75, " PID
+      " + 2, NULL, 'again', 3, 0, 0, 0),"
+      "(1, 9, 59, " PID " + 1, 2, NULL, 3, 6, 4294901760, NULL), (2, 8, 60, " PID " + 1, NULL, 'b', 0, NULL, NULL, " PID
+      " + 2),"
+      "(3, 4, 59, 1, NULL, 'c, sizes = [[2, 3]]', 3, 'x', NULL, NULL);"
+      "INSERT INTO NVTX_EVENTS(start, eventType, globalTid, domainId, jsonTextId, uint64Value, doubleValue, binaryData) VALUES"
+      "(5, 34, 1, 3, NULL, NULL, NULL, x'00ff10'), (6, 34, 1, 3, 3, NULL, NULL, NULL), (7, 34, 1, 3, NULL, 12, NULL, NULL),"
+      "(8, 34, 1, 3, NULL, NULL, 0.5, NULL), (9, 34, 1, 3, NULL, NULL, NULL, zeroblob(5000))",
+      NAI_IN_BIT(NAI_IN_NVTX) | NAI_IN_BIT(NAI_IN_NVTX_PAYLOADS));
+  const struct nai_table *n = r.in.tables[NAI_IN_NVTX], *d = r.in.tables[NAI_IN_NVTX_DOMAINS],
+                         *p = r.in.tables[NAI_IN_NVTX_PAYLOADS];
+  assert_int_equal(n->rows, 8);
+  assert_int_equal(nai_get_i64(n, 0, NE_SEQ), 4);
+  assert_int_equal(nai_get_i64(n, 0, NE_CATEGORY), 6);
+  assert_int_equal(nai_get_i64(n, 0, NE_COLOR), 4294901760);
+  assert_string_equal(nai_get_str(d, nai_get_i64(n, 0, NE_DOMAIN), ND_NAME), "NCCL"); /* the first name counts */
+  assert_true(nai_table_value(d, nai_get_i64(n, 1, NE_DOMAIN), ND_NAME).null);
+  assert_int_not_equal(nai_get_i64(n, 2, NE_DOMAIN), nai_get_i64(n, 0, NE_DOMAIN)); /* another process's domain 3 */
+  assert_true(nai_table_value(n, 0, NE_END_THREAD).null);
+  assert_int_equal(nai_get_i64(n, 1, NE_END_THREAD), nai_get_i64(n, 0, NE_THREAD) + 1);
+  assert_int_equal(r.in.tables[NAI_IN_NVTX_SIZES]->rows, 1);
+  assert_int_equal(nai_get_i64(n, 2, NE_SIZES), 0);
+  assert_int_equal(p->rows, 5);
+  assert_string_equal(nai_get_str(p, 0, NP_BLOB), "00ff10");
+  assert_int_equal(nai_get_i64(p, 0, NP_ROW), 6);
+  assert_string_equal(nai_get_str(p, 1, NP_JSON), "{\"x\":1}");
+  assert_int_equal(nai_get_i64(p, 2, NP_INTEGER), 12);
+  assert_int_equal(nai_get_i64(p, 3, NP_KIND), NAI_PAYLOAD_REAL);
+  assert_int_equal(nai_get_i64(p, 4, NP_BLOB_BYTES), 5000);
+  assert_true(nai_table_value(p, 4, NP_BLOB).null);
+  assert_int_equal(note(&r, "long-payloads"), 1);
+  stop(&r);
+}
+
+/* More different sizes than are kept leave the column out, the same for any number of threads. */
+static void test_many_sizes(void **state) {
+  (void)state;
+  struct run r;
+  start(
+      &r,
+      RANGES
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) INSERT INTO NVTX_EVENTS(start,"
+      " \"end\", eventType, globalTid, text) SELECT i, i, 59, 1, 'a, seq = ' || i || ', sizes = [[' || i || ']]' FROM n",
+      NAI_IN_BIT(NAI_IN_NVTX));
+  assert_int_equal(r.in.tables[NAI_IN_NVTX_SIZES]->rows, 0);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_NVTX], 5999, NE_SEQ), 6000);
+  assert_true(nai_table_value(r.in.tables[NAI_IN_NVTX], 0, NE_SIZES).null);
+  assert_int_equal(note(&r, "sizes-left-out"), NAI_MAX_SIZES);
+  stop(&r);
+}
+
+/* A table nobody asks for is not even looked at: this one could not be read. */
+static void test_not_opened(void **state) {
+  (void)state;
+  struct run r;
+  start(&r, CALL "CREATE TABLE real_one(start, cpu, isSchedIn); CREATE VIEW SCHED_EVENTS AS SELECT * FROM real_one;",
+        0);
+  assert_int_equal(r.in.tables[NAI_IN_APIS]->rows, 1);
+  assert_null(r.in.tables[NAI_IN_SCHED]);
+  assert_int_equal(r.in.tables[NAI_IN_READERS]->rows, 1);
+  nai_ingest_free(&r.in);
+  nai_trace_close(r.trace);
+  r.trace = NULL;
+  extract(&r, NAI_READER_AUTO, NAI_IN_BIT(NAI_IN_SCHED), false);
+  assert_int_equal(r.rc, NAI_EINPUT);
+  stop(&r);
+}
+
+static void test_trim(void **state) {
+  (void)state;
+  struct run r;
+  start(
+      &r,
+      "CREATE TABLE SCHED_EVENTS(start, cpu, isSchedIn, globalTid); INSERT INTO SCHED_EVENTS VALUES(99, 0, 1, 1), (100, 1, 1, 1),"
+      "(199, 2, 1, 1), (200, 3, 1, 1)",
+      NAI_IN_BIT(NAI_IN_SCHED));
+  assert_int_equal(r.in.tables[NAI_IN_SCHED]->rows, 4);
+  nai_ingest_free(&r.in);
+  nai_trace_close(r.trace);
+  r.trace = NULL;
+  extract(&r, NAI_READER_AUTO, NAI_IN_BIT(NAI_IN_SCHED), true);
+  assert_int_equal(r.in.tables[NAI_IN_SCHED]->rows, 2);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_SCHED], 0, SC_CPU), 1);
+  stop(&r);
+}
+
+static void test_output(void **state) {
+  (void)state;
+  struct run r;
+  start(
+      &r,
+      "INSERT INTO StringIds VALUES(1, '/tmp/pid_7_stdout.log'), (2, 'mirrors and terrors'), (3, 'x/stderr.log'),"
+      "(4, 'Traceback (most recent call last):' || char(10) || 'RuntimeError: CUDA error: out of memory'), (5, 'Job FAILED');"
+      "CREATE TABLE ProcessStreams(globalPid, filenameId, contentId);"
+      "INSERT INTO ProcessStreams VALUES(" PID ", 1, 2), (" PID ", 3, 4), (NULL, 9, 5), (NULL, NULL, NULL)",
+      NAI_IN_BIT(NAI_IN_PROGRAM_OUTPUTS));
+  const struct nai_table *t = r.in.tables[NAI_IN_PROGRAM_OUTPUTS];
+  static const int expected[][5] = {/* stream, traceback, error, failed, killed */
+                                    {1, 0, 0, 0, 0},
+                                    {2, 1, 1, 0, 1},
+                                    {0, 0, 0, 1, 0},
+                                    {0, 0, 0, 0, 0}};
+  static const int columns[] = {PO_STREAM, PO_TRACEBACK, PO_ERROR, PO_FAILED, PO_KILLED};
+  assert_int_equal(t->rows, 4);
+  for (int i = 0; i < 4; i++)
+    for (int c = 0; c < 5; c++)
+      assert_int_equal(nai_get_i64(t, i, columns[c]), expected[i][c]);
+  assert_int_equal(nai_get_i64(t, 1, PO_CUDA_ERROR), 1);
+  stop(&r);
+}
+
+static void damage(const char *path, const char *content, size_t len, unsigned seed) {
+  char *bytes = malloc(len);
+  memcpy(bytes, content, len);
+  for (int i = 0; i < 2; i++) {
+    seed = seed * 1103515245 + 12345;
+    bytes[100 + (size_t)(seed >> 4) % (len - 100)] ^= (char)(1 << (seed >> 28 & 7));
+  }
+  FILE *file = fopen(path, "wb");
+  assert_int_equal(fwrite(bytes, 1, len, file), len);
+  fclose(file);
+  free(bytes);
+}
+
+/* Damaged exports give an error or tables, the same ones with either reader. */
+static void test_damage(void **state) {
+  (void)state;
+  struct run r;
+  char content[400000];
+  int both = 0, refused = 0;
+  start(&r,
+        CALL RANGES
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) INSERT INTO NVTX_EVENTS"
+        " SELECT i, i + 5, 59, i, NULL, 'x' || i, i % 3, 1, 2, 3, NULL, '{}', i, NULL, zeroblob(i % 40) FROM n;"
+        "CREATE TABLE SCHED_EVENTS(start, cpu, isSchedIn, globalTid);"
+        "INSERT INTO SCHED_EVENTS SELECT start, 1, 1, globalTid FROM NVTX_EVENTS;"
+        "CREATE TABLE GPU_METRICS(timestamp, typeId, metricId, value);"
+        "INSERT INTO GPU_METRICS SELECT start, 1, 2, start FROM NVTX_EVENTS;",
+        NAI_IN_ALL);
+  FILE *file = fopen(r.path, "rb");
+  size_t len = fread(content, 1, sizeof content, file);
+  fclose(file);
+  assert_true(len < sizeof content);
+  stop(&r);
+  for (unsigned seed = 1; seed <= 150; seed++) {
+    struct run a = {.dir = "/tmp/nai-evidence-XXXXXX"}, b;
+    assert_non_null(mkdtemp(a.dir));
+    snprintf(a.path, sizeof a.path, "%s/t.sqlite", a.dir);
+    damage(a.path, content, len, seed);
+    b = a;
+    extract(&a, NAI_READER_DIRECT, NAI_IN_ALL, false);
+    extract(&b, NAI_READER_SQLITE, NAI_IN_ALL, false);
+    for (int t = 0; !a.rc && !b.rc && t < NAI_IN_COUNT; t++)
+      assert_int_equal(a.in.tables[t]->rows, b.in.tables[t]->rows);
+    both += !a.rc && !b.rc;
+    refused += a.rc || b.rc;
+    assert_true(!a.rc || a.err.msg[0]);
+    nai_ingest_free(&b.in);
+    nai_trace_close(b.trace);
+    stop(&a);
+  }
+  print_message("both read %d, refused %d\n", both, refused);
+  assert_true(both > 10 && refused > 10);
+}
+
+/* Every table has one source, every dictionary column one that is of its type. */
+static void test_catalogue(void **state) {
+  (void)state;
+  for (int s = 0; s < nai_source_count; s++) {
+    const struct nai_source *source = nai_sources[s];
+    const struct nai_schema *schema = nai_event_tables[source->table];
+    assert_in_range(schema->column_count, 1, NAI_MAX_EVENT_COLUMNS);
+    for (int f = 0; f < source->feed_count; f++)
+      assert_in_range(source->feeds[f].field_count, 1, NAI_MAX_FIELDS);
+    for (uint32_t c = 0; c < schema->column_count; c++)
+      assert_int_equal(schema->columns[c].type == NAI_STR, source->dictionary[c] == NAI_NAMES);
+    for (int other = 0; other < s; other++)
+      assert_int_not_equal(nai_sources[other]->table, source->table);
+    if (source->records)
+      assert_true(source->brings & NAI_IN_BIT(source->records));
+  }
+  for (int t = 0; t < NAI_IN_COUNT; t++)
+    assert_non_null(nai_event_tables[t]);
+  assert_true(NAI_IN_DEFAULT & NAI_IN_BIT(NAI_IN_OSRT));
+  assert_false(NAI_IN_DEFAULT & (NAI_IN_BIT(NAI_IN_CUDA_EVENTS) | NAI_IN_BIT(NAI_IN_GPU_METRICS)));
+  assert_int_equal(nai_ingest_closure(NAI_IN_BIT(NAI_IN_KERNELS)) & NAI_IN_BIT(NAI_IN_KERNEL_CONFIGS),
+                   NAI_IN_BIT(NAI_IN_KERNEL_CONFIGS));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_graph_nodes), cmocka_unit_test(test_samples),
+                                     cmocka_unit_test(test_metrics),     cmocka_unit_test(test_nvtx),
+                                     cmocka_unit_test(test_many_sizes),  cmocka_unit_test(test_not_opened),
+                                     cmocka_unit_test(test_trim),        cmocka_unit_test(test_output),
+                                     cmocka_unit_test(test_damage),      cmocka_unit_test(test_catalogue)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

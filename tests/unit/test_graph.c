@@ -1,0 +1,237 @@
+/* Which nodes run again when one input changes, and that each needs no more than it says. */
+#include "model_fixture.h"
+
+#include "base/fs.h"
+#include "pipeline/analyze.h"
+#include "table/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/nai-graph-XXXXXX";
+static char trace[64], out[64];
+
+static int make_trace(void **state) {
+  (void)state;
+  const char *generator = getenv("NSYS_AI_GEN");
+  char command[512];
+  if (!generator || !*generator)
+    return 0;
+  if (!mkdtemp(directory))
+    return -1;
+  snprintf(trace, sizeof trace, "%s/t.sqlite", directory);
+  snprintf(out, sizeof out, "%s/out", directory);
+  snprintf(command, sizeof command, "'%s' training '%s' >/dev/null", generator, trace);
+  return system(command) == 0 ? 0 : -1; // NOLINT
+}
+
+static int remove_trace(void **state) {
+  (void)state;
+  return *trace ? nai_fs_remove_tree(directory, NULL) : 0;
+}
+
+static const char *write_file(const char *name, const char *text) {
+  static char path[128];
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  ok(nai_fs_write(path, text, strlen(text), err));
+  return path;
+}
+
+/* Analyses and lists the nodes that ran, in order, and why. */
+static void run(struct nai_buf *ran, const struct nai_options *changed, const struct nai_stage *stages) {
+  struct nai_options options;
+  struct nai_result result = {0};
+  if (changed)
+    options = *changed;
+  else
+    nai_options_init(&options);
+  options.trace = trace;
+  options.out = out;
+  options.threads = 2;
+  ok(nai_analyze_stages(&result, &options, stages ? stages : nai_stages, NULL, NULL, err));
+  nai_buf_clear(ran);
+  for (uint32_t i = 0; i < result.node_count; i++)
+    if (result.nodes[i].ran)
+      nai_buf_printf(ran, "%s: %s\n", result.nodes[i].name, result.nodes[i].reason);
+  nai_result_free(&result);
+}
+
+static void test_one_input_at_a_time(void **state) {
+  (void)state;
+  struct nai_buf ran = {0};
+  struct nai_options options;
+  if (!*trace)
+    skip();
+  run(&ran, NULL, NULL);
+  assert_non_null(strstr(nai_buf_str(&ran), "probe: no earlier run\n"));
+  run(&ran, NULL, NULL);
+  assert_string_equal(nai_buf_str(&ran), "");
+
+  /* A phase map: what uses phases, and what reads the table of phases. */
+  nai_options_init(&options);
+  options.phase_map = "inference";
+  run(&ran, &options, NULL);
+  assert_string_equal(nai_buf_str(&ran), "phases: phase map changed\nfindings: nvtx_phases changed\n");
+  run(&ran, &options, NULL);
+  assert_string_equal(nai_buf_str(&ran), "");
+  run(&ran, NULL, NULL);
+  assert_string_equal(nai_buf_str(&ran), "phases: phase map changed\nfindings: nvtx_phases changed\n");
+
+  /* A rule: findings only. The trace is small, so the timeline holds everything whatever findings cite. */
+  nai_options_init(&options);
+  options.rules[options.rule_count++] = write_file("rules.yaml", "rules:\n  - id: gpu-imbalance\n    disabled: true\n");
+  run(&ran, &options, NULL);
+  assert_string_equal(nai_buf_str(&ran), "findings: rules changed\n");
+  write_file("rules.yaml", "rules:\n  - id: no-nvtx\n    disabled: true\n"); /* the same name, another text */
+  run(&ran, &options, NULL);
+  assert_string_equal(nai_buf_str(&ran), "findings: rules changed\n");
+
+  /* A template: no tables at all; outputs are always written. */
+  run(&ran, NULL, NULL);
+  nai_options_init(&options);
+  char templates[128];
+  snprintf(templates, sizeof templates, "%s/templates", directory);
+  ok(nai_fs_mkdir(templates, err));
+  write_file("templates/report.md.mustache", "mine\n");
+  options.templates = templates;
+  run(&ran, &options, NULL);
+  assert_string_equal(nai_buf_str(&ran), "");
+
+  /* Kernel classes: whatever sorts kernels, but neither the trace nor the NVTX tree. */
+  nai_options_init(&options);
+  options.kernel_classes = write_file("classes.yaml", "gemm: [\"re:^nothing$\"]\n");
+  run(&ran, &options, NULL);
+  assert_non_null(strstr(nai_buf_str(&ran), "kernels: kernel classes changed\n"));
+  assert_null(strstr(nai_buf_str(&ran), "extract"));
+  assert_null(strstr(nai_buf_str(&ran), "nvtx_tree:"));
+  assert_null(strstr(nai_buf_str(&ran), "osrt:"));
+
+  /* A selection: extract and all that follows, but not probe. */
+  run(&ran, NULL, NULL);
+  nai_options_init(&options);
+  options.gpus[options.gpu_count++] = 0;
+  run(&ran, &options, NULL);
+  assert_int_equal(strncmp(nai_buf_str(&ran), "extract: --trim or --gpu changed\n", 33), 0);
+  assert_non_null(strstr(nai_buf_str(&ran), "osrt: extract changed\n"));
+  nai_buf_free(&ran);
+}
+
+/* The stages with one analysis of another revision. */
+static void test_revision(void **state) {
+  (void)state;
+  struct nai_buf ran = {0};
+  if (!*trace)
+    skip();
+  run(&ran, NULL, NULL);
+  int count = 0;
+  while (nai_analyses[count])
+    count++;
+  const struct nai_node **analyses = calloc((size_t)count + 1, sizeof *analyses);
+  struct nai_stage stages[NAI_STAGE_COUNT];
+  assert_non_null(analyses);
+  for (int changed = 0; changed < count; changed++) {
+    struct nai_node node = *nai_analyses[changed];
+    char expected[128];
+    node.revision++;
+    memcpy(analyses, nai_analyses, (size_t)count * sizeof *analyses);
+    memcpy(stages, nai_stages, sizeof stages);
+    analyses[changed] = &node;
+    stages[NAI_STAGE_ANALYZE].nodes = analyses;
+    run(&ran, NULL, stages);
+    snprintf(expected, sizeof expected, "%s: program changed\n",
+             node.name); /* it makes the same table, so no other runs */
+    assert_string_equal(nai_buf_str(&ran), expected);
+    run(&ran, NULL, NULL);
+    assert_string_equal(nai_buf_str(&ran), expected);
+  }
+  free(analyses);
+  nai_buf_free(&ran);
+}
+
+/* A node that reads a table that nothing makes, or one of its own stage in a circle, is an error and no hang. */
+static int do_nothing(const struct nai_node_io *io, struct nai_err *err) {
+  (void)io, (void)err;
+  return NAI_OK;
+}
+
+static void test_missing_input(void **state) {
+  (void)state;
+  static const char *const inputs[] = {"no_such_table", NULL};
+  static const struct nai_schema *const outputs[] = {NULL};
+  static const struct nai_node node = {.name = "x", .outputs = outputs, .inputs = inputs, .run = do_nothing};
+  static const struct nai_node *const nodes[] = {&node, NULL};
+  struct nai_stage stages[NAI_STAGE_COUNT];
+  struct nai_options options;
+  struct nai_result result = {0};
+  struct nai_err refused = {0};
+  if (!*trace)
+    skip();
+  memcpy(stages, nai_stages, sizeof stages);
+  stages[NAI_STAGE_TIMELINE].nodes = nodes;
+  nai_options_init(&options);
+  options.trace = trace;
+  options.out = out;
+  assert_int_equal(nai_analyze_stages(&result, &options, stages, NULL, NULL, &refused), NAI_EUSAGE);
+  assert_non_null(strstr(refused.msg, "tables that nothing makes"));
+  nai_result_free(&result);
+}
+
+static void fill(struct fixture *f) {
+  fixture_init(f);
+  fixture_gpu(f, 0);
+  int32_t process = fixture_process(f, 10), thread = fixture_thread(f, process, 10);
+  for (int i = 0; i < 20; i++) {
+    fixture_nvtx(f, 100 * i, 100 * i + 90, thread, "range", NAI_NVTX_PUSH_POP);
+    fixture_api(f, 100 * i + 10, 100 * i + 20, thread, i % 4 ? "cudaLaunchKernel" : "cudaMemcpy", i + 1);
+    if (i % 4)
+      fixture_kernel(f, 100 * i + 30, 100 * i + 70, "kernel", 0, process, 7, i + 1);
+    else
+      fixture_memop(f, 100 * i + 30, 100 * i + 40, NAI_MEMOP_COPY, 0, process, 7, i + 1, 64, 1, 0, 2);
+  }
+}
+
+/* Runs a node on a model of those tables and parts; hashes[i] = what its i-th table holds. */
+static void run_node(uint64_t hashes[8], struct fixture *f, const struct nai_node *node, uint64_t tables,
+                     uint32_t parts) {
+  struct nai_table *given[NAI_IN_COUNT], *outputs[8] = {0};
+  const struct nai_model_options options = {.classes = f->classes, .map_nvtx = true, .worker_count = 1};
+  for (int i = 0; i < NAI_IN_COUNT; i++)
+    given[i] = tables & NAI_IN_BIT(i) ? f->in.tables[i] : NULL;
+  nai_model_open(&f->m, given, &options);
+  ok(nai_model_build(&f->m, parts, err));
+  for (int t = 0; node->outputs[t]; t++)
+    ok(nai_table_new(&outputs[t], node->outputs[t], err));
+  ok(node->run(&(struct nai_node_io){.out = outputs, .model = &f->m}, err));
+  for (int t = 0; node->outputs[t]; t++) {
+    hashes[t] = nai_table_hash(outputs[t]);
+    nai_table_free(outputs[t]);
+  }
+  nai_model_free(&f->m);
+}
+
+/* Every analysis says the same on a model that has the parts and tables it declares and no others. */
+static void test_needs_are_declared(void **state) {
+  (void)state;
+  struct fixture f;
+  fill(&f);
+  nai_table_add_row(f.in.tables[NAI_IN_CAPTURE]);
+  for (int a = 0; nai_analyses[a]; a++) {
+    const struct nai_node *node = nai_analyses[a];
+    uint64_t whole[8] = {0}, declared[8] = {0};
+    if (node->inputs) /* its inputs are made by others */
+      continue;
+    run_node(whole, &f, node, NAI_IN_ALL, (1u << NAI_PART_COUNT) - 1);
+    run_node(declared, &f, node, node->tables | nai_parts_tables(node->parts), node->parts);
+    if (memcmp(whole, declared, sizeof whole) != 0)
+      fail_msg("%s reads more than it declares", node->name);
+  }
+  f.m = (struct nai_model){0};
+  fixture_free(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_input_at_a_time), cmocka_unit_test(test_revision),
+                                     cmocka_unit_test(test_missing_input), cmocka_unit_test(test_needs_are_declared)};
+  return cmocka_run_group_tests(tests, make_trace, remove_trace);
+}
