@@ -149,7 +149,7 @@ static void add(struct tables *t, const char *name, const char *cells) {
 
 static void add_gpu(struct tables *t) {
   add(t, "gpu_active",
-      "device_id=3;window_ns=100000000;active_ns=100000000;compute_ns=60000000;exposed_comm_ns=0;"
+      "device_id=3;window_ns=100000000;active_ns=100000000;compute_ns=60000000;compute_pct=60;exposed_comm_ns=0;"
       "exposed_copy_ns=20000000;idle_ns=20000000;pause_ns=0;steady=1;kernel_count=1000;repeated_pct=99");
   add(t, "gpu_utilization",
       "device_id=3;window_ns=100000000;compute_ns=60000000;exposed_comm_ns=0;"
