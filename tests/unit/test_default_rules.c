@@ -210,7 +210,7 @@ static void each_rule_fires(void **state) {
       {"one-cold-pass/info", {{"gpu_active", "device_id=4;window_ns=100;pause_ns=0;active_ns=100;steady=0"}}},
       {"idle-host-code/medium", {{"idle_causes", "device_id=3;cause=host_code;active_ns=6000000"}}},
       {"idle-blocking-call/low", {{"idle_causes", "device_id=3;cause=blocking_call;active_ns=3000000"}}},
-      {"idle-queue-drained/high", {{"idle_causes", "device_id=3;cause=queue_drained;active_ns=20000000"}}},
+      {"idle-queue-drained/medium", {{"idle_causes", "device_id=3;cause=queue_drained;active_ns=20000000"}}},
       {"idle-launch-call/medium",
        {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;longest_ns=10000"}}},
       {"idle-launch-call/low",
