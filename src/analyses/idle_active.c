@@ -17,7 +17,7 @@ int nai_idle_outside(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *m, uin
   int64_t at = 0;
   int rc = NAI_OK;
   memset(ns, 0, NAI_IDLE_CAUSES * sizeof *ns);
-  for (struct nai_idle_gap gap = nai_idle_first(gpu); !rc && nai_idle_next(&gap, m);) {
+  for (struct nai_idle_gap gap = nai_idle_first(gpu); spans && !rc && nai_idle_next(&gap, m);) {
     int64_t span = span_at(spans, at, m->gpus[gpu].device_id, gap.start);
     if (span < 0)
       break;

@@ -264,7 +264,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_idle_shares *host = calloc((size_t)m->gpu_count + 1, sizeof *host);
   int rc = host ? put_gaps(io->out[0], host, m, err) : nai_err_nomem(err);
   if (!rc)
-    rc = nai_put_idle_causes(io->out[1], m, host, io->in[0], err);
+    rc = nai_put_idle_causes(io->out[1], m, host, io->in ? io->in[0] : NULL, err);
   for (uint32_t g = 0; host && g < m->gpu_count; g++)
     nai_idle_shares_free(&host[g]);
   free(host);

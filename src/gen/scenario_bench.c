@@ -251,5 +251,5 @@ void nai_gen_plan_bench(struct nai_gen_plan *plan, int64_t target_bytes) {
     meet(plan, ranks);
     nai_gen_flush(plan);
   } while (nai_gen_written_bytes(plan) < target);
-  nai_gen_expect_no_findings(plan, "no-nvtx low-nvtx-coverage copy-bound");
+  nai_gen_expect_no_findings(plan, "no-nvtx low-nvtx-coverage exposed-copy");
 }

@@ -33,8 +33,8 @@ void nai_gen_plan_copy_bound(struct nai_gen_plan *plan, int64_t target_bytes) {
     nai_gen_pop(plan, thread);
     nai_gen_work(plan, thread, nai_gen_rng_between(rng, 60000, 140000));
   }
-  nai_gen_expect_findings(plan, "copy-bound pageable-copies");
-  nai_gen_expect_no_findings(plan, "launch-storm gpu-idle blocking-sync small-copies "
+  nai_gen_expect_findings(plan, "exposed-copy pageable-copies");
+  nai_gen_expect_no_findings(plan, "launch-bound idle-host-code idle-blocking-call tiny-copies "
                                    "exposed-communication low-nvtx-coverage no-nvtx "
                                    "graph-envelope-only profiler-overhead");
 }

@@ -44,7 +44,7 @@ void nai_gen_plan_graphs(struct nai_gen_plan *plan, int64_t target_bytes) {
     sample_token(&s);
   }
   nai_gen_expect_findings(plan, "graph-envelope-only");
-  nai_gen_expect_no_findings(plan, "launch-storm gpu-idle copy-bound no-nvtx");
+  nai_gen_expect_no_findings(plan, "launch-bound idle-host-code exposed-copy no-nvtx");
   nai_gen_caveat(plan, "graph-envelopes");
 }
 
@@ -68,6 +68,6 @@ void nai_gen_plan_graphs_node(struct nai_gen_plan *plan, int64_t target_bytes) {
     nai_gen_pop(plan, s.thread);
     sample_token(&s);
   }
-  nai_gen_expect_no_findings(plan, "graph-envelope-only launch-storm gpu-idle copy-bound "
+  nai_gen_expect_no_findings(plan, "graph-envelope-only launch-bound idle-host-code exposed-copy "
                                    "low-nvtx-coverage no-nvtx");
 }

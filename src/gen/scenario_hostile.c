@@ -222,7 +222,7 @@ void nai_gen_plan_hostile(struct nai_gen_plan *plan, int64_t target_bytes) {
   add_odd_rows(&v);
   add_defective_rows(&v);
   nai_gen_expect_findings(plan, "trace-health");
-  nai_gen_expect_no_findings(plan, "launch-storm copy-bound");
+  nai_gen_expect_no_findings(plan, "launch-bound exposed-copy");
   nai_gen_caveat(plan, "rows-dropped");
 }
 

@@ -155,8 +155,8 @@ void nai_gen_plan_inference(struct nai_gen_plan *plan, int64_t target_bytes) {
   for (int batch = 0; batch < nai_gen_scaled(plan, 2); batch++) {
     serve_batch(&m);
   }
-  nai_gen_expect_findings(plan, "launch-storm");
-  nai_gen_expect_no_findings(plan, "copy-bound exposed-communication pageable-copies "
+  nai_gen_expect_findings(plan, "launch-bound");
+  nai_gen_expect_no_findings(plan, "exposed-copy exposed-communication pageable-copies "
                                    "gpu-imbalance low-nvtx-coverage no-nvtx "
                                    "graph-envelope-only profiler-overhead");
 }

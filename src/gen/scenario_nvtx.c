@@ -139,7 +139,7 @@ void nai_gen_plan_nvtx_mix(struct nai_gen_plan *plan, int64_t target_bytes) {
   nai_gen_range_start(plan, a->io, nai_gen_name(plan, "session"));
   add_raw(a, 33, "a category");
   add_raw(a, 39, "named thread");
-  nai_gen_expect_no_findings(plan, "no-nvtx copy-bound low-nvtx-coverage");
+  nai_gen_expect_no_findings(plan, "no-nvtx exposed-copy low-nvtx-coverage");
   nai_gen_caveat(plan, "open-ranges");
   nai_gen_caveat(plan, "crossing-ranges");
 }

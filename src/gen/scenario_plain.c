@@ -20,7 +20,7 @@ void nai_gen_plan_minimal(struct nai_gen_plan *plan, int64_t target_bytes) {
     start = nai_gen_orphan(plan, stream, kernel, start + 2000, 40000);
   }
   nai_gen_caveat(plan, "no-api-calls");
-  nai_gen_expect_no_findings(plan, "copy-bound");
+  nai_gen_expect_no_findings(plan, "exposed-copy");
 }
 
 struct rank {
@@ -91,8 +91,8 @@ void nai_gen_plan_healthy(struct nai_gen_plan *plan, int64_t target_bytes) {
     nai_gen_synchronize(plan, ranks[i].thread, ranks[i].compute, API_DEVICE_SYNC, 0);
   }
   nai_gen_expect_no_findings(plan,
-                             "dominant-kernel launch-storm blocking-sync gpu-idle copy-bound exposed-communication "
-                             "pageable-copies small-copies gpu-imbalance phase-dominates low-nvtx-coverage no-nvtx "
+                             "launch-bound idle-blocking-call idle-host-code exposed-copy exposed-communication "
+                             "pageable-copies tiny-copies gpu-imbalance low-nvtx-coverage no-nvtx "
                              "graph-envelope-only profiler-overhead trace-health");
 }
 
@@ -133,9 +133,8 @@ void nai_gen_plan_neglected(struct nai_gen_plan *plan, int64_t target_bytes) {
   }
   nai_gen_diagnostic(plan, 2, "Not all CUDA events were collected: buffer limit reached.");
   nai_gen_diagnostic(plan, 3, "CUDA trace data was dropped.");
-  nai_gen_expect_findings(plan, "dominant-kernel gpu-imbalance low-nvtx-coverage "
-                                "profiler-overhead small-copies trace-health gpu-idle");
-  nai_gen_expect_no_findings(plan, "launch-storm copy-bound exposed-communication no-nvtx");
+  nai_gen_expect_findings(plan, "gpu-imbalance low-nvtx-coverage idle-host-code");
+  nai_gen_expect_no_findings(plan, "launch-bound exposed-copy exposed-communication no-nvtx");
 }
 
 void nai_gen_plan_no_nvtx(struct nai_gen_plan *plan, int64_t target_bytes) {
@@ -151,5 +150,5 @@ void nai_gen_plan_no_nvtx(struct nai_gen_plan *plan, int64_t target_bytes) {
     nai_gen_synchronize(plan, r.thread, r.compute, API_STREAM_SYNC, 0);
   }
   nai_gen_expect_findings(plan, "no-nvtx");
-  nai_gen_expect_no_findings(plan, "low-nvtx-coverage launch-storm copy-bound gpu-idle");
+  nai_gen_expect_no_findings(plan, "low-nvtx-coverage launch-bound exposed-copy idle-host-code");
 }

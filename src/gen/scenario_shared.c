@@ -39,7 +39,7 @@ static void serve_all(struct nai_gen_plan *plan, struct worker *workers, int cou
       serve(&workers[i]);
     }
   }
-  nai_gen_expect_no_findings(plan, "launch-storm copy-bound gpu-idle low-nvtx-coverage");
+  nai_gen_expect_no_findings(plan, "launch-bound idle-host-code low-nvtx-coverage");
 }
 
 void nai_gen_plan_shared_gpu(struct nai_gen_plan *plan, int64_t target_bytes) {

@@ -131,7 +131,7 @@ void nai_gen_plan_cold(struct nai_gen_plan *plan, int64_t target_bytes) {
   nai_gen_synchronize(plan, p.thread, p.stream, API_DEVICE_SYNC, 0);
   health(plan, "steady_state", "note");
   health(plan, "first_use", "note");
-  nai_gen_expect_no_findings(plan, "launch-storm");
+  nai_gen_expect_no_findings(plan, "launch-bound");
 }
 
 /* --- nothing recorded on the GPU -------------------------------------------------------------- */

@@ -252,7 +252,7 @@ void nai_gen_plan_training(struct nai_gen_plan *plan, int64_t target_bytes) {
     }
   }
   nai_gen_expect_findings(plan, "exposed-communication");
-  nai_gen_expect_no_findings(plan, "launch-storm copy-bound gpu-idle pageable-copies "
+  nai_gen_expect_no_findings(plan, "launch-bound idle-host-code pageable-copies "
                                    "gpu-imbalance low-nvtx-coverage no-nvtx "
                                    "graph-envelope-only profiler-overhead");
 }

@@ -61,10 +61,10 @@ class Usage(unittest.TestCase):
         for words, wanted in ((("analyse", "x"), "analyze"), (("prob", "x"), "probe"), (("tabel", "x"), "table"), (("rule", "list"), "rules"),
                               (("analyze", "x", "--ouput", "y"), "--out"), (("analyze", "x", "--phasemap", "y"), "--phase-map"),
                               (("analyze", "x", "--fail_on", "y"), "--fail-on"), (("analyze", "x", "--jbos", "2"), "--jobs"),
-                              (("analyze", "x", "--stage", "anlyze"), "analyze"), (("rules", "explain", "gpu-idel"), "gpu-idle"),
+                              (("analyze", "x", "--stage", "anlyze"), "analyze"), (("rules", "explain", "idle-host-cod"), "idle-host-code"),
                               (("analyze", "x", "--fail-on", "hihg"), "high"), (("analyze", "x", "--reader", "drect"), "direct"),
-                              (("rules", "exlpain", "gpu-idle"), "explain"), (("help", "anlyze"), "analyze"), (("completions", "bsh"), "bash"),
-                              (("rules", "show", "gpu-idel"), "gpu-idle")):
+                              (("rules", "exlpain", "idle-host-code"), "explain"), (("help", "anlyze"), "analyze"), (("completions", "bsh"), "bash"),
+                              (("rules", "show", "idle-host-cod"), "idle-host-code")):
             self.assertIn(f"did you mean {wanted}?", self.refused(*words).replace('"', ""), words)
 
     def test_usage_errors(self):
@@ -235,8 +235,8 @@ class Commands(unittest.TestCase):
         listed = run("rules", "list")
         self.assertEqual((listed.returncode, listed.stderr), (0, ""))
         ids = [line.split()[0] for line in listed.stdout.splitlines() if line and not line[0].isspace()]
-        for wanted in ("dominant-kernel launch-storm blocking-sync gpu-idle copy-bound exposed-communication pageable-copies small-copies "
-                       "gpu-imbalance phase-dominates low-nvtx-coverage no-nvtx graph-envelope-only profiler-overhead trace-health").split():
+        for wanted in ("launch-bound idle-blocking-call idle-host-code exposed-copy exposed-communication pageable-copies tiny-copies "
+                       "gpu-imbalance underfilled low-nvtx-coverage no-nvtx graph-envelope-only profiler-overhead trace-health").split():
             self.assertIn(wanted, ids)
             done = run("rules", "explain", wanted)
             self.assertEqual((done.returncode, done.stderr), (0, ""), wanted)
@@ -311,6 +311,23 @@ class Commands(unittest.TestCase):
                 done = run("analyze", trace(scenario), "-q", "--fail-on", severity, "--out", out)
                 self.assertEqual((done.returncode, done.stderr), (code, ""), f"{scenario} {severity}")
                 self.assertTrue((out / "report.md").exists())
+
+    def test_trim_outside_of_the_capture(self):
+        out = fresh_dir() / "o"
+        done = run("analyze", trace("training"), "--trim", "900000", "900001", "--out", out)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"--trim: nothing of the trace lies in that time; its events go from [0-9.]+ s to [0-9.]+ s\n$")
+        self.assertFalse(out.exists())
+
+    def test_findings_on_the_terminal_and_as_json(self):
+        path = trace("copy-bound")
+        done = run("analyze", path, "--out", fresh_dir() / "o")
+        self.assertRegex(done.stdout, r"\n  high    [0-9.]+ m?s, [0-9.]+ %  +GPUs? [0-9, -]+  +Copies that nothing hides\n")
+        self.assertIn(f"TRACE={path}", done.stdout)
+        line = json.loads(run("analyze", path, "--json", "--out", fresh_dir() / "o").stdout)
+        wanted = report(artifacts(path)).json["findings"]
+        self.assertEqual([(f["id"], f["severity"], f["at_stake_ns"], f["title"]) for f in line["finding_list"]],
+                         [(f["id"], f["severity"], f["at_stake_ns"], f["title"]) for f in wanted])
 
     def test_quiet_and_verbose(self):
         done = run("analyze", trace("minimal"), "--out", fresh_dir() / "o")

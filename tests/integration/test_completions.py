@@ -69,7 +69,7 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.offers("analyze", "-q", "x.sqlite", "--reader", ""), ["auto", "sqlite", "direct"])
         maps = {p.stem for p in (SOURCE / "phase-maps").glob("*.yaml")}
         self.assertEqual(set(self.offers("analyze", "--phase-map", "")), maps | {"map.yaml", "runs"})
-        self.assertEqual(self.offers("rules", "explain", "gpu-id"), ["gpu-idle"])
+        self.assertEqual(self.offers("rules", "explain", "idle-hos"), ["idle-host-code"])
         self.assertEqual(self.offers("rules", "e"), ["explain"])
         self.assertEqual(self.offers("completions", ""), ["bash", "zsh", "fish"])
 

@@ -18,7 +18,7 @@ IDLE_CAUSES = ("profiler module_load allocation blocking_call queue_drained in_l
                "dependency page_migration unknown").split()
 # Columns of a table that tell which row a fact of the truth speaks of, and what its value is.
 FACTS = {"capture_health": ("check", "state"), "workload": ("aspect", "value"), "losses": ("what", "example")}
-GAP_ADVICE = {"gpu-idle", "launch-storm"}
+GAP_ADVICE = {"idle-host-code", "launch-bound"}
 
 
 def cases():
@@ -373,7 +373,7 @@ class Truth(unittest.TestCase):
     def test_copy_bound_gets_no_launch_or_idle_advice(self):
         for seed in ("1", *SEEDS):
             findings = report(artifacts(trace("copy-bound", "--seed", seed))).findings()
-            self.assertIn("copy-bound", findings)
+            self.assertIn("exposed-copy", findings)
             self.assertEqual(findings & GAP_ADVICE, set())
 
     def test_hostile_values(self):

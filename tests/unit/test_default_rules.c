@@ -149,7 +149,7 @@ static void add(struct tables *t, const char *name, const char *cells) {
 
 static void add_gpu(struct tables *t) {
   add(t, "gpu_active",
-      "device_id=3;window_ns=100000000;active_ns=100000000;compute_ns=60000000;exposed_comm_ns=0;"
+      "device_id=3;window_ns=100000000;active_ns=100000000;compute_ns=60000000;compute_pct=60;exposed_comm_ns=0;"
       "exposed_copy_ns=20000000;idle_ns=20000000;pause_ns=0;steady=1;kernel_count=1000;repeated_pct=99");
   add(t, "gpu_utilization",
       "device_id=3;window_ns=100000000;compute_ns=60000000;exposed_comm_ns=0;"
@@ -210,7 +210,7 @@ static void each_rule_fires(void **state) {
       {"one-cold-pass/info", {{"gpu_active", "device_id=4;window_ns=100;pause_ns=0;active_ns=100;steady=0"}}},
       {"idle-host-code/medium", {{"idle_causes", "device_id=3;cause=host_code;active_ns=6000000"}}},
       {"idle-blocking-call/low", {{"idle_causes", "device_id=3;cause=blocking_call;active_ns=3000000"}}},
-      {"idle-queue-drained/high", {{"idle_causes", "device_id=3;cause=queue_drained;active_ns=20000000"}}},
+      {"idle-queue-drained/medium", {{"idle_causes", "device_id=3;cause=queue_drained;active_ns=20000000"}}},
       {"idle-launch-call/medium",
        {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;longest_ns=10000"}}},
       {"idle-launch-call/low",

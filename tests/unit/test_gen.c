@@ -436,7 +436,7 @@ static void test_scenarios_keep_their_promises(void **state) {
     gpu = json_array_get(json_object_get(truth, "gpus"), 0);
     assert_true(share(gpu, "exposed_copy_ns", "window_ns") >= 0.4);
     assert_true(share(gpu, "kernel_busy_ns", "kernel_window_ns") < 0.05);
-    assert_true(lists(json_object_get(json_object_get(truth, "findings"), "must_fire"), "copy-bound"));
+    assert_true(lists(json_object_get(json_object_get(truth, "findings"), "must_fire"), "exposed-copy"));
     json_decref(truth);
 
     assert_int_equal(generate("training", in_directory("a.sqlite"), "--force", "--seed", text, "--truth", json, NULL),

@@ -58,7 +58,7 @@ static void test_only_kernel_names_are_shortened(void **state) {
     assert_string_equal(text_of(row, "range_name_short"), nai_get_str(table, i, RANGE));
     assert_string_equal(text_of(row, "process_name_short"), nai_get_str(table, i, PROCESS));
     assert_string_equal(text_of(row, "kernel_name_short"), "fill_kernel<float>");
-    assert_string_equal(text_of(row, "total_time_ms"), "136.4 ms"); /* by the name that outputs show */
+    assert_string_equal(text_of(row, "total_time_ms"), "136.4\xc2\xa0ms"); /* by the name that outputs show */
     assert_null(nai_view_get(row, "total_time_ns", 13));
     assert_null(nai_view_get(row, "gpu_label", 9));
   }
