@@ -113,7 +113,7 @@ static int open_outdir(struct nai_state *s, struct nai_err *err) {
     rc = nai_run_create(&s->run, s->out.work, err);
   struct nai_err ignored;
   if (!rc && s->out.exists && nai_run_open_at(&s->earlier, s->out.earlier, s->options->out, &ignored) != NAI_OK)
-    s->earlier = NULL; /* what lies there is no run that could be reused */
+    s->earlier = NULL; /* whatever lies there cannot be reused */
   if (!rc)
     rc = nai_state_identify(s, err);
   return rc ? rc : describe_run(s, err);

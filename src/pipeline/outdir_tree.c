@@ -243,7 +243,7 @@ static int clean_entry(void *ctx, const struct entry *e) {
   bool plain = S_ISREG(e->st.stx_mode) && !is_mount(&e->st);
   bool ours = is_listed(c->ours, e) || (c->unfinished && plain && has_our_name(e->path));
   if (plain && (strcmp(e->path, NAI_MANIFEST_PATH) == 0 || strcmp(e->path, NAI_OUTDIR_WORK_MARK) == 0) && ours)
-    return 0; /* removed last: a run that is killed before that still needs them to tell its files */
+    return 0; /* last: they are what the rest is judged by */
   bool probe = strcmp(e->path, PROBE) == 0 && can_link(e) && e->st.stx_nlink > 1;
   if ((ours || probe || has_twin(c->target, e)) && unlinkat(e->dir, e->name, 0) == 0)
     return 0;
