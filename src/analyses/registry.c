@@ -1,19 +1,25 @@
 #include "analyses/analysis.h"
 
 /* Every analysis, a line each. Reports show their tables in this order. */
-#define ANALYSES(X) \
-  X(nvtx)           \
-  X(phases)         \
-  X(kernels)        \
-  X(idle_gaps)      \
-  X(launches)       \
-  X(nvtx_tree)      \
-  X(sync)           \
-  X(processes)      \
-  X(utilization)    \
-  X(memory)         \
-  X(osrt)           \
-  X(quality)
+#define ANALYSES(X)   \
+  X(nvtx)             \
+  X(phases)           \
+  X(kernels)          \
+  X(idle_gaps)        \
+  X(idle_patterns)    \
+  X(launches)         \
+  X(launch_breakdown) \
+  X(nvtx_tree)        \
+  X(sync)             \
+  X(processes)        \
+  X(utilization)      \
+  X(memory)           \
+  X(osrt)             \
+  X(quality)          \
+  X(active_spans)     \
+  X(capture_health)   \
+  X(workload)         \
+  X(losses)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)

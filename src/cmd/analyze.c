@@ -1,6 +1,8 @@
 /* nsys-ai analyze: the program's main job. */
 #include "cmd/cmd.h"
+#include "cmd/overview.h"
 
+#include "base/fmt.h"
 #include "base/threads.h"
 #include "pipeline/analyze.h"
 #include "render/escape.h"
@@ -94,6 +96,13 @@ static const struct nai_cli_option options[] = {
      AT(run.kernel_classes),
      .hint = NAI_CLI_FILE,
      .suffixes = "yaml yml"},
+    {.name = "workload",
+     .value = "FILE",
+     .help = "YAML patterns that tell what kind of program this is, tried before the built-in ones",
+     .type = &nai_cli_text,
+     AT(run.workload),
+     .hint = NAI_CLI_FILE,
+     .suffixes = "yaml yml"},
     {.name = "gpu",
      .value = "N",
      .help = "look at this GPU only; repeatable; nsys-ai probe TRACE lists them",
@@ -177,6 +186,21 @@ static void show_stage(void *ctx, int stage) {
   fprintf(stderr, "\r\033[Knsys-ai: %s", nai_stages[stage].name);
 }
 
+static void put_json_finding(struct nai_json *json, const struct nai_result_finding *finding) {
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_text(json, "id", finding->id);
+  nai_json_put_text(json, "severity", nai_severity_name(finding->severity));
+  nai_json_key(json, "at_stake_ns");
+  nai_json_value(
+      json, NAI_NS,
+      &(struct nai_value){.type = NAI_I64, .i = finding->at_stake_ns, .null = finding->at_stake_ns == NAI_NULL_I64});
+  nai_json_key(json, "pct_of_active");
+  nai_json_value(json, NAI_PCT, &(struct nai_value){.type = NAI_F64, .f = finding->pct, .null = isnan(finding->pct)});
+  nai_json_put_text(json, "scope", finding->scope);
+  nai_json_put_text(json, "title", finding->title);
+  nai_json_end(json);
+}
+
 static void put_json(struct nai_buf *line, const struct analyze_args *args, const struct nai_result *result) {
   struct nai_json json;
   nai_json_init(&json, line, false);
@@ -191,21 +215,46 @@ static void put_json(struct nai_buf *line, const struct analyze_args *args, cons
   for (int i = SEVERITIES - 1; i >= 0; i--)
     nai_json_put_int(&json, nai_severity_name(i), result->findings[i]);
   nai_json_end(&json);
+  nai_json_key(&json, "finding_list");
+  nai_json_begin_array(&json, NAI_JSON_INLINE);
+  for (size_t i = 0; i < result->list_count; i++)
+    put_json_finding(&json, &result->list[i]);
+  nai_json_end(&json);
   nai_json_end(&json);
   nai_json_finish(&json);
   nai_buf_putc(line, '\n');
 }
 
-/* One line per finding. What one costs and where it is go between severity and title once findings know. */
+/* "90.6 ms, 30.3 %" */
+static void put_price(struct nai_buf *out, const struct nai_result_finding *finding) {
+  if (finding->at_stake_ns == NAI_NULL_I64)
+    return;
+  nai_fmt_duration(out, (double)finding->at_stake_ns);
+  if (isnan(finding->pct))
+    return;
+  nai_buf_puts(out, ", ");
+  nai_fmt_percent(out, finding->pct);
+}
+
+/* One line per finding: severity, time at stake, what it is about, title. */
 static void put_findings(struct nai_buf *out, const struct nai_result *result) {
   static const char *const colors[SEVERITIES] = {"", "", "\033[33m", "\033[31m"}; /* of terminals: yellow, red */
+  enum { PRICE_WIDTH = 18, SCOPE_WIDTH = 10 };
   bool color = nai_cmd_color();
   for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++) {
     const struct nai_result_finding *finding = &result->list[i];
     const char *begin = color ? colors[finding->severity] : "";
-    nai_buf_printf(out, "  %s%-6s%s  ", begin, nai_severity_name(finding->severity), *begin ? "\033[0m" : "");
+    struct nai_buf price = {0};
+    put_price(&price, finding);
+    nai_buf_printf(out, "  %s%-6s%s  %-*s  ", begin, nai_severity_name(finding->severity), *begin ? "\033[0m" : "",
+                   PRICE_WIDTH, nai_buf_str(&price));
+    size_t start = out->len;
+    nai_escape_terminal(out, finding->scope, strlen(finding->scope));
+    nai_buf_printf(out, "%*s  ", (int)(out->len - start < SCOPE_WIDTH ? SCOPE_WIDTH - (out->len - start) : 0), "");
     nai_escape_terminal(out, finding->title, strlen(finding->title));
     nai_buf_putc(out, '\n');
+    out->oom |= price.oom;
+    nai_buf_free(&price);
   }
   if (result->list_count > MAX_LISTED)
     nai_buf_printf(out, "  ... and %zu more, in the reports\n", result->list_count - MAX_LISTED);
@@ -222,6 +271,13 @@ static void put_text(struct nai_buf *out, const struct analyze_args *args, const
     nai_buf_puts(out, "  ");
     nai_escape_terminal(out, args->run.out, strlen(args->run.out)); /* its default is the name of the trace */
     nai_buf_printf(out, "/%s\n", files[i]);
+  }
+  if (result->list_count) { /* what the commands of findings stand on */
+    nai_buf_puts(out, "\nCommands in the reports use: OUT=");
+    nai_escape_terminal(out, args->run.out, strlen(args->run.out));
+    nai_buf_puts(out, " TRACE=");
+    nai_escape_terminal(out, args->run.trace, strlen(args->run.trace));
+    nai_buf_putc(out, '\n');
   }
 }
 
@@ -268,6 +324,35 @@ static void tune_allocator(void) {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
+/* Says where the events are that --trim missed. */
+static int explain_trim(const struct nai_options *o, struct nai_err *err) {
+  struct nai_trace_options how = {o->reader, false};
+  struct nai_trace *trace = NULL;
+  struct nai_ingest in = {0};
+  struct nai_overview overview = {0};
+  struct nai_err ignored = {0};
+  struct nai_buf text = {0};
+  int rc = nai_trace_open(&trace, o->trace, &how, &ignored);
+  if (!rc)
+    rc = nai_probe(&in, trace, NAI_IN_DEFAULT, &ignored);
+  if (!rc)
+    rc = nai_overview_read(&overview, &in, trace, o->threads, &ignored);
+  if (!rc && overview.start_ns <= overview.end_ns) {
+    nai_fmt_scaled(&text, overview.start_ns, 9);
+    nai_buf_puts(&text, " s to ");
+    nai_fmt_scaled(&text, overview.end_ns, 9);
+    rc = nai_err_set(err, NAI_EUSAGE, "--trim: nothing of the trace lies in that time; its events go from %s s",
+                     nai_buf_str(&text));
+  } else {
+    rc = err->code;
+  }
+  nai_buf_free(&text);
+  nai_overview_free(&overview);
+  nai_ingest_free(&in);
+  nai_trace_close(trace);
+  return rc;
+}
+
 static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line); }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -292,6 +377,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     args->run.trace = trace.path;
     args->run.note = print_note;
     rc = nai_analyze(&result, &args->run, show ? show_stage : NULL, NULL, err);
+    if (rc && result.trimmed_all)
+      rc = explain_trim(&args->run, err);
   }
   if (show)
     fprintf(stderr, "\r\033[K");

@@ -51,7 +51,7 @@ static const struct nai_cli_program program = {
     .description = "nsys-ai reads an SQLite export of NVIDIA Nsight Systems and writes a report: what is slow, why, "
                    "where, and what to do.",
     .examples = "nsys-ai trace.sqlite\nnsys-ai analyze trace.sqlite --out artifacts/run1\nnsys-ai probe trace.sqlite\n"
-                "nsys-ai rules explain gpu-idle",
+                "nsys-ai rules explain idle-host-code",
     .commands = commands,
     .implied = &nai_cmd_analyze,
     .implies = is_trace,

@@ -1,5 +1,8 @@
 #include "cmd/overview.h"
 
+#include "base/fs.h"
+#include "base/threads.h"
+#include "cmd/cmd.h"
 #include "table/column.h"
 
 #include <stdlib.h>
@@ -72,6 +75,26 @@ int nai_overview_make(struct nai_overview *out, const struct nai_ingest *in, str
            offsetof(struct nai_gpu_overview, sets));
   add_work(out, gpus, t[NAI_IN_GRAPHS], GE_DEVICE, -1, offsetof(struct nai_gpu_overview, graphs), 0);
   return NAI_OK;
+}
+
+/* The event tables lie in temporary files, whose names are gone as soon as they are mapped. */
+int nai_overview_read(struct nai_overview *out, struct nai_ingest *in, struct nai_trace *trace, int threads,
+                      struct nai_err *err) {
+  char *directory = NULL;
+  int rc = nai_cmd_temporary(&directory, err);
+  if (rc)
+    return rc;
+  struct nai_ingest_options how = {.threads = threads ? threads : nai_cpu_count(), .directory = directory};
+  rc = nai_extract(in, trace, &how, err);
+  if (rc == NAI_EIO)
+    rc = nai_err_wrap(err, rc, "no room for the events in a temporary directory (TMPDIR; or use --no-events)");
+  struct nai_err removal = {0};
+  if (nai_fs_remove_tree(directory, &removal) && !rc) {
+    *err = removal;
+    rc = removal.code;
+  }
+  free(directory);
+  return rc ? rc : nai_overview_make(out, in, err);
 }
 
 void nai_overview_free(struct nai_overview *overview) {

@@ -230,26 +230,6 @@ static void print_json(struct nai_buf *out, const struct nai_ingest *in, const s
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* The event tables lie in temporary files, whose names are gone as soon as they are mapped. */
-static int read_events(struct nai_overview *out, struct nai_ingest *in, struct nai_trace *trace, int threads,
-                       struct nai_err *err) {
-  char *directory = NULL;
-  int rc = nai_cmd_temporary(&directory, err);
-  if (rc)
-    return rc;
-  struct nai_ingest_options how = {.threads = threads ? threads : nai_cpu_count(), .directory = directory};
-  rc = nai_extract(in, trace, &how, err);
-  if (rc == NAI_EIO)
-    rc = nai_err_wrap(err, rc, "no room for the events in a temporary directory (TMPDIR; or use --no-events)");
-  struct nai_err removal = {0};
-  if (nai_fs_remove_tree(directory, &removal) && !rc) {
-    *err = removal;
-    rc = removal.code;
-  }
-  free(directory);
-  return rc ? rc : nai_overview_make(out, in, err);
-}
-
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct probe_args *args = memory;
@@ -265,7 +245,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   if (!rc)
     rc = nai_probe(&in, trace, NAI_IN_DEFAULT, err);
   if (!rc && args->events)
-    rc = read_events(&overview, &in, trace, args->threads, err);
+    rc = nai_overview_read(&overview, &in, trace, args->threads, err);
   if (!rc) {
     (args->json ? print_json : print_text)(&text, &in, args->events ? &overview : NULL);
     rc = nai_cmd_print(&text, err);

@@ -126,7 +126,7 @@ const struct nai_cli_command nai_cmd_rules = {
     .synopsis = "list|check FILE|explain ID|show ID",
     .summary = "list, check, explain and show the rules that make findings",
     .description = "Findings are made by rules in YAML. How to write some: docs/writing-rules.md.",
-    .examples = "nsys-ai rules list\nnsys-ai rules explain gpu-idle\nnsys-ai rules show gpu-idle\n"
+    .examples = "nsys-ai rules list\nnsys-ai rules explain idle-host-code\nnsys-ai rules show idle-host-code\n"
                 "nsys-ai rules check my-rules.yaml",
     .options = options,
     .operands =

@@ -5,10 +5,12 @@
 #include "base/sink.h"
 #include "base/text.h"
 #include "render/csv.h"
+#include "render/escape.h"
 #include "render/json.h"
-#include "table/table.h"
+#include "run/run.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,44 +77,114 @@ static void print(struct nai_buf *text, const struct nai_table *table, bool as_j
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct table_args *args = memory;
-  (void)operands, (void)count;
+  if (count > 1 && !nai_fs_is_dir(operands[0]))
+    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is no run, so no name of a table can follow", operands[0]);
   return args->csv && args->json ? nai_err_set(err, NAI_EUSAGE, "--csv and --json exclude each other") : NAI_OK;
+}
+
+static int print_table(struct nai_table *table, const struct table_args *args, struct nai_err *err) {
+  struct nai_file_sink sink;
+  if (args->rows >= 0)
+    nai_table_truncate(table, args->rows);
+  nai_sink_stdout(&sink);
+  print(&sink.text, table, args->json);
+  return nai_sink_finish(&sink, NAI_OK, err);
+}
+
+/* A file that is no table is bad input, not something to be made again. */
+static int as_input(int rc, struct nai_err *err) { return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc; }
+
+static int print_file(const char *path, const struct table_args *args, struct nai_err *err) {
+  struct nai_table *table = NULL;
+  if (!nai_fs_exists(path))
+    return missing(path, err);
+  int rc = as_input(nai_table_open(&table, path, NULL, err), err);
+  if (!rc)
+    rc = print_table(table, args, err);
+  nai_table_free(table);
+  return rc;
+}
+
+/* Names of a run's tables, from the manifest. Returns their number, at most `room`. */
+static size_t list_names(const char **names, size_t room, const struct nai_run *run) {
+  const struct nai_manifest *m = &run->manifest;
+  size_t n = 0;
+  for (uint32_t i = 0; i < m->node_count; i++)
+    for (uint32_t t = m->nodes[i].table; t < m->nodes[i].table_end && n < room; t++)
+      names[n++] = nai_manifest_name(m, m->entries[t].name);
+  return n;
+}
+
+static int list_tables(struct nai_run *run, const char *const *names, size_t count, struct nai_err *err) {
+  struct nai_buf text = {0};
+  int rc = NAI_OK;
+  for (size_t i = 0; i < count && !rc; i++) {
+    const struct nai_table *table;
+    rc = as_input(nai_run_table(&table, run, names[i], NULL, err), err);
+    if (rc)
+      break;
+    nai_buf_printf(&text, "%-22s %12" PRId64 "  ", names[i], table->rows);
+    nai_escape_terminal(&text, table->schema->description, strlen(table->schema->description));
+    nai_buf_putc(&text, '\n');
+  }
+  if (!rc)
+    rc = nai_cmd_print(&text, err);
+  nai_buf_free(&text);
+  return rc;
+}
+
+/* One table of a run, or what there is. */
+static int print_run(const char *directory, const char *name, const struct table_args *args, struct nai_err *err) {
+  enum { MAX_NAMES = 256 };
+  const char *names[MAX_NAMES];
+  struct nai_run *run = NULL;
+  const struct nai_table *table;
+  uint64_t content;
+  int rc = nai_run_open(&run, directory, err);
+  if (rc)
+    return rc;
+  size_t count = list_names(names, MAX_NAMES, run);
+  if (!name) {
+    rc = list_tables(run, names, count, err);
+  } else if (!nai_manifest_table(&content, &run->manifest, name)) {
+    const char *near = nai_text_suggest(name, names, count);
+    rc = nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", directory, name,
+                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  } else {
+    rc = as_input(nai_run_table(&table, run, name, NULL, err), err);
+    if (!rc)
+      rc = print_table(nai_run_held(run, name), args, err);
+  }
+  nai_run_close(run);
+  return rc;
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct table_args *args = memory;
-  struct nai_table *table = NULL;
-  struct nai_file_sink sink;
-  (void)count, (void)program;
-  if (!nai_fs_exists(operands[0]))
-    return missing(operands[0], err);
-  int rc = nai_table_open(&table, operands[0], NULL, err);
-  if (rc == NAI_ESTALE)
-    rc = err->code = NAI_EINPUT;
-  if (rc)
-    return rc;
-  if (args->rows >= 0)
-    nai_table_truncate(table, args->rows);
-  nai_sink_stdout(&sink);
-  print(&sink.text, table, args->json);
-  rc = nai_sink_finish(&sink, NAI_OK, err);
-  nai_table_free(table);
-  return rc;
+  (void)program;
+  if (nai_fs_is_dir(operands[0]))
+    return print_run(operands[0], count > 1 ? operands[1] : NULL, args, err);
+  return print_file(operands[0], args, err);
 }
 
 const struct nai_cli_command nai_cmd_table = {
     .name = "table",
-    .synopsis = "FILE.ntab",
-    .summary = "print an intermediate table as CSV or JSON",
-    .description = "Prints a table that a run left in stages/. The format is described in docs/table-format.md.",
-    .examples = "nsys-ai table artifacts/run1/stages/kernels.ntab\n"
-                "nsys-ai table artifacts/run1/stages/nvtx_events.ntab --rows 20\n"
+    .synopsis = "RUN [TABLE] | FILE.ntab",
+    .summary = "print a table of a run as CSV or JSON",
+    .description =
+        "Prints a table of a run, or of a file that a run left in stages/. With an artifacts directory alone: which "
+        "tables it has, with their rows. The format of the files is described in docs/table-format.md.",
+    .examples = "nsys-ai table artifacts/run1\n"
+                "nsys-ai table artifacts/run1 kernels\n"
+                "nsys-ai table artifacts/run1 nvtx_events --rows 20\n"
                 "nsys-ai table artifacts/run1/stages/gpu_utilization.ntab --json",
     .options = options,
-    .operands = (const struct nai_cli_operand[]){{.name = "FILE.ntab", .hint = NAI_CLI_FILE, .suffixes = "ntab"}, {0}},
+    .operands = (const struct nai_cli_operand[]){{.name = "RUN or FILE.ntab", .hint = NAI_CLI_FILE, .suffixes = "ntab"},
+                                                 {.name = "TABLE"},
+                                                 {0}},
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = 2,
     .args_size = sizeof(struct table_args),
     .init = init,
     .check = check,

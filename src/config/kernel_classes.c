@@ -5,6 +5,7 @@
 #include "config/patterns.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The two categories the program itself knows; everything else is only a name. */
 static const char fallback[] = "other", communication[] = "communication";
@@ -12,6 +13,7 @@ static const char fallback[] = "other", communication[] = "communication";
 struct nai_kernel_classes {
   uint64_t hash;
   struct nai_patterns *patterns;
+  struct nai_patterns *traits;
   int fallback, communication;
 };
 
@@ -26,15 +28,15 @@ static int add_file(struct nai_kernel_classes *classes, const char *path, struct
   return rc;
 }
 
-static int add_builtin(struct nai_kernel_classes *classes, struct nai_err *err) {
-  static const char path[] = "rules/kernel-classes.yaml";
+static int add_builtin(struct nai_kernel_classes *classes, struct nai_patterns *to, const char *path,
+                       struct nai_err *err) {
   const struct nai_asset *asset = nai_asset_find(path);
   struct nai_yaml *doc = NULL;
   if (!asset)
     return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", path);
   int rc = nai_yaml_parse(&doc, path, asset->data, (size_t)(asset->end - asset->data), err);
   if (!rc)
-    rc = nai_patterns_add(classes->patterns, doc, err);
+    rc = nai_patterns_add(to, doc, err);
   if (!rc)
     classes->hash = nai_hash_int(classes->hash, (int64_t)doc->hash);
   nai_yaml_free(doc);
@@ -48,7 +50,11 @@ int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_pa
   if (!rc && user_path)
     rc = add_file(classes, user_path, err);
   if (!rc)
-    rc = add_builtin(classes, err);
+    rc = add_builtin(classes, classes->patterns, "rules/kernel-classes.yaml", err);
+  if (!rc)
+    rc = nai_patterns_new(&classes->traits, err);
+  if (!rc)
+    rc = add_builtin(classes, classes->traits, "rules/kernel-traits.yaml", err);
   if (rc) {
     nai_kernel_classes_free(classes);
     return rc;
@@ -63,6 +69,7 @@ void nai_kernel_classes_free(struct nai_kernel_classes *classes) {
   if (!classes)
     return;
   nai_patterns_free(classes->patterns);
+  nai_patterns_free(classes->traits);
   free(classes);
 }
 
@@ -86,3 +93,20 @@ const char *nai_kernel_classes_name(const struct nai_kernel_classes *classes, in
 int nai_kernel_classes_communication(const struct nai_kernel_classes *classes) { return classes->communication; }
 
 uint64_t nai_kernel_classes_hash(const struct nai_kernel_classes *classes) { return classes->hash; }
+
+enum nai_kernel_trait nai_kernel_classes_trait(const struct nai_kernel_classes *classes, const char *kernel_name) {
+  static const char *const words[NAI_TRAIT_COUNT] = {"", "runtime", "fused", "cast"};
+  int found = nai_patterns_match(classes->traits, kernel_name);
+  for (int i = 1; found >= 0 && i < NAI_TRAIT_COUNT; i++)
+    if (strcmp(nai_patterns_class(classes->traits, found), words[i]) == 0)
+      return (enum nai_kernel_trait)i;
+  return NAI_TRAIT_NONE;
+}
+
+bool nai_kernel_classes_fusable(const struct nai_kernel_classes *classes, int category) {
+  static const char *const names[] = {"elementwise", "copy", "normalization", "softmax", "reduction"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(nai_kernel_classes_name(classes, category), names[i]) == 0)
+      return true;
+  return false;
+}

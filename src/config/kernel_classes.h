@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct nai_kernel_classes;
@@ -22,5 +23,17 @@ const char *nai_kernel_classes_name(const struct nai_kernel_classes *classes, in
 uint64_t nai_kernel_classes_hash(const struct nai_kernel_classes *classes); /* of the texts they were read from */
 /* The category that decides what is exposed communication. */
 int nai_kernel_classes_communication(const struct nai_kernel_classes *classes);
+
+/* What a kernel is beside its category, told from its name (rules/kernel-traits.yaml). */
+enum nai_kernel_trait {
+  NAI_TRAIT_NONE,
+  NAI_TRAIT_RUNTIME, /* a kernel of the runtime's own, not the program's */
+  NAI_TRAIT_FUSED,   /* generated from several operations */
+  NAI_TRAIT_CAST,    /* changes type or layout, and computes nothing */
+  NAI_TRAIT_COUNT
+};
+enum nai_kernel_trait nai_kernel_classes_trait(const struct nai_kernel_classes *classes, const char *kernel_name);
+/* Whether the category is one whose kernels move data and compute little, so that several in a row could be one. */
+bool nai_kernel_classes_fusable(const struct nai_kernel_classes *classes, int category);
 
 #endif

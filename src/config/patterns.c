@@ -129,24 +129,28 @@ static int add_pattern(struct nai_patterns *set, struct pattern pattern, const s
   return 0;
 }
 
+int nai_patterns_add_class(struct nai_patterns *set, const char *class_name, const struct nai_yaml *doc,
+                           const struct nai_yaml_node *node, struct nai_err *err) {
+  uint32_t file = nai_strings_add(&set->files, doc->file, strlen(doc->file));
+  uint32_t class = nai_strings_add(&set->classes, class_name, strlen(class_name));
+  if (file == NAI_NO_STRING || class == NAI_NO_STRING)
+    return nai_err_nomem(err);
+  struct pattern pattern = {.file = file, .class = (int)class};
+  if (node->kind == NAI_YAML_SCALAR)
+    return add_pattern(set, pattern, doc, node, err);
+  int rc = nai_yaml_expect(doc, node, NAI_YAML_LIST, err);
+  for (const struct nai_yaml_node *item = nai_yaml_first(doc, node); !rc && item; item = nai_yaml_next(doc, item))
+    rc = add_pattern(set, pattern, doc, item, err);
+  return rc;
+}
+
 int nai_patterns_add(struct nai_patterns *set, const struct nai_yaml *doc, struct nai_err *err) {
   const struct nai_yaml_node *root = nai_yaml_root(doc);
-  struct pattern pattern = {.file = nai_strings_add(&set->files, doc->file, strlen(doc->file))};
-  int rc = pattern.file == NAI_NO_STRING ? nai_err_nomem(err) : nai_yaml_expect(doc, root, NAI_YAML_MAP, err);
+  int rc = nai_yaml_expect(doc, root, NAI_YAML_MAP, err);
   if (!rc && !root->count)
     rc = nai_yaml_error(doc, root, err, "no patterns");
-  for (const struct nai_yaml_node *entry = nai_yaml_first(doc, root); !rc && entry; entry = nai_yaml_next(doc, entry)) {
-    uint32_t class = nai_strings_add(&set->classes, entry->key, strlen(entry->key));
-    if (class == NAI_NO_STRING)
-      return nai_err_nomem(err);
-    pattern.class = (int)class;
-    if (entry->kind == NAI_YAML_SCALAR)
-      rc = add_pattern(set, pattern, doc, entry, err);
-    else
-      rc = nai_yaml_expect(doc, entry, NAI_YAML_LIST, err);
-    for (const struct nai_yaml_node *item = nai_yaml_first(doc, entry); !rc && item; item = nai_yaml_next(doc, item))
-      rc = add_pattern(set, pattern, doc, item, err);
-  }
+  for (const struct nai_yaml_node *entry = nai_yaml_first(doc, root); !rc && entry; entry = nai_yaml_next(doc, entry))
+    rc = nai_patterns_add_class(set, entry->key, doc, entry, err);
   return rc;
 }
 

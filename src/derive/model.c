@@ -75,6 +75,7 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
                     const struct nai_model_options *options) {
   *m = (struct nai_model){.classes = options->classes,
                           .phases = options->phases,
+                          .workload = options->workload,
                           .map_nvtx = options->map_nvtx,
                           .worker_count = options->worker_count,
                           .scratch_dir = options->scratch_dir};
@@ -136,7 +137,7 @@ uint32_t nai_model_op_api(const struct nai_model *m, const struct nai_op *op) {
 bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
   enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];
   return c == NAI_API_BLOCKING ||
-         (c == NAI_API_BLOCKING_COPY && (m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
+         (c == NAI_API_BLOCKING_COPY && (!m->memops.n || m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
 }
 
 const char *nai_model_api_name(const struct nai_model *m, uint32_t api) {

@@ -7,6 +7,7 @@
 #include "base/keyset.h"
 #include "config/kernel_classes.h"
 #include "config/phase_map.h"
+#include "config/workload.h"
 #include "derive/groups.h"
 #include "derive/lanes.h"
 #include "table/events.h"
@@ -69,8 +70,16 @@ struct nai_checkpoints {
   uint32_t entry_count, entry_capacity;
 };
 
-/* How an API function waits (docs/analyses.md, "Synchronisation"). */
-enum nai_api_class { NAI_API_OTHER, NAI_API_BLOCKING, NAI_API_BLOCKING_COPY, NAI_API_ORDERING, NAI_API_POLL };
+/* What an API function does to its thread (docs/analyses.md, "Synchronisation" and "Idle gaps"). */
+enum nai_api_class {
+  NAI_API_OTHER,
+  NAI_API_BLOCKING,
+  NAI_API_BLOCKING_COPY,
+  NAI_API_ORDERING,
+  NAI_API_POLL,
+  NAI_API_ALLOCATION, /* and freeing */
+  NAI_API_MODULE      /* loading and looking up code */
+};
 
 enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };
 
@@ -133,6 +142,8 @@ enum nai_model_part {
   NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups */
   NAI_PART_PROCESS_SUMS,  /* process_sums */
   NAI_PART_PHASES,        /* phase_sums */
+  NAI_PART_EVIDENCE,      /* evidence */
+  NAI_PART_IDLE,          /* idle (idle.h) */
   NAI_PART_LANES,         /* lanes */
   NAI_PART_COUNT
 };
@@ -141,7 +152,8 @@ enum nai_model_part {
 struct nai_model_options {
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases; /* NULL without a phase map */
-  bool map_nvtx;                      /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
+  const struct nai_workload_patterns *workload;
+  bool map_nvtx; /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
   int worker_count;
   const char *scratch_dir; /* for large arrays (base/big.h); NULL: in memory */
 };
@@ -151,6 +163,7 @@ struct nai_model {
   const struct nai_table *tables[NAI_IN_COUNT];
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases;
+  const struct nai_workload_patterns *workload;
   bool map_nvtx;
   int worker_count;
   const char *scratch_dir;
@@ -198,7 +211,9 @@ struct nai_model {
   struct nai_process_sum *process_sums; /* per process; [process_count]: those of unknown process */
   struct nai_phase_sum *phase_sums;     /* per phase of the phase map */
 
-  struct nai_lanes lanes; /* the rows of the timeline */
+  struct nai_evidence *evidence; /* of what threads did (evidence.h) */
+  struct nai_gpu_idle *idle;     /* per GPU */
+  struct nai_lanes lanes;        /* the rows of the timeline */
 
   struct nai_model_work *work; /* while parts are built */
 };

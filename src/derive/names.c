@@ -7,6 +7,30 @@
 
 static bool has(const char *name, const char *part) { return strcasestr(name, part) != NULL; }
 
+/* Names are cut at what the functions of a family have in common. */
+static bool begins_with_one_of(const char *name, const char *const *list, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(name, list[i], strlen(list[i])) == 0)
+      return true;
+  return false;
+}
+
+static bool is_allocation(const char *name) {
+  static const char *const families[] = {
+      "cudaMalloc",          "cudaFree",         "cudaHostAlloc",   "cudaHostRegister",  "cudaHostUnregister",
+      "cuMemAlloc",          "cuMemFree",        "cuMemHostAlloc",  "cuMemHostRegister", "cuMemHostUnregister",
+      "cuMemCreate",         "cuMemRelease",     "cuMemMap",        "cuMemUnmap",        "cuMemSetAccess",
+      "cuMemAddressReserve", "cuMemAddressFree", "cuMemPoolTrimTo", "cudaMemPoolTrimTo"};
+  return begins_with_one_of(name, families, sizeof families / sizeof *families);
+}
+
+static bool is_module(const char *name) {
+  static const char *const families[] = {"cuModule",   "cuLibrary", "cuLink",      "cuKernelGet",
+                                         "cuFuncLoad", "cuFuncGet", "cudaLibrary", "cudaFuncGetAttributes",
+                                         "cudaModule"};
+  return begins_with_one_of(name, families, sizeof families / sizeof *families);
+}
+
 static enum nai_api_class classify_api(const char *name) {
   static const char *const waits[] = {"cudaDeviceSynchronize", "cudaThreadSynchronize", "cudaStreamSynchronize",
                                       "cudaEventSynchronize",  "cuCtxSynchronize",      "cuStreamSynchronize",
@@ -26,7 +50,7 @@ static enum nai_api_class classify_api(const char *name) {
 #undef IS_ONE_OF
   if ((has(name, "memcpy") || has(name, "memset")) && !has(name, "async"))
     return NAI_API_BLOCKING_COPY;
-  return NAI_API_OTHER;
+  return is_allocation(name) ? NAI_API_ALLOCATION : is_module(name) ? NAI_API_MODULE : NAI_API_OTHER;
 }
 
 static int classify_names(void *ctx, int task, struct nai_err *err) {

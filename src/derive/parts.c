@@ -16,6 +16,8 @@ static const struct nai_part_def *const parts[NAI_PART_COUNT] = {
     [NAI_PART_KERNEL_GROUPS] = &nai_part_kernel_groups,
     [NAI_PART_PROCESS_SUMS] = &nai_part_process_sums,
     [NAI_PART_PHASES] = &nai_part_phases,
+    [NAI_PART_EVIDENCE] = &nai_part_evidence,
+    [NAI_PART_IDLE] = &nai_part_idle,
     [NAI_PART_LANES] = &nai_part_lanes,
 };
 

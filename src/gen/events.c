@@ -108,8 +108,8 @@ static void book_launch_call(struct nai_gen_plan *plan, int64_t call, int stream
   }
 }
 
-static int64_t add_kernel_op(struct nai_gen_plan *plan, int64_t call, int stream, int kernel, int64_t start,
-                             int64_t duration_ns, int64_t graph_node) {
+int64_t nai_gen_add_kernel(struct nai_gen_plan *plan, int64_t call, int stream, int kernel, int64_t start,
+                           int64_t duration_ns, int64_t graph_node) {
   struct nai_gen_op *op = add_op(plan, OP_KERNEL, call, stream, start, duration_ns);
   if (!op) {
     return start;
@@ -151,7 +151,7 @@ static int64_t launch(struct nai_gen_plan *plan, int thread, int stream, int ker
   if (start_ns == WHEN_QUEUED) {
     start_ns = queue_start(plan, call, stream);
   }
-  return add_kernel_op(plan, call, stream, kernel, start_ns, duration_ns, 0);
+  return nai_gen_add_kernel(plan, call, stream, kernel, start_ns, duration_ns, 0);
 }
 
 int64_t nai_gen_launch(struct nai_gen_plan *plan, int thread, int stream, int kernel, int64_t duration_ns) {
@@ -164,7 +164,7 @@ int64_t nai_gen_launch_at(struct nai_gen_plan *plan, int thread, int stream, int
 }
 
 int64_t nai_gen_orphan(struct nai_gen_plan *plan, int stream, int kernel, int64_t start_ns, int64_t duration_ns) {
-  return add_kernel_op(plan, -1, stream, kernel, start_ns, duration_ns, 0);
+  return nai_gen_add_kernel(plan, -1, stream, kernel, start_ns, duration_ns, 0);
 }
 
 static void book_transfer(struct nai_gen_plan *plan, const struct nai_gen_op *op) {
@@ -191,12 +191,8 @@ static void book_transfer(struct nai_gen_plan *plan, const struct nai_gen_op *op
   transfer->bytes += op->bytes;
 }
 
-int64_t nai_gen_copy(struct nai_gen_plan *plan, int thread, int stream, const struct nai_gen_copy *copy) {
-  int64_t call = begin_call(plan, thread, copy->blocking ? API_MEMCPY : API_MEMCPY_ASYNC);
-  if (call < 0) {
-    return 0;
-  }
-  int64_t start = queue_start(plan, call, stream);
+int64_t nai_gen_add_copy(struct nai_gen_plan *plan, int64_t call, int thread, int stream, int64_t start,
+                         const struct nai_gen_copy *copy) {
   struct nai_gen_op *op = add_op(plan, OP_COPY, call, stream, start, copy->duration_ns);
   if (!op) {
     return 0;
@@ -207,12 +203,22 @@ int64_t nai_gen_copy(struct nai_gen_plan *plan, int thread, int stream, const st
   op->bytes = copy->bytes;
   plan->processes[plan->threads[thread].process].memcpy_bytes += op->bytes;
   book_transfer(plan, op);
+  return op->end;
+}
+
+int64_t nai_gen_copy(struct nai_gen_plan *plan, int thread, int stream, const struct nai_gen_copy *copy) {
+  int64_t call = begin_call(plan, thread, copy->blocking ? API_MEMCPY : API_MEMCPY_ASYNC);
+  if (call < 0) {
+    return 0;
+  }
+  int64_t start = queue_start(plan, call, stream);
+  int64_t end = nai_gen_add_copy(plan, call, thread, stream, start, copy);
   int64_t returned = call_at(plan, call)->start + call_duration(plan);
   if (copy->blocking) {
-    returned = op->end + nai_gen_rng_between(&plan->rng, 1500, 3000);
+    returned = end + nai_gen_rng_between(&plan->rng, 1500, 3000);
   }
   finish_call(plan, call, returned);
-  return op->end;
+  return end;
 }
 
 int64_t nai_gen_set(struct nai_gen_plan *plan, int thread, int stream, int64_t bytes, int64_t duration_ns) {
@@ -241,7 +247,7 @@ static int64_t context_ready(const struct nai_gen_plan *plan, int context) {
   return ready;
 }
 
-static void add_sync(struct nai_gen_plan *plan, int thread, int stream, int64_t call) {
+struct nai_gen_sync *nai_gen_add_sync(struct nai_gen_plan *plan, int thread, int stream, int64_t call) {
   struct nai_gen_sync *sync = nai_gen_plan_push(plan, &plan->syncs);
   if (sync) {
     const struct nai_gen_call *api = call_at(plan, call);
@@ -253,6 +259,7 @@ static void add_sync(struct nai_gen_plan *plan, int thread, int stream, int64_t 
                                   .api = api->api,
                                   .correlation = api->correlation};
   }
+  return sync;
 }
 
 void nai_gen_synchronize(struct nai_gen_plan *plan, int thread, int stream, enum nai_gen_api api, int64_t extra_ns) {
@@ -263,7 +270,7 @@ void nai_gen_synchronize(struct nai_gen_plan *plan, int thread, int stream, enum
   int64_t own = nai_gen_rng_between(&plan->rng, 1500, 4000);
   int64_t call = nai_gen_call(plan, thread, api, waited + extra_ns + own);
   if (call >= 0) {
-    add_sync(plan, thread, stream, call);
+    (void)nai_gen_add_sync(plan, thread, stream, call);
   }
 }
 
@@ -271,7 +278,7 @@ void nai_gen_stream_wait(struct nai_gen_plan *plan, int thread, int stream, int 
   nai_gen_call(plan, thread, API_EVENT_RECORD, nai_gen_rng_between(&plan->rng, 700, 1500));
   int64_t call = nai_gen_call(plan, thread, API_STREAM_WAIT, nai_gen_rng_between(&plan->rng, 900, 1800));
   if (call >= 0) {
-    add_sync(plan, thread, stream, call);
+    (void)nai_gen_add_sync(plan, thread, stream, call);
     nai_gen_hold(plan, stream, plan->streams[other].ready);
   }
 }
@@ -301,7 +308,8 @@ int64_t nai_gen_graph_nodes(struct nai_gen_plan *plan, int thread, int stream, i
   int64_t start = queue_start(plan, call, stream);
   for (int i = 0; i < count && !nai_gen_failed(plan); i++) {
     nai_gen_attribute(plan, thread, nodes[i].duration_ns);
-    start = add_kernel_op(plan, call, stream, nodes[i].kernel, start, nodes[i].duration_ns, graph_node_id(graph_id, i));
+    start = nai_gen_add_kernel(plan, call, stream, nodes[i].kernel, start, nodes[i].duration_ns,
+                               graph_node_id(graph_id, i));
     start += nai_gen_rng_between(&plan->rng, 200, 500);
   }
   return nai_gen_ready(plan, stream);
@@ -316,7 +324,7 @@ void nai_gen_graph_node_created(struct nai_gen_plan *plan, int thread, int graph
   }
 }
 
-static void add_overhead(struct nai_gen_plan *plan, const struct nai_gen_overhead *overhead) {
+void nai_gen_add_overhead(struct nai_gen_plan *plan, const struct nai_gen_overhead *overhead) {
   struct nai_gen_overhead *added = nai_gen_plan_push(plan, &plan->overheads);
   if (added) {
     *added = *overhead;
@@ -325,7 +333,7 @@ static void add_overhead(struct nai_gen_plan *plan, const struct nai_gen_overhea
 
 void nai_gen_profiler_overhead(struct nai_gen_plan *plan, int thread, int64_t duration_ns) {
   int64_t start = plan->threads[thread].now;
-  add_overhead(plan, &(struct nai_gen_overhead){start, start + duration_ns, thread, -1, 3});
+  nai_gen_add_overhead(plan, &(struct nai_gen_overhead){start, start + duration_ns, thread, -1, 3, NULL});
   plan->threads[thread].now += duration_ns;
   plan->profiler_ns += duration_ns;
   nai_gen_plan_saw(plan, start + duration_ns);
@@ -334,7 +342,7 @@ void nai_gen_profiler_overhead(struct nai_gen_plan *plan, int thread, int64_t du
 void nai_gen_cuda_overhead(struct nai_gen_plan *plan, int64_t call, int kind) {
   if (call >= 0) {
     const struct nai_gen_call *api = call_at(plan, call);
-    add_overhead(plan,
-                 &(struct nai_gen_overhead){api->start + 200, api->end - 200, api->thread, api->correlation, kind});
+    nai_gen_add_overhead(plan, &(struct nai_gen_overhead){api->start + 200, api->end - 200, api->thread,
+                                                          api->correlation, kind, NULL});
   }
 }

@@ -12,6 +12,12 @@ static const int64_t session_clock_ns = INT64_C(28254349605);
 /* Written by the exporter for "no process": 0xFE00000000000000. */
 static const int64_t no_process = -144115188075855872;
 
+void nai_gen_hide_devices(struct nai_gen_plan *plan) { plan->hide_devices = true; }
+
+void nai_gen_hide_device_map(struct nai_gen_plan *plan) { plan->hide_device_map = true; }
+
+void nai_gen_bare(struct nai_gen_plan *plan) { plan->bare = true; }
+
 static void insert(struct nai_gen_plan *plan, const struct nai_gen_row *row) {
   if (!nai_gen_failed(plan)) {
     (void)nai_gen_db_insert(plan->db, row, plan->err);
@@ -237,16 +243,23 @@ static void write_gpu(struct nai_gen_plan *plan, int id) {
   insert(plan, &row);
 }
 
-static void write_context(struct nai_gen_plan *plan, const struct nai_gen_context *context) {
+static void write_device_map(struct nai_gen_plan *plan, const struct nai_gen_context *context) {
   struct nai_gen_row row;
-  int pid = plan->processes[context->process].pid;
   nai_gen_row_start(&row, T_CUDA_DEVICE);
   nai_gen_row_int(&row, C_CUDA_DEVICE_gpuId, plan->gpus[context->gpu].physical_id);
   nai_gen_row_int(&row, C_CUDA_DEVICE_cudaId, context->device_id);
-  nai_gen_row_int(&row, C_CUDA_DEVICE_pid, pid);
+  nai_gen_row_int(&row, C_CUDA_DEVICE_pid, plan->processes[context->process].pid);
   nai_gen_row_text(&row, C_CUDA_DEVICE_uuid, "");
   nai_gen_row_int(&row, C_CUDA_DEVICE_numMultiprocessors, 132);
   insert(plan, &row);
+}
+
+static void write_context(struct nai_gen_plan *plan, const struct nai_gen_context *context) {
+  struct nai_gen_row row;
+  int pid = plan->processes[context->process].pid;
+  if (!plan->hide_device_map) {
+    write_device_map(plan, context);
+  }
   nai_gen_row_start(&row, T_CONTEXT);
   nai_gen_row_int(&row, C_CONTEXT_nullStreamId, 7);
   nai_gen_row_int(&row, C_CONTEXT_hwId, 0);

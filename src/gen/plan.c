@@ -63,6 +63,8 @@ struct nai_gen_plan *nai_gen_plan_new(struct nai_gen_db *db, const struct nai_ge
   plan->diagnostics.item_size = sizeof(struct nai_gen_diagnostic);
   plan->transfers.item_size = sizeof(struct nai_gen_transfer);
   plan->drops.item_size = sizeof(struct nai_gen_drop);
+  plan->spans.item_size = sizeof(struct nai_gen_span);
+  plan->facts.item_size = sizeof(struct nai_gen_fact);
   for (int api = 0; api < API_COUNT; api++) {
     plan->api_strings[api] = -1;
   }
@@ -79,7 +81,8 @@ void nai_gen_plan_free(struct nai_gen_plan *plan) {
   struct nai_gen_vec *vecs[] = {&plan->string_bytes, &plan->strings,     &plan->kernels,   &plan->names,
                                 &plan->phases,       &plan->calls,       &plan->ops,       &plan->syncs,
                                 &plan->ranges,       &plan->text,        &plan->overheads, &plan->graph_nodes,
-                                &plan->raws,         &plan->diagnostics, &plan->transfers, &plan->drops};
+                                &plan->raws,         &plan->diagnostics, &plan->transfers, &plan->drops,
+                                &plan->spans,        &plan->facts};
   for (size_t i = 0; i < sizeof vecs / sizeof vecs[0]; i++) {
     nai_gen_vec_free(vecs[i]);
   }
@@ -184,6 +187,10 @@ static int add_kernel(struct nai_gen_plan *plan, int64_t demangled, int64_t shor
   kernel->launch_api = launch_api;
   kernel->grid = (int)nai_gen_rng_between(&plan->rng, 1, 2048);
   kernel->block = 32 * (int)nai_gen_rng_between(&plan->rng, 1, 16);
+  if (plan->even_shapes) {
+    kernel->grid = 1056;
+    kernel->block = 256;
+  }
   kernel->registers = 8 * (int)nai_gen_rng_between(&plan->rng, 2, 30);
   return (int)plan->kernels.count - 1;
 }
@@ -264,10 +271,6 @@ void nai_gen_names(struct nai_gen_plan *plan, int *handles, const struct nai_gen
     }
   }
 }
-
-void nai_gen_hide_devices(struct nai_gen_plan *plan) { plan->hide_devices = true; }
-
-void nai_gen_bare(struct nai_gen_plan *plan) { plan->bare = true; }
 
 void nai_gen_plan_gap(struct nai_gen_plan *plan, int gpu, enum nai_gen_cause cause, int64_t duration_ns) {
   plan->gaps_planned = true;

@@ -18,26 +18,37 @@
 struct nai_gen_plan;
 
 /* X(id, canonical name, suffix the exporter writes, class) */
-#define NAI_GEN_APIS(X)                                            \
-  X(LAUNCH, "cudaLaunchKernel", "_v7000", PLAIN)                   \
-  X(LAUNCH_EX, "cudaLaunchKernelExC", "_v11060", PLAIN)            \
-  X(LAUNCH_DRIVER, "cuLaunchKernelEx", "", PLAIN)                  \
-  X(GRAPH_LAUNCH, "cudaGraphLaunch", "_v10000", PLAIN)             \
-  X(MEMCPY, "cudaMemcpy", "_v3020", COPY)                          \
-  X(MEMCPY_ASYNC, "cudaMemcpyAsync", "_v3020", PLAIN)              \
-  X(MEMSET_ASYNC, "cudaMemsetAsync", "_v3020", PLAIN)              \
-  X(STREAM_SYNC, "cudaStreamSynchronize", "_v3020", BLOCKING)      \
-  X(DEVICE_SYNC, "cudaDeviceSynchronize", "_v3020", BLOCKING)      \
-  X(EVENT_SYNC, "cudaEventSynchronize", "_v3020", BLOCKING)        \
-  X(STREAM_WAIT, "cudaStreamWaitEvent", "_v3020", ORDERING)        \
-  X(EVENT_QUERY, "cudaEventQuery", "_v3020", POLL)                 \
-  X(EVENT_RECORD, "cudaEventRecord", "_v3020", PLAIN)              \
-  X(MALLOC, "cudaMalloc", "_v3020", PLAIN)                         \
-  X(HOST_ALLOC, "cudaHostAlloc", "_v3020", PLAIN)                  \
-  X(IS_CAPTURING, "cudaStreamIsCapturing", "_v10000", PLAIN)       \
-  X(CAPTURE_INFO, "cudaStreamGetCaptureInfo_v2", "_v11030", PLAIN) \
-  X(KERNEL_ATTRIBUTE, "cuKernelGetAttribute", "", PLAIN)           \
-  X(GRAPH_INSTANTIATE, "cudaGraphInstantiateWithFlags", "_v11040", PLAIN)
+#define NAI_GEN_APIS(X)                                                   \
+  X(LAUNCH, "cudaLaunchKernel", "_v7000", PLAIN)                          \
+  X(LAUNCH_EX, "cudaLaunchKernelExC", "_v11060", PLAIN)                   \
+  X(LAUNCH_DRIVER, "cuLaunchKernelEx", "", PLAIN)                         \
+  X(GRAPH_LAUNCH, "cudaGraphLaunch", "_v10000", PLAIN)                    \
+  X(MEMCPY, "cudaMemcpy", "_v3020", COPY)                                 \
+  X(MEMCPY_ASYNC, "cudaMemcpyAsync", "_v3020", PLAIN)                     \
+  X(MEMSET_ASYNC, "cudaMemsetAsync", "_v3020", PLAIN)                     \
+  X(STREAM_SYNC, "cudaStreamSynchronize", "_v3020", BLOCKING)             \
+  X(DEVICE_SYNC, "cudaDeviceSynchronize", "_v3020", BLOCKING)             \
+  X(EVENT_SYNC, "cudaEventSynchronize", "_v3020", BLOCKING)               \
+  X(STREAM_WAIT, "cudaStreamWaitEvent", "_v3020", ORDERING)               \
+  X(EVENT_QUERY, "cudaEventQuery", "_v3020", POLL)                        \
+  X(EVENT_RECORD, "cudaEventRecord", "_v3020", PLAIN)                     \
+  X(MALLOC, "cudaMalloc", "_v3020", PLAIN)                                \
+  X(HOST_ALLOC, "cudaHostAlloc", "_v3020", PLAIN)                         \
+  X(IS_CAPTURING, "cudaStreamIsCapturing", "_v10000", PLAIN)              \
+  X(CAPTURE_INFO, "cudaStreamGetCaptureInfo_v2", "_v11030", PLAIN)        \
+  X(KERNEL_ATTRIBUTE, "cuKernelGetAttribute", "", PLAIN)                  \
+  X(GRAPH_INSTANTIATE, "cudaGraphInstantiateWithFlags", "_v11040", PLAIN) \
+  X(FREE, "cudaFree", "_v3020", PLAIN)                                    \
+  X(MALLOC_ASYNC, "cudaMallocAsync", "_v11020", PLAIN)                    \
+  X(FREE_ASYNC, "cudaFreeAsync", "_v11020", PLAIN)                        \
+  X(STREAM_CREATE, "cudaStreamCreateWithFlags", "_v5000", PLAIN)          \
+  X(MODULE_LOAD, "cuModuleLoadDataEx", "", PLAIN)                         \
+  X(MODULE_UNLOAD, "cuModuleUnload", "", PLAIN)                           \
+  X(LAUNCH_DRIVER_OLD, "cuLaunchKernel", "", PLAIN)                       \
+  X(DRIVER_STREAM_SYNC, "cuStreamSynchronize", "", BLOCKING)              \
+  X(DRIVER_HOST_ALLOC, "cuMemHostAlloc", "", PLAIN)                       \
+  X(DRIVER_STREAM_CREATE, "cuStreamCreate", "", PLAIN)                    \
+  X(DRIVER_ALLOC, "cuMemAlloc_v2", "", PLAIN)
 
 #define NAI_GEN_API_ENUM(id, name, suffix, class) API_##id,
 enum nai_gen_api { NAI_GEN_APIS(NAI_GEN_API_ENUM) API_COUNT };
@@ -97,6 +108,8 @@ void nai_gen_name_phase(struct nai_gen_plan *plan, int name, const char *phase);
 void nai_gen_correlation_base(struct nai_gen_plan *plan, int process, int64_t base);
 /* Leaves out what containers lack: TARGET_INFO_GPU, TARGET_INFO_CUDA_DEVICE, contexts, streams. */
 void nai_gen_hide_devices(struct nai_gen_plan *plan);
+/* Leaves out TARGET_INFO_CUDA_DEVICE, as exports before 2025 do: nothing maps ordinals to GPUs. */
+void nai_gen_hide_device_map(struct nai_gen_plan *plan);
 /* Leaves out every descriptive table but StringIds. */
 void nai_gen_bare(struct nai_gen_plan *plan);
 

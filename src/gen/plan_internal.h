@@ -2,14 +2,15 @@
 #ifndef NAI_GEN_PLAN_INTERNAL_H
 #define NAI_GEN_PLAN_INTERNAL_H
 
+#include "answers.h"
 #include "plan.h"
 
 enum {
-  MAX_PROCESSES = 8,
-  MAX_THREADS = 32,
-  MAX_GPUS = 8,
-  MAX_CONTEXTS = 16,
-  MAX_STREAMS = 32,
+  MAX_PROCESSES = 72,
+  MAX_THREADS = 96,
+  MAX_GPUS = 72,
+  MAX_CONTEXTS = 72,
+  MAX_STREAMS = 160,
   MAX_DEPTH = 128,
   MAX_EXPECTATIONS = 32,
   MAX_OPEN_RANGES = 8 /* start/end ranges open on one thread */
@@ -81,6 +82,8 @@ struct nai_gen_gpu {
   struct nai_gen_stat gaps;
   struct nai_gen_stat causes[NAI_GEN_CAUSE_COUNT];
   struct nai_gen_stat planned[NAI_GEN_CAUSE_COUNT];
+  struct nai_gen_stat parts[IDLE_COUNT]; /* planned parts of gaps: one value per gap */
+  int64_t swept[IDLE_COUNT];             /* the same by truth_idle.c, totals */
   struct nai_gen_stat kernels;
   int64_t kernel_start, kernel_end, kernel_busy_ns;
   int64_t launch_calls;
@@ -153,6 +156,7 @@ struct nai_gen_sync {
   int thread, stream;
   enum nai_gen_api api;
   int64_t correlation;
+  int64_t event; /* 0: any */
 };
 
 struct nai_gen_range {
@@ -172,6 +176,7 @@ struct nai_gen_overhead {
   int thread;
   int64_t correlation; /* -1: the profiler's own */
   int kind;
+  const char *name; /* of the profiler's own; NULL: a buffer flush */
 };
 
 struct nai_gen_graph_node_row {
@@ -195,6 +200,12 @@ struct nai_gen_drop {
   enum nai_gen_table table;
   const char *reason;
   int64_t count;
+};
+
+struct nai_gen_span {
+  int gpu;
+  const char *kind;
+  int64_t start, end;
 };
 
 struct nai_gen_expectation {
@@ -221,9 +232,12 @@ struct nai_gen_plan {
   bool hide_devices;
   bool inexact;
   bool gaps_planned;
-  bool odd_labels; /* the export calls kinds of copies and memory otherwise than usual */
-  bool bare;       /* event tables and StringIds only */
-  bool streaming;  /* written in several pieces: costly truths are left out */
+  bool parts_planned; /* every gap of the trace has planned parts */
+  bool hide_device_map;
+  bool even_shapes; /* every kernel fills the GPU, unless it is given another shape */
+  bool odd_labels;  /* the export calls kinds of copies and memory otherwise than usual */
+  bool bare;        /* event tables and StringIds only */
+  bool streaming;   /* written in several pieces: costly truths are left out */
 
   int process_count, thread_count, gpu_count, context_count, stream_count;
   struct nai_gen_process processes[MAX_PROCESSES];
@@ -241,6 +255,7 @@ struct nai_gen_plan {
   /* Events since the last flush. */
   struct nai_gen_vec calls, ops, syncs, ranges, text, overheads, graph_nodes, raws;
   struct nai_gen_vec diagnostics, transfers, drops;
+  struct nai_gen_vec spans, facts;
 
   int64_t grid_id, range_id;
   int64_t last_ns; /* last timestamp of any event */
@@ -283,6 +298,15 @@ struct nai_gen_plan *nai_gen_plan_new(struct nai_gen_db *db, const struct nai_ge
                                       struct nai_gen_err *err);
 void nai_gen_plan_free(struct nai_gen_plan *plan);
 
+/* The rows and totals of work that a call queues (events.c). graph_node: 0 for none. The work's end, or what was added.
+ */
+int64_t nai_gen_add_kernel(struct nai_gen_plan *plan, int64_t call, int stream, int kernel, int64_t start,
+                           int64_t duration_ns, int64_t graph_node);
+int64_t nai_gen_add_copy(struct nai_gen_plan *plan, int64_t call, int thread, int stream, int64_t start,
+                         const struct nai_gen_copy *copy);
+struct nai_gen_sync *nai_gen_add_sync(struct nai_gen_plan *plan, int thread, int stream, int64_t call);
+void nai_gen_add_overhead(struct nai_gen_plan *plan, const struct nai_gen_overhead *overhead);
+
 /* Books a kernel launched by `thread` now under the ranges open there (ranges.c). */
 void nai_gen_attribute(struct nai_gen_plan *plan, int thread, int64_t duration_ns);
 /* Writes the events planned since the last flush (write.c). */
@@ -291,6 +315,9 @@ void nai_gen_write_events(struct nai_gen_plan *plan);
 void nai_gen_close_open_ranges(struct nai_gen_plan *plan);
 /* Partition, gaps and causes of the events since the last flush (truth_gpu.c). */
 void nai_gen_total_gpus(struct nai_gen_plan *plan);
+/* Divides a gap that ends with what the call `launch` (-1: not in the trace) started (truth_idle.c). */
+void nai_gen_sweep_gap(const struct nai_gen_plan *plan, struct nai_gen_gpu *gpu, int64_t launch, int64_t start,
+                       int64_t end);
 /* Descriptive tables, written once after the last event (meta.c). */
 void nai_gen_write_meta(struct nai_gen_plan *plan, const char *scenario);
 

@@ -35,6 +35,28 @@ void nai_gen_plan_no_nvtx(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_healthy(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_neglected(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_evidence(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_launch_load(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_profiler_flush(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_launch_in_flight(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_dependency(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_drained_queue(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_alloc_churn(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_tiny_copies(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_bimodal(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_pause(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_failed(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_cold(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_api_only(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_nvtx_only(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_two_processes(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_eight_gpus(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_many_gpus(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_pytorch_like(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_tensorrt_like(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_cupy_like(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_openacc_like(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_openmp_like(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_cpp(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_bench(struct nai_gen_plan *plan, int64_t target_bytes);
 
 #endif

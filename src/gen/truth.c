@@ -112,6 +112,12 @@ static json_t *gpus_json(const struct nai_gen_plan *plan) {
     if (!plan->streaming) {
       json_object_set_new(object, "idle_causes", causes_json(gpu->causes));
     }
+    if (!plan->streaming) {
+      json_object_set_new(object, "idle_sweep", nai_gen_sweep_json(gpu));
+    }
+    if (plan->parts_planned) {
+      json_object_set_new(object, "idle_parts", nai_gen_parts_json(gpu));
+    }
     if (plan->gaps_planned) {
       json_object_set_new(object, "planned_idle_causes", causes_json(gpu->planned));
     }
@@ -373,6 +379,7 @@ static json_t *truth_json(const struct nai_gen_plan *plan, const struct nai_gen_
     json_object_set(truth, "evidence", evidence);
   }
   json_decref(evidence);
+  nai_gen_set_answers(truth, plan);
   if (plan->inexact) {
     return truth;
   }

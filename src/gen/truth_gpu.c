@@ -132,6 +132,7 @@ static void book_gap(struct sweep *sweep, int64_t start, int64_t end) {
   if (!sweep->plan->streaming && sweep->next_op < sweep->op_count) {
     enum nai_gen_cause cause = cause_of(sweep->plan, sweep->ops[sweep->next_op], start);
     nai_gen_stat_add(&sweep->gpu->causes[cause], end - start);
+    nai_gen_sweep_gap(sweep->plan, sweep->gpu, sweep->ops[sweep->next_op]->call, start, end);
   }
 }
 

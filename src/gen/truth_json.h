@@ -15,6 +15,12 @@ void nai_gen_json_name(json_t *object, const char *key, const char *bytes, size_
 json_t *nai_gen_json_stat(const struct nai_gen_stat *stat);
 /* Appends an empty object to an array and returns it, borrowed. */
 json_t *nai_gen_json_object_in(json_t *array);
+/* Planned parts of a GPU's idle time by cause (answers.c); the caller owns it. */
+json_t *nai_gen_parts_json(const struct nai_gen_gpu *gpu);
+/* The same for every trace, less exactly: truth_idle.c. */
+json_t *nai_gen_sweep_json(const struct nai_gen_gpu *gpu);
+/* Spans and facts, where the scenario states some. */
+void nai_gen_set_answers(json_t *truth, const struct nai_gen_plan *plan);
 /* Writes a document through a temporary file. */
 int nai_gen_json_write(const json_t *document, const char *path, struct nai_gen_err *err);
 

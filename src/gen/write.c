@@ -163,8 +163,11 @@ static void write_sync(struct nai_gen_plan *plan, struct nai_gen_row *row, const
     nai_gen_row_int(row, C_SYNC_streamId, not_applicable);
   }
   nai_gen_row_int(row, C_SYNC_syncType, types[sync->api]);
-  nai_gen_row_int(row, C_SYNC_eventId, has_event ? sync->correlation % 1000 : not_applicable);
-  nai_gen_row_int(row, C_SYNC_eventSyncId, 0);
+  nai_gen_row_int(row, C_SYNC_eventId,
+                  !has_event    ? not_applicable
+                  : sync->event ? sync->event
+                                : sync->correlation % 1000);
+  nai_gen_row_int(row, C_SYNC_eventSyncId, sync->event);
   insert(plan, row);
 }
 
@@ -207,7 +210,8 @@ static void write_overhead(struct nai_gen_plan *plan, struct nai_gen_row *row,
     nai_gen_row_int(row, C_PROFILER_start, overhead->start);
     nai_gen_row_int(row, C_PROFILER_end, overhead->end);
     nai_gen_row_int(row, C_PROFILER_globalTid, tid);
-    nai_gen_row_int(row, C_PROFILER_nameId, nai_gen_string(plan, "CUPTI buffer flush", 18));
+    const char *name = overhead->name ? overhead->name : "CUPTI buffer flush";
+    nai_gen_row_int(row, C_PROFILER_nameId, nai_gen_string(plan, name, strlen(name)));
     nai_gen_row_int(row, C_PROFILER_returnValue, 0);
     nai_gen_row_int(row, C_PROFILER_overheadType, overhead->kind);
   } else {

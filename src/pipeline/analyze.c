@@ -15,8 +15,11 @@
 void nai_result_free(struct nai_result *result) {
   nai_buf_free(&result->verdict);
   nai_buf_free(&result->summary);
-  for (size_t i = 0; i < result->list_count; i++)
+  for (size_t i = 0; i < result->list_count; i++) {
+    free(result->list[i].id);
+    free(result->list[i].scope);
     free(result->list[i].title);
+  }
   free(result->list);
   free(result->nodes);
 }
@@ -126,6 +129,20 @@ static int last_stage(const struct nai_state *s) {
   return NAI_STAGE_COUNT - 1;
 }
 
+/* A stretch of time without any event: a mistake in the option, not a trace with nothing in it. */
+static int check_trim(const struct nai_state *s, struct nai_err *err) {
+  static const char *const counts[] = {"kernel_count", "memory_operation_count", "graph_envelope_count",
+                                       "api_call_count", "nvtx_range_count"};
+  const struct nai_table *run = nai_run_held(s->run, "run_info");
+  if (!s->options->trim || !run)
+    return NAI_OK;
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    if (nai_cell_i64(run, 0, counts[i]) > 0)
+      return NAI_OK;
+  s->result->trimmed_all = true;
+  return nai_err_set(err, NAI_EUSAGE, "--trim: no event of the trace lies in that time");
+}
+
 static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
   int last = last_stage(s), rc = NAI_OK;
   for (int stage = 0; stage <= last && !rc; stage++) {
@@ -133,6 +150,8 @@ static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *prog
     if (progress)
       progress(progress_ctx, stage);
     rc = s->stages[stage].nodes ? nai_state_stage(s, stage, err) : nai_state_render(s, err);
+    if (!rc && stage == NAI_STAGE_ANALYZE)
+      rc = check_trim(s, err);
     s->result->seconds[stage] = now_seconds() - start;
   }
   if (!rc)
@@ -151,6 +170,7 @@ static void free_state(struct nai_state *s) {
   nai_run_close(s->earlier);
   nai_phase_map_free(s->phases);
   nai_kernel_classes_free(s->classes);
+  nai_workload_patterns_free(s->workload);
   nai_rules_free(s->rules);
   nai_templates_free(s->templates);
   nai_outdir_end(&s->out);

@@ -33,8 +33,11 @@ struct nai_node_result {
 };
 
 struct nai_result_finding {
-  int severity; /* 0..3: info to high */
-  char *title;  /* one line of text, as clean as the trace's names are */
+  int severity;        /* 0..3: info to high */
+  int64_t at_stake_ns; /* on its worst GPU; NAI_NULL_I64: no price */
+  double pct;          /* of that GPU's active time; NaN: unknown */
+  char *id, *scope;    /* rule; "GPUs 0-3", "process 144" or "run" */
+  char *title;         /* one line of text, as clean as the trace's names are */
 };
 
 struct nai_result {
@@ -47,6 +50,7 @@ struct nai_result {
   double seconds[NAI_STAGE_COUNT]; /* wall time per stage, for --verbose only: never in outputs */
   struct nai_node_result *nodes;   /* in the order they were decided on */
   uint32_t node_count, node_capacity;
+  bool trimmed_all; /* the run failed because nothing lies in the time that --trim names */
 };
 void nai_result_free(struct nai_result *result);
 

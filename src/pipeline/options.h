@@ -19,6 +19,7 @@ struct nai_options {
   const char *templates;      /* directory searched before the built-in templates, or NULL */
   const char *phase_map;      /* name or file, or NULL */
   const char *kernel_classes; /* file, or NULL */
+  const char *workload;       /* file, or NULL */
   int64_t gpus[NAI_MAX_GPUS];
   size_t gpu_count; /* 0 = all */
   bool trim;

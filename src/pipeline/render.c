@@ -117,8 +117,13 @@ static int sum_up(struct nai_state *s, const struct nai_report *report, struct n
   for (int64_t i = 0; i < count; i++) {
     int level = (int)nai_report_severity(findings, i);
     struct nai_result_finding *finding = &result->list[result->list_count++];
-    *finding = (struct nai_result_finding){level, strdup(nai_cell_str(findings, i, "title"))};
-    if (!finding->title)
+    *finding = (struct nai_result_finding){.severity = level,
+                                           .at_stake_ns = nai_cell_i64(findings, i, "at_stake_ns"),
+                                           .pct = nai_cell_f64(findings, i, "pct_of_active"),
+                                           .id = strdup(nai_cell_str(findings, i, "id")),
+                                           .scope = strdup(nai_cell_str(findings, i, "scope")),
+                                           .title = strdup(nai_cell_str(findings, i, "title"))};
+    if (!finding->id || !finding->scope || !finding->title)
       return nai_err_nomem(err);
     result->findings[level]++;
     result->worst = level > result->worst ? level : result->worst;

@@ -3,7 +3,6 @@
 #include "base/fmt.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,70 +50,4 @@ void nai_report_summary(struct nai_buf *out, const struct nai_report *report) {
     nai_buf_printf(out, " (export schema %s)", schema);
   if (!*version && !*schema)
     nai_buf_puts(out, ", Nsight Systems version unknown");
-}
-
-/* "GPUs spent 84.6-85.8 % of the window computing, 2.8-5.7 % in exposed communication, ..." */
-static void put_partition(struct nai_buf *out, const struct nai_report *report) {
-  static const struct {
-    const char *column, *text;
-  } parts[] = {{"compute_pct", "computing"},
-               {"exposed_comm_pct", "in exposed communication"},
-               {"exposed_copy_pct", "in exposed copies"},
-               {"idle_pct_of_window", "idle"}};
-  const struct nai_table *gpus = nai_report_table(report, "gpu_utilization");
-  nai_buf_puts(out, gpus->rows == 1 ? "The GPU spent " : "GPUs spent ");
-  bool first = true;
-  for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
-    double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < gpus->rows; i++) {
-      double v = nai_cell_f64(gpus, i, parts[p].column);
-      low = v < low ? v : low;
-      high = v > high ? v : high;
-    }
-    if (high < 0.05)
-      continue;
-    nai_buf_puts(out, first ? "" : ", ");
-    if (high - low >= 0.05) {
-      nai_fmt_real(out, low, 1);
-      nai_buf_putc(out, '-');
-    }
-    nai_fmt_real(out, high, 1);
-    nai_buf_printf(out, " %%%s %s", first ? " of the window" : "", parts[p].text);
-    first = false;
-  }
-  nai_buf_putc(out, '.');
-}
-
-enum nai_severity nai_report_severity(const struct nai_table *findings, int64_t row) {
-  int severity = nai_severity_from_name(nai_cell_str(findings, row, "severity"));
-  return severity < 0 ? NAI_SEVERITY_INFO : (enum nai_severity)severity;
-}
-
-void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report) {
-  const struct nai_table *findings = nai_report_table(report, "findings"),
-                         *gpus = nai_report_table(report, "gpu_utilization");
-  if (gpus->rows == 0)
-    nai_buf_puts(out, "No GPU activity in this trace: nothing to judge.");
-  *severity = findings->rows ? nai_report_severity(findings, 0) : NAI_SEVERITY_INFO;
-  if (*severity != NAI_SEVERITY_INFO) {
-    nai_buf_printf(out, "%s%s.", gpus->rows ? "" : " ", nai_cell_str(findings, 0, "title"));
-    int64_t high = 0, medium = 0;
-    for (int64_t i = 1; i < findings->rows; i++) {
-      high += nai_report_severity(findings, i) == NAI_SEVERITY_HIGH;
-      medium += nai_report_severity(findings, i) == NAI_SEVERITY_MEDIUM;
-    }
-    if (high || medium) {
-      nai_buf_puts(out, " Also ");
-      if (high)
-        nai_buf_printf(out, "%" PRId64 " high", high);
-      if (medium)
-        nai_buf_printf(out, "%s%" PRId64 " medium", high ? " and " : "", medium);
-      nai_buf_printf(out, " finding%s.", high + medium == 1 ? "" : "s");
-    }
-    nai_buf_putc(out, ' ');
-  } else if (gpus->rows) {
-    nai_buf_puts(out, "No rule found a problem. ");
-  }
-  if (gpus->rows)
-    put_partition(out, report);
 }

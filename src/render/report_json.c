@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put_cell(struct nai_json *json, const struct nai_table *table, int64_t row, const char *column,
@@ -87,6 +88,15 @@ static void put_links(struct nai_json *json, const char *links) {
   nai_json_end(json);
 }
 
+/* "0 1 2" as numbers. */
+static void put_gpus(struct nai_json *json, const char *gpus) {
+  nai_json_key(json, "gpus");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (char *end; *gpus; gpus = end + (*end == ' '))
+    nai_json_int(json, strtoll(gpus, &end, 10));
+  nai_json_end(json);
+}
+
 static void put_evidence(struct nai_json *json, const struct nai_table *evidence, int64_t finding) {
   nai_json_key(json, "evidence");
   nai_json_begin_array(json, NAI_JSON_LINES);
@@ -109,8 +119,11 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
   for (int64_t i = 0; i < findings->rows; i++) {
     nai_json_begin_object(json, NAI_JSON_LINES);
     PUT_CELLS(json, findings, i, {"id", "id"}, {"title", "title"}, {"severity", "severity"}, {"scope", "scope"},
-              {"device_id", "device_id"}, {"pid", "pid"}, {"impact_ns", "impact_ns"}, {"why", "why"},
-              {"recommendation", "recommendation"}, {"verify", "verify"});
+              {"device_id", "device_id"}, {"pid", "pid"});
+    put_gpus(json, nai_cell_str(findings, i, "gpus"));
+    PUT_CELLS(json, findings, i, {"at_stake_ns", "at_stake_ns"}, {"at_stake_low_ns", "at_stake_low_ns"},
+              {"pct_of_active", "pct_of_active"}, {"place", "place"}, {"reason", "reason"}, {"part_of", "part_of"},
+              {"why", "why"}, {"recommendation", "recommendation"}, {"verify", "verify"});
     put_links(json, nai_cell_str(findings, i, "links"));
     put_evidence(json, evidence, i);
     nai_json_end(json);

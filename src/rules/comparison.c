@@ -13,6 +13,7 @@ struct reader {
   const struct nai_yaml_node *node;
   const char *at;
   uint32_t sources; /* bit per source that was named */
+  bool facts;       /* a fact may come next */
   struct nai_err *err;
 };
 
@@ -20,7 +21,7 @@ struct reader {
 struct operand {
   struct span factors;
   enum nai_unit unit;
-  bool is_text;
+  bool is_text, is_fact;
   size_t offset;
 };
 
@@ -92,6 +93,8 @@ static int read_factor(struct ref *out, struct reader *r) {
     return fail(r, offset(r), "\"subject\" is for texts only");
   if (out->kind == REF_COLUMN)
     r->sources |= 1u << out->source;
+  if (out->kind == REF_FACT && !r->facts)
+    return fail(r, offset(r), "a fact stands alone: it holds or does not");
   r->at += len;
   return 0;
 }
@@ -131,10 +134,15 @@ static int read_operand(struct operand *out, struct reader *r) {
     skip_space(r);
     size_t at = offset(r);
     int rc = read_factor(&ref, r);
+    r->facts = false;
     if (!rc)
       rc = add_factor(out, r, op, &ref);
     if (rc)
       return rc;
+    if (ref.kind == REF_FACT) {
+      out->is_fact = true;
+      return 0;
+    }
     if (ref.is_text && out->factors.count > 1)
       return fail(r, at, "texts cannot be calculated with");
     out->is_text = ref.is_text;
@@ -193,10 +201,13 @@ static int check_types(const struct reader *r, enum compare compare, const struc
 static int read_comparison(struct condition *out, struct reader *r) {
   struct operand left, right = {0};
   enum compare compare = CMP_EQ;
+  r->facts = true;
   int rc = read_operand(&left, r);
-  if (!rc)
+  if (!rc && left.is_fact)
+    compare = CMP_HOLDS;
+  else if (!rc)
     rc = read_compare(&compare, r);
-  bool unary = compare == CMP_NULL || compare == CMP_NOT_NULL;
+  bool unary = compare == CMP_NULL || compare == CMP_NOT_NULL || compare == CMP_HOLDS;
   if (!rc && !unary)
     rc = read_operand(&right, r);
   if (!rc && !unary)
@@ -228,4 +239,23 @@ int comparison_compile(struct condition *out, const struct names *names, const s
     rc = fail(&r, offset(&r), "expected \"and\" or the end (write alternatives as {any: [...]})");
   out->sources |= r.sources;
   return rc ? rc : condition_emit(out, names, (struct code){.kind = CODE_END}, err);
+}
+
+int duration_compile(struct span *factors, double *ns, const struct names *names, const struct nai_yaml_node *node,
+                     struct nai_err *err) {
+  struct reader r = {.names = names, .node = node, .err = err};
+  struct operand operand = {0};
+  int rc = nai_yaml_text(&r.at, names->doc, node, err);
+  if (!rc)
+    rc = read_operand(&operand, &r);
+  if (rc)
+    return rc;
+  skip_space(&r);
+  if (*r.at)
+    return fail(&r, offset(&r), "expected + - * / or the end");
+  static const double scale[NAI_UNIT_COUNT] = {[NAI_NS] = 1, [NAI_US] = 1e3, [NAI_MS] = 1e6, [NAI_S] = 1e9};
+  enum nai_unit unit = basic(operand.unit);
+  *factors = operand.factors;
+  *ns = unit < NAI_UNIT_COUNT && !operand.is_text ? scale[unit] : 0;
+  return *ns > 0 ? 0 : nai_yaml_error(names->doc, node, err, "\"%s\" needs a duration", node->key);
 }

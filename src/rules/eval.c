@@ -4,10 +4,54 @@
 #include <math.h>
 #include <string.h>
 
+/* A column of all rows that meet a condition, added up: 0 for none. */
+static struct nai_value sum_value(const struct env *env, const struct ref *ref) {
+  struct env each = *env;
+  const struct nai_table *table = env->tables[ref->source];
+  struct nai_value sum = {.type = NAI_F64};
+  each.sums &= ~(1u << ref->source);
+  bool whole = true;
+  for (int64_t row = 0; table && row < table->rows; row++) {
+    each.rows[ref->source] = row;
+    if (!condition_holds(&each, env->sum_where[ref->source]))
+      continue;
+    struct nai_value cell = nai_table_value(table, row, ref->column);
+    whole = cell.type != NAI_F64;
+    if (!cell.null)
+      sum.f += whole ? (double)cell.i : cell.f;
+  }
+  return whole ? (struct nai_value){.type = NAI_I64, .i = (int64_t)sum.f} : sum;
+}
+
+/* Whether a row of the fact's table, of this GPU where both name one, meets its condition. */
+static bool fact_holds(const struct env *env, uint32_t number) {
+  const struct fact *fact = POOL_AT(env->set->facts, struct fact, number);
+  struct env own = {.set = env->set, .input = env->input, .device_id = env->device_id};
+  const struct nai_table *table = own.tables[0] = env_table(env, fact->rows.schema);
+  for (int64_t row = 0; table && row < table->rows; row++) {
+    int64_t device = fact->device_column < 0 ? NAI_NULL_I64 : nai_get_i64(table, row, fact->device_column);
+    if (device != NAI_NULL_I64 && env->device_id != NAI_NULL_I64 && device != env->device_id)
+      continue;
+    own.rows[0] = row;
+    if (condition_holds(&own, &fact->rows.where))
+      return true;
+  }
+  return false;
+}
+
+static struct nai_value stake_value(const struct env *env, enum stake stake) {
+  if (stake == STAKE_PCT)
+    return (struct nai_value){.type = NAI_F64, .f = env->stake_pct, .null = isnan(env->stake_pct)};
+  int64_t ns = stake == STAKE_NS ? env->stake_ns : env->stake_low_ns;
+  return (struct nai_value){.type = NAI_I64, .i = ns, .null = ns == NAI_NULL_I64};
+}
+
 struct nai_value env_value(const struct env *env, const struct ref *ref) {
   struct nai_value value = {.type = ref->is_text ? NAI_STR : NAI_F64};
   switch (ref->kind) {
   case REF_COLUMN:
+    if (env->sums >> ref->source & 1)
+      return sum_value(env, ref);
     if (env->rows[ref->source] >= 0)
       return nai_table_value(env->tables[ref->source], env->rows[ref->source], ref->column);
     value.null = true;
@@ -24,16 +68,21 @@ struct nai_value env_value(const struct env *env, const struct ref *ref) {
   case REF_TEXT:
     value.s = ref->text;
     break;
+  case REF_STAKE:
+    return stake_value(env, ref->stake);
+  case REF_FACT:
+    value.f = fact_holds(env, ref->fact);
+    break;
   }
   return value;
 }
 
 double env_number(const struct env *env, const struct ref *ref) {
   struct nai_value value = env_value(env, ref);
-  return ref->kind == REF_COLUMN ? nai_value_number(ref->unit, &value) : value.f;
+  return ref->kind == REF_COLUMN || ref->kind == REF_STAKE ? nai_value_number(ref->unit, &value) : value.f;
 }
 
-static double calculate(const struct env *env, struct span factors) {
+double env_calculate(const struct env *env, struct span factors) {
   double sum = 0, term = 0;
   for (uint32_t i = 0; i < factors.count; i++) {
     const struct factor *factor = POOL_AT(env->set->factors, struct factor, factors.first + i);
@@ -86,16 +135,18 @@ static bool texts_compare(const struct env *env, const struct test *test) {
 
 static bool is_null(const struct env *env, const struct test *test) {
   size_t len;
-  return test->is_text ? !text_of(env, test->left, &len) : isnan(calculate(env, test->left));
+  return test->is_text ? !text_of(env, test->left, &len) : isnan(env_calculate(env, test->left));
 }
 
 /* NULL compares false with everything, also for !=. */
 static bool test_holds(const struct env *env, const struct test *test) {
   if (test->compare == CMP_NULL || test->compare == CMP_NOT_NULL)
     return is_null(env, test) == (test->compare == CMP_NULL);
+  if (test->compare == CMP_HOLDS)
+    return env_calculate(env, test->left) != 0;
   if (test->is_text)
     return texts_compare(env, test);
-  double left = calculate(env, test->left), right = calculate(env, test->right);
+  double left = env_calculate(env, test->left), right = env_calculate(env, test->right);
   if (isnan(left) || isnan(right))
     return false;
   switch (test->compare) {

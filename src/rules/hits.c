@@ -26,12 +26,24 @@ static int open_table(struct env *env, const struct selection *rows, struct nai_
 
 int env_open(struct env *env, const struct nai_rule_set *set, const struct rule *rule,
              const struct nai_rules_input *input, struct nai_err *err) {
-  *env = (struct env){.set = set, .input = input, .subject = ""};
+  *env = (struct env){.set = set,
+                      .input = input,
+                      .subject = "",
+                      .device_id = NAI_NULL_I64,
+                      .stake_ns = NAI_NULL_I64,
+                      .stake_low_ns = NAI_NULL_I64,
+                      .stake_pct = NAN};
   for (int i = 0; i < MAX_SOURCES; i++)
     env->rows[i] = -1;
   int rc = open_table(env, &rule->rows, err);
-  for (int i = 0; !rc && i < rule->lookup_count; i++)
-    rc = open_table(env, &rule->lookups[i].rows, err);
+  for (int i = 0; !rc && i < rule->lookup_count; i++) {
+    const struct selection *rows = &rule->lookups[i].rows;
+    rc = open_table(env, rows, err);
+    if (rule->lookups[i].sum) {
+      env->sums |= 1u << rows->source;
+      env->sum_where[rows->source] = &rows->where;
+    }
+  }
   for (uint32_t i = 0; !rc && i < rule->evidence.count; i++) {
     const struct evidence_item *item = POOL_AT(set->evidence, struct evidence_item, rule->evidence.first + i);
     if (item->each)
@@ -45,37 +57,47 @@ void env_look_up(struct env *env, const struct rule *rule, bool all) {
     const struct selection *rows = &rule->lookups[i].rows;
     bool constant = (rows->where.sources & ~(1u << rows->source)) == 0;
     int64_t found;
-    if (all || !constant)
+    if (!rule->lookups[i].sum && (all || !constant))
       env->rows[rows->source] = selection_rows(&found, 1, env, rows) ? found : -1;
   }
 }
 
-static int severity_of(const struct env *env, const struct rule *rule) {
+static int severity_of(const struct env *env, const struct hit *hit) {
+  if (hit->rule->has_ladder)
+    return price_severity(env->set, hit);
   for (int s = 3; s >= 0; s--)
-    if (rule->has_severity[s] && condition_holds(env, &rule->severity[s]))
+    if (hit->rule->has_severity[s] && condition_holds(env, &hit->rule->severity[s]))
       return s;
   return -1;
 }
 
+static int64_t duration_of(const struct env *env, struct span factors, double ns) {
+  double value = factors.count ? env_calculate(env, factors) * ns : NAN;
+  return value >= 0 && value < 9e18 ? (int64_t)value : NAI_NULL_I64;
+}
+
+static void price(struct hit *hit, struct env *env) {
+  const struct rule *rule = hit->rule;
+  hit->stake_ns = price_capped(env->input, hit, duration_of(env, rule->price, rule->price_ns));
+  hit->stake_low_ns = duration_of(env, rule->price_low, rule->price_low_ns);
+  if (hit->stake_low_ns > hit->stake_ns)
+    hit->stake_low_ns = hit->stake_ns;
+  hit->base_ns = rule->base.count ? duration_of(env, rule->base, rule->base_ns) : price_base_ns(env->input, hit);
+  env_set_stake(env, hit);
+}
+
 /* Whether the row speaks. Lookups cost a pass over their table: they wait until the row's own conditions hold. */
-static bool examine(int *severity, struct env *env, const struct rule *rule) {
-  if (!condition_holds(env, &rule->rows.where))
-    return false;
-  if (!rule->ladder_needs_lookups && (*severity = severity_of(env, rule)) < 0)
+static bool examine(struct hit *hit, struct env *env) {
+  const struct rule *rule = hit->rule;
+  bool early = !rule->ladder_needs_lookups && !rule->price.count;
+  if (!condition_holds(env, &rule->rows.where) || (early && severity_of(env, hit) < 0))
     return false;
   env_look_up(env, rule, false);
   if (!condition_holds(env, &rule->when))
     return false;
-  return !rule->ladder_needs_lookups || (*severity = severity_of(env, rule)) >= 0;
-}
-
-static int64_t impact_of(const struct env *env, const struct rule *rule) {
-  if (!rule->has_impact)
-    return -1;
-  struct nai_value value = env_value(env, &rule->impact);
-  if (value.null || (value.type == NAI_F64 && !(value.f >= 0 && value.f < 9e18)))
-    return -1;
-  return value.type == NAI_F64 ? (int64_t)value.f : value.i;
+  price(hit, env);
+  hit->severity = severity_of(env, hit);
+  return hit->severity >= 0;
 }
 
 static int64_t id_of(const struct env *env, int column) {
@@ -101,8 +123,8 @@ static int by_weight(const void *a, const void *b) {
   const struct hit *x = a, *y = b;
   if (x->severity != y->severity)
     return y->severity - x->severity;
-  if (x->impact_ns != y->impact_ns)
-    return x->impact_ns < y->impact_ns ? 1 : -1;
+  if (x->stake_ns != y->stake_ns)
+    return x->stake_ns < y->stake_ns ? 1 : -1;
   return (x->row > y->row) - (x->row < y->row);
 }
 
@@ -117,17 +139,13 @@ static int find_rule_hits(struct hits *hits, uint32_t number, const struct nai_r
     return rc;
   env_look_up(&env, rule, true);
   for (int64_t row = 0; row < env.tables[0]->rows; row++) {
-    int severity = -1;
     env.rows[0] = row;
-    if (!examine(&severity, &env, rule))
-      continue;
     struct hit hit = {.rule = rule,
                       .row = row,
-                      .severity = severity,
-                      .impact_ns = impact_of(&env, rule),
                       .device_id = rule->scope == SCOPE_GPU ? id_of(&env, rule->device_column) : NAI_NULL_I64,
                       .pid = rule->scope == SCOPE_RUN ? NAI_NULL_I64 : id_of(&env, rule->pid_column)};
-    if (is_suppressed(hits, set, &hit))
+    env.device_id = hit.device_id;
+    if (!examine(&hit, &env) || is_suppressed(hits, set, &hit))
       continue;
     struct hit *slot = pool_add(&hits->hits, sizeof *slot);
     if (!slot)
@@ -135,8 +153,32 @@ static int find_rule_hits(struct hits *hits, uint32_t number, const struct nai_r
     *slot = hit;
     mine->count++;
   }
-  if (mine->count)
-    qsort(POOL_AT(hits->hits, struct hit, mine->first), mine->count, sizeof(struct hit), by_weight);
+  return 0;
+}
+
+/* Severities by the prices that are left after sharing. A hit whose rest is too little falls silent. */
+static int judge_rule_hits(struct hits *hits, uint32_t number, const struct nai_rule_set *set,
+                           const struct nai_rules_input *input, struct nai_err *err) {
+  struct rule_hits *mine = &hits->by_rule[number];
+  const struct rule *rule = set->rules[number];
+  struct env env;
+  int rc = mine->count ? env_open(&env, set, rule, input, err) : 0;
+  for (uint32_t i = 0; !rc && i < mine->count; i++) {
+    struct hit *hit = POOL_AT(hits->hits, struct hit, mine->first + i);
+    env.rows[0] = hit->row;
+    env.device_id = hit->device_id;
+    env_look_up(&env, rule, true);
+    env_set_stake(&env, hit);
+    if (rule->price.count)
+      hit->severity = severity_of(&env, hit);
+    if (hit->severity >= 0)
+      rc = price_lower(hit, &env, hits, err);
+  }
+  if (rc || !mine->count)
+    return rc;
+  qsort(POOL_AT(hits->hits, struct hit, mine->first), mine->count, sizeof(struct hit), by_weight);
+  while (mine->count && POOL_AT(hits->hits, struct hit, mine->first + mine->count - 1)->severity < 0)
+    mine->count--;
   return 0;
 }
 
@@ -147,10 +189,17 @@ int hits_find(struct hits *hits, const struct nai_rule_set *set, const struct na
   for (uint32_t i = 0; !rc && i < set->rule_count; i++)
     if (!set->rules[set->order[i]]->disabled)
       rc = find_rule_hits(hits, set->order[i], set, input, err);
+  if (!rc)
+    rc = prices_share(hits, set, input, err);
+  for (uint32_t i = 0; !rc && i < set->rule_count; i++)
+    if (!set->rules[set->order[i]]->disabled)
+      rc = judge_rule_hits(hits, set->order[i], set, input, err);
   return rc;
 }
 
 void hits_free(struct hits *hits) {
+  for (uint32_t i = 0; i < hits->hits.count; i++)
+    free(POOL_AT(hits->hits, struct hit, i)->reason);
   free(hits->hits.data);
   free(hits->by_rule);
 }

@@ -24,11 +24,14 @@ struct span {
 enum filter { FILTER_NONE, FILTER_SHORT, FILTER_FUNCTION };
 
 /* What a name in a condition or text stands for. */
-enum ref_kind { REF_COLUMN, REF_PARAMETER, REF_SUBJECT, REF_NUMBER, REF_TEXT };
+enum ref_kind { REF_COLUMN, REF_PARAMETER, REF_SUBJECT, REF_NUMBER, REF_TEXT, REF_FACT, REF_STAKE };
+enum stake { STAKE_NS, STAKE_LOW_NS, STAKE_PCT }; /* what a finding knows of its price */
 struct ref {
   enum ref_kind kind;
   int source, column; /* REF_COLUMN */
   uint32_t parameter; /* REF_PARAMETER */
+  uint32_t fact;      /* REF_FACT */
+  enum stake stake;   /* REF_STAKE */
   double number;      /* REF_NUMBER */
   const char *text;   /* REF_TEXT and the literal pieces of texts */
   uint32_t text_len;
@@ -43,7 +46,7 @@ struct factor {
   struct ref ref;
 };
 
-enum compare { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_CONTAINS, CMP_NULL, CMP_NOT_NULL };
+enum compare { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_CONTAINS, CMP_NULL, CMP_NOT_NULL, CMP_HOLDS };
 struct test {
   enum compare compare;
   bool is_text;
@@ -88,7 +91,27 @@ struct selection {
 struct lookup {
   const char *name;
   struct selection rows;
+  bool sum; /* its columns are sums over all rows that meet `where` */
 };
+
+/* A statement about the run or one GPU that rules share: true when a row of its table meets `where`. */
+struct fact {
+  const char *name;
+  const struct nai_yaml *doc;
+  const struct nai_yaml_node *node;
+  struct selection rows; /* source 0 */
+  int device_column;     /* rows of another GPU than the finding's do not count; -1: none */
+};
+
+/* A reason to take a finding less seriously than its price alone would. */
+struct lowering {
+  struct condition when;
+  int to;             /* this severity at most; -1: one step down */
+  struct span reason; /* variants */
+};
+
+/* A part of a GPU's time, of which a finding may explain some. */
+enum loss { LOSS_NONE, LOSS_IDLE, LOSS_COMM, LOSS_COPY, LOSS_COMPUTE, LOSSES };
 
 struct evidence_item {
   int source; /* the row it is about */
@@ -113,12 +136,17 @@ struct rule {
   struct condition when;
   struct condition severity[4];
   bool has_severity[4];
-  struct ref impact;
-  bool has_impact;
-  struct span title, title_many; /* variants */
+  struct span price, price_low, base;     /* factors, no factors: none */
+  double price_ns, price_low_ns, base_ns; /* ns of one unit of each */
+  bool has_ladder;                        /* no `severity`: the price decides */
+  bool first;                             /* comes before all others */
+  enum loss explains;
+  struct span lowerings;
+  struct span title, title_many, place; /* variants */
   struct span why, recommendation, verify;
   struct span evidence; /* evidence items */
   struct span unless;   /* rule numbers */
+  struct span part_of;  /* rule numbers: their time holds this rule's */
   struct nai_buf links;
 };
 
@@ -135,7 +163,9 @@ struct nai_rule_set {
   struct rule **rules;
   uint32_t rule_count;
   uint32_t *order; /* of evaluation: a rule comes after those in its `unless` */
-  struct pool parameters, factors, tests, codes, pieces, variants, evidence, unless;
+  struct pool parameters, factors, tests, codes, pieces, variants, evidence, unless, facts, lowerings;
+  const struct nai_yaml *lower_doc; /* the last file's `lower`, for priced rules without one of their own */
+  const struct nai_yaml_node *lower;
   const char **table_names; /* ends with NULL */
 };
 
@@ -150,9 +180,11 @@ struct names {
   struct {
     const char *name; /* NULL: only reachable by bare column names */
     const struct nai_schema *schema;
+    bool sum; /* all its rows together: numbers only */
   } sources[MAX_SOURCES];
   int count;
   int current; /* the source of bare column names */
+  bool priced; /* at_stake_ns and the like have a meaning */
 };
 
 /* names.c: finds what `name` (len bytes at `offset` of the node's text) stands for. */
@@ -172,6 +204,9 @@ NAI_MUST_CHECK int condition_compile(struct condition *out, const struct names *
 /* comparison.c: the comparisons of one string, joined by "and". */
 NAI_MUST_CHECK int comparison_compile(struct condition *out, const struct names *names,
                                       const struct nai_yaml_node *node, struct nai_err *err);
+/* A sum of products that is a duration; *ns: of one unit of it. */
+NAI_MUST_CHECK int duration_compile(struct span *factors, double *ns, const struct names *names,
+                                    const struct nai_yaml_node *node, struct nai_err *err);
 NAI_MUST_CHECK int condition_emit(struct condition *out, const struct names *names, struct code code,
                                   struct nai_err *err);
 
@@ -181,7 +216,31 @@ NAI_MUST_CHECK int text_compile(struct span *pieces, const struct names *names, 
 NAI_MUST_CHECK int variants_compile(struct span *out, const struct names *names, const struct nai_yaml_node *node,
                                     struct nai_err *err);
 
-/* rule.c: one entry of `rules:` without `unless`, which needs all rules. */
+/* fact.c: an entry of `facts:`. */
+NAI_MUST_CHECK int fact_compile(struct fact *fact, struct nai_rule_set *set, struct nai_err *err);
+
+/* rule.c: what the parts of a rule share while they are compiled. */
+struct builder {
+  struct rule *rule;
+  const struct nai_yaml *doc;
+  struct names names;
+  struct nai_err *err;
+};
+/* A value of a map by its key: NULL, or an error, when there is none. */
+const struct nai_yaml_node *builder_get(const struct builder *b, const struct nai_yaml_node *map, const char *key);
+NAI_MUST_CHECK int builder_require(const struct nai_yaml_node **out, const struct builder *b,
+                                   const struct nai_yaml_node *map, const char *key);
+/* selection.c: table, where, order, limit of a map; adds the table as a source called `name`. `table_key` is the key
+ * that names the table. */
+NAI_MUST_CHECK int selection_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node,
+                                     const char *table_key, const char *name, int64_t limit, int64_t max_limit);
+/* `with`. */
+NAI_MUST_CHECK int lookups_compile(struct builder *b, const struct nai_yaml_node *with);
+/* price_compile.c: price, price_low, impact, base, explains, lower. */
+NAI_MUST_CHECK int price_compile(struct builder *b, const struct nai_yaml_node *node);
+NAI_MUST_CHECK int lower_compile(struct builder *b, const struct nai_yaml_node *node);
+
+/* rule.c: one entry of `rules:` without `unless` and `part_of`, which need all rules. */
 NAI_MUST_CHECK int rule_compile(struct rule *rule, struct nai_rule_set *set, const struct nai_yaml *doc,
                                 const struct nai_yaml_node *node, struct nai_err *err);
 
@@ -191,7 +250,12 @@ struct env {
   const struct nai_rules_input *input;
   const struct nai_table *tables[MAX_SOURCES];
   int64_t rows[MAX_SOURCES];
-  const char *subject; /* what {{subject}} says */
+  uint32_t sums; /* bit s: source s stands for all its rows, which meet sum_where[s] */
+  const struct condition *sum_where[MAX_SOURCES];
+  int64_t device_id;              /* the finding's GPU, NAI_NULL_I64 for none */
+  const char *subject;            /* what {{subject}} says */
+  int64_t stake_ns, stake_low_ns; /* NAI_NULL_I64: none */
+  double stake_pct;               /* NaN: none */
 };
 
 /* eval.c */
@@ -201,6 +265,7 @@ bool condition_holds(const struct env *env, const struct condition *condition);
 int selection_rows(int64_t *rows, int limit, struct env *env, const struct selection *selection);
 struct nai_value env_value(const struct env *env, const struct ref *ref);
 double env_number(const struct env *env, const struct ref *ref); /* in the printed unit; NaN for NULL */
+double env_calculate(const struct env *env, struct span factors);
 
 /* render.c: Markdown with escaped values, plain text, or a command with values quoted for a shell. */
 enum text_mode { TEXT_PLAIN, TEXT_PROSE, TEXT_SHELL };
@@ -215,9 +280,12 @@ void variants_render(struct nai_buf *out, const struct env *env, struct span var
 struct hit {
   const struct rule *rule;
   int64_t row;
-  int severity;
-  int64_t impact_ns;      /* -1: none */
-  int64_t device_id, pid; /* NAI_NULL_I64: none */
+  int severity;                   /* -1: silent after all */
+  int64_t device_id, pid;         /* NAI_NULL_I64: none */
+  int64_t stake_ns, stake_low_ns; /* NAI_NULL_I64: none */
+  int64_t base_ns;                /* what 100 % are; 0: unknown */
+  const struct rule *parent;      /* a rule that speaks and whose time holds this one's, or NULL */
+  char *reason;                   /* why its severity was lowered, or NULL */
 };
 struct rule_hits {
   uint32_t first, count; /* of `hits`, best first */
@@ -229,6 +297,48 @@ struct hits {
 NAI_MUST_CHECK int hits_find(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
                              struct nai_err *err);
 void hits_free(struct hits *hits);
+/* price.c: from what a rule says its time is to what a finding may claim: no more than the loss it explains, and no
+ * time twice. */
+int64_t price_base_ns(const struct nai_rules_input *input, const struct hit *hit);
+int64_t price_capped(const struct nai_rules_input *input, const struct hit *hit, int64_t ns);
+NAI_MUST_CHECK int prices_share(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
+                                struct nai_err *err);
+/* The severity that a price alone gives, -1 for none. */
+int price_severity(const struct nai_rule_set *set, const struct hit *hit);
+/* Sets what conditions and texts may say about the price. */
+void env_set_stake(struct env *env, const struct hit *hit);
+/* Takes the steps of `lower` and of being a part of another finding, and says why. */
+NAI_MUST_CHECK int price_lower(struct hit *hit, const struct env *env, const struct hits *hits, struct nai_err *err);
+
+/* Hits of one rule that get the same advice become one finding; its texts are those of the first hit. */
+struct finding {
+  const struct rule *rule;
+  const struct hit **hits;
+  uint32_t hit_count;
+  uint32_t left_out; /* further hits of the rule that its limit leaves out */
+  struct nai_buf subject, title, place, why, recommendation, verify;
+  struct nai_buf gpus; /* device ids, the worst first */
+  uint32_t gpu_count;
+  int64_t stake_ns, stake_low_ns; /* on the GPU where it is largest; NAI_NULL_I64: none */
+  double pct;                     /* of its time; NaN: none */
+};
+
+struct evaluation {
+  const struct nai_rule_set *set;
+  const struct nai_rules_input *input;
+  struct hits hits;
+  struct finding *findings;
+  uint32_t count;
+  struct nai_table *findings_table, *evidence_table;
+  struct nai_err *err;
+};
+/* An environment in which a hit's texts are rendered. */
+NAI_MUST_CHECK int enter_hit(struct env *env, const struct evaluation *e, const struct hit *hit, const char *subject);
+/* finding.c: what the hits of a finding say together: its GPUs and its price. */
+NAI_MUST_CHECK int finding_sum_up(struct finding *finding, struct nai_err *err);
+/* evidence.c: the facts behind a finding, of the worst of its hits. */
+NAI_MUST_CHECK int evidence_write(struct evaluation *e, uint32_t number);
+
 /* subject.c: "GPU 0", "GPUs 0-3, 7", "process 144", "GPU 0 (pid 111)"; nothing when the hits name no GPU or process. */
 NAI_MUST_CHECK int subject_describe(struct nai_buf *out, const struct nai_rules_input *input,
                                     const struct hit *const *hits, uint32_t count, struct nai_err *err);

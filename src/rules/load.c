@@ -20,8 +20,8 @@ static void rule_free(struct rule *rule) {
 void nai_rules_free(struct nai_rule_set *set) {
   if (!set)
     return;
-  struct pool *pools[] = {&set->parameters, &set->factors,  &set->tests,    &set->codes,
-                          &set->pieces,     &set->variants, &set->evidence, &set->unless};
+  struct pool *pools[] = {&set->parameters, &set->factors,  &set->tests,  &set->codes, &set->pieces,
+                          &set->variants,   &set->evidence, &set->unless, &set->facts, &set->lowerings};
   for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
     free(pools[i]->data);
   for (uint32_t i = 0; i < set->rule_count; i++)
@@ -131,12 +131,40 @@ static int file_rule(struct nai_rule_set *set, const struct nai_yaml *doc, const
   return 0;
 }
 
+/* A later file's fact replaces one of the same name. */
+static int read_facts(struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *map,
+                      struct nai_err *err) {
+  int rc = nai_yaml_expect(doc, map, NAI_YAML_MAP, err);
+  for (const struct nai_yaml_node *n = nai_yaml_first(doc, map); !rc && n; n = nai_yaml_next(doc, n)) {
+    struct fact *fact = NULL;
+    for (uint32_t i = 0; i < set->facts.count; i++)
+      if (strcmp(POOL_AT(set->facts, struct fact, i)->name, n->key) == 0)
+        fact = POOL_AT(set->facts, struct fact, i);
+    if (strspn(n->key, "abcdefghijklmnopqrstuvwxyz_0123456789") != strlen(n->key))
+      return nai_yaml_error_key(doc, n, err, "\"%s\" is no name: use a-z, 0-9 and _", n->key);
+    if (!fact && set->facts.count >= MAX_RULES)
+      return nai_yaml_error_key(doc, n, err, "more than %d facts", MAX_RULES);
+    if (!fact)
+      fact = pool_add(&set->facts, sizeof *fact);
+    if (!fact)
+      return nai_err_nomem(err);
+    *fact = (struct fact){.name = n->key, .doc = doc, .node = n};
+  }
+  return rc;
+}
+
 static int read_doc(struct nai_rule_set *set, const struct nai_yaml *doc, struct nai_err *err) {
-  static const char *const keys[] = {"parameters", "rules", NULL};
+  static const char *const keys[] = {"parameters", "facts", "lower", "rules", NULL};
   const struct nai_yaml_node *root = nai_yaml_root(doc), *part;
   int rc = nai_yaml_expect_keys(doc, root, keys, err);
   if (!rc && (part = nai_yaml_get(doc, root, "parameters")))
     rc = read_parameters(set, doc, part, err);
+  if (!rc && (part = nai_yaml_get(doc, root, "facts")))
+    rc = read_facts(set, doc, part, err);
+  if (!rc && (part = nai_yaml_get(doc, root, "lower"))) {
+    set->lower_doc = doc;
+    set->lower = part;
+  }
   if (rc || !(part = nai_yaml_get(doc, root, "rules")))
     return rc;
   rc = nai_yaml_expect(doc, part, NAI_YAML_LIST, err);
@@ -145,13 +173,15 @@ static int read_doc(struct nai_rule_set *set, const struct nai_yaml *doc, struct
   return rc;
 }
 
-static int resolve_unless(struct nai_rule_set *set, struct rule *rule, struct nai_err *err) {
-  const struct nai_yaml_node *unless = nai_yaml_get(rule->doc, rule->node, "unless");
-  rule->unless.first = set->unless.count;
-  if (!unless)
+/* The rules that `unless` or `part_of` names. */
+static int resolve_rules(struct span *out, struct nai_rule_set *set, const struct rule *rule, const char *key,
+                         struct nai_err *err) {
+  const struct nai_yaml_node *names = nai_yaml_get(rule->doc, rule->node, key);
+  out->first = set->unless.count;
+  if (!names)
     return 0;
-  bool list = unless->kind == NAI_YAML_LIST;
-  for (const struct nai_yaml_node *n = list ? nai_yaml_first(rule->doc, unless) : unless; n;
+  bool list = names->kind == NAI_YAML_LIST;
+  for (const struct nai_yaml_node *n = list ? nai_yaml_first(rule->doc, names) : names; n;
        n = list ? nai_yaml_next(rule->doc, n) : NULL) {
     const char *id;
     uint32_t number;
@@ -164,12 +194,20 @@ static int resolve_unless(struct nai_rule_set *set, struct rule *rule, struct na
     if (!slot)
       return nai_err_nomem(err);
     *slot = number;
-    rule->unless.count++;
+    out->count++;
   }
   return 0;
 }
 
-/* Repeatedly takes the rules whose `unless` rules have all been taken, in file order. What is left is a cycle. */
+static bool all_taken(const struct nai_rule_set *set, const bool *taken, struct span rules) {
+  for (uint32_t i = 0; i < rules.count; i++)
+    if (!taken[*POOL_AT(set->unless, uint32_t, rules.first + i)])
+      return false;
+  return true;
+}
+
+/* Repeatedly takes the rules whose `unless` and `part_of` rules have all been taken, in file order. What is left is a
+ * cycle. */
 static int order_rules(struct nai_rule_set *set, struct nai_err *err) {
   bool taken[MAX_RULES] = {false};
   uint32_t count = 0;
@@ -180,10 +218,7 @@ static int order_rules(struct nai_rule_set *set, struct nai_err *err) {
     progress = false;
     for (uint32_t i = 0; i < set->rule_count; i++) {
       const struct rule *rule = set->rules[i];
-      bool ready = !taken[i];
-      for (uint32_t u = 0; ready && u < rule->unless.count; u++)
-        ready = taken[*POOL_AT(set->unless, uint32_t, rule->unless.first + u)];
-      if (ready) {
+      if (!taken[i] && all_taken(set, taken, rule->unless) && all_taken(set, taken, rule->part_of)) {
         taken[i] = progress = true;
         set->order[count++] = i;
       }
@@ -192,18 +227,20 @@ static int order_rules(struct nai_rule_set *set, struct nai_err *err) {
   for (uint32_t i = 0; i < set->rule_count; i++)
     if (!taken[i])
       return nai_yaml_error(set->rules[i]->doc, set->rules[i]->node, err,
-                            "rule \"%s\" is part of or depends on a cycle of \"unless\"", set->rules[i]->id);
+                            "rule \"%s\" is part of or depends on a cycle of \"unless\" or \"part_of\"",
+                            set->rules[i]->id);
   return 0;
 }
 
-static int add_table_name(struct nai_rule_set *set, size_t *count, const struct selection *rows, struct nai_err *err) {
+static int add_table_name(struct nai_rule_set *set, size_t *count, const struct nai_schema *schema,
+                          struct nai_err *err) {
   for (size_t i = 0; i < *count; i++)
-    if (strcmp(set->table_names[i], rows->schema->name) == 0)
+    if (strcmp(set->table_names[i], schema->name) == 0)
       return 0;
   const char **names = realloc(set->table_names, (*count + 2) * sizeof *names);
   if (!names)
     return nai_err_nomem(err);
-  names[(*count)++] = rows->schema->name;
+  names[(*count)++] = schema->name;
   names[*count] = NULL;
   set->table_names = names;
   return 0;
@@ -212,19 +249,27 @@ static int add_table_name(struct nai_rule_set *set, size_t *count, const struct 
 static int list_tables(struct nai_rule_set *set, struct nai_err *err) {
   size_t count = 0;
   int rc = 0;
+  for (uint32_t i = 0; !rc && i < set->facts.count; i++)
+    rc = add_table_name(set, &count, POOL_AT(set->facts, struct fact, i)->rows.schema, err);
   for (uint32_t r = 0; !rc && r < set->rule_count; r++) {
     const struct rule *rule = set->rules[r];
     if (rule->disabled)
       continue;
-    rc = add_table_name(set, &count, &rule->rows, err);
+    rc = add_table_name(set, &count, rule->rows.schema, err);
     for (int i = 0; !rc && i < rule->lookup_count; i++)
-      rc = add_table_name(set, &count, &rule->lookups[i].rows, err);
+      rc = add_table_name(set, &count, rule->lookups[i].rows.schema, err);
     for (uint32_t i = 0; !rc && i < rule->evidence.count; i++) {
       const struct evidence_item *item = POOL_AT(set->evidence, struct evidence_item, rule->evidence.first + i);
       if (item->each)
-        rc = add_table_name(set, &count, &item->rows, err);
+        rc = add_table_name(set, &count, item->rows.schema, err);
     }
   }
+  bool priced = false;
+  for (uint32_t r = 0; r < set->rule_count; r++)
+    priced |= !set->rules[r]->disabled && set->rules[r]->price.count > 0;
+  for (size_t i = 0; !rc && priced && i < set->schema_count; i++) /* what prices are shares of */
+    if (strcmp(set->schemas[i]->name, "gpu_active") == 0 || strcmp(set->schemas[i]->name, "gpu_utilization") == 0)
+      rc = add_table_name(set, &count, set->schemas[i], err);
   return rc;
 }
 
@@ -236,12 +281,20 @@ static int compile(struct nai_rule_set *set, struct nai_err *err) {
     return nai_err_nomem(err);
   for (size_t i = 0; !rc && i < set->doc_count; i++)
     rc = read_doc(set, set->docs[i], err);
+  for (uint32_t i = 0; !rc && i < set->facts.count; i++) {
+    struct fact fact = *POOL_AT(set->facts, struct fact, i);
+    rc = fact_compile(&fact, set, err);
+    *POOL_AT(set->facts, struct fact, i) = fact;
+  }
   for (uint32_t i = 0; !rc && i < set->rule_count; i++)
     if (!set->rules[i]->disabled)
       rc = rule_compile(set->rules[i], set, set->rules[i]->doc, set->rules[i]->node, err);
   for (uint32_t i = 0; !rc && i < set->rule_count; i++)
     if (!set->rules[i]->disabled)
-      rc = resolve_unless(set, set->rules[i], err);
+      rc = resolve_rules(&set->rules[i]->unless, set, set->rules[i], "unless", err);
+  for (uint32_t i = 0; !rc && i < set->rule_count; i++)
+    if (!set->rules[i]->disabled)
+      rc = resolve_rules(&set->rules[i]->part_of, set, set->rules[i], "part_of", err);
   if (!rc)
     rc = order_rules(set, err);
   return rc ? rc : list_tables(set, err);

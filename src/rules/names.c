@@ -69,6 +69,43 @@ static int resolve_parameter(struct ref *out, const struct names *names, const s
   return unknown(names->doc, node, offset, "parameter", copy, "", candidates, count, err);
 }
 
+static int resolve_fact(struct ref *out, const struct names *names, const struct nai_yaml_node *node, size_t offset,
+                        const char *name, size_t len, struct nai_err *err) {
+  char copy[MAX_NAME];
+  const char *candidates[MAX_CANDIDATES];
+  size_t count = 0;
+  snprintf(copy, sizeof copy, "%.*s", (int)len, name);
+  for (uint32_t i = 0; i < names->set->facts.count; i++) {
+    const struct fact *fact = POOL_AT(names->set->facts, struct fact, i);
+    if (strcmp(fact->name, copy) == 0) {
+      *out = (struct ref){.kind = REF_FACT, .fact = i, .unit = NAI_UNIT_COUNT};
+      return 0;
+    }
+    if (count < MAX_CANDIDATES)
+      candidates[count++] = fact->name;
+  }
+  return unknown(names->doc, node, offset, "fact", copy, "", candidates, count, err);
+}
+
+/* at_stake, at_stake_ns, at_stake_ms, at_stake_pct, at_stake_low, ...: what a finding knows of its price. */
+static bool resolve_stake(struct ref *out, const char *name, size_t len) {
+  static const struct {
+    const char *name;
+    enum stake stake;
+    enum nai_unit unit;
+  } stakes[] = {{"at_stake", STAKE_NS, NAI_NS},           {"at_stake_ns", STAKE_NS, NAI_NS},
+                {"at_stake_us", STAKE_NS, NAI_US},        {"at_stake_ms", STAKE_NS, NAI_MS},
+                {"at_stake_pct", STAKE_PCT, NAI_PCT},     {"at_stake_low", STAKE_LOW_NS, NAI_NS},
+                {"at_stake_low_ms", STAKE_LOW_NS, NAI_MS}};
+  for (size_t i = 0; i < sizeof stakes / sizeof *stakes; i++) {
+    if (strlen(stakes[i].name) != len || strncmp(stakes[i].name, name, len) != 0)
+      continue;
+    *out = (struct ref){.kind = REF_STAKE, .stake = stakes[i].stake, .unit = stakes[i].unit};
+    return true;
+  }
+  return false;
+}
+
 int names_resolve(struct ref *out, const struct names *names, const struct nai_yaml_node *node, size_t offset,
                   const char *name, size_t len, struct nai_err *err) {
   const char *dot = memchr(name, '.', len);
@@ -78,11 +115,15 @@ int names_resolve(struct ref *out, const struct names *names, const struct nai_y
     *out = (struct ref){.kind = REF_SUBJECT, .unit = NAI_TEXT, .is_text = true};
     return 0;
   }
+  if (!dot && names->priced && resolve_stake(out, name, len))
+    return 0;
+  if (dot && head == strlen("fact") && strncmp(name, "fact", head) == 0)
+    return resolve_fact(out, names, node, offset + skip, name + skip, len - skip, err);
   if (dot && head == strlen("param") && strncmp(name, "param", head) == 0)
     return resolve_parameter(out, names, node, offset + skip, name + skip, len - skip, err);
   if (dot) {
     char copy[MAX_NAME];
-    const char *candidates[MAX_SOURCES + 1];
+    const char *candidates[MAX_SOURCES + 2];
     size_t count = 0;
     snprintf(copy, sizeof copy, "%.*s", (int)head, name);
     source = -1;
@@ -94,6 +135,7 @@ int names_resolve(struct ref *out, const struct names *names, const struct nai_y
       candidates[count++] = names->sources[i].name;
     }
     candidates[count++] = "param";
+    candidates[count++] = "fact";
     if (source < 0)
       return unknown(names->doc, node, offset, "row", copy, "", candidates, count, err);
   }
@@ -102,6 +144,8 @@ int names_resolve(struct ref *out, const struct names *names, const struct nai_y
   int rc = names_column(&column, schema, names->doc, node, offset + skip, name + skip, len - skip, err);
   if (rc)
     return rc;
+  if (names->sources[source].sum && schema->columns[column.column].type == NAI_STR)
+    return nai_yaml_error_in(names->doc, node, offset + skip, err, "a sum has numbers only");
   *out = (struct ref){.kind = REF_COLUMN,
                       .source = source,
                       .column = column.column,

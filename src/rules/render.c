@@ -77,6 +77,8 @@ static void put_value(struct nai_buf *out, const struct env *env, const struct r
     put_text(out, env, value.s, mode);
   else if (ref->kind == REF_PARAMETER)
     number_print(out, value.f);
+  else if (ref->kind == REF_STAKE && ref->unit == NAI_NS)
+    nai_fmt_duration(out, (double)value.i);
   else if (mode != TEXT_SHELL)
     nai_value_print_human(out, ref->unit, &value);
   else if (ref->unit == NAI_TIMESTAMP_NS)

@@ -7,109 +7,11 @@
 
 enum { DEFAULT_FINDINGS = 32, MAX_FINDINGS = 1000, DEFAULT_EVIDENCE_ROWS = 3 };
 
-static const char *const rule_keys[] = {
-    "id",    "title",  "title_many", "table", "where",  "with",  "when",  "unless",   "severity",       "impact",
-    "scope", "device", "evidence",   "why",   "verify", "links", "limit", "disabled", "recommendation", NULL};
-
-/* What is being compiled: shared by all parts of a rule. */
-struct builder {
-  struct rule *rule;
-  const struct nai_yaml *doc;
-  struct names names;
-  struct nai_err *err;
-};
-
-static const struct nai_yaml_node *get(const struct builder *b, const struct nai_yaml_node *map, const char *key) {
-  return nai_yaml_get(b->doc, map, key);
-}
-
-static int require(const struct nai_yaml_node **out, const struct builder *b, const struct nai_yaml_node *map,
-                   const char *key) {
-  *out = get(b, map, key);
-  return *out ? 0 : nai_yaml_error(b->doc, map, b->err, "\"%s\" is missing", key);
-}
-
-static int add_source(struct builder *b, const char *name, const struct nai_schema *schema) {
-  b->names.sources[b->names.count].name = name;
-  b->names.sources[b->names.count].schema = schema;
-  return b->names.count++;
-}
-
-/* `column`, `column asc` or `column desc`. */
-static int order_key_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node) {
-  const char *text;
-  int rc = nai_yaml_text(&text, b->doc, node, b->err);
-  if (rc)
-    return rc;
-  if (out->order_count == MAX_ORDER_KEYS)
-    return nai_yaml_error(b->doc, node, b->err, "more than %d columns to order by", MAX_ORDER_KEYS);
-  struct order_key *key = &out->order[out->order_count++];
-  size_t len = strcspn(text, " ");
-  const char *direction = text + len + strspn(text + len, " ");
-  key->descending = strcmp(direction, "desc") == 0;
-  if (*direction && !key->descending && strcmp(direction, "asc") != 0)
-    return nai_yaml_error_in(b->doc, node, (size_t)(direction - text), b->err, "expected asc or desc, got \"%s\"",
-                             direction);
-  struct nai_print column = {0};
-  rc = names_column(&column, out->schema, b->doc, node, 0, text, len, b->err);
-  key->column = column.column;
-  return rc;
-}
-
-/* table, where, order, limit of a map; adds the table as a source called `name`. */
-static int selection_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node,
-                             const char *name, int64_t limit, int64_t max_limit) {
-  const struct nai_yaml_node *table, *where = get(b, node, "where"), *order = get(b, node, "order"),
-                                     *count = get(b, node, "limit");
-  *out = (struct selection){0};
-  int rc = require(&table, b, node, "table");
-  if (!rc)
-    rc = names_table(&out->schema, b->names.set, b->doc, table, b->err);
-  if (rc)
-    return rc;
-  int outer = b->names.current;
-  out->source = b->names.current = add_source(b, name, out->schema);
-  if (where)
-    rc = condition_compile(&out->where, &b->names, where, b->err);
-  if (!rc && order && order->kind == NAI_YAML_LIST)
-    for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, order); !rc && n; n = nai_yaml_next(b->doc, n))
-      rc = order_key_compile(out, b, n);
-  else if (!rc && order)
-    rc = order_key_compile(out, b, order);
-  if (!rc && count)
-    rc = nai_yaml_int(&limit, b->doc, count, 1, max_limit, b->err);
-  out->limit = (int)limit;
-  b->names.current = outer;
-  return rc;
-}
-
-static int check_lookup_name(const struct builder *b, const struct nai_yaml_node *node) {
-  static const char *const taken[] = {"this", "param", "subject"};
-  if (strspn(node->key, "abcdefghijklmnopqrstuvwxyz_0123456789") != strlen(node->key))
-    return nai_yaml_error_key(b->doc, node, b->err, "\"%s\" is no name: use a-z, 0-9 and _", node->key);
-  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-    if (strcmp(node->key, taken[i]) == 0)
-      return nai_yaml_error_key(b->doc, node, b->err, "\"%s\" has a meaning of its own", node->key);
-  return 0;
-}
-
-static int lookups_compile(struct builder *b, const struct nai_yaml_node *with) {
-  static const char *const keys[] = {"table", "where", "order", NULL};
-  int rc = nai_yaml_expect(b->doc, with, NAI_YAML_MAP, b->err);
-  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, with); !rc && n; n = nai_yaml_next(b->doc, n)) {
-    if (b->rule->lookup_count == MAX_LOOKUPS)
-      return nai_yaml_error_key(b->doc, n, b->err, "more than %d rows to look up", MAX_LOOKUPS);
-    struct lookup *lookup = &b->rule->lookups[b->rule->lookup_count];
-    rc = check_lookup_name(b, n);
-    if (!rc)
-      rc = nai_yaml_expect_keys(b->doc, n, keys, b->err);
-    if (!rc)
-      rc = selection_compile(&lookup->rows, b, n, n->key, 1, 1);
-    lookup->name = n->key;
-    b->rule->lookup_count++;
-  }
-  return rc;
-}
+static const char *const rule_keys[] = {"id",    "title",    "title_many",     "table",  "where",  "with",
+                                        "when",  "unless",   "severity",       "impact", "price",  "price_low",
+                                        "base",  "explains", "part_of",        "lower",  "first",  "place",
+                                        "scope", "device",   "evidence",       "why",    "verify", "links",
+                                        "limit", "disabled", "recommendation", NULL};
 
 /* `severity: medium`, or a map from severity to condition. */
 static int severity_compile(struct builder *b, const struct nai_yaml_node *node) {
@@ -132,20 +34,6 @@ static int severity_compile(struct builder *b, const struct nai_yaml_node *node)
     rule->ladder_needs_lookups |= (rule->severity[severity].sources & ~1u) != 0;
   }
   return rc;
-}
-
-static int impact_compile(struct builder *b, const struct nai_yaml_node *node) {
-  const char *text;
-  int rc = nai_yaml_text(&text, b->doc, node, b->err);
-  if (!rc)
-    rc = names_resolve(&b->rule->impact, &b->names, node, 0, text, strlen(text), b->err);
-  if (rc)
-    return rc;
-  enum nai_unit unit = b->rule->impact.unit;
-  if (b->rule->impact.is_text || (unit != NAI_NS && unit != NAI_US && unit != NAI_MS && unit != NAI_S))
-    return nai_yaml_error(b->doc, node, b->err, "\"impact\" needs a column that is a duration");
-  b->rule->has_impact = true;
-  return 0;
 }
 
 static int scope_compile(struct builder *b, const struct nai_yaml_node *scope, const struct nai_yaml_node *device) {
@@ -210,12 +98,12 @@ static int evidence_item_compile(struct evidence_item *out, struct builder *b, c
   const struct nai_yaml_node *text = NULL, *when = NULL, *at = NULL, *each = NULL;
   int rc = nai_yaml_expect_keys(b->doc, node, keys, b->err);
   if (!rc)
-    rc = require(&text, b, node, "text");
+    rc = builder_require(&text, b, node, "text");
   if (rc)
     return rc;
-  when = get(b, node, "when");
-  at = get(b, node, "at");
-  each = get(b, node, "for");
+  when = builder_get(b, node, "when");
+  at = builder_get(b, node, "at");
+  each = builder_get(b, node, "for");
   if (at && each)
     return nai_yaml_error_key(b->doc, at, b->err, "\"at\" and \"for\" exclude each other");
   if (when)
@@ -226,7 +114,7 @@ static int evidence_item_compile(struct evidence_item *out, struct builder *b, c
   if (!rc && each) {
     rc = nai_yaml_expect_keys(b->doc, each, for_keys, b->err);
     if (!rc)
-      rc = selection_compile(&out->rows, b, each, NULL, DEFAULT_EVIDENCE_ROWS, MAX_EVIDENCE_ROWS);
+      rc = selection_compile(&out->rows, b, each, "table", NULL, DEFAULT_EVIDENCE_ROWS, MAX_EVIDENCE_ROWS);
     out->each = true;
     out->source = b->names.current = out->rows.source;
   }
@@ -277,16 +165,17 @@ static int texts_compile(struct builder *b, const struct nai_yaml_node *node) {
     bool required;
   } texts[] = {{"title", &b->rule->title, true},
                {"title_many", &b->rule->title_many, false},
+               {"place", &b->rule->place, false},
                {"why", &b->rule->why, true},
                {"recommendation", &b->rule->recommendation, true},
                {"verify", &b->rule->verify, false}};
   int rc = 0;
   for (size_t i = 0; !rc && i < sizeof texts / sizeof *texts; i++) {
-    const struct nai_yaml_node *text = get(b, node, texts[i].key);
+    const struct nai_yaml_node *text = builder_get(b, node, texts[i].key);
     if (text)
       rc = variants_compile(texts[i].out, &b->names, text, b->err);
     else if (texts[i].required)
-      rc = require(&text, b, node, texts[i].key);
+      rc = builder_require(&text, b, node, texts[i].key);
   }
   return rc;
 }
@@ -294,27 +183,34 @@ static int texts_compile(struct builder *b, const struct nai_yaml_node *node) {
 int rule_compile(struct rule *rule, struct nai_rule_set *set, const struct nai_yaml *doc,
                  const struct nai_yaml_node *node, struct nai_err *err) {
   struct builder b = {.rule = rule, .doc = doc, .names = {.set = set, .doc = doc}, .err = err};
-  const struct nai_yaml_node *severity = NULL, *part;
+  const struct nai_yaml_node *severity, *part;
   int rc = nai_yaml_expect_keys(doc, node, rule_keys, err);
   if (!rc)
-    rc = selection_compile(&rule->rows, &b, node, "this", DEFAULT_FINDINGS, MAX_FINDINGS);
-  if (!rc && (part = get(&b, node, "with")))
+    rc = selection_compile(&rule->rows, &b, node, "table", "this", DEFAULT_FINDINGS, MAX_FINDINGS);
+  if (!rc && (part = builder_get(&b, node, "with")))
     rc = lookups_compile(&b, part);
-  if (!rc && (part = get(&b, node, "when")))
+  if (!rc && (part = builder_get(&b, node, "when")))
     rc = condition_compile(&rule->when, &b.names, part, err);
   if (!rc)
-    rc = require(&severity, &b, node, "severity");
-  if (!rc)
+    rc = price_compile(&b, node);
+  b.names.priced = rule->price.count > 0;
+  severity = builder_get(&b, node, "severity");
+  rule->has_ladder = !severity && builder_get(&b, node, "price");
+  if (!rc && !severity && !rule->has_ladder)
+    rc = nai_yaml_error(doc, node, err, "\"severity\" or \"price\" is missing");
+  if (!rc && severity)
     rc = severity_compile(&b, severity);
-  if (!rc && (part = get(&b, node, "impact")))
-    rc = impact_compile(&b, part);
   if (!rc)
-    rc = scope_compile(&b, get(&b, node, "scope"), get(&b, node, "device"));
-  if (!rc && (part = get(&b, node, "evidence")))
+    rc = lower_compile(&b, node);
+  if (!rc && (part = builder_get(&b, node, "first")))
+    rc = nai_yaml_bool(&rule->first, doc, part, err);
+  if (!rc)
+    rc = scope_compile(&b, builder_get(&b, node, "scope"), builder_get(&b, node, "device"));
+  if (!rc && (part = builder_get(&b, node, "evidence")))
     rc = evidence_compile(&b, part);
   if (!rc)
     rc = texts_compile(&b, node);
-  if (!rc && (part = get(&b, node, "links")))
+  if (!rc && (part = builder_get(&b, node, "links")))
     rc = links_compile(&b, part);
   return rc;
 }

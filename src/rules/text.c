@@ -65,6 +65,8 @@ int text_compile(struct span *pieces, const struct names *names, const struct na
       rc = names_resolve(&ref, names, node, (size_t)(name - text), name, name_len, err);
     if (!rc && filter && !ref.is_text)
       rc = nai_yaml_error_in(names->doc, node, (size_t)(name - text), err, "a filter needs a text column");
+    if (!rc && ref.kind == REF_FACT)
+      rc = nai_yaml_error_in(names->doc, node, (size_t)(name - text), err, "a fact is for conditions only");
     ref.filter = filter;
     if (!rc)
       rc = add_piece(pieces, names, &ref, err);

@@ -22,7 +22,7 @@ static int create(struct nai_run **out, int directory, const char *path, struct 
   if (!run && directory >= 0)
     close(directory);
   int rc =
-      directory < 0 ? nai_err_sys(err, NAI_EUSAGE, failed, "cannot open the run \"%s\"", path) : nai_err_nomem(err);
+      directory < 0 ? nai_err_sys(err, NAI_EINPUT, failed, "cannot open the run \"%s\"", path) : nai_err_nomem(err);
   nai_run_close(run);
   *out = NULL;
   return rc;
@@ -42,7 +42,7 @@ int nai_run_open_at(struct nai_run **out, int directory, const char *path, struc
     return NAI_OK;
   nai_run_close(*out);
   *out = NULL;
-  return nai_err_set(err, NAI_EUSAGE,
+  return nai_err_set(err, NAI_EINPUT,
                      "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH "; make one with nsys-ai analyze TRACE "
                      "--out DIR",
                      path);
@@ -51,7 +51,7 @@ int nai_run_open_at(struct nai_run **out, int directory, const char *path, struc
 int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {
   int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0)
-    return nai_err_sys(err, NAI_EUSAGE, errno, "cannot open the run \"%s\"", path);
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot open the run \"%s\"", path);
   int rc = nai_run_open_at(out, directory, path, err);
   close(directory);
   return rc;

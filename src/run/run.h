@@ -16,7 +16,7 @@ struct nai_run {
   struct nai_model *model; /* NULL until asked for */
 };
 
-/* Opens a finished run. NAI_EUSAGE when the directory holds none. */
+/* Opens a finished run. NAI_EINPUT when the directory holds none. */
 NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err);
 /* Opens the run in a directory that is open already, even if `path`, which is for messages, names another by now. */
 NAI_MUST_CHECK int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err);

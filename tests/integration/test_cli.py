@@ -140,7 +140,8 @@ class Usage(unittest.TestCase):
         self.assertIn("did you mean inference?", gen("infrence", "x.sqlite").stderr)
         self.assertIn("did you mean --shuffle?", gen("minimal", "x.sqlite", "--shufle").stderr)
         self.assertRegex(gen("minimal").stderr, r"^nsys-ai-gen: OUT.sqlite is missing \(see nsys-ai-gen --help\)\n$")
-        self.assertEqual([line.split()[0] for line in gen("list").stdout.splitlines()], [*support.SCENARIOS, "evidence", "bench"])
+        self.assertEqual([line.split()[0] for line in gen("list").stdout.splitlines()],
+                         [*support.SCENARIOS, "evidence", *support.DIAGNOSIS, "bench"])
 
 
 class Commands(unittest.TestCase):
@@ -148,7 +149,7 @@ class Commands(unittest.TestCase):
         done = run("probe", trace("training"))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("NVTX", done.stdout)
-        for scenario in support.SCENARIOS:
+        for scenario in (*support.SCENARIOS, *support.DIAGNOSIS):
             for schema in (support.oldest_schema(scenario), 2026):
                 done = run("probe", trace(scenario, "--schema", schema), "--json")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -156,7 +157,7 @@ class Commands(unittest.TestCase):
                 rows = document["capabilities"]["rows"]
                 names = [c["name"] for c in document["capabilities"]["columns"]]
                 kernels = [dict(zip(names, row)) for row in rows if row[0] == "kernels"]
-                self.assertEqual(kernels[0]["available"], 1, scenario)
+                self.assertEqual(kernels[0]["available"], int(scenario not in ("api-only", "nvtx-only")), scenario)
                 self.assertNotIn("CANARY", done.stdout)
         minimal = run("probe", trace("minimal")).stdout
         self.assertRegex(minimal, r"(?m)^  no +NVTX ")
@@ -204,6 +205,19 @@ class Commands(unittest.TestCase):
         self.assertEqual(len(json.loads(run("table", kernels, "--json").stdout)["rows"]), 1256)
         self.assertEqual(len(json.loads(run("table", kernels, "--json", "--rows", "3").stdout)["rows"]), 3)
         self.assertEqual(len(json.loads(run("table", kernels, "--json", "-n", "0").stdout)["rows"]), 0)
+
+    def test_table_of_a_run(self):
+        directory = artifacts(trace("training"))
+        listed = {line.split()[0]: int(line.split()[1]) for line in run("table", directory).stdout.splitlines()}
+        self.assertEqual(set(listed), {path.stem for path in (directory / "stages").glob("*.ntab")})
+        self.assertEqual(listed["kernel_events"], 1256)
+        for options in ((), ("--json",), ("--rows", "2")):
+            self.assertEqual(run("table", directory, "kernels", *options).stdout,
+                             run("table", directory / "stages" / "kernels.ntab", *options).stdout)
+        done = run("table", directory, "kernel")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn('did you mean kernels?', done.stderr)
+        self.assertEqual(run("table", directory / "stages" / "kernels.ntab", "kernels").returncode, 2)
 
     def test_table_refuses_what_is_no_table(self):
         good = (artifacts(trace("training")) / "stages" / "kernels.ntab").read_bytes()
@@ -319,7 +333,7 @@ class Commands(unittest.TestCase):
         for name in bare:
             if not name.startswith("stages/"):
                 self.assertEqual(bare[name], full[name], name)
-        self.assertEqual(set(full) - set(bare), {n for n in full if n.endswith(".ntab")})
+        self.assertEqual(set(full) - set(bare), {n for n in full if n.endswith(".ntab")} | {"stages/trace-stamp"})
 
 
 class Configuration(unittest.TestCase):

@@ -32,7 +32,7 @@ class Install(unittest.TestCase):
                         "share/nsys-ai/rules/kernel-classes.yaml", "share/nsys-ai/phase-maps/vllm.yaml",
                         "share/nsys-ai/templates/report.md.mustache", "share/nsys-ai/templates/report.html",
                         "share/doc/nsys-ai/LICENSE", "share/doc/nsys-ai/README.md", "share/doc/nsys-ai/docs/report.schema.json",
-                        "share/doc/nsys-ai/docs/root-causes/gpu-idle.md"):
+                        "share/doc/nsys-ai/docs/root-causes/idle-host-code.md"):
             self.only(pattern)
         files = [str(p.relative_to(self.prefix)) for p in self.prefix.rglob("*") if p.is_file()]
         self.assertEqual([f for f in files if "node_modules" in f or f.endswith((".mjs", ".a", ".h", "package.json"))], [])

@@ -20,6 +20,7 @@
 struct fixture {
   struct nai_ingest in;
   struct nai_kernel_classes *classes;
+  struct nai_workload_patterns *workload;
   struct nai_model m;
   uint64_t seed;
 };
@@ -37,6 +38,7 @@ static inline void fixture_init(struct fixture *f) {
   for (int i = 0; i < NAI_IN_COUNT; i++)
     ok(nai_table_new(&f->in.tables[i], nai_event_tables[i], err));
   ok(nai_kernel_classes_load(&f->classes, NULL, err));
+  ok(nai_workload_patterns_load(&f->workload, NULL, err));
   f->m.map_nvtx = true;
   f->m.worker_count = 2;
 }
@@ -110,13 +112,30 @@ static inline void fixture_nvtx(struct fixture *f, int64_t start, int64_t end, i
   nai_set_str(t, t->rows - 1, NE_NAME, name);
 }
 
+static inline void fixture_overhead(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name,
+                                    int source) {
+  struct nai_table *t = f->in.tables[NAI_IN_OVERHEAD];
+  CELLS(t, start, end, thread, 0, source, NAI_NULL_I64, 0);
+  nai_set_str(t, t->rows - 1, OE_NAME, name);
+}
+
+static inline void fixture_osrt(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name,
+                                int level) {
+  struct nai_table *t = f->in.tables[NAI_IN_OSRT];
+  CELLS(t, start, end, thread, 0, level, NAI_NULL_I64);
+  nai_set_str(t, t->rows - 1, OS_NAME, name);
+}
+
 static inline void fixture_build(struct fixture *f) {
   struct nai_table *const *t = f->in.tables;
   struct nai_table *capture = t[NAI_IN_CAPTURE];
   if (!capture->rows)
     nai_table_add_row(capture);
-  const struct nai_model_options options = {
-      .classes = f->classes, .phases = f->m.phases, .map_nvtx = f->m.map_nvtx, .worker_count = f->m.worker_count};
+  const struct nai_model_options options = {.classes = f->classes,
+                                            .phases = f->m.phases,
+                                            .workload = f->workload,
+                                            .map_nvtx = f->m.map_nvtx,
+                                            .worker_count = f->m.worker_count};
   for (int i = 0; i < NAI_IN_COUNT; i++)
     ok(nai_table_check(t[i], err));
   nai_model_open(&f->m, t, &options);
@@ -126,6 +145,7 @@ static inline void fixture_build(struct fixture *f) {
 static inline void fixture_free(struct fixture *f) {
   nai_model_free(&f->m);
   nai_kernel_classes_free(f->classes);
+  nai_workload_patterns_free(f->workload);
   nai_ingest_free(&f->in);
 }
 

@@ -48,13 +48,19 @@ static const struct nai_column_def sync_columns[] = {
 };
 static const struct nai_schema sync_schema = NAI_SCHEMA("sync", "Sync", "One API in one process", sync_columns);
 
-static const struct nai_schema *const schemas[] = {&use_schema, &cause_schema, &sync_schema, &nai_gpus};
+/* What prices are shares of. */
+enum { G_DEVICE, G_WINDOW, G_IDLE };
+static const struct nai_column_def util_columns[] = {
+    NAI_DEVICE_COLUMN(""), {"window_ns", NAI_I64, NAI_NS, ""}, {"idle_ns", NAI_I64, NAI_NS, ""}};
+static const struct nai_schema util_schema = NAI_SCHEMA("gpu_utilization", "Util", "One GPU", util_columns);
+
+static const struct nai_schema *const schemas[] = {&use_schema, &cause_schema, &sync_schema, &nai_gpus, &util_schema};
 enum { SCHEMAS = sizeof schemas / sizeof *schemas };
 
 static const int64_t ms = 1000000;
 
 struct tables {
-  struct nai_table *use, *causes, *sync, *gpus;
+  struct nai_table *use, *causes, *sync, *gpus, *util;
 };
 
 static void add_use(struct nai_table *t, int device, double idle_pct, double copy_pct) {
@@ -91,6 +97,14 @@ static struct tables make_tables(void) {
   assert_int_equal(nai_table_new(&t.causes, &cause_schema, &err), 0);
   assert_int_equal(nai_table_new(&t.sync, &sync_schema, &err), 0);
   assert_int_equal(nai_table_new(&t.gpus, &nai_gpus, &err), 0);
+  assert_int_equal(nai_table_new(&t.util, &util_schema, &err), 0);
+  static const int64_t idle_us[] = {41500, 25000, 90000};
+  for (int i = 0; i < 3; i++) {
+    int64_t row = nai_table_add_row(t.util);
+    nai_set_i64(t.util, row, G_DEVICE, i);
+    nai_set_i64(t.util, row, G_WINDOW, 100 * ms);
+    nai_set_i64(t.util, row, G_IDLE, idle_us[i] * 1000);
+  }
   add_use(t.use, 0, 41.5, 0);
   add_use(t.use, 1, 25, 5);
   add_use(t.use, 2, 90, 60);
@@ -108,6 +122,7 @@ static void free_tables(struct tables *t) {
   nai_table_free(t->causes);
   nai_table_free(t->sync);
   nai_table_free(t->gpus);
+  nai_table_free(t->util);
 }
 
 /* --- Running rules ---------------------------------------------------------------------------- */
@@ -134,8 +149,9 @@ static struct nai_rule_set *compile(const char *rules) {
 
 static void evaluate(struct result *r, const struct nai_rule_set *set) {
   struct nai_err err = {0};
-  const struct nai_table *const tables[] = {r->tables.use, r->tables.causes, NULL, r->tables.sync, r->tables.gpus};
-  const struct nai_rules_input input = {.tables = tables, .table_count = 5, .escape = mark};
+  const struct nai_table *const tables[] = {r->tables.use,  r->tables.causes, NULL,
+                                            r->tables.sync, r->tables.gpus,   r->tables.util};
+  const struct nai_rules_input input = {.tables = tables, .table_count = 6, .escape = mark};
   if (nai_rules_evaluate(&r->findings, &r->evidence, set, &input, &err))
     fail_msg("%s", err.msg);
 }
@@ -204,7 +220,7 @@ static void finds_rows_and_words(void **state) {
   assert_string_equal(cell(r.findings, 1, "scope"), "GPU 0");
   assert_int_equal(number(r.findings, 1, "device_id"), 0);
   assert_int_equal(number(r.findings, 1, "pid"), NAI_NULL_I64);
-  assert_int_equal(number(r.findings, 1, "impact_ns"), 41500000);
+  assert_int_equal(number(r.findings, 1, "at_stake_ns"), 41500000);
   assert_int_equal(number(r.findings, 1, "finding"), 1);
   assert_string_equal(cell(r.findings, 1, "why"),
                       "always 0\n\ncode <host_code>"); /* trace text went through the escaper */
@@ -270,13 +286,148 @@ static void same_advice_is_said_once(void **state) {
   result_free(&r);
 }
 
+/* A finding shows the facts of its worst three; a rule has no more findings than its limit. */
 static void limit_says_what_it_leaves_out(void **state) {
   (void)state;
-  struct result r =
-      run("rules:\n" RULE("idle", "    table: use\n    severity: low\n    impact: idle_ms\n    limit: 1\n"));
+  struct result r = {.tables = make_tables()};
+  add_use(r.tables.use, 3, 10, 0);
+  add_use(r.tables.use, 4, 20, 0);
+  struct nai_rule_set *set = compile("rules:\n" RULE(
+      "idle", "    table: use\n    severity: low\n    impact: idle_ms\n    evidence: [\"{{idle_ms}}\"]\n"));
+  evaluate(&r, set);
   assert_int_equal(r.findings->rows, 1);
-  assert_int_equal(r.evidence->rows, 1);
+  assert_string_equal(cell(r.findings, 0, "gpus"), "2 0 1 4 3");
+  assert_int_equal(number(r.findings, 0, "gpu_count"), 5);
+  assert_int_equal(r.evidence->rows, 4);
+  assert_string_equal(cell(r.evidence, 2, "text"), "25.0 ms");
+  assert_string_equal(cell(r.evidence, 3, "text"), "2 more rows of table use meet this rule");
+  nai_rules_free(set);
+  result_free(&r);
+  r = run(
+      "rules:\n  - {id: idle, title: t, why: \"{{idle_ms}}\", recommendation: r, table: use, severity: low, impact: "
+      "idle_ms, limit: 1}\n");
+  assert_int_equal(r.findings->rows, 1);
   assert_string_equal(cell(r.evidence, 0, "text"), "2 more rows of table use meet this rule");
+  result_free(&r);
+}
+
+/* --- Prices: GPU 0 is idle for 41.5 of 100 ms, GPU 1 for 25, GPU 2 for 90 (table gpu_utilization). -- */
+
+static void check_finding(const struct result *r, int64_t row, const char *id, const char *severity, int64_t stake_us,
+                          const char *reason, const char *part_of) {
+  assert_string_equal(cell(r->findings, row, "id"), id);
+  assert_string_equal(cell(r->findings, row, "severity"), severity);
+  assert_int_equal(number(r->findings, row, "at_stake_ns"), stake_us < 0 ? NAI_NULL_I64 : stake_us * 1000);
+  assert_string_equal(cell(r->findings, row, "reason"), reason);
+  assert_string_equal(cell(r->findings, row, "part_of"), part_of);
+}
+
+static void the_price_decides(void **state) {
+  (void)state;
+  struct result r =
+      run("rules:\n" RULE("high", "    table: gpu_utilization\n    price: idle_ns\n    price_low: idle_ns / 2\n")
+              RULE("medium", "    table: gpu_utilization\n    price: 0.1 * idle_ns\n")
+                  RULE("low", "    table: gpu_utilization\n    price: idle_ns / 25\n")
+                      RULE("tiny", "    table: gpu_utilization\n    price: idle_ns / 60\n")
+                          RULE("own", "    table: gpu_utilization\n    price: idle_ns\n"
+                                      "    severity: {info: at_stake_pct >= 80}\n"));
+  assert_int_equal(r.findings->rows, 4);
+  check_finding(&r, 0, "high", "high", 90000, "", "");
+  assert_int_equal(number(r.findings, 0, "at_stake_low_ns"), 45000000);
+  assert_string_equal(cell(r.findings, 0, "gpus"), "2 0 1");
+  check_finding(&r, 1, "medium", "medium", 9000, "", "");
+  assert_string_equal(cell(r.findings, 1, "gpus"), "2 0 1"); /* 4.15 and 2.5 % would be low: one finding, the worst's */
+  check_finding(&r, 2, "low", "low", 3600, "", "");
+  check_finding(&r, 3, "own", "info", 90000, "", "");
+  result_free(&r);
+}
+
+/* No more than the loss, and no time twice: the larger claim comes first. */
+static void losses_are_shared(void **state) {
+  (void)state;
+  struct result r = run(
+      "rules:\n" RULE(
+          "large",
+          "    table: gpu_utilization\n    price: 0.7 * window_ns\n    explains: idle\n    where: device_id = 2\n")
+          RULE("small",
+               "    table: gpu_utilization\n    price: 0.6 * window_ns\n    explains: idle\n    where: device_id = 2\n")
+              RULE("other", "    table: gpu_utilization\n    price: 2 * window_ns\n    where: device_id = 2\n") RULE(
+                  "capped",
+                  "    table: gpu_utilization\n    price: window_ns\n    explains: idle\n    where: device_id = 0\n"));
+  assert_int_equal(r.findings->rows, 4);
+  check_finding(&r, 0, "other", "high", 200000, "", "");
+  check_finding(&r, 1, "large", "high", 70000, "", "");
+  check_finding(&r, 2, "capped", "high", 41500, "", "");
+  check_finding(&r, 3, "small", "high", 20000, "", "");
+  result_free(&r);
+}
+
+static void parts_stay_below_the_whole(void **state) {
+  (void)state;
+  struct result r =
+      run("rules:\n" RULE("part", "    table: gpu_utilization\n    price: idle_ns\n    part_of: whole\n")
+              RULE("whole", "    table: gpu_utilization\n    price: idle_ns / 2\n    where: device_id = 2\n"));
+  assert_int_equal(r.findings->rows, 2);
+  check_finding(&r, 0, "part", "high", 45000, "", ""); /* GPU 0 has no whole: high there */
+  check_finding(&r, 1, "whole", "high", 45000, "", "");
+  result_free(&r);
+  r = run("rules:\n" RULE(
+      "part", "    table: gpu_utilization\n    price: idle_ns\n    part_of: whole\n    where: device_id = 2\n")
+              RULE("whole", "    table: gpu_utilization\n    price: idle_ns / 2\n    where: device_id = 2\n"));
+  check_finding(&r, 1, "part", "medium", 45000, "part of whole", "whole");
+  result_free(&r);
+}
+
+static void reasons_lower_severities(void **state) {
+  (void)state;
+  static const char rules[] =
+      "facts:\n  code: {table: causes, where: cause = 'host_code' and total_ms > 50}\n"
+      "lower: [{when: fact.code, to: low, reason: \"as code runs {{at_stake_pct}}\"}, {when: at_stake_pct > 99, reason: never}]\n"
+      "rules:\n" RULE("a", "    table: gpu_utilization\n    price: idle_ns\n    where: device_id = 2\n")
+          RULE("b",
+               "    table: gpu_utilization\n    price: idle_ns\n    where: device_id = 0\n") /* its code takes 30 ms */
+      RULE(
+          "c",
+          "    table: gpu_utilization\n    price: idle_ns / 2\n    where: device_id = 2\n    lower: [default, {reason: guessed}]\n")
+          RULE("d", "    table: gpu_utilization\n    price: idle_ns / 3\n    where: device_id = 2\n    lower: []\n");
+  struct result r = run(rules);
+  assert_int_equal(r.findings->rows, 4);
+  check_finding(&r, 0, "b", "high", 41500, "", "");
+  check_finding(&r, 1, "d", "high", 30000, "", "");
+  check_finding(&r, 2, "a", "low", 90000, "as code runs 90.0 %", "");
+  check_finding(&r, 3, "c", "info", 45000, "as code runs 45.0 %; guessed", "");
+  result_free(&r);
+}
+
+static void facts_select_and_silence(void **state) {
+  (void)state;
+  struct result r = run(
+      "facts:\n  waits: {table: causes, where: cause = 'dependency'}\n  never: {table: sync, where: pid = 1}\n"
+      "rules:\n  - id: idle\n    title: t\n    table: use\n    severity: low\n    why: w\n    when: {not: fact.never}\n"
+      "    recommendation: [{when: fact.waits, text: follow}, {else: look}]\n" RULE(
+          "silent", "    table: use\n    severity: low\n    when: fact.never\n"));
+  assert_int_equal(r.findings->rows, 2); /* the fact is about GPU 1 */
+  assert_string_equal(cell(r.findings, 0, "scope"), "GPUs 0, 2");
+  assert_string_equal(cell(r.findings, 0, "recommendation"), "look");
+  assert_string_equal(cell(r.findings, 1, "scope"), "GPU 1");
+  assert_string_equal(cell(r.findings, 1, "recommendation"), "follow");
+  result_free(&r);
+}
+
+static void sums_and_leaders(void **state) {
+  (void)state;
+  struct result r = run("rules:\n" RULE(
+      "a",
+      "    table: gpu_utilization\n    price: idle_ns\n    where: device_id = 0\n") "  - id: b\n    title: \"{{all.total_ms}} of {{none.total_ms}}\"\n    why: w\n    recommendation: r\n"
+                                                                                    "    table: gpu_utilization\n    where: device_id = 0\n    first: true\n    place: here\n    severity: info\n"
+                                                                                    "    with:\n      all: {sum: causes, where: device_id = this.device_id}\n"
+                                                                                    "      none: {sum: causes, where: device_id = 77}\n");
+  assert_int_equal(r.findings->rows, 2);
+  assert_string_equal(cell(r.findings, 0, "id"), "b");
+  assert_string_equal(cell(r.findings, 0, "title"), "40.0 ms of 0 ns");
+  assert_string_equal(cell(r.findings, 0, "place"), "here");
+  assert_int_equal(number(r.findings, 0, "leads"), 1);
+  assert_int_equal(number(r.findings, 0, "at_stake_ns"), NAI_NULL_I64);
   result_free(&r);
 }
 
@@ -515,16 +666,34 @@ static void mistakes_in_structure(void **state) {
           "r.yaml:8:9: duplicate id \"x\" (first on line 2)");
   refused("rules: [{id: x, table: usd}]\n", "r.yaml:1:24: unknown table \"usd\"; did you mean \"use\"?");
   refused(ON_USE("wher: 1"), "r.yaml:3:6: unknown key \"wher\"; did you mean \"where\"?");
-  refused(ON_USE("where: true"), "r.yaml:2:5: \"severity\" is missing");
+  refused(ON_USE("where: true"), "r.yaml:2:5: \"severity\" or \"price\" is missing");
   refused(ON_USE("severity: urgent"), "r.yaml:3:16: expected one of info, low, medium, high");
   refused(ON_USE("severity: {hihg: true}"), "r.yaml:3:17: unknown key \"hihg\"; did you mean \"high\"?");
-  refused(ON_USE("severity: low, impact: idle_pct"), "r.yaml:3:29: \"impact\" needs a column that is a duration");
+  refused(ON_USE("price: idle_pct"), "r.yaml:3:13: \"price\" needs a duration");
+  refused(ON_USE("price: idle_ms, impact: idle_ms"), "r.yaml:3:22: \"impact\" and \"price\" exclude each other");
+  refused(ON_USE("severity: low, explains: idle"), "r.yaml:3:21: \"explains\" needs a \"price\"");
+  refused(ON_USE("price: idle_ms, explains: idel"), "r.yaml:3:32: unknown loss \"idel\"; did you mean \"idle\"?");
+  refused(ON_USE("price: idle_ms, part_of: y"), "r.yaml:3:31: unknown rule \"y\"; did you mean \"x\"?");
+  refused(ON_USE("price: idle_ms, lower: [{to: low}]"), "r.yaml:3:30: \"reason\" is missing");
+  refused(ON_USE("price: idle_ms, lower: [{reason: r, to: lwo}]"),
+          "r.yaml:3:46: expected one of info, low, medium, high");
+  refused(ON_USE("severity: low, when: fact.nothing"), "r.yaml:3:32: unknown fact \"nothing\"");
+  refused("facts: {some: {table: use, where: idle_pct > 1}}\n" ON_USE("severity: low, when: fact.sone"),
+          "r.yaml:4:32: unknown fact \"sone\"; did you mean \"some\"?");
+  refused("facts: {some: {table: use, wher: 1}}\n" ON_USE("severity: low"),
+          "r.yaml:1:28: unknown key \"wher\"; did you mean \"where\"?");
+  refused("facts: {some: {table: use}}\n" ON_USE("severity: low, when: fact.some > 1"),
+          "r.yaml:4:37: expected \"and\" or the end (write alternatives as {any: [...]})");
+  refused(ON_USE("severity: low, with: {s: {sum: causes}}, when: s.cause = 'x'"),
+          "r.yaml:3:55: a sum has numbers only");
+  refused(ON_USE("severity: low, impact: idle_pct"), "r.yaml:3:29: \"impact\" needs a duration");
   refused(ON_USE("severity: low, scope: gpus"), "r.yaml:3:28: expected one of run, gpu, process");
   refused(ON_USE("severity: low, device: window_ms"), "r.yaml:3:29: \"device\" needs a column that holds an id");
   refused(ON_USE("severity: low, limit: 0"), "r.yaml:3:28: \"limit\": 0 is not within 1..1000");
   refused(ON_USE("severity: low, links: a b"), "r.yaml:3:28: a link holds no spaces");
   refused(ON_USE("severity: low, unless: [y-rule]"), "r.yaml:3:30: unknown rule \"y-rule\"");
-  refused(ON_USE("severity: low, unless: x"), "r.yaml:2:5: rule \"x\" is part of or depends on a cycle of \"unless\"");
+  refused(ON_USE("severity: low, unless: x"),
+          "r.yaml:2:5: rule \"x\" is part of or depends on a cycle of \"unless\" or \"part_of\"");
   refused("rules: [{id: y, disabled: true}]\n", "r.yaml:1:14: unknown rule \"y\"");
   refused(ON_USE("with: {param: {table: causes}}"), "r.yaml:3:13: \"param\" has a meaning of its own");
   refused(ON_USE("with: {c: {table: causes, order: total_ms down}}"),
@@ -621,7 +790,8 @@ static void describes_rules(void **state) {
   assert_string_equal(err.msg, "unknown rule \"idel\"; did you mean \"idle\"?");
   assert_string_equal(nai_rules_table(set, 0), "use");
   assert_string_equal(nai_rules_table(set, 1), "causes");
-  assert_null(nai_rules_table(set, 2));
+  assert_string_equal(nai_rules_table(set, 2), "gpu_utilization"); /* what a price is a share of */
+  assert_null(nai_rules_table(set, 3));
   assert_int_equal(nai_rules_count(set), 1);
   nai_buf_free(&text);
   nai_rules_free(set);
@@ -647,6 +817,12 @@ int main(void) {
       cmocka_unit_test(evidence_has_a_place),
       cmocka_unit_test(same_advice_is_said_once),
       cmocka_unit_test(limit_says_what_it_leaves_out),
+      cmocka_unit_test(the_price_decides),
+      cmocka_unit_test(losses_are_shared),
+      cmocka_unit_test(parts_stay_below_the_whole),
+      cmocka_unit_test(reasons_lower_severities),
+      cmocka_unit_test(facts_select_and_silence),
+      cmocka_unit_test(sums_and_leaders),
       cmocka_unit_test(unless_silences_per_subject),
       cmocka_unit_test(unless_tells_processes_apart),
       cmocka_unit_test(subjects_use_gpu_labels),

@@ -47,19 +47,33 @@ export const UTILIZATION_PARTS = /** @type {const} */ ([
 
 /** @type {Record<string, string>} */
 export const CAUSE_COLORS = {
-  host_sync: '#cc3b2f',
-  host_api: '#d9770f',
+  blocking_call: '#cc3b2f',
+  queue_drained: '#e0655a',
   host_code: '#b8921a',
+  cuda_call: '#d9770f',
+  in_launch_call: '#b35a00',
+  allocation: '#a8488f',
+  module_load: '#7a55b0',
+  profiler: '#4a9a8f',
+  launch_latency: '#5b8fc7',
   dependency: '#6b7f99',
+  page_migration: '#7f9a3c',
   unknown: '#8d949c',
 };
 
 /** @type {Record<string, string>} */
 export const CAUSE_LABELS = {
-  host_sync: 'host waiting in a synchronisation',
-  host_api: 'host inside CUDA calls',
+  blocking_call: 'host inside a call that waits for the GPU',
+  queue_drained: 'host late after a wait that had left the GPU without work',
   host_code: 'host code between launches',
-  dependency: 'work queued, waiting for other work',
+  cuda_call: 'host inside other CUDA calls',
+  in_launch_call: 'host inside the launch call itself',
+  allocation: 'host allocating or freeing memory',
+  module_load: 'code being loaded or compiled',
+  profiler: 'host held up by the profiler',
+  launch_latency: 'launch latency',
+  dependency: 'work queued, waiting for an event',
+  page_migration: 'before a migration of managed memory',
   unknown: 'unknown',
 };
 

@@ -107,13 +107,13 @@ function kernelTable(plan) {
 
 export function analyse(plan) {
   const perGpu = plan.gpus.map((gpu) => utilization(plan, gpu.id, 400));
-  const causes = ['host_sync', 'host_code', 'dependency', 'host_api', 'unknown'];
+  const causes = ['blocking_call', 'host_code', 'dependency', 'cuda_call', 'unknown'];
   const gaps = perGpu
     .flatMap((gpu) =>
       gpu.gaps.map(([start, end]) => {
         const length = end - start;
         const cause =
-          length > 1_000_000 ? 'host_code' : length > 100_000 ? 'host_sync' : length > 2_000 ? 'host_api' : 'dependency';
+          length > 1_000_000 ? 'host_code' : length > 100_000 ? 'blocking_call' : length > 2_000 ? 'cuda_call' : 'dependency';
         return [
           gpu.device_id,
           absolute(start),
@@ -173,7 +173,7 @@ export function analyse(plan) {
       columns: [
         column('device_id', 'int', 'id', 'GPU'),
         column('cause', 'text', 'text', 'Why'),
-        column('gap_count', 'int', 'count', 'Gaps'),
+        column('part_count', 'int', 'count', 'Gaps'),
         column('total_ms', 'float', 'ms', 'Idle time'),
         column('pct_of_idle', 'float', 'percent', 'Share'),
         column('longest_ms', 'float', 'ms', 'Longest'),

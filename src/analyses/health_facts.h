@@ -1,0 +1,50 @@
+/* What the checks of capture_health are about. Internal to src/analyses. */
+#ifndef NAI_ANALYSES_HEALTH_FACTS_H
+#define NAI_ANALYSES_HEALTH_FACTS_H
+
+#include "derive/model.h"
+
+/* Times in ns; NAI_NULL_I64 where there is none. */
+struct nai_health {
+  int64_t capture_ns, begin; /* length of the capture; where the program begins in it */
+  bool whole;                /* no event is left out, and no work was launched before the first event */
+
+  int64_t operations, kernels, own_kernels; /* of all GPUs; kernels that are not a runtime's own */
+  int64_t launches;                         /* CUDA API calls that launch kernels or graphs */
+  int64_t without_launch;                   /* operations whose launching call is missing, but for page migrations */
+  bool kernel_table;                        /* the export has one */
+  bool host_watched;                        /* OS calls or samples were recorded */
+  int64_t ranges;                           /* NVTX */
+
+  int64_t first_call, last_call_end, last_operation_end;
+  int64_t profiler_start_ns;           /* the profiler's initialisation before the first call */
+  int64_t profiler_ns, profiler_count; /* its rows within the GPUs' window, without what it only looks at */
+
+  /* what speaks against a program having done its work */
+  bool no_copy_back, no_release, copy_not_awaited, ended_at_once, wrote_errors;
+  int64_t failing_streams; /* outputs with a traceback, a CUDA error or word of a killed program */
+  int64_t failed_calls;    /* CUDA calls that returned an error, but for "not ready" */
+};
+NAI_MUST_CHECK int nai_health_collect(struct nai_health *out, const struct nai_model *model, struct nai_err *err);
+
+/* What a process pays once. */
+struct nai_first_use {
+  int64_t context_ns;       /* the longest call before each process's first work, summed: context creation */
+  const char *context_call; /* the longest of them, NULL for none */
+  int64_t loading_rows, loading_rows_ns;   /* records of module and function loading */
+  int64_t loading_calls, loading_calls_ns; /* CUDA calls that load modules */
+  int64_t slow_launches, slow_launches_ns; /* first launches of a kernel at least 1 ms over its median, and by
+                                              how much */
+  int64_t total_ns;                        /* union of all of these */
+};
+NAI_MUST_CHECK int nai_first_use_collect(struct nai_first_use *out, const struct nai_model *model, struct nai_err *err);
+
+/* Whether a row of overhead_events is loading: by its kind, or without a name, but of some length and in a launch or an
+ * allocation of its thread. */
+bool nai_is_loading(const struct nai_model *model, int64_t overhead_row);
+/* Whether what the CPU did would have been seen: OS calls or samples are in the export. */
+bool nai_host_was_watched(const struct nai_model *model);
+/* Intervals in any order as a set. Reorders v. */
+void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count);
+
+#endif

@@ -1,0 +1,70 @@
+/* What a GPU's time is lost to: columns of losses, and what its files share. Internal to src/analyses. */
+#ifndef NAI_ANALYSES_LOSSES_H
+#define NAI_ANALYSES_LOSSES_H
+
+#include "derive/model.h"
+
+enum {
+  LO_DEVICE,
+  LO_WHAT,
+  LO_TIME,
+  LO_COUNT,
+  LO_PCT,
+  LO_BASE_PCT,
+  LO_EXAMPLE,
+  LO_EXAMPLE_NS,
+  LO_DETAIL,
+  LO_SHORT,
+  LO_LONG,
+  LO_START,
+  LO_END
+};
+extern const struct nai_schema nai_losses_schema;
+
+/* One GPU within its active spans. */
+struct nai_loss_gpu {
+  struct nai_table *out;
+  const struct nai_model *m;
+  const struct nai_gpu *gpu;
+  struct nai_intervals active;         /* its active spans */
+  int64_t active_ns;                   /* their length */
+  int64_t kernel_ns, copy_ns;          /* summed durations of kernels, and of copies but for page migrations */
+  bool steady;                         /* gpu_active.steady */
+  const enum nai_kernel_trait *traits; /* per kernel name */
+  /* per operation of the GPU: it starts within an active span */
+  bool *inside;
+  /* per operation: number of its stream, of those of this GPU */
+  uint32_t *stream, stream_count;
+};
+
+/* Something lost. */
+struct nai_loss {
+  const char *what;
+  int64_t ns, count, base_ns; /* time lost, of how many, and the time of everything of that kind */
+  const char *example;        /* NULL for none */
+  int64_t example_ns;
+  int64_t start, end; /* the longest one */
+};
+/* Adds a row, and returns its number. Of `ns` no more than the active time counts. */
+int64_t nai_loss_put(const struct nai_loss_gpu *g, const struct nai_loss *loss);
+
+/* The losses, one file each; each adds its rows. */
+NAI_MUST_CHECK int nai_losses_of_kernels(const struct nai_loss_gpu *g, struct nai_err *err); /* by what they do */
+NAI_MUST_CHECK int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err);   /* by blocks, threads */
+NAI_MUST_CHECK int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err);   /* by durations */
+NAI_MUST_CHECK int nai_losses_of_copies(const struct nai_loss_gpu *g, struct nai_err *err);
+NAI_MUST_CHECK int nai_losses_of_calls(const struct nai_loss_gpu *g, struct nai_err *err);
+
+/* Kernels of one kind as they are met. `name_ns` has a cell per kernel name, all 0 at first. */
+struct nai_loss_sum {
+  int64_t ns, count, longest_ns;
+  uint32_t longest; /* kernel_events row */
+  int64_t *name_ns;
+};
+NAI_MUST_CHECK int nai_loss_sum_new(struct nai_loss_sum *sum, const struct nai_model *model, struct nai_err *err);
+void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_model *model, uint32_t kernel);
+/* The row of a sum; nothing when it is empty. */
+void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum);
+void nai_loss_sum_free(struct nai_loss_sum *sum);
+
+#endif

@@ -1,0 +1,176 @@
+/* The verdict: how to read the capture, then what costs most and where. */
+#include "render/report.h"
+
+#include "base/fmt.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+enum nai_severity nai_report_severity(const struct nai_table *findings, int64_t row) {
+  int severity = nai_severity_from_name(nai_cell_str(findings, row, "severity"));
+  return severity < 0 ? NAI_SEVERITY_INFO : (enum nai_severity)severity;
+}
+
+/* A framework as it writes itself. */
+static const char *written(const char *value) {
+  static const char *const names[][2] = {
+      {"pytorch", "PyTorch"}, {"tensorrt", "TensorRT"}, {"jax", "JAX"},
+      {"cupy", "CuPy"},       {"openacc", "OpenACC"},   {"openmp", "OpenMP"},
+      {"vllm", "vLLM"},       {"sglang", "SGLang"},     {"tensorflow", "TensorFlow"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(names[i][0], value) == 0)
+      return names[i][1];
+  return value;
+}
+
+/* "PyTorch", "TensorRT": what the program was recognised as; nothing for plain CUDA. */
+static bool put_framework(struct nai_buf *out, const struct nai_report *report) {
+  const struct nai_table *workload = nai_report_table(report, "workload");
+  bool any = false;
+  for (int64_t i = 0; i < workload->rows; i++) {
+    const char *value = nai_cell_str(workload, i, "value");
+    if (strcmp(nai_cell_str(workload, i, "aspect"), "framework") != 0 || strcmp(value, "unknown") == 0 ||
+        strcmp(value, "cuda") == 0 || !(nai_cell_f64(workload, i, "confidence") >= 50))
+      continue;
+    nai_buf_printf(out, "%s%s", any ? ", " : "", written(value));
+    any = true;
+  }
+  return any;
+}
+
+struct part {
+  const char *active, *window, *text;
+};
+
+static void put_percent(struct nai_buf *out, double low, double high) {
+  if (high - low >= 0.05) {
+    nai_fmt_real(out, low, 1);
+    nai_buf_putc(out, '-');
+  }
+  nai_fmt_real(out, high, 1);
+  nai_buf_puts(out, " %");
+}
+
+/* "2 GPUs, active for 299.8 ms: 84.6-85.8 % computing, 8.7-10.5 % idle." */
+static void put_partition(struct nai_buf *out, const struct nai_report *report) {
+  static const struct part parts[] = {{"compute_pct", "compute_pct", "computing"},
+                                      {"exposed_comm_pct", "exposed_comm_pct", "in communication that nothing hides"},
+                                      {"exposed_copy_pct", "exposed_copy_pct", "in copies that nothing hides"},
+                                      {"idle_pct", "idle_pct_of_window", "idle"}};
+  const struct nai_table *gpus = nai_report_table(report, "gpu_active");
+  bool active = gpus->rows > 0;
+  gpus = active ? gpus : nai_report_table(report, "gpu_utilization");
+  int64_t longest = 0;
+  for (int64_t i = 0; i < gpus->rows; i++) {
+    int64_t ns = nai_cell_i64(gpus, i, active ? "active_ns" : "window_ns");
+    longest = ns > longest ? ns : longest;
+  }
+  if (put_framework(out, report))
+    nai_buf_puts(out, " on ");
+  nai_fmt_count(out, gpus->rows);
+  nai_buf_puts(out, gpus->rows == 1 ? " GPU, active for " : " GPUs, active for ");
+  nai_fmt_duration(out, (double)longest);
+  const char *separator = ": ";
+  for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < gpus->rows; i++) {
+      double v = nai_cell_f64(gpus, i, active ? parts[p].active : parts[p].window);
+      low = v < low ? v : low;
+      high = v > high ? v : high;
+    }
+    if (!(high >= 0.05))
+      continue;
+    nai_buf_puts(out, separator);
+    put_percent(out, low, high);
+    nai_buf_printf(out, " %s", parts[p].text);
+    separator = ", ";
+  }
+  nai_buf_putc(out, '.');
+}
+
+static bool leads(const struct nai_table *findings, int64_t row) { return nai_cell_i64(findings, row, "leads") == 1; }
+
+/* The next finding that costs time, from `row` on; -1 for none. */
+static int64_t next_loss(const struct nai_table *findings, int64_t row) {
+  for (; row < findings->rows; row++)
+    if (nai_report_severity(findings, row) > NAI_SEVERITY_INFO && !leads(findings, row))
+      return row;
+  return -1;
+}
+
+static void put_share(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
+  double pct = nai_cell_f64(findings, row, "pct_of_active");
+  if (!isnan(pct))
+    nai_fmt_percent(out, pct);
+}
+
+/* A title within a sentence: without its capital, unless that belongs to a name. */
+static void put_within(struct nai_buf *out, const char *title) {
+  size_t word = strcspn(title, " ");
+  bool name = false;
+  for (size_t i = 1; i < word; i++)
+    name |= isupper((unsigned char)title[i]) != 0;
+  nai_buf_printf(out, "%c%s", name ? *title : tolower((unsigned char)*title), *title ? title + 1 : "");
+}
+
+static void put_loss(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
+  struct nai_value ns = nai_cell(findings, row, "at_stake_ns");
+  const char *scope = nai_cell_str(findings, row, "scope"), *place = nai_cell_str(findings, row, "place");
+  nai_buf_puts(out, nai_cell_str(findings, row, "title"));
+  if (*place)
+    nai_buf_printf(out, " (%s)", place);
+  if (!ns.null) {
+    nai_buf_puts(out, ": up to ");
+    nai_fmt_duration(out, (double)ns.i);
+    if (strcmp(scope, "run") != 0)
+      nai_buf_printf(out, " on %s", scope);
+    nai_buf_puts(out, ", ");
+    put_share(out, findings, row);
+    nai_buf_puts(out, " of the active time");
+  }
+  int64_t next = next_loss(findings, row + 1);
+  while (next >= 0 && *nai_cell_str(findings, next, "part_of"))
+    next = next_loss(findings, next + 1);
+  if (next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM) {
+    nai_buf_puts(out, "; then: ");
+    put_within(out, nai_cell_str(findings, next, "title"));
+    if (!nai_cell(findings, next, "at_stake_ns").null) {
+      nai_buf_puts(out, " (");
+      put_share(out, findings, next);
+      nai_buf_putc(out, ')');
+    }
+  }
+  nai_buf_putc(out, '.');
+}
+
+void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report) {
+  const struct nai_table *findings = nai_report_table(report, "findings");
+  bool gpus = nai_report_table(report, "gpu_utilization")->rows > 0, led = false;
+  *severity = NAI_SEVERITY_INFO;
+  for (int64_t i = 0; i < findings->rows; i++)
+    if (nai_report_severity(findings, i) > *severity)
+      *severity = nai_report_severity(findings, i);
+  for (int64_t i = 0; i < findings->rows && leads(findings, i); i++) {
+    if (led) {
+      nai_buf_puts(out, "; ");
+      put_within(out, nai_cell_str(findings, i, "title"));
+    } else {
+      nai_buf_puts(out, nai_cell_str(findings, i, "title"));
+    }
+    led = true;
+  }
+  int64_t loss = next_loss(findings, 0);
+  if (led)
+    nai_buf_putc(out, '.');
+  else if (gpus)
+    put_partition(out, report);
+  else
+    nai_buf_puts(out, "No GPU activity in this trace: nothing to judge.");
+  if (loss >= 0) {
+    nai_buf_putc(out, ' ');
+    put_loss(out, findings, loss);
+  } else if (gpus) {
+    nai_buf_puts(out, " No loss worth a finding.");
+  }
+}

@@ -1,0 +1,99 @@
+/* Which rows of which tables: the table of a rule, `with`, the `for` of evidence. */
+#include "rules/internal.h"
+
+#include <string.h>
+
+const struct nai_yaml_node *builder_get(const struct builder *b, const struct nai_yaml_node *map, const char *key) {
+  return nai_yaml_get(b->doc, map, key);
+}
+
+int builder_require(const struct nai_yaml_node **out, const struct builder *b, const struct nai_yaml_node *map,
+                    const char *key) {
+  *out = builder_get(b, map, key);
+  return *out ? 0 : nai_yaml_error(b->doc, map, b->err, "\"%s\" is missing", key);
+}
+
+static int add_source(struct builder *b, const char *name, const struct nai_schema *schema) {
+  b->names.sources[b->names.count].name = name;
+  b->names.sources[b->names.count].schema = schema;
+  return b->names.count++;
+}
+
+/* `column`, `column asc` or `column desc`. */
+static int order_key_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node) {
+  const char *text;
+  int rc = nai_yaml_text(&text, b->doc, node, b->err);
+  if (rc)
+    return rc;
+  if (out->order_count == MAX_ORDER_KEYS)
+    return nai_yaml_error(b->doc, node, b->err, "more than %d columns to order by", MAX_ORDER_KEYS);
+  struct order_key *key = &out->order[out->order_count++];
+  size_t len = strcspn(text, " ");
+  const char *direction = text + len + strspn(text + len, " ");
+  key->descending = strcmp(direction, "desc") == 0;
+  if (*direction && !key->descending && strcmp(direction, "asc") != 0)
+    return nai_yaml_error_in(b->doc, node, (size_t)(direction - text), b->err, "expected asc or desc, got \"%s\"",
+                             direction);
+  struct nai_print column = {0};
+  rc = names_column(&column, out->schema, b->doc, node, 0, text, len, b->err);
+  key->column = column.column;
+  return rc;
+}
+
+int selection_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node, const char *table_key,
+                      const char *name, int64_t limit, int64_t max_limit) {
+  const struct nai_yaml_node *table, *where = builder_get(b, node, "where"), *order = builder_get(b, node, "order"),
+                                     *count = builder_get(b, node, "limit");
+  *out = (struct selection){0};
+  int rc = builder_require(&table, b, node, table_key);
+  if (!rc)
+    rc = names_table(&out->schema, b->names.set, b->doc, table, b->err);
+  if (rc)
+    return rc;
+  int outer = b->names.current;
+  out->source = b->names.current = add_source(b, name, out->schema);
+  if (where)
+    rc = condition_compile(&out->where, &b->names, where, b->err);
+  if (!rc && order && order->kind == NAI_YAML_LIST)
+    for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, order); !rc && n; n = nai_yaml_next(b->doc, n))
+      rc = order_key_compile(out, b, n);
+  else if (!rc && order)
+    rc = order_key_compile(out, b, order);
+  if (!rc && count)
+    rc = nai_yaml_int(&limit, b->doc, count, 1, max_limit, b->err);
+  out->limit = (int)limit;
+  b->names.current = outer;
+  return rc;
+}
+
+static int check_lookup_name(const struct builder *b, const struct nai_yaml_node *node) {
+  static const char *const taken[] = {"this", "param", "subject", "fact"};
+  if (strspn(node->key, "abcdefghijklmnopqrstuvwxyz_0123456789") != strlen(node->key))
+    return nai_yaml_error_key(b->doc, node, b->err, "\"%s\" is no name: use a-z, 0-9 and _", node->key);
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+    if (strcmp(node->key, taken[i]) == 0)
+      return nai_yaml_error_key(b->doc, node, b->err, "\"%s\" has a meaning of its own", node->key);
+  return 0;
+}
+
+int lookups_compile(struct builder *b, const struct nai_yaml_node *with) {
+  static const char *const keys[] = {"table", "where", "order", NULL}, *const sum_keys[] = {"sum", "where", NULL};
+  int rc = nai_yaml_expect(b->doc, with, NAI_YAML_MAP, b->err);
+  for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, with); !rc && n; n = nai_yaml_next(b->doc, n)) {
+    if (b->rule->lookup_count == MAX_LOOKUPS)
+      return nai_yaml_error_key(b->doc, n, b->err, "more than %d rows to look up", MAX_LOOKUPS);
+    struct lookup *lookup = &b->rule->lookups[b->rule->lookup_count];
+    rc = check_lookup_name(b, n);
+    if (!rc)
+      lookup->sum = n->kind == NAI_YAML_MAP && builder_get(b, n, "sum");
+    if (!rc)
+      rc = nai_yaml_expect_keys(b->doc, n, lookup->sum ? sum_keys : keys, b->err);
+    if (!rc)
+      rc = selection_compile(&lookup->rows, b, n, lookup->sum ? "sum" : "table", n->key, 1, 1);
+    if (!rc)
+      b->names.sources[lookup->rows.source].sum = lookup->sum;
+    lookup->name = n->key;
+    b->rule->lookup_count++;
+  }
+  return rc;
+}

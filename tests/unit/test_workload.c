@@ -1,0 +1,259 @@
+/* workload and capture_health: what names give away, and what a capture lacks. */
+#include "model_fixture.h"
+
+#include "config/workload.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static void thread_named(struct fixture *f, int32_t process, const char *name) {
+  int32_t row = fixture_thread(f, process, 100 + f->in.tables[NAI_IN_THREADS]->rows);
+  nai_set_str(f->in.tables[NAI_IN_THREADS], row, TH_NAME, name);
+}
+
+static bool says(const struct nai_table *t, const char *aspect, const char *value) {
+  for (int64_t i = 0; i < t->rows; i++)
+    if (strcmp(cell_text(t, i, "aspect"), aspect) == 0 && strcmp(cell_text(t, i, "value"), value) == 0)
+      return true;
+  return false;
+}
+
+static void begin(struct fixture *f, const char *process) {
+  fixture_init(f);
+  fixture_process(f, 1);
+  nai_set_str(f->in.tables[NAI_IN_PROCESSES], 0, PR_NAME, process);
+  fixture_gpu(f, 0);
+}
+
+static struct nai_table *end(struct fixture *f) {
+  fixture_build(f);
+  return fixture_analyze(f, "workload", 0);
+}
+
+static void test_python_alone_says_python_only(void **state) {
+  (void)state;
+  struct fixture f;
+  begin(&f, "/usr/bin/python3.11");
+  fixture_kernel(&f, 0, 10, "my_kernel(float *)", 0, 0, 7, 0);
+  struct nai_table *t = end(&f);
+  assert_true(says(t, "language", "python"));
+  assert_true(says(t, "framework", "unknown"));
+  assert_false(says(t, "framework", "pytorch"));
+  assert_false(says(t, "language", "c++"));
+  nai_table_free(t);
+  fixture_free(&f);
+}
+
+static void test_a_program_that_links_cublas_is_cuda(void **state) {
+  (void)state;
+  struct fixture f;
+  begin(&f, "./a.out");
+  fixture_kernel(&f, 0, 10, "my_kernel(float *)", 0, 0, 7, 0);
+  fixture_kernel(&f, 20, 30, "void cutlass::Kernel<cutlass_80_tensorop_d884gemm_32x32_16x5_tn_align1>(T1::Params)", 0,
+                 0, 7, 0);
+  struct nai_table *t = end(&f);
+  assert_true(says(t, "framework", "cuda"));
+  assert_true(says(t, "runtime", "cublas"));
+  assert_false(says(t, "runtime", "cutlass"));
+  assert_true(says(t, "language", "c++"));
+  nai_table_free(t);
+  fixture_free(&f);
+}
+
+/* Several at once, and surer with every kind of sign. */
+static void test_signs_add_up(void **state) {
+  (void)state;
+  struct fixture f;
+  begin(&f, "python");
+  fixture_kernel(&f, 0, 10, "void at::native::elementwise_kernel<1>(int)", 0, 0, 7, 0);
+  fixture_kernel(&f, 20, 30, "ncclDevKernel_AllReduce(x)", 0, 0, 7, 0);
+  fixture_kernel(&f, 40, 50, "void flash::flash_fwd_kernel<x>(y)", 0, 0, 7, 0);
+  struct nai_table *few = end(&f);
+  assert_true(says(few, "framework", "pytorch") && says(few, "collective", "nccl") &&
+              says(few, "runtime", "flash-attention"));
+  double alone = cell_real(few, row_where(few, "value", "pytorch"), "confidence");
+  assert_float_equal(alone, 90, 0.5);
+  nai_table_free(few);
+  fixture_free(&f);
+  begin(&f, "python");
+  fixture_kernel(&f, 0, 10, "void at::native::elementwise_kernel<1>(int)", 0, 0, 7, 0);
+  thread_named(&f, 0, "pt_autograd_0");
+  fixture_nvtx(&f, 0, 10, 0, "aten::add", NAI_NVTX_PUSH_POP);
+  struct nai_table *more = end(&f);
+  int64_t row = row_where(more, "value", "pytorch");
+  assert_true(cell_real(more, row, "confidence") > alone);
+  assert_int_equal(cell_int(more, row, "sign_count"), 3);
+  nai_table_free(more);
+  fixture_free(&f);
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static const char *write_file(const char *text) {
+  static char path[64];
+  strcpy(path, "/tmp/nai-workload-XXXXXX");
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, text, strlen(text)), (int)strlen(text));
+  close(fd);
+  return path;
+}
+
+static void test_patterns_of_the_user_come_first(void **state) {
+  (void)state;
+  struct nai_workload_patterns *p;
+  const char *path = write_file("framework:\n  mine:\n    kernels: [at::native, 're:^my_']\n");
+  ok(nai_workload_patterns_load(&p, path, err));
+  int value = nai_workload_match(p, NAI_ASPECT_FRAMEWORK, NAI_SIGN_KERNELS, "void AT::native::x()");
+  assert_string_equal(nai_workload_value(p, NAI_ASPECT_FRAMEWORK, value), "mine");
+  value = nai_workload_match(p, NAI_ASPECT_FRAMEWORK, NAI_SIGN_RANGES, "aten::add");
+  assert_string_equal(nai_workload_value(p, NAI_ASPECT_FRAMEWORK, value), "pytorch");
+  assert_int_equal(nai_workload_match(p, NAI_ASPECT_ROLE, NAI_SIGN_KERNELS, "my_kernel"), -1);
+  nai_workload_patterns_free(p);
+  unlink(path);
+}
+
+static void test_mistakes_have_a_place(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *place, *about;
+  } mistakes[] = {
+      {"framwork:\n  a: {kernels: [x]}\n", ":1:1", "framework"},
+      {"framework:\n  a:\n    kernel: [x]\n", ":3:5", "kernels"},
+      {"framework:\n  a:\n    kernels: ['re:(']\n", ":3:", "regular expression"},
+      {"framework:\n  a: x\n", ":2:6", ""},
+      {"framework: [a]\n", ":1:12", ""},
+      {"framework:\n  a: {}\n", ":2:6", "no patterns"},
+  };
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+    struct nai_workload_patterns *p;
+    struct nai_err err = {0};
+    const char *path = write_file(mistakes[i].text);
+    assert_int_equal(nai_workload_patterns_load(&p, path, &err), NAI_EUSAGE);
+    assert_non_null(strstr(err.msg, mistakes[i].place));
+    assert_non_null(strstr(err.msg, mistakes[i].about));
+    assert_null(p);
+    unlink(path);
+  }
+}
+
+/* --- capture_health --------------------------------------------------------------------------- */
+
+static struct nai_table *health_of(struct fixture *f) {
+  const struct nai_node *node = NULL;
+  for (int i = 0; nai_analyses[i]; i++)
+    node = strcmp(nai_analyses[i]->name, "capture_health") == 0 ? nai_analyses[i] : node;
+  struct nai_table *spans = fixture_analyze(f, "active_spans", 0), *active = fixture_analyze(f, "active_spans", 1);
+  struct nai_table *out[4] = {0};
+  const struct nai_table *in[] = {spans, active, NULL};
+  ok(nai_table_new(&out[0], node->outputs[0], err));
+  ok(node->run(&(struct nai_node_io){.out = out, .in = in, .model = &f->m}, err));
+  ok(nai_table_check(out[0], err));
+  nai_table_free(spans);
+  nai_table_free(active);
+  return out[0];
+}
+
+static const char *state_of(const struct nai_table *t, const char *check) {
+  int64_t row = row_where(t, "check", check);
+  return row < 0 ? "absent" : cell_text(t, row, "state");
+}
+
+static void test_launches_without_a_gpu(void **state) {
+  (void)state;
+  struct fixture f;
+  fixture_init(&f);
+  fixture_thread(&f, fixture_process(&f, 1), 1);
+  for (int i = 0; i < 5; i++)
+    fixture_api(&f, i * 100, i * 100 + 50, 0, "cudaLaunchKernel", i + 1);
+  fixture_build(&f);
+  struct nai_table *t = health_of(&f);
+  assert_string_equal(state_of(t, "gpu_activity_recorded"), "problem");
+  assert_string_equal(state_of(t, "cuda_traced"), "ok");
+  assert_string_equal(state_of(t, "did_its_work"), "unknown"); /* what is not recorded is not judged */
+  assert_string_equal(state_of(t, "steady_state"), "unknown");
+  nai_table_free(t);
+  fixture_free(&f);
+}
+
+static void test_ranges_only(void **state) {
+  (void)state;
+  struct fixture f;
+  fixture_init(&f);
+  fixture_thread(&f, fixture_process(&f, 1), 1);
+  fixture_nvtx(&f, 0, 100, 0, "step", NAI_NVTX_PUSH_POP);
+  fixture_build(&f);
+  struct nai_table *t = health_of(&f);
+  assert_string_equal(state_of(t, "cuda_traced"), "problem");
+  assert_string_equal(state_of(t, "gpu_activity_recorded"), "unknown");
+  nai_table_free(t);
+  fixture_free(&f);
+}
+
+/* Only the runtime's own kernels; a program's kernel beside them makes all the difference, and so does no decisive
+ * sign: an error stream with text is none. */
+static void test_did_its_work(void **state) {
+  (void)state;
+  for (int own = 0; own < 2; own++) {
+    struct fixture f;
+    fixture_init(&f);
+    fixture_thread(&f, fixture_process(&f, 1), 1);
+    fixture_gpu(&f, 0);
+    CELLS(f.in.tables[NAI_IN_PROGRAM_OUTPUTS], 0, 2, 100, 0, 1, 1, 0, 0);
+    for (int i = 0; i < 5; i++) {
+      fixture_api(&f, i * 100, i * 100 + 50, 0, "cuLaunchKernel", i + 1);
+      fixture_kernel(&f, i * 100 + 60, i * 100 + 80, own && i == 2 ? "solve_12_gpu" : "__pgi_uacc_cuda_fill_42_gpu", 0,
+                     0, 7, i + 1);
+    }
+    fixture_build(&f);
+    struct nai_table *t = health_of(&f);
+    assert_string_equal(state_of(t, "did_its_work"), own ? "ok" : "problem");
+    assert_string_equal(state_of(t, "kernels_of_the_program"), own ? "ok" : "problem");
+    nai_table_free(t);
+    fixture_free(&f);
+  }
+}
+
+/* Rows without a name are loading where they lie in a launch, and the profiler's elsewhere. */
+static void test_first_use(void **state) {
+  (void)state;
+  struct fixture f;
+  fixture_init(&f);
+  fixture_thread(&f, fixture_process(&f, 1), 1);
+  fixture_gpu(&f, 0);
+  fixture_api(&f, 0, 100000000, 0, "cudaMalloc", 1);
+  fixture_api(&f, 100000000, 150000000, 0, "cudaLaunchKernel", 2);
+  fixture_kernel(&f, 150000010, 150001000, "k", 0, 0, 7, 2);
+  fixture_api(&f, 160000000, 160005000, 0, "cudaLaunchKernel", 3);
+  fixture_kernel(&f, 160010000, 160011000, "k", 0, 0, 7, 3);
+  struct nai_table *o = f.in.tables[NAI_IN_OVERHEAD];
+  CELLS(o, 110000000, 140000000, 0, 0, NAI_OVERHEAD_PROFILER, NAI_NULL_I64);
+  CELLS(o, 155000000, 155500000, 0, 0, NAI_OVERHEAD_PROFILER, NAI_NULL_I64);
+  nai_set_str(o, 0, OE_NAME, "Unknown");
+  nai_set_str(o, 1, OE_NAME, "Unknown");
+  fixture_build(&f);
+  struct nai_table *t = health_of(&f);
+  int64_t row = row_where(t, "check", "first_use");
+  assert_string_equal(cell_text(t, row, "state"), "note");
+  assert_int_equal(cell_int(t, row, "time_ns"), 150000000); /* the context, then the first launch with all in it */
+  assert_int_equal(cell_int(t, row, "count"), 3);           /* context, a record of loading, a slow launch */
+  row = row_where(t, "check", "profiler");
+  assert_int_equal(cell_int(t, row, "time_ns"), 500000);
+  nai_table_free(t);
+  fixture_free(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_python_alone_says_python_only),
+      cmocka_unit_test(test_a_program_that_links_cublas_is_cuda),
+      cmocka_unit_test(test_signs_add_up),
+      cmocka_unit_test(test_patterns_of_the_user_come_first),
+      cmocka_unit_test(test_mistakes_have_a_place),
+      cmocka_unit_test(test_launches_without_a_gpu),
+      cmocka_unit_test(test_ranges_only),
+      cmocka_unit_test(test_did_its_work),
+      cmocka_unit_test(test_first_use),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
