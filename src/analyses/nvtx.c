@@ -119,7 +119,7 @@ static void add_thread(struct sum *sums, uint32_t *touched, uint32_t *touched_co
   }
 }
 
-/* Durations by name; marks, which have none, left out. */
+/* Durations by name, without marks, which have no duration. */
 static void name_block(const void *model, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct nai_nvtx_view *v = &((const struct nai_model *)model)->nvtx;
   for (uint32_t i = 0; i < count; i++) {

@@ -14,6 +14,6 @@ NAI_MUST_CHECK int nai_big_new(void **out, const char *directory, size_t bytes, 
  * file of `directory` once it is large; where none can be made it stays plain memory. NULL when out of memory: then
  * `memory` is as it was. */
 void *nai_big_grow(void *memory, const char *directory, size_t old_bytes, size_t bytes);
-void nai_big_free(void *memory); /* of either function; accepts NULL */
+void nai_big_free(void *memory); /* what nai_big_new or nai_big_grow returned; accepts NULL */
 
 #endif

@@ -37,7 +37,7 @@ static inline uint64_t nai_key_from_i64(int64_t v) { return (uint64_t)v ^ ((uint
 /* Stable ascending sort by key: nothing to do for sorted input, insertion sort when short, else LSD radix sort
  * that skips bytes all keys share. */
 NAI_MUST_CHECK int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err);
-/* The same with room for `count` keys from the caller. */
+/* nai_sort_keys with `scratch`, room for `count` keys, from the caller: nothing can fail. */
 void nai_sort_keys_in(struct nai_key *keys, struct nai_key *scratch, size_t count);
 
 /* Reorders v so that v[k] is the k-th smallest, smaller ones before it, larger ones after it. Expected O(count). */

@@ -10,7 +10,7 @@ struct nai_spool {
   size_t bytes;              /* put so far */
   const unsigned char *data; /* all of them, once nai_spool_read was called */
   const char *directory;     /* where the file is; borrowed */
-  int fd;                    /* of the file while it is written, plus 1 */
+  int fd;                    /* descriptor + 1 of the file while it is written, 0 while there is no file */
 };
 
 /* Appends bytes; the file is made in `directory` when they become many. NAI_EIO when the disk is full. */

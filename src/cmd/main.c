@@ -1,4 +1,4 @@
-/* The program nsys-ai: its commands, and what a word that is none means. */
+/* The program nsys-ai: its commands, and what a first word that names no command means. */
 #include "cmd/cmd.h"
 
 #include "base/fs.h"

@@ -92,7 +92,7 @@ static int intern(uint32_t *id, struct parse *p, const yaml_event_t *event) {
 }
 
 static int grow(struct parse *p) {
-  uint32_t nodes = p->capacity, keys = p->capacity, texts = p->capacity; /* all the same in the end */
+  uint32_t nodes = p->capacity, keys = p->capacity, texts = p->capacity; /* the three arrays grow together */
   if (!nai_array_room(&p->doc->nodes, &nodes, p->doc->count, sizeof *p->doc->nodes) ||
       !nai_array_room(&p->key_ids, &keys, p->doc->count, sizeof *p->key_ids) ||
       !nai_array_room(&p->text_ids, &texts, p->doc->count, sizeof *p->text_ids))

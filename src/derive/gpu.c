@@ -73,7 +73,7 @@ static void free_rows(struct nai_model *m) {
 
 /* --- operations in order ---------------------------------------------------------------------- */
 
-/* Operations by start, from one table. */
+/* Operations of one table that are still to be merged, by start. */
 struct run {
   struct nai_op *v;
   uint32_t n;
@@ -125,7 +125,8 @@ static struct nai_op take(struct run *run, const struct nai_model *m) {
   return op;
 }
 
-/* Fills gpu->ops. Kernels, mostly nearly all of it, lie at its end while the others are merged in from the front. */
+/* Fills gpu->ops. Kernels, which usually are nearly all of the operations, wait at the end of the array while it is
+ * filled from the front with theirs and the others in order. */
 static int merge_ops(struct nai_gpu *gpu, uint32_t index, const struct nai_model *m, struct nai_err *err) {
   const struct nai_model_work *rows = m->work;
   uint32_t kernels = rows->gpu_kernels.first[index + 1] - rows->gpu_kernels.first[index];

@@ -9,10 +9,10 @@
 /* API rows of one process by correlation id. Ids of a process are dense, so a table indexed by id serves; where they
  * are not, sorted keys do. */
 struct process_index {
-  int64_t lowest, range; /* direct table: rows[id - lowest] */
-  uint32_t *rows;
-  struct nai_key *keys;   /* otherwise sorted by id */
-  size_t key_count, last; /* last: the key found last; work follows the order of its calls, so the next one is near */
+  int64_t lowest, highest; /* ids of its calls */
+  uint32_t *rows;          /* by id - lowest, where ids are dense */
+  struct nai_key *keys;    /* otherwise sorted by id */
+  size_t key_count, last;  /* last: the key found last; work follows the order of its calls, so the next one is near */
 };
 
 static bool joinable(int64_t correlation) { return correlation != NAI_NULL_I64 && correlation != 0; }
@@ -29,26 +29,25 @@ static void index_free(struct process_index *index, uint32_t count) {
 static int index_allocate(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
   const struct nai_api_view *a = &m->apis;
   for (uint32_t p = 0; p < m->process_count; p++)
-    index[p] = (struct process_index){.lowest = INT64_MAX, .range = INT64_MIN};
+    index[p] = (struct process_index){.lowest = INT64_MAX, .highest = INT64_MIN};
   for (uint32_t i = 0; i < a->n; i++) {
     int32_t process = m->thread_process[nai_at_i32(&a->thread, i)];
     if (process < 0 || !joinable(nai_at(&a->correlation, i)))
       continue;
     struct process_index *x = &index[process];
     x->lowest = nai_at(&a->correlation, i) < x->lowest ? nai_at(&a->correlation, i) : x->lowest;
-    x->range = nai_at(&a->correlation, i) > x->range ? nai_at(&a->correlation, i) : x->range; /* highest for now */
+    x->highest = nai_at(&a->correlation, i) > x->highest ? nai_at(&a->correlation, i) : x->highest;
     x->key_count++;
   }
   for (uint32_t p = 0; p < m->process_count; p++) {
     struct process_index *x = &index[p];
-    uint64_t span = x->key_count ? (uint64_t)x->range - (uint64_t)x->lowest : 0;
+    uint64_t span = x->key_count ? (uint64_t)x->highest - (uint64_t)x->lowest : 0;
     if (!x->key_count)
       continue;
     if (span / 8 <= x->key_count + 1024) {
-      x->range = (int64_t)span + 1;
-      x->rows = malloc((size_t)x->range * sizeof *x->rows);
+      x->rows = malloc((span + 1) * sizeof *x->rows);
       if (x->rows)
-        memset(x->rows, 0xff, (size_t)x->range * sizeof *x->rows);
+        memset(x->rows, 0xff, (span + 1) * sizeof *x->rows); /* NAI_NO_ROW */
     } else {
       x->keys = malloc(x->key_count * sizeof *x->keys);
       x->key_count = 0;
@@ -115,8 +114,8 @@ static size_t lower_bound(const struct process_index *x, uint64_t key) {
 
 static uint32_t find(struct process_index *x, int64_t correlation) {
   if (x->rows) {
-    uint64_t at = (uint64_t)correlation - (uint64_t)x->lowest;
-    return at < (uint64_t)x->range ? x->rows[at] : NAI_NO_ROW;
+    bool known = correlation >= x->lowest && correlation <= x->highest;
+    return known ? x->rows[correlation - x->lowest] : NAI_NO_ROW;
   }
   uint64_t key = nai_key_from_i64(correlation);
   size_t at = x->key_count ? lower_bound(x, key) : 0;

@@ -188,7 +188,7 @@ struct nai_model {
 
   /* host timelines */
   struct nai_groups api_by_thread;  /* by start, then end descending */
-  struct nai_groups nvtx_by_thread; /* likewise; marks left out */
+  struct nai_groups nvtx_by_thread; /* in the same order; marks left out */
   struct nai_intervals *blocked;    /* per thread: union of its blocking calls */
   struct nai_nvtx_node *nodes;      /* the NVTX tree, threads one after the other */
   uint32_t node_count;
@@ -253,7 +253,7 @@ static inline int64_t nai_range_ns(const struct nai_model *m, uint32_t range) {
 const char *nai_model_gpu_label(const struct nai_model *model, int32_t device_id);
 /* device_id of the GPU with that index. */
 int32_t nai_model_device(const struct nai_model *model, uint32_t gpu);
-/* Index of the GPU, gpu_count when the trace has none. */
+/* Index of the GPU in `gpus`, gpu_count when the trace has no such GPU. */
 uint32_t nai_model_gpu_index(const struct nai_model *model, int32_t device_id);
 /* When an operation ran. */
 int64_t nai_model_op_start(const struct nai_model *model, const struct nai_op *op);

@@ -21,10 +21,10 @@ struct sweep {
   struct nai_column start, end, kind, name; /* of nvtx_events */
   uint32_t thread;
   struct nai_open_ranges
-      nested; /* push/pop ranges, each inside the one below it: a range's parent is what it is put upon */
+      nested; /* push/pop ranges as a stack: the parent of a range is the one that was on top when it began */
   struct nai_open_ranges
-      async;   /* start/end ranges in start order: they cover, but do not nest; ended ones go when they come up */
-  int64_t now; /* the thread's time is shared out up to here */
+      async; /* start/end ranges in start order, which do not nest; one that has ended is taken off once it is on top */
+  int64_t now;             /* the thread's time is shared out up to here */
   struct nai_keyset names; /* of this thread's nodes */
   uint32_t *open_of_name;  /* per name in `names`: push/pop ranges of that name on the stack */
   struct nai_nvtx_node *nodes;

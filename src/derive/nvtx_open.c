@@ -43,7 +43,7 @@ void nai_checkpoints_free(struct nai_checkpoints *c) {
   *c = (struct nai_checkpoints){0};
 }
 
-/* The last one at or before `place`, NULL when there is none. */
+/* The last checkpoint at or before `place`, NULL when there is none. */
 static const struct nai_checkpoint *checkpoint_before(const struct nai_checkpoints *c, uint32_t place) {
   uint32_t lo = 0, hi = c->count;
   while (lo < hi) {

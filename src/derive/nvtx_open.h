@@ -10,7 +10,7 @@
 struct nai_open_range {
   int64_t end;
   uint32_t range, node; /* row of nvtx_events; node of the thread's tree, while that is made */
-  uint32_t entry;       /* of the thread's checkpoints, NAI_NO_ROW while it is in none */
+  uint32_t entry;       /* in the thread's checkpoints, NAI_NO_ROW while no checkpoint has it */
 };
 
 struct nai_open_ranges {
@@ -18,7 +18,7 @@ struct nai_open_ranges {
   uint32_t depth, capacity;
 };
 
-/* The innermost one, NULL when none is open. */
+/* The innermost open range, NULL when there is none. */
 static inline struct nai_open_range *nai_open_top(const struct nai_open_ranges *open) {
   return open->depth ? &open->v[open->depth - 1] : NULL;
 }
@@ -36,12 +36,12 @@ void nai_open_free(struct nai_open_ranges *open);
 bool nai_checkpoint_note(struct nai_checkpoints *checkpoints, uint32_t place, struct nai_open_ranges *open);
 void nai_checkpoints_free(struct nai_checkpoints *checkpoints);
 
-/* Somewhere in a thread's ranges. Zeroed memory is one to begin with. */
+/* A moment of a thread, and the ranges open then. Begin with zeroed memory and nai_open_find. */
 struct nai_open_cursor {
   const struct nai_model *model;
   uint32_t thread;
-  uint32_t entry;               /* of the checkpoint: what is open outside of `begun` */
-  struct nai_open_ranges begun; /* since the checkpoint */
+  uint32_t entry; /* in the thread's checkpoints: the innermost range that was open at the checkpoint and still is */
+  struct nai_open_ranges begun; /* since the checkpoint; inside of `entry` */
 };
 void nai_open_cursor_free(struct nai_open_cursor *cursor);
 /* Goes to the thread's range at `place` in nvtx_by_thread; ranges that have ended by then may still count as open. */
@@ -51,7 +51,7 @@ NAI_MUST_CHECK int nai_open_find(struct nai_open_cursor *cursor, const struct na
  * contains it, NAI_NO_ROW for none. */
 NAI_MUST_CHECK int nai_open_begin(uint32_t *parent, struct nai_open_cursor *cursor, uint32_t range,
                                   struct nai_err *err);
-/* Forgets ranges that have ended at t; the innermost one that runs on, NAI_NO_ROW for none. */
+/* Forgets ranges that have ended at t; returns the innermost of those that have not, NAI_NO_ROW for none. */
 uint32_t nai_open_at(struct nai_open_cursor *cursor, int64_t t);
 
 #endif

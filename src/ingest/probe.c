@@ -85,7 +85,7 @@ static int on_details(void *ctx, const struct nai_cell *cells, struct nai_err *e
   return NAI_OK;
 }
 
-/* Texts of one word: whatever else stands there is nobody's business. */
+/* Only texts that are one word are taken: anything longer could be a command line or hold a secret. */
 static bool is_word(const char *text) {
   return *text && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == strlen(text);
 }

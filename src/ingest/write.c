@@ -164,7 +164,7 @@ static int write_column(struct nai_column_writer *writer, const struct extractio
   int rc = NAI_OK;
   bool closes_ranges = p->source->table == NAI_IN_NVTX && column == NE_END;
   if (nai_table_column(x->out->tables[p->source->table], column).width == 0 && !closes_ranges)
-    return NAI_OK; /* the same in all rows */
+    return NAI_OK; /* all rows have the same value, which the descriptor holds */
   nai_writer_begin(writer, x->out->tables[p->source->table], column, p->first);
   for (uint32_t i = 0; !rc && i < p->chunk_count; i++) {
     const struct nai_chunk *chunk = &p->chunks[i];

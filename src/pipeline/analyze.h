@@ -60,7 +60,7 @@ typedef void nai_progress_fn(void *ctx, int stage);
 /* Runs everything. On failure the artifacts directory is as it was before. */
 NAI_MUST_CHECK int nai_analyze(struct nai_result *result, const struct nai_options *options, nai_progress_fn *progress,
                                void *progress_ctx, struct nai_err *err);
-/* The same with other stages (NAI_STAGE_COUNT of them): for tests of what runs again when. */
+/* nai_analyze with other stages (NAI_STAGE_COUNT of them): for tests of what runs again when. */
 NAI_MUST_CHECK int nai_analyze_stages(struct nai_result *result, const struct nai_options *options,
                                       const struct nai_stage *stages, nai_progress_fn *progress, void *progress_ctx,
                                       struct nai_err *err);

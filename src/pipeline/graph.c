@@ -162,7 +162,7 @@ static bool take_over(struct job *job, char *reason, size_t size) {
   for (int o = 0; o < job->outputs; o++) {
     uint64_t content;
     if (!nai_manifest_table(&content, &earlier->manifest, job->node->outputs[o]->name))
-      continue; /* nobody asked for it then either */
+      continue; /* an optional table that the earlier run was not asked for either */
     if (take_table(job, o, &ignored) != NAI_OK) {
       snprintf(reason, size, "table %.40s is missing or damaged", job->node->outputs[o]->name);
       drop_outputs(job);
@@ -203,7 +203,7 @@ static int make(void *ctx, int task, struct nai_err *err) {
   return rc ? nai_err_wrap(err, rc, "%s", node->name) : NAI_OK;
 }
 
-/* Puts the tables of a node that has run into the run. */
+/* Puts the tables of a node into the run. */
 static int hold(struct job *job, struct nai_err *err) {
   int rc = NAI_OK;
   for (int o = 0; o < job->outputs; o++) {
@@ -214,7 +214,7 @@ static int hold(struct job *job, struct nai_err *err) {
   return rc;
 }
 
-/* The same, and into the manifest. */
+/* Puts the tables of a node that has run into the run and its manifest. */
 static int keep(struct job *job, struct nai_err *err) {
   struct nai_manifest *m = &job->s->run->manifest;
   static const struct nai_manifest_node none;
@@ -244,7 +244,7 @@ static void begin(struct job *job, struct nai_state *s, const struct nai_node *n
     job->outputs++;
 }
 
-/* Event tables that turned out to be damaged: their nodes run again, from the same inputs as before. */
+/* Makes event tables again whose files turned out to be damaged: their nodes run with the inputs they had before. */
 static int make_events_again(struct nai_state *s, struct nai_err *err) {
   int rc = NAI_OK;
   nai_run_drop_model(s->run);

@@ -102,7 +102,8 @@ static const struct nai_schema places_schema = NAI_SCHEMA(
     "One stretch of time of which the page keeps every event; none for a trace small enough to be kept whole",
     place_columns);
 
-/* Adds the rows of a table that have a place on the timeline, but for those that span much of it. */
+/* Adds the places that a table's rows have on the timeline, until there are `most`; those that span much of it are left
+ * out. */
 static void add_places(struct nai_table *places, int64_t most, const struct nai_table *table, int64_t window_ns) {
   int start, end;
   if (!nai_schema_place(&start, &end, table->schema))

@@ -183,8 +183,8 @@ static int exchange_with(const struct nai_outdir *out, int old, const char *work
                 : nai_err_set(err, NAI_EIO, "\"%s\" was replaced by another program meanwhile; run again", out->given);
 }
 
-/* After the exchange: what came into the old directory meanwhile is kept too, and the rest of it removed, by a later
- * run where one still reads from it. */
+/* After the exchange: keeps what the user put into the old directory meanwhile, and removes what is the program's;
+ * while another run still reads from the directory, that is left to a later run. */
 static void dismiss(struct nai_outdir *out, int old, const struct nai_strings *ours, const char *work) {
   char left[NAME_MAX + 16];
   if (out->earlier >= 0)

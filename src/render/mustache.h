@@ -12,7 +12,7 @@ enum {
   NAI_MUSTACHE_MAX_PARTIAL_DEPTH = 32,   /* partials inside partials */
   NAI_MUSTACHE_MAX_NESTING = 256,        /* sections inside sections of one template */
   NAI_MUSTACHE_MAX_STEPS = 50 * 1000000, /* tags and lines rendered by one nai_mustache_render */
-  NAI_MUSTACHE_MAX_OUTPUT = 1 << 30      /* bytes, likewise */
+  NAI_MUSTACHE_MAX_OUTPUT = 1 << 30      /* bytes of a result */
 };
 
 /* Appends the text of template `name` (for example "report.md", the file report.md.mustache) to `text`. Returns 0,

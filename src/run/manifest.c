@@ -183,7 +183,7 @@ int nai_manifest_read(struct nai_manifest *m, int directory, struct nai_err *err
   if (!damaged && nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &ignored) == 0) {
     if (is_readable(doc))
       read_doc(m, doc);
-    read_texts(m, &m->files, doc, "files"); /* what is the program's own is so whatever version wrote it */
+    read_texts(m, &m->files, doc, "files"); /* files are the program's own whichever version wrote them */
   }
   nai_yaml_free(doc);
   nai_buf_free(&text);

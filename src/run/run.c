@@ -156,7 +156,7 @@ int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *er
   for (int i = 0; i < NAI_IN_COUNT && !rc; i++)
     if (tables & NAI_IN_BIT(i))
       rc = nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err);
-  /* Those made by this program refer to what is there; those it only found need not. */
+  /* What this program has just made is right; tables from files may refer to rows that are not there. */
   for (uint32_t i = 0; i < run->table_count && run->table_count > held && !rc; i++)
     rc = nai_table_check_refs(run->tables[i], look_up, run, err);
   return rc;

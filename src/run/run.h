@@ -9,16 +9,16 @@
 
 struct nai_run {
   char *path;    /* of the artifacts directory, for messages */
-  int directory; /* the same, open: it stays this run's when another takes its place */
+  int directory; /* that directory, open: it stays this run's when another directory gets its name */
   struct nai_manifest manifest;
   struct nai_table **tables; /* those read or made so far */
   uint32_t table_count, table_capacity;
   struct nai_model *model; /* NULL until asked for */
 };
 
-/* Opens a finished run. NAI_EINPUT when the directory is none. */
+/* Opens a finished run. NAI_EINPUT when the directory holds none. */
 NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err);
-/* The same of a directory that is open already, whatever has its name by now; `path` is for messages. */
+/* Opens the run in a directory that is open already, even if `path`, which is for messages, names another by now. */
 NAI_MUST_CHECK int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err);
 /* A run without tables, to be filled; `path` exists and holds a directory stages/. */
 NAI_MUST_CHECK int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err);
@@ -30,9 +30,10 @@ NAI_MUST_CHECK int nai_run_table(const struct nai_table **out, struct nai_run *r
                                  const struct nai_schema *schema, struct nai_err *err);
 /* The table if it is held, else NULL. */
 struct nai_table *nai_run_held(const struct nai_run *run, const char *name);
-/* Puts a table into the run, which owns it from now on, also when that fails. One of the same name goes. */
+/* Puts a table into the run in the place of one of that name. The run owns the table from now on; on failure it is
+ * freed. */
 NAI_MUST_CHECK int nai_run_hold(struct nai_run *run, struct nai_table *table, struct nai_err *err);
-/* Lets go of a table and removes its file. */
+/* Frees a table and removes its file. */
 void nai_run_drop(struct nai_run *run, const char *name);
 /* Path of a table's file; false when it is too long. */
 bool nai_run_table_path(char *path, size_t size, const struct nai_run *run, const char *name);

@@ -204,7 +204,7 @@ static int map_columns(struct nai_table *table, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* Strings and descriptor behind the columns, and the header last: without it the file is none. 0 or errno. */
+/* Strings and descriptor behind the columns, then the header: a file without one is no table. 0 or errno. */
 static int write_rest(const struct nai_table *table, const struct nai_table_header *header,
                       const struct nai_buf *descriptor) {
   const struct nai_strings *strings = &table->strings;

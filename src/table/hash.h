@@ -4,7 +4,7 @@
 
 #include "table/table.h"
 
-/* Equal for tables with the same columns, cells and dictionary. */
+/* Hash of a table's content: equal for tables with the same columns, cells and dictionary. */
 uint64_t nai_table_hash(const struct nai_table *table);
 
 #endif

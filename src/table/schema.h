@@ -115,7 +115,7 @@ const char *nai_print_type(const struct nai_schema *schema, const struct nai_pri
 /* Finds a column by a name that outputs show or by its stored name; false when there is none. */
 bool nai_print_find(struct nai_print *out, const struct nai_schema *schema, const char *name);
 
-/* Same name, columns, types and units in the same order. */
+/* Whether two schemas have the same name and the same columns, types and units in the same order. */
 bool nai_schema_equal(const struct nai_schema *a, const struct nai_schema *b);
 
 /* A cell on its own. */

@@ -60,7 +60,7 @@ NAI_MUST_CHECK int nai_table_write(struct nai_table *table, const char *path, ui
  * type. Text numbers are checked here, row numbers of other tables by nai_table_check_refs. */
 NAI_MUST_CHECK int nai_table_open(struct nai_table **out, const char *path, const struct nai_schema *schema,
                                   struct nai_err *err);
-/* The same for a file of an open directory (or AT_FDCWD). */
+/* nai_table_open for a file below a directory that is open (or AT_FDCWD). */
 NAI_MUST_CHECK int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name,
                                      const struct nai_schema *schema, struct nai_err *err);
 /* Checks that every column which refers to rows of a table has row numbers of it (or -1, or NULL), in one pass over
@@ -89,7 +89,7 @@ const char *nai_get_str(const struct nai_table *table, int64_t row, int column);
 
 /* A cell by the column's stored name (durations in ns). NULL when there is no table, row or column of that name. */
 struct nai_value nai_cell(const struct nai_table *table, int64_t row, const char *column);
-/* The same as a number or text, with NULL and the types as above. */
+/* Such a cell as a number or a text; NULL and types as with nai_get_i64 and nai_get_str. */
 int64_t nai_cell_i64(const struct nai_table *table, int64_t row, const char *column);
 double nai_cell_f64(const struct nai_table *table, int64_t row, const char *column);
 const char *nai_cell_str(const struct nai_table *table, int64_t row, const char *column);

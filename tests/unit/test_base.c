@@ -533,11 +533,12 @@ static void test_bisect_against_a_walk(void **state) {
   } records[MOST];
   assert_int_equal(nai_bisect(NULL, 0, sizeof *records, 8, 0), 0);
   for (size_t n = 1; n <= MOST; n++) {
-    int64_t key = n % 7 ? -20 : INT64_MIN;
-    for (size_t i = 0; i < n; i++) {
-      records[i].key = key;
-      key = i + 2 == n && n % 5 == 0 ? INT64_MAX : i ? key + (int64_t)(next_random() % 3) : -20;
-    }
+    for (size_t i = 0; i < n; i++)
+      records[i].key = i ? records[i - 1].key + (int64_t)(next_random() % 3) : -20;
+    if (n % 7 == 0)
+      records[0].key = INT64_MIN;
+    if (n % 5 == 0)
+      records[n - 1].key = INT64_MAX;
     for (int64_t least = -22; least < 100; least++) {
       size_t expected = 0;
       while (expected < n && records[expected].key < least)
