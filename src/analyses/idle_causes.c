@@ -89,6 +89,7 @@ static int put_what(struct nai_table *table, int64_t row, const struct nai_model
 
 static int put_cause(struct nai_table *table, const struct nai_model *m, uint32_t gpu, enum nai_idle_cause c,
                      const struct nai_idle_shares *host, int64_t outside, struct nai_err *err) {
+  int64_t all = 0;
   const struct nai_gpu *of = &m->gpus[gpu];
   const struct nai_gpu_idle *idle = &m->idle[gpu];
   int64_t window = of->window_end - of->window_start, row = nai_table_add_row(table);
@@ -97,7 +98,9 @@ static int put_cause(struct nai_table *table, const struct nai_model *m, uint32_
   nai_set_i64(table, row, PARTS, idle->parts[c]);
   nai_set_i64(table, row, TOTAL, idle->ns[c]);
   nai_set_i64(table, row, ACTIVE, idle->ns[c] - outside);
-  nai_set_f64(table, row, PCT_IDLE, nai_percent((double)idle->ns[c], (double)(window - nai_intervals_total(&of->all))));
+  for (int i = 0; i < NAI_IDLE_CAUSES; i++)
+    all += idle->ns[i];
+  nai_set_f64(table, row, PCT_IDLE, nai_percent((double)idle->ns[c], (double)all));
   nai_set_f64(table, row, PCT_WINDOW, nai_percent((double)idle->ns[c], (double)window));
   nai_set_i64(table, row, LONGEST, idle->longest_ns[c]);
   nai_set_i64(table, row, LONGEST_START, idle->longest[c].start);

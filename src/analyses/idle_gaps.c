@@ -56,36 +56,40 @@ enum { MAX_GAPS = 10000 };
 
 /* --- the longest gaps ------------------------------------------------------------------------- */
 
+struct place {
+  int64_t ns;
+  uint32_t gpu, number;
+};
+
 /* Longest first; among equals by GPU and time. */
 static int longest_first(const void *pa, const void *pb) {
-  const struct nai_idle_gap *a = pa, *b = pb;
-  int64_t la = a->end - a->start, lb = b->end - b->start;
-  if (la != lb)
-    return la > lb ? -1 : 1;
+  const struct place *a = pa, *b = pb;
+  if (a->ns != b->ns)
+    return a->ns > b->ns ? -1 : 1;
   if (a->gpu != b->gpu)
     return a->gpu < b->gpu ? -1 : 1;
-  return (a->start > b->start) - (a->start < b->start);
+  return (a->number > b->number) - (a->number < b->number);
 }
 
 /* The longest gaps met so far: a heap with the shortest of them on top. */
 struct longest {
-  struct nai_idle_gap *v;
+  struct place *v;
   size_t count;
 };
 
-static void sift_down(struct nai_idle_gap *v, size_t count, size_t at) {
+static void sift_down(struct place *v, size_t count, size_t at) {
   for (size_t child; (child = 2 * at + 1) < count; at = child) {
     if (child + 1 < count && longest_first(&v[child + 1], &v[child]) > 0)
       child++;
     if (longest_first(&v[child], &v[at]) <= 0)
       return;
-    struct nai_idle_gap swap = v[at];
+    struct place swap = v[at];
     v[at] = v[child];
     v[child] = swap;
   }
 }
 
-static void keep_longest(struct longest *heap, const struct nai_idle_gap *gap) {
+static void keep_longest(struct longest *heap, const struct place *gap) {
   if (heap->count < MAX_GAPS) {
     heap->v[heap->count++] = *gap;
     for (size_t i = heap->count / 2; heap->count == MAX_GAPS && i-- > 0;)
@@ -94,6 +98,16 @@ static void keep_longest(struct longest *heap, const struct nai_idle_gap *gap) {
     heap->v[0] = *gap;
     sift_down(heap->v, heap->count, 0);
   }
+}
+
+static void find_longest(struct longest *heap, const struct nai_model *m) {
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    for (size_t i = 0; i <= m->gpus[g].all.count; i++) {
+      struct nai_interval span = nai_idle_span(&m->gpus[g], i);
+      if (span.end > span.start)
+        keep_longest(heap, &(struct place){span.end - span.start, g, (uint32_t)i});
+    }
+  qsort(heap->v, heap->count, sizeof *heap->v, longest_first);
 }
 
 /* --- what the host did in its own code -------------------------------------------------------- */
@@ -241,16 +255,14 @@ static int put_gaps(struct nai_table *table, struct nai_idle_shares *gpus, const
   struct nai_intervals host = {0};
   struct host_code h = {.m = m};
   int rc = heap.v ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    for (struct nai_idle_gap gap = nai_idle_first(g); nai_idle_next(&gap, m);)
-      keep_longest(&heap, &gap);
   if (!rc)
-    qsort(heap.v, heap.count, sizeof *heap.v, longest_first);
+    find_longest(&heap, m);
   for (size_t i = 0; !rc && i < heap.count; i++) {
     struct nai_idle_shares shares = {0};
+    struct nai_idle_gap gap = nai_idle_gap_at(m, heap.v[i].gpu, heap.v[i].number);
     h.gap = &shares;
     h.gpu = &gpus[heap.v[i].gpu];
-    rc = put_gap(table, &h, &host, &heap.v[i], err);
+    rc = put_gap(table, &h, &host, &gap, err);
     nai_idle_shares_free(&shares);
   }
   free(heap.v);

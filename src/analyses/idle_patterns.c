@@ -107,11 +107,9 @@ static void length_block(const void *patterns, uint32_t first, uint32_t count, u
   const struct patterns *p = patterns;
   const struct nai_gpu *gpu = &p->m->gpus[p->gpu];
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t gap = first + i;
-    int64_t start = gap ? gpu->all.v[gap - 1].end : gpu->window_start,
-            end = gap < gpu->all.count ? gpu->all.v[gap].start : gpu->window_end;
-    group[i] = p->of_gap[gap];
-    value[i] = end - start;
+    struct nai_interval span = nai_idle_span(gpu, first + i);
+    group[i] = p->of_gap[first + i];
+    value[i] = span.end - span.start;
   }
 }
 
@@ -148,9 +146,14 @@ static int take_gpu(struct pattern *most, uint32_t *count, const struct nai_mode
     memset(p.of_gap, 0xff, places * sizeof *p.of_gap);      /* NAI_NO_GROUP */
     memset(p.of_kernel, 0xff, names * sizeof *p.of_kernel); /* NAI_NO_STRING */
   }
-  for (struct nai_idle_gap gap = nai_idle_first(gpu); !rc && nai_idle_next(&gap, m);)
-    if (gap.end - gap.start >= SHORTEST_NS)
-      rc = take_gap(&p, &gap) ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < places; i++) {
+    struct nai_interval span = nai_idle_span(&m->gpus[gpu], i);
+    struct nai_idle_gap gap;
+    if (span.end - span.start < SHORTEST_NS)
+      continue;
+    gap = nai_idle_gap_at(m, gpu, i);
+    rc = take_gap(&p, &gap) ? NAI_OK : nai_err_nomem(err);
+  }
   if (!rc)
     rc = find_medians(&p, (uint32_t)places, err);
   if (!rc && p.keys.count) {

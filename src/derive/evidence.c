@@ -13,9 +13,9 @@ enum { UNKNOWN_IS_LOADING_NS = 20000 };
 /* --- marks on calls --------------------------------------------------------------------------- */
 
 static enum nai_layer layer_of_call(const struct nai_model *m, uint32_t call) {
-  if (nai_model_api_blocks(m, call))
-    return NAI_LAYER_WAIT;
   enum nai_api_class class = m->api_class[nai_at_text(&m->apis.name, call)];
+  if (class == NAI_API_BLOCKING || (class == NAI_API_BLOCKING_COPY && nai_model_api_blocks(m, call)))
+    return NAI_LAYER_WAIT;
   return class == NAI_API_ALLOCATION ? NAI_LAYER_ALLOCATION
        : class == NAI_API_MODULE     ? NAI_LAYER_MODULE
                                      : NAI_LAYER_OTHER;
@@ -72,7 +72,7 @@ static enum overhead overhead_by_name(const char *name, bool driver) {
 
 /* Whether a launch or an allocation of the thread is running at t and beyond `until`. */
 static bool inside_launch(const struct nai_model *m, uint32_t thread, int64_t t, int64_t until) {
-  struct nai_moment at;
+  struct nai_moment at = {0};
   nai_moment_find(&at, m, thread, t);
   return at.until[NAI_LAYER_ALLOCATION] >= until ||
          (at.until[NAI_LAYER_OTHER] >= until && m->api_owns[at.row[NAI_LAYER_OTHER]]);
@@ -256,11 +256,22 @@ static void take_call(struct nai_moment *at) {
   look_ahead(at);
 }
 
+/* Whether t is few calls ahead, so that going on is quicker than looking it up. */
+static bool is_near(const struct nai_moment *at, const struct nai_model *m, uint32_t thread, int64_t t) {
+  return at->model == m && at->thread == thread && at->time <= t &&
+         (at->call_end - at->call <= NAI_CALLS_PER_MARK ||
+          nai_at(&m->apis.start, m->api_by_thread.order[at->call + NAI_CALLS_PER_MARK]) > t);
+}
+
 void nai_moment_find(struct nai_moment *at, const struct nai_model *m, uint32_t thread, int64_t t) {
+  if (is_near(at, m, thread, t)) {
+    nai_moment_move(at, t);
+    return;
+  }
   const struct nai_evidence *e = m->evidence;
   const struct nai_groups *calls = &m->api_by_thread;
   int32_t process = m->thread_process[thread];
-  *at = (struct nai_moment){.model = m, .call_end = calls->first[thread + 1]};
+  *at = (struct nai_moment){.model = m, .thread = thread, .time = t, .call_end = calls->first[thread + 1]};
   at->lists[NAI_LAYER_PROFILER] = e->profiler[thread];
   at->lists[NAI_LAYER_LOADING] = e->loading[thread];
   if (process >= 0)
@@ -279,6 +290,7 @@ void nai_moment_find(struct nai_moment *at, const struct nai_model *m, uint32_t 
 }
 
 void nai_moment_move(struct nai_moment *at, int64_t t) {
+  at->time = t;
   for (int i = 0; i < NAI_LAYER_LISTS; i++)
     while (at->next[i] < at->lists[i].count && at->lists[i].v[at->next[i]].start <= t)
       enter(at, i, at->next[i] + 1);

@@ -43,9 +43,11 @@ struct nai_evidence {
   struct nai_groups osrt_by_thread;          /* outermost OS runtime calls; no rows at all without any */
 };
 
-/* A moment of a thread that moves on. */
+/* A moment of a thread that moves on. Zeroed memory is one to begin with. */
 struct nai_moment {
   const struct nai_model *model;
+  uint32_t thread;
+  int64_t time;
   struct nai_layer_list lists[NAI_LAYER_LISTS];
   uint32_t next[NAI_LAYER_LISTS], call, call_end; /* the first entry and call (place in api_by_thread) still to begin */
   int64_t next_call;                              /* when that call begins */

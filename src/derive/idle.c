@@ -119,29 +119,43 @@ struct nai_idle_gap nai_idle_first(uint32_t gpu) {
   return (struct nai_idle_gap){.gpu = gpu, .number = UINT32_MAX, .launch = NAI_NO_ROW};
 }
 
-static void find_launch(struct nai_idle_gap *gap, const struct nai_model *m) {
-  gap->launch = gap->op == NAI_NO_ROW ? NAI_NO_ROW : nai_model_op_api(m, &m->gpus[gap->gpu].ops[gap->op]);
+/* The gap of that number, which `op` ends. Only operations without length follow the last interval. */
+static struct nai_idle_gap gap_of(const struct nai_model *m, uint32_t g, uint32_t number, uint32_t op) {
+  const struct nai_gpu *gpu = &m->gpus[g];
+  struct nai_interval span = nai_idle_span(gpu, number);
+  op = number < gpu->all.count ? op : NAI_NO_ROW;
+  return (struct nai_idle_gap){
+      span.start, span.end, g, number, op, op == NAI_NO_ROW ? NAI_NO_ROW : nai_model_op_api(m, &gpu->ops[op])};
+}
+
+/* The first operation that starts when a gap ends ends it, even one without length. */
+struct nai_idle_gap nai_idle_gap_at(const struct nai_model *m, uint32_t g, uint32_t number) {
+  const struct nai_gpu *gpu = &m->gpus[g];
+  int64_t end = nai_idle_span(gpu, number).end;
+  uint32_t lo = 0, hi = gpu->op_count;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (nai_model_op_start(m, &gpu->ops[mid]) < end)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return gap_of(m, g, number, lo);
 }
 
 bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {
   const struct nai_gpu *gpu = &m->gpus[gap->gpu];
-  for (size_t i = (uint32_t)(gap->number + 1); i < gpu->all.count; i++) {
-    gap->number = (uint32_t)i;
-    gap->start = i ? gpu->all.v[i - 1].end : gpu->window_start;
-    gap->end = gpu->all.v[i].start;
-    /* The first operation that starts when a gap ends ends it, even one without length. */
-    while (nai_model_op_start(m, &gpu->ops[gap->op]) < gap->end)
-      gap->op++;
-    if (gap->end == gap->start)
-      continue; /* only before the first interval */
-    find_launch(gap, m);
+  for (uint32_t i = gap->number + 1; i <= gpu->all.count && gap->number != gpu->all.count; i++) {
+    struct nai_interval span = nai_idle_span(gpu, i);
+    uint32_t op = gap->op;
+    if (span.start == span.end)
+      continue;
+    while (i < gpu->all.count && nai_model_op_start(m, &gpu->ops[op]) < span.end)
+      op++;
+    *gap = gap_of(m, gap->gpu, i, op);
     return true;
   }
-  int64_t last = gpu->all.count ? gpu->all.v[gpu->all.count - 1].end : gpu->window_start;
-  if (gap->number == gpu->all.count || gap->op == NAI_NO_ROW || last >= gpu->window_end)
-    return false;
-  *gap = (struct nai_idle_gap){last, gpu->window_end, gap->gpu, (uint32_t)gpu->all.count, NAI_NO_ROW, NAI_NO_ROW};
-  return true; /* only operations without length follow */
+  return false;
 }
 
 const struct nai_idle_drain *nai_idle_drain_of(const struct nai_model *m, const struct nai_idle_gap *gap) {

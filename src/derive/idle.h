@@ -57,13 +57,18 @@ void nai_idle_share(struct nai_idle_shares *shares, enum nai_idle_cause cause, e
 /* The largest of a cause, the earliest of equals. */
 struct nai_idle_what nai_idle_largest(const struct nai_idle_shares *shares, enum nai_idle_cause cause);
 
-/* One gap. Those of a GPU are numbered by the interval of `all` that follows. */
+/* One gap. Those of a GPU are numbered by the interval of `all` that follows; the first and the last may be empty. */
 struct nai_idle_gap {
   int64_t start, end;
   uint32_t gpu, number; /* index of the GPU; gap */
   uint32_t op;          /* that ends it, NAI_NO_ROW for the end of the window */
   uint32_t launch;      /* its row of api_events, NAI_NO_ROW for none */
 };
+static inline struct nai_interval nai_idle_span(const struct nai_gpu *gpu, size_t number) {
+  return (struct nai_interval){number ? gpu->all.v[number - 1].end : gpu->window_start,
+                               number < gpu->all.count ? gpu->all.v[number].start : gpu->window_end};
+}
+struct nai_idle_gap nai_idle_gap_at(const struct nai_model *model, uint32_t gpu, uint32_t number);
 /* Steps through a GPU's gaps in order: for (struct nai_idle_gap g = nai_idle_first(gpu); nai_idle_next(&g, model);) */
 struct nai_idle_gap nai_idle_first(uint32_t gpu);
 bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *model);

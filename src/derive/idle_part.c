@@ -11,6 +11,7 @@ struct walk {
   struct nai_gpu_idle *idle;
   struct nai_idle_shares shares;
   struct nai_idle_charge charge;
+  struct nai_moment at;
   int64_t *latencies; /* negated, of launches that found the GPU idle */
   uint32_t latency_count, latency_capacity;
   int64_t longest_after; /* longest stretch of a gap after a call */
@@ -73,7 +74,7 @@ static int take_gap(struct walk *w, const struct nai_idle_gap *gap, struct nai_e
   struct nai_idle_split split;
   if (take_distance(w, gap))
     return NAI_OK;
-  nai_idle_split(&split, &w->shares, NULL, &w->charge, w->m, gap, w->idle->latency_limit);
+  nai_idle_split(&split, &w->shares, NULL, &w->charge, &w->at, w->m, gap, w->idle->latency_limit);
   add_parts(w->idle, &split, gap);
   w->longest_after = split.after_call > w->longest_after ? split.after_call : w->longest_after;
   int rc = note_latency(w, gap, err);

@@ -1,8 +1,6 @@
 /* Cuts one idle gap into causes: before the call that launched what ends it, inside that call, and after it. */
 #include "derive/idle_split.h"
 
-#include "derive/evidence.h"
-
 struct splitter {
   struct nai_idle_split *split;
   struct nai_idle_shares *shares;
@@ -11,7 +9,7 @@ struct splitter {
   const struct nai_model *m;
   const struct nai_idle_gap *gap;
   uint32_t thread;
-  struct nai_moment at;
+  struct nai_moment *at;
 };
 
 struct piece {
@@ -63,7 +61,7 @@ static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
       [NAI_LAYER_LOADING] = NAI_IDLE_MODULE_LOAD,   [NAI_LAYER_WAIT] = NAI_IDLE_BLOCKING_CALL,
       [NAI_LAYER_ALLOCATION] = NAI_IDLE_ALLOCATION, [NAI_LAYER_MODULE] = NAI_IDLE_MODULE_LOAD,
       [NAI_LAYER_OTHER] = NAI_IDLE_CUDA_CALL};
-  uint32_t row = s->at.row[layer];
+  uint32_t row = s->at->row[layer];
   if (layer >= NAI_LAYER_WAIT)
     return (struct piece){.cause = causes[layer], .source = NAI_WHAT_API, .id = nai_at_text(&s->m->apis.name, row)};
   const struct nai_column names = nai_table_column(s->m->tables[NAI_IN_OVERHEAD], OE_NAME);
@@ -73,13 +71,13 @@ static struct piece piece_of(const struct splitter *s, enum nai_layer layer) {
 /* [start, end) of the thread, by the first of `layers` that is there, `otherwise` where none is. */
 static void sweep(struct splitter *s, int64_t start, int64_t end, int layers, struct piece otherwise) {
   for (int64_t t = start, next; t < end; t = next) {
-    nai_moment_move(&s->at, t);
+    nai_moment_move(s->at, t);
     int layer = 0;
-    while (layer < layers && s->at.until[layer] <= t)
+    while (layer < layers && s->at->until[layer] <= t)
       layer++;
     struct piece piece = layer < layers ? piece_of(s, (enum nai_layer)layer) : otherwise;
-    next = nai_moment_next(&s->at);
-    next = layer < layers && s->at.until[layer] < next ? s->at.until[layer] : next;
+    next = nai_moment_next(s->at);
+    next = layer < layers && s->at->until[layer] < next ? s->at->until[layer] : next;
     next = next < end ? next : end;
     piece.start = t;
     piece.end = next;
@@ -90,10 +88,10 @@ static void sweep(struct splitter *s, int64_t start, int64_t end, int layers, st
 /* A wait that began before the gap and ended with it, and after which the thread launched what ends the gap, left the
  * GPU without work. */
 static void find_charge(struct splitter *s, int64_t launched) {
-  int64_t end = s->at.until[NAI_LAYER_WAIT];
+  int64_t end = s->at->until[NAI_LAYER_WAIT];
   if (end == INT64_MIN || end < s->gap->start - NAI_CLOCK_TOLERANCE_NS || end > launched)
     return;
-  uint32_t wait = s->at.row[NAI_LAYER_WAIT];
+  uint32_t wait = s->at->row[NAI_LAYER_WAIT];
   *s->charge = nai_idle_charge_to(s->m, wait, nai_call_ns(s->m, wait));
 }
 
@@ -163,9 +161,9 @@ static bool has_overhead(const struct nai_model *m, uint32_t thread) {
 }
 
 void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
-                    struct nai_idle_charge *charge, const struct nai_model *m, const struct nai_idle_gap *gap,
-                    int64_t latency_limit) {
-  struct splitter s = {.split = split, .shares = shares, .host = host, .charge = charge, .m = m, .gap = gap};
+                    struct nai_idle_charge *charge, struct nai_moment *at, const struct nai_model *m,
+                    const struct nai_idle_gap *gap, int64_t latency_limit) {
+  struct splitter s = {.split = split, .shares = shares, .host = host, .charge = charge, .at = at, .m = m, .gap = gap};
   *split = (struct nai_idle_split){0};
   if (gap->launch == NAI_NO_ROW) {
     struct piece all = without_launch(m, gap);
@@ -180,7 +178,7 @@ void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares
   split->in_call = end - begin;
   split->after_call = gap->end - end;
   if (begin > gap->start || (end > begin && has_overhead(m, s.thread))) {
-    nai_moment_find(&s.at, m, s.thread, gap->start);
+    nai_moment_find(s.at, m, s.thread, gap->start);
     if (begin > gap->start)
       find_charge(&s, called);
     sweep(&s, gap->start, begin, NAI_LAYERS, (struct piece){.cause = NAI_IDLE_HOST_CODE});
@@ -198,9 +196,10 @@ int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *s
                          const struct nai_model *m, const struct nai_idle_gap *gap, struct nai_err *err) {
   const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
   struct nai_idle_charge charge = {.wait = NAI_NO_ROW};
+  struct nai_moment at = {0};
   if (drain)
     charge = nai_idle_charge_to(m, drain->wait, drain->left);
   host->count = 0;
-  nai_idle_split(split, shares, host, &charge, m, gap, m->idle[gap->gpu].latency_limit);
+  nai_idle_split(split, shares, host, &charge, &at, m, gap, m->idle[gap->gpu].latency_limit);
   return shares->oom || host->oom ? nai_err_nomem(err) : NAI_OK;
 }
