@@ -6,8 +6,8 @@
 #include "derive/idle.h"
 
 extern const struct nai_schema nai_idle_causes;
-/* Fills it. host: what the host did in its own code, per GPU, as far as somebody looked; spans: table active_spans, NULL when all is
- * active. */
+/* Fills it. host: what the host did in its own code, per GPU, as far as somebody looked; spans: table active_spans,
+ * NULL when all is active. */
 NAI_MUST_CHECK int nai_put_idle_causes(struct nai_table *table, const struct nai_model *model,
                                        const struct nai_idle_shares *host, const struct nai_table *spans,
                                        struct nai_err *err);

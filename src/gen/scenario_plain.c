@@ -90,10 +90,9 @@ void nai_gen_plan_healthy(struct nai_gen_plan *plan, int64_t target_bytes) {
   for (int i = 0; i < 2; i++) {
     nai_gen_synchronize(plan, ranks[i].thread, ranks[i].compute, API_DEVICE_SYNC, 0);
   }
-  nai_gen_expect_no_findings(plan,
-                             "launch-bound idle-blocking-call idle-host-code exposed-copy exposed-communication "
-                             "pageable-copies tiny-copies gpu-imbalance low-nvtx-coverage no-nvtx "
-                             "graph-envelope-only profiler-overhead trace-health");
+  nai_gen_expect_no_findings(plan, "launch-bound idle-blocking-call idle-host-code exposed-copy exposed-communication "
+                                   "pageable-copies tiny-copies gpu-imbalance low-nvtx-coverage no-nvtx "
+                                   "graph-envelope-only profiler-overhead trace-health");
 }
 
 /* Work launched by one rank of the neglected run: a stream of tiny copies, a dominant kernel, and
