@@ -184,15 +184,18 @@ static void check_before(struct checks *c) {
   put_stretch(c, "before_first_cuda_call", own >= HALF && h->host_watched ? note : ok, h->begin, h->first_call);
 }
 
-/* Length of the pauses of the GPU that is the first to work, before it does. */
-static int64_t pauses_before(const struct checks *c, int64_t t) {
+/* From `from` until the first GPU begins to work, at t: how much of it are pauses of that GPU. */
+static int64_t pauses_before(const struct checks *c, int64_t from, int64_t t) {
   int64_t ns = 0, device = NAI_NULL_I64;
   for (int64_t i = 0; i < c->active->rows && device == NAI_NULL_I64; i++)
     device = nai_get_i64(c->active, i, GA_START) == t ? nai_get_i64(c->active, i, GA_DEVICE) : NAI_NULL_I64;
-  for (int64_t i = 0; i < c->spans->rows; i++)
-    if (nai_get_i64(c->spans, i, AS_DEVICE) == device && nai_get_i64(c->spans, i, AS_END) <= t &&
+  for (int64_t i = 0; i < c->spans->rows; i++) {
+    int64_t start = nai_get_i64(c->spans, i, AS_START), end = nai_get_i64(c->spans, i, AS_END);
+    start = start > from ? start : from;
+    if (nai_get_i64(c->spans, i, AS_DEVICE) == device && end <= t && end > start &&
         strcmp(nai_get_str(c->spans, i, AS_KIND), NAI_SPAN_PAUSE) == 0)
-      ns += nai_get_i64(c->spans, i, AS_DURATION);
+      ns += end - start;
+  }
   return ns;
 }
 
@@ -205,7 +208,7 @@ static void check_set_up(struct checks *c) {
     put(c, "set_up", unknown, NAI_NULL_I64, NAI_NULL_I64);
     return;
   }
-  int64_t pauses = pauses_before(c, end), ns = end - start - pauses;
+  int64_t pauses = pauses_before(c, start, end), ns = end - start - pauses;
   say_time(c, "", ns, " from the first CUDA call to the first span of work");
   if (pauses)
     say_time(c, ", besides ", pauses, " of pauses");

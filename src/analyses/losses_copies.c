@@ -58,17 +58,19 @@ static uint32_t waiting_call(const struct nai_model *m, uint32_t api) {
            : NAI_NO_ROW;
 }
 
-/* Idle time and copies that nothing hides, of the time in `set` within the active spans. */
-static int unhidden(int64_t *ns, const struct nai_loss_gpu *g, const struct nai_intervals *set, bool copies,
-                    struct nai_err *err) {
-  struct nai_intervals in = {0}, busy = {0}, copy = {0};
-  nai_intervals_intersect(&in, set, &g->active);
+/* Idle time while `waits`, and of `copies` what nothing hides in that time, within the active spans. */
+static int unhidden(int64_t *ns, const struct nai_loss_gpu *g, const struct nai_intervals *waits,
+                    const struct nai_intervals *copies, struct nai_err *err) {
+  struct nai_intervals in = {0}, busy = {0}, own = {0}, copy = {0};
+  nai_intervals_intersect(&in, waits, &g->active);
   nai_intervals_intersect(&busy, &in, &g->gpu->all);
-  nai_intervals_intersect(&copy, &in, &g->gpu->exposed_copy);
-  *ns = nai_intervals_total(&in) - nai_intervals_total(&busy) + (copies ? nai_intervals_total(&copy) : 0);
-  int rc = in.oom || busy.oom || copy.oom ? nai_err_nomem(err) : NAI_OK;
+  nai_intervals_intersect(&own, &in, copies);
+  nai_intervals_intersect(&copy, &own, &g->gpu->exposed_copy);
+  *ns = nai_intervals_total(&in) - nai_intervals_total(&busy) + nai_intervals_total(&copy);
+  int rc = in.oom || busy.oom || own.oom || copy.oom ? nai_err_nomem(err) : NAI_OK;
   nai_intervals_free(&in);
   nai_intervals_free(&busy);
+  nai_intervals_free(&own);
   nai_intervals_free(&copy);
   return rc;
 }
@@ -76,7 +78,7 @@ static int unhidden(int64_t *ns, const struct nai_loss_gpu *g, const struct nai_
 static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
   struct nai_loss loss = {.what = "tiny_copies", .base_ns = 0};
   struct nai_interval *waits = malloc(((size_t)g->copy_count + 1) * sizeof *waits);
-  struct nai_intervals all = {0};
+  struct nai_intervals all = {0}, copies = {0};
   struct nai_buf detail = {0};
   int64_t bytes = 0;
   if (!waits)
@@ -91,6 +93,7 @@ static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
       continue;
     int64_t start = nai_at(&g->m->apis.start, api), end = nai_at(&g->m->apis.end, wait);
     waits[loss.count] = (struct nai_interval){start, end};
+    nai_intervals_add(&copies, nai_model_op_start(g->m, &g->gpu->ops[i]), nai_model_op_end(g->m, &g->gpu->ops[i]));
     if (!loss.count || end - start > loss.end - loss.start) {
       loss.start = start;
       loss.end = end;
@@ -100,12 +103,13 @@ static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
     bytes += nai_at(&g->m->memops.bytes, g->gpu->ops[i].row);
   }
   nai_intervals_gather(&all, waits, (size_t)loss.count);
-  int rc = all.oom ? nai_err_nomem(err) : unhidden(&loss.ns, g, &all, true, err);
+  int rc = all.oom || copies.oom ? nai_err_nomem(err) : unhidden(&loss.ns, g, &all, &copies, err);
   loss.example_ns = loss.end - loss.start;
   nai_buf_puts(&detail, "copies of 64 KiB or less to or from the host, ");
   nai_fmt_bytes(&detail, (double)bytes);
   nai_buf_puts(&detail, " in all, each with a call that waits for it");
   nai_intervals_free(&all);
+  nai_intervals_free(&copies);
   free(waits);
   if (rc)
     nai_buf_free(&detail);

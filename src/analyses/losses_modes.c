@@ -1,4 +1,4 @@
-/* Kernels whose durations have two modes: neither their mean nor their median happens. */
+/* Kernels whose durations have two modes at one launch configuration: neither their mean nor their median happens. */
 #include "analyses/losses.h"
 #include "analyses/modes.h"
 #include "base/fmt.h"
@@ -9,9 +9,14 @@
 
 enum { MAX_ROWS = 20, MIN_TOTAL_PCT = 5 };
 
-/* Durations by kernel name: those of name n are v[first[n]] .. v[first[n + 1] - 1]. */
+struct execution {
+  int32_t config; /* row of kernel_configs */
+  int64_t ns;
+};
+
+/* Executions by kernel name: those of name n are v[first[n]] .. v[first[n + 1] - 1]. */
 struct durations {
-  int64_t *v;
+  struct execution *v;
   uint32_t *first, names;
 };
 
@@ -35,18 +40,24 @@ static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_
     place[n] = sum;
     sum += count;
   }
-  for (uint32_t i = 0; i < g->gpu->op_count; i++)
-    if (counts(g, i))
-      d->v[place[nai_at_text(&g->m->kernels.name, g->gpu->ops[i].row)]++] = nai_kernel_ns(g->m, g->gpu->ops[i].row);
+  for (uint32_t i = 0; i < g->gpu->op_count; i++) {
+    if (!counts(g, i))
+      continue;
+    uint32_t row = g->gpu->ops[i].row;
+    d->v[place[nai_at_text(&g->m->kernels.name, row)]++] =
+        (struct execution){nai_at_i32(&g->m->kernels.config, row), nai_kernel_ns(g->m, row)};
+  }
   return NAI_OK;
 }
 
-static int compare_i64(const void *pa, const void *pb) {
-  int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-  return (a > b) - (a < b);
+static int compare_executions(const void *pa, const void *pb) {
+  const struct execution *a = pa, *b = pb;
+  if (a->config != b->config)
+    return a->config < b->config ? -1 : 1;
+  return (a->ns > b->ns) - (a->ns < b->ns);
 }
 
-/* One kernel with two modes, and how long it ran in all. */
+/* One kernel with two modes, and how long it ran in all with that configuration. */
 struct found {
   uint32_t name;
   int64_t ns;
@@ -90,28 +101,53 @@ static int put(const struct nai_loss_gpu *g, const struct found *f, struct nai_e
   return NAI_OK;
 }
 
+/* Of the configurations with which one kernel, `v`, ran: the one with the most time among those that take 5 % of the
+ * kernel time and have two modes. `sorted` has room for all durations. */
+static bool find(struct found *best, int64_t *sorted, const struct nai_loss_gpu *g, const struct execution *v,
+                 uint32_t count) {
+  best->ns = 0;
+  for (uint32_t i = 0, j; i < count; i = j) {
+    struct found f = {.name = best->name};
+    for (j = i; j < count && v[j].config == v[i].config; j++) {
+      sorted[j - i] = v[j].ns;
+      f.ns += v[j].ns;
+    }
+    if ((double)f.ns * 100 >= (double)g->kernel_ns * MIN_TOTAL_PCT && f.ns > best->ns &&
+        nai_modes_of(&f.modes, sorted, j - i))
+      *best = f;
+  }
+  return best->ns > 0;
+}
+
 int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err) {
   struct durations d = {0};
   struct found *found = NULL;
+  int64_t *sorted = NULL;
   uint32_t n = 0;
   int rc = gather(&d, g, err);
-  if (!rc && !(found = malloc(((size_t)d.names + 1) * sizeof *found)))
-    rc = nai_err_nomem(err);
+  if (!rc) {
+    found = malloc(((size_t)d.names + 1) * sizeof *found);
+    sorted = malloc(((size_t)d.first[d.names] + 1) * sizeof *sorted);
+    if (!found || !sorted)
+      rc = nai_err_nomem(err);
+  }
   for (uint32_t i = 0; !rc && i < d.names; i++) {
+    struct execution *v = d.v + d.first[i];
     uint32_t count = d.first[i + 1] - d.first[i];
     int64_t ns = 0;
-    for (uint32_t k = d.first[i]; k < d.first[i + 1]; k++)
-      ns += d.v[k];
+    for (uint32_t k = 0; k < count; k++)
+      ns += v[k].ns;
     if ((double)ns * 100 < (double)g->kernel_ns * MIN_TOTAL_PCT)
       continue;
-    qsort(d.v + d.first[i], count, sizeof *d.v, compare_i64);
-    found[n] = (struct found){.name = i, .ns = ns};
-    n += nai_modes_of(&found[n].modes, d.v + d.first[i], count);
+    qsort(v, count, sizeof *v, compare_executions);
+    found[n].name = i;
+    n += find(&found[n], sorted, g, v, count);
   }
   if (!rc && n)
     qsort_r(found, n, sizeof *found, compare_found, (void *)g->m);
   for (uint32_t i = 0; !rc && i < n && i < MAX_ROWS; i++)
     rc = put(g, &found[i], err);
+  free(sorted);
   free(found);
   free(d.first);
   free(d.v);

@@ -35,8 +35,7 @@ static void add_late(struct splitter *s, const struct piece *late) {
   struct nai_idle_charge *charge = s->charge;
   struct piece before = *late, drained = *late, after = *late;
   bool charged = charge->wait != NAI_NO_ROW && charge->thread == s->thread &&
-                 (late->cause == NAI_IDLE_HOST_CODE || late->cause == NAI_IDLE_CUDA_CALL ||
-                  late->cause == NAI_IDLE_IN_LAUNCH_CALL);
+                 (late->cause == NAI_IDLE_HOST_CODE || late->cause == NAI_IDLE_CUDA_CALL);
   if (!charged || late->start >= charge->until || late->end <= charge->from || charge->left <= 0) {
     add(s, late);
     return;
@@ -186,7 +185,7 @@ void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares
   } else {
     in_call.start = begin;
     in_call.end = end;
-    add_late(&s, &in_call);
+    add(&s, &in_call);
   }
   struct piece after = after_call(&s, end, latency_limit);
   add(&s, &after);

@@ -169,7 +169,7 @@ static const struct nai_gen_part staging[] = {{.doing = DOING_LAUNCH, .cause = I
 static const struct nai_gen_part after_copy[] = {
     {.doing = DOING_OWN_CODE, .cause = IDLE_BLOCKING_CALL, .ns = 2000},
     {.doing = DOING_OWN_CODE, .cause = IDLE_QUEUE_DRAINED, .ns = 6000},
-    {.doing = DOING_LAUNCH, .cause = IDLE_QUEUE_DRAINED, .ns = 4000},
+    {.doing = DOING_LAUNCH, .cause = IDLE_IN_LAUNCH_CALL, .ns = 4000},
     {.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 2000},
 };
 

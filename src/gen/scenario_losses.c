@@ -22,10 +22,10 @@ static void drain(const struct nai_gen_program *p, const int *kernels) {
   static const struct nai_gen_part first[] = {
       {.doing = DOING_CALL, .cause = IDLE_BLOCKING_CALL, .ns = 4000, .api = API_STREAM_SYNC},
       {.doing = DOING_OWN_CODE, .cause = IDLE_QUEUE_DRAINED, .ns = 21000},
-      {.doing = DOING_LAUNCH, .cause = IDLE_QUEUE_DRAINED, .ns = 4000},
+      {.doing = DOING_LAUNCH, .cause = IDLE_IN_LAUNCH_CALL, .ns = 4000},
       {.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 2500}};
   static const struct nai_gen_part next[] = {{.doing = DOING_OWN_CODE, .cause = IDLE_QUEUE_DRAINED, .ns = 9000},
-                                             {.doing = DOING_LAUNCH, .cause = IDLE_QUEUE_DRAINED, .ns = 3500},
+                                             {.doing = DOING_LAUNCH, .cause = IDLE_IN_LAUNCH_CALL, .ns = 3500},
                                              {.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 2500}};
   nai_gen_gap(p->plan, &(struct nai_gen_gap){
                            .thread = p->thread, .stream = p->stream, .parts = spacing, .count = 1, .copy = &scalar});
@@ -117,7 +117,7 @@ void nai_gen_plan_tiny_copies(struct nai_gen_plan *plan, int64_t target_bytes) {
   static const struct nai_gen_part wait[] = {
       {.doing = DOING_CALL, .cause = IDLE_BLOCKING_CALL, .ns = 5000, .api = API_STREAM_SYNC},
       {.doing = DOING_OWN_CODE, .cause = IDLE_QUEUE_DRAINED, .ns = 12000},
-      {.doing = DOING_LAUNCH, .cause = IDLE_QUEUE_DRAINED, .ns = 4000},
+      {.doing = DOING_LAUNCH, .cause = IDLE_IN_LAUNCH_CALL, .ns = 4000},
       {.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 2000}};
   enum { ITERATIONS = 50 };
   struct nai_gen_program p;

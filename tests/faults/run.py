@@ -73,7 +73,7 @@ def cases():
         Case("wal", minimal, ["probe", live_wal(minimal)], sparse=4),
         Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
         Case("rules", minimal, ["rules", "list"]),
-        Case("explain", minimal, ["rules", "explain", "gpu-idle"]),
+        Case("explain", minimal, ["rules", "explain", "idle-queue-drained"]),
         Case("help", minimal, ["analyze", "--help"]),
         Case("man", minimal, ["--man"]),
     ]

@@ -10,11 +10,11 @@ from support import SCENARIOS, SHARED, artifacts, report, trace
 
 EXTENSIONS = ("-e", "table", "-e", "autolink", "-e", "strikethrough", "-e", "tagfilter")
 NAMESPACE = "{http://commonmark.org/xml/1.0}"
-NUMBER = re.compile(r"^(-|<?-?[\d,.]+ ?(ns|us|ms|s|min|h|%|B|KB|MB|GB|TB|KiB|MiB|GiB|GB/s|/s|K|M)?(/s)?( \([<\d.,]+ %\))?)?$")
+NUMBER = re.compile(r"^(-|<?-?[\d,.]+[ \xa0]?(ns|us|ms|s|min|h|%|B|KB|MB|GB|TB|KiB|MiB|GiB|GB/s|/s|K|M)?(/s)?( \([<\d.,]+[ \xa0]%\))?)?$")
 SUMMARY = re.compile(r"^<details><summary>[^<>]*</summary>$")
 LIMIT = 60_000
-SECTIONS = ("GPU utilisation", "What to do next", "Top kernels", "Launch behaviour", "Synchronisation", "Idle gaps", "NVTX",
-            "Processes", "Memory transfers", "Data quality")
+SECTIONS = ("Findings", "GPU utilisation", "What the program is", "Communication", "Where the host lost time", "NVTX",
+            "Memory transfers", "More", "Data quality")
 
 
 def parse(text):

@@ -33,6 +33,7 @@ static const char *const causes[CAUSES] = {"profiler",       "module_load",    "
 /* Times in cells; `owns`: bit 0 launched a kernel, bit 1 a copy. */
 struct call {
   int start, end, thread, number, owns;
+  bool waits;
   enum kind kind;
 };
 struct op {
@@ -50,7 +51,6 @@ struct trace {
 
 /* --- the definition --------------------------------------------------------------------------- */
 
-static bool waits(const struct call *c) { return c->kind == SYNC || (c->kind == COPY && c->owns & 2); }
 static int process_of(int thread) { return thread == 2; }
 static const struct call *call_of(const struct trace *t, int number) {
   for (int i = 0; i < t->call_count; i++)
@@ -65,7 +65,7 @@ static const struct call *latest(const struct trace *t, int thread, int at, int 
   const struct call *best = NULL;
   for (int i = 0; i < t->call_count; i++) {
     const struct call *c = &t->calls[i];
-    int kind = waits(c) ? SYNC : c->kind == MALLOC ? MALLOC : c->kind == MODULE ? MODULE : LAUNCH;
+    int kind = c->waits ? SYNC : c->kind == MALLOC ? MALLOC : c->kind == MODULE ? MODULE : LAUNCH;
     if (c->thread == thread && c->start <= at && kind == want && (!best || c->end > best->end))
       best = c;
   }
@@ -215,6 +215,13 @@ static void make_ops(struct trace *t, struct fixture *f) {
         t->op_count = i;
     if (op->call >= 0 && !op->migration && i < t->op_count)
       t->calls[op->call].owns |= 1 + op->copy;
+  }
+  bool copies = false;
+  for (int i = 0; i < t->op_count; i++)
+    copies |= t->ops[i].copy;
+  for (int i = 0; i < t->call_count; i++) { /* where no copy was recorded, every call that may copy counts */
+    struct call *c = &t->calls[i];
+    c->waits = c->kind == SYNC || (c->kind == COPY && (!copies || c->owns & 2));
   }
 }
 

@@ -214,7 +214,7 @@ export function analyse(plan) {
     .sort((a, b) => b.duration - a.duration)[0];
   const none = { table: null, row: null, start_ns: null, end_ns: null, device_id: null, pid: null, tid: null, name: null };
   const report = {
-    schema_version: '1.0',
+    schema_version: '2.0',
     generator: { name: 'nsys-ai', version: '0.1.0' },
     trace: { file: plan.fileName, size_bytes: 2678784, product_version: '2026.2.1.210', schema_version: '3.25.0' },
     run: {
