@@ -58,6 +58,9 @@ NAI_MUST_CHECK int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_
 NAI_MUST_CHECK int nai_losses_of_copies(const struct nai_loss_gpu *g, struct nai_err *err);
 NAI_MUST_CHECK int nai_losses_of_calls(const struct nai_loss_gpu *g, struct nai_err *err);
 
+/* Of a row of kernel_configs, the product of the three columns from `first` on (KC_GRID_X, KC_BLOCK_X); -1 unknown. */
+int64_t nai_config_product(const struct nai_table *configs, int64_t row, int first);
+
 /* Kernels of one kind as they are met. `name_ns` has a cell per kernel name, all 0 at first. */
 struct nai_loss_sum {
   int64_t ns, count, longest_ns;

@@ -1,4 +1,4 @@
-/* Kernels whose durations have two modes at one launch configuration: neither their mean nor their median happens. */
+/* Kernels whose durations have two modes at one number of blocks: neither their mean nor their median happens. */
 #include "analyses/losses.h"
 #include "analyses/modes.h"
 #include "base/fmt.h"
@@ -10,7 +10,7 @@
 enum { MAX_ROWS = 20, MIN_TOTAL_PCT = 5 };
 
 struct execution {
-  int32_t config; /* row of kernel_configs */
+  int64_t blocks; /* -1 unknown */
   int64_t ns;
 };
 
@@ -25,12 +25,24 @@ static bool counts(const struct nai_loss_gpu *g, uint32_t i) {
   return g->inside[i] && op->type == NAI_OP_KERNEL && !op->communication;
 }
 
+/* Blocks by launch configuration, the last cell for unknown ones. */
+static int64_t *blocks_of_configs(const struct nai_table *configs) {
+  int64_t *blocks = malloc(((size_t)configs->rows + 1) * sizeof *blocks);
+  for (int64_t i = 0; blocks && i <= configs->rows; i++)
+    blocks[i] = i < configs->rows ? nai_config_product(configs, i, KC_GRID_X) : -1;
+  return blocks;
+}
+
 static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_err *err) {
   d->names = g->m->tables[NAI_IN_KERNELS]->strings.count;
   d->first = calloc((size_t)d->names + 2, sizeof *d->first);
   d->v = malloc(((size_t)g->gpu->op_count + 1) * sizeof *d->v);
-  if (!d->first || !d->v)
+  const struct nai_table *configs = g->m->tables[NAI_IN_KERNEL_CONFIGS];
+  int64_t *blocks = blocks_of_configs(configs);
+  if (!d->first || !d->v || !blocks) {
+    free(blocks);
     return nai_err_nomem(err);
+  }
   uint32_t *place = d->first + 1; /* where the next one of each name goes; in the end, where the next name begins */
   for (uint32_t i = 0; i < g->gpu->op_count; i++)
     if (counts(g, i))
@@ -44,20 +56,23 @@ static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_
     if (!counts(g, i))
       continue;
     uint32_t row = g->gpu->ops[i].row;
+    int32_t config = nai_at_i32(&g->m->kernels.config, row);
     d->v[place[nai_at_text(&g->m->kernels.name, row)]++] =
-        (struct execution){nai_at_i32(&g->m->kernels.config, row), nai_kernel_ns(g->m, row)};
+        (struct execution){blocks[config >= 0 && config < configs->rows ? config : configs->rows],
+                           nai_kernel_ns(g->m, row)};
   }
+  free(blocks);
   return NAI_OK;
 }
 
 static int compare_executions(const void *pa, const void *pb) {
   const struct execution *a = pa, *b = pb;
-  if (a->config != b->config)
-    return a->config < b->config ? -1 : 1;
+  if (a->blocks != b->blocks)
+    return a->blocks < b->blocks ? -1 : 1;
   return (a->ns > b->ns) - (a->ns < b->ns);
 }
 
-/* One kernel with two modes, and how long it ran in all with that configuration. */
+/* One kernel with two modes, and how long it ran in all with that number of blocks. */
 struct found {
   uint32_t name;
   int64_t ns;
@@ -101,14 +116,14 @@ static int put(const struct nai_loss_gpu *g, const struct found *f, struct nai_e
   return NAI_OK;
 }
 
-/* Of the configurations with which one kernel, `v`, ran: the one with the most time among those that take 5 % of the
- * kernel time and have two modes. `sorted` has room for all durations. */
+/* More blocks explain longer executions. Of the numbers of blocks with which one kernel, `v`, ran: the one with the
+ * most time among those that take 5 % of the kernel time and have two modes. `sorted` has room for all durations. */
 static bool find(struct found *best, int64_t *sorted, const struct nai_loss_gpu *g, const struct execution *v,
                  uint32_t count) {
   best->ns = 0;
   for (uint32_t i = 0, j; i < count; i = j) {
     struct found f = {.name = best->name};
-    for (j = i; j < count && v[j].config == v[i].config; j++) {
+    for (j = i; j < count && v[j].blocks == v[i].blocks; j++) {
       sorted[j - i] = v[j].ns;
       f.ns += v[j].ns;
     }

@@ -12,7 +12,7 @@ struct shape {
   int64_t blocks, threads;
 };
 
-static int64_t product(const struct nai_table *configs, int64_t row, int first) {
+int64_t nai_config_product(const struct nai_table *configs, int64_t row, int first) {
   int64_t product = 1;
   for (int c = first; c < first + 3; c++) {
     int64_t n = nai_get_i64(configs, row, c);
@@ -123,7 +123,8 @@ static int fill_shapes(struct shapes *s, struct nai_err *err) {
   const struct nai_table *configs = s->g->m->tables[NAI_IN_KERNEL_CONFIGS];
   s->of_config = malloc(((size_t)configs->rows + 1) * sizeof *s->of_config);
   for (int64_t i = 0; s->of_config && i < configs->rows; i++)
-    s->of_config[i] = (struct shape){product(configs, i, KC_GRID_X), product(configs, i, KC_BLOCK_X)};
+    s->of_config[i] =
+        (struct shape){nai_config_product(configs, i, KC_GRID_X), nai_config_product(configs, i, KC_BLOCK_X)};
   return s->of_config ? NAI_OK : nai_err_nomem(err);
 }
 

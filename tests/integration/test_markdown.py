@@ -10,7 +10,9 @@ from support import SCENARIOS, SHARED, artifacts, report, trace
 
 EXTENSIONS = ("-e", "table", "-e", "autolink", "-e", "strikethrough", "-e", "tagfilter")
 NAMESPACE = "{http://commonmark.org/xml/1.0}"
-NUMBER = re.compile(r"^(-|<?-?[\d,.]+[ \xa0]?(ns|us|ms|s|min|h|%|B|KB|MB|GB|TB|KiB|MiB|GiB|GB/s|/s|K|M)?(/s)?( \([<\d.,]+[ \xa0]%\))?)?$")
+UNIT = r"[ \xa0]?(ns|us|ms|s|min|h|%|B|KB|MB|GB|TB|KiB|MiB|GiB|GB/s|/s|K|M)?(/s)?"
+ONE = r"<?-?[\d,.]+(-[\d,.]+)?" + UNIT  # a range over GPUs: 3.10-3.12 ms
+NUMBER = re.compile(rf"^(-|{ONE}(-{ONE})?( \({ONE}\))?)?$")
 SUMMARY = re.compile(r"^<details><summary>[^<>]*</summary>$")
 LIMIT = 60_000
 SECTIONS = ("Findings", "GPU utilisation", "What the program is", "Communication", "Where the host lost time", "NVTX",
