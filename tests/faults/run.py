@@ -3,7 +3,7 @@
 output or a right exit status with a message, an earlier output intact, nothing left behind.
 
     run.py                     a sample, in seconds: what ctest runs as faults.sampled
-    run.py --full              every allocation and every call, in minutes: faults.full (label slow)
+    run.py --full              every allocation and every call, in hours: faults.full (label hours)
     run.py --case analyze --kind alloc --n 812        one of them, with all it printed
 """
 import argparse
