@@ -155,7 +155,7 @@ static void free_launches(struct launches *l) {
 
 static uint32_t number_of_stream(struct launches *l, int32_t process, int32_t context, int32_t stream) {
   bool added;
-  int64_t of = nai_keyset_add(&l->contexts, (int64_t)process << 32 | (uint32_t)context, &added);
+  int64_t of = nai_keyset_add(&l->contexts, (int64_t)((uint64_t)process << 32 | (uint32_t)context), &added);
   return nai_keyset_add(&l->streams_seen, of << 32 | (uint32_t)stream, &added);
 }
 
