@@ -272,11 +272,6 @@ void nai_gen_names(struct nai_gen_plan *plan, int *handles, const struct nai_gen
   }
 }
 
-void nai_gen_plan_gap(struct nai_gen_plan *plan, int gpu, enum nai_gen_cause cause, int64_t duration_ns) {
-  plan->gaps_planned = true;
-  nai_gen_stat_add(&plan->gpus[gpu].planned[cause], duration_ns);
-}
-
 void nai_gen_diagnostic(struct nai_gen_plan *plan, int severity, const char *text) {
   struct nai_gen_diagnostic *diagnostic = nai_gen_plan_push(plan, &plan->diagnostics);
   if (diagnostic) {

@@ -60,15 +60,6 @@ enum nai_gen_class { NAI_GEN_COMPUTE, NAI_GEN_COMM, NAI_GEN_COPY, NAI_GEN_CLASS_
 enum nai_gen_memory { NAI_GEN_PAGEABLE = 0, NAI_GEN_PINNED = 1, NAI_GEN_DEVICE = 2 };
 enum nai_gen_direction { NAI_GEN_HTOD = 1, NAI_GEN_DTOH = 2, NAI_GEN_DTOD = 8 };
 
-enum nai_gen_cause {
-  NAI_GEN_UNKNOWN,
-  NAI_GEN_DEPENDENCY,
-  NAI_GEN_HOST_SYNC,
-  NAI_GEN_HOST_API,
-  NAI_GEN_HOST_CODE,
-  NAI_GEN_CAUSE_COUNT
-};
-
 /* --- Set-up ----------------------------------------------------------------------------------- */
 
 struct nai_gen_rng *nai_gen_rng(struct nai_gen_plan *plan);
@@ -159,9 +150,6 @@ int64_t nai_gen_graph_nodes(struct nai_gen_plan *plan, int thread, int stream, i
                             const struct nai_gen_node *nodes, int count);
 /* Creation record of a graph node, during `thread`'s current time. */
 void nai_gen_graph_node_created(struct nai_gen_plan *plan, int thread, int graph_id, int node);
-
-/* Declares that the plan just left this much idle time on a GPU for this cause. */
-void nai_gen_plan_gap(struct nai_gen_plan *plan, int gpu, enum nai_gen_cause cause, int64_t duration_ns);
 
 /* --- NVTX ------------------------------------------------------------------------------------- */
 

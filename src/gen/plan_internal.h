@@ -80,8 +80,6 @@ struct nai_gen_gpu {
   int64_t class_ns[NAI_GEN_CLASS_COUNT]; /* compute, exposed communication, exposed copy */
   int64_t comm_ns, comm_hidden_ns;
   struct nai_gen_stat gaps;
-  struct nai_gen_stat causes[NAI_GEN_CAUSE_COUNT];
-  struct nai_gen_stat planned[NAI_GEN_CAUSE_COUNT];
   struct nai_gen_stat parts[IDLE_COUNT]; /* planned parts of gaps: one value per gap */
   int64_t swept[IDLE_COUNT];             /* the same by truth_idle.c, totals */
   struct nai_gen_stat kernels;
@@ -231,7 +229,6 @@ struct nai_gen_plan {
   bool shuffle;
   bool hide_devices;
   bool inexact;
-  bool gaps_planned;
   bool parts_planned; /* every gap of the trace has planned parts */
   bool hide_device_map;
   bool even_shapes; /* every kernel fills the GPU, unless it is given another shape */

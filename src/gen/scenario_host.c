@@ -50,13 +50,12 @@ void nai_gen_plan_host_bound(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;
   static const struct {
     void (*leave)(struct starving *s, int kernel, int64_t start_ns, int64_t duration_ns);
-    enum nai_gen_cause cause;
     int64_t gap_ns;
-  } gaps[] = {{leave_host_sync, NAI_GEN_HOST_SYNC, 800000},
-              {leave_host_code, NAI_GEN_HOST_CODE, 350000},
-              {leave_host_api, NAI_GEN_HOST_API, 180000},
-              {leave_dependency, NAI_GEN_DEPENDENCY, 90000},
-              {leave_unknown, NAI_GEN_UNKNOWN, 60000}};
+  } gaps[] = {{leave_host_sync, 800000},
+              {leave_host_code, 350000},
+              {leave_host_api, 180000},
+              {leave_dependency, 90000},
+              {leave_unknown, 60000}};
   enum { GAPS = sizeof gaps / sizeof gaps[0] };
   static const char *const names[GAPS] = {"void step_a<float>(T1 *, int)", "void step_b<float>(T1 *, int)",
                                           "void step_c<float>(T1 *, int)", "void step_d<float>(T1 *, int)",
@@ -81,7 +80,6 @@ void nai_gen_plan_host_bound(struct nai_gen_plan *plan, int64_t target_bytes) {
     nai_gen_push(plan, s.thread, step, NULL);
     for (int i = 0; i < GAPS; i++) {
       int64_t gap_ns = nai_gen_rng_vary(rng, gaps[i].gap_ns, 20);
-      nai_gen_plan_gap(plan, s.gpu, gaps[i].cause, gap_ns);
       gaps[i].leave(&s, kernels[i], nai_gen_ready(plan, s.stream) + gap_ns, nai_gen_rng_vary(rng, 250000, 10));
     }
     nai_gen_pop(plan, s.thread);

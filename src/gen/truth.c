@@ -9,9 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Indexed by enum nai_gen_class and enum nai_gen_cause. */
+/* Indexed by enum nai_gen_class. */
 static const char *const class_names[] = {"compute_ns", "exposed_comm_ns", "exposed_copy_ns"};
-static const char *const cause_names[] = {"unknown", "dependency", "host_sync", "host_api", "host_code"};
 
 static void set_string_id(json_t *object, const char *key, const struct nai_gen_plan *plan, int64_t id) {
   if (id >= (int64_t)plan->strings.count) {
@@ -22,18 +21,6 @@ static void set_string_id(json_t *object, const char *key, const struct nai_gen_
   }
   const struct nai_gen_string_entry *entry = (const struct nai_gen_string_entry *)plan->strings.items + id;
   nai_gen_json_name(object, key, nai_gen_bytes_at(plan, entry->offset), entry->size);
-}
-
-static json_t *causes_json(const struct nai_gen_stat *causes) {
-  json_t *all = json_object();
-  for (int i = 0; i < NAI_GEN_CAUSE_COUNT; i++) {
-    if (causes[i].count > 0) {
-      json_object_set_new(all, cause_names[i],
-                          json_pack("{s:I,s:I,s:I}", "gap_count", (json_int_t)causes[i].count, "total_ns",
-                                    (json_int_t)causes[i].total, "longest_ns", (json_int_t)causes[i].max));
-    }
-  }
-  return all;
 }
 
 static int compare_int64(const void *left, const void *right) {
@@ -110,16 +97,10 @@ static json_t *gpus_json(const struct nai_gen_plan *plan) {
       json_object_set_new(object, "launch", launch_json(gpu));
     }
     if (!plan->streaming) {
-      json_object_set_new(object, "idle_causes", causes_json(gpu->causes));
-    }
-    if (!plan->streaming) {
       json_object_set_new(object, "idle_sweep", nai_gen_sweep_json(gpu));
     }
     if (plan->parts_planned) {
       json_object_set_new(object, "idle_parts", nai_gen_parts_json(gpu));
-    }
-    if (plan->gaps_planned) {
-      json_object_set_new(object, "planned_idle_causes", causes_json(gpu->planned));
     }
   }
   return gpus;

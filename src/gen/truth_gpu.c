@@ -86,52 +86,12 @@ static int collect(struct sweep *sweep) {
   return 0;
 }
 
-/* How much of [start, launch) the launching thread spent inside CUDA calls, and how much of that
- * blocked. A thread's calls are planned in time order, so walk back from the launch. */
-static void host_shares(const struct nai_gen_plan *plan, int64_t launch, int64_t start, int64_t *blocked,
-                        int64_t *called) {
-  const struct nai_gen_call *calls = plan->calls.items;
-  int thread = calls[launch].thread;
-  *blocked = *called = 0;
-  for (int64_t i = launch - 1; i >= 0; i--) {
-    if (calls[i].thread != thread) {
-      continue;
-    }
-    if (calls[i].end <= start) {
-      break;
-    }
-    int64_t from = calls[i].start > start ? calls[i].start : start;
-    enum nai_gen_api_class class = nai_gen_api(calls[i].api)->class;
-    bool blocks = class == API_CLASS_BLOCKING || class == API_CLASS_COPY;
-    *(blocks ? blocked : called) += calls[i].end - from;
-  }
-}
-
-static enum nai_gen_cause cause_of(const struct nai_gen_plan *plan, const struct nai_gen_op *next, int64_t gap_start) {
-  if (next->call < 0) {
-    return NAI_GEN_UNKNOWN;
-  }
-  const struct nai_gen_call *launch = (const struct nai_gen_call *)plan->calls.items + next->call;
-  if (launch->start < gap_start) {
-    return NAI_GEN_DEPENDENCY;
-  }
-  int64_t blocked, called;
-  host_shares(plan, next->call, gap_start, &blocked, &called);
-  int64_t length = launch->start - gap_start;
-  if (length > 0 && 2 * blocked >= length) {
-    return NAI_GEN_HOST_SYNC;
-  }
-  return length > 0 && 2 * called >= length ? NAI_GEN_HOST_API : NAI_GEN_HOST_CODE;
-}
-
 static void book_gap(struct sweep *sweep, int64_t start, int64_t end) {
   nai_gen_stat_add(&sweep->gpu->gaps, end - start);
   while (sweep->next_op < sweep->op_count && sweep->ops[sweep->next_op]->start < end) {
     sweep->next_op++;
   }
   if (!sweep->plan->streaming && sweep->next_op < sweep->op_count) {
-    enum nai_gen_cause cause = cause_of(sweep->plan, sweep->ops[sweep->next_op], start);
-    nai_gen_stat_add(&sweep->gpu->causes[cause], end - start);
     nai_gen_sweep_gap(sweep->plan, sweep->gpu, sweep->ops[sweep->next_op]->call, start, end);
   }
 }
