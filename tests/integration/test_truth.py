@@ -41,7 +41,7 @@ def cases():
 
 def in_groups(causes):
     """Times by cause, less exactly: the reference sweep knows neither drained queues nor what a late start waited for."""
-    groups = {"queue_drained": "late", "in_launch_call": "late", "cuda_call": "late", "host_code": "late",
+    groups = {"queue_drained": "late", "cuda_call": "late", "host_code": "late",
               "dependency": "later", "unknown": "later"}
     sums = collections.Counter()
     for cause, ns in causes.items():
