@@ -171,7 +171,8 @@ static void put_unit(struct nai_table *t, const struct nai_model *m, const struc
   nai_set_f64(t, row, RU_CV, u->cv_pct);
   nai_set_str(t, row, RU_LEVEL, u->level);
   nai_set_str(t, row, RU_PATH, u->path);
-  nai_set_str(t, row, RU_FIRST_KERNEL, nai_model_kernel_name(m, u->marker));
+  if (u->marker != NAI_NO_ROW)
+    nai_set_str(t, row, RU_FIRST_KERNEL, nai_model_kernel_name(m, u->marker));
   nai_set_i64(t, row, RU_START, u->start);
   nai_set_i64(t, row, RU_END, u->end);
 }
