@@ -171,6 +171,13 @@ static int judge(struct nai_step_search *s, const struct nai_step_sequence *q, c
   return rc;
 }
 
+/* Whether so many repetitions are as many in every step, a lost one in twenty aside. */
+static bool is_multiple(uint32_t count, uint32_t steps) {
+  uint32_t each = (count + steps / 2) / steps;
+  uint64_t lost = (uint64_t)llabs((int64_t)count - (int64_t)each * steps);
+  return each > 1 && lost * 20 <= count;
+}
+
 /* Inside known steps: a unit of their length is the step itself, one that leaves some of a step out is a layer. */
 static void place_units(const struct nai_step_search *s, uint32_t first) {
   struct nai_steps *steps = s->m->steps;
@@ -181,7 +188,7 @@ static void place_units(const struct nai_step_search *s, uint32_t first) {
       free(u->path);
       continue;
     }
-    if (s->out->count && strcmp(u->level, "unknown") == 0 && u->count % s->out->count == 0)
+    if (s->out->count && strcmp(u->level, "unknown") == 0 && is_multiple(u->count, s->out->count))
       u->level = "layer";
     steps->units[kept++] = *u;
   }
