@@ -80,8 +80,14 @@ static int search_process(struct nai_model *m, const struct nai_groups *threads,
     rc = nai_steps_by_user(&s, err);
   else if (!rc)
     rc = nai_steps_by_ranges(&s, err);
+  if (!rc && !m->step && !s.out->count && m->nvtx.n && s.launch_count)
+    rc = nai_steps_by_optimizer(&s, err);
   if (!rc)
     rc = nai_steps_by_kernels(&s, err);
+  if (s.out->count) {
+    free(s.out->why);
+    s.out->why = NULL;
+  }
   if (!rc && s.out->count)
     rc = nai_steps_on_gpus(m, process, err);
   free(launches);
