@@ -246,7 +246,7 @@ static void put_unit(struct nai_table *t, const struct nai_model *m, const struc
 static void put_search(struct nai_table *t, const struct nai_model *m) {
   for (uint32_t p = 0; p < m->process_count; p++) {
     const struct nai_process_steps *s = &m->steps->processes[p];
-    if (m->process_gpus.first[p] == m->process_gpus.first[p + 1])
+    if (!s->count && !s->why)
       continue;
     int64_t row = nai_table_add_row(t);
     nai_set_i64(t, row, SF_PID, nai_model_pid(m, (int32_t)p));
