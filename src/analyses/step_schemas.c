@@ -139,5 +139,5 @@ static const struct nai_column_def search_columns[] = {
     [SF_WHY] = NAI_LABEL_COLUMN("reason", "why there are none"),
 };
 const struct nai_schema nai_step_search_schema =
-    NAI_SCHEMA("step_search", "Search for steps", "One process with GPU work: how its steps were found, or why not",
-               search_columns);
+    NAI_SCHEMA("step_search", "Search for steps",
+               "One process that repeats something on a GPU: what tells its steps, or why it has none", search_columns);

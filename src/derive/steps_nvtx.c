@@ -239,7 +239,7 @@ static int consider(struct best *best, const struct nai_step_search *s, const st
   return NAI_OK;
 }
 
-/* Why the likeliest ranges are no steps. */
+/* Why ranges that are called steps are none. */
 static void explain(struct nai_buf *why, const struct nai_step_search *s, const struct best *best) {
   const struct judged *j = &best->why_not;
   nai_buf_printf(why, "the %u ranges \"%.80s\" are no steps: ", best->refused.count,
@@ -259,7 +259,7 @@ static int conclude(const struct best *best, struct nai_step_search *s, struct n
   struct nai_process_steps *out = s->out;
   struct nai_buf why = {0};
   if (!best->rows) {
-    if (!best->refused.count)
+    if (best->why_not.word != NAI_WORD_STEP)
       return NAI_OK;
     explain(&why, s, best);
     out->why = why.oom ? NULL : strdup(nai_buf_str(&why));

@@ -318,6 +318,7 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   put_filtered(tables, report, "blocking_calls", "sync_calls", "class", "blocking", top);
   put_filtered(tables, report, "other_sync_calls", "sync_calls", "class", "ordering", top);
   put_filtered(tables, report, "poll_calls", "sync_calls", "class", "poll", top);
+  put_filtered(tables, report, "without_steps", "step_search", "method", "none", top);
   put_filtered(tables, report, "missing", "data_quality", "check", "missing-table", 64);
   return root;
 }
