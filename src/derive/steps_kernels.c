@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@ enum {
   STEPS_SHARE = 50, /* percent of the stream's operations are between the first step's begin and the last one's */
   UNITS_SHARE = 10,
   MOST_UNITS = 4,
-  MOST_DEPTH = 64
+  MOST_DEPTH = 64,
+  PATH_CHARS = 200
 };
 
 /* --- what a unit is --------------------------------------------------------------------------- */
@@ -64,8 +66,11 @@ static int describe(struct nai_repeating_unit *u, const struct nai_model *m, con
     print_path(&path, m, api);
     const char *level = level_of(nai_buf_str(&path));
     if (path.len && (level || !u->path)) {
+      struct nai_buf cut = {0};
+      nai_text_cut(&cut, nai_buf_str(&path), path.len, PATH_CHARS);
       free(u->path);
-      u->path = strndup(nai_buf_str(&path), 400);
+      u->path = cut.oom ? NULL : strdup(nai_buf_str(&cut));
+      nai_buf_free(&cut);
       rc = u->path ? NAI_OK : nai_err_nomem(err);
     }
     u->level = level ? level : u->level;
