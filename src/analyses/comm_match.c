@@ -187,6 +187,8 @@ static int match_first(struct nai_comm *c, struct nai_comm_line **lines, uint32_
     n = lines_of_gpu(lines + i, count - i);
     rc = join_gpu(&k, lines + i, n, err);
   }
+  for (uint32_t i = own; !rc && k.count == 1 && i < count; i++) /* what spoke against the last one also speaks here */
+    lines[0]->refused = lines[i]->refused ? lines[i]->refused : lines[0]->refused;
   bool refused = !rc && k.count > 2 && point_to_point(c, lines[0]);
   for (uint32_t i = 0; !rc && k.count > 1 && i < k.count; i++)
     k.lines[i]->refused = refused ? peers : NULL;
@@ -200,8 +202,10 @@ static int match_first(struct nai_comm *c, struct nai_comm_line **lines, uint32_
 /* Lines that may belong together, by GPU: one after the other is matched with what fits it. */
 static int match_candidates(struct nai_comm *c, struct nai_comm_line **lines, uint32_t count, struct nai_err *err) {
   int rc = NAI_OK;
-  for (uint32_t left; !rc && count; count = left) {
-    lines[0]->refused = lines_of_gpu(lines, count) == count ? one_gpu : different;
+  if (lines_of_gpu(lines, count) == count) /* nothing to be matched with */
+    for (uint32_t i = 0; i < count; i++)
+      lines[i]->refused = one_gpu;
+  for (uint32_t left; !rc && count && lines[0]->refused != one_gpu; count = left) {
     rc = match_first(c, lines, count, err);
     left = 0; /* without the first and those that were matched with it */
     for (uint32_t i = 1; i < count; i++)

@@ -102,6 +102,8 @@ int nai_comm_split(struct nai_comm *c, struct nai_comm_line *const *lines, uint3
   for (uint32_t i = 0; i < count; i++)
     if (lines[i]->mad != NAI_NULL_I64 && 3 * lines[i]->mad > doubt)
       doubt = 3 * lines[i]->mad;
+  if (doubt) /* the clock that the others were compared with is as doubtful as theirs */
+    lines[0]->mad = doubt / 3;
   for (uint32_t k = 0; k < rows; k++) {
     const uint32_t *row = partners + (size_t)k * stride;
     uint32_t here = 0;

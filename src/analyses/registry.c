@@ -20,7 +20,8 @@
   X(capture_health)   \
   X(workload)         \
   X(losses)           \
-  X(communication)
+  X(communication)    \
+  X(comm_overlap)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)

@@ -78,7 +78,9 @@ bool nai_wanted(const struct extraction *x, enum nai_input_table table) { return
 static int open_scans(struct extraction *x, struct nai_err *err) {
   int rc = NAI_OK;
   for (int s = 0; s < nai_source_count; s++)
-    for (int f = 0; !rc && nai_wanted(x, nai_sources[s]->table) && f < nai_sources[s]->feed_count; f++)
+    for (int f = 0; !rc && nai_wanted(x, nai_sources[s]->table) && nai_source_applies(nai_sources[s], x->trace) &&
+                    f < nai_sources[s]->feed_count;
+         f++)
       rc = open_scan(x, nai_sources[s], &nai_sources[s]->feeds[f], err);
   return rc;
 }
