@@ -330,6 +330,8 @@ enum nai_payload_verdict nai_payload_read_json(struct nai_payload *out, const ch
     more = fine && take(&in, ',');
     fine = fine && (more || take(&in, '}'));
   }
+  skip_space(&in);
+  fine = fine && in.at == in.end;
   bool possible = !nai_payload_has(out, NAI_PAYLOAD_BYTES) ||
                   (out->value[NAI_PAYLOAD_BYTES] >= 0 && out->value[NAI_PAYLOAD_BYTES] <= MAX_MESSAGE_BYTES);
   if (fine && possible)
