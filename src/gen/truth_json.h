@@ -21,6 +21,8 @@ json_t *nai_gen_parts_json(const struct nai_gen_gpu *gpu);
 json_t *nai_gen_sweep_json(const struct nai_gen_gpu *gpu);
 /* Spans and facts, where the scenario states some. */
 void nai_gen_set_answers(json_t *truth, const struct nai_gen_plan *plan);
+/* Waits and transfers of collectives, where the scenario has some (collective.c). */
+void nai_gen_set_waits(json_t *truth, const struct nai_gen_plan *plan);
 /* Writes a document through a temporary file. */
 int nai_gen_json_write(const json_t *document, const char *path, struct nai_gen_err *err);
 

@@ -61,6 +61,8 @@ static const char *const scenarios[] = {"inference",
                                         "openacc-like",
                                         "openmp-like",
                                         "cpp",
+                                        "collectives",
+                                        "collectives-skewed",
                                         "bench"};
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
