@@ -23,7 +23,7 @@ enum {
   TOTAL,
   COST,
   COST_PCT,
-  SLOWER,
+  RELATIVE,
   START,
   END
 };
@@ -47,8 +47,8 @@ static const struct nai_column_def columns[] = {
         "where those vary by 10 % or more: the difference would mean nothing",
         .better = NAI_BETTER_LOWER),
     [COST_PCT] = NAI_PCT_COLUMN("slowdown_pct", "that, of the GPU's window", .better = NAI_BETTER_LOWER),
-    [SLOWER] = NAI_PCT_COLUMN("slower_pct", "overlapped_p50_ns beyond free_p50_ns, of that; NULL likewise",
-                              .better = NAI_BETTER_LOWER),
+    [RELATIVE] =
+        NAI_PCT_COLUMN("relative_pct", "overlapped_p50_ns, of free_p50_ns; NULL likewise", .better = NAI_BETTER_LOWER),
     [START] = NAI_START_COLUMN("slowest_start_ns", "start of the longest overlapped execution"),
     [END] = NAI_END_COLUMN("slowest_end_ns", "its end"),
 };
@@ -176,7 +176,7 @@ static void put_group(struct nai_table *table, struct gpu *g, const struct group
   cost = cost > 0 ? cost : 0;
   nai_set_i64(table, row, COST, cost);
   nai_set_f64(table, row, COST_PCT, nai_percent((double)cost, (double)(g->gpu->window_end - g->gpu->window_start)));
-  nai_set_f64(table, row, SLOWER, nai_percent(beside.p50 - alone.p50, alone.p50));
+  nai_set_f64(table, row, RELATIVE, nai_percent(beside.p50, alone.p50));
 }
 
 static int add_gpu(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,

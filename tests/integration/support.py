@@ -26,7 +26,7 @@ SCENARIOS = ("inference training copy-bound host-bound graphs graphs-node shared
 # Those whose idle time, spans and findings are planned for a diagnosis. They hold no random choices.
 DIAGNOSIS = ("launch-load profiler-flush launch-in-flight dependency drained-queue alloc-churn tiny-copies bimodal pause failed "
              "cold api-only nvtx-only two-processes eight-gpus many-gpus pytorch-like tensorrt-like cupy-like openacc-like "
-             "openmp-like cpp").split()
+             "openmp-like cpp collectives collectives-skewed").split()
 SMALL = {"inference": ("--scale", "0.3")}
 TIMEOUT_S = 300
 
