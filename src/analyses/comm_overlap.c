@@ -10,23 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-  DEVICE,
-  KERNEL,
-  GRID,
-  BLOCK,
-  FREE_COUNT,
-  FREE_P50,
-  FREE_CV,
-  COUNT,
-  P50,
-  TOTAL,
-  COST,
-  COST_PCT,
-  RELATIVE,
-  START,
-  END
-};
+enum { DEVICE, KERNEL, GRID, BLOCK, FREE_COUNT, FREE_P50, FREE_CV, COUNT, P50, TOTAL, COST, COST_PCT, START, END };
 #define NS_COLUMN(name, what, ...) \
   { name, NAI_I64, NAI_NS, what, .prints = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC, .sum = true, __VA_ARGS__ }
 static const struct nai_column_def columns[] = {
@@ -47,8 +31,6 @@ static const struct nai_column_def columns[] = {
         "where those vary by 10 % or more: the difference would mean nothing",
         .better = NAI_BETTER_LOWER),
     [COST_PCT] = NAI_PCT_COLUMN("slowdown_pct", "that, of the GPU's window", .better = NAI_BETTER_LOWER),
-    [RELATIVE] =
-        NAI_PCT_COLUMN("relative_pct", "overlapped_p50_ns, of free_p50_ns; NULL likewise", .better = NAI_BETTER_LOWER),
     [START] = NAI_START_COLUMN("slowest_start_ns", "start of the longest overlapped execution"),
     [END] = NAI_END_COLUMN("slowest_end_ns", "its end"),
 };
@@ -176,7 +158,6 @@ static void put_group(struct nai_table *table, struct gpu *g, const struct group
   cost = cost > 0 ? cost : 0;
   nai_set_i64(table, row, COST, cost);
   nai_set_f64(table, row, COST_PCT, nai_percent((double)cost, (double)(g->gpu->window_end - g->gpu->window_start)));
-  nai_set_f64(table, row, RELATIVE, nai_percent(beside.p50, alone.p50));
 }
 
 static int add_gpu(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,

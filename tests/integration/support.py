@@ -34,7 +34,7 @@ TIMEOUT_S = 300
 def oldest_schema(scenario):
     return {"graphs": 2024, "graphs-node": 2024, "nvtx-mix": 2024, "shared-gpu-mapped": 2026, "hostile": 2026,
             "hostile-values": 2026, "launch-load": 2024, "dependency": 2026, "pause": 2026, "failed": 2021,
-            "cold": 2024, "two-processes": 2024}.get(scenario, 2019)
+            "cold": 2024, "two-processes": 2024, "collectives": 2026, "collectives-skewed": 2026}.get(scenario, 2019)
 
 
 @functools.lru_cache(maxsize=None)
