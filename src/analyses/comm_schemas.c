@@ -134,7 +134,7 @@ static const struct nai_column_def instances[] = {
 };
 const struct nai_schema nai_comm_instances =
     NAI_SCHEMA("comm_instances", "Collectives one by one",
-               "One communication kernel; of more than 50,000 those with the most exposed time", instances);
+               "One communication kernel; of more than 10,000 those with the most exposed time", instances);
 
 static const struct nai_column_def ranks[] = {
     [CR_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),

@@ -223,7 +223,7 @@ static int find_limit(int64_t *least, uint32_t *of_least, const struct nai_comm 
 }
 
 int nai_comm_put_instances(struct nai_table *table, const struct nai_comm *c, struct nai_err *err) {
-  enum { MOST = 50000 };
+  enum { MOST = 10000 };
   int64_t least;
   uint32_t of_least;
   int rc = find_limit(&least, &of_least, c, MOST, err);

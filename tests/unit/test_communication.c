@@ -267,6 +267,93 @@ static void test_calls_of_a_group(void **state) {
   fixture_free(&w.f);
 }
 
+/* --- payloads --------------------------------------------------------------------------------- */
+
+/* A range of NCCL's on GPU `gpu`'s thread, with a payload in JSON. */
+static void range(struct world *w, int gpu, int64_t start, int64_t end, const char *name, const char *json) {
+  struct nai_table *ranges = w->f.in.tables[NAI_IN_NVTX], *payloads = w->f.in.tables[NAI_IN_NVTX_PAYLOADS];
+  fixture_nvtx(&w->f, start, end, w->thread[gpu], name, NAI_NVTX_PUSH_POP);
+  if (!json)
+    return;
+  int64_t row = nai_table_add_row(payloads);
+  nai_set_i64(payloads, row, NP_ROW, ranges->rows - 1 + nai_get_i64(ranges, ranges->rows - 1, NE_ROW_OFFSET));
+  nai_set_i64(payloads, row, NP_KIND, NAI_PAYLOAD_JSON);
+  nai_set_str(payloads, row, NP_JSON, json);
+}
+
+static void test_communicators_on_one_stream(void **state) {
+  struct world w;
+  (void)state;
+  begin(&w, 1);
+  for (int64_t k = 0, t = 1000000; k < 4; k++, t += 3000000) { /* A runs 1,000 us; B is launched meanwhile */
+    range(&w, 0, t - 20, t - 1, "ncclAllReduce", "{\"NCCL communicator ID\": 10, \"Message size [bytes]\": 400}");
+    run_kernel(&w, 0, all_reduce, 20, t, t + 1000000);
+    range(&w, 0, t + 99980, t + 99999, "ncclAllReduce",
+          "{\"NCCL communicator ID\": 11, \"Message size [bytes]\": 800}");
+    fixture_api(&w.f, t + 99990, t + 99995, w.thread[0], "cudaLaunchKernel", ++w.correlation);
+    fixture_kernel(&w.f, t + 1000000, t + 1500000, all_reduce, 0, 0, 20, w.correlation);
+  }
+  fixture_build(&w.f);
+  struct nai_table *t = fixture_analyze(&w.f, "communication", 1);
+  assert_int_equal(cell_int(t, 0, "communicator_count"), 2);
+  assert_int_equal(cell_int(t, 0, "serial_wait_ns"), 4 * (1000000 - 99990));
+  nai_table_free(t);
+  t = fixture_analyze(&w.f, "communication", 2);
+  assert_int_equal(cell_int(t, 1, "message_bytes"), 800);
+  assert_string_equal(cell_text(t, 1, "communicator"), "0x000000000000000b");
+  assert_int_equal(cell_int(t, 1, "rank_count"), NAI_NULL_I64); /* one rank here; how many there are is not known */
+  assert_true(isnan(cell_real(t, 1, "busbw")) && !isnan(cell_real(t, 1, "algbw")));
+  nai_table_free(t);
+  fixture_free(&w.f);
+}
+
+/* Kernels of one group: alike collectives are shared, others cannot be told apart. */
+static void test_kernels_that_share_a_group(void **state) {
+  static const char small[] = "{\"NCCL communicator ID\": 10, \"Message size [bytes]\": 400}",
+                    large[] = "{\"NCCL communicator ID\": 10, \"Message size [bytes]\": 900}";
+  (void)state;
+  for (int alike = 0; alike < 2; alike++) {
+    struct world w;
+    begin(&w, 2);
+    range(&w, 0, 1000, 1010, "ncclGroupStart", NULL);
+    range(&w, 0, 1020, 1030, "ncclAllReduce", small);
+    range(&w, 0, 1040, 1050, "ncclAllReduce", alike ? small : large);
+    range(&w, 0, 1060, 1200, "ncclGroupEnd", NULL);
+    for (int g = 0; g < 2; g++) { /* one process, two GPUs */
+      fixture_api(&w.f, 1100 + 20 * g, 1105 + 20 * g, w.thread[0], "cudaLaunchKernel", 7 + g);
+      fixture_kernel(&w.f, 2000, 3000, all_reduce, g, 0, 20, 7 + g);
+    }
+    fixture_build(&w.f);
+    struct nai_table *t = fixture_analyze(&w.f, "communication", 2);
+    for (int g = 0; g < 2; g++) {
+      assert_int_equal(cell_int(t, g, "message_bytes"), alike ? 400 : NAI_NULL_I64);
+      assert_string_equal(cell_text(t, g, "calls"), "AllReduce x2");
+      assert_string_equal(cell_text(t, g, "communicator"), "0x000000000000000a");
+    }
+    nai_table_free(t);
+    fixture_free(&w.f);
+  }
+}
+
+static void test_set_up_after_the_first_collective(void **state) {
+  struct world w;
+  (void)state;
+  begin(&w, 1);
+  range(&w, 0, 1000, 500000, "ncclCommInitRank", "{\"NCCL communicator ID\": 10, \"No. of ranks\": 4, \"Rank\": 3}");
+  run_kernel(&w, 0, all_reduce, 20, 1000000, 2000000);
+  range(&w, 0, 2100000, 2900000, "ncclCommSplit", NULL);
+  run_kernel(&w, 0, gemm, 7, 2500000, 2600000);
+  run_kernel(&w, 0, all_reduce, 20, 3000000, 4000000);
+  fixture_build(&w.f);
+  struct nai_table *t = fixture_analyze(&w.f, "communication", 3);
+  assert_int_equal(cell_int(t, 0, "rank"), 3);
+  assert_int_equal(cell_int(t, 0, "init_count"), 1);
+  assert_int_equal(cell_int(t, 0, "init_ns"), 800000);
+  assert_int_equal(cell_int(t, 0, "init_idle_ns"), 700000);
+  nai_table_free(t);
+  fixture_free(&w.f);
+}
+
 /* --- rates ------------------------------------------------------------------------------------ */
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fabs(b); }
@@ -335,6 +422,9 @@ int main(void) {
       cmocka_unit_test(test_one_gpu_alone),
       cmocka_unit_test(test_nothing_without_communication),
       cmocka_unit_test(test_calls_of_a_group),
+      cmocka_unit_test(test_communicators_on_one_stream),
+      cmocka_unit_test(test_kernels_that_share_a_group),
+      cmocka_unit_test(test_set_up_after_the_first_collective),
       cmocka_unit_test(test_rates_row_by_row),
       cmocka_unit_test(test_price_of_overlap),
   };
