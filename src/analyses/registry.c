@@ -21,7 +21,9 @@
   X(workload)         \
   X(losses)           \
   X(steps)            \
-  X(step_idle)
+  X(step_idle)        \
+  X(communication)    \
+  X(comm_overlap)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)

@@ -33,7 +33,8 @@ static const char *const scenarios[] = {"inference",     "training",      "copy-
                                         "phantom-steps", "failed",        "cold",           "api-only",
                                         "nvtx-only",     "two-processes", "eight-gpus",     "many-gpus",
                                         "pytorch-like",  "tensorrt-like", "cupy-like",      "openacc-like",
-                                        "openmp-like",   "cpp",           "bench"};
+                                        "openmp-like",   "cpp",           "collectives",    "collectives-skewed",
+                                        "bench"};
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
 /* Path of a file in the test's directory; valid until the fourth call after this one. */
