@@ -5,6 +5,7 @@
   X(nvtx)             \
   X(phases)           \
   X(kernels)          \
+  X(kernel_shape)     \
   X(idle_gaps)        \
   X(idle_patterns)    \
   X(launches)         \

@@ -101,7 +101,7 @@ struct nai_gen_kernel {
   int64_t demangled, short_name; /* string ids */
   enum nai_gen_class class;
   enum nai_gen_api launch_api;
-  int grid, block, registers;
+  int grid, block, registers, shared_bytes, local_bytes;
   struct nai_gen_stat stats[MAX_GPUS];
 };
 

@@ -90,8 +90,8 @@ static void fill_kernel(struct nai_gen_plan *plan, struct nai_gen_row *row, cons
   nai_gen_row_int(row, C_KERNEL_blockY, 1);
   nai_gen_row_int(row, C_KERNEL_blockZ, 1);
   nai_gen_row_int(row, C_KERNEL_staticSharedMemory, 0);
-  nai_gen_row_int(row, C_KERNEL_dynamicSharedMemory, 0);
-  nai_gen_row_int(row, C_KERNEL_localMemoryPerThread, 0);
+  nai_gen_row_int(row, C_KERNEL_dynamicSharedMemory, kernel->shared_bytes);
+  nai_gen_row_int(row, C_KERNEL_localMemoryPerThread, kernel->local_bytes);
   nai_gen_row_int(row, C_KERNEL_localMemoryTotal, 250871808);
   nai_gen_row_int(row, C_KERNEL_gridId, op->grid_id);
   nai_gen_row_int(row, C_KERNEL_sharedMemoryExecuted, 32768);
