@@ -10,6 +10,10 @@
   X(idle_patterns)    \
   X(launches)         \
   X(launch_breakdown) \
+  X(graphs)           \
+  X(graph_calls)      \
+  X(graph_ranges)     \
+  X(graph_savings)    \
   X(nvtx_tree)        \
   X(sync)             \
   X(processes)        \

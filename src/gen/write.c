@@ -236,6 +236,9 @@ static void write_graph_node(struct nai_gen_plan *plan, struct nai_gen_row *row,
   nai_gen_row_int(row, C_GRAPH_NODE_globalTid, plan->threads[node->thread].global_tid);
   nai_gen_row_int(row, C_GRAPH_NODE_nameId, nai_gen_string(plan, "cudaGraphAddKernelNode_v10000", 29));
   nai_gen_row_int(row, C_GRAPH_NODE_graphNodeId, node->node);
+  if (node->original) {
+    nai_gen_row_int(row, C_GRAPH_NODE_originalGraphNodeId, node->original);
+  }
   insert(plan, row);
 }
 
