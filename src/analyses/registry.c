@@ -19,6 +19,7 @@
   X(processes)        \
   X(utilization)      \
   X(memory)           \
+  X(copy_rates)       \
   X(osrt)             \
   X(quality)          \
   X(active_spans)     \

@@ -66,6 +66,8 @@ static const char *const ids[] = {"no-gpu-activity-recorded",
                                   "exposed-communication",
                                   "exposed-copy",
                                   "pageable-copies",
+                                  "slow-copies",
+                                  "overlappable-copies",
                                   "repeated-copies",
                                   "copies-on-compute-stream",
                                   "tiny-copies",
@@ -259,6 +261,17 @@ static void each_rule_fires(void **state) {
       {"", /* small: their number counts, not their rate */
        {{"memory_transfers",
          "device_id=3;copy_kind=1;pageable_count=2;count=200;total_bytes=8000000;exposed_ns=20000000"}}},
+      {"slow-copies/medium",
+       {{"copy_rates", "device_id=3;copy_kind=1;src_kind_id=1;dst_kind_id=2;large_count=30;p50_pct_of_limit=20;"
+                       "p50_gb_per_s=5;limit_gb_per_s=24;excess_ns=9000000"}}},
+      {"", /* pageable: another finding's matter */
+       {{"copy_rates", "device_id=3;copy_kind=1;src_kind_id=0;dst_kind_id=2;large_count=30;p50_pct_of_limit=20;"
+                       "excess_ns=9000000"}}},
+      {"", /* no limit known */
+       {{"copy_rates", "device_id=3;copy_kind=1;src_kind_id=1;dst_kind_id=2;large_count=30;p50_gb_per_s=5"}}},
+      {"overlappable-copies/medium",
+       {{"copy_rates",
+         "device_id=3;copy_kind=1;src_kind_id=1;count=30;overlappable_count=30;overlappable_ns=9000000"}}},
       {"repeated-copies/low", {{"losses", "device_id=3;what=repeated_copies;time_ns=9000000"}}},
       {"copies-on-compute-stream/medium", {{"losses", "device_id=3;what=copies_on_compute_stream;time_ns=9000000"}}},
       {"tiny-copies/low", {{"losses", "device_id=3;what=tiny_copies;time_ns=3000000"}}},
