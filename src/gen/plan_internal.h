@@ -102,7 +102,7 @@ struct nai_gen_kernel {
   int64_t demangled, short_name; /* string ids */
   enum nai_gen_class class;
   enum nai_gen_api launch_api;
-  int grid, block, registers;
+  int grid, block, registers, shared_bytes, local_bytes;
   struct nai_gen_stat stats[MAX_GPUS];
 };
 
@@ -189,7 +189,7 @@ struct nai_gen_overhead {
 struct nai_gen_graph_node_row {
   int64_t start, end;
   int thread;
-  int64_t node;
+  int64_t node, original; /* original: 0 for none */
 };
 
 struct nai_gen_diagnostic {
@@ -323,6 +323,8 @@ void nai_gen_plan_free(struct nai_gen_plan *plan);
  */
 int64_t nai_gen_add_kernel(struct nai_gen_plan *plan, int64_t call, int stream, int kernel, int64_t start,
                            int64_t duration_ns, int64_t graph_node);
+int64_t nai_gen_add_envelope(struct nai_gen_plan *plan, int64_t call, int stream, int graph_id, int64_t start,
+                             int64_t duration_ns);
 int64_t nai_gen_add_copy(struct nai_gen_plan *plan, int64_t call, int thread, int stream, int64_t start,
                          const struct nai_gen_copy *copy);
 struct nai_gen_sync *nai_gen_add_sync(struct nai_gen_plan *plan, int thread, int stream, int64_t call);
