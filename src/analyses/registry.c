@@ -7,6 +7,8 @@
   X(kernels)          \
   X(idle_gaps)        \
   X(idle_patterns)    \
+  X(gap_activity)     \
+  X(cpu_threads)      \
   X(launches)         \
   X(launch_breakdown) \
   X(nvtx_tree)        \

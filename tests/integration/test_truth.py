@@ -17,7 +17,8 @@ CAVEATS = {"graph-envelopes": "graph-envelopes", "device-shared-by-processes": "
 IDLE_CAUSES = ("profiler module_load allocation blocking_call queue_drained in_launch_call cuda_call host_code launch_latency "
                "dependency page_migration unknown").split()
 # Columns of a table that tell which row a fact of the truth speaks of, and what its value is.
-FACTS = {"capture_health": ("check", "state"), "workload": ("aspect", "value"), "losses": ("what", "example")}
+FACTS = {"capture_health": ("check", "state"), "workload": ("aspect", "value"), "losses": ("what", "example"),
+         "gap_functions": ("function", "class")}
 GAP_ADVICE = {"idle-host-code", "launch-bound"}
 
 
@@ -177,6 +178,8 @@ class Truth(unittest.TestCase):
         for fact in case.truth.get("facts", []):
             key, value = FACTS[fact["table"]]
             rows = [r for r in case.report.rows(fact["table"]) if r[key] == fact["key"]]
+            if fact["table"] == "gap_functions":
+                rows = self.own_code(case, fact["key"])
             if fact["table"] == "losses" and "value" in fact:  # an example is any of several
                 rows = [r for r in rows if fact["value"] in r[value]]
             if fact.get("absent"):
@@ -187,8 +190,17 @@ class Truth(unittest.TestCase):
                 self.assertEqual({r[value] for r in rows}, {fact["value"]}, fact)
             if "at_most_ns" in fact:
                 self.assertLessEqual(max(ns_of_ms(r["time_ms"]) for r in rows), fact["at_most_ns"], fact)
+            if "exactly_ns" in fact:
+                self.assertEqual([ns_of_ms(r["time_ms"]) for r in rows], [fact["exactly_ns"]], fact)
             if "count" in fact:
                 self.assertIn(fact["count"], [r["count"] for r in rows], fact)
+
+    @staticmethod
+    def own_code(case, name):
+        """Rows of gap_functions about the launching threads' own code, of a function or a class of scheduling."""
+        scopes = [row["scope"] for row in case.report.rows("gap_activity")]
+        return [row for row in case.report.rows("gap_functions") if scopes[row["subject"]] == "host_code"
+                and (row["function"] == name or (row["layer"] == "scheduling" and row["class"] == name))]
 
     def test_program_output_stays_out(self):
         """A failed program's output may hold secrets: none of it may be in what is written."""
