@@ -16,6 +16,7 @@
   X(processes)        \
   X(utilization)      \
   X(memory)           \
+  X(unified_memory)   \
   X(osrt)             \
   X(quality)          \
   X(active_spans)     \

@@ -1,5 +1,6 @@
 /* One run with every source that analyses read only when they need it: a little work on one GPU and, beside it, rows
  * of each such table whose sums are known. */
+#include "answers.h"
 #include "scenario.h"
 
 #include <stdio.h>
@@ -113,6 +114,24 @@ static void add_migrations(const struct witness *w) {
     nai_gen_row_int(&row, C_MEMCPY_migrationCause, 1 + i % 5);
     nai_gen_row_int(&row, C_MEMCPY_virtualAddress, 65536 * (int64_t)i);
     put(w, &row);
+  }
+}
+
+static void state_migrations(struct nai_gen_plan *plan) {
+  static const struct {
+    const char *column;
+    int64_t value;
+  } facts[] = {{"migration_count", ROWS},
+               {"to_gpu_bytes", ROWS / 2 * 65536},
+               {"to_host_bytes", ROWS / 2 * 65536},
+               {"fault_bytes", ROWS / 5 * 65536},
+               {"eviction_bytes", ROWS / 5 * 65536},
+               {"gpu_fault_groups", ROWS},
+               {"cpu_faults", ROWS},
+               {"to_host_distinct_bytes", ROWS / 2 * 65536}};
+  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+    nai_gen_fact(plan,
+                 &(struct nai_gen_fact){.table = "unified_memory", .key = facts[i].column, .count = facts[i].value});
   }
 }
 
@@ -324,6 +343,7 @@ void nai_gen_plan_evidence(struct nai_gen_plan *plan, int64_t target_bytes) {
   add_memory(&w);
   add_page_faults(&w);
   add_migrations(&w);
+  state_migrations(plan);
   add_cpu(&w);
   add_calls(&w);
   add_cuda_events(&w);
