@@ -17,6 +17,7 @@
   X(utilization)      \
   X(memory)           \
   X(unified_memory)   \
+  X(memory_use)       \
   X(osrt)             \
   X(quality)          \
   X(active_spans)     \

@@ -43,6 +43,7 @@ void nai_gen_plan_drained_queue(struct nai_gen_plan *plan, int64_t target_bytes)
 void nai_gen_plan_alloc_churn(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_tiny_copies(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_bimodal(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_memory(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_cpu(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_pause(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_failed(struct nai_gen_plan *plan, int64_t target_bytes);

@@ -24,7 +24,7 @@ SANITIZED = os.environ.get("NAI_SANITIZED") == "1"
 SCENARIOS = ("inference training copy-bound host-bound graphs graphs-node shared-gpu shared-gpu-mapped nvtx-mix hostile "
              "hostile-values empty minimal no-nvtx healthy neglected").split()
 # Those whose idle time, spans and findings are planned for a diagnosis. They hold no random choices.
-DIAGNOSIS = ("launch-load profiler-flush launch-in-flight dependency drained-queue alloc-churn tiny-copies bimodal pause cpu-work failed "
+DIAGNOSIS = ("launch-load profiler-flush launch-in-flight dependency drained-queue alloc-churn tiny-copies bimodal pause cpu-work memory-growth failed "
              "cold api-only nvtx-only two-processes eight-gpus many-gpus pytorch-like tensorrt-like cupy-like openacc-like "
              "openmp-like cpp").split()
 SMALL = {"inference": ("--scale", "0.3")}
@@ -33,7 +33,7 @@ TIMEOUT_S = 300
 
 def oldest_schema(scenario):
     return {"graphs": 2024, "graphs-node": 2024, "nvtx-mix": 2024, "shared-gpu-mapped": 2026, "hostile": 2026,
-            "hostile-values": 2026, "launch-load": 2024, "dependency": 2026, "pause": 2026, "cpu-work": 2026, "failed": 2021,
+            "hostile-values": 2026, "launch-load": 2024, "dependency": 2026, "pause": 2026, "cpu-work": 2026, "memory-growth": 2026, "failed": 2021,
             "cold": 2024, "two-processes": 2024}.get(scenario, 2019)
 
 

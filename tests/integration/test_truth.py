@@ -176,8 +176,8 @@ class Truth(unittest.TestCase):
 
     def check_facts(self, case):
         for fact in case.truth.get("facts", []):
-            if fact["table"] == "unified_memory":  # one GPU: the key is a column
-                self.assertEqual([r[fact["key"]] for r in case.report.rows("unified_memory")], [fact["count"]], fact)
+            if fact["table"] in ("unified_memory", "memory_use"):  # of one row: the key is a column
+                self.assertEqual([r[fact["key"]] for r in case.report.rows(fact["table"])], [fact["count"]], fact)
                 continue
             key, value = FACTS[fact["table"]]
             rows = [r for r in case.report.rows(fact["table"]) if r[key] == fact["key"]]
