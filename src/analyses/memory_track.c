@@ -165,6 +165,11 @@ static void release(struct tracker *t, uint32_t use, const struct event *e, uint
   end_allocation(t, a, e, event);
 }
 
+static void note(struct tracker *t, uint32_t use, int64_t time) {
+  struct nai_memory_track *track = t->track;
+  track->points[track->point_count++] = (struct nai_memory_point){time, nai_memory_held(&track->uses[use]), use};
+}
+
 static void look_at_usage(struct tracker *t, const struct event *e, uint32_t event) {
   const struct nai_table *u = t->usage;
   struct nai_allocation *a = e->operation == RELEASE ? live_at(t, e->address) : NULL;
@@ -179,6 +184,7 @@ static void look_at_usage(struct tracker *t, const struct event *e, uint32_t eve
   if (pool != NAI_NULL_I64)
     set_pool(t, use, pool, nai_get_i64(u, e->row, MU_POOL_SIZE), nai_get_i64(u, e->row, MU_POOL_USED));
   struct nai_memory_use *of = &t->track->uses[use];
+  note(t, use, e->time);
   if (of->first_time == NAI_NULL_I64)
     of->first_time = e->time;
   if (of->peak_time == NAI_NULL_I64 || nai_memory_held(of) > of->peak) {
@@ -199,6 +205,7 @@ static void look_at_pool(struct tracker *t, const struct event *e) {
           used = nai_get_i64(t->pools, e->row, MP_USED);
   bool gone = e->operation == POOL_DESTROYED;
   set_pool(t, pool->use, e->address, gone ? 0 : bytes, gone ? 0 : used);
+  note(t, pool->use, e->time);
   if (e->operation != POOL_TRIMMED)
     return;
   t->track->uses[pool->use].trims++;
@@ -219,7 +226,8 @@ int nai_memory_track_new(struct nai_memory_track *track, const struct nai_model 
     return NAI_OK;
   struct event *events = malloc((size_t)(usage->rows + pools->rows) * sizeof *events);
   track->allocations = malloc((size_t)usage->rows * sizeof *track->allocations);
-  t.oom = !events || !track->allocations;
+  track->points = malloc((size_t)(usage->rows + pools->rows) * sizeof *track->points);
+  t.oom = !events || !track->allocations || !track->points;
   uint32_t n = t.oom ? 0 : take_events(events, usage, pools);
   for (uint32_t i = 0; i < n && !t.oom; i++) {
     if (i && events[i].process != events[i - 1].process)
@@ -240,4 +248,5 @@ int nai_memory_track_new(struct nai_memory_track *track, const struct nai_model 
 void nai_memory_track_free(struct nai_memory_track *track) {
   free(track->uses);
   free(track->allocations);
+  free(track->points);
 }

@@ -24,11 +24,19 @@ struct nai_allocation {
   int64_t bytes, until_time; /* until_time: NAI_NULL_I64 for never */
 };
 
+/* What a use holds from a moment on. */
+struct nai_memory_point {
+  int64_t time, held;
+  uint32_t use;
+};
+
 struct nai_memory_track {
   struct nai_memory_use *uses;
   uint32_t use_count, use_capacity;
   struct nai_allocation *allocations; /* in the order of their events */
   uint32_t allocation_count;
+  struct nai_memory_point *points; /* per process by time */
+  uint32_t point_count;
 };
 NAI_MUST_CHECK int nai_memory_track_new(struct nai_memory_track *track, const struct nai_model *model,
                                         struct nai_err *err);

@@ -1,6 +1,8 @@
-/* How much memory was allocated at most, and by whom? Tables memory_use and memory_peak_allocations. */
+/* How much memory was allocated at most, by whom, and does it grow? Tables memory_use, memory_peak_allocations and
+ * memory_growth. */
 #include "analyses/analysis.h"
 #include "analyses/idle.h"
+#include "analyses/memory_growth.h"
 #include "analyses/memory_track.h"
 #include "derive/cpu.h"
 #include "table/columns.h"
@@ -241,6 +243,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     put_use(io->out[0], m, &track.uses[i]);
   if (!rc && track.use_count)
     rc = put_allocations(io->out[1], m, &track, err);
+  if (!rc && track.use_count && io->in && io->in[0])
+    rc = nai_memory_growth_put(io->out[2], m, &track, io->in[0], err);
   nai_memory_track_free(&track);
   static const struct nai_sort_by uses[] = {{PEAK, true}, {PID, false}, {DEVICE, false}, {KIND_ID, false}},
                                   allocations[] = {
@@ -250,9 +254,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc ? rc : nai_table_sort(io->out[1], allocations, 4, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, &allocations_schema, NULL};
+static const struct nai_schema *const schemas[] = {&schema, &allocations_schema, &nai_memory_growth_schema, NULL};
+static const char *const inputs[] = {"steps", NULL};
 const struct nai_node nai_analysis_memory_use = {.name = "memory_use",
                                                  .outputs = schemas,
+                                                 .inputs = inputs,
                                                  .parts = NAI_PART(CALLS) | NAI_PART(NVTX_TREE) | NAI_PART(CPU),
                                                  .tables = NAI_IN(MEMORY_USAGE) | NAI_IN(MEMORY_POOLS) | NAI_IN(APIS) |
                                                            NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(LABELS) |

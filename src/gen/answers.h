@@ -79,7 +79,7 @@ void nai_gen_span(struct nai_gen_plan *plan, int gpu, const char *kind, int64_t 
 
 struct nai_gen_fact {
   const char *table, *key; /* row of the analyser's table: capture_health, workload, losses; gap_functions;
-                              unified_memory, memory_use: a column of their only row */
+                              unified_memory, memory_use, memory_growth: a column of their only row */
   const char *value;       /* NULL: the row must be there, whatever it says */
   int64_t count;           /* 0: not stated */
   int64_t at_most_ns;      /* the row's time must not be longer; 0: not stated */

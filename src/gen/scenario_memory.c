@@ -49,6 +49,11 @@ void nai_gen_plan_memory(struct nai_gen_plan *plan, int64_t target_bytes) {
     use(plan, p.thread, true, DEVICE_MEMORY, 0x3000000000, 64 * MIB);
     nai_gen_pop(plan, p.thread);
   }
+  nai_gen_expect_findings(plan, "memory-growth");
+  nai_gen_fact(plan,
+               &(struct nai_gen_fact){.table = "memory_growth", .key = "grew_bytes", .count = (STEPS - 1) * 16 * MIB});
+  nai_gen_fact(plan,
+               &(struct nai_gen_fact){.table = "memory_growth", .key = "growth_bytes_per_step", .count = 16 * MIB});
   state_use(plan, "alloc_count", 1 + 2 * STEPS);
   state_use(plan, "unknown_frees", 1);
   state_use(plan, "peak_bytes", (256 + 16 * STEPS + 64) * MIB);
