@@ -220,7 +220,8 @@ static void add_ends(struct nai_step_evidence *e, const struct launched *l) {
     e->end = e->starts[--e->count];
   if (!before || (uint64_t)before * 2 > (uint64_t)usual * 5)
     return;
-  memmove(e->starts + 1, e->starts, e->count++ * sizeof *e->starts);
+  if ((uint64_t)before * 10 >= usual) /* less is the beginning of the first: there was no pause before it to see */
+    memmove(e->starts + 1, e->starts, e->count++ * sizeof *e->starts);
   e->starts[0] = launch_at(l, 0);
 }
 

@@ -22,17 +22,19 @@ enum { SKIPPED = 77, MAX_ARGUMENTS = 12 };
 static const char *generator;
 static char directory[128];
 
-static const char *const scenarios[] = {"inference",     "training",      "copy-bound",     "host-bound",
-                                        "graphs",        "graphs-node",   "shared-gpu",     "shared-gpu-mapped",
-                                        "nvtx-mix",      "hostile",       "hostile-values", "empty",
-                                        "minimal",       "no-nvtx",       "healthy",        "neglected",
-                                        "evidence",      "launch-load",   "profiler-flush", "launch-in-flight",
-                                        "dependency",    "drained-queue", "alloc-churn",    "tiny-copies",
-                                        "bimodal",       "pause",         "cpu-work",       "memory-growth",
-                                        "failed",        "cold",          "api-only",       "nvtx-only",
-                                        "two-processes", "eight-gpus",    "many-gpus",      "pytorch-like",
-                                        "tensorrt-like", "cupy-like",     "openacc-like",   "openmp-like",
-                                        "cpp",           "bench"};
+static const char *const scenarios[] = {"inference",   "training",      "copy-bound",     "host-bound",
+                                        "graphs",      "graphs-node",   "shared-gpu",     "shared-gpu-mapped",
+                                        "nvtx-mix",    "hostile",       "hostile-values", "empty",
+                                        "minimal",     "no-nvtx",       "healthy",        "neglected",
+                                        "evidence",    "launch-load",   "profiler-flush", "launch-in-flight",
+                                        "dependency",  "drained-queue", "alloc-churn",    "tiny-copies",
+                                        "bimodal",     "pause",         "cpu-work",       "memory-growth",
+                                        "steps",       "steps-bare",    "steps-jitter",   "steps-input",
+                                        "steps-drift", "layers",        "phantom-steps",  "failed",
+                                        "cold",        "api-only",      "nvtx-only",      "two-processes",
+                                        "eight-gpus",  "many-gpus",     "pytorch-like",   "tensorrt-like",
+                                        "cupy-like",   "openacc-like",  "openmp-like",    "cpp",
+                                        "bench"};
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
 /* Path of a file in the test's directory; valid until the fourth call after this one. */
