@@ -18,6 +18,7 @@
   X(memory)           \
   X(unified_memory)   \
   X(memory_use)       \
+  X(gpu_metrics)      \
   X(osrt)             \
   X(quality)          \
   X(active_spans)     \

@@ -345,6 +345,7 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   put_sorted(tables, report, "ranges_by_gpu_time", "nvtx_ranges", "attributed_kernel_time_ns", true, top);
   put_sorted(tables, report, "slow_steps", "steps", "excess_ns", false, top);
   put_cpu_work(tables, report, top);
+  put_filtered(tables, report, "metrics_in_short", "gpu_metrics", "during", "busy", top);
   put_filtered(tables, report, "blocking_calls", "sync_calls", "class", "blocking", top);
   put_filtered(tables, report, "other_sync_calls", "sync_calls", "class", "ordering", top);
   put_filtered(tables, report, "poll_calls", "sync_calls", "class", "poll", top);

@@ -28,7 +28,7 @@ static const struct nai_column_def gpu_metrics_columns[] = {
                  "name of the metric with its unit in brackets, NULL when the export lacks it"},
 };
 const struct nai_schema nai_gpu_metrics =
-    NAI_SCHEMA("gpu_metrics", "GPU metrics", "One sampled metric of one GPU", gpu_metrics_columns);
+    NAI_SCHEMA("gpu_metric_names", "Names of GPU metrics", "One sampled metric of one GPU", gpu_metrics_columns);
 
 static const struct nai_column_def nvtx_payload_schemas_columns[] = {
     [PS_DOMAIN_ID] = {"domain_id", NAI_I64, NAI_ID, "NVTX domain number; which process it belongs to is not told"},
@@ -202,7 +202,7 @@ const struct nai_schema nai_um_fault_events = NAI_SCHEMA("um_fault_events", "Pag
 
 static const struct nai_column_def gpu_metric_samples_columns[] = {
     [GS_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START},
-    [GS_METRIC] = {"metric", NAI_I32, NAI_ID, "row of table gpu_metrics", .refers = "gpu_metrics"},
+    [GS_METRIC] = {"metric", NAI_I32, NAI_ID, "row of table gpu_metric_names", .refers = "gpu_metric_names"},
     [GS_VALUE] = {"value", NAI_I64, NAI_COUNT, "value; the unit is in the name of the metric"},
 };
 const struct nai_schema nai_gpu_metric_samples =

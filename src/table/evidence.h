@@ -13,7 +13,7 @@ extern const struct nai_schema nai_nvtx_domains;
 enum { NS_TEXT };
 extern const struct nai_schema nai_nvtx_sizes;
 
-/* gpu_metrics: what gpu_metric_samples.metric refers to. */
+/* gpu_metric_names: what gpu_metric_samples.metric refers to. */
 enum { GM_TYPE, GM_METRIC, GM_GPU, GM_SOURCE, GM_TYPE_NAME, GM_NAME };
 extern const struct nai_schema nai_gpu_metrics;
 
