@@ -19,6 +19,7 @@
   X(unified_memory)   \
   X(memory_use)       \
   X(gpu_metrics)      \
+  X(nic_metrics)      \
   X(osrt)             \
   X(quality)          \
   X(active_spans)     \

@@ -271,6 +271,42 @@ static void add_metrics(const struct witness *w) {
   }
 }
 
+/* Two ports of one card; 1,000 B/ms and so on. */
+static void add_nics(const struct witness *w) {
+  static const char *const names[] = {"IB: Bytes sent", "IB: Send waits"}, *const units[] = {"bytes/ms", "ticks/ms"};
+  struct nai_gen_row row;
+  for (int metric = 0; metric < 2; metric++) {
+    nai_gen_row_start(&row, T_NIC_METRIC);
+    nai_gen_row_int(&row, C_NIC_METRIC_metricsListId, 5);
+    nai_gen_row_int(&row, C_NIC_METRIC_metricsIdx, metric);
+    nai_gen_row_text(&row, C_NIC_METRIC_name, names[metric]);
+    nai_gen_row_text(&row, C_NIC_METRIC_description, "");
+    nai_gen_row_text(&row, C_NIC_METRIC_unit, units[metric]);
+    put(w, &row);
+  }
+  nai_gen_row_start(&row, T_NIC_ID);
+  nai_gen_row_int(&row, C_NIC_ID_nicId, 1);
+  nai_gen_row_int(&row, C_NIC_ID_globalId, 77);
+  put(w, &row);
+  nai_gen_row_start(&row, T_NIC);
+  nai_gen_row_int(&row, C_NIC_GUID, 99);
+  nai_gen_row_text(&row, C_NIC_stateName, "active");
+  nai_gen_row_int(&row, C_NIC_nicId, 1);
+  nai_gen_row_text(&row, C_NIC_name, "mlx5_0");
+  put(w, &row);
+  for (int i = 0; i < ROWS; i++) {
+    nai_gen_row_start(&row, T_NIC_SAMPLE);
+    nai_gen_row_int(&row, C_NIC_SAMPLE_start, start_of(i / 2 * 2));
+    nai_gen_row_int(&row, C_NIC_SAMPLE_end, start_of(i / 2 * 2 + 2));
+    nai_gen_row_int(&row, C_NIC_SAMPLE_globalId, 77);
+    nai_gen_row_int(&row, C_NIC_SAMPLE_portId, 1);
+    nai_gen_row_int(&row, C_NIC_SAMPLE_metricsListId, 5);
+    nai_gen_row_int(&row, C_NIC_SAMPLE_metricsIdx, i % 2);
+    nai_gen_row_int(&row, C_NIC_SAMPLE_value, 1000 * (i / 2));
+    put(w, &row);
+  }
+}
+
 /* Ranges whose blob is a header of four words and a message size. */
 static void add_payloads(const struct witness *w) {
   struct nai_gen_row row;
@@ -348,6 +384,7 @@ void nai_gen_plan_evidence(struct nai_gen_plan *plan, int64_t target_bytes) {
   add_calls(&w);
   add_cuda_events(&w);
   add_metrics(&w);
+  add_nics(&w);
   add_payloads(&w);
   add_output(&w);
   nai_gen_inexact(plan); /* its truth is the sums of the rows above */

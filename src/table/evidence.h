@@ -95,6 +95,18 @@ extern const struct nai_schema nai_um_fault_events;
 enum { GS_TIME, GS_METRIC, GS_VALUE };
 extern const struct nai_schema nai_gpu_metric_samples;
 
+/* nic_metric_names, nic_ids, nics: what nic_metric_samples refer to. */
+enum { NM_LIST, NM_INDEX, NM_NAME, NM_UNIT };
+extern const struct nai_schema nai_nic_metric_names;
+enum { NC_NIC, NC_GLOBAL };
+extern const struct nai_schema nai_nic_ids;
+enum { NQ_NIC, NQ_NAME };
+extern const struct nai_schema nai_nics;
+
+/* nic_metric_samples: of network cards, whoever uses them. */
+enum { NX_START, NX_END, NX_NIC, NX_PORT, NX_LIST, NX_INDEX, NX_VALUE };
+extern const struct nai_schema nai_nic_metric_samples;
+
 /* sched_events: context switches. */
 enum { SC_TIME, SC_THREAD, SC_GLOBAL_TID, SC_CPU, SC_IN, SC_STATE, SC_BLOCK };
 extern const struct nai_schema nai_sched_events;

@@ -22,6 +22,7 @@ COPIED = [
     ("um_fault_events", "start_ns address faults access_type", "start address numberOfPageFaults faultAccessType",
      "CUDA_UM_CPU_PAGE_FAULT_EVENTS CUDA_UM_GPU_PAGE_FAULT_EVENTS"),
     ("gpu_metric_samples", "time_ns value", "timestamp value", "GPU_METRICS"),
+    ("nic_metric_samples", "start_ns end_ns value", "start end value", "NET_NIC_METRIC"),
     ("sched_events", "time_ns cpu is_in thread_state global_tid", "start cpu isSchedIn threadState globalTid", "SCHED_EVENTS"),
     ("sample_events", "time_ns cpu thread_state cpu_cycles callchain_id global_tid",
      "start cpu threadState cpuCycles id globalTid", "COMPOSITE_EVENTS"),

@@ -125,9 +125,39 @@ static void reading_and_writing_add_up(void **state) {
   fixture_free(&f);
 }
 
+/* Values are rates per ms; cards that no table names keep their number. */
+static void network_cards_send_at_a_rate(void **state) {
+  (void)state;
+  struct fixture f;
+  begin(&f);
+  fixture_kernel(&f, 0, 10000, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 0, 7, 1);
+  fixture_kernel(&f, 20000, 30000, "other", 0, 0, 7, 2);
+  CELLS(f.in.tables[NAI_IN_NIC_METRICS], 5, 1);
+  nai_set_str(f.in.tables[NAI_IN_NIC_METRICS], 0, NM_NAME, "IB: Bytes sent");
+  nai_set_str(f.in.tables[NAI_IN_NIC_METRICS], 0, NM_UNIT, "bytes/ms");
+  for (int64_t t = 0; t < 30000; t += PERIOD) {
+    CELLS(f.in.tables[NAI_IN_NIC_SAMPLES], t, t + PERIOD, 77, 1, 5, 1, t < 10000 ? 25000000 : 1000000);
+    CELLS(f.in.tables[NAI_IN_NIC_SAMPLES], t, t + PERIOD, 77, 1, 5, 2, 7); /* a metric without a name */
+  }
+  fixture_build(&f);
+  struct nai_table *t = fixture_analyze(&f, "nic_metrics", 0);
+  assert_int_equal(t->rows, 2);
+  assert_string_equal(cell_text(t, 0, "nic"), "77");
+  assert_string_equal(cell_text(t, 0, "during"), "capture");
+  assert_int_equal(cell_int(t, 0, "total_bytes"), 25 * 10000 + 1 * 20000);
+  assert_true(cell_real(t, 0, "mean") > 8.99 && cell_real(t, 0, "mean") < 9.01);
+  assert_string_equal(cell_text(t, 1, "during"), "exposed_comm");
+  assert_int_equal(cell_int(t, 1, "time_ns"), 10000);
+  assert_true(cell_real(t, 1, "mean") > 24.99 && cell_real(t, 1, "mean") < 25.01);
+  assert_int_equal(cell_int(t, 1, "sample_count"), 100);
+  nai_table_free(t);
+  fixture_free(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(means_are_weighted_by_time),
                                      cmocka_unit_test(lost_samples_are_told), cmocka_unit_test(few_samples_say_nothing),
-                                     cmocka_unit_test(reading_and_writing_add_up)};
+                                     cmocka_unit_test(reading_and_writing_add_up),
+                                     cmocka_unit_test(network_cards_send_at_a_rate)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
