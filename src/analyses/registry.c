@@ -26,7 +26,8 @@
   X(capture_health)   \
   X(workload)         \
   X(losses)           \
-  X(steps)
+  X(steps)            \
+  X(step_idle)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)
