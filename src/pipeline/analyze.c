@@ -172,6 +172,7 @@ static void free_state(struct nai_state *s) {
   nai_kernel_classes_free(s->classes);
   nai_workload_patterns_free(s->workload);
   nai_rules_free(s->rules);
+  nai_metrics_free(s->metrics);
   nai_templates_free(s->templates);
   nai_outdir_end(&s->out);
   nai_trace_close(s->trace);
