@@ -19,7 +19,8 @@
   X(active_spans)     \
   X(capture_health)   \
   X(workload)         \
-  X(losses)
+  X(losses)           \
+  X(steps)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)
