@@ -20,7 +20,8 @@
   X(capture_health)   \
   X(workload)         \
   X(losses)           \
-  X(steps)
+  X(steps)            \
+  X(kernel_paths)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)
