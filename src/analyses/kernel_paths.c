@@ -13,8 +13,8 @@ enum { NAME, CATEGORY, PATH, CALLS, TOTAL, STEADY_CALLS, STEADY };
 static const struct nai_column_def columns[] = {
     [NAME] = NAI_KERNEL_NAME_COLUMN("kernel_name", "demangled kernel name", .key = true),
     [CATEGORY] = NAI_LABEL_COLUMN("category", "kind of work (rules/kernel-classes.yaml)"),
-    [PATH] = NAI_RANGE_NAME_COLUMN("nvtx_path", "canonical names of the NVTX ranges around its launch, outermost first",
-                                   .key = true),
+    [PATH] =
+        NAI_RANGE_NAME_COLUMN("nvtx_path", "NVTX ranges around its launch, outermost first, digits as #", .key = true),
     [CALLS] = NAI_COUNT_COLUMN("call_count", "executions on all GPUs", .sum = true),
     [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER, .sum = true),
     [STEADY_CALLS] = NAI_COUNT_COLUMN("steady_call_count", "executions launched in steady steps", .sum = true),
@@ -42,7 +42,16 @@ struct sums {
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-/* "forward > layer > attention"; of deep chains the innermost ranges. */
+/* Appends a name with every run of digits as '#': places that only a number tells apart are one. */
+static void put_name(struct nai_buf *out, const char *name) {
+  for (; *name; name++)
+    if (*name < '0' || *name > '9')
+      nai_buf_putc(out, *name);
+    else if (name[1] < '0' || name[1] > '9')
+      nai_buf_putc(out, '#');
+}
+
+/* "forward > layer # > attention"; of deep chains the innermost ranges. */
 static uint32_t path_of(struct sums *s, const struct nai_nvtx_node *node) {
   uint32_t chain[MAX_DEPTH], depth = 0, index = (uint32_t)(node - s->m->nodes);
   if (s->path_of_node[index] != NAI_NO_STRING)
@@ -52,7 +61,7 @@ static uint32_t path_of(struct sums *s, const struct nai_nvtx_node *node) {
   struct nai_buf text = {0};
   while (depth > 0) {
     nai_buf_puts(&text, text.len ? " > " : "");
-    nai_buf_puts(&text, nai_strings_get(&s->m->tables[NAI_IN_NVTX]->strings, chain[--depth]));
+    put_name(&text, nai_strings_get(&s->m->tables[NAI_IN_NVTX]->strings, chain[--depth]));
   }
   size_t cut = text.len > MAX_PATH ? text.len - MAX_PATH : 0; /* the end says more; never inside of a character */
   while (cut < text.len && cut && ((unsigned char)text.data[cut] & 0xc0) == 0x80)

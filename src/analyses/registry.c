@@ -21,7 +21,8 @@
   X(workload)         \
   X(losses)           \
   X(steps)            \
-  X(kernel_paths)
+  X(kernel_paths)     \
+  X(step_details)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)
