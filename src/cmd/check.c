@@ -39,13 +39,14 @@ static int check(const void *memory, const char *const *operands, size_t count, 
 }
 
 static int add_baselines(struct nai_comparison *c, const struct check_args *args, struct nai_err *err) {
-  struct nai_strings paths = {0};
   int rc = NAI_OK;
-  for (size_t i = 0; !rc && i < args->baseline_count; i++)
-    rc = nai_cmd_baseline(&paths, args->baselines[i], err);
-  for (uint32_t i = 0; !rc && i < paths.count; i++)
-    rc = nai_cmd_add_side(c, NAI_BASE, nai_strings_get(&paths, i), &args->common, err);
-  nai_strings_free(&paths);
+  for (size_t b = 0; !rc && b < args->baseline_count; b++) { /* a run that is given twice is there twice */
+    struct nai_strings paths = {0};
+    rc = nai_cmd_baseline(&paths, args->baselines[b], err);
+    for (uint32_t i = 0; !rc && i < paths.count; i++)
+      rc = nai_cmd_add_side(c, NAI_BASE, nai_strings_get(&paths, i), &args->common, err);
+    nai_strings_free(&paths);
+  }
   return rc;
 }
 
