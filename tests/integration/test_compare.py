@@ -436,7 +436,7 @@ class CommandLine(unittest.TestCase):
         shutil.copytree(analysed("loop", 1), keep)
         done = run("compare", keep, analysed("loop", 2), "--out", keep)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("holds a run, which would be lost", done.stderr)
+        self.assertIn("holds a run or its report, which would be lost", done.stderr)
         self.assertTrue((keep / "stages" / "metrics.ntab").exists())
 
     def test_again_into_the_same_directory(self):
