@@ -27,6 +27,8 @@ SCENARIOS = ("inference training copy-bound host-bound graphs graphs-node shared
 DIAGNOSIS = ("launch-load profiler-flush launch-in-flight dependency drained-queue alloc-churn tiny-copies bimodal pause failed "
              "cold api-only nvtx-only two-processes eight-gpus many-gpus pytorch-like tensorrt-like cupy-like openacc-like "
              "openmp-like cpp steps steps-bare steps-input steps-drift layers").split()
+# One loop in variants that comparisons have to tell apart; the seed is the capture.
+PAIRS = "loop loop-slower loop-renumbered loop-retuned loop-fused loop-drift loop-waits loop-fewer".split()
 SMALL = {"inference": ("--scale", "0.3")}
 TIMEOUT_S = 300
 
