@@ -32,7 +32,7 @@ static int check_no_run(const struct nai_publication *p, const char *path, struc
   if (!p->out.exists)
     return NAI_OK;
   int rc = nai_manifest_read(&earlier, p->out.earlier, err);
-  if (!rc && (earlier.node_count || (earlier.trace && *earlier.trace)))
+  if (!rc && (earlier.node_count || earlier.identity))
     rc = nai_err_set(err, NAI_EUSAGE,
                      "--out \"%s\" holds a run or its report, which would be lost; give another directory", path);
   nai_manifest_free(&earlier);
