@@ -132,6 +132,15 @@ class Pairs(unittest.TestCase):
         self.assertIsNone(merged[0]["count_term_ms"])
         self.assertEqual(verdicts(report)["kernels.per_step"], "improved")
 
+    def test_aliases(self):
+        """Two kernels that only their owner knows to be the same."""
+        renamed = edited(trace("loop", "--seed", 11), "UPDATE StringIds SET value = 'zeta_v9' WHERE value LIKE '%adam_kernel%'")
+        file = fresh_dir() / "aliases.yaml"
+        file.write_text('adam: ["re:adam_kernel", "re:^zeta_v[0-9]+$"]\n')
+        report, _, _ = compared(runs("loop", BASE[:1]), [renamed], "--kernel-aliases", file)
+        adam = [k for k in report["kernels"] if k["kernel"] == "zeta_v9"]
+        self.assertEqual([(k["state"], k["level"]) for k in adam], [("matched", "name")])
+
     def test_uniform_drift(self):
         report, _, _ = compared(runs("loop", BASE), runs("loop-drift", NEW))
         self.assertEqual(checks(report).get("uniform_drift"), "soft")
