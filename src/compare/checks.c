@@ -381,6 +381,11 @@ int checks_find(struct nai_comparison *c, struct nai_err *err) {
   return rc ? rc : check_quality(c, err);
 }
 
+const char *check_word(const struct nai_check *check) {
+  static const char *const words[] = {"no", "not per step", "not what needs it", "no"};
+  return check->level == NAI_CHECK_HARD ? words[check->scope] : "caveat";
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 enum { CHECK, LEVEL, SCOPE, BASE, FRESH, REASON };

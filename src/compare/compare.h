@@ -64,6 +64,7 @@ struct nai_metric_result {
   uint32_t count[NAI_SIDES];
   struct nai_judgement judgement;
   bool gated, warn_only; /* asked about by the gate; a regression only warns */
+  double q; /* p corrected for the number of metrics (Benjamini-Hochberg); NaN: gated, exact, few captures */
 };
 
 /* --- all of it -------------------------------------------------------------------------------- */

@@ -55,7 +55,7 @@ static void put_checks(struct nai_view *root, const struct nai_comparison *c) {
     const struct nai_check *check = &c->checks[i];
     struct nai_view *map = nai_view_add_map(list);
     bool sides = check->base || check->fresh;
-    nai_view_put_text(map, "level", check->level == NAI_CHECK_HARD ? "no" : "caveat");
+    nai_view_put_text(map, "level", check_word(check));
     nai_view_put_text(map, "check", nai_check_name(check->code));
     nai_view_put_text(map, "reason", check->reason);
     nai_view_put_text(map, "base", !sides ? NULL : check->base ? check->base : "-");

@@ -97,6 +97,14 @@ class Pairs(unittest.TestCase):
             self.assertEqual(noisy["step.time.median"], "suspect")
             self.assertIn("cannot prove it", text.splitlines()[0])
 
+    def test_one_capture_against_a_history(self):
+        history = runs("loop", (*BASE, 6, 7))
+        done, _ = checked(runs("loop-slower", NEW[:1]), history)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("above what a history of 7 runs allows", done.stdout)
+        done, _ = checked(runs("loop", NEW[:1]), history)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_order_of_captures(self):
         """Permuted captures give the same bytes; swapped sides the mirror."""
         one, text, out = compared(runs("loop", BASE), runs("loop-slower", NEW))
