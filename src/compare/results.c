@@ -121,7 +121,10 @@ static struct nai_limits limits_of(const struct nai_comparison *c, const struct 
   const char *better = text(f, "better");
   bool given = own && !(isnan(own->relative_pct) && isnan(own->absolute) && isnan(own->of_step_pct));
   double of_step = given ? own->of_step_pct : cell_or_nan(f, "budget_step_pct");
-  struct nai_limits l = {.sign = strcmp(better, "lower") == 0  ? 1
+  /* Per second of the window, one part rises when another is saved: judged only where somebody asks for it. */
+  bool judged = own || strcmp(text(f, "basis"), "second") != 0;
+  struct nai_limits l = {.sign = !judged                       ? 0
+                               : strcmp(better, "lower") == 0  ? 1
                                : strcmp(better, "higher") == 0 ? -1
                                                                : 0,
                          .exact = strcmp(text(f, "kind"), "exact") == 0,
