@@ -20,6 +20,8 @@
   X(capture_health)   \
   X(workload)         \
   X(losses)           \
+  X(steps)            \
+  X(step_idle)        \
   X(communication)    \
   X(comm_overlap)
 
