@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 
-extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_table, nai_cmd_rules;
+extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_table, nai_cmd_rules, nai_cmd_batch;
 
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
  * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
