@@ -19,7 +19,10 @@
   X(active_spans)     \
   X(capture_health)   \
   X(workload)         \
-  X(losses)
+  X(losses)           \
+  X(steps)            \
+  X(kernel_paths)     \
+  X(step_details)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)

@@ -3,6 +3,8 @@
 #define NAI_CMD_CMD_H
 
 #include "cli/cli.h"
+#include "ingest/reader.h"
+#include "run/run.h"
 
 extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_table, nai_cmd_rules, nai_cmd_batch;
 
@@ -15,6 +17,20 @@ NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *p
 void nai_cmd_export_free(struct nai_cmd_export *out);
 /* A new directory for temporary files, to be removed and freed by the caller. */
 NAI_MUST_CHECK int nai_cmd_temporary(char **directory, struct nai_err *err);
+
+/* How a source is opened; zeroed is fine. */
+struct nai_cmd_source {
+  enum nai_reader_choice reader;
+  bool check; /* the whole file's integrity first */
+  bool quiet; /* no notes on stderr */
+};
+/* The run that `path` names: a run directory, or a trace, which is analysed (stages up to the findings) into a
+ * temporary directory. Nothing of that is left behind: its tables are held open, its files are gone when this returns.
+ * Call it while the process has no threads. */
+NAI_MUST_CHECK int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how,
+                                       struct nai_err *err);
+/* Whether a file's name or its first bytes are those of a trace. */
+bool nai_cmd_is_trace(const char *path);
 
 /* Writes a text on stdout, unless out of memory. */
 NAI_MUST_CHECK int nai_cmd_print(const struct nai_buf *text, struct nai_err *err);

@@ -3,6 +3,7 @@
 #define NAI_PIPELINE_STATE_H
 
 #include "config/config.h"
+#include "config/patterns.h"
 #include "ingest/ingest.h"
 #include "pipeline/analyze.h"
 #include "pipeline/outdir.h"
@@ -18,6 +19,7 @@ struct nai_state {
   struct nai_phase_map *phases;
   struct nai_kernel_classes *classes;
   struct nai_workload_patterns *workload;
+  struct nai_patterns *step; /* --step, NULL for none */
   struct nai_rule_set *rules;
   struct nai_metric_set *metrics;
   struct nai_templates *templates;
