@@ -54,6 +54,8 @@ bool nai_fs_is_absent(int failed);
 
 bool nai_fs_exists(const char *path);
 bool nai_fs_is_dir(const char *path);
+/* "directory/name"; false when that is too long. */
+bool nai_fs_join(char *out, size_t size, const char *directory, const char *name);
 /* Last component of a path ("x.sqlite" of "/a/x.sqlite"). */
 const char *nai_fs_basename(const char *path);
 

@@ -17,6 +17,11 @@ static int write_new(const char *path, const void *data, size_t len) {
   return failed;
 }
 
+bool nai_fs_join(char *out, size_t size, const char *directory, const char *name) {
+  int n = snprintf(out, size, "%s/%s", directory, name);
+  return n >= 0 && (size_t)n < size;
+}
+
 bool nai_fs_aside(char *out, size_t size, const char *path) {
   const char *name = nai_fs_basename(path);
   uint64_t unique = (uint64_t)getpid(); /* of this machine only: others may share the directory */

@@ -71,11 +71,13 @@ static int add_item(struct nai_index *index, struct nai_batch_counts *counts, co
   return rc;
 }
 
-static int write_markdown(const struct nai_index *index, const struct nai_batch *b, struct nai_err *err) {
+static int write_markdown(struct nai_index *index, const struct nai_batch *b, struct nai_err *err) {
   struct nai_buf text = {0};
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/batch.md", b->out);
-  int rc = nai_index_markdown(&text, index, err);
+  int rc = nai_index_sort(index, err);
+  if (!rc)
+    rc = nai_index_markdown(&text, index, err);
   if (!rc)
     rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
   nai_buf_free(&text);

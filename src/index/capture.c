@@ -179,6 +179,7 @@ static void add_metrics(const struct adding *a, const struct nai_table *metrics)
     put_real(t, row, NAI_INDEX_METRIC_Q25, nai_cell_f64(metrics, i, "q25"));
     put_real(t, row, NAI_INDEX_METRIC_Q75, nai_cell_f64(metrics, i, "q75"));
     nai_set_str(t, row, NAI_INDEX_METRIC_BASIS, nai_cell_str(metrics, i, "basis"));
+    nai_set_str(t, row, NAI_INDEX_METRIC_KIND, nai_cell_str(metrics, i, "kind"));
     nai_set_str(t, row, NAI_INDEX_METRIC_GATE, nai_cell_str(metrics, i, "gate"));
     put_real(t, row, NAI_INDEX_METRIC_NOISE_PCT, nai_cell_f64(metrics, i, "noise_pct"));
     put_real(t, row, NAI_INDEX_METRIC_NOISE, nai_cell_f64(metrics, i, "noise"));

@@ -35,6 +35,9 @@ static const struct nai_column_def runs_columns[] = {
     [NAI_INDEX_RUN_WORST_TITLE] = NAI_LABEL_COLUMN("worst_title", "that finding in one line"),
     [NAI_INDEX_RUN_AT_STAKE] = NAI_TIME_COLUMN("at_stake_ns", "its time at stake on the worst GPU"),
     [NAI_INDEX_RUN_PCT] = NAI_PCT_COLUMN("pct_of_active", "that, of the GPU's active time"),
+    [NAI_INDEX_RUN_ENVIRONMENT] = NAI_LABEL_COLUMN("environment", "what it ran on, as far as a store compares it"),
+    [NAI_INDEX_RUN_NOTE] = NAI_LABEL_COLUMN("note", "annotations of the run"),
+    [NAI_INDEX_RUN_RECORD] = NAI_LABEL_COLUMN("record", "hash of the store's own record of the run"),
 };
 static const struct nai_schema runs_schema = NAI_SCHEMA("runs", "Runs", "One run", runs_columns);
 
@@ -49,6 +52,7 @@ static const struct nai_column_def metrics_columns[] = {
     [NAI_INDEX_METRIC_Q25] = {"q25", NAI_F64, NAI_COUNT, "first quartile inside the capture", .role = NAI_ROLE_METRIC},
     [NAI_INDEX_METRIC_Q75] = {"q75", NAI_F64, NAI_COUNT, "third quartile inside the capture", .role = NAI_ROLE_METRIC},
     [NAI_INDEX_METRIC_BASIS] = NAI_LABEL_COLUMN("basis", "step, second or total: what it is a value of"),
+    [NAI_INDEX_METRIC_KIND] = NAI_LABEL_COLUMN("kind", "exact or noisy"),
     [NAI_INDEX_METRIC_GATE] = NAI_LABEL_COLUMN("gate", "gate, guard or none"),
     [NAI_INDEX_METRIC_NOISE_PCT] = NAI_PCT_COLUMN("noise_pct", "noise floor, of the value"),
     [NAI_INDEX_METRIC_NOISE] = {"noise", NAI_F64, NAI_COUNT, "noise floor, in the row's unit", .role = NAI_ROLE_METRIC},
@@ -132,6 +136,9 @@ int64_t nai_index_add(struct nai_index *index, const struct nai_index_run *run) 
   put_text(t, row, NAI_INDEX_RUN_TOOL, run->tool);
   nai_set_i64(t, row, NAI_INDEX_RUN_BYTES, run->bytes);
   put_text(t, row, NAI_INDEX_RUN_PATH, run->path);
+  put_text(t, row, NAI_INDEX_RUN_ENVIRONMENT, run->environment);
+  put_text(t, row, NAI_INDEX_RUN_NOTE, run->note);
+  put_text(t, row, NAI_INDEX_RUN_RECORD, run->record);
   return row;
 }
 
@@ -162,13 +169,43 @@ static int check(const struct nai_index *index, struct nai_err *err) {
   return rc;
 }
 
-int nai_index_write(const struct nai_index *index, const char *directory, struct nai_err *err) {
+int nai_index_sort(struct nai_index *index, struct nai_err *err) {
+  static const struct nai_sort_by metrics[] = {
+      {NAI_INDEX_METRIC_RUN, false}, {NAI_INDEX_METRIC_CAPTURE, false}, {NAI_INDEX_METRIC_NAME, false}};
+  static const struct nai_sort_by findings[] = {
+      {NAI_INDEX_FINDING_RUN, false}, {NAI_INDEX_FINDING_CAPTURE, false}, {NAI_INDEX_FINDING_NUMBER, false}};
+  static const struct nai_sort_by kernels[] = {
+      {NAI_INDEX_KERNEL_RUN, false}, {NAI_INDEX_KERNEL_CAPTURE, false}, {NAI_INDEX_KERNEL_NAME, false}};
+  int rc = nai_table_sort(index->metrics, metrics, 3, err);
+  if (!rc)
+    rc = nai_table_sort(index->findings, findings, 3, err);
+  return rc ? rc : nai_table_sort(index->kernels, kernels, 3, err);
+}
+
+int64_t nai_index_rows_of(int64_t *count, const struct nai_table *table, const char *run_id) {
+  int64_t low = 0, high = table->rows, end;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (strcmp(nai_get_str(table, middle, 0), run_id) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (end = low; end < table->rows && strcmp(nai_get_str(table, end, 0), run_id) == 0;)
+    end++;
+  *count = end - low;
+  return low;
+}
+
+int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err) {
   const struct nai_table *const tables[] = {index->runs,    index->metrics, index->findings,
                                             index->kernels, index->more,    NULL};
   char path[PATH_MAX];
   struct nai_buf csv = {0}, page = {0};
   snprintf(path, sizeof path, "%s/index.sqlite", directory);
   int rc = check(index, err);
+  if (!rc)
+    rc = nai_index_sort(index, err);
   if (!rc)
     rc = nai_index_sqlite(path, tables, err);
   nai_csv_table(&csv, index->runs);

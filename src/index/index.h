@@ -32,7 +32,10 @@ enum nai_index_runs_column {
   NAI_INDEX_RUN_WORST_RULE,
   NAI_INDEX_RUN_WORST_TITLE,
   NAI_INDEX_RUN_AT_STAKE,
-  NAI_INDEX_RUN_PCT
+  NAI_INDEX_RUN_PCT,
+  NAI_INDEX_RUN_ENVIRONMENT,
+  NAI_INDEX_RUN_NOTE,
+  NAI_INDEX_RUN_RECORD
 };
 enum nai_index_metrics_column {
   NAI_INDEX_METRIC_RUN,
@@ -45,6 +48,7 @@ enum nai_index_metrics_column {
   NAI_INDEX_METRIC_Q25,
   NAI_INDEX_METRIC_Q75,
   NAI_INDEX_METRIC_BASIS,
+  NAI_INDEX_METRIC_KIND,
   NAI_INDEX_METRIC_GATE,
   NAI_INDEX_METRIC_NOISE_PCT,
   NAI_INDEX_METRIC_NOISE,
@@ -91,6 +95,8 @@ struct nai_index_run {
   const char *error, *tool;
   int64_t bytes;
   const char *path; /* of its report, relative to the index */
+  const char *environment, *note;
+  const char *record; /* hash of what is known of it elsewhere: an index with the same one holds the same run */
 };
 
 NAI_MUST_CHECK int nai_index_new(struct nai_index *out, struct nai_err *err);
@@ -101,12 +107,22 @@ int64_t nai_index_add(struct nai_index *index, const struct nai_index_run *run);
  * worst. `path` is where the capture lies from the index. NAI_EINPUT when the directory holds no run. */
 NAI_MUST_CHECK int nai_index_add_capture(struct nai_index *index, int64_t row, int capture, const char *directory,
                                          const char *path, struct nai_err *err);
+/* Reads index.sqlite into a new index. False, with an empty one, when there is none or it was written by a program with
+ * other columns: then it has to be made anew. */
+NAI_MUST_CHECK int nai_index_load(bool *found, struct nai_index *out, const char *path, struct nai_err *err);
+/* Copies the run `id` with all that belongs to it from an index that was loaded; false when it has none of that record.
+ */
+bool nai_index_copy(struct nai_index *to, const struct nai_index *loaded, const char *id, const char *record);
+/* Sorts metrics, findings and kernels by run, and by what tells their rows apart. For whoever looks for a run's rows. */
+NAI_MUST_CHECK int nai_index_sort(struct nai_index *index, struct nai_err *err);
+/* Of a sorted table whose first column is run_id: the first row of a run and how many it has. */
+int64_t nai_index_rows_of(int64_t *count, const struct nai_table *table, const char *run_id);
 /* The UTC time at which a capture began, ns since 1970; NAI_NULL_I64 where the export does not say. */
 NAI_MUST_CHECK int nai_index_utc(int64_t *utc_ns, struct nai_run *run, struct nai_err *err);
 
-/* Writes index.sqlite, index.csv and index.html, each by renaming, in this order. */
-NAI_MUST_CHECK int nai_index_write(const struct nai_index *index, const char *directory, struct nai_err *err);
-/* Appends index.html; appends a summary in Markdown. */
+/* Writes index.sqlite, index.csv and index.html, each by renaming, in this order. Sorts the index. */
+NAI_MUST_CHECK int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err);
+/* Of a sorted index: appends index.html; appends a summary in Markdown. */
 NAI_MUST_CHECK int nai_index_page(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
 NAI_MUST_CHECK int nai_index_markdown(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
 /* Appends a value of a metric as people read it; units and bases are those of table metrics: "ns", "bytes", "percent",

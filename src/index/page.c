@@ -29,20 +29,18 @@ static void put_cell(struct nai_view *map, const char *key, const struct nai_ind
   nai_view_put_value(map, key, unit, &value);
 }
 
-/* Rules that fired in each run, separated by spaces: by them the page filters. Findings are in order of runs. */
-static void put_rules_of(struct nai_view *map, const struct nai_index *index, const char *run, int64_t *at) {
-  const struct nai_table *f = index->findings;
+/* Rules that fired in a run, separated by spaces: by them the page filters. */
+static void put_rules_of(struct nai_view *map, const struct nai_index *index, const char *run) {
   struct nai_buf text = {0};
-  for (; *at < f->rows && strcmp(nai_get_str(f, *at, NAI_INDEX_FINDING_RUN), run) == 0; ++*at) {
-    nai_buf_puts(&text, nai_get_str(f, *at, NAI_INDEX_FINDING_RULE));
-    nai_buf_putc(&text, ' ');
-  }
+  int64_t count, first = nai_index_rows_of(&count, index->findings, run);
+  for (int64_t i = first; i < first + count; i++)
+    nai_buf_printf(&text, "%s ", nai_get_str(index->findings, i, NAI_INDEX_FINDING_RULE));
   nai_view_put_text(map, "rules", nai_buf_str(&text));
   nai_view_inherit(map, &text);
   nai_buf_free(&text);
 }
 
-static void put_run(struct nai_view *list, const struct nai_index *index, int64_t row, int64_t *findings) {
+static void put_run(struct nai_view *list, const struct nai_index *index, int64_t row) {
   struct nai_view *map = nai_view_add_map(list);
   bool ok = strcmp(run_text(index, row, NAI_INDEX_RUN_STATUS), "ok") == 0;
   nai_view_put_text(map, "id", run_text(index, row, NAI_INDEX_RUN_ID));
@@ -61,35 +59,20 @@ static void put_run(struct nai_view *list, const struct nai_index *index, int64_
   put_cell(map, "gpus", index, row, NAI_INDEX_RUN_GPUS, NAI_COUNT);
   put_cell(map, "window", index, row, NAI_INDEX_RUN_WINDOW, NAI_NS);
   put_cell(map, "bytes", index, row, NAI_INDEX_RUN_BYTES, NAI_BYTES);
-  put_rules_of(map, index, run_text(index, row, NAI_INDEX_RUN_ID), findings);
-}
-
-/* First row of each run in table findings, by row of runs. */
-static int64_t *first_findings(const struct nai_index *index) {
-  const struct nai_table *f = index->findings, *r = index->runs;
-  int64_t *first = malloc(((size_t)r->rows + 1) * sizeof *first), at = 0;
-  for (int64_t row = 0; first && row < r->rows; row++) {
-    first[row] = at;
-    while (at < f->rows &&
-           strcmp(nai_get_str(f, at, NAI_INDEX_FINDING_RUN), nai_get_str(r, row, NAI_INDEX_RUN_ID)) == 0)
-      at++;
-  }
-  return first;
+  put_rules_of(map, index, run_text(index, row, NAI_INDEX_RUN_ID));
 }
 
 static int put_runs(struct nai_view *view, const struct nai_index *index, int64_t most, struct nai_err *err) {
   struct nai_view *runs = nai_view_put_list(view, "runs"), *failed = nai_view_put_list(view, "failed");
   uint32_t *order = NULL;
-  int64_t *first = first_findings(index), shown = 0, errors = 0;
+  int64_t shown = 0, errors = 0;
   int rc = nai_index_order(&order, index, err);
-  if (!rc && !first)
-    rc = nai_err_nomem(err);
   for (int64_t i = 0; i < index->runs->rows && !rc; i++) {
     bool ok = strcmp(run_text(index, order[i], NAI_INDEX_RUN_STATUS), "ok") == 0;
     if (!ok && errors++ < (most < INT64_MAX ? MARKDOWN_ERRORS : most))
-      put_run(failed, index, order[i], &(int64_t){first[order[i]]});
+      put_run(failed, index, order[i]);
     if ((ok || most == INT64_MAX) && shown++ < most)
-      put_run(runs, index, order[i], &first[order[i]]);
+      put_run(runs, index, order[i]);
   }
   nai_view_put_int(view, "run_count", index->runs->rows);
   nai_view_put_int(view, "failed_count", errors);
@@ -97,7 +80,6 @@ static int put_runs(struct nai_view *view, const struct nai_index *index, int64_
   nai_view_put_bool(view, "more_runs", shown > most);
   nai_view_put_bool(view, "more_failed", errors > MARKDOWN_ERRORS);
   free(order);
-  free(first);
   return rc;
 }
 
