@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "pipeline/publish.h"
 #include "pipeline/state.h"
 
 #include <limits.h>
@@ -69,19 +70,6 @@ static int write_manifest(struct nai_state *s, struct nai_err *err) {
   return rc;
 }
 
-static int list_files(void *ctx, struct nai_strings *files, int directory, struct nai_err *err) {
-  (void)ctx;
-  struct nai_manifest manifest;
-  int rc = nai_manifest_read(&manifest, directory, err);
-  for (uint32_t i = 0; i < manifest.files.count && !rc; i++) {
-    const char *name = nai_strings_get(&manifest.files, i);
-    if (nai_strings_add(files, name, strlen(name)) == NAI_NO_STRING)
-      rc = nai_err_nomem(err);
-  }
-  nai_manifest_free(&manifest);
-  return rc;
-}
-
 static void pass_note(void *ctx, const char *line) {
   const struct nai_state *s = ctx;
   if (s->options->note)
@@ -103,7 +91,7 @@ static int describe_run(struct nai_state *s, struct nai_err *err) {
 }
 
 static int open_outdir(struct nai_state *s, struct nai_err *err) {
-  const struct nai_outdir_calls calls = {.list = list_files, .note = pass_note, .ctx = s};
+  const struct nai_outdir_calls calls = {.list = nai_publish_list, .note = pass_note, .ctx = s};
   int rc = nai_outdir_begin(&s->out, s->options->out, &calls, err);
   if (!rc && asprintf(&s->stages_dir, "%s/stages", s->out.work) < 0) {
     s->stages_dir = NULL;
