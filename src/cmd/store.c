@@ -100,7 +100,12 @@ static const struct nai_cli_option options[] = {
      .help = "add: when the run was, for one without captures",
      .type = &utc,
      .otherwise = "start of the first capture"},
-    {.name = "kind", .value = "KIND", .help = "annotate: what is said", .type = &nai_cli_word, AT(kind), .choices = kind_name},
+    {.name = "kind",
+     .value = "KIND",
+     .help = "annotate: what is said",
+     .type = &nai_cli_word,
+     AT(kind),
+     .choices = kind_name},
     {.name = "text", .value = "TEXT", .help = "annotate: why", .type = &nai_cli_text, AT(text)},
     {.name = "reason", .value = "TEXT", .help = "baseline set: why", .type = &nai_cli_text, AT(reason)},
     {.name = "keep-days",
@@ -287,13 +292,11 @@ static int prune(const struct nai_store *store, const struct store_args *a, stru
   struct pruned pruned = {0};
   int rc = keep_changes(&keep, store, err);
   if (!rc)
-    rc = nai_store_prune(store,
-                         &(struct nai_store_pruning){.keep_days = a->keep_days,
-                                                     .keep = &keep,
-                                                     .dry_run = a->dry_run,
-                                                     .tell = tell_pruned,
-                                                     .ctx = &pruned},
-                         err);
+    rc = nai_store_prune(
+        store,
+        &(struct nai_store_pruning){
+            .keep_days = a->keep_days, .keep = &keep, .dry_run = a->dry_run, .tell = tell_pruned, .ctx = &pruned},
+        err);
   nai_buf_printf(&pruned.text, "%u runs, ", pruned.runs);
   nai_fmt_bytes(&pruned.text, (double)pruned.bytes);
   nai_buf_puts(&pruned.text, a->dry_run ? " would be removed\n" : " removed\n");
@@ -314,8 +317,8 @@ static const char *action_name(size_t index, const char *before) {
 }
 
 static bool is_baseline_call(const char *const *words, size_t count) {
-  return count >= 2 && ((strcmp(words[1], "list") == 0 && count == 2) || (strcmp(words[1], "show") == 0 && count == 3) ||
-                        (strcmp(words[1], "set") == 0 && count >= 4));
+  return count >= 2 && ((strcmp(words[1], "list") == 0 && count == 2) ||
+                        (strcmp(words[1], "show") == 0 && count == 3) || (strcmp(words[1], "set") == 0 && count >= 4));
 }
 
 static int check(const void *memory, const char *const *words, size_t count, struct nai_err *err) {
@@ -324,7 +327,8 @@ static int check(const void *memory, const char *const *words, size_t count, str
   if (!a->store)
     return nai_err_set(err, NAI_EUSAGE, "--store DIR is missing");
   if (strcmp(action, "add") == 0 && count < 2 && !a->failed)
-    return nai_err_set(err, NAI_EUSAGE, "add: which run? Name an artifacts directory or a trace, or say --failed REASON");
+    return nai_err_set(err, NAI_EUSAGE,
+                       "add: which run? Name an artifacts directory or a trace, or say --failed REASON");
   if (strcmp(action, "baseline") == 0 && !is_baseline_call(words, count))
     return nai_err_set(err, NAI_EUSAGE, "expected baseline set NAME RUN-ID..., baseline list or baseline show NAME");
   if (strcmp(action, "annotate") == 0 && (count != 2 || !a->kind || !a->text))
@@ -369,10 +373,11 @@ const struct nai_cli_command nai_cmd_store = {
         "directories or traces; a trace that cannot be analysed is kept as a run that failed. Every command that changes "
         "something writes index.sqlite, index.csv and index.html anew; they can be deleted, and index makes them again. "
         "docs/nightly.md has a recipe.",
-    .examples = "nsys-ai store add artifacts/run1 --store nights --series llama --label commit=1a2b3c\n"
-                "nsys-ai store baseline set release-1.4 20260101T020000Z-1a2b3c4d --store nights --reason 'release 1.4'\n"
-                "nsys-ai store annotate 20260105T020000Z-5e6f7a8b --kind expected-change --text 'larger batch' --store nights\n"
-                "nsys-ai store list --store nights",
+    .examples =
+        "nsys-ai store add artifacts/run1 --store nights --series llama --label commit=1a2b3c\n"
+        "nsys-ai store baseline set release-1.4 20260101T020000Z-1a2b3c4d --store nights --reason 'release 1.4'\n"
+        "nsys-ai store annotate 20260105T020000Z-5e6f7a8b --kind expected-change --text 'larger batch' --store nights\n"
+        "nsys-ai store list --store nights",
     .options = options,
     .operands = (const struct nai_cli_operand[]){{.name = "ACTION", .choices = action_name, .only_choices = true},
                                                  {.name = "RUN", .hint = NAI_CLI_DIRECTORY},

@@ -51,7 +51,8 @@ static const struct nai_cli_option options[] = {
      AT(anchor),
      .otherwise = "the baseline release, if there is one"},
     {.name = "gate",
-     .help = "exit 1 when the two newest runs of a gated metric lie beyond their history, or its level beyond the anchor",
+     .help =
+         "exit 1 when the two newest runs of a gated metric lie beyond their history, or its level beyond the anchor",
      .type = &nai_cli_on,
      AT(gate)},
     {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},

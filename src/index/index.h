@@ -113,7 +113,8 @@ NAI_MUST_CHECK int nai_index_load(bool *found, struct nai_index *out, const char
 /* Copies the run `id` with all that belongs to it from an index that was loaded; false when it has none of that record.
  */
 bool nai_index_copy(struct nai_index *to, const struct nai_index *loaded, const char *id, const char *record);
-/* Sorts metrics, findings and kernels by run, and by what tells their rows apart. For whoever looks for a run's rows. */
+/* Sorts metrics, findings and kernels by run, and by what tells their rows apart. For whoever looks for a run's rows.
+ */
 NAI_MUST_CHECK int nai_index_sort(struct nai_index *index, struct nai_err *err);
 /* Of a sorted table whose first column is run_id: the first row of a run and how many it has. */
 int64_t nai_index_rows_of(int64_t *count, const struct nai_table *table, const char *run_id);

@@ -83,7 +83,8 @@ static int environment_of(char **out, const struct nai_store_add *a, struct nai_
     char *other;
     rc = nai_store_environment(&other, a->captures[i], a->environment, err);
     if (!rc && strcmp(other, *out) != 0)
-      rc = nai_err_set(err, NAI_EUSAGE, "captures of one run differ in what they ran on: \"%s\" and \"%s\"", *out, other);
+      rc = nai_err_set(err, NAI_EUSAGE, "captures of one run differ in what they ran on: \"%s\" and \"%s\"", *out,
+                       other);
     free(other);
   }
   return rc;
@@ -178,7 +179,8 @@ static int describe(struct nai_store_run *run, const struct nai_store_add *a, st
     run->captures = a->capture_count;
     for (int i = 0; i < a->capture_count; i++)
       run->bytes += bytes_of(a->captures[i]);
-    if (!run->id || !run->series || !run->status || !run->error || !run->verdict || !run->labels || !run->note || error.oom)
+    if (!run->id || !run->series || !run->status || !run->error || !run->verdict || !run->labels || !run->note ||
+        error.oom)
       rc = nai_err_nomem(err);
   }
   nai_buf_free(&labels);
@@ -272,7 +274,8 @@ int nai_store_add(char **id, bool *added, struct nai_store *store, const struct 
   int rc = describe(&run, a, err);
   const struct nai_store_run *there = rc ? NULL : nai_store_find(store, run.id);
   if (there && !is_same(store, there, a))
-    rc = nai_err_set(err, NAI_EUSAGE, "the store has another run \"%s\" already, in the series %s", run.id, there->series);
+    rc = nai_err_set(err, NAI_EUSAGE, "the store has another run \"%s\" already, in the series %s", run.id,
+                     there->series);
   if (!rc && !there) {
     rc = put_in_place(store, &run, a, err);
     *added = !rc;

@@ -72,8 +72,8 @@ int nai_store_read_annotations(struct nai_store *store, struct nai_err *err) {
   for (uint32_t row = 1; !rc && row < csv->row_count; row++) {
     const char *word = nai_csv_cell(csv, row, kind);
     if (!is_kind(word))
-      rc = nai_err_set(err, NAI_EUSAGE, "%s:%u: \"%.60s\" is no kind: expected expected-change, ignore or environment", path,
-                       csv->rows[row].line, word);
+      rc = nai_err_set(err, NAI_EUSAGE, "%s:%u: \"%.60s\" is no kind: expected expected-change, ignore or environment",
+                       path, csv->rows[row].line, word);
     if (!rc)
       rc = add(store, nai_csv_cell(csv, row, run), word, nai_csv_cell(csv, row, nai_csv_column(csv, "text")), err);
     if (!rc)

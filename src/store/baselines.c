@@ -90,10 +90,11 @@ int nai_store_baseline(struct nai_store_baseline *out, const struct nai_store *s
   struct nai_yaml *doc = NULL;
   *out = (struct nai_store_baseline){0};
   if (!file_of(path, sizeof path, store, name) || strchr(name, '/') || !nai_fs_exists(path))
-    return nai_err_set(err, NAI_EUSAGE,
-                       "\"%.100s\" is no baseline of the store (nsys-ai store list names them), none of run:ID, last-good and "
-                       "median:N, and no artifacts directory",
-                       name);
+    return nai_err_set(
+        err, NAI_EUSAGE,
+        "\"%.100s\" is no baseline of the store (nsys-ai store list names them), none of run:ID, last-good and "
+        "median:N, and no artifacts directory",
+        name);
   int rc = nai_yaml_load(&doc, path, err);
   if (!rc)
     rc = nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, err);
@@ -121,7 +122,8 @@ int nai_store_baselines(struct nai_strings *names, const struct nai_store *store
   snprintf(path, sizeof path, "%s/baselines", store->path);
   int n = nai_fs_is_dir(path) ? scandir(path, &entries, is_file, by_name) : 0, rc = NAI_OK;
   for (int i = 0; i < n; i++) {
-    if (!rc && nai_strings_add(names, entries[i]->d_name, strlen(entries[i]->d_name) - strlen(".json")) == NAI_NO_STRING)
+    if (!rc &&
+        nai_strings_add(names, entries[i]->d_name, strlen(entries[i]->d_name) - strlen(".json")) == NAI_NO_STRING)
       rc = nai_err_nomem(err);
     free(entries[i]);
   }

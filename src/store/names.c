@@ -10,10 +10,11 @@ int nai_store_check_name(const char *what, const char *name, struct nai_err *err
     ok &= isalnum((unsigned char)*c) || strchr("._-", *c) != NULL;
   if (ok && strlen(name) < NAI_STORE_NAME_MAX)
     return NAI_OK;
-  return nai_err_set(err, NAI_EUSAGE,
-                     "%s \"%.120s\" must begin with a letter, a digit or _, and hold only those, . and -, fewer than %d "
-                     "of them",
-                     what, name, NAI_STORE_NAME_MAX);
+  return nai_err_set(
+      err, NAI_EUSAGE,
+      "%s \"%.120s\" must begin with a letter, a digit or _, and hold only those, . and -, fewer than %d "
+      "of them",
+      what, name, NAI_STORE_NAME_MAX);
 }
 
 void nai_store_put_utc(struct nai_buf *out, int64_t utc_ns) {

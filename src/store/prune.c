@@ -12,12 +12,12 @@
 
 /* Everything that comparisons and the index read. The rest is for people, or made of events. */
 static bool is_kept(const char *file) {
-  static const char *const kept[] = {"stages/manifest.json",      "stages/metrics.ntab",  "stages/findings.ntab",
-                                     "stages/kernels.ntab",       "stages/run_info.ntab", "stages/capture.ntab",
-                                     "stages/gpus.ntab",          "stages/processes.ntab", "stages/steps.ntab",
-                                     "stages/step_summary.ntab",  "stages/idle_causes.ntab",
-                                     "stages/capabilities.ntab",  "stages/data_quality.ntab",
-                                     "stages/gpu_utilization.ntab", "stages/capture_health.ntab"};
+  static const char *const kept[] = {
+      "stages/manifest.json",     "stages/metrics.ntab",         "stages/findings.ntab",
+      "stages/kernels.ntab",      "stages/run_info.ntab",        "stages/capture.ntab",
+      "stages/gpus.ntab",         "stages/processes.ntab",       "stages/steps.ntab",
+      "stages/step_summary.ntab", "stages/idle_causes.ntab",     "stages/capabilities.ntab",
+      "stages/data_quality.ntab", "stages/gpu_utilization.ntab", "stages/capture_health.ntab"};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
     if (strcmp(kept[i], file) == 0)
       return true;

@@ -33,8 +33,8 @@ static int add_run(struct nai_store_selection *s, const struct nai_store *store,
     return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" failed: it has nothing to compare with", run->id);
   for (int i = 0; i < run->captures && !rc; i++)
     rc = nai_store_directory(path, sizeof path, store, run, i)
-             ? add_directory(s, path, err)
-             : nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
+           ? add_directory(s, path, err)
+           : nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
   if (!rc && !s->environment && !(s->environment = strdup(run->environment)))
     rc = nai_err_nomem(err);
   return rc;
@@ -132,7 +132,8 @@ int nai_store_select(struct nai_store_selection *s, const struct nai_store *stor
   else if (store)
     rc = select_baseline(s, store, selector, err);
   else
-    rc = nai_err_set(err, NAI_EUSAGE, "\"%.200s\" is no artifacts directory; other baselines need --store DIR", selector);
+    rc = nai_err_set(err, NAI_EUSAGE, "\"%.200s\" is no artifacts directory; other baselines need --store DIR",
+                     selector);
   if (!rc && !s->what && !(s->what = strdup(selector)))
     rc = nai_err_nomem(err);
   if (rc)

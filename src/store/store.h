@@ -31,9 +31,9 @@ struct nai_store_run {
   char *verdict;     /* of a gate: "pass", "fail", "error"; "" for none */
   char *labels;      /* JSON object, "" for none */
   int captures;
-  int64_t bytes;  /* of all traces */
-  char record[24]; /* hash of run.json and the run's annotations */
-  char *note;      /* annotations in one line, "" for none */
+  int64_t bytes;          /* of all traces */
+  char record[24];        /* hash of run.json and the run's annotations */
+  char *note;             /* annotations in one line, "" for none */
   bool ignored, expected; /* annotations ignore; expected-change */
 };
 
@@ -42,7 +42,7 @@ struct nai_store_annotation {
 };
 
 struct nai_store {
-  char *path; /* absolute */
+  char *path;                 /* absolute */
   struct nai_store_run *runs; /* by series, then UTC, then id */
   uint32_t count, capacity;
   struct nai_store_annotation *annotations; /* in the order they were made */
@@ -72,8 +72,8 @@ struct nai_store_add {
   const char *const *labels;       /* "KEY=VALUE" */
   size_t label_count;
 };
-/* Adds a run; `*id` (the caller frees it) is its id. Captures are linked where possible, else copied. The same run again
- * is fine (*added is false); another one of that id is NAI_EUSAGE. */
+/* Adds a run; `*id` (the caller frees it) is its id. Captures are linked where possible, else copied. The same run
+ * again is fine (*added is false); another one of that id is NAI_EUSAGE. */
 NAI_MUST_CHECK int nai_store_add(char **id, bool *added, struct nai_store *store, const struct nai_store_add *run,
                                  struct nai_err *err);
 /* What a capture ran on: GPU models and their number, processes, the release of Nsight Systems, and `more` (or NULL).
@@ -113,8 +113,8 @@ struct nai_store_selection {
  * (NAME or NAME/ENVIRONMENT, or NULL) is that of last-good and median:N; it may be left out where the store has one.
  * Good runs are those that did not fail, that no gate failed, and that no annotation ignores. NAI_EUSAGE when the
  * selector stands for nothing. */
-NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, const struct nai_store *store, const char *selector,
-                                    const char *series, struct nai_err *err);
+NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, const struct nai_store *store,
+                                    const char *selector, const char *series, struct nai_err *err);
 void nai_store_selection_free(struct nai_store_selection *selection);
 bool nai_store_is_good(const struct nai_store_run *run);
 /* Whether a series is meant by NAME or NAME/ENVIRONMENT; NULL means all. */
@@ -129,8 +129,9 @@ NAI_MUST_CHECK int nai_store_index(struct nai_index *out, const struct nai_store
 /* --- retention ---------------------------------------------------------------------------------- */
 
 struct nai_store_pruning {
-  int64_t keep_days;          /* before the newest run of the store */
-  const struct nai_strings *keep; /* ids of runs to keep whole, beside those of baselines and those that failed; or NULL */
+  int64_t keep_days; /* before the newest run of the store */
+  const struct nai_strings
+      *keep; /* ids of runs to keep whole, beside those of baselines and those that failed; or NULL */
   bool dry_run;
   void (*tell)(void *ctx, const struct nai_store_run *run, int64_t bytes); /* of each run that is pruned */
   void *ctx;

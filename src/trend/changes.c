@@ -72,8 +72,7 @@ int nai_e_divisive(uint32_t *split, double *q, const double *v, uint32_t count, 
     double m = at, n = count - at;
     if (at < NAI_TREND_SEGMENT || count - at < NAI_TREND_SEGMENT)
       continue;
-    double value = m * n / (m + n) *
-                   (2 / (m * n) * between - 2 / (m * (m - 1)) * left - 2 / (n * (n - 1)) * right);
+    double value = m * n / (m + n) * (2 / (m * n) * between - 2 / (m * (m - 1)) * left - 2 / (n * (n - 1)) * right);
     if (value > *q) {
       *q = value;
       *split = at;
@@ -148,14 +147,22 @@ static struct nai_change judge(const struct merging *m, uint32_t i) {
 
 static double or_zero(double value) { return isnan(value) ? 0 : value; }
 
-/* How much a change exceeds what has to be exceeded; 1 and more is a change. */
-static double magnitude(const struct nai_trend_rule *rule, const struct nai_change *change) {
+/* How much a change exceeds what has to be exceeded; 1 and more is a change. The history's noise is that of one run
+ * against another; levels are medians, of `runs` runs at least. */
+static double magnitude(const struct nai_trend_rule *rule, const struct nai_change *change, uint32_t runs) {
   double difference = fabs(change->after - change->before), level = fabs(change->before);
   if (rule->exact)
     return difference > 0 ? INFINITY : 0;
-  double relative = fmax(fmax(LEAST_RELATIVE, or_zero(rule->noise_pct) / 100), or_zero(rule->history_noise));
+  double history = or_zero(rule->history_noise) / sqrt(runs);
+  double relative = fmax(fmax(LEAST_RELATIVE, or_zero(rule->noise_pct) / 100), history);
   double least = fmax(relative * level, or_zero(rule->noise));
   return least > 0 ? difference / least : difference > 0 ? INFINITY : 0;
+}
+
+/* Of the shorter side. */
+static uint32_t runs_of(const struct merging *m, uint32_t i) {
+  uint32_t before = m->points.at[i] - begin_of(m, i), after = end_of(m, i) - m->points.at[i];
+  return before < after ? before : after;
 }
 
 /* Of two points too near to each other the one that divides what lies around them less well is weaker. */
@@ -172,7 +179,7 @@ static int64_t weakest(const struct merging *m) {
   double p = STRONG_P, size = 1, worst_strength = 0;
   for (uint32_t i = 0; i < m->points.count; i++) {
     struct nai_change change = judge(m, i);
-    double its = change.p >= p ? strength(m, i) : 0, its_size = magnitude(m->rule, &change);
+    double its = change.p >= p ? strength(m, i) : 0, its_size = magnitude(m->rule, &change, runs_of(m, i));
     if (change.p > p || (worst >= 0 && change.p == p && its < worst_strength)) {
       p = change.p;
       worst = i;

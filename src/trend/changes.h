@@ -18,10 +18,10 @@ enum {
 
 /* What counts as a change, in the unit of the values. */
 struct nai_trend_rule {
-  bool exact;            /* the values have no noise: any change that lasts counts */
-  double noise_pct;      /* of the level before, NaN: none */
-  double noise;          /* NaN: none */
-  double history_noise;  /* relative, 0.01 = 1 %; NaN: unknown */
+  bool exact;           /* the values have no noise: any change that lasts counts */
+  double noise_pct;     /* of the level before, NaN: none */
+  double noise;         /* NaN: none */
+  double history_noise; /* relative, 0.01 = 1 %; NaN: unknown */
 };
 
 struct nai_change {
@@ -41,8 +41,8 @@ NAI_MUST_CHECK int nai_trend_changes(struct nai_trend_found *out, const double *
                                      const struct nai_trend_rule *rule, struct nai_err *err);
 void nai_trend_found_free(struct nai_trend_found *found);
 
-/* Two-sided p of Welch's test; 0 where both sides are constant and differ, 1 where they are equal or have fewer than two
- * values. */
+/* Two-sided p of Welch's test; 0 where both sides are constant and differ, 1 where they are equal or have fewer than
+ * two values. */
 double nai_welch_p(const double *a, size_t m, const double *b, size_t n);
 /* The E-divisive statistic Q of values[0..split) against values[split..count), and the split where it is largest, both
  * sides at least NAI_TREND_SEGMENT long; 0 when there is none. O(count^2). */

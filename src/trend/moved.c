@@ -35,8 +35,8 @@ static int by_difference(const void *pa, const void *pb) {
 }
 
 /* Adds the kernels of a run's first capture, each with its share of the mean of its side. */
-static void take_run(struct nai_trend_kernel *list, uint32_t *n, const struct nai_index *index, uint32_t run, bool after,
-                     uint32_t runs) {
+static void take_run(struct nai_trend_kernel *list, uint32_t *n, const struct nai_index *index, uint32_t run,
+                     bool after, uint32_t runs) {
   const struct nai_table *t = index->kernels;
   int64_t count, first = nai_index_rows_of(&count, t, nai_get_str(index->runs, run, NAI_INDEX_RUN_ID));
   for (int64_t row = first; row < first + count && *n < MAX_KERNELS; row++) {
@@ -60,8 +60,9 @@ static uint32_t merge(struct nai_trend_kernel *list, uint32_t n) {
   return kept;
 }
 
-int nai_trend_kernels(struct nai_trend_kernel out[NAI_TREND_MAX_KERNELS], uint32_t *count, const struct nai_trend *trend,
-                      const struct nai_trend_metric *m, const struct nai_change *change, struct nai_err *err) {
+int nai_trend_kernels(struct nai_trend_kernel out[NAI_TREND_MAX_KERNELS], uint32_t *count,
+                      const struct nai_trend *trend, const struct nai_trend_metric *m, const struct nai_change *change,
+                      struct nai_err *err) {
   struct nai_trend_kernel *list = malloc(MAX_KERNELS * sizeof *list);
   uint32_t n = 0, before = change->at < SIDE_RUNS ? change->at : SIDE_RUNS;
   uint32_t after = m->count - change->at < SIDE_RUNS ? m->count - change->at : SIDE_RUNS;
@@ -77,7 +78,8 @@ int nai_trend_kernels(struct nai_trend_kernel out[NAI_TREND_MAX_KERNELS], uint32
   for (uint32_t i = 0; i < n; i++)
     total += list[i].before;
   qsort(list, n, sizeof *list, by_difference);
-  while (*count < n && *count < NAI_TREND_MAX_KERNELS && fabs(list[*count].after - list[*count].before) >= 0.02 * total) {
+  while (*count < n && *count < NAI_TREND_MAX_KERNELS &&
+         fabs(list[*count].after - list[*count].before) >= 0.02 * total) {
     out[*count] = list[*count];
     ++*count;
   }

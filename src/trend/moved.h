@@ -11,8 +11,8 @@ uint32_t nai_trend_moved(const struct nai_trend_metric **out, uint32_t room, con
 
 /* A kernel whose time per run differs between the runs before and after, by at least 2 % of all kernel time. */
 struct nai_trend_kernel {
-  const char *name;      /* of the index */
-  double before, after;  /* ns per run, means of up to four runs; 0: the kernel was not among the 50 largest */
+  const char *name;     /* of the index */
+  double before, after; /* ns per run, means of up to four runs; 0: the kernel was not among the 50 largest */
 };
 enum { NAI_TREND_MAX_KERNELS = 5 };
 /* The largest differences first. */

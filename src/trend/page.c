@@ -66,9 +66,10 @@ static int put_change(struct nai_view *list, const struct page *p, const struct 
   nai_buf_printf(&text, change->p < 1e-4 ? "%.0e" : "%.4f", change->p);
   put_buf(map, "p", &text);
   nai_view_put_text(map, "metric", m->metric);
-  nai_view_put_trusted(map, "direction", strcmp(m->better, "either") == 0      ? "changed"
-                                         : nai_trend_is_worse(m, change) ? "worse"
-                                                                         : "better");
+  nai_view_put_trusted(map, "direction",
+                       strcmp(m->better, "either") == 0 ? "changed"
+                       : nai_trend_is_worse(m, change)  ? "worse"
+                                                        : "better");
   put_run(map, "good", p, nai_trend_good_run(m, change));
   put_run(map, "bad", p, nai_trend_bad_run(m, change));
   struct nai_view *with = nai_view_put_list(map, "moved");

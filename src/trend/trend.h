@@ -17,7 +17,8 @@ enum nai_trend_state {
 };
 const char *nai_trend_state_name(enum nai_trend_state state);
 
-/* Runs of the series that are good enough to be drawn, in their order: one value per run, the median of its captures. */
+/* Runs of the series that are good enough to be drawn, in their order: one value per run, the median of its captures.
+ */
 struct nai_trend_metric {
   const char *metric, *unit, *better, *basis, *gate; /* of the index */
   double *values;
@@ -27,15 +28,15 @@ struct nai_trend_metric {
   struct nai_trend_rule rule;
   double budget_pct, budget; /* of the newest run; NaN: none */
   enum nai_trend_state state;
-  double newest, usual; /* the newest value, and the median of its history; NaN: too short */
-  double limit;         /* how far beyond that median it may lie */
+  double newest, usual;       /* the newest value, and the median of its history; NaN: too short */
+  double limit;               /* how far beyond that median it may lie */
   double anchor, creep_limit; /* of the baseline; NaN: there is none */
 };
 
 struct nai_trend_series {
   const char *series, *environment; /* of the index */
   uint32_t run_count, failed_count, ignored_count;
-  uint32_t first_run; /* row of index.runs */
+  uint32_t first_run;               /* row of index.runs */
   struct nai_trend_metric *metrics; /* by name */
   uint32_t metric_count;
 };
