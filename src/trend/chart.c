@@ -18,16 +18,19 @@ static double x_of(const struct scale *s, double index) {
   return LEFT + (s->count > 1 ? index / (s->count - 1) : 0.5) * (WIDTH - LEFT - RIGHT);
 }
 
+/* What lies beyond the scale is drawn at its edge. */
 static double y_of(const struct scale *s, double value) {
+  value = fmax(s->low, fmin(s->high, value));
   return TOP + (s->high - value) / (s->high - s->low) * (HEIGHT - TOP - BOTTOM);
 }
 
 static struct scale scale_of(const struct nai_trend_metric *m) {
   struct scale s = {m->count, INFINITY, -INFINITY};
-  for (uint32_t i = 0; i < m->count; i++) {
-    s.low = fmin(s.low, m->values[i]);
-    s.high = fmax(s.high, m->values[i]);
-  }
+  for (uint32_t i = 0; i < m->count; i++)
+    if (!m->found.spikes[i]) { /* which would flatten the rest */
+      s.low = fmin(s.low, m->values[i]);
+      s.high = fmax(s.high, m->values[i]);
+    }
   double margin = s.high > s.low ? 0.08 * (s.high - s.low) : fmax(0.1 * fabs(s.high), 1);
   s.low -= margin;
   s.high += margin;
@@ -100,12 +103,14 @@ static void put_label(struct nai_buf *out, const struct nai_trend_metric *m, dou
 
 void nai_trend_chart(struct nai_buf *out, const struct nai_trend *t, const struct nai_trend_metric *m) {
   const struct scale s = scale_of(m);
-  double highest = -INFINITY, lowest = INFINITY;
+  double highest = -INFINITY, lowest = INFINITY; /* of what is no spike */
   nai_buf_printf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\">", WIDTH, HEIGHT);
   for (uint32_t i = 0; i < m->count; i++) {
     const char *note = nai_get_str(t->index->runs, m->runs[i], NAI_INDEX_RUN_NOTE);
-    highest = fmax(highest, m->values[i]);
-    lowest = fmin(lowest, m->values[i]);
+    if (!m->found.spikes[i]) {
+      highest = fmax(highest, m->values[i]);
+      lowest = fmin(lowest, m->values[i]);
+    }
     if (*note) {
       put_vertical(out, "note", x_of(&s, i));
       put_title(out, note);

@@ -117,6 +117,7 @@ static int put_metric(struct nai_view *list, const struct page *p, const struct 
   put_value(map, "limit", m, m->limit);
   put_pct(map, "newest_pct", m->usual, m->newest);
   nai_view_put_bool(map, "has_usual", !isnan(m->usual));
+  nai_view_put_trusted(map, "direction", strcmp(m->better, "higher") == 0 ? "less" : "more");
   nai_view_put_bool(map, "has_anchor", !isnan(m->anchor));
   put_value(map, "anchor", m, m->anchor);
   put_spikes(map, p, m);

@@ -187,10 +187,18 @@ static void test_e_divisive(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_step),     cmocka_unit_test(test_two_steps), cmocka_unit_test(test_spike_is_no_change),
-      cmocka_unit_test(test_spike_and_step), cmocka_unit_test(test_ends),  cmocka_unit_test(test_constant),
-      cmocka_unit_test(test_zero_level), cmocka_unit_test(test_short),   cmocka_unit_test(test_ramp),
-      cmocka_unit_test(test_windows),  cmocka_unit_test(test_welch),     cmocka_unit_test(test_e_divisive),
+      cmocka_unit_test(test_step),
+      cmocka_unit_test(test_two_steps),
+      cmocka_unit_test(test_spike_is_no_change),
+      cmocka_unit_test(test_spike_and_step),
+      cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_constant),
+      cmocka_unit_test(test_zero_level),
+      cmocka_unit_test(test_short),
+      cmocka_unit_test(test_ramp),
+      cmocka_unit_test(test_windows),
+      cmocka_unit_test(test_welch),
+      cmocka_unit_test(test_e_divisive),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
