@@ -21,6 +21,9 @@ static const struct nai_column_def steps_columns[] = {
     [ST_IDLE] = NAI_TIME_COLUMN("idle_ns", "time in it with nothing running", LESS, .sum = true),
     [ST_END_IDLE] = NAI_TIME_COLUMN("end_idle_ns", "the part of it right before the next step's first operation", LESS,
                                     .sum = true),
+    [ST_INPUT_WAIT] =
+        NAI_TIME_COLUMN("input_wait_ns", "end_idle while the host's own code was getting the next step's input, else 0",
+                        LESS, .sum = true),
     [ST_BETWEEN] =
         NAI_TIME_COLUMN("between_ns", "on the host: from the end of its range to the next boundary", LESS, .sum = true),
     [ST_KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels that it launched", .sum = true),
@@ -85,6 +88,10 @@ static const struct nai_column_def summary_columns[] = {
     [SS_IDLE] = MEDIAN("median_idle_ns", "idle time", LESS),
     [SS_IDLE_PCT] = NAI_PCT_COLUMN("idle_pct", "idle time of all steady steps, of their durations", LESS),
     [SS_END_IDLE] = MEDIAN("median_end_idle_ns", "idle time before the next step's first operation", LESS),
+    [SS_INPUT_WAIT] = NAI_TIME_COLUMN("input_wait_ns", "summed input_wait of the steady steps", LESS),
+    [SS_INPUT_WAIT_PCT] = NAI_PCT_COLUMN("input_wait_pct", "the same, of their durations", LESS),
+    [SS_INPUT_WAIT_STEPS] =
+        NAI_COUNT_COLUMN("input_wait_steps", "steady steps that wait for input a tenth of their time or more", LESS),
     [SS_KERNELS] = MEDIAN_COUNT("median_kernel_count", "kernels", ),
     [SS_KERNEL_NS] = MEDIAN("median_kernel_ns", "summed kernel durations", ),
     [SS_LAUNCH_CALLS] = MEDIAN_COUNT("median_launch_calls", "API calls that launched work", LESS),
@@ -132,5 +139,5 @@ static const struct nai_column_def search_columns[] = {
     [SF_WHY] = NAI_LABEL_COLUMN("reason", "why there are none"),
 };
 const struct nai_schema nai_step_search_schema =
-    NAI_SCHEMA("step_search", "Search for steps", "One process with GPU work: how its steps were found, or why not",
-               search_columns);
+    NAI_SCHEMA("step_search", "Search for steps",
+               "One process that repeats something on a GPU: what tells its steps, or why it has none", search_columns);

@@ -1,5 +1,6 @@
 /* How long does a step take, and where does its time go? Tables steps, step_summary, repeating_units, step_search. */
 #include "analyses/analysis.h"
+#include "analyses/step_cause.h"
 #include "analyses/step_schemas.h"
 #include "analyses/step_stats.h"
 
@@ -63,8 +64,10 @@ enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-static void put_step(struct nai_table *t, const struct nai_model *m, const struct nai_step_list *list,
-                     const struct nai_step_stats *stats, uint32_t i) {
+static void put_step(struct nai_table *t, const struct nai_step_usual *u, uint32_t i) {
+  const struct nai_model *m = u->m;
+  const struct nai_step_list *list = u->list;
+  const struct nai_step_stats *stats = u->stats;
   const struct nai_process_steps *steps = &m->steps->processes[list->process];
   const struct nai_gpu_step *s = &list->v[i];
   const struct nai_step *host = &steps->v[s->step];
@@ -84,6 +87,7 @@ static void put_step(struct nai_table *t, const struct nai_model *m, const struc
     nai_set_i64(t, row, ST_BETWEEN, host->end > host->work_end ? host->end - host->work_end : 0);
   for (int n = 0; n < NUMBERS; n++)
     nai_set_i64(t, row, numbers[n].column, numbers[n].value(steps, s));
+  nai_set_i64(t, row, ST_INPUT_WAIT, nai_step_input_wait(u->gaps, nai_model_device(m, list->gpu), s));
   nai_set_i64(t, row, ST_FIRST_USE, s->first_use);
   nai_set_i64(t, row, ST_OUTLIER, stats->outlier[i]);
   if (stats->outlier[i])
@@ -142,16 +146,78 @@ static int put_summary(struct nai_table *t, const struct nai_model *m, const str
   return NAI_OK;
 }
 
-static int put_list(const struct nai_node_io *io, const struct nai_step_list *list, struct nai_err *err) {
+/* Sums of the steady steps' waits for input; `first` is the row of the list's first step. */
+static void put_input(struct nai_table *summary, const struct nai_table *steps, int64_t first,
+                      const struct nai_step_list *list, const struct nai_step_stats *stats) {
+  int64_t total = 0, waiting = 0, row = summary->rows - 1;
+  for (uint32_t i = 0; i < list->count; i++) {
+    int64_t ns = nai_get_i64(steps, first + i, ST_INPUT_WAIT);
+    if (stats->state[i] != NAI_STEP_STEADY)
+      continue;
+    total += ns;
+    waiting += ns > 0 && ns * 10 >= nai_step_ns(&list->v[i]);
+  }
+  nai_set_i64(summary, row, SS_INPUT_WAIT, total);
+  nai_set_f64(summary, row, SS_INPUT_WAIT_PCT, nai_percent((double)total, (double)stats->total_ns));
+  nai_set_i64(summary, row, SS_INPUT_WAIT_STEPS, waiting);
+}
+
+static int64_t get_copied(const struct nai_process_steps *steps, const struct nai_gpu_step *step) {
+  (void)steps;
+  return step->htod_bytes + step->dtoh_bytes + step->other_bytes;
+}
+
+/* Why outliers are longer. */
+static int put_causes(struct nai_table *t, int64_t first, struct nai_step_usual *u, struct nai_err *err) {
+  const struct nai_process_steps *steps = &u->m->steps->processes[u->list->process];
+  int64_t *room = malloc(((size_t)u->list->count + 1) * sizeof *room);
+  struct nai_step_cause cause = {0};
+  int rc = room ? NAI_OK : nai_err_nomem(err);
+  if (!rc && u->stats->outliers) {
+    u->compute_ns = nai_step_median(room, u->stats, steps, u->list, get_compute_ns);
+    u->exposed_comm_ns = nai_step_median(room, u->stats, steps, u->list, get_exposed_comm_ns);
+    u->exposed_copy_ns = nai_step_median(room, u->stats, steps, u->list, get_exposed_copy_ns);
+    u->idle_ns = nai_step_median(room, u->stats, steps, u->list, get_idle_ns);
+    u->copied_bytes = nai_step_median(room, u->stats, steps, u->list, get_copied);
+  }
+  for (uint32_t i = 0; !rc && u->stats->outliers && i < u->list->count; i++) {
+    if (!u->stats->outlier[i])
+      continue;
+    rc = nai_step_explain(&cause, u, i, err);
+    nai_set_str(t, first + i, ST_CAUSE, cause.part);
+    if (cause.ns)
+      nai_set_i64(t, first + i, ST_CAUSE_NS, cause.ns);
+    nai_set_str(t, first + i, ST_DETAIL, cause.detail.len ? nai_buf_str(&cause.detail) : NULL);
+  }
+  if (!rc && cause.detail.oom)
+    rc = nai_err_nomem(err);
+  nai_buf_free(&cause.detail);
+  free(room);
+  return rc;
+}
+
+static int put_list(const struct nai_node_io *io, const struct nai_step_list *list, const struct nai_step_gaps *gaps,
+                    struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct nai_step_stats stats;
+  struct nai_step_usual usual = {.m = m, .list = list, .stats = &stats, .gaps = gaps};
+  int64_t first = io->out[STEPS]->rows;
   if (!list->count)
     return NAI_OK;
   int rc = nai_step_stats_new(&stats, &m->steps->processes[list->process], list, err);
   for (uint32_t i = 0; !rc && i < list->count; i++)
-    put_step(io->out[STEPS], m, list, &stats, i);
+    put_step(io->out[STEPS], &usual, i);
+  if (!rc)
+    rc = nai_table_check(io->out[STEPS], err);
+  if (!rc)
+    rc = put_causes(io->out[STEPS], first, &usual, err);
   if (!rc)
     rc = put_summary(io->out[SUMMARY], m, list, &stats, err);
+  if (!rc)
+    rc = nai_table_check(io->out[SUMMARY], err);
+  if (!rc)
+    put_input(io->out[SUMMARY], io->out[STEPS], first, list, &stats);
+  nai_step_usual_free(&usual);
   nai_step_stats_free(&stats);
   return rc;
 }
@@ -171,7 +237,8 @@ static void put_unit(struct nai_table *t, const struct nai_model *m, const struc
   nai_set_f64(t, row, RU_CV, u->cv_pct);
   nai_set_str(t, row, RU_LEVEL, u->level);
   nai_set_str(t, row, RU_PATH, u->path);
-  nai_set_str(t, row, RU_FIRST_KERNEL, nai_model_kernel_name(m, u->marker));
+  if (u->marker != NAI_NO_ROW)
+    nai_set_str(t, row, RU_FIRST_KERNEL, nai_model_kernel_name(m, u->marker));
   nai_set_i64(t, row, RU_START, u->start);
   nai_set_i64(t, row, RU_END, u->end);
 }
@@ -179,7 +246,7 @@ static void put_unit(struct nai_table *t, const struct nai_model *m, const struc
 static void put_search(struct nai_table *t, const struct nai_model *m) {
   for (uint32_t p = 0; p < m->process_count; p++) {
     const struct nai_process_steps *s = &m->steps->processes[p];
-    if (m->process_gpus.first[p] == m->process_gpus.first[p + 1])
+    if (!s->count && !s->why)
       continue;
     int64_t row = nai_table_add_row(t);
     nai_set_i64(t, row, SF_PID, nai_model_pid(m, (int32_t)p));
@@ -191,9 +258,11 @@ static void put_search(struct nai_table *t, const struct nai_model *m) {
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_steps *s = io->model->steps;
-  int rc = NAI_OK;
+  struct nai_step_gaps gaps;
+  int rc = nai_step_gaps_new(&gaps, io->in[0], err);
   for (uint32_t i = 0; !rc && i < s->list_count; i++)
-    rc = put_list(io, &s->lists[i], err);
+    rc = put_list(io, &s->lists[i], &gaps, err);
+  nai_step_gaps_free(&gaps);
   for (uint32_t i = 0, number = 0; i < s->unit_count; i++) {
     number = i && s->units[i - 1].process == s->units[i].process ? number + 1 : 0;
     put_unit(io->out[UNITS], io->model, &s->units[i], number);
@@ -204,8 +273,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 
 static const struct nai_schema *const outputs[] = {&nai_steps_schema, &nai_step_summary_schema,
                                                    &nai_repeating_units_schema, &nai_step_search_schema, NULL};
+static const char *const inputs[] = {"gpu_idle_gaps", NULL};
 const struct nai_node nai_analysis_steps = {.name = "steps",
                                             .outputs = outputs,
+                                            .inputs = inputs,
                                             .parts = NAI_PART(STEPS),
                                             .tables = NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS),
                                             .run = run};

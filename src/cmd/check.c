@@ -66,17 +66,17 @@ static int select_runs(struct nai_strings *paths, const struct nai_store *store,
 }
 
 static int add_baselines(struct nai_comparison *c, const struct check_args *args, struct nai_err *err) {
-  struct nai_strings paths = {0};
   struct nai_store store = {0};
   int rc = args->store ? nai_store_open(&store, args->store, false, err) : NAI_OK;
-  for (size_t i = 0; !rc && i < args->baseline_count; i++) {
-    const char *selector = args->baselines[i];
+  for (size_t b = 0; !rc && b < args->baseline_count; b++) { /* a run that is given twice is there twice */
+    const char *selector = args->baselines[b];
+    struct nai_strings paths = {0};
     rc = args->store && !nai_fs_exists(selector) ? select_runs(&paths, &store, args, selector, err)
                                                  : nai_cmd_baseline(&paths, selector, err);
+    for (uint32_t i = 0; !rc && i < paths.count; i++)
+      rc = nai_cmd_add_side(c, NAI_BASE, nai_strings_get(&paths, i), &args->common, err);
+    nai_strings_free(&paths);
   }
-  for (uint32_t i = 0; !rc && i < paths.count; i++)
-    rc = nai_cmd_add_side(c, NAI_BASE, nai_strings_get(&paths, i), &args->common, err);
-  nai_strings_free(&paths);
   nai_store_close(&store);
   return rc;
 }

@@ -209,15 +209,30 @@ static int print(const struct nai_comparison *c, const struct nai_gate *gate, co
   return rc;
 }
 
+static int load_aliases(struct nai_patterns **out, const char *path, struct nai_err *err) {
+  struct nai_yaml *doc = NULL;
+  int rc = nai_yaml_load(&doc, path, err);
+  if (!rc)
+    rc = nai_patterns_new(out, err);
+  if (!rc)
+    rc = nai_patterns_add(*out, doc, err);
+  nai_yaml_free(doc);
+  return rc;
+}
+
 int nai_cmd_compare_run(struct nai_gate *gate, struct nai_comparison *c, const struct nai_cmd_compare *args,
                         struct nai_err *err) {
   struct nai_budgets budgets = {0};
   struct nai_buf markdown = {0};
+  struct nai_patterns *aliases = NULL;
   struct nai_compare_options options = {.allow = allowed(args)};
   int rc = args->budgets ? nai_budgets_load(&budgets, args->budgets, err) : NAI_OK;
   if (!args->budgets)
     nai_budgets_default(&budgets);
+  if (!rc && args->aliases)
+    rc = load_aliases(&aliases, args->aliases, err);
   options.budgets = &budgets;
+  options.aliases = aliases;
   if (!rc)
     rc = nai_compare(c, &options, err);
   if (!rc) {
@@ -230,6 +245,7 @@ int nai_cmd_compare_run(struct nai_gate *gate, struct nai_comparison *c, const s
   if (!rc)
     rc = print(c, gate, args, err);
   nai_buf_free(&markdown);
+  nai_patterns_free(aliases);
   nai_budgets_free(&budgets);
   return rc;
 }

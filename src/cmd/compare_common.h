@@ -13,7 +13,7 @@ enum nai_cmd_format { NAI_FORMAT_JUNIT, NAI_FORMAT_PROM, NAI_FORMAT_BMF, NAI_FOR
 
 /* Options that both commands have. */
 struct nai_cmd_compare {
-  const char *out, *budgets, *series, *annotate;
+  const char *out, *budgets, *series, *annotate, *aliases;
   const char *allow[NAI_CHECK_COUNT];
   size_t allow_count;
   const char *metrics[NAI_MAX_RULE_FILES];
@@ -38,6 +38,13 @@ struct nai_cmd_compare {
        .type = &nai_cli_text,                                                                                    \
        .at = offsetof(args, common.budgets),                                                                     \
        .otherwise = "those of the metrics",                                                                      \
+       .hint = NAI_CLI_FILE,                                                                                     \
+       .suffixes = "yaml yml"},                                                                                  \
+      {.name = "kernel-aliases",                                                                                 \
+       .value = "FILE",                                                                                          \
+       .help = "YAML patterns: kernels that one matches are one, under its name",                                \
+       .type = &nai_cli_text,                                                                                    \
+       .at = offsetof(args, common.aliases),                                                                     \
        .hint = NAI_CLI_FILE,                                                                                     \
        .suffixes = "yaml yml"},                                                                                  \
       {.name = "metrics",                                                                                        \

@@ -45,6 +45,22 @@ int check_add(struct nai_comparison *c, const struct nai_check *check, struct na
   return whole ? NAI_OK : nai_err_nomem(err);
 }
 
+/* A reason with what the sides say, which is freed; nothing is said of a side whose text is empty. */
+static int add_with(struct nai_comparison *c, struct nai_buf texts[NAI_SIDES], struct nai_check check,
+                    struct nai_err *err) {
+  int rc = nai_buf_check(&texts[NAI_BASE], err);
+  if (!rc)
+    rc = nai_buf_check(&texts[NAI_NEW], err);
+  check.base = texts[NAI_BASE].len ? texts[NAI_BASE].data : NULL;
+  check.fresh = texts[NAI_NEW].len ? texts[NAI_NEW].data : NULL;
+  return rc ? rc : check_add(c, &check, err);
+}
+
+static void free_texts(struct nai_buf texts[NAI_SIDES]) {
+  nai_buf_free(&texts[NAI_BASE]);
+  nai_buf_free(&texts[NAI_NEW]);
+}
+
 /* --- what a capture says ---------------------------------------------------------------------- */
 
 typedef void describe_fn(struct nai_buf *out, const struct nai_capture *capture);
@@ -180,17 +196,16 @@ static int check_equal(struct nai_comparison *c, size_t i, struct nai_err *err) 
   for (int s = 0; s < NAI_SIDES; s++)
     describe_side(&texts[s], &agrees[s], &c->sides[s], equals[i].describe);
   bool known = texts[NAI_BASE].len && texts[NAI_NEW].len;
-  bool same =
-      agrees[NAI_BASE] && agrees[NAI_NEW] && strcmp(nai_buf_str(&texts[NAI_BASE]), nai_buf_str(&texts[NAI_NEW])) == 0;
+  bool same = agrees[NAI_BASE] && agrees[NAI_NEW] && !texts[0].oom && !texts[1].oom &&
+              strcmp(nai_buf_str(&texts[NAI_BASE]), nai_buf_str(&texts[NAI_NEW])) == 0;
+  struct nai_check check = {.code = equals[i].code,
+                            .level = !known && equals[i].unknown_is_soft ? NAI_CHECK_SOFT : equals[i].level,
+                            .scope = equals[i].scope,
+                            .capability = (char *)equals[i].capability,
+                            .reason = (char *)equals[i].reason};
   if (!same)
-    rc = check_add(c,
-                   &(struct nai_check){equals[i].code,
-                                       !known && equals[i].unknown_is_soft ? NAI_CHECK_SOFT : equals[i].level,
-                                       equals[i].scope, (char *)equals[i].capability, texts[NAI_BASE].data,
-                                       texts[NAI_NEW].data, (char *)equals[i].reason},
-                   err);
-  nai_buf_free(&texts[NAI_BASE]);
-  nai_buf_free(&texts[NAI_NEW]);
+    rc = add_with(c, texts, check, err);
+  free_texts(texts);
   return rc;
 }
 
@@ -210,13 +225,13 @@ static int check_kernels(struct nai_comparison *c, struct nai_err *err) {
       any = true;
     }
   if (any)
-    rc = check_add(c,
-                   &(struct nai_check){NAI_CHECK_NO_KERNELS, NAI_CHECK_HARD, NAI_SCOPE_ALL, NULL, texts[0].data,
-                                       texts[1].data,
-                                       (char *)"captures in which no kernel ran: there is nothing to compare"},
-                   err);
-  nai_buf_free(&texts[0]);
-  nai_buf_free(&texts[1]);
+    rc = add_with(c, texts,
+                  (struct nai_check){.code = NAI_CHECK_NO_KERNELS,
+                                     .level = NAI_CHECK_HARD,
+                                     .scope = NAI_SCOPE_ALL,
+                                     .reason = (char *)"captures in which no kernel ran: there is nothing to compare"},
+                  err);
+  free_texts(texts);
   return rc;
 }
 
@@ -340,13 +355,14 @@ static int check_quality(struct nai_comparison *c, struct nai_err *err) {
   int rc = NAI_OK;
   for (int s = 0; s < NAI_SIDES; s++)
     describe_side(&texts[s], &agrees, &c->sides[s], bad_rows);
-  if (texts[0].len || texts[1].len)
-    rc = check_add(c,
-                   &(struct nai_check){NAI_CHECK_DATA_QUALITY, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, texts[0].data,
-                                       texts[1].data, (char *)"part of the data is missing or damaged"},
-                   err);
-  nai_buf_free(&texts[0]);
-  nai_buf_free(&texts[1]);
+  if (texts[0].len || texts[1].len || texts[0].oom || texts[1].oom)
+    rc = add_with(c, texts,
+                  (struct nai_check){.code = NAI_CHECK_DATA_QUALITY,
+                                     .level = NAI_CHECK_SOFT,
+                                     .scope = NAI_SCOPE_NONE,
+                                     .reason = (char *)"part of the data is missing or damaged"},
+                  err);
+  free_texts(texts);
   return rc;
 }
 

@@ -6,6 +6,7 @@
 #include "compare/budgets.h"
 #include "compare/match.h"
 #include "compare/verdict.h"
+#include "config/patterns.h"
 #include "run/run.h"
 
 enum nai_side_id { NAI_BASE, NAI_NEW, NAI_SIDES };
@@ -68,8 +69,9 @@ struct nai_metric_result {
 /* --- all of it -------------------------------------------------------------------------------- */
 
 struct nai_compare_options {
-  const struct nai_budgets *budgets; /* NULL: none */
-  uint32_t allow;                    /* bits of codes whose hard reasons become soft */
+  const struct nai_budgets *budgets;  /* NULL: none */
+  uint32_t allow;                     /* bits of codes whose hard reasons become soft */
+  const struct nai_patterns *aliases; /* kernels of a class have its name; NULL: none */
 };
 
 struct nai_comparison {

@@ -55,6 +55,12 @@ static int read_uses(struct nai_comparison *c, int s, struct nai_err *err) {
   return NAI_OK;
 }
 
+/* What the user calls a kernel. */
+static const char *alias_of(const void *aliases, const char *name) {
+  int class = nai_patterns_match(aliases, name);
+  return class < 0 ? NULL : nai_patterns_class(aliases, class);
+}
+
 int kernels_match(struct nai_comparison *c, struct nai_err *err) {
   int rc = read_uses(c, NAI_BASE, err);
   if (!rc)
@@ -62,9 +68,9 @@ int kernels_match(struct nai_comparison *c, struct nai_err *err) {
   if (!rc)
     rc = nai_match_kernels(&c->match, c->uses[NAI_BASE], c->use_count[NAI_BASE],
                            c->divisor[NAI_BASE] ? (double)c->divisor[NAI_BASE] : 1, c->uses[NAI_NEW],
-                           c->use_count[NAI_NEW], c->divisor[NAI_NEW] ? (double)c->divisor[NAI_NEW] : 1, NULL, NULL,
-                           err);
-  return rc;
+                           c->use_count[NAI_NEW], c->divisor[NAI_NEW] ? (double)c->divisor[NAI_NEW] : 1,
+                           c->options.aliases ? alias_of : NULL, c->options.aliases, err);
+  return rc || !c->options.aliases ? rc : nai_patterns_check(c->options.aliases, err);
 }
 
 /* --- what matching says ----------------------------------------------------------------------- */

@@ -91,6 +91,23 @@ int64_t side_rows(const struct nai_side *side, const char *name, const char *whe
   return rows;
 }
 
+/* --- order ------------------------------------------------------------------------------------ */
+
+static int64_t utc_of(const struct nai_capture *capture) {
+  const struct nai_table *t = capture_table(capture, "capture");
+  return t && t->rows ? nai_cell_i64(t, 0, "utc_epoch_ns") : NAI_NULL_I64;
+}
+
+/* By the time of capture, then by content: the order in which they are given says nothing. */
+static int by_time(const void *pa, const void *pb) {
+  const struct nai_capture *a = pa, *b = pb;
+  int64_t x = utc_of(a), y = utc_of(b);
+  if (x != y)
+    return x < y ? -1 : 1;
+  uint64_t i = a->run->manifest.identity, j = b->run->manifest.identity;
+  return i != j ? (i < j ? -1 : 1) : strcmp(a->label, b->label);
+}
+
 /* --- driver ----------------------------------------------------------------------------------- */
 
 /* Per GPU and steady step where every capture has some, else per GPU and run. */
@@ -115,6 +132,9 @@ int nai_compare(struct nai_comparison *c, const struct nai_compare_options *opti
       [NAI_COMPARED_PHASES] = phases_table,    [NAI_COMPARED_COPIES] = copies_table,
       [NAI_COMPARED_FINDINGS] = findings_table};
   c->options = *options;
+  for (int s = 0; s < NAI_SIDES; s++)
+    if (c->sides[s].count)
+      qsort(c->sides[s].captures, c->sides[s].count, sizeof *c->sides[s].captures, by_time);
   choose_basis(c);
   int rc = checks_find(c, err);
   if (!rc)

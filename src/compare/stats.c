@@ -10,13 +10,13 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static double *sorted_copy(const double *values, size_t n) {
-  double *copy = malloc((n + 1) * sizeof *copy);
-  if (copy && n)
-    memcpy(copy, values, n * sizeof *copy);
-  if (copy)
-    qsort(copy, n, sizeof *copy, by_value);
-  return copy;
+/* The newest values where there are too many. */
+static size_t sort_into(double room[NAI_VALUES_MAX], const double *values, size_t n) {
+  size_t kept = n > NAI_VALUES_MAX ? NAI_VALUES_MAX : n;
+  if (kept)
+    memcpy(room, values + n - kept, kept * sizeof *room);
+  qsort(room, kept, sizeof *room, by_value);
+  return kept;
 }
 
 /* Of ascending values. */
@@ -27,10 +27,9 @@ static double quantile(const double *values, size_t n, double q) {
 }
 
 double nai_median(const double *values, size_t n) {
-  double *copy = n ? sorted_copy(values, n) : NULL;
-  double median = copy ? quantile(copy, n, 0.5) : NAN;
-  free(copy);
-  return median;
+  double sorted[NAI_VALUES_MAX];
+  n = sort_into(sorted, values, n);
+  return n ? quantile(sorted, n, 0.5) : NAN;
 }
 
 /* --- distribution of rank sums ---------------------------------------------------------------- */
@@ -128,21 +127,23 @@ double nai_least_p(size_t m, size_t n) {
   return fmin(1, 2 / choices);
 }
 
-long nai_interval_cut(double *coverage, size_t m, size_t n) {
+int nai_interval_cut(long *cut, double *coverage, size_t m, size_t n, struct nai_err *err) {
   double all = (double)(m + n), mn = (double)m * (double)n;
   *coverage = 0;
+  *cut = -1;
   if (m + n > NAI_EXACT_MAX) {
     double c = floor(mn / 2 - 1.959963984540054 * sqrt(mn * (all + 1) / 12) - 0.5);
     *coverage = c >= 0 ? 0.95 : 0;
-    return c >= 0 ? (long)c : -1;
+    *cut = c >= 0 ? (long)c : -1;
+    return NAI_OK;
   }
   int doubled[NAI_EXACT_MAX];
   double *ways, choices = 0, below = 0;
-  long cut = -1;
   for (size_t i = 0; i < m + n; i++)
     doubled[i] = 2 * (int)(i + 1);
-  if (count_sums(&ways, doubled, m + n, n, NULL))
-    return -1;
+  int rc = count_sums(&ways, doubled, m + n, n, err);
+  if (rc)
+    return rc;
   for (int s = 0; s <= MAX_SUM; s++)
     choices += ways[s];
   int least = (int)(n * (n + 1)); /* twice the smallest rank sum, where U is 0 */
@@ -150,11 +151,11 @@ long nai_interval_cut(double *coverage, size_t m, size_t n) {
     below += ways[least + 2 * u];
     if (2 * below / choices > 0.05)
       break;
-    cut = u;
+    *cut = u;
     *coverage = 1 - 2 * below / choices;
   }
   free(ways);
-  return cut;
+  return NAI_OK;
 }
 
 /* --- shift ------------------------------------------------------------------------------------ */
@@ -174,14 +175,15 @@ int nai_shift_of(struct nai_shift *out, const double *a, size_t m, const double 
   qsort(differences, count, sizeof *differences, by_value);
   out->shift = quantile(differences, count, 0.5);
   out->cliff = 2 * above / (double)count - 1;
-  long cut = nai_interval_cut(&out->coverage, m, n);
+  long cut = -1;
+  int rc = nai_interval_cut(&cut, &out->coverage, m, n, err);
   out->has_ci = cut >= 0;
   if (out->has_ci) {
     out->low = differences[cut];
     out->high = differences[count - 1 - (size_t)cut];
   }
   free(differences);
-  return nai_mann_whitney(&out->p, a, m, b, n, err);
+  return rc ? rc : nai_mann_whitney(&out->p, a, m, b, n, err);
 }
 
 const char *nai_cliff_word(double delta) {
@@ -192,16 +194,15 @@ const char *nai_cliff_word(double delta) {
 /* --- history ---------------------------------------------------------------------------------- */
 
 double nai_robust_sd(const double *values, size_t n) {
-  double *copy = n ? sorted_copy(values, n) : NULL;
-  if (!copy)
+  double sorted[NAI_VALUES_MAX];
+  n = sort_into(sorted, values, n);
+  if (!n)
     return NAN;
-  double median = quantile(copy, n, 0.5);
+  double median = quantile(sorted, n, 0.5);
   for (size_t i = 0; i < n; i++)
-    copy[i] = fabs(values[i] - median);
-  qsort(copy, n, sizeof *copy, by_value);
-  double sd = 1.4826 * quantile(copy, n, 0.5);
-  free(copy);
-  return sd;
+    sorted[i] = fabs(sorted[i] - median);
+  qsort(sorted, n, sizeof *sorted, by_value);
+  return 1.4826 * quantile(sorted, n, 0.5);
 }
 
 double nai_history_noise(const double *values, size_t n) {

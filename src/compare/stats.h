@@ -12,7 +12,8 @@ enum {
   NAI_EXACT_MAX = 40,   /* m + n up to which distributions are exact; beyond they are normal */
   NAI_HISTORY_MIN = 7,  /* runs that make a history */
   NAI_HISTORY_MAX = 20, /* of it the newest count */
-  NAI_NOISE_MIN = 10    /* runs in a row that tell the noise */
+  NAI_NOISE_MIN = 10,   /* runs in a row that tell the noise */
+  NAI_VALUES_MAX = 1024 /* most captures of a side */
 };
 
 /* Of b against a. */
@@ -34,13 +35,13 @@ NAI_MUST_CHECK int nai_mann_whitney(double *p, const double *a, size_t m, const 
                                     struct nai_err *err);
 /* Smallest two-sided p that m and n values can give. */
 double nai_least_p(size_t m, size_t n);
-/* How many of the mn sorted differences lie outside the 95 % interval on each side; -1: there is none.
+/* How many of the mn sorted differences lie outside the 95 % interval on each side; *cut -1: there is none.
  * *coverage: what it truly covers. */
-long nai_interval_cut(double *coverage, size_t m, size_t n);
+NAI_MUST_CHECK int nai_interval_cut(long *cut, double *coverage, size_t m, size_t n, struct nai_err *err);
 /* "negligible", "small", "medium", "large". */
 const char *nai_cliff_word(double delta);
 
-/* Median; sorts a copy. NaN without values or memory. */
+/* Median of at most NAI_VALUES_MAX values; NaN without any. */
 double nai_median(const double *values, size_t n);
 /* 1.4826 * median absolute deviation; NaN likewise. */
 double nai_robust_sd(const double *values, size_t n);

@@ -80,6 +80,14 @@ static int search_process(struct nai_model *m, const struct nai_groups *threads,
     rc = nai_steps_by_user(&s, err);
   else if (!rc)
     rc = nai_steps_by_ranges(&s, err);
+  if (!rc && !m->step && !s.out->count && m->nvtx.n && s.launch_count)
+    rc = nai_steps_by_optimizer(&s, err);
+  if (!rc)
+    rc = nai_steps_by_kernels(&s, err);
+  if (s.out->count) {
+    free(s.out->why);
+    s.out->why = NULL;
+  }
   if (!rc && s.out->count)
     rc = nai_steps_on_gpus(m, process, err);
   free(launches);
@@ -134,7 +142,7 @@ static int64_t steps_bytes(const struct nai_model *m) { return (int64_t)m->apis.
 const struct nai_part_def nai_part_steps = {.name = "steps",
                                             .needs = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |
                                                      NAI_PART(RANGES) | NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS) |
-                                                     NAI_PART(BLOCKED) | NAI_PART(EVIDENCE),
+                                                     NAI_PART(BLOCKED) | NAI_PART(EVIDENCE) | NAI_PART(NVTX_TREE),
                                             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
                                                       NAI_IN(NVTX) | NAI_IN(NVTX_DOMAINS) | NAI_IN(THREADS) |
                                                       NAI_IN(PROCESSES) | NAI_IN(KERNEL_CONFIGS),

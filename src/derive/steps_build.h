@@ -23,9 +23,13 @@ struct nai_step_search {
 uint32_t nai_step_launches(const struct nai_step_search *search, int64_t from, int64_t to);
 /* Appends `name` with every run of digits as '#'. */
 void nai_step_canonical(struct nai_buf *out, const char *name);
-/* steps_user.c, steps_nvtx.c, steps_kernels.c: fill `out` if they find steps; its method tells. */
+/* steps_user.c, steps_nvtx.c: fill `out` if they find steps; its method tells. */
 NAI_MUST_CHECK int nai_steps_by_user(struct nai_step_search *search, struct nai_err *err);
 NAI_MUST_CHECK int nai_steps_by_ranges(struct nai_step_search *search, struct nai_err *err);
+/* steps_optimizer.c: the same by the ends of ranges around an optimizer. */
+NAI_MUST_CHECK int nai_steps_by_optimizer(struct nai_step_search *search, struct nai_err *err);
+/* Also lists what repeats without being steps, whether there are steps already or not. */
+NAI_MUST_CHECK int nai_steps_by_kernels(struct nai_step_search *search, struct nai_err *err);
 /* The steps that ranges (rows of nvtx_events of one thread, by start, none inside another) begin. */
 NAI_MUST_CHECK int nai_steps_from_ranges(struct nai_process_steps *out, const struct nai_model *model,
                                          const uint32_t *ranges, uint32_t count, struct nai_err *err);

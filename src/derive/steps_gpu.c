@@ -9,10 +9,13 @@
 
 /* --- windows ---------------------------------------------------------------------------------- */
 
-/* The step an operation belongs to: that of its launch. UINT32_MAX for none. */
+/* The step an operation belongs to: that of its launch; in a trace without launches that of its own time. UINT32_MAX
+ * for none. */
 static uint32_t step_of(const struct nai_model *m, const struct nai_process_steps *steps, const struct nai_op *op) {
   uint32_t api = nai_model_op_api(m, op);
-  return api == NAI_NO_ROW ? UINT32_MAX : nai_step_at(steps, nai_at(&m->apis.start, api));
+  if (api != NAI_NO_ROW)
+    return nai_step_at(steps, nai_at(&m->apis.start, api));
+  return m->apis.n ? UINT32_MAX : nai_step_at(steps, nai_model_op_start(m, op));
 }
 
 /* Sums of one process on one GPU. */
@@ -56,6 +59,8 @@ static void add_op(const struct tally *t, const struct nai_op *op) {
   if (op->type == NAI_OP_COPY)
     add_copy(s, m, op->row);
   uint32_t api = nai_model_op_api(m, op);
+  if (api == NAI_NO_ROW)
+    return;
   s->launch_calls += !t->called[api];
   s->launch_api_ns += t->called[api] ? 0 : nai_call_ns(m, api);
   t->called[api] = 1;

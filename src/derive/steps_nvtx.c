@@ -165,6 +165,22 @@ static bool is_bounded(const struct nai_step_search *s, const uint32_t *rows, ui
   return bounded * 10 >= (count - 1) * 9;
 }
 
+/* Whether a range lies in another one whose name comes as often as steps do: then that one is what repeats. */
+static bool lies_in_repeated(const struct nai_step_search *s, const struct candidate *c, uint32_t row) {
+  const struct nai_nvtx_view *v = &s->m->nvtx;
+  const uint32_t *order = s->m->nvtx_by_thread.order, *first = &s->m->nvtx_by_thread.first[c->thread];
+  for (uint32_t i = first[0]; i < first[1] && nai_at(&v->start, order[i]) <= nai_at(&v->start, row); i++) {
+    uint32_t name = s->names->canonical[nai_at_text(&v->name, order[i])], times = 0;
+    if (nai_at(&v->end, order[i]) < nai_at(&v->end, row) || name == c->name)
+      continue;
+    for (uint32_t k = first[0]; k < first[1] && times < FEWEST; k++)
+      times += s->names->canonical[nai_at_text(&v->name, order[k])] == name;
+    if (times == FEWEST)
+      return true;
+  }
+  return false;
+}
+
 static struct judged judge(const struct nai_step_search *s, const struct candidate *c, const uint32_t *rows) {
   const struct nai_model *m = s->m;
   int64_t from = nai_at(&m->nvtx.start, rows[0]), to = nai_at(&m->nvtx.end, rows[c->count - 1]);
@@ -181,7 +197,9 @@ static struct judged judge(const struct nai_step_search *s, const struct candida
   bool loop_is_it = (int64_t)loop * 100 >= (int64_t)LOOP_OF_ALL * s->launch_count;
   j.rank = called ? 3 : word ? 2 : j.numbered ? 1 : 0;
   j.steps = loop && loop_is_it && j.held_pct >= (called ? HOLDS_OF_NUMBERED : HOLDS) &&
-            (called || j.cv_pct <= MOST_CV) && (word || (j.covered_pct >= COVERS && is_bounded(s, rows, c->count)));
+            (called || j.cv_pct <= MOST_CV) &&
+            (word ||
+             (j.covered_pct >= COVERS && is_bounded(s, rows, c->count) && !lies_in_repeated(s, c, rows[c->count / 2])));
   return j;
 }
 
@@ -221,7 +239,7 @@ static int consider(struct best *best, const struct nai_step_search *s, const st
   return NAI_OK;
 }
 
-/* Why the likeliest ranges are no steps. */
+/* Why ranges that are called steps are none. */
 static void explain(struct nai_buf *why, const struct nai_step_search *s, const struct best *best) {
   const struct judged *j = &best->why_not;
   nai_buf_printf(why, "the %u ranges \"%.80s\" are no steps: ", best->refused.count,
@@ -241,7 +259,7 @@ static int conclude(const struct best *best, struct nai_step_search *s, struct n
   struct nai_process_steps *out = s->out;
   struct nai_buf why = {0};
   if (!best->rows) {
-    if (!best->refused.count)
+    if (best->why_not.word != NAI_WORD_STEP)
       return NAI_OK;
     explain(&why, s, best);
     out->why = why.oom ? NULL : strdup(nai_buf_str(&why));

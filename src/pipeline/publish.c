@@ -32,8 +32,9 @@ static int check_no_run(const struct nai_publication *p, const char *path, struc
   if (!p->out.exists)
     return NAI_OK;
   int rc = nai_manifest_read(&earlier, p->out.earlier, err);
-  if (!rc && earlier.node_count)
-    rc = nai_err_set(err, NAI_EUSAGE, "--out \"%s\" holds a run, which would be lost; give another directory", path);
+  if (!rc && (earlier.node_count || earlier.identity))
+    rc = nai_err_set(err, NAI_EUSAGE,
+                     "--out \"%s\" holds a run or its report, which would be lost; give another directory", path);
   nai_manifest_free(&earlier);
   return rc;
 }
@@ -42,7 +43,7 @@ int nai_publish_begin(struct nai_publication *p, const char *path, void (*note)(
                       struct nai_err *err) {
   char stages[PATH_MAX];
   *p = (struct nai_publication){.note = note};
-  const struct nai_outdir_calls calls = {.list = nai_publish_list, .note = pass_note, .ctx = p};
+  const struct nai_outdir_calls calls = {.list = nai_publish_list, .note = pass_note, .ctx = p, .option = "--out"};
   int rc = nai_outdir_begin(&p->out, path, &calls, err);
   if (!rc)
     rc = check_no_run(p, path, err);

@@ -134,6 +134,7 @@ static inline void fixture_build(struct fixture *f) {
   const struct nai_model_options options = {.classes = f->classes,
                                             .phases = f->m.phases,
                                             .workload = f->workload,
+                                            .step = f->m.step,
                                             .map_nvtx = f->m.map_nvtx,
                                             .worker_count = f->m.worker_count};
   for (int i = 0; i < NAI_IN_COUNT; i++)
