@@ -35,20 +35,20 @@ static void add_count(struct nai_table *runs, int64_t row, int column, int64_t c
     nai_set_i64(runs, row, column, count);
 }
 
-/* The first finding that is about time, not one that says how to read the others. */
+/* Of several captures the one with the more severe finding, or the larger share of time. */
 static void put_worst(const struct adding *a, const struct nai_table *findings, int64_t i) {
   struct nai_table *runs = a->index->runs;
+  int severity = nai_severity_from_name(nai_cell_str(findings, i, "severity"));
+  int earlier = nai_severity_from_name(nai_get_str(runs, a->row, NAI_INDEX_RUN_SEVERITY));
   int64_t stake = nai_cell_i64(findings, i, "at_stake_ns");
   double pct = nai_cell_f64(findings, i, "pct_of_active"), have = nai_get_f64(runs, a->row, NAI_INDEX_RUN_PCT);
-  bool first = !*nai_get_str(runs, a->row, NAI_INDEX_RUN_WORST_RULE);
-  if (!first && !(pct > have))
+  if (severity < earlier || (severity == earlier && !(pct > have)))
     return;
+  nai_set_str(runs, a->row, NAI_INDEX_RUN_SEVERITY, nai_severity_name(severity));
   nai_set_str(runs, a->row, NAI_INDEX_RUN_WORST_RULE, nai_cell_str(findings, i, "id"));
   nai_set_str(runs, a->row, NAI_INDEX_RUN_WORST_TITLE, nai_cell_str(findings, i, "title"));
-  if (stake != NAI_NULL_I64)
-    nai_set_i64(runs, a->row, NAI_INDEX_RUN_AT_STAKE, stake);
-  if (!isnan(pct))
-    nai_set_f64(runs, a->row, NAI_INDEX_RUN_PCT, pct);
+  nai_set_i64(runs, a->row, NAI_INDEX_RUN_AT_STAKE, stake); /* NULL stays NULL */
+  nai_set_f64(runs, a->row, NAI_INDEX_RUN_PCT, pct);
 }
 
 static void put_finding(const struct adding *a, const struct nai_table *findings, int64_t i) {
@@ -69,32 +69,25 @@ static void put_finding(const struct adding *a, const struct nai_table *findings
   nai_set_str(t, row, NAI_INDEX_FINDING_PATH, a->path);
 }
 
+/* Findings come in order of importance; the worst is the first of those most severe. */
 static void add_findings(const struct adding *a, const struct nai_table *findings) {
   static const int columns[] = {NAI_INDEX_RUN_INFO, NAI_INDEX_RUN_LOW, NAI_INDEX_RUN_MEDIUM, NAI_INDEX_RUN_HIGH};
-  enum { LEVELS = sizeof columns / sizeof *columns };
-  struct nai_table *runs = a->index->runs;
-  int64_t counts[LEVELS] = {0};
-  int worst = -1;
-  bool any = false;
+  int64_t counts[NAI_SEVERITIES] = {0}, worst = -1;
+  int highest = -1;
   for (int64_t i = 0; i < findings->rows; i++) {
+    int severity = nai_severity_from_name(nai_cell_str(findings, i, "severity"));
     put_finding(a, findings, i);
-    for (int level = 0; level < LEVELS; level++)
-      if (strcmp(nai_cell_str(findings, i, "severity"), nai_severity_name((enum nai_severity)level)) == 0) {
-        counts[level]++;
-        worst = level > worst ? level : worst;
-      }
-    if (!any && nai_cell_i64(findings, i, "leads") != 1) {
-      put_worst(a, findings, i);
-      any = true;
+    if (severity >= 0)
+      counts[severity]++;
+    if (severity > highest) {
+      highest = severity;
+      worst = i;
     }
   }
-  for (int level = 0; level < LEVELS; level++)
-    add_count(runs, a->row, columns[level], counts[level]);
-  for (int level = LEVELS - 1; level >= 0; level--)
-    if (nai_get_i64(runs, a->row, columns[level]) > 0) {
-      nai_set_str(runs, a->row, NAI_INDEX_RUN_SEVERITY, nai_severity_name((enum nai_severity)level));
-      break;
-    }
+  for (int level = 0; level < NAI_SEVERITIES; level++)
+    add_count(a->index->runs, a->row, columns[level], counts[level]);
+  if (worst >= 0)
+    put_worst(a, findings, worst);
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */

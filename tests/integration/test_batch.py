@@ -353,6 +353,9 @@ class Index(unittest.TestCase):
             one = support.report(support.artifacts(trace(scenario)))
             got = db.execute("select rule, severity, title from findings where run_id=? order by finding", (scenario,)).fetchall()
             self.assertEqual(got, [(f["id"], f["severity"], f["title"]) for f in one.json["findings"]])
+            worst = min(one.json["findings"], key=lambda f: "high medium low info".split().index(f["severity"]))
+            self.assertEqual(db.execute("select severity, worst_rule from runs where run_id=?", (scenario,)).fetchone(),
+                             (worst["severity"], worst["id"]))
             got = dict(db.execute("select metric, value from metrics where run_id=?", (scenario,)))
             want = {row["metric"]: float(row["value"]) for row in one.rows("metrics") if row["value"] is not None}
             self.assertEqual(set(got), set(want))
