@@ -21,8 +21,9 @@
   X(workload)         \
   X(losses)           \
   X(steps)            \
-  X(kernel_paths)     \
-  X(step_details)
+  X(step_idle)        \
+  X(step_calls)       \
+  X(kernel_paths)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)

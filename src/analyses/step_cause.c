@@ -4,12 +4,13 @@
 #include "analyses/analysis.h"
 #include "base/fmt.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "table/kernel_name.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXPLAINS_PCT = 80 };
+enum { EXPLAINS_PCT = 80, ACTIVITY_CHARS = 120 };
 
 /* --- gaps ------------------------------------------------------------------------------------- */
 
@@ -90,7 +91,8 @@ static void explain_idle(struct nai_buf *out, const struct nai_step_usual *u, co
   const char *activity = nai_cell_str(g->table, best, "host_activity");
   nai_buf_puts(out, "longest gap ");
   put_ms(out, longest);
-  nai_buf_printf(out, ": %s%s%.200s", nai_cell_str(g->table, best, "cause"), *activity ? ", " : "", activity);
+  nai_buf_printf(out, ": %s%s", nai_cell_str(g->table, best, "cause"), *activity ? ", " : "");
+  nai_text_cut(out, activity, strlen(activity), ACTIVITY_CHARS);
 }
 
 static void explain_copy(struct nai_buf *out, const struct nai_step_usual *u, const struct nai_gpu_step *step) {

@@ -75,7 +75,7 @@ static const struct nai_column_def summary_columns[] = {
                  .better = NAI_BETTER_HIGHER},
     [SS_DRIFT] = NAI_PCT_COLUMN("drift_pct_per_step",
                                 "by how much steady steps get longer from one to the next (Theil-Sen), of the median; "
-                                "NULL for fewer than 20",
+                                "0 where they get shorter, NULL for fewer than 20",
                                 LESS),
     [SS_SPREAD] = NAI_TIME_COLUMN("spread_ns", "what steady steps are longer than the median, summed", LESS),
     [SS_EXCESS] = NAI_TIME_COLUMN("excess_ns", "the same of outliers only", LESS),

@@ -115,7 +115,7 @@ static void put_spread(struct nai_table *t, int64_t row, const struct nai_step_l
   if (s->total_ns) {
     nai_set_f64(t, row, SS_RATE, 1e9 * s->states[NAI_STEP_STEADY] / (double)s->total_ns);
     nai_set_f64(t, row, SS_IDLE_PCT, nai_percent((double)idle, (double)s->total_ns));
-    nai_set_f64(t, row, SS_DRIFT, 100 * s->drift_ns / (double)s->median_ns);
+    nai_set_f64(t, row, SS_DRIFT, s->drift_ns < 0 ? 0 : 100 * s->drift_ns / (double)s->median_ns);
   }
 }
 

@@ -122,7 +122,7 @@ const struct nai_cli_command nai_cmd_compare = {
     .description =
         "Says which metrics differ between two groups of captures and how sure that is, where the time went, and which "
         "kernels do the same on both sides. Operands are artifacts directories, or traces, which are analysed on the "
-        "way. Writes compare.md for a pull request, compare.json and tables/*.csv. One capture a side proves nothing: "
+        "way. Writes compare.md for a pull request, compare.html, compare.json and tables/*.csv. One capture a side proves nothing: "
         "take five, in turns. See docs/comparing.md.",
     .examples = "nsys-ai compare artifacts/before artifacts/after --out artifacts/compare\n"
                 "nsys-ai compare --base a1 a2 a3 a4 a5 --new b1 b2 b3 b4 b5 --out artifacts/compare\n"

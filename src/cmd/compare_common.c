@@ -117,13 +117,17 @@ static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line
 static int publish(const struct nai_comparison *c, const struct nai_cmd_compare *args, const struct nai_buf *markdown,
                    struct nai_err *err) {
   struct nai_publication p = {0};
-  struct nai_buf json = {0};
+  struct nai_buf json = {0}, html = {0};
   int rc = nai_publish_begin(&p, args->out, print_note, err);
   nai_write_compare_json(&json, c);
+  if (!rc)
+    rc = nai_write_html(&html, c, err);
   if (!rc)
     rc = nai_publish_file(&p, "compare.md", markdown, err);
   if (!rc)
     rc = nai_publish_file(&p, "compare.json", &json, err);
+  if (!rc)
+    rc = nai_publish_file(&p, "compare.html", &html, err);
   if (!rc)
     rc = publish_tables(&p, c, err);
   if (!rc)
@@ -131,6 +135,7 @@ static int publish(const struct nai_comparison *c, const struct nai_cmd_compare 
   if (!rc)
     rc = nai_publish_commit(&p, err);
   nai_publish_end(&p);
+  nai_buf_free(&html);
   nai_buf_free(&json);
   return rc;
 }

@@ -15,14 +15,23 @@ enum { FEWEST_STEPS = 3 };
 
 const char *nai_check_name(enum nai_check_code code) {
   static const char *const names[NAI_CHECK_COUNT] = {
-      [NAI_CHECK_NO_KERNELS] = "no_kernels",        [NAI_CHECK_SAME_CONTENT] = "same_content",
-      [NAI_CHECK_GPU_MODEL] = "gpu_model",          [NAI_CHECK_GPU_COUNT] = "gpu_count",
-      [NAI_CHECK_PROCESS_COUNT] = "process_count",  [NAI_CHECK_STEPS_MISSING] = "steps_missing",
-      [NAI_CHECK_STEP_METHOD] = "step_method",      [NAI_CHECK_FEW_STEPS] = "few_steady_steps",
-      [NAI_CHECK_GRAPH_MODE] = "graph_mode",        [NAI_CHECK_CAPABILITY] = "capability",
-      [NAI_CHECK_DATA_QUALITY] = "data_quality",    [NAI_CHECK_KERNELS_DIFFER] = "kernels_differ",
-      [NAI_CHECK_PRODUCT_VERSION] = "nsys_version", [NAI_CHECK_OPTIONS] = "options",
-      [NAI_CHECK_LAUNCHES] = "launches_per_step",   [NAI_CHECK_DRIFT] = "uniform_drift",
+      [NAI_CHECK_NO_KERNELS] = "no_kernels",
+      [NAI_CHECK_SAME_CONTENT] = "same_content",
+      [NAI_CHECK_GPU_MODEL] = "gpu_model",
+      [NAI_CHECK_GPU_COUNT] = "gpu_count",
+      [NAI_CHECK_PROCESS_COUNT] = "process_count",
+      [NAI_CHECK_NO_STEPS] = "no_steps",
+      [NAI_CHECK_STEPS_MISSING] = "steps_missing",
+      [NAI_CHECK_STEP_METHOD] = "step_method",
+      [NAI_CHECK_FEW_STEPS] = "few_steady_steps",
+      [NAI_CHECK_GRAPH_MODE] = "graph_mode",
+      [NAI_CHECK_CAPABILITY] = "capability",
+      [NAI_CHECK_DATA_QUALITY] = "data_quality",
+      [NAI_CHECK_KERNELS_DIFFER] = "kernels_differ",
+      [NAI_CHECK_PRODUCT_VERSION] = "nsys_version",
+      [NAI_CHECK_OPTIONS] = "options",
+      [NAI_CHECK_LAUNCHES] = "launches_per_step",
+      [NAI_CHECK_DRIFT] = "uniform_drift",
   };
   return code < NAI_CHECK_COUNT ? names[code] : NULL;
 }
@@ -257,6 +266,22 @@ static int check_content(struct nai_comparison *c, struct nai_err *err) {
   return rc;
 }
 
+/* Then little can be judged, and a check that passes says little. */
+static int check_any_steps(struct nai_comparison *c, struct nai_err *err) {
+  int64_t found = 0;
+  for (int s = 0; s < NAI_SIDES; s++)
+    found += side_rows(&c->sides[s], "step_summary", NULL, NULL);
+  if (found)
+    return NAI_OK;
+  return check_add(c,
+                   &(struct nai_check){.code = NAI_CHECK_NO_STEPS,
+                                       .level = NAI_CHECK_SOFT,
+                                       .scope = NAI_SCOPE_NONE,
+                                       .reason = (char *)"no steps were found: times and counts per step cannot be "
+                                                         "judged; name the ranges with analyze --step"},
+                   err);
+}
+
 static int64_t least_steady(const struct nai_side *side) {
   int64_t least = INT64_MAX;
   for (uint32_t i = 0; i < side->count; i++) {
@@ -375,10 +400,17 @@ int checks_find(struct nai_comparison *c, struct nai_err *err) {
   for (size_t i = 0; !rc && i < sizeof equals / sizeof *equals; i++)
     rc = check_equal(c, i, err);
   if (!rc)
+    rc = check_any_steps(c, err);
+  if (!rc)
     rc = check_few_steps(c, err);
   if (!rc)
     rc = check_capabilities(c, err);
   return rc ? rc : check_quality(c, err);
+}
+
+const char *check_word(const struct nai_check *check) {
+  static const char *const words[] = {"no", "not per step", "not what needs it", "no"};
+  return check->level == NAI_CHECK_HARD ? words[check->scope] : "caveat";
 }
 
 /* --- the table -------------------------------------------------------------------------------- */

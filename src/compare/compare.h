@@ -29,6 +29,7 @@ enum nai_check_code {
   NAI_CHECK_GPU_MODEL,
   NAI_CHECK_GPU_COUNT,
   NAI_CHECK_PROCESS_COUNT,
+  NAI_CHECK_NO_STEPS,
   NAI_CHECK_STEPS_MISSING,
   NAI_CHECK_STEP_METHOD,
   NAI_CHECK_FEW_STEPS,
@@ -64,6 +65,7 @@ struct nai_metric_result {
   uint32_t count[NAI_SIDES];
   struct nai_judgement judgement;
   bool gated, warn_only; /* asked about by the gate; a regression only warns */
+  double q; /* p corrected for the number of metrics (Benjamini-Hochberg); NaN: gated, exact, few captures */
 };
 
 /* --- all of it -------------------------------------------------------------------------------- */

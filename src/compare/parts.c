@@ -122,8 +122,7 @@ static int put_children(struct writer *w, struct children *list, const char *par
 }
 
 static int put_idle(struct writer *w, const struct sums *idle, struct nai_err *err) {
-  const char *name = w->c->by_step ? "step_idle" : "idle_causes",
-             *column = w->c->by_step ? "steady_time_ns" : "total_ns";
+  const char *name = w->c->by_step ? "step_idle" : "idle_causes", *column = "total_ns";
   struct children list = {0};
   int rc = NAI_OK;
   for (int s = 0; s < NAI_SIDES; s++)

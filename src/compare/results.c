@@ -121,7 +121,10 @@ static struct nai_limits limits_of(const struct nai_comparison *c, const struct 
   const char *better = text(f, "better");
   bool given = own && !(isnan(own->relative_pct) && isnan(own->absolute) && isnan(own->of_step_pct));
   double of_step = given ? own->of_step_pct : cell_or_nan(f, "budget_step_pct");
-  struct nai_limits l = {.sign = strcmp(better, "lower") == 0  ? 1
+  /* Per second of the window, one part rises when another is saved: judged only where somebody asks for it. */
+  bool judged = own || strcmp(text(f, "basis"), "second") != 0;
+  struct nai_limits l = {.sign = !judged                       ? 0
+                               : strcmp(better, "lower") == 0  ? 1
                                : strcmp(better, "higher") == 0 ? -1
                                                                : 0,
                          .exact = strcmp(text(f, "kind"), "exact") == 0,
@@ -171,6 +174,8 @@ static int judge(struct nai_metric_result *r, const struct nai_comparison *c, co
   bool ignore = strcmp(text(f, "absent"), "ignore") == 0;
   if (!r->count[NAI_BASE] || !r->count[NAI_NEW] || (without && !ignore))
     return one_sided(r, f, without);
+  if (r->count[NAI_BASE] >= NAI_NOISE_MIN) /* a history of its own tells the noise */
+    limits.history_noise = nai_history_noise(r->values[NAI_BASE], r->count[NAI_BASE]);
   if (!one_basis)
     return undecided(r, NAI_VERDICT_ERROR, "per step in some captures, per second or in total in others");
   return nai_judge(&r->judgement, &limits, r->values[NAI_BASE], r->count[NAI_BASE], r->values[NAI_NEW],
@@ -201,6 +206,43 @@ static double step_of(const struct search *s) {
     if (s->found[at].rows[NAI_BASE][i] >= 0)
       values[n++] = nai_cell_f64(metrics_of(s->c, NAI_BASE, i), s->found[at].rows[NAI_BASE][i], "value");
   return n ? nai_median(values, n) : 0;
+}
+
+/* --- many metrics ----------------------------------------------------------------------------- */
+
+enum { FEWEST_FOR_Q = 6 }; /* captures of each side: with fewer, p cannot become small enough */
+
+static bool is_explored(const struct nai_metric_result *r) {
+  enum nai_verdict v = r->judgement.verdict;
+  return !r->gated && strcmp(r->kind, "noisy") == 0 && r->count[NAI_BASE] >= FEWEST_FOR_Q &&
+         r->count[NAI_NEW] >= FEWEST_FOR_Q && v != NAI_VERDICT_ERROR && v != NAI_VERDICT_SKIPPED;
+}
+
+static int by_p(const void *a, const void *b) {
+  double x = (*(struct nai_metric_result *const *)a)->judgement.shift.p,
+         y = (*(struct nai_metric_result *const *)b)->judgement.shift.p;
+  return (x > y) - (x < y);
+}
+
+/* Benjamini-Hochberg over the metrics that nobody asked about: the share of false ones among those as small. */
+static int correct_for_many(struct nai_comparison *c, struct nai_err *err) {
+  struct nai_metric_result **list = calloc((size_t)c->result_count + 1, sizeof(struct nai_metric_result *));
+  size_t n = 0;
+  double least = 1;
+  if (!list)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < c->result_count; i++) {
+    c->results[i].q = NAN;
+    if (is_explored(&c->results[i]))
+      list[n++] = &c->results[i];
+  }
+  qsort(list, n, sizeof(struct nai_metric_result *), by_p);
+  for (size_t i = n; i-- > 0;) {
+    least = fmin(least, list[i]->judgement.shift.p * (double)n / (double)(i + 1));
+    list[i]->q = least;
+  }
+  free(list);
+  return NAI_OK;
 }
 
 /* Every entry of the budgets names a metric and fits its unit. */
@@ -239,6 +281,8 @@ int results_find(struct nai_comparison *c, struct nai_err *err) {
     describe(&c->results[c->result_count++], c, &s.found[i]);
     rc = judge(&c->results[i], c, &s.found[i], step, err);
   }
+  if (!rc)
+    rc = correct_for_many(c, err);
   for (uint32_t i = 0; s.found && i < s.ids.count && i < s.capacity; i++) {
     free(s.found[i].rows[0]);
     free(s.found[i].rows[1]);
@@ -267,6 +311,7 @@ enum {
   LOW,
   HIGH,
   P,
+  Q,
   CLIFF,
   BUDGET,
   FLOOR,
@@ -292,6 +337,9 @@ static const struct nai_column_def columns[] = {
     [LOW] = REAL("ci_low", "95 % interval of the shift; NULL with too few captures"),
     [HIGH] = REAL("ci_high", "its upper end"),
     [P] = {"p", NAI_F64, NAI_TEXT, "Mann-Whitney U, two-sided", .role = NAI_ROLE_METRIC},
+    [Q] = {"q", NAI_F64, NAI_TEXT,
+           "p corrected for the number of metrics that are not gated (Benjamini-Hochberg); from 6 captures a side on",
+           .role = NAI_ROLE_METRIC},
     [CLIFF] = REAL("cliff_delta", "Cliff's delta, -1 to 1"),
     [BUDGET] = REAL("budget", "how much worse it may be, as applied"),
     [FLOOR] = REAL("noise", "noise floor, as applied"),
@@ -327,6 +375,7 @@ static void put_result(struct nai_table *t, const struct nai_metric_result *r) {
   set_real(t, row, SHIFT, j->shift.shift);
   set_real(t, row, PCT, j->pct);
   set_real(t, row, P, j->shift.p);
+  set_real(t, row, Q, r->q);
   set_real(t, row, CLIFF, j->shift.cliff);
   if (!j->shift.has_ci)
     return;

@@ -109,6 +109,7 @@ static void put_metric(struct nai_json *json, const struct nai_comparison *c, co
     nai_json_text(json, NULL);
   }
   put_number(json, "p", decided ? j->shift.p : NAN);
+  put_number(json, "q", r->q);
   put_number(json, "cliff", decided ? j->shift.cliff : NAN);
   put_number(json, "budget", j->budget);
   put_number(json, "floor", j->floor);

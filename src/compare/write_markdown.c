@@ -99,7 +99,7 @@ static void put_checks(struct nai_buf *out, const struct nai_comparison *c) {
   nai_buf_puts(out, "## Can they be compared?\n\n");
   for (uint32_t i = 0; i < c->check_count && !full(out); i++) {
     const struct nai_check *check = &c->checks[i];
-    nai_buf_printf(out, "- %s `%s`: ", check->level == NAI_CHECK_HARD ? "**no**" : "caveat",
+    nai_buf_printf(out, check->level == NAI_CHECK_HARD ? "- **%s** `%s`: " : "- %s `%s`: ", check_word(check),
                    nai_check_name(check->code));
     put_text(out, check->reason);
     if (check->base || check->fresh) {

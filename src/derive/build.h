@@ -28,6 +28,7 @@ struct nai_model_work {
   struct nai_groups gpu_kernels, gpu_memops, gpu_graphs; /* rows by index of their GPU */
   struct nai_nvtx_node **nodes;                          /* per thread: its part of the NVTX tree */
   uint32_t *node_counts;
+  struct nai_step_work *steps;
 };
 
 /* nvtx_depth, api_node, crossing and checkpoints of one thread, and its part of the tree (malloc'd, parents local;

@@ -63,14 +63,25 @@ static int collect_launches(int64_t **out, struct nai_step_search *s, struct nai
   return NAI_OK;
 }
 
-static int search_process(struct nai_model *m, const struct nai_groups *threads, const struct nai_step_names *names,
-                          uint32_t process, struct nai_err *err) {
+/* What the tasks share, and what each process found. */
+struct nai_step_work {
+  struct nai_groups threads; /* by process */
+  struct nai_step_names names;
+  uint8_t *called;
+  struct nai_steps *found; /* per process */
+};
+
+static int search_process(void *ctx, int process, struct nai_err *err) {
+  struct nai_model *m = ctx;
+  struct nai_step_work *w = m->work->steps;
   struct nai_step_search s = {.m = m,
-                              .process = process,
-                              .threads = threads->order + threads->first[process],
-                              .thread_count = threads->first[process + 1] - threads->first[process],
-                              .names = names,
-                              .out = &m->steps->processes[process]};
+                              .process = (uint32_t)process,
+                              .threads = w->threads.order + w->threads.first[process],
+                              .thread_count = w->threads.first[process + 1] - w->threads.first[process],
+                              .names = &w->names,
+                              .out = &m->steps->processes[process],
+                              .found = &w->found[process],
+                              .called = w->called};
   int64_t *launches = NULL;
   s.out->thread = NAI_NO_ROW;
   if (m->process_gpus.first[process] == m->process_gpus.first[process + 1])
@@ -89,36 +100,83 @@ static int search_process(struct nai_model *m, const struct nai_groups *threads,
     s.out->why = NULL;
   }
   if (!rc && s.out->count)
-    rc = nai_steps_on_gpus(m, process, err);
+    rc = nai_steps_on_gpus(&s, err);
   free(launches);
   return rc;
 }
 
 /* --- the part --------------------------------------------------------------------------------- */
 
-static int find_steps(void *ctx, int task, struct nai_err *err) {
+static int begin_steps(void *ctx, int task, struct nai_err *err) {
   (void)task;
   struct nai_model *m = ctx;
-  struct nai_groups threads = {0};
-  struct nai_step_names names = {0};
+  struct nai_step_work *w = m->work->steps = calloc(1, sizeof *w);
   m->steps = calloc(1, sizeof *m->steps);
-  if (!m->steps || !(m->steps->processes = calloc((size_t)m->process_count + 1, sizeof *m->steps->processes)))
+  if (!w || !m->steps)
+    return nai_err_nomem(err);
+  m->steps->processes = calloc((size_t)m->process_count + 1, sizeof *m->steps->processes);
+  w->found = calloc((size_t)m->process_count + 1, sizeof *w->found);
+  w->called = calloc((size_t)m->apis.n + 1, 1);
+  if (!m->steps->processes || !w->found || !w->called)
     return nai_err_nomem(err);
   const struct nai_column process = nai_column_of_i32(m->thread_process);
-  int rc = nai_groups_collect(&threads, m->thread_count, &process, m->process_count, NULL, err);
-  if (!rc && m->nvtx.n && !m->step)
-    rc = nai_step_names_new(&names, m, err);
-  for (uint32_t p = 0; !rc && p < m->process_count; p++)
-    rc = search_process(m, &threads, &names, p, err);
-  if (!rc && m->step)
-    rc = nai_patterns_check(m->step, err);
-  nai_step_names_free(&names);
-  nai_groups_free(&threads);
-  return rc;
+  int rc = nai_groups_collect(&w->threads, m->thread_count, &process, m->process_count, NULL, err);
+  return rc || !m->nvtx.n || m->step ? rc : nai_step_names_new(&w->names, m, err);
+}
+
+static int process_count(const struct nai_model *m) { return (int)m->process_count; }
+
+static void free_found(struct nai_steps *s) {
+  for (uint32_t i = 0; i < s->list_count; i++)
+    free(s->lists[i].v);
+  for (uint32_t i = 0; i < s->unit_count; i++)
+    free(s->units[i].path);
+  free(s->lists);
+  free(s->units);
+}
+
+static void free_work(struct nai_model *m) {
+  struct nai_step_work *w = m->work ? m->work->steps : NULL;
+  if (!w)
+    return;
+  for (uint32_t p = 0; w->found && p < m->process_count; p++)
+    free_found(&w->found[p]);
+  nai_groups_free(&w->threads);
+  nai_step_names_free(&w->names);
+  free(w->called);
+  free(w->found);
+  free(w);
+  m->work->steps = NULL;
+}
+
+/* Puts together what the processes have. */
+static int end_steps(void *ctx, int task, struct nai_err *err) {
+  (void)task;
+  struct nai_model *m = ctx;
+  struct nai_steps *all = m->steps, *found = m->work->steps->found;
+  uint32_t lists = 0, units = 0;
+  for (uint32_t p = 0; p < m->process_count; p++) {
+    lists += found[p].list_count;
+    units += found[p].unit_count;
+  }
+  all->lists = malloc(((size_t)lists + 1) * sizeof *all->lists);
+  all->units = malloc(((size_t)units + 1) * sizeof *all->units);
+  if (!all->lists || !all->units)
+    return nai_err_nomem(err);
+  for (uint32_t p = 0; p < m->process_count; p++) {
+    for (uint32_t i = 0; i < found[p].list_count; i++)
+      all->lists[all->list_count++] = found[p].lists[i];
+    for (uint32_t i = 0; i < found[p].unit_count; i++)
+      all->units[all->unit_count++] = found[p].units[i];
+    found[p].list_count = found[p].unit_count = 0; /* theirs now */
+  }
+  free_work(m);
+  return m->step ? nai_patterns_check(m->step, err) : NAI_OK;
 }
 
 static void free_steps(struct nai_model *m) {
   struct nai_steps *s = m->steps;
+  free_work(m);
   if (!s)
     return;
   for (uint32_t p = 0; s->processes && p < m->process_count; p++) {
@@ -126,13 +184,8 @@ static void free_steps(struct nai_model *m) {
     free(s->processes[p].why);
     free(s->processes[p].v);
   }
-  for (uint32_t i = 0; i < s->list_count; i++)
-    free(s->lists[i].v);
-  for (uint32_t i = 0; i < s->unit_count; i++)
-    free(s->units[i].path);
+  free_found(s);
   free(s->processes);
-  free(s->lists);
-  free(s->units);
   free(s);
 }
 
@@ -147,6 +200,9 @@ const struct nai_part_def nai_part_steps = {.name = "steps",
                                                       NAI_IN(NVTX) | NAI_IN(NVTX_DOMAINS) | NAI_IN(THREADS) |
                                                       NAI_IN(PROCESSES) | NAI_IN(KERNEL_CONFIGS),
                                             .config = NAI_CONFIG(STEP),
-                                            .begin = find_steps,
+                                            .begin = begin_steps,
+                                            .tasks = process_count,
+                                            .task = search_process,
+                                            .end = end_steps,
                                             .free = free_steps,
                                             .bytes = steps_bytes};

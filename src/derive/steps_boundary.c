@@ -225,12 +225,27 @@ static void add_ends(struct nai_step_evidence *e, const struct launched *l) {
   e->starts[0] = launch_at(l, 0);
 }
 
+/* Whether four fifths of the steps but the first and the last have about the usual number of operations. */
+static bool is_even(const struct nai_step_evidence *e, const struct launched *l, int64_t *room) {
+  uint32_t n = 0, near = 0;
+  for (uint32_t i = 1; i + 1 < e->count; i++)
+    room[n++] = launched_from(l, e->starts[i + 1]) - launched_from(l, e->starts[i]);
+  if (!n)
+    return false;
+  int64_t *usual = room + n;
+  memcpy(usual, room, n * sizeof *room);
+  nai_select_i64(usual, n, n / 2);
+  for (uint32_t i = 0; i < n; i++)
+    near += llabs(room[i] - usual[n / 2]) * 4 <= usual[n / 2];
+  return near * 100 >= n * SAME_PCT;
+}
+
 int nai_step_boundaries(struct nai_step_evidence *out, const struct nai_step_search *s,
                         const struct nai_step_sequence *q, const struct nai_step_period *p, struct nai_err *err) {
   struct launched l = {.search = s, .gpu = &s->m->gpus[q->gpu], .sequence = q, .period = p};
   *out = (struct nai_step_evidence){0};
   int rc = list_launched(&l, err);
-  int64_t *room = malloc(((size_t)l.count + 2 * (size_t)q->count + 2) * sizeof *room);
+  int64_t *room = malloc((2 * (size_t)l.count + 2 * (size_t)q->count + 2) * sizeof *room);
   out->starts = malloc(((size_t)l.count + 2) * sizeof *out->starts);
   if (!rc && (!room || !out->starts))
     rc = nai_err_nomem(err);
@@ -243,6 +258,8 @@ int nai_step_boundaries(struct nai_step_evidence *out, const struct nai_step_sea
   }
   if (!rc && out->count)
     add_ends(out, &l);
+  if (!rc && out->name && !is_even(out, &l, room))
+    out->name = NULL;
   free(l.ops);
   free(l.optimizer);
   free(room);

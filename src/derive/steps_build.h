@@ -17,6 +17,8 @@ struct nai_step_search {
   uint32_t launch_count;
   const struct nai_step_names *names; /* of ranges; empty without ranges or with --step */
   struct nai_process_steps *out;
+  struct nai_steps *found; /* lists and units of this process alone */
+  uint8_t *called;         /* per API call of the trace: a step has counted it; a process sets those of its own */
 };
 
 /* Launches of [from, to). */
@@ -34,6 +36,6 @@ NAI_MUST_CHECK int nai_steps_by_kernels(struct nai_step_search *search, struct n
 NAI_MUST_CHECK int nai_steps_from_ranges(struct nai_process_steps *out, const struct nai_model *model,
                                          const uint32_t *ranges, uint32_t count, struct nai_err *err);
 /* steps_gpu.c: windows, partition and sums of a process's steps on the GPUs it used. */
-NAI_MUST_CHECK int nai_steps_on_gpus(struct nai_model *model, uint32_t process, struct nai_err *err);
+NAI_MUST_CHECK int nai_steps_on_gpus(struct nai_step_search *search, struct nai_err *err);
 
 #endif

@@ -112,17 +112,16 @@ static void divide(struct nai_gpu_step *s, const struct nai_gpu *gpu, bool last)
   s->end_idle_ns = last || s->end == s->start ? 0 : idle_before(&gpu->all, s->start, s->end);
 }
 
-static int add_list(struct nai_model *m, uint32_t process, uint32_t gpu, uint8_t *called, uint8_t *used,
-                    struct nai_err *err) {
-  const struct nai_process_steps *steps = &m->steps->processes[process];
-  struct tally t = {m, steps, process, calloc((size_t)steps->count + 1, sizeof *t.v), called, used};
-  struct nai_step_list *list = &m->steps->lists[m->steps->list_count];
+static int add_list(struct nai_step_search *s, uint32_t gpu, uint8_t *used, struct nai_err *err) {
+  const struct nai_model *m = s->m;
+  struct tally t = {m, s->out, s->process, calloc((size_t)s->out->count + 1, sizeof *t.v), s->called, used};
+  struct nai_step_list *list = &s->found->lists[s->found->list_count];
   if (!t.v)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < m->gpus[gpu].op_count; i++)
     add_op(&t, &m->gpus[gpu].ops[i]);
-  *list = (struct nai_step_list){process, gpu, t.v, make_windows(t.v, steps->count)};
-  m->steps->list_count++;
+  *list = (struct nai_step_list){s->process, gpu, t.v, make_windows(t.v, s->out->count)};
+  s->found->list_count++;
   for (uint32_t i = 0; i < list->count; i++)
     divide(&t.v[i], &m->gpus[gpu], i + 1 == list->count);
   return NAI_OK;
@@ -158,21 +157,16 @@ static void add_thread(struct nai_process_steps *steps, const struct nai_model *
   }
 }
 
-int nai_steps_on_gpus(struct nai_model *m, uint32_t process, struct nai_err *err) {
-  const struct nai_groups *gpus = &m->process_gpus;
-  uint32_t count = gpus->first[process + 1] - gpus->first[process];
-  struct nai_steps *s = m->steps;
-  struct nai_step_list *lists = realloc(s->lists, ((size_t)s->list_count + count + 1) * sizeof *lists);
-  s->lists = lists ? lists : s->lists;
-  uint8_t *called = calloc((size_t)m->apis.n + 1, 1);
-  uint8_t *used = calloc((size_t)m->tables[NAI_IN_KERNELS]->strings.count + 1, 1);
-  int rc = lists && called && used ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = gpus->first[process]; !rc && i < gpus->first[process + 1]; i++)
-    rc = add_list(m, process, gpus->order[i], called, used, err);
-  for (uint32_t t = 0; !rc && t < m->thread_count; t++)
-    if (m->thread_process[t] == (int32_t)process)
-      add_thread(&s->processes[process], m, t);
-  free(called);
+int nai_steps_on_gpus(struct nai_step_search *s, struct nai_err *err) {
+  const struct nai_groups *gpus = &s->m->process_gpus;
+  uint32_t first = gpus->first[s->process], end = gpus->first[s->process + 1];
+  uint8_t *used = calloc((size_t)s->m->tables[NAI_IN_KERNELS]->strings.count + 1, 1);
+  s->found->lists = calloc((size_t)(end - first) + 1, sizeof *s->found->lists);
+  int rc = used && s->found->lists ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = first; !rc && i < end; i++)
+    rc = add_list(s, gpus->order[i], used, err);
+  for (uint32_t t = 0; !rc && t < s->thread_count; t++)
+    add_thread(s->out, s->m, s->threads[t]);
   free(used);
   return rc;
 }

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@ enum {
   STEPS_SHARE = 50, /* percent of the stream's operations are between the first step's begin and the last one's */
   UNITS_SHARE = 10,
   MOST_UNITS = 4,
-  MOST_DEPTH = 64
+  MOST_DEPTH = 64,
+  PATH_CHARS = 200
 };
 
 /* --- what a unit is --------------------------------------------------------------------------- */
@@ -64,8 +66,11 @@ static int describe(struct nai_repeating_unit *u, const struct nai_model *m, con
     print_path(&path, m, api);
     const char *level = level_of(nai_buf_str(&path));
     if (path.len && (level || !u->path)) {
+      struct nai_buf cut = {0};
+      nai_text_cut(&cut, nai_buf_str(&path), path.len, PATH_CHARS);
       free(u->path);
-      u->path = strndup(nai_buf_str(&path), 400);
+      u->path = cut.oom ? NULL : strdup(nai_buf_str(&cut));
+      nai_buf_free(&cut);
       rc = u->path ? NAI_OK : nai_err_nomem(err);
     }
     u->level = level ? level : u->level;
@@ -105,7 +110,7 @@ static int measure(struct nai_repeating_unit *u, const struct nai_model *m, cons
 
 static int add_unit(const struct nai_step_search *s, const struct nai_step_sequence *q, const struct nai_step_period *p,
                     struct nai_err *err) {
-  struct nai_steps *steps = s->m->steps;
+  struct nai_steps *steps = s->found;
   if (!nai_array_room(&steps->units, &steps->unit_capacity, steps->unit_count, sizeof *steps->units))
     return nai_err_nomem(err);
   struct nai_repeating_unit *u = &steps->units[steps->unit_count++];
@@ -149,22 +154,22 @@ static bool may_be_steps(const struct nai_step_period *p) {
 /* Looks for evidence, from the largest period on; units without it are listed. */
 static int judge(struct nai_step_search *s, const struct nai_step_sequence *q, const struct nai_step_period *periods,
                  uint32_t count, struct nai_err *err) {
-  uint32_t first = s->m->steps->unit_count;
+  uint32_t first = s->found->unit_count;
   int rc = NAI_OK;
-  for (uint32_t i = 0; !rc && i < count && s->m->steps->unit_count - first < MOST_UNITS; i++) {
+  for (uint32_t i = 0; !rc && i < count && s->found->unit_count - first < MOST_UNITS; i++) {
     const struct nai_step_period *p = &periods[i];
     if (p->alike_pct < UNITS_ALIKE || p->share_pct < UNITS_SHARE)
       continue;
     rc = add_unit(s, q, p, err);
-    const struct nai_repeating_unit *u = &s->m->steps->units[s->m->steps->unit_count - 1];
+    const struct nai_repeating_unit *u = &s->found->units[s->found->unit_count - 1];
     if (rc || s->out->count || !may_be_steps(p) || s->m->step || strcmp(u->level, "unknown") != 0)
       continue;
     struct nai_step_evidence e;
     rc = nai_step_boundaries(&e, s, q, p, err);
     if (!rc && e.name) {
       rc = take_steps(s, &e, p, err);
-      s->m->steps->unit_count--; /* it is the step */
-      free(s->m->steps->units[s->m->steps->unit_count].path);
+      s->found->unit_count--; /* it is the step */
+      free(s->found->units[s->found->unit_count].path);
     }
     free(e.starts);
   }
@@ -180,7 +185,7 @@ static bool is_multiple(uint32_t count, uint32_t steps) {
 
 /* Inside known steps: a unit of their length is the step itself, one that leaves some of a step out is a layer. */
 static void place_units(const struct nai_step_search *s, uint32_t first) {
-  struct nai_steps *steps = s->m->steps;
+  struct nai_steps *steps = s->found;
   uint32_t kept = first;
   for (uint32_t i = first; i < steps->unit_count; i++) {
     struct nai_repeating_unit *u = &steps->units[i];
@@ -209,15 +214,15 @@ static int explain(struct nai_step_search *s, const struct nai_repeating_unit *u
 int nai_steps_by_kernels(struct nai_step_search *s, struct nai_err *err) {
   struct nai_step_sequence q;
   struct nai_step_period periods[NAI_MOST_PERIODS];
-  uint32_t count = 0, first = s->m->steps->unit_count;
+  uint32_t count = 0, first = s->found->unit_count;
   int rc = nai_step_sequence_new(&q, s, err);
   if (!rc)
     rc = nai_step_periods(periods, &count, &q, err);
   if (!rc)
     rc = judge(s, &q, periods, count, err);
   place_units(s, first);
-  if (!rc && !s->out->count && s->m->steps->unit_count > first && !s->m->step)
-    rc = explain(s, &s->m->steps->units[first], err);
+  if (!rc && !s->out->count && s->found->unit_count > first && !s->m->step)
+    rc = explain(s, &s->found->units[first], err);
   nai_step_sequence_free(&q);
   return rc;
 }

@@ -8,12 +8,13 @@
 
 #include "base/array.h"
 #include "base/keyset.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST = 3, MOST_CANDIDATES = 64 };
+enum { FEWEST = 3, MOST_CANDIDATES = 64, NAME_CHARS = 80 };
 /* Percent. In a loop: between the first range's start and the last one's end. */
 enum {
   COVERS = 60,            /* of the loop's time are in ranges without a step's name */
@@ -52,7 +53,7 @@ static bool add_range(struct candidates *c, const struct nai_step_search *s, uin
   bool added;
   int32_t in = nai_at_i32(domain, row);
   uint32_t name = s->names->canonical[nai_at_text(&s->m->nvtx.name, row)];
-  uint32_t i = nai_keyset_add(&c->keys, (int64_t)in << 32 | name, &added);
+  uint32_t i = nai_keyset_add(&c->keys, (int64_t)((uint64_t)(uint32_t)in << 32 | name), &added);
   if (c->keys.oom || (added && !nai_array_room(&c->v, &c->capacity, i, sizeof *c->v)))
     return false;
   if (added) {
@@ -242,8 +243,10 @@ static int consider(struct best *best, const struct nai_step_search *s, const st
 /* Why ranges that are called steps are none. */
 static void explain(struct nai_buf *why, const struct nai_step_search *s, const struct best *best) {
   const struct judged *j = &best->why_not;
-  nai_buf_printf(why, "the %u ranges \"%.80s\" are no steps: ", best->refused.count,
-                 nai_strings_get(&s->names->texts, best->refused.name));
+  const char *name = nai_strings_get(&s->names->texts, best->refused.name);
+  nai_buf_printf(why, "the %u ranges \"", best->refused.count);
+  nai_text_cut(why, name, strlen(name), NAME_CHARS);
+  nai_buf_puts(why, "\" are no steps: ");
   if (j->held_pct < HOLDS)
     nai_buf_printf(why, "they hold %.0f %% of the launches from the first to the last of them", j->held_pct);
   else if (j->cv_pct > MOST_CV)

@@ -11,8 +11,11 @@
 enum { FEWEST = 3, MOST_SPREAD_PCT = 25, LOOP_OF_ALL = 50 };
 
 static bool is_optimizer_step(const char *canonical) {
-  return strcasestr(canonical, "DeepSpeedEngine.step") ||
-         (strcasestr(canonical, "optimizer") && strcasestr(canonical, "step"));
+  static const char *const others[] = {"zero_grad", "state", "load", "save", "add_param", "init"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strcasestr(canonical, others[i]))
+      return false;
+  return strcasestr(canonical, "DeepSpeedEngine.step") || strcasestr(canonical, "optimizer");
 }
 
 /* Ends of optimizer ranges of one thread that lie in no other one. */

@@ -37,7 +37,8 @@ struct trainer {
   struct nai_gen_program p;
   int autograd;
   int embed, layer[LAYER_KERNELS], loss, optimizer[2], probe;
-  bool jitter; /* durations vary by 5 %, and one kernel in a hundred is lost */
+  int64_t *active_from; /* start of the active span, in scenarios with a stall; else NULL */
+  bool jitter;          /* durations vary by 5 %, and one kernel in a hundred is lost */
 };
 
 static void declare(struct trainer *t, struct nai_gen_plan *plan) {
@@ -86,7 +87,12 @@ static void follow(const struct trainer *t, int thread, int kernel, int64_t dura
 static void run_layer(const struct trainer *t, int thread, bool stalls) {
   for (int k = 0; k < LAYER_KERNELS; k++) {
     if (stalls && k == 4) {
+      int64_t from = nai_gen_gpu_ready(t->p.plan, t->p.stream);
       run_on(t, thread, stall, 5, t->layer[k], 50000 + 1000 * k);
+      int64_t until = nai_gen_gpu_ready(t->p.plan, t->p.stream) - 50000 - 1000 * k;
+      nai_gen_span(t->p.plan, t->p.gpu, "active", *t->active_from, from);
+      nai_gen_span(t->p.plan, t->p.gpu, "pause", from, until);
+      *t->active_from = until;
     } else {
       follow(t, thread, t->layer[k], 50000 + 1000 * k);
     }
@@ -98,6 +104,9 @@ static void run_step(const struct trainer *t, bool first, int extra, bool stalls
   struct nai_gen_plan *plan = t->p.plan;
   nai_gen_wait_until(plan, t->p.thread, nai_gen_gpu_ready(plan, t->p.stream));
   run_on(t, t->p.thread, between, first ? 0 : 3, t->embed, 30000);
+  if (first && t->active_from) {
+    *t->active_from = nai_gen_gpu_ready(plan, t->p.stream) - 30000;
+  }
   for (int k = 0; k < extra; k++) {
     follow(t, t->p.thread, t->probe, 60000);
   }
@@ -121,7 +130,8 @@ static int numbered(struct nai_gen_plan *plan, const char *name, int number) {
 }
 
 static void train(struct nai_gen_plan *plan, bool ranges) {
-  struct trainer t = {0};
+  int64_t active_from = 0;
+  struct trainer t = {.active_from = &active_from};
   begin(&t, plan, 7101);
   for (int i = 0; i < STEPS; i++) {
     struct nai_gen_step step = {.process = t.p.process, .state = i ? "steady" : "warm-up"};
@@ -138,6 +148,7 @@ static void train(struct nai_gen_plan *plan, bool ranges) {
       nai_gen_pop(plan, t.p.thread);
     }
   }
+  nai_gen_span(plan, t.p.gpu, "active", active_from, nai_gen_gpu_ready(plan, t.p.stream));
   nai_gen_unit(plan, t.p.process, LAYER_KERNELS, STEPS * LAYERS, "layer");
   nai_gen_expect_findings(plan, "slow-step");
   nai_gen_expect_no_findings(plan, "steps-drift data-loader-stall");
@@ -258,6 +269,7 @@ void nai_gen_plan_phantom_steps(struct nai_gen_plan *plan, int64_t target_bytes)
   begin(&t, plan, 7601);
   for (int i = 0; i < 325; i++) {
     int work = (int)nai_gen_rng_between(nai_gen_rng(plan), 3, 12);
+    run_on(&t, t.p.thread, spacing, i > 0, t.embed, 400000); /* the host stays ahead of the GPU */
     for (int k = 0; k < work; k++) {
       int kernel = (int)nai_gen_rng_between(nai_gen_rng(plan), 0, LAYER_KERNELS - 1);
       follow(&t, t.p.thread, t.layer[kernel], nai_gen_rng_between(nai_gen_rng(plan), 20000, 90000));

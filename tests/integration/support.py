@@ -23,10 +23,11 @@ SANITIZED = os.environ.get("NAI_SANITIZED") == "1"
 # Every scenario but `bench`, whose truth is checked on its own.
 SCENARIOS = ("inference training copy-bound host-bound graphs graphs-node shared-gpu shared-gpu-mapped nvtx-mix hostile "
              "hostile-values empty minimal no-nvtx healthy neglected").split()
-# Those whose idle time, spans and findings are planned for a diagnosis. They hold no random choices.
+# Those whose idle time, spans and findings are planned for a diagnosis. They hold no random choices, but for
+# steps-jitter and phantom-steps.
 DIAGNOSIS = ("launch-load profiler-flush launch-in-flight dependency drained-queue alloc-churn tiny-copies bimodal pause failed "
              "cold api-only nvtx-only two-processes eight-gpus many-gpus pytorch-like tensorrt-like cupy-like openacc-like "
-             "openmp-like cpp steps steps-bare steps-input steps-drift layers").split()
+             "openmp-like cpp steps steps-bare steps-jitter steps-input steps-drift layers phantom-steps").split()
 # One loop in variants that comparisons have to tell apart; the seed is the capture.
 PAIRS = "loop loop-slower loop-renumbered loop-retuned loop-fused loop-drift loop-waits loop-fewer".split()
 SMALL = {"inference": ("--scale", "0.3")}

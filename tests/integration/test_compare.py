@@ -97,6 +97,14 @@ class Pairs(unittest.TestCase):
             self.assertEqual(noisy["step.time.median"], "suspect")
             self.assertIn("cannot prove it", text.splitlines()[0])
 
+    def test_one_capture_against_a_history(self):
+        history = runs("loop", (*BASE, 6, 7))
+        done, _ = checked(runs("loop-slower", NEW[:1]), history)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("above what a history of 7 runs allows", done.stdout)
+        done, _ = checked(runs("loop", NEW[:1]), history)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_order_of_captures(self):
         """Permuted captures give the same bytes; swapped sides the mirror."""
         one, text, out = compared(runs("loop", BASE), runs("loop-slower", NEW))
@@ -310,6 +318,19 @@ class Formats(unittest.TestCase):
         schema = json.loads((SOURCE / "docs" / "compare.schema.json").read_text())
         jsonschema.validate(json.loads((self.out / "compare.json").read_text()), schema)
 
+    def test_page(self):
+        """Well-formed but for void elements, without scripts, and with both bars closed."""
+        text = (self.out / "compare.html").read_text()
+        self.assertNotIn("<script", text)
+        self.assertIn("default-src 'none'", text)
+        bars = re.findall(r"<svg.*?</svg>", text)
+        self.assertEqual(len(bars), 2)
+        lengths = [sum(float(w) for w in re.findall(r'width="([0-9.]+)"', bar)) for bar in bars]
+        self.assertAlmostEqual(max(lengths), 1000, delta=0.01)
+        report = json.loads((self.out / "compare.json").read_text())
+        whole = report["partition"][0]
+        self.assertAlmostEqual(lengths[0] / lengths[1], whole["base_time_ms"] / whole["new_time_ms"], places=4)
+
     def test_length(self):
         self.assertLess(len((self.out / "compare.md").read_bytes()), 60000)
 
@@ -354,6 +375,7 @@ class Hostile(unittest.TestCase):
         for name in ("bmf.json", "benchmark-smaller.json", "benchmark-bigger.json", "compare.json"):
             json.loads((out / name).read_text())
         text = (out / "compare.md").read_text()
+        self.assertNotIn("<script", (out / "compare.html").read_text())
         self.assertNotIn("<script>alert", re.sub(r"`[^`\n]*`", "", text))
         for line in text.splitlines() + done.stdout.splitlines():
             self.assertFalse(line.startswith(("::error::", "::warning::")), line)

@@ -76,6 +76,16 @@ class Plan(unittest.TestCase):
         self.assertEqual(ns_of_ms(row["input_wait_ms"]), 11 * 6_086_000)
 
 
+    def test_idle_time_by_cause(self):
+        rows = {r["cause"]: r for r in read_csv(artifacts(trace("steps")), "step_idle")}
+        self.assertEqual(set(rows), {"host_code", "launch_latency"})
+        # 46 us between two steps, and the gap of 5 ms, which stands for a usual distance of 1,200 ns
+        self.assertEqual(ns_of_ms(rows["host_code"]["median_ms"]), 46_000)
+        self.assertEqual(ns_of_ms(rows["host_code"]["total_ms"]), 10 * 46_000 + 5_001_200)
+        self.assertEqual(ns_of_ms(rows["launch_latency"]["median_ms"]), 39 * 1_200)
+        self.assertEqual(ns_of_ms(rows["launch_latency"]["total_ms"]), (11 * 39 - 1) * 1_200)
+
+
 class Refusals(unittest.TestCase):
     def test_layers_are_no_steps(self):
         directory = artifacts(trace("layers"))
@@ -164,6 +174,9 @@ class AgainstTheExport(unittest.TestCase):
                     self.assertEqual(len(mine), sum(int(s[c]) for c in ("steady_steps", "warm_up_steps", "truncated_steps")))
                     self.assertEqual(steady[(len(steady) - 1) // 2], ns_of_ms(s["median_ms"]))
                     self.assertEqual(sum(steady), ns_of_ms(s["steady_ms"]))
+                    idle = [ns_of_ms(r["total_ms"]) for r in read_csv(directory, "step_idle")
+                            if (r["pid"], r["device_id"]) == (s["pid"], s["device_id"])]
+                    self.assertEqual(sum(idle), sum(ns_of_ms(r["idle_ms"]) for r in mine if r["state"] == "steady"))
                     self.assertEqual(sum(r["is_outlier"] == "1" for r in mine), int(s["outlier_steps"]))
 
 

@@ -1,30 +1,13 @@
-/* What else happens in steady steps? Tables step_idle (their idle time by cause) and step_calls (waits and pageable
- * copies, step by step). */
+/* How often does the host wait in a step? Table step_calls: calls that wait and pageable copies, step by step. */
 #include "analyses/step_stats.h"
 
-#include "analyses/idle.h"
+#include "analyses/analysis.h"
 #include "table/columns.h"
 
 #include <stdlib.h>
 
-enum { IDLE, CALLS };
-
-enum { I_PID, I_DEVICE, I_CAUSE, I_NS, I_STEPS };
-static const struct nai_column_def idle_columns[] = {
-    [I_PID] = NAI_PID_COLUMN("process", .key = true),
-    [I_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [I_CAUSE] = NAI_NAME_COLUMN("cause", "why the GPU had nothing to do", .key = true),
-    [I_NS] =
-        NAI_TIME_COLUMN("steady_time_ns", "idle time of all steady steps", .better = NAI_BETTER_LOWER, .sum = true),
-    [I_STEPS] = NAI_COUNT_COLUMN("steady_steps", "how many steps these are"),
-};
-static const struct nai_schema idle_schema =
-    NAI_SCHEMA("step_idle", "Idle time of steps by cause",
-               "One cause in the steady steps of one process on one GPU; they add up to these steps' idle time",
-               idle_columns);
-
 enum { C_PID, C_STEP, C_STATE, C_BLOCKING, C_PAGEABLE };
-static const struct nai_column_def call_columns[] = {
+static const struct nai_column_def columns[] = {
     [C_PID] = NAI_PID_COLUMN("process", .key = true),
     [C_STEP] = {"step", NAI_I64, NAI_ID, "number of the step in its process, from 0", .key = true},
     [C_STATE] = NAI_LABEL_COLUMN("state", "steady, warm-up, or truncated by the capture: on the process's first GPU"),
@@ -33,51 +16,8 @@ static const struct nai_column_def call_columns[] = {
     [C_PAGEABLE] = NAI_COUNT_COLUMN("pageable_copies", "copies that it launched from or to pageable memory",
                                     .better = NAI_BETTER_LOWER, .sum = true),
 };
-static const struct nai_schema calls_schema =
-    NAI_SCHEMA("step_calls", "Waits of steps", "One step of one process with its calls that wait", call_columns);
-
-/* --- idle time -------------------------------------------------------------------------------- */
-
-/* A gap lies in one window: windows begin and end where an operation begins. */
-static int split_gaps(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *m, const struct nai_step_list *list,
-                      const struct nai_step_stats *stats, struct nai_err *err) {
-  struct nai_idle_shares shares = {0};
-  struct nai_intervals host = {0};
-  uint32_t at = 0;
-  int rc = NAI_OK;
-  for (struct nai_idle_gap gap = nai_idle_first(list->gpu); !rc && nai_idle_next(&gap, m);) {
-    struct nai_idle_split split;
-    while (at < list->count && list->v[at].end <= gap.start)
-      at++;
-    if (at == list->count)
-      break;
-    if (list->v[at].start > gap.start || stats->state[at] != NAI_STEP_STEADY)
-      continue;
-    rc = nai_idle_split_again(&split, &shares, &host, m, &gap, err);
-    for (int c = 0; !rc && c < NAI_IDLE_CAUSES; c++)
-      ns[c] += split.ns[c];
-  }
-  nai_idle_shares_free(&shares);
-  nai_intervals_free(&host);
-  return rc;
-}
-
-static int put_idle(struct nai_table *table, const struct nai_model *m, const struct nai_step_list *list,
-                    const struct nai_step_stats *stats, struct nai_err *err) {
-  int64_t ns[NAI_IDLE_CAUSES] = {0};
-  int rc = split_gaps(ns, m, list, stats, err);
-  for (int c = 0; !rc && c < NAI_IDLE_CAUSES; c++) {
-    if (!ns[c])
-      continue;
-    int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, I_PID, nai_model_pid(m, (int32_t)list->process));
-    nai_set_i64(table, row, I_DEVICE, nai_model_device(m, list->gpu));
-    nai_set_str(table, row, I_CAUSE, nai_idle_cause_name((enum nai_idle_cause)c));
-    nai_set_i64(table, row, I_NS, ns[c]);
-    nai_set_i64(table, row, I_STEPS, stats->states[NAI_STEP_STEADY]);
-  }
-  return rc;
-}
+static const struct nai_schema schema =
+    NAI_SCHEMA("step_calls", "Waits of steps", "One step of one process with its calls that wait", columns);
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
@@ -145,22 +85,20 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (uint32_t i = 0; !rc && i < m->steps->list_count; i++) {
     const struct nai_step_list *list = &m->steps->lists[i];
     struct nai_step_stats stats;
-    if (!list->count)
+    if (!list->count || (i && list[-1].process == list->process))
       continue;
     rc = nai_step_stats_new(&stats, &m->steps->processes[list->process], list, err);
     if (!rc)
-      rc = put_idle(io->out[IDLE], m, list, &stats, err);
-    if (!rc && (i == 0 || list[-1].process != list->process))
-      rc = put_calls(io->out[CALLS], m, list, &stats, err);
+      rc = put_calls(io->out[0], m, list, &stats, err);
     nai_step_stats_free(&stats);
   }
   return rc;
 }
 
-static const struct nai_schema *const outputs[] = {&idle_schema, &calls_schema, NULL};
-const struct nai_node nai_analysis_step_details = {
-    .name = "step_details",
+static const struct nai_schema *const outputs[] = {&schema, NULL};
+const struct nai_node nai_analysis_step_calls = {
+    .name = "step_calls",
     .outputs = outputs,
-    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(GPUS) | NAI_PART(IDLE) | NAI_PART(STEPS),
+    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(STEPS),
     .tables = NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS),
     .run = run};
