@@ -7,7 +7,7 @@
 #include "run/run.h"
 
 extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_table, nai_cmd_rules, nai_cmd_compare,
-    nai_cmd_check;
+    nai_cmd_check, nai_cmd_batch, nai_cmd_store, nai_cmd_trend;
 
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
  * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
