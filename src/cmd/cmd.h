@@ -4,9 +4,10 @@
 
 #include "cli/cli.h"
 #include "ingest/reader.h"
-#include "run/run.h"
+#include "query/query.h"
+#include "render/rows.h"
 
-extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_table, nai_cmd_rules;
+extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_table, nai_cmd_sql, nai_cmd_rules;
 
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
  * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
@@ -32,6 +33,18 @@ NAI_MUST_CHECK int nai_cmd_source_open(struct nai_run **out, const char *path, c
 /* Whether a file's name or its first bytes are those of a trace. */
 bool nai_cmd_is_trace(const char *path);
 
+/* How rows of an answer are printed. */
+struct nai_cmd_printing {
+  enum nai_rows_format format;
+  bool human; /* numbers for people */
+  int width;  /* of the terminal, 0: nothing is cut */
+};
+/* Runs a statement and prints its rows. */
+NAI_MUST_CHECK int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
+                                 const struct nai_cmd_printing *how, struct nai_err *err);
+/* Columns of the terminal that stdout is, 0 when it is none. */
+int nai_cmd_terminal_width(void);
+
 /* Writes a text on stdout, unless out of memory. */
 NAI_MUST_CHECK int nai_cmd_print(const struct nai_buf *text, struct nai_err *err);
 
@@ -41,7 +54,8 @@ bool nai_cmd_color(void);
 void nai_cmd_page(struct nai_buf *out, const char *markdown, size_t len, int width, bool color);
 
 /* What options and operands can be, from the tables that define it. */
-nai_cli_choices_fn nai_cmd_stages, nai_cmd_severities, nai_cmd_readers, nai_cmd_phase_maps, nai_cmd_rule_ids;
+nai_cli_choices_fn nai_cmd_stages, nai_cmd_severities, nai_cmd_readers, nai_cmd_phase_maps, nai_cmd_rule_ids,
+    nai_cmd_rows_formats;
 
 /* Files that commands take for a trace. */
 #define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep"
