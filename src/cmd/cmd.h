@@ -7,7 +7,8 @@
 #include "query/query.h"
 #include "render/rows.h"
 
-extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_table, nai_cmd_sql, nai_cmd_rules;
+extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info, nai_cmd_summary, nai_cmd_overlap,
+    nai_cmd_sql, nai_cmd_skill, nai_cmd_pages, nai_cmd_table, nai_cmd_rules;
 
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
  * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
@@ -36,8 +37,9 @@ bool nai_cmd_is_trace(const char *path);
 /* How rows of an answer are printed. */
 struct nai_cmd_printing {
   enum nai_rows_format format;
-  bool human; /* numbers for people */
-  int width;  /* of the terminal, 0: nothing is cut */
+  bool human;        /* numbers for people */
+  int width;         /* of the terminal, 0: nothing is cut */
+  const char *title; /* in JSON; or NULL */
 };
 /* Runs a statement and prints its rows. */
 NAI_MUST_CHECK int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,

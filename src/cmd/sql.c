@@ -186,7 +186,8 @@ int nai_cmd_terminal_width(void) {
 
 int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
                   const struct nai_cmd_printing *how, struct nai_err *err) {
-  struct printing p = {.rows = {.format = how->format, .human = how->human, .width = how->width}, .out = out};
+  struct printing p = {.rows = {.format = how->format, .human = how->human, .width = how->width, .title = how->title},
+                       .out = out};
   const struct nai_query_sink sink = {begin, put_row, &p};
   int rc = nai_query_run(truncated, query, &sink, err);
   if (p.columns)

@@ -12,7 +12,9 @@ const struct nai_facts *nai_facts_of(struct nai_query_table *t, int column) {
     return facts;
   struct nai_column c = nai_table_column(t->table, column);
   int64_t before = INT64_MIN;
-  *facts = (struct nai_facts){.known = true, .sorted = true, .min = INT64_MAX, .max = INT64_MIN};
+  facts->known = facts->sorted = true; /* `slots` may be there already */
+  facts->min = INT64_MAX;
+  facts->max = INT64_MIN;
   for (int64_t row = 0; row < t->table->rows; row++) {
     int64_t value = nai_at(&c, (uint64_t)row);
     if (value == c.null_value) {

@@ -215,7 +215,7 @@ int nai_statement_prepare(sqlite3_stmt **out, struct nai_database *db, const str
     rc = mistake(text, 0, "statements can only read the run: SELECT or WITH ... SELECT", err);
   if (!rc)
     rc = check_tail(db, text, text->sql + (tail - sql) - (explain ? strlen("EXPLAIN QUERY PLAN ") : 0), err);
-  if (!rc && query->mode == NAI_QUERY_RUN)
+  if (!rc && query->mode != NAI_QUERY_EXPLAIN)
     rc = bind(*out, query, err);
   sqlite3_free(explain);
   return rc;

@@ -182,7 +182,7 @@ static double now_s(void) {
 /* Makes `bytes` more readable. NAI_ESTALE: the worker ended without a word. */
 static int need(struct reader *r, size_t bytes, struct nai_err *err) {
   while (r->len - r->at < bytes) {
-    double left = r->deadline ? r->deadline - now_s() : 0;
+    double left = r->deadline > 0 ? r->deadline - now_s() : 0;
     struct pollfd fd = {.fd = r->fd, .events = POLLIN};
     if (r->capacity - r->len < BLOCK) {
       size_t capacity = (r->capacity + BLOCK) * 2;
@@ -192,7 +192,7 @@ static int need(struct reader *r, size_t bytes, struct nai_err *err) {
       r->data = more;
       r->capacity = capacity;
     }
-    int ready = r->deadline && left <= 0 ? 0 : poll(&fd, 1, r->deadline ? (int)(left * 1e3) + 1 : -1);
+    int ready = r->deadline > 0 && left <= 0 ? 0 : poll(&fd, 1, r->deadline > 0 ? (int)(left * 1e3) + 1 : -1);
     if (ready == 0)
       return nai_err_set(err, NAI_ELIMIT, "%s: the statement took longer than --timeout allows", r->label);
     ssize_t got = ready < 0 ? -1 : read(r->fd, r->data + r->len, r->capacity - r->len);

@@ -150,6 +150,8 @@ static void put_json_cell(struct nai_rows *r, uint32_t i, const struct nai_value
 static void begin_json(struct nai_rows *r) {
   nai_json_init(&r->json, r->out, false);
   nai_json_begin_object(&r->json, NAI_JSON_LINES);
+  if (r->title)
+    nai_json_put_text(&r->json, "title", r->title);
   nai_json_key(&r->json, "columns");
   nai_json_begin_array(&r->json, NAI_JSON_LINES);
   for (uint32_t i = 0; i < r->count; i++) {
