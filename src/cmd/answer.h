@@ -62,6 +62,10 @@ extern const struct nai_cli_type nai_cmd_window_type; /* two numbers: seconds; `
 nai_cli_choices_fn nai_cmd_page_formats;
 enum nai_rows_format nai_cmd_page_format(int choice);
 
+/* pages.c: a built-in page; `what` is its parameter :what, or NULL. ask->format is an index of nai_cmd_page_formats. */
+NAI_MUST_CHECK int nai_cmd_print_page(struct nai_buf *out, const char *id, struct nai_run *run, const char *what,
+                                      const struct nai_cmd_ask *ask, struct nai_err *err);
+
 /* A table in a format: its first `ask->rows` rows. */
 NAI_MUST_CHECK int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table,
                                        const struct nai_cmd_ask *ask, struct nai_err *err);

@@ -20,6 +20,7 @@ static void init_page(void *memory, const char *page) {
 }
 static void init_info(void *memory) { init_page(memory, "info"); }
 static void init_summary(void *memory) { init_page(memory, "summary"); }
+static void init_suggest(void *memory) { init_page(memory, "suggest"); }
 static void init_overlap(void *memory) { init_page(memory, "overlap"); }
 
 #define ASK offsetof(struct page_args, ask)
@@ -42,6 +43,7 @@ struct printing {
   const struct nai_skills *skills;
   struct nai_run *run;
   const struct nai_cmd_ask *ask;
+  const char *what; /* :what, or NULL */
   enum nai_rows_format format;
   const struct nai_page_block *block;
   struct nai_skill_cell *cells; /* of a row that becomes a line */
@@ -73,12 +75,14 @@ static int put_line(void *ctx, const struct nai_value *cells, struct nai_err *er
 
 static int print_statement(struct printing *p, struct nai_err *err) {
   const struct nai_skill_request request = nai_cmd_request(p->run, p->ask);
-  struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS];
+  struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS + 1];
   const struct nai_cmd_printing how = {p->format, true, nai_cmd_terminal_width(),
                                        p->block->title ? p->block->title : ""};
   struct nai_query query = {.run = p->run, .text = &p->block->text, .parameters = parameters, .limits = {.rows = -1}};
   bool lines = p->block->line && (p->format == NAI_ROWS_TABLE || p->format == NAI_ROWS_MARKDOWN), truncated;
   int rc = nai_skill_bind(parameters, &query.parameter_count, NULL, &request, err);
+  if (!rc && p->what)
+    parameters[query.parameter_count++] = (struct nai_query_parameter){"what", {.type = NAI_STR, .s = p->what}};
   if (!rc)
     rc = lines ? nai_query_run(&truncated, &query, &(struct nai_query_sink){begin_lines, put_line, p}, err)
                : nai_cmd_query(&truncated, p->out, &query, &how, err);
@@ -143,7 +147,7 @@ static int print_verdict(struct printing *p, struct nai_err *err) {
 /* What stands between two blocks. */
 static void put_between(struct printing *p, size_t i, const struct nai_page_block *before) {
   const char *title = p->block->title;
-  bool lines = before && before->line && p->block->line; /* lines of text belong together */
+  bool lines = before && before->line && p->block->line && !title; /* lines of text belong together */
   if (p->format == NAI_ROWS_JSON)
     nai_buf_puts(p->out, i ? "," : "");
   else if (i && !(lines && p->format == NAI_ROWS_TABLE))
@@ -207,6 +211,21 @@ static int answer(struct nai_buf *out, const struct nai_skills *skills, const st
   return rc;
 }
 
+int nai_cmd_print_page(struct nai_buf *out, const char *id, struct nai_run *run, const char *what,
+                       const struct nai_cmd_ask *ask, struct nai_err *err) {
+  struct nai_skills skills;
+  const struct nai_page *page;
+  struct printing p = {
+      .out = out, .skills = &skills, .run = run, .ask = ask, .what = what, .format = nai_cmd_page_format(ask->format)};
+  int rc = nai_skills_load(&skills, NULL, 0, err);
+  if (!rc)
+    rc = nai_skills_page(&page, &skills, id, err);
+  if (!rc)
+    rc = print_page(&p, page, err);
+  nai_skills_free(&skills);
+  return rc;
+}
+
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct page_args *args = memory;
@@ -253,6 +272,10 @@ const struct nai_cli_command nai_cmd_summary = PAGE(
 const struct nai_cli_command nai_cmd_overlap =
     PAGE(overlap, "what of communication and copies is hidden behind computation",
          "Prints how much of the communication and of the copies ran beside computation, and how much did not.");
+
+const struct nai_cli_command nai_cmd_suggest = PAGE(
+    suggest, "where further NVTX ranges would help",
+    "Prints which threads launch kernels outside of any NVTX range, which ranges are too wide to explain what they launch, and how to add ranges.");
 
 const struct nai_cli_command nai_cmd_pages = {
     .name = "page",

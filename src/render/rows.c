@@ -62,7 +62,27 @@ static void begin_table(struct nai_rows *r) {
   }
 }
 
-static void put_human(struct nai_buf *out, enum nai_unit unit, const struct nai_value *value) {
+/* Of a computed column for people: what its name says. */
+static enum nai_unit guess_unit(const char *name) {
+  static const struct {
+    const char *end;
+    enum nai_unit unit;
+  } ends[] = {{"start_ns", NAI_TIMESTAMP_NS},
+              {"end_ns", NAI_TIMESTAMP_NS},
+              {"_ns", NAI_NS},
+              {"bytes", NAI_BYTES},
+              {"_pct", NAI_PCT},
+              {"_count", NAI_COUNT},
+              {"count", NAI_COUNT}};
+  size_t len = strlen(name);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (len >= strlen(ends[i].end) && strcmp(name + len - strlen(ends[i].end), ends[i].end) == 0)
+      return ends[i].unit;
+  return NAI_UNIT_COUNT;
+}
+
+static void put_human(struct nai_buf *out, const struct nai_rows_column *column, const struct nai_value *value) {
+  enum nai_unit unit = column->unit == NAI_UNIT_COUNT ? guess_unit(column->name) : column->unit;
   if (unit == NAI_UNIT_COUNT && !value->null)
     nai_rows_number(out, unit, value);
   else
@@ -75,7 +95,7 @@ static void put_table_row(struct nai_rows *r, const struct nai_value *cells) {
     if (is_text(&cells[i]))
       nai_escape_terminal(&r->scratch, cells[i].s, strlen(cells[i].s));
     else if (r->human)
-      put_human(&r->scratch, r->columns[i].unit, &cells[i]);
+      put_human(&r->scratch, &r->columns[i], &cells[i]);
     else
       nai_rows_number(&r->scratch, r->columns[i].unit, &cells[i]);
     r->numbers[i] &= !is_text(&cells[i]);
@@ -191,7 +211,7 @@ static void put_markdown_row(struct nai_rows *r, const struct nai_value *cells) 
     if (is_text(&cells[i]))
       nai_escape_markdown(r->out, cells[i].s, strlen(cells[i].s));
     else if (r->human)
-      put_human(r->out, r->columns[i].unit, &cells[i]);
+      put_human(r->out, &r->columns[i], &cells[i]);
     else
       nai_rows_number(r->out, r->columns[i].unit, &cells[i]);
     nai_buf_puts(r->out, " |");

@@ -214,7 +214,7 @@ static int any_columns(void *ctx, const struct nai_query_column *columns, uint32
 
 static int describe(const struct nai_query_text *text, const struct nai_skill *skill, struct nai_run *run,
                     struct nai_err *err) {
-  struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS] = {0};
+  struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS + 1] = {0};
   struct filling filling = {.skill = skill};
   const char *const always[NAI_SKILL_ALWAYS] = {"start_ns", "end_ns", "gpu"};
   size_t n = 0;
@@ -223,6 +223,8 @@ static int describe(const struct nai_query_text *text, const struct nai_skill *s
     parameters[n] = (struct nai_query_parameter){skill->parameters[n].name, {.null = true}};
   for (int i = 0; i < NAI_SKILL_ALWAYS; i++)
     parameters[n++] = (struct nai_query_parameter){always[i], {.null = true}};
+  if (!skill)
+    parameters[n++] = (struct nai_query_parameter){"what", {.null = true}};
   const struct nai_query query = {.run = run,
                                   .text = text,
                                   .parameters = parameters,
