@@ -26,11 +26,11 @@ int nai_skill_check_name(const struct nai_yaml *doc, const struct nai_yaml_node 
                          struct nai_err *err) {
   enum { LONGEST = 41 };
   size_t len = strlen(name);
-  bool good = len >= 2 && len <= LONGEST && name[0] >= 'a' && name[0] <= 'z' &&
+  bool good = len && len <= LONGEST && name[0] >= 'a' && name[0] <= 'z' &&
               strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == len;
   return good ? NAI_OK
               : nai_yaml_error(doc, node, err,
-                               "\"%.60s\" is no name: use a-z, 0-9 and _, 2 to 41 of them, a letter first", name);
+                               "\"%.60s\" is no name: use a-z, 0-9 and _, at most 41 of them, a letter first", name);
 }
 
 /* --- where the statement stands ------------------------------------------------------------------- */
