@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import sqlite3
 import unittest
@@ -308,6 +309,35 @@ class Evidence(unittest.TestCase):
         self.assertEqual({r["finding"] for r in csv.DictReader(io.StringIO(one))}, {"0"})
         high = list(csv.DictReader(io.StringIO(run("evidence", directory, "--severity", "medium", "--format", "csv").stdout)))
         self.assertTrue(all(r["severity"] in ("medium", "high") for r in high))
+
+
+class Documents(unittest.TestCase):
+    """Every command of docs/asking.md and docs/writing-skills.md works as it stands there."""
+
+    def test_commands(self):
+        path, work = trace("training"), fresh_dir()
+        os.makedirs(work / "artifacts")
+        (work / "trace.sqlite").symlink_to(path)
+        (work / "artifacts" / "run1").symlink_to(artifacts(path))
+        texts = [(SOURCE / "docs" / name).read_text() for name in ("asking.md", "writing-skills.md")]
+        skill, page = re.findall(r"(?s)```yaml\n(.*?)```", texts[1])
+        (work / "my_skill.yaml").write_text(skill)
+        (work / "my_page.yaml").write_text(page)
+        count = 0
+        for line in re.findall(r"(?m)^    nsys-ai (?!: )(.+)$", "\n".join(texts)):
+            if line.startswith("sql:"):
+                continue
+            done = run(*shlex.split(line), cwd=work)
+            self.assertEqual(done.returncode, 0, (line, done.stderr))
+            self.assertTrue(done.stdout or "--out" in line, line)
+            count += 1
+        self.assertGreater(count, 25)
+
+    def test_names(self):
+        """Skills, pages and functions that the documents name are there."""
+        text = (SOURCE / "docs" / "writing-skills.md").read_text()
+        for name in re.findall(r"skills? `(\w+)`", text):
+            self.assertTrue((SOURCE / "skills" / f"{name}.yaml").exists(), name)
 
 
 if __name__ == "__main__":
