@@ -2,6 +2,7 @@
 #ifndef NAI_CMD_CMD_H
 #define NAI_CMD_CMD_H
 
+#include "base/sink.h"
 #include "cli/cli.h"
 #include "ingest/reader.h"
 #include "query/query.h"
@@ -9,7 +10,7 @@
 
 extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info, nai_cmd_summary, nai_cmd_overlap,
     nai_cmd_tree, nai_cmd_search, nai_cmd_evidence, nai_cmd_explain, nai_cmd_suggest, nai_cmd_sql, nai_cmd_skill,
-    nai_cmd_pages, nai_cmd_table, nai_cmd_rules;
+    nai_cmd_pages, nai_cmd_exports, nai_cmd_table, nai_cmd_rules;
 
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
  * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
@@ -41,10 +42,21 @@ struct nai_cmd_printing {
   bool human;        /* numbers for people */
   int width;         /* of the terminal, 0: nothing is cut */
   const char *title; /* in JSON; or NULL */
+  const char *none;  /* in the place of a text table without rows; or NULL */
 };
 /* Runs a statement and prints its rows. */
 NAI_MUST_CHECK int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
                                  const struct nai_cmd_printing *how, struct nai_err *err);
+/* Where an answer of any length goes: standard output, or a file that has its name once it is complete. Print into
+ * sink.text. The struct must not move. */
+struct nai_cmd_output {
+  struct nai_file_sink sink;
+  const char *path; /* NULL: standard output */
+  char part[4096];  /* what the file is called until then */
+};
+NAI_MUST_CHECK int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, struct nai_err *err);
+/* With the outcome of the printing in `rc`, which is returned when it is an error: then there is no file. */
+NAI_MUST_CHECK int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *err);
 /* Columns of the terminal that stdout is, 0 when it is none. */
 int nai_cmd_terminal_width(void);
 

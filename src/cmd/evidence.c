@@ -107,7 +107,7 @@ static int print(struct nai_buf *out, const struct evidence_args *args, struct n
   const struct nai_query_text text = {.sql = statement, .label = "evidence"};
   const struct nai_query query = {
       .run = run, .text = &text, .parameters = parameters, .parameter_count = 3, .limits = {.rows = -1}};
-  const struct nai_cmd_printing how = {(enum nai_rows_format)args->ask.format, true, 0, NULL};
+  const struct nai_cmd_printing how = {.format = (enum nai_rows_format)args->ask.format, .human = true};
   bool truncated;
   return args->ask.format == NAI_ROWS_TABLE ? print_text(out, run, parameters, 3, err)
                                             : nai_cmd_query(&truncated, out, &query, &how, err);

@@ -76,8 +76,11 @@ static int put_line(void *ctx, const struct nai_value *cells, struct nai_err *er
 static int print_statement(struct printing *p, struct nai_err *err) {
   const struct nai_skill_request request = nai_cmd_request(p->run, p->ask);
   struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS + 1];
-  const struct nai_cmd_printing how = {p->format, true, nai_cmd_terminal_width(),
-                                       p->block->title ? p->block->title : ""};
+  const struct nai_cmd_printing how = {.format = p->format,
+                                       .human = true,
+                                       .width = nai_cmd_terminal_width(),
+                                       .title = p->block->title ? p->block->title : "",
+                                       .none = "none"};
   struct nai_query query = {.run = p->run, .text = &p->block->text, .parameters = parameters, .limits = {.rows = -1}};
   bool lines = p->block->line && (p->format == NAI_ROWS_TABLE || p->format == NAI_ROWS_MARKDOWN), truncated;
   int rc = nai_skill_bind(parameters, &query.parameter_count, NULL, &request, err);
@@ -150,7 +153,7 @@ static void put_between(struct printing *p, size_t i, const struct nai_page_bloc
   bool lines = before && before->line && p->block->line && !title; /* lines of text belong together */
   if (p->format == NAI_ROWS_JSON)
     nai_buf_puts(p->out, i ? "," : "");
-  else if (i && !(lines && p->format == NAI_ROWS_TABLE))
+  else if (p->out->len && !(lines && p->format == NAI_ROWS_TABLE))
     nai_buf_putc(p->out, '\n');
   if (!title || (p->format != NAI_ROWS_TABLE && p->format != NAI_ROWS_MARKDOWN))
     return;

@@ -141,7 +141,8 @@ static int count_matches(int64_t *out, struct nai_run *run, const struct nai_que
 static int search(struct nai_buf *out, const struct search_args *args, struct nai_run *run, const char *pattern,
                   struct nai_err *err) {
   struct nai_buf expression = {0}, parts = {0}, sql = {0};
-  const struct nai_cmd_printing how = {(enum nai_rows_format)args->ask.format, true, nai_cmd_terminal_width(), NULL};
+  const struct nai_cmd_printing how = {
+      .format = (enum nai_rows_format)args->ask.format, .human = true, .width = nai_cmd_terminal_width()};
   bool truncated;
   int64_t matches = 0;
   put_pattern(&expression, pattern, args->regex);

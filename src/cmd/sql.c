@@ -10,7 +10,6 @@
 #include "render/rows.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,8 +185,9 @@ int nai_cmd_terminal_width(void) {
 
 int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
                   const struct nai_cmd_printing *how, struct nai_err *err) {
-  struct printing p = {.rows = {.format = how->format, .human = how->human, .width = how->width, .title = how->title},
-                       .out = out};
+  struct printing p = {
+      .rows = {.format = how->format, .human = how->human, .width = how->width, .title = how->title, .none = how->none},
+      .out = out};
   const struct nai_query_sink sink = {begin, put_row, &p};
   int rc = nai_query_run(truncated, query, &sink, err);
   if (p.columns)
@@ -196,32 +196,39 @@ int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *
   return rc;
 }
 
-/* Rows into a file: under another name until they are complete. */
-static int open_sink(struct nai_file_sink *sink, char *part, size_t size, const char *out, struct nai_err *err) {
-  if (!out) {
-    nai_sink_stdout(sink);
+int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, struct nai_err *err) {
+  output->path = path;
+  if (!path) {
+    nai_sink_stdout(&output->sink);
     return NAI_OK;
   }
-  if ((size_t)snprintf(part, size, "%s.part", out) >= size)
-    return nai_err_set(err, NAI_EIO, "the path \"%s\" is too long", out);
-  return nai_sink_create(sink, part, err);
+  if ((size_t)snprintf(output->part, sizeof output->part, "%s.part", path) >= sizeof output->part)
+    return nai_err_set(err, NAI_EIO, "the path \"%s\" is too long", path);
+  return nai_sink_create(&output->sink, output->part, err);
+}
+
+int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *err) {
+  if (rc) { /* half an answer would look like one */
+    nai_buf_free(&output->sink.text);
+    output->sink.text = (struct nai_buf){.sink = &output->sink.sink};
+  }
+  rc = nai_sink_finish(&output->sink, rc, err);
+  if (output->path && (rc ? unlink(output->part) : rename(output->part, output->path)) != 0 && !rc)
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", output->path);
+  return rc;
 }
 
 static int answer(const struct sql_args *args, const struct nai_query *query, struct nai_err *err) {
-  const struct nai_cmd_printing how = {(enum nai_rows_format)args->format, args->human,
-                                       args->out ? 0 : nai_cmd_terminal_width()};
-  struct nai_file_sink sink;
-  char part[PATH_MAX];
+  const struct nai_cmd_printing how = {.format = (enum nai_rows_format)args->format,
+                                       .human = args->human,
+                                       .width = args->out ? 0 : nai_cmd_terminal_width()};
+  struct nai_cmd_output output;
   bool truncated = false;
-  int rc = open_sink(&sink, part, sizeof part, args->out, err);
+  int rc = nai_cmd_output_open(&output, args->out, err);
   if (rc)
     return rc;
-  rc = nai_cmd_query(&truncated, &sink.text, query, &how, err);
-  if (rc) /* half a line would look like an answer */
-    nai_buf_free(&sink.text), sink.text = (struct nai_buf){.sink = &sink.sink};
-  rc = nai_sink_finish(&sink, rc, err);
-  if (args->out && (rc ? unlink(part) : rename(part, args->out)) != 0 && !rc)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", args->out);
+  rc = nai_cmd_query(&truncated, &output.sink.text, query, &how, err);
+  rc = nai_cmd_output_close(&output, rc, err);
   if (!rc && truncated && !args->quiet)
     fprintf(stderr, "nsys-ai: the first %lld rows; --rows N prints more\n", (long long)query->limits.rows);
   return rc;

@@ -294,7 +294,7 @@ static int print_rows(struct nai_buf *out, const struct tree_args *args, struct 
   const struct nai_query_text text = {.sql = node_statement, .label = "tree"};
   const struct nai_query query = {
       .run = run, .text = &text, .parameters = parameters, .parameter_count = 2, .limits = {.rows = -1}};
-  const struct nai_cmd_printing how = {(enum nai_rows_format)args->ask.format, true, 0, NULL};
+  const struct nai_cmd_printing how = {.format = (enum nai_rows_format)args->ask.format, .human = true};
   bool truncated;
   return nai_cmd_query(&truncated, out, &query, &how, err);
 }

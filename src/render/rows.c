@@ -123,6 +123,10 @@ static void put_last(struct nai_rows *r, const char *text, size_t len, int used)
 
 static void end_table(struct nai_rows *r) {
   const char *at = nai_buf_str(&r->cells);
+  if (!r->rows && r->none) {
+    nai_buf_printf(r->out, "%s\n", r->none);
+    return;
+  }
   for (int64_t row = 0; row <= r->rows && !r->cells.oom; row++) { /* row 0: names */
     int used = 0;
     for (uint32_t i = 0; i < r->count; i++) {

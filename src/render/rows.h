@@ -23,6 +23,7 @@ struct nai_rows_column {
 struct nai_rows {
   enum nai_rows_format format;
   bool human;        /* in a text table and in Markdown: numbers for people */
+  const char *none;  /* what a text table without rows prints in the place of its header; or NULL */
   const char *title; /* in JSON: a member of the object; or NULL */
   int width;         /* of the terminal: the last column of a text table is cut to fit; 0: nothing is cut */
   const struct nai_rows_column *columns; /* borrowed until the end */

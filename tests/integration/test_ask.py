@@ -173,7 +173,13 @@ class Pages(unittest.TestCase):
     def test_info(self):
         text = run("info", artifacts(trace("training"))).stdout
         self.assertIn("training.sqlite", text)
-        self.assertIn("2 GPUs, 2 processes", text)
+        self.assertIn("GPUs: 2, processes: 2, kernels: 1,256", text)
+
+    def test_nothing_ran(self):
+        """No table without rows stands there as if it were an answer."""
+        text = run("summary", artifacts(trace("empty"))).stdout
+        self.assertIn("Kernels with most time\nnone\n", text)
+        self.assertFalse(text.startswith("\n"))
 
     def test_own_page(self):
         path = skill_file('page: mine\ntitle: Mine\nblocks:\n  - {title: One, sql: select count(*) as n from gpus}\n  - {text: "{{label}}!", sql: select label from gpus order by label}\n  - {skill: streams}\n')
@@ -309,6 +315,47 @@ class Evidence(unittest.TestCase):
         self.assertEqual({r["finding"] for r in csv.DictReader(io.StringIO(one))}, {"0"})
         high = list(csv.DictReader(io.StringIO(run("evidence", directory, "--severity", "medium", "--format", "csv").stdout)))
         self.assertTrue(all(r["severity"] in ("medium", "high") for r in high))
+
+
+class Export(unittest.TestCase):
+    def test_flat(self):
+        path = trace("training")
+        directory = artifacts(path)
+        found = list(csv.DictReader(io.StringIO(run("export", "csv", directory).stdout)))
+        wanted = raw(path, "select s.value, k.start, k.end, streamId, deviceId, r.start from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.demangledName "
+                           "left join CUPTI_ACTIVITY_KIND_RUNTIME r on r.correlationId = k.correlationId and r.globalTid / 0x1000000 = k.globalPid / 0x1000000 "
+                           "order by k.start, deviceId, streamId")
+        self.assertEqual([(r["name"], int(r["start_ns"]), int(r["end_ns"]), int(r["stream"]), int(r["device"]), int(r["launch_start_ns"])) for r in found], wanted)
+        for row in found:
+            ns = int(row["end_ns"]) - int(row["start_ns"])
+            self.assertEqual((support.ns_of_ms(row["duration_ms"]), support.ns_of_ms(row["duration_us"]) / 1000), (ns, ns))
+        lines = run("export", "ndjson", directory).stdout.splitlines()
+        self.assertEqual([json.loads(line)["start_ns"] for line in lines], [w[1] for w in wanted])
+        self.assertEqual(len(json.loads(run("export", "json", directory, "--gpu", "1").stdout)["rows"]), len([w for w in wanted if w[4] == 1]))
+
+    def test_stacks(self):
+        for scenario in ("training", "nvtx-mix", "hostile"):
+            path = trace(scenario)
+            directory = artifacts(path)
+            total = json.loads(run("sql", directory, "select coalesce(sum(end_ns - start_ns), 0) from kernel_events", "--format", "json").stdout)["rows"][0][0]
+            lines = run("export", "folded", directory).stdout.splitlines()
+            self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in lines), total)
+            self.assertEqual(lines, sorted(lines, key=lambda line: line.encode()))
+            profile = json.loads(run("export", "speedscope", directory).stdout)
+            samples = profile["profiles"][0]
+            self.assertEqual((sum(samples["weights"]), samples["endValue"], len(samples["samples"])), (total, total, len(lines)))
+            self.assertLess(max([max(s) for s in samples["samples"]], default=-1), len(profile["shared"]["frames"]))
+        wall = run("export", "folded", artifacts(trace("training")), "--metric", "wall").stdout.splitlines()
+        own = json.loads(run("sql", artifacts(trace("training")), "select sum(self_ns) from nvtx_nodes", "--format", "json").stdout)["rows"][0][0]
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in wall), own)
+
+    def test_file(self):
+        out = fresh_dir() / "k.csv"
+        self.assertEqual(run("export", "csv", artifacts(trace("training")), "--out", out).stdout, "")
+        self.assertEqual(out.read_text(), run("export", "csv", artifacts(trace("training"))).stdout)
+        self.assertEqual(run("export", "csv", artifacts(trace("training")), "--out", out.parent / "no" / "x").returncode, 5)
+        self.assertEqual(os.listdir(out.parent), ["k.csv"])
+        self.assertEqual(run("export", "csv", out, "--metric", "wall").returncode, 2)
 
 
 class Documents(unittest.TestCase):
