@@ -12,8 +12,9 @@
 enum { NAI_MAX_GPUS = 256, NAI_MAX_RULE_FILES = 16 };
 
 struct nai_options {
-  const char *trace; /* an SQLite export */
-  const char *out;   /* artifacts directory */
+  const char *trace;  /* an SQLite export */
+  const char *out;    /* artifacts directory */
+  const char *stages; /* directory for the intermediate tables, or NULL: in `out` */
   const char *rules[NAI_MAX_RULE_FILES];
   size_t rule_count;
   const char *templates;      /* directory searched before the built-in templates, or NULL */
