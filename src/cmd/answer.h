@@ -78,6 +78,13 @@ struct nai_skill_request nai_cmd_request(struct nai_run *run, const struct nai_c
 NAI_MUST_CHECK int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const char *what,
                                        struct nai_err *err);
 
+/* stacks.c: a line, or a sample, per stack with its time in ns. gpu INT64_MIN: all. */
+enum { NAI_CMD_GPU_TIME, NAI_CMD_WALL };
+NAI_MUST_CHECK int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, int metric, int64_t gpu,
+                                      struct nai_err *err);
+NAI_MUST_CHECK int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric, int64_t gpu,
+                                          struct nai_err *err);
+
 /* The columns of every run, without rows: what statements are checked against. */
 NAI_MUST_CHECK int nai_cmd_empty_run(struct nai_run **out, struct nai_err *err);
 /* skill_test.c: runs the tests of skills; prints a line each. *failed counts. */

@@ -45,9 +45,11 @@ static const struct nai_cli_option options[] = {
 
 enum { E_FINDING, E_ID, E_SEVERITY, E_TITLE, E_START, E_END, E_DEVICE, E_PID, E_TABLE, E_ROW, E_TEXT };
 static const char statement[] =
-    "select f.finding, f.id, f.severity, f.title, e.start_ns, e.end_ns, e.device_id, e.pid, e.table_name, e.row, e.text "
+    "select f.finding, f.id, f.severity, f.title, e.start_ns, e.end_ns, e.device_id, e.pid, e.table_name, e.row, "
+    "e.text "
     "from findings f left join evidence e on e.finding = f.finding "
-    "where (:finding is null or f.finding = :finding) and (:gpu is null or e.device_id is null or e.device_id = :gpu) and "
+    "where (:finding is null or f.finding = :finding) and (:gpu is null or e.device_id is null or e.device_id = "
+    ":gpu) and "
     "case f.severity when 'high' then 3 when 'medium' then 2 when 'low' then 1 else 0 end >= :severity "
     "order by f.finding, e.rowid";
 
@@ -134,7 +136,8 @@ const struct nai_cli_command nai_cmd_evidence = {
     .synopsis = "SRC",
     .summary = "print the facts behind each finding",
     .description =
-        "Prints each finding of a run with the facts it stands on: when, where, what, and the row of the table that says so. SRC is "
+        "Prints each finding of a run with the facts it stands on: when, where, what, and the row of the table "
+        "that says so. SRC is "
         "an artifacts directory or a trace, which is analysed for this answer only.",
     .examples = "nsys-ai evidence artifacts/run1\nnsys-ai evidence artifacts/run1 --finding 0 --format json",
     .options = options,

@@ -35,13 +35,15 @@ static const struct nai_cli_option options[] = {
 static const char candidates[] =
     "select kind, name, exact from ("
     "select 1 as place, 'table' as kind, name, 1 as exact from nai_tables where name = :what "
-    "union all select 2, 'column', table_name || '.' || name, 1 from nai_columns where table_name || '.' || name = :what "
+    "union all select 2, 'column', table_name || '.' || name, 1 from nai_columns where table_name || '.' || name "
+    "= :what "
     "union all select distinct 3, 'capability', capability, 1 from capabilities where lower(capability) = lower(:what) "
     "union all select distinct 4, 'cause', cause, 1 from idle_causes where cause = :what "
     "union all select distinct 5, 'category', category, 1 from kernel_categories where category = :what "
     "union all select distinct 6, 'kernel', kernel_name, kernel_name = :what or short_name = :what from kernels "
     "where instr(lower(kernel_name), lower(:what)) or lower(short_name) = lower(:what) "
-    "union all select distinct 7, 'range', range_name, range_name = :what from nvtx_ranges where instr(lower(range_name), lower(:what))"
+    "union all select distinct 7, 'range', range_name, range_name = :what from nvtx_ranges where "
+    "instr(lower(range_name), lower(:what))"
     ") order by exact desc, place, name limit 200";
 
 enum { MOST_SHOWN = 10 };
@@ -54,14 +56,13 @@ static int refuse(const char *what, const struct nai_cmd_collected *found, struc
     nai_buf_printf(&names, "%s%s ", i ? ", " : "", nai_cmd_text(found, i, 0));
     nai_buf_printf(&names, "\"%.120s\"", name);
   }
-  int rc =
-      found->rows
-          ? nai_err_set(err, NAI_EUSAGE, "\"%s\" can be %" PRId64 " things%s: %s", what, found->rows,
-                        found->rows > MOST_SHOWN ? ", for example" : "", nai_buf_str(&names))
-          : nai_err_set(
-                err, NAI_EUSAGE,
-                "nothing is called \"%s\": no rule, finding, table, column, capability, idle cause, kernel category, kernel or NVTX range",
-                what);
+  int rc = found->rows
+             ? nai_err_set(err, NAI_EUSAGE, "\"%s\" can be %" PRId64 " things%s: %s", what, found->rows,
+                           found->rows > MOST_SHOWN ? ", for example" : "", nai_buf_str(&names))
+             : nai_err_set(err, NAI_EUSAGE,
+                           "nothing is called \"%s\": no rule, finding, table, column, capability, idle cause, kernel "
+                           "category, kernel or NVTX range",
+                           what);
   nai_buf_free(&names);
   return rc;
 }
@@ -152,11 +153,13 @@ const struct nai_cli_command nai_cmd_explain = {
     .synopsis = "SRC|- WHAT",
     .summary = "say what a name means: a finding, kernel, range, table, rule",
     .description =
-        "Explains WHAT: the id of a rule, the number of a finding, a table, TABLE.COLUMN, a capability, a cause of idle time, a kernel "
-        "category, a kernel or an NVTX range by its name or a part of it. SRC is an artifacts directory or a trace, which is analysed "
+        "Explains WHAT: the id of a rule, the number of a finding, a table, TABLE.COLUMN, a capability, a cause "
+        "of idle time, a kernel "
+        "category, a kernel or an NVTX range by its name or a part of it. SRC is an artifacts directory or a "
+        "trace, which is analysed "
         "for this answer only; with - nothing is known of a run: rules, tables and columns only.",
-    .examples =
-        "nsys-ai explain artifacts/run1 0\nnsys-ai explain artifacts/run1 flash_fwd_kernel\nnsys-ai explain - gpu_utilization.idle_ms",
+    .examples = "nsys-ai explain artifacts/run1 0\nnsys-ai explain artifacts/run1 flash_fwd_kernel\nnsys-ai explain - "
+                "gpu_utilization.idle_ms",
     .options = options,
     .operands =
         (const struct nai_cli_operand[]){

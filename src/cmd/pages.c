@@ -269,23 +269,26 @@ static const struct nai_cli_operand source[] = {
 const struct nai_cli_command nai_cmd_info =
     PAGE(info, "what a trace is: capture, GPUs, processes, what it lacks",
          "Prints what was captured, on which GPUs and by which processes, and what the trace lacks.");
-const struct nai_cli_command nai_cmd_summary = PAGE(
-    summary, "where the time went, on one page",
-    "Prints each GPU's window by compute, exposed communication, exposed copies and idle time, the kernels with most time, the streams, and the verdict.");
+const struct nai_cli_command nai_cmd_summary =
+    PAGE(summary, "where the time went, on one page",
+         "Prints each GPU's window by compute, exposed communication, exposed copies and idle time, the kernels with "
+         "most time, the streams, and the verdict.");
 const struct nai_cli_command nai_cmd_overlap =
     PAGE(overlap, "what of communication and copies is hidden behind computation",
          "Prints how much of the communication and of the copies ran beside computation, and how much did not.");
 
-const struct nai_cli_command nai_cmd_suggest = PAGE(
-    suggest, "where further NVTX ranges would help",
-    "Prints which threads launch kernels outside of any NVTX range, which ranges are too wide to explain what they launch, and how to add ranges.");
+const struct nai_cli_command nai_cmd_suggest =
+    PAGE(suggest, "where further NVTX ranges would help",
+         "Prints which threads launch kernels outside of any NVTX range, which ranges are too wide to explain what "
+         "they launch, and how to add ranges.");
 
 const struct nai_cli_command nai_cmd_pages = {
     .name = "page",
     .synopsis = "NAME SRC | list",
     .summary = "print a page: several answers under one title",
     .description =
-        "A page is a YAML file of statements and skills (docs/writing-skills.md); info, summary and overlap are built in." ABOUT_SRC,
+        "A page is a YAML file of statements and skills (docs/writing-skills.md); info, summary and overlap are "
+        "built in." ABOUT_SRC,
     .examples =
         "nsys-ai page list\nnsys-ai page summary artifacts/run1\nnsys-ai page mine artifacts/run1 --skills mine.yaml",
     .options = options,

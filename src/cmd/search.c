@@ -28,20 +28,20 @@ static const struct {
   bool on_gpu, has_path;
 } kinds[] = {
     {"kernels",
-     "select 'kernel' as kind, start_ns, end_ns, duration_ns, device_id, stream_id, pid, tid, name, path from v_kernels where " MATCHES(
-         "kernel_events") WINDOW ON_GPU UNDER,
+     "select 'kernel' as kind, start_ns, end_ns, duration_ns, device_id, stream_id, pid, tid, name, path from "
+     "v_kernels where " MATCHES("kernel_events") WINDOW ON_GPU UNDER,
      true, true},
     {"copies",
-     "select 'copy' as kind, start_ns, end_ns, duration_ns, device_id, stream_id, pid, tid, direction as name, path from v_copies where direction regexp :pattern" WINDOW
-         ON_GPU UNDER,
+     "select 'copy' as kind, start_ns, end_ns, duration_ns, device_id, stream_id, pid, tid, direction as name, "
+     "path from v_copies where direction regexp :pattern" WINDOW ON_GPU UNDER,
      true, true},
     {"calls",
-     "select 'call' as kind, start_ns, end_ns, duration_ns, null as device_id, null as stream_id, pid, tid, name, path from v_calls where " MATCHES(
-         "api_events") WINDOW UNDER,
+     "select 'call' as kind, start_ns, end_ns, duration_ns, null as device_id, null as stream_id, pid, tid, name, "
+     "path from v_calls where " MATCHES("api_events") WINDOW UNDER,
      false, true},
     {"ranges",
-     "select 'range' as kind, start_ns, end_ns, duration_ns, null as device_id, null as stream_id, pid, tid, name, null as path from v_ranges where " MATCHES(
-         "nvtx_events") WINDOW,
+     "select 'range' as kind, start_ns, end_ns, duration_ns, null as device_id, null as stream_id, pid, tid, "
+     "name, null as path from v_ranges where " MATCHES("nvtx_events") WINDOW,
      false, false},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -147,10 +147,10 @@ static int search(struct nai_buf *out, const struct search_args *args, struct na
   int64_t matches = 0;
   put_pattern(&expression, pattern, args->regex);
   put_parts(&parts, args);
-  nai_buf_printf(
-      &sql,
-      "select kind, start_ns, duration_ns, device_id, stream_id, pid, tid, name, path from (%s) order by start_ns, kind, end_ns, device_id, stream_id, tid, name",
-      nai_buf_str(&parts));
+  nai_buf_printf(&sql,
+                 "select kind, start_ns, duration_ns, device_id, stream_id, pid, tid, name, path from (%s) order by "
+                 "start_ns, kind, end_ns, device_id, stream_id, tid, name",
+                 nai_buf_str(&parts));
   const struct nai_query_parameter parameters[] = {
       {"pattern", {.type = NAI_STR, .s = nai_buf_str(&expression)}},
       {"under", {.type = NAI_STR, .s = args->under, .null = !args->under}},
@@ -196,9 +196,9 @@ const struct nai_cli_command nai_cmd_search = {
     .name = "search",
     .synopsis = "SRC PATTERN",
     .summary = "find events by name: kernels, copies, calls, ranges",
-    .description =
-        "Prints the kernels, copies, API calls and NVTX ranges whose name holds PATTERN, in either case, by start. SRC is an "
-        "artifacts directory or a trace, which is analysed for this answer only.",
+    .description = "Prints the kernels, copies, API calls and NVTX ranges whose name holds PATTERN, in either case, by "
+                   "start. SRC is an "
+                   "artifacts directory or a trace, which is analysed for this answer only.",
     .examples =
         "nsys-ai search artifacts/run1 flash\nnsys-ai search artifacts/run1 '^nccl' --regex --in kernels --format csv\n"
         "nsys-ai search artifacts/run1 gemm --under forward --gpu 0",

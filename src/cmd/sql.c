@@ -270,10 +270,9 @@ static int list_names(const char ***names, size_t *count, struct nai_run *source
 static int print_schema(const struct sql_args *args, struct nai_run *source, const char *table, struct nai_err *err) {
   const struct nai_query_parameter parameter = {"table", {.type = NAI_STR, .s = table, .null = !table}};
   const struct nai_query_text text = {
-      .sql =
-          table
-              ? "SELECT name, type, unit, refers, hidden, description FROM nai_columns WHERE table_name = :table ORDER BY position"
-              : "SELECT name, kind, rows, description FROM nai_tables ORDER BY kind = 'view' DESC, kind, name",
+      .sql = table ? "SELECT name, type, unit, refers, hidden, description FROM nai_columns WHERE table_name = :table "
+                     "ORDER BY position"
+                   : "SELECT name, kind, rows, description FROM nai_tables ORDER BY kind = 'view' DESC, kind, name",
       .label = "schema"};
   const struct nai_query query = {
       .run = source, .text = &text, .parameters = &parameter, .parameter_count = 1, .limits = {0, 0, -1}};
@@ -322,7 +321,8 @@ const struct nai_cli_command nai_cmd_sql = {
     .synopsis = "SRC STATEMENT | SRC --schema [TABLE]",
     .summary = "ask a run or a trace with SQL",
     .description =
-        "Runs one SELECT over the tables of a run. SRC is an artifacts directory or a trace, which is analysed for this "
+        "Runs one SELECT over the tables of a run. SRC is an artifacts directory or a trace, which is analysed "
+        "for this "
         "answer only. Statements can only read, see docs/asking.md for tables, views and functions. The statement - is "
         "read from standard input.",
     .examples = "nsys-ai sql artifacts/run1 --schema\n"

@@ -100,11 +100,13 @@ enum {
   N_PATH
 };
 static const char node_statement[] =
-    "select n.rowid as node, n.parent, n.pid, n.tid, n.range_name, n.depth, n.count, n.total_ns, n.self_ns, n.inclusive_kernel_ns, n.inclusive_kernel_count, n.thread, n.path "
+    "select n.rowid as node, n.parent, n.pid, n.tid, n.range_name, n.depth, n.count, n.total_ns, n.self_ns, "
+    "n.inclusive_kernel_ns, n.inclusive_kernel_count, n.thread, n.path "
     "from nvtx_nodes n where (:pid is null or n.pid = :pid) and (:tid is null or n.tid = :tid) order by n.rowid";
 enum { K_NODE, K_NAME, K_COUNT, K_NS };
 static const char kernel_statement[] =
-    "select node, short_name, count(*), sum(duration_ns) as ns from v_kernels where node is not null group by node, short_name order by node, ns desc, short_name";
+    "select node, short_name, count(*), sum(duration_ns) as ns from v_kernels where node is not null group by "
+    "node, short_name order by node, ns desc, short_name";
 
 struct node {
   int64_t row;                  /* of the collected nodes */
@@ -340,11 +342,14 @@ const struct nai_cli_command nai_cmd_tree = {
     .synopsis = "SRC",
     .summary = "print the NVTX ranges of each thread with the kernels they launch",
     .description =
-        "Prints the tree of NVTX ranges of each thread: instances, their own time, time without their children, and the kernels launched "
-        "in them and inside them; below each range the kernels launched while it was the innermost. SRC is an artifacts directory or a "
+        "Prints the tree of NVTX ranges of each thread: instances, their own time, time without their children, "
+        "and the kernels launched "
+        "in them and inside them; below each range the kernels launched while it was the innermost. SRC is an "
+        "artifacts directory or a "
         "trace, which is analysed for this answer only.",
     .examples =
-        "nsys-ai tree artifacts/run1\nnsys-ai tree artifacts/run1 --depth 2 --kernels 0 --by wall\nnsys-ai tree trace.sqlite --pid 144 --format json",
+        "nsys-ai tree artifacts/run1\nnsys-ai tree artifacts/run1 --depth 2 --kernels 0 --by wall\nnsys-ai tree "
+        "trace.sqlite --pid 144 --format json",
     .options = options,
     .operands =
         (const struct nai_cli_operand[]){{.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},

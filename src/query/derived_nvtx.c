@@ -46,7 +46,8 @@ static const struct nai_column_def node_columns[] = {
     [NO_INCLUSIVE_KERNELS] = NAI_COUNT_COLUMN("inclusive_kernel_count", "those kernels")};
 static const struct nai_schema node_schema = NAI_SCHEMA(
     "nvtx_nodes", "NVTX nodes",
-    "All instances of a range name inside the same chain of names on one thread; every node, where nvtx_tree has the 4,000 with most time",
+    "All instances of a range name inside the same chain of names on one thread; every node, where nvtx_tree has "
+    "the 4,000 with most time",
     node_columns);
 static const uint8_t node_parts[NO_COLUMNS];
 

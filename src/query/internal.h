@@ -6,6 +6,8 @@
 
 #include <sqlite3.h>
 
+#include <sys/types.h>
+
 /* What is known of a stored column, found out when it is first of use. */
 struct nai_facts {
   bool known;       /* the three below */
@@ -116,5 +118,15 @@ int nai_statement_error(struct nai_database *db, int code, const struct nai_quer
 /* The run's column that result column `i` is a plain reference to, NULL when it is computed. */
 const struct nai_reader_of_column *nai_statement_origin(const struct nai_schema **schema, const struct nai_database *db,
                                                         sqlite3_stmt *statement, int i);
+
+/* worker.c: runs the statement and sends what it returns. Frames: a byte that says what, then for
+ *   HEADER  uint32 columns; each: uint32 unit, text
+ *   ROW     cells: a byte that says of what type, then 8 bytes or a text
+ *   END     uint32 error code as int32, text
+ * A text is a uint32 length and its bytes with their NUL. */
+enum { NAI_FRAME_HEADER = 'H', NAI_FRAME_ROW = 'R', NAI_FRAME_END = 'E' };
+enum { NAI_CELL_NULL = 'n', NAI_CELL_INTEGER = 'i', NAI_CELL_REAL = 'f', NAI_CELL_TEXT = 't' };
+enum { NAI_FRAME_BLOCK = 1 << 16 }; /* so much is written and read at a time */
+_Noreturn void nai_query_work(int fd, const struct nai_query *query, pid_t parent);
 
 #endif

@@ -26,23 +26,30 @@ const char *const nai_query_views[][3] = {
      " FROM memop_events e " JOINS("memop_launches"),
      "One memcpy or memset, with the call that made it and the range around that"},
     {"v_calls",
-     "SELECT a.rowid AS call, a.name, a.start_ns, a.end_ns, a.end_ns - a.start_ns AS duration_ns, r.class, t.process, a.thread, "
+     "SELECT a.rowid AS call, a.name, a.start_ns, a.end_ns, a.end_ns - a.start_ns AS duration_ns, r.class, "
+     "t.process, a.thread, "
      "t.pid, t.tid, t.thread_name, a.correlation_id, a.return_value, "
-     "(SELECT count(*) FROM kernel_launches WHERE call = a.rowid) + (SELECT count(*) FROM memop_launches WHERE call = a.rowid) + "
-     "(SELECT count(*) FROM graph_launches WHERE call = a.rowid) AS operation_count, r.node, r.range_row, r.range_name, r.path "
+     "(SELECT count(*) FROM kernel_launches WHERE call = a.rowid) + (SELECT count(*) FROM memop_launches WHERE "
+     "call = a.rowid) + "
+     "(SELECT count(*) FROM graph_launches WHERE call = a.rowid) AS operation_count, r.node, r.range_row, "
+     "r.range_name, r.path "
      "FROM api_events a LEFT JOIN call_ranges r ON r.rowid = a.rowid LEFT JOIN threads t ON t.rowid = a.thread",
      "One CUDA API call, with its thread, the operations it launched and the range around it"},
     {"v_ranges",
-     "SELECT e.rowid AS range, e.thread, e.name, e.start_ns, e.end_ns, e.end_ns - e.start_ns AS duration_ns, e.kind, t.process, "
+     "SELECT e.rowid AS range, e.thread, e.name, e.start_ns, e.end_ns, e.end_ns - e.start_ns AS duration_ns, "
+     "e.kind, t.process, "
      "t.pid, t.tid, t.thread_name, d.depth FROM nvtx_events e LEFT JOIN threads t ON t.rowid = e.thread "
      "LEFT JOIN range_depths d ON d.rowid = e.rowid WHERE e.kind <> 2",
      "One NVTX range (no marks), with its thread and depth"},
     {"v_ops",
-     "SELECT 'kernel' AS op_type, e.rowid AS op_row, e.start_ns, e.end_ns, e.device_id, e.process, e.context_id, e.stream_id, "
+     "SELECT 'kernel' AS op_type, e.rowid AS op_row, e.start_ns, e.end_ns, e.device_id, e.process, e.context_id, "
+     "e.stream_id, "
      "iif(l.category = 'communication', 'communication', 'compute') AS category "
      "FROM kernel_events e LEFT JOIN kernel_launches l ON l.rowid = e.rowid "
-     "UNION ALL SELECT iif(kind = 1, 'set', 'copy'), rowid, start_ns, end_ns, device_id, process, context_id, stream_id, 'copy' "
-     "FROM memop_events UNION ALL SELECT 'graph', rowid, start_ns, end_ns, device_id, process, context_id, stream_id, 'compute' "
+     "UNION ALL SELECT iif(kind = 1, 'set', 'copy'), rowid, start_ns, end_ns, device_id, process, context_id, "
+     "stream_id, 'copy' "
+     "FROM memop_events UNION ALL SELECT 'graph', rowid, start_ns, end_ns, device_id, process, context_id, "
+     "stream_id, 'compute' "
      "FROM graph_events",
      "One operation on a GPU; categories compute, communication and copy, as in gpu_utilization"},
     {0}};

@@ -273,6 +273,9 @@ static int vtab_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
   return SQLITE_OK;
 }
 
+/* The texts of a derived table move when a further part of it is filled. */
+static bool may_move(const struct nai_query_table *t, int stored) { return t->derived && t->derived->parts[stored]; }
+
 static int vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *out, int i) {
   const struct cursor *c = (const struct cursor *)base;
   struct nai_query_table *t = c->t;
@@ -288,7 +291,7 @@ static int vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *out, int i) {
   if (value.null)
     sqlite3_result_null(out);
   else if (value.type == NAI_STR)
-    sqlite3_result_text(out, value.s, -1, SQLITE_STATIC);
+    sqlite3_result_text(out, value.s, -1, may_move(t, stored) ? SQLITE_TRANSIENT : SQLITE_STATIC);
   else if (value.type == NAI_F64)
     sqlite3_result_double(out, nai_value_number(column->print.unit, &value));
   else if (column->divide != 1)

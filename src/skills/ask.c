@@ -43,7 +43,8 @@ static int check_needs(struct nai_skill_answer *answer, const struct nai_skill *
     if (there < 0)
       rc = nai_err_set(
           err, NAI_EUSAGE,
-          "%s: \"needs\": there is no capability \"%s\"; nsys-ai sql SRC 'select capability from capabilities' lists them",
+          "%s: \"needs\": there is no capability \"%s\"; nsys-ai sql SRC 'select capability from capabilities' "
+          "lists them",
           skill->doc->file, skill->needs[i]);
     else if (!there)
       nai_buf_printf(&answer->reason, "the trace has no %s (%s)", skill->needs[i], detail);
