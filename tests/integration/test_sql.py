@@ -73,6 +73,14 @@ class Answers(unittest.TestCase):
         self.assertEqual(wrong, [[0]])
         self.assertGreater(rows(directory, "select count(range_row) from v_calls")[0][0], 100)
 
+    def test_columns_of_several_parts(self):
+        """Texts stay what they are while further columns of the same derived table are made."""
+        directory = artifacts(trace("training"))
+        both = rows(directory, "select category, short_name, path from (select * from v_kernels order by kernel)")
+        self.assertEqual([row[0] for row in both], [row[0] for row in rows(directory, "select category from v_kernels order by kernel")])
+        self.assertEqual([row[2] for row in both], [row[0] for row in rows(directory, "select path from v_kernels order by kernel")])
+        self.assertEqual(rows(directory, "select count(*) from (select * from v_kernels order by start_ns limit 9) where path is null or category is null"), [[0]])
+
     def test_reference(self):
         path = SHARED / "traces" / "fsdp_2gpu.sqlite"
         if not path.exists():
