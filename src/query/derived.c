@@ -16,13 +16,25 @@ static bool maps_nvtx(const struct nai_run *run) {
   return nai_strings_find(&run->manifest.options, option, strlen(option)) == NAI_NO_STRING;
 }
 
+static const struct nai_table *held(void *run, const char *name) { return nai_run_held(run, name); }
+
+/* The event tables, some of which a statement may have opened before: rows they refer to must be there. */
+static int open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
+  int rc = nai_run_open_events(run, tables, err);
+  for (uint32_t i = 0; i < run->table_count && !rc; i++)
+    rc = nai_table_check_refs(run->tables[i], held, run, err);
+  return rc;
+}
+
 int nai_derived_model(struct nai_model **out, struct nai_database *db, uint32_t parts, struct nai_err *err) {
-  int rc = db->classes ? NAI_OK : nai_kernel_classes_load(&db->classes, NULL, err);
-  const struct nai_model_options options = {
-      .classes = db->classes, .map_nvtx = maps_nvtx(db->run), .worker_count = nai_cpu_count()};
   const uint64_t all = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(LABELS) |
                        NAI_IN(THREADS) | NAI_IN(PROCESSES) |
                        nai_parts_tables(NAI_PART(NVTX_TREE)); /* also those later parts read */
+  int rc = db->classes ? NAI_OK : nai_kernel_classes_load(&db->classes, NULL, err);
+  const struct nai_model_options options = {
+      .classes = db->classes, .map_nvtx = maps_nvtx(db->run), .worker_count = nai_cpu_count()};
+  if (!rc && !db->run->model)
+    rc = open_events(db->run, all, err);
   if (!rc)
     rc = nai_run_model(out, db->run, &options, all, parts, err);
   if (rc == NAI_ESTALE)

@@ -367,7 +367,10 @@ class Differential(unittest.TestCase):
         self.compare("host-bound", ("--shuffle",), self.COUNT // 4)
 
     def test_mixed(self):
-        self.compare("graphs-node", (), self.COUNT // 4)
+        self.compare("graphs-node", (), self.COUNT // 8)
+
+    def test_extreme_values(self):
+        self.compare("hostile-values", (), self.COUNT // 8)
 
 
 if __name__ == "__main__":
