@@ -71,6 +71,9 @@ static json_t *facts_json(const struct nai_gen_plan *plan) {
     if (facts[i].at_most_ns) {
       nai_gen_json_int(object, "at_most_ns", facts[i].at_most_ns);
     }
+    if (facts[i].exact_ns) {
+      nai_gen_json_int(object, "exact_ns", facts[i].exact_ns);
+    }
     if (facts[i].count) {
       nai_gen_json_int(object, "count", facts[i].count);
     }
@@ -79,6 +82,7 @@ static json_t *facts_json(const struct nai_gen_plan *plan) {
 }
 
 void nai_gen_set_answers(json_t *truth, const struct nai_gen_plan *plan) {
+  nai_gen_set_steps(truth, plan);
   if (plan->spans.count > 0) {
     json_object_set_new(truth, "active_spans", spans_json(plan));
   }

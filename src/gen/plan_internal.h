@@ -4,6 +4,7 @@
 
 #include "answers.h"
 #include "plan.h"
+#include "steps.h"
 
 enum {
   MAX_PROCESSES = 72,
@@ -101,7 +102,7 @@ struct nai_gen_kernel {
   int64_t demangled, short_name; /* string ids */
   enum nai_gen_class class;
   enum nai_gen_api launch_api;
-  int grid, block, registers;
+  int grid, block, registers, shared_bytes, local_bytes;
   struct nai_gen_stat stats[MAX_GPUS];
 };
 
@@ -166,7 +167,15 @@ struct nai_gen_range {
   size_t text_offset, text_size;
   int64_t text_id; /* -1: inline text */
   int domain;
-  int64_t range_id; /* -1: none */
+  int64_t range_id;              /* -1: none */
+  size_t blob_offset, blob_size; /* of its payload, in the plan's text */
+};
+
+/* What a GPU waited and transferred in collectives of one kind. */
+struct nai_gen_wait {
+  int gpu;
+  const char *op;
+  int64_t count, total_ns, wait_ns, transfer_ns, bytes;
 };
 
 struct nai_gen_overhead {
@@ -180,7 +189,7 @@ struct nai_gen_overhead {
 struct nai_gen_graph_node_row {
   int64_t start, end;
   int thread;
-  int64_t node;
+  int64_t node, original; /* original: 0 for none */
 };
 
 struct nai_gen_diagnostic {
@@ -204,6 +213,20 @@ struct nai_gen_span {
   int gpu;
   const char *kind;
   int64_t start, end;
+};
+
+/* A step's begin, or the end of a process's steps (no state). */
+struct nai_gen_step_mark {
+  struct nai_gen_step step;
+  size_t first_op; /* of the plan's operations */
+  int gpu;
+  int64_t start, end, kernels;
+  int64_t ns[NAI_GEN_CLASS_COUNT + 1]; /* by class, then idle */
+};
+
+struct nai_gen_unit {
+  int process, kernels, count;
+  const char *level;
 };
 
 struct nai_gen_expectation {
@@ -252,7 +275,8 @@ struct nai_gen_plan {
   /* Events since the last flush. */
   struct nai_gen_vec calls, ops, syncs, ranges, text, overheads, graph_nodes, raws;
   struct nai_gen_vec diagnostics, transfers, drops;
-  struct nai_gen_vec spans, facts;
+  struct nai_gen_vec spans, facts, steps, units, waits;
+  bool payloads; /* some range has one */
 
   int64_t grid_id, range_id;
   int64_t last_ns; /* last timestamp of any event */
@@ -299,6 +323,8 @@ void nai_gen_plan_free(struct nai_gen_plan *plan);
  */
 int64_t nai_gen_add_kernel(struct nai_gen_plan *plan, int64_t call, int stream, int kernel, int64_t start,
                            int64_t duration_ns, int64_t graph_node);
+int64_t nai_gen_add_envelope(struct nai_gen_plan *plan, int64_t call, int stream, int graph_id, int64_t start,
+                             int64_t duration_ns);
 int64_t nai_gen_add_copy(struct nai_gen_plan *plan, int64_t call, int thread, int stream, int64_t start,
                          const struct nai_gen_copy *copy);
 struct nai_gen_sync *nai_gen_add_sync(struct nai_gen_plan *plan, int thread, int stream, int64_t call);
@@ -315,6 +341,11 @@ void nai_gen_total_gpus(struct nai_gen_plan *plan);
 /* Divides a gap that ends with what the call `launch` (-1: not in the trace) started (truth_idle.c). */
 void nai_gen_sweep_gap(const struct nai_gen_plan *plan, struct nai_gen_gpu *gpu, int64_t launch, int64_t start,
                        int64_t end);
+/* Windows of the steps, before their GPUs' events are swept; then each stretch of a class (idle: the number of classes)
+ * that the sweep finds (steps.c). */
+void nai_gen_window_steps(struct nai_gen_plan *plan);
+void nai_gen_book_step_time(struct nai_gen_plan *plan, const struct nai_gen_gpu *gpu, int class, int64_t start,
+                            int64_t end);
 /* Descriptive tables, written once after the last event (meta.c). */
 void nai_gen_write_meta(struct nai_gen_plan *plan, const char *scenario);
 
