@@ -49,6 +49,23 @@ export const DEFAULTS = {
 
 const WRITE_DELAY_MS = 250;
 
+const KEYS = /** @type {(keyof ViewState)[]} */ (Object.keys(DEFAULTS));
+
+/** What a fragment says; every key it does not name has its default. @param {string} fragment @returns {ViewState} */
+export function parseState(fragment) {
+  const parameters = new URLSearchParams(fragment);
+  const values = { ...DEFAULTS };
+  for (const key of KEYS) values[key] = parameters.get(key) ?? DEFAULTS[key];
+  return values;
+}
+
+/** The shortest fragment that says it. @param {ViewState} values */
+export function formatState(values) {
+  const parameters = new URLSearchParams();
+  for (const key of KEYS) if (values[key] !== DEFAULTS[key]) parameters.set(key, values[key]);
+  return parameters.toString();
+}
+
 /** Keeps the fragment and the views in step. */
 export class StateStore {
   constructor() {
@@ -65,10 +82,7 @@ export class StateStore {
   }
 
   read() {
-    const parameters = new URLSearchParams(location.hash.slice(1));
-    for (const key of /** @type {(keyof ViewState)[]} */ (Object.keys(DEFAULTS))) {
-      this.values[key] = parameters.get(key) ?? DEFAULTS[key];
-    }
+    Object.assign(this.values, parseState(location.hash.slice(1)));
   }
 
   /** @param {(state: ViewState) => void} listener  called when the reader follows a link or goes back */
@@ -98,10 +112,6 @@ export class StateStore {
   }
 
   link() {
-    const parameters = new URLSearchParams();
-    for (const key of /** @type {(keyof ViewState)[]} */ (Object.keys(DEFAULTS))) {
-      if (this.values[key] !== DEFAULTS[key]) parameters.set(key, this.values[key]);
-    }
-    return `#${parameters.toString()}`;
+    return `#${formatState(this.values)}`;
   }
 }

@@ -3,7 +3,8 @@
 import { CAUSE_COLORS, categoryColor } from '../colors.js';
 import { copyText, h, name, replace, textWidth } from '../dom.js';
 import { cell, counted, heading, integer, unitLabel } from '../format.js';
-import { columnIndex, placeColumns, rowCount } from '../model.js';
+import { columnIndex, rowCount } from '../model.js';
+import { redundantColumns, rowPlace } from './columns.js';
 import { rowDetails } from './row-details.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';
 import { VirtualTable } from './virtual-table.js';
@@ -16,17 +17,6 @@ const ICON_PX = 24;
 const SWATCH_PX = 16;
 const ARROW_PX = 14;
 const FILTER_DELAY_MS = 120;
-
-/**
- * Columns that say again what another one says: exact ns beside ms, and short names, which stand in for the full
- * ones on the screen anyway.
- * @param {Table} table
- */
-function redundantColumns(table) {
-  const names = table.columns.map((column) => column.name);
-  const twins = names.filter((text) => table.columns.some((column) => column.stored === text));
-  return names.includes('kernel_name') && names.includes('short_name') ? [...twins, 'short_name'] : twins;
-}
 
 /** Every table of the report. Nothing here knows any analysis: units and descriptions come with the data. */
 export class TablesView {
@@ -323,24 +313,9 @@ export class TablesView {
     this.grid.setCount(this.rows.length);
   }
 
-  /** Where a row is on the timeline. @param {Table} table @param {number} row */
+  /** @param {Table} table @param {number} row */
   evidence(table, row) {
-    const place = placeColumns(table);
-    const values = table.rows[row];
-    /** @param {number} column */
-    const number = (column) =>
-      column >= 0 && typeof values[column] === 'number' ? /** @type {number} */ (values[column]) : null;
-    return {
-      text: table.title,
-      table: this.current,
-      row,
-      start_ns: number(place.start),
-      end_ns: number(place.end),
-      device_id: number(place.device),
-      pid: number(place.pid),
-      tid: number(place.tid),
-      name: place.name >= 0 && values[place.name] !== null ? String(values[place.name]) : null,
-    };
+    return rowPlace(table, this.current, row);
   }
 
   /** @param {Table} table @param {number} row */

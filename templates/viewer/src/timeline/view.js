@@ -3,8 +3,10 @@
 import { EventColors, readTheme } from '../colors.js';
 import { fitCanvas, h } from '../dom.js';
 import { Search } from '../search.js';
+import { assemble } from './assemble.js';
 import { Gutter } from './gutter.js';
 import { Layout } from './layout.js';
+import { step, zoomToSelection } from './navigate.js';
 import { OverviewStrip } from './overview-strip.js';
 import { Painter } from './painter.js';
 import { drawRuler, tickOffset } from './ruler.js';
@@ -60,42 +62,7 @@ export class TimelineView {
     this.spacer = h('div');
     this.scroller = h('div', { class: 'tl-scroll', tabindex: '-1', 'aria-hidden': 'true' }, this.spacer);
     this.stage = h('div', { class: 'tl-stage' }, this.canvas, this.tooltip.element);
-    const { note, embedded_events: embedded, total_events: total } = this.model.timeline;
-    host.append(
-      this.toolbar.element,
-      note
-        ? h(
-            'p',
-            { class: 'notice' },
-            note,
-            ` (${embedded.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} events embedded)`,
-          )
-        : '',
-      h(
-        'p',
-        { class: 'offscreen', id: 'timeline-help' },
-        'Plus and minus zoom, A and D or the arrow keys move, brackets go to the previous or next event of the same name, ' +
-          'slash searches, question mark lists every key.',
-      ),
-      h(
-        'div',
-        { class: 'tl-body' },
-        h(
-          'div',
-          { class: 'tl-main' },
-          h('div', { class: 'tl-corner' }),
-          this.strip.canvas,
-          h('div', { class: 'tl-corner-right' }),
-          this.gutter.corner,
-          this.ruler,
-          h('div', { class: 'tl-corner-right' }),
-          this.gutter.element,
-          this.stage,
-          this.scroller,
-        ),
-        this.panel.element,
-      ),
-    );
+    host.append(...assemble(this));
     connectPointer(this);
   }
 
@@ -287,42 +254,12 @@ export class TimelineView {
   }
 
   zoomToSelection() {
-    const { events } = this.model;
-    if (this.selected >= 0) this.viewport.focus(events.start[this.selected], this.model.end(this.selected));
-    else if (this.range) this.viewport.focus(this.range[0], this.range[1], 0.85);
-    else if (this.selectedGap) return this.selectGap(this.selectedGap.gpu, this.selectedGap.index, true);
-    else this.viewport.fit();
-    return this.moved();
+    zoomToSelection(this);
   }
 
   /** Neighbour by name, search or track. @param {'name' | 'match' | 'track'} what @param {1 | -1} direction */
   step(what, direction) {
-    const { model, selected } = this;
-    const { start, name } = model.events;
-    if (what !== 'match' && selected < 0) {
-      // Nothing selected yet: the first event in sight, so that the keyboard alone gets a start.
-      const first = model.nearest(this.viewport.from, -1, 1, () => true);
-      if (first >= 0) this.selectEvent(first, { reveal: true });
-      return;
-    }
-    const wanted = selected >= 0 ? name[selected] : -1;
-    const lane = selected >= 0 ? model.laneIndex(selected) : -1;
-    const time = selected >= 0 ? start[selected] : this.viewport.from;
-    /** @type {(event: number) => boolean} */
-    const matches =
-      what === 'name'
-        ? (event) => name[event] === wanted
-        : what === 'match'
-          ? (event) => this.search.matches(event)
-          : (event) => event >= model.lanes[lane].first && event < model.lanes[lane].first + model.lanes[lane].count;
-    let found = model.nearest(time, selected, direction, matches);
-    // Searching goes round at the ends, so that the first match is always one key away.
-    if (found < 0 && what === 'match') found = model.nearest(direction > 0 ? -Infinity : Infinity, -1, direction, matches);
-    if (found < 0) {
-      this.app.announce('No further event');
-      return;
-    }
-    this.selectEvent(found, { reveal: true });
+    step(this, what, direction);
   }
 
   /** @param {string} text @param {boolean} isPattern @param {boolean} only */
