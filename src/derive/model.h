@@ -153,7 +153,8 @@ struct nai_model_options {
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases; /* NULL without a phase map */
   const struct nai_workload_patterns *workload;
-  bool map_nvtx; /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
+  bool map_nvtx;   /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
+  int page_events; /* events that report.html holds in full */
   int worker_count;
   const char *scratch_dir; /* for large arrays (base/big.h); NULL: in memory */
 };
@@ -165,6 +166,7 @@ struct nai_model {
   const struct nai_phase_map *phases;
   const struct nai_workload_patterns *workload;
   bool map_nvtx;
+  int page_events;
   int worker_count;
   const char *scratch_dir;
   uint32_t built; /* parts */

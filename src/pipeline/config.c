@@ -43,6 +43,7 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
   s->config[NAI_CONFIG_PHASE_MAP] = s->phases ? nai_phase_map_hash(s->phases) : 0;
   s->config[NAI_CONFIG_WORKLOAD] = nai_workload_patterns_hash(s->workload);
   s->config[NAI_CONFIG_MAP_NVTX] = o->map_nvtx;
+  s->config[NAI_CONFIG_PAGE_EVENTS] = (uint64_t)o->page_events;
   s->config[NAI_CONFIG_RULES] = nai_rules_hash(s->rules);
   return NAI_OK;
 }

@@ -290,6 +290,7 @@ static int open_model(struct nai_state *s, struct nai_err *err) {
                                             .workload = s->workload,
                                             .phases = s->phases,
                                             .map_nvtx = s->options->map_nvtx,
+                                            .page_events = s->options->page_events,
                                             .worker_count = s->options->threads,
                                             .scratch_dir = s->out.work};
   struct nai_model *model;

@@ -139,7 +139,7 @@ export class EventColors {
       case 'graph':
         return () => GRAPH_COLOR;
       case 'api':
-        return (event) => this.api[aux[event]] ?? API_COLORS.plain;
+        return (event) => this.api[aux[event] & 3] ?? API_COLORS.plain;
       default:
         return (event) => this.range[name[event]];
     }

@@ -4,7 +4,7 @@ import { CAUSE_COLORS, UTILIZATION_PARTS } from './colors.js';
 import { byId, copyText, fitCanvas, h, name, replace } from './dom.js';
 import { bytes, duration, integer, percent } from './format.js';
 import { highlights } from './highlights.js';
-import { columnIndex } from './model.js';
+import { columnIndex } from './table-schema.js';
 import { UtilizationSums } from './timeline/utilization.js';
 
 const CHART_HEIGHT = 76;

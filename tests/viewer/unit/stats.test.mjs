@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { busyNs, logHistogram, rangeStats } from '../../../templates/viewer/src/timeline/stats.js';
+import { logHistogram } from '../../../templates/viewer/src/log-histogram.js';
+import { busyNs, rangeStats } from '../../../templates/viewer/src/timeline/stats.js';
 import { planModel } from '../lib/plan-model.mjs';
 
 const { model, plan } = planModel();

@@ -1,6 +1,6 @@
 /** @import { Table } from '../types.js' */
 /** @import { Model } from '../model.js' */
-import { columnIndex } from '../model.js';
+import { columnIndex } from '../table-schema.js';
 
 /**
  * @typedef {object} RangeNode

@@ -1,5 +1,5 @@
 /** @import { Evidence, Table } from '../types.js' */
-import { placeColumns } from '../model.js';
+import { placeColumns } from '../table-schema.js';
 
 /**
  * Columns that say again what another one says: exact ns beside ms, and short names, which stand in for the full

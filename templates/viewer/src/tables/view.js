@@ -3,7 +3,7 @@
 import { CAUSE_COLORS, categoryColor } from '../colors.js';
 import { copyText, h, name, replace, textWidth } from '../dom.js';
 import { cell, counted, heading, integer, unitLabel } from '../format.js';
-import { columnIndex, rowCount } from '../model.js';
+import { columnIndex, rowCount } from '../table-schema.js';
 import { redundantColumns, rowPlace } from './columns.js';
 import { rowDetails } from './row-details.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';

@@ -1,7 +1,7 @@
 /** @import { Lane, Utilization } from '../types.js' */
 /** @import { Model } from '../model.js' */
 /** @import { Row } from './rows.js' */
-import { columnIndex, placeColumns } from '../model.js';
+import { columnIndex, placeColumns } from '../table-schema.js';
 import { rowsOf } from './rows.js';
 
 export const ROW_HEIGHT = { gpu: 20, host: 17 };

@@ -2,7 +2,7 @@
 /** @import { EventColors, Theme } from '../colors.js' */
 /** @import { Gaps, Layout, Track } from './layout.js' */
 /** @import { Row } from './rows.js' */
-import { CAUSE_COLORS, rgb } from '../colors.js';
+import { CAUSE_COLORS, categoryColor, rgb } from '../colors.js';
 import { context2d } from '../dom.js';
 import { Raster } from './raster.js';
 import { UtilizationSums } from './utilization.js';
@@ -132,7 +132,8 @@ export class Painter {
       const fill = color(rects[i]);
       if (fill !== current) context.fillStyle = current = fill;
       const width = rects[i + 2] - rects[i + 1];
-      context.fillRect(rects[i + 1], top, width > 3 ? width - 1 : width, height);
+      if (count[rects[i]] > 1 && this.paintMix(context, rects[i], rects[i + 1], width, top, height)) current = '';
+      else context.fillRect(rects[i + 1], top, width > 3 ? width - 1 : width, height);
     }
     if (!labels) return;
     context.fillStyle = '#fff';
@@ -141,7 +142,7 @@ export class Painter {
       const room = Math.min(rects[i + 2], frame.width) - left - 8;
       const event = rects[i];
       if (room < LABEL_MIN_PX - 8) continue;
-      const text = count[event] > 1 ? `${count[event]} × ${model.shortNameOf(event)}` : model.shortNameOf(event);
+      const text = count[event] > 1 ? `${count[event]} events` : model.shortNameOf(event);
       const fits = Math.floor(room / CHARACTER_PX);
       context.fillText(
         text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1))}…`,
@@ -149,6 +150,25 @@ export class Painter {
         top + height / 2 + 0.5,
       );
     }
+  }
+
+  /**
+   * An aggregate of kernels: its categories above each other, by their time.
+   * @param {CanvasRenderingContext2D} context @param {number} event
+   * @param {number} left @param {number} width @param {number} top @param {number} height
+   */
+  paintMix(context, event, left, width, top, height) {
+    const mix = this.model.mixOf(event);
+    const whole = mix.reduce((sum, { ns }) => sum + ns, 0);
+    if (whole <= 0) return false;
+    let at = top;
+    for (const { category, ns } of mix) {
+      const size = (ns / whole) * height;
+      context.fillStyle = categoryColor(this.model.timeline.categories[category]);
+      context.fillRect(left, at, width > 3 ? width - 1 : width, size);
+      at += size;
+    }
+    return true;
   }
 
   /**

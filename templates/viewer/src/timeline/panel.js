@@ -6,6 +6,7 @@ import { h, name, replace } from '../dom.js';
 import { bytes, cell, counted, duration, heading, integer, percent, withUnit } from '../format.js';
 import { eventDetails, fields } from './event-details.js';
 import { rangeStats } from './stats.js';
+import { trimNote } from './trim-note.js';
 
 const LIST_MAX = 12;
 
@@ -104,6 +105,7 @@ export class Panel {
           name(withUnit(cell(row[position], column, model.clock), column)),
         ]),
       ),
+      trimNote(this.view, gaps.start[index], gaps.end[index]),
     ]);
   }
 
@@ -113,7 +115,8 @@ export class Panel {
     const { view } = this;
     const { model } = view;
     const stats = rangeStats(model, from, to);
-    const span = to - from;
+    const span = stats.to - stats.from;
+    view.range = [stats.from, stats.to];
     /** @param {{name: number, count: number, ns: number}[]} totals @param {number} whole */
     const ranking = (totals, whole) =>
       h(
@@ -141,16 +144,18 @@ export class Panel {
               h(
                 'td',
                 {},
-                h(
-                  'button',
-                  {
-                    type: 'button',
-                    class: 'link',
-                    title: model.names[entry.name],
-                    onclick: () => view.setSearchText(model.names[entry.name]),
-                  },
-                  name(model.shortNames[entry.name] || model.names[entry.name]),
-                ),
+                entry.name < 0
+                  ? 'all other names'
+                  : h(
+                      'button',
+                      {
+                        type: 'button',
+                        class: 'link',
+                        title: model.names[entry.name],
+                        onclick: () => view.setSearchText(model.names[entry.name]),
+                      },
+                      name(model.shortNames[entry.name] || model.names[entry.name]),
+                    ),
               ),
               h('td', { class: 'num' }, integer(entry.count)),
               h('td', { class: 'num' }, duration(entry.ns)),
@@ -161,8 +166,8 @@ export class Panel {
       );
     this.show('Time range', [
       fields([
-        ['From', model.clock.format(from)],
-        ['To', model.clock.format(to)],
+        ['From', model.clock.format(stats.from)],
+        ['To', model.clock.format(stats.to)],
         ['Length', h('b', {}, duration(span))],
         ...stats.gpus.map(
           (gpu) =>
@@ -176,8 +181,8 @@ export class Panel {
         ['Launches', `${integer(stats.launches)} of ${counted(stats.apiCalls, 'call')}`],
         ['Host blocked', duration(stats.blockedNs)],
       ]),
-      stats.approximate
-        ? h('p', { class: 'notice' }, 'Parts of this range are aggregated: counts and times are those of whole aggregates.')
+      stats.from !== from || stats.to !== to
+        ? h('p', { class: 'notice' }, `Widened to where sums are exact: steps of ${duration(model.timeline.grid?.bin_ns ?? 0)}.`)
         : null,
       h('div', { class: 'buttons' }, h('button', { type: 'button', onclick: () => view.zoomToSelection() }, 'Zoom')),
       h('h3', {}, 'Top kernels'),
@@ -189,6 +194,7 @@ export class Panel {
             stats.apis.reduce((sum, entry) => sum + entry.ns, 0),
           )
         : h('p', { class: 'muted' }, 'None.'),
+      trimNote(view, stats.from, stats.to),
     ]);
     // For tests and scripts: the numbers behind the text.
     this.lastStats = stats;

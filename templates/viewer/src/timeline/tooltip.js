@@ -3,6 +3,7 @@
 import { CAUSE_LABELS, UTILIZATION_PARTS } from '../colors.js';
 import { h, name, replace } from '../dom.js';
 import { bytes, duration, percent } from '../format.js';
+import { blocksHost } from './stats.js';
 import { UtilizationSums } from './utilization.js';
 
 const OFFSET_PX = 14;
@@ -46,8 +47,8 @@ export class Tooltip {
           many ? `, busy ${duration(events.busy[event])}` : '',
           ` at ${clock.format(events.start[event])}`,
         ),
-        (lane.kind === 'copy' || lane.kind === 'set') && h('div', {}, bytes(events.aux[event])),
-        lane.kind === 'api' && events.aux[event] === 1 && h('div', { class: 'bad' }, 'Blocks the host'),
+        !many && (lane.kind === 'copy' || lane.kind === 'set') && h('div', {}, bytes(events.aux[event])),
+        lane.kind === 'api' && blocksHost(events.aux[event]) && h('div', { class: 'bad' }, 'Blocks the host'),
       ];
     }
     if (gap >= 0 && track.gaps) {
@@ -66,12 +67,12 @@ export class Tooltip {
     if (track.utilization) {
       const pixels = (4 * this.view.viewport.span) / this.view.width;
       const sums = this.view.painter.sums.get(track.utilization) ?? new UtilizationSums(track.utilization);
-      const half = Math.max(pixels, track.utilization.bin_ns) / 2;
-      const parts = sums.between(time - half, time + half);
+      const [from, to] = sums.wholeBins(time - pixels / 2, time + pixels / 2);
+      const parts = sums.between(from, to);
       const whole = parts.reduce((sum, value) => sum + value, 0);
       if (whole <= 0) return null;
       return [
-        h('div', { class: 'tooltip-title' }, `Around ${clock.format(time, this.view.viewport.span / 1000)}`),
+        h('div', { class: 'tooltip-title' }, `${clock.format(from, to - from)} to ${clock.format(to, to - from)}`),
         ...UTILIZATION_PARTS.map((part, index) => h('div', {}, `${part.label} `, h('b', {}, percent(parts[index], whole)))),
       ];
     }

@@ -25,6 +25,12 @@ export class UtilizationSums {
     return sums[bin] + (sums[bin + 1] - sums[bin]) * (position - bin);
   }
 
+  /** The bins around a stretch of time, whose shares are exact. @param {number} from @param {number} to @returns {[number, number]} */
+  wholeBins(from, to) {
+    const first = Math.floor((from - this.start) / this.binNs);
+    return [this.start + first * this.binNs, this.start + Math.max(first + 1, Math.ceil((to - this.start) / this.binNs)) * this.binNs];
+  }
+
   /** ns of compute, exposed communication, exposed copy, idle in a window. @param {number} from @param {number} to */
   between(from, to) {
     return this.parts.map((sums) => this.at(sums, to) - this.at(sums, from));
