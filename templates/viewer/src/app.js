@@ -189,6 +189,15 @@ export class App {
     return true;
   }
 
+  /** @param {number} device */
+  showGpu(device) {
+    this.open('timeline');
+    const track = this.timeline.layout.tracks.find((candidate) => candidate.type === 'gpu' && candidate.gpu === device);
+    if (!track) return;
+    if (this.timeline.layout.collapsed.has(track.key)) this.timeline.toggle(track);
+    this.timeline.scrollTo(track.top);
+  }
+
   /** @param {number} row */
   hasGap(row) {
     return this.timeline.layout.tracks.some((track) => track.gaps?.row.includes(row));

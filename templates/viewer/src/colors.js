@@ -77,6 +77,27 @@ export const CAUSE_LABELS = {
   unknown: 'unknown',
 };
 
+/** @type {Record<string, string>} */
+const CAUSE_NAMES = {
+  blocking_call: 'waiting call',
+  queue_drained: 'after a draining wait',
+  host_code: 'host code',
+  cuda_call: 'other CUDA call',
+  in_launch_call: 'inside the launch',
+  allocation: 'allocation',
+  module_load: 'code loading',
+  profiler: 'profiler',
+  launch_latency: 'launch latency',
+  dependency: 'dependency',
+  page_migration: 'page migration',
+  unknown: 'unknown cause',
+};
+
+/** A cause in a few words; CAUSE_LABELS explains it. @param {string} cause */
+export function causeName(cause) {
+  return CAUSE_NAMES[cause] ?? cause.replace(/_/gu, ' ');
+}
+
 /** @param {string} text */
 export function hash(text) {
   let value = 2166136261;

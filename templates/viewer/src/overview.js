@@ -1,20 +1,23 @@
 /** @import { App } from './app.js' */
 /** @import { Finding } from './types.js' */
-import { CAUSE_COLORS, UTILIZATION_PARTS } from './colors.js';
+import { CAUSE_COLORS, causeName, UTILIZATION_PARTS } from './colors.js';
 import { byId, copyText, fitCanvas, h, name, replace } from './dom.js';
 import { bytes, duration, integer, percent } from './format.js';
+import { gpuLines } from './gpu-lines.js';
 import { highlights } from './highlights.js';
 import { columnIndex } from './table-schema.js';
 import { UtilizationSums } from './timeline/utilization.js';
 
 const CHART_HEIGHT = 76;
+const LINE_HEIGHT = 18;
+const CARDS_MAX = 4;
 
 /** Verdict, utilisation and findings. The findings' text stands in the page already; this adds what needs a program. */
 export class Overview {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    /** @type {{canvas: HTMLCanvasElement, sums: UtilizationSums}[]} */
+    /** @type {{canvas: HTMLCanvasElement, sums: UtilizationSums, height: number}[]} */
     this.charts = [];
     const { report } = app;
     byId('verdict').classList.add(`severity-${report.verdict.severity}`);
@@ -34,6 +37,10 @@ export class Overview {
     const { model } = this.app;
     const { timeline } = model;
     if (timeline.utilization.length === 0) return;
+    if (timeline.utilization.length > CARDS_MAX) {
+      replace(host, ...gpuLines(this.app, (canvas, sums) => this.charts.push({ canvas, sums, height: LINE_HEIGHT })));
+      return;
+    }
     const legend = h(
       'div',
       { class: 'legend' },
@@ -58,7 +65,7 @@ export class Overview {
           this.app.open('timeline');
         },
       });
-      this.charts.push({ canvas, sums });
+      this.charts.push({ canvas, sums, height: CHART_HEIGHT });
       return h(
         'article',
         { class: 'gpu-card' },
@@ -145,7 +152,7 @@ export class Overview {
               onclick: () => this.app.showTable('gpu_idle_gaps', -1, `cause=${key} device_id=${device}`),
             },
             swatch,
-            `${key.replace(/_/g, ' ')} ${percent(Number(row[total]), idle)}`,
+            `${causeName(key)} ${percent(Number(row[total]), idle)}`,
           );
         }),
     );
@@ -154,14 +161,14 @@ export class Overview {
   draw() {
     const { theme } = this.app.timeline;
     const { model } = this.app;
-    for (const { canvas, sums } of this.charts) {
+    for (const { canvas, sums, height } of this.charts) {
       const width = canvas.parentElement?.clientWidth ?? 0;
-      const inner = Math.max(0, width - 26);
+      const inner = Math.max(0, width - (height === LINE_HEIGHT ? 8 : 26));
       if (inner < 10) continue;
-      const context = fitCanvas(canvas, inner, CHART_HEIGHT);
+      const context = fitCanvas(canvas, inner, height);
       context.fillStyle = theme.background;
-      context.clearRect(0, 0, inner, CHART_HEIGHT);
-      sums.paint(context, theme, model.startNs, model.endNs, 0, 0, inner, CHART_HEIGHT, true);
+      context.clearRect(0, 0, inner, height);
+      sums.paint(context, theme, model.startNs, model.endNs, 0, 0, inner, height, true);
     }
   }
 

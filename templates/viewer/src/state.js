@@ -11,9 +11,14 @@
  * @property {string} r  selected time range "from-to"
  * @property {string} y  scroll position of the timeline
  * @property {string} x  groups folded or unfolded
+ * @property {string} h  hidden tracks
+ * @property {string} k  pinned tracks
+ * @property {string} o  order of GPUs and processes
+ * @property {string} tf  filter of tracks
  * @property {string} q  search text
  * @property {string} qx  "1": a regular expression
  * @property {string} qo  "1": show only matches
+ * @property {string} lc  categories chosen in the legend
  * @property {string} c  colours: name or category
  * @property {string} tm  time mode
  * @property {string} t  table
@@ -34,9 +39,14 @@ export const DEFAULTS = {
   r: '',
   y: '',
   x: '',
+  h: '',
+  k: '',
+  o: '',
+  tf: '',
   q: '',
   qx: '',
   qo: '',
+  lc: '',
   c: 'category',
   tm: 'relative',
   t: '',

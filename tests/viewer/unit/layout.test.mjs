@@ -38,9 +38,10 @@ test('folds survive the way through a link', () => {
   const groups = other.tracks.filter((track) => ['gpu', 'process', 'thread'].includes(track.type));
   for (const group of groups.slice(0, 2)) other.toggle(group.key);
   const again = new Layout(model);
-  again.setFoldState(other.foldState());
+  again.arrangement.restore(other.arrangement.state());
   assert.deepEqual([...again.collapsed].sort(), [...other.collapsed].sort());
-  again.setFoldState('nonsense!g0!');
+  again.arrangement.restore({ x: 'nonsense!g0!' });
+  again.place();
   assert.ok(again.visible.length > 0);
 });
 

@@ -16,7 +16,7 @@ export const TIMELINE_KEYS = /** @type {const} */ ([
   [',  .', 'Previous and next event on the same track'],
   ['N  Shift+N', 'Next and previous search result'],
   ['L', 'Go from GPU work to its launch, or from a call to its work'],
-  ['Esc', 'Clear the selection'],
+  ['Esc', 'Clear the selection, then search and filters'],
 ]);
 
 /** @param {TimelineView} view */
@@ -57,7 +57,7 @@ const actions = {
   '.': (view) => view.step('track', 1),
   n: (view, shift) => view.step('match', shift ? -1 : 1),
   l: followLink,
-  escape: (view) => view.clearSelection(),
+  escape: (view) => view.clear(),
 };
 
 /** @param {TimelineView} view @param {KeyboardEvent} event @returns {boolean} whether the key meant something */

@@ -53,21 +53,20 @@ export function connectPointer(view) {
 
 /** What is at a place of the canvas. @param {TimelineView} view @param {number} x @param {number} y */
 export function hitTest(view, x, y) {
-  const track = view.layout.trackAt(y + view.scrollTop);
+  const track = view.layout.trackAt(y, view.scrollTop);
   if (!track || x < 0) return null;
   const time = view.viewport.time(x, view.width);
   const tolerance = (HIT_PX * view.viewport.span) / view.width;
   if (track.gaps && track.gpu !== undefined) {
     let best = -1;
-    for (let i = 0; i < track.gaps.start.length; i++) {
+    for (let i = track.gaps.firstAfter(time - tolerance); i < track.gaps.start.length; i++) {
       if (track.gaps.start[i] > time + tolerance) break;
-      if (track.gaps.end[i] < time - tolerance) continue;
       if (best < 0 || track.gaps.end[i] - track.gaps.start[i] > track.gaps.end[best] - track.gaps.start[best]) best = i;
     }
     return { track, time, event: -1, gap: best };
   }
   if (!track.rows) return { track, time, event: -1, gap: -1 };
-  const row = track.rows[Math.floor((y + view.scrollTop - track.top - 2) / track.rowHeight)];
+  const row = track.rows[Math.floor((y - view.layout.screenTop(track, view.scrollTop) - 2) / track.rowHeight)];
   let event = row ? row.eventAt(time, tolerance) : -1;
   if (event >= 0 && view.search.names && view.search.only && !view.search.matches(event)) event = -1;
   return { track, time, event, gap: -1 };

@@ -1,6 +1,6 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
-import { CAUSE_LABELS, UTILIZATION_PARTS } from '../colors.js';
+import { CAUSE_LABELS, causeName, UTILIZATION_PARTS } from '../colors.js';
 import { h, name, replace } from '../dom.js';
 import { bytes, duration, percent } from '../format.js';
 import { blocksHost } from './stats.js';
@@ -54,7 +54,7 @@ export class Tooltip {
     if (gap >= 0 && track.gaps) {
       const cause = track.gaps.cause[gap];
       return [
-        h('div', { class: 'tooltip-title' }, `Idle: ${cause.replace(/_/g, ' ')}`),
+        h('div', { class: 'tooltip-title' }, `Idle: ${causeName(cause)}`),
         h(
           'div',
           {},

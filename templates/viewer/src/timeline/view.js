@@ -1,5 +1,6 @@
 /** @import { App } from '../app.js' */
 /** @import { Track } from './layout.js' */
+/** @import { Arrangement } from './arrangement.js' */
 import { EventColors, readTheme } from '../colors.js';
 import { fitCanvas, h } from '../dom.js';
 import { Search } from '../search.js';
@@ -210,6 +211,7 @@ export class TimelineView {
     const found = this.layout.find(event);
     if (!found) return;
     if (this.layout.reveal(found.track)) this.foldsChanged();
+    if (found.track.pinned) return;
     this.revealBand(found.track.top + found.row * found.track.rowHeight, found.track.rowHeight);
   }
 
@@ -217,7 +219,8 @@ export class TimelineView {
   revealBand(top, height) {
     if (this.height === 0) this.resize();
     const margin = Math.min(60, this.height / 4);
-    if (top < this.scrollTop + margin) this.scrollTo(top - margin);
+    const first = margin + this.layout.pinnedHeight;
+    if (top < this.scrollTop + first) this.scrollTo(top - first);
     else if (top + height > this.scrollTop + this.height - margin) this.scrollTo(top + height - this.height + margin);
   }
 
@@ -262,12 +265,28 @@ export class TimelineView {
     step(this, what, direction);
   }
 
-  /** @param {string} text @param {boolean} isPattern @param {boolean} only */
-  setSearch(text, isPattern, only) {
-    this.search.set(text, isPattern, only);
-    this.app.state.set({ q: text, qx: isPattern ? '1' : '', qo: only ? '1' : '' });
+  /** @param {string} text @param {boolean} isPattern @param {boolean} only @param {string[]} [chosen]  categories */
+  setSearch(text, isPattern, only, chosen = this.search.chosen) {
+    this.search.set(text, isPattern, only, chosen);
+    this.app.state.set({ q: text, qx: isPattern ? '1' : '', qo: only ? '1' : '', lc: chosen.join('!') });
     this.toolbar.showSearch();
     this.draw();
+  }
+
+  /** Chooses a category of the legend, or lets go of it. @param {string} category */
+  choose(category) {
+    const { text, isPattern, only, chosen } = this.search;
+    const others = chosen.filter((other) => other !== category);
+    this.setSearch(text, isPattern, only, others.length < chosen.length ? others : [...chosen, category]);
+  }
+
+  /** Escape: the selection first, then search and legend. */
+  clear() {
+    if (this.selected >= 0 || this.selectedGap || this.range) this.clearSelection();
+    else {
+      this.setSearch('', this.search.isPattern, this.search.only, []);
+      this.toolbar.restore();
+    }
   }
 
   /** Searches for a whole name. @param {string} text */
@@ -285,13 +304,21 @@ export class TimelineView {
 
   foldsChanged() {
     this.gutter.build();
-    this.app.state.set({ x: this.layout.foldState() });
+    this.app.state.set(this.layout.arrangement.state());
+    this.toolbar.showTracks();
     this.scrollTo(this.scrollTop);
   }
 
   /** @param {Track} track */
   toggle(track) {
     this.layout.toggle(track.key);
+    this.foldsChanged();
+  }
+
+  /** Changes which tracks are shown, and where. @param {(arrangement: Arrangement) => void} change */
+  rearrange(change) {
+    change(this.layout.arrangement);
+    this.layout.place();
     this.foldsChanged();
   }
 
