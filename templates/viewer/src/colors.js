@@ -3,7 +3,7 @@
 
 /** Every colour here is dark enough for white labels, in either theme. */
 const CATEGORY_COLORS = {
-  communication: '#bd6418',
+  communication: '#b45e15',
   attention: '#7658b8',
   gemm: '#386cbb',
   convolution: '#5560bd',
@@ -11,31 +11,31 @@ const CATEGORY_COLORS = {
   softmax: '#2a7d9b',
   embedding: '#8a7024',
   optimizer: '#92664a',
-  reduction: '#448440',
-  elementwise: '#6d812c',
+  reduction: '#42823f',
+  elementwise: '#697d2a',
   copy: '#b04f88',
   other: '#6c7783',
 };
 const NAME_COLORS = [
   '#3f6fb5',
-  '#b5652a',
-  '#468446',
+  '#af6128',
+  '#448244',
   '#7a5db0',
   '#a8517f',
   '#2f8079',
   '#8d6748',
   '#3d7c9e',
-  '#8a752a',
+  '#877329',
   '#5a63b3',
   '#a8544f',
-  '#66803a',
+  '#647e39',
   '#84579a',
   '#3f7d62',
   '#6b7683',
   '#99643a',
 ];
-const NVTX_COLORS = ['#4b6a8f', '#5f6f9c', '#4d7c86', '#6b6d94', '#55789b', '#5d7d73', '#75698f', '#4f7399'];
-const API_COLORS = { plain: '#7c8794', blocking: '#cc3b2f', ordering: '#b7791f' };
+const NVTX_COLORS = ['#4b6a8f', '#5f6f9c', '#4d7c86', '#6b6d94', '#55789b', '#5b7b71', '#75698f', '#4f7399'];
+const API_COLORS = { plain: '#6c767f', blocking: '#cc3b2f', ordering: '#9f6917' };
 const GRAPH_COLOR = '#3f6f8f';
 
 export const UTILIZATION_PARTS = /** @type {const} */ ([

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { categoryColor, rangeColor, rgb, seriesColor } from '../../../templates/viewer/src/colors.js';
 import { bytes, cell, Clock, duration, percent } from '../../../templates/viewer/src/format.js';
 import { compileSearch } from '../../../templates/viewer/src/search.js';
 import { DEFAULTS, formatState, parseState } from '../../../templates/viewer/src/state.js';
@@ -73,4 +74,15 @@ test('searches', () => {
   assert.ok(compileSearch('^a.*b$', true).test('axxb'));
   assert.ok('error' in compileSearch('(', true));
   assert.equal(compileSearch('', false), null);
+});
+
+test('white labels can be read on every colour of an event', () => {
+  const light = (value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+  const contrast = (color) => {
+    const [red, green, blue] = rgb(color).map((value) => light(value / 255));
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05);
+  };
+  const categories = ['communication', 'attention', 'gemm', 'convolution', 'normalization', 'softmax', 'embedding', 'optimizer', 'reduction', 'elementwise', 'copy', 'other'];
+  const colors = [...categories.map(categoryColor), ...Array.from({ length: 40 }, (_, index) => seriesColor(index)), ...'abcdefghijklmnopqrstuvw'.split('').map(rangeColor)];
+  for (const color of colors) assert.ok(contrast(color) >= 4.5, color);
 });

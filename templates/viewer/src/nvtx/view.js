@@ -85,6 +85,7 @@ export class NvtxView {
     });
     this.grid = new VirtualTable({
       label: 'NVTX ranges as a tree',
+      role: 'treegrid',
       columns: [
         {
           label: 'range',
@@ -233,7 +234,8 @@ export class NvtxView {
                 {
                   type: 'button',
                   class: 'row-more',
-                  title: 'Show in the timeline',
+                  tabindex: '-1',
+                  title: 'Show in the timeline (Space)',
                   'aria-label': 'Show in the timeline',
                   onclick: (/** @type {Event} */ event) => {
                     event.stopPropagation();
@@ -284,7 +286,9 @@ export class NvtxView {
   /** @param {RangeNode} node @param {string} key */
   key(node, key) {
     if (key === 'ArrowRight') this.toggle(node, true);
-    else if (key === 'ArrowLeft') this.toggle(node, false);
+    else if (key === 'ArrowLeft' && this.open.has(node)) this.toggle(node, false);
+    else if (key === 'ArrowLeft' && node.parent) this.grid?.setActive(Math.max(0, this.rows.indexOf(node.parent)), true);
+    else if (key === ' ' && !node.isGroup) this.showInTimeline(node);
     else return false;
     return true;
   }

@@ -98,7 +98,7 @@ export class TablesView {
     this.description = h('p', { class: 'muted description' });
     this.printed = h('p', { class: 'print-only muted' });
     this.place = h('div', { class: 'table-place' });
-    this.drawer = h('aside', { class: 'drawer', 'aria-label': 'Row' });
+    this.drawer = h('section', { class: 'drawer', 'aria-label': 'Row' });
     this.drawer.hidden = true;
     host.append(
       this.list,
@@ -258,6 +258,7 @@ export class TablesView {
           {
             type: 'button',
             class: 'row-more',
+            tabindex: '-1',
             title: 'All fields (Space)',
             'aria-label': 'All fields of the row',
             onclick: (/** @type {Event} */ event) => {
@@ -327,7 +328,10 @@ export class TablesView {
   showDrawer(row) {
     const table = this.table();
     if (!table) return;
-    const close = () => (this.drawer.hidden = true);
+    const close = () => {
+      this.drawer.hidden = true;
+      this.grid?.element.focus({ preventScroll: true });
+    };
     replace(this.drawer, ...rowDetails(this.app, table, row, this.evidence(table, row), close));
     this.drawer.hidden = false;
   }

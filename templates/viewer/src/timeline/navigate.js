@@ -1,4 +1,6 @@
 /** @import { TimelineView } from './view.js' */
+/** @import { Model } from '../model.js' */
+import { duration } from '../format.js';
 
 /** Shows what is selected with room around it; everything when nothing is. @param {TimelineView} view */
 export function zoomToSelection(view) {
@@ -45,4 +47,14 @@ export function step(view, what, direction) {
   if (found < 0 && what === 'match') found = model.nearest(direction > 0 ? -Infinity : Infinity, -1, direction, matches);
   if (found < 0) view.app.announce('No further event');
   else view.selectEvent(found, { reveal: true });
+}
+
+/** What a screen reader says of a selected event. @param {Model} model @param {number} event */
+export function describeEvent(model, event) {
+  const lane = model.laneOf(event);
+  const place = model.isGpuLane(lane)
+    ? `${model.gpuLabels.get(lane.gpu) ?? 'GPU'}, ${model.laneLabel(lane)}`
+    : `${model.threadLabel(lane.pid, lane.tid)}, ${model.laneLabel(lane)}`;
+  const { start, duration: durations } = model.events;
+  return `Selected ${model.shortNameOf(event)}, ${duration(durations[event])} at ${model.clock.format(start[event])}, ${place}`;
 }

@@ -18,7 +18,7 @@ export class Panel {
     this.title = h('h2', {});
     this.content = h('div', { class: 'panel-content' });
     this.element = h(
-      'aside',
+      'section',
       { class: 'panel', 'aria-label': 'Selection' },
       h(
         'header',
@@ -45,6 +45,7 @@ export class Panel {
 
   close() {
     const wasHidden = this.element.hidden;
+    if (this.element.contains(document.activeElement)) this.view.canvas.focus({ preventScroll: true });
     this.element.hidden = true;
     this.refresh = () => {};
     if (!wasHidden) this.view.resizeInPlace();
@@ -53,10 +54,21 @@ export class Panel {
   /** @param {string} title @param {(Child | Child[])[]} content */
   show(title, content) {
     const wasHidden = this.element.hidden;
+    const focused = /** @type {HTMLElement | null} */ (
+      this.content.contains(document.activeElement) ? document.activeElement : null
+    );
+    const label = focused?.getAttribute('aria-label') ?? focused?.textContent;
     this.element.hidden = false;
     this.title.textContent = title;
     replace(this.content, ...content);
     this.element.scrollTop = 0;
+    if (focused) {
+      // The same button of what is selected now, so that "next" can be pressed again.
+      const again = [...this.content.querySelectorAll('button')].find(
+        (button) => (button.getAttribute('aria-label') ?? button.textContent) === label,
+      );
+      (again ?? this.view.canvas).focus({ preventScroll: true });
+    }
     // The panel takes room from the canvas.
     if (wasHidden) this.view.resizeInPlace();
   }

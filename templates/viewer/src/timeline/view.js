@@ -1,13 +1,14 @@
 /** @import { App } from '../app.js' */
 /** @import { Track } from './layout.js' */
 /** @import { Arrangement } from './arrangement.js' */
-import { EventColors, readTheme } from '../colors.js';
+import { causeName, EventColors, readTheme } from '../colors.js';
 import { fitCanvas, h } from '../dom.js';
+import { duration } from '../format.js';
 import { Search } from '../search.js';
 import { assemble } from './assemble.js';
 import { Gutter } from './gutter.js';
 import { Layout } from './layout.js';
-import { step, zoomToSelection } from './navigate.js';
+import { describeEvent, step, zoomToSelection } from './navigate.js';
 import { OverviewStrip } from './overview-strip.js';
 import { Painter } from './painter.js';
 import { drawRuler, tickOffset } from './ruler.js';
@@ -202,7 +203,7 @@ export class TimelineView {
     else if (end < this.viewport.from || begin > this.viewport.to) this.viewport.bringIn(begin, end);
     if (zoom || reveal) this.reveal(event);
     this.app.state.set({ e: String(event), g: '', r: '' });
-    this.app.announce(`Selected ${this.model.shortNameOf(event)}`);
+    this.app.announce(describeEvent(this.model, event));
     this.moved();
   }
 
@@ -238,7 +239,7 @@ export class TimelineView {
       this.revealBand(track.top, track.height);
     }
     this.app.state.set({ e: '', g: String(track.gaps.row[index]), r: '' });
-    this.app.announce(`Selected idle gap, cause ${track.gaps.cause[index]}`);
+    this.app.announce(`Selected idle gap, ${duration(track.gaps.end[index] - track.gaps.start[index])}, ${causeName(track.gaps.cause[index])}`);
     this.moved();
   }
 
