@@ -7,10 +7,21 @@ import { gpuLines } from './gpu-lines.js';
 import { highlights } from './highlights.js';
 import { columnIndex } from './table-schema.js';
 import { UtilizationSums } from './timeline/utilization.js';
+import { withMicro } from './words.js';
 
 const CHART_HEIGHT = 76;
 const LINE_HEIGHT = 18;
 const CARDS_MAX = 4;
+
+/** The page's own texts come with "us" as terminals need it. @param {Element} element */
+function spellUnits(element) {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (node.parentElement?.closest('pre, code')) continue;
+    const text = withMicro(node.nodeValue ?? '');
+    if (text !== node.nodeValue) node.nodeValue = text;
+  }
+}
 
 /** Verdict, utilisation and findings. The findings' text stands in the page already; this adds what needs a program. */
 export class Overview {
@@ -27,6 +38,7 @@ export class Overview {
     this.buildCharts(byId('charts'));
     const rankings = highlights(app);
     if (rankings) byId('charts').after(rankings);
+    for (const id of ['verdict', 'view-overview']) spellUnits(byId(id));
     this.linkEvidence();
     this.buildCaveats(byId('caveats'));
     new ResizeObserver(() => this.draw()).observe(byId('charts'));
@@ -190,7 +202,7 @@ export class Overview {
               if (!this.app.showEvidence(evidence) && evidence.table) this.app.showTable(evidence.table, evidence.row ?? -1);
             },
           },
-          name(evidence.text),
+          name(withMicro(evidence.text)),
         );
         replace(
           item,
@@ -211,7 +223,7 @@ export class Overview {
       }
       this.addCopy(element, finding);
       const links = finding.links ?? [];
-      if (links.length > 0) element.append(h('p', { class: 'muted background' }, 'Background: ', name(links.join(', '))));
+      if (links.length > 0 && !element.querySelector('details + details, .prose + details')) element.append(h('p', { class: 'muted background' }, 'Background: ', name(links.join(', '))));
     }
   }
 
@@ -254,7 +266,7 @@ export class Overview {
           h(
             'ul',
             { class: 'caveats' },
-            report.caveats.map((caveat) => h('li', { class: `caveat-${caveat.severity}` }, name(caveat.text ?? caveat.id))),
+            report.caveats.map((caveat) => h('li', { class: `caveat-${caveat.severity}` }, name(withMicro(caveat.text ?? caveat.id)))),
           ),
         ),
       );

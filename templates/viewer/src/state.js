@@ -15,6 +15,9 @@
  * @property {string} k  pinned tracks
  * @property {string} o  order of GPUs and processes
  * @property {string} tf  filter of tracks
+ * @property {string} mk  marks with their notes
+ * @property {string} mr  the two points of a measurement
+ * @property {string} nv  NVTX: calls, callers or order
  * @property {string} q  search text
  * @property {string} qx  "1": a regular expression
  * @property {string} qo  "1": show only matches
@@ -43,6 +46,9 @@ export const DEFAULTS = {
   k: '',
   o: '',
   tf: '',
+  mk: '',
+  mr: '',
+  nv: 'calls',
   q: '',
   qx: '',
   qo: '',

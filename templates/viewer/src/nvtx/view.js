@@ -5,9 +5,10 @@ import { h, name, replace } from '../dom.js';
 import { counted, integer } from '../format.js';
 import { compileSearch } from '../search.js';
 import { VirtualTable } from '../tables/virtual-table.js';
+import { callersOf } from './callers.js';
 import { FlameGraph } from './flame.js';
 import { phaseBars } from './phases.js';
-import { buildTree, selfOf, sortedChildren, totalOf } from './tree.js';
+import { buildTree, orderByTime, selfOf, sortedChildren, totalOf } from './tree.js';
 
 const OPEN_DEPTH = 2;
 
@@ -27,6 +28,7 @@ export class NvtxView {
   constructor(app, host) {
     this.app = app;
     this.merged = true;
+    this.built = '';
     this.source = app.model.table('nvtx_tree');
     /** @type {RangeNode | null} */
     this.root = null;
@@ -58,6 +60,13 @@ export class NvtxView {
       { 'aria-label': 'Grouping', onchange: () => this.change({ ng: this.grouping?.value ?? 'merged', nr: '' }) },
       h('option', { value: 'merged' }, 'All threads merged'),
       h('option', { value: 'threads' }, 'By process and thread'),
+    );
+    this.shape = h(
+      'select',
+      { 'aria-label': 'Flame graph', onchange: () => this.change({ nv: this.shape?.value ?? 'calls', nr: '' }) },
+      h('option', { value: 'calls' }, 'Calls, longest first'),
+      h('option', { value: 'order' }, 'Calls, in time order'),
+      h('option', { value: 'callers' }, 'By callers'),
     );
     this.search = h('input', {
       type: 'search',
@@ -118,7 +127,7 @@ export class NvtxView {
           'div',
           { class: 'toolbar', role: 'toolbar', 'aria-label': 'NVTX ranges' },
           h('h2', {}, 'NVTX ranges'),
-          h('div', { class: 'group' }, this.metric, this.grouping),
+          h('div', { class: 'group' }, this.metric, this.grouping, this.shape),
           h('div', { class: 'group search' }, this.search),
         ),
         this.path,
@@ -159,14 +168,18 @@ export class NvtxView {
 
   restore() {
     if (!this.source) return;
-    const merged = this.app.state.values.ng !== 'threads';
-    if (!this.root || this.merged !== merged) {
+    const { ng, nv } = this.app.state.values;
+    const merged = ng !== 'threads';
+    if (!this.root || this.merged !== merged || this.built !== nv) {
       this.merged = merged;
+      this.built = nv;
       this.root = buildTree(this.app.model, this.source, merged);
+      if (nv === 'callers') this.root = callersOf(this.root);
+      else if (nv === 'order') orderByTime(this.root, this.app.model);
       this.open = new Set();
       /** @param {RangeNode} node */
       const openUpTo = (node) => {
-        if (node.depth >= OPEN_DEPTH + (merged ? 0 : 2)) return;
+        if (node.depth >= (nv === 'callers' ? 1 : OPEN_DEPTH + (merged ? 0 : 2))) return;
         this.open.add(node);
         node.children.forEach(openUpTo);
       };
@@ -181,6 +194,7 @@ export class NvtxView {
       return;
     this.metric.value = metric;
     this.grouping.value = merged ? 'merged' : 'threads';
+    if (this.shape) this.shape.value = ['order', 'callers'].includes(this.built) ? this.built : 'calls';
     const compiled = compileSearch(this.search.value, false);
     this.matches = compiled && 'test' in compiled ? compiled.test : null;
     this.flame.show(focus, metric, this.matches, this.app.timeline.theme);

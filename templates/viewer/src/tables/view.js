@@ -4,7 +4,7 @@ import { CAUSE_COLORS, categoryColor } from '../colors.js';
 import { copyText, h, name, replace, textWidth } from '../dom.js';
 import { cell, counted, heading, integer, unitLabel } from '../format.js';
 import { columnIndex, rowCount } from '../table-schema.js';
-import { redundantColumns, rowPlace } from './columns.js';
+import { displayOrder, redundantColumns, rowPlace } from './columns.js';
 import { rowDetails } from './row-details.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';
 import { VirtualTable } from './virtual-table.js';
@@ -184,8 +184,7 @@ export class TablesView {
     }
     const redundant = redundantColumns(table);
     this.allBox.disabled = redundant.length === 0;
-    this.columns = table.columns
-      .map((_, index) => index)
+    this.columns = displayOrder(table)
       .filter((index) => this.allColumns || !redundant.includes(table.columns[index].name));
     const grid = new VirtualTable({
       label: table.title,

@@ -58,3 +58,23 @@ export function describeEvent(model, event) {
   const { start, duration: durations } = model.events;
   return `Selected ${model.shortNameOf(event)}, ${duration(durations[event])} at ${model.clock.format(start[event])}, ${place}`;
 }
+
+/** Chooses a category of the legend, or lets go of it. @param {TimelineView} view @param {string} category */
+export function choose(view, category) {
+  const { text, isPattern, only, chosen } = view.search;
+  const others = chosen.filter((other) => other !== category);
+  view.setSearch(text, isPattern, only, others.length < chosen.length ? others : [...chosen, category]);
+}
+
+/** Escape: an unfinished measurement, then the selection, then search and legend. @param {TimelineView} view */
+export function clear(view) {
+  const { annotations, search } = view;
+  if (annotations.from !== null) {
+    annotations.from = null;
+    view.draw();
+  } else if (view.selected >= 0 || view.selectedGap || view.range) view.clearSelection();
+  else {
+    view.setSearch('', search.isPattern, search.only, []);
+    view.toolbar.restore();
+  }
+}

@@ -31,7 +31,11 @@ export function connectPointer(view) {
     pan,
     selectRange: select,
     selecting: () => true,
-    click: () => view.clearRange(),
+    click: (x) => {
+      const mark = view.annotations.markAt(x);
+      if (mark) view.annotations.showMarks(mark);
+      else view.clearRange();
+    },
     doubleClick: () => view.zoomToSelection(),
     hover: () => {},
     leave: () => {},

@@ -1,5 +1,6 @@
 /** @import { TimelineView } from './view.js' */
 import { EventColors } from '../colors.js';
+import { parseMarks, parseMeasure } from './marks.js';
 
 /** Brings the timeline to what the address says. @param {TimelineView} view */
 export function restoreTimeline(view) {
@@ -11,6 +12,8 @@ export function restoreTimeline(view) {
   view.gutter.build();
   const chosen = values.lc === '' ? [] : values.lc.split('!');
   view.search.set(values.q, values.qx === '1', values.qo === '1', chosen);
+  view.annotations.marks = parseMarks(values.mk);
+  view.annotations.measure = parseMeasure(values.mr);
   view.toolbar.restore();
   view.selected = -1;
   view.selectedGap = null;

@@ -5,6 +5,7 @@ import { h } from '../dom.js';
 import { counted } from '../format.js';
 import { BLOCKING } from '../search.js';
 import { FilterBar } from './filter-bar.js';
+import { choose } from './navigate.js';
 
 const SEARCH_DELAY_MS = 120;
 
@@ -140,7 +141,7 @@ export class Toolbar {
           class: 'quiet',
           'aria-pressed': String(chosen.includes(label)),
           title: `Highlight ${label}; again: all`,
-          onclick: () => this.view.choose(label),
+          onclick: () => choose(this.view, label),
         },
         swatch,
         label,

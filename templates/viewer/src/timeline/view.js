@@ -5,6 +5,7 @@ import { causeName, EventColors, readTheme } from '../colors.js';
 import { fitCanvas, h } from '../dom.js';
 import { duration } from '../format.js';
 import { Search } from '../search.js';
+import { Annotations } from './annotations.js';
 import { assemble } from './assemble.js';
 import { Gutter } from './gutter.js';
 import { Layout } from './layout.js';
@@ -12,6 +13,7 @@ import { describeEvent, step, zoomToSelection } from './navigate.js';
 import { OverviewStrip } from './overview-strip.js';
 import { Painter } from './painter.js';
 import { drawRuler, tickOffset } from './ruler.js';
+import { paintOverlays } from './paint-overlays.js';
 import { Panel } from './panel.js';
 import { connectPointer, hitTest } from './pointer.js';
 import { Toolbar } from './toolbar.js';
@@ -28,6 +30,7 @@ export class TimelineView {
     this.viewport = new Viewport(this.model);
     this.painter = new Painter(this.model, this.layout);
     this.search = new Search(this.model);
+    this.annotations = new Annotations(this);
     this.theme = readTheme();
     this.colors = new EventColors(this.model, 'category');
     this.selected = -1;
@@ -119,6 +122,7 @@ export class TimelineView {
       ticks: list,
       pointerX: this.pointerX,
     });
+    paintOverlays(context, this);
     drawRuler(this, step, list);
     this.strip.draw();
     this.gutter.place();
@@ -274,26 +278,17 @@ export class TimelineView {
     this.draw();
   }
 
-  /** Chooses a category of the legend, or lets go of it. @param {string} category */
-  choose(category) {
-    const { text, isPattern, only, chosen } = this.search;
-    const others = chosen.filter((other) => other !== category);
-    this.setSearch(text, isPattern, only, others.length < chosen.length ? others : [...chosen, category]);
-  }
-
-  /** Escape: the selection first, then search and legend. */
-  clear() {
-    if (this.selected >= 0 || this.selectedGap || this.range) this.clearSelection();
-    else {
-      this.setSearch('', this.search.isPattern, this.search.only, []);
-      this.toolbar.restore();
-    }
-  }
-
   /** Searches for a whole name. @param {string} text */
   setSearchText(text) {
     this.setSearch(text, false, this.search.only);
     this.toolbar.restore();
+  }
+
+  /** Moves a time to the middle. @param {number} time */
+  goTo(time) {
+    const { span } = this.viewport;
+    this.viewport.set(time - span / 2, time + span / 2);
+    this.moved();
   }
 
   /** Selects a range and shows it with some room. @param {number} from @param {number} to */
