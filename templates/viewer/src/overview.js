@@ -1,7 +1,8 @@
 /** @import { App } from './app.js' */
 /** @import { Finding } from './types.js' */
 import { CAUSE_COLORS, causeName, UTILIZATION_PARTS } from './colors.js';
-import { byId, copyText, fitCanvas, h, name, replace } from './dom.js';
+import { copyButton } from './copy-button.js';
+import { byId, fitCanvas, h, name, replace } from './dom.js';
 import { bytes, duration, integer, percent } from './format.js';
 import { gpuLines } from './gpu-lines.js';
 import { highlights } from './highlights.js';
@@ -231,19 +232,8 @@ export class Overview {
   addCopy(element, finding) {
     const code = element.querySelector('pre');
     if (!code) return;
-    const button = h(
-      'button',
-      {
-        type: 'button',
-        class: 'quiet copy',
-        'aria-label': `Copy the command that verifies: ${finding.title}`,
-        onclick: async () => {
-          button.textContent = (await copyText(code.querySelector('code')?.textContent ?? '')) ? 'copied' : 'failed';
-          setTimeout(() => (button.textContent = 'copy'), 1500);
-        },
-      },
-      'copy',
-    );
+    const label = `Copy the command that verifies: ${finding.title}`;
+    const button = copyButton('copy', { class: 'quiet copy', 'aria-label': label }, () => code.querySelector('code')?.textContent ?? '');
     code.append(button);
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { callersOf } from '../../../templates/viewer/src/nvtx/callers.js';
 import { buildTree, orderByTime, sortedChildren } from '../../../templates/viewer/src/nvtx/tree.js';
+import { toSnippet } from '../../../templates/viewer/src/snippet.js';
 import { displayOrder } from '../../../templates/viewer/src/tables/columns.js';
 import { formatMarks, formatMeasure, parseMarks, parseMeasure } from '../../../templates/viewer/src/timeline/marks.js';
 import { shellWord, trimCommand } from '../../../templates/viewer/src/trim.js';
@@ -59,3 +60,13 @@ test('the command for a stretch is exact and safe', () => {
 });
 
 test('one spelling of units', () => assert.equal(withMicro('median 120.0 us, 3\u00a0us; use us'), 'median 120.0 µs, 3\u00a0µs; use us'));
+
+test('a snippet says what is selected and nothing of it is markup', () => {
+  const text = toSnippet({
+    title: 'Kernel', name: '<img src=x>|*', fields: [['Duration', '3 µs']], tables: [{ title: 'Top', rows: [['Name'], ['a|b']] }],
+    command: 'nsys-ai x', link: '#v=timeline&e=1',
+  });
+  assert.ok(!/<img|a\|b/.test(text));
+  assert.match(text, /- Duration: 3 µs/);
+  assert.match(text, /`#v=timeline&e=1`/);
+});

@@ -1,26 +1,21 @@
 /** @import { App } from '../app.js' */
+/** @import { Table } from '../types.js' */
 /** @import { Metric, RangeNode } from './tree.js' */
 import { nameColor } from '../colors.js';
+import { copyButton } from '../copy-button.js';
 import { h, name, replace } from '../dom.js';
-import { counted, integer } from '../format.js';
+import { integer } from '../format.js';
 import { compileSearch } from '../search.js';
+import { toCsv, toMarkdown } from '../tables/filter.js';
 import { VirtualTable } from '../tables/virtual-table.js';
 import { callersOf } from './callers.js';
+import { treeTable } from './tree-table.js';
 import { FlameGraph } from './flame.js';
 import { phaseBars } from './phases.js';
+import { milliseconds, share, showHint } from './hint.js';
 import { buildTree, orderByTime, selfOf, sortedChildren, totalOf } from './tree.js';
 
 const OPEN_DEPTH = 2;
-
-/** @param {number} ms */
-function milliseconds(ms) {
-  return ms.toLocaleString('en-US', { minimumFractionDigits: 3, maximumFractionDigits: 3 });
-}
-
-/** @param {number} part @param {number} whole */
-function share(part, whole) {
-  return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–';
-}
 
 /** Phases, flame graph and tree of the NVTX ranges. */
 export class NvtxView {
@@ -129,6 +124,7 @@ export class NvtxView {
           h('h2', {}, 'NVTX ranges'),
           h('div', { class: 'group' }, this.metric, this.grouping, this.shape),
           h('div', { class: 'group search' }, this.search),
+          h('div', { class: 'group' }, this.copyButton('CSV', toCsv), this.copyButton('Markdown', toMarkdown)),
         ),
         this.path,
         this.flame.element,
@@ -136,6 +132,14 @@ export class NvtxView {
       h('section', { class: 'nvtx-section grow', 'aria-label': 'Tree' }, this.grid.element),
       this.hint,
     );
+  }
+
+  /** @param {string} label @param {(table: Table, rows: number[]) => string} convert */
+  copyButton(label, convert) {
+    return copyButton(`Copy ${label}`, { title: `Copy the unfolded rows of the tree as ${label}` }, () => {
+      const table = treeTable(this.rows, this.state().metric);
+      return convert(table, [...table.rows.keys()]);
+    });
   }
 
   state() {
@@ -309,24 +313,7 @@ export class NvtxView {
 
   /** @param {RangeNode | null} node @param {number} x @param {number} y */
   showHint(node, x, y) {
-    if (!this.hint || !this.root) return;
-    this.hint.hidden = node === null;
-    if (!node) return;
-    const { metric } = this.state();
-    replace(
-      this.hint,
-      h('div', { class: 'tooltip-title' }, name(node.name)),
-      h('div', {}, counted(node.count, 'instance')),
-      h('div', {}, 'Wall ', h('b', {}, `${milliseconds(node.wallMs)} ms`), `, self ${milliseconds(node.wallSelfMs)} ms`),
-      h('div', {}, 'GPU ', h('b', {}, `${milliseconds(node.gpuMs)} ms`), `, self ${milliseconds(node.gpuSelfMs)} ms`),
-      h(
-        'div',
-        {},
-        `${share(totalOf(node, metric), totalOf(this.root, metric))} of all${node.parent ? `, ${share(totalOf(node, metric), totalOf(node.parent, metric))} of parent` : ''}`,
-      ),
-    );
-    const box = this.hint.getBoundingClientRect();
-    this.hint.style.transform = `translate(${Math.max(4, Math.min(x + 14, innerWidth - box.width - 8))}px, ${Math.min(y + 14, innerHeight - box.height - 8)}px)`;
+    if (this.hint && this.root) showHint(this.hint, node, this.root, this.state().metric, x, y);
   }
 
   /** @param {RangeNode} node */

@@ -1,4 +1,5 @@
 /** @import { Cell, Table } from '../types.js' */
+import { escapeMarkdown } from '../snippet.js';
 
 /** @typedef {(row: Cell[]) => boolean} RowTest */
 
@@ -143,8 +144,7 @@ export function toMarkdown(table, rows) {
   const field = (value) => {
     if (value === null || value === undefined) return '';
     if (typeof value === 'number') return String(value);
-    // Entities keep markup, mentions and issue numbers of kernel names from taking effect.
-    return value.replace(/[\r\n]+/gu, ' ').replace(/[\\`*_~|[\]<>&@#]/gu, (character) => `&#${character.charCodeAt(0)};`);
+    return escapeMarkdown(value);
   };
   /** @param {string[]} cells */
   const line = (cells) => `| ${cells.join(' | ')} |`;

@@ -6,6 +6,7 @@ import { cell, counted, heading, integer, unitLabel } from '../format.js';
 import { columnIndex, rowCount } from '../table-schema.js';
 import { displayOrder, redundantColumns, rowPlace } from './columns.js';
 import { rowDetails } from './row-details.js';
+import { saveButton } from './save-button.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';
 import { VirtualTable } from './virtual-table.js';
 
@@ -115,6 +116,7 @@ export class TablesView {
             { class: 'group' },
             copy('CSV', toCsv),
             copy('Markdown', toMarkdown),
+            saveButton(this),
             h(
               'label',
               { class: 'check', title: 'Show also exact ns beside ms, and short names beside full ones' },

@@ -2,9 +2,11 @@
 /** @import { Track } from './layout.js' */
 /** @import { Child } from '../dom.js' */
 import { CAUSE_LABELS } from '../colors.js';
+import { copyButton } from '../copy-button.js';
 import { h, name, replace } from '../dom.js';
 import { bytes, cell, counted, duration, heading, integer, percent, withUnit } from '../format.js';
 import { eventDetails, fields } from './event-details.js';
+import { snippetOf } from '../snippet.js';
 import { rangeStats } from './stats.js';
 import { trimNote } from './trim-note.js';
 
@@ -17,6 +19,15 @@ export class Panel {
     this.view = view;
     this.title = h('h2', {});
     this.content = h('div', { class: 'panel-content' });
+    this.copy = copyButton(
+      'Markdown',
+      {
+        class: 'quiet panel-copy',
+        title: 'Copy as Markdown, with a link to this place',
+        'aria-label': 'Copy the selection as Markdown',
+      },
+      () => snippetOf(this.title.textContent ?? '', this.content, view.app.state.link()),
+    );
     this.element = h(
       'section',
       { class: 'panel', 'aria-label': 'Selection' },
@@ -24,6 +35,7 @@ export class Panel {
         'header',
         {},
         this.title,
+        this.copy,
         h(
           'button',
           {

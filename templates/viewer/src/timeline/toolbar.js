@@ -4,6 +4,7 @@ import { CAUSE_COLORS, CAUSE_LABELS, causeName, EventColors, categoryColor } fro
 import { h } from '../dom.js';
 import { counted } from '../format.js';
 import { BLOCKING } from '../search.js';
+import { saveImage } from './export-image.js';
 import { FilterBar } from './filter-bar.js';
 import { choose } from './navigate.js';
 
@@ -102,6 +103,8 @@ export class Toolbar {
         button('+', 'Zoom in', () => view.zoom(0.6)),
         button('Fit', 'Show the whole trace', () => view.fit()),
         this.selecting,
+        button('Marks', 'Marks and their notes (B adds one)', () => view.annotations.showMarks()),
+        button('PNG', 'Save a picture of what the timeline shows', () => saveImage(view)),
       ),
       h('div', { class: 'group' }, this.filters.input, this.color, this.time),
       this.legend,

@@ -1,5 +1,6 @@
 /** @import { TimelineView } from './view.js' */
-import { copyText, h } from '../dom.js';
+import { copyButton } from '../copy-button.js';
+import { h } from '../dom.js';
 import { trimCommand } from '../trim.js';
 
 const ROOM = 0.25;
@@ -12,18 +13,7 @@ export function trimNote(view, from, to) {
   const { model } = view;
   const room = (to - from) * ROOM;
   const command = trimCommand(model, from - room, to + room);
-  const button = h(
-    'button',
-    {
-      type: 'button',
-      'aria-label': 'Copy the command for a report of this stretch',
-      onclick: async () => {
-        button.textContent = (await copyText(command)) ? 'copied' : 'failed';
-        setTimeout(() => (button.textContent = 'copy'), 1500);
-      },
-    },
-    'copy',
-  );
+  const button = copyButton('copy', { 'aria-label': 'Copy the command for a report of this stretch' }, () => command);
   return h(
     'details',
     { class: 'trim', open: !model.complete(from, to) },
