@@ -187,6 +187,7 @@ export function readTheme() {
     copy: get('--copy'),
     idle: get('--idle'),
     match: get('--match'),
+    bad: get('--high'),
     font: '11px ' + get('--font'),
   };
 }

@@ -157,8 +157,8 @@ const HEADINGS = {
   kernel_name: 'kernel',
   range_name: 'range',
   api_name: 'call',
-  pct_total_kernel_time: 'of kernel time',
-  pct_of_device_kernel_time: "of this GPU's",
+  pct_total_kernel_time: 'share',
+  pct_of_device_kernel_time: 'share of its GPU',
   p50_duration_us: 'median',
   p90_duration_us: 'p90',
   p99_duration_us: 'p99',
@@ -171,6 +171,13 @@ const HEADINGS = {
   self_time_ms: 'self',
   next_op: 'next GPU work',
   what: 'largest part',
+  cause_ms: 'time of the cause',
+  before_call_ms: 'before the call',
+  in_call_ms: 'in the call',
+  after_call_ms: 'after the call',
+  gap_start_ns: 'start',
+  gap_end_ns: 'end',
+  gap_ms: 'length',
 };
 
 /** Column name for people: underscores out, the unit moves to its own label. @param {string} name */

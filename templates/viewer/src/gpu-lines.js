@@ -50,6 +50,7 @@ export function gpuLines(app, draw) {
   const table = h(
     'table',
     { class: 'gpu-lines' },
+    h('colgroup', {}, h('col', { class: 'label' }), h('col', { class: 'strip' }), UTILIZATION_PARTS.map(() => h('col'))),
     h(
       'thead',
       {},
@@ -58,12 +59,12 @@ export function gpuLines(app, draw) {
         {},
         h('th', { scope: 'col' }, 'GPU'),
         h('th', { scope: 'col' }, 'over time'),
-        UTILIZATION_PARTS.map((part, index) =>
+        UTILIZATION_PARTS.map((part) =>
           h(
             'th',
-            { scope: 'col', class: 'num', 'aria-sort': index === by ? 'descending' : null },
+            { scope: 'col', class: 'num', title: part.label },
             h('i', { class: `swatch util${part.variable}` }),
-            part.label,
+            part.label.replace('Exposed communication', 'Exposed comm.'),
           ),
         ),
       ),
@@ -90,7 +91,7 @@ export function gpuLines(app, draw) {
     h(
       'p',
       { class: 'muted' },
-      `${counted(gpus.length, 'GPU')}, sorted by what differs most between them: ${UTILIZATION_PARTS[by].label.toLowerCase()}, ${range}.`,
+      `${counted(gpus.length, 'GPU')}, what stands out first. They differ most in ${UTILIZATION_PARTS[by].label.toLowerCase()}, ${range}.`,
       idle > 0 ? ` ${counted(idle, 'GPU')} did nothing.` : '',
     ),
     h('div', { class: 'gpu-lines-box' }, table),

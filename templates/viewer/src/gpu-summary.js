@@ -23,7 +23,7 @@ function spreadOf(values) {
 }
 
 /**
- * GPUs that did something, the ones that stand out first: sorted by the part of their time in which they differ most.
+ * GPUs that did something, the ones that stand out first: furthest from the median of the part of their time in which they differ most.
  * @param {Utilization[]} utilization
  * @returns {{gpus: GpuShares[], spread: Spread[], by: number}}  by: that part
  */
@@ -37,6 +37,8 @@ export function summariseGpus(utilization) {
     .filter(({ window }) => window > 0);
   const spread = UTILIZATION_PARTS.map((_, part) => spreadOf(gpus.length > 0 ? gpus.map(({ percent }) => percent[part]) : [0]));
   const by = spread.reduce((best, one, part) => (one.most - one.least > spread[best].most - spread[best].least ? part : best), 0);
-  gpus.sort((a, b) => b.percent[by] - a.percent[by] || a.data.device_id - b.data.device_id);
+  /** @param {GpuShares} gpu */
+  const offset = ({ percent }) => Math.abs(percent[by] - spread[by].median);
+  gpus.sort((a, b) => offset(b) - offset(a) || a.data.device_id - b.data.device_id);
   return { gpus, spread, by };
 }

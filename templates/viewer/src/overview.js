@@ -7,6 +7,7 @@ import { bytes, duration, integer, percent } from './format.js';
 import { gpuLines } from './gpu-lines.js';
 import { highlights } from './highlights.js';
 import { columnIndex } from './table-schema.js';
+import { stepStrips } from './step-strip.js';
 import { UtilizationSums } from './timeline/utilization.js';
 import { withMicro } from './words.js';
 
@@ -37,6 +38,8 @@ export class Overview {
     summary.hidden = false;
     replace(summary, name(report.run.summary), ` · ${bytes(report.trace.size_bytes)}`);
     this.buildCharts(byId('charts'));
+    this.steps = stepStrips(app);
+    if (this.steps) byId('charts').after(this.steps.element);
     const rankings = highlights(app);
     if (rankings) byId('charts').after(rankings);
     for (const id of ['verdict', 'view-overview']) spellUnits(byId(id));
@@ -172,6 +175,7 @@ export class Overview {
   }
 
   draw() {
+    this.steps?.draw();
     const { theme } = this.app.timeline;
     const { model } = this.app;
     for (const { canvas, sums, height } of this.charts) {

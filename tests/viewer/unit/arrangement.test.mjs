@@ -78,6 +78,6 @@ test('GPUs are sorted by what differs most between them', () => {
   });
   const { gpus, spread, by } = summariseGpus([gpu(0, 80, 5, 0, 15), gpu(1, 40, 45, 0, 15), gpu(2, 78, 2, 0, 20), gpu(3, 0, 0, 0, 0)]);
   assert.equal(by, 1);
-  assert.deepEqual(gpus.map(({ data }) => data.device_id), [1, 0, 2]);
+  assert.deepEqual(gpus.map(({ data }) => data.device_id), [1, 2, 0]);
   assert.deepEqual(spread[1], { least: 2, median: 5, most: 45 });
 });

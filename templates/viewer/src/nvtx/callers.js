@@ -21,7 +21,7 @@ function recursive(node) {
  * @param {RangeNode} root  of calls @returns {RangeNode}
  */
 export function callersOf(root) {
-  const turned = makeNode('By callers', null, '', true);
+  const turned = makeNode('All names (times overlap)', null, '', true);
   /** @type {Map<string, RangeNode>} */
   const byKey = new Map();
   const pending = [...root.children];

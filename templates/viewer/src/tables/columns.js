@@ -18,7 +18,7 @@ function rank({ key, type, name, unit, sum }) {
   if (key && unit === 'id' && name !== 'device_id') return 9;
   if (key) return 1;
   if (name === 'category' || name === 'cause') return 2;
-  if (unit === 'percent') return 3;
+  if (name.startsWith('pct_total') || name === 'pct_of_idle') return 3;
   if (sum && unit !== 'count') return 4;
   if (sum) return 5;
   if (/^(p50|median)_/u.test(name)) return 6;

@@ -1,6 +1,6 @@
 /** @import { App } from '../app.js' */
 /** @import { Cell, Column, Table } from '../types.js' */
-import { CAUSE_COLORS, categoryColor } from '../colors.js';
+import { CAUSE_COLORS, categoryColor, causeName } from '../colors.js';
 import { copyText, h, name, replace, textWidth } from '../dom.js';
 import { cell, counted, heading, integer, unitLabel } from '../format.js';
 import { columnIndex, rowCount } from '../table-schema.js';
@@ -12,7 +12,7 @@ import { VirtualTable } from './virtual-table.js';
 
 const SAMPLED_ROWS = 300;
 const MEASURED_ROWS = 8;
-const TEXT_LIMIT_PX = 430;
+const TEXT_LIMIT_PX = 340;
 const PADDING_PX = 22;
 const ICON_PX = 24;
 const SWATCH_PX = 16;
@@ -214,6 +214,7 @@ export class TablesView {
    * @param {Column} column @param {Cell} value */
   shown(column, value) {
     const { model } = this.app;
+    if (column.name === 'cause' && typeof value === 'string') return causeName(value);
     const nameId = typeof value === 'string' ? model.nameIndex.get(value) : undefined;
     return nameId === undefined ? cell(value, column, model.clock) : model.shortNames[nameId] || String(value);
   }

@@ -210,6 +210,7 @@ function links(view, event, lane) {
         ['Launch latency', duration(start[event] - start[launch])],
         ['Queue delay', wait >= 0 ? duration(wait) : 'started before the call returned'],
       ]),
+      pinButton(view, launch),
     ];
   }
   const { events: launched, whole } = launchedBy(model, event);
@@ -277,4 +278,15 @@ function mixture(view, event) {
       mix.map(({ category, ns }) => [view.model.timeline.categories[category], `${duration(ns)} (${percent(ns, whole)})`]),
     ),
   ];
+}
+
+/** Brings a far track beside the others. @param {TimelineView} view @param {number} event */
+function pinButton(view, event) {
+  const track = view.layout.find(event)?.track;
+  if (!track || track.pinned) return null;
+  return h(
+    'div',
+    { class: 'buttons' },
+    h('button', { type: 'button', onclick: () => view.rearrange((at) => at.togglePin(track.key)) }, 'Pin its track at the top'),
+  );
 }

@@ -1,10 +1,12 @@
 /** @import { Lane, Utilization } from '../types.js' */
 /** @import { Model } from '../model.js' */
 /** @import { Row } from './rows.js' */
+/** @import { Spans } from './spans.js' */
 import { bisect } from '../model.js';
 import { columnIndex, placeColumns } from '../table-schema.js';
 import { Arrangement } from './arrangement.js';
 import { rowsOf } from './rows.js';
+import { collectiveSpans, stepSpans } from './spans.js';
 
 export const ROW_HEIGHT = { gpu: 20, host: 17 };
 const HEADER_HEIGHT = 24;
@@ -24,7 +26,7 @@ const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 
  * @property {(time: number) => number} firstAfter  first gap that ends after a time
  *
  * @typedef {object} Track
- * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'events'} type
+ * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'spans' | 'events'} type
  * @property {string} key  stable across visits: it stands in links
  * @property {string} label
  * @property {string} [hint]
@@ -36,6 +38,7 @@ const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 
  * @property {Row[]} [rows]
  * @property {Utilization} [utilization]
  * @property {Gaps} [gaps]
+ * @property {Spans} [spans]
  * @property {boolean} [pinned]  set by place(): stays in sight above the others
  * @property {number} [gpu]
  */
@@ -71,6 +74,7 @@ export class Layout {
   addGpus() {
     const { model } = this;
     const gaps = readGaps(model);
+    const [steps, collectives] = [stepSpans(model), collectiveSpans(model)];
     for (const gpu of model.timeline.gpus) {
       const key = `g${gpu.id}`;
       const parents = [key];
@@ -88,6 +92,7 @@ export class Layout {
           gpu: gpu.id,
         });
       }
+      this.addSpans(gpu.id, 's', 'Steps', 'Steps of the program; outliers are red, warm-up is grey', steps.get(gpu.id));
       const own = gaps.get(gpu.id);
       if (own) {
         this.add({
@@ -101,10 +106,18 @@ export class Layout {
           hint: 'Times when nothing ran on this GPU, coloured by cause',
         });
       }
+      this.addSpans(gpu.id, 'c', 'Collectives', 'Pale: waits for the last rank; dark: transfers', collectives.get(gpu.id));
       const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu.id);
       const shared = new Set(lanes.map((lane) => lane.pid)).size > 1;
       this.addLanes(lanes, parents, ROW_HEIGHT.gpu, shared);
     }
+  }
+
+  /** @param {number} gpu @param {string} suffix @param {string} label @param {string} hint @param {Spans | undefined} spans */
+  addSpans(gpu, suffix, label, hint, spans) {
+    if (!spans) return;
+    const key = `g${gpu}`;
+    this.add({ type: 'spans', key: `${key}${suffix}`, label, hint, height: GAPS_HEIGHT, parents: [key], spans, gpu });
   }
 
   addProcesses() {

@@ -1,7 +1,7 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
 /** @import { Child } from '../dom.js' */
-import { CAUSE_LABELS } from '../colors.js';
+import { CAUSE_LABELS, causeName } from '../colors.js';
 import { copyButton } from '../copy-button.js';
 import { h, name, replace } from '../dom.js';
 import { bytes, cell, counted, duration, heading, integer, percent, withUnit } from '../format.js';
@@ -126,7 +126,7 @@ export class Panel {
       fields(
         table.columns.map((column, position) => [
           heading(column.name),
-          name(withUnit(cell(row[position], column, model.clock), column)),
+          name(column.name === 'cause' ? causeName(cause) : withUnit(cell(row[position], column, model.clock), column)),
         ]),
       ),
       trimNote(this.view, gaps.start[index], gaps.end[index]),
@@ -153,7 +153,7 @@ export class Panel {
             'tr',
             {},
             h('th', {}, 'Name'),
-            h('th', { class: 'num' }, 'Count'),
+            h('th', { class: 'num', title: 'Those that begin in the range' }, 'Begun'),
             h('th', { class: 'num' }, 'Time'),
             h('th', { class: 'num' }, 'Share'),
           ),

@@ -1,5 +1,6 @@
 /** @import { TimelineView } from './view.js' */
 import { listenForGestures } from './gestures.js';
+import { bisect } from '../model.js';
 import { timelineKeys } from './keys.js';
 
 const HIT_PX = 4;
@@ -69,9 +70,16 @@ export function hitTest(view, x, y) {
     }
     return { track, time, event: -1, gap: best };
   }
+  if (track.spans) return { track, time, event: -1, gap: -1, span: spanAt(track.spans, time, tolerance) };
   if (!track.rows) return { track, time, event: -1, gap: -1 };
   const row = track.rows[Math.floor((y - view.layout.screenTop(track, view.scrollTop) - 2) / track.rowHeight)];
   let event = row ? row.eventAt(time, tolerance) : -1;
   if (event >= 0 && view.search.names && view.search.only && !view.search.matches(event)) event = -1;
   return { track, time, event, gap: -1 };
+}
+
+/** @param {import('./spans.js').Spans} spans @param {number} time @param {number} tolerance */
+function spanAt(spans, time, tolerance) {
+  const at = bisect(0, spans.end.length, (index) => spans.end[index] >= time - tolerance);
+  return at < spans.start.length && spans.start[at] <= time + tolerance ? at : -1;
 }

@@ -30,8 +30,8 @@ export class Tooltip {
     this.element.style.transform = `translate(${left}px, ${top}px)`;
   }
 
-  /** @param {{track: Track, time: number, event: number, gap: number}} hit */
-  content({ track, time, event, gap }) {
+  /** @param {{track: Track, time: number, event: number, gap: number, span?: number}} hit */
+  content({ track, time, event, gap, span = -1 }) {
     const { model } = this.view;
     const { clock, events } = model;
     if (event >= 0) {
@@ -51,6 +51,7 @@ export class Tooltip {
         lane.kind === 'api' && blocksHost(events.aux[event]) && h('div', { class: 'bad' }, 'Blocks the host'),
       ];
     }
+    if (track.spans && span >= 0) return spanLines(track.spans, span, clock);
     if (gap >= 0 && track.gaps) {
       const cause = track.gaps.cause[gap];
       return [
@@ -78,4 +79,17 @@ export class Tooltip {
     }
     return null;
   }
+}
+
+/** @param {import('./spans.js').Spans} spans @param {number} i @param {import('../format.js').Clock} clock */
+function spanLines(spans, i, clock) {
+  const wait = spans.from[i] - spans.start[i];
+  return [
+    h('div', { class: 'tooltip-title' }, name(spans.label[i])),
+    h('div', {}, h('b', {}, duration(spans.end[i] - spans.start[i])), ` at ${clock.format(spans.start[i])}`),
+    spans.table === 'comm_instances' &&
+      h('div', {}, spans.from[i] < spans.to[i] ? `wait ${duration(wait)}, transfer ${duration(spans.to[i] - spans.from[i])}` : 'wait and transfer unknown'),
+    spans.tone[i] === 'bad' && h('div', { class: 'bad' }, 'outlier'),
+    spans.tone[i] === 'pale' && h('div', {}, 'not steady'),
+  ];
 }
