@@ -6,7 +6,7 @@ const LANE_HEIGHT = 14;
 const THIN_LANE_HEIGHT = 6;
 const PADDING = 4;
 const EDGE_PX = 6;
-const MAX_LANES = 16;
+const MAX_LANES = 8;
 const THICK_LANES = 4;
 
 /** The whole trace in a few pixels per GPU, with the visible window; dragging moves or resizes the window. */
