@@ -19,7 +19,9 @@
   X(active_spans)     \
   X(capture_health)   \
   X(workload)         \
-  X(losses)
+  X(losses)           \
+  X(steps)            \
+  X(step_idle)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)

@@ -104,6 +104,12 @@ static const struct nai_cli_option options[] = {
      AT(run.workload),
      .hint = NAI_CLI_FILE,
      .suffixes = "yaml yml"},
+    {.name = "step",
+     .value = "RE",
+     .help = "NVTX ranges whose name matches this regular expression (PCRE2) are the steps",
+     .type = &nai_cli_text,
+     AT(run.step),
+     .otherwise = "found by name and contents, where the trace tells"},
     {.name = "gpu",
      .value = "N",
      .help = "look at this GPU only; repeatable; nsys-ai probe TRACE lists them",
@@ -153,6 +159,13 @@ static const struct nai_cli_option options[] = {
      AT(fail_on),
      .choices = nai_cmd_severities,
      .otherwise = "never"},
+    {.name = "stages",
+     .value = "DIR",
+     .help = "directory for the intermediate tables, replaced as a whole: what is in --out is for readers only",
+     .type = &nai_cli_text,
+     AT(run.stages),
+     .otherwise = "DIR/stages of --out",
+     .hint = NAI_CLI_DIRECTORY},
     {.name = "no-stages",
      .help = "keep no intermediate tables (stages/): a smaller directory, but the next run starts anew",
      .type = &nai_cli_off,
@@ -281,8 +294,9 @@ static void put_text(struct nai_buf *out, const struct analyze_args *args, const
     nai_buf_printf(out, "/%s\n", files[i]);
   }
   if (result->list_count) { /* what the commands of findings stand on */
+    const char *home = args->run.stages ? args->run.stages : args->run.out;
     nai_buf_puts(out, "\nCommands in the reports use: OUT=");
-    nai_escape_terminal(out, args->run.out, strlen(args->run.out));
+    nai_escape_terminal(out, home, strlen(home));
     nai_buf_puts(out, " TRACE=");
     nai_escape_terminal(out, args->run.trace, strlen(args->run.trace));
     nai_buf_putc(out, '\n');
@@ -380,7 +394,9 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     args->run.threads = nai_cpu_count();
   if (args->run.memory_limit_bytes)
     nai_memory_restrict(args->run.memory_limit_bytes, args->run.threads);
-  int rc = nai_analyze_check(&args->run, err); /* a typo should not cost the time of an export */
+  int rc = args->run.stages && !args->run.keep_stages
+             ? nai_err_set(err, NAI_EUSAGE, "--stages and --no-stages: give one of the two")
+             : nai_analyze_check(&args->run, err); /* a typo should not cost the time of an export */
   if (!rc)
     rc = nai_cmd_export_open(&trace, operands[0], args->quiet, err);
   if (!rc) {

@@ -60,7 +60,20 @@ static const struct nai_cli_program program = {
     .escape = nai_escape_terminal,
 };
 
+/* A file in use was cut short by another program, or its device is gone: pages that were there are not. Readers of
+ * traces see to that themselves (ingest/direct.h) and pass on what is not theirs: large table files. */
+static void on_sigbus(int signal_number) {
+  static const char words[] = "nsys-ai: a file in use became shorter, or its device failed; nothing was changed, run "
+                              "again\n";
+  (void)signal_number;
+  if (write(STDERR_FILENO, words, sizeof words - 1) < 0) {
+    /* Then nobody is told, but the status is right. */
+  }
+  _exit(3);
+}
+
 int main(int argc, char **argv) {
+  signal(SIGBUS, on_sigbus);
   signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f) is an error of writing like others, with a message */
   return nai_cli_main(&program, argc, argv);
 }

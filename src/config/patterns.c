@@ -14,7 +14,8 @@ enum {
   REGEX_LENGTH_MAX = 1000,  /* bytes of one */
   REGEX_SUBJECT_MAX = 4096, /* bytes of a name they look at: bounds expressions whose cost is quadratic */
   REGEX_MATCH_LIMIT = 20000,
-  JIT_SIZE_MAX = 8192 /* compiled size worth machine code; larger ones are interpreted */
+  JIT_SIZE_MAX = 8192, /* compiled size worth machine code; larger ones are interpreted */
+  MESSAGE_SIZE = 128
 };
 
 struct pattern {
@@ -79,27 +80,34 @@ static void lower(char *out, const char *text, size_t len) {
     out[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
 }
 
+/* *offset = where in the expression the mistake that `message` tells is; NAI_EUSAGE for one. */
+static int compile_regex(pcre2_code **out, PCRE2_UCHAR message[MESSAGE_SIZE], PCRE2_SIZE *offset,
+                         const struct nai_patterns *set, const char *text, struct nai_err *err) {
+  int code;
+  *out = pcre2_compile((PCRE2_SPTR)text, strlen(text), PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C,
+                       &code, offset, set->compile_context);
+  if (!*out) {
+    if (code == PCRE2_ERROR_NOMEMORY || code == PCRE2_ERROR_HEAP_FAILED)
+      return nai_err_nomem(err);
+    pcre2_get_error_message(code, message, MESSAGE_SIZE);
+    return NAI_EUSAGE;
+  }
+  size_t size = 0;
+  pcre2_pattern_info(*out, PCRE2_INFO_SIZE, &size);
+  if (size <= JIT_SIZE_MAX)
+    (void)pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE); /* without it the interpreter does the same work */
+  return 0;
+}
+
 static int compile(struct pattern *pattern, struct nai_patterns *set, const struct nai_yaml *doc,
                    const struct nai_yaml_node *node, struct nai_err *err) {
   if (++set->regex_count > REGEX_MAX)
     return nai_yaml_error(doc, node, err, "more than %d regular expressions", REGEX_MAX);
-  int code;
   PCRE2_SIZE offset = 0;
-  pattern->regex = pcre2_compile((PCRE2_SPTR)pattern->text, pattern->len,
-                                 PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &offset,
-                                 set->compile_context);
-  if (!pattern->regex) {
-    PCRE2_UCHAR message[128];
-    if (code == PCRE2_ERROR_NOMEMORY || code == PCRE2_ERROR_HEAP_FAILED)
-      return nai_err_nomem(err);
-    pcre2_get_error_message(code, message, sizeof message);
-    return nai_yaml_error_in(doc, node, 3 + offset, err, "bad regular expression: %s", (char *)message);
-  }
-  size_t size = 0;
-  pcre2_pattern_info(pattern->regex, PCRE2_INFO_SIZE, &size);
-  if (size <= JIT_SIZE_MAX)
-    (void)pcre2_jit_compile(pattern->regex, PCRE2_JIT_COMPLETE); /* without it the interpreter does the same work */
-  return 0;
+  PCRE2_UCHAR message[MESSAGE_SIZE];
+  int rc = compile_regex(&pattern->regex, message, &offset, set, pattern->text, err);
+  return rc == NAI_EUSAGE ? nai_yaml_error_in(doc, node, 3 + offset, err, "bad regular expression: %s", (char *)message)
+                          : rc;
 }
 
 static int add_pattern(struct nai_patterns *set, struct pattern pattern, const struct nai_yaml *doc,
@@ -143,6 +151,30 @@ int nai_patterns_add_class(struct nai_patterns *set, const char *class_name, con
   for (const struct nai_yaml_node *item = nai_yaml_first(doc, node); !rc && item; item = nai_yaml_next(doc, item))
     rc = add_pattern(set, pattern, doc, item, err);
   return rc;
+}
+
+int nai_patterns_add_regex(struct nai_patterns *set, const char *class_name, const char *origin, const char *regex,
+                           struct nai_err *err) {
+  uint32_t file = nai_strings_add(&set->files, origin, strlen(origin));
+  uint32_t class = nai_strings_add(&set->classes, class_name, strlen(class_name));
+  if (file == NAI_NO_STRING || class == NAI_NO_STRING ||
+      !nai_array_room(&set->patterns, &set->capacity, (uint32_t)set->count, sizeof *set->patterns))
+    return nai_err_nomem(err);
+  if (!*regex)
+    return nai_err_set(err, NAI_EUSAGE, "%s: empty regular expression", origin);
+  struct pattern *added = &set->patterns[set->count];
+  *added = (struct pattern){.class = (int)class, .file = file, .line = 1, .column = 1, .len = strlen(regex)};
+  added->text = strdup(regex);
+  if (!added->text)
+    return nai_err_nomem(err);
+  set->count++;
+  set->regex_count++;
+  PCRE2_SIZE offset = 0;
+  PCRE2_UCHAR message[MESSAGE_SIZE];
+  int rc = compile_regex(&added->regex, message, &offset, set, regex, err);
+  return rc == NAI_EUSAGE ? nai_err_set(err, NAI_EUSAGE, "%s \"%.200s\": bad regular expression at character %zu: %s",
+                                        origin, regex, (size_t)offset + 1, (char *)message)
+                          : rc;
 }
 
 int nai_patterns_add(struct nai_patterns *set, const struct nai_yaml *doc, struct nai_err *err) {

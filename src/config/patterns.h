@@ -20,6 +20,9 @@ NAI_MUST_CHECK int nai_patterns_add(struct nai_patterns *set, const struct nai_y
 /* The same for one class: `node` is its pattern or list of patterns. */
 NAI_MUST_CHECK int nai_patterns_add_class(struct nai_patterns *set, const char *class_name, const struct nai_yaml *doc,
                                           const struct nai_yaml_node *node, struct nai_err *err);
+/* Compiles one regular expression, without "re:", that did not come from a file: `origin` names it in messages. */
+NAI_MUST_CHECK int nai_patterns_add_regex(struct nai_patterns *set, const char *class_name, const char *origin,
+                                          const char *regex, struct nai_err *err);
 /* Class of a name, or -1. Only the first NAI_PATTERN_SUBJECT_MAX bytes of a name are looked at. */
 int nai_patterns_match(const struct nai_patterns *set, const char *name);
 /* After matching: NAI_EUSAGE with file:line:column when a regular expression gave up on some name because it would

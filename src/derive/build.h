@@ -21,13 +21,14 @@ struct nai_part_def {
 };
 extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ranges, nai_part_calls, nai_part_gpus,
     nai_part_process_gpus, nai_part_window, nai_part_blocked, nai_part_nvtx_tree, nai_part_kernel_groups,
-    nai_part_process_sums, nai_part_phases, nai_part_evidence, nai_part_idle, nai_part_lanes;
+    nai_part_process_sums, nai_part_phases, nai_part_evidence, nai_part_idle, nai_part_lanes, nai_part_steps;
 
 /* What exists only while parts are built. */
 struct nai_model_work {
   struct nai_groups gpu_kernels, gpu_memops, gpu_graphs; /* rows by index of their GPU */
   struct nai_nvtx_node **nodes;                          /* per thread: its part of the NVTX tree */
   uint32_t *node_counts;
+  struct nai_step_work *steps;
 };
 
 /* nvtx_depth, api_node, crossing and checkpoints of one thread, and its part of the tree (malloc'd, parents local;

@@ -6,6 +6,7 @@
 #include "base/flow.h"
 #include "base/keyset.h"
 #include "config/kernel_classes.h"
+#include "config/patterns.h"
 #include "config/phase_map.h"
 #include "config/workload.h"
 #include "derive/groups.h"
@@ -145,6 +146,7 @@ enum nai_model_part {
   NAI_PART_EVIDENCE,      /* evidence */
   NAI_PART_IDLE,          /* idle (idle.h) */
   NAI_PART_LANES,         /* lanes */
+  NAI_PART_STEPS,         /* steps (steps.h) */
   NAI_PART_COUNT
 };
 #define NAI_PART(name) (1u << NAI_PART_##name)
@@ -153,8 +155,9 @@ struct nai_model_options {
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases; /* NULL without a phase map */
   const struct nai_workload_patterns *workload;
-  bool map_nvtx;   /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
-  int page_events; /* events that report.html holds in full */
+  const struct nai_patterns *step; /* names of the ranges that the user calls steps; NULL: to be found out */
+  bool map_nvtx;                   /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
+  int page_events;                 /* events that report.html holds in full */
   int worker_count;
   const char *scratch_dir; /* for large arrays (base/big.h); NULL: in memory */
 };
@@ -165,6 +168,7 @@ struct nai_model {
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases;
   const struct nai_workload_patterns *workload;
+  const struct nai_patterns *step;
   bool map_nvtx;
   int page_events;
   int worker_count;
@@ -216,6 +220,7 @@ struct nai_model {
   struct nai_evidence *evidence; /* of what threads did (evidence.h) */
   struct nai_gpu_idle *idle;     /* per GPU */
   struct nai_lanes lanes;        /* the rows of the timeline */
+  struct nai_steps *steps;       /* of training, inference, or whatever the program repeats */
 
   struct nai_model_work *work; /* while parts are built */
 };

@@ -79,6 +79,7 @@ static json_t *facts_json(const struct nai_gen_plan *plan) {
 }
 
 void nai_gen_set_answers(json_t *truth, const struct nai_gen_plan *plan) {
+  nai_gen_set_steps(truth, plan);
   if (plan->spans.count > 0) {
     json_object_set_new(truth, "active_spans", spans_json(plan));
   }

@@ -4,6 +4,7 @@
 
 #include "answers.h"
 #include "plan.h"
+#include "steps.h"
 
 enum {
   MAX_PROCESSES = 72,
@@ -206,6 +207,20 @@ struct nai_gen_span {
   int64_t start, end;
 };
 
+/* A step's begin, or the end of a process's steps (no state). */
+struct nai_gen_step_mark {
+  struct nai_gen_step step;
+  size_t first_op; /* of the plan's operations */
+  int gpu;
+  int64_t start, end, kernels;
+  int64_t ns[NAI_GEN_CLASS_COUNT + 1]; /* by class, then idle */
+};
+
+struct nai_gen_unit {
+  int process, kernels, count;
+  const char *level;
+};
+
 struct nai_gen_expectation {
   const char *id;
   size_t id_size;
@@ -252,7 +267,7 @@ struct nai_gen_plan {
   /* Events since the last flush. */
   struct nai_gen_vec calls, ops, syncs, ranges, text, overheads, graph_nodes, raws;
   struct nai_gen_vec diagnostics, transfers, drops;
-  struct nai_gen_vec spans, facts;
+  struct nai_gen_vec spans, facts, steps, units;
 
   int64_t grid_id, range_id;
   int64_t last_ns; /* last timestamp of any event */
@@ -315,6 +330,11 @@ void nai_gen_total_gpus(struct nai_gen_plan *plan);
 /* Divides a gap that ends with what the call `launch` (-1: not in the trace) started (truth_idle.c). */
 void nai_gen_sweep_gap(const struct nai_gen_plan *plan, struct nai_gen_gpu *gpu, int64_t launch, int64_t start,
                        int64_t end);
+/* Windows of the steps, before their GPUs' events are swept; then each stretch of a class (idle: the number of classes)
+ * that the sweep finds (steps.c). */
+void nai_gen_window_steps(struct nai_gen_plan *plan);
+void nai_gen_book_step_time(struct nai_gen_plan *plan, const struct nai_gen_gpu *gpu, int class, int64_t start,
+                            int64_t end);
 /* Descriptive tables, written once after the last event (meta.c). */
 void nai_gen_write_meta(struct nai_gen_plan *plan, const char *scenario);
 

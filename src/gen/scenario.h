@@ -56,6 +56,13 @@ void nai_gen_plan_tensorrt_like(struct nai_gen_plan *plan, int64_t target_bytes)
 void nai_gen_plan_cupy_like(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_openacc_like(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_openmp_like(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_steps(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_steps_bare(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_steps_jitter(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_steps_input(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_steps_drift(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_layers(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_phantom_steps(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_cpp(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_bench(struct nai_gen_plan *plan, int64_t target_bytes);
 

@@ -104,12 +104,13 @@ static void book_interval(struct sweep *sweep, const int *active, int64_t start,
     gpu->comm_hidden_ns += active[COUNT_COMPUTE] > 0 ? length : 0;
   }
   gpu->kernel_busy_ns += active[COUNT_KERNEL] > 0 ? length : 0;
-  if (active[COUNT_COMPUTE] > 0) {
-    gpu->class_ns[NAI_GEN_COMPUTE] += length;
-  } else if (active[COUNT_COMM] > 0) {
-    gpu->class_ns[NAI_GEN_COMM] += length;
-  } else if (active[COUNT_COPY] > 0) {
-    gpu->class_ns[NAI_GEN_COPY] += length;
+  int class = active[COUNT_COMPUTE] > 0 ? (int)NAI_GEN_COMPUTE
+            : active[COUNT_COMM] > 0    ? (int)NAI_GEN_COMM
+            : active[COUNT_COPY] > 0    ? (int)NAI_GEN_COPY
+                                        : (int)NAI_GEN_CLASS_COUNT;
+  nai_gen_book_step_time(sweep->plan, gpu, class, start, end);
+  if (class < NAI_GEN_CLASS_COUNT) {
+    gpu->class_ns[class] += length;
   } else {
     book_gap(sweep, start, end);
   }
@@ -169,6 +170,7 @@ static void count_foreign_pairs(struct nai_gen_plan *plan) {
 }
 
 void nai_gen_total_gpus(struct nai_gen_plan *plan) {
+  nai_gen_window_steps(plan);
   for (int i = 0; i < plan->gpu_count && !nai_gen_failed(plan); i++) {
     struct sweep sweep = {.plan = plan, .gpu = &plan->gpus[i]};
     if (collect(&sweep) == 0) {

@@ -19,7 +19,9 @@ json_t *nai_gen_json_object_in(json_t *array);
 json_t *nai_gen_parts_json(const struct nai_gen_gpu *gpu);
 /* The same for every trace, less exactly: truth_idle.c. */
 json_t *nai_gen_sweep_json(const struct nai_gen_gpu *gpu);
-/* Spans and facts, where the scenario states some. */
+/* Steps and repeating units, where the scenario states some (steps.c). */
+void nai_gen_set_steps(json_t *truth, const struct nai_gen_plan *plan);
+/* These, spans and facts. */
 void nai_gen_set_answers(json_t *truth, const struct nai_gen_plan *plan);
 /* Writes a document through a temporary file. */
 int nai_gen_json_write(const json_t *document, const char *path, struct nai_gen_err *err);

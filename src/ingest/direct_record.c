@@ -155,6 +155,8 @@ static const char *read_header(uint64_t *end, uint32_t *looked_at, struct nai_re
   *looked_at = (uint32_t)(p - data);
   if (p > stop || at > payload_bytes)
     return "a value is longer than its row";
+  if (p == stop && at != payload_bytes)
+    return "a row is longer than its values";
   return reserved ? "a value has a reserved type" : NULL;
 }
 
@@ -209,9 +211,10 @@ static inline struct nai_shape *find_shape(bool *known, uint64_t *key, const str
 
 /* Remembers what read_header has found out. */
 static void keep_shape(struct nai_shape *shape, const uint64_t *key, const struct nai_record_reader *reader,
-                       uint64_t end) {
+                       uint64_t end, bool whole) {
   memcpy(shape->key, key, sizeof shape->key);
   shape->end = (uint32_t)end;
+  shape->end_at_most = whole ? shape->end : UINT32_MAX;
   shape->has_real = false;
   for (int i = 0; i < reader->plan->wanted_count; i++) {
     const struct nai_wanted *wanted = &reader->plan->wanted[i];
@@ -257,7 +260,7 @@ static int read_new_record(struct nai_record_reader *reader, const struct nai_pa
     return nai_direct_damaged(err, payload->page, wrong);
   if (end > payload->local || !shape || looked_at > reader->key_bytes)
     return read_long_row(reader, payload, err);
-  keep_shape(shape, key, reader, end);
+  keep_shape(shape, key, reader, end, looked_at == header_bytes);
   take_shape(reader, shape, data);
   return NAI_OK;
 }
@@ -270,7 +273,7 @@ static inline int read_record(struct nai_record_reader *reader, const struct nai
   if (reader->shapes && header_bytes - 1 < 127 && header_bytes <= payload->local) {
     bool known;
     shape = find_shape(&known, key, reader, payload->data, header_bytes);
-    if (known && shape->end <= payload->local) {
+    if (known && shape->end <= payload->local && payload->bytes <= shape->end_at_most) {
       take_shape(reader, shape, payload->data);
       finish_row(reader, rowid);
       return NAI_OK;

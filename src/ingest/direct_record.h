@@ -32,7 +32,8 @@ struct nai_shape_step {
 
 struct nai_shape {
   uint64_t key[NAI_SHAPE_WORDS];
-  uint32_t end; /* payload bytes that must be local */
+  uint32_t end;         /* payload bytes that must be local */
+  uint32_t end_at_most; /* and how many the payload may have: `end` where all columns were looked at */
   bool has_real;
   struct nai_shape_step steps[];
 };

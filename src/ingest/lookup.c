@@ -13,7 +13,8 @@ struct sqlite_lookup {
 
 int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char *table, int value_column,
                     struct nai_err *err) {
-  struct nai_lookup base = {.trace = trace, .table = nai_trace_table(trace, table), .column = value_column};
+  struct nai_lookup base = {
+      .trace = trace, .table = nai_trace_table(trace, table), .column = value_column, .in_order = &trace->in_order};
   struct nai_lookup *by_rowid = NULL;
   int rc = NAI_OK;
   if (!base.table || !base.table->plain || !base.table->rowid_name)
@@ -78,6 +79,30 @@ static void close_sqlite(struct nai_lookup *lookup) {
 
 static const struct nai_lookup_ops sqlite_ops = {.get = get_sqlite, .close = close_sqlite};
 
+/* SQLite's search misses rows that are not where they belong, as on a damaged page, and says that there are none. One
+ * walk over the table tells, once for the trace. */
+static int check_order(struct sqlite_lookup *self, struct nai_err *err) {
+  const struct nai_db_table *table = self->base.table;
+  sqlite3_stmt *stmt = NULL;
+  int64_t last = 0;
+  int step = SQLITE_DONE;
+  if (atomic_load(self->base.in_order) == table)
+    return NAI_OK;
+  int rc = nai_scan_prepare(&stmt, self->db, "SELECT @ FROM main.$ NOT INDEXED", table, 0, err);
+  for (bool any = false; !rc && (step = sqlite3_step(stmt)) == SQLITE_ROW; any = true) {
+    int64_t rowid = sqlite3_column_int64(stmt, 0);
+    if (any && rowid <= last)
+      rc = nai_err_set(err, NAI_EINPUT, "the file is damaged: row %lld: rowids are out of order", (long long)rowid);
+    last = rowid;
+  }
+  if (!rc && step != SQLITE_DONE)
+    rc = nai_sqlite_fail(err, self->db, step, "cannot read it");
+  sqlite3_finalize(stmt);
+  if (!rc)
+    atomic_store(self->base.in_order, table);
+  return rc;
+}
+
 int nai_lookup_open_sqlite(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err) {
   struct sqlite_lookup *self = calloc(1, sizeof *self);
   if (!self)
@@ -88,6 +113,8 @@ int nai_lookup_open_sqlite(struct nai_lookup **out, const struct nai_lookup *bas
   if (!rc)
     rc = nai_scan_prepare(&self->stmt, self->db, "SELECT # FROM main.$ NOT INDEXED WHERE @ = ?1", base->table,
                           base->column, err);
+  if (!rc)
+    rc = check_order(self, err);
   if (rc)
     close_sqlite(&self->base);
   else

@@ -14,6 +14,7 @@ struct nai_lookup {
   const struct nai_lookup_ops *ops;
   const struct nai_trace *trace;
   const struct nai_db_table *table;
+  _Atomic(const struct nai_db_table *) *in_order; /* of the trace */
   int column;
 };
 

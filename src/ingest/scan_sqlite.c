@@ -91,6 +91,7 @@ static int plan_parts(struct nai_scan *scan, struct sqlite_scan *impl, sqlite3 *
     return rc;
   cut_ranges(impl, parts, lowest, highest);
   bool dense = (uint64_t)highest - (uint64_t)lowest == (uint64_t)total - 1;
+  int64_t found = 0;
   for (int i = 0; i < parts && !rc; i++) {
     const int64_t range[2] = {impl->first[i], impl->last[i]};
     if (dense) /* no need to walk the table again */
@@ -98,7 +99,12 @@ static int plan_parts(struct nai_scan *scan, struct sqlite_scan *impl, sqlite3 *
     else
       rc = query_int(&scan->part_rows[i], db, "SELECT count(*) FROM main.$ NOT INDEXED WHERE @ BETWEEN ?1 AND ?2",
                      table, range, err);
+    found += scan->part_rows[i];
   }
+  /* A search misses rows that are not where they belong; counting all of them does not. */
+  if (!rc && found != total)
+    rc = nai_err_set(err, NAI_EINPUT, "the file is damaged: %lld of %lld rows are not where they belong",
+                     (long long)(total - found), (long long)total);
   return rc;
 }
 

@@ -55,18 +55,54 @@ static int settle_tables(struct nai_state *s, int last_stage, struct nai_err *er
   return nai_manifest_check(m, err);
 }
 
-static int write_manifest(struct nai_state *s, struct nai_err *err) {
+/* What was asked, for whoever opens the run later. */
+static int describe_run(struct nai_manifest *m, const struct nai_state *s, struct nai_err *err) {
+  m->version = strdup(NAI_VERSION);
+  m->trace = strdup(s->trace->file_name);
+  int rc = m->version && m->trace ? NAI_OK : nai_err_nomem(err);
+  return rc ? rc : nai_options_describe(&m->options, s->options, err);
+}
+
+static int write_manifest(const struct nai_outdir *out, const struct nai_manifest *manifest,
+                          const struct nai_table *readers, struct nai_err *err) {
   struct nai_buf text = {0};
   char path[PATH_MAX];
-  if (!s->options->keep_stages)
-    nai_manifest_forget_nodes(&s->run->manifest);
-  nai_manifest_print(&text, &s->run->manifest, nai_run_held(s->run, nai_readers.name));
-  snprintf(path, sizeof path, "%s/" NAI_MANIFEST_PATH, s->out.work);
+  nai_manifest_print(&text, manifest, readers);
+  snprintf(path, sizeof path, "%s/" NAI_MANIFEST_PATH, out->work);
   int rc = nai_buf_check(&text, err);
   if (!rc)
     rc = nai_fs_write(path, nai_buf_str(&text), text.len, err);
   nai_buf_free(&text);
   return rc;
+}
+
+static int list_outputs(struct nai_manifest *manifest, const struct nai_state *s, struct nai_err *err) {
+  for (uint32_t i = 0; i < s->outputs.count; i++)
+    nai_manifest_add_file(manifest, nai_strings_get(&s->outputs, i));
+  return nai_manifest_check(manifest, err);
+}
+
+/* Of a directory with nothing but what is rendered: whose files they are, and of which trace. */
+static int write_outputs_manifest(const struct nai_state *s, struct nai_err *err) {
+  struct nai_manifest manifest = {.identity = s->run->manifest.identity};
+  int rc = describe_run(&manifest, s, err);
+  if (!rc)
+    rc = list_outputs(&manifest, s, err);
+  nai_manifest_add_file(&manifest, NAI_MANIFEST_PATH);
+  if (!rc)
+    rc = nai_manifest_check(&manifest, err);
+  if (!rc)
+    rc = write_manifest(&s->out, &manifest, NULL, err);
+  nai_manifest_free(&manifest);
+  return rc;
+}
+
+static int write_manifests(struct nai_state *s, struct nai_err *err) {
+  struct nai_manifest *m = &s->run->manifest;
+  int rc = s->home == &s->out ? list_outputs(m, s, err) : write_outputs_manifest(s, err);
+  if (!s->options->keep_stages)
+    nai_manifest_forget_nodes(m);
+  return rc ? rc : write_manifest(s->home, m, nai_run_held(s->run, nai_readers.name), err);
 }
 
 static int list_files(void *ctx, struct nai_strings *files, int directory, struct nai_err *err) {
@@ -93,33 +129,40 @@ static int open_trace(struct nai_state *s, struct nai_err *err) {
   return nai_trace_open(&s->trace, s->options->trace, &options, err);
 }
 
-/* What was asked, for whoever opens the run later. */
-static int describe_run(struct nai_state *s, struct nai_err *err) {
-  struct nai_manifest *m = &s->run->manifest;
-  m->version = strdup(NAI_VERSION);
-  m->trace = strdup(s->trace->file_name);
-  int rc = m->version && m->trace ? NAI_OK : nai_err_nomem(err);
-  return rc ? rc : nai_options_describe(&m->options, s->options, err);
+/* Begins to write a directory, with a place for its manifest. */
+static int open_outdir(struct nai_outdir *out, struct nai_state *s, const char *path, const char *option,
+                       struct nai_err *err) {
+  const struct nai_outdir_calls calls = {
+      .list = list_files, .note = pass_note, .ctx = s, .option = option, .apart = out == &s->out ? NULL : &s->out};
+  char stages[PATH_MAX];
+  int rc = nai_outdir_begin(out, path, &calls, err);
+  if (rc)
+    return rc;
+  snprintf(stages, sizeof stages, "%s/stages", out->work);
+  return nai_fs_mkdir(stages, err);
 }
 
-static int open_outdir(struct nai_state *s, struct nai_err *err) {
-  const struct nai_outdir_calls calls = {.list = list_files, .note = pass_note, .ctx = s};
-  int rc = nai_outdir_begin(&s->out, s->options->out, &calls, err);
-  if (!rc && asprintf(&s->stages_dir, "%s/stages", s->out.work) < 0) {
+static int open_outdirs(struct nai_state *s, struct nai_err *err) {
+  int rc = open_outdir(&s->out, s, s->options->out, "--out", err);
+  s->home = s->options->stages ? &s->apart : &s->out;
+  if (!rc && s->options->stages)
+    rc = open_outdir(&s->apart, s, s->options->stages, "--stages", err);
+  if (!rc && asprintf(&s->stages_dir, "%s/stages", s->home->work) < 0) {
     s->stages_dir = NULL;
     rc = nai_err_nomem(err);
   }
-  if (!rc)
-    rc = nai_fs_mkdir(s->stages_dir, err);
-  if (!rc)
-    rc = nai_run_create(&s->run, s->out.work, err);
-  if (!rc && s->out.exists)
-    rc = nai_run_open_at(&s->earlier, s->out.earlier, s->options->out, err);
+  return rc;
+}
+
+static int open_runs(struct nai_state *s, struct nai_err *err) {
+  int rc = nai_run_create(&s->run, s->home->work, err);
+  if (!rc && s->home->exists)
+    rc = nai_run_open_at(&s->earlier, s->home->earlier, s->home->target, err);
   if (rc == NAI_EINPUT && s->run) /* whatever lies there cannot be reused */
     rc = NAI_OK;
   if (!rc)
     rc = nai_state_identify(s, err);
-  return rc ? rc : describe_run(s, err);
+  return rc ? rc : describe_run(&s->run->manifest, s, err);
 }
 
 static int last_stage(const struct nai_state *s) {
@@ -161,7 +204,9 @@ static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *prog
   if (!rc && s->options->keep_stages)
     rc = nai_state_write_stamp(s, err);
   if (!rc)
-    rc = write_manifest(s, err);
+    rc = write_manifests(s, err);
+  if (!rc && s->home != &s->out)
+    rc = nai_outdir_commit(s->home, err);
   return rc ? rc : nai_outdir_commit(&s->out, err);
 }
 
@@ -171,9 +216,12 @@ static void free_state(struct nai_state *s) {
   nai_phase_map_free(s->phases);
   nai_kernel_classes_free(s->classes);
   nai_workload_patterns_free(s->workload);
+  nai_patterns_free(s->step);
   nai_rules_free(s->rules);
   nai_templates_free(s->templates);
+  nai_outdir_end(&s->apart);
   nai_outdir_end(&s->out);
+  nai_strings_free(&s->outputs);
   nai_trace_close(s->trace);
   free(s->stages_dir);
 }
@@ -186,7 +234,9 @@ int nai_analyze_stages(struct nai_result *result, const struct nai_options *opti
   if (!rc)
     rc = open_trace(&state, err);
   if (!rc)
-    rc = open_outdir(&state, err);
+    rc = open_outdirs(&state, err);
+  if (!rc)
+    rc = open_runs(&state, err);
   if (!rc)
     rc = run_stages(&state, progress, progress_ctx, err);
   free_state(&state);

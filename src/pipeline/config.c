@@ -29,6 +29,10 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
     rc = nai_kernel_classes_load(&s->classes, o->kernel_classes, err);
   if (!rc)
     rc = nai_workload_patterns_load(&s->workload, o->workload, err);
+  if (!rc && o->step)
+    rc = nai_patterns_new(&s->step, err);
+  if (!rc && o->step)
+    rc = nai_patterns_add_regex(s->step, "step", "--step", o->step, err);
   if (!rc && o->phase_map)
     rc = nai_phase_map_load(&s->phases, o->phase_map, err);
   if (!rc)
@@ -42,6 +46,7 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
   s->config[NAI_CONFIG_KERNEL_CLASSES] = nai_kernel_classes_hash(s->classes);
   s->config[NAI_CONFIG_PHASE_MAP] = s->phases ? nai_phase_map_hash(s->phases) : 0;
   s->config[NAI_CONFIG_WORKLOAD] = nai_workload_patterns_hash(s->workload);
+  s->config[NAI_CONFIG_STEP] = o->step ? nai_hash_text(0, o->step) : 0;
   s->config[NAI_CONFIG_MAP_NVTX] = o->map_nvtx;
   s->config[NAI_CONFIG_PAGE_EVENTS] = (uint64_t)o->page_events;
   s->config[NAI_CONFIG_RULES] = nai_rules_hash(s->rules);

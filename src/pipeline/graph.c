@@ -186,7 +186,7 @@ static int make(void *ctx, int task, struct nai_err *err) {
   for (int o = 0; !rc && !node->creates && o < job->outputs; o++) {
     rc = nai_table_new(&job->out[o], node->outputs[o], err);
     if (!rc)
-      nai_table_keep_in(job->out[o], s->out.work);
+      nai_table_keep_in(job->out[o], s->home->work);
   }
   if (!rc)
     rc = node->run(&io, err);
@@ -289,10 +289,11 @@ static int open_model(struct nai_state *s, struct nai_err *err) {
   const struct nai_model_options options = {.classes = s->classes,
                                             .workload = s->workload,
                                             .phases = s->phases,
+                                            .step = s->step,
                                             .map_nvtx = s->options->map_nvtx,
                                             .page_events = s->options->page_events,
                                             .worker_count = s->options->threads,
-                                            .scratch_dir = s->out.work};
+                                            .scratch_dir = s->home->work};
   struct nai_model *model;
   int rc = nai_run_open_events(s->run, s->wanted, err);
   if (rc == NAI_ESTALE)

@@ -15,14 +15,16 @@ enum { NAI_MAX_GPUS = 256, NAI_MAX_RULE_FILES = 16 };
 enum { NAI_PAGE_EVENTS = 4000000 };
 
 struct nai_options {
-  const char *trace; /* an SQLite export */
-  const char *out;   /* artifacts directory */
+  const char *trace;  /* an SQLite export */
+  const char *out;    /* artifacts directory */
+  const char *stages; /* directory for the intermediate tables, or NULL: in `out` */
   const char *rules[NAI_MAX_RULE_FILES];
   size_t rule_count;
   const char *templates;      /* directory searched before the built-in templates, or NULL */
   const char *phase_map;      /* name or file, or NULL */
   const char *kernel_classes; /* file, or NULL */
   const char *workload;       /* file, or NULL */
+  const char *step;           /* PCRE2 expression: the NVTX ranges that are steps, or NULL */
   int64_t gpus[NAI_MAX_GPUS];
   size_t gpu_count; /* 0 = all */
   bool trim;

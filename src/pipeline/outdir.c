@@ -30,10 +30,10 @@ static int check_is_run(const struct nai_outdir *out, int target, struct nai_err
   if (nai_fs_exists_at(target, NAI_MANIFEST_PATH))
     return NAI_OK;
   int rc = nai_fs_is_absent(errno) ? nai_outdir_is_empty(&empty, target, out->given, err)
-                                   : nai_err_sys(err, NAI_EIO, errno, "cannot look through \"%s\"", out->given);
+                                   : nai_err_sys(err, NAI_EIO, errno, "cannot look through %s", out->given);
   return rc || empty ? rc
                      : nai_err_set(err, NAI_EUSAGE,
-                                   "--out \"%s\" holds files that are not from an earlier run; give a new directory, "
+                                   "%s holds files that are not from an earlier run; give a new directory, "
                                    "nothing was changed",
                                    out->given);
 }
@@ -46,19 +46,18 @@ static int open_target(int *target, const struct nai_outdir *out, int work, stru
   if (*target < 0 && errno == ENOENT)
     return NAI_OK;
   if (*target < 0 && (errno == ENOTDIR || errno == ELOOP))
-    return nai_err_set(err, NAI_EUSAGE,
-                       "--out \"%s\" is no directory; give the name of a new or earlier artifacts directory",
+    return nai_err_set(err, NAI_EUSAGE, "%s is no directory; give the name of a new or earlier artifacts directory",
                        out->given);
   if (*target < 0)
-    return nai_err_sys(err, NAI_EIO, errno, "--out \"%s\"", out->given);
+    return nai_err_sys(err, NAI_EIO, errno, "%s", out->given);
   int rc;
   if (nai_outdir_is_mount(out->parent, out->name))
-    rc = nai_err_set(err, NAI_EUSAGE,
-                     "--out \"%s\" is a mount point, which cannot be replaced; give a directory below it", out->given);
+    rc = nai_err_set(err, NAI_EUSAGE, "%s is a mount point, which cannot be replaced; give a directory below it",
+                     out->given);
   else if ((rc = check_is_run(out, *target, err))) {
     /* refused */
   } else if (is_sticky(out, *target))
-    rc = nai_err_set(err, NAI_EIO, "--out \"%s\" belongs to another user and cannot be replaced", out->given);
+    rc = nai_err_set(err, NAI_EIO, "%s belongs to another user and cannot be replaced", out->given);
   else if (!(rc = nai_outdir_list(&ours, out, *target, err)))
     rc = nai_outdir_check(*target, &ours, work, out->given, err);
   nai_strings_free(&ours);
@@ -90,7 +89,7 @@ static int make_work(struct nai_outdir *out, struct nai_err *err) {
     failed = mkdirat(out->parent, name, 0777) == 0 ? 0 : errno;
   }
   if (failed)
-    return nai_err_sys(err, NAI_EIO, failed, "cannot create a directory beside \"%s\"", out->given);
+    return nai_err_sys(err, NAI_EIO, failed, "cannot create a directory beside %s", out->given);
   if (asprintf(&out->work, "%.*s%s", (int)(out->name - out->target), out->target, name) < 0) {
     out->work = NULL;
     unlinkat(out->parent, name, AT_REMOVEDIR);
@@ -100,7 +99,7 @@ static int make_work(struct nai_outdir *out, struct nai_err *err) {
   int mark =
       out->fresh < 0 ? -1 : openat(out->fresh, NAI_OUTDIR_WORK_MARK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (mark < 0)
-    return nai_err_sys(err, NAI_EIO, errno, "cannot create a file in a directory beside \"%s\"", out->given);
+    return nai_err_sys(err, NAI_EIO, errno, "cannot create a file in a directory beside %s", out->given);
   close(mark);
   if (nai_lock(out->fresh, LOCK_EX, 0, NULL, NULL) != 0) {
     /* A file system without locks. */
@@ -127,14 +126,31 @@ static int begin_locked(struct nai_outdir *out, struct nai_err *err) {
   return rc;
 }
 
+/* Each is replaced as a whole, so one in the other would be gone or come back. */
+static int check_apart(const struct nai_outdir *out, struct nai_err *err) {
+  if (!out->calls.apart)
+    return NAI_OK;
+  const char *a = out->target, *b = out->calls.apart->target;
+  size_t length_a = strlen(a), length_b = strlen(b), shorter = length_a < length_b ? length_a : length_b;
+  const char *longer = length_a < length_b ? b : a;
+  if (strncmp(a, b, shorter) != 0 || (longer[shorter] && longer[shorter] != '/'))
+    return NAI_OK;
+  return nai_err_set(err, NAI_EUSAGE, "%s and %s: neither may be or hold the other", out->given,
+                     out->calls.apart->given);
+}
+
 int nai_outdir_begin(struct nai_outdir *out, const char *path, const struct nai_outdir_calls *calls,
                      struct nai_err *err) {
   *out = (struct nai_outdir){.earlier = -1, .parent = -1, .fresh = -1, .calls = *calls};
   if (!out->calls.rename)
     out->calls.rename = renameat2;
+  if (!out->calls.option)
+    out->calls.option = "--out";
   if (!out->calls.patience_s)
     out->calls.patience_s = NAI_OUTDIR_PATIENCE_S;
   int rc = nai_outdir_set_names(out, path, err);
+  if (!rc)
+    rc = check_apart(out, err);
   if (!rc)
     rc = nai_outdir_open_parent(out, err);
   if (!rc)
@@ -160,7 +176,7 @@ static int exchange_in_steps(const struct nai_outdir *out, const char *work) {
   if (!failed)
     return nai_outdir_move_free(out, aside, work);
   if (nai_outdir_move_free(out, aside, out->name) != 0)
-    nai_outdir_note(out, "the earlier run of \"%s\" waits beside it to be put back by the next run", out->given);
+    nai_outdir_note(out, "the earlier run of %s waits beside it to be put back by the next run", out->given);
   return failed;
 }
 
@@ -173,14 +189,14 @@ static int exchange(const struct nai_outdir *out, const char *work) {
 static int exchange_with(const struct nai_outdir *out, int old, const char *work, struct nai_err *err) {
   int failed = exchange(out, work);
   if (failed)
-    return nai_err_sys(err, NAI_EIO, failed, "cannot put the new run in the place of \"%s\"", out->given);
+    return nai_err_sys(err, NAI_EIO, failed, "cannot put the new run in the place of %s", out->given);
   if (nai_outdir_same(old, out->parent, work))
     return NAI_OK;
   failed = exchange(out, work);
   return failed ? nai_err_sys(err, NAI_EIO, failed,
-                              "\"%s\" was replaced by another program, and what it put there is now \"%s\"", out->given,
+                              "%s was replaced by another program, and what it put there is now \"%s\"", out->given,
                               out->work)
-                : nai_err_set(err, NAI_EIO, "\"%s\" was replaced by another program meanwhile; run again", out->given);
+                : nai_err_set(err, NAI_EIO, "%s was replaced by another program meanwhile; run again", out->given);
 }
 
 /* After the exchange: keeps what the user put into the old directory meanwhile, and removes what is the program's;
@@ -228,7 +244,7 @@ static int commit_locked(struct nai_outdir *out, struct nai_err *err) {
     rc = replace(out, old, work, err);
   else {
     int failed = nai_outdir_move_free(out, work, out->name);
-    rc = failed ? nai_err_sys(err, NAI_EIO, failed, "cannot put \"%s\" in place", out->given) : NAI_OK;
+    rc = failed ? nai_err_sys(err, NAI_EIO, failed, "cannot put %s in place", out->given) : NAI_OK;
   }
   if (old >= 0)
     close(old);

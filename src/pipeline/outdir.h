@@ -19,7 +19,9 @@ struct nai_outdir_calls {
   void (*note)(void *ctx, const char *line);
   /* renameat2, or what a test puts in its place; NULL = renameat2. */
   int (*rename)(int from_dir, const char *from, int to_dir, const char *to, unsigned flags);
-  int patience_s; /* how long to wait for the parent's lock; 0 = a minute */
+  int patience_s;                 /* how long to wait for the parent's lock; 0 = a minute */
+  const char *option;             /* what names the directory on the command line, for messages; NULL = --out */
+  const struct nai_outdir *apart; /* another that is being written: neither may be or hold the other; may be NULL */
   void *ctx;
 };
 
@@ -32,7 +34,7 @@ struct nai_outdir {
 
   /* private */
   struct nai_outdir_calls calls;
-  char *given;    /* the path as the user wrote it */
+  char *given;    /* --out "PATH" as the user wrote it, for messages */
   int parent;     /* the directory that holds target and work; locked while entries in it change hands */
   int fresh;      /* the work directory, locked while this run lives */
   char *name;     /* of the target in `parent` */

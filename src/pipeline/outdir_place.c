@@ -56,7 +56,7 @@ int nai_outdir_move_free(const struct nai_outdir *out, const char *from, const c
 }
 
 /* Absolute path with links resolved; the last component may not exist yet. */
-static char *resolve(const char *path, struct nai_err *err) {
+static char *resolve(const char *path, const char *given, struct nai_err *err) {
   char *whole = realpath(path, NULL);
   if (whole)
     return whole;
@@ -79,7 +79,7 @@ static char *resolve(const char *path, struct nai_err *err) {
     goto out;
   }
   if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-    nai_err_set(err, NAI_EUSAGE, "--out \"%s\": not a directory name", path);
+    nai_err_set(err, NAI_EUSAGE, "%s: not a directory name", given);
   else if (asprintf(&result, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name) < 0) {
     result = NULL;
     nai_err_nomem(err);
@@ -93,17 +93,18 @@ out:
 int nai_outdir_set_names(struct nai_outdir *out, const char *path, struct nai_err *err) {
   enum { LONG_NAME = 180, KEPT_OF_IT = 160 };
   if (strlen(path) > PATH_MAX - 512)
-    return nai_err_set(err, NAI_EUSAGE, "--out: the path is too long");
+    return nai_err_set(err, NAI_EUSAGE, "%s: the path is too long", out->calls.option);
   struct nai_err failed = {.code = NAI_EIO};
-  out->given = strdup(path);
-  out->target = out->given ? resolve(path, &failed) : NULL;
-  if (!out->given)
+  if (asprintf(&out->given, "%s \"%s\"", out->calls.option, path) < 0) {
+    out->given = NULL;
     return nai_err_nomem(err);
+  }
+  out->target = resolve(path, out->given, &failed);
   if (!out->target)
     return nai_err_set(err, failed.code, "%s", failed.msg);
   out->name = strrchr(out->target, '/') + 1;
   if (!*out->name)
-    return nai_err_set(err, NAI_EUSAGE, "--out \"%s\": not a directory name", path);
+    return nai_err_set(err, NAI_EUSAGE, "%s: not a directory name", out->given);
   size_t len = strlen(out->name);
   if (len <= LONG_NAME)
     snprintf(out->stem, sizeof out->stem, "%s", out->name);
@@ -120,20 +121,20 @@ int nai_outdir_open_parent(struct nai_outdir *out, struct nai_err *err) {
   *out->name = saved;
   return out->parent >= 0
            ? NAI_OK
-           : nai_err_sys(err, NAI_EIO, errno, "--out \"%s\": cannot read the directory it is to be in", out->given);
+           : nai_err_sys(err, NAI_EIO, errno, "%s: cannot read the directory it is to be in", out->given);
 }
 
 static void say_waiting(void *ctx) {
   const struct nai_outdir *out = ctx;
-  nai_outdir_note(out, "waiting for another program that has locked the directory of \"%s\"", out->given);
+  nai_outdir_note(out, "waiting for another program that has locked the directory of %s", out->given);
 }
 
 int nai_outdir_lock(struct nai_outdir *out, struct nai_err *err) {
   if (nai_lock(out->parent, LOCK_EX, out->calls.patience_s, say_waiting, out) != EWOULDBLOCK)
     return NAI_OK;
   return nai_err_set(err, NAI_EIO,
-                     "--out \"%s\": another program has kept the directory it is to be in locked for %d seconds; see "
-                     "who has it open (lsof), or choose another --out",
+                     "%s: another program has kept the directory it is to be in locked for %d seconds; see "
+                     "who has it open (lsof), or choose another directory",
                      out->given, out->calls.patience_s);
 }
 

@@ -44,8 +44,8 @@ int nai_outdir_put_back(const struct nai_outdir *out, struct nai_err *err) {
     return NAI_OK;
   nai_outdir_name(name, out, NAI_OUTDIR_ASIDE, unique);
   int failed = nai_outdir_move_free(out, name, out->name);
-  return failed ? nai_err_sys(err, NAI_EIO, failed, "--out \"%s\": the earlier run cannot be put back from \"%s\"",
-                              out->given, nai_outdir_beside(path, out, name))
+  return failed ? nai_err_sys(err, NAI_EIO, failed, "%s: the earlier run cannot be put back from \"%s\"", out->given,
+                              nai_outdir_beside(path, out, name))
                 : NAI_OK;
 }
 

@@ -99,21 +99,21 @@ struct check {
   struct nai_err *err;
 };
 
-#define ADVICE "; move it away or choose another --out; nothing was changed"
+#define ADVICE "; move it away or choose another directory; nothing was changed"
 
 static int check_entry(void *ctx, const struct entry *e) {
   struct check *c = ctx;
   if (is_listed(c->ours, e))
     return NAI_OK;
   if (!can_link(e))
-    return nai_err_set(c->err, NAI_EUSAGE, "--out \"%s\" holds a %s: \"%s\"" ADVICE, c->given,
+    return nai_err_set(c->err, NAI_EUSAGE, "%s holds a %s: \"%s\"" ADVICE, c->given,
                        is_mount(&e->st)          ? "mount point"
                        : S_ISDIR(e->st.stx_mode) ? "directory that is not nsys-ai's"
                                                  : "special file",
                        e->path);
   if (strcmp(e->path, NAI_OUTDIR_WORK_MARK) == 0 || strcmp(e->path, PROBE) == 0)
-    return nai_err_set(c->err, NAI_EUSAGE, "--out \"%s\" holds a file of a name that nsys-ai needs: \"%s\"" ADVICE,
-                       c->given, e->path);
+    return nai_err_set(c->err, NAI_EUSAGE, "%s holds a file of a name that nsys-ai needs: \"%s\"" ADVICE, c->given,
+                       e->path);
   if (c->work < 0)
     return NAI_OK;
   int failed = linkat(e->dir, e->name, c->work, PROBE, 0) == 0 ? 0 : errno;
@@ -122,16 +122,14 @@ static int check_entry(void *ctx, const struct entry *e) {
   if (!failed || failed == ENOENT)
     return NAI_OK;
   int rc = nai_err_sys(c->err, NAI_EUSAGE, failed, "a hard link to \"%s\" cannot be made", e->path);
-  return nai_err_wrap(c->err, rc, "--out \"%s\" holds a file that is not nsys-ai's and cannot be kept" ADVICE,
-                      c->given);
+  return nai_err_wrap(c->err, rc, "%s holds a file that is not nsys-ai's and cannot be kept" ADVICE, c->given);
 }
 
 static int check_access(int at, const char *name, const char *given, struct nai_err *err) {
   if (faccessat(at, name, R_OK | W_OK | X_OK, AT_EACCESS) == 0 || errno == ENOENT)
     return NAI_OK;
   int failed = errno;
-  return nai_err_sys(err, NAI_EIO, failed, "--out \"%s\" cannot be replaced: no access to its directory \"%s\"", given,
-                     name);
+  return nai_err_sys(err, NAI_EIO, failed, "%s cannot be replaced: no access to its directory \"%s\"", given, name);
 }
 
 int nai_outdir_check(int directory, const struct nai_strings *ours, int work, const char *given, struct nai_err *err) {
@@ -144,7 +142,7 @@ int nai_outdir_check(int directory, const struct nai_strings *ours, int work, co
   if (rc)
     return rc;
   rc = walk(directory, ".", "", check_entry, &check);
-  return rc == UNREADABLE ? nai_err_sys(err, NAI_EIO, errno, "cannot look through \"%s\"", given) : rc;
+  return rc == UNREADABLE ? nai_err_sys(err, NAI_EIO, errno, "cannot look through %s", given) : rc;
 }
 
 /* --- keep ------------------------------------------------------------------------------------- */
@@ -211,15 +209,14 @@ static int link_entry(void *ctx, const struct entry *e) {
   if (is_listed(t->ours, e))
     return NAI_OK;
   int failed = can_link(e) ? keep(e, t->fresh) : EISDIR;
-  return failed ? nai_err_sys(t->err, NAI_EIO, failed, "--out \"%s\": cannot keep \"%s\"; nothing was changed",
-                              t->given, e->path)
+  return failed ? nai_err_sys(t->err, NAI_EIO, failed, "%s: cannot keep \"%s\"; nothing was changed", t->given, e->path)
                 : NAI_OK;
 }
 
 int nai_outdir_link(int directory, const struct nai_strings *ours, int fresh, const char *given, struct nai_err *err) {
   struct transfer transfer = {ours, fresh, given, err};
   int rc = walk(directory, ".", "", link_entry, &transfer);
-  return rc == UNREADABLE ? nai_err_sys(err, NAI_EIO, errno, "cannot look through \"%s\"", given) : rc;
+  return rc == UNREADABLE ? nai_err_sys(err, NAI_EIO, errno, "cannot look through %s", given) : rc;
 }
 
 static int adopt_entry(void *ctx, const struct entry *e) {
@@ -309,5 +306,5 @@ int nai_outdir_is_empty(bool *empty, int directory, const char *given, struct na
   if (dir)
     closedir(dir);
   *empty = more == 0;
-  return more < 0 ? nai_err_sys(err, NAI_EIO, failed, "cannot look through \"%s\"", given) : NAI_OK;
+  return more < 0 ? nai_err_sys(err, NAI_EIO, failed, "cannot look through %s", given) : NAI_OK;
 }

@@ -155,6 +155,7 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
   if (!rc)
     rc = nai_parallel(s->options->threads, r.count, render_file, &r, err);
   for (int i = 0; i < r.count && !rc; i++)
-    nai_manifest_add_file(&s->run->manifest, r.files[i].path);
+    if (nai_strings_add(&s->outputs, r.files[i].path, strlen(r.files[i].path)) == NAI_NO_STRING)
+      rc = nai_err_nomem(err);
   return rc ? rc : sum_up(s, &report, err);
 }

@@ -35,7 +35,7 @@ int nai_state_write_stamp(struct nai_state *s, struct nai_err *err) {
   char path[PATH_MAX], text[64];
   int len =
       snprintf(text, sizeof text, "%016" PRIx64 " %016" PRIx64 "\n", nai_trace_stamp(s->trace), s->trace->identity);
-  snprintf(path, sizeof path, "%s/" STAMP_PATH, s->out.work);
+  snprintf(path, sizeof path, "%s/" STAMP_PATH, s->home->work);
   nai_manifest_add_file(&s->run->manifest, STAMP_PATH);
   return nai_fs_write(path, text, (size_t)len, err);
 }

@@ -3,6 +3,7 @@
 #define NAI_PIPELINE_STATE_H
 
 #include "config/config.h"
+#include "config/patterns.h"
 #include "ingest/ingest.h"
 #include "pipeline/analyze.h"
 #include "pipeline/outdir.h"
@@ -17,16 +18,20 @@ struct nai_state {
   struct nai_phase_map *phases;
   struct nai_kernel_classes *classes;
   struct nai_workload_patterns *workload;
+  struct nai_patterns *step; /* --step, NULL for none */
   struct nai_rule_set *rules;
   struct nai_templates *templates;
   const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES]; /* of the tables that rules can name */
   uint64_t config[NAI_CONFIG_COUNT];                       /* hash of each item of the configuration */
 
-  struct nai_outdir out;
-  struct nai_run *run;     /* this one, in the work directory */
-  struct nai_run *earlier; /* the one that lies in the target, NULL for none */
-  char *stages_dir;        /* of this run */
-  uint64_t wanted;         /* event tables that some node reads: NAI_IN(...) */
+  struct nai_outdir out;      /* what is rendered */
+  struct nai_outdir apart;    /* with --stages: the run, its tables and manifest; else unused */
+  struct nai_outdir *home;    /* where the run is: one of the two */
+  struct nai_strings outputs; /* files that were rendered, relative to out */
+  struct nai_run *run;        /* this one, in the work directory of home */
+  struct nai_run *earlier;    /* the one that lies in the target of home, NULL for none */
+  char *stages_dir;           /* of this run */
+  uint64_t wanted;            /* event tables that some node reads: NAI_IN(...) */
 
   struct nai_result *result;
 };

@@ -260,13 +260,16 @@ static void put_groups(struct nai_view *tables, const struct nai_report *report,
 
 /* The first `top` rows of a table by a column, the largest first. */
 static void put_sorted(struct nai_view *tables, const struct nai_report *report, const char *key, const char *name,
-                       const char *column, int top) {
+                       const char *column, bool with_null, int top) {
   const struct nai_table *table = nai_report_table(report, name);
   struct nai_view *view = nai_view_put_map(tables, key), *rows = nai_view_put_list(view, "rows");
-  int64_t *best = calloc((size_t)top + 1, sizeof *best);
+  int64_t *best = calloc((size_t)top + 1, sizeof *best), total = 0;
   int count = 0;
   for (int64_t row = 0; best && row < table->rows; row++) {
     int at = count;
+    if (!with_null && nai_cell_i64(table, row, column) == NAI_NULL_I64)
+      continue;
+    total++;
     while (at > 0 && nai_cell_i64(table, best[at - 1], column) < nai_cell_i64(table, row, column))
       at--;
     if (at == top)
@@ -278,7 +281,7 @@ static void put_sorted(struct nai_view *tables, const struct nai_report *report,
   for (int i = 0; i < count; i++)
     nai_report_put_row(nai_view_add_map(rows), report, table, best[i]);
   nai_view_put_bool(view, "any", count > 0);
-  put_more(view, table->rows, count);
+  put_more(view, total, count);
   free(best);
 }
 
@@ -310,10 +313,12 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   for (size_t i = 0; i < report->table_count; i++)
     put_table(tables, report, report->tables[i], whole(report->tables[i]) ? 128 : top);
   put_groups(tables, report, top);
-  put_sorted(tables, report, "ranges_by_gpu_time", "nvtx_ranges", "attributed_kernel_time_ns", top);
+  put_sorted(tables, report, "ranges_by_gpu_time", "nvtx_ranges", "attributed_kernel_time_ns", true, top);
+  put_sorted(tables, report, "slow_steps", "steps", "excess_ns", false, top);
   put_filtered(tables, report, "blocking_calls", "sync_calls", "class", "blocking", top);
   put_filtered(tables, report, "other_sync_calls", "sync_calls", "class", "ordering", top);
   put_filtered(tables, report, "poll_calls", "sync_calls", "class", "poll", top);
+  put_filtered(tables, report, "without_steps", "step_search", "method", "none", top);
   put_filtered(tables, report, "missing", "data_quality", "check", "missing-table", 64);
   return root;
 }

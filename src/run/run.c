@@ -39,14 +39,20 @@ int nai_run_open_at(struct nai_run **out, int directory, const char *path, struc
   rc = nai_manifest_read(&(*out)->manifest, (*out)->directory, err);
   if (!rc && (*out)->manifest.node_count)
     return NAI_OK;
+  bool apart = !rc && (*out)->manifest.trace; /* of --no-stages, or of --stages DIR */
   nai_run_close(*out);
   *out = NULL;
   return rc ? nai_err_wrap(err, rc, "cannot open the run \"%s\"", path)
-            : nai_err_set(err, NAI_EINPUT,
-                          "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH
-                          "; make one with nsys-ai analyze TRACE "
-                          "--out DIR",
-                          path);
+       : apart
+           ? nai_err_set(
+                 err, NAI_EINPUT,
+                 "\"%s\" has reports but no tables: its run was made with --no-stages, or with --stages and another directory",
+                 path)
+           : nai_err_set(err, NAI_EINPUT,
+                         "\"%s\" is no run: it has no readable " NAI_MANIFEST_PATH
+                         "; make one with nsys-ai analyze TRACE "
+                         "--out DIR",
+                         path);
 }
 
 int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {

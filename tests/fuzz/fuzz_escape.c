@@ -91,7 +91,8 @@ static void print_cell(struct nai_buf *out, const char *text, size_t len) {
   static const struct nai_schema schema = NAI_SCHEMA("t", "T", "One text", columns);
   struct nai_table *table;
   require(nai_table_new(&table, &schema, NULL) == 0);
-  nai_column_str(table, 0)[nai_table_add_row(table)] = nai_strings_add(&table->strings, text, len);
+  int64_t row = nai_table_add_row(table);
+  nai_column_str(table, 0)[row] = nai_strings_add(&table->strings, text, len);
   nai_csv_table(out, table);
   require(!out->oom && strncmp(out->data, "c\n", 2) == 0);
   nai_table_free(table);

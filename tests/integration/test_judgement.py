@@ -4,7 +4,7 @@ import unittest
 
 import yaml
 
-from support import SHARED, SOURCE, analyze, report
+from support import SHARED, SOURCE, analyze, read_csv, report
 
 SEVERITIES = ["info", "low", "medium", "high"]
 TABLE = yaml.safe_load((SOURCE / "tests/judgement/traces.yaml").read_text(encoding="utf-8"))
@@ -30,7 +30,11 @@ class Judged:
     """What a report says: findings by id, all of its words, its verdict."""
 
     def __init__(self, path):
-        content = report(analyze(path)).json
+        directory = analyze(path)
+        content = report(directory).json
+        self.steps = [(int(r["steps"]), r["method"]) for r in read_csv(directory, "step_search") if int(r["steps"])]
+        self.units = [(int(r["kernel_count"]), int(r["repetitions"]), r["level"])
+                      for r in read_csv(directory, "repeating_units")]
         self.findings = {finding["id"]: finding for finding in content["findings"]}
         texts = [[f["title"], f["why"], f["recommendation"], f["verify"], f["place"] or ""] for f in content["findings"]]
         self.text = "\n".join(text for parts in texts for text in parts)
@@ -47,6 +51,12 @@ class Judged:
         for rule, found in self.findings.items():
             if rank(found["severity"]) > rank(limit):
                 yield f"{rule} is {found['severity']}, at most {limit} here"
+        steps = wanted["steps"]
+        if any(found != (steps["count"], steps.get("method")) for found in self.steps) or bool(self.steps) != bool(steps["count"]):
+            yield f"steps are {self.steps}: {steps['reason']}"
+        for unit in wanted.get("units", []):
+            if (unit["kernels"], unit["repetitions"], unit["level"]) not in self.units:
+                yield f"{unit} does not repeat: {self.units}"
         for word in words(wanted.get("silent", [])):
             if word.lower() in (self.text + self.verdict).lower():
                 yield f"says {word!r}"

@@ -101,6 +101,45 @@ class OneRun(unittest.TestCase):
         self.out = analyze(self.path, out=self.base / "out")
 
 
+class Apart(OneRun):
+    """--stages DIR: what is uploaded in one directory, the tables in another."""
+
+    def test_same_bytes_in_two_places(self):
+        for again in (False, True):
+            done = run("analyze", self.path, "-q", "-v", "--out", self.base / "report", "--stages", self.base / "tables")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("analyze " in done.stderr and "reused" in done.stderr, again)
+        report, tables = tree(self.base / "report"), tree(self.base / "tables")
+        manifest = "stages/manifest.json"
+        self.assertEqual({name for name in report if name.startswith("stages/")}, {manifest})
+        self.assertEqual({name for name in tables if not name.startswith("stages/")}, set())
+        self.assertEqual({**tables, **{n: c for n, c in report.items() if n != manifest}, manifest: b""},
+                         {**self.want, manifest: b""})
+        self.assertIn("kernel_name", run("table", self.base / "tables", "kernels").stdout)
+        done = run("table", self.base / "report", "kernels")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("has reports but no tables", done.stderr)
+
+    def test_neither_in_the_other(self):
+        for out, stages in (("a", "a"), ("out", "out/b"), ("out/b", "out")):
+            before = tree(self.out)
+            done = run("analyze", self.path, "-q", "--out", self.base / out, "--stages", self.base / stages, timeout=10)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertRegex(done.stderr, r"neither may be or hold the other\n$")
+            self.assertEqual(tree(self.out), before)
+        done = run("analyze", self.path, "--no-stages", "--out", self.base / "a", "--stages", self.base / "b")
+        self.assertEqual((done.returncode, sorted(os.listdir(self.base))), (2, ["out"]))
+
+    def test_failure_keeps_both(self):
+        analyze(self.path, "--stages", self.base / "tables", out=self.base / "report")
+        before = tree(self.base)
+        (self.base / "tables/photos").mkdir()
+        done = run("analyze", self.path, "-q", "--out", self.base / "report", "--stages", self.base / "tables", "--top", "3")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f'--stages "{self.base / "tables"}" holds', done.stderr)
+        self.assertEqual(tree(self.base), before)
+
+
 class Kept(OneRun):
     def refused(self, code, words):
         before = tree(self.base)
@@ -246,7 +285,7 @@ class OrdinaryUser(unittest.TestCase):
         self.home.chmod(0o555)
         done = self.run_as_nobody()
         self.assertEqual(done.returncode, 5)
-        self.assertIn(f'beside "{self.out}"', done.stderr)
+        self.assertIn(f'beside --out "{self.out}"', done.stderr)
         self.assertEqual(tree(self.out), self.want)
 
     def test_another_users_directory_in_a_sticky_parent(self):

@@ -274,6 +274,17 @@ class Faults(unittest.TestCase):
                 self.assertEqual(os.listdir(out.parent), [], megabytes)
         self.assertLessEqual({0, 6}, codes)
 
+    def test_table_file_cut_short_in_use(self):
+        out = analyze(trace("bench", "--size", "48M"), out=fresh_dir() / "out")
+        name = max((out / "stages").glob("*.ntab"), key=lambda path: path.stat().st_size)
+        self.assertGreater(name.stat().st_size, 2 << 20)
+        reader = subprocess.Popen([PROGRAM, "table", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertTrue(reader.stdout.readline())  # checked, mapped, and now waiting for us to read on
+        os.truncate(name, 4096)
+        _, errors = reader.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(reader.returncode, 3, errors)
+        self.assertRegex(errors, r"^nsys-ai: a file in use became shorter[^\n]*\n$")
+
     def test_eight_at_once(self):
         base = fresh_dir()
         runs = [subprocess.Popen([PROGRAM, "analyze", self.path, "-q", "-j", "1", "--out", base / "out"], stderr=subprocess.PIPE, text=True)

@@ -135,6 +135,7 @@ static inline void fixture_build(struct fixture *f) {
   const struct nai_model_options options = {.classes = f->classes,
                                             .phases = f->m.phases,
                                             .workload = f->workload,
+                                            .step = f->m.step,
                                             .map_nvtx = f->m.map_nvtx,
                                             .page_events = f->m.page_events,
                                             .worker_count = f->m.worker_count};
@@ -151,20 +152,25 @@ static inline void fixture_free(struct fixture *f) {
   nai_ingest_free(&f->in);
 }
 
-/* The table of an analysis that has no inputs itself, for those that read it; NULL when no analysis makes it. */
+/* The table of that name, by the analysis that makes it and those whose tables it reads; NULL when none makes it. */
 static inline struct nai_table *fixture_input(struct fixture *f, const char *name) {
   struct nai_table *tables[8] = {0}, *kept = NULL;
   for (int a = 0; nai_analyses[a] && !kept; a++) {
     const struct nai_node *node = nai_analyses[a];
+    const struct nai_table *in[8] = {0};
     int n = 0, wanted = -1;
     for (; node->outputs[n]; n++)
       wanted = strcmp(node->outputs[n]->name, name) == 0 ? n : wanted;
-    if (wanted < 0 || (node->inputs && node->inputs[0]))
+    if (wanted < 0)
       continue;
     for (int i = 0; i < n; i++)
       ok(nai_table_new(&tables[i], node->outputs[i], err));
-    ok(node->run(&(struct nai_node_io){.out = tables, .model = &f->m}, err));
+    for (int i = 0; node->inputs && node->inputs[i]; i++)
+      in[i] = fixture_input(f, node->inputs[i]);
+    ok(node->run(&(struct nai_node_io){.out = tables, .in = in, .model = &f->m}, err));
     kept = tables[wanted];
+    for (int i = 0; i < 8; i++)
+      nai_table_free((struct nai_table *)in[i]);
     for (int i = 0; i < n; i++)
       if (i != wanted)
         nai_table_free(tables[i]);

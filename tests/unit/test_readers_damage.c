@@ -192,6 +192,90 @@ static void test_lost_and_repeated_leaves(void **state) {
   nai_buf_free(&content);
 }
 
+/* Page number of a table's leaf, counted in the order of its rows. */
+static uint32_t leaf_of(const char *table, int number) {
+  sqlite3 *db;
+  sqlite3_stmt *stmt;
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  char *sql = sqlite3_mprintf("SELECT pageno FROM dbstat WHERE name = %Q AND pagetype = 'leaf' ORDER BY path LIMIT 1 "
+                              "OFFSET %d",
+                              table, number);
+  assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+  uint32_t page = (uint32_t)sqlite3_column_int(stmt, 0);
+  sqlite3_finalize(stmt);
+  sqlite3_free(sql);
+  sqlite3_close(db);
+  return page;
+}
+
+static void exchange_pages(char *data, uint32_t a, uint32_t b) {
+  char kept[PAGE];
+  memcpy(kept, data + (size_t)(a - 1) * PAGE, PAGE);
+  memcpy(data + (size_t)(a - 1) * PAGE, data + (size_t)(b - 1) * PAGE, PAGE);
+  memcpy(data + (size_t)(b - 1) * PAGE, kept, PAGE);
+}
+
+/* SQLite finds rows by searching: on pages out of place it finds fewer than there are, and says nothing. */
+static void test_rows_that_a_search_misses(void **state) {
+  (void)state;
+  struct nai_buf content = {0};
+  struct nai_err err;
+  struct nai_trace *trace = NULL;
+  struct nai_lookup *lookup = NULL;
+  seed_database(path, PAGE, 3000); /* so many that the SQLite reader reads them in parts, and with gaps */
+  assert_int_equal(nai_fs_read(&content, path, 64 << 20, NAI_EINPUT, &err), NAI_OK);
+  uint32_t a = leaf_of("events", 0), b = leaf_of("events", 1000);
+  exchange_pages(content.data, a, b);
+  write_content(content.data, content.len);
+  must_notice_with(NAI_READER_DIRECT, "events", "out of order");
+  must_notice_with(NAI_READER_SQLITE, "events", "not where they belong");
+  exchange_pages(content.data, a, b);
+  exchange_pages(content.data, leaf_of("StringIds", 3), leaf_of("StringIds", 200));
+  write_content(content.data, content.len);
+  for (int reader = NAI_READER_SQLITE; reader <= NAI_READER_DIRECT; reader++) {
+    bool found;
+    struct nai_cell cell;
+    const struct nai_trace_options options = {.reader = (enum nai_reader_choice)reader};
+    assert_int_equal(nai_trace_open(&trace, path, &options, &err), NAI_OK);
+    int rc = nai_lookup_open(&lookup, trace, "StringIds", 1, &err);
+    for (int64_t key = 2; key <= 6000 && !rc; key += 2)
+      rc = nai_lookup_get(&found, &cell, lookup, key, &err);
+    assert_int_equal(rc, NAI_EINPUT);
+    assert_non_null(strstr(err.msg, "out of order"));
+    nai_lookup_close(lookup);
+    lookup = NULL;
+    nai_trace_close(trace);
+  }
+  nai_buf_free(&content);
+}
+
+/* A record that claims more bytes than its values have. */
+static void test_record_longer_than_its_values(void **state) {
+  (void)state;
+  enum { CELLS = 8 };
+  struct nai_buf content = {0};
+  struct nai_err err;
+  sqlite3 *db;
+  unlink(path);
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db,
+                                "PRAGMA page_size=512; CREATE TABLE events(a, b);"
+                                "INSERT INTO events VALUES (1000, 2000), (3000, 4000), (5000, 6000)",
+                                NULL, NULL, NULL),
+                   SQLITE_OK);
+  sqlite3_close(db);
+  assert_int_equal(nai_fs_read(&content, path, 1 << 20, NAI_EINPUT, &err), NAI_OK);
+  unsigned char *leaf = (unsigned char *)content.data + PAGE;
+  unsigned char *second = leaf + (leaf[CELLS + 2] << 8 | leaf[CELLS + 3]);
+  assert_int_equal(second[0], 7); /* 3 bytes of header, 2 + 2 of values */
+  second[0] = 12;                 /* into the first row, which lies behind it */
+  write_content(content.data, content.len);
+  must_notice_with(NAI_READER_DIRECT, "events", "longer than its values");
+  must_notice_with(NAI_READER_SQLITE, "events", "malformed");
+  nai_buf_free(&content);
+}
+
 /* An empty table is a leaf without rows, and nothing is wrong with it. */
 static void test_empty_table(void **state) {
   (void)state;
@@ -209,8 +293,12 @@ static void test_empty_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_lost_and_repeated_leaves),
-                                     cmocka_unit_test(test_empty_table), cmocka_unit_test(test_flipped_bytes),
-                                     cmocka_unit_test(test_truncated), cmocka_unit_test(test_wrong_pages)};
+                                     cmocka_unit_test(test_empty_table),
+                                     cmocka_unit_test(test_rows_that_a_search_misses),
+                                     cmocka_unit_test(test_record_longer_than_its_values),
+                                     cmocka_unit_test(test_flipped_bytes),
+                                     cmocka_unit_test(test_truncated),
+                                     cmocka_unit_test(test_wrong_pages)};
   if (!mkdtemp(directory))
     return 1;
   snprintf(path, sizeof path, "%s/db.sqlite", directory);

@@ -1,0 +1,25 @@
+/* Known answers about steps: which operations belong to one, and what a right analysis says of it.
+ *
+ * What is planned after nai_gen_step belongs to the step, whoever launches it. Windows follow from the starts of these
+ * operations, and the sweep over a GPU's events divides its time among them.
+ */
+#ifndef NAI_GEN_STEPS_H
+#define NAI_GEN_STEPS_H
+
+#include "plan.h"
+
+struct nai_gen_step {
+  int process;
+  const char *state;  /* "steady", "warm-up", "truncated"; a literal */
+  int64_t excess_ns;  /* of an outlier: over the steps around it; 0 for none */
+  const char *cause;  /* of the excess: a word of the table steps; NULL */
+  const char *detail; /* a word that its explanation has; NULL */
+};
+/* Begins a step of the process, which ends its last one. */
+void nai_gen_step(struct nai_gen_plan *plan, const struct nai_gen_step *step);
+/* Ends the process's last step: what follows belongs to none. */
+void nai_gen_steps_end(struct nai_gen_plan *plan, int process);
+/* What a process repeats, per GPU: `kernels` in a unit, begun `count` times; level: layer, microbatch, unknown. */
+void nai_gen_unit(struct nai_gen_plan *plan, int process, int kernels, int count, const char *level);
+
+#endif

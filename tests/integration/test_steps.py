@@ -1,0 +1,197 @@
+"""Steps from outside: against the generator's plan, against SQL over the export, and what must not be called a step."""
+import shutil
+import sqlite3
+import unittest
+
+from support import SHARED, analyze, artifacts, fresh_dir, ns_of_ms, read_csv, run, trace, truth
+
+TRACES = sorted((SHARED / "traces").glob("**/*.sqlite")) if (SHARED / "traces").is_dir() else []
+PARTS = ("compute_ms", "exposed_comm_ms", "exposed_copy_ms", "idle_ms")
+
+
+def planned(name, *options):
+    """Known steps: (pid, step, state, start, end, kernels, parts in ns, excess)"""
+    parts = ("compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_ns")
+    return [(s["pid"], s["step"], s["state"], s["start_ns"], s["end_ns"], s["kernel_count"],
+             tuple(s[p] for p in parts), s.get("excess_ns", 0)) for s in truth(trace(name, *options))["steps"]]
+
+
+def found(directory):
+    return [(int(r["pid"]), int(r["step"]), r["state"], int(r["gpu_start_ns"]), int(r["gpu_end_ns"]),
+             int(r["kernel_count"]), tuple(ns_of_ms(r[p]) for p in PARTS),
+             ns_of_ms(r["excess_ms"]) if r["excess_ms"] else 0) for r in read_csv(directory, "steps")]
+
+
+def methods(directory):
+    return {r["method"] for r in read_csv(directory, "step_search")}
+
+
+class Plan(unittest.TestCase):
+    maxDiff = None
+
+    def test_every_scenario(self):
+        cases = {"steps": "nvtx", "steps-bare": "kernels", "steps-input": "kernels", "steps-drift": "nvtx"}
+        for name, method in cases.items():
+            with self.subTest(name):
+                directory = artifacts(trace(name))
+                self.assertEqual(found(directory), planned(name))
+                self.assertEqual(methods(directory), {method})
+
+    def test_noise(self):
+        for seed in (1, 2):
+            with self.subTest(seed=seed):
+                directory = artifacts(trace("steps-jitter", "--seed", seed))
+                self.assertEqual(found(directory), planned("steps-jitter", "--seed", seed))
+
+    def test_without_nvtx_the_boundaries_are_the_same(self):
+        path = fresh_dir() / "steps.sqlite"
+        shutil.copyfile(trace("steps"), path)
+        with sqlite3.connect(path) as export:
+            export.execute("delete from NVTX_EVENTS")
+        export.close()
+        directory = analyze(path)
+        self.assertEqual(methods(directory), {"kernels"})
+        self.assertEqual(found(directory), found(artifacts(trace("steps"))))
+
+    def test_layers_inside_steps(self):
+        for name in ("steps", "steps-bare", "layers"):
+            directory = artifacts(trace(name))
+            units = [(int(r["pid"]), int(r["kernel_count"]), int(r["repetitions"]), r["level"])
+                     for r in read_csv(directory, "repeating_units")]
+            known = truth(trace(name))["repeating_units"]
+            self.assertEqual(units, [(u["pid"], u["kernel_count"], u["repetitions"], u["level"]) for u in known])
+
+    def test_cause_of_the_outlier(self):
+        for name in ("steps", "steps-bare"):
+            wanted = [s for s in truth(trace(name))["steps"] if s.get("excess_ns")]
+            rows = [r for r in read_csv(artifacts(trace(name)), "steps") if r["is_outlier"] == "1"]
+            self.assertEqual([(int(r["step"]), r["cause"], ns_of_ms(r["cause_ms"])) for r in rows],
+                             [(s["step"], s["cause"], s["excess_ns"]) for s in wanted])
+            for row, step in zip(rows, wanted):
+                self.assertIn(step["detail"], row["cause_detail"])
+
+    def test_waits_for_input(self):
+        row = read_csv(artifacts(trace("steps-input")), "step_summary")[0]
+        self.assertEqual(int(row["input_wait_steps"]), 11)  # the last step has no next one
+        self.assertEqual(ns_of_ms(row["input_wait_ms"]), 11 * 6_086_000)
+
+
+    def test_idle_time_by_cause(self):
+        rows = {r["cause"]: r for r in read_csv(artifacts(trace("steps")), "step_idle")}
+        self.assertEqual(set(rows), {"host_code", "launch_latency"})
+        # 46 us between two steps, and the gap of 5 ms, which stands for a usual distance of 1,200 ns
+        self.assertEqual(ns_of_ms(rows["host_code"]["median_ms"]), 46_000)
+        self.assertEqual(ns_of_ms(rows["host_code"]["total_ms"]), 10 * 46_000 + 5_001_200)
+        self.assertEqual(ns_of_ms(rows["launch_latency"]["median_ms"]), 39 * 1_200)
+        self.assertEqual(ns_of_ms(rows["launch_latency"]["total_ms"]), (11 * 39 - 1) * 1_200)
+
+
+class Refusals(unittest.TestCase):
+    def test_layers_are_no_steps(self):
+        directory = artifacts(trace("layers"))
+        self.assertEqual(read_csv(directory, "steps"), [])
+        self.assertEqual(read_csv(directory, "step_summary"), [])
+        self.assertEqual(read_csv(directory, "step_search")[0]["reason"],
+                         "repeating unit of 9 kernels, 24 times: probably a layer; no step boundary found")
+        text = (directory / "report.md").read_text(encoding="utf-8")
+        self.assertIn("No steps in process 7501: repeating unit of 9 kernels, 24 times", text)
+        self.assertNotIn("## Steps", text)
+
+    def test_ranges_of_a_library_are_no_steps(self):
+        self.assertEqual(read_csv(artifacts(trace("phantom-steps")), "steps"), [])
+
+
+class UserPattern(unittest.TestCase):
+    def test_it_decides(self):
+        directory = analyze(trace("layers"), "--step", r"block\.\d+$")
+        rows = read_csv(directory, "steps")
+        self.assertEqual(len(rows), 24)
+        self.assertEqual({r["kernel_count"] for r in rows}, {"9"})
+        summary = read_csv(directory, "step_summary")[0]
+        self.assertEqual((summary["method"], summary["confidence"], summary["step_name"]),
+                         ("user", "100.0000", "encoder.block.#"))
+        self.assertIn(r"--step block\.\d+$", (directory / "stages/manifest.json").read_text(encoding="utf-8").replace("\\\\", "\\"))
+
+    def test_no_match_says_so(self):
+        directory = analyze(trace("steps"), "--step", "nothing like this")
+        self.assertEqual(read_csv(directory, "steps"), [])
+        self.assertEqual(read_csv(directory, "step_search")[0]["reason"], "no range of this process matches --step")
+
+    def test_mistakes(self):
+        for pattern, message in (("step (", "bad regular expression at character 7"), ("", "--step needs RE")):
+            done = run("analyze", trace("steps"), "--out", fresh_dir() / "x", "--step", pattern)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(message, done.stderr)
+
+    def test_another_pattern_runs_what_depends_on_it(self):
+        out = fresh_dir() / "run"
+        analyze(trace("steps"), out=out)
+        done = run("analyze", trace("steps"), "-v", "--out", out, "--step", r"^step \d+$")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--step changed", done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^nsys-ai: extract .* reused$")
+        self.assertEqual(read_csv(out, "step_summary")[0]["method"], "user")
+        done = run("analyze", trace("steps"), "-v", "--out", out, "--step", r"^step \d+$")
+        self.assertRegex(done.stderr, r"(?m)^nsys-ai: analyze .* reused$")
+
+
+class AgainstTheExport(unittest.TestCase):
+    """Numbers of `training` and `steps` recounted with SQL."""
+
+    def test_kernels_and_windows(self):
+        path = trace("steps")
+        rows = read_csv(artifacts(path), "steps")
+        export = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        starts = [r[0] for r in export.execute(
+            "select start from NVTX_EVENTS where coalesce(text, (select value from StringIds where id = textId)) like 'step %' "
+            "and end is not null order by start")]
+        self.assertEqual([int(r["cpu_start_ns"]) for r in rows], starts)
+        bounds = starts[1:] + [1 << 62]
+        for row, begin, end in zip(rows, starts, bounds):
+            count, first, time = export.execute(
+                "select count(*), min(k.start), sum(k.end - k.start) from CUPTI_ACTIVITY_KIND_KERNEL k join "
+                "CUPTI_ACTIVITY_KIND_RUNTIME r on r.correlationId = k.correlationId and "
+                "r.globalTid / 0x1000000 = k.globalPid / 0x1000000 where r.start >= ? and r.start < ?", (begin, end)).fetchone()
+            self.assertEqual((count, first, time),
+                             (int(row["kernel_count"]), int(row["gpu_start_ns"]), ns_of_ms(row["kernel_ms"])))
+
+    def test_sums(self):
+        real = [path for path in TRACES if path.stem == "jetson_orin"]
+        for path in [trace("steps"), trace("steps-jitter", "--seed", 1), trace("training"), trace("inference"), *real]:
+            with self.subTest(path.stem):
+                directory = artifacts(path)
+                rows = read_csv(directory, "steps")
+                for row in rows:
+                    self.assertEqual(sum(ns_of_ms(row[p]) for p in PARTS), ns_of_ms(row["duration_ms"]))
+                    self.assertEqual(int(row["gpu_end_ns"]) - int(row["gpu_start_ns"]), ns_of_ms(row["duration_ms"]))
+                for a, b in zip(rows, rows[1:]):
+                    if (a["pid"], a["device_id"]) == (b["pid"], b["device_id"]):
+                        self.assertEqual(a["gpu_end_ns"], b["gpu_start_ns"])
+                for s in read_csv(directory, "step_summary"):
+                    mine = [r for r in rows if (r["pid"], r["device_id"]) == (s["pid"], s["device_id"])]
+                    steady = sorted(ns_of_ms(r["duration_ms"]) for r in mine if r["state"] == "steady")
+                    self.assertEqual(len(mine), int(s["steps"]))
+                    self.assertEqual(len(mine), sum(int(s[c]) for c in ("steady_steps", "warm_up_steps", "truncated_steps")))
+                    self.assertEqual(steady[(len(steady) - 1) // 2], ns_of_ms(s["median_ms"]))
+                    self.assertEqual(sum(steady), ns_of_ms(s["steady_ms"]))
+                    idle = [ns_of_ms(r["total_ms"]) for r in read_csv(directory, "step_idle")
+                            if (r["pid"], r["device_id"]) == (s["pid"], s["device_id"])]
+                    self.assertEqual(sum(idle), sum(ns_of_ms(r["idle_ms"]) for r in mine if r["state"] == "steady"))
+                    self.assertEqual(sum(r["is_outlier"] == "1" for r in mine), int(s["outlier_steps"]))
+
+
+@unittest.skipUnless(any(t.stem == "fsdp_2gpu" for t in TRACES), "no reference traces")
+class ReferenceTrace(unittest.TestCase):
+    def test_a_layer_and_no_step(self):
+        directory = artifacts(next(t for t in TRACES if t.stem == "fsdp_2gpu"))
+        self.assertEqual(read_csv(directory, "steps"), [])
+        for row in read_csv(directory, "repeating_units"):
+            self.assertEqual((row["kernel_count"], row["repetitions"], row["match_pct"], row["level"]),
+                             ("119", "17", "100.0000", "layer"))
+            self.assertIn("blocks.#", row["nvtx_path"])
+        self.assertEqual({r["reason"] for r in read_csv(directory, "step_search")},
+                         {"repeating unit of 119 kernels, 17 times: probably a layer; no step boundary found"})
+
+
+if __name__ == "__main__":
+    unittest.main()
