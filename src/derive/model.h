@@ -160,6 +160,7 @@ struct nai_model_options {
   const struct nai_gpu_facts *gpu_facts;
   const struct nai_patterns *step; /* names of the ranges that the user calls steps; NULL: to be found out */
   bool map_nvtx;                   /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
+  int page_events;                 /* events that report.html holds in full */
   int worker_count;
   const char *scratch_dir; /* for large arrays (base/big.h); NULL: in memory */
 };
@@ -173,6 +174,7 @@ struct nai_model {
   const struct nai_gpu_facts *gpu_facts;
   const struct nai_patterns *step;
   bool map_nvtx;
+  int page_events;
   int worker_count;
   const char *scratch_dir;
   uint32_t built; /* parts */

@@ -53,6 +53,7 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
   s->config[NAI_CONFIG_GPU_FACTS] = nai_gpu_facts_hash(s->gpu_facts);
   s->config[NAI_CONFIG_STEP] = o->step ? nai_hash_text(0, o->step) : 0;
   s->config[NAI_CONFIG_MAP_NVTX] = o->map_nvtx;
+  s->config[NAI_CONFIG_PAGE_EVENTS] = (uint64_t)o->page_events;
   s->config[NAI_CONFIG_RULES] = nai_rules_hash(s->rules);
   s->config[NAI_CONFIG_METRICS] = nai_metrics_hash(s->metrics);
   return NAI_OK;

@@ -69,6 +69,7 @@ int nai_options_describe(struct nai_strings *out, const struct nai_options *o, s
 void nai_options_init(struct nai_options *options) {
   *options = (struct nai_options){
       .top = 10,
+      .page_events = NAI_PAGE_EVENTS,
       .map_nvtx = true,
       .nvtx_coverage_warn_threshold = -1,
       .keep_stages = true,
