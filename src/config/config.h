@@ -14,6 +14,7 @@ enum nai_config_item {
   NAI_CONFIG_GPU_FACTS, /* rules/gpus.yaml and the user's */
   NAI_CONFIG_MAP_NVTX,  /* attribute GPU work to NVTX ranges */
   NAI_CONFIG_STEP,      /* --step */
+  NAI_CONFIG_FLOPS,     /* --flops-per-step, --model, --dtype, --peak-tflops */
   NAI_CONFIG_RULES,     /* rules/default.yaml, the user's, and rule parameters */
   NAI_CONFIG_COUNT
 };
