@@ -28,7 +28,9 @@
   X(mfu)              \
   X(losses)           \
   X(steps)            \
-  X(step_idle)
+  X(step_idle)        \
+  X(communication)    \
+  X(comm_overlap)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)

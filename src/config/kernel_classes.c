@@ -14,6 +14,7 @@ struct nai_kernel_classes {
   uint64_t hash;
   struct nai_patterns *patterns;
   struct nai_patterns *traits, *arithmetic, *uneven;
+  struct nai_comm_names *comm;
   int fallback, communication;
 };
 
@@ -59,10 +60,13 @@ int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_pa
     rc = add_builtin(classes, &classes->arithmetic, "rules/kernel-arithmetic.yaml", err);
   if (!rc)
     rc = add_builtin(classes, &classes->uneven, "rules/uneven-kernels.yaml", err);
+  if (!rc)
+    rc = nai_comm_names_load(&classes->comm, err);
   if (rc) {
     nai_kernel_classes_free(classes);
     return rc;
   }
+  classes->hash = nai_hash_int(classes->hash, (int64_t)nai_comm_names_hash(classes->comm));
   classes->fallback = nai_patterns_find_class(classes->patterns, fallback);
   classes->communication = nai_patterns_find_class(classes->patterns, communication);
   *out = classes;
@@ -76,6 +80,7 @@ void nai_kernel_classes_free(struct nai_kernel_classes *classes) {
   nai_patterns_free(classes->traits);
   nai_patterns_free(classes->arithmetic);
   nai_patterns_free(classes->uneven);
+  nai_comm_names_free(classes->comm);
   free(classes);
 }
 
@@ -97,6 +102,10 @@ const char *nai_kernel_classes_name(const struct nai_kernel_classes *classes, in
 }
 
 int nai_kernel_classes_communication(const struct nai_kernel_classes *classes) { return classes->communication; }
+
+const struct nai_comm_names *nai_kernel_classes_comm_names(const struct nai_kernel_classes *classes) {
+  return classes->comm;
+}
 
 uint64_t nai_kernel_classes_hash(const struct nai_kernel_classes *classes) { return classes->hash; }
 

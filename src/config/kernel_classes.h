@@ -2,7 +2,7 @@
 #ifndef NAI_CONFIG_KERNEL_CLASSES_H
 #define NAI_CONFIG_KERNEL_CLASSES_H
 
-#include "base/err.h"
+#include "config/comm_names.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +23,9 @@ const char *nai_kernel_classes_name(const struct nai_kernel_classes *classes, in
 uint64_t nai_kernel_classes_hash(const struct nai_kernel_classes *classes); /* of the texts they were read from */
 /* The category that decides what is exposed communication. */
 int nai_kernel_classes_communication(const struct nai_kernel_classes *classes);
+
+/* What names of communication kernels say; borrowed. */
+const struct nai_comm_names *nai_kernel_classes_comm_names(const struct nai_kernel_classes *classes);
 
 /* What a kernel is beside its category, told from its name (rules/kernel-traits.yaml). */
 enum nai_kernel_trait {

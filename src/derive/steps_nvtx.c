@@ -53,7 +53,7 @@ static bool add_range(struct candidates *c, const struct nai_step_search *s, uin
   bool added;
   int32_t in = nai_at_i32(domain, row);
   uint32_t name = s->names->canonical[nai_at_text(&s->m->nvtx.name, row)];
-  uint32_t i = nai_keyset_add(&c->keys, (int64_t)in << 32 | name, &added);
+  uint32_t i = nai_keyset_add(&c->keys, (int64_t)((uint64_t)(uint32_t)in << 32 | name), &added);
   if (c->keys.oom || (added && !nai_array_room(&c->v, &c->capacity, i, sizeof *c->v)))
     return false;
   if (added) {

@@ -22,7 +22,7 @@ enum {
 static bool counts(const struct nai_op *op) { return op->type == NAI_OP_KERNEL || op->type == NAI_OP_GRAPH; }
 
 static int64_t stream_key(const struct nai_model *m, const struct nai_op *op) {
-  return (int64_t)nai_model_op_context(m, op) << 32 | (uint32_t)nai_model_op_stream(m, op);
+  return (int64_t)((uint64_t)(uint32_t)nai_model_op_context(m, op) << 32 | (uint32_t)nai_model_op_stream(m, op));
 }
 
 struct stream {
@@ -69,9 +69,9 @@ static int find_busiest(struct stream *best, const struct nai_step_search *s, st
 
 static int64_t token_key(const struct nai_model *m, const struct nai_op *op) {
   if (op->type == NAI_OP_GRAPH)
-    return INT64_MIN | nai_at(&m->graphs.graph_exec, op->row);
-  return (int64_t)nai_at_text(&m->kernels.name, op->row) << 31 |
-         (uint32_t)(nai_at_i32(&m->kernels.config, op->row) + 1);
+    return INT64_MIN | nai_at(&m->graphs.graph_exec, op->row); /* no text has so high a number */
+  return (int64_t)((uint64_t)nai_at_text(&m->kernels.name, op->row) << 32 |
+                   (uint32_t)nai_at_i32(&m->kernels.config, op->row));
 }
 
 static int fill_sequence(struct nai_step_sequence *q, const struct nai_step_search *s, int64_t stream,

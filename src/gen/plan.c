@@ -67,6 +67,7 @@ struct nai_gen_plan *nai_gen_plan_new(struct nai_gen_db *db, const struct nai_ge
   plan->facts.item_size = sizeof(struct nai_gen_fact);
   plan->steps.item_size = sizeof(struct nai_gen_step_mark);
   plan->units.item_size = sizeof(struct nai_gen_unit);
+  plan->waits.item_size = sizeof(struct nai_gen_wait);
   for (int api = 0; api < API_COUNT; api++) {
     plan->api_strings[api] = -1;
   }
@@ -84,7 +85,8 @@ void nai_gen_plan_free(struct nai_gen_plan *plan) {
                                 &plan->phases,       &plan->calls,       &plan->ops,       &plan->syncs,
                                 &plan->ranges,       &plan->text,        &plan->overheads, &plan->graph_nodes,
                                 &plan->raws,         &plan->diagnostics, &plan->transfers, &plan->drops,
-                                &plan->spans,        &plan->facts,       &plan->steps,     &plan->units};
+                                &plan->spans,        &plan->facts,       &plan->steps,     &plan->units,
+                                &plan->waits};
   for (size_t i = 0; i < sizeof vecs / sizeof vecs[0]; i++) {
     nai_gen_vec_free(vecs[i]);
   }

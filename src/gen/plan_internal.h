@@ -167,7 +167,15 @@ struct nai_gen_range {
   size_t text_offset, text_size;
   int64_t text_id; /* -1: inline text */
   int domain;
-  int64_t range_id; /* -1: none */
+  int64_t range_id;              /* -1: none */
+  size_t blob_offset, blob_size; /* of its payload, in the plan's text */
+};
+
+/* What a GPU waited and transferred in collectives of one kind. */
+struct nai_gen_wait {
+  int gpu;
+  const char *op;
+  int64_t count, total_ns, wait_ns, transfer_ns, bytes;
 };
 
 struct nai_gen_overhead {
@@ -267,7 +275,8 @@ struct nai_gen_plan {
   /* Events since the last flush. */
   struct nai_gen_vec calls, ops, syncs, ranges, text, overheads, graph_nodes, raws;
   struct nai_gen_vec diagnostics, transfers, drops;
-  struct nai_gen_vec spans, facts, steps, units;
+  struct nai_gen_vec spans, facts, steps, units, waits;
+  bool payloads; /* some range has one */
 
   int64_t grid_id, range_id;
   int64_t last_ns; /* last timestamp of any event */

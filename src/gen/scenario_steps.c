@@ -269,7 +269,7 @@ void nai_gen_plan_phantom_steps(struct nai_gen_plan *plan, int64_t target_bytes)
   begin(&t, plan, 7601);
   for (int i = 0; i < 325; i++) {
     int work = (int)nai_gen_rng_between(nai_gen_rng(plan), 3, 12);
-    follow(&t, t.p.thread, t.embed, 400000); /* the host stays ahead of the GPU */
+    run_on(&t, t.p.thread, spacing, i > 0, t.embed, 400000); /* the host stays ahead of the GPU */
     for (int k = 0; k < work; k++) {
       int kernel = (int)nai_gen_rng_between(nai_gen_rng(plan), 0, LAYER_KERNELS - 1);
       follow(&t, t.p.thread, t.layer[kernel], nai_gen_rng_between(nai_gen_rng(plan), 20000, 90000));

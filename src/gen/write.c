@@ -191,6 +191,9 @@ static void write_range(struct nai_gen_plan *plan, struct nai_gen_row *row, cons
     nai_gen_row_bytes(row, C_NVTX_text, (const char *)plan->text.items + range->text_offset, range->text_size);
   }
   nai_gen_row_int(row, C_NVTX_domainId, range->domain);
+  if (range->blob_size) {
+    nai_gen_row_blob(row, C_NVTX_binaryData, (const char *)plan->text.items + range->blob_offset, range->blob_size);
+  }
   insert(plan, row);
 }
 
