@@ -130,7 +130,7 @@ static const struct nai_cli_option options[] = {
      .otherwise = "by the GPU's product name"},
     {.name = "gpu-facts",
      .value = "FILE",
-     .help = "YAML limits of GPUs (as rules/gpus.yaml), used before the built-in ones",
+     .help = "YAML limits, links and peaks of GPUs (as rules/gpus.yaml), used before the built-in ones",
      .type = &nai_cli_text,
      AT(run.gpu_facts),
      .hint = NAI_CLI_FILE,
