@@ -57,11 +57,11 @@ int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_pa
   if (!rc)
     rc = add_builtin(classes, &classes->traits, "rules/kernel-traits.yaml", err);
   if (!rc)
+    rc = nai_comm_names_load(&classes->comm, err);
+  if (!rc)
     rc = add_builtin(classes, &classes->arithmetic, "rules/kernel-arithmetic.yaml", err);
   if (!rc)
     rc = add_builtin(classes, &classes->uneven, "rules/uneven-kernels.yaml", err);
-  if (!rc)
-    rc = nai_comm_names_load(&classes->comm, err);
   if (rc) {
     nai_kernel_classes_free(classes);
     return rc;
@@ -78,9 +78,9 @@ void nai_kernel_classes_free(struct nai_kernel_classes *classes) {
     return;
   nai_patterns_free(classes->patterns);
   nai_patterns_free(classes->traits);
+  nai_comm_names_free(classes->comm);
   nai_patterns_free(classes->arithmetic);
   nai_patterns_free(classes->uneven);
-  nai_comm_names_free(classes->comm);
   free(classes);
 }
 
