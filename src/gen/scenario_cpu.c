@@ -59,7 +59,7 @@ static void add_samples(struct nai_gen_plan *plan, int64_t start, int count, int
 
 static void fact(struct nai_gen_plan *plan, const char *key, const char *value, int64_t ns, int64_t count) {
   nai_gen_fact(plan, &(struct nai_gen_fact){
-                         .table = "gap_functions", .key = key, .value = value, .exactly_ns = ns, .count = count});
+                         .table = "gap_functions", .key = key, .value = value, .exact_ns = ns, .count = count});
 }
 
 void nai_gen_plan_cpu(struct nai_gen_plan *plan, int64_t target_bytes) {
