@@ -35,7 +35,9 @@
   X(steps)            \
   X(step_idle)        \
   X(communication)    \
-  X(comm_overlap)
+  X(comm_overlap)     \
+  X(step_calls)       \
+  X(kernel_paths)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)

@@ -3,8 +3,11 @@
 #define NAI_CMD_CMD_H
 
 #include "cli/cli.h"
+#include "ingest/reader.h"
+#include "run/run.h"
 
-extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_table, nai_cmd_rules;
+extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_table, nai_cmd_rules, nai_cmd_compare,
+    nai_cmd_check, nai_cmd_batch, nai_cmd_store, nai_cmd_trend;
 
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
  * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
@@ -15,6 +18,22 @@ NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *p
 void nai_cmd_export_free(struct nai_cmd_export *out);
 /* A new directory for temporary files, to be removed and freed by the caller. */
 NAI_MUST_CHECK int nai_cmd_temporary(char **directory, struct nai_err *err);
+
+/* How a source is opened; zeroed is fine. */
+struct nai_cmd_source {
+  enum nai_reader_choice reader;
+  bool check;                 /* the whole file's integrity first */
+  bool quiet;                 /* no notes on stderr */
+  const char *const *metrics; /* files that define metrics, for a trace */
+  size_t metric_count;
+};
+/* The run that `path` names: a run directory, or a trace, which is analysed (stages up to the findings) into a
+ * temporary directory. Nothing of that is left behind: its tables are held open, its files are gone when this returns.
+ * Call it while the process has no threads. */
+NAI_MUST_CHECK int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how,
+                                       struct nai_err *err);
+/* Whether a file's name or its first bytes are those of a trace. */
+bool nai_cmd_is_trace(const char *path);
 
 /* Writes a text on stdout, unless out of memory. */
 NAI_MUST_CHECK int nai_cmd_print(const struct nai_buf *text, struct nai_err *err);

@@ -74,6 +74,14 @@ void nai_gen_plan_steps_drift(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_layers(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_phantom_steps(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_cpp(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_slower(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_renumbered(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_retuned(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_fused(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_drift(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_waits(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_fewer(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_bench(struct nai_gen_plan *plan, int64_t target_bytes);
 
 #endif

@@ -17,6 +17,8 @@ struct nai_options {
   const char *stages; /* directory for the intermediate tables, or NULL: in `out` */
   const char *rules[NAI_MAX_RULE_FILES];
   size_t rule_count;
+  const char *metrics[NAI_MAX_RULE_FILES]; /* files that define metrics */
+  size_t metric_count;
   const char *templates;      /* directory searched before the built-in templates, or NULL */
   const char *phase_map;      /* name or file, or NULL */
   const char *kernel_classes; /* file, or NULL */

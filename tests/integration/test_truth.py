@@ -4,7 +4,7 @@ import re
 import unittest
 
 import support
-from support import DIAGNOSIS, SCENARIOS, artifacts, fresh_dir, ns_of_ms, ns_of_us, report, trace, truth
+from support import DIAGNOSIS, PAIRS, SCENARIOS, artifacts, fresh_dir, ns_of_ms, ns_of_us, report, trace, truth
 
 SEEDS = ("2", "3") if support.SANITIZED else ("2", "3", "4", "5", "6")
 REASONS = {"missing_time": "rows-without-time", "not_an_integer": "rows-with-bad-type", "end_before_start": "rows-reversed",
@@ -41,7 +41,7 @@ def cases():
         if scenario not in ("hostile", "empty"):
             for seed in SEEDS:
                 yield trace(scenario, "--seed", seed, *support.SMALL.get(scenario, ())), f"{scenario} seed {seed}"
-    for scenario in DIAGNOSIS:
+    for scenario in (*DIAGNOSIS, *PAIRS):
         yield trace(scenario), scenario
         if support.oldest_schema(scenario) < 2026:
             yield trace(scenario, "--schema", support.oldest_schema(scenario)), f"{scenario} {support.oldest_schema(scenario)}"
