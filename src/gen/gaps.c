@@ -231,6 +231,14 @@ void nai_gen_kernel_shape(struct nai_gen_plan *plan, int kernel, int grid, int b
   }
 }
 
+void nai_gen_kernel_resources(struct nai_gen_plan *plan, int kernel, int registers, int shared_bytes, int local_bytes) {
+  if (!nai_gen_failed(plan)) {
+    nai_gen_kernel_at(plan, kernel)->registers = registers;
+    nai_gen_kernel_at(plan, kernel)->shared_bytes = shared_bytes;
+    nai_gen_kernel_at(plan, kernel)->local_bytes = local_bytes;
+  }
+}
+
 void nai_gen_even_shapes(struct nai_gen_plan *plan) { plan->even_shapes = true; }
 
 void nai_gen_program(struct nai_gen_program *program, struct nai_gen_plan *plan, int pid, const char *name) {

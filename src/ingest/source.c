@@ -41,6 +41,10 @@ int nai_source_column(const struct nai_source *source, enum nai_dictionary dicti
   return -1;
 }
 
+bool nai_source_applies(const struct nai_source *source, const struct nai_trace *trace) {
+  return !source->only_with || nai_trace_table(trace, source->only_with);
+}
+
 uint64_t nai_ingest_closure(uint64_t tables) {
   uint64_t all = tables | (NAI_IN_BIT(NAI_IN_FIRST_ASKED) - 1);
   for (int s = 0; s < nai_source_count; s++)

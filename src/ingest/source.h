@@ -165,6 +165,7 @@ struct nai_source {
   uint64_t brings;                           /* set of small tables that it refers to or that tell how to read it */
   /* Tells about processes, threads and GPUs that other sources introduce; does not say how long the trace is. */
   bool witness;
+  const char *only_with; /* read only from exports with this table, without which it has nothing to tell; or NULL */
   struct nai_feed feeds[NAI_MAX_FEEDS];
   int feed_count;
 };
@@ -181,6 +182,8 @@ extern const int nai_source_count;
 
 /* The column that holds a dictionary's numbers, -1 for none. */
 int nai_source_column(const struct nai_source *source, enum nai_dictionary dictionary);
+/* Whether an export has what the source is about at all. */
+bool nai_source_applies(const struct nai_source *source, const struct nai_trace *trace);
 /* The tables asked for and those they refer to. */
 uint64_t nai_ingest_closure(uint64_t tables);
 

@@ -247,7 +247,9 @@ static bool has_pauses(const struct nai_report *report) {
 static void put_groups(struct nai_view *tables, const struct nai_report *report, int top) {
   static const struct nai_grouping groupings[] = {
       {"kernel_groups", "kernels", {"kernel_name"}, NULL, NULL},
+      {"shape_groups", "kernel_shape", {"kernel_name", "grid", "block"}, NULL, NULL},
       {"communication_groups", "kernels", {"kernel_name"}, "category", "communication"},
+      {"comm_groups", "comm_ops", {"op", "dtype", "family"}, NULL, NULL},
       {"category_groups", "kernel_categories", {"category"}, NULL, NULL},
       {"cause_groups", "idle_causes", {"cause"}, NULL, NULL},
       {"pattern_groups", "idle_patterns", {"cause", "next_op", "nvtx_range"}, NULL, NULL},

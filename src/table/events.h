@@ -66,8 +66,9 @@ extern const struct nai_schema *const nai_event_tables[NAI_IN_COUNT + 1]; /* the
 #define NAI_IN(table) NAI_IN_BIT(NAI_IN_##table) /* NAI_IN(KERNELS) */
 #define NAI_IN_ALL (NAI_IN_BIT(NAI_IN_COUNT) - 1)
 /* What the analyses of today read. */
-#define NAI_IN_DEFAULT \
-  (NAI_IN_BIT(NAI_IN_NVTX_SIZES + 1) - 1 + NAI_IN_BIT(NAI_IN_OSRT + 1) - NAI_IN_BIT(NAI_IN_FIRST_EVENTS))
+#define NAI_IN_DEFAULT                                                                                     \
+  (NAI_IN_BIT(NAI_IN_NVTX_SIZES + 1) - 1 + NAI_IN_BIT(NAI_IN_OSRT + 1) - NAI_IN_BIT(NAI_IN_FIRST_EVENTS) + \
+   NAI_IN_BIT(NAI_IN_GRAPH_NODES))
 _Static_assert(NAI_IN_COUNT < 64, "a set of tables is a 64-bit number");
 
 /* kernel_events: one row per kernel execution. */

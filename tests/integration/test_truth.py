@@ -17,7 +17,14 @@ CAVEATS = {"graph-envelopes": "graph-envelopes", "device-shared-by-processes": "
 IDLE_CAUSES = ("profiler module_load allocation blocking_call queue_drained in_launch_call cuda_call host_code launch_latency "
                "dependency page_migration unknown").split()
 # Columns of a table that tell which row a fact of the truth speaks of, and what its value is.
-FACTS = {"capture_health": ("check", "state"), "workload": ("aspect", "value"), "losses": ("what", "example")}
+FACTS = {"capture_health": ("check", "state"), "workload": ("aspect", "value"), "losses": ("what", "example"),
+         "kernel_shape": ("kernel_name", "fill"), "graphs": ("traced_by", None), "graph_calls": ("operation", "api_name"),
+         "graph_ranges": ("range_name", "resolution"), "graph_savings": ("first_kernel", None), "copy_rates": ("direction", "link")}
+# Where a table's time and count are not called so.
+FACT_TIME = {"kernel_shape": "tail_loss_ms", "graphs": "idle_inside_ms", "graph_calls": "total_time_ms", "graph_ranges": "kernel_time_ms",
+             "graph_savings": "saving_high_ms", "copy_rates": "overlappable_ms"}
+FACT_COUNT = {"kernel_shape": "call_count", "graphs": "launch_count", "graph_calls": "call_count", "graph_ranges": "kernel_count",
+              "graph_savings": "pass_count", "copy_rates": "count"}
 GAP_ADVICE = {"idle-host-code", "launch-bound"}
 
 
@@ -187,8 +194,10 @@ class Truth(unittest.TestCase):
                 self.assertEqual({r[value] for r in rows}, {fact["value"]}, fact)
             if "at_most_ns" in fact:
                 self.assertLessEqual(max(ns_of_ms(r["time_ms"]) for r in rows), fact["at_most_ns"], fact)
+            if "exact_ns" in fact:
+                self.assertEqual(sum(ns_of_ms(r[FACT_TIME[fact["table"]]]) for r in rows), fact["exact_ns"], fact)
             if "count" in fact:
-                self.assertIn(fact["count"], [r["count"] for r in rows], fact)
+                self.assertIn(fact["count"], [r[FACT_COUNT.get(fact["table"], "count")] for r in rows], fact)
 
     def test_program_output_stays_out(self):
         """A failed program's output may hold secrets: none of it may be in what is written."""
