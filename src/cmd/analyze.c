@@ -438,7 +438,8 @@ const struct nai_cli_command nai_cmd_analyze = {
     .summary = "write a report of a trace; the command that is meant when none is named",
     .description =
         "Reads TRACE, an SQLite export of Nsight Systems of any version, and writes report.md, report.html, "
-        "report.json, tables/*.csv and intermediate tables into the artifacts directory. An .nsys-rep is exported first when nsys is "
+        "report.json, tables/*.csv and intermediate tables into the artifacts directory. An .nsys-rep is exported "
+        "first when nsys is "
         "on PATH. A second run on the same trace reuses what is still valid.",
     .examples = "nsys-ai trace.sqlite\n"
                 "nsys-ai analyze trace.sqlite --out artifacts/run1\n"

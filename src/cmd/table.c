@@ -175,8 +175,10 @@ const struct nai_cli_command nai_cmd_table = {
     .synopsis = "SRC [TABLE] | FILE.ntab",
     .summary = "print a table of a run as CSV or JSON",
     .description =
-        "Prints a table of a run, or of a file that a run left in stages/. SRC is an artifacts directory or a trace, which "
-        "is analysed for this answer only; alone: which tables it has, with their rows. The format of the files is described in docs/table-format.md.",
+        "Prints a table of a run, or of a file that a run left in stages/. SRC is an artifacts directory or a "
+        "trace, which "
+        "is analysed for this answer only; alone: which tables it has, with their rows. The format of the files "
+        "is described in docs/table-format.md.",
     .examples = "nsys-ai table artifacts/run1\n"
                 "nsys-ai table artifacts/run1 kernels\n"
                 "nsys-ai table artifacts/run1 nvtx_events --rows 20\n"

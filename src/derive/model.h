@@ -147,6 +147,7 @@ enum nai_model_part {
   NAI_PART_EVIDENCE,      /* evidence */
   NAI_PART_IDLE,          /* idle (idle.h) */
   NAI_PART_LANES,         /* lanes */
+  NAI_PART_CPU,           /* cpu (cpu.h) */
   NAI_PART_STEPS,         /* steps (steps.h) */
   NAI_PART_COUNT
 };
@@ -221,6 +222,7 @@ struct nai_model {
   struct nai_evidence *evidence; /* of what threads did (evidence.h) */
   struct nai_gpu_idle *idle;     /* per GPU */
   struct nai_lanes lanes;        /* the rows of the timeline */
+  struct nai_cpu *cpu;           /* what CPUs did */
   struct nai_steps *steps;       /* of training, inference, or whatever the program repeats */
 
   struct nai_model_work *work; /* while parts are built */
