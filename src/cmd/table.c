@@ -50,15 +50,17 @@ static int missing(const char *path, struct nai_err *err) {
   const char *name = nai_fs_basename(path), *near = NULL;
   char *directory = strndup(path, (size_t)(name - path));
   int n = directory ? scandir(*directory ? directory : ".", &entries, is_table, alphasort) : -1;
-  if (n > 0)
-    near = nai_text_suggest(name, (const char *const[]){entries[0]->d_name}, 1);
-  for (int i = 1; i < n && !near; i++)
-    near = nai_text_suggest(name, (const char *const[]){entries[i]->d_name}, 1);
+  const char **names = n > 0 ? malloc((size_t)n * sizeof *names) : NULL;
+  for (int i = 0; names && i < n; i++)
+    names[i] = entries[i]->d_name;
+  if (names)
+    near = nai_text_suggest(name, names, (size_t)n);
   nai_err_set(err, NAI_EINPUT, "there is no \"%s\"%s%s%s%s", path, near ? "; did you mean " : "", near ? directory : "",
               near ? near : "", near ? "?" : "");
   for (int i = 0; i < n; i++)
     free(entries[i]);
   free(entries);
+  free(names);
   free(directory);
   return NAI_EINPUT;
 }

@@ -101,10 +101,10 @@ static void write_export(struct nai_gen_plan *plan, const char *scenario) {
       write_pair(plan, T_EXPORT, "EXPORT_SCHEMA_VERSION_MICRO", releases[i].micro);
     }
   }
-  static const char *const parameters[][2] = {
+  const char *const parameters[][2] = {
       {"EXPORT_PLATFORM", "linux-desktop"},     {"EXPORT_ARCH", "x64"},
       {"EXPORT_PARAM_EXPORT_TYPE", "SQLite"},   {"EXPORT_PARAM_LAZY", "true"},
-      {"EXPORT_PARAM_INCLUDE_JSON", "false"},   {"EXPORT_PARAM_INCLUDE_BLOBS", "false"},
+      {"EXPORT_PARAM_INCLUDE_JSON", "false"},   {"EXPORT_PARAM_INCLUDE_BLOBS", plan->payloads ? "true" : "false"},
       {"EXPORT_PARAM_TIME_NORMALIZE", "false"}, {"EXPORT_PARAM_TIME_SHIFT", "0"},
       {"EXPORT_PARAM_TABLES_TO_EXPORT", ""},    {"EXPORT_PARAM_TIMES_TO_EXPORT", ""}};
   for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {

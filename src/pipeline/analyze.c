@@ -207,6 +207,7 @@ static void free_state(struct nai_state *s) {
   nai_phase_map_free(s->phases);
   nai_kernel_classes_free(s->classes);
   nai_workload_patterns_free(s->workload);
+  nai_gpu_facts_free(s->gpu_facts);
   nai_patterns_free(s->step);
   nai_rules_free(s->rules);
   nai_metrics_free(s->metrics);

@@ -43,6 +43,8 @@ int nai_options_describe(struct nai_strings *out, const struct nai_options *o, s
     rc = add_file(out, &text, "--kernel-classes", o->kernel_classes, err);
   if (!rc)
     rc = add_file(out, &text, "--workload", o->workload, err);
+  if (!rc)
+    rc = add_file(out, &text, "--gpu-facts", o->gpu_facts, err);
   if (!rc && o->step) {
     nai_buf_printf(&text, "--step %s", o->step);
     rc = add(out, &text, err);

@@ -23,6 +23,7 @@ struct nai_options {
   const char *phase_map;      /* name or file, or NULL */
   const char *kernel_classes; /* file, or NULL */
   const char *workload;       /* file, or NULL */
+  const char *gpu_facts;      /* file, or NULL */
   const char *step;           /* PCRE2 expression: the NVTX ranges that are steps, or NULL */
   int64_t gpus[NAI_MAX_GPUS];
   size_t gpu_count; /* 0 = all */

@@ -19,6 +19,7 @@ struct nai_state {
   struct nai_phase_map *phases;
   struct nai_kernel_classes *classes;
   struct nai_workload_patterns *workload;
+  struct nai_gpu_facts *gpu_facts;
   struct nai_patterns *step; /* --step, NULL for none */
   struct nai_rule_set *rules;
   struct nai_metric_set *metrics;
@@ -38,7 +39,7 @@ struct nai_state {
   struct nai_result *result;
 };
 
-/* config.c: loads phase map, kernel classes, workload patterns, rules and metrics, and hashes them. */
+/* config.c: loads phase map, kernel classes, workload patterns, GPU facts, rules and metrics, and hashes them. */
 NAI_MUST_CHECK int nai_state_config(struct nai_state *state, struct nai_err *err);
 /* render.c: loads and checks the templates of all outputs, the user's and the built-in ones. */
 NAI_MUST_CHECK int nai_state_templates(struct nai_state *state, struct nai_err *err);

@@ -247,7 +247,9 @@ static bool has_pauses(const struct nai_report *report) {
 static void put_groups(struct nai_view *tables, const struct nai_report *report, int top) {
   static const struct nai_grouping groupings[] = {
       {"kernel_groups", "kernels", {"kernel_name"}, NULL, NULL},
+      {"shape_groups", "kernel_shape", {"kernel_name", "grid", "block"}, NULL, NULL},
       {"communication_groups", "kernels", {"kernel_name"}, "category", "communication"},
+      {"comm_groups", "comm_ops", {"op", "dtype", "family"}, NULL, NULL},
       {"category_groups", "kernel_categories", {"category"}, NULL, NULL},
       {"cause_groups", "idle_causes", {"cause"}, NULL, NULL},
       {"pattern_groups", "idle_patterns", {"cause", "next_op", "nvtx_range"}, NULL, NULL},
@@ -285,6 +287,35 @@ static void put_sorted(struct nai_view *tables, const struct nai_report *report,
   free(best);
 }
 
+/* Rows of gap_activity in which something beside CUDA tells what the thread did: set-up and own code, what repeats,
+ * single gaps. */
+static void put_cpu_work(struct nai_view *tables, const struct nai_report *report, int top) {
+  static const struct {
+    const char *scope, *label;
+    bool few;
+  } scopes[] = {{"set_up", "before the first CUDA call", true},
+                {"host_code", "own code in idle gaps", true},
+                {"pattern", "repeated gaps", false},
+                {"gap", "one gap", true}};
+  const struct nai_table *table = nai_report_table(report, "gap_activity");
+  struct nai_view *view = nai_view_put_map(tables, "cpu_work"), *rows = nai_view_put_list(view, "rows");
+  int64_t total = 0, least_ns = 1000000;
+  for (size_t s = 0; s < sizeof scopes / sizeof *scopes; s++)
+    for (int64_t i = 0, shown = 0; i < table->rows && shown < (scopes[s].few ? 3 : top / 2); i++) {
+      struct nai_value on = nai_cell(table, i, "on_cpu_ns"), osrt = nai_cell(table, i, "os_runtime_ns"),
+                       samples = nai_cell(table, i, "sample_count");
+      if (strcmp(nai_cell_str(table, i, "scope"), scopes[s].scope) != 0 || !*nai_cell_str(table, i, "activity") ||
+          nai_cell_i64(table, i, "total_ns") < least_ns || (on.null && osrt.null && samples.null))
+        continue;
+      struct nai_view *row = nai_view_add_map(rows);
+      nai_report_put_row(row, report, table, i);
+      nai_view_put_trusted(row, "when", scopes[s].label);
+      shown++;
+      total++;
+    }
+  nai_view_put_bool(view, "any", total > 0);
+}
+
 /* Short by nature, and read as a whole. */
 static bool whole(const struct nai_table *table) {
   return strcmp(table->schema->name, "gpu_utilization") == 0 || strcmp(table->schema->name, "capture_health") == 0;
@@ -315,6 +346,8 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   put_groups(tables, report, top);
   put_sorted(tables, report, "ranges_by_gpu_time", "nvtx_ranges", "attributed_kernel_time_ns", true, top);
   put_sorted(tables, report, "slow_steps", "steps", "excess_ns", false, top);
+  put_cpu_work(tables, report, top);
+  put_filtered(tables, report, "metrics_in_short", "gpu_metrics", "during", "busy", top);
   put_filtered(tables, report, "blocking_calls", "sync_calls", "class", "blocking", top);
   put_filtered(tables, report, "other_sync_calls", "sync_calls", "class", "ordering", top);
   put_filtered(tables, report, "poll_calls", "sync_calls", "class", "poll", top);

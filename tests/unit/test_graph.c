@@ -206,7 +206,7 @@ static void run_node(uint64_t hashes[8], struct fixture *f, const struct nai_nod
                      uint32_t parts) {
   struct nai_table *given[NAI_IN_COUNT], *outputs[8] = {0};
   const struct nai_model_options options = {
-      .classes = f->classes, .workload = f->workload, .map_nvtx = true, .worker_count = 1};
+      .classes = f->classes, .workload = f->workload, .gpu_facts = f->gpu_facts, .map_nvtx = true, .worker_count = 1};
   for (int i = 0; i < NAI_IN_COUNT; i++)
     given[i] = tables & NAI_IN_BIT(i) ? f->in.tables[i] : NULL;
   nai_model_open(&f->m, given, &options);
