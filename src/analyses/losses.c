@@ -198,6 +198,6 @@ const struct nai_node nai_analysis_losses = {
     .inputs = inputs,
     .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS),
     .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(THREADS) |
-              NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),
+              NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(UM_FAULTS),
     .config = NAI_CONFIG(KERNEL_CLASSES),
     .run = run};

@@ -8,6 +8,8 @@
   X(kernel_shape)     \
   X(idle_gaps)        \
   X(idle_patterns)    \
+  X(gap_activity)     \
+  X(cpu_threads)      \
   X(launches)         \
   X(launch_breakdown) \
   X(graphs)           \
@@ -20,6 +22,10 @@
   X(utilization)      \
   X(memory)           \
   X(copy_rates)       \
+  X(unified_memory)   \
+  X(memory_use)       \
+  X(gpu_metrics)      \
+  X(nic_metrics)      \
   X(osrt)             \
   X(quality)          \
   X(active_spans)     \
@@ -29,7 +35,9 @@
   X(steps)            \
   X(step_idle)        \
   X(communication)    \
-  X(comm_overlap)
+  X(comm_overlap)     \
+  X(step_calls)       \
+  X(kernel_paths)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)

@@ -10,7 +10,8 @@
 
 extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info, nai_cmd_summary, nai_cmd_overlap,
     nai_cmd_tree, nai_cmd_search, nai_cmd_evidence, nai_cmd_explain, nai_cmd_suggest, nai_cmd_sql, nai_cmd_skill,
-    nai_cmd_pages, nai_cmd_exports, nai_cmd_table, nai_cmd_rules;
+    nai_cmd_pages, nai_cmd_exports, nai_cmd_batch, nai_cmd_compare, nai_cmd_check, nai_cmd_store, nai_cmd_trend,
+    nai_cmd_table, nai_cmd_rules;
 
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
  * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
@@ -25,8 +26,10 @@ NAI_MUST_CHECK int nai_cmd_temporary(char **directory, struct nai_err *err);
 /* How a source is opened; zeroed is fine. */
 struct nai_cmd_source {
   enum nai_reader_choice reader;
-  bool check; /* the whole file's integrity first */
-  bool quiet; /* no notes on stderr */
+  bool check;                 /* the whole file's integrity first */
+  bool quiet;                 /* no notes on stderr */
+  const char *const *metrics; /* files that define metrics, for a trace */
+  size_t metric_count;
 };
 /* The run that `path` names: a run directory, or a trace, which is analysed (stages up to the findings) into a
  * temporary directory. Nothing of that is left behind: its tables are held open, its files are gone when this returns.

@@ -39,6 +39,8 @@ static int analyze(const char *trace, const char *out, const struct nai_cmd_sour
   options.reader = how->reader;
   options.check = how->check;
   options.note = print_note;
+  for (size_t i = 0; i < how->metric_count && i < NAI_MAX_RULE_FILES; i++)
+    options.metrics[options.metric_count++] = how->metrics[i];
   options.threads = nai_cpu_count();
   options.stop_after = nai_stages[NAI_STAGE_RECOMMEND].name; /* all tables that are not a page's */
   int rc = nai_cmd_export_open(&export, trace, how->quiet, err);

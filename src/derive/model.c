@@ -79,6 +79,7 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
                           .gpu_facts = options->gpu_facts,
                           .step = options->step,
                           .map_nvtx = options->map_nvtx,
+                          .page_events = options->page_events,
                           .worker_count = options->worker_count,
                           .scratch_dir = options->scratch_dir};
   for (int i = 0; i < NAI_IN_COUNT; i++)

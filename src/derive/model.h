@@ -147,6 +147,7 @@ enum nai_model_part {
   NAI_PART_EVIDENCE,      /* evidence */
   NAI_PART_IDLE,          /* idle (idle.h) */
   NAI_PART_LANES,         /* lanes */
+  NAI_PART_CPU,           /* cpu (cpu.h) */
   NAI_PART_STEPS,         /* steps (steps.h) */
   NAI_PART_COUNT
 };
@@ -159,6 +160,7 @@ struct nai_model_options {
   const struct nai_gpu_facts *gpu_facts;
   const struct nai_patterns *step; /* names of the ranges that the user calls steps; NULL: to be found out */
   bool map_nvtx;                   /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
+  int page_events;                 /* events that report.html holds in full */
   int worker_count;
   const char *scratch_dir; /* for large arrays (base/big.h); NULL: in memory */
 };
@@ -172,6 +174,7 @@ struct nai_model {
   const struct nai_gpu_facts *gpu_facts;
   const struct nai_patterns *step;
   bool map_nvtx;
+  int page_events;
   int worker_count;
   const char *scratch_dir;
   uint32_t built; /* parts */
@@ -221,6 +224,7 @@ struct nai_model {
   struct nai_evidence *evidence; /* of what threads did (evidence.h) */
   struct nai_gpu_idle *idle;     /* per GPU */
   struct nai_lanes lanes;        /* the rows of the timeline */
+  struct nai_cpu *cpu;           /* what CPUs did */
   struct nai_steps *steps;       /* of training, inference, or whatever the program repeats */
 
   struct nai_model_work *work; /* while parts are built */

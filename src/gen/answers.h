@@ -45,6 +45,7 @@ struct nai_gen_part {
   int64_t ns;
   enum nai_gen_api api; /* DOING_CALL */
   const char *name;     /* DOING_OS_CALL, DOING_FLUSH and DOING_FLUSH_BESIDE */
+  int callchain;        /* DOING_OS_CALL: its callchainId, 0 for none */
 };
 
 struct nai_gen_gap {
@@ -77,7 +78,8 @@ void nai_gen_wait_event(struct nai_gen_plan *plan, int thread, int stream, int o
 void nai_gen_span(struct nai_gen_plan *plan, int gpu, const char *kind, int64_t start_ns, int64_t end_ns);
 
 struct nai_gen_fact {
-  const char *table, *key; /* row of the analyser's table: capture_health, workload, losses, kernel_shape */
+  const char *table, *key; /* row of the analyser's table: capture_health, workload, losses, kernel_shape,
+                              gap_functions; of unified_memory, memory_use, memory_growth a column of their only row */
   const char *value;       /* NULL: the row must be there, whatever it says */
   int64_t count;           /* 0: not stated */
   int64_t at_most_ns;      /* the row's time must not be longer; 0: not stated */

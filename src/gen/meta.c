@@ -133,7 +133,7 @@ static void write_capture(struct nai_gen_plan *plan) {
 static void write_session(struct nai_gen_plan *plan) {
   struct nai_gen_row row;
   nai_gen_row_start(&row, T_SESSION);
-  nai_gen_row_int(&row, C_SESSION_utcEpochNs, session_epoch_ns);
+  nai_gen_row_int(&row, C_SESSION_utcEpochNs, plan->utc_ns ? plan->utc_ns : session_epoch_ns);
   nai_gen_row_text(&row, C_SESSION_utcTime, "2026-01-01T00:00:00");
   nai_gen_row_text(&row, C_SESSION_localTime, "2026-01-01T00:00:00");
   nai_gen_row_int(&row, C_SESSION_systemClockNs, session_clock_ns);
@@ -205,7 +205,7 @@ static void write_gpu(struct nai_gen_plan *plan, int id) {
   }
   nai_gen_row_int(&row, C_GPU_vmId, serialized_vm);
   nai_gen_row_int(&row, C_GPU_id, id);
-  nai_gen_row_text(&row, C_GPU_name, "NVIDIA H100 80GB HBM3");
+  nai_gen_row_text(&row, C_GPU_name, plan->gpu_name ? plan->gpu_name : "NVIDIA H100 80GB HBM3");
   nai_gen_row_text(&row, C_GPU_busLocation, bus);
   nai_gen_row_int(&row, C_GPU_isDiscrete, 1);
   nai_gen_row_int(&row, C_GPU_l2CacheSize, 52428800);

@@ -47,6 +47,8 @@ struct nai_gen_plan *nai_gen_plan_new(struct nai_gen_db *db, const struct nai_ge
   plan->schema = options->schema;
   plan->scale = options->scale;
   plan->shuffle = options->shuffle;
+  plan->utc_ns = options->utc_ns;
+  plan->gpu_name = options->gpu_name;
   plan->string_bytes.item_size = 1;
   plan->strings.item_size = sizeof(struct nai_gen_string_entry);
   plan->kernels.item_size = sizeof(struct nai_gen_kernel);

@@ -248,6 +248,8 @@ struct nai_gen_plan {
   struct nai_gen_db *db;
   struct nai_gen_err *err;
   int schema;
+  int64_t utc_ns;
+  const char *gpu_name;
   double scale;
   bool shuffle;
   bool hide_devices;
@@ -313,6 +315,8 @@ struct nai_gen_plan_options {
   int schema;
   double scale;
   bool shuffle;
+  int64_t utc_ns;       /* session start, ns since 1970; 0: that of all scenarios */
+  const char *gpu_name; /* NULL: likewise; a literal */
 };
 /* `db` and `err` are borrowed. NULL when out of memory. */
 struct nai_gen_plan *nai_gen_plan_new(struct nai_gen_db *db, const struct nai_gen_plan_options *options,

@@ -51,6 +51,8 @@ void nai_gen_plan_graph_small(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_launch_storm(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_copy_lag(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_shapes(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_memory(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_cpu(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_pause(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_failed(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_cold(struct nai_gen_plan *plan, int64_t target_bytes);
@@ -72,6 +74,14 @@ void nai_gen_plan_steps_drift(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_layers(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_phantom_steps(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_cpp(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_slower(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_renumbered(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_retuned(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_fused(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_drift(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_waits(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_loop_fewer(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_bench(struct nai_gen_plan *plan, int64_t target_bytes);
 
 #endif

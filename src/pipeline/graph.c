@@ -292,6 +292,7 @@ static int open_model(struct nai_state *s, struct nai_err *err) {
                                             .phases = s->phases,
                                             .step = s->step,
                                             .map_nvtx = s->options->map_nvtx,
+                                            .page_events = s->options->page_events,
                                             .worker_count = s->options->threads,
                                             .scratch_dir = s->home->work};
   struct nai_model *model;

@@ -88,10 +88,25 @@ static const struct nai_node findings = {.name = "findings",
                                          .creates = true,
                                          .run = run_findings};
 
+/* Numbers by which runs are compared: of the same tables as findings, and no part of what findings read. */
+static const struct nai_schema *const metrics_outputs[] = {&nai_metrics_schema, NULL};
+
+static int run_metrics(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_state *s = io->ctx;
+  return nai_metrics_evaluate(&io->out[0], s->metrics, io->in, err);
+}
+
+static const struct nai_node metrics = {.name = "metrics",
+                                        .outputs = metrics_outputs,
+                                        .reads_report = true,
+                                        .config = NAI_CONFIG(METRICS),
+                                        .creates = true,
+                                        .run = run_metrics};
+
 /* --- timeline --------------------------------------------------------------------------------- */
 
-/* Where an aggregated timeline keeps every event: what findings cite, then the longest gaps. A table of its own, so
- * that rules that cite the same places leave the timeline as it is. */
+/* Where an aggregated timeline keeps every event: what findings cite, then the longest gap of each pattern. A table of
+ * its own, so that rules that cite the same places leave the timeline as it is. */
 enum { PLACE_START, PLACE_END };
 static const struct nai_column_def place_columns[] = {
     [PLACE_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
@@ -122,22 +137,28 @@ static int run_places(const struct nai_node_io *io, struct nai_err *err) {
   enum { MAX_PLACES = 400, MAX_GAPS = 150 };
   static const char *const counts[] = {"kernel_count", "memory_operation_count", "graph_envelope_count",
                                        "api_call_count", "nvtx_range_count"};
-  const struct nai_table *run_info = io->in[0], *evidence = io->in[1], *gaps = io->in[2];
+  const struct nai_table *run_info = io->in[0], *evidence = io->in[1], *patterns = io->in[2];
   int64_t events = 0, window_ns = nai_cell_i64(run_info, 0, "window_ns");
+  const struct nai_state *state = io->ctx;
+  int most = state->options->page_events;
+  most = most < NAI_VIEWER_SURE_EVENTS ? most : NAI_VIEWER_SURE_EVENTS;
   (void)err;
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     events += nai_cell_i64(run_info, 0, counts[i]);
-  if (events <= NAI_VIEWER_MAX_EVENTS)
+  if (events <= most)
     return NAI_OK;
   add_places(io->out[0], MAX_PLACES - MAX_GAPS, evidence, window_ns);
-  add_places(io->out[0], io->out[0]->rows + MAX_GAPS, gaps, window_ns);
+  add_places(io->out[0], io->out[0]->rows + MAX_GAPS, patterns, window_ns);
   return NAI_OK;
 }
 
 static const struct nai_schema *const places_outputs[] = {&places_schema, NULL};
-static const char *const places_inputs[] = {"run_info", "evidence", "gpu_idle_gaps", NULL};
-static const struct nai_node places = {
-    .name = "timeline_places", .outputs = places_outputs, .inputs = places_inputs, .run = run_places};
+static const char *const places_inputs[] = {"run_info", "evidence", "idle_patterns", NULL};
+static const struct nai_node places = {.name = "timeline_places",
+                                       .outputs = places_outputs,
+                                       .inputs = places_inputs,
+                                       .config = NAI_CONFIG(PAGE_EVENTS),
+                                       .run = run_places};
 
 static int run_timeline(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_table *at = io->in[0];
@@ -161,6 +182,7 @@ static const struct nai_node timeline = {.name = "timeline",
                                          .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
                                                    NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) |
                                                    NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),
+                                         .config = NAI_CONFIG(PAGE_EVENTS),
                                          .creates = true,
                                          .run = run_timeline};
 
@@ -168,7 +190,7 @@ static const struct nai_node timeline = {.name = "timeline",
 
 static const struct nai_node *const probe_nodes[] = {&probe, NULL};
 static const struct nai_node *const extract_nodes[] = {&extract, NULL};
-static const struct nai_node *const recommend_nodes[] = {&findings, NULL};
+static const struct nai_node *const recommend_nodes[] = {&findings, &metrics, NULL};
 static const struct nai_node *const timeline_nodes[] = {&places, &timeline, NULL};
 
 const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {

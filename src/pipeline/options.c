@@ -51,6 +51,8 @@ int nai_options_describe(struct nai_strings *out, const struct nai_options *o, s
   }
   for (size_t i = 0; !rc && i < o->rule_count; i++)
     rc = add_file(out, &text, "--rules", o->rules[i], err);
+  for (size_t i = 0; !rc && i < o->metric_count; i++)
+    rc = add_file(out, &text, "--metrics", o->metrics[i], err);
   if (!rc && !o->map_nvtx) {
     nai_buf_puts(&text, "--no-nvtx-kernel-map");
     rc = add(out, &text, err);
@@ -67,6 +69,7 @@ int nai_options_describe(struct nai_strings *out, const struct nai_options *o, s
 void nai_options_init(struct nai_options *options) {
   *options = (struct nai_options){
       .top = 10,
+      .page_events = NAI_PAGE_EVENTS,
       .map_nvtx = true,
       .nvtx_coverage_warn_threshold = -1,
       .keep_stages = true,

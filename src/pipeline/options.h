@@ -11,12 +11,17 @@
 
 enum { NAI_MAX_GPUS = 256, NAI_MAX_RULE_FILES = 16 };
 
+/* By default report.html holds every event of a trace with no more than this many. */
+enum { NAI_PAGE_EVENTS = 4000000 };
+
 struct nai_options {
   const char *trace;  /* an SQLite export */
   const char *out;    /* artifacts directory */
   const char *stages; /* directory for the intermediate tables, or NULL: in `out` */
   const char *rules[NAI_MAX_RULE_FILES];
   size_t rule_count;
+  const char *metrics[NAI_MAX_RULE_FILES]; /* files that define metrics */
+  size_t metric_count;
   const char *templates;      /* directory searched before the built-in templates, or NULL */
   const char *phase_map;      /* name or file, or NULL */
   const char *kernel_classes; /* file, or NULL */
@@ -28,6 +33,7 @@ struct nai_options {
   bool trim;
   int64_t trim_start_ns, trim_end_ns;
   int top;                             /* rows per table in report.md */
+  int page_events;                     /* events that report.html holds in full */
   bool map_nvtx;                       /* attribute GPU work to NVTX ranges */
   double nvtx_coverage_warn_threshold; /* percent; negative = the rules' own */
   bool keep_stages;

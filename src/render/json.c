@@ -191,14 +191,18 @@ static void put_columns(struct nai_json *json, const struct nai_schema *schema) 
   nai_json_end(json);
 }
 
+void nai_json_table_head(struct nai_json *json, const struct nai_table *table, int64_t most) {
+  nai_json_put_text(json, "title", table->schema->title);
+  nai_json_put_text(json, "description", table->schema->description);
+  put_columns(json, table->schema);
+  if (table->rows > most)
+    nai_json_put_int(json, "row_count", table->rows);
+}
+
 void nai_json_table(struct nai_json *json, const struct nai_table *table, int64_t most) {
   const struct nai_schema *schema = table->schema;
   nai_json_begin_object(json, NAI_JSON_LINES);
-  nai_json_put_text(json, "title", schema->title);
-  nai_json_put_text(json, "description", schema->description);
-  put_columns(json, schema);
-  if (table->rows > most)
-    nai_json_put_int(json, "row_count", table->rows);
+  nai_json_table_head(json, table, most);
   nai_json_key(json, "rows");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t row = 0; row < table->rows && row < most && !nai_buf_failed(json->out); row++) {

@@ -52,5 +52,10 @@ void nai_json_put_bool(struct nai_json *json, const char *key, bool truth);
 /* {"title", "description", "columns": [{"name", "type", "unit", "description", "role", ...}], "rows": [[...]]}, a row a
  * line. Of a table with more than `most` rows the first ones, and "row_count": how many it has. */
 void nai_json_table(struct nai_json *json, const struct nai_table *table, int64_t most);
+/* The members before "rows": what each table begins with. */
+void nai_json_table_head(struct nai_json *json, const struct nai_table *table, int64_t most);
+/* json_pack.c: the same for the page, of a table with many rows: "packed", a column an object, in place of "rows"
+ * (docs/viewer.md, "Long tables"). */
+void nai_json_table_packed(struct nai_json *json, const struct nai_table *table, int64_t most);
 
 #endif

@@ -167,7 +167,7 @@ static void put_caveats(struct nai_json *json, const struct nai_report *report) 
 }
 
 /* Rows of a table in the page, which has to stay one that browsers open. */
-enum { PAGE_ROWS = 10000 };
+enum { PAGE_ROWS = 10000, PACKED_ROWS = 200 };
 
 void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_script) {
   struct nai_json json;
@@ -191,7 +191,10 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
     if (strcmp(name, "findings") == 0 || strcmp(name, "evidence") == 0)
       continue; /* above, in full */
     nai_json_key(&json, name);
-    nai_json_table(&json, report->tables[i], for_script ? PAGE_ROWS : INT64_MAX);
+    if (for_script && report->tables[i]->rows > PACKED_ROWS)
+      nai_json_table_packed(&json, report->tables[i], PAGE_ROWS);
+    else
+      nai_json_table(&json, report->tables[i], for_script ? PAGE_ROWS : INT64_MAX);
   }
   nai_json_end(&json);
   nai_json_end(&json);

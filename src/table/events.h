@@ -29,6 +29,9 @@ enum nai_input_table {
   NAI_IN_PAYLOAD_ENTRIES,
   NAI_IN_PAYLOAD_ENUMS,
   NAI_IN_MPI_RANKS,
+  NAI_IN_NIC_METRICS,
+  NAI_IN_NIC_IDS,
+  NAI_IN_NICS,
   NAI_IN_PROGRAM_OUTPUTS,
   /* extract, if asked for: tables that may have millions of rows */
   NAI_IN_KERNELS,
@@ -46,6 +49,7 @@ enum nai_input_table {
   NAI_IN_MEMORY_POOLS,
   NAI_IN_UM_FAULTS,
   NAI_IN_GPU_METRIC_SAMPLES,
+  NAI_IN_NIC_SAMPLES,
   NAI_IN_SCHED,
   NAI_IN_SAMPLES,
   NAI_IN_CALLCHAINS,

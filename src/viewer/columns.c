@@ -25,14 +25,14 @@ static uint32_t number_of(struct nai_page_names *names, uint32_t *slot, const ch
     names->oom = true;
     return 0;
   }
-  names->list[names->count] = (struct nai_page_name){text, category, kernel};
+  names->list[names->count] = (struct nai_page_name){text, category, kernel, 0};
   *slot = ++names->count;
   return *slot - 1;
 }
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-static void put_varint(struct nai_buf *out, uint64_t v) {
+void nai_encoder_put_varint(struct nai_buf *out, uint64_t v) {
   char *at = nai_buf_reserve(out, 10);
   size_t n = 0;
   if (!at)
@@ -43,7 +43,9 @@ static void put_varint(struct nai_buf *out, uint64_t v) {
   out->len += n;
 }
 
-static void put_zigzag(struct nai_buf *out, int64_t v) { put_varint(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63)); }
+static void put_zigzag(struct nai_buf *out, int64_t v) {
+  nai_encoder_put_varint(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+}
 
 /* --- events ----------------------------------------------------------------------------------- */
 
@@ -66,11 +68,13 @@ static uint32_t direction_name(struct nai_page_names *names, const char *text) {
   return 0;
 }
 
-static uint64_t api_aux(const struct nai_model *m, uint32_t api) {
+static uint64_t api_aux(const struct nai_encoder *e, uint32_t api) {
+  const struct nai_model *m = e->m;
+  uint64_t launches = e->launches[api] ? 4 : 0;
   if (nai_model_api_blocks(m, api))
-    return 1;
+    return launches + 1;
   enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];
-  return c == NAI_API_ORDERING || c == NAI_API_POLL ? 2 : 0;
+  return launches + (c == NAI_API_ORDERING || c == NAI_API_POLL ? 2 : 0);
 }
 
 /* Rowid of a range in the export's NVTX_EVENTS, 0 when it has none. */
@@ -107,7 +111,19 @@ static struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uin
   }
   return (
       struct facts){number_of(n, &n->of_api[nai_at_text(&m->apis.name, row)], nai_model_api_name(m, row), -1, false),
-                    NAI_NO_ROW, nai_at(&m->apis.correlation, row), api_aux(m, row)};
+                    NAI_NO_ROW, nai_at(&m->apis.correlation, row), api_aux(e, row)};
+}
+
+uint32_t nai_encoder_name(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {
+  return facts_of(e, kind, row).name;
+}
+
+static void put_mix(struct nai_encoder *e, const struct nai_lane_items *items, const struct nai_item *item) {
+  nai_encoder_put_varint(&e->mix, item->mix_count);
+  for (uint32_t i = 0; i < item->mix_count; i++) {
+    nai_encoder_put_varint(&e->mix, (uint64_t)items->mix[item->mix + i].category);
+    nai_encoder_put_varint(&e->mix, (uint64_t)items->mix[item->mix + i].ns);
+  }
 }
 
 /* The page's numbers stay below 2^53, and that is what coded differences of these do; larger ids are no real ones. */
@@ -125,14 +141,16 @@ void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *it
         plain && f.correlation > -MAX_CORRELATION && f.correlation < MAX_CORRELATION ? f.correlation : 0;
     if (plain && kind == NAI_LANE_API)
       e->api_event[item->row] = e->events + 1;
-    put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
-    put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
-    put_varint(&e->columns[NAME], f.name);
+    nai_encoder_put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
+    nai_encoder_put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
+    nai_encoder_put_varint(&e->columns[NAME], f.name);
     put_zigzag(&e->columns[LINK], link - e->last_link);
     put_zigzag(&e->columns[CORRELATION], correlation - e->last_correlation);
-    put_varint(&e->columns[AUX], f.aux);
-    put_varint(&e->columns[COUNT], item->count);
-    put_varint(&e->columns[BUSY], (uint64_t)item->busy);
+    nai_encoder_put_varint(&e->columns[AUX], f.aux);
+    nai_encoder_put_varint(&e->columns[COUNT], item->count);
+    nai_encoder_put_varint(&e->columns[BUSY], (uint64_t)item->busy);
+    if (!plain && kind == NAI_LANE_KERNEL)
+      put_mix(e, items, item);
     last_start = item->start;
     e->last_link = link;
     e->last_correlation = correlation;
@@ -176,8 +194,30 @@ static void put_deflated(struct nai_buf *out, z_stream *z, int flush, unsigned c
   } while (z->avail_in || (flush == Z_FINISH && state == Z_OK));
 }
 
+enum { LEVEL = 3 }; /* level 6 takes three times as long for a tenth less */
+
+/* A sample of every column, deflated: one part of 64 KiB in sixteen. */
+int nai_encoder_estimate(int64_t *bytes, const struct nai_encoder *e, struct nai_err *err) {
+  enum { PART = 64 * 1024, EVERY = 16 };
+  uLongf room = compressBound(PART);
+  unsigned char *packed = malloc(room);
+  *bytes = 0;
+  if (!packed)
+    return nai_err_nomem(err);
+  for (int c = 0; c < COLUMNS; c++)
+    for (size_t at = 0; at < e->columns[c].len; at += (size_t)PART * EVERY) {
+      size_t rest = e->columns[c].len - at, part = rest < PART ? rest : PART;
+      size_t stands_for = rest < (size_t)PART * EVERY ? rest : (size_t)PART * EVERY;
+      uLongf got = room;
+      if (compress2(packed, &got, (unsigned char *)e->columns[c].data + at, part, LEVEL) == Z_OK)
+        *bytes += (int64_t)((double)got * (double)stands_for / (double)part);
+    }
+  free(packed);
+  *bytes += *bytes / 3; /* base64 */
+  return NAI_OK;
+}
+
 int nai_encoder_print_events(struct nai_buf *out, const struct nai_encoder *e, struct nai_err *err) {
-  enum { LEVEL = 3 }; /* level 6 takes three times as long for a tenth less */
   size_t held = 0;
   z_stream z = {0};
   unsigned char *bytes = malloc(DEFLATED_BYTES);
@@ -185,10 +225,11 @@ int nai_encoder_print_events(struct nai_buf *out, const struct nai_encoder *e, s
     free(bytes);
     return nai_err_nomem(err);
   }
-  for (int c = 0; c < COLUMNS; c++) {
-    z.next_in = (unsigned char *)e->columns[c].data;
-    z.avail_in = (unsigned)e->columns[c].len;
-    put_deflated(out, &z, c == COLUMNS - 1 ? Z_FINISH : Z_NO_FLUSH, bytes, &held);
+  for (int c = 0; c < COLUMNS + 2; c++) {
+    const struct nai_buf *part = c < COLUMNS ? &e->columns[c] : c == COLUMNS ? &e->mix : &e->sums.stream;
+    z.next_in = (unsigned char *)part->data;
+    z.avail_in = (unsigned)part->len;
+    put_deflated(out, &z, c == COLUMNS + 1 ? Z_FINISH : Z_NO_FLUSH, bytes, &held);
   }
   deflateEnd(&z);
   free(bytes);

@@ -20,7 +20,21 @@ static int allocate(struct nai_encoder *e, struct nai_err *err) {
   e->names.of_api = calloc((size_t)m->tables[NAI_IN_APIS]->strings.count + 1, sizeof(uint32_t));
   e->names.of_range = calloc((size_t)m->tables[NAI_IN_NVTX]->strings.count + 1, sizeof(uint32_t));
   e->api_event = calloc((size_t)m->apis.n + 1, sizeof *e->api_event);
-  return e->names.of_kernel && e->names.of_api && e->names.of_range && e->api_event ? NAI_OK : nai_err_nomem(err);
+  e->launches = calloc((size_t)m->apis.n + 1, sizeof *e->launches);
+  bool ok = e->names.of_kernel && e->names.of_api && e->names.of_range && e->api_event && e->launches;
+  return ok ? NAI_OK : nai_err_nomem(err);
+}
+
+static void mark(struct nai_encoder *e, const uint32_t *api, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (api[i] != NAI_NO_ROW)
+      e->launches[api[i]] = true;
+}
+
+static void find_launches(struct nai_encoder *e) {
+  mark(e, e->m->kernel_api, (uint32_t)e->m->kernels.n);
+  mark(e, e->m->memop_api, (uint32_t)e->m->memops.n);
+  mark(e, e->m->graph_api, (uint32_t)e->m->graphs.n);
 }
 
 static void find_span(struct nai_encoder *e) {
@@ -82,34 +96,65 @@ static int put_blocks(struct nai_table *table, const struct nai_encoder *e, stru
   return rc;
 }
 
+static void encoder_free(struct nai_encoder *e) {
+  nai_items_free(&e->items);
+  for (int c = 0; c < COLUMNS; c++)
+    nai_buf_free(&e->columns[c]);
+  nai_buf_free(&e->mix);
+  nai_buf_free(&e->sums.stream);
+  free(e->sums.list);
+  free(e->names.of_kernel);
+  free(e->names.of_api);
+  free(e->names.of_range);
+  for (int i = 0; i < MAX_DIRECTIONS; i++)
+    free(e->names.directions[i]);
+  nai_big_free(e->names.list);
+  free(e->api_event);
+  free(e->launches);
+}
+
+static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggregated, const struct nai_interval *places,
+                  size_t place_count, struct nai_err *err) {
+  *e = (struct nai_encoder){.m = m, .names.directory = m->scratch_dir};
+  int rc = allocate(e, err);
+  if (rc)
+    return rc;
+  find_launches(e);
+  rc = nai_items_build(&e->items, m, aggregated, places, place_count, err);
+  find_span(e);
+  if (!rc && aggregated)
+    rc = nai_encoder_names(e, false, err);
+  if (!rc && aggregated)
+    rc = nai_encoder_sum(e, err);
+  for (uint32_t i = 0; !rc && i < e->items.lane_count; i++)
+    nai_encoder_put_lane(e, &e->items.lanes[i]);
+  for (int c = 0; c < COLUMNS && !rc; c++)
+    rc = nai_buf_check(&e->columns[c], err);
+  if (!rc)
+    rc = nai_buf_check(&e->mix, err);
+  if (!rc && aggregated)
+    rc = nai_encoder_names(e, true, err);
+  return !rc && e->names.oom ? nai_err_nomem(err) : rc;
+}
+
 int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const struct nai_interval *places,
                     size_t place_count, struct nai_err *err) {
-  struct nai_encoder e = {.m = m, .names.directory = m->scratch_dir};
+  struct nai_encoder e;
+  int64_t bytes = 0;
   int rc = nai_table_new(out, &nai_viewer_data_schema, err);
-  if (!rc)
-    nai_table_keep_in(*out, m->scratch_dir);
-  if (!rc)
-    rc = allocate(&e, err);
-  if (!rc)
-    rc = nai_items_build(&e.items, m, places, place_count, err);
-  find_span(&e);
-  for (uint32_t i = 0; !rc && i < e.items.lane_count; i++)
-    nai_encoder_put_lane(&e, &e.items.lanes[i]);
-  for (int c = 0; !rc && c < COLUMNS; c++)
-    rc = nai_buf_check(&e.columns[c], err);
-  if (!rc && e.names.oom)
-    rc = nai_err_nomem(err);
+  if (rc)
+    return rc;
+  nai_table_keep_in(*out, m->scratch_dir);
+  bool aggregated = m->lanes.total > (uint64_t)m->page_events;
+  rc = encode(&e, m, aggregated, places, place_count, err);
+  if (!rc && !aggregated && e.events > NAI_VIEWER_SURE_EVENTS)
+    rc = nai_encoder_estimate(&bytes, &e, err);
+  if (!rc && bytes > NAI_VIEWER_MAX_BYTES) {
+    encoder_free(&e);
+    rc = encode(&e, m, true, places, place_count, err);
+  }
   if (!rc)
     rc = put_blocks(*out, &e, err);
-  nai_items_free(&e.items);
-  for (int c = 0; c < COLUMNS; c++)
-    nai_buf_free(&e.columns[c]);
-  free(e.names.of_kernel);
-  free(e.names.of_api);
-  free(e.names.of_range);
-  for (int i = 0; i < MAX_DIRECTIONS; i++)
-    free(e.names.directions[i]);
-  nai_big_free(e.names.list);
-  free(e.api_event);
+  encoder_free(&e);
   return rc;
 }

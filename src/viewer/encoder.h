@@ -19,9 +19,30 @@ struct nai_page_names {
     const char *text;
     int category; /* -1 for host names */
     bool kernel;
+    int64_t count; /* events of the trace, of an aggregated timeline */
   } * list;
   const char *directory; /* where a long list lies (base/big.h), or NULL */
   bool oom;
+};
+
+/* Sums over a grid of time, of what an aggregated timeline does not hold event by event. */
+enum nai_series_kind { NAI_SERIES_KERNEL, NAI_SERIES_COPY, NAI_SERIES_CALL, NAI_SERIES_BLOCKED, NAI_SERIES_LAUNCH };
+enum { NAI_SERIES_OTHERS = -1 };
+
+struct nai_series {
+  enum nai_series_kind kind;
+  int32_t gpu;     /* -1 for calls */
+  int64_t name;    /* page name, NAI_SERIES_OTHERS for all without a series of their own */
+  int64_t entries; /* of the stream */
+};
+
+struct nai_sums {
+  int64_t bin_ns, bins; /* from the origin on */
+  struct nai_series *list;
+  uint32_t count, capacity;
+  struct nai_buf
+      stream;       /* per entry: bins since the last one, ns inside the bin, events that start in it, their bytes */
+  int64_t left_out; /* names that the page does not list */
 };
 
 struct nai_encoder {
@@ -33,11 +54,26 @@ struct nai_encoder {
   uint32_t events;     /* written so far */
   int64_t last_link, last_correlation; /* of the columns so far */
   uint32_t *api_event;                 /* API row -> number of its event + 1, 0 when it is part of an aggregate */
+  bool *launches;                      /* API row -> whether it launched GPU work */
+  struct nai_buf mix;                  /* per aggregate of kernels: how many categories, then category and ns of each */
+  struct nai_sums sums;                /* of an aggregated timeline */
 };
+
+/* Appends a number below 2^63, seven bits a byte, the lowest first. */
+void nai_encoder_put_varint(struct nai_buf *out, uint64_t v);
+/* The page's number of an event's name. */
+uint32_t nai_encoder_name(struct nai_encoder *encoder, enum nai_lane_kind kind, uint32_t row);
+/* sums.c: of an aggregated timeline, whose search has to find also what is aggregated: puts every name on the page's
+ * list, before any other (`count` false), or counts the events of all names on it, after all. */
+NAI_MUST_CHECK int nai_encoder_names(struct nai_encoder *encoder, bool count, struct nai_err *err);
+/* sums.c: the sums of an aggregated timeline. */
+NAI_MUST_CHECK int nai_encoder_sum(struct nai_encoder *encoder, struct nai_err *err);
 
 /* columns.c: appends a lane's items to the columns. */
 void nai_encoder_put_lane(struct nai_encoder *encoder, const struct nai_lane_items *items);
-/* columns.c: the columns one after the other, deflated, as base64. */
+/* columns.c: about how long the block of events becomes, bytes. */
+NAI_MUST_CHECK int nai_encoder_estimate(int64_t *bytes, const struct nai_encoder *encoder, struct nai_err *err);
+/* columns.c: the columns one after the other, the mixes and the sums, deflated, as base64. */
 NAI_MUST_CHECK int nai_encoder_print_events(struct nai_buf *out, const struct nai_encoder *encoder,
                                             struct nai_err *err);
 /* timeline_json.c: everything else the page needs of the timeline. */

@@ -8,53 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- detail windows --------------------------------------------------------------------------- */
-
-enum { DETAIL_EVENTS = 250000, WINDOW_EVENTS = 20000, BUCKETS = 3000, MAX_BUCKETS = 16000 };
-
-/* Events that start at or after `from` and before `to`. */
-static uint64_t events_within(const struct nai_model *m, int64_t from, int64_t to) {
-  uint64_t n = 0;
-  for (uint32_t i = 0; i < m->lanes.count; i++) {
-    const struct nai_lane *lane = &m->lanes.v[i];
-    const struct nai_column *start, *end;
-    nai_lane_times(&start, &end, m, lane->kind);
-    n += nai_rows_from(lane->rows, 0, lane->count, start, to) - nai_rows_from(lane->rows, 0, lane->count, start, from);
-  }
-  return n;
-}
-
-static int by_start(const void *pa, const void *pb) {
-  const struct nai_interval *a = pa, *b = pb;
-  return (a->start > b->start) - (a->start < b->start);
-}
-
-/* Around each place, most important first, as much as WINDOW_EVENTS and the total budget allow. */
-static int choose_detail(struct nai_items *items, const struct nai_model *m, const struct nai_interval *places,
-                         size_t count, struct nai_err *err) {
-  enum { MIN_PAD_NS = 200 * 1000 };
-  struct nai_interval *windows = malloc((count + 1) * sizeof *windows);
-  size_t n = 0;
-  uint64_t used = 0;
-  if (!windows)
-    return nai_err_nomem(err);
-  for (size_t i = 0; i < count && used < DETAIL_EVENTS; i++) {
-    int64_t length = places[i].end - places[i].start, pad = length / 4 > MIN_PAD_NS ? length / 4 : MIN_PAD_NS;
-    int64_t from = places[i].start - pad, to = places[i].end + pad;
-    uint64_t events = events_within(m, from, to);
-    while (events > WINDOW_EVENTS && to - from > 2000) { /* its beginning, if it is too rich as a whole */
-      to = from + (to - from) / 2;
-      events = events_within(m, from, to);
-    }
-    windows[n++] = (struct nai_interval){from, to};
-    used += events;
-  }
-  qsort(windows, n, sizeof *windows, by_start);
-  for (size_t i = 0; i < n; i++)
-    nai_intervals_add(&items->detail, windows[i].start, windows[i].end);
-  free(windows);
-  return items->detail.oom ? nai_err_nomem(err) : NAI_OK;
-}
+enum { BUCKETS = 3000, MAX_BUCKETS = 16000 };
 
 static int plan(struct nai_items *items, const struct nai_model *m, const struct nai_interval *places, size_t count,
                 struct nai_err *err) {
@@ -69,10 +23,9 @@ static int plan(struct nai_items *items, const struct nai_model *m, const struct
   }
   /* Fine enough for the GPUs' window; the host's time around it may be many times as long. */
   int64_t window = m->window_end - m->window_start, span = m->lanes.count ? last - first : 0;
-  items->aggregated = m->lanes.total > NAI_VIEWER_MAX_EVENTS;
   items->first_ns = first;
   items->bucket_ns = (window / BUCKETS > span / MAX_BUCKETS ? window / BUCKETS : span / MAX_BUCKETS) + 1;
-  return items->aggregated ? choose_detail(items, m, places, count, err) : NAI_OK;
+  return items->aggregated ? nai_items_choose_detail(&items->detail, m, places, count, err) : NAI_OK;
 }
 
 /* --- items ------------------------------------------------------------------------------------ */
@@ -88,19 +41,68 @@ static bool add_item(struct nai_lane_items *to, struct nai_item item) {
 struct open_item {
   struct nai_item item;
   int64_t bucket, longest;
+  size_t window; /* the next detail window: no aggregate reaches across one */
 };
 
 enum { MAX_DEPTH = 32 };
 
-static bool close_item(struct nai_lane_items *to, struct open_item *open) {
+/* What the open aggregate of a lane of kernels holds of each category. */
+struct tally {
+  int count; /* categories; 0 in other lanes */
+  struct share {
+    int64_t ns, longest;
+    uint32_t row; /* of the longest */
+  } * of;
+};
+
+static void tally_add(struct tally *tally, int category, uint32_t row, int64_t length) {
+  if (category < 0 || category >= tally->count)
+    return;
+  struct share *share = &tally->of[category];
+  if (!share->ns || length > share->longest) {
+    share->longest = length;
+    share->row = row;
+  }
+  share->ns += length;
+}
+
+static int compare_mix(const void *pa, const void *pb) {
+  const struct nai_mix *a = pa, *b = pb;
+  return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : (a->category > b->category) - (a->category < b->category);
+}
+
+/* Moves the tally to the lane's list. The longest event of the longest category stands for the aggregate. */
+static bool put_mix(struct nai_lane_items *to, struct nai_item *item, struct tally *tally) {
+  item->mix = to->mix_count;
+  for (int c = 0; c < tally->count; c++) {
+    if (!tally->of[c].ns)
+      continue;
+    if (!nai_array_room(&to->mix, &to->mix_capacity, to->mix_count, sizeof *to->mix))
+      return false;
+    to->mix[to->mix_count++] = (struct nai_mix){c, tally->of[c].ns};
+  }
+  item->mix_count = to->mix_count - item->mix;
+  if (!item->mix_count)
+    return true;
+  qsort(to->mix + item->mix, item->mix_count, sizeof *to->mix, compare_mix);
+  item->row = tally->of[to->mix[item->mix].category].row;
+  return true;
+}
+
+static bool close_item(struct nai_lane_items *to, struct open_item *open, struct tally *tally) {
   bool ok = true;
   int64_t length = open->item.end - open->item.start;
+  if (!open->item.count)
+    return true;
   if (open->item.count == 1)
     open->item.busy = 0;
   else if (open->item.busy > length) /* they overlapped */
     open->item.busy = length;
-  if (open->item.count)
-    ok = add_item(to, open->item);
+  if (open->item.count > 1)
+    ok = put_mix(to, &open->item, tally);
+  if (tally->count)
+    memset(tally->of, 0, (size_t)tally->count * sizeof *tally->of);
+  ok = ok && add_item(to, open->item);
   open->item.count = 0;
   return ok;
 }
@@ -114,49 +116,67 @@ static int compare_items(const void *pa, const void *pb) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
-static bool aggregate_lane(struct nai_lane_items *to, const struct nai_items *items, const struct nai_model *m) {
+/* Adds an event to the aggregate of its depth, which ends with its bucket. */
+static bool aggregate(struct nai_lane_items *to, struct open_item *o, struct tally *tally, int64_t bucket,
+                      size_t window, struct nai_item event) {
+  int64_t length = event.end - event.start;
+  if (o->item.count && (o->bucket != bucket || o->window != window) && !close_item(to, o, tally))
+    return false;
+  if (!o->item.count) {
+    *o = (struct open_item){event, bucket, length, window};
+    o->item.busy = length;
+    return true;
+  }
+  o->item.count++;
+  o->item.busy += length;
+  o->item.end = event.end > o->item.end ? event.end : o->item.end;
+  if (length > o->longest) {
+    o->longest = length;
+    o->item.row = event.row;
+  }
+  return true;
+}
+
+static bool aggregate_rows(struct nai_lane_items *to, const struct nai_items *items, const struct nai_model *m,
+                           struct tally *tally) {
   const struct nai_lane *lane = to->lane;
   struct open_item open[MAX_DEPTH] = {0};
   const struct nai_column *start, *end;
   size_t window = 0;
   bool ok = true;
   nai_lane_times(&start, &end, m, lane->kind);
-  const uint32_t *rows = lane->rows;
   int64_t bucket = 0, bucket_end = INT64_MIN;
   for (uint32_t i = 0; ok && i < lane->count; i++) {
-    uint32_t row = rows[i];
-    int64_t s = nai_at(start, row), until = nai_at(end, row), length = until - s;
-    if (s >= bucket_end) {
-      bucket = (s - items->first_ns) / items->bucket_ns;
+    uint32_t row = lane->rows[i];
+    struct nai_item event = {.start = nai_at(start, row), .end = nai_at(end, row), .row = row, .count = 1};
+    if (event.start >= bucket_end) {
+      bucket = (event.start - items->first_ns) / items->bucket_ns;
       bucket_end = items->first_ns + (bucket + 1) * items->bucket_ns;
     }
-    while (window < items->detail.count && items->detail.v[window].end <= s)
+    while (window < items->detail.count && items->detail.v[window].end <= event.start)
       window++;
-    bool detail = window < items->detail.count && items->detail.v[window].start <= until;
-    if (detail || length >= items->bucket_ns) {
-      ok = add_item(to, (struct nai_item){s, until, row, 1, 0});
+    bool detail = window < items->detail.count && items->detail.v[window].start <= event.end;
+    if (detail || event.end - event.start >= items->bucket_ns) {
+      ok = add_item(to, event);
       continue;
     }
     uint32_t depth = lane->kind == NAI_LANE_NVTX ? m->nvtx_depth[row] : 0;
-    struct open_item *o = &open[depth < MAX_DEPTH ? depth : MAX_DEPTH - 1];
-    if (o->item.count && o->bucket != bucket)
-      ok = close_item(to, o);
-    if (!o->item.count) {
-      *o = (struct open_item){{s, until, row, 1, length}, bucket, length};
-      continue;
-    }
-    o->item.count++;
-    o->item.busy += length;
-    if (until > o->item.end)
-      o->item.end = until;
-    if (length > o->longest) {
-      o->longest = length;
-      o->item.row = row;
-    }
+    ok = aggregate(to, &open[depth < MAX_DEPTH ? depth : MAX_DEPTH - 1], tally, bucket, window, event);
+    if (tally->count)
+      tally_add(tally, m->kernel_category[nai_at_text(&m->kernels.name, row)], row, event.end - event.start);
   }
   for (int d = 0; d < MAX_DEPTH; d++)
-    ok = close_item(to, &open[d]) && ok;
-  qsort(to->v, to->count, sizeof *to->v, compare_items);
+    ok = ok && close_item(to, &open[d], tally);
+  return ok;
+}
+
+static bool aggregate_lane(struct nai_lane_items *to, const struct nai_items *items, const struct nai_model *m) {
+  struct tally tally = {.count = to->lane->kind == NAI_LANE_KERNEL ? nai_kernel_classes_count(m->classes) : 0};
+  tally.of = calloc((size_t)tally.count + 1, sizeof *tally.of);
+  bool ok = tally.of && aggregate_rows(to, items, m, &tally);
+  free(tally.of);
+  if (ok)
+    qsort(to->v, to->count, sizeof *to->v, compare_items);
   return ok;
 }
 
@@ -178,13 +198,15 @@ static int fill_lane(void *ctx, int task, struct nai_err *err) {
     return nai_err_nomem(err);
   const uint32_t *rows = lane->rows;
   for (uint32_t i = 0; i < lane->count; i++)
-    to->v[i] = (struct nai_item){nai_at(start, rows[i]), nai_at(end, rows[i]), rows[i], 1, 0};
+    to->v[i] =
+        (struct nai_item){.start = nai_at(start, rows[i]), .end = nai_at(end, rows[i]), .row = rows[i], .count = 1};
   to->count = to->capacity = lane->count;
   return NAI_OK;
 }
 
-int nai_items_build(struct nai_items *items, const struct nai_model *m, const struct nai_interval *places, size_t count,
-                    struct nai_err *err) {
+int nai_items_build(struct nai_items *items, const struct nai_model *m, bool aggregated,
+                    const struct nai_interval *places, size_t count, struct nai_err *err) {
+  items->aggregated = aggregated;
   items->lanes = calloc((size_t)m->lanes.count + 1, sizeof *items->lanes);
   if (!items->lanes)
     return nai_err_nomem(err);
@@ -197,8 +219,10 @@ int nai_items_build(struct nai_items *items, const struct nai_model *m, const st
 }
 
 void nai_items_free(struct nai_items *items) {
-  for (uint32_t i = 0; i < items->lane_count; i++)
+  for (uint32_t i = 0; i < items->lane_count; i++) {
     free(items->lanes[i].v);
+    free(items->lanes[i].mix);
+  }
   free(items->lanes);
   nai_intervals_free(&items->detail);
 }

@@ -7,15 +7,24 @@
 /* One event, or several that share a bucket of time. */
 struct nai_item {
   int64_t start, end;
-  uint32_t row;   /* of the lane's event table: the event, or the longest of an aggregate */
-  uint32_t count; /* 1 for an event */
-  int64_t busy;   /* ns inside an aggregate, 0 for an event */
+  uint32_t row;            /* of the lane's event table: the event, or one that stands for an aggregate */
+  uint32_t count;          /* 1 for an event */
+  int64_t busy;            /* ns inside an aggregate, 0 for an event */
+  uint32_t mix, mix_count; /* of an aggregate of kernels: its entries in the lane's `mix` */
+};
+
+/* Time of one kernel category inside an aggregate. */
+struct nai_mix {
+  int category;
+  int64_t ns; /* sum of durations */
 };
 
 struct nai_lane_items {
   const struct nai_lane *lane;
   struct nai_item *v; /* in start order */
   uint32_t count, capacity;
+  struct nai_mix *mix; /* of all aggregates; each aggregate's longest category first */
+  uint32_t mix_count, mix_capacity;
 };
 
 struct nai_items {
@@ -26,9 +35,14 @@ struct nai_items {
   int64_t first_ns, bucket_ns; /* outside of it, events that start in the same bucket since first_ns are aggregated */
 };
 
-/* Decides on aggregation and the detail windows, then fills every lane's items. */
-NAI_MUST_CHECK int nai_items_build(struct nai_items *out, const struct nai_model *model,
+/* Fills every lane's items: every event, or, `aggregated`, those in the detail windows, long ones, and aggregates. */
+NAI_MUST_CHECK int nai_items_build(struct nai_items *out, const struct nai_model *model, bool aggregated,
                                    const struct nai_interval *places, size_t place_count, struct nai_err *err);
 void nai_items_free(struct nai_items *items);
+
+/* detail.c: the stretches of time of which an aggregated timeline keeps every event: one in the middle of the window,
+ * as long as the budget allows, then around each place that lies outside of it, most important first. */
+NAI_MUST_CHECK int nai_items_choose_detail(struct nai_intervals *detail, const struct nai_model *model,
+                                           const struct nai_interval *places, size_t place_count, struct nai_err *err);
 
 #endif

@@ -69,6 +69,14 @@ static int put_names(struct nai_json *json, const struct nai_encoder *e, struct 
   for (uint32_t i = 0; i < n->count; i++)
     nai_json_int(json, n->list[i].category);
   nai_json_end(json);
+  if (!e->items.aggregated)
+    return NAI_OK;
+  nai_json_key(json, "name_count");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < n->count; i++)
+    nai_json_int(json, n->list[i].count);
+  nai_json_end(json);
+  nai_json_put_int(json, "names_left_out", e->sums.left_out);
   return NAI_OK;
 }
 
@@ -122,7 +130,7 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
   nai_json_end(json);
 }
 
-enum { BINS = 1000 };
+enum { BINS = 1002 }; /* the window's thousand, and one at either end that it shares with the grid around it */
 
 /* Adds the parts of each interval to the bins it covers. No interval begins before `start`. */
 static void add_to_bins(int64_t bins[BINS], const struct nai_intervals *set, int64_t start, int64_t bin_ns) {
@@ -161,10 +169,14 @@ static void share_out(struct shares *s, const struct nai_gpu *gpu, int64_t start
 
 static int put_utilization(struct nai_json *json, const struct nai_encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
-  int64_t bin_ns = (m->window_end - m->window_start) / BINS + 1;
+  int64_t bin_ns = (m->window_end - m->window_start) / 1000 + 1, start = m->window_start;
   struct shares *s = malloc(sizeof *s);
   if (!s)
     return nai_err_nomem(err);
+  if (e->items.aggregated) { /* the bins of the sums */
+    bin_ns = e->sums.bin_ns;
+    start = e->origin + (m->window_start - e->origin) / bin_ns * bin_ns;
+  }
   const struct {
     const char *key;
     const int64_t *bins;
@@ -175,15 +187,15 @@ static int put_utilization(struct nai_json *json, const struct nai_encoder *e, s
   nai_json_key(json, "utilization");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t g = 0; g < m->gpu_count; g++) {
-    share_out(s, &m->gpus[g], m->window_start, bin_ns);
+    share_out(s, &m->gpus[g], start, bin_ns);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_int(json, "device_id", m->gpus[g].device_id);
     nai_json_put_int(json, "bin_ns", bin_ns);
-    nai_json_put_int(json, "start_ns", m->window_start - e->origin);
+    nai_json_put_int(json, "start_ns", start - e->origin);
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
       nai_json_key(json, parts[p].key);
       nai_json_begin_array(json, NAI_JSON_INLINE);
-      for (int b = 0; b < BINS && b * bin_ns < m->window_end - m->window_start; b++)
+      for (int b = 0; b < BINS && b * bin_ns < m->window_end - start; b++)
         nai_json_int(json, parts[p].bins[b]);
       nai_json_end(json);
     }
@@ -219,6 +231,42 @@ static void put_lanes(struct nai_json *json, const struct nai_encoder *e) {
   nai_json_end(json);
 }
 
+static void put_part(struct nai_json *json, const char *key, int64_t offset, const struct nai_buf *part) {
+  nai_json_key(json, key);
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_int(json, "offset", offset);
+  nai_json_put_int(json, "bytes", (int64_t)part->len);
+  nai_json_end(json);
+}
+
+static void put_sums(struct nai_json *json, const struct nai_encoder *e, int64_t offset) {
+  static const char *const kinds[] = {[NAI_SERIES_KERNEL] = "kernel",
+                                      [NAI_SERIES_COPY] = "copy",
+                                      [NAI_SERIES_CALL] = "call",
+                                      [NAI_SERIES_BLOCKED] = "blocked",
+                                      [NAI_SERIES_LAUNCH] = "launch"};
+  const struct nai_sums *sums = &e->sums;
+  put_part(json, "mix", offset, &e->mix);
+  put_part(json, "sums", offset + (int64_t)e->mix.len, &sums->stream);
+  nai_json_key(json, "grid");
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  nai_json_put_int(json, "bin_ns", sums->bin_ns);
+  nai_json_put_int(json, "bins", sums->bins);
+  nai_json_end(json);
+  nai_json_key(json, "series");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < sums->count; i++) {
+    const struct nai_series *series = &sums->list[i];
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_text(json, "kind", kinds[series->kind]);
+    nai_json_put_int(json, "gpu", series->gpu);
+    nai_json_put_int(json, "name", series->name);
+    nai_json_put_int(json, "entries", series->entries);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
 static void put_columns(struct nai_json *json, const struct nai_encoder *e) {
   int64_t offset = 0;
   nai_json_key(json, "columns");
@@ -233,8 +281,10 @@ static void put_columns(struct nai_json *json, const struct nai_encoder *e) {
     offset += (int64_t)e->columns[c].len;
   }
   nai_json_end(json);
+  if (e->items.aggregated)
+    put_sums(json, e, offset);
   nai_json_put_int(json, "events", e->events);
-  nai_json_put_int(json, "raw_bytes", offset);
+  nai_json_put_int(json, "raw_bytes", offset + (int64_t)e->mix.len + (int64_t)e->sums.stream.len);
 }
 
 int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, struct nai_err *err) {
@@ -262,9 +312,10 @@ int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *e, str
   }
   nai_json_end(&json);
   struct nai_buf note = {0};
-  nai_buf_puts(&note, "Outside of the detail windows, events shorter than ");
+  nai_buf_puts(&note,
+               "Too many events for one page. The marked stretches have every event; elsewhere those shorter than ");
   nai_fmt_duration(&note, (double)items->bucket_ns);
-  nai_buf_puts(&note, " are drawn together, that much time at once.");
+  nai_buf_puts(&note, " are drawn as blocks of that length. Numbers of a selected range are exact everywhere.");
   nai_json_put_text(&json, "note", items->aggregated ? nai_buf_str(&note) : NULL);
   out->oom |= note.oom;
   nai_buf_free(&note);

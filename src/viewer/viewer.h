@@ -8,8 +8,11 @@
 enum { VD_BLOCK, VD_TEXT };
 extern const struct nai_schema nai_viewer_data_schema;
 
-/* All events up to this many are embedded one by one; more are aggregated outside of the detail windows. */
-enum { NAI_VIEWER_MAX_EVENTS = 1500000 };
+/* All events are embedded one by one when there are no more than the model's `page_events` and the block of them is no
+ * longer than this; else they are aggregated outside of the detail windows. */
+enum { NAI_VIEWER_MAX_BYTES = 20 * 1000 * 1000 };
+/* No block of so few events is that long: detail windows are not needed. */
+enum { NAI_VIEWER_SURE_EVENTS = 1000000 };
 
 /* Fills blocks "timeline_json" and "events_b64". `places` are the stretches of time that findings and longest gaps
  * refer to, most important first: around them every event is kept even in an aggregated timeline. */

@@ -42,6 +42,7 @@ static inline void fixture_init(struct fixture *f) {
   ok(nai_workload_patterns_load(&f->workload, NULL, err));
   ok(nai_gpu_facts_load(&f->gpu_facts, NULL, err));
   f->m.map_nvtx = true;
+  f->m.page_events = 1500000;
   f->m.worker_count = 2;
 }
 
@@ -139,6 +140,7 @@ static inline void fixture_build(struct fixture *f) {
                                             .gpu_facts = f->gpu_facts,
                                             .step = f->m.step,
                                             .map_nvtx = f->m.map_nvtx,
+                                            .page_events = f->m.page_events,
                                             .worker_count = f->m.worker_count};
   for (int i = 0; i < NAI_IN_COUNT; i++)
     ok(nai_table_check(t[i], err));

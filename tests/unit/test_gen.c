@@ -26,7 +26,6 @@ static char directory[128];
 enum { MAX_SCENARIOS = 128 };
 static char scenarios[MAX_SCENARIOS][64];
 static int scenario_count;
-
 /* Path of a file in the test's directory; valid until the fourth call after this one. */
 static const char *in_directory(const char *name) {
   static char paths[4][192];

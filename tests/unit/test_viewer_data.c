@@ -15,6 +15,7 @@ static const char *const encodings[COLUMNS] = {"delta",        "varint", "varint
 struct page {
   struct nai_table *table;
   json_t *json;
+  unsigned char *raw;
   int64_t *values[COLUMNS];
   int64_t events;
 };
@@ -96,13 +97,14 @@ static void decode(struct page *page, struct fixture *f, const struct nai_interv
   }
   assert_int_equal(first, page->events);
   free(packed);
-  free(raw);
+  page->raw = raw;
 }
 
 static void page_free(struct page *page) {
   for (int c = 0; c < COLUMNS; c++)
     free(page->values[c]);
   json_decref(page->json);
+  free(page->raw);
   nai_table_free(page->table);
 }
 
@@ -169,8 +171,8 @@ static void test_events(void **state) {
   expect(&page, "outer", 0, 1050, 1, 0);
   expect(&page, "inner", 50, 900, 2, 1);
   expect(&page, "async", 55, 1, 3, 0);
-  expect(&page, "cudaLaunchKernel", 60, 10, 41, 0);
-  expect(&page, "cudaMemcpy", 80, 30, 42, 1);
+  expect(&page, "cudaLaunchKernel", 60, 10, 41, 4); /* launched something */
+  expect(&page, "cudaMemcpy", 80, 30, 42, 5);
   expect(&page, "cudaStreamSynchronize", 120, 10, 43, 1);
   expect(&page, "cudaEventQuery", 131, 1, 0, 2); /* an id no number of the page can hold */
   expect(&page, "gemm", 150, 50, 41, 1);
@@ -227,6 +229,47 @@ static void test_many_streams(void **state) {
   fixture_free(&f);
 }
 
+static uint64_t varint(const unsigned char **at) {
+  uint64_t v = 0;
+  int shift = 0;
+  do {
+    v |= (uint64_t)(**at & 0x7f) << shift;
+    shift += 7;
+  } while (*(*at)++ & 0x80);
+  return v;
+}
+
+/* Time and number of events of all series of a kind, and of one name (NULL: of any). */
+static void sum_series(int64_t *ns, int64_t *count, const struct page *page, const char *kind, const char *name) {
+  const json_t *series = json_object_get(page->json, "series"), *sums = json_object_get(page->json, "sums");
+  const unsigned char *at = page->raw + number(sums, "offset"), *end = at + number(sums, "bytes");
+  int64_t bins = number(json_object_get(page->json, "grid"), "bins");
+  *ns = *count = 0;
+  for (size_t i = 0; i < json_array_size(series); i++) {
+    const json_t *one = json_array_get(series, i);
+    const json_t *text = json_array_get(json_object_get(page->json, "names"), (size_t)number(one, "name"));
+    bool wanted = strcmp(json_string_value(json_object_get(one, "kind")), kind) == 0 &&
+                  (!name || strcmp(json_string_value(text), name) == 0);
+    int64_t bin = -1;
+    for (int64_t entry = 0; entry < number(one, "entries"); entry++) {
+      bin += 1 + (int64_t)varint(&at);
+      assert_true(bin < bins);
+      int64_t time = (int64_t)varint(&at), events = (int64_t)varint(&at);
+      varint(&at);
+      *ns += wanted ? time : 0;
+      *count += wanted ? events : 0;
+    }
+  }
+  assert_ptr_equal(at, end);
+}
+
+static void expect_series(const struct page *page, const char *kind, const char *name, int64_t ns, int64_t count) {
+  int64_t got_ns, got_count;
+  sum_series(&got_ns, &got_count, page, kind, name);
+  assert_int_equal(got_ns, ns);
+  assert_int_equal(got_count, count);
+}
+
 /* Beyond the limit: counts still add up, everything in a detail window is an event of its own, blocks stay short. */
 static void aggregated(int map_nvtx) {
   enum { N = 1600000, PERIOD = 1000 };
@@ -234,6 +277,7 @@ static void aggregated(int map_nvtx) {
   struct page page;
   fixture_init(&f);
   f.m.map_nvtx = map_nvtx;
+  f.m.page_events = 300000;
   int32_t process = fixture_process(&f, 10), thread = fixture_thread(&f, process, 11);
   fixture_gpu(&f, 0);
   for (int64_t i = 0; i < 10000; i++) { /* start-up of the host, long before the GPU does anything */
@@ -253,7 +297,7 @@ static void aggregated(int map_nvtx) {
   assert_true(json_is_true(json_object_get(page.json, "aggregated")));
   assert_int_equal(number(page.json, "total_events"), N / 2 * 3 + 11000);
   assert_int_equal(count_sum(&page), N / 2 * 3 + 11000);
-  assert_true(page.events < 200000);
+  assert_true(page.events < 300000);
   int64_t origin = -50000LL * PERIOD * 10, inside = 0;
   for (int64_t i = 0; i < page.events; i++) {
     int64_t start = page.values[START][i] + origin;
@@ -265,6 +309,15 @@ static void aggregated(int map_nvtx) {
     inside++;
   }
   assert_int_equal(inside, 100 * 3);
+  expect_series(&page, "kernel", "k", 1000 * 50, 1000);
+  expect_series(&page, "call", "cudaLaunchKernel", N / 2 * 300LL, N / 2);
+  expect_series(&page, "call", "cudaMalloc", 10000 * 900, 10000);
+  expect_series(&page, "launch", NULL, 1000 * 300, 1000);
+  int64_t counted = 0;
+  const json_t *counts = json_object_get(page.json, "name_count");
+  for (size_t i = 0; i < json_array_size(counts); i++)
+    counted += json_integer_value(json_array_get(counts, i));
+  assert_int_equal(counted, N / 2 * 3 + 11000);
   page_free(&page);
   fixture_free(&f);
 }

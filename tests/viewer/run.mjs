@@ -5,6 +5,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { accessTests } from './lib/access-tests.mjs';
+import { exportTests } from './lib/export-tests.mjs';
 import { fixtureTests } from './lib/fixture-tests.mjs';
 import { equal, openBrowser, Suite } from './lib/harness.mjs';
 import { consistencyTests, generalTests } from './lib/general-tests.mjs';
@@ -39,6 +41,8 @@ try {
   suite.prefix = 'fixture: ';
   const fixture = makeFixture(join(scratch, 'fixture'));
   await reportTests(fixture.path);
+  await accessTests(suite, fixture.path);
+  await exportTests(suite, fixture.path, fixture);
   suite.prefix = '';
   await fixtureTests(suite, scratch, fixture);
   for (const path of process.argv.slice(2)) {

@@ -1,6 +1,6 @@
 // Pictures of every view, to look at:
 //   node screenshots.mjs REPORT.html OUT_DIR [REGEX]
-// 1280 px and phone, light and dark; REGEX selects pictures by name, such as wide-dark-event.
+// 1280 px, 1920 px and phone, light and dark; REGEX selects pictures by name, such as wide-dark-event.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -49,14 +49,17 @@ const VIEWS = {
     () => globalThis.nsysAi.app.tables.rows.length > 0 && globalThis.nsysAi.app.tables.showDrawer(0),
   ],
   gaps: ['#v=tables&t=gpu_idle_gaps'],
+  marks: ['#v=timeline&mk=20000000~warm-up%20ends!60000000~slow&mr=20000000~60000000&k=g0u&h=g1i&lc=gemm', () => globalThis.nsysAi.app.timeline.annotations.showMarks()],
   nvtx: ['#v=nvtx'],
+  callers: ['#v=nvtx&nv=callers'],
   'nvtx-gpu': ['#v=nvtx&nm=gpu&ng=threads'],
   help: ['#v=timeline', () => globalThis.nsysAi.app.help.open()],
 };
 
 mkdirSync(outputDir, { recursive: true });
 const browser = await openBrowser();
-for (const [size, context] of Object.entries({ wide: WIDE, phone: PHONE })) {
+const LARGE = { viewport: { width: 1920, height: 1080 } };
+for (const [size, context] of Object.entries({ wide: WIDE, large: LARGE, phone: PHONE })) {
   for (const colorScheme of ['light', 'dark']) {
     const browserContext = await browser.newContext({ ...context, colorScheme });
     const page = await browserContext.newPage();

@@ -170,6 +170,7 @@ export class App {
     const end = typeof evidence.end_ns === 'number' ? model.clock.relative(evidence.end_ns) : start;
     const where = { start, device: evidence.device_id, pid: evidence.pid, tid: evidence.tid };
     this.open('timeline');
+    timeline.canvas.focus({ preventScroll: true });
     if (evidence.table === 'gpu_idle_gaps' && typeof evidence.row === 'number' && this.hasGap(evidence.row)) {
       timeline.selectGapByRow(evidence.row, true);
       return true;
@@ -189,6 +190,15 @@ export class App {
     return true;
   }
 
+  /** @param {number} device */
+  showGpu(device) {
+    this.open('timeline');
+    const track = this.timeline.layout.tracks.find((candidate) => candidate.type === 'gpu' && candidate.gpu === device);
+    if (!track) return;
+    if (this.timeline.layout.collapsed.has(track.key)) this.timeline.toggle(track);
+    this.timeline.scrollTo(track.top);
+  }
+
   /** @param {number} row */
   hasGap(row) {
     return this.timeline.layout.tracks.some((track) => track.gaps?.row.includes(row));
@@ -198,6 +208,7 @@ export class App {
   showTable(table, row = -1, filter = '') {
     this.show('tables');
     this.tables.open(table, row);
+    this.tables.grid?.element.focus({ preventScroll: true });
     if (filter !== '') {
       this.state.set({ f: filter });
       this.tables.restore();
@@ -213,10 +224,13 @@ export class App {
     if (view) this.open(view[0]);
     else if (event.key === '?') this.help.open();
     else if (event.key === '/') this.focusSearch();
-    // Enter and Space belong to the control in focus; other keys reach the timeline from anywhere in its view.
-    else if (this.view === 'timeline' && !(target.closest('button') && (event.key === 'Enter' || event.key === ' ')))
-      timelineKeys(this.timeline, event);
-    else return;
+    else {
+      // Enter and Space belong to the control in focus; other keys reach the timeline from anywhere in its view. It keeps
+      // the browser from acting only on those it uses: Tab, F5 and the rest stay what they are.
+      const own = target.closest('button, summary, a') && (event.key === 'Enter' || event.key === ' ');
+      if (this.view === 'timeline' && !own) timelineKeys(this.timeline, event);
+      return;
+    }
     event.preventDefault();
   }
 

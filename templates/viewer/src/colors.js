@@ -3,7 +3,7 @@
 
 /** Every colour here is dark enough for white labels, in either theme. */
 const CATEGORY_COLORS = {
-  communication: '#bd6418',
+  communication: '#b45e15',
   attention: '#7658b8',
   gemm: '#386cbb',
   convolution: '#5560bd',
@@ -11,31 +11,31 @@ const CATEGORY_COLORS = {
   softmax: '#2a7d9b',
   embedding: '#8a7024',
   optimizer: '#92664a',
-  reduction: '#448440',
-  elementwise: '#6d812c',
+  reduction: '#42823f',
+  elementwise: '#697d2a',
   copy: '#b04f88',
   other: '#6c7783',
 };
 const NAME_COLORS = [
   '#3f6fb5',
-  '#b5652a',
-  '#468446',
+  '#af6128',
+  '#448244',
   '#7a5db0',
   '#a8517f',
   '#2f8079',
   '#8d6748',
   '#3d7c9e',
-  '#8a752a',
+  '#877329',
   '#5a63b3',
   '#a8544f',
-  '#66803a',
+  '#647e39',
   '#84579a',
   '#3f7d62',
   '#6b7683',
   '#99643a',
 ];
-const NVTX_COLORS = ['#4b6a8f', '#5f6f9c', '#4d7c86', '#6b6d94', '#55789b', '#5d7d73', '#75698f', '#4f7399'];
-const API_COLORS = { plain: '#7c8794', blocking: '#cc3b2f', ordering: '#b7791f' };
+const NVTX_COLORS = ['#4b6a8f', '#5f6f9c', '#4d7c86', '#6b6d94', '#55789b', '#5b7b71', '#75698f', '#4f7399'];
+const API_COLORS = { plain: '#6c767f', blocking: '#cc3b2f', ordering: '#9f6917' };
 const GRAPH_COLOR = '#3f6f8f';
 
 export const UTILIZATION_PARTS = /** @type {const} */ ([
@@ -76,6 +76,27 @@ export const CAUSE_LABELS = {
   page_migration: 'before a migration of managed memory',
   unknown: 'unknown',
 };
+
+/** @type {Record<string, string>} */
+const CAUSE_NAMES = {
+  blocking_call: 'waiting call',
+  queue_drained: 'after a draining wait',
+  host_code: 'host code',
+  cuda_call: 'other CUDA call',
+  in_launch_call: 'inside the launch',
+  allocation: 'allocation',
+  module_load: 'code loading',
+  profiler: 'profiler',
+  launch_latency: 'launch latency',
+  dependency: 'dependency',
+  page_migration: 'page migration',
+  unknown: 'unknown cause',
+};
+
+/** A cause in a few words; CAUSE_LABELS explains it. @param {string} cause */
+export function causeName(cause) {
+  return CAUSE_NAMES[cause] ?? cause.replace(/_/gu, ' ');
+}
 
 /** @param {string} text */
 export function hash(text) {
@@ -139,7 +160,7 @@ export class EventColors {
       case 'graph':
         return () => GRAPH_COLOR;
       case 'api':
-        return (event) => this.api[aux[event]] ?? API_COLORS.plain;
+        return (event) => this.api[aux[event] & 3] ?? API_COLORS.plain;
       default:
         return (event) => this.range[name[event]];
     }
@@ -166,6 +187,7 @@ export function readTheme() {
     copy: get('--copy'),
     idle: get('--idle'),
     match: get('--match'),
+    bad: get('--high'),
     font: '11px ' + get('--font'),
   };
 }

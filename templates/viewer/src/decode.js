@@ -1,4 +1,4 @@
-/** @import { EventArrays, TimelineData } from './types.js' */
+/** @import { EventArrays, Part, TimelineData } from './types.js' */
 
 /**
  * @param {string} text  standard base64; surrounding white space is ignored
@@ -73,31 +73,35 @@ function undoZigzagDelta(raw, output) {
   }
 }
 
-/**
- * @param {TimelineData} timeline
- * @param {Uint8Array} bytes  inflated event block
- * @returns {EventArrays}
- */
-export function decodeEvents(timeline, bytes) {
-  const count = timeline.events;
-  const scratch = new Float64Array(count);
-  /** @param {string} name @param {Float64Array | Uint32Array} output */
-  const read = (name, output) => {
-    const column = timeline.columns.find((candidate) => candidate.name === name);
-    if (!column) throw new Error(`the event block lacks the column "${name}"`);
-    if (column.offset + column.bytes > bytes.length) throw new Error(`the column "${name}" leaves the event block`);
-    const part = bytes.subarray(column.offset, column.offset + column.bytes);
-    if (column.encoding === 'zigzag_delta') {
-      readVarints(part, scratch);
-      undoZigzagDelta(scratch, output);
-    } else if (column.encoding === 'varint' || column.encoding === 'delta') {
-      readVarints(part, output);
-    } else {
-      throw new Error(`the column "${name}" has the unknown encoding "${column.encoding}"`);
+/** Numbers one after the other, of parts that are no columns. */
+export class VarintReader {
+  /** @param {Uint8Array} bytes */
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
+
+  next() {
+    let byte = this.bytes[this.at++];
+    let value = byte & 127;
+    for (let scale = 128; byte >= 128; scale *= 128) {
+      byte = this.bytes[this.at++];
+      value += (byte & 127) * scale;
     }
-    return output;
-  };
-  const start = /** @type {Float64Array} */ (read('start', new Float64Array(count)));
+    if (!(this.at <= this.bytes.length)) throw new Error('a part of the event block is shorter than announced');
+    return value;
+  }
+}
+
+/** @param {Part | undefined} part @param {Uint8Array} bytes */
+function partOf(part, bytes) {
+  if (!part) return null;
+  if (part.offset + part.bytes > bytes.length) throw new Error('a part leaves the event block');
+  return bytes.subarray(part.offset, part.offset + part.bytes);
+}
+
+/** Turns differences into times, lane by lane. @param {TimelineData} timeline @param {Float64Array} start */
+function addUpStarts(timeline, start) {
   let covered = 0;
   for (const lane of timeline.lanes) {
     if (lane.first !== covered) throw new Error('the lanes do not cover the event block');
@@ -105,21 +109,64 @@ export function decodeEvents(timeline, bytes) {
     let time = 0;
     for (let i = lane.first; i < covered; i++) start[i] = time += start[i];
   }
-  if (covered !== count) throw new Error('the lanes do not cover the event block');
-  const events = {
-    start,
-    duration: /** @type {Float64Array} */ (read('duration', new Float64Array(count))),
-    name: /** @type {Uint32Array} */ (read('name', new Uint32Array(count))),
-    link: /** @type {Uint32Array} */ (read('link', new Uint32Array(count))),
-    corr: /** @type {Float64Array} */ (read('corr', new Float64Array(count))),
-    aux: /** @type {Float64Array} */ (read('aux', new Float64Array(count))),
-    count: /** @type {Uint32Array} */ (read('count', new Uint32Array(count))),
-    busy: /** @type {Float64Array} */ (read('busy', new Float64Array(count))),
-  };
-  for (let i = 0; i < count; i++) {
-    if (events.name[i] >= timeline.names.length || events.link[i] > count) {
-      throw new Error('the event block points outside its names or events');
-    }
+  if (covered !== timeline.events) throw new Error('the lanes do not cover the event block');
+}
+
+/** @param {Uint32Array} numbers @param {number} most @param {string} what */
+function checkBelow(numbers, most, what) {
+  for (let i = 0; i < numbers.length; i++) {
+    if (numbers[i] >= most) throw new Error(`the event block points outside its ${what}`);
   }
-  return events;
+}
+
+/**
+ * Columns that only a selected event needs are decoded when first asked for: a page of millions of events opens sooner.
+ * @param {TimelineData} timeline
+ * @param {Uint8Array} bytes  inflated event block
+ * @returns {EventArrays}
+ */
+export function decodeEvents(timeline, bytes) {
+  const count = timeline.events;
+  /** @type {<T extends Float64Array | Uint32Array>(name: string, output: T) => T} */
+  const read = (name, output) => {
+    const column = timeline.columns.find((candidate) => candidate.name === name);
+    if (!column) throw new Error(`the event block lacks the column "${name}"`);
+    if (column.offset + column.bytes > bytes.length) throw new Error(`the column "${name}" leaves the event block`);
+    const part = bytes.subarray(column.offset, column.offset + column.bytes);
+    if (column.encoding === 'zigzag_delta') {
+      const raw = new Float64Array(count);
+      readVarints(part, raw);
+      undoZigzagDelta(raw, output);
+    } else if (column.encoding === 'varint' || column.encoding === 'delta') {
+      readVarints(part, output);
+    } else {
+      throw new Error(`the column "${name}" has the unknown encoding "${column.encoding}"`);
+    }
+    return output;
+  };
+  const start = read('start', new Float64Array(count));
+  addUpStarts(timeline, start);
+  const name = read('name', new Uint32Array(count));
+  checkBelow(name, timeline.names.length, 'names');
+  /** @type {Uint32Array | null} */
+  let link = null;
+  /** @type {Float64Array | null} */
+  let corr = null;
+  return {
+    start,
+    name,
+    duration: read('duration', new Float64Array(count)),
+    aux: read('aux', new Float64Array(count)),
+    count: timeline.aggregated ? read('count', new Uint32Array(count)) : new Uint8Array(count).fill(1),
+    busy: timeline.aggregated ? read('busy', new Float64Array(count)) : new Uint8Array(count),
+    mix: partOf(timeline.mix, bytes),
+    sums: partOf(timeline.sums, bytes),
+    get link() {
+      if (!link) checkBelow((link = read('link', new Uint32Array(count))), count + 1, 'events');
+      return link;
+    },
+    get corr() {
+      return (corr ??= read('corr', new Float64Array(count)));
+    },
+  };
 }

@@ -80,10 +80,12 @@ export function fitCanvas(canvas, width, height) {
   return context;
 }
 
-const measuring = document.createElement('canvas').getContext('2d');
+/** @type {CanvasRenderingContext2D | null} */
+let measuring = null;
 
 /** Width of text in the page's font, px. @param {string} text @param {string} weight */
 export function textWidth(text, weight) {
+  measuring ??= document.createElement('canvas').getContext('2d');
   if (!measuring) return text.length * 8;
   const { fontSize, fontFamily } = getComputedStyle(document.body);
   measuring.font = `${weight} ${fontSize} ${fontFamily}`;

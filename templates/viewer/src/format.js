@@ -148,7 +148,39 @@ export function cell(value, column, clock) {
   return value.toLocaleString('en-US', { maximumFractionDigits: 3 });
 }
 
+/** @type {Record<string, string>} */
+const HEADINGS = {
+  device_id: 'GPU',
+  pid: 'process',
+  tid: 'thread',
+  call_count: 'calls',
+  kernel_name: 'kernel',
+  range_name: 'range',
+  api_name: 'call',
+  pct_total_kernel_time: 'share',
+  pct_of_device_kernel_time: 'share of its GPU',
+  p50_duration_us: 'median',
+  p90_duration_us: 'p90',
+  p99_duration_us: 'p99',
+  avg_duration_us: 'mean',
+  min_duration_us: 'min',
+  max_duration_us: 'max',
+  total_time_ms: 'total',
+  attributed_kernel_time_ms: 'GPU time',
+  self_kernel_time_ms: 'GPU time, self',
+  self_time_ms: 'self',
+  next_op: 'next GPU work',
+  what: 'largest part',
+  cause_ms: 'time of the cause',
+  before_call_ms: 'before the call',
+  in_call_ms: 'in the call',
+  after_call_ms: 'after the call',
+  gap_start_ns: 'start',
+  gap_end_ns: 'end',
+  gap_ms: 'length',
+};
+
 /** Column name for people: underscores out, the unit moves to its own label. @param {string} name */
 export function heading(name) {
-  return name.replace(/_(ns|us|ms|bytes|pct)$/, '').replace(/_/g, ' ');
+  return HEADINGS[name] ?? name.replace(/_(ns|us|ms|bytes|pct)$/, '').replace(/_/g, ' ');
 }

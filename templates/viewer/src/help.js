@@ -1,5 +1,6 @@
 import { h } from './dom.js';
 import { TIMELINE_KEYS } from './timeline/keys.js';
+import { CAUSES, WORDS } from './words.js';
 
 /** @type {[string, string][]} */
 const GENERAL = [
@@ -43,9 +44,25 @@ export class HelpDialog {
       h(
         'header',
         {},
-        h('h2', {}, 'Keys and gestures'),
+        h('h2', {}, 'Help'),
         h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => this.dialog.close() }, '×'),
       ),
+      h('h3', {}, 'What the words mean'),
+      h(
+        'dl',
+        { class: 'words' },
+        WORDS.flatMap(({ word, text, where }) => [
+          h('dt', {}, word),
+          h(
+            'dd',
+            {},
+            text,
+            ' ',
+            where ? h('a', { href: where, onclick: () => this.dialog.close() }, 'Show it here') : null,
+          ),
+        ]),
+      ),
+      h('details', {}, h('summary', {}, 'Causes of idle gaps'), h('dl', { class: 'words' }, CAUSES.flatMap(({ word, text }) => [h('dt', {}, word), h('dd', {}, text)]))),
       section('Everywhere', GENERAL),
       section('Timeline', TIMELINE_KEYS),
       section('Pointer', POINTER),
@@ -56,9 +73,16 @@ export class HelpDialog {
       ),
     );
     document.body.append(this.dialog);
+    /** @type {HTMLElement | null} */
+    this.opener = null;
+    this.dialog.addEventListener('close', () => this.opener?.focus());
   }
 
   open() {
-    if (!this.dialog.open) this.dialog.showModal();
+    if (this.dialog.open) return;
+    // Keys open it from anywhere: without a control in focus, the view's tab is where the keyboard goes on.
+    const focused = /** @type {HTMLElement} */ (document.activeElement);
+    this.opener = focused === document.body ? document.querySelector('#views [aria-current]') : focused;
+    this.dialog.showModal();
   }
 }

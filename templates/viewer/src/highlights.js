@@ -2,7 +2,7 @@
 import { categoryColor, nameColor } from './colors.js';
 import { h, name } from './dom.js';
 import { cell, integer, percent } from './format.js';
-import { columnIndex, rowCount } from './model.js';
+import { columnIndex, rowCount } from './table-schema.js';
 
 const ROWS = 8;
 

@@ -1,6 +1,6 @@
 import { h, fitCanvas } from './dom.js';
 import { duration, integer } from './format.js';
-import { logHistogram } from './timeline/stats.js';
+import { logHistogram } from './log-histogram.js';
 
 const BINS = 32;
 const HEIGHT = 64;

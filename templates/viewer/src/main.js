@@ -3,6 +3,7 @@ import { App } from './app.js';
 import { decodeBase64, decodeEvents, inflate } from './decode.js';
 import { byId, h } from './dom.js';
 import { Model } from './model.js';
+import { unpackTables } from './unpack.js';
 
 /** @param {string} id */
 function readBlock(id) {
@@ -25,7 +26,7 @@ async function start() {
   /** @param {string} step */
   const mark = (step) => (hook.timings[step] = performance.now() - begin);
   /** @type {Report} */
-  const report = JSON.parse(readBlock('nsys-ai-report'));
+  const report = unpackTables(JSON.parse(readBlock('nsys-ai-report')));
   /** @type {TimelineData} */
   const timeline = JSON.parse(readBlock('nsys-ai-timeline'));
   mark('parsed');

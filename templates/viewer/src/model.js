@@ -1,5 +1,7 @@
 /** @import { EventArrays, Lane, Report, Table, TimelineData } from './types.js' */
+import { VarintReader } from './decode.js';
 import { Clock } from './format.js';
+import { readSums } from './sums.js';
 
 const GPU_KINDS = new Set(['kernel', 'copy', 'set', 'graph']);
 
@@ -28,9 +30,14 @@ export class Model {
     this.clock = new Clock(timeline.origin_ns, report.run.utc_epoch_ns);
     this.startNs = timeline.start_ns;
     this.endNs = Math.max(timeline.end_ns, timeline.start_ns + 1);
-    /** Per name: how many events carry it (members of aggregates counted). */
-    this.nameCount = new Float64Array(this.names.length);
-    for (let i = 0; i < this.count; i++) this.nameCount[events.name[i]] += events.count[i];
+    this.aggregated = timeline.aggregated;
+    /** Per name: how many events of the trace carry it. */
+    this.nameCount = Float64Array.from(timeline.name_count ?? new Array(this.names.length).fill(0));
+    if (!timeline.name_count) for (let i = 0; i < this.count; i++) this.nameCount[events.name[i]]++;
+    /** @type {import('./sums.js').Series[] | null} */
+    this.seriesRead = null;
+    /** @type {Map<number, {category: number, ns: number}[]> | null} */
+    this.mixes = null;
     /** @type {Map<string, string>} */
     this.threadNames = new Map(timeline.threads.map((thread) => [`${thread.pid}:${thread.tid}`, thread.name]));
     this.processNames = new Map(timeline.processes.map((process) => [process.pid, process.name]));
@@ -40,6 +47,52 @@ export class Model {
     this.names.forEach((text, index) => {
       if (!this.nameIndex.has(text)) this.nameIndex.set(text, index);
     });
+  }
+
+  /** Sums of an aggregated timeline, read when first asked for. */
+  get series() {
+    return (this.seriesRead ??= readSums(this.timeline, this.events.sums));
+  }
+
+  /** Whether every event of a stretch of time is on the page. @param {number} from @param {number} to */
+  complete(from, to) {
+    if (!this.aggregated) return true;
+    return this.timeline.detail_windows.some(([begin, end]) => begin <= from && to <= end);
+  }
+
+  /** Whether every event of a name is on the page by itself. @param {number} nameId */
+  completeName(nameId) {
+    if (!this.aggregated) return true;
+    const { name, count } = this.events;
+    let single = 0;
+    for (let i = 0; i < this.count; i++) if (name[i] === nameId && count[i] === 1) single++;
+    return single === this.nameCount[nameId];
+  }
+
+  /** Kernel time per category inside an aggregate, longest first; empty for events. @param {number} event */
+  mixOf(event) {
+    if (!this.aggregated || this.events.count[event] <= 1) return [];
+    this.mixes ??= this.readMixes();
+    return this.mixes.get(event) ?? [];
+  }
+
+  readMixes() {
+    /** @type {Map<number, {category: number, ns: number}[]>} */
+    const mixes = new Map();
+    const { mix, count } = this.events;
+    if (!mix) return mixes;
+    const reader = new VarintReader(mix);
+    for (const lane of this.lanes) {
+      if (lane.kind !== 'kernel') continue;
+      for (let i = lane.first; i < lane.first + lane.count; i++) {
+        if (count[i] <= 1) continue;
+        mixes.set(
+          i,
+          Array.from({ length: reader.next() }, () => ({ category: reader.next(), ns: reader.next() })),
+        );
+      }
+    }
+    return mixes;
   }
 
   /** @param {number} event */
@@ -110,9 +163,10 @@ export class Model {
    * @param {number} pid @param {number} tid @param {number} time
    */
   rangeStack(pid, tid, time) {
-    const { start, duration, aux } = this.events;
+    const { start, duration, aux, count } = this.events;
     /** @type {number[]} */
     const stack = [];
+    if (!this.complete(time, time)) return stack;
     for (const lane of this.lanes) {
       if (lane.kind !== 'nvtx' || lane.pid !== pid || lane.tid !== tid) continue;
       const past = bisect(lane.first, lane.first + lane.count, (index) => start[index] > time);
@@ -121,7 +175,7 @@ export class Model {
       for (let i = past - 1; i >= lane.first && openDepth > 0; i--) {
         if (aux[i] >= openDepth) continue;
         openDepth = aux[i];
-        if (start[i] + duration[i] > time || start[i] === time) stack.push(i);
+        if (count[i] === 1 && (start[i] + duration[i] > time || start[i] === time)) stack.push(i);
       }
     }
     return stack.reverse();
@@ -267,38 +321,4 @@ export class Model {
     const text = this.processNames.get(pid);
     return text ? `${text} · ${pid}` : `Process ${pid}`;
   }
-}
-
-/** Rows of the table, of which the page may have only the first. @param {Table} table */
-export function rowCount(table) {
-  return table.row_count ?? table.rows.length;
-}
-
-/** Column position by name, -1 when the table lacks it. @param {Table} table @param {string} name */
-export function columnIndex(table, name) {
-  return table.columns.findIndex((column) => column.name === name);
-}
-
-/**
- * Position of the first column of a role that holds a value (of processes the pid, not a row number), -1 without one.
- * @param {Table} table @param {string} role
- */
-export function roleIndex(table, role) {
-  return table.columns.findIndex((column) => column.role === role && (!column.refers || column.refers.includes('.')));
-}
-
-/**
- * A table row's place on the timeline, and the column whose text names its events there.
- * @param {Table} table
- * @returns {{start: number, end: number, device: number, pid: number, tid: number, name: number}} column positions
- */
-export function placeColumns(table) {
-  return {
-    start: roleIndex(table, 'start'),
-    end: roleIndex(table, 'end'),
-    device: roleIndex(table, 'device'),
-    pid: roleIndex(table, 'process'),
-    tid: roleIndex(table, 'thread'),
-    name: table.columns.findIndex((column) => column.key === true && ['kernel_name', 'range_name', 'name'].includes(column.role)),
-  };
 }

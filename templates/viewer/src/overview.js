@@ -1,20 +1,36 @@
 /** @import { App } from './app.js' */
 /** @import { Finding } from './types.js' */
-import { CAUSE_COLORS, UTILIZATION_PARTS } from './colors.js';
-import { byId, copyText, fitCanvas, h, name, replace } from './dom.js';
+import { CAUSE_COLORS, causeName, UTILIZATION_PARTS } from './colors.js';
+import { copyButton } from './copy-button.js';
+import { byId, fitCanvas, h, name, replace } from './dom.js';
 import { bytes, duration, integer, percent } from './format.js';
+import { gpuLines } from './gpu-lines.js';
 import { highlights } from './highlights.js';
-import { columnIndex } from './model.js';
+import { columnIndex } from './table-schema.js';
+import { stepStrips } from './step-strip.js';
 import { UtilizationSums } from './timeline/utilization.js';
+import { withMicro } from './words.js';
 
 const CHART_HEIGHT = 76;
+const LINE_HEIGHT = 18;
+const CARDS_MAX = 4;
+
+/** The page's own texts come with "us" as terminals need it. @param {Element} element */
+function spellUnits(element) {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (node.parentElement?.closest('pre, code')) continue;
+    const text = withMicro(node.nodeValue ?? '');
+    if (text !== node.nodeValue) node.nodeValue = text;
+  }
+}
 
 /** Verdict, utilisation and findings. The findings' text stands in the page already; this adds what needs a program. */
 export class Overview {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    /** @type {{canvas: HTMLCanvasElement, sums: UtilizationSums}[]} */
+    /** @type {{canvas: HTMLCanvasElement, sums: UtilizationSums, height: number}[]} */
     this.charts = [];
     const { report } = app;
     byId('verdict').classList.add(`severity-${report.verdict.severity}`);
@@ -22,8 +38,11 @@ export class Overview {
     summary.hidden = false;
     replace(summary, name(report.run.summary), ` · ${bytes(report.trace.size_bytes)}`);
     this.buildCharts(byId('charts'));
+    this.steps = stepStrips(app);
+    if (this.steps) byId('charts').after(this.steps.element);
     const rankings = highlights(app);
     if (rankings) byId('charts').after(rankings);
+    for (const id of ['verdict', 'view-overview']) spellUnits(byId(id));
     this.linkEvidence();
     this.buildCaveats(byId('caveats'));
     new ResizeObserver(() => this.draw()).observe(byId('charts'));
@@ -34,6 +53,10 @@ export class Overview {
     const { model } = this.app;
     const { timeline } = model;
     if (timeline.utilization.length === 0) return;
+    if (timeline.utilization.length > CARDS_MAX) {
+      replace(host, ...gpuLines(this.app, (canvas, sums) => this.charts.push({ canvas, sums, height: LINE_HEIGHT })));
+      return;
+    }
     const legend = h(
       'div',
       { class: 'legend' },
@@ -58,7 +81,7 @@ export class Overview {
           this.app.open('timeline');
         },
       });
-      this.charts.push({ canvas, sums });
+      this.charts.push({ canvas, sums, height: CHART_HEIGHT });
       return h(
         'article',
         { class: 'gpu-card' },
@@ -145,23 +168,24 @@ export class Overview {
               onclick: () => this.app.showTable('gpu_idle_gaps', -1, `cause=${key} device_id=${device}`),
             },
             swatch,
-            `${key.replace(/_/g, ' ')} ${percent(Number(row[total]), idle)}`,
+            `${causeName(key)} ${percent(Number(row[total]), idle)}`,
           );
         }),
     );
   }
 
   draw() {
+    this.steps?.draw();
     const { theme } = this.app.timeline;
     const { model } = this.app;
-    for (const { canvas, sums } of this.charts) {
+    for (const { canvas, sums, height } of this.charts) {
       const width = canvas.parentElement?.clientWidth ?? 0;
-      const inner = Math.max(0, width - 26);
+      const inner = Math.max(0, width - (height === LINE_HEIGHT ? 8 : 26));
       if (inner < 10) continue;
-      const context = fitCanvas(canvas, inner, CHART_HEIGHT);
+      const context = fitCanvas(canvas, inner, height);
       context.fillStyle = theme.background;
-      context.clearRect(0, 0, inner, CHART_HEIGHT);
-      sums.paint(context, theme, model.startNs, model.endNs, 0, 0, inner, CHART_HEIGHT, true);
+      context.clearRect(0, 0, inner, height);
+      sums.paint(context, theme, model.startNs, model.endNs, 0, 0, inner, height, true);
     }
   }
 
@@ -183,7 +207,7 @@ export class Overview {
               if (!this.app.showEvidence(evidence) && evidence.table) this.app.showTable(evidence.table, evidence.row ?? -1);
             },
           },
-          name(evidence.text),
+          name(withMicro(evidence.text)),
         );
         replace(
           item,
@@ -204,7 +228,7 @@ export class Overview {
       }
       this.addCopy(element, finding);
       const links = finding.links ?? [];
-      if (links.length > 0) element.append(h('p', { class: 'muted background' }, 'Background: ', name(links.join(', '))));
+      if (links.length > 0 && !element.querySelector('details + details, .prose + details')) element.append(h('p', { class: 'muted background' }, 'Background: ', name(links.join(', '))));
     }
   }
 
@@ -212,19 +236,8 @@ export class Overview {
   addCopy(element, finding) {
     const code = element.querySelector('pre');
     if (!code) return;
-    const button = h(
-      'button',
-      {
-        type: 'button',
-        class: 'quiet copy',
-        'aria-label': `Copy the command that verifies: ${finding.title}`,
-        onclick: async () => {
-          button.textContent = (await copyText(code.querySelector('code')?.textContent ?? '')) ? 'copied' : 'failed';
-          setTimeout(() => (button.textContent = 'copy'), 1500);
-        },
-      },
-      'copy',
-    );
+    const label = `Copy the command that verifies: ${finding.title}`;
+    const button = copyButton('copy', { class: 'quiet copy', 'aria-label': label }, () => code.querySelector('code')?.textContent ?? '');
     code.append(button);
   }
 
@@ -247,7 +260,7 @@ export class Overview {
           h(
             'ul',
             { class: 'caveats' },
-            report.caveats.map((caveat) => h('li', { class: `caveat-${caveat.severity}` }, name(caveat.text ?? caveat.id))),
+            report.caveats.map((caveat) => h('li', { class: `caveat-${caveat.severity}` }, name(withMicro(caveat.text ?? caveat.id)))),
           ),
         ),
       );

@@ -1,4 +1,6 @@
 /** @import { Model } from './model.js' */
+import { librariesOf } from './libraries.js';
+import { Paths } from './paths.js';
 
 /**
  * @param {string} text @param {boolean} isPattern
@@ -18,7 +20,21 @@ export function compileSearch(text, isPattern) {
   }
 }
 
-/** The search of the timeline: which names match, and how many events that are. */
+const FIELDS = ['name', 'category', 'library', 'path'];
+
+/**
+ * `path:forward/attention gemm`: a field with its text, and the rest.
+ * @param {string} text @returns {{field: string, text: string}}  field: '' searches names, categories and libraries
+ */
+export function parseSearch(text) {
+  const [, field, rest] = /^(\w+):(?!:)\s*(.*)$/su.exec(text) ?? [];
+  return FIELDS.includes(field) ? { field, text: rest } : { field: '', text };
+}
+
+/** What stands in the legend beside the categories. */
+export const BLOCKING = 'blocking call';
+
+/** The search of the timeline and the categories chosen in its legend: which events match, and how many they are. */
 export class Search {
   /** @param {Model} model */
   constructor(model) {
@@ -26,50 +42,98 @@ export class Search {
     this.text = '';
     this.isPattern = false;
     this.only = false;
+    /** @type {string[]}  chosen in the legend; none: all */
+    this.chosen = [];
     this.generation = 0;
-    /** @type {Uint8Array | null} */
+    /** @type {Uint8Array | null}  per name; null when nothing is searched or chosen */
     this.names = null;
+    /** @type {Uint8Array | null}  per path */
+    this.paths = null;
+    /** @type {number | null}  null: not known exactly */
     this.events = 0;
     this.distinct = 0;
     /** @type {string | null} */
     this.error = null;
+    /** @type {Paths | null} */
+    this.pathsOf = null;
+    /** @type {((event: number) => boolean)} */
+    this.matches = () => false;
   }
 
-  /** @param {string} text @param {boolean} isPattern @param {boolean} only */
-  set(text, isPattern, only) {
+  /** @param {string} text @param {boolean} isPattern @param {boolean} only @param {string[]} [chosen] */
+  set(text, isPattern, only, chosen = this.chosen) {
     this.only = only;
-    if (text === this.text && isPattern === this.isPattern) return;
-    this.text = text;
-    this.isPattern = isPattern;
+    if (text === this.text && isPattern === this.isPattern && chosen.join() === this.chosen.join()) return;
+    Object.assign(this, { text, isPattern, chosen, error: null, names: null, paths: null, events: 0, distinct: 0 });
     this.generation++;
-    this.error = null;
-    this.names = null;
-    this.events = 0;
-    this.distinct = 0;
-    const compiled = compileSearch(text, isPattern);
-    if (!compiled) return;
-    if ('error' in compiled) {
+    const query = parseSearch(text);
+    const compiled = compileSearch(query.text, isPattern);
+    if (compiled && 'error' in compiled) {
       this.error = compiled.error;
       return;
     }
-    const { model } = this;
-    this.names = new Uint8Array(model.names.length);
-    for (let i = 0; i < model.names.length; i++) {
-      if (model.nameCount[i] === 0) continue;
-      if (!compiled.test(model.names[i]) && !compiled.test(model.shortNames[i] ?? '')) continue;
-      this.names[i] = 1;
-      this.distinct++;
-      this.events += model.nameCount[i];
+    if (!compiled && chosen.length === 0) return;
+    if (compiled && query.field === 'path') this.searchPaths(query.text, isPattern ? compiled.test : null);
+    this.searchNames(query.field, compiled?.test ?? null);
+    this.count();
+  }
+
+  /** @param {string} text @param {((candidate: string) => boolean) | null} test */
+  searchPaths(text, test) {
+    this.pathsOf ??= new Paths(this.model);
+    this.paths = test ? Uint8Array.from(this.pathsOf.texts, (path) => (test(path) ? 1 : 0)) : this.pathsOf.matching(text);
+    this.paths[0] = 0;
+  }
+
+  /** @param {string} field @param {((candidate: string) => boolean) | null} test */
+  searchNames(field, test) {
+    const { model, chosen } = this;
+    this.names = Uint8Array.from(model.names, (text, id) => {
+      if (model.nameCount[id] === 0) return 0;
+      const category = model.category(id);
+      if (chosen.length > 0 && !(category !== null && chosen.includes(category)) && !chosen.includes(BLOCKING)) return 0;
+      if (!test || field === 'path') return 1;
+      const named = (field === '' || field === 'name') && (test(text) || test(model.shortNames[id] ?? ''));
+      const inCategory = (field === '' || field === 'category') && category !== null && test(category);
+      return named || inCategory || ((field === '' || field === 'library') && category !== null && librariesOf(text).some(test)) ? 1 : 0;
+    });
+  }
+
+  /** How to tell whether an event matches, and how many do. */
+  count() {
+    const { model, names, paths, pathsOf, chosen } = this;
+    if (!names) return;
+    const { name, aux, count } = model.events;
+    const byName = (/** @type {number} */ event) => names[name[event]] === 1;
+    const isChosen = (/** @type {number} */ event) => {
+      const category = model.category(name[event]);
+      return category !== null ? chosen.includes(category) : chosen.includes(BLOCKING) && model.laneOf(event).kind === 'api' && (aux[event] & 3) === 1;
+    };
+    const exact = !chosen.includes(BLOCKING) && !paths;
+    this.matches = exact
+      ? byName
+      : (event) => byName(event) && (!paths || !pathsOf || paths[pathsOf.of[event]] === 1) && (chosen.length === 0 || isChosen(event));
+    const seen = new Set();
+    this.events = 0;
+    if (exact) {
+      names.forEach((wanted, id) => {
+        if (!wanted) return;
+        this.distinct++;
+        this.events = (this.events ?? 0) + model.nameCount[id];
+      });
+      return;
     }
+    for (let i = 0; i < model.count; i++) {
+      if (count[i] > 1 || !this.matches(i)) continue;
+      this.events++;
+      seen.add(name[i]);
+    }
+    this.distinct = seen.size;
+    if (model.aggregated) this.events = null;
   }
 
   /** What the painter needs, or null when nothing is searched. */
   forFrame() {
-    return this.names ? { generation: this.generation, names: this.names, only: this.only } : null;
-  }
-
-  /** @param {number} event */
-  matches(event) {
-    return this.names !== null && this.names[this.model.events.name[event]] === 1;
+    return this.names ? { generation: this.generation, matches: this.matches, only: this.only } : null;
   }
 }

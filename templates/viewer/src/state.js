@@ -11,9 +11,17 @@
  * @property {string} r  selected time range "from-to"
  * @property {string} y  scroll position of the timeline
  * @property {string} x  groups folded or unfolded
+ * @property {string} h  hidden tracks
+ * @property {string} k  pinned tracks
+ * @property {string} o  order of GPUs and processes
+ * @property {string} tf  filter of tracks
+ * @property {string} mk  marks with their notes
+ * @property {string} mr  the two points of a measurement
+ * @property {string} nv  NVTX: calls, callers or order
  * @property {string} q  search text
  * @property {string} qx  "1": a regular expression
  * @property {string} qo  "1": show only matches
+ * @property {string} lc  categories chosen in the legend
  * @property {string} c  colours: name or category
  * @property {string} tm  time mode
  * @property {string} t  table
@@ -34,9 +42,17 @@ export const DEFAULTS = {
   r: '',
   y: '',
   x: '',
+  h: '',
+  k: '',
+  o: '',
+  tf: '',
+  mk: '',
+  mr: '',
+  nv: 'calls',
   q: '',
   qx: '',
   qo: '',
+  lc: '',
   c: 'category',
   tm: 'relative',
   t: '',
@@ -48,6 +64,23 @@ export const DEFAULTS = {
 };
 
 const WRITE_DELAY_MS = 250;
+
+const KEYS = /** @type {(keyof ViewState)[]} */ (Object.keys(DEFAULTS));
+
+/** What a fragment says; every key it does not name has its default. @param {string} fragment @returns {ViewState} */
+export function parseState(fragment) {
+  const parameters = new URLSearchParams(fragment);
+  const values = { ...DEFAULTS };
+  for (const key of KEYS) values[key] = parameters.get(key) ?? DEFAULTS[key];
+  return values;
+}
+
+/** The shortest fragment that says it. @param {ViewState} values */
+export function formatState(values) {
+  const parameters = new URLSearchParams();
+  for (const key of KEYS) if (values[key] !== DEFAULTS[key]) parameters.set(key, values[key]);
+  return parameters.toString();
+}
 
 /** Keeps the fragment and the views in step. */
 export class StateStore {
@@ -65,10 +98,7 @@ export class StateStore {
   }
 
   read() {
-    const parameters = new URLSearchParams(location.hash.slice(1));
-    for (const key of /** @type {(keyof ViewState)[]} */ (Object.keys(DEFAULTS))) {
-      this.values[key] = parameters.get(key) ?? DEFAULTS[key];
-    }
+    Object.assign(this.values, parseState(location.hash.slice(1)));
   }
 
   /** @param {(state: ViewState) => void} listener  called when the reader follows a link or goes back */
@@ -98,10 +128,6 @@ export class StateStore {
   }
 
   link() {
-    const parameters = new URLSearchParams();
-    for (const key of /** @type {(keyof ViewState)[]} */ (Object.keys(DEFAULTS))) {
-      if (this.values[key] !== DEFAULTS[key]) parameters.set(key, this.values[key]);
-    }
-    return `#${parameters.toString()}`;
+    return `#${formatState(this.values)}`;
   }
 }

@@ -14,7 +14,15 @@
  * @property {boolean} [sum]  values may be added over rows
  * @property {string} [refers]
  *
+ * @typedef {object} PackedColumn  one of three: texts and rows, differences and digits, values
+ * @property {string[]} [texts]  distinct texts
+ * @property {(number | null)[]} [rows]  which of them each row has
+ * @property {(number | null)[]} [differences]  of each number to the one before
+ * @property {number} [digits]  decimals of the numbers
+ * @property {Cell[]} [values]
+ *
  * @typedef {object} Table
+ * @property {PackedColumn[]} [packed]  in the place of rows, until they are unpacked
  * @property {string} title
  * @property {string} [description]
  * @property {Column[]} columns
@@ -78,6 +86,16 @@
  * @property {number[]} exposed_copy_ns
  * @property {number[]} idle_ns
  *
+ * @typedef {object} Part  of the inflated block
+ * @property {number} offset
+ * @property {number} bytes
+ *
+ * @typedef {object} SeriesHead
+ * @property {'kernel' | 'copy' | 'call' | 'blocked' | 'launch'} kind
+ * @property {number} gpu  -1 for calls
+ * @property {number} name  -1: all names that have no series of their own
+ * @property {number} entries
+ *
  * @typedef {object} TimelineData
  * @property {number} version
  * @property {string} origin_ns
@@ -92,6 +110,12 @@
  * @property {string[]} short_names
  * @property {string[]} categories
  * @property {number[]} name_category
+ * @property {number[]} [name_count]  events per name, of an aggregated timeline
+ * @property {number} [names_left_out]  names that are not listed
+ * @property {Part} [mix]  categories inside aggregates of kernels
+ * @property {Part} [sums]  sums over a grid of time
+ * @property {{bin_ns: number, bins: number}} [grid]
+ * @property {SeriesHead[]} [series]
  * @property {{id: number, label: string}[]} gpus
  * @property {{pid: number, name: string}[]} processes
  * @property {{pid: number, tid: number, name: string}[]} threads
@@ -106,11 +130,13 @@
  * @property {Float64Array} start  ns after the origin
  * @property {Float64Array} duration  ns
  * @property {Uint32Array} name  index into names
- * @property {Uint32Array} link  launching API event + 1, 0 for none
- * @property {Float64Array} corr
+ * @property {Uint32Array} link  launching API event + 1, 0 for none; decoded when first asked for
+ * @property {Float64Array} corr  decoded when first asked for
  * @property {Float64Array} aux
- * @property {Uint32Array} count
- * @property {Float64Array} busy
+ * @property {Uint32Array | Uint8Array} count
+ * @property {Float64Array | Uint8Array} busy
+ * @property {Uint8Array | null} mix  bytes of the categories inside aggregates
+ * @property {Uint8Array | null} sums  bytes of the sums
  *
  * @typedef {'relative' | 'absolute' | 'wall'} TimeMode
  */

@@ -47,6 +47,8 @@ const ENCODINGS = {
  *   `link` refers to the launching event object; events are in start order
  */
 export function encodeEvents(lanes) {
+  for (const lane of lanes)
+    for (const event of lane.events) if (event.link) event.link.aux |= 4;
   let index = 0;
   const headers = lanes.map(({ events, ...header }) => {
     const first = index;

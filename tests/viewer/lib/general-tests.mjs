@@ -61,7 +61,7 @@ export async function generalTests(suite, path, truth) {
         equal((await timelineState(page)).view, view);
         equal(await page.locator('#views [aria-current]').innerText(), label);
         const unnamed = await page.evaluate(() =>
-          [...document.querySelectorAll('button, input, select, canvas, [role]')]
+          [...document.querySelectorAll('button, input, select, canvas, [role]:not([role=presentation], [role=gridcell])')]
             .filter((element) => element.checkVisibility() && !element.closest('[aria-hidden=true]'))
             .filter(
               (element) =>

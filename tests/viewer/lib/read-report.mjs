@@ -2,11 +2,32 @@
 import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 
-function block(html, id) {
+export function block(html, id) {
   const open = html.indexOf(`id="${id}">`);
   if (open < 0) throw new Error(`no block ${id}`);
   const begin = open + id.length + 6;
   return html.slice(begin, html.indexOf('</script>', begin));
+}
+
+/** Rows in place of packed columns. */
+export function unpack(report) {
+  for (const table of Object.values(report.tables)) {
+    if (!table.packed) continue;
+    const columns = table.packed.map(({ texts, rows, differences, digits, values }) => {
+      if (texts) return rows.map((number) => (number === null ? null : texts[number]));
+      let last = 0n;
+      return differences
+        ? differences.map((difference) => {
+            if (difference === null) return null;
+            last += BigInt(difference);
+            return Number(digits ? `${last}e-${digits}` : last);
+          })
+        : values;
+    });
+    delete table.packed;
+    table.rows = columns[0].map((_, row) => columns.map((column) => column[row]));
+  }
+  return report;
 }
 
 function readColumn(bytes, { encoding, offset, bytes: length }, lanes) {
@@ -33,7 +54,7 @@ function readColumn(bytes, { encoding, offset, bytes: length }, lanes) {
 
 export function readReport(path) {
   const html = readFileSync(path, 'utf8');
-  const report = JSON.parse(block(html, 'nsys-ai-report'));
+  const report = unpack(JSON.parse(block(html, 'nsys-ai-report')));
   const timeline = JSON.parse(block(html, 'nsys-ai-timeline'));
   const bytes = timeline.raw_bytes > 0 ? inflateSync(Buffer.from(block(html, 'nsys-ai-events'), 'base64')) : Buffer.alloc(0);
   const columns = Object.fromEntries(
@@ -66,17 +87,17 @@ export function rangeTruth({ timeline, events }, from, to) {
     if (event.lane.kind !== 'kernel') continue;
     const entry = kernels.get(event.text) ?? { count: 0, ns: 0 };
     kernels.set(event.text, entry);
-    entry.count++;
+    entry.count += event.start >= from ? 1 : 0;
     entry.ns += Math.min(event.end, to) - Math.max(event.start, from);
   }
   const calls = inside.filter((event) => event.lane.kind === 'api');
   return {
     kernels,
-    kernelCount: inside.filter((event) => event.lane.kind === 'kernel').length,
-    apiCalls: calls.length,
+    kernelCount: inside.filter((event) => event.lane.kind === 'kernel' && event.start >= from).length,
+    apiCalls: calls.filter((event) => event.start >= from).length,
     launches: calls.filter((event) => event.start >= from && launching.has(event.index)).length,
     blockedNs: calls
-      .filter((event) => event.aux === 1)
+      .filter((event) => event.aux % 4 === 1)
       .reduce((sum, event) => sum + Math.min(event.end, to) - Math.max(event.start, from), 0),
     busy: timeline.gpus.map((gpu) => {
       // A bitmap would need one bit per ns; sorted end points do the same exactly.

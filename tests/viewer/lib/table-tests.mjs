@@ -26,7 +26,7 @@ export async function tableTests(suite, path, truth) {
           await page.locator('.table-main .search-status').innerText(),
           `${integer(table.rows.length)} ${table.rows.length === 1 ? 'row' : 'rows'}`,
         );
-        equal(Number(await page.locator('.table-main .vt table').getAttribute('aria-rowcount')), table.rows.length + 1);
+        equal(Number(await page.locator('.table-main .vt').getAttribute('aria-rowcount')), table.rows.length + 1);
         const columns = await page.evaluate(() => globalThis.nsysAi.app.tables.columns);
         const headings = page.locator('.table-main .vt thead th button');
         equal(await headings.count(), columns.length);

@@ -71,17 +71,17 @@ export async function timelineTests(suite, path, truth) {
       equal(of('process'), new Set(host.map((lane) => lane.pid)).size);
       equal(of('thread'), new Set(host.map((lane) => `${lane.pid}/${lane.tid}`)).size);
       equal(of('utilization'), timeline.utilization.length);
-      const group = page.locator('.tl-group').first();
+      const group = page.locator('.tl-fold').first();
       equal(await group.getAttribute('aria-expanded'), 'true');
       const before = await page.locator('.tl-labels > *').count();
       await group.click();
-      equal(await page.locator('.tl-group').first().getAttribute('aria-expanded'), 'false');
+      equal(await page.locator('.tl-fold').first().getAttribute('aria-expanded'), 'false');
       check((await page.locator('.tl-labels > *').count()) < before, 'folding hides tracks');
       await page.waitForTimeout(350);
       check((await page.evaluate(() => location.hash)).includes('x='), 'folding stands in the link');
       await page.reload();
       await page.waitForFunction(() => globalThis.nsysAi?.ready);
-      equal(await page.locator('.tl-group').first().getAttribute('aria-expanded'), 'false', 'folding survives a reload');
+      equal(await page.locator('.tl-fold').first().getAttribute('aria-expanded'), 'false', 'folding survives a reload');
     }),
   );
 

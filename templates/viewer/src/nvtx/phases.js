@@ -2,7 +2,7 @@
 import { seriesColor } from '../colors.js';
 import { h, name } from '../dom.js';
 import { cell, heading, percent, unitLabel } from '../format.js';
-import { columnIndex } from '../model.js';
+import { columnIndex } from '../table-schema.js';
 
 const TIME_UNITS = new Set(['ns', 'us', 'ms', 's']);
 const UNMAPPED = '#727a84';

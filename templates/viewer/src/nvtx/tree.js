@@ -1,6 +1,7 @@
 /** @import { Table } from '../types.js' */
 /** @import { Model } from '../model.js' */
-import { columnIndex } from '../model.js';
+import { Paths } from '../paths.js';
+import { columnIndex } from '../table-schema.js';
 
 /**
  * @typedef {object} RangeNode
@@ -17,6 +18,7 @@ import { columnIndex } from '../model.js';
  * @property {number} gpuSelfMs
  * @property {number | null} pid
  * @property {number | null} tid
+ * @property {number} [first]  when it began first, to sort by
  */
 
 /** @typedef {'wall' | 'gpu'} Metric */
@@ -32,7 +34,7 @@ export function selfOf(node, metric) {
 }
 
 /** @param {string} name @param {RangeNode | null} parent @param {string} key @returns {RangeNode} */
-function makeNode(name, parent, key, isGroup = false) {
+export function makeNode(name, parent, key, isGroup = false) {
   const node = {
     key,
     name,
@@ -117,9 +119,39 @@ export function buildTree(model, table, merged) {
   return root;
 }
 
-/** Children with time in the metric, longest first. @param {RangeNode} node @param {Metric} metric */
+/**
+ * Children with time in the metric: in the order they began, where that is known, else longest first.
+ * @param {RangeNode} node @param {Metric} metric
+ */
 export function sortedChildren(node, metric) {
   return node.children
     .filter((child) => totalOf(child, metric) > 0)
-    .sort((a, b) => totalOf(b, metric) - totalOf(a, metric) || (a.name < b.name ? -1 : 1));
+    .sort((a, b) => (a.first ?? 0) - (b.first ?? 0) || totalOf(b, metric) - totalOf(a, metric) || (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Gives every range the time of its first instance. Ranges of which no instance is on the page come last.
+ * @param {RangeNode} root @param {Model} model
+ */
+export function orderByTime(root, model) {
+  const paths = new Paths(model);
+  const { start } = model.events;
+  /** @type {Map<string, number>} */
+  const firsts = new Map();
+  for (const lane of model.lanes) {
+    if (lane.kind !== 'nvtx') continue;
+    for (let i = lane.first; i < lane.first + lane.count; i++) {
+      const path = paths.texts[paths.of[i]];
+      const before = firsts.get(path);
+      if (before === undefined || start[i] < before) firsts.set(path, start[i]);
+    }
+  }
+  /** @param {RangeNode} node @param {string} above */
+  const visit = (node, above) => {
+    const path = node.isGroup ? '' : above === '' ? node.name.toLowerCase() : `${above}/${node.name.toLowerCase()}`;
+    for (const child of node.children) visit(child, path);
+    node.first = node.isGroup ? Math.min(...node.children.map((child) => child.first ?? Infinity)) : (firsts.get(path) ?? Infinity);
+    if (!Number.isFinite(node.first)) node.first = Number.MAX_VALUE;
+  };
+  visit(root, '');
 }

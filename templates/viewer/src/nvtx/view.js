@@ -1,25 +1,21 @@
 /** @import { App } from '../app.js' */
+/** @import { Table } from '../types.js' */
 /** @import { Metric, RangeNode } from './tree.js' */
 import { nameColor } from '../colors.js';
+import { copyButton } from '../copy-button.js';
 import { h, name, replace } from '../dom.js';
-import { counted, integer } from '../format.js';
+import { integer } from '../format.js';
 import { compileSearch } from '../search.js';
+import { toCsv, toMarkdown } from '../tables/filter.js';
 import { VirtualTable } from '../tables/virtual-table.js';
+import { callersOf } from './callers.js';
+import { treeTable } from './tree-table.js';
 import { FlameGraph } from './flame.js';
 import { phaseBars } from './phases.js';
-import { buildTree, selfOf, sortedChildren, totalOf } from './tree.js';
+import { milliseconds, share, showHint } from './hint.js';
+import { buildTree, orderByTime, selfOf, sortedChildren, totalOf } from './tree.js';
 
 const OPEN_DEPTH = 2;
-
-/** @param {number} ms */
-function milliseconds(ms) {
-  return ms.toLocaleString('en-US', { minimumFractionDigits: 3, maximumFractionDigits: 3 });
-}
-
-/** @param {number} part @param {number} whole */
-function share(part, whole) {
-  return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–';
-}
 
 /** Phases, flame graph and tree of the NVTX ranges. */
 export class NvtxView {
@@ -27,6 +23,7 @@ export class NvtxView {
   constructor(app, host) {
     this.app = app;
     this.merged = true;
+    this.built = '';
     this.source = app.model.table('nvtx_tree');
     /** @type {RangeNode | null} */
     this.root = null;
@@ -59,6 +56,13 @@ export class NvtxView {
       h('option', { value: 'merged' }, 'All threads merged'),
       h('option', { value: 'threads' }, 'By process and thread'),
     );
+    this.shape = h(
+      'select',
+      { 'aria-label': 'Flame graph', onchange: () => this.change({ nv: this.shape?.value ?? 'calls', nr: '' }) },
+      h('option', { value: 'calls' }, 'Calls, longest first'),
+      h('option', { value: 'order' }, 'Calls, in time order'),
+      h('option', { value: 'callers' }, 'By callers'),
+    );
     this.search = h('input', {
       type: 'search',
       id: 'nvtx-search',
@@ -85,6 +89,7 @@ export class NvtxView {
     });
     this.grid = new VirtualTable({
       label: 'NVTX ranges as a tree',
+      role: 'treegrid',
       columns: [
         {
           label: 'range',
@@ -117,8 +122,9 @@ export class NvtxView {
           'div',
           { class: 'toolbar', role: 'toolbar', 'aria-label': 'NVTX ranges' },
           h('h2', {}, 'NVTX ranges'),
-          h('div', { class: 'group' }, this.metric, this.grouping),
+          h('div', { class: 'group' }, this.metric, this.grouping, this.shape),
           h('div', { class: 'group search' }, this.search),
+          h('div', { class: 'group' }, this.copyButton('CSV', toCsv), this.copyButton('Markdown', toMarkdown)),
         ),
         this.path,
         this.flame.element,
@@ -126,6 +132,14 @@ export class NvtxView {
       h('section', { class: 'nvtx-section grow', 'aria-label': 'Tree' }, this.grid.element),
       this.hint,
     );
+  }
+
+  /** @param {string} label @param {(table: Table, rows: number[]) => string} convert */
+  copyButton(label, convert) {
+    return copyButton(`Copy ${label}`, { title: `Copy the unfolded rows of the tree as ${label}` }, () => {
+      const table = treeTable(this.rows, this.state().metric);
+      return convert(table, [...table.rows.keys()]);
+    });
   }
 
   state() {
@@ -158,14 +172,18 @@ export class NvtxView {
 
   restore() {
     if (!this.source) return;
-    const merged = this.app.state.values.ng !== 'threads';
-    if (!this.root || this.merged !== merged) {
+    const { ng, nv } = this.app.state.values;
+    const merged = ng !== 'threads';
+    if (!this.root || this.merged !== merged || this.built !== nv) {
       this.merged = merged;
+      this.built = nv;
       this.root = buildTree(this.app.model, this.source, merged);
+      if (nv === 'callers') this.root = callersOf(this.root);
+      else if (nv === 'order') orderByTime(this.root, this.app.model);
       this.open = new Set();
       /** @param {RangeNode} node */
       const openUpTo = (node) => {
-        if (node.depth >= OPEN_DEPTH + (merged ? 0 : 2)) return;
+        if (node.depth >= (nv === 'callers' ? 1 : OPEN_DEPTH + (merged ? 0 : 2))) return;
         this.open.add(node);
         node.children.forEach(openUpTo);
       };
@@ -180,6 +198,7 @@ export class NvtxView {
       return;
     this.metric.value = metric;
     this.grouping.value = merged ? 'merged' : 'threads';
+    if (this.shape) this.shape.value = ['order', 'callers'].includes(this.built) ? this.built : 'calls';
     const compiled = compileSearch(this.search.value, false);
     this.matches = compiled && 'test' in compiled ? compiled.test : null;
     this.flame.show(focus, metric, this.matches, this.app.timeline.theme);
@@ -233,7 +252,8 @@ export class NvtxView {
                 {
                   type: 'button',
                   class: 'row-more',
-                  title: 'Show in the timeline',
+                  tabindex: '-1',
+                  title: 'Show in the timeline (Space)',
                   'aria-label': 'Show in the timeline',
                   onclick: (/** @type {Event} */ event) => {
                     event.stopPropagation();
@@ -284,31 +304,16 @@ export class NvtxView {
   /** @param {RangeNode} node @param {string} key */
   key(node, key) {
     if (key === 'ArrowRight') this.toggle(node, true);
-    else if (key === 'ArrowLeft') this.toggle(node, false);
+    else if (key === 'ArrowLeft' && this.open.has(node)) this.toggle(node, false);
+    else if (key === 'ArrowLeft' && node.parent) this.grid?.setActive(Math.max(0, this.rows.indexOf(node.parent)), true);
+    else if (key === ' ' && !node.isGroup) this.showInTimeline(node);
     else return false;
     return true;
   }
 
   /** @param {RangeNode | null} node @param {number} x @param {number} y */
   showHint(node, x, y) {
-    if (!this.hint || !this.root) return;
-    this.hint.hidden = node === null;
-    if (!node) return;
-    const { metric } = this.state();
-    replace(
-      this.hint,
-      h('div', { class: 'tooltip-title' }, name(node.name)),
-      h('div', {}, counted(node.count, 'instance')),
-      h('div', {}, 'Wall ', h('b', {}, `${milliseconds(node.wallMs)} ms`), `, self ${milliseconds(node.wallSelfMs)} ms`),
-      h('div', {}, 'GPU ', h('b', {}, `${milliseconds(node.gpuMs)} ms`), `, self ${milliseconds(node.gpuSelfMs)} ms`),
-      h(
-        'div',
-        {},
-        `${share(totalOf(node, metric), totalOf(this.root, metric))} of all${node.parent ? `, ${share(totalOf(node, metric), totalOf(node.parent, metric))} of parent` : ''}`,
-      ),
-    );
-    const box = this.hint.getBoundingClientRect();
-    this.hint.style.transform = `translate(${Math.max(4, Math.min(x + 14, innerWidth - box.width - 8))}px, ${Math.min(y + 14, innerHeight - box.height - 8)}px)`;
+    if (this.hint && this.root) showHint(this.hint, node, this.root, this.state().metric, x, y);
   }
 
   /** @param {RangeNode} node */

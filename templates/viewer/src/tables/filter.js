@@ -1,9 +1,35 @@
 /** @import { Cell, Table } from '../types.js' */
+import { escapeMarkdown } from '../snippet.js';
 
 /** @typedef {(row: Cell[]) => boolean} RowTest */
 
 const TERM = /"([^"]*)"|(\S+)/gu;
-const COMPARISON = /^([A-Za-z0-9_]+)(>=|<=|!=|>|<|=|~|:)(.*)$/u;
+const COMPARISON = /^([A-Za-z0-9_]+)(>=|<=|!=|>|<|=|~|:(?!:))(.*)$/u;
+const SUGGESTIONS = 3;
+
+/** Edits between two words. @param {string} a @param {string} b */
+function distance(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length];
+}
+
+/** @param {Table} table @param {string} column */
+function unknownColumn(table, column) {
+  const wanted = column.toLowerCase();
+  const near = table.columns
+    .map(({ name }) => ({ name, score: name.includes(wanted) || wanted.includes(name) ? 0 : distance(wanted, name) / name.length }))
+    .filter(({ score }) => score < 0.6)
+    .sort((a, b) => a.score - b.score)
+    .slice(0, SUGGESTIONS);
+  const hint = near.length > 0 ? `; did you mean ${near.map(({ name }) => name).join(', ')}?` : '';
+  return `no column “${column}”${hint} (quotes search for the text)`;
+}
 
 /** @param {string} operator @param {number} left @param {number} right */
 function compare(operator, left, right) {
@@ -23,10 +49,10 @@ function compare(operator, left, right) {
   }
 }
 
-/** @param {Table} table @param {string} column @param {string} operator @param {string} value @returns {RowTest | string | null} */
+/** @param {Table} table @param {string} column @param {string} operator @param {string} value @returns {RowTest | string}  text: what is wrong */
 function columnTest(table, column, operator, value) {
   const index = table.columns.findIndex((candidate) => candidate.name === column);
-  if (index < 0) return null;
+  if (index < 0) return unknownColumn(table, column);
   if (operator === ':') {
     const wanted = value.toLowerCase();
     return (row) =>
@@ -65,7 +91,7 @@ export function compileFilter(table, text) {
   let error = null;
   for (const match of text.matchAll(TERM)) {
     const term = match[1] ?? match[2];
-    const parts = match[1] === undefined ? COMPARISON.exec(term) : null;
+    const parts = match[1] === undefined ? COMPARISON.exec(term) : null; // std::vector is a word
     const test = parts ? columnTest(table, parts[1], parts[2], parts[3]) : null;
     if (typeof test === 'string') {
       error = test;
@@ -118,8 +144,7 @@ export function toMarkdown(table, rows) {
   const field = (value) => {
     if (value === null || value === undefined) return '';
     if (typeof value === 'number') return String(value);
-    // Entities keep markup, mentions and issue numbers of kernel names from taking effect.
-    return value.replace(/[\r\n]+/gu, ' ').replace(/[\\`*_~|[\]<>&@#]/gu, (character) => `&#${character.charCodeAt(0)};`);
+    return escapeMarkdown(value);
   };
   /** @param {string[]} cells */
   const line = (cells) => `| ${cells.join(' | ')} |`;

@@ -29,7 +29,7 @@ function allFields(app, table, row) {
 export function rowDetails(app, table, row, evidence, close) {
   const { model, timeline } = app;
   const nameId = typeof evidence.name === 'string' ? model.nameIndex.get(evidence.name) : undefined;
-  const durations = nameId === undefined ? [] : model.durationsOf(nameId, evidence.device_id ?? null);
+  const durations = nameId === undefined || !model.completeName(nameId) ? [] : model.durationsOf(nameId, evidence.device_id ?? null);
   const show = h(
     'button',
     { type: 'button', class: 'primary', onclick: () => app.showEvidence(evidence) },

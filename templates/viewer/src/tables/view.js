@@ -1,32 +1,23 @@
 /** @import { App } from '../app.js' */
 /** @import { Cell, Column, Table } from '../types.js' */
-import { CAUSE_COLORS, categoryColor } from '../colors.js';
+import { CAUSE_COLORS, categoryColor, causeName } from '../colors.js';
 import { copyText, h, name, replace, textWidth } from '../dom.js';
 import { cell, counted, heading, integer, unitLabel } from '../format.js';
-import { columnIndex, placeColumns, rowCount } from '../model.js';
+import { columnIndex, rowCount } from '../table-schema.js';
+import { displayOrder, redundantColumns, rowPlace } from './columns.js';
 import { rowDetails } from './row-details.js';
+import { saveButton } from './save-button.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';
 import { VirtualTable } from './virtual-table.js';
 
 const SAMPLED_ROWS = 300;
 const MEASURED_ROWS = 8;
-const TEXT_LIMIT_PX = 430;
+const TEXT_LIMIT_PX = 340;
 const PADDING_PX = 22;
 const ICON_PX = 24;
 const SWATCH_PX = 16;
 const ARROW_PX = 14;
 const FILTER_DELAY_MS = 120;
-
-/**
- * Columns that say again what another one says: exact ns beside ms, and short names, which stand in for the full
- * ones on the screen anyway.
- * @param {Table} table
- */
-function redundantColumns(table) {
-  const names = table.columns.map((column) => column.name);
-  const twins = names.filter((text) => table.columns.some((column) => column.stored === text));
-  return names.includes('kernel_name') && names.includes('short_name') ? [...twins, 'short_name'] : twins;
-}
 
 /** Every table of the report. Nothing here knows any analysis: units and descriptions come with the data. */
 export class TablesView {
@@ -108,7 +99,7 @@ export class TablesView {
     this.description = h('p', { class: 'muted description' });
     this.printed = h('p', { class: 'print-only muted' });
     this.place = h('div', { class: 'table-place' });
-    this.drawer = h('aside', { class: 'drawer', 'aria-label': 'Row' });
+    this.drawer = h('section', { class: 'drawer', 'aria-label': 'Row' });
     this.drawer.hidden = true;
     host.append(
       this.list,
@@ -125,6 +116,7 @@ export class TablesView {
             { class: 'group' },
             copy('CSV', toCsv),
             copy('Markdown', toMarkdown),
+            saveButton(this),
             h(
               'label',
               { class: 'check', title: 'Show also exact ns beside ms, and short names beside full ones' },
@@ -194,8 +186,7 @@ export class TablesView {
     }
     const redundant = redundantColumns(table);
     this.allBox.disabled = redundant.length === 0;
-    this.columns = table.columns
-      .map((_, index) => index)
+    this.columns = displayOrder(table)
       .filter((index) => this.allColumns || !redundant.includes(table.columns[index].name));
     const grid = new VirtualTable({
       label: table.title,
@@ -223,6 +214,7 @@ export class TablesView {
    * @param {Column} column @param {Cell} value */
   shown(column, value) {
     const { model } = this.app;
+    if (column.name === 'cause' && typeof value === 'string') return causeName(value);
     const nameId = typeof value === 'string' ? model.nameIndex.get(value) : undefined;
     return nameId === undefined ? cell(value, column, model.clock) : model.shortNames[nameId] || String(value);
   }
@@ -268,6 +260,7 @@ export class TablesView {
           {
             type: 'button',
             class: 'row-more',
+            tabindex: '-1',
             title: 'All fields (Space)',
             'aria-label': 'All fields of the row',
             onclick: (/** @type {Event} */ event) => {
@@ -323,24 +316,9 @@ export class TablesView {
     this.grid.setCount(this.rows.length);
   }
 
-  /** Where a row is on the timeline. @param {Table} table @param {number} row */
+  /** @param {Table} table @param {number} row */
   evidence(table, row) {
-    const place = placeColumns(table);
-    const values = table.rows[row];
-    /** @param {number} column */
-    const number = (column) =>
-      column >= 0 && typeof values[column] === 'number' ? /** @type {number} */ (values[column]) : null;
-    return {
-      text: table.title,
-      table: this.current,
-      row,
-      start_ns: number(place.start),
-      end_ns: number(place.end),
-      device_id: number(place.device),
-      pid: number(place.pid),
-      tid: number(place.tid),
-      name: place.name >= 0 && values[place.name] !== null ? String(values[place.name]) : null,
-    };
+    return rowPlace(table, this.current, row);
   }
 
   /** @param {Table} table @param {number} row */
@@ -352,7 +330,10 @@ export class TablesView {
   showDrawer(row) {
     const table = this.table();
     if (!table) return;
-    const close = () => (this.drawer.hidden = true);
+    const close = () => {
+      this.drawer.hidden = true;
+      this.grid?.element.focus({ preventScroll: true });
+    };
     replace(this.drawer, ...rowDetails(this.app, table, row, this.evidence(table, row), close));
     this.drawer.hidden = false;
   }

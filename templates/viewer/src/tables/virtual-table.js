@@ -5,6 +5,8 @@ const ROW_HEIGHT = 27;
 const OVERSCAN = 12;
 const PRINTED_ROWS = 300;
 
+let grids = 0;
+
 /**
  * @typedef {object} VirtualColumn
  * @property {string} label
@@ -15,6 +17,7 @@ const PRINTED_ROWS = 300;
  *
  * @typedef {object} VirtualTableOptions
  * @property {string} label  for assistive technology
+ * @property {'grid' | 'treegrid'} [role]
  * @property {VirtualColumn[]} columns
  * @property {(row: number, column: number, cell: HTMLTableCellElement) => Child} cell  content; may set attributes
  * @property {(row: number) => void} [activate]  click or Enter on a row
@@ -32,7 +35,8 @@ export class VirtualTable {
     this.active = -1;
     this.first = -1;
     this.last = -1;
-    this.body = h('tbody');
+    this.id = `grid-${++grids}`;
+    this.body = h('tbody', { role: 'rowgroup' });
     this.headings = options.columns.map((column, index) => this.heading(column, index));
     const columns = options.columns.map((column) => {
       const element = h('col');
@@ -41,9 +45,13 @@ export class VirtualTable {
     });
     this.table = h(
       'table',
-      { 'aria-label': options.label },
+      { role: 'presentation' },
       h('colgroup', {}, columns, h('col')),
-      h('thead', {}, h('tr', {}, this.headings, h('th', { class: 'fill', 'aria-hidden': 'true' }))),
+      h(
+        'thead',
+        { role: 'rowgroup' },
+        h('tr', { role: 'row', 'aria-rowindex': 1 }, this.headings, h('td', { class: 'fill', 'aria-hidden': 'true', role: 'presentation' })),
+      ),
       this.body,
     );
     this.table.style.minWidth = `${options.columns.reduce((sum, column) => sum + column.width, 0)}px`;
@@ -52,8 +60,9 @@ export class VirtualTable {
       {
         class: 'vt',
         tabindex: '0',
-        role: 'region',
+        role: options.role ?? 'grid',
         'aria-label': options.label,
+        'aria-colcount': options.columns.length,
         onscroll: () => this.render(false),
         onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
       },
@@ -68,7 +77,7 @@ export class VirtualTable {
       h('span', { class: 'label' }, column.label),
       column.unit ? h('span', { class: 'unit' }, column.unit) : null,
     ];
-    const element = h('th', { scope: 'col', class: column.numeric ? 'num' : null });
+    const element = h('th', { role: 'columnheader', class: column.numeric ? 'num' : null });
     if (this.options.sort) {
       append(element, [
         h(
@@ -96,7 +105,7 @@ export class VirtualTable {
   /** @param {number} count */
   setCount(count) {
     this.count = count;
-    this.table.setAttribute('aria-rowcount', String(count + 1));
+    this.element.setAttribute('aria-rowcount', String(count + 1));
     if (this.active >= count) this.active = -1;
     this.render(true);
   }
@@ -120,35 +129,41 @@ export class VirtualTable {
     for (let row = first; row < last; row++) rows.push(this.row(row));
     if (last < this.count) rows.push(this.space((this.count - last) * ROW_HEIGHT));
     this.body.replaceChildren(...rows);
+    if (this.active >= first && this.active < last) this.element.setAttribute('aria-activedescendant', `${this.id}-${this.active}`);
+    else this.element.removeAttribute('aria-activedescendant');
   }
 
   /** @param {number} height */
   space(height) {
-    const cell = h('td', { colspan: this.options.columns.length + 1 });
+    const cell = h('td', { colspan: this.options.columns.length + 1, role: 'presentation' });
     cell.style.height = `${height}px`;
-    return h('tr', { class: 'space', 'aria-hidden': 'true' }, cell);
+    return h('tr', { class: 'space', role: 'presentation', 'aria-hidden': 'true' }, cell);
   }
 
   /** @param {number} row */
   row(row) {
     const { options } = this;
     const element = h('tr', {
+      id: `${this.id}-${row}`,
+      role: 'row',
       'aria-rowindex': row + 2,
+      'aria-selected': row === this.active ? 'true' : 'false',
       class: row === this.active ? 'active' : null,
       onclick: () => {
         // Selecting text in a row must not leave the table.
         if (String(window.getSelection() ?? '') !== '') return;
+        this.element.focus({ preventScroll: true });
         this.setActive(row);
         options.activate?.(row);
       },
     });
     if (row % 2 === 1) element.classList.add('odd');
     options.columns.forEach((column, index) => {
-      const cell = h('td', { class: column.numeric ? 'num' : null });
+      const cell = h('td', { role: 'gridcell', class: column.numeric ? 'num' : null });
       append(cell, [options.cell(row, index, cell)]);
       element.append(cell);
     });
-    element.append(h('td', { class: 'fill' }));
+    element.append(h('td', { class: 'fill', role: 'presentation' }));
     options.decorate?.(row, element);
     return element;
   }

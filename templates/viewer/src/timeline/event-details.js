@@ -4,6 +4,9 @@
 import { copyText, h, name } from '../dom.js';
 import { bytes, duration, integer, percent } from '../format.js';
 import { histogram } from '../histogram.js';
+import { launchedBy } from './launched.js';
+import { callClass } from './stats.js';
+import { trimNote } from './trim-note.js';
 
 const LIST_MAX = 12;
 const KIND_LABELS = {
@@ -79,7 +82,7 @@ function specificFields(view, event, lane) {
       return [
         [
           'Behaviour',
-          value === 1 ? h('span', { class: 'bad' }, 'blocks the host') : value === 2 ? 'orders or polls' : 'returns at once',
+          callClass(value) === 1 ? h('span', { class: 'bad' }, 'blocks the host') : callClass(value) === 2 ? 'orders or polls' : 'returns at once',
         ],
         ['Correlation', String(corr[event])],
       ];
@@ -104,6 +107,7 @@ export function eventDetails(view, event) {
   const lane = model.laneOf(event);
   const onGpu = model.isGpuLane(lane);
   const many = count[event] > 1;
+  const complete = model.completeName(nameIds[event]);
   const { rank, total } = model.rankOfName(event);
   const full = model.nameOf(event);
   /** @type {[string, Child][]} */
@@ -119,12 +123,7 @@ export function eventDetails(view, event) {
       ),
     ],
     ['End', clock.format(model.end(event))],
-    many
-      ? [
-          'Aggregate',
-          `${integer(count[event])} events, busy ${duration(busy[event])} (${percent(busy[event], durations[event])})`,
-        ]
-      : ['', null],
+    many ? ['Events', `${integer(count[event])}, busy ${duration(busy[event])} of it`] : ['', null],
     ['Category', onGpu ? model.category(nameIds[event]) : null],
     onGpu
       ? ['GPU', name(model.gpuLabels.get(lane.gpu) ?? String(lane.gpu))]
@@ -133,11 +132,12 @@ export function eventDetails(view, event) {
     onGpu ? ['Stream', `${lane.stream}, context ${lane.context}`] : ['', null],
     ...specificFields(view, event, lane),
   ];
-  const title = many ? 'Aggregated events' : KIND_LABELS[lane.kind];
+  const title = many ? `Block of ${integer(count[event])} events` : KIND_LABELS[lane.kind];
   const content = [
     h(
       'p',
       { class: 'full-name' },
+      many ? 'Among them: ' : '',
       name(full),
       h(
         'button',
@@ -165,7 +165,7 @@ export function eventDetails(view, event) {
         },
         '‹',
       ),
-      h('span', { class: 'muted' }, `${integer(rank)} of ${integer(total)}`),
+      h('span', { class: 'muted' }, complete ? `${integer(rank)} of ${integer(total)}` : 'same name'),
       h(
         'button',
         {
@@ -185,7 +185,9 @@ export function eventDetails(view, event) {
     fields(rows),
     ...links(view, event, lane),
     ...stack(view, event),
-    ...(total > 1 && !many ? distribution(view, event, lane) : []),
+    ...(total > 1 && !many && complete ? distribution(view, event, lane) : []),
+    ...mixture(view, event),
+    trimNote(view, start[event], model.end(event)),
   ];
   return { title, content };
 }
@@ -208,11 +210,11 @@ function links(view, event, lane) {
         ['Launch latency', duration(start[event] - start[launch])],
         ['Queue delay', wait >= 0 ? duration(wait) : 'started before the call returned'],
       ]),
+      pinButton(view, launch),
     ];
   }
-  const [low, high] = lane.kind === 'api' ? [event, event + 1] : [0, 0];
-  const launched =
-    lane.kind === 'api' ? model.launchedBy(low, high) : lane.kind === 'nvtx' ? launchedInside(view, event, lane) : [];
+  const { events: launched, whole } = launchedBy(model, event);
+  if (!whole) return [h('h3', {}, 'GPU work launched'), h('p', { class: 'muted' }, 'Part of it is not on this page.')];
   if (launched.length === 0) return [];
   const sum = launched.reduce((total, item) => total + durations[item], 0);
   const begin = launched.reduce((least, item) => Math.min(least, start[item]), Infinity);
@@ -236,21 +238,6 @@ function links(view, event, lane) {
       first.map((item) => h('li', {}, eventButton(view, item), h('span', { class: 'num' }, duration(durations[item])))),
     ),
   ];
-}
-
-/** GPU work whose launching call began inside a range, on the range's thread.
- * @param {TimelineView} view @param {number} range @param {Lane} lane */
-function launchedInside(view, range, lane) {
-  const { model } = view;
-  /** @type {number[]} */
-  const found = [];
-  for (const calls of model.lanes) {
-    if (calls.kind !== 'api' || calls.pid !== lane.pid || calls.tid !== lane.tid) continue;
-    const low = model.lowerBound(calls, model.events.start[range]);
-    const high = model.lowerBound(calls, model.end(range));
-    if (high > low) for (const event of model.launchedBy(low, high)) found.push(event);
-  }
-  return found;
 }
 
 /** @param {TimelineView} view @param {number} event @returns {Child[]} */
@@ -278,4 +265,28 @@ function distribution(view, event, lane) {
     h('h3', {}, model.isGpuLane(lane) ? 'Durations of this name on this GPU' : 'Durations of this name'),
     histogram(values, model.events.duration[event], colors.forLane(lane)(event), theme.text),
   ];
+}
+
+/** What an aggregate of kernels consists of. @param {TimelineView} view @param {number} event @returns {Child[]} */
+function mixture(view, event) {
+  const mix = view.model.mixOf(event);
+  const whole = mix.reduce((sum, { ns }) => sum + ns, 0);
+  if (mix.length === 0) return [];
+  return [
+    h('h3', {}, 'Kernel time by category'),
+    fields(
+      mix.map(({ category, ns }) => [view.model.timeline.categories[category], `${duration(ns)} (${percent(ns, whole)})`]),
+    ),
+  ];
+}
+
+/** Brings a far track beside the others. @param {TimelineView} view @param {number} event */
+function pinButton(view, event) {
+  const track = view.layout.find(event)?.track;
+  if (!track || track.pinned) return null;
+  return h(
+    'div',
+    { class: 'buttons' },
+    h('button', { type: 'button', onclick: () => view.rearrange((at) => at.togglePin(track.key)) }, 'Pin its track at the top'),
+  );
 }

@@ -1,5 +1,10 @@
 /** @import { TimelineView } from './view.js' */
+/** @import { Track } from './layout.js' */
 import { h, name } from '../dom.js';
+import { TrackMenu } from './track-menu.js';
+
+/** @param {Track} track */
+const isGroup = (track) => track.type === 'gpu' || track.type === 'process' || track.type === 'thread';
 
 /** The tracks' labels, as real elements: readable by assistive technology, groups open and close as buttons. */
 export class Gutter {
@@ -7,38 +12,63 @@ export class Gutter {
   constructor(view) {
     this.view = view;
     this.list = h('div', { class: 'tl-labels' });
-    this.element = h('div', { class: 'tl-gutter', role: 'group', 'aria-label': 'Tracks' }, this.list);
+    this.pinned = h('div', { class: 'tl-labels tl-pinned' });
+    this.element = h('div', { class: 'tl-gutter', role: 'group', 'aria-label': 'Tracks' }, this.list, this.pinned);
     this.corner = h('div', { class: 'tl-corner tl-origin', 'aria-live': 'off' });
+    this.menu = new TrackMenu(view);
     this.placedAt = NaN;
     this.build();
   }
 
+  /** @param {Track} track */
+  label(track) {
+    const open = !this.view.layout.collapsed.has(track.key);
+    const text = isGroup(track)
+      ? h(
+          'button',
+          {
+            class: 'tl-fold',
+            type: 'button',
+            'aria-expanded': open ? 'true' : 'false',
+            title: track.label,
+            'data-track': track.key,
+            onclick: () => this.view.toggle(track),
+          },
+          h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'),
+          name(track.label),
+        )
+      : h('span', { class: 'tl-text', title: track.hint ?? track.label }, name(track.label));
+    const more = h(
+      'button',
+      {
+        class: 'tl-more quiet',
+        type: 'button',
+        'aria-haspopup': 'menu',
+        'aria-label': `Track ${track.label}: pin, hide, move`,
+        title: 'Pin, hide, move',
+        'data-menu': track.key,
+        onclick: () => this.menu.open(track, more),
+      },
+      '⋮',
+    );
+    const label = h('div', { class: isGroup(track) ? `tl-group tl-${track.type}` : 'tl-label' }, text, more);
+    label.style.top = `${track.top}px`;
+    label.style.height = `${track.height}px`;
+    return label;
+  }
+
+  /** Draws all labels again; the one in focus stays in focus. */
   build() {
     const { layout } = this.view;
-    this.list.replaceChildren(
-      ...layout.visible.map((track) => {
-        const isGroup = track.type === 'gpu' || track.type === 'process' || track.type === 'thread';
-        const open = !layout.collapsed.has(track.key);
-        const label = isGroup
-          ? h(
-              'button',
-              {
-                class: `tl-group tl-${track.type}`,
-                type: 'button',
-                'aria-expanded': open ? 'true' : 'false',
-                title: track.label,
-                onclick: () => this.view.toggle(track),
-              },
-              h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'),
-              name(track.label),
-            )
-          : h('div', { class: 'tl-label', title: track.hint ?? track.label }, name(track.label));
-        label.style.top = `${track.top}px`;
-        label.style.height = `${track.height}px`;
-        return label;
-      }),
-    );
+    const focused = /** @type {HTMLElement | null} */ (this.element.contains(document.activeElement) ? document.activeElement : null);
+    const [attribute, key] = focused?.dataset.menu ? ['menu', focused.dataset.menu] : ['track', focused?.dataset.track];
+    this.list.replaceChildren(...layout.visible.filter((track) => !track.pinned).map((track) => this.label(track)));
+    this.pinned.replaceChildren(...layout.visible.filter((track) => track.pinned).map((track) => this.label(track)));
     this.list.style.height = `${layout.height}px`;
+    this.pinned.style.height = `${layout.pinnedHeight}px`;
+    if (!focused) return;
+    const again = [...this.element.querySelectorAll('button')].find((button) => button.dataset[attribute] === key);
+    (again ?? this.view.canvas).focus({ preventScroll: true });
   }
 
   /** Follows the canvas. */

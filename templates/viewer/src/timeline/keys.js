@@ -1,4 +1,5 @@
 /** @import { TimelineView } from './view.js' */
+import { clear } from './navigate.js';
 
 const ZOOM_STEP = 0.7;
 const PAN_STEP = 0.15;
@@ -15,8 +16,11 @@ export const TIMELINE_KEYS = /** @type {const} */ ([
   ['[  ]', 'Previous and next event of the same name'],
   [',  .', 'Previous and next event on the same track'],
   ['N  Shift+N', 'Next and previous search result'],
+  ['B', 'Mark this time and write a note; click its flag to come back'],
+  ['R', 'Measure: first point, second point, away'],
+  ['P', 'Pin the track of the selected event, or unpin it'],
   ['L', 'Go from GPU work to its launch, or from a call to its work'],
-  ['Esc', 'Clear the selection'],
+  ['Esc', 'Clear the selection, then search and filters'],
 ]);
 
 /** @param {TimelineView} view */
@@ -57,7 +61,13 @@ const actions = {
   '.': (view) => view.step('track', 1),
   n: (view, shift) => view.step('match', shift ? -1 : 1),
   l: followLink,
-  escape: (view) => view.clearSelection(),
+  b: (view) => view.annotations.addMark(),
+  r: (view) => view.annotations.measureHere(),
+  p: (view) => {
+    const found = view.selected >= 0 ? view.layout.find(view.selected) : null;
+    if (found) view.rearrange((at) => at.togglePin(found.track.key));
+  },
+  escape: clear,
 };
 
 /** @param {TimelineView} view @param {KeyboardEvent} event @returns {boolean} whether the key meant something */

@@ -1,8 +1,12 @@
 /** @import { Lane, Utilization } from '../types.js' */
 /** @import { Model } from '../model.js' */
 /** @import { Row } from './rows.js' */
-import { columnIndex, placeColumns } from '../model.js';
+/** @import { Spans } from './spans.js' */
+import { bisect } from '../model.js';
+import { columnIndex, placeColumns } from '../table-schema.js';
+import { Arrangement } from './arrangement.js';
 import { rowsOf } from './rows.js';
+import { collectiveSpans, stepSpans } from './spans.js';
 
 export const ROW_HEIGHT = { gpu: 20, host: 17 };
 const HEADER_HEIGHT = 24;
@@ -10,6 +14,7 @@ const THREAD_HEIGHT = 20;
 const UTILIZATION_HEIGHT = 44;
 const GAPS_HEIGHT = 20;
 const OPEN_THREADS = 6;
+const OPEN_GPUS = 4;
 const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6 };
 
 /**
@@ -18,9 +23,10 @@ const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 
  * @property {Float64Array} end
  * @property {Uint32Array} row  of the table gpu_idle_gaps
  * @property {string[]} cause
+ * @property {(time: number) => number} firstAfter  first gap that ends after a time
  *
  * @typedef {object} Track
- * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'events'} type
+ * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'spans' | 'events'} type
  * @property {string} key  stable across visits: it stands in links
  * @property {string} label
  * @property {string} [hint]
@@ -32,6 +38,8 @@ const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 
  * @property {Row[]} [rows]
  * @property {Utilization} [utilization]
  * @property {Gaps} [gaps]
+ * @property {Spans} [spans]
+ * @property {boolean} [pinned]  set by place(): stays in sight above the others
  * @property {number} [gpu]
  */
 
@@ -42,16 +50,20 @@ export class Layout {
     this.model = model;
     /** @type {Track[]} */
     this.tracks = [];
-    /** @type {Set<string>} */
-    this.collapsed = new Set();
+    /** @type {Set<string>}  groups that a fresh visit shows closed */
+    this.closed = new Set();
     /** @type {Track[]} */
     this.visible = [];
     this.height = 0;
+    this.pinnedHeight = 0;
     this.addGpus();
     this.addProcesses();
-    /** What a fresh visit shows; links store only the difference. */
-    this.initiallyCollapsed = new Set(this.collapsed);
+    this.arrangement = new Arrangement(this.tracks, this.closed);
     this.place();
+  }
+
+  get collapsed() {
+    return this.arrangement.folded;
   }
 
   /** @param {Partial<Track> & Pick<Track, 'type' | 'key' | 'label' | 'height'>} track */
@@ -62,11 +74,13 @@ export class Layout {
   addGpus() {
     const { model } = this;
     const gaps = readGaps(model);
+    const [steps, collectives] = [stepSpans(model), collectiveSpans(model)];
     for (const gpu of model.timeline.gpus) {
       const key = `g${gpu.id}`;
       const parents = [key];
-      this.add({ type: 'gpu', key, label: gpu.label, height: HEADER_HEIGHT, gpu: gpu.id });
       const utilization = model.timeline.utilization.find((candidate) => candidate.device_id === gpu.id);
+      this.add({ type: 'gpu', key, label: gpu.label, height: HEADER_HEIGHT, gpu: gpu.id, utilization });
+      if (model.timeline.gpus.length > OPEN_GPUS) this.closed.add(key);
       if (utilization) {
         this.add({
           type: 'utilization',
@@ -78,6 +92,7 @@ export class Layout {
           gpu: gpu.id,
         });
       }
+      this.addSpans(gpu.id, 's', 'Steps', 'Steps of the program; outliers are red, warm-up is grey', steps.get(gpu.id));
       const own = gaps.get(gpu.id);
       if (own) {
         this.add({
@@ -91,10 +106,18 @@ export class Layout {
           hint: 'Times when nothing ran on this GPU, coloured by cause',
         });
       }
+      this.addSpans(gpu.id, 'c', 'Collectives', 'Pale: waits for the last rank; dark: transfers', collectives.get(gpu.id));
       const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu.id);
       const shared = new Set(lanes.map((lane) => lane.pid)).size > 1;
       this.addLanes(lanes, parents, ROW_HEIGHT.gpu, shared);
     }
+  }
+
+  /** @param {number} gpu @param {string} suffix @param {string} label @param {string} hint @param {Spans | undefined} spans */
+  addSpans(gpu, suffix, label, hint, spans) {
+    if (!spans) return;
+    const key = `g${gpu}`;
+    this.add({ type: 'spans', key: `${key}${suffix}`, label, hint, height: GAPS_HEIGHT, parents: [key], spans, gpu });
   }
 
   addProcesses() {
@@ -104,6 +127,7 @@ export class Layout {
     for (const pid of processes) {
       const key = `p${pid}`;
       this.add({ type: 'process', key, label: model.processLabel(pid), height: HEADER_HEIGHT });
+      if (processes.length > OPEN_GPUS) this.closed.add(key);
       const own = host.filter((lane) => lane.pid === pid);
       /** @type {Map<number, number>} */
       const sizes = new Map();
@@ -115,7 +139,7 @@ export class Layout {
       for (const tid of sizes.keys()) {
         const threadKey = `${key}t${tid}`;
         this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents: [key] });
-        if (!busiest.includes(tid)) this.collapsed.add(threadKey);
+        if (!busiest.includes(tid)) this.closed.add(threadKey);
         this.addLanes(
           own.filter((lane) => lane.tid === tid),
           [key, threadKey],
@@ -151,27 +175,40 @@ export class Layout {
     }
   }
 
-  /** Recomputes positions after a group was opened or closed. */
+  /** Recomputes positions after tracks were folded, hidden, pinned or moved. */
   place() {
-    this.visible = this.tracks.filter((track) => !track.parents.some((key) => this.collapsed.has(key)));
+    const { pinned, others } = this.arrangement.arrange(this.tracks);
+    this.visible = [...pinned, ...others];
     let top = 0;
-    for (const track of this.visible) {
+    this.visible.forEach((track, index) => {
       track.top = top;
+      track.pinned = index < pinned.length;
       top += track.height;
-    }
+      if (track.pinned) this.pinnedHeight = top;
+    });
+    if (pinned.length === 0) this.pinnedHeight = 0;
     this.height = top + 8;
+  }
+
+  /** Top of a visible track on the screen. @param {Track} track @param {number} scrollTop */
+  screenTop(track, scrollTop) {
+    return track.pinned ? track.top : track.top - scrollTop;
   }
 
   /** @param {string} key */
   toggle(key) {
-    if (!this.collapsed.delete(key)) this.collapsed.add(key);
+    if (!this.arrangement.folded.delete(key)) this.arrangement.folded.add(key);
     this.place();
   }
 
-  /** Opens the groups around a track. @param {Track} track */
+  /** Brings a track to sight: unhides it, opens the groups around it, lets go of a filter. @param {Track} track */
   reveal(track) {
-    if (!track.parents.some((key) => this.collapsed.has(key))) return false;
-    for (const key of track.parents) this.collapsed.delete(key);
+    if (this.visible.includes(track)) return false;
+    const { arrangement } = this;
+    for (const key of [track.key, ...track.parents]) arrangement.hidden.delete(key);
+    for (const key of track.parents) arrangement.folded.delete(key);
+    if (!track.parents.every((key) => this.visible.some((other) => other.key === key))) this.place();
+    if (!arrangement.matchesFilter(track)) arrangement.filter = '';
     this.place();
     return true;
   }
@@ -192,27 +229,11 @@ export class Layout {
     return { track, row: Math.max(0, row) };
   }
 
-  /** @param {number} y  in track coordinates */
-  trackAt(y) {
-    return this.visible.find((track) => y >= track.top && y < track.top + track.height) ?? null;
-  }
-
-  /** The collapsed groups as text for a link: keys that differ from a fresh visit. */
-  foldState() {
-    return this.tracks
-      .filter((track) => this.collapsed.has(track.key) !== this.initiallyCollapsed.has(track.key))
-      .map((track) => track.key)
-      .join('!');
-  }
-
-  /** @param {string} text */
-  setFoldState(text) {
-    this.collapsed = new Set(this.initiallyCollapsed);
-    for (const key of text.split('!')) {
-      if (!this.tracks.some((track) => track.key === key)) continue;
-      if (!this.collapsed.delete(key)) this.collapsed.add(key);
-    }
-    this.place();
+  /** The track at a place of the screen. @param {number} y  px from the top of the canvas @param {number} scrollTop */
+  trackAt(y, scrollTop) {
+    const pinned = y < this.pinnedHeight;
+    const at = pinned ? y : y + scrollTop;
+    return this.visible.find((track) => track.pinned === pinned && at >= track.top && at < track.top + track.height) ?? null;
   }
 }
 
@@ -240,9 +261,12 @@ function readGaps(model) {
   });
   for (const [gpu, list] of byGpu) {
     list.sort((a, b) => a.start - b.start || a.row - b.row);
+    // Gaps of one GPU never overlap: their ends ascend, too.
+    const end = Float64Array.from(list, (gap) => gap.end);
     result.set(gpu, {
       start: Float64Array.from(list, (gap) => gap.start),
-      end: Float64Array.from(list, (gap) => gap.end),
+      end,
+      firstAfter: (time) => bisect(0, end.length, (index) => end[index] > time),
       row: Uint32Array.from(list, (gap) => gap.row),
       cause: list.map((gap) => gap.cause),
     });

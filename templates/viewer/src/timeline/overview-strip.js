@@ -3,9 +3,11 @@ import { fitCanvas, h } from '../dom.js';
 import { UtilizationSums } from './utilization.js';
 
 const LANE_HEIGHT = 14;
+const THIN_LANE_HEIGHT = 6;
 const PADDING = 4;
 const EDGE_PX = 6;
 const MAX_LANES = 8;
+const THICK_LANES = 4;
 
 /** The whole trace in a few pixels per GPU, with the visible window; dragging moves or resizes the window. */
 export class OverviewStrip {
@@ -18,7 +20,8 @@ export class OverviewStrip {
       'aria-label': 'Overview of the whole trace with the visible window',
     });
     this.sums = view.model.timeline.utilization.slice(0, MAX_LANES).map((data) => new UtilizationSums(data));
-    this.height = Math.max(1, this.sums.length) * LANE_HEIGHT + 2 * PADDING;
+    this.laneHeight = this.sums.length > THICK_LANES ? THIN_LANE_HEIGHT : LANE_HEIGHT;
+    this.height = Math.max(1, this.sums.length) * this.laneHeight + 2 * PADDING;
     this.width = 0;
     this.picture = document.createElement('canvas');
     this.stale = true;
@@ -89,9 +92,9 @@ export class OverviewStrip {
         viewport.fullFrom,
         viewport.fullTo,
         0,
-        PADDING + index * LANE_HEIGHT,
+        PADDING + index * this.laneHeight,
         this.width,
-        LANE_HEIGHT - 2,
+        this.laneHeight - (this.laneHeight > THIN_LANE_HEIGHT ? 2 : 1),
         true,
       );
     });

@@ -1,9 +1,11 @@
 /** @import { Model } from '../model.js' */
 /** @import { EventColors, Theme } from '../colors.js' */
-/** @import { Gaps, Layout, Track } from './layout.js' */
+/** @import { Layout, Track } from './layout.js' */
 /** @import { Row } from './rows.js' */
-import { CAUSE_COLORS, rgb } from '../colors.js';
+import { rgb } from '../colors.js';
 import { context2d } from '../dom.js';
+import { paintArrow, paintGaps, paintMix } from './paint-parts.js';
+import { paintSpans } from './paint-spans.js';
 import { Raster } from './raster.js';
 import { UtilizationSums } from './utilization.js';
 
@@ -24,7 +26,7 @@ const MAX_ARROWS = 60;
  * @property {number} selected  event, -1 for none
  * @property {[number, number] | null} range
  * @property {number} hovered
- * @property {{generation: number, names: Uint8Array, only: boolean} | null} search
+ * @property {{generation: number, matches: (event: number) => boolean, only: boolean} | null} search
  * @property {{gpu: number, index: number} | null} selectedGap
  * @property {[number, number][]} ticks  time and x of the grid
  * @property {number} pointerX  -1 outside
@@ -51,16 +53,17 @@ export class Painter {
     const { width, height, theme } = frame;
     context.fillStyle = theme.background;
     context.fillRect(0, 0, width, height);
-    const tracks = this.layout.visible.filter(
-      (track) => track.top + track.height > frame.scrollTop && track.top < frame.scrollTop + height,
-    );
-    for (const track of tracks) this.paintBackground(context, frame, track);
-    context.fillStyle = theme.grid;
-    for (const [, x] of frame.ticks) context.fillRect(Math.round(x), 0, 1, height);
-    context.font = theme.font;
-    context.textBaseline = 'middle';
-    context.textAlign = 'left';
-    for (const track of tracks) this.paintTrack(context, frame, track);
+    const { layout } = this;
+    const tracks = layout.visible.filter((track) => {
+      const y = layout.screenTop(track, frame.scrollTop);
+      return y + track.height > (track.pinned ? 0 : layout.pinnedHeight) && y < height;
+    });
+    // Pinned tracks cover what scrolls below them.
+    for (const pinned of [false, true]) {
+      const some = tracks.filter((track) => track.pinned === pinned);
+      const top = pinned ? 0 : layout.pinnedHeight;
+      if (some.length > 0) this.paintTracks(context, frame, some, top, pinned ? layout.pinnedHeight : height);
+    }
     this.paintRange(context, frame);
     if (frame.pointerX >= 0) {
       context.fillStyle = theme.muted;
@@ -71,9 +74,37 @@ export class Painter {
     this.paintSelection(context, frame);
   }
 
+  /**
+   * @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Track[]} tracks
+   * @param {number} top @param {number} bottom  px
+   */
+  paintTracks(context, frame, tracks, top, bottom) {
+    const { theme, width, ticks } = frame;
+    context.save();
+    context.beginPath();
+    context.rect(0, top, width, bottom - top);
+    context.clip();
+    context.fillStyle = theme.background;
+    context.fillRect(0, top, width, bottom - top);
+    for (const track of tracks) this.paintBackground(context, frame, track);
+    context.fillStyle = theme.grid;
+    for (const [, x] of ticks) context.fillRect(Math.round(x), top, 1, bottom - top);
+    context.font = theme.font;
+    context.textBaseline = 'middle';
+    context.textAlign = 'left';
+    for (const track of tracks) this.paintTrack(context, frame, track);
+    if (tracks[0].pinned) {
+      context.fillStyle = theme.accent;
+      context.fillRect(0, bottom - 1, width, 1);
+    }
+    context.restore();
+    context.font = theme.font;
+    context.textBaseline = 'middle';
+  }
+
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Track} track */
   paintBackground(context, { width, scrollTop, theme }, track) {
-    const y = track.top - scrollTop;
+    const y = this.layout.screenTop(track, scrollTop);
     if (track.type === 'gpu' || track.type === 'process' || track.type === 'thread') {
       context.fillStyle = track.type === 'thread' ? theme.band : theme.raised;
       context.fillRect(0, y, width, track.height);
@@ -84,9 +115,10 @@ export class Painter {
 
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Track} track */
   paintTrack(context, frame, track) {
-    const y = track.top - frame.scrollTop;
-    if (track.utilization) this.paintUtilization(context, frame, track, y);
-    else if (track.gaps) this.paintGaps(context, frame, track.gaps, track.gpu ?? -1, y, track.height);
+    const y = this.layout.screenTop(track, frame.scrollTop);
+    if (track.utilization && (track.type === 'utilization' || this.layout.collapsed.has(track.key))) this.paintUtilization(context, frame, track, y);
+    else if (track.spans) paintSpans(context, frame, track.spans, y, track.height);
+    else if (track.gaps) paintGaps(context, frame, track.gaps, track.gpu ?? -1, y, track.height);
     else if (track.rows && track.lane) {
       const color = frame.colors.forLane(track.lane);
       for (let index = 0; index < track.rows.length; index++) {
@@ -111,7 +143,7 @@ export class Painter {
       context.globalAlpha = 1;
     }
     if (search) {
-      const positions = row.matching(search.generation, search.names);
+      const positions = row.matching(search.generation, search.matches);
       if (positions.length === 0) return;
       raster.fillMatches(row, positions, frame.from, frame.to, frame.width);
       this.paintRaster(context, frame, color, top, height, true);
@@ -132,7 +164,8 @@ export class Painter {
       const fill = color(rects[i]);
       if (fill !== current) context.fillStyle = current = fill;
       const width = rects[i + 2] - rects[i + 1];
-      context.fillRect(rects[i + 1], top, width > 3 ? width - 1 : width, height);
+      if (count[rects[i]] > 1 && paintMix(context, model, rects[i], rects[i + 1], width, top, height)) current = '';
+      else context.fillRect(rects[i + 1], top, width > 3 ? width - 1 : width, height);
     }
     if (!labels) return;
     context.fillStyle = '#fff';
@@ -141,7 +174,7 @@ export class Painter {
       const room = Math.min(rects[i + 2], frame.width) - left - 8;
       const event = rects[i];
       if (room < LABEL_MIN_PX - 8) continue;
-      const text = count[event] > 1 ? `${count[event]} × ${model.shortNameOf(event)}` : model.shortNameOf(event);
+      const text = count[event] > 1 ? `${count[event]} events` : model.shortNameOf(event);
       const fits = Math.floor(room / CHARACTER_PX);
       context.fillText(
         text.length <= fits ? text : `${text.slice(0, Math.max(1, fits - 1))}…`,
@@ -194,36 +227,6 @@ export class Painter {
     sums.paint(context, frame.theme, frame.from, frame.to, 0, y + 3, frame.width, track.height - 6, false);
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Gaps} gaps
-   * @param {number} gpu @param {number} y @param {number} height
-   */
-  paintGaps(context, frame, gaps, gpu, y, height) {
-    const scale = frame.width / (frame.to - frame.from);
-    let paintedTo = -1;
-    for (let i = 0; i < gaps.start.length; i++) {
-      if (gaps.end[i] < frame.from) continue;
-      if (gaps.start[i] > frame.to) break;
-      const left = (gaps.start[i] - frame.from) * scale;
-      const right = Math.max(left + 1, (gaps.end[i] - frame.from) * scale);
-      const selected = frame.selectedGap?.gpu === gpu && frame.selectedGap.index === i;
-      if (right <= paintedTo && !selected) continue;
-      paintedTo = right;
-      context.fillStyle = CAUSE_COLORS[gaps.cause[i]] ?? CAUSE_COLORS.unknown;
-      context.fillRect(left, y + 3, right - left, height - 6);
-      const room = Math.min(right, frame.width) - Math.max(left, 0);
-      if (room > 60) {
-        context.fillStyle = '#fff';
-        context.fillText(gaps.cause[i].slice(0, Math.floor(room / CHARACTER_PX)), Math.max(left, 0) + 4, y + height / 2 + 0.5);
-      }
-      if (selected) {
-        context.strokeStyle = frame.theme.text;
-        context.lineWidth = 2;
-        context.strokeRect(left - 1, y + 2, right - left + 2, height - 4);
-      }
-    }
-  }
-
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
   paintRange(context, frame) {
     if (!frame.range) return;
@@ -240,12 +243,19 @@ export class Painter {
   /** Where an event stands, also outside the window. @param {Frame} frame @param {number} event */
   place(frame, event) {
     const found = this.layout.find(event);
-    if (!found || !this.layout.visible.includes(found.track)) return null;
+    if (!found) return null;
+    // What is in a closed group stands at the group's line.
+    const { layout } = this;
+    const track = layout.visible.includes(found.track)
+      ? found.track
+      : layout.visible.findLast((candidate) => found.track.parents.includes(candidate.key));
+    if (!track) return null;
     const scale = frame.width / (frame.to - frame.from);
     const left = (this.model.events.start[event] - frame.from) * scale;
     const right = Math.max(left + 2, (this.model.end(event) - frame.from) * scale);
-    const top = found.track.top - frame.scrollTop + 2 + found.row * found.track.rowHeight;
-    return { left, right, top, height: found.track.rowHeight - 2 };
+    const top = layout.screenTop(track, frame.scrollTop) + 2;
+    if (track !== found.track) return { left, right, top, height: track.height - 4 };
+    return { left, right, top: top + found.row * track.rowHeight, height: track.rowHeight - 2 };
   }
 
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
@@ -277,36 +287,7 @@ export class Painter {
 
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame @param {number} from @param {number} to */
   paintArrow(context, frame, from, to) {
-    const source = this.place(frame, from);
-    const target = this.place(frame, to);
-    if (!source || !target) return;
-    const x0 = Math.min(source.right, Math.max(source.left, source.left + 4));
-    const up = target.top < source.top;
-    const y0 = up ? source.top : source.top + source.height;
-    const x1 = target.left;
-    const y1 = up ? target.top + target.height : target.top;
-    const bend = Math.min(80, Math.abs(y1 - y0) / 2 + 12) * (up ? -1 : 1);
-    for (const [color, width] of /** @type {[string, number][]} */ ([
-      [frame.theme.background, 4],
-      [frame.theme.accent, 1.75],
-    ])) {
-      context.strokeStyle = color;
-      context.lineWidth = width;
-      context.beginPath();
-      context.moveTo(x0, y0);
-      context.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1);
-      context.stroke();
-    }
-    context.fillStyle = frame.theme.accent;
-    const tip = up ? 7 : -7;
-    context.beginPath();
-    context.moveTo(x1, y1);
-    context.lineTo(x1 - 4, y1 + tip);
-    context.lineTo(x1 + 4, y1 + tip);
-    context.fill();
-    // The launching call gets an outline of its own.
-    context.strokeStyle = frame.theme.accent;
-    context.lineWidth = 1.5;
-    context.strokeRect(source.left - 0.5, source.top - 0.5, Math.max(2, source.right - source.left), source.height + 1);
+    const [source, target] = [this.place(frame, from), this.place(frame, to)];
+    if (source && target) paintArrow(context, frame.theme, source, target);
   }
 }

@@ -1,11 +1,14 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
 /** @import { Child } from '../dom.js' */
-import { CAUSE_LABELS } from '../colors.js';
+import { CAUSE_LABELS, causeName } from '../colors.js';
+import { copyButton } from '../copy-button.js';
 import { h, name, replace } from '../dom.js';
 import { bytes, cell, counted, duration, heading, integer, percent, withUnit } from '../format.js';
 import { eventDetails, fields } from './event-details.js';
+import { snippetOf } from '../snippet.js';
 import { rangeStats } from './stats.js';
+import { trimNote } from './trim-note.js';
 
 const LIST_MAX = 12;
 
@@ -16,13 +19,23 @@ export class Panel {
     this.view = view;
     this.title = h('h2', {});
     this.content = h('div', { class: 'panel-content' });
+    this.copy = copyButton(
+      'Markdown',
+      {
+        class: 'quiet panel-copy',
+        title: 'Copy as Markdown, with a link to this place',
+        'aria-label': 'Copy the selection as Markdown',
+      },
+      () => snippetOf(this.title.textContent ?? '', this.content, view.app.state.link()),
+    );
     this.element = h(
-      'aside',
+      'section',
       { class: 'panel', 'aria-label': 'Selection' },
       h(
         'header',
         {},
         this.title,
+        this.copy,
         h(
           'button',
           {
@@ -44,6 +57,7 @@ export class Panel {
 
   close() {
     const wasHidden = this.element.hidden;
+    if (this.element.contains(document.activeElement)) this.view.canvas.focus({ preventScroll: true });
     this.element.hidden = true;
     this.refresh = () => {};
     if (!wasHidden) this.view.resizeInPlace();
@@ -52,10 +66,21 @@ export class Panel {
   /** @param {string} title @param {(Child | Child[])[]} content */
   show(title, content) {
     const wasHidden = this.element.hidden;
+    const focused = /** @type {HTMLElement | null} */ (
+      this.content.contains(document.activeElement) ? document.activeElement : null
+    );
+    const label = focused?.getAttribute('aria-label') ?? focused?.textContent;
     this.element.hidden = false;
     this.title.textContent = title;
     replace(this.content, ...content);
     this.element.scrollTop = 0;
+    if (focused) {
+      // The same button of what is selected now, so that "next" can be pressed again.
+      const again = [...this.content.querySelectorAll('button')].find(
+        (button) => (button.getAttribute('aria-label') ?? button.textContent) === label,
+      );
+      (again ?? this.view.canvas).focus({ preventScroll: true });
+    }
     // The panel takes room from the canvas.
     if (wasHidden) this.view.resizeInPlace();
   }
@@ -101,9 +126,10 @@ export class Panel {
       fields(
         table.columns.map((column, position) => [
           heading(column.name),
-          name(withUnit(cell(row[position], column, model.clock), column)),
+          name(column.name === 'cause' ? causeName(cause) : withUnit(cell(row[position], column, model.clock), column)),
         ]),
       ),
+      trimNote(this.view, gaps.start[index], gaps.end[index]),
     ]);
   }
 
@@ -113,7 +139,8 @@ export class Panel {
     const { view } = this;
     const { model } = view;
     const stats = rangeStats(model, from, to);
-    const span = to - from;
+    const span = stats.to - stats.from;
+    view.range = [stats.from, stats.to];
     /** @param {{name: number, count: number, ns: number}[]} totals @param {number} whole */
     const ranking = (totals, whole) =>
       h(
@@ -126,7 +153,7 @@ export class Panel {
             'tr',
             {},
             h('th', {}, 'Name'),
-            h('th', { class: 'num' }, 'Count'),
+            h('th', { class: 'num', title: 'Those that begin in the range' }, 'Begun'),
             h('th', { class: 'num' }, 'Time'),
             h('th', { class: 'num' }, 'Share'),
           ),
@@ -141,16 +168,18 @@ export class Panel {
               h(
                 'td',
                 {},
-                h(
-                  'button',
-                  {
-                    type: 'button',
-                    class: 'link',
-                    title: model.names[entry.name],
-                    onclick: () => view.setSearchText(model.names[entry.name]),
-                  },
-                  name(model.shortNames[entry.name] || model.names[entry.name]),
-                ),
+                entry.name < 0
+                  ? 'all other names'
+                  : h(
+                      'button',
+                      {
+                        type: 'button',
+                        class: 'link',
+                        title: model.names[entry.name],
+                        onclick: () => view.setSearchText(model.names[entry.name]),
+                      },
+                      name(model.shortNames[entry.name] || model.names[entry.name]),
+                    ),
               ),
               h('td', { class: 'num' }, integer(entry.count)),
               h('td', { class: 'num' }, duration(entry.ns)),
@@ -161,8 +190,8 @@ export class Panel {
       );
     this.show('Time range', [
       fields([
-        ['From', model.clock.format(from)],
-        ['To', model.clock.format(to)],
+        ['From', model.clock.format(stats.from)],
+        ['To', model.clock.format(stats.to)],
         ['Length', h('b', {}, duration(span))],
         ...stats.gpus.map(
           (gpu) =>
@@ -176,8 +205,8 @@ export class Panel {
         ['Launches', `${integer(stats.launches)} of ${counted(stats.apiCalls, 'call')}`],
         ['Host blocked', duration(stats.blockedNs)],
       ]),
-      stats.approximate
-        ? h('p', { class: 'notice' }, 'Parts of this range are aggregated: counts and times are those of whole aggregates.')
+      stats.from !== from || stats.to !== to
+        ? h('p', { class: 'notice' }, `Widened to where sums are exact: steps of ${duration(model.timeline.grid?.bin_ns ?? 0)}.`)
         : null,
       h('div', { class: 'buttons' }, h('button', { type: 'button', onclick: () => view.zoomToSelection() }, 'Zoom')),
       h('h3', {}, 'Top kernels'),
@@ -189,6 +218,7 @@ export class Panel {
             stats.apis.reduce((sum, entry) => sum + entry.ns, 0),
           )
         : h('p', { class: 'muted' }, 'None.'),
+      trimNote(view, stats.from, stats.to),
     ]);
     // For tests and scripts: the numbers behind the text.
     this.lastStats = stats;

@@ -1,5 +1,6 @@
 /** @import { TimelineView } from './view.js' */
 import { listenForGestures } from './gestures.js';
+import { bisect } from '../model.js';
 import { timelineKeys } from './keys.js';
 
 const HIT_PX = 4;
@@ -31,7 +32,11 @@ export function connectPointer(view) {
     pan,
     selectRange: select,
     selecting: () => true,
-    click: () => view.clearRange(),
+    click: (x) => {
+      const mark = view.annotations.markAt(x);
+      if (mark) view.annotations.showMarks(mark);
+      else view.clearRange();
+    },
     doubleClick: () => view.zoomToSelection(),
     hover: () => {},
     leave: () => {},
@@ -53,22 +58,28 @@ export function connectPointer(view) {
 
 /** What is at a place of the canvas. @param {TimelineView} view @param {number} x @param {number} y */
 export function hitTest(view, x, y) {
-  const track = view.layout.trackAt(y + view.scrollTop);
+  const track = view.layout.trackAt(y, view.scrollTop);
   if (!track || x < 0) return null;
   const time = view.viewport.time(x, view.width);
   const tolerance = (HIT_PX * view.viewport.span) / view.width;
   if (track.gaps && track.gpu !== undefined) {
     let best = -1;
-    for (let i = 0; i < track.gaps.start.length; i++) {
+    for (let i = track.gaps.firstAfter(time - tolerance); i < track.gaps.start.length; i++) {
       if (track.gaps.start[i] > time + tolerance) break;
-      if (track.gaps.end[i] < time - tolerance) continue;
       if (best < 0 || track.gaps.end[i] - track.gaps.start[i] > track.gaps.end[best] - track.gaps.start[best]) best = i;
     }
     return { track, time, event: -1, gap: best };
   }
+  if (track.spans) return { track, time, event: -1, gap: -1, span: spanAt(track.spans, time, tolerance) };
   if (!track.rows) return { track, time, event: -1, gap: -1 };
-  const row = track.rows[Math.floor((y + view.scrollTop - track.top - 2) / track.rowHeight)];
+  const row = track.rows[Math.floor((y - view.layout.screenTop(track, view.scrollTop) - 2) / track.rowHeight)];
   let event = row ? row.eventAt(time, tolerance) : -1;
   if (event >= 0 && view.search.names && view.search.only && !view.search.matches(event)) event = -1;
   return { track, time, event, gap: -1 };
+}
+
+/** @param {import('./spans.js').Spans} spans @param {number} time @param {number} tolerance */
+function spanAt(spans, time, tolerance) {
+  const at = bisect(0, spans.end.length, (index) => spans.end[index] >= time - tolerance);
+  return at < spans.start.length && spans.start[at] <= time + tolerance ? at : -1;
 }

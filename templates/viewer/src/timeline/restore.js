@@ -1,14 +1,19 @@
 /** @import { TimelineView } from './view.js' */
 import { EventColors } from '../colors.js';
+import { parseMarks, parseMeasure } from './marks.js';
 
 /** Brings the timeline to what the address says. @param {TimelineView} view */
 export function restoreTimeline(view) {
   // A copy: the steps below write parts of the state themselves.
   const values = { ...view.app.state.values };
   view.colors = new EventColors(view.model, values.c === 'name' ? 'name' : 'category');
-  view.layout.setFoldState(values.x);
+  view.layout.arrangement.restore(values);
+  view.layout.place();
   view.gutter.build();
-  view.search.set(values.q, values.qx === '1', values.qo === '1');
+  const chosen = values.lc === '' ? [] : values.lc.split('!');
+  view.search.set(values.q, values.qx === '1', values.qo === '1', chosen);
+  view.annotations.marks = parseMarks(values.mk);
+  view.annotations.measure = parseMeasure(values.mr);
   view.toolbar.restore();
   view.selected = -1;
   view.selectedGap = null;

@@ -129,15 +129,14 @@ export class Row {
 
   /**
    * Positions of matching events, kept until the search changes.
-   * @param {number} generation @param {Uint8Array} nameMatches
+   * @param {number} generation @param {(event: number) => boolean} matches
    */
-  matching(generation, nameMatches) {
+  matching(generation, matches) {
     if (this.matches?.generation === generation) return this.matches.positions;
-    const { name } = this.model.events;
     /** @type {number[]} */
     const positions = [];
     for (let position = 0; position < this.count; position++) {
-      if (nameMatches[name[this.event(position)]]) positions.push(position);
+      if (matches(this.event(position))) positions.push(position);
     }
     this.matches = { generation, positions: Uint32Array.from(positions) };
     return this.matches.positions;

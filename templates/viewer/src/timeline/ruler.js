@@ -1,6 +1,7 @@
 /** @import { Clock } from '../format.js' */
 /** @import { TimelineView } from './view.js' */
 import { fitCanvas } from '../dom.js';
+import { paintFlags } from './paint-overlays.js';
 
 const HEIGHT = 26;
 const MINUTE_NS = 60000000000n;
@@ -31,6 +32,7 @@ export function drawRuler(view, step, ticks) {
     context.fillStyle = theme.selection;
     context.fillRect(left, 0, Math.max(1, viewport.x(range[1], width) - left), HEIGHT);
   }
+  paintFlags(context, view);
   if (pointerX < 0) return;
   const label = model.clock.format(viewport.time(pointerX, width), viewport.span / width);
   const size = context.measureText(label).width + 10;

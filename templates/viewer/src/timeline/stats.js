@@ -1,55 +1,55 @@
 /** @import { Lane } from '../types.js' */
 /** @import { Model } from '../model.js' */
+import { between } from '../sums.js';
 
 /**
+ * What happened in a stretch of time. Time is what lies inside; counts are of events that begin inside, so that both add
+ * up over neighbouring stretches.
  * @typedef {object} NameTotal
- * @property {number} name  index
+ * @property {number} name  index; -1: all names without sums of their own
  * @property {number} count
- * @property {number} ns  clipped to the range
+ * @property {number} ns
+ *
+ * @typedef {{gpu: number, busyNs: number, kernels: number, copies: number, copiedBytes: number}} GpuTotal
  *
  * @typedef {object} RangeStats
- * @property {number} from
+ * @property {number} from  as asked for, or the nearest edge of the grid outside of it
  * @property {number} to
- * @property {{gpu: number, busyNs: number, kernels: number, copies: number, copiedBytes: number}[]} gpus
+ * @property {GpuTotal[]} gpus
  * @property {NameTotal[]} kernels  longest total first
  * @property {NameTotal[]} apis
  * @property {number} kernelCount
  * @property {number} kernelNs
- * @property {number} launches  API calls in the range that launched GPU work
+ * @property {number} launches  API calls that launched GPU work
  * @property {number} apiCalls
  * @property {number} blockedNs  blocking calls, summed over threads
- * @property {boolean} approximate  aggregated events lie in the range
  */
 
+/** Bits of a call's aux value. */
+const CALL_CLASS = 3;
+const CALL_BLOCKS = 1;
+const CALL_LAUNCHES = 4;
+
+/** @param {number} aux */
+export const blocksHost = (aux) => (aux & CALL_CLASS) === CALL_BLOCKS;
+/** @param {number} aux */
+export const launchesWork = (aux) => (aux & CALL_LAUNCHES) !== 0;
+/** 0 returns at once, 1 blocks the host, 2 orders or polls. @param {number} aux */
+export const callClass = (aux) => aux & CALL_CLASS;
+
 /**
- * Visits the events of a lane that overlap [from, to), with the part inside.
+ * Visits the events of a lane that overlap [from, to): the ns inside, and whether it begins inside.
  * @param {Model} model @param {Lane} lane @param {number} from @param {number} to
- * @param {(event: number, begin: number, end: number) => void} visit
+ * @param {(event: number, ns: number, begins: number) => void} visit
  */
 function overlapping(model, lane, from, to, visit) {
   const { start, duration } = model.events;
-  const last = lane.first + lane.count;
+  const last = model.lowerBound(lane, to);
   for (let i = lane.first; i < last; i++) {
-    if (start[i] >= to) break;
     const end = start[i] + duration[i];
-    if (end > from || (duration[i] === 0 && start[i] >= from)) visit(i, Math.max(from, start[i]), Math.min(to, end));
+    const begins = start[i] >= from ? 1 : 0;
+    if (end > from || begins) visit(i, Math.max(0, Math.min(to, end) - Math.max(from, start[i])), begins);
   }
-}
-
-/** @param {Map<number, NameTotal>} totals @param {number} name @param {number} count @param {number} ns */
-function tally(totals, name, count, ns) {
-  const entry = totals.get(name);
-  if (entry) {
-    entry.count += count;
-    entry.ns += ns;
-  } else {
-    totals.set(name, { name, count, ns });
-  }
-}
-
-/** @param {Map<number, NameTotal>} totals */
-function longestFirst(totals) {
-  return [...totals.values()].sort((a, b) => b.ns - a.ns || a.name - b.name);
 }
 
 /**
@@ -57,9 +57,9 @@ function longestFirst(totals) {
  * @param {Model} model @param {Lane[]} lanes @param {number} from @param {number} to
  */
 export function busyNs(model, lanes, from, to) {
-  const { start, duration, count, busy } = model.events;
+  const { start, duration } = model.events;
   const cursors = lanes.map((lane) => lane.first);
-  const ends = lanes.map((lane) => lane.first + lane.count);
+  const ends = lanes.map((lane) => model.lowerBound(lane, to));
   let covered = 0;
   let until = from;
   for (;;) {
@@ -69,100 +69,156 @@ export function busyNs(model, lanes, from, to) {
     }
     if (next < 0) break;
     const event = cursors[next]++;
-    if (start[event] >= to) break;
     const begin = Math.max(until, start[event]);
     const end = Math.min(to, start[event] + duration[event]);
     if (end <= begin) continue;
-    covered += count[event] > 1 ? Math.min(end - begin, busy[event]) : end - begin;
+    covered += end - begin;
     until = end;
   }
   return covered;
 }
 
-/**
- * @param {Model} model @param {number} from @param {number} to
- * @returns {RangeStats}
- */
-export function rangeStats(model, from, to) {
-  const { name, count, busy, aux } = model.events;
-  /** @type {Map<number, NameTotal>} */
-  const kernels = new Map();
-  /** @type {Map<number, NameTotal>} */
-  const apis = new Map();
-  /** @type {RangeStats} */
-  const stats = {
-    from,
-    to,
-    gpus: [],
-    kernels: [],
-    apis: [],
-    kernelCount: 0,
-    kernelNs: 0,
-    launches: 0,
-    apiCalls: 0,
-    blockedNs: 0,
-    approximate: false,
-  };
-  const launching = new Uint8Array(model.count);
-  for (const gpu of model.timeline.gpus) {
-    const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu.id);
-    const entry = { gpu: gpu.id, busyNs: busyNs(model, lanes, from, to), kernels: 0, copies: 0, copiedBytes: 0 };
-    for (const lane of lanes) {
-      overlapping(model, lane, from, to, (event, begin, end) => {
-        if (count[event] > 1) stats.approximate = true;
-        if (lane.kind === 'kernel') {
-          const ns = count[event] > 1 ? Math.min(busy[event], end - begin) : end - begin;
-          entry.kernels += count[event];
-          stats.kernelNs += ns;
-          tally(kernels, name[event], count[event], ns);
-        } else if (lane.kind === 'copy') {
-          entry.copies += count[event];
-          entry.copiedBytes += aux[event];
-        }
+/** Sums under construction. */
+class Totals {
+  /** @param {Model} model */
+  constructor(model) {
+    /** @type {Map<number, NameTotal>} */
+    this.kernels = new Map();
+    /** @type {Map<number, NameTotal>} */
+    this.apis = new Map();
+    /** @type {Map<number, GpuTotal>} */
+    this.gpus = new Map(
+      model.timeline.gpus.map(({ id }) => [id, { gpu: id, busyNs: 0, kernels: 0, copies: 0, copiedBytes: 0 }]),
+    );
+    this.launches = 0;
+    this.blockedNs = 0;
+  }
+
+  /** @param {Map<number, NameTotal>} totals @param {number} name @param {number} count @param {number} ns */
+  tally(totals, name, count, ns) {
+    const entry = totals.get(name);
+    if (!entry) totals.set(name, { name, count, ns });
+    else {
+      entry.count += count;
+      entry.ns += ns;
+    }
+  }
+
+  /** @param {number} gpu @param {number} name @param {number} count @param {number} ns */
+  addKernels(gpu, name, count, ns) {
+    const entry = this.gpus.get(gpu);
+    if (entry) entry.kernels += count;
+    this.tally(this.kernels, name, count, ns);
+  }
+
+  /** @param {number} gpu @param {number} count @param {number} bytes */
+  addCopies(gpu, count, bytes) {
+    const entry = this.gpus.get(gpu);
+    if (!entry) return;
+    entry.copies += count;
+    entry.copiedBytes += bytes;
+  }
+
+  /** @param {number} from @param {number} to @returns {RangeStats} */
+  finish(from, to) {
+    /** @param {Map<number, NameTotal>} totals */
+    const ranked = (totals) => [...totals.values()].sort((a, b) => b.ns - a.ns || a.name - b.name);
+    const [kernels, apis] = [ranked(this.kernels), ranked(this.apis)];
+    /** @param {NameTotal[]} totals @param {'ns' | 'count'} what */
+    const sum = (totals, what) => totals.reduce((all, entry) => all + entry[what], 0);
+    return {
+      from,
+      to,
+      gpus: [...this.gpus.values()],
+      kernels,
+      apis,
+      kernelCount: sum(kernels, 'count'),
+      kernelNs: sum(kernels, 'ns'),
+      launches: this.launches,
+      apiCalls: sum(apis, 'count'),
+      blockedNs: this.blockedNs,
+    };
+  }
+}
+
+/** A stretch of which the page has every event. @param {Totals} totals @param {Model} model @param {number} from @param {number} to */
+function addEvents(totals, model, from, to) {
+  if (to <= from) return;
+  const { name, aux } = model.events;
+  for (const lane of model.lanes) {
+    if (lane.kind === 'kernel')
+      overlapping(model, lane, from, to, (event, ns, begins) => totals.addKernels(lane.gpu, name[event], begins, ns));
+    else if (lane.kind === 'copy')
+      overlapping(model, lane, from, to, (event, _, begins) => totals.addCopies(lane.gpu, begins, begins * aux[event]));
+    else if (lane.kind === 'api')
+      overlapping(model, lane, from, to, (event, ns, begins) => {
+        if (blocksHost(aux[event])) totals.blockedNs += ns;
+        if (launchesWork(aux[event])) totals.launches += begins;
+        totals.tally(totals.apis, name[event], begins, ns);
       });
-    }
-    stats.kernelCount += entry.kernels;
-    stats.gpus.push(entry);
   }
-  for (const lane of model.lanes) {
-    if (model.isGpuLane(lane)) {
-      for (let i = lane.first; i < lane.first + lane.count; i++)
-        if (model.events.link[i]) launching[model.events.link[i] - 1] = 1;
-    }
+  for (const entry of totals.gpus.values()) {
+    const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === entry.gpu);
+    entry.busyNs += busyNs(model, lanes, from, to);
   }
-  for (const lane of model.lanes) {
-    if (lane.kind !== 'api') continue;
-    overlapping(model, lane, from, to, (event, begin, end) => {
-      if (count[event] > 1) stats.approximate = true;
-      stats.apiCalls += count[event];
-      if (aux[event] === 1) stats.blockedNs += end - begin;
-      // A launch counts where it begins, so that neighbouring ranges never count it twice.
-      if (model.events.start[event] >= from && launching[event]) stats.launches += count[event];
-      tally(apis, name[event], count[event], end - begin);
-    });
+}
+
+/** A stretch between two edges of the grid. @param {Totals} totals @param {Model} model @param {number} from @param {number} to */
+function addSums(totals, model, from, to) {
+  const { grid, utilization } = model.timeline;
+  if (to <= from || !grid) return;
+  const [first, last] = [Math.round(from / grid.bin_ns), Math.round(to / grid.bin_ns)];
+  for (const series of model.series) {
+    const { kind, gpu, name } = series.head;
+    const { ns, count, bytes } = between(series, first, last);
+    if (ns === 0 && count === 0) continue;
+    if (kind === 'kernel') totals.addKernels(gpu, name, count, ns);
+    else if (kind === 'copy') totals.addCopies(gpu, count, bytes);
+    else if (kind === 'call') totals.tally(totals.apis, name, count, ns);
+    else if (kind === 'blocked') totals.blockedNs += ns;
+    else totals.launches += count;
   }
-  stats.kernels = longestFirst(kernels);
-  stats.apis = longestFirst(apis);
-  return stats;
+  for (const data of utilization) {
+    const entry = totals.gpus.get(data.device_id);
+    const offset = Math.round(data.start_ns / grid.bin_ns);
+    const bins = data.compute_ns.length;
+    for (let bin = Math.max(0, first - offset); entry && bin < Math.min(bins, last - offset); bin++)
+      entry.busyNs += data.compute_ns[bin] + data.exposed_comm_ns[bin] + data.exposed_copy_ns[bin];
+  }
 }
 
 /**
- * Counts of values in bins of equal ratio between the smallest and the largest.
- * @param {number[]} values @param {number} bins
+ * The stretch whose sums are known exactly: an edge stays where it is when every event up to the next edge of the grid is
+ * on the page, and moves outwards to the grid otherwise.
+ * @param {Model} model @param {number} from @param {number} to @returns {[number, number]}
  */
-export function logHistogram(values, bins) {
-  let low = Infinity;
-  let high = 0;
-  for (const value of values) {
-    low = Math.min(low, value);
-    high = Math.max(high, value);
+export function exactRange(model, from, to) {
+  const { grid } = model.timeline;
+  if (!grid || model.complete(from, to)) return [from, to];
+  const begin = Math.floor(from / grid.bin_ns) * grid.bin_ns;
+  const end = Math.ceil(to / grid.bin_ns) * grid.bin_ns;
+  const inner = [begin === from ? from : begin + grid.bin_ns, end === to ? to : end - grid.bin_ns];
+  return [
+    inner[0] <= to && model.complete(from, inner[0]) ? from : Math.max(0, begin),
+    inner[1] >= from && model.complete(inner[1], to) ? to : Math.min(end, grid.bins * grid.bin_ns),
+  ];
+}
+
+/**
+ * Exact statistics of a stretch of time: of the one asked for, or of the smallest around it that the page knows exactly.
+ * @param {Model} model @param {number} wantedFrom @param {number} wantedTo @returns {RangeStats}
+ */
+export function rangeStats(model, wantedFrom, wantedTo) {
+  const totals = new Totals(model);
+  const [from, to] = exactRange(model, wantedFrom, wantedTo);
+  const { grid } = model.timeline;
+  if (!grid || model.complete(from, to)) addEvents(totals, model, from, to);
+  else {
+    const first = Math.ceil(from / grid.bin_ns) * grid.bin_ns;
+    const last = Math.floor(to / grid.bin_ns) * grid.bin_ns;
+    addEvents(totals, model, from, first);
+    addSums(totals, model, first, last);
+    addEvents(totals, model, last, to);
   }
-  const base = Math.max(1, low);
-  const ratio = Math.log(Math.max(high, base) / base) || 1;
-  const counts = new Array(high > base ? bins : 1).fill(0);
-  /** @param {number} value */
-  const binOf = (value) =>
-    Math.min(counts.length - 1, Math.max(0, Math.floor((Math.log(Math.max(value, base) / base) / ratio) * counts.length)));
-  for (const value of values) counts[binOf(value)]++;
-  return { counts, low, high, binOf, edge: (/** @type {number} */ bin) => base * Math.exp((ratio * bin) / counts.length) };
+  return totals.finish(from, to);
 }

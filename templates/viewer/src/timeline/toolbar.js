@@ -1,8 +1,12 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { TimeMode } from '../types.js' */
-import { EventColors, categoryColor } from '../colors.js';
+import { CAUSE_COLORS, CAUSE_LABELS, causeName, EventColors, categoryColor } from '../colors.js';
 import { h } from '../dom.js';
 import { counted } from '../format.js';
+import { BLOCKING } from '../search.js';
+import { saveImage } from './export-image.js';
+import { FilterBar } from './filter-bar.js';
+import { choose } from './navigate.js';
 
 const SEARCH_DELAY_MS = 120;
 
@@ -19,8 +23,9 @@ export class Toolbar {
     this.search = h('input', {
       type: 'search',
       id: 'timeline-search',
-      placeholder: 'Search names  ( / )',
-      'aria-label': 'Search event names',
+      placeholder: 'Search  ( / )',
+      title: 'Names, categories and libraries; or category:gemm, library:cublas, name:aten, path:forward/attention',
+      'aria-label': 'Search names, categories and libraries',
       autocomplete: 'off',
       spellcheck: 'false',
       oninput: () => {
@@ -76,7 +81,8 @@ export class Toolbar {
     /** @param {string} label @param {string} title @param {() => void} action */
     const button = (label, title, action) =>
       h('button', { type: 'button', title, 'aria-label': title, onclick: action }, label);
-    this.legend = h('div', { class: 'legend', 'aria-label': 'Colours' });
+    this.legend = h('div', { class: 'legend', role: 'group', 'aria-label': 'Legend: highlight a category' });
+    this.filters = new FilterBar(view);
     this.element = h(
       'div',
       { class: 'toolbar', role: 'toolbar', 'aria-label': 'Timeline' },
@@ -97,9 +103,12 @@ export class Toolbar {
         button('+', 'Zoom in', () => view.zoom(0.6)),
         button('Fit', 'Show the whole trace', () => view.fit()),
         this.selecting,
+        button('Marks', 'Marks and their notes (B adds one)', () => view.annotations.showMarks()),
+        button('PNG', 'Save a picture of what the timeline shows', () => saveImage(view)),
       ),
-      h('div', { class: 'group' }, this.color, this.time),
+      h('div', { class: 'group' }, this.filters.input, this.color, this.time),
       this.legend,
+      this.filters.element,
     );
   }
 
@@ -123,11 +132,23 @@ export class Toolbar {
 
   showLegend() {
     const { model, colors } = this.view;
+    const { chosen } = this.view.search;
     /** @param {string} color @param {string} label */
     const item = (color, label) => {
       const swatch = h('i', { class: 'swatch' });
       swatch.style.background = color;
-      return h('span', {}, swatch, label);
+      return h(
+        'button',
+        {
+          type: 'button',
+          class: 'quiet',
+          'aria-pressed': String(chosen.includes(label)),
+          title: `Highlight ${label}; again: all`,
+          onclick: () => choose(this.view, label),
+        },
+        swatch,
+        label,
+      );
     };
     const used = new Set();
     model.nameCount.forEach((count, id) => {
@@ -140,8 +161,24 @@ export class Toolbar {
             .filter((category) => used.has(category))
             .map((category) => item(categoryColor(category), category))
         : []),
-      item(colors.api[1], 'blocking call'),
+      item(colors.api[1], BLOCKING),
+      ...this.causes(),
     );
+  }
+
+  /** Causes of idle gaps, with their colours. */
+  causes() {
+    const causes = new Set(this.view.layout.tracks.flatMap((track) => track.gaps?.cause ?? []));
+    if (causes.size === 0) return [];
+    const known = Object.keys(CAUSE_COLORS).filter((cause) => causes.has(cause));
+    return [
+      h('span', { class: 'muted legend-title' }, 'Idle gaps:'),
+      ...known.map((cause) => {
+        const swatch = h('i', { class: 'swatch gap' });
+        swatch.style.background = CAUSE_COLORS[cause];
+        return h('span', { title: CAUSE_LABELS[cause] }, swatch, causeName(cause));
+      }),
+    ];
   }
 
   showSearch() {
@@ -152,10 +189,17 @@ export class Toolbar {
         ? 'invalid expression'
         : search.names === null
           ? ''
-          : search.events === 0
+          : search.distinct === 0
             ? 'no match'
-            : `${counted(search.events, 'event')}, ${counted(search.distinct, 'name')}`;
+            : `${search.events === null ? '' : `${counted(search.events, 'event')}, `}${counted(search.distinct, 'name')}`;
     this.status.title = search.error ?? '';
+    this.showLegend();
+    this.showTracks();
+  }
+
+  /** What is filtered, and the way back. */
+  showTracks() {
+    this.filters.show();
   }
 
   restore() {

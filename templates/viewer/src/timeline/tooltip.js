@@ -1,8 +1,9 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
-import { CAUSE_LABELS, UTILIZATION_PARTS } from '../colors.js';
+import { CAUSE_LABELS, causeName, UTILIZATION_PARTS } from '../colors.js';
 import { h, name, replace } from '../dom.js';
 import { bytes, duration, percent } from '../format.js';
+import { blocksHost } from './stats.js';
 import { UtilizationSums } from './utilization.js';
 
 const OFFSET_PX = 14;
@@ -29,8 +30,8 @@ export class Tooltip {
     this.element.style.transform = `translate(${left}px, ${top}px)`;
   }
 
-  /** @param {{track: Track, time: number, event: number, gap: number}} hit */
-  content({ track, time, event, gap }) {
+  /** @param {{track: Track, time: number, event: number, gap: number, span?: number}} hit */
+  content({ track, time, event, gap, span = -1 }) {
     const { model } = this.view;
     const { clock, events } = model;
     if (event >= 0) {
@@ -46,14 +47,15 @@ export class Tooltip {
           many ? `, busy ${duration(events.busy[event])}` : '',
           ` at ${clock.format(events.start[event])}`,
         ),
-        (lane.kind === 'copy' || lane.kind === 'set') && h('div', {}, bytes(events.aux[event])),
-        lane.kind === 'api' && events.aux[event] === 1 && h('div', { class: 'bad' }, 'Blocks the host'),
+        !many && (lane.kind === 'copy' || lane.kind === 'set') && h('div', {}, bytes(events.aux[event])),
+        lane.kind === 'api' && blocksHost(events.aux[event]) && h('div', { class: 'bad' }, 'Blocks the host'),
       ];
     }
+    if (track.spans && span >= 0) return spanLines(track.spans, span, clock);
     if (gap >= 0 && track.gaps) {
       const cause = track.gaps.cause[gap];
       return [
-        h('div', { class: 'tooltip-title' }, `Idle: ${cause.replace(/_/g, ' ')}`),
+        h('div', { class: 'tooltip-title' }, `Idle: ${causeName(cause)}`),
         h(
           'div',
           {},
@@ -66,15 +68,28 @@ export class Tooltip {
     if (track.utilization) {
       const pixels = (4 * this.view.viewport.span) / this.view.width;
       const sums = this.view.painter.sums.get(track.utilization) ?? new UtilizationSums(track.utilization);
-      const half = Math.max(pixels, track.utilization.bin_ns) / 2;
-      const parts = sums.between(time - half, time + half);
+      const [from, to] = sums.wholeBins(time - pixels / 2, time + pixels / 2);
+      const parts = sums.between(from, to);
       const whole = parts.reduce((sum, value) => sum + value, 0);
       if (whole <= 0) return null;
       return [
-        h('div', { class: 'tooltip-title' }, `Around ${clock.format(time, this.view.viewport.span / 1000)}`),
+        h('div', { class: 'tooltip-title' }, `${clock.format(from, to - from)} to ${clock.format(to, to - from)}`),
         ...UTILIZATION_PARTS.map((part, index) => h('div', {}, `${part.label} `, h('b', {}, percent(parts[index], whole)))),
       ];
     }
     return null;
   }
+}
+
+/** @param {import('./spans.js').Spans} spans @param {number} i @param {import('../format.js').Clock} clock */
+function spanLines(spans, i, clock) {
+  const wait = spans.from[i] - spans.start[i];
+  return [
+    h('div', { class: 'tooltip-title' }, name(spans.label[i])),
+    h('div', {}, h('b', {}, duration(spans.end[i] - spans.start[i])), ` at ${clock.format(spans.start[i])}`),
+    spans.table === 'comm_instances' &&
+      h('div', {}, spans.from[i] < spans.to[i] ? `wait ${duration(wait)}, transfer ${duration(spans.to[i] - spans.from[i])}` : 'wait and transfer unknown'),
+    spans.tone[i] === 'bad' && h('div', { class: 'bad' }, 'outlier'),
+    spans.tone[i] === 'pale' && h('div', {}, 'not steady'),
+  ];
 }

@@ -1,5 +1,7 @@
 /** @import { Utilization } from '../types.js' */
 /** @import { Theme } from '../colors.js' */
+import { rgb } from '../colors.js';
+import { context2d } from '../dom.js';
 
 /** Running sums over the utilisation bins, so that any window's shares cost two lookups. */
 export class UtilizationSums {
@@ -25,43 +27,61 @@ export class UtilizationSums {
     return sums[bin] + (sums[bin + 1] - sums[bin]) * (position - bin);
   }
 
+  /** The bins around a stretch of time, whose shares are exact. @param {number} from @param {number} to @returns {[number, number]} */
+  wholeBins(from, to) {
+    const first = Math.floor((from - this.start) / this.binNs);
+    return [this.start + first * this.binNs, this.start + Math.max(first + 1, Math.ceil((to - this.start) / this.binNs)) * this.binNs];
+  }
+
   /** ns of compute, exposed communication, exposed copy, idle in a window. @param {number} from @param {number} to */
   between(from, to) {
     return this.parts.map((sums) => this.at(sums, to) - this.at(sums, from));
   }
 
   /**
-   * Stacked columns, one per pixel.
+   * Stacked columns, one per pixel: painted as a picture, which costs far less than a rectangle each.
    * @param {CanvasRenderingContext2D} context @param {Theme} theme
    * @param {number} from @param {number} to  ns
    * @param {number} left @param {number} top @param {number} width @param {number} height  px
    * @param {boolean} showIdle  fill the rest, else leave it empty
    */
   paint(context, theme, from, to, left, top, width, height, showIdle) {
-    const colors = [theme.compute, theme.comm, theme.copy, theme.idle];
-    const columns = Math.ceil(width);
+    const [columns, rows] = [Math.ceil(width), Math.round(height)];
+    if (columns < 1 || rows < 1) return;
+    const colors = [theme.compute, theme.comm, theme.copy, theme.idle].map(pixelOf);
+    const image = new ImageData(columns, rows);
+    const pixels = new Uint32Array(image.data.buffer);
     const step = (to - from) / width;
     /** @type {number[]} */
     let before = this.parts.map((sums) => this.at(sums, from));
-    const heights = new Float32Array(columns * 4);
     for (let x = 0; x < columns; x++) {
       const after = this.parts.map((sums) => this.at(sums, from + (x + 1) * step));
       const parts = after.map((value, index) => value - before[index]);
-      const whole = parts[0] + parts[1] + parts[2] + parts[3];
-      if (whole > 0) for (let part = 0; part < 4; part++) heights[x * 4 + part] = (parts[part] / whole) * height;
       before = after;
-    }
-    for (let part = 0; part < (showIdle ? 4 : 3); part++) {
-      context.fillStyle = colors[part];
-      context.beginPath();
-      for (let x = 0; x < columns; x++) {
-        const size = heights[x * 4 + part];
-        if (size <= 0) continue;
-        let below = 0;
-        for (let lower = 0; lower < part; lower++) below += heights[x * 4 + lower];
-        context.rect(left + x, top + height - below - size, 1, size);
+      const whole = parts[0] + parts[1] + parts[2] + parts[3];
+      if (whole <= 0) continue;
+      let y = rows;
+      let sum = 0;
+      for (let part = 0; part < (showIdle ? 4 : 3); part++) {
+        sum += parts[part];
+        // What is there at all is at least seen.
+        const above = parts[part] > 0 ? Math.min(y - 1, Math.round(rows * (1 - sum / whole))) : y;
+        while (y > above && y > 0) pixels[--y * columns + x] = colors[part];
       }
-      context.fill();
     }
+    scratch ??= document.createElement('canvas');
+    if (scratch.width !== columns || scratch.height !== rows) Object.assign(scratch, { width: columns, height: rows });
+    context2d(scratch).putImageData(image, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(scratch, 0, 0, columns, rows, left, top, columns, height);
   }
+}
+
+/** @type {HTMLCanvasElement | null} */
+let scratch = null;
+
+/** '#rrggbb' as an opaque little-endian RGBA pixel. @param {string} color */
+function pixelOf(color) {
+  const [red, green, blue] = rgb(color);
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }

@@ -1,13 +1,19 @@
 /** @import { App } from '../app.js' */
 /** @import { Track } from './layout.js' */
-import { EventColors, readTheme } from '../colors.js';
+/** @import { Arrangement } from './arrangement.js' */
+import { causeName, EventColors, readTheme } from '../colors.js';
 import { fitCanvas, h } from '../dom.js';
+import { duration } from '../format.js';
 import { Search } from '../search.js';
+import { Annotations } from './annotations.js';
+import { assemble } from './assemble.js';
 import { Gutter } from './gutter.js';
 import { Layout } from './layout.js';
+import { describeEvent, step, zoomToSelection } from './navigate.js';
 import { OverviewStrip } from './overview-strip.js';
 import { Painter } from './painter.js';
 import { drawRuler, tickOffset } from './ruler.js';
+import { paintOverlays } from './paint-overlays.js';
 import { Panel } from './panel.js';
 import { connectPointer, hitTest } from './pointer.js';
 import { Toolbar } from './toolbar.js';
@@ -24,6 +30,7 @@ export class TimelineView {
     this.viewport = new Viewport(this.model);
     this.painter = new Painter(this.model, this.layout);
     this.search = new Search(this.model);
+    this.annotations = new Annotations(this);
     this.theme = readTheme();
     this.colors = new EventColors(this.model, 'category');
     this.selected = -1;
@@ -60,42 +67,7 @@ export class TimelineView {
     this.spacer = h('div');
     this.scroller = h('div', { class: 'tl-scroll', tabindex: '-1', 'aria-hidden': 'true' }, this.spacer);
     this.stage = h('div', { class: 'tl-stage' }, this.canvas, this.tooltip.element);
-    const { note, embedded_events: embedded, total_events: total } = this.model.timeline;
-    host.append(
-      this.toolbar.element,
-      note
-        ? h(
-            'p',
-            { class: 'notice' },
-            note,
-            ` (${embedded.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} events embedded)`,
-          )
-        : '',
-      h(
-        'p',
-        { class: 'offscreen', id: 'timeline-help' },
-        'Plus and minus zoom, A and D or the arrow keys move, brackets go to the previous or next event of the same name, ' +
-          'slash searches, question mark lists every key.',
-      ),
-      h(
-        'div',
-        { class: 'tl-body' },
-        h(
-          'div',
-          { class: 'tl-main' },
-          h('div', { class: 'tl-corner' }),
-          this.strip.canvas,
-          h('div', { class: 'tl-corner-right' }),
-          this.gutter.corner,
-          this.ruler,
-          h('div', { class: 'tl-corner-right' }),
-          this.gutter.element,
-          this.stage,
-          this.scroller,
-        ),
-        this.panel.element,
-      ),
-    );
+    host.append(...assemble(this));
     connectPointer(this);
   }
 
@@ -150,6 +122,7 @@ export class TimelineView {
       ticks: list,
       pointerX: this.pointerX,
     });
+    paintOverlays(context, this);
     drawRuler(this, step, list);
     this.strip.draw();
     this.gutter.place();
@@ -196,6 +169,7 @@ export class TimelineView {
     this.canvas.focus({ preventScroll: true });
     const hit = hitTest(this, x, y);
     if (hit && hit.event >= 0) this.selectEvent(hit.event);
+    else if (hit?.track.spans && (hit.span ?? -1) >= 0) this.selectRange(hit.track.spans.start[hit.span ?? 0], hit.track.spans.end[hit.span ?? 0], true);
     else if (hit && hit.gap >= 0 && hit.track.gpu !== undefined) this.selectGap(hit.track.gpu, hit.gap);
     else this.clearSelection();
   }
@@ -234,7 +208,7 @@ export class TimelineView {
     else if (end < this.viewport.from || begin > this.viewport.to) this.viewport.bringIn(begin, end);
     if (zoom || reveal) this.reveal(event);
     this.app.state.set({ e: String(event), g: '', r: '' });
-    this.app.announce(`Selected ${this.model.shortNameOf(event)}`);
+    this.app.announce(describeEvent(this.model, event));
     this.moved();
   }
 
@@ -243,6 +217,7 @@ export class TimelineView {
     const found = this.layout.find(event);
     if (!found) return;
     if (this.layout.reveal(found.track)) this.foldsChanged();
+    if (found.track.pinned) return;
     this.revealBand(found.track.top + found.row * found.track.rowHeight, found.track.rowHeight);
   }
 
@@ -250,7 +225,8 @@ export class TimelineView {
   revealBand(top, height) {
     if (this.height === 0) this.resize();
     const margin = Math.min(60, this.height / 4);
-    if (top < this.scrollTop + margin) this.scrollTo(top - margin);
+    const first = margin + this.layout.pinnedHeight;
+    if (top < this.scrollTop + first) this.scrollTo(top - first);
     else if (top + height > this.scrollTop + this.height - margin) this.scrollTo(top + height - this.height + margin);
   }
 
@@ -268,7 +244,7 @@ export class TimelineView {
       this.revealBand(track.top, track.height);
     }
     this.app.state.set({ e: '', g: String(track.gaps.row[index]), r: '' });
-    this.app.announce(`Selected idle gap, cause ${track.gaps.cause[index]}`);
+    this.app.announce(`Selected idle gap, ${duration(track.gaps.end[index] - track.gaps.start[index])}, ${causeName(track.gaps.cause[index])}`);
     this.moved();
   }
 
@@ -287,48 +263,18 @@ export class TimelineView {
   }
 
   zoomToSelection() {
-    const { events } = this.model;
-    if (this.selected >= 0) this.viewport.focus(events.start[this.selected], this.model.end(this.selected));
-    else if (this.range) this.viewport.focus(this.range[0], this.range[1], 0.85);
-    else if (this.selectedGap) return this.selectGap(this.selectedGap.gpu, this.selectedGap.index, true);
-    else this.viewport.fit();
-    return this.moved();
+    zoomToSelection(this);
   }
 
   /** Neighbour by name, search or track. @param {'name' | 'match' | 'track'} what @param {1 | -1} direction */
   step(what, direction) {
-    const { model, selected } = this;
-    const { start, name } = model.events;
-    if (what !== 'match' && selected < 0) {
-      // Nothing selected yet: the first event in sight, so that the keyboard alone gets a start.
-      const first = model.nearest(this.viewport.from, -1, 1, () => true);
-      if (first >= 0) this.selectEvent(first, { reveal: true });
-      return;
-    }
-    const wanted = selected >= 0 ? name[selected] : -1;
-    const lane = selected >= 0 ? model.laneIndex(selected) : -1;
-    const time = selected >= 0 ? start[selected] : this.viewport.from;
-    /** @type {(event: number) => boolean} */
-    const matches =
-      what === 'name'
-        ? (event) => name[event] === wanted
-        : what === 'match'
-          ? (event) => this.search.matches(event)
-          : (event) => event >= model.lanes[lane].first && event < model.lanes[lane].first + model.lanes[lane].count;
-    let found = model.nearest(time, selected, direction, matches);
-    // Searching goes round at the ends, so that the first match is always one key away.
-    if (found < 0 && what === 'match') found = model.nearest(direction > 0 ? -Infinity : Infinity, -1, direction, matches);
-    if (found < 0) {
-      this.app.announce('No further event');
-      return;
-    }
-    this.selectEvent(found, { reveal: true });
+    step(this, what, direction);
   }
 
-  /** @param {string} text @param {boolean} isPattern @param {boolean} only */
-  setSearch(text, isPattern, only) {
-    this.search.set(text, isPattern, only);
-    this.app.state.set({ q: text, qx: isPattern ? '1' : '', qo: only ? '1' : '' });
+  /** @param {string} text @param {boolean} isPattern @param {boolean} only @param {string[]} [chosen]  categories */
+  setSearch(text, isPattern, only, chosen = this.search.chosen) {
+    this.search.set(text, isPattern, only, chosen);
+    this.app.state.set({ q: text, qx: isPattern ? '1' : '', qo: only ? '1' : '', lc: chosen.join('!') });
     this.toolbar.showSearch();
     this.draw();
   }
@@ -337,6 +283,13 @@ export class TimelineView {
   setSearchText(text) {
     this.setSearch(text, false, this.search.only);
     this.toolbar.restore();
+  }
+
+  /** Moves a time to the middle. @param {number} time */
+  goTo(time) {
+    const { span } = this.viewport;
+    this.viewport.set(time - span / 2, time + span / 2);
+    this.moved();
   }
 
   /** Selects a range and shows it with some room. @param {number} from @param {number} to */
@@ -348,13 +301,21 @@ export class TimelineView {
 
   foldsChanged() {
     this.gutter.build();
-    this.app.state.set({ x: this.layout.foldState() });
+    this.app.state.set(this.layout.arrangement.state());
+    this.toolbar.showTracks();
     this.scrollTo(this.scrollTop);
   }
 
   /** @param {Track} track */
   toggle(track) {
     this.layout.toggle(track.key);
+    this.foldsChanged();
+  }
+
+  /** Changes which tracks are shown, and where. @param {(arrangement: Arrangement) => void} change */
+  rearrange(change) {
+    change(this.layout.arrangement);
+    this.layout.place();
     this.foldsChanged();
   }
 

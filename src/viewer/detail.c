@@ -1,0 +1,82 @@
+/* Where an aggregated timeline keeps every event. */
+#include "viewer/items.h"
+
+#include <stdlib.h>
+
+/* Shares of the page's events: the contiguous stretch, stretch and windows together, one window. */
+static uint64_t stretch_budget(const struct nai_model *m) { return (uint64_t)m->page_events * 3 / 10; }
+static uint64_t detail_budget(const struct nai_model *m) { return (uint64_t)m->page_events / 2; }
+static uint64_t window_budget(const struct nai_model *m) { return (uint64_t)m->page_events / 200 + 1; }
+
+/* Events that start at or after `from` and before `to`. */
+static uint64_t events_within(const struct nai_model *m, int64_t from, int64_t to) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < m->lanes.count; i++) {
+    const struct nai_lane *lane = &m->lanes.v[i];
+    const struct nai_column *start, *end;
+    nai_lane_times(&start, &end, m, lane->kind);
+    n += nai_rows_from(lane->rows, 0, lane->count, start, to) - nai_rows_from(lane->rows, 0, lane->count, start, from);
+  }
+  return n;
+}
+
+/* As much as the budget allows around the middle of what the GPUs did: neither start nor end of the run. */
+static struct nai_interval middle_stretch(const struct nai_model *m) {
+  int64_t middle = m->window_start + (m->window_end - m->window_start) / 2;
+  int64_t low = 0, high = (m->window_end - m->window_start) / 2; /* half its length */
+  while (high - low > 1000) {
+    int64_t half = low + (high - low) / 2;
+    if (events_within(m, middle - half, middle + half) <= stretch_budget(m))
+      low = half;
+    else
+      high = half;
+  }
+  return (struct nai_interval){middle - low, middle + low};
+}
+
+/* A place with room around it; its beginning only, when it is too rich as a whole. */
+static struct nai_interval window_around(uint64_t *events, const struct nai_model *m, struct nai_interval place) {
+  enum { MIN_PAD_NS = 200 * 1000 };
+  int64_t length = place.end - place.start, pad = length / 4 > MIN_PAD_NS ? length / 4 : MIN_PAD_NS;
+  struct nai_interval window = {place.start - pad, place.end + pad};
+  *events = events_within(m, window.start, window.end);
+  while (*events > window_budget(m) && window.end - window.start > 2000) {
+    window.end = window.start + (window.end - window.start) / 2;
+    *events = events_within(m, window.start, window.end);
+  }
+  return window;
+}
+
+static bool inside_one(const struct nai_interval *windows, size_t n, struct nai_interval place) {
+  for (size_t i = 0; i < n; i++)
+    if (windows[i].start <= place.start && place.end <= windows[i].end)
+      return true;
+  return false;
+}
+
+static int by_start(const void *pa, const void *pb) {
+  const struct nai_interval *a = pa, *b = pb;
+  return (a->start > b->start) - (a->start < b->start);
+}
+
+int nai_items_choose_detail(struct nai_intervals *detail, const struct nai_model *m, const struct nai_interval *places,
+                            size_t count, struct nai_err *err) {
+  struct nai_interval *windows = malloc((count + 2) * sizeof *windows);
+  size_t n = 0;
+  if (!windows)
+    return nai_err_nomem(err);
+  windows[n++] = middle_stretch(m);
+  uint64_t used = events_within(m, windows[0].start, windows[0].end), events;
+  for (size_t i = 0; i < count && used < detail_budget(m); i++) {
+    if (inside_one(windows, n, places[i]))
+      continue;
+    windows[n++] = window_around(&events, m, places[i]);
+    used += events;
+  }
+  qsort(windows, n, sizeof *windows, by_start);
+  for (size_t i = 0; i < n; i++)
+    if (windows[i].end > windows[i].start)
+      nai_intervals_add(detail, windows[i].start, windows[i].end);
+  free(windows);
+  return detail->oom ? nai_err_nomem(err) : NAI_OK;
+}

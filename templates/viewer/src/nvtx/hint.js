@@ -1,0 +1,37 @@
+/** @import { Metric, RangeNode } from './tree.js' */
+import { h, name, replace } from '../dom.js';
+import { counted } from '../format.js';
+import { totalOf } from './tree.js';
+
+/** @param {number} ms */
+export function milliseconds(ms) {
+  return ms.toLocaleString('en-US', { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+}
+
+/** @param {number} part @param {number} whole */
+export function share(part, whole) {
+  return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–';
+}
+
+/**
+ * What is under the pointer in the flame graph.
+ * @param {HTMLElement} hint @param {RangeNode | null} node @param {RangeNode} root @param {Metric} metric
+ * @param {number} x @param {number} y
+ */
+export function showHint(hint, node, root, metric, x, y) {
+  hint.hidden = node === null;
+  if (!node) return;
+  const ofAll = share(totalOf(node, metric), totalOf(root, metric));
+  const ofParent = node.parent ? `, ${share(totalOf(node, metric), totalOf(node.parent, metric))} of parent` : '';
+  replace(
+    hint,
+    h('div', { class: 'tooltip-title' }, name(node.name)),
+    h('div', {}, counted(node.count, 'instance')),
+    h('div', {}, 'Wall ', h('b', {}, `${milliseconds(node.wallMs)} ms`), `, self ${milliseconds(node.wallSelfMs)} ms`),
+    h('div', {}, 'GPU ', h('b', {}, `${milliseconds(node.gpuMs)} ms`), `, self ${milliseconds(node.gpuSelfMs)} ms`),
+    h('div', {}, `${ofAll} of all${ofParent}`),
+  );
+  const box = hint.getBoundingClientRect();
+  const left = Math.max(4, Math.min(x + 14, innerWidth - box.width - 8));
+  hint.style.transform = `translate(${left}px, ${Math.min(y + 14, innerHeight - box.height - 8)}px)`;
+}

@@ -1,0 +1,39 @@
+/** Characters of trace text that Markdown would act on, as entities. @param {string} text */
+export function escapeMarkdown(text) {
+  return text.replace(/[\r\n]+/gu, ' ').replace(/[\\`*_~|[\]<>&@#]/gu, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/**
+ * What is selected, for a chat or an issue.
+ * @param {{title: string, name: string, fields: [string, string][], tables: {title: string, rows: string[][]}[], command: string, link: string}} parts
+ *   rows: the first one is the heading
+ */
+export function toSnippet({ title, name, fields, tables, command, link }) {
+  const lines = [`**${escapeMarkdown(title)}**${name === '' ? '' : ` ${escapeMarkdown(name)}`}`, ''];
+  for (const [label, value] of fields) lines.push(`- ${escapeMarkdown(label)}: ${escapeMarkdown(value)}`);
+  for (const table of tables) {
+    const [head, ...rows] = table.rows;
+    /** @param {string[]} cells */
+    const line = (cells) => `| ${cells.map(escapeMarkdown).join(' | ')} |`;
+    lines.push('', `${escapeMarkdown(table.title)}:`, '', line(head), line(head.map(() => '---')), ...rows.map(line));
+  }
+  if (command !== '') lines.push('', '```', command.replace(/`/gu, "'"), '```');
+  lines.push('', `In report.html: \`${link.replace(/`/gu, '%60')}\``, '');
+  return lines.join('\n');
+}
+
+/** @param {Element | null} element */
+const textOf = (element) => element?.textContent?.trim() ?? '';
+
+/** The same from the panel as it stands on the page. @param {string} title @param {Element} panel @param {string} link */
+export function snippetOf(title, panel, link) {
+  const fields = [...panel.querySelectorAll('dl.fields')].flatMap((list) =>
+    [...list.querySelectorAll('dt')].map((term) => /** @type {[string, string]} */ ([textOf(term), textOf(term.nextElementSibling)])),
+  );
+  const tables = [...panel.querySelectorAll('table.mini')].map((table) => ({
+    title: textOf(table.previousElementSibling),
+    rows: [...table.querySelectorAll('tr')].map((row) => [...row.children].map(textOf)),
+  }));
+  const name = textOf(panel.querySelector('.full-name bdi') ?? panel.querySelector('.full-name'));
+  return toSnippet({ title, name, fields, tables, command: textOf(panel.querySelector('.trim code')), link });
+}

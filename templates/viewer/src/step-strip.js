@@ -1,0 +1,82 @@
+/** @import { App } from './app.js' */
+/** @import { Spans } from './timeline/spans.js' */
+import { fitCanvas, h, name } from './dom.js';
+import { counted, duration } from './format.js';
+
+const HEIGHT = 70;
+const SHOWN = 4;
+
+/** @param {number[]} sorted */
+const median = (sorted) => (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
+
+/** What the bars say, in words and numbers. @param {Spans} spans */
+export function describeSteps(spans) {
+  const lengths = [...spans.start.keys()].map((i) => spans.end[i] - spans.start[i]);
+  const steady = lengths.filter((_, i) => spans.tone[i] !== 'pale').sort((a, b) => a - b);
+  const outliers = spans.tone.filter((tone) => tone === 'bad').length;
+  return {
+    lengths,
+    longest: Math.max(1, ...lengths),
+    steady: steady.length,
+    outliers,
+    text: `${counted(lengths.length, 'step')}${steady.length > 0 ? `, median ${duration(median(steady))} of ${counted(steady.length, 'steady one')}` : ''}, ${counted(outliers, 'outlier')}`,
+  };
+}
+
+/**
+ * Durations of the steps of each GPU as bars, outliers in red; a click shows the step. The ones with outliers first.
+ * @param {App} app @returns {{element: HTMLElement, draw: () => void} | null}
+ */
+export function stepStrips(app) {
+  const tracks = app.timeline.layout.tracks.filter((track) => track.spans?.table === 'steps');
+  if (tracks.length === 0) return null;
+  const strips = tracks
+    .map((track) => ({ spans: /** @type {Spans} */ (track.spans), gpu: track.gpu ?? -1 }))
+    .map(({ spans, gpu }) => ({ spans, gpu, facts: describeSteps(spans) }))
+    .sort((a, b) => b.facts.outliers - a.facts.outliers || a.gpu - b.gpu)
+    .slice(0, SHOWN)
+    .map(({ spans, gpu, facts }) => {
+      const label = app.model.gpuLabels.get(gpu) ?? `GPU ${gpu}`;
+      const canvas = h('canvas', {
+        class: 'step-strip',
+        role: 'img',
+        'aria-label': `Step durations of ${label}: ${facts.text}`,
+        title: 'Click shows the step in the timeline',
+        onclick: (/** @type {MouseEvent} */ event) => {
+          const i = Math.min(facts.lengths.length - 1, Math.floor((event.offsetX / canvas.clientWidth) * facts.lengths.length));
+          app.open('timeline');
+          app.timeline.showRange(spans.start[i], spans.end[i]);
+        },
+      });
+      return { spans, facts, canvas, label };
+    });
+  const element = h(
+    'section',
+    { 'aria-label': 'Steps' },
+    h('h2', {}, 'Steps'),
+    h(
+      'div',
+      { class: 'gpu-cards' },
+      strips.map(({ canvas, facts, label }) =>
+        h('article', { class: 'gpu-card' }, h('header', {}, h('h3', {}, name(label)), h('span', { class: 'muted' }, facts.text)), canvas),
+      ),
+    ),
+    h('button', { type: 'button', class: 'link', onclick: () => app.showTable('steps') }, 'all steps'),
+  );
+  const draw = () => {
+    const { theme } = app.timeline;
+    for (const { spans, facts, canvas } of strips) {
+      const width = Math.max(0, (canvas.parentElement?.clientWidth ?? 0) - 26);
+      if (width < 10) continue;
+      const context = fitCanvas(canvas, width, HEIGHT);
+      context.clearRect(0, 0, width, HEIGHT);
+      const step = width / facts.lengths.length;
+      facts.lengths.forEach((ns, i) => {
+        const size = Math.max(1, (ns / facts.longest) * (HEIGHT - 4));
+        context.fillStyle = { plain: theme.compute, pale: theme.idle, bad: theme.bad }[spans.tone[i]];
+        context.fillRect(i * step, HEIGHT - size, Math.max(0.5, step - (step > 3 ? 1 : 0)), size);
+      });
+    }
+  };
+  return { element, draw };
+}

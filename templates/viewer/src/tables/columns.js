@@ -1,0 +1,58 @@
+/** @import { Column, Evidence, Table } from '../types.js' */
+import { placeColumns } from '../table-schema.js';
+
+/**
+ * Columns that say again what another one says: exact ns beside ms, and short names, which stand in for the full
+ * ones on the screen anyway.
+ * @param {Table} table
+ */
+export function redundantColumns(table) {
+  const names = table.columns.map((column) => column.name);
+  const twins = names.filter((text) => table.columns.some((column) => column.stored === text));
+  return names.includes('kernel_name') && names.includes('short_name') ? [...twins, 'short_name'] : twins;
+}
+
+/** What a column tells, the most telling first. @param {Column} column */
+function rank({ key, type, name, unit, sum }) {
+  if (key && type === 'text') return 0;
+  if (key && unit === 'id' && name !== 'device_id') return 9;
+  if (key) return 1;
+  if (name === 'category' || name === 'cause') return 2;
+  if (name.startsWith('pct_total') || name === 'pct_of_idle') return 3;
+  if (sum && unit !== 'count') return 4;
+  if (sum) return 5;
+  if (/^(p50|median)_/u.test(name)) return 6;
+  if (/^max_/u.test(name)) return 7;
+  return 8;
+}
+
+/**
+ * Positions of the columns in the order they are shown: of a table of sums by name what matters first, of any other the
+ * report's own order.
+ * @param {Table} table
+ */
+export function displayOrder(table) {
+  const order = table.columns.map((_, index) => index);
+  const bySum = table.columns.some((column) => column.key && column.type === 'text') && table.columns.some((column) => column.sum);
+  return bySum ? order.sort((a, b) => rank(table.columns[a]) - rank(table.columns[b]) || a - b) : order;
+}
+
+/** Where a row is on the timeline. @param {Table} table @param {string} key @param {number} row @returns {Evidence} */
+export function rowPlace(table, key, row) {
+  const place = placeColumns(table);
+  const values = table.rows[row];
+  /** @param {number} column */
+  const number = (column) =>
+    column >= 0 && typeof values[column] === 'number' ? /** @type {number} */ (values[column]) : null;
+  return {
+    text: table.title,
+    table: key,
+    row,
+    start_ns: number(place.start),
+    end_ns: number(place.end),
+    device_id: number(place.device),
+    pid: number(place.pid),
+    tid: number(place.tid),
+    name: place.name >= 0 && values[place.name] !== null ? String(values[place.name]) : null,
+  };
+}

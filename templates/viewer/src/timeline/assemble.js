@@ -1,0 +1,35 @@
+/** @import { TimelineView } from './view.js' */
+import { h } from '../dom.js';
+
+/** What the page says about a timeline that does not hold every event. @param {TimelineView} view */
+function notice(view) {
+  const { note, embedded_events: embedded, total_events: total } = view.model.timeline;
+  if (!note) return null;
+  const count = ` (${embedded.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} events embedded)`;
+  return h('p', { class: 'notice' }, note, count);
+}
+
+/** The view's elements, in the order of the page. @param {TimelineView} view @returns {Node[]} */
+export function assemble(view) {
+  const help = h(
+    'p',
+    { class: 'offscreen', id: 'timeline-help' },
+    'Plus and minus zoom, A and D or the arrow keys move, brackets go to the previous or next event of the same name, ' +
+      'slash searches, question mark lists every key.',
+  );
+  const grid = h(
+    'div',
+    { class: 'tl-main' },
+    h('div', { class: 'tl-corner' }),
+    view.strip.canvas,
+    h('div', { class: 'tl-corner-right' }),
+    view.gutter.corner,
+    view.ruler,
+    h('div', { class: 'tl-corner-right' }),
+    view.gutter.element,
+    view.stage,
+    view.scroller,
+  );
+  const parts = [view.toolbar.element, notice(view), help, h('div', { class: 'tl-body' }, grid, view.panel.element)];
+  return /** @type {Node[]} */ (parts.filter((part) => part !== null));
+}

@@ -1,0 +1,94 @@
+/** @import { Table } from '../types.js' */
+/** @import { Model } from '../model.js' */
+import { columnIndex } from '../table-schema.js';
+
+/**
+ * Rows of a table as spans on a GPU's line: steps, collectives. Ascending by start.
+ * @typedef {object} Spans
+ * @property {string} table
+ * @property {Float64Array} start  ns after the origin
+ * @property {Float64Array} end
+ * @property {Float64Array} from  where the darker middle begins: of a collective the transfer
+ * @property {Float64Array} to
+ * @property {string[]} label
+ * @property {('plain' | 'pale' | 'bad')[]} tone
+ * @property {Uint32Array} row
+ */
+
+/** @typedef {{start: number, end: number, from: number, to: number, label: string, tone: 'plain' | 'pale' | 'bad', row: number}} Span */
+
+/** @param {string} table @param {Span[]} list @returns {Spans} */
+function pack(table, list) {
+  list.sort((a, b) => a.start - b.start || a.row - b.row);
+  return {
+    table,
+    start: Float64Array.from(list, (span) => span.start),
+    end: Float64Array.from(list, (span) => span.end),
+    from: Float64Array.from(list, (span) => span.from),
+    to: Float64Array.from(list, (span) => span.to),
+    label: list.map((span) => span.label),
+    tone: list.map((span) => span.tone),
+    row: Uint32Array.from(list, (span) => span.row),
+  };
+}
+
+/**
+ * @param {Model} model @param {string} name
+ * @param {(cell: (column: string) => string | number | null, start: number, end: number) => Omit<Span, 'start' | 'end' | 'row'>} read
+ * @param {[string, string]} times  columns of start and end
+ * @returns {Map<number, Spans>}  by GPU
+ */
+function readSpans(model, name, read, [startColumn, endColumn]) {
+  /** @type {Map<number, Span[]>} */
+  const lists = new Map();
+  const table = /** @type {Table | null} */ (model.table(name));
+  const [device, start, end] = ['device_id', startColumn, endColumn].map((column) => (table ? columnIndex(table, column) : -1));
+  if (table && device >= 0 && start >= 0 && end >= 0) {
+    table.rows.forEach((values, row) => {
+      if (typeof values[start] !== 'number' || typeof values[end] !== 'number') return;
+      const [from, to] = [model.clock.relative(Number(values[start])), model.clock.relative(Number(values[end]))];
+      const list = lists.get(Number(values[device])) ?? [];
+      lists.set(Number(values[device]), list);
+      const rest = read((column) => values[columnIndex(table, column)] ?? null, from, to);
+      list.push({ start: from, end: to, row, ...rest });
+    });
+  }
+  return new Map([...lists].map(([gpu, list]) => [gpu, pack(name, list)]));
+}
+
+/** Steps of the program on each GPU. @param {Model} model */
+export function stepSpans(model) {
+  return readSpans(
+    model,
+    'steps',
+    (cell, from, to) => ({
+      from,
+      to,
+      label: `${cell('label') ?? 'step'} ${cell('step')}`,
+      tone: cell('is_outlier') === 1 ? 'bad' : cell('state') === 'steady' ? 'plain' : 'pale',
+    }),
+    ['gpu_start_ns', 'gpu_end_ns'],
+  );
+}
+
+const NS_PER_US = 1000;
+
+/** Collectives: wait for the last rank, transfer, tail. @param {Model} model */
+export function collectiveSpans(model) {
+  return readSpans(
+    model,
+    'comm_instances',
+    (cell, start, end) => {
+      const [wait, tail] = [cell('wait_us'), cell('tail_us')];
+      // Unmatched ones have no known wait: all of it is drawn pale.
+      const known = typeof wait === 'number';
+      return {
+        from: known ? start + wait * NS_PER_US : end,
+        to: known ? end - (typeof tail === 'number' ? tail : 0) * NS_PER_US : end,
+        label: String(cell('op') ?? 'collective'),
+        tone: 'plain',
+      };
+    },
+    ['start_ns', 'end_ns'],
+  );
+}

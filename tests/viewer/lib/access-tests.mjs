@@ -1,0 +1,119 @@
+// The page without a mouse: axe-core in every view, keys that are nobody's, focus that is never lost.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { check, equal, settle } from './harness.mjs';
+
+const viewer = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'templates', 'viewer', 'package.json');
+const AXE = readFileSync(createRequire(viewer).resolve('axe-core/axe.min.js'), 'utf8');
+
+const VIEWS = {
+  overview: '#',
+  timeline: '#v=timeline',
+  'timeline, event and search': '#v=timeline&e=40&q=gemm&lc=gemm&k=g0u&h=g1i',
+  'timeline, range': '#v=timeline&r=1000~90000000',
+  tables: '#v=tables&t=kernels',
+  nvtx: '#v=nvtx',
+};
+
+async function violations(page) {
+  await settle(page);
+  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.failureSummary?.split('\n')[1] ?? ''}`).join(' | ')}`);
+}
+
+/** The page's policy forbids scripts that are not its own; the test's come in beside it. */
+async function withAxe(suite, path, context, body) {
+  await suite.page(path, { context: { viewport: { width: 1280, height: 800 }, bypassCSP: true, ...context } }, async (page) => {
+    await page.evaluate(AXE);
+    await body(page);
+  });
+}
+
+export async function accessTests(suite, path) {
+  for (const colorScheme of ['light', 'dark']) {
+    await suite.test(`axe-core finds nothing, ${colorScheme}`, () =>
+      withAxe(suite, path, { colorScheme, reducedMotion: 'reduce' }, async (page) => {
+        for (const [name, hash] of Object.entries(VIEWS)) {
+          await page.evaluate((target) => (location.hash = target), hash);
+          equal(await violations(page), [], name);
+          if (name === 'tables') {
+            await page.evaluate(() => globalThis.nsysAi.app.tables.showDrawer(0));
+            equal(await violations(page), [], 'a row of a table');
+          }
+        }
+        await page.keyboard.press('?');
+        equal(await violations(page), [], 'help');
+      }),
+    );
+  }
+
+  await suite.test('the timeline leaves alone what it does not use', () =>
+    suite.page(path, { hash: '#v=timeline' }, async (page) => {
+      const prevented = await page.evaluate(() => {
+        const canvas = document.getElementById('timeline-canvas');
+        const pressed = (key) => !canvas.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+        return Object.fromEntries(['Tab', ' ', 'F5', 'F12', 'x', 'w', 'ArrowLeft'].map((key) => [key, pressed(key)]));
+      });
+      equal(prevented, { Tab: false, ' ': false, F5: false, F12: false, x: false, w: true, ArrowLeft: true });
+      await page.locator('#timeline-canvas').focus();
+      for (let i = 0; i < 3; i++) await page.keyboard.press('Tab');
+      check(await page.evaluate(() => document.activeElement !== document.getElementById('timeline-canvas')), 'Tab leaves the canvas');
+    }),
+  );
+
+  await suite.test('focus survives folding, menus, the panel and the way between views', () =>
+    suite.page(path, { hash: '#v=timeline' }, async (page) => {
+      const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent);
+      const fold = page.locator('.tl-fold').first();
+      await fold.focus();
+      const label = await focused();
+      await page.keyboard.press('Enter');
+      equal((await focused()).slice(1), label.slice(1), 'folded');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      equal(await focused(), 'Pin at the top', 'the menu has the focus');
+      await page.keyboard.press('ArrowDown');
+      equal(await focused(), 'Hide');
+      await page.keyboard.press('Escape');
+      check((await focused()).startsWith('Track '), 'Escape gives it back');
+      await page.evaluate(() => globalThis.nsysAi.app.timeline.selectEvent(40));
+      const next = page.getByRole('button', { name: 'Next of the same name' });
+      await next.focus();
+      await page.keyboard.press('Enter');
+      equal(await focused(), 'Next of the same name', 'next, and next again');
+      await page.locator('.panel header button').focus();
+      await page.keyboard.press('Enter');
+      equal(await page.evaluate(() => document.activeElement?.id), 'timeline-canvas', 'the panel closed');
+      await page.evaluate(() => globalThis.nsysAi.app.showTable('kernels', 0));
+      equal(await page.evaluate(() => document.activeElement?.getAttribute('role')), 'grid', 'a row of a table');
+      await page.keyboard.press('Enter');
+      equal(await page.evaluate(() => document.activeElement?.id), 'timeline-canvas', 'its place');
+    }),
+  );
+
+  await suite.test('the NVTX tree is a treegrid that keys walk', () =>
+    suite.page(path, { hash: '#v=nvtx' }, async (page) => {
+      const grid = page.getByRole('treegrid');
+      await grid.focus();
+      const active = () =>
+        page.evaluate(() => {
+          const row = document.getElementById(document.activeElement?.getAttribute('aria-activedescendant') ?? '');
+          return row && [row.getAttribute('aria-level'), row.getAttribute('aria-expanded'), row.getAttribute('aria-selected')];
+        });
+      await page.keyboard.press('ArrowDown');
+      equal(await active(), ['1', 'true', 'true']);
+      await page.keyboard.press('ArrowLeft');
+      equal((await active())[1], 'false');
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('ArrowDown');
+      equal((await active())[0], '2');
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('ArrowLeft');
+      equal((await active())[0], '1', 'to the parent');
+      equal(await grid.evaluate((element) => element === document.activeElement), true, 'focus stays');
+    }),
+  );
+}

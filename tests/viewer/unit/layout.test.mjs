@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Layout } from '../../../templates/viewer/src/timeline/layout.js';
+import { Raster } from '../../../templates/viewer/src/timeline/raster.js';
+import { Viewport } from '../../../templates/viewer/src/timeline/viewport.js';
+import { planModel } from '../lib/plan-model.mjs';
+
+const { model } = planModel();
+const layout = new Layout(model);
+
+test('every event has one place, and no two of a row overlap', () => {
+  const seen = new Set();
+  for (const track of layout.tracks) {
+    for (const row of track.rows ?? []) {
+      let until = -Infinity;
+      for (let position = 0; position < row.count; position++) {
+        const event = row.event(position);
+        assert.ok(!seen.has(event));
+        seen.add(event);
+        if (!row.overlaps) assert.ok(model.events.start[event] >= until);
+        until = Math.max(until, model.end(event));
+      }
+    }
+  }
+  assert.equal(seen.size, model.count);
+});
+
+test('tracks follow each other without holes', () => {
+  let top = 0;
+  for (const track of layout.visible) {
+    assert.equal(track.top, top);
+    top += track.height;
+  }
+});
+
+test('folds survive the way through a link', () => {
+  const other = new Layout(model);
+  const groups = other.tracks.filter((track) => ['gpu', 'process', 'thread'].includes(track.type));
+  for (const group of groups.slice(0, 2)) other.toggle(group.key);
+  const again = new Layout(model);
+  again.arrangement.restore(other.arrangement.state());
+  assert.deepEqual([...again.collapsed].sort(), [...other.collapsed].sort());
+  again.arrangement.restore({ x: 'nonsense!g0!' });
+  again.place();
+  assert.ok(again.visible.length > 0);
+});
+
+test('what a row draws covers what its events cover, at any zoom', () => {
+  const raster = new Raster();
+  const width = 700;
+  const track = layout.tracks.find((candidate) => candidate.lane?.kind === 'kernel');
+  const row = track.rows[0];
+  const span = model.endNs - model.startNs;
+  for (const [from, to] of [
+    [model.startNs, model.endNs],
+    [model.startNs + span * 0.2, model.startNs + span * 0.7],
+    [model.startNs + span * 0.4, model.startNs + span * 0.41],
+  ]) {
+    raster.fill(row, from, to, width);
+    const scale = width / (to - from);
+    let drawn = raster.coverage.reduce((sum, value) => sum + value, 0);
+    for (let i = 0; i < raster.rects.length; i += 3)
+      drawn += Math.min(width, raster.rects[i + 2]) - Math.max(0, raster.rects[i + 1]);
+    let expected = 0;
+    for (let position = 0; position < row.count; position++) {
+      const event = row.event(position);
+      const [a, b] = [Math.max(from, model.events.start[event]), Math.min(to, model.end(event))];
+      expected += Math.max(0, b - a) * scale;
+    }
+    assert.ok(Math.abs(drawn - expected) <= 0.01 * expected + 2, `${drawn} px for ${expected} px`);
+  }
+});
+
+test('zooming keeps the time under the pointer, and undoing it restores the window', () => {
+  const viewport = new Viewport(model);
+  viewport.set(1e6, 5e6);
+  const time = viewport.time(175, 700);
+  viewport.zoom(0.25, 0.25);
+  assert.ok(Math.abs(viewport.time(175, 700) - time) < 1);
+  viewport.zoom(4, 0.25);
+  assert.ok(Math.abs(viewport.from - 1e6) < 1 && Math.abs(viewport.to - 5e6) < 1);
+  viewport.set(-1e18, 1e18);
+  assert.ok(viewport.from < model.startNs && viewport.to > model.endNs && Number.isFinite(viewport.span));
+});

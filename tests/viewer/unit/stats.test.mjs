@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { logHistogram } from '../../../templates/viewer/src/log-histogram.js';
+import { busyNs, rangeStats } from '../../../templates/viewer/src/timeline/stats.js';
+import { planModel } from '../lib/plan-model.mjs';
+
+const { model, plan } = planModel();
+
+/** Sorted end points of [start, end) pairs, the plain way. */
+function unionLength(pairs) {
+  let sum = 0;
+  let until = -Infinity;
+  for (const [a, b] of [...pairs].sort((x, y) => x[0] - y[0])) {
+    sum += Math.max(0, b - Math.max(a, until));
+    until = Math.max(until, b);
+  }
+  return sum;
+}
+
+/** @param {number} gpu */
+const inside = (gpu, from, to) =>
+  plan.lanes
+    .filter((lane) => lane.gpu === gpu)
+    .flatMap((lane) => lane.events)
+    .map((event) => [Math.max(from, event.start), Math.min(to, event.start + event.duration)])
+    .filter(([a, b]) => b > a);
+
+test('ranges equal a recount from the plan', () => {
+  const span = model.endNs - model.startNs;
+  for (const [a, b] of [[0, 1], [0.1, 0.35], [0.5, 0.501], [0.9, 1.2]]) {
+    const [from, to] = [Math.round(span * a), Math.round(span * b)];
+    const stats = rangeStats(model, from, to);
+    for (const { gpu, busyNs: busy } of stats.gpus) assert.equal(busy, unionLength(inside(gpu, from, to)));
+    const kernels = plan.lanes.filter((lane) => lane.kind === 'kernel').flatMap((lane) => lane.events);
+    const expected = new Map();
+    for (const event of kernels) {
+      const ns = Math.min(to, event.start + event.duration) - Math.max(from, event.start);
+      if (ns > 0) expected.set(event.name, (expected.get(event.name) ?? 0) + ns);
+    }
+    for (const { name, ns } of stats.kernels) assert.equal(ns, expected.get(name) ?? 0);
+    assert.equal(stats.kernels.filter(({ ns }) => ns > 0).length, expected.size);
+  }
+});
+
+test('neighbouring ranges add up', () => {
+  const middle = Math.round((model.startNs + model.endNs) / 2);
+  const whole = rangeStats(model, model.startNs, model.endNs);
+  const parts = [rangeStats(model, model.startNs, middle), rangeStats(model, middle, model.endNs)];
+  assert.equal(parts[0].kernelNs + parts[1].kernelNs, whole.kernelNs);
+  assert.equal(parts[0].launches + parts[1].launches, whole.launches);
+  for (const [index, gpu] of whole.gpus.entries())
+    assert.equal(parts[0].gpus[index].busyNs + parts[1].gpus[index].busyNs, gpu.busyNs);
+});
+
+test('overlapping lanes are busy once', () => {
+  const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === 0);
+  assert.equal(busyNs(model, lanes, 0, 3e6), unionLength(inside(0, 0, 3e6)));
+});
+
+test('a histogram counts every value once', () => {
+  for (const values of [[5], [1, 1, 1], [0, 3, 7, 100, 1e9]]) {
+    const { counts, binOf } = logHistogram(values, 16);
+    assert.equal(counts.reduce((sum, count) => sum + count, 0), values.length);
+    for (const value of values) assert.ok(counts[binOf(value)] > 0);
+  }
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { categoryColor, rangeColor, rgb, seriesColor } from '../../../templates/viewer/src/colors.js';
+import { bytes, cell, Clock, duration, percent } from '../../../templates/viewer/src/format.js';
+import { compileSearch } from '../../../templates/viewer/src/search.js';
+import { DEFAULTS, formatState, parseState } from '../../../templates/viewer/src/state.js';
+import { compileFilter, sortRows, toCsv, toMarkdown } from '../../../templates/viewer/src/tables/filter.js';
+
+const column = (name, type, unit = 'text') => ({ name, type, unit, role: 'label' });
+const table = {
+  title: 'T',
+  columns: [column('kernel_name', 'text'), column('total_ms', 'float', 'ms'), column('device_id', 'int', 'id')],
+  rows: [
+    ['gemm a', 12.5, 0],
+    ['=cmd|evil', 3, 1],
+    ['<b>"x"</b>', null, 0],
+  ],
+};
+const kept = (text) => {
+  const { test: keep, error } = compileFilter(table, text);
+  return error ?? table.rows.map((row, index) => (keep(row) ? index : -1)).filter((index) => index >= 0);
+};
+
+test('filters', () => {
+  assert.deepEqual(kept(''), [0, 1, 2]);
+  assert.deepEqual(kept('GEMM'), [0]);
+  assert.deepEqual(kept('total_ms>3'), [0]);
+  assert.deepEqual(kept('total_ms>=3 device_id=1'), [1]);
+  assert.deepEqual(kept('kernel_name~^g'), [0]);
+  assert.deepEqual(kept('"gemm a"'), [0]);
+  assert.match(kept('kernel_name~('), /invalid expression/);
+  assert.match(kept('total_ms>x'), /not a number/);
+});
+
+test('empty cells come last either way', () => {
+  assert.deepEqual(sortRows(table, [0, 1, 2], 1, true), [0, 1, 2]);
+  assert.deepEqual(sortRows(table, [0, 1, 2], 1, false), [1, 0, 2]);
+});
+
+test('copies are safe in spreadsheets and on web pages', () => {
+  assert.equal(toCsv(table, [1, 2]), `kernel_name,total_ms,device_id\n'=cmd|evil,3,1\n"<b>""x""</b>",,0\n`);
+  assert.ok(!/[<>]/.test(toMarkdown(table, [2])));
+});
+
+test('numbers', () => {
+  assert.equal(duration(999), '999 ns');
+  assert.equal(duration(1234567), '1.235 ms');
+  assert.equal(bytes(1536), '1.5 KiB');
+  assert.equal(percent(1, 3), '33.3 %');
+  assert.equal(percent(1, 0), '–');
+  assert.equal(cell(12.5, table.columns[1], null), '12.500');
+  assert.equal(cell(null, table.columns[1], null), '–');
+});
+
+test('clocks say the same instant in three ways', () => {
+  const clock = new Clock('60111418026', '1764000000000000000');
+  assert.equal(clock.relative(60111418027), 1);
+  assert.equal(clock.format(1500), '1.500 µs');
+  clock.mode = 'absolute';
+  assert.equal(clock.format(0), '60.111418026 s');
+  clock.mode = 'wall';
+  assert.equal(clock.format(0), '16:01:00.111418026');
+});
+
+test('a link says what differs and nothing else', () => {
+  assert.equal(formatState(DEFAULTS), '');
+  const values = { ...DEFAULTS, v: 'timeline', q: 'a&b=c', a: '12.5' };
+  assert.deepEqual(parseState(formatState(values)), values);
+  assert.deepEqual(parseState('__proto__=1&v=x').v, 'x');
+});
+
+test('searches', () => {
+  assert.ok(compileSearch('Gemm', false).test('a GEMM b'));
+  assert.ok(compileSearch('^a.*b$', true).test('axxb'));
+  assert.ok('error' in compileSearch('(', true));
+  assert.equal(compileSearch('', false), null);
+});
+
+test('white labels can be read on every colour of an event', () => {
+  const light = (value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+  const contrast = (color) => {
+    const [red, green, blue] = rgb(color).map((value) => light(value / 255));
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05);
+  };
+  const categories = ['communication', 'attention', 'gemm', 'convolution', 'normalization', 'softmax', 'embedding', 'optimizer', 'reduction', 'elementwise', 'copy', 'other'];
+  const colors = [...categories.map(categoryColor), ...Array.from({ length: 40 }, (_, index) => seriesColor(index)), ...'abcdefghijklmnopqrstuvw'.split('').map(rangeColor)];
+  for (const color of colors) assert.ok(contrast(color) >= 4.5, color);
+});
