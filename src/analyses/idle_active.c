@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* The span of a GPU that holds `time`, from row `at` on; -1 past the last. Spans partition the window in order. */
-static int64_t span_at(const struct nai_table *spans, int64_t at, int32_t device, int64_t time) {
+int64_t nai_active_span_at(const struct nai_table *spans, int64_t at, int32_t device, int64_t time) {
   while (at < spans->rows && (nai_get_i64(spans, at, AS_DEVICE) != device || nai_get_i64(spans, at, AS_END) <= time))
     at++;
   return at < spans->rows ? at : -1;
@@ -18,7 +17,7 @@ int nai_idle_outside(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *m, uin
   int rc = NAI_OK;
   memset(ns, 0, NAI_IDLE_CAUSES * sizeof *ns);
   for (struct nai_idle_gap gap = nai_idle_first(gpu); spans && !rc && nai_idle_next(&gap, m);) {
-    int64_t span = span_at(spans, at, m->gpus[gpu].device_id, gap.start);
+    int64_t span = nai_active_span_at(spans, at, m->gpus[gpu].device_id, gap.start);
     if (span < 0)
       break;
     at = span;

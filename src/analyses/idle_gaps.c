@@ -188,17 +188,21 @@ const char *nai_launch_range(const struct nai_model *m, uint32_t launch) {
   return node ? nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name) : NULL;
 }
 
-static void put_launch(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t launch) {
-  int32_t thread = nai_at_i32(&m->apis.thread, launch);
+const char *nai_thread_label(char room[NAI_THREAD_LABEL_MAX], const struct nai_model *m, int32_t thread) {
   int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_TID);
   struct nai_value name = nai_table_value(m->tables[NAI_IN_THREADS], thread, TH_NAME);
-  char label[512];
-  snprintf(label, sizeof label, name.null ? "thread %" PRId64 "%s" : "thread %" PRId64 " %s", tid,
+  snprintf(room, NAI_THREAD_LABEL_MAX, name.null ? "thread %" PRId64 "%s" : "thread %" PRId64 " %s", tid,
            name.null ? "" : name.s);
+  return room;
+}
+
+static void put_launch(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t launch) {
+  int32_t thread = nai_at_i32(&m->apis.thread, launch);
+  char label[NAI_THREAD_LABEL_MAX];
   nai_set_str(table, row, LAUNCH_API, nai_model_api_name(m, launch));
-  nai_set_str(table, row, LAUNCH_THREAD, label);
+  nai_set_str(table, row, LAUNCH_THREAD, nai_thread_label(label, m, thread));
   nai_set_i64(table, row, PID, nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_PID));
-  nai_set_i64(table, row, TID, tid);
+  nai_set_i64(table, row, TID, nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_TID));
   nai_set_str(table, row, NVTX_RANGE, nai_launch_range(m, launch));
 }
 

@@ -40,6 +40,11 @@ struct nai_loss_gpu {
   bool migrations; /* pages of unified memory move within active spans */
 };
 
+/* Numbers the streams of a GPU: within a process and context a stream's id is unique. (*out)[op] = its stream's number,
+ * to be freed also after an error. */
+NAI_MUST_CHECK int nai_streams_of(uint32_t **out, uint32_t *count, const struct nai_model *model,
+                                  const struct nai_gpu *gpu, struct nai_err *err);
+
 /* Something lost. */
 struct nai_loss {
   const char *what;

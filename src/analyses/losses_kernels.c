@@ -1,5 +1,6 @@
 /* Kernels that move data more than they compute, and those that wait for pages. */
 #include "analyses/losses.h"
+#include "analyses/uvm.h"
 
 #include <stdlib.h>
 
@@ -53,11 +54,6 @@ static int add_data_movers(const struct nai_loss_gpu *g, struct nai_err *err) {
 
 /* --- pages ------------------------------------------------------------------------------------ */
 
-static bool is_migration(const struct nai_loss_gpu *g, uint32_t i) {
-  const struct nai_op *op = &g->gpu->ops[i];
-  return g->inside[i] && op->type == NAI_OP_COPY && nai_at(&g->m->memops.migration, op->row) == 1;
-}
-
 /* How much of the kernels is covered by pages that move. */
 static int add_migrations(const struct nai_loss_gpu *g, struct nai_err *err) {
   struct nai_intervals moves = {0}, kernels = {0}, both = {0};
@@ -66,14 +62,14 @@ static int add_migrations(const struct nai_loss_gpu *g, struct nai_err *err) {
       .what = "page_migration", .base_ns = g->kernel_ns, .start = NAI_NULL_I64, .end = NAI_NULL_I64};
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
-    if (is_migration(g, i))
-      nai_intervals_add(&moves, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
-    else if (g->inside[i] && op->type == NAI_OP_KERNEL)
+    if (g->inside[i] && op->type == NAI_OP_KERNEL)
       nai_intervals_add(&kernels, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
   }
+  int rc = nai_uvm_busy(&moves, g->m, g->gpu, err);
   nai_intervals_intersect(&both, &moves, &kernels);
   loss.ns = nai_intervals_total(&both);
-  int rc = moves.oom || kernels.oom || both.oom ? nai_err_nomem(err) : nai_coverage_new(&cover, &moves, err);
+  if (!rc)
+    rc = kernels.oom || both.oom ? nai_err_nomem(err) : nai_coverage_new(&cover, &moves, err);
   for (uint32_t i = 0; !rc && loss.ns && i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
     if (!g->inside[i] || op->type != NAI_OP_KERNEL)

@@ -17,7 +17,8 @@ static const struct nai_column_def columns[] = {
     [KERNEL_TIME] =
         NAI_TIME_COLUMN("kernel_time_ns", "summed kernel durations", .better = NAI_BETTER_LOWER, .sum = true),
     [PCT] = NAI_PCT_COLUMN("pct_of_total_kernel_time", "of all kernel durations", .sum = true),
-    [COPIED] = NAI_BYTES_COLUMN("memcpy_bytes", "bytes copied", .better = NAI_BETTER_LOWER, .sum = true),
+    [COPIED] = NAI_BYTES_COLUMN("memcpy_bytes", "bytes copied; page migrations not included",
+                                .better = NAI_BETTER_LOWER, .sum = true),
     [API_CALLS] = NAI_COUNT_COLUMN("api_calls", "CUDA API calls", .better = NAI_BETTER_LOWER, .sum = true),
     [BLOCKED] = NAI_TIME_COLUMN("blocked_ns", "time its threads waited in blocking calls (union per thread, summed)",
                                 .better = NAI_BETTER_LOWER, .sum = true),

@@ -5,15 +5,27 @@
   X(nvtx)             \
   X(phases)           \
   X(kernels)          \
+  X(kernel_shape)     \
   X(idle_gaps)        \
   X(idle_patterns)    \
+  X(gap_activity)     \
+  X(cpu_threads)      \
   X(launches)         \
   X(launch_breakdown) \
+  X(graphs)           \
+  X(graph_calls)      \
+  X(graph_ranges)     \
+  X(graph_savings)    \
   X(nvtx_tree)        \
   X(sync)             \
   X(processes)        \
   X(utilization)      \
   X(memory)           \
+  X(copy_rates)       \
+  X(unified_memory)   \
+  X(memory_use)       \
+  X(gpu_metrics)      \
+  X(nic_metrics)      \
   X(osrt)             \
   X(quality)          \
   X(active_spans)     \
@@ -21,7 +33,11 @@
   X(workload)         \
   X(losses)           \
   X(steps)            \
-  X(step_idle)
+  X(step_idle)        \
+  X(communication)    \
+  X(comm_overlap)     \
+  X(step_calls)       \
+  X(kernel_paths)
 
 #define DECLARE(name) extern const struct nai_node nai_analysis_##name;
 ANALYSES(DECLARE)

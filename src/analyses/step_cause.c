@@ -162,8 +162,10 @@ static int explain_kernels(struct nai_buf *out, struct nai_step_usual *u, const 
   add_kernels(u->own_ns, u->own_count, u, step, communication);
   for (uint32_t i = 0; i < names->count; i++) {
     double more = (double)u->own_ns[i] - (double)u->name_ns[i] / usual;
-    if (!u->own_count[i] || more <= most)
+    if (!u->own_count[i] || more <= 0 || more < most)
       continue;
+    if (more == most && strcmp(nai_strings_get(names, best), nai_strings_get(names, i)) < 0)
+      continue; /* whatever the order of names */
     most = more;
     best = i;
   }

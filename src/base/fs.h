@@ -17,6 +17,12 @@ NAI_MUST_CHECK int nai_fs_read_fd(struct nai_buf *out, int fd, const char *path,
                                   struct nai_err *err);
 /* Creates or truncates `path` with `len` bytes. NAI_EIO on any failure, a full disk included. */
 NAI_MUST_CHECK int nai_fs_write(const char *path, const void *data, size_t len, struct nai_err *err);
+/* Gives `path` that content at once, by renaming: readers see the old file or the new one, on any file system. */
+NAI_MUST_CHECK int nai_fs_replace(const char *path, const void *data, size_t len, struct nai_err *err);
+/* A new name under which to prepare what is going to be `path`: hidden, in the same directory, ending in
+ * NAI_FS_ASIDE. A process that is killed leaves such a file behind. False when it is too long. */
+#define NAI_FS_ASIDE ".nsys-ai-tmp"
+bool nai_fs_aside(char *out, size_t size, const char *path);
 /* Writes all bytes at the place an open file or pipe is at, however many calls that takes. 0 or errno. */
 int nai_fs_write_all(int fd, const void *data, size_t len);
 /* Gives a file that many bytes of disk, so that writing them cannot fail for want of room. 0 or errno. */
@@ -48,6 +54,8 @@ bool nai_fs_is_absent(int failed);
 
 bool nai_fs_exists(const char *path);
 bool nai_fs_is_dir(const char *path);
+/* "directory/name"; false when that is too long. */
+bool nai_fs_join(char *out, size_t size, const char *directory, const char *name);
 /* Last component of a path ("x.sqlite" of "/a/x.sqlite"). */
 const char *nai_fs_basename(const char *path);
 

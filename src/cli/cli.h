@@ -46,6 +46,7 @@ struct nai_cli_option {
   const char *help;
   const struct nai_cli_type *type;
   size_t at;                   /* the field: offsetof in the command's arguments */
+  bool many;                   /* of lists: also takes the words that follow, up to the next option */
   size_t count_at, most;       /* of lists: the field that counts (size_t), and the most it may count to */
   int64_t min, max;            /* of numbers, both included */
   nai_cli_choices_fn *choices; /* of enumerations */

@@ -105,7 +105,12 @@ static int apply(struct nai_cli_call *call, const struct nai_cli_option *option,
   }
   call->help |= option == &nai_cli_common[0];
   call->version |= option == &nai_cli_common[1];
-  return option->type ? option->type->set(call->args, option, values, err) : NAI_OK;
+  int rc = option->type ? option->type->set(call->args, option, values, err) : NAI_OK;
+  while (!rc && option->many && !attached && words->at + 1 < words->argc && words->argv[words->at + 1][0] != '-') {
+    values[0] = words->argv[++words->at];
+    rc = option->type->set(call->args, option, values, err);
+  }
+  return rc;
 }
 
 static int parse_letters(struct nai_cli_call *call, const struct nai_cli_command *command, struct reader *words,

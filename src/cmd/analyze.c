@@ -67,6 +67,15 @@ static const struct nai_cli_option options[] = {
      .most = NAI_MAX_RULE_FILES,
      .hint = NAI_CLI_FILE,
      .suffixes = "yaml yml"},
+    {.name = "metrics",
+     .value = "FILE",
+     .help = "YAML metrics that add to the built-in ones or replace them by id; repeatable",
+     .type = &nai_cli_texts,
+     AT(run.metrics),
+     COUNT_AT(run.metric_count),
+     .most = NAI_MAX_RULE_FILES,
+     .hint = NAI_CLI_FILE,
+     .suffixes = "yaml yml"},
     {.name = "templates",
      .value = "DIR",
      .help = "templates (report.md.mustache, report.html) to use in place of the built-in ones",
@@ -102,6 +111,13 @@ static const struct nai_cli_option options[] = {
      .help = "YAML patterns that tell what kind of program this is, tried before the built-in ones",
      .type = &nai_cli_text,
      AT(run.workload),
+     .hint = NAI_CLI_FILE,
+     .suffixes = "yaml yml"},
+    {.name = "gpu-facts",
+     .value = "FILE",
+     .help = "YAML limits of GPUs (as rules/gpus.yaml), used before the built-in ones",
+     .type = &nai_cli_text,
+     AT(run.gpu_facts),
      .hint = NAI_CLI_FILE,
      .suffixes = "yaml yml"},
     {.name = "step",
@@ -429,7 +445,8 @@ const struct nai_cli_command nai_cmd_analyze = {
     .summary = "write a report of a trace; the command that is meant when none is named",
     .description =
         "Reads TRACE, an SQLite export of Nsight Systems of any version, and writes report.md, report.html, "
-        "report.json, tables/*.csv and intermediate tables into the artifacts directory. An .nsys-rep is exported first when nsys is "
+        "report.json, tables/*.csv and intermediate tables into the artifacts directory. An .nsys-rep is exported "
+        "first when nsys is "
         "on PATH. A second run on the same trace reuses what is still valid.",
     .examples = "nsys-ai trace.sqlite\n"
                 "nsys-ai analyze trace.sqlite --out artifacts/run1\n"

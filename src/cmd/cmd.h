@@ -2,9 +2,16 @@
 #ifndef NAI_CMD_CMD_H
 #define NAI_CMD_CMD_H
 
+#include "base/sink.h"
 #include "cli/cli.h"
+#include "ingest/reader.h"
+#include "query/query.h"
+#include "render/rows.h"
 
-extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_table, nai_cmd_rules;
+extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info, nai_cmd_summary, nai_cmd_overlap,
+    nai_cmd_tree, nai_cmd_search, nai_cmd_evidence, nai_cmd_explain, nai_cmd_suggest, nai_cmd_sql, nai_cmd_skill,
+    nai_cmd_pages, nai_cmd_exports, nai_cmd_batch, nai_cmd_compare, nai_cmd_check, nai_cmd_store, nai_cmd_trend,
+    nai_cmd_table, nai_cmd_rules;
 
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
  * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
@@ -16,6 +23,46 @@ void nai_cmd_export_free(struct nai_cmd_export *out);
 /* A new directory for temporary files, to be removed and freed by the caller. */
 NAI_MUST_CHECK int nai_cmd_temporary(char **directory, struct nai_err *err);
 
+/* How a source is opened; zeroed is fine. */
+struct nai_cmd_source {
+  enum nai_reader_choice reader;
+  bool check;                 /* the whole file's integrity first */
+  bool quiet;                 /* no notes on stderr */
+  const char *const *metrics; /* files that define metrics, for a trace */
+  size_t metric_count;
+};
+/* The run that `path` names: a run directory, or a trace, which is analysed (stages up to the findings) into a
+ * temporary directory. Nothing of that is left behind: its tables are held open, its files are gone when this returns.
+ * Call it while the process has no threads. */
+NAI_MUST_CHECK int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how,
+                                       struct nai_err *err);
+/* Whether a file's name or its first bytes are those of a trace. */
+bool nai_cmd_is_trace(const char *path);
+
+/* How rows of an answer are printed. */
+struct nai_cmd_printing {
+  enum nai_rows_format format;
+  bool human;        /* numbers for people */
+  int width;         /* of the terminal, 0: nothing is cut */
+  const char *title; /* in JSON; or NULL */
+  const char *none;  /* in the place of a text table without rows; or NULL */
+};
+/* Runs a statement and prints its rows. */
+NAI_MUST_CHECK int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
+                                 const struct nai_cmd_printing *how, struct nai_err *err);
+/* Where an answer of any length goes: standard output, or a file that has its name once it is complete. Print into
+ * sink.text. The struct must not move. */
+struct nai_cmd_output {
+  struct nai_file_sink sink;
+  const char *path; /* NULL: standard output */
+  char part[4096];  /* what the file is called until then */
+};
+NAI_MUST_CHECK int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, struct nai_err *err);
+/* With the outcome of the printing in `rc`, which is returned when it is an error: then there is no file. */
+NAI_MUST_CHECK int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *err);
+/* Columns of the terminal that stdout is, 0 when it is none. */
+int nai_cmd_terminal_width(void);
+
 /* Writes a text on stdout, unless out of memory. */
 NAI_MUST_CHECK int nai_cmd_print(const struct nai_buf *text, struct nai_err *err);
 
@@ -25,7 +72,8 @@ bool nai_cmd_color(void);
 void nai_cmd_page(struct nai_buf *out, const char *markdown, size_t len, int width, bool color);
 
 /* What options and operands can be, from the tables that define it. */
-nai_cli_choices_fn nai_cmd_stages, nai_cmd_severities, nai_cmd_readers, nai_cmd_phase_maps, nai_cmd_rule_ids;
+nai_cli_choices_fn nai_cmd_stages, nai_cmd_severities, nai_cmd_readers, nai_cmd_phase_maps, nai_cmd_rule_ids,
+    nai_cmd_rows_formats;
 
 /* Files that commands take for a trace. */
 #define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep"

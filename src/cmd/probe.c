@@ -263,7 +263,8 @@ const struct nai_cli_command nai_cmd_probe = {
     .synopsis = "TRACE",
     .summary = "say what a trace holds, and what an analysis of it would lack",
     .description =
-        "Prints the GPUs and processes of TRACE, the time its events cover, how many there are of each kind, which kinds "
+        "Prints the GPUs and processes of TRACE, the time its events cover, how many there are of each kind, "
+        "which kinds "
         "of data are missing and what that disables, and the warnings nsys gave while capturing. Writes no report; "
         "tables lie in a temporary directory (TMPDIR) while it runs.",
     .examples = "nsys-ai probe trace.sqlite\nnsys-ai probe trace.sqlite --json\nnsys-ai probe huge.sqlite --no-events",

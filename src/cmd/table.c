@@ -50,15 +50,17 @@ static int missing(const char *path, struct nai_err *err) {
   const char *name = nai_fs_basename(path), *near = NULL;
   char *directory = strndup(path, (size_t)(name - path));
   int n = directory ? scandir(*directory ? directory : ".", &entries, is_table, alphasort) : -1;
-  if (n > 0)
-    near = nai_text_suggest(name, (const char *const[]){entries[0]->d_name}, 1);
-  for (int i = 1; i < n && !near; i++)
-    near = nai_text_suggest(name, (const char *const[]){entries[i]->d_name}, 1);
+  const char **names = n > 0 ? malloc((size_t)n * sizeof *names) : NULL;
+  for (int i = 0; names && i < n; i++)
+    names[i] = entries[i]->d_name;
+  if (names)
+    near = nai_text_suggest(name, names, (size_t)n);
   nai_err_set(err, NAI_EINPUT, "there is no \"%s\"%s%s%s%s", path, near ? "; did you mean " : "", near ? directory : "",
               near ? near : "", near ? "?" : "");
   for (int i = 0; i < n; i++)
     free(entries[i]);
   free(entries);
+  free(names);
   free(directory);
   return NAI_EINPUT;
 }
@@ -77,8 +79,8 @@ static void print(struct nai_buf *text, const struct nai_table *table, bool as_j
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct table_args *args = memory;
-  if (count > 1 && !nai_fs_is_dir(operands[0]))
-    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is no run, so no name of a table can follow", operands[0]);
+  if (count > 1 && !nai_fs_is_dir(operands[0]) && !nai_cmd_is_trace(operands[0]))
+    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is no run and no trace, so no name of a table can follow", operands[0]);
   return args->csv && args->json ? nai_err_set(err, NAI_EUSAGE, "--csv and --json exclude each other") : NAI_OK;
 }
 
@@ -134,13 +136,13 @@ static int list_tables(struct nai_run *run, const char *const *names, size_t cou
 }
 
 /* One table of a run, or what there is. */
-static int print_run(const char *directory, const char *name, const struct table_args *args, struct nai_err *err) {
+static int print_run(const char *source, const char *name, const struct table_args *args, struct nai_err *err) {
   enum { MAX_NAMES = 256 };
   const char *names[MAX_NAMES];
   struct nai_run *run = NULL;
   const struct nai_table *table;
   uint64_t content;
-  int rc = nai_run_open(&run, directory, err);
+  int rc = nai_cmd_source_open(&run, source, &(struct nai_cmd_source){0}, err);
   if (rc)
     return rc;
   size_t count = list_names(names, MAX_NAMES, run);
@@ -148,7 +150,7 @@ static int print_run(const char *directory, const char *name, const struct table
     rc = list_tables(run, names, count, err);
   } else if (!nai_manifest_table(&content, &run->manifest, name)) {
     const char *near = nai_text_suggest(name, names, count);
-    rc = nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", directory, name,
+    rc = nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", source, name,
                      near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   } else {
     rc = as_input(nai_run_table(&table, run, name, NULL, err), err);
@@ -163,26 +165,30 @@ static int run(void *memory, const char *const *operands, size_t count, const st
                struct nai_err *err) {
   const struct table_args *args = memory;
   (void)program;
-  if (nai_fs_is_dir(operands[0]))
+  if (nai_fs_is_dir(operands[0]) || nai_cmd_is_trace(operands[0]))
     return print_run(operands[0], count > 1 ? operands[1] : NULL, args, err);
   return print_file(operands[0], args, err);
 }
 
 const struct nai_cli_command nai_cmd_table = {
     .name = "table",
-    .synopsis = "RUN [TABLE] | FILE.ntab",
+    .synopsis = "SRC [TABLE] | FILE.ntab",
     .summary = "print a table of a run as CSV or JSON",
     .description =
-        "Prints a table of a run, or of a file that a run left in stages/. With an artifacts directory alone: which "
-        "tables it has, with their rows. The format of the files is described in docs/table-format.md.",
+        "Prints a table of a run, or of a file that a run left in stages/. SRC is an artifacts directory or a "
+        "trace, which "
+        "is analysed for this answer only; alone: which tables it has, with their rows. The format of the files "
+        "is described in docs/table-format.md.",
     .examples = "nsys-ai table artifacts/run1\n"
                 "nsys-ai table artifacts/run1 kernels\n"
                 "nsys-ai table artifacts/run1 nvtx_events --rows 20\n"
                 "nsys-ai table artifacts/run1/stages/gpu_utilization.ntab --json",
     .options = options,
-    .operands = (const struct nai_cli_operand[]){{.name = "RUN or FILE.ntab", .hint = NAI_CLI_FILE, .suffixes = "ntab"},
-                                                 {.name = "TABLE"},
-                                                 {0}},
+    .operands =
+        (const struct nai_cli_operand[]){
+            {.name = "SRC or FILE.ntab", .hint = NAI_CLI_FILE, .suffixes = "ntab " NAI_CMD_TRACE_SUFFIXES},
+            {.name = "TABLE"},
+            {0}},
     .min_operands = 1,
     .max_operands = 2,
     .args_size = sizeof(struct table_args),

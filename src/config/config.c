@@ -7,9 +7,11 @@ const char *nai_config_name(enum nai_config_item item) {
                                                       [NAI_CONFIG_KERNEL_CLASSES] = "kernel classes",
                                                       [NAI_CONFIG_PHASE_MAP] = "phase map",
                                                       [NAI_CONFIG_WORKLOAD] = "workload patterns",
+                                                      [NAI_CONFIG_GPU_FACTS] = "GPU facts",
                                                       [NAI_CONFIG_MAP_NVTX] = "NVTX attribution",
                                                       [NAI_CONFIG_PAGE_EVENTS] = "--page-events",
                                                       [NAI_CONFIG_STEP] = "--step",
-                                                      [NAI_CONFIG_RULES] = "rules"};
+                                                      [NAI_CONFIG_RULES] = "rules",
+                                                      [NAI_CONFIG_METRICS] = "metrics"};
   return names[item];
 }

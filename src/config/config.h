@@ -11,10 +11,12 @@ enum nai_config_item {
   NAI_CONFIG_KERNEL_CLASSES, /* rules/kernel-classes.yaml and the user's */
   NAI_CONFIG_PHASE_MAP,
   NAI_CONFIG_WORKLOAD,    /* rules/workload.yaml and the user's */
+  NAI_CONFIG_GPU_FACTS,   /* rules/gpus.yaml and the user's */
   NAI_CONFIG_MAP_NVTX,    /* attribute GPU work to NVTX ranges */
   NAI_CONFIG_STEP,        /* --step */
   NAI_CONFIG_PAGE_EVENTS, /* events that report.html holds in full */
   NAI_CONFIG_RULES,       /* rules/default.yaml, the user's, and rule parameters */
+  NAI_CONFIG_METRICS,     /* metrics/default.yaml and the user's */
   NAI_CONFIG_COUNT
 };
 #define NAI_CONFIG(item) (1u << NAI_CONFIG_##item)

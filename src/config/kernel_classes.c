@@ -13,7 +13,8 @@ static const char fallback[] = "other", communication[] = "communication";
 struct nai_kernel_classes {
   uint64_t hash;
   struct nai_patterns *patterns;
-  struct nai_patterns *traits;
+  struct nai_patterns *traits, *arithmetic, *uneven;
+  struct nai_comm_names *comm;
   int fallback, communication;
 };
 
@@ -28,15 +29,17 @@ static int add_file(struct nai_kernel_classes *classes, const char *path, struct
   return rc;
 }
 
-static int add_builtin(struct nai_kernel_classes *classes, struct nai_patterns *to, const char *path,
+static int add_builtin(struct nai_kernel_classes *classes, struct nai_patterns **to, const char *path,
                        struct nai_err *err) {
   const struct nai_asset *asset = nai_asset_find(path);
   struct nai_yaml *doc = NULL;
   if (!asset)
     return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", path);
-  int rc = nai_yaml_parse(&doc, path, asset->data, (size_t)(asset->end - asset->data), err);
+  int rc = *to ? NAI_OK : nai_patterns_new(to, err);
   if (!rc)
-    rc = nai_patterns_add(to, doc, err);
+    rc = nai_yaml_parse(&doc, path, asset->data, (size_t)(asset->end - asset->data), err);
+  if (!rc)
+    rc = nai_patterns_add(*to, doc, err);
   if (!rc)
     classes->hash = nai_hash_int(classes->hash, (int64_t)doc->hash);
   nai_yaml_free(doc);
@@ -50,15 +53,20 @@ int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_pa
   if (!rc && user_path)
     rc = add_file(classes, user_path, err);
   if (!rc)
-    rc = add_builtin(classes, classes->patterns, "rules/kernel-classes.yaml", err);
+    rc = add_builtin(classes, &classes->patterns, "rules/kernel-classes.yaml", err);
   if (!rc)
-    rc = nai_patterns_new(&classes->traits, err);
+    rc = add_builtin(classes, &classes->traits, "rules/kernel-traits.yaml", err);
   if (!rc)
-    rc = add_builtin(classes, classes->traits, "rules/kernel-traits.yaml", err);
+    rc = nai_comm_names_load(&classes->comm, err);
+  if (!rc)
+    rc = add_builtin(classes, &classes->arithmetic, "rules/kernel-arithmetic.yaml", err);
+  if (!rc)
+    rc = add_builtin(classes, &classes->uneven, "rules/uneven-kernels.yaml", err);
   if (rc) {
     nai_kernel_classes_free(classes);
     return rc;
   }
+  classes->hash = nai_hash_int(classes->hash, (int64_t)nai_comm_names_hash(classes->comm));
   classes->fallback = nai_patterns_find_class(classes->patterns, fallback);
   classes->communication = nai_patterns_find_class(classes->patterns, communication);
   *out = classes;
@@ -70,6 +78,9 @@ void nai_kernel_classes_free(struct nai_kernel_classes *classes) {
     return;
   nai_patterns_free(classes->patterns);
   nai_patterns_free(classes->traits);
+  nai_comm_names_free(classes->comm);
+  nai_patterns_free(classes->arithmetic);
+  nai_patterns_free(classes->uneven);
   free(classes);
 }
 
@@ -92,15 +103,33 @@ const char *nai_kernel_classes_name(const struct nai_kernel_classes *classes, in
 
 int nai_kernel_classes_communication(const struct nai_kernel_classes *classes) { return classes->communication; }
 
+const struct nai_comm_names *nai_kernel_classes_comm_names(const struct nai_kernel_classes *classes) {
+  return classes->comm;
+}
+
 uint64_t nai_kernel_classes_hash(const struct nai_kernel_classes *classes) { return classes->hash; }
+
+/* Number of the class of a name among `words`, 0 when it has none of them. */
+static int class_among(const struct nai_patterns *set, const char *kernel_name, const char *const *words, int count) {
+  int found = nai_patterns_match(set, kernel_name);
+  for (int i = 1; found >= 0 && i < count; i++)
+    if (strcmp(nai_patterns_class(set, found), words[i]) == 0)
+      return i;
+  return 0;
+}
 
 enum nai_kernel_trait nai_kernel_classes_trait(const struct nai_kernel_classes *classes, const char *kernel_name) {
   static const char *const words[NAI_TRAIT_COUNT] = {"", "runtime", "fused", "cast"};
-  int found = nai_patterns_match(classes->traits, kernel_name);
-  for (int i = 1; found >= 0 && i < NAI_TRAIT_COUNT; i++)
-    if (strcmp(nai_patterns_class(classes->traits, found), words[i]) == 0)
-      return (enum nai_kernel_trait)i;
-  return NAI_TRAIT_NONE;
+  return (enum nai_kernel_trait)class_among(classes->traits, kernel_name, words, NAI_TRAIT_COUNT);
+}
+
+enum nai_arithmetic nai_kernel_classes_arithmetic(const struct nai_kernel_classes *classes, const char *kernel_name) {
+  static const char *const words[NAI_ARITHMETIC_COUNT] = {"", "tensor", "fp32", "simt"};
+  return (enum nai_arithmetic)class_among(classes->arithmetic, kernel_name, words, NAI_ARITHMETIC_COUNT);
+}
+
+bool nai_kernel_classes_uneven(const struct nai_kernel_classes *classes, const char *kernel_name) {
+  return nai_patterns_match(classes->uneven, kernel_name) >= 0;
 }
 
 bool nai_kernel_classes_fusable(const struct nai_kernel_classes *classes, int category) {

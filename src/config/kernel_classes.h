@@ -2,7 +2,7 @@
 #ifndef NAI_CONFIG_KERNEL_CLASSES_H
 #define NAI_CONFIG_KERNEL_CLASSES_H
 
-#include "base/err.h"
+#include "config/comm_names.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +24,9 @@ uint64_t nai_kernel_classes_hash(const struct nai_kernel_classes *classes); /* o
 /* The category that decides what is exposed communication. */
 int nai_kernel_classes_communication(const struct nai_kernel_classes *classes);
 
+/* What names of communication kernels say; borrowed. */
+const struct nai_comm_names *nai_kernel_classes_comm_names(const struct nai_kernel_classes *classes);
+
 /* What a kernel is beside its category, told from its name (rules/kernel-traits.yaml). */
 enum nai_kernel_trait {
   NAI_TRAIT_NONE,
@@ -33,6 +36,17 @@ enum nai_kernel_trait {
   NAI_TRAIT_COUNT
 };
 enum nai_kernel_trait nai_kernel_classes_trait(const struct nai_kernel_classes *classes, const char *kernel_name);
+/* What a kernel computes with, told from its name (rules/kernel-arithmetic.yaml). */
+enum nai_arithmetic {
+  NAI_ARITHMETIC_UNKNOWN,
+  NAI_ARITHMETIC_TENSOR, /* tensor cores */
+  NAI_ARITHMETIC_FP32,   /* matrix products and convolutions on ordinary FP32 units */
+  NAI_ARITHMETIC_SIMT,   /* other arithmetic outside of tensor cores */
+  NAI_ARITHMETIC_COUNT
+};
+enum nai_arithmetic nai_kernel_classes_arithmetic(const struct nai_kernel_classes *classes, const char *kernel_name);
+/* Whether its blocks are no equal shares of the work (rules/uneven-kernels.yaml). */
+bool nai_kernel_classes_uneven(const struct nai_kernel_classes *classes, const char *kernel_name);
 /* Whether the category is one whose kernels move data and compute little, so that several in a row could be one. */
 bool nai_kernel_classes_fusable(const struct nai_kernel_classes *classes, int category);
 

@@ -21,7 +21,8 @@ struct nai_part_def {
 };
 extern const struct nai_part_def nai_part_names, nai_part_launches, nai_part_ranges, nai_part_calls, nai_part_gpus,
     nai_part_process_gpus, nai_part_window, nai_part_blocked, nai_part_nvtx_tree, nai_part_kernel_groups,
-    nai_part_process_sums, nai_part_phases, nai_part_evidence, nai_part_idle, nai_part_lanes, nai_part_steps;
+    nai_part_process_sums, nai_part_phases, nai_part_evidence, nai_part_idle, nai_part_lanes, nai_part_cpu,
+    nai_part_steps;
 
 /* What exists only while parts are built. */
 struct nai_model_work {
@@ -37,5 +38,9 @@ NAI_MUST_CHECK int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_co
                                  uint32_t thread, struct nai_err *err);
 /* The kernel sums of the nodes. */
 NAI_MUST_CHECK int nai_nvtx_attribute(struct nai_model *model, struct nai_err *err);
+
+/* Callchains of the part CPU. */
+struct nai_cpu;
+NAI_MUST_CHECK int nai_cpu_chains_build(struct nai_cpu *cpu, const struct nai_model *model, struct nai_err *err);
 
 #endif

@@ -76,6 +76,7 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
   *m = (struct nai_model){.classes = options->classes,
                           .phases = options->phases,
                           .workload = options->workload,
+                          .gpu_facts = options->gpu_facts,
                           .step = options->step,
                           .map_nvtx = options->map_nvtx,
                           .page_events = options->page_events,

@@ -5,6 +5,7 @@
 
 #include "base/flow.h"
 #include "base/keyset.h"
+#include "config/gpu_facts.h"
 #include "config/kernel_classes.h"
 #include "config/patterns.h"
 #include "config/phase_map.h"
@@ -146,6 +147,7 @@ enum nai_model_part {
   NAI_PART_EVIDENCE,      /* evidence */
   NAI_PART_IDLE,          /* idle (idle.h) */
   NAI_PART_LANES,         /* lanes */
+  NAI_PART_CPU,           /* cpu (cpu.h) */
   NAI_PART_STEPS,         /* steps (steps.h) */
   NAI_PART_COUNT
 };
@@ -155,6 +157,7 @@ struct nai_model_options {
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases; /* NULL without a phase map */
   const struct nai_workload_patterns *workload;
+  const struct nai_gpu_facts *gpu_facts;
   const struct nai_patterns *step; /* names of the ranges that the user calls steps; NULL: to be found out */
   bool map_nvtx;                   /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
   int page_events;                 /* events that report.html holds in full */
@@ -168,6 +171,7 @@ struct nai_model {
   const struct nai_kernel_classes *classes;
   const struct nai_phase_map *phases;
   const struct nai_workload_patterns *workload;
+  const struct nai_gpu_facts *gpu_facts;
   const struct nai_patterns *step;
   bool map_nvtx;
   int page_events;
@@ -220,6 +224,7 @@ struct nai_model {
   struct nai_evidence *evidence; /* of what threads did (evidence.h) */
   struct nai_gpu_idle *idle;     /* per GPU */
   struct nai_lanes lanes;        /* the rows of the timeline */
+  struct nai_cpu *cpu;           /* what CPUs did */
   struct nai_steps *steps;       /* of training, inference, or whatever the program repeats */
 
   struct nai_model_work *work; /* while parts are built */

@@ -19,6 +19,7 @@ static const struct nai_part_def *const parts[NAI_PART_COUNT] = {
     [NAI_PART_EVIDENCE] = &nai_part_evidence,
     [NAI_PART_IDLE] = &nai_part_idle,
     [NAI_PART_LANES] = &nai_part_lanes,
+    [NAI_PART_CPU] = &nai_part_cpu,
     [NAI_PART_STEPS] = &nai_part_steps,
 };
 

@@ -89,11 +89,12 @@ static bool is_likely(const struct candidate *c, const struct nai_step_search *s
          (word == NAI_WORD_STEP || (word == NAI_WORD_NONE && c->total_ns >= window / 4));
 }
 
-static int by_total(const void *pa, const void *pb) {
+static int by_total(const void *pa, const void *pb, void *texts) {
   const struct candidate *a = pa, *b = pb;
   if (a->total_ns != b->total_ns)
     return a->total_ns > b->total_ns ? -1 : 1;
-  return (a->name > b->name) - (a->name < b->name);
+  int order = strcmp(nai_strings_get(texts, a->name), nai_strings_get(texts, b->name)); /* whatever the order of rows */
+  return order ? order : (a->domain > b->domain) - (a->domain < b->domain);
 }
 
 /* The likely candidates of a thread, those with the most time first. */
@@ -110,7 +111,7 @@ static int list_candidates(struct candidates *c, const struct nai_step_search *s
       c->v[kept++] = c->v[i];
   c->count = kept;
   if (kept)
-    qsort(c->v, kept, sizeof *c->v, by_total);
+    qsort_r(c->v, kept, sizeof *c->v, by_total, (void *)&s->names->texts);
   c->count = kept < MOST_CANDIDATES ? kept : MOST_CANDIDATES;
   return NAI_OK;
 }

@@ -71,6 +71,9 @@ static json_t *facts_json(const struct nai_gen_plan *plan) {
     if (facts[i].at_most_ns) {
       nai_gen_json_int(object, "at_most_ns", facts[i].at_most_ns);
     }
+    if (facts[i].exact_ns) {
+      nai_gen_json_int(object, "exact_ns", facts[i].exact_ns);
+    }
     if (facts[i].count) {
       nai_gen_json_int(object, "count", facts[i].count);
     }

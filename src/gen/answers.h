@@ -45,6 +45,7 @@ struct nai_gen_part {
   int64_t ns;
   enum nai_gen_api api; /* DOING_CALL */
   const char *name;     /* DOING_OS_CALL, DOING_FLUSH and DOING_FLUSH_BESIDE */
+  int callchain;        /* DOING_OS_CALL: its callchainId, 0 for none */
 };
 
 struct nai_gen_gap {
@@ -77,10 +78,12 @@ void nai_gen_wait_event(struct nai_gen_plan *plan, int thread, int stream, int o
 void nai_gen_span(struct nai_gen_plan *plan, int gpu, const char *kind, int64_t start_ns, int64_t end_ns);
 
 struct nai_gen_fact {
-  const char *table, *key; /* row of the analyser's table: capture_health, workload, losses */
+  const char *table, *key; /* row of the analyser's table: capture_health, workload, losses, kernel_shape,
+                              gap_functions; of unified_memory, memory_use, memory_growth a column of their only row */
   const char *value;       /* NULL: the row must be there, whatever it says */
   int64_t count;           /* 0: not stated */
   int64_t at_most_ns;      /* the row's time must not be longer; 0: not stated */
+  int64_t exact_ns;        /* the row's time; 0: not stated */
   bool absent;             /* there must be no such row */
 };
 /* Something that must be found, or must not. Texts are literals. */
@@ -88,6 +91,9 @@ void nai_gen_fact(struct nai_gen_plan *plan, const struct nai_gen_fact *fact);
 
 /* Gives all launches of a kernel this shape; for two shapes of one name declare two kernels. */
 void nai_gen_kernel_shape(struct nai_gen_plan *plan, int kernel, int grid, int block);
+/* What its launches take of a multiprocessor: registers per thread, shared memory per block, local memory per thread.
+ */
+void nai_gen_kernel_resources(struct nai_gen_plan *plan, int kernel, int registers, int shared_bytes, int local_bytes);
 /* Kernels declared from here on fill the GPU with full blocks, whatever the seed. */
 void nai_gen_even_shapes(struct nai_gen_plan *plan);
 

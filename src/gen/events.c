@@ -283,18 +283,20 @@ void nai_gen_stream_wait(struct nai_gen_plan *plan, int thread, int stream, int 
   }
 }
 
-int64_t nai_gen_graph(struct nai_gen_plan *plan, int thread, int stream, int graph_id, int64_t duration_ns) {
-  int64_t call = nai_gen_call(plan, thread, API_GRAPH_LAUNCH, 3 * call_duration(plan));
-  if (call < 0) {
-    return 0;
-  }
-  int64_t start = queue_start(plan, call, stream);
-  struct nai_gen_op *op = add_op(plan, OP_GRAPH, call, stream, start, duration_ns);
+int64_t nai_gen_add_envelope(struct nai_gen_plan *plan, int64_t call, int stream, int graph_id, int64_t start,
+                             int64_t duration_ns) {
+  struct nai_gen_op *op = call < 0 ? NULL : add_op(plan, OP_GRAPH, call, stream, start, duration_ns);
   if (!op) {
     return 0;
   }
   op->graph_id = graph_id;
   return op->end;
+}
+
+int64_t nai_gen_graph(struct nai_gen_plan *plan, int thread, int stream, int graph_id, int64_t duration_ns) {
+  int64_t call = nai_gen_call(plan, thread, API_GRAPH_LAUNCH, 3 * call_duration(plan));
+  return call < 0 ? 0
+                  : nai_gen_add_envelope(plan, call, stream, graph_id, queue_start(plan, call, stream), duration_ns);
 }
 
 static int64_t graph_node_id(int graph_id, int node) { return ((int64_t)graph_id << 32) | (node + 1); }
@@ -313,15 +315,6 @@ int64_t nai_gen_graph_nodes(struct nai_gen_plan *plan, int thread, int stream, i
     start += nai_gen_rng_between(&plan->rng, 200, 500);
   }
   return nai_gen_ready(plan, stream);
-}
-
-void nai_gen_graph_node_created(struct nai_gen_plan *plan, int thread, int graph_id, int node) {
-  struct nai_gen_graph_node_row *row = nai_gen_plan_push(plan, &plan->graph_nodes);
-  if (row) {
-    int64_t now = plan->threads[thread].now;
-    *row = (struct nai_gen_graph_node_row){now, now + 900, thread, graph_node_id(graph_id, node)};
-    plan->threads[thread].now = now + 1200;
-  }
 }
 
 void nai_gen_add_overhead(struct nai_gen_plan *plan, const struct nai_gen_overhead *overhead) {

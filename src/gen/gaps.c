@@ -28,7 +28,8 @@ int64_t nai_gen_call_at(struct nai_gen_plan *plan, int thread, enum nai_gen_api 
   return call;
 }
 
-void nai_gen_os_call(struct nai_gen_plan *plan, int thread, const char *function, int64_t start_ns, int64_t end_ns) {
+static void add_os_call(struct nai_gen_plan *plan, int thread, const char *function, int callchain, int64_t start_ns,
+                        int64_t end_ns) {
   struct nai_gen_row row;
   nai_gen_row_start(&row, T_OSRT);
   nai_gen_row_int(&row, C_OSRT_start, start_ns);
@@ -38,9 +39,16 @@ void nai_gen_os_call(struct nai_gen_plan *plan, int thread, const char *function
   nai_gen_row_int(&row, C_OSRT_nameId, nai_gen_string(plan, function, strlen(function)));
   nai_gen_row_int(&row, C_OSRT_returnValue, 0);
   nai_gen_row_int(&row, C_OSRT_nestingLevel, 0);
+  if (callchain) {
+    nai_gen_row_int(&row, C_OSRT_callchainId, callchain);
+  }
   nai_gen_raw_row(plan, &row, NULL);
   nai_gen_plan_saw(plan, end_ns);
   plan->threads[thread].now = end_ns;
+}
+
+void nai_gen_os_call(struct nai_gen_plan *plan, int thread, const char *function, int64_t start_ns, int64_t end_ns) {
+  add_os_call(plan, thread, function, 0, start_ns, end_ns);
 }
 
 void nai_gen_wait_event(struct nai_gen_plan *plan, int thread, int stream, int other, int event) {
@@ -153,7 +161,7 @@ static void do_part(struct nai_gen_plan *plan, const struct nai_gen_gap *gap, in
     add_other_call(plan, gap, p->api, at);
     break;
   case DOING_OS_CALL:
-    nai_gen_os_call(plan, gap->thread, p->name, at.start, at.end);
+    add_os_call(plan, gap->thread, p->name, p->callchain, at.start, at.end);
     break;
   case DOING_LOAD:
     add_load(plan, gap->thread, call, 6, at);
@@ -228,6 +236,14 @@ void nai_gen_kernel_shape(struct nai_gen_plan *plan, int kernel, int grid, int b
   if (!nai_gen_failed(plan)) {
     nai_gen_kernel_at(plan, kernel)->grid = grid;
     nai_gen_kernel_at(plan, kernel)->block = block;
+  }
+}
+
+void nai_gen_kernel_resources(struct nai_gen_plan *plan, int kernel, int registers, int shared_bytes, int local_bytes) {
+  if (!nai_gen_failed(plan)) {
+    nai_gen_kernel_at(plan, kernel)->registers = registers;
+    nai_gen_kernel_at(plan, kernel)->shared_bytes = shared_bytes;
+    nai_gen_kernel_at(plan, kernel)->local_bytes = local_bytes;
   }
 }
 

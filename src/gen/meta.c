@@ -101,10 +101,10 @@ static void write_export(struct nai_gen_plan *plan, const char *scenario) {
       write_pair(plan, T_EXPORT, "EXPORT_SCHEMA_VERSION_MICRO", releases[i].micro);
     }
   }
-  static const char *const parameters[][2] = {
+  const char *const parameters[][2] = {
       {"EXPORT_PLATFORM", "linux-desktop"},     {"EXPORT_ARCH", "x64"},
       {"EXPORT_PARAM_EXPORT_TYPE", "SQLite"},   {"EXPORT_PARAM_LAZY", "true"},
-      {"EXPORT_PARAM_INCLUDE_JSON", "false"},   {"EXPORT_PARAM_INCLUDE_BLOBS", "false"},
+      {"EXPORT_PARAM_INCLUDE_JSON", "false"},   {"EXPORT_PARAM_INCLUDE_BLOBS", plan->payloads ? "true" : "false"},
       {"EXPORT_PARAM_TIME_NORMALIZE", "false"}, {"EXPORT_PARAM_TIME_SHIFT", "0"},
       {"EXPORT_PARAM_TABLES_TO_EXPORT", ""},    {"EXPORT_PARAM_TIMES_TO_EXPORT", ""}};
   for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {
@@ -133,7 +133,7 @@ static void write_capture(struct nai_gen_plan *plan) {
 static void write_session(struct nai_gen_plan *plan) {
   struct nai_gen_row row;
   nai_gen_row_start(&row, T_SESSION);
-  nai_gen_row_int(&row, C_SESSION_utcEpochNs, session_epoch_ns);
+  nai_gen_row_int(&row, C_SESSION_utcEpochNs, plan->utc_ns ? plan->utc_ns : session_epoch_ns);
   nai_gen_row_text(&row, C_SESSION_utcTime, "2026-01-01T00:00:00");
   nai_gen_row_text(&row, C_SESSION_localTime, "2026-01-01T00:00:00");
   nai_gen_row_int(&row, C_SESSION_systemClockNs, session_clock_ns);
@@ -205,7 +205,7 @@ static void write_gpu(struct nai_gen_plan *plan, int id) {
   }
   nai_gen_row_int(&row, C_GPU_vmId, serialized_vm);
   nai_gen_row_int(&row, C_GPU_id, id);
-  nai_gen_row_text(&row, C_GPU_name, "NVIDIA H100 80GB HBM3");
+  nai_gen_row_text(&row, C_GPU_name, plan->gpu_name ? plan->gpu_name : "NVIDIA H100 80GB HBM3");
   nai_gen_row_text(&row, C_GPU_busLocation, bus);
   nai_gen_row_int(&row, C_GPU_isDiscrete, 1);
   nai_gen_row_int(&row, C_GPU_l2CacheSize, 52428800);

@@ -47,6 +47,8 @@ struct nai_gen_plan *nai_gen_plan_new(struct nai_gen_db *db, const struct nai_ge
   plan->schema = options->schema;
   plan->scale = options->scale;
   plan->shuffle = options->shuffle;
+  plan->utc_ns = options->utc_ns;
+  plan->gpu_name = options->gpu_name;
   plan->string_bytes.item_size = 1;
   plan->strings.item_size = sizeof(struct nai_gen_string_entry);
   plan->kernels.item_size = sizeof(struct nai_gen_kernel);
@@ -67,6 +69,7 @@ struct nai_gen_plan *nai_gen_plan_new(struct nai_gen_db *db, const struct nai_ge
   plan->facts.item_size = sizeof(struct nai_gen_fact);
   plan->steps.item_size = sizeof(struct nai_gen_step_mark);
   plan->units.item_size = sizeof(struct nai_gen_unit);
+  plan->waits.item_size = sizeof(struct nai_gen_wait);
   for (int api = 0; api < API_COUNT; api++) {
     plan->api_strings[api] = -1;
   }
@@ -84,7 +87,8 @@ void nai_gen_plan_free(struct nai_gen_plan *plan) {
                                 &plan->phases,       &plan->calls,       &plan->ops,       &plan->syncs,
                                 &plan->ranges,       &plan->text,        &plan->overheads, &plan->graph_nodes,
                                 &plan->raws,         &plan->diagnostics, &plan->transfers, &plan->drops,
-                                &plan->spans,        &plan->facts,       &plan->steps,     &plan->units};
+                                &plan->spans,        &plan->facts,       &plan->steps,     &plan->units,
+                                &plan->waits};
   for (size_t i = 0; i < sizeof vecs / sizeof vecs[0]; i++) {
     nai_gen_vec_free(vecs[i]);
   }
@@ -177,6 +181,8 @@ int64_t nai_gen_string(struct nai_gen_plan *plan, const char *bytes, size_t size
   return (int64_t)plan->strings.count - 1;
 }
 
+enum { REGISTERS_PER_BLOCK = 65536 };
+
 static int add_kernel(struct nai_gen_plan *plan, int64_t demangled, int64_t short_name, enum nai_gen_class class,
                       enum nai_gen_api launch_api) {
   struct nai_gen_kernel *kernel = nai_gen_plan_push(plan, &plan->kernels);
@@ -189,11 +195,15 @@ static int add_kernel(struct nai_gen_plan *plan, int64_t demangled, int64_t shor
   kernel->launch_api = launch_api;
   kernel->grid = (int)nai_gen_rng_between(&plan->rng, 1, 2048);
   kernel->block = 32 * (int)nai_gen_rng_between(&plan->rng, 1, 16);
-  if (plan->even_shapes) {
+  kernel->registers = 8 * (int)nai_gen_rng_between(&plan->rng, 2, 30);
+  if (plan->even_shapes) { /* one full wave: 8 blocks on each of 132 multiprocessors */
     kernel->grid = 1056;
     kernel->block = 256;
+    kernel->registers = 32;
   }
-  kernel->registers = 8 * (int)nai_gen_rng_between(&plan->rng, 2, 30);
+  if (kernel->registers * kernel->block > REGISTERS_PER_BLOCK) { /* no driver launches such a kernel */
+    kernel->registers = REGISTERS_PER_BLOCK / kernel->block;
+  }
   return (int)plan->kernels.count - 1;
 }
 

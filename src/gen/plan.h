@@ -148,6 +148,22 @@ struct nai_gen_node {
 /* One graph launch traced node by node: one call owns all kernels. */
 int64_t nai_gen_graph_nodes(struct nai_gen_plan *plan, int thread, int stream, int graph_id,
                             const struct nai_gen_node *nodes, int count);
+/* Nodes that ran from start_ns on, each gap_ns after the one before, launched by one call of api_ns at the thread's
+ * time. Returns the last one's end. */
+struct nai_gen_replay {
+  int thread, stream, graph_id;
+  const struct nai_gen_node *nodes;
+  int count;
+  int64_t api_ns, start_ns, gap_ns;
+};
+int64_t nai_gen_graph_replay(struct nai_gen_plan *plan, const struct nai_gen_replay *replay);
+/* One graph launch traced as an envelope, with exact times. */
+int64_t nai_gen_graph_at(struct nai_gen_plan *plan, int thread, int stream, int graph_id, int64_t api_ns,
+                         int64_t start_ns, int64_t duration_ns);
+/* A launch call that is captured into a graph: nothing runs, a node comes to be. */
+void nai_gen_graph_capture(struct nai_gen_plan *plan, int thread, int graph_id, int node);
+/* A node of one graph becomes a node of another. */
+void nai_gen_graph_clone(struct nai_gen_plan *plan, int thread, int from_graph, int to_graph, int node);
 /* Creation record of a graph node, during `thread`'s current time. */
 void nai_gen_graph_node_created(struct nai_gen_plan *plan, int thread, int graph_id, int node);
 

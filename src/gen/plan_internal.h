@@ -102,7 +102,7 @@ struct nai_gen_kernel {
   int64_t demangled, short_name; /* string ids */
   enum nai_gen_class class;
   enum nai_gen_api launch_api;
-  int grid, block, registers;
+  int grid, block, registers, shared_bytes, local_bytes;
   struct nai_gen_stat stats[MAX_GPUS];
 };
 
@@ -167,7 +167,15 @@ struct nai_gen_range {
   size_t text_offset, text_size;
   int64_t text_id; /* -1: inline text */
   int domain;
-  int64_t range_id; /* -1: none */
+  int64_t range_id;              /* -1: none */
+  size_t blob_offset, blob_size; /* of its payload, in the plan's text */
+};
+
+/* What a GPU waited and transferred in collectives of one kind. */
+struct nai_gen_wait {
+  int gpu;
+  const char *op;
+  int64_t count, total_ns, wait_ns, transfer_ns, bytes;
 };
 
 struct nai_gen_overhead {
@@ -181,7 +189,7 @@ struct nai_gen_overhead {
 struct nai_gen_graph_node_row {
   int64_t start, end;
   int thread;
-  int64_t node;
+  int64_t node, original; /* original: 0 for none */
 };
 
 struct nai_gen_diagnostic {
@@ -240,6 +248,8 @@ struct nai_gen_plan {
   struct nai_gen_db *db;
   struct nai_gen_err *err;
   int schema;
+  int64_t utc_ns;
+  const char *gpu_name;
   double scale;
   bool shuffle;
   bool hide_devices;
@@ -267,7 +277,8 @@ struct nai_gen_plan {
   /* Events since the last flush. */
   struct nai_gen_vec calls, ops, syncs, ranges, text, overheads, graph_nodes, raws;
   struct nai_gen_vec diagnostics, transfers, drops;
-  struct nai_gen_vec spans, facts, steps, units;
+  struct nai_gen_vec spans, facts, steps, units, waits;
+  bool payloads; /* some range has one */
 
   int64_t grid_id, range_id;
   int64_t last_ns; /* last timestamp of any event */
@@ -304,6 +315,8 @@ struct nai_gen_plan_options {
   int schema;
   double scale;
   bool shuffle;
+  int64_t utc_ns;       /* session start, ns since 1970; 0: that of all scenarios */
+  const char *gpu_name; /* NULL: likewise; a literal */
 };
 /* `db` and `err` are borrowed. NULL when out of memory. */
 struct nai_gen_plan *nai_gen_plan_new(struct nai_gen_db *db, const struct nai_gen_plan_options *options,
@@ -314,6 +327,8 @@ void nai_gen_plan_free(struct nai_gen_plan *plan);
  */
 int64_t nai_gen_add_kernel(struct nai_gen_plan *plan, int64_t call, int stream, int kernel, int64_t start,
                            int64_t duration_ns, int64_t graph_node);
+int64_t nai_gen_add_envelope(struct nai_gen_plan *plan, int64_t call, int stream, int graph_id, int64_t start,
+                             int64_t duration_ns);
 int64_t nai_gen_add_copy(struct nai_gen_plan *plan, int64_t call, int thread, int stream, int64_t start,
                          const struct nai_gen_copy *copy);
 struct nai_gen_sync *nai_gen_add_sync(struct nai_gen_plan *plan, int thread, int stream, int64_t call);

@@ -1,4 +1,5 @@
 /* A GPU that waits for its input: copies dominate, kernels are a sliver. */
+#include "answers.h"
 #include "scenario.h"
 
 void nai_gen_plan_copy_bound(struct nai_gen_plan *plan, int64_t target_bytes) {
@@ -37,4 +38,30 @@ void nai_gen_plan_copy_bound(struct nai_gen_plan *plan, int64_t target_bytes) {
   nai_gen_expect_no_findings(plan, "launch-bound idle-host-code idle-blocking-call tiny-copies "
                                    "exposed-communication low-nvtx-coverage no-nvtx "
                                    "graph-envelope-only profiler-overhead");
+}
+
+/* Copies of 16 MiB at 10 GB/s on a link that does 50, while nothing runs; then 3 ms of kernels on another stream before
+ * their own stream goes on: each could have run beside them. */
+void nai_gen_plan_copy_lag(struct nai_gen_plan *plan, int64_t target_bytes) {
+  enum { COPIES = 30, COMPUTE_NS = 3000000, COPY_NS = 1677721 };
+  static const struct nai_gen_copy input = {NAI_GEN_HTOD,      NAI_GEN_PINNED, NAI_GEN_DEVICE,
+                                            INT64_C(16) << 20, COPY_NS,        false};
+  (void)target_bytes;
+  nai_gen_even_shapes(plan);
+  int process = nai_gen_process(plan, 9301, "loader"), thread = nai_gen_thread(plan, process, 9301, "loader");
+  int context = nai_gen_context(plan, process, 0, 1, nai_gen_gpu(plan, 0));
+  int compute = nai_gen_stream(plan, context, 7), copies = nai_gen_stream(plan, context, 13);
+  int work = nai_gen_kernel(plan, "void step<float>(float *, int)", NULL);
+  int use = nai_gen_kernel(plan, "void unpack<float>(float *, const float *)", NULL);
+  for (int i = 0; i < COPIES; i++) {
+    int64_t end = nai_gen_copy(plan, thread, copies, &input);
+    end = nai_gen_launch_at(plan, thread, compute, work, end + 20000, COMPUTE_NS);
+    end = nai_gen_launch_at(plan, thread, copies, use, end + 1000, 200000);
+    nai_gen_wait_until(plan, thread, end + 1000);
+  }
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "copy_rates",
+                                            .key = "Host-to-Device",
+                                            .count = COPIES,
+                                            .exact_ns = INT64_C(1) * COPIES * COPY_NS});
+  nai_gen_expect_findings(plan, "exposed-copy slow-copies overlappable-copies");
 }

@@ -1,5 +1,6 @@
 /* One run with every source that analyses read only when they need it: a little work on one GPU and, beside it, rows
  * of each such table whose sums are known. */
+#include "answers.h"
 #include "scenario.h"
 
 #include <stdio.h>
@@ -113,6 +114,24 @@ static void add_migrations(const struct witness *w) {
     nai_gen_row_int(&row, C_MEMCPY_migrationCause, 1 + i % 5);
     nai_gen_row_int(&row, C_MEMCPY_virtualAddress, 65536 * (int64_t)i);
     put(w, &row);
+  }
+}
+
+static void state_migrations(struct nai_gen_plan *plan) {
+  static const struct {
+    const char *column;
+    int64_t value;
+  } facts[] = {{"migration_count", ROWS},
+               {"to_gpu_bytes", ROWS / 2 * 65536},
+               {"to_host_bytes", ROWS / 2 * 65536},
+               {"fault_bytes", ROWS / 5 * 65536},
+               {"eviction_bytes", ROWS / 5 * 65536},
+               {"gpu_fault_groups", ROWS},
+               {"cpu_faults", ROWS},
+               {"to_host_distinct_bytes", ROWS / 2 * 65536}};
+  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+    nai_gen_fact(plan,
+                 &(struct nai_gen_fact){.table = "unified_memory", .key = facts[i].column, .count = facts[i].value});
   }
 }
 
@@ -252,6 +271,42 @@ static void add_metrics(const struct witness *w) {
   }
 }
 
+/* Two ports of one card; 1,000 B/ms and so on. */
+static void add_nics(const struct witness *w) {
+  static const char *const names[] = {"IB: Bytes sent", "IB: Send waits"}, *const units[] = {"bytes/ms", "ticks/ms"};
+  struct nai_gen_row row;
+  for (int metric = 0; metric < 2; metric++) {
+    nai_gen_row_start(&row, T_NIC_METRIC);
+    nai_gen_row_int(&row, C_NIC_METRIC_metricsListId, 5);
+    nai_gen_row_int(&row, C_NIC_METRIC_metricsIdx, metric);
+    nai_gen_row_text(&row, C_NIC_METRIC_name, names[metric]);
+    nai_gen_row_text(&row, C_NIC_METRIC_description, "");
+    nai_gen_row_text(&row, C_NIC_METRIC_unit, units[metric]);
+    put(w, &row);
+  }
+  nai_gen_row_start(&row, T_NIC_ID);
+  nai_gen_row_int(&row, C_NIC_ID_nicId, 1);
+  nai_gen_row_int(&row, C_NIC_ID_globalId, 77);
+  put(w, &row);
+  nai_gen_row_start(&row, T_NIC);
+  nai_gen_row_int(&row, C_NIC_GUID, 99);
+  nai_gen_row_text(&row, C_NIC_stateName, "active");
+  nai_gen_row_int(&row, C_NIC_nicId, 1);
+  nai_gen_row_text(&row, C_NIC_name, "mlx5_0");
+  put(w, &row);
+  for (int i = 0; i < ROWS; i++) {
+    nai_gen_row_start(&row, T_NIC_SAMPLE);
+    nai_gen_row_int(&row, C_NIC_SAMPLE_start, start_of(i / 2 * 2));
+    nai_gen_row_int(&row, C_NIC_SAMPLE_end, start_of(i / 2 * 2 + 2));
+    nai_gen_row_int(&row, C_NIC_SAMPLE_globalId, 77);
+    nai_gen_row_int(&row, C_NIC_SAMPLE_portId, 1);
+    nai_gen_row_int(&row, C_NIC_SAMPLE_metricsListId, 5);
+    nai_gen_row_int(&row, C_NIC_SAMPLE_metricsIdx, i % 2);
+    nai_gen_row_int(&row, C_NIC_SAMPLE_value, 1000 * (i / 2));
+    put(w, &row);
+  }
+}
+
 /* Ranges whose blob is a header of four words and a message size. */
 static void add_payloads(const struct witness *w) {
   struct nai_gen_row row;
@@ -324,10 +379,12 @@ void nai_gen_plan_evidence(struct nai_gen_plan *plan, int64_t target_bytes) {
   add_memory(&w);
   add_page_faults(&w);
   add_migrations(&w);
+  state_migrations(plan);
   add_cpu(&w);
   add_calls(&w);
   add_cuda_events(&w);
   add_metrics(&w);
+  add_nics(&w);
   add_payloads(&w);
   add_output(&w);
   nai_gen_inexact(plan); /* its truth is the sums of the rows above */

@@ -11,6 +11,10 @@
   X(GPU_FAULT, "CUDA_UM_GPU_PAGE_FAULT_EVENTS", 2026, 9999)   \
   X(METRIC, "TARGET_INFO_GPU_METRICS", 2026, 9999)            \
   X(METRIC_SAMPLE, "GPU_METRICS", 2026, 9999)                 \
+  X(NIC_METRIC, "TARGET_INFO_NETWORK_METRICS", 2026, 9999)    \
+  X(NIC_ID, "NIC_ID_MAP", 2026, 9999)                         \
+  X(NIC, "TARGET_INFO_NIC_INFO", 2026, 9999)                  \
+  X(NIC_SAMPLE, "NET_NIC_METRIC", 2026, 9999)                 \
   X(SCHED, "SCHED_EVENTS", 2026, 9999)                        \
   X(SAMPLE, "COMPOSITE_EVENTS", 2026, 9999)                   \
   X(SAMPLE_FRAME, "SAMPLING_CALLCHAINS", 2026, 9999)          \
@@ -115,6 +119,35 @@
   X(METRIC_SAMPLE, typeId, INTEGER, NOT_NULL, 2019, 9999)       \
   X(METRIC_SAMPLE, metricId, INTEGER, NOT_NULL, 2019, 9999)     \
   X(METRIC_SAMPLE, value, INTEGER, NOT_NULL, 2019, 9999)
+
+#define NAI_GEN_COLUMNS_NIC_METRIC(X)                         \
+  X(NIC_METRIC, metricsListId, INTEGER, NOT_NULL, 2019, 9999) \
+  X(NIC_METRIC, metricsIdx, INTEGER, NOT_NULL, 2019, 9999)    \
+  X(NIC_METRIC, name, TEXT, NOT_NULL, 2019, 9999)             \
+  X(NIC_METRIC, description, TEXT, NOT_NULL, 2019, 9999)      \
+  X(NIC_METRIC, unit, TEXT, NOT_NULL, 2019, 9999)
+
+#define NAI_GEN_COLUMNS_NIC_ID(X)                 \
+  X(NIC_ID, nicId, INTEGER, NOT_NULL, 2019, 9999) \
+  X(NIC_ID, globalId, INTEGER, NOT_NULL, 2019, 9999)
+
+#define NAI_GEN_COLUMNS_NIC(X)                    \
+  X(NIC, GUID, INTEGER, NOT_NULL, 2019, 9999)     \
+  X(NIC, stateName, TEXT, NOT_NULL, 2019, 9999)   \
+  X(NIC, nicId, INTEGER, NOT_NULL, 2019, 9999)    \
+  X(NIC, name, TEXT, NOT_NULL, 2019, 9999)        \
+  X(NIC, deviceId, INTEGER, NOT_NULL, 2019, 9999) \
+  X(NIC, vendorId, INTEGER, NOT_NULL, 2019, 9999) \
+  X(NIC, linkLayer, INTEGER, NOT_NULL, 2019, 9999)
+
+#define NAI_GEN_COLUMNS_NIC_SAMPLE(X)                         \
+  X(NIC_SAMPLE, start, INTEGER, NOT_NULL, 2019, 9999)         \
+  X(NIC_SAMPLE, end, INTEGER, NOT_NULL, 2019, 9999)           \
+  X(NIC_SAMPLE, globalId, INTEGER, NOT_NULL, 2019, 9999)      \
+  X(NIC_SAMPLE, portId, INTEGER, NOT_NULL, 2019, 9999)        \
+  X(NIC_SAMPLE, metricsListId, INTEGER, NOT_NULL, 2019, 9999) \
+  X(NIC_SAMPLE, metricsIdx, INTEGER, NOT_NULL, 2019, 9999)    \
+  X(NIC_SAMPLE, value, INTEGER, NOT_NULL, 2019, 9999)
 
 #define NAI_GEN_COLUMNS_SCHED(X)                       \
   X(SCHED, start, INTEGER, NOT_NULL, 2019, 9999)       \

@@ -361,6 +361,7 @@ static json_t *truth_json(const struct nai_gen_plan *plan, const struct nai_gen_
   }
   json_decref(evidence);
   nai_gen_set_answers(truth, plan);
+  nai_gen_set_waits(truth, plan);
   if (plan->inexact) {
     return truth;
   }

@@ -23,6 +23,8 @@ json_t *nai_gen_sweep_json(const struct nai_gen_gpu *gpu);
 void nai_gen_set_steps(json_t *truth, const struct nai_gen_plan *plan);
 /* These, spans and facts. */
 void nai_gen_set_answers(json_t *truth, const struct nai_gen_plan *plan);
+/* Waits and transfers of collectives, where the scenario has some (collective.c). */
+void nai_gen_set_waits(json_t *truth, const struct nai_gen_plan *plan);
 /* Writes a document through a temporary file. */
 int nai_gen_json_write(const json_t *document, const char *path, struct nai_gen_err *err);
 

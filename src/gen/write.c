@@ -90,8 +90,8 @@ static void fill_kernel(struct nai_gen_plan *plan, struct nai_gen_row *row, cons
   nai_gen_row_int(row, C_KERNEL_blockY, 1);
   nai_gen_row_int(row, C_KERNEL_blockZ, 1);
   nai_gen_row_int(row, C_KERNEL_staticSharedMemory, 0);
-  nai_gen_row_int(row, C_KERNEL_dynamicSharedMemory, 0);
-  nai_gen_row_int(row, C_KERNEL_localMemoryPerThread, 0);
+  nai_gen_row_int(row, C_KERNEL_dynamicSharedMemory, kernel->shared_bytes);
+  nai_gen_row_int(row, C_KERNEL_localMemoryPerThread, kernel->local_bytes);
   nai_gen_row_int(row, C_KERNEL_localMemoryTotal, 250871808);
   nai_gen_row_int(row, C_KERNEL_gridId, op->grid_id);
   nai_gen_row_int(row, C_KERNEL_sharedMemoryExecuted, 32768);
@@ -191,6 +191,9 @@ static void write_range(struct nai_gen_plan *plan, struct nai_gen_row *row, cons
     nai_gen_row_bytes(row, C_NVTX_text, (const char *)plan->text.items + range->text_offset, range->text_size);
   }
   nai_gen_row_int(row, C_NVTX_domainId, range->domain);
+  if (range->blob_size) {
+    nai_gen_row_blob(row, C_NVTX_binaryData, (const char *)plan->text.items + range->blob_offset, range->blob_size);
+  }
   insert(plan, row);
 }
 
@@ -236,6 +239,9 @@ static void write_graph_node(struct nai_gen_plan *plan, struct nai_gen_row *row,
   nai_gen_row_int(row, C_GRAPH_NODE_globalTid, plan->threads[node->thread].global_tid);
   nai_gen_row_int(row, C_GRAPH_NODE_nameId, nai_gen_string(plan, "cudaGraphAddKernelNode_v10000", 29));
   nai_gen_row_int(row, C_GRAPH_NODE_graphNodeId, node->node);
+  if (node->original) {
+    nai_gen_row_int(row, C_GRAPH_NODE_originalGraphNodeId, node->original);
+  }
   insert(plan, row);
 }
 

@@ -159,6 +159,21 @@ static int put_payload_enums(struct extraction *x, struct nai_table *table, stru
   return copy_table(x, table, "NVTX_PAYLOAD_ENUM_ENTRIES", names, -1, err);
 }
 
+static int put_nic_metrics(struct extraction *x, struct nai_table *table, struct nai_err *err) {
+  static const char *const names[] = {"metricsListId", "metricsIdx", "name", "unit", NULL};
+  return copy_table(x, table, "TARGET_INFO_NETWORK_METRICS", names, -1, err);
+}
+
+static int put_nic_ids(struct extraction *x, struct nai_table *table, struct nai_err *err) {
+  static const char *const names[] = {"nicId", "globalId", NULL};
+  return copy_table(x, table, "NIC_ID_MAP", names, -1, err);
+}
+
+static int put_nics(struct extraction *x, struct nai_table *table, struct nai_err *err) {
+  static const char *const names[] = {"nicId", "name", NULL};
+  return copy_table(x, table, "TARGET_INFO_NIC_INFO", names, -1, err);
+}
+
 static int on_rank(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
   struct extraction *x = ctx;
@@ -192,6 +207,9 @@ int nai_describe(struct extraction *x, struct nai_err *err) {
                {NAI_IN_PAYLOAD_ENTRIES, put_payload_entries},
                {NAI_IN_PAYLOAD_ENUMS, put_payload_enums},
                {NAI_IN_MPI_RANKS, put_ranks},
+               {NAI_IN_NIC_METRICS, put_nic_metrics},
+               {NAI_IN_NIC_IDS, put_nic_ids},
+               {NAI_IN_NICS, put_nics},
                {NAI_IN_PROGRAM_OUTPUTS, nai_put_outputs}};
   int rc = NAI_OK;
   for (size_t i = 0; !rc && i < sizeof small / sizeof *small; i++)

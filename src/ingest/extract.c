@@ -78,7 +78,9 @@ bool nai_wanted(const struct extraction *x, enum nai_input_table table) { return
 static int open_scans(struct extraction *x, struct nai_err *err) {
   int rc = NAI_OK;
   for (int s = 0; s < nai_source_count; s++)
-    for (int f = 0; !rc && nai_wanted(x, nai_sources[s]->table) && f < nai_sources[s]->feed_count; f++)
+    for (int f = 0; !rc && nai_wanted(x, nai_sources[s]->table) && nai_source_applies(nai_sources[s], x->trace) &&
+                    f < nai_sources[s]->feed_count;
+         f++)
       rc = open_scan(x, nai_sources[s], &nai_sources[s]->feeds[f], err);
   return rc;
 }
@@ -195,6 +197,14 @@ static void note_gaps(struct extraction *x, const struct nai_scan *scan) {
                     "export again if nobody deleted any");
 }
 
+/* Whether an earlier scan reads the same table, for another source. */
+static bool read_before(const struct extraction *x, int s) {
+  for (int i = 0; i < s; i++)
+    if (strcmp(x->scans[i].table, x->scans[s].table) == 0)
+      return true;
+  return false;
+}
+
 /* Counts of one source table over its parts, reader and drops. */
 static int note_scan(struct extraction *x, int s, struct nai_err *err) {
   const struct nai_scan *scan = &x->scans[s];
@@ -227,7 +237,8 @@ static int note_scan(struct extraction *x, int s, struct nai_err *err) {
     if (dropped[d])
       nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], drops[d].check, "warning", scan->table, dropped[d],
                       drops[d].detail);
-  note_gaps(x, scan);
+  if (!read_before(x, s))
+    note_gaps(x, scan);
   if (open_ranges)
     nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "open-ranges", "info", scan->table, open_ranges,
                     "ranges still open when the capture ended; counted until the last timestamp");
@@ -241,6 +252,8 @@ static int note_scan(struct extraction *x, int s, struct nai_err *err) {
     nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "clipped-rows", "info", scan->table, clipped,
                     "cut at the edges of the trimmed window");
   struct nai_table *readers = x->out->tables[NAI_IN_READERS];
+  if (read_before(x, s))
+    return NAI_OK;
   int64_t row = nai_table_add_row(readers);
   nai_set_str(readers, row, RD_TABLE, scan->table);
   nai_set_str(readers, row, RD_READER, scan->reader);

@@ -295,7 +295,7 @@ int nai_probe(struct nai_ingest *out, struct nai_trace *trace, uint64_t tables, 
     rc = probe_labels(out->tables[NAI_IN_LABELS], trace, err);
   struct nai_table *capabilities = out->tables[NAI_IN_CAPABILITIES];
   for (int i = 0; !rc && i < nai_source_count; i++)
-    if (tables & NAI_IN_BIT(nai_sources[i]->table))
+    if (tables & NAI_IN_BIT(nai_sources[i]->table) && nai_source_applies(nai_sources[i], trace))
       rc = probe_source(capabilities, trace, nai_sources[i], err);
   for (size_t i = 0; !rc && i < sizeof plain_tables / sizeof *plain_tables; i++) {
     const struct nai_db_table *table = nai_trace_table(trace, plain_tables[i].table);

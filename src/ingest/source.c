@@ -22,6 +22,7 @@ const struct nai_source *const nai_sources[] = {
     &nai_source_memory_pools,
     &nai_source_um_faults,
     &nai_source_gpu_metric_samples,
+    &nai_source_nic_samples,
     &nai_source_sched,
     &nai_source_samples,
     &nai_source_callchains,
@@ -39,6 +40,10 @@ int nai_source_column(const struct nai_source *source, enum nai_dictionary dicti
     if (source->dictionary[c] == dictionary)
       return c;
   return -1;
+}
+
+bool nai_source_applies(const struct nai_source *source, const struct nai_trace *trace) {
+  return !source->only_with || nai_trace_table(trace, source->only_with);
 }
 
 uint64_t nai_ingest_closure(uint64_t tables) {

@@ -165,22 +165,25 @@ struct nai_source {
   uint64_t brings;                           /* set of small tables that it refers to or that tell how to read it */
   /* Tells about processes, threads and GPUs that other sources introduce; does not say how long the trace is. */
   bool witness;
+  const char *only_with; /* read only from exports with this table, without which it has nothing to tell; or NULL */
   struct nai_feed feeds[NAI_MAX_FEEDS];
   int feed_count;
 };
 
 /* source_gpu.c, source_memory.c, source_host.c, source_cpu.c, source_nvtx.c */
 extern const struct nai_source nai_source_kernels, nai_source_memops, nai_source_graphs, nai_source_syncs,
-    nai_source_cuda_events, nai_source_gpu_metric_samples, nai_source_memory_usage, nai_source_memory_pools,
-    nai_source_um_faults, nai_source_apis, nai_source_overhead, nai_source_graph_nodes, nai_source_graph_creations,
-    nai_source_jit, nai_source_libraries, nai_source_mpi, nai_source_osrt, nai_source_sched, nai_source_samples,
-    nai_source_callchains, nai_source_diagnostics, nai_source_nvtx, nai_source_nvtx_payloads;
+    nai_source_cuda_events, nai_source_gpu_metric_samples, nai_source_nic_samples, nai_source_memory_usage,
+    nai_source_memory_pools, nai_source_um_faults, nai_source_apis, nai_source_overhead, nai_source_graph_nodes,
+    nai_source_graph_creations, nai_source_jit, nai_source_libraries, nai_source_mpi, nai_source_osrt, nai_source_sched,
+    nai_source_samples, nai_source_callchains, nai_source_diagnostics, nai_source_nvtx, nai_source_nvtx_payloads;
 
 extern const struct nai_source *const nai_sources[];
 extern const int nai_source_count;
 
 /* The column that holds a dictionary's numbers, -1 for none. */
 int nai_source_column(const struct nai_source *source, enum nai_dictionary dictionary);
+/* Whether an export has what the source is about at all. */
+bool nai_source_applies(const struct nai_source *source, const struct nai_trace *trace);
 /* The tables asked for and those they refer to. */
 uint64_t nai_ingest_closure(uint64_t tables);
 

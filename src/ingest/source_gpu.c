@@ -305,3 +305,34 @@ const struct nai_source nai_source_gpu_metric_samples = {.table = NAI_IN_GPU_MET
                                                          .witness = true,
                                                          .feeds = {FEED(sample_fields, sample_row, "GPU_METRICS")},
                                                          .feed_count = 1};
+
+/* --- sampled metrics of network cards ---------------------------------------------------------- */
+
+enum { N_NIC = 2, N_PORT, N_LIST, N_INDEX, N_VALUE };
+static const struct nai_field nic_fields[] = {
+    TIMES, NEEDED("globalId"), FIELD("portId"), NEEDED("metricsListId"), NEEDED("metricsIdx"), NEEDED("value")};
+
+static int nic_row(struct nai_part *p, int64_t at, int64_t rowid, const struct nai_cell *cells, int *rc,
+                   struct nai_err *err) {
+  (void)rowid, (void)rc, (void)err;
+  if (field(p, cells, N_VALUE)->type != NAI_CELL_INT)
+    return NAI_DROP_VALUE;
+  int verdict = put_times(p, at, cells);
+  if (verdict != NAI_KEEP)
+    return verdict;
+  put_field_i64(p, NX_NIC, at, cells, N_NIC);
+  put_field_i32(p, NX_PORT, at, cells, N_PORT);
+  put_field_i64(p, NX_LIST, at, cells, N_LIST);
+  put_field_i64(p, NX_INDEX, at, cells, N_INDEX);
+  put_field_i64(p, NX_VALUE, at, cells, N_VALUE);
+  return NAI_KEEP;
+}
+
+const struct nai_source nai_source_nic_samples = {.table = NAI_IN_NIC_SAMPLES,
+                                                  .capability = "NIC metric samples",
+                                                  .disables = "how much network cards sent and received",
+                                                  .brings = NAI_IN_BIT(NAI_IN_NIC_METRICS) |
+                                                            NAI_IN_BIT(NAI_IN_NIC_IDS) | NAI_IN_BIT(NAI_IN_NICS),
+                                                  .witness = true,
+                                                  .feeds = {FEED(nic_fields, nic_row, "NET_NIC_METRIC")},
+                                                  .feed_count = 1};

@@ -148,9 +148,9 @@ enum {
   L_FLOAT
 };
 static const struct nai_field payload_fields[] = {NEEDED("start"),      FIELD("globalTid"),   FIELD("domainId"),
-                                                  FIELD("binaryData"),  FIELD("jsonTextId"),  FIELD("jsonText"),
-                                                  FIELD("uint64Value"), FIELD("int64Value"),  FIELD("uint32Value"),
-                                                  FIELD("int32Value"),  FIELD("doubleValue"), FIELD("floatValue")};
+                                                  EXTRA("binaryData"),  EXTRA("jsonTextId"),  EXTRA("jsonText"),
+                                                  EXTRA("uint64Value"), EXTRA("int64Value"),  EXTRA("uint32Value"),
+                                                  EXTRA("int32Value"),  EXTRA("doubleValue"), EXTRA("floatValue")};
 
 /* The blob's bytes as hexadecimal digits: text columns hold text only. */
 static void put_blob(struct nai_part *p, int64_t at, const struct nai_cell *blob) {
@@ -224,5 +224,6 @@ const struct nai_source nai_source_nvtx_payloads = {
     .brings = NAI_IN_BIT(NAI_IN_NVTX_DOMAINS) | NAI_IN_BIT(NAI_IN_PAYLOAD_SCHEMAS) |
               NAI_IN_BIT(NAI_IN_PAYLOAD_ENTRIES) | NAI_IN_BIT(NAI_IN_PAYLOAD_ENUMS),
     .witness = true,
+    .only_with = "NVTX_PAYLOAD_SCHEMAS",
     .feeds = {FEED(payload_fields, payload_row, "NVTX_EVENTS")},
     .feed_count = 1};

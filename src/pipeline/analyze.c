@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "pipeline/publish.h"
 #include "pipeline/state.h"
 
 #include <limits.h>
@@ -105,19 +106,6 @@ static int write_manifests(struct nai_state *s, struct nai_err *err) {
   return rc ? rc : write_manifest(s->home, m, nai_run_held(s->run, nai_readers.name), err);
 }
 
-static int list_files(void *ctx, struct nai_strings *files, int directory, struct nai_err *err) {
-  (void)ctx;
-  struct nai_manifest manifest;
-  int rc = nai_manifest_read(&manifest, directory, err);
-  for (uint32_t i = 0; i < manifest.files.count && !rc; i++) {
-    const char *name = nai_strings_get(&manifest.files, i);
-    if (nai_strings_add(files, name, strlen(name)) == NAI_NO_STRING)
-      rc = nai_err_nomem(err);
-  }
-  nai_manifest_free(&manifest);
-  return rc;
-}
-
 static void pass_note(void *ctx, const char *line) {
   const struct nai_state *s = ctx;
   if (s->options->note)
@@ -132,8 +120,11 @@ static int open_trace(struct nai_state *s, struct nai_err *err) {
 /* Begins to write a directory, with a place for its manifest. */
 static int open_outdir(struct nai_outdir *out, struct nai_state *s, const char *path, const char *option,
                        struct nai_err *err) {
-  const struct nai_outdir_calls calls = {
-      .list = list_files, .note = pass_note, .ctx = s, .option = option, .apart = out == &s->out ? NULL : &s->out};
+  const struct nai_outdir_calls calls = {.list = nai_publish_list,
+                                         .note = pass_note,
+                                         .ctx = s,
+                                         .option = option,
+                                         .apart = out == &s->out ? NULL : &s->out};
   char stages[PATH_MAX];
   int rc = nai_outdir_begin(out, path, &calls, err);
   if (rc)
@@ -216,8 +207,10 @@ static void free_state(struct nai_state *s) {
   nai_phase_map_free(s->phases);
   nai_kernel_classes_free(s->classes);
   nai_workload_patterns_free(s->workload);
+  nai_gpu_facts_free(s->gpu_facts);
   nai_patterns_free(s->step);
   nai_rules_free(s->rules);
+  nai_metrics_free(s->metrics);
   nai_templates_free(s->templates);
   nai_outdir_end(&s->apart);
   nai_outdir_end(&s->out);

@@ -29,6 +29,8 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
     rc = nai_kernel_classes_load(&s->classes, o->kernel_classes, err);
   if (!rc)
     rc = nai_workload_patterns_load(&s->workload, o->workload, err);
+  if (!rc)
+    rc = nai_gpu_facts_load(&s->gpu_facts, o->gpu_facts, err);
   if (!rc && o->step)
     rc = nai_patterns_new(&s->step, err);
   if (!rc && o->step)
@@ -37,6 +39,8 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
     rc = nai_phase_map_load(&s->phases, o->phase_map, err);
   if (!rc)
     rc = nai_rules_load(&s->rules, o->rules, o->rule_count, s->schemas, schemas, err);
+  if (!rc)
+    rc = nai_metrics_load(&s->metrics, o->metrics, o->metric_count, s->schemas, schemas, err);
   if (!rc && o->nvtx_coverage_warn_threshold >= 0)
     rc = nai_rules_set_parameter(s->rules, "nvtx_coverage_warn_threshold", o->nvtx_coverage_warn_threshold, err);
   if (rc)
@@ -46,9 +50,11 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
   s->config[NAI_CONFIG_KERNEL_CLASSES] = nai_kernel_classes_hash(s->classes);
   s->config[NAI_CONFIG_PHASE_MAP] = s->phases ? nai_phase_map_hash(s->phases) : 0;
   s->config[NAI_CONFIG_WORKLOAD] = nai_workload_patterns_hash(s->workload);
+  s->config[NAI_CONFIG_GPU_FACTS] = nai_gpu_facts_hash(s->gpu_facts);
   s->config[NAI_CONFIG_STEP] = o->step ? nai_hash_text(0, o->step) : 0;
   s->config[NAI_CONFIG_MAP_NVTX] = o->map_nvtx;
   s->config[NAI_CONFIG_PAGE_EVENTS] = (uint64_t)o->page_events;
   s->config[NAI_CONFIG_RULES] = nai_rules_hash(s->rules);
+  s->config[NAI_CONFIG_METRICS] = nai_metrics_hash(s->metrics);
   return NAI_OK;
 }

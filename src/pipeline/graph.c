@@ -288,6 +288,7 @@ static int check_memory(const struct nai_state *s, uint32_t parts, struct nai_er
 static int open_model(struct nai_state *s, struct nai_err *err) {
   const struct nai_model_options options = {.classes = s->classes,
                                             .workload = s->workload,
+                                            .gpu_facts = s->gpu_facts,
                                             .phases = s->phases,
                                             .step = s->step,
                                             .map_nvtx = s->options->map_nvtx,

@@ -88,6 +88,21 @@ static const struct nai_node findings = {.name = "findings",
                                          .creates = true,
                                          .run = run_findings};
 
+/* Numbers by which runs are compared: of the same tables as findings, and no part of what findings read. */
+static const struct nai_schema *const metrics_outputs[] = {&nai_metrics_schema, NULL};
+
+static int run_metrics(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_state *s = io->ctx;
+  return nai_metrics_evaluate(&io->out[0], s->metrics, io->in, err);
+}
+
+static const struct nai_node metrics = {.name = "metrics",
+                                        .outputs = metrics_outputs,
+                                        .reads_report = true,
+                                        .config = NAI_CONFIG(METRICS),
+                                        .creates = true,
+                                        .run = run_metrics};
+
 /* --- timeline --------------------------------------------------------------------------------- */
 
 /* Where an aggregated timeline keeps every event: what findings cite, then the longest gap of each pattern. A table of
@@ -175,7 +190,7 @@ static const struct nai_node timeline = {.name = "timeline",
 
 static const struct nai_node *const probe_nodes[] = {&probe, NULL};
 static const struct nai_node *const extract_nodes[] = {&extract, NULL};
-static const struct nai_node *const recommend_nodes[] = {&findings, NULL};
+static const struct nai_node *const recommend_nodes[] = {&findings, &metrics, NULL};
 static const struct nai_node *const timeline_nodes[] = {&places, &timeline, NULL};
 
 const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {

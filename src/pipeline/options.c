@@ -43,12 +43,16 @@ int nai_options_describe(struct nai_strings *out, const struct nai_options *o, s
     rc = add_file(out, &text, "--kernel-classes", o->kernel_classes, err);
   if (!rc)
     rc = add_file(out, &text, "--workload", o->workload, err);
+  if (!rc)
+    rc = add_file(out, &text, "--gpu-facts", o->gpu_facts, err);
   if (!rc && o->step) {
     nai_buf_printf(&text, "--step %s", o->step);
     rc = add(out, &text, err);
   }
   for (size_t i = 0; !rc && i < o->rule_count; i++)
     rc = add_file(out, &text, "--rules", o->rules[i], err);
+  for (size_t i = 0; !rc && i < o->metric_count; i++)
+    rc = add_file(out, &text, "--metrics", o->metrics[i], err);
   if (!rc && !o->map_nvtx) {
     nai_buf_puts(&text, "--no-nvtx-kernel-map");
     rc = add(out, &text, err);

@@ -8,6 +8,7 @@
 #include "pipeline/analyze.h"
 #include "pipeline/outdir.h"
 #include "render/mustache.h"
+#include "rules/metrics.h"
 #include "rules/rules.h"
 #include "run/run.h"
 
@@ -18,8 +19,10 @@ struct nai_state {
   struct nai_phase_map *phases;
   struct nai_kernel_classes *classes;
   struct nai_workload_patterns *workload;
+  struct nai_gpu_facts *gpu_facts;
   struct nai_patterns *step; /* --step, NULL for none */
   struct nai_rule_set *rules;
+  struct nai_metric_set *metrics;
   struct nai_templates *templates;
   const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES]; /* of the tables that rules can name */
   uint64_t config[NAI_CONFIG_COUNT];                       /* hash of each item of the configuration */
@@ -36,7 +39,7 @@ struct nai_state {
   struct nai_result *result;
 };
 
-/* config.c: loads phase map, kernel classes, workload patterns and rules, and hashes them. */
+/* config.c: loads phase map, kernel classes, workload patterns, GPU facts, rules and metrics, and hashes them. */
 NAI_MUST_CHECK int nai_state_config(struct nai_state *state, struct nai_err *err);
 /* render.c: loads and checks the templates of all outputs, the user's and the built-in ones. */
 NAI_MUST_CHECK int nai_state_templates(struct nai_state *state, struct nai_err *err);

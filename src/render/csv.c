@@ -28,7 +28,7 @@ static void put_quoted(struct nai_buf *out, const char *text, size_t len) {
 }
 
 /* Guards the text in `scratch`, for what went to `out` is gone. */
-static void put_text(struct nai_buf *out, struct nai_buf *scratch, const char *text, size_t len) {
+void nai_csv_text(struct nai_buf *out, struct nai_buf *scratch, const char *text, size_t len) {
   nai_buf_clear(scratch);
   nai_escape_csv_guard(scratch, text, len);
   out->oom |= scratch->oom;
@@ -46,7 +46,7 @@ void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
     char name[NAI_COLUMN_NAME_MAX];
     nai_print_name(name, schema, &p);
     nai_buf_puts(out, separator);
-    put_text(out, &scratch, name, strlen(name));
+    nai_csv_text(out, &scratch, name, strlen(name));
   }
   nai_buf_putc(out, '\n');
   for (int64_t row = 0; row < table->rows && !nai_buf_failed(out); row++) {
@@ -55,7 +55,7 @@ void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
       struct nai_value value = nai_table_value(table, row, p.column);
       nai_buf_puts(out, separator);
       if (value.type == NAI_STR && !value.null)
-        put_text(out, &scratch, value.s, strlen(value.s));
+        nai_csv_text(out, &scratch, value.s, strlen(value.s));
       else
         nai_value_print(out, p.unit, &value);
     }

@@ -6,6 +6,8 @@
 
 #include "table/table.h"
 
+/* Appends a text cell. `scratch` is emptied and used; one for many cells saves allocating. */
+void nai_csv_text(struct nai_buf *out, struct nai_buf *scratch, const char *text, size_t len);
 /* Appends the table. */
 void nai_csv_table(struct nai_buf *out, const struct nai_table *table);
 

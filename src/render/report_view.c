@@ -146,20 +146,47 @@ static void put_commands(struct nai_view *view, const char *verify) {
   }
 }
 
-static void put_price(struct nai_view *view, const struct nai_table *findings, int64_t row) {
+/* A duration that no line break divides. */
+static void put_duration(struct nai_view *view, const char *key, double ns) {
+  struct nai_buf text = {0}, fixed = {0};
+  nai_fmt_duration(&text, ns);
+  for (const char *c = nai_buf_str(&text); *c; c++)
+    nai_buf_puts(&fixed, *c == ' ' ? "\xc2\xa0" : (const char[]){*c, '\0'});
+  nai_view_put_trusted(view, key, nai_buf_str(&fixed));
+  nai_buf_free(&text);
+  nai_buf_free(&fixed);
+}
+
+/* How many steps every GPU did, if all did as many and they fill nine tenths of its active time; else 0. */
+static int64_t step_count(const struct nai_report *report) {
+  const struct nai_table *steps = nai_report_table(report, "step_summary"),
+                         *active = nai_report_table(report, "gpu_active");
+  if (!steps->rows || steps->rows != active->rows)
+    return 0;
+  int64_t count = nai_cell_i64(steps, 0, "steps");
+  for (int64_t i = 0; i < steps->rows; i++) {
+    int64_t filled = nai_cell_i64(steps, i, "last_end_ns") - nai_cell_i64(steps, i, "first_start_ns"), gpu = 0;
+    while (gpu < active->rows && nai_cell_i64(active, gpu, "device_id") != nai_cell_i64(steps, i, "device_id"))
+      gpu++;
+    if (gpu == active->rows || nai_cell_i64(steps, i, "steps") != count ||
+        (double)filled < 0.9 * (double)nai_cell_i64(active, gpu, "active_ns"))
+      return 0;
+  }
+  return count;
+}
+
+static void put_price(struct nai_view *view, const struct nai_report *report, const struct nai_table *findings,
+                      int64_t row) {
   static const char *const stakes[] = {"at_stake_ns", "at_stake_low_ns"}, *const names[] = {"at_stake", "at_stake_low"};
   struct nai_value pct = nai_cell(findings, row, "pct_of_active");
+  bool of_gpu = strncmp(nai_cell_str(findings, row, "scope"), "GPU", 3) == 0; /* what the run loses may lie outside */
+  int64_t steps = of_gpu ? step_count(report) : 0;
   for (size_t i = 0; i < sizeof stakes / sizeof *stakes; i++) {
     struct nai_value ns = nai_cell(findings, row, stakes[i]);
-    struct nai_buf text = {0}, fixed = {0};
-    if (ns.null)
-      continue;
-    nai_fmt_duration(&text, (double)ns.i);
-    for (const char *c = nai_buf_str(&text); *c; c++)
-      nai_buf_puts(&fixed, *c == ' ' ? "\xc2\xa0" : (const char[]){*c, '\0'});
-    nai_view_put_trusted(view, names[i], nai_buf_str(&fixed));
-    nai_buf_free(&text);
-    nai_buf_free(&fixed);
+    if (!ns.null)
+      put_duration(view, names[i], (double)ns.i);
+    if (!ns.null && !i && steps)
+      put_duration(view, "at_stake_per_step", (double)ns.i / (double)steps);
   }
   if (!pct.null)
     put_value(view, "pct_of_active", NAI_PCT, &pct);
@@ -182,7 +209,7 @@ static void put_finding(struct nai_view *view, const struct nai_report *report, 
   nai_view_put_text(view, "severity_label", severity_label(nai_report_severity(findings, i)));
   nai_view_put_int(view, "index", i);
   nai_view_put_int(view, "number", i + 1);
-  put_price(view, findings, i);
+  put_price(view, report, findings, i);
   put_prose(view, "why", nai_cell_str(findings, i, "why"));
   put_prose(view, "recommendation", nai_cell_str(findings, i, "recommendation"));
   put_commands(view, nai_cell_str(findings, i, "verify"));
@@ -247,7 +274,9 @@ static bool has_pauses(const struct nai_report *report) {
 static void put_groups(struct nai_view *tables, const struct nai_report *report, int top) {
   static const struct nai_grouping groupings[] = {
       {"kernel_groups", "kernels", {"kernel_name"}, NULL, NULL},
+      {"shape_groups", "kernel_shape", {"kernel_name", "grid", "block"}, NULL, NULL},
       {"communication_groups", "kernels", {"kernel_name"}, "category", "communication"},
+      {"comm_groups", "comm_ops", {"op", "dtype", "family"}, NULL, NULL},
       {"category_groups", "kernel_categories", {"category"}, NULL, NULL},
       {"cause_groups", "idle_causes", {"cause"}, NULL, NULL},
       {"pattern_groups", "idle_patterns", {"cause", "next_op", "nvtx_range"}, NULL, NULL},
@@ -285,6 +314,35 @@ static void put_sorted(struct nai_view *tables, const struct nai_report *report,
   free(best);
 }
 
+/* Rows of gap_activity in which something beside CUDA tells what the thread did: set-up and own code, what repeats,
+ * single gaps. */
+static void put_cpu_work(struct nai_view *tables, const struct nai_report *report, int top) {
+  static const struct {
+    const char *scope, *label;
+    bool few;
+  } scopes[] = {{"set_up", "before the first CUDA call", true},
+                {"host_code", "own code in idle gaps", true},
+                {"pattern", "repeated gaps", false},
+                {"gap", "one gap", true}};
+  const struct nai_table *table = nai_report_table(report, "gap_activity");
+  struct nai_view *view = nai_view_put_map(tables, "cpu_work"), *rows = nai_view_put_list(view, "rows");
+  int64_t total = 0, least_ns = 1000000;
+  for (size_t s = 0; s < sizeof scopes / sizeof *scopes; s++)
+    for (int64_t i = 0, shown = 0; i < table->rows && shown < (scopes[s].few ? 3 : top / 2); i++) {
+      struct nai_value on = nai_cell(table, i, "on_cpu_ns"), osrt = nai_cell(table, i, "os_runtime_ns"),
+                       samples = nai_cell(table, i, "sample_count");
+      if (strcmp(nai_cell_str(table, i, "scope"), scopes[s].scope) != 0 || !*nai_cell_str(table, i, "activity") ||
+          nai_cell_i64(table, i, "total_ns") < least_ns || (on.null && osrt.null && samples.null))
+        continue;
+      struct nai_view *row = nai_view_add_map(rows);
+      nai_report_put_row(row, report, table, i);
+      nai_view_put_trusted(row, "when", scopes[s].label);
+      shown++;
+      total++;
+    }
+  nai_view_put_bool(view, "any", total > 0);
+}
+
 /* Short by nature, and read as a whole. */
 static bool whole(const struct nai_table *table) {
   return strcmp(table->schema->name, "gpu_utilization") == 0 || strcmp(table->schema->name, "capture_health") == 0;
@@ -315,6 +373,8 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   put_groups(tables, report, top);
   put_sorted(tables, report, "ranges_by_gpu_time", "nvtx_ranges", "attributed_kernel_time_ns", true, top);
   put_sorted(tables, report, "slow_steps", "steps", "excess_ns", false, top);
+  put_cpu_work(tables, report, top);
+  put_filtered(tables, report, "metrics_in_short", "gpu_metrics", "during", "busy", top);
   put_filtered(tables, report, "blocking_calls", "sync_calls", "class", "blocking", top);
   put_filtered(tables, report, "other_sync_calls", "sync_calls", "class", "ordering", top);
   put_filtered(tables, report, "poll_calls", "sync_calls", "class", "poll", top);

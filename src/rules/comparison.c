@@ -241,8 +241,8 @@ int comparison_compile(struct condition *out, const struct names *names, const s
   return rc ? rc : condition_emit(out, names, (struct code){.kind = CODE_END}, err);
 }
 
-int duration_compile(struct span *factors, double *ns, const struct names *names, const struct nai_yaml_node *node,
-                     struct nai_err *err) {
+int expression_compile(struct span *factors, enum nai_unit *unit, const struct names *names,
+                       const struct nai_yaml_node *node, struct nai_err *err) {
   struct reader r = {.names = names, .node = node, .err = err};
   struct operand operand = {0};
   int rc = nai_yaml_text(&r.at, names->doc, node, err);
@@ -253,9 +253,20 @@ int duration_compile(struct span *factors, double *ns, const struct names *names
   skip_space(&r);
   if (*r.at)
     return fail(&r, offset(&r), "expected + - * / or the end");
-  static const double scale[NAI_UNIT_COUNT] = {[NAI_NS] = 1, [NAI_US] = 1e3, [NAI_MS] = 1e6, [NAI_S] = 1e9};
-  enum nai_unit unit = basic(operand.unit);
+  if (operand.is_text)
+    return nai_yaml_error(names->doc, node, err, "\"%s\" needs a number", node->key);
   *factors = operand.factors;
-  *ns = unit < NAI_UNIT_COUNT && !operand.is_text ? scale[unit] : 0;
+  *unit = basic(operand.unit);
+  return 0;
+}
+
+int duration_compile(struct span *factors, double *ns, const struct names *names, const struct nai_yaml_node *node,
+                     struct nai_err *err) {
+  static const double scale[NAI_UNIT_COUNT] = {[NAI_NS] = 1, [NAI_US] = 1e3, [NAI_MS] = 1e6, [NAI_S] = 1e9};
+  enum nai_unit unit;
+  int rc = expression_compile(factors, &unit, names, node, err);
+  if (rc)
+    return rc;
+  *ns = unit < NAI_UNIT_COUNT ? scale[unit] : 0;
   return *ns > 0 ? 0 : nai_yaml_error(names->doc, node, err, "\"%s\" needs a duration", node->key);
 }

@@ -204,6 +204,9 @@ NAI_MUST_CHECK int condition_compile(struct condition *out, const struct names *
 /* comparison.c: the comparisons of one string, joined by "and". */
 NAI_MUST_CHECK int comparison_compile(struct condition *out, const struct names *names,
                                       const struct nai_yaml_node *node, struct nai_err *err);
+/* A sum of products that is a number; *unit: NAI_UNIT_COUNT for a plain one. */
+NAI_MUST_CHECK int expression_compile(struct span *factors, enum nai_unit *unit, const struct names *names,
+                                      const struct nai_yaml_node *node, struct nai_err *err);
 /* A sum of products that is a duration; *ns: of one unit of it. */
 NAI_MUST_CHECK int duration_compile(struct span *factors, double *ns, const struct names *names,
                                     const struct nai_yaml_node *node, struct nai_err *err);

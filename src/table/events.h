@@ -29,6 +29,9 @@ enum nai_input_table {
   NAI_IN_PAYLOAD_ENTRIES,
   NAI_IN_PAYLOAD_ENUMS,
   NAI_IN_MPI_RANKS,
+  NAI_IN_NIC_METRICS,
+  NAI_IN_NIC_IDS,
+  NAI_IN_NICS,
   NAI_IN_PROGRAM_OUTPUTS,
   /* extract, if asked for: tables that may have millions of rows */
   NAI_IN_KERNELS,
@@ -46,6 +49,7 @@ enum nai_input_table {
   NAI_IN_MEMORY_POOLS,
   NAI_IN_UM_FAULTS,
   NAI_IN_GPU_METRIC_SAMPLES,
+  NAI_IN_NIC_SAMPLES,
   NAI_IN_SCHED,
   NAI_IN_SAMPLES,
   NAI_IN_CALLCHAINS,
@@ -66,8 +70,9 @@ extern const struct nai_schema *const nai_event_tables[NAI_IN_COUNT + 1]; /* the
 #define NAI_IN(table) NAI_IN_BIT(NAI_IN_##table) /* NAI_IN(KERNELS) */
 #define NAI_IN_ALL (NAI_IN_BIT(NAI_IN_COUNT) - 1)
 /* What the analyses of today read. */
-#define NAI_IN_DEFAULT \
-  (NAI_IN_BIT(NAI_IN_NVTX_SIZES + 1) - 1 + NAI_IN_BIT(NAI_IN_OSRT + 1) - NAI_IN_BIT(NAI_IN_FIRST_EVENTS))
+#define NAI_IN_DEFAULT                                                                                     \
+  (NAI_IN_BIT(NAI_IN_NVTX_SIZES + 1) - 1 + NAI_IN_BIT(NAI_IN_OSRT + 1) - NAI_IN_BIT(NAI_IN_FIRST_EVENTS) + \
+   NAI_IN_BIT(NAI_IN_GRAPH_NODES))
 _Static_assert(NAI_IN_COUNT < 64, "a set of tables is a 64-bit number");
 
 /* kernel_events: one row per kernel execution. */

@@ -28,7 +28,7 @@ static const struct nai_column_def gpu_metrics_columns[] = {
                  "name of the metric with its unit in brackets, NULL when the export lacks it"},
 };
 const struct nai_schema nai_gpu_metrics =
-    NAI_SCHEMA("gpu_metrics", "GPU metrics", "One sampled metric of one GPU", gpu_metrics_columns);
+    NAI_SCHEMA("gpu_metric_names", "Names of GPU metrics", "One sampled metric of one GPU", gpu_metrics_columns);
 
 static const struct nai_column_def nvtx_payload_schemas_columns[] = {
     [PS_DOMAIN_ID] = {"domain_id", NAI_I64, NAI_ID, "NVTX domain number; which process it belongs to is not told"},
@@ -202,11 +202,46 @@ const struct nai_schema nai_um_fault_events = NAI_SCHEMA("um_fault_events", "Pag
 
 static const struct nai_column_def gpu_metric_samples_columns[] = {
     [GS_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START},
-    [GS_METRIC] = {"metric", NAI_I32, NAI_ID, "row of table gpu_metrics", .refers = "gpu_metrics"},
+    [GS_METRIC] = {"metric", NAI_I32, NAI_ID, "row of table gpu_metric_names", .refers = "gpu_metric_names"},
     [GS_VALUE] = {"value", NAI_I64, NAI_COUNT, "value; the unit is in the name of the metric"},
 };
 const struct nai_schema nai_gpu_metric_samples =
     NAI_SCHEMA("gpu_metric_samples", "GPU metric samples", "One sample of one GPU metric", gpu_metric_samples_columns);
+
+static const struct nai_column_def nic_metric_names_columns[] = {
+    [NM_LIST] = {"list_id", NAI_I64, NAI_ID, "list of metrics; with the index the key"},
+    [NM_INDEX] = {"metric_index", NAI_I64, NAI_ID, "number in the list"},
+    [NM_NAME] = {"metric_name", NAI_STR, NAI_TEXT, "name of the metric"},
+    [NM_UNIT] = {"metric_unit", NAI_STR, NAI_TEXT, "its unit in the export"},
+};
+const struct nai_schema nai_nic_metric_names =
+    NAI_SCHEMA("nic_metric_names", "Names of NIC metrics", "One metric of network cards", nic_metric_names_columns);
+
+static const struct nai_column_def nic_ids_columns[] = {
+    [NC_NIC] = {"nic_id", NAI_I64, NAI_ID, "network card, as in table nics"},
+    [NC_GLOBAL] = {"global_id", NAI_I64, NAI_ID, "number of the card in nic_metric_samples"},
+};
+const struct nai_schema nai_nic_ids =
+    NAI_SCHEMA("nic_ids", "Numbers of NICs", "One network card as samples name it", nic_ids_columns);
+
+static const struct nai_column_def nics_columns[] = {
+    [NQ_NIC] = {"nic_id", NAI_I64, NAI_ID, "network card"},
+    [NQ_NAME] = {"nic_name", NAI_STR, NAI_TEXT, "its name"},
+};
+const struct nai_schema nai_nics = NAI_SCHEMA("nics", "NICs", "One network card", nics_columns);
+
+static const struct nai_column_def nic_metric_samples_columns[] = {
+    [NX_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
+    [NX_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END},
+    [NX_NIC] = {"global_id", NAI_I64, NAI_ID, "network card, as in nic_ids"},
+    [NX_PORT] = {"port", NAI_I32, NAI_ID, "port of the card"},
+    [NX_LIST] = {"list_id", NAI_I64, NAI_ID, "with metric_index a row of nic_metric_names"},
+    [NX_INDEX] = {"metric_index", NAI_I64, NAI_ID, "number in the list"},
+    [NX_VALUE] = {"value", NAI_I64, NAI_COUNT, "value in the metric's unit"},
+};
+const struct nai_schema nai_nic_metric_samples =
+    NAI_SCHEMA("nic_metric_samples", "NIC metric samples", "One sample of one metric of one port",
+               nic_metric_samples_columns);
 
 static const struct nai_column_def sched_events_columns[] = {
     [SC_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START},

@@ -13,7 +13,7 @@ extern const struct nai_schema nai_nvtx_domains;
 enum { NS_TEXT };
 extern const struct nai_schema nai_nvtx_sizes;
 
-/* gpu_metrics: what gpu_metric_samples.metric refers to. */
+/* gpu_metric_names: what gpu_metric_samples.metric refers to. */
 enum { GM_TYPE, GM_METRIC, GM_GPU, GM_SOURCE, GM_TYPE_NAME, GM_NAME };
 extern const struct nai_schema nai_gpu_metrics;
 
@@ -94,6 +94,18 @@ extern const struct nai_schema nai_um_fault_events;
 /* gpu_metric_samples: of the whole GPU, whoever uses it. */
 enum { GS_TIME, GS_METRIC, GS_VALUE };
 extern const struct nai_schema nai_gpu_metric_samples;
+
+/* nic_metric_names, nic_ids, nics: what nic_metric_samples refer to. */
+enum { NM_LIST, NM_INDEX, NM_NAME, NM_UNIT };
+extern const struct nai_schema nai_nic_metric_names;
+enum { NC_NIC, NC_GLOBAL };
+extern const struct nai_schema nai_nic_ids;
+enum { NQ_NIC, NQ_NAME };
+extern const struct nai_schema nai_nics;
+
+/* nic_metric_samples: of network cards, whoever uses them. */
+enum { NX_START, NX_END, NX_NIC, NX_PORT, NX_LIST, NX_INDEX, NX_VALUE };
+extern const struct nai_schema nai_nic_metric_samples;
 
 /* sched_events: context switches. */
 enum { SC_TIME, SC_THREAD, SC_GLOBAL_TID, SC_CPU, SC_IN, SC_STATE, SC_BLOCK };

@@ -72,6 +72,7 @@ def cases():
         Case("probe", minimal, ["probe", minimal]),
         Case("wal", minimal, ["probe", live_wal(minimal)], sparse=4),
         Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
+        Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"], sparse=4),
         Case("rules", minimal, ["rules", "list"]),
         Case("explain", minimal, ["rules", "explain", "idle-queue-drained"]),
         Case("help", minimal, ["analyze", "--help"]),

@@ -12,7 +12,8 @@ import unittest
 import support
 from support import SOURCE, analyze, artifacts, fresh_dir, read_csv, report, run, trace, tree
 
-COMMANDS = ("analyze", "probe", "table", "rules", "completions")
+COMMANDS = ("analyze", "probe", "info", "summary", "overlap", "tree", "search", "evidence", "explain", "suggest", "sql", "skill", "page", "export", "table",
+            "rules", "completions")
 PHASE_MAPS = sorted(p.stem for p in (SOURCE / "phase-maps").glob("*.yaml"))
 
 
@@ -141,7 +142,7 @@ class Usage(unittest.TestCase):
         self.assertIn("did you mean --shuffle?", gen("minimal", "x.sqlite", "--shufle").stderr)
         self.assertRegex(gen("minimal").stderr, r"^nsys-ai-gen: OUT.sqlite is missing \(see nsys-ai-gen --help\)\n$")
         self.assertEqual([line.split()[0] for line in gen("list").stdout.splitlines()],
-                         [*support.SCENARIOS, "evidence", *support.DIAGNOSIS, "bench"])
+                         [*support.SCENARIOS, "evidence", *support.DIAGNOSIS, *support.PAIRS, "bench"])
 
 
 class Commands(unittest.TestCase):

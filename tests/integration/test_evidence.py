@@ -22,6 +22,7 @@ COPIED = [
     ("um_fault_events", "start_ns address faults access_type", "start address numberOfPageFaults faultAccessType",
      "CUDA_UM_CPU_PAGE_FAULT_EVENTS CUDA_UM_GPU_PAGE_FAULT_EVENTS"),
     ("gpu_metric_samples", "time_ns value", "timestamp value", "GPU_METRICS"),
+    ("nic_metric_samples", "start_ns end_ns value", "start end value", "NET_NIC_METRIC"),
     ("sched_events", "time_ns cpu is_in thread_state global_tid", "start cpu isSchedIn threadState globalTid", "SCHED_EVENTS"),
     ("sample_events", "time_ns cpu thread_state cpu_cycles callchain_id global_tid",
      "start cpu threadState cpuCycles id globalTid", "COMPOSITE_EVENTS"),
@@ -109,7 +110,7 @@ class Generated(unittest.TestCase):
         self.assertEqual(made.columns["memop_events", "migration"][:2], ["200", "200"])
         self.assertEqual(made.columns["memop_events", "stream_id"], ["0", "0"])
         self.assertEqual(made.columns["memop_events", "correlation_id"], ["0", "0"])
-        self.assertEqual(made.rows["gpu_metrics"], 2)
+        self.assertEqual(made.rows["gpu_metric_names"], 2)
         self.assertEqual(made.rows["nvtx_payload_schemas"], 1)  # eight times in the export
         self.assertEqual(made.rows["nvtx_payload_entries"], 1)
         self.assertEqual(made.columns["nvtx_payloads", "blob"][:2], ["100", "100"])
@@ -134,10 +135,10 @@ class Generated(unittest.TestCase):
         self.assertIsNone(made.error)
         self.assertIn("sched_events", made.rows)
         self.assertEqual(made.rows["readers"], 1)
-        for table in ("kernel_events", "nvtx_events", "osrt_events", "callchain_frames", "kernel_configs", "gpu_metrics"):
+        for table in ("kernel_events", "nvtx_events", "osrt_events", "callchain_frames", "kernel_configs", "gpu_metric_names"):
             self.assertNotIn(table, made.rows)
         made = Tables(trace("evidence"), "auto", 2, "gpu_metric_samples", "nvtx_payloads")
-        self.assertTrue({"gpu_metrics", "nvtx_domains", "nvtx_payload_entries"} <= set(made.rows))
+        self.assertTrue({"gpu_metric_names", "nvtx_domains", "nvtx_payload_entries"} <= set(made.rows))
         self.assertEqual(made.rows["readers"], 2)
 
     def test_readers_and_threads_agree(self):

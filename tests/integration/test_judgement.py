@@ -38,6 +38,7 @@ class Judged:
         self.findings = {finding["id"]: finding for finding in content["findings"]}
         texts = [[f["title"], f["why"], f["recommendation"], f["verify"], f["place"] or ""] for f in content["findings"]]
         self.text = "\n".join(text for parts in texts for text in parts)
+        self.evidence = "\n".join(item["text"] for f in content["findings"] for item in f["evidence"])
         self.verdict = content["verdict"]["text"]
 
     def faults(self, wanted):
@@ -60,6 +61,9 @@ class Judged:
         for word in words(wanted.get("silent", [])):
             if word.lower() in (self.text + self.verdict).lower():
                 yield f"says {word!r}"
+        for word in wanted.get("evidence", []):
+            if word not in self.evidence:
+                yield f"evidence lacks {word!r}"
         for word in wanted.get("verdict", []):
             if word not in self.verdict:
                 yield f"verdict lacks {word!r}: {self.verdict}"

@@ -4,7 +4,7 @@ import re
 import unittest
 
 import support
-from support import DIAGNOSIS, SCENARIOS, artifacts, fresh_dir, ns_of_ms, ns_of_us, report, trace, truth
+from support import DIAGNOSIS, PAIRS, SCENARIOS, artifacts, fresh_dir, ns_of_ms, ns_of_us, report, trace, truth
 
 SEEDS = ("2", "3") if support.SANITIZED else ("2", "3", "4", "5", "6")
 REASONS = {"missing_time": "rows-without-time", "not_an_integer": "rows-with-bad-type", "end_before_start": "rows-reversed",
@@ -17,7 +17,15 @@ CAVEATS = {"graph-envelopes": "graph-envelopes", "device-shared-by-processes": "
 IDLE_CAUSES = ("profiler module_load allocation blocking_call queue_drained in_launch_call cuda_call host_code launch_latency "
                "dependency page_migration unknown").split()
 # Columns of a table that tell which row a fact of the truth speaks of, and what its value is.
-FACTS = {"capture_health": ("check", "state"), "workload": ("aspect", "value"), "losses": ("what", "example")}
+FACTS = {"capture_health": ("check", "state"), "workload": ("aspect", "value"), "losses": ("what", "example"),
+         "kernel_shape": ("kernel_name", "fill"), "graphs": ("traced_by", None), "graph_calls": ("operation", "api_name"),
+         "graph_ranges": ("range_name", "resolution"), "graph_savings": ("first_kernel", None), "copy_rates": ("direction", "link"),
+         "gap_functions": ("function", "class")}
+# Where a table's time and count are not called so.
+FACT_TIME = {"kernel_shape": "tail_loss_ms", "graphs": "idle_inside_ms", "graph_calls": "total_time_ms", "graph_ranges": "kernel_time_ms",
+             "graph_savings": "saving_high_ms", "copy_rates": "overlappable_ms"}
+FACT_COUNT = {"kernel_shape": "call_count", "graphs": "launch_count", "graph_calls": "call_count", "graph_ranges": "kernel_count",
+              "graph_savings": "pass_count", "copy_rates": "count"}
 GAP_ADVICE = {"idle-host-code", "launch-bound"}
 
 
@@ -33,7 +41,7 @@ def cases():
         if scenario not in ("hostile", "empty"):
             for seed in SEEDS:
                 yield trace(scenario, "--seed", seed, *support.SMALL.get(scenario, ())), f"{scenario} seed {seed}"
-    for scenario in DIAGNOSIS:
+    for scenario in (*DIAGNOSIS, *PAIRS):
         yield trace(scenario), scenario
         if support.oldest_schema(scenario) < 2026:
             yield trace(scenario, "--schema", support.oldest_schema(scenario)), f"{scenario} {support.oldest_schema(scenario)}"
@@ -175,8 +183,13 @@ class Truth(unittest.TestCase):
 
     def check_facts(self, case):
         for fact in case.truth.get("facts", []):
+            if fact["table"] in ("unified_memory", "memory_use", "memory_growth"):  # of one row: the key is a column
+                self.assertEqual([r[fact["key"]] for r in case.report.rows(fact["table"])], [fact["count"]], fact)
+                continue
             key, value = FACTS[fact["table"]]
             rows = [r for r in case.report.rows(fact["table"]) if r[key] == fact["key"]]
+            if fact["table"] == "gap_functions":
+                rows = self.own_code(case, fact["key"])
             if fact["table"] == "losses" and "value" in fact:  # an example is any of several
                 rows = [r for r in rows if fact["value"] in r[value]]
             if fact.get("absent"):
@@ -187,8 +200,17 @@ class Truth(unittest.TestCase):
                 self.assertEqual({r[value] for r in rows}, {fact["value"]}, fact)
             if "at_most_ns" in fact:
                 self.assertLessEqual(max(ns_of_ms(r["time_ms"]) for r in rows), fact["at_most_ns"], fact)
+            if "exact_ns" in fact:
+                self.assertEqual(sum(ns_of_ms(r[FACT_TIME.get(fact["table"], "time_ms")]) for r in rows), fact["exact_ns"], fact)
             if "count" in fact:
-                self.assertIn(fact["count"], [r["count"] for r in rows], fact)
+                self.assertIn(fact["count"], [r[FACT_COUNT.get(fact["table"], "count")] for r in rows], fact)
+
+    @staticmethod
+    def own_code(case, name):
+        """Rows of gap_functions about the launching threads' own code, of a function or a class of scheduling."""
+        scopes = [row["scope"] for row in case.report.rows("gap_activity")]
+        return [row for row in case.report.rows("gap_functions") if scopes[row["subject"]] == "host_code"
+                and (row["function"] == name or (row["layer"] == "scheduling" and row["class"] == name))]
 
     def test_program_output_stays_out(self):
         """A failed program's output may hold secrets: none of it may be in what is written."""

@@ -21,6 +21,7 @@ struct fixture {
   struct nai_ingest in;
   struct nai_kernel_classes *classes;
   struct nai_workload_patterns *workload;
+  struct nai_gpu_facts *gpu_facts;
   struct nai_model m;
   uint64_t seed;
 };
@@ -39,6 +40,7 @@ static inline void fixture_init(struct fixture *f) {
     ok(nai_table_new(&f->in.tables[i], nai_event_tables[i], err));
   ok(nai_kernel_classes_load(&f->classes, NULL, err));
   ok(nai_workload_patterns_load(&f->workload, NULL, err));
+  ok(nai_gpu_facts_load(&f->gpu_facts, NULL, err));
   f->m.map_nvtx = true;
   f->m.page_events = 1500000;
   f->m.worker_count = 2;
@@ -135,6 +137,7 @@ static inline void fixture_build(struct fixture *f) {
   const struct nai_model_options options = {.classes = f->classes,
                                             .phases = f->m.phases,
                                             .workload = f->workload,
+                                            .gpu_facts = f->gpu_facts,
                                             .step = f->m.step,
                                             .map_nvtx = f->m.map_nvtx,
                                             .page_events = f->m.page_events,
@@ -149,6 +152,7 @@ static inline void fixture_free(struct fixture *f) {
   nai_model_free(&f->m);
   nai_kernel_classes_free(f->classes);
   nai_workload_patterns_free(f->workload);
+  nai_gpu_facts_free(f->gpu_facts);
   nai_ingest_free(&f->in);
 }
 

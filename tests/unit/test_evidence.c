@@ -144,7 +144,8 @@ static void test_metrics(void **state) {
 
 #define RANGES                                                                                              \
   "CREATE TABLE NVTX_EVENTS(start, \"end\", eventType, globalTid, textId, text, domainId, category, color," \
-  " endGlobalTid, jsonTextId, jsonText, uint64Value, doubleValue, binaryData);"
+  " endGlobalTid, jsonTextId, jsonText, uint64Value, doubleValue, binaryData);"                             \
+  "CREATE TABLE NVTX_PAYLOAD_SCHEMAS(domainId, schemaId);"
 
 static void test_nvtx(void **state) {
   (void)state;

@@ -22,20 +22,10 @@ enum { SKIPPED = 77, MAX_ARGUMENTS = 12 };
 static const char *generator;
 static char directory[128];
 
-static const char *const scenarios[] = {"inference",     "training",      "copy-bound",     "host-bound",
-                                        "graphs",        "graphs-node",   "shared-gpu",     "shared-gpu-mapped",
-                                        "nvtx-mix",      "hostile",       "hostile-values", "empty",
-                                        "minimal",       "no-nvtx",       "healthy",        "neglected",
-                                        "evidence",      "launch-load",   "profiler-flush", "launch-in-flight",
-                                        "dependency",    "drained-queue", "alloc-churn",    "tiny-copies",
-                                        "bimodal",       "pause",         "steps",          "steps-bare",
-                                        "steps-jitter",  "steps-input",   "steps-drift",    "layers",
-                                        "phantom-steps", "failed",        "cold",           "api-only",
-                                        "nvtx-only",     "two-processes", "eight-gpus",     "many-gpus",
-                                        "pytorch-like",  "tensorrt-like", "cupy-like",      "openacc-like",
-                                        "openmp-like",   "cpp",           "bench"};
-enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
-
+/* The names that the generator lists. */
+enum { MAX_SCENARIOS = 128 };
+static char scenarios[MAX_SCENARIOS][64];
+static int scenario_count;
 /* Path of a file in the test's directory; valid until the fourth call after this one. */
 static const char *in_directory(const char *name) {
   static char paths[4][192];
@@ -160,7 +150,7 @@ static bool lists(const json_t *array, const char *text) {
 
 static void test_same_options_same_bytes(void **state) {
   (void)state;
-  for (int i = 0; i < SCENARIOS; i++) {
+  for (int i = 0; i < scenario_count; i++) {
     assert_int_equal(generate(scenarios[i], in_directory("a.sqlite"), "--force", "--scale", "0.5", "--truth",
                               in_directory("a.json"), NULL),
                      0);
@@ -183,7 +173,7 @@ static void test_another_seed_gives_another_trace(void **state) {
 
 static void test_files_are_intact(void **state) {
   (void)state;
-  for (int i = 0; i < SCENARIOS; i++) {
+  for (int i = 0; i < scenario_count; i++) {
     assert_int_equal(generate(scenarios[i], in_directory("a.sqlite"), "--force", NULL), 0);
     sqlite3 *db = open_trace("a.sqlite");
     int64_t intact = query_int(db, "SELECT quick_check = 'ok' FROM pragma_quick_check");
@@ -262,7 +252,7 @@ static void check_gpu(const char *scenario, const json_t *gpu) {
 
 static void test_truth_adds_up(void **state) {
   (void)state;
-  for (int i = 0; i < SCENARIOS; i++) {
+  for (int i = 0; i < scenario_count; i++) {
     assert_int_equal(generate(scenarios[i], in_directory("a.sqlite"), "--force", "--seed", "11", "--truth",
                               in_directory("a.json"), NULL),
                      0);
@@ -490,6 +480,23 @@ static void test_usage_errors(void **state) {
   assert_int_equal(generate("list", NULL), 0);
 }
 
+/* "  NAME  SUMMARY", a line each. */
+static int read_scenarios(void **state) {
+  char command[512], line[512];
+  (void)state;
+  snprintf(command, sizeof command, "\"%s\" list", generator);
+  FILE *list = popen(command, "r");
+  if (!list) {
+    return 1;
+  }
+  while (scenario_count < MAX_SCENARIOS && fgets(line, sizeof line, list) &&
+         sscanf(line, " %63s", scenarios[scenario_count]) == 1) {
+    scenario_count++;
+  }
+  pclose(list);
+  return scenario_count > 40 && scenario_count < MAX_SCENARIOS ? 0 : 1;
+}
+
 /* Removes what the tests leave behind; anything else, such as a temporary file, is a failure. */
 static int close_directory(void **state) {
   static const char *const files[] = {"a.sqlite", "a.json", "b.sqlite", "b.json", "kept.sqlite"};
@@ -528,5 +535,5 @@ int main(void) {
     perror(directory);
     return 1;
   }
-  return cmocka_run_group_tests(tests, NULL, close_directory);
+  return cmocka_run_group_tests(tests, read_scenarios, close_directory);
 }

@@ -72,11 +72,13 @@ static void test_one_input_at_a_time(void **state) {
   nai_options_init(&options);
   options.phase_map = "inference";
   run(&ran, &options, NULL);
-  assert_string_equal(nai_buf_str(&ran), "phases: phase map changed\nfindings: nvtx_phases changed\n");
+  assert_string_equal(nai_buf_str(&ran),
+                      "phases: phase map changed\nfindings: nvtx_phases changed\nmetrics: nvtx_phases changed\n");
   run(&ran, &options, NULL);
   assert_string_equal(nai_buf_str(&ran), "");
   run(&ran, NULL, NULL);
-  assert_string_equal(nai_buf_str(&ran), "phases: phase map changed\nfindings: nvtx_phases changed\n");
+  assert_string_equal(nai_buf_str(&ran),
+                      "phases: phase map changed\nfindings: nvtx_phases changed\nmetrics: nvtx_phases changed\n");
 
   /* A rule: findings only. The trace is small, so the timeline holds everything whatever findings cite. */
   nai_options_init(&options);
@@ -86,6 +88,14 @@ static void test_one_input_at_a_time(void **state) {
   write_file("rules.yaml", "rules:\n  - id: no-nvtx\n    disabled: true\n"); /* the same name, another text */
   run(&ran, &options, NULL);
   assert_string_equal(nai_buf_str(&ran), "findings: rules changed\n");
+
+  /* A metric: the table of metrics only. */
+  run(&ran, NULL, NULL);
+  nai_options_init(&options);
+  options.metrics[options.metric_count++] =
+      write_file("metrics.yaml", "metrics:\n  - {id: gpu.window, disabled: true}\n");
+  run(&ran, &options, NULL);
+  assert_string_equal(nai_buf_str(&ran), "metrics: metrics changed\n");
 
   /* A template: no tables at all; outputs are always written. */
   run(&ran, NULL, NULL);
@@ -196,7 +206,7 @@ static void run_node(uint64_t hashes[8], struct fixture *f, const struct nai_nod
                      uint32_t parts) {
   struct nai_table *given[NAI_IN_COUNT], *outputs[8] = {0};
   const struct nai_model_options options = {
-      .classes = f->classes, .workload = f->workload, .map_nvtx = true, .worker_count = 1};
+      .classes = f->classes, .workload = f->workload, .gpu_facts = f->gpu_facts, .map_nvtx = true, .worker_count = 1};
   for (int i = 0; i < NAI_IN_COUNT; i++)
     given[i] = tables & NAI_IN_BIT(i) ? f->in.tables[i] : NULL;
   nai_model_open(&f->m, given, &options);

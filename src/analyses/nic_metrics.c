@@ -1,0 +1,207 @@
+/* How much did network cards send and receive, and how much of it while GPUs communicated? Table nic_metrics. */
+#include "analyses/analysis.h"
+#include "base/array.h"
+#include "base/sort.h"
+#include "table/columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NIC, PORT, METRIC, UNIT, CONDITION, TIME, COVERAGE, SAMPLES, MEAN, P50, MAX, BYTES };
+static const struct nai_column_def columns[] = {
+    [NIC] = NAI_LABEL_COLUMN("nic", "network card: its name, else its number in the export", .key = true),
+    [PORT] = {"port", NAI_I32, NAI_ID, "port of the card", .key = true},
+    [METRIC] = NAI_NAME_COLUMN("metric", "name of the metric in the export", .key = true),
+    [UNIT] = NAI_LABEL_COLUMN("metric_unit", "GB/s for what the export has in bytes per ms, else the export's unit"),
+    [CONDITION] = NAI_LABEL_COLUMN(
+        "during", "capture: all samples; exposed_comm: while some GPU communicates and does not compute", .key = true),
+    [TIME] = NAI_TIME_COLUMN("time_ns", "length of that time"),
+    [COVERAGE] = NAI_PCT_COLUMN("coverage_pct", "of that time: samples tell of"),
+    [SAMPLES] = NAI_COUNT_COLUMN("sample_count", "samples that lie in it for the greater part"),
+    [MEAN] = {"mean", NAI_F64, NAI_COUNT, "mean, weighted by time; empty for fewer than 20 samples",
+              .role = NAI_ROLE_METRIC},
+    [P50] = {"p50", NAI_F64, NAI_COUNT, "median of samples", .role = NAI_ROLE_METRIC},
+    [MAX] = {"max", NAI_F64, NAI_COUNT, "largest sample", .role = NAI_ROLE_METRIC},
+    [BYTES] = NAI_BYTES_COLUMN("total_bytes", "of metrics in bytes: value times time", .sum = true),
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("nic_metrics", "NIC metrics",
+               "One sampled metric of one port of a network card in one kind of time; whoever uses the card", columns);
+
+enum { FEWEST = 20, CAPTURE = 0, COMMUNICATION, CONDITIONS };
+
+/* Samples of one metric of one port. */
+struct series {
+  const struct nai_model *m;
+  const uint32_t *rows;
+  uint32_t count;
+  double scale;
+  const char *unit;
+};
+
+static int64_t cell(const struct series *s, uint32_t i, int column) {
+  return nai_get_i64(s->m->tables[NAI_IN_NIC_SAMPLES], s->rows[i], column);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static void put_card(struct nai_table *table, int64_t row, const struct nai_model *m, int64_t global_id) {
+  const struct nai_table *ids = m->tables[NAI_IN_NIC_IDS], *nics = m->tables[NAI_IN_NICS];
+  struct nai_buf number = {0};
+  nai_buf_printf(&number, "%lld", (long long)global_id);
+  nai_set_str(table, row, NIC, nai_buf_str(&number));
+  table->oom |= number.oom;
+  nai_buf_free(&number);
+  for (int64_t i = 0; i < ids->rows; i++)
+    for (int64_t k = 0; nai_get_i64(ids, i, NC_GLOBAL) == global_id && k < nics->rows; k++)
+      if (nai_get_i64(nics, k, NQ_NIC) == nai_get_i64(ids, i, NC_NIC) && *nai_get_str(nics, k, NQ_NAME))
+        nai_set_str(table, row, NIC, nai_get_str(nics, k, NQ_NAME));
+}
+
+static int64_t name_row(const struct nai_model *m, int64_t list, int64_t index) {
+  const struct nai_table *names = m->tables[NAI_IN_NIC_METRICS];
+  for (int64_t i = 0; i < names->rows; i++)
+    if (nai_get_i64(names, i, NM_LIST) == list && nai_get_i64(names, i, NM_INDEX) == index)
+      return i;
+  return -1;
+}
+
+/* What is in bytes is a rate, in bytes per ms. */
+static void find_unit(struct series *s, const char *name, const char *unit) {
+  bool bytes = strstr(name, "Bytes ") || strncmp(unit, "bytes/ms", 8) == 0;
+  s->scale = bytes ? 1e-6 : 1;
+  s->unit = bytes ? "GB/s" : *unit ? unit : NULL;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static int compare_reals(const void *pa, const void *pb) {
+  double a = *(const double *)pa, b = *(const double *)pb;
+  return (a > b) - (a < b);
+}
+
+static void put_row(struct nai_table *table, const struct series *s, int64_t name, const char *during,
+                    const struct nai_coverage *coverage, double *room) {
+  const struct nai_table *names = s->m->tables[NAI_IN_NIC_METRICS];
+  double weighted = 0;
+  int64_t ns = 0, length = nai_intervals_total(coverage->set), count = 0, until = INT64_MIN, covered = 0;
+  for (uint32_t i = 0; i < s->count; i++) {
+    int64_t start = cell(s, i, NX_START), end = cell(s, i, NX_END), from = start > until ? start : until;
+    int64_t part = nai_coverage_within(coverage, start, end);
+    double value = (double)cell(s, i, NX_VALUE) * s->scale;
+    ns += part;
+    weighted += value * (double)part;
+    covered += from < end ? nai_coverage_within(coverage, from, end) : 0;
+    until = end > until ? end : until;
+    if (2 * part > end - start)
+      room[count++] = value;
+  }
+  int64_t row = nai_table_add_row(table);
+  put_card(table, row, s->m, cell(s, 0, NX_NIC));
+  nai_set_i64(table, row, PORT, cell(s, 0, NX_PORT));
+  nai_set_str(table, row, METRIC, nai_get_str(names, name, NM_NAME));
+  nai_set_str(table, row, UNIT, s->unit);
+  nai_set_str(table, row, CONDITION, during);
+  nai_set_i64(table, row, TIME, length);
+  nai_set_f64(table, row, COVERAGE, nai_percent((double)covered, (double)length));
+  nai_set_i64(table, row, SAMPLES, count);
+  if (s->scale != 1)
+    nai_set_i64(table, row, BYTES, weighted < 9e18 && weighted > 0 ? (int64_t)weighted : 0); /* GB/s times ns */
+  if (count < FEWEST)
+    return;
+  qsort(room, (size_t)count, sizeof *room, compare_reals);
+  nai_set_f64(table, row, MEAN, weighted / (double)ns);
+  nai_set_f64(table, row, P50, room[(count - 1) / 2]);
+  nai_set_f64(table, row, MAX, room[count - 1]);
+}
+
+/* All samples' time, and that of exposed communication on any GPU. */
+static int find_times(struct nai_intervals sets[CONDITIONS], const struct nai_model *m, struct nai_err *err) {
+  const struct nai_table *t = m->tables[NAI_IN_NIC_SAMPLES];
+  int64_t first = INT64_MAX, last = INT64_MIN;
+  for (int64_t i = 0; i < t->rows; i++) {
+    int64_t start = nai_get_i64(t, i, NX_START), end = nai_get_i64(t, i, NX_END);
+    first = start < first ? start : first;
+    last = end > last ? end : last;
+  }
+  nai_intervals_add(&sets[CAPTURE], first, last);
+  for (uint32_t g = 0; g < m->gpu_count; g++) {
+    struct nai_intervals both = {0};
+    nai_intervals_union(&both, &sets[COMMUNICATION], &m->gpus[g].exposed_communication);
+    nai_intervals_free(&sets[COMMUNICATION]);
+    sets[COMMUNICATION] = both;
+  }
+  return sets[CAPTURE].oom || sets[COMMUNICATION].oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* By card, port, metric, time. */
+static int compare(const void *pa, const void *pb, void *table) {
+  static const int by[] = {NX_NIC, NX_PORT, NX_LIST, NX_INDEX, NX_START, NX_END, NX_VALUE};
+  uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+  for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
+    int64_t x = nai_get_i64(table, a, by[i]), y = nai_get_i64(table, b, by[i]);
+    if (x != y)
+      return x < y ? -1 : 1;
+  }
+  return 0;
+}
+
+static bool same_series(const struct nai_table *t, uint32_t a, uint32_t b) {
+  for (int c = NX_NIC; c <= NX_INDEX; c++)
+    if (nai_get_i64(t, a, c) != nai_get_i64(t, b, c))
+      return false;
+  return true;
+}
+
+static void put_series(struct nai_table *table, struct series *s, const struct nai_coverage coverage[CONDITIONS],
+                       double *room) {
+  const struct nai_table *names = s->m->tables[NAI_IN_NIC_METRICS];
+  int64_t name = name_row(s->m, cell(s, 0, NX_LIST), cell(s, 0, NX_INDEX));
+  if (name < 0)
+    return;
+  find_unit(s, nai_get_str(names, name, NM_NAME), nai_get_str(names, name, NM_UNIT));
+  put_row(table, s, name, "capture", &coverage[CAPTURE], room);
+  if (coverage[COMMUNICATION].set->count)
+    put_row(table, s, name, "exposed_comm", &coverage[COMMUNICATION], room);
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  const struct nai_table *t = m->tables[NAI_IN_NIC_SAMPLES];
+  uint32_t n = (uint32_t)t->rows;
+  struct nai_intervals sets[CONDITIONS] = {0};
+  struct nai_coverage coverage[CONDITIONS] = {0};
+  if (!n)
+    return NAI_OK;
+  uint32_t *rows = malloc((size_t)n * sizeof *rows);
+  double *room = malloc((size_t)n * sizeof *room);
+  int rc = rows && room ? find_times(sets, m, err) : nai_err_nomem(err);
+  for (int c = 0; !rc && c < CONDITIONS; c++)
+    rc = nai_coverage_new(&coverage[c], &sets[c], err);
+  for (uint32_t i = 0; !rc && i < n; i++)
+    rows[i] = i;
+  if (!rc)
+    qsort_r(rows, n, sizeof *rows, compare, (void *)t);
+  for (uint32_t i = 0, end; !rc && i < n; i = end) {
+    for (end = i + 1; end < n && same_series(t, rows[i], rows[end]); end++)
+      ;
+    struct series s = {.m = m, .rows = rows + i, .count = end - i};
+    put_series(io->out[0], &s, coverage, room);
+  }
+  for (int c = 0; c < CONDITIONS; c++) {
+    nai_coverage_free(&coverage[c]);
+    nai_intervals_free(&sets[c]);
+  }
+  free(rows);
+  free(room);
+  static const struct nai_sort_by order[] = {{NIC, false}, {PORT, false}, {METRIC, false}, {CONDITION, false}};
+  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+}
+
+static const struct nai_schema *const schemas[] = {&schema, NULL};
+const struct nai_node nai_analysis_nic_metrics = {.name = "nic_metrics",
+                                                  .outputs = schemas,
+                                                  .parts = NAI_PART(GPUS),
+                                                  .tables = NAI_IN(NIC_SAMPLES) | NAI_IN(NIC_METRICS) |
+                                                            NAI_IN(NIC_IDS) | NAI_IN(NICS) | NAI_IN(GPUS),
+                                                  .run = run};

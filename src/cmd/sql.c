@@ -1,0 +1,342 @@
+/* nsys-ai sql: one statement over a run. */
+#include "cmd/cmd.h"
+
+#include "base/array.h"
+#include "base/fs.h"
+#include "base/sink.h"
+#include "base/text.h"
+#include "query/query.h"
+#include "render/escape.h"
+#include "render/rows.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { MAX_PARAMETERS = 64, MAX_SQL = 1 << 20 };
+static const int64_t held_rows = 10000; /* printed of formats that are read by people, unless more are asked for */
+
+struct sql_args {
+  const char *file, *out;
+  const char *parameters[MAX_PARAMETERS];
+  size_t parameter_count;
+  int format;
+  int64_t rows, memory_bytes;
+  double timeout_s;
+  bool human, schema, explain, quiet;
+};
+
+static void init(void *memory) {
+  struct sql_args *args = memory;
+  args->format = NAI_ROWS_TABLE;
+  args->rows = -1;
+}
+
+const char *nai_cmd_rows_formats(size_t index, const char *before) {
+  (void)before;
+  return index < NAI_ROWS_FORMATS ? nai_rows_format_name((enum nai_rows_format)index) : NULL;
+}
+
+#define AT(field) .at = offsetof(struct sql_args, field)
+static const struct nai_cli_option options[] = {
+    {.name = "file",
+     .value = "FILE",
+     .help = "read the statement from a file; - is standard input",
+     .type = &nai_cli_text,
+     AT(file),
+     .hint = NAI_CLI_FILE,
+     .suffixes = "sql"},
+    {.name = "param",
+     .value = "NAME=VALUE",
+     .help = "what :NAME stands for in the statement: a number if it reads as one, else a text; repeatable",
+     .type = &nai_cli_texts,
+     AT(parameters),
+     .count_at = offsetof(struct sql_args, parameter_count),
+     .most = MAX_PARAMETERS},
+    {.name = "format",
+     .value = "FORMAT",
+     .help = "how rows are printed",
+     .type = &nai_cli_choice,
+     AT(format),
+     .choices = nai_cmd_rows_formats},
+    {.name = "human", .help = "table and markdown: numbers for people, by unit", .type = &nai_cli_on, AT(human)},
+    {.name = "out",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "write the rows into a file",
+     .type = &nai_cli_text,
+     AT(out),
+     .otherwise = "standard output",
+     .hint = NAI_CLI_FILE},
+    {.name = "rows",
+     .letter = 'n',
+     .value = "N",
+     .help = "print at most N rows",
+     .type = &nai_cli_int64,
+     AT(rows),
+     .max = INT64_MAX,
+     .otherwise = "10000 for table and markdown, else all"},
+    {.name = "timeout",
+     .value = "SECONDS",
+     .help = "end a statement that takes longer, with exit status 6",
+     .type = &nai_cli_number,
+     AT(timeout_s),
+     .min = 0,
+     .max = 1000000,
+     .otherwise = "none"},
+    {.name = "max-memory",
+     .value = "SIZE",
+     .help = "end a statement that needs more, with exit status 6",
+     .type = &nai_cli_bytes,
+     AT(memory_bytes),
+     .max = INT64_C(1) << 42,
+     .otherwise = "1G"},
+    {.name = "schema",
+     .help = "print the tables and views, or the columns of one: SRC --schema [TABLE]",
+     .type = &nai_cli_on,
+     AT(schema)},
+    {.name = "explain", .help = "print how the statement would be run, not its rows", .type = &nai_cli_on, AT(explain)},
+    {.name = "quiet", .letter = 'q', .help = "print no notes", .type = &nai_cli_on, AT(quiet)},
+    {0},
+};
+
+/* --- what is asked --------------------------------------------------------------------------------- */
+
+static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
+  const struct sql_args *args = memory;
+  (void)operands;
+  if (args->schema && (args->file || args->explain || args->parameter_count))
+    return nai_err_set(err, NAI_EUSAGE, "--schema takes the name of a table at most");
+  if (!args->schema && (count > 1) == (args->file != NULL))
+    return nai_err_set(err, NAI_EUSAGE, "give one statement: as an operand or with --file");
+  for (size_t i = 0; i < args->parameter_count; i++)
+    if (!strchr(args->parameters[i], '=') || *args->parameters[i] == '=')
+      return nai_err_set(err, NAI_EUSAGE, "--param \"%s\": expected NAME=VALUE", args->parameters[i]);
+  return NAI_OK;
+}
+
+/* A number if the whole text is one. */
+static struct nai_value value_of(const char *text) {
+  struct nai_value value = {.type = NAI_STR, .s = text};
+  char *end;
+  bool number = *text && strspn(text, "+-.0123456789eE") == strlen(text);
+  errno = 0;
+  long long i = number ? strtoll(text, &end, 10) : 0;
+  if (number && !*end && !errno)
+    return (struct nai_value){.type = NAI_I64, .i = i};
+  double f = number ? strtod(text, &end) : 0;
+  return number && !*end ? (struct nai_value){.type = NAI_F64, .f = f} : value;
+}
+
+static void split_parameters(struct nai_query_parameter *out, char **names, const struct sql_args *args) {
+  for (size_t i = 0; i < args->parameter_count; i++) {
+    const char *equals = strchr(args->parameters[i], '=');
+    names[i] = strndup(args->parameters[i], (size_t)(equals - args->parameters[i]));
+    out[i] = (struct nai_query_parameter){names[i] ? names[i] : "", value_of(equals + 1)};
+  }
+}
+
+static int read_statement(struct nai_buf *out, const struct sql_args *args, const char *operand, struct nai_err *err) {
+  const char *file = args->file ? args->file : operand && strcmp(operand, "-") == 0 ? "-" : NULL;
+  if (!file) {
+    nai_buf_puts(out, operand);
+    return nai_buf_check(out, err);
+  }
+  return strcmp(file, "-") == 0 ? nai_fs_read_fd(out, STDIN_FILENO, "standard input", MAX_SQL, NAI_EUSAGE, err)
+                                : nai_fs_read(out, file, MAX_SQL, NAI_EUSAGE, err);
+}
+
+/* --- the answer ------------------------------------------------------------------------------------ */
+
+struct printing {
+  struct nai_rows rows;
+  struct nai_rows_column *columns;
+  struct nai_buf *out;
+};
+
+static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
+  struct printing *p = ctx;
+  p->columns = calloc((size_t)count + 1, sizeof *p->columns);
+  if (!p->columns)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < count; i++)
+    p->columns[i] = (struct nai_rows_column){columns[i].name, columns[i].unit};
+  p->rows.columns = p->columns;
+  p->rows.count = count;
+  nai_rows_begin(&p->rows, p->out);
+  return NAI_OK;
+}
+
+static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
+  struct printing *p = ctx;
+  nai_rows_put(&p->rows, cells);
+  if (p->rows.rows == 1 && p->out->sink && p->rows.format != NAI_ROWS_TABLE)
+    nai_buf_flush(p->out); /* somebody may wait for it */
+  return nai_buf_failed(p->out) ? nai_buf_check(p->out, err) : NAI_OK;
+}
+
+int nai_cmd_terminal_width(void) {
+  struct winsize size;
+  return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
+                  const struct nai_cmd_printing *how, struct nai_err *err) {
+  struct printing p = {
+      .rows = {.format = how->format, .human = how->human, .width = how->width, .title = how->title, .none = how->none},
+      .out = out};
+  const struct nai_query_sink sink = {begin, put_row, &p};
+  int rc = nai_query_run(truncated, query, &sink, err);
+  if (p.columns)
+    nai_rows_end(&p.rows, *truncated);
+  free(p.columns);
+  return rc;
+}
+
+int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, struct nai_err *err) {
+  output->path = path;
+  if (!path) {
+    nai_sink_stdout(&output->sink);
+    return NAI_OK;
+  }
+  if ((size_t)snprintf(output->part, sizeof output->part, "%s.part", path) >= sizeof output->part)
+    return nai_err_set(err, NAI_EIO, "the path \"%s\" is too long", path);
+  return nai_sink_create(&output->sink, output->part, err);
+}
+
+int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *err) {
+  if (rc) { /* half an answer would look like one */
+    nai_buf_free(&output->sink.text);
+    output->sink.text = (struct nai_buf){.sink = &output->sink.sink};
+  }
+  rc = nai_sink_finish(&output->sink, rc, err);
+  if (output->path && (rc ? unlink(output->part) : rename(output->part, output->path)) != 0 && !rc)
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", output->path);
+  return rc;
+}
+
+static int answer(const struct sql_args *args, const struct nai_query *query, struct nai_err *err) {
+  const struct nai_cmd_printing how = {.format = (enum nai_rows_format)args->format,
+                                       .human = args->human,
+                                       .width = args->out ? 0 : nai_cmd_terminal_width()};
+  struct nai_cmd_output output;
+  bool truncated = false;
+  int rc = nai_cmd_output_open(&output, args->out, err);
+  if (rc)
+    return rc;
+  rc = nai_cmd_query(&truncated, &output.sink.text, query, &how, err);
+  rc = nai_cmd_output_close(&output, rc, err);
+  if (!rc && truncated && !args->quiet)
+    fprintf(stderr, "nsys-ai: the first %lld rows; --rows N prints more\n", (long long)query->limits.rows);
+  return rc;
+}
+
+static int64_t rows_of(const struct sql_args *args) {
+  bool held = args->format == NAI_ROWS_TABLE || args->format == NAI_ROWS_MARKDOWN;
+  return args->rows >= 0 ? args->rows : held ? held_rows : -1;
+}
+
+static int run_statement(const struct sql_args *args, struct nai_run *source, const char *operand,
+                         struct nai_err *err) {
+  struct nai_query_parameter parameters[MAX_PARAMETERS] = {0};
+  char *names[MAX_PARAMETERS] = {0};
+  struct nai_buf sql = {0};
+  int rc = read_statement(&sql, args, operand, err);
+  split_parameters(parameters, names, args);
+  if (!rc && strlen(nai_buf_str(&sql)) != sql.len)
+    rc = nai_err_set(err, NAI_EUSAGE, "the statement holds a NUL");
+  if (!rc) {
+    const struct nai_query_text text = {.sql = nai_buf_str(&sql),
+                                        .label = args->file && strcmp(args->file, "-") != 0 ? args->file : "sql"};
+    const struct nai_query query = {.run = source,
+                                    .text = &text,
+                                    .parameters = parameters,
+                                    .parameter_count = args->parameter_count,
+                                    .limits = {args->timeout_s, args->memory_bytes, rows_of(args)},
+                                    .mode = args->explain ? NAI_QUERY_EXPLAIN : NAI_QUERY_RUN};
+    rc = answer(args, &query, err);
+  }
+  for (size_t i = 0; i < args->parameter_count; i++)
+    free(names[i]);
+  nai_buf_free(&sql);
+  return rc;
+}
+
+static int list_names(const char ***names, size_t *count, struct nai_run *source, struct nai_err *err);
+
+static int print_schema(const struct sql_args *args, struct nai_run *source, const char *table, struct nai_err *err) {
+  const struct nai_query_parameter parameter = {"table", {.type = NAI_STR, .s = table, .null = !table}};
+  const struct nai_query_text text = {
+      .sql = table ? "SELECT name, type, unit, refers, hidden, description FROM nai_columns WHERE table_name = :table "
+                     "ORDER BY position"
+                   : "SELECT name, kind, rows, description FROM nai_tables ORDER BY kind = 'view' DESC, kind, name",
+      .label = "schema"};
+  const struct nai_query query = {
+      .run = source, .text = &text, .parameters = &parameter, .parameter_count = 1, .limits = {0, 0, -1}};
+  const char **names = NULL;
+  size_t count = 0;
+  if (!table || nai_query_has(source, table))
+    return answer(args, &query, err);
+  int rc = list_names(&names, &count, source, err);
+  if (!rc) {
+    const char *near = nai_text_suggest(table, names, count);
+    rc = nai_err_set(err, NAI_EUSAGE, "there is no table \"%s\"%s%s%s", table, near ? "; did you mean " : "",
+                     near ? near : "", near ? "?" : "");
+  }
+  free(names);
+  return rc;
+}
+
+static int list_names(const char ***names, size_t *count, struct nai_run *source, struct nai_err *err) {
+  const struct nai_manifest *m = &source->manifest;
+  uint32_t capacity = 0, n = 0;
+  for (uint32_t i = 0; i < m->node_count; i++)
+    for (uint32_t t = m->nodes[i].table; t < m->nodes[i].table_end; t++) {
+      if (!nai_array_room(names, &capacity, n, sizeof **names))
+        return nai_err_nomem(err);
+      (*names)[n++] = nai_manifest_name(m, m->entries[t].name);
+    }
+  *count = n;
+  return NAI_OK;
+}
+
+static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
+               struct nai_err *err) {
+  const struct sql_args *args = memory;
+  struct nai_run *source = NULL;
+  (void)program;
+  int rc = nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->quiet}, err);
+  if (!rc)
+    rc = args->schema ? print_schema(args, source, count > 1 ? operands[1] : NULL, err)
+                      : run_statement(args, source, count > 1 ? operands[1] : NULL, err);
+  nai_run_close(source);
+  return rc;
+}
+
+const struct nai_cli_command nai_cmd_sql = {
+    .name = "sql",
+    .synopsis = "SRC STATEMENT | SRC --schema [TABLE]",
+    .summary = "ask a run or a trace with SQL",
+    .description =
+        "Runs one SELECT over the tables of a run. SRC is an artifacts directory or a trace, which is analysed "
+        "for this "
+        "answer only. Statements can only read, see docs/asking.md for tables, views and functions. The statement - is "
+        "read from standard input.",
+    .examples = "nsys-ai sql artifacts/run1 --schema\n"
+                "nsys-ai sql artifacts/run1 --schema v_kernels\n"
+                "nsys-ai sql artifacts/run1 'select name, count(*) from kernel_events group by name'\n"
+                "nsys-ai sql trace.sqlite 'select * from kernels where device_id = :gpu' --param gpu=0 --format csv",
+    .options = options,
+    .operands =
+        (const struct nai_cli_operand[]){
+            {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}, {.name = "STATEMENT"}, {0}},
+    .min_operands = 1,
+    .max_operands = 2,
+    .args_size = sizeof(struct sql_args),
+    .init = init,
+    .check = check,
+    .run = run,
+};

@@ -1,0 +1,443 @@
+/* Can the two sides be compared? Reasons, each with a code: hard ones make metrics undecidable, soft ones are said. */
+#include "compare/internal.h"
+
+#include "base/array.h"
+#include "base/fmt.h"
+#include "table/columns.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST_STEPS = 3 };
+
+const char *nai_check_name(enum nai_check_code code) {
+  static const char *const names[NAI_CHECK_COUNT] = {
+      [NAI_CHECK_NO_KERNELS] = "no_kernels",
+      [NAI_CHECK_SAME_CONTENT] = "same_content",
+      [NAI_CHECK_GPU_MODEL] = "gpu_model",
+      [NAI_CHECK_GPU_COUNT] = "gpu_count",
+      [NAI_CHECK_PROCESS_COUNT] = "process_count",
+      [NAI_CHECK_NO_STEPS] = "no_steps",
+      [NAI_CHECK_STEPS_MISSING] = "steps_missing",
+      [NAI_CHECK_STEP_METHOD] = "step_method",
+      [NAI_CHECK_FEW_STEPS] = "few_steady_steps",
+      [NAI_CHECK_GRAPH_MODE] = "graph_mode",
+      [NAI_CHECK_CAPABILITY] = "capability",
+      [NAI_CHECK_DATA_QUALITY] = "data_quality",
+      [NAI_CHECK_KERNELS_DIFFER] = "kernels_differ",
+      [NAI_CHECK_PRODUCT_VERSION] = "nsys_version",
+      [NAI_CHECK_OPTIONS] = "options",
+      [NAI_CHECK_LAUNCHES] = "launches_per_step",
+      [NAI_CHECK_DRIFT] = "uniform_drift",
+  };
+  return code < NAI_CHECK_COUNT ? names[code] : NULL;
+}
+
+static char *copy(const char *text) { return text ? strdup(text) : NULL; }
+
+int check_add(struct nai_comparison *c, const struct nai_check *check, struct nai_err *err) {
+  if (!nai_array_room(&c->checks, &c->check_capacity, c->check_count, sizeof *c->checks))
+    return nai_err_nomem(err);
+  struct nai_check *to = &c->checks[c->check_count++];
+  *to = *check;
+  if (c->options.allow & 1u << check->code)
+    to->level = NAI_CHECK_SOFT;
+  to->capability = copy(check->capability);
+  to->base = copy(check->base);
+  to->fresh = copy(check->fresh);
+  to->reason = copy(check->reason);
+  bool whole = to->reason && (to->base || !check->base) && (to->fresh || !check->fresh) &&
+               (to->capability || !check->capability);
+  return whole ? NAI_OK : nai_err_nomem(err);
+}
+
+/* A reason with what the sides say, which is freed; nothing is said of a side whose text is empty. */
+static int add_with(struct nai_comparison *c, struct nai_buf texts[NAI_SIDES], struct nai_check check,
+                    struct nai_err *err) {
+  int rc = nai_buf_check(&texts[NAI_BASE], err);
+  if (!rc)
+    rc = nai_buf_check(&texts[NAI_NEW], err);
+  check.base = texts[NAI_BASE].len ? texts[NAI_BASE].data : NULL;
+  check.fresh = texts[NAI_NEW].len ? texts[NAI_NEW].data : NULL;
+  return rc ? rc : check_add(c, &check, err);
+}
+
+static void free_texts(struct nai_buf texts[NAI_SIDES]) {
+  nai_buf_free(&texts[NAI_BASE]);
+  nai_buf_free(&texts[NAI_NEW]);
+}
+
+/* --- what a capture says ---------------------------------------------------------------------- */
+
+typedef void describe_fn(struct nai_buf *out, const struct nai_capture *capture);
+
+static int64_t cell_of(const struct nai_capture *capture, const char *table, const char *column) {
+  const struct nai_table *t = capture_table(capture, table);
+  int64_t value = t && t->rows ? nai_cell_i64(t, 0, column) : NAI_NULL_I64;
+  return value == NAI_NULL_I64 ? 0 : value;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* The different texts of a column, sorted: "a, b". */
+static void put_texts(struct nai_buf *out, const struct nai_table *table, const char *column, bool repeat) {
+  enum { MOST = 64 };
+  const char *texts[MOST];
+  size_t n = 0;
+  for (int64_t row = 0; table && row < table->rows && n < MOST; row++)
+    if (*nai_cell_str(table, row, column))
+      texts[n++] = nai_cell_str(table, row, column);
+  qsort(texts, n, sizeof *texts, by_text);
+  for (size_t i = 0; i < n; i++)
+    if (repeat || i == 0 || strcmp(texts[i], texts[i - 1]) != 0)
+      nai_buf_printf(out, "%s%s", out->len ? ", " : "", texts[i]);
+}
+
+static void gpu_models(struct nai_buf *out, const struct nai_capture *capture) {
+  put_texts(out, capture_table(capture, "gpu_utilization"), "gpu_name", false);
+}
+
+static void gpu_counts(struct nai_buf *out, const struct nai_capture *capture) {
+  const struct nai_table *t = capture_table(capture, "gpu_utilization");
+  nai_buf_printf(out, "%" PRId64, t ? t->rows : 0);
+}
+
+static void process_counts(struct nai_buf *out, const struct nai_capture *capture) {
+  const struct nai_table *t = capture_table(capture, "pids");
+  int64_t n = 0;
+  for (int64_t row = 0; t && row < t->rows; row++)
+    n += nai_cell_i64(t, row, "kernel_count") > 0;
+  nai_buf_printf(out, "%" PRId64, n);
+}
+
+static void steps_found(struct nai_buf *out, const struct nai_capture *capture) {
+  const struct nai_table *t = capture_table(capture, "step_summary");
+  nai_buf_puts(out, t && t->rows ? "yes" : "no");
+}
+
+static void step_methods(struct nai_buf *out, const struct nai_capture *capture) {
+  put_texts(out, capture_table(capture, "step_summary"), "method", false);
+}
+
+static void graph_modes(struct nai_buf *out, const struct nai_capture *capture) {
+  const struct nai_table *gpus = capture_table(capture, "gpu_utilization");
+  int64_t envelopes = cell_of(capture, "run_info", "graph_envelope_count");
+  nai_buf_puts(out, envelopes > 0 ? "whole graphs" : gpus ? "kernels" : "");
+}
+
+static void versions(struct nai_buf *out, const struct nai_capture *capture) {
+  const struct nai_table *t = capture_table(capture, "capture");
+  if (t && t->rows)
+    nai_buf_printf(out, "%s (schema %s)", nai_cell_str(t, 0, "product_version"), nai_cell_str(t, 0, "schema_version"));
+}
+
+static void options_given(struct nai_buf *out, const struct nai_capture *capture) {
+  const struct nai_strings *o = &capture->run->manifest.options;
+  for (uint32_t i = 0; i < o->count; i++)
+    nai_buf_printf(out, "%s%s", i ? " " : "", nai_strings_get(o, i));
+  if (!o->count)
+    nai_buf_puts(out, "none");
+}
+
+static void bad_rows(struct nai_buf *out, const struct nai_capture *capture) {
+  int64_t dropped = cell_of(capture, "run_info", "dropped_rows");
+  int64_t errors = cell_of(capture, "run_info", "diagnostics_errors");
+  if (dropped || errors)
+    nai_buf_printf(out, "%" PRId64 " rows dropped, %" PRId64 " errors while capturing", dropped, errors);
+}
+
+/* What the captures of a side say: the one text they share, or each by name. *agrees: there is one text. */
+static void describe_side(struct nai_buf *out, bool *agrees, const struct nai_side *side, describe_fn *describe) {
+  struct nai_buf first = {0}, one = {0};
+  *agrees = true;
+  for (uint32_t i = 0; i < side->count; i++) {
+    nai_buf_clear(&one);
+    describe(i ? &one : &first, &side->captures[i]);
+    *agrees &= i == 0 || strcmp(nai_buf_str(&one), nai_buf_str(&first)) == 0;
+  }
+  if (*agrees)
+    nai_buf_puts(out, nai_buf_str(&first));
+  for (uint32_t i = 0; !*agrees && i < side->count; i++) {
+    nai_buf_printf(out, "%s%s: ", i ? "; " : "", side->captures[i].label);
+    describe(out, &side->captures[i]);
+  }
+  out->oom |= first.oom || one.oom;
+  nai_buf_free(&first);
+  nai_buf_free(&one);
+}
+
+/* --- checks of what has to be equal ----------------------------------------------------------- */
+
+static const struct {
+  enum nai_check_code code;
+  enum nai_check_level level;
+  enum nai_check_scope scope;
+  const char *capability;
+  describe_fn *describe;
+  bool unknown_is_soft; /* an empty text is no other value */
+  const char *reason;
+} equals[] = {
+    {NAI_CHECK_GPU_MODEL, NAI_CHECK_HARD, NAI_SCOPE_ALL, NULL, gpu_models, true, "the captures used different GPUs"},
+    {NAI_CHECK_GPU_COUNT, NAI_CHECK_HARD, NAI_SCOPE_ALL, NULL, gpu_counts, false,
+     "the captures used different numbers of GPUs"},
+    {NAI_CHECK_PROCESS_COUNT, NAI_CHECK_HARD, NAI_SCOPE_ALL, NULL, process_counts, false,
+     "the captures hold different numbers of processes that used a GPU"},
+    {NAI_CHECK_STEPS_MISSING, NAI_CHECK_HARD, NAI_SCOPE_STEP, NULL, steps_found, false,
+     "steps were found in some captures only: numbers per step cannot be compared; name the ranges with analyze --step"},
+    {NAI_CHECK_STEP_METHOD, NAI_CHECK_HARD, NAI_SCOPE_STEP, NULL, step_methods, true,
+     "what a step is was found in different ways"},
+    {NAI_CHECK_GRAPH_MODE, NAI_CHECK_HARD, NAI_SCOPE_CAPABILITY, "kernels", graph_modes, true,
+     "CUDA graphs were recorded as a whole in some captures and kernel by kernel in others; capture both with the same "
+     "--cuda-graph-trace"},
+    {NAI_CHECK_PRODUCT_VERSION, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, versions, true,
+     "captured with different versions of Nsight Systems"},
+    {NAI_CHECK_OPTIONS, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, options_given, false,
+     "the runs were made with different options"},
+};
+
+static int check_equal(struct nai_comparison *c, size_t i, struct nai_err *err) {
+  struct nai_buf texts[NAI_SIDES] = {{0}};
+  bool agrees[NAI_SIDES];
+  int rc = NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++)
+    describe_side(&texts[s], &agrees[s], &c->sides[s], equals[i].describe);
+  bool known = texts[NAI_BASE].len && texts[NAI_NEW].len;
+  bool same = agrees[NAI_BASE] && agrees[NAI_NEW] && !texts[0].oom && !texts[1].oom &&
+              strcmp(nai_buf_str(&texts[NAI_BASE]), nai_buf_str(&texts[NAI_NEW])) == 0;
+  struct nai_check check = {.code = equals[i].code,
+                            .level = !known && equals[i].unknown_is_soft ? NAI_CHECK_SOFT : equals[i].level,
+                            .scope = equals[i].scope,
+                            .capability = (char *)equals[i].capability,
+                            .reason = (char *)equals[i].reason};
+  if (!same)
+    rc = add_with(c, texts, check, err);
+  free_texts(texts);
+  return rc;
+}
+
+/* --- other checks ----------------------------------------------------------------------------- */
+
+static int check_kernels(struct nai_comparison *c, struct nai_err *err) {
+  struct nai_buf texts[NAI_SIDES] = {{0}};
+  bool any = false;
+  int rc = NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      const struct nai_capture *capture = &c->sides[s].captures[i];
+      if (cell_of(capture, "run_info", "kernel_count") + cell_of(capture, "run_info", "graph_envelope_count") > 0 &&
+          cell_of(capture, "run_info", "window_ns") > 0)
+        continue;
+      nai_buf_printf(&texts[s], "%s%s", texts[s].len ? ", " : "", capture->label);
+      any = true;
+    }
+  if (any)
+    rc = add_with(c, texts,
+                  (struct nai_check){.code = NAI_CHECK_NO_KERNELS,
+                                     .level = NAI_CHECK_HARD,
+                                     .scope = NAI_SCOPE_ALL,
+                                     .reason = (char *)"captures in which no kernel ran: there is nothing to compare"},
+                  err);
+  free_texts(texts);
+  return rc;
+}
+
+/* One trace twice is no second capture. */
+static int check_content(struct nai_comparison *c, struct nai_err *err) {
+  int rc = NAI_OK;
+  const struct nai_capture *all[2 * 1024];
+  uint32_t n = 0;
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count && n < sizeof all / sizeof *all; i++)
+      all[n++] = &c->sides[s].captures[i];
+  for (uint32_t i = 1; !rc && i < n; i++)
+    for (uint32_t j = 0; !rc && j < i; j++)
+      if (all[i]->run->manifest.identity == all[j]->run->manifest.identity) {
+        rc =
+            check_add(c,
+                      &(struct nai_check){NAI_CHECK_SAME_CONTENT, NAI_CHECK_HARD, NAI_SCOPE_ALL, NULL, all[j]->label,
+                                          all[i]->label,
+                                          (char *)"the same trace twice: it is one capture, however often it is given"},
+                      err);
+        break;
+      }
+  return rc;
+}
+
+/* Then little can be judged, and a check that passes says little. */
+static int check_any_steps(struct nai_comparison *c, struct nai_err *err) {
+  int64_t found = 0;
+  for (int s = 0; s < NAI_SIDES; s++)
+    found += side_rows(&c->sides[s], "step_summary", NULL, NULL);
+  if (found)
+    return NAI_OK;
+  return check_add(c,
+                   &(struct nai_check){.code = NAI_CHECK_NO_STEPS,
+                                       .level = NAI_CHECK_SOFT,
+                                       .scope = NAI_SCOPE_NONE,
+                                       .reason = (char *)"no steps were found: times and counts per step cannot be "
+                                                         "judged; name the ranges with analyze --step"},
+                   err);
+}
+
+static int64_t least_steady(const struct nai_side *side) {
+  int64_t least = INT64_MAX;
+  for (uint32_t i = 0; i < side->count; i++) {
+    const struct nai_table *t = capture_table(&side->captures[i], "step_summary");
+    for (int64_t row = 0; t && row < t->rows; row++) {
+      int64_t n = nai_cell_i64(t, row, "steady_steps");
+      least = n < least ? n : least;
+    }
+  }
+  return least;
+}
+
+static int check_few_steps(struct nai_comparison *c, struct nai_err *err) {
+  char texts[NAI_SIDES][24] = {"", ""};
+  bool few = false;
+  for (int s = 0; s < NAI_SIDES; s++) {
+    int64_t least = least_steady(&c->sides[s]);
+    if (least != INT64_MAX)
+      snprintf(texts[s], sizeof texts[s], "%" PRId64, least);
+    few |= least < FEWEST_STEPS;
+  }
+  if (!few)
+    return NAI_OK;
+  return check_add(c,
+                   &(struct nai_check){NAI_CHECK_FEW_STEPS, NAI_CHECK_HARD, NAI_SCOPE_STEP, NULL, texts[0], texts[1],
+                                       (char *)"fewer than 3 steady steps in a capture; capture more steps"},
+                   err);
+}
+
+static bool has_capability(const struct nai_capture *capture, const char *name) {
+  const struct nai_table *t = capture_table(capture, "capabilities");
+  for (int64_t row = 0; t && row < t->rows; row++)
+    if (nai_cell_i64(t, row, "available") == 1 && strcmp(nai_cell_str(t, row, "capability"), name) == 0)
+      return true;
+  return false;
+}
+
+/* Whether any metric of the side needs it. */
+static bool is_needed(const struct nai_comparison *c, const char *name) {
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      const struct nai_table *t = capture_table(&c->sides[s].captures[i], "metrics");
+      for (int64_t row = 0; t && row < t->rows; row++)
+        if (strcmp(nai_cell_str(t, row, "needs"), name) == 0)
+          return true;
+    }
+  return false;
+}
+
+static int check_capability(struct nai_comparison *c, const char *name, struct nai_err *err) {
+  uint32_t with[NAI_SIDES] = {0};
+  char texts[NAI_SIDES][64];
+  for (int s = 0; s < NAI_SIDES; s++) {
+    for (uint32_t i = 0; i < c->sides[s].count; i++)
+      with[s] += has_capability(&c->sides[s].captures[i], name);
+    snprintf(texts[s], sizeof texts[s], "%u of %u captures", with[s], c->sides[s].count);
+  }
+  uint32_t all = c->sides[0].count + c->sides[1].count, have = with[0] + with[1];
+  if (have == 0 || have == all)
+    return NAI_OK;
+  struct nai_buf reason = {0};
+  nai_buf_printf(&reason, "\"%s\" was recorded in some captures only", name);
+  int rc = nai_buf_check(&reason, err);
+  if (!rc)
+    rc = check_add(c,
+                   &(struct nai_check){NAI_CHECK_CAPABILITY, is_needed(c, name) ? NAI_CHECK_HARD : NAI_CHECK_SOFT,
+                                       NAI_SCOPE_CAPABILITY, (char *)name, texts[0], texts[1], reason.data},
+                   err);
+  nai_buf_free(&reason);
+  return rc;
+}
+
+/* Each capability that some capture lists, once. */
+static int check_capabilities(struct nai_comparison *c, struct nai_err *err) {
+  struct nai_strings names = {0};
+  int rc = NAI_OK;
+  for (int s = 0; !rc && s < NAI_SIDES; s++)
+    for (uint32_t i = 0; !rc && i < c->sides[s].count; i++) {
+      const struct nai_table *t = capture_table(&c->sides[s].captures[i], "capabilities");
+      for (int64_t row = 0; !rc && t && row < t->rows; row++) {
+        const char *name = nai_cell_str(t, row, "capability");
+        uint32_t known = names.count;
+        if (nai_strings_add(&names, name, strlen(name)) == NAI_NO_STRING)
+          rc = nai_err_nomem(err);
+        else if (names.count > known)
+          rc = check_capability(c, name, err);
+      }
+    }
+  nai_strings_free(&names);
+  return rc;
+}
+
+static int check_quality(struct nai_comparison *c, struct nai_err *err) {
+  struct nai_buf texts[NAI_SIDES] = {{0}};
+  bool agrees;
+  int rc = NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++)
+    describe_side(&texts[s], &agrees, &c->sides[s], bad_rows);
+  if (texts[0].len || texts[1].len || texts[0].oom || texts[1].oom)
+    rc = add_with(c, texts,
+                  (struct nai_check){.code = NAI_CHECK_DATA_QUALITY,
+                                     .level = NAI_CHECK_SOFT,
+                                     .scope = NAI_SCOPE_NONE,
+                                     .reason = (char *)"part of the data is missing or damaged"},
+                  err);
+  free_texts(texts);
+  return rc;
+}
+
+int checks_find(struct nai_comparison *c, struct nai_err *err) {
+  if (!c->sides[NAI_BASE].count || !c->sides[NAI_NEW].count)
+    return check_kernels(c, err);
+  int rc = check_kernels(c, err);
+  if (!rc)
+    rc = check_content(c, err);
+  for (size_t i = 0; !rc && i < sizeof equals / sizeof *equals; i++)
+    rc = check_equal(c, i, err);
+  if (!rc)
+    rc = check_any_steps(c, err);
+  if (!rc)
+    rc = check_few_steps(c, err);
+  if (!rc)
+    rc = check_capabilities(c, err);
+  return rc ? rc : check_quality(c, err);
+}
+
+const char *check_word(const struct nai_check *check) {
+  static const char *const words[] = {"no", "not per step", "not what needs it", "no"};
+  return check->level == NAI_CHECK_HARD ? words[check->scope] : "caveat";
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+enum { CHECK, LEVEL, SCOPE, BASE, FRESH, REASON };
+static const struct nai_column_def columns[] = {
+    [CHECK] = NAI_NAME_COLUMN("check", "what was checked"),
+    [LEVEL] = NAI_LABEL_COLUMN("level", "hard: what it affects cannot be decided; soft: a caveat"),
+    [SCOPE] = NAI_LABEL_COLUMN("affects", "everything, numbers per step, or metrics that need a capability"),
+    [BASE] = NAI_LABEL_COLUMN("base", "of the base"),
+    [FRESH] = NAI_LABEL_COLUMN("new", "of the new side"),
+    [REASON] = NAI_LABEL_COLUMN("reason", "why it matters"),
+};
+static const struct nai_schema schema = NAI_SCHEMA("compared_checks", "Comparability", "One reason for doubt", columns);
+
+int checks_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+  static const char *const scopes[] = {"everything", "numbers per step", NULL, ""};
+  int rc = nai_table_new(out, &schema, err);
+  for (uint32_t i = 0; !rc && i < c->check_count; i++) {
+    const struct nai_check *check = &c->checks[i];
+    int64_t row = nai_table_add_row(*out);
+    nai_set_str(*out, row, CHECK, nai_check_name(check->code));
+    nai_set_str(*out, row, LEVEL, check->level == NAI_CHECK_HARD ? "hard" : "soft");
+    nai_set_str(*out, row, SCOPE, check->scope == NAI_SCOPE_CAPABILITY ? check->capability : scopes[check->scope]);
+    nai_set_str(*out, row, BASE, check->base);
+    nai_set_str(*out, row, FRESH, check->fresh);
+    nai_set_str(*out, row, REASON, check->reason);
+  }
+  return rc;
+}

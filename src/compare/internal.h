@@ -1,0 +1,76 @@
+/* Shared by the files behind compare.h. Internal to src/compare. */
+#ifndef NAI_COMPARE_INTERNAL_H
+#define NAI_COMPARE_INTERNAL_H
+
+#include "compare/compare.h"
+
+/* side.c */
+/* A table of a capture, NULL when the run has none of that name. Borrowed. */
+const struct nai_table *capture_table(const struct nai_capture *capture, const char *name);
+/* Sum over the rows of a table, over all captures of a side; a row counts where `where` has the text `is` (NULL: all).
+ */
+int64_t side_sum(const struct nai_side *side, const char *table, const char *column, const char *where, const char *is);
+int64_t side_rows(const struct nai_side *side, const char *table, const char *where, const char *is);
+
+/* checks.c: reasons that tables give; after the kernels were matched those that matching gives. */
+NAI_MUST_CHECK int checks_find(struct nai_comparison *c, struct nai_err *err);
+NAI_MUST_CHECK int checks_of_kernels(struct nai_comparison *c, struct nai_err *err);
+NAI_MUST_CHECK int checks_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
+/* Adds a reason; base and fresh may be NULL. A hard one that the user allows becomes soft. */
+NAI_MUST_CHECK int check_add(struct nai_comparison *c, const struct nai_check *check, struct nai_err *err);
+
+/* results.c */
+NAI_MUST_CHECK int results_find(struct nai_comparison *c, struct nai_err *err);
+NAI_MUST_CHECK int results_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
+NAI_MUST_CHECK int values_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
+
+/* Of a check, for people: "no", "not per step", "not what needs it", "caveat". */
+const char *check_word(const struct nai_check *check);
+
+/* kernels.c: uses of both sides and their match. */
+NAI_MUST_CHECK int kernels_match(struct nai_comparison *c, struct nai_err *err);
+NAI_MUST_CHECK int kernels_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
+/* parts.c: the closed tree of times. */
+NAI_MUST_CHECK int parts_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
+/* others.c */
+NAI_MUST_CHECK int ranges_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
+NAI_MUST_CHECK int phases_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
+NAI_MUST_CHECK int copies_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
+NAI_MUST_CHECK int findings_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
+
+/* Columns of the tables that others than their file read. */
+enum {
+  KT_KERNEL,
+  KT_CATEGORY,
+  KT_PATH,
+  KT_STATE,
+  KT_LEVEL,
+  KT_CONFIDENCE,
+  KT_CHANGE,
+  KT_BASE_CALLS,
+  KT_NEW_CALLS,
+  KT_BASE_NS,
+  KT_NEW_NS,
+  KT_DELTA,
+  KT_COUNT_TERM,
+  KT_SPEED_TERM,
+  KT_BASE_SUM,
+  KT_NEW_SUM,
+  KT_BASE_MEMBERS,
+  KT_NEW_MEMBERS
+};
+enum { PT_PART, PT_PARENT, PT_TITLE, PT_DEPTH, PT_BASE_NS, PT_NEW_NS, PT_DELTA, PT_PCT, PT_BASE_SUM, PT_NEW_SUM };
+enum {
+  FT_STATE,
+  FT_ID,
+  FT_BASE_SEVERITY,
+  FT_NEW_SEVERITY,
+  FT_BASE_STAKE,
+  FT_NEW_STAKE,
+  FT_TITLE,
+  FT_BASE_RUNS,
+  FT_NEW_RUNS
+};
+enum { DT_NAME, DT_BASE_COUNT, DT_NEW_COUNT, DT_BASE, DT_NEW, DT_DELTA, DT_STATE };
+
+#endif

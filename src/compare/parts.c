@@ -1,0 +1,170 @@
+/* Where did the time go? A tree whose children add up to their parent on each side, so that nothing is missing: step
+ * (or window) = compute + exposed communication + exposed copies + idle; idle by cause, compute by category of kernels.
+ */
+#include "compare/internal.h"
+
+#include "base/array.h"
+#include "table/columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PER(name, what, ...) \
+  { name, NAI_F64, NAI_NS, what ", per GPU and step or run", .prints = NAI_AS_MS, .role = NAI_ROLE_METRIC, __VA_ARGS__ }
+static const struct nai_column_def columns[] = {
+    [PT_PART] = NAI_NAME_COLUMN("part", "id of the part", .key = true),
+    [PT_PARENT] = NAI_LABEL_COLUMN("parent", "the part it is in; the parts of one add up to it"),
+    [PT_TITLE] = NAI_LABEL_COLUMN("title", "what people call it"),
+    [PT_DEPTH] = {"depth", NAI_I32, NAI_ID, "0 for the whole", .role = NAI_ROLE_LABEL},
+    [PT_BASE_NS] = PER("base_time_ns", "time in the base", ),
+    [PT_NEW_NS] = PER("new_time_ns", "time in the new side", ),
+    [PT_DELTA] = PER("delta_ns", "new minus base", .better = NAI_BETTER_LOWER),
+    [PT_PCT] = NAI_PCT_COLUMN("delta_pct_of_whole", "of the base's whole"),
+    [PT_BASE_SUM] = {"base_sum_ns", NAI_I64, NAI_NS, "over all captures of the base", .role = NAI_ROLE_METRIC},
+    [PT_NEW_SUM] = {"new_sum_ns", NAI_I64, NAI_NS, "over all captures of the new side", .role = NAI_ROLE_METRIC},
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("compared_time", "Time", "A part of the time of a GPU; the parts of one parent add up to it", columns);
+
+struct sums {
+  int64_t ns[NAI_SIDES];
+};
+
+struct writer {
+  struct nai_table *table;
+  const struct nai_comparison *c;
+  struct sums whole;
+};
+
+static double per(const struct nai_comparison *c, const struct sums *sums, int side) {
+  return (double)sums->ns[side] / (c->divisor[side] ? (double)c->divisor[side] : 1);
+}
+
+static void put(struct writer *w, const char *part, const char *parent, const char *title, int depth,
+                const struct sums *sums) {
+  int64_t row = nai_table_add_row(w->table);
+  double base = per(w->c, sums, NAI_BASE), fresh = per(w->c, sums, NAI_NEW), whole = per(w->c, &w->whole, NAI_BASE);
+  nai_set_str(w->table, row, PT_PART, part);
+  nai_set_str(w->table, row, PT_PARENT, parent);
+  nai_set_str(w->table, row, PT_TITLE, title);
+  nai_set_i64(w->table, row, PT_DEPTH, depth);
+  nai_set_f64(w->table, row, PT_BASE_NS, base);
+  nai_set_f64(w->table, row, PT_NEW_NS, fresh);
+  nai_set_f64(w->table, row, PT_DELTA, fresh - base);
+  if (whole > 0)
+    nai_set_f64(w->table, row, PT_PCT, 100 * (fresh - base) / whole);
+  nai_set_i64(w->table, row, PT_BASE_SUM, sums->ns[NAI_BASE]);
+  nai_set_i64(w->table, row, PT_NEW_SUM, sums->ns[NAI_NEW]);
+}
+
+/* A column of the steady steps, or of the GPUs. */
+static struct sums sum_of(const struct nai_comparison *c, const char *step_column, const char *run_column) {
+  struct sums out;
+  for (int s = 0; s < NAI_SIDES; s++)
+    out.ns[s] = c->by_step ? side_sum(&c->sides[s], "steps", step_column, "state", "steady")
+                           : side_sum(&c->sides[s], "gpu_utilization", run_column, NULL, NULL);
+  return out;
+}
+
+/* --- children by name ------------------------------------------------------------------------- */
+
+struct children {
+  struct nai_strings names;
+  struct sums *sums;
+  uint32_t capacity;
+};
+
+static int add_child(struct children *to, int side, const char *name, int64_t ns, struct nai_err *err) {
+  uint32_t known = to->names.count, at = nai_strings_add(&to->names, name, strlen(name));
+  if (at == NAI_NO_STRING || !nai_array_room(&to->sums, &to->capacity, at, sizeof *to->sums))
+    return nai_err_nomem(err);
+  if (to->names.count > known)
+    to->sums[at] = (struct sums){{0}};
+  to->sums[at].ns[side] += ns;
+  return NAI_OK;
+}
+
+static void free_children(struct children *c) {
+  nai_strings_free(&c->names);
+  free(c->sums);
+}
+
+static int by_name(const void *a, const void *b, void *names) {
+  return strcmp(nai_strings_get(names, *(const uint32_t *)a), nai_strings_get(names, *(const uint32_t *)b));
+}
+
+/* Puts the children in order of name, then what is left of the parent. */
+static int put_children(struct writer *w, struct children *list, const char *parent, const struct sums *all,
+                        const char *rest_title, struct nai_err *err) {
+  uint32_t *order = malloc(((size_t)list->names.count + 1) * sizeof *order);
+  struct sums rest = *all;
+  char part[160];
+  if (!order)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < list->names.count; i++)
+    order[i] = i;
+  qsort_r(order, list->names.count, sizeof *order, by_name, &list->names);
+  for (uint32_t i = 0; i < list->names.count; i++) {
+    const struct sums *sums = &list->sums[order[i]];
+    const char *name = nai_strings_get(&list->names, order[i]);
+    snprintf(part, sizeof part, "%s.%.100s", parent, name);
+    put(w, part, parent, name, 2, sums);
+    rest.ns[0] -= sums->ns[0];
+    rest.ns[1] -= sums->ns[1];
+  }
+  if (rest.ns[0] || rest.ns[1]) {
+    snprintf(part, sizeof part, "%s.rest", parent);
+    put(w, part, parent, rest_title, 2, &rest);
+  }
+  free(order);
+  return NAI_OK;
+}
+
+static int put_idle(struct writer *w, const struct sums *idle, struct nai_err *err) {
+  const char *name = w->c->by_step ? "step_idle" : "idle_causes", *column = "total_ns";
+  struct children list = {0};
+  int rc = NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < w->c->sides[s].count; i++) {
+      const struct nai_table *t = capture_table(&w->c->sides[s].captures[i], name);
+      for (int64_t row = 0; !rc && t && row < t->rows; row++)
+        rc = add_child(&list, s, nai_cell_str(t, row, "cause"), nai_cell_i64(t, row, column), err);
+    }
+  put(w, "idle", "whole", "idle", 1, idle);
+  if (!rc)
+    rc = put_children(w, &list, "idle", idle, "other idle time", err);
+  free_children(&list);
+  return rc;
+}
+
+/* Summed durations of kernels that compute; what is left is counted twice in them, or no kernel. */
+static int put_compute(struct writer *w, const struct sums *compute, struct nai_err *err) {
+  struct children list = {0};
+  int rc = NAI_OK;
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; !rc && i < w->c->use_count[s]; i++)
+      if (strcmp(w->c->uses[s][i].category, "communication") != 0)
+        rc = add_child(&list, s, w->c->uses[s][i].category, w->c->uses[s][i].ns, err);
+  put(w, "compute", "whole", "compute", 1, compute);
+  if (!rc)
+    rc = put_children(w, &list, "compute", compute,
+                      "kernels that overlap (counted once), whole graphs, work of neighbouring steps", err);
+  free_children(&list);
+  return rc;
+}
+
+int parts_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+  int rc = nai_table_new(out, &schema, err);
+  struct writer w = {.table = *out, .c = c};
+  if (rc)
+    return rc;
+  w.whole = sum_of(c, "duration_ns", "window_ns");
+  struct sums compute = sum_of(c, "compute_ns", "compute_ns"), comm = sum_of(c, "exposed_comm_ns", "exposed_comm_ns"),
+              copy = sum_of(c, "exposed_copy_ns", "exposed_copy_ns"), idle = sum_of(c, "idle_ns", "idle_ns");
+  put(&w, "whole", NULL, c->by_step ? "step" : "GPU window", 0, &w.whole);
+  rc = put_compute(&w, &compute, err);
+  put(&w, "exposed_comm", "whole", "exposed communication", 1, &comm);
+  put(&w, "exposed_copy", "whole", "exposed copies", 1, &copy);
+  return rc ? rc : put_idle(&w, &idle, err);
+}

@@ -1,0 +1,421 @@
+/* Metrics of both sides, judged: the union of all captures' metrics, in the order of their definitions. */
+#include "compare/internal.h"
+
+#include "base/array.h"
+#include "table/columns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One metric in all captures. */
+struct found {
+  const struct nai_table *table; /* where it was seen first */
+  int64_t row;
+  int64_t *rows[NAI_SIDES]; /* per capture: row in its table, -1: none */
+};
+
+struct search {
+  struct nai_comparison *c;
+  struct nai_strings ids;
+  struct found *found;
+  uint32_t capacity;
+  struct nai_err *err;
+};
+
+static const struct nai_table *metrics_of(const struct nai_comparison *c, int side, uint32_t capture) {
+  return capture_table(&c->sides[side].captures[capture], "metrics");
+}
+
+static const char *text(const struct found *f, const char *column) { return nai_cell_str(f->table, f->row, column); }
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+static int64_t *no_rows(uint32_t n) {
+  int64_t *rows = malloc(((size_t)n + 1) * sizeof *rows);
+  for (uint32_t i = 0; rows && i < n; i++)
+    rows[i] = -1;
+  return rows;
+}
+
+static int note_metric(struct search *s, int side, uint32_t capture, const struct nai_table *t, int64_t row) {
+  const char *id = nai_cell_str(t, row, "metric");
+  uint32_t known = s->ids.count, at = nai_strings_add(&s->ids, id, strlen(id));
+  if (at == NAI_NO_STRING || !nai_array_room(&s->found, &s->capacity, at, sizeof *s->found))
+    return nai_err_nomem(s->err);
+  struct found *f = &s->found[at];
+  if (s->ids.count > known) {
+    *f = (struct found){.table = t, .row = row};
+    for (int i = 0; i < NAI_SIDES; i++)
+      f->rows[i] = no_rows(s->c->sides[i].count);
+  }
+  if (!f->rows[0] || !f->rows[1])
+    return nai_err_nomem(s->err);
+  f->rows[side][capture] = row;
+  return NAI_OK;
+}
+
+static int find_all(struct search *s) {
+  int rc = NAI_OK;
+  for (int side = 0; !rc && side < NAI_SIDES; side++)
+    for (uint32_t i = 0; !rc && i < s->c->sides[side].count; i++) {
+      const struct nai_table *t = metrics_of(s->c, side, i);
+      for (int64_t row = 0; !rc && t && row < t->rows; row++)
+        rc = note_metric(s, side, i, t, row);
+    }
+  return rc;
+}
+
+/* --- judging ---------------------------------------------------------------------------------- */
+
+static int undecided(struct nai_metric_result *r, enum nai_verdict verdict, const char *reason) {
+  struct nai_judgement *j = &r->judgement;
+  *j = (struct nai_judgement){.verdict = verdict,
+                              .base = nai_median(r->values[NAI_BASE], r->count[NAI_BASE]),
+                              .fresh = nai_median(r->values[NAI_NEW], r->count[NAI_NEW]),
+                              .pct = NAN,
+                              .budget = NAN,
+                              .floor = NAN};
+  snprintf(j->reason, sizeof j->reason, "%s", reason);
+  return NAI_OK;
+}
+
+/* A hard reason that makes this metric undecidable, NULL for none. */
+static const struct nai_check *obstacle(const struct nai_comparison *c, const struct found *f) {
+  for (uint32_t i = 0; i < c->check_count; i++) {
+    const struct nai_check *check = &c->checks[i];
+    if (check->level != NAI_CHECK_HARD)
+      continue;
+    if (check->scope == NAI_SCOPE_ALL || (check->scope == NAI_SCOPE_STEP && strcmp(text(f, "basis"), "step") == 0) ||
+        (check->scope == NAI_SCOPE_CAPABILITY && strcmp(text(f, "needs"), check->capability) == 0))
+      return check;
+  }
+  return NULL;
+}
+
+/* The values of a side; a metric that means "nothing to count" where it is absent is 0 there. Returns how many captures
+ * have none, and whether all have the basis of the metric. */
+static uint32_t read_values(struct nai_metric_result *r, const struct nai_comparison *c, const struct found *f,
+                            int side, bool *one_basis) {
+  bool zero = strcmp(text(f, "absent"), "zero") == 0;
+  uint32_t without = 0;
+  for (uint32_t i = 0; i < c->sides[side].count; i++) {
+    int64_t row = f->rows[side][i];
+    if (row < 0 && !zero) {
+      without++;
+      continue;
+    }
+    const struct nai_table *t = metrics_of(c, side, i);
+    r->values[side][r->count[side]++] = row < 0 ? 0 : nai_cell_f64(t, row, "value");
+    *one_basis &= row < 0 || strcmp(nai_cell_str(t, row, "basis"), text(f, "basis")) == 0;
+  }
+  return without;
+}
+
+static double cell_or_nan(const struct found *f, const char *column) { return nai_cell_f64(f->table, f->row, column); }
+
+/* Catalogue and budgets together; the step time is what %_of_step is of. */
+static struct nai_limits limits_of(const struct nai_comparison *c, const struct found *f, double step) {
+  const struct nai_budget *own = nai_budget_of(c->options.budgets, text(f, "metric"));
+  const char *better = text(f, "better");
+  bool given = own && !(isnan(own->relative_pct) && isnan(own->absolute) && isnan(own->of_step_pct));
+  double of_step = given ? own->of_step_pct : cell_or_nan(f, "budget_step_pct");
+  /* Per second of the window, one part rises when another is saved: judged only where somebody asks for it. */
+  bool judged = own || strcmp(text(f, "basis"), "second") != 0;
+  struct nai_limits l = {.sign = !judged                       ? 0
+                               : strcmp(better, "lower") == 0  ? 1
+                               : strcmp(better, "higher") == 0 ? -1
+                                                               : 0,
+                         .exact = strcmp(text(f, "kind"), "exact") == 0,
+                         .budget_pct = given ? own->relative_pct : cell_or_nan(f, "budget_pct"),
+                         .budget = given ? own->absolute : cell_or_nan(f, "budget"),
+                         .noise_pct = cell_or_nan(f, "noise_pct"),
+                         .noise = cell_or_nan(f, "noise"),
+                         .history_noise = NAN,
+                         .limit = own ? own->limit : NAN,
+                         .minimum = c->options.budgets ? c->options.budgets->minimum : NAI_MIN_CAPTURES};
+  if (!isnan(of_step) && step > 0)
+    l.budget = fmax(isnan(l.budget) ? 0 : l.budget, of_step / 100 * step);
+  return l;
+}
+
+/* A metric that is on one side only. */
+static int one_sided(struct nai_metric_result *r, const struct found *f, uint32_t without) {
+  const char *absent = text(f, "absent");
+  char reason[160];
+  if (strcmp(absent, "ignore") == 0)
+    return undecided(r, NAI_VERDICT_SKIPPED, r->count[NAI_BASE] ? "only in the base" : "only in the new side");
+  if (!r->count[NAI_BASE] || !r->count[NAI_NEW])
+    snprintf(reason, sizeof reason, "the %s has no value of this metric", r->count[NAI_BASE] ? "new side" : "base");
+  else
+    snprintf(reason, sizeof reason, "%u captures have no value of this metric", without);
+  return undecided(r, NAI_VERDICT_ERROR, reason);
+}
+
+static int judge(struct nai_metric_result *r, const struct nai_comparison *c, const struct found *f, double step,
+                 struct nai_err *err) {
+  bool one_basis = true;
+  uint32_t without = 0;
+  for (int s = 0; s < NAI_SIDES; s++) {
+    r->values[s] = malloc(((size_t)c->sides[s].count + 1) * sizeof *r->values[s]);
+    if (!r->values[s])
+      return nai_err_nomem(err);
+    without += read_values(r, c, f, s, &one_basis);
+  }
+  struct nai_limits limits = limits_of(c, f, step);
+  const struct nai_check *check = obstacle(c, f);
+  if (!c->sides[NAI_BASE].count) {
+    nai_judge_limit(&r->judgement, &limits, r->values[NAI_NEW], r->count[NAI_NEW]);
+    return NAI_OK;
+  }
+  if (check)
+    return undecided(r, NAI_VERDICT_ERROR, nai_check_name(check->code));
+  bool ignore = strcmp(text(f, "absent"), "ignore") == 0;
+  if (!r->count[NAI_BASE] || !r->count[NAI_NEW] || (without && !ignore))
+    return one_sided(r, f, without);
+  if (r->count[NAI_BASE] >= NAI_NOISE_MIN) /* a history of its own tells the noise */
+    limits.history_noise = nai_history_noise(r->values[NAI_BASE], r->count[NAI_BASE]);
+  if (!one_basis)
+    return undecided(r, NAI_VERDICT_ERROR, "per step in some captures, per second or in total in others");
+  return nai_judge(&r->judgement, &limits, r->values[NAI_BASE], r->count[NAI_BASE], r->values[NAI_NEW],
+                   r->count[NAI_NEW], err);
+}
+
+static void describe(struct nai_metric_result *r, const struct nai_comparison *c, const struct found *f) {
+  const struct nai_budget *own = nai_budget_of(c->options.budgets, text(f, "metric"));
+  r->id = text(f, "metric");
+  r->title = text(f, "title");
+  r->family = text(f, "family");
+  r->unit = text(f, "unit");
+  r->better = text(f, "better");
+  r->kind = text(f, "kind");
+  r->gate = text(f, "gate");
+  r->basis = text(f, "basis");
+  /* What a file of budgets names is asked about; per second and in total, exact metrics are not exact. */
+  r->gated = own || strcmp(r->gate, "gate") == 0;
+  r->warn_only = own && own->severity != NAI_POLICY_FAIL;
+}
+
+/* Median of the base's step time, 0 when unknown. */
+static double step_of(const struct search *s) {
+  static const char id[] = "step.time.median";
+  uint32_t at = nai_strings_find(&s->ids, id, sizeof id - 1), n = 0;
+  double values[64];
+  for (uint32_t i = 0; at != NAI_NO_STRING && i < s->c->sides[NAI_BASE].count && n < 64; i++)
+    if (s->found[at].rows[NAI_BASE][i] >= 0)
+      values[n++] = nai_cell_f64(metrics_of(s->c, NAI_BASE, i), s->found[at].rows[NAI_BASE][i], "value");
+  return n ? nai_median(values, n) : 0;
+}
+
+/* --- many metrics ----------------------------------------------------------------------------- */
+
+enum { FEWEST_FOR_Q = 6 }; /* captures of each side: with fewer, p cannot become small enough */
+
+static bool is_explored(const struct nai_metric_result *r) {
+  enum nai_verdict v = r->judgement.verdict;
+  return !r->gated && strcmp(r->kind, "noisy") == 0 && r->count[NAI_BASE] >= FEWEST_FOR_Q &&
+         r->count[NAI_NEW] >= FEWEST_FOR_Q && v != NAI_VERDICT_ERROR && v != NAI_VERDICT_SKIPPED;
+}
+
+static int by_p(const void *a, const void *b) {
+  double x = (*(struct nai_metric_result *const *)a)->judgement.shift.p,
+         y = (*(struct nai_metric_result *const *)b)->judgement.shift.p;
+  return (x > y) - (x < y);
+}
+
+/* Benjamini-Hochberg over the metrics that nobody asked about: the share of false ones among those as small. */
+static int correct_for_many(struct nai_comparison *c, struct nai_err *err) {
+  struct nai_metric_result **list = calloc((size_t)c->result_count + 1, sizeof(struct nai_metric_result *));
+  size_t n = 0;
+  double least = 1;
+  if (!list)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < c->result_count; i++) {
+    c->results[i].q = NAN;
+    if (is_explored(&c->results[i]))
+      list[n++] = &c->results[i];
+  }
+  qsort(list, n, sizeof(struct nai_metric_result *), by_p);
+  for (size_t i = n; i-- > 0;) {
+    least = fmin(least, list[i]->judgement.shift.p * (double)n / (double)(i + 1));
+    list[i]->q = least;
+  }
+  free(list);
+  return NAI_OK;
+}
+
+/* Every entry of the budgets names a metric and fits its unit. */
+static int check_budgets(const struct search *s) {
+  const struct nai_budgets *b = s->c->options.budgets;
+  int rc = NAI_OK;
+  for (uint32_t i = 0; !rc && b && i < b->count; i++) {
+    uint32_t at = nai_strings_find(&s->ids, b->list[i].id, strlen(b->list[i].id));
+    if (at != NAI_NO_STRING) {
+      rc = nai_budget_check(b, &b->list[i], text(&s->found[at], "unit"), s->err);
+      continue;
+    }
+    if (b->list[i].missing == NAI_POLICY_PASS)
+      continue;
+    const char **ids = malloc(((size_t)s->ids.count + 1) * sizeof *ids);
+    if (!ids)
+      return nai_err_nomem(s->err);
+    for (uint32_t j = 0; j < s->ids.count; j++)
+      ids[j] = nai_strings_get(&s->ids, j);
+    rc = nai_budget_unknown(b, &b->list[i], ids, s->ids.count, s->err);
+    free(ids);
+  }
+  return rc;
+}
+
+int results_find(struct nai_comparison *c, struct nai_err *err) {
+  struct search s = {.c = c, .err = err};
+  int rc = find_all(&s);
+  if (!rc)
+    rc = check_budgets(&s);
+  c->results = rc ? NULL : calloc((size_t)s.ids.count + 1, sizeof *c->results);
+  if (!rc && !c->results)
+    rc = nai_err_nomem(err);
+  double step = rc ? 0 : step_of(&s);
+  for (uint32_t i = 0; !rc && i < s.ids.count; i++) {
+    describe(&c->results[c->result_count++], c, &s.found[i]);
+    rc = judge(&c->results[i], c, &s.found[i], step, err);
+  }
+  if (!rc)
+    rc = correct_for_many(c, err);
+  for (uint32_t i = 0; s.found && i < s.ids.count && i < s.capacity; i++) {
+    free(s.found[i].rows[0]);
+    free(s.found[i].rows[1]);
+  }
+  free(s.found);
+  nai_strings_free(&s.ids);
+  return rc;
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+enum {
+  METRIC,
+  TITLE,
+  UNIT,
+  BETTER,
+  KIND,
+  BASIS,
+  GATED,
+  BASE_N,
+  NEW_N,
+  BASE,
+  FRESH,
+  SHIFT,
+  PCT,
+  LOW,
+  HIGH,
+  P,
+  Q,
+  CLIFF,
+  BUDGET,
+  FLOOR,
+  VERDICT,
+  REASON
+};
+#define REAL(name, what) \
+  { name, NAI_F64, NAI_COUNT, what, .role = NAI_ROLE_METRIC }
+static const struct nai_column_def columns[] = {
+    [METRIC] = NAI_NAME_COLUMN("metric", "id of the metric", .key = true),
+    [TITLE] = NAI_LABEL_COLUMN("title", "what people call it"),
+    [UNIT] = NAI_LABEL_COLUMN("unit", "of the values"),
+    [BETTER] = NAI_LABEL_COLUMN("better", "lower, higher or either"),
+    [KIND] = NAI_LABEL_COLUMN("kind", "exact or noisy"),
+    [BASIS] = NAI_LABEL_COLUMN("basis", "step, second or total"),
+    [GATED] = {"gated", NAI_I32, NAI_ID, "1: a gate asks for it", .role = NAI_ROLE_LABEL},
+    [BASE_N] = NAI_COUNT_COLUMN("base_captures", "captures of the base with a value"),
+    [NEW_N] = NAI_COUNT_COLUMN("new_captures", "captures of the new side with a value"),
+    [BASE] = REAL("base_median", "median over the base's captures"),
+    [FRESH] = REAL("new_median", "median over the new side's captures"),
+    [SHIFT] = REAL("shift", "new minus base: Hodges-Lehmann"),
+    [PCT] = NAI_PCT_COLUMN("shift_pct", "of the base's median; NULL where that is 0"),
+    [LOW] = REAL("ci_low", "95 % interval of the shift; NULL with too few captures"),
+    [HIGH] = REAL("ci_high", "its upper end"),
+    [P] = {"p", NAI_F64, NAI_TEXT, "Mann-Whitney U, two-sided", .role = NAI_ROLE_METRIC},
+    [Q] = {"q", NAI_F64, NAI_TEXT,
+           "p corrected for the number of metrics that are not gated (Benjamini-Hochberg); from 6 captures a side on",
+           .role = NAI_ROLE_METRIC},
+    [CLIFF] = REAL("cliff_delta", "Cliff's delta, -1 to 1"),
+    [BUDGET] = REAL("budget", "how much worse it may be, as applied"),
+    [FLOOR] = REAL("noise", "noise floor, as applied"),
+    [VERDICT] =
+        NAI_LABEL_COLUMN("verdict", "regressed, changed, suspect, improved, within budget, not proven, same, ..."),
+    [REASON] = NAI_LABEL_COLUMN("reason", "what the verdict rests on, or what is missing"),
+};
+static const struct nai_schema schema = NAI_SCHEMA("compared_metrics", "Metrics", "One metric of both sides", columns);
+
+static void set_real(struct nai_table *t, int64_t row, int column, double value) {
+  if (isfinite(value))
+    nai_set_f64(t, row, column, value);
+}
+
+static void put_result(struct nai_table *t, const struct nai_metric_result *r) {
+  const struct nai_judgement *j = &r->judgement;
+  int64_t row = nai_table_add_row(t);
+  const char *const texts[] = {r->id, r->title, r->unit, r->better, r->kind, r->basis};
+  for (int i = 0; i <= BASIS; i++)
+    nai_set_str(t, row, i, texts[i]);
+  nai_set_i64(t, row, GATED, r->gated);
+  nai_set_i64(t, row, BASE_N, r->count[NAI_BASE]);
+  nai_set_i64(t, row, NEW_N, r->count[NAI_NEW]);
+  set_real(t, row, BASE, j->base);
+  set_real(t, row, FRESH, j->fresh);
+  nai_set_str(t, row, VERDICT, nai_verdict_name(j->verdict));
+  if (*j->reason)
+    nai_set_str(t, row, REASON, j->reason);
+  set_real(t, row, BUDGET, j->budget);
+  set_real(t, row, FLOOR, j->floor);
+  if (j->verdict == NAI_VERDICT_ERROR || j->verdict == NAI_VERDICT_SKIPPED || isnan(j->base))
+    return;
+  set_real(t, row, SHIFT, j->shift.shift);
+  set_real(t, row, PCT, j->pct);
+  set_real(t, row, P, j->shift.p);
+  set_real(t, row, Q, r->q);
+  set_real(t, row, CLIFF, j->shift.cliff);
+  if (!j->shift.has_ci)
+    return;
+  set_real(t, row, LOW, j->shift.low);
+  set_real(t, row, HIGH, j->shift.high);
+}
+
+int results_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+  int rc = nai_table_new(out, &schema, err);
+  for (uint32_t i = 0; !rc && i < c->result_count; i++)
+    put_result(*out, &c->results[i]);
+  return rc;
+}
+
+enum { V_SIDE, V_CAPTURE, V_METRIC, V_UNIT, V_BETTER, V_VALUE };
+static const struct nai_column_def value_columns[] = {
+    [V_SIDE] = NAI_LABEL_COLUMN("side", "base or new"),
+    [V_CAPTURE] = NAI_LABEL_COLUMN("capture", "name of the run"),
+    [V_METRIC] = NAI_NAME_COLUMN("metric", "id of the metric"),
+    [V_UNIT] = NAI_LABEL_COLUMN("unit", "of the value"),
+    [V_BETTER] = NAI_LABEL_COLUMN("better", "lower, higher or either"),
+    [V_VALUE] = REAL("value", "of this capture"),
+};
+static const struct nai_schema values_schema =
+    NAI_SCHEMA("compared_values", "Values", "One metric of one capture", value_columns);
+
+int values_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+  int rc = nai_table_new(out, &values_schema, err);
+  for (int s = 0; !rc && s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      const struct nai_table *t = metrics_of(c, s, i);
+      for (int64_t from = 0; t && from < t->rows; from++) {
+        int64_t row = nai_table_add_row(*out);
+        nai_set_str(*out, row, V_SIDE, s == NAI_BASE ? "base" : "new");
+        nai_set_str(*out, row, V_CAPTURE, c->sides[s].captures[i].label);
+        nai_set_str(*out, row, V_METRIC, nai_cell_str(t, from, "metric"));
+        nai_set_str(*out, row, V_UNIT, nai_cell_str(t, from, "unit"));
+        nai_set_str(*out, row, V_BETTER, nai_cell_str(t, from, "better"));
+        set_real(*out, row, V_VALUE, nai_cell_f64(t, from, "value"));
+      }
+    }
+  return rc;
+}

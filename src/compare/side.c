@@ -1,0 +1,193 @@
+/* Runs of both sides, and sums over them. */
+#include "compare/internal.h"
+
+#include "base/fs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What comparisons read. */
+static const char *const wanted[] = {"metrics",          "capture",      "capabilities", "gpus",
+                                     "gpu_utilization",  "run_info",     "steps",        "step_summary",
+                                     "step_idle",        "kernel_paths", "idle_causes",  "data_quality",
+                                     "findings",         "nvtx_ranges",  "nvtx_phases",  "pids",
+                                     "memory_transfers", "processes"};
+
+/* The last part of a path, without the suffix of a trace. */
+static char *label_of(const char *path) {
+  size_t len = strlen(path);
+  while (len > 1 && path[len - 1] == '/')
+    len--;
+  size_t start = len;
+  while (start > 0 && path[start - 1] != '/')
+    start--;
+  const char *const suffixes[] = {".sqlite", ".nsys-rep"};
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    size_t n = strlen(suffixes[i]);
+    if (len - start > n && memcmp(path + len - n, suffixes[i], n) == 0)
+      len -= n;
+  }
+  return strndup(path + start, len - start);
+}
+
+int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct nai_run *run, const char *path,
+                       struct nai_err *err) {
+  struct nai_side *s = &c->sides[side];
+  struct nai_capture *captures = realloc(s->captures, (s->count + 1) * sizeof *captures);
+  s->captures = captures ? captures : s->captures;
+  char *label = label_of(path);
+  uint64_t content;
+  if (!captures || !label) {
+    free(label);
+    nai_run_close(run);
+    return nai_err_nomem(err);
+  }
+  captures[s->count++] = (struct nai_capture){run, label};
+  static const char *const needed[] = {"metrics", "kernel_paths", "steps", "gpu_utilization"};
+  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+    if (!nai_manifest_table(&content, &run->manifest, needed[i]))
+      return nai_err_set(err, NAI_EINPUT,
+                         "the run \"%s\" has no table \"%s\": it was made by another version (%s), or stopped early; "
+                         "analyse its trace again",
+                         path, needed[i], run->manifest.version ? run->manifest.version : "unknown");
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    const struct nai_table *table;
+    if (!nai_manifest_table(&content, &run->manifest, wanted[i]))
+      continue;
+    int rc = nai_run_table(&table, run, wanted[i], NULL, err);
+    if (rc)
+      return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc;
+  }
+  return NAI_OK;
+}
+
+const struct nai_table *capture_table(const struct nai_capture *capture, const char *name) {
+  return nai_run_held(capture->run, name);
+}
+
+static bool counts(const struct nai_table *table, int64_t row, const char *where, const char *is) {
+  return !where || strcmp(nai_cell_str(table, row, where), is) == 0;
+}
+
+int64_t side_sum(const struct nai_side *side, const char *name, const char *column, const char *where, const char *is) {
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < side->count; i++) {
+    const struct nai_table *table = capture_table(&side->captures[i], name);
+    for (int64_t row = 0; table && row < table->rows; row++) {
+      int64_t cell = counts(table, row, where, is) ? nai_cell_i64(table, row, column) : NAI_NULL_I64;
+      sum += cell == NAI_NULL_I64 ? 0 : cell;
+    }
+  }
+  return sum;
+}
+
+int64_t side_rows(const struct nai_side *side, const char *name, const char *where, const char *is) {
+  int64_t rows = 0;
+  for (uint32_t i = 0; i < side->count; i++) {
+    const struct nai_table *table = capture_table(&side->captures[i], name);
+    for (int64_t row = 0; table && row < table->rows; row++)
+      rows += counts(table, row, where, is);
+  }
+  return rows;
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+static int64_t utc_of(const struct nai_capture *capture) {
+  const struct nai_table *t = capture_table(capture, "capture");
+  return t && t->rows ? nai_cell_i64(t, 0, "utc_epoch_ns") : NAI_NULL_I64;
+}
+
+/* By the time of capture, then by content: the order in which they are given says nothing. */
+static int by_time(const void *pa, const void *pb) {
+  const struct nai_capture *a = pa, *b = pb;
+  int64_t x = utc_of(a), y = utc_of(b);
+  if (x != y)
+    return x < y ? -1 : 1;
+  uint64_t i = a->run->manifest.identity, j = b->run->manifest.identity;
+  return i != j ? (i < j ? -1 : 1) : strcmp(a->label, b->label);
+}
+
+/* --- driver ----------------------------------------------------------------------------------- */
+
+/* Per GPU and steady step where every capture has some, else per GPU and run. */
+static void choose_basis(struct nai_comparison *c) {
+  c->by_step = true;
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      const struct nai_side one = {&c->sides[s].captures[i], 1};
+      c->by_step &= side_rows(&one, "steps", "state", "steady") > 0;
+    }
+  for (int s = 0; s < NAI_SIDES; s++)
+    c->divisor[s] = c->by_step ? side_rows(&c->sides[s], "steps", "state", "steady")
+                               : side_rows(&c->sides[s], "gpu_utilization", NULL, NULL);
+}
+
+int nai_compare(struct nai_comparison *c, const struct nai_compare_options *options, struct nai_err *err) {
+  static int (*const makers[NAI_COMPARED_COUNT])(struct nai_table **, const struct nai_comparison *,
+                                                 struct nai_err *) = {
+      [NAI_COMPARED_METRICS] = results_table,  [NAI_COMPARED_VALUES] = values_table,
+      [NAI_COMPARED_CHECKS] = checks_table,    [NAI_COMPARED_TIME] = parts_table,
+      [NAI_COMPARED_KERNELS] = kernels_table,  [NAI_COMPARED_RANGES] = ranges_table,
+      [NAI_COMPARED_PHASES] = phases_table,    [NAI_COMPARED_COPIES] = copies_table,
+      [NAI_COMPARED_FINDINGS] = findings_table};
+  c->options = *options;
+  for (int s = 0; s < NAI_SIDES; s++)
+    if (c->sides[s].count)
+      qsort(c->sides[s].captures, c->sides[s].count, sizeof *c->sides[s].captures, by_time);
+  choose_basis(c);
+  int rc = checks_find(c, err);
+  if (!rc)
+    rc = kernels_match(c, err);
+  if (!rc)
+    rc = checks_of_kernels(c, err);
+  if (!rc)
+    rc = results_find(c, err);
+  for (int i = 0; !rc && i < NAI_COMPARED_COUNT; i++) {
+    rc = makers[i](&c->tables[i], c, err);
+    if (!rc)
+      rc = nai_table_check(c->tables[i], err);
+    c->table_count++;
+  }
+  return rc;
+}
+
+void nai_comparison_free(struct nai_comparison *c) {
+  for (int s = 0; s < NAI_SIDES; s++) {
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      nai_run_close(c->sides[s].captures[i].run);
+      free(c->sides[s].captures[i].label);
+    }
+    free(c->sides[s].captures);
+    free(c->uses[s]);
+  }
+  for (uint32_t i = 0; i < c->check_count; i++) {
+    free(c->checks[i].capability);
+    free(c->checks[i].base);
+    free(c->checks[i].fresh);
+    free(c->checks[i].reason);
+  }
+  free(c->checks);
+  for (uint32_t i = 0; i < c->result_count; i++)
+    for (int s = 0; s < NAI_SIDES; s++)
+      free(c->results[i].values[s]);
+  free(c->results);
+  nai_match_free(&c->match);
+  for (uint32_t i = 0; i < c->table_count; i++)
+    nai_table_free(c->tables[i]);
+  *c = (struct nai_comparison){0};
+}
+
+const struct nai_metric_result *nai_comparison_metric(const struct nai_comparison *c, const char *id) {
+  for (uint32_t i = 0; i < c->result_count; i++)
+    if (strcmp(c->results[i].id, id) == 0)
+      return &c->results[i];
+  return NULL;
+}
+
+const struct nai_check *nai_comparison_obstacle(const struct nai_comparison *c) {
+  for (uint32_t i = 0; i < c->check_count; i++)
+    if (c->checks[i].level == NAI_CHECK_HARD && c->checks[i].scope == NAI_SCOPE_ALL)
+      return &c->checks[i];
+  return NULL;
+}

@@ -1,0 +1,191 @@
+/* compare.html: one page without scripts, made by the template compare.html. */
+#include "compare/internal.h"
+#include "compare/write.h"
+
+#include "base/assets.h"
+#include "base/fmt.h"
+#include "render/mustache.h"
+#include "table/kernel_name.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_KERNELS = 200, MOST_CHARS = 90, SCALE = 1000 };
+
+static int load(struct nai_buf *text, void *ctx, const char *name, struct nai_err *err) {
+  char path[128];
+  (void)ctx;
+  snprintf(path, sizeof path, "templates/%.80s.mustache", name);
+  const struct nai_asset *asset = nai_asset_find(path);
+  if (!asset)
+    return nai_err_set(err, NAI_EUSAGE, "there is no template \"%s\"", name);
+  nai_buf_put(text, asset->data, (size_t)(asset->end - asset->data));
+  return nai_buf_check(text, err);
+}
+
+/* Puts what was printed, and empties the buffer. */
+static void put_printed(struct nai_view *map, const char *key, struct nai_buf *text) {
+  nai_view_put_text(map, key, nai_buf_str(text));
+  nai_view_inherit(map, text);
+  nai_buf_clear(text);
+}
+
+static void put_amount(struct nai_view *map, const char *key, const char *unit, double value, bool sign) {
+  struct nai_buf text = {0};
+  nai_put_amount(&text, unit, value, sign);
+  put_printed(map, key, &text);
+  nai_buf_free(&text);
+}
+
+static void put_captures(struct nai_view *root, const struct nai_comparison *c) {
+  static const char *const keys[] = {"base_captures", "new_captures"};
+  for (int s = 0; s < NAI_SIDES; s++) {
+    struct nai_view *list = nai_view_put_list(root, keys[s]);
+    for (uint32_t i = 0; i < c->sides[s].count; i++)
+      nai_view_add_text(list, c->sides[s].captures[i].label);
+  }
+}
+
+static void put_checks(struct nai_view *root, const struct nai_comparison *c) {
+  nai_view_put_bool(root, "any_checks", c->check_count > 0);
+  struct nai_view *list = nai_view_put_list(root, "checks");
+  for (uint32_t i = 0; i < c->check_count; i++) {
+    const struct nai_check *check = &c->checks[i];
+    struct nai_view *map = nai_view_add_map(list);
+    bool sides = check->base || check->fresh;
+    nai_view_put_text(map, "level", check_word(check));
+    nai_view_put_text(map, "check", nai_check_name(check->code));
+    nai_view_put_text(map, "reason", check->reason);
+    nai_view_put_text(map, "base", !sides ? NULL : check->base ? check->base : "-");
+    nai_view_put_text(map, "new", check->fresh ? check->fresh : "-");
+  }
+}
+
+static void put_metric(struct nai_view *list, const struct nai_metric_result *r) {
+  const struct nai_judgement *j = &r->judgement;
+  bool decided = j->verdict != NAI_VERDICT_ERROR && j->verdict != NAI_VERDICT_SKIPPED && !isnan(j->base);
+  struct nai_view *map = nai_view_add_map(list);
+  struct nai_buf text = {0};
+  nai_view_put_text(map, "title", r->title);
+  nai_view_put_text(map, "id", r->id);
+  nai_view_put_bool(map, "gated", r->gated);
+  nai_view_put_text(map, "code", nai_verdict_code(j->verdict));
+  nai_view_put_text(map, "verdict", nai_verdict_name(j->verdict));
+  nai_view_put_text(map, "reason", j->reason);
+  put_amount(map, "base", r->unit, j->base, false);
+  put_amount(map, "new", r->unit, j->fresh, false);
+  put_amount(map, "budget", r->unit, j->budget, false);
+  nai_put_amount(&text, r->unit, decided ? j->shift.shift : NAN, true);
+  if (decided && !isnan(j->pct) && strcmp(r->unit, "percent") != 0)
+    nai_buf_printf(&text, " (%+.1f %%)", j->pct);
+  put_printed(map, "difference", &text);
+  if (decided && j->shift.has_ci && strcmp(r->kind, "exact") != 0) {
+    nai_put_amount(&text, r->unit, j->shift.low, true);
+    nai_buf_puts(&text, " ... ");
+    nai_put_amount(&text, r->unit, j->shift.high, true);
+  }
+  put_printed(map, "interval", &text);
+  nai_buf_free(&text);
+}
+
+/* The parts of the whole as rectangles; both sides on the scale of the longer one. */
+static void put_bars(struct nai_view *root, const struct nai_comparison *c) {
+  static const char *const sides[] = {"base", "new"};
+  const struct nai_table *t = c->tables[NAI_COMPARED_TIME];
+  struct nai_view *bars = nai_view_put_list(root, "bars");
+  double longest = t->rows ? fmax(nai_get_f64(t, 0, PT_BASE_NS), nai_get_f64(t, 0, PT_NEW_NS)) : 0;
+  for (int s = 0; s < NAI_SIDES && longest > 0; s++) {
+    int column = s == NAI_BASE ? PT_BASE_NS : PT_NEW_NS;
+    struct nai_view *bar = nai_view_add_map(bars), *parts = nai_view_put_list(bar, "parts");
+    struct nai_buf text = {0};
+    double x = 0;
+    nai_view_put_text(bar, "side", sides[s]);
+    put_amount(bar, "total", "ns", nai_get_f64(t, 0, column), false);
+    for (int64_t row = 0; row < t->rows; row++) {
+      double width = SCALE * nai_get_f64(t, row, column) / longest;
+      if (nai_get_i64(t, row, PT_DEPTH) != 1)
+        continue;
+      struct nai_view *part = nai_view_add_map(parts);
+      nai_view_put_text(part, "part", nai_get_str(t, row, PT_PART));
+      nai_fmt_real(&text, x, 3);
+      put_printed(part, "x", &text);
+      nai_fmt_real(&text, width, 3);
+      put_printed(part, "width", &text);
+      x += width;
+    }
+    nai_buf_free(&text);
+  }
+}
+
+static void put_time(struct nai_view *root, const struct nai_comparison *c) {
+  const struct nai_table *t = c->tables[NAI_COMPARED_TIME];
+  struct nai_view *list = nai_view_put_list(root, "time");
+  for (int64_t row = 0; row < t->rows; row++) {
+    struct nai_view *map = nai_view_add_map(list);
+    char pct[32] = "-";
+    if (!isnan(nai_get_f64(t, row, PT_PCT)))
+      snprintf(pct, sizeof pct, "%+.2f %%", nai_get_f64(t, row, PT_PCT));
+    nai_view_put_int(map, "depth", nai_get_i64(t, row, PT_DEPTH));
+    nai_view_put_text(map, "title", nai_get_str(t, row, PT_TITLE));
+    put_amount(map, "base", "ns", nai_get_f64(t, row, PT_BASE_NS), false);
+    put_amount(map, "new", "ns", nai_get_f64(t, row, PT_NEW_NS), false);
+    put_amount(map, "difference", "ns", nai_get_f64(t, row, PT_DELTA), true);
+    nai_view_put_text(map, "pct", pct);
+  }
+}
+
+static void put_kernels(struct nai_view *root, const struct nai_comparison *c) {
+  const struct nai_table *t = c->tables[NAI_COMPARED_KERNELS];
+  struct nai_view *list = nai_view_put_list(root, "kernels");
+  struct nai_buf text = {0};
+  for (int64_t row = 0; row < t->rows && row < MOST_KERNELS; row++) {
+    struct nai_view *map = nai_view_add_map(list);
+    nai_view_put_text(map, "kernel", nai_get_str(t, row, KT_KERNEL));
+    nai_kernel_name_short(&text, nai_get_str(t, row, KT_KERNEL), MOST_CHARS);
+    put_printed(map, "short", &text);
+    nai_view_put_text(map, "path", nai_get_str(t, row, KT_PATH));
+    nai_view_put_text(map, "state", nai_get_str(t, row, KT_STATE));
+    nai_view_put_text(map, "confidence", nai_get_str(t, row, KT_CONFIDENCE));
+    nai_view_put_text(map, "change", nai_get_str(t, row, KT_CHANGE));
+    nai_put_amount(&text, "count", nai_get_f64(t, row, KT_BASE_CALLS), false);
+    nai_buf_puts(&text, " -> ");
+    nai_put_amount(&text, "count", nai_get_f64(t, row, KT_NEW_CALLS), false);
+    put_printed(map, "calls", &text);
+    put_amount(map, "base", "ns", nai_get_f64(t, row, KT_BASE_NS), false);
+    put_amount(map, "new", "ns", nai_get_f64(t, row, KT_NEW_NS), false);
+    put_amount(map, "difference", "ns", nai_get_f64(t, row, KT_DELTA), true);
+  }
+  if (t->rows > MOST_KERNELS)
+    nai_buf_printf(&text, "%" PRId64 " more rows are in tables/compared_kernels.csv.", t->rows - MOST_KERNELS);
+  put_printed(root, "kernel_note", &text);
+  nai_buf_free(&text);
+}
+
+int nai_write_html(struct nai_buf *out, const struct nai_comparison *c, struct nai_err *err) {
+  struct nai_templates *templates = NULL;
+  struct nai_view *root = nai_view_new();
+  struct nai_buf verdict = {0};
+  nai_write_verdict(&verdict, c);
+  put_printed(root, "verdict", &verdict);
+  nai_buf_free(&verdict);
+  nai_view_put_bool(root, "both", c->sides[NAI_BASE].count && c->sides[NAI_NEW].count);
+  nai_view_put_text(root, "per", c->by_step ? "steady step" : "run");
+  put_captures(root, c);
+  put_checks(root, c);
+  struct nai_view *metrics = nai_view_put_list(root, "metrics");
+  for (uint32_t i = 0; i < c->result_count; i++)
+    put_metric(metrics, &c->results[i]);
+  put_bars(root, c);
+  put_time(root, c);
+  put_kernels(root, c);
+  int rc = nai_view_check(root, err);
+  if (!rc)
+    rc = nai_templates_new(&templates, load, NULL, err);
+  if (!rc)
+    rc = nai_mustache_render(out, templates, "compare.html", root, NAI_ESCAPE_HTML, err);
+  nai_templates_free(templates);
+  nai_view_free(root);
+  return rc ? rc : nai_buf_check(out, err);
+}

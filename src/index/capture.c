@@ -1,0 +1,226 @@
+/* What one artifacts directory says, for the index. */
+#include "index/index.h"
+
+#include "table/severity.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct adding {
+  struct nai_index *index;
+  int64_t row;
+  int capture;
+  const char *path;
+};
+
+static const char *run_id(const struct adding *a) { return nai_get_str(a->index->runs, a->row, NAI_INDEX_RUN_ID); }
+
+/* A table of the run, NULL when it has none of that name. */
+static int find_table(const struct nai_table **out, struct nai_run *run, const char *name, struct nai_err *err) {
+  uint64_t content;
+  *out = NULL;
+  if (!nai_manifest_table(&content, &run->manifest, name))
+    return NAI_OK;
+  int rc = nai_run_table(out, run, name, NULL, err);
+  return rc == NAI_ESTALE ? nai_err_set(err, NAI_EINPUT, "%s", err->msg) : rc;
+}
+
+/* --- findings --------------------------------------------------------------------------------- */
+
+static void add_count(struct nai_table *runs, int64_t row, int column, int64_t count) {
+  int64_t have = nai_get_i64(runs, row, column);
+  if (have == NAI_NULL_I64 || have < count) /* of several captures the one with most */
+    nai_set_i64(runs, row, column, count);
+}
+
+/* Of several captures the one with the more severe finding, or the larger share of time. */
+static void put_worst(const struct adding *a, const struct nai_table *findings, int64_t i) {
+  struct nai_table *runs = a->index->runs;
+  int severity = nai_severity_from_name(nai_cell_str(findings, i, "severity"));
+  int earlier = nai_severity_from_name(nai_get_str(runs, a->row, NAI_INDEX_RUN_SEVERITY));
+  int64_t stake = nai_cell_i64(findings, i, "at_stake_ns");
+  double pct = nai_cell_f64(findings, i, "pct_of_active"), have = nai_get_f64(runs, a->row, NAI_INDEX_RUN_PCT);
+  if (severity < earlier || (severity == earlier && !(pct > have)))
+    return;
+  nai_set_str(runs, a->row, NAI_INDEX_RUN_SEVERITY, nai_severity_name(severity));
+  nai_set_str(runs, a->row, NAI_INDEX_RUN_WORST_RULE, nai_cell_str(findings, i, "id"));
+  nai_set_str(runs, a->row, NAI_INDEX_RUN_WORST_TITLE, nai_cell_str(findings, i, "title"));
+  nai_set_i64(runs, a->row, NAI_INDEX_RUN_AT_STAKE, stake); /* NULL stays NULL */
+  nai_set_f64(runs, a->row, NAI_INDEX_RUN_PCT, pct);
+}
+
+static void put_finding(const struct adding *a, const struct nai_table *findings, int64_t i) {
+  struct nai_table *t = a->index->findings;
+  int64_t row = nai_table_add_row(t), stake = nai_cell_i64(findings, i, "at_stake_ns");
+  double pct = nai_cell_f64(findings, i, "pct_of_active");
+  nai_set_str(t, row, NAI_INDEX_FINDING_RUN, run_id(a));
+  nai_set_i64(t, row, NAI_INDEX_FINDING_CAPTURE, a->capture);
+  nai_set_i64(t, row, NAI_INDEX_FINDING_NUMBER, i);
+  nai_set_str(t, row, NAI_INDEX_FINDING_RULE, nai_cell_str(findings, i, "id"));
+  nai_set_str(t, row, NAI_INDEX_FINDING_SEVERITY, nai_cell_str(findings, i, "severity"));
+  nai_set_str(t, row, NAI_INDEX_FINDING_SCOPE, nai_cell_str(findings, i, "scope"));
+  nai_set_str(t, row, NAI_INDEX_FINDING_TITLE, nai_cell_str(findings, i, "title"));
+  if (stake != NAI_NULL_I64)
+    nai_set_i64(t, row, NAI_INDEX_FINDING_AT_STAKE, stake);
+  if (!isnan(pct))
+    nai_set_f64(t, row, NAI_INDEX_FINDING_PCT, pct);
+  nai_set_str(t, row, NAI_INDEX_FINDING_PATH, a->path);
+}
+
+/* Findings come in order of importance; the worst is the first of those most severe. */
+static void add_findings(const struct adding *a, const struct nai_table *findings) {
+  static const int columns[] = {NAI_INDEX_RUN_INFO, NAI_INDEX_RUN_LOW, NAI_INDEX_RUN_MEDIUM, NAI_INDEX_RUN_HIGH};
+  int64_t counts[NAI_SEVERITIES] = {0}, worst = -1;
+  int highest = -1;
+  for (int64_t i = 0; i < findings->rows; i++) {
+    int severity = nai_severity_from_name(nai_cell_str(findings, i, "severity"));
+    put_finding(a, findings, i);
+    if (severity >= 0)
+      counts[severity]++;
+    if (severity > highest) {
+      highest = severity;
+      worst = i;
+    }
+  }
+  for (int level = 0; level < NAI_SEVERITIES; level++)
+    add_count(a->index->runs, a->row, columns[level], counts[level]);
+  if (worst >= 0)
+    put_worst(a, findings, worst);
+}
+
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+/* Rows of table kernels with one name: it has one per GPU. */
+struct kernel {
+  const char *name;
+  int64_t first, count, total; /* first: the row with most time */
+};
+
+static int by_name(const void *pa, const void *pb) {
+  const struct kernel *a = pa, *b = pb;
+  int order = strcmp(a->name, b->name);
+  return order ? order : (a->total < b->total) - (a->total > b->total);
+}
+
+static int by_time(const void *pa, const void *pb) {
+  const struct kernel *a = pa, *b = pb;
+  return a->total != b->total ? (a->total < b->total) - (a->total > b->total) : strcmp(a->name, b->name);
+}
+
+static size_t sum_by_name(struct kernel *list, size_t n) {
+  size_t kept = 0;
+  qsort(list, n, sizeof *list, by_name);
+  for (size_t i = 0; i < n; i++) {
+    if (kept && strcmp(list[kept - 1].name, list[i].name) == 0) {
+      list[kept - 1].count += list[i].count;
+      list[kept - 1].total += list[i].total;
+    } else {
+      list[kept++] = list[i];
+    }
+  }
+  qsort(list, kept, sizeof *list, by_time);
+  return kept;
+}
+
+static void put_kernel(const struct adding *a, const struct nai_table *kernels, const struct kernel *k) {
+  struct nai_table *t = a->index->kernels;
+  int64_t row = nai_table_add_row(t);
+  nai_set_str(t, row, NAI_INDEX_KERNEL_RUN, run_id(a));
+  nai_set_i64(t, row, NAI_INDEX_KERNEL_CAPTURE, a->capture);
+  nai_set_str(t, row, NAI_INDEX_KERNEL_NAME, k->name);
+  nai_set_str(t, row, NAI_INDEX_KERNEL_CATEGORY, nai_cell_str(kernels, k->first, "category"));
+  nai_set_i64(t, row, NAI_INDEX_KERNEL_COUNT, k->count);
+  nai_set_i64(t, row, NAI_INDEX_KERNEL_TIME, k->total);
+  nai_set_f64(t, row, NAI_INDEX_KERNEL_MEDIAN, nai_cell_f64(kernels, k->first, "p50_duration_ns"));
+}
+
+static int add_kernels(const struct adding *a, const struct nai_table *kernels, struct nai_err *err) {
+  struct kernel *list = malloc(((size_t)kernels->rows + 1) * sizeof *list);
+  if (!list)
+    return nai_err_nomem(err);
+  for (int64_t i = 0; i < kernels->rows; i++)
+    list[i] = (struct kernel){nai_cell_str(kernels, i, "kernel_name"), i, nai_cell_i64(kernels, i, "call_count"),
+                              nai_cell_i64(kernels, i, "total_time_ns")};
+  size_t n = sum_by_name(list, (size_t)kernels->rows);
+  for (size_t i = 0; i < n && i < NAI_INDEX_TOP_KERNELS; i++)
+    put_kernel(a, kernels, &list[i]);
+  free(list);
+  return NAI_OK;
+}
+
+/* --- metrics ---------------------------------------------------------------------------------- */
+
+static void put_real(struct nai_table *t, int64_t row, int column, double value) {
+  if (isfinite(value))
+    nai_set_f64(t, row, column, value);
+}
+
+static void add_metrics(const struct adding *a, const struct nai_table *metrics) {
+  struct nai_table *t = a->index->metrics;
+  for (int64_t i = 0; i < metrics->rows; i++) {
+    int64_t row = nai_table_add_row(t), n = nai_cell_i64(metrics, i, "n");
+    nai_set_str(t, row, NAI_INDEX_METRIC_RUN, run_id(a));
+    nai_set_i64(t, row, NAI_INDEX_METRIC_CAPTURE, a->capture);
+    nai_set_str(t, row, NAI_INDEX_METRIC_NAME, nai_cell_str(metrics, i, "metric"));
+    nai_set_str(t, row, NAI_INDEX_METRIC_UNIT, nai_cell_str(metrics, i, "unit"));
+    nai_set_str(t, row, NAI_INDEX_METRIC_BETTER, nai_cell_str(metrics, i, "better"));
+    put_real(t, row, NAI_INDEX_METRIC_VALUE, nai_cell_f64(metrics, i, "value"));
+    if (n != NAI_NULL_I64)
+      nai_set_i64(t, row, NAI_INDEX_METRIC_N, n);
+    put_real(t, row, NAI_INDEX_METRIC_Q25, nai_cell_f64(metrics, i, "q25"));
+    put_real(t, row, NAI_INDEX_METRIC_Q75, nai_cell_f64(metrics, i, "q75"));
+    nai_set_str(t, row, NAI_INDEX_METRIC_BASIS, nai_cell_str(metrics, i, "basis"));
+    nai_set_str(t, row, NAI_INDEX_METRIC_KIND, nai_cell_str(metrics, i, "kind"));
+    nai_set_str(t, row, NAI_INDEX_METRIC_GATE, nai_cell_str(metrics, i, "gate"));
+    put_real(t, row, NAI_INDEX_METRIC_NOISE_PCT, nai_cell_f64(metrics, i, "noise_pct"));
+    put_real(t, row, NAI_INDEX_METRIC_NOISE, nai_cell_f64(metrics, i, "noise"));
+    put_real(t, row, NAI_INDEX_METRIC_BUDGET_PCT, nai_cell_f64(metrics, i, "budget_pct"));
+    put_real(t, row, NAI_INDEX_METRIC_BUDGET, nai_cell_f64(metrics, i, "budget"));
+  }
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int add_tables(const struct adding *a, struct nai_run *run, struct nai_err *err) {
+  const struct nai_table *info, *findings, *kernels, *metrics;
+  struct nai_table *runs = a->index->runs;
+  int rc = find_table(&info, run, "run_info", err);
+  if (!rc)
+    rc = find_table(&findings, run, "findings", err);
+  if (!rc)
+    rc = find_table(&kernels, run, "kernels", err);
+  if (!rc)
+    rc = find_table(&metrics, run, "metrics", err);
+  if (rc)
+    return rc;
+  if (info && !a->capture) {
+    nai_set_i64(runs, a->row, NAI_INDEX_RUN_GPUS, nai_cell_i64(info, 0, "gpu_count"));
+    nai_set_i64(runs, a->row, NAI_INDEX_RUN_WINDOW, nai_cell_i64(info, 0, "window_ns"));
+  }
+  if (findings)
+    add_findings(a, findings);
+  if (metrics)
+    add_metrics(a, metrics);
+  return kernels ? add_kernels(a, kernels, err) : NAI_OK;
+}
+
+int nai_index_add_capture(struct nai_index *index, int64_t row, int capture, const char *directory, const char *path,
+                          struct nai_err *err) {
+  const struct adding adding = {index, row, capture, path};
+  struct nai_run *run = NULL;
+  int64_t utc;
+  int rc = nai_run_open(&run, directory, err);
+  if (rc)
+    return rc;
+  rc = nai_index_utc(&utc, run, err);
+  if (!rc && utc != NAI_NULL_I64 && nai_get_i64(index->runs, row, NAI_INDEX_RUN_UTC) == NAI_NULL_I64)
+    nai_set_i64(index->runs, row, NAI_INDEX_RUN_UTC, utc);
+  if (!rc && !*nai_get_str(index->runs, row, NAI_INDEX_RUN_TOOL) && run->manifest.version)
+    nai_set_str(index->runs, row, NAI_INDEX_RUN_TOOL, run->manifest.version);
+  if (!rc)
+    rc = add_tables(&adding, run, err);
+  nai_run_close(run);
+  return rc;
+}

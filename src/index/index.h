@@ -1,0 +1,164 @@
+/* Many runs at a glance: what each of them says in a few tables, as one SQLite file, one CSV and one page. Made from
+ * the runs' own tables and from nothing else, so it can be deleted and made again, to the byte. */
+#ifndef NAI_INDEX_INDEX_H
+#define NAI_INDEX_INDEX_H
+
+#include "render/mustache.h"
+#include "run/run.h"
+#include "table/table.h"
+
+enum { NAI_INDEX_TOP_KERNELS = 50 };
+
+/* Columns of the tables, by number. */
+enum nai_index_runs_column {
+  NAI_INDEX_RUN_ID,
+  NAI_INDEX_RUN_SERIES,
+  NAI_INDEX_RUN_UTC,
+  NAI_INDEX_RUN_LABELS,
+  NAI_INDEX_RUN_STATUS,
+  NAI_INDEX_RUN_VERDICT,
+  NAI_INDEX_RUN_EXIT,
+  NAI_INDEX_RUN_ERROR,
+  NAI_INDEX_RUN_TOOL,
+  NAI_INDEX_RUN_BYTES,
+  NAI_INDEX_RUN_PATH,
+  NAI_INDEX_RUN_GPUS,
+  NAI_INDEX_RUN_WINDOW,
+  NAI_INDEX_RUN_SEVERITY,
+  NAI_INDEX_RUN_HIGH,
+  NAI_INDEX_RUN_MEDIUM,
+  NAI_INDEX_RUN_LOW,
+  NAI_INDEX_RUN_INFO,
+  NAI_INDEX_RUN_WORST_RULE,
+  NAI_INDEX_RUN_WORST_TITLE,
+  NAI_INDEX_RUN_AT_STAKE,
+  NAI_INDEX_RUN_PCT,
+  NAI_INDEX_RUN_ENVIRONMENT,
+  NAI_INDEX_RUN_NOTE,
+  NAI_INDEX_RUN_RECORD
+};
+enum nai_index_metrics_column {
+  NAI_INDEX_METRIC_RUN,
+  NAI_INDEX_METRIC_CAPTURE,
+  NAI_INDEX_METRIC_NAME,
+  NAI_INDEX_METRIC_UNIT,
+  NAI_INDEX_METRIC_BETTER,
+  NAI_INDEX_METRIC_VALUE,
+  NAI_INDEX_METRIC_N,
+  NAI_INDEX_METRIC_Q25,
+  NAI_INDEX_METRIC_Q75,
+  NAI_INDEX_METRIC_BASIS,
+  NAI_INDEX_METRIC_KIND,
+  NAI_INDEX_METRIC_GATE,
+  NAI_INDEX_METRIC_NOISE_PCT,
+  NAI_INDEX_METRIC_NOISE,
+  NAI_INDEX_METRIC_BUDGET_PCT,
+  NAI_INDEX_METRIC_BUDGET
+};
+enum nai_index_findings_column {
+  NAI_INDEX_FINDING_RUN,
+  NAI_INDEX_FINDING_CAPTURE,
+  NAI_INDEX_FINDING_NUMBER,
+  NAI_INDEX_FINDING_RULE,
+  NAI_INDEX_FINDING_SEVERITY,
+  NAI_INDEX_FINDING_SCOPE,
+  NAI_INDEX_FINDING_TITLE,
+  NAI_INDEX_FINDING_AT_STAKE,
+  NAI_INDEX_FINDING_PCT,
+  NAI_INDEX_FINDING_PATH
+};
+enum nai_index_kernels_column {
+  NAI_INDEX_KERNEL_RUN,
+  NAI_INDEX_KERNEL_CAPTURE,
+  NAI_INDEX_KERNEL_NAME,
+  NAI_INDEX_KERNEL_CATEGORY,
+  NAI_INDEX_KERNEL_COUNT,
+  NAI_INDEX_KERNEL_TIME,
+  NAI_INDEX_KERNEL_MEDIAN
+};
+
+struct nai_index {
+  struct nai_table *runs, *metrics, *findings, *kernels;
+  struct nai_table *more; /* one more table for index.sqlite (a store's changes), or NULL; borrowed */
+  const char *title;      /* of the page; borrowed */
+  const char *what;       /* how the page calls an entry and their group: "item", "group"; borrowed */
+  const char *group;
+};
+
+/* What is known of a run without its reports; all borrowed, NULL where unknown. */
+struct nai_index_run {
+  const char *id, *series;
+  int64_t utc_ns;     /* NAI_NULL_I64: unknown */
+  const char *labels; /* JSON object */
+  const char *status, *verdict;
+  int exit; /* -1: none */
+  const char *error, *tool;
+  int64_t bytes;
+  const char *path; /* of its report, relative to the index */
+  const char *environment, *note;
+  const char *record; /* hash of what is known of it elsewhere: an index with the same one holds the same run */
+};
+
+NAI_MUST_CHECK int nai_index_new(struct nai_index *out, struct nai_err *err);
+void nai_index_free(struct nai_index *index);
+/* Adds a run; returns its row. */
+int64_t nai_index_add(struct nai_index *index, const struct nai_index_run *run);
+/* Adds what one of its captures, an artifacts directory, says: metrics, findings, kernels, and to the row what is
+ * worst. `path` is where the capture lies from the index. NAI_EINPUT when the directory holds no run. */
+NAI_MUST_CHECK int nai_index_add_capture(struct nai_index *index, int64_t row, int capture, const char *directory,
+                                         const char *path, struct nai_err *err);
+/* Reads index.sqlite into a new index. False, with an empty one, when there is none or it was written by a program with
+ * other columns: then it has to be made anew. */
+NAI_MUST_CHECK int nai_index_load(bool *found, struct nai_index *out, const char *path, struct nai_err *err);
+/* Copies the run `id` with all that belongs to it from an index that was loaded; false when it has none of that record.
+ */
+bool nai_index_copy(struct nai_index *to, const struct nai_index *loaded, const char *id, const char *record);
+/* Sorts metrics, findings and kernels by run, and by what tells their rows apart. For whoever looks for a run's rows.
+ */
+NAI_MUST_CHECK int nai_index_sort(struct nai_index *index, struct nai_err *err);
+/* Of a sorted table whose first column is run_id: the first row of a run and how many it has. */
+int64_t nai_index_rows_of(int64_t *count, const struct nai_table *table, const char *run_id);
+/* The UTC time at which a capture began, ns since 1970; NAI_NULL_I64 where the export does not say. */
+NAI_MUST_CHECK int nai_index_utc(int64_t *utc_ns, struct nai_run *run, struct nai_err *err);
+
+/* Writes index.sqlite, index.csv and index.html, each by renaming, in this order. Sorts the index. */
+NAI_MUST_CHECK int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err);
+/* Of a sorted index: appends index.html; appends a summary in Markdown. */
+NAI_MUST_CHECK int nai_index_page(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
+NAI_MUST_CHECK int nai_index_markdown(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
+/* Appends a value of a metric as people read it; units and bases are those of table metrics: "ns", "bytes", "percent",
+ * ...; "step", "second", "total". */
+void nai_index_put_value(struct nai_buf *out, const char *unit, const char *basis, double value);
+/* Appends a page or a text made by a built-in template: asset templates/many/NAME.mustache. A page's view gets script
+ * and style, with their hashes. */
+NAI_MUST_CHECK int nai_index_render(struct nai_buf *out, const char *name, struct nai_view *view,
+                                    enum nai_escape_mode mode, struct nai_err *err);
+/* A new SQLite file with these tables (the list ends with NULL) in the place of `path`. */
+NAI_MUST_CHECK int nai_index_sqlite(const char *path, const struct nai_table *const *tables, struct nai_err *err);
+
+/* --- what pages sum up -------------------------------------------------------------------------- */
+
+/* A rule, and the runs it found something in; by severity, then by number of runs. */
+struct nai_index_rule {
+  const char *id, *title; /* the title of its worst finding */
+  int severity;
+  uint32_t runs;
+  int64_t at_stake_ns; /* the most in one run, NAI_NULL_I64: no price */
+  const char *path;    /* of that run's report */
+  const char *run;
+};
+NAI_MUST_CHECK int nai_index_rules(struct nai_index_rule **out, uint32_t *count, const struct nai_index *index,
+                                   struct nai_err *err);
+/* A metric over all runs, by name and by what it is a value of. */
+struct nai_index_spread {
+  const char *metric, *unit, *better, *basis, *gate;
+  uint32_t runs;
+  double least, median, most;
+  int64_t worst; /* row of table metrics */
+};
+NAI_MUST_CHECK int nai_index_spreads(struct nai_index_spread **out, uint32_t *count, const struct nai_index *index,
+                                     struct nai_err *err);
+/* Rows of runs, the worst first: those that failed, then by severity and share of time. The caller frees it. */
+NAI_MUST_CHECK int nai_index_order(uint32_t **out, const struct nai_index *index, struct nai_err *err);
+
+#endif

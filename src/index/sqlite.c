@@ -1,0 +1,119 @@
+/* Tables as an SQLite file: written under another name by one process, then renamed. No reader ever sees half of it and
+ * nothing is locked, so the directory may be on a network. */
+#include "index/index.h"
+
+#include "base/fs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int fail(sqlite3 *db, const char *path, struct nai_err *err) {
+  return sqlite3_errcode(db) == SQLITE_NOMEM
+           ? nai_err_nomem(err)
+           : nai_err_set(err, NAI_EIO, "cannot write \"%s\": %s", path, sqlite3_errmsg(db));
+}
+
+static int run_sql(sqlite3 *db, const char *sql, const char *path, struct nai_err *err) {
+  return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? NAI_OK : fail(db, path, err);
+}
+
+static const char *type_of(enum nai_type type) {
+  return type == NAI_STR ? "TEXT" : type == NAI_F64 ? "REAL" : "INTEGER";
+}
+
+/* Columns as they are stored (times in ns), the key as the primary key. Names are ours. */
+static int create_table(sqlite3 *db, const struct nai_schema *schema, const char *path, struct nai_err *err) {
+  struct nai_buf sql = {0};
+  const char *separator = "";
+  nai_buf_printf(&sql, "CREATE TABLE \"%s\"(", schema->name);
+  for (uint32_t c = 0; c < schema->column_count; c++)
+    nai_buf_printf(&sql, "%s\"%s\" %s", c ? ", " : "", schema->columns[c].name, type_of(schema->columns[c].type));
+  nai_buf_puts(&sql, ", PRIMARY KEY(");
+  for (uint32_t c = 0; c < schema->column_count; c++)
+    if (schema->columns[c].key) {
+      nai_buf_printf(&sql, "%s\"%s\"", separator, schema->columns[c].name);
+      separator = ", ";
+    }
+  nai_buf_puts(&sql, ")) WITHOUT ROWID");
+  int rc = nai_buf_check(&sql, err);
+  if (!rc)
+    rc = run_sql(db, nai_buf_str(&sql), path, err);
+  nai_buf_free(&sql);
+  return rc;
+}
+
+static int prepare_insert(sqlite3_stmt **out, sqlite3 *db, const struct nai_schema *schema, const char *path,
+                          struct nai_err *err) {
+  struct nai_buf sql = {0};
+  nai_buf_printf(&sql, "INSERT INTO \"%s\" VALUES(", schema->name);
+  for (uint32_t c = 0; c < schema->column_count; c++)
+    nai_buf_puts(&sql, c ? ", ?" : "?");
+  nai_buf_putc(&sql, ')');
+  int rc = nai_buf_check(&sql, err);
+  if (!rc && sqlite3_prepare_v2(db, nai_buf_str(&sql), -1, out, NULL) != SQLITE_OK)
+    rc = fail(db, path, err);
+  nai_buf_free(&sql);
+  return rc;
+}
+
+static void bind(sqlite3_stmt *insert, int column, const struct nai_value *value) {
+  if (value->null)
+    sqlite3_bind_null(insert, column);
+  else if (value->type == NAI_STR)
+    sqlite3_bind_text(insert, column, value->s, -1, SQLITE_STATIC);
+  else if (value->type == NAI_F64)
+    sqlite3_bind_double(insert, column, value->f);
+  else
+    sqlite3_bind_int64(insert, column, value->i);
+}
+
+static int put_table(sqlite3 *db, const struct nai_table *table, const char *path, struct nai_err *err) {
+  sqlite3_stmt *insert = NULL;
+  int rc = create_table(db, table->schema, path, err);
+  if (!rc)
+    rc = prepare_insert(&insert, db, table->schema, path, err);
+  for (int64_t row = 0; row < table->rows && !rc; row++) {
+    for (uint32_t c = 0; c < table->schema->column_count; c++) {
+      struct nai_value value = nai_table_value(table, row, (int)c);
+      bind(insert, (int)c + 1, &value);
+    }
+    if (sqlite3_step(insert) != SQLITE_DONE || sqlite3_reset(insert) != SQLITE_OK)
+      rc = fail(db, path, err);
+  }
+  sqlite3_finalize(insert);
+  return rc;
+}
+
+static int write_file(const char *path, const struct nai_table *const *tables, struct nai_err *err) {
+  static const char begin[] =
+      "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; BEGIN";
+  sqlite3 *db = NULL;
+  /* Nobody knows this file yet, so it needs no locks, which some network file systems do not have. */
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_PRIVATECACHE;
+  int rc = sqlite3_open_v2(path, &db, flags, "unix-none") == SQLITE_OK ? NAI_OK : fail(db, path, err);
+  if (!rc)
+    rc = run_sql(db, begin, path, err);
+  for (int i = 0; tables[i] && !rc; i++)
+    rc = put_table(db, tables[i], path, err);
+  if (!rc)
+    rc = run_sql(db, "COMMIT", path, err);
+  if (sqlite3_close(db) != SQLITE_OK && !rc)
+    rc = nai_err_set(err, NAI_EIO, "cannot write \"%s\"", path);
+  return rc;
+}
+
+int nai_index_sqlite(const char *path, const struct nai_table *const *tables, struct nai_err *err) {
+  char aside[PATH_MAX];
+  if (!nai_fs_aside(aside, sizeof aside, path))
+    return nai_err_set(err, NAI_EIO, "the name \"%s\" is too long", path);
+  int rc = write_file(aside, tables, err);
+  if (!rc && rename(aside, path) != 0)
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot write \"%s\"", path);
+  if (rc)
+    unlink(aside);
+  return rc;
+}

@@ -1,0 +1,334 @@
+/* Tables computed from the model: which call launched an operation, what it is, and in which NVTX range. */
+#include "query/internal.h"
+
+#include "base/big.h"
+#include "base/threads.h"
+#include "derive/nvtx_open.h"
+#include "table/columns.h"
+#include "table/kernel_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A run says with which options it was made. */
+static bool maps_nvtx(const struct nai_run *run) {
+  static const char option[] = "--no-nvtx-kernel-map";
+  return nai_strings_find(&run->manifest.options, option, strlen(option)) == NAI_NO_STRING;
+}
+
+static const struct nai_table *held(void *run, const char *name) { return nai_run_held(run, name); }
+
+/* The event tables, some of which a statement may have opened before: rows they refer to must be there. */
+static int open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
+  int rc = nai_run_open_events(run, tables, err);
+  for (uint32_t i = 0; i < run->table_count && !rc; i++)
+    rc = nai_table_check_refs(run->tables[i], held, run, err);
+  return rc;
+}
+
+int nai_derived_model(struct nai_model **out, struct nai_database *db, uint32_t parts, struct nai_err *err) {
+  const uint64_t all = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(LABELS) |
+                       NAI_IN(THREADS) | NAI_IN(PROCESSES) |
+                       nai_parts_tables(NAI_PART(NVTX_TREE)); /* also those later parts read */
+  int rc = db->classes ? NAI_OK : nai_kernel_classes_load(&db->classes, NULL, err);
+  const struct nai_model_options options = {
+      .classes = db->classes, .map_nvtx = maps_nvtx(db->run), .worker_count = nai_cpu_count()};
+  if (!rc && !db->run->model)
+    rc = open_events(db->run, all, err);
+  if (!rc)
+    rc = nai_run_model(out, db->run, &options, all, parts, err);
+  if (rc == NAI_ESTALE)
+    rc = nai_err_wrap(err, NAI_EINPUT, "the run's event tables cannot be read; make it again with nsys-ai analyze");
+  return rc;
+}
+
+int nai_derived_new(struct nai_query_table *t, int64_t rows, struct nai_err *err) {
+  int rc = nai_table_new(&t->own, t->derived->schema, err);
+  if (rc)
+    return rc;
+  t->own->rows = t->own->capacity = rows;
+  t->table = t->own;
+  return NAI_OK;
+}
+
+int nai_derived_column(struct nai_query_table *t, int column, struct nai_err *err) {
+  size_t bytes = nai_type_size(t->table->schema->columns[column].type);
+  return t->own->columns[column] ? NAI_OK
+                                 : nai_big_new(&t->own->columns[column], NULL, (size_t)(t->own->rows + 1) * bytes, err);
+}
+
+/* As many rows as the event table that its rows are the rows of. */
+static int open_beside(struct nai_query_table *t, int events, struct nai_err *err) {
+  const struct nai_table *table;
+  int rc = nai_run_table(&table, t->db->run, nai_event_tables[events]->name, nai_event_tables[events], err);
+  return rc ? rc : nai_derived_new(t, table->rows, err);
+}
+
+/* Columns `from` to `to` of the table, allocated. */
+static int allocate(struct nai_query_table *t, int from, int to, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (int c = from; c <= to && !rc; c++)
+    rc = nai_derived_column(t, c, err);
+  return rc;
+}
+
+/* --- calls ---------------------------------------------------------------------------------------- */
+
+enum { CR_CLASS, CR_NODE, CR_RANGE_NAME, CR_PATH, CR_RANGE };
+enum { PART_NAMES = 1, PART_LAUNCH = 2, PART_NVTX = 4, PART_SWEEP = 8 };
+#define NODE_COLUMN                                                                                   \
+  {                                                                                                   \
+    "node", NAI_I32, NAI_ID, "row of nvtx_nodes: the innermost range around the call, NULL for none", \
+        .refers = "nvtx_nodes"                                                                        \
+  }
+#define NAME_COLUMN NAI_RANGE_NAME_COLUMN("range_name", "canonical name of that range")
+#define PATH_COLUMN \
+  NAI_LABEL_COLUMN("path", "names from the outermost range around the call to that one, joined by \" > \"")
+#define RANGE_COLUMN                                                                                \
+  {                                                                                                 \
+    "range_row", NAI_I32, NAI_ID,                                                                   \
+        "row of nvtx_events: the innermost push/pop range open when the call began, NULL for none", \
+        .refers = "nvtx_events"                                                                     \
+  }
+static const struct nai_column_def call_columns[] = {
+    [CR_CLASS] = {"class", NAI_STR, NAI_TEXT, "blocking, ordering, poll, allocation or module; NULL for others"},
+    [CR_NODE] = NODE_COLUMN,
+    [CR_RANGE_NAME] = NAME_COLUMN,
+    [CR_PATH] = PATH_COLUMN,
+    [CR_RANGE] = RANGE_COLUMN};
+static const struct nai_schema call_schema =
+    NAI_SCHEMA("call_ranges", "Calls and their ranges", "One row of api_events, in the same order", call_columns);
+static const uint8_t call_parts[] = {[CR_CLASS] = PART_LAUNCH,
+                                     [CR_NODE] = PART_NVTX,
+                                     [CR_RANGE_NAME] = PART_NVTX,
+                                     [CR_PATH] = PART_NVTX,
+                                     [CR_RANGE] = PART_SWEEP};
+
+static int open_calls(struct nai_query_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_APIS, err); }
+
+static const char *class_of(const struct nai_model *m, uint32_t api) {
+  static const char *const classes[] = {[NAI_API_ORDERING] = "ordering",
+                                        [NAI_API_POLL] = "poll",
+                                        [NAI_API_ALLOCATION] = "allocation",
+                                        [NAI_API_MODULE] = "module"};
+  if (nai_model_api_blocks(m, api))
+    return "blocking";
+  uint8_t class = m->api_class[nai_at_text(&m->apis.name, api)];
+  return class < sizeof classes / sizeof *classes ? classes[class] : NULL;
+}
+
+/* Calls and ranges of a thread, both by start: at each call, the innermost range that is open. */
+static int sweep_thread(int32_t *range_row, const struct nai_model *m, uint32_t thread, struct nai_err *err) {
+  const struct nai_groups *calls = &m->api_by_thread, *ranges = &m->nvtx_by_thread;
+  struct nai_open_cursor cursor = {0};
+  uint32_t place = ranges->first[thread], end = ranges->first[thread + 1], parent;
+  int rc = place < end ? nai_open_find(&cursor, m, thread, place, err) : NAI_OK;
+  for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1] && place <= end && !rc; i++) {
+    uint32_t api = calls->order[i];
+    int64_t at = nai_at(&m->apis.start, api);
+    for (; place < end && nai_at(&m->nvtx.start, ranges->order[place]) <= at && !rc; place++)
+      if (nai_at(&m->nvtx.kind, ranges->order[place]) == NAI_NVTX_PUSH_POP)
+        rc = nai_open_begin(&parent, &cursor, ranges->order[place], err);
+    uint32_t open = rc || ranges->first[thread] == end ? NAI_NO_ROW : nai_open_at(&cursor, at);
+    range_row[api] = open == NAI_NO_ROW ? NAI_NULL_I32 : (int32_t)open;
+  }
+  nai_open_cursor_free(&cursor);
+  return rc;
+}
+
+static int32_t node_of(const struct nai_model *m, uint32_t api) {
+  const struct nai_nvtx_node *node = api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
+  return node ? (int32_t)(node - m->nodes) : NAI_NULL_I32;
+}
+
+/* Node, name and path of the range around each row's call (NULL: rows are calls); the three columns lie side by side.
+ */
+static int fill_nodes(struct nai_query_table *t, const struct nai_model *m, int column, const uint32_t *call,
+                      struct nai_err *err) {
+  struct nai_query_table *nodes = nai_database_table(t->db, nai_derived_nodes.schema->name);
+  uint32_t *ids = calloc((size_t)m->node_count * 2 + 1, sizeof *ids);
+  int rc = ids ? nai_database_read(nodes, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = allocate(t, column, column + 2, err);
+  for (uint32_t i = 0; i < m->node_count && !rc; i++)
+    for (int k = 0; k < 2; k++) {
+      const char *text = nai_cell_str(nodes->table, i, k ? "path" : "range_name");
+      ids[2 * i + k] = nai_strings_add(&t->own->strings, text, strlen(text));
+      rc = ids[2 * i + k] == NAI_NO_STRING ? nai_err_nomem(err) : rc;
+    }
+  for (int64_t i = 0; i < t->own->rows && !rc; i++) {
+    int32_t node = node_of(m, call ? call[i] : (uint32_t)i);
+    nai_column_i32(t->own, column)[i] = node;
+    nai_column_str(t->own, column + 1)[i] = node < 0 ? NAI_NO_STRING : ids[2 * node];
+    nai_column_str(t->own, column + 2)[i] = node < 0 ? NAI_NO_STRING : ids[2 * node + 1];
+  }
+  free(ids);
+  return rc;
+}
+
+static int fill_classes(struct nai_query_table *t, const struct nai_model *m, struct nai_err *err) {
+  int rc = allocate(t, CR_CLASS, CR_CLASS, err);
+  for (uint32_t i = 0; i < m->apis.n && !rc; i++)
+    nai_set_str(t->own, i, CR_CLASS, class_of(m, i));
+  return rc ? rc : nai_table_check(t->own, err);
+}
+
+static int sweep(struct nai_query_table *t, const struct nai_model *m, struct nai_err *err) {
+  int rc = allocate(t, CR_RANGE, CR_RANGE, err);
+  for (uint32_t i = 0; i < m->apis.n && !rc; i++)
+    nai_column_i32(t->own, CR_RANGE)[i] = NAI_NULL_I32;
+  for (uint32_t thread = 0; thread < m->thread_count && !rc; thread++)
+    rc = sweep_thread(nai_column_i32(t->own, CR_RANGE), m, thread, err);
+  return rc;
+}
+
+static int build_calls(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
+  uint32_t parts = part == PART_LAUNCH ? NAI_PART(LAUNCHES) | NAI_PART(NAMES)
+                 : part == PART_NVTX   ? NAI_PART(NVTX_TREE)
+                                       : NAI_PART(NVTX_TREE) | NAI_PART(CALLS);
+  struct nai_model *m;
+  int rc = nai_derived_model(&m, t->db, parts, err);
+  if (rc)
+    return rc;
+  return part == PART_LAUNCH ? fill_classes(t, m, err)
+       : part == PART_NVTX   ? fill_nodes(t, m, CR_NODE, NULL, err)
+                             : sweep(t, m, err);
+}
+
+static const struct nai_derived calls = {&call_schema, call_parts, open_calls, build_calls};
+
+/* --- operations on GPUs --------------------------------------------------------------------------- */
+
+enum { LA_CALL, LA_LATENCY, LA_QUEUE, LA_NODE, LA_RANGE_NAME, LA_PATH, LA_TEXT, LA_TEXT2, LA_TEXT3 };
+#define LAUNCH_COLUMNS                                                                                            \
+  [LA_CALL] = {"call", NAI_I32, NAI_ID,                                                                           \
+               "row of api_events: the call that launched it, NULL when none is in the trace",                    \
+               .refers = "api_events"},                                                                           \
+  [LA_LATENCY] = {"latency_ns", NAI_I64, NAI_NS, "from the call's start to its own"},                             \
+  [LA_QUEUE] = {"queue_ns", NAI_I64, NAI_NS, "from the call's end to its start; NULL when it began before that"}, \
+  [LA_NODE] = NODE_COLUMN, [LA_RANGE_NAME] = NAME_COLUMN, [LA_PATH] = PATH_COLUMN
+#define LAUNCH_PARTS                                                                                    \
+  [LA_CALL] = PART_LAUNCH, [LA_LATENCY] = PART_LAUNCH, [LA_QUEUE] = PART_LAUNCH, [LA_NODE] = PART_NVTX, \
+  [LA_RANGE_NAME] = PART_NVTX, [LA_PATH] = PART_NVTX
+static const struct nai_column_def kernel_columns[] = {
+    LAUNCH_COLUMNS, [LA_TEXT] = {"category", NAI_STR, NAI_TEXT, "kernel category (rules/kernel-classes.yaml)"},
+    [LA_TEXT2] = {"short_name", NAI_STR, NAI_TEXT, "name for people, different for different kernels"}};
+static const struct nai_column_def memop_columns[] = {
+    LAUNCH_COLUMNS, [LA_TEXT] = {"direction", NAI_STR, NAI_TEXT, "Host-to-Device ..., or memset"},
+    [LA_TEXT2] = {"src_memory", NAI_STR, NAI_TEXT, "kind of the source's memory"},
+    [LA_TEXT3] = {"dst_memory", NAI_STR, NAI_TEXT, "kind of the target's memory"}};
+static const struct nai_column_def graph_columns[] = {LAUNCH_COLUMNS};
+static const struct nai_schema kernel_schema =
+    NAI_SCHEMA("kernel_launches", "Launches of kernels", "One row of kernel_events, in the same order", kernel_columns);
+static const struct nai_schema memop_schema = NAI_SCHEMA("memop_launches", "Launches of memory operations",
+                                                         "One row of memop_events, in the same order", memop_columns);
+static const struct nai_schema graph_schema =
+    NAI_SCHEMA("graph_launches", "Launches of graphs", "One row of graph_events, in the same order", graph_columns);
+static const uint8_t launch_parts[] = {
+    LAUNCH_PARTS, [LA_TEXT] = PART_NAMES, [LA_TEXT2] = PART_NAMES, [LA_TEXT3] = PART_NAMES};
+
+static int open_kernels(struct nai_query_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_KERNELS, err); }
+static int open_memops(struct nai_query_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_MEMOPS, err); }
+static int open_graphs(struct nai_query_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_GRAPHS, err); }
+
+static int fill_launches(struct nai_query_table *t, const struct nai_model *m, const uint32_t *call,
+                         const struct nai_column *start, struct nai_err *err) {
+  int rc = allocate(t, LA_CALL, LA_QUEUE, err);
+  for (int64_t i = 0; i < t->own->rows && !rc; i++) {
+    int64_t at = nai_at(start, (uint64_t)i);
+    bool known = call[i] != NAI_NO_ROW;
+    int64_t queue = known ? at - nai_at(&m->apis.end, call[i]) : -1;
+    nai_column_i32(t->own, LA_CALL)[i] = known ? (int32_t)call[i] : NAI_NULL_I32;
+    nai_column_i64(t->own, LA_LATENCY)[i] = known ? at - nai_at(&m->apis.start, call[i]) : NAI_NULL_I64;
+    nai_column_i64(t->own, LA_QUEUE)[i] = queue >= 0 ? queue : NAI_NULL_I64;
+  }
+  return rc;
+}
+
+/* What belongs to a kernel's name, once per name. */
+static int fill_kernel_names(struct nai_query_table *t, const struct nai_model *m, struct nai_err *err) {
+  enum { SHORT_MAX = 72 }; /* as in table kernels */
+  const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
+  const char **list = calloc((size_t)names->count + 1, sizeof *list);
+  uint32_t *ids = calloc((size_t)names->count * 2 + 1, sizeof *ids);
+  char **shorts = NULL;
+  int rc = list && ids ? allocate(t, LA_TEXT, LA_TEXT2, err) : nai_err_nomem(err);
+  for (uint32_t i = 0; i < names->count && !rc; i++)
+    list[i] = nai_strings_get(names, i);
+  if (!rc)
+    rc = nai_kernel_names_short(&shorts, list, names->count, SHORT_MAX, err);
+  for (uint32_t i = 0; i < names->count && !rc; i++) {
+    const char *category = nai_kernel_classes_name(m->classes, m->kernel_category[i]);
+    ids[2 * i] = nai_strings_add(&t->own->strings, category, strlen(category));
+    ids[2 * i + 1] = nai_strings_add(&t->own->strings, shorts[i], strlen(shorts[i]));
+  }
+  for (uint32_t i = 0; i < m->kernels.n && !rc; i++) {
+    uint32_t name = nai_at_text(&m->kernels.name, i);
+    nai_column_str(t->own, LA_TEXT)[i] = name < names->count ? ids[2 * name] : NAI_NO_STRING;
+    nai_column_str(t->own, LA_TEXT2)[i] = name < names->count ? ids[2 * name + 1] : NAI_NO_STRING;
+  }
+  free(list);
+  free(ids);
+  free(shorts);
+  return rc;
+}
+
+static int build_kernels(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
+  struct nai_model *m;
+  uint32_t parts = part == PART_NAMES  ? NAI_PART(NAMES)
+                 : part == PART_LAUNCH ? NAI_PART(LAUNCHES)
+                                       : NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE);
+  int rc = nai_derived_model(&m, t->db, parts, err);
+  if (rc)
+    return rc;
+  return part == PART_NAMES  ? fill_kernel_names(t, m, err)
+       : part == PART_LAUNCH ? fill_launches(t, m, m->kernel_api, &m->kernels.start, err)
+                             : fill_nodes(t, m, LA_NODE, m->kernel_api, err);
+}
+
+static int fill_memop_names(struct nai_query_table *t, const struct nai_model *m, struct nai_err *err) {
+  char room[NAI_KIND_NAME_MAX];
+  int rc = allocate(t, LA_TEXT, LA_TEXT3, err);
+  for (uint32_t i = 0; i < m->memops.n && !rc; i++) {
+    nai_set_str(t->own, i, LA_TEXT, nai_model_direction(room, m, i));
+    nai_set_str(t->own, i, LA_TEXT2,
+                nai_model_kind_name(room, m, NAI_LABEL_MEMORY, nai_at_i32(&m->memops.src_kind, i)));
+    nai_set_str(t->own, i, LA_TEXT3,
+                nai_model_kind_name(room, m, NAI_LABEL_MEMORY, nai_at_i32(&m->memops.dst_kind, i)));
+  }
+  return rc ? rc : nai_table_check(t->own, err);
+}
+
+static int build_memops(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
+  struct nai_model *m;
+  uint32_t parts = part == PART_NVTX ? NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE) : NAI_PART(LAUNCHES);
+  int rc = nai_derived_model(&m, t->db, part == PART_NAMES ? 0 : parts, err);
+  if (rc)
+    return rc;
+  return part == PART_NAMES  ? fill_memop_names(t, m, err)
+       : part == PART_LAUNCH ? fill_launches(t, m, m->memop_api, &m->memops.start, err)
+                             : fill_nodes(t, m, LA_NODE, m->memop_api, err);
+}
+
+static int build_graphs(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
+  struct nai_model *m;
+  int rc = nai_derived_model(&m, t->db, NAI_PART(LAUNCHES) | (part == PART_NVTX ? NAI_PART(NVTX_TREE) : 0), err);
+  if (rc)
+    return rc;
+  return part == PART_LAUNCH ? fill_launches(t, m, m->graph_api, &m->graphs.start, err)
+                             : fill_nodes(t, m, LA_NODE, m->graph_api, err);
+}
+
+static const struct nai_derived kernels = {&kernel_schema, launch_parts, open_kernels, build_kernels},
+                                memops = {&memop_schema, launch_parts, open_memops, build_memops},
+                                graphs = {&graph_schema, launch_parts, open_graphs, build_graphs};
+
+const struct nai_derived *const nai_derived_tables[] = {&kernels,
+                                                        &memops,
+                                                        &graphs,
+                                                        &calls,
+                                                        &nai_derived_nodes,
+                                                        &nai_derived_depths,
+                                                        &nai_derived_names,
+                                                        &nai_derived_columns,
+                                                        NULL};

@@ -1,0 +1,220 @@
+/* Asking: a single call of SQL can take hours (a long pattern in a long text) and cannot be interrupted; a process can
+ * be ended. So the statement runs in one of its own (worker.c), which sends its rows through a pipe. */
+#include "query/internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct reader {
+  int fd;
+  double deadline; /* 0: none */
+  unsigned char *data;
+  size_t at, len, capacity; /* bytes data[at..len) wait to be read; what stands before is kept until a row is done */
+  const char *label;
+};
+
+static double now_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Makes `bytes` more readable. NAI_ESTALE: the worker ended without a word. */
+static int need(struct reader *r, size_t bytes, struct nai_err *err) {
+  while (r->len - r->at < bytes) {
+    double left = r->deadline > 0 ? r->deadline - now_s() : 0;
+    struct pollfd fd = {.fd = r->fd, .events = POLLIN};
+    if (r->capacity - r->len < NAI_FRAME_BLOCK) {
+      size_t capacity = (r->capacity + NAI_FRAME_BLOCK) * 2;
+      unsigned char *more = realloc(r->data, capacity);
+      if (!more)
+        return nai_err_nomem(err);
+      r->data = more;
+      r->capacity = capacity;
+    }
+    int ready = r->deadline > 0 && left <= 0 ? 0 : poll(&fd, 1, r->deadline > 0 ? (int)(left * 1e3) + 1 : -1);
+    if (ready == 0)
+      return nai_err_set(err, NAI_ELIMIT, "%s: the statement took longer than --timeout allows", r->label);
+    ssize_t got = ready < 0 ? -1 : read(r->fd, r->data + r->len, r->capacity - r->len);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return NAI_ESTALE;
+    r->len += (size_t)got;
+  }
+  return NAI_OK;
+}
+
+static int get_byte(unsigned char *out, struct reader *r, struct nai_err *err) {
+  int rc = need(r, 1, err);
+  *out = rc ? 0 : r->data[r->at++];
+  return rc;
+}
+
+static int get(void *out, struct reader *r, size_t bytes, struct nai_err *err) {
+  int rc = need(r, bytes, err);
+  if (!rc)
+    memcpy(out, r->data + r->at, bytes);
+  r->at += rc ? 0 : bytes;
+  return rc;
+}
+
+/* Place of a text in r->data, which may move until the frame is complete. */
+static int get_text(size_t *place, struct reader *r, struct nai_err *err) {
+  uint32_t len;
+  int rc = get(&len, r, sizeof len, err);
+  if (!rc)
+    rc = need(r, (size_t)len + 1, err);
+  *place = r->at;
+  r->at += rc ? 0 : (size_t)len + 1;
+  return rc;
+}
+
+/* What was read is no longer needed. */
+static void forget(struct reader *r) {
+  if (r->at < NAI_FRAME_BLOCK && r->at < r->len)
+    return;
+  memmove(r->data, r->data + r->at, r->len - r->at);
+  r->len -= r->at;
+  r->at = 0;
+}
+
+struct result {
+  uint32_t count;
+  struct nai_query_column *columns;
+  struct nai_value *cells;
+  size_t *places; /* of texts */
+};
+
+static int read_header(struct result *result, struct reader *r, struct nai_err *err) {
+  uint32_t unit;
+  int rc = get(&result->count, r, sizeof result->count, err);
+  if (rc)
+    return rc;
+  result->columns = calloc((size_t)result->count + 1, sizeof *result->columns);
+  result->cells = calloc((size_t)result->count + 1, sizeof *result->cells);
+  result->places = calloc((size_t)result->count + 1, sizeof *result->places);
+  if (!result->columns || !result->cells || !result->places)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < result->count && !rc; i++) {
+    rc = get(&unit, r, sizeof unit, err);
+    result->columns[i].unit = (enum nai_unit)unit;
+    if (!rc)
+      rc = get_text(&result->places[i], r, err);
+  }
+  for (uint32_t i = 0; i < result->count && !rc; i++) {
+    char *name = strdup((const char *)r->data + result->places[i]);
+    result->columns[i].name = name;
+    rc = name ? NAI_OK : nai_err_nomem(err);
+  }
+  return rc;
+}
+
+static int read_row(struct result *result, struct reader *r, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (uint32_t i = 0; i < result->count && !rc; i++) {
+    struct nai_value *cell = &result->cells[i];
+    unsigned char type;
+    rc = get_byte(&type, r, err);
+    *cell = (struct nai_value){.type = type == NAI_CELL_INTEGER ? NAI_I64
+                                     : type == NAI_CELL_REAL    ? NAI_F64
+                                                                : NAI_STR,
+                               .null = type == NAI_CELL_NULL};
+    if (!rc && type == NAI_CELL_INTEGER)
+      rc = get(&cell->i, r, sizeof cell->i, err);
+    else if (!rc && type == NAI_CELL_REAL)
+      rc = get(&cell->f, r, sizeof cell->f, err);
+    else if (!rc && type == NAI_CELL_TEXT)
+      rc = get_text(&result->places[i], r, err);
+  }
+  for (uint32_t i = 0; i < result->count && !rc; i++)
+    if (result->cells[i].type == NAI_STR && !result->cells[i].null)
+      result->cells[i].s = (const char *)r->data + result->places[i];
+  return rc;
+}
+
+static int read_end(struct reader *r, struct nai_err *err) {
+  int32_t code;
+  size_t place;
+  int rc = get(&code, r, sizeof code, err);
+  if (!rc)
+    rc = get_text(&place, r, err);
+  return rc ? rc : code ? nai_err_set(err, code, "%s", (const char *)r->data + place) : NAI_OK;
+}
+
+/* Frames until the end, or until there are rows enough. */
+static int receive(bool *truncated, struct result *result, struct reader *r, const struct nai_query *query,
+                   const struct nai_query_sink *sink, struct nai_err *err) {
+  int64_t rows = 0;
+  for (;;) {
+    unsigned char frame;
+    int rc = get_byte(&frame, r, err);
+    if (!rc && frame == NAI_FRAME_END)
+      return read_end(r, err);
+    if (!rc && frame == NAI_FRAME_HEADER) {
+      rc = read_header(result, r, err);
+      if (!rc)
+        rc = sink->begin(sink->ctx, result->columns, result->count, err);
+    } else if (!rc) {
+      if (query->limits.rows >= 0 && rows++ == query->limits.rows) {
+        *truncated = true;
+        return NAI_OK;
+      }
+      rc = read_row(result, r, err);
+      if (!rc)
+        rc = sink->row(sink->ctx, result->cells, err);
+    }
+    if (rc)
+      return rc;
+    forget(r);
+  }
+}
+
+static void free_result(struct result *result) {
+  for (uint32_t i = 0; result->columns && i < result->count; i++)
+    free((char *)result->columns[i].name);
+  free(result->columns);
+  free(result->cells);
+  free(result->places);
+}
+
+int nai_query_run(bool *truncated, const struct nai_query *query, const struct nai_query_sink *sink,
+                  struct nai_err *err) {
+  int fds[2], status = 0;
+  struct result result = {0};
+  pid_t parent = getpid();
+  *truncated = false;
+  fflush(NULL);
+  if (pipe(fds) != 0)
+    return nai_err_sys(err, NAI_ELIMIT, errno, "cannot make a pipe");
+  pid_t child = fork();
+  if (child == 0) {
+    close(fds[0]);
+    nai_query_work(fds[1], query, parent);
+  }
+  close(fds[1]);
+  struct reader r = {.fd = fds[0], .label = query->text->label};
+  r.deadline = query->limits.timeout_s > 0 ? now_s() + query->limits.timeout_s : 0;
+  int rc = child < 0 ? nai_err_sys(err, NAI_ELIMIT, errno, "cannot start a process")
+                     : receive(truncated, &result, &r, query, sink, err);
+  if (child > 0 && (rc || *truncated))
+    kill(child, SIGKILL);
+  close(fds[0]);
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  if (rc == NAI_ESTALE && WIFEXITED(status) && WEXITSTATUS(status) == nai_err_exit_status(NAI_EINPUT))
+    rc = nai_err_set(err, NAI_EINPUT, "%s: a table of the run became shorter while it was read", query->text->label);
+  else if (rc == NAI_ESTALE)
+    rc = nai_err_set(err, NAI_ELIMIT, "%s: the process that ran the statement was ended%s", query->text->label,
+                     WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? "; memory may be short" : "");
+  free(r.data);
+  free_result(&result);
+  return rc;
+}

@@ -1,0 +1,235 @@
+/* One statement: preparing it, and saying where it is wrong. */
+#include "query/internal.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- where ---------------------------------------------------------------------------------------- */
+
+static void put_place(struct nai_buf *out, const struct nai_query_text *text, int offset) {
+  int line = text->line ? text->line : 1, column = text->column ? text->column : 1;
+  for (int i = 0; i < offset && text->sql[i]; i++) {
+    column += ((unsigned char)text->sql[i] & 0xC0) != 0x80;
+    if (text->sql[i] == '\n') {
+      line++;
+      column = 1 + text->indent;
+    }
+  }
+  if (offset >= 0)
+    nai_buf_printf(out, "%s:%d:%d: ", text->label, line, column);
+  else
+    nai_buf_printf(out, "%s: ", text->label);
+}
+
+/* --- did you mean --------------------------------------------------------------------------------- */
+
+/* The word behind `prefix` in a message of SQLite, without what stands in front of its last dot. */
+static bool word_of(char word[NAI_COLUMN_NAME_MAX], const char *message, const char *prefix) {
+  if (strncmp(message, prefix, strlen(prefix)) != 0)
+    return false;
+  const char *name = message + strlen(prefix), *dot = strrchr(name, '.');
+  snprintf(word, NAI_COLUMN_NAME_MAX, "%s", dot ? dot + 1 : name);
+  return *word;
+}
+
+static void consider(const char **best, int *distance, const char *word, const char *candidate) {
+  const char *near = nai_text_suggest(word, &candidate, 1);
+  int d = near ? nai_text_distance(word, candidate) : 0;
+  if (near && d < *distance) {
+    *best = candidate;
+    *distance = d;
+  }
+}
+
+static bool mentions(const char *sql, const char *name) {
+  size_t len = strlen(name);
+  for (const char *at = sql; *at; at++)
+    if (sqlite3_strnicmp(at, name, (int)len) == 0 && !isalnum((unsigned char)at[len]) && at[len] != '_' &&
+        (at == sql || (!isalnum((unsigned char)at[-1]) && at[-1] != '_')))
+      return true;
+  return false;
+}
+
+/* The nearest column of the tables and views that the statement names. */
+static void suggest_column(struct nai_buf *out, struct nai_database *db, const char *sql, const char *word) {
+  char best[NAI_COLUMN_NAME_MAX] = "";
+  int distance = 1 << 20;
+  for (uint32_t i = 0; i < db->table_count; i++) {
+    const struct nai_query_table *t = &db->tables[i];
+    for (int c = 0; t->table && mentions(sql, t->name) && c < t->column_count; c++) {
+      char name[NAI_COLUMN_NAME_MAX];
+      const char *near = NULL;
+      nai_print_name(name, t->table->schema, &t->columns[c].print);
+      consider(&near, &distance, word, name);
+      if (near)
+        snprintf(best, sizeof best, "%s", near);
+    }
+  }
+  for (int i = 0; nai_query_views[i][0]; i++) {
+    sqlite3_stmt *statement = NULL;
+    char *select =
+        mentions(sql, nai_query_views[i][0]) ? sqlite3_mprintf("SELECT * FROM %s", nai_query_views[i][0]) : NULL;
+    if (select && sqlite3_prepare_v2(db->sqlite, select, -1, &statement, NULL) == SQLITE_OK)
+      for (int c = 0; c < sqlite3_column_count(statement); c++) {
+        const char *near = NULL;
+        consider(&near, &distance, word, sqlite3_column_name(statement, c));
+        if (near)
+          snprintf(best, sizeof best, "%s", near);
+      }
+    sqlite3_finalize(statement);
+    sqlite3_free(select);
+  }
+  if (*best)
+    nai_buf_printf(out, "; did you mean %s?", best);
+}
+
+static void suggest_table(struct nai_buf *out, const struct nai_database *db, const char *word) {
+  const char *best = NULL;
+  int distance = 1 << 20;
+  for (uint32_t i = 0; i < db->table_count; i++)
+    consider(&best, &distance, word, db->tables[i].name);
+  for (int i = 0; nai_query_views[i][0]; i++)
+    consider(&best, &distance, word, nai_query_views[i][0]);
+  if (best)
+    nai_buf_printf(out, "; did you mean %s?", best);
+  else
+    nai_buf_puts(out, "; nsys-ai sql SRC --schema lists the tables");
+}
+
+/* Where a message that has no place names a word of the statement. */
+static int offset_of(const char *sql, const char *message) {
+  char word[NAI_COLUMN_NAME_MAX];
+  const char *at = word_of(word, message, "no such table: ") ? strstr(sql, word) : NULL;
+  return at ? (int)(at - sql) : -1;
+}
+
+static void put_hint(struct nai_buf *out, struct nai_database *db, const char *sql, const char *message) {
+  char word[NAI_COLUMN_NAME_MAX];
+  if (word_of(word, message, "no such column: "))
+    suggest_column(out, db, sql, word);
+  else if (word_of(word, message, "no such table: "))
+    suggest_table(out, db, word);
+  else if (strncmp(message, "near \"check\"", strlen("near \"check\"")) == 0)
+    nai_buf_puts(out, "; check is a keyword: as a column it is written \"check\"");
+}
+
+int nai_statement_error(struct nai_database *db, int code, const struct nai_query_text *text, struct nai_err *err) {
+  struct nai_buf message = {0};
+  int offset = sqlite3_error_offset(db->sqlite);
+  char *said = sqlite3_mprintf("%s", sqlite3_errmsg(db->sqlite)); /* suggestions use the connection */
+  int rc = NAI_EUSAGE;
+  if (!said || code == SQLITE_NOMEM) {
+    sqlite3_free(said);
+    return nai_err_set(err, NAI_ELIMIT, "%s: the statement needs more memory than it may take (--max-memory)",
+                       text->label);
+  }
+  put_place(&message, text, offset >= 0 ? offset : offset_of(text->sql, said));
+  if (db->failure.code) {
+    rc = db->failure.code;
+    nai_buf_puts(&message, db->failure.msg);
+  } else if (code == SQLITE_AUTH) {
+    nai_buf_printf(&message, "%s: statements can only read the run", said);
+  } else {
+    nai_buf_puts(&message, said);
+    put_hint(&message, db, text->sql, said);
+  }
+  nai_err_set(err, rc, "%s", nai_buf_str(&message));
+  nai_buf_free(&message);
+  sqlite3_free(said);
+  return rc;
+}
+
+static int mistake(const struct nai_query_text *text, int offset, const char *what, struct nai_err *err) {
+  struct nai_buf message = {0};
+  put_place(&message, text, offset);
+  nai_buf_puts(&message, what);
+  nai_err_set(err, NAI_EUSAGE, "%s", nai_buf_str(&message));
+  nai_buf_free(&message);
+  return NAI_EUSAGE;
+}
+
+/* --- preparing ------------------------------------------------------------------------------------ */
+
+/* Nothing but blanks, comments and ";" may follow. */
+static int check_tail(struct nai_database *db, const struct nai_query_text *text, const char *tail,
+                      struct nai_err *err) {
+  while (*tail) {
+    sqlite3_stmt *more = NULL;
+    const char *next = tail;
+    int rc = sqlite3_prepare_v2(db->sqlite, tail, -1, &more, &next);
+    bool empty = rc == SQLITE_OK && !more;
+    sqlite3_finalize(more);
+    if (!empty)
+      return mistake(text, (int)(tail + strspn(tail, " \t\r\n") - text->sql), "one statement at a time", err);
+    if (next == tail)
+      break;
+    tail = next;
+  }
+  return NAI_OK;
+}
+
+static int bind_one(sqlite3_stmt *statement, int index, const struct nai_value *value) {
+  if (value->null)
+    return sqlite3_bind_null(statement, index);
+  if (value->type == NAI_STR)
+    return sqlite3_bind_text(statement, index, value->s, -1, SQLITE_STATIC);
+  return value->type == NAI_F64 ? sqlite3_bind_double(statement, index, value->f)
+                                : sqlite3_bind_int64(statement, index, value->i);
+}
+
+static int bind(sqlite3_stmt *statement, const struct nai_query *query, struct nai_err *err) {
+  for (int i = 1; i <= sqlite3_bind_parameter_count(statement); i++) {
+    const char *name = sqlite3_bind_parameter_name(statement, i);
+    size_t p = 0;
+    while (name && p < query->parameter_count && strcmp(name + 1, query->parameters[p].name) != 0)
+      p++;
+    if (!name || p == query->parameter_count) {
+      char what[256];
+      const char *at = name ? strstr(query->text->sql, name) : strchr(query->text->sql, '?');
+      snprintf(what, sizeof what, "the parameter %.60s has no value; give it one with --param %.60s=VALUE",
+               name ? name : "?", name ? name + 1 : "NAME");
+      return mistake(query->text, at ? (int)(at - query->text->sql) : -1, name ? what : "parameters have names: :name",
+                     err);
+    }
+    if (bind_one(statement, i, &query->parameters[p].value) != SQLITE_OK)
+      return mistake(query->text, -1, "a parameter's value is too long", err);
+  }
+  return NAI_OK;
+}
+
+int nai_statement_prepare(sqlite3_stmt **out, struct nai_database *db, const struct nai_query *query,
+                          struct nai_err *err) {
+  const struct nai_query_text *text = query->text;
+  char *explain = query->mode == NAI_QUERY_EXPLAIN ? sqlite3_mprintf("EXPLAIN QUERY PLAN %s", text->sql) : NULL;
+  const char *sql = explain ? explain : text->sql, *tail = NULL;
+  *out = NULL;
+  int failed = sqlite3_prepare_v2(db->sqlite, sql, -1, out, &tail);
+  int rc = failed == SQLITE_OK ? NAI_OK : nai_statement_error(db, failed, text, err);
+  if (!rc && !*out)
+    rc = mistake(text, 0, "there is no statement", err);
+  if (!rc && (!sqlite3_stmt_readonly(*out) || !sqlite3_column_count(*out)))
+    rc = mistake(text, 0, "statements can only read the run: SELECT or WITH ... SELECT", err);
+  if (!rc)
+    rc = check_tail(db, text, text->sql + (tail - sql) - (explain ? strlen("EXPLAIN QUERY PLAN ") : 0), err);
+  if (!rc && query->mode != NAI_QUERY_EXPLAIN)
+    rc = bind(*out, query, err);
+  sqlite3_free(explain);
+  return rc;
+}
+
+const struct nai_reader_of_column *nai_statement_origin(const struct nai_schema **schema, const struct nai_database *db,
+                                                        sqlite3_stmt *statement, int i) {
+  const char *table = sqlite3_column_table_name(statement, i), *column = sqlite3_column_origin_name(statement, i);
+  const struct nai_query_table *t = table && column ? nai_database_table(db, table) : NULL;
+  for (int c = 0; t && t->table && c < t->column_count; c++) {
+    char name[NAI_COLUMN_NAME_MAX];
+    *schema = t->table->schema;
+    if (strcmp(nai_print_name(name, t->table->schema, &t->columns[c].print), column) == 0)
+      return &t->columns[c];
+  }
+  return NULL;
+}

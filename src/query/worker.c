@@ -1,0 +1,146 @@
+/* The process that runs a statement: what it tells the one that asked (query.c). */
+#include "query/internal.h"
+
+#include "base/fs.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+struct writer {
+  struct nai_buf out;
+  int fd;
+};
+
+static void put_int(struct writer *w, uint32_t value) { nai_buf_put(&w->out, &value, sizeof value); }
+
+static void put_text(struct writer *w, const char *text, size_t len) {
+  put_int(w, (uint32_t)len);
+  nai_buf_put(&w->out, text, len);
+  nai_buf_putc(&w->out, '\0');
+}
+
+/* The asking process may have seen enough and be gone: then this one goes, too. */
+static void flush(struct writer *w, size_t least) {
+  if (w->out.oom || (w->out.len >= least && nai_fs_write_all(w->fd, nai_buf_str(&w->out), w->out.len)))
+    _exit(EXIT_FAILURE);
+  if (w->out.len >= least)
+    nai_buf_clear(&w->out);
+}
+
+struct shown {
+  enum nai_unit unit;
+  double multiply; /* SQL's value -> as stored */
+  bool integer;    /* stored as one */
+};
+
+static void describe_columns(struct shown *shown, struct writer *w, const struct nai_database *db, sqlite3_stmt *s) {
+  int count = sqlite3_column_count(s);
+  nai_buf_putc(&w->out, NAI_FRAME_HEADER);
+  put_int(w, (uint32_t)count);
+  for (int i = 0; i < count; i++) {
+    const struct nai_schema *schema;
+    const struct nai_reader_of_column *from = nai_statement_origin(&schema, db, s, i);
+    const char *name = sqlite3_column_name(s, i);
+    shown[i] = (struct shown){NAI_UNIT_COUNT, 1, false};
+    if (from) {
+      enum nai_unit unit = from->print.unit;
+      shown[i] = (struct shown){unit,
+                                unit == NAI_US   ? 1e3
+                                : unit == NAI_MS ? 1e6
+                                : unit == NAI_S  ? 1e9
+                                                 : 1,
+                                schema->columns[from->print.column].type <= NAI_I32};
+    }
+    put_int(w, (uint32_t)shown[i].unit);
+    put_text(w, name ? name : "", name ? strlen(name) : 0);
+  }
+}
+
+static void put_cell(struct writer *w, const struct shown *shown, sqlite3_stmt *s, int i) {
+  switch (sqlite3_column_type(s, i)) {
+  case SQLITE_INTEGER: {
+    int64_t value = sqlite3_column_int64(s, i);
+    nai_buf_putc(&w->out, NAI_CELL_INTEGER);
+    nai_buf_put(&w->out, &value, sizeof value);
+    break;
+  }
+  case SQLITE_FLOAT: {
+    double real = sqlite3_column_double(s, i) * shown->multiply;
+    if (shown->integer && fabs(real) < 0x1p62) {
+      int64_t value = llround(real);
+      nai_buf_putc(&w->out, NAI_CELL_INTEGER);
+      nai_buf_put(&w->out, &value, sizeof value);
+      break;
+    }
+    nai_buf_putc(&w->out, NAI_CELL_REAL);
+    nai_buf_put(&w->out, &real, sizeof real);
+    break;
+  }
+  case SQLITE_NULL:
+    nai_buf_putc(&w->out, NAI_CELL_NULL);
+    break;
+  default: { /* a BLOB is bytes: whoever prints them cleans them */
+    const char *text = (const char *)sqlite3_column_text(s, i);
+    nai_buf_putc(&w->out, text ? NAI_CELL_TEXT : NAI_CELL_NULL);
+    if (text)
+      put_text(w, text, strlen(text));
+  }
+  }
+}
+
+static int put_rows(struct writer *w, struct nai_database *db, const struct nai_query *query, sqlite3_stmt *s,
+                    struct nai_err *err) {
+  int count = sqlite3_column_count(s), rc = SQLITE_DONE;
+  struct shown *shown = calloc((size_t)count, sizeof *shown);
+  if (!shown)
+    return nai_err_nomem(err);
+  describe_columns(shown, w, db, s);
+  flush(w, 1);
+  bool first = true;
+  while (query->mode != NAI_QUERY_DESCRIBE && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+    nai_buf_putc(&w->out, NAI_FRAME_ROW);
+    for (int i = 0; i < count; i++)
+      put_cell(w, &shown[i], s, i);
+    flush(w, first ? 1 : NAI_FRAME_BLOCK);
+    first = false;
+  }
+  free(shown);
+  return rc == SQLITE_DONE ? NAI_OK : nai_statement_error(db, rc, query->text, err);
+}
+
+static int work(struct writer *w, const struct nai_query *query, struct nai_err *err) {
+  int64_t memory = query->limits.memory_bytes ? query->limits.memory_bytes : INT64_C(1) << 30;
+  struct nai_database db;
+  sqlite3_stmt *s = NULL;
+  int rc = nai_database_open(&db, query->run, err);
+  if (!rc && nai_guard_set(&db, memory) != SQLITE_OK)
+    rc = nai_err_set(err, NAI_ELIMIT, "cannot restrict SQL: %s", sqlite3_errmsg(db.sqlite));
+  if (!rc)
+    rc = nai_statement_prepare(&s, &db, query, err);
+  if (!rc)
+    rc = put_rows(w, &db, query, s, err);
+  sqlite3_finalize(s);
+  nai_database_close(&db);
+  return rc;
+}
+
+_Noreturn void nai_query_work(int fd, const struct nai_query *query, pid_t parent) {
+  struct writer w = {.fd = fd};
+  struct nai_err err = {0};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent)
+    _exit(EXIT_FAILURE);
+  signal(SIGPIPE, SIG_DFL);
+  int rc = work(&w, query, &err);
+  nai_buf_putc(&w.out, NAI_FRAME_END);
+  put_int(&w, (uint32_t)rc);
+  put_text(&w, err.msg, rc ? strlen(err.msg) : 0);
+  flush(&w, 1);
+  nai_buf_free(&w.out);
+  close(fd);
+  _exit(EXIT_SUCCESS);
+}

@@ -1,0 +1,56 @@
+/* Metrics: numbers by which runs are compared, defined in YAML (metrics/default.yaml, docs/writing-metrics.md) with the
+ * expressions of rules, and evaluated to the table `metrics` of each run. Whoever compares runs reads only that table.
+ */
+#ifndef NAI_RULES_METRICS_H
+#define NAI_RULES_METRICS_H
+
+#include "base/err.h"
+#include "table/table.h"
+
+#include <stddef.h>
+
+struct nai_metric_set;
+
+/* Compiles the built-in metrics (asset metrics/default.yaml), then each file of `paths`, which adds metrics, replaces
+ * those with the same id, and switches some off (`disabled: true`). NAI_EUSAGE with file:line:column. The schemas are
+ * borrowed and outlive the set. */
+NAI_MUST_CHECK int nai_metrics_load(struct nai_metric_set **out, const char *const *paths, size_t path_count,
+                                    const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err);
+/* One document from memory, without the built-in one. */
+NAI_MUST_CHECK int nai_metrics_parse(struct nai_metric_set **out, const char *file, const char *text, size_t len,
+                                     const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err);
+void nai_metrics_free(struct nai_metric_set *set);
+uint64_t nai_metrics_hash(const struct nai_metric_set *set); /* of the texts */
+
+/* Evaluates all metrics over a run's tables (ends with NULL); a table that is absent or has no rows gives nothing. The
+ * result is the caller's: ordered as defined, members of a family by name. */
+NAI_MUST_CHECK int nai_metrics_evaluate(struct nai_table **out, const struct nai_metric_set *set,
+                                        const struct nai_table *const *tables, struct nai_err *err);
+
+/* Columns of the table, in order. */
+enum nai_metric_column {
+  NAI_METRIC_ID,
+  NAI_METRIC_TITLE,
+  NAI_METRIC_FAMILY,
+  NAI_METRIC_UNIT,
+  NAI_METRIC_BETTER,
+  NAI_METRIC_KIND,
+  NAI_METRIC_GATE,
+  NAI_METRIC_VALUE,
+  NAI_METRIC_N,
+  NAI_METRIC_Q25,
+  NAI_METRIC_Q75,
+  NAI_METRIC_BASIS,
+  NAI_METRIC_SOURCE,
+  NAI_METRIC_NOISE_PCT,
+  NAI_METRIC_NOISE,
+  NAI_METRIC_BUDGET_PCT,
+  NAI_METRIC_BUDGET,
+  NAI_METRIC_BUDGET_STEP_PCT,
+  NAI_METRIC_ABSENT,
+  NAI_METRIC_NEEDS,
+  NAI_METRIC_COLUMNS
+};
+extern const struct nai_schema nai_metrics_schema;
+
+#endif

@@ -1,0 +1,331 @@
+/* Metrics of one run: rows become values, values of a GPU and of several GPUs become one. */
+#include "rules/metrics_internal.h"
+#include "table/columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_MEMBER = 80 };
+const char *const nai_metric_basis_names[BASES] = {"step", "second", "total"};
+
+static const struct nai_column_def columns[NAI_METRIC_COLUMNS] = {
+    [NAI_METRIC_ID] = NAI_NAME_COLUMN("metric", "id of the metric", .key = true),
+    [NAI_METRIC_TITLE] = NAI_LABEL_COLUMN("title", "what people call it"),
+    [NAI_METRIC_FAMILY] = NAI_LABEL_COLUMN("family", "id with {} for a metric that exists per category, copy or range"),
+    [NAI_METRIC_UNIT] = NAI_LABEL_COLUMN("unit", "of value, q25, q75, noise and budget: ns, bytes, count, ..."),
+    [NAI_METRIC_BETTER] = NAI_LABEL_COLUMN("better", "lower, higher or either"),
+    [NAI_METRIC_KIND] = NAI_LABEL_COLUMN("kind", "exact (a repetition gives the same value) or noisy"),
+    [NAI_METRIC_GATE] =
+        NAI_LABEL_COLUMN("gate", "gate (a regression fails a check), guard (limits what can be said) or none"),
+    [NAI_METRIC_VALUE] = {"value", NAI_F64, NAI_COUNT, "the run's value, in the row's unit", .role = NAI_ROLE_METRIC},
+    [NAI_METRIC_N] = NAI_COUNT_COLUMN("n", "rows behind it, on the GPU with the fewest: steps, for a value per step"),
+    [NAI_METRIC_Q25] = {"q25", NAI_F64, NAI_COUNT, "first quartile over these rows; nothing for sums",
+                        .role = NAI_ROLE_METRIC},
+    [NAI_METRIC_Q75] = {"q75", NAI_F64, NAI_COUNT, "third quartile", .role = NAI_ROLE_METRIC},
+    [NAI_METRIC_BASIS] = NAI_LABEL_COLUMN("basis", "step, second (of the GPU window) or total: what it is a value of"),
+    [NAI_METRIC_SOURCE] = NAI_LABEL_COLUMN("source_table", "table it was read from"),
+    [NAI_METRIC_NOISE_PCT] = NAI_PCT_COLUMN("noise_pct", "noise floor, of the value"),
+    [NAI_METRIC_NOISE] = {"noise", NAI_F64, NAI_COUNT, "noise floor, in the row's unit", .role = NAI_ROLE_METRIC},
+    [NAI_METRIC_BUDGET_PCT] = NAI_PCT_COLUMN("budget_pct", "budget, of the value"),
+    [NAI_METRIC_BUDGET] = {"budget", NAI_F64, NAI_COUNT, "budget, in the row's unit", .role = NAI_ROLE_METRIC},
+    [NAI_METRIC_BUDGET_STEP_PCT] = NAI_PCT_COLUMN("budget_step_pct", "budget, of the step time"),
+    [NAI_METRIC_ABSENT] = NAI_LABEL_COLUMN("absent", "a run without it: error, zero or ignore"),
+    [NAI_METRIC_NEEDS] = NAI_LABEL_COLUMN("needs", "capability of the export it needs"),
+};
+const struct nai_schema nai_metrics_schema =
+    NAI_SCHEMA("metrics", "Metrics", "One number by which runs are compared", columns);
+
+/* A row's value, and what it belongs to. */
+struct sample {
+  char member[MAX_MEMBER]; /* of a family, as ids spell it */
+  int64_t device, pid;
+  double value, weight;
+};
+
+struct result {
+  double value, q25, q75, weight;
+  int64_t n;
+};
+
+/* --- combining -------------------------------------------------------------------------------- */
+
+/* Of ascending values, between two of them by their distance. */
+static double quantile(const double *values, size_t n, double q) {
+  double at = q * (double)(n - 1);
+  size_t low = (size_t)at;
+  return low + 1 < n ? values[low] + (at - (double)low) * (values[low + 1] - values[low]) : values[n - 1];
+}
+
+static double spread_pct(const double *values, size_t n, double mean) {
+  double squares = 0;
+  for (size_t i = 0; i < n; i++)
+    squares += (values[i] - mean) * (values[i] - mean);
+  return n > 1 && mean > 0 ? 100 * sqrt(squares / (double)(n - 1)) / mean : NAN;
+}
+
+/* Ascending values, at least one. */
+static double combine(enum combine how, const double *values, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++)
+    sum += values[i];
+  switch (how) {
+  case COMBINE_MEAN:
+    return sum / (double)n;
+  case COMBINE_MEDIAN:
+    return quantile(values, n, 0.5);
+  case COMBINE_P90:
+    return quantile(values, n, 0.9);
+  case COMBINE_CV:
+    return spread_pct(values, n, sum / (double)n);
+  case COMBINE_MAX:
+    return values[n - 1];
+  case COMBINE_MIN:
+    return values[0];
+  default:
+    return sum;
+  }
+}
+
+static bool same_gpu(const struct sample *a, const struct sample *b) {
+  return a->device == b->device && a->pid == b->pid;
+}
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Of one GPU, or of all rows. */
+static struct result combine_rows(const struct metric_source *source, const struct sample *samples, size_t n,
+                                  double *scratch) {
+  bool quartiles = source->combine == COMBINE_MEDIAN || source->combine == COMBINE_MEAN;
+  for (size_t i = 0; i < n; i++)
+    scratch[i] = samples[i].value;
+  qsort(scratch, n, sizeof *scratch, by_value);
+  return (struct result){.value = combine(source->combine, scratch, n),
+                         .q25 = quartiles ? quantile(scratch, n, 0.25) : NAN,
+                         .q75 = quartiles ? quantile(scratch, n, 0.75) : NAN,
+                         .n = (int64_t)n};
+}
+
+/* The samples of one member, sorted by GPU. Quartiles are those of the one GPU whose value is taken. */
+static struct result combine_member(const struct metric_source *source, const struct sample *samples, size_t n,
+                                    double *scratch) {
+  if (!source->by_gpu)
+    return combine_rows(source, samples, n, scratch);
+  struct result out = {.n = INT64_MAX, .q25 = NAN, .q75 = NAN}, one;
+  double *values = scratch + n;
+  size_t groups = 0;
+  for (size_t i = 0, end; i < n; i = end) {
+    for (end = i + 1; end < n && same_gpu(&samples[i], &samples[end]);)
+      end++;
+    one = combine_rows(source, samples + i, end - i, scratch);
+    bool first = groups == 0, ahead = source->gpus == COMBINE_MIN ? one.value < out.value : one.value > out.value;
+    if (first || (ahead && (source->gpus == COMBINE_MAX || source->gpus == COMBINE_MIN))) {
+      out.q25 = one.q25;
+      out.q75 = one.q75;
+      out.value = one.value;
+    }
+    out.n = one.n < out.n ? one.n : out.n;
+    values[groups++] = one.value;
+  }
+  qsort(values, groups, sizeof *values, by_value);
+  out.value = combine(source->gpus, values, groups);
+  if (groups > 1 && source->gpus != COMBINE_MAX && source->gpus != COMBINE_MIN)
+    out.q25 = out.q75 = NAN;
+  return out;
+}
+
+/* --- rows to samples -------------------------------------------------------------------------- */
+
+/* Names of categories, ranges and directions as parts of an id: letters, digits and _ . / : - stay. */
+static void spell_member(char out[MAX_MEMBER], const char *text) {
+  size_t n = 0;
+  for (; *text && n + 1 < MAX_MEMBER; text++) {
+    bool plain = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9');
+    out[n++] = plain || strchr("_./:-", *text) ? *text : '_';
+  }
+  out[n] = '\0';
+}
+
+static int by_member(const void *a, const void *b) {
+  const struct sample *x = a, *y = b;
+  int order = strcmp(x->member, y->member);
+  if (order)
+    return order;
+  if (x->device != y->device)
+    return x->device < y->device ? -1 : 1;
+  if (x->pid != y->pid)
+    return x->pid < y->pid ? -1 : 1;
+  return (x->value > y->value) - (x->value < y->value);
+}
+
+/* The rows that meet the source's condition and have a value, sorted by member, GPU and value. */
+static int read_samples(struct sample **out, size_t *count, const struct metric_source *source,
+                        const struct nai_metric_set *set, const struct nai_rules_input *input, struct nai_err *err) {
+  const struct rule *rule = source->rule;
+  struct env env;
+  int device = nai_schema_role(rule->rows.schema, NAI_ROLE_DEVICE),
+      pid = nai_schema_role(rule->rows.schema, NAI_ROLE_PROCESS);
+  *out = NULL;
+  *count = 0;
+  int rc = env_open(&env, set->rules, rule, input, err);
+  const struct nai_table *table = rc ? NULL : env.tables[0];
+  if (rc || !table || !table->rows)
+    return rc;
+  struct sample *samples = malloc((size_t)table->rows * sizeof *samples);
+  if (!samples)
+    return nai_err_nomem(err);
+  env_look_up(&env, rule, true);
+  for (int64_t row = 0; row < table->rows; row++) {
+    env.rows[0] = row;
+    if (!condition_holds(&env, &rule->rows.where))
+      continue;
+    env_look_up(&env, rule, false);
+    double value = env_calculate(&env, source->value) * source->scale;
+    if (!isfinite(value))
+      continue;
+    struct sample *sample = &samples[(*count)++];
+    sample->value = value;
+    sample->weight = source->by.count ? env_calculate(&env, source->by) : value;
+    sample->device = source->by_gpu && device >= 0 ? nai_get_i64(table, row, device) : 0;
+    sample->pid = source->by_gpu && pid >= 0 ? nai_get_i64(table, row, pid) : 0;
+    spell_member(sample->member, source->each >= 0 ? nai_get_str(table, row, source->each) : "");
+  }
+  qsort(samples, *count, sizeof *samples, by_member);
+  *out = samples;
+  return 0;
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+/* Seconds of the run's GPU window; 0 when unknown. */
+static double window_s(const struct nai_table *const *tables) {
+  for (size_t i = 0; tables[i]; i++)
+    if (strcmp(tables[i]->schema->name, "run_info") == 0 && tables[i]->rows) {
+      int64_t ns = nai_cell_i64(tables[i], 0, "window_ns");
+      return ns > 0 ? (double)ns / 1e9 : 0;
+    }
+  return 0;
+}
+
+static void put_text_with(struct nai_table *table, int64_t row, int column, const char *text, const char *member) {
+  const char *hole = strstr(text, "{}");
+  struct nai_buf whole = {0};
+  if (hole)
+    nai_buf_printf(&whole, "%.*s%s%s", (int)(hole - text), text, member, hole + 2);
+  else
+    nai_buf_puts(&whole, text);
+  nai_set_str(table, row, column, nai_buf_str(&whole));
+  table->oom |= whole.oom;
+  nai_buf_free(&whole);
+}
+
+/* Counts per step repeat exactly; those of a capture depend on how long it was, so they prove nothing by themselves.
+ * Per second everything else rises when idle time is saved: that is no regression. */
+static const char *kind_of(const struct metric *m, enum basis basis) {
+  return basis == BASIS_SECOND ? "noisy" : m->kind;
+}
+
+static const char *gate_of(const struct metric *m, enum basis basis) {
+  bool fails = strcmp(m->gate, "gate") == 0, exact = strcmp(m->kind, "exact") == 0;
+  return fails && (basis == BASIS_SECOND || (exact && basis == BASIS_TOTAL)) ? "none" : m->gate;
+}
+
+static void put(struct nai_table *table, const struct metric *m, enum basis from, enum basis basis, const char *member,
+                const struct result *result, double divide) {
+  int64_t row = nai_table_add_row(table);
+  const double reals[NAI_METRIC_COLUMNS] = {[NAI_METRIC_VALUE] = result->value / divide,
+                                            [NAI_METRIC_Q25] = result->q25 / divide,
+                                            [NAI_METRIC_Q75] = result->q75 / divide,
+                                            [NAI_METRIC_NOISE_PCT] = m->noise_pct,
+                                            [NAI_METRIC_NOISE] = m->noise,
+                                            [NAI_METRIC_BUDGET_PCT] = m->budget_pct,
+                                            [NAI_METRIC_BUDGET] = m->budget,
+                                            [NAI_METRIC_BUDGET_STEP_PCT] = m->budget_step_pct};
+  put_text_with(table, row, NAI_METRIC_ID, m->id, member);
+  put_text_with(table, row, NAI_METRIC_TITLE, m->title, member);
+  if (strstr(m->id, "{}"))
+    nai_set_str(table, row, NAI_METRIC_FAMILY, m->id);
+  nai_set_str(table, row, NAI_METRIC_UNIT, nai_unit_name(m->unit));
+  nai_set_str(table, row, NAI_METRIC_BETTER, m->better);
+  nai_set_str(table, row, NAI_METRIC_KIND, kind_of(m, basis));
+  nai_set_str(table, row, NAI_METRIC_GATE, gate_of(m, basis));
+  nai_set_i64(table, row, NAI_METRIC_N, result->n);
+  nai_set_str(table, row, NAI_METRIC_BASIS, nai_metric_basis_names[basis]);
+  nai_set_str(table, row, NAI_METRIC_SOURCE, m->sources[from].rule->rows.schema->name);
+  nai_set_str(table, row, NAI_METRIC_ABSENT, m->absent);
+  nai_set_str(table, row, NAI_METRIC_NEEDS, m->needs);
+  for (int c = 0; c < NAI_METRIC_COLUMNS; c++)
+    if (columns[c].type == NAI_F64 && !isnan(reals[c]))
+      nai_set_f64(table, row, c, reals[c]);
+}
+
+/* The weight from which on members of a family are among its largest. */
+static double least_of(const struct result *results, size_t count, int limit, double *scratch) {
+  for (size_t i = 0; i < count; i++)
+    scratch[i] = results[i].weight;
+  qsort(scratch, count, sizeof *scratch, by_value);
+  return limit && (size_t)limit < count ? scratch[count - (size_t)limit] : -HUGE_VAL;
+}
+
+static double weight_of(const struct sample *samples, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++)
+    sum += isfinite(samples[i].weight) ? samples[i].weight : 0;
+  return sum;
+}
+
+/* Puts the metric, or the members of its family, from one source. Returns how many, or an error. */
+static int put_source(struct nai_table *table, const struct nai_metric_set *set, const struct metric *m,
+                      enum basis basis, const struct nai_rules_input *input, struct nai_err *err) {
+  const struct metric_source *source = &m->sources[basis];
+  struct sample *samples;
+  size_t count, members = 0;
+  int rc = read_samples(&samples, &count, source, set, input, err);
+  double *scratch = malloc((2 * count + 1) * sizeof *scratch);
+  struct result *results = malloc((count + 1) * sizeof *results);
+  const char **names = malloc((count + 1) * sizeof *names);
+  if (!rc && (!scratch || !results || !names))
+    rc = nai_err_nomem(err);
+  double seconds = basis == BASIS_SECOND ? window_s(input->tables) : 0;
+  enum basis as = basis == BASIS_SECOND && seconds <= 0 ? BASIS_TOTAL : basis;
+  for (size_t i = 0, end; !rc && i < count; i = end) {
+    for (end = i + 1; end < count && strcmp(samples[i].member, samples[end].member) == 0;)
+      end++;
+    results[members] = combine_member(source, samples + i, end - i, scratch);
+    results[members].weight = weight_of(samples + i, end - i);
+    names[members++] = samples[i].member;
+  }
+  double least = rc ? 0 : least_of(results, members, source->limit, scratch);
+  int put_count = 0;
+  for (size_t i = 0; !rc && i < members; i++)
+    if (!isnan(results[i].value) && results[i].weight >= least) {
+      put(table, m, basis, as, names[i], &results[i], as == BASIS_SECOND ? seconds : 1);
+      put_count++;
+    }
+  free(samples);
+  free(scratch);
+  free(results);
+  free(names);
+  return rc ? rc : put_count;
+}
+
+int nai_metrics_evaluate(struct nai_table **out, const struct nai_metric_set *set,
+                         const struct nai_table *const *tables, struct nai_err *err) {
+  size_t table_count = 0;
+  while (tables[table_count])
+    table_count++;
+  const struct nai_rules_input input = {tables, table_count, NULL};
+  int rc = nai_table_new(out, &nai_metrics_schema, err);
+  for (uint32_t i = 0; !rc && i < set->metrics.count; i++) {
+    const struct metric *m = POOL_AT(set->metrics, struct metric, i);
+    int found = 0;
+    for (int basis = 0; !m->disabled && found == 0 && basis < BASES; basis++)
+      if (m->has_source[basis])
+        found = put_source(*out, set, m, (enum basis)basis, &input, err);
+    rc = found < 0 ? found : 0;
+  }
+  return rc ? rc : nai_table_check(*out, err);
+}

@@ -1,0 +1,258 @@
+/* Asking a skill: its statement's rows as a table with the columns that the file declares. */
+#include "skills/internal.h"
+
+#include "base/fmt.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- abstaining ------------------------------------------------------------------------------------ */
+
+/* "CUDA API calls" is asked for as cuda-api-calls. */
+static bool is_same(const char *capability, const char *need) {
+  for (; *capability && *need; capability++, need++)
+    if (tolower((unsigned char)*capability) != *need && !(*capability == ' ' && *need == '-'))
+      return false;
+  return !*capability && !*need;
+}
+
+/* 1: there; 0: not; -1: no capability of that name. */
+static int has_capability(const struct nai_table *capabilities, const char *need, const char **detail) {
+  int found = -1;
+  for (int64_t row = 0; row < capabilities->rows; row++) {
+    if (!is_same(nai_get_str(capabilities, row, CP_CAPABILITY), need))
+      continue;
+    found = found > 0 || nai_get_i64(capabilities, row, CP_AVAILABLE) == 1;
+    *detail = nai_get_str(capabilities, row, CP_DETAIL);
+  }
+  return found;
+}
+
+/* Fills answer->reason when the export lacks what the skill needs. */
+static int check_needs(struct nai_skill_answer *answer, const struct nai_skill *skill, struct nai_run *run,
+                       struct nai_err *err) {
+  const struct nai_table *capabilities;
+  int rc =
+      skill->need_count ? nai_run_table(&capabilities, run, nai_capabilities.name, &nai_capabilities, err) : NAI_OK;
+  for (size_t i = 0; i < skill->need_count && !rc && !answer->reason.len; i++) {
+    const char *detail = "";
+    int there = has_capability(capabilities, skill->needs[i], &detail);
+    if (there < 0)
+      rc = nai_err_set(
+          err, NAI_EUSAGE,
+          "%s: \"needs\": there is no capability \"%s\"; nsys-ai sql SRC 'select capability from capabilities' "
+          "lists them",
+          skill->doc->file, skill->needs[i]);
+    else if (!there)
+      nai_buf_printf(&answer->reason, "the trace has no %s (%s)", skill->needs[i], detail);
+  }
+  return rc;
+}
+
+/* --- the table ------------------------------------------------------------------------------------- */
+
+static bool is_scaled(enum nai_unit unit) { return unit == NAI_US || unit == NAI_MS || unit == NAI_S; }
+
+/* The schema that the file declares: times are stored in ns. */
+struct schema {
+  struct nai_schema schema;
+  struct nai_column_def defs[NAI_SKILL_MAX_COLUMNS];
+  char names[NAI_SKILL_MAX_COLUMNS][NAI_COLUMN_NAME_MAX];
+};
+
+static void make_schema(struct schema *s, const struct nai_skill *skill) {
+  for (size_t i = 0; i < skill->column_count; i++) {
+    const struct nai_skill_column *c = &skill->columns[i];
+    bool scaled = is_scaled(c->unit);
+    size_t suffix = scaled ? strlen(nai_unit_name(c->unit)) : 0;
+    snprintf(s->names[i], sizeof s->names[i], "%.*s%s", (int)(strlen(c->name) - suffix), c->name, scaled ? "ns" : "");
+    s->defs[i] = (struct nai_column_def){.name = s->names[i],
+                                         .type = c->unit == NAI_TEXT ? NAI_STR
+                                               : c->real             ? NAI_F64
+                                                                     : NAI_I64,
+                                         .unit = scaled ? NAI_NS : c->unit,
+                                         .prints = scaled ? 1u << c->unit : 0,
+                                         .description = c->description};
+  }
+  s->schema = (struct nai_schema){.name = skill->id,
+                                  .title = skill->title,
+                                  .description = skill->description,
+                                  .columns = s->defs,
+                                  .column_count = (uint32_t)skill->column_count};
+}
+
+struct filling {
+  const struct nai_skill *skill;
+  struct nai_table *table;
+  int column[NAI_SKILL_MAX_COLUMNS]; /* of the statement, per column of the skill */
+};
+
+/* The statement's columns and the file's are the same. */
+static int match_columns(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
+  struct filling *f = ctx;
+  const struct nai_skill *skill = f->skill;
+  const struct nai_yaml_node *map = nai_yaml_get(skill->doc, nai_yaml_root(skill->doc), "columns");
+  const struct nai_yaml_node *node = nai_yaml_first(skill->doc, map);
+  uint64_t used = 0;
+  for (size_t i = 0; i < skill->column_count; i++, node = nai_yaml_next(skill->doc, node)) {
+    f->column[i] = -1;
+    for (uint32_t c = 0; c < count && c < NAI_SKILL_MAX_COLUMNS; c++)
+      if (strcmp(columns[c].name, skill->columns[i].from) == 0) {
+        f->column[i] = (int)c;
+        used |= UINT64_C(1) << c;
+      }
+    if (f->column[i] < 0)
+      return nai_yaml_error_key(skill->doc, node, err, "the statement has no column \"%s\"", skill->columns[i].from);
+  }
+  for (uint32_t c = 0; c < count; c++)
+    if (c >= NAI_SKILL_MAX_COLUMNS || !(used & UINT64_C(1) << c))
+      return nai_yaml_error_key(skill->doc, map, err, "the statement's column \"%s\" is not declared", columns[c].name);
+  return NAI_OK;
+}
+
+static int refuse_cell(const struct filling *f, size_t i, int64_t row, const char *got, struct nai_err *err) {
+  const struct nai_skill_column *c = &f->skill->columns[i];
+  return nai_err_set(err, NAI_EUSAGE, "%s: row %lld: column \"%s\" is %s, its unit %s takes %s%s", f->skill->doc->file,
+                     (long long)row, c->name, got, nai_unit_name(c->unit),
+                     c->unit == NAI_TEXT ? "text"
+                     : c->real           ? "numbers"
+                                         : "whole numbers",
+                     is_scaled(c->unit) ? " of ns" : "");
+}
+
+static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
+  struct filling *f = ctx;
+  int64_t row = nai_table_add_row(f->table);
+  int rc = nai_table_check(f->table, err);
+  for (size_t i = 0; i < f->skill->column_count && !rc; i++) {
+    const struct nai_value *cell = &cells[f->column[i]];
+    enum nai_type type = f->table->schema->columns[i].type;
+    if (cell->null)
+      continue;
+    if ((cell->type == NAI_STR) != (type == NAI_STR))
+      rc = refuse_cell(f, i, row, cell->type == NAI_STR ? "a text" : "a number", err);
+    else if (type == NAI_STR)
+      nai_set_str(f->table, row, (int)i, cell->s);
+    else if (type == NAI_F64)
+      nai_set_f64(f->table, row, (int)i, cell->type == NAI_F64 ? cell->f : (double)cell->i);
+    else if (cell->type == NAI_F64)
+      rc = refuse_cell(f, i, row, "a real number", err);
+    else
+      nai_set_i64(f->table, row, (int)i, cell->i);
+  }
+  return rc;
+}
+
+/* In the order that is asked for, then by all columns: the same for any plan of the statement. */
+static int sort(struct nai_skill_answer *answer, const struct nai_skill *skill, struct nai_err *err) {
+  struct nai_sort_by by[NAI_SKILL_MAX_ORDER + NAI_SKILL_MAX_COLUMNS];
+  int keys = 0;
+  for (size_t i = 0; i < skill->order_count; i++)
+    by[keys++] = (struct nai_sort_by){skill->order[i].column, skill->order[i].descending};
+  for (size_t i = 0; i < skill->column_count; i++)
+    by[keys++] = (struct nai_sort_by){(int)i, false};
+  int rc = nai_table_sort(answer->table, by, keys, err);
+  if (!rc && answer->table->rows > NAI_SKILL_MAX_ROWS) {
+    answer->left_out = answer->table->rows - NAI_SKILL_MAX_ROWS;
+    nai_table_truncate(answer->table, NAI_SKILL_MAX_ROWS);
+  }
+  return rc;
+}
+
+int nai_skill_ask(struct nai_skill_answer *answer, const struct nai_skill *skill,
+                  const struct nai_skill_request *request, struct nai_err *err) {
+  struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS];
+  struct schema *schema = calloc(1, sizeof *schema);
+  struct filling filling = {.skill = skill};
+  size_t count = 0;
+  bool truncated;
+  *answer = (struct nai_skill_answer){0};
+  int rc = schema ? nai_skill_bind(parameters, &count, skill, request, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = check_needs(answer, skill, request->run, err);
+  if (!rc && !answer->reason.len) {
+    make_schema(schema, skill);
+    rc = nai_table_new_copy(&answer->table, &schema->schema, err);
+    filling.table = answer->table;
+  }
+  if (!rc && answer->table) {
+    struct nai_query query = {.run = request->run,
+                              .text = &skill->text,
+                              .parameters = parameters,
+                              .parameter_count = count,
+                              .limits = request->limits};
+    query.limits.rows = -1;
+    rc = nai_query_run(&truncated, &query, &(struct nai_query_sink){match_columns, put_row, &filling}, err);
+    if (!rc)
+      rc = sort(answer, skill, err);
+  }
+  free(schema);
+  if (rc)
+    nai_skill_answer_free(answer);
+  return rc;
+}
+
+void nai_skill_answer_free(struct nai_skill_answer *answer) {
+  nai_table_free(answer->table);
+  nai_buf_free(&answer->reason);
+  answer->table = NULL;
+}
+
+/* --- checking -------------------------------------------------------------------------------------- */
+
+static int no_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
+  (void)ctx, (void)cells, (void)err;
+  return NAI_OK;
+}
+
+static int any_columns(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
+  (void)ctx, (void)columns, (void)count, (void)err;
+  return NAI_OK;
+}
+
+static int describe(const struct nai_query_text *text, const struct nai_skill *skill, struct nai_run *run,
+                    struct nai_err *err) {
+  struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS + 1] = {0};
+  struct filling filling = {.skill = skill};
+  const char *const always[NAI_SKILL_ALWAYS] = {"start_ns", "end_ns", "gpu"};
+  size_t n = 0;
+  bool truncated;
+  for (; skill && n < skill->parameter_count; n++)
+    parameters[n] = (struct nai_query_parameter){skill->parameters[n].name, {.null = true}};
+  for (int i = 0; i < NAI_SKILL_ALWAYS; i++)
+    parameters[n++] = (struct nai_query_parameter){always[i], {.null = true}};
+  if (!skill)
+    parameters[n++] = (struct nai_query_parameter){"what", {.null = true}};
+  const struct nai_query query = {.run = run,
+                                  .text = text,
+                                  .parameters = parameters,
+                                  .parameter_count = n,
+                                  .limits = {30, 0, -1},
+                                  .mode = NAI_QUERY_DESCRIBE};
+  return nai_query_run(&truncated, &query,
+                       &(struct nai_query_sink){skill ? match_columns : any_columns, no_row, &filling}, err);
+}
+
+int nai_skill_check(const struct nai_skill *skill, struct nai_run *run, struct nai_err *err) {
+  const struct nai_yaml_node *id = nai_yaml_get(skill->doc, nai_yaml_root(skill->doc), "skill");
+  if (nai_query_has(run, skill->id))
+    return nai_yaml_error(skill->doc, id, err, "\"%s\" is a table of every run", skill->id);
+  return describe(&skill->text, skill, run, err);
+}
+
+int nai_page_check(const struct nai_page *page, const struct nai_skills *skills, struct nai_run *run,
+                   struct nai_err *err) {
+  int rc = NAI_OK;
+  for (size_t i = 0; i < page->block_count && !rc; i++) {
+    const struct nai_page_block *block = &page->blocks[i];
+    const struct nai_skill *skill;
+    if (block->skill && (rc = nai_skills_find(&skill, skills, block->skill, err)))
+      return nai_err_wrap(err, rc, "%s", page->doc->file);
+    if (block->text.sql)
+      rc = describe(&block->text, NULL, run, err);
+  }
+  return rc;
+}

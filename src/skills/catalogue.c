@@ -1,0 +1,252 @@
+/* Where skills and pages come from. */
+#include "skills/internal.h"
+
+#include "base/array.h"
+#include "base/assets.h"
+#include "base/fs.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nai_skill_free(struct nai_skill *skill) {
+  if (!skill)
+    return;
+  nai_yaml_free(skill->doc);
+  nai_buf_free(&skill->file);
+  free(skill->source);
+  free(skill);
+}
+
+void nai_page_free(struct nai_page *page) {
+  if (!page)
+    return;
+  nai_yaml_free(page->doc);
+  nai_buf_free(&page->file);
+  free(page->source);
+  free(page);
+}
+
+void nai_skills_free(struct nai_skills *skills) {
+  for (uint32_t i = 0; i < skills->skill_count; i++)
+    nai_skill_free(skills->skills[i]);
+  for (uint32_t i = 0; i < skills->page_count; i++)
+    nai_page_free(skills->pages[i]);
+  free(skills->skills);
+  free(skills->pages);
+}
+
+/* --- one document ---------------------------------------------------------------------------------- */
+
+/* Takes doc and file. */
+static int make_skill(struct nai_skill **out, struct nai_yaml *doc, struct nai_buf *file, const char *source,
+                      struct nai_err *err) {
+  struct nai_skill *skill = *out = calloc(1, sizeof *skill);
+  if (!skill) {
+    nai_yaml_free(doc);
+    nai_buf_free(file);
+    return nai_err_nomem(err);
+  }
+  skill->doc = doc;
+  skill->file = *file;
+  skill->source = strdup(source);
+  int rc = skill->source ? nai_skill_read(skill, err) : nai_err_nomem(err);
+  if (rc) {
+    nai_skill_free(skill);
+    *out = NULL;
+  }
+  return rc;
+}
+
+static int make_page(struct nai_page **out, struct nai_yaml *doc, struct nai_buf *file, const char *source,
+                     struct nai_err *err) {
+  struct nai_page *page = *out = calloc(1, sizeof *page);
+  if (!page) {
+    nai_yaml_free(doc);
+    nai_buf_free(file);
+    return nai_err_nomem(err);
+  }
+  page->doc = doc;
+  page->file = *file;
+  page->source = strdup(source);
+  int rc = page->source ? nai_page_read(page, err) : nai_err_nomem(err);
+  if (rc) {
+    nai_page_free(page);
+    *out = NULL;
+  }
+  return rc;
+}
+
+/* Takes `text`. */
+static int parse(struct nai_skill **skill, struct nai_page **page, struct nai_buf *text, const char *name,
+                 const char *source, struct nai_err *err) {
+  struct nai_yaml *doc = NULL;
+  int rc = nai_yaml_parse(&doc, name, nai_buf_str(text), text->len, err);
+  if (rc) {
+    nai_buf_free(text);
+    return rc;
+  }
+  if (nai_yaml_get(doc, nai_yaml_root(doc), "page"))
+    return make_page(page, doc, text, source, err);
+  return make_skill(skill, doc, text, source, err);
+}
+
+int nai_skills_read(struct nai_skill **skill, struct nai_page **page, const char *path, struct nai_err *err) {
+  struct nai_buf text = {0};
+  *skill = NULL;
+  *page = NULL;
+  int rc = nai_fs_read(&text, path, NAI_YAML_MAX_BYTES, NAI_EUSAGE, err);
+  if (rc) {
+    nai_buf_free(&text);
+    return rc;
+  }
+  return parse(skill, page, &text, path, path, err);
+}
+
+/* --- all ------------------------------------------------------------------------------------------- */
+
+/* Files one under its id; takes it. */
+static int file_skill(struct nai_skills *all, struct nai_skill *skill, struct nai_err *err) {
+  for (uint32_t i = 0; i < all->skill_count; i++)
+    if (strcmp(all->skills[i]->id, skill->id) == 0) {
+      nai_skill_free(all->skills[i]);
+      all->skills[i] = skill;
+      return NAI_OK;
+    }
+  if (!nai_array_room(&all->skills, &all->skill_capacity, all->skill_count, sizeof(struct nai_skill *))) {
+    nai_skill_free(skill);
+    return nai_err_nomem(err);
+  }
+  all->skills[all->skill_count++] = skill;
+  return NAI_OK;
+}
+
+static int file_page(struct nai_skills *all, struct nai_page *page, struct nai_err *err) {
+  for (uint32_t i = 0; i < all->page_count; i++)
+    if (strcmp(all->pages[i]->id, page->id) == 0) {
+      nai_page_free(all->pages[i]);
+      all->pages[i] = page;
+      return NAI_OK;
+    }
+  if (!nai_array_room(&all->pages, &all->page_capacity, all->page_count, sizeof(struct nai_page *))) {
+    nai_page_free(page);
+    return nai_err_nomem(err);
+  }
+  all->pages[all->page_count++] = page;
+  return NAI_OK;
+}
+
+static int file_away(struct nai_skills *all, struct nai_skill *skill, struct nai_page *page, struct nai_err *err) {
+  int rc = skill ? file_skill(all, skill, err) : NAI_OK;
+  return rc || !page ? rc : file_page(all, page, err);
+}
+
+static int add_file(struct nai_skills *all, const char *path, struct nai_err *err) {
+  struct nai_skill *skill;
+  struct nai_page *page;
+  int rc = nai_skills_read(&skill, &page, path, err);
+  return rc ? rc : file_away(all, skill, page, err);
+}
+
+static int is_yaml(const struct dirent *entry) {
+  const char *dot = strrchr(entry->d_name, '.');
+  return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+static int add_directory(struct nai_skills *all, const char *path, struct nai_err *err) {
+  struct dirent **entries = NULL;
+  int n = scandir(path, &entries, is_yaml, alphasort), rc = NAI_OK;
+  for (int i = 0; i < n; i++) {
+    char file[PATH_MAX];
+    if (!rc && (size_t)snprintf(file, sizeof file, "%s/%s", path, entries[i]->d_name) < sizeof file)
+      rc = add_file(all, file, err);
+    free(entries[i]);
+  }
+  free(entries);
+  return rc;
+}
+
+static int add_builtin(struct nai_skills *all, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (const struct nai_asset *a = nai_assets; a->path && !rc; a++) {
+    struct nai_skill *skill = NULL;
+    struct nai_page *page = NULL;
+    struct nai_buf text = {0};
+    if (strncmp(a->path, "skills/", strlen("skills/")) != 0 && strncmp(a->path, "pages/", strlen("pages/")) != 0)
+      continue;
+    nai_buf_put(&text, a->data, (size_t)(a->end - a->data));
+    rc = nai_buf_check(&text, err);
+    rc = rc ? rc : parse(&skill, &page, &text, a->path, "built-in", err);
+    rc = rc ? rc : file_away(all, skill, page, err);
+  }
+  return rc;
+}
+
+static int compare_skills(const void *a, const void *b) {
+  return strcmp((*(struct nai_skill *const *)a)->id, (*(struct nai_skill *const *)b)->id);
+}
+
+static int compare_pages(const void *a, const void *b) {
+  return strcmp((*(struct nai_page *const *)a)->id, (*(struct nai_page *const *)b)->id);
+}
+
+int nai_skills_load(struct nai_skills *skills, const char *const *paths, size_t path_count, struct nai_err *err) {
+  const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+  char user[PATH_MAX] = "";
+  *skills = (struct nai_skills){0};
+  if (config && *config)
+    snprintf(user, sizeof user, "%s/nsys-ai/skills", config);
+  else if (home && *home)
+    snprintf(user, sizeof user, "%s/.config/nsys-ai/skills", home);
+  int rc = add_builtin(skills, err);
+  if (!rc)
+    rc = add_directory(skills, "/etc/nsys-ai/skills", err);
+  if (!rc && *user)
+    rc = add_directory(skills, user, err);
+  if (!rc)
+    rc = add_directory(skills, ".nsys-ai/skills", err);
+  for (size_t i = 0; i < path_count && !rc; i++)
+    rc = nai_fs_is_dir(paths[i]) ? add_directory(skills, paths[i], err) : add_file(skills, paths[i], err);
+  if (skills->skill_count)
+    qsort(skills->skills, skills->skill_count, sizeof(struct nai_skill *), compare_skills);
+  if (skills->page_count)
+    qsort(skills->pages, skills->page_count, sizeof(struct nai_page *), compare_pages);
+  return rc;
+}
+
+/* --- by id ----------------------------------------------------------------------------------------- */
+
+static int unknown(const char *what, const char *id, const char *const *ids, size_t count, struct nai_err *err) {
+  const char *near = nai_text_suggest(id, ids, count);
+  return nai_err_set(err, NAI_EUSAGE, "there is no %s \"%s\"%s%s%s", what, id, near ? "; did you mean " : "",
+                     near ? near : "", near ? "?" : "");
+}
+
+int nai_skills_find(const struct nai_skill **out, const struct nai_skills *skills, const char *id,
+                    struct nai_err *err) {
+  const char *ids[1024];
+  size_t n = 0;
+  *out = NULL;
+  for (uint32_t i = 0; i < skills->skill_count && n < sizeof ids / sizeof *ids; i++) {
+    ids[n++] = skills->skills[i]->id;
+    if (strcmp(id, skills->skills[i]->id) == 0)
+      *out = skills->skills[i];
+  }
+  return *out ? NAI_OK : unknown("skill", id, ids, n, err);
+}
+
+int nai_skills_page(const struct nai_page **out, const struct nai_skills *skills, const char *id, struct nai_err *err) {
+  const char *ids[1024];
+  size_t n = 0;
+  *out = NULL;
+  for (uint32_t i = 0; i < skills->page_count && n < sizeof ids / sizeof *ids; i++) {
+    ids[n++] = skills->pages[i]->id;
+    if (strcmp(id, skills->pages[i]->id) == 0)
+      *out = skills->pages[i];
+  }
+  return *out ? NAI_OK : unknown("page", id, ids, n, err);
+}

@@ -1,0 +1,58 @@
+/* Lines of text with {{placeholders}}. */
+#include "skills/skill.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* ISO 8601 of ns since 1970. */
+static void put_utc(struct nai_buf *out, const struct nai_value *value) {
+  struct tm tm;
+  time_t seconds = (time_t)(value->i / 1000000000);
+  char text[32];
+  if (value->null || value->type != NAI_I64 || !gmtime_r(&seconds, &tm)) {
+    nai_buf_puts(out, "n/a");
+    return;
+  }
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+  nai_buf_puts(out, text);
+}
+
+static void put_cell(struct nai_buf *out, const struct nai_skill_cell *cell,
+                     void (*escape)(struct nai_buf *, const char *, size_t)) {
+  if (cell->value.null)
+    nai_buf_puts(out, "n/a");
+  else if (cell->value.type == NAI_STR)
+    escape(out, cell->value.s, strlen(cell->value.s));
+  else
+    nai_value_print_human(out, cell->unit == NAI_UNIT_COUNT ? NAI_COUNT : cell->unit, &cell->value);
+}
+
+void nai_skill_line(struct nai_buf *out, const char *line, const struct nai_skill_cell *cells, size_t count,
+                    int64_t rows, void (*escape)(struct nai_buf *, const char *, size_t)) {
+  while (*line) {
+    size_t plain = strcspn(line, "{");
+    nai_buf_put(out, line, plain);
+    line += plain;
+    const char *close = strncmp(line, "{{", 2) == 0 ? strstr(line, "}}") : NULL;
+    if (!close) {
+      nai_buf_put(out, line, *line ? 1 : 0);
+      line += *line ? 1 : 0;
+      continue;
+    }
+    const char *name = line + 2, *bar = memchr(name, '|', (size_t)(close - name));
+    size_t len = (size_t)((bar ? bar : close) - name), i = 0;
+    while (i < count && (strlen(cells[i].name) != len || strncmp(cells[i].name, name, len) != 0))
+      i++;
+    if (len == strlen("count") && strncmp(name, "count", len) == 0)
+      nai_buf_printf(out, "%" PRId64, rows);
+    else if (i == count)
+      nai_buf_puts(out, "n/a");
+    else if (bar && strncmp(bar, "|utc", strlen("|utc")) == 0)
+      put_utc(out, &cells[i].value);
+    else
+      put_cell(out, &cells[i], escape);
+    line = close + 2;
+  }
+}

@@ -1,0 +1,316 @@
+/* A file of a skill or a page. */
+#include "skills/internal.h"
+
+#include "base/fs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const types[] = {"integer", "number", "text", "gpu", "time", NULL};
+const char *nai_skill_type_name(enum nai_skill_type type) { return types[type]; }
+
+/* A member that must be there, as text. */
+static int get_text(const char **out, const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key,
+                    struct nai_err *err) {
+  const struct nai_yaml_node *node = nai_yaml_get(doc, map, key);
+  return node ? nai_yaml_text(out, doc, node, err) : nai_yaml_error(doc, map, err, "\"%s\" is missing", key);
+}
+
+static int get_text_if(const char **out, const struct nai_yaml *doc, const struct nai_yaml_node *map, const char *key,
+                       struct nai_err *err) {
+  return nai_yaml_get(doc, map, key) ? get_text(out, doc, map, key, err) : NAI_OK;
+}
+
+int nai_skill_check_name(const struct nai_yaml *doc, const struct nai_yaml_node *node, const char *name,
+                         struct nai_err *err) {
+  enum { LONGEST = 41 };
+  size_t len = strlen(name);
+  bool good = len && len <= LONGEST && name[0] >= 'a' && name[0] <= 'z' &&
+              strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == len;
+  return good ? NAI_OK
+              : nai_yaml_error(doc, node, err,
+                               "\"%.60s\" is no name: use a-z, 0-9 and _, at most 41 of them, a letter first", name);
+}
+
+/* --- where the statement stands ------------------------------------------------------------------- */
+
+static const char *line_of(const char *file, uint32_t line) {
+  while (file && --line > 0)
+    if ((file = strchr(file, '\n')))
+      file++;
+  return file ? file : "";
+}
+
+/* A block scalar begins on the line below its indicator, each line indented alike. */
+static struct nai_query_text statement_at(const struct nai_yaml_node *node, const struct nai_buf *file,
+                                          const char *label) {
+  struct nai_query_text text = {
+      .sql = node->text, .label = label, .line = (int)node->line, .column = (int)node->column};
+  const char *line = line_of(nai_buf_str(file), node->line), *indicator = line;
+  for (uint32_t i = 1; i < node->column && *indicator; i++)
+    indicator++;
+  if (*indicator == '|' || *indicator == '>') {
+    text.line++;
+    text.indent = (int)strspn(line_of(nai_buf_str(file), node->line + 1), " ");
+    text.column = 1 + text.indent;
+  } else if (*indicator == '"' || *indicator == '\'') {
+    text.column++;
+  }
+  return text;
+}
+
+/* --- skill ----------------------------------------------------------------------------------------- */
+
+static int read_needs(struct nai_skill *s, const struct nai_yaml_node *list, struct nai_err *err) {
+  int rc = list ? nai_yaml_expect(s->doc, list, NAI_YAML_LIST, err) : NAI_OK;
+  for (const struct nai_yaml_node *n = list && !rc ? nai_yaml_first(s->doc, list) : NULL; n && !rc;
+       n = nai_yaml_next(s->doc, n)) {
+    if (s->need_count == NAI_SKILL_MAX_NEEDS)
+      return nai_yaml_error(s->doc, n, err, "more than %d needs", NAI_SKILL_MAX_NEEDS);
+    rc = nai_yaml_text(&s->needs[s->need_count++], s->doc, n, err);
+  }
+  return rc;
+}
+
+static int type_of(enum nai_skill_type *out, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                   struct nai_err *err) {
+  for (int i = 0; node && types[i]; i++)
+    if (strcmp(types[i], node->text) == 0) {
+      *out = (enum nai_skill_type)i;
+      return NAI_OK;
+    }
+  return nai_yaml_error(doc, node, err, "\"type\" is integer, number, text, gpu or time");
+}
+
+static int read_bound(bool *has, double *out, const struct nai_yaml *doc, const struct nai_yaml_node *map,
+                      const char *key, struct nai_err *err) {
+  const struct nai_yaml_node *node = nai_yaml_get(doc, map, key);
+  *has = node != NULL;
+  return node ? nai_yaml_number(out, doc, node, err) : NAI_OK;
+}
+
+static int read_parameter(struct nai_skill_parameter *p, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                          struct nai_err *err) {
+  static const char *const keys[] = {"type", "default", "required", "min", "max", "description", NULL};
+  const struct nai_yaml_node *value, *required;
+  p->name = node->key;
+  int rc = nai_yaml_expect_keys(doc, node, keys, err);
+  if (!rc)
+    rc = type_of(&p->type, doc, nai_yaml_get(doc, node, "type") ? nai_yaml_get(doc, node, "type") : node, err);
+  if (!rc)
+    rc = get_text(&p->description, doc, node, "description", err);
+  if (!rc)
+    rc = read_bound(&p->has_min, &p->min, doc, node, "min", err);
+  if (!rc)
+    rc = read_bound(&p->has_max, &p->max, doc, node, "max", err);
+  if (!rc && (required = nai_yaml_get(doc, node, "required")))
+    rc = nai_yaml_bool(&p->required, doc, required, err);
+  p->value.null = true;
+  if (!rc && (value = nai_yaml_get(doc, node, "default"))) {
+    rc = nai_yaml_expect(doc, value, NAI_YAML_SCALAR, err);
+    if (!rc)
+      rc = nai_skill_value(&p->value, p, value->text, err) ? nai_yaml_error(doc, value, err, "%s", err->msg) : NAI_OK;
+  } else if (!rc && !p->required && p->type != NAI_SKILL_GPU) {
+    rc = nai_yaml_error(doc, node, err, "\"default\" is missing (or \"required: true\")");
+  }
+  return rc;
+}
+
+static int read_parameters(struct nai_skill *s, const struct nai_yaml_node *map, struct nai_err *err) {
+  static const char *const always[NAI_SKILL_ALWAYS] = {"start_ns", "end_ns", "gpu"};
+  int rc = map ? nai_yaml_expect(s->doc, map, NAI_YAML_MAP, err) : NAI_OK;
+  for (const struct nai_yaml_node *n = map && !rc ? nai_yaml_first(s->doc, map) : NULL; n && !rc;
+       n = nai_yaml_next(s->doc, n)) {
+    if (s->parameter_count == NAI_SKILL_MAX_PARAMETERS)
+      return nai_yaml_error_key(s->doc, n, err, "more than %d parameters", NAI_SKILL_MAX_PARAMETERS);
+    for (int i = 0; i < NAI_SKILL_ALWAYS; i++)
+      if (strcmp(n->key, always[i]) == 0)
+        return nai_yaml_error_key(s->doc, n, err, "the parameter \"%s\" is always there", n->key);
+    rc = nai_skill_check_name(s->doc, n, n->key, err);
+    if (!rc)
+      rc = read_parameter(&s->parameters[s->parameter_count++], s->doc, n, err);
+  }
+  return rc;
+}
+
+static int unit_of(enum nai_unit *out, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                   struct nai_err *err) {
+  for (int unit = 0; unit < NAI_UNIT_COUNT; unit++)
+    if (strcmp(nai_unit_name((enum nai_unit)unit), node->text) == 0) {
+      *out = (enum nai_unit)unit;
+      return NAI_OK;
+    }
+  return nai_yaml_error(
+      doc, node, err,
+      "\"%.40s\" is no unit: text, ns, us, ms, s, timestamp_ns, bytes, percent, count, id, per_second or gb_per_s",
+      node->text);
+}
+
+static int read_column(struct nai_skill_column *c, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                       struct nai_err *err) {
+  static const char *const keys[] = {"unit", "description", "from", "real", NULL};
+  const struct nai_yaml_node *unit, *description = NULL, *from, *real = NULL;
+  int rc = NAI_OK;
+  if (node->kind == NAI_YAML_LIST) { /* [unit, description, from] */
+    unit = nai_yaml_first(doc, node);
+    description = unit ? nai_yaml_next(doc, unit) : NULL;
+    from = description ? nai_yaml_next(doc, description) : NULL;
+  } else {
+    rc = nai_yaml_expect_keys(doc, node, keys, err);
+    unit = rc ? NULL : nai_yaml_get(doc, node, "unit");
+    description = rc ? NULL : nai_yaml_get(doc, node, "description");
+    from = rc ? NULL : nai_yaml_get(doc, node, "from");
+    real = rc ? NULL : nai_yaml_get(doc, node, "real");
+  }
+  if (!rc && (!unit || !description))
+    rc = nai_yaml_error(
+        doc, node, err,
+        "a column has a unit and a description: [unit, description], or [unit, description, column of the statement]");
+  c->name = c->from = node->key;
+  if (!rc)
+    rc = unit_of(&c->unit, doc, unit, err);
+  if (!rc)
+    rc = nai_yaml_text(&c->description, doc, description, err);
+  if (!rc && from)
+    rc = nai_yaml_text(&c->from, doc, from, err);
+  if (!rc && real)
+    rc = nai_yaml_bool(&c->real, doc, real, err);
+  c->real |= c->unit == NAI_PCT || c->unit == NAI_PER_S || c->unit == NAI_GB_PER_S;
+  size_t len = strlen(c->name), suffix = rc ? 0 : strlen(nai_unit_name(c->unit));
+  bool scaled = c->unit == NAI_US || c->unit == NAI_MS || c->unit == NAI_S;
+  if (!rc && scaled &&
+      (len <= suffix + 1 || c->name[len - suffix - 1] != '_' ||
+       strcmp(c->name + len - suffix, nai_unit_name(c->unit)) != 0))
+    rc = nai_yaml_error_key(doc, node, err, "a column in %s is called ..._%s", nai_unit_name(c->unit),
+                            nai_unit_name(c->unit));
+  if (!rc && scaled && !from)
+    rc = nai_yaml_error_key(doc, node, err,
+                            "\"from\" is missing: %s are made from a column of the statement that holds ns",
+                            nai_unit_name(c->unit));
+  return rc;
+}
+
+static int read_columns(struct nai_skill *s, const struct nai_yaml_node *map, struct nai_err *err) {
+  int rc = nai_yaml_expect(s->doc, map, NAI_YAML_MAP, err);
+  for (const struct nai_yaml_node *n = rc ? NULL : nai_yaml_first(s->doc, map); n && !rc;
+       n = nai_yaml_next(s->doc, n)) {
+    if (s->column_count == NAI_SKILL_MAX_COLUMNS)
+      return nai_yaml_error_key(s->doc, n, err, "more than %d columns", NAI_SKILL_MAX_COLUMNS);
+    rc = nai_skill_check_name(s->doc, n, n->key, err);
+    if (!rc)
+      rc = read_column(&s->columns[s->column_count++], s->doc, n, err);
+  }
+  return rc;
+}
+
+/* "column" or "column desc". */
+static int read_order(struct nai_skill *s, const struct nai_yaml_node *list, struct nai_err *err) {
+  int rc = list ? nai_yaml_expect(s->doc, list, NAI_YAML_LIST, err) : NAI_OK;
+  for (const struct nai_yaml_node *n = list && !rc ? nai_yaml_first(s->doc, list) : NULL; n && !rc;
+       n = nai_yaml_next(s->doc, n)) {
+    struct nai_skill_order *key = &s->order[s->order_count];
+    size_t len = strcspn(n->text, " ");
+    if (s->order_count++ == NAI_SKILL_MAX_ORDER)
+      return nai_yaml_error(s->doc, n, err, "more than %d columns", NAI_SKILL_MAX_ORDER);
+    key->descending = strcmp(n->text + len, " desc") == 0;
+    key->column = -1;
+    for (size_t c = 0; c < s->column_count; c++)
+      if (strlen(s->columns[c].name) == len && strncmp(s->columns[c].name, n->text, len) == 0)
+        key->column = (int)c;
+    if (key->column < 0 || (n->text[len] && !key->descending))
+      rc = nai_yaml_error(s->doc, n, err, "\"%.60s\": expected a column of this skill, or \"COLUMN desc\"", n->text);
+  }
+  return rc;
+}
+
+int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
+  static const char *const keys[] = {"skill", "title",   "description", "category", "needs", "parameters",
+                                     "sql",   "columns", "order",       "text",     "tests", NULL};
+  const struct nai_yaml_node *root = nai_yaml_root(s->doc), *sql = NULL, *columns = NULL;
+  const char *ignored;
+  int rc = nai_yaml_expect_keys(s->doc, root, keys, err);
+  if (!rc)
+    rc = get_text(&s->id, s->doc, root, "skill", err);
+  if (!rc)
+    rc = nai_skill_check_name(s->doc, nai_yaml_get(s->doc, root, "skill"), s->id, err);
+  if (!rc)
+    rc = get_text(&s->title, s->doc, root, "title", err);
+  if (!rc)
+    rc = get_text(&s->description, s->doc, root, "description", err);
+  s->category = "other";
+  if (!rc)
+    rc = get_text_if(&s->category, s->doc, root, "category", err);
+  if (!rc)
+    rc = get_text_if(&s->line, s->doc, root, "text", err);
+  if (!rc)
+    rc = get_text(&ignored, s->doc, root, "sql", err);
+  if (!rc && !(columns = nai_yaml_get(s->doc, root, "columns")))
+    rc = nai_yaml_error(s->doc, root, err, "\"columns\" is missing");
+  if (!rc)
+    rc = read_needs(s, nai_yaml_get(s->doc, root, "needs"), err);
+  if (!rc)
+    rc = read_parameters(s, nai_yaml_get(s->doc, root, "parameters"), err);
+  if (!rc)
+    rc = read_columns(s, columns, err);
+  if (!rc)
+    rc = read_order(s, nai_yaml_get(s->doc, root, "order"), err);
+  if (rc)
+    return rc;
+  sql = nai_yaml_get(s->doc, root, "sql");
+  s->text = statement_at(sql, &s->file, s->doc->file);
+  s->tests = nai_yaml_get(s->doc, root, "tests");
+  return s->tests ? nai_yaml_expect(s->doc, s->tests, NAI_YAML_LIST, err) : NAI_OK;
+}
+
+/* --- page ------------------------------------------------------------------------------------------ */
+
+static int read_block(struct nai_page_block *b, const struct nai_page *p, const struct nai_yaml_node *node,
+                      struct nai_err *err) {
+  static const char *const keys[] = {"title", "sql", "text", "skill", "verdict", NULL};
+  const struct nai_yaml_node *sql, *verdict;
+  bool is_verdict = false;
+  int rc = nai_yaml_expect_keys(p->doc, node, keys, err);
+  if (!rc)
+    rc = get_text_if(&b->title, p->doc, node, "title", err);
+  if (!rc)
+    rc = get_text_if(&b->skill, p->doc, node, "skill", err);
+  if (!rc)
+    rc = get_text_if(&b->line, p->doc, node, "text", err);
+  if (!rc && (verdict = nai_yaml_get(p->doc, node, "verdict")))
+    rc = nai_yaml_bool(&is_verdict, p->doc, verdict, err);
+  sql = rc ? NULL : nai_yaml_get(p->doc, node, "sql");
+  if (sql)
+    rc = nai_yaml_expect(p->doc, sql, NAI_YAML_SCALAR, err);
+  if (sql && !rc)
+    b->text = statement_at(sql, &p->file, p->doc->file);
+  if (!rc && (sql != NULL) + (b->skill != NULL) + is_verdict != 1)
+    rc = nai_yaml_error(p->doc, node, err, "a block has one of \"sql\", \"skill\" and \"verdict: true\"");
+  return rc;
+}
+
+int nai_page_read(struct nai_page *p, struct nai_err *err) {
+  static const char *const keys[] = {"page", "title", "description", "blocks", NULL};
+  const struct nai_yaml_node *root = nai_yaml_root(p->doc), *blocks = NULL;
+  int rc = nai_yaml_expect_keys(p->doc, root, keys, err);
+  if (!rc)
+    rc = get_text(&p->id, p->doc, root, "page", err);
+  if (!rc)
+    rc = nai_skill_check_name(p->doc, nai_yaml_get(p->doc, root, "page"), p->id, err);
+  if (!rc)
+    rc = get_text(&p->title, p->doc, root, "title", err);
+  p->description = p->title;
+  if (!rc)
+    rc = get_text_if(&p->description, p->doc, root, "description", err);
+  if (!rc && !(blocks = nai_yaml_get(p->doc, root, "blocks")))
+    rc = nai_yaml_error(p->doc, root, err, "\"blocks\" is missing");
+  if (!rc)
+    rc = nai_yaml_expect(p->doc, blocks, NAI_YAML_LIST, err);
+  for (const struct nai_yaml_node *n = rc ? NULL : nai_yaml_first(p->doc, blocks); n && !rc;
+       n = nai_yaml_next(p->doc, n)) {
+    if (p->block_count == NAI_PAGE_MAX_BLOCKS)
+      return nai_yaml_error(p->doc, n, err, "more than %d blocks", NAI_PAGE_MAX_BLOCKS);
+    rc = read_block(&p->blocks[p->block_count++], p, n, err);
+  }
+  return rc;
+}

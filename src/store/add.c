@@ -1,0 +1,287 @@
+/* Putting a run into a store. */
+#include "store/internal.h"
+
+#include "base/array.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "render/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- environment ------------------------------------------------------------------------------ */
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* "2 x NVIDIA H100, 1 x NVIDIA A100": models in order of their names. */
+static int put_gpus(struct nai_buf *out, const struct nai_table *gpus, struct nai_err *err) {
+  const char **names = malloc(((size_t)gpus->rows + 1) * sizeof *names);
+  if (!names)
+    return nai_err_nomem(err);
+  for (int64_t i = 0; i < gpus->rows; i++) {
+    names[i] = nai_cell_str(gpus, i, "gpu_name");
+    names[i] = *names[i] ? names[i] : "GPU";
+  }
+  qsort(names, (size_t)gpus->rows, sizeof *names, by_text);
+  for (int64_t i = 0, j; i < gpus->rows; i = j) {
+    for (j = i + 1; j < gpus->rows && strcmp(names[i], names[j]) == 0; j++)
+      ;
+    nai_buf_printf(out, "%s%" PRId64 " x %s", i ? ", " : "", j - i, names[i]);
+  }
+  if (!gpus->rows)
+    nai_buf_puts(out, "no GPU");
+  free(names);
+  return NAI_OK;
+}
+
+/* "2026.2" of "2026.2.1.210": what a release changes is more than what a fix does. */
+static void put_release(struct nai_buf *out, const char *version) {
+  const char *dot = strchr(version, '.'), *end = dot ? strchr(dot + 1, '.') : NULL;
+  if (*version)
+    nai_buf_printf(out, "; nsys %.*s", end ? (int)(end - version) : (int)strlen(version), version);
+}
+
+int nai_store_environment(char **out, struct nai_run *run, const char *more, struct nai_err *err) {
+  const struct nai_table *gpus, *info, *capture;
+  struct nai_buf text = {0};
+  *out = NULL;
+  int rc = nai_run_table(&gpus, run, "gpus", NULL, err);
+  if (!rc)
+    rc = nai_run_table(&info, run, "run_info", NULL, err);
+  if (!rc)
+    rc = nai_run_table(&capture, run, "capture", NULL, err);
+  if (!rc)
+    rc = put_gpus(&text, gpus, err);
+  if (rc) {
+    nai_buf_free(&text);
+    return rc == NAI_ESTALE ? nai_err_set(err, NAI_EINPUT, "%s", err->msg) : rc;
+  }
+  nai_buf_printf(&text, "; %" PRId64 " process%s", nai_cell_i64(info, 0, "process_count"),
+                 nai_cell_i64(info, 0, "process_count") == 1 ? "" : "es");
+  put_release(&text, nai_cell_str(capture, 0, "product_version"));
+  if (more && *more) {
+    nai_buf_puts(&text, "; ");
+    nai_text_clean(&text, more, strlen(more));
+  }
+  rc = nai_buf_check(&text, err);
+  *out = text.data;
+  return rc;
+}
+
+static int environment_of(char **out, const struct nai_store_add *a, struct nai_err *err) {
+  if (!a->capture_count) {
+    *out = strdup("unknown");
+    return *out ? NAI_OK : nai_err_nomem(err);
+  }
+  int rc = nai_store_environment(out, a->captures[0], a->environment, err);
+  for (int i = 1; i < a->capture_count && !rc; i++) {
+    char *other;
+    rc = nai_store_environment(&other, a->captures[i], a->environment, err);
+    if (!rc && strcmp(other, *out) != 0)
+      rc = nai_err_set(err, NAI_EUSAGE, "captures of one run differ in what they ran on: \"%s\" and \"%s\"", *out,
+                       other);
+    free(other);
+  }
+  return rc;
+}
+
+/* --- describing ------------------------------------------------------------------------------- */
+
+static int print_labels(struct nai_buf *out, const struct nai_store_add *a, struct nai_err *err) {
+  struct nai_json json;
+  int rc = NAI_OK;
+  if (!a->label_count)
+    return NAI_OK;
+  nai_json_init(&json, out, false);
+  nai_json_begin_object(&json, NAI_JSON_INLINE);
+  for (size_t i = 0; i < a->label_count && !rc; i++) {
+    char key[NAI_STORE_NAME_MAX];
+    size_t n = strcspn(a->labels[i], "=");
+    if (!a->labels[i][n] || n >= sizeof key)
+      rc = nai_err_set(err, NAI_EUSAGE, "--label \"%.100s\": expected KEY=VALUE", a->labels[i]);
+    snprintf(key, sizeof key, "%.*s", (int)n, a->labels[i]);
+    if (!rc)
+      rc = nai_store_check_name("the key of --label", key, err);
+    if (!rc)
+      nai_json_put_text(&json, key, a->labels[i] + n + 1);
+  }
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  return rc ? rc : nai_buf_check(out, err);
+}
+
+/* From the captures alone: when the first began, and which they are. */
+static char *make_id(const struct nai_store_add *a, int64_t utc_ns) {
+  struct nai_buf text = {0};
+  uint64_t hash = 0;
+  for (int i = 0; i < a->capture_count; i++)
+    hash = nai_hash_int(hash, (int64_t)a->captures[i]->manifest.identity);
+  if (!a->capture_count)
+    hash = nai_hash_text(hash, a->error);
+  nai_store_put_utc(&text, utc_ns);
+  nai_buf_printf(&text, "%s%08x", text.len ? "-" : "", (unsigned)(hash >> 32));
+  return text.oom ? NULL : text.data;
+}
+
+static int64_t bytes_of(struct nai_run *run) {
+  struct nai_err ignored;
+  const struct nai_table *capture;
+  return nai_run_table(&capture, run, "capture", NULL, &ignored) == NAI_OK ? nai_cell_i64(capture, 0, "size_bytes") : 0;
+}
+
+static int find_utc(int64_t *utc_ns, const struct nai_store_add *a, struct nai_err *err) {
+  *utc_ns = a->utc_ns;
+  for (int i = 0; i < a->capture_count; i++) {
+    int64_t utc;
+    int rc = nai_index_utc(&utc, a->captures[i], err);
+    if (rc)
+      return rc == NAI_ESTALE ? nai_err_set(err, NAI_EINPUT, "%s", err->msg) : rc;
+    if (a->utc_ns == NAI_NULL_I64 && utc != NAI_NULL_I64 && (*utc_ns == NAI_NULL_I64 || utc < *utc_ns))
+      *utc_ns = utc;
+  }
+  return NAI_OK;
+}
+
+static char *series_of(const struct nai_store_add *a, const char *environment) {
+  char *series = NULL;
+  if (!a->capture_count)
+    return asprintf(&series, "%s/unknown", a->name) < 0 ? NULL : series;
+  uint64_t hash = nai_hash_text(0, environment);
+  return asprintf(&series, "%s/%08x", a->name, (unsigned)(hash >> 32)) < 0 ? NULL : series;
+}
+
+static int describe(struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
+  struct nai_buf labels = {0}, error = {0};
+  int rc = nai_store_check_name("the series", a->name, err);
+  if (!rc && a->id)
+    rc = nai_store_check_name("the id", a->id, err);
+  if (!rc)
+    rc = environment_of(&run->environment, a, err);
+  if (!rc)
+    rc = find_utc(&run->utc_ns, a, err);
+  if (!rc)
+    rc = print_labels(&labels, a, err);
+  if (a->error)
+    nai_text_clean(&error, a->error, strlen(a->error));
+  if (!rc) {
+    run->id = a->id ? strdup(a->id) : make_id(a, run->utc_ns);
+    run->series = series_of(a, run->environment);
+    run->status = strdup(a->error ? "failed" : "ok");
+    run->error = strdup(nai_buf_str(&error));
+    run->verdict = strdup(a->verdict ? a->verdict : "");
+    run->labels = strdup(nai_buf_str(&labels));
+    run->note = strdup("");
+    run->captures = a->capture_count;
+    for (int i = 0; i < a->capture_count; i++)
+      run->bytes += bytes_of(a->captures[i]);
+    if (!run->id || !run->series || !run->status || !run->error || !run->verdict || !run->labels || !run->note ||
+        error.oom)
+      rc = nai_err_nomem(err);
+  }
+  nai_buf_free(&labels);
+  nai_buf_free(&error);
+  return rc;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static int too_long(struct nai_err *err) { return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long"); }
+
+/* The files that the capture's manifest lists; whatever else lies in its directory is somebody else's. */
+static int copy_capture(const char *to, const struct nai_run *from, struct nai_err *err) {
+  static const char *const directories[] = {".", "stages", "tables"};
+  char path[PATH_MAX];
+  int rc = NAI_OK;
+  for (size_t i = 0; i < sizeof directories / sizeof *directories && !rc; i++) {
+    rc = nai_fs_join(path, sizeof path, to, directories[i]) ? nai_fs_mkdir_all(path, err) : too_long(err);
+  }
+  for (uint32_t i = 0; i < from->manifest.files.count && !rc; i++) {
+    const char *name = nai_strings_get(&from->manifest.files, i);
+    if (strcmp(name, "stages/trace-stamp") == 0 || !nai_fs_exists_at(from->directory, name))
+      continue; /* of use where the trace is; pruned */
+    rc = nai_fs_join(path, sizeof path, to, name) ? nai_fs_link_or_copy_at(from->directory, name, path, err)
+                                                  : too_long(err);
+  }
+  return rc;
+}
+
+static int fill(const char *directory, const struct nai_store_run *run, const struct nai_store_add *a,
+                struct nai_err *err) {
+  char path[PATH_MAX];
+  struct nai_buf text = {0};
+  int rc = nai_fs_mkdir_all(directory, err);
+  for (int i = 0; i < a->capture_count && !rc; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "captures/%d", i);
+    rc = nai_fs_join(path, sizeof path, directory, name) ? copy_capture(path, a->captures[i], err) : too_long(err);
+  }
+  nai_store_print_run(&text, run);
+  if (!rc)
+    rc = nai_fs_join(path, sizeof path, directory, "run.json") ? nai_buf_check(&text, err) : too_long(err);
+  if (!rc)
+    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
+  nai_buf_free(&text);
+  return rc;
+}
+
+/* The captures of an earlier run of that id are these. */
+static bool is_same(const struct nai_store *store, const struct nai_store_run *run, const struct nai_store_add *a) {
+  bool same = run->captures == a->capture_count;
+  for (int i = 0; i < a->capture_count && same; i++) {
+    char path[PATH_MAX];
+    struct nai_run *capture = NULL;
+    struct nai_err ignored;
+    same = nai_store_directory(path, sizeof path, store, run, i) && nai_run_open(&capture, path, &ignored) == NAI_OK &&
+           capture->manifest.identity == a->captures[i]->manifest.identity;
+    nai_run_close(capture);
+  }
+  return same;
+}
+
+static int put_in_place(struct nai_store *store, const struct nai_store_run *run, const struct nai_store_add *a,
+                        struct nai_err *err) {
+  char path[PATH_MAX], aside[PATH_MAX];
+  struct nai_err ignored;
+  if (!nai_store_directory(path, sizeof path, store, run, -1) || !nai_fs_aside(aside, sizeof aside, path))
+    return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
+  int rc = fill(aside, run, a, err);
+  if (!rc && rename(aside, path) != 0)
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
+  if (rc && nai_fs_remove_tree(aside, &ignored) != NAI_OK)
+    return rc; /* the first failure is the one to tell */
+  return rc;
+}
+
+/* The list of runs takes the new one in as opening the store does. */
+static int reopen(struct nai_store *store, struct nai_err *err) {
+  char *path = store->path;
+  store->path = NULL;
+  nai_store_close(store);
+  int rc = nai_store_open(store, path, false, err);
+  free(path);
+  return rc;
+}
+
+int nai_store_add(char **id, bool *added, struct nai_store *store, const struct nai_store_add *a, struct nai_err *err) {
+  struct nai_store_run run = {.utc_ns = NAI_NULL_I64};
+  *id = NULL;
+  *added = false;
+  int rc = describe(&run, a, err);
+  const struct nai_store_run *there = rc ? NULL : nai_store_find(store, run.id);
+  if (there && !is_same(store, there, a))
+    rc = nai_err_set(err, NAI_EUSAGE, "the store has another run \"%s\" already, in the series %s", run.id,
+                     there->series);
+  if (!rc && !there) {
+    rc = put_in_place(store, &run, a, err);
+    *added = !rc;
+  }
+  if (!rc && !(*id = strdup(run.id)))
+    rc = nai_err_nomem(err);
+  nai_store_free_run(&run);
+  return !rc && *added ? reopen(store, err) : rc;
+}

@@ -1,0 +1,19 @@
+/* What the files of this directory share. Internal to src/store. */
+#ifndef NAI_STORE_INTERNAL_H
+#define NAI_STORE_INTERNAL_H
+
+#include "store/store.h"
+
+/* names.c: whether a text may be a name of a file of ours: [A-Za-z0-9_][A-Za-z0-9._-]*, not too long. NAI_EUSAGE says
+ * what `what` must look like. */
+NAI_MUST_CHECK int nai_store_check_name(const char *what, const char *name, struct nai_err *err);
+/* "20260105T020000Z" of a time; nothing for NAI_NULL_I64. */
+void nai_store_put_utc(struct nai_buf *out, int64_t utc_ns);
+/* record.c: run.json. */
+void nai_store_print_run(struct nai_buf *out, const struct nai_store_run *run);
+NAI_MUST_CHECK int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_err *err);
+void nai_store_free_run(struct nai_store_run *run);
+/* annotations.c: reads annotations.csv, if there is one, and tells the runs. */
+NAI_MUST_CHECK int nai_store_read_annotations(struct nai_store *store, struct nai_err *err);
+
+#endif

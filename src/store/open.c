@@ -1,0 +1,124 @@
+/* What is in a store. */
+#include "store/internal.h"
+
+#include "base/array.h"
+#include "base/fs.h"
+#include "base/sort.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char format[] = "{\"format_major\": 1, \"format_minor\": 0}\n";
+
+void nai_store_close(struct nai_store *store) {
+  for (uint32_t i = 0; i < store->count; i++)
+    nai_store_free_run(&store->runs[i]);
+  for (uint32_t i = 0; i < store->annotation_count; i++) {
+    free(store->annotations[i].run);
+    free(store->annotations[i].kind);
+    free(store->annotations[i].text);
+  }
+  free(store->annotations);
+  free(store->runs);
+  free(store->path);
+  *store = (struct nai_store){0};
+}
+
+bool nai_store_directory(char *out, size_t size, const struct nai_store *store, const struct nai_store_run *run,
+                         int capture) {
+  size_t n = (size_t)snprintf(out, size, "%s/runs/%s/%s", store->path, run->series, run->id);
+  if (capture >= 0 && n < size)
+    n += (size_t)snprintf(out + n, size - n, "/captures/%d", capture);
+  return n < size;
+}
+
+const struct nai_store_run *nai_store_find(const struct nai_store *store, const char *id) {
+  for (uint32_t i = 0; i < store->count; i++)
+    if (strcmp(store->runs[i].id, id) == 0)
+      return &store->runs[i];
+  return NULL;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int add_run(struct nai_store *store, const char *path, struct nai_err *err) {
+  if (!nai_array_room(&store->runs, &store->capacity, store->count, sizeof *store->runs))
+    return nai_err_nomem(err);
+  return nai_store_read_run(&store->runs[store->count++], path, err);
+}
+
+/* Directories of a directory, hidden ones left out; `depth` levels down lie the runs. */
+static int scan(struct nai_store *store, const char *path, int depth, struct nai_err *err) {
+  char inner[PATH_MAX];
+  DIR *directory = opendir(path);
+  int rc = NAI_OK;
+  if (!directory)
+    return errno == ENOENT ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path);
+  for (const struct dirent *e; !rc && (e = readdir(directory));) {
+    const char *file = depth ? "" : "/run.json";
+    if (e->d_name[0] == '.' || (size_t)snprintf(inner, sizeof inner, "%s/%s%s", path, e->d_name, file) >= sizeof inner)
+      continue;
+    if (depth && nai_fs_is_dir(inner))
+      rc = scan(store, inner, depth - 1, err);
+    else if (!depth && nai_fs_exists(inner))
+      rc = add_run(store, inner, err);
+  }
+  closedir(directory);
+  return rc;
+}
+
+static int in_order(const void *pa, const void *pb) {
+  const struct nai_store_run *a = pa, *b = pb;
+  int order = strcmp(a->series, b->series);
+  if (order)
+    return order;
+  bool known_a = a->utc_ns != NAI_NULL_I64, known_b = b->utc_ns != NAI_NULL_I64;
+  if (known_a != known_b)
+    return known_b - known_a;
+  if (a->utc_ns != b->utc_ns)
+    return a->utc_ns < b->utc_ns ? -1 : 1;
+  return strcmp(a->id, b->id);
+}
+
+static int create_store(const char *path, struct nai_err *err) {
+  char file[PATH_MAX];
+  DIR *directory;
+  int entries = 0;
+  int rc = nai_fs_mkdir_all(path, err);
+  if (!rc && (directory = opendir(path))) {
+    for (const struct dirent *e; (e = readdir(directory));)
+      entries += e->d_name[0] != '.';
+    closedir(directory);
+  }
+  if (!rc && entries)
+    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is no store, and not empty: it has no store.json", path);
+  snprintf(file, sizeof file, "%s/store.json", path);
+  return rc ? rc : nai_fs_replace(file, format, strlen(format), err);
+}
+
+int nai_store_open(struct nai_store *store, const char *path, bool create, struct nai_err *err) {
+  char inner[PATH_MAX];
+  *store = (struct nai_store){0};
+  if ((size_t)snprintf(inner, sizeof inner, "%s/store.json", path) >= sizeof inner - 300)
+    return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
+  int rc = NAI_OK;
+  if (!nai_fs_exists(inner))
+    rc = create ? create_store(path, err)
+                : nai_err_set(err, NAI_EUSAGE, "\"%s\" is no store: it has no store.json; nsys-ai store add makes one",
+                              path);
+  if (!rc && !(store->path = realpath(path, NULL)))
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot open \"%s\"", path);
+  if (rc)
+    return rc;
+  snprintf(inner, sizeof inner, "%s/runs", store->path);
+  rc = scan(store, inner, 2, err);
+  if (rc)
+    return rc;
+  if (store->count)
+    qsort(store->runs, store->count, sizeof *store->runs, in_order);
+  return nai_store_read_annotations(store, err);
+}

@@ -1,0 +1,90 @@
+/* Retention: what made the index stays, what can be made again from a trace may go. */
+#include "store/internal.h"
+
+#include "base/fs.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Everything that comparisons and the index read. The rest is for people, or made of events. */
+static bool is_kept(const char *file) {
+  static const char *const kept[] = {
+      "stages/manifest.json",     "stages/metrics.ntab",         "stages/findings.ntab",
+      "stages/kernels.ntab",      "stages/run_info.ntab",        "stages/capture.ntab",
+      "stages/gpus.ntab",         "stages/processes.ntab",       "stages/steps.ntab",
+      "stages/step_summary.ntab", "stages/idle_causes.ntab",     "stages/capabilities.ntab",
+      "stages/data_quality.ntab", "stages/gpu_utilization.ntab", "stages/capture_health.ntab"};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    if (strcmp(kept[i], file) == 0)
+      return true;
+  return false;
+}
+
+static bool is_named(const struct nai_strings *ids, const char *id) {
+  return ids && nai_strings_find(ids, id, strlen(id)) != NAI_NO_STRING;
+}
+
+/* Runs that some baseline names. */
+static int collect_baselines(struct nai_strings *ids, const struct nai_store *store, struct nai_err *err) {
+  struct nai_strings names = {0};
+  int rc = nai_store_baselines(&names, store, err);
+  for (uint32_t i = 0; i < names.count && !rc; i++) {
+    struct nai_store_baseline baseline;
+    rc = nai_store_baseline(&baseline, store, nai_strings_get(&names, i), err);
+    for (uint32_t k = 0; k < baseline.ids.count && !rc; k++) {
+      const char *id = nai_strings_get(&baseline.ids, k);
+      if (nai_strings_add(ids, id, strlen(id)) == NAI_NO_STRING)
+        rc = nai_err_nomem(err);
+    }
+    nai_store_baseline_free(&baseline);
+  }
+  nai_strings_free(&names);
+  return rc;
+}
+
+static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, struct nai_err *err) {
+  struct nai_run *run = NULL;
+  struct stat st;
+  int rc = nai_run_open(&run, directory, err);
+  if (rc)
+    return rc == NAI_EINPUT ? NAI_OK : rc; /* damaged: not ours to make worse */
+  for (uint32_t i = 0; i < run->manifest.files.count; i++) {
+    const char *file = nai_strings_get(&run->manifest.files, i);
+    if (is_kept(file) || fstatat(run->directory, file, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+      continue;
+    if (dry_run || unlinkat(run->directory, file, 0) == 0)
+      *bytes += st.st_size;
+  }
+  nai_run_close(run);
+  return NAI_OK;
+}
+
+int nai_store_prune(const struct nai_store *store, const struct nai_store_pruning *how, struct nai_err *err) {
+  const int64_t day_ns = INT64_C(86400) * 1000000000;
+  struct nai_strings baselines = {0};
+  int64_t newest = NAI_NULL_I64;
+  int rc = collect_baselines(&baselines, store, err);
+  for (uint32_t i = 0; i < store->count; i++)
+    if (store->runs[i].utc_ns > newest)
+      newest = store->runs[i].utc_ns;
+  for (uint32_t i = 0; i < store->count && !rc; i++) {
+    const struct nai_store_run *run = &store->runs[i];
+    char directory[PATH_MAX];
+    int64_t bytes = 0;
+    if (run->utc_ns == NAI_NULL_I64 || newest - run->utc_ns <= how->keep_days * day_ns ||
+        strcmp(run->status, "ok") != 0 || strcmp(run->verdict, "fail") == 0 || *run->note ||
+        is_named(&baselines, run->id) || is_named(how->keep, run->id))
+      continue;
+    for (int c = 0; c < run->captures && !rc; c++)
+      if (nai_store_directory(directory, sizeof directory, store, run, c))
+        rc = prune_capture(&bytes, directory, how->dry_run, err);
+    if (!rc && bytes && how->tell)
+      how->tell(how->ctx, run, bytes);
+  }
+  nai_strings_free(&baselines);
+  return rc;
+}

@@ -1,0 +1,201 @@
+/* trend.json, and the table of changes. */
+#include "trend/trend.h"
+
+#include "base/fs.h"
+#include "render/json.h"
+#include "table/columns.h"
+#include "trend/moved.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_MOVED = 64 };
+
+static const char *run_id(const struct nai_trend *t, uint32_t row) {
+  return nai_get_str(t->index->runs, row, NAI_INDEX_RUN_ID);
+}
+
+static void put_real(struct nai_json *json, const char *key, double value) {
+  char text[40] = "";
+  if (isfinite(value))
+    snprintf(text, sizeof text, "%.9g", value);
+  if (key)
+    nai_json_key(json, key);
+  nai_json_decimal(json, text);
+}
+
+static void put_values(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_metric *m) {
+  nai_json_key(json, "values");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < m->count; i++) {
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_text(json, "run", run_id(t, m->runs[i]));
+    put_real(json, "value", m->values[i]);
+    if (m->found.spikes[i])
+      nai_json_put_bool(json, "spike", true);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+static void put_moved(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_series *s,
+                      const struct nai_trend_metric *m, const struct nai_change *change) {
+  const struct nai_trend_metric *moved[MAX_MOVED];
+  struct nai_trend_kernel kernels[NAI_TREND_MAX_KERNELS];
+  uint32_t n = nai_trend_moved(moved, MAX_MOVED, s, m, change), count;
+  struct nai_err err;
+  nai_json_key(json, "moved_with");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (uint32_t i = 0; i < n; i++)
+    nai_json_text(json, moved[i]->metric);
+  nai_json_end(json);
+  nai_json_key(json, "kernels");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  if (nai_trend_kernels(kernels, &count, t, m, change, &err) != NAI_OK)
+    json->out->oom = true;
+  for (uint32_t i = 0; i < count; i++) {
+    nai_json_begin_object(json, NAI_JSON_INLINE);
+    nai_json_put_text(json, "name", kernels[i].name);
+    put_real(json, "before_ns", kernels[i].before);
+    put_real(json, "after_ns", kernels[i].after);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+static void put_changes(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_series *s,
+                        const struct nai_trend_metric *m) {
+  nai_json_key(json, "changes");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < m->found.count; i++) {
+    const struct nai_change *c = &m->found.changes[i];
+    nai_json_begin_object(json, NAI_JSON_LINES);
+    nai_json_put_text(json, "good_run", run_id(t, nai_trend_good_run(m, c)));
+    nai_json_put_text(json, "bad_run", run_id(t, nai_trend_bad_run(m, c)));
+    put_real(json, "before", c->before);
+    put_real(json, "after", c->after);
+    put_real(json, "pct", c->before != 0 ? 100 * (c->after - c->before) / fabs(c->before) : NAN);
+    put_real(json, "p", c->p);
+    nai_json_put_bool(json, "worse", nai_trend_is_worse(m, c));
+    nai_json_put_text(json, "note", nai_get_str(t->index->runs, nai_trend_bad_run(m, c), NAI_INDEX_RUN_NOTE));
+    put_moved(json, t, s, m, c);
+    nai_json_end(json);
+  }
+  nai_json_end(json);
+}
+
+static void put_metric(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_series *s,
+                       const struct nai_trend_metric *m) {
+  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_text(json, "metric", m->metric);
+  nai_json_put_text(json, "unit", m->unit);
+  nai_json_put_text(json, "basis", m->basis);
+  nai_json_put_text(json, "better", m->better);
+  nai_json_put_text(json, "gate", m->gate);
+  nai_json_put_text(json, "state", nai_trend_state_name(m->state));
+  put_real(json, "newest", m->newest);
+  put_real(json, "usual", m->usual);
+  put_real(json, "limit", m->limit);
+  put_real(json, "anchor", m->anchor);
+  put_real(json, "history_noise_pct", 100 * m->rule.history_noise);
+  put_changes(json, t, s, m);
+  put_values(json, t, m);
+  nai_json_end(json);
+}
+
+static void put_series(struct nai_json *json, const struct nai_trend *t, const struct nai_trend_series *s) {
+  nai_json_begin_object(json, NAI_JSON_LINES);
+  nai_json_put_text(json, "series", s->series);
+  nai_json_put_text(json, "environment", s->environment);
+  nai_json_put_int(json, "runs", s->run_count);
+  nai_json_put_int(json, "failed", s->failed_count);
+  nai_json_put_int(json, "ignored", s->ignored_count);
+  nai_json_key(json, "metrics");
+  nai_json_begin_array(json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < s->metric_count; i++)
+    put_metric(json, t, s, &s->metrics[i]);
+  nai_json_end(json);
+  nai_json_end(json);
+}
+
+void nai_trend_json(struct nai_buf *out, const struct nai_trend *t) {
+  struct nai_json json;
+  nai_json_init(&json, out, false);
+  nai_json_begin_object(&json, NAI_JSON_LINES);
+  nai_json_put_text(&json, "schema_version", "1.0");
+  nai_json_put_text(&json, "version", NAI_VERSION);
+  nai_json_put_text(&json, "anchor", t->anchor);
+  nai_json_put_bool(&json, "failed", nai_trend_has_failed(t));
+  nai_json_key(&json, "series");
+  nai_json_begin_array(&json, NAI_JSON_LINES);
+  for (uint32_t i = 0; i < t->series_count; i++)
+    put_series(&json, t, &t->series[i]);
+  nai_json_end(&json);
+  nai_json_end(&json);
+  nai_json_finish(&json);
+  nai_buf_putc(out, '\n');
+}
+
+int nai_trend_changes_table(struct nai_table **out, const struct nai_trend *t, struct nai_err *err) {
+  static const struct nai_column_def columns[] = {
+      NAI_LABEL_COLUMN("series", "series of the store", .key = true),
+      NAI_NAME_COLUMN("metric", "id of the metric", .key = true),
+      NAI_LABEL_COLUMN("basis", "step, second or total: what it is a value of", .key = true),
+      NAI_LABEL_COLUMN("good_run", "last run of the level before"),
+      NAI_LABEL_COLUMN("bad_run", "first run of the level after", .key = true),
+      {"before", NAI_F64, NAI_COUNT, "median before", .role = NAI_ROLE_METRIC},
+      {"after", NAI_F64, NAI_COUNT, "median after", .role = NAI_ROLE_METRIC},
+      {"p", NAI_F64, NAI_COUNT, "Welch, two-sided", .role = NAI_ROLE_METRIC}};
+  static const struct nai_schema schema = NAI_SCHEMA("changes", "Changes", "One change of one metric", columns);
+  int rc = nai_table_new(out, &schema, err);
+  for (uint32_t s = 0; s < t->series_count && !rc; s++)
+    for (uint32_t i = 0; i < t->series[s].metric_count; i++) {
+      const struct nai_trend_metric *m = &t->series[s].metrics[i];
+      for (uint32_t c = 0; c < m->found.count; c++) {
+        const struct nai_change *change = &m->found.changes[c];
+        int64_t row = nai_table_add_row(*out);
+        nai_set_str(*out, row, 0, t->series[s].series);
+        nai_set_str(*out, row, 1, m->metric);
+        nai_set_str(*out, row, 2, m->basis);
+        nai_set_str(*out, row, 3, run_id(t, nai_trend_good_run(m, change)));
+        nai_set_str(*out, row, 4, run_id(t, nai_trend_bad_run(m, change)));
+        nai_set_f64(*out, row, 5, change->before);
+        nai_set_f64(*out, row, 6, change->after);
+        nai_set_f64(*out, row, 7, change->p);
+      }
+    }
+  return rc ? rc : nai_table_check(*out, err);
+}
+
+static int write_file(struct nai_buf *text, const char *directory, const char *name, struct nai_err *err) {
+  char path[PATH_MAX];
+  int rc = nai_buf_check(text, err);
+  if (!rc && !nai_fs_join(path, sizeof path, directory, name))
+    rc = nai_err_set(err, NAI_EUSAGE, "the name of the output directory is too long");
+  if (!rc)
+    rc = nai_fs_replace(path, nai_buf_str(text), text->len, err);
+  nai_buf_free(text);
+  return rc;
+}
+
+int nai_trend_write(const struct nai_trend *t, const char *directory, const char *links, struct nai_err *err) {
+  struct nai_buf json = {0}, markdown = {0}, page = {0};
+  int rc = nai_fs_mkdir_all(directory, err);
+  nai_trend_json(&json, t);
+  if (!rc)
+    rc = write_file(&json, directory, "trend.json", err);
+  if (!rc)
+    rc = nai_trend_markdown(&markdown, t, err);
+  if (!rc)
+    rc = write_file(&markdown, directory, "trend.md", err);
+  if (!rc)
+    rc = nai_trend_page(&page, t, links, err);
+  if (!rc)
+    rc = write_file(&page, directory, "trend.html", err);
+  nai_buf_free(&json);
+  nai_buf_free(&markdown);
+  nai_buf_free(&page);
+  return rc;
+}

@@ -1,0 +1,1 @@
+select * from nai_columns where table_name = 'gpus' and position between 1 and 2.5

@@ -1,0 +1,1 @@
+select k.name, count(*), union_ns(start_ns, end_ns) from v_kernels k where path like '%a%' group by 1 order by 2

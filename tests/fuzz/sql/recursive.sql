@@ -1,0 +1,1 @@
+with recursive a(x) as (select 1 union all select x + 1 from a where x < 9) select p90(x), bucket(x, 3) from a join v_calls on call = x

@@ -1,0 +1,391 @@
+"""Skills, pages and the commands that answer one question each."""
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import sqlite3
+import unittest
+
+import support
+from support import SOURCE, artifacts, fresh_dir, run, trace
+
+GOOD = """skill: mine
+title: Kernels of one GPU
+description: One kernel name.
+category: kernels
+needs: [kernels]
+parameters:
+  least: {type: integer, default: 2, min: 1, description: rarer ones are left out}
+sql: |
+  select name, count(*) as n, sum(end_ns - start_ns) as total_ns
+  from kernel_events where device_id = 0 group by name having n >= :least
+columns:
+  name: [text, kernel]
+  n: [count, executions]
+  total_ms: {unit: ms, description: summed time, from: total_ns}
+order: [total_ms desc]
+text: "{{count}} kernels, {{total_ms}} of {{name}}"
+tests:
+  - {name: works, trace: {generate: training, seed: 1}, parameters: {least: 1}, sum: {n: 628}}
+"""
+
+
+def skill_file(text, name="mine.yaml"):
+    path = fresh_dir() / name
+    path.write_text(text)
+    return path
+
+
+def raw(path, statement):
+    return sqlite3.connect(f"file:{path}?mode=ro", uri=True).execute(statement).fetchall()
+
+
+class Skills(unittest.TestCase):
+    def test_own_tests(self):
+        """Each built-in skill has tests with answers that are known; all hold."""
+        done = run("skill", "test", "--all")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        tested = set(re.findall(r"(?m)^ok (\w+): ", done.stdout))
+        self.assertEqual(tested, {path.stem for path in (SOURCE / "skills").glob("*.yaml")})
+        self.assertRegex(done.stdout, r"\n\d+ passed, 0 failed\n$")
+
+    def test_built_in_files_are_clean(self):
+        for directory in ("skills", "pages"):
+            for path in sorted((SOURCE / directory).glob("*.yaml")):
+                self.assertEqual(run("skill", "check", path).stderr, "", path.name)
+
+    def test_check(self):
+        for old, new, wanted in (("n: [count", "n: [furlong", r"mine.yaml:13:7: .*is no unit"), (":least", ":last", r"mine.yaml:10:\d+: the parameter :last has no value"),
+                                 ("group by name", "group by name; select 1", r"mine.yaml:10:\d+: one statement|syntax error"),
+                                 ("select name", "delete from gpus; select name", r"mine.yaml:9:\d+: |may not be modified"),
+                                 ("skill: mine", "skill: kernels", r"mine.yaml:1:8: \"kernels\" is a table of every run"),
+                                 ("  n: [count, executions]\n", "", r"mine.yaml:11:1: the statement's column \"n\" is not declared"),
+                                 ("count(*) as n,", "", r"no such column|has no column \"n\""), ("from: total_ns", "from: total", r"the statement has no column \"total\""),
+                                 (", from: total_ns", "", r"\"from\" is missing"), ("order: [total_ms desc]", "order: [total]", r"expected a column of this skill"),
+                                 ("title:", "titel:", r"unknown key \"titel\"; did you mean \"title\""), ("kernel_events", "kernel_event", r"mine.yaml:10:8: no such table: kernel_event; did you mean"),
+                                 ("type: integer", "type: whole", r"\"type\" is integer")):
+            path = skill_file(GOOD.replace(old, new, 1))
+            done = run("skill", "check", path)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), (new, done.stdout))
+            self.assertRegex(done.stderr, wanted)
+        self.assertEqual(run("skill", "check", skill_file(GOOD)).returncode, 0)
+        self.assertEqual(run("skill", "check", skill_file("page: p\ntitle: t\nblocks:\n  - sql: select nothing_such from gpus\n")).returncode, 2)
+        self.assertEqual(run("skill", "check", skill_file("page: p\ntitle: t\nblocks:\n  - skill: nothing_such\n")).returncode, 2)
+
+    def test_run(self):
+        path, mine = trace("training"), skill_file(GOOD)
+        directory = artifacts(path)
+        wanted = raw(path, "select s.value, count(*), sum(end - start) from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.demangledName "
+                           "where deviceId = 0 group by 1 having count(*) >= 5 order by 3 desc, 1")
+        done = run("skill", "run", "mine", directory, "--skills", mine, "--param", "least=5", "--format", "csv")
+        found = [(r["name"], int(r["n"]), support.ns_of_ms(r["total_ms"])) for r in csv.DictReader(io.StringIO(done.stdout))]
+        self.assertEqual(found, wanted, done.stderr)
+        text = run("skill", "run", "mine", directory, "--skills", mine.parent).stdout
+        self.assertRegex(text, r"\A\d+ kernels, [\d.]+ ms of ")
+        self.assertEqual(run("skill", "test", mine).stdout, "ok mine: works\n1 passed, 0 failed\n")
+        done = run("skill", "test", skill_file(GOOD.replace("n: 628", "n: 627")))
+        self.assertEqual((done.returncode, done.stdout), (1, "not ok mine: works: sum n: expected 627, got 628\n0 passed, 1 failed\n"))
+
+    def test_parameters(self):
+        directory, mine = artifacts(trace("training")), skill_file(GOOD)
+        for words, wanted in ((("--param", "least=x"), "expected a whole number"), (("--param", "least=0"), "out of range"), (("--param", "leas=1"), "did you mean least"),
+                              (("--param", "least"), "NAME=VALUE"), (("--gpu", "0"), "no :gpu"), (("--window", "0", "1"), "no :start_ns")):
+            done = run("skill", "run", "mine", directory, "--skills", mine, *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn(wanted, done.stderr)
+        self.assertIn("needs --param range", run("skill", "run", "range_kernels", directory).stderr)
+        done = run("skill", "run", "kernel_instances", directory, "--param", "name='; drop table kernels --", "--format", "json")
+        self.assertEqual(json.loads(done.stdout)["rows"], [])
+        everything = json.loads(run("skill", "run", "streams", directory, "--format", "json").stdout)["rows"]
+        one = json.loads(run("skill", "run", "streams", directory, "--format", "json", "--gpu", "1").stdout)["rows"]
+        self.assertEqual(one, [row for row in everything if row[0] == 1])
+
+    def test_wrong_columns_are_refused(self):
+        directory = artifacts(trace("training"))
+        for old, new, wanted in (("count(*) as n", "avg(2.5) as n", 'column "n" is a real number'), ("count(*) as n", "'x' as n", 'column "n" is a text'),
+                                 ("select name", "select device_id as name", 'column "name" is a number')):
+            done = run("skill", "run", "mine", directory, "--skills", skill_file(GOOD.replace(old, new)))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(wanted, done.stderr)
+
+    def test_abstains(self):
+        directory = artifacts(trace("no-nvtx"))
+        done = run("skill", "run", "layers", directory)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"\Acannot say: the trace has no nvtx \(.+\)\n\Z")
+        answer = json.loads(run("skill", "run", "layers", directory, "--format", "json").stdout)
+        self.assertTrue(answer["abstained"] and answer["reason"])
+
+    def test_where_from(self):
+        home, work = fresh_dir(), fresh_dir()
+        os.makedirs(home / "nsys-ai" / "skills")
+        shutil.copy(skill_file(GOOD), home / "nsys-ai" / "skills" / "mine.yaml")
+        listed = run("skill", "list", "--format", "json", env={"XDG_CONFIG_HOME": str(home)}, cwd=work)
+        sources = {row[0]: row[3] for row in json.loads(listed.stdout)["rows"]}
+        self.assertEqual(sources["mine"], str(home / "nsys-ai" / "skills" / "mine.yaml"))
+        self.assertEqual(sources["streams"], "built-in")
+        os.makedirs(work / ".nsys-ai" / "skills")
+        (work / ".nsys-ai" / "skills" / "a.yaml").write_text(GOOD.replace("title: ", "title: Nearer "))
+        listed = run("skill", "list", env={"XDG_CONFIG_HOME": str(home)}, cwd=work).stdout
+        self.assertIn("Nearer", listed)
+        self.assertEqual(run("skill", "show", "streams").stdout, (SOURCE / "skills" / "streams.yaml").read_text())
+        self.assertIn("did you mean streams?", run("skill", "run", "stream", artifacts(trace("training"))).stderr)
+
+    def test_usage(self):
+        for words in (("skill",), ("skill", "run", "streams"), ("skill", "test"), ("skill", "test", "x", "--all"), ("skill", "frob"), ("skill", "list", "x"),
+                      ("page",), ("page", "summary"), ("page", "nothing", artifacts(trace("training"))), ("info",), ("search", "x"), ("tree",), ("explain", "-")):
+            self.assertEqual(run(*words).returncode, 2, words)
+
+
+class Pages(unittest.TestCase):
+    def test_summary(self):
+        path = trace("training")
+        directory = artifacts(path)
+        page = json.loads(run("summary", directory, "--format", "json").stdout)
+        block = page["blocks"][0]
+        names = [c["name"] for c in block["columns"]]
+        rows = support.report(directory).rows("gpu_utilization")
+        self.assertEqual(len(block["rows"]), len(rows))
+        for row in (dict(zip(names, r)) for r in block["rows"]):
+            self.assertEqual(row["window_ns"], row["compute_ns"] + row["exposed_comm_ns"] + row["exposed_copy_ns"] + row["idle_ns"])
+        self.assertEqual([b.get("title") for b in page["blocks"]][1:], ["Kernels with most time", "Streams", "Verdict"])
+        text = run("summary", directory).stdout
+        self.assertRegex(text, r"\AGPU 0: window [\d.]+ ms = compute ")
+        self.assertIn(page["blocks"][3]["text"], text)
+        self.assertEqual(run("summary", path, "-q").stdout, text)
+        self.assertEqual(run("page", "summary", directory).stdout, text)
+        self.assertNotIn("GPU 1: window", run("summary", directory, "--gpu", "0").stdout)
+
+    def test_all_formats_of_all(self):
+        for scenario in ("hostile", "empty", "minimal", "graphs", "no-nvtx"):
+            directory = artifacts(trace(scenario))
+            for words in (("info",), ("summary",), ("overlap",), ("suggest",), ("tree",), ("search", "e"), ("evidence",)):
+                for form in ("text", "csv", "json", "markdown"):
+                    done = run(words[0], directory, *words[1:], "--format", form)
+                    self.assertEqual((done.returncode, done.stderr.replace("cannot say", "")[:0]), (0, ""), (scenario, words, form, done.stderr))
+                    self.assertNotRegex(done.stdout, "[\x00-\x09\x0b-\x1f\x7f\u202e]", (scenario, words, form))
+                    if form == "json":
+                        json.loads(done.stdout)
+
+    def test_info(self):
+        text = run("info", artifacts(trace("training"))).stdout
+        self.assertIn("training.sqlite", text)
+        self.assertIn("GPUs: 2, processes: 2, kernels: 1,256", text)
+
+    def test_nothing_ran(self):
+        """No table without rows stands there as if it were an answer."""
+        text = run("summary", artifacts(trace("empty"))).stdout
+        self.assertIn("Kernels with most time\nnone\n", text)
+        self.assertFalse(text.startswith("\n"))
+
+    def test_own_page(self):
+        path = skill_file('page: mine\ntitle: Mine\nblocks:\n  - {title: One, sql: select count(*) as n from gpus}\n  - {text: "{{label}}!", sql: select label from gpus order by label}\n  - {skill: streams}\n')
+        directory = artifacts(trace("training"))
+        self.assertEqual(run("page", "mine", directory, "--skills", path).stdout.split("\n")[:6], ["One", "n", "2", "", "GPU 0!", "GPU 1!"])
+        self.assertIn("mine", run("page", "list", "--skills", path).stdout)
+        broken = skill_file("page: mine\ntitle: Mine\nblocks:\n  - sql: |\n      select count(*)\n      from gpu\n")
+        self.assertIn(f"{broken}:6:12: no such table: gpu; did you mean gpus?", run("page", "mine", directory, "--skills", broken).stderr)
+
+
+class Search(unittest.TestCase):
+    def matches(self, *words):
+        done = run("search", *words, "--format", "csv", "--limit", "1000000")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return list(csv.DictReader(io.StringIO(done.stdout)))
+
+    def test_kernels(self):
+        path = trace("training")
+        wanted = raw(path, "select k.start, k.end - k.start, deviceId, s.value from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.demangledName "
+                           "where s.value like '%nccl%' order by 1, 3")
+        found = self.matches(artifacts(path), "NCCL", "--in", "kernels")
+        self.assertEqual([(int(r["start_ns"]), int(r["duration_ns"]), int(r["device_id"]), r["name"]) for r in found], wanted)
+        self.assertEqual(len(self.matches(artifacts(path), "nccl", "--in", "kernels", "--gpu", "1")), len([w for w in wanted if w[2] == 1]))
+        self.assertEqual(self.matches(artifacts(path), "NCCL", "--in", "kernels", "--regex"), [])
+        self.assertEqual(len(self.matches(artifacts(path), "^nccl", "--in", "kernels", "--regex")), len(wanted))
+
+    def test_all_kinds_and_limit(self):
+        directory = artifacts(trace("training"))
+        found = self.matches(directory, "a")
+        self.assertEqual({r["kind"] for r in found}, {"kernel", "call", "range"} | ({"copy"} & {r["kind"] for r in found}))
+        self.assertEqual([int(r["start_ns"]) for r in found], sorted(int(r["start_ns"]) for r in found))
+        text = run("search", directory, "a", "--limit", "3").stdout.splitlines()
+        self.assertEqual((len(text), text[-1]), (5, f"{len(found)} matches, 3 shown"))
+        self.assertEqual(run("search", directory, "no such name").stdout.splitlines()[-1], "0 matches, 0 shown")
+
+    def test_under(self):
+        directory = artifacts(trace("training"))
+        found = self.matches(directory, ".", "--regex", "--in", "kernels", "--under", "forward")
+        self.assertEqual(len(found), 584)  # 292 of each process: the plan of the generator
+        self.assertEqual({r["path"].split(" > ")[0] for r in found}, {"forward"})
+
+    def test_special_characters(self):
+        directory = artifacts(trace("training"))
+        self.assertEqual(run("search", directory, "(").returncode, 0)
+        self.assertEqual(run("search", directory, "(", "--regex").returncode, 2)
+
+
+class Tree(unittest.TestCase):
+    def test_sums(self):
+        path = trace("training")
+        directory = artifacts(path)
+        done = run("tree", directory, "--format", "csv")
+        nodes = list(csv.DictReader(io.StringIO(done.stdout)))
+        self.assertEqual(sum(int(n["inclusive_kernel_ns"]) for n in nodes if not n["parent"]), 190128025)  # the export: all 1,256 kernels
+        text = run("tree", directory, "--min-pct", "0", "--kernels", "0").stdout
+        self.assertEqual(len(re.findall(r"(?m)^ +\S.*  wall ", text)), len(nodes))
+        self.assertNotIn("hidden", text)
+
+    def test_hides(self):
+        directory = artifacts(trace("nvtx-mix"))
+        nodes = len(list(csv.DictReader(io.StringIO(run("tree", directory, "--format", "csv").stdout))))
+        text = run("tree", directory, "--depth", "0", "--min-pct", "0", "--kernels", "0").stdout
+        hidden = int(re.search(r"(\d+) ranges hidden by --depth", text)[1])
+        self.assertEqual(len(re.findall(r"(?m)^ +\S.*  wall ", text)) + hidden, nodes)
+
+    def test_order(self):
+        text = run("tree", artifacts(trace("training")), "--depth", "0", "--kernels", "0", "--by", "wall", "--min-pct", "0").stdout
+        for thread in text.split("pid ")[1:]:
+            shares = [float(x) for x in re.findall(r"([\d.]+) %\n", thread)]
+            self.assertEqual(shares, sorted(shares, reverse=True))
+
+
+class Explain(unittest.TestCase):
+    def explain(self, *words):
+        done = run("explain", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        return done.stdout
+
+    def test_kinds(self):
+        directory = artifacts(trace("host-bound"))
+        for what, wanted in (("gpu_utilization", "One GPU;"), ("gpu_utilization.idle_ms", "(REAL, ms)"), ("v_kernels", "One kernel execution"), ("nvtx", "NVTX_EVENTS"),
+                             ("train_step", "Where it occurs"), ("0", "Facts"), ("idle-host-code", "In this run")):
+            self.assertIn(wanted, self.explain(directory, what))
+        for cause in raw_column(directory, "select distinct cause from idle_causes"):
+            self.assertIn(cause, self.explain(directory, cause))
+        for kernel in raw_column(directory, "select kernel_name from kernels"):
+            self.assertIn("Calls that launch it", self.explain(directory, kernel))
+
+    def test_without_run(self):
+        self.assertIn("One GPU;", self.explain("-", "gpu_utilization"))
+        self.assertEqual(self.explain("-", "idle-host-code"), run("rules", "explain", "idle-host-code").stdout.rsplit("\nThe rule and", 1)[0])
+
+    def test_unclear(self):
+        directory = artifacts(trace("training"))
+        done = run("explain", directory, "a")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r'"a" can be \d+ things, for example: kernel "')
+        self.assertIn("nothing is called", run("explain", directory, "no such thing").stderr)
+        self.assertIn("there is no finding 999", run("explain", directory, "999").stderr)
+
+    def test_beside(self):
+        """What ran beside the communication kernel, against the raw export: hidden communication."""
+        path = trace("training")
+        blocks = json.loads(run("explain", artifacts(path), "ncclDevKernel", "--format", "json").stdout)["blocks"]
+        beside = next(b for b in blocks if b.get("title") == "What ran beside it")["rows"]
+        for device in (0, 1):
+            events = raw(path, "select k.start, k.end, s.value like '%nccl%' from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.demangledName "
+                               f"where deviceId = {device}")
+            points = sorted([(e[0], 1, e[2]) for e in events] + [(e[1], -1, e[2]) for e in events])
+            open_, both, last = [0, 0], 0, 0
+            for at, step, kind in points:
+                both += (at - last) if open_[0] and open_[1] else 0
+                open_[kind] += step
+                last = at
+            self.assertIn([device, "compute", both], [[r[0], r[1], r[3]] for r in beside])
+
+
+def raw_column(directory, statement):
+    return [row[0] for row in json.loads(run("sql", directory, statement, "--format", "json").stdout)["rows"]]
+
+
+class Evidence(unittest.TestCase):
+    def test_against_the_report(self):
+        directory = artifacts(trace("host-bound"))
+        findings = support.read_csv(directory, "findings")
+        facts = read = list(csv.DictReader(io.StringIO(run("evidence", directory, "--format", "csv").stdout)))
+        self.assertEqual(len([f for f in facts if f["text"]]), len(support.read_csv(directory, "evidence")))
+        self.assertEqual({f["finding"] for f in read}, {f["finding"] for f in findings})
+        text = run("evidence", directory).stdout
+        for finding in findings:
+            self.assertIn(finding["id"], text)
+        one = run("evidence", directory, "--finding", "0", "--format", "csv").stdout
+        self.assertEqual({r["finding"] for r in csv.DictReader(io.StringIO(one))}, {"0"})
+        high = list(csv.DictReader(io.StringIO(run("evidence", directory, "--severity", "medium", "--format", "csv").stdout)))
+        self.assertTrue(all(r["severity"] in ("medium", "high") for r in high))
+
+
+class Export(unittest.TestCase):
+    def test_flat(self):
+        path = trace("training")
+        directory = artifacts(path)
+        found = list(csv.DictReader(io.StringIO(run("export", "csv", directory).stdout)))
+        wanted = raw(path, "select s.value, k.start, k.end, streamId, deviceId, r.start from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.demangledName "
+                           "left join CUPTI_ACTIVITY_KIND_RUNTIME r on r.correlationId = k.correlationId and r.globalTid / 0x1000000 = k.globalPid / 0x1000000 "
+                           "order by k.start, deviceId, streamId")
+        self.assertEqual([(r["name"], int(r["start_ns"]), int(r["end_ns"]), int(r["stream"]), int(r["device"]), int(r["launch_start_ns"])) for r in found], wanted)
+        for row in found:
+            ns = int(row["end_ns"]) - int(row["start_ns"])
+            self.assertEqual((support.ns_of_ms(row["duration_ms"]), support.ns_of_ms(row["duration_us"]) / 1000), (ns, ns))
+        lines = run("export", "ndjson", directory).stdout.splitlines()
+        self.assertEqual([json.loads(line)["start_ns"] for line in lines], [w[1] for w in wanted])
+        self.assertEqual(len(json.loads(run("export", "json", directory, "--gpu", "1").stdout)["rows"]), len([w for w in wanted if w[4] == 1]))
+
+    def test_stacks(self):
+        for scenario in ("training", "nvtx-mix", "hostile"):
+            path = trace(scenario)
+            directory = artifacts(path)
+            total = json.loads(run("sql", directory, "select coalesce(sum(end_ns - start_ns), 0) from kernel_events", "--format", "json").stdout)["rows"][0][0]
+            lines = run("export", "folded", directory).stdout.splitlines()
+            self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in lines), total)
+            self.assertEqual(lines, sorted(lines, key=lambda line: line.encode()))
+            profile = json.loads(run("export", "speedscope", directory).stdout)
+            samples = profile["profiles"][0]
+            self.assertEqual((sum(samples["weights"]), samples["endValue"], len(samples["samples"])), (total, total, len(lines)))
+            self.assertLess(max([max(s) for s in samples["samples"]], default=-1), len(profile["shared"]["frames"]))
+        wall = run("export", "folded", artifacts(trace("training")), "--metric", "wall").stdout.splitlines()
+        own = json.loads(run("sql", artifacts(trace("training")), "select sum(self_ns) from nvtx_nodes", "--format", "json").stdout)["rows"][0][0]
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in wall), own)
+
+    def test_file(self):
+        out = fresh_dir() / "k.csv"
+        self.assertEqual(run("export", "csv", artifacts(trace("training")), "--out", out).stdout, "")
+        self.assertEqual(out.read_text(), run("export", "csv", artifacts(trace("training"))).stdout)
+        self.assertEqual(run("export", "csv", artifacts(trace("training")), "--out", out.parent / "no" / "x").returncode, 5)
+        self.assertEqual(os.listdir(out.parent), ["k.csv"])
+        self.assertEqual(run("export", "csv", out, "--metric", "wall").returncode, 2)
+
+
+class Documents(unittest.TestCase):
+    """Every command of docs/asking.md and docs/writing-skills.md works as it stands there."""
+
+    def test_commands(self):
+        path, work = trace("training"), fresh_dir()
+        os.makedirs(work / "artifacts")
+        (work / "trace.sqlite").symlink_to(path)
+        (work / "artifacts" / "run1").symlink_to(artifacts(path))
+        texts = [(SOURCE / "docs" / name).read_text() for name in ("asking.md", "writing-skills.md")]
+        skill, page = re.findall(r"(?s)```yaml\n(.*?)```", texts[1])
+        (work / "my_skill.yaml").write_text(skill)
+        (work / "my_page.yaml").write_text(page)
+        count = 0
+        for line in re.findall(r"(?m)^    nsys-ai (?!: )(.+)$", "\n".join(texts)):
+            if line.startswith("sql:"):
+                continue
+            done = run(*shlex.split(line), cwd=work)
+            self.assertEqual(done.returncode, 0, (line, done.stderr))
+            self.assertTrue(done.stdout or "--out" in line, line)
+            count += 1
+        self.assertGreater(count, 25)
+
+    def test_names(self):
+        """Skills, pages and functions that the documents name are there."""
+        text = (SOURCE / "docs" / "writing-skills.md").read_text()
+        for name in re.findall(r"skills? `(\w+)`", text):
+            self.assertTrue((SOURCE / "skills" / f"{name}.yaml").exists(), name)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,372 @@
+"""nsys-ai batch on one machine: failures cost one item, everything is finished by --resume, the index is the same bytes."""
+import csv
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import time
+import unittest
+
+import support
+from batch_support import INDEX, batch, disturb, index_of, make_traces
+from support import GENERATOR, SANITIZED, fresh_dir, run, trace
+
+
+def rows(out):
+    with open(pathlib.Path(out) / "index.csv", encoding="utf-8", newline="") as file:
+        return {row["run_id"]: row for row in csv.DictReader(file)}
+
+
+class Inputs(unittest.TestCase):
+    def test_corrupt_ones_are_listed_with_their_reason(self):
+        traces = make_traces(fresh_dir("in"), 5)
+        (traces / "text.sqlite").write_text("hello", encoding="ascii")
+        (traces / "cut.sqlite").write_bytes((traces / "minimal-0.sqlite").read_bytes()[:9000])
+        (traces / "notes.txt").write_text("no trace", encoding="ascii")
+        out = fresh_dir() / "b"
+        done = batch(traces, "--out", out, expect=4)
+        self.assertIn("7 traces: 5 analysed, 2 refused", done.stdout)
+        found = rows(out)
+        self.assertEqual({i for i, r in found.items() if r["status"] == "refused"}, {"text", "cut"})
+        self.assertIn("not an SQLite database", found["text"]["error"])
+        self.assertIn("truncated", found["cut"]["error"])
+        self.assertEqual(found["text"]["exit_code"], "3")
+        for name, row in found.items():
+            self.assertEqual((out / "items" / name / "report.html").exists(), row["status"] == "ok")
+        self.assertIn("text", (out / "batch.md").read_text(encoding="utf-8"))
+
+    def test_all_corrupt(self):
+        traces = fresh_dir("in")
+        for number in range(3):
+            (traces / f"{number}.sqlite").write_bytes(b"")
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out, expect=4)
+        self.assertEqual({row["status"] for row in rows(out).values()}, {"refused"})
+        with sqlite3.connect(f"file:{out}/index.sqlite?mode=ro", uri=True) as db:
+            self.assertEqual(db.execute("select count(*) from metrics").fetchone(), (0,))
+
+    def test_names(self):
+        """Same names in two directories, odd characters, numbers by value; ids lead nowhere else."""
+        traces = fresh_dir("in")
+        for name in ("a/rank10.sqlite", "a/rank2.sqlite", "b/rank2.sqlite", "a/..sqlite", "a/-x.sqlite", "a/n\new\n.sqlite",
+                     "a/=cmd().sqlite", "a/<b>.sqlite", "a/" + "l" * 200 + ".sqlite", "a/\u00fc.sqlite"):
+            path = traces / name
+            path.parent.mkdir(exist_ok=True)
+            shutil.copy(trace("minimal"), path)
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out)
+        found = rows(out)
+        self.assertEqual(len(found), 9)  # "..sqlite" is a hidden file
+        for name in found:
+            self.assertRegex(name, r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")
+        self.assertEqual({p.name for p in (out / "items").iterdir()}, set(found))
+        ranks = [name for name in found if name.startswith("rank")]
+        self.assertTrue(ranks[0].startswith("rank2-") and ranks[1] == "rank10" and ranks[2].startswith("rank2-"), ranks)
+        again = fresh_dir() / "b"
+        batch(out / "manifest.csv", "--out", again)
+        self.assertEqual((out / "manifest.csv").read_bytes(), (again / "manifest.csv").read_bytes())
+        self.assertEqual(index_of(out), index_of(again))
+
+    def test_manifest(self):
+        directory = fresh_dir("in")
+        shutil.copy(trace("minimal"), directory / "x.sqlite")
+        manifest = directory / "list.csv"
+        manifest.write_text('id,path,group,rank,note\nfirst,x.sqlite,night,0,"a ""quoted"", one"\nsecond,gone.sqlite,night,1,=1+1\n',
+                            encoding="utf-8")
+        out = fresh_dir() / "b"
+        batch(manifest, "--out", out, expect=4)
+        found = rows(out)
+        self.assertEqual(json.loads(found["first"]["labels_json"]), {"rank": "0", "note": 'a "quoted", one'})
+        self.assertEqual(found["first"]["series"], "night")
+        self.assertEqual(found["second"]["status"], "refused")
+        with open(out / "manifest.csv", encoding="utf-8", newline="") as file:
+            self.assertEqual({r["note"] for r in csv.DictReader(file)}, {'a "quoted", one', "'=1+1"})  # guarded against spreadsheets
+
+    def test_wrong_manifests_say_where(self):
+        directory = fresh_dir("in")
+        for text, message in (("", "the file is empty"), ("a,b\n1,2\n", ':1: a manifest needs a column "path"'),
+                              ("path\n1,2\n", ":2: expected 1 cells"), ('path\n"x\n', ":2: a quoted cell has no end"),
+                              ("id,path\n../x,y\n", "must begin with a letter"), ("id,path\na,x\na,y\n", "two items have the id"),
+                              ("path,note,note\nx,1,2\n", "occurs twice"), ("id,path\nx,\n", ':2: the cell of "path" is empty')):
+            (directory / "m.csv").write_text(text, encoding="utf-8")
+            done = run("batch", directory / "m.csv", "--out", directory / "b")
+            self.assertEqual(done.returncode, 2, text)
+            self.assertIn(message, done.stderr)
+            self.assertFalse((directory / "b").exists())
+
+    def test_usage(self):
+        out = fresh_dir()
+        for words, message in ((("--out", out), "which traces?"), ((out,), "--out DIR is missing"),
+                               ((out, "--out", out / "b"), "no traces"), (("no*thing", "--out", out / "b"), "no file matches"),
+                               ((trace("minimal"), "--out", out / "b", "--retry", "refused"), "needs --resume"),
+                               ((trace("minimal"), "--out", out / "b", "--rules", out / "x"), "cannot open"),
+                               (("--run-shard", "1/2", "--out", out / "b"), "holds no batch"),
+                               (("--run-shard", "1", "--out", out / "b"), "expected I/N")):
+            done = run("batch", *words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(message, done.stderr)
+            self.assertFalse((out / "b").exists())
+
+    def test_hostile_texts_stay_texts(self):
+        """Names of files, labels and names inside traces, in the page, in Markdown and in CSV."""
+        evil = "</script><script>alert(1)</script>"
+        directory = fresh_dir("in")
+        shutil.copy(trace("hostile"), directory / "h.sqlite")
+        manifest = directory / "list.csv"
+        manifest.write_text(f'path,group,label\nh.sqlite,"{evil}","{evil}"\n{evil},::error::x,"|"\n', encoding="utf-8")
+        out = fresh_dir() / "b"
+        batch(manifest, "--out", out, expect=4)
+        page = (out / "index.html").read_text(encoding="utf-8")
+        self.assertEqual(page.count("<script"), 2)
+        self.assertEqual(page.count("</script"), 2)
+        self.assertNotIn("<script>alert", page)
+        self.assertNotIn("<script", (out / "batch.md").read_text(encoding="utf-8"))
+
+    def test_page_allows_its_own_script_only(self):
+        """The hashes of the policy are those of templates/many/page.*."""
+        import base64
+        import hashlib
+        traces = make_traces(fresh_dir("in"), 2)
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out)
+        page = (out / "index.html").read_text(encoding="utf-8")
+        for element, directive in (("style", "style-src"), ("script", "script-src")):
+            body = re.search(f"<{element}>(.*?)</{element}>", page, re.S).group(1)
+            digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+            self.assertIn(f"{directive} 'sha256-{digest.replace('+', '&#43;')}'", page.replace("+", "&#43;"),
+                          f"write {digest} to templates/many/page.{element}.sha256")
+        self.assertNotIn("http", re.sub(r"<meta[^>]*>", "", page))
+
+
+class Running(unittest.TestCase):
+    def test_resume_does_what_is_missing(self):
+        traces = make_traces(fresh_dir("in"), 4)
+        (traces / "bad.sqlite").write_bytes(b"x" * 5000)
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out, expect=4)
+        first = index_of(out)
+        self.assertIn("holds a batch already", run("batch", traces, "--out", out).stderr)
+        stamps = {p.name: p.stat().st_mtime_ns for p in (out / "status").iterdir()}
+        batch("--resume", "--out", out, expect=4)
+        self.assertEqual(stamps, {p.name: p.stat().st_mtime_ns for p in (out / "status").iterdir()})
+        (out / "status" / "minimal-2.json").unlink()
+        (out / "status" / "minimal-3.json").write_text("{not json", encoding="ascii")
+        batch("--rollup", "--out", out, expect=4)
+        self.assertEqual({i for i, r in rows(out).items() if r["status"] == "missing"}, {"minimal-2", "minimal-3"})
+        done = batch("--resume", "--out", out, "-v", expect=4)
+        self.assertEqual(len(re.findall(": ok,", done.stderr)), 2, done.stderr)
+        self.assertEqual(index_of(out), first)
+        batch("--resume", "--retry", "refused", "--out", out, expect=4)
+        after = {p.name: p.stat().st_mtime_ns for p in (out / "status").iterdir()}
+        self.assertEqual({n for n in after if after[n] != stamps[n]}, {"bad.json", "minimal-2.json", "minimal-3.json"})
+
+    def test_changed_input_and_changed_rules_are_done_again(self):
+        traces = make_traces(fresh_dir("in"), 3)
+        rules = traces / "rules.yaml"
+        rules.write_text("rules:\n  - id: no-nvtx\n    disabled: true\n", encoding="ascii")
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out, "--rules", rules)
+        (traces / "minimal-1.sqlite").unlink()
+        shutil.copy(trace("cold"), traces / "minimal-1.sqlite")
+        self.assertEqual(len(re.findall(": ok,", batch("--resume", "--out", out, "-v").stderr)), 1)
+        self.assertEqual(rows(out)["minimal-1"]["input_bytes"], str(trace("cold").stat().st_size))
+        rules.write_text("rules: []\n", encoding="ascii")
+        self.assertEqual(len(re.findall(": ok,", batch("--resume", "--out", out, "-v").stderr)), 3)
+        self.assertIn("0 of 3 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+
+    def test_dry_run_writes_nothing(self):
+        out = fresh_dir() / "b"
+        done = batch(make_traces(fresh_dir("in"), 3), "--out", out, "--dry-run")
+        self.assertIn("3 of 3 traces would be analysed", done.stdout)
+        self.assertFalse(out.exists())
+
+    def test_time_limit(self):
+        """What hangs is ended. A FIFO in the place of nsys hangs well."""
+        directory = fresh_dir("hang")
+        nsys = directory / "nsys"
+        nsys.write_text("#!/bin/sh\nsleep 1000\n", encoding="ascii")
+        nsys.chmod(0o755)
+        traces = make_traces(directory / "in", 2)
+        (traces / "stuck.nsys-rep").write_bytes(b"x")
+        out = directory / "b"
+        start = time.monotonic()
+        batch(traces, "--out", out, "--time-limit", 2, "-j1", expect=4, env={"PATH": f"{directory}:{os.environ['PATH']}"})
+        self.assertLess(time.monotonic() - start, 60)
+        found = rows(out)
+        self.assertEqual(found["stuck"]["status"], "timeout")
+        self.assertIn("--time-limit", found["stuck"]["error"])
+        self.assertEqual([found[f"minimal-{i}"]["status"] for i in range(2)], ["ok", "ok"])
+
+    @unittest.skipIf(SANITIZED, "the limit is on memory that the sanitizer takes")
+    def test_memory_limit(self):
+        traces = make_traces(fresh_dir("in"), 1)
+        shutil.copy(trace("training"), traces / "large.sqlite")
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out, "--memory-limit", "1M", expect=4)
+        found = rows(out)
+        self.assertEqual((found["large"]["status"], found["large"]["exit_code"]), ("failed", "6"))
+        batch("--resume", "--out", out, "--memory-limit", "4G")
+
+    def test_a_crash_costs_one_item(self):
+        traces = make_traces(fresh_dir("in"), 6)
+        out = fresh_dir() / "b"
+        before = fresh_dir() / "b"
+        batch(traces, "--out", before)
+        process = subprocess.Popen([support.PROGRAM, "batch", str(traces), "--out", str(out), "-q", "-j2"],
+                                   stdin=subprocess.DEVNULL)
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        killed = False
+        while process.poll() is None and not killed:
+            for child in children.read_text(encoding="ascii").split():
+                try:
+                    if b"analyze" in pathlib.Path(f"/proc/{child}/cmdline").read_bytes():
+                        os.kill(int(child), 11)
+                        killed = True
+                        break
+                except OSError:
+                    pass
+        process.wait()
+        self.assertTrue(killed)
+        self.assertIn(process.returncode, (0, 4))  # 0: it was too late for the child
+        if process.returncode == 4:
+            crashed = [r for r in rows(out).values() if r["status"] == "crashed"]
+            self.assertEqual(len(crashed), 1)
+            self.assertIn("signal 11", crashed[0]["error"])
+        batch("--resume", "--out", out)
+        self.assertEqual(index_of(out), index_of(before))
+
+    def test_killed_at_random(self):
+        rounds = 8 * int(os.environ.get("NAI_TEST_ROUNDS", "1"))
+        chance = random.Random(20260101)
+        traces = make_traces(fresh_dir("in"), 12)
+        shutil.copy(trace("cold"), traces / "z.sqlite")
+        (traces / "bad.sqlite").write_bytes(b"x" * 5000)
+        quiet = fresh_dir() / "b"
+        batch(traces, "--out", quiet, expect=4)
+        out = disturb(traces, rounds, chance, 0.25)
+        batch(traces, "--resume", "--out", out, expect=4)
+        self.assertEqual(index_of(out), index_of(quiet))
+        left = [p for p in out.rglob("*") if p.name.startswith(".") and ".nsys-ai-" in p.name]
+        self.assertEqual(left, [])
+
+    def test_two_rollups_at_once(self):
+        traces = make_traces(fresh_dir("in"), 4)
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out)
+        first = index_of(out)
+        words = [support.PROGRAM, "batch", "--rollup", "-q", "--out", str(out)]
+        for process in [subprocess.Popen(words) for _ in range(6)]:
+            self.assertEqual(process.wait(), 0)
+        self.assertEqual(index_of(out), first)
+
+    def test_scratch(self):
+        traces = make_traces(fresh_dir("in"), 3)
+        (traces / "bad.sqlite").write_bytes(b"x" * 5000)
+        there, out, plain = fresh_dir("scratch"), fresh_dir() / "b", fresh_dir() / "b"
+        batch(traces, "--out", out, "--scratch", there, expect=4)
+        batch(traces, "--out", plain, expect=4)
+        self.assertEqual(list(there.iterdir()), [])
+        for name in ("index.csv", "index.html"):  # the reason of a refusal names the copy
+            strip = lambda path: re.sub(rb"(/[^ &\"]*/)?bad.sqlite", b"", (path / name).read_bytes())
+            self.assertEqual(strip(out), strip(plain))
+        self.assertEqual((out / "items/minimal-1/report.json").read_bytes(), (plain / "items/minimal-1/report.json").read_bytes())
+
+    @unittest.skipUnless(shutil.which("strace"), "no strace")
+    def test_no_locks(self):
+        """The batch's own files appear by renaming; nobody locks (analyze locks its directory where it can)."""
+        traces = make_traces(fresh_dir("in"), 2)
+        out, log = fresh_dir() / "b", fresh_dir() / "log"
+        batch(traces, "--out", out)
+        subprocess.run(["strace", "-f", "-o", str(log), "-e", "trace=flock,fcntl,rename", support.PROGRAM, "batch", "--rollup",
+                        "-q", "--out", str(out)], check=True, timeout=support.TIMEOUT_S)
+        text = log.read_text(encoding="utf-8", errors="replace")
+        self.assertNotRegex(text, r"flock\(|F_SETLK|F_OFD_SETLK")
+        self.assertEqual(len(re.findall(r"rename\(", text)), len(INDEX))
+
+
+class Shards(unittest.TestCase):
+    def plan(self, traces, shards):
+        out = fresh_dir() / "b"
+        done = batch(traces, "--out", out, "--engine", "print", "--shards", shards)
+        return out, done.stdout
+
+    def test_tasks_together_are_the_batch(self):
+        traces = make_traces(fresh_dir("in"), 7)
+        (traces / "bad.sqlite").write_bytes(b"x" * 5000)
+        plain = fresh_dir() / "b"
+        batch(traces, "--out", plain, expect=4)
+        out, _ = self.plan(traces, 3)
+        with open(out / "shards.csv", encoding="ascii", newline="") as file:
+            shard = {row["id"]: int(row["shard"]) for row in csv.DictReader(file)}
+        self.assertEqual(set(shard), set(rows(plain)))
+        self.assertEqual(set(shard.values()), {0, 1, 2})
+        batch("--run-shard", "1/3", "--out", out, "-q")
+        self.assertEqual({p.stem for p in (out / "status").iterdir()}, {i for i, s in shard.items() if s == 1})
+        batch("--rollup", "--out", out, expect=4)
+        self.assertEqual({i for i, r in rows(out).items() if r["status"] == "missing"}, {i for i, s in shard.items() if s != 1})
+        for task in (2, 0, 1, 0):  # in any order, also twice
+            batch("--run-shard", f"{task}/3", "--out", out, "-q")
+        batch("--rollup", "--out", out, expect=4)
+        self.assertEqual(index_of(out), index_of(plain))
+        self.assertIn("tasks 0 to 2 of 3", run("batch", "--run-shard", "3/4", "--out", out).stderr)
+
+    def test_printed_lines_run(self):
+        traces = make_traces(fresh_dir("in' \"$x"), 4)
+        out, text = self.plan(traces, 2)
+        lines = [line for line in text.splitlines() if line.startswith("seq ") and "xargs" in line] + [text.splitlines()[-1]]
+        for line in lines:
+            subprocess.run(["sh", "-c", line], check=True, timeout=support.TIMEOUT_S)
+        self.assertEqual({row["status"] for row in rows(out).values()}, {"ok"})
+
+    def test_largest_first_to_the_emptiest(self):
+        """Against a plain implementation of the same words."""
+        directory = fresh_dir("in")
+        sizes = [random.Random(5).randrange(1, 40) * 100000 for _ in range(40)]
+        for number, size in enumerate(sizes):
+            with open(directory / f"t{number}.sqlite", "wb") as file:
+                file.truncate(size)
+        out, _ = self.plan(directory, 6)
+        load, expected = [0] * 6, {}
+        for number in sorted(range(40), key=lambda n: (-sizes[n], n)):
+            task = load.index(min(load))
+            expected[f"t{number}"] = task
+            load[task] += sizes[number] + (1 << 20)
+        with open(out / "shards.csv", encoding="ascii", newline="") as file:
+            self.assertEqual({row["id"]: int(row["shard"]) for row in csv.DictReader(file)}, expected)
+
+
+class Index(unittest.TestCase):
+    def test_numbers_are_those_of_the_reports(self):
+        traces = fresh_dir("in")
+        for scenario in ("training", "host-bound", "cold"):
+            shutil.copy(trace(scenario), traces / f"{scenario}.sqlite")
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out)
+        db = sqlite3.connect(f"file:{out}/index.sqlite?mode=ro", uri=True)
+        self.addCleanup(db.close)
+        self.assertEqual(db.execute("pragma integrity_check").fetchone(), ("ok",))
+        for scenario in ("training", "host-bound", "cold"):
+            one = support.report(support.artifacts(trace(scenario)))
+            got = db.execute("select rule, severity, title from findings where run_id=? order by finding", (scenario,)).fetchall()
+            self.assertEqual(got, [(f["id"], f["severity"], f["title"]) for f in one.json["findings"]])
+            worst = min(one.json["findings"], key=lambda f: "high medium low info".split().index(f["severity"]))
+            self.assertEqual(db.execute("select severity, worst_rule from runs where run_id=?", (scenario,)).fetchone(),
+                             (worst["severity"], worst["id"]))
+            got = dict(db.execute("select metric, value from metrics where run_id=?", (scenario,)))
+            want = {row["metric"]: float(row["value"]) for row in one.rows("metrics") if row["value"] is not None}
+            self.assertEqual(set(got), set(want))
+            for name, value in want.items():
+                self.assertAlmostEqual(got[name], value, delta=abs(value) * 1e-6 + 1e-3)
+            time_ns = {}
+            for row in one.rows("kernels"):
+                time_ns[row["kernel_name"]] = time_ns.get(row["kernel_name"], 0) + support.ns_of_ms(row["total_time_ms"])
+            top = dict(sorted(time_ns.items(), key=lambda item: (-item[1], item[0]))[:50])
+            self.assertEqual(dict(db.execute("select name, total_time_ns from kernels where run_id=?", (scenario,))), top)
+
+
+if __name__ == "__main__":
+    unittest.main()

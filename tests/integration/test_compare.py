@@ -1,0 +1,488 @@
+#!/usr/bin/python3
+"""compare and check from outside: pairs of generated captures that differ in one known thing, formats of CI systems, what is
+refused. Truth is the generator's variant or a recount of the export."""
+import json
+import re
+import shutil
+import sqlite3
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import support
+from support import SOURCE, fresh_dir, run, trace
+
+BASE = (1, 2, 3, 4, 5)
+NEW = (11, 12, 13, 14, 15)
+RUNS = {}
+
+
+def analysed(variant, seed, *options):
+    """An artifacts directory of a generated capture, made once."""
+    key = variant, seed, options
+    if key not in RUNS:
+        out = fresh_dir("runs") / f"{variant}-{seed}"
+        path = trace(variant, "--seed", seed, *options)
+        done = run("analyze", path, "--out", out, "--stage", "recommend", "-q")
+        assert done.returncode == 0, done.stderr
+        RUNS[key] = out
+    return RUNS[key]
+
+
+def runs(variant, seeds):
+    return [analysed(variant, seed) for seed in seeds]
+
+
+def compared(base, new, *options, status=0):
+    """(compare.json, compare.md, directory) of two lists of runs or traces."""
+    out = fresh_dir() / "out"
+    done = run("compare", "--base", *base, "--new", *new, "--out", out, *options)
+    assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+    return json.loads((out / "compare.json").read_text()), (out / "compare.md").read_text(), out
+
+
+def checked(new, base=(), *options):
+    """(exit status, directory) of nsys-ai check."""
+    out = fresh_dir() / "out"
+    baselines = [word for path in base for word in ("--baseline", path)]
+    done = run("check", *new, *baselines, "--out", out, *options)
+    return done, out
+
+
+def verdicts(report):
+    return {m["id"]: m["verdict"] for m in report["metrics"]}
+
+
+def checks(report):
+    return {c["check"]: c["level"] for c in report["comparability"]}
+
+
+def edited(path, *statements):
+    """A copy of an export with changes made to it."""
+    copy = fresh_dir() / path.name
+    shutil.copy(path, copy)
+    copy.chmod(0o644)
+    db = sqlite3.connect(copy)
+    for statement in statements:
+        db.execute(statement)
+    db.commit()
+    db.close()
+    return copy
+
+
+class Pairs(unittest.TestCase):
+    def test_nothing_differs(self):
+        report, text, _ = compared(runs("loop", BASE), runs("loop", NEW))
+        bad = {k: v for k, v in verdicts(report).items() if v in ("regressed", "changed", "suspect", "error")}
+        self.assertEqual(bad, {})
+        self.assertTrue(text.startswith("Step time "), text[:80])
+        self.assertIn("5 + 5 captures", text.splitlines()[0])
+        self.assertEqual(report["gate"]["exit"], 0)
+
+    def test_slower_gemms(self):
+        report, text, _ = compared(runs("loop", BASE), runs("loop-slower", NEW))
+        said = verdicts(report)
+        self.assertEqual(said["step.time.median"], "regressed")
+        self.assertEqual(said["kernel.category.gemm.per_step"], "regressed")
+        self.assertEqual(said["gpu.idle.per_step"], "within_budget")
+        self.assertIn("most of it gemm", text.splitlines()[2])
+        top = max(report["kernels"], key=lambda k: abs(k["delta_ms"]))
+        self.assertIn("nvjet", top["kernel"])
+        self.assertEqual(top["change"], "slower calls")
+
+    def test_few_captures_prove_nothing(self):
+        for k in (1, 2, 3):
+            report, text, _ = compared(runs("loop", BASE[:k]), runs("loop-slower", NEW[:k]))
+            noisy = {m["id"]: m["verdict"] for m in report["metrics"] if m["kind"] == "noisy"}
+            self.assertNotIn("regressed", noisy.values())
+            self.assertEqual(noisy["step.time.median"], "suspect")
+            self.assertIn("cannot prove it", text.splitlines()[0])
+
+    def test_one_capture_against_a_history(self):
+        history = runs("loop", (*BASE, 6, 7))
+        done, _ = checked(runs("loop-slower", NEW[:1]), history)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("above what a history of 7 runs allows", done.stdout)
+        done, _ = checked(runs("loop", NEW[:1]), history)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_order_of_captures(self):
+        """Permuted captures give the same bytes; swapped sides the mirror."""
+        one, text, out = compared(runs("loop", BASE), runs("loop-slower", NEW))
+        _, again, other = compared(runs("loop", BASE[::-1]), runs("loop-slower", NEW[2:] + NEW[:2]))
+        self.assertEqual(text, again)
+        self.assertEqual((out / "compare.json").read_bytes(), (other / "compare.json").read_bytes())
+        back, _, _ = compared(runs("loop-slower", NEW), runs("loop", BASE))
+        for a, b in zip(one["metrics"], back["metrics"]):
+            self.assertEqual(a["id"], b["id"])
+            if a["shift"] is not None:
+                self.assertAlmostEqual(a["shift"], -b["shift"], places=5)
+                self.assertEqual(a["p"], b["p"])
+        self.assertEqual(verdicts(back)["step.time.median"], "improved")
+
+    def test_renumbered_triton_kernels(self):
+        report, _, _ = compared(runs("loop", BASE[:1]), runs("loop-renumbered", NEW[:1]))
+        triton = [k for k in report["kernels"] if "triton" in k["kernel"]]
+        self.assertEqual([(k["state"], k["level"]) for k in triton], [("renamed", "toolchain")] * 2)
+        self.assertEqual([k for k in report["kernels"] if k["state"].startswith("only")], [])
+
+    def test_retuned_gemm(self):
+        report, _, _ = compared(runs("loop", BASE[:1]), runs("loop-retuned", NEW[:1]))
+        states = [(k["state"], k["level"]) for k in report["kernels"] if "nvjet" in k["kernel"]]
+        self.assertEqual(sorted(states), [("matched", "name"), ("retuned", "tuning")])
+
+    def test_fused_kernels(self):
+        report, _, _ = compared(runs("loop", BASE), runs("loop-fused", NEW))
+        merged = [k for k in report["kernels"] if k["state"] == "merged"]
+        self.assertEqual(len(merged), 1)
+        self.assertEqual(merged[0]["base_kernels"].count(" | "), 2)
+        self.assertAlmostEqual(merged[0]["base_calls"], 18)
+        self.assertAlmostEqual(merged[0]["new_calls"], 6)
+        self.assertIsNone(merged[0]["count_term_ms"])
+        self.assertEqual(verdicts(report)["kernels.per_step"], "improved")
+
+    def test_aliases(self):
+        """Two kernels that only their owner knows to be the same."""
+        renamed = edited(trace("loop", "--seed", 11), "UPDATE StringIds SET value = 'zeta_v9' WHERE value LIKE '%adam_kernel%'")
+        file = fresh_dir() / "aliases.yaml"
+        file.write_text('adam: ["re:adam_kernel", "re:^zeta_v[0-9]+$"]\n')
+        report, _, _ = compared(runs("loop", BASE[:1]), [renamed], "--kernel-aliases", file)
+        adam = [k for k in report["kernels"] if k["kernel"] == "zeta_v9"]
+        self.assertEqual([(k["state"], k["level"]) for k in adam], [("matched", "name")])
+
+    def test_uniform_drift(self):
+        report, _, _ = compared(runs("loop", BASE), runs("loop-drift", NEW))
+        self.assertEqual(checks(report).get("uniform_drift"), "soft")
+        self.assertEqual(verdicts(report)["step.time.median"], "regressed")  # a caveat, no excuse
+        report, _, _ = compared(runs("loop", BASE), runs("loop-slower", NEW))
+        self.assertNotIn("uniform_drift", checks(report))
+
+    def test_new_wait(self):
+        report, text, _ = compared(runs("loop", BASE), runs("loop-waits", NEW))
+        said = verdicts(report)
+        self.assertEqual(said["sync.blocking.per_step"], "changed")
+        self.assertEqual(said["memcpy.pageable.count.per_step"], "changed")
+        self.assertEqual(said["gpu.idle.per_step"], "regressed")
+        self.assertIn("is idle, most of it", text.splitlines()[2])
+        self.assertIn("Blocking synchronisations 1 -> 2", text.splitlines()[2])
+        done, _ = checked(runs("loop-waits", NEW[:1]), runs("loop", BASE[:1]))
+        self.assertEqual(done.returncode, 1)  # exact metrics need no repetition
+        report, _, _ = compared(runs("loop-waits", NEW), runs("loop", BASE))
+        self.assertEqual(verdicts(report)["sync.blocking.per_step"], "improved")
+
+    def test_other_number_of_steps(self):
+        report, _, _ = compared(runs("loop", BASE), runs("loop-fewer", NEW))
+        for metric in ("launches.per_step", "kernels.per_step", "sync.blocking.per_step"):
+            self.assertEqual(verdicts(report)[metric], "same")
+
+    def test_exporters_of_two_years(self):
+        """The same capture in two layouts of the export."""
+        report, _, _ = compared([analysed("loop", 1)], [analysed("loop", 1, "--schema", "2024")])
+        self.assertEqual(set(verdicts(report).values()) - {"same", "skipped"}, set())
+        self.assertEqual(set(k["state"] for k in report["kernels"]), {"matched"})
+
+
+class Totals(unittest.TestCase):
+    def recount(self, path):
+        """Kernel time launched in the steady steps, ns: all train_step ranges but the first, slower one."""
+        with sqlite3.connect(path) as db:
+            return db.execute("""
+                SELECT SUM(k.end - k.start) FROM CUPTI_ACTIVITY_KIND_KERNEL k
+                JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.correlationId = k.correlationId
+                WHERE r.start >= (SELECT MIN(n.start) FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = n.textId
+                    WHERE COALESCE(n.text, s.value) = 'train_step' AND n.start > (SELECT MIN(m.start) FROM NVTX_EVENTS m
+                    LEFT JOIN StringIds t ON t.id = m.textId WHERE COALESCE(m.text, t.value) = 'train_step'))
+                """).fetchone()[0]
+
+    def test_kernels_and_parts(self):
+        for new in ("loop", "loop-fused", "loop-retuned", "loop-waits"):
+            report, _, _ = compared(runs("loop", BASE[:2]), runs(new, NEW[:2]))
+            for side, variant, seeds in (("base", "loop", BASE[:2]), ("new", new, NEW[:2])):
+                total = sum(k[f"{side}_sum_ns"] or 0 for k in report["kernels"])
+                self.assertEqual(total, sum(self.recount(trace(variant, "--seed", s)) for s in seeds))
+            self.check_tree(report["partition"])
+
+    def check_tree(self, parts):
+        for parent in parts:
+            children = [p for p in parts if p["parent"] == parent["part"]]
+            for side in ("base_sum_ns", "new_sum_ns"):
+                if children:
+                    self.assertEqual(sum(p[side] for p in children), parent[side], parent["part"])
+
+    def test_itself(self):
+        """The same trace is one capture; allowed on purpose, nothing differs."""
+        path = support.SHARED / "traces" / "fsdp_2gpu.sqlite"
+        if not path.exists():
+            path = trace("training")
+        copy = edited(path)
+        report, text, _ = compared([path], [copy])
+        self.assertEqual(checks(report)["same_content"], "hard")
+        self.assertTrue(text.startswith("Not comparable (same_content)"), text[:60])
+        self.assertEqual(report["gate"]["exit"], 7)
+        report, _, _ = compared([path], [copy], "--allow", "same_content")
+        self.assertEqual(set(verdicts(report).values()) - {"same", "skipped"}, set())
+        self.assertEqual({k["delta_ms"] for k in report["kernels"]}, {0})
+        self.assertEqual({p["base_sum_ns"] - p["new_sum_ns"] for p in report["partition"]}, {0})
+        self.check_tree(report["partition"])
+
+
+class Comparability(unittest.TestCase):
+    def refused(self, base, new, check):
+        done, out = checked(new, base)
+        self.assertEqual(done.returncode, 7, done.stdout + done.stderr)
+        self.assertEqual(checks(json.loads((out / "compare.json").read_text())).get(check), "hard")
+
+    def test_empty_capture(self):
+        for scenario in ("api-only", "nvtx-only"):
+            empty = [trace(scenario)]
+            self.refused(runs("loop", BASE[:1]), empty, "no_kernels")
+            self.refused(empty, runs("loop", BASE[:1]), "no_kernels")
+
+    def test_the_same_capture_twice(self):
+        self.refused(runs("loop", (1, 2, 1)), runs("loop", NEW[:3]), "same_content")
+
+    def test_other_gpu(self):
+        other = edited(trace("loop", "--seed", 11), "UPDATE TARGET_INFO_GPU SET name = 'Another GPU'")
+        self.refused(runs("loop", BASE[:1]), [other], "gpu_model")
+        self.refused([trace("training")], [trace("eight-gpus")], "gpu_count")
+
+    def test_graph_mode(self):
+        report, _, _ = compared([trace("graphs")], [trace("graphs-node")])
+        self.assertEqual(checks(report)["graph_mode"], "hard")
+        self.assertEqual(verdicts(report)["kernels.per_step"], "error")
+
+    def test_no_steps_on_one_side(self):
+        bare = edited(trace("loop", "--seed", 12), "DELETE FROM NVTX_EVENTS")
+        report, _, _ = compared(runs("loop", BASE[:1]), [bare])
+        self.assertTrue({"steps_missing", "step_method"} & set(checks(report)), checks(report))
+        self.assertEqual(verdicts(report)["gpu.idle.per_step"], "error")
+
+    def test_old_run(self):
+        run_dir = fresh_dir() / "old"
+        shutil.copytree(analysed("loop", 1), run_dir)
+        manifest = run_dir / "stages" / "manifest.json"
+        manifest.write_text(manifest.read_text().replace('"metrics"', '"metricz"'))
+        done = run("compare", run_dir, analysed("loop", 2), "--out", fresh_dir() / "out")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("analyse its trace again", done.stderr)
+
+
+class Formats(unittest.TestCase):
+    def setUp(self):
+        self.done, self.out = checked(runs("loop-slower", NEW), runs("loop", BASE), "--series", 'a"b<c>\\,d', "--annotate",
+                                      "github")
+
+    def test_status_and_words(self):
+        self.assertEqual(self.done.returncode, 1)
+        self.assertIn("regressed", self.done.stdout.splitlines()[0])
+
+    def test_junit(self):
+        root = ElementTree.parse(self.out / "junit.xml").getroot()
+        cases = root.findall("./testsuite/testcase")
+        self.assertEqual(root.get("tests"), str(len(cases)))
+        failed = [c.get("name") for c in cases if c.find("failure") is not None]
+        self.assertEqual(failed, ["step.time.median", "gpu.compute.per_step"])
+        self.assertEqual({c.get("classname") for c in cases}, {'a"b<c>\\,d'})
+        self.assertEqual(root.get("failures"), "2")
+
+    def test_prometheus(self):
+        samples = parse_prometheus((self.out / "metrics.prom").read_text())
+        key = ("nsys_ai_step_time_median_seconds", (("per", "step"), ("series", 'a"b<c>\\,d')))
+        report = json.loads((self.out / "compare.json").read_text())
+        median = next(m["new"]["median"] for m in report["metrics"] if m["id"] == "step.time.median")
+        self.assertAlmostEqual(samples[key], median / 1e9, places=9)
+
+    def test_trackers(self):
+        bmf = json.loads((self.out / "bmf.json").read_text())
+        step = bmf['a"b<c>\\,d']["step.time.median"]
+        self.assertTrue(step["lower_value"] <= step["value"] <= step["upper_value"])
+        smaller = json.loads((self.out / "benchmark-smaller.json").read_text())
+        bigger = json.loads((self.out / "benchmark-bigger.json").read_text())
+        self.assertIn('a"b<c>\\,d/gpu.busy', [b["name"] for b in bigger])
+        self.assertTrue(all({"name", "unit", "value", "range"} == set(b) for b in smaller + bigger))
+
+    def test_annotations(self):
+        lines = [line for line in self.done.stdout.splitlines() if line.startswith("::")]
+        self.assertEqual(len(lines), 2)
+        self.assertTrue(lines[0].startswith("::error title=step.time.median::"), lines[0])
+        summary = fresh_dir() / "summary.md"
+        done = run("check", *runs("loop", NEW), "--baseline", analysed("loop", 1), "--out", fresh_dir() / "o", "--annotate",
+                   "github", env={"GITHUB_STEP_SUMMARY": str(summary)})
+        self.assertIn(done.returncode, (0, 1, 7))
+        self.assertIn("## Metrics", summary.read_text())
+
+    def test_schema(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("python3-jsonschema is not installed")
+        schema = json.loads((SOURCE / "docs" / "compare.schema.json").read_text())
+        jsonschema.validate(json.loads((self.out / "compare.json").read_text()), schema)
+
+    def test_page(self):
+        """Well-formed but for void elements, without scripts, and with both bars closed."""
+        text = (self.out / "compare.html").read_text()
+        self.assertNotIn("<script", text)
+        self.assertIn("default-src 'none'", text)
+        bars = re.findall(r"<svg.*?</svg>", text)
+        self.assertEqual(len(bars), 2)
+        lengths = [sum(float(w) for w in re.findall(r'width="([0-9.]+)"', bar)) for bar in bars]
+        self.assertAlmostEqual(max(lengths), 1000, delta=0.01)
+        report = json.loads((self.out / "compare.json").read_text())
+        whole = report["partition"][0]
+        self.assertAlmostEqual(lengths[0] / lengths[1], whole["base_time_ms"] / whole["new_time_ms"], places=4)
+
+    def test_length(self):
+        self.assertLess(len((self.out / "compare.md").read_bytes()), 60000)
+
+
+def parse_prometheus(text):
+    """Samples by name and labels; whatever the format forbids is an error."""
+    lines = text.split("\n")
+    assert lines[-2:] == ["# EOF", ""], lines[-3:]
+    samples, types, current = {}, {}, None
+    for line in lines[:-2]:
+        if line.startswith("# TYPE "):
+            _, _, current, kind = line.split(" ")
+            assert current not in types and kind == "gauge", line
+            types[current] = kind
+        elif line.startswith("# UNIT "):
+            _, _, name, unit = line.split(" ")
+            assert name == current and name.endswith("_" + unit), line
+        else:
+            match = re.fullmatch(r'([a-zA-Z_:][a-zA-Z0-9_:]*)\{((?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*)\} (-?[0-9.]+)', line)
+            assert match and match[1] == current, line
+            labels = re.findall(r'([a-z_]+)="((?:[^"\\]|\\.)*)"', match[2])
+            labels = tuple(sorted((k, re.sub(r"\\(.)", r"\1", v)) for k, v in labels))
+            assert (match[1], labels) not in samples, line
+            samples[match[1], labels] = float(match[3])
+    return samples
+
+
+class Hostile(unittest.TestCase):
+    NAMES = ["::error::x", "a|b", "<script>alert(1)</script>", "=cmd()", "line\nbreak", "@here #1", "]]>", '"quoted"']
+
+    def test_names(self):
+        path = trace("loop", "--seed", 11)
+        with sqlite3.connect(path) as db:
+            ids = [row[0] for row in db.execute("SELECT DISTINCT demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY 1")]
+        bad = edited(path, *(f"UPDATE StringIds SET value = '{name}' WHERE id = {i}"
+                             for i, name in zip(ids, (n.replace("'", "''") for n in self.NAMES))),
+                     "UPDATE NVTX_EVENTS SET text = '::warning::|<b>' WHERE text = 'activation'")
+        done, out = checked([bad], runs("loop", BASE[:1]), "--series", "::error::x\n<b>|=1+1", "--annotate", "github")
+        self.assertIn(done.returncode, (0, 1, 7), done.stderr)
+        ElementTree.parse(out / "junit.xml")
+        parse_prometheus((out / "metrics.prom").read_text())
+        for name in ("bmf.json", "benchmark-smaller.json", "benchmark-bigger.json", "compare.json"):
+            json.loads((out / name).read_text())
+        text = (out / "compare.md").read_text()
+        self.assertNotIn("<script", (out / "compare.html").read_text())
+        self.assertNotIn("<script>alert", re.sub(r"`[^`\n]*`", "", text))
+        for line in text.splitlines() + done.stdout.splitlines():
+            self.assertFalse(line.startswith(("::error::", "::warning::")), line)
+        for table in (out / "tables").glob("*.csv"):
+            for line in table.read_text().splitlines():
+                self.assertNotRegex(line, r'(^|,)"?[=@]')
+
+
+class Budgets(unittest.TestCase):
+    def budgets(self, text):
+        path = fresh_dir() / "budgets.yaml"
+        path.write_text(text)
+        return path
+
+    def check(self, text, status, base=(), new=None):
+        done, out = checked(new or runs("loop", NEW), base, "--budgets", self.budgets(text))
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done, out
+
+    def test_mistakes(self):
+        base = runs("loop", BASE[:1])
+        for line, message in (
+                ("step.time.median: {relative: nan}", '4:32: expected an amount such as 3%, 0.05ms, 64KiB or 5, got "nan"'),
+                ("step.time.median: {relative: -3%}", '4:32: "-3%" must not be negative'),
+                ("step.time.median: {relative: 3}", '4:32: "relative" needs a percentage, for example 3%'),
+                ("step.time.median: {absolute: 3KiB}", '4:3: "step.time.median" is measured in ns'),
+                ("step.time.medium: {relative: 3%}", '4:3: unknown metric "step.time.medium"; did you mean "step.time.median"?'),
+                ("step.time.median: {relativ: 3%}", '4:22: unknown key "relativ"; did you mean "relative"?'),
+                ("step.time.median: {severity: bad}", '4:32: "severity": expected one of fail, warn, ignore')):
+            done, _ = self.check(f"version: 1\ncaptures: {{minimum: 4}}\nmetrics:\n  {line}\n", 2, base)
+            self.assertIn("budgets.yaml:" + message, done.stderr)
+
+    def test_limit_needs_no_baseline(self):
+        self.check("version: 1\nmetrics:\n  step.time.median: {limit: 3ms}\n", 0)
+        done, out = self.check("version: 1\nmetrics:\n  step.time.median: {limit: 2ms}\n", 1)
+        self.assertIn("beyond the fixed limit", done.stdout)
+        ElementTree.parse(out / "junit.xml")
+
+    def test_budget_decides(self):
+        base, new = runs("loop", BASE), runs("loop-slower", NEW)
+        wide = "version: 1\nmetrics:\n  step.time.median: {relative: 20%}\n  gpu.compute.per_step: {relative: 20%}\n"
+        self.check(wide, 0, base, new)
+        self.check(wide.replace("20%", "1%").replace("}", ", severity: warn}"), 0, base, new)
+        done, out = self.check("version: 1\nmetrics:\n  gpu.idle.per_step: {relative: 0.1%}\n", 1, base, new)
+        report = json.loads((out / "compare.json").read_text())
+        idle = next(m for m in report["metrics"] if m["id"] == "gpu.idle.per_step")
+        self.assertTrue(idle["budget_below_noise"])
+
+    def test_unreplicated(self):
+        base, new = runs("loop", BASE[:1]), runs("loop-slower", NEW[:1])
+        for policy, status in (("fail", 1), ("warn", 0), ("ignore", 0)):
+            self.check(f"version: 1\ncaptures: {{unreplicated: {policy}}}\n", status, base, new)
+
+    def test_missing_metric(self):
+        text = "version: 1\nmetrics:\n  nvtx.activation.median: {relative: 5%, missing: POLICY}\n"
+        without = [edited(trace("loop", "--seed", s), "UPDATE NVTX_EVENTS SET text = 'other' WHERE text = 'activation'")
+                   for s in NEW[:4]]
+        for policy, status in (("fail", 7), ("warn", 0), ("ignore", 0)):
+            self.check(text.replace("POLICY", policy), status, runs("loop", BASE), without)
+
+
+class CommandLine(unittest.TestCase):
+    def test_baseline_is_a_directory_of_runs(self):
+        store = fresh_dir() / "main"
+        store.mkdir()
+        for seed in BASE:
+            (store / f"run-{seed}").symlink_to(analysed("loop", seed))
+        done, out = checked(runs("loop-slower", NEW), [store])
+        self.assertEqual(done.returncode, 1)
+        report = json.loads((out / "compare.json").read_text())
+        self.assertEqual(len(report["base"]["captures"]), 5)
+
+    def test_refusals(self):
+        for words, status, message in (
+                (("compare",), 2, "two runs or traces are missing"),
+                (("compare", analysed("loop", 1)), 2, "two runs or traces are missing"),
+                (("compare", "--base", analysed("loop", 1)), 2, "--base and --new need each other"),
+                (("check", analysed("loop", 1)), 2, "--baseline is missing"),
+                (("check", analysed("loop", 1), "--baseline", "/nonexistent"), 3, "there is no baseline"),
+                (("compare", "/nonexistent", analysed("loop", 1)), 3, 'there is no "/nonexistent"'),
+                (("compare", analysed("loop", 1), analysed("loop", 2), "--allow", "x"), 2, "--allow"),
+                (("compare", analysed("loop", 1), analysed("loop", 2), "--pool-steps"), 2, "unknown option")):
+            done = run(*words, "--out", fresh_dir() / "out")
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(message, done.stderr)
+
+    def test_out_keeps_a_run(self):
+        keep = fresh_dir() / "run"
+        shutil.copytree(analysed("loop", 1), keep)
+        done = run("compare", keep, analysed("loop", 2), "--out", keep)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("holds a run or its report, which would be lost", done.stderr)
+        self.assertTrue((keep / "stages" / "metrics.ntab").exists())
+
+    def test_again_into_the_same_directory(self):
+        out = fresh_dir() / "out"
+        for seed in (2, 3):
+            self.assertEqual(run("compare", analysed("loop", 1), analysed("loop", seed), "--out", out).returncode, 0)
+        self.assertEqual([p.name for p in out.parent.iterdir()], ["out"])
+
+    def test_fail_on(self):
+        compared(runs("loop", BASE), runs("loop-slower", NEW), "--fail-on", "regressed", status=1)
+        compared(runs("loop", BASE), runs("loop", NEW), "--fail-on", "regressed", status=0)
+        _, _, out = compared(runs("loop", BASE[:1]), runs("loop", NEW[:1]), "--format", "junit,prom")
+        self.assertTrue((out / "junit.xml").exists() and (out / "metrics.prom").exists())
+        self.assertFalse((out / "bmf.json").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,347 @@
+"""nsys-ai store and trend: nights with planned changes; change points against a second implementation."""
+import json
+import os
+import pathlib
+import random
+import shutil
+import sqlite3
+import subprocess
+import unittest
+
+import oracle_changes
+import support
+from support import GENERATOR, SOURCE, fresh_dir, run
+
+CHANGES = pathlib.Path(os.environ["NAI_BUILD_DIR"]) / "tests" / "nai-changes"
+DERIVED = ("index.sqlite", "index.csv", "index.html")
+
+
+def found_in(series):
+    text = "".join(f"{kind} {' '.join(map(repr, values))}\n" for kind, values in series)
+    done = subprocess.run([CHANGES], input=text, capture_output=True, encoding="ascii", check=True, timeout=support.TIMEOUT_S)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def some_series(chance, count):
+    for _ in range(count):
+        n = chance.choice([9, 20, 30, 49, 50, 51, 60, 74, 90])
+        level, noise, values = chance.uniform(50, 500), chance.choice([0, 0.002, 0.01, 0.03]), []
+        for _ in range(n):
+            if chance.random() < 0.04:
+                level *= 1 + chance.choice([-0.2, -0.05, 0.03, 0.05, 0.1])
+            value = level * (1 + chance.gauss(0, noise))
+            values.append(round(value * (1.6 if chance.random() < 0.02 else 1), 3))
+        yield ("noisy", values)
+    for _ in range(count // 4):
+        level, values = 10, []
+        for _ in range(40):
+            level += chance.random() < 0.05
+            values.append(float(level))
+        yield ("exact", values)
+
+
+class Changes(unittest.TestCase):
+    def test_against_the_definition(self):
+        series = list(some_series(random.Random(4), 24))
+        for (kind, values), got in zip(series, found_in(series)):
+            want, spikes = oracle_changes.changes(values, kind == "exact")
+            self.assertEqual([c[0] for c in got["changes"]], [w[0] for w in want], values)
+            self.assertEqual(got["spikes"], spikes)
+            for (_, before, after, p), (_, p_want, _, a, b) in zip(got["changes"], want):
+                self.assertAlmostEqual(before, a, delta=1e-9 * abs(a))
+                self.assertAlmostEqual(after, b, delta=1e-9 * abs(b))
+                self.assertAlmostEqual(p, p_want, delta=1e-6 * max(p_want, 1e-6))
+
+    def test_against_another_method(self):
+        """Clear steps: where the best fit by constants has them."""
+        chance = random.Random(9)
+        series = []
+        for _ in range(8):
+            at, factor = chance.randrange(12, 48), chance.choice([0.9, 1.08, 1.15])
+            series.append(("noisy", [(100 if i < at else 100 * factor) + chance.gauss(0, 1) for i in range(60)]))
+        for (_, values), got in zip(series, found_in(series)):
+            self.assertEqual([c[0] for c in got["changes"]], oracle_changes.piecewise(values, 40), values)
+
+    def test_false_alarms_and_power(self):
+        """45 nights of one level at 1 % noise; 30 and 10 more that are 5 % worse."""
+        chance = random.Random(11)
+        quiet = [("noisy", [100 * (1 + chance.gauss(0, 0.01)) for _ in range(45)]) for _ in range(200)]
+        self.assertLessEqual(sum(bool(f["changes"]) for f in found_in(quiet)), 2)
+        step = [("noisy", [(100 if i < 30 else 105) * (1 + chance.gauss(0, 0.01)) for i in range(40)]) for _ in range(100)]
+        found = found_in(step)
+        self.assertGreaterEqual(sum(bool(f["changes"]) for f in found), 95)
+        near = [f["changes"][0][0] for f in found if f["changes"]]
+        self.assertGreaterEqual(sum(abs(at - 30) <= 1 for at in near), 0.95 * len(near))
+
+
+class Store(unittest.TestCase):
+    """One store of 30 nights for all; tests that change it copy it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.nights = fresh_dir("nights") / "n"
+        done = run("series", cls.nights, "--nights", 30, "--noise", 0.5, "--step", "20:6", "--spike", "11:60", "--failed", 7,
+                   "--environment", 28, "--seed", 3, program=GENERATOR)
+        assert done.returncode == 0, done.stderr
+        cls.truth = json.loads((cls.nights / "truth.json").read_text(encoding="ascii"))["nights"]
+        cls.batch = fresh_dir() / "b"
+        assert run("batch", cls.nights, "--out", cls.batch, "-q").returncode == 4
+        cls.store = fresh_dir() / "s"
+        for number in range(30):
+            cls.add(cls.store, number)
+
+    @classmethod
+    def add(cls, store, number, *options):
+        name = f"night-{number:04}"
+        source = cls.batch / "items" / name
+        done = run("store", "add", source if source.exists() else cls.nights / f"{name}.sqlite", "--store", store, "--series",
+                   "demo", "--label", f"night={number}", *options)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()[0]
+
+    def copy(self):
+        to = fresh_dir() / "s"
+        shutil.copytree(self.store, to)
+        return to
+
+    def trend(self, store, *options, expect=0):
+        out = fresh_dir() / "t"
+        done = run("trend", "--store", store, "--out", out, *options)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return json.loads((out / "trend.json").read_text(encoding="utf-8")), out
+
+    def rows(self, store):
+        with sqlite3.connect(f"file:{store}/index.sqlite?mode=ro", uri=True) as db:
+            db.row_factory = sqlite3.Row
+            return [dict(r) for r in db.execute("select * from runs order by series, utc_ns, run_id")]
+
+    def derived(self, store):
+        return {name: (pathlib.Path(store) / name).read_bytes() for name in DERIVED}
+
+    # --- the store ------------------------------------------------------------------------------
+
+    def test_every_night_is_kept(self):
+        rows = self.rows(self.store)
+        self.assertEqual(len(rows), 30)
+        self.assertEqual([r["status"] for r in rows if r["series"] == "demo/unknown"], ["failed"])
+        self.assertIn("truncated", [r for r in rows if r["status"] == "failed"][0]["error"])
+        good = [r for r in rows if r["status"] == "ok"]
+        self.assertEqual(len({r["series"] for r in good}), 2)  # 28 nights on one GPU, 2 on another
+        nights = {json.loads(r["labels_json"])["night"]: r for r in good}
+        for night in self.truth:
+            if not night["failed"]:
+                self.assertEqual(nights[str(night["night"])]["utc_ns"] // 10**9, night["utc_ns"] // 10**9)
+
+    def test_values_are_those_of_the_plan(self):
+        with sqlite3.connect(f"file:{self.store}/index.sqlite?mode=ro", uri=True) as db:
+            total = dict(db.execute("select r.labels_json, sum(k.total_time_ns) from runs r join kernels k using(run_id) "
+                                    "where k.capture=0 group by r.run_id"))
+        total = {json.loads(labels)["night"]: ns for labels, ns in total.items()}
+        for night in self.truth:
+            if not night["failed"]:
+                self.assertEqual(total[str(night["night"])], night["kernel_ns"])
+
+    def test_order_of_arrival_and_from_scratch(self):
+        """Nights in any order, with gaps filled later, the same ones twice: the same store, the same index."""
+        order = list(range(0, 30, 3)) + [5, 1] + [n for n in random.Random(1).sample(range(30), 30)]
+        other = fresh_dir() / "s"
+        for number in order:
+            self.add(other, number)
+        self.assertEqual({p.relative_to(other) for p in other.rglob("*") if p.name != "trace-stamp"},
+                         {p.relative_to(self.store) for p in self.store.rglob("*")})
+        self.assertEqual(self.derived(other), self.derived(self.store))
+        for name in DERIVED:
+            (other / name).unlink()
+        self.assertEqual(run("store", "index", "--store", other).returncode, 0)
+        self.assertEqual(self.derived(other), self.derived(self.store))
+        (other / "index.sqlite").write_bytes(b"damaged")
+        self.assertEqual(run("store", "index", "--store", other).returncode, 0)
+        self.assertEqual(self.derived(other), self.derived(self.store))
+
+    def test_ids(self):
+        store = fresh_dir() / "s"
+        first = self.add(store, 0)
+        self.assertRegex(first, r"^20260101T000000Z-[0-9a-f]{8}$")
+        self.assertIn("is there already", run("store", "add", self.batch / "items/night-0000", "--store", store, "--series",
+                                              "demo").stdout)
+        done = run("store", "add", self.batch / "items/night-0001", "--store", store, "--id", first)
+        self.assertEqual((done.returncode, "another run" in done.stderr), (2, True))
+        for bad in ("../x", "", "-x", "a b", "x" * 200):
+            self.assertEqual(run("store", "add", self.batch / "items/night-0001", "--store", store, f"--id={bad}").returncode, 2)
+            self.assertEqual(run("store", "add", self.batch / "items/night-0001", "--store", store, f"--series={bad}").returncode, 2)
+
+    def test_a_night_that_never_was(self):
+        store = fresh_dir() / "s"
+        done = run("store", "add", "--store", store, "--failed", "no node\nwas free", "--time", "2026-02-03T04:05:06Z")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        row, = self.rows(store)
+        self.assertEqual((row["status"], row["error"], row["utc_ns"]), ("failed", "no node was free", 1770091506 * 10**9))
+
+    def test_several_captures_are_one_run(self):
+        store = fresh_dir() / "s"
+        items = [self.batch / "items" / f"night-{n:04}" for n in range(3)]
+        done = run("store", "add", *items, "--store", store)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with sqlite3.connect(f"file:{store}/index.sqlite?mode=ro", uri=True) as db:
+            self.assertEqual(db.execute("select distinct capture from metrics order by 1").fetchall(), [(0,), (1,), (2,)])
+            values = [v for v, in db.execute("select value from metrics where metric='gpu.compute.per_step'")]
+        trend, _ = self.trend(store)
+        metric, = [m for m in trend["series"][0]["metrics"] if m["metric"] == "gpu.compute.per_step"]
+        self.assertAlmostEqual(metric["values"][0]["value"], sorted(values)[1], delta=1)
+        other = run("store", "add", items[0], self.batch / "items/night-0029", "--store", store, "--id", "x")
+        self.assertEqual((other.returncode, "differ in what they ran on" in other.stderr), (2, True))
+
+    def test_no_store(self):
+        directory = fresh_dir()
+        (directory / "file").write_text("x", encoding="ascii")
+        for words in (("add", self.batch / "items/night-0000"), ("list",)):
+            done = run("store", *words, "--store", directory)
+            self.assertEqual((done.returncode, "is no store" in done.stderr), (2, True))
+
+    # --- baselines ------------------------------------------------------------------------------
+
+    def ids(self, store):
+        return [r["run_id"] for r in self.rows(store) if r["status"] == "ok" and "H100" in r["environment"]]
+
+    def check(self, store, selector, *options):
+        out = fresh_dir() / "c"
+        done = run("check", self.batch / "items/night-0019", "--baseline", selector, "--store", store, "--series", "demo",
+                   "--out", out, *options)
+        return done
+
+    def test_selectors(self):
+        store, ids = self.copy(), self.ids(self.store)
+        series = self.rows(store)[0]["series"]
+        set_it = run("store", "baseline", "set", "release", ids[2], ids[3], "--store", store, "--reason", "release 1.4")
+        self.assertEqual(set_it.returncode, 0, set_it.stderr)
+        self.assertEqual(run("store", "baseline", "list", "--store", store).stdout, "release\n")
+        self.assertEqual(run("store", "baseline", "show", "release", "--store", store).stdout, f"{ids[2]}\n{ids[3]}\nrelease 1.4\n")
+        self.assertIn("release", run("store", "list", "--store", store).stdout)
+        for selector in ("release", f"run:{ids[4]}", self.batch / "items/night-0005"):
+            done = self.check(store, selector)
+            self.assertIn(done.returncode, (0, 1), done.stderr + done.stdout)
+        for selector in ("nothing", "run:nothing", "median:0", "median:x"):
+            done = self.check(store, selector)
+            self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("several series", self.check(store, "last-good").stderr)
+        done = run("check", self.batch / "items/night-0019", "--baseline", "median:7", "--store", store, "--series", series,
+                   "--out", fresh_dir() / "c")
+        self.assertIn(done.returncode, (0, 1, 7), done.stderr)
+        for words in (("set", "last-good", ids[0]), ("set", "x", "nothing"), ("set", "../x", ids[0]), ("show", "nothing")):
+            self.assertEqual(run("store", "baseline", *words, "--store", store).returncode, 2, words)
+
+    # --- trend ----------------------------------------------------------------------------------
+
+    def test_the_step_is_found_between_its_nights(self):
+        trend, out = self.trend(self.store)
+        labels = {r["run_id"]: json.loads(r["labels_json"])["night"] for r in self.rows(self.store) if r["labels_json"]}
+        series, = [s for s in trend["series"] if s["runs"] == 27]
+        for name in ("gpu.compute.per_step", "step.time.median"):
+            metric, = [m for m in series["metrics"] if m["metric"] == name]
+            change, = metric["changes"]
+            self.assertEqual((labels[change["good_run"]], labels[change["bad_run"]]), ("19", "20"))
+            self.assertTrue(change["worse"])
+            self.assertAlmostEqual(change["pct"], 5.2, delta=1)  # 6 % of 87 % of the time
+            self.assertEqual([labels[v["run"]] for v in metric["values"] if v.get("spike")], ["11"])
+            self.assertIn("nvjet", change["kernels"][0]["name"])
+        self.assertIn("step.time.median", [m for x in series["metrics"] if x["metric"] == "gpu.compute.per_step"
+                                           for c in x["changes"] for m in c["moved_with"]])
+        page = (out / "trend.html").read_text(encoding="utf-8")
+        self.assertNotIn("<script", page)
+        self.assertIn(f"/{series['metrics'][0]['values'][0]['run'][:8]}", page + "/20260101")
+        with sqlite3.connect(f"file:{self.store}/index.sqlite?mode=ro", uri=True) as db:
+            self.assertEqual(len(db.execute("select * from changes where metric='step.time.median'").fetchall()), 1)
+
+    def test_json_against_its_schema(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("no python3-jsonschema")
+        trend, _ = self.trend(self.store)
+        jsonschema.validate(trend, json.loads((SOURCE / "docs/trend.schema.json").read_text(encoding="utf-8")))
+
+    def test_the_newest_runs(self):
+        """One night beyond its history warns, two in a row fail; a history that is too short says so."""
+        store, states = fresh_dir() / "s", []
+        for number in range(23):
+            self.add(store, number)
+            if number in (5, 19, 20, 21):
+                trend, _ = self.trend(store, "--gate", expect=1 if number >= 21 else 0)
+                metric, = [m for s in trend["series"] for m in s["metrics"] if m["metric"] == "step.time.median"]
+                states.append(metric["state"])
+        self.assertEqual(states, ["too short", "steady", "warn", "fail"])
+
+    def test_annotations(self):
+        store, ids = self.copy(), self.ids(self.store)
+        step = [r["run_id"] for r in self.rows(store) if '"20"' in (r["labels_json"] or "")][0]
+        self.assertEqual(run("store", "annotate", step, "--kind", "expected-change", "--text", "larger <b>batch</b>", "--store",
+                             store).returncode, 0)
+        self.assertEqual(run("store", "annotate", ids[11], "--kind", "ignore", "--text", "=noisy node", "--store", store).returncode, 0)
+        self.assertEqual(run("store", "annotate", "nothing", "--kind", "ignore", "--text", "x", "--store", store).returncode, 2)
+        trend, out = self.trend(store)
+        series, = [s for s in trend["series"] if s["runs"] == 27]
+        self.assertEqual(series["ignored"], 1)
+        metric, = [m for m in series["metrics"] if m["metric"] == "step.time.median"]
+        self.assertEqual(len(metric["values"]), 26)
+        self.assertEqual(metric["changes"][0]["note"], "expected-change: larger <b>batch</b>")
+        self.assertNotIn("<b>", (out / "trend.html").read_text(encoding="utf-8"))
+        before = self.derived(store)
+        for name in DERIVED:
+            (store / name).unlink()
+        run("store", "index", "--store", store)
+        self.assertEqual(self.derived(store), before)
+
+    def test_creep(self):
+        nights = fresh_dir("nights") / "n"
+        run("series", nights, "--nights", 24, "--noise", 0.2, "--drift", 0.7, program=GENERATOR)
+        out, store = fresh_dir() / "b", fresh_dir() / "s"
+        self.assertEqual(run("batch", nights, "--out", out, "-q").returncode, 0)
+        ids = [run("store", "add", out / f"items/night-{n:04}", "--store", store).stdout.split()[0] for n in range(24)]
+        run("store", "baseline", "set", "release", *ids[:3], "--store", store)
+        trend, _ = self.trend(store, "--gate", expect=1)
+        states = {m["metric"]: m["state"] for m in trend["series"][0]["metrics"]}
+        self.assertIn(states["step.time.median"], ("creep", "fail"))
+        self.assertEqual(trend["anchor"], "release")
+
+    def test_metrics_of_choice(self):
+        trend, _ = self.trend(self.store, "--metric", "gpu.*", "--series", "demo")
+        names = {m["metric"] for s in trend["series"] for m in s["metrics"]}
+        self.assertTrue(names and all(n.startswith("gpu.") for n in names), names)
+        for words in (("--metric", "nothing"), ("--series", "nothing")):
+            self.assertEqual(run("trend", "--store", self.store, "--out", fresh_dir() / "t", *words).returncode, 2)
+
+    # --- retention ------------------------------------------------------------------------------
+
+    def test_prune(self):
+        store, ids = self.copy(), self.ids(self.store)
+        run("store", "baseline", "set", "release", ids[2], "--store", store)
+        before, index = {p for p in store.rglob("*") if p.is_file()}, self.derived(store)
+        trend, _ = self.trend(store)
+        dry = run("store", "prune", "--store", store, "--keep-days", 5, "--dry-run")
+        self.assertEqual({p for p in store.rglob("*") if p.is_file()}, before)
+        self.assertIn("would be removed", dry.stdout)
+        done = run("store", "prune", "--store", store, "--keep-days", 5)
+        self.assertEqual(dry.stdout.replace("would be removed", "removed"), done.stdout)
+        whole = {p.parents[2].name for p in store.glob("runs/*/*/*/captures/0/report.html")}
+        step = [r["run_id"] for r in self.rows(store) if (r["labels_json"] or "") in ('{"night": "19"}', '{"night": "20"}')]
+        self.assertTrue({ids[2], *step} <= whole, (whole, step))
+        self.assertNotIn(ids[5], whole)
+        for name in DERIVED:
+            (store / name).unlink()
+        self.assertEqual(run("store", "index", "--store", store).returncode, 0)
+        self.assertEqual(self.derived(store), index)
+        self.assertEqual(self.trend(store)[0], trend)
+
+    def test_recipe(self):
+        """The nightly recipe of docs/nightly.md."""
+        out = fresh_dir()
+        done = subprocess.run([str(SOURCE / "scripts/nightly-demo"), str(out / "d"), "12"], capture_output=True, encoding="utf-8",
+                              timeout=support.TIMEOUT_S, check=False,
+                              env={**os.environ, "NSYS_AI": support.PROGRAM, "NSYS_AI_GEN": GENERATOR})
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)  # the last nights regress, and the gate says so
+        self.assertIn("gate failed", done.stdout)
+        self.assertTrue((out / "d/trend/trend.html").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,265 @@
+/* What threads did in gaps: layers of evidence against times laid out by hand. */
+#include "model_fixture.h"
+
+#include "analyses/activity.h"
+#include "derive/cpu.h"
+
+enum { US = 1000, MS = 1000000 };
+
+struct cpu {
+  struct fixture f;
+  int32_t process, thread;
+  int64_t tid;
+};
+
+static void begin(struct cpu *c) {
+  fixture_init(&c->f);
+  c->process = fixture_process(&c->f, 7);
+  c->thread = fixture_thread(&c->f, c->process, 70);
+  c->tid = 7 << 24 | 70;
+  fixture_gpu(&c->f, 0);
+}
+
+static void sched(struct cpu *c, int64_t time, int64_t cpu, int in, int64_t state) {
+  CELLS(c->f.in.tables[NAI_IN_SCHED], time, c->thread, c->tid, cpu, in, state, NAI_NULL_I64);
+}
+
+static void sample(struct cpu *c, int64_t time, int64_t chain, int64_t cycles) {
+  CELLS(c->f.in.tables[NAI_IN_SAMPLES], time, c->thread, c->tid, 0, 1, cycles, chain);
+}
+
+static void frame(struct cpu *c, int kind, int64_t chain, int depth, const char *symbol, const char *module,
+                  int unresolved) {
+  struct nai_table *t = c->f.in.tables[NAI_IN_CALLCHAINS];
+  CELLS(t, kind, chain, depth, 0, 0, NAI_NULL_I64, unresolved);
+  nai_set_str(t, t->rows - 1, CF_SYMBOL, symbol);
+  nai_set_str(t, t->rows - 1, CF_MODULE, module);
+}
+
+/* A launch that ends at 10 ms, and its kernel; another before the gap that begins at 1 ms. */
+static void one_gap(struct cpu *c) {
+  fixture_api(&c->f, 0, 10 * US, c->thread, "cudaLaunchKernel", 1);
+  fixture_kernel(&c->f, 20 * US, 1 * MS, "first", 0, c->process, 7, 1);
+  fixture_api(&c->f, 10 * MS - 10 * US, 10 * MS, c->thread, "cudaLaunchKernel", 2);
+  fixture_kernel(&c->f, 10 * MS, 11 * MS, "second", 0, c->process, 7, 2);
+}
+
+static int64_t find(const struct nai_table *t, const char *layer, const char *class, const char *function) {
+  for (int64_t i = 0; i < t->rows; i++)
+    if (strcmp(cell_text(t, i, "layer"), layer) == 0 && strcmp(cell_text(t, i, "class"), class) == 0 &&
+        strcmp(cell_text(t, i, "function"), function) == 0)
+      return i;
+  return -1;
+}
+
+static void expect(const struct nai_table *t, const char *layer, const char *class, const char *function, int64_t ns) {
+  int64_t row = find(t, layer, class, function);
+  if (row < 0)
+    fail_msg("no row %s/%s/%s", layer, class, function);
+  assert_int_equal(cell_int(t, row, "time_ns"), ns);
+}
+
+/* --- time on a CPU ---------------------------------------------------------------------------- */
+
+static void time_of(struct cpu *c, int64_t start, int64_t end, struct nai_cpu_time *time) {
+  *time = (struct nai_cpu_time){0};
+  nai_cpu_time_add(time, &c->f.m, c->tid, start, end);
+  assert_int_equal(time->on_ns + time->off_ns + time->unknown_ns, end - start);
+}
+
+static void scheduling_divides_time(void **state) {
+  (void)state;
+  struct cpu c;
+  struct nai_cpu_time t;
+  begin(&c);
+  sched(&c, 100, 1, 1, NAI_NULL_I64);
+  sched(&c, 300, 1, 0, 1); /* could have gone on */
+  sched(&c, 400, 2, 1, NAI_NULL_I64);
+  sched(&c, 450, 2, 1, NAI_NULL_I64); /* the row between is lost */
+  sched(&c, 500, 2, 0, 2);
+  sched(&c, 900, 2, 1, NAI_NULL_I64); /* until the end of the capture, which no row tells */
+  fixture_build(&c.f);
+  time_of(&c, 0, 1000, &t);
+  assert_int_equal(t.on_ns, 200 + 50);
+  assert_int_equal(t.off_ns, 100 + 400);
+  assert_int_equal(t.preempted_ns, 100);
+  assert_int_equal(t.unknown_ns, 100 + 50 + 100);
+  assert_int_equal(t.breaks, 1);
+  time_of(&c, 150, 350, &t);
+  assert_int_equal(t.on_ns, 150);
+  assert_int_equal(t.off_ns, 50);
+  time_of(&c, 300, 400, &t);
+  assert_int_equal(t.off_ns, 100);
+  time_of(&c, 950, 1000, &t);
+  assert_int_equal(t.unknown_ns, 50);
+  time_of(&c, 0, 50, &t);
+  assert_int_equal(t.unknown_ns, 50);
+  c.tid++;
+  time_of(&c, 0, 1000, &t);
+  assert_int_equal(t.unknown_ns, 1000);
+  fixture_free(&c.f);
+}
+
+/* --- functions of callchains ------------------------------------------------------------------ */
+
+static void chains_name_what_one_can_act_on(void **state) {
+  (void)state;
+  static const struct {
+    const char *frames[4][2]; /* symbol, module; innermost first */
+    const char *expected;
+    uint8_t flags;
+    bool own;
+  } cases[] = {
+      {{{"__memcpy_avx", "/usr/lib/libc.so.6"}, {"decode(int)", "/home/u/app"}}, "decode(int)", 0, true},
+      {{{"0x7f00", "/usr/lib/libcuda.so.550"}, {"cudaLaunchKernel", "/home/u/app"}, {"step()", "/home/u/app"}},
+       "step()",
+       0,
+       true},
+      {{{"float std::generate<float>(int)", "/home/u/app"}, {"fill(float*)", "/home/u/app"}}, "fill(float*)", 0, true},
+      {{{"float std::generate<float>(int)", "/home/u/app"}}, "float std::generate<float>(int)", 0, true},
+      {{{"__vfscanf_internal", "/usr/lib/libc.so.6"}, {"[Broken backtraces]", "[Broken backtraces]"}},
+       "__vfscanf_internal",
+       0,
+       false},
+      {{{"0x7f00", "/opt/lib/libfoo.so.3"}}, "libfoo.so.3", 0, false},
+      {{{"memcpy", "/usr/lib/libc.so.6"}, {"0x1", "/usr/lib/libnvidia-ptxjitcompiler.so.1"}, {"main", "/home/u/app"}},
+       "libnvidia-ptxjitcompiler.so.1",
+       0,
+       false},
+      {{{"pthread_cond_timedwait", "/usr/lib/libc.so.6"}, {"take_gil", "/usr/bin/python3.11"}},
+       "take_gil",
+       NAI_CHAIN_GIL,
+       true},
+      {{{"deduce_unreachable", "/usr/bin/python3.11"}, {"gc_collect_main", "/usr/bin/python3.11"}},
+       "deduce_unreachable",
+       NAI_CHAIN_GC,
+       true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct cpu c;
+    begin(&c);
+    frame(&c, NAI_CALLCHAIN_OSRT, 5, 0, "another kind", "/x", 0);
+    for (int d = 3; d >= 0; d--) /* in any order */
+      if (cases[i].frames[d][0])
+        frame(&c, NAI_CALLCHAIN_SAMPLE, 5, d, cases[i].frames[d][0], cases[i].frames[d][1],
+              cases[i].frames[d][0][0] == '0');
+    fixture_build(&c.f);
+    const struct nai_chain *chain = nai_cpu_chain(&c.f.m, NAI_CALLCHAIN_SAMPLE, 5);
+    assert_non_null(chain);
+    assert_string_equal(nai_chain_name(&c.f.m, chain), cases[i].expected);
+    assert_int_equal(chain->flags, cases[i].flags);
+    assert_int_equal(chain->is_own, cases[i].own);
+    assert_null(nai_cpu_chain(&c.f.m, NAI_CALLCHAIN_SAMPLE, 4));
+    assert_null(nai_cpu_chain(&c.f.m, NAI_CALLCHAIN_CUDA, 5));
+    fixture_free(&c.f);
+  }
+}
+
+/* --- gaps ------------------------------------------------------------------------------------- */
+
+static void layers_divide_a_gap(void **state) {
+  (void)state;
+  struct cpu c;
+  begin(&c);
+  one_gap(&c);
+  fixture_osrt(&c.f, 2 * MS, 5 * MS, c.thread, "read", 0);
+  fixture_osrt(&c.f, 3 * MS, 4 * MS, c.thread, "poll", 1); /* inside of read: no time of its own */
+  fixture_osrt(&c.f, 6 * MS, 7 * MS, c.thread, "pthread_mutex_lock", 0);
+  sched(&c, 0, 3, 1, NAI_NULL_I64);
+  sched(&c, 2 * MS, 3, 0, NAI_NULL_I64);
+  sched(&c, 5 * MS, 4, 1, NAI_NULL_I64);
+  sched(&c, 12 * MS, 4, 0, NAI_NULL_I64);
+  frame(&c, NAI_CALLCHAIN_SAMPLE, 1, 0, "decode(int)", "/home/u/app", 0);
+  frame(&c, NAI_CALLCHAIN_SAMPLE, 2, 0, "augment(int)", "/home/u/app", 0);
+  sample(&c, 1 * MS, 1, 1); /* at its beginning: inside */
+  for (int i = 1; i < 5; i++)
+    sample(&c, 5 * MS + i * MS / 2, 1, 1);
+  sample(&c, 9 * MS, 2, 1);
+  sample(&c, 9 * MS + 1, 2, 0); /* taken on a switch: stands for no time */
+  sample(&c, 10 * MS, 2, 1);    /* at its end: outside */
+  fixture_build(&c.f);
+  assert_int_equal(c.f.m.cpu->period_ns, 1 * MS); /* distances: 4.5, three times 0.5, 2 and 1 ms; the median */
+  struct nai_table *t = fixture_analyze(&c.f, "gap_activity", 1), *rows = fixture_analyze(&c.f, "gap_activity", 0);
+  assert_string_equal(cell_text(rows, 0, "scope"), "pattern");
+  assert_int_equal(cell_int(rows, 0, "total_ns"), 9 * MS);
+  expect(t, "cuda_api", "", "cudaLaunchKernel", 10 * US);
+  expect(t, "cuda_api", "rest", "", 9 * MS - 10 * US);
+  expect(t, "os_runtime", "io", "read", 3 * MS);
+  expect(t, "os_runtime", "lock", "pthread_mutex_lock", 1 * MS);
+  expect(t, "os_runtime", "rest", "", 5 * MS);
+  assert_int_equal(find(t, "os_runtime", "poll", "poll"), -1);
+  expect(t, "scheduling", "on_cpu", "", 6 * MS);
+  expect(t, "scheduling", "off_cpu", "", 3 * MS);
+  expect(t, "samples", "", "decode(int)", 5 * MS);
+  expect(t, "samples", "", "augment(int)", 1 * MS);
+  expect(t, "samples", "rest", "", 3 * MS);
+  assert_string_equal(
+      cell_text(rows, 0, "activity"),
+      "33.3 % read; 11.1 % pthread_mutex_lock; about 55.6 % decode; about 11.1 % augment; off-CPU 33.3 %");
+  assert_string_equal(cell_text(rows, 0, "function"), "decode(int)");
+  nai_table_free(t);
+  nai_table_free(rows);
+  fixture_free(&c.f);
+}
+
+static void nothing_recorded_says_nothing(void **state) {
+  (void)state;
+  struct cpu c;
+  begin(&c);
+  one_gap(&c);
+  fixture_build(&c.f);
+  struct nai_table *rows = fixture_analyze(&c.f, "gap_activity", 0);
+  assert_int_equal(rows->rows, 0); /* patterns only where something beside CUDA bears witness */
+  nai_table_free(rows);
+  struct nai_table *threads = fixture_analyze(&c.f, "cpu_threads", 0);
+  assert_int_equal(threads->rows, 0);
+  nai_table_free(threads);
+  fixture_free(&c.f);
+}
+
+static void threads_move_between_cpus(void **state) {
+  (void)state;
+  struct cpu c;
+  begin(&c);
+  one_gap(&c);
+  sched(&c, 0, 1, 1, NAI_NULL_I64);
+  sched(&c, 10, 1, 0, NAI_NULL_I64);
+  sched(&c, 20, 2, 1, NAI_NULL_I64);
+  sched(&c, 50, 2, 0, NAI_NULL_I64);
+  sched(&c, 60, 1, 1, NAI_NULL_I64);
+  sched(&c, 61, 1, 0, NAI_NULL_I64);
+  CELLS(c.f.in.tables[NAI_IN_SCHED], 5, -1, 9 << 24 | 99, 0, 1, NAI_NULL_I64, NAI_NULL_I64); /* of another process */
+  CELLS(c.f.in.tables[NAI_IN_SCHED], 8, -1, 9 << 24 | 99, 0, 0, NAI_NULL_I64, NAI_NULL_I64);
+  fixture_build(&c.f);
+  struct nai_table *t = fixture_analyze(&c.f, "cpu_threads", 0);
+  assert_int_equal(t->rows, 2);
+  assert_int_equal(cell_int(t, 0, "tid"), 70);
+  assert_int_equal(cell_int(t, 0, "on_cpu_ns"), 41);
+  assert_int_equal(cell_int(t, 0, "off_cpu_ns"), 20);
+  assert_int_equal(cell_int(t, 0, "switch_count"), 3);
+  assert_int_equal(cell_int(t, 0, "migration_count"), 2);
+  assert_int_equal(cell_int(t, 0, "cpu_count"), 2);
+  assert_int_equal(cell_int(t, 1, "pid"), 9);
+  assert_int_equal(cell_int(t, 1, "on_cpu_ns"), 3);
+  nai_table_free(t);
+  fixture_free(&c.f);
+}
+
+static void os_functions_have_classes(void **state) {
+  (void)state;
+  assert_int_equal(nai_osrt_class("pthread_cond_timedwait"), NAI_OSRT_LOCK);
+  assert_int_equal(nai_osrt_class("pread64"), NAI_OSRT_IO);
+  assert_int_equal(nai_osrt_class("epoll_wait"), NAI_OSRT_POLL);
+  assert_int_equal(nai_osrt_class("clock_nanosleep"), NAI_OSRT_SLEEP);
+  assert_int_equal(nai_osrt_class("waitpid"), NAI_OSRT_PROCESS);
+  assert_int_equal(nai_osrt_class("ioctl"), NAI_OSRT_OTHER);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(scheduling_divides_time),   cmocka_unit_test(chains_name_what_one_can_act_on),
+      cmocka_unit_test(layers_divide_a_gap),       cmocka_unit_test(nothing_recorded_says_nothing),
+      cmocka_unit_test(threads_move_between_cpus), cmocka_unit_test(os_functions_have_classes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+/* Metrics on tables of its own: values, families, fall-backs, and every mistake a metric file can hold. */
+#include "rules/metrics.h"
+
+#include "table/columns.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct nai_column_def step_columns[] = {
+    NAI_DEVICE_COLUMN(""),
+    NAI_PID_COLUMN(""),
+    NAI_LABEL_COLUMN("state", ""),
+    NAI_TIME_COLUMN("duration_ns", ""),
+};
+static const struct nai_schema step_schema = NAI_SCHEMA("steps", "Steps", "One step", step_columns);
+static const struct nai_column_def use_columns[] = {
+    NAI_DEVICE_COLUMN(""),         NAI_PID_COLUMN(""), NAI_NAME_COLUMN("kind", ""), NAI_TIME_COLUMN("used_ns", ""),
+    NAI_COUNT_COLUMN("calls", ""),
+};
+static const struct nai_schema use_schema = NAI_SCHEMA("use", "Use", "One kind on one GPU", use_columns);
+static const struct nai_column_def run_columns[] = {NAI_TIME_COLUMN("window_ns", "")};
+static const struct nai_schema run_schema = NAI_SCHEMA("run_info", "Run", "The run", run_columns);
+static const struct nai_schema *const schemas[] = {&step_schema, &use_schema, &run_schema};
+
+struct tables {
+  struct nai_table *steps, *use, *run;
+};
+
+static struct nai_table *table_of(const struct nai_schema *schema) {
+  struct nai_table *table;
+  assert_int_equal(nai_table_new(&table, schema, NULL), 0);
+  return table;
+}
+
+static void add_step(struct nai_table *t, int64_t device, const char *state, int64_t ms) {
+  int64_t row = nai_table_add_row(t);
+  nai_set_i64(t, row, 0, device);
+  nai_set_i64(t, row, 1, 7);
+  nai_set_str(t, row, 2, state);
+  nai_set_i64(t, row, 3, ms * 1000000);
+}
+
+static void add_use(struct nai_table *t, int64_t device, const char *kind, int64_t ms, int64_t calls) {
+  int64_t row = nai_table_add_row(t);
+  nai_set_i64(t, row, 0, device);
+  nai_set_i64(t, row, 1, 7);
+  nai_set_str(t, row, 2, kind);
+  nai_set_i64(t, row, 3, ms * 1000000);
+  nai_set_i64(t, row, 4, calls);
+}
+
+static struct tables make(void) {
+  struct tables t = {table_of(&step_schema), table_of(&use_schema), table_of(&run_schema)};
+  nai_set_i64(t.run, nai_table_add_row(t.run), 0, 2000000000); /* 2 s */
+  return t;
+}
+
+static void drop(struct tables *t) {
+  nai_table_free(t->steps);
+  nai_table_free(t->use);
+  nai_table_free(t->run);
+}
+
+/* One metric as a document, evaluated. */
+static struct nai_table *evaluate(const struct tables *t, const char *body) {
+  char text[1024];
+  struct nai_metric_set *set;
+  struct nai_err err = {0};
+  struct nai_table *out;
+  const struct nai_table *const tables[] = {t->steps, t->use, t->run, NULL};
+  int n = snprintf(text, sizeof text, "metrics:\n  - {title: t, better: lower, kind: noisy, gate: none, %s}\n", body);
+  if (nai_metrics_parse(&set, "m.yaml", text, (size_t)n, schemas, 3, &err))
+    fail_msg("%s", err.msg);
+  assert_int_equal(nai_metrics_evaluate(&out, set, tables, &err), 0);
+  nai_metrics_free(set);
+  return out;
+}
+
+static double only(const struct tables *t, const char *body) {
+  struct nai_table *out = evaluate(t, body);
+  assert_int_equal(out->rows, 1);
+  double value = nai_get_f64(out, 0, NAI_METRIC_VALUE);
+  nai_table_free(out);
+  return value;
+}
+
+static void combines(void **state) {
+  (void)state;
+  struct tables t = make();
+  for (int64_t i = 1; i <= 4; i++)
+    add_step(t.steps, 0, "steady", 10 * i);
+  add_step(t.steps, 0, "warm-up", 999);
+  static const struct {
+    const char *how;
+    double value;
+  } cases[] = {{"sum", 100e6}, {"mean", 25e6}, {"median", 25e6},       {"p90", 37e6},
+               {"max", 40e6},  {"min", 10e6},  {"cv", 51.639777949432}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char body[256];
+    snprintf(body, sizeof body, "id: a, step: {table: steps, where: state = 'steady', value: duration_ns, combine: %s}",
+             cases[i].how);
+    assert_true(fabs(only(&t, body) - cases[i].value) < 1e-3);
+  }
+  drop(&t);
+}
+
+/* Two GPUs, one slower: the slower one's median; its quartiles; steps of the GPU that has fewer. */
+static void gpus(void **state) {
+  (void)state;
+  struct tables t = make();
+  for (int i = 0; i < 3; i++)
+    add_step(t.steps, 0, "steady", 10 + i);
+  for (int i = 0; i < 5; i++)
+    add_step(t.steps, 1, "steady", 20 + i);
+  struct nai_table *out = evaluate(&t, "id: a, step: {table: steps, value: duration_ns, combine: median, gpus: max}");
+  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_VALUE) - 22e6) < 1);
+  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_Q25) - 21e6) < 1);
+  assert_int_equal(nai_get_i64(out, 0, NAI_METRIC_N), 3);
+  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_BASIS), "step");
+  nai_table_free(out);
+  assert_true(fabs(only(&t, "id: a, step: {table: steps, value: duration_ns, combine: median, gpus: mean}") - 16.5e6) <
+              1);
+  drop(&t);
+}
+
+/* Without steps a sum per second; without a window the sum. */
+static void falls_back(void **state) {
+  (void)state;
+  struct tables t = make();
+  static const char body[] =
+      "id: a, step: {table: steps, value: duration_ns / duration_ns}, rate: {table: use, value: calls}";
+  add_use(t.use, 0, "x", 1, 30);
+  struct nai_table *out = evaluate(&t, body);
+  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_BASIS), "second");
+  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_VALUE) - 15) < 1e-9);
+  nai_table_free(out);
+  nai_table_truncate(t.run, 0);
+  out = evaluate(&t, "id: a, rate: {table: use, value: calls}");
+  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_BASIS), "total");
+  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_SOURCE), "use");
+  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_VALUE) - 30) < 1e-9);
+  nai_table_free(out);
+  drop(&t);
+}
+
+/* Exact per step only. */
+static void exact_is_per_step(void **state) {
+  (void)state;
+  struct tables t = make();
+  static const char text[] =
+      "metrics:\n"
+      "  - {id: s, title: s, better: lower, kind: exact, gate: gate, step: {table: use, value: calls}}\n"
+      "  - {id: r, title: r, better: lower, kind: exact, gate: gate, rate: {table: use, value: calls}}\n"
+      "  - {id: t, title: t, better: lower, kind: exact, gate: gate, total: {table: use, value: calls}}\n";
+  static const char *const want[][2] = {{"exact", "gate"}, {"noisy", "none"}, {"exact", "none"}};
+  const struct nai_table *const tables[] = {t.steps, t.use, t.run, NULL};
+  struct nai_metric_set *set;
+  struct nai_table *out;
+  add_use(t.use, 0, "x", 1, 30);
+  assert_int_equal(nai_metrics_parse(&set, "m.yaml", text, strlen(text), schemas, 3, NULL), 0);
+  assert_int_equal(nai_metrics_evaluate(&out, set, tables, NULL), 0);
+  for (int64_t i = 0; i < 3; i++) {
+    assert_string_equal(nai_get_str(out, i, NAI_METRIC_KIND), want[i][0]);
+    assert_string_equal(nai_get_str(out, i, NAI_METRIC_GATE), want[i][1]);
+  }
+  nai_table_free(out);
+  nai_metrics_free(set);
+  drop(&t);
+}
+
+/* Members in order of name, the largest two; hostile characters of names do not get into ids. */
+static void families(void **state) {
+  (void)state;
+  struct tables t = make();
+  add_use(t.use, 0, "b,\n=x", 5, 1);
+  add_use(t.use, 1, "b,\n=x", 7, 1);
+  add_use(t.use, 0, "a", 20, 1);
+  add_use(t.use, 0, "c", 1, 1);
+  struct nai_table *out = evaluate(&t, "id: 'k.{}.time', total: {table: use, each: kind, value: used_ns, limit: 2}");
+  assert_int_equal(out->rows, 2);
+  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_ID), "k.a.time");
+  assert_string_equal(nai_get_str(out, 1, NAI_METRIC_ID), "k.b___x.time");
+  assert_string_equal(nai_get_str(out, 1, NAI_METRIC_FAMILY), "k.{}.time");
+  assert_true(fabs(nai_get_f64(out, 1, NAI_METRIC_VALUE) - 12e6) < 1);
+  nai_table_free(out);
+  out = evaluate(&t, "id: 'k.{}.n', total: {table: use, each: kind, value: used_ns / calls, limit: 1, by: calls}");
+  assert_int_equal(out->rows, 1); /* b has two calls */
+  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_ID), "k.b___x.n");
+  nai_table_free(out);
+  drop(&t);
+}
+
+static void units_and_amounts(void **state) {
+  (void)state;
+  struct tables t = make();
+  add_use(t.use, 0, "x", 3, 2);
+  struct nai_table *out = evaluate(&t, "id: a, total: {table: use, value: used_ms / calls}, noise: 2%, budget: "
+                                       "{relative: 3%, absolute: 0.05ms}");
+  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_UNIT), "ns");
+  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_VALUE) - 1.5e6) < 1e-6);
+  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_NOISE_PCT) - 2) < 1e-9);
+  assert_true(isnan(nai_get_f64(out, 0, NAI_METRIC_NOISE)));
+  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_BUDGET) - 50000) < 1e-6);
+  nai_table_free(out);
+  out = evaluate(&t, "id: a, unit: percent, total: {table: use, value: 100 * used_ns / used_ns}, budget: 2pt");
+  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_UNIT), "percent");
+  nai_table_free(out);
+  out = evaluate(&t, "id: a, total: {table: use, value: calls / 0}"); /* no number, no metric */
+  assert_int_equal(out->rows, 0);
+  nai_table_free(out);
+  drop(&t);
+}
+
+static void refused(const char *text, const char *message) {
+  struct nai_metric_set *set;
+  struct nai_err err = {0};
+  if (nai_metrics_parse(&set, "m.yaml", text, strlen(text), schemas, 3, &err) != NAI_EUSAGE)
+    fail_msg("accepted: %s", text);
+  if (strcmp(err.msg, message) != 0)
+    fail_msg("%s\n  says  %s\n  wants %s", text, err.msg, message);
+}
+
+#define METRIC(rest) "metrics:\n  - {id: a, title: t, better: lower, kind: noisy, gate: none, " rest "}\n"
+#define TOTAL "total: {table: use, value: calls}"
+
+static void mistakes(void **state) {
+  (void)state;
+  refused("metric: []", "m.yaml:1:1: unknown key \"metric\"; did you mean \"metrics\"?");
+  refused("metrics:\n  - {title: a}\n", "m.yaml:2:5: \"id\" is missing");
+  refused(METRIC("x: 1"), "m.yaml:2:63: unknown key \"x\"");
+  refused(METRIC("unit: ns"), "m.yaml:2:5: one of step, rate, total is missing");
+  refused(METRIC("total: {table: uses, value: calls}"), "m.yaml:2:78: unknown table \"uses\"; did you mean \"use\"?");
+  refused(METRIC("total: {table: use, value: call}"),
+          "m.yaml:2:90: unknown column \"call\" of table \"use\"; did you mean \"calls\"?");
+  refused(METRIC("total: {table: use, value: kind}"), "m.yaml:2:90: \"value\" needs a number");
+  refused(METRIC("total: {table: use, value: calls, each: kind}"),
+          "m.yaml:2:70: an id with {} and \"each\" need each other");
+  refused(METRIC("total: {table: use, value: calls, combine: middle}"),
+          "m.yaml:2:106: \"combine\": expected one of sum, mean, median, p90, cv, max, min");
+  refused(METRIC(TOTAL ", budget: -3%"), "m.yaml:2:106: \"-3%\" must not be negative");
+  refused(METRIC(TOTAL ", budget: nan"),
+          "m.yaml:2:106: expected an amount such as 3%, 0.05ms, 64KiB or 5, got \"nan\"");
+  refused(METRIC(TOTAL ", budget: 3ms"), "m.yaml:2:106: \"3ms\" does not fit a metric in count");
+  refused(
+      METRIC(TOTAL ", noise: 1 parsec"),
+      "m.yaml:2:107: unknown unit \"parsec\"; use %, pt, %_of_step, ns, us, ms, s, B, KiB, MiB, GiB, KB, MB, GB or GB/s");
+  refused("metrics:\n  - {id: b, disabled: true}\n", "m.yaml:2:10: unknown metric \"b\"");
+  refused("metrics:\n  - {id: A}\n", "m.yaml:2:10: an id is made of a-z, 0-9, _ . and -, 64 characters at most");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(combines),          cmocka_unit_test(gpus),     cmocka_unit_test(falls_back),
+      cmocka_unit_test(exact_is_per_step), cmocka_unit_test(families), cmocka_unit_test(units_and_amounts),
+      cmocka_unit_test(mistakes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

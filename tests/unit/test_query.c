@@ -1,0 +1,124 @@
+/* Statements over tables that no program would have written. */
+#include "query/query.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Every event table without rows, held. */
+static struct nai_run *empty_run(void) {
+  struct nai_run *run = calloc(1, sizeof *run);
+  assert_non_null(run);
+  run->directory = -1;
+  for (int i = 0; i < NAI_IN_COUNT; i++) {
+    struct nai_table *table;
+    assert_int_equal(nai_table_new(&table, nai_event_tables[i], NULL), 0);
+    assert_int_equal(nai_run_hold(run, table, NULL), 0);
+  }
+  return run;
+}
+
+struct seen {
+  int64_t rows, last;
+  uint32_t columns;
+};
+
+static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
+  (void)columns, (void)err;
+  ((struct seen *)ctx)->columns = count;
+  return 0;
+}
+
+static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
+  struct seen *seen = ctx;
+  (void)err;
+  seen->rows++;
+  seen->last = cells[0].null ? NAI_NULL_I64 : cells[0].i;
+  return 0;
+}
+
+static int ask(struct seen *seen, struct nai_run *run, const char *sql, struct nai_query_limits limits,
+               struct nai_err *err) {
+  const struct nai_query_text text = {.sql = sql, .label = "sql"};
+  const struct nai_query query = {.run = run, .text = &text, .limits = limits};
+  bool truncated;
+  *seen = (struct seen){0};
+  *err = (struct nai_err){0};
+  int rc = nai_query_run(&truncated, &query, &(struct nai_query_sink){begin, put_row, seen}, err);
+  return rc ? rc : truncated;
+}
+
+static const struct nai_query_limits all = {.rows = -1};
+
+/* A call on a thread that is not there must not be looked up, whether or not the statement opened its table before. */
+static void forged_references(void **state) {
+  static const char *const statements[] = {
+      "select call from kernel_launches",
+      "select call from kernel_launches, api_events, threads, processes, memop_events"};
+  (void)state;
+  for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+    struct nai_run *run = empty_run();
+    struct nai_table *calls = nai_run_held(run, "api_events"), *kernels = nai_run_held(run, "kernel_events");
+    struct seen seen;
+    struct nai_err err;
+    nai_table_add_row(kernels);
+    nai_set_i64(calls, nai_table_add_row(calls), AE_THREAD, 99);
+    for (int t = 0; t < 4; t++) {
+      static const char *const names[] = {"threads", "processes", "memop_events", "gpus"};
+      nai_table_add_row(nai_run_held(run, names[t]));
+    }
+    assert_int_equal(ask(&seen, run, statements[i], all, &err), NAI_EINPUT);
+    assert_non_null(strstr(err.msg, "thread is 99"));
+    nai_run_close(run);
+  }
+}
+
+/* Values at both ends of what a column holds, and NULLs: found by value whether the column is in order or not. */
+static void extreme_values(void **state) {
+  static const int64_t values[] = {INT64_MAX, NAI_NULL_I64, -1, INT64_MIN + 1, 0, NAI_NULL_I64, INT64_MAX, 7};
+  struct nai_run *run = empty_run();
+  struct nai_table *table = nai_run_held(run, "api_events");
+  struct seen seen;
+  struct nai_err err;
+  (void)state;
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+    nai_set_i64(table, nai_table_add_row(table), AE_CORRELATION, values[i]);
+  assert_int_equal(
+      ask(&seen, run, "select rowid from api_events where correlation_id = 9223372036854775807", all, &err), 0);
+  assert_int_equal(seen.rows, 2);
+  assert_int_equal(seen.last, 6);
+  assert_int_equal(
+      ask(&seen, run, "select rowid from api_events where correlation_id = -9223372036854775807", all, &err), 0);
+  assert_int_equal(seen.rows, 1);
+  assert_int_equal(ask(&seen, run, "select count(*) from api_events group by correlation_id", all, &err), 0);
+  assert_int_equal(seen.rows, 6);
+  assert_int_equal(ask(&seen, run, "select count(*) from api_events where correlation_id > 1e300", all, &err), 0);
+  assert_int_equal(seen.last, 0);
+  nai_run_close(run);
+}
+
+static void rows_and_time(void **state) {
+  static const char endless[] = "with recursive a(x) as (select 1 union all select x + 1 from a) select x from a";
+  struct nai_run *run = empty_run();
+  struct seen seen;
+  struct nai_err err;
+  (void)state;
+  assert_int_equal(ask(&seen, run, endless, (struct nai_query_limits){.rows = 3}, &err), true);
+  assert_int_equal(seen.rows, 3);
+  assert_int_equal(ask(&seen, run, endless, (struct nai_query_limits){.rows = 0}, &err), true);
+  assert_int_equal(seen.columns, 1);
+  assert_int_equal(ask(&seen, run, endless, (struct nai_query_limits){.timeout_s = 0.1, .rows = -1}, &err), NAI_ELIMIT);
+  assert_int_equal(ask(&seen, run, "select * from gpus", all, &err), 0);
+  assert_int_equal(seen.rows, 0);
+  nai_run_close(run);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(forged_references), cmocka_unit_test(extreme_values),
+                                     cmocka_unit_test(rows_and_time)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
