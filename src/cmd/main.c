@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int nai_cmd_print(const struct nai_buf *text, struct nai_err *err) {
@@ -95,7 +96,19 @@ static void on_sigbus(int signal_number) {
   _exit(3);
 }
 
+/* The stack grows as it is used. In a limited address space (ulimit -v) there may be no room for that later, which
+ * would be a signal; so what is needed is taken while there is. */
+static __attribute__((noinline)) void take_stack(void) {
+  enum { NEEDED = 256 << 10, PAGE = 4096 };
+  struct rlimit limit;
+  volatile char stack[NEEDED];
+  size_t most = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur / 2 < NEEDED ? limit.rlim_cur / 2 : NEEDED;
+  for (size_t i = 1; i <= most / PAGE; i++)
+    stack[NEEDED - i * PAGE] = 0;
+}
+
 int main(int argc, char **argv) {
+  take_stack();
   signal(SIGBUS, on_sigbus);
   signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f) is an error of writing like others, with a message */
   return nai_cli_main(&program, argc, argv);
