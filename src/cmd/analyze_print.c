@@ -1,4 +1,5 @@
-/* What nsys-ai analyze prints when it is done: the verdict and findings, a line of JSON, or what each stage did. */
+/* What nsys-ai analyze prints when it is done: the verdict and findings, a line of JSON, what each stage did,
+ * or where the events are that --trim missed. */
 #include "cmd/analyze.h"
 #include "cmd/overview.h"
 
