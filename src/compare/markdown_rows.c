@@ -35,6 +35,17 @@ void markdown_put_text(struct nai_buf *out, const char *text) {
 
 void markdown_put_ns(struct nai_buf *out, double ns, bool sign) { nai_put_amount(out, "ns", ns, sign); }
 
+/* The rows of a table in an order; NULL when memory is out. */
+static int64_t *sorted_rows(struct nai_buf *out, struct nai_table *t, int (*by)(const void *, const void *, void *)) {
+  int64_t *order = malloc(((size_t)t->rows + 1) * sizeof *order);
+  out->oom |= !order;
+  for (int64_t i = 0; order && i < t->rows; i++)
+    order[i] = i;
+  if (order)
+    qsort_r(order, (size_t)t->rows, sizeof *order, by, t);
+  return order;
+}
+
 /* By how much a row moves a side's time. */
 static double weight(const struct nai_table *t, int64_t row) {
   double base = nai_get_f64(t, row, KT_BASE_NS), fresh = nai_get_f64(t, row, KT_NEW_NS);
@@ -89,14 +100,9 @@ static void put_levels(struct nai_buf *out, const struct nai_comparison *c) {
 
 void markdown_put_kernels(struct nai_buf *out, const struct nai_comparison *c) {
   struct nai_table *t = c->tables[NAI_COMPARED_KERNELS];
-  int64_t *order = malloc(((size_t)t->rows + 1) * sizeof *order), shown = 0;
-  if (!order) {
-    out->oom = true;
+  int64_t *order = sorted_rows(out, t, by_weight), shown = 0;
+  if (!order)
     return;
-  }
-  for (int64_t i = 0; i < t->rows; i++)
-    order[i] = i;
-  qsort_r(order, (size_t)t->rows, sizeof *order, by_weight, t);
   nai_buf_puts(out, "## Kernels\n\n");
   put_levels(out, c);
   if (t->rows && weight(t, order[0]) > 0)
@@ -117,14 +123,9 @@ static int by_delta(const void *a, const void *b, void *table) {
 
 /* Ranges, phases or copies that both sides have, those that differ most first. */
 void markdown_put_differences(struct nai_buf *out, struct nai_table *t, const char *title, const char *unit) {
-  int64_t *order = malloc(((size_t)t->rows + 1) * sizeof *order), shown = 0;
-  if (!order) {
-    out->oom = true;
+  int64_t *order = sorted_rows(out, t, by_delta), shown = 0;
+  if (!order)
     return;
-  }
-  for (int64_t i = 0; i < t->rows; i++)
-    order[i] = i;
-  qsort_r(order, (size_t)t->rows, sizeof *order, by_delta, t);
   for (; shown < t->rows && shown < MOST_RANGES && !markdown_full(out); shown++) {
     int64_t row = order[shown];
     double delta = nai_get_f64(t, row, DT_DELTA);
