@@ -9,7 +9,14 @@
 #include "config/yaml.h"
 #include "rules/rules.h"
 
-enum { MAX_LOOKUPS = 16, MAX_SOURCES = MAX_LOOKUPS + 2, MAX_EVIDENCE_ROWS = 20, MAX_ORDER_KEYS = 4, MAX_DOCS = 64 };
+enum {
+  MAX_RULES = 1000,
+  MAX_LOOKUPS = 16,
+  MAX_SOURCES = MAX_LOOKUPS + 2,
+  MAX_EVIDENCE_ROWS = 20,
+  MAX_ORDER_KEYS = 4,
+  MAX_DOCS = 64
+};
 
 struct pool {
   void *data;
@@ -351,5 +358,20 @@ NAI_MUST_CHECK int env_open(struct env *env, const struct nai_rule_set *set, con
 const struct nai_table *env_table(const struct env *env, const struct nai_schema *schema);
 /* Finds the rows of `with` for the current row; those that depend on no other row only if `all`. */
 void env_look_up(struct env *env, const struct rule *rule, bool all);
+
+/* load.c: the id of an entry of a rule or metric file, made of `letters` ("a-z and -" for people), and whether the
+ * entry is `disabled`. */
+NAI_MUST_CHECK int entry_read(const struct nai_yaml_node **id, bool *off, const struct nai_yaml *doc,
+                              const struct nai_yaml_node *entry, const char *letters, const char *said,
+                              struct nai_err *err);
+/* order.c: the rule of that id and its number (may be NULL), NULL for none. */
+struct rule *rule_find(const struct nai_rule_set *set, const char *id, uint32_t *number);
+/* The error for an id that no rule has. */
+int rule_unknown(const struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                 const char *id, struct nai_err *err);
+/* Finds what `unless` and `part_of` name, and an order in which these come first. */
+NAI_MUST_CHECK int rules_order(struct nai_rule_set *set, struct nai_err *err);
+/* The names of all tables that rules read, each once. */
+NAI_MUST_CHECK int rules_list_tables(struct nai_rule_set *set, struct nai_err *err);
 
 #endif
