@@ -1,6 +1,7 @@
 /* Metrics of one run: rows become values, values of a GPU and of several GPUs become one. */
 #include "rules/metrics_internal.h"
 #include "table/columns.h"
+#include "table/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,13 +51,6 @@ struct result {
 
 /* --- combining -------------------------------------------------------------------------------- */
 
-/* Of ascending values, between two of them by their distance. */
-static double quantile(const double *values, size_t n, double q) {
-  double at = q * (double)(n - 1);
-  size_t low = (size_t)at;
-  return low + 1 < n ? values[low] + (at - (double)low) * (values[low + 1] - values[low]) : values[n - 1];
-}
-
 static double spread_pct(const double *values, size_t n, double mean) {
   double squares = 0;
   for (size_t i = 0; i < n; i++)
@@ -73,9 +67,9 @@ static double combine(enum combine how, const double *values, size_t n) {
   case COMBINE_MEAN:
     return sum / (double)n;
   case COMBINE_MEDIAN:
-    return quantile(values, n, 0.5);
+    return nai_quantile(values, n, 0.5);
   case COMBINE_P90:
-    return quantile(values, n, 0.9);
+    return nai_quantile(values, n, 0.9);
   case COMBINE_CV:
     return spread_pct(values, n, sum / (double)n);
   case COMBINE_MAX:
@@ -104,8 +98,8 @@ static struct result combine_rows(const struct metric_source *source, const stru
     scratch[i] = samples[i].value;
   qsort(scratch, n, sizeof *scratch, by_value);
   return (struct result){.value = combine(source->combine, scratch, n),
-                         .q25 = quartiles ? quantile(scratch, n, 0.25) : NAN,
-                         .q75 = quartiles ? quantile(scratch, n, 0.75) : NAN,
+                         .q25 = quartiles ? nai_quantile(scratch, n, 0.25) : NAN,
+                         .q75 = quartiles ? nai_quantile(scratch, n, 0.75) : NAN,
                          .n = (int64_t)n};
 }
 
