@@ -1,4 +1,5 @@
 /* Metrics of one run: rows become values, values of a GPU and of several GPUs become one. */
+#include "rules/evaluation.h"
 #include "rules/metrics_internal.h"
 #include "table/columns.h"
 #include "table/stats.h"
