@@ -62,6 +62,8 @@ static void put_duration(struct nai_view *view, const char *key, double ns) {
   for (const char *c = nai_buf_str(&text); *c; c++)
     nai_buf_puts(&fixed, *c == ' ' ? "\xc2\xa0" : (const char[]){*c, '\0'});
   nai_view_put_trusted(view, key, nai_buf_str(&fixed));
+  nai_view_inherit(view, &text);
+  nai_view_inherit(view, &fixed);
   nai_buf_free(&text);
   nai_buf_free(&fixed);
 }
