@@ -101,7 +101,10 @@ static int print_text(struct nai_buf *out, struct nai_run *run, const struct nai
   return rc ? rc : nai_buf_check(out, err);
 }
 
-static int print(struct nai_buf *out, const struct evidence_args *args, struct nai_run *run, struct nai_err *err) {
+static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, const char *const *operands,
+                  struct nai_err *err) {
+  const struct evidence_args *args = memory;
+  (void)operands;
   const struct nai_query_parameter parameters[] = {
       {"finding", {.type = NAI_I64, .i = args->finding, .null = args->finding < 0}},
       {"gpu", {.type = NAI_I64, .i = args->ask.gpu, .null = args->ask.gpu == INT64_MIN}},
@@ -113,12 +116,6 @@ static int print(struct nai_buf *out, const struct evidence_args *args, struct n
   bool truncated;
   return args->ask.format == NAI_ROWS_TABLE ? print_text(out, run, parameters, 3, err)
                                             : nai_cmd_query(&truncated, out, &query, &how, err);
-}
-
-static int answer(struct nai_buf *out, const void *args, struct nai_run *run, const char *const *operands,
-                  struct nai_err *err) {
-  (void)operands;
-  return print(out, args, run, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,

@@ -173,7 +173,10 @@ static int print_rows(struct nai_buf *out, const struct tree_args *args, struct 
   return nai_cmd_query(&truncated, out, &query, &how, err);
 }
 
-static int print(struct nai_buf *out, const struct tree_args *args, struct nai_run *run, struct nai_err *err) {
+static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, const char *const *operands,
+                  struct nai_err *err) {
+  const struct tree_args *args = memory;
+  (void)operands;
   const struct nai_query_parameter parameters[] = {{"pid", {.type = NAI_I64, .i = args->pid, .null = args->pid < 0}},
                                                    {"tid", {.type = NAI_I64, .i = args->tid, .null = args->tid < 0}}};
   struct tree t = {.args = args, .out = out};
@@ -191,12 +194,6 @@ static int print(struct nai_buf *out, const struct tree_args *args, struct nai_r
   free(t.list);
   free(t.of_number);
   return rc ? rc : nai_buf_check(out, err);
-}
-
-static int answer(struct nai_buf *out, const void *args, struct nai_run *run, const char *const *operands,
-                  struct nai_err *err) {
-  (void)operands;
-  return print(out, args, run, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
