@@ -73,14 +73,7 @@ static int64_t payload_of(const struct reader *r, uint32_t range) {
   if (!r->row_count || offset == NAI_NULL_I64)
     return -1;
   uint64_t key = nai_key_from_i64((int64_t)range + offset);
-  size_t low = 0, high = r->row_count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (r->rows[middle].key < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  size_t low = nai_keys_from(r->rows, r->row_count, key);
   return low < r->row_count && r->rows[low].key == key ? (int64_t)r->rows[low].value : -1;
 }
 

@@ -17,18 +17,6 @@ struct work {
   int64_t *longest_ns;
 };
 
-static uint32_t first_from(const struct nai_model *m, const struct nai_gpu *gpu, int64_t t) {
-  uint32_t low = 0, high = gpu->op_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (nai_model_op_start(m, &gpu->ops[middle]) < t)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 static void add_op(struct work *w, uint32_t i, int64_t from, int64_t to) {
   const struct nai_model *m = w->c->m;
   const struct nai_op *op = &w->gpu->ops[i];
@@ -49,7 +37,7 @@ static void add_op(struct work *w, uint32_t i, int64_t from, int64_t to) {
 
 static void add_wait(struct work *w, const struct nai_comm_item *late) {
   int64_t from = late->start - late->skew;
-  uint32_t first = first_from(w->c->m, w->gpu, from), before = first > LOOK_BACK ? first - LOOK_BACK : 0;
+  uint32_t first = nai_model_op_from(w->c->m, w->gpu, from), before = first > LOOK_BACK ? first - LOOK_BACK : 0;
   for (uint32_t i = before; i < w->gpu->op_count && nai_model_op_start(w->c->m, &w->gpu->ops[i]) < late->start; i++)
     add_op(w, i, from, late->start);
 }

@@ -1,5 +1,6 @@
 /* What passes between a launch call and the start of its work? Table launch_breakdown. */
 #include "analyses/analysis.h"
+#include "analyses/busy_time.h"
 #include "derive/idle.h"
 #include "table/columns.h"
 
@@ -54,68 +55,11 @@ static const struct nai_column_def columns[] = {
 static const struct nai_schema schema =
     NAI_SCHEMA("launch_breakdown", "From call to start", "Launches of one process on one GPU", columns);
 
-/* --- how much of a stretch of time is busy ---------------------------------------------------- */
-
-/* Busy time before moments that mostly ascend. */
-struct cursor {
-  size_t next;    /* the first interval that ends after the moment */
-  int64_t before; /* summed length of those in front of it */
-};
-
-/* A set of busy time and its sum before every SUM_EVERY-th interval. */
-enum { SUM_EVERY = 64 };
-struct busy {
-  const struct nai_intervals *set;
-  int64_t *sums;
-  struct cursor from, to;
-};
-
-static int busy_new(struct busy *b, const struct nai_intervals *set, struct nai_err *err) {
-  *b = (struct busy){.set = set, .sums = malloc((set->count / SUM_EVERY + 1) * sizeof *b->sums)};
-  if (!b->sums)
-    return nai_err_nomem(err);
-  int64_t sum = 0;
-  for (size_t i = 0; i <= set->count; i++) {
-    if (i % SUM_EVERY == 0)
-      b->sums[i / SUM_EVERY] = sum;
-    if (i < set->count)
-      sum += set->v[i].end - set->v[i].start;
-  }
-  return NAI_OK;
-}
-
-static void jump(const struct busy *b, struct cursor *c, int64_t t) {
-  c->next = nai_intervals_after(b->set, t);
-  c->before = b->sums[c->next / SUM_EVERY];
-  for (size_t i = c->next / SUM_EVERY * SUM_EVERY; i < c->next; i++)
-    c->before += b->set->v[i].end - b->set->v[i].start;
-}
-
-/* Busy time before t. */
-static int64_t busy_before(const struct busy *b, struct cursor *c, int64_t t) {
-  const struct nai_interval *v = b->set->v;
-  if (c->next && v[c->next - 1].end > t)
-    jump(b, c, t);
-  for (int steps = 0; c->next < b->set->count && v[c->next].end <= t; steps++) {
-    if (steps == SUM_EVERY) {
-      jump(b, c, t);
-      break;
-    }
-    c->before += v[c->next].end - v[c->next].start;
-    c->next++;
-  }
-  return c->before + (c->next < b->set->count && v[c->next].start < t ? t - v[c->next].start : 0);
-}
-
-static int64_t busy_within(struct busy *b, int64_t start, int64_t end) {
-  return start < end ? busy_before(b, &b->to, end) - busy_before(b, &b->from, start) : 0;
-}
-
 /* --- launches of one GPU ---------------------------------------------------------------------- */
 
 struct stream {
   struct nai_intervals set; /* what it ran; unused where it is the only one */
-  struct busy busy;
+  struct nai_busy busy;
   int64_t end;      /* of all that began so far */
   uint32_t process; /* index among those of the GPU */
 };
@@ -129,7 +73,7 @@ enum { IS_LAUNCH = 1, FOUND_IDLE = 2 };
 struct launches {
   const struct nai_model *m;
   const struct nai_gpu *gpu;
-  struct busy busy;
+  struct nai_busy busy;
   struct nai_keyset contexts, streams_seen; /* process and context; that and stream */
   struct stream *streams;
   uint32_t *stream_of; /* per operation */
@@ -190,9 +134,9 @@ static int fill_streams(struct launches *l, struct nai_err *err) {
   for (uint32_t s = 0; !rc && s < count; s++) {
     l->streams[s].end = INT64_MIN;
     if (count > 1)
-      rc = l->streams[s].set.oom ? nai_err_nomem(err) : busy_new(&l->streams[s].busy, &l->streams[s].set, err);
+      rc = l->streams[s].set.oom ? nai_err_nomem(err) : nai_busy_new(&l->streams[s].busy, &l->streams[s].set, err);
   }
-  return rc ? rc : busy_new(&l->busy, &l->gpu->all, err);
+  return rc ? rc : nai_busy_new(&l->busy, &l->gpu->all, err);
 }
 
 /* Adds the launch of operation `start` by the call. */
@@ -203,8 +147,8 @@ static void add_launch(struct launches *l, struct sums *sums, struct stream *str
     sums->negative++;
     return;
   }
-  int64_t waits = returned < start ? returned : start, busy = busy_within(&l->busy, waits, start),
-          own = l->streams_seen.count > 1 ? busy_within(&stream->busy, waits, start) : busy;
+  int64_t waits = returned < start ? returned : start, busy = nai_busy_within(&l->busy, waits, start),
+          own = l->streams_seen.count > 1 ? nai_busy_within(&stream->busy, waits, start) : busy;
   sums->to_start += start - called;
   sums->in_api += waits - called;
   sums->stream_wait += own;

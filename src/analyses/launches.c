@@ -1,9 +1,9 @@
-/* Does the host launch many tiny kernels? Tables launch_storm, tiny_kernels. */
+/* How fast does the host launch kernels, and how long do they take? Table launch_storm. */
 #include "analyses/analysis.h"
+#include "analyses/tiny_kernels.h"
 #include "table/columns.h"
 
 #include "base/big.h"
-#include "table/kernel_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,21 +65,7 @@ static const struct nai_column_def columns[] = {
 static const struct nai_schema storm_schema =
     NAI_SCHEMA("launch_storm", "Launch behaviour", "All kernels, those of one GPU, or those of one process", columns);
 
-enum { T_NAME, T_DEVICE, T_CALLS, T_TOTAL, T_AVG, T_PCT, T_SHORT };
-static const struct nai_column_def tiny_columns[] = {
-    [T_NAME] = NAI_KERNEL_NAME_COLUMN("kernel_name", "demangled kernel name", .key = true),
-    [T_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [T_CALLS] = NAI_COUNT_COLUMN("call_count", "executions of 5 us or less", .better = NAI_BETTER_LOWER, .sum = true),
-    [T_TOTAL] = NAI_TIME_COLUMN("total_time_ns", "their summed durations", .better = NAI_BETTER_LOWER, .sum = true),
-    [T_AVG] = NAI_AVERAGE_COLUMN("avg_duration_ns", "their mean duration"),
-    [T_PCT] =
-        NAI_PCT_COLUMN("pct_of_device_kernels", "of all kernel executions on this GPU", .better = NAI_BETTER_LOWER),
-    [T_SHORT] = NAI_LABEL_COLUMN("short_name", "name for people"),
-};
-static const struct nai_schema tiny_schema =
-    NAI_SCHEMA("tiny_kernels", "Tiny kernels", "Executions of 5 us or less, by kernel name and GPU", tiny_columns);
-
-enum { PEAK_NS = 10 * 1000 * 1000, TINY_NS = 5000 };
+enum { PEAK_NS = 10 * 1000 * 1000 };
 static const int64_t tiny_limits_ns[] = {5000, 10000, 20000};
 enum { LIMITS = sizeof tiny_limits_ns / sizeof *tiny_limits_ns };
 
@@ -334,67 +320,14 @@ static int put_storm(struct nai_table *table, const struct nai_model *m, struct 
   return rc;
 }
 
-/* Tiny executions of one kernel name on one GPU. */
-struct tiny {
-  int64_t calls, total_ns;
-};
-
-static void put_tiny_row(struct nai_table *table, const struct nai_model *m, uint32_t gpu, uint32_t name,
-                         const struct tiny *tiny, int64_t device_calls) {
-  const char *text = nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, name);
-  struct nai_buf brief = {0};
-  nai_kernel_name_short(&brief, text, 72);
-  int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, T_NAME, text);
-  nai_set_str(table, row, T_SHORT, nai_buf_str(&brief));
-  nai_set_i64(table, row, T_DEVICE, m->gpus[gpu].device_id);
-  nai_set_i64(table, row, T_CALLS, tiny->calls);
-  nai_set_i64(table, row, T_TOTAL, tiny->total_ns);
-  nai_set_f64(table, row, T_AVG, (double)tiny->total_ns / (double)tiny->calls);
-  nai_set_f64(table, row, T_PCT, nai_percent((double)tiny->calls, (double)device_calls));
-  table->oom |= brief.oom;
-  nai_buf_free(&brief);
-}
-
-static int put_tiny(struct nai_table *table, const struct nai_model *m, struct nai_err *err) {
-  uint32_t names = m->tables[NAI_IN_KERNELS]->strings.count;
-  struct tiny *sums = calloc((size_t)names + 1, sizeof *sums); /* of one GPU, zero between them */
-  uint32_t *touched = malloc(((size_t)names + 1) * sizeof *touched);
-  int rc = sums && touched ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t g = 0; !rc && g < m->gpu_count; g++) {
-    const struct nai_gpu *gpu = &m->gpus[g];
-    uint32_t count = 0;
-    int64_t device_calls = 0;
-    for (uint32_t i = 0; i < gpu->op_count; i++) {
-      const struct nai_op *op = &gpu->ops[i];
-      device_calls += op->type == NAI_OP_KERNEL;
-      int64_t length = nai_model_op_end(m, op) - nai_model_op_start(m, op);
-      if (op->type != NAI_OP_KERNEL || length > TINY_NS)
-        continue;
-      struct tiny *sum = &sums[nai_at_text(&m->kernels.name, op->row)];
-      if (!sum->calls++)
-        touched[count++] = nai_at_text(&m->kernels.name, op->row);
-      sum->total_ns += length;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-      put_tiny_row(table, m, g, touched[i], &sums[touched[i]], device_calls);
-      sums[touched[i]] = (struct tiny){0};
-    }
-  }
-  free(sums);
-  free(touched);
-  static const struct nai_sort_by order[] = {{T_CALLS, true}, {T_NAME, false}, {T_DEVICE, false}};
-  return rc ? rc : nai_table_sort(table, order, 3, err);
-}
-
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_table *const *tables = io->out;
   const struct nai_model *m = io->model;
   int rc = put_storm(tables[0], m, err);
-  return rc ? rc : put_tiny(tables[1], m, err);
+  return rc ? rc : nai_tiny_kernels_put(tables[1], m, err);
 }
 
-static const struct nai_schema *const schemas[] = {&storm_schema, &tiny_schema, NULL};
+static const struct nai_schema *const schemas[] = {&storm_schema, &nai_tiny_kernels_schema, NULL};
 const struct nai_node nai_analysis_launches = {.name = "launches",
                                                .outputs = schemas,
                                                .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS),

@@ -88,19 +88,13 @@ static int find_slope(double *slope, const struct series *s, struct nai_err *err
 
 static int put_series(struct nai_table *table, const struct nai_model *m, const struct nai_memory_use *use,
                       const struct series *s, struct nai_err *err) {
-  char room[NAI_KIND_NAME_MAX];
   double slope = 0;
   int64_t last = s->count - 1, middle = s->held[s->count / 2];
   int rc = find_slope(&slope, s, err);
   if (rc)
     return rc;
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, PID, nai_model_pid(m, use->process));
-  if (use->device >= 0)
-    nai_set_i64(table, row, DEVICE, use->device);
-  nai_set_str(table, row, KIND, nai_model_kind_name(room, m, NAI_LABEL_MEMORY, use->kind));
-  if (use->kind != NAI_NULL_I32)
-    nai_set_i64(table, row, KIND_ID, use->kind);
+  nai_memory_put_place(table, row, PID, DEVICE, KIND, KIND_ID, m, use);
   nai_set_i64(table, row, STEPS, s->count);
   nai_set_i64(table, row, FIRST, s->held[0]);
   nai_set_i64(table, row, LAST, s->held[last]);

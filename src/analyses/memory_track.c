@@ -250,3 +250,14 @@ void nai_memory_track_free(struct nai_memory_track *track) {
   free(track->allocations);
   free(track->points);
 }
+
+void nai_memory_put_place(struct nai_table *table, int64_t row, int pid, int device, int label, int id,
+                          const struct nai_model *m, const struct nai_memory_use *use) {
+  char room[NAI_KIND_NAME_MAX];
+  nai_set_i64(table, row, pid, nai_model_pid(m, use->process));
+  if (use->device >= 0)
+    nai_set_i64(table, row, device, use->device);
+  nai_set_str(table, row, label, nai_model_kind_name(room, m, NAI_LABEL_MEMORY, use->kind));
+  if (use->kind != NAI_NULL_I32)
+    nai_set_i64(table, row, id, use->kind);
+}

@@ -41,6 +41,9 @@ struct nai_memory_track {
 NAI_MUST_CHECK int nai_memory_track_new(struct nai_memory_track *track, const struct nai_model *model,
                                         struct nai_err *err);
 void nai_memory_track_free(struct nai_memory_track *track);
+/* Writes whose memory it is: process, GPU (if of one), kind and its id, into these columns. */
+void nai_memory_put_place(struct nai_table *table, int64_t row, int pid, int device, int label, int id,
+                          const struct nai_model *m, const struct nai_memory_use *use);
 /* Bytes in use and held by pools together. */
 static inline int64_t nai_memory_held(const struct nai_memory_use *use) { return use->live + use->pool_bytes; }
 

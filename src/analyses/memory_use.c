@@ -83,17 +83,6 @@ static const struct nai_schema allocations_schema =
 
 enum { KIND_DEVICE = 2, LARGEST = 10 };
 
-static void put_place(struct nai_table *table, int64_t row, int pid, int device, int label, int id,
-                      const struct nai_model *m, const struct nai_memory_use *use) {
-  char room[NAI_KIND_NAME_MAX];
-  nai_set_i64(table, row, pid, nai_model_pid(m, use->process));
-  if (use->device >= 0)
-    nai_set_i64(table, row, device, use->device);
-  nai_set_str(table, row, label, nai_model_kind_name(room, m, NAI_LABEL_MEMORY, use->kind));
-  if (use->kind != NAI_NULL_I32)
-    nai_set_i64(table, row, id, use->kind);
-}
-
 static int64_t capacity_of(const struct nai_model *m, int32_t device) {
   const struct nai_table *gpus = m->tables[NAI_IN_GPUS];
   for (int64_t i = 0; i < gpus->rows; i++)
@@ -104,7 +93,7 @@ static int64_t capacity_of(const struct nai_model *m, int32_t device) {
 
 static void put_use(struct nai_table *table, const struct nai_model *m, const struct nai_memory_use *use) {
   int64_t row = nai_table_add_row(table);
-  put_place(table, row, PID, DEVICE, KIND, KIND_ID, m, use);
+  nai_memory_put_place(table, row, PID, DEVICE, KIND, KIND_ID, m, use);
   const int64_t values[][2] = {{ALLOCS, use->allocs},
                                {FREES, use->frees},
                                {ALLOCATED, use->allocated},
@@ -210,7 +199,7 @@ static void put_allocation(struct nai_table *table, const struct nai_model *m, c
   const struct nai_table *usage = m->tables[NAI_IN_MEMORY_USAGE];
   int64_t row = nai_table_add_row(table);
   struct nai_value name = nai_table_value(usage, a->row, MU_NAME);
-  put_place(table, row, A_PID, A_DEVICE, A_KIND, A_KIND_ID, m, use);
+  nai_memory_put_place(table, row, A_PID, A_DEVICE, A_KIND, A_KIND_ID, m, use);
   nai_set_i64(table, row, A_RANK, rank);
   nai_set_i64(table, row, A_BYTES, a->bytes);
   if (use->peak)

@@ -265,22 +265,9 @@ static void answer(struct nai_pause_cause *out, const struct pause *p) {
            launch ? " (first launch of the kernel: loading or compiling)" : "");
 }
 
-/* The first operation that starts at t or later. */
-static uint32_t op_from(const struct nai_model *m, const struct nai_gpu *gpu, int64_t t) {
-  uint32_t lo = 0, hi = gpu->op_count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (nai_model_op_start(m, &gpu->ops[mid]) < t)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
-}
-
 int nai_pause_explain(struct nai_pause_cause *out, const struct nai_model *m, const struct nai_gpu *gpu,
                       const struct nai_span *pause, struct nai_err *err) {
-  uint32_t op = op_from(m, gpu, pause->end);
+  uint32_t op = nai_model_op_from(m, gpu, pause->end);
   uint32_t api = op < gpu->op_count ? nai_model_op_api(m, &gpu->ops[op]) : NAI_NO_ROW;
   struct pause p = {.m = m, .start = pause->start, .end = pause->end, .api = api};
   p.thread = responsible_thread(m, api);

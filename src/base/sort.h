@@ -34,6 +34,19 @@ struct nai_key {
 /* Maps int64 to uint64 so that unsigned order is signed order. */
 static inline uint64_t nai_key_from_i64(int64_t v) { return (uint64_t)v ^ ((uint64_t)1 << 63); }
 
+/* Number of the first of ascending keys that is no less than `least`, `count` when all are less. O(log n). */
+static inline size_t nai_keys_from(const struct nai_key *keys, size_t count, uint64_t least) {
+  size_t low = 0;
+  while (low < count) {
+    size_t middle = low + (count - low) / 2;
+    if (keys[middle].key < least)
+      low = middle + 1;
+    else
+      count = middle;
+  }
+  return low;
+}
+
 /* Stable ascending sort by key: nothing to do for sorted input, insertion sort when short, else LSD radix sort
  * that skips bytes all keys share. */
 NAI_MUST_CHECK int nai_sort_keys(struct nai_key *keys, size_t count, struct nai_err *err);

@@ -170,3 +170,17 @@ int nai_cmd_empty_run(struct nai_run **out, struct nai_err *err) {
   }
   return rc;
 }
+
+int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai_cmd_ask *ask,
+                   const char *const *operands, struct nai_err *err) {
+  struct nai_run *run = NULL;
+  struct nai_buf out = {0};
+  int rc = nai_cmd_source_open(&run, operands[0], &(struct nai_cmd_source){.quiet = ask->quiet}, err);
+  if (!rc)
+    rc = answer(&out, args, run, operands, err);
+  if (!rc)
+    rc = nai_cmd_print(&out, err);
+  nai_run_close(run);
+  nai_buf_free(&out);
+  return rc;
+}

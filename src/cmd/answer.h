@@ -61,10 +61,22 @@ extern const struct nai_cli_type nai_cmd_window_type; /* two numbers: seconds; `
  */
 nai_cli_choices_fn nai_cmd_page_formats;
 enum nai_rows_format nai_cmd_page_format(int choice);
+#define NAI_CMD_PAGE_FORMAT_OPTION(ask)                                                                \
+  {                                                                                                    \
+    .name = "format", .value = "FORMAT", .help = "how the answer is printed", .type = &nai_cli_choice, \
+    .at = (ask) + offsetof(struct nai_cmd_ask, format), .choices = nai_cmd_page_formats                \
+  }
 
 /* pages.c: a built-in page; `what` is its parameter :what, or NULL. ask->format is an index of nai_cmd_page_formats. */
 NAI_MUST_CHECK int nai_cmd_print_page(struct nai_buf *out, const char *id, struct nai_run *run, const char *what,
                                       const struct nai_cmd_ask *ask, struct nai_err *err);
+
+/* The run of a command that answers one question: opens operands[0] (a run or a trace), lets `answer` fill a text,
+ * prints it. */
+typedef int nai_cmd_answer_fn(struct nai_buf *out, const void *args, struct nai_run *run, const char *const *operands,
+                              struct nai_err *err);
+NAI_MUST_CHECK int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai_cmd_ask *ask,
+                                  const char *const *operands, struct nai_err *err);
 
 /* A table in a format: its first `ask->rows` rows. */
 NAI_MUST_CHECK int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table,

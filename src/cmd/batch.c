@@ -1,41 +1,21 @@
 /* nsys-ai batch: many traces, one process each. */
-#include "cmd/cmd.h"
+#include "cmd/batch.h"
 
-#include "base/fmt.h"
-#include "base/fs.h"
 #include "base/threads.h"
-#include "batch/batch.h"
-#include "pipeline/analyze.h"
 #include "render/escape.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_FORWARDED = 64, MAX_SLURM_ARGS = 64, MAX_TASKS = 500, SOME_FAILED = 4 };
-enum engine { LOCAL, SLURM, PRINT };
-
-struct batch_args {
-  const char *out, *scratch, *shard, *retry;
-  int engine, jobs, shards, at_a_time;
-  int64_t time_limit_s, memory_limit_bytes;
-  bool resume, dry_run, rollup, wait, quiet, verbose;
-  const char *slurm[MAX_SLURM_ARGS];
-  size_t slurm_count;
-  struct forwarded {
-    const struct nai_cli_option *option;
-    const char *value; /* NULL: a switch */
-  } forwarded[MAX_FORWARDED];
-  size_t forwarded_count;
-};
+enum { SOME_FAILED = 4 };
 
 /* --- options ---------------------------------------------------------------------------------- */
 
 static const char *engine_name(size_t index, const char *before) {
-  static const char *const names[] = {[LOCAL] = "local", [SLURM] = "slurm", [PRINT] = "print"};
+  static const char *const names[] = {[BATCH_LOCAL] = "local", [BATCH_SLURM] = "slurm", [BATCH_PRINT] = "print"};
   (void)before;
   return index < sizeof names / sizeof *names ? names[index] : NULL;
 }
@@ -48,9 +28,9 @@ static const char *retry_name(size_t index, const char *before) {
 /* Options of analyze, kept as words for the processes that analyse. */
 static int forward(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
   struct batch_args *args = memory;
-  if (args->forwarded_count == MAX_FORWARDED)
-    return nai_err_set(err, NAI_EUSAGE, "--%s: more than %d options for analyze", option->name, MAX_FORWARDED);
-  args->forwarded[args->forwarded_count++] = (struct forwarded){option, option->value ? values[0] : NULL};
+  if (args->forwarded_count == BATCH_MAX_FORWARDED)
+    return nai_err_set(err, NAI_EUSAGE, "--%s: more than %d options for analyze", option->name, BATCH_MAX_FORWARDED);
+  args->forwarded[args->forwarded_count++] = (struct batch_forwarded){option, option->value ? values[0] : NULL};
   return NAI_OK;
 }
 
@@ -136,7 +116,7 @@ static const struct nai_cli_option options[] = {
      .type = &nai_cli_texts,
      AT(slurm),
      .count_at = offsetof(struct batch_args, slurm_count),
-     .most = MAX_SLURM_ARGS},
+     .most = BATCH_MAX_SLURM_ARGS},
     {.name = "wait", .help = "with --engine slurm: return when the index is there", .type = &nai_cli_on, AT(wait)},
     {.name = "run-shard",
      .value = "I/N",
@@ -178,100 +158,6 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   if (a->retry && !a->resume)
     return nai_err_set(err, NAI_EUSAGE, "--retry %s needs --resume", a->retry);
   return NAI_OK;
-}
-
-/* --- planning --------------------------------------------------------------------------------- */
-
-/* A mistake in a rule should not fail a thousand items. */
-static int check_configuration(const struct batch_args *a, struct nai_err *err) {
-  struct nai_options run;
-  nai_options_init(&run);
-  for (size_t i = 0; i < a->forwarded_count; i++) {
-    const char *name = a->forwarded[i].option->name, *value = a->forwarded[i].value;
-    if (strcmp(name, "rules") == 0 && run.rule_count < NAI_MAX_RULE_FILES)
-      run.rules[run.rule_count++] = value;
-    else if (strcmp(name, "metrics") == 0 && run.metric_count < NAI_MAX_RULE_FILES)
-      run.metrics[run.metric_count++] = value;
-    else if (strcmp(name, "templates") == 0)
-      run.templates = value;
-    else if (strcmp(name, "phase-map") == 0)
-      run.phase_map = value;
-    else if (strcmp(name, "kernel-classes") == 0)
-      run.kernel_classes = value;
-    else if (strcmp(name, "workload") == 0)
-      run.workload = value;
-  }
-  return nai_analyze_check(&run, err);
-}
-
-/* Tasks may run elsewhere, so files get their whole path. */
-static int take_options(struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (size_t i = 0; i < a->forwarded_count && !rc; i++) {
-    const struct forwarded *f = &a->forwarded[i];
-    char name[64];
-    snprintf(name, sizeof name, "--%s", f->option->name);
-    char *whole = f->value && nai_fs_exists(f->value) ? realpath(f->value, NULL) : NULL;
-    rc = nai_batch_add_option(b, name, err);
-    if (!rc && f->value)
-      rc = nai_batch_add_option(b, whole ? whole : f->value, err);
-    free(whole);
-  }
-  return rc;
-}
-
-static char *absolute(const char *path) {
-  char directory[PATH_MAX], *out = NULL;
-  if (path[0] == '/' || !getcwd(directory, sizeof directory))
-    return strdup(path);
-  return asprintf(&out, "%s/%s", directory, path) < 0 ? NULL : out;
-}
-
-/* The batch that is there, with what this command line says anew. */
-static int plan_again(struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
-  int rc = nai_batch_open(b, a->out, err);
-  if (!rc && a->forwarded_count) { /* otherwise those of before */
-    struct nai_batch fresh = {0};
-    rc = take_options(&fresh, a, err);
-    char **old = b->options;
-    uint32_t old_count = b->option_count;
-    b->options = fresh.options;
-    b->option_count = fresh.option_count;
-    fresh.options = old;
-    fresh.option_count = old_count;
-    nai_batch_free(&fresh);
-  }
-  return rc;
-}
-
-static int plan(struct nai_batch *b, const struct batch_args *a, const char *const *inputs, size_t count,
-                struct nai_err *err) {
-  bool exists = nai_batch_exists(a->out);
-  *b = (struct nai_batch){0};
-  if (exists && !a->resume)
-    return nai_err_set(err, NAI_EUSAGE,
-                       "\"%s\" holds a batch already: finish it with --resume, or choose another --out", a->out);
-  int rc = check_configuration(a, err);
-  if (!rc)
-    rc = exists ? plan_again(b, a, err) : take_options(b, a, err);
-  if (!rc && count) {
-    nai_batch_manifest_free(&b->manifest);
-    rc = nai_batch_manifest_make(&b->manifest, inputs, count, err);
-  }
-  if (rc)
-    return rc;
-  if (!b->out && !(b->out = absolute(a->out)))
-    return nai_err_nomem(err);
-  if (a->time_limit_s)
-    b->time_limit_s = a->time_limit_s;
-  if (a->memory_limit_bytes)
-    b->memory_limit_bytes = a->memory_limit_bytes;
-  if (a->scratch) {
-    free(b->scratch);
-    b->scratch = strdup(a->scratch);
-  }
-  b->retry_refused = a->retry != NULL;
-  return a->scratch && !b->scratch ? nai_err_nomem(err) : NAI_OK;
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -369,80 +255,20 @@ static int print_plan(const struct nai_batch *b, const uint32_t *items, uint32_t
   return rc;
 }
 
-/* --- clusters --------------------------------------------------------------------------------- */
-
-/* Tasks of three minutes or more, for schedulers suffer from many short ones. */
-static uint32_t tasks_for(const struct batch_args *a, const struct nai_batch *b, const uint32_t *items, uint32_t count,
-                          uint32_t most) {
-  enum { TASK_S = 180, BYTES_PER_S = 100000000 };
-  double seconds = 0;
-  for (uint32_t i = 0; i < count; i++)
-    seconds += 0.2 + (double)b->manifest.items[items[i]].bytes / BYTES_PER_S;
-  uint32_t tasks = a->shards ? (uint32_t)a->shards : (uint32_t)(seconds / TASK_S) + 1;
-  if (!a->shards && tasks > MAX_TASKS)
-    tasks = MAX_TASKS;
-  tasks = tasks > most ? most : tasks;
-  tasks = tasks > count ? count : tasks;
-  return tasks ? tasks : 1;
-}
-
-static void remove_index(const struct nai_batch *b) {
-  static const char *const names[] = {"index.html", "index.csv", "index.sqlite", "batch.md"};
-  char path[PATH_MAX];
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", b->out, names[i]) < sizeof path)
-      unlink(path);
-}
-
-/* The index appears last of all. Looking at files asks nothing of the scheduler. */
-static int wait_for_index(const struct nai_batch *b, const struct batch_args *a, struct nai_err *err) {
-  char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s/index.html", b->out);
-  while (!nai_fs_exists(path))
-    sleep(1);
-  return finish(b, a, err);
-}
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static int run_slurm(struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
                      struct nai_err *err) {
-  struct nai_batch_slurm slurm = {
-      .args = a->slurm, .arg_count = a->slurm_count, .cpus = a->jobs ? a->jobs : 1, .at_a_time = a->at_a_time};
-  uint32_t most = 1;
-  int rc = nai_batch_slurm_most(&most, err);
-  if (!rc)
-    rc = nai_batch_plan_shards(b, tasks_for(a, b, items, count, most), items, count, err);
-  if (!rc) {
-    remove_index(b);
-    rc = nai_batch_submit(&slurm, b, err);
-  }
-  if (!rc && !a->quiet)
-    printf("job array %s with %u tasks, roll-up %s\n", slurm.array_job, b->shards, slurm.rollup_job);
-  fflush(stdout);
-  free(slurm.array_job);
-  free(slurm.rollup_job);
-  return !rc && a->wait ? wait_for_index(b, a, err) : rc;
+  int rc = nai_cmd_batch_submit(b, a, items, count, err);
+  return !rc && a->wait ? finish(b, a, err) : rc;
 }
-
-static int run_print(struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
-                     struct nai_err *err) {
-  struct nai_buf text = {0};
-  int rc = nai_batch_plan_shards(b, tasks_for(a, b, items, count, UINT32_MAX), items, count, err);
-  if (!rc) {
-    nai_batch_print(&text, b);
-    rc = nai_cmd_print(&text, err);
-  }
-  nai_buf_free(&text);
-  return rc;
-}
-
-/* --- all of it -------------------------------------------------------------------------------- */
 
 static int run_engine(struct nai_batch *b, const struct batch_args *a, const uint32_t *items, uint32_t count,
                       struct nai_err *err) {
-  if (a->engine == SLURM && count)
+  if (a->engine == BATCH_SLURM && count)
     return run_slurm(b, a, items, count, err);
-  if (a->engine == PRINT)
-    return run_print(b, a, items, count, err);
+  if (a->engine == BATCH_PRINT)
+    return nai_cmd_batch_print(b, a, items, count, err);
   int rc = run_items(b, a, items, count, jobs_for(a, b), err);
   return rc ? rc : finish(b, a, err);
 }
@@ -450,7 +276,7 @@ static int run_engine(struct nai_batch *b, const struct batch_args *a, const uin
 static int run_batch(const struct batch_args *a, const char *const *inputs, size_t count, struct nai_err *err) {
   struct nai_batch b;
   uint32_t *todo = NULL, todo_count = 0;
-  int rc = plan(&b, a, inputs, count, err);
+  int rc = nai_cmd_batch_plan(&b, a, inputs, count, err);
   if (!rc && !a->dry_run) {
     rc = nai_batch_create(&b, err);
     nai_batch_sweep(&b);

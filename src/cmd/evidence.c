@@ -101,7 +101,10 @@ static int print_text(struct nai_buf *out, struct nai_run *run, const struct nai
   return rc ? rc : nai_buf_check(out, err);
 }
 
-static int print(struct nai_buf *out, const struct evidence_args *args, struct nai_run *run, struct nai_err *err) {
+static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, const char *const *operands,
+                  struct nai_err *err) {
+  const struct evidence_args *args = memory;
+  (void)operands;
   const struct nai_query_parameter parameters[] = {
       {"finding", {.type = NAI_I64, .i = args->finding, .null = args->finding < 0}},
       {"gpu", {.type = NAI_I64, .i = args->ask.gpu, .null = args->ask.gpu == INT64_MIN}},
@@ -118,17 +121,8 @@ static int print(struct nai_buf *out, const struct evidence_args *args, struct n
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct evidence_args *args = memory;
-  struct nai_run *source = NULL;
-  struct nai_buf out = {0};
   (void)count, (void)program;
-  int rc = nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
-  if (!rc)
-    rc = print(&out, args, source, err);
-  if (!rc)
-    rc = nai_cmd_print(&out, err);
-  nai_run_close(source);
-  nai_buf_free(&out);
-  return rc;
+  return nai_cmd_answer(answer, args, &args->ask, operands, err);
 }
 
 const struct nai_cli_command nai_cmd_evidence = {

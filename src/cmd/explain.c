@@ -21,12 +21,7 @@ static void init(void *memory) { nai_cmd_ask_init(&((struct explain_args *)memor
 
 #define ASK offsetof(struct explain_args, ask)
 static const struct nai_cli_option options[] = {
-    {.name = "format",
-     .value = "FORMAT",
-     .help = "how the answer is printed",
-     .type = &nai_cli_choice,
-     .at = ASK + offsetof(struct nai_cmd_ask, format),
-     .choices = nai_cmd_page_formats},
+    NAI_CMD_PAGE_FORMAT_OPTION(ASK),
     NAI_CMD_QUIET_OPTION(ASK),
     {0},
 };

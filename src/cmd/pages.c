@@ -26,12 +26,7 @@ static void init_overlap(void *memory) { init_page(memory, "overlap"); }
 #define ASK offsetof(struct page_args, ask)
 static const struct nai_cli_option options[] = {
     NAI_CMD_GPU_OPTION(ASK),
-    {.name = "format",
-     .value = "FORMAT",
-     .help = "how the answer is printed",
-     .type = &nai_cli_choice,
-     .at = ASK + offsetof(struct nai_cmd_ask, format),
-     .choices = nai_cmd_page_formats},
+    NAI_CMD_PAGE_FORMAT_OPTION(ASK),
     NAI_CMD_SKILLS_OPTION(ASK),
     NAI_CMD_QUIET_OPTION(ASK),
     {0},

@@ -138,14 +138,15 @@ static int count_matches(int64_t *out, struct nai_run *run, const struct nai_que
   return rc;
 }
 
-static int search(struct nai_buf *out, const struct search_args *args, struct nai_run *run, const char *pattern,
+static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, const char *const *operands,
                   struct nai_err *err) {
+  const struct search_args *args = memory;
   struct nai_buf expression = {0}, parts = {0}, sql = {0};
   const struct nai_cmd_printing how = {
       .format = (enum nai_rows_format)args->ask.format, .human = true, .width = nai_cmd_terminal_width()};
   bool truncated;
   int64_t matches = 0;
-  put_pattern(&expression, pattern, args->regex);
+  put_pattern(&expression, operands[1], args->regex);
   put_parts(&parts, args);
   nai_buf_printf(&sql,
                  "select kind, start_ns, duration_ns, device_id, stream_id, pid, tid, name, path from (%s) order by "
@@ -179,17 +180,8 @@ static int search(struct nai_buf *out, const struct search_args *args, struct na
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct search_args *args = memory;
-  struct nai_run *source = NULL;
-  struct nai_buf out = {0};
   (void)count, (void)program;
-  int rc = nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
-  if (!rc)
-    rc = search(&out, args, source, operands[1], err);
-  if (!rc)
-    rc = nai_cmd_print(&out, err);
-  nai_run_close(source);
-  nai_buf_free(&out);
-  return rc;
+  return nai_cmd_answer(answer, args, &args->ask, operands, err);
 }
 
 const struct nai_cli_command nai_cmd_search = {

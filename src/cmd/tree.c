@@ -1,24 +1,13 @@
 /* nsys-ai tree: the NVTX ranges of each thread, with the GPU work that they launched. */
-#include "cmd/answer.h"
-#include "cmd/collect.h"
+#include "cmd/tree.h"
 
 #include "base/fmt.h"
-#include "base/text.h"
 #include "render/escape.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct tree_args {
-  struct nai_cmd_ask ask;
-  int64_t pid, tid; /* -1: all */
-  int depth, kernels;
-  double min_pct;
-  int by;
-};
-enum { BY_WALL, BY_GPU };
 
 static void init(void *memory) {
   struct tree_args *args = memory;
@@ -83,130 +72,13 @@ static const struct nai_cli_option options[] = {
     {0},
 };
 
-/* Rows of nvtx_nodes in the order of the table: children behind their parents. */
-enum {
-  N_NODE,
-  N_PARENT,
-  N_PID,
-  N_TID,
-  N_NAME,
-  N_DEPTH,
-  N_COUNT,
-  N_TOTAL,
-  N_SELF,
-  N_KERNEL,
-  N_KERNELS,
-  N_THREAD,
-  N_PATH
-};
 static const char node_statement[] =
     "select n.rowid as node, n.parent, n.pid, n.tid, n.range_name, n.depth, n.count, n.total_ns, n.self_ns, "
     "n.inclusive_kernel_ns, n.inclusive_kernel_count, n.thread, n.path "
     "from nvtx_nodes n where (:pid is null or n.pid = :pid) and (:tid is null or n.tid = :tid) order by n.rowid";
-enum { K_NODE, K_NAME, K_COUNT, K_NS };
 static const char kernel_statement[] =
     "select node, short_name, count(*), sum(duration_ns) as ns from v_kernels where node is not null group by "
     "node, short_name order by node, ns desc, short_name";
-
-struct node {
-  int64_t row;                  /* of the collected nodes */
-  int64_t first, next;          /* children, in order; -1 */
-  int64_t kernel, kernel_count; /* rows of the collected kernels */
-};
-
-struct tree {
-  const struct tree_args *args;
-  struct nai_cmd_collected nodes, kernels;
-  struct node *list;
-  int64_t *of_number; /* place in the list of a node's number, -1 */
-  int64_t numbers;
-  struct nai_buf *out;
-  int64_t hidden_depth, hidden_share;
-};
-
-static int64_t time_of(const struct tree *t, int64_t i) {
-  return nai_cmd_int(&t->nodes, t->list[i].row, t->args->by == BY_WALL ? N_TOTAL : N_KERNEL);
-}
-
-static bool comes_first(const struct tree *t, int64_t a, int64_t b) {
-  if (time_of(t, a) != time_of(t, b))
-    return time_of(t, a) > time_of(t, b);
-  int order = strcmp(nai_cmd_text(&t->nodes, t->list[a].row, N_NAME), nai_cmd_text(&t->nodes, t->list[b].row, N_NAME));
-  return order ? order < 0 : a < b;
-}
-
-/* Merges two lists of siblings. */
-static int64_t merge(struct tree *t, int64_t a, int64_t b) {
-  int64_t first = -1, *at = &first;
-  while (a >= 0 && b >= 0) {
-    int64_t *take = comes_first(t, b, a) ? &b : &a;
-    *at = *take;
-    at = &t->list[*take].next;
-    *take = *at;
-  }
-  *at = a >= 0 ? a : b;
-  return first;
-}
-
-static int64_t sort(struct tree *t, int64_t first, int64_t count) {
-  if (count < 2) {
-    if (first >= 0)
-      t->list[first].next = -1;
-    return first;
-  }
-  int64_t half = count / 2, second = first;
-  for (int64_t i = 0; i < half; i++)
-    second = t->list[second].next;
-  int64_t right = sort(t, second, count - half);
-  return merge(t, sort(t, first, half), right);
-}
-
-static int64_t length(const struct tree *t, int64_t first) {
-  int64_t n = 0;
-  for (; first >= 0; first = t->list[first].next)
-    n++;
-  return n;
-}
-
-/* Lists of children, roots of a thread under no node: returned. */
-static int64_t link_nodes(struct tree *t) {
-  int64_t roots = -1;
-  for (int64_t i = t->nodes.rows; i-- > 0;) {
-    const struct nai_value *parent = nai_cmd_cell(&t->nodes, i, N_PARENT);
-    int64_t above = parent->null || parent->i >= t->numbers ? -1 : t->of_number[parent->i];
-    int64_t *list = above < 0 ? &roots : &t->list[above].first;
-    t->list[i].next = *list;
-    *list = i;
-  }
-  for (int64_t i = 0; i < t->nodes.rows; i++)
-    t->list[i].first = sort(t, t->list[i].first, length(t, t->list[i].first));
-  return roots;
-}
-
-static int make(struct tree *t, struct nai_err *err) {
-  int64_t rows = t->nodes.rows;
-  t->numbers = rows ? nai_cmd_int(&t->nodes, rows - 1, N_NODE) + 1 : 0;
-  t->list = calloc((size_t)rows + 1, sizeof *t->list);
-  t->of_number = malloc(((size_t)t->numbers + 1) * sizeof *t->of_number);
-  if (!t->list || !t->of_number)
-    return nai_err_nomem(err);
-  for (int64_t i = 0; i < t->numbers; i++)
-    t->of_number[i] = -1;
-  for (int64_t i = 0; i < rows; i++) {
-    t->list[i] = (struct node){.row = i, .first = -1, .next = -1};
-    t->of_number[nai_cmd_int(&t->nodes, i, N_NODE)] = i;
-  }
-  for (int64_t k = 0; k < t->kernels.rows; k++) {
-    int64_t number = nai_cmd_int(&t->kernels, k, K_NODE), at = number < t->numbers ? t->of_number[number] : -1;
-    if (at < 0)
-      continue;
-    if (!t->list[at].kernel_count++)
-      t->list[at].kernel = k;
-  }
-  return NAI_OK;
-}
-
-/* --- printing --------------------------------------------------------------------------------------- */
 
 static void put_kernels(struct tree *t, const struct node *node, int indent) {
   for (int64_t k = 0; k < node->kernel_count; k++) {
@@ -239,7 +111,7 @@ static void put_node(struct tree *t, int64_t i, int64_t whole) {
   nai_buf_printf(t->out, " (%" PRId64 ")", nai_cmd_int(&t->nodes, row, N_KERNELS));
   if (whole) {
     nai_buf_puts(t->out, "  ");
-    nai_fmt_percent(t->out, 100.0 * (double)time_of(t, i) / (double)whole);
+    nai_fmt_percent(t->out, 100.0 * (double)tree_time(t, i) / (double)whole);
   }
   nai_buf_putc(t->out, '\n');
   if (t->args->kernels)
@@ -257,7 +129,7 @@ static void put_siblings(struct tree *t, int64_t first, int64_t whole) {
   for (int64_t i = first; i >= 0; i = t->list[i].next) {
     if (t->args->depth >= 0 && nai_cmd_int(&t->nodes, t->list[i].row, N_DEPTH) > t->args->depth) {
       t->hidden_depth += nodes_below(t, i);
-    } else if (whole && 100.0 * (double)time_of(t, i) < t->args->min_pct * (double)whole) {
+    } else if (whole && 100.0 * (double)tree_time(t, i) < t->args->min_pct * (double)whole) {
       t->hidden_share += nodes_below(t, i);
     } else {
       put_node(t, i, whole);
@@ -272,7 +144,7 @@ static void put_threads(struct tree *t, int64_t roots) {
     int64_t row = t->list[roots].row, thread = nai_cmd_int(&t->nodes, row, N_THREAD), first = roots, last = roots,
             whole = 0, count = 0;
     for (int64_t i = roots; i >= 0 && nai_cmd_int(&t->nodes, t->list[i].row, N_THREAD) == thread; i = t->list[i].next) {
-      whole += time_of(t, i);
+      whole += tree_time(t, i);
       count++;
       last = i;
     }
@@ -280,7 +152,7 @@ static void put_threads(struct tree *t, int64_t roots) {
     t->list[last].next = -1;
     nai_buf_printf(t->out, "pid %" PRId64 ", thread %" PRId64 "\n", nai_cmd_int(&t->nodes, row, N_PID),
                    nai_cmd_int(&t->nodes, row, N_TID));
-    put_siblings(t, sort(t, first, count), whole);
+    put_siblings(t, tree_sort(t, first, count), whole);
   }
   if (!t->nodes.rows)
     nai_buf_puts(t->out, "no NVTX ranges\n");
@@ -301,7 +173,10 @@ static int print_rows(struct nai_buf *out, const struct tree_args *args, struct 
   return nai_cmd_query(&truncated, out, &query, &how, err);
 }
 
-static int print(struct nai_buf *out, const struct tree_args *args, struct nai_run *run, struct nai_err *err) {
+static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, const char *const *operands,
+                  struct nai_err *err) {
+  const struct tree_args *args = memory;
+  (void)operands;
   const struct nai_query_parameter parameters[] = {{"pid", {.type = NAI_I64, .i = args->pid, .null = args->pid < 0}},
                                                    {"tid", {.type = NAI_I64, .i = args->tid, .null = args->tid < 0}}};
   struct tree t = {.args = args, .out = out};
@@ -311,9 +186,9 @@ static int print(struct nai_buf *out, const struct tree_args *args, struct nai_r
   if (!rc)
     rc = nai_cmd_collect(&t.kernels, run, kernel_statement, NULL, 0, err);
   if (!rc)
-    rc = make(&t, err);
+    rc = tree_make(&t, err);
   if (!rc)
-    put_threads(&t, link_nodes(&t));
+    put_threads(&t, tree_link(&t));
   nai_cmd_collected_free(&t.nodes);
   nai_cmd_collected_free(&t.kernels);
   free(t.list);
@@ -324,17 +199,8 @@ static int print(struct nai_buf *out, const struct tree_args *args, struct nai_r
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct tree_args *args = memory;
-  struct nai_run *source = NULL;
-  struct nai_buf out = {0};
   (void)count, (void)program;
-  int rc = nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
-  if (!rc)
-    rc = print(&out, args, source, err);
-  if (!rc)
-    rc = nai_cmd_print(&out, err);
-  nai_run_close(source);
-  nai_buf_free(&out);
-  return rc;
+  return nai_cmd_answer(answer, args, &args->ask, operands, err);
 }
 
 const struct nai_cli_command nai_cmd_tree = {

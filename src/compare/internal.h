@@ -7,6 +7,8 @@
 /* side.c */
 /* A table of a capture, NULL when the run has none of that name. Borrowed. */
 const struct nai_table *capture_table(const struct nai_capture *capture, const char *name);
+/* A number of its first row; 0 when there is none. */
+int64_t capture_cell(const struct nai_capture *capture, const char *table, const char *column);
 /* Sum over the rows of a table, over all captures of a side; a row counts where `where` has the text `is` (NULL: all).
  */
 int64_t side_sum(const struct nai_side *side, const char *table, const char *column, const char *where, const char *is);
@@ -18,6 +20,15 @@ NAI_MUST_CHECK int checks_of_kernels(struct nai_comparison *c, struct nai_err *e
 NAI_MUST_CHECK int checks_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
 /* Adds a reason; base and fresh may be NULL. A hard one that the user allows becomes soft. */
 NAI_MUST_CHECK int check_add(struct nai_comparison *c, const struct nai_check *check, struct nai_err *err);
+/* The same with what the sides say; nothing is said of a side whose text is empty. The texts stay the caller's. */
+NAI_MUST_CHECK int check_add_with(struct nai_comparison *c, struct nai_buf texts[NAI_SIDES], struct nai_check check,
+                                  struct nai_err *err);
+void check_free_texts(struct nai_buf texts[NAI_SIDES]);
+/* checks_equal.c: reasons for captures that differ in what has to be equal. */
+NAI_MUST_CHECK int checks_of_equality(struct nai_comparison *c, struct nai_err *err);
+/* What the captures of a side say: the one text they share, or each by name. *agrees: there is one text. */
+typedef void capture_describe_fn(struct nai_buf *out, const struct nai_capture *capture);
+void side_describe(struct nai_buf *out, bool *agrees, const struct nai_side *side, capture_describe_fn *describe);
 
 /* results.c */
 NAI_MUST_CHECK int results_find(struct nai_comparison *c, struct nai_err *err);

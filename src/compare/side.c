@@ -191,3 +191,9 @@ const struct nai_check *nai_comparison_obstacle(const struct nai_comparison *c) 
       return &c->checks[i];
   return NULL;
 }
+
+int64_t capture_cell(const struct nai_capture *capture, const char *table, const char *column) {
+  const struct nai_table *t = capture_table(capture, table);
+  int64_t value = t && t->rows ? nai_cell_i64(t, 0, column) : NAI_NULL_I64;
+  return value == NAI_NULL_I64 ? 0 : value;
+}

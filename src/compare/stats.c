@@ -1,5 +1,7 @@
 #include "compare/stats.h"
 
+#include "table/stats.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,17 +21,10 @@ static size_t sort_into(double room[NAI_VALUES_MAX], const double *values, size_
   return kept;
 }
 
-/* Of ascending values. */
-static double quantile(const double *values, size_t n, double q) {
-  double at = q * (double)(n - 1);
-  size_t low = (size_t)at;
-  return low + 1 < n ? values[low] + (at - (double)low) * (values[low + 1] - values[low]) : values[n - 1];
-}
-
 double nai_median(const double *values, size_t n) {
   double sorted[NAI_VALUES_MAX];
   n = sort_into(sorted, values, n);
-  return n ? quantile(sorted, n, 0.5) : NAN;
+  return n ? nai_quantile(sorted, n, 0.5) : NAN;
 }
 
 /* --- distribution of rank sums ---------------------------------------------------------------- */
@@ -173,7 +168,7 @@ int nai_shift_of(struct nai_shift *out, const double *a, size_t m, const double 
       above += d > 0 ? 1 : d < 0 ? 0 : 0.5;
     }
   qsort(differences, count, sizeof *differences, by_value);
-  out->shift = quantile(differences, count, 0.5);
+  out->shift = nai_quantile(differences, count, 0.5);
   out->cliff = 2 * above / (double)count - 1;
   long cut = -1;
   int rc = nai_interval_cut(&cut, &out->coverage, m, n, err);
@@ -198,11 +193,11 @@ double nai_robust_sd(const double *values, size_t n) {
   n = sort_into(sorted, values, n);
   if (!n)
     return NAN;
-  double median = quantile(sorted, n, 0.5);
+  double median = nai_quantile(sorted, n, 0.5);
   for (size_t i = 0; i < n; i++)
     sorted[i] = fabs(sorted[i] - median);
   qsort(sorted, n, sizeof *sorted, by_value);
-  return 1.4826 * quantile(sorted, n, 0.5);
+  return 1.4826 * nai_quantile(sorted, n, 0.5);
 }
 
 double nai_history_noise(const double *values, size_t n) {
@@ -217,7 +212,7 @@ double nai_history_noise(const double *values, size_t n) {
   if (count < NAI_NOISE_MIN - 1)
     return NAN;
   qsort(changes, count, sizeof *changes, by_value);
-  double q1 = quantile(changes, count, 0.25), q3 = quantile(changes, count, 0.75);
+  double q1 = nai_quantile(changes, count, 0.25), q3 = nai_quantile(changes, count, 0.75);
   return q3 + 3 * (q3 - q1);
 }
 

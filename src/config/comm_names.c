@@ -1,6 +1,5 @@
 #include "config/comm_names.h"
 
-#include "base/assets.h"
 #include "config/patterns.h"
 
 #include <stdlib.h>
@@ -39,16 +38,12 @@ static int add_document(struct nai_comm_names *names, const struct nai_yaml *doc
 }
 
 int nai_comm_names_load(struct nai_comm_names **out, struct nai_err *err) {
-  static const char path[] = "rules/comm-kernels.yaml";
-  const struct nai_asset *asset = nai_asset_find(path);
   struct nai_yaml *doc = NULL;
   *out = NULL;
-  if (!asset)
-    return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", path);
   struct nai_comm_names *names = calloc(1, sizeof *names);
   int rc = names ? NAI_OK : nai_err_nomem(err);
   if (!rc)
-    rc = nai_yaml_parse(&doc, path, asset->data, (size_t)(asset->end - asset->data), err);
+    rc = nai_yaml_load_builtin(&doc, "rules/comm-kernels.yaml", err);
   if (!rc)
     rc = add_document(names, doc, err);
   nai_yaml_free(doc);

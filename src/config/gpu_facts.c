@@ -1,7 +1,6 @@
 #include "config/gpu_facts.h"
 
 #include "base/array.h"
-#include "base/assets.h"
 #include "base/hash.h"
 #include "config/yaml.h"
 
@@ -212,22 +211,10 @@ static int add_document(struct nai_gpu_facts *facts, const struct nai_yaml *doc,
   return rc;
 }
 
+/* The user's file; NULL: the built-in one. */
 static int add_file(struct nai_gpu_facts *facts, const char *path, struct nai_err *err) {
   struct nai_yaml *doc = NULL;
-  int rc = nai_yaml_load(&doc, path, err);
-  if (!rc)
-    rc = add_document(facts, doc, err);
-  nai_yaml_free(doc);
-  return rc;
-}
-
-static int add_builtin(struct nai_gpu_facts *facts, struct nai_err *err) {
-  static const char path[] = "rules/gpus.yaml";
-  const struct nai_asset *asset = nai_asset_find(path);
-  struct nai_yaml *doc = NULL;
-  if (!asset)
-    return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", path);
-  int rc = nai_yaml_parse(&doc, path, asset->data, (size_t)(asset->end - asset->data), err);
+  int rc = path ? nai_yaml_load(&doc, path, err) : nai_yaml_load_builtin(&doc, "rules/gpus.yaml", err);
   if (!rc)
     rc = add_document(facts, doc, err);
   nai_yaml_free(doc);
@@ -241,7 +228,7 @@ int nai_gpu_facts_load(struct nai_gpu_facts **out, const char *user_path, struct
   if (!rc && user_path)
     rc = add_file(facts, user_path, err);
   if (!rc)
-    rc = add_builtin(facts, err);
+    rc = add_file(facts, NULL, err);
   if (rc) {
     nai_gpu_facts_free(facts);
     return rc;

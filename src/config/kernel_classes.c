@@ -1,6 +1,5 @@
 #include "config/kernel_classes.h"
 
-#include "base/assets.h"
 #include "base/hash.h"
 #include "config/patterns.h"
 
@@ -31,13 +30,10 @@ static int add_file(struct nai_kernel_classes *classes, const char *path, struct
 
 static int add_builtin(struct nai_kernel_classes *classes, struct nai_patterns **to, const char *path,
                        struct nai_err *err) {
-  const struct nai_asset *asset = nai_asset_find(path);
   struct nai_yaml *doc = NULL;
-  if (!asset)
-    return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", path);
   int rc = *to ? NAI_OK : nai_patterns_new(to, err);
   if (!rc)
-    rc = nai_yaml_parse(&doc, path, asset->data, (size_t)(asset->end - asset->data), err);
+    rc = nai_yaml_load_builtin(&doc, path, err);
   if (!rc)
     rc = nai_patterns_add(*to, doc, err);
   if (!rc)

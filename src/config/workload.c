@@ -1,6 +1,5 @@
 #include "config/workload.h"
 
-#include "base/assets.h"
 #include "base/hash.h"
 #include "config/patterns.h"
 
@@ -58,22 +57,10 @@ static int add_document(struct nai_workload_patterns *p, const struct nai_yaml *
   return rc;
 }
 
-static int add_builtin(struct nai_workload_patterns *p, struct nai_err *err) {
-  static const char path[] = "rules/workload.yaml";
-  const struct nai_asset *asset = nai_asset_find(path);
-  struct nai_yaml *doc = NULL;
-  if (!asset)
-    return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", path);
-  int rc = nai_yaml_parse(&doc, path, asset->data, (size_t)(asset->end - asset->data), err);
-  if (!rc)
-    rc = add_document(p, doc, err);
-  nai_yaml_free(doc);
-  return rc;
-}
-
+/* The user's file; NULL: the built-in one. */
 static int add_file(struct nai_workload_patterns *p, const char *path, struct nai_err *err) {
   struct nai_yaml *doc = NULL;
-  int rc = nai_yaml_load(&doc, path, err);
+  int rc = path ? nai_yaml_load(&doc, path, err) : nai_yaml_load_builtin(&doc, "rules/workload.yaml", err);
   if (!rc)
     rc = add_document(p, doc, err);
   nai_yaml_free(doc);
@@ -87,7 +74,7 @@ int nai_workload_patterns_load(struct nai_workload_patterns **out, const char *u
   if (!rc && user_path)
     rc = add_file(p, user_path, err);
   if (!rc)
-    rc = add_builtin(p, err);
+    rc = add_file(p, NULL, err);
   if (rc) {
     nai_workload_patterns_free(p);
     return rc;

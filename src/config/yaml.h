@@ -42,6 +42,8 @@ NAI_MUST_CHECK int nai_yaml_parse(struct nai_yaml **out, const char *file, const
                                   struct nai_err *err);
 /* Reads and parses a regular file. */
 NAI_MUST_CHECK int nai_yaml_load(struct nai_yaml **out, const char *path, struct nai_err *err);
+/* The same of a file that is built into the program (base/assets.h). */
+NAI_MUST_CHECK int nai_yaml_load_builtin(struct nai_yaml **out, const char *path, struct nai_err *err);
 void nai_yaml_free(struct nai_yaml *doc);
 
 const struct nai_yaml_node *nai_yaml_root(const struct nai_yaml *doc);

@@ -131,16 +131,7 @@ static struct nai_idle_gap gap_of(const struct nai_model *m, uint32_t g, uint32_
 /* The first operation that starts when a gap ends ends it, even one without length. */
 struct nai_idle_gap nai_idle_gap_at(const struct nai_model *m, uint32_t g, uint32_t number) {
   const struct nai_gpu *gpu = &m->gpus[g];
-  int64_t end = nai_idle_span(gpu, number).end;
-  uint32_t lo = 0, hi = gpu->op_count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (nai_model_op_start(m, &gpu->ops[mid]) < end)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return gap_of(m, g, number, lo);
+  return gap_of(m, g, number, nai_model_op_from(m, gpu, nai_idle_span(gpu, number).end));
 }
 
 bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {

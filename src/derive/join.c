@@ -102,14 +102,7 @@ static size_t lower_bound(const struct process_index *x, uint64_t key) {
     lo = lo > step ? lo - step : 0;
   for (size_t step = 1; hi < x->key_count && x->keys[hi].key < key; step *= 2)
     hi = x->key_count - hi > step ? hi + step : x->key_count;
-  while (lo < hi) {
-    size_t mid = lo + (hi - lo) / 2;
-    if (x->keys[mid].key < key)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
+  return lo + nai_keys_from(x->keys + lo, hi - lo, key);
 }
 
 static uint32_t find(struct process_index *x, int64_t correlation) {

@@ -116,6 +116,18 @@ int64_t nai_model_op_start(const struct nai_model *m, const struct nai_op *op) {
   return nai_at(OP_COLUMN(m, op, start), op->row);
 }
 
+uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t) {
+  uint32_t low = 0, high = gpu->op_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (nai_model_op_start(model, &gpu->ops[middle]) < t)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 int64_t nai_model_op_end(const struct nai_model *m, const struct nai_op *op) {
   return nai_at(OP_COLUMN(m, op, end), op->row);
 }

@@ -271,6 +271,8 @@ int32_t nai_model_device(const struct nai_model *model, uint32_t gpu);
 uint32_t nai_model_gpu_index(const struct nai_model *model, int32_t device_id);
 /* When an operation ran. */
 int64_t nai_model_op_start(const struct nai_model *model, const struct nai_op *op);
+/* Number of the first operation of a GPU that starts at t or later, its op_count when there is none. */
+uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t);
 int64_t nai_model_op_end(const struct nai_model *model, const struct nai_op *op);
 /* Row of processes of an operation, -1 unknown. */
 int32_t nai_model_op_process(const struct nai_model *model, const struct nai_op *op);

@@ -39,16 +39,7 @@ static int64_t sequence_time(const struct launched *l, uint32_t place) {
 
 /* The first operation launched at t or later. */
 static uint32_t launched_from(const struct launched *l, int64_t t) {
-  uint64_t key = nai_key_from_i64(t);
-  uint32_t low = 0, high = l->count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (l->ops[middle].key < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return (uint32_t)nai_keys_from(l->ops, l->count, nai_key_from_i64(t));
 }
 
 static int list_launched(struct launched *l, struct nai_err *err) {

@@ -19,6 +19,8 @@ json_t *nai_gen_json_object_in(json_t *array);
 json_t *nai_gen_parts_json(const struct nai_gen_gpu *gpu);
 /* The same for every trace, less exactly: truth_idle.c. */
 json_t *nai_gen_sweep_json(const struct nai_gen_gpu *gpu);
+/* What ran (truth_work.c): GPUs, kernels, calls, ranges, phases, processes, transfers. */
+void nai_gen_set_work(json_t *truth, const struct nai_gen_plan *plan);
 /* Steps and repeating units, where the scenario states some (steps.c). */
 void nai_gen_set_steps(json_t *truth, const struct nai_gen_plan *plan);
 /* These, spans and facts. */

@@ -1,6 +1,6 @@
 /* Rule sets as text: `rules list` and `rules explain ID`. */
 #include "base/text.h"
-#include "rules/internal.h"
+#include "rules/evaluation.h"
 
 #include <stdlib.h>
 #include <string.h>

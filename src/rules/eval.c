@@ -1,5 +1,5 @@
 /* Values, conditions and row selections. */
-#include "rules/internal.h"
+#include "rules/evaluation.h"
 
 #include <math.h>
 #include <string.h>

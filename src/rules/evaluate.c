@@ -1,5 +1,5 @@
 /* Findings and evidence from the rows that speak. */
-#include "rules/internal.h"
+#include "rules/evaluation.h"
 
 #include <stdlib.h>
 #include <string.h>

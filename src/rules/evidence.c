@@ -1,5 +1,5 @@
 /* The facts behind a finding. */
-#include "rules/internal.h"
+#include "rules/evaluation.h"
 
 enum { MAX_SHOWN = 3 }; /* hits of a finding whose facts are shown */
 enum { E_FINDING, E_TEXT, E_TABLE, E_ROW, E_START, E_END, E_DEVICE, E_PID, E_TID, E_NAME };

@@ -1,5 +1,5 @@
 /* What the hits of a finding say together. */
-#include "rules/internal.h"
+#include "rules/evaluation.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Which rows of which rules speak. */
-#include "rules/internal.h"
+#include "rules/evaluation.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,14 +1,11 @@
-/* Rule files to a rule set: merging of files, parameters, `unless` and the order of evaluation. */
-#include "base/assets.h"
+/* Rule files to a rule set: merging of files, parameters, facts. */
 #include "base/hash.h"
-#include "base/text.h"
 #include "rules/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_RULES = 1000 };
 static const char default_rules[] = "rules/default.yaml";
 
 static void rule_free(struct rule *rule) {
@@ -43,17 +40,6 @@ static struct parameter *find_parameter(const struct nai_rule_set *set, const ch
   return NULL;
 }
 
-static struct rule *find_rule(const struct nai_rule_set *set, const char *id, uint32_t *number) {
-  for (uint32_t i = 0; i < set->rule_count; i++) {
-    if (strcmp(set->rules[i]->id, id) == 0) {
-      if (number)
-        *number = i;
-      return set->rules[i];
-    }
-  }
-  return NULL;
-}
-
 static int read_parameters(struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *map,
                            struct nai_err *err) {
   int rc = nai_yaml_expect(doc, map, NAI_YAML_MAP, err);
@@ -74,40 +60,33 @@ static int read_parameters(struct nai_rule_set *set, const struct nai_yaml *doc,
   return rc;
 }
 
-static int check_id(const struct nai_yaml *doc, const struct nai_yaml_node *id, struct nai_err *err) {
+int entry_read(const struct nai_yaml_node **id, bool *off, const struct nai_yaml *doc,
+               const struct nai_yaml_node *entry, const char *letters, const char *said, struct nai_err *err) {
   const char *text;
-  int rc = nai_yaml_text(&text, doc, id, err);
-  if (!rc && (strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(text) || strlen(text) > 64))
-    rc = nai_yaml_error(doc, id, err, "an id is made of a-z, 0-9 and -, 64 characters at most");
+  int rc = nai_yaml_expect(doc, entry, NAI_YAML_MAP, err);
+  const struct nai_yaml_node *disabled = rc ? NULL : nai_yaml_get(doc, entry, "disabled");
+  *id = rc ? NULL : nai_yaml_get(doc, entry, "id");
+  *off = false;
+  if (!rc && !*id)
+    rc = nai_yaml_error(doc, entry, err, "\"id\" is missing");
+  if (!rc)
+    rc = nai_yaml_text(&text, doc, *id, err);
+  if (!rc && (strspn(text, letters) != strlen(text) || strlen(text) > 64))
+    rc = nai_yaml_error(doc, *id, err, "an id is made of %s, 64 characters at most", said);
+  if (!rc && disabled)
+    rc = nai_yaml_bool(off, doc, disabled, err);
   return rc;
-}
-
-static int unknown_rule(const struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
-                        const char *id, struct nai_err *err) {
-  const char *candidates[MAX_RULES];
-  for (uint32_t i = 0; i < set->rule_count; i++)
-    candidates[i] = set->rules[i]->id;
-  const char *guess = nai_text_suggest(id, candidates, set->rule_count);
-  return guess ? nai_yaml_error(doc, node, err, "unknown rule \"%s\"; did you mean \"%s\"?", id, guess)
-               : nai_yaml_error(doc, node, err, "unknown rule \"%s\"", id);
 }
 
 /* Files the entry under its id: a new rule, or a replacement for that of an earlier file. */
 static int file_rule(struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                      struct nai_err *err) {
-  int rc = nai_yaml_expect(doc, node, NAI_YAML_MAP, err);
-  const struct nai_yaml_node *id = rc ? NULL : nai_yaml_get(doc, node, "id");
-  const struct nai_yaml_node *disabled = rc ? NULL : nai_yaml_get(doc, node, "disabled");
-  bool off = false;
-  if (!rc && !id)
-    rc = nai_yaml_error(doc, node, err, "\"id\" is missing");
-  if (!rc)
-    rc = check_id(doc, id, err);
-  if (!rc && disabled)
-    rc = nai_yaml_bool(&off, doc, disabled, err);
+  const struct nai_yaml_node *id;
+  bool off;
+  int rc = entry_read(&id, &off, doc, node, "abcdefghijklmnopqrstuvwxyz0123456789-", "a-z, 0-9 and -", err);
   if (rc)
     return rc;
-  struct rule *rule = find_rule(set, id->text, NULL);
+  struct rule *rule = rule_find(set, id->text, NULL);
   if (rule && rule->doc == doc)
     return nai_yaml_error(doc, id, err, "duplicate id \"%s\" (first on line %u)", id->text, rule->node->line);
   if (rule && off) {
@@ -115,7 +94,7 @@ static int file_rule(struct nai_rule_set *set, const struct nai_yaml *doc, const
     return 0;
   }
   if (!rule && off && node->count == 2)
-    return unknown_rule(set, doc, id, id->text, err);
+    return rule_unknown(set, doc, id, id->text, err);
   if (!rule) {
     if (set->rule_count == MAX_RULES)
       return nai_yaml_error(doc, node, err, "more than %d rules", MAX_RULES);
@@ -173,106 +152,6 @@ static int read_doc(struct nai_rule_set *set, const struct nai_yaml *doc, struct
   return rc;
 }
 
-/* The rules that `unless` or `part_of` names. */
-static int resolve_rules(struct span *out, struct nai_rule_set *set, const struct rule *rule, const char *key,
-                         struct nai_err *err) {
-  const struct nai_yaml_node *names = nai_yaml_get(rule->doc, rule->node, key);
-  out->first = set->unless.count;
-  if (!names)
-    return 0;
-  bool list = names->kind == NAI_YAML_LIST;
-  for (const struct nai_yaml_node *n = list ? nai_yaml_first(rule->doc, names) : names; n;
-       n = list ? nai_yaml_next(rule->doc, n) : NULL) {
-    const char *id;
-    uint32_t number;
-    int rc = nai_yaml_text(&id, rule->doc, n, err);
-    if (rc)
-      return rc;
-    if (!find_rule(set, id, &number))
-      return unknown_rule(set, rule->doc, n, id, err);
-    uint32_t *slot = pool_add(&set->unless, sizeof *slot);
-    if (!slot)
-      return nai_err_nomem(err);
-    *slot = number;
-    out->count++;
-  }
-  return 0;
-}
-
-static bool all_taken(const struct nai_rule_set *set, const bool *taken, struct span rules) {
-  for (uint32_t i = 0; i < rules.count; i++)
-    if (!taken[*POOL_AT(set->unless, uint32_t, rules.first + i)])
-      return false;
-  return true;
-}
-
-/* Repeatedly takes the rules whose `unless` and `part_of` rules have all been taken, in file order. What is left is a
- * cycle. */
-static int order_rules(struct nai_rule_set *set, struct nai_err *err) {
-  bool taken[MAX_RULES] = {false};
-  uint32_t count = 0;
-  set->order = calloc(set->rule_count + 1, sizeof *set->order);
-  if (!set->order)
-    return nai_err_nomem(err);
-  for (bool progress = true; progress && count < set->rule_count;) {
-    progress = false;
-    for (uint32_t i = 0; i < set->rule_count; i++) {
-      const struct rule *rule = set->rules[i];
-      if (!taken[i] && all_taken(set, taken, rule->unless) && all_taken(set, taken, rule->part_of)) {
-        taken[i] = progress = true;
-        set->order[count++] = i;
-      }
-    }
-  }
-  for (uint32_t i = 0; i < set->rule_count; i++)
-    if (!taken[i])
-      return nai_yaml_error(set->rules[i]->doc, set->rules[i]->node, err,
-                            "rule \"%s\" is part of or depends on a cycle of \"unless\" or \"part_of\"",
-                            set->rules[i]->id);
-  return 0;
-}
-
-static int add_table_name(struct nai_rule_set *set, size_t *count, const struct nai_schema *schema,
-                          struct nai_err *err) {
-  for (size_t i = 0; i < *count; i++)
-    if (strcmp(set->table_names[i], schema->name) == 0)
-      return 0;
-  const char **names = realloc(set->table_names, (*count + 2) * sizeof *names);
-  if (!names)
-    return nai_err_nomem(err);
-  names[(*count)++] = schema->name;
-  names[*count] = NULL;
-  set->table_names = names;
-  return 0;
-}
-
-static int list_tables(struct nai_rule_set *set, struct nai_err *err) {
-  size_t count = 0;
-  int rc = 0;
-  for (uint32_t i = 0; !rc && i < set->facts.count; i++)
-    rc = add_table_name(set, &count, POOL_AT(set->facts, struct fact, i)->rows.schema, err);
-  for (uint32_t r = 0; !rc && r < set->rule_count; r++) {
-    const struct rule *rule = set->rules[r];
-    if (rule->disabled)
-      continue;
-    rc = add_table_name(set, &count, rule->rows.schema, err);
-    for (int i = 0; !rc && i < rule->lookup_count; i++)
-      rc = add_table_name(set, &count, rule->lookups[i].rows.schema, err);
-    for (uint32_t i = 0; !rc && i < rule->evidence.count; i++) {
-      const struct evidence_item *item = POOL_AT(set->evidence, struct evidence_item, rule->evidence.first + i);
-      if (item->each)
-        rc = add_table_name(set, &count, item->rows.schema, err);
-    }
-  }
-  bool priced = false;
-  for (uint32_t r = 0; r < set->rule_count; r++)
-    priced |= !set->rules[r]->disabled && set->rules[r]->price.count > 0;
-  for (size_t i = 0; !rc && priced && i < set->schema_count; i++) /* what prices are shares of */
-    if (strcmp(set->schemas[i]->name, "gpu_active") == 0 || strcmp(set->schemas[i]->name, "gpu_utilization") == 0)
-      rc = add_table_name(set, &count, set->schemas[i], err);
-  return rc;
-}
-
 /* All documents are read before any rule is compiled: parameters and ids may be used before they are defined. */
 static int compile(struct nai_rule_set *set, struct nai_err *err) {
   int rc = 0;
@@ -289,15 +168,9 @@ static int compile(struct nai_rule_set *set, struct nai_err *err) {
   for (uint32_t i = 0; !rc && i < set->rule_count; i++)
     if (!set->rules[i]->disabled)
       rc = rule_compile(set->rules[i], set, set->rules[i]->doc, set->rules[i]->node, err);
-  for (uint32_t i = 0; !rc && i < set->rule_count; i++)
-    if (!set->rules[i]->disabled)
-      rc = resolve_rules(&set->rules[i]->unless, set, set->rules[i], "unless", err);
-  for (uint32_t i = 0; !rc && i < set->rule_count; i++)
-    if (!set->rules[i]->disabled)
-      rc = resolve_rules(&set->rules[i]->part_of, set, set->rules[i], "part_of", err);
   if (!rc)
-    rc = order_rules(set, err);
-  return rc ? rc : list_tables(set, err);
+    rc = rules_order(set, err);
+  return rc ? rc : rules_list_tables(set, err);
 }
 
 static int finish(struct nai_rule_set **out, struct nai_rule_set *set, int rc, struct nai_err *err) {
@@ -325,11 +198,8 @@ int nai_rules_parse(struct nai_rule_set **out, const char *file, const char *tex
 
 int nai_rules_load(struct nai_rule_set **out, const char *const *paths, size_t path_count,
                    const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err) {
-  const struct nai_asset *asset = nai_asset_find(default_rules);
   struct nai_rule_set *set = NULL;
   *out = NULL;
-  if (!asset)
-    return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", default_rules);
   if (path_count >= MAX_DOCS)
     return nai_err_set(err, NAI_EUSAGE, "more than %d rule files", MAX_DOCS - 1);
   set = calloc(1, sizeof *set);
@@ -337,8 +207,7 @@ int nai_rules_load(struct nai_rule_set **out, const char *const *paths, size_t p
     return nai_err_nomem(err);
   set->schemas = schemas;
   set->schema_count = schema_count;
-  int rc =
-      nai_yaml_parse(&set->docs[set->doc_count++], default_rules, asset->data, (size_t)(asset->end - asset->data), err);
+  int rc = nai_yaml_load_builtin(&set->docs[set->doc_count++], default_rules, err);
   for (size_t i = 0; !rc && i < path_count; i++)
     rc = nai_yaml_load(&set->docs[set->doc_count++], paths[i], err);
   return finish(out, set, rc, err);

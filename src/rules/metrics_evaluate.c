@@ -1,6 +1,7 @@
 /* Metrics of one run: rows become values, values of a GPU and of several GPUs become one. */
+#include "rules/evaluation.h"
 #include "rules/metrics_internal.h"
-#include "table/columns.h"
+#include "table/stats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,33 +10,6 @@
 
 enum { MAX_MEMBER = 80 };
 const char *const nai_metric_basis_names[BASES] = {"step", "second", "total"};
-
-static const struct nai_column_def columns[NAI_METRIC_COLUMNS] = {
-    [NAI_METRIC_ID] = NAI_NAME_COLUMN("metric", "id of the metric", .key = true),
-    [NAI_METRIC_TITLE] = NAI_LABEL_COLUMN("title", "what people call it"),
-    [NAI_METRIC_FAMILY] = NAI_LABEL_COLUMN("family", "id with {} for a metric that exists per category, copy or range"),
-    [NAI_METRIC_UNIT] = NAI_LABEL_COLUMN("unit", "of value, q25, q75, noise and budget: ns, bytes, count, ..."),
-    [NAI_METRIC_BETTER] = NAI_LABEL_COLUMN("better", "lower, higher or either"),
-    [NAI_METRIC_KIND] = NAI_LABEL_COLUMN("kind", "exact (a repetition gives the same value) or noisy"),
-    [NAI_METRIC_GATE] =
-        NAI_LABEL_COLUMN("gate", "gate (a regression fails a check), guard (limits what can be said) or none"),
-    [NAI_METRIC_VALUE] = {"value", NAI_F64, NAI_COUNT, "the run's value, in the row's unit", .role = NAI_ROLE_METRIC},
-    [NAI_METRIC_N] = NAI_COUNT_COLUMN("n", "rows behind it, on the GPU with the fewest: steps, for a value per step"),
-    [NAI_METRIC_Q25] = {"q25", NAI_F64, NAI_COUNT, "first quartile over these rows; nothing for sums",
-                        .role = NAI_ROLE_METRIC},
-    [NAI_METRIC_Q75] = {"q75", NAI_F64, NAI_COUNT, "third quartile", .role = NAI_ROLE_METRIC},
-    [NAI_METRIC_BASIS] = NAI_LABEL_COLUMN("basis", "step, second (of the GPU window) or total: what it is a value of"),
-    [NAI_METRIC_SOURCE] = NAI_LABEL_COLUMN("source_table", "table it was read from"),
-    [NAI_METRIC_NOISE_PCT] = NAI_PCT_COLUMN("noise_pct", "noise floor, of the value"),
-    [NAI_METRIC_NOISE] = {"noise", NAI_F64, NAI_COUNT, "noise floor, in the row's unit", .role = NAI_ROLE_METRIC},
-    [NAI_METRIC_BUDGET_PCT] = NAI_PCT_COLUMN("budget_pct", "budget, of the value"),
-    [NAI_METRIC_BUDGET] = {"budget", NAI_F64, NAI_COUNT, "budget, in the row's unit", .role = NAI_ROLE_METRIC},
-    [NAI_METRIC_BUDGET_STEP_PCT] = NAI_PCT_COLUMN("budget_step_pct", "budget, of the step time"),
-    [NAI_METRIC_ABSENT] = NAI_LABEL_COLUMN("absent", "a run without it: error, zero or ignore"),
-    [NAI_METRIC_NEEDS] = NAI_LABEL_COLUMN("needs", "capability of the export it needs"),
-};
-const struct nai_schema nai_metrics_schema =
-    NAI_SCHEMA("metrics", "Metrics", "One number by which runs are compared", columns);
 
 /* A row's value, and what it belongs to. */
 struct sample {
@@ -58,13 +32,6 @@ struct result {
 
 /* --- combining -------------------------------------------------------------------------------- */
 
-/* Of ascending values, between two of them by their distance. */
-static double quantile(const double *values, size_t n, double q) {
-  double at = q * (double)(n - 1);
-  size_t low = (size_t)at;
-  return low + 1 < n ? values[low] + (at - (double)low) * (values[low + 1] - values[low]) : values[n - 1];
-}
-
 static double spread_pct(const double *values, size_t n, double mean) {
   double squares = 0;
   for (size_t i = 0; i < n; i++)
@@ -81,9 +48,9 @@ static double combine(enum combine how, const double *values, size_t n) {
   case COMBINE_MEAN:
     return sum / (double)n;
   case COMBINE_MEDIAN:
-    return quantile(values, n, 0.5);
+    return nai_quantile(values, n, 0.5);
   case COMBINE_P90:
-    return quantile(values, n, 0.9);
+    return nai_quantile(values, n, 0.9);
   case COMBINE_CV:
     return spread_pct(values, n, sum / (double)n);
   case COMBINE_MAX:
@@ -112,8 +79,8 @@ static struct result combine_rows(const struct metric_source *source, const stru
     scratch[i] = samples[i].value;
   qsort(scratch, n, sizeof *scratch, by_value);
   return (struct result){.value = combine(source->combine, scratch, n),
-                         .q25 = quartiles ? quantile(scratch, n, 0.25) : NAN,
-                         .q75 = quartiles ? quantile(scratch, n, 0.75) : NAN,
+                         .q25 = quartiles ? nai_quantile(scratch, n, 0.25) : NAN,
+                         .q75 = quartiles ? nai_quantile(scratch, n, 0.75) : NAN,
                          .n = (int64_t)n};
 }
 
@@ -301,7 +268,7 @@ static void put(struct nai_table *table, const struct metric *m, enum basis from
   nai_set_str(table, row, NAI_METRIC_ABSENT, m->absent);
   nai_set_str(table, row, NAI_METRIC_NEEDS, m->needs);
   for (int c = 0; c < NAI_METRIC_COLUMNS; c++)
-    if (columns[c].type == NAI_F64 && !isnan(reals[c]))
+    if (nai_metrics_schema.columns[c].type == NAI_F64 && !isnan(reals[c]))
       nai_set_f64(table, row, c, reals[c]);
 }
 

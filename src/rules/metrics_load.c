@@ -1,5 +1,4 @@
 /* Metric files to a metric set. */
-#include "base/assets.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "rules/metrics_internal.h"
@@ -245,27 +244,12 @@ static int metric_compile(struct metric *m, struct nai_metric_set *set, struct n
 
 /* --- a set ------------------------------------------------------------------------------------ */
 
-static int check_id(const struct nai_yaml *doc, const struct nai_yaml_node *id, struct nai_err *err) {
-  const char *text;
-  int rc = nai_yaml_text(&text, doc, id, err);
-  if (!rc && (strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_.-{}") != strlen(text) || strlen(text) > 64))
-    rc = nai_yaml_error(doc, id, err, "an id is made of a-z, 0-9, _ . and -, 64 characters at most");
-  return rc;
-}
-
 static int file_metric(struct nai_metric_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
                        struct nai_err *err) {
   struct metric *metric = NULL;
-  bool off = false;
-  int rc = nai_yaml_expect(doc, node, NAI_YAML_MAP, err);
-  const struct nai_yaml_node *id = rc ? NULL : nai_yaml_get(doc, node, "id"),
-                             *disabled = rc ? NULL : nai_yaml_get(doc, node, "disabled");
-  if (!rc && !id)
-    rc = nai_yaml_error(doc, node, err, "\"id\" is missing");
-  if (!rc)
-    rc = check_id(doc, id, err);
-  if (!rc && disabled)
-    rc = nai_yaml_bool(&off, doc, disabled, err);
+  const struct nai_yaml_node *id;
+  bool off;
+  int rc = entry_read(&id, &off, doc, node, "abcdefghijklmnopqrstuvwxyz0123456789_.-{}", "a-z, 0-9, _ . and -", err);
   if (rc)
     return rc;
   for (uint32_t i = 0; i < set->metrics.count; i++)
@@ -340,17 +324,13 @@ int nai_metrics_parse(struct nai_metric_set **out, const char *file, const char 
 
 int nai_metrics_load(struct nai_metric_set **out, const char *const *paths, size_t path_count,
                      const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err) {
-  const struct nai_asset *asset = nai_asset_find(default_metrics);
   *out = NULL;
-  if (!asset)
-    return nai_err_set(err, NAI_EUSAGE, "%s is not built into this program", default_metrics);
   if (path_count >= MAX_DOCS)
     return nai_err_set(err, NAI_EUSAGE, "more than %d metric files", MAX_DOCS - 1);
   int rc = begin(out, schemas, schema_count, err);
   struct nai_rule_set *docs = rc ? NULL : (*out)->rules;
   if (!rc)
-    rc = nai_yaml_parse(&docs->docs[docs->doc_count++], default_metrics, asset->data,
-                        (size_t)(asset->end - asset->data), err);
+    rc = nai_yaml_load_builtin(&docs->docs[docs->doc_count++], default_metrics, err);
   for (size_t i = 0; !rc && i < path_count; i++)
     rc = nai_yaml_load(&docs->docs[docs->doc_count++], paths[i], err);
   return finish(out, rc, err);

@@ -1,6 +1,6 @@
 /* Prices: a finding claims no more than the loss it explains on its GPU, findings that explain the same loss share it,
  * and what a finding is worth decides how severe it is unless a reason speaks against it. */
-#include "rules/internal.h"
+#include "rules/evaluation.h"
 #include "table/severity.h"
 
 #include <math.h>

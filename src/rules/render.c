@@ -1,7 +1,7 @@
 /* Texts with the values of the rows they are about. */
 #include "base/text.h"
 #include "base/fmt.h"
-#include "rules/internal.h"
+#include "rules/evaluation.h"
 #include "table/kernel_name.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* What findings are about, in words. */
-#include "rules/internal.h"
+#include "rules/evaluation.h"
 #include "table/events.h"
 
 #include <inttypes.h>

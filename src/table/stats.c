@@ -269,3 +269,10 @@ void nai_duration_block(const void *durations, uint32_t first, uint32_t count, u
 }
 
 double nai_percent(double part, double whole) { return whole > 0 ? 100.0 * part / whole : 0.0; }
+
+double nai_quantile(const double *ascending, size_t count, double q) {
+  double at = q * (double)(count - 1);
+  size_t low = (size_t)at;
+  return low + 1 < count ? ascending[low] + (at - (double)low) * (ascending[low + 1] - ascending[low])
+                         : ascending[count - 1];
+}

@@ -37,6 +37,9 @@ struct nai_durations {
 };
 void nai_duration_block(const void *durations, uint32_t first, uint32_t count, uint32_t *group, int64_t *value);
 
+/* Quantile q (0..1) of ascending values, at least one, by linear interpolation between closest ranks. */
+double nai_quantile(const double *ascending, size_t count, double q);
+
 /* 100 * part / whole, 0 when whole is 0. */
 double nai_percent(double part, double whole);
 

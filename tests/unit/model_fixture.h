@@ -80,6 +80,15 @@ static inline void fixture_gpu(struct fixture *f, int64_t device) {
   nai_set_str(t, t->rows - 1, GP_LABEL, "GPU");
 }
 
+/* A new fixture with process 10, its thread 10 and GPU 0; returns the process. */
+static inline int32_t fixture_begin(struct fixture *f) {
+  fixture_init(f);
+  int32_t process = fixture_process(f, 10);
+  fixture_gpu(f, 0);
+  fixture_thread(f, process, 10);
+  return process;
+}
+
 static inline void fixture_kernel(struct fixture *f, int64_t start, int64_t end, const char *name, int64_t device,
                                   int64_t process, int64_t stream, int64_t correlation) {
   struct nai_table *t = f->in.tables[NAI_IN_KERNELS], *configs = f->in.tables[NAI_IN_KERNEL_CONFIGS];

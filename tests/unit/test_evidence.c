@@ -1,6 +1,7 @@
 /* The tables that are made only when asked for: which rows count, schemas of several ages, what is not opened, damage.
  */
 #include "model_fixture.h"
+#include "sql_export.h"
 
 #include "base/fs.h"
 #include "ingest/source.h"
@@ -15,14 +16,6 @@
   "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, \"end\", globalTid, correlationId, nameId);" \
   "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(10, 20, " PID " + 11, 1, 1);"
 
-struct run {
-  char dir[64], path[96];
-  struct nai_trace *trace;
-  struct nai_ingest in;
-  struct nai_err err;
-  int rc;
-};
-
 static void extract(struct run *r, enum nai_reader_choice reader, uint64_t tables, bool trim) {
   struct nai_ingest_options options = {
       .threads = 2, .directory = r->dir, .tables = tables, .trim = trim, .trim_start_ns = 100, .trim_end_ns = 200};
@@ -34,26 +27,10 @@ static void extract(struct run *r, enum nai_reader_choice reader, uint64_t table
 }
 
 static void start(struct run *r, const char *sql, uint64_t tables) {
-  sqlite3 *db;
-  char *message = NULL;
-  *r = (struct run){.dir = "/tmp/nai-evidence-XXXXXX"};
-  assert_non_null(mkdtemp(r->dir));
-  snprintf(r->path, sizeof r->path, "%s/t.sqlite", r->dir);
-  assert_int_equal(sqlite3_open(r->path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)", NULL, NULL, NULL),
-                   SQLITE_OK);
-  if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-    fail_msg("%s", message);
-  sqlite3_close(db);
+  write_export(r, sql);
   extract(r, NAI_READER_AUTO, tables, false);
   if (r->rc)
     fail_msg("%s", r->err.msg);
-}
-
-static void stop(struct run *r) {
-  nai_ingest_free(&r->in);
-  nai_trace_close(r->trace);
-  ok(nai_fs_remove_tree(r->dir, err));
 }
 
 static int64_t note(const struct run *r, const char *check) {

@@ -1,5 +1,6 @@
 /* Extraction from exports the test writes: which rows count, fallbacks between schemas, trimming, names. */
 #include "model_fixture.h"
+#include "sql_export.h"
 
 #include "base/fs.h"
 
@@ -12,26 +13,8 @@
 #define KERNEL "CUPTI_ACTIVITY_KIND_KERNEL"
 #define PID "(281474976710656 + 10 * 16777216)" /* globalPid of process 10 */
 
-struct run {
-  char dir[64], path[96];
-  struct nai_trace *trace;
-  struct nai_ingest in;
-  struct nai_err err;
-  int rc;
-};
-
 static void start(struct run *r, const char *sql, const struct nai_ingest_options *given) {
-  sqlite3 *db;
-  char *message = NULL;
-  *r = (struct run){.dir = "/tmp/nai-extract-XXXXXX"};
-  assert_non_null(mkdtemp(r->dir));
-  snprintf(r->path, sizeof r->path, "%s/t.sqlite", r->dir);
-  assert_int_equal(sqlite3_open(r->path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)", NULL, NULL, NULL),
-                   SQLITE_OK);
-  if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-    fail_msg("%s", message);
-  sqlite3_close(db);
+  write_export(r, sql);
   struct nai_ingest_options options = given ? *given : (struct nai_ingest_options){0};
   options.threads = options.threads ? options.threads : 2;
   options.directory = r->dir;
@@ -39,12 +22,6 @@ static void start(struct run *r, const char *sql, const struct nai_ingest_option
   r->rc = nai_probe(&r->in, r->trace, 0, &r->err);
   if (!r->rc)
     r->rc = nai_extract(&r->in, r->trace, &options, &r->err);
-}
-
-static void stop(struct run *r) {
-  nai_ingest_free(&r->in);
-  nai_trace_close(r->trace);
-  ok(nai_fs_remove_tree(r->dir, err));
 }
 
 static int64_t note(const struct run *r, const char *check) {

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "generated_trace.h"
 #include "base/fs.h"
 #include "pipeline/options.h"
 #include "pipeline/analyze.h"
@@ -17,26 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char directory[] = "/tmp/nai-forged-XXXXXX";
-static char trace[64], out[64];
-
-static int make_trace(void **state) {
-  (void)state;
-  const char *generator = getenv("NSYS_AI_GEN");
-  char command[512];
-  if (!generator || !*generator || !mkdtemp(directory))
-    return generator && *generator ? -1 : 0;
-  snprintf(trace, sizeof trace, "%s/t.sqlite", directory);
-  snprintf(out, sizeof out, "%s/out", directory);
-  snprintf(command, sizeof command, "'%s' training '%s' >/dev/null", generator, trace);
-  return system(command) == 0 ? 0 : -1; // NOLINT
-}
-
-static int remove_trace(void **state) {
-  (void)state;
-  return *trace ? nai_fs_remove_tree(directory, NULL) : 0;
-}
 
 /* Runs the analysis; returns whether extraction was reused. */
 static bool run(const char *phase_map, struct nai_buf *summary) {

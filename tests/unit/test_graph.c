@@ -1,5 +1,6 @@
 /* Which nodes run again when one input changes, and that each needs no more than it says. */
 #include "model_fixture.h"
+#include "generated_trace.h"
 
 #include "base/fs.h"
 #include "pipeline/analyze.h"
@@ -8,28 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-static char directory[] = "/tmp/nai-graph-XXXXXX";
-static char trace[64], out[64];
-
-static int make_trace(void **state) {
-  (void)state;
-  const char *generator = getenv("NSYS_AI_GEN");
-  char command[512];
-  if (!generator || !*generator)
-    return 0;
-  if (!mkdtemp(directory))
-    return -1;
-  snprintf(trace, sizeof trace, "%s/t.sqlite", directory);
-  snprintf(out, sizeof out, "%s/out", directory);
-  snprintf(command, sizeof command, "'%s' training '%s' >/dev/null", generator, trace);
-  return system(command) == 0 ? 0 : -1; // NOLINT
-}
-
-static int remove_trace(void **state) {
-  (void)state;
-  return *trace ? nai_fs_remove_tree(directory, NULL) : 0;
-}
 
 static const char *write_file(const char *name, const char *text) {
   static char path[128];

@@ -369,10 +369,7 @@ static void test_random(void **state) {
 
 /* A GPU with a kernel until 100 us and one that begins at 1,000 us; what happens between is added by each test. */
 static void begin(struct fixture *f) {
-  fixture_init(f);
-  int32_t process = fixture_process(f, 10);
-  fixture_gpu(f, 0);
-  fixture_thread(f, process, 10);
+  int32_t process = fixture_begin(f);
   fixture_thread(f, process, 11);
   fixture_kernel(f, 0, 100000, "first", 0, process, 7, 0);
 }
@@ -487,10 +484,7 @@ static void test_after_call(void **state) {
 static void test_launch_floor(void **state) {
   (void)state;
   struct fixture f;
-  fixture_init(&f);
-  int32_t process = fixture_process(&f, 10);
-  fixture_gpu(&f, 0);
-  fixture_thread(&f, process, 10);
+  int32_t process = fixture_begin(&f);
   for (int i = 0; i < 25; i++) {
     int64_t t = i * 1000000;
     fixture_api(&f, t, t + 5000, 0, "cudaLaunchKernel", i + 1);
@@ -541,10 +535,7 @@ enum { MS = 1000000 };
 /* A wait of 10 ms that ends with the queue, then two gaps of 1 ms in which the host is late; `ahead`: how long before
  * the first of them ends the kernel between them was launched. */
 static void drain(struct fixture *f, int64_t wait_start, int64_t kernel_between) {
-  fixture_init(f);
-  int32_t process = fixture_process(f, 10);
-  fixture_gpu(f, 0);
-  fixture_thread(f, process, 10);
+  int32_t process = fixture_begin(f);
   fixture_nvtx(f, 0, 20 * MS, 0, "block", NAI_NVTX_PUSH_POP);
   fixture_nvtx(f, 0, 15 * MS, 0, "item", NAI_NVTX_PUSH_POP);
   fixture_kernel(f, 0, 10 * MS, "long", 0, process, 7, 0);
@@ -575,10 +566,7 @@ static void test_drained(void **state) {
 static void test_drained_long_ago(void **state) {
   (void)state;
   struct fixture f;
-  fixture_init(&f);
-  int32_t process = fixture_process(&f, 10);
-  fixture_gpu(&f, 0);
-  fixture_thread(&f, process, 10);
+  int32_t process = fixture_begin(&f);
   fixture_kernel(&f, 0, 50 * MS, "long", 0, process, 7, 0);
   fixture_api(&f, 0, 50 * MS + 3000, 0, "cudaMemcpy", 1); /* returns a little later */
   fixture_memop(&f, 49 * MS, 50 * MS, NAI_MEMOP_COPY, 0, process, 7, 1, 8, 2, 2, 0);
@@ -593,10 +581,7 @@ static void test_drained_long_ago(void **state) {
 static void test_patterns(void **state) {
   (void)state;
   struct fixture f;
-  fixture_init(&f);
-  int32_t process = fixture_process(&f, 10);
-  fixture_gpu(&f, 0);
-  fixture_thread(&f, process, 10);
+  int32_t process = fixture_begin(&f);
   for (int i = 0; i < 9; i++) {
     int64_t t = i * 100000;
     fixture_nvtx(&f, t, t + 1000, 0, "step", NAI_NVTX_PUSH_POP);

@@ -1,0 +1,155 @@
+/* compare.md's tables of kernels, ranges, phases and copies: those that differ most first. */
+#include "compare/internal.h"
+#include "compare/markdown.h"
+#include "compare/write.h"
+
+#include "base/fmt.h"
+#include "base/text.h"
+#include "render/escape.h"
+#include "table/kernel_name.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_KERNELS = 20, MOST_RANGES = 10, MOST_CHARS = 80, LAST_ROW_AT = 56000 };
+
+bool markdown_full(const struct nai_buf *out) { return out->len > LAST_ROW_AT; }
+
+/* A text of a trace as code, cut. */
+void markdown_put_code(struct nai_buf *out, const char *text) {
+  struct nai_buf cut = {0};
+  nai_text_cut(&cut, text, strlen(text), MOST_CHARS);
+  nai_escape_markdown_code(out, nai_buf_str(&cut), cut.len);
+  out->oom |= cut.oom;
+  nai_buf_free(&cut);
+}
+
+void markdown_put_text(struct nai_buf *out, const char *text) {
+  struct nai_buf cut = {0};
+  nai_text_cut(&cut, text, strlen(text), 3 * MOST_CHARS);
+  nai_escape_markdown(out, nai_buf_str(&cut), cut.len);
+  out->oom |= cut.oom;
+  nai_buf_free(&cut);
+}
+
+void markdown_put_ns(struct nai_buf *out, double ns, bool sign) { nai_put_amount(out, "ns", ns, sign); }
+
+/* The rows of a table in an order; NULL when memory is out. */
+static int64_t *sorted_rows(struct nai_buf *out, struct nai_table *t, int (*by)(const void *, const void *, void *)) {
+  int64_t *order = malloc(((size_t)t->rows + 1) * sizeof *order);
+  out->oom |= !order;
+  for (int64_t i = 0; order && i < t->rows; i++)
+    order[i] = i;
+  if (order)
+    qsort_r(order, (size_t)t->rows, sizeof *order, by, t);
+  return order;
+}
+
+/* By how much a row moves a side's time. */
+static double weight(const struct nai_table *t, int64_t row) {
+  double base = nai_get_f64(t, row, KT_BASE_NS), fresh = nai_get_f64(t, row, KT_NEW_NS);
+  return fabs((isnan(fresh) ? 0 : fresh) - (isnan(base) ? 0 : base));
+}
+
+static int by_weight(const void *a, const void *b, void *table) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  double dx = weight(table, x), dy = weight(table, y);
+  return dx > dy ? -1 : dx < dy ? 1 : (x > y) - (x < y);
+}
+
+static void put_kernel(struct nai_buf *out, const struct nai_table *t, int64_t row) {
+  struct nai_buf name = {0};
+  nai_kernel_name_short(&name, nai_get_str(t, row, KT_KERNEL), MOST_CHARS);
+  nai_buf_puts(out, "| ");
+  markdown_put_code(out, nai_buf_str(&name));
+  if (*nai_get_str(t, row, KT_PATH)) {
+    nai_buf_puts(out, " in ");
+    markdown_put_code(out, nai_get_str(t, row, KT_PATH));
+  }
+  nai_buf_printf(out, " | %s%s%s%s | ", nai_get_str(t, row, KT_STATE), *nai_get_str(t, row, KT_CONFIDENCE) ? " (" : "",
+                 nai_get_str(t, row, KT_CONFIDENCE), *nai_get_str(t, row, KT_CONFIDENCE) ? ")" : "");
+  nai_put_amount(out, "count", nai_get_f64(t, row, KT_BASE_CALLS), false);
+  nai_buf_puts(out, " -> ");
+  nai_put_amount(out, "count", nai_get_f64(t, row, KT_NEW_CALLS), false);
+  nai_buf_puts(out, " | ");
+  markdown_put_ns(out, nai_get_f64(t, row, KT_BASE_NS), false);
+  nai_buf_puts(out, " -> ");
+  markdown_put_ns(out, nai_get_f64(t, row, KT_NEW_NS), false);
+  nai_buf_puts(out, " | ");
+  markdown_put_ns(out, nai_get_f64(t, row, KT_DELTA), true);
+  nai_buf_printf(out, " | %s |\n", nai_get_str(t, row, KT_CHANGE));
+  out->oom |= name.oom;
+  nai_buf_free(&name);
+}
+
+static void put_levels(struct nai_buf *out, const struct nai_comparison *c) {
+  double all = (double)c->match.base_ns + (double)c->match.new_ns;
+  if (all <= 0)
+    return;
+  nai_buf_puts(out, "Kernel time matched by ");
+  for (int level = 0; level < NAI_LEVEL_COUNT; level++) {
+    nai_buf_printf(out, "%s%s (%s) ", level ? ", " : "", nai_match_level_name((enum nai_match_level)level),
+                   nai_match_level_confidence((enum nai_match_level)level));
+    nai_fmt_percent(out, 100 * (double)c->match.level_ns[level] / all);
+  }
+  nai_buf_puts(out, "; on one side only ");
+  nai_fmt_percent(out, 100 * (double)c->match.only_ns / all);
+  nai_buf_puts(out, ".\n\n");
+}
+
+void markdown_put_kernels(struct nai_buf *out, const struct nai_comparison *c) {
+  struct nai_table *t = c->tables[NAI_COMPARED_KERNELS];
+  int64_t *order = sorted_rows(out, t, by_weight), shown = 0;
+  if (!order)
+    return;
+  nai_buf_puts(out, "## Kernels\n\n");
+  put_levels(out, c);
+  if (t->rows && weight(t, order[0]) > 0)
+    nai_buf_puts(out, "| Kernel | Match | Calls | Time | Difference | |\n|---|---|---:|---:|---:|---|\n");
+  for (; shown < t->rows && shown < MOST_KERNELS && weight(t, order[shown]) > 0 && !markdown_full(out); shown++)
+    put_kernel(out, t, order[shown]);
+  nai_buf_puts(out, shown ? "\n" : "No kernel differs.\n\n");
+  free(order);
+}
+
+static int by_delta(const void *a, const void *b, void *table) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  double dx = fabs(nai_get_f64(table, x, DT_DELTA)), dy = fabs(nai_get_f64(table, y, DT_DELTA));
+  dx = isnan(dx) ? -1 : dx;
+  dy = isnan(dy) ? -1 : dy;
+  return dx > dy ? -1 : dx < dy ? 1 : (x > y) - (x < y);
+}
+
+/* Ranges, phases or copies that both sides have, those that differ most first. */
+void markdown_put_differences(struct nai_buf *out, struct nai_table *t, const char *title, const char *unit) {
+  int64_t *order = sorted_rows(out, t, by_delta), shown = 0;
+  if (!order)
+    return;
+  for (; shown < t->rows && shown < MOST_RANGES && !markdown_full(out); shown++) {
+    int64_t row = order[shown];
+    double delta = nai_get_f64(t, row, DT_DELTA);
+    if (!(fabs(delta) > 0))
+      break;
+    if (!shown)
+      nai_buf_printf(out,
+                     "## %s\n\nPer capture.\n\n| Name | Count | Base | New | Difference |\n|---|---:|---:|---:|---:|\n",
+                     title);
+    nai_buf_puts(out, "| ");
+    markdown_put_code(out, nai_get_str(t, row, DT_NAME));
+    nai_buf_puts(out, " | ");
+    nai_put_amount(out, "count", nai_get_f64(t, row, DT_BASE_COUNT), false);
+    nai_buf_puts(out, " -> ");
+    nai_put_amount(out, "count", nai_get_f64(t, row, DT_NEW_COUNT), false);
+    nai_buf_puts(out, " | ");
+    nai_put_amount(out, unit, nai_get_f64(t, row, DT_BASE), false);
+    nai_buf_puts(out, " | ");
+    nai_put_amount(out, unit, nai_get_f64(t, row, DT_NEW), false);
+    nai_buf_puts(out, " | ");
+    nai_put_amount(out, unit, delta, true);
+    nai_buf_puts(out, " |\n");
+  }
+  if (shown)
+    nai_buf_putc(out, '\n');
+  free(order);
+}

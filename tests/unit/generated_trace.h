@@ -1,0 +1,33 @@
+/* A generated trace for a group of tests: `trace`, and `out` for its artifacts, in a directory of their own. There is
+ * none where NSYS_AI_GEN does not name the generator. Included after cmocka.h. */
+#ifndef NAI_TESTS_GENERATED_TRACE_H
+#define NAI_TESTS_GENERATED_TRACE_H
+
+#include "base/fs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static char directory[] = "/tmp/nai-trace-XXXXXX";
+static char trace[64], out[64];
+
+static int make_trace(void **state) {
+  (void)state;
+  const char *generator = getenv("NSYS_AI_GEN");
+  char command[512];
+  if (!generator || !*generator)
+    return 0;
+  if (!mkdtemp(directory))
+    return -1;
+  snprintf(trace, sizeof trace, "%s/t.sqlite", directory);
+  snprintf(out, sizeof out, "%s/out", directory);
+  snprintf(command, sizeof command, "'%s' training '%s' >/dev/null", generator, trace);
+  return system(command) == 0 ? 0 : -1; // NOLINT
+}
+
+static int remove_trace(void **state) {
+  (void)state;
+  return *trace ? nai_fs_remove_tree(directory, NULL) : 0;
+}
+
+#endif
