@@ -3,6 +3,7 @@
 #define NAI_CMD_ANSWER_H
 
 #include "cmd/cmd.h"
+#include "export/export.h"
 #include "skills/skill.h"
 
 /* Options that such commands share. */
@@ -84,6 +85,10 @@ NAI_MUST_CHECK int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, 
                                       struct nai_err *err);
 NAI_MUST_CHECK int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric, int64_t gpu,
                                           struct nai_err *err);
+
+/* timelines.c: the run's events for another program's timeline. */
+NAI_MUST_CHECK int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, nai_export_fn *write,
+                                        const struct nai_export_options *options, bool gzip, struct nai_err *err);
 
 /* The columns of every run, without rows: what statements are checked against. */
 NAI_MUST_CHECK int nai_cmd_empty_run(struct nai_run **out, struct nai_err *err);
