@@ -69,7 +69,7 @@ enum {
   PACKET_FIRST_ON_SEQUENCE = 87,
   PACKET_TRACE_ATTRIBUTES = 126
 };
-enum { CLEARED = 1, NEEDS_INTERNED = 2 };
+enum { CLEARED = 1, NEEDS_INTERNED = 2 }; /* 0: needs nothing of other packets */
 enum {
   EVENT_CATEGORY = 3,
   EVENT_ARG = 4,
@@ -113,7 +113,8 @@ static void end_packet(struct perfetto *p) {
 static void put_head(struct perfetto *p, int64_t at, int flags) {
   put_int(&p->packet, PACKET_TIMESTAMP, (uint64_t)(at + p->shift));
   put_int(&p->packet, PACKET_SEQUENCE_ID, 1);
-  put_int(&p->packet, PACKET_SEQUENCE_FLAGS, (uint64_t)flags);
+  if (flags)
+    put_int(&p->packet, PACKET_SEQUENCE_FLAGS, (uint64_t)flags);
 }
 
 /* --- tracks ------------------------------------------------------------------------------------------ */
@@ -197,7 +198,7 @@ static void put_end(struct nai_timeline_writer *writer, const struct nai_track *
   struct perfetto *p = (struct perfetto *)writer;
   put_int(&p->event, EVENT_TYPE, END);
   put_int(&p->event, EVENT_TRACK, track->number);
-  put_head(p, at, NEEDS_INTERNED);
+  put_head(p, at, 0);
   put_message(&p->packet, PACKET_TRACK_EVENT, &p->event);
   end_packet(p);
 }
@@ -207,7 +208,7 @@ static void put_counter(struct nai_timeline_writer *writer, const struct nai_tra
   put_int(&p->event, EVENT_TYPE, COUNTER);
   put_int(&p->event, EVENT_TRACK, track->number);
   put_double(&p->event, EVENT_DOUBLE, value);
-  put_head(p, at, NEEDS_INTERNED);
+  put_head(p, at, 0);
   put_message(&p->packet, PACKET_TRACK_EVENT, &p->event);
   end_packet(p);
 }

@@ -68,12 +68,21 @@ static struct nai_track thread_track(struct nai_timeline *tl, uint32_t thread) {
 }
 
 static uint32_t gpu_track(struct nai_timeline *tl, uint32_t gpu) {
-  if (!tl->gpu_track[gpu])
-    tl->gpu_track[gpu] = announce(tl, (struct nai_track){.kind = NAI_TRACK_GPU,
-                                                         .name = nai_model_gpu_label(tl->m, tl->m->gpus[gpu].device_id),
-                                                         .gpu = gpu,
-                                                         .rank = gpu})
-                             .number;
+  const struct nai_table *gpus = tl->m->tables[NAI_IN_GPUS];
+  struct nai_track track = {.kind = NAI_TRACK_GPU, .gpu = gpu, .rank = gpu};
+  struct nai_buf text = {0};
+  if (tl->gpu_track[gpu])
+    return tl->gpu_track[gpu];
+  nai_buf_puts(&text, nai_model_gpu_label(tl->m, tl->m->gpus[gpu].device_id));
+  for (int64_t i = 0; i < gpus->rows; i++) {
+    const char *name = nai_get_str(gpus, i, GP_NAME);
+    if (nai_get_i64(gpus, i, GP_DEVICE) == tl->m->gpus[gpu].device_id && *name && !strstr(nai_buf_str(&text), name))
+      nai_buf_printf(&text, " (%s)", name);
+  }
+  tl->oom |= text.oom;
+  track.name = nai_buf_str(&text);
+  tl->gpu_track[gpu] = announce(tl, track).number;
+  nai_buf_free(&text);
   return tl->gpu_track[gpu];
 }
 
