@@ -87,8 +87,13 @@ NAI_MUST_CHECK int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *r
                                           struct nai_err *err);
 
 /* timelines.c: the run's events for another program's timeline. */
-NAI_MUST_CHECK int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, nai_export_fn *write,
-                                        const struct nai_export_options *options, bool gzip, struct nai_err *err);
+struct nai_cmd_timeline {
+  nai_export_fn *write;
+  struct nai_export_options options;
+  bool gzip, quiet;
+};
+NAI_MUST_CHECK int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_timeline *how,
+                                        struct nai_err *err);
 
 /* The columns of every run, without rows: what statements are checked against. */
 NAI_MUST_CHECK int nai_cmd_empty_run(struct nai_run **out, struct nai_err *err);

@@ -171,10 +171,11 @@ static bool ends_in_gz(const char *path) {
 
 static int put_timeline(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
                         struct nai_err *err) {
-  struct nai_export_options how = args->timeline;
-  how.full_names = args->names != 0;
-  how.min_ns = (int64_t)ceil(args->min_us * 1000);
-  return nai_cmd_put_timeline(out, run, formats[format].timeline, &how, args->gzip || ends_in_gz(args->out), err);
+  struct nai_cmd_timeline how = {formats[format].timeline, args->timeline, args->gzip || ends_in_gz(args->out),
+                                 args->quiet};
+  how.options.full_names = args->names != 0;
+  how.options.min_ns = (int64_t)ceil(args->min_us * 1000);
+  return nai_cmd_put_timeline(out, run, &how, err);
 }
 
 static int put(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,

@@ -3,7 +3,7 @@
 
 #include "base/threads.h"
 
-#include <stddef.h>
+#include <stdio.h>
 
 /* Whether the run has all of those event tables: what analyses did not need was not read from the trace. */
 static bool has(const struct nai_run *run, uint64_t tables) {
@@ -29,20 +29,30 @@ static int open_model(struct nai_model **out, struct nai_run *run, struct nai_ke
   return rc;
 }
 
-int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, nai_export_fn *write,
-                         const struct nai_export_options *options, bool gzip, struct nai_err *err) {
+/* Viewers hold everything in memory. */
+static void warn_of_size(const struct nai_model *model, const struct nai_export_options *options) {
+  enum { MANY = 5 * 1000 * 1000 };
+  if (model->lanes.total > MANY && options->start_ns == INT64_MIN)
+    fprintf(stderr, "nsys-ai: %llu events are more than viewers can hold; --trim exports a stretch of them\n",
+            (unsigned long long)model->lanes.total);
+}
+
+int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_timeline *how,
+                         struct nai_err *err) {
   struct nai_kernel_classes *classes = NULL;
   struct nai_model *model;
   struct nai_gzip compressed;
   int rc = nai_kernel_classes_load(&classes, NULL, err);
   if (!rc)
     rc = open_model(&model, run, classes, err);
-  if (!rc && !gzip)
-    rc = write(out, model, options, err);
-  if (!rc && gzip)
+  if (!rc && !how->quiet)
+    warn_of_size(model, &how->options);
+  if (!rc && !how->gzip)
+    rc = how->write(out, model, &how->options, err);
+  else if (!rc)
     rc = nai_gzip_open(&compressed, out, err);
-  if (!rc && gzip) {
-    rc = write(&compressed.text, model, options, err);
+  if (!rc && how->gzip) {
+    rc = how->write(&compressed.text, model, &how->options, err);
     rc = nai_gzip_close(&compressed, rc, err);
   }
   nai_run_drop_model(run); /* it refers to the classes */

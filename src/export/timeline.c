@@ -2,89 +2,9 @@
 #include "export/timeline.h"
 
 #include "base/array.h"
-#include "derive/idle.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* --- tracks ------------------------------------------------------------------------------------------ */
-
-static struct nai_track announce(struct nai_timeline *tl, struct nai_track track) {
-  track.number = ++tl->tracks;
-  tl->writer->track(tl->writer, &track);
-  return track;
-}
-
-static uint32_t process_track(struct nai_timeline *tl, int32_t process) {
-  uint32_t p = process < 0 ? tl->m->process_count : (uint32_t)process;
-  const char *name = process < 0 ? "" : nai_get_str(tl->m->tables[NAI_IN_PROCESSES], process, PR_NAME);
-  int64_t own = nai_model_pid(tl->m, process);
-  struct nai_buf text = {0};
-  if (tl->process_track[p])
-    return tl->process_track[p];
-  nai_buf_puts(&text, *name ? name : "process");
-  if (own == NAI_NULL_I64)
-    nai_buf_puts(&text, " (pid unknown)");
-  else if (own != tl->pid[p])
-    nai_buf_printf(&text, " (pid %lld)", (long long)own);
-  tl->oom |= text.oom;
-  tl->process_track[p] =
-      announce(tl, (struct nai_track){.kind = NAI_TRACK_PROCESS, .name = nai_buf_str(&text), .pid = tl->pid[p]}).number;
-  nai_buf_free(&text);
-  return tl->process_track[p];
-}
-
-/* A track of a host thread. */
-static struct nai_track host_track(struct nai_timeline *tl, enum nai_track_kind kind, uint32_t thread,
-                                   const char *name) {
-  int32_t process = tl->m->thread_process[thread];
-  return (struct nai_track){.kind = kind,
-                            .name = name,
-                            .pid = tl->pid[process < 0 ? tl->m->process_count : (uint32_t)process],
-                            .tid = kind == NAI_TRACK_THREAD ? tl->tid[thread] : 0};
-}
-
-static struct nai_track thread_track(struct nai_timeline *tl, uint32_t thread) {
-  const struct nai_table *threads = tl->m->tables[NAI_IN_THREADS];
-  const char *name = nai_get_str(threads, thread, TH_NAME);
-  int64_t own = nai_get_i64(threads, thread, TH_TID);
-  struct nai_buf text = {0};
-  struct nai_track track = host_track(tl, NAI_TRACK_THREAD, thread, "");
-  if (tl->thread_track[thread]) {
-    track.number = tl->thread_track[thread];
-    return track;
-  }
-  nai_buf_puts(&text, *name ? name : "thread");
-  if (own != NAI_NULL_I64 && own != tl->tid[thread])
-    nai_buf_printf(&text, " (tid %lld)", (long long)own);
-  tl->oom |= text.oom;
-  track.name = nai_buf_str(&text);
-  track.parent = process_track(tl, tl->m->thread_process[thread]);
-  track = announce(tl, track);
-  track.name = "";
-  nai_buf_free(&text);
-  tl->thread_track[thread] = track.number;
-  return track;
-}
-
-static uint32_t gpu_track(struct nai_timeline *tl, uint32_t gpu) {
-  const struct nai_table *gpus = tl->m->tables[NAI_IN_GPUS];
-  struct nai_track track = {.kind = NAI_TRACK_GPU, .gpu = gpu, .rank = gpu};
-  struct nai_buf text = {0};
-  if (tl->gpu_track[gpu])
-    return tl->gpu_track[gpu];
-  nai_buf_puts(&text, nai_model_gpu_label(tl->m, tl->m->gpus[gpu].device_id));
-  for (int64_t i = 0; i < gpus->rows; i++) {
-    const char *name = nai_get_str(gpus, i, GP_NAME);
-    if (nai_get_i64(gpus, i, GP_DEVICE) == tl->m->gpus[gpu].device_id && *name && !strstr(nai_buf_str(&text), name))
-      nai_buf_printf(&text, " (%s)", name);
-  }
-  tl->oom |= text.oom;
-  track.name = nai_buf_str(&text);
-  tl->gpu_track[gpu] = announce(tl, track).number;
-  nai_buf_free(&text);
-  return tl->gpu_track[gpu];
-}
 
 /* --- rows of a lane ---------------------------------------------------------------------------------- */
 
@@ -103,7 +23,7 @@ static const struct nai_track *row_track(struct nai_timeline *tl, struct rows *r
       tl->oom = true;
       return NULL;
     }
-    rows->v[rows->count++] = announce(tl, rows->like);
+    rows->v[rows->count++] = nai_timeline_announce(tl, rows->like);
   }
   return &rows->v[row];
 }
@@ -149,7 +69,7 @@ static void free_rows(struct rows *rows) {
 /* --- what is shown ----------------------------------------------------------------------------------- */
 
 /* The part of an event that is shown; false for none. */
-static bool cut(struct nai_slice *s, const struct nai_timeline *tl, enum nai_lane_kind kind, uint32_t row) {
+bool nai_timeline_cut(struct nai_slice *s, const struct nai_timeline *tl, enum nai_lane_kind kind, uint32_t row) {
   const struct nai_export_options *o = tl->options;
   const struct nai_column *start, *end;
   nai_lane_times(&start, &end, tl->m, kind);
@@ -188,8 +108,8 @@ static void count_flows(struct nai_timeline *tl) {
       continue;
     for (uint32_t i = 0; i < lane->count; i++) {
       uint32_t call = call_of(m, lane->kind, lane->rows[i]);
-      if (call != NAI_NO_ROW && tl->call_ops[call] < 2 && cut(&s, tl, lane->kind, lane->rows[i]) &&
-          cut(&s, tl, NAI_LANE_API, call))
+      if (call != NAI_NO_ROW && tl->call_ops[call] < 2 && nai_timeline_cut(&s, tl, lane->kind, lane->rows[i]) &&
+          nai_timeline_cut(&s, tl, NAI_LANE_API, call))
         tl->call_ops[call]++;
     }
   }
@@ -218,7 +138,7 @@ static void plan_rows(struct rows *rows, struct nai_buf *name, struct nai_timeli
     print_stream(name, tl, lane);
     uint32_t gpu = nai_model_gpu_index(tl->m, lane->gpu);
     rows->like = (struct nai_track){.kind = NAI_TRACK_DEVICE,
-                                    .parent = gpu_track(tl, gpu),
+                                    .parent = nai_timeline_gpu(tl, gpu),
                                     .name = nai_buf_str(name),
                                     .gpu = gpu,
                                     .rank = (uint32_t)(lane - tl->m->lanes.v) + 1};
@@ -227,8 +147,8 @@ static void plan_rows(struct rows *rows, struct nai_buf *name, struct nai_timeli
   const char *what = lane->kind == NAI_LANE_API  ? "CUDA API"
                    : lane->kind == NAI_LANE_NVTX ? "ranges that cross others"
                                                  : "start/end ranges";
-  struct nai_track first = thread_track(tl, thread);
-  rows->like = host_track(tl, NAI_TRACK_HOST, thread, what);
+  struct nai_track first = nai_timeline_thread(tl, thread);
+  rows->like = nai_timeline_host(tl, NAI_TRACK_HOST, thread, what);
   rows->like.parent = first.number;
   if (lane->kind != NAI_LANE_NVTX)
     return;
@@ -258,7 +178,7 @@ static void write_lane(struct nai_timeline *tl, const struct nai_lane *lane) {
   struct nai_slice s;
   bool planned = false;
   for (uint32_t i = 0; i < lane->count && !tl->oom; i++) {
-    bool shown = cut(&s, tl, lane->kind, lane->rows[i]);
+    bool shown = nai_timeline_cut(&s, tl, lane->kind, lane->rows[i]);
     if (s.start >= tl->options->end_ns)
       break;
     if (!shown)
@@ -272,89 +192,6 @@ static void write_lane(struct nai_timeline *tl, const struct nai_lane *lane) {
   tl->oom |= name.oom;
   nai_buf_free(&name);
   free_rows(&rows);
-}
-
-/* --- other tracks ------------------------------------------------------------------------------------ */
-
-static int write_marks(struct nai_timeline *tl, struct nai_err *err) {
-  const struct nai_model *m = tl->m;
-  struct nai_slice s;
-  uint32_t n = 0, count = 0;
-  for (uint32_t i = 0; i < m->nvtx.n; i++)
-    n += nai_at(&m->nvtx.kind, i) == NAI_NVTX_MARK;
-  uint32_t *rows = malloc(((size_t)n + 1) * sizeof *rows);
-  int32_t *threads = nai_cells_new((size_t)n + 1, sizeof *threads);
-  struct nai_groups groups = {0};
-  for (uint32_t i = 0; i < m->nvtx.n && rows && threads; i++)
-    if (nai_at(&m->nvtx.kind, i) == NAI_NVTX_MARK) {
-      threads[count] = nai_at_i32(&m->nvtx.thread, i);
-      rows[count++] = i;
-    }
-  struct nai_column of = nai_column_of_i32(threads);
-  int rc = rows && threads ? nai_groups_collect(&groups, n, &of, m->thread_count, NULL, err) : nai_err_nomem(err);
-  for (uint32_t t = 0; t < m->thread_count && !rc; t++)
-    for (uint32_t i = groups.first[t]; i < groups.first[t + 1]; i++) {
-      if (!cut(&s, tl, NAI_LANE_NVTX, rows[groups.order[i]]))
-        continue;
-      struct nai_track track = thread_track(tl, t);
-      nai_labels_name(tl, &s);
-      tl->events++;
-      tl->writer->instant(tl->writer, &track, &s);
-    }
-  nai_groups_free(&groups);
-  free(rows);
-  free(threads);
-  return rc;
-}
-
-static void write_idle(struct nai_timeline *tl, uint32_t gpu) {
-  const struct nai_model *m = tl->m;
-  const struct nai_export_options *o = tl->options;
-  struct nai_track track = {0};
-  uint32_t category = nai_labels_add(tl, &tl->categories, "idle");
-  for (struct nai_idle_gap gap = nai_idle_first(gpu); nai_idle_next(&gap, m);) {
-    struct nai_slice s = {.kind = NAI_LANE_GRAPH, .idle = true, .call = NAI_NO_ROW, .category = category};
-    s.start = gap.start < o->start_ns ? o->start_ns : gap.start;
-    s.end = gap.end > o->end_ns ? o->end_ns : gap.end;
-    if (s.end <= s.start || gap.end - gap.start < o->min_ns)
-      continue;
-    if (!track.number)
-      track = announce(
-          tl,
-          (struct nai_track){.kind = NAI_TRACK_DEVICE, .parent = gpu_track(tl, gpu), .name = "idle gaps", .gpu = gpu});
-    s.name = nai_labels_add(tl, &tl->names, nai_idle_cause_name((enum nai_idle_cause)m->idle[gpu].cause[gap.number]));
-    tl->writer->begin(tl->writer, &track, &s);
-    tl->writer->end(tl->writer, &track, s.end);
-  }
-}
-
-static int write_metrics(struct nai_timeline *tl, struct nai_err *err) {
-  const struct nai_table *samples = tl->m->tables[NAI_IN_GPU_METRIC_SAMPLES],
-                         *names = tl->m->tables[NAI_IN_GPU_METRICS];
-  const struct nai_export_options *o = tl->options;
-  struct nai_groups groups = {0};
-  struct nai_track root = {.kind = NAI_TRACK_METRICS, .name = "GPU metrics", .rank = tl->m->gpu_count};
-  if (!samples || !names || !samples->rows)
-    return NAI_OK;
-  const struct nai_column metric = nai_table_column(samples, GS_METRIC), time = nai_table_column(samples, GS_TIME),
-                          value = nai_table_column(samples, GS_VALUE);
-  int rc = nai_groups_collect(&groups, (uint32_t)samples->rows, &metric, (uint32_t)names->rows, NULL, err);
-  root = rc ? root : announce(tl, root);
-  for (uint32_t g = 0; g < (uint32_t)names->rows && !rc; g++) {
-    struct nai_buf name = {0};
-    nai_buf_printf(&name, "%s (GPU %lld)", nai_get_str(names, g, GM_NAME), (long long)nai_get_i64(names, g, GM_GPU));
-    struct nai_track track = {.kind = NAI_TRACK_COUNTER, .parent = root.number, .name = nai_buf_str(&name)};
-    track = groups.first[g] < groups.first[g + 1] ? announce(tl, track) : track;
-    for (uint32_t i = groups.first[g]; i < groups.first[g + 1]; i++) {
-      uint32_t row = groups.order[i];
-      int64_t at = nai_at(&time, row);
-      if (at >= o->start_ns && at < o->end_ns && nai_at(&value, row) != NAI_NULL_I64)
-        tl->writer->counter(tl->writer, &track, at, (double)nai_at(&value, row));
-    }
-    nai_buf_free(&name);
-  }
-  nai_groups_free(&groups);
-  return rc;
 }
 
 /* --- all --------------------------------------------------------------------------------------------- */
@@ -406,10 +243,10 @@ int nai_timeline_write(struct nai_timeline *tl, struct nai_timeline_writer *writ
       write_lane(tl, &m->lanes.v[i]);
   for (uint32_t g = 0; g < m->gpu_count && m->idle && !tl->oom; g++)
     if (o->gpu == INT64_MIN || o->gpu == m->gpus[g].device_id)
-      write_idle(tl, g);
-  int rc = tl->oom || o->no_ranges ? NAI_OK : write_marks(tl, err);
+      nai_timeline_idle(tl, g);
+  int rc = tl->oom || o->no_ranges ? NAI_OK : nai_timeline_marks(tl, err);
   if (!rc)
-    rc = write_metrics(tl, err);
+    rc = nai_timeline_metrics(tl, err);
   if (!rc && tl->oom)
     rc = nai_err_nomem(err);
   if (!rc && !tl->events && o->start_ns != INT64_MIN)

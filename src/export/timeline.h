@@ -101,6 +101,23 @@ NAI_MUST_CHECK int nai_timeline_open(struct nai_timeline *tl, const struct nai_m
 NAI_MUST_CHECK int nai_timeline_write(struct nai_timeline *tl, struct nai_timeline_writer *writer, struct nai_err *err);
 void nai_timeline_free(struct nai_timeline *tl);
 
+/* The part of an event that is shown, without names; false for none. */
+bool nai_timeline_cut(struct nai_slice *slice, const struct nai_timeline *tl, enum nai_lane_kind kind, uint32_t row);
+
+/* tracks.c: a track gets its number and is announced. Those of processes, threads and GPUs are when they are first
+ * asked for. */
+struct nai_track nai_timeline_announce(struct nai_timeline *tl, struct nai_track track);
+struct nai_track nai_timeline_thread(struct nai_timeline *tl, uint32_t thread); /* without its name */
+uint32_t nai_timeline_gpu(struct nai_timeline *tl, uint32_t gpu);               /* its number */
+/* One of a thread, to be announced. */
+struct nai_track nai_timeline_host(const struct nai_timeline *tl, enum nai_track_kind kind, uint32_t thread,
+                                   const char *name);
+
+/* extras.c: what is no lane. */
+NAI_MUST_CHECK int nai_timeline_marks(struct nai_timeline *tl, struct nai_err *err);
+void nai_timeline_idle(struct nai_timeline *tl, uint32_t gpu);
+NAI_MUST_CHECK int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err *err);
+
 /* labels.c: names and facts of events. */
 NAI_MUST_CHECK int nai_labels_open(struct nai_timeline *tl, struct nai_err *err);
 void nai_labels_name(struct nai_timeline *tl, struct nai_slice *slice); /* fills name and category */

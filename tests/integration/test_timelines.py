@@ -179,6 +179,18 @@ class Perfetto(unittest.TestCase):
         gaps = json.loads(run("sql", artifacts(trace("host-bound")), "select sum(idle_ns) from gpu_utilization", "--format", "json").stdout)["rows"][0][0]
         self.assertEqual(sum(s.end - s.start for s in t.slices if s.category == "idle"), gaps)
 
+    def test_counters(self):
+        path = trace("evidence")
+        t = perfetto(artifacts(path))
+        shift = t.attributes["added_to_times_ns"]
+        wanted = collections.Counter(rows(path, "GPU_METRICS", "timestamp, value", "timestamp <> 0 and value is not null"))
+        self.assertTrue(wanted)
+        self.assertEqual(collections.Counter((at - shift, int(value)) for points in t.counters.values() for at, value in points), wanted)
+        names = {name for name, in raw(path, "select metricName from TARGET_INFO_GPU_METRICS")}
+        self.assertTrue(all(any(t.tracks[uuid]["name"].startswith(name) for name in names) and t.tracks[uuid]["counter"] for uuid in t.counters))
+        d = json.loads(run("export", "chrome", artifacts(path)).stdout)
+        self.assertEqual(sum(e["ph"] == "C" for e in d["traceEvents"]), sum(wanted.values()))
+
     def test_trim(self):
         path = trace("training")
         every = sorted(a for a, _ in rows(path, "CUPTI_ACTIVITY_KIND_KERNEL"))
@@ -216,7 +228,10 @@ class Perfetto(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(word, done.stderr)
             self.assertFalse((out / "no").exists())
-        self.assertEqual(run("export", "chrome", directory, "--out", "/dev/full/x").returncode, 5)
+        self.assertEqual(run("export", "chrome", directory, "--out", out / "no" / "x").returncode, 5)
+        for format in ("perfetto", "chrome"):
+            with open("/dev/full", "wb") as full:
+                self.assertEqual(run("export", format, directory, stdout=full).returncode, 5)
 
     @unittest.skipUnless((SHARED / "traces" / "fsdp_2gpu.sqlite").exists(), "needs the shared traces")
     def test_real(self):
