@@ -5,9 +5,10 @@
 
 #include <stdlib.h>
 
-/* Kernels of a collective end within microseconds of each other. What differs in all sets alike is the clocks; where
- * the rest differs by more than this, they are no sets. */
-enum { TOGETHER_NS = 20000, TOGETHER_SHARE = 20, MIN_SETS = 3 };
+/* Kernels of a collective end within microseconds of each other. What differs in all sets alike is the clocks, which
+ * nsys brings together to some ten microseconds; where they would have to be further apart than CLOCKS_NS, or the rest
+ * differs by more than the others, these are no sets. */
+enum { TOGETHER_NS = 20000, TOGETHER_SHARE = 20, CLOCKS_NS = 100000, MIN_SETS = 3 };
 
 /* The median, of an even number the mean of the middle two; reorders v. */
 static int64_t median(int64_t *v, uint32_t n) {
@@ -51,7 +52,8 @@ int nai_comm_clock(bool *together, int64_t *correction, int64_t *mad, const stru
       deltas[i] = deltas[i] > offset ? deltas[i] - offset : offset - deltas[i];
     int64_t deviation = median(deltas, n);
     bool near = offset <= tolerance && offset >= -tolerance;
-    *together = deviation <= tolerance && (near || n >= MIN_SETS);
+    bool clocks = offset <= CLOCKS_NS && offset >= -CLOCKS_NS;
+    *together = deviation <= tolerance && (near || (clocks && n >= MIN_SETS));
     *correction = n >= MIN_SETS ? offset : 0;
     *mad = n >= MIN_SETS ? deviation : NAI_NULL_I64;
   }

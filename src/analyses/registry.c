@@ -31,6 +31,7 @@
   X(active_spans)     \
   X(capture_health)   \
   X(workload)         \
+  X(mfu)              \
   X(losses)           \
   X(steps)            \
   X(step_idle)        \

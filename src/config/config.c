@@ -8,6 +8,7 @@ const char *nai_config_name(enum nai_config_item item) {
                                                       [NAI_CONFIG_PHASE_MAP] = "phase map",
                                                       [NAI_CONFIG_WORKLOAD] = "workload patterns",
                                                       [NAI_CONFIG_GPU_FACTS] = "GPU facts",
+                                                      [NAI_CONFIG_FLOPS] = "operations of a step",
                                                       [NAI_CONFIG_MAP_NVTX] = "NVTX attribution",
                                                       [NAI_CONFIG_PAGE_EVENTS] = "--page-events",
                                                       [NAI_CONFIG_STEP] = "--step",

@@ -77,6 +77,7 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
                           .phases = options->phases,
                           .workload = options->workload,
                           .gpu_facts = options->gpu_facts,
+                          .flops = options->flops,
                           .step = options->step,
                           .map_nvtx = options->map_nvtx,
                           .page_events = options->page_events,

@@ -5,7 +5,7 @@
 
 #include "base/flow.h"
 #include "base/keyset.h"
-#include "config/gpu_facts.h"
+#include "config/flops.h"
 #include "config/kernel_classes.h"
 #include "config/patterns.h"
 #include "config/phase_map.h"
@@ -158,6 +158,7 @@ struct nai_model_options {
   const struct nai_phase_map *phases; /* NULL without a phase map */
   const struct nai_workload_patterns *workload;
   const struct nai_gpu_facts *gpu_facts;
+  const struct nai_flops *flops;   /* what the user says a step computes, or NULL */
   const struct nai_patterns *step; /* names of the ranges that the user calls steps; NULL: to be found out */
   bool map_nvtx;                   /* attribute GPU work to NVTX ranges: without it their kernel sums stay 0 */
   int page_events;                 /* events that report.html holds in full */
@@ -172,6 +173,7 @@ struct nai_model {
   const struct nai_phase_map *phases;
   const struct nai_workload_patterns *workload;
   const struct nai_gpu_facts *gpu_facts;
+  const struct nai_flops *flops; /* what the user says a step computes, or NULL */
   const struct nai_patterns *step;
   bool map_nvtx;
   int page_events;

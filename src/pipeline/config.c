@@ -31,6 +31,8 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
     rc = nai_workload_patterns_load(&s->workload, o->workload, err);
   if (!rc)
     rc = nai_gpu_facts_load(&s->gpu_facts, o->gpu_facts, err);
+  if (!rc)
+    rc = nai_flops_read(&s->flops, &o->flops, err);
   if (!rc && o->step)
     rc = nai_patterns_new(&s->step, err);
   if (!rc && o->step)
@@ -50,6 +52,7 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
   s->config[NAI_CONFIG_KERNEL_CLASSES] = nai_kernel_classes_hash(s->classes);
   s->config[NAI_CONFIG_PHASE_MAP] = s->phases ? nai_phase_map_hash(s->phases) : 0;
   s->config[NAI_CONFIG_WORKLOAD] = nai_workload_patterns_hash(s->workload);
+  s->config[NAI_CONFIG_FLOPS] = nai_flops_hash(&s->flops);
   s->config[NAI_CONFIG_GPU_FACTS] = nai_gpu_facts_hash(s->gpu_facts);
   s->config[NAI_CONFIG_STEP] = o->step ? nai_hash_text(0, o->step) : 0;
   s->config[NAI_CONFIG_MAP_NVTX] = o->map_nvtx;

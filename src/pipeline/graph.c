@@ -289,6 +289,7 @@ static int open_model(struct nai_state *s, struct nai_err *err) {
   const struct nai_model_options options = {.classes = s->classes,
                                             .workload = s->workload,
                                             .gpu_facts = s->gpu_facts,
+                                            .flops = &s->flops,
                                             .phases = s->phases,
                                             .step = s->step,
                                             .map_nvtx = s->options->map_nvtx,

@@ -23,6 +23,23 @@ static int add_file(struct nai_strings *out, struct nai_buf *text, const char *o
   return add(out, text, err);
 }
 
+static int describe_flops(struct nai_strings *out, struct nai_buf *text, const struct nai_flops_options *o,
+                          struct nai_err *err) {
+  const char *const given[][2] = {{"--flops-per-step", o->per_step}, {"--model", o->model}, {"--dtype", o->dtype}};
+  int rc = NAI_OK;
+  for (size_t i = 0; !rc && i < sizeof given / sizeof *given; i++)
+    if (given[i][1]) {
+      nai_buf_printf(text, "%s %s", given[i][0], given[i][1]);
+      rc = add(out, text, err);
+    }
+  if (!rc && o->peak_tflops > 0) {
+    nai_buf_puts(text, "--peak-tflops ");
+    nai_fmt_real(text, o->peak_tflops, 6);
+    rc = add(out, text, err);
+  }
+  return rc;
+}
+
 int nai_options_describe(struct nai_strings *out, const struct nai_options *o, struct nai_err *err) {
   struct nai_buf text = {0};
   int rc = NAI_OK;
@@ -45,6 +62,8 @@ int nai_options_describe(struct nai_strings *out, const struct nai_options *o, s
     rc = add_file(out, &text, "--workload", o->workload, err);
   if (!rc)
     rc = add_file(out, &text, "--gpu-facts", o->gpu_facts, err);
+  if (!rc)
+    rc = describe_flops(out, &text, &o->flops, err);
   if (!rc && o->step) {
     nai_buf_printf(&text, "--step %s", o->step);
     rc = add(out, &text, err);
@@ -72,6 +91,7 @@ void nai_options_init(struct nai_options *options) {
       .page_events = NAI_PAGE_EVENTS,
       .map_nvtx = true,
       .nvtx_coverage_warn_threshold = -1,
+      .flops = {.peak_tflops = -1},
       .keep_stages = true,
       .reader = NAI_READER_AUTO,
   };

@@ -3,6 +3,7 @@
 #define NAI_PIPELINE_OPTIONS_H
 
 #include "base/strings.h"
+#include "config/flops.h"
 #include "ingest/reader.h"
 
 #include <stdbool.h>
@@ -22,12 +23,13 @@ struct nai_options {
   size_t rule_count;
   const char *metrics[NAI_MAX_RULE_FILES]; /* files that define metrics */
   size_t metric_count;
-  const char *templates;      /* directory searched before the built-in templates, or NULL */
-  const char *phase_map;      /* name or file, or NULL */
-  const char *kernel_classes; /* file, or NULL */
-  const char *workload;       /* file, or NULL */
-  const char *gpu_facts;      /* file, or NULL */
-  const char *step;           /* PCRE2 expression: the NVTX ranges that are steps, or NULL */
+  const char *templates;          /* directory searched before the built-in templates, or NULL */
+  const char *phase_map;          /* name or file, or NULL */
+  const char *kernel_classes;     /* file, or NULL */
+  const char *workload;           /* file, or NULL */
+  const char *gpu_facts;          /* file, or NULL */
+  struct nai_flops_options flops; /* what a step computes */
+  const char *step;               /* PCRE2 expression: the NVTX ranges that are steps, or NULL */
   int64_t gpus[NAI_MAX_GPUS];
   size_t gpu_count; /* 0 = all */
   bool trim;

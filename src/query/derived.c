@@ -222,8 +222,8 @@ static const struct nai_schema kernel_schema =
     NAI_SCHEMA("kernel_launches", "Launches of kernels", "One row of kernel_events, in the same order", kernel_columns);
 static const struct nai_schema memop_schema = NAI_SCHEMA("memop_launches", "Launches of memory operations",
                                                          "One row of memop_events, in the same order", memop_columns);
-static const struct nai_schema graph_schema =
-    NAI_SCHEMA("graph_launches", "Launches of graphs", "One row of graph_events, in the same order", graph_columns);
+static const struct nai_schema graph_schema = NAI_SCHEMA("graph_event_launches", "Launches of graphs",
+                                                         "One row of graph_events, in the same order", graph_columns);
 static const uint8_t launch_parts[] = {
     LAUNCH_PARTS, [LA_TEXT] = PART_NAMES, [LA_TEXT2] = PART_NAMES, [LA_TEXT3] = PART_NAMES};
 

@@ -31,7 +31,7 @@ const char *const nai_query_views[][3] = {
      "t.pid, t.tid, t.thread_name, a.correlation_id, a.return_value, "
      "(SELECT count(*) FROM kernel_launches WHERE call = a.rowid) + (SELECT count(*) FROM memop_launches WHERE "
      "call = a.rowid) + "
-     "(SELECT count(*) FROM graph_launches WHERE call = a.rowid) AS operation_count, r.node, r.range_row, "
+     "(SELECT count(*) FROM graph_event_launches WHERE call = a.rowid) AS operation_count, r.node, r.range_row, "
      "r.range_name, r.path "
      "FROM api_events a LEFT JOIN call_ranges r ON r.rowid = a.rowid LEFT JOIN threads t ON t.rowid = a.thread",
      "One CUDA API call, with its thread, the operations it launched and the range around it"},

@@ -19,8 +19,8 @@ const struct nai_schema nai_nvtx_sizes =
                nvtx_sizes_columns);
 
 static const struct nai_column_def gpu_metrics_columns[] = {
-    [GM_TYPE] = {"type_id", NAI_I64, NAI_ID, "source and GPU; with metric_id the key of the export"},
-    [GM_METRIC] = {"metric_id", NAI_I64, NAI_ID, "number of the metric: differs between captures"},
+    [GM_TYPE] = {"type_id", NAI_I64, NAI_ID, "source and GPU; with metric_id the key of the export", .key = true},
+    [GM_METRIC] = {"metric_id", NAI_I64, NAI_ID, "number of the metric: differs between captures", .key = true},
     [GM_GPU] = {"gpu_id", NAI_I32, NAI_ID, "gpus.gpu_id: the lowest byte of type_id", .refers = "gpus.gpu_id"},
     [GM_SOURCE] = {"source_id", NAI_I64, NAI_ID, "where samples come from"},
     [GM_TYPE_NAME] = {"type_name", NAI_STR, NAI_TEXT, "name of the source"},

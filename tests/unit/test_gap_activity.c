@@ -180,7 +180,9 @@ static void layers_divide_a_gap(void **state) {
   fixture_build(&c.f);
   assert_int_equal(c.f.m.cpu->period_ns, 1 * MS); /* distances: 4.5, three times 0.5, 2 and 1 ms; the median */
   struct nai_table *t = fixture_analyze(&c.f, "gap_activity", 1), *rows = fixture_analyze(&c.f, "gap_activity", 0);
-  assert_string_equal(cell_text(rows, 0, "scope"), "pattern");
+  assert_int_equal(rows->rows, 3); /* the gap, its pattern, the thread's own code in it */
+  assert_string_equal(cell_text(rows, 0, "scope"), "gap");
+  assert_string_equal(cell_text(rows, 1, "scope"), "pattern");
   assert_int_equal(cell_int(rows, 0, "total_ns"), 9 * MS);
   expect(t, "cuda_api", "", "cudaLaunchKernel", 10 * US);
   expect(t, "cuda_api", "rest", "", 9 * MS - 10 * US);
@@ -209,7 +211,12 @@ static void nothing_recorded_says_nothing(void **state) {
   one_gap(&c);
   fixture_build(&c.f);
   struct nai_table *rows = fixture_analyze(&c.f, "gap_activity", 0);
-  assert_int_equal(rows->rows, 0); /* patterns only where something beside CUDA bears witness */
+  assert_int_equal(rows->rows, 1); /* patterns only where something beside CUDA bears witness */
+  assert_string_equal(cell_text(rows, 0, "scope"), "gap");
+  assert_int_equal(cell_int(rows, 0, "cuda_api_ns"), 10 * US);
+  assert_string_equal(cell_text(rows, 0, "activity"), ""); /* nothing that takes a tenth of it */
+  assert_int_equal(cell_int(rows, 0, "on_cpu_ns"), NAI_NULL_I64);
+  assert_int_equal(cell_int(rows, 0, "sample_count"), NAI_NULL_I64);
   nai_table_free(rows);
   struct nai_table *threads = fixture_analyze(&c.f, "cpu_threads", 0);
   assert_int_equal(threads->rows, 0);
