@@ -236,7 +236,7 @@ const struct nai_cli_command nai_cmd_exports = {
                 "flamegraph.pl > kernels.svg\n"
                 "nsys-ai export speedscope artifacts/run1 --out run1.speedscope.json\n"
                 "nsys-ai export perfetto artifacts/run1 --out run1.pftrace\n"
-                "nsys-ai export chrome artifacts/run1 --trim 0.1 0.2 --out run1.json.gz",
+                "nsys-ai export chrome artifacts/run1 --trim 1 1.02 --out run1.json.gz",
     .options = options,
     .operands =
         (const struct nai_cli_operand[]){
