@@ -3,6 +3,7 @@
 #define NAI_CMD_ANSWER_H
 
 #include "cmd/cmd.h"
+#include "export/export.h"
 #include "skills/skill.h"
 
 /* Options that such commands share. */
@@ -96,6 +97,15 @@ NAI_MUST_CHECK int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, 
                                       struct nai_err *err);
 NAI_MUST_CHECK int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric, int64_t gpu,
                                           struct nai_err *err);
+
+/* timelines.c: the run's events for another program's timeline. */
+struct nai_cmd_timeline {
+  nai_export_fn *write;
+  struct nai_export_options options;
+  bool gzip, quiet;
+};
+NAI_MUST_CHECK int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_timeline *how,
+                                        struct nai_err *err);
 
 /* The columns of every run, without rows: what statements are checked against. */
 NAI_MUST_CHECK int nai_cmd_empty_run(struct nai_run **out, struct nai_err *err);
