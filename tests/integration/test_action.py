@@ -188,7 +188,7 @@ class Action(unittest.TestCase):
 
     def test_no_report(self):
         job = Job()
-        self.assertEqual(job.use(trace=trace("host-bound"), comment="true"), 0)
+        self.assertEqual(job.use(trace=trace("minimal"), comment="true"), 0)
         (job.place / "bad.sqlite").write_text("no database")
         self.assertEqual(job.use(trace="bad.sqlite", comment="true"), 3)
         self.assertIn("exit status 3", job.comments()[3]["body"])  # and not the report of the run before
@@ -197,12 +197,12 @@ class Action(unittest.TestCase):
     def test_without_permission(self):
         job = Job()
         (job.fake / "denied").touch()
-        self.assertEqual(job.use(trace=trace("host-bound"), comment="true"), 0)
+        self.assertEqual(job.use(trace=trace("minimal"), comment="true"), 0)
         self.assertIn("::warning::nsys-ai: the comment could not be written", job.log)
 
     def test_without_pull_request(self):
         job = Job(pull_request="")
-        self.assertEqual(job.use(trace=trace("host-bound"), comment="true", summary="false", artifact=""), 0)
+        self.assertEqual(job.use(trace=trace("minimal"), comment="true", summary="false", artifact=""), 0)
         self.assertEqual((len(job.comments()), job.summary, job.uploaded), (3, "", None))
 
     def test_hostile_inputs(self):
@@ -254,7 +254,7 @@ class Action(unittest.TestCase):
                             ({"deb": url}, 2), ({"deb": served}, 0), ({"deb": served, "sha256": "0" * 64}, 2),
                             ({"deb": "http://example.invalid/x.deb", "sha256": digest}, 2), ({"deb": HOSTILE}, 2)):
             (job.fake / "installed.deb").unlink(missing_ok=True)
-            self.assertEqual(job.use(trace=trace("host-bound"), **given), want, (given, job.log))
+            self.assertEqual(job.use(trace=trace("minimal"), **given), want, (given, job.log))
             self.assertEqual((job.fake / "installed.deb").exists(), want == 0, given)
 
 

@@ -104,6 +104,30 @@ class Package(unittest.TestCase):
             owner = "".join(owners).split(":")[0]
             self.assertIn(owner, named, library)
 
+    def test_little_installed(self):
+        """A machine with what scripts/setup installs for building: no git, no dpkg-dev."""
+        bin_ = fresh_dir("bin")
+        for directory in ("/usr/sbin", "/sbin", "/usr/bin", "/bin", os.path.dirname(shutil.which("cmake"))):
+            for name in os.listdir(directory):
+                if name not in ("git", "dpkg-shlibdeps") and not (bin_ / name).is_symlink():
+                    os.symlink(f"{directory}/{name}", bin_ / name)
+        lean = package(PATH=str(bin_))
+        names = [re.findall(r"(?:^|, )([a-z0-9.+-]+)", call("dpkg-deb", "-f", deb, "Depends")) for deb in (lean, self.deb)]
+        self.assertEqual(*names)
+
+    @unittest.skipUnless(shutil.which("apt-get"), "no apt-get")
+    def test_can_be_installed(self):
+        done = subprocess.run(["apt-get", "install", "--simulate", "--no-install-recommends", self.deb], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("Inst nsys-ai ", done.stdout)
+
+    def test_container(self):
+        """What the image is made of is there, and is part of the context."""
+        text = (SOURCE / "packaging/Containerfile").read_text()
+        for path in re.findall(r"/src/(\S+)", text):
+            self.assertTrue(os.access(SOURCE / path, os.X_OK), path)
+        self.assertIn("build", (SOURCE / ".dockerignore").read_text().split())
+
     def test_control(self):
         self.assertEqual(self.field("Package"), "nsys-ai")
         self.assertEqual(self.field("Version"), run("--version").stdout.split()[1])
