@@ -81,6 +81,7 @@ class Package(unittest.TestCase):
         call("dpkg-deb", "-e", self.deb, control)
         checked = call("md5sum", "-c", control / "md5sums", cwd=self.root).splitlines()
         self.assertEqual(len(checked), len(want))
+        self.assertFalse([p for p in self.root.rglob("*") if p.is_dir() and not list(p.iterdir())])
 
     def test_nothing_of_the_build(self):
         """Neither where it was built nor how: no path, no debug information, no library path."""
