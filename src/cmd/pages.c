@@ -26,6 +26,7 @@ static void init_overlap(void *memory) { init_page(memory, "overlap"); }
 #define ASK offsetof(struct page_args, ask)
 static const struct nai_cli_option options[] = {
     NAI_CMD_GPU_OPTION(ASK),
+    NAI_CMD_WINDOW_OPTION(ASK),
     {.name = "format",
      .value = "FORMAT",
      .help = "how the answer is printed",
