@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 enum { HANDLE_LENGTH = 18 };
+static const int64_t most_bytes = INT64_C(2) << 30;
 
 bool nai_agent_is_handle(const char *text) {
   return strlen(text) == HANDLE_LENGTH && strncmp(text, "r-", 2) == 0 &&
@@ -65,6 +66,7 @@ static int find_handle(char out[PATH_MAX], const struct nai_agent *agent, const 
   snprintf(out, PATH_MAX, "%s/%s", agent->cache, handle);
   if (!nai_fs_join(manifest, sizeof manifest, out, NAI_MANIFEST_PATH) || !nai_fs_exists(manifest))
     return nai_err_set(err, NAI_EUSAGE, "there is no run %s (any longer): call analyze with its trace again", handle);
+  nai_agent_touch(out);
   return NAI_OK;
 }
 
@@ -120,7 +122,7 @@ static int add_root(struct nai_agent *agent, const char *path, struct nai_err *e
 int nai_agent_open(struct nai_agent *agent, const struct nai_agent_options *options, struct nai_err *err) {
   const struct nai_asset *text = nai_asset_find("src/agent/catalogue.json");
   json_error_t why;
-  *agent = (struct nai_agent){.options = *options};
+  *agent = (struct nai_agent){.options = *options, .cache_bytes = most_bytes};
   agent->catalogue = text ? json_loadb(text->data, (size_t)(text->end - text->data), 0, &why) : NULL;
   int rc = agent->catalogue ? NAI_OK : nai_err_nomem(err);
   for (size_t i = 0; i < options->root_count && !rc; i++)

@@ -131,6 +131,7 @@ static int plan_analyze(struct nai_agent_call *call, const struct nai_agent *age
     rc = nai_agent_handle(handle, trace, (const char *const *)words->words, words->count, err);
   if (rc)
     return rc;
+  nai_agent_sweep(agent);
   snprintf(call->run, sizeof call->run, "%s", handle);
   nai_agent_word(words, "--out=%s/%s", agent->cache, handle);
   nai_agent_word(words, "--");
