@@ -66,6 +66,8 @@ static json_t *cut(const json_t *value, size_t most) {
   const char *key;
   json_t *member, *out;
   size_t i;
+  if (!value)
+    return json_null();
   switch (json_typeof(value)) {
   case JSON_STRING:
     return cut_text(value, most);

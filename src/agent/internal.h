@@ -28,7 +28,7 @@ struct nai_agent {
   size_t root_count;
   char cache[PATH_MAX - 64];
   int64_t cache_bytes; /* what it may take */
-  json_t *catalogue; /* catalogue.json: tools, prompts, resources */
+  json_t *catalogue;   /* catalogue.json: tools, prompts, resources */
 };
 NAI_MUST_CHECK int nai_agent_open(struct nai_agent *agent, const struct nai_agent_options *options,
                                   struct nai_err *err);
@@ -78,8 +78,8 @@ NAI_MUST_CHECK int nai_agent_handle(char handle[32], const char *trace, const ch
                                     struct nai_err *err);
 bool nai_agent_is_handle(const char *text);
 
-/* cache.c: removes runs of the server's own that were used longest ago, until the rest is small enough. One that was used
- * within ten minutes stays. */
+/* cache.c: removes runs of the server's own that were used longest ago, until the rest is small enough. One that was
+ * used within ten minutes stays. */
 void nai_agent_sweep(const struct nai_agent *agent);
 /* Says that a run is in use. */
 void nai_agent_touch(const char *path);

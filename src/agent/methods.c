@@ -60,9 +60,9 @@ static const char root_causes[] = "docs/root-causes/", docs[] = "nsys-ai://docs/
 static json_t *list_resources(const struct nai_agent *agent) {
   json_t *list = json_deep_copy(json_object_get(agent->catalogue, "resources"));
   for (const struct nai_asset *asset = nai_assets; asset->path; asset++) {
-    const char *name = asset->path + strlen(root_causes), *dot = strrchr(asset->path, '.');
-    if (strncmp(asset->path, root_causes, strlen(root_causes)) != 0 || !dot || strcmp(dot, ".md") != 0)
+    if (strncmp(asset->path, root_causes, strlen(root_causes)) != 0)
       continue;
+    const char *name = asset->path + strlen(root_causes), *dot = name + strcspn(name, ".");
     json_array_append_new(list, json_pack("{sososs}", "uri",
                                           json_sprintf("%sroot-causes/%.*s", docs, (int)(dot - name), name), "name",
                                           json_stringn(name, (size_t)(dot - name)), "mimeType", "text/markdown"));
@@ -82,10 +82,11 @@ static const struct nai_asset *find_page(const char *uri) {
 /* report.md of a run of the server's own. */
 static bool read_report(struct nai_buf *out, const struct nai_agent *agent, const char *uri) {
   enum { MOST_BYTES = 1 << 18 };
-  const char *name = uri + strlen(runs), *slash = strchr(name, '/');
+  bool of_run = strncmp(uri, runs, strlen(runs)) == 0;
+  const char *name = of_run ? uri + strlen(runs) : "", *slash = strchr(name, '/');
   char handle[32], path[PATH_MAX];
   struct nai_err ignored;
-  if (strncmp(uri, runs, strlen(runs)) != 0 || !slash || slash - name > 30 || strcmp(slash, "/report.md") != 0)
+  if (!slash || slash - name > 30 || strcmp(slash, "/report.md") != 0)
     return false;
   snprintf(handle, sizeof handle, "%.*s", (int)(slash - name), name);
   if (!nai_agent_is_handle(handle) || nai_agent_path(path, agent, handle, NAI_AGENT_RUN, &ignored))

@@ -502,7 +502,7 @@ class Server(unittest.TestCase):
         self.assertTrue(two.tool("probe", trace="t.sqlite"))
         self.assertEqual(two.rows("sql", run=str(run), query="select 1 as x"), [{"x": 1}])
         two.close()
-        for uri in ("nsys-ai://docs/../../etc/passwd", "nsys-ai://docs/nothing", "file:///etc/passwd", "nsys-ai://run/../x/report.md", f"nsys-ai://run/{'0' * 40}/report.md"):
+        for uri in ("nsys-ai://docs/../../etc/passwd", "nsys-ai://docs/nothing", "file:///etc/passwd", "nsys-ai:", "", "nsys-ai://run/../x/report.md", f"nsys-ai://run/{'0' * 40}/report.md"):
             self.assertEqual(c.error("resources/read", {"uri": uri}), -32602)
 
     def test_nothing_changes(self):
