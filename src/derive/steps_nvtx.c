@@ -18,6 +18,7 @@ enum { FEWEST = 3, MOST_CANDIDATES = 64, NAME_CHARS = 80 };
 /* Percent. In a loop: between the first range's start and the last one's end. */
 enum {
   COVERS = 60,            /* of the loop's time are in ranges without a step's name */
+  WORKING = 50,           /* of the ranges launch something */
   HOLDS = 90,             /* of the loop's launches are in the ranges; */
   HOLDS_OF_NUMBERED = 50, /* where the ranges are numbered and called steps */
   LOOP_OF_ALL = 50,       /* of the process's launches are in the loop */
@@ -43,7 +44,7 @@ struct judged {
   bool numbered, steps;
   int rank; /* the better, the higher */
   int64_t mean_ns, start;
-  double held_pct, covered_pct, cv_pct;
+  double working_pct, held_pct, covered_pct, cv_pct;
 };
 
 /* --- sorting out ------------------------------------------------------------------------------ */
@@ -186,19 +187,23 @@ static bool lies_in_repeated(const struct nai_step_search *s, const struct candi
 static struct judged judge(const struct nai_step_search *s, const struct candidate *c, const uint32_t *rows) {
   const struct nai_model *m = s->m;
   int64_t from = nai_at(&m->nvtx.start, rows[0]), to = nai_at(&m->nvtx.end, rows[c->count - 1]);
-  uint32_t held = 0, loop = nai_step_launches(s, from, to);
+  uint32_t held = 0, working = 0, loop = nai_step_launches(s, from, to);
   struct judged j = {.word = nai_step_word_of(nai_strings_get(&s->names->texts, c->name)), .start = from};
-  for (uint32_t i = 0; i < c->count; i++)
-    held += nai_step_launches(s, nai_at(&m->nvtx.start, rows[i]), nai_at(&m->nvtx.end, rows[i]));
+  for (uint32_t i = 0; i < c->count; i++) {
+    uint32_t launches = nai_step_launches(s, nai_at(&m->nvtx.start, rows[i]), nai_at(&m->nvtx.end, rows[i]));
+    held += launches;
+    working += launches > 0;
+  }
   j.numbered = nai_step_numbered(m, rows, c->count);
   j.mean_ns = c->total_ns / c->count;
   j.held_pct = loop ? 100.0 * held / loop : 0;
+  j.working_pct = 100.0 * working / c->count;
   j.covered_pct = to > from ? 100.0 * (double)c->total_ns / (double)(to - from) : 0;
   j.cv_pct = launch_cv(s, rows, c->count);
   bool word = j.word == NAI_WORD_STEP, called = word && j.numbered;
   bool loop_is_it = (int64_t)loop * 100 >= (int64_t)LOOP_OF_ALL * s->launch_count;
   j.rank = called ? 3 : word ? 2 : j.numbered ? 1 : 0;
-  j.steps = loop && loop_is_it && j.held_pct >= (called ? HOLDS_OF_NUMBERED : HOLDS) &&
+  j.steps = loop && loop_is_it && j.working_pct >= WORKING && j.held_pct >= (called ? HOLDS_OF_NUMBERED : HOLDS) &&
             (called || j.cv_pct <= MOST_CV) &&
             (word ||
              (j.covered_pct >= COVERS && is_bounded(s, rows, c->count) && !lies_in_repeated(s, c, rows[c->count / 2])));
@@ -248,7 +253,9 @@ static void explain(struct nai_buf *why, const struct nai_step_search *s, const 
   nai_buf_printf(why, "the %u ranges \"", best->refused.count);
   nai_text_cut(why, name, strlen(name), NAME_CHARS);
   nai_buf_puts(why, "\" are no steps: ");
-  if (j->held_pct < HOLDS)
+  if (j->working_pct < WORKING)
+    nai_buf_printf(why, "%.0f %% of them launch anything", j->working_pct);
+  else if (j->held_pct < HOLDS)
     nai_buf_printf(why, "they hold %.0f %% of the launches from the first to the last of them", j->held_pct);
   else if (j->cv_pct > MOST_CV)
     nai_buf_printf(why, "the number of launches in them varies by %.0f %%", j->cv_pct);

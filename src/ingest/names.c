@@ -154,9 +154,11 @@ static int string_table(struct nai_part *part, struct nai_err *err) {
   return nai_lookup_open(&part->lookup, part->trace, table->name, value, err);
 }
 
-/* The text of StringIds row `id`; false when there is none. */
+/* The text of StringIds row `id`; false when there is none, and once *rc says that something failed. */
 static bool look_up(struct nai_cell *cell, struct nai_part *part, int64_t id, int *rc, struct nai_err *err) {
   bool found = false;
+  if (*rc) /* a row may have several names */
+    return false;
   if (!part->lookup && (*rc = string_table(part, err)))
     return false;
   if (part->lookup && (*rc = nai_lookup_get(&found, cell, part->lookup, id, err)))

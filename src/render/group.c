@@ -77,6 +77,7 @@ static void put_span(struct nai_view *view, const char *name, enum nai_unit unit
   print_span(&text, unit, low, high);
   snprintf(key, sizeof key, "%s_span", name);
   nai_view_put_trusted(view, key, nai_buf_str(&text));
+  nai_view_inherit(view, &text);
   nai_buf_free(&text);
 }
 
@@ -153,6 +154,7 @@ static void put_gpus(struct nai_view *view, const struct nai_table *table, const
   size_t distinct = 0;
   for (size_t i = 0; ids && i < group->count; i++)
     ids[i] = nai_cell_i64(table, group->rows[i], "device_id");
+  text.oom = !ids;
   if (ids) {
     qsort(ids, group->count, sizeof *ids, by_value);
     for (size_t i = 0; i < group->count; i++)
@@ -161,6 +163,7 @@ static void put_gpus(struct nai_view *view, const struct nai_table *table, const
     nai_report_print_ids(&text, ids, distinct);
   }
   nai_view_put_trusted(view, "gpus", nai_buf_str(&text));
+  nai_view_inherit(view, &text);
   nai_view_put_int(view, "gpu_count", (int64_t)distinct);
   nai_buf_free(&text);
   free(ids);
@@ -172,6 +175,7 @@ void nai_report_put_groups(struct nai_view *tables, const struct nai_report *rep
   struct group *groups = calloc(MAX_GROUPS, sizeof *groups);
   size_t count = 0;
   bool fits = groups != NULL;
+  nai_view_inherit(tables, &(struct nai_buf){.oom = !groups});
   for (int64_t row = 0; fits && row < table->rows; row++) {
     size_t at = 0;
     if (g->only_column && strcmp(nai_cell_str(table, row, g->only_column), g->only) != 0)

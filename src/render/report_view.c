@@ -47,6 +47,7 @@ static void put_value(struct nai_view *view, const char *key, enum nai_unit unit
   }
   nai_report_print_value(&text, unit, value);
   nai_view_put_trusted(view, key, nai_buf_str(&text));
+  nai_view_inherit(view, &text);
   nai_buf_free(&text);
 }
 
@@ -153,6 +154,8 @@ static void put_duration(struct nai_view *view, const char *key, double ns) {
   for (const char *c = nai_buf_str(&text); *c; c++)
     nai_buf_puts(&fixed, *c == ' ' ? "\xc2\xa0" : (const char[]){*c, '\0'});
   nai_view_put_trusted(view, key, nai_buf_str(&fixed));
+  nai_view_inherit(view, &text);
+  nai_view_inherit(view, &fixed);
   nai_buf_free(&text);
   nai_buf_free(&fixed);
 }
@@ -244,6 +247,7 @@ static void put_usual(struct nai_view *root, const struct nai_report *report) {
   nai_view_put_bool(root, "few_gpus", gpus->rows > 0 && gpus->rows <= FEW_GPUS);
   double *sorted = gpus->rows > FEW_GPUS ? calloc((size_t)rows, sizeof *sorted) : NULL;
   struct nai_view *list = nai_view_put_list(root, "usual");
+  nai_view_inherit(root, &(struct nai_buf){.oom = gpus->rows > FEW_GPUS && !sorted});
   for (size_t l = 0; sorted && l < 3; l++) {
     struct nai_view *row = nai_view_add_map(list);
     nai_view_put_text(row, "what", labels[l]);
@@ -293,6 +297,7 @@ static void put_sorted(struct nai_view *tables, const struct nai_report *report,
   const struct nai_table *table = nai_report_table(report, name);
   struct nai_view *view = nai_view_put_map(tables, key), *rows = nai_view_put_list(view, "rows");
   int64_t *best = calloc((size_t)top + 1, sizeof *best), total = 0;
+  nai_view_inherit(view, &(struct nai_buf){.oom = !best});
   int count = 0;
   for (int64_t row = 0; best && row < table->rows; row++) {
     int at = count;

@@ -3,6 +3,7 @@
 #include "table/columns.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,14 +39,21 @@ const struct nai_schema nai_metrics_schema =
 
 /* A row's value, and what it belongs to. */
 struct sample {
-  char member[MAX_MEMBER]; /* of a family, as ids spell it */
+  const char *member; /* of a family: text of the table */
   int64_t device, pid;
   double value, weight;
+};
+
+/* Of one source, sorted by member, GPU and value. */
+struct samples {
+  struct sample *v;
+  size_t count;
 };
 
 struct result {
   double value, q25, q75, weight;
   int64_t n;
+  const char *member;
 };
 
 /* --- combining -------------------------------------------------------------------------------- */
@@ -149,6 +157,29 @@ static void spell_member(char out[MAX_MEMBER], const char *text) {
   out[n] = '\0';
 }
 
+/* As an id spells it; names that this makes the same get a number behind. */
+static int spell_apart(char out[MAX_MEMBER], struct nai_strings *spelled, const char *text, struct nai_err *err) {
+  spell_member(out, text);
+  size_t plain = strlen(out);
+  for (uint32_t n = 2;; n++) {
+    uint32_t before = spelled->count;
+    if (nai_strings_add(spelled, out, strlen(out)) == NAI_NO_STRING)
+      return nai_err_nomem(err);
+    if (spelled->count > before)
+      return NAI_OK;
+    char number[16];
+    int length = snprintf(number, sizeof number, "~%u", n);
+    size_t at = plain + (size_t)length < MAX_MEMBER ? plain : MAX_MEMBER - 1 - (size_t)length;
+    memcpy(out + at, number, (size_t)length + 1);
+  }
+}
+
+/* The heaviest first, of equal ones the first by name. */
+static int by_weight(const void *a, const void *b) {
+  const struct sample *x = a, *y = b;
+  return x->weight != y->weight ? (x->weight < y->weight) - (x->weight > y->weight) : strcmp(x->member, y->member);
+}
+
 static int by_member(const void *a, const void *b) {
   const struct sample *x = a, *y = b;
   int order = strcmp(x->member, y->member);
@@ -161,21 +192,30 @@ static int by_member(const void *a, const void *b) {
   return (x->value > y->value) - (x->value < y->value);
 }
 
-/* The rows that meet the source's condition and have a value, sorted by member, GPU and value. */
-static int read_samples(struct sample **out, size_t *count, const struct metric_source *source,
-                        const struct nai_metric_set *set, const struct nai_rules_input *input, struct nai_err *err) {
+/* Whether no two rows have the same text in this column. */
+static bool is_key(const struct nai_schema *schema, int column) {
+  int keys = 0;
+  for (uint32_t c = 0; c < schema->column_count; c++)
+    keys += schema->columns[c].key;
+  return column >= 0 && keys == 1 && schema->columns[column].key;
+}
+
+/* The rows that meet the source's condition and have a value. */
+static int read_samples(struct samples *out, const struct metric_source *source, const struct nai_metric_set *set,
+                        const struct nai_rules_input *input, struct nai_err *err) {
   const struct rule *rule = source->rule;
   struct env env;
   int device = nai_schema_role(rule->rows.schema, NAI_ROLE_DEVICE),
       pid = nai_schema_role(rule->rows.schema, NAI_ROLE_PROCESS);
-  *out = NULL;
-  *count = 0;
   int rc = env_open(&env, set->rules, rule, input, err);
   const struct nai_table *table = rc ? NULL : env.tables[0];
   if (rc || !table || !table->rows)
     return rc;
-  struct sample *samples = malloc((size_t)table->rows * sizeof *samples);
-  if (!samples)
+  /* Where every row is a member, no more of them are held than are asked for, and as many again. */
+  size_t most = source->limit && is_key(table->schema, source->each) ? (size_t)source->limit : 0;
+  size_t room = most && 2 * most < (size_t)table->rows ? 2 * most : (size_t)table->rows;
+  out->v = malloc(room * sizeof *out->v);
+  if (!out->v)
     return nai_err_nomem(err);
   env_look_up(&env, rule, true);
   for (int64_t row = 0; row < table->rows; row++) {
@@ -186,15 +226,18 @@ static int read_samples(struct sample **out, size_t *count, const struct metric_
     double value = env_calculate(&env, source->value) * source->scale;
     if (!isfinite(value))
       continue;
-    struct sample *sample = &samples[(*count)++];
+    if (out->count == room) {
+      qsort(out->v, out->count, sizeof *out->v, by_weight);
+      out->count = most;
+    }
+    struct sample *sample = &out->v[out->count++];
     sample->value = value;
     sample->weight = source->by.count ? env_calculate(&env, source->by) : value;
     sample->device = source->by_gpu && device >= 0 ? nai_get_i64(table, row, device) : 0;
     sample->pid = source->by_gpu && pid >= 0 ? nai_get_i64(table, row, pid) : 0;
-    spell_member(sample->member, source->each >= 0 ? nai_get_str(table, row, source->each) : "");
+    sample->member = source->each >= 0 ? nai_get_str(table, row, source->each) : "";
   }
-  qsort(samples, *count, sizeof *samples, by_member);
-  *out = samples;
+  qsort(out->v, out->count, sizeof *out->v, by_member);
   return 0;
 }
 
@@ -262,12 +305,23 @@ static void put(struct nai_table *table, const struct metric *m, enum basis from
       nai_set_f64(table, row, c, reals[c]);
 }
 
-/* The weight from which on members of a family are among its largest. */
-static double least_of(const struct result *results, size_t count, int limit, double *scratch) {
+/* Marks all but the largest `limit` members of a family as having no value; of equal ones the first by name stay. */
+static void keep_largest(struct result *results, size_t count, int limit, double *scratch) {
+  if (!limit || (size_t)limit >= count)
+    return;
   for (size_t i = 0; i < count; i++)
     scratch[i] = results[i].weight;
   qsort(scratch, count, sizeof *scratch, by_value);
-  return limit && (size_t)limit < count ? scratch[count - (size_t)limit] : -HUGE_VAL;
+  double least = scratch[count - (size_t)limit];
+  size_t equal = (size_t)limit;
+  for (size_t i = 0; i < count; i++)
+    equal -= results[i].weight > least;
+  for (size_t i = 0; i < count; i++) {
+    if (results[i].weight == least && equal)
+      equal--;
+    else if (results[i].weight <= least)
+      results[i].value = NAN;
+  }
 }
 
 static double weight_of(const struct sample *samples, size_t n) {
@@ -281,34 +335,38 @@ static double weight_of(const struct sample *samples, size_t n) {
 static int put_source(struct nai_table *table, const struct nai_metric_set *set, const struct metric *m,
                       enum basis basis, const struct nai_rules_input *input, struct nai_err *err) {
   const struct metric_source *source = &m->sources[basis];
-  struct sample *samples;
-  size_t count, members = 0;
-  int rc = read_samples(&samples, &count, source, set, input, err);
-  double *scratch = malloc((2 * count + 1) * sizeof *scratch);
-  struct result *results = malloc((count + 1) * sizeof *results);
-  const char **names = malloc((count + 1) * sizeof *names);
-  if (!rc && (!scratch || !results || !names))
+  struct samples samples = {0};
+  struct nai_strings spelled = {0};
+  char member[MAX_MEMBER];
+  size_t members = 0;
+  int rc = read_samples(&samples, source, set, input, err);
+  double *scratch = malloc((2 * samples.count + 1) * sizeof *scratch);
+  struct result *results = malloc((samples.count + 1) * sizeof *results);
+  if (!rc && (!scratch || !results))
     rc = nai_err_nomem(err);
   double seconds = basis == BASIS_SECOND ? window_s(input->tables) : 0;
   enum basis as = basis == BASIS_SECOND && seconds <= 0 ? BASIS_TOTAL : basis;
-  for (size_t i = 0, end; !rc && i < count; i = end) {
-    for (end = i + 1; end < count && strcmp(samples[i].member, samples[end].member) == 0;)
+  for (size_t i = 0, end; !rc && i < samples.count; i = end) {
+    for (end = i + 1; end < samples.count && strcmp(samples.v[i].member, samples.v[end].member) == 0;)
       end++;
-    results[members] = combine_member(source, samples + i, end - i, scratch);
-    results[members].weight = weight_of(samples + i, end - i);
-    names[members++] = samples[i].member;
+    results[members] = combine_member(source, samples.v + i, end - i, scratch);
+    results[members].weight = weight_of(samples.v + i, end - i);
+    results[members++].member = samples.v[i].member;
   }
-  double least = rc ? 0 : least_of(results, members, source->limit, scratch);
+  if (!rc)
+    keep_largest(results, members, source->limit, scratch);
   int put_count = 0;
   for (size_t i = 0; !rc && i < members; i++)
-    if (!isnan(results[i].value) && results[i].weight >= least) {
-      put(table, m, basis, as, names[i], &results[i], as == BASIS_SECOND ? seconds : 1);
+    if (!isnan(results[i].value)) {
+      rc = spell_apart(member, &spelled, results[i].member, err);
+      if (!rc)
+        put(table, m, basis, as, member, &results[i], as == BASIS_SECOND ? seconds : 1);
       put_count++;
     }
-  free(samples);
+  nai_strings_free(&spelled);
+  free(samples.v);
   free(scratch);
   free(results);
-  free(names);
   return rc ? rc : put_count;
 }
 

@@ -84,7 +84,7 @@ export async function accessTests(suite, path) {
       await next.focus();
       await page.keyboard.press('Enter');
       equal(await focused(), 'Next of the same name', 'next, and next again');
-      await page.locator('.panel header button').focus();
+      await page.locator('.panel header [aria-label=Close]').focus();
       await page.keyboard.press('Enter');
       equal(await page.evaluate(() => document.activeElement?.id), 'timeline-canvas', 'the panel closed');
       await page.evaluate(() => globalThis.nsysAi.app.showTable('kernels', 0));

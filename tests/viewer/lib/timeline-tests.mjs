@@ -2,6 +2,19 @@ import { check, equal, near, settle, timelineState, PHONE } from './harness.mjs'
 import { kernelTests, pickKernel } from './kernel-tests.mjs';
 import { rangeTruth } from './read-report.mjs';
 
+/** Causes as the page says them. */
+const CAUSE_WORDS = {
+  blocking_call: 'waiting call',
+  queue_drained: 'after a draining wait',
+  host_code: 'host code',
+  cuda_call: 'other CUDA call',
+  in_launch_call: 'inside the launch',
+  module_load: 'code loading',
+  launch_latency: 'launch latency',
+  page_migration: 'page migration',
+  unknown: 'unknown cause',
+};
+
 const box = async (page, selector) => page.locator(selector).boundingBox();
 const integer = (value) => value.toLocaleString('en-US');
 
@@ -384,7 +397,7 @@ export async function timelineTests(suite, path, truth) {
         await page.mouse.click(at.x, at.y);
         check((await timelineState(page)).gap !== null, 'a click selects the gap');
         const shown = await page.locator('.panel').innerText();
-        check(shown.includes(cause), `the panel names the cause ${cause}`);
+        check(shown.includes(CAUSE_WORDS[cause] ?? cause), `the panel names the cause ${cause}`);
         await page.getByRole('button', { name: 'Row in the table' }).click();
         equal((await timelineState(page)).view, 'tables');
         equal(await page.locator('.table-head h2').innerText(), gaps.title);

@@ -1,4 +1,5 @@
 const DRAG_START_PX = 4;
+const DOUBLE_CLICK_MS = 400;
 const WHEEL_ZOOM = 0.0016;
 
 /**
@@ -63,13 +64,20 @@ export function listenForGestures(element, handlers) {
       handlers.selectRange(drag.x, at.x, false);
     }
   });
+  let lastClick = { x: NaN, y: NaN, time: -Infinity };
+  /** The second half of a double click selects nothing: the first one may have moved what lies there. @param {{x: number, y: number}} at @param {number} time */
+  const click = (at, time) => {
+    const again = time - lastClick.time < DOUBLE_CLICK_MS && Math.hypot(at.x - lastClick.x, at.y - lastClick.y) < DRAG_START_PX;
+    lastClick = { ...at, time };
+    if (!again) handlers.click(at.x, at.y);
+  };
   /** @param {PointerEvent} event */
   const finish = (event) => {
     if (!pointers.delete(event.pointerId) || !drag) return;
     const at = place(event);
     const cancelled = event.type === 'pointercancel';
     if (drag.mode === 'range' && Math.abs(at.x - drag.x) >= DRAG_START_PX) handlers.selectRange(drag.x, at.x, true);
-    else if ((drag.mode === 'wait' || drag.mode === 'range') && !cancelled) handlers.click(at.x, at.y);
+    else if ((drag.mode === 'wait' || drag.mode === 'range') && !cancelled) click(at, event.timeStamp);
     drag = null;
   };
   element.addEventListener('pointerup', finish);

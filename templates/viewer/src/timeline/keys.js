@@ -77,5 +77,6 @@ export function timelineKeys(view, event) {
   if (!Object.prototype.hasOwnProperty.call(actions, key)) return false;
   event.preventDefault();
   actions[key](view, event.shiftKey);
+  view.tooltip.show(null, 0, 0);
   return true;
 }

@@ -81,13 +81,14 @@ export class TimelineView {
     this.draw();
   }
 
-  /** The panel opened or closed: what stays in sight stays where it is, so that a second click hits the same event. */
+  /** The panel opened or closed: what stays in sight stays where it is, but the whole stays the whole. */
   resizeInPlace() {
     const before = this.width;
     this.resize();
     if (before === 0 || before === this.width) return;
-    const { from, span } = this.viewport;
-    this.viewport.set(from, from + (span * this.width) / before);
+    const { from, to, span, fullFrom, fullTo } = this.viewport;
+    if (from === fullFrom && to === fullTo) this.viewport.fit();
+    else this.viewport.set(from, from + (span * this.width) / before);
     this.moved();
   }
 
