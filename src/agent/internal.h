@@ -158,5 +158,10 @@ NAI_MUST_CHECK int nai_agent_start(struct nai_agent_worker *worker, char *const 
 void nai_agent_kill(struct nai_agent_worker *worker);
 /* Waits for its end, when both pipes are at theirs. The wait status. */
 int nai_agent_wait(struct nai_agent_worker *worker);
+/* Reads what a pipe has; *fd becomes -1 at its end. Of more than `most` bytes the rest is dropped: false unless `keep`.
+ */
+bool nai_agent_read_pipe(struct nai_buf *out, int *fd, size_t most, bool keep);
+/* Appends the last line that a command said, without what is for people at a terminal. */
+void nai_agent_put_said(struct nai_buf *out, const struct nai_buf *said);
 
 #endif

@@ -3,7 +3,6 @@
 #include "agent/internal.h"
 
 #include "base/fs.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -103,23 +102,6 @@ static void start_waiting(struct server *s) {
   }
 }
 
-/* The last line that the command said, without what is for people at a terminal. */
-static void put_said(struct nai_buf *out, const struct nai_buf *said) {
-  static const char prefix[] = "nsys-ai: ";
-  size_t len = said->len;
-  while (len && said->data[len - 1] == '\n')
-    len--;
-  const char *text = nai_buf_str(said), *line = text + len;
-  while (line > text && line[-1] != '\n')
-    line--;
-  len -= (size_t)(line - text);
-  if (len > strlen(prefix) && strncmp(line, prefix, strlen(prefix)) == 0) {
-    line += strlen(prefix);
-    len -= strlen(prefix);
-  }
-  nai_text_clean(out, line, len);
-}
-
 static bool read_result(struct nai_buf *out, const char *path) {
   struct nai_err ignored;
   nai_buf_clear(out);
@@ -132,7 +114,7 @@ static void end_step(struct server *s, struct slot *slot) {
   struct nai_buf message = {0};
   slot->running = false;
   if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-    put_said(&message, &slot->said);
+    nai_agent_put_said(&message, &slot->said);
     if (!message.len)
       nai_buf_puts(&message, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
                                  ? "the command was ended, perhaps for want of memory"
@@ -148,30 +130,12 @@ static void end_step(struct server *s, struct slot *slot) {
   nai_buf_free(&message);
 }
 
-/* Reads from a pipe of a command. False: it printed more than it may. */
-static bool read_pipe(struct nai_buf *out, int *fd, size_t most, bool keep) {
-  char *room = nai_buf_reserve(out, BLOCK);
-  ssize_t n = room ? read(*fd, room, BLOCK) : 0;
-  if (n < 0 && (errno == EINTR || errno == EAGAIN))
-    return true;
-  if (n <= 0) {
-    close(*fd);
-    *fd = -1;
-    return room != NULL;
-  }
-  out->len += (size_t)n;
-  if (out->len <= most)
-    return true;
-  out->len = most;
-  return keep;
-}
-
 static void read_worker(struct server *s, struct slot *slot, bool out, bool said) {
-  if (out && !read_pipe(&slot->printed[slot->step], &slot->worker.out, MOST_PRINTED, false)) {
+  if (out && !nai_agent_read_pipe(&slot->printed[slot->step], &slot->worker.out, MOST_PRINTED, false)) {
     finish(s, slot, nai_agent_refusal("the answer is too large: ask for fewer rows or columns"));
     return;
   }
-  if (said && !read_pipe(&slot->said, &slot->worker.said, MOST_SAID, true)) {
+  if (said && !nai_agent_read_pipe(&slot->said, &slot->worker.said, MOST_SAID, true)) {
     finish(s, slot, nai_agent_refusal("out of memory"));
     return;
   }

@@ -1,14 +1,19 @@
 /* A process that runs a command of this program, and its pipes. */
 #include "agent/internal.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { PIPE_BLOCK = 64 << 10 };
 
 /* It has a group of its own, to be ended with all that it started, and does not outlive the server. */
 static _Noreturn void become(char *const *words, int out, int said, pid_t parent) {
@@ -65,4 +70,37 @@ int nai_agent_wait(struct nai_agent_worker *worker) {
 void nai_agent_kill(struct nai_agent_worker *worker) {
   kill(-worker->pid, SIGKILL);
   nai_agent_wait(worker);
+}
+
+bool nai_agent_read_pipe(struct nai_buf *out, int *fd, size_t most, bool keep) {
+  char *room = nai_buf_reserve(out, PIPE_BLOCK);
+  ssize_t n = room ? read(*fd, room, PIPE_BLOCK) : 0;
+  if (n < 0 && (errno == EINTR || errno == EAGAIN))
+    return true;
+  if (n <= 0) {
+    close(*fd);
+    *fd = -1;
+    return room != NULL;
+  }
+  out->len += (size_t)n;
+  if (out->len <= most)
+    return true;
+  out->len = most;
+  return keep;
+}
+
+void nai_agent_put_said(struct nai_buf *out, const struct nai_buf *said) {
+  static const char prefix[] = "nsys-ai: ";
+  size_t len = said->len;
+  while (len && said->data[len - 1] == '\n')
+    len--;
+  const char *text = nai_buf_str(said), *line = text + len;
+  while (line > text && line[-1] != '\n')
+    line--;
+  len -= (size_t)(line - text);
+  if (len > strlen(prefix) && strncmp(line, prefix, strlen(prefix)) == 0) {
+    line += strlen(prefix);
+    len -= strlen(prefix);
+  }
+  nai_text_clean(out, line, len);
 }
