@@ -34,10 +34,11 @@ static bool is_trace(const char *word) {
 }
 
 static const struct nai_cli_command *const commands[] = {
-    &nai_cmd_analyze, &nai_cmd_probe,    &nai_cmd_info,    &nai_cmd_summary, &nai_cmd_overlap,     &nai_cmd_tree,
-    &nai_cmd_search,  &nai_cmd_evidence, &nai_cmd_explain, &nai_cmd_suggest, &nai_cmd_sql,         &nai_cmd_skill,
-    &nai_cmd_pages,   &nai_cmd_exports,  &nai_cmd_open,    &nai_cmd_batch,   &nai_cmd_compare,     &nai_cmd_check,
-    &nai_cmd_store,   &nai_cmd_trend,    &nai_cmd_table,   &nai_cmd_rules,   &nai_cli_completions, NULL};
+    &nai_cmd_analyze, &nai_cmd_probe,   &nai_cmd_info,     &nai_cmd_summary,     &nai_cmd_overlap,
+    &nai_cmd_tree,    &nai_cmd_search,  &nai_cmd_evidence, &nai_cmd_explain,     &nai_cmd_suggest,
+    &nai_cmd_sql,     &nai_cmd_skill,   &nai_cmd_pages,    &nai_cmd_exports,     &nai_cmd_open,
+    &nai_cmd_batch,   &nai_cmd_compare, &nai_cmd_check,    &nai_cmd_store,       &nai_cmd_trend,
+    &nai_cmd_table,   &nai_cmd_rules,   &nai_cmd_mcp,      &nai_cli_completions, NULL};
 
 static const struct nai_cli_exit exits[] = {
     {"0", "the report was written; the check passed"},
@@ -87,6 +88,7 @@ static __attribute__((noinline)) void take_stack(void) {
   size_t most = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur / 2 < NEEDED ? limit.rlim_cur / 2 : NEEDED;
   for (size_t i = 1; i <= most / PAGE; i++)
     stack[NEEDED - i * PAGE] = 0;
+  (void)stack[NEEDED - PAGE];
 }
 
 int main(int argc, char **argv) {

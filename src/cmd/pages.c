@@ -25,11 +25,8 @@ static void init_overlap(void *memory) { init_page(memory, "overlap"); }
 
 #define ASK offsetof(struct page_args, ask)
 static const struct nai_cli_option options[] = {
-    NAI_CMD_GPU_OPTION(ASK),
-    NAI_CMD_PAGE_FORMAT_OPTION(ASK),
-    NAI_CMD_SKILLS_OPTION(ASK),
-    NAI_CMD_QUIET_OPTION(ASK),
-    {0},
+    NAI_CMD_GPU_OPTION(ASK),    NAI_CMD_WINDOW_OPTION(ASK), NAI_CMD_PAGE_FORMAT_OPTION(ASK),
+    NAI_CMD_SKILLS_OPTION(ASK), NAI_CMD_QUIET_OPTION(ASK),  {0},
 };
 
 /* What is being printed. */
@@ -195,12 +192,25 @@ static int list_pages(struct nai_buf *out, const struct nai_skills *skills, stru
   return nai_buf_check(out, err);
 }
 
+/* NAI_EUSAGE when a window is asked for of a page that does not look at it. */
+static int check_window(const struct nai_page *page, const struct nai_cmd_ask *ask, struct nai_err *err) {
+  for (size_t i = 0; ask->windowed && i < page->block_count; i++)
+    if (page->blocks[i].text.sql && strstr(page->blocks[i].text.sql, ":start_ns"))
+      return NAI_OK;
+  return ask->windowed
+           ? nai_err_set(err, NAI_EUSAGE, "page %s takes no --window: nothing of it looks at :start_ns and :end_ns",
+                         page->id)
+           : NAI_OK;
+}
+
 static int answer(struct nai_buf *out, const struct nai_skills *skills, const struct page_args *args, const char *id,
                   const char *source, struct nai_err *err) {
   const struct nai_page *page;
   struct printing p = {
       .out = out, .skills = skills, .ask = &args->ask, .format = nai_cmd_page_format(args->ask.format)};
   int rc = nai_skills_page(&page, skills, id, err);
+  if (!rc)
+    rc = check_window(page, &args->ask, err);
   if (!rc)
     rc = nai_cmd_source_open(&p.run, source, &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
   if (!rc)
