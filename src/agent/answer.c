@@ -228,7 +228,7 @@ static json_t *answer_text(const struct nai_agent *agent, const struct nai_agent
     start++, len--;
   do {
     len = len < most ? len : most;
-    while (len && ((unsigned char)text[start + len] & 0xc0) == 0x80)
+    while (len && start + len < printed->len && ((unsigned char)text[start + len] & 0xc0) == 0x80)
       len--;
     json_decref(piece);
     piece = json_stringn(text + start, len);
