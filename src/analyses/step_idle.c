@@ -31,7 +31,8 @@ static void add_gaps(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *m, uin
     int64_t start = gap.start > from ? gap.start : from, end = gap.end < to ? gap.end : to;
     if (gap.start >= to)
       return;
-    ns[m->idle[gpu].cause[i]] += end > start ? end - start : 0;
+    if (end > start) /* between operations without a gap there is no cause */
+      ns[m->idle[gpu].cause[i]] += end - start;
   }
 }
 
