@@ -52,7 +52,7 @@ static uint32_t list_kept(struct kept **list, const struct nai_agent *agent) {
     if (!is_ours(entry->d_name) || !nai_array_room(list, &capacity, count, sizeof **list))
       continue;
     struct kept *kept = &(*list)[count];
-    snprintf(kept->path, sizeof kept->path, "%s/%s", agent->cache, entry->d_name);
+    snprintf(kept->path, sizeof kept->path, "%s/%.18s", agent->cache, entry->d_name);
     if (lstat(kept->path, &st) || !S_ISDIR(st.st_mode))
       continue;
     kept->used_s = st.st_mtim.tv_sec;
