@@ -145,8 +145,8 @@ static double launch_cv(const struct nai_step_search *s, const uint32_t *rows, u
     sum += v;
     squares += v * v;
   }
-  double mean = n ? sum / n : 0, variance = n ? squares / n - mean * mean : 0;
-  return mean ? 100 * sqrt(variance > 0 ? variance : 0) / mean : 100;
+  double mean = n > 0 ? sum / n : 0, variance = n > 0 ? squares / n - mean * mean : 0;
+  return mean > 0 ? 100 * sqrt(variance > 0 ? variance : 0) / mean : 100;
 }
 
 /* Whether a thread of the process waits for a GPU between two moments. */

@@ -94,7 +94,7 @@ struct result {
 };
 
 static int read_header(struct result *result, struct reader *r, struct nai_err *err) {
-  uint32_t unit;
+  uint32_t unit = 0;
   int rc = get(&result->count, r, sizeof result->count, err);
   if (rc)
     return rc;

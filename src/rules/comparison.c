@@ -263,7 +263,7 @@ int expression_compile(struct span *factors, enum nai_unit *unit, const struct n
 int duration_compile(struct span *factors, double *ns, const struct names *names, const struct nai_yaml_node *node,
                      struct nai_err *err) {
   static const double scale[NAI_UNIT_COUNT] = {[NAI_NS] = 1, [NAI_US] = 1e3, [NAI_MS] = 1e6, [NAI_S] = 1e9};
-  enum nai_unit unit;
+  enum nai_unit unit = NAI_UNIT_COUNT;
   int rc = expression_compile(factors, &unit, names, node, err);
   if (rc)
     return rc;
