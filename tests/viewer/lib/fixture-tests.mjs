@@ -104,7 +104,7 @@ export async function fixtureTests(suite, scratch, fixture) {
           'the partition is exact',
         );
         const parts = await page
-          .locator('.gpu-card')
+          .locator('.gpu-card:has(.stack-bar)')
           .nth(index)
           .locator('.stack-bar .segment')
           .evaluateAll((list) => list.map((segment) => Number(segment.style.flexGrow)));

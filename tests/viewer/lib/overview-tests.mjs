@@ -30,11 +30,11 @@ export async function overviewTests(suite, path, truth) {
 
   await suite.test('utilisation adds up to the window and is drawn', () =>
     suite.page(path, {}, async (page) => {
-      equal(await page.locator('.gpu-card').count(), timeline.utilization.length);
+      equal(await page.locator('.gpu-card:has(.stack-bar)').count(), timeline.utilization.length);
       for (const [index, data] of timeline.utilization.entries()) {
         const parts = [data.compute_ns, data.exposed_comm_ns, data.exposed_copy_ns, data.idle_ns].map(sum);
         const whole = sum(parts);
-        const shown = await page.locator('.gpu-card').nth(index).locator('.shares b').allTextContents();
+        const shown = await page.locator('.gpu-card:has(.stack-bar)').nth(index).locator('.shares b').allTextContents();
         equal(
           shown,
           parts.map((part) => `${((100 * part) / whole).toFixed(1)} %`),
