@@ -80,19 +80,21 @@ static void on_sigbus(int signal_number) {
 }
 
 /* The stack grows as it is used. In a limited address space (ulimit -v) there may be no room for that later, which
- * would be a signal; so what is needed is taken while there is. */
-static __attribute__((noinline)) void take_stack(void) {
-  enum { NEEDED = 256 << 10, PAGE = 4096 };
+ * would be a signal; so what is needed is taken while there is. Returns nothing of use: that keeps the pages. */
+static __attribute__((noinline)) int take_stack(size_t bytes) {
+  volatile char page[4096];
+  page[0] = (char)bytes;
+  return bytes > sizeof page ? take_stack(bytes - sizeof page) + page[0] : page[0];
+}
+
+static size_t stack_to_take(void) {
+  enum { NEEDED = 256 << 10 };
   struct rlimit limit;
-  volatile char stack[NEEDED];
-  size_t most = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur / 2 < NEEDED ? limit.rlim_cur / 2 : NEEDED;
-  for (size_t i = 1; i <= most / PAGE; i++)
-    stack[NEEDED - i * PAGE] = 0;
-  (void)stack; /* compilers would call it unused */
+  return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur / 2 < NEEDED ? limit.rlim_cur / 2 : NEEDED;
 }
 
 int main(int argc, char **argv) {
-  take_stack();
+  (void)take_stack(stack_to_take());
   signal(SIGBUS, on_sigbus);
   signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f) is an error of writing like others, with a message */
   return nai_cli_main(&program, argc, argv);
