@@ -276,6 +276,7 @@ class Running(unittest.TestCase):
         self.assertEqual((out / "items/minimal-1/report.json").read_bytes(), (plain / "items/minimal-1/report.json").read_bytes())
 
     @unittest.skipUnless(shutil.which("strace"), "no strace")
+    @unittest.skipIf(support.SANITIZED, "LeakSanitizer does not work under strace")
     def test_no_locks(self):
         """The batch's own files appear by renaming; nobody locks (analyze locks its directory where it can)."""
         traces = make_traces(fresh_dir("in"), 2)
