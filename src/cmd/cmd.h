@@ -77,6 +77,12 @@ nai_cli_choices_fn nai_cmd_stages, nai_cmd_severities, nai_cmd_readers, nai_cmd_
 
 /* Files that commands take for a trace. */
 #define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep"
+/* What a command takes that looks at one run directory or trace: in its struct nai_cli_command. */
+#define NAI_CMD_ONE_SOURCE                                                                                        \
+  .operands =                                                                                                     \
+      (const struct nai_cli_operand[]){{.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}, \
+                                       {0}},                                                                      \
+  .min_operands = 1, .max_operands = 1
 
 /* How traces are opened, for every command that opens one: fields reader (int) and check (bool) of its arguments. */
 #define NAI_CMD_TRACE_OPTIONS(args, reader_field, check_field)                                     \

@@ -135,11 +135,7 @@ const struct nai_cli_command nai_cmd_evidence = {
         "an artifacts directory or a trace, which is analysed for this answer only.",
     .examples = "nsys-ai evidence artifacts/run1\nnsys-ai evidence artifacts/run1 --finding 0 --format json",
     .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){{.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-                                         {0}},
-    .min_operands = 1,
-    .max_operands = 1,
+    NAI_CMD_ONE_SOURCE,
     .args_size = sizeof(struct evidence_args),
     .init = init,
     .run = run,

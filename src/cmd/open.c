@@ -224,11 +224,7 @@ const struct nai_cli_command nai_cmd_open = {
     .examples = "nsys-ai open artifacts/run1\nnsys-ai open trace.sqlite --out artifacts/run1\n"
                 "nsys-ai open artifacts/run1 --with perfetto",
     .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){{.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-                                         {0}},
-    .min_operands = 1,
-    .max_operands = 1,
+    NAI_CMD_ONE_SOURCE,
     .args_size = sizeof(struct open_args),
     .init = init,
     .check = check,

@@ -217,11 +217,7 @@ const struct nai_cli_command nai_cmd_tree = {
         "nsys-ai tree artifacts/run1\nnsys-ai tree artifacts/run1 --depth 2 --kernels 0 --by wall\nnsys-ai tree "
         "trace.sqlite --pid 144 --format json",
     .options = options,
-    .operands =
-        (const struct nai_cli_operand[]){{.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
-                                         {0}},
-    .min_operands = 1,
-    .max_operands = 1,
+    NAI_CMD_ONE_SOURCE,
     .args_size = sizeof(struct tree_args),
     .init = init,
     .run = run,
