@@ -1,7 +1,7 @@
 /* What nsys-ai analyze prints when it is done: the verdict and findings, a line of JSON, what each stage did,
  * or where the events are that --trim missed. */
 #include "cmd/analyze.h"
-#include "cmd/overview.h"
+#include "cmd/ask/overview.h"
 
 #include "base/fmt.h"
 #include "render/escape.h"

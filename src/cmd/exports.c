@@ -1,5 +1,5 @@
 /* nsys-ai export: a run's kernels as flat rows, as folded stacks or a speedscope profile, its events as timelines. */
-#include "cmd/answer.h"
+#include "cmd/ask/answer.h"
 
 #include <math.h>
 #include <stdlib.h>

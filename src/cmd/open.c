@@ -1,5 +1,5 @@
 /* nsys-ai open: a run in a browser, as report.html or in ui.perfetto.dev. */
-#include "cmd/answer.h"
+#include "cmd/ask/answer.h"
 #include "cmd/serve.h"
 
 #include "base/threads.h"

@@ -1,5 +1,5 @@
 /* nsys-ai probe: what a trace holds, and what an analysis of it would lack. */
-#include "cmd/overview.h"
+#include "cmd/ask/overview.h"
 
 #include "base/fmt.h"
 #include "base/fs.h"

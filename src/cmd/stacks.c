@@ -1,6 +1,6 @@
 /* Stacks of range names with the kernels launched in them: folded, and for www.speedscope.app. */
-#include "cmd/answer.h"
-#include "cmd/collect.h"
+#include "cmd/ask/answer.h"
+#include "cmd/compare/collect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

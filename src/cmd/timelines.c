@@ -1,5 +1,5 @@
 /* What a run must have open before it becomes a timeline, and the way of the bytes. */
-#include "cmd/answer.h"
+#include "cmd/ask/answer.h"
 
 #include "base/threads.h"
 

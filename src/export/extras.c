@@ -1,7 +1,7 @@
 /* What lies on a timeline beside lanes: marks, idle gaps, sampled metrics. */
 #include "export/timeline.h"
 
-#include "derive/idle.h"
+#include "derive/idle/idle.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "collective.h"
 
-#include "truth_json.h"
+#include "gen/truth/truth_json.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Idle gaps whose parts are planned: the host does what the parts say, at exactly those times. */
-#include "answers.h"
+#include "gen/truth/answers.h"
 #include "plan_internal.h"
 
 #include <string.h>

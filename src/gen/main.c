@@ -7,7 +7,7 @@
 #include "plan_internal.h"
 #include "scenario.h"
 #include "series.h"
-#include "truth.h"
+#include "gen/truth/truth.h"
 
 struct arguments {
   const struct nai_gen_scenario *scenario;

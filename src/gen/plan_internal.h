@@ -2,7 +2,7 @@
 #ifndef NAI_GEN_PLAN_INTERNAL_H
 #define NAI_GEN_PLAN_INTERNAL_H
 
-#include "answers.h"
+#include "gen/truth/answers.h"
 #include "plan.h"
 #include "steps.h"
 

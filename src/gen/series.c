@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "truth_json.h"
+#include "gen/truth/truth_json.h"
 
 enum { MAX_EVENTS = 16, MAX_CAPTURES = 16, STEPS = 10, LAYERS = 4 };
 static const int64_t first_night_ns = INT64_C(1767225600000000000); /* 2026-01-01 */

@@ -1,7 +1,7 @@
 #include "steps.h"
 
 #include "plan_internal.h"
-#include "truth_json.h"
+#include "gen/truth/truth_json.h"
 
 #include <string.h>
 

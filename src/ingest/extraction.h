@@ -3,7 +3,7 @@
 #define NAI_INGEST_EXTRACTION_H
 
 #include "ingest/identity.h"
-#include "ingest/source.h"
+#include "ingest/sources/source.h"
 
 enum { NAI_MAX_SCANS = 48 }; /* feeds of all sources */
 

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "ingest/small.h"
-#include "ingest/source.h"
+#include "ingest/sources/source.h"
 
 #include <stdlib.h>
 #include <string.h>

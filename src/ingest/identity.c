@@ -1,7 +1,7 @@
 #include "ingest/identity.h"
 
 #include "ingest/small.h"
-#include "ingest/source.h"
+#include "ingest/sources/source.h"
 
 #include <inttypes.h>
 #include <stdio.h>

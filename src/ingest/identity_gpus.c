@@ -3,7 +3,7 @@
 
 #include "ingest/gpu_rows.h"
 #include "ingest/small.h"
-#include "ingest/source.h"
+#include "ingest/sources/source.h"
 
 #include <inttypes.h>
 #include <stdio.h>

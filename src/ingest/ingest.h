@@ -2,7 +2,7 @@
 #ifndef NAI_INGEST_INGEST_H
 #define NAI_INGEST_INGEST_H
 
-#include "ingest/trace.h"
+#include "ingest/trace/trace.h"
 #include "table/events.h"
 #include "table/table.h"
 

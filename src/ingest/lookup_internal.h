@@ -2,7 +2,7 @@
 #ifndef NAI_INGEST_LOOKUP_INTERNAL_H
 #define NAI_INGEST_LOOKUP_INTERNAL_H
 
-#include "ingest/trace_internal.h"
+#include "ingest/trace/trace_internal.h"
 
 struct nai_lookup_ops {
   int (*get)(bool *found, struct nai_cell *cell, struct nai_lookup *lookup, int64_t key, struct nai_err *err);

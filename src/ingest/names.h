@@ -2,7 +2,7 @@
 #ifndef NAI_INGEST_NAMES_H
 #define NAI_INGEST_NAMES_H
 
-#include "ingest/source.h"
+#include "ingest/sources/source.h"
 
 /* How a kind of name is made canonical. */
 enum nai_name_kind {

@@ -2,7 +2,7 @@
 #include "ingest/ingest.h"
 
 #include "ingest/small.h"
-#include "ingest/source.h"
+#include "ingest/sources/source.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "ingest/direct.h"
+#include "ingest/direct/direct.h"
 #include "ingest/scan_internal.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef NAI_INGEST_SCAN_INTERNAL_H
 #define NAI_INGEST_SCAN_INTERNAL_H
 
-#include "ingest/trace_internal.h"
+#include "ingest/trace/trace_internal.h"
 
 /* Set scan->parts, part_rows, ops and impl. The table is plain, its columns exist and are stored. */
 NAI_MUST_CHECK int nai_scan_open_sqlite(struct nai_scan *scan, struct nai_trace *trace,

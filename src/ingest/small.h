@@ -2,7 +2,7 @@
 #ifndef NAI_INGEST_SMALL_H
 #define NAI_INGEST_SMALL_H
 
-#include "ingest/trace.h"
+#include "ingest/trace/trace.h"
 #include "table/table.h"
 
 enum { NAI_SMALL_COLUMNS = 32 };

@@ -3,7 +3,7 @@
 
 #include "base/big.h"
 #include "base/threads.h"
-#include "derive/nvtx_open.h"
+#include "derive/nvtx/nvtx_open.h"
 #include "table/columns.h"
 #include "table/kernel_name.h"
 

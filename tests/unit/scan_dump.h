@@ -4,7 +4,7 @@
 #define NAI_TESTS_SCAN_DUMP_H
 
 #include "base/buf.h"
-#include "ingest/trace.h"
+#include "ingest/trace/trace.h"
 
 #include <inttypes.h>
 #include <sqlite3.h>

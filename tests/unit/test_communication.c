@@ -2,7 +2,7 @@
  */
 #include "model_fixture.h"
 
-#include "analyses/comm.h"
+#include "analyses/comm/comm.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #include "sql_export.h"
 
 #include "base/fs.h"
-#include "ingest/source.h"
+#include "ingest/sources/source.h"
 
 #include <stdio.h>
 #include <unistd.h>

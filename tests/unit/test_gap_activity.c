@@ -1,8 +1,8 @@
 /* What threads did in gaps: layers of evidence against times laid out by hand. */
 #include "model_fixture.h"
 
-#include "analyses/activity.h"
-#include "derive/cpu.h"
+#include "analyses/cpu/activity.h"
+#include "derive/cpu/cpu.h"
 
 enum { US = 1000, MS = 1000000 };
 

@@ -2,7 +2,7 @@
 #include "model_fixture.h"
 
 #include "ingest/identity.h"
-#include "ingest/source.h"
+#include "ingest/sources/source.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -1,10 +1,10 @@
 /* Steps by hand: windows, partition, what counts as a step and what does not. Times are ns. */
 #include "model_fixture.h"
 
-#include "analyses/step_stats.h"
-#include "derive/steps.h"
-#include "derive/steps_build.h"
-#include "derive/steps_names.h"
+#include "analyses/steps/step_stats.h"
+#include "derive/steps/steps.h"
+#include "derive/steps/steps_build.h"
+#include "derive/steps/steps_names.h"
 
 #include <math.h>
 #include <stdio.h>

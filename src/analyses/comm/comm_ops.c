@@ -1,0 +1,234 @@
+/* Table comm_ops: communication of each kind on each GPU. */
+#include "analyses/comm/comm.h"
+#include "analyses/comm/comm_columns.h"
+
+#include "base/sort.h"
+#include "table/events.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL_BYTES = 256 << 10, LARGE_BYTES = 32 << 20, SMALL_BLOCKS = 2, FEW_OF_A_SIZE = 20 };
+
+/* Kernels of one kind on one GPU: items order[first] .. order[first + count - 1]. */
+struct kind {
+  uint32_t gpu, first, count;
+  const char *op, *dtype, *family;
+};
+
+struct kinds {
+  struct kind *v;
+  uint32_t count;
+  uint32_t *of_item, *order;
+};
+
+static bool same(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+static bool is_kind(const struct kind *kind, const struct kind *other) {
+  return kind->gpu == other->gpu && same(kind->op, other->op) && same(kind->dtype, other->dtype) &&
+         same(kind->family, other->family);
+}
+
+static struct kind kind_of(const struct nai_comm *c, const struct nai_comm_item *item) {
+  const struct nai_comm_name *name = nai_comm_name_of(c, item);
+  return (struct kind){.gpu = item->gpu, .op = item->op, .dtype = name->dtype, .family = name->family};
+}
+
+/* Kinds are few: collectives, times types, times libraries. */
+static int list_kinds(struct kinds *k, const struct nai_comm *c, struct nai_err *err) {
+  k->of_item = malloc(((size_t)c->count + 1) * sizeof *k->of_item);
+  k->order = malloc(((size_t)c->count + 1) * sizeof *k->order);
+  if (!k->of_item || !k->order)
+    return nai_err_nomem(err);
+  uint32_t first = 0, last = 0; /* kinds of this GPU begin at `first` */
+  for (uint32_t i = 0; i < c->count; i++) {
+    struct kind kind = kind_of(c, &c->items[i]);
+    first = i && c->items[i - 1].gpu != kind.gpu ? k->count : first;
+    if (last >= k->count || !is_kind(&k->v[last], &kind))
+      for (last = first; last < k->count && !is_kind(&k->v[last], &kind);)
+        last++;
+    if (last == k->count) {
+      struct kind *more = realloc(k->v, ((size_t)k->count + 1) * sizeof *more);
+      if (!more)
+        return nai_err_nomem(err);
+      k->v = more;
+      k->v[k->count++] = kind;
+    }
+    k->of_item[i] = last;
+    k->v[last].count++;
+  }
+  return NAI_OK;
+}
+
+static void order_items(struct kinds *k, const struct nai_comm *c) {
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < k->count; i++) {
+    k->v[i].first = at;
+    at += k->v[i].count;
+    k->v[i].count = 0;
+  }
+  for (uint32_t i = 0; i < c->count; i++) {
+    struct kind *kind = &k->v[k->of_item[i]];
+    k->order[kind->first + kind->count++] = i;
+  }
+}
+
+/* --- a row ------------------------------------------------------------------------------------ */
+
+/* What tells one size from another: bytes, else the grid. */
+static int64_t blocks_of(const struct nai_comm *c, const struct nai_comm_item *item) {
+  const struct nai_table *configs = c->m->tables[NAI_IN_KERNEL_CONFIGS];
+  int64_t row = nai_at(&c->m->kernels.config, item->kernel), blocks = 1;
+  for (int column = KC_GRID_X; row >= 0 && column <= KC_GRID_Z; column++) {
+    int64_t n = nai_get_i64(configs, row, column);
+    if (n <= 0 || __builtin_mul_overflow(blocks, n, &blocks))
+      return NAI_COMM_UNKNOWN;
+  }
+  return row >= 0 ? blocks : NAI_COMM_UNKNOWN;
+}
+
+static bool is_small(const struct nai_comm *c, const struct nai_comm_item *item) {
+  int64_t bytes = nai_comm_bytes(item), blocks = bytes < 0 ? blocks_of(c, item) : 0;
+  return bytes >= 0 ? bytes < SMALL_BYTES : blocks >= 0 && blocks <= SMALL_BLOCKS;
+}
+
+static void put_sums(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items,
+                     uint32_t n) {
+  int64_t sums[CO_END + 1] = {0};
+  const struct nai_comm_item *longest = &c->items[items[0]];
+  for (uint32_t i = 0; i < n; i++) {
+    const struct nai_comm_item *item = &c->items[items[i]];
+    int64_t ns = item->end - item->start, bytes = nai_comm_bytes(item);
+    bool matched = item->set != NAI_NO_ROW, small = is_small(c, item);
+    longest = ns > longest->end - longest->start ? item : longest;
+    sums[CO_COUNT]++;
+    sums[CO_TOTAL] += ns;
+    sums[CO_OVERLAPPED] += ns - item->exposed;
+    sums[CO_EXPOSED] += item->charged;
+    sums[CO_ACTIVE] += item->active_charged;
+    sums[CO_MATCHED] += matched;
+    sums[CO_WAIT] += item->wait;
+    sums[CO_TRANSFER] += item->transfer;
+    sums[CO_TAIL] += item->tail;
+    sums[CO_SIZED] += bytes >= 0;
+    sums[CO_BYTES] += bytes >= 0 ? bytes : 0;
+    sums[CO_SMALL] += small;
+    sums[CO_SMALL_NS] += small ? ns : 0;
+    sums[CO_SMALL_ACTIVE] += small ? item->active_charged : 0;
+  }
+  for (int column = CO_COUNT; column <= CO_SMALL_ACTIVE; column++)
+    if (table->schema->columns[column].type == NAI_I64 && column != CO_MAX && column != CO_EXCESS)
+      nai_set_i64(table, row, column, sums[column]);
+  if (!sums[CO_MATCHED])
+    for (int column = CO_WAIT; column <= CO_TAIL; column++)
+      nai_set_i64(table, row, column, NAI_NULL_I64);
+  if (!sums[CO_SIZED])
+    nai_set_i64(table, row, CO_BYTES, NAI_NULL_I64);
+  const struct nai_gpu *gpu = &c->m->gpus[longest->gpu];
+  nai_set_f64(table, row, CO_EXPOSED_PCT,
+              nai_percent((double)sums[CO_EXPOSED], (double)(gpu->window_end - gpu->window_start)));
+  nai_set_str(table, row, CO_KERNEL, nai_model_kernel_name(c->m, longest->kernel));
+  nai_set_i64(table, row, CO_START, longest->start);
+  nai_set_i64(table, row, CO_END, longest->end);
+}
+
+static void put_durations(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items,
+                          uint32_t n, int64_t *room) {
+  for (uint32_t i = 0; i < n; i++)
+    room[i] = c->items[items[i]].end - c->items[items[i]].start;
+  struct nai_stats stats = nai_stats_of(room, n);
+  nai_put_stats(table, row,
+                &(struct nai_stats_columns){-1, -1, -1, -1, .max = CO_MAX, .p50 = CO_P50, .p90 = CO_P90, -1, -1},
+                &stats);
+}
+
+/* Rates of large messages, in bytes per second so that integers do. */
+static void put_rates(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items, uint32_t n,
+                      int64_t *room) {
+  int64_t active = 0, matched = 0;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    const struct nai_comm_item *item = &c->items[items[i]];
+    struct nai_comm_rates rates = nai_comm_rates(item->op, nai_comm_bytes(item), item->ranks, nai_comm_rated_ns(item));
+    if (nai_comm_bytes(item) < LARGE_BYTES || !(rates.bus > 0 && rates.bus < 1e6))
+      continue;
+    room[count++] = (int64_t)(rates.bus * 1e9);
+    active += item->active_charged;
+    matched += item->set != NAI_NO_ROW;
+  }
+  nai_set_i64(table, row, CO_LARGE, count);
+  nai_set_i64(table, row, CO_LARGE_ACTIVE, active);
+  nai_set_i64(table, row, CO_LARGE_MATCHED, matched);
+  const struct nai_value gpu = nai_table_value(c->m->tables[NAI_IN_GPUS], c->items[items[0]].gpu, GP_NAME);
+  double link = gpu.null ? 0 : nai_comm_names_link(nai_kernel_classes_comm_names(c->m->classes), gpu.s);
+  if (link > 0)
+    nai_set_f64(table, row, CO_LINK, link);
+  if (!count)
+    return;
+  double bus = nai_quantile_i64(room, count, 0.5) / 1e9;
+  nai_set_f64(table, row, CO_BUS, bus);
+  if (link > 0)
+    nai_set_f64(table, row, CO_LINK_PCT, nai_percent(bus, link));
+}
+
+/* Time beyond what kernels of the same size took at best, where they are many. */
+static int put_excess(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items, uint32_t n,
+                      int64_t *room, struct nai_err *err) {
+  struct nai_key *keys = malloc(((size_t)n + 1) * sizeof *keys);
+  uint32_t count = 0;
+  int64_t excess = 0;
+  bool any = false;
+  for (uint32_t i = 0; keys && i < n; i++) {
+    const struct nai_comm_item *item = &c->items[items[i]];
+    int64_t bytes = nai_comm_bytes(item);
+    if (item->set == NAI_NO_ROW)
+      keys[count++] = (struct nai_key){nai_key_from_i64(bytes >= 0 ? bytes : -2 - blocks_of(c, item)), items[i]};
+  }
+  int rc = keys ? nai_sort_keys(keys, count, err) : nai_err_nomem(err);
+  for (uint32_t i = 0, j; !rc && i < count; i = j) {
+    for (j = i; j < count && keys[j].key == keys[i].key; j++)
+      room[j - i] = c->items[keys[j].value].end - c->items[keys[j].value].start;
+    if (j - i < FEW_OF_A_SIZE)
+      continue;
+    int64_t best = (int64_t)nai_quantile_i64(room, j - i, 0.05);
+    any = true;
+    for (uint32_t k = 0; k < j - i; k++)
+      excess += room[k] > best ? room[k] - best : 0;
+  }
+  if (any)
+    nai_set_i64(table, row, CO_EXCESS, excess);
+  free(keys);
+  return rc;
+}
+
+int nai_comm_put_ops(struct nai_table *table, const struct nai_comm *c, struct nai_err *err) {
+  struct kinds kinds = {0};
+  int64_t *room = malloc(((size_t)c->count + 1) * sizeof *room);
+  int rc = room ? list_kinds(&kinds, c, err) : nai_err_nomem(err);
+  if (!rc)
+    order_items(&kinds, c);
+  for (uint32_t i = 0; !rc && i < kinds.count; i++) {
+    const struct kind *kind = &kinds.v[i];
+    const uint32_t *items = kinds.order + kind->first;
+    const struct nai_comm_name *name = nai_comm_name_of(c, &c->items[items[0]]);
+    int64_t row = nai_table_add_row(table);
+    nai_set_i64(table, row, CO_DEVICE, nai_model_device(c->m, kind->gpu));
+    nai_set_str(table, row, CO_OP, kind->op ? kind->op : "unknown");
+    nai_set_str(table, row, CO_DTYPE, kind->dtype);
+    nai_set_str(table, row, CO_FAMILY, kind->family ? kind->family : "other");
+    nai_set_i64(table, row, CO_ENTRY, name->entry);
+    nai_set_i64(table, row, CO_FUSED, name->fused);
+    put_sums(table, row, c, items, kind->count);
+    put_durations(table, row, c, items, kind->count, room);
+    put_rates(table, row, c, items, kind->count, room);
+    rc = put_excess(table, row, c, items, kind->count, room, err);
+  }
+  free(kinds.v);
+  free(kinds.of_item);
+  free(kinds.order);
+  free(room);
+  static const struct nai_sort_by order[] = {{CO_DEVICE, false}, {CO_EXPOSED, true}, {CO_TOTAL, true},
+                                             {CO_OP, false},     {CO_DTYPE, false},  {CO_FAMILY, false}};
+  return rc ? rc : nai_table_sort(table, order, 6, err);
+}

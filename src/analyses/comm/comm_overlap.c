@@ -1,0 +1,211 @@
+/* What does hiding communication cost the compute beside it? Table comm_overlap_cost. */
+#include "analyses/analysis.h"
+#include "analyses/kernels/repeated.h"
+
+#include "base/keyset.h"
+#include "base/sort.h"
+#include "table/columns.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { DEVICE, KERNEL, GRID, BLOCK, FREE_COUNT, FREE_P50, FREE_CV, COUNT, P50, TOTAL, COST, COST_PCT, START, END };
+#define NS_COLUMN(name, what, ...) \
+  { name, NAI_I64, NAI_NS, what, .prints = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC, .sum = true, __VA_ARGS__ }
+static const struct nai_column_def columns[] = {
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [KERNEL] = NAI_KERNEL_NAME_COLUMN("kernel_name", "compute kernel", .key = true),
+    [GRID] = NAI_LABEL_COLUMN("grid", "its grid, in blocks", .key = true),
+    [BLOCK] = NAI_LABEL_COLUMN("block", "its blocks, in threads", .key = true),
+    [FREE_COUNT] = NAI_COUNT_COLUMN("free_count", "executions without any communication beside them", .sum = true),
+    [FREE_P50] = NAI_AVERAGE_COLUMN("free_p50_ns", "their median duration"),
+    [FREE_CV] = NAI_PCT_COLUMN("free_cv_pct", "their standard deviation, of their mean"),
+    [COUNT] =
+        NAI_COUNT_COLUMN("overlapped_count", "executions with communication beside at least 90 % of them", .sum = true),
+    [P50] = NAI_AVERAGE_COLUMN("overlapped_p50_ns", "their median duration"),
+    [TOTAL] = NS_COLUMN("overlapped_ns", "their summed durations"),
+    [COST] = NS_COLUMN(
+        "slowdown_ns",
+        "time by which they are longer than free_p50_ns, less what executions without communication are; NULL "
+        "where those vary by 10 % or more: the difference would mean nothing",
+        .better = NAI_BETTER_LOWER),
+    [COST_PCT] = NAI_PCT_COLUMN("slowdown_pct", "that, of the GPU's window", .better = NAI_BETTER_LOWER),
+    [START] = NAI_START_COLUMN("slowest_start_ns", "start of the longest overlapped execution"),
+    [END] = NAI_END_COLUMN("slowest_end_ns", "its end"),
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("comm_overlap_cost", "Price of overlap",
+               "One compute kernel (name, grid, block) on one GPU that ran both beside communication and without",
+               columns);
+
+enum { FEW = 5, STEADY_PCT = 10, MOSTLY_PCT = 90 };
+
+/* Compute kernels of a GPU by name and shape. */
+struct group {
+  uint32_t first, count; /* in `rows` */
+};
+struct gpu {
+  const struct nai_model *m;
+  const struct nai_gpu *gpu;
+  struct nai_coverage beside; /* communication kernels */
+  struct nai_keyset keys;
+  struct group *groups;
+  uint32_t *rows;                   /* kernels, group by group */
+  int64_t *free_ns, *overlapped_ns; /* room for the durations of a group */
+};
+
+static int64_t key_of(const struct gpu *g, const struct nai_shapes *shapes, uint32_t kernel) {
+  int64_t config = nai_at(&g->m->kernels.config, kernel);
+  return (int64_t)nai_at_text(&g->m->kernels.name, kernel) << 32 |
+         (config < 0 ? UINT32_MAX : shapes->of_config[config]);
+}
+
+static bool computes(const struct nai_op *op) { return op->type == NAI_OP_KERNEL && !op->communication; }
+
+static int group_kernels(struct gpu *g, const struct nai_shapes *shapes, struct nai_err *err) {
+  const struct nai_gpu *gpu = g->gpu;
+  uint32_t *of = malloc(((size_t)gpu->op_count + 1) * sizeof *of);
+  g->rows = malloc(((size_t)gpu->op_count + 1) * sizeof *g->rows);
+  g->free_ns = malloc(((size_t)gpu->op_count + 1) * 2 * sizeof *g->free_ns);
+  g->overlapped_ns = g->free_ns ? g->free_ns + gpu->op_count : NULL;
+  bool added;
+  for (uint32_t i = 0; of && i < gpu->op_count; i++)
+    of[i] = computes(&gpu->ops[i]) ? nai_keyset_add(&g->keys, key_of(g, shapes, gpu->ops[i].row), &added) : UINT32_MAX;
+  g->groups = calloc((size_t)g->keys.count + 1, sizeof *g->groups);
+  if (!of || !g->rows || !g->free_ns || !g->groups || g->keys.oom) {
+    free(of);
+    return nai_err_nomem(err);
+  }
+  for (uint32_t i = 0; i < gpu->op_count; i++)
+    if (of[i] != UINT32_MAX)
+      g->groups[of[i]].count++;
+  for (uint32_t k = 0, at = 0; k < g->keys.count; at += g->groups[k++].count)
+    g->groups[k].first = at;
+  for (uint32_t k = 0; k < g->keys.count; k++)
+    g->groups[k].count = 0;
+  for (uint32_t i = 0; i < gpu->op_count; i++)
+    if (of[i] != UINT32_MAX)
+      g->rows[g->groups[of[i]].first + g->groups[of[i]].count++] = gpu->ops[i].row;
+  free(of);
+  return NAI_OK;
+}
+
+/* Durations of a group, apart by whether communication ran beside. */
+struct sides {
+  uint32_t free, overlapped;
+  uint32_t slowest; /* kernel */
+};
+
+static struct sides divide(struct gpu *g, const struct group *group) {
+  struct sides s = {.slowest = NAI_NO_ROW};
+  for (uint32_t i = 0; i < group->count; i++) {
+    uint32_t kernel = g->rows[group->first + i];
+    int64_t start = nai_at(&g->m->kernels.start, kernel), end = nai_at(&g->m->kernels.end, kernel);
+    int64_t beside = nai_coverage_within(&g->beside, start, end);
+    if (!beside)
+      g->free_ns[s.free++] = end - start;
+    if (beside == 0 || beside * 100 < (end - start) * MOSTLY_PCT)
+      continue;
+    g->overlapped_ns[s.overlapped++] = end - start;
+    if (s.slowest == NAI_NO_ROW || end - start > nai_kernel_ns(g->m, s.slowest))
+      s.slowest = kernel;
+  }
+  return s;
+}
+
+static void put_shape(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t kernel) {
+  const struct nai_table *configs = m->tables[NAI_IN_KERNEL_CONFIGS];
+  int64_t config = nai_at(&m->kernels.config, kernel);
+  for (int k = 0; k < 2; k++) {
+    char text[80] = "unknown";
+    int first = k ? KC_BLOCK_X : KC_GRID_X;
+    if (config >= 0 && nai_get_i64(configs, config, first) != NAI_NULL_I64)
+      snprintf(text, sizeof text, "%" PRId64 "x%" PRId64 "x%" PRId64, nai_get_i64(configs, config, first),
+               nai_get_i64(configs, config, first + 1), nai_get_i64(configs, config, first + 2));
+    nai_set_str(table, row, k ? BLOCK : GRID, text);
+  }
+}
+
+/* Time by which durations are longer than typical. */
+static int64_t beyond(const int64_t *ns, uint32_t count, double typical) {
+  double sum = 0;
+  for (uint32_t i = 0; i < count; i++)
+    sum += (double)ns[i] > typical ? (double)ns[i] - typical : 0;
+  return (int64_t)sum;
+}
+
+static void put_group(struct nai_table *table, struct gpu *g, const struct group *group) {
+  struct sides s = divide(g, group);
+  if (s.free < FEW || !s.overlapped)
+    return;
+  struct nai_stats alone = nai_stats_of(g->free_ns, s.free), beside = nai_stats_of(g->overlapped_ns, s.overlapped);
+  double cv = nai_percent(alone.stddev, alone.mean);
+  int64_t row = nai_table_add_row(table);
+  /* As much as that comes without communication, too. */
+  double usual = (double)beyond(g->free_ns, s.free, alone.p50) / s.free * s.overlapped;
+  int64_t cost = beyond(g->overlapped_ns, s.overlapped, alone.p50) - (int64_t)usual;
+  nai_set_i64(table, row, DEVICE, g->gpu->device_id);
+  nai_set_str(table, row, KERNEL, nai_model_kernel_name(g->m, s.slowest));
+  put_shape(table, row, g->m, s.slowest);
+  nai_set_f64(table, row, FREE_CV, cv);
+  nai_put_stats(table, row, &(struct nai_stats_columns){FREE_COUNT, -1, -1, -1, -1, FREE_P50, -1, -1, -1}, &alone);
+  nai_put_stats(table, row, &(struct nai_stats_columns){COUNT, TOTAL, -1, -1, -1, P50, -1, -1, -1}, &beside);
+  nai_set_i64(table, row, START, nai_at(&g->m->kernels.start, s.slowest));
+  nai_set_i64(table, row, END, nai_at(&g->m->kernels.end, s.slowest));
+  if (!(cv < STEADY_PCT) || alone.p50 <= 0)
+    return;
+  cost = cost > 0 ? cost : 0;
+  nai_set_i64(table, row, COST, cost);
+  nai_set_f64(table, row, COST_PCT, nai_percent((double)cost, (double)(g->gpu->window_end - g->gpu->window_start)));
+}
+
+static int add_gpu(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,
+                   const struct nai_shapes *shapes, struct nai_err *err) {
+  struct gpu g = {.m = m, .gpu = gpu};
+  struct nai_intervals communication = {0};
+  for (uint32_t i = 0; i < gpu->op_count; i++)
+    if (gpu->ops[i].communication)
+      nai_intervals_add(&communication, nai_model_op_start(m, &gpu->ops[i]), nai_model_op_end(m, &gpu->ops[i]));
+  int rc = nai_coverage_new(&g.beside, &communication, err);
+  if (!rc)
+    rc = group_kernels(&g, shapes, err);
+  for (uint32_t k = 0; !rc && k < g.keys.count; k++)
+    put_group(table, &g, &g.groups[k]);
+  nai_coverage_free(&g.beside);
+  nai_intervals_free(&communication);
+  nai_keyset_free(&g.keys);
+  free(g.groups);
+  free(g.rows);
+  free(g.free_ns);
+  return rc;
+}
+
+/* Without communication that compute hides there is no price. */
+static bool hides(const struct nai_gpu *gpu) {
+  return gpu->communication_ns > nai_intervals_total(&gpu->exposed_communication);
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  struct nai_shapes shapes = {0};
+  bool any = false;
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    any |= hides(&m->gpus[g]);
+  int rc = any ? nai_shapes_new(&shapes, m, err) : NAI_OK;
+  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
+    if (hides(&m->gpus[g]))
+      rc = add_gpu(io->out[0], m, &m->gpus[g], &shapes, err);
+  nai_shapes_free(&shapes);
+  static const struct nai_sort_by order[] = {{DEVICE, false}, {COST, true},  {TOTAL, true},
+                                             {KERNEL, false}, {GRID, false}, {BLOCK, false}};
+  return rc ? rc : nai_table_sort(io->out[0], order, 6, err);
+}
+
+static const struct nai_schema *const schemas[] = {&schema, NULL};
+const struct nai_node nai_analysis_comm_overlap = {.name = "comm_overlap",
+                                                   .outputs = schemas,
+                                                   .parts = NAI_PART(NAMES) | NAI_PART(GPUS),
+                                                   .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
+                                                             NAI_IN(KERNEL_CONFIGS),
+                                                   .run = run};

@@ -1,0 +1,210 @@
+/* Table comm_ranks: what each process on each GPU waited for. */
+#include "analyses/comm/comm.h"
+#include "analyses/comm/comm_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One process on one GPU. */
+struct rank {
+  const struct nai_comm *c;
+  uint32_t number;
+  int64_t sums[CR_END + 1];
+  int64_t first_end; /* of its first communication kernel */
+  const struct nai_comm_item *longest;
+  int64_t *waits_for;               /* ns by GPU */
+  const struct nai_comm_line *line; /* of most kernels that were matched; else of the most kernels */
+};
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+static const struct nai_comm_line *better(const struct nai_comm_line *a, const struct nai_comm_line *b) {
+  if (!a || a->sets != b->sets)
+    return !a || b->sets > a->sets ? b : a;
+  return b->count > a->count ? b : a;
+}
+
+static void add_item(struct rank *r, const struct nai_comm_item *item, const struct nai_coverage *exposed) {
+  const struct nai_comm *c = r->c;
+  int64_t ns = item->end - item->start;
+  r->sums[CR_COUNT]++;
+  r->sums[CR_TOTAL] += ns;
+  r->line = better(r->line, &c->lines[item->line]);
+  r->first_end = r->sums[CR_COUNT] == 1 || item->end < r->first_end ? item->end : r->first_end;
+  if (item->set == NAI_NO_ROW)
+    return;
+  int64_t shown = nai_coverage_within(exposed, item->start, item->start + item->wait);
+  r->sums[CR_MATCHED]++;
+  r->sums[CR_MATCHED_NS] += ns;
+  r->sums[CR_WAIT] += item->wait;
+  r->sums[CR_TRANSFER] += item->transfer;
+  r->sums[CR_TAIL] += item->tail;
+  r->sums[CR_WAIT_EXPOSED] += shown < item->active_charged ? shown : item->active_charged;
+  r->longest = !r->longest || item->wait > r->longest->wait ? item : r->longest;
+  if (item->late == NAI_NO_ROW)
+    return;
+  const struct nai_comm_item *late = &c->items[item->late];
+  if (late != item)
+    r->waits_for[late->gpu] += item->wait;
+}
+
+/* What others waited for it: known from their items. */
+static void add_caused(struct rank *ranks, const struct nai_comm *c) {
+  for (uint32_t i = 0; i < c->count; i++) {
+    const struct nai_comm_item *item = &c->items[i];
+    if (item->late == NAI_NO_ROW)
+      continue;
+    struct rank *late = &ranks[c->items[item->late].rank];
+    if (item->late == i) {
+      late->sums[CR_LATE]++;
+      late->sums[CR_SCORE] += item->late_by;
+    } else {
+      late->sums[CR_CAUSED] += item->wait;
+    }
+  }
+}
+
+/* --- who waited for whom ---------------------------------------------------------------------- */
+
+static void put_waits_for(struct nai_table *table, int64_t row, const struct rank *r) {
+  uint32_t gpus = r->c->m->gpu_count, most = 0;
+  for (uint32_t g = 1; g < gpus; g++)
+    most = r->waits_for[g] > r->waits_for[most] ? g : most;
+  if (!r->waits_for[most])
+    return;
+  nai_set_i64(table, row, CR_WAITS_FOR, nai_model_device(r->c->m, most));
+  nai_set_i64(table, row, CR_WAITS_FOR_NS, r->waits_for[most]);
+}
+
+static int put_late(struct nai_table *table, int64_t row, const struct rank *r, struct nai_err *err) {
+  struct nai_comm_late late = {0};
+  int rc = r->sums[CR_LATE] ? nai_comm_late(&late, r->c, r->number, err) : NAI_OK;
+  if (rc || !late.ns)
+    return rc;
+  nai_set_i64(table, row, CR_BEHIND, late.ns);
+  nai_set_i64(table, row, CR_BEHIND_IDLE, late.idle_ns);
+  nai_set_str(table, row, CR_BEHIND_WITH, late.what);
+  if (late.what)
+    nai_set_i64(table, row, CR_BEHIND_WITH_NS, late.what_ns);
+  nai_set_str(table, row, CR_BEHIND_RANGE, late.range);
+  return NAI_OK;
+}
+
+/* --- set-up of communicators ------------------------------------------------------------------ */
+
+/* Set-up that the process made after its first collective: within active spans, and with the GPU idle. */
+static int add_inits(struct rank *r, const struct nai_intervals *active, struct nai_err *err) {
+  const struct nai_comm *c = r->c;
+  const struct nai_gpu *gpu = &c->m->gpus[c->ranks[r->number].gpu];
+  struct nai_coverage in_span = {0}, busy = {0};
+  int rc = nai_coverage_new(&in_span, active, err);
+  if (!rc)
+    rc = nai_coverage_new(&busy, &gpu->all, err);
+  for (uint32_t t = 0; !rc && t < c->m->thread_count; t++) {
+    if (c->m->thread_process[t] != c->ranks[r->number].process)
+      continue;
+    for (uint32_t i = 0; i < c->calls[t].count; i++) {
+      const struct nai_comm_call *call = &c->calls[t].v[i];
+      if (call->kind != NAI_COMM_INIT || call->start < r->first_end)
+        continue;
+      int64_t ns = nai_coverage_within(&in_span, call->start, call->end);
+      int64_t idle = ns - nai_coverage_within(&busy, call->start, call->end);
+      r->sums[CR_INITS]++;
+      r->sums[CR_INIT] += ns;
+      r->sums[CR_INIT_IDLE] += idle > 0 ? idle : 0;
+    }
+  }
+  nai_coverage_free(&in_span);
+  nai_coverage_free(&busy);
+  return rc;
+}
+
+/* Its rank in its largest communicator. Where a process has several GPUs, nothing tells which is whose. */
+static int64_t own_rank(const struct nai_comm *c, uint32_t number) {
+  int64_t rank = NAI_NULL_I64, largest = 0;
+  for (uint32_t i = 0; i < c->rank_count; i++)
+    if (i != number && c->ranks[i].process == c->ranks[number].process)
+      return NAI_NULL_I64;
+  for (uint32_t t = 0; t < c->m->thread_count; t++)
+    for (uint32_t i = 0; c->m->thread_process[t] == c->ranks[number].process && i < c->calls[t].count; i++) {
+      const struct nai_payload *p = &c->calls[t].v[i].payload;
+      if (!nai_payload_has(p, NAI_PAYLOAD_RANK) || !nai_payload_has(p, NAI_PAYLOAD_RANKS) ||
+          p->value[NAI_PAYLOAD_RANKS] <= largest)
+        continue;
+      largest = p->value[NAI_PAYLOAD_RANKS];
+      rank = p->value[NAI_PAYLOAD_RANK];
+    }
+  return rank;
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static int put_rank(struct nai_table *table, const struct rank *r, struct nai_err *err) {
+  const struct nai_comm *c = r->c;
+  const struct nai_comm_rank *of = &c->ranks[r->number];
+  int64_t row = nai_table_add_row(table);
+  nai_set_i64(table, row, CR_DEVICE, nai_model_device(c->m, of->gpu));
+  nai_set_i64(table, row, CR_PID, nai_model_pid(c->m, of->process));
+  nai_set_i64(table, row, CR_RANK, own_rank(c, r->number));
+  static const int always[] = {CR_COUNT, CR_TOTAL, CR_MATCHED, CR_INITS, CR_INIT, CR_INIT_IDLE};
+  static const int if_matched[] = {CR_MATCHED_NS,   CR_WAIT, CR_TRANSFER, CR_TAIL,
+                                   CR_WAIT_EXPOSED, CR_LATE, CR_CAUSED,   CR_SCORE};
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+    nai_set_i64(table, row, always[i], r->sums[always[i]]);
+  for (size_t i = 0; r->sums[CR_MATCHED] && i < sizeof if_matched / sizeof *if_matched; i++)
+    nai_set_i64(table, row, if_matched[i], r->sums[if_matched[i]]);
+  if (2 * r->sums[CR_MATCHED] < r->sums[CR_COUNT])
+    nai_set_str(table, row, CR_REFUSED, r->line->refused);
+  if (!r->sums[CR_MATCHED])
+    return NAI_OK;
+  nai_set_f64(table, row, CR_WAIT_PCT, nai_percent((double)r->sums[CR_WAIT], (double)r->sums[CR_MATCHED_NS]));
+  if (r->line->sets >= 3)
+    nai_set_i64(table, row, CR_CORRECTION, r->line->correction);
+  nai_set_i64(table, row, CR_MAD, r->line->mad);
+  if (r->longest && r->longest->wait) {
+    nai_set_i64(table, row, CR_START, r->longest->start);
+    nai_set_i64(table, row, CR_END, r->longest->start + r->longest->wait);
+  }
+  put_waits_for(table, row, r);
+  return put_late(table, row, r, err);
+}
+
+static int add_gpu(struct rank *ranks, const struct nai_comm *c, uint32_t g, struct nai_err *err) {
+  struct nai_intervals active = {0}, within = {0};
+  struct nai_coverage exposed = {0};
+  nai_comm_active(&active, c->spans, c->m->gpus[g].device_id);
+  nai_intervals_intersect(&within, &c->m->gpus[g].exposed_communication, &active);
+  int rc = nai_coverage_new(&exposed, &within, err);
+  for (uint32_t i = c->first_of_gpu[g]; !rc && i < c->first_of_gpu[g + 1]; i++)
+    add_item(&ranks[c->items[i].rank], &c->items[i], &exposed);
+  for (uint32_t r = 0; !rc && r < c->rank_count; r++)
+    if (c->ranks[r].gpu == g)
+      rc = add_inits(&ranks[r], &active, err);
+  nai_coverage_free(&exposed);
+  nai_intervals_free(&active);
+  nai_intervals_free(&within);
+  return rc;
+}
+
+int nai_comm_put_ranks(struct nai_table *table, const struct nai_comm *c, struct nai_err *err) {
+  size_t gpus = (size_t)c->m->gpu_count + 1;
+  struct rank *ranks = calloc((size_t)c->rank_count + 1, sizeof *ranks);
+  int64_t *waits = calloc((size_t)c->rank_count + 1, gpus * sizeof *waits);
+  int rc = ranks && waits ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t r = 0; !rc && r < c->rank_count; r++) {
+    ranks[r].c = c;
+    ranks[r].number = r;
+    ranks[r].waits_for = waits + r * gpus;
+  }
+  for (uint32_t g = 0; !rc && g < c->m->gpu_count; g++)
+    if (c->first_of_gpu[g + 1] > c->first_of_gpu[g])
+      rc = add_gpu(ranks, c, g, err);
+  if (!rc)
+    add_caused(ranks, c);
+  for (uint32_t r = 0; !rc && r < c->rank_count; r++)
+    rc = put_rank(table, &ranks[r], err);
+  free(ranks);
+  free(waits);
+  static const struct nai_sort_by order[] = {{CR_DEVICE, false}, {CR_PID, false}};
+  return rc ? rc : nai_table_sort(table, order, 2, err);
+}

@@ -1,0 +1,238 @@
+/* Tables comm_streams and comm_instances. */
+#include "analyses/comm/comm.h"
+#include "analyses/comm/comm_columns.h"
+
+#include "base/buf.h"
+#include "base/sort.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+enum { MAX_OPS = 16 };
+
+/* What a stream adds up to. */
+struct stream {
+  int64_t sums[CS_REFUSED + 1];
+  const char *ops[MAX_OPS];
+  int64_t times[MAX_OPS];
+  uint32_t op_count;
+  const struct nai_comm_item *last;
+  struct nai_keyset comms;
+  const char *refused;
+};
+
+static void count_op(struct stream *s, const char *op) {
+  uint32_t k = 0;
+  op = op ? op : "unknown";
+  while (k < s->op_count && strcmp(s->ops[k], op) != 0)
+    k++;
+  if (k == MAX_OPS)
+    return;
+  if (k == s->op_count) {
+    s->ops[k] = op;
+    s->times[s->op_count++] = 0;
+  }
+  s->times[k]++;
+}
+
+/* Launched, and held up by a kernel of another communicator on the same stream. */
+static int64_t serial_wait(const struct nai_comm_item *before, const struct nai_comm_item *item) {
+  if (!before || !before->known_comm || !item->known_comm || before->comm == item->comm ||
+      item->launched == NAI_NULL_I64)
+    return 0;
+  int64_t from = item->launched > before->start ? item->launched : before->start;
+  int64_t until = item->start < before->end ? item->start : before->end;
+  return until > from ? until - from : 0;
+}
+
+static void add_item(struct stream *s, const struct nai_comm *c, const struct nai_comm_item *item) {
+  bool added;
+  s->sums[CS_COUNT]++;
+  s->sums[CS_TOTAL] += item->end - item->start;
+  s->sums[CS_OVERLAPPED] += item->end - item->start - item->exposed;
+  s->sums[CS_EXPOSED] += item->charged;
+  s->sums[CS_ACTIVE] += item->active_charged;
+  s->sums[CS_SERIAL] += serial_wait(s->last, item);
+  s->sums[CS_MATCHED] += item->set != NAI_NO_ROW;
+  if (item->known_comm)
+    nai_keyset_add(&s->comms, item->comm, &added);
+  count_op(s, item->op);
+  s->refused = item->set == NAI_NO_ROW ? c->lines[item->line].refused : s->refused;
+  s->last = item;
+}
+
+static void print_ops(struct nai_buf *out, struct stream *s) {
+  for (uint32_t left = s->op_count; left; left--) {
+    uint32_t most = 0;
+    for (uint32_t k = 1; k < s->op_count; k++)
+      if (s->times[k] > s->times[most] || (s->times[k] == s->times[most] && strcmp(s->ops[k], s->ops[most]) < 0))
+        most = k;
+    nai_buf_printf(out, "%s%s %" PRId64, out->len ? ", " : "", s->ops[most], s->times[most]);
+    s->times[most] = -1;
+  }
+}
+
+static void put_stream(struct nai_table *table, const struct nai_comm *c, uint32_t number, struct stream *s) {
+  const struct nai_comm_stream *of = &c->streams[number];
+  struct nai_buf ops = {0};
+  int64_t row = nai_table_add_row(table);
+  print_ops(&ops, s);
+  nai_set_i64(table, row, CS_DEVICE, nai_model_device(c->m, of->gpu));
+  nai_set_i64(table, row, CS_PID, nai_model_pid(c->m, of->process));
+  nai_set_i64(table, row, CS_CONTEXT, of->context);
+  nai_set_i64(table, row, CS_STREAM, of->id);
+  nai_set_str(table, row, CS_OPS, nai_buf_str(&ops));
+  for (int column = CS_COUNT; column <= CS_MATCHED; column++)
+    if (column != CS_SERIAL_PCT && column != CS_COMMS)
+      nai_set_i64(table, row, column, s->sums[column]);
+  if (s->comms.count) {
+    nai_set_i64(table, row, CS_COMMS, s->comms.count);
+    nai_set_f64(table, row, CS_SERIAL_PCT, nai_percent((double)s->sums[CS_SERIAL], (double)s->sums[CS_TOTAL]));
+  } else {
+    nai_set_i64(table, row, CS_SERIAL, NAI_NULL_I64);
+  }
+  if (!s->sums[CS_MATCHED])
+    nai_set_str(table, row, CS_REFUSED, s->refused);
+  table->oom |= ops.oom;
+  nai_buf_free(&ops);
+}
+
+/* Compute kernels on streams that communicate. */
+static void count_compute(struct stream *streams, const struct nai_comm *c) {
+  const struct nai_model *m = c->m;
+  uint32_t last = 0;
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    for (uint32_t i = 0; c->first_of_gpu[g + 1] > c->first_of_gpu[g] && i < m->gpus[g].op_count; i++) {
+      const struct nai_op *op = &m->gpus[g].ops[i];
+      if (op->type != NAI_OP_KERNEL || op->communication)
+        continue;
+      const struct nai_comm_stream *s = &c->streams[last];
+      int32_t id = nai_model_op_stream(m, op), context = nai_model_op_context(m, op);
+      int32_t process = nai_model_op_process(m, op);
+      if (s->gpu != g || s->id != id || s->context != context || s->process != process)
+        for (last = 0; last < c->stream_count; last++) {
+          s = &c->streams[last];
+          if (s->gpu == g && s->id == id && s->context == context && s->process == process)
+            break;
+        }
+      if (last < c->stream_count)
+        streams[last].sums[CS_COMPUTE]++;
+      else
+        last = 0;
+    }
+}
+
+int nai_comm_put_streams(struct nai_table *table, const struct nai_comm *c, struct nai_err *err) {
+  struct stream *streams = calloc((size_t)c->stream_count + 1, sizeof *streams);
+  int rc = streams ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < c->count; i++)
+    add_item(&streams[c->items[i].stream], c, &c->items[i]);
+  if (!rc)
+    count_compute(streams, c);
+  for (uint32_t i = 0; !rc && i < c->stream_count; i++) {
+    put_stream(table, c, i, &streams[i]);
+    rc = streams[i].comms.oom ? nai_err_nomem(err) : NAI_OK;
+  }
+  for (uint32_t i = 0; streams && i < c->stream_count; i++)
+    nai_keyset_free(&streams[i].comms);
+  free(streams);
+  static const struct nai_sort_by order[] = {
+      {CS_DEVICE, false}, {CS_TOTAL, true}, {CS_PID, false}, {CS_CONTEXT, false}, {CS_STREAM, false}};
+  return rc ? rc : nai_table_sort(table, order, 5, err);
+}
+
+/* --- one by one ------------------------------------------------------------------------------- */
+
+static void put_set(struct nai_table *table, int64_t row, const struct nai_comm *c, const struct nai_comm_item *item) {
+  if (item->set == NAI_NO_ROW)
+    return;
+  nai_set_i64(table, row, CI_SET, item->set);
+  nai_set_i64(table, row, CI_MEMBERS, item->members);
+  nai_set_i64(table, row, CI_WAIT, item->wait);
+  nai_set_i64(table, row, CI_TRANSFER, item->transfer);
+  nai_set_i64(table, row, CI_TAIL, item->tail);
+  nai_set_i64(table, row, CI_SKEW, item->skew);
+  if (item->late != NAI_NO_ROW)
+    nai_set_i64(table, row, CI_LATE, nai_model_device(c->m, c->items[item->late].gpu));
+}
+
+static void put_message(struct nai_table *table, int64_t row, const struct nai_comm_item *item) {
+  struct nai_comm_rates rates = nai_comm_rates(item->op, nai_comm_bytes(item), item->ranks, nai_comm_rated_ns(item));
+  if (item->sent >= 0) {
+    nai_set_i64(table, row, CI_BYTES, nai_comm_bytes(item));
+    nai_set_i64(table, row, CI_SENT, item->sent);
+    nai_set_i64(table, row, CI_RECEIVED, item->received);
+  }
+  if (item->ranks > 0)
+    nai_set_i64(table, row, CI_RANKS, item->ranks);
+  if (item->known_comm) {
+    char id[24];
+    snprintf(id, sizeof id, "0x%016" PRIx64, (uint64_t)item->comm);
+    nai_set_str(table, row, CI_COMM, id);
+  }
+  nai_set_str(table, row, CI_REDOP, item->redop);
+  if (!isnan(rates.algorithm))
+    nai_set_f64(table, row, CI_ALG, rates.algorithm);
+  if (!isnan(rates.bus))
+    nai_set_f64(table, row, CI_BUS, rates.bus);
+}
+
+static void put_instance(struct nai_table *table, const struct nai_comm *c, const struct nai_comm_item *item) {
+  const struct nai_comm_stream *stream = &c->streams[item->stream];
+  int64_t row = nai_table_add_row(table);
+  nai_set_i64(table, row, CI_DEVICE, nai_model_device(c->m, item->gpu));
+  nai_set_i64(table, row, CI_PID, nai_model_pid(c->m, stream->process));
+  nai_set_i64(table, row, CI_STREAM, stream->id);
+  nai_set_str(table, row, CI_OP, item->op ? item->op : "unknown");
+  nai_set_str(table, row, CI_DTYPE, nai_comm_name_of(c, item)->dtype);
+  nai_set_str(table, row, CI_CALLS, item->calls == NAI_NO_STRING ? NULL : nai_strings_get(&c->texts, item->calls));
+  nai_set_i64(table, row, CI_START, item->start);
+  nai_set_i64(table, row, CI_END, item->end);
+  nai_set_i64(table, row, CI_DURATION, item->end - item->start);
+  nai_set_i64(table, row, CI_OVERLAPPED, item->end - item->start - item->exposed);
+  nai_set_i64(table, row, CI_EXPOSED, item->charged);
+  put_set(table, row, c, item);
+  put_message(table, row, item);
+  nai_set_str(table, row, CI_KERNEL, nai_model_kernel_name(c->m, item->kernel));
+}
+
+/* Least exposed time of the kernels that are listed, and how many of exactly that. */
+static int find_limit(int64_t *least, uint32_t *of_least, const struct nai_comm *c, uint32_t most,
+                      struct nai_err *err) {
+  *least = -1;
+  *of_least = 0;
+  if (c->count <= most)
+    return NAI_OK;
+  int64_t *exposed = malloc((size_t)c->count * sizeof *exposed);
+  if (!exposed)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < c->count; i++)
+    exposed[i] = c->items[i].charged;
+  nai_select_i64(exposed, c->count, c->count - most);
+  *least = exposed[c->count - most];
+  *of_least = most;
+  for (uint32_t i = 0; i < c->count; i++)
+    *of_least -= c->items[i].charged > *least;
+  free(exposed);
+  return NAI_OK;
+}
+
+int nai_comm_put_instances(struct nai_table *table, const struct nai_comm *c, struct nai_err *err) {
+  enum { MOST = 10000 };
+  int64_t least;
+  uint32_t of_least;
+  int rc = find_limit(&least, &of_least, c, MOST, err);
+  for (uint32_t i = 0; !rc && i < c->count; i++) {
+    const struct nai_comm_item *item = &c->items[i];
+    if (item->charged < least || (item->charged == least && !of_least))
+      continue;
+    of_least -= item->charged == least;
+    put_instance(table, c, item);
+  }
+  return rc;
+}

@@ -1,0 +1,36 @@
+/* The stretches of time for which is told what the CPU did: single gaps, gaps that repeat, the launching threads' own
+ * code, set-up. Internal to src/analyses. */
+#ifndef NAI_ANALYSES_GAP_SUBJECTS_H
+#define NAI_ANALYSES_GAP_SUBJECTS_H
+
+#include "analyses/cpu/activity.h"
+#include "derive/idle/idle.h"
+
+/* In the order of the table. */
+enum nai_gap_scope { NAI_SCOPE_GAP, NAI_SCOPE_PATTERN, NAI_SCOPE_HOST_CODE, NAI_SCOPE_SET_UP, NAI_SCOPES };
+
+/* Time of one thread. */
+struct nai_gap_subject {
+  enum nai_gap_scope scope;
+  uint32_t gpu;            /* index of the GPU, NAI_NO_ROW for set-up */
+  int32_t thread;          /* row of threads, -1 where no launch is known */
+  int64_t pattern;         /* row of idle_patterns, -1 for none */
+  struct nai_idle_gap gap; /* the gap, or the longest of many (the earliest of equals) */
+  int64_t gaps;            /* how many */
+  struct nai_activity does;
+};
+
+struct nai_gap_subjects {
+  const struct nai_model *m;
+  const struct nai_table *gaps, *patterns, *spans; /* gpu_idle_gaps, idle_patterns, active_spans; NULL: none */
+  struct nai_gap_subject *v;
+  uint32_t count, capacity;
+  struct nai_keyset keys; /* of pattern and host code subjects: their numbers in `v` are `of_key` */
+  uint32_t *of_key, key_capacity;
+  struct nai_moment at;
+};
+void nai_gap_subjects_free(struct nai_gap_subjects *subjects);
+/* Finds and finishes all of them, and sorts them as the table has them. */
+NAI_MUST_CHECK int nai_gap_subjects_find(struct nai_gap_subjects *subjects, struct nai_err *err);
+
+#endif

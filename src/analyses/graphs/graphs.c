@@ -1,0 +1,348 @@
+/* Which CUDA graphs run, how large are they, what do their launches cost? Tables graphs, graph_launches. */
+#include "analyses/graphs/graphs.h"
+
+#include "analyses/analysis.h"
+#include "base/sort.h"
+#include "table/columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+  PID,
+  DEVICE,
+  GRAPH,
+  EXEC,
+  MODE,
+  LAUNCHES,
+  PER_S,
+  API_TOTAL,
+  API_P50,
+  API_P90,
+  ENVELOPE_TOTAL,
+  ENVELOPE_P50,
+  NODES,
+  KERNELS,
+  KERNEL_TIME,
+  IDLE_INSIDE,
+  IDLE_INSIDE_PCT,
+  IDLE_BEFORE,
+  STREAM_P50,
+  CPU_SAVED,
+  LONGEST_START,
+  LONGEST_END
+};
+#define MODE_TEXT "node: each node was recorded; graph: one envelope per launch, its content unknown"
+static const struct nai_column_def columns[] = {
+    [PID] = NAI_PID_COLUMN("process", .key = true),
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [GRAPH] = {"graph_id", NAI_I32, NAI_ID, "graph, a number within the process", .key = true},
+    [EXEC] = {"graph_exec_id", NAI_I32, NAI_ID, "executable graph, NULL where the export does not tell", .key = true},
+    [MODE] = NAI_LABEL_COLUMN("traced_by", MODE_TEXT, .key = true),
+    [LAUNCHES] = NAI_COUNT_COLUMN("launch_count", "launches that ran something on this GPU", .sum = true),
+    [PER_S] = {"launches_per_s", NAI_F64, NAI_PER_S, "launches, from the first one's start to the last one's end",
+               .role = NAI_ROLE_METRIC},
+    [API_TOTAL] = NAI_TIME_COLUMN("launch_api_ns", "summed durations of the launch calls", .better = NAI_BETTER_LOWER,
+                                  .sum = true),
+    [API_P50] = NAI_AVERAGE_COLUMN("api_p50_ns", "median duration of a launch call"),
+    [API_P90] = NAI_AVERAGE_COLUMN("api_p90_ns", "90th percentile of their durations"),
+    [ENVELOPE_TOTAL] = NAI_TIME_COLUMN("envelope_ns", "first node's start to last node's end, summed", .sum = true),
+    [ENVELOPE_P50] = NAI_AVERAGE_COLUMN("envelope_p50_ns", "the same, median"),
+    [NODES] = {"nodes_per_launch", NAI_F64, NAI_COUNT,
+               "median of the operations of a launch; in mode graph, nodes created for this graph, NULL where unknown",
+               .role = NAI_ROLE_METRIC},
+    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels of all launches, NULL in mode graph", .sum = true),
+    [KERNEL_TIME] = NAI_TIME_COLUMN("kernel_time_ns", "their summed durations", .sum = true),
+    [IDLE_INSIDE] = NAI_TIME_COLUMN("idle_inside_ns", "the GPU ran nothing within envelopes; NULL in mode graph",
+                                    .better = NAI_BETTER_LOWER, .sum = true),
+    [IDLE_INSIDE_PCT] = NAI_PCT_COLUMN("idle_inside_pct", "of the envelopes", .better = NAI_BETTER_LOWER),
+    [IDLE_BEFORE] =
+        NAI_TIME_COLUMN("idle_before_ns", "the GPU waited for the launch call, or for the launch to arrive behind it",
+                        .better = NAI_BETTER_LOWER, .sum = true),
+    [STREAM_P50] = NAI_AVERAGE_COLUMN(
+        "stream_launch_p50_ns", "median of the process's calls that launch a kernel outside of graphs, NULL for none"),
+    [CPU_SAVED] =
+        {"cpu_saved_per_launch_ns", NAI_F64, NAI_NS,
+         "time on the CPU that a launch saves: nodes by that median (4 us without it), minus the launch call; "
+         "negative where it costs more",
+         .prints = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_HIGHER},
+    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest envelope"),
+    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest envelope"),
+};
+static const struct nai_schema graphs_schema =
+    NAI_SCHEMA("graphs", "CUDA graphs", "One CUDA graph of one process on one GPU", columns);
+
+enum {
+  L_PID,
+  L_DEVICE,
+  L_START,
+  L_END,
+  L_DURATION,
+  L_GRAPH,
+  L_EXEC,
+  L_MODE,
+  L_NODES,
+  L_KERNELS,
+  L_KERNEL_TIME,
+  L_IDLE,
+  L_BEFORE,
+  L_API,
+  L_API_START
+};
+static const struct nai_column_def launch_columns[] = {
+    [L_PID] = NAI_PID_COLUMN("process"),
+    [L_DEVICE] = NAI_DEVICE_COLUMN("GPU"),
+    [L_START] = NAI_START_COLUMN("start_ns", "start of its first node"),
+    [L_END] = NAI_END_COLUMN("end_ns", "end of its last node"),
+    [L_DURATION] = NAI_LENGTH_COLUMN("duration_ns", "the envelope"),
+    [L_GRAPH] = {"graph_id", NAI_I32, NAI_ID, "graph, a number within the process"},
+    [L_EXEC] = {"graph_exec_id", NAI_I32, NAI_ID, "executable graph, NULL where the export does not tell"},
+    [L_MODE] = NAI_LABEL_COLUMN("traced_by", MODE_TEXT),
+    [L_NODES] = NAI_COUNT_COLUMN("node_count", "operations, NULL in mode graph"),
+    [L_KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels, NULL in mode graph"),
+    [L_KERNEL_TIME] = NAI_TIME_COLUMN("kernel_time_ns", "their summed durations"),
+    [L_IDLE] = NAI_LENGTH_COLUMN("idle_inside_ns", "the GPU ran nothing within the envelope; NULL in mode graph"),
+    [L_BEFORE] = NAI_LENGTH_COLUMN("idle_before_ns", "the GPU waited for the launch call, or for the launch to arrive"),
+    [L_API] = NAI_LENGTH_COLUMN("launch_api_ns", "duration of the launch call, NULL where it is not in the trace"),
+    [L_API_START] = {"launch_api_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "its start"},
+};
+static const struct nai_schema launches_schema =
+    NAI_SCHEMA("graph_launches", "Launches of CUDA graphs", "One launch of a CUDA graph on one GPU", launch_columns);
+
+enum { MAX_ROWS = 10000, ASSUMED_LAUNCH_NS = 4000 };
+
+static const char *mode_of(const struct nai_graph_launch *l) { return l->by_node ? "node" : "graph"; }
+
+/* --- one row per launch --------------------------------------------------------------------------- */
+
+static void put_launch(struct nai_table *out, const struct nai_model *m, const struct nai_graph_launch *l) {
+  int64_t row = nai_table_add_row(out);
+  nai_set_i64(out, row, L_PID, nai_model_pid(m, l->process));
+  nai_set_i64(out, row, L_DEVICE, nai_model_device(m, l->gpu));
+  nai_set_i64(out, row, L_START, l->start);
+  nai_set_i64(out, row, L_END, l->end);
+  nai_set_i64(out, row, L_DURATION, l->end - l->start);
+  nai_set_i64(out, row, L_GRAPH, l->graph == NAI_NULL_I32 ? NAI_NULL_I64 : l->graph);
+  nai_set_i64(out, row, L_EXEC, l->exec == NAI_NULL_I32 ? NAI_NULL_I64 : l->exec);
+  nai_set_str(out, row, L_MODE, mode_of(l));
+  nai_set_i64(out, row, L_BEFORE, l->idle_before_ns);
+  if (l->by_node) {
+    nai_set_i64(out, row, L_NODES, l->nodes);
+    nai_set_i64(out, row, L_KERNELS, l->kernels);
+    nai_set_i64(out, row, L_KERNEL_TIME, l->kernel_ns);
+    nai_set_i64(out, row, L_IDLE, l->idle_inside_ns);
+  }
+  if (l->api != NAI_NO_ROW) {
+    nai_set_i64(out, row, L_API, nai_call_ns(m, l->api));
+    nai_set_i64(out, row, L_API_START, nai_at(&m->apis.start, l->api));
+  }
+}
+
+static int put_launches(struct nai_table *out, const struct nai_model *m, const struct nai_graph_launches *launches,
+                        struct nai_err *err) {
+  static const struct nai_sort_by order[] = {{L_DURATION, true}, {L_START, false}, {L_DEVICE, false},
+                                             {L_PID, false},     {L_GRAPH, false}, {L_API_START, false}};
+  for (uint32_t i = 0; i < launches->count; i++)
+    put_launch(out, m, &launches->v[i]);
+  int rc = nai_table_sort(out, order, 6, err);
+  if (!rc && out->rows > MAX_ROWS)
+    nai_table_truncate(out, MAX_ROWS);
+  return rc;
+}
+
+/* --- one row per graph ------------------------------------------------------------------------------ */
+
+/* What rows need beside the launches. */
+struct work {
+  const struct nai_model *m;
+  double *stream_p50;     /* per process: launches outside of graphs, NaN for none */
+  struct nai_keyset made; /* process << 32 | graph, of created nodes */
+  int64_t *made_count;
+  int64_t *values; /* as many as there are launches */
+};
+
+#define ORDER_BY(field)     \
+  if (a->field != b->field) \
+    return a->field < b->field ? -1 : 1;
+static int compare_graphs(const void *pa, const void *pb) {
+  const struct nai_graph_launch *a = pa, *b = pb;
+  ORDER_BY(process)
+  ORDER_BY(gpu)
+  ORDER_BY(graph)
+  ORDER_BY(exec)
+  ORDER_BY(by_node)
+  ORDER_BY(start)
+  ORDER_BY(end)
+  return (a->api > b->api) - (a->api < b->api);
+}
+#undef ORDER_BY
+
+static bool same_graph(const struct nai_graph_launch *a, const struct nai_graph_launch *b) {
+  return a->process == b->process && a->gpu == b->gpu && a->graph == b->graph && a->exec == b->exec &&
+         a->by_node == b->by_node;
+}
+
+static void put_calls(struct nai_table *out, int64_t row, const struct work *w, const struct nai_graph_launch *v,
+                      uint32_t n) {
+  static const double q[] = {0.5, 0.9};
+  double quantiles[2];
+  int64_t total = 0;
+  size_t count = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (v[i].api == NAI_NO_ROW)
+      continue;
+    w->values[count] = nai_call_ns(w->m, v[i].api);
+    total += w->values[count++];
+  }
+  if (!count)
+    return;
+  nai_quantiles_i64(quantiles, w->values, count, q, 2);
+  nai_set_i64(out, row, API_TOTAL, total);
+  nai_set_f64(out, row, API_P50, quantiles[0]);
+  nai_set_f64(out, row, API_P90, quantiles[1]);
+}
+
+/* Sums and medians of the launches of a graph. */
+static void put_times(struct nai_table *out, int64_t row, const struct work *w, const struct nai_graph_launch *v,
+                      uint32_t n) {
+  int64_t envelope = 0, inside = 0, before = 0, kernels = 0, kernel_ns = 0, last = v->end;
+  const struct nai_graph_launch *longest = v;
+  for (uint32_t i = 0; i < n; i++) {
+    w->values[i] = v[i].end - v[i].start;
+    envelope += w->values[i];
+    inside += v[i].idle_inside_ns;
+    before += v[i].idle_before_ns;
+    kernels += v[i].kernels;
+    kernel_ns += v[i].kernel_ns;
+    last = v[i].end > last ? v[i].end : last;
+    longest = w->values[i] > longest->end - longest->start ? &v[i] : longest;
+  }
+  nai_set_i64(out, row, LAUNCHES, n);
+  if (last > v->start)
+    nai_set_f64(out, row, PER_S, (double)n * 1e9 / (double)(last - v->start));
+  nai_set_i64(out, row, ENVELOPE_TOTAL, envelope);
+  nai_set_f64(out, row, ENVELOPE_P50, nai_quantile_i64(w->values, n, 0.5));
+  nai_set_i64(out, row, IDLE_BEFORE, before);
+  nai_set_i64(out, row, LONGEST_START, longest->start);
+  nai_set_i64(out, row, LONGEST_END, longest->end);
+  if (!v->by_node)
+    return;
+  nai_set_i64(out, row, KERNELS, kernels);
+  nai_set_i64(out, row, KERNEL_TIME, kernel_ns);
+  nai_set_i64(out, row, IDLE_INSIDE, inside);
+  nai_set_f64(out, row, IDLE_INSIDE_PCT, nai_percent((double)inside, (double)envelope));
+}
+
+static void put_nodes(struct nai_table *out, int64_t row, const struct work *w, const struct nai_graph_launch *v,
+                      uint32_t n) {
+  double nodes = NAN, usual = v->process < 0 ? NAN : w->stream_p50[v->process];
+  if (v->by_node) {
+    for (uint32_t i = 0; i < n; i++)
+      w->values[i] = v[i].nodes;
+    nodes = nai_quantile_i64(w->values, n, 0.5);
+  } else if (v->process >= 0 && v->graph != NAI_NULL_I32) {
+    uint32_t made = nai_keyset_find(&w->made, (int64_t)v->process << 32 | (uint32_t)v->graph);
+    nodes = made == UINT32_MAX ? NAN : (double)w->made_count[made];
+  }
+  nai_set_f64(out, row, NODES, nodes);
+  nai_set_f64(out, row, STREAM_P50, usual);
+  nai_set_f64(out, row, CPU_SAVED, nodes * (isnan(usual) ? ASSUMED_LAUNCH_NS : usual) - nai_get_f64(out, row, API_P50));
+}
+
+static void put_graph(struct nai_table *out, const struct work *w, const struct nai_graph_launch *v, uint32_t n) {
+  int64_t row = nai_table_add_row(out);
+  nai_set_i64(out, row, PID, nai_model_pid(w->m, v->process));
+  nai_set_i64(out, row, DEVICE, nai_model_device(w->m, v->gpu));
+  nai_set_i64(out, row, GRAPH, v->graph == NAI_NULL_I32 ? NAI_NULL_I64 : v->graph);
+  nai_set_i64(out, row, EXEC, v->exec == NAI_NULL_I32 ? NAI_NULL_I64 : v->exec);
+  nai_set_str(out, row, MODE, mode_of(v));
+  put_times(out, row, w, v, n);
+  put_calls(out, row, w, v, n);
+  put_nodes(out, row, w, v, n);
+}
+
+/* --- what rows need --------------------------------------------------------------------------------- */
+
+/* Durations of calls that launched a kernel outside of graphs, by process. */
+static void stream_launches(const void *ctx, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct nai_model *m = ctx;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t kernel = first + i, api = m->kernel_api[kernel];
+    int64_t process = nai_at(&m->kernels.process, kernel);
+    bool counts = api != NAI_NO_ROW && process >= 0 && nai_at_i32(&m->kernels.graph, kernel) == NAI_NULL_I32;
+    group[i] = counts ? (uint32_t)process : NAI_NO_GROUP;
+    value[i] = counts ? nai_call_ns(m, api) : 0;
+  }
+}
+
+static int find_stream_launches(struct work *w, struct nai_err *err) {
+  const struct nai_model *m = w->m;
+  struct nai_values values = {m->kernels.n, stream_launches, m, NULL};
+  struct nai_stats *stats = calloc((size_t)m->process_count + 1, sizeof *stats);
+  int rc = stats ? nai_group_stats(stats, m->process_count, &values, err) : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < m->process_count; i++)
+    w->stream_p50[i] = stats[i].count ? stats[i].p50 : NAN;
+  free(stats);
+  return rc;
+}
+
+/* How many nodes of each graph the export says were created: the upper half of a node's id is its graph's. */
+static int count_nodes(struct work *w, struct nai_err *err) {
+  const struct nai_table *nodes = w->m->tables[NAI_IN_GRAPH_NODES];
+  const struct nai_column thread = nai_table_column(nodes, GN_THREAD), node = nai_table_column(nodes, GN_NODE);
+  w->made_count = calloc((size_t)nodes->rows + 1, sizeof *w->made_count);
+  if (!w->made_count)
+    return nai_err_nomem(err);
+  for (int64_t i = 0; i < nodes->rows; i++) {
+    int32_t of = nai_at_i32(&thread, i), process = of < 0 ? -1 : w->m->thread_process[of];
+    bool added;
+    if (process >= 0)
+      w->made_count[nai_keyset_add(&w->made, (int64_t)process << 32 | (int64_t)((uint64_t)nai_at(&node, i) >> 32),
+                                   &added)]++;
+  }
+  return w->made.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+static int put_graphs(struct nai_table *out, const struct nai_model *m, struct nai_graph_launches *launches,
+                      struct nai_err *err) {
+  struct work w = {.m = m,
+                   .stream_p50 = calloc((size_t)m->process_count + 1, sizeof *w.stream_p50),
+                   .values = malloc(((size_t)launches->count + 1) * sizeof *w.values)};
+  int rc = w.stream_p50 && w.values ? find_stream_launches(&w, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = count_nodes(&w, err);
+  if (!rc)
+    qsort(launches->v, launches->count, sizeof *launches->v, compare_graphs);
+  for (uint32_t i = 0, j; !rc && i < launches->count; i = j) {
+    for (j = i + 1; j < launches->count && same_graph(&launches->v[i], &launches->v[j]); j++)
+      ;
+    put_graph(out, &w, launches->v + i, j - i);
+  }
+  nai_keyset_free(&w.made);
+  free(w.made_count);
+  free(w.stream_p50);
+  free(w.values);
+  static const struct nai_sort_by order[] = {{ENVELOPE_TOTAL, true}, {PID, false},  {DEVICE, false},
+                                             {GRAPH, false},         {EXEC, false}, {MODE, false}};
+  return rc ? rc : nai_table_sort(out, order, 6, err);
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct nai_graph_launches launches = {0};
+  int rc = nai_graph_launches_find(&launches, io->model, err);
+  if (!rc && launches.count)
+    rc = put_launches(io->out[1], io->model, &launches, err);
+  if (!rc && launches.count)
+    rc = put_graphs(io->out[0], io->model, &launches, err);
+  nai_graph_launches_free(&launches);
+  return rc;
+}
+
+static const struct nai_schema *const schemas[] = {&graphs_schema, &launches_schema, NULL};
+const struct nai_node nai_analysis_graphs = {.name = "graphs",
+                                             .outputs = schemas,
+                                             .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(IDLE),
+                                             .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) |
+                                                       NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(PROCESSES) |
+                                                       NAI_IN(THREADS) | NAI_IN(GRAPH_NODES) | NAI_IN(OVERHEAD),
+                                             .run = run};

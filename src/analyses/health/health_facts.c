@@ -1,0 +1,257 @@
+#include "analyses/health/health_facts.h"
+
+#include "analyses/launches/overhead_kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CUDA_ERROR_NOT_READY = 600, COPY_DTOH = 2, STDERR = 2, AT_ONCE_NS = 50 * 1000 * 1000 };
+
+static bool lies_in_loading_call(const struct nai_model *m, int32_t thread, int64_t start) {
+  if (thread < 0)
+    return false;
+  const struct nai_groups *g = &m->api_by_thread;
+  uint32_t after = nai_rows_from(g->order, g->first[thread], g->first[thread + 1], &m->apis.start, start + 1);
+  if (after == g->first[thread] || nai_at(&m->apis.end, g->order[after - 1]) <= start)
+    return false;
+  enum nai_call_kind kind = nai_call_kind_of(nai_model_api_name(m, g->order[after - 1]));
+  return kind == NAI_CALL_LAUNCH || kind == NAI_CALL_ALLOCATION;
+}
+
+bool nai_is_loading(const struct nai_model *m, int64_t row) {
+  enum { MIN_UNNAMED_NS = 10 * 1000 };
+  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
+  int64_t start = nai_get_i64(t, row, OE_START);
+  enum nai_overhead_kind kind =
+      nai_overhead_kind_of(nai_get_i64(t, row, OE_SOURCE), nai_get_i64(t, row, OE_TYPE), nai_get_str(t, row, OE_NAME));
+  return kind == NAI_OVERHEAD_LOADING ||
+         (kind == NAI_OVERHEAD_UNNAMED && nai_get_i64(t, row, OE_END) - start >= MIN_UNNAMED_NS &&
+          lies_in_loading_call(m, (int32_t)nai_get_i64(t, row, OE_THREAD), start));
+}
+
+bool nai_host_was_watched(const struct nai_model *m) {
+  const struct nai_table *t = m->tables[NAI_IN_CAPABILITIES];
+  for (int64_t i = 0; i < t->rows; i++) {
+    const char *source = nai_get_str(t, i, CP_SOURCE);
+    if (nai_get_i64(t, i, CP_AVAILABLE) == 1 &&
+        (strcmp(source, "OSRT_API") == 0 || strcmp(source, "SAMPLING_CALLCHAINS") == 0))
+      return true;
+  }
+  return false;
+}
+
+static int compare_intervals(const void *pa, const void *pb) {
+  const struct nai_interval *a = pa, *b = pb;
+  return (a->start > b->start) - (a->start < b->start);
+}
+
+void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count) {
+  if (count)
+    qsort(v, count, sizeof *v, compare_intervals);
+  for (size_t i = 0; i < count; i++)
+    nai_intervals_add(out, v[i].start, v[i].end);
+}
+
+static void earlier(int64_t *least, int64_t t) { *least = *least == NAI_NULL_I64 || t < *least ? t : *least; }
+static void later(int64_t *greatest, int64_t t) {
+  *greatest = *greatest == NAI_NULL_I64 || t > *greatest ? t : *greatest;
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static bool has_kernel_table(const struct nai_model *m) {
+  const struct nai_table *t = m->tables[NAI_IN_CAPABILITIES];
+  for (int64_t i = 0; i < t->rows; i++)
+    if (strcmp(nai_get_str(t, i, CP_SOURCE), "CUPTI_ACTIVITY_KIND_KERNEL") == 0)
+      return nai_get_i64(t, i, CP_AVAILABLE) == 1;
+  return m->kernels.n > 0;
+}
+
+/* The end of the call that launched the last copy to be launched by an asynchronous call. */
+static int64_t last_async_copy(const struct nai_model *m, const bool *async) {
+  int64_t end = NAI_NULL_I64;
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    if (m->memop_api[i] != NAI_NO_ROW && async[nai_at_text(&m->apis.name, m->memop_api[i])] &&
+        nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY)
+      later(&end, nai_at(&m->apis.end, m->memop_api[i]));
+  return end;
+}
+
+/* What the names of API functions say. */
+struct call_names {
+  uint8_t *kinds;
+  bool *frees, *async;
+};
+
+static int look_at_names(struct call_names *n, const struct nai_strings *names, struct nai_err *err) {
+  *n = (struct call_names){malloc((size_t)names->count + 1), malloc((size_t)names->count + 1),
+                           malloc((size_t)names->count + 1)};
+  if (!n->kinds || !n->frees || !n->async)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < names->count; i++) {
+    const char *name = nai_strings_get(names, i);
+    n->kinds[i] = (uint8_t)nai_call_kind_of(name);
+    n->frees[i] = strncmp(name, "cudaFree", 8) == 0 || strncmp(name, "cuMemFree", 9) == 0;
+    n->async[i] = strcasestr(name, "async") != NULL;
+  }
+  return NAI_OK;
+}
+
+static int look_at_calls(struct nai_health *h, const struct nai_model *m, struct nai_err *err) {
+  const struct nai_table *t = m->tables[NAI_IN_APIS];
+  struct nai_column returned = nai_table_column(t, AE_RETURN);
+  struct call_names names;
+  int rc = look_at_names(&names, &t->strings, err);
+  int64_t copy_end = rc ? NAI_NULL_I64 : last_async_copy(m, names.async);
+  h->no_release = true;
+  h->copy_not_awaited = copy_end != NAI_NULL_I64;
+  for (uint32_t i = 0; !rc && i < m->apis.n; i++) {
+    uint32_t name = nai_at_text(&m->apis.name, i);
+    int64_t result = nai_at(&returned, i), end = nai_at(&m->apis.end, i);
+    earlier(&h->first_call, nai_at(&m->apis.start, i));
+    later(&h->last_call_end, end);
+    h->launches += names.kinds[name] == NAI_CALL_LAUNCH;
+    h->no_release = h->no_release && !names.frees[name];
+    h->failed_calls += result != NAI_NULL_I32 && result != 0 && result != CUDA_ERROR_NOT_READY;
+    if (end > copy_end && h->copy_not_awaited && nai_model_api_blocks(m, i))
+      h->copy_not_awaited = false;
+  }
+  free(names.kinds);
+  free(names.frees);
+  free(names.async);
+  return rc;
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+static int look_at_operations(struct nai_health *h, const struct nai_model *m, struct nai_err *err) {
+  uint32_t names = m->tables[NAI_IN_KERNELS]->strings.count;
+  bool *own = malloc(((size_t)names + 1) * sizeof *own);
+  if (!own)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < names; i++)
+    own[i] = nai_kernel_classes_trait(m->classes, nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, i)) !=
+             NAI_TRAIT_RUNTIME;
+  h->no_copy_back = true;
+  for (uint32_t i = 0; i < m->kernels.n; i++) {
+    h->own_kernels += own[nai_at_text(&m->kernels.name, i)];
+    h->without_launch += m->kernel_api[i] == NAI_NO_ROW;
+    later(&h->last_operation_end, nai_at(&m->kernels.end, i));
+  }
+  for (uint32_t i = 0; i < m->memops.n; i++) {
+    h->no_copy_back = h->no_copy_back && nai_at_i32(&m->memops.copy_kind, i) != COPY_DTOH;
+    h->without_launch += m->memop_api[i] == NAI_NO_ROW && nai_at(&m->memops.migration, i) != 1;
+    later(&h->last_operation_end, nai_at(&m->memops.end, i));
+  }
+  for (uint32_t i = 0; i < m->graphs.n; i++) {
+    h->without_launch += m->graph_api[i] == NAI_NO_ROW;
+    later(&h->last_operation_end, nai_at(&m->graphs.end, i));
+  }
+  h->kernels = (int64_t)m->kernels.n + m->graphs.n;
+  h->operations = h->kernels + m->memops.n;
+  h->kernel_table = has_kernel_table(m);
+  h->host_watched = nai_host_was_watched(m);
+  free(own);
+  return nai_kernel_classes_check(m->classes, err);
+}
+
+/* --- the profiler and the outputs ------------------------------------------------------------- */
+
+static int look_at_overhead(struct nai_health *h, const struct nai_model *m, struct nai_err *err) {
+  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
+  struct nai_interval *v = malloc(((size_t)t->rows + 1) * sizeof *v);
+  struct nai_intervals all = {0};
+  size_t n = 0;
+  for (int64_t i = 0; v && i < t->rows; i++) {
+    int64_t start = nai_get_i64(t, i, OE_START), end = nai_get_i64(t, i, OE_END);
+    const char *name = nai_get_str(t, i, OE_NAME);
+    enum nai_overhead_kind kind = nai_overhead_kind_of(nai_get_i64(t, i, OE_SOURCE), nai_get_i64(t, i, OE_TYPE), name);
+    if (strstr(name, "profiling initialization") && h->first_call != NAI_NULL_I64 && start < h->first_call)
+      h->profiler_start_ns += (end < h->first_call ? end : h->first_call) - start;
+    if (strstr(name, "data flush") && h->last_call_end != NAI_NULL_I64 && start >= h->last_call_end &&
+        start - h->last_call_end <= AT_ONCE_NS)
+      h->ended_at_once = true;
+    if (kind == NAI_OVERHEAD_OTHER || nai_is_loading(m, i) || end <= m->window_start || start >= m->window_end)
+      continue;
+    v[n++] = (struct nai_interval){start > m->window_start ? start : m->window_start,
+                                   end < m->window_end ? end : m->window_end};
+  }
+  if (v)
+    nai_intervals_gather(&all, v, n);
+  h->profiler_count = (int64_t)n;
+  h->profiler_ns = nai_intervals_total(&all);
+  int rc = !v || all.oom ? nai_err_nomem(err) : NAI_OK;
+  nai_intervals_free(&all);
+  free(v);
+  return rc;
+}
+
+static void look_at_outputs(struct nai_health *h, const struct nai_model *m) {
+  const struct nai_table *t = m->tables[NAI_IN_PROGRAM_OUTPUTS];
+  for (int64_t i = 0; i < t->rows; i++) {
+    h->wrote_errors = h->wrote_errors || (nai_get_i64(t, i, PO_STREAM) == STDERR && nai_get_i64(t, i, PO_BYTES) > 0);
+    h->failing_streams += nai_get_i64(t, i, PO_TRACEBACK) == 1 || nai_get_i64(t, i, PO_CUDA_ERROR) == 1 ||
+                          nai_get_i64(t, i, PO_KILLED) == 1;
+  }
+}
+
+/* --- the capture ------------------------------------------------------------------------------ */
+
+/* Whether all calls of the export are at hand: --trim leaves some out. */
+static bool all_calls_kept(const struct nai_model *m) {
+  const struct nai_table *t = m->tables[NAI_IN_READERS];
+  int64_t read = 0;
+  for (int64_t i = 0; i < t->rows; i++)
+    if (strcmp(nai_get_str(t, i, RD_TABLE), "CUPTI_ACTIVITY_KIND_RUNTIME") == 0)
+      read += nai_get_i64(t, i, RD_ROWS);
+  return read == m->apis.n;
+}
+
+static int64_t first_event(const struct nai_model *m) {
+  int64_t first = NAI_NULL_I64;
+  for (uint32_t t = 0; t < m->thread_count; t++) {
+    if (m->api_by_thread.first[t + 1] > m->api_by_thread.first[t])
+      earlier(&first, nai_at(&m->apis.start, m->api_by_thread.order[m->api_by_thread.first[t]]));
+    if (m->nvtx_by_thread.first[t + 1] > m->nvtx_by_thread.first[t])
+      earlier(&first, nai_at(&m->nvtx.start, m->nvtx_by_thread.order[m->nvtx_by_thread.first[t]]));
+  }
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    if (m->gpus[g].op_count)
+      earlier(&first, m->gpus[g].window_start);
+  return first;
+}
+
+static int64_t last_event(const struct nai_health *h, const struct nai_model *m) {
+  int64_t last = h->last_call_end;
+  if (h->last_operation_end != NAI_NULL_I64)
+    later(&last, h->last_operation_end);
+  for (uint32_t i = 0; i < m->nvtx.n; i++)
+    later(&last, nai_at(&m->nvtx.end, i));
+  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
+  for (int64_t i = 0; i < t->rows; i++)
+    later(&last, nai_get_i64(t, i, OE_END));
+  return last == NAI_NULL_I64 ? 0 : last;
+}
+
+static void look_at_capture(struct nai_health *h, const struct nai_model *m) {
+  int64_t first = first_event(m), duration = nai_get_i64(m->tables[NAI_IN_CAPTURE], 0, CA_DURATION_NS);
+  h->whole = all_calls_kept(m) && !h->without_launch;
+  h->begin = h->whole || first == NAI_NULL_I64 ? 0 : first;
+  h->capture_ns = duration > 0 ? duration : last_event(h, m);
+  h->ranges = m->nvtx_by_thread.first[m->thread_count];
+}
+
+int nai_health_collect(struct nai_health *h, const struct nai_model *m, struct nai_err *err) {
+  *h = (struct nai_health){
+      .first_call = NAI_NULL_I64, .last_call_end = NAI_NULL_I64, .last_operation_end = NAI_NULL_I64};
+  int rc = look_at_calls(h, m, err);
+  if (!rc)
+    rc = look_at_operations(h, m, err);
+  if (!rc)
+    rc = look_at_overhead(h, m, err);
+  if (rc)
+    return rc;
+  look_at_outputs(h, m);
+  look_at_capture(h, m);
+  return NAI_OK;
+}

@@ -1,0 +1,125 @@
+/* Why did each GPU have nothing to do, and for how long? Table idle_causes. */
+#include "analyses/idle/idle.h"
+#include "table/columns.h"
+
+#include <stdlib.h>
+
+enum {
+  DEVICE,
+  CAUSE,
+  PARTS,
+  TOTAL,
+  PCT_IDLE,
+  LONGEST,
+  LONGEST_START,
+  LONGEST_END,
+  PCT_WINDOW,
+  WHAT,
+  WHAT_TIME,
+  ACTIVE
+};
+static const struct nai_column_def columns[] = {
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [CAUSE] = NAI_NAME_COLUMN("cause", "why the GPU had nothing to do", .key = true),
+    [PARTS] =
+        NAI_COUNT_COLUMN("part_count", "idle gaps with a part of this cause", .better = NAI_BETTER_LOWER, .sum = true),
+    [TOTAL] = {"total_ns", NAI_I64, NAI_NS, "summed length of the parts", .prints = NAI_AS_NS | NAI_AS_MS,
+               .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER, .sum = true},
+    [PCT_IDLE] = NAI_PCT_COLUMN("pct_of_idle", "of this GPU's idle time"),
+    [LONGEST] = NAI_TIME_COLUMN("longest_ns", "longest part of one gap", .better = NAI_BETTER_LOWER),
+    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the gap with the longest part"),
+    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the gap with the longest part"),
+    [PCT_WINDOW] = NAI_PCT_COLUMN("pct_of_window", "of this GPU's window", .better = NAI_BETTER_LOWER),
+    [WHAT] = NAI_LABEL_COLUMN(
+        "what", "the function, overhead or NVTX range that took most of it; empty where that is less than 5 %"),
+    [WHAT_TIME] = NAI_TIME_COLUMN("what_ns", "time that this took", .better = NAI_BETTER_LOWER),
+    [ACTIVE] =
+        NAI_TIME_COLUMN("active_ns", "of total_ns: within active spans", .better = NAI_BETTER_LOWER, .sum = true),
+};
+const struct nai_schema nai_idle_causes =
+    NAI_SCHEMA("idle_causes", "Idle time by cause", "One cause on one GPU; the rows of a GPU add up to its idle time",
+               columns);
+
+/* Waits of one function in one NVTX path are one: the one that most time is charged to. `id` is the row of the first of
+ * them. */
+static int largest_drain(struct nai_idle_what *largest, const struct nai_model *m, const struct nai_gpu_idle *idle,
+                         struct nai_err *err) {
+  struct nai_keyset places = {0};
+  int64_t *ns = malloc(((size_t)idle->drain_count + 1) * sizeof *ns);
+  uint32_t *first = malloc(((size_t)idle->drain_count + 1) * sizeof *first);
+  *largest = (struct nai_idle_what){NAI_WHAT_NOTHING, 0, 0};
+  for (uint32_t i = 0; ns && first && i < idle->drain_count; i++) {
+    const struct nai_idle_drain *drain = &idle->drains[i];
+    const struct nai_nvtx_node *node = nai_model_call_node(m, drain->wait);
+    bool added;
+    uint32_t place = nai_keyset_add(
+        &places, (int64_t)nai_at_text(&m->apis.name, drain->wait) << 32 | (node ? (uint32_t)(node - m->nodes) + 1 : 0),
+        &added);
+    if (places.oom)
+      break;
+    first[place] = added ? drain->wait : first[place];
+    ns[place] = (added ? 0 : ns[place]) + drain->ns;
+  }
+  bool oom = !ns || !first || places.oom;
+  for (uint32_t i = 0; !oom && i < places.count; i++)
+    if (ns[i] > largest->ns)
+      *largest = (struct nai_idle_what){NAI_WHAT_WAIT, first[i], ns[i]};
+  free(ns);
+  free(first);
+  nai_keyset_free(&places);
+  return oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* What takes less than a twentieth of a cause does not stand for it. */
+static int put_what(struct nai_table *table, int64_t row, const struct nai_model *m, const struct nai_idle_what *what,
+                    struct nai_err *err) {
+  enum { PARTS_OF_WHOLE = 20 };
+  struct nai_buf text = {0};
+  if (what->ns < nai_get_i64(table, row, TOTAL) / PARTS_OF_WHOLE)
+    return NAI_OK;
+  nai_idle_what_print(&text, m, what);
+  if (what->source != NAI_WHAT_NOTHING) {
+    nai_set_str(table, row, WHAT, nai_buf_str(&text));
+    nai_set_i64(table, row, WHAT_TIME, what->ns);
+  }
+  bool oom = text.oom;
+  nai_buf_free(&text);
+  return oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+static int put_cause(struct nai_table *table, const struct nai_model *m, uint32_t gpu, enum nai_idle_cause c,
+                     const struct nai_idle_shares *host, int64_t outside, struct nai_err *err) {
+  int64_t all = 0;
+  const struct nai_gpu *of = &m->gpus[gpu];
+  const struct nai_gpu_idle *idle = &m->idle[gpu];
+  int64_t window = of->window_end - of->window_start, row = nai_table_add_row(table);
+  nai_set_i64(table, row, DEVICE, of->device_id);
+  nai_set_str(table, row, CAUSE, nai_idle_cause_name(c));
+  nai_set_i64(table, row, PARTS, idle->parts[c]);
+  nai_set_i64(table, row, TOTAL, idle->ns[c]);
+  nai_set_i64(table, row, ACTIVE, idle->ns[c] - outside);
+  for (int i = 0; i < NAI_IDLE_CAUSES; i++)
+    all += idle->ns[i];
+  nai_set_f64(table, row, PCT_IDLE, nai_percent((double)idle->ns[c], (double)all));
+  nai_set_f64(table, row, PCT_WINDOW, nai_percent((double)idle->ns[c], (double)window));
+  nai_set_i64(table, row, LONGEST, idle->longest_ns[c]);
+  nai_set_i64(table, row, LONGEST_START, idle->longest[c].start);
+  nai_set_i64(table, row, LONGEST_END, idle->longest[c].end);
+  struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu], c) : idle->what[c];
+  int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, idle, err) : NAI_OK;
+  return rc ? rc : put_what(table, row, m, &what, err);
+}
+
+int nai_put_idle_causes(struct nai_table *table, const struct nai_model *m, const struct nai_idle_shares *host,
+                        const struct nai_table *spans, struct nai_err *err) {
+  int64_t outside[NAI_IDLE_CAUSES];
+  int rc = NAI_OK;
+  for (uint32_t g = 0; !rc && g < m->gpu_count; g++) {
+    rc = nai_idle_outside(outside, m, g, spans, err);
+    for (int c = 0; !rc && c < NAI_IDLE_CAUSES; c++)
+      if (m->idle[g].ns[c])
+        rc = put_cause(table, m, g, (enum nai_idle_cause)c, host, outside[c], err);
+  }
+  static const struct nai_sort_by order[] = {{DEVICE, false}, {TOTAL, true}, {CAUSE, false}};
+  return rc ? rc : nai_table_sort(table, order, 3, err);
+}

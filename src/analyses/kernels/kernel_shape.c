@@ -1,0 +1,287 @@
+/* How large are the kernels' launches, what do they take of a multiprocessor, how do they fill the GPU? Table
+ * kernel_shape. */
+#include "analyses/kernels/kernel_shape.h"
+
+#include "analyses/analysis.h"
+#include "analyses/losses/losses.h"
+#include "analyses/kernels/repeated.h"
+#include "base/array.h"
+#include "table/columns.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct nai_column_def columns[] = {
+    [KS_NAME] = NAI_KERNEL_NAME_COLUMN("kernel_name", "demangled kernel name", .key = true),
+    [KS_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [KS_GRID] = NAI_LABEL_COLUMN("grid", "thread blocks in x, y and z: 132x1x1", .key = true),
+    [KS_BLOCK] = NAI_LABEL_COLUMN("block", "threads per block in x, y and z", .key = true),
+    [KS_CALLS] = NAI_COUNT_COLUMN("call_count", "executions", .sum = true),
+    [KS_TOTAL] = {"total_time_ns", NAI_I64, NAI_NS, "summed durations", .prints = NAI_AS_NS | NAI_AS_MS,
+                  .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER, .sum = true},
+    [KS_PCT_DEVICE] = NAI_PCT_COLUMN("pct_of_device_kernel_time", "of all kernel durations on this GPU"),
+    [KS_BLOCKS] = NAI_COUNT_COLUMN("blocks", "thread blocks of the grid"),
+    [KS_THREADS] = NAI_COUNT_COLUMN("threads_per_block", "threads of a block"),
+    [KS_REGISTERS] = NAI_COUNT_COLUMN("registers_per_thread", "registers per thread"),
+    [KS_STATIC_SHARED] = NAI_BYTES_COLUMN("static_shared_bytes", "static shared memory per block"),
+    [KS_DYNAMIC_SHARED] = NAI_BYTES_COLUMN("dynamic_shared_bytes", "dynamic shared memory per block"),
+    [KS_EXECUTED_SHARED] =
+        NAI_BYTES_COLUMN("executed_shared_bytes", "shared memory the driver set aside on each multiprocessor"),
+    [KS_LOCAL] = NAI_BYTES_COLUMN("local_bytes_per_thread",
+                                  "local memory per thread: spilled registers, arrays indexed at run time"),
+    [KS_CLUSTER] = NAI_COUNT_COLUMN("cluster_blocks", "blocks of a cluster, NULL without clusters"),
+    [KS_CONFIGS] = NAI_COUNT_COLUMN(
+        "configuration_count",
+        "launch configurations with this grid and block; the columns before and behind describe the one with most time"),
+    [KS_OCCUPANCY] =
+        NAI_PCT_COLUMN("theoretical_occupancy_pct", "warps that fit on a multiprocessor at once, of those it can hold"),
+    [KS_LIMITER] =
+        NAI_LABEL_COLUMN("occupancy_limiter", "what allows no more: warps, blocks, registers or shared_memory"),
+    [KS_BLOCKS_PER_SM] = NAI_COUNT_COLUMN("blocks_per_sm", "blocks that fit on a multiprocessor at once"),
+    [KS_STATE] = NAI_LABEL_COLUMN(
+        "fill", "underfilled (fewer blocks than multiprocessors), one wave (all blocks run at once), waves, uneven "
+                "(more, of blocks that are no equal shares), invalid (impossible on such a GPU), NULL unknown"),
+    [KS_WAVES] = {"waves", NAI_F64, NAI_COUNT, "blocks of the grid, of those that the GPU runs at once",
+                  .role = NAI_ROLE_METRIC},
+    [KS_EFFICIENCY] = NAI_PCT_COLUMN("wave_efficiency_pct", "waves, of the next whole number; only where fill is waves",
+                                     .better = NAI_BETTER_HIGHER),
+    [KS_TAIL] = NAI_TIME_COLUMN("tail_loss_ns", "lost at most in the last, partial wave while no other kernel ran",
+                                .better = NAI_BETTER_LOWER, .sum = true),
+    [KS_TENSOR] = NAI_LABEL_COLUMN("tensor_cores", "whether it computes on tensor cores: yes, no or unknown"),
+    [KS_TENSOR_GAIN] = NAI_TIME_COLUMN(
+        "tensor_gain_ns", "FP32 matrix products and convolutions: what tensor cores could save at most on this GPU",
+        .better = NAI_BETTER_LOWER, .sum = true),
+    [KS_CATEGORY] = NAI_LABEL_COLUMN("category", "kind of work (rules/kernel-classes.yaml)"),
+    [KS_LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest execution"),
+    [KS_LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest execution"),
+};
+const struct nai_schema nai_kernel_shape_schema =
+    NAI_SCHEMA("kernel_shape", "Kernel shapes", "One kernel name, grid and block on one GPU", columns);
+
+/* All executions of one kernel on one GPU with one launch configuration. */
+struct sum {
+  uint32_t group, shape; /* index in kernel_groups; number of grid and block, UINT32_MAX unknown */
+  int32_t config;
+  struct nai_fit fit;
+  int64_t calls, total_ns, tail_ns;
+  uint32_t longest; /* kernel_events row */
+};
+
+struct work {
+  const struct nai_model *m;
+  const struct nai_table *configs;
+  struct nai_shapes shapes;
+  struct nai_sm *sms;     /* per GPU */
+  int64_t *device_ns;     /* per GPU: all kernel durations */
+  bool *uneven;           /* per kernel name: waves do not apply */
+  struct nai_keyset keys; /* group << 32 | config + 1 */
+  struct sum *sums;
+  uint32_t capacity;
+};
+
+/* --- sums ---------------------------------------------------------------------------------------- */
+
+static struct sum *sum_of(struct work *w, uint32_t kernel, uint32_t gpu, bool communication) {
+  const struct nai_model *m = w->m;
+  int32_t config = nai_at_i32(&m->kernels.config, kernel);
+  bool added = false;
+  config = config < 0 || config >= w->configs->rows ? -1 : config;
+  uint32_t index = nai_keyset_add(&w->keys, (int64_t)m->kernel_group[kernel] << 32 | (uint32_t)(config + 1), &added);
+  if (w->keys.oom || (added && !nai_array_room(&w->sums, &w->capacity, index, sizeof *w->sums)))
+    return NULL;
+  struct sum *sum = &w->sums[index];
+  if (!added)
+    return sum;
+  bool uneven = communication || w->uneven[nai_at_text(&m->kernels.name, kernel)];
+  *sum = (struct sum){.group = m->kernel_group[kernel],
+                      .shape = UINT32_MAX,
+                      .config = config,
+                      .fit = nai_fit_of(w->configs, config, &w->sms[gpu], uneven),
+                      .longest = kernel};
+  if (sum->fit.blocks > 0 && sum->fit.threads > 0)
+    sum->shape = w->shapes.of_config[config];
+  return sum;
+}
+
+static int add_gpu(struct work *w, uint32_t gpu, struct nai_err *err) {
+  const struct nai_gpu *g = &w->m->gpus[gpu];
+  struct nai_intervals crowded = {0};
+  struct nai_coverage coverage = {0};
+  int rc = nai_crowded(&crowded, w->m, g, err);
+  if (!rc)
+    rc = nai_coverage_new(&coverage, &crowded, err);
+  for (uint32_t i = 0; !rc && i < g->op_count; i++) {
+    const struct nai_op *op = &g->ops[i];
+    if (op->type != NAI_OP_KERNEL)
+      continue;
+    int64_t start = nai_model_op_start(w->m, op), end = nai_model_op_end(w->m, op);
+    struct sum *sum = sum_of(w, op->row, gpu, op->communication);
+    if (!sum) {
+      rc = nai_err_nomem(err);
+      break;
+    }
+    if (end - start > nai_kernel_ns(w->m, sum->longest)) /* in order of their starts: the earliest of equals */
+      sum->longest = op->row;
+    sum->calls++;
+    sum->total_ns += end - start;
+    sum->tail_ns += nai_tail_ns(&sum->fit, start, end, &coverage);
+    w->device_ns[gpu] += end - start;
+  }
+  nai_coverage_free(&coverage);
+  nai_intervals_free(&crowded);
+  return rc;
+}
+
+/* --- rows ---------------------------------------------------------------------------------------- */
+
+/* Rows of a table together; of one row the configuration with most time first. */
+static int compare_sums(const void *pa, const void *pb) {
+  const struct sum *a = pa, *b = pb;
+  if (a->group != b->group)
+    return a->group < b->group ? -1 : 1;
+  if (a->shape != b->shape)
+    return a->shape < b->shape ? -1 : 1;
+  if (a->total_ns != b->total_ns)
+    return a->total_ns > b->total_ns ? -1 : 1;
+  return (a->config > b->config) - (a->config < b->config);
+}
+
+static void put_extent(struct nai_table *out, int64_t row, int column, const struct nai_table *configs, int32_t config,
+                       int first) {
+  char text[64];
+  snprintf(text, sizeof text, "%" PRId64 "x%" PRId64 "x%" PRId64, nai_get_i64(configs, config, first),
+           nai_get_i64(configs, config, first + 1), nai_get_i64(configs, config, first + 2));
+  nai_set_str(out, row, column, text);
+}
+
+static void put_config(struct nai_table *out, int64_t row, const struct work *w, const struct sum *sum) {
+  static const int copied[][2] = {{KS_REGISTERS, KC_REGISTERS},
+                                  {KS_STATIC_SHARED, KC_STATIC_SMEM},
+                                  {KS_DYNAMIC_SHARED, KC_DYNAMIC_SMEM},
+                                  {KS_EXECUTED_SHARED, KC_EXECUTED_SMEM},
+                                  {KS_LOCAL, KC_LOCAL_PER_THREAD}};
+  if (sum->shape == UINT32_MAX)
+    return;
+  put_extent(out, row, KS_GRID, w->configs, sum->config, KC_GRID_X);
+  put_extent(out, row, KS_BLOCK, w->configs, sum->config, KC_BLOCK_X);
+  nai_set_i64(out, row, KS_BLOCKS, sum->fit.blocks);
+  nai_set_i64(out, row, KS_THREADS, sum->fit.threads);
+  for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
+    nai_set_i64(out, row, copied[i][0], nai_get_i64(w->configs, sum->config, copied[i][1]));
+  int64_t cluster = nai_config_product(w->configs, sum->config, KC_CLUSTER_X);
+  if (cluster > 1)
+    nai_set_i64(out, row, KS_CLUSTER, cluster);
+}
+
+static void put_fit(struct nai_table *out, int64_t row, const struct nai_fit *fit, const struct nai_sm *sm) {
+#define WORD(id, word) word,
+  static const char *const words[] = {NAI_FILL_STATES(WORD)};
+#undef WORD
+  nai_set_str(out, row, KS_STATE, words[fit->fill]);
+  if (!fit->occupancy.blocks_per_sm)
+    return;
+  nai_set_f64(out, row, KS_OCCUPANCY,
+              nai_percent((double)(fit->occupancy.blocks_per_sm * fit->occupancy.warps),
+                          (double)sm->limits.warps_per_sm));
+  nai_set_str(out, row, KS_LIMITER, nai_occupancy_limiter_name(fit->occupancy.limiter));
+  nai_set_i64(out, row, KS_BLOCKS_PER_SM, fit->occupancy.blocks_per_sm);
+  if (!fit->slots)
+    return;
+  double waves = (double)fit->blocks / (double)fit->slots;
+  nai_set_f64(out, row, KS_WAVES, waves);
+  if (fit->fill == NAI_FILL_WAVES)
+    nai_set_f64(out, row, KS_EFFICIENCY, nai_percent(waves, (double)((fit->blocks + fit->slots - 1) / fit->slots)));
+}
+
+/* On which units it computes, and what a change of units could save. Tensor cores take FP32 data from 8.0 on (as TF32).
+ */
+static void put_arithmetic(struct nai_table *out, int64_t row, enum nai_arithmetic arithmetic,
+                           const struct nai_sm *sm) {
+  static const char *const words[NAI_ARITHMETIC_COUNT] = {"unknown", "yes", "no", "no"};
+  int64_t fp32 = sm->limits.fp32_flop_per_clock, tensor = sm->limits.tensor_flop_per_clock;
+  nai_set_str(out, row, KS_TENSOR, words[arithmetic]);
+  if (arithmetic == NAI_ARITHMETIC_FP32 && sm->major >= 8 && fp32 > 0 && tensor > fp32)
+    nai_set_i64(out, row, KS_TENSOR_GAIN,
+                (int64_t)((double)nai_get_i64(out, row, KS_TOTAL) * (1 - (double)fp32 / (double)tensor)));
+}
+
+/* One row of all configurations with the same grid and block. */
+static void put_shape(struct nai_table *out, const struct work *w, const struct sum *sums, uint32_t n) {
+  const struct nai_model *m = w->m;
+  const struct nai_kernel_group *group = &m->kernel_groups[sums->group];
+  const char *name = nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, group->name);
+  int64_t row = nai_table_add_row(out), calls = 0, total = 0, tail = 0;
+  uint32_t longest = sums->longest;
+  for (uint32_t i = 0; i < n; i++) {
+    calls += sums[i].calls;
+    total += sums[i].total_ns;
+    tail += sums[i].tail_ns;
+    int64_t more = nai_kernel_ns(m, sums[i].longest) - nai_kernel_ns(m, longest);
+    if (more > 0 || (!more && nai_at(&m->kernels.start, sums[i].longest) < nai_at(&m->kernels.start, longest)))
+      longest = sums[i].longest;
+  }
+  nai_set_str(out, row, KS_NAME, name);
+  nai_set_i64(out, row, KS_DEVICE, nai_model_device(m, group->gpu));
+  nai_set_i64(out, row, KS_CALLS, calls);
+  nai_set_i64(out, row, KS_TOTAL, total);
+  nai_set_f64(out, row, KS_PCT_DEVICE, nai_percent((double)total, (double)w->device_ns[group->gpu]));
+  nai_set_i64(out, row, KS_CONFIGS, n);
+  put_config(out, row, w, sums);
+  put_fit(out, row, &sums->fit, &w->sms[group->gpu]);
+  if (sums->fit.slots)
+    nai_set_i64(out, row, KS_TAIL, tail);
+  put_arithmetic(out, row, nai_kernel_classes_arithmetic(m->classes, name), &w->sms[group->gpu]);
+  nai_set_str(out, row, KS_CATEGORY, nai_kernel_classes_name(m->classes, m->kernel_category[group->name]));
+  nai_set_i64(out, row, KS_LONGEST_START, nai_at(&m->kernels.start, longest));
+  nai_set_i64(out, row, KS_LONGEST_END, nai_at(&m->kernels.end, longest));
+}
+
+static int begin(struct work *w, const struct nai_model *m, struct nai_err *err) {
+  const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
+  *w = (struct work){.m = m,
+                     .configs = m->tables[NAI_IN_KERNEL_CONFIGS],
+                     .sms = calloc((size_t)m->gpu_count + 1, sizeof *w->sms),
+                     .device_ns = calloc((size_t)m->gpu_count + 1, sizeof *w->device_ns),
+                     .uneven = malloc((size_t)names->count + 1)};
+  if (!w->sms || !w->device_ns || !w->uneven)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < m->gpu_count; i++)
+    w->sms[i] = nai_sm_of(m->tables[NAI_IN_GPUS], i, m->gpu_facts);
+  for (uint32_t i = 0; i < names->count; i++)
+    w->uneven[i] = nai_kernel_classes_uneven(m->classes, nai_strings_get(names, i));
+  return nai_shapes_new(&w->shapes, m, err);
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct work w;
+  int rc = begin(&w, io->model, err);
+  for (uint32_t gpu = 0; !rc && gpu < io->model->gpu_count; gpu++)
+    rc = add_gpu(&w, gpu, err);
+  if (!rc && w.keys.count)
+    qsort(w.sums, w.keys.count, sizeof *w.sums, compare_sums);
+  for (uint32_t i = 0, j; !rc && i < w.keys.count; i = j) {
+    for (j = i + 1; j < w.keys.count && w.sums[j].group == w.sums[i].group && w.sums[j].shape == w.sums[i].shape; j++)
+      ;
+    put_shape(io->out[0], &w, w.sums + i, j - i);
+  }
+  nai_shapes_free(&w.shapes);
+  nai_keyset_free(&w.keys);
+  free(w.sms);
+  free(w.device_ns);
+  free(w.uneven);
+  free(w.sums);
+  static const struct nai_sort_by order[] = {
+      {KS_TOTAL, true}, {KS_NAME, false}, {KS_DEVICE, false}, {KS_GRID, false}, {KS_BLOCK, false}};
+  return rc ? rc : nai_table_sort(io->out[0], order, 5, err);
+}
+
+static const struct nai_schema *const schemas[] = {&nai_kernel_shape_schema, NULL};
+const struct nai_node nai_analysis_kernel_shape = {.name = "kernel_shape",
+                                                   .outputs = schemas,
+                                                   .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(KERNEL_GROUPS),
+                                                   .tables = NAI_IN(KERNELS) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(GPUS) |
+                                                             NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
+                                                   .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS),
+                                                   .cost = 2,
+                                                   .run = run};

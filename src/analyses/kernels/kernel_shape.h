@@ -1,0 +1,70 @@
+/* Columns of kernel_shape, and what its files share. Internal to src/analyses. */
+#ifndef NAI_ANALYSES_KERNEL_SHAPE_H
+#define NAI_ANALYSES_KERNEL_SHAPE_H
+
+#include "analyses/kernels/occupancy.h"
+#include "derive/model.h"
+
+enum {
+  KS_NAME,
+  KS_DEVICE,
+  KS_GRID,
+  KS_BLOCK,
+  KS_CALLS,
+  KS_TOTAL,
+  KS_PCT_DEVICE,
+  KS_BLOCKS,
+  KS_THREADS,
+  KS_REGISTERS,
+  KS_STATIC_SHARED,
+  KS_DYNAMIC_SHARED,
+  KS_EXECUTED_SHARED,
+  KS_LOCAL,
+  KS_CLUSTER,
+  KS_CONFIGS,
+  KS_OCCUPANCY,
+  KS_LIMITER,
+  KS_BLOCKS_PER_SM,
+  KS_STATE,
+  KS_WAVES,
+  KS_EFFICIENCY,
+  KS_TAIL,
+  KS_TENSOR,
+  KS_TENSOR_GAIN,
+  KS_CATEGORY,
+  KS_LONGEST_START,
+  KS_LONGEST_END
+};
+extern const struct nai_schema nai_kernel_shape_schema;
+
+/* How a launch fills its GPU, X(id, word in the table). */
+#define NAI_FILL_STATES(X)                                                     \
+  X(UNKNOWN, NULL)              /* no grid or no limits of the GPU */          \
+  X(INVALID, "invalid")         /* impossible on such a GPU */                 \
+  X(UNDERFILLED, "underfilled") /* fewer blocks than multiprocessors */        \
+  X(ONE_WAVE, "one wave")       /* all blocks run at once */                   \
+  X(UNEVEN, "uneven")           /* more, of blocks that are no equal shares */ \
+  X(WAVES, "waves")             /* more than run at once */
+#define NAI_FILL_ENUM(id, word) NAI_FILL_##id,
+enum nai_fill { NAI_FILL_STATES(NAI_FILL_ENUM) NAI_FILL_COUNT };
+#undef NAI_FILL_ENUM
+
+/* One launch configuration of one kernel on one GPU. */
+struct nai_fit {
+  struct nai_occupancy occupancy;
+  int64_t blocks, threads; /* of the grid; per block; -1 unknown */
+  int64_t slots;           /* blocks that the GPU runs at once, 0 unknown */
+  enum nai_fill fill;
+};
+/* `config` is a row of kernel_configs or -1; `uneven`: its blocks are no equal shares.
+ */
+struct nai_fit nai_fit_of(const struct nai_table *configs, int64_t config, const struct nai_sm *sm, bool uneven);
+
+/* Stretches of a GPU's time in which two or more kernels or graphs run. */
+NAI_MUST_CHECK int nai_crowded(struct nai_intervals *out, const struct nai_model *model, const struct nai_gpu *gpu,
+                               struct nai_err *err);
+/* Of a kernel that runs from `start` to `end`: the most that its last wave loses by being partial, while nothing else
+ * runs. */
+int64_t nai_tail_ns(const struct nai_fit *fit, int64_t start, int64_t end, const struct nai_coverage *crowded);
+
+#endif

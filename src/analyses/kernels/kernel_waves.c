@@ -1,0 +1,78 @@
+/* How a launch fills the GPU: waves of blocks, and what the last one loses. */
+#include "analyses/kernels/kernel_shape.h"
+
+#include "analyses/losses/losses.h"
+
+enum { COOPERATIVE = 2 }; /* and above; 0 unknown, 1 regular */
+
+static int64_t number(const struct nai_table *configs, int64_t config, int column) {
+  int64_t n = nai_get_i64(configs, config, column);
+  return n == NAI_NULL_I64 || n < 0 ? 0 : n;
+}
+
+/* Blocks that run at once. Clusters are placed as a whole. */
+static int64_t slots_of(const struct nai_table *configs, int64_t config, int64_t slots) {
+  int64_t cluster = nai_config_product(configs, config, KC_CLUSTER_X);
+  if (cluster <= 1)
+    return slots;
+  int64_t most = number(configs, config, KC_MAX_CLUSTERS);
+  return (most ? most : slots / cluster) * cluster;
+}
+
+static enum nai_fill fill_of(const struct nai_fit *fit, const struct nai_table *configs, int64_t config, int64_t sms,
+                             bool uneven) {
+  if (fit->blocks < sms)
+    return NAI_FILL_UNDERFILLED;
+  if (!fit->slots)
+    return NAI_FILL_UNKNOWN;
+  if (fit->blocks <= fit->slots)
+    return NAI_FILL_ONE_WAVE;
+  return uneven || number(configs, config, KC_LAUNCH_TYPE) >= COOPERATIVE ? NAI_FILL_UNEVEN : NAI_FILL_WAVES;
+}
+
+struct nai_fit nai_fit_of(const struct nai_table *configs, int64_t config, const struct nai_sm *sm, bool uneven) {
+  struct nai_fit fit = {.blocks = -1, .threads = -1};
+  if (config < 0 || config >= configs->rows)
+    return fit;
+  fit.blocks = nai_config_product(configs, config, KC_GRID_X);
+  fit.threads = nai_config_product(configs, config, KC_BLOCK_X);
+  if (fit.blocks < 1 || fit.threads < 1)
+    return fit;
+  if (sm->known) {
+    struct nai_launch_shape shape = {.threads = fit.threads,
+                                     .registers = number(configs, config, KC_REGISTERS),
+                                     .shared_bytes = number(configs, config, KC_STATIC_SMEM) +
+                                                     number(configs, config, KC_DYNAMIC_SMEM)};
+    fit.occupancy = nai_occupancy_of(sm, &shape);
+    fit.slots = slots_of(configs, config, fit.occupancy.blocks_per_sm * sm->count);
+  }
+  bool invalid = sm->known && !fit.occupancy.blocks_per_sm;
+  fit.fill = invalid   ? NAI_FILL_INVALID
+           : sm->count ? fill_of(&fit, configs, config, sm->count, uneven)
+                       : NAI_FILL_UNKNOWN;
+  return fit;
+}
+
+int nai_crowded(struct nai_intervals *out, const struct nai_model *m, const struct nai_gpu *gpu, struct nai_err *err) {
+  int64_t latest = INT64_MIN; /* end of those that began before */
+  for (uint32_t i = 0; i < gpu->op_count; i++) {
+    const struct nai_op *op = &gpu->ops[i];
+    if (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH)
+      continue;
+    int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
+    nai_intervals_add(out, start, end < latest ? end : latest);
+    latest = end > latest ? end : latest;
+  }
+  return out->oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+int64_t nai_tail_ns(const struct nai_fit *fit, int64_t start, int64_t end, const struct nai_coverage *crowded) {
+  if (fit->fill != NAI_FILL_WAVES || fit->blocks % fit->slots == 0)
+    return 0;
+  /* Of `waves` equal stretches the last has blocks % slots blocks; only the slots without one are lost. */
+  int64_t waves = (fit->blocks + fit->slots - 1) / fit->slots, last = (end - start) / waves;
+  double empty = (double)(fit->slots - fit->blocks % fit->slots) / (double)fit->slots;
+  int64_t loss = (int64_t)((double)(end - start) / (double)waves * empty);
+  int64_t alone = last - nai_coverage_within(crowded, end - last, end);
+  return loss < alone ? loss : alone;
+}

@@ -1,0 +1,297 @@
+/* What passes between a launch call and the start of its work? Table launch_breakdown. */
+#include "analyses/analysis.h"
+#include "analyses/spans/busy_time.h"
+#include "derive/idle/idle.h"
+#include "table/columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  DEVICE,
+  PID,
+  LAUNCHES,
+  API_P50,
+  API_P90,
+  TO_START,
+  IN_API,
+  STREAM_WAIT,
+  DEVICE_WAIT,
+  GAP_AFTER_API,
+  FLOOR,
+  LEAD_P50,
+  STARVED,
+  STARVED_PCT,
+  NEGATIVE
+};
+static const struct nai_column_def columns[] = {
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [PID] = NAI_PID_COLUMN("process", .key = true),
+    [LAUNCHES] = NAI_COUNT_COLUMN("launch_count", "calls that launched work on this GPU", .sum = true),
+    [API_P50] = NAI_AVERAGE_COLUMN("api_p50_ns", "median duration of these calls"),
+    [API_P90] = NAI_AVERAGE_COLUMN("api_p90_ns", "90th percentile of their durations"),
+    [TO_START] = NAI_TIME_COLUMN(
+        "call_to_start_ns", "start of the call to start of its first operation, summed: the next four add up to it",
+        .sum = true),
+    [IN_API] =
+        NAI_TIME_COLUMN("in_api_ns", "of that: the call had not returned", .better = NAI_BETTER_LOWER, .sum = true),
+    [STREAM_WAIT] = NAI_TIME_COLUMN("stream_wait_ns", "of that: it had, and its stream was busy", .sum = true),
+    [DEVICE_WAIT] = NAI_TIME_COLUMN("device_wait_ns", "of that: only other streams of the GPU were busy", .sum = true),
+    [GAP_AFTER_API] =
+        NAI_TIME_COLUMN("gap_after_api_ns", "of that: nothing ran on the GPU", .better = NAI_BETTER_LOWER, .sum = true),
+    [FLOOR] = NAI_AVERAGE_COLUMN(
+        "launch_floor_ns",
+        "call to start of the fastest tenth of the launches that found the GPU idle; empty with fewer than 20"),
+    [LEAD_P50] = {"cpu_lead_p50_ns", NAI_F64, NAI_NS,
+                  "median of the work still ahead in the stream when a call returned", .prints = NAI_AS_US,
+                  .role = NAI_ROLE_METRIC, .better = NAI_BETTER_HIGHER},
+    [STARVED] = NAI_COUNT_COLUMN("starved_count", "calls that returned with nothing ahead in the stream",
+                                 .better = NAI_BETTER_LOWER, .sum = true),
+    [STARVED_PCT] = NAI_PCT_COLUMN("starved_pct", "of the launches", .better = NAI_BETTER_LOWER),
+    [NEGATIVE] = NAI_COUNT_COLUMN("negative_latency_count", "operations that start before their call: clocks disagree",
+                                  .sum = true),
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("launch_breakdown", "From call to start", "Launches of one process on one GPU", columns);
+
+/* --- launches of one GPU ---------------------------------------------------------------------- */
+
+struct stream {
+  struct nai_intervals set; /* what it ran; unused where it is the only one */
+  struct nai_busy busy;
+  int64_t end;      /* of all that began so far */
+  uint32_t process; /* index among those of the GPU */
+};
+
+struct sums {
+  int64_t count, to_start, in_api, stream_wait, device_wait, gap, starved, negative;
+};
+
+enum { IS_LAUNCH = 1, FOUND_IDLE = 2 };
+
+struct launches {
+  const struct nai_model *m;
+  const struct nai_gpu *gpu;
+  struct nai_busy busy;
+  struct nai_keyset contexts, streams_seen; /* process and context; that and stream */
+  struct stream *streams;
+  uint32_t *stream_of; /* per operation */
+  uint8_t *flags;      /* per operation */
+  int64_t *lead;       /* per launch: work ahead in its stream when the call returned */
+  struct sums *sums;   /* per process of the GPU */
+};
+
+static void free_launches(struct launches *l) {
+  for (uint32_t i = 0; l->streams && i < l->streams_seen.count; i++) {
+    nai_intervals_free(&l->streams[i].set);
+    free(l->streams[i].busy.sums);
+  }
+  nai_keyset_free(&l->contexts);
+  nai_keyset_free(&l->streams_seen);
+  free(l->busy.sums);
+  free(l->streams);
+  free(l->stream_of);
+  free(l->flags);
+  free(l->lead);
+  free(l->sums);
+}
+
+static uint32_t number_of_stream(struct launches *l, int32_t process, int32_t context, int32_t stream) {
+  bool added;
+  int64_t of = nai_keyset_add(&l->contexts, (int64_t)((uint64_t)process << 32 | (uint32_t)context), &added);
+  return nai_keyset_add(&l->streams_seen, of << 32 | (uint32_t)stream, &added);
+}
+
+static int find_streams(struct launches *l, struct nai_err *err) {
+  const struct nai_gpu *gpu = l->gpu;
+  int32_t last[3] = {0}; /* most operations have the stream of the one before */
+  for (uint32_t i = 0; i < gpu->op_count; i++) {
+    const struct nai_op *op = &gpu->ops[i];
+    const int32_t of[3] = {nai_model_op_process(l->m, op), nai_model_op_context(l->m, op),
+                           nai_model_op_stream(l->m, op)};
+    l->stream_of[i] =
+        i && memcmp(of, last, sizeof of) == 0 ? l->stream_of[i - 1] : number_of_stream(l, of[0], of[1], of[2]);
+    memcpy(last, of, sizeof of);
+  }
+  if (l->contexts.oom || l->streams_seen.oom)
+    return nai_err_nomem(err);
+  l->streams = calloc((size_t)l->streams_seen.count + 1, sizeof *l->streams);
+  for (uint32_t i = 0; l->streams && i < l->streams_seen.count; i++) {
+    int64_t context = l->contexts.keys[l->streams_seen.keys[i] >> 32];
+    l->streams[i].process = nai_keyset_find(&gpu->processes, context >> 32);
+  }
+  return l->streams ? NAI_OK : nai_err_nomem(err);
+}
+
+/* What each stream ran. Of an only one that is what the GPU ran. */
+static int fill_streams(struct launches *l, struct nai_err *err) {
+  uint32_t count = l->streams_seen.count;
+  for (uint32_t i = 0; count > 1 && i < l->gpu->op_count; i++)
+    nai_intervals_add(&l->streams[l->stream_of[i]].set, nai_model_op_start(l->m, &l->gpu->ops[i]),
+                      nai_model_op_end(l->m, &l->gpu->ops[i]));
+  int rc = NAI_OK;
+  for (uint32_t s = 0; !rc && s < count; s++) {
+    l->streams[s].end = INT64_MIN;
+    if (count > 1)
+      rc = l->streams[s].set.oom ? nai_err_nomem(err) : nai_busy_new(&l->streams[s].busy, &l->streams[s].set, err);
+  }
+  return rc ? rc : nai_busy_new(&l->busy, &l->gpu->all, err);
+}
+
+/* Adds the launch of operation `start` by the call. */
+static void add_launch(struct launches *l, struct sums *sums, struct stream *stream, uint32_t call, int64_t start) {
+  int64_t called = nai_at(&l->m->apis.start, call), returned = nai_at(&l->m->apis.end, call);
+  sums->count++;
+  if (start < called) {
+    sums->negative++;
+    return;
+  }
+  int64_t waits = returned < start ? returned : start, busy = nai_busy_within(&l->busy, waits, start),
+          own = l->streams_seen.count > 1 ? nai_busy_within(&stream->busy, waits, start) : busy;
+  sums->to_start += start - called;
+  sums->in_api += waits - called;
+  sums->stream_wait += own;
+  sums->device_wait += busy - own;
+  sums->gap += start - waits - busy;
+}
+
+static void take_operation(struct launches *l, uint32_t i, uint8_t *call_seen, int64_t gpu_end) {
+  const struct nai_op *op = &l->gpu->ops[i];
+  struct stream *stream = &l->streams[l->stream_of[i]];
+  uint32_t call = nai_model_op_api(l->m, op);
+  int64_t start = nai_model_op_start(l->m, op), end = nai_model_op_end(l->m, op);
+  if (call != NAI_NO_ROW && !call_seen[call]) {
+    struct sums *sums = &l->sums[stream->process];
+    int64_t called = nai_at(&l->m->apis.start, call), returned = nai_at(&l->m->apis.end, call);
+    call_seen[call] = 1;
+    add_launch(l, sums, stream, call, start);
+    l->lead[i] = stream->end > returned ? stream->end - returned : 0;
+    sums->starved += l->lead[i] == 0;
+    l->flags[i] = (uint8_t)(IS_LAUNCH | (gpu_end <= called && called <= start ? FOUND_IDLE : 0));
+  }
+  stream->end = end > stream->end ? end : stream->end;
+}
+
+static void take_operations(struct launches *l, uint8_t *call_seen) {
+  int64_t gpu_end = INT64_MIN;
+  for (uint32_t i = 0; i < l->gpu->op_count; i++) {
+    int64_t end = nai_model_op_end(l->m, &l->gpu->ops[i]);
+    take_operation(l, i, call_seen, gpu_end);
+    gpu_end = end > gpu_end ? end : gpu_end;
+  }
+  for (uint32_t i = 0; i < l->gpu->op_count; i++)
+    if (l->flags[i])
+      call_seen[nai_model_op_api(l->m, &l->gpu->ops[i])] = 0;
+}
+
+/* --- statistics ------------------------------------------------------------------------------- */
+
+static uint32_t group_of(const struct launches *l, uint32_t i, int flag) {
+  return l->flags[i] & flag ? l->streams[l->stream_of[i]].process : NAI_NO_GROUP;
+}
+
+static void call_block(const void *launches, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct launches *l = launches;
+  for (uint32_t i = 0; i < count; i++) {
+    group[i] = group_of(l, first + i, IS_LAUNCH);
+    value[i] = group[i] == NAI_NO_GROUP ? 0 : nai_call_ns(l->m, nai_model_op_api(l->m, &l->gpu->ops[first + i]));
+  }
+}
+
+static void lead_block(const void *launches, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct launches *l = launches;
+  for (uint32_t i = 0; i < count; i++) {
+    group[i] = group_of(l, first + i, IS_LAUNCH);
+    value[i] = l->lead[first + i];
+  }
+}
+
+/* Negated: their 90th percentile is the 10th of the times. */
+static void floor_block(const void *launches, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
+  const struct launches *l = launches;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct nai_op *op = &l->gpu->ops[first + i];
+    group[i] = group_of(l, first + i, FOUND_IDLE);
+    value[i] = group[i] == NAI_NO_GROUP
+                 ? 0
+                 : nai_at(&l->m->apis.start, nai_model_op_api(l->m, op)) - nai_model_op_start(l->m, op);
+  }
+}
+
+static void put_sums(struct nai_table *table, const struct launches *l, uint32_t process, const struct nai_stats *calls,
+                     const struct nai_stats *leads, const struct nai_stats *floors) {
+  const struct sums *s = &l->sums[process];
+  if (!s->count)
+    return;
+  int64_t row = nai_table_add_row(table);
+  nai_set_i64(table, row, DEVICE, l->gpu->device_id);
+  nai_set_i64(table, row, PID, nai_model_pid(l->m, (int32_t)l->gpu->processes.keys[process]));
+  nai_set_i64(table, row, LAUNCHES, s->count);
+  nai_set_f64(table, row, API_P50, calls->p50);
+  nai_set_f64(table, row, API_P90, calls->p90);
+  nai_set_i64(table, row, TO_START, s->to_start);
+  nai_set_i64(table, row, IN_API, s->in_api);
+  nai_set_i64(table, row, STREAM_WAIT, s->stream_wait);
+  nai_set_i64(table, row, DEVICE_WAIT, s->device_wait);
+  nai_set_i64(table, row, GAP_AFTER_API, s->gap);
+  nai_set_f64(table, row, FLOOR, floors->count < NAI_LAUNCH_FLOOR_FEWEST ? (double)NAN : -floors->p90);
+  nai_set_f64(table, row, LEAD_P50, leads->p50);
+  nai_set_i64(table, row, STARVED, s->starved);
+  nai_set_f64(table, row, STARVED_PCT, nai_percent((double)s->starved, (double)s->count));
+  nai_set_i64(table, row, NEGATIVE, s->negative);
+}
+
+static int put_processes(struct nai_table *table, const struct launches *l, struct nai_err *err) {
+  uint32_t n = l->gpu->processes.count;
+  struct nai_stats *stats = calloc(3 * (size_t)n + 1, sizeof *stats);
+  static void (*const blocks[])(const void *, uint32_t, uint32_t, uint32_t *, int64_t *) = {call_block, lead_block,
+                                                                                            floor_block};
+  int rc = stats ? NAI_OK : nai_err_nomem(err);
+  for (int i = 0; !rc && i < 3; i++)
+    rc = nai_group_stats(stats + (size_t)i * n, n,
+                         &(struct nai_values){l->gpu->op_count, blocks[i], l, l->m->scratch_dir}, err);
+  for (uint32_t p = 0; !rc && p < n; p++)
+    put_sums(table, l, p, &stats[p], &stats[n + p], &stats[2 * (size_t)n + p]);
+  free(stats);
+  return rc;
+}
+
+static int put_gpu(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu, uint8_t *call_seen,
+                   struct nai_err *err) {
+  struct launches l = {.m = m,
+                       .gpu = gpu,
+                       .stream_of = malloc(((size_t)gpu->op_count + 1) * sizeof *l.stream_of),
+                       .flags = calloc((size_t)gpu->op_count + 1, 1),
+                       .lead = malloc(((size_t)gpu->op_count + 1) * sizeof *l.lead),
+                       .sums = calloc((size_t)gpu->processes.count + 1, sizeof *l.sums)};
+  int rc = l.stream_of && l.flags && l.lead && l.sums ? find_streams(&l, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = fill_streams(&l, err);
+  if (!rc)
+    take_operations(&l, call_seen);
+  if (!rc)
+    rc = put_processes(table, &l, err);
+  free_launches(&l);
+  return rc;
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  uint8_t *call_seen = calloc((size_t)m->apis.n + 1, 1);
+  int rc = call_seen ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
+    rc = put_gpu(io->out[0], m, &m->gpus[g], call_seen, err);
+  free(call_seen);
+  static const struct nai_sort_by order[] = {{DEVICE, false}, {PID, false}};
+  return rc ? rc : nai_table_sort(io->out[0], order, 2, err);
+}
+
+static const struct nai_schema *const schemas[] = {&schema, NULL};
+const struct nai_node nai_analysis_launch_breakdown = {.name = "launch_breakdown",
+                                                       .outputs = schemas,
+                                                       .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS),
+                                                       .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
+                                                                 NAI_IN(APIS) | NAI_IN(PROCESSES),
+                                                       .cost = 2,
+                                                       .run = run};

@@ -1,0 +1,203 @@
+/* What could the program save on the GPU itself? Table losses. */
+#include "analyses/losses/losses.h"
+#include "analyses/spans/active_spans.h"
+#include "analyses/analysis.h"
+#include "analyses/kernels/repeated.h"
+#include "table/columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct nai_column_def columns[] = {
+    [LO_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [LO_WHAT] = NAI_NAME_COLUMN(
+        "what",
+        "unfused, casts, allocation, tiny_copies, copies_on_compute_stream, communication_on_compute_stream, "
+        "repeated_copies, underfilled, small_blocks, bimodal or page_migration",
+        .key = true),
+    [LO_TIME] = NAI_TIME_COLUMN("time_ns", "time concerned, within active spans: no more than this can be won",
+                                .better = NAI_BETTER_LOWER),
+    [LO_COUNT] = NAI_COUNT_COLUMN("count", "kernels, copies or calls", .better = NAI_BETTER_LOWER),
+    [LO_PCT] = NAI_PCT_COLUMN("pct_of_active", "time, of the GPU's active time", .better = NAI_BETTER_LOWER),
+    [LO_BASE_PCT] = NAI_PCT_COLUMN("pct_of_kind", "time, of the summed time of all kernels (or copies) there",
+                                   .better = NAI_BETTER_LOWER),
+    [LO_EXAMPLE] =
+        NAI_KERNEL_NAME_COLUMN("example", "the kernel, kind of copy or function with the largest share", .key = true),
+    [LO_EXAMPLE_NS] = NAI_TIME_COLUMN("example_ns", "its share of the time"),
+    [LO_DETAIL] = NAI_LABEL_COLUMN("detail", "what was counted, with numbers"),
+    [LO_SHORT] = NAI_AVERAGE_COLUMN("low_median_ns", "bimodal: median of the shorter mode"),
+    [LO_LONG] = NAI_AVERAGE_COLUMN("high_median_ns", "bimodal: median of the longer mode"),
+    [LO_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest of them"),
+    [LO_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest of them"),
+};
+const struct nai_schema nai_losses_schema =
+    NAI_SCHEMA("losses", "Losses",
+               "One kind of work on one GPU that may be avoidable; rows overlap and must not be added", columns);
+
+int64_t nai_loss_put(const struct nai_loss_gpu *g, const struct nai_loss *loss) {
+  int64_t row = nai_table_add_row(g->out), ns = loss->ns < g->active_ns ? loss->ns : g->active_ns;
+  nai_set_i64(g->out, row, LO_DEVICE, g->gpu->device_id);
+  nai_set_str(g->out, row, LO_WHAT, loss->what);
+  nai_set_i64(g->out, row, LO_TIME, ns);
+  nai_set_i64(g->out, row, LO_COUNT, loss->count);
+  nai_set_f64(g->out, row, LO_PCT, nai_percent((double)ns, (double)g->active_ns));
+  if (loss->base_ns)
+    nai_set_f64(g->out, row, LO_BASE_PCT, nai_percent((double)loss->ns, (double)loss->base_ns));
+  if (loss->example) {
+    nai_set_str(g->out, row, LO_EXAMPLE, loss->example);
+    nai_set_i64(g->out, row, LO_EXAMPLE_NS, loss->example_ns);
+  }
+  nai_set_i64(g->out, row, LO_START, loss->start);
+  nai_set_i64(g->out, row, LO_END, loss->end);
+  return row;
+}
+
+/* --- sums of kernels -------------------------------------------------------------------------- */
+
+int nai_loss_sum_new(struct nai_loss_sum *sum, const struct nai_model *m, struct nai_err *err) {
+  *sum = (struct nai_loss_sum){.name_ns =
+                                   calloc((size_t)m->tables[NAI_IN_KERNELS]->strings.count + 1, sizeof *sum->name_ns)};
+  return sum->name_ns ? NAI_OK : nai_err_nomem(err);
+}
+
+void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_model *m, uint32_t kernel) {
+  int64_t ns = nai_kernel_ns(m, kernel);
+  if (!sum->count || ns > sum->longest_ns) {
+    sum->longest = kernel;
+    sum->longest_ns = ns;
+  }
+  sum->count++;
+  sum->ns += ns;
+  sum->name_ns[nai_at_text(&m->kernels.name, kernel)] += ns;
+}
+
+void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum) {
+  const struct nai_strings *names = &g->m->tables[NAI_IN_KERNELS]->strings;
+  uint32_t most = 0;
+  if (!sum->count)
+    return;
+  for (uint32_t i = 1; i < names->count; i++) /* of equals the first by text, whatever their numbers are */
+    if (sum->name_ns[i] > sum->name_ns[most] ||
+        (sum->name_ns[i] == sum->name_ns[most] && strcmp(nai_strings_get(names, i), nai_strings_get(names, most)) < 0))
+      most = i;
+  nai_loss_put(g, &(struct nai_loss){.what = what,
+                                     .ns = sum->ns,
+                                     .count = sum->count,
+                                     .base_ns = g->kernel_ns,
+                                     .example = nai_strings_get(names, most),
+                                     .example_ns = sum->name_ns[most],
+                                     .start = nai_at(&g->m->kernels.start, sum->longest),
+                                     .end = nai_at(&g->m->kernels.end, sum->longest)});
+}
+
+void nai_loss_sum_free(struct nai_loss_sum *sum) { free(sum->name_ns); }
+
+/* --- one GPU ---------------------------------------------------------------------------------- */
+
+int nai_streams_of(uint32_t **out, uint32_t *count, const struct nai_model *m, const struct nai_gpu *gpu,
+                   struct nai_err *err) {
+  struct nai_keyset contexts = {0}, streams = {0};
+  uint32_t last_process = 0, last_context = 0, last_id = 0, *stream;
+  bool added;
+  *out = stream = malloc(((size_t)gpu->op_count + 1) * sizeof *stream);
+  for (uint32_t i = 0; stream && i < gpu->op_count; i++) {
+    const struct nai_op *op = &gpu->ops[i];
+    uint32_t process = (uint32_t)nai_model_op_process(m, op), context = (uint32_t)nai_model_op_context(m, op);
+    uint32_t id = (uint32_t)nai_model_op_stream(m, op);
+    if (i && process == last_process && context == last_context && id == last_id) { /* as mostly */
+      stream[i] = stream[i - 1];
+      continue;
+    }
+    last_process = process, last_context = context, last_id = id;
+    int64_t at = nai_keyset_add(&contexts, (int64_t)((uint64_t)process << 32 | context), &added);
+    stream[i] = nai_keyset_add(&streams, at << 32 | id, &added);
+  }
+  *count = streams.count;
+  int rc = !stream || contexts.oom || streams.oom ? nai_err_nomem(err) : NAI_OK;
+  nai_keyset_free(&contexts);
+  nai_keyset_free(&streams);
+  return rc;
+}
+
+static int look_inside(struct nai_loss_gpu *g, struct nai_err *err) {
+  size_t next = 0;
+  g->inside = malloc(((size_t)g->gpu->op_count + 1) * sizeof *g->inside);
+  g->copies = malloc(((size_t)g->gpu->op_count + 1) * sizeof *g->copies);
+  if (!g->inside || !g->copies)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < g->gpu->op_count; i++) {
+    const struct nai_op *op = &g->gpu->ops[i];
+    int64_t start = nai_model_op_start(g->m, op);
+    g->inside[i] = nai_step_inside(&next, &g->active, start);
+    if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_COPY))
+      continue;
+    int64_t ns = nai_model_op_end(g->m, op) - start;
+    bool migrates = op->type == NAI_OP_COPY && nai_at(&g->m->memops.migration, op->row) == 1;
+    g->migrations = g->migrations || migrates;
+    g->kernel_ns += op->type == NAI_OP_KERNEL ? ns : 0;
+    if (op->type != NAI_OP_COPY || migrates)
+      continue;
+    g->copy_ns += ns;
+    g->copies[g->copy_count++] = i;
+  }
+  return NAI_OK;
+}
+
+static void find_active(struct nai_loss_gpu *g, const struct nai_table *spans, const struct nai_table *active) {
+  for (int64_t i = 0; i < spans->rows; i++)
+    if (nai_get_i64(spans, i, AS_DEVICE) == g->gpu->device_id &&
+        strcmp(nai_get_str(spans, i, AS_KIND), NAI_SPAN_ACTIVE) == 0)
+      nai_intervals_add(&g->active, nai_get_i64(spans, i, AS_START), nai_get_i64(spans, i, AS_END));
+  for (int64_t i = 0; i < active->rows; i++)
+    if (nai_get_i64(active, i, GA_DEVICE) == g->gpu->device_id)
+      g->steady = nai_get_i64(active, i, GA_STEADY) == 1;
+  g->active_ns = nai_intervals_total(&g->active);
+}
+
+static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, const enum nai_kernel_trait *traits,
+                   struct nai_err *err) {
+  struct nai_loss_gpu g = {.out = io->out[0], .m = io->model, .gpu = gpu, .traits = traits};
+  static int (*const losses[])(const struct nai_loss_gpu *, struct nai_err *) = {
+      nai_losses_of_kernels, nai_losses_of_shape, nai_losses_of_modes, nai_losses_of_copies, nai_losses_of_calls};
+  find_active(&g, io->in[0], io->in[1]);
+  int rc = g.active.oom ? nai_err_nomem(err) : nai_streams_of(&g.stream, &g.stream_count, g.m, gpu, err);
+  if (!rc)
+    rc = look_inside(&g, err);
+  for (size_t i = 0; !rc && i < sizeof losses / sizeof *losses; i++)
+    rc = losses[i](&g, err);
+  nai_intervals_free(&g.active);
+  free(g.stream);
+  free(g.inside);
+  free(g.copies);
+  return rc;
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
+  enum nai_kernel_trait *traits = malloc(((size_t)names->count + 1) * sizeof *traits);
+  int rc = traits ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < names->count; i++)
+    traits[i] = nai_kernel_classes_trait(m->classes, nai_strings_get(names, i));
+  if (!rc)
+    rc = nai_kernel_classes_check(m->classes, err);
+  for (uint32_t i = 0; !rc && i < m->gpu_count; i++)
+    if (m->gpus[i].op_count)
+      rc = add_gpu(io, &m->gpus[i], traits, err);
+  free(traits);
+  static const struct nai_sort_by order[] = {
+      {LO_DEVICE, false}, {LO_TIME, true}, {LO_WHAT, false}, {LO_EXAMPLE, false}};
+  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+}
+
+static const char *const inputs[] = {"active_spans", "gpu_active", NULL};
+static const struct nai_schema *const schemas[] = {&nai_losses_schema, NULL};
+const struct nai_node nai_analysis_losses = {
+    .name = "losses",
+    .outputs = schemas,
+    .inputs = inputs,
+    .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS),
+    .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(THREADS) |
+              NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(UM_FAULTS),
+    .config = NAI_CONFIG(KERNEL_CLASSES),
+    .run = run};

@@ -1,0 +1,246 @@
+/* Copies that wait, that wait for nobody else, and that are made again and again. */
+#include "analyses/losses/losses.h"
+
+#include "analyses/health/health_facts.h"
+#include "base/fmt.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TINY_BYTES = 64 * 1024, REPEATS = 5, HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, PEER = 10 };
+
+static int32_t direction(const struct nai_loss_gpu *g, uint32_t i) {
+  return nai_at_i32(&g->m->memops.copy_kind, g->gpu->ops[i].row);
+}
+
+static bool is_transfer(const struct nai_loss_gpu *g, uint32_t i) {
+  return direction(g, i) == HOST_TO_DEVICE || direction(g, i) == DEVICE_TO_HOST;
+}
+
+/* Whether the operation is longer than the one noted; notes it then. */
+static void note_longest(struct nai_loss *loss, const struct nai_loss_gpu *g, uint32_t i) {
+  int64_t start = nai_model_op_start(g->m, &g->gpu->ops[i]), end = nai_model_op_end(g->m, &g->gpu->ops[i]);
+  if (loss->count && end - start <= loss->end - loss->start)
+    return;
+  loss->start = start;
+  loss->end = end;
+}
+
+/* Puts a loss with a detail, if anything was lost. */
+static int put(const struct nai_loss_gpu *g, struct nai_loss *loss, struct nai_buf *detail, struct nai_err *err) {
+  int rc = nai_buf_check(detail, err);
+  if (!rc && loss->count) {
+    int64_t row = nai_loss_put(g, loss);
+    if (detail->len)
+      nai_set_str(g->out, row, LO_DETAIL, nai_buf_str(detail));
+  }
+  nai_buf_free(detail);
+  return rc;
+}
+
+/* --- tiny copies with a wait each ------------------------------------------------------------- */
+
+/* The call that waits for the copy: its own, where that blocks, or the thread's next one. NAI_NO_ROW: none does. */
+static uint32_t waiting_call(const struct nai_model *m, uint32_t api) {
+  if (nai_model_api_blocks(m, api))
+    return api;
+  int32_t thread = nai_at_i32(&m->apis.thread, api);
+  const struct nai_groups *calls = &m->api_by_thread;
+  if (thread < 0)
+    return NAI_NO_ROW;
+  uint32_t last = calls->first[thread + 1];
+  uint32_t next = nai_rows_from(calls->order, calls->first[thread], last, &m->apis.start, nai_at(&m->apis.end, api));
+  if (next < last && calls->order[next] == api) /* of no length */
+    next++;
+  return next < last && m->api_class[nai_at_text(&m->apis.name, calls->order[next])] == NAI_API_BLOCKING
+           ? calls->order[next]
+           : NAI_NO_ROW;
+}
+
+/* Idle time while `waits`, and of `copies` what nothing hides in that time, within the active spans. */
+static int unhidden(int64_t *ns, const struct nai_loss_gpu *g, const struct nai_intervals *waits,
+                    const struct nai_intervals *copies, struct nai_err *err) {
+  struct nai_intervals in = {0}, busy = {0}, own = {0}, copy = {0};
+  nai_intervals_intersect(&in, waits, &g->active);
+  nai_intervals_intersect(&busy, &in, &g->gpu->all);
+  nai_intervals_intersect(&own, &in, copies);
+  nai_intervals_intersect(&copy, &own, &g->gpu->exposed_copy);
+  *ns = nai_intervals_total(&in) - nai_intervals_total(&busy) + nai_intervals_total(&copy);
+  int rc = in.oom || busy.oom || own.oom || copy.oom ? nai_err_nomem(err) : NAI_OK;
+  nai_intervals_free(&in);
+  nai_intervals_free(&busy);
+  nai_intervals_free(&own);
+  nai_intervals_free(&copy);
+  return rc;
+}
+
+static int add_tiny(const struct nai_loss_gpu *g, struct nai_err *err) {
+  struct nai_loss loss = {.what = "tiny_copies", .base_ns = 0};
+  struct nai_interval *waits = malloc(((size_t)g->copy_count + 1) * sizeof *waits);
+  struct nai_intervals all = {0}, copies = {0};
+  struct nai_buf detail = {0};
+  int64_t bytes = 0;
+  if (!waits)
+    return nai_err_nomem(err);
+  for (uint32_t k = 0; k < g->copy_count; k++) {
+    uint32_t i = g->copies[k];
+    if (!is_transfer(g, i) || nai_at(&g->m->memops.bytes, g->gpu->ops[i].row) > TINY_BYTES)
+      continue;
+    uint32_t api = nai_model_op_api(g->m, &g->gpu->ops[i]);
+    uint32_t wait = api == NAI_NO_ROW ? NAI_NO_ROW : waiting_call(g->m, api);
+    if (wait == NAI_NO_ROW)
+      continue;
+    int64_t start = nai_at(&g->m->apis.start, api), end = nai_at(&g->m->apis.end, wait);
+    waits[loss.count] = (struct nai_interval){start, end};
+    nai_intervals_add(&copies, nai_model_op_start(g->m, &g->gpu->ops[i]), nai_model_op_end(g->m, &g->gpu->ops[i]));
+    if (!loss.count || end - start > loss.end - loss.start) {
+      loss.start = start;
+      loss.end = end;
+      loss.example = nai_model_api_name(g->m, wait);
+    }
+    loss.count++;
+    bytes += nai_at(&g->m->memops.bytes, g->gpu->ops[i].row);
+  }
+  nai_intervals_gather(&all, waits, (size_t)loss.count);
+  int rc = all.oom || copies.oom ? nai_err_nomem(err) : unhidden(&loss.ns, g, &all, &copies, err);
+  loss.example_ns = loss.end - loss.start;
+  nai_buf_puts(&detail, "copies of 64 KiB or less to or from the host, ");
+  nai_fmt_bytes(&detail, (double)bytes);
+  nai_buf_puts(&detail, " in all, each with a call that waits for it");
+  nai_intervals_free(&all);
+  nai_intervals_free(&copies);
+  free(waits);
+  if (rc)
+    nai_buf_free(&detail);
+  return rc ? rc : put(g, &loss, &detail, err);
+}
+
+/* --- what shares a stream with compute -------------------------------------------------------- */
+
+static bool computes(const struct nai_loss_gpu *g, uint32_t i) {
+  const struct nai_op *op = &g->gpu->ops[i];
+  return g->inside[i] && (op->type == NAI_OP_KERNEL || op->type == NAI_OP_GRAPH) && !op->communication;
+}
+
+/* On a stream that computes nothing can overlap with the compute: operations of a kind there, as far as exposed. */
+static int add_on_compute_stream(const struct nai_loss_gpu *g, const bool *compute, bool communication,
+                                 struct nai_err *err) {
+  struct nai_loss loss = {.what = communication ? "communication_on_compute_stream" : "copies_on_compute_stream"};
+  struct nai_intervals all = {0}, exposed = {0};
+  struct nai_buf detail = {0};
+  char room[NAI_KIND_NAME_MAX];
+  uint32_t n = communication ? g->gpu->op_count : g->copy_count;
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t i = communication ? k : g->copies[k];
+    const struct nai_op *op = &g->gpu->ops[i];
+    bool counts = communication ? op->communication && g->inside[i] : is_transfer(g, i) || direction(g, i) == PEER;
+    if (!counts || !compute[g->stream[i]])
+      continue;
+    nai_intervals_add(&all, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
+    note_longest(&loss, g, i);
+    if (loss.end == nai_model_op_end(g->m, op))
+      loss.example = communication ? nai_model_kernel_name(g->m, op->row) : nai_model_direction(room, g->m, op->row);
+    loss.count++;
+  }
+  nai_intervals_intersect(&exposed, &all, communication ? &g->gpu->exposed_communication : &g->gpu->exposed_copy);
+  loss.ns = nai_intervals_total(&exposed);
+  loss.example_ns = loss.end - loss.start;
+  loss.count = loss.ns ? loss.count : 0;
+  nai_buf_puts(&detail, communication ? "communication on streams that compute, too: it cannot overlap with that"
+                                      : "copies on streams that compute, too: they cannot overlap with that");
+  int rc = all.oom || exposed.oom ? nai_err_nomem(err) : NAI_OK;
+  nai_intervals_free(&all);
+  nai_intervals_free(&exposed);
+  if (rc)
+    nai_buf_free(&detail);
+  return rc ? rc : put(g, &loss, &detail, err);
+}
+
+static int add_sharing_streams(const struct nai_loss_gpu *g, struct nai_err *err) {
+  bool *compute = calloc((size_t)g->stream_count + 1, sizeof *compute);
+  if (!compute)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < g->gpu->op_count; i++)
+    if (!compute[g->stream[i]] && computes(g, i))
+      compute[g->stream[i]] = true;
+  int rc = add_on_compute_stream(g, compute, false, err);
+  if (!rc)
+    rc = add_on_compute_stream(g, compute, true, err);
+  free(compute);
+  return rc;
+}
+
+/* --- the same again --------------------------------------------------------------------------- */
+
+static int compare_copies(const void *pa, const void *pb, void *gpu) {
+  const struct nai_loss_gpu *g = gpu;
+  const struct nai_memop_view *v = &g->m->memops;
+  uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+  uint32_t row_a = g->gpu->ops[a].row, row_b = g->gpu->ops[b].row;
+  const struct nai_column *const keys[] = {&v->copy_kind, &v->src_kind, &v->dst_kind, &v->bytes};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (nai_at(keys[i], row_a) != nai_at(keys[i], row_b))
+      return nai_at(keys[i], row_a) < nai_at(keys[i], row_b) ? -1 : 1;
+  return (a > b) - (a < b);
+}
+
+static bool same_copy(const struct nai_memop_view *v, uint32_t a, uint32_t b) {
+  return nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) && nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) &&
+         nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b) && nai_at(&v->bytes, a) == nai_at(&v->bytes, b);
+}
+
+/* Adds the copies order[0..n), which are the same, to the loss. */
+static void add_same(struct nai_loss *loss, struct nai_buf *detail, char room[NAI_KIND_NAME_MAX],
+                     const struct nai_loss_gpu *g, const uint32_t *order, uint32_t n) {
+  int64_t ns = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    const struct nai_op *op = &g->gpu->ops[order[i]];
+    ns += nai_model_op_end(g->m, op) - nai_model_op_start(g->m, op);
+    note_longest(loss, g, order[i]);
+    loss->count++;
+  }
+  loss->ns += ns;
+  if (loss->example && ns <= loss->example_ns)
+    return;
+  uint32_t row = g->gpu->ops[order[0]].row;
+  loss->example = nai_model_direction(room, g->m, row);
+  loss->example_ns = ns;
+  nai_buf_clear(detail);
+  nai_fmt_count(detail, n);
+  nai_buf_puts(detail, " copies of ");
+  nai_fmt_count(detail, nai_at(&g->m->memops.bytes, row));
+  nai_buf_puts(detail, " bytes each");
+}
+
+static int add_repeated(const struct nai_loss_gpu *g, struct nai_err *err) {
+  struct nai_loss loss = {.what = "repeated_copies", .base_ns = g->copy_ns};
+  struct nai_buf detail = {0};
+  char room[NAI_KIND_NAME_MAX];
+  uint32_t n = 0, sizes = 0, *order = malloc(((size_t)g->copy_count + 1) * sizeof *order);
+  if (!order)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < g->copy_count; i++)
+    if (is_transfer(g, g->copies[i]))
+      order[n++] = g->copies[i];
+  qsort_r(order, n, sizeof *order, compare_copies, (void *)g);
+  for (uint32_t i = 0, j; i < n; i = j) {
+    for (j = i + 1; j < n && same_copy(&g->m->memops, g->gpu->ops[order[i]].row, g->gpu->ops[order[j]].row); j++)
+      ;
+    if (j - i < REPEATS)
+      continue;
+    add_same(&loss, &detail, room, g, order + i, j - i);
+    sizes++;
+  }
+  free(order);
+  if (sizes > 1)
+    nai_buf_printf(&detail, ", and %" PRIu32 " other sizes that repeat", sizes - 1);
+  return put(g, &loss, &detail, err);
+}
+
+int nai_losses_of_copies(const struct nai_loss_gpu *g, struct nai_err *err) {
+  int rc = add_tiny(g, err);
+  if (!rc)
+    rc = add_sharing_streams(g, err);
+  return rc ? rc : add_repeated(g, err);
+}

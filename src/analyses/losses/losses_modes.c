@@ -1,0 +1,170 @@
+/* Kernels whose durations have two modes at one number of blocks: neither their mean nor their median happens. */
+#include "analyses/losses/losses.h"
+#include "analyses/kernels/modes.h"
+#include "base/fmt.h"
+#include "base/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROWS = 20, MIN_TOTAL_PCT = 5 };
+
+struct execution {
+  int64_t blocks; /* -1 unknown */
+  int64_t ns;
+};
+
+/* Executions by kernel name: those of name n are v[first[n]] .. v[first[n + 1] - 1]. */
+struct durations {
+  struct execution *v;
+  uint32_t *first, names;
+};
+
+static bool counts(const struct nai_loss_gpu *g, uint32_t i) {
+  const struct nai_op *op = &g->gpu->ops[i];
+  return g->inside[i] && op->type == NAI_OP_KERNEL && !op->communication;
+}
+
+/* Blocks by launch configuration, the last cell for unknown ones. */
+static int64_t *blocks_of_configs(const struct nai_table *configs) {
+  int64_t *blocks = malloc(((size_t)configs->rows + 1) * sizeof *blocks);
+  for (int64_t i = 0; blocks && i <= configs->rows; i++)
+    blocks[i] = i < configs->rows ? nai_config_product(configs, i, KC_GRID_X) : -1;
+  return blocks;
+}
+
+static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_err *err) {
+  d->names = g->m->tables[NAI_IN_KERNELS]->strings.count;
+  d->first = calloc((size_t)d->names + 2, sizeof *d->first);
+  d->v = malloc(((size_t)g->gpu->op_count + 1) * sizeof *d->v);
+  const struct nai_table *configs = g->m->tables[NAI_IN_KERNEL_CONFIGS];
+  int64_t *blocks = blocks_of_configs(configs);
+  if (!d->first || !d->v || !blocks) {
+    free(blocks);
+    return nai_err_nomem(err);
+  }
+  uint32_t *place = d->first + 1; /* where the next one of each name goes; in the end, where the next name begins */
+  for (uint32_t i = 0; i < g->gpu->op_count; i++)
+    if (counts(g, i))
+      place[nai_at_text(&g->m->kernels.name, g->gpu->ops[i].row)]++;
+  for (uint32_t n = 0, sum = 0; n < d->names; n++) {
+    uint32_t count = place[n];
+    place[n] = sum;
+    sum += count;
+  }
+  for (uint32_t i = 0; i < g->gpu->op_count; i++) {
+    if (!counts(g, i))
+      continue;
+    uint32_t row = g->gpu->ops[i].row;
+    int32_t config = nai_at_i32(&g->m->kernels.config, row);
+    d->v[place[nai_at_text(&g->m->kernels.name, row)]++] =
+        (struct execution){blocks[config >= 0 && config < configs->rows ? config : configs->rows],
+                           nai_kernel_ns(g->m, row)};
+  }
+  free(blocks);
+  return NAI_OK;
+}
+
+static int compare_executions(const void *pa, const void *pb) {
+  const struct execution *a = pa, *b = pb;
+  if (a->blocks != b->blocks)
+    return a->blocks < b->blocks ? -1 : 1;
+  return (a->ns > b->ns) - (a->ns < b->ns);
+}
+
+/* One kernel with two modes, and how long it ran in all with that number of blocks. */
+struct found {
+  uint32_t name;
+  int64_t ns;
+  struct nai_modes modes;
+};
+
+static int compare_found(const void *pa, const void *pb, void *model) {
+  const struct found *a = pa, *b = pb;
+  const struct nai_model *m = model;
+  if (a->ns != b->ns)
+    return a->ns > b->ns ? -1 : 1;
+  const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
+  return strcmp(nai_strings_get(names, a->name), nai_strings_get(names, b->name));
+}
+
+static int put(const struct nai_loss_gpu *g, const struct found *f, struct nai_err *err) {
+  struct nai_buf detail = {0};
+  nai_fmt_count(&detail, f->modes.low_count);
+  nai_buf_puts(&detail, f->modes.low_count == 1 ? " call of about " : " calls of about ");
+  nai_fmt_duration(&detail, f->modes.low_median);
+  nai_buf_puts(&detail, " and ");
+  nai_fmt_count(&detail, f->modes.high_count);
+  nai_buf_puts(&detail, " of about ");
+  nai_fmt_duration(&detail, f->modes.high_median);
+  int rc = nai_buf_check(&detail, err);
+  if (rc)
+    return rc;
+  int64_t row =
+      nai_loss_put(g, &(struct nai_loss){.what = "bimodal",
+                                         .ns = f->ns,
+                                         .count = f->modes.low_count + f->modes.high_count,
+                                         .base_ns = g->kernel_ns,
+                                         .example = nai_strings_get(&g->m->tables[NAI_IN_KERNELS]->strings, f->name),
+                                         .example_ns = f->ns,
+                                         .start = NAI_NULL_I64,
+                                         .end = NAI_NULL_I64});
+  nai_set_str(g->out, row, LO_DETAIL, nai_buf_str(&detail));
+  nai_set_f64(g->out, row, LO_SHORT, f->modes.low_median);
+  nai_set_f64(g->out, row, LO_LONG, f->modes.high_median);
+  nai_buf_free(&detail);
+  return NAI_OK;
+}
+
+/* More blocks explain longer executions. Of the numbers of blocks with which one kernel, `v`, ran: the one with the
+ * most time among those that take 5 % of the kernel time and have two modes. `sorted` has room for all durations. */
+static bool find(struct found *best, int64_t *sorted, const struct nai_loss_gpu *g, const struct execution *v,
+                 uint32_t count) {
+  best->ns = 0;
+  for (uint32_t i = 0, j; i < count; i = j) {
+    struct found f = {.name = best->name};
+    for (j = i; j < count && v[j].blocks == v[i].blocks; j++) {
+      sorted[j - i] = v[j].ns;
+      f.ns += v[j].ns;
+    }
+    if ((double)f.ns * 100 >= (double)g->kernel_ns * MIN_TOTAL_PCT && f.ns > best->ns &&
+        nai_modes_of(&f.modes, sorted, j - i))
+      *best = f;
+  }
+  return best->ns > 0;
+}
+
+int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err) {
+  struct durations d = {0};
+  struct found *found = NULL;
+  int64_t *sorted = NULL;
+  uint32_t n = 0;
+  int rc = gather(&d, g, err);
+  if (!rc) {
+    found = malloc(((size_t)d.names + 1) * sizeof *found);
+    sorted = malloc(((size_t)d.first[d.names] + 1) * sizeof *sorted);
+    if (!found || !sorted)
+      rc = nai_err_nomem(err);
+  }
+  for (uint32_t i = 0; !rc && i < d.names; i++) {
+    struct execution *v = d.v + d.first[i];
+    uint32_t count = d.first[i + 1] - d.first[i];
+    int64_t ns = 0;
+    for (uint32_t k = 0; k < count; k++)
+      ns += v[k].ns;
+    if ((double)ns * 100 < (double)g->kernel_ns * MIN_TOTAL_PCT)
+      continue;
+    qsort(v, count, sizeof *v, compare_executions);
+    found[n].name = i;
+    n += find(&found[n], sorted, g, v, count);
+  }
+  if (!rc && n)
+    qsort_r(found, n, sizeof *found, compare_found, (void *)g->m);
+  for (uint32_t i = 0; !rc && i < n && i < MAX_ROWS; i++)
+    rc = put(g, &found[i], err);
+  free(sorted);
+  free(found);
+  free(d.first);
+  free(d.v);
+  return rc;
+}

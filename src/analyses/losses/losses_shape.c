@@ -1,0 +1,163 @@
+/* Kernels that leave much of the GPU empty: fewer blocks than SMs, blocks of less than a warp. */
+#include "analyses/losses/losses.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+enum { WARP = 32, MIN_KERNEL_PCT = 5 };
+
+/* Blocks and threads per block of a launch configuration, -1 where the export does not tell. */
+struct shape {
+  int64_t blocks, threads;
+};
+
+int64_t nai_config_product(const struct nai_table *configs, int64_t row, int first) {
+  int64_t product = 1;
+  for (int c = first; c < first + 3; c++) {
+    int64_t n = nai_get_i64(configs, row, c);
+    if (n <= 0)
+      return -1;
+    product = product > INT32_MAX ? product : product * n;
+  }
+  return product;
+}
+
+/* What the operations of one GPU look like. */
+struct shapes {
+  const struct nai_loss_gpu *g;
+  struct shape *of_config;
+};
+
+/* The shape of a kernel that can be judged, -1 for others: those of runtimes, communication (meant to use few blocks).
+ */
+static struct shape shape_of(const struct shapes *s, const struct nai_op *op) {
+  const struct nai_model *m = s->g->m;
+  int32_t config = op->type == NAI_OP_KERNEL ? nai_at_i32(&m->kernels.config, op->row) : -1;
+  bool known = config >= 0 && config < m->tables[NAI_IN_KERNEL_CONFIGS]->rows && !op->communication &&
+               s->g->traits[nai_at_text(&m->kernels.name, op->row)] != NAI_TRAIT_RUNTIME;
+  return known ? s->of_config[config] : (struct shape){-1, -1};
+}
+
+/* --- time with few blocks --------------------------------------------------------------------- */
+
+/* Kernels that run, in a heap by their ends. */
+struct running {
+  int64_t end, blocks;
+};
+struct sweep {
+  struct running *heap;
+  uint32_t count, capacity;
+  int64_t blocks, others; /* blocks of all that run; how many of them cannot be judged */
+  int64_t at, few_ns, limit;
+  bool oom;
+};
+
+static void pass(struct sweep *s, int64_t t) {
+  if (s->count && !s->others && s->blocks < s->limit && t > s->at)
+    s->few_ns += t - s->at;
+  s->at = t > s->at ? t : s->at;
+}
+
+static void push(struct sweep *s, int64_t end, int64_t blocks) {
+  if (!nai_array_room(&s->heap, &s->capacity, s->count, sizeof *s->heap)) {
+    s->oom = true;
+    return;
+  }
+  uint32_t i = s->count++;
+  for (; i && s->heap[(i - 1) / 2].end > end; i = (i - 1) / 2)
+    s->heap[i] = s->heap[(i - 1) / 2];
+  s->heap[i] = (struct running){end, blocks};
+  s->blocks += blocks < 0 ? 0 : blocks;
+  s->others += blocks < 0;
+}
+
+static void pop(struct sweep *s) {
+  struct running top = s->heap[0], last = s->heap[--s->count];
+  uint32_t i = 0;
+  for (;;) {
+    uint32_t child = 2 * i + 1;
+    if (child >= s->count)
+      break;
+    if (child + 1 < s->count && s->heap[child + 1].end < s->heap[child].end)
+      child++;
+    if (s->heap[child].end >= last.end)
+      break;
+    s->heap[i] = s->heap[child];
+    i = child;
+  }
+  s->heap[i] = last;
+  s->blocks -= top.blocks < 0 ? 0 : top.blocks;
+  s->others -= top.blocks < 0;
+}
+
+static void pass_until(struct sweep *s, int64_t t) {
+  while (s->count && s->heap[0].end <= t) {
+    pass(s, s->heap[0].end);
+    pop(s);
+  }
+  if (t < INT64_MAX)
+    pass(s, t);
+}
+
+/* Time in which kernels run that together have fewer blocks than the GPU has SMs. */
+static int few_blocks(int64_t *ns, const struct shapes *shapes, int64_t sms, struct nai_err *err) {
+  const struct nai_loss_gpu *g = shapes->g;
+  struct sweep s = {.limit = sms, .at = INT64_MIN};
+  for (uint32_t i = 0; i < g->gpu->op_count; i++) {
+    const struct nai_op *op = &g->gpu->ops[i];
+    if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH))
+      continue;
+    pass_until(&s, nai_model_op_start(g->m, op));
+    push(&s, nai_model_op_end(g->m, op), shape_of(shapes, op).blocks);
+  }
+  pass_until(&s, INT64_MAX);
+  *ns = s.few_ns;
+  free(s.heap);
+  return s.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static int fill_shapes(struct shapes *s, struct nai_err *err) {
+  const struct nai_table *configs = s->g->m->tables[NAI_IN_KERNEL_CONFIGS];
+  s->of_config = malloc(((size_t)configs->rows + 1) * sizeof *s->of_config);
+  for (int64_t i = 0; s->of_config && i < configs->rows; i++)
+    s->of_config[i] =
+        (struct shape){nai_config_product(configs, i, KC_GRID_X), nai_config_product(configs, i, KC_BLOCK_X)};
+  return s->of_config ? NAI_OK : nai_err_nomem(err);
+}
+
+int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
+  uint32_t index = nai_model_gpu_index(g->m, g->gpu->device_id);
+  int64_t sms = nai_get_i64(g->m->tables[NAI_IN_GPUS], index, GP_SM_COUNT), few_ns = 0;
+  struct nai_loss_sum few = {0}, small = {0};
+  struct shapes shapes = {.g = g};
+  bool known = sms != NAI_NULL_I64 && sms > 0;
+  bool enough = (double)g->kernel_ns * 100 >= (double)g->active_ns * MIN_KERNEL_PCT;
+  int rc = nai_loss_sum_new(&few, g->m, err);
+  if (!rc)
+    rc = nai_loss_sum_new(&small, g->m, err);
+  if (!rc)
+    rc = fill_shapes(&shapes, err);
+  for (uint32_t i = 0; !rc && i < g->gpu->op_count; i++) {
+    const struct nai_op *op = &g->gpu->ops[i];
+    struct shape shape = g->inside[i] ? shape_of(&shapes, op) : (struct shape){-1, -1};
+    if (known && shape.blocks > 0 && shape.blocks < sms)
+      nai_loss_sum_add(&few, g->m, op->row);
+    if (shape.threads > 0 && shape.threads < WARP)
+      nai_loss_sum_add(&small, g->m, op->row);
+  }
+  if (!rc && few.count && enough)
+    rc = few_blocks(&few_ns, &shapes, sms, err);
+  if (!rc) {
+    few.ns = few_ns; /* wall time instead of the sum: kernels that run at once fill the GPU together */
+    if (few_ns)
+      nai_loss_sum_put(g, "underfilled", &few);
+    nai_loss_sum_put(g, "small_blocks", &small);
+  }
+  nai_loss_sum_free(&few);
+  nai_loss_sum_free(&small);
+  free(shapes.of_config);
+  return rc;
+}

@@ -1,0 +1,313 @@
+/* How fast are copies for the link they take, and which could run while the GPU computes anyway? Table copy_rates. */
+#include "analyses/analysis.h"
+#include "analyses/losses/losses.h"
+#include "base/sort.h"
+#include "table/columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  DEVICE,
+  DIRECTION,
+  SRC,
+  DST,
+  COUNT,
+  LARGE,
+  SHARED,
+  P50_RATE,
+  P90_RATE,
+  LINK,
+  LIMIT,
+  PCT_LIMIT,
+  EXCESS,
+  EXPOSED,
+  OVERLAPPABLE,
+  OVERLAPPABLE_COUNT,
+  COPY_KIND,
+  SRC_ID,
+  DST_ID,
+  LONGEST_START,
+  LONGEST_END
+};
+static const struct nai_column_def columns[] = {
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [DIRECTION] = NAI_NAME_COLUMN("direction", "label of the copy kind in the export", .key = true),
+    [SRC] = NAI_LABEL_COLUMN("src_kind", "memory copied from"),
+    [DST] = NAI_LABEL_COLUMN("dst_kind", "memory copied to"),
+    [COUNT] = NAI_COUNT_COLUMN("count", "copies, but for migrated pages", .sum = true),
+    [LARGE] = NAI_COUNT_COLUMN(
+        "large_count", "of 1 MiB or more that had their direction for themselves: rates are theirs", .sum = true),
+    [SHARED] = NAI_COUNT_COLUMN("shared_count", "of 1 MiB or more beside another copy in that direction", .sum = true),
+    [P50_RATE] = {"p50_gb_per_s", NAI_F64, NAI_GB_PER_S, "median rate", .role = NAI_ROLE_METRIC,
+                  .better = NAI_BETTER_HIGHER},
+    [P90_RATE] = {"p90_gb_per_s", NAI_F64, NAI_GB_PER_S, "rate that a tenth exceeds", .role = NAI_ROLE_METRIC,
+                  .better = NAI_BETTER_HIGHER},
+    [LINK] = NAI_LABEL_COLUMN("link", "what limits them at best: the GPU's link to the host, or its memory"),
+    [LIMIT] = {"limit_gb_per_s", NAI_F64, NAI_GB_PER_S, "what that reaches in practice, NULL unknown",
+               .role = NAI_ROLE_METRIC},
+    [PCT_LIMIT] = NAI_PCT_COLUMN("p50_pct_of_limit", "median rate, of the limit", .better = NAI_BETTER_HIGHER),
+    [EXCESS] = NAI_TIME_COLUMN("excess_ns", "time of these copies beyond what they would take at the limit",
+                               .better = NAI_BETTER_LOWER, .sum = true),
+    [EXPOSED] = NAI_TIME_COLUMN("exposed_ns", "time of all copies that no kernel hides, summed",
+                                .better = NAI_BETTER_LOWER, .sum = true),
+    [OVERLAPPABLE] = NAI_TIME_COLUMN(
+        "overlappable_ns",
+        "of that: the GPU computed while the data lay there, before it was used (to the GPU) or after it was made (from it)",
+        .better = NAI_BETTER_LOWER, .sum = true),
+    [OVERLAPPABLE_COUNT] = NAI_COUNT_COLUMN("overlappable_count", "copies with such time", .sum = true),
+    [COPY_KIND] = {"copy_kind", NAI_I32, NAI_ID, "number behind direction: CUPTI copy kind", .key = true},
+    [SRC_ID] = {"src_kind_id", NAI_I32, NAI_ID, "number behind src_kind: CUPTI memory kind", .key = true},
+    [DST_ID] = {"dst_kind_id", NAI_I32, NAI_ID, "number behind dst_kind: CUPTI memory kind", .key = true},
+    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest copy"),
+    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "its end"),
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("copy_rates", "Rates of copies", "Copies in one direction between two kinds of memory on one GPU",
+               columns);
+
+enum { TO_GPU = 1, FROM_GPU = 2, ON_GPU = 8, DIRECTIONS = 16, LARGE_BYTES = 1 << 20 };
+
+/* One copy. */
+struct copy {
+  uint32_t row;
+  bool shared;
+  int64_t exposed_ns, overlappable_ns;
+};
+
+/* One GPU. */
+struct work {
+  const struct nai_model *m;
+  const struct nai_gpu *gpu;
+  struct nai_coverage all, exposed; /* anything runs; copies and no kernel */
+  uint32_t *stream, stream_count;
+  int64_t *edge;       /* per stream: where its operation before (or behind) ends (begins) */
+  struct copy *copies; /* per operation; in order of operations at first */
+};
+
+static bool is_copy(const struct work *w, uint32_t i) {
+  const struct nai_op *op = &w->gpu->ops[i];
+  return op->type == NAI_OP_COPY && nai_at(&w->m->memops.migration, op->row) != 1;
+}
+
+static int kind_of(const struct work *w, uint32_t i) {
+  int32_t kind = nai_at_i32(&w->m->memops.copy_kind, w->gpu->ops[i].row);
+  return kind < 0 || kind >= DIRECTIONS ? 0 : kind;
+}
+
+/* Time in [from, to) in which a kernel ran. */
+static int64_t computed(const struct work *w, int64_t from, int64_t to) {
+  return to <= from ? 0 : nai_coverage_within(&w->all, from, to) - nai_coverage_within(&w->exposed, from, to);
+}
+
+static void bound(struct copy *copy, int64_t ns) {
+  copy->overlappable_ns = ns < copy->exposed_ns ? ns : copy->exposed_ns;
+}
+
+/* Forwards: copies beside others, and how long results lay on the GPU before they were copied to the host. */
+static void look_back(struct work *w) {
+  int64_t latest[DIRECTIONS];
+  uint32_t last[DIRECTIONS];
+  for (int k = 0; k < DIRECTIONS; k++)
+    latest[k] = INT64_MIN, last[k] = UINT32_MAX;
+  for (uint32_t s = 0; s < w->stream_count; s++)
+    w->edge[s] = INT64_MAX; /* nothing before: no data from there */
+  for (uint32_t i = 0; i < w->gpu->op_count; i++) {
+    const struct nai_op *op = &w->gpu->ops[i];
+    int64_t start = nai_model_op_start(w->m, op), end = nai_model_op_end(w->m, op);
+    if (is_copy(w, i)) {
+      int k = kind_of(w, i);
+      struct copy *copy = &w->copies[i];
+      copy->exposed_ns = nai_coverage_within(&w->exposed, start, end);
+      if (start < latest[k])
+        copy->shared = w->copies[last[k]].shared = true;
+      if (end > latest[k])
+        latest[k] = end, last[k] = i;
+      if (k == FROM_GPU)
+        bound(copy, computed(w, w->edge[w->stream[i]], start));
+    }
+    int64_t *edge = &w->edge[w->stream[i]];
+    *edge = *edge == INT64_MAX || end > *edge ? end : *edge;
+  }
+}
+
+/* Backwards: how long data lay on the GPU before its stream went on. */
+static void look_ahead(struct work *w) {
+  for (uint32_t s = 0; s < w->stream_count; s++)
+    w->edge[s] = INT64_MIN; /* nothing behind: nobody used it */
+  for (uint32_t i = w->gpu->op_count; i-- > 0;) {
+    const struct nai_op *op = &w->gpu->ops[i];
+    if (is_copy(w, i) && kind_of(w, i) == TO_GPU)
+      bound(&w->copies[i], computed(w, nai_model_op_end(w->m, op), w->edge[w->stream[i]]));
+    w->edge[w->stream[i]] = nai_model_op_start(w->m, op);
+  }
+}
+
+/* --- rows ------------------------------------------------------------------------------------------- */
+
+static int compare(const void *pa, const void *pb, void *ctx) {
+  const struct nai_memop_view *v = ctx;
+  const struct copy *a = pa, *b = pb;
+  const struct nai_column *const keys[] = {&v->copy_kind, &v->src_kind, &v->dst_kind, &v->start, &v->end};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (nai_at(keys[i], a->row) != nai_at(keys[i], b->row))
+      return nai_at(keys[i], a->row) < nai_at(keys[i], b->row) ? -1 : 1;
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+static bool same_group(const struct nai_memop_view *v, uint32_t a, uint32_t b) {
+  return nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) && nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) &&
+         nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b);
+}
+
+/* What limits copies of a kind: bytes per ns (10^9 per second), 0 unknown. */
+static double limit_of(const char **link, const struct work *w, int32_t kind) {
+  const struct nai_table *gpus = w->m->tables[NAI_IN_GPUS];
+  uint32_t index = nai_model_gpu_index(w->m, w->gpu->device_id);
+  int64_t bandwidth = nai_get_i64(gpus, index, GP_BANDWIDTH);
+  const struct nai_gpu_product *product = nai_gpu_facts_product(w->m->gpu_facts, nai_get_str(gpus, index, GP_NAME));
+  *link = NULL;
+  if (kind == ON_GPU && bandwidth != NAI_NULL_I64) { /* each byte is read and written */
+    *link = "GPU memory";
+    return (double)bandwidth / 2e9;
+  }
+  if ((kind != TO_GPU && kind != FROM_GPU) || !product || !product->host_link)
+    return 0;
+  *link = product->host_link->name;
+  return product->host_link->gb_per_s;
+}
+
+static void put_kind(struct nai_table *out, int64_t row, int label, int id, const struct nai_model *m, int32_t kind) {
+  char room[NAI_KIND_NAME_MAX];
+  if (kind == NAI_NULL_I32)
+    return;
+  nai_set_str(out, row, label, nai_model_kind_name(room, m, NAI_LABEL_MEMORY, kind));
+  nai_set_i64(out, row, id, kind);
+}
+
+/* Rates of the large ones, and what they lose. `values` has room for n. */
+static void put_rates(struct nai_table *out, int64_t row, const struct work *w, const struct copy *v, uint32_t n,
+                      int64_t *values) {
+  static const double q[] = {0.5, 0.9};
+  const struct nai_memop_view *m = &w->m->memops;
+  const char *link;
+  double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, v->row)), rates[2], excess = 0;
+  int64_t shared = 0;
+  size_t large = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t bytes = nai_at(&m->bytes, v[i].row), ns = nai_at(&m->end, v[i].row) - nai_at(&m->start, v[i].row);
+    shared += bytes >= LARGE_BYTES && v[i].shared;
+    if (bytes < LARGE_BYTES || v[i].shared || ns <= 0)
+      continue;
+    values[large++] = (int64_t)((double)bytes / (double)ns * 1e6); /* bytes per ms */
+    excess += limit > 0 && (double)ns > (double)bytes / limit ? (double)ns - (double)bytes / limit : 0;
+  }
+  nai_set_i64(out, row, LARGE, (int64_t)large);
+  nai_set_i64(out, row, SHARED, shared);
+  nai_set_str(out, row, LINK, link);
+  if (limit > 0)
+    nai_set_f64(out, row, LIMIT, limit);
+  if (!large)
+    return;
+  nai_quantiles_i64(rates, values, large, q, 2);
+  nai_set_f64(out, row, P50_RATE, rates[0] / 1e6);
+  nai_set_f64(out, row, P90_RATE, rates[1] / 1e6);
+  if (limit > 0) {
+    nai_set_f64(out, row, PCT_LIMIT, nai_percent(rates[0] / 1e6, limit));
+    nai_set_i64(out, row, EXCESS, (int64_t)excess);
+  }
+}
+
+static void put_group(struct nai_table *out, const struct work *w, const struct copy *v, uint32_t n, int64_t *values) {
+  const struct nai_memop_view *m = &w->m->memops;
+  int64_t row = nai_table_add_row(out), exposed = 0, overlappable = 0, count = 0;
+  uint32_t longest = v->row;
+  char room[NAI_KIND_NAME_MAX];
+  for (uint32_t i = 0; i < n; i++) {
+    exposed += v[i].exposed_ns;
+    overlappable += v[i].overlappable_ns;
+    count += v[i].overlappable_ns > 0;
+    if (nai_at(&m->end, v[i].row) - nai_at(&m->start, v[i].row) > nai_at(&m->end, longest) - nai_at(&m->start, longest))
+      longest = v[i].row;
+  }
+  int32_t kind = nai_at_i32(&m->copy_kind, v->row);
+  nai_set_i64(out, row, DEVICE, w->gpu->device_id);
+  nai_set_str(out, row, DIRECTION, nai_model_direction(room, w->m, v->row));
+  put_kind(out, row, SRC, SRC_ID, w->m, nai_at_i32(&m->src_kind, v->row));
+  put_kind(out, row, DST, DST_ID, w->m, nai_at_i32(&m->dst_kind, v->row));
+  nai_set_i64(out, row, COPY_KIND, kind == NAI_NULL_I32 ? NAI_NULL_I64 : kind);
+  nai_set_i64(out, row, COUNT, n);
+  nai_set_i64(out, row, EXPOSED, exposed);
+  nai_set_i64(out, row, OVERLAPPABLE, overlappable);
+  nai_set_i64(out, row, OVERLAPPABLE_COUNT, count);
+  nai_set_i64(out, row, LONGEST_START, nai_at(&m->start, longest));
+  nai_set_i64(out, row, LONGEST_END, nai_at(&m->end, longest));
+  put_rates(out, row, w, v, n, values);
+}
+
+static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < w->gpu->op_count; i++)
+    if (is_copy(w, i))
+      w->copies[n++] = w->copies[i];
+  int64_t *values = malloc(((size_t)n + 1) * sizeof *values);
+  if (!values)
+    return nai_err_nomem(err);
+  qsort_r(w->copies, n, sizeof *w->copies, compare, (void *)&w->m->memops);
+  for (uint32_t i = 0, j; i < n; i = j) {
+    for (j = i + 1; j < n && same_group(&w->m->memops, w->copies[i].row, w->copies[j].row); j++)
+      ;
+    put_group(out, w, w->copies + i, j - i, values);
+  }
+  free(values);
+  return NAI_OK;
+}
+
+static int add_gpu(struct nai_table *out, const struct nai_model *m, const struct nai_gpu *gpu, struct nai_err *err) {
+  struct work w = {.m = m, .gpu = gpu, .copies = calloc((size_t)gpu->op_count + 1, sizeof *w.copies)};
+  int rc = w.copies ? nai_streams_of(&w.stream, &w.stream_count, m, gpu, err) : nai_err_nomem(err);
+  w.edge = rc ? NULL : malloc(((size_t)w.stream_count + 1) * sizeof *w.edge);
+  if (!rc)
+    rc = w.edge ? nai_coverage_new(&w.all, &gpu->all, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = nai_coverage_new(&w.exposed, &gpu->exposed_copy, err);
+  for (uint32_t i = 0; !rc && i < gpu->op_count; i++)
+    w.copies[i].row = gpu->ops[i].row;
+  if (!rc) {
+    look_back(&w);
+    look_ahead(&w);
+    rc = put_groups(out, &w, err);
+  }
+  nai_coverage_free(&w.all);
+  nai_coverage_free(&w.exposed);
+  free(w.stream);
+  free(w.edge);
+  free(w.copies);
+  return rc;
+}
+
+static bool has_copies(const struct nai_gpu *gpu) {
+  for (uint32_t i = 0; i < gpu->op_count; i++)
+    if (gpu->ops[i].type == NAI_OP_COPY)
+      return true;
+  return false;
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
+    if (has_copies(&io->model->gpus[g]))
+      rc = add_gpu(io->out[0], io->model, &io->model->gpus[g], err);
+  static const struct nai_sort_by order[] = {{DEVICE, false},    {EXPOSED, true}, {DIRECTION, false},
+                                             {COPY_KIND, false}, {SRC_ID, false}, {DST_ID, false}};
+  return rc ? rc : nai_table_sort(io->out[0], order, 6, err);
+}
+
+static const struct nai_schema *const schemas[] = {&schema, NULL};
+const struct nai_node nai_analysis_copy_rates = {.name = "copy_rates",
+                                                 .outputs = schemas,
+                                                 .parts = NAI_PART(GPUS),
+                                                 .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(LABELS) |
+                                                           NAI_IN(KERNELS) | NAI_IN(GRAPHS),
+                                                 .config = NAI_CONFIG(GPU_FACTS),
+                                                 .run = run};

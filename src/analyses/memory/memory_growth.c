@@ -1,0 +1,133 @@
+/* Does a program hold more memory from step to step? Table memory_growth. */
+#include "analyses/memory/memory_growth.h"
+
+#include "analyses/steps/step_schemas.h"
+#include "base/sort.h"
+#include "table/columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PID, DEVICE, KIND, KIND_ID, STEPS, FIRST, LAST, GREW, PER_STEP, PCT, START, END };
+static const struct nai_column_def columns[] = {
+    [PID] = NAI_PID_COLUMN("process", .key = true),
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU; empty for memory of the host", .key = true),
+    [KIND] = NAI_NAME_COLUMN("memory_kind", "kind of memory", .key = true),
+    [KIND_ID] = {"memory_kind_id", NAI_I32, NAI_ID, "number behind it: CUPTI memory kind", .key = true},
+    [STEPS] = NAI_COUNT_COLUMN("steps", "steady steps looked at"),
+    [FIRST] = NAI_BYTES_COLUMN("first_bytes", "held when the first of them began"),
+    [LAST] = NAI_BYTES_COLUMN("last_bytes", "held when the last of them began"),
+    [GREW] = NAI_BYTES_COLUMN("grew_bytes", "the difference", .better = NAI_BETTER_LOWER),
+    [PER_STEP] = {"growth_bytes_per_step", NAI_F64, NAI_BYTES,
+                  "median of the slopes between all pairs of steps (Theil-Sen): single steps do not change it",
+                  .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER},
+    [PCT] = NAI_PCT_COLUMN("growth_pct_per_step", "of what is held at the median step", .better = NAI_BETTER_LOWER),
+    [START] = NAI_START_COLUMN("first_start_ns", "when the first of them began"),
+    [END] = NAI_END_COLUMN("last_start_ns", "when the last of them began"),
+};
+const struct nai_schema nai_memory_growth_schema =
+    NAI_SCHEMA("memory_growth", "Growth of memory",
+               "Memory of one kind that a process holds at the beginnings of its steps", columns);
+
+enum { FEWEST = 3, MOST_STEPS = 256 };
+
+/* What is held at the beginnings of steps. */
+struct series {
+  int64_t *times, *held; /* of `count` steps, by time */
+  uint32_t count, next;
+  int64_t now;
+};
+
+static int by_value(const void *pa, const void *pb) {
+  int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+  return (a > b) - (a < b);
+}
+
+/* The GPU whose steps count for memory of the host: the process's first. */
+static int64_t device_for(const struct nai_table *steps, int64_t pid, int32_t device) {
+  for (int64_t i = 0; device < 0 && i < steps->rows; i++)
+    if (nai_get_i64(steps, i, ST_PID) == pid)
+      return nai_get_i64(steps, i, ST_DEVICE);
+  return device;
+}
+
+static int find_steps(struct series *s, const struct nai_table *steps, int64_t pid, int32_t device,
+                      struct nai_err *err) {
+  int64_t on = device_for(steps, pid, device);
+  s->times = malloc(((size_t)steps->rows + 1) * sizeof *s->times);
+  s->held = malloc(((size_t)steps->rows + 1) * sizeof *s->held);
+  if (!s->times || !s->held)
+    return nai_err_nomem(err);
+  for (int64_t i = 0; i < steps->rows; i++)
+    if (nai_get_i64(steps, i, ST_PID) == pid && nai_get_i64(steps, i, ST_DEVICE) == on &&
+        strcmp(nai_get_str(steps, i, ST_STATE), "steady") == 0)
+      s->times[s->count++] = nai_get_i64(steps, i, ST_CPU_START);
+  qsort(s->times, s->count, sizeof *s->times, by_value);
+  return NAI_OK;
+}
+
+/* Steps that begin up to `time` find what is held now. */
+static void advance(struct series *s, int64_t time) {
+  while (s->next < s->count && s->times[s->next] <= time)
+    s->held[s->next++] = s->now;
+}
+
+/* Median slope between pairs of steps; of very many steps a part, evenly chosen. */
+static int find_slope(double *slope, const struct series *s, struct nai_err *err) {
+  uint32_t stride = (s->count + MOST_STEPS - 1) / MOST_STEPS, n = (s->count + stride - 1) / stride, pairs = 0;
+  int64_t *slopes = malloc((size_t)n * n / 2 * sizeof *slopes + sizeof *slopes);
+  if (!slopes)
+    return nai_err_nomem(err);
+  for (uint32_t a = 0; a < s->count; a += stride)
+    for (uint32_t b = a + stride; b < s->count; b += stride)
+      slopes[pairs++] = (s->held[b] - s->held[a]) / (int64_t)(b - a);
+  *slope = nai_quantile_i64(slopes, pairs, 0.5);
+  free(slopes);
+  return NAI_OK;
+}
+
+static int put_series(struct nai_table *table, const struct nai_model *m, const struct nai_memory_use *use,
+                      const struct series *s, struct nai_err *err) {
+  double slope = 0;
+  int64_t last = s->count - 1, middle = s->held[s->count / 2];
+  int rc = find_slope(&slope, s, err);
+  if (rc)
+    return rc;
+  int64_t row = nai_table_add_row(table);
+  nai_memory_put_place(table, row, PID, DEVICE, KIND, KIND_ID, m, use);
+  nai_set_i64(table, row, STEPS, s->count);
+  nai_set_i64(table, row, FIRST, s->held[0]);
+  nai_set_i64(table, row, LAST, s->held[last]);
+  nai_set_i64(table, row, GREW, s->held[last] - s->held[0]);
+  nai_set_f64(table, row, PER_STEP, slope);
+  if (middle > 0)
+    nai_set_f64(table, row, PCT, 100 * slope / (double)middle);
+  nai_set_i64(table, row, START, s->times[0]);
+  nai_set_i64(table, row, END, s->times[last]);
+  return NAI_OK;
+}
+
+int nai_memory_growth_put(struct nai_table *table, const struct nai_model *m, const struct nai_memory_track *track,
+                          const struct nai_table *steps, struct nai_err *err) {
+  struct series *all = calloc((size_t)track->use_count + 1, sizeof *all);
+  int rc = all ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t u = 0; !rc && u < track->use_count; u++)
+    rc = find_steps(&all[u], steps, nai_model_pid(m, track->uses[u].process), track->uses[u].device, err);
+  for (uint32_t i = 0; !rc && i < track->point_count; i++) {
+    const struct nai_memory_point *p = &track->points[i];
+    advance(&all[p->use], p->time - 1); /* what happens when a step begins is the step's */
+    all[p->use].now = p->held;
+  }
+  for (uint32_t u = 0; !rc && u < track->use_count; u++) {
+    advance(&all[u], INT64_MAX);
+    if (all[u].count >= FEWEST)
+      rc = put_series(table, m, &track->uses[u], &all[u], err);
+  }
+  for (uint32_t u = 0; all && u < track->use_count; u++) {
+    free(all[u].times);
+    free(all[u].held);
+  }
+  free(all);
+  static const struct nai_sort_by order[] = {{GREW, true}, {PID, false}, {DEVICE, false}, {KIND_ID, false}};
+  return rc ? rc : nai_table_sort(table, order, 4, err);
+}

@@ -1,0 +1,104 @@
+/* How often does the host wait in a step? Table step_calls: calls that wait and pageable copies, step by step. */
+#include "analyses/steps/step_stats.h"
+
+#include "analyses/analysis.h"
+#include "table/columns.h"
+
+#include <stdlib.h>
+
+enum { C_PID, C_STEP, C_STATE, C_BLOCKING, C_PAGEABLE };
+static const struct nai_column_def columns[] = {
+    [C_PID] = NAI_PID_COLUMN("process", .key = true),
+    [C_STEP] = {"step", NAI_I64, NAI_ID, "number of the step in its process, from 0", .key = true},
+    [C_STATE] = NAI_LABEL_COLUMN("state", "steady, warm-up, or truncated by the capture: on the process's first GPU"),
+    [C_BLOCKING] = NAI_COUNT_COLUMN("blocking_calls", "calls that wait for the GPU, by all threads of the process",
+                                    .better = NAI_BETTER_LOWER, .sum = true),
+    [C_PAGEABLE] = NAI_COUNT_COLUMN("pageable_copies", "copies that it launched from or to pageable memory",
+                                    .better = NAI_BETTER_LOWER, .sum = true),
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("step_calls", "Waits of steps", "One step of one process with its calls that wait", columns);
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+/* Per step of the process: calls that wait, pageable copies. */
+struct counts {
+  int64_t *blocking, *pageable;
+};
+
+static void count_calls(struct counts *counts, const struct nai_model *m, uint32_t process) {
+  const struct nai_process_steps *steps = &m->steps->processes[process];
+  for (uint32_t t = 0; t < m->thread_count; t++) {
+    if (m->thread_process[t] != (int32_t)process)
+      continue;
+    for (uint32_t i = m->api_by_thread.first[t]; i < m->api_by_thread.first[t + 1]; i++) {
+      uint32_t api = m->api_by_thread.order[i], step = UINT32_MAX;
+      if (nai_model_api_blocks(m, api))
+        step = nai_step_at(steps, nai_at(&m->apis.start, api));
+      if (step != UINT32_MAX)
+        counts->blocking[step]++;
+    }
+  }
+}
+
+static void count_copies(struct counts *counts, const struct nai_model *m, uint32_t process) {
+  enum { PAGEABLE = 0 };
+  const struct nai_process_steps *steps = &m->steps->processes[process];
+  for (uint32_t row = 0; row < m->memops.n; row++) {
+    uint32_t api = m->memop_api[row];
+    if (nai_at_i32(&m->memops.process, row) != (int32_t)process || api == NAI_NO_ROW ||
+        nai_at_i32(&m->memops.copy_kind, row) == NAI_NULL_I32)
+      continue;
+    if (nai_at_i32(&m->memops.src_kind, row) != PAGEABLE && nai_at_i32(&m->memops.dst_kind, row) != PAGEABLE)
+      continue;
+    uint32_t step = nai_step_at(steps, nai_at(&m->apis.start, api));
+    if (step != UINT32_MAX)
+      counts->pageable[step]++;
+  }
+}
+
+static int put_calls(struct nai_table *table, const struct nai_model *m, const struct nai_step_list *list,
+                     const struct nai_step_stats *stats, struct nai_err *err) {
+  uint32_t n = m->steps->processes[list->process].count;
+  struct counts counts = {calloc((size_t)n + 1, sizeof(int64_t)), calloc((size_t)n + 1, sizeof(int64_t))};
+  int rc = counts.blocking && counts.pageable ? NAI_OK : nai_err_nomem(err);
+  if (!rc) {
+    count_calls(&counts, m, list->process);
+    count_copies(&counts, m, list->process);
+  }
+  for (uint32_t i = 0; !rc && i < list->count; i++) {
+    int64_t row = nai_table_add_row(table);
+    nai_set_i64(table, row, C_PID, nai_model_pid(m, (int32_t)list->process));
+    nai_set_i64(table, row, C_STEP, list->v[i].step);
+    nai_set_str(table, row, C_STATE, nai_step_state_name((enum nai_step_state)stats->state[i]));
+    nai_set_i64(table, row, C_BLOCKING, counts.blocking[list->v[i].step]);
+    nai_set_i64(table, row, C_PAGEABLE, counts.pageable[list->v[i].step]);
+  }
+  free(counts.blocking);
+  free(counts.pageable);
+  return rc;
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  int rc = NAI_OK;
+  for (uint32_t i = 0; !rc && i < m->steps->list_count; i++) {
+    const struct nai_step_list *list = &m->steps->lists[i];
+    struct nai_step_stats stats;
+    if (!list->count || (i && list[-1].process == list->process))
+      continue;
+    rc = nai_step_stats_new(&stats, &m->steps->processes[list->process], list, err);
+    if (!rc)
+      rc = put_calls(io->out[0], m, list, &stats, err);
+    nai_step_stats_free(&stats);
+  }
+  return rc;
+}
+
+static const struct nai_schema *const outputs[] = {&schema, NULL};
+const struct nai_node nai_analysis_step_calls = {
+    .name = "step_calls",
+    .outputs = outputs,
+    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(STEPS),
+    .tables = NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS),
+    .run = run};

@@ -1,0 +1,231 @@
+/* Why a step took longer than the others: the part of its time that grew, then what is behind that part. */
+#include "analyses/steps/step_cause.h"
+
+#include "analyses/analysis.h"
+#include "base/fmt.h"
+#include "base/sort.h"
+#include "base/text.h"
+#include "table/kernel_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXPLAINS_PCT = 80, ACTIVITY_CHARS = 120 };
+
+/* --- gaps ------------------------------------------------------------------------------------- */
+
+static int by_place(const void *pa, const void *pb) {
+  const struct nai_step_gap *a = pa, *b = pb;
+  if (a->device != b->device)
+    return a->device < b->device ? -1 : 1;
+  return (a->start > b->start) - (a->start < b->start);
+}
+
+int nai_step_gaps_new(struct nai_step_gaps *g, const struct nai_table *table, struct nai_err *err) {
+  *g = (struct nai_step_gaps){.table = table, .v = malloc(((size_t)table->rows + 1) * sizeof *g->v)};
+  if (!g->v)
+    return nai_err_nomem(err);
+  for (int64_t i = 0; i < table->rows; i++)
+    g->v[g->count++] =
+        (struct nai_step_gap){nai_cell_i64(table, i, "device_id"), nai_cell_i64(table, i, "gap_start_ns"), i};
+  if (g->count)
+    qsort(g->v, g->count, sizeof *g->v, by_place);
+  return NAI_OK;
+}
+
+void nai_step_gaps_free(struct nai_step_gaps *g) { free(g->v); }
+
+/* The first gap of the GPU that begins at t or later. */
+static size_t gap_from(const struct nai_step_gaps *g, int64_t device, int64_t t) {
+  size_t low = 0, high = g->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (by_place(&g->v[middle], &(struct nai_step_gap){.device = device, .start = t}) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Whether a function or range is one that gets input. */
+static bool gets_input(const char *activity) {
+  static const char *const words[] = {"read",      "recv",       "poll",       "select",     "epoll_wait", "futex",
+                                      "sem_wait",  "sem_timed",  "cond_wait",  "cond_timed", "DataLoader", "dataloader",
+                                      "get_batch", "next_batch", "load_batch", NULL};
+  for (const char *const *word = words; *word; word++)
+    if (strstr(activity, *word))
+      return true;
+  return false;
+}
+
+int64_t nai_step_input_wait(const struct nai_step_gaps *g, int64_t device, const struct nai_gpu_step *step) {
+  size_t i = step->end_idle_ns ? gap_from(g, device, step->end - step->end_idle_ns) : g->count;
+  if (i == g->count || g->v[i].device != device || g->v[i].start != step->end - step->end_idle_ns)
+    return 0;
+  int64_t row = g->v[i].row;
+  bool own = strcmp(nai_cell_str(g->table, row, "cause"), "host_code") == 0;
+  bool input = strcmp(nai_cell_str(g->table, row, "next_op"), "Host-to-Device") == 0 ||
+               gets_input(nai_cell_str(g->table, row, "host_activity"));
+  return own && input ? step->end_idle_ns : 0;
+}
+
+/* --- what is behind a part -------------------------------------------------------------------- */
+
+static void put_ms(struct nai_buf *out, int64_t ns) {
+  nai_fmt_scaled(out, (ns + (ns < 0 ? -500 : 500)) / 1000, 3);
+  nai_buf_puts(out, " ms");
+}
+
+static void explain_idle(struct nai_buf *out, const struct nai_step_usual *u, const struct nai_gpu_step *step) {
+  const struct nai_step_gaps *g = u->gaps;
+  int64_t device = nai_model_device(u->m, u->list->gpu), best = -1, longest = 0;
+  for (size_t i = gap_from(g, device, step->start);
+       i < g->count && g->v[i].device == device && g->v[i].start < step->end; i++) {
+    int64_t ns = nai_cell_i64(g->table, g->v[i].row, "gap_ns");
+    best = ns > longest ? g->v[i].row : best;
+    longest = ns > longest ? ns : longest;
+  }
+  if (best < 0)
+    return;
+  const char *activity = nai_cell_str(g->table, best, "host_activity");
+  nai_buf_puts(out, "longest gap ");
+  put_ms(out, longest);
+  nai_buf_printf(out, ": %s%s", nai_cell_str(g->table, best, "cause"), *activity ? ", " : "");
+  nai_text_cut(out, activity, strlen(activity), ACTIVITY_CHARS);
+}
+
+static void explain_copy(struct nai_buf *out, const struct nai_step_usual *u, const struct nai_gpu_step *step) {
+  int64_t bytes = step->htod_bytes + step->dtoh_bytes + step->other_bytes;
+  if (bytes * 10 > u->copied_bytes * 11) {
+    nai_buf_printf(out, "copies %lld bytes instead of %lld", (long long)bytes, (long long)u->copied_bytes);
+    return;
+  }
+  nai_buf_puts(out, "the usual bytes, slower or no longer hidden");
+}
+
+/* Adds kernels that start inside a step's window to sums by name; communication ones only, or the others only. */
+static void add_kernels(int64_t *ns, uint32_t *count, const struct nai_step_usual *u, const struct nai_gpu_step *step,
+                        bool communication) {
+  const struct nai_gpu *gpu = &u->m->gpus[u->list->gpu];
+  uint32_t low = 0, high = gpu->op_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (nai_model_op_start(u->m, &gpu->ops[middle]) < step->start)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < gpu->op_count && nai_model_op_start(u->m, &gpu->ops[low]) < step->end; low++) {
+    const struct nai_op *op = &gpu->ops[low];
+    if (op->type != NAI_OP_KERNEL || op->communication != communication)
+      continue;
+    uint32_t name = nai_at_text(&u->m->kernels.name, op->row);
+    ns[name] += nai_kernel_ns(u->m, op->row);
+    count[name]++;
+  }
+}
+
+/* Sums by name over the usual steps: both kinds of kernels, which have different names. */
+static int know_usual(struct nai_step_usual *u, struct nai_err *err) {
+  size_t names = (size_t)u->m->tables[NAI_IN_KERNELS]->strings.count + 1;
+  if (u->name_ns)
+    return NAI_OK;
+  u->name_ns = calloc(names, sizeof *u->name_ns);
+  u->name_count = calloc(names, sizeof *u->name_count);
+  u->own_ns = calloc(names, sizeof *u->own_ns);
+  u->own_count = calloc(names, sizeof *u->own_count);
+  if (!u->name_ns || !u->name_count || !u->own_ns || !u->own_count)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < u->list->count; i++)
+    for (int kind = 0; kind < 2 && u->stats->state[i] == NAI_STEP_STEADY && !u->stats->outlier[i]; kind++)
+      add_kernels(u->name_ns, u->name_count, u, &u->list->v[i], kind);
+  return NAI_OK;
+}
+
+void nai_step_usual_free(struct nai_step_usual *u) {
+  free(u->name_ns);
+  free(u->name_count);
+  free(u->own_ns);
+  free(u->own_count);
+}
+
+/* The kernel whose time grew most: more of them, or slower ones. */
+static int explain_kernels(struct nai_buf *out, struct nai_step_usual *u, const struct nai_gpu_step *step,
+                           bool communication, struct nai_err *err) {
+  const struct nai_strings *names = &u->m->tables[NAI_IN_KERNELS]->strings;
+  double usual = (double)u->stats->states[NAI_STEP_STEADY] - u->stats->outliers, most = 0;
+  uint32_t best = NAI_NO_STRING;
+  int rc = know_usual(u, err);
+  if (rc || usual <= 0)
+    return rc;
+  add_kernels(u->own_ns, u->own_count, u, step, communication);
+  for (uint32_t i = 0; i < names->count; i++) {
+    double more = (double)u->own_ns[i] - (double)u->name_ns[i] / usual;
+    if (!u->own_count[i] || more <= 0 || more < most)
+      continue;
+    if (more == most && strcmp(nai_strings_get(names, best), nai_strings_get(names, i)) < 0)
+      continue; /* whatever the order of names */
+    most = more;
+    best = i;
+  }
+  if (best != NAI_NO_STRING) {
+    struct nai_buf name = {0};
+    double count = u->name_count[best] / usual;
+    nai_kernel_name_short(&name, nai_strings_get(names, best), 80);
+    nai_buf_printf(out, "%s: ", nai_buf_str(&name));
+    if (u->own_count[best] > count * 1.05 + 0.5)
+      nai_buf_printf(out, "%u kernels instead of %.0f, ", u->own_count[best], count);
+    put_ms(out, u->own_ns[best]);
+    nai_buf_puts(out, " instead of ");
+    put_ms(out, (int64_t)((double)u->name_ns[best] / usual));
+    nai_buf_free(&name);
+  }
+  memset(u->own_ns, 0, names->count * sizeof *u->own_ns);
+  memset(u->own_count, 0, names->count * sizeof *u->own_count);
+  return NAI_OK;
+}
+
+/* --- the part --------------------------------------------------------------------------------- */
+
+enum part { COMPUTE, COMM, COPY, IDLE, PARTS };
+static const char *const parts[PARTS] = {"compute", "exposed_comm", "exposed_copy", "idle"};
+
+static int explain_part(struct nai_buf *out, struct nai_step_usual *u, const struct nai_gpu_step *step, enum part part,
+                        struct nai_err *err) {
+  switch (part) {
+  case COMPUTE:
+  case COMM:
+    return explain_kernels(out, u, step, part == COMM, err);
+  case COPY:
+    explain_copy(out, u, step);
+    return NAI_OK;
+  default:
+    explain_idle(out, u, step);
+    return NAI_OK;
+  }
+}
+
+int nai_step_explain(struct nai_step_cause *out, struct nai_step_usual *u, uint32_t i, struct nai_err *err) {
+  const struct nai_gpu_step *step = &u->list->v[i];
+  const int64_t more[PARTS] = {step->compute_ns - u->compute_ns, step->exposed_comm_ns - u->exposed_comm_ns,
+                               step->exposed_copy_ns - u->exposed_copy_ns, step->idle_ns - u->idle_ns};
+  int64_t excess = nai_step_ns(step) - u->stats->median_ns;
+  int largest = 0;
+  for (int part = 1; part < PARTS; part++)
+    largest = more[part] > more[largest] ? part : largest;
+  nai_buf_clear(&out->detail);
+  out->ns = more[largest];
+  out->part = parts[largest];
+  if (more[largest] * 100 >= excess * EXPLAINS_PCT)
+    return explain_part(&out->detail, u, step, (enum part)largest, err);
+  out->part = "spread";
+  out->ns = 0;
+  for (int part = 0; part < PARTS; part++) {
+    if (more[part] <= 0)
+      continue;
+    nai_buf_printf(&out->detail, "%s%s ", out->detail.len ? ", " : "", parts[part]);
+    put_ms(&out->detail, more[part]);
+  }
+  return NAI_OK;
+}

@@ -1,0 +1,48 @@
+/* Why a step took longer than the others, and how long it waited for its input. Definitions: docs/analyses.md. */
+#ifndef NAI_ANALYSES_STEP_CAUSE_H
+#define NAI_ANALYSES_STEP_CAUSE_H
+
+#include "analyses/steps/step_stats.h"
+#include "base/buf.h"
+
+/* The gaps of table gpu_idle_gaps by GPU and time. */
+struct nai_step_gap {
+  int64_t device, start;
+  int64_t row; /* of gpu_idle_gaps */
+};
+struct nai_step_gaps {
+  const struct nai_table *table;
+  struct nai_step_gap *v;
+  size_t count;
+};
+NAI_MUST_CHECK int nai_step_gaps_new(struct nai_step_gaps *out, const struct nai_table *gpu_idle_gaps,
+                                     struct nai_err *err);
+void nai_step_gaps_free(struct nai_step_gaps *gaps);
+
+/* The idle time at a step's end if the host was getting the next step's input then, else 0. */
+int64_t nai_step_input_wait(const struct nai_step_gaps *gaps, int64_t device, const struct nai_gpu_step *step);
+
+/* What explanations of one list start from. */
+struct nai_step_usual {
+  const struct nai_model *m;
+  const struct nai_step_list *list;
+  const struct nai_step_stats *stats;
+  const struct nai_step_gaps *gaps;
+  int64_t compute_ns, exposed_comm_ns, exposed_copy_ns, idle_ns, copied_bytes; /* medians of steady steps */
+  int64_t *name_ns;     /* per kernel name, of steady steps that are no outliers; NULL until somebody asks */
+  uint32_t *name_count; /* the same */
+  int64_t *own_ns;      /* per kernel name, all 0 */
+  uint32_t *own_count;
+};
+void nai_step_usual_free(struct nai_step_usual *usual);
+
+struct nai_step_cause {
+  const char *part; /* compute, exposed_comm, exposed_copy, idle, spread: literals */
+  int64_t ns;       /* of the excess; 0 for spread */
+  struct nai_buf detail;
+};
+/* Of step `i` of the list, an outlier. Adds to what `usual` knows. */
+NAI_MUST_CHECK int nai_step_explain(struct nai_step_cause *out, struct nai_step_usual *usual, uint32_t i,
+                                    struct nai_err *err);
+
+#endif

@@ -1,0 +1,282 @@
+/* How long does a step take, and where does its time go? Tables steps, step_summary, repeating_units, step_search. */
+#include "analyses/analysis.h"
+#include "analyses/steps/step_cause.h"
+#include "analyses/steps/step_schemas.h"
+#include "analyses/steps/step_stats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { STEPS, SUMMARY, UNITS, SEARCH };
+
+/* --- numbers of a step ------------------------------------------------------------------------ */
+
+#define ON_GPU(field)                                                                                  \
+  static int64_t get_##field(const struct nai_process_steps *steps, const struct nai_gpu_step *step) { \
+    (void)steps;                                                                                       \
+    return step->field;                                                                                \
+  }
+#define ON_HOST(field)                                                                                 \
+  static int64_t get_##field(const struct nai_process_steps *steps, const struct nai_gpu_step *step) { \
+    return steps->v[step->step].field;                                                                 \
+  }
+ON_GPU(compute_ns)
+ON_GPU(exposed_comm_ns)
+ON_GPU(exposed_copy_ns)
+ON_GPU(idle_ns)
+ON_GPU(end_idle_ns)
+ON_GPU(kernels)
+ON_GPU(kernel_ns)
+ON_GPU(launch_calls)
+ON_GPU(launch_api_ns)
+ON_GPU(htod_bytes)
+ON_GPU(dtoh_bytes)
+ON_GPU(other_bytes)
+ON_GPU(graph_launches)
+ON_HOST(blocked_ns)
+ON_HOST(allocation_calls)
+ON_HOST(allocation_ns)
+
+/* What every step has, and its median in the summary. */
+static const struct {
+  int column, median;
+  nai_step_value_fn *value;
+} numbers[] = {
+    {ST_COMPUTE, SS_COMPUTE, get_compute_ns},
+    {ST_COMM, SS_COMM, get_exposed_comm_ns},
+    {ST_COPY, SS_COPY, get_exposed_copy_ns},
+    {ST_IDLE, SS_IDLE, get_idle_ns},
+    {ST_END_IDLE, SS_END_IDLE, get_end_idle_ns},
+    {ST_KERNELS, SS_KERNELS, get_kernels},
+    {ST_KERNEL_NS, SS_KERNEL_NS, get_kernel_ns},
+    {ST_LAUNCH_CALLS, SS_LAUNCH_CALLS, get_launch_calls},
+    {ST_LAUNCH_NS, SS_LAUNCH_NS, get_launch_api_ns},
+    {ST_BLOCKED, SS_BLOCKED, get_blocked_ns},
+    {ST_HTOD, SS_HTOD, get_htod_bytes},
+    {ST_DTOH, SS_DTOH, get_dtoh_bytes},
+    {ST_OTHER_BYTES, SS_OTHER_BYTES, get_other_bytes},
+    {ST_ALLOCATIONS, SS_ALLOCATIONS, get_allocation_calls},
+    {ST_ALLOCATION_NS, SS_ALLOCATION_NS, get_allocation_ns},
+    {ST_GRAPHS, SS_GRAPHS, get_graph_launches},
+};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static void put_step(struct nai_table *t, const struct nai_step_usual *u, uint32_t i) {
+  const struct nai_model *m = u->m;
+  const struct nai_step_list *list = u->list;
+  const struct nai_step_stats *stats = u->stats;
+  const struct nai_process_steps *steps = &m->steps->processes[list->process];
+  const struct nai_gpu_step *s = &list->v[i];
+  const struct nai_step *host = &steps->v[s->step];
+  int64_t row = nai_table_add_row(t);
+  nai_set_i64(t, row, ST_PID, nai_model_pid(m, (int32_t)list->process));
+  nai_set_i64(t, row, ST_DEVICE, nai_model_device(m, list->gpu));
+  nai_set_i64(t, row, ST_STEP, s->step);
+  if (host->range != NAI_NO_ROW)
+    nai_set_str(t, row, ST_LABEL, nai_model_range_name(m, host->range));
+  nai_set_str(t, row, ST_STATE, nai_step_state_name((enum nai_step_state)stats->state[i]));
+  nai_set_i64(t, row, ST_CPU_START, host->start);
+  nai_set_i64(t, row, ST_CPU_END, host->end);
+  nai_set_i64(t, row, ST_START, s->start);
+  nai_set_i64(t, row, ST_END, s->end);
+  nai_set_i64(t, row, ST_DURATION, nai_step_ns(s));
+  if (host->work_end != NAI_NULL_I64)
+    nai_set_i64(t, row, ST_BETWEEN, host->end > host->work_end ? host->end - host->work_end : 0);
+  for (int n = 0; n < NUMBERS; n++)
+    nai_set_i64(t, row, numbers[n].column, numbers[n].value(steps, s));
+  nai_set_i64(t, row, ST_INPUT_WAIT, nai_step_input_wait(u->gaps, nai_model_device(m, list->gpu), s));
+  nai_set_i64(t, row, ST_FIRST_USE, s->first_use);
+  nai_set_i64(t, row, ST_OUTLIER, stats->outlier[i]);
+  if (stats->outlier[i])
+    nai_set_i64(t, row, ST_EXCESS, nai_step_ns(s) - stats->median_ns);
+}
+
+static void put_spread(struct nai_table *t, int64_t row, const struct nai_step_list *list,
+                       const struct nai_step_stats *s) {
+  int64_t all = 0, idle = 0;
+  for (uint32_t i = 0; i < list->count; i++) {
+    all += nai_step_ns(&list->v[i]);
+    idle += s->state[i] == NAI_STEP_STEADY ? list->v[i].idle_ns : 0;
+  }
+  nai_set_i64(t, row, SS_MEDIAN, s->median_ns);
+  nai_set_i64(t, row, SS_MAD, s->mad_ns);
+  nai_set_i64(t, row, SS_P90, s->p90_ns);
+  nai_set_i64(t, row, SS_MIN, s->min_ns);
+  nai_set_i64(t, row, SS_MAX, s->max_ns);
+  nai_set_f64(t, row, SS_CV, s->cv_pct);
+  nai_set_i64(t, row, SS_SPREAD, s->spread_ns);
+  nai_set_i64(t, row, SS_EXCESS, s->excess_ns);
+  nai_set_i64(t, row, SS_STEADY_NS, s->total_ns);
+  nai_set_i64(t, row, SS_WARM_UP_NS, s->warm_up_ns);
+  nai_set_f64(t, row, SS_WARM_UP_PCT, nai_percent((double)s->warm_up_ns, (double)all));
+  if (s->total_ns) {
+    nai_set_f64(t, row, SS_RATE, 1e9 * s->states[NAI_STEP_STEADY] / (double)s->total_ns);
+    nai_set_f64(t, row, SS_IDLE_PCT, nai_percent((double)idle, (double)s->total_ns));
+    nai_set_f64(t, row, SS_DRIFT, s->drift_ns < 0 ? 0 : 100 * s->drift_ns / (double)s->median_ns);
+  }
+}
+
+static int put_summary(struct nai_table *t, const struct nai_model *m, const struct nai_step_list *list,
+                       const struct nai_step_stats *stats, struct nai_err *err) {
+  const struct nai_process_steps *steps = &m->steps->processes[list->process];
+  int64_t row = nai_table_add_row(t), *room = malloc(((size_t)list->count + 1) * sizeof *room);
+  if (!room)
+    return nai_err_nomem(err);
+  nai_set_i64(t, row, SS_PID, nai_model_pid(m, (int32_t)list->process));
+  nai_set_i64(t, row, SS_DEVICE, nai_model_device(m, list->gpu));
+  nai_set_str(t, row, SS_METHOD, nai_step_method_name(steps->method));
+  nai_set_f64(t, row, SS_CONFIDENCE, steps->confidence);
+  nai_set_str(t, row, SS_NAME, steps->name);
+  if (steps->thread != NAI_NO_ROW)
+    nai_set_i64(t, row, SS_TID, nai_get_i64(m->tables[NAI_IN_THREADS], steps->thread, TH_TID));
+  nai_set_i64(t, row, SS_STEPS, list->count);
+  nai_set_i64(t, row, SS_STEADY, stats->states[NAI_STEP_STEADY]);
+  nai_set_i64(t, row, SS_WARM_UP, stats->states[NAI_STEP_WARM_UP]);
+  nai_set_i64(t, row, SS_TRUNCATED, stats->states[NAI_STEP_TRUNCATED]);
+  nai_set_i64(t, row, SS_OUTLIERS, stats->outliers);
+  nai_set_i64(t, row, SS_START, list->v[0].start);
+  nai_set_i64(t, row, SS_END, list->v[list->count - 1].end);
+  put_spread(t, row, list, stats);
+  for (int n = 0; n < NUMBERS; n++)
+    nai_set_i64(t, row, numbers[n].median, nai_step_median(room, stats, steps, list, numbers[n].value));
+  free(room);
+  return NAI_OK;
+}
+
+/* Sums of the steady steps' waits for input; `first` is the row of the list's first step. */
+static void put_input(struct nai_table *summary, const struct nai_table *steps, int64_t first,
+                      const struct nai_step_list *list, const struct nai_step_stats *stats) {
+  int64_t total = 0, waiting = 0, row = summary->rows - 1;
+  for (uint32_t i = 0; i < list->count; i++) {
+    int64_t ns = nai_get_i64(steps, first + i, ST_INPUT_WAIT);
+    if (stats->state[i] != NAI_STEP_STEADY)
+      continue;
+    total += ns;
+    waiting += ns > 0 && ns * 10 >= nai_step_ns(&list->v[i]);
+  }
+  nai_set_i64(summary, row, SS_INPUT_WAIT, total);
+  nai_set_f64(summary, row, SS_INPUT_WAIT_PCT, nai_percent((double)total, (double)stats->total_ns));
+  nai_set_i64(summary, row, SS_INPUT_WAIT_STEPS, waiting);
+}
+
+static int64_t get_copied(const struct nai_process_steps *steps, const struct nai_gpu_step *step) {
+  (void)steps;
+  return step->htod_bytes + step->dtoh_bytes + step->other_bytes;
+}
+
+/* Why outliers are longer. */
+static int put_causes(struct nai_table *t, int64_t first, struct nai_step_usual *u, struct nai_err *err) {
+  const struct nai_process_steps *steps = &u->m->steps->processes[u->list->process];
+  int64_t *room = malloc(((size_t)u->list->count + 1) * sizeof *room);
+  struct nai_step_cause cause = {0};
+  int rc = room ? NAI_OK : nai_err_nomem(err);
+  if (!rc && u->stats->outliers) {
+    u->compute_ns = nai_step_median(room, u->stats, steps, u->list, get_compute_ns);
+    u->exposed_comm_ns = nai_step_median(room, u->stats, steps, u->list, get_exposed_comm_ns);
+    u->exposed_copy_ns = nai_step_median(room, u->stats, steps, u->list, get_exposed_copy_ns);
+    u->idle_ns = nai_step_median(room, u->stats, steps, u->list, get_idle_ns);
+    u->copied_bytes = nai_step_median(room, u->stats, steps, u->list, get_copied);
+  }
+  for (uint32_t i = 0; !rc && u->stats->outliers && i < u->list->count; i++) {
+    if (!u->stats->outlier[i])
+      continue;
+    rc = nai_step_explain(&cause, u, i, err);
+    nai_set_str(t, first + i, ST_CAUSE, cause.part);
+    if (cause.ns)
+      nai_set_i64(t, first + i, ST_CAUSE_NS, cause.ns);
+    nai_set_str(t, first + i, ST_DETAIL, cause.detail.len ? nai_buf_str(&cause.detail) : NULL);
+  }
+  if (!rc && cause.detail.oom)
+    rc = nai_err_nomem(err);
+  nai_buf_free(&cause.detail);
+  free(room);
+  return rc;
+}
+
+static int put_list(const struct nai_node_io *io, const struct nai_step_list *list, const struct nai_step_gaps *gaps,
+                    struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  struct nai_step_stats stats;
+  struct nai_step_usual usual = {.m = m, .list = list, .stats = &stats, .gaps = gaps};
+  int64_t first = io->out[STEPS]->rows;
+  if (!list->count)
+    return NAI_OK;
+  int rc = nai_step_stats_new(&stats, &m->steps->processes[list->process], list, err);
+  for (uint32_t i = 0; !rc && i < list->count; i++)
+    put_step(io->out[STEPS], &usual, i);
+  if (!rc)
+    rc = nai_table_check(io->out[STEPS], err);
+  if (!rc)
+    rc = put_causes(io->out[STEPS], first, &usual, err);
+  if (!rc)
+    rc = put_summary(io->out[SUMMARY], m, list, &stats, err);
+  if (!rc)
+    rc = nai_table_check(io->out[SUMMARY], err);
+  if (!rc)
+    put_input(io->out[SUMMARY], io->out[STEPS], first, list, &stats);
+  nai_step_usual_free(&usual);
+  nai_step_stats_free(&stats);
+  return rc;
+}
+
+static void put_unit(struct nai_table *t, const struct nai_model *m, const struct nai_repeating_unit *u,
+                     int64_t number) {
+  int64_t row = nai_table_add_row(t);
+  nai_set_i64(t, row, RU_PID, nai_model_pid(m, (int32_t)u->process));
+  nai_set_i64(t, row, RU_DEVICE, nai_model_device(m, u->gpu));
+  nai_set_i64(t, row, RU_CONTEXT, u->context);
+  nai_set_i64(t, row, RU_STREAM, u->stream);
+  nai_set_i64(t, row, RU_UNIT, number);
+  nai_set_i64(t, row, RU_KERNELS, u->kernels);
+  nai_set_i64(t, row, RU_COUNT, u->count);
+  nai_set_f64(t, row, RU_MATCH, u->match_pct);
+  nai_set_i64(t, row, RU_MEDIAN, u->median_ns);
+  nai_set_f64(t, row, RU_CV, u->cv_pct);
+  nai_set_str(t, row, RU_LEVEL, u->level);
+  nai_set_str(t, row, RU_PATH, u->path);
+  if (u->marker != NAI_NO_ROW)
+    nai_set_str(t, row, RU_FIRST_KERNEL, nai_model_kernel_name(m, u->marker));
+  nai_set_i64(t, row, RU_START, u->start);
+  nai_set_i64(t, row, RU_END, u->end);
+}
+
+static void put_search(struct nai_table *t, const struct nai_model *m) {
+  for (uint32_t p = 0; p < m->process_count; p++) {
+    const struct nai_process_steps *s = &m->steps->processes[p];
+    if (!s->count && !s->why)
+      continue;
+    int64_t row = nai_table_add_row(t);
+    nai_set_i64(t, row, SF_PID, nai_model_pid(m, (int32_t)p));
+    nai_set_str(t, row, SF_METHOD, nai_step_method_name(s->method));
+    nai_set_i64(t, row, SF_STEPS, s->count);
+    nai_set_str(t, row, SF_WHY, s->why);
+  }
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_steps *s = io->model->steps;
+  struct nai_step_gaps gaps;
+  int rc = nai_step_gaps_new(&gaps, io->in[0], err);
+  for (uint32_t i = 0; !rc && i < s->list_count; i++)
+    rc = put_list(io, &s->lists[i], &gaps, err);
+  nai_step_gaps_free(&gaps);
+  for (uint32_t i = 0, number = 0; i < s->unit_count; i++) {
+    number = i && s->units[i - 1].process == s->units[i].process ? number + 1 : 0;
+    put_unit(io->out[UNITS], io->model, &s->units[i], number);
+  }
+  put_search(io->out[SEARCH], io->model);
+  return rc;
+}
+
+static const struct nai_schema *const outputs[] = {&nai_steps_schema, &nai_step_summary_schema,
+                                                   &nai_repeating_units_schema, &nai_step_search_schema, NULL};
+static const char *const inputs[] = {"gpu_idle_gaps", NULL};
+const struct nai_node nai_analysis_steps = {.name = "steps",
+                                            .outputs = outputs,
+                                            .inputs = inputs,
+                                            .parts = NAI_PART(STEPS),
+                                            .tables = NAI_IN(PROCESSES) | NAI_IN(THREADS) | NAI_IN(GPUS),
+                                            .run = run};

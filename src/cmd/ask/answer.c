@@ -1,0 +1,186 @@
+#include "cmd/ask/answer.h"
+
+#include "pipeline/analyze.h"
+#include "render/escape.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nai_cmd_ask_init(struct nai_cmd_ask *ask) {
+  ask->gpu = INT64_MIN;
+  ask->rows = -1;
+}
+
+const char *nai_cmd_answer_formats(size_t index, const char *before) {
+  return index == NAI_ROWS_TABLE ? "text" : nai_cmd_rows_formats(index, before);
+}
+
+static const enum nai_rows_format page_formats[] = {NAI_ROWS_TABLE, NAI_ROWS_CSV, NAI_ROWS_JSON, NAI_ROWS_MARKDOWN};
+
+const char *nai_cmd_page_formats(size_t index, const char *before) {
+  return index < sizeof page_formats / sizeof *page_formats ? nai_cmd_answer_formats(page_formats[index], before)
+                                                            : NULL;
+}
+
+enum nai_rows_format nai_cmd_page_format(int choice) { return page_formats[choice]; }
+
+static int set_window(void *memory, const struct nai_cli_option *option, const char *const *values,
+                      struct nai_err *err) {
+  struct nai_cmd_ask *ask = (struct nai_cmd_ask *)((char *)memory + option->at);
+  double start = 0, end = 0;
+  int rc = nai_cli_read_number(&start, option, values[0], err);
+  if (!rc)
+    rc = nai_cli_read_number(&end, option, values[1], err);
+  ask->windowed = true;
+  ask->start_ns = llround(start * 1e9);
+  ask->end_ns = llround(end * 1e9);
+  if (!rc && ask->end_ns <= ask->start_ns)
+    rc = nai_err_set(err, NAI_EUSAGE, "--window %s %s: the end must lie after the start", values[0], values[1]);
+  return rc;
+}
+
+const struct nai_cli_type nai_cmd_window_type = {set_window, NULL};
+
+struct nai_skill_request nai_cmd_request(struct nai_run *run, const struct nai_cmd_ask *ask) {
+  return (struct nai_skill_request){.run = run,
+                                    .parameters = ask->parameters,
+                                    .parameter_count = ask->parameter_count,
+                                    .has_window = ask->windowed,
+                                    .has_gpu = ask->gpu != INT64_MIN,
+                                    .window_start_ns = ask->start_ns,
+                                    .window_end_ns = ask->end_ns,
+                                    .gpu = ask->gpu};
+}
+
+int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const char *what, struct nai_err *err) {
+  if (ask->gpu != INT64_MIN && !strstr(sql, ":gpu"))
+    return nai_err_set(err, NAI_EUSAGE,
+                       "%s does not tell GPUs apart (its statement has no :gpu), so --gpu has no meaning", what);
+  if (ask->windowed && !strstr(sql, ":start_ns"))
+    return nai_err_set(err, NAI_EUSAGE,
+                       "%s looks at the whole capture (its statement has no :start_ns), so --window has no meaning",
+                       what);
+  return NAI_OK;
+}
+
+int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, const struct nai_cmd_ask *ask,
+                        struct nai_err *err) {
+  struct nai_rows rows = {.format = (enum nai_rows_format)ask->format,
+                          .human = true,
+                          .none = "none",
+                          .title = ask->title,
+                          .width = nai_cmd_terminal_width()};
+  uint32_t count = 0;
+  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema);)
+    count++;
+  struct nai_rows_column *columns = calloc((size_t)count + 1, sizeof *columns);
+  char(*names)[NAI_COLUMN_NAME_MAX] = calloc((size_t)count + 1, sizeof *names);
+  struct nai_value *cells = calloc((size_t)count + 1, sizeof *cells);
+  if (columns && names && cells) {
+    uint32_t i = 0;
+    for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema); i++)
+      columns[i] = (struct nai_rows_column){nai_print_name(names[i], table->schema, &p), p.unit};
+    rows.columns = columns;
+    rows.count = count;
+    nai_rows_begin(&rows, out);
+    for (int64_t row = 0; row < table->rows && (ask->rows < 0 || row < ask->rows); row++) {
+      i = 0;
+      for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema); i++)
+        cells[i] = nai_table_value(table, row, p.column);
+      nai_rows_put(&rows, cells);
+    }
+    nai_rows_end(&rows, ask->rows >= 0 && table->rows > ask->rows);
+  } else {
+    out->oom = true;
+  }
+  free(columns);
+  free(names);
+  free(cells);
+  return nai_buf_check(out, err);
+}
+
+/* The text line of a skill, about its first row. */
+static void put_line(struct nai_buf *out, const struct nai_skill *skill, const struct nai_table *table) {
+  struct nai_skill_cell cells[NAI_SKILL_MAX_COLUMNS];
+  size_t n = 0;
+  for (; n < skill->column_count && table->rows; n++)
+    cells[n] =
+        (struct nai_skill_cell){skill->columns[n].name, skill->columns[n].unit, nai_table_value(table, 0, (int)n)};
+  nai_skill_line(out, skill->line, cells, n, table->rows, nai_escape_terminal);
+  nai_buf_puts(out, "\n\n");
+}
+
+static int print_reason(struct nai_buf *out, const struct nai_skill_answer *answer, const struct nai_cmd_ask *ask,
+                        struct nai_err *err) {
+  struct nai_json json;
+  if (ask->format == NAI_ROWS_JSON || ask->format == NAI_ROWS_NDJSON) {
+    nai_json_init(&json, out, false);
+    nai_json_begin_object(&json, NAI_JSON_INLINE);
+    if (ask->title)
+      nai_json_put_text(&json, "title", ask->title);
+    nai_json_put_bool(&json, "abstained", true);
+    nai_json_put_text(&json, "reason", nai_buf_str(&answer->reason));
+    nai_json_end(&json);
+    nai_json_finish(&json);
+    nai_buf_putc(out, '\n');
+  } else if (ask->format == NAI_ROWS_CSV) {
+    fprintf(stderr, "nsys-ai: cannot say: %s\n", nai_buf_str(&answer->reason));
+  } else {
+    nai_buf_puts(out, "cannot say: ");
+    nai_escape_terminal(out, nai_buf_str(&answer->reason), answer->reason.len);
+    nai_buf_putc(out, '\n');
+  }
+  return nai_buf_check(out, err);
+}
+
+int nai_cmd_print_answer(struct nai_buf *out, const struct nai_skill *skill, const struct nai_skill_answer *answer,
+                         const struct nai_cmd_ask *ask, struct nai_err *err) {
+  if (!answer->table)
+    return print_reason(out, answer, ask, err);
+  if (ask->format == NAI_ROWS_TABLE && skill->line && answer->table->rows)
+    put_line(out, skill, answer->table);
+  if (answer->left_out && !ask->quiet)
+    fprintf(stderr, "nsys-ai: %lld further rows are left out\n", (long long)answer->left_out);
+  return nai_cmd_print_table(out, answer->table, ask, err);
+}
+
+static int hold_empty(struct nai_run *run, const struct nai_schema *schema, struct nai_err *err) {
+  struct nai_table *table;
+  int rc = nai_run_held(run, schema->name) ? NAI_OK : nai_table_new(&table, schema, err);
+  return rc || nai_run_held(run, schema->name) ? rc : nai_run_hold(run, table, err);
+}
+
+int nai_cmd_empty_run(struct nai_run **out, struct nai_err *err) {
+  const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
+  size_t count = nai_report_schemas(schemas, NAI_STAGE_RENDER);
+  struct nai_run *run = *out = calloc(1, sizeof *run);
+  int rc = run ? NAI_OK : nai_err_nomem(err);
+  if (run)
+    run->directory = -1;
+  for (size_t i = 0; i < count && !rc; i++)
+    rc = hold_empty(run, schemas[i], err);
+  for (int i = 0; i < NAI_IN_COUNT && !rc; i++)
+    if (NAI_IN_DEFAULT & NAI_IN_BIT(i))
+      rc = hold_empty(run, nai_event_tables[i], err);
+  if (rc && run) {
+    nai_run_close(run);
+    *out = NULL;
+  }
+  return rc;
+}
+
+int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai_cmd_ask *ask,
+                   const char *const *operands, struct nai_err *err) {
+  struct nai_run *run = NULL;
+  struct nai_buf out = {0};
+  int rc = nai_cmd_source_open(&run, operands[0], &(struct nai_cmd_source){.quiet = ask->quiet}, err);
+  if (!rc)
+    rc = answer(&out, args, run, operands, err);
+  if (!rc)
+    rc = nai_cmd_print(&out, err);
+  nai_run_close(run);
+  nai_buf_free(&out);
+  return rc;
+}

@@ -1,0 +1,175 @@
+/* Causes of idle time by name, what took it, and the gaps themselves. */
+#include "derive/idle/idle.h"
+
+#include "table/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *nai_idle_cause_name(enum nai_idle_cause cause) {
+  static const char *const names[NAI_IDLE_CAUSES] = {[NAI_IDLE_PROFILER] = "profiler",
+                                                     [NAI_IDLE_MODULE_LOAD] = "module_load",
+                                                     [NAI_IDLE_ALLOCATION] = "allocation",
+                                                     [NAI_IDLE_BLOCKING_CALL] = "blocking_call",
+                                                     [NAI_IDLE_QUEUE_DRAINED] = "queue_drained",
+                                                     [NAI_IDLE_IN_LAUNCH_CALL] = "in_launch_call",
+                                                     [NAI_IDLE_CUDA_CALL] = "cuda_call",
+                                                     [NAI_IDLE_HOST_CODE] = "host_code",
+                                                     [NAI_IDLE_LAUNCH_LATENCY] = "launch_latency",
+                                                     [NAI_IDLE_DEPENDENCY] = "dependency",
+                                                     [NAI_IDLE_PAGE_MIGRATION] = "page_migration",
+                                                     [NAI_IDLE_UNKNOWN] = "unknown"};
+  return names[cause];
+}
+
+/* --- what ------------------------------------------------------------------------------------- */
+
+/* "outer > inner", at most the innermost six. */
+static void print_path(struct nai_buf *out, const struct nai_model *m, const struct nai_nvtx_node *node) {
+  enum { LEVELS = 6 };
+  const struct nai_nvtx_node *path[LEVELS];
+  int depth = 0;
+  for (; depth < LEVELS; node = &m->nodes[node->parent]) {
+    path[depth++] = node;
+    if (node->parent == NAI_NO_ROW)
+      break;
+  }
+  while (depth-- > 0) {
+    nai_buf_puts(out, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, path[depth]->name));
+    nai_buf_puts(out, depth ? " > " : "");
+  }
+}
+
+static void print_wait(struct nai_buf *out, const struct nai_model *m, uint32_t call) {
+  const struct nai_nvtx_node *node = nai_model_call_node(m, call);
+  nai_buf_puts(out, nai_model_api_name(m, call));
+  if (!node)
+    return;
+  nai_buf_puts(out, " in ");
+  print_path(out, m, node);
+}
+
+void nai_idle_what_print(struct nai_buf *out, const struct nai_model *m, const struct nai_idle_what *what) {
+  static const enum nai_input_table tables[] = {[NAI_WHAT_API] = NAI_IN_APIS,
+                                                [NAI_WHAT_OVERHEAD] = NAI_IN_OVERHEAD,
+                                                [NAI_WHAT_OSRT] = NAI_IN_OSRT,
+                                                [NAI_WHAT_RANGE] = NAI_IN_NVTX};
+  static const char *const remarks[] = {[NAI_REMARK_AFTER_CALL] = "after the call returned",
+                                        [NAI_REMARK_NO_LAUNCH] = "launch not in the trace",
+                                        [NAI_REMARK_NO_OPERATION] = "end of the window"};
+  char room[NAI_KIND_NAME_MAX];
+  switch (what->source) {
+  case NAI_WHAT_NOTHING:
+    break;
+  case NAI_WHAT_WAIT:
+    print_wait(out, m, what->id);
+    break;
+  case NAI_WHAT_COPY:
+    nai_buf_puts(out, nai_model_kind_name(room, m, NAI_LABEL_COPY, (int32_t)what->id));
+    break;
+  case NAI_WHAT_REMARK:
+    nai_buf_puts(out, remarks[what->id]);
+    break;
+  default:
+    nai_buf_puts(out, nai_strings_get(&m->tables[tables[what->source]]->strings, what->id));
+  }
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
+
+enum { ID_BITS = 32, SOURCE_BITS = 8 };
+
+void nai_idle_shares_free(struct nai_idle_shares *s) {
+  nai_keyset_free(&s->keys);
+  free(s->ns);
+  *s = (struct nai_idle_shares){0};
+}
+
+void nai_idle_share(struct nai_idle_shares *s, enum nai_idle_cause cause, enum nai_idle_source source, uint32_t id,
+                    int64_t ns) {
+  bool added;
+  int64_t key = ((int64_t)cause << SOURCE_BITS | source) << ID_BITS | id;
+  uint32_t index = nai_keyset_add(&s->keys, key, &added);
+  if (!s->keys.oom && index == s->capacity) {
+    uint32_t capacity = s->capacity ? 2 * s->capacity : 16;
+    void *grown = realloc(s->ns, capacity * sizeof *s->ns);
+    s->oom |= !grown;
+    s->ns = grown ? grown : s->ns;
+    s->capacity = grown ? capacity : s->capacity;
+  }
+  s->oom |= s->keys.oom;
+  if (!s->oom)
+    s->ns[index] = (added ? 0 : s->ns[index]) + ns;
+}
+
+struct nai_idle_what nai_idle_largest(const struct nai_idle_shares *s, enum nai_idle_cause cause) {
+  struct nai_idle_what largest = {NAI_WHAT_NOTHING, 0, 0};
+  for (uint32_t i = 0; i < s->keys.count && !s->oom; i++) {
+    int64_t key = s->keys.keys[i];
+    if (key >> (SOURCE_BITS + ID_BITS) == cause && s->ns[i] > largest.ns)
+      largest = (struct nai_idle_what){(enum nai_idle_source)(key >> ID_BITS & ((1 << SOURCE_BITS) - 1)), (uint32_t)key,
+                                       s->ns[i]};
+  }
+  return largest;
+}
+
+/* --- gaps ------------------------------------------------------------------------------------- */
+
+struct nai_idle_gap nai_idle_first(uint32_t gpu) {
+  return (struct nai_idle_gap){.gpu = gpu, .number = UINT32_MAX, .launch = NAI_NO_ROW};
+}
+
+/* The gap of that number, which `op` ends. Only operations without length follow the last interval. */
+static struct nai_idle_gap gap_of(const struct nai_model *m, uint32_t g, uint32_t number, uint32_t op) {
+  const struct nai_gpu *gpu = &m->gpus[g];
+  struct nai_interval span = nai_idle_span(gpu, number);
+  op = number < gpu->all.count ? op : NAI_NO_ROW;
+  return (struct nai_idle_gap){
+      span.start, span.end, g, number, op, op == NAI_NO_ROW ? NAI_NO_ROW : nai_model_op_api(m, &gpu->ops[op])};
+}
+
+/* The first operation that starts when a gap ends ends it, even one without length. */
+struct nai_idle_gap nai_idle_gap_at(const struct nai_model *m, uint32_t g, uint32_t number) {
+  const struct nai_gpu *gpu = &m->gpus[g];
+  return gap_of(m, g, number, nai_model_op_from(m, gpu, nai_idle_span(gpu, number).end));
+}
+
+bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {
+  const struct nai_gpu *gpu = &m->gpus[gap->gpu];
+  for (uint32_t i = gap->number + 1; i <= gpu->all.count && gap->number != gpu->all.count; i++) {
+    struct nai_interval span = nai_idle_span(gpu, i);
+    uint32_t op = gap->op;
+    if (span.start == span.end)
+      continue;
+    while (i < gpu->all.count && nai_model_op_start(m, &gpu->ops[op]) < span.end)
+      op++;
+    *gap = gap_of(m, gap->gpu, i, op);
+    return true;
+  }
+  return false;
+}
+
+const struct nai_idle_drain *nai_idle_drain_of(const struct nai_model *m, const struct nai_idle_gap *gap) {
+  const struct nai_gpu_idle *idle = &m->idle[gap->gpu];
+  uint32_t lo = 0, hi = idle->drain_count;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (idle->drains[mid].gap < gap->number)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < idle->drain_count && idle->drains[lo].gap == gap->number ? &idle->drains[lo] : NULL;
+}
+
+enum nai_idle_cause nai_idle_largest_part(const struct nai_idle_split *split) {
+  int largest = 0;
+  for (int c = 1; c < NAI_IDLE_CAUSES; c++)
+    if (split->ns[c] > split->ns[largest])
+      largest = c;
+  return (enum nai_idle_cause)largest;
+}
+
+double nai_launch_floor(int64_t *negated, uint32_t count) {
+  return count < NAI_LAUNCH_FLOOR_FEWEST ? (double)NAN : -nai_stats_of(negated, count).p90;
+}

@@ -1,0 +1,175 @@
+/* Two ranks whose every collective has a known wait and transfer: one comes a millisecond late to each all-reduce, the
+ * other to each exchange; an all-gather is hidden behind compute that it slows down. NCCL's ranges carry payloads. */
+#include "gen/scenario.h"
+
+#include "gen/truth/answers.h"
+#include "gen/collective.h"
+
+enum { RANKS = 2, STEPS = 12, DOMAIN = 1, US = 1000 };
+static const uint64_t communicator = UINT64_C(0xabcdef0123456789);
+
+enum { K_GEMM, K_SOFTMAX, K_ALL_REDUCE, K_SEND_RECV, K_ALL_GATHER, KERNELS };
+static const struct nai_gen_kernel_spec kernel_specs[KERNELS] = {
+    [K_GEMM] = {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_TNN", NULL, NAI_GEN_COMPUTE, API_LAUNCH_EX},
+    [K_SOFTMAX] = {"void softmax_warp_forward<float, float, float, (int)10>(T2 *, const T1 *, int)",
+                   "softmax_warp_forward", NAI_GEN_COMPUTE, API_LAUNCH},
+    [K_ALL_REDUCE] = {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)",
+                      "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", NAI_GEN_COMM, API_LAUNCH_EX},
+    [K_SEND_RECV] = {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<(unsigned long)4096>)", "ncclDevKernel_SendRecv",
+                     NAI_GEN_COMM, API_LAUNCH_EX},
+    [K_ALL_GATHER] = {"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)",
+                      "ncclDevKernel_AllGather_RING_LL", NAI_GEN_COMM, API_LAUNCH_EX},
+};
+
+enum { N_INIT, N_ALL_REDUCE, N_ALL_GATHER, N_SEND, N_RECV, N_GROUP_START, N_GROUP_END, NAMES };
+static const struct nai_gen_name_spec name_specs[NAMES] = {
+    [N_INIT] = {"ncclCommInitRankConfig", NULL},
+    [N_ALL_REDUCE] = {"ncclAllReduce", NULL},
+    [N_ALL_GATHER] = {"ncclAllGather", NULL},
+    [N_SEND] = {"ncclSend", NULL},
+    [N_RECV] = {"ncclRecv", NULL},
+    [N_GROUP_START] = {"ncclGroupStart", NULL},
+    [N_GROUP_END] = {"ncclGroupEnd", NULL},
+};
+
+struct job {
+  struct nai_gen_plan *plan;
+  int kernels[KERNELS], names[NAMES];
+  int thread[RANKS], compute[RANKS], nccl[RANKS];
+  int64_t shift[RANKS]; /* of the GPU's clock */
+};
+
+/* The ranks write their payloads with different headers. */
+static enum nai_gen_header header(int rank) { return rank ? NAI_GEN_HEADER_TOTAL : NAI_GEN_HEADER_OFFSET; }
+
+static void open_range(struct job *j, int rank, int name, const struct nai_gen_payload *payload) {
+  nai_gen_push_id(j->plan, j->thread[rank], j->names[name], DOMAIN);
+  if (payload) {
+    struct nai_gen_payload full = *payload;
+    full.header = header(rank);
+    full.communicator = communicator;
+    nai_gen_attach(j->plan, j->thread[rank], DOMAIN, &full);
+  }
+}
+
+static void close_range(struct job *j, int rank) { nai_gen_pop(j->plan, j->thread[rank]); }
+
+static void open_rank(struct job *j, int rank) {
+  struct nai_gen_plan *plan = j->plan;
+  int process = nai_gen_process(plan, 7001 + rank, "python3");
+  int thread = nai_gen_thread(plan, process, 7001 + rank, "python3");
+  int context = nai_gen_context(plan, process, rank, 1 + rank, nai_gen_gpu(plan, rank));
+  nai_gen_correlation_base(plan, process, 5000);
+  j->thread[rank] = thread;
+  j->compute[rank] = nai_gen_stream(plan, context, 7 + 8 * rank);
+  j->nccl[rank] = nai_gen_stream(plan, context, 20 + 8 * rank);
+  nai_gen_domain(plan, thread, DOMAIN, "NCCL");
+  open_range(j, rank, N_INIT,
+             &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_INIT, .ranks = RANKS, .rank = rank, .device = rank});
+  nai_gen_work(plan, thread, 50 * US);
+  close_range(j, rank);
+  /* Two calls that launch nothing, with payloads that cannot be read: cut off, and of a schema nobody described. */
+  open_range(j, rank, N_ALL_REDUCE, &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_ALL_REDUCE, .bytes = 8, .cut = 9});
+  close_range(j, rank);
+  open_range(j, rank, N_ALL_REDUCE, &(struct nai_gen_payload){.schema = 99});
+  close_range(j, rank);
+}
+
+static void compute(struct job *j, int rank, int kernel, int64_t start_ns, int64_t duration_ns) {
+  nai_gen_launch_at(j->plan, j->thread[rank], j->compute[rank], j->kernels[kernel], start_ns + j->shift[rank],
+                    duration_ns);
+}
+
+static struct nai_gen_collective collective(const struct job *j, const char *op, int kernel, int64_t bytes) {
+  struct nai_gen_collective c = {.op = op, .kernel = j->kernels[kernel], .ranks = RANKS, .bytes = bytes};
+  for (int r = 0; r < RANKS; r++) {
+    c.thread[r] = j->thread[r];
+    c.stream[r] = j->nccl[r];
+    c.shift[r] = j->shift[r];
+  }
+  return c;
+}
+
+/* 300 MB in 300 us; rank 1 comes 1,000 us after rank 0. */
+static void all_reduce(struct job *j, int rank, int64_t t) {
+  struct nai_gen_collective c = collective(j, "AllReduce", K_ALL_REDUCE, 300000000);
+  c.start[0] = t;
+  c.start[1] = t + 1000 * US;
+  c.end = c.start[1] + 300 * US;
+  open_range(j, rank, N_ALL_REDUCE, &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_ALL_REDUCE, .bytes = c.bytes});
+  nai_gen_join_collective(j->plan, &c, rank);
+  close_range(j, rank);
+}
+
+/* Two messages of 4 MiB each way, in a group, whose end launches one kernel; rank 0 comes 200 us after rank 1. */
+static void exchange(struct job *j, int rank, int64_t t) {
+  struct nai_gen_collective c = collective(j, "SendRecv", K_SEND_RECV, INT64_C(8) << 20);
+  c.start[1] = t;
+  c.start[0] = t + 200 * US;
+  c.end = c.start[0] + 100 * US;
+  open_range(j, rank, N_GROUP_START, NULL);
+  close_range(j, rank);
+  for (int i = 0; i < 2; i++) {
+    open_range(j, rank, N_SEND,
+               &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_SEND, .bytes = 4 << 20, .number = 1 - rank});
+    close_range(j, rank);
+    open_range(j, rank, N_RECV,
+               &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_RECV, .bytes = 4 << 20, .number = 1 - rank});
+    close_range(j, rank);
+  }
+  open_range(j, rank, N_GROUP_END, NULL);
+  nai_gen_join_collective(j->plan, &c, rank);
+  close_range(j, rank);
+}
+
+/* 1 MiB per rank in 580 us, 550 of them beside a kernel that takes 400 without. */
+static void all_gather(struct job *j, int rank, int64_t t) {
+  struct nai_gen_collective c = collective(j, "AllGather", K_ALL_GATHER, 1 << 20);
+  c.start[0] = c.start[1] = t;
+  c.end = t + 580 * US;
+  open_range(j, rank, N_ALL_GATHER, &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_ALL_GATHER, .bytes = c.bytes});
+  nai_gen_join_collective(j->plan, &c, rank);
+  close_range(j, rank);
+  compute(j, rank, K_GEMM, t + 5 * US, 550 * US);
+}
+
+static void step(struct job *j, int rank, int64_t t) {
+  nai_gen_wait_until(j->plan, j->thread[rank], t);
+  compute(j, rank, K_GEMM, t + 20 * US, 400 * US);
+  if (rank == 1) {
+    compute(j, rank, K_SOFTMAX, t + 425 * US, 1000 * US);
+  }
+  all_reduce(j, rank, t + 430 * US);
+  exchange(j, rank, t + 1830 * US);
+  all_gather(j, rank, t + 2200 * US);
+}
+
+static void run(struct nai_gen_plan *plan, int64_t shift_ns) {
+  struct job j = {.plan = plan, .shift = {0, shift_ns}};
+  nai_gen_even_shapes(plan);
+  nai_gen_kernels(plan, j.kernels, kernel_specs, KERNELS);
+  nai_gen_names(plan, j.names, name_specs, NAMES);
+  nai_gen_nccl_schemas(plan, DOMAIN, RANKS);
+  for (int r = 0; r < RANKS; r++) {
+    open_rank(&j, r);
+  }
+  int64_t first = nai_gen_now(plan, j.thread[0]) + 1000 * US;
+  for (int s = 0; s < nai_gen_scaled(plan, STEPS); s++) {
+    for (int r = 0; r < RANKS; r++) {
+      step(&j, r, first + s * (int64_t)3000 * US);
+    }
+  }
+  nai_gen_expect_findings(plan, "exposed-communication waiting-not-transferring overlap-costs-compute");
+  nai_gen_expect_no_findings(plan, "low-busbw small-collectives serial-comm-stream nccl-init-in-window");
+}
+
+void nai_gen_plan_collectives(struct nai_gen_plan *plan, int64_t target_bytes) {
+  (void)target_bytes;
+  run(plan, 0);
+}
+
+/* The same, but one GPU's clock is 37 us ahead. */
+void nai_gen_plan_collectives_skewed(struct nai_gen_plan *plan, int64_t target_bytes) {
+  (void)target_bytes;
+  run(plan, 37 * US);
+}

@@ -1,0 +1,67 @@
+/* A GPU that waits for its input: copies dominate, kernels are a sliver. */
+#include "gen/truth/answers.h"
+#include "gen/scenario.h"
+
+void nai_gen_plan_copy_bound(struct nai_gen_plan *plan, int64_t target_bytes) {
+  (void)target_bytes;
+  int process = nai_gen_process(plan, 5001, "python3");
+  int thread = nai_gen_thread(plan, process, 5001, "python3");
+  int context = nai_gen_context(plan, process, 0, 1, nai_gen_gpu(plan, 0));
+  int stream = nai_gen_stream(plan, context, 7);
+  int kernel = nai_gen_kernel(plan, "void preprocess<float>(const T1 *, T1 *, int)", "preprocess");
+  int second = nai_gen_kernel(plan, "void classify<float, (int)4>(const T1 *, T1 *, int)", "classify");
+  int load = nai_gen_name(plan, "load_batch");
+  int infer = nai_gen_name(plan, "infer");
+  const struct nai_gen_copy pageable = {NAI_GEN_HTOD,      NAI_GEN_PAGEABLE, NAI_GEN_DEVICE,
+                                        INT64_C(16) << 20, 4200000,          true};
+  const struct nai_gen_copy pinned = {NAI_GEN_HTOD, NAI_GEN_PINNED, NAI_GEN_DEVICE, INT64_C(32) << 20, 1350000, false};
+  const struct nai_gen_copy result = {NAI_GEN_DTOH, NAI_GEN_DEVICE, NAI_GEN_PAGEABLE, INT64_C(1) << 20, 310000, true};
+  struct nai_gen_rng *rng = nai_gen_rng(plan);
+  for (int batch = 0; batch < nai_gen_scaled(plan, 40); batch++) {
+    struct nai_gen_copy copy = pageable;
+    nai_gen_push(plan, thread, load, NULL);
+    copy.duration_ns = nai_gen_rng_vary(rng, pageable.duration_ns, 10);
+    nai_gen_copy(plan, thread, stream, &copy);
+    copy = pinned;
+    copy.duration_ns = nai_gen_rng_vary(rng, pinned.duration_ns, 5);
+    nai_gen_copy(plan, thread, stream, &copy);
+    nai_gen_pop(plan, thread);
+    nai_gen_push(plan, thread, infer, NULL);
+    nai_gen_set(plan, thread, stream, 65536, 1800);
+    nai_gen_launch(plan, thread, stream, kernel, nai_gen_rng_vary(rng, 90000, 10));
+    nai_gen_launch(plan, thread, stream, second, nai_gen_rng_vary(rng, 85000, 10));
+    nai_gen_copy(plan, thread, stream, &result);
+    nai_gen_pop(plan, thread);
+    nai_gen_work(plan, thread, nai_gen_rng_between(rng, 60000, 140000));
+  }
+  nai_gen_expect_findings(plan, "exposed-copy pageable-copies");
+  nai_gen_expect_no_findings(plan, "launch-bound idle-host-code idle-blocking-call tiny-copies "
+                                   "exposed-communication low-nvtx-coverage no-nvtx "
+                                   "graph-envelope-only profiler-overhead");
+}
+
+/* Copies of 16 MiB at 10 GB/s on a link that does 50, while nothing runs; then 3 ms of kernels on another stream before
+ * their own stream goes on: each could have run beside them. */
+void nai_gen_plan_copy_lag(struct nai_gen_plan *plan, int64_t target_bytes) {
+  enum { COPIES = 30, COMPUTE_NS = 3000000, COPY_NS = 1677721 };
+  static const struct nai_gen_copy input = {NAI_GEN_HTOD,      NAI_GEN_PINNED, NAI_GEN_DEVICE,
+                                            INT64_C(16) << 20, COPY_NS,        false};
+  (void)target_bytes;
+  nai_gen_even_shapes(plan);
+  int process = nai_gen_process(plan, 9301, "loader"), thread = nai_gen_thread(plan, process, 9301, "loader");
+  int context = nai_gen_context(plan, process, 0, 1, nai_gen_gpu(plan, 0));
+  int compute = nai_gen_stream(plan, context, 7), copies = nai_gen_stream(plan, context, 13);
+  int work = nai_gen_kernel(plan, "void step<float>(float *, int)", NULL);
+  int use = nai_gen_kernel(plan, "void unpack<float>(float *, const float *)", NULL);
+  for (int i = 0; i < COPIES; i++) {
+    int64_t end = nai_gen_copy(plan, thread, copies, &input);
+    end = nai_gen_launch_at(plan, thread, compute, work, end + 20000, COMPUTE_NS);
+    end = nai_gen_launch_at(plan, thread, copies, use, end + 1000, 200000);
+    nai_gen_wait_until(plan, thread, end + 1000);
+  }
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "copy_rates",
+                                            .key = "Host-to-Device",
+                                            .count = COPIES,
+                                            .exact_ns = INT64_C(1) * COPIES * COPY_NS});
+  nai_gen_expect_findings(plan, "exposed-copy slow-copies overlappable-copies");
+}

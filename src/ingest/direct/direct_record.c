@@ -1,0 +1,329 @@
+#include "ingest/direct/direct_record.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL_TYPES = 128 }; /* serial types of one byte */
+
+/* Bytes of a value by its serial type, for types of one byte. */
+#define TEXT_SIZES_16(n) \
+  n, n, n + 1, n + 1, n + 2, n + 2, n + 3, n + 3, n + 4, n + 4, n + 5, n + 5, n + 6, n + 6, n + 7, n + 7
+static const uint8_t small_sizes[SMALL_TYPES] = {0,
+                                                 1,
+                                                 2,
+                                                 3,
+                                                 4,
+                                                 6,
+                                                 8,
+                                                 8,
+                                                 0,
+                                                 0,
+                                                 0,
+                                                 0,
+                                                 0,
+                                                 0,
+                                                 1,
+                                                 1,
+                                                 TEXT_SIZES_16(2),
+                                                 TEXT_SIZES_16(10),
+                                                 TEXT_SIZES_16(18),
+                                                 TEXT_SIZES_16(26),
+                                                 TEXT_SIZES_16(34),
+                                                 TEXT_SIZES_16(42),
+                                                 TEXT_SIZES_16(50)};
+
+void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *direct, const struct nai_db_table *table,
+                     const int *columns, int column_count) {
+  *plan = (struct nai_record_plan){.direct = direct};
+  for (int slot = 0; slot < column_count; slot++) {
+    const struct nai_db_column *column = &table->columns[columns[slot]];
+    if (column->rowid_alias) {
+      plan->alias_slots[plan->alias_count++] = slot;
+      continue;
+    }
+    if (column->real_affinity)
+      plan->real_slots[plan->real_count++] = slot;
+    int at = plan->wanted_count++;
+    for (; at && plan->wanted[at - 1].column > columns[slot]; at--)
+      plan->wanted[at] = plan->wanted[at - 1];
+    plan->wanted[at].column = columns[slot];
+    plan->wanted[at].slot = slot;
+  }
+  if (plan->wanted_count)
+    plan->stored_columns = plan->wanted[plan->wanted_count - 1].column + 1;
+}
+
+int nai_record_reader_init(struct nai_record_reader *reader, const struct nai_record_plan *plan, struct nai_err *err) {
+  size_t columns = (size_t)plan->stored_columns + 1;
+  *reader = (struct nai_record_reader){.plan = plan, .overflow_left = 2 * (uint64_t)plan->direct->page_count};
+  reader->types = calloc(columns, sizeof *reader->types);
+  reader->offsets = calloc(columns, sizeof *reader->offsets);
+  /* The header's length, one byte per column, and one for a text whose length takes two. */
+  reader->key_bytes = (uint32_t)plan->stored_columns + 2;
+  reader->shape_bytes = sizeof(struct nai_shape) + (size_t)plan->wanted_count * sizeof(struct nai_shape_step);
+  reader->key_words = (int)(reader->key_bytes + 7) / 8;
+  if (reader->key_bytes <= 8 * NAI_SHAPE_WORDS)
+    reader->shapes = calloc(NAI_SHAPES, reader->shape_bytes); /* goes slower without */
+  if (reader->types && reader->offsets)
+    return NAI_OK;
+  nai_record_reader_free(reader);
+  return nai_err_nomem(err);
+}
+
+void nai_record_reader_free(struct nai_record_reader *reader) {
+  free(reader->types);
+  free(reader->offsets);
+  free(reader->shapes);
+  nai_buf_free(&reader->header);
+  nai_buf_free(&reader->spill);
+  reader->types = NULL;
+  reader->offsets = NULL;
+  reader->shapes = NULL;
+}
+
+static inline uint64_t load_be64(const unsigned char *p) {
+  uint64_t v;
+  memcpy(&v, p, sizeof v);
+  return be64toh(v);
+}
+
+/* How to load the value of a serial type from the 8 bytes where it begins. */
+static inline void plan_step(struct nai_shape_step *step, uint64_t type) {
+  static const uint8_t kinds[12] = {NAI_CELL_NULL, NAI_CELL_INT, NAI_CELL_INT,  NAI_CELL_INT,
+                                    NAI_CELL_INT,  NAI_CELL_INT, NAI_CELL_INT,  NAI_CELL_REAL,
+                                    NAI_CELL_INT,  NAI_CELL_INT, NAI_CELL_NULL, NAI_CELL_NULL};
+  static const uint8_t shifts[12] = {0, 56, 48, 40, 32, 16, 0, 0, 0, 0, 0, 0};
+  static const uint64_t masks[12] = {0, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, 0, 0, 0, 0};
+  uint64_t bytes = type >= 12 ? (type - 12) / 2 : 0;
+  step->len = bytes > NAI_CELL_MAX_BYTES ? (uint32_t)NAI_CELL_MAX_BYTES : (uint32_t)bytes;
+  step->type = type >= 12 ? (type & 1 ? NAI_CELL_TEXT : NAI_CELL_BLOB) : kinds[type];
+  step->shift = type >= 12 ? 0 : shifts[type];
+  step->mask = type >= 12 ? 0 : masks[type];
+  step->add = type == 9;
+}
+
+/* The value at p, where 8 bytes may be loaded whatever its length. A REAL is left as its bits in `i`. */
+static inline void take_step(struct nai_cell *cell, const struct nai_shape_step *step, const unsigned char *p) {
+  cell->type = step->type;
+  cell->len = step->len;
+  cell->data = (const char *)p;
+  cell->i = ((int64_t)(load_be64(p) & step->mask) >> step->shift) + step->add;
+}
+
+static inline void finish_real(struct nai_cell *cell) {
+  memcpy(&cell->real, &cell->i, sizeof cell->real);
+  if (cell->real != cell->real) /* SQLite reads NaN as NULL */
+    cell->type = NAI_CELL_NULL;
+}
+
+/* Fills types and offsets of the columns from a record header; *end = where the last value ends in the payload,
+ * *looked_at = how many bytes of the header said so. NULL, or what is wrong. */
+static const char *read_header(uint64_t *end, uint32_t *looked_at, struct nai_record_reader *reader,
+                               const unsigned char *data, uint32_t prefix, uint64_t header_bytes,
+                               uint64_t payload_bytes) {
+  const unsigned char *p = data + prefix, *stop = data + header_bytes;
+  int columns = reader->plan->stored_columns;
+  uint64_t *restrict types = reader->types;
+  uint32_t *restrict offsets = reader->offsets;
+  uint64_t at = header_bytes;
+  bool reserved = false;
+  for (int i = 0; i < columns; i++) {
+    if (p >= stop) { /* a row older than this column */
+      for (; i < columns; i++) {
+        types[i] = 0;
+        offsets[i] = 0;
+      }
+      break;
+    }
+    uint64_t type = *p++;
+    offsets[i] = (uint32_t)at;
+    if (__builtin_expect(type < SMALL_TYPES, 1)) {
+      at += small_sizes[type];
+      reserved |= (type & ~1ull) == 10;
+    } else {
+      p += nai_varint(&type, p - 1) - 1;
+      if (type > UINT32_MAX)
+        return "a value is longer than its row";
+      at += nai_serial_bytes(type);
+      if (at > payload_bytes)
+        return "a value is longer than its row";
+    }
+    types[i] = type;
+  }
+  *end = at;
+  *looked_at = (uint32_t)(p - data);
+  if (p > stop || at > payload_bytes)
+    return "a value is longer than its row";
+  if (p == stop && at != payload_bytes)
+    return "a row is longer than its values";
+  return reserved ? "a value has a reserved type" : NULL;
+}
+
+/* Cells that are not simply what is stored. */
+static inline void finish_row(struct nai_record_reader *reader, int64_t rowid) {
+  const struct nai_record_plan *plan = reader->plan;
+  for (int i = 0; i < plan->alias_count; i++) {
+    reader->cells[plan->alias_slots[i]].type = NAI_CELL_INT;
+    reader->cells[plan->alias_slots[i]].i = rowid;
+  }
+  for (int i = 0; i < plan->real_count; i++) {
+    struct nai_cell *cell = &reader->cells[plan->real_slots[i]];
+    if (cell->type == NAI_CELL_INT) {
+      cell->type = NAI_CELL_REAL;
+      cell->real = (double)cell->i;
+    }
+  }
+}
+
+static inline void take_shape(struct nai_record_reader *reader, const struct nai_shape *shape,
+                              const unsigned char *data) {
+  struct nai_cell *restrict cells = reader->cells;
+  const struct nai_shape_step *restrict steps = shape->steps;
+  int count = reader->plan->wanted_count;
+  for (int i = 0; i < count; i++)
+    take_step(&cells[steps[i].slot], &steps[i], data + steps[i].offset);
+  for (int i = 0; shape->has_real && i < count; i++)
+    if (steps[i].type == NAI_CELL_REAL)
+      finish_real(&cells[steps[i].slot]);
+}
+
+/* Where the shape of this record is or would be kept, and its key: the header's first bytes. *known = it is there. */
+static inline struct nai_shape *find_shape(bool *known, uint64_t *key, const struct nai_record_reader *reader,
+                                           const unsigned char *data, uint32_t header_bytes) {
+  static const uint64_t multipliers[NAI_SHAPE_WORDS] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0x165667b19e3779f9u,
+                                                        0xd6e8feb86659fd93u, 0xff51afd7ed558ccdu};
+  int left = (int)(header_bytes < reader->key_bytes ? header_bytes : reader->key_bytes);
+  uint64_t hash = 0, difference = 0;
+  for (int i = 0; i < reader->key_words; i++, left -= 8) {
+    uint64_t bytes;
+    memcpy(&bytes, data + 8 * i, 8);
+    bytes = le64toh(bytes);
+    key[i] = left >= 8 ? bytes : left <= 0 ? 0 : bytes & ((1ull << 8 * left) - 1);
+    hash ^= key[i] * multipliers[i];
+  }
+  struct nai_shape *shape = (struct nai_shape *)(reader->shapes + (hash >> 57) * reader->shape_bytes);
+  for (int i = 0; i < reader->key_words; i++)
+    difference |= shape->key[i] ^ key[i];
+  *known = difference == 0;
+  return shape;
+}
+
+/* Remembers what read_header has found out. */
+static void keep_shape(struct nai_shape *shape, const uint64_t *key, const struct nai_record_reader *reader,
+                       uint64_t end, bool whole) {
+  memcpy(shape->key, key, sizeof shape->key);
+  shape->end = (uint32_t)end;
+  shape->end_at_most = whole ? shape->end : UINT32_MAX;
+  shape->has_real = false;
+  for (int i = 0; i < reader->plan->wanted_count; i++) {
+    const struct nai_wanted *wanted = &reader->plan->wanted[i];
+    struct nai_shape_step *step = &shape->steps[i];
+    plan_step(step, reader->types[wanted->column]);
+    step->offset = reader->offsets[wanted->column];
+    step->slot = (uint8_t)wanted->slot;
+    shape->has_real |= step->type == NAI_CELL_REAL;
+  }
+}
+
+/* Values one by one from where nai_overflow_gather_values found them. */
+static int read_long_row(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_err *err) {
+  const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
+  int rc = nai_overflow_gather_values(values, reader, payload, err);
+  for (int i = 0; i < reader->plan->wanted_count && !rc; i++) {
+    const struct nai_wanted *wanted = &reader->plan->wanted[i];
+    struct nai_shape_step step;
+    plan_step(&step, reader->types[wanted->column]);
+    take_step(&reader->cells[wanted->slot], &step, values[i]);
+    if (step.type == NAI_CELL_REAL)
+      finish_real(&reader->cells[wanted->slot]);
+  }
+  return rc;
+}
+
+/* A record that the kept shapes do not serve. */
+static int read_new_record(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_shape *shape,
+                           const uint64_t *key, struct nai_err *err) {
+  enum { MAX_HEADER = 98307 }; /* SQLite's limit: 32767 columns of 3 bytes and its own length */
+  const unsigned char *data = payload->data;
+  uint64_t header_bytes, end;
+  uint32_t prefix = nai_varint(&header_bytes, data), looked_at;
+  if (header_bytes < prefix || header_bytes > payload->bytes || header_bytes > MAX_HEADER)
+    return nai_direct_damaged(err, payload->page, "a row's header is longer than the row");
+  if (header_bytes > payload->local) {
+    int rc = nai_overflow_gather_header(&data, reader, payload, header_bytes, err);
+    if (rc)
+      return rc;
+  }
+  const char *wrong = read_header(&end, &looked_at, reader, data, prefix, header_bytes, payload->bytes);
+  if (wrong)
+    return nai_direct_damaged(err, payload->page, wrong);
+  if (end > payload->local || !shape || looked_at > reader->key_bytes)
+    return read_long_row(reader, payload, err);
+  keep_shape(shape, key, reader, end, looked_at == header_bytes);
+  take_shape(reader, shape, data);
+  return NAI_OK;
+}
+
+static inline int read_record(struct nai_record_reader *reader, const struct nai_payload *payload, int64_t rowid,
+                              struct nai_err *err) {
+  uint64_t key[NAI_SHAPE_WORDS] = {0};
+  struct nai_shape *shape = NULL;
+  uint32_t header_bytes = payload->data[0];
+  if (reader->shapes && header_bytes - 1 < 127 && header_bytes <= payload->local) {
+    bool known;
+    shape = find_shape(&known, key, reader, payload->data, header_bytes);
+    if (known && shape->end <= payload->local && payload->bytes <= shape->end_at_most) {
+      take_shape(reader, shape, payload->data);
+      finish_row(reader, rowid);
+      return NAI_OK;
+    }
+  }
+  int rc = read_new_record(reader, payload, shape, key, err);
+  if (!rc)
+    finish_row(reader, rowid);
+  return rc;
+}
+
+int nai_record_read(struct nai_record_reader *reader, const struct nai_payload *payload, int64_t rowid,
+                    struct nai_err *err) {
+  return read_record(reader, payload, rowid, err);
+}
+
+int nai_record_read_leaf(struct nai_record_reader *reader, const struct nai_leaves *leaves, uint32_t leaf,
+                         const unsigned char *data, int64_t *rows, int64_t rows_limit, bool *stopped, nai_row_fn *fn,
+                         void *ctx, struct nai_err *err) {
+  const struct nai_direct *direct = reader->plan->direct;
+  const int64_t *below = leaf ? &leaves->last[leaf - 1] : NULL, last = leaves->last[leaf];
+  uint32_t page = leaves->pages[leaf], cells;
+  int rc = nai_direct_leaf_cells(&cells, direct, leaves, leaf, data, err);
+  if (rc)
+    return rc;
+  if (cells > rows_limit - *rows)
+    return nai_direct_damaged(err, page, "it has more cells than before");
+  const unsigned char *pointers = data + nai_page_header(page) + 8;
+  uint32_t first = nai_page_header(page) + 8 + 2 * cells;
+  struct nai_payload payload = {.page = page};
+  int64_t previous = below ? *below : INT64_MIN, rowid;
+  for (uint32_t i = 0; i < cells; i++) {
+    uint32_t at = nai_be16(pointers + 2 * i);
+    if (at < first || at > direct->usable_bytes - 4)
+      return nai_direct_damaged(err, page, "a cell lies outside of the page");
+    const char *wrong = nai_leaf_cell(&rowid, &payload, direct, data, at);
+    if (wrong)
+      return nai_direct_damaged(err, page, wrong);
+    if ((rowid <= previous && (i || below)) || rowid > last)
+      return nai_direct_damaged(err, page, "its rowids are out of order");
+    previous = rowid;
+    rc = read_record(reader, &payload, rowid, err);
+    if (rc)
+      return rc;
+    rc = fn(ctx, rowid, reader->cells, err);
+    if (rc) {
+      *stopped = true;
+      return rc;
+    }
+  }
+  *rows += cells;
+  return NAI_OK;
+}

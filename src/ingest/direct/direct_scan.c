@@ -1,0 +1,156 @@
+#include "ingest/direct/direct_record.h"
+#include "ingest/scan_internal.h"
+
+#include <stdlib.h>
+
+struct direct_scan {
+  const struct nai_direct *direct;
+  struct nai_record_plan plan;
+  struct nai_leaves leaves;
+};
+
+static const struct nai_scan_ops direct_ops;
+
+/* The leaves of part `part`: from its first to before its end. */
+static uint32_t part_begin(const struct nai_scan *scan, const struct direct_scan *impl, int part) {
+  return (uint32_t)((uint64_t)impl->leaves.count * (uint64_t)part / (uint64_t)scan->parts);
+}
+
+/* How many rowids leaf i can hold. Its neighbours bound it; the first and the last leaf are bounded by their own rows.
+ */
+static int rowid_span(uint64_t *span, const struct direct_scan *impl, uint32_t i, struct nai_err *err) {
+  const struct nai_leaves *leaves = &impl->leaves;
+  bool first_leaf = i == 0, last_leaf = i == leaves->count - 1, empty = false;
+  int64_t own_first = 0, own_last = 0;
+  if (first_leaf || last_leaf) {
+    int rc = nai_direct_leaf_rowids(&empty, &own_first, &own_last, impl->direct, leaves, i, err);
+    if (rc)
+      return rc;
+  }
+  uint64_t begin = first_leaf ? (uint64_t)own_first : (uint64_t)leaves->last[i - 1] + 1;
+  uint64_t last = (uint64_t)(last_leaf ? own_last : leaves->last[i]);
+  *span = empty || (int64_t)last < (int64_t)begin ? 0 : last - begin + 1;
+  return NAI_OK;
+}
+
+/* Whether every rowid between the first and the last seems to exist, as in any table that was written once and left
+ * alone. */
+static int seems_dense(bool *dense, const struct direct_scan *impl, struct nai_err *err) {
+  enum { SAMPLES = 64, SLACK = 2 };
+  const struct nai_leaves *leaves = &impl->leaves;
+  uint32_t cells, most = 0;
+  uint64_t span, total = 0;
+  *dense = true;
+  for (uint64_t i = 0; i < SAMPLES && *dense; i++) {
+    uint32_t leaf = (uint32_t)(leaves->count < SAMPLES ? i % leaves->count : i * (leaves->count - 1) / (SAMPLES - 1));
+    int rc = nai_direct_leaf_cells(&cells, impl->direct, leaves, leaf,
+                                   nai_direct_page(impl->direct, leaves->pages[leaf]), err);
+    if (!rc)
+      rc = rowid_span(&span, impl, leaf, err);
+    if (rc)
+      return rc;
+    *dense = cells == span;
+    most = cells > most ? cells : most;
+  }
+  /* A gap that no sample met must not let memory be reserved for rows that cannot exist. */
+  for (uint32_t i = 0; i < leaves->count && *dense; i++) {
+    int rc = rowid_span(&span, impl, i, err);
+    if (rc)
+      return rc;
+    *dense = !__builtin_add_overflow(total, span, &total) && total <= (uint64_t)SLACK * leaves->count * most;
+  }
+  return NAI_OK;
+}
+
+/* Row counts without touching every page: where rowids are dense, interior pages tell how many rows a leaf holds. */
+static int count_rows(struct nai_scan *scan, const struct direct_scan *impl, struct nai_err *err) {
+  bool dense;
+  int rc = seems_dense(&dense, impl, err);
+  for (int part = 0; part < scan->parts && !rc; part++) {
+    uint32_t end = part_begin(scan, impl, part + 1), cells;
+    for (uint32_t i = part_begin(scan, impl, part); i < end && !rc; i++) {
+      uint64_t rows;
+      if (dense) {
+        rc = rowid_span(&rows, impl, i, err);
+      } else {
+        uint32_t page = impl->leaves.pages[i];
+        rc = nai_direct_leaf_cells(&cells, impl->direct, &impl->leaves, i, nai_direct_page(impl->direct, page), err);
+        rows = cells;
+      }
+      scan->part_rows[part] += rc ? 0 : (int64_t)rows;
+    }
+  }
+  return rc;
+}
+
+int nai_scan_open_direct(struct nai_scan *scan, struct nai_trace *trace, const struct nai_db_table *table,
+                         int max_parts, struct nai_err *err) {
+  struct direct_scan *impl = calloc(1, sizeof *impl);
+  if (!impl)
+    return nai_err_nomem(err);
+  scan->impl = impl;
+  scan->ops = &direct_ops;
+  impl->direct = trace->direct;
+  nai_record_plan(&impl->plan, impl->direct, table, scan->columns, scan->column_count);
+  int rc = nai_direct_leaves(&impl->leaves, impl->direct, (uint32_t)table->rootpage, err);
+  if (!rc) {
+    scan->parts = impl->leaves.count < (uint32_t)max_parts ? (int)impl->leaves.count : max_parts;
+    scan->part_rows = calloc((size_t)scan->parts, sizeof *scan->part_rows);
+    if (!scan->part_rows)
+      rc = nai_err_nomem(err);
+  }
+  if (!rc)
+    rc = count_rows(scan, impl, err);
+  return nai_direct_intact(impl->direct, rc, err);
+}
+
+/* What one running part needs. */
+struct worker {
+  struct nai_record_reader reader;
+  struct nai_window window;
+};
+
+static int read_leaves(const struct nai_scan *scan, struct worker *worker, int part, bool *stopped, nai_row_fn *fn,
+                       void *ctx, struct nai_err *err) {
+  const struct direct_scan *impl = scan->impl;
+  const struct nai_leaves *leaves = &impl->leaves;
+  uint32_t end = part_begin(scan, impl, part + 1);
+  int64_t rows = 0;
+  int rc = NAI_OK;
+  for (uint32_t i = part_begin(scan, impl, part); i < end && !rc; i++) {
+    const unsigned char *data;
+    rc = nai_window_leaf(&data, &worker->window, leaves, i, end, err);
+    if (!rc)
+      rc = nai_record_read_leaf(&worker->reader, leaves, i, data, &rows, scan->part_rows[part], stopped, fn, ctx, err);
+  }
+  return rc;
+}
+
+static int run_direct(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx, struct nai_err *err) {
+  const struct direct_scan *impl = scan->impl;
+  bool stopped = false;
+  struct worker *worker = calloc(1, sizeof *worker);
+  if (!worker)
+    return nai_err_nomem(err);
+  int rc = nai_record_reader_init(&worker->reader, &impl->plan, err);
+  if (!rc)
+    rc = nai_window_open(&worker->window, impl->direct, err);
+  if (!rc)
+    rc = read_leaves(scan, worker, part, &stopped, fn, ctx, err);
+  nai_window_close(&worker->window);
+  nai_record_reader_free(&worker->reader);
+  free(worker);
+  if (!stopped)
+    rc = nai_direct_intact(impl->direct, rc, err);
+  if (rc && !stopped)
+    nai_scan_fail(scan->table, rc, err);
+  return rc;
+}
+
+static void close_direct(struct nai_scan *scan) {
+  struct direct_scan *impl = scan->impl;
+  nai_leaves_free(&impl->leaves);
+  free(impl);
+}
+
+static const struct nai_scan_ops direct_ops = {.run = run_direct, .close = close_direct};
