@@ -158,9 +158,9 @@ static const struct nai_table *look_up(void *run, const char *name) { return nai
 int nai_run_check(struct nai_run *run, struct nai_err *err) {
   int rc = NAI_OK;
   for (uint32_t i = 0; i < run->table_count && !rc; i++)
-    rc = nai_table_check_cells(run->tables[i], err);
-  for (uint32_t i = 0; i < run->table_count && !rc; i++)
     rc = nai_table_check_refs(run->tables[i], look_up, run, err);
+  for (uint32_t i = 0; i < run->table_count && !rc; i++)
+    rc = nai_table_check_cells(run->tables[i], err);
   return rc;
 }
 
