@@ -10,9 +10,11 @@ static int set_v(struct nai_err *err, int code, const char *fmt, va_list ap) NAI
 static int set_v(struct nai_err *err, int code, const char *fmt, va_list ap) {
   if (!err)
     return code;
+  char text[sizeof err->msg]; /* the message may be among its own arguments */
+  vsnprintf(text, sizeof text, fmt, ap);
+  memcpy(err->msg, text, strlen(text) + 1);
   err->code = code;
   err->damaged = false;
-  vsnprintf(err->msg, sizeof err->msg, fmt, ap);
   return code;
 }
 
