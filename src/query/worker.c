@@ -2,6 +2,7 @@
 #include "query/internal.h"
 
 #include "base/fs.h"
+#include "base/sandbox.h"
 
 #include <math.h>
 #include <signal.h>
@@ -135,6 +136,7 @@ _Noreturn void nai_query_work(int fd, const struct nai_query *query, pid_t paren
   if (getppid() != parent)
     _exit(EXIT_FAILURE);
   signal(SIGPIPE, SIG_DFL);
+  nai_sandbox_enter(&(struct nai_sandbox){.readable = query->run->directory});
   int rc = work(&w, query, &err);
   nai_buf_putc(&w.out, NAI_FRAME_END);
   put_int(&w, (uint32_t)rc);
