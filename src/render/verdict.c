@@ -2,6 +2,7 @@
 #include "render/report.h"
 
 #include "base/fmt.h"
+#include "table/events.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -165,6 +166,28 @@ static void put_larger(struct nai_buf *out, const struct nai_table *findings, in
   nai_buf_printf(out, "; %s).", nai_cell_str(findings, at, "reason"));
 }
 
+/* "Damaged and left out: NVTX_EVENTS (1,204 rows)." Before all else: what is not there cannot be told from what was
+ * never recorded. */
+static void put_damage(struct nai_buf *out, const struct nai_report *report) {
+  const struct nai_table *quality = nai_report_table(report, "data_quality");
+  bool any = false;
+  for (int64_t i = 0; i < quality->rows; i++) {
+    int64_t rows = nai_cell_i64(quality, i, "count");
+    if (strcmp(nai_cell_str(quality, i, "check"), NAI_CHECK_DAMAGE) != 0)
+      continue;
+    nai_buf_printf(out, "%s%s",
+                   any ? ", " : "The trace is damaged; left out: ", nai_cell_str(quality, i, "source_table"));
+    any = true;
+    if (rows <= 0) /* nobody can tell any more */
+      continue;
+    nai_buf_puts(out, " (");
+    nai_fmt_count(out, rows);
+    nai_buf_puts(out, rows == 1 ? " row)" : " rows)");
+  }
+  if (any)
+    nai_buf_puts(out, ". ");
+}
+
 void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings");
   bool gpus = nai_report_table(report, "gpu_utilization")->rows > 0, led = false;
@@ -172,6 +195,7 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
   for (int64_t i = 0; i < findings->rows; i++)
     if (nai_report_severity(findings, i) > *severity)
       *severity = nai_report_severity(findings, i);
+  put_damage(out, report);
   for (int64_t i = 0; i < findings->rows && leads(findings, i); i++) {
     if (led) {
       nai_buf_puts(out, "; ");
