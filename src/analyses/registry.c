@@ -36,6 +36,7 @@
   X(losses)           \
   X(steps)            \
   X(step_idle)        \
+  X(step_categories)  \
   X(communication)    \
   X(comm_overlap)     \
   X(step_calls)       \
