@@ -26,6 +26,7 @@
   X(memory_use)       \
   X(gpu_metrics)      \
   X(nic_metrics)      \
+  X(metric_parts)     \
   X(osrt)             \
   X(quality)          \
   X(active_spans)     \
