@@ -143,7 +143,7 @@ enum nai_model_part {
   NAI_PART_NVTX_TREE,     /* nodes, first_node, nvtx_depth, crossing, checkpoints, api_node; kernel sums if map_nvtx */
   NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups */
   NAI_PART_PROCESS_SUMS,  /* process_sums */
-  NAI_PART_PHASES,        /* phase_sums */
+  NAI_PART_PHASES,        /* phase_sums, call_phase */
   NAI_PART_EVIDENCE,      /* evidence */
   NAI_PART_IDLE,          /* idle (idle.h) */
   NAI_PART_LANES,         /* lanes */
@@ -222,6 +222,7 @@ struct nai_model {
   uint32_t kernel_group_count;
   struct nai_process_sum *process_sums; /* per process; [process_count]: those of unknown process */
   struct nai_phase_sum *phase_sums;     /* per phase of the phase map */
+  int *call_phase;                      /* per API call: its phase, -1 for none; NULL without a phase map */
 
   struct nai_evidence *evidence; /* of what threads did (evidence.h) */
   struct nai_gpu_idle *idle;     /* per GPU */
