@@ -15,7 +15,15 @@ const UTILIZATION_HEIGHT = 44;
 const GAPS_HEIGHT = 20;
 const OPEN_THREADS = 6;
 const OPEN_GPUS = 4;
-const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6 };
+const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6, overhead: 7, osrt: 8, sched: 9, sample: 10 };
+
+/** @type {Partial<Record<Lane['kind'], string>>} */
+const HOST_HINTS = {
+  overhead: 'Time that the profiler itself took on this thread, or the CUDA driver to load code: no fault of the program',
+  osrt: 'Calls of the operating system’s runtime: waiting, reading, locking',
+  sched: 'When the thread ran on a CPU; empty: it did not',
+  sample: 'Functions the thread was found in, a mark per sample',
+};
 
 /**
  * @typedef {object} Gaps  idle gaps of one GPU, by start
@@ -131,15 +139,16 @@ export class Layout {
       const own = host.filter((lane) => lane.pid === pid);
       /** @type {Map<number, number>} */
       const sizes = new Map();
-      for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + lane.count);
+      for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + (model.isHostLane(lane) ? 0 : lane.count));
       const busiest = [...sizes]
         .sort((a, b) => b[1] - a[1])
         .slice(0, OPEN_THREADS)
         .map(([tid]) => tid);
-      for (const tid of sizes.keys()) {
+      const tells = new Set(own.filter((lane) => !model.isHostLane(lane)).map((lane) => lane.tid));
+      for (const tid of [...sizes.keys()].sort((a, b) => Number(tells.has(b)) - Number(tells.has(a)))) {
         const threadKey = `${key}t${tid}`;
         this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents: [key] });
-        if (!busiest.includes(tid)) this.closed.add(threadKey);
+        if (!busiest.includes(tid) || !tells.has(tid)) this.closed.add(threadKey);
         this.addLanes(
           own.filter((lane) => lane.tid === tid),
           [key, threadKey],
@@ -170,7 +179,7 @@ export class Layout {
         height: rows.length * rowHeight + 4,
         hint: model.isGpuLane(lane)
           ? `${model.laneLabel(lane)}, context ${lane.context}, ${model.processLabel(lane.pid)}`
-          : undefined,
+          : HOST_HINTS[lane.kind],
       });
     }
   }
