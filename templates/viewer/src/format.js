@@ -178,6 +178,10 @@ const HEADINGS = {
   gap_start_ns: 'start',
   gap_end_ns: 'end',
   gap_ms: 'length',
+  launch_api: 'launched by',
+  launch_thread: 'launching thread',
+  host_activity: 'host was in',
+  nvtx_range: 'NVTX range',
 };
 
 /** Column name for people: underscores out, the unit moves to its own label. @param {string} name */

@@ -6,7 +6,7 @@ import { bisect } from '../model.js';
 import { columnIndex, placeColumns } from '../table-schema.js';
 import { Arrangement } from './arrangement.js';
 import { rowsOf } from './rows.js';
-import { collectiveSpans, stepSpans } from './spans.js';
+import { activitySpans, collectiveSpans, stepSpans } from './spans.js';
 
 export const ROW_HEIGHT = { gpu: 20, host: 17 };
 const HEADER_HEIGHT = 24;
@@ -82,7 +82,7 @@ export class Layout {
   addGpus() {
     const { model } = this;
     const gaps = readGaps(model);
-    const [steps, collectives] = [stepSpans(model), collectiveSpans(model)];
+    const [activity, steps, collectives] = [activitySpans(model), stepSpans(model), collectiveSpans(model)];
     for (const gpu of model.timeline.gpus) {
       const key = `g${gpu.id}`;
       const parents = [key];
@@ -100,6 +100,7 @@ export class Layout {
           gpu: gpu.id,
         });
       }
+      this.addSpans(gpu.id, 'a', 'Activity', 'When the GPU works; grey: set-up and pauses, which no share counts as idle', activity.get(gpu.id));
       this.addSpans(gpu.id, 's', 'Steps', 'Steps of the program; outliers are red, warm-up is grey', steps.get(gpu.id));
       const own = gaps.get(gpu.id);
       if (own) {

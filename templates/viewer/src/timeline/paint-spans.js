@@ -13,7 +13,7 @@ const PALE = 0.38;
 export function paintSpans(context, frame, spans, y, height) {
   const { theme, width } = frame;
   const scale = width / (frame.to - frame.from);
-  const colors = { plain: spans.table === 'steps' ? theme.accent : theme.comm, pale: theme.muted, bad: theme.bad };
+  const colors = { plain: spans.table === 'comm_instances' ? theme.comm : theme.accent, pale: theme.muted, bad: theme.bad };
   const x = (/** @type {number} */ time) => Math.max(-4, Math.min(width + 4, (time - frame.from) * scale));
   let painted = -Infinity;
   for (let i = bisect(0, spans.end.length, (at) => spans.end[at] > frame.from); i < spans.start.length; i++) {
@@ -31,7 +31,7 @@ export function paintSpans(context, frame, spans, y, height) {
     context.globalAlpha = 1;
     const room = Math.min(right, width) - Math.max(left, 0) - 6;
     if (room < LABEL_PX) continue;
-    context.fillStyle = spans.table === 'steps' && spans.tone[i] !== 'pale' ? theme.background : theme.text;
+    context.fillStyle = spans.table !== 'comm_instances' && spans.tone[i] !== 'pale' ? theme.background : theme.text;
     context.fillText(spans.label[i].slice(0, Math.floor(room / CHARACTER_PX)), Math.max(left, 0) + 4, y + height / 2);
   }
 }

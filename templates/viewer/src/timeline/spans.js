@@ -1,5 +1,6 @@
 /** @import { Table } from '../types.js' */
 /** @import { Model } from '../model.js' */
+import { causeName } from '../colors.js';
 import { columnIndex } from '../table-schema.js';
 
 /**
@@ -69,6 +70,30 @@ export function stepSpans(model) {
     }),
     ['gpu_start_ns', 'gpu_end_ns'],
   );
+}
+
+/** @type {Record<string, string>} */
+const SPAN_NAMES = { active: 'active', set_up: 'set-up', check: 'check', pause: 'pause' };
+
+/** When a GPU works, and the pauses between; of a GPU that never paused nothing. @param {Model} model */
+export function activitySpans(model) {
+  const spans = readSpans(
+    model,
+    'active_spans',
+    (cell, from, to) => {
+      const cause = cell('cause');
+      const kind = String(cell('kind'));
+      return {
+        from,
+        to,
+        label: `${SPAN_NAMES[kind] ?? kind}${typeof cause === 'string' ? `: ${causeName(cause)}` : ''}`,
+        tone: kind === 'active' ? 'plain' : 'pale',
+      };
+    },
+    ['start_ns', 'end_ns'],
+  );
+  for (const [gpu, list] of spans) if (list.row.length < 2) spans.delete(gpu);
+  return spans;
 }
 
 const NS_PER_US = 1000;

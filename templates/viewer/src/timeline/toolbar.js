@@ -6,6 +6,7 @@ import { counted } from '../format.js';
 import { BLOCKING } from '../search.js';
 import { saveImage } from './export-image.js';
 import { FilterBar } from './filter-bar.js';
+import { callClass } from './stats.js';
 import { choose } from './navigate.js';
 
 const SEARCH_DELAY_MS = 120;
@@ -15,6 +16,8 @@ export class Toolbar {
   /** @param {TimelineView} view */
   constructor(view) {
     this.view = view;
+    /** @type {boolean | null} */
+    this.anyBlocks = null;
     let timer = 0;
     const apply = () => {
       clearTimeout(timer);
@@ -130,6 +133,17 @@ export class Toolbar {
     view.draw();
   }
 
+  /** Whether any call blocks the host. */
+  get blocks() {
+    const { model } = this.view;
+    this.anyBlocks ??= model.lanes.some((lane) => {
+      if (lane.kind !== 'api') return false;
+      for (let i = lane.first; i < lane.first + lane.count; i++) if (callClass(model.events.aux[i]) === 1) return true;
+      return false;
+    });
+    return this.anyBlocks;
+  }
+
   showLegend() {
     const { model, colors } = this.view;
     const { chosen } = this.view.search;
@@ -161,7 +175,7 @@ export class Toolbar {
             .filter((category) => used.has(category))
             .map((category) => item(categoryColor(category), category))
         : []),
-      item(colors.api[1], BLOCKING),
+      ...(this.blocks ? [item(colors.api[1], BLOCKING)] : []),
       ...this.causes(),
     );
   }

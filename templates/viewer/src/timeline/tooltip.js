@@ -4,7 +4,6 @@ import { CAUSE_LABELS, causeName, UTILIZATION_PARTS } from '../colors.js';
 import { h, name, replace } from '../dom.js';
 import { bytes, duration, percent } from '../format.js';
 import { blocksHost } from './stats.js';
-import { UtilizationSums } from './utilization.js';
 
 const OFFSET_PX = 14;
 
@@ -67,7 +66,7 @@ export class Tooltip {
     }
     if (track.utilization) {
       const pixels = (4 * this.view.viewport.span) / this.view.width;
-      const sums = this.view.painter.sums.get(track.utilization) ?? new UtilizationSums(track.utilization);
+      const sums = this.view.painter.utilization(track.utilization, pixels / 4);
       const [from, to] = sums.wholeBins(time - pixels / 2, time + pixels / 2);
       const parts = sums.between(from, to);
       const whole = parts.reduce((sum, value) => sum + value, 0);
@@ -90,6 +89,6 @@ function spanLines(spans, i, clock) {
     spans.table === 'comm_instances' &&
       h('div', {}, spans.from[i] < spans.to[i] ? `wait ${duration(wait)}, transfer ${duration(spans.to[i] - spans.from[i])}` : 'wait and transfer unknown'),
     spans.tone[i] === 'bad' && h('div', { class: 'bad' }, 'outlier'),
-    spans.tone[i] === 'pale' && h('div', {}, 'not steady'),
+    spans.table === 'steps' && spans.tone[i] === 'pale' && h('div', {}, 'not steady'),
   ];
 }
