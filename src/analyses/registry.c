@@ -31,6 +31,7 @@
   X(active_spans)     \
   X(capture_health)   \
   X(workload)         \
+  X(gemm_shapes)      \
   X(mfu)              \
   X(losses)           \
   X(steps)            \
