@@ -2,9 +2,11 @@
 /** @import { Model } from '../model.js' */
 /** @import { Row } from './rows.js' */
 /** @import { Spans } from './spans.js' */
+/** @import { Chart } from './charts.js' */
 import { bisect } from '../model.js';
 import { columnIndex, placeColumns } from '../table-schema.js';
 import { Arrangement } from './arrangement.js';
+import { memoryCharts, metricCharts } from './charts.js';
 import { rowsOf } from './rows.js';
 import { activitySpans, collectiveSpans, stepSpans } from './spans.js';
 
@@ -13,6 +15,8 @@ const HEADER_HEIGHT = 24;
 const THREAD_HEIGHT = 20;
 const UTILIZATION_HEIGHT = 44;
 const GAPS_HEIGHT = 20;
+const CHART_HEIGHT = 38;
+const OPEN_CHARTS = 4;
 const OPEN_THREADS = 6;
 const OPEN_GPUS = 4;
 const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6, overhead: 7, osrt: 8, sched: 9, sample: 10 };
@@ -34,7 +38,7 @@ const HOST_HINTS = {
  * @property {(time: number) => number} firstAfter  first gap that ends after a time
  *
  * @typedef {object} Track
- * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'spans' | 'events'} type
+ * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'spans' | 'chart' | 'events'} type
  * @property {string} key  stable across visits: it stands in links
  * @property {string} label
  * @property {string} [hint]
@@ -47,6 +51,7 @@ const HOST_HINTS = {
  * @property {Utilization} [utilization]
  * @property {Gaps} [gaps]
  * @property {Spans} [spans]
+ * @property {Chart} [chart]
  * @property {boolean} [pinned]  set by place(): stays in sight above the others
  * @property {number} [gpu]
  */
@@ -64,6 +69,7 @@ export class Layout {
     this.visible = [];
     this.height = 0;
     this.pinnedHeight = 0;
+    this.memory = memoryCharts(model);
     this.addGpus();
     this.addProcesses();
     this.arrangement = new Arrangement(this.tracks, this.closed);
@@ -82,6 +88,7 @@ export class Layout {
   addGpus() {
     const { model } = this;
     const gaps = readGaps(model);
+    const [memory, metrics] = [this.memory, metricCharts(model)];
     const [activity, steps, collectives] = [activitySpans(model), stepSpans(model), collectiveSpans(model)];
     for (const gpu of model.timeline.gpus) {
       const key = `g${gpu.id}`;
@@ -119,7 +126,23 @@ export class Layout {
       const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu.id);
       const shared = new Set(lanes.map((lane) => lane.pid)).size > 1;
       this.addLanes(lanes, parents, ROW_HEIGHT.gpu, shared);
+      this.addCharts(key, [key], 'm', memory.filter((chart) => chart.gpu === gpu.id));
+      const counters = metrics.filter((chart) => chart.gpu === gpu.id);
+      if (counters.length === 0) continue;
+      const group = `${key}m`;
+      this.add({ type: 'thread', key: group, label: `Sampled counters (${counters.length})`, height: THREAD_HEIGHT, parents });
+      if (counters.length > OPEN_CHARTS) this.closed.add(group);
+      this.addCharts(group, [key, group], 'c', counters);
     }
+  }
+
+  /** @param {string} key @param {string[]} parents @param {string} suffix @param {Chart[]} charts */
+  addCharts(key, parents, suffix, charts) {
+    charts.forEach((chart, index) => {
+      const several = charts.some((other) => other.label === chart.label && other.pid !== chart.pid);
+      const label = several ? `${chart.label} · ${chart.pid}` : chart.label;
+      this.add({ type: 'chart', key: `${key}${suffix}${index}`, label, hint: chart.hint, height: CHART_HEIGHT, parents, chart, gpu: chart.gpu });
+    });
   }
 
   /** @param {number} gpu @param {string} suffix @param {string} label @param {string} hint @param {Spans | undefined} spans */
@@ -137,6 +160,7 @@ export class Layout {
       const key = `p${pid}`;
       this.add({ type: 'process', key, label: model.processLabel(pid), height: HEADER_HEIGHT });
       if (processes.length > OPEN_GPUS) this.closed.add(key);
+      this.addCharts(key, [key], 'm', this.memory.filter((chart) => chart.gpu < 0 && chart.pid === pid));
       const own = host.filter((lane) => lane.pid === pid);
       /** @type {Map<number, number>} */
       const sizes = new Map();

@@ -4,7 +4,16 @@ import { bisect } from '../model.js';
 
 const CHARACTER_PX = 6.1;
 const LABEL_PX = 34;
+const NUMBER_PX = 16;
 const PALE = 0.38;
+
+/** The label, or its number alone, or its beginning: never one that reads like another. @param {string} label @param {number} characters */
+export function fitting(label, characters) {
+  if (label.length <= characters) return label;
+  const number = /\d+$/u.exec(label)?.[0];
+  if (number) return number.length <= characters ? number : '';
+  return characters > 1 ? `${label.slice(0, characters - 1)}…` : '';
+}
 
 /**
  * Spans side by side; the middle part is darker. What is narrower than a pixel shares it with its neighbours.
@@ -30,8 +39,8 @@ export function paintSpans(context, frame, spans, y, height) {
     if (to > from && spans.tone[i] !== 'pale') context.fillRect(from, y + 2, Math.max(0.5, to - from - gap), height - 5);
     context.globalAlpha = 1;
     const room = Math.min(right, width) - Math.max(left, 0) - 6;
-    if (room < LABEL_PX) continue;
+    if (room < LABEL_PX && (spans.table !== 'steps' || room < NUMBER_PX)) continue;
     context.fillStyle = spans.table !== 'comm_instances' && spans.tone[i] !== 'pale' ? theme.background : theme.text;
-    context.fillText(spans.label[i].slice(0, Math.floor(room / CHARACTER_PX)), Math.max(left, 0) + 4, y + height / 2);
+    context.fillText(fitting(spans.label[i], Math.floor(room / CHARACTER_PX)), Math.max(left, 0) + 4, y + height / 2);
   }
 }

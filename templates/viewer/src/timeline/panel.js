@@ -7,6 +7,7 @@ import { bytes, counted, duration, integer, percent } from '../format.js';
 import { eventDetails, fields } from './event-details.js';
 import { gapDetails } from './gap-panel.js';
 import { snippetOf } from '../snippet.js';
+import { spanDetails } from './span-details.js';
 import { rangeStats } from './stats.js';
 import { trimNote } from './trim-note.js';
 
@@ -154,6 +155,7 @@ export class Panel {
         ),
       );
     this.show('Time range', [
+      ...spanDetails(view, from, to),
       fields([
         ['From', model.clock.format(stats.from)],
         ['To', model.clock.format(stats.to)],

@@ -14,9 +14,10 @@ import { columnIndex } from '../table-schema.js';
  * @property {string[]} label
  * @property {('plain' | 'pale' | 'bad')[]} tone
  * @property {Uint32Array} row
+ * @property {Int32Array} [set]  of a collective: its number, the same on all GPUs; -1: not known to be the same as any
  */
 
-/** @typedef {{start: number, end: number, from: number, to: number, label: string, tone: 'plain' | 'pale' | 'bad', row: number}} Span */
+/** @typedef {{start: number, end: number, from: number, to: number, label: string, tone: 'plain' | 'pale' | 'bad', row: number, set?: number}} Span */
 
 /** @param {string} table @param {Span[]} list @returns {Spans} */
 function pack(table, list) {
@@ -30,6 +31,7 @@ function pack(table, list) {
     label: list.map((span) => span.label),
     tone: list.map((span) => span.tone),
     row: Uint32Array.from(list, (span) => span.row),
+    ...(list.some((span) => (span.set ?? -1) >= 0) ? { set: Int32Array.from(list, (span) => span.set ?? -1) } : {}),
   };
 }
 
@@ -112,6 +114,7 @@ export function collectiveSpans(model) {
         to: known ? end - (typeof tail === 'number' ? tail : 0) * NS_PER_US : end,
         label: String(cell('op') ?? 'collective'),
         tone: 'plain',
+        set: Number(cell('set_id') ?? -1),
       };
     },
     ['start_ns', 'end_ns'],

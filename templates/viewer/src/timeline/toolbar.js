@@ -4,7 +4,7 @@ import { CAUSE_COLORS, CAUSE_LABELS, causeName, EventColors, categoryColor } fro
 import { h } from '../dom.js';
 import { counted } from '../format.js';
 import { BLOCKING } from '../search.js';
-import { saveImage } from './export-image.js';
+import { saveImage, saveSvg } from './export-image.js';
 import { FilterBar } from './filter-bar.js';
 import { callClass } from './stats.js';
 import { choose } from './navigate.js';
@@ -108,6 +108,7 @@ export class Toolbar {
         this.selecting,
         button('Marks', 'Marks and their notes (B adds one)', () => view.annotations.showMarks()),
         button('PNG', 'Save a picture of what the timeline shows', () => saveImage(view)),
+        button('SVG', 'Save what the timeline shows as a drawing', () => saveSvg(view)),
       ),
       h('div', { class: 'group' }, this.filters.input, this.color, this.time),
       this.legend,

@@ -3,6 +3,7 @@
 import { CAUSE_LABELS, causeName, UTILIZATION_PARTS } from '../colors.js';
 import { h, name, replace } from '../dom.js';
 import { bytes, duration, percent } from '../format.js';
+import { pointAt } from './charts.js';
 import { blocksHost } from './stats.js';
 
 const OFFSET_PX = 14;
@@ -64,6 +65,7 @@ export class Tooltip {
         CAUSE_LABELS[cause] ? h('div', {}, CAUSE_LABELS[cause]) : null,
       ];
     }
+    if (track.chart) return chartLines(track.chart, time, clock);
     if (track.utilization) {
       const pixels = (4 * this.view.viewport.span) / this.view.width;
       const sums = this.view.painter.utilization(track.utilization, pixels / 4);
@@ -78,6 +80,17 @@ export class Tooltip {
     }
     return null;
   }
+}
+
+/** @param {import('./charts.js').Chart} chart @param {number} time @param {import('../format.js').Clock} clock */
+function chartLines(chart, time, clock) {
+  const at = pointAt(chart, time);
+  if (at < 0) return null;
+  return [
+    h('div', { class: 'tooltip-title' }, name(chart.label)),
+    h('div', {}, h('b', {}, chart.format(chart.value[at])), ` from ${clock.format(chart.start[at])} to ${clock.format(chart.end[at])}`),
+    chart.high[at] > chart.value[at] && h('div', {}, `${chart.highWord} ${chart.format(chart.high[at])}`),
+  ];
 }
 
 /** @param {import('./spans.js').Spans} spans @param {number} i @param {import('../format.js').Clock} clock */
