@@ -180,10 +180,12 @@ static const struct nai_node timeline = {.name = "timeline",
                                          .outputs = timeline_outputs,
                                          .inputs = timeline_inputs,
                                          .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) |
-                                                  NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(LANES),
+                                                  NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(LANES) |
+                                                  NAI_PART(CPU),
                                          .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
                                                    NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) |
-                                                   NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),
+                                                   NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(OVERHEAD) |
+                                                   NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS),
                                          .config = NAI_CONFIG(PAGE_EVENTS),
                                          .creates = true,
                                          .run = run_timeline};

@@ -170,6 +170,30 @@ void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *it
   }
 }
 
+void nai_encoder_put_host(struct nai_encoder *e, const struct nai_host_lane *lane) {
+  struct nai_page_names *names = &e->names;
+  int64_t last_start = e->origin;
+  for (uint32_t i = 0; i < lane->count; i++) {
+    const struct nai_item *item = &lane->v[i];
+    uint32_t name = number_of(names, &names->of_host[item->row], nai_strings_get(&e->host.names, item->row), -1, false);
+    if (names->oom)
+      return;
+    names->list[name].count += item->count;
+    nai_encoder_put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
+    nai_encoder_put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
+    nai_encoder_put_varint(&e->columns[NAME], name);
+    put_zigzag(&e->columns[LINK], -e->last_link);
+    put_zigzag(&e->columns[CORRELATION], -e->last_correlation);
+    nai_encoder_put_varint(&e->columns[AUX], item->mix);
+    nai_encoder_put_varint(&e->columns[COUNT], item->count);
+    nai_encoder_put_varint(&e->columns[BUSY], (uint64_t)(item->count > 1 ? item->busy : 0));
+    last_start = item->start;
+    e->last_link = e->last_correlation = 0;
+    e->events++;
+    e->host_events++;
+  }
+}
+
 /* --- the events block ------------------------------------------------------------------------- */
 
 enum { DEFLATED_BYTES = 96 * 1024 }; /* turned into base64 at a time */
