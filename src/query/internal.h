@@ -120,7 +120,7 @@ const struct nai_reader_of_column *nai_statement_origin(const struct nai_schema 
                                                         sqlite3_stmt *statement, int i);
 
 /* worker.c: runs the statement and sends what it returns. Frames: a byte that says what, then for
- *   HEADER  uint32 columns; each: uint32 unit, text
+ *   HEADER  uint32 columns; each: uint32 unit, uint32 type, text: name, text: description
  *   ROW     cells: a byte that says of what type, then 8 bytes or a text
  *   END     uint32 error code as int32, text
  * A text is a uint32 length and its bytes with their NUL. */

@@ -29,7 +29,9 @@ struct nai_query_limits {
  * whatever unit they are shown in. Of anything computed the unit is unknown. */
 struct nai_query_column {
   const char *name;
-  enum nai_unit unit; /* NAI_UNIT_COUNT: unknown */
+  enum nai_unit unit;      /* NAI_UNIT_COUNT: unknown */
+  enum nai_type type;      /* of the cells, where the unit is known */
+  const char *description; /* "" where the unit is unknown */
 };
 
 /* Takes a result. Cells are borrowed for the call; their types can differ from row to row. */

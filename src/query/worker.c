@@ -44,7 +44,8 @@ static void describe_columns(struct shown *shown, struct writer *w, const struct
   for (int i = 0; i < count; i++) {
     const struct nai_schema *schema;
     const struct nai_reader_of_column *from = nai_statement_origin(&schema, db, s, i);
-    const char *name = sqlite3_column_name(s, i);
+    const char *name = sqlite3_column_name(s, i), *description = "";
+    enum nai_type type = NAI_STR;
     shown[i] = (struct shown){NAI_UNIT_COUNT, 1, false};
     if (from) {
       enum nai_unit unit = from->print.unit;
@@ -54,32 +55,43 @@ static void describe_columns(struct shown *shown, struct writer *w, const struct
                                 : unit == NAI_S  ? 1e9
                                                  : 1,
                                 schema->columns[from->print.column].type <= NAI_I32};
+      type = schema->columns[from->print.column].type;
+      description = schema->columns[from->print.column].description;
     }
     put_int(w, (uint32_t)shown[i].unit);
+    put_int(w, (uint32_t)type);
     put_text(w, name ? name : "", name ? strlen(name) : 0);
+    put_text(w, description, strlen(description));
   }
+}
+
+static void put_real(struct writer *w, const struct shown *shown, double value) {
+  double real = value * shown->multiply;
+  if (shown->integer && fabs(real) < 0x1p62) {
+    int64_t integer = llround(real);
+    nai_buf_putc(&w->out, NAI_CELL_INTEGER);
+    nai_buf_put(&w->out, &integer, sizeof integer);
+    return;
+  }
+  nai_buf_putc(&w->out, NAI_CELL_REAL);
+  nai_buf_put(&w->out, &real, sizeof real);
 }
 
 static void put_cell(struct writer *w, const struct shown *shown, sqlite3_stmt *s, int i) {
   switch (sqlite3_column_type(s, i)) {
   case SQLITE_INTEGER: {
     int64_t value = sqlite3_column_int64(s, i);
+    if (shown->multiply > 1) { /* the column holds real numbers: this is of another arm of a UNION */
+      put_real(w, shown, (double)value);
+      break;
+    }
     nai_buf_putc(&w->out, NAI_CELL_INTEGER);
     nai_buf_put(&w->out, &value, sizeof value);
     break;
   }
-  case SQLITE_FLOAT: {
-    double real = sqlite3_column_double(s, i) * shown->multiply;
-    if (shown->integer && fabs(real) < 0x1p62) {
-      int64_t value = llround(real);
-      nai_buf_putc(&w->out, NAI_CELL_INTEGER);
-      nai_buf_put(&w->out, &value, sizeof value);
-      break;
-    }
-    nai_buf_putc(&w->out, NAI_CELL_REAL);
-    nai_buf_put(&w->out, &real, sizeof real);
+  case SQLITE_FLOAT:
+    put_real(w, shown, sqlite3_column_double(s, i));
     break;
-  }
   case SQLITE_NULL:
     nai_buf_putc(&w->out, NAI_CELL_NULL);
     break;

@@ -1,5 +1,5 @@
 /* nsys-ai sql: one statement over a run. */
-#include "cmd/cmd.h"
+#include "cmd/ask/answer.h"
 
 #include "base/array.h"
 #include "base/fs.h"
@@ -26,8 +26,9 @@ struct sql_args {
   int format;
   int64_t rows, memory_bytes;
   double timeout_s;
-  bool human, schema, explain, quiet;
+  bool human, schema, explain, gzip, quiet;
 };
+enum { PARQUET = NAI_ROWS_FORMATS }; /* behind those of rows.h */
 
 static void init(void *memory) {
   struct sql_args *args = memory;
@@ -38,6 +39,10 @@ static void init(void *memory) {
 const char *nai_cmd_rows_formats(size_t index, const char *before) {
   (void)before;
   return index < NAI_ROWS_FORMATS ? nai_rows_format_name((enum nai_rows_format)index) : NULL;
+}
+
+static const char *formats(size_t index, const char *before) {
+  return index == PARQUET ? "parquet" : nai_cmd_rows_formats(index, before);
 }
 
 #define AT(field) .at = offsetof(struct sql_args, field)
@@ -61,8 +66,9 @@ static const struct nai_cli_option options[] = {
      .help = "how rows are printed",
      .type = &nai_cli_choice,
      AT(format),
-     .choices = nai_cmd_rows_formats},
+     .choices = formats},
     {.name = "human", .help = "table and markdown: numbers for people, by unit", .type = &nai_cli_on, AT(human)},
+    {.name = "gzip", .help = "parquet: compress the pages", .type = &nai_cli_on, AT(gzip)},
     {.name = "out",
      .letter = 'o',
      .value = "FILE",
@@ -115,7 +121,9 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   for (size_t i = 0; i < args->parameter_count; i++)
     if (!strchr(args->parameters[i], '=') || *args->parameters[i] == '=')
       return nai_err_set(err, NAI_EUSAGE, "--param \"%s\": expected NAME=VALUE", args->parameters[i]);
-  return NAI_OK;
+  if (args->gzip && args->format != PARQUET)
+    return nai_err_set(err, NAI_EUSAGE, "--gzip is of parquet");
+  return args->format == PARQUET ? nai_cmd_check_binary("parquet", args->out, err) : NAI_OK;
 }
 
 /* A number if the whole text is one. */
@@ -227,7 +235,9 @@ static int answer(const struct sql_args *args, const struct nai_query *query, st
   int rc = nai_cmd_output_open(&output, args->out, err);
   if (rc)
     return rc;
-  rc = nai_cmd_query(&truncated, &output.sink.text, query, &how, err);
+  const struct nai_parquet_options parquet = {.gzip = args->gzip, .about = query->text->sql};
+  rc = args->format == PARQUET ? nai_cmd_query_parquet(&truncated, &output.sink.text, query, &parquet, err)
+                               : nai_cmd_query(&truncated, &output.sink.text, query, &how, err);
   rc = nai_cmd_output_close(&output, rc, err);
   if (!rc && truncated && !args->quiet)
     fprintf(stderr, "nsys-ai: the first %lld rows; --rows N prints more\n", (long long)query->limits.rows);
