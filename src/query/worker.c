@@ -128,6 +128,7 @@ static int work(struct writer *w, const struct nai_query *query, struct nai_err 
   int64_t memory = query->limits.memory_bytes ? query->limits.memory_bytes : INT64_C(1) << 30;
   struct nai_database db;
   sqlite3_stmt *s = NULL;
+  nai_run_drop_model(query->run); /* the asking process may have made one with other kernel classes */
   int rc = nai_database_open(&db, query->run, err);
   if (!rc && nai_guard_set(&db, memory) != SQLITE_OK)
     rc = nai_err_set(err, NAI_ELIMIT, "cannot restrict SQL: %s", sqlite3_errmsg(db.sqlite));

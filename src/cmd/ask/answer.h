@@ -131,8 +131,6 @@ struct nai_cmd_timeline {
 NAI_MUST_CHECK int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_timeline *how,
                                         struct nai_err *err);
 
-/* The columns of every run, without rows: what statements are checked against. */
-NAI_MUST_CHECK int nai_cmd_empty_run(struct nai_run **out, struct nai_err *err);
 /* skill_test.c: runs the tests of skills; prints a line each. *failed counts. */
 NAI_MUST_CHECK int nai_cmd_test_skills(struct nai_buf *out, size_t *passed, size_t *failed,
                                        const struct nai_skill *const *skills, size_t count, struct nai_err *err);
