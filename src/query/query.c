@@ -130,15 +130,15 @@ static int read_row(struct result *result, struct reader *r, struct nai_err *err
     struct nai_value *cell = &result->cells[i];
     unsigned char type;
     rc = get_byte(&type, r, err);
-    *cell = (struct nai_value){.type = type == NAI_CELL_INTEGER ? NAI_I64
-                                     : type == NAI_CELL_REAL    ? NAI_F64
+    *cell = (struct nai_value){.type = type == NAI_SENT_INTEGER ? NAI_I64
+                                     : type == NAI_SENT_REAL    ? NAI_F64
                                                                 : NAI_STR,
-                               .null = type == NAI_CELL_NULL};
-    if (!rc && type == NAI_CELL_INTEGER)
+                               .null = type == NAI_SENT_NULL};
+    if (!rc && type == NAI_SENT_INTEGER)
       rc = get(&cell->i, r, sizeof cell->i, err);
-    else if (!rc && type == NAI_CELL_REAL)
+    else if (!rc && type == NAI_SENT_REAL)
       rc = get(&cell->f, r, sizeof cell->f, err);
-    else if (!rc && type == NAI_CELL_TEXT)
+    else if (!rc && type == NAI_SENT_TEXT)
       rc = get_text(&result->places[i], r, err);
   }
   for (uint32_t i = 0; i < result->count && !rc; i++)

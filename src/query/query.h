@@ -5,6 +5,8 @@
 
 #include "run/run.h"
 
+struct nai_trace; /* ingest/trace/trace.h */
+
 /* A statement and where it was written, for messages: "LABEL:LINE:COLUMN: no such column: x". */
 struct nai_query_text {
   const char *sql;
@@ -49,6 +51,8 @@ enum nai_query_mode {
 
 struct nai_query {
   struct nai_run *run;
+  const struct nai_trace *raw; /* the run's export, whose tables are read as raw.NAME, as far as ingest/raw.h shows
+                                  them; or NULL */
   const struct nai_query_text *text;
   const struct nai_query_parameter *parameters; /* those the statement does not name are left out */
   size_t parameter_count;
