@@ -194,13 +194,23 @@ static const struct nai_node timeline = {.name = "timeline",
 
 static const struct nai_node *const probe_nodes[] = {&probe, NULL};
 static const struct nai_node *const extract_nodes[] = {&extract, NULL};
+static const struct nai_node *const no_nodes[] = {NULL};
 static const struct nai_node *const recommend_nodes[] = {&findings, &metrics, NULL};
 static const struct nai_node *const timeline_nodes[] = {&places, &timeline, NULL};
 
 const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {
-    {"probe", probe_nodes, false},        {"extract", extract_nodes, false},   {"analyze", nai_analyses, true},
-    {"recommend", recommend_nodes, true}, {"timeline", timeline_nodes, false}, {"render", NULL, false},
+    {"probe", probe_nodes, false}, {"extract", extract_nodes, false},    {"analyze", nai_analyses, true},
+    {"skills", no_nodes, false},   {"recommend", recommend_nodes, true}, {"timeline", timeline_nodes, false},
+    {"render", NULL, false},
 };
+
+size_t nai_state_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], const struct nai_state *s,
+                         int before_stage) {
+  size_t n = nai_report_schemas(list, before_stage);
+  for (int i = 0; before_stage > NAI_STAGE_SKILLS && s->skills.outputs[i]; i++)
+    list[n++] = s->skills.outputs[i];
+  return n;
+}
 
 size_t nai_report_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], int before_stage) {
   static const struct nai_schema *const described[] = {&nai_capture, &nai_capabilities, &nai_gpus};
