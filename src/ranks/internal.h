@@ -1,0 +1,29 @@
+/* The steps of nai_ranks_compare. Internal to src/ranks. */
+#ifndef NAI_RANKS_INTERNAL_H
+#define NAI_RANKS_INTERNAL_H
+
+#include "ranks/ranks.h"
+
+/* Numbers, labels and order of the ranks. */
+NAI_MUST_CHECK int nai_ranks_order(struct nai_ranks *ranks, const struct nai_ranks_options *options,
+                                   struct nai_err *err);
+/* Groups of lines, and their collectives. */
+NAI_MUST_CHECK int nai_ranks_match(struct nai_ranks *ranks, const struct nai_ranks_options *options,
+                                   struct nai_err *err);
+/* Sums over the collectives, and the map. */
+NAI_MUST_CHECK int nai_ranks_sum(struct nai_ranks *ranks, struct nai_err *err);
+/* What late ranks did meanwhile, from their runs. */
+NAI_MUST_CHECK int nai_ranks_explain(struct nai_ranks *ranks, struct nai_err *err);
+/* How long each rank's kernels take, against the same kernels of the others. */
+NAI_MUST_CHECK int nai_ranks_kernels(struct nai_ranks *ranks, struct nai_err *err);
+void nai_ranks_judge(struct nai_ranks *ranks);
+
+/* The model of a source, with the parts that collectives need and `parts`, until nai_run_drop_model. */
+NAI_MUST_CHECK int nai_ranks_model(struct nai_model **out, struct nai_ranks *ranks, uint32_t source, uint32_t parts,
+                                   struct nai_err *err);
+/* Rank `rank` is late enough to ask why. */
+bool nai_ranks_matters(const struct nai_ranks *ranks, const struct nai_job_rank *rank);
+/* Number of a text in ranks->names, NAI_NO_STRING for NULL. */
+NAI_MUST_CHECK int nai_ranks_text(uint32_t *id, struct nai_ranks *ranks, const char *text, struct nai_err *err);
+
+#endif
