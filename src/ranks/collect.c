@@ -280,6 +280,7 @@ void nai_ranks_free(struct nai_ranks *r) {
   for (uint32_t i = 0; i < r->group_count; i++) {
     free(r->groups[i].late);
     free(r->groups[i].skew);
+    free(r->groups[i].transfer);
   }
   free(r->sources);
   free(r->ranks);

@@ -106,13 +106,14 @@ static int add_group(struct attempt *t, uint32_t from, uint32_t to, struct nai_e
                                    .count = t->count,
                                    .collectives = to - from,
                                    .late = malloc(((size_t)(to - from) + 1) * sizeof *group->late),
-                                   .skew = malloc(((size_t)(to - from) + 1) * sizeof *group->skew)};
+                                   .skew = malloc(((size_t)(to - from) + 1) * sizeof *group->skew),
+                                   .transfer = malloc(((size_t)(to - from) + 1) * sizeof *group->transfer)};
   for (uint32_t i = 0; i < t->count; i++) {
     take_line(t, group, i, from);
     r->members[r->member_count++] = t->lines[i];
   }
   r->group_count++;
-  return group->late && group->skew ? NAI_OK : nai_err_nomem(err);
+  return group->late && group->skew && group->transfer ? NAI_OK : nai_err_nomem(err);
 }
 
 static bool point_to_point(const struct nai_ranks *r, const struct nai_rank_line *line) {

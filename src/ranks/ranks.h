@@ -61,7 +61,7 @@ struct nai_rank_group {
   uint32_t collectives;
   int64_t residual; /* the largest of its lines */
   uint32_t *late;   /* per collective: member that came last; NAI_NO_RANK when that is in doubt, or nobody waits */
-  int64_t *skew;    /* per collective: what the first one waited */
+  int64_t *skew, *transfer; /* per collective: what the first one waited; with all there */
   /* sums over collectives; those that all wait in */
   int64_t decided, delay_ns, slow_count, slow_excess_ns;
 };
@@ -180,6 +180,9 @@ static inline const struct nai_rank_call *nai_ranks_call(const struct nai_ranks 
   const struct nai_rank_line *line = &r->lines[r->members[group->first + member]];
   return &r->ranks[line->rank].calls[line->first + line->begin + k];
 }
+
+/* Column of the map that collective k of a group is in. */
+uint32_t nai_ranks_bucket(const struct nai_ranks *ranks, const struct nai_rank_group *group, uint32_t k);
 
 /* What collective k of a group took. */
 struct nai_rank_moment {

@@ -66,15 +66,17 @@ static void add_member(struct nai_job_rank *rank, const struct nai_rank_call *ca
   rank->caused_wait_ns += late ? m->wait : 0;
 }
 
-static void add_collective(struct nai_ranks *r, struct nai_rank_group *group, uint32_t k, const uint32_t *buckets) {
+static void add_collective(struct nai_ranks *r, struct nai_rank_group *group, uint32_t k) {
   const struct nai_rank_what *what = what_of(r, group, k);
+  uint32_t bucket = nai_ranks_bucket(r, group, k);
   struct nai_rank_moment m = what->together ? nai_ranks_moment(r, group, k) : (struct nai_rank_moment){0};
   bool decided = what->together && !in_doubt(group, &m);
   group->late[k] = decided ? m.last : NAI_NO_RANK;
   group->skew[k] = m.skew;
+  group->transfer[k] = m.transfer;
   for (uint32_t i = 0; i < group->count; i++) {
     const struct nai_rank_call *call = nai_ranks_call(r, group, i, k);
-    uint32_t number = r->lines[r->members[group->first + i]].rank, cell = number * r->buckets + buckets[k];
+    uint32_t number = r->lines[r->members[group->first + i]].rank, cell = number * r->buckets + bucket;
     struct nai_job_rank *rank = &r->ranks[number];
     add_presence(rank, call);
     if (!what->together)
@@ -95,29 +97,41 @@ static void add_collective(struct nai_ranks *r, struct nai_rank_group *group, ui
 
 /* --- slow transfers --------------------------------------------------------------------------- */
 
-/* Collectives of a group by what they are. A transfer is slow that takes more than twice what a quarter of its kind
- * take at most, while nobody waits for somebody longer than that. */
-static int find_slow(struct nai_ranks *r, struct nai_rank_group *group, struct nai_err *err) {
-  struct nai_key *keys = malloc(((size_t)group->collectives + 1) * sizeof *keys);
-  int64_t *transfers = malloc(((size_t)group->collectives + 1) * sizeof *transfers);
-  int rc = keys && transfers ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t k = 0; k < group->collectives && !rc; k++)
+int nai_ranks_by_kind(struct nai_key **out, const struct nai_ranks *r, const struct nai_rank_group *group,
+                      struct nai_err *err) {
+  struct nai_key *keys = *out = malloc(((size_t)group->collectives + 1) * sizeof *keys);
+  if (!keys)
+    return nai_err_nomem(err);
+  for (uint32_t k = 0; k < group->collectives; k++)
     keys[k] = (struct nai_key){nai_ranks_call(r, group, 0, k)->what, k};
-  if (!rc)
-    rc = nai_sort_keys(keys, group->collectives, err);
+  return nai_sort_keys(keys, group->collectives, err);
+}
+
+struct nai_rank_slow nai_ranks_slow(const struct nai_rank_group *group, const struct nai_key *keys, uint32_t count,
+                                    int64_t usual_ns) {
+  struct nai_rank_slow found = {0, 0};
+  for (uint32_t i = 0; i < count && count >= FEW_OF_A_KIND; i++) {
+    int64_t excess = group->transfer[keys[i].value] - usual_ns;
+    bool slow = excess > usual_ns && group->skew[keys[i].value] < excess;
+    found.count += slow;
+    found.excess_ns += slow ? excess : 0;
+  }
+  return found;
+}
+
+static int find_slow(struct nai_ranks *r, struct nai_rank_group *group, struct nai_err *err) {
+  struct nai_key *keys = NULL;
+  int64_t *transfers = malloc(((size_t)group->collectives + 1) * sizeof *transfers);
+  int rc = transfers ? nai_ranks_by_kind(&keys, r, group, err) : nai_err_nomem(err);
   for (uint32_t i = 0, j; i < group->collectives && !rc; i = j) {
     for (j = i; j < group->collectives && keys[j].key == keys[i].key; j++)
-      transfers[j - i] = nai_ranks_moment(r, group, keys[j].value).transfer;
-    if (j - i < FEW_OF_A_KIND || !r->whats[keys[i].key].together)
+      transfers[j - i] = group->transfer[keys[j].value];
+    if (!r->whats[keys[i].key].together)
       continue;
     int64_t usual = (int64_t)nai_quantile_i64(transfers, j - i, 0.25);
-    for (uint32_t k = i; k < j; k++) {
-      struct nai_rank_moment m = nai_ranks_moment(r, group, keys[k].value);
-      int64_t excess = m.transfer - usual;
-      bool slow = excess > usual && m.skew < excess;
-      group->slow_count += slow;
-      group->slow_excess_ns += slow ? excess : 0;
-    }
+    struct nai_rank_slow slow = nai_ranks_slow(group, keys + i, j - i, usual);
+    group->slow_count += slow.count;
+    group->slow_excess_ns += slow.excess_ns;
   }
   free(keys);
   free(transfers);
@@ -155,13 +169,10 @@ static int size_map(struct nai_ranks *r, struct nai_err *err) {
   return r->late_by && r->waited ? NAI_OK : nai_err_nomem(err);
 }
 
-static void place(uint32_t *buckets, const struct nai_ranks *r, const struct nai_rank_group *group) {
-  const struct nai_job_rank *reference = reference_of(r, group);
-  for (uint32_t k = 0; k < group->collectives; k++) {
-    uint32_t at = r->by_step ? step_at(reference, nai_ranks_call(r, group, 0, k)->start) : k;
-    at /= r->per_bucket;
-    buckets[k] = at < r->buckets ? at : r->buckets - 1;
-  }
+uint32_t nai_ranks_bucket(const struct nai_ranks *r, const struct nai_rank_group *group, uint32_t k) {
+  uint32_t at = r->by_step ? step_at(reference_of(r, group), nai_ranks_call(r, group, 0, k)->start) : k;
+  at /= r->per_bucket;
+  return at < r->buckets ? at : r->buckets - 1;
 }
 
 /* --- clocks ----------------------------------------------------------------------------------- */
@@ -189,13 +200,8 @@ int nai_ranks_sum(struct nai_ranks *r, struct nai_err *err) {
   int rc = size_map(r, err);
   for (uint32_t g = 0; g < r->group_count && !rc; g++) {
     struct nai_rank_group *group = &r->groups[g];
-    uint32_t *buckets = malloc(((size_t)group->collectives + 1) * sizeof *buckets);
-    if (!buckets)
-      return nai_err_nomem(err);
-    place(buckets, r, group);
     for (uint32_t k = 0; k < group->collectives; k++)
-      add_collective(r, group, k, buckets);
-    free(buckets);
+      add_collective(r, group, k);
     rc = find_slow(r, group, err);
     r->delay_ns += group->delay_ns;
     r->decided += group->decided;
