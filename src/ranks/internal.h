@@ -17,7 +17,7 @@ NAI_MUST_CHECK int nai_ranks_sum(struct nai_ranks *ranks, struct nai_err *err);
 NAI_MUST_CHECK int nai_ranks_explain(struct nai_ranks *ranks, struct nai_err *err);
 /* How long each rank's kernels take, against the same kernels of the others. */
 NAI_MUST_CHECK int nai_ranks_kernels(struct nai_ranks *ranks, struct nai_err *err);
-void nai_ranks_judge(struct nai_ranks *ranks);
+NAI_MUST_CHECK int nai_ranks_judge(struct nai_ranks *ranks, struct nai_err *err);
 
 /* Collectives of a group by what they are: key the kind, value the collective. The caller frees *out, also on failure.
  */

@@ -2,6 +2,7 @@
 #include "ranks/internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum {
   WORTH_SHARE = 100, /* of the time, that a delay is worth a word */
@@ -14,8 +15,16 @@ const char *nai_ranks_verdict_name(enum nai_ranks_verdict verdict) {
   return names[verdict];
 }
 
+struct nai_rank_interval nai_ranks_late_share(const struct nai_job_rank *rank) {
+  const double z = 2, n = (double)rank->decided, p = n > 0 ? (double)rank->late_count / n : 0;
+  if (!(n > 0))
+    return (struct nai_rank_interval){0, 1};
+  double centre = p + z * z / (2 * n), spread = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)), all = 1 + z * z / n;
+  return (struct nai_rank_interval){fmax(0, (centre - spread) / all), fmin(1, (centre + spread) / all)};
+}
+
 bool nai_ranks_is_persistent(const struct nai_ranks *r, const struct nai_job_rank *rank) {
-  return rank->late_count >= FEWEST && 2 * rank->late_count > rank->decided &&
+  return rank->late_count >= FEWEST && nai_ranks_late_share(rank).low > 0.5 &&
          2 * rank->late_by_ns > rank->group_delay_ns && rank->late_by_ns > r->span_ns / WORTH_SHARE;
 }
 
@@ -61,10 +70,30 @@ static enum nai_ranks_verdict verdict_of(const struct nai_ranks *r) {
   return r->entropy >= in_turn ? NAI_RANKS_ROTATING : NAI_RANKS_UNEVEN;
 }
 
-void nai_ranks_judge(struct nai_ranks *r) {
+/* By how much the persistent stragglers are late. */
+static int find_medians(struct nai_ranks *r, struct nai_err *err) {
+  int64_t *margins = malloc(((size_t)r->split + 1) * sizeof *margins);
+  int rc = margins ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; i < r->rank_count && !rc; i++) {
+    uint32_t count = 0;
+    for (uint32_t g = 0; g < r->group_count && nai_ranks_is_persistent(r, &r->ranks[i]); g++) {
+      const struct nai_rank_group *group = &r->groups[g];
+      for (uint32_t k = 0; k < group->collectives; k++)
+        if (group->late[k] != NAI_NO_RANK && r->lines[r->members[group->first + group->late[k]]].rank == i)
+          margins[count++] = nai_ranks_moment(r, group, k).margin;
+    }
+    if (count)
+      r->ranks[i].late_median_ns = (int64_t)nai_quantile_i64(margins, count, 0.5);
+  }
+  free(margins);
+  return rc;
+}
+
+int nai_ranks_judge(struct nai_ranks *r, struct nai_err *err) {
   r->entropy = entropy_of(r);
   r->missing = missing_ranks(r);
   r->verdict = verdict_of(r);
+  return find_medians(r, err);
 }
 
 int nai_ranks_exit(const struct nai_ranks *r) {
@@ -86,7 +115,5 @@ int nai_ranks_compare(struct nai_ranks *r, const struct nai_ranks_options *optio
     rc = nai_ranks_kernels(r, err);
   if (!rc)
     rc = nai_ranks_explain(r, err);
-  if (!rc)
-    nai_ranks_judge(r);
-  return rc;
+  return rc ? rc : nai_ranks_judge(r, err);
 }

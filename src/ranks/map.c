@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LEFT = 130, WIDTH = 1000, HEAD = 16, ROW_FEW = 20, ROW_MANY = 11, MANY = 24, MOST_CHARS = 20 };
+enum { LEFT = 130, RIGHT = 20, WIDTH = 1000, HEAD = 16, ROW_FEW = 20, ROW_MANY = 11, MANY = 24, MOST_CHARS = 20 };
 
 struct scale {
   const struct nai_ranks *r;
@@ -36,7 +36,9 @@ static void put_cell(struct nai_buf *out, const struct scale *s, uint32_t rank, 
   double shade = 0.08 + 0.92 * (double)ns / (double)s->largest;
   nai_buf_puts(out, "<rect x=\"");
   put_x(out, s, bucket);
-  nai_buf_printf(out, "\" y=\"%d\" fill-opacity=\"", HEAD + (int)rank * s->row);
+  nai_buf_puts(out, "\" width=\"");
+  nai_fmt_real(out, s->cell, 1);
+  nai_buf_printf(out, "\" y=\"%d\" height=\"%d\" fill-opacity=\"", HEAD + (int)rank * s->row, s->row - 1);
   nai_fmt_real(out, shade, 2);
   nai_buf_printf(out, "\"><title>");
   nai_escape_html(out, s->r->ranks[rank].label, strlen(s->r->ranks[rank].label));
@@ -60,7 +62,7 @@ static void put_head(struct nai_buf *out, const struct scale *s) {
 
 void nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *r, const int64_t *values, const char *class) {
   struct scale s = {.r = r, .row = r->rank_count > MANY ? ROW_MANY : ROW_FEW};
-  s.cell = (double)(WIDTH - LEFT) / r->buckets;
+  s.cell = (double)(WIDTH - LEFT - RIGHT) / r->buckets;
   for (size_t i = 0; i < (size_t)r->rank_count * r->buckets; i++)
     s.largest = values[i] > s.largest ? values[i] : s.largest;
   int height = HEAD + (int)r->rank_count * s.row;
@@ -69,8 +71,9 @@ void nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *r, const int
   put_head(out, &s);
   for (uint32_t i = 0; i < r->rank_count; i++)
     put_label(out, &s, i);
-  nai_buf_printf(out, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/><g>", LEFT, HEAD,
-                 WIDTH - LEFT, height - HEAD);
+  nai_buf_printf(
+      out, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/><g shape-rendering=\"crispEdges\">",
+      LEFT, HEAD, WIDTH - LEFT, height - HEAD);
   for (uint32_t i = 0; i < r->rank_count; i++)
     for (uint32_t b = 0; b < r->buckets; b++)
       if (values[(size_t)i * r->buckets + b] > 0)

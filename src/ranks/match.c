@@ -218,7 +218,7 @@ static uint64_t key_of(const struct nai_ranks *r, const struct nai_rank_line *li
   for (uint32_t i = 0; i < line->count; i++)
     if (seen[calls[i].what] != mark) {
       seen[calls[i].what] = mark;
-      key += nai_hash_int(2, calls[i].what);
+      key += nai_hash_int(2, r->what_keys.keys[calls[i].what]);
     }
   return key;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RANKS = 24, MOST_COLLECTIVES = 10, MOST_LINES = 64 };
+enum { MOST_RANKS = 24, MOST_COLLECTIVES = 10, MOST_LINES = 64, MOST_REASONS = 5 };
 
 static void put_buf(struct nai_view *map, const char *key, struct nai_buf *text, bool trusted) {
   if (trusted)
@@ -26,7 +26,10 @@ static void put_buf(struct nai_view *map, const char *key, struct nai_buf *text,
 static void put_cell(struct nai_view *map, const struct nai_table *t, int64_t row, int column) {
   const struct nai_column_def *def = &t->schema->columns[column];
   struct nai_value value = nai_table_value(t, row, column);
-  nai_view_put_value(map, def->name, def->unit, &value);
+  if (value.null && def->type == NAI_STR)
+    nai_view_put_text(map, def->name, NULL);
+  else
+    nai_view_put_value(map, def->name, def->unit, &value);
 }
 
 static void put_row(struct nai_view *list, const struct nai_table *t, int64_t row) {
@@ -35,18 +38,18 @@ static void put_row(struct nai_view *list, const struct nai_table *t, int64_t ro
     put_cell(map, t, row, column);
 }
 
-static void put_texts(struct nai_view *root, const struct nai_ranks *r) {
+/* latest: ranks, the latest first. */
+static void put_texts(struct nai_view *root, const struct nai_ranks *r, const struct nai_key *latest) {
   struct nai_buf text = {0};
   nai_ranks_put_verdict(&text, r);
   put_buf(root, "verdict", &text, false);
   nai_view_put_bool(root, "undecided", r->verdict == NAI_RANKS_UNDECIDED);
   nai_view_put_bool(root, "good", r->verdict == NAI_RANKS_BALANCED);
   struct nai_view *reasons = nai_view_put_list(root, "reasons");
-  for (uint32_t i = 0; i < r->rank_count; i++) {
-    nai_ranks_put_reason(&text, r, &r->ranks[i]);
-    if (text.len && reasons && reasons->len < MOST_RANKS)
+  for (uint32_t n = 0; n < MOST_REASONS && n < r->rank_count; n++) {
+    nai_ranks_put_reason(&text, r, &r->ranks[latest[n].value]);
+    if (text.len)
       put_buf(nai_view_add_map(reasons), "text", &text, false);
-    nai_buf_clear(&text);
   }
   struct nai_view *caveats = nai_view_put_list(root, "caveats");
   for (uint32_t i = 0; nai_ranks_put_caveat(&text, r, i); i++)
@@ -54,23 +57,24 @@ static void put_texts(struct nai_view *root, const struct nai_ranks *r) {
   nai_buf_free(&text);
 }
 
-/* Rows of the ranks that are late most, or all of them where there is room. */
-static int put_ranks(struct nai_view *root, const struct nai_ranks *r, const struct nai_table *t, int64_t most,
-                     struct nai_err *err) {
-  struct nai_key *keys = malloc(((size_t)t->rows + 1) * sizeof *keys);
-  int rc = keys ? NAI_OK : nai_err_nomem(err);
-  bool all = t->rows <= most;
-  for (int64_t i = 0; i < t->rows && !rc; i++)
-    keys[i] = (struct nai_key){all ? 0 : UINT64_MAX - (uint64_t)r->ranks[i].late_by_ns, (uint32_t)i};
-  if (!rc)
-    rc = nai_sort_keys(keys, (size_t)t->rows, err);
+/* All ranks, or those that are latest where there is no room. */
+static void put_ranks(struct nai_view *root, const struct nai_ranks *r, const struct nai_table *t,
+                      const struct nai_key *latest, int64_t most) {
   struct nai_view *list = nai_view_put_list(root, "ranks");
-  for (int64_t i = 0; i < t->rows && i < most && !rc; i++)
-    put_row(list, t, keys[i].value);
+  bool all = r->rank_count <= most;
+  for (int64_t i = 0; i < r->rank_count && i < most; i++)
+    put_row(list, t, all ? i : (int64_t)latest[i].value);
   if (!all)
-    nai_view_put_int(root, "more_ranks", t->rows - most);
-  free(keys);
-  return rc;
+    nai_view_put_int(root, "more_ranks", r->rank_count - most);
+}
+
+static int order_by_lateness(struct nai_key **out, const struct nai_ranks *r, struct nai_err *err) {
+  struct nai_key *keys = *out = malloc(((size_t)r->rank_count + 1) * sizeof *keys);
+  if (!keys)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < r->rank_count; i++)
+    keys[i] = (struct nai_key){UINT64_MAX - (uint64_t)r->ranks[i].late_by_ns, i};
+  return nai_sort_keys(keys, r->rank_count, err);
 }
 
 /* Rows with the largest value of a column. */
@@ -104,7 +108,6 @@ static void put_maps(struct nai_view *root, const struct nai_ranks *r) {
     late = r->late_by[i] > late ? r->late_by[i] : late;
     waited = r->waited[i] > waited ? r->waited[i] : waited;
   }
-  nai_view_put_trusted(root, "columns", r->by_step ? "step" : "collective");
   nai_view_put_int(root, "per_column", r->per_bucket);
   nai_view_put_bool(root, "grouped", r->per_bucket > 1);
   nai_ranks_put_map(&text, r, r->late_by, "map");
@@ -119,11 +122,17 @@ static void put_maps(struct nai_view *root, const struct nai_ranks *r) {
 
 static int fill(struct nai_view *root, const struct nai_ranks *r, const struct nai_ranks_tables *tables, bool html,
                 struct nai_err *err) {
-  put_texts(root, r);
+  struct nai_key *latest = NULL;
+  int rc = order_by_lateness(&latest, r, err);
+  if (!rc)
+    put_texts(root, r, latest);
+  if (!rc)
+    put_ranks(root, r, tables->v[NAI_RANKS_RANKS], latest, html ? INT64_MAX : MOST_RANKS);
+  free(latest);
+  nai_view_put_trusted(root, "columns", r->by_step ? "step" : "collective");
   nai_view_put_int(root, "rank_count", r->rank_count);
   nai_view_put_int(root, "collective_count", r->collectives);
   nai_view_put_bool(root, "matched", r->split > 0);
-  int rc = put_ranks(root, r, tables->v[NAI_RANKS_RANKS], html ? INT64_MAX : MOST_RANKS, err);
   if (!rc)
     rc = put_largest(root, "transfers", tables->v[NAI_RANKS_TRANSFERS], TR_EXCESS, MOST_COLLECTIVES, err);
   if (!rc)

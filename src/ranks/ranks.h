@@ -87,8 +87,9 @@ struct nai_job_rank {
   int64_t window_ns, compute_ns; /* of its GPU */
   /* sums over its matched collectives; wait and what follows over those that all wait in */
   int64_t matched, matched_ns, split, wait_ns, transfer_ns, late_count, late_by_ns, caused_wait_ns;
-  int64_t decided,
-      group_delay_ns;            /* collectives with a late rank, by how much those came last: it takes part in them */
+  int64_t late_median_ns;        /* of what late_by_ns sums up; persistent stragglers only */
+  int64_t decided;               /* of the collectives that it takes part in, those with a late rank */
+  int64_t group_delay_ns;        /* by how much that rank came last in them, summed */
   int64_t first_start, last_end; /* of its matched collectives */
   int64_t offset, residual;      /* of its clock, against nai_ranks.reference; residual NAI_NULL_I64 unknown */
   double drift;
@@ -168,7 +169,12 @@ static inline const char *nai_ranks_name(const struct nai_ranks *ranks, uint32_t
   return id == NAI_NO_STRING ? NULL : nai_strings_get(&ranks->names, id);
 }
 
-/* Late in most collectives that somebody was late in, and by most of the time. */
+/* Share of the decided collectives that a rank was late in: Wilson's interval of two standard deviations, 0 .. 1. */
+struct nai_rank_interval {
+  double low, high;
+};
+struct nai_rank_interval nai_ranks_late_share(const struct nai_job_rank *rank);
+/* Late in most collectives that somebody was late in, beyond chance, and by most of the time. */
 bool nai_ranks_is_persistent(const struct nai_ranks *ranks, const struct nai_job_rank *rank);
 
 /* 0, or 7 when the question could not be answered: nothing was matched, or ranks had to be left out. */

@@ -6,6 +6,7 @@
 #include "table/columns.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { OP_LABEL, OP_OP, OP_COUNT, OP_DURATION, OP_WAIT, OP_TRANSFER };
 static const struct nai_column_def op_columns[] = {
@@ -73,6 +74,26 @@ struct ops {
   struct op_sums *sums; /* of one rank */
 };
 
+static const char *op_name(const struct nai_ranks *r, uint32_t what) {
+  const char *op = nai_ranks_name(r, r->whats[what].op);
+  return op ? op : "unknown";
+}
+
+/* Puts an operation in its place by name: the order must not tell in which one the traces were given. */
+static void add_op(struct ops *o, uint32_t what) {
+  uint32_t at = o->count++;
+  for (; at > 0 && strcmp(op_name(o->r, o->first[at - 1]), op_name(o->r, what)) > 0; at--)
+    o->first[at] = o->first[at - 1];
+  o->first[at] = what;
+}
+
+static uint32_t find_op(const struct ops *o, uint32_t what) {
+  uint32_t op = 0;
+  while (op < o->count && o->r->whats[o->first[op]].op != o->r->whats[what].op)
+    op++;
+  return op;
+}
+
 static int list_ops(struct ops *o, struct nai_err *err) {
   size_t kinds = (size_t)o->r->what_keys.count + 1;
   o->of_what = malloc(kinds * sizeof *o->of_what);
@@ -80,14 +101,11 @@ static int list_ops(struct ops *o, struct nai_err *err) {
   o->sums = calloc(kinds, sizeof *o->sums);
   if (!o->of_what || !o->first || !o->sums)
     return nai_err_nomem(err);
-  for (uint32_t w = 0; w < o->r->what_keys.count; w++) {
-    uint32_t op = 0;
-    while (op < o->count && o->r->whats[o->first[op]].op != o->r->whats[w].op)
-      op++;
-    if (op == o->count)
-      o->first[o->count++] = w;
-    o->of_what[w] = op;
-  }
+  for (uint32_t w = 0; w < o->r->what_keys.count; w++)
+    if (find_op(o, w) == o->count)
+      add_op(o, w);
+  for (uint32_t w = 0; w < o->r->what_keys.count; w++)
+    o->of_what[w] = find_op(o, w);
   return NAI_OK;
 }
 
@@ -106,12 +124,11 @@ static void add_line(struct ops *o, const struct nai_rank_line *line) {
 static void put_rank(struct nai_table *t, struct ops *o, const char *label) {
   for (uint32_t i = 0; i < o->count; i++) {
     const struct nai_rank_what *what = &o->r->whats[o->first[i]];
-    const char *op = nai_ranks_name(o->r, what->op);
     if (!o->sums[i].count)
       continue;
     int64_t row = nai_table_add_row(t);
     nai_set_str(t, row, OP_LABEL, label);
-    nai_set_str(t, row, OP_OP, op ? op : "unknown");
+    nai_set_str(t, row, OP_OP, op_name(o->r, o->first[i]));
     nai_set_i64(t, row, OP_COUNT, o->sums[i].count);
     nai_set_i64(t, row, OP_DURATION, o->sums[i].duration);
     if (what->together) {
@@ -246,5 +263,7 @@ int nai_ranks_put_transfers(struct nai_table *t, const struct nai_ranks *r, stru
     free(keys);
     free(room);
   }
-  return rc;
+  static const struct nai_sort_by order[] = {{TR_GROUP, false}, {TR_OP, false},   {TR_DTYPE, false},
+                                             {TR_BYTES, false}, {TR_COUNT, true}, {TR_MAX, true}};
+  return rc ? rc : nai_table_sort(t, order, 6, err);
 }

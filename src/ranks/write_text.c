@@ -2,12 +2,13 @@
 #include "ranks/write.h"
 
 #include "base/fmt.h"
+#include "table/kernel_name.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { MOST_NAMED = 3 };
+enum { MOST_NAMED = 3, MOST_CHARS = 72 };
 
 static void put_share(struct nai_buf *out, int64_t part, int64_t all) {
   nai_fmt_percent(out, all > 0 ? 100 * (double)part / (double)all : 0);
@@ -30,10 +31,17 @@ static void put_persistent(struct nai_buf *out, const struct nai_ranks *r) {
       continue;
     if (named++ >= MOST_NAMED)
       continue;
-    nai_buf_printf(out, "%s%s is late: it comes last in %" PRId64 " of %" PRId64 " collectives, by ",
+    struct nai_rank_interval share = nai_ranks_late_share(rank);
+    nai_buf_printf(out, "%s%s is late: it comes last in %" PRId64 " of %" PRId64 " collectives (95 %% interval ",
                    named > 1 ? " " : "", rank->label, rank->late_count, rank->split);
-    put_with_doubt(out, rank->late_by_ns / rank->late_count, r);
-    nai_buf_puts(out, " each, ");
+    nai_fmt_real(out, 100 * share.low, 0);
+    nai_buf_puts(out, " to ");
+    nai_fmt_real(out, 100 * share.high, 0);
+    nai_buf_puts(out, " % of those in which somebody does), by ");
+    put_with_doubt(out, rank->late_median_ns, r);
+    nai_buf_puts(out, " in the median and ");
+    nai_fmt_duration(out, (double)rank->late_by_ns);
+    nai_buf_puts(out, " in all, ");
     put_share(out, rank->late_by_ns, r->span_ns);
     nai_buf_puts(out, " of the time; meanwhile the others wait ");
     nai_fmt_duration(out, (double)rank->caused_wait_ns);
@@ -155,7 +163,9 @@ void nai_ranks_put_reason(struct nai_buf *out, const struct nai_ranks *r, const 
     if (rank->idle_cause)
       nai_buf_printf(out, ", mostly for reason %s", rank->idle_cause);
   } else if (with) {
-    nai_buf_printf(out, "), it ran %s for ", with);
+    nai_buf_puts(out, "), it ran ");
+    nai_kernel_name_short(out, with, MOST_CHARS);
+    nai_buf_puts(out, " for ");
     nai_fmt_duration(out, (double)rank->behind_with_ns);
     if (range)
       nai_buf_printf(out, " in range %s", range);
