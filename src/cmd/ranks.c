@@ -11,18 +11,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MS = 1000000 };
+enum { US = 1000 };
 
 struct ranks_args {
   const char *out, *number_follows;
-  int64_t clock_doubt_ms;
+  int64_t clock_doubt_us;
   bool json, quiet;
 };
 
 static void init(void *memory) {
   struct ranks_args *args = memory;
   args->out = "artifacts/ranks";
-  args->clock_doubt_ms = 10;
+  args->clock_doubt_us = 10000;
 }
 
 #define AT(field) .at = offsetof(struct ranks_args, field)
@@ -41,12 +41,12 @@ static const struct nai_cli_option options[] = {
      .type = &nai_cli_text,
      AT(number_follows),
      .otherwise = "what the communicators say"},
-    {.name = "clock-doubt",
-     .value = "MS",
-     .help = "clocks of the hosts may be so far apart, milliseconds",
+    {.name = "clock-doubt-us",
+     .value = "US",
+     .help = "clocks of the hosts may be so far apart, microseconds",
      .type = &nai_cli_int64,
-     AT(clock_doubt_ms),
-     .max = 3600000},
+     AT(clock_doubt_us),
+     .max = INT64_C(3600000000)},
     {.name = "json", .help = "print one line of JSON that sums it up", .type = &nai_cli_on, AT(json)},
     {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
     {0},
@@ -140,7 +140,7 @@ static int add(struct nai_ranks *ranks, const char *path, const struct nai_ranks
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct ranks_args *args = memory;
-  const struct nai_ranks_options how = {.clock_doubt_ns = args->clock_doubt_ms * MS,
+  const struct nai_ranks_options how = {.clock_doubt_ns = args->clock_doubt_us * US,
                                         .number_follows = args->number_follows};
   struct nai_ranks ranks = {0};
   struct nai_ranks_tables tables = {0};

@@ -74,7 +74,7 @@ int nai_gen_rank_job_new(struct nai_gen_rank_job *job, const struct nai_gen_rank
     job->started[r] = how->offset_ns ? draw(job, DRAW_START, r, 0, 5 * MS) : 0;
     job->drift[r] = how->drift_ppm * (double)(draw(job, DRAW_DRIFT, r, 0, 2001) - 1000) / 1e9;
   }
-  int64_t t = 20 * MS;
+  int64_t t = (int64_t)1100 * MS; /* hosts begin at a second */
   for (int i = 0; i < job->count; i++) {
     job->begin[i] = t;
     job->end[i] = last_arrival(job, i) + transfer_ns(job, i);
