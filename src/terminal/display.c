@@ -97,7 +97,7 @@ static void give_signals_back(void) {
 
 /* --- screen ------------------------------------------------------------------------------------------- */
 
-static void put_cell(const struct nai_cell *cell, int y, int x) {
+static void put_cell(const struct nai_glyph *cell, int y, int x) {
   wchar_t text[2] = {(wchar_t)cell->character, 0};
   attr_t attributes = 0;
   cchar_t c;

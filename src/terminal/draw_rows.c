@@ -156,7 +156,7 @@ void nai_draw_row(struct nai_screen *screen, const struct nai_term *v, uint32_t 
     draw_blocks(&t);
   int cursor = v->cursor ? nai_term_time_column(v, v->now.at, columns) : -1;
   for (int line = 0; line < height && cursor >= 0 && cursor < columns; line++) {
-    struct nai_cell *cell = nai_screen_cell(screen, y + line, x + cursor);
+    struct nai_glyph *cell = nai_screen_cell(screen, y + line, x + cursor);
     if (cell && cell->character == ' ' && !cell->attributes)
       cell->character = screen->ascii ? '|' : 0x2502;
     else if (cell)

@@ -23,20 +23,20 @@ void nai_screen_free(struct nai_screen *screen) {
   *screen = (struct nai_screen){0};
 }
 
-struct nai_cell *nai_screen_cell(const struct nai_screen *s, int y, int x) {
+struct nai_glyph *nai_screen_cell(const struct nai_screen *s, int y, int x) {
   return y < 0 || x < 0 || y >= s->height || x >= s->width ? NULL : &s->cells[(size_t)y * (size_t)s->width + (size_t)x];
 }
 
 void nai_screen_set(struct nai_screen *s, int y, int x, uint32_t character, uint8_t attributes, uint8_t color) {
-  struct nai_cell *cell = nai_screen_cell(s, y, x), *left = nai_screen_cell(s, y, x - 1),
-                  *right = nai_screen_cell(s, y, x + 1);
+  struct nai_glyph *cell = nai_screen_cell(s, y, x), *left = nai_screen_cell(s, y, x - 1),
+                   *right = nai_screen_cell(s, y, x + 1);
   if (!cell)
     return;
   if (!cell->character && left) /* half of a wide character does not stay */
     left->character = ' ';
   if (right && !right->character && character)
     right->character = ' ';
-  *cell = (struct nai_cell){character, attributes, color};
+  *cell = (struct nai_glyph){character, attributes, color};
 }
 
 void nai_screen_fill(struct nai_screen *s, int y, int x, int width, uint8_t attributes) {
@@ -122,7 +122,7 @@ static void put_utf8(struct nai_buf *out, uint32_t c) {
 
 void nai_screen_text(struct nai_buf *out, const struct nai_screen *s, int first, int end) {
   for (int y = first; y < end && y < s->height; y++) {
-    const struct nai_cell *row = nai_screen_cell(s, y, 0);
+    const struct nai_glyph *row = nai_screen_cell(s, y, 0);
     int last = s->width;
     while (last && row[last - 1].character == ' ')
       last--;

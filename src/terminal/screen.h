@@ -10,7 +10,7 @@
 enum nai_attribute { NAI_BOLD = 1, NAI_REVERSE = 2, NAI_DIM = 4, NAI_UNDERLINE = 8 };
 enum { NAI_COLORS = 7 }; /* 0 is the terminal's own, then red, green, yellow, blue, magenta, cyan */
 
-struct nai_cell {
+struct nai_glyph {
   uint32_t character; /* Unicode; 0 in the right half of a wide one */
   uint8_t attributes; /* enum nai_attribute */
   uint8_t color;
@@ -18,8 +18,8 @@ struct nai_cell {
 
 struct nai_screen {
   int width, height;
-  bool ascii;             /* nothing else is drawn */
-  struct nai_cell *cells; /* row by row */
+  bool ascii;              /* nothing else is drawn */
+  struct nai_glyph *cells; /* row by row */
 };
 
 /* Blank, of that size: at least one cell, at most NAI_SCREEN_MOST a side. */
@@ -28,7 +28,7 @@ NAI_MUST_CHECK int nai_screen_new(struct nai_screen *screen, int width, int heig
 void nai_screen_free(struct nai_screen *screen);
 
 /* A cell, NULL outside. */
-struct nai_cell *nai_screen_cell(const struct nai_screen *screen, int y, int x);
+struct nai_glyph *nai_screen_cell(const struct nai_screen *screen, int y, int x);
 /* Draws text from (y, x) on, at most `room` columns of it, and returns how many it took. Any bytes are safe: controls
  * and invisible characters are shown by their number, characters without a width of their own are left out, wide ones
  * take two columns or, where only one is left, none. What did not fit is shown by an ellipsis. */

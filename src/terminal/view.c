@@ -137,7 +137,7 @@ static void click(struct nai_term *v, const struct nai_term_places *l, int y, in
   uint32_t r = y >= l->y && y < l->y + l->rows ? nai_term_row_at(v, y - l->y) : v->scene.count;
   if (r < v->scene.count)
     v->now.row = r;
-  if (x < l->x || r == v->scene.count)
+  if (x < l->x || x >= l->x + l->columns || r == v->scene.count)
     return;
   int64_t a = time_at(v, l, x), b = nai_term_column_time(v, x - l->x + 1, l->columns);
   const struct nai_spans *s = nai_row_spans(&v->scene, &v->scene.rows[r]);
