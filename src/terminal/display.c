@@ -123,7 +123,10 @@ static int show(struct nai_term *view, struct nai_err *err) {
       put_cell(nai_screen_cell(&s, y, x), y, x);
   nai_screen_free(&s);
   refresh();
-  return NAI_OK;
+  if (!nai_term_busy(view))
+    return NAI_OK;
+  nai_term_work(view);
+  return show(view, err);
 }
 
 static void begin(bool color) {

@@ -108,17 +108,28 @@ static bool is_here(const struct nai_term *v, const struct nai_row *row, const s
   return place->pid == NAI_NULL_I64 || place->pid == nai_model_pid(m, row->process);
 }
 
+static void put_finding(struct panel *p, const struct nai_term_place *place) {
+  struct nai_buf text = {0};
+  nai_buf_printf(&text, "! %s: %s: %s", place->severity, place->title, place->text);
+  put_line(p, &text, 0);
+  nai_buf_free(&text);
+}
+
+/* The one that was jumped to first; a finding may cite several things here, of which the first is shown. */
 static void put_findings(struct panel *p, const struct nai_row *row) {
   const struct nai_term *v = p->v;
-  struct nai_buf text = {0};
-  for (size_t i = 0; i < v->options->place_count; i++) {
-    const struct nai_term_place *place = &v->options->places[i];
-    if (!is_here(v, row, place))
+  const struct nai_term_place *places = v->options->places, *jumped = v->place ? &places[v->place - 1] : NULL;
+  uint32_t shown = UINT32_MAX;
+  jumped = jumped && is_here(v, row, jumped) ? jumped : NULL;
+  if (jumped)
+    put_finding(p, jumped);
+  for (size_t i = 0; i < v->options->place_count && p->y < p->end; i++) {
+    bool other = places[i].finding != shown && (!jumped || places[i].finding != jumped->finding);
+    if (!other || !is_here(v, row, &places[i]))
       continue;
-    nai_buf_printf(&text, "! %s: %s: %s", place->severity, place->title, place->text);
-    put_line(p, &text, 0);
+    put_finding(p, &places[i]);
+    shown = places[i].finding;
   }
-  nai_buf_free(&text);
 }
 
 static void put_range(struct panel *p) {

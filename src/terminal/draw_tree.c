@@ -122,9 +122,7 @@ void nai_draw_tree(struct nai_screen *s, const struct nai_term *v, int y, int ro
   }
   nai_buf_free(&title);
   rows--;
-  uint32_t top = t->selected < (uint32_t)rows ? 0 : t->selected - (uint32_t)rows / 2;
-  if (top + (uint32_t)rows > t->line_count)
-    top = t->line_count > (uint32_t)rows ? t->line_count - (uint32_t)rows : 0;
+  uint32_t top = nai_tree_top(t, (uint32_t)rows);
   for (int i = 0; i < rows && top + (uint32_t)i < t->line_count; i++)
     draw_line(s, v, top + (uint32_t)i, y + 1 + i);
   if (!t->line_count)

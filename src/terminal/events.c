@@ -24,8 +24,7 @@ void nai_event_name(struct nai_buf *out, const struct nai_scene *scene, const st
   const struct nai_model *m = scene->m;
   char room[NAI_KIND_NAME_MAX];
   if (row->kind == NAI_ROW_GAPS) {
-    const struct nai_gpu_idle *idle = m->idle ? &m->idle[row->gpu] : NULL;
-    nai_buf_printf(out, "gap: %s", idle && idle->cause ? nai_idle_cause_name(idle->cause[event]) : "cause not known");
+    nai_buf_printf(out, "gap: %s", nai_gap_cause(m, row->gpu, event));
     return;
   }
   if (row->kind != NAI_ROW_EVENTS) {
@@ -251,6 +250,10 @@ static const char letters[NAI_IDLE_CAUSES] = {
     [NAI_IDLE_CUDA_CALL] = 'c',     [NAI_IDLE_HOST_CODE] = 'h',      [NAI_IDLE_LAUNCH_LATENCY] = 'l',
     [NAI_IDLE_DEPENDENCY] = 'd',    [NAI_IDLE_PAGE_MIGRATION] = 'g', [NAI_IDLE_UNKNOWN] = '?',
 };
+
+const char *nai_gap_cause(const struct nai_model *m, uint32_t gpu, uint32_t gap) {
+  return m->idle && m->idle[gpu].cause ? nai_idle_cause_name(m->idle[gpu].cause[gap]) : "cause not known";
+}
 
 char nai_cause_letter(const struct nai_model *m, uint32_t gpu, uint32_t gap) {
   return m->idle && m->idle[gpu].cause ? letters[m->idle[gpu].cause[gap]] : '?';

@@ -67,8 +67,8 @@ struct nai_term {
   bool in_tree, tree_hides_times, full_names, relative, logical;
   int settings[NAI_SETTINGS];
   enum nai_overlay overlay;
-  int overlay_top, overlay_row;
-  struct nai_buf overlay_text;
+  int overlay_top, overlay_left, overlay_row;
+  struct nai_buf overlay_text, subject; /* what is to be explained next */
   struct nai_prompt prompt;
   struct nai_buf message, last_words;
   struct nai_bookmark *bookmarks;

@@ -290,6 +290,11 @@ void nai_tree_select(struct nai_tree *tree, uint32_t node) {
   select_line(tree, NAI_LINE_RANGE, node);
 }
 
+uint32_t nai_tree_top(const struct nai_tree *tree, uint32_t rows) {
+  uint32_t top = tree->selected < rows ? 0 : tree->selected - rows / 2;
+  return top + rows <= tree->line_count ? top : tree->line_count > rows ? tree->line_count - rows : 0;
+}
+
 uint32_t nai_tree_node(const struct nai_tree *tree) {
   return tree->selected < tree->line_count ? tree->lines[tree->selected].node : NAI_NO_ROW;
 }

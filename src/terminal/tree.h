@@ -31,7 +31,7 @@ struct nai_tree {
   uint32_t *first_kernel;          /* node_count + 1 */
   struct nai_tree_line *lines;     /* those shown */
   uint32_t line_count, line_capacity;
-  uint32_t selected, top;
+  uint32_t selected;
   char *filter;
 };
 
@@ -47,6 +47,8 @@ void nai_tree_to_depth(struct nai_tree *tree, int depth);
 NAI_MUST_CHECK int nai_tree_filter(struct nai_tree *tree, const char *text, struct nai_err *err);
 /* Opens what is around a node and selects it. */
 void nai_tree_select(struct nai_tree *tree, uint32_t node);
+/* The line at the top of so many rows, the selected one among them. */
+uint32_t nai_tree_top(const struct nai_tree *tree, uint32_t rows);
 /* Node of the selected line; NAI_NO_ROW. */
 uint32_t nai_tree_node(const struct nai_tree *tree);
 

@@ -109,6 +109,7 @@ void nai_term_free(struct nai_term *v) {
   nai_scene_free(&v->scene);
   nai_tree_free(&v->tree);
   nai_buf_free(&v->overlay_text);
+  nai_buf_free(&v->subject);
   nai_buf_free(&v->message);
   nai_buf_free(&v->last_words);
   free(v);
@@ -145,6 +146,18 @@ static void click(struct nai_term *v, const struct nai_term_places *l, int y, in
   v->now.at = first < end && nai_spans_at(s, a) == s->count ? nai_spans_start(s, nai_spans_longest(s, first, end)) : a;
 }
 
+/* Selects a line of the tree; the selected one opens or closes. */
+static void click_tree(struct nai_term *v, int y) {
+  enum { FIRST = 2 }; /* below the header and the heads of the columns */
+  int rows = v->height - 3;
+  uint32_t line = nai_tree_top(&v->tree, (uint32_t)rows) + (uint32_t)(y - FIRST);
+  if (y < FIRST || y >= FIRST + rows || line >= v->tree.line_count)
+    return;
+  if (line == v->tree.selected)
+    nai_tree_toggle(&v->tree, true, true);
+  v->tree.selected = line < v->tree.line_count ? line : v->tree.selected;
+}
+
 static void release(struct nai_term *v, const struct nai_term_places *l, int y, int x) {
   int64_t from = time_at(v, l, v->press.x), to = time_at(v, l, x);
   bool moved = v->press.x != x;
@@ -170,6 +183,8 @@ int nai_term_mouse(struct nai_term *v, enum nai_mouse what, bool shift, int y, i
   if (v->in_tree || v->overlay != NAI_OVERLAY_NONE) { /* the wheel scrolls, a click selects a line */
     if (what == NAI_MOUSE_WHEEL_UP || what == NAI_MOUSE_WHEEL_DOWN)
       return nai_term_key(v, up ? NAI_KEY_UP : NAI_KEY_DOWN, err);
+    if (what == NAI_MOUSE_RELEASE && v->overlay == NAI_OVERLAY_NONE)
+      click_tree(v, y);
     return NAI_OK;
   }
   if (what == NAI_MOUSE_PRESS) {

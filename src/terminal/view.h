@@ -78,6 +78,9 @@ void nai_term_resize(struct nai_term *view, int width, int height);
 NAI_MUST_CHECK int nai_term_key(struct nai_term *view, uint32_t key, struct nai_err *err);
 NAI_MUST_CHECK int nai_term_mouse(struct nai_term *view, enum nai_mouse what, bool shift, int y, int x,
                                   struct nai_err *err);
+/* Whether there is something to do that takes a while, which is said on the screen by then; does it. */
+bool nai_term_busy(const struct nai_term *view);
+void nai_term_work(struct nai_term *view);
 bool nai_term_done(const struct nai_term *view);
 /* Lines for those who come back to their shell: the --trim that were asked for. */
 const char *nai_term_last_words(const struct nai_term *view);
