@@ -40,10 +40,10 @@ static const struct nai_cli_command *const commands[] = {&nai_cmd_analyze,     &
                                                          &nai_cmd_explain,     &nai_cmd_suggest,
                                                          &nai_cmd_sql,         &nai_cmd_skill,
                                                          &nai_cmd_pages,       &nai_cmd_exports,
-                                                         &nai_cmd_open,        &nai_cmd_batch,
-                                                         &nai_cmd_compare,     &nai_cmd_check,
-                                                         &nai_cmd_store,       &nai_cmd_trend,
-                                                         &nai_cmd_ranks,       &nai_cmd_table,
+                                                         &nai_cmd_open,        &nai_cmd_view,
+                                                         &nai_cmd_batch,       &nai_cmd_compare,
+                                                         &nai_cmd_check,       &nai_cmd_store,
+                                                         &nai_cmd_trend,       &nai_cmd_ranks,       &nai_cmd_table,
                                                          &nai_cmd_rules,       &nai_cmd_mcp,
                                                          &nai_cli_completions, NULL};
 
