@@ -110,4 +110,13 @@ char *nai_answer_copy(struct nai_answer *answer, const char *text);
 /* Adds a sentence that is not there yet. */
 void nai_answer_say(struct nai_answer *answer, struct nai_sentences *where, int fact, const char *text);
 
+/* --- llm_cache.c ---------------------------------------------------------------------------------------------------
+ */
+
+enum { NAI_LLM_PATH = 4096 };
+/* Where the text that answers a request is kept, $XDG_CACHE_HOME/nsys-ai/llm; false: there is no place. */
+bool nai_llm_cache_path(char out[NAI_LLM_PATH], const char *url, const char *body);
+bool nai_llm_cache_read(struct nai_buf *text, const char *path);
+void nai_llm_cache_write(const char *path, const struct nai_buf *text);
+
 #endif

@@ -54,14 +54,9 @@ class Understanding(unittest.TestCase):
         for pattern in patterns + INTENTS["caveats"]:
             self.assertTrue(any(rule == pattern or (pattern.endswith("*") and rule.startswith(pattern[:-1])) for rule in rules), pattern)
 
-    def test_every_statement_of_every_intent_is_right(self):
-        """Each intent is asked by one of its own words; a mistake in a statement would be an error."""
-        place = artifacts("no-nvtx")
-        for intent in INTENTS["intents"]:
-            if "words" in intent:
-                word = intent["words"][0].rstrip("*")
-                with self.subTest(intent["intent"], word=word):
-                    ask(place, word)
+    def test_every_intent_is_asked(self):
+        """... so that a mistake in one of its statements is an error above."""
+        self.assertEqual({i["intent"] for i in INTENTS["intents"] if "words" in i}, set(QUESTIONS.values()))
 
     def test_capabilities_that_intents_need_are_known(self):
         done = run("sql", artifacts("host-bound"), "select distinct lower(replace(capability, ' ', '-')) as c from capabilities", "--format", "json")

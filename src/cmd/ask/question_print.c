@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void nai_cmd_put_shell_word(struct nai_buf *out, const char *word) {
@@ -100,14 +101,33 @@ static void put_advice(struct nai_buf *out, const char *advice, int width) {
   nai_buf_free(&page);
 }
 
-void nai_cmd_put_answer(struct nai_buf *out, const char *question, const struct nai_answer *answer) {
+static void put_wording(struct nai_buf *out, const struct nai_cmd_wording *wording, int width) {
+  nai_buf_puts(out, "\nAnswer, in the words of ");
+  nai_escape_terminal(out, wording->model, strlen(wording->model));
+  nai_buf_puts(out, " (numbers checked)\n");
+  for (const char *at = wording->text; *at;) {
+    size_t len = strcspn(at, "\n");
+    char *line = strndup(at, len);
+    out->oom |= !line;
+    if (line && *line)
+      put_filled(out, "", 2, line, width);
+    free(line);
+    at += len + (at[len] == '\n');
+  }
+}
+
+void nai_cmd_put_answer(struct nai_buf *out, const char *question, const struct nai_answer *answer,
+                        const struct nai_cmd_wording *wording) {
   enum { WIDEST = 120 };
   int width = nai_cmd_terminal_width();
   width = width && width < WIDEST ? width : WIDEST;
   nai_buf_puts(out, "Question: ");
   nai_escape_terminal(out, question, strlen(question));
   nai_buf_puts(out, "\n");
-  put_sentences(out, "Answer", &answer->said, false, width);
+  if (wording)
+    put_wording(out, wording, width);
+  else
+    put_sentences(out, "Answer", &answer->said, false, width);
   if (answer->advice && *answer->advice)
     put_advice(out, answer->advice, width);
   if (answer->fact_count)
@@ -161,7 +181,8 @@ static void put_fact_json(struct nai_json *json, size_t number, const struct nai
   nai_json_end(json);
 }
 
-void nai_cmd_put_answer_json(struct nai_buf *out, const char *question, const struct nai_answer *answer) {
+void nai_cmd_put_answer_json(struct nai_buf *out, const char *question, const struct nai_answer *answer,
+                             const struct nai_cmd_wording *wording) {
   struct nai_json json;
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
@@ -172,6 +193,15 @@ void nai_cmd_put_answer_json(struct nai_buf *out, const char *question, const st
     nai_json_text(&json, answer->intents[i]);
   nai_json_end(&json);
   put_sentences_json(&json, "answer", &answer->said);
+  nai_json_key(&json, "wording");
+  if (wording) {
+    nai_json_begin_object(&json, NAI_JSON_INLINE);
+    nai_json_put_text(&json, "model", wording->model);
+    nai_json_put_text(&json, "text", wording->text);
+    nai_json_end(&json);
+  } else {
+    nai_json_text(&json, NULL);
+  }
   nai_json_put_text(&json, "advice", answer->advice);
   nai_json_key(&json, "facts");
   nai_json_begin_array(&json, NAI_JSON_LINES);
