@@ -77,8 +77,8 @@ int nai_slice_find(int64_t *begin, int64_t *end, struct nai_table *const tables[
     sum += counts[bucket++];
   if (all > most) {
     int64_t reach = (int64_t)(bucket ? bucket : 1) << shift;
-    *begin = from - reach;
-    *end = to + reach;
+    *begin = from - reach + 1;
+    *end = to + reach - 1;
   }
   free(counts);
   return NAI_OK;
