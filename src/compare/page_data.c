@@ -4,27 +4,37 @@
 #include "compare/timeline.h"
 
 #include "render/json.h"
+#include "viewer/slice.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum { MOST_ROWS = 10000, MOST_TREE_ROWS = 20000 };
 
-/* Tables of a run that the timeline shows beside its events. */
-static const char *const shown[] = {"steps", "gpu_idle_gaps", "comm_instances"};
+/* Tables of a run that the timeline shows beside its events, and their columns of times. */
+static const struct {
+  const char *table, *start, *end;
+} shown[] = {{"steps", "gpu_start_ns", "gpu_end_ns"},
+             {"gpu_idle_gaps", "gap_start_ns", "gap_end_ns"},
+             {"comm_instances", "start_ns", "end_ns"}};
 
-static void put_shown(struct nai_json *json, const struct nai_capture *capture) {
+static void put_shown(struct nai_json *json, const struct nai_capture *capture,
+                      const struct nai_pair_timeline *timeline) {
   nai_json_key(json, "tables");
   nai_json_begin_object(json, NAI_JSON_LINES);
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
     const struct nai_table *table;
+    struct nai_table *rows = NULL;
     struct nai_err ignored;
     uint64_t content;
-    if (!nai_manifest_table(&content, &capture->run->manifest, shown[i]) ||
-        nai_run_table(&table, capture->run, shown[i], NULL, &ignored))
+    if (!nai_manifest_table(&content, &capture->run->manifest, shown[i].table) ||
+        nai_run_table(&table, capture->run, shown[i].table, NULL, &ignored))
       continue;
-    nai_json_key(json, shown[i]);
-    nai_json_table_packed(json, table, MOST_ROWS);
+    if (!nai_slice_rows(&rows, table, shown[i].start, shown[i].end, timeline->begin, timeline->end, &ignored)) {
+      nai_json_key(json, shown[i].table);
+      nai_json_table_packed(json, rows, MOST_ROWS);
+    }
+    nai_table_free(rows);
   }
   nai_json_end(json);
 }
@@ -66,7 +76,7 @@ static void put_side(struct nai_json *json, const struct nai_side *side, const s
     }
     put_anchor(json, timeline);
     put_epoch(json, capture);
-    put_shown(json, capture);
+    put_shown(json, capture, timeline);
   }
   nai_json_end(json);
 }

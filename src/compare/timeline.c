@@ -85,10 +85,32 @@ static int choose_step(struct nai_pair_timeline *out, const struct nai_capture *
 
 /* --- events ----------------------------------------------------------------------------------- */
 
+/* Opens what the page's model reads. */
 static int open_events(struct nai_table *tables[NAI_IN_COUNT], struct nai_run *run, struct nai_err *err) {
-  int rc = nai_run_open_events(run, NAI_VIEWER_TABLES | nai_parts_tables(nai_parts_needed(NAI_VIEWER_PARTS)), err);
-  for (int i = 0; !rc && i < NAI_IN_COUNT; i++)
+  uint64_t wanted = NAI_VIEWER_TABLES | nai_parts_tables(nai_parts_needed(NAI_VIEWER_PARTS));
+  const struct nai_table *table;
+  int rc = NAI_OK;
+  for (int i = 0; !rc && i < NAI_IN_COUNT; i++) {
+    if (wanted & NAI_IN_BIT(i))
+      rc = nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err);
     tables[i] = nai_run_held(run, nai_event_tables[i]->name);
+  }
+  return rc;
+}
+
+static const struct nai_table *look_up(void *slice, const char *name) {
+  for (int i = 0; i < NAI_IN_COUNT; i++)
+    if (strcmp(nai_event_tables[i]->name, name) == 0)
+      return ((struct nai_slice *)slice)->tables[i];
+  return NULL;
+}
+
+/* Tables from files may refer to rows that are not there; of long ones only what was taken matters. */
+static int check_rows(struct nai_slice *slice, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (int i = 0; !rc && i < NAI_IN_COUNT; i++)
+    if (slice->tables[i])
+      rc = nai_table_check_refs(slice->tables[i], look_up, slice, err);
   return rc;
 }
 
@@ -108,13 +130,21 @@ static int encode(struct nai_pair_timeline *out, const struct nai_slice *slice, 
   return rc;
 }
 
+static int set_missing(struct nai_pair_timeline *out, const struct nai_err *why, struct nai_err *err) {
+  out->missing = strdup(why->msg);
+  return out->missing ? NAI_OK : nai_err_nomem(err);
+}
+
 static int make_blocks(struct nai_pair_timeline *out, struct nai_table *const tables[NAI_IN_COUNT],
                        struct nai_err *err) {
   struct nai_slice slice = {.whole = true};
+  struct nai_err why;
   int rc = nai_slice_find(&out->begin, &out->end, tables, out->step_start, out->step_end, NAI_PAIR_EVENTS, err);
   if (!rc)
     rc = nai_slice_new(&slice, tables, out->begin, out->end, err);
-  if (!rc)
+  if (!rc && check_rows(&slice, &why))
+    rc = set_missing(out, &why, err);
+  else if (!rc)
     rc = encode(out, &slice, err);
   nai_slice_free(&slice);
   return rc;
@@ -131,10 +161,8 @@ int nai_pair_timeline_make(struct nai_pair_timeline *out, const struct nai_compa
     rc = choose_step(out, capture, err);
   if (rc)
     return rc;
-  if (open_events(tables, capture->run, &why)) {
-    out->missing = strdup(why.msg);
-    return out->missing ? NAI_OK : nai_err_nomem(err);
-  }
+  if (open_events(tables, capture->run, &why))
+    return set_missing(out, &why, err);
   return make_blocks(out, tables, err);
 }
 

@@ -4,8 +4,8 @@
 
 #include "compare/compare.h"
 
-/* Events of a side that the page has: about 8 bytes each. */
-enum { NAI_PAIR_EVENTS = 300 * 1000 };
+/* Events of a side that the page has: many steps, in a megabyte. */
+enum { NAI_PAIR_EVENTS = 100 * 1000 };
 
 struct nai_pair_timeline {
   uint32_t capture;         /* the one with the median step (without steps: window); of two in the middle the first */

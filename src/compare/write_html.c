@@ -5,6 +5,7 @@
 
 #include "base/assets.h"
 #include "base/fmt.h"
+#include "base/threads.h"
 #include "render/mustache.h"
 
 #include <math.h>
@@ -223,12 +224,16 @@ static int render(struct nai_buf *out, const struct page *page, struct nai_err *
   return rc ? rc : nai_buf_check(out, err);
 }
 
+static int make_timeline(void *ctx, int side, struct nai_err *err) {
+  struct page *page = ctx;
+  if (!page->c->sides[side].count)
+    return NAI_OK;
+  return nai_pair_timeline_make(&page->timelines[side], page->c, (enum nai_side_id)side, err);
+}
+
 int nai_write_html(struct nai_buf *out, const struct nai_comparison *c, struct nai_err *err) {
   struct page page = {.c = c};
-  int rc = NAI_OK;
-  for (int s = 0; !rc && s < NAI_SIDES; s++)
-    if (c->sides[s].count)
-      rc = nai_pair_timeline_make(&page.timelines[s], c, (enum nai_side_id)s, err);
+  int rc = nai_parallel(NAI_SIDES, NAI_SIDES, make_timeline, &page, err); /* runs of different sides share nothing */
   if (!rc)
     rc = render(out, &page, err);
   for (int s = 0; s < NAI_SIDES; s++)

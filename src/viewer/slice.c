@@ -12,14 +12,15 @@ _Static_assert(KE_END == 1 && MO_END == 1 && GE_END == 1 && AE_END == 1 && NE_EN
 
 /* --- how much there is around a place --------------------------------------------------------- */
 
-enum { BUCKETS = 1 << 12, FINER = 6 };
+enum { BUCKETS = 1 << 12, FINER = 6, SAMPLE = 1 << 16 };
 
 /* How far an event's start lies from [from, to). */
 static int64_t distance(int64_t start, int64_t from, int64_t to) {
   return start < from ? from - start : start >= to ? start - to + 1 : 0;
 }
 
-/* Counts of events by their distance, in buckets of 1 << shift ns; the last one has all beyond. */
+/* Counts of events by their distance, in buckets of 1 << shift ns; the last one has all beyond. Of tables of more than
+ * SAMPLE rows some stand for all. */
 static uint64_t count_events(uint64_t counts[BUCKETS], struct nai_table *const tables[NAI_IN_COUNT], int64_t from,
                              int64_t to, int shift) {
   uint64_t all = 0;
@@ -29,10 +30,11 @@ static uint64_t count_events(uint64_t counts[BUCKETS], struct nai_table *const t
     if (!t || !t->rows)
       continue;
     struct nai_column start = nai_table_column(t, START);
+    int64_t step = t->rows / SAMPLE + 1;
     all += (uint64_t)t->rows;
-    for (int64_t row = 0; row < t->rows; row++) {
+    for (int64_t row = 0; row < t->rows; row += step) {
       int64_t bucket = distance(nai_at(&start, (uint64_t)row), from, to) >> shift;
-      counts[bucket < BUCKETS ? bucket : BUCKETS - 1]++;
+      counts[bucket < BUCKETS ? bucket : BUCKETS - 1] += (uint64_t)step;
     }
   }
   return all;
@@ -114,26 +116,39 @@ static void copy_cell(struct nai_table *to, int64_t new_row, const struct nai_ta
   nai_column_str(to, column)[new_row] = texts->number[text] - 1;
 }
 
-static int copy_rows(struct nai_table *to, const struct nai_table *from, int64_t begin, int64_t end,
-                     struct nai_err *err) {
-  struct nai_column start = nai_table_column(from, START), stop = nai_table_column(from, END);
+/* The rows of `source` that touch [begin, end), by the columns of their times. */
+static int copy_rows(struct nai_table *to, const struct nai_table *source, int start_column, int end_column,
+                     int64_t begin, int64_t end, struct nai_err *err) {
+  enum { BLOCK = 1024 };
+  int64_t starts[BLOCK];
+  struct nai_column start = nai_table_column(source, start_column), stop = nai_table_column(source, end_column);
   bool is_nvtx = to->schema == &nai_nvtx_events;
-  struct texts texts = {calloc((size_t)from->strings.count + 1, sizeof *texts.number)};
+  struct texts texts = {calloc((size_t)source->strings.count + 1, sizeof *texts.number)};
   if (!texts.number)
     return nai_err_nomem(err);
-  for (int64_t row = 0; row < from->rows && !to->oom; row++) {
-    int64_t a = nai_at(&start, (uint64_t)row);
+  for (int64_t row = 0; row < source->rows && !to->oom; row++) {
+    if (row % BLOCK == 0)
+      nai_unpack(starts, &start, (uint64_t)row, (size_t)(source->rows - row < BLOCK ? source->rows - row : BLOCK));
+    int64_t a = starts[row % BLOCK];
     if (a >= end || (a < begin && nai_at(&stop, (uint64_t)row) <= begin))
       continue;
     int64_t new_row = nai_table_add_row(to);
-    for (uint32_t c = 0; !to->oom && c < from->schema->column_count; c++)
-      copy_cell(to, new_row, from, row, (int)c, &texts);
+    for (uint32_t c = 0; !to->oom && c < source->schema->column_count; c++)
+      copy_cell(to, new_row, source, row, (int)c, &texts);
     /* Row of the export = row number + offset. */
     if (is_nvtx && !to->oom && nai_get_i64(to, new_row, NE_ROW_OFFSET) != NAI_NULL_I64)
       nai_set_i64(to, new_row, NE_ROW_OFFSET, nai_get_i64(to, new_row, NE_ROW_OFFSET) + row - new_row);
   }
   free(texts.number);
   return nai_table_check(to, err);
+}
+
+int nai_slice_rows(struct nai_table **out, const struct nai_table *table, const char *start, const char *end,
+                   int64_t from, int64_t to, struct nai_err *err) {
+  int start_column = nai_schema_column(table->schema, start), end_column = nai_schema_column(table->schema, end);
+  int rc = nai_table_new(out, table->schema, err);
+  return rc || start_column < 0 || end_column < 0 ? rc
+                                                  : copy_rows(*out, table, start_column, end_column, from, to, err);
 }
 
 int nai_slice_new(struct nai_slice *out, struct nai_table *const tables[NAI_IN_COUNT], int64_t begin, int64_t end,
@@ -150,7 +165,7 @@ int nai_slice_new(struct nai_slice *out, struct nai_table *const tables[NAI_IN_C
       continue;
     int rc = nai_table_new(&out->tables[sliced[i]], nai_event_tables[sliced[i]], err);
     if (!rc)
-      rc = copy_rows(out->tables[sliced[i]], from, begin, end, err);
+      rc = copy_rows(out->tables[sliced[i]], from, START, END, begin, end, err);
     if (rc)
       return rc;
   }

@@ -1,6 +1,7 @@
 /** @import { Model } from '../model.js' */
 /** @import { SideData } from './types.js' */
 import { cellsOf } from './differences.js';
+import { idsOf } from './same-name.js';
 
 /**
  * A place of one side: what is put at t = 0 of the axis that both share.
@@ -32,14 +33,14 @@ export function stepPlaces(data, model) {
 
 /** Instances of an NVTX range, on any thread, by time. @param {Model} model @param {string} range @returns {Place[]} */
 export function rangePlaces(model, range) {
-  const wanted = model.nameIndex.get(range);
+  const wanted = idsOf(model, range);
   const { name, start, duration, count } = model.events;
   /** @type {Place[]} */
   const list = [];
   for (const lane of model.lanes) {
     if (lane.kind !== 'nvtx' && lane.kind !== 'nvtx_async') continue;
     for (let i = lane.first; i < lane.first + lane.count; i++)
-      if (name[i] === wanted && count[i] === 1) list.push({ start: start[i], end: start[i] + duration[i], label: '' });
+      if (wanted.has(name[i]) && count[i] === 1) list.push({ start: start[i], end: start[i] + duration[i], label: '' });
   }
   list.sort((a, b) => a.start - b.start || a.end - b.end);
   return list.slice(0, MOST).map((place, index) => ({ ...place, label: `${index + 1} of ${list.length}` }));
