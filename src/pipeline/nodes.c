@@ -180,10 +180,12 @@ static const struct nai_node timeline = {.name = "timeline",
                                          .outputs = timeline_outputs,
                                          .inputs = timeline_inputs,
                                          .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) |
-                                                  NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(LANES),
+                                                  NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(LANES) |
+                                                  NAI_PART(CPU),
                                          .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
                                                    NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) |
-                                                   NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),
+                                                   NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(OVERHEAD) |
+                                                   NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS),
                                          .config = NAI_CONFIG(PAGE_EVENTS),
                                          .creates = true,
                                          .run = run_timeline};
@@ -192,13 +194,23 @@ static const struct nai_node timeline = {.name = "timeline",
 
 static const struct nai_node *const probe_nodes[] = {&probe, NULL};
 static const struct nai_node *const extract_nodes[] = {&extract, NULL};
+static const struct nai_node *const no_nodes[] = {NULL};
 static const struct nai_node *const recommend_nodes[] = {&findings, &metrics, NULL};
 static const struct nai_node *const timeline_nodes[] = {&places, &timeline, NULL};
 
 const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {
-    {"probe", probe_nodes, false},        {"extract", extract_nodes, false},   {"analyze", nai_analyses, true},
-    {"recommend", recommend_nodes, true}, {"timeline", timeline_nodes, false}, {"render", NULL, false},
+    {"probe", probe_nodes, false}, {"extract", extract_nodes, false},    {"analyze", nai_analyses, true},
+    {"skills", no_nodes, false},   {"recommend", recommend_nodes, true}, {"timeline", timeline_nodes, false},
+    {"render", NULL, false},
 };
+
+size_t nai_state_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], const struct nai_state *s,
+                         int before_stage) {
+  size_t n = nai_report_schemas(list, before_stage);
+  for (int i = 0; before_stage > NAI_STAGE_SKILLS && s->skills.outputs[i]; i++)
+    list[n++] = s->skills.outputs[i];
+  return n;
+}
 
 size_t nai_report_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], int before_stage) {
   static const struct nai_schema *const described[] = {&nai_capture, &nai_capabilities, &nai_gpus};

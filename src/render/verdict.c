@@ -145,6 +145,27 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
   nai_buf_putc(out, '.');
 }
 
+/* A larger loss that was rated lower, with the reason: else the reader wonders why the first finding is not that one.
+ */
+static void put_larger(struct nai_buf *out, const struct nai_table *findings, int64_t loss) {
+  int64_t most = loss < 0 ? 0 : nai_cell_i64(findings, loss, "at_stake_ns"), at = -1;
+  for (int64_t i = 0; i < findings->rows; i++) {
+    struct nai_value ns = nai_cell(findings, i, "at_stake_ns");
+    if (i == loss || ns.null || ns.i <= most || !*nai_cell_str(findings, i, "reason") ||
+        *nai_cell_str(findings, i, "part_of") || isnan(nai_cell_f64(findings, i, "pct_of_active")))
+      continue;
+    most = ns.i;
+    at = i;
+  }
+  if (at < 0)
+    return;
+  nai_buf_puts(out, " More time, but rated lower: ");
+  put_within(out, nai_cell_str(findings, at, "title"));
+  nai_buf_puts(out, " (");
+  put_share(out, findings, at);
+  nai_buf_printf(out, "; %s).", nai_cell_str(findings, at, "reason"));
+}
+
 /* "Damaged and left out: NVTX_EVENTS (1,204 rows)." Before all else: what is not there cannot be told from what was
  * never recorded. */
 static void put_damage(struct nai_buf *out, const struct nai_report *report) {
@@ -197,4 +218,5 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
   } else if (gpus) {
     nai_buf_puts(out, " No loss worth a finding.");
   }
+  put_larger(out, findings, loss);
 }
