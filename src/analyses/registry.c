@@ -22,6 +22,7 @@
   X(utilization)      \
   X(memory)           \
   X(copy_rates)       \
+  X(peer_copies)      \
   X(unified_memory)   \
   X(memory_use)       \
   X(gpu_metrics)      \

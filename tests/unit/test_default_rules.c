@@ -82,6 +82,7 @@ static const char *const ids[] = {"no-gpu-activity-recorded",
                                   "tiny-copies",
                                   "uvm-bound",
                                   "uvm-thrash",
+                                  "uvm-oversubscribed",
                                   "sm-underfilled",
                                   "tensor-idle",
                                   "memory-bound",
@@ -404,6 +405,11 @@ static void each_rule_fires(void **state) {
       {"", /* takes it in advance */
        {{"memory_use", "pid=7;device_id=3;memory_kind_id=2;peak_pct_of_capacity=91"},
         {"workload", "aspect=framework;value=jax;confidence=90"}}},
+      {"uvm-oversubscribed/high",
+       {{"unified_memory", "device_id=3;eviction_bytes=80000000;migrated_bytes=300000000;evicting_ns=25000000"}}},
+      {"", /* a little; a small part */
+       {{"unified_memory", "device_id=3;eviction_bytes=60000000;migrated_bytes=300000000;evicting_ns=25000000"},
+        {"unified_memory", "device_id=4;eviction_bytes=80000000;migrated_bytes=3000000000;evicting_ns=25000000"}}},
       {"", {{"unified_memory", "device_id=3;moves_to_gpu=1.9;again_ns=25000000"}}},
       {"", /* a long kernel that waits little */
        {{"losses", "device_id=3;what=page_migration;time_ns=400000;pct_of_kind=0.4"}}},
