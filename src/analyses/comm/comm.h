@@ -1,4 +1,5 @@
-/* What communication kernels did: the facts that the tables comm_* are made from. Internal to src/analyses. */
+/* What communication kernels did: the facts that the tables comm_* are made from, and those that several traces are
+ * matched by (src/ranks). */
 #ifndef NAI_ANALYSES_COMM_H
 #define NAI_ANALYSES_COMM_H
 
@@ -114,7 +115,9 @@ NAI_MUST_CHECK int nai_comm_find_issuers(struct nai_comm *comm, struct nai_err *
 /* What each kernel was asked to do, by its issuer. */
 NAI_MUST_CHECK int nai_comm_attribute(struct nai_comm *comm, struct nai_err *err);
 
-/* Sorts the kernels into lines, matches those of different GPUs, and splits what they took. */
+/* Sorts the kernels into lines. */
+NAI_MUST_CHECK int nai_comm_lines(struct nai_comm *comm, struct nai_err *err);
+/* The same, matches lines of different GPUs, and splits what their kernels took. */
 NAI_MUST_CHECK int nai_comm_match(struct nai_comm *comm, struct nai_err *err);
 /* One communicator: kernels of `lines`, each of another GPU, that are one collective, set by set in `partners`:
  * partners[k * stride + i] = item of line i in set k, NAI_NO_ROW for none. */
@@ -140,6 +143,10 @@ static inline int64_t nai_comm_rated_ns(const struct nai_comm_item *item) {
 static inline int64_t nai_comm_bytes(const struct nai_comm_item *item) {
   return item->sent > item->received ? item->sent : item->received;
 }
+
+/* The number a rank has in its largest communicator, as that one's initialisation says; NAI_NULL_I64 when it does not,
+ * or when its process has several GPUs: nothing tells then which is whose. */
+int64_t nai_comm_own_rank(const struct nai_comm *comm, uint32_t rank);
 
 /* What a rank's GPU did between the first start of a set and its own, over all sets in which it came last. */
 struct nai_comm_late {

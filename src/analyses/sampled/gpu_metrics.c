@@ -1,5 +1,6 @@
 /* How much of the GPU's units was in use while it computed, communicated, copied, idled? Table gpu_metrics. */
 #include "analyses/analysis.h"
+#include "analyses/sampled/gpu_metric_timeline.h"
 #include "analyses/sampled/series.h"
 #include "analyses/steps/step_schemas.h"
 #include "base/sort.h"
@@ -206,6 +207,9 @@ static int put_metric(const struct nai_node_io *io, struct times *times, int64_t
   s.name = name.s;
   double *room = malloc((size_t)count * sizeof *room);
   int rc = room ? find_period(&s, gpu, err) : nai_err_nomem(err);
+  const struct nai_metric_series series = {gpu->device_id, s.name, s.unit, s.scale, rows, count};
+  if (!rc)
+    nai_gpu_metric_timeline_put(io->out[1], m, &series, (uint32_t)names->rows);
   if (!rc && s.period > 0)
     rc = find_times(times, m, gpu, io->in ? io->in[0] : NULL, s.period, err);
   for (int c = 0; !rc && s.period > 0 && c < CONDITIONS; c++)
@@ -261,15 +265,18 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   if (!rc)
     add_dram(io->out[0]);
   static const struct nai_sort_by order[] = {{DEVICE, false}, {METRIC, false}, {TIME, true}, {CONDITION, false}};
+  static const struct nai_sort_by by_time[] = {{0, false}, {1, false}, {3, false}}; /* GPU, metric, start */
+  if (!rc)
+    rc = nai_table_sort(io->out[1], by_time, 3, err);
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 
 static const char *const inputs[] = {"steps", NULL};
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&schema, &nai_gpu_metric_timeline_schema, NULL};
 const struct nai_node nai_analysis_gpu_metrics = {.name = "gpu_metrics",
                                                   .outputs = schemas,
                                                   .inputs = inputs,
-                                                  .parts = NAI_PART(GPUS) | NAI_PART(NAMES),
+                                                  .parts = NAI_PART(GPUS) | NAI_PART(NAMES) | NAI_PART(WINDOW),
                                                   .tables = NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) |
                                                             NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) |
                                                             NAI_IN(GRAPHS),
