@@ -26,6 +26,7 @@
   X(memory_use)       \
   X(gpu_metrics)      \
   X(nic_metrics)      \
+  X(metric_parts)     \
   X(osrt)             \
   X(quality)          \
   X(active_spans)     \
@@ -36,6 +37,7 @@
   X(losses)           \
   X(steps)            \
   X(step_idle)        \
+  X(step_categories)  \
   X(communication)    \
   X(comm_overlap)     \
   X(step_calls)       \

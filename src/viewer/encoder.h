@@ -15,6 +15,8 @@ struct nai_page_names {
   uint32_t *of_kernel, *of_api, *of_range, *of_host; /* name id of the table -> number + 1, 0 = not yet */
   uint32_t of_direction[MAX_DIRECTIONS];
   char *directions[MAX_DIRECTIONS]; /* their texts, owned */
+  uint32_t last_copy; /* number of last_copy_kind + 1, 0 before the first: copies of a kind come in rows */
+  int32_t last_copy_kind;
   uint32_t count, capacity;
   struct nai_page_name {
     const char *text;
