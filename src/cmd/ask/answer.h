@@ -92,6 +92,13 @@ struct nai_skill_request nai_cmd_request(struct nai_run *run, const struct nai_c
 NAI_MUST_CHECK int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const char *what,
                                        struct nai_err *err);
 
+/* reference.c: every table and view with its columns. */
+NAI_MUST_CHECK int nai_cmd_put_reference(struct nai_buf *out, struct nai_run *run, struct nai_err *err);
+/* evidence_findings.c: findings as JSON of schema 0.1, from :finding, :gpu and :severity. */
+NAI_MUST_CHECK int nai_cmd_put_findings(struct nai_buf *out, struct nai_run *run,
+                                        const struct nai_query_parameter *parameters, size_t count,
+                                        struct nai_err *err);
+
 /* parquet.c: the rows of a statement, or a table as outputs show it. */
 NAI_MUST_CHECK int nai_cmd_query_parquet(bool *truncated, struct nai_buf *out, const struct nai_query *query,
                                          const struct nai_parquet_options *options, struct nai_err *err);
