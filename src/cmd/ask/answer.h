@@ -73,6 +73,10 @@ enum nai_rows_format nai_cmd_page_format(int choice);
 NAI_MUST_CHECK int nai_cmd_print_page(struct nai_buf *out, const char *id, struct nai_run *run, const char *what,
                                       const struct nai_cmd_ask *ask, struct nai_err *err);
 
+/* explain.c: what is known of a thing of that name, as nsys-ai explain prints it. */
+NAI_MUST_CHECK int nai_cmd_explain_name(struct nai_buf *out, struct nai_run *run, const char *what,
+                                        const struct nai_cmd_ask *ask, struct nai_err *err);
+
 /* The run of a command that answers one question: opens operands[0] (a run or a trace), lets `answer` fill a text,
  * prints it. */
 typedef int nai_cmd_answer_fn(struct nai_buf *out, const void *args, struct nai_run *run, const char *const *operands,
