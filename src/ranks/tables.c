@@ -38,6 +38,8 @@ static const struct nai_column_def rank_columns[] = {
         NAI_KERNEL_NAME_COLUMN("behind_with", "what the GPU did most of the rest: a kernel, copies, CUDA graphs"),
     [RK_BEHIND_WITH_NS] = NS("behind_with_ns", "time of that"),
     [RK_BEHIND_RANGE] = NAI_RANGE_NAME_COLUMN("behind_range", "NVTX range that launched it"),
+    [RK_WINDOW] = NS("window_ns", "from the first to the last operation of its GPU"),
+    [RK_COMPUTE] = NS("compute_ns", "time in it with compute running, of all processes on the GPU"),
     [RK_SLOWNESS] = {"kernel_ratio", NAI_F64, NAI_COUNT,
                      "time of its compute kernels over what the median rank takes for the same calls; NULL unknown",
                      .role = NAI_ROLE_METRIC},
@@ -145,6 +147,8 @@ static void put_rank(struct nai_table *t, const struct nai_ranks *r, uint32_t nu
   nai_set_i64(t, row, RK_CALLS, rank->call_count);
   nai_set_i64(t, row, RK_MATCHED, rank->matched);
   nai_set_i64(t, row, RK_SPLIT, rank->split);
+  nai_set_i64(t, row, RK_WINDOW, rank->window_ns);
+  nai_set_i64(t, row, RK_COMPUTE, rank->compute_ns);
   if (rank->split)
     put_sums(t, row, r, rank);
   if (!isnan(rank->slowness))
