@@ -34,9 +34,9 @@ static void put_persistent(struct nai_buf *out, const struct nai_ranks *r) {
     struct nai_rank_interval share = nai_ranks_late_share(rank);
     nai_buf_printf(out, "%s%s is late: it comes last in %" PRId64 " of %" PRId64 " collectives (95 %% interval ",
                    named > 1 ? " " : "", rank->label, rank->late_count, rank->split);
-    nai_fmt_real(out, 100 * share.low, 0);
+    nai_fmt_real(out, floor(100 * share.low), 0);
     nai_buf_puts(out, " to ");
-    nai_fmt_real(out, 100 * share.high, 0);
+    nai_fmt_real(out, ceil(100 * share.high), 0);
     nai_buf_puts(out, " % of those in which somebody does), by ");
     put_with_doubt(out, rank->late_median_ns, r);
     nai_buf_puts(out, " in the median and ");
@@ -219,9 +219,9 @@ bool nai_ranks_put_caveat(struct nai_buf *out, const struct nai_ranks *r, uint32
   if (r->missing && number-- == 0) {
     nai_buf_printf(
         out,
-        "%" PRId64
-        " ranks of the largest communicator have no trace here: the rank that is waited for may be one of them.",
-        r->missing);
+        "Of %" PRId64
+        " more rank%s of the largest communicator there is no trace: the one that is waited for may be among them.",
+        r->missing, r->missing == 1 ? "" : "s");
     return true;
   }
   if (break_at && number-- == 0) {
