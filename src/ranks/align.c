@@ -21,10 +21,12 @@ enum {
 };
 static const double most_drift = 200e-6;
 
-static const char few[] = "too few collectives in common", differ[] = "the ranks did not run the same collectives",
-                  ambiguous[] = "their collectives repeat, and nothing tells which repetition is which; captures from the start of the program tell, or --clock-doubt-us where clocks agree well",
-                  apart[] = "kernels do not end together",
-                  clocks[] = "clocks of GPUs in one trace would have to be far apart";
+static const char few
+    [] = "too few collectives in common",
+ differ[] = "the ranks did not run the same collectives",
+ ambiguous[] =
+     "their collectives repeat, and nothing tells which repetition is which; captures from the start of the program tell, or --clock-doubt-us where clocks agree well",
+ apart[] = "kernels do not end together", clocks[] = "clocks of GPUs in one trace would have to be far apart";
 
 const char *nai_rank_method_name(enum nai_rank_method method) {
   static const char *const names[] = {"", "reference", "sequence", "initialisation", "ends", "clock"};

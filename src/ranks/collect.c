@@ -17,26 +17,18 @@ int nai_ranks_text(uint32_t *id, struct nai_ranks *r, const char *text, struct n
 
 /* --- the model -------------------------------------------------------------------------------- */
 
-static const struct nai_table *held(void *run, const char *name) { return nai_run_held(run, name); }
-
-static int open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
-  int rc = nai_run_open_events(run, tables, err);
-  for (uint32_t i = 0; i < run->table_count && !rc; i++)
-    rc = nai_table_check_refs(run->tables[i], held, run, err);
-  return rc;
-}
-
 int nai_ranks_model(struct nai_model **out, struct nai_ranks *r, uint32_t source, uint32_t parts, struct nai_err *err) {
   struct nai_run *run = r->sources[source].run;
   const uint64_t tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) |
                           NAI_IN(GPUS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(LABELS) | NAI_IN(KERNEL_CONFIGS) |
                           NAI_IN(NVTX_DOMAINS) | NAI_IN(NVTX_PAYLOADS) | NAI_IN(PAYLOAD_SCHEMAS) |
-                          NAI_IN(PAYLOAD_ENTRIES) | NAI_IN(PAYLOAD_ENUMS) | nai_parts_tables(parts);
-  const uint32_t needed = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES);
+                          NAI_IN(PAYLOAD_ENTRIES) | NAI_IN(PAYLOAD_ENUMS) | NAI_IN(GRAPH_NODES) |
+                          nai_parts_tables(parts);
+  const uint32_t needed = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS);
   int rc = r->classes ? NAI_OK : nai_kernel_classes_load(&r->classes, NULL, err);
   const struct nai_model_options options = {.classes = r->classes, .worker_count = nai_cpu_count()};
   if (!rc)
-    rc = open_events(run, tables, err);
+    rc = nai_run_open_events(run, tables, err);
   if (!rc)
     rc = nai_run_model(out, run, &options, tables, needed | parts, err);
   return rc == NAI_ESTALE
@@ -214,6 +206,8 @@ static int add_ranks(struct nai_ranks *r, uint32_t source, struct nai_err *err) 
   bool any = !rc && t.comm.count;
   if (any)
     rc = nai_comm_read_calls(&t.comm, err);
+  if (any && !rc)
+    rc = nai_comm_find_issuers(&t.comm, err);
   if (any && !rc)
     rc = nai_comm_attribute(&t.comm, err);
   if (any && !rc)
