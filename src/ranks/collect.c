@@ -19,12 +19,12 @@ int nai_ranks_text(uint32_t *id, struct nai_ranks *r, const char *text, struct n
 
 int nai_ranks_model(struct nai_model **out, struct nai_ranks *r, uint32_t source, uint32_t parts, struct nai_err *err) {
   struct nai_run *run = r->sources[source].run;
+  const uint32_t needed = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS);
   const uint64_t tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) |
                           NAI_IN(GPUS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(LABELS) | NAI_IN(KERNEL_CONFIGS) |
                           NAI_IN(NVTX_DOMAINS) | NAI_IN(NVTX_PAYLOADS) | NAI_IN(PAYLOAD_SCHEMAS) |
                           NAI_IN(PAYLOAD_ENTRIES) | NAI_IN(PAYLOAD_ENUMS) | NAI_IN(GRAPH_NODES) |
-                          nai_parts_tables(parts);
-  const uint32_t needed = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS);
+                          nai_parts_tables(needed | parts);
   int rc = r->classes ? NAI_OK : nai_kernel_classes_load(&r->classes, NULL, err);
   const struct nai_model_options options = {.classes = r->classes, .worker_count = nai_cpu_count()};
   if (!rc)
@@ -131,9 +131,12 @@ static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t,
 
 static int add_steps(struct nai_job_rank *rank, struct nai_run *run, struct nai_err *err) {
   const struct nai_table *steps;
-  struct nai_err missing;
-  if (nai_run_table(&steps, run, nai_steps_schema.name, &nai_steps_schema, &missing) != NAI_OK)
-    return NAI_OK; /* of a run without them */
+  uint64_t hash;
+  if (!nai_manifest_table(&hash, &run->manifest, nai_steps_schema.name))
+    return NAI_OK; /* a run without them */
+  int rc = nai_run_table(&steps, run, nai_steps_schema.name, &nai_steps_schema, err);
+  if (rc)
+    return rc;
   rank->steps = malloc(((size_t)steps->rows + 1) * sizeof *rank->steps);
   if (!rank->steps)
     return nai_err_nomem(err);
@@ -230,7 +233,7 @@ static int read_clock(struct nai_rank_source *s, struct nai_err *err) {
   int rc = nai_run_table(&capture, s->run, nai_capture.name, &nai_capture, err);
   s->utc = NAI_NULL_I64;
   if (rc)
-    return nai_err_wrap(err, NAI_EINPUT, "cannot read the run \"%s\"", s->path);
+    return rc;
   int64_t epoch = capture->rows ? nai_get_i64(capture, 0, CA_UTC_EPOCH_NS) : NAI_NULL_I64;
   int64_t offset = capture->rows ? nai_get_i64(capture, 0, CA_TIME_OFFSET_NS) : NAI_NULL_I64;
   if (epoch != NAI_NULL_I64 && epoch > 0)
@@ -256,7 +259,9 @@ int nai_ranks_add(struct nai_ranks *r, struct nai_run *run, const char *path, co
   int rc = read_clock(&r->sources[number], err);
   if (!rc)
     rc = add_ranks(r, number, err);
-  return rc;
+  return rc == NAI_ESTALE
+           ? nai_err_wrap(err, NAI_EINPUT, "cannot read the run \"%s\"; make it again with nsys-ai analyze", path)
+           : rc;
 }
 
 static void free_rank(struct nai_job_rank *rank) {
