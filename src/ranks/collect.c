@@ -100,8 +100,9 @@ static int list_inits(struct trace *t, struct nai_err *err) {
   return t->inits.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
+/* Exchanges between ranks are a line of their own: which of them a rank has part in is not the same for all. */
 static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t, const struct nai_comm_line *from,
-                    struct nai_err *err) {
+                    bool exchanges, struct nai_err *err) {
   const struct nai_comm *c = &t->comm;
   struct nai_job_rank *rank = &r->ranks[number];
   if (!nai_array_room(&r->lines, &r->line_capacity, r->line_count, sizeof *r->lines))
@@ -109,7 +110,7 @@ static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t,
   struct nai_rank_line *line = &r->lines[r->line_count++];
   *line = (struct nai_rank_line){.rank = number,
                                  .first = rank->call_count,
-                                 .count = from->count,
+                                 .point_to_point = exchanges,
                                  .known_comm = from->known_comm,
                                  .from_start = from->known_comm && nai_keyset_find(&t->inits, from->comm) != UINT32_MAX,
                                  .comm = from->comm,
@@ -120,10 +121,15 @@ static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t,
   int rc = NAI_OK;
   for (uint32_t i = 0; i < from->count && !rc; i++) {
     const struct nai_comm_item *item = &c->items[from->items[i]];
-    struct nai_rank_call *call = &rank->calls[rank->call_count++];
-    *call = (struct nai_rank_call){.start = item->start, .end = item->end, .item = from->items[i]};
-    rc = number_what(&call->what, r, c, item, err);
+    uint32_t what = 0;
+    rc = number_what(&what, r, c, item, err);
+    if (rc || r->whats[what].point_to_point != exchanges)
+      continue;
+    rank->calls[rank->call_count++] =
+        (struct nai_rank_call){.start = item->start, .end = item->end, .what = what, .item = from->items[i]};
+    line->count++;
   }
+  r->line_count -= !line->count;
   return rc;
 }
 
@@ -193,8 +199,8 @@ static int add_rank(struct nai_ranks *r, const struct trace *t, uint32_t of, str
   const struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], c->ranks[of].gpu, GP_NAME);
   int rc = rank->calls ? nai_ranks_text(&rank->gpu_name, r, name.null ? NULL : name.s, err) : nai_err_nomem(err);
   for (uint32_t l = 0; l < c->line_count && !rc; l++)
-    if (c->items[c->lines[l].items[0]].rank == of)
-      rc = add_line(r, number, t, &c->lines[l], err);
+    for (int exchanges = 0; exchanges < 2 && !rc && c->items[c->lines[l].items[0]].rank == of; exchanges++)
+      rc = add_line(r, number, t, &c->lines[l], exchanges, err);
   if (!rc)
     rc = add_kernels(r, &r->ranks[number], m, c->ranks[of].gpu, err);
   return rc ? rc : add_steps(&r->ranks[number], r->sources[t->source].run, err);

@@ -116,19 +116,9 @@ static int add_group(struct attempt *t, uint32_t from, uint32_t to, struct nai_e
   return group->late && group->skew && group->transfer ? NAI_OK : nai_err_nomem(err);
 }
 
-static bool point_to_point(const struct nai_ranks *r, const struct nai_rank_line *line) {
-  const struct nai_rank_call *calls = r->ranks[line->rank].calls + line->first;
-  for (uint32_t i = 0; i < line->count; i++)
-    if (r->whats[calls[i].what].point_to_point)
-      return true;
-  return false;
-}
-
 static int close_group(struct attempt *t, struct nai_err *err) {
   uint32_t from, to;
-  const char *refused = t->count < 2                                                    ? alone
-                      : t->count > 2 && point_to_point(t->r, &t->r->lines[t->lines[0]]) ? peers
-                                                                                        : NULL;
+  const char *refused = t->count < 2 ? alone : t->count > 2 && t->r->lines[t->lines[0]].point_to_point ? peers : NULL;
   common(t, &from, &to);
   if (!refused && to <= from)
     refused = no_overlap;
@@ -212,7 +202,7 @@ static int match_all(struct nai_ranks *r, const struct nai_ranks_options *option
 /* What lines of one group have in common: the communicator, else the kinds of their collectives. */
 static uint64_t key_of(const struct nai_ranks *r, const struct nai_rank_line *line, uint32_t *seen, uint32_t mark) {
   if (line->known_comm)
-    return nai_hash_int(1, line->comm);
+    return nai_hash_int(line->point_to_point, line->comm);
   uint64_t key = 0;
   const struct nai_rank_call *calls = r->ranks[line->rank].calls + line->first;
   for (uint32_t i = 0; i < line->count; i++)

@@ -40,6 +40,7 @@ const char *nai_rank_method_name(enum nai_rank_method method);
  */
 struct nai_rank_line {
   uint32_t rank, first, count; /* calls of that rank: first .. first + count - 1 */
+  bool point_to_point;
   bool known_comm, from_start; /* the trace has the initialisation of the communicator */
   int64_t comm, size;          /* ranks of the communicator, -1 unknown */
   int32_t stream;

@@ -269,18 +269,23 @@ static void test_ambiguous_streams(void **state) {
   end_job();
 }
 
-/* Two ranks exchange; three may not all be partners of each other. */
+/* Two ranks exchange; three may not all be partners of each other. What all do together is matched nevertheless. */
 static void test_point_to_point(void **state) {
   (void)state;
   for (uint32_t ranks = 2; ranks <= 3; ranks++) {
     begin_job(ranks, false);
     for (uint32_t r = 0; r < ranks; r++) {
       struct nai_rank_line *line = add_line(r, 5);
+      for (uint32_t k = 0; k < 30; k++)
+        add_call(line, REDUCE, when(k, 50 * US), when(k, 50 * US) + 30 * US);
+      line = add_line(r, 5);
+      line->point_to_point = true;
       for (uint32_t k = 0; k < 50; k++)
         add_call(line, EXCHANGE, when(k, 50 * US) + (r ? 10 * US : 0), when(k, 50 * US) + 30 * US);
     }
     match();
-    assert_int_equal(job.group_count, ranks == 2);
+    assert_int_equal(job.group_count, ranks == 2 ? 2 : 1);
+    assert_int_equal(job.collectives, ranks == 2 ? 80 : 30);
     assert_int_equal(job.ranks[1].late_count, ranks == 2 ? 50 : 0);
     end_job();
   }
