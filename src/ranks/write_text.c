@@ -78,7 +78,7 @@ static void put_latest(struct nai_buf *out, const struct nai_ranks *r) {
       return;
     nai_buf_printf(out, "%s%s ", n ? ", " : "", named[n]->label);
     nai_fmt_duration(out, (double)named[n]->late_by_ns);
-    nai_buf_printf(out, " (in %" PRId64 " collectives)", named[n]->late_count);
+    nai_buf_printf(out, " (in %" PRId64 " collective%s)", named[n]->late_count, named[n]->late_count == 1 ? "" : "s");
   }
 }
 
@@ -86,8 +86,10 @@ static void put_uneven(struct nai_buf *out, const struct nai_ranks *r) {
   nai_buf_puts(out, "Some ranks come late, none of them most of the time: ");
   put_latest(out, r);
   nai_buf_puts(out, "; together ");
-  put_with_doubt(out, r->delay_ns, r);
-  nai_buf_puts(out, " a collective, ");
+  nai_fmt_duration(out, (double)r->delay_ns);
+  nai_buf_puts(out, " (each time known to ");
+  nai_fmt_duration(out, (double)r->residual);
+  nai_buf_puts(out, "), ");
   put_share(out, r->delay_ns, r->span_ns);
   nai_buf_puts(out, " of the time.");
 }

@@ -2,6 +2,7 @@
  * who waits. The truth is what the sequences were made from. */
 #include "ranks/align.h"
 #include "ranks/internal.h"
+#include "ranks/write.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -310,6 +311,41 @@ static void test_ids(void **state) {
   end_job();
 }
 
+/* --- verdicts --------------------------------------------------------------------------------- */
+
+/* Four ranks, 100 collectives; `late_by` of rank 3 in those that are multiples of `every`. */
+static void judge(uint32_t every, int64_t late_by, enum nai_ranks_verdict verdict, const char *words) {
+  struct nai_buf text = {0};
+  struct nai_err err;
+  begin_job(4, false);
+  for (uint32_t r = 0; r < 4; r++) {
+    struct nai_rank_line *line = add_line(r, 5);
+    job.ranks[r].label = strdup(r == 3 ? "rank 3" : "another");
+    for (uint32_t k = 0; k < 100; k++) {
+      int64_t start = when(k, 50 * US) + (k % every == 1 ? 0 : 1), late = k % every == 1 ? late_by : 0;
+      add_call(line, REDUCE, start + (r == 3 ? late : 0), start + late + 30 * US);
+    }
+  }
+  match();
+  assert_int_equal(nai_ranks_judge(&job, &err), NAI_OK);
+  assert_int_equal(job.verdict, verdict);
+  nai_ranks_put_verdict(&text, &job);
+  if (!strstr(nai_buf_str(&text), words))
+    fail_msg("%s", nai_buf_str(&text));
+  nai_buf_free(&text);
+  end_job();
+}
+
+static void test_verdicts(void **state) {
+  (void)state;
+  judge(100, 5000 * US, NAI_RANKS_UNEVEN,
+        "none of them most of the time: rank 3 5.00 ms (in 1 collective); together 5.00 ms");
+  judge(100, 100 * US, NAI_RANKS_BALANCED, "No rank is late: coming last costs 100.0 us, 0.20 % of the time");
+  judge(2, 100 * US, NAI_RANKS_PERSISTENT,
+        "rank 3 is late: it comes last in 50 of 100 collectives (95 % interval 92 to 100 %");
+  judge(2, 5 * US, NAI_RANKS_BALANCED, "No rank is late");
+}
+
 /* --- size ------------------------------------------------------------------------------------- */
 
 /* 64 ranks: rank 40 is late in nine of ten. NAI_RANKS_COLLECTIVES in the environment makes it longer. */
@@ -361,6 +397,7 @@ int main(void) {
                                      cmocka_unit_test(test_ambiguous_streams),
                                      cmocka_unit_test(test_point_to_point),
                                      cmocka_unit_test(test_ids),
+                                     cmocka_unit_test(test_verdicts),
                                      cmocka_unit_test(test_many),
                                      cmocka_unit_test(test_interval)};
   return cmocka_run_group_tests(tests, NULL, NULL);
