@@ -165,8 +165,8 @@ static int match_first(struct nai_ranks *r, const struct nai_ranks_options *opti
     why = r->lines[lines[i]].refused ? r->lines[lines[i]].refused : why;
   if (!rc)
     rc = close_group(&t, err);
-  if (!rc && t.count == 1)
-    r->lines[lines[0]].refused = why ? why : alone;
+  if (!rc && t.count == 1 && why)
+    r->lines[lines[0]].refused = why;
   *left = 0;
   for (uint32_t i = 1; i < count; i++) {
     bool joined = false;
@@ -211,6 +211,15 @@ static uint64_t key_of(const struct nai_ranks *r, const struct nai_rank_line *li
       key += nai_hash_int(2, r->what_keys.keys[calls[i].what]);
     }
   return key;
+}
+
+const char *nai_ranks_refusal(const struct nai_ranks *r, uint32_t rank) {
+  const struct nai_rank_line *most = NULL;
+  for (uint32_t l = 0; l < r->line_count; l++)
+    if (r->lines[l].refused && (rank == NAI_NO_RANK || r->lines[l].rank == rank) &&
+        (!most || r->lines[l].count > most->count))
+      most = &r->lines[l];
+  return most ? most->refused : NULL;
 }
 
 int nai_ranks_match(struct nai_ranks *r, const struct nai_ranks_options *options, struct nai_err *err) {

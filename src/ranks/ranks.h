@@ -170,6 +170,10 @@ static inline const char *nai_ranks_name(const struct nai_ranks *ranks, uint32_t
   return id == NAI_NO_STRING ? NULL : nai_strings_get(&ranks->names, id);
 }
 
+/* Why nothing of a rank (NAI_NO_RANK: of any) was matched: what spoke against its line of most kernels. A literal, NULL
+ * for none. */
+const char *nai_ranks_refusal(const struct nai_ranks *ranks, uint32_t rank);
+
 /* Share of the decided collectives that a rank was late in: Wilson's interval of two standard deviations, 0 .. 1. */
 struct nai_rank_interval {
   double low, high;

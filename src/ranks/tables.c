@@ -99,15 +99,6 @@ static const struct nai_schema mismatch_schema =
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
-/* Why the line with most kernels was refused. */
-static const char *refusal_of(const struct nai_ranks *r, uint32_t rank) {
-  const struct nai_rank_line *most = NULL;
-  for (uint32_t l = 0; l < r->line_count; l++)
-    if (r->lines[l].rank == rank && (!most || r->lines[l].count > most->count))
-      most = &r->lines[l];
-  return most ? most->refused : NULL;
-}
-
 static void put_sums(struct nai_table *t, int64_t row, const struct nai_ranks *r, const struct nai_job_rank *rank) {
   const struct {
     int column;
@@ -160,7 +151,7 @@ static void put_rank(struct nai_table *t, const struct nai_ranks *r, uint32_t nu
     nai_set_f64(t, row, RK_DRIFT, rank->drift * 1e6);
   }
   if (!rank->matched)
-    nai_set_str(t, row, RK_REFUSED, refusal_of(r, number));
+    nai_set_str(t, row, RK_REFUSED, nai_ranks_refusal(r, number));
 }
 
 static void put_steps(struct nai_table *t, const struct nai_ranks *r) {

@@ -117,16 +117,8 @@ static void put_balanced(struct nai_buf *out, const struct nai_ranks *r) {
   nai_buf_puts(out, ").");
 }
 
-/* Why most kernels were refused. */
-static const char *refusal_of(const struct nai_ranks *r) {
-  const struct nai_rank_line *most = NULL;
-  for (uint32_t l = 0; l < r->line_count; l++)
-    if (r->lines[l].refused && (!most || r->lines[l].count > most->count))
-      most = &r->lines[l];
-  return most ? most->refused : "only collectives that not all ranks wait in";
-}
-
 void nai_ranks_put_verdict(struct nai_buf *out, const struct nai_ranks *r) {
+  const char *refusal = nai_ranks_refusal(r, NAI_NO_RANK);
   switch (r->verdict) {
   case NAI_RANKS_PERSISTENT:
     put_persistent(out, r);
@@ -144,7 +136,7 @@ void nai_ranks_put_verdict(struct nai_buf *out, const struct nai_ranks *r) {
     put_balanced(out, r);
     break;
   case NAI_RANKS_UNDECIDED:
-    nai_buf_printf(out, "Cannot be decided: %s.", refusal_of(r));
+    nai_buf_printf(out, "Cannot be decided: %s.", refusal ? refusal : "only collectives that not all ranks wait in");
     return;
   }
   if (r->left_out)
@@ -218,6 +210,14 @@ static int64_t unmatched(const struct nai_ranks *r, int64_t *of) {
 bool nai_ranks_put_caveat(struct nai_buf *out, const struct nai_ranks *r, uint32_t number) {
   int64_t of, without = unmatched(r, &of);
   const struct nai_rank_line *break_at = broken(r);
+  for (uint32_t i = 0, named = 0; i < r->rank_count && named < MOST_NAMED; i++) {
+    const char *why = r->ranks[i].matched ? NULL : nai_ranks_refusal(r, i);
+    named += why != NULL;
+    if (why && number-- == 0) {
+      nai_buf_printf(out, "%s is not compared: %s.", r->ranks[i].label, why);
+      return true;
+    }
+  }
   if (r->missing && number-- == 0) {
     nai_buf_printf(
         out,
