@@ -119,7 +119,7 @@ static void type(struct nai_prompt *p, uint32_t key) {
   static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
   if (key < 0x20 || key >= 0x110000 || p->len + n >= sizeof p->text)
     return;
-  for (size_t i = n; i-- > 1; key >>= 6)
+  for (size_t i = n - 1; i > 0; i--, key >>= 6)
     bytes[i] = (char)(0x80 | (key & 0x3f));
   bytes[0] = (char)(lead[n] | key);
   memcpy(p->text + p->len, bytes, n);
