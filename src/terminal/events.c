@@ -24,7 +24,7 @@ void nai_event_name(struct nai_buf *out, const struct nai_scene *scene, const st
   const struct nai_model *m = scene->m;
   char room[NAI_KIND_NAME_MAX];
   if (row->kind == NAI_ROW_GAPS) {
-    nai_buf_printf(out, "gap: %s", nai_gap_cause(m, row->gpu, event));
+    nai_buf_puts(out, nai_gap_cause(m, row->gpu, event));
     return;
   }
   if (row->kind != NAI_ROW_EVENTS) {

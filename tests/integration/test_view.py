@@ -113,7 +113,7 @@ class Terminal:
         """Reads until the screen is as expected, and no more comes."""
         end = time.monotonic() + DEADLINE_S
         while time.monotonic() < end:
-            more = self.read(0.02)
+            more = self.read(0.01)
             if not more and seen(self.text()):
                 return self.text()
             if not more and self.process.poll() is not None and not self.read(0.05):
@@ -634,6 +634,7 @@ class Once(unittest.TestCase):
         self.assertIn("--once", done.stderr)
         self.assertEqual(done.stdout, run("view", path, "--once").stdout)
         self.assertEqual(run("view", path, "-q").stderr, "")
+        self.assertEqual(run("open", path, "--with", "tui").stdout, done.stdout)
         self.assertEqual(run("view", path, "tree", "--once").stdout, run("tree", path).stdout)
 
     def test_documented_keys(self):
