@@ -122,7 +122,7 @@ static void print_sums(struct nai_buf *out, const struct nai_term *v, const stru
   nai_fmt_duration(out, (double)least);
   nai_buf_puts(out, " to ");
   nai_fmt_duration(out, (double)most);
-  nai_buf_puts(out, "\n\n");
+  nai_buf_putc(out, '\n');
 }
 
 /* What can be said at once; the page, which may take a while in a large trace, follows (nai_term_work). */
