@@ -21,7 +21,8 @@ static uint32_t level_glyph(const struct nai_screen *s, int level) {
 }
 
 static uint8_t color_of(const struct nai_term *v, int category) {
-  return v->options->color && category ? (uint8_t)(1 + (category + 1) % (NAI_COLORS - 1)) : 0;
+  int color = v->options->color && category ? 1 + (category + 1) % (NAI_COLORS - 1) : 0;
+  return (uint8_t)color;
 }
 
 /* 0 for nothing at all, else 1 .. most. */
