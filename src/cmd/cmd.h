@@ -73,7 +73,9 @@ void nai_cmd_page(struct nai_buf *out, const char *markdown, size_t len, int wid
 
 /* What options and operands can be, from the tables that define it. */
 nai_cli_choices_fn nai_cmd_stages, nai_cmd_severities, nai_cmd_readers, nai_cmd_phase_maps, nai_cmd_rule_ids,
-    nai_cmd_rows_formats;
+    nai_cmd_rows_formats, nai_cmd_skill_ids, nai_cmd_page_names;
+/* Behind the operand that names a run: its tables (of a trace: those that any run may have); those and rules. */
+nai_cli_choices_fn nai_cmd_table_names, nai_cmd_things;
 
 /* Files that commands take for a trace. */
 #define NAI_CMD_TRACE_SUFFIXES "sqlite nsys-rep"
