@@ -48,6 +48,8 @@ NAI_MUST_CHECK int ranges_table(struct nai_table **out, const struct nai_compari
 NAI_MUST_CHECK int phases_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
 NAI_MUST_CHECK int copies_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
 NAI_MUST_CHECK int findings_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
+/* tree.c */
+NAI_MUST_CHECK int tree_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
 
 /* Columns of the tables that others than their file read. */
 enum {

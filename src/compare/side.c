@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* What comparisons read. */
-static const char *const wanted[] = {"metrics",          "capture",      "capabilities", "gpus",
-                                     "gpu_utilization",  "run_info",     "steps",        "step_summary",
-                                     "step_idle",        "kernel_paths", "idle_causes",  "data_quality",
-                                     "findings",         "nvtx_ranges",  "nvtx_phases",  "pids",
-                                     "memory_transfers", "processes"};
+static const char *const wanted[] = {"metrics",         "capture",          "capabilities", "gpus",
+                                     "gpu_utilization", "run_info",         "steps",        "step_summary",
+                                     "step_idle",       "kernel_paths",     "idle_causes",  "data_quality",
+                                     "findings",        "nvtx_ranges",      "nvtx_phases",  "pids",
+                                     "nvtx_tree",       "memory_transfers", "processes"};
 
 /* The last part of a path, without the suffix of a trace. */
 static char *label_of(const char *path) {
@@ -126,11 +126,11 @@ static void choose_basis(struct nai_comparison *c) {
 int nai_compare(struct nai_comparison *c, const struct nai_compare_options *options, struct nai_err *err) {
   static int (*const makers[NAI_COMPARED_COUNT])(struct nai_table **, const struct nai_comparison *,
                                                  struct nai_err *) = {
-      [NAI_COMPARED_METRICS] = results_table,  [NAI_COMPARED_VALUES] = values_table,
-      [NAI_COMPARED_CHECKS] = checks_table,    [NAI_COMPARED_TIME] = parts_table,
-      [NAI_COMPARED_KERNELS] = kernels_table,  [NAI_COMPARED_RANGES] = ranges_table,
-      [NAI_COMPARED_PHASES] = phases_table,    [NAI_COMPARED_COPIES] = copies_table,
-      [NAI_COMPARED_FINDINGS] = findings_table};
+      [NAI_COMPARED_METRICS] = results_table,   [NAI_COMPARED_VALUES] = values_table,
+      [NAI_COMPARED_CHECKS] = checks_table,     [NAI_COMPARED_TIME] = parts_table,
+      [NAI_COMPARED_KERNELS] = kernels_table,   [NAI_COMPARED_RANGES] = ranges_table,
+      [NAI_COMPARED_PHASES] = phases_table,     [NAI_COMPARED_COPIES] = copies_table,
+      [NAI_COMPARED_FINDINGS] = findings_table, [NAI_COMPARED_TREE] = tree_table};
   c->options = *options;
   for (int s = 0; s < NAI_SIDES; s++)
     if (c->sides[s].count)

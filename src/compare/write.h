@@ -10,7 +10,7 @@ enum { NAI_MARKDOWN_MAX = 60000 };
 void nai_write_markdown(struct nai_buf *out, const struct nai_comparison *c);
 /* Its first line alone, as plain text. */
 void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c);
-/* A page without scripts (template compare.html). */
+/* The page (template compare.html). Reads event tables of one capture a side. */
 NAI_MUST_CHECK int nai_write_html(struct nai_buf *out, const struct nai_comparison *c, struct nai_err *err);
 /* docs/compare.schema.json */
 void nai_write_compare_json(struct nai_buf *out, const struct nai_comparison *c);

@@ -1,18 +1,18 @@
-/* compare.html: one page without scripts, made by the template compare.html. */
+/* compare.html: the parts that need no script, from the template compare.html, and the data of those that do. */
 #include "compare/internal.h"
+#include "compare/timeline.h"
 #include "compare/write.h"
 
 #include "base/assets.h"
 #include "base/fmt.h"
+#include "base/threads.h"
 #include "render/mustache.h"
-#include "table/kernel_name.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_KERNELS = 200, MOST_CHARS = 90, SCALE = 1000 };
+enum { SCALE = 1000 };
 
 static int load(struct nai_buf *text, void *ctx, const char *name, struct nai_err *err) {
   char path[128];
@@ -90,6 +90,28 @@ static void put_metric(struct nai_view *list, const struct nai_metric_result *r)
   nai_buf_free(&text);
 }
 
+/* Those that the gate asks about first, then those that differ, then the others. */
+static int importance(const struct nai_metric_result *r) {
+  enum nai_verdict v = r->judgement.verdict;
+  bool differs = v == NAI_VERDICT_REGRESSED || v == NAI_VERDICT_CHANGED || v == NAI_VERDICT_SUSPECT ||
+                 v == NAI_VERDICT_IMPROVED || (v == NAI_VERDICT_ERROR && r->gated);
+  return (r->gated ? 0 : 2) + (differs ? 0 : 1);
+}
+
+static void put_metrics(struct nai_view *root, const struct nai_comparison *c) {
+  struct nai_view *asked = nai_view_put_list(root, "metrics"), *others = nai_view_put_list(root, "other_metrics");
+  int64_t more = 0;
+  for (int level = 0; level < 4; level++)
+    for (uint32_t i = 0; i < c->result_count; i++) {
+      if (importance(&c->results[i]) != level)
+        continue;
+      put_metric(level < 3 ? asked : others, &c->results[i]);
+      more += level == 3;
+    }
+  nai_view_put_int(root, "other_metric_count", more);
+  nai_view_put_bool(root, "any_other_metrics", more > 0);
+}
+
 /* The parts of the whole as rectangles; both sides on the scale of the longer one. */
 static void put_bars(struct nai_view *root, const struct nai_comparison *c) {
   static const char *const sides[] = {"base", "new"};
@@ -136,50 +158,62 @@ static void put_time(struct nai_view *root, const struct nai_comparison *c) {
   }
 }
 
-static void put_kernels(struct nai_view *root, const struct nai_comparison *c) {
-  const struct nai_table *t = c->tables[NAI_COMPARED_KERNELS];
-  struct nai_view *list = nai_view_put_list(root, "kernels");
-  struct nai_buf text = {0};
-  for (int64_t row = 0; row < t->rows && row < MOST_KERNELS; row++) {
-    struct nai_view *map = nai_view_add_map(list);
-    nai_view_put_text(map, "kernel", nai_get_str(t, row, KT_KERNEL));
-    nai_kernel_name_short(&text, nai_get_str(t, row, KT_KERNEL), MOST_CHARS);
-    put_printed(map, "short", &text);
-    nai_view_put_text(map, "path", nai_get_str(t, row, KT_PATH));
-    nai_view_put_text(map, "state", nai_get_str(t, row, KT_STATE));
-    nai_view_put_text(map, "confidence", nai_get_str(t, row, KT_CONFIDENCE));
-    nai_view_put_text(map, "change", nai_get_str(t, row, KT_CHANGE));
-    nai_put_amount(&text, "count", nai_get_f64(t, row, KT_BASE_CALLS), false);
-    nai_buf_puts(&text, " -> ");
-    nai_put_amount(&text, "count", nai_get_f64(t, row, KT_NEW_CALLS), false);
-    put_printed(map, "calls", &text);
-    put_amount(map, "base", "ns", nai_get_f64(t, row, KT_BASE_NS), false);
-    put_amount(map, "new", "ns", nai_get_f64(t, row, KT_NEW_NS), false);
-    put_amount(map, "difference", "ns", nai_get_f64(t, row, KT_DELTA), true);
-  }
-  if (t->rows > MOST_KERNELS)
-    nai_buf_printf(&text, "%" PRId64 " more rows are in tables/compared_kernels.csv.", t->rows - MOST_KERNELS);
-  put_printed(root, "kernel_note", &text);
-  nai_buf_free(&text);
+/* --- data blocks ------------------------------------------------------------------------------ */
+
+struct page {
+  const struct nai_comparison *c;
+  struct nai_pair_timeline timelines[NAI_SIDES];
+};
+
+static void print_data(struct nai_buf *out, const void *ctx) {
+  const struct page *page = ctx;
+  nai_write_page_data(out, page->c, page->timelines);
 }
 
-int nai_write_html(struct nai_buf *out, const struct nai_comparison *c, struct nai_err *err) {
+static void put_blocks(struct nai_view *root, const struct page *page) {
+  static const char *const names[NAI_SIDES][2] = {{"base_timeline_json", "base_events_b64"},
+                                                  {"new_timeline_json", "new_events_b64"}};
+  nai_view_put_printed(root, "data_json", print_data, page);
+  for (int s = 0; s < NAI_SIDES; s++) {
+    const char *json = nai_pair_timeline_block(&page->timelines[s], "timeline_json");
+    const char *events = nai_pair_timeline_block(&page->timelines[s], "events_b64");
+    nai_view_put_borrowed(root, names[s][0], *json ? json : "null", *json ? strlen(json) : 4);
+    nai_view_put_borrowed(root, names[s][1], events, strlen(events));
+  }
+}
+
+static void put_asset(struct nai_view *root, const char *key, const char *path) {
+  const struct nai_asset *asset = nai_asset_find(path);
+  nai_view_put_borrowed(root, key, asset ? asset->data : "", asset ? (size_t)(asset->end - asset->data) : 0);
+}
+
+/* The colour of the verdict beside its words. */
+static const char *gate_severity(const struct nai_comparison *c) {
+  int exit = nai_gate_of(c).exit;
+  return exit == NAI_EXIT_FAIL ? "high" : exit == NAI_EXIT_PASS ? "low" : "medium";
+}
+
+static int render(struct nai_buf *out, const struct page *page, struct nai_err *err) {
+  const struct nai_comparison *c = page->c;
   struct nai_templates *templates = NULL;
   struct nai_view *root = nai_view_new();
   struct nai_buf verdict = {0};
   nai_write_verdict(&verdict, c);
   put_printed(root, "verdict", &verdict);
   nai_buf_free(&verdict);
+  nai_view_put_text(root, "severity", gate_severity(c));
   nai_view_put_bool(root, "both", c->sides[NAI_BASE].count && c->sides[NAI_NEW].count);
   nai_view_put_text(root, "per", c->by_step ? "steady step" : "run");
   put_captures(root, c);
   put_checks(root, c);
-  struct nai_view *metrics = nai_view_put_list(root, "metrics");
-  for (uint32_t i = 0; i < c->result_count; i++)
-    put_metric(metrics, &c->results[i]);
+  put_metrics(root, c);
   put_bars(root, c);
   put_time(root, c);
-  put_kernels(root, c);
+  put_blocks(root, page);
+  put_asset(root, "script", "templates/viewer/dist/compare.js");
+  put_asset(root, "script_sha256_b64", "templates/viewer/dist/compare.js.sha256");
+  put_asset(root, "style", "templates/viewer/dist/compare.css");
+  put_asset(root, "style_sha256_b64", "templates/viewer/dist/compare.css.sha256");
   int rc = nai_view_check(root, err);
   if (!rc)
     rc = nai_templates_new(&templates, load, NULL, err);
@@ -188,4 +222,21 @@ int nai_write_html(struct nai_buf *out, const struct nai_comparison *c, struct n
   nai_templates_free(templates);
   nai_view_free(root);
   return rc ? rc : nai_buf_check(out, err);
+}
+
+static int make_timeline(void *ctx, int side, struct nai_err *err) {
+  struct page *page = ctx;
+  if (!page->c->sides[side].count)
+    return NAI_OK;
+  return nai_pair_timeline_make(&page->timelines[side], page->c, (enum nai_side_id)side, err);
+}
+
+int nai_write_html(struct nai_buf *out, const struct nai_comparison *c, struct nai_err *err) {
+  struct page page = {.c = c};
+  int rc = nai_parallel(NAI_SIDES, NAI_SIDES, make_timeline, &page, err); /* runs of different sides share nothing */
+  if (!rc)
+    rc = render(out, &page, err);
+  for (int s = 0; s < NAI_SIDES; s++)
+    nai_pair_timeline_free(&page.timelines[s]);
+  return rc;
 }

@@ -1,4 +1,4 @@
-// Bundles src/ into dist/viewer.js and dist/viewer.css and writes the digests for the page's
+// Bundles src/ into dist/viewer.js and dist/viewer.css, src/compare/ into dist/compare.js and dist/compare.css, and writes the digests for the page's
 // Content-Security-Policy. The output is committed: building the C program needs no Node.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,11 +21,15 @@ const common = {
 
 await build({ ...common, entryPoints: ['src/main.js'], format: 'iife', outfile: join(outputDir, 'viewer.js') });
 await build({ ...common, entryPoints: ['src/style/index.css'], outfile: join(outputDir, 'viewer.css') });
+await build({ ...common, entryPoints: ['src/compare/main.js'], format: 'iife', outfile: join(outputDir, 'compare.js') });
+await build({ ...common, entryPoints: ['src/compare/compare.css'], outfile: join(outputDir, 'compare.css') });
 
 mkdirSync(outputDir, { recursive: true });
 for (const [name, closingTag] of [
   ['viewer.js', '</script'],
   ['viewer.css', '</style'],
+  ['compare.js', '</script'],
+  ['compare.css', '</style'],
 ]) {
   const bytes = readFileSync(join(outputDir, name));
   const text = bytes.toString('utf8').toLowerCase();

@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 import support
-from support import SHARED, SOURCE, artifacts, trace
+from support import SHARED, SOURCE, artifacts, fresh_dir, run, trace
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 PACKAGES = SOURCE / "templates" / "viewer" / "node_modules" / "playwright-core"
@@ -25,6 +25,35 @@ class Browser(unittest.TestCase):
         paths = [trace("hostile"), reference if reference.exists() else trace("training")]
         pages = [artifacts(path) / "report.html" for path in paths]
         self.check(SOURCE / "tests" / "viewer" / "run.mjs", *pages)
+
+    def test_firefox(self):
+        script = SOURCE / "tests" / "viewer" / "firefox.mjs"
+        done = subprocess.run(["node", script, artifacts(trace("collectives")) / "report.html"], capture_output=True,
+                              text=True, check=False, timeout=600)
+        if done.returncode == 77:
+            self.skipTest(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-3000:])
+
+    def compared(self, base, new):
+        """compare.html of runs that keep their tables."""
+        out = fresh_dir() / f"{base[0].parent.name}-{new[0].parent.name}"
+        done = run("compare", "--base", *base, "--new", *new, "--out", out, "-q", "--allow", "same_content")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return out / "compare.html"
+
+    def test_comparisons(self):
+        """With steps and several captures, with hostile names, a real trace, and a side whose events are gone."""
+        loops = [artifacts(trace("loop", "--seed", s)) for s in (1, 2, 3)]
+        waits = [artifacts(trace("loop-waits", "--seed", s)) for s in (11, 12, 13)]
+        hostile = [artifacts(trace("hostile", "--seed", s)) for s in (1, 2)]
+        gone = fresh_dir() / "gone"
+        shutil.copytree(loops[0], gone)
+        (gone / "stages" / "kernel_events.ntab").unlink()
+        pages = [self.compared(loops, waits), self.compared(hostile[:1], hostile[1:]), self.compared([gone], loops[1:2])]
+        reference = SHARED / "traces" / "fsdp_2gpu.sqlite"
+        if reference.exists():
+            pages.append(self.compared([artifacts(reference)], [artifacts(reference)]))
+        self.check(SOURCE / "tests" / "viewer" / "compare.mjs", *pages)
 
     def test_bundle_is_current(self):
         self.check(SOURCE / "tests" / "viewer" / "bundle.mjs")

@@ -61,7 +61,7 @@ try {
       );
     });
   }
-  for (const name of ['viewer.js', 'viewer.css']) {
+  for (const name of ['viewer.js', 'viewer.css', 'compare.js', 'compare.css']) {
     test(`the digest of ${name} is that of its bytes`, () => {
       const digest = createHash('sha256')
         .update(readFileSync(join(viewer, 'dist', name)))

@@ -30,6 +30,7 @@
  * @property {string} nm  NVTX metric: wall or gpu
  * @property {string} ng  NVTX grouping: merged or threads
  * @property {string} nr  NVTX node in focus
+ * @property {string} al  where the two timelines of a comparison meet
  */
 
 /** @type {ViewState} */
@@ -61,6 +62,7 @@ export const DEFAULTS = {
   nm: 'wall',
   ng: 'merged',
   nr: '',
+  al: '',
 };
 
 const WRITE_DELAY_MS = 250;

@@ -1,0 +1,234 @@
+/** @import { App } from '../app.js' */
+/** @import { Model } from '../model.js' */
+/** @import { Evidence, Report } from '../types.js' */
+/** @import { PairData } from './types.js' */
+/** @import { PairSide } from './pair-view.js' */
+import { byId, copyText, h } from '../dom.js';
+import { Clock } from '../format.js';
+import { StateStore } from '../state.js';
+import { TablesView } from '../tables/view.js';
+import { withMicro } from '../words.js';
+import { differenceFirst } from './columns.js';
+import { buildDifferences } from './differences.js';
+import { FlameView } from './flame-view.js';
+import { PairView } from './pair-view.js';
+import { PartTable } from './part-table.js';
+
+/** @typedef {'overview' | 'pair' | 'tables' | 'flame'} ViewName */
+
+/** @type {[ViewName, string][]} */
+const VIEWS = [
+  ['overview', 'Overview'],
+  ['pair', 'Timelines'],
+  ['tables', 'Tables'],
+  ['flame', 'Ranges'],
+];
+const THEMES = ['auto', 'light', 'dark'];
+const THEME_KEY = 'nsys-ai-theme';
+
+/** The page prints plain ASCII where it works without this script. @param {HTMLElement} host */
+function useMicro(host) {
+  const walker = document.createTreeWalker(host, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const text = withMicro(node.nodeValue ?? '');
+    if (text !== node.nodeValue) node.nodeValue = text;
+  }
+}
+
+/** The page of a comparison. It is also what the tables view takes for its application. */
+export class CompareApp {
+  /** @param {PairData} data @param {(PairSide | null)[]} sides  null: without a timeline */
+  constructor(data, sides) {
+    this.data = data;
+    this.sides = sides;
+    this.state = new StateStore();
+    /** @type {ViewName} */
+    this.view = 'overview';
+    this.theme = this.storedTheme();
+    document.documentElement.dataset.theme = this.theme;
+    document.documentElement.classList.add('js');
+    this.report = /** @type {Report} */ (/** @type {unknown} */ ({ tables: this.shownTables() }));
+    this.model = this.tableModel();
+    this.buildHeader();
+    this.tables = new TablesView(/** @type {App} */ (/** @type {unknown} */ (this)), byId('view-tables'));
+    this.flame = new FlameView(this, byId('view-flame'), data.tables.compared_tree ?? null);
+    this.pair = this.buildPair(byId('view-pair'));
+    this.buildTree();
+    useMicro(byId('view-overview'));
+    this.state.onNavigate(() => this.restore());
+    document.addEventListener('keydown', (event) => this.key(event));
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.themeChanged());
+    this.restore();
+  }
+
+  /** Tables with rows; the first one is what most readers come for. */
+  shownTables() {
+    const entries = Object.entries(this.data.tables).filter(([, table]) => table.rows.length > 0);
+    const first = ['compared_kernels', 'compared_metrics', 'compared_ranges'];
+    for (const [, table] of entries) differenceFirst(table);
+    return Object.fromEntries(entries.sort((a, b) => (first.indexOf(a[0]) + 1 || 9) - (first.indexOf(b[0]) + 1 || 9)));
+  }
+
+  /** What tables ask a model for: short names, and no events. */
+  tableModel() {
+    /** @type {Map<string, number>} */
+    const nameIndex = new Map();
+    /** @type {string[]} */
+    const shortNames = [];
+    for (const side of this.sides)
+      side?.model.names.forEach((text, id) => {
+        if (nameIndex.has(text)) return;
+        nameIndex.set(text, shortNames.length);
+        shortNames.push(side.model.shortNames[id] || text);
+      });
+    const { tables } = this.report;
+    return /** @type {Model} */ (
+      /** @type {unknown} */ ({
+        nameIndex,
+        shortNames,
+        clock: new Clock('0', null),
+        table: (/** @type {string} */ key) => (Object.prototype.hasOwnProperty.call(tables, key) ? tables[key] : null),
+        completeName: () => false,
+      })
+    );
+  }
+
+  /** @param {string} text */
+  shorten(text) {
+    const id = this.model.nameIndex.get(text);
+    return id === undefined ? text : this.model.shortNames[id];
+  }
+
+  /** @param {HTMLElement} host */
+  buildPair(host) {
+    const [base, fresh] = this.sides;
+    if (base && fresh) return new PairView(this, host, [base, fresh]);
+    const reasons = [this.data.base, this.data.new].map((side, index) => (this.sides[index] ? '' : `${index === 0 ? 'base' : 'new'}: ${side.missing ?? (side.captures.length === 0 ? 'no captures' : 'no events')}`)).filter(Boolean);
+    host.append(h('p', { class: 'notice' }, 'There are no two timelines to show. ', reasons.join('; '), '. Everything else on this page comes from the tables of the runs.'));
+    return null;
+  }
+
+  buildTree() {
+    const host = document.getElementById('difference-tree');
+    const { compared_time: time, compared_kernels: kernels } = this.data.tables;
+    const root = time && kernels ? buildDifferences(time, kernels, (text) => this.shorten(text)) : null;
+    if (!host || !root) return;
+    const table = new PartTable('Where the time went', 'Part');
+    table.show(root);
+    host.replaceChildren(table.element);
+  }
+
+  buildHeader() {
+    this.tabs = VIEWS.map(([view, label], index) => h('button', { type: 'button', 'data-view': view, title: `${label} (${index + 1})`, onclick: () => this.open(view) }, label));
+    byId('views').append(...this.tabs);
+    byId('views').hidden = false;
+    const link = h(
+      'button',
+      {
+        type: 'button',
+        title: 'Copy a link to exactly this place',
+        onclick: async () => {
+          this.state.write(false);
+          link.textContent = (await copyText(location.href)) ? 'Copied' : 'Failed';
+          setTimeout(() => (link.textContent = 'Link'), 1500);
+        },
+      },
+      'Link',
+    );
+    this.themeButton = h('button', { type: 'button', onclick: () => this.nextTheme() });
+    this.showThemeButton();
+    byId('tools').append(link, this.themeButton);
+    byId('tools').hidden = false;
+  }
+
+  storedTheme() {
+    try {
+      const stored = localStorage.getItem(THEME_KEY) ?? 'auto';
+      return THEMES.includes(stored) ? stored : 'auto';
+    } catch {
+      return 'auto';
+    }
+  }
+
+  nextTheme() {
+    this.theme = THEMES[(THEMES.indexOf(this.theme) + 1) % THEMES.length];
+    try {
+      localStorage.setItem(THEME_KEY, this.theme);
+    } catch {
+      // Storage may be off for files; the choice then lasts as long as the page.
+    }
+    this.themeChanged();
+  }
+
+  showThemeButton() {
+    if (!this.themeButton) return;
+    this.themeButton.textContent = `◐ ${this.theme[0].toUpperCase()}${this.theme.slice(1)}`;
+    this.themeButton.title = 'Theme: automatic, light, dark';
+  }
+
+  themeChanged() {
+    document.documentElement.dataset.theme = this.theme;
+    this.showThemeButton();
+    this.pair?.themeChanged();
+    this.flame.draw();
+  }
+
+  /** @param {ViewName} view */
+  open(view) {
+    this.state.set({ v: view }, true);
+    this.show(view);
+  }
+
+  /** @param {ViewName} view */
+  show(view) {
+    this.view = view;
+    for (const [key] of VIEWS) byId(`view-${key}`).hidden = key !== view;
+    for (const tab of this.tabs ?? []) {
+      if (tab.dataset.view === view) tab.setAttribute('aria-current', 'page');
+      else tab.removeAttribute('aria-current');
+    }
+    document.body.dataset.view = view;
+    if (view === 'pair') this.pair?.resize();
+    if (view === 'tables' && this.tables.current === '') this.tables.restore();
+    if (view === 'flame') this.flame.draw();
+  }
+
+  /** Everything as the address says. */
+  restore() {
+    const { v } = this.state.values;
+    this.show(/** @type {ViewName} */ (VIEWS.some(([key]) => key === v) ? v : 'overview'));
+    this.pair?.restore();
+    this.flame.restore();
+    if (this.view === 'tables') this.tables.restore();
+  }
+
+  /** @param {string} text  for screen readers */
+  announce(text) {
+    byId('live').textContent = text;
+  }
+
+  /** Whether a row of a table has a place in the timelines: its name. @param {Evidence} evidence */
+  canPlace(evidence) {
+    return this.pair !== null && typeof evidence.name === 'string' && this.model.nameIndex.has(evidence.name);
+  }
+
+  /** @param {Evidence} evidence */
+  showEvidence(evidence) {
+    if (!this.canPlace(evidence) || !this.pair || typeof evidence.name !== 'string') return false;
+    this.open('pair');
+    this.pair.showName(evidence.name);
+    return true;
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || target.closest('input, select, textarea')) return;
+    const view = VIEWS[Number(event.key) - 1];
+    if (view) this.open(view[0]);
+    else if (event.key === '/' && this.view === 'pair') this.pair?.search.focus();
+    else if (event.key === '/' && this.view === 'tables') this.tables.filter.focus();
+    else return;
+    event.preventDefault();
+  }
+}

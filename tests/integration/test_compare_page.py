@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+"""compare.html as data: its timelines hold the events of the export, around the step in the middle. What it does in a browser is
+tests/viewer/compare.mjs. Truth is the export."""
+import base64
+import json
+import re
+import shutil
+import sqlite3
+import statistics
+import unittest
+import zlib
+
+import support
+from support import fresh_dir, run, trace
+
+
+def block(page, name):
+    return re.search(rf'id="nsys-ai-{name}">(.*?)</script>', page, re.DOTALL)[1]
+
+
+def varints(data):
+    value, scale = 0, 1
+    for byte in data:
+        value += (byte & 127) * scale
+        scale *= 128
+        if byte < 128:
+            yield value
+            value, scale = 0, 1
+
+
+def events_of(page, side):
+    """(kind of lane, start, duration, name) of each event of a side, in session time."""
+    head = json.loads(block(page, f"timeline-{side}"))
+    raw = zlib.decompress(base64.b64decode(block(page, f"events-{side}")))
+    columns = {c["name"]: list(varints(raw[c["offset"]:c["offset"] + c["bytes"]])) for c in head["columns"]}
+    for lane in head["lanes"]:
+        at = int(head["origin_ns"])
+        for i in range(lane["first"], lane["first"] + lane["count"]):
+            at += columns["start"][i]
+            yield lane["kind"], at, columns["duration"][i], head["names"][columns["name"][i]]
+
+
+def unpacked(table):
+    columns = []
+    for packed in table["packed"]:
+        if "texts" in packed:
+            columns.append([None if row is None else packed["texts"][row] for row in packed["rows"]])
+        elif "differences" in packed:
+            total, values = 0, []
+            for step in packed["differences"]:
+                total += step or 0
+                values.append(None if step is None else total / 10 ** packed.get("digits", 0))
+            columns.append(values)
+        else:
+            columns.append(packed["values"])
+    names = [column["name"] for column in table["columns"]]
+    return [dict(zip(names, row)) for row in zip(*columns)]
+
+
+def kernels_of(path):
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+        return sorted(db.execute("SELECT start, end - start, value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName"))
+
+
+def compared(base, new, *options):
+    out = fresh_dir() / "out"
+    done = run("compare", "--base", *base, "--new", *new, "--out", out, "-q", *options)
+    assert done.returncode == 0, done.stderr
+    return (out / "compare.html").read_text()
+
+
+def named(scenario, seed):
+    """A generated trace under a name that says which it is."""
+    path = fresh_dir() / f"{scenario}-{seed}.sqlite"
+    shutil.copy(trace(scenario, "--seed", seed), path)
+    return path
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.traces = {"base": [named("loop", s) for s in (1, 2, 3)], "new": [named("loop-waits", s) for s in (11, 12, 13)]}
+        cls.page = compared(cls.traces["base"], cls.traces["new"])
+        cls.data = json.loads(block(cls.page, "compare"))
+
+    def test_middle_capture(self):
+        for side, traces in self.traces.items():
+            lengths = {}
+            for path in traces:
+                with sqlite3.connect(path) as db:
+                    starts = [row[0] for row in db.execute(
+                        "SELECT start FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId "
+                        "WHERE coalesce(text, value) LIKE 'train_step%' ORDER BY start")]
+                lengths[path.stem] = statistics.median(b - a for a, b in zip(starts[1:], starts[2:]))
+            middle = sorted(lengths, key=lengths.get)[1]
+            self.assertEqual(self.data[side]["capture"], middle)
+
+    def test_kernels_are_those_of_the_export(self):
+        for side, traces in self.traces.items():
+            path = next(p for p in traces if p.stem == self.data[side]["capture"])
+            found = sorted(e[1:] for e in events_of(self.page, side) if e[0] == "kernel")
+            self.assertEqual(found, kernels_of(path))
+            self.assertTrue(self.data[side]["whole"])
+
+    def test_aligned_step_is_in_the_middle(self):
+        for side in ("base", "new"):
+            steady = [s for s in unpacked(self.data[side]["tables"]["steps"]) if s["state"] == "steady"]
+            lengths = sorted(s["gpu_end_ns"] - s["gpu_start_ns"] for s in steady)
+            anchor = self.data[side]["anchor"]
+            self.assertEqual(anchor["end_ns"] - anchor["start_ns"], lengths[(len(lengths) - 1) // 2])
+            self.assertIn(anchor["step"], [s["step"] for s in steady if s["gpu_start_ns"] == anchor["start_ns"]])
+
+    def test_tree_of_ranges(self):
+        """Instances per step on both sides, as planned: one step, one optimizer, six activations."""
+        rows = {r["range_name"]: r for r in unpacked(self.data["tables"]["compared_tree"])}
+        for name, count in (("train_step", 1), ("optimizer", 1), ("activation", 6)):
+            self.assertEqual((rows[name]["base_count"], rows[name]["new_count"]), (count, count))
+        self.assertEqual(rows["activation"]["parent_id"], rows["forward"]["node_id"])
+        self.assertAlmostEqual(rows["train_step"]["delta_ms"],
+                               rows["train_step"]["new_time_ms"] - rows["train_step"]["base_time_ms"], places=5)
+
+
+class Runs(unittest.TestCase):
+    def analysed(self, path):
+        out = fresh_dir("runs") / "run"
+        done = run("analyze", path, "--out", out, "--stage", "recommend", "-q")
+        assert done.returncode == 0, done.stderr
+        return out
+
+    def test_trace_is_gone(self):
+        """The run's own tables are enough; without its event tables the page still opens, and says what is missing."""
+        path = fresh_dir() / "gone.sqlite"
+        shutil.copy(trace("loop", "--seed", 1), path)
+        base, new = self.analysed(path), self.analysed(trace("loop", "--seed", 2))
+        wanted = kernels_of(path)
+        path.unlink()
+        page = compared([base], [new])
+        self.assertEqual(sorted(e[1:] for e in events_of(page, "base") if e[0] == "kernel"), wanted)
+        (base / "stages" / "kernel_events.ntab").unlink()
+        page = compared([base], [new])
+        self.assertIn("kernel_events", json.loads(block(page, "compare"))["base"]["missing"])
+        self.assertEqual(block(page, "timeline-base"), "null")
+        self.assertIn("Step time", page)
+
+
+if __name__ == "__main__":
+    support.main()
