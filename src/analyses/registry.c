@@ -26,15 +26,18 @@
   X(memory_use)       \
   X(gpu_metrics)      \
   X(nic_metrics)      \
+  X(metric_parts)     \
   X(osrt)             \
   X(quality)          \
   X(active_spans)     \
   X(capture_health)   \
   X(workload)         \
+  X(gemm_shapes)      \
   X(mfu)              \
   X(losses)           \
   X(steps)            \
   X(step_idle)        \
+  X(step_categories)  \
   X(communication)    \
   X(comm_overlap)     \
   X(step_calls)       \

@@ -10,8 +10,11 @@ static int set_v(struct nai_err *err, int code, const char *fmt, va_list ap) NAI
 static int set_v(struct nai_err *err, int code, const char *fmt, va_list ap) {
   if (!err)
     return code;
+  char text[sizeof err->msg]; /* the message may be among its own arguments */
+  vsnprintf(text, sizeof text, fmt, ap);
+  memcpy(err->msg, text, strlen(text) + 1);
   err->code = code;
-  vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+  err->damaged = false;
   return code;
 }
 
@@ -20,6 +23,16 @@ int nai_err_set(struct nai_err *err, int code, const char *fmt, ...) {
   va_start(ap, fmt);
   set_v(err, code, fmt, ap);
   va_end(ap);
+  return code;
+}
+
+int nai_err_damaged(struct nai_err *err, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  int code = set_v(err, NAI_EINPUT, fmt, ap);
+  va_end(ap);
+  if (err)
+    err->damaged = true;
   return code;
 }
 

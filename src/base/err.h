@@ -3,6 +3,7 @@
 #ifndef NAI_BASE_ERR_H
 #define NAI_BASE_ERR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -15,7 +16,8 @@ enum {
 };
 
 struct nai_err {
-  int code; /* one of the codes above, 0 while nothing failed */
+  int code;     /* one of the codes above, 0 while nothing failed */
+  bool damaged; /* with NAI_EINPUT: the input contradicts itself, reading it again would not help */
   char msg[2048];
 };
 
@@ -26,6 +28,8 @@ struct nai_err {
 int nai_err_set(struct nai_err *err, int code, const char *fmt, ...) NAI_PRINTF(3, 4);
 /* As nai_err_set, with ": " and the text of `errnum` appended. ENOMEM, EMFILE and ENFILE become NAI_ELIMIT. */
 int nai_err_sys(struct nai_err *err, int code, int errnum, const char *fmt, ...) NAI_PRINTF(4, 5);
+/* As nai_err_set with NAI_EINPUT and `damaged`. */
+int nai_err_damaged(struct nai_err *err, const char *fmt, ...) NAI_PRINTF(2, 3);
 /* Puts "context: " in front of the message of the failure `code`; returns `code`. */
 int nai_err_wrap(struct nai_err *err, int code, const char *fmt, ...) NAI_PRINTF(3, 4);
 /* Out of memory. */

@@ -78,6 +78,15 @@ void nai_text_clean(struct nai_buf *out, const char *text, size_t len) {
   }
 }
 
+void nai_text_repair(struct nai_buf *out, const char *text, size_t len) {
+  const unsigned char *s = (const unsigned char *)text;
+  for (size_t i = 0, n; i < len; i += n ? n : 1) {
+    uint32_t c;
+    n = decode(s + i, len - i, &c);
+    nai_buf_put(out, n ? text + i : "\xef\xbf\xbd", n ? n : 3);
+  }
+}
+
 size_t nai_text_prefix(const char *text, size_t len, size_t max) {
   if (len <= max)
     return len;

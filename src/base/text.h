@@ -15,6 +15,8 @@ bool nai_text_is_clean(const char *text, size_t len);
  * are shown as U+XXXX in angle-free form `\u{202e}`; invalid bytes become U+FFFD. The result satisfies
  * nai_text_is_clean. */
 void nai_text_clean(struct nai_buf *out, const char *text, size_t len);
+/* Appends `text` with U+FFFD in place of each invalid byte: valid UTF-8, otherwise as it was. */
+void nai_text_repair(struct nai_buf *out, const char *text, size_t len);
 /* Largest prefix length <= max that does not cut a UTF-8 sequence of clean text. */
 size_t nai_text_prefix(const char *text, size_t len, size_t max);
 /* Appends clean text, at most `max` code points of it: the middle of a longer one is left out. */

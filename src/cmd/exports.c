@@ -1,14 +1,13 @@
-/* nsys-ai export: a run's kernels as flat rows, as folded stacks or a speedscope profile, its events as timelines. */
+/* nsys-ai export: a run's events as flat rows, its ranges as a tree, stacks of both, all of it as timelines. */
 #include "cmd/ask/answer.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct export_args {
   const char *out;
-  int metric;
+  int metric, list;
   bool gzip, quiet;
   int names;
   double min_us;
@@ -21,18 +20,24 @@ static void init(void *memory) {
   o->end_ns = INT64_MAX;
 }
 
-enum format { CSV, NDJSON, JSON, FOLDED, SPEEDSCOPE, PERFETTO, CHROME, FORMATS };
+enum format { CSV, NDJSON, JSON, PARQUET, MARKDOWN, FOLDED, SPEEDSCOPE, PERFETTO, CHROME, FORMATS };
+enum { GPU = 1, TRIM = 2, LIST = 4, METRIC = 8, SHAPE = 16 }; /* options that a format takes */
+enum { ROWS = GPU | TRIM | LIST, STACKS = GPU | METRIC, EVENTS = GPU | TRIM | SHAPE };
 static const struct {
   const char *name, *about;
+  unsigned takes;
   nai_export_fn *timeline;
 } formats[FORMATS] = {
-    [CSV] = {"csv", "a row per kernel, columns as other tools for these traces have them, then further ones"},
-    [NDJSON] = {"ndjson", "the same, a JSON object a line"},
-    [JSON] = {"json", "the same, as columns and rows"},
-    [FOLDED] = {"folded", "stacks of range names and kernels with their time, for flame graphs"},
-    [SPEEDSCOPE] = {"speedscope", "the same stacks for www.speedscope.app"},
-    [PERFETTO] = {"perfetto", "every event on a timeline, for ui.perfetto.dev", nai_export_perfetto},
-    [CHROME] = {"chrome", "the same as JSON of Chrome's trace viewer", nai_export_chrome},
+    [CSV] = {"csv", "a row per kernel (--list: of others), columns as other tools for these traces have them first",
+             ROWS},
+    [NDJSON] = {"ndjson", "the same, a JSON object a line", ROWS},
+    [JSON] = {"json", "the same, as columns and rows", ROWS},
+    [PARQUET] = {"parquet", "the same as Parquet, for pandas, polars and DuckDB", ROWS},
+    [MARKDOWN] = {"markdown", "the tree of NVTX ranges with their kernels, short enough for a comment"},
+    [FOLDED] = {"folded", "stacks of range names and kernels with their time, for flame graphs", STACKS},
+    [SPEEDSCOPE] = {"speedscope", "the same stacks for www.speedscope.app", STACKS},
+    [PERFETTO] = {"perfetto", "every event on a timeline, for ui.perfetto.dev", EVENTS, nai_export_perfetto},
+    [CHROME] = {"chrome", "the same as JSON of Chrome's trace viewer", EVENTS, nai_export_chrome},
 };
 
 static const char *format_name(size_t i, const char *before) {
@@ -79,12 +84,18 @@ static const struct nai_cli_option options[] = {
      .hint = NAI_CLI_FILE},
     {.name = "gpu",
      .value = "N",
-     .help = "kernels, and rows of timelines, of this GPU only",
+     .help = "kernels, copies, gaps, and rows of timelines, of this GPU only",
      .type = &nai_cli_int64,
      AT(timeline.gpu),
      .min = -1,
      .max = INT32_MAX,
      .otherwise = "all"},
+    {.name = "list",
+     .value = "LIST",
+     .help = "csv, ndjson, json and parquet: which events the rows are",
+     .type = &nai_cli_choice,
+     AT(list),
+     .choices = nai_cmd_flat_lists},
     {.name = "metric",
      .value = "TIME",
      .help = "folded and speedscope: the time of kernels, or that of the ranges themselves",
@@ -93,7 +104,7 @@ static const struct nai_cli_option options[] = {
      .choices = metric_name},
     {.name = "trim",
      .value = "START END",
-     .help = "perfetto and chrome: this stretch only, in seconds since session start; events are cut at its edges",
+     .help = "rows and timelines: this stretch only, in seconds since session start; events are cut at its edges",
      .type = &trim,
      .min = -1000000000,
      .max = 1000000000,
@@ -123,7 +134,7 @@ static const struct nai_cli_option options[] = {
      .type = &nai_cli_on,
      AT(timeline.no_flows)},
     {.name = "gzip",
-     .help = "perfetto and chrome: compress; viewers read that as well",
+     .help = "compress; viewers read that as well. Parquet: its pages",
      .type = &nai_cli_on,
      AT(gzip),
      .otherwise = "when FILE ends in .gz"},
@@ -131,31 +142,7 @@ static const struct nai_cli_option options[] = {
     {0},
 };
 
-/* Every number exact: ns as they are, ms and us as the decimals they are. */
-static const char flat_statement[] =
-    "select name, start_ns, end_ns, duration_ns / 1e6 as duration_ms, duration_ns / 1e3 as duration_us, stream_id "
-    "as stream, device_id as device, "
-    "path as nvtx_path, short_name, category, pid, context_id as context, correlation_id, graph_id, call_start_ns "
-    "as launch_start_ns, "
-    "call_name as launch_api, tid as launch_tid, grid_x || 'x' || grid_y || 'x' || grid_z as grid, block_x || 'x' "
-    "|| block_y || 'x' || block_z as block "
-    "from v_kernels where (:gpu is null or device_id = :gpu) order by start_ns, device_id, stream_id, kernel";
-
 /* --- the command ------------------------------------------------------------------------------------- */
-
-static int put_flat(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
-                    struct nai_err *err) {
-  const struct nai_query_parameter gpu = {
-      "gpu", {.type = NAI_I64, .i = args->timeline.gpu, .null = args->timeline.gpu == INT64_MIN}};
-  const struct nai_query_text text = {.sql = flat_statement, .label = "export"};
-  const struct nai_query query = {
-      .run = run, .text = &text, .parameters = &gpu, .parameter_count = 1, .limits = {.rows = -1}};
-  const struct nai_cmd_printing how = {.format = format == CSV  ? NAI_ROWS_CSV
-                                               : format == JSON ? NAI_ROWS_JSON
-                                                                : NAI_ROWS_NDJSON};
-  bool truncated;
-  return nai_cmd_query(&truncated, out, &query, &how, err);
-}
 
 static enum format format_of(const char *word) {
   enum format format = CSV;
@@ -171,39 +158,81 @@ static bool ends_in_gz(const char *path) {
 
 static int put_timeline(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
                         struct nai_err *err) {
-  struct nai_cmd_timeline how = {formats[format].timeline, args->timeline, args->gzip || ends_in_gz(args->out),
-                                 args->quiet};
+  struct nai_cmd_timeline how = {formats[format].timeline, args->timeline, args->quiet};
   how.options.full_names = args->names != 0;
   how.options.min_ns = (int64_t)ceil(args->min_us * 1000);
   return nai_cmd_put_timeline(out, run, &how, err);
 }
 
+static int put_rows(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
+                    struct nai_err *err) {
+  static const enum nai_rows_format rows[] = {
+      [CSV] = NAI_ROWS_CSV, [NDJSON] = NAI_ROWS_NDJSON, [JSON] = NAI_ROWS_JSON, [PARQUET] = NAI_ROWS_FORMATS};
+  const struct nai_cmd_flat how = {.list = args->list,
+                                   .format = rows[format],
+                                   .gzip = args->gzip,
+                                   .gpu = args->timeline.gpu,
+                                   .start_ns = args->timeline.start_ns,
+                                   .end_ns = args->timeline.end_ns};
+  return nai_cmd_put_flat(out, run, &how, err);
+}
+
 static int put(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
                struct nai_err *err) {
   return formats[format].timeline ? put_timeline(out, format, args, run, err)
+       : format == MARKDOWN       ? nai_cmd_put_markdown(out, run, err)
        : format == FOLDED         ? nai_cmd_put_folded(out, run, args->metric, args->timeline.gpu, err)
        : format == SPEEDSCOPE     ? nai_cmd_put_speedscope(out, run, args->metric, args->timeline.gpu, err)
-                                  : put_flat(out, format, args, run, err);
+                                  : put_rows(out, format, args, run, err);
+}
+
+/* Compressed as a whole; Parquet compresses its pages. */
+static int put_file(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
+                    struct nai_err *err) {
+  struct nai_gzip compressed;
+  if (format == PARQUET || (!args->gzip && !ends_in_gz(args->out)))
+    return put(out, format, args, run, err);
+  int rc = nai_gzip_open(&compressed, out, err);
+  return rc ? rc : nai_gzip_close(&compressed, put(&compressed.text, format, args, run, err), err);
+}
+
+/* Options of other formats are mistakes. */
+static int check_taken(const struct export_args *args, enum format format, struct nai_err *err) {
+  const struct nai_export_options *o = &args->timeline;
+  const struct {
+    unsigned bit;
+    bool given;
+    const char *names, *of;
+  } groups[] = {{GPU, o->gpu != INT64_MIN, "--gpu", "rows, stacks and timelines"},
+                {TRIM, o->start_ns != INT64_MIN, "--trim",
+                 "rows (csv, ndjson, json, parquet) and timelines (perfetto, chrome)"},
+                {LIST, args->list, "--list", "csv, ndjson, json and parquet"},
+                {METRIC, args->metric, "--metric", "folded and speedscope"},
+                {SHAPE, args->names || args->min_us > 0 || o->no_calls || o->no_ranges || o->no_flows,
+                 "--names, --min-duration, --no-calls, --no-ranges and --no-flows", "perfetto and chrome"}};
+  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+    if (groups[i].given && !(formats[format].takes & groups[i].bit))
+      return nai_err_set(err, NAI_EUSAGE, "%s %s of %s", groups[i].names, strchr(groups[i].names, ',') ? "are" : "is",
+                         groups[i].of);
+  return NAI_OK;
 }
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct export_args *args = memory;
   enum format format = format_of(operands[0]);
   (void)count;
-  if (args->metric == NAI_CMD_WALL && format != FOLDED && format != SPEEDSCOPE)
-    return nai_err_set(err, NAI_EUSAGE, "--metric is of folded and speedscope");
+  int rc = check_taken(args, format, err);
+  if (rc)
+    return rc;
   if (args->metric == NAI_CMD_WALL && args->timeline.gpu != INT64_MIN)
     return nai_err_set(err, NAI_EUSAGE, "--metric wall and --gpu exclude each other: ranges are not of one GPU");
-  bool shaped = args->timeline.start_ns != INT64_MIN || args->names || args->min_us > 0 || args->timeline.no_calls ||
-                args->timeline.no_ranges || args->timeline.no_flows || args->gzip;
-  if (shaped && !formats[format].timeline)
-    return nai_err_set(
-        err, NAI_EUSAGE,
-        "--trim, --names, --min-duration, --no-calls, --no-ranges, --no-flows and --gzip are of perfetto "
-        "and chrome");
-  if (!args->out && isatty(STDOUT_FILENO) && (format == PERFETTO || args->gzip))
-    return nai_err_set(err, NAI_EUSAGE, "%s is no text for a terminal; name a file with --out", operands[0]);
-  return NAI_OK;
+  if (args->list && args->timeline.gpu != INT64_MIN && !nai_cmd_flat_has_gpu(args->list))
+    return nai_err_set(err, NAI_EUSAGE, "--gpu and --list %s exclude each other: they are not of one GPU",
+                       nai_cmd_flat_lists((size_t)args->list, NULL));
+  if (format == PARQUET && ends_in_gz(args->out))
+    return nai_err_set(err, NAI_EUSAGE, "a Parquet file is not compressed as a whole: --gzip compresses its pages");
+  bool binary = format == PERFETTO || format == PARQUET || args->gzip;
+  return binary ? nai_cmd_check_binary(operands[0], args->out, err) : NAI_OK;
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -216,7 +245,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   if (!rc)
     rc = nai_cmd_output_open(&output, args->out, err);
   if (!rc) {
-    rc = put(&output.sink.text, format_of(operands[0]), args, source, err);
+    rc = put_file(&output.sink.text, format_of(operands[0]), args, source, err);
     rc = nai_cmd_output_close(&output, rc, err);
   }
   nai_run_close(source);
@@ -226,14 +255,16 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 const struct nai_cli_command nai_cmd_exports = {
     .name = "export",
     .synopsis = "FORMAT SRC",
-    .summary = "write kernels as rows or stacks, or all events for other timelines",
+    .summary = "write events as rows, stacks or a tree, or all of them for other timelines",
     .description =
-        "Writes the kernels of a run for other tools, or, as perfetto and chrome, every kernel, copy, API call and NVTX "
+        "Writes events of a run for other tools: as rows, or, as perfetto and chrome, every kernel, copy, API call and NVTX "
         "range with the arrows between them. SRC is an artifacts directory or a trace, which is analysed for this "
         "answer only. "
-        "For any other rows: nsys-ai sql --format csv.",
+        "For any other rows: nsys-ai sql with --format csv, json or parquet.",
     .examples = "nsys-ai export csv artifacts/run1 --out kernels.csv\nnsys-ai export folded artifacts/run1 | "
                 "flamegraph.pl > kernels.svg\n"
+                "nsys-ai export parquet artifacts/run1 --list copies --out copies.parquet\n"
+                "nsys-ai export markdown artifacts/run1\n"
                 "nsys-ai export speedscope artifacts/run1 --out run1.speedscope.json\n"
                 "nsys-ai export perfetto artifacts/run1 --out run1.pftrace\n"
                 "nsys-ai export chrome artifacts/run1 --trim 1 1.02 --out run1.json.gz",

@@ -1,4 +1,4 @@
-/* What a run must have open before it becomes a timeline, and the way of the bytes. */
+/* What a run must have open before it becomes a timeline. */
 #include "cmd/ask/answer.h"
 
 #include "base/threads.h"
@@ -41,20 +41,13 @@ int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, const struct 
                          struct nai_err *err) {
   struct nai_kernel_classes *classes = NULL;
   struct nai_model *model;
-  struct nai_gzip compressed;
   int rc = nai_kernel_classes_load(&classes, NULL, err);
   if (!rc)
     rc = open_model(&model, run, classes, err);
   if (!rc && !how->quiet)
     warn_of_size(model, &how->options);
-  if (!rc && !how->gzip)
+  if (!rc)
     rc = how->write(out, model, &how->options, err);
-  else if (!rc)
-    rc = nai_gzip_open(&compressed, out, err);
-  if (!rc && how->gzip) {
-    rc = how->write(&compressed.text, model, &how->options, err);
-    rc = nai_gzip_close(&compressed, rc, err);
-  }
   nai_run_drop_model(run); /* it refers to the classes */
   nai_kernel_classes_free(classes);
   return rc;

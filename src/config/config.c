@@ -12,6 +12,7 @@ const char *nai_config_name(enum nai_config_item item) {
                                                       [NAI_CONFIG_MAP_NVTX] = "NVTX attribution",
                                                       [NAI_CONFIG_PAGE_EVENTS] = "--page-events",
                                                       [NAI_CONFIG_STEP] = "--step",
+                                                      [NAI_CONFIG_SKILLS] = "skills",
                                                       [NAI_CONFIG_RULES] = "rules",
                                                       [NAI_CONFIG_METRICS] = "metrics"};
   return names[item];

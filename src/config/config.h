@@ -16,6 +16,7 @@ enum nai_config_item {
   NAI_CONFIG_STEP,        /* --step */
   NAI_CONFIG_PAGE_EVENTS, /* events that report.html holds in full */
   NAI_CONFIG_FLOPS,       /* --flops-per-step, --model, --dtype, --peak-tflops */
+  NAI_CONFIG_SKILLS,      /* --skill and their parameters */
   NAI_CONFIG_RULES,       /* rules/default.yaml, the user's, and rule parameters */
   NAI_CONFIG_METRICS,     /* metrics/default.yaml and the user's */
   NAI_CONFIG_COUNT

@@ -1,6 +1,7 @@
 #include "config/kernel_classes.h"
 
 #include "base/hash.h"
+#include "config/gpu_facts.h"
 #include "config/patterns.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static const char fallback[] = "other", communication[] = "communication";
 struct nai_kernel_classes {
   uint64_t hash;
   struct nai_patterns *patterns;
-  struct nai_patterns *traits, *arithmetic, *uneven;
+  struct nai_patterns *traits, *arithmetic, *uneven, *dtypes;
   struct nai_comm_names *comm;
   int fallback, communication;
 };
@@ -58,6 +59,8 @@ int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_pa
     rc = add_builtin(classes, &classes->arithmetic, "rules/kernel-arithmetic.yaml", err);
   if (!rc)
     rc = add_builtin(classes, &classes->uneven, "rules/uneven-kernels.yaml", err);
+  if (!rc)
+    rc = add_builtin(classes, &classes->dtypes, "rules/kernel-dtypes.yaml", err);
   if (rc) {
     nai_kernel_classes_free(classes);
     return rc;
@@ -77,6 +80,7 @@ void nai_kernel_classes_free(struct nai_kernel_classes *classes) {
   nai_comm_names_free(classes->comm);
   nai_patterns_free(classes->arithmetic);
   nai_patterns_free(classes->uneven);
+  nai_patterns_free(classes->dtypes);
   free(classes);
 }
 
@@ -124,14 +128,31 @@ enum nai_arithmetic nai_kernel_classes_arithmetic(const struct nai_kernel_classe
   return (enum nai_arithmetic)class_among(classes->arithmetic, kernel_name, words, NAI_ARITHMETIC_COUNT);
 }
 
+int nai_kernel_classes_dtype(const struct nai_kernel_classes *classes, const char *kernel_name) {
+  int found = nai_patterns_match(classes->dtypes, kernel_name);
+  for (int i = 0; found >= 0 && i < NAI_DTYPE_COUNT; i++)
+    if (strcmp(nai_patterns_class(classes->dtypes, found), nai_dtype_name((enum nai_dtype)i)) == 0)
+      return i;
+  return -1;
+}
+
+static bool among(const struct nai_kernel_classes *classes, int category, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(nai_kernel_classes_name(classes, category), names[i]) == 0)
+      return true;
+  return false;
+}
+
+bool nai_kernel_classes_matrix(const struct nai_kernel_classes *classes, int category) {
+  static const char *const names[] = {"gemm", "convolution", "attention"};
+  return among(classes, category, names, sizeof names / sizeof *names);
+}
+
 bool nai_kernel_classes_uneven(const struct nai_kernel_classes *classes, const char *kernel_name) {
   return nai_patterns_match(classes->uneven, kernel_name) >= 0;
 }
 
 bool nai_kernel_classes_fusable(const struct nai_kernel_classes *classes, int category) {
   static const char *const names[] = {"elementwise", "copy", "normalization", "softmax", "reduction"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(nai_kernel_classes_name(classes, category), names[i]) == 0)
-      return true;
-  return false;
+  return among(classes, category, names, sizeof names / sizeof *names);
 }

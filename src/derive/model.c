@@ -106,16 +106,6 @@ const char *nai_model_gpu_label(const struct nai_model *m, int32_t device_id) {
   return index < m->gpu_count ? nai_get_str(m->tables[NAI_IN_GPUS], index, GP_LABEL) : "GPU ?";
 }
 
-/* What operations of a type have in the column of that name. */
-#define OP_COLUMN(m, op, column)                       \
-  ((op)->type == NAI_OP_KERNEL  ? &(m)->kernels.column \
-   : (op)->type == NAI_OP_GRAPH ? &(m)->graphs.column  \
-                                : &(m)->memops.column)
-
-int64_t nai_model_op_start(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at(OP_COLUMN(m, op, start), op->row);
-}
-
 uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t) {
   uint32_t low = 0, high = gpu->op_count;
   while (low < high) {
@@ -126,28 +116,6 @@ uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *
       high = middle;
   }
   return low;
-}
-
-int64_t nai_model_op_end(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at(OP_COLUMN(m, op, end), op->row);
-}
-
-int32_t nai_model_op_process(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at_i32(OP_COLUMN(m, op, process), op->row);
-}
-
-int32_t nai_model_op_context(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at_i32(OP_COLUMN(m, op, context), op->row);
-}
-
-int32_t nai_model_op_stream(const struct nai_model *m, const struct nai_op *op) {
-  return nai_at_i32(OP_COLUMN(m, op, stream), op->row);
-}
-
-uint32_t nai_model_op_api(const struct nai_model *m, const struct nai_op *op) {
-  return op->type == NAI_OP_KERNEL ? m->kernel_api[op->row]
-       : op->type == NAI_OP_GRAPH  ? m->graph_api[op->row]
-                                   : m->memop_api[op->row];
 }
 
 bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {

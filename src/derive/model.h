@@ -143,7 +143,7 @@ enum nai_model_part {
   NAI_PART_NVTX_TREE,     /* nodes, first_node, nvtx_depth, crossing, checkpoints, api_node; kernel sums if map_nvtx */
   NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups */
   NAI_PART_PROCESS_SUMS,  /* process_sums */
-  NAI_PART_PHASES,        /* phase_sums */
+  NAI_PART_PHASES,        /* phase_sums, call_phase */
   NAI_PART_EVIDENCE,      /* evidence */
   NAI_PART_IDLE,          /* idle (idle.h) */
   NAI_PART_LANES,         /* lanes */
@@ -222,6 +222,7 @@ struct nai_model {
   uint32_t kernel_group_count;
   struct nai_process_sum *process_sums; /* per process; [process_count]: those of unknown process */
   struct nai_phase_sum *phase_sums;     /* per phase of the phase map */
+  int *call_phase;                      /* per API call: its phase, -1 for none; NULL without a phase map */
 
   struct nai_evidence *evidence; /* of what threads did (evidence.h) */
   struct nai_gpu_idle *idle;     /* per GPU */
@@ -269,17 +270,37 @@ const char *nai_model_gpu_label(const struct nai_model *model, int32_t device_id
 int32_t nai_model_device(const struct nai_model *model, uint32_t gpu);
 /* Index of the GPU in `gpus`, gpu_count when the trace has no such GPU. */
 uint32_t nai_model_gpu_index(const struct nai_model *model, int32_t device_id);
+/* What operations of a type have in the column of that name. Inline, as passes over all operations ask for little else.
+ */
+#define NAI_OP_COLUMN(m, op, column)                   \
+  ((op)->type == NAI_OP_KERNEL  ? &(m)->kernels.column \
+   : (op)->type == NAI_OP_GRAPH ? &(m)->graphs.column  \
+                                : &(m)->memops.column)
 /* When an operation ran. */
-int64_t nai_model_op_start(const struct nai_model *model, const struct nai_op *op);
+static inline int64_t nai_model_op_start(const struct nai_model *m, const struct nai_op *op) {
+  return nai_at(NAI_OP_COLUMN(m, op, start), op->row);
+}
+static inline int64_t nai_model_op_end(const struct nai_model *m, const struct nai_op *op) {
+  return nai_at(NAI_OP_COLUMN(m, op, end), op->row);
+}
+/* Row of processes of an operation, -1 unknown. */
+static inline int32_t nai_model_op_process(const struct nai_model *m, const struct nai_op *op) {
+  return nai_at_i32(NAI_OP_COLUMN(m, op, process), op->row);
+}
+static inline int32_t nai_model_op_context(const struct nai_model *m, const struct nai_op *op) {
+  return nai_at_i32(NAI_OP_COLUMN(m, op, context), op->row);
+}
+static inline int32_t nai_model_op_stream(const struct nai_model *m, const struct nai_op *op) {
+  return nai_at_i32(NAI_OP_COLUMN(m, op, stream), op->row);
+}
+/* API row that launched an operation. */
+static inline uint32_t nai_model_op_api(const struct nai_model *m, const struct nai_op *op) {
+  return op->type == NAI_OP_KERNEL ? m->kernel_api[op->row]
+       : op->type == NAI_OP_GRAPH  ? m->graph_api[op->row]
+                                   : m->memop_api[op->row];
+}
 /* Number of the first operation of a GPU that starts at t or later, its op_count when there is none. */
 uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t);
-int64_t nai_model_op_end(const struct nai_model *model, const struct nai_op *op);
-/* Row of processes of an operation, -1 unknown. */
-int32_t nai_model_op_process(const struct nai_model *model, const struct nai_op *op);
-int32_t nai_model_op_context(const struct nai_model *model, const struct nai_op *op);
-int32_t nai_model_op_stream(const struct nai_model *model, const struct nai_op *op);
-/* API row that launched an operation. */
-uint32_t nai_model_op_api(const struct nai_model *model, const struct nai_op *op);
 /* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
 bool nai_model_api_blocks(const struct nai_model *model, uint32_t api);
 const char *nai_model_api_name(const struct nai_model *model, uint32_t api);

@@ -77,9 +77,8 @@ static int sweep_thread(int *phase_of_call, struct nai_phase_sum *sums, const st
 }
 
 /* sums of each phase. */
-static int sum_phases(struct nai_phase_sum *sums, const struct nai_model *m, const int *name_phase,
-                      struct nai_err *err) {
-  int *phase_of_call = malloc(((size_t)m->apis.n + 1) * sizeof *phase_of_call);
+static int sum_phases(struct nai_phase_sum *sums, struct nai_model *m, const int *name_phase, struct nai_err *err) {
+  int *phase_of_call = m->call_phase = malloc(((size_t)m->apis.n + 1) * sizeof *phase_of_call);
   int rc = phase_of_call ? NAI_OK : nai_err_nomem(err);
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     rc = sweep_thread(phase_of_call, sums, m, name_phase, t, err);
@@ -91,7 +90,6 @@ static int sum_phases(struct nai_phase_sum *sums, const struct nai_model *m, con
     sums[phase].gpu_ns += nai_kernel_ns(m, k);
     sums[phase].kernels++;
   }
-  free(phase_of_call);
   return rc;
 }
 
@@ -117,7 +115,10 @@ static int build_phases(void *ctx, int task, struct nai_err *err) {
   return rc;
 }
 
-static void free_phases(struct nai_model *m) { free(m->phase_sums); }
+static void free_phases(struct nai_model *m) {
+  free(m->phase_sums);
+  free(m->call_phase);
+}
 
 const struct nai_part_def nai_part_phases = {.name = "phases",
                                              .needs = NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(LAUNCHES),

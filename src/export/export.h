@@ -41,5 +41,7 @@ struct nai_gzip {
 NAI_MUST_CHECK int nai_gzip_open(struct nai_gzip *gzip, struct nai_buf *into, struct nai_err *err);
 /* Completes `into` unless `rc` is an error, which is returned then. To be called once. */
 NAI_MUST_CHECK int nai_gzip_close(struct nai_gzip *gzip, int rc, struct nai_err *err);
+/* Appends `len` bytes, compressed. */
+NAI_MUST_CHECK int nai_gzip_all(struct nai_buf *out, const void *bytes, size_t len, struct nai_err *err);
 
 #endif

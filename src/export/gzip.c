@@ -59,3 +59,12 @@ int nai_gzip_close(struct nai_gzip *gzip, int rc, struct nai_err *err) {
   nai_buf_free(&gzip->text);
   return rc;
 }
+
+int nai_gzip_all(struct nai_buf *out, const void *bytes, size_t len, struct nai_err *err) {
+  struct nai_gzip gzip;
+  int rc = nai_gzip_open(&gzip, out, err);
+  if (rc)
+    return rc;
+  nai_buf_put(&gzip.text, bytes, len);
+  return nai_gzip_close(&gzip, NAI_OK, err);
+}

@@ -126,7 +126,18 @@ void nai_gen_join_collective(struct nai_gen_plan *plan, const struct nai_gen_col
     last = c->start[i] > last ? c->start[i] : last;
   }
   int64_t duration = c->end - c->start[rank];
-  nai_gen_launch_at(plan, c->thread[rank], c->stream[rank], c->kernel, c->start[rank] + c->shift[rank], duration);
+  int64_t start = c->start[rank] + c->shift[rank];
+  if (c->graph_id) {
+    nai_gen_graph_replay(plan, &(struct nai_gen_replay){.thread = c->thread[rank],
+                                                        .stream = c->stream[rank],
+                                                        .graph_id = c->graph_id,
+                                                        .nodes = &(struct nai_gen_node){c->kernel, duration},
+                                                        .count = 1,
+                                                        .api_ns = 9000,
+                                                        .start_ns = start});
+  } else {
+    nai_gen_launch_at(plan, c->thread[rank], c->stream[rank], c->kernel, start, duration);
+  }
   if (nai_gen_failed(plan)) {
     return;
   }

@@ -39,6 +39,7 @@ struct nai_gen_collective {
   int64_t shift[NAI_GEN_MOST_RANKS]; /* by how much the rank's GPU is ahead of that clock in the trace */
   int64_t end;                       /* of all */
   int64_t bytes;                     /* message size that a report must find */
+  int graph_id;                      /* its kernel is the only node of this CUDA graph; 0: launched by itself */
 };
 /* Launches rank `rank`'s kernel of a collective now, and books what it waited and transferred. */
 void nai_gen_join_collective(struct nai_gen_plan *plan, const struct nai_gen_collective *collective, int rank);

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "plan_internal.h"
 #include "scenario.h"
+#include "ranks.h"
 #include "series.h"
 #include "gen/truth/truth.h"
 
@@ -218,8 +219,8 @@ static const struct nai_cli_program program = {
     .title = "sample traces with known answers, for nsys-ai",
     .description = description,
     .examples = examples,
-    .commands =
-        (const struct nai_cli_command *const[]){&list_command, &nai_gen_series_command, &nai_cli_completions, NULL},
+    .commands = (const struct nai_cli_command *const[]){&list_command, &nai_gen_series_command, &nai_gen_ranks_command,
+                                                        &nai_cli_completions, NULL},
     .implied = &generate_command,
     .exits = exits,
 };

@@ -85,6 +85,8 @@ bool nai_index_copy(struct nai_index *to, const struct nai_index *loaded, const 
   int64_t count, first = nai_index_rows_of(&count, loaded->runs, id);
   if (count != 1 || strcmp(nai_get_str(loaded->runs, first, NAI_INDEX_RUN_RECORD), record) != 0)
     return false;
+  if (strcmp(nai_get_str(loaded->runs, first, NAI_INDEX_RUN_STATUS), "damaged") == 0) /* it could not be read then */
+    return false;
   copy_row(to->runs, loaded->runs, first);
   for (size_t i = 0; i < sizeof into / sizeof *into; i++) {
     first = nai_index_rows_of(&count, from[i], id);

@@ -15,12 +15,12 @@
 static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
   struct nai_part *p = ctx;
   if (p->rows == p->limit)
-    return nai_err_set(err, NAI_EINPUT, "row %" PRId64 ": more rows than the pages announced; the file is damaged",
-                       rowid);
+    return nai_err_damaged(err, "row %" PRId64 ": more rows than the pages announced; the file is damaged", rowid);
   p->first_rowid = p->read++ ? p->first_rowid : rowid;
   p->last_rowid = rowid;
   int rc = NAI_OK;
   int verdict = p->feed->row(p, p->open_rows, rowid, cells, &rc, err);
+  p->row_failed = rc != NAI_OK;
   if (rc)
     return rc;
   if (verdict == NAI_KEEP) {
@@ -43,6 +43,10 @@ static int read_part(void *ctx, int task, struct nai_err *err) {
   if (!rc)
     rc = nai_part_settle(p, err);
   nai_part_close(p);
+  if (!p->row_failed && nai_damage_is_borne(p->why, p->source, rc, err)) {
+    p->damaged = true;
+    return NAI_OK;
+  }
   if (!rc || rc == NAI_EIO) /* what cannot be written says so itself */
     return rc;
   return nai_err_wrap(err, rc, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
@@ -67,6 +71,11 @@ static int open_scan(struct extraction *x, const struct nai_source *source, cons
   x->scan_feed[i] = feed;
   x->scan_count++;
   int rc = nai_scan_open(scan, x->trace, x->options->threads * PARTS_PER_THREAD, err);
+  if (nai_damage_is_borne(scan->reason, source, rc, err)) {
+    x->scan_damaged[i] = true;
+    scan->parts = 0;
+    return NAI_OK;
+  }
   if (rc)
     return nai_err_wrap(err, rc, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, table->name);
   x->part_count += scan->parts;
@@ -292,6 +301,8 @@ int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct na
     rc = lay_out_parts(&x, err);
   if (!rc)
     rc = nai_parallel(options->threads, x.part_count, read_part, &x, err);
+  if (!rc)
+    rc = nai_damage_settle(&x, err);
   if (!rc)
     rc = nai_merge(&x, err);
   if (!rc)

@@ -16,6 +16,7 @@ struct extraction {
   const struct nai_feed *scan_feed[NAI_MAX_SCANS];
   int8_t slots[NAI_MAX_SCANS][NAI_MAX_FIELDS];
   int columns[NAI_MAX_SCANS][NAI_MAX_FIELDS];
+  bool scan_damaged[NAI_MAX_SCANS]; /* its table, which tells nothing then */
   int scan_count;
   struct nai_part *parts;
   int part_count;
@@ -38,6 +39,17 @@ NAI_MUST_CHECK int nai_part_settle(struct nai_part *part, struct nai_err *err); 
 void nai_part_close(struct nai_part *part);                                     /* frees what only reading needs */
 void nai_part_free_rows(struct nai_part *part);
 void nai_part_free(struct nai_part *part);
+
+/* Damage (damage.c). Whether a failure is damage of a table that the rest does without: then it is to go on,
+ * and `why` says what was found. */
+bool nai_damage_is_borne(char why[160], const struct nai_source *source, int rc, const struct nai_err *err);
+/* Says of a damaged table how much is lost. */
+NAI_MUST_CHECK int nai_damage_note(struct nai_table *notes, struct nai_trace *trace, const char *name,
+                                   struct nai_err *err);
+/* probe.c: capabilities that come from a table that notes call damaged are none. */
+void nai_probe_take_back(struct nai_table *capabilities, const struct nai_table *notes);
+/* Leaves out the scans of damaged tables, with a note and with a word in the table of capabilities for each. */
+NAI_MUST_CHECK int nai_damage_settle(struct extraction *x, struct nai_err *err);
 
 /* Merges the parts' dictionaries in part order, which makes ids the same for any number of threads and parts. Sets each
  * part's remap, names, records, sizes and last_ns. */

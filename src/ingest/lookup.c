@@ -92,7 +92,7 @@ static int check_order(struct sqlite_lookup *self, struct nai_err *err) {
   for (bool any = false; !rc && (step = sqlite3_step(stmt)) == SQLITE_ROW; any = true) {
     int64_t rowid = sqlite3_column_int64(stmt, 0);
     if (any && rowid <= last)
-      rc = nai_err_set(err, NAI_EINPUT, "the file is damaged: row %lld: rowids are out of order", (long long)rowid);
+      rc = nai_err_damaged(err, "the file is damaged: row %lld: rowids are out of order", (long long)rowid);
     last = rowid;
   }
   if (!rc && step != SQLITE_DONE)

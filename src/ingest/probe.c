@@ -1,13 +1,14 @@
 /* Stage probe: what the export is and what it can answer. */
 #include "ingest/ingest.h"
 
+#include "ingest/extraction.h"
 #include "ingest/small.h"
-#include "ingest/sources/source.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void nai_ingest_free(struct nai_ingest *ingest) {
   for (int i = 0; i < NAI_IN_COUNT; i++) {
@@ -140,6 +141,18 @@ static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err
   return NAI_OK;
 }
 
+/* Half of them would be as good as none. */
+static int probe_diagnostics(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err) {
+  struct nai_table *notes = out->tables[NAI_IN_PROBE_NOTES];
+  int64_t before = notes->rows;
+  int rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000000,
+                          on_diagnostic, out, err);
+  if (rc != NAI_EINPUT || !err->damaged || notes->oom)
+    return rc;
+  nai_table_truncate(notes, before);
+  return nai_damage_note(notes, trace, nai_trace_table(trace, "DIAGNOSTIC_EVENT")->name, err);
+}
+
 static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err) {
   struct nai_table *capture = out->tables[NAI_IN_CAPTURE];
   nai_table_add_row(capture);
@@ -162,8 +175,7 @@ static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct
     rc = nai_small_scan(trace, "META_DATA_CAPTURE", (const char *const[]){"name", "value", NULL}, 10000,
                         on_capture_fact, capture, err);
   if (!rc)
-    rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000000,
-                        on_diagnostic, out, err);
+    rc = probe_diagnostics(out, trace, err);
   /* A time-normalised export holds UTC times; shifting them back keeps every number small and comparable. */
   if (nai_get_i64(capture, 0, CA_TIME_OFFSET_NS) < 0) {
     int64_t utc = nai_get_i64(capture, 0, CA_UTC_EPOCH_NS);
@@ -284,8 +296,53 @@ static int check_is_export(const struct nai_trace *trace, struct nai_err *err) {
                      trace->path);
 }
 
-int nai_probe(struct nai_ingest *out, struct nai_trace *trace, uint64_t tables, struct nai_err *err) {
+int nai_probe_capabilities(struct nai_table **out, const struct nai_trace *trace, uint64_t tables,
+                           struct nai_err *err) {
   tables = tables ? tables : NAI_IN_DEFAULT;
+  int rc = nai_table_new(out, &nai_capabilities, err);
+  for (int i = 0; !rc && i < nai_source_count; i++)
+    if (tables & NAI_IN_BIT(nai_sources[i]->table) && nai_source_applies(nai_sources[i], trace))
+      rc = probe_source(*out, trace, nai_sources[i], err);
+  for (size_t i = 0; !rc && i < sizeof plain_tables / sizeof *plain_tables; i++) {
+    const struct nai_db_table *table = nai_trace_table(trace, plain_tables[i].table);
+    char detail[256];
+    snprintf(detail, sizeof detail, "table %s is absent; not available: %s", plain_tables[i].table,
+             plain_tables[i].disables);
+    add_capability(*out, plain_tables[i].capability, table != NULL, plain_tables[i].table, table ? "present" : detail);
+  }
+  return rc ? rc : nai_table_check(*out, err);
+}
+
+/* What is not available without a capability. */
+static const char *disabled_by(const char *capability) {
+  for (int i = 0; i < nai_source_count; i++)
+    if (strcmp(nai_sources[i]->capability, capability) == 0)
+      return nai_sources[i]->disables;
+  for (size_t i = 0; i < sizeof plain_tables / sizeof *plain_tables; i++)
+    if (strcmp(plain_tables[i].capability, capability) == 0)
+      return plain_tables[i].disables;
+  return capability;
+}
+
+static void take_back(struct nai_table *capabilities, const char *table) {
+  for (int64_t row = 0; row < capabilities->rows; row++) {
+    char detail[512];
+    if (strcasecmp(nai_get_str(capabilities, row, CP_SOURCE), table) != 0)
+      continue;
+    snprintf(detail, sizeof detail, "table %s is damaged; not available: %s", table,
+             disabled_by(nai_get_str(capabilities, row, CP_CAPABILITY)));
+    nai_set_i64(capabilities, row, CP_AVAILABLE, 0);
+    nai_set_str(capabilities, row, CP_DETAIL, detail);
+  }
+}
+
+void nai_probe_take_back(struct nai_table *capabilities, const struct nai_table *notes) {
+  for (int64_t i = 0; i < notes->rows; i++)
+    if (strcmp(nai_get_str(notes, i, NO_CHECK), NAI_CHECK_DAMAGE) == 0)
+      take_back(capabilities, nai_get_str(notes, i, NO_SOURCE));
+}
+
+int nai_probe(struct nai_ingest *out, struct nai_trace *trace, uint64_t tables, struct nai_err *err) {
   int rc = check_is_export(trace, err);
   for (int i = 0; !rc && i <= NAI_IN_PROBE_NOTES; i++)
     rc = nai_table_new(&out->tables[i], nai_event_tables[i], err);
@@ -293,19 +350,13 @@ int nai_probe(struct nai_ingest *out, struct nai_trace *trace, uint64_t tables, 
     rc = probe_capture(out, trace, err);
   if (!rc)
     rc = probe_labels(out->tables[NAI_IN_LABELS], trace, err);
-  struct nai_table *capabilities = out->tables[NAI_IN_CAPABILITIES];
-  for (int i = 0; !rc && i < nai_source_count; i++)
-    if (tables & NAI_IN_BIT(nai_sources[i]->table) && nai_source_applies(nai_sources[i], trace))
-      rc = probe_source(capabilities, trace, nai_sources[i], err);
-  for (size_t i = 0; !rc && i < sizeof plain_tables / sizeof *plain_tables; i++) {
-    const struct nai_db_table *table = nai_trace_table(trace, plain_tables[i].table);
-    char detail[256];
-    snprintf(detail, sizeof detail, "table %s is absent; not available: %s", plain_tables[i].table,
-             plain_tables[i].disables);
-    add_capability(capabilities, plain_tables[i].capability, table != NULL, plain_tables[i].table,
-                   table ? "present" : detail);
-  }
   for (int i = 0; !rc && i <= NAI_IN_PROBE_NOTES; i++)
     rc = nai_table_check(out->tables[i], err);
+  if (!rc)
+    rc = nai_probe_capabilities(&out->tables[NAI_IN_CAPABILITIES], trace, tables, err);
+  if (!rc)
+    nai_probe_take_back(out->tables[NAI_IN_CAPABILITIES], out->tables[NAI_IN_PROBE_NOTES]);
+  if (!rc)
+    rc = nai_table_check(out->tables[NAI_IN_CAPABILITIES], err);
   return rc ? nai_err_wrap(err, rc, "cannot probe the trace") : NAI_OK;
 }

@@ -103,8 +103,8 @@ static int plan_parts(struct nai_scan *scan, struct sqlite_scan *impl, sqlite3 *
   }
   /* A search misses rows that are not where they belong; counting all of them does not. */
   if (!rc && found != total)
-    rc = nai_err_set(err, NAI_EINPUT, "the file is damaged: %lld of %lld rows are not where they belong",
-                     (long long)(total - found), (long long)total);
+    rc = nai_err_damaged(err, "the file is damaged: %lld of %lld rows are not where they belong",
+                         (long long)(total - found), (long long)total);
   return rc;
 }
 
@@ -163,12 +163,12 @@ static bool too_much_text(struct cursor *c, const struct nai_cell *cell) {
 static int deliver(struct cursor *c, int64_t rowid, bool *stopped, struct nai_err *err) {
   for (int i = 0; i < c->scan->column_count; i++)
     if (too_much_text(c, &c->cells[i]))
-      return nai_err_set(err, NAI_EINPUT, "the file is damaged: rows share overflow pages");
+      return nai_err_damaged(err, "the file is damaged: rows share overflow pages");
   if (c->rows == c->rows_limit)
-    return nai_err_set(err, NAI_EINPUT, "the file is damaged: more rows than were counted");
+    return nai_err_damaged(err, "the file is damaged: more rows than were counted");
   /* SQLite believes the pages: where some are out of place or met twice, so are their rows. */
   if (c->impl->table->rowid_name && (rowid < c->next || rowid > c->last))
-    return nai_err_set(err, NAI_EINPUT, "the file is damaged: row %lld: rowids are out of order", (long long)rowid);
+    return nai_err_damaged(err, "the file is damaged: row %lld: rowids are out of order", (long long)rowid);
   int rc = c->fn(c->ctx, c->impl->table->rowid_name ? rowid : (int64_t)c->rows + 1, c->cells, err);
   *stopped = rc != 0;
   c->rows++;
@@ -268,7 +268,7 @@ static int run_sqlite(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx
     }
     rc = deliver_rows(c, &stopped, err);
     if (!rc && c->rows < c->rows_limit)
-      rc = nai_err_set(err, NAI_EINPUT, "the file is damaged: fewer rows than were counted");
+      rc = nai_err_damaged(err, "the file is damaged: fewer rows than were counted");
     if (rc && !stopped)
       nai_err_wrap(err, rc, "after %llu rows", (unsigned long long)c->rows);
   }

@@ -211,6 +211,7 @@ static void free_state(struct nai_state *s) {
   nai_patterns_free(s->step);
   nai_rules_free(s->rules);
   nai_metrics_free(s->metrics);
+  nai_state_skills_free(&s->skills);
   nai_templates_free(s->templates);
   nai_outdir_end(&s->apart);
   nai_outdir_end(&s->out);

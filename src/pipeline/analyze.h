@@ -17,6 +17,7 @@ enum nai_stage_id {
   NAI_STAGE_PROBE,
   NAI_STAGE_EXTRACT,
   NAI_STAGE_ANALYZE,
+  NAI_STAGE_SKILLS, /* nodes only where --skill asks for some */
   NAI_STAGE_RECOMMEND,
   NAI_STAGE_TIMELINE,
   NAI_STAGE_RENDER,
@@ -72,5 +73,9 @@ NAI_MUST_CHECK int nai_analyze_check(const struct nai_options *options, struct n
  * Returns their number. */
 enum { NAI_REPORT_MAX_TABLES = 128 };
 size_t nai_report_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], int before_stage);
+
+/* The columns of every run, without rows: what statements are checked against. */
+struct nai_run;
+NAI_MUST_CHECK int nai_empty_run(struct nai_run **out, struct nai_err *err);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 /* A directory that is not there would quietly mean the built-in templates. */
@@ -21,8 +22,15 @@ static uint64_t hash_selection(const struct nai_options *o) {
 
 int nai_state_config(struct nai_state *s, struct nai_err *err) {
   const struct nai_options *o = s->options;
-  size_t schemas = nai_report_schemas(s->schemas, NAI_STAGE_RECOMMEND);
-  int rc = check_templates(o->templates, err);
+  int rc = nai_state_skills_load(&s->skills, o, err);
+  size_t schemas = nai_state_schemas(s->schemas, s, NAI_STAGE_RECOMMEND);
+  if (s->skills.count) {
+    memcpy(s->own_stages, s->stages, sizeof s->own_stages);
+    s->own_stages[NAI_STAGE_SKILLS].nodes = s->skills.nodes;
+    s->stages = s->own_stages;
+  }
+  if (!rc)
+    rc = check_templates(o->templates, err);
   if (!rc)
     rc = nai_state_templates(s, err);
   if (!rc)
@@ -40,7 +48,8 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
   if (!rc && o->phase_map)
     rc = nai_phase_map_load(&s->phases, o->phase_map, err);
   if (!rc)
-    rc = nai_rules_load(&s->rules, o->rules, o->rule_count, s->schemas, schemas, err);
+    rc = nai_rules_load_with(&s->rules, o->rules, o->rule_count, s->skills.rules, s->skills.rule_count, s->schemas,
+                             schemas, err);
   if (!rc)
     rc = nai_metrics_load(&s->metrics, o->metrics, o->metric_count, s->schemas, schemas, err);
   if (!rc && o->nvtx_coverage_warn_threshold >= 0)
@@ -57,6 +66,7 @@ int nai_state_config(struct nai_state *s, struct nai_err *err) {
   s->config[NAI_CONFIG_STEP] = o->step ? nai_hash_text(0, o->step) : 0;
   s->config[NAI_CONFIG_MAP_NVTX] = o->map_nvtx;
   s->config[NAI_CONFIG_PAGE_EVENTS] = (uint64_t)o->page_events;
+  s->config[NAI_CONFIG_SKILLS] = s->skills.hash;
   s->config[NAI_CONFIG_RULES] = nai_rules_hash(s->rules);
   s->config[NAI_CONFIG_METRICS] = nai_metrics_hash(s->metrics);
   return NAI_OK;

@@ -9,9 +9,9 @@
 
 /* --- probe, extract --------------------------------------------------------------------------- */
 
-/* The tables that probe makes come first among nai_event_tables, those of extract follow. */
-static const struct nai_schema *const probe_outputs[] = {&nai_capture, &nai_capabilities, &nai_labels, &nai_probe_notes,
-                                                         NULL};
+/* The tables that probe makes come first among nai_event_tables, those of extract follow; from here on: */
+enum { FIRST_OF_EXTRACT = NAI_IN_CAPABILITIES };
+static const struct nai_schema *const probe_outputs[] = {&nai_capture, &nai_labels, &nai_probe_notes, NULL};
 
 /* Hands the tables of an ingest, from the first on, over to the node that makes them. */
 static void hand_over(const struct nai_node_io *io, struct nai_ingest *from, int first, int end) {
@@ -26,7 +26,7 @@ static int run_probe(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_ingest in = {0};
   int rc = nai_probe(&in, s->trace, s->wanted, err);
   if (!rc)
-    hand_over(io, &in, 0, NAI_IN_EXTRACT_NOTES);
+    hand_over(io, &in, 0, FIRST_OF_EXTRACT);
   nai_ingest_free(&in);
   return rc;
 }
@@ -34,7 +34,7 @@ static int run_probe(const struct nai_node_io *io, struct nai_err *err) {
 static const struct nai_node probe = {
     .name = "probe", .outputs = probe_outputs, .config = NAI_CONFIG(TRACE), .creates = true, .run = run_probe};
 
-static const char *const extract_inputs[] = {"capture", "capabilities", "labels", "probe_notes", NULL};
+static const char *const extract_inputs[] = {"capture", "labels", "probe_notes", NULL};
 
 static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_state *s = io->ctx;
@@ -49,19 +49,21 @@ static int run_extract(const struct nai_node_io *io, struct nai_err *err) {
                                              .tables = s->wanted,
                                              .key = io->key,
                                              .directory = s->stages_dir};
-  for (int i = 0; i < NAI_IN_EXTRACT_NOTES; i++)
+  for (int i = 0; i < FIRST_OF_EXTRACT; i++)
     in.tables[i] = (struct nai_table *)io->in[i]; /* only looked at */
-  int rc = nai_extract(&in, s->trace, &options, err);
-  for (int i = 0; i < NAI_IN_EXTRACT_NOTES; i++)
+  int rc = nai_probe_capabilities(&in.tables[NAI_IN_CAPABILITIES], s->trace, s->wanted, err);
+  if (!rc)
+    rc = nai_extract(&in, s->trace, &options, err);
+  for (int i = 0; i < FIRST_OF_EXTRACT; i++)
     in.tables[i] = NULL;
   if (!rc)
-    hand_over(io, &in, NAI_IN_EXTRACT_NOTES, NAI_IN_COUNT);
+    hand_over(io, &in, FIRST_OF_EXTRACT, NAI_IN_COUNT);
   nai_ingest_free(&in);
   return rc;
 }
 
 static const struct nai_node extract = {.name = "extract",
-                                        .outputs = nai_event_tables + NAI_IN_EXTRACT_NOTES,
+                                        .outputs = nai_event_tables + FIRST_OF_EXTRACT,
                                         .inputs = extract_inputs,
                                         .config = NAI_CONFIG(TRACE) | NAI_CONFIG(SELECTION) | NAI_CONFIG(SOURCES),
                                         .creates = true,
@@ -178,10 +180,12 @@ static const struct nai_node timeline = {.name = "timeline",
                                          .outputs = timeline_outputs,
                                          .inputs = timeline_inputs,
                                          .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) |
-                                                  NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(LANES),
+                                                  NAI_PART(WINDOW) | NAI_PART(NVTX_TREE) | NAI_PART(LANES) |
+                                                  NAI_PART(CPU),
                                          .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) |
                                                    NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(GPUS) |
-                                                   NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),
+                                                   NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(OVERHEAD) |
+                                                   NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS),
                                          .config = NAI_CONFIG(PAGE_EVENTS),
                                          .creates = true,
                                          .run = run_timeline};
@@ -190,13 +194,23 @@ static const struct nai_node timeline = {.name = "timeline",
 
 static const struct nai_node *const probe_nodes[] = {&probe, NULL};
 static const struct nai_node *const extract_nodes[] = {&extract, NULL};
+static const struct nai_node *const no_nodes[] = {NULL};
 static const struct nai_node *const recommend_nodes[] = {&findings, &metrics, NULL};
 static const struct nai_node *const timeline_nodes[] = {&places, &timeline, NULL};
 
 const struct nai_stage nai_stages[NAI_STAGE_COUNT] = {
-    {"probe", probe_nodes, false},        {"extract", extract_nodes, false},   {"analyze", nai_analyses, true},
-    {"recommend", recommend_nodes, true}, {"timeline", timeline_nodes, false}, {"render", NULL, false},
+    {"probe", probe_nodes, false}, {"extract", extract_nodes, false},    {"analyze", nai_analyses, true},
+    {"skills", no_nodes, false},   {"recommend", recommend_nodes, true}, {"timeline", timeline_nodes, false},
+    {"render", NULL, false},
 };
+
+size_t nai_state_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], const struct nai_state *s,
+                         int before_stage) {
+  size_t n = nai_report_schemas(list, before_stage);
+  for (int i = 0; before_stage > NAI_STAGE_SKILLS && s->skills.outputs[i]; i++)
+    list[n++] = s->skills.outputs[i];
+  return n;
+}
 
 size_t nai_report_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], int before_stage) {
   static const struct nai_schema *const described[] = {&nai_capture, &nai_capabilities, &nai_gpus};

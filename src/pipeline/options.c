@@ -72,6 +72,12 @@ int nai_options_describe(struct nai_strings *out, const struct nai_options *o, s
     rc = add_file(out, &text, "--rules", o->rules[i], err);
   for (size_t i = 0; !rc && i < o->metric_count; i++)
     rc = add_file(out, &text, "--metrics", o->metrics[i], err);
+  for (size_t i = 0; !rc && i < o->skill_count; i++)
+    rc = add_file(out, &text, "--skill", o->skills[i], err);
+  for (size_t i = 0; !rc && i < o->skill_parameter_count; i++) {
+    nai_buf_printf(&text, "--skill-param %s", o->skill_parameters[i]);
+    rc = add(out, &text, err);
+  }
   if (!rc && !o->map_nvtx) {
     nai_buf_puts(&text, "--no-nvtx-kernel-map");
     rc = add(out, &text, err);

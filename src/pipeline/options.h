@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NAI_MAX_GPUS = 256, NAI_MAX_RULE_FILES = 16 };
+enum { NAI_MAX_GPUS = 256, NAI_MAX_RULE_FILES = 16, NAI_MAX_SKILLS = 16, NAI_MAX_SKILL_PARAMETERS = 64 };
 
 /* By default report.html holds every event of a trace with no more than this many. */
 enum { NAI_PAGE_EVENTS = 4000000 };
@@ -23,6 +23,10 @@ struct nai_options {
   size_t rule_count;
   const char *metrics[NAI_MAX_RULE_FILES]; /* files that define metrics */
   size_t metric_count;
+  const char *skills[NAI_MAX_SKILLS]; /* ids of built-in ones, or files: tables of the report */
+  size_t skill_count;
+  const char *skill_parameters[NAI_MAX_SKILL_PARAMETERS]; /* SKILL.NAME=VALUE */
+  size_t skill_parameter_count;
   const char *templates;          /* directory searched before the built-in templates, or NULL */
   const char *phase_map;          /* name or file, or NULL */
   const char *kernel_classes;     /* file, or NULL */

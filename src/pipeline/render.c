@@ -145,7 +145,7 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
                                        .style_sha256_b64 = asset_text("templates/viewer/dist/viewer.css.sha256")};
   struct rendering r = {.s = s, .context = {.report = &report, .templates = s->templates, .page = &page}};
   char dir[PATH_MAX];
-  size_t count = nai_report_schemas(schemas, NAI_STAGE_COUNT);
+  size_t count = nai_state_schemas(schemas, s, NAI_STAGE_COUNT);
   for (size_t i = 0; i < count; i++)
     if ((tables[report.table_count] = nai_run_held(s->run, schemas[i]->name)))
       report.table_count++;

@@ -21,7 +21,7 @@ static const char *input_name(const struct nai_node *node, const struct nai_sche
 /* Fills job->in. False while a table is not there yet. */
 bool job_find_inputs(struct job *job, int stage) {
   const struct nai_schema *report[NAI_REPORT_MAX_TABLES];
-  size_t report_count = job->node->reads_report ? nai_report_schemas(report, stage) : 0;
+  size_t report_count = job->node->reads_report ? nai_state_schemas(report, job->s, stage) : 0;
   const char *name;
   size_t n = 0;
   for (; n < JOB_MAX_TABLES && (name = input_name(job->node, report, report_count, n)); n++) {

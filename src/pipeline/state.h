@@ -7,6 +7,7 @@
 #include "ingest/ingest.h"
 #include "pipeline/analyze.h"
 #include "pipeline/outdir.h"
+#include "pipeline/skills.h"
 #include "render/mustache.h"
 #include "rules/metrics.h"
 #include "rules/rules.h"
@@ -15,6 +16,8 @@
 struct nai_state {
   const struct nai_options *options;
   const struct nai_stage *stages;
+  struct nai_stage own_stages[NAI_STAGE_COUNT]; /* with skills: `stages` and those */
+  struct nai_state_skills skills;
   struct nai_trace *trace;
   struct nai_phase_map *phases;
   struct nai_kernel_classes *classes;
@@ -42,6 +45,9 @@ struct nai_state {
 
 /* config.c: loads phase map, kernel classes, workload patterns, GPU facts, rules and metrics, and hashes them. */
 NAI_MUST_CHECK int nai_state_config(struct nai_state *state, struct nai_err *err);
+/* nodes.c: nai_report_schemas with the tables of skills. */
+size_t nai_state_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], const struct nai_state *state,
+                         int before_stage);
 /* render.c: loads and checks the templates of all outputs, the user's and the built-in ones. */
 NAI_MUST_CHECK int nai_state_templates(struct nai_state *state, struct nai_err *err);
 /* stamp.c: finds out which trace this is; writes that down for the next run. */

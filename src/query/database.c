@@ -132,7 +132,8 @@ int nai_database_open(struct nai_database *db, struct nai_run *run, struct nai_e
   if (rc)
     return rc;
   int failed =
-      sqlite3_open_v2(":memory:", &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+      sqlite3_open_v2(":memory:", &db->sqlite,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
   if (!failed)
     failed = create_modules(db);
   if (!failed)

@@ -16,14 +16,10 @@ static bool maps_nvtx(const struct nai_run *run) {
   return nai_strings_find(&run->manifest.options, option, strlen(option)) == NAI_NO_STRING;
 }
 
-static const struct nai_table *held(void *run, const char *name) { return nai_run_held(run, name); }
-
-/* The event tables, some of which a statement may have opened before: rows they refer to must be there. */
+/* The event tables, some of which a statement may have opened before, unchecked. */
 static int open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
   int rc = nai_run_open_events(run, tables, err);
-  for (uint32_t i = 0; i < run->table_count && !rc; i++)
-    rc = nai_table_check_refs(run->tables[i], held, run, err);
-  return rc;
+  return rc ? rc : nai_run_check(run, err);
 }
 
 int nai_derived_model(struct nai_model **out, struct nai_database *db, uint32_t parts, struct nai_err *err) {

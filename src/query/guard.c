@@ -111,7 +111,7 @@ static bool may_call(const char *name) {
 static int authorize(void *ctx, int action, const char *first, const char *second, const char *database,
                      const char *view) {
   const struct nai_database *db = ctx;
-  (void)database, (void)view;
+  (void)view;
   if (db->declaring)
     return SQLITE_OK;
   switch (action) {
@@ -121,6 +121,8 @@ static int authorize(void *ctx, int action, const char *first, const char *secon
   case SQLITE_FUNCTION:
     return may_call(second) ? SQLITE_OK : SQLITE_DENY;
   case SQLITE_READ:
+    if (nai_raw_is_hidden(db, database, first))
+      return SQLITE_DENY;
     return strncmp(first, "sqlite_", strlen("sqlite_")) == 0 ? SQLITE_DENY : SQLITE_OK;
   default:
     return SQLITE_DENY;

@@ -42,6 +42,7 @@ struct nai_query_table {
 struct nai_database {
   sqlite3 *sqlite;
   struct nai_run *run;
+  const struct nai_trace *raw; /* attached under that name, or NULL */
   struct nai_query_table *tables;
   uint32_t table_count;
   struct nai_kernel_classes *classes;
@@ -110,6 +111,11 @@ NAI_MUST_CHECK int nai_aggregates_add(struct nai_database *db);
 NAI_MUST_CHECK int nai_guard_set(struct nai_database *db, int64_t memory_bytes);
 extern const char *const nai_query_views[][3]; /* name, SELECT, what a row is; ends with NULL */
 
+/* raw.c: attaches the export, before what statements may do is restricted; whether what is
+ * read is a table of it that is not shown. */
+NAI_MUST_CHECK int nai_raw_attach(struct nai_database *db, const struct nai_query *query, struct nai_err *err);
+bool nai_raw_is_hidden(const struct nai_database *db, const char *database, const char *table);
+
 /* statement.c: in the process that runs it. */
 NAI_MUST_CHECK int nai_statement_prepare(sqlite3_stmt **out, struct nai_database *db, const struct nai_query *query,
                                          struct nai_err *err);
@@ -120,12 +126,12 @@ const struct nai_reader_of_column *nai_statement_origin(const struct nai_schema 
                                                         sqlite3_stmt *statement, int i);
 
 /* worker.c: runs the statement and sends what it returns. Frames: a byte that says what, then for
- *   HEADER  uint32 columns; each: uint32 unit, text
+ *   HEADER  uint32 columns; each: uint32 unit, uint32 type, text: name, text: description
  *   ROW     cells: a byte that says of what type, then 8 bytes or a text
  *   END     uint32 error code as int32, text
  * A text is a uint32 length and its bytes with their NUL. */
 enum { NAI_FRAME_HEADER = 'H', NAI_FRAME_ROW = 'R', NAI_FRAME_END = 'E' };
-enum { NAI_CELL_NULL = 'n', NAI_CELL_INTEGER = 'i', NAI_CELL_REAL = 'f', NAI_CELL_TEXT = 't' };
+enum { NAI_SENT_NULL = 'n', NAI_SENT_INTEGER = 'i', NAI_SENT_REAL = 'f', NAI_SENT_TEXT = 't' };
 enum { NAI_FRAME_BLOCK = 1 << 16 }; /* so much is written and read at a time */
 _Noreturn void nai_query_work(int fd, const struct nai_query *query, pid_t parent);
 

@@ -93,8 +93,16 @@ struct result {
   size_t *places; /* of texts */
 };
 
+/* A text of its own. */
+static int copy_text(const char **out, struct reader *r, struct nai_err *err) {
+  size_t place;
+  int rc = get_text(&place, r, err);
+  *out = rc ? NULL : strdup((const char *)r->data + place);
+  return rc || *out ? rc : nai_err_nomem(err);
+}
+
 static int read_header(struct result *result, struct reader *r, struct nai_err *err) {
-  uint32_t unit = 0;
+  uint32_t numbers[2] = {0};
   int rc = get(&result->count, r, sizeof result->count, err);
   if (rc)
     return rc;
@@ -104,15 +112,14 @@ static int read_header(struct result *result, struct reader *r, struct nai_err *
   if (!result->columns || !result->cells || !result->places)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < result->count && !rc; i++) {
-    rc = get(&unit, r, sizeof unit, err);
-    result->columns[i].unit = (enum nai_unit)unit;
+    struct nai_query_column *column = &result->columns[i];
+    rc = get(numbers, r, sizeof numbers, err);
+    column->unit = (enum nai_unit)numbers[0];
+    column->type = (enum nai_type)numbers[1];
     if (!rc)
-      rc = get_text(&result->places[i], r, err);
-  }
-  for (uint32_t i = 0; i < result->count && !rc; i++) {
-    char *name = strdup((const char *)r->data + result->places[i]);
-    result->columns[i].name = name;
-    rc = name ? NAI_OK : nai_err_nomem(err);
+      rc = copy_text(&column->name, r, err);
+    if (!rc)
+      rc = copy_text(&column->description, r, err);
   }
   return rc;
 }
@@ -123,15 +130,15 @@ static int read_row(struct result *result, struct reader *r, struct nai_err *err
     struct nai_value *cell = &result->cells[i];
     unsigned char type;
     rc = get_byte(&type, r, err);
-    *cell = (struct nai_value){.type = type == NAI_CELL_INTEGER ? NAI_I64
-                                     : type == NAI_CELL_REAL    ? NAI_F64
+    *cell = (struct nai_value){.type = type == NAI_SENT_INTEGER ? NAI_I64
+                                     : type == NAI_SENT_REAL    ? NAI_F64
                                                                 : NAI_STR,
-                               .null = type == NAI_CELL_NULL};
-    if (!rc && type == NAI_CELL_INTEGER)
+                               .null = type == NAI_SENT_NULL};
+    if (!rc && type == NAI_SENT_INTEGER)
       rc = get(&cell->i, r, sizeof cell->i, err);
-    else if (!rc && type == NAI_CELL_REAL)
+    else if (!rc && type == NAI_SENT_REAL)
       rc = get(&cell->f, r, sizeof cell->f, err);
-    else if (!rc && type == NAI_CELL_TEXT)
+    else if (!rc && type == NAI_SENT_TEXT)
       rc = get_text(&result->places[i], r, err);
   }
   for (uint32_t i = 0; i < result->count && !rc; i++)
@@ -178,8 +185,10 @@ static int receive(bool *truncated, struct result *result, struct reader *r, con
 }
 
 static void free_result(struct result *result) {
-  for (uint32_t i = 0; result->columns && i < result->count; i++)
+  for (uint32_t i = 0; result->columns && i < result->count; i++) {
     free((char *)result->columns[i].name);
+    free((char *)result->columns[i].description);
+  }
   free(result->columns);
   free(result->cells);
   free(result->places);

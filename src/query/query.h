@@ -5,6 +5,8 @@
 
 #include "run/run.h"
 
+struct nai_trace; /* ingest/trace/trace.h */
+
 /* A statement and where it was written, for messages: "LABEL:LINE:COLUMN: no such column: x". */
 struct nai_query_text {
   const char *sql;
@@ -29,7 +31,9 @@ struct nai_query_limits {
  * whatever unit they are shown in. Of anything computed the unit is unknown. */
 struct nai_query_column {
   const char *name;
-  enum nai_unit unit; /* NAI_UNIT_COUNT: unknown */
+  enum nai_unit unit;      /* NAI_UNIT_COUNT: unknown */
+  enum nai_type type;      /* of the cells, where the unit is known */
+  const char *description; /* "" where the unit is unknown */
 };
 
 /* Takes a result. Cells are borrowed for the call; their types can differ from row to row. */
@@ -47,6 +51,8 @@ enum nai_query_mode {
 
 struct nai_query {
   struct nai_run *run;
+  const struct nai_trace *raw; /* the run's export, whose tables are read as raw.NAME, as far as ingest/raw.h shows
+                                  them; or NULL */
   const struct nai_query_text *text;
   const struct nai_query_parameter *parameters; /* those the statement does not name are left out */
   size_t parameter_count;

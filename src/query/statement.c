@@ -132,7 +132,8 @@ int nai_statement_error(struct nai_database *db, int code, const struct nai_quer
     rc = db->failure.code;
     nai_buf_puts(&message, db->failure.msg);
   } else if (code == SQLITE_AUTH) {
-    nai_buf_printf(&message, "%s: statements can only read the run", said);
+    nai_buf_printf(&message, "%s: statements can only read the run%s", said,
+                   db->raw ? ", and of the export what is known to hold no secrets" : "");
   } else {
     nai_buf_puts(&message, said);
     put_hint(&message, db, text->sql, said);
@@ -224,7 +225,9 @@ int nai_statement_prepare(sqlite3_stmt **out, struct nai_database *db, const str
 const struct nai_reader_of_column *nai_statement_origin(const struct nai_schema **schema, const struct nai_database *db,
                                                         sqlite3_stmt *statement, int i) {
   const char *table = sqlite3_column_table_name(statement, i), *column = sqlite3_column_origin_name(statement, i);
-  const struct nai_query_table *t = table && column ? nai_database_table(db, table) : NULL;
+  const char *database = sqlite3_column_database_name(statement, i);
+  bool ours = table && column && database && strcmp(database, "main") == 0;
+  const struct nai_query_table *t = ours ? nai_database_table(db, table) : NULL;
   for (int c = 0; t && t->table && c < t->column_count; c++) {
     char name[NAI_COLUMN_NAME_MAX];
     *schema = t->table->schema;

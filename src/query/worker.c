@@ -2,6 +2,7 @@
 #include "query/internal.h"
 
 #include "base/fs.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <signal.h>
@@ -11,8 +12,9 @@
 #include <unistd.h>
 
 struct writer {
-  struct nai_buf out;
+  struct nai_buf out, safe;
   int fd;
+  bool raw; /* texts may be of the export */
 };
 
 static void put_int(struct writer *w, uint32_t value) { nai_buf_put(&w->out, &value, sizeof value); }
@@ -31,6 +33,21 @@ static void flush(struct writer *w, size_t least) {
     nai_buf_clear(&w->out);
 }
 
+/* Texts of a run are clean. Those of the export become so here, and what a statement makes is valid UTF-8 at least. */
+static void put_safe_text(struct writer *w, const char *text, size_t len) {
+  if (nai_text_is_clean(text, len)) {
+    put_text(w, text, len);
+    return;
+  }
+  nai_buf_clear(&w->safe);
+  if (w->raw)
+    nai_text_clean(&w->safe, text, len);
+  else
+    nai_text_repair(&w->safe, text, len);
+  w->out.oom |= w->safe.oom;
+  put_text(w, nai_buf_str(&w->safe), w->safe.len);
+}
+
 struct shown {
   enum nai_unit unit;
   double multiply; /* SQL's value -> as stored */
@@ -44,7 +61,8 @@ static void describe_columns(struct shown *shown, struct writer *w, const struct
   for (int i = 0; i < count; i++) {
     const struct nai_schema *schema;
     const struct nai_reader_of_column *from = nai_statement_origin(&schema, db, s, i);
-    const char *name = sqlite3_column_name(s, i);
+    const char *name = sqlite3_column_name(s, i), *description = "";
+    enum nai_type type = NAI_STR;
     shown[i] = (struct shown){NAI_UNIT_COUNT, 1, false};
     if (from) {
       enum nai_unit unit = from->print.unit;
@@ -54,40 +72,51 @@ static void describe_columns(struct shown *shown, struct writer *w, const struct
                                 : unit == NAI_S  ? 1e9
                                                  : 1,
                                 schema->columns[from->print.column].type <= NAI_I32};
+      type = schema->columns[from->print.column].type;
+      description = schema->columns[from->print.column].description;
     }
     put_int(w, (uint32_t)shown[i].unit);
+    put_int(w, (uint32_t)type);
     put_text(w, name ? name : "", name ? strlen(name) : 0);
+    put_text(w, description, strlen(description));
   }
+}
+
+static void put_real(struct writer *w, const struct shown *shown, double value) {
+  double real = value * shown->multiply;
+  if (shown->integer && fabs(real) < 0x1p62) {
+    int64_t integer = llround(real);
+    nai_buf_putc(&w->out, NAI_SENT_INTEGER);
+    nai_buf_put(&w->out, &integer, sizeof integer);
+    return;
+  }
+  nai_buf_putc(&w->out, NAI_SENT_REAL);
+  nai_buf_put(&w->out, &real, sizeof real);
 }
 
 static void put_cell(struct writer *w, const struct shown *shown, sqlite3_stmt *s, int i) {
   switch (sqlite3_column_type(s, i)) {
   case SQLITE_INTEGER: {
     int64_t value = sqlite3_column_int64(s, i);
-    nai_buf_putc(&w->out, NAI_CELL_INTEGER);
+    if (shown->multiply > 1) { /* the column holds real numbers: this is of another arm of a UNION */
+      put_real(w, shown, (double)value);
+      break;
+    }
+    nai_buf_putc(&w->out, NAI_SENT_INTEGER);
     nai_buf_put(&w->out, &value, sizeof value);
     break;
   }
-  case SQLITE_FLOAT: {
-    double real = sqlite3_column_double(s, i) * shown->multiply;
-    if (shown->integer && fabs(real) < 0x1p62) {
-      int64_t value = llround(real);
-      nai_buf_putc(&w->out, NAI_CELL_INTEGER);
-      nai_buf_put(&w->out, &value, sizeof value);
-      break;
-    }
-    nai_buf_putc(&w->out, NAI_CELL_REAL);
-    nai_buf_put(&w->out, &real, sizeof real);
+  case SQLITE_FLOAT:
+    put_real(w, shown, sqlite3_column_double(s, i));
     break;
-  }
   case SQLITE_NULL:
-    nai_buf_putc(&w->out, NAI_CELL_NULL);
+    nai_buf_putc(&w->out, NAI_SENT_NULL);
     break;
-  default: { /* a BLOB is bytes: whoever prints them cleans them */
+  default: { /* a BLOB is bytes */
     const char *text = (const char *)sqlite3_column_text(s, i);
-    nai_buf_putc(&w->out, text ? NAI_CELL_TEXT : NAI_CELL_NULL);
+    nai_buf_putc(&w->out, text ? NAI_SENT_TEXT : NAI_SENT_NULL);
     if (text)
-      put_text(w, text, strlen(text));
+      put_safe_text(w, text, strlen(text));
   }
   }
 }
@@ -116,7 +145,10 @@ static int work(struct writer *w, const struct nai_query *query, struct nai_err 
   int64_t memory = query->limits.memory_bytes ? query->limits.memory_bytes : INT64_C(1) << 30;
   struct nai_database db;
   sqlite3_stmt *s = NULL;
+  nai_run_drop_model(query->run); /* the asking process may have made one with other kernel classes */
   int rc = nai_database_open(&db, query->run, err);
+  if (!rc)
+    rc = nai_raw_attach(&db, query, err);
   if (!rc && nai_guard_set(&db, memory) != SQLITE_OK)
     rc = nai_err_set(err, NAI_ELIMIT, "cannot restrict SQL: %s", sqlite3_errmsg(db.sqlite));
   if (!rc)
@@ -129,7 +161,7 @@ static int work(struct writer *w, const struct nai_query *query, struct nai_err 
 }
 
 _Noreturn void nai_query_work(int fd, const struct nai_query *query, pid_t parent) {
-  struct writer w = {.fd = fd};
+  struct writer w = {.fd = fd, .raw = query->raw};
   struct nai_err err = {0};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)

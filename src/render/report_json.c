@@ -169,6 +169,12 @@ static void put_caveats(struct nai_json *json, const struct nai_report *report) 
 /* Rows of a table in the page, which has to stay one that browsers open. */
 enum { PAGE_ROWS = 10000, PACKED_ROWS = 200 };
 
+/* Those that the page draws as a whole have few enough rows by themselves. */
+static int64_t page_rows(const char *table) {
+  bool drawn = strcmp(table, "memory_timeline") == 0 || strcmp(table, "gpu_metric_timeline") == 0;
+  return drawn ? INT64_MAX : PAGE_ROWS;
+}
+
 void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool for_script) {
   struct nai_json json;
   nai_json_init(&json, out, for_script);
@@ -192,9 +198,9 @@ void nai_report_json(struct nai_buf *out, const struct nai_report *report, bool 
       continue; /* above, in full */
     nai_json_key(&json, name);
     if (for_script && report->tables[i]->rows > PACKED_ROWS)
-      nai_json_table_packed(&json, report->tables[i], PAGE_ROWS);
+      nai_json_table_packed(&json, report->tables[i], page_rows(name));
     else
-      nai_json_table(&json, report->tables[i], for_script ? PAGE_ROWS : INT64_MAX);
+      nai_json_table(&json, report->tables[i], for_script ? page_rows(name) : INT64_MAX);
   }
   nai_json_end(&json);
   nai_json_end(&json);

@@ -215,6 +215,54 @@ static void put_cpu_work(struct nai_view *tables, const struct nai_report *repor
   nai_view_put_bool(view, "any", total > 0);
 }
 
+/* One answer of a skill, whatever its columns are. */
+static void put_answer(struct nai_view *view, const struct nai_table *table, int top) {
+  struct nai_view *columns = nai_view_put_list(view, "columns"), *rows = nai_view_put_list(view, "rows");
+  struct nai_buf text = {0};
+  for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema);) {
+    struct nai_view *column = nai_view_add_map(columns);
+    char name[NAI_COLUMN_NAME_MAX];
+    nai_view_put_text(column, "name", nai_print_name(name, table->schema, &p));
+    nai_view_put_trusted(column, "rule", table->schema->columns[p.column].type == NAI_STR ? "---" : "---:");
+  }
+  for (int64_t row = 0; row < table->rows && row < top; row++) {
+    struct nai_view *cells = nai_view_put_list(nai_view_add_map(rows), "cells");
+    for (struct nai_print p = NAI_FIRST_PRINT; nai_print_next(&p, table->schema);) {
+      struct nai_value value = nai_table_value(table, row, p.column);
+      nai_buf_clear(&text);
+      if (value.type == NAI_STR && !value.null) {
+        nai_text_cut(&text, value.s, strlen(value.s), SHORT_MAX);
+        nai_view_add_text(cells, nai_buf_str(&text));
+      } else {
+        nai_report_print_value(&text, p.unit, &value);
+        nai_view_add_trusted(cells, nai_buf_str(&text));
+      }
+    }
+  }
+  put_more(view, table->rows, top);
+  nai_view_inherit(view, &text);
+  nai_buf_free(&text);
+}
+
+/* {"skills": [{"skill", "title", "text", "reason", "table": {...}, NULL without rows}]} */
+static void put_skills(struct nai_view *root, const struct nai_report *report, int top) {
+  const struct nai_table *answers = nai_report_table(report, "skill_answers");
+  struct nai_view *list = nai_view_put_list(root, "skills");
+  for (int64_t i = 0; i < answers->rows; i++) {
+    const char *id = nai_cell_str(answers, i, "skill"), *reason = nai_cell_str(answers, i, "reason");
+    const struct nai_table *table = nai_report_table(report, id);
+    struct nai_view *view = nai_view_add_map(list);
+    nai_view_put_text(view, "skill", id);
+    nai_view_put_text(view, "title", nai_cell_str(answers, i, "title"));
+    nai_view_put_text(view, "text", nai_cell_str(answers, i, "text")); /* no section shows an empty one */
+    nai_view_put_text(view, "reason", reason);
+    nai_view_put_bool(view, "none", !table->rows && !*reason);
+    if (table->rows)
+      put_answer(nai_view_put_map(view, "table"), table, top);
+  }
+  nai_view_put_bool(root, "has_skills", answers->rows > 0);
+}
+
 /* Short by nature, and read as a whole. */
 static bool whole(const struct nai_table *table) {
   return strcmp(table->schema->name, "gpu_utilization") == 0 || strcmp(table->schema->name, "capture_health") == 0;
@@ -238,6 +286,7 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   nai_buf_free(&text);
   nai_report_put_findings(root, report);
   put_usual(root, report);
+  put_skills(root, report, top);
   nai_view_put_bool(root, "has_pauses", has_pauses(report));
   struct nai_view *tables = nai_view_put_map(root, "tables");
   for (size_t i = 0; i < report->table_count; i++)

@@ -2,6 +2,7 @@
 #include "render/report.h"
 
 #include "base/fmt.h"
+#include "table/events.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -144,6 +145,49 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
   nai_buf_putc(out, '.');
 }
 
+/* A larger loss that was rated lower, with the reason: else the reader wonders why the first finding is not that one.
+ */
+static void put_larger(struct nai_buf *out, const struct nai_table *findings, int64_t loss) {
+  int64_t most = loss < 0 ? 0 : nai_cell_i64(findings, loss, "at_stake_ns"), at = -1;
+  for (int64_t i = 0; i < findings->rows; i++) {
+    struct nai_value ns = nai_cell(findings, i, "at_stake_ns");
+    if (i == loss || ns.null || ns.i <= most || !*nai_cell_str(findings, i, "reason") ||
+        *nai_cell_str(findings, i, "part_of") || isnan(nai_cell_f64(findings, i, "pct_of_active")))
+      continue;
+    most = ns.i;
+    at = i;
+  }
+  if (at < 0)
+    return;
+  nai_buf_puts(out, " More time, but rated lower: ");
+  put_within(out, nai_cell_str(findings, at, "title"));
+  nai_buf_puts(out, " (");
+  put_share(out, findings, at);
+  nai_buf_printf(out, "; %s).", nai_cell_str(findings, at, "reason"));
+}
+
+/* "Damaged and left out: NVTX_EVENTS (1,204 rows)." Before all else: what is not there cannot be told from what was
+ * never recorded. */
+static void put_damage(struct nai_buf *out, const struct nai_report *report) {
+  const struct nai_table *quality = nai_report_table(report, "data_quality");
+  bool any = false;
+  for (int64_t i = 0; i < quality->rows; i++) {
+    int64_t rows = nai_cell_i64(quality, i, "count");
+    if (strcmp(nai_cell_str(quality, i, "check"), NAI_CHECK_DAMAGE) != 0)
+      continue;
+    nai_buf_printf(out, "%s%s",
+                   any ? ", " : "The trace is damaged; left out: ", nai_cell_str(quality, i, "source_table"));
+    any = true;
+    if (rows <= 0) /* nobody can tell any more */
+      continue;
+    nai_buf_puts(out, " (");
+    nai_fmt_count(out, rows);
+    nai_buf_puts(out, rows == 1 ? " row)" : " rows)");
+  }
+  if (any)
+    nai_buf_puts(out, ". ");
+}
+
 void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings");
   bool gpus = nai_report_table(report, "gpu_utilization")->rows > 0, led = false;
@@ -151,6 +195,7 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
   for (int64_t i = 0; i < findings->rows; i++)
     if (nai_report_severity(findings, i) > *severity)
       *severity = nai_report_severity(findings, i);
+  put_damage(out, report);
   for (int64_t i = 0; i < findings->rows && leads(findings, i); i++) {
     if (led) {
       nai_buf_puts(out, "; ");
@@ -173,4 +218,5 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
   } else if (gpus) {
     nai_buf_puts(out, " No loss worth a finding.");
   }
+  put_larger(out, findings, loss);
 }

@@ -164,6 +164,7 @@ struct parameter {
 
 struct nai_rule_set {
   struct nai_yaml *docs[MAX_DOCS];
+  const char *tables[MAX_DOCS]; /* of rules of that document that name none; NULL: each must */
   size_t doc_count;
   const struct nai_schema *const *schemas;
   size_t schema_count;
@@ -198,8 +199,11 @@ struct names {
 NAI_MUST_CHECK int names_resolve(struct ref *out, const struct names *names, const struct nai_yaml_node *node,
                                  size_t offset, const char *name, size_t len, struct nai_err *err);
 /* A table of the catalogue by name. */
-NAI_MUST_CHECK int names_table(const struct nai_schema **out, const struct nai_rule_set *set,
-                               const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err);
+NAI_MUST_CHECK /* The table of rules of that document that name none, NULL where each must. */
+    const struct nai_schema *
+    names_implied_table(const struct nai_rule_set *set, const struct nai_yaml *doc);
+int names_table(const struct nai_schema **out, const struct nai_rule_set *set, const struct nai_yaml *doc,
+                const struct nai_yaml_node *node, struct nai_err *err);
 /* A column of a table by a name that outputs show or its stored one. */
 NAI_MUST_CHECK int names_column(struct nai_print *out, const struct nai_schema *schema, const struct nai_yaml *doc,
                                 const struct nai_yaml_node *node, size_t offset, const char *name, size_t len,

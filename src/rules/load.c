@@ -132,15 +132,16 @@ static int read_facts(struct nai_rule_set *set, const struct nai_yaml *doc, cons
   return rc;
 }
 
-static int read_doc(struct nai_rule_set *set, const struct nai_yaml *doc, struct nai_err *err) {
+/* `rules_only`: of a file that holds other things as well. */
+static int read_doc(struct nai_rule_set *set, const struct nai_yaml *doc, bool rules_only, struct nai_err *err) {
   static const char *const keys[] = {"parameters", "facts", "lower", "rules", NULL};
   const struct nai_yaml_node *root = nai_yaml_root(doc), *part;
-  int rc = nai_yaml_expect_keys(doc, root, keys, err);
-  if (!rc && (part = nai_yaml_get(doc, root, "parameters")))
+  int rc = rules_only ? NAI_OK : nai_yaml_expect_keys(doc, root, keys, err);
+  if (!rc && !rules_only && (part = nai_yaml_get(doc, root, "parameters")))
     rc = read_parameters(set, doc, part, err);
-  if (!rc && (part = nai_yaml_get(doc, root, "facts")))
+  if (!rc && !rules_only && (part = nai_yaml_get(doc, root, "facts")))
     rc = read_facts(set, doc, part, err);
-  if (!rc && (part = nai_yaml_get(doc, root, "lower"))) {
+  if (!rc && !rules_only && (part = nai_yaml_get(doc, root, "lower"))) {
     set->lower_doc = doc;
     set->lower = part;
   }
@@ -159,7 +160,7 @@ static int compile(struct nai_rule_set *set, struct nai_err *err) {
   if (!set->rules)
     return nai_err_nomem(err);
   for (size_t i = 0; !rc && i < set->doc_count; i++)
-    rc = read_doc(set, set->docs[i], err);
+    rc = read_doc(set, set->docs[i], set->tables[i], err);
   for (uint32_t i = 0; !rc && i < set->facts.count; i++) {
     struct fact fact = *POOL_AT(set->facts, struct fact, i);
     rc = fact_compile(&fact, set, err);
@@ -198,9 +199,15 @@ int nai_rules_parse(struct nai_rule_set **out, const char *file, const char *tex
 
 int nai_rules_load(struct nai_rule_set **out, const char *const *paths, size_t path_count,
                    const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err) {
+  return nai_rules_load_with(out, paths, path_count, NULL, 0, schemas, schema_count, err);
+}
+
+int nai_rules_load_with(struct nai_rule_set **out, const char *const *paths, size_t path_count,
+                        const struct nai_rules_extra *extra, size_t extra_count,
+                        const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err) {
   struct nai_rule_set *set = NULL;
   *out = NULL;
-  if (path_count >= MAX_DOCS)
+  if (path_count + extra_count >= MAX_DOCS)
     return nai_err_set(err, NAI_EUSAGE, "more than %d rule files", MAX_DOCS - 1);
   set = calloc(1, sizeof *set);
   if (!set)
@@ -208,6 +215,10 @@ int nai_rules_load(struct nai_rule_set **out, const char *const *paths, size_t p
   set->schemas = schemas;
   set->schema_count = schema_count;
   int rc = nai_yaml_load_builtin(&set->docs[set->doc_count++], default_rules, err);
+  for (size_t i = 0; !rc && i < extra_count; i++) {
+    set->tables[set->doc_count] = extra[i].table;
+    rc = nai_yaml_parse(&set->docs[set->doc_count++], extra[i].file, extra[i].text, extra[i].len, err);
+  }
   for (size_t i = 0; !rc && i < path_count; i++)
     rc = nai_yaml_load(&set->docs[set->doc_count++], paths[i], err);
   return finish(out, set, rc, err);

@@ -36,6 +36,14 @@ int names_table(const struct nai_schema **out, const struct nai_rule_set *set, c
   return unknown(doc, node, 0, "table", name, "", candidates, count, err);
 }
 
+const struct nai_schema *names_implied_table(const struct nai_rule_set *set, const struct nai_yaml *doc) {
+  for (size_t d = 0; d < set->doc_count; d++)
+    for (size_t i = 0; set->docs[d] == doc && set->tables[d] && i < set->schema_count; i++)
+      if (strcmp(set->schemas[i]->name, set->tables[d]) == 0)
+        return set->schemas[i];
+  return NULL;
+}
+
 int names_column(struct nai_print *out, const struct nai_schema *schema, const struct nai_yaml *doc,
                  const struct nai_yaml_node *node, size_t offset, const char *name, size_t len, struct nai_err *err) {
   char copy[MAX_NAME], place[MAX_NAME + 16];

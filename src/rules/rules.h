@@ -17,6 +17,16 @@ struct nai_rule_set;
  * file:line:column. The schemas are borrowed and outlive the set. */
 NAI_MUST_CHECK int nai_rules_load(struct nai_rule_set **out, const char *const *paths, size_t path_count,
                                   const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err);
+/* The same with rules that stand in other files: under the key `rules` of a document, of whose rules `table` is the
+ * table unless they say otherwise. */
+struct nai_rules_extra {
+  const char *file, *text, *table;
+  size_t len;
+};
+NAI_MUST_CHECK int nai_rules_load_with(struct nai_rule_set **out, const char *const *paths, size_t path_count,
+                                       const struct nai_rules_extra *extra, size_t extra_count,
+                                       const struct nai_schema *const *schemas, size_t schema_count,
+                                       struct nai_err *err);
 /* One document of rules from memory, without the built-in ones. */
 NAI_MUST_CHECK int nai_rules_parse(struct nai_rule_set **out, const char *file, const char *text, size_t len,
                                    const struct nai_schema *const *schemas, size_t schema_count, struct nai_err *err);

@@ -45,8 +45,13 @@ int selection_compile(struct selection *out, struct builder *b, const struct nai
   const struct nai_yaml_node *table, *where = builder_get(b, node, "where"), *order = builder_get(b, node, "order"),
                                      *count = builder_get(b, node, "limit");
   *out = (struct selection){0};
-  int rc = builder_require(&table, b, node, table_key);
-  if (!rc)
+  bool implied = name && strcmp(name, "this") == 0 && !builder_get(b, node, table_key);
+  int rc = NAI_OK;
+  if (implied)
+    out->schema = names_implied_table(b->names.set, b->doc);
+  if (!out->schema)
+    rc = builder_require(&table, b, node, table_key);
+  if (!rc && !out->schema)
     rc = names_table(&out->schema, b->names.set, b->doc, table, b->err);
   if (rc)
     return rc;

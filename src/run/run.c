@@ -155,6 +155,15 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
 
 static const struct nai_table *look_up(void *run, const char *name) { return nai_run_held(run, name); }
 
+int nai_run_check(struct nai_run *run, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (uint32_t i = 0; i < run->table_count && !rc; i++)
+    rc = nai_table_check_refs(run->tables[i], look_up, run, err);
+  for (uint32_t i = 0; i < run->table_count && !rc; i++)
+    rc = nai_table_check_cells(run->tables[i], err);
+  return rc;
+}
+
 int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
   uint32_t held = run->table_count;
   const struct nai_table *table;
@@ -162,10 +171,8 @@ int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *er
   for (int i = 0; i < NAI_IN_COUNT && !rc; i++)
     if (tables & NAI_IN_BIT(i))
       rc = nai_run_table(&table, run, nai_event_tables[i]->name, nai_event_tables[i], err);
-  /* What this program has just made is right; tables from files may refer to rows that are not there. */
-  for (uint32_t i = 0; i < run->table_count && run->table_count > held && !rc; i++)
-    rc = nai_table_check_refs(run->tables[i], look_up, run, err);
-  return rc;
+  /* What this program has just made is right; tables from files may hold anything. */
+  return rc || run->table_count == held ? rc : nai_run_check(run, err);
 }
 
 int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_model_options *options, uint64_t tables,

@@ -43,6 +43,8 @@ NAI_MUST_CHECK int nai_run_model(struct nai_model **out, struct nai_run *run, co
                                  uint64_t tables, uint32_t parts, struct nai_err *err);
 /* Opens those event tables (NAI_IN(...)), so that it is known whether all are there. */
 NAI_MUST_CHECK int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err);
+/* Checks the cells of all tables that are held, and that rows they refer to are there. NAI_ESTALE. */
+NAI_MUST_CHECK int nai_run_check(struct nai_run *run, struct nai_err *err);
 /* Forgets the model, whose event tables are going to change. */
 void nai_run_drop_model(struct nai_run *run);
 

@@ -84,6 +84,18 @@ static void make_schema(struct schema *s, const struct nai_skill *skill) {
                                   .column_count = (uint32_t)skill->column_count};
 }
 
+int nai_skill_schema(struct nai_schema **out, const struct nai_skill *skill, struct nai_err *err) {
+  struct schema *schema = calloc(1, sizeof *schema);
+  int rc = schema ? NAI_OK : nai_err_nomem(err);
+  *out = NULL;
+  if (!rc) {
+    make_schema(schema, skill);
+    rc = nai_schema_copy(out, &schema->schema, err);
+  }
+  free(schema);
+  return rc;
+}
+
 struct filling {
   const struct nai_skill *skill;
   struct nai_table *table;

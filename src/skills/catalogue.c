@@ -186,6 +186,20 @@ static int add_builtin(struct nai_skills *all, struct nai_err *err) {
   return rc;
 }
 
+int nai_skills_builtin(struct nai_skill **out, const char *id, struct nai_err *err) {
+  struct nai_skills all = {0};
+  const struct nai_skill *found = NULL;
+  int rc = add_builtin(&all, err);
+  if (!rc)
+    rc = nai_skills_find(&found, &all, id, err);
+  *out = (struct nai_skill *)(uintptr_t)found;
+  for (uint32_t i = 0; i < all.skill_count && found; i++)
+    if (all.skills[i] == found)
+      all.skills[i] = NULL;
+  nai_skills_free(&all);
+  return rc;
+}
+
 static int compare_skills(const void *a, const void *b) {
   return strcmp((*(struct nai_skill *const *)a)->id, (*(struct nai_skill *const *)b)->id);
 }

@@ -56,3 +56,14 @@ void nai_skill_line(struct nai_buf *out, const char *line, const struct nai_skil
     line = close + 2;
   }
 }
+
+void nai_skill_put_line(struct nai_buf *out, const struct nai_skill *skill, const struct nai_table *table,
+                        void (*escape)(struct nai_buf *, const char *, size_t)) {
+  struct nai_skill_cell cells[NAI_SKILL_MAX_COLUMNS];
+  size_t n = 0;
+  for (; n < skill->column_count && table->rows; n++)
+    cells[n] =
+        (struct nai_skill_cell){skill->columns[n].name, skill->columns[n].unit, nai_table_value(table, 0, (int)n)};
+  if (skill->line)
+    nai_skill_line(out, skill->line, cells, n, table->rows, escape);
+}

@@ -225,8 +225,8 @@ static int read_order(struct nai_skill *s, const struct nai_yaml_node *list, str
 }
 
 int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
-  static const char *const keys[] = {"skill", "title",   "description", "category", "needs", "parameters",
-                                     "sql",   "columns", "order",       "text",     "tests", NULL};
+  static const char *const keys[] = {"skill",   "title", "description", "category", "needs", "parameters", "sql",
+                                     "columns", "order", "text",        "rules",    "tests", NULL};
   const struct nai_yaml_node *root = nai_yaml_root(s->doc), *sql = NULL, *columns = NULL;
   const char *ignored;
   int rc = nai_yaml_expect_keys(s->doc, root, keys, err);
@@ -260,6 +260,7 @@ int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
   sql = nai_yaml_get(s->doc, root, "sql");
   s->text = statement_at(sql, &s->file, s->doc->file);
   s->tests = nai_yaml_get(s->doc, root, "tests");
+  s->has_rules = nai_yaml_get(s->doc, root, "rules");
   return s->tests ? nai_yaml_expect(s->doc, s->tests, NAI_YAML_LIST, err) : NAI_OK;
 }
 

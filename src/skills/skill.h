@@ -47,6 +47,7 @@ struct nai_skill {
   struct nai_query_text text;        /* the statement */
   const char *line;                  /* one line about the answer, with {{placeholders}}; or NULL */
   const struct nai_yaml_node *tests; /* or NULL */
+  bool has_rules;                    /* the file has `rules` about its table (docs/writing-rules.md) */
 };
 
 /* One answer on a page. */
@@ -81,6 +82,8 @@ NAI_MUST_CHECK int nai_skills_load(struct nai_skills *skills, const char *const 
 /* One file. *page or *skill is set. */
 NAI_MUST_CHECK int nai_skills_read(struct nai_skill **skill, struct nai_page **page, const char *path,
                                    struct nai_err *err);
+/* The built-in one of that id. NAI_EUSAGE with a suggestion. */
+NAI_MUST_CHECK int nai_skills_builtin(struct nai_skill **out, const char *id, struct nai_err *err);
 void nai_skills_free(struct nai_skills *skills);
 void nai_skill_free(struct nai_skill *skill);
 void nai_page_free(struct nai_page *page);
@@ -109,6 +112,8 @@ struct nai_skill_answer {
 /* Asks. NAI_EUSAGE for a parameter that is missing or wrong, and for a column that is not what the file says. */
 NAI_MUST_CHECK int nai_skill_ask(struct nai_skill_answer *answer, const struct nai_skill *skill,
                                  const struct nai_skill_request *request, struct nai_err *err);
+/* The columns of its answer; the caller frees it (nai_schema_free). */
+NAI_MUST_CHECK int nai_skill_schema(struct nai_schema **out, const struct nai_skill *skill, struct nai_err *err);
 void nai_skill_answer_free(struct nai_skill_answer *answer);
 /* Checks the statement of a skill, or those of a page, against the columns that it declares. `run` holds tables with
  * the columns of every run; rows do not matter. */
@@ -130,5 +135,8 @@ struct nai_skill_cell {
 };
 void nai_skill_line(struct nai_buf *out, const char *line, const struct nai_skill_cell *cells, size_t count,
                     int64_t rows, void (*escape)(struct nai_buf *, const char *, size_t));
+/* A skill's own text about its answer, nothing where it has none. */
+void nai_skill_put_line(struct nai_buf *out, const struct nai_skill *skill, const struct nai_table *table,
+                        void (*escape)(struct nai_buf *, const char *, size_t));
 
 #endif

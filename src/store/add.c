@@ -202,7 +202,8 @@ static int copy_capture(const char *to, const struct nai_run *from, struct nai_e
   }
   for (uint32_t i = 0; i < from->manifest.files.count && !rc; i++) {
     const char *name = nai_strings_get(&from->manifest.files, i);
-    if (strcmp(name, "stages/trace-stamp") == 0 || !nai_fs_exists_at(from->directory, name))
+    if (strcmp(name, "stages/trace-stamp") == 0 ||
+        (!nai_fs_exists_at(from->directory, name) && nai_fs_is_absent(errno)))
       continue; /* of use where the trace is; pruned */
     rc = nai_fs_join(path, sizeof path, to, name) ? nai_fs_link_or_copy_at(from->directory, name, path, err)
                                                   : too_long(err);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char format[] = "{\"format_major\": 1, \"format_minor\": 0}\n";
 
@@ -51,6 +52,18 @@ static int add_run(struct nai_store *store, const char *path, struct nai_err *er
   return nai_store_read_run(&store->runs[store->count++], path, err);
 }
 
+static int scan(struct nai_store *store, const char *path, int depth, struct nai_err *err);
+
+/* A directory of runs, or at the bottom the record of one. */
+static int look_into(struct nai_store *store, const char *path, int depth, struct nai_err *err) {
+  struct stat st;
+  if (stat(path, &st) != 0)
+    return nai_fs_is_absent(errno) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot examine \"%s\"", path);
+  if (!depth)
+    return add_run(store, path, err);
+  return S_ISDIR(st.st_mode) ? scan(store, path, depth - 1, err) : NAI_OK;
+}
+
 /* Directories of a directory, hidden ones left out; `depth` levels down lie the runs. */
 static int scan(struct nai_store *store, const char *path, int depth, struct nai_err *err) {
   char inner[PATH_MAX];
@@ -58,14 +71,16 @@ static int scan(struct nai_store *store, const char *path, int depth, struct nai
   int rc = NAI_OK;
   if (!directory)
     return errno == ENOENT ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path);
-  for (const struct dirent *e; !rc && (e = readdir(directory));) {
-    const char *file = depth ? "" : "/run.json";
-    if (e->d_name[0] == '.' || (size_t)snprintf(inner, sizeof inner, "%s/%s%s", path, e->d_name, file) >= sizeof inner)
-      continue;
-    if (depth && nai_fs_is_dir(inner))
-      rc = scan(store, inner, depth - 1, err);
-    else if (!depth && nai_fs_exists(inner))
-      rc = add_run(store, inner, err);
+  for (;;) {
+    errno = 0;
+    const struct dirent *e = rc ? NULL : readdir(directory);
+    if (!rc && !e && errno) /* a run that is not listed would leave the index without a word */
+      rc = nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path);
+    if (!e)
+      break;
+    if (e->d_name[0] != '.' &&
+        (size_t)snprintf(inner, sizeof inner, "%s/%s%s", path, e->d_name, depth ? "" : "/run.json") < sizeof inner)
+      rc = look_into(store, inner, depth, err);
   }
   closedir(directory);
   return rc;

@@ -4,19 +4,20 @@
 
 #include <stddef.h>
 
-#define START NAI_START_COLUMN("start_ns", "start")
-#define END NAI_END_COLUMN("end_ns", "end, exclusive")
-#define DEVICE NAI_DEVICE_COLUMN("GPU, as in table gpus")
+#define START NAI_START_COLUMN("start_ns", "start", .filled = true)
+#define END NAI_END_COLUMN("end_ns", "end, exclusive", .filled = true)
+#define DEVICE NAI_DEVICE_COLUMN("GPU, as in table gpus", .filled = true)
 #define ID(name, what, ...) \
   { name, NAI_I32, NAI_ID, what, __VA_ARGS__ }
-#define PROCESS \
-  ID("process", "row of table processes, -1 when unknown", .role = NAI_ROLE_PROCESS, .refers = "processes")
-#define THREAD ID("thread", "row of table threads", .role = NAI_ROLE_THREAD, .refers = "threads")
+#define PROCESS                                                                                             \
+  ID("process", "row of table processes, -1 when unknown", .role = NAI_ROLE_PROCESS, .refers = "processes", \
+     .filled = true)
+#define THREAD ID("thread", "row of table threads", .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true)
 #define CONTEXT ID("context_id", "CUDA context")
 #define STREAM ID("stream_id", "CUDA stream", .role = NAI_ROLE_STREAM)
 #define CORRELATION \
   { "correlation_id", NAI_I64, NAI_ID, "joins with api_events within one process; NULL or 0 for none" }
-#define NAME(what) NAI_NAME_COLUMN("name", what)
+#define NAME(what) NAI_NAME_COLUMN("name", what, .filled = true)
 #define GRAPH ID("graph_id", "CUDA graph the operation belongs to, NULL for none")
 #define DIMENSION(name, what) \
   { name, NAI_I32, NAI_COUNT, what, .key = true }
@@ -29,13 +30,13 @@
 static const struct nai_column_def kernel_columns[] = {
     [KE_START] = START,
     [KE_END] = END,
-    [KE_NAME] = NAI_KERNEL_NAME_COLUMN("name", "demangled kernel name"),
+    [KE_NAME] = NAI_KERNEL_NAME_COLUMN("name", "demangled kernel name", .filled = true),
     [KE_DEVICE] = DEVICE,
     [KE_PROCESS] = PROCESS,
     [KE_CONTEXT] = CONTEXT,
     [KE_STREAM] = STREAM,
     [KE_CORRELATION] = CORRELATION,
-    [KE_CONFIG] = ID("config", "row of table kernel_configs", .refers = "kernel_configs"),
+    [KE_CONFIG] = ID("config", "row of table kernel_configs", .refers = "kernel_configs", .filled = true),
     [KE_GRAPH] = GRAPH,
     [KE_GRAPH_EXEC] = GRAPH_EXEC,
     [KE_GRAPH_NODE] = GRAPH_NODE};
@@ -70,7 +71,7 @@ const struct nai_schema nai_kernel_configs =
 static const struct nai_column_def memop_columns[] = {
     [MO_START] = START,
     [MO_END] = END,
-    [MO_KIND] = {"kind", NAI_I32, NAI_ID, "0 memcpy, 1 memset"},
+    [MO_KIND] = {"kind", NAI_I32, NAI_ID, "0 memcpy, 1 memset", .filled = true, .values = 2},
     [MO_DEVICE] = DEVICE,
     [MO_PROCESS] = PROCESS,
     [MO_CONTEXT] = CONTEXT,
@@ -137,8 +138,8 @@ static const struct nai_column_def nvtx_columns[] = {
     [NE_START] = START,
     [NE_END] = END,
     [NE_THREAD] = THREAD,
-    [NE_NAME] = NAI_RANGE_NAME_COLUMN("name", "canonical range name"),
-    [NE_KIND] = {"kind", NAI_I32, NAI_ID, "0 push/pop, 1 start/end, 2 mark"},
+    [NE_NAME] = NAI_RANGE_NAME_COLUMN("name", "canonical range name", .filled = true),
+    [NE_KIND] = {"kind", NAI_I32, NAI_ID, "0 push/pop, 1 start/end, 2 mark", .filled = true, .values = 3},
     [NE_ROW_OFFSET] =
         {"export_row_offset", NAI_I64, NAI_ID,
          "rowid in the export's NVTX_EVENTS, where the raw name is, minus the number of the row here, from 0"},
@@ -158,7 +159,7 @@ static const struct nai_column_def overhead_columns[] = {
     [OE_END] = END,
     [OE_THREAD] = THREAD,
     [OE_NAME] = NAME("what took the time"),
-    [OE_SOURCE] = {"source", NAI_I32, NAI_ID, "0 profiler, 1 CUDA driver"},
+    [OE_SOURCE] = {"source", NAI_I32, NAI_ID, "0 profiler, 1 CUDA driver", .filled = true, .values = 2},
     [OE_TYPE] =
         {"overhead_type", NAI_I32, NAI_ID,
          "of the profiler: 2 JIT, 3 buffer flush, 4 instrumentation, 5 resource; of CUDA: 6 module load, 7 lazy load, 8 command buffer full; NULL in older exports, where the name tells"},

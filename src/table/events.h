@@ -10,9 +10,10 @@
 enum nai_input_table {
   /* probe */
   NAI_IN_CAPTURE,
-  NAI_IN_CAPABILITIES,
   NAI_IN_LABELS,
   NAI_IN_PROBE_NOTES,
+  /* probe, and extract where damage takes some of it back */
+  NAI_IN_CAPABILITIES,
   /* extract, always */
   NAI_IN_EXTRACT_NOTES,
   NAI_IN_READERS,
@@ -251,6 +252,8 @@ extern const struct nai_schema nai_labels;
 
 /* probe_notes, extract_notes: what either stage found wrong or had to work around. */
 enum { NO_CHECK, NO_SEVERITY, NO_SOURCE, NO_COUNT, NO_DETAIL };
+/* The check of a table that is left out because the file is damaged there. Its rows count as dropped. */
+#define NAI_CHECK_DAMAGE "rows-in-damaged-table"
 extern const struct nai_schema nai_probe_notes, nai_extract_notes;
 
 /* readers: which reader served each source table and why. */

@@ -4,7 +4,7 @@
 
 static const struct nai_column_def nvtx_domains_columns[] = {
     [ND_PROCESS] = {"process", NAI_I32, NAI_ID, "row of table processes, -1 when it is none of those",
-                    .role = NAI_ROLE_PROCESS, .key = true, .refers = "processes"},
+                    .role = NAI_ROLE_PROCESS, .key = true, .refers = "processes", .filled = true},
     [ND_ID] = {"domain_id", NAI_I64, NAI_ID, "number in the export; 0 is the default domain", .key = true},
     [ND_NAME] = {"name", NAI_STR, NAI_TEXT, "name it was created with, NULL when that was not captured"},
 };
@@ -71,7 +71,7 @@ const struct nai_schema nai_nvtx_payload_enums =
 
 static const struct nai_column_def mpi_ranks_columns[] = {
     [MR_THREAD] = {"thread", NAI_I32, NAI_ID, "row of table threads, -1 when it is none of those",
-                   .role = NAI_ROLE_THREAD, .refers = "threads"},
+                   .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true},
     [MR_GLOBAL_TID] = {"global_tid", NAI_I64, NAI_ID, "serialized thread id of the export"},
     [MR_RANK] = {"rank", NAI_I32, NAI_ID, "MPI rank"},
 };
@@ -80,7 +80,7 @@ const struct nai_schema nai_mpi_ranks =
 
 static const struct nai_column_def program_outputs_columns[] = {
     [PO_PROCESS] = {"process", NAI_I32, NAI_ID, "row of table processes, -1 when it is none of those",
-                    .role = NAI_ROLE_PROCESS, .refers = "processes"},
+                    .role = NAI_ROLE_PROCESS, .refers = "processes", .filled = true},
     [PO_STREAM] = {"stream", NAI_I32, NAI_ID, "1 standard output, 2 standard error, 0 another file"},
     [PO_BYTES] = {"size_bytes", NAI_I64, NAI_BYTES, "size; at most 1 MiB is looked at"},
     [PO_TRACEBACK] = {"has_traceback", NAI_I32, NAI_ID, "1 when there is a Python traceback"},
@@ -97,9 +97,9 @@ static const struct nai_column_def cuda_event_events_columns[] = {
     [CE_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when the event completed, NULL in older exports",
                  .role = NAI_ROLE_START},
     [CE_DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU, as in table gpus; -1 when it ran nothing",
-                   .role = NAI_ROLE_DEVICE, .refers = "gpus.device_id"},
+                   .role = NAI_ROLE_DEVICE, .refers = "gpus.device_id", .filled = true},
     [CE_PROCESS] = {"process", NAI_I32, NAI_ID, "row of table processes, -1 when it is none of those",
-                    .role = NAI_ROLE_PROCESS, .refers = "processes"},
+                    .role = NAI_ROLE_PROCESS, .refers = "processes", .filled = true},
     [CE_CONTEXT] = {"context_id", NAI_I32, NAI_ID, "CUDA context"},
     [CE_STREAM] = {"stream_id", NAI_I32, NAI_ID, "CUDA stream, NULL for none", .role = NAI_ROLE_STREAM},
     [CE_CORRELATION] = {"correlation_id", NAI_I64, NAI_ID,
@@ -111,10 +111,10 @@ const struct nai_schema nai_cuda_event_events =
     NAI_SCHEMA("cuda_event_events", "CUDA events", "One CUDA event record", cuda_event_events_columns);
 
 static const struct nai_column_def graph_node_events_columns[] = {
-    [GN_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
-    [GN_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END},
+    [GN_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START, .filled = true},
+    [GN_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END, .filled = true},
     [GN_THREAD] = {"thread", NAI_I32, NAI_ID, "row of table threads, -1 when it is none of those",
-                   .role = NAI_ROLE_THREAD, .refers = "threads"},
+                   .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true},
     [GN_NAME] = {"name", NAI_STR, NAI_TEXT, "API function"},
     [GN_CLASS] = {"event_class", NAI_I32, NAI_ID, "as in ENUM_NSYS_EVENT_CLASS"},
     [GN_NODE] = {"graph_node_id", NAI_I64, NAI_ID, "node: kernel_events.graph_node_id"},
@@ -124,10 +124,10 @@ const struct nai_schema nai_graph_node_events =
     NAI_SCHEMA("graph_node_events", "Graph nodes", "One creation of a CUDA graph node", graph_node_events_columns);
 
 static const struct nai_column_def graph_creation_events_columns[] = {
-    [GC_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
-    [GC_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END},
+    [GC_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START, .filled = true},
+    [GC_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END, .filled = true},
     [GC_THREAD] = {"thread", NAI_I32, NAI_ID, "row of table threads, -1 when it is none of those",
-                   .role = NAI_ROLE_THREAD, .refers = "threads"},
+                   .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true},
     [GC_NAME] = {"name", NAI_STR, NAI_TEXT, "API function"},
     [GC_CLASS] = {"event_class", NAI_I32, NAI_ID, "as in ENUM_NSYS_EVENT_CLASS"},
     [GC_GRAPH] = {"graph_id", NAI_I64, NAI_ID, "graph"},
@@ -139,11 +139,11 @@ const struct nai_schema nai_graph_creation_events =
                graph_creation_events_columns);
 
 static const struct nai_column_def memory_usage_events_columns[] = {
-    [MU_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START},
+    [MU_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START, .filled = true},
     [MU_DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU, as in table gpus; -1 when it ran nothing",
-                   .role = NAI_ROLE_DEVICE, .refers = "gpus.device_id"},
+                   .role = NAI_ROLE_DEVICE, .refers = "gpus.device_id", .filled = true},
     [MU_PROCESS] = {"process", NAI_I32, NAI_ID, "row of table processes, -1 when it is none of those",
-                    .role = NAI_ROLE_PROCESS, .refers = "processes"},
+                    .role = NAI_ROLE_PROCESS, .refers = "processes", .filled = true},
     [MU_CONTEXT] = {"context_id", NAI_I32, NAI_ID, "CUDA context"},
     [MU_STREAM] = {"stream_id", NAI_I32, NAI_ID, "CUDA stream, NULL for none", .role = NAI_ROLE_STREAM},
     [MU_CORRELATION] = {"correlation_id", NAI_I64, NAI_ID,
@@ -165,11 +165,11 @@ const struct nai_schema nai_memory_usage_events =
                memory_usage_events_columns);
 
 static const struct nai_column_def memory_pool_events_columns[] = {
-    [MP_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START},
+    [MP_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START, .filled = true},
     [MP_DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU, as in table gpus; -1 when it ran nothing",
-                   .role = NAI_ROLE_DEVICE, .refers = "gpus.device_id"},
+                   .role = NAI_ROLE_DEVICE, .refers = "gpus.device_id", .filled = true},
     [MP_PROCESS] = {"process", NAI_I32, NAI_ID, "row of table processes, -1 when it is none of those",
-                    .role = NAI_ROLE_PROCESS, .refers = "processes"},
+                    .role = NAI_ROLE_PROCESS, .refers = "processes", .filled = true},
     [MP_CORRELATION] = {"correlation_id", NAI_I64, NAI_ID,
                         "joins with api_events within one process; NULL or 0 for none"},
     [MP_OPERATION] = {"operation", NAI_I32, NAI_ID, "CUPTI memory pool operation: 1 created, 2 destroyed, 3 trimmed"},
@@ -184,13 +184,13 @@ const struct nai_schema nai_memory_pool_events =
     NAI_SCHEMA("memory_pool_events", "Memory pools", "One operation on a memory pool", memory_pool_events_columns);
 
 static const struct nai_column_def um_fault_events_columns[] = {
-    [UF_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
-    [UF_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END},
-    [UF_KIND] = {"kind", NAI_I32, NAI_ID, "0 CPU, 1 GPU"},
+    [UF_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START, .filled = true},
+    [UF_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END, .filled = true},
+    [UF_KIND] = {"kind", NAI_I32, NAI_ID, "0 CPU, 1 GPU", .filled = true, .values = 2},
     [UF_DEVICE] = {"device_id", NAI_I32, NAI_ID, "GPU, as in table gpus; -1 when it ran nothing",
-                   .role = NAI_ROLE_DEVICE, .refers = "gpus.device_id"},
+                   .role = NAI_ROLE_DEVICE, .refers = "gpus.device_id", .filled = true},
     [UF_PROCESS] = {"process", NAI_I32, NAI_ID, "row of table processes, -1 when it is none of those",
-                    .role = NAI_ROLE_PROCESS, .refers = "processes"},
+                    .role = NAI_ROLE_PROCESS, .refers = "processes", .filled = true},
     [UF_ADDRESS] = {"address", NAI_I64, NAI_ID, "virtual address of the page"},
     [UF_FAULTS] = {"faults", NAI_I64, NAI_COUNT, "faults for the same page; NULL for CPUs"},
     [UF_ACCESS] = {"access_type", NAI_I32, NAI_ID, "CUPTI access type; NULL for CPUs"},
@@ -201,8 +201,9 @@ const struct nai_schema nai_um_fault_events = NAI_SCHEMA("um_fault_events", "Pag
                                                          "One page fault of unified memory", um_fault_events_columns);
 
 static const struct nai_column_def gpu_metric_samples_columns[] = {
-    [GS_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START},
-    [GS_METRIC] = {"metric", NAI_I32, NAI_ID, "row of table gpu_metric_names", .refers = "gpu_metric_names"},
+    [GS_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START, .filled = true},
+    [GS_METRIC] = {"metric", NAI_I32, NAI_ID, "row of table gpu_metric_names", .refers = "gpu_metric_names",
+                   .filled = true},
     [GS_VALUE] = {"value", NAI_I64, NAI_COUNT, "value; the unit is in the name of the metric"},
 };
 const struct nai_schema nai_gpu_metric_samples =
@@ -231,8 +232,8 @@ static const struct nai_column_def nics_columns[] = {
 const struct nai_schema nai_nics = NAI_SCHEMA("nics", "NICs", "One network card", nics_columns);
 
 static const struct nai_column_def nic_metric_samples_columns[] = {
-    [NX_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
-    [NX_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END},
+    [NX_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START, .filled = true},
+    [NX_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END, .filled = true},
     [NX_NIC] = {"global_id", NAI_I64, NAI_ID, "network card, as in nic_ids"},
     [NX_PORT] = {"port", NAI_I32, NAI_ID, "port of the card"},
     [NX_LIST] = {"list_id", NAI_I64, NAI_ID, "with metric_index a row of nic_metric_names"},
@@ -244,9 +245,9 @@ const struct nai_schema nai_nic_metric_samples =
                nic_metric_samples_columns);
 
 static const struct nai_column_def sched_events_columns[] = {
-    [SC_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START},
+    [SC_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START, .filled = true},
     [SC_THREAD] = {"thread", NAI_I32, NAI_ID, "row of table threads, -1 when it is none of those",
-                   .role = NAI_ROLE_THREAD, .refers = "threads"},
+                   .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true},
     [SC_GLOBAL_TID] = {"global_tid", NAI_I64, NAI_ID, "serialized thread id of the export"},
     [SC_CPU] = {"cpu", NAI_I32, NAI_ID, "CPU"},
     [SC_IN] = {"is_in", NAI_I32, NAI_ID, "1 begins to run, 0 stops"},
@@ -258,9 +259,9 @@ const struct nai_schema nai_sched_events =
     NAI_SCHEMA("sched_events", "Scheduling", "One thread that begins or stops running on a CPU", sched_events_columns);
 
 static const struct nai_column_def sample_events_columns[] = {
-    [SA_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START},
+    [SA_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START, .filled = true},
     [SA_THREAD] = {"thread", NAI_I32, NAI_ID, "row of table threads, -1 when it is none of those",
-                   .role = NAI_ROLE_THREAD, .refers = "threads"},
+                   .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true},
     [SA_GLOBAL_TID] = {"global_tid", NAI_I64, NAI_ID, "serialized thread id of the export"},
     [SA_CPU] = {"cpu", NAI_I32, NAI_ID, "CPU"},
     [SA_STATE] = {"thread_state", NAI_I32, NAI_ID, "as in sched_events"},
@@ -272,7 +273,8 @@ const struct nai_schema nai_sample_events =
     NAI_SCHEMA("sample_events", "CPU samples", "One sample of a thread", sample_events_columns);
 
 static const struct nai_column_def callchain_frames_columns[] = {
-    [CF_KIND] = {"kind", NAI_I32, NAI_ID, "0 of sample_events, 1 of api_events, 2 of osrt_events"},
+    [CF_KIND] = {"kind", NAI_I32, NAI_ID, "0 of sample_events, 1 of api_events, 2 of osrt_events", .filled = true,
+                 .values = 3},
     [CF_ID] = {"callchain_id", NAI_I64, NAI_ID, "callchain"},
     [CF_DEPTH] = {"depth", NAI_I32, NAI_COUNT, "0 for the innermost function"},
     [CF_SYMBOL] = {"symbol", NAI_STR, NAI_TEXT, "function"},
@@ -284,10 +286,10 @@ const struct nai_schema nai_callchain_frames =
     NAI_SCHEMA("callchain_frames", "Callchain frames", "One frame of a callchain", callchain_frames_columns);
 
 static const struct nai_column_def jit_events_columns[] = {
-    [JE_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
-    [JE_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END},
+    [JE_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START, .filled = true},
+    [JE_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END, .filled = true},
     [JE_THREAD] = {"thread", NAI_I32, NAI_ID, "row of table threads, -1 when it is none of those",
-                   .role = NAI_ROLE_THREAD, .refers = "threads"},
+                   .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true},
     [JE_NAME] = {"name", NAI_STR, NAI_TEXT, "operation"},
     [JE_CORRELATION] = {"correlation_id", NAI_I64, NAI_ID,
                         "joins with api_events within one process; NULL or 0 for none"},
@@ -301,24 +303,25 @@ const struct nai_schema nai_jit_events =
     NAI_SCHEMA("jit_events", "JIT compilation", "One compilation, load or store of device code", jit_events_columns);
 
 static const struct nai_column_def library_events_columns[] = {
-    [LE_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
-    [LE_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END},
+    [LE_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START, .filled = true},
+    [LE_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END, .filled = true},
     [LE_THREAD] = {"thread", NAI_I32, NAI_ID, "row of table threads, -1 when it is none of those",
-                   .role = NAI_ROLE_THREAD, .refers = "threads"},
+                   .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true},
     [LE_NAME] = {"name", NAI_STR, NAI_TEXT, "function"},
-    [LE_LIBRARY] = {"library", NAI_I32, NAI_ID, "0 cuBLAS, 1 cuDNN"},
+    [LE_LIBRARY] = {"library", NAI_I32, NAI_ID, "0 cuBLAS, 1 cuDNN", .filled = true, .values = 2},
     [LE_CLASS] = {"event_class", NAI_I32, NAI_ID, "as in ENUM_NSYS_EVENT_CLASS"},
 };
 const struct nai_schema nai_library_events =
     NAI_SCHEMA("library_events", "Library calls", "One call of cuBLAS or cuDNN", library_events_columns);
 
 static const struct nai_column_def mpi_events_columns[] = {
-    [ME_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
-    [ME_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END},
+    [ME_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START, .filled = true},
+    [ME_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END, .filled = true},
     [ME_THREAD] = {"thread", NAI_I32, NAI_ID, "row of table threads, -1 when it is none of those",
-                   .role = NAI_ROLE_THREAD, .refers = "threads"},
+                   .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true},
     [ME_NAME] = {"name", NAI_STR, NAI_TEXT, "function"},
-    [ME_KIND] = {"kind", NAI_I32, NAI_ID, "0 point to point, 1 collective, 2 start and wait, 3 other"},
+    [ME_KIND] = {"kind", NAI_I32, NAI_ID, "0 point to point, 1 collective, 2 start and wait, 3 other", .filled = true,
+                 .values = 4},
     [ME_COMM] = {"communicator", NAI_I64, NAI_ID, "handle within its process"},
     [ME_COMM_UID] = {"communicator_uid", NAI_I64, NAI_ID,
                      "number that is the same in all processes, NULL where the export lacks it"},
@@ -332,12 +335,13 @@ static const struct nai_column_def mpi_events_columns[] = {
 const struct nai_schema nai_mpi_events = NAI_SCHEMA("mpi_events", "MPI calls", "One MPI call", mpi_events_columns);
 
 static const struct nai_column_def nvtx_payloads_columns[] = {
-    [NP_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START},
+    [NP_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START, .filled = true},
     [NP_THREAD] = {"thread", NAI_I32, NAI_ID, "row of table threads, -1 when it is none of those",
-                   .role = NAI_ROLE_THREAD, .refers = "threads"},
+                   .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true},
     [NP_DOMAIN] = {"domain", NAI_I32, NAI_ID, "row of table nvtx_domains", .refers = "nvtx_domains"},
     [NP_ROW] = {"export_row", NAI_I64, NAI_ID, "rowid in the export's NVTX_EVENTS"},
-    [NP_KIND] = {"kind", NAI_I32, NAI_ID, "0 blob, 1 JSON, 2 integer, 3 real number (not kept)"},
+    [NP_KIND] = {"kind", NAI_I32, NAI_ID, "0 blob, 1 JSON, 2 integer, 3 real number (not kept)", .filled = true,
+                 .values = 4},
     [NP_BLOB] = {"blob", NAI_STR, NAI_TEXT, "hexadecimal digits of the blob; NULL for other kinds and above 4 KiB"},
     [NP_BLOB_BYTES] = {"blob_bytes", NAI_I64, NAI_BYTES, "size of the blob"},
     [NP_JSON] = {"json", NAI_STR, NAI_TEXT, "JSON text"},
@@ -347,9 +351,9 @@ const struct nai_schema nai_nvtx_payloads =
     NAI_SCHEMA("nvtx_payloads", "NVTX payloads", "One NVTX event with a payload", nvtx_payloads_columns);
 
 static const struct nai_column_def diagnostic_events_columns[] = {
-    [DE_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START},
+    [DE_TIME] = {"time_ns", NAI_I64, NAI_TIMESTAMP_NS, "when", .role = NAI_ROLE_START, .filled = true},
     [DE_PROCESS] = {"process", NAI_I32, NAI_ID, "row of table processes, -1 when it is none of those",
-                    .role = NAI_ROLE_PROCESS, .refers = "processes"},
+                    .role = NAI_ROLE_PROCESS, .refers = "processes", .filled = true},
     [DE_SEVERITY] = {"severity", NAI_I32, NAI_ID, "1 information, 2 warning, 3 error, 4 detail"},
     [DE_SOURCE] = {"source", NAI_I32, NAI_ID, "as in ENUM_DIAGNOSTIC_SOURCE_TYPE"},
     [DE_CLOCK] = {"clock", NAI_I32, NAI_ID, "which clock the time is of, as in ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE"},

@@ -61,6 +61,8 @@ struct nai_column_def {
   bool key;               /* the table's key columns together are unique; a table without any has one row, or rows that
                              only their numbers tell apart */
   bool sum;               /* cells may be added over rows */
+  bool filled;            /* no cell is NULL: loops count on it */
+  uint32_t values;        /* cells are 0 to values - 1, or NULL; 0: no such limit */
   const char *refers; /* "TABLE": a row number of that table, -1 for none; "TABLE.COLUMN": a value of that column; NULL:
                          neither */
 };

@@ -70,6 +70,10 @@ NAI_MUST_CHECK int nai_table_open_at(struct nai_table **out, int directory_fd, c
 typedef const struct nai_table *nai_table_lookup_fn(void *ctx, const char *name);
 NAI_MUST_CHECK int nai_table_check_refs(const struct nai_table *table, nai_table_lookup_fn *lookup, void *ctx,
                                         struct nai_err *err);
+/* Checks, in one pass over the columns concerned, what loops over the table count on: no NULL in filled columns, times
+ * that a capture can have, no end before its start, durations that can be summed. NAI_ESTALE names table, column and
+ * row. */
+NAI_MUST_CHECK int nai_table_check_cells(const struct nai_table *table, struct nai_err *err);
 void nai_table_free(struct nai_table *table);
 /* 0, or NAI_ELIMIT when anything could not be stored. */
 NAI_MUST_CHECK int nai_table_check(const struct nai_table *table, struct nai_err *err);

@@ -68,6 +68,19 @@ static uint32_t direction_name(struct nai_page_names *names, const char *text) {
   return 0;
 }
 
+/* What a copy or set is called. */
+static uint32_t memop_name(struct nai_page_names *names, const struct nai_model *m, uint32_t row) {
+  char room[NAI_KIND_NAME_MAX];
+  if (nai_at_i32(&m->memops.kind, row) == NAI_MEMOP_SET)
+    return direction_name(names, nai_model_direction(room, m, row));
+  int32_t kind = nai_at_i32(&m->memops.copy_kind, row);
+  if (!names->last_copy || names->last_copy_kind != kind) {
+    names->last_copy = direction_name(names, nai_model_direction(room, m, row)) + 1;
+    names->last_copy_kind = kind;
+  }
+  return names->last_copy - 1;
+}
+
 static uint64_t api_aux(const struct nai_encoder *e, uint32_t api) {
   const struct nai_model *m = e->m;
   uint64_t launches = e->launches[api] ? 4 : 0;
@@ -86,7 +99,6 @@ static int64_t export_row(const struct nai_model *m, uint32_t range) {
 static struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uint32_t row) {
   const struct nai_model *m = e->m;
   struct nai_page_names *n = &e->names;
-  char room[NAI_KIND_NAME_MAX];
   switch (kind) {
   case NAI_LANE_KERNEL: {
     uint32_t name = nai_at_text(&m->kernels.name, row);
@@ -96,8 +108,8 @@ static struct facts facts_of(struct nai_encoder *e, enum nai_lane_kind kind, uin
   }
   case NAI_LANE_COPY:
   case NAI_LANE_SET:
-    return (struct facts){direction_name(n, nai_model_direction(room, m, row)), m->memop_api[row],
-                          nai_at(&m->memops.correlation, row), (uint64_t)nai_at(&m->memops.bytes, row)};
+    return (struct facts){memop_name(n, m, row), m->memop_api[row], nai_at(&m->memops.correlation, row),
+                          (uint64_t)nai_at(&m->memops.bytes, row)};
   case NAI_LANE_GRAPH:
     return (struct facts){direction_name(n, "CUDA graph"), m->graph_api[row], nai_at(&m->graphs.correlation, row),
                           nai_at_i32(&m->graphs.graph, row) > 0 ? (uint64_t)nai_at_i32(&m->graphs.graph, row) : 0};
@@ -155,6 +167,30 @@ void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *it
     e->last_link = link;
     e->last_correlation = correlation;
     e->events++;
+  }
+}
+
+void nai_encoder_put_host(struct nai_encoder *e, const struct nai_host_lane *lane) {
+  struct nai_page_names *names = &e->names;
+  int64_t last_start = e->origin;
+  for (uint32_t i = 0; i < lane->count; i++) {
+    const struct nai_item *item = &lane->v[i];
+    uint32_t name = number_of(names, &names->of_host[item->row], nai_strings_get(&e->host.names, item->row), -1, false);
+    if (names->oom)
+      return;
+    names->list[name].count += item->count;
+    nai_encoder_put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
+    nai_encoder_put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
+    nai_encoder_put_varint(&e->columns[NAME], name);
+    put_zigzag(&e->columns[LINK], -e->last_link);
+    put_zigzag(&e->columns[CORRELATION], -e->last_correlation);
+    nai_encoder_put_varint(&e->columns[AUX], item->mix);
+    nai_encoder_put_varint(&e->columns[COUNT], item->count);
+    nai_encoder_put_varint(&e->columns[BUSY], (uint64_t)(item->count > 1 ? item->busy : 0));
+    last_start = item->start;
+    e->last_link = e->last_correlation = 0;
+    e->events++;
+    e->host_events++;
   }
 }
 

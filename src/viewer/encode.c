@@ -106,11 +106,25 @@ static void encoder_free(struct nai_encoder *e) {
   free(e->names.of_kernel);
   free(e->names.of_api);
   free(e->names.of_range);
+  free(e->names.of_host);
+  nai_host_free(&e->host);
   for (int i = 0; i < MAX_DIRECTIONS; i++)
     free(e->names.directions[i]);
   nai_big_free(e->names.list);
   free(e->api_event);
   free(e->launches);
+}
+
+static int put_host(struct nai_encoder *e, struct nai_err *err) {
+  int rc = nai_host_build(&e->host, e->m, e->origin, e->end, err);
+  if (rc)
+    return rc;
+  e->names.of_host = calloc((size_t)e->host.names.count + 1, sizeof(uint32_t));
+  if (!e->names.of_host)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < e->host.count; i++)
+    nai_encoder_put_host(e, &e->host.v[i]);
+  return NAI_OK;
 }
 
 static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggregated, const struct nai_interval *places,
@@ -128,6 +142,8 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggrega
     rc = nai_encoder_sum(e, err);
   for (uint32_t i = 0; !rc && i < e->items.lane_count; i++)
     nai_encoder_put_lane(e, &e->items.lanes[i]);
+  if (!rc)
+    rc = put_host(e, err);
   for (int c = 0; c < COLUMNS && !rc; c++)
     rc = nai_buf_check(&e->columns[c], err);
   if (!rc)

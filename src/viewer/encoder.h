@@ -3,6 +3,7 @@
 #define NAI_VIEWER_ENCODER_H
 
 #include "base/buf.h"
+#include "viewer/host.h"
 #include "viewer/items.h"
 
 enum { START, DURATION, NAME, LINK, CORRELATION, AUX, COUNT, BUSY, COLUMNS };
@@ -11,9 +12,11 @@ enum { MAX_DIRECTIONS = 32 }; /* copy kinds, memset and graphs */
 
 /* The page's list of names, numbered as they come up: kernels, API calls, ranges and directions in one list. */
 struct nai_page_names {
-  uint32_t *of_kernel, *of_api, *of_range; /* name id of the table -> number + 1, 0 = not yet */
+  uint32_t *of_kernel, *of_api, *of_range, *of_host; /* name id of the table -> number + 1, 0 = not yet */
   uint32_t of_direction[MAX_DIRECTIONS];
   char *directions[MAX_DIRECTIONS]; /* their texts, owned */
+  uint32_t last_copy; /* number of last_copy_kind + 1, 0 before the first: copies of a kind come in rows */
+  int32_t last_copy_kind;
   uint32_t count, capacity;
   struct nai_page_name {
     const char *text;
@@ -48,10 +51,12 @@ struct nai_sums {
 struct nai_encoder {
   const struct nai_model *m;
   struct nai_items items;
+  struct nai_host_lanes host;
   struct nai_page_names names;
   struct nai_buf columns[COLUMNS];
-  int64_t origin, end; /* ns: first start and last end of any event; times of the page count from origin */
-  uint32_t events;     /* written so far */
+  int64_t origin, end;  /* ns: first start and last end of any event; times of the page count from origin */
+  uint32_t events;      /* written so far */
+  uint32_t host_events; /* of them, those of `host`: the last ones */
   int64_t last_link, last_correlation; /* of the columns so far */
   uint32_t *api_event;                 /* API row -> number of its event + 1, 0 when it is part of an aggregate */
   bool *launches;                      /* API row -> whether it launched GPU work */
@@ -71,11 +76,17 @@ NAI_MUST_CHECK int nai_encoder_sum(struct nai_encoder *encoder, struct nai_err *
 
 /* columns.c: appends a lane's items to the columns. */
 void nai_encoder_put_lane(struct nai_encoder *encoder, const struct nai_lane_items *items);
+/* columns.c: the same of a lane of host evidence; they come after all others. */
+void nai_encoder_put_host(struct nai_encoder *encoder, const struct nai_host_lane *lane);
 /* columns.c: about how long the block of events becomes, bytes. */
 NAI_MUST_CHECK int nai_encoder_estimate(int64_t *bytes, const struct nai_encoder *encoder, struct nai_err *err);
 /* columns.c: the columns one after the other, the mixes and the sums, deflated, as base64. */
 NAI_MUST_CHECK int nai_encoder_print_events(struct nai_buf *out, const struct nai_encoder *encoder,
                                             struct nai_err *err);
+/* utilization_json.c: appends member "utilization". */
+struct nai_json;
+NAI_MUST_CHECK int nai_encoder_put_utilization(struct nai_json *json, const struct nai_encoder *encoder,
+                                               struct nai_err *err);
 /* timeline_json.c: everything else the page needs of the timeline. */
 NAI_MUST_CHECK int nai_encoder_print_json(struct nai_buf *out, const struct nai_encoder *encoder, struct nai_err *err);
 

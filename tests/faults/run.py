@@ -19,6 +19,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "integration"))
 import support  # noqa: E402
@@ -26,17 +27,24 @@ import support  # noqa: E402
 LIBRARY = os.environ.get("NAI_FAULTS", "")
 PRELOAD = " ".join(filter(None, [LIBRARY, os.environ.get("NAI_FAULTS_SANITIZER")]))
 CALLS = "open read write stat space rename link mkdir remove close map dir lock thread".split()
+BATCH_FAILURES = 4  # the index says which
 SAMPLES = 12 if support.SANITIZED else 50  # of each fault in each case, unless --full
 
 
 class Case:
-    """One command on a directory that `prepare` fills."""
+    """One command on a directory that `prepare` fills. `statuses`: further exit statuses that are right. `mend`: commands after
+    which what a failed run left must be what an undisturbed one leaves (without it: nothing changes unless all does). `said`: what
+    the command reads on standard input; its answers may be refusals then. `seen`: the files that are compared. `unread`: how outputs say that
+    something could not be read, which is then right, too. `few`: one number of each
+    fault is a sample."""
 
-    def __init__(self, name, trace, words, earlier=None, sparse=1):
+    def __init__(self, name, trace, words, earlier=None, sparse=1, statuses=(), mend=None, said=b"", seen=lambda name: True, unread=b"", few=False):
         self.name, self.trace, self.words, self.earlier, self.sparse = name, trace, words, earlier, sparse
+        self.statuses, self.mend, self.said, self.seen, self.unread = set(statuses), mend, said, seen, unread
+        self.few = few
 
-    def command(self, base):
-        return [support.PROGRAM, *(str(w).replace("OUT", str(base / "out")) for w in self.words)]
+    def command(self, base, words=None):
+        return [support.PROGRAM, *(str(w).replace("OUT", str(base / "out")) for w in words or self.words)]
 
     def prepare(self, base):
         """The directory as it is before the run."""
@@ -59,6 +67,52 @@ def live_wal(trace):
     return directory / "live.sqlite"
 
 
+def messages(run):
+    """What a client says to `nsys-ai mcp`."""
+    asked = [("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}), ("tools/list", {}),
+             ("tools/call", {"name": "findings", "arguments": {"run": str(run)}}),
+             ("tools/call", {"name": "sql", "arguments": {"run": str(run), "query": "select count(*) from kernel_events"}})]
+    return "".join(json.dumps({"jsonrpc": "2.0", "id": i, "method": method, "params": params}) + "\n"
+                   for i, (method, params) in enumerate(asked, 1)).encode()
+
+
+def converse(command, env, said):
+    """A server that is asked, and left when it has answered everything; its answers in the order of the questions."""
+    lines = []
+    with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        watch = threading.Timer(support.TIMEOUT_S, process.kill)
+        watch.start()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(said)
+            process.stdin.flush()
+        while len(lines) < said.count(b"\n") and (line := process.stdout.readline()):
+            lines.append(line)
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        text = process.stderr.read()
+        watch.cancel()
+    lines.sort(key=lambda line: int((re.search(rb'"id": (\d+)', line) or [0, 0])[1]))
+    return subprocess.CompletedProcess(command, process.returncode, b"".join(lines), text)
+
+
+def may_answer(got, want):
+    """Whether each line is the answer that is due, or refuses."""
+    def is_right(line, other):
+        try:
+            reply = json.loads(line)
+        except ValueError:
+            return False
+        return line == other or reply["id"] == json.loads(other)["id"] and ("error" in reply or reply["result"].get("isError") is True)
+
+    return len(got.splitlines()) == len(want.splitlines()) and all(map(is_right, got.splitlines(), want.splitlines()))
+
+
+def store_of(run):
+    directory = support.fresh_dir("store")
+    subprocess.run([support.PROGRAM, "store", "add", run, "--store", directory / "s", "-q"], check=True)
+    return directory / "s"
+
+
 def cases():
     minimal, rich, small = support.trace("minimal"), support.trace("evidence", "--scale", "0.1"), support.trace("no-nvtx", "--scale", "0.1")
     analyze = ["analyze", "-q", "-j1", "--out", "OUT"]
@@ -73,6 +127,16 @@ def cases():
         Case("wal", minimal, ["probe", live_wal(minimal)], sparse=4),
         Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
         Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"], sparse=4),
+        Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "-q", "--out", "OUT"], few=True, sparse=4, statuses={7}),
+        Case("sql", minimal, ["sql", same, "select name, count(*) from kernel_events group by 1"], few=True, sparse=2, statuses={6}),
+        Case("mcp", minimal, ["mcp", "--root", same.parent.parent, "--cache", "OUT"], few=True, sparse=8, statuses={2}, said=messages(same), seen=lambda name: False),
+        Case("trend", minimal, ["trend", "--store", store_of(same), "-q", "--out", "OUT"], few=True, sparse=2, statuses={2}, unread=b"Input/output error"),
+        Case("store", minimal, ["store", "add", other, "--store", "OUT", "-q"], store_of(same), few=True, sparse=4,
+             statuses={2}, unread=b"damaged", mend=[["store", "add", other, "--store", "OUT", "-q"], ["store", "index", "--store", "OUT", "-q"]],
+             seen=lambda name: "/." not in name),  # a killed one leaves a hidden directory
+        Case("batch", minimal, ["batch", minimal, "--out", "OUT", "-j1", "-q"], few=True, sparse=12, statuses={4},
+             mend=[["batch", minimal, "--out", "OUT", "-j1", "-q", "--resume", "--retry", "refused"]],
+             seen=lambda name: name.startswith(("index.", "batch.md", "items/"))),
         Case("rules", minimal, ["rules", "list"]),
         Case("explain", minimal, ["rules", "explain", "idle-queue-drained"]),
         Case("help", minimal, ["analyze", "--help"]),
@@ -122,10 +186,12 @@ class Bench:
         self.case, self.base, self.want = case, where, want
         case.prepare(where)
 
-    def run(self, environment, **options):
+    def run(self, environment, words=None):
         env = {**os.environ, "TMPDIR": str(self.base / "tmp"), "LD_PRELOAD": PRELOAD, **environment}
-        return subprocess.run(self.case.command(self.base), env=env, stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=support.TIMEOUT_S, check=False, **options)
+        command = self.case.command(self.base, words)
+        if self.case.said:
+            return converse(command, env, self.case.said)
+        return subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=support.TIMEOUT_S, check=False)
 
     def leftovers(self):
         return sorted(set(os.listdir(self.base)) - {"out", "tmp"}) + sorted(os.listdir(self.base / "tmp"))
@@ -133,29 +199,53 @@ class Bench:
     def outcome(self, done, kind=None):
         """Printed text and output directory of a run that worked. What cannot be mapped is read by SQLite, and says so."""
         files = support.tree(self.base / "out") if (self.base / "out").exists() else {}
+        files = {name: content for name, content in files.items() if self.case.seen(name)}
         if kind == "map":
             files = {name: content for name, content in files.items() if name not in ("stages/manifest.json", "stages/readers.ntab")}
         return done.stdout, files
 
+    def is_right(self, done, fault):
+        if self.case.said and may_answer(done.stdout, self.want[0][0]):
+            return True
+        if self.case.unread and any(self.case.unread in content for content in self.outcome(done)[1].values()):
+            return True
+        return self.outcome(done, fault.kind) == self.want[fault.kind == "map"]
+
+    def mended(self, done):
+        """What a failed run left is no obstacle: the commands after it end where an undisturbed run does."""
+        if self.outcome(done)[1] == self.want[0][1]:
+            return
+        for words in self.case.mend:
+            again = self.run({"LD_PRELOAD": ""}, words)
+        if again.returncode:
+            yield f"exit {done.returncode}, and mending it: exit {again.returncode}: {again.stderr.decode()}"
+        elif self.outcome(again)[1] != self.want[0][1]:
+            yield f"exit {done.returncode}, and mending it ended in another output"
+
     def complaints(self, fault, n):
         """Runs with that fault; yields what is wrong."""
-        before = state(self.base / "out") if self.case.earlier else None
+        keeps = self.case.earlier and not self.case.mend
+        before = state(self.base / "out") if keeps else None
         done = self.run(fault.environment(n))
         text = done.stderr.decode("utf-8", "replace")
         said = text if len(text) < 600 else text[:300] + " ... " + text[-300:]
         if support.SANITIZED and fault.kind == "alloc" and "CHECK failed: sanitizer_linux_libcdep" in text:
             return  # the sanitizer itself, which starts a thread, got no memory
-        if done.returncode not in fault.statuses():
+        if done.returncode not in fault.statuses() | self.case.statuses:
             yield f"exit {done.returncode}: {said.strip()}"
         elif "Sanitizer" in text:
             yield said
-        elif done.returncode and not re.fullmatch(r"(nsys-ai: [^\n]*\w[^\n]*\n)+", text):
+        elif done.returncode and done.returncode != BATCH_FAILURES and not re.fullmatch(r"(nsys-ai: [^\n]*\w[^\n]*\n)+", text):
             yield f"exit {done.returncode} with the message {said!r}"
-        elif not done.returncode and self.outcome(done, fault.kind) != self.want[fault.kind == "map"]:
+        elif not done.returncode and not self.is_right(done, fault):
             yield f"exit 0 with another output; {said.strip()}"
-        if done.returncode and self.case.earlier and state(self.base / "out") != before:
+        if self.case.mend:
+            yield from self.mended(done)
+        if done.returncode and keeps and state(self.base / "out") != before:
             yield f"exit {done.returncode}, but the earlier output changed; {said.strip()}"
-        if not self.case.earlier:
+        if not keeps:
+            shutil.rmtree(self.base / "out", ignore_errors=True)
+            self.case.prepare(self.base)
             return
         # What a run could not remove, the next one does.
         left = self.leftovers()
@@ -188,6 +278,7 @@ def numbers(case, fault, total, full, every):
         step = every
     elif not full:
         step = max(1, total * len(CALLS) // SAMPLES if fault.kind == "alloc" else total // 4)
+        step = max(1, total * 2 // 3) if case.few else step
     elif fault.kind == "alloc":
         step = case.sparse * (7 if fault.mode == "on" else 1)
     return range(1 + (step * 7 // 11), total + 1, step) if step > 1 else range(1, total + 1)

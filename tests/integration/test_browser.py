@@ -47,6 +47,14 @@ class Browser(unittest.TestCase):
             pages.append(self.compared([artifacts(reference)], [artifacts(reference)]))
         self.check(SOURCE / "tests" / "viewer" / "compare.mjs", *pages)
 
+    def test_firefox(self):
+        script = SOURCE / "tests" / "viewer" / "firefox.mjs"
+        done = subprocess.run(["node", script, artifacts(trace("collectives")) / "report.html"], capture_output=True,
+                              text=True, check=False, timeout=600)
+        if done.returncode == 77:
+            self.skipTest(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-3000:])
+
     def test_bundle_is_current(self):
         self.check(SOURCE / "tests" / "viewer" / "bundle.mjs")
 

@@ -8,7 +8,7 @@ import support
 from support import SHARED, artifacts, read_csv, report, trace, truth
 
 TRACES = SHARED / "traces"
-SCENARIOS = ("collectives", "collectives-skewed")
+SCENARIOS = ("collectives", "collectives-skewed", "collectives-graph")
 
 
 def number(cell):
@@ -58,6 +58,24 @@ class Generated(unittest.TestCase):
         self.assertEqual((capture["sized_count"], capture["refused_count"], capture["group_count"], capture["command"]),
                          ("72", "4", "24", ""))
 
+    def test_replays_have_the_calls_that_were_captured(self):
+        path = trace("collectives-graph")
+        found = {(r["op"], r["calls"], r["message_bytes"]) for r in rows(path, "comm_instances")}
+        self.assertEqual(found, {("AllReduce", "AllReduce", "300000000"), ("AllGather", "AllGather", str(1 << 20))})
+        capture, = rows(path, "comm_capture")
+        self.assertEqual((capture["graph_count"], capture["attributed_count"], capture["unlisted_count"]), ("20", "40", ""))
+
+    def test_steps(self):
+        """Rank 1 comes 100 us late, then 110, ...; then 300 us of transfer, and an all-gather of 580 us without waiting."""
+        for r in rows(trace("collectives-graph"), "step_comm"):
+            late = 100000 + 10000 * int(r["step"])
+            want = (late, 0) if r["device_id"] == "0" else (0, 1)
+            self.assertEqual((support.ns_of_ms(r["wait_ms"]), int(r["late_count"])), want)
+            self.assertEqual((support.ns_of_ms(r["transfer_ms"]), r["tail_ms"]), (880000, "0.000000"))
+        medians = {(r["device_id"], r["op"]): support.ns_of_ms(r["median_wait_ms"])
+                   for r in rows(trace("collectives-graph"), "step_comm_ops")}
+        self.assertEqual(medians, {("0", "AllReduce"): 145000, ("1", "AllReduce"): 0, ("0", "AllGather"): 0, ("1", "AllGather"): 0})
+
     def test_price_of_overlap(self):
         for row in rows(trace("collectives"), "comm_overlap_cost"):
             self.assertEqual((row["free_p50_us"], row["overlapped_p50_us"], row["slowdown_ns"]),
@@ -103,7 +121,12 @@ def check_sums(test, path):
                          int(gpu["exposed_comm_ns"]))
         test.assertEqual(sum(support.ns_of_us(r["duration_us"]) for r in mine["comm_instances"]), total)
         test.assertEqual(sum(int(r["total_time_ns"]) for r in mine["comm_ranks"]), total)
+        steps = [r for r in rows(path, "step_comm") if r["device_id"] == device]
         for row in mine["comm_ranks"]:
+            of_rank = [r for r in steps if r["pid"] == row["pid"]]
+            for column in ("total_time_ms", "matched_ms", "wait_ms", "transfer_ms", "tail_ms") if of_rank else ():
+                test.assertEqual(sum(support.ns_of_ms(r[column] or "0") for r in of_rank),
+                                 support.ns_of_ms(row[column] or "0"), (path, column))
             if row["matched_ns"]:
                 test.assertEqual(int(row["wait_ns"]) + int(row["transfer_ns"]) + int(row["tail_ns"]),
                                  int(row["matched_ns"]))

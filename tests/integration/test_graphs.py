@@ -7,7 +7,7 @@ import support
 from support import DIAGNOSIS, SCENARIOS, SHARED, artifacts, ns_of_ms, ns_of_us, read_csv, trace
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
-GRAPHS = ("graphs", "graphs-node", "graph-capture", "graph-churn", "graph-small")
+GRAPHS = ("graphs", "graphs-node", "graph-capture", "graph-churn", "graph-small", "gemm-sizes")
 
 
 def exports():

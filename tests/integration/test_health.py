@@ -213,5 +213,19 @@ class Scenarios(unittest.TestCase):
         self.assertRegex(bad.stderr, r"mine\.yaml:3:5: ")
 
 
+class Overhead(unittest.TestCase):
+    def test_tables_agree(self):
+        """What the profiler took is told twice, and is the same."""
+        paths = [trace(name) for name in ("neglected", "profiler-flush", "launch-load")]
+        paths += [path for path in map(real, SPANS) if path]
+        for path in paths:
+            directory = artifacts(path)
+            health, = [r for r in read_csv(directory, "capture_health") if r["check"] == "profiler"]
+            quality = [r for r in read_csv(directory, "data_quality") if r["check"] == "profiler-overhead"]
+            told = [(r["count"], r["duration_ms"]) for r in quality] or [("0", "0.000000")]
+            self.assertEqual([(health["count"], health["time_ms"])], told, path)
+            self.assertEqual(read_csv(directory, "run_info")[0]["profiler_overhead_ms"], health["time_ms"], path)
+
+
 if __name__ == "__main__":
     support.main()

@@ -184,7 +184,7 @@ class Mistakes(unittest.TestCase):
     def test_usage(self):
         directory = artifacts(trace("training"))
         for words in ((directory,), (directory, "select 1", "--file", "x"), (directory, "select 1", "--param", "x"),
-                      (directory, "select 1", "--format", "parquet"), (directory, "--schema", "--explain")):
+                      (directory, "select 1", "--format", "xml"), (directory, "--schema", "--explain")):
             self.assertEqual(run("sql", *words).returncode, 2, words)
         self.assertEqual(sql("/nonexistent", "select 1").returncode, 3)
 
@@ -373,6 +373,53 @@ class Differential(unittest.TestCase):
 
     def test_extreme_values(self):
         self.compare("hostile-values", (), self.COUNT // 8)
+
+
+class Raw(unittest.TestCase):
+    """sql --raw: tables of the export itself, as far as they hold no secrets."""
+
+    def traces(self):
+        return [trace("hostile"), trace("training")] + ([SHARED / "traces" / f"{name}.sqlite" for name in ("cuda_small", "fsdp_2gpu")]
+                                                        if SHARED.exists() else [])
+
+    def test_no_secrets(self):
+        for path in self.traces():
+            with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+                names = [name for name, in db.execute("select name from sqlite_master where type in ('table', 'view')")]
+            shown = []
+            for name in names + ["StringIds"]:
+                where = name if name == "StringIds" else f'raw."{name}"'
+                done = sql(artifacts(path), f"select * from {where}", "--raw", path, "--format", "csv")
+                self.assertIn(done.returncode, (0, 2), done.stderr)
+                self.assertNotIn("CANARY", done.stdout + done.stderr, (path, name))
+                self.assertEqual(done.stdout == "", done.returncode == 2)
+                shown += [name] * (done.returncode == 0)
+            for name in shown:
+                self.assertRegex(name, r"^(CUPTI_|ENUM_|NVTX_|OSRT_|TARGET_INFO_(CUDA_|GPU$)|ThreadNames|PROFILER_OVERHEAD|StringIds|"
+                                       r"GPU_METRICS|NET_NIC|MPI_|SCHED|COMPOSITE|SAMPLING|CUDA_)", path)
+            self.assertIn("StringIds", shown)
+            self.assertGreater(len(shown), 5)
+
+    def test_not_even_counted(self):
+        path = trace("training")
+        for statement in ("select count(*) from raw.META_DATA_CAPTURE", "select count(*) from META_DATA_CAPTURE", "select 1 from raw.StringIds limit 1",
+                          "select exists(select 1 from META_DATA_CAPTURE where rowid = 1)", "select count(*) from raw.sqlite_master",
+                          "attach 'x' as y", "pragma raw.table_info(StringIds)", "select * from pragma_table_info('META_DATA_CAPTURE', 'raw')"):
+            self.assertEqual(sql(artifacts(path), statement, "--raw", path).returncode, 2, statement)
+        self.assertEqual(sql(artifacts(path), "select 1", "--raw", trace("host-bound")).returncode, 2)
+        self.assertEqual(sql(artifacts(path), "select 1 from raw.CUPTI_ACTIVITY_KIND_KERNEL").returncode, 2)
+
+    @unittest.skipUnless(SHARED.exists(), "no reference traces")
+    def test_known_answers(self):
+        """Joining by correlation id alone invents 294 launches; names by StringIds."""
+        path = SHARED / "traces" / "fsdp_2gpu.sqlite"
+        naive = "select count(*) from raw.CUPTI_ACTIVITY_KIND_KERNEL k join raw.CUPTI_ACTIVITY_KIND_RUNTIME r using (correlationId)"
+        self.assertEqual(rows(artifacts(path), naive, "--raw", path), [[4280]])
+        both = ("select (select count(*) from kernel_events), count(*), count(distinct s.value) from raw.CUPTI_ACTIVITY_KIND_KERNEL k "
+                "join StringIds s on s.id = k.demangledName")
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+            names, = db.execute("select count(distinct value) from StringIds where id in (select demangledName from CUPTI_ACTIVITY_KIND_KERNEL)").fetchone()
+        self.assertEqual(rows(artifacts(path), both, "--raw", path), [[4010, 4010, names]])
 
 
 if __name__ == "__main__":

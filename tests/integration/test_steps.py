@@ -90,6 +90,22 @@ class Plan(unittest.TestCase):
         self.assertEqual(ns_of_ms(rows["launch_latency"]["median_ms"]), 39 * 1_200)
         self.assertEqual(ns_of_ms(rows["launch_latency"]["total_ms"]), (11 * 39 - 1) * 1_200)
 
+    def test_kernel_time_by_category(self):
+        for name in ("steps", "steps-jitter", "memory-growth", "collectives-graph"):
+            directory = artifacts(trace(name))
+            sums = {}
+            for r in read_csv(directory, "step_categories"):
+                at = sums.setdefault((r["pid"], r["device_id"]), [0, 0.0])
+                at[0] += ns_of_ms(r["total_ms"])
+                at[1] += float(r["pct_of_kernel_time"])
+            wanted = {}
+            for r in read_csv(directory, "steps"):
+                if r["state"] == "steady":
+                    wanted[r["pid"], r["device_id"]] = wanted.get((r["pid"], r["device_id"]), 0) + ns_of_ms(r["kernel_ms"])
+            self.assertEqual({place: ns for place, (ns, _) in sums.items()}, wanted, name)
+            for _, pct in sums.values():
+                self.assertAlmostEqual(pct, 100, places=2)
+
 
 class Refusals(unittest.TestCase):
     def test_layers_are_no_steps(self):

@@ -66,6 +66,9 @@ static void test_err(void **state) {
   assert_string_equal(err.msg, "open: No such file or directory");
   assert_int_equal(nai_err_sys(&err, NAI_EIO, ENOMEM, "open"), NAI_ELIMIT);
   assert_int_equal(nai_err_set(NULL, NAI_EIO, "x"), NAI_EIO);
+  nai_err_set(&err, NAI_ESTALE, "no table %d", 3);
+  nai_err_set(&err, NAI_EINPUT, "%s", err.msg); /* another code for the same message */
+  assert_string_equal(err.msg, "no table 3");
   for (int i = 0; i < 1000; i++)
     nai_err_wrap(&err, NAI_ELIMIT, "%0100d", i);
   assert_true(strlen(err.msg) < sizeof err.msg);

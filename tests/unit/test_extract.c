@@ -26,8 +26,9 @@ static void start(struct run *r, const char *sql, const struct nai_ingest_option
 
 static int64_t note(const struct run *r, const char *check) {
   int64_t count = 0;
-  for (int t = NAI_IN_PROBE_NOTES; t <= NAI_IN_EXTRACT_NOTES; t++) {
-    const struct nai_table *notes = r->in.tables[t];
+  static const enum nai_input_table all[] = {NAI_IN_PROBE_NOTES, NAI_IN_EXTRACT_NOTES};
+  for (size_t t = 0; t < sizeof all / sizeof *all; t++) {
+    const struct nai_table *notes = r->in.tables[all[t]];
     for (int64_t i = 0; notes && i < notes->rows; i++)
       if (strcmp(nai_get_str(notes, i, NO_CHECK), check) == 0)
         count += nai_get_i64(notes, i, NO_COUNT);

@@ -79,7 +79,17 @@ static void test_forged(void **state) {
                 {&nai_kernel_events, KE_NAME, 1000000},
                 {&nai_kernel_events, KE_PROCESS, -2},
                 {&nai_api_events, AE_THREAD, 123456789},
-                {&nai_threads, TH_PROCESS, 77}};
+                {&nai_threads, TH_PROCESS, 77},
+                {&nai_kernel_events, KE_NAME, NAI_NO_STRING},
+                {&nai_kernel_events, KE_PROCESS, NAI_NULL_I32},
+                {&nai_kernel_events, KE_END, -5},
+                {&nai_kernel_events, KE_START, INT64_MAX},
+                {&nai_memop_events, MO_KIND, NAI_NULL_I32},
+                {&nai_api_events, AE_NAME, NAI_NO_STRING},
+                {&nai_api_events, AE_THREAD, NAI_NULL_I32},
+                {&nai_nvtx_events, NE_THREAD, NAI_NULL_I32},
+                {&nai_nvtx_events, NE_NAME, NAI_NO_STRING},
+                {&nai_nvtx_events, NE_START, NAI_NULL_I64}};
   struct nai_buf first = {0}, again = {0};
   if (!*trace)
     skip();

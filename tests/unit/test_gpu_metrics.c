@@ -1,6 +1,10 @@
 /* Sampled metrics: means over parts of a GPU's time, against samples laid out by hand. */
 #include "model_fixture.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
 enum { PERIOD = 100, TYPE = 0x1000 };
 
 static void begin(struct fixture *f) {
@@ -154,10 +158,86 @@ static void network_cards_send_at_a_rate(void **state) {
   fixture_free(&f);
 }
 
+/* Five steps of 10,000 ns, each a kernel of 4,000 ns launched in a phase, another of 4,000 ns, and nothing for 2,000.
+ * The i-th step's samples are 10 i, in the phase one more, and when nothing runs 100. */
+static void steps_of_the_host(struct fixture *f, int32_t thread) {
+  for (int i = 0; i < 5; i++) {
+    char name[16];
+    int64_t t = i * INT64_C(10000);
+    snprintf(name, sizeof name, "step %d", i);
+    fixture_nvtx(f, t, t + 9900, thread, name, NAI_NVTX_PUSH_POP);
+    fixture_nvtx(f, t + 5, t + 50, thread, "forward", NAI_NVTX_PUSH_POP);
+    fixture_api(f, t + 10, t + 20, thread, "cudaLaunchKernel", 2 * i + 1);
+    fixture_api(f, t + 60, t + 70, thread, "cudaLaunchKernel", 2 * i + 2);
+    fixture_kernel(f, t + 100, t + 4100, "k", 0, 0, 7, 2 * i + 1);
+    fixture_kernel(f, t + 4100, t + 8100, "l", 0, 0, 7, 2 * i + 2);
+  }
+}
+
+static struct nai_phase_map *load_phases(void) {
+  char path[] = "/tmp/nai-phases-XXXXXX";
+  static const char text[] = "fwd: [\"re:^forward$\"]\nnever: [\"re:^backward$\"]\n";
+  struct nai_phase_map *map = NULL;
+  int fd = mkstemp(path);
+  assert_true(fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
+  close(fd);
+  ok(nai_phase_map_load(&map, path, err));
+  unlink(path);
+  return map;
+}
+
+static int64_t row_of(const struct nai_table *t, const char *metric, int64_t step) {
+  for (int64_t i = 0; i < t->rows; i++)
+    if (strcmp(cell_text(t, i, "metric"), metric) == 0 && (step < 0 || cell_int(t, i, "step") == step))
+      return i;
+  fail_msg("no row %s, %d", metric, (int)step);
+  return -1;
+}
+
+static void steps_and_phases_have_their_own(void **state) {
+  (void)state;
+  struct fixture f;
+  struct nai_phase_map *map = load_phases();
+  begin(&f);
+  f.m.phases = map;
+  steps_of_the_host(&f, fixture_thread(&f, 0, 70));
+  CELLS(f.in.tables[NAI_IN_NIC_METRICS], 5, 1);
+  nai_set_str(f.in.tables[NAI_IN_NIC_METRICS], 0, NM_NAME, "IB: Bytes sent");
+  int64_t m = metric(&f, 3, 20, sms);
+  for (int64_t t = 100; t < 48100; t += PERIOD) {
+    int64_t step = (t - 100) / 10000, in = (t - 100) % 10000;
+    sample(&f, t, m, in >= 8000 ? 100 : 10 * step + (in < 4000));
+    CELLS(f.in.tables[NAI_IN_NIC_SAMPLES], t, t + PERIOD, 77, 1, 5, 1, 1000000 * (step + 1));
+  }
+  fixture_build(&f);
+  struct nai_table *steps = fixture_analyze(&f, "metric_parts", 1), *phases = fixture_analyze(&f, "metric_parts", 0);
+  assert_int_equal(steps->rows, 10);
+  for (int i = 0; i < 5; i++) {
+    int64_t row = row_of(steps, sms, i), card = row_of(steps, "IB: Bytes sent", i);
+    /* a step lasts until the next one's first kernel, the last one until its last kernel ends */
+    double idle = i < 4 ? 20 * 100 : 0, samples = i < 4 ? 100 : 80;
+    assert_int_equal(cell_int(steps, row, "sample_count"), (int)samples);
+    assert_true(cell_real(steps, row, "coverage_pct") == 100);
+    assert_true(fabs(cell_real(steps, row, "mean") - (10 * i * 80 + 40 + idle) / samples) < 1e-9);
+    assert_int_equal(cell_int(steps, card, "device_id"), NAI_NULL_I64);
+    assert_string_equal(cell_text(steps, card, "nic"), "77");
+    assert_true(fabs(cell_real(steps, card, "mean") - (i + 1)) < 1e-9);
+  }
+  assert_int_equal(phases->rows, 2);
+  assert_string_equal(cell_text(phases, row_of(phases, sms, -1), "phase"), "fwd");
+  assert_true(fabs(cell_real(phases, row_of(phases, sms, -1), "mean") - 21) < 1e-9);
+  assert_int_equal(cell_int(phases, row_of(phases, sms, -1), "time_ns"), 5 * 4000);
+  assert_true(fabs(cell_real(phases, row_of(phases, "IB: Bytes sent", -1), "mean") - 3) < 1e-9);
+  nai_table_free(steps);
+  nai_table_free(phases);
+  fixture_free(&f);
+  nai_phase_map_free(map);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(means_are_weighted_by_time),
-                                     cmocka_unit_test(lost_samples_are_told), cmocka_unit_test(few_samples_say_nothing),
-                                     cmocka_unit_test(reading_and_writing_add_up),
-                                     cmocka_unit_test(network_cards_send_at_a_rate)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(means_are_weighted_by_time),   cmocka_unit_test(lost_samples_are_told),
+      cmocka_unit_test(few_samples_say_nothing),      cmocka_unit_test(reading_and_writing_add_up),
+      cmocka_unit_test(network_cards_send_at_a_rate), cmocka_unit_test(steps_and_phases_have_their_own)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,56 @@ static void pools_are_held_as_a_whole(void **state) {
   fixture_free(&f);
 }
 
+/* A trim is a point as well, and its pool's size can be the peak. */
+static void pools_are_drawn_as_a_whole(void **state) {
+  (void)state;
+  struct fixture f;
+  begin(&f);
+  use_pool(&f, 10, ALLOC, 0xa000, 3 * MIB, 32 * MIB, 3 * MIB);
+  CELLS(f.in.tables[NAI_IN_MEMORY_POOLS], 40, 0, 0, 0, 1, 1, 0x99, 0, 0, 48 * MIB, 3 * MIB); /* grown */
+  CELLS(f.in.tables[NAI_IN_MEMORY_POOLS], 60, 0, 0, 0, 3, 1, 0x99, 0, 0, 8 * MIB, 4 * MIB);  /* trimmed */
+  fixture_build(&f);
+  struct nai_table *t = fixture_analyze(&f, "memory_use", 3), *use = fixture_analyze(&f, "memory_use", 0);
+  const int64_t points[][3] = {{10, 3, 32}, {40, 3, 48}, {60, 4, 8}};
+  assert_int_equal(t->rows, 3);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(cell_int(t, i, "point"), i + 1);
+    assert_int_equal(cell_int(t, i, "time_ns"), points[i][0]);
+    assert_int_equal(cell_int(t, i, "live_bytes"), points[i][1] * MIB);
+    assert_int_equal(cell_int(t, i, "reserved_bytes"), points[i][2] * MIB);
+  }
+  assert_int_equal(cell_int(use, 0, "peak_bytes"), 48 * MIB);
+  assert_int_equal(cell_int(use, 0, "peak_ns"), 40);
+  nai_table_free(t);
+  nai_table_free(use);
+  fixture_free(&f);
+}
+
+/* Of 200,000 events a bounded number of points is kept, and of every stretch of time the extremes. */
+static void few_points_stand_for_many(void **state) {
+  (void)state;
+  enum { EVENTS = 200000, SPIKE = 77777 };
+  struct fixture f;
+  begin(&f);
+  for (int i = 0; i < EVENTS; i++)
+    use(&f, 1000 + i * 10, i % 2 ? FREE : ALLOC, DEVICE, 0x1000, i == SPIKE - 1 ? 99 * MIB : 4096 + i, 0);
+  fixture_build(&f);
+  struct nai_table *t = fixture_analyze(&f, "memory_use", 3);
+  int64_t spikes = 0;
+  assert_in_range(t->rows, 512, 6 * 256);
+  for (int64_t i = 0; i < t->rows; i++) {
+    int64_t time = cell_int(t, i, "time_ns"), event = (time - 1000) / 10, bytes = cell_int(t, i, "live_bytes");
+    assert_int_equal(bytes, event % 2 ? 0 : event == SPIKE - 1 ? 99 * MIB : 4096 + event);
+    assert_true(i == 0 || time > cell_int(t, i - 1, "time_ns"));
+    spikes += bytes == 99 * MIB;
+  }
+  assert_int_equal(spikes, 1);
+  assert_int_equal(cell_int(t, 0, "time_ns"), 1000);
+  assert_int_equal(cell_int(t, t->rows - 1, "time_ns"), 1000 + (EVENTS - 1) * 10);
+  nai_table_free(t);
+  fixture_free(&f);
+}
+
 static void nothing_recorded_makes_no_rows(void **state) {
   (void)state;
   struct fixture f;
@@ -116,8 +166,9 @@ static void nothing_recorded_makes_no_rows(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(peak_is_of_one_moment), cmocka_unit_test(what_is_lost_is_counted),
-                                     cmocka_unit_test(pools_are_held_as_a_whole),
-                                     cmocka_unit_test(nothing_recorded_makes_no_rows)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(peak_is_of_one_moment),     cmocka_unit_test(what_is_lost_is_counted),
+      cmocka_unit_test(pools_are_held_as_a_whole), cmocka_unit_test(pools_are_drawn_as_a_whole),
+      cmocka_unit_test(few_points_stand_for_many), cmocka_unit_test(nothing_recorded_makes_no_rows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,9 +66,54 @@ static void test_only_kernel_names_are_shortened(void **state) {
   nai_table_free(table);
 }
 
+enum { SEVERITY, TITLE, SCOPE, PLACE, AT_STAKE, PCT, REASON, PART_OF };
+static const struct nai_column_def finding_columns[] = {
+    [SEVERITY] = NAI_LABEL_COLUMN("severity", "how bad"),  [TITLE] = NAI_LABEL_COLUMN("title", "what"),
+    [SCOPE] = NAI_LABEL_COLUMN("scope", "where"),          [PLACE] = NAI_LABEL_COLUMN("place", "in what"),
+    [AT_STAKE] = NAI_TIME_COLUMN("at_stake_ns", "a time"), [PCT] = NAI_PCT_COLUMN("pct_of_active", "a share"),
+    [REASON] = NAI_LABEL_COLUMN("reason", "why lowered"),  [PART_OF] = NAI_LABEL_COLUMN("part_of", "of which finding"),
+};
+static const struct nai_schema findings_schema = NAI_SCHEMA("findings", "Findings", "A finding", finding_columns);
+
+/* A finding of the verdict's test; reason and part_of may be "". */
+static void add_finding(struct nai_table *table, const char *severity, const char *title, int64_t ms,
+                        const char *reason, const char *part_of) {
+  int64_t row = nai_table_add_row(table);
+  nai_set_str(table, row, SEVERITY, severity);
+  nai_set_str(table, row, TITLE, title);
+  nai_set_str(table, row, SCOPE, "GPU 0");
+  nai_set_i64(table, row, AT_STAKE, ms * 1000000);
+  nai_set_f64(table, row, PCT, (double)ms / 10);
+  nai_set_str(table, row, REASON, reason);
+  nai_set_str(table, row, PART_OF, part_of);
+}
+
+/* The reader of "15 %" asks what the larger idle time is: the verdict says why that comes second. */
+static void test_verdict_says_what_larger_loss_was_rated_lower(void **state) {
+  (void)state;
+  struct nai_table *table = NULL;
+  struct nai_buf text = {0};
+  enum nai_severity severity;
+  assert_int_equal(nai_table_new(&table, &findings_schema, NULL), 0);
+  add_finding(table, "low", "Few blocks", 151, "", "");
+  add_finding(table, "info", "Idle in host code", 493, "an input sets the pace", "");
+  add_finding(table, "info", "Within the first", 700, "a part", "few-blocks");
+  add_finding(table, "info", "Nothing was lowered here", 800, "", "");
+  const struct nai_table *const tables[] = {table};
+  const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
+  nai_report_verdict(&text, &severity, &report);
+  assert_int_equal(severity, NAI_SEVERITY_LOW);
+  assert_non_null(strstr(nai_buf_str(&text),
+                         "Few blocks: up to 151.0 ms on GPU 0, 15.1 % of the active time. More time, but "
+                         "rated lower: idle in host code (49.3 %; an input sets the pace)."));
+  nai_buf_free(&text);
+  nai_table_free(table);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_only_kernel_names_are_shortened),
+      cmocka_unit_test(test_verdict_says_what_larger_loss_was_rated_lower),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { accessTests } from './lib/access-tests.mjs';
+import { evidenceTests } from './lib/evidence-tests.mjs';
 import { exportTests } from './lib/export-tests.mjs';
 import { fixtureTests } from './lib/fixture-tests.mjs';
 import { equal, openBrowser, Suite } from './lib/harness.mjs';
@@ -43,6 +44,7 @@ try {
   await reportTests(fixture.path);
   await accessTests(suite, fixture.path);
   await exportTests(suite, fixture.path, fixture);
+  await evidenceTests(suite, fixture.path, fixture);
   suite.prefix = '';
   await fixtureTests(suite, scratch, fixture);
   for (const path of process.argv.slice(2)) {

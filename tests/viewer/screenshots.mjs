@@ -49,6 +49,7 @@ const VIEWS = {
     () => globalThis.nsysAi.app.tables.rows.length > 0 && globalThis.nsysAi.app.tables.showDrawer(0),
   ],
   gaps: ['#v=tables&t=gpu_idle_gaps'],
+  columns: ['#v=tables&t=columns'],
   marks: ['#v=timeline&mk=20000000~warm-up%20ends!60000000~slow&mr=20000000~60000000&k=g0u&h=g1i&lc=gemm', () => globalThis.nsysAi.app.timeline.annotations.showMarks()],
   nvtx: ['#v=nvtx'],
   callers: ['#v=nvtx&nv=callers'],

@@ -1,4 +1,5 @@
-/* What communication kernels did: the facts that the tables comm_* are made from. Internal to src/analyses. */
+/* What communication kernels did: the facts that the tables comm_* are made from, and those that several traces are
+ * matched by (src/ranks). */
 #ifndef NAI_ANALYSES_COMM_H
 #define NAI_ANALYSES_COMM_H
 
@@ -23,6 +24,9 @@ struct nai_comm_item {
   int64_t sent, received; /* bytes, NAI_COMM_UNKNOWN */
   int64_t ranks;          /* in the communicator, NAI_COMM_UNKNOWN */
   int64_t launched;       /* start of the call that launched it, NAI_NULL_I64 unknown */
+  int32_t thread;         /* that issued it: launched it, or captured it into a CUDA graph; -1 unknown */
+  int64_t issued;         /* start of the call that did */
+  bool first_run;         /* of a node of a graph the first replay, or of no graph */
   /* the matched set it belongs to */
   uint32_t set;  /* NAI_NO_ROW for none */
   uint32_t late; /* item of the set that began last; NAI_NO_ROW when that is within the clocks' doubt */
@@ -87,6 +91,7 @@ struct nai_comm {
   struct nai_comm_calls *calls;           /* per thread */
   int64_t payloads[NAI_PAYLOAD_VERDICTS]; /* of NCCL's ranges, by what became of them */
   int64_t attributed, in_groups;          /* kernels whose calls are known; of them launched at the end of a group */
+  int64_t captured;                       /* of them: in CUDA graphs, by the calls that captured them */
   int64_t sized;                          /* kernels whose message size is known */
 };
 
@@ -105,10 +110,14 @@ void nai_comm_active(struct nai_intervals *out, const struct nai_table *spans, i
 
 /* The calls of NCCL, and what their payloads say. */
 NAI_MUST_CHECK int nai_comm_read_calls(struct nai_comm *comm, struct nai_err *err);
-/* What each kernel was asked to do. */
+/* Which call issued each kernel: of CUDA graphs the one that captured it. */
+NAI_MUST_CHECK int nai_comm_find_issuers(struct nai_comm *comm, struct nai_err *err);
+/* What each kernel was asked to do, by its issuer. */
 NAI_MUST_CHECK int nai_comm_attribute(struct nai_comm *comm, struct nai_err *err);
 
-/* Sorts the kernels into lines, matches those of different GPUs, and splits what they took. */
+/* Sorts the kernels into lines. */
+NAI_MUST_CHECK int nai_comm_lines(struct nai_comm *comm, struct nai_err *err);
+/* The same, matches lines of different GPUs, and splits what their kernels took. */
 NAI_MUST_CHECK int nai_comm_match(struct nai_comm *comm, struct nai_err *err);
 /* One communicator: kernels of `lines`, each of another GPU, that are one collective, set by set in `partners`:
  * partners[k * stride + i] = item of line i in set k, NAI_NO_ROW for none. */
@@ -135,6 +144,10 @@ static inline int64_t nai_comm_bytes(const struct nai_comm_item *item) {
   return item->sent > item->received ? item->sent : item->received;
 }
 
+/* The number a rank has in its largest communicator, as that one's initialisation says; NAI_NULL_I64 when it does not,
+ * or when its process has several GPUs: nothing tells then which is whose. */
+int64_t nai_comm_own_rank(const struct nai_comm *comm, uint32_t rank);
+
 /* What a rank's GPU did between the first start of a set and its own, over all sets in which it came last. */
 struct nai_comm_late {
   int64_t ns, idle_ns; /* that time, and the part in which the GPU did nothing */
@@ -149,6 +162,9 @@ NAI_MUST_CHECK int nai_comm_put_ops(struct nai_table *table, const struct nai_co
 NAI_MUST_CHECK int nai_comm_put_streams(struct nai_table *table, const struct nai_comm *comm, struct nai_err *err);
 NAI_MUST_CHECK int nai_comm_put_instances(struct nai_table *table, const struct nai_comm *comm, struct nai_err *err);
 NAI_MUST_CHECK int nai_comm_put_ranks(struct nai_table *table, const struct nai_comm *comm, struct nai_err *err);
+/* Tables step_comm and step_comm_ops. */
+NAI_MUST_CHECK int nai_comm_put_steps(struct nai_table *steps, struct nai_table *ops, const struct nai_comm *comm,
+                                      struct nai_err *err);
 
 /* The parsed name of an item's kernel, and its stream. */
 static inline const struct nai_comm_name *nai_comm_name_of(const struct nai_comm *comm,

@@ -1,4 +1,4 @@
-/* What was each communication kernel asked to do? From the range of NCCL's around the call that launched it. */
+/* What was each communication kernel asked to do? From the range of NCCL's around the call that issued it. */
 #include "analyses/comm/comm.h"
 #include "base/buf.h"
 #include "base/sort.h"
@@ -13,8 +13,7 @@ static struct nai_comm_call *call_at(const struct nai_comm_calls *calls, int64_t
 }
 
 static struct nai_comm_calls *calls_of(const struct nai_comm *c, const struct nai_comm_item *item) {
-  uint32_t api = c->m->kernel_api[item->kernel];
-  return api == NAI_NO_ROW ? NULL : &c->calls[nai_at_i32(&c->m->apis.thread, api)];
+  return item->thread < 0 ? NULL : &c->calls[item->thread];
 }
 
 /* The collectives behind a range that launches: itself, or those of the group it ends. */
@@ -125,7 +124,7 @@ static int look_at(struct attribution *a, struct nai_comm *c, const struct nai_c
 
 static int take_records(struct nai_comm *c, struct nai_comm_item *item, struct attribution *a, struct nai_err *err) {
   struct nai_comm_calls *calls = calls_of(c, item);
-  struct nai_comm_call *call = calls ? call_at(calls, item->launched) : NULL;
+  struct nai_comm_call *call = calls ? call_at(calls, item->issued) : NULL;
   const struct summary *s = &a->summary;
   if (!call || (call->kind != NAI_COMM_COLLECTIVE && call->kind != NAI_COMM_GROUP_END))
     return NAI_OK;
@@ -134,6 +133,7 @@ static int take_records(struct nai_comm *c, struct nai_comm_item *item, struct a
     return rc;
   c->attributed++;
   c->in_groups += call->kind == NAI_COMM_GROUP_END;
+  c->captured += nai_at_i32(&c->m->kernels.graph, item->kernel) != NAI_NULL_I32;
   item->calls = a->text;
   take_summary(c, item, call, s);
   if (!item->op) { /* a generic kernel: what was called says what it does */
@@ -220,9 +220,9 @@ int nai_comm_attribute(struct nai_comm *c, struct nai_err *err) {
   int rc = NAI_OK;
   for (uint32_t i = 0; i < c->count; i++) {
     struct nai_comm_calls *calls = calls_of(c, &c->items[i]);
-    struct nai_comm_call *call = calls ? call_at(calls, c->items[i].launched) : NULL;
+    struct nai_comm_call *call = calls ? call_at(calls, c->items[i].issued) : NULL;
     if (call)
-      call->kernels++;
+      call->kernels += c->items[i].first_run;
   }
   for (uint32_t i = 0; !rc && i < c->count; i++)
     rc = take_records(c, &c->items[i], &last, err);

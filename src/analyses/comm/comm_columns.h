@@ -123,15 +123,18 @@ enum {
   CC_COUNT,
   CC_ATTRIBUTED,
   CC_GROUPED,
+  CC_CAPTURED,
   CC_SIZED,
   CC_MATCHED,
   CC_SETS,
+  CC_UNLISTED,
   CC_PAYLOADS,
   CC_REFUSED,
   CC_REASON,
   CC_MISSING,
   CC_COMMAND
 };
-extern const struct nai_schema nai_comm_ops, nai_comm_streams, nai_comm_instances, nai_comm_ranks, nai_comm_capture;
+extern const struct nai_schema nai_comm_ops, nai_comm_streams, nai_comm_instances, nai_comm_ranks, nai_comm_capture,
+    nai_step_comm, nai_step_comm_ops;
 
 #endif

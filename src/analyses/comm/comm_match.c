@@ -27,7 +27,7 @@ static int number_lines(struct nai_comm *c, struct nai_err *err) {
   return rc;
 }
 
-static int collect_lines(struct nai_comm *c, struct nai_err *err) {
+int nai_comm_lines(struct nai_comm *c, struct nai_err *err) {
   int rc = number_lines(c, err);
   if (rc)
     return rc;
@@ -244,7 +244,7 @@ static int match_lines(struct nai_comm *c, struct nai_err *err) {
 
 int nai_comm_match(struct nai_comm *c, struct nai_err *err) {
   enum { MOST_LINES = 1024 }; /* each is compared with each */
-  int rc = collect_lines(c, err);
+  int rc = nai_comm_lines(c, err);
   if (rc || c->line_count <= MOST_LINES)
     return rc ? rc : match_lines(c, err);
   for (uint32_t l = 0; l < c->line_count; l++)

@@ -119,8 +119,7 @@ static int add_inits(struct rank *r, const struct nai_intervals *active, struct 
   return rc;
 }
 
-/* Its rank in its largest communicator. Where a process has several GPUs, nothing tells which is whose. */
-static int64_t own_rank(const struct nai_comm *c, uint32_t number) {
+int64_t nai_comm_own_rank(const struct nai_comm *c, uint32_t number) {
   int64_t rank = NAI_NULL_I64, largest = 0;
   for (uint32_t i = 0; i < c->rank_count; i++)
     if (i != number && c->ranks[i].process == c->ranks[number].process)
@@ -145,7 +144,7 @@ static int put_rank(struct nai_table *table, const struct rank *r, struct nai_er
   int64_t row = nai_table_add_row(table);
   nai_set_i64(table, row, CR_DEVICE, nai_model_device(c->m, of->gpu));
   nai_set_i64(table, row, CR_PID, nai_model_pid(c->m, of->process));
-  nai_set_i64(table, row, CR_RANK, own_rank(c, r->number));
+  nai_set_i64(table, row, CR_RANK, nai_comm_own_rank(c, r->number));
   static const int always[] = {CR_COUNT, CR_TOTAL, CR_MATCHED, CR_INITS, CR_INIT, CR_INIT_IDLE};
   static const int if_matched[] = {CR_MATCHED_NS,   CR_WAIT, CR_TRANSFER, CR_TAIL,
                                    CR_WAIT_EXPOSED, CR_LATE, CR_CAUSED,   CR_SCORE};

@@ -191,9 +191,12 @@ static const struct nai_column_def capture[] = {
         NAI_COUNT_COLUMN("attributed_count", "of them: launched inside a range of NCCL's, so that the call is "
                                              "known"),
     [CC_GROUPED] = NAI_COUNT_COLUMN("group_count", "of them: launched at the end of a group of calls"),
+    [CC_CAPTURED] = NAI_COUNT_COLUMN("graph_count", "of them: in CUDA graphs, by the call that was captured"),
     [CC_SIZED] = NAI_COUNT_COLUMN("sized_count", "kernels whose message size is known"),
     [CC_MATCHED] = NAI_COUNT_COLUMN("matched_count", "kernels matched with those of other GPUs"),
     [CC_SETS] = NAI_COUNT_COLUMN("set_count", "collectives that were matched"),
+    [CC_UNLISTED] = NAI_COUNT_COLUMN("unlisted_count", "kernels that comm_instances leaves out: those with the least "
+                                                       "exposed time beyond 10,000; NULL: none"),
     [CC_PAYLOADS] = NAI_COUNT_COLUMN("payload_count", "payloads of NCCL's ranges"),
     [CC_REFUSED] = NAI_COUNT_COLUMN("refused_count", "of them: not readable"),
     [CC_REASON] = NAI_LABEL_COLUMN("refused_reason", "why most of these were not"),

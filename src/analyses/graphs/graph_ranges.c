@@ -1,7 +1,7 @@
 /* Which code captured the kernels of CUDA graphs? Table graph_ranges: replays have no range of their own, their nodes
  * do. */
 #include "analyses/analysis.h"
-#include "derive/model.h"
+#include "analyses/graphs/graph_origin.h"
 #include "table/columns.h"
 
 #include <stdlib.h>
@@ -28,15 +28,6 @@ static const struct nai_schema schema =
                "One NVTX range in which nodes of CUDA graphs of one process were made", columns);
 
 enum resolution { IN_RANGE, NO_RANGE, NO_CALL, NOT_RECORDED, AMBIGUOUS };
-enum { MAX_CLONES = 16, SEVERAL = -2 };
-
-/* Creations of nodes by process and id. */
-struct nodes {
-  const struct nai_model *m;
-  struct nai_column start, thread, node, original;
-  struct nai_keyset ids, keys; /* node ids; process << 32 | number of the id */
-  int64_t *row_of_key;         /* row of graph_node_events, SEVERAL when there is more than one */
-};
 
 /* What a node's range is. */
 struct answer {
@@ -44,66 +35,13 @@ struct answer {
   uint32_t name; /* string of nvtx_events */
 };
 
-static int64_t key_of(const struct nodes *n, int32_t process, int64_t node) {
-  uint32_t id = nai_keyset_find(&n->ids, node);
-  return id == UINT32_MAX ? -1 : (int64_t)process << 32 | id;
-}
-
-static int read_nodes(struct nodes *n, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_table *t = m->tables[NAI_IN_GRAPH_NODES];
-  *n = (struct nodes){.m = m,
-                      .start = nai_table_column(t, GN_START),
-                      .thread = nai_table_column(t, GN_THREAD),
-                      .node = nai_table_column(t, GN_NODE),
-                      .original = nai_table_column(t, GN_ORIGINAL),
-                      .row_of_key = malloc(((size_t)t->rows + 1) * sizeof *n->row_of_key)};
-  if (!n->row_of_key)
-    return nai_err_nomem(err);
-  for (int64_t i = 0; i < t->rows; i++) {
-    int32_t thread = nai_at_i32(&n->thread, i), process = thread < 0 ? -1 : m->thread_process[thread];
-    bool added;
-    if (process < 0)
-      continue;
-    uint32_t id = nai_keyset_add(&n->ids, nai_at(&n->node, i), &added);
-    uint32_t key = nai_keyset_add(&n->keys, (int64_t)process << 32 | id, &added);
-    if (n->ids.oom || n->keys.oom)
-      return nai_err_nomem(err);
-    n->row_of_key[key] = added ? i : SEVERAL;
-  }
-  return NAI_OK;
-}
-
-/* The latest call of the thread that begins at or before t, if it lasts until then. */
-static uint32_t call_around(const struct nai_model *m, int32_t thread, int64_t t) {
-  const struct nai_groups *calls = &m->api_by_thread;
-  uint32_t first = calls->first[thread], last = calls->first[thread + 1];
-  uint32_t at = nai_rows_from(calls->order, first, last, &m->apis.start, t + 1);
-  for (uint32_t back = 0; at > first && back < 8; back++) { /* calls hardly ever nest */
-    uint32_t api = calls->order[--at];
-    if (nai_at(&m->apis.end, api) >= t)
-      return api;
-  }
-  return NAI_NO_ROW;
-}
-
-/* Follows clones back to the node that code made, and asks where that was. */
-static struct answer find_range(const struct nodes *n, int32_t process, int64_t node) {
-  int64_t row = -1;
-  for (int clone = 0; clone < MAX_CLONES && node > 0; clone++) {
-    int64_t key = key_of(n, process, node);
-    uint32_t found = key < 0 ? UINT32_MAX : nai_keyset_find(&n->keys, key);
-    if (found == UINT32_MAX)
-      return (struct answer){NOT_RECORDED, NAI_NO_STRING};
-    row = n->row_of_key[found];
-    if (row == SEVERAL)
-      return (struct answer){AMBIGUOUS, NAI_NO_STRING};
-    node = nai_at(&n->original, row);
-  }
-  if (node > 0 || row < 0) /* a chain without an end */
-    return (struct answer){row < 0 ? NOT_RECORDED : AMBIGUOUS, NAI_NO_STRING};
-  uint32_t api = call_around(n->m, nai_at_i32(&n->thread, row), nai_at(&n->start, row));
-  if (api == NAI_NO_ROW)
-    return (struct answer){NO_CALL, NAI_NO_STRING};
+static struct answer find_range(const struct nai_graph_nodes *n, int32_t process, int64_t node) {
+  static const enum resolution why[] = {
+      [NAI_ORIGIN_NO_CALL] = NO_CALL, [NAI_ORIGIN_NOT_RECORDED] = NOT_RECORDED, [NAI_ORIGIN_AMBIGUOUS] = AMBIGUOUS};
+  uint32_t api;
+  enum nai_graph_origin origin = nai_graph_node_call(&api, n, process, node);
+  if (origin != NAI_ORIGIN_FOUND)
+    return (struct answer){why[origin], NAI_NO_STRING};
   const struct nai_nvtx_node *range = nai_model_call_node(n->m, api);
   return range ? (struct answer){IN_RANGE, range->name} : (struct answer){NO_RANGE, NAI_NO_STRING};
 }
@@ -127,7 +65,8 @@ static int64_t sum_key(int32_t process, const struct answer *a) {
   return ((int64_t)process << NAME_BITS | a->name) << RESOLUTION_BITS | a->resolution;
 }
 
-static uint32_t sum_of(struct sums *s, const struct nodes *n, struct nai_keyset *ids, int32_t process, int64_t node) {
+static uint32_t sum_of(struct sums *s, const struct nai_graph_nodes *n, struct nai_keyset *ids, int32_t process,
+                       int64_t node) {
   bool added;
   uint32_t id = nai_keyset_add(ids, node, &added);
   uint32_t asked = nai_keyset_add(&s->asked, (int64_t)process << 32 | id, &added);
@@ -140,7 +79,7 @@ static uint32_t sum_of(struct sums *s, const struct nodes *n, struct nai_keyset 
   return s->sum_of_node[asked] = at;
 }
 
-static int add_kernels(struct sums *s, const struct nodes *n, uint32_t in_graphs, struct nai_err *err) {
+static int add_kernels(struct sums *s, const struct nai_graph_nodes *n, uint32_t in_graphs, struct nai_err *err) {
   const struct nai_kernel_view *k = &n->m->kernels;
   struct nai_keyset ids = {0};
   s->sum_of_node = malloc(((size_t)in_graphs + 1) * sizeof *s->sum_of_node);
@@ -179,19 +118,17 @@ static void put_sum(struct nai_table *out, const struct nai_model *m, const stru
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  struct nodes nodes = {0};
+  struct nai_graph_nodes nodes = {0};
   struct sums sums = {0};
   uint32_t in_graphs = 0;
   for (uint32_t i = 0; i < m->kernels.n; i++)
     in_graphs += nai_at_i32(&m->kernels.graph, i) != NAI_NULL_I32;
-  int rc = in_graphs ? read_nodes(&nodes, m, err) : NAI_OK;
+  int rc = in_graphs ? nai_graph_nodes_new(&nodes, m, err) : NAI_OK;
   if (!rc && in_graphs)
     rc = add_kernels(&sums, &nodes, in_graphs, err);
   for (uint32_t i = 0; !rc && i < sums.keys.count; i++)
     put_sum(io->out[0], m, &sums.v[i]);
-  nai_keyset_free(&nodes.ids);
-  nai_keyset_free(&nodes.keys);
-  free(nodes.row_of_key);
+  nai_graph_nodes_free(&nodes);
   nai_keyset_free(&sums.asked);
   nai_keyset_free(&sums.keys);
   free(sums.sum_of_node);

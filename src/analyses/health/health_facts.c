@@ -29,6 +29,36 @@ bool nai_is_loading(const struct nai_model *m, int64_t row) {
           lies_in_loading_call(m, (int32_t)nai_get_i64(t, row, OE_THREAD), start));
 }
 
+bool nai_is_profilers(const struct nai_model *m, int64_t row) {
+  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
+  enum nai_overhead_kind kind =
+      nai_overhead_kind_of(nai_get_i64(t, row, OE_SOURCE), nai_get_i64(t, row, OE_TYPE), nai_get_str(t, row, OE_NAME));
+  return kind != NAI_OVERHEAD_OTHER && !nai_is_loading(m, row);
+}
+
+int nai_overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *m, nai_overhead_fn *counts,
+                           struct nai_err *err) {
+  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
+  struct nai_interval *v = malloc(((size_t)t->rows + 1) * sizeof *v);
+  struct nai_intervals all = {0};
+  size_t n = 0;
+  for (int64_t i = 0; v && i < t->rows; i++) {
+    int64_t start = nai_get_i64(t, i, OE_START), end = nai_get_i64(t, i, OE_END);
+    if (end <= m->window_start || start >= m->window_end || !counts(m, i))
+      continue;
+    v[n++] = (struct nai_interval){start > m->window_start ? start : m->window_start,
+                                   end < m->window_end ? end : m->window_end};
+  }
+  if (v)
+    nai_intervals_gather(&all, v, n);
+  *count = (int64_t)n;
+  *ns = nai_intervals_total(&all);
+  int rc = !v || all.oom ? nai_err_nomem(err) : NAI_OK;
+  nai_intervals_free(&all);
+  free(v);
+  return rc;
+}
+
 bool nai_host_was_watched(const struct nai_model *m) {
   const struct nai_table *t = m->tables[NAI_IN_CAPABILITIES];
   for (int64_t i = 0; i < t->rows; i++) {
@@ -159,31 +189,16 @@ static int look_at_operations(struct nai_health *h, const struct nai_model *m, s
 
 static int look_at_overhead(struct nai_health *h, const struct nai_model *m, struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
-  struct nai_interval *v = malloc(((size_t)t->rows + 1) * sizeof *v);
-  struct nai_intervals all = {0};
-  size_t n = 0;
-  for (int64_t i = 0; v && i < t->rows; i++) {
+  for (int64_t i = 0; i < t->rows; i++) {
     int64_t start = nai_get_i64(t, i, OE_START), end = nai_get_i64(t, i, OE_END);
     const char *name = nai_get_str(t, i, OE_NAME);
-    enum nai_overhead_kind kind = nai_overhead_kind_of(nai_get_i64(t, i, OE_SOURCE), nai_get_i64(t, i, OE_TYPE), name);
     if (strstr(name, "profiling initialization") && h->first_call != NAI_NULL_I64 && start < h->first_call)
       h->profiler_start_ns += (end < h->first_call ? end : h->first_call) - start;
     if (strstr(name, "data flush") && h->last_call_end != NAI_NULL_I64 && start >= h->last_call_end &&
         start - h->last_call_end <= AT_ONCE_NS)
       h->ended_at_once = true;
-    if (kind == NAI_OVERHEAD_OTHER || nai_is_loading(m, i) || end <= m->window_start || start >= m->window_end)
-      continue;
-    v[n++] = (struct nai_interval){start > m->window_start ? start : m->window_start,
-                                   end < m->window_end ? end : m->window_end};
   }
-  if (v)
-    nai_intervals_gather(&all, v, n);
-  h->profiler_count = (int64_t)n;
-  h->profiler_ns = nai_intervals_total(&all);
-  int rc = !v || all.oom ? nai_err_nomem(err) : NAI_OK;
-  nai_intervals_free(&all);
-  free(v);
-  return rc;
+  return nai_overhead_in_window(&h->profiler_ns, &h->profiler_count, m, nai_is_profilers, err);
 }
 
 static void look_at_outputs(struct nai_health *h, const struct nai_model *m) {

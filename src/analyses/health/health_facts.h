@@ -42,6 +42,12 @@ NAI_MUST_CHECK int nai_first_use_collect(struct nai_first_use *out, const struct
 /* Whether a row of overhead_events is loading: by its kind, or without a name, but of some length and in a launch or an
  * allocation of its thread. */
 bool nai_is_loading(const struct nai_model *model, int64_t overhead_row);
+/* Whether it is the profiler's own time: neither loading nor what it only looks at. */
+bool nai_is_profilers(const struct nai_model *model, int64_t overhead_row);
+/* Overhead of some kind inside the GPUs' window: rows, and their time as a union. */
+typedef bool nai_overhead_fn(const struct nai_model *model, int64_t overhead_row);
+NAI_MUST_CHECK int nai_overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *model,
+                                          nai_overhead_fn *counts, struct nai_err *err);
 /* Whether what the CPU did would have been seen: OS calls or samples are in the export. */
 bool nai_host_was_watched(const struct nai_model *model);
 /* Intervals in any order as a set. Reorders v. */

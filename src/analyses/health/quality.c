@@ -1,8 +1,8 @@
 /* How far can the numbers be trusted? Tables data_quality, run_info. */
 #include "analyses/analysis.h"
+#include "analyses/health/health_facts.h"
 #include "table/columns.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { CHECK, SEVERITY, COUNT, DURATION, PCT, SOURCE, DETAIL };
@@ -80,31 +80,35 @@ static void add_timed(struct nai_table *t, const struct nai_model *m, const char
   nai_set_f64(t, row, PCT, nai_percent((double)ns, (double)(m->window_end - m->window_start)));
 }
 
-/* Profiler overhead inside the GPU window, as a union: several threads flush buffers at once. */
-static int overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *m, int source, struct nai_err *err) {
-  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
-  struct nai_column start = nai_table_column(t, OE_START), end = nai_table_column(t, OE_END);
-  struct nai_groups order = {0};
-  struct nai_intervals all = {0};
-  int32_t *group = nai_cells_new((size_t)t->rows, sizeof *group);
-  *count = 0;
-  for (int64_t i = 0; group && i < t->rows; i++) {
-    group[i] = nai_get_i64(t, i, OE_SOURCE) == source ? 0 : -1;
-    *count += group[i] == 0;
+static bool is_of_cuda(const struct nai_model *m, int64_t row) {
+  return nai_get_i64(m->tables[NAI_IN_OVERHEAD], row, OE_SOURCE) == NAI_OVERHEAD_CUDA;
+}
+/* Exporters of some years list the loading of code among the profiler's rows. */
+static bool is_loading_of_profiler(const struct nai_model *m, int64_t row) {
+  return !is_of_cuda(m, row) && nai_is_loading(m, row);
+}
+
+/* Overhead inside the GPU window, each kind as a union: several threads flush buffers at once. Returns the profiler's
+ * in *ns. */
+static int put_overhead(struct nai_table *quality, int64_t *ns, const struct nai_model *m, struct nai_err *err) {
+  static const struct {
+    const char *check, *source, *detail;
+    nai_overhead_fn *counts;
+  } kinds[] = {
+      {"profiler-overhead", "PROFILER_OVERHEAD", "time the profiler itself took inside the window", nai_is_profilers},
+      {"loading-overhead", "PROFILER_OVERHEAD",
+       "time CUDA took to load code, which the export lists among the profiler's", is_loading_of_profiler},
+      {"cuda-overhead", "CUPTI_ACTIVITY_KIND_OVERHEAD",
+       "time the CUDA driver took for module loading and full command buffers", is_of_cuda},
+  };
+  int rc = NAI_OK;
+  for (size_t i = 0; !rc && i < sizeof kinds / sizeof *kinds; i++) {
+    int64_t time = 0, count = 0;
+    rc = nai_overhead_in_window(&time, &count, m, kinds[i].counts, err);
+    if (!rc && count)
+      add_timed(quality, m, kinds[i].check, "info", kinds[i].source, count, time, kinds[i].detail);
+    *ns = i == 0 ? time : *ns;
   }
-  struct nai_row_order by = {.start = start, .end = end};
-  struct nai_column in_group = nai_column_of_i32(group);
-  int rc = group ? nai_groups_build(&order, (uint32_t)t->rows, &in_group, 1, &by, NULL, err) : nai_err_nomem(err);
-  for (int64_t i = 0; !rc && i < *count; i++) {
-    int64_t a = nai_at(&start, order.order[i]), b = nai_at(&end, order.order[i]);
-    nai_intervals_add(&all, a > m->window_start ? a : m->window_start, b < m->window_end ? b : m->window_end);
-  }
-  *ns = nai_intervals_total(&all);
-  if (all.oom)
-    rc = nai_err_nomem(err);
-  nai_groups_free(&order);
-  nai_intervals_free(&all);
-  free(group);
   return rc;
 }
 
@@ -189,13 +193,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_table *const *tables = io->out;
   const struct nai_model *m = io->model;
   struct nai_table *quality = tables[0], *info = tables[1];
-  int64_t profiler_ns, profiler_count, cuda_ns, cuda_count, window = m->window_end - m->window_start, crossing = 0,
-                                                            active = 0;
-  int rc = overhead_in_window(&profiler_ns, &profiler_count, m, NAI_OVERHEAD_PROFILER, err);
-  if (!rc)
-    rc = overhead_in_window(&cuda_ns, &cuda_count, m, NAI_OVERHEAD_CUDA, err);
-  if (rc)
-    return rc;
+  int64_t profiler_ns = 0, window = m->window_end - m->window_start, crossing = 0, active = 0;
   nai_table_add_row(info);
   put_all_notes(quality, info, m);
   int64_t no_launch =
@@ -217,12 +215,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     add(quality, "crossing-ranges", "info", "NVTX_EVENTS", crossing,
         "push/pop ranges that overlap another without lying in it; attached to the innermost range that holds them whole");
   put_graphs(quality, m);
-  if (profiler_count)
-    add_timed(quality, m, "profiler-overhead", "info", "PROFILER_OVERHEAD", profiler_count, profiler_ns,
-              "time the profiler itself took inside the window");
-  if (cuda_count)
-    add_timed(quality, m, "cuda-overhead", "info", "CUPTI_ACTIVITY_KIND_OVERHEAD", cuda_count, cuda_ns,
-              "time the CUDA driver took for module loading and full command buffers");
+  int rc = put_overhead(quality, &profiler_ns, m, err);
+  if (rc)
+    return rc;
   for (int64_t i = 0; i < m->tables[NAI_IN_CAPABILITIES]->rows; i++)
     if (!nai_get_i64(m->tables[NAI_IN_CAPABILITIES], i, CP_AVAILABLE) &&
         !is_extra(nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CP_SOURCE)))
@@ -254,11 +249,13 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 static const struct nai_schema *const schemas[] = {&quality_schema, &run_schema, NULL};
-const struct nai_node nai_analysis_quality = {
-    .name = "quality",
-    .outputs = schemas,
-    .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(WINDOW) | NAI_PART(RANGES) | NAI_PART(NVTX_TREE),
-    .tables = NAI_IN(PROBE_NOTES) | NAI_IN(EXTRACT_NOTES) | NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(KERNELS) |
-              NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
-              NAI_IN(GPUS) | NAI_IN(OVERHEAD) | NAI_IN(KERNEL_CONFIGS),
-    .run = run};
+const struct nai_node nai_analysis_quality = {.name = "quality",
+                                              .outputs = schemas,
+                                              .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(WINDOW) |
+                                                       NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(NVTX_TREE),
+                                              .tables = NAI_IN(PROBE_NOTES) | NAI_IN(EXTRACT_NOTES) | NAI_IN(CAPTURE) |
+                                                        NAI_IN(CAPABILITIES) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) |
+                                                        NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) |
+                                                        NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(OVERHEAD) |
+                                                        NAI_IN(KERNEL_CONFIGS),
+                                              .run = run};

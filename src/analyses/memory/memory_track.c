@@ -165,9 +165,20 @@ static void release(struct tracker *t, uint32_t use, const struct event *e, uint
   end_allocation(t, a, e, event);
 }
 
-static void note(struct tracker *t, uint32_t use, int64_t time) {
+/* What a use holds after an event. */
+static void note(struct tracker *t, uint32_t use, int64_t time, uint32_t event) {
   struct nai_memory_track *track = t->track;
-  track->points[track->point_count++] = (struct nai_memory_point){time, nai_memory_held(&track->uses[use]), use};
+  struct nai_memory_use *of = &track->uses[use];
+  struct nai_memory_point now = {time, nai_memory_held(of), nai_memory_used(of), use};
+  track->points[track->point_count++] = now;
+  if (of->first_time == NAI_NULL_I64)
+    of->first_time = time;
+  if (of->peak_time == NAI_NULL_I64 || now.held > of->peak) {
+    of->peak = now.held;
+    of->peak_time = time;
+    of->peak_event = event;
+  }
+  of->peak_used = now.used > of->peak_used ? now.used : of->peak_used;
 }
 
 static void look_at_usage(struct tracker *t, const struct event *e, uint32_t event) {
@@ -183,20 +194,11 @@ static void look_at_usage(struct tracker *t, const struct event *e, uint32_t eve
   int64_t pool = nai_get_i64(u, e->row, MU_POOL);
   if (pool != NAI_NULL_I64)
     set_pool(t, use, pool, nai_get_i64(u, e->row, MU_POOL_SIZE), nai_get_i64(u, e->row, MU_POOL_USED));
-  struct nai_memory_use *of = &t->track->uses[use];
-  note(t, use, e->time);
-  if (of->first_time == NAI_NULL_I64)
-    of->first_time = e->time;
-  if (of->peak_time == NAI_NULL_I64 || nai_memory_held(of) > of->peak) {
-    of->peak = nai_memory_held(of);
-    of->peak_time = e->time;
-    of->peak_event = event;
-  }
-  of->peak_used = of->live + of->pool_used > of->peak_used ? of->live + of->pool_used : of->peak_used;
+  note(t, use, e->time, event);
 }
 
 /* Pools that nothing was allocated from are of no use whose memory is known. */
-static void look_at_pool(struct tracker *t, const struct event *e) {
+static void look_at_pool(struct tracker *t, const struct event *e, uint32_t event) {
   uint32_t i = nai_keyset_find(&t->pool_addresses, e->address);
   if (i == UINT32_MAX)
     return;
@@ -205,7 +207,7 @@ static void look_at_pool(struct tracker *t, const struct event *e) {
           used = nai_get_i64(t->pools, e->row, MP_USED);
   bool gone = e->operation == POOL_DESTROYED;
   set_pool(t, pool->use, e->address, gone ? 0 : bytes, gone ? 0 : used);
-  note(t, pool->use, e->time);
+  note(t, pool->use, e->time, event);
   if (e->operation != POOL_TRIMMED)
     return;
   t->track->uses[pool->use].trims++;
@@ -233,7 +235,7 @@ int nai_memory_track_new(struct nai_memory_track *track, const struct nai_model 
     if (i && events[i].process != events[i - 1].process)
       next_process(&t);
     if (events[i].pool)
-      look_at_pool(&t, &events[i]);
+      look_at_pool(&t, &events[i], i);
     else
       look_at_usage(&t, &events[i], i);
   }

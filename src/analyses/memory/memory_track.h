@@ -24,9 +24,9 @@ struct nai_allocation {
   int64_t bytes, until_time; /* until_time: NAI_NULL_I64 for never */
 };
 
-/* What a use holds from a moment on. */
+/* What a use holds from a moment on: with whole pools, and with their used parts only. */
 struct nai_memory_point {
-  int64_t time, held;
+  int64_t time, held, used;
   uint32_t use;
 };
 
@@ -46,5 +46,7 @@ void nai_memory_put_place(struct nai_table *table, int64_t row, int pid, int dev
                           const struct nai_model *m, const struct nai_memory_use *use);
 /* Bytes in use and held by pools together. */
 static inline int64_t nai_memory_held(const struct nai_memory_use *use) { return use->live + use->pool_bytes; }
+/* The same without what pools hold in store. */
+static inline int64_t nai_memory_used(const struct nai_memory_use *use) { return use->live + use->pool_used; }
 
 #endif

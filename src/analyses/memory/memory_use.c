@@ -1,8 +1,9 @@
-/* How much memory was allocated at most, by whom, and does it grow? Tables memory_use, memory_peak_allocations and
- * memory_growth. */
+/* How much memory was allocated at most, by whom, when, and does it grow? Tables memory_use, memory_peak_allocations,
+ * memory_growth and memory_timeline. */
 #include "analyses/analysis.h"
 #include "analyses/idle/idle.h"
 #include "analyses/memory/memory_growth.h"
+#include "analyses/memory/memory_timeline.h"
 #include "analyses/memory/memory_track.h"
 #include "derive/cpu/cpu.h"
 #include "table/columns.h"
@@ -234,6 +235,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     rc = put_allocations(io->out[1], m, &track, err);
   if (!rc && track.use_count && io->in && io->in[0])
     rc = nai_memory_growth_put(io->out[2], m, &track, io->in[0], err);
+  if (!rc && track.use_count)
+    rc = nai_memory_timeline_put(io->out[3], m, &track, err);
   nai_memory_track_free(&track);
   static const struct nai_sort_by uses[] = {{PEAK, true}, {PID, false}, {DEVICE, false}, {KIND_ID, false}},
                                   allocations[] = {
@@ -243,7 +246,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc ? rc : nai_table_sort(io->out[1], allocations, 4, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, &allocations_schema, &nai_memory_growth_schema, NULL};
+static const struct nai_schema *const schemas[] = {&schema, &allocations_schema, &nai_memory_growth_schema,
+                                                   &nai_memory_timeline_schema, NULL};
 static const char *const inputs[] = {"steps", NULL};
 const struct nai_node nai_analysis_memory_use = {.name = "memory_use",
                                                  .outputs = schemas,

@@ -1,5 +1,7 @@
 /* How much of the GPU's units was in use while it computed, communicated, copied, idled? Table gpu_metrics. */
 #include "analyses/analysis.h"
+#include "analyses/sampled/gpu_metric_timeline.h"
+#include "analyses/sampled/series.h"
 #include "analyses/steps/step_schemas.h"
 #include "base/sort.h"
 #include "table/columns.h"
@@ -68,25 +70,6 @@ static void find_gemm(struct nai_intervals *alone, const struct nai_model *m, co
   nai_intervals_free(&all);
 }
 
-static int by_start(const void *pa, const void *pb) {
-  const struct nai_interval *a = pa, *b = pb;
-  return (a->start > b->start) - (a->start < b->start);
-}
-
-static void find_steps(struct nai_intervals *set, const struct nai_table *steps, int32_t device) {
-  struct nai_interval *v = steps ? malloc(((size_t)steps->rows + 1) * sizeof *v) : NULL;
-  size_t count = 0;
-  set->oom |= steps && !v;
-  for (int64_t i = 0; v && i < steps->rows; i++)
-    if (nai_get_i64(steps, i, ST_DEVICE) == device && strcmp(nai_get_str(steps, i, ST_STATE), "steady") == 0)
-      v[count++] = (struct nai_interval){nai_get_i64(steps, i, ST_START), nai_get_i64(steps, i, ST_END)};
-  if (v)
-    qsort(v, count, sizeof *v, by_start);
-  for (size_t i = 0; i < count; i++)
-    nai_intervals_add(set, v[i].start, v[i].end);
-  free(v);
-}
-
 static void free_times(struct times *t) {
   for (int c = 0; c < CONDITIONS; c++) {
     nai_coverage_free(&t->coverage[c]);
@@ -113,7 +96,7 @@ static int find_times(struct times *t, const struct nai_model *m, const struct n
   nai_intervals_subtract(&s[COMPUTE], &gpu->all, &exposed);
   nai_intervals_subtract(&s[IDLE], &s[WINDOW], &gpu->all);
   find_gemm(&s[GEMM], m, gpu, 2 * period);
-  find_steps(&s[STEPS], steps, gpu->device_id);
+  nai_add_steady(&s[STEPS], steps, gpu->device_id);
   if (exposed.oom)
     rc = nai_err_nomem(err);
   for (int c = 0; !rc && c < CONDITIONS; c++)
@@ -140,16 +123,6 @@ static int64_t time_of(const struct samples *s, uint32_t i) {
 
 static double value_of(const struct samples *s, uint32_t i) {
   return (double)nai_get_i64(s->m->tables[NAI_IN_GPU_METRIC_SAMPLES], s->rows[i], GS_VALUE) * s->scale;
-}
-
-static bool ends(const char *text, const char *with) {
-  size_t a = strlen(text), b = strlen(with);
-  return a >= b && strcmp(text + a - b, with) == 0;
-}
-
-/* Percentages and clocks: other units are of another scale or count something. What is called MHz is Hz. */
-static const char *unit_of(const char *name) {
-  return ends(name, "[Throughput %]") ? "%" : ends(name, "Clock Frequency [MHz]") ? "MHz" : NULL;
 }
 
 static int find_period(struct samples *s, const struct nai_gpu *gpu, struct nai_err *err) {
@@ -222,30 +195,21 @@ static int64_t put_condition(struct nai_table *table, const struct samples *s, i
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
-/* The GPU that a metric is of: by its number, else the only one. */
-static const struct nai_gpu *gpu_of(const struct nai_model *m, int64_t gpu_id) {
-  const struct nai_table *gpus = m->tables[NAI_IN_GPUS];
-  for (int64_t i = 0; i < gpus->rows; i++)
-    if (nai_get_i64(gpus, i, GP_GPU_ID) == gpu_id) {
-      uint32_t g = nai_model_gpu_index(m, (int32_t)nai_get_i64(gpus, i, GP_DEVICE));
-      return g < m->gpu_count && m->gpus[g].op_count ? &m->gpus[g] : NULL;
-    }
-  bool only = m->gpu_count == 1 && gpus->rows == 1 && nai_get_i64(gpus, 0, GP_GPU_ID) == NAI_NULL_I32;
-  return only && m->gpus[0].op_count ? &m->gpus[0] : NULL;
-}
-
 static int put_metric(const struct nai_node_io *io, struct times *times, int64_t metric, const uint32_t *rows,
                       uint32_t count, struct nai_err *err) {
   const struct nai_model *m = io->model;
   const struct nai_table *names = m->tables[NAI_IN_GPU_METRICS];
   struct nai_value name = nai_table_value(names, metric, GM_NAME);
-  const struct nai_gpu *gpu = gpu_of(m, nai_get_i64(names, metric, GM_GPU));
+  const struct nai_gpu *gpu = nai_metric_gpu(m, nai_get_i64(names, metric, GM_GPU));
   struct samples s = {.m = m, .rows = rows, .count = count, .scale = 1};
-  if (name.null || !gpu || count < 2 || !(s.unit = unit_of(name.s)))
+  if (name.null || !gpu || count < 2 || !(s.unit = nai_metric_unit(name.s)))
     return NAI_OK;
   s.name = name.s;
   double *room = malloc((size_t)count * sizeof *room);
   int rc = room ? find_period(&s, gpu, err) : nai_err_nomem(err);
+  const struct nai_metric_series series = {gpu->device_id, s.name, s.unit, s.scale, rows, count};
+  if (!rc)
+    nai_gpu_metric_timeline_put(io->out[1], m, &series, (uint32_t)names->rows);
   if (!rc && s.period > 0)
     rc = find_times(times, m, gpu, io->in ? io->in[0] : NULL, s.period, err);
   for (int c = 0; !rc && s.period > 0 && c < CONDITIONS; c++)
@@ -301,15 +265,18 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   if (!rc)
     add_dram(io->out[0]);
   static const struct nai_sort_by order[] = {{DEVICE, false}, {METRIC, false}, {TIME, true}, {CONDITION, false}};
+  static const struct nai_sort_by by_time[] = {{0, false}, {1, false}, {3, false}}; /* GPU, metric, start */
+  if (!rc)
+    rc = nai_table_sort(io->out[1], by_time, 3, err);
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 
 static const char *const inputs[] = {"steps", NULL};
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&schema, &nai_gpu_metric_timeline_schema, NULL};
 const struct nai_node nai_analysis_gpu_metrics = {.name = "gpu_metrics",
                                                   .outputs = schemas,
                                                   .inputs = inputs,
-                                                  .parts = NAI_PART(GPUS) | NAI_PART(NAMES),
+                                                  .parts = NAI_PART(GPUS) | NAI_PART(NAMES) | NAI_PART(WINDOW),
                                                   .tables = NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) |
                                                             NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) |
                                                             NAI_IN(GRAPHS),

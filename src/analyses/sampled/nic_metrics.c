@@ -1,5 +1,6 @@
 /* How much did network cards send and receive, and how much of it while GPUs communicated? Table nic_metrics. */
 #include "analyses/analysis.h"
+#include "analyses/sampled/series.h"
 #include "base/array.h"
 #include "base/sort.h"
 #include "table/columns.h"
@@ -14,7 +15,9 @@ static const struct nai_column_def columns[] = {
     [METRIC] = NAI_NAME_COLUMN("metric", "name of the metric in the export", .key = true),
     [UNIT] = NAI_LABEL_COLUMN("metric_unit", "GB/s for what the export has in bytes per ms, else the export's unit"),
     [CONDITION] = NAI_LABEL_COLUMN(
-        "during", "capture: all samples; exposed_comm: while some GPU communicates and does not compute", .key = true),
+        "during",
+        "capture: all samples; exposed_comm: while some GPU communicates and does not compute; steady_steps: of any GPU",
+        .key = true),
     [TIME] = NAI_TIME_COLUMN("time_ns", "length of that time"),
     [COVERAGE] = NAI_PCT_COLUMN("coverage_pct", "of that time: samples tell of"),
     [SAMPLES] = NAI_COUNT_COLUMN("sample_count", "samples that lie in it for the greater part"),
@@ -28,7 +31,7 @@ static const struct nai_schema schema =
     NAI_SCHEMA("nic_metrics", "NIC metrics",
                "One sampled metric of one port of a network card in one kind of time; whoever uses the card", columns);
 
-enum { FEWEST = 20, CAPTURE = 0, COMMUNICATION, CONDITIONS };
+enum { FEWEST = 20, CAPTURE = 0, COMMUNICATION, STEPS, CONDITIONS };
 
 /* Samples of one metric of one port. */
 struct series {
@@ -41,36 +44,6 @@ struct series {
 
 static int64_t cell(const struct series *s, uint32_t i, int column) {
   return nai_get_i64(s->m->tables[NAI_IN_NIC_SAMPLES], s->rows[i], column);
-}
-
-/* --- names ------------------------------------------------------------------------------------ */
-
-static void put_card(struct nai_table *table, int64_t row, const struct nai_model *m, int64_t global_id) {
-  const struct nai_table *ids = m->tables[NAI_IN_NIC_IDS], *nics = m->tables[NAI_IN_NICS];
-  struct nai_buf number = {0};
-  nai_buf_printf(&number, "%lld", (long long)global_id);
-  nai_set_str(table, row, NIC, nai_buf_str(&number));
-  table->oom |= number.oom;
-  nai_buf_free(&number);
-  for (int64_t i = 0; i < ids->rows; i++)
-    for (int64_t k = 0; nai_get_i64(ids, i, NC_GLOBAL) == global_id && k < nics->rows; k++)
-      if (nai_get_i64(nics, k, NQ_NIC) == nai_get_i64(ids, i, NC_NIC) && *nai_get_str(nics, k, NQ_NAME))
-        nai_set_str(table, row, NIC, nai_get_str(nics, k, NQ_NAME));
-}
-
-static int64_t name_row(const struct nai_model *m, int64_t list, int64_t index) {
-  const struct nai_table *names = m->tables[NAI_IN_NIC_METRICS];
-  for (int64_t i = 0; i < names->rows; i++)
-    if (nai_get_i64(names, i, NM_LIST) == list && nai_get_i64(names, i, NM_INDEX) == index)
-      return i;
-  return -1;
-}
-
-/* What is in bytes is a rate, in bytes per ms. */
-static void find_unit(struct series *s, const char *name, const char *unit) {
-  bool bytes = strstr(name, "Bytes ") || strncmp(unit, "bytes/ms", 8) == 0;
-  s->scale = bytes ? 1e-6 : 1;
-  s->unit = bytes ? "GB/s" : *unit ? unit : NULL;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -97,7 +70,7 @@ static void put_row(struct nai_table *table, const struct series *s, int64_t nam
       room[count++] = value;
   }
   int64_t row = nai_table_add_row(table);
-  put_card(table, row, s->m, cell(s, 0, NX_NIC));
+  nai_nic_put_card(table, row, NIC, s->m, cell(s, 0, NX_NIC));
   nai_set_i64(table, row, PORT, cell(s, 0, NX_PORT));
   nai_set_str(table, row, METRIC, nai_get_str(names, name, NM_NAME));
   nai_set_str(table, row, UNIT, s->unit);
@@ -115,8 +88,9 @@ static void put_row(struct nai_table *table, const struct series *s, int64_t nam
   nai_set_f64(table, row, MAX, room[count - 1]);
 }
 
-/* All samples' time, and that of exposed communication on any GPU. */
-static int find_times(struct nai_intervals sets[CONDITIONS], const struct nai_model *m, struct nai_err *err) {
+/* All samples' time, and that of exposed communication and of steady steps on any GPU. */
+static int find_times(struct nai_intervals sets[CONDITIONS], const struct nai_model *m, const struct nai_table *steps,
+                      struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_NIC_SAMPLES];
   int64_t first = INT64_MAX, last = INT64_MIN;
   for (int64_t i = 0; i < t->rows; i++) {
@@ -131,38 +105,23 @@ static int find_times(struct nai_intervals sets[CONDITIONS], const struct nai_mo
     nai_intervals_free(&sets[COMMUNICATION]);
     sets[COMMUNICATION] = both;
   }
-  return sets[CAPTURE].oom || sets[COMMUNICATION].oom ? nai_err_nomem(err) : NAI_OK;
-}
-
-/* By card, port, metric, time. */
-static int compare(const void *pa, const void *pb, void *table) {
-  static const int by[] = {NX_NIC, NX_PORT, NX_LIST, NX_INDEX, NX_START, NX_END, NX_VALUE};
-  uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-  for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
-    int64_t x = nai_get_i64(table, a, by[i]), y = nai_get_i64(table, b, by[i]);
-    if (x != y)
-      return x < y ? -1 : 1;
-  }
-  return 0;
-}
-
-static bool same_series(const struct nai_table *t, uint32_t a, uint32_t b) {
-  for (int c = NX_NIC; c <= NX_INDEX; c++)
-    if (nai_get_i64(t, a, c) != nai_get_i64(t, b, c))
-      return false;
-  return true;
+  for (uint32_t g = 0; g < m->gpu_count; g++)
+    nai_add_steady(&sets[STEPS], steps, m->gpus[g].device_id);
+  return sets[CAPTURE].oom || sets[COMMUNICATION].oom || sets[STEPS].oom ? nai_err_nomem(err) : NAI_OK;
 }
 
 static void put_series(struct nai_table *table, struct series *s, const struct nai_coverage coverage[CONDITIONS],
                        double *room) {
   const struct nai_table *names = s->m->tables[NAI_IN_NIC_METRICS];
-  int64_t name = name_row(s->m, cell(s, 0, NX_LIST), cell(s, 0, NX_INDEX));
+  int64_t name = nai_nic_metric_row(s->m, cell(s, 0, NX_LIST), cell(s, 0, NX_INDEX));
   if (name < 0)
     return;
-  find_unit(s, nai_get_str(names, name, NM_NAME), nai_get_str(names, name, NM_UNIT));
+  s->unit = nai_nic_unit(&s->scale, nai_get_str(names, name, NM_NAME), nai_get_str(names, name, NM_UNIT));
   put_row(table, s, name, "capture", &coverage[CAPTURE], room);
   if (coverage[COMMUNICATION].set->count)
     put_row(table, s, name, "exposed_comm", &coverage[COMMUNICATION], room);
+  if (coverage[STEPS].set->count)
+    put_row(table, s, name, "steady_steps", &coverage[STEPS], room);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
@@ -175,15 +134,15 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     return NAI_OK;
   uint32_t *rows = malloc((size_t)n * sizeof *rows);
   double *room = malloc((size_t)n * sizeof *room);
-  int rc = rows && room ? find_times(sets, m, err) : nai_err_nomem(err);
+  int rc = rows && room ? find_times(sets, m, io->in ? io->in[0] : NULL, err) : nai_err_nomem(err);
   for (int c = 0; !rc && c < CONDITIONS; c++)
     rc = nai_coverage_new(&coverage[c], &sets[c], err);
   for (uint32_t i = 0; !rc && i < n; i++)
     rows[i] = i;
   if (!rc)
-    qsort_r(rows, n, sizeof *rows, compare, (void *)t);
+    qsort_r(rows, n, sizeof *rows, nai_nic_compare, (void *)t);
   for (uint32_t i = 0, end; !rc && i < n; i = end) {
-    for (end = i + 1; end < n && same_series(t, rows[i], rows[end]); end++)
+    for (end = i + 1; end < n && nai_nic_same(t, rows[i], rows[end]); end++)
       ;
     struct series s = {.m = m, .rows = rows + i, .count = end - i};
     put_series(io->out[0], &s, coverage, room);
@@ -198,9 +157,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 
+static const char *const inputs[] = {"steps", NULL};
 static const struct nai_schema *const schemas[] = {&schema, NULL};
 const struct nai_node nai_analysis_nic_metrics = {.name = "nic_metrics",
                                                   .outputs = schemas,
+                                                  .inputs = inputs,
                                                   .parts = NAI_PART(GPUS),
                                                   .tables = NAI_IN(NIC_SAMPLES) | NAI_IN(NIC_METRICS) |
                                                             NAI_IN(NIC_IDS) | NAI_IN(NICS) | NAI_IN(GPUS),

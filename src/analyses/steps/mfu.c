@@ -1,15 +1,18 @@
-/* How much of the GPUs' peak does a step reach, by what the user says it computes? Table mfu. */
+/* How much of the GPUs' peak does a step reach, by what the user or sizes in range names say it computes? Table mfu. */
 #include "analyses/analysis.h"
+#include "analyses/kernels/gpu_peak.h"
 #include "analyses/steps/step_schemas.h"
 #include "base/buf.h"
 #include "config/flops.h"
 #include "table/columns.h"
 
-#include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 enum { SOURCE, FLOP, GPUS, STEP, STEADY, DTYPE, PEAK, ACHIEVED, MFU, NOTE, PEAK_SOURCE };
 static const struct nai_column_def columns[] = {
-    [SOURCE] = NAI_NAME_COLUMN("source", "where the operations come from: flops-per-step or model", .key = true),
+    [SOURCE] =
+        NAI_NAME_COLUMN("source", "where the operations come from: flops-per-step, model or nvtx-sizes", .key = true),
     [FLOP] = {"flop_per_step", NAI_F64, NAI_COUNT, "floating-point operations of a step, all GPUs together",
               .role = NAI_ROLE_METRIC},
     [GPUS] = NAI_COUNT_COLUMN("gpu_count", "GPUs whose steps are known"),
@@ -26,49 +29,39 @@ static const struct nai_column_def columns[] = {
     [PEAK_SOURCE] = NAI_LABEL_COLUMN("peak_source", "where the peak comes from"),
 };
 static const struct nai_schema schema =
-    NAI_SCHEMA("mfu", "Model FLOPs utilisation", "What a step computes, as the user says, against the GPUs' peak",
-               columns);
+    NAI_SCHEMA("mfu", "Model FLOPs utilisation",
+               "What a step computes, as the user or sizes in range names say, against the GPUs' peak", columns);
 
-/* The peak of GPUs added up so far; `why` set: there is none. */
-struct peak {
-  double tflops;
+/* What a step computes, and the peak of GPUs added up so far; `why` set: there is no number. */
+struct basis {
+  const char *source, *peak_source;
+  double flop, tflops;
   int dtype;
   bool unverified, scaled;
-  const char *source;
   struct nai_buf why;
 };
 
-static double peak_of_product(int *dtype, const struct nai_gpu_product *product) {
-  if (*dtype < 0)
-    *dtype = product->tflops[NAI_DTYPE_BF16] > 0 ? NAI_DTYPE_BF16 : NAI_DTYPE_FP16;
-  return product->tflops[*dtype];
-}
-
-static void add_gpu(struct peak *peak, const struct nai_model *m, int64_t device) {
-  const struct nai_table *gpus = m->tables[NAI_IN_GPUS];
-  uint32_t row = nai_model_gpu_index(m, (int32_t)device);
-  if (m->flops->peak_tflops > 0) {
-    peak->tflops += m->flops->peak_tflops;
-    peak->source = "--peak-tflops";
+static void add_gpu(struct basis *b, const struct nai_model *m, int64_t device) {
+  struct nai_gpu_peak peak = nai_gpu_peak_of(m, device);
+  if (m->flops && m->flops->peak_tflops > 0) {
+    b->tflops += m->flops->peak_tflops;
+    b->peak_source = "--peak-tflops";
     return;
   }
-  const char *name = row < m->gpu_count ? nai_get_str(gpus, row, GP_NAME) : "";
-  const struct nai_gpu_product *product = nai_gpu_facts_product(m->gpu_facts, name);
-  double tflops = product ? peak_of_product(&peak->dtype, product) : 0;
-  if (peak->why.len)
+  if (b->dtype < 0 && peak.product)
+    b->dtype = peak.product->tflops[NAI_DTYPE_BF16] > 0 ? NAI_DTYPE_BF16 : NAI_DTYPE_FP16;
+  double tflops = b->dtype < 0 ? 0 : nai_gpu_peak_tflops(&peak, (enum nai_dtype)b->dtype);
+  if (b->why.len)
     return;
   if (tflops <= 0) {
-    nai_buf_printf(&peak->why, *name ? "no peak is known for \"%s\"" : "the export does not name the GPU", name);
-    nai_buf_puts(&peak->why,
-                 product && peak->dtype >= 0 ? " in this data type: give --peak-tflops" : ": give --peak-tflops");
+    nai_buf_printf(&b->why, *peak.name ? "no peak is known for \"%s\"" : "the export does not name the GPU", peak.name);
+    nai_buf_puts(&b->why, peak.product ? " in this data type: give --peak-tflops" : ": give --peak-tflops");
     return;
   }
-  int64_t sms = nai_get_i64(gpus, row, GP_SM_COUNT);
-  bool part = product->sm_count && sms != NAI_NULL_I64 && sms > 0 && sms != product->sm_count;
-  peak->tflops += part ? tflops * (double)sms / (double)product->sm_count : tflops;
-  peak->scaled |= part;
-  peak->unverified |= !product->verified;
-  peak->source = product->source;
+  b->tflops += tflops;
+  b->scaled |= peak.share < 1;
+  b->unverified |= !peak.product->verified;
+  b->peak_source = peak.product->source;
 }
 
 static bool seen_before(const struct nai_table *summary, int64_t row) {
@@ -78,73 +71,145 @@ static bool seen_before(const struct nai_table *summary, int64_t row) {
   return false;
 }
 
-static void put_peak(struct nai_table *out, const struct peak *peak, bool given) {
-  nai_set_f64(out, 0, PEAK, peak->tflops);
-  nai_set_str(out, 0, PEAK_SOURCE, peak->source);
-  if (!given)
-    nai_set_str(out, 0, DTYPE, nai_dtype_name((enum nai_dtype)peak->dtype));
+static void say(struct basis *b, const char *text) {
+  nai_buf_puts(&b->why, b->why.len ? "; " : "");
+  nai_buf_puts(&b->why, text);
 }
 
-static void put_result(struct nai_table *out, const struct nai_model *m, struct peak *peak, double step_ns) {
-  double achieved = m->flops->per_step / step_ns / 1e3; /* per ns = 10^9 per second */
-  nai_set_f64(out, 0, ACHIEVED, achieved);
-  if (peak->why.len)
+static void put_result(struct nai_table *out, int64_t row, const struct nai_model *m, struct basis *b, double step_ns) {
+  double achieved = b->flop / step_ns / 1e3; /* per ns = 10^9 per second */
+  nai_set_f64(out, row, ACHIEVED, achieved);
+  if (b->why.len)
     return;
-  put_peak(out, peak, m->flops->peak_tflops > 0);
-  if (achieved > peak->tflops) {
-    nai_buf_puts(&peak->why, "more than the peak: the operations, the data type or what a step is are not as said");
+  nai_set_f64(out, row, PEAK, b->tflops);
+  nai_set_str(out, row, PEAK_SOURCE, b->peak_source);
+  if (!m->flops || m->flops->peak_tflops <= 0)
+    nai_set_str(out, row, DTYPE, nai_dtype_name((enum nai_dtype)b->dtype));
+  if (achieved > b->tflops) {
+    say(b, "more than the peak: the operations, the data type or what a step is are not as said");
     return;
   }
-  nai_set_f64(out, 0, MFU, nai_percent(achieved, peak->tflops));
-  if (peak->unverified)
-    nai_buf_puts(&peak->why, "the peak is a data sheet's, not verified");
-  if (peak->scaled)
-    nai_buf_printf(&peak->why, "%sthe peak is scaled to the multiprocessors there are", peak->why.len ? "; " : "");
+  nai_set_f64(out, row, MFU, nai_percent(achieved, b->tflops));
+  if (b->unverified)
+    say(b, "the peak is a data sheet's, not verified");
+  if (b->scaled)
+    say(b, "the peak is scaled to the multiprocessors there are");
 }
 
-static int run(const struct nai_node_io *io, struct nai_err *err) {
-  enum { FEWEST_STEPS = 3 };
-  const struct nai_model *m = io->model;
-  const struct nai_table *summary = io->in[0];
-  struct nai_table *out = io->out[0];
-  int64_t gpus = 0, steady = INT64_MAX;
-  double step_ns = 0;
-  if (!m->flops || m->flops->per_step <= 0)
-    return NAI_OK;
-  struct peak peak = {.dtype = m->flops->dtype, .source = ""};
+/* The slowest GPU's median step, and the fewest steady steps. */
+struct slowest {
+  double step_ns;
+  int64_t steady, gpus;
+};
+
+static struct slowest add_gpus(struct basis *b, const struct nai_model *m, const struct nai_table *summary) {
+  struct slowest s = {.steady = INT64_MAX};
   for (int64_t i = 0; i < summary->rows; i++) {
     double median = nai_cell_f64(summary, i, "median_ns");
     int64_t steps = nai_get_i64(summary, i, SS_STEADY);
-    step_ns = median > step_ns ? median : step_ns;
-    steady = steps < steady ? steps : steady;
+    s.step_ns = median > s.step_ns ? median : s.step_ns;
+    s.steady = steps < s.steady ? steps : s.steady;
     if (seen_before(summary, i))
       continue;
-    gpus++;
-    add_gpu(&peak, m, nai_get_i64(summary, i, SS_DEVICE));
+    s.gpus++;
+    add_gpu(b, m, nai_get_i64(summary, i, SS_DEVICE));
   }
-  nai_table_add_row(out);
-  nai_set_str(out, 0, SOURCE, m->flops->from_model ? "model" : "flops-per-step");
-  nai_set_f64(out, 0, FLOP, m->flops->per_step);
-  nai_set_i64(out, 0, GPUS, gpus);
-  if (gpus) {
-    nai_set_i64(out, 0, STEADY, steady);
-    nai_set_i64(out, 0, STEP, (int64_t)step_ns);
+  return s;
+}
+
+static int put_row(struct nai_table *out, const struct nai_model *m, const struct nai_table *summary, struct basis *b,
+                   struct nai_err *err) {
+  enum { FEWEST_STEPS = 3 };
+  int64_t row = nai_table_add_row(out);
+  struct slowest s = add_gpus(b, m, summary);
+  nai_set_str(out, row, SOURCE, b->source);
+  nai_set_f64(out, row, FLOP, b->flop);
+  nai_set_i64(out, row, GPUS, s.gpus);
+  if (s.gpus) {
+    nai_set_i64(out, row, STEADY, s.steady);
+    nai_set_i64(out, row, STEP, (int64_t)s.step_ns);
   }
-  if (!gpus || steady < FEWEST_STEPS || step_ns <= 0) {
-    nai_buf_clear(&peak.why);
-    nai_buf_puts(&peak.why, !gpus ? "no steps are known (table step_search says why; --step names them)"
-                                  : "fewer than three steady steps");
+  if (!s.gpus || s.steady < FEWEST_STEPS || s.step_ns <= 0) {
+    nai_buf_clear(&b->why);
+    say(b, !s.gpus ? "no steps are known (table step_search says why; --step names them)"
+                   : "fewer than three steady steps");
   } else {
-    put_result(out, m, &peak, step_ns);
+    put_result(out, row, m, b, s.step_ns);
   }
-  if (peak.why.len)
-    nai_set_str(out, 0, NOTE, nai_buf_str(&peak.why));
-  int rc = nai_buf_check(&peak.why, err);
-  nai_buf_free(&peak.why);
+  if (b->why.len)
+    nai_set_str(out, row, NOTE, nai_buf_str(&b->why));
+  int rc = nai_buf_check(&b->why, err);
+  nai_buf_free(&b->why);
   return rc;
 }
 
-static const char *const inputs[] = {"step_summary", NULL};
+/* --- sizes in range names --------------------------------------------------------------------------- */
+
+/* The data type of most operations, -1 where most is unknown. */
+static int main_dtype(const struct nai_table *shapes) {
+  double flop[NAI_DTYPE_COUNT] = {0}, all = 0;
+  int most = 0;
+  for (int64_t i = 0; i < shapes->rows; i++) {
+    const char *name = nai_cell_str(shapes, i, "dtype");
+    double part = nai_cell_f64(shapes, i, "flop_per_op") * nai_cell_f64(shapes, i, "count");
+    all += part;
+    for (int d = 0; d < NAI_DTYPE_COUNT; d++)
+      if (strcmp(name, nai_dtype_name((enum nai_dtype)d)) == 0)
+        flop[d] += part;
+  }
+  for (int d = 1; d < NAI_DTYPE_COUNT; d++)
+    most = flop[d] > flop[most] ? d : most;
+  return 2 * flop[most] > all ? most : -1;
+}
+
+/* Refused where the sizes leave out more than a fifth of what is computed. */
+static int put_sizes(struct nai_table *out, const struct nai_model *m, const struct nai_table *const *in,
+                     struct nai_err *err) {
+  enum { LEAST_PCT = 80 };
+  const struct nai_table *summary = in[0], *coverage = in[1];
+  struct basis b = {.source = "nvtx-sizes", .dtype = m->flops ? m->flops->dtype : -1, .peak_source = ""};
+  double matrix = 0, covered = 0, attention = 0;
+  if (b.dtype < 0)
+    b.dtype = main_dtype(in[2]);
+  for (int64_t i = 0; i < coverage->rows; i++) {
+    double flop = nai_cell_f64(coverage, i, "steady_flop_per_step");
+    if (nai_cell_i64(coverage, i, "steady_steps") <= 0)
+      continue;
+    b.flop += flop;
+    matrix += nai_cell_f64(coverage, i, "steady_matrix_time_ns");
+    covered += nai_cell_f64(coverage, i, "steady_covered_time_ns");
+    attention += nai_cell_f64(coverage, i, "attention_flop_pct") > 0;
+  }
+  if (100 * covered < LEAST_PCT * matrix || matrix <= 0) {
+    b.flop = NAN;
+    nai_buf_printf(&b.why,
+                   "sizes tell %.0f %% of the time of matrix products, convolutions and attention in steady steps: too "
+                   "little to stand for a step",
+                   nai_percent(covered, matrix));
+  }
+  int64_t row = out->rows;
+  int rc = put_row(out, m, summary, &b, err);
+  if (!rc && attention > 0 && *nai_get_str(out, row, NOTE) == '\0')
+    nai_set_str(out, row, NOTE, "attention counts without a mask: half of it is too much with a causal one");
+  return rc;
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  int rc = NAI_OK;
+  if (m->flops && m->flops->per_step > 0) {
+    struct basis said = {.source = m->flops->from_model ? "model" : "flops-per-step",
+                         .flop = m->flops->per_step,
+                         .dtype = m->flops->dtype,
+                         .peak_source = ""};
+    rc = put_row(io->out[0], m, io->in[0], &said, err);
+  }
+  if (!rc && io->in[1]->rows)
+    rc = put_sizes(io->out[0], m, io->in, err);
+  return rc;
+}
+
+static const char *const inputs[] = {"step_summary", "gemm_coverage", "gemm_shapes", NULL};
 static const struct nai_schema *const schemas[] = {&schema, NULL};
 const struct nai_node nai_analysis_mfu = {.name = "mfu",
                                           .outputs = schemas,

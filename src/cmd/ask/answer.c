@@ -101,17 +101,6 @@ int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, cons
   return nai_buf_check(out, err);
 }
 
-/* The text line of a skill, about its first row. */
-static void put_line(struct nai_buf *out, const struct nai_skill *skill, const struct nai_table *table) {
-  struct nai_skill_cell cells[NAI_SKILL_MAX_COLUMNS];
-  size_t n = 0;
-  for (; n < skill->column_count && table->rows; n++)
-    cells[n] =
-        (struct nai_skill_cell){skill->columns[n].name, skill->columns[n].unit, nai_table_value(table, 0, (int)n)};
-  nai_skill_line(out, skill->line, cells, n, table->rows, nai_escape_terminal);
-  nai_buf_puts(out, "\n\n");
-}
-
 static int print_reason(struct nai_buf *out, const struct nai_skill_answer *answer, const struct nai_cmd_ask *ask,
                         struct nai_err *err) {
   struct nai_json json;
@@ -139,36 +128,13 @@ int nai_cmd_print_answer(struct nai_buf *out, const struct nai_skill *skill, con
                          const struct nai_cmd_ask *ask, struct nai_err *err) {
   if (!answer->table)
     return print_reason(out, answer, ask, err);
-  if (ask->format == NAI_ROWS_TABLE && skill->line && answer->table->rows)
-    put_line(out, skill, answer->table);
+  if (ask->format == NAI_ROWS_TABLE && skill->line && answer->table->rows) {
+    nai_skill_put_line(out, skill, answer->table, nai_escape_terminal);
+    nai_buf_puts(out, "\n\n");
+  }
   if (answer->left_out && !ask->quiet)
     fprintf(stderr, "nsys-ai: %lld further rows are left out\n", (long long)answer->left_out);
   return nai_cmd_print_table(out, answer->table, ask, err);
-}
-
-static int hold_empty(struct nai_run *run, const struct nai_schema *schema, struct nai_err *err) {
-  struct nai_table *table;
-  int rc = nai_run_held(run, schema->name) ? NAI_OK : nai_table_new(&table, schema, err);
-  return rc || nai_run_held(run, schema->name) ? rc : nai_run_hold(run, table, err);
-}
-
-int nai_cmd_empty_run(struct nai_run **out, struct nai_err *err) {
-  const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES];
-  size_t count = nai_report_schemas(schemas, NAI_STAGE_RENDER);
-  struct nai_run *run = *out = calloc(1, sizeof *run);
-  int rc = run ? NAI_OK : nai_err_nomem(err);
-  if (run)
-    run->directory = -1;
-  for (size_t i = 0; i < count && !rc; i++)
-    rc = hold_empty(run, schemas[i], err);
-  for (int i = 0; i < NAI_IN_COUNT && !rc; i++)
-    if (NAI_IN_DEFAULT & NAI_IN_BIT(i))
-      rc = hold_empty(run, nai_event_tables[i], err);
-  if (rc && run) {
-    nai_run_close(run);
-    *out = NULL;
-  }
-  return rc;
 }
 
 int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai_cmd_ask *ask,

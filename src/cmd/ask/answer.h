@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "export/export.h"
+#include "export/parquet.h"
 #include "skills/skill.h"
 
 /* Options that such commands share. */
@@ -91,6 +92,29 @@ struct nai_skill_request nai_cmd_request(struct nai_run *run, const struct nai_c
 NAI_MUST_CHECK int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const char *what,
                                        struct nai_err *err);
 
+/* parquet.c: the rows of a statement, or a table as outputs show it. */
+NAI_MUST_CHECK int nai_cmd_query_parquet(bool *truncated, struct nai_buf *out, const struct nai_query *query,
+                                         const struct nai_parquet_options *options, struct nai_err *err);
+NAI_MUST_CHECK int nai_cmd_table_parquet(struct nai_buf *out, const struct nai_table *table,
+                                         const struct nai_parquet_options *options, struct nai_err *err);
+/* NAI_EUSAGE when bytes that are no text would go to a terminal. */
+NAI_MUST_CHECK int nai_cmd_check_binary(const char *format, const char *out, struct nai_err *err);
+
+/* flat.c: a row per event. */
+struct nai_cmd_flat {
+  int list;                      /* index of nai_cmd_flat_lists */
+  enum nai_rows_format format;   /* NAI_ROWS_FORMATS: Parquet */
+  bool gzip;                     /* its pages */
+  int64_t gpu, start_ns, end_ns; /* as in struct nai_export_options */
+};
+nai_cli_choices_fn nai_cmd_flat_lists; /* "kernels", "copies", ... */
+bool nai_cmd_flat_has_gpu(int list);   /* whether --gpu has a meaning */
+NAI_MUST_CHECK int nai_cmd_put_flat(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_flat *how,
+                                    struct nai_err *err);
+
+/* tree_markdown.c: the ranges of each thread with their kernels, in at most 60,000 bytes. */
+NAI_MUST_CHECK int nai_cmd_put_markdown(struct nai_buf *out, struct nai_run *run, struct nai_err *err);
+
 /* stacks.c: a line, or a sample, per stack with its time in ns. gpu INT64_MIN: all. */
 enum { NAI_CMD_GPU_TIME, NAI_CMD_WALL };
 NAI_MUST_CHECK int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, int metric, int64_t gpu,
@@ -102,13 +126,11 @@ NAI_MUST_CHECK int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *r
 struct nai_cmd_timeline {
   nai_export_fn *write;
   struct nai_export_options options;
-  bool gzip, quiet;
+  bool quiet;
 };
 NAI_MUST_CHECK int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_timeline *how,
                                         struct nai_err *err);
 
-/* The columns of every run, without rows: what statements are checked against. */
-NAI_MUST_CHECK int nai_cmd_empty_run(struct nai_run **out, struct nai_err *err);
 /* skill_test.c: runs the tests of skills; prints a line each. *failed counts. */
 NAI_MUST_CHECK int nai_cmd_test_skills(struct nai_buf *out, size_t *passed, size_t *failed,
                                        const struct nai_skill *const *skills, size_t count, struct nai_err *err);

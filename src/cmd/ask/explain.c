@@ -127,7 +127,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   struct nai_buf out = {0};
   (void)count, (void)program;
   int rc = strcmp(operands[0], "-") == 0
-             ? nai_cmd_empty_run(&source, err)
+             ? nai_empty_run(&source, err)
              : nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
   if (!rc)
     rc = explain(&out, source, operands[1], &args->ask, err);

@@ -1,5 +1,7 @@
 /* nsys-ai skill: list, show, check, run and test skills. */
 #include "cmd/ask/answer.h"
+#include "pipeline/analyze.h"
+#include "rules/rules.h"
 
 #include "render/escape.h"
 
@@ -120,15 +122,35 @@ static int list(struct nai_buf *out, const struct nai_skills *skills, const stru
 
 /* --- check, run, test ------------------------------------------------------------------------------- */
 
+/* The rules of a skill's file, against the report's tables and its own. */
+static int check_rules(const struct nai_skill *skill, struct nai_err *err) {
+  const struct nai_schema *schemas[NAI_REPORT_MAX_TABLES + 1];
+  const struct nai_rules_extra extra = {skill->doc->file, nai_buf_str(&skill->file), skill->id, skill->file.len};
+  size_t count = nai_report_schemas(schemas, NAI_STAGE_RECOMMEND);
+  struct nai_rule_set *set = NULL;
+  struct nai_schema *own = NULL;
+  if (!skill->has_rules)
+    return NAI_OK;
+  int rc = nai_skill_schema(&own, skill, err);
+  schemas[count] = own;
+  if (!rc)
+    rc = nai_rules_load_with(&set, NULL, 0, &extra, 1, schemas, count + 1, err);
+  nai_rules_free(set);
+  nai_schema_free(own);
+  return rc;
+}
+
 static int check_file(struct nai_buf *out, const char *path, const struct nai_skills *skills, struct nai_err *err) {
   struct nai_skill *skill;
   struct nai_page *page;
   struct nai_run *run = NULL;
   int rc = nai_skills_read(&skill, &page, path, err);
   if (!rc)
-    rc = nai_cmd_empty_run(&run, err);
+    rc = nai_empty_run(&run, err);
   if (!rc)
     rc = skill ? nai_skill_check(skill, run, err) : nai_page_check(page, skills, run, err);
+  if (!rc && skill)
+    rc = check_rules(skill, err);
   if (!rc)
     nai_buf_printf(out, "%s: no mistakes\n", path);
   nai_run_close(run);

@@ -1,10 +1,12 @@
 /* nsys-ai sql: one statement over a run. */
-#include "cmd/cmd.h"
+#include "cmd/ask/answer.h"
 
 #include "base/array.h"
 #include "base/fs.h"
 #include "base/sink.h"
 #include "base/text.h"
+#include "base/threads.h"
+#include "ingest/trace/trace.h"
 #include "query/query.h"
 #include "render/escape.h"
 #include "render/rows.h"
@@ -20,14 +22,15 @@ enum { MAX_PARAMETERS = 64, MAX_SQL = 1 << 20 };
 static const int64_t held_rows = 10000; /* printed of formats that are read by people, unless more are asked for */
 
 struct sql_args {
-  const char *file, *out;
+  const char *file, *out, *raw;
   const char *parameters[MAX_PARAMETERS];
   size_t parameter_count;
   int format;
   int64_t rows, memory_bytes;
   double timeout_s;
-  bool human, schema, explain, quiet;
+  bool human, schema, explain, gzip, quiet;
 };
+enum { PARQUET = NAI_ROWS_FORMATS }; /* behind those of rows.h */
 
 static void init(void *memory) {
   struct sql_args *args = memory;
@@ -38,6 +41,10 @@ static void init(void *memory) {
 const char *nai_cmd_rows_formats(size_t index, const char *before) {
   (void)before;
   return index < NAI_ROWS_FORMATS ? nai_rows_format_name((enum nai_rows_format)index) : NULL;
+}
+
+static const char *formats(size_t index, const char *before) {
+  return index == PARQUET ? "parquet" : nai_cmd_rows_formats(index, before);
 }
 
 #define AT(field) .at = offsetof(struct sql_args, field)
@@ -61,8 +68,9 @@ static const struct nai_cli_option options[] = {
      .help = "how rows are printed",
      .type = &nai_cli_choice,
      AT(format),
-     .choices = nai_cmd_rows_formats},
+     .choices = formats},
     {.name = "human", .help = "table and markdown: numbers for people, by unit", .type = &nai_cli_on, AT(human)},
+    {.name = "gzip", .help = "parquet: compress the pages", .type = &nai_cli_on, AT(gzip)},
     {.name = "out",
      .letter = 'o',
      .value = "FILE",
@@ -79,6 +87,13 @@ static const struct nai_cli_option options[] = {
      AT(rows),
      .max = INT64_MAX,
      .otherwise = "10000 for table and markdown, else all"},
+    {.name = "raw",
+     .value = "TRACE",
+     .help = "the run's export: its tables of events can be read, too, as raw.NAME",
+     .type = &nai_cli_text,
+     AT(raw),
+     .hint = NAI_CLI_FILE,
+     .suffixes = NAI_CMD_TRACE_SUFFIXES},
     {.name = "timeout",
      .value = "SECONDS",
      .help = "end a statement that takes longer, with exit status 6",
@@ -108,14 +123,16 @@ static const struct nai_cli_option options[] = {
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct sql_args *args = memory;
   (void)operands;
-  if (args->schema && (args->file || args->explain || args->parameter_count))
+  if (args->schema && (args->raw || args->file || args->explain || args->parameter_count))
     return nai_err_set(err, NAI_EUSAGE, "--schema takes the name of a table at most");
   if (!args->schema && (count > 1) == (args->file != NULL))
     return nai_err_set(err, NAI_EUSAGE, "give one statement: as an operand or with --file");
   for (size_t i = 0; i < args->parameter_count; i++)
     if (!strchr(args->parameters[i], '=') || *args->parameters[i] == '=')
       return nai_err_set(err, NAI_EUSAGE, "--param \"%s\": expected NAME=VALUE", args->parameters[i]);
-  return NAI_OK;
+  if (args->gzip && args->format != PARQUET)
+    return nai_err_set(err, NAI_EUSAGE, "--gzip is of parquet");
+  return args->format == PARQUET ? nai_cmd_check_binary("parquet", args->out, err) : NAI_OK;
 }
 
 /* A number if the whole text is one. */
@@ -227,7 +244,9 @@ static int answer(const struct sql_args *args, const struct nai_query *query, st
   int rc = nai_cmd_output_open(&output, args->out, err);
   if (rc)
     return rc;
-  rc = nai_cmd_query(&truncated, &output.sink.text, query, &how, err);
+  const struct nai_parquet_options parquet = {.gzip = args->gzip, .about = query->text->sql};
+  rc = args->format == PARQUET ? nai_cmd_query_parquet(&truncated, &output.sink.text, query, &parquet, err)
+                               : nai_cmd_query(&truncated, &output.sink.text, query, &how, err);
   rc = nai_cmd_output_close(&output, rc, err);
   if (!rc && truncated && !args->quiet)
     fprintf(stderr, "nsys-ai: the first %lld rows; --rows N prints more\n", (long long)query->limits.rows);
@@ -239,19 +258,34 @@ static int64_t rows_of(const struct sql_args *args) {
   return args->rows >= 0 ? args->rows : held ? held_rows : -1;
 }
 
+/* The export that the run was made from, and no other. */
+static int open_raw(struct nai_trace **raw, const char *path, const struct nai_run *source, struct nai_err *err) {
+  const struct nai_trace_options how = {.reader = NAI_READER_SQLITE};
+  int rc = nai_trace_open(raw, path, &how, err);
+  if (!rc)
+    rc = nai_trace_identify(*raw, nai_cpu_count(), err);
+  if (!rc && (*raw)->identity != source->manifest.identity)
+    rc = nai_err_set(err, NAI_EUSAGE, "--raw \"%s\" is not the trace that the run was made from", path);
+  return rc;
+}
+
 static int run_statement(const struct sql_args *args, struct nai_run *source, const char *operand,
                          struct nai_err *err) {
   struct nai_query_parameter parameters[MAX_PARAMETERS] = {0};
   char *names[MAX_PARAMETERS] = {0};
   struct nai_buf sql = {0};
+  struct nai_trace *raw = NULL;
   int rc = read_statement(&sql, args, operand, err);
   split_parameters(parameters, names, args);
   if (!rc && strlen(nai_buf_str(&sql)) != sql.len)
     rc = nai_err_set(err, NAI_EUSAGE, "the statement holds a NUL");
+  if (!rc && args->raw)
+    rc = open_raw(&raw, args->raw, source, err);
   if (!rc) {
     const struct nai_query_text text = {.sql = nai_buf_str(&sql),
                                         .label = args->file && strcmp(args->file, "-") != 0 ? args->file : "sql"};
     const struct nai_query query = {.run = source,
+                                    .raw = raw,
                                     .text = &text,
                                     .parameters = parameters,
                                     .parameter_count = args->parameter_count,
@@ -259,6 +293,7 @@ static int run_statement(const struct sql_args *args, struct nai_run *source, co
                                     .mode = args->explain ? NAI_QUERY_EXPLAIN : NAI_QUERY_RUN};
     rc = answer(args, &query, err);
   }
+  nai_trace_close(raw);
   for (size_t i = 0; i < args->parameter_count; i++)
     free(names[i]);
   nai_buf_free(&sql);
@@ -327,6 +362,7 @@ const struct nai_cli_command nai_cmd_sql = {
         "read from standard input.",
     .examples = "nsys-ai sql artifacts/run1 --schema\n"
                 "nsys-ai sql artifacts/run1 --schema v_kernels\n"
+                "nsys-ai sql artifacts/run1 'select count(*) from raw.CUPTI_ACTIVITY_KIND_KERNEL' --raw trace.sqlite\n"
                 "nsys-ai sql artifacts/run1 'select name, count(*) from kernel_events group by name'\n"
                 "nsys-ai sql trace.sqlite 'select * from kernels where device_id = :gpu' --param gpu=0 --format csv",
     .options = options,

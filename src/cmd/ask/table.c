@@ -1,8 +1,7 @@
 /* nsys-ai table: an intermediate table as text. */
-#include "cmd/cmd.h"
+#include "cmd/ask/answer.h"
 
 #include "base/fs.h"
-#include "base/sink.h"
 #include "base/text.h"
 #include "render/csv.h"
 #include "render/escape.h"
@@ -16,18 +15,42 @@
 #include <string.h>
 
 struct table_args {
-  bool csv, json;
+  int format;
+  bool csv, json, gzip;
+  const char *out;
   int64_t rows; /* at most so many, -1 all */
 };
+enum { CSV, JSON, PARQUET };
+
+static const char *formats(size_t index, const char *before) {
+  static const char *const names[] = {[CSV] = "csv", [JSON] = "json", [PARQUET] = "parquet"};
+  (void)before;
+  return index < sizeof names / sizeof *names ? names[index] : NULL;
+}
 
 static void init(void *memory) { ((struct table_args *)memory)->rows = -1; }
 
 static const struct nai_cli_option options[] = {
-    {.name = "csv", .help = "print CSV (the default)", .type = &nai_cli_on, .at = offsetof(struct table_args, csv)},
-    {.name = "json",
-     .help = "print JSON, with types, units and descriptions",
+    {.name = "format",
+     .value = "FORMAT",
+     .help = "how the table is printed; JSON has types, units and descriptions",
+     .type = &nai_cli_choice,
+     .at = offsetof(struct table_args, format),
+     .choices = formats},
+    {.name = "gzip",
+     .help = "parquet: compress the pages",
      .type = &nai_cli_on,
-     .at = offsetof(struct table_args, json)},
+     .at = offsetof(struct table_args, gzip)},
+    {.name = "out",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "write the table into a file",
+     .type = &nai_cli_text,
+     .at = offsetof(struct table_args, out),
+     .otherwise = "standard output",
+     .hint = NAI_CLI_FILE},
+    {.name = "csv", .help = "the same as --format csv", .type = &nai_cli_on, .at = offsetof(struct table_args, csv)},
+    {.name = "json", .help = "the same as --format json", .type = &nai_cli_on, .at = offsetof(struct table_args, json)},
     {.name = "rows",
      .letter = 'n',
      .value = "N",
@@ -65,32 +88,45 @@ static int missing(const char *path, struct nai_err *err) {
   return NAI_EINPUT;
 }
 
-static void print(struct nai_buf *text, const struct nai_table *table, bool as_json) {
+static int format_of(const struct table_args *args) { return args->json ? JSON : args->format; }
+
+static int print(struct nai_buf *text, const struct nai_table *table, const struct table_args *args,
+                 struct nai_err *err) {
+  const struct nai_parquet_options parquet = {.gzip = args->gzip, .about = table->schema->description};
   struct nai_json json;
-  if (!as_json) {
+  if (format_of(args) == PARQUET)
+    return nai_cmd_table_parquet(text, table, &parquet, err);
+  if (format_of(args) == CSV) {
     nai_csv_table(text, table);
-    return;
+    return nai_buf_check(text, err);
   }
   nai_json_init(&json, text, false);
   nai_json_table(&json, table, INT64_MAX);
   nai_json_finish(&json);
   nai_buf_putc(text, '\n');
+  return nai_buf_check(text, err);
 }
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct table_args *args = memory;
   if (count > 1 && !nai_fs_is_dir(operands[0]) && !nai_cmd_is_trace(operands[0]))
     return nai_err_set(err, NAI_EUSAGE, "\"%s\" is no run and no trace, so no name of a table can follow", operands[0]);
-  return args->csv && args->json ? nai_err_set(err, NAI_EUSAGE, "--csv and --json exclude each other") : NAI_OK;
+  if (args->csv + args->json + (args->format != CSV) > 1)
+    return nai_err_set(err, NAI_EUSAGE, "--csv, --json and --format exclude each other");
+  if (args->gzip && args->format != PARQUET)
+    return nai_err_set(err, NAI_EUSAGE, "--gzip is of parquet");
+  bool lists = count == 1 && (nai_fs_is_dir(operands[0]) || nai_cmd_is_trace(operands[0]));
+  if (lists && (args->format == PARQUET || args->out))
+    return nai_err_set(err, NAI_EUSAGE, "name the table to print");
+  return args->format == PARQUET ? nai_cmd_check_binary("parquet", args->out, err) : NAI_OK;
 }
 
 static int print_table(struct nai_table *table, const struct table_args *args, struct nai_err *err) {
-  struct nai_file_sink sink;
+  struct nai_cmd_output output;
   if (args->rows >= 0)
     nai_table_truncate(table, args->rows);
-  nai_sink_stdout(&sink);
-  print(&sink.text, table, args->json);
-  return nai_sink_finish(&sink, NAI_OK, err);
+  int rc = nai_cmd_output_open(&output, args->out, err);
+  return rc ? rc : nai_cmd_output_close(&output, print(&output.sink.text, table, args, err), err);
 }
 
 /* A file that is no table is bad input, not something to be made again. */
@@ -173,7 +209,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 const struct nai_cli_command nai_cmd_table = {
     .name = "table",
     .synopsis = "SRC [TABLE] | FILE.ntab",
-    .summary = "print a table of a run as CSV or JSON",
+    .summary = "print a table of a run as CSV, JSON or Parquet",
     .description =
         "Prints a table of a run, or of a file that a run left in stages/. SRC is an artifacts directory or a "
         "trace, which "
@@ -182,6 +218,7 @@ const struct nai_cli_command nai_cmd_table = {
     .examples = "nsys-ai table artifacts/run1\n"
                 "nsys-ai table artifacts/run1 kernels\n"
                 "nsys-ai table artifacts/run1 nvtx_events --rows 20\n"
+                "nsys-ai table artifacts/run1 kernels --format parquet --out kernels.parquet\n"
                 "nsys-ai table artifacts/run1/stages/gpu_utilization.ntab --json",
     .options = options,
     .operands =

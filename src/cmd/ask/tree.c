@@ -173,26 +173,41 @@ static int print_rows(struct nai_buf *out, const struct tree_args *args, struct 
   return nai_cmd_query(&truncated, out, &query, &how, err);
 }
 
+struct parameters {
+  struct nai_query_parameter list[2];
+};
+
+static struct parameters parameters_of(const struct tree_args *args) {
+  return (struct parameters){{{"pid", {.type = NAI_I64, .i = args->pid, .null = args->pid < 0}},
+                              {"tid", {.type = NAI_I64, .i = args->tid, .null = args->tid < 0}}}};
+}
+
+int tree_collect(struct tree *t, struct nai_run *run, struct nai_err *err) {
+  const struct parameters parameters = parameters_of(t->args);
+  int rc = nai_cmd_collect(&t->nodes, run, node_statement, parameters.list, 2, err);
+  if (!rc)
+    rc = nai_cmd_collect(&t->kernels, run, kernel_statement, NULL, 0, err);
+  return rc ? rc : tree_make(t, err);
+}
+
+void tree_free(struct tree *t) {
+  nai_cmd_collected_free(&t->nodes);
+  nai_cmd_collected_free(&t->kernels);
+  free(t->list);
+  free(t->of_number);
+}
+
 static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, const char *const *operands,
                   struct nai_err *err) {
   const struct tree_args *args = memory;
   (void)operands;
-  const struct nai_query_parameter parameters[] = {{"pid", {.type = NAI_I64, .i = args->pid, .null = args->pid < 0}},
-                                                   {"tid", {.type = NAI_I64, .i = args->tid, .null = args->tid < 0}}};
   struct tree t = {.args = args, .out = out};
   if (args->ask.format != NAI_ROWS_TABLE)
-    return print_rows(out, args, run, parameters, err);
-  int rc = nai_cmd_collect(&t.nodes, run, node_statement, parameters, 2, err);
-  if (!rc)
-    rc = nai_cmd_collect(&t.kernels, run, kernel_statement, NULL, 0, err);
-  if (!rc)
-    rc = tree_make(&t, err);
+    return print_rows(out, args, run, parameters_of(args).list, err);
+  int rc = tree_collect(&t, run, err);
   if (!rc)
     put_threads(&t, tree_link(&t));
-  nai_cmd_collected_free(&t.nodes);
-  nai_cmd_collected_free(&t.kernels);
-  free(t.list);
-  free(t.of_number);
+  tree_free(&t);
   return rc ? rc : nai_buf_check(out, err);
 }
 

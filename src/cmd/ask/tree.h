@@ -48,6 +48,9 @@ struct tree {
   int64_t hidden_depth, hidden_share;
 };
 
+/* Asks for the nodes and kernels that t->args wants, and makes `list` and `of_number` of them. Freed by tree_free. */
+NAI_MUST_CHECK int tree_collect(struct tree *t, struct nai_run *run, struct nai_err *err);
+void tree_free(struct tree *t);
 /* What nodes are ordered by, and percent are of: their own time or that of their kernels. */
 int64_t tree_time(const struct tree *t, int64_t i);
 /* Fills `list` and `of_number`, which the caller frees, from the collected rows. */

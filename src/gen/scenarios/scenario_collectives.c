@@ -5,6 +5,8 @@
 #include "gen/truth/answers.h"
 #include "gen/collective.h"
 
+#include <stdio.h>
+
 enum { RANKS = 2, STEPS = 12, DOMAIN = 1, US = 1000 };
 static const uint64_t communicator = UINT64_C(0xabcdef0123456789);
 
@@ -22,6 +24,7 @@ static const struct nai_gen_kernel_spec kernel_specs[KERNELS] = {
 };
 
 enum { N_INIT, N_ALL_REDUCE, N_ALL_GATHER, N_SEND, N_RECV, N_GROUP_START, N_GROUP_END, NAMES };
+enum { GRAPH_STEPS = 10, CAPTURED = 4, EXECUTABLE = 8 };
 static const struct nai_gen_name_spec name_specs[NAMES] = {
     [N_INIT] = {"ncclCommInitRankConfig", NULL},
     [N_ALL_REDUCE] = {"ncclAllReduce", NULL},
@@ -144,15 +147,20 @@ static void step(struct job *j, int rank, int64_t t) {
   all_gather(j, rank, t + 2200 * US);
 }
 
-static void run(struct nai_gen_plan *plan, int64_t shift_ns) {
-  struct job j = {.plan = plan, .shift = {0, shift_ns}};
+static void begin(struct job *j, struct nai_gen_plan *plan, int64_t shift_ns) {
+  *j = (struct job){.plan = plan, .shift = {0, shift_ns}};
   nai_gen_even_shapes(plan);
-  nai_gen_kernels(plan, j.kernels, kernel_specs, KERNELS);
-  nai_gen_names(plan, j.names, name_specs, NAMES);
+  nai_gen_kernels(plan, j->kernels, kernel_specs, KERNELS);
+  nai_gen_names(plan, j->names, name_specs, NAMES);
   nai_gen_nccl_schemas(plan, DOMAIN, RANKS);
   for (int r = 0; r < RANKS; r++) {
-    open_rank(&j, r);
+    open_rank(j, r);
   }
+}
+
+static void run(struct nai_gen_plan *plan, int64_t shift_ns) {
+  struct job j;
+  begin(&j, plan, shift_ns);
   int64_t first = nai_gen_now(plan, j.thread[0]) + 1000 * US;
   for (int s = 0; s < nai_gen_scaled(plan, STEPS); s++) {
     for (int r = 0; r < RANKS; r++) {
@@ -161,6 +169,50 @@ static void run(struct nai_gen_plan *plan, int64_t shift_ns) {
   }
   nai_gen_expect_findings(plan, "exposed-communication waiting-not-transferring overlap-costs-compute");
   nai_gen_expect_no_findings(plan, "low-busbw small-collectives serial-comm-stream nccl-init-in-window");
+}
+
+/* --- collectives-graph ------------------------------------------------------------------------------ */
+
+/* One call, captured and instantiated: what it says of size and communicator holds for every replay. */
+static void capture(struct job *j, int rank) {
+  open_range(j, rank, N_ALL_REDUCE, &(struct nai_gen_payload){.schema = NAI_GEN_NCCL_ALL_REDUCE, .bytes = 300000000});
+  nai_gen_graph_capture(j->plan, j->thread[rank], CAPTURED, 0);
+  close_range(j, rank);
+  nai_gen_call(j->plan, j->thread[rank], API_GRAPH_INSTANTIATE, 300 * US);
+  nai_gen_graph_clone(j->plan, j->thread[rank], CAPTURED, EXECUTABLE + rank, 0);
+}
+
+/* Rank 1 comes later to the all-reduce in every step: 100 us, 110, 120, ... */
+static void replay_step(struct job *j, int rank, int s, int64_t t) {
+  char name[32];
+  struct nai_gen_collective c = collective(j, "AllReduce", K_ALL_REDUCE, 300000000);
+  nai_gen_wait_until(j->plan, j->thread[rank], t);
+  snprintf(name, sizeof name, "step %d", s);
+  nai_gen_push(j->plan, j->thread[rank], nai_gen_name(j->plan, name), NULL);
+  compute(j, rank, K_GEMM, t + 20 * US, 400 * US);
+  c.graph_id = EXECUTABLE + rank;
+  c.start[0] = t + 430 * US;
+  c.start[1] = c.start[0] + (100 + 10 * s) * US;
+  c.end = c.start[1] + 300 * US;
+  nai_gen_join_collective(j->plan, &c, rank);
+  all_gather(j, rank, t + 1000 * US);
+  nai_gen_synchronize(j->plan, j->thread[rank], j->compute[rank], API_STREAM_SYNC, 10 * US);
+  nai_gen_pop(j->plan, j->thread[rank]);
+}
+
+void nai_gen_plan_collectives_graph(struct nai_gen_plan *plan, int64_t target_bytes) {
+  (void)target_bytes;
+  struct job j;
+  begin(&j, plan, 0);
+  for (int r = 0; r < RANKS; r++) {
+    capture(&j, r);
+  }
+  int64_t first = nai_gen_now(plan, j.thread[0]) + 1000 * US;
+  for (int s = 0; s < GRAPH_STEPS; s++) {
+    for (int r = 0; r < RANKS; r++) {
+      replay_step(&j, r, s, first + s * (int64_t)2000 * US);
+    }
+  }
 }
 
 void nai_gen_plan_collectives(struct nai_gen_plan *plan, int64_t target_bytes) {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 int nai_direct_damaged(struct nai_err *err, uint32_t page, const char *what) {
-  return nai_err_set(err, NAI_EINPUT, "the file is damaged: page %u: %s", page, what);
+  return nai_err_damaged(err, "the file is damaged: page %u: %s", page, what);
 }
 
 int nai_direct_intact(const struct nai_direct *direct, int rc, struct nai_err *err) {

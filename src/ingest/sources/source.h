@@ -72,6 +72,8 @@ struct nai_part {
   int64_t time_offset_ns;      /* subtracted from every time */
   int8_t slot[NAI_MAX_FIELDS]; /* field -> cell of the scan, -1 when the export lacks the column */
   /* where to write: the newest rows lie open, those before them packed */
+  bool damaged, row_failed; /* nothing of it is to be used (`why`); the fault is not its table's but a name's */
+  char why[160];
   int64_t read, first_rowid, last_rowid; /* rows of the export; rowids of the first and the last */
   int64_t limit, rows;                   /* rows read, at most limit of them */
   int64_t first;                         /* the first one's number in the table; known once all is read */
@@ -162,6 +164,7 @@ struct nai_source {
   const char *disables;                      /* what an analysis lacks without it */
   uint8_t dictionary[NAI_MAX_EVENT_COLUMNS]; /* enum nai_dictionary of each column */
   enum nai_input_table records;              /* the table its records become; 0 for none */
+  bool vital;                                /* without its rows numbers of other tables would be wrong */
   uint64_t brings;                           /* set of small tables that it refers to or that tell how to read it */
   /* Tells about processes, threads and GPUs that other sources introduce; does not say how long the trace is. */
   bool witness;

@@ -84,6 +84,7 @@ static int kernel_row(struct nai_part *p, int64_t at, int64_t rowid, const struc
 
 const struct nai_source nai_source_kernels = {
     .table = NAI_IN_KERNELS,
+    .vital = true,
     .capability = "kernels",
     .disables = "kernel statistics, GPU utilisation, launch behaviour",
     .dictionary =
@@ -178,6 +179,7 @@ static int set_row(struct nai_part *p, int64_t at, int64_t rowid, const struct n
 }
 
 const struct nai_source nai_source_memops = {.table = NAI_IN_MEMOPS,
+                                             .vital = true,
                                              .capability = "memory operations",
                                              .disables = "memory transfers; copies count as idle time",
                                              .dictionary = {[MO_DEVICE] = NAI_DEVICES, [MO_PROCESS] = NAI_PROCESSES},
@@ -198,6 +200,7 @@ static int graph_row(struct nai_part *p, int64_t at, int64_t rowid, const struct
 
 const struct nai_source nai_source_graphs = {
     .table = NAI_IN_GRAPHS,
+    .vital = true,
     .capability = "graph launches",
     .disables = "CUDA graphs traced as one envelope",
     .dictionary = {[GE_DEVICE] = NAI_DEVICES, [GE_PROCESS] = NAI_PROCESSES},

@@ -38,6 +38,7 @@ static int api_row(struct nai_part *p, int64_t at, int64_t rowid, const struct n
 
 const struct nai_source nai_source_apis = {
     .table = NAI_IN_APIS,
+    .vital = true,
     .capability = "CUDA API calls",
     .disables = "launch latency, synchronisation, causes of idle gaps, NVTX attribution of GPU work",
     .dictionary = {CALL_COLUMNS},

@@ -24,6 +24,9 @@ int nai_sqlite_fail(struct nai_err *err, sqlite3 *db, int rc, const char *what) 
     return nai_err_set(err, NAI_EINPUT, "%s: another program is writing to the database", what);
   case SQLITE_INTERRUPT:
     return nai_err_set(err, NAI_EINPUT, "%s: it takes too long, the schema is not one of a trace export", what);
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB:
+    return nai_err_damaged(err, "%s: %s", what, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
   default:
     return nai_err_set(err, NAI_EINPUT, "%s: %s", what, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
   }

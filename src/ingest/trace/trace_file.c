@@ -118,7 +118,7 @@ static int refuse_foreign(const char *path, const unsigned char *head, size_t le
   put_shell_word(&command, path, strlen(path));
   int rc = nai_buf_check(&command, err);
   if (!rc)
-    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is a Nsight Systems report, not its SQLite export; create that with: %s",
+    rc = nai_err_set(err, NAI_EINPUT, "\"%s\" is an Nsight Systems report, not its SQLite export; create that with: %s",
                      path, command.data);
   nai_buf_free(&output);
   nai_buf_free(&command);

@@ -14,6 +14,16 @@ export function decodeBase64(text) {
   return bytes;
 }
 
+/** Whether the browser has what `inflate` needs. */
+export const canInflate = () => typeof DecompressionStream === 'function';
+
+/** Leaves the timeline with its GPUs, utilisation and tables, and no event. @param {TimelineData} timeline */
+export function dropEvents(timeline) {
+  Object.assign(timeline, { lanes: [], events: 0, raw_bytes: 0, aggregated: false, detail_windows: [], note: null });
+  for (const part of ['mix', 'sums', 'grid', 'series']) delete (/** @type {any} */ (timeline))[part];
+  for (const column of timeline.columns) Object.assign(column, { offset: 0, bytes: 0 });
+}
+
 /**
  * @param {Uint8Array<ArrayBuffer>} compressed  zlib format
  * @param {number} expectedBytes

@@ -178,6 +178,16 @@ const HEADINGS = {
   gap_start_ns: 'start',
   gap_end_ns: 'end',
   gap_ms: 'length',
+  stream_id: 'stream',
+  op: 'operation',
+  set_id: 'number of the collective',
+  set_members: 'GPUs that take part',
+  late_device_id: 'last to come, GPU',
+  is_outlier: 'outlier',
+  launch_api: 'launched by',
+  launch_thread: 'launching thread',
+  host_activity: 'host was in',
+  nvtx_range: 'NVTX range',
 };
 
 /** Column name for people: underscores out, the unit moves to its own label. @param {string} name */

@@ -1,7 +1,7 @@
 /** @import { App } from './app.js' */
 import { categoryColor, nameColor } from './colors.js';
 import { h, name } from './dom.js';
-import { cell, integer, percent } from './format.js';
+import { duration, integer, percent } from './format.js';
 import { columnIndex, rowCount } from './table-schema.js';
 
 const ROWS = 8;
@@ -93,7 +93,7 @@ function rankingCard(app, { table: key, title, label, value, of }) {
             name(shown),
           ),
           h('span', { class: 'muted' }, device >= 0 ? `GPU ${row[device]}` : ''),
-          h('span', { class: 'num' }, `${cell(row[amount], table.columns[amount], null)} ms`),
+          h('span', { class: 'num' }, duration(Number(row[amount]) * 1e6)),
           h('span', { class: 'num muted' }, percent(Number(row[amount]), whole)),
           h('span', { class: 'ranking-track' }, bar),
         );

@@ -1,6 +1,6 @@
 /** @import { Report, TimelineData } from './types.js' */
 import { App } from './app.js';
-import { decodeBase64, decodeEvents, inflate } from './decode.js';
+import { canInflate, decodeBase64, decodeEvents, dropEvents, inflate } from './decode.js';
 import { byId, h } from './dom.js';
 import { Model } from './model.js';
 import { unpackTables } from './unpack.js';
@@ -21,7 +21,13 @@ const hook = {
   app: /** @type {App | null} */ (null),
 };
 
+/** @param {string} text */
+function complain(text) {
+  document.querySelector('main')?.prepend(h('p', { class: 'notice bad', role: 'alert' }, text));
+}
+
 async function start() {
+  byId('starting').remove();
   const begin = performance.now();
   /** @param {string} step */
   const mark = (step) => (hook.timings[step] = performance.now() - begin);
@@ -32,12 +38,15 @@ async function start() {
   mark('parsed');
   const compressed = decodeBase64(readBlock('nsys-ai-events'));
   mark('base64');
+  const able = canInflate();
+  if (!able) dropEvents(timeline);
   const bytes = timeline.raw_bytes > 0 ? await inflate(compressed, timeline.raw_bytes) : new Uint8Array(0);
   mark('inflated');
   const events = decodeEvents(timeline, bytes);
   mark('decoded');
   hook.app = new App(new Model(report, timeline, events));
   mark('built');
+  if (!able) complain('This browser cannot unpack the events of the timeline: Chrome 80, Firefox 113, Safari 16.4 and later can. All else is complete.');
   hook.timings.sinceNavigation = performance.now();
   hook.ready = true;
 }
@@ -45,8 +54,6 @@ async function start() {
 Object.defineProperty(window, 'nsysAi', { value: hook });
 start().catch((error) => {
   const text = error instanceof Error ? error.message : String(error);
-  document
-    .querySelector('main')
-    ?.prepend(h('p', { class: 'notice bad', role: 'alert' }, `The interactive parts could not start: ${text}`));
+  complain(`The interactive parts could not start: ${text}`);
   throw error;
 });

@@ -4,6 +4,8 @@ import { Clock } from './format.js';
 import { readSums } from './sums.js';
 
 const GPU_KINDS = new Set(['kernel', 'copy', 'set', 'graph']);
+/** What a thread did beside CUDA calls and ranges: of a trace with much of it, short events come as blocks. */
+const HOST_KINDS = new Set(['overhead', 'osrt', 'sched', 'sample']);
 
 /** Position of the first element in [low, high) for which `isAfter` holds.
  * @param {number} low @param {number} high @param {(index: number) => boolean} isAfter */
@@ -62,10 +64,16 @@ export class Model {
 
   /** Whether every event of a name is on the page by itself. @param {number} nameId */
   completeName(nameId) {
-    if (!this.aggregated) return true;
+    if (!this.aggregated && !this.timeline.host_bucket_ns) return true;
     const { name, count } = this.events;
     let single = 0;
-    for (let i = 0; i < this.count; i++) if (name[i] === nameId && count[i] === 1) single++;
+    for (const lane of this.lanes) {
+      for (let i = lane.first; i < lane.first + lane.count; i++) {
+        if (name[i] !== nameId) continue;
+        if (this.timeline.host_bucket_ns && this.isHostLane(lane)) return false;
+        if (count[i] === 1) single++;
+      }
+    }
     return single === this.nameCount[nameId];
   }
 
@@ -136,6 +144,11 @@ export class Model {
   /** @param {Lane} lane */
   isGpuLane(lane) {
     return GPU_KINDS.has(lane.kind);
+  }
+
+  /** Whether a lane tells of a thread what neither CUDA nor NVTX does. @param {Lane} lane */
+  isHostLane(lane) {
+    return HOST_KINDS.has(lane.kind);
   }
 
   /** The call that launched a GPU operation, -1 for none. @param {number} event */
@@ -292,15 +305,25 @@ export class Model {
 
   /** @param {Lane} lane */
   laneLabel(lane) {
+    // Migrations of managed memory belong to no stream.
+    const stream = lane.stream < 0 ? 'no stream' : `stream ${lane.stream}`;
     switch (lane.kind) {
       case 'kernel':
-        return `Stream ${lane.stream}`;
+        return lane.stream < 0 ? 'Kernels of other streams' : `Stream ${lane.stream}`;
       case 'copy':
-        return `Copies, stream ${lane.stream}`;
+        return `Copies, ${stream}`;
       case 'set':
-        return `Memsets, stream ${lane.stream}`;
+        return `Memsets, ${stream}`;
       case 'graph':
-        return `Graphs, stream ${lane.stream}`;
+        return `Graphs, ${stream}`;
+      case 'overhead':
+        return 'Profiler and driver';
+      case 'osrt':
+        return 'OS runtime';
+      case 'sched':
+        return 'On a CPU';
+      case 'sample':
+        return 'Samples';
       case 'api':
         return 'CUDA API';
       case 'nvtx_async':

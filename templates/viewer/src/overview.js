@@ -1,9 +1,10 @@
 /** @import { App } from './app.js' */
-/** @import { Finding } from './types.js' */
 import { CAUSE_COLORS, causeName, UTILIZATION_PARTS } from './colors.js';
-import { copyButton } from './copy-button.js';
+import { caveatsSection } from './caveats.js';
 import { byId, fitCanvas, h, name, replace } from './dom.js';
-import { bytes, duration, integer, percent } from './format.js';
+import { bringFindingsAlive } from './findings.js';
+import { bytes, duration, percent } from './format.js';
+import { describeShares, glance, stackBar } from './glance.js';
 import { gpuLines } from './gpu-lines.js';
 import { highlights } from './highlights.js';
 import { columnIndex } from './table-schema.js';
@@ -43,9 +44,23 @@ export class Overview {
     const rankings = highlights(app);
     if (rankings) byId('charts').after(rankings);
     for (const id of ['verdict', 'view-overview']) spellUnits(byId(id));
-    this.linkEvidence();
-    this.buildCaveats(byId('caveats'));
+    bringFindingsAlive(app);
+    replace(byId('caveats'), ...caveatsSection(report, app.model.timeline.embedded_events));
     new ResizeObserver(() => this.draw()).observe(byId('charts'));
+    this.openForPrint();
+  }
+
+  /** Paper cannot be unfolded: what is closed is open while it is printed. */
+  openForPrint() {
+    /** @type {HTMLDetailsElement[]} */
+    let opened = [];
+    window.addEventListener('beforeprint', () => {
+      opened = [.../** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll('#view-overview .verify:not([open])'))];
+      for (const element of opened.filter((candidate) => candidate.querySelector('pre'))) element.open = true;
+    });
+    window.addEventListener('afterprint', () => {
+      for (const element of opened) element.open = false;
+    });
   }
 
   /** @param {HTMLElement} host */
@@ -57,20 +72,19 @@ export class Overview {
       replace(host, ...gpuLines(this.app, (canvas, sums) => this.charts.push({ canvas, sums, height: LINE_HEIGHT })));
       return;
     }
-    const legend = h(
-      'div',
-      { class: 'legend' },
-      UTILIZATION_PARTS.map((part) => h('span', {}, h('i', { class: `swatch util${part.variable}` }), part.label)),
-    );
-    const cards = timeline.utilization.map((data) => {
+    const worked = timeline.utilization
+      .map((data) => ({ id: data.device_id, data, totals: new UtilizationSums(data).between(-Infinity, Infinity) }))
+      .filter(({ totals }) => totals.some((value) => value > 0));
+    if (worked.length === 0) return;
+    byId('verdict').after(glance(this.app, worked));
+    const cards = worked.map(({ data, totals }) => {
       const sums = new UtilizationSums(data);
-      const totals = sums.between(-Infinity, Infinity);
       const whole = totals.reduce((sum, value) => sum + value, 0);
       const label = model.gpuLabels.get(data.device_id) ?? `GPU ${data.device_id}`;
       const canvas = h('canvas', {
         class: 'util-chart',
         role: 'img',
-        'aria-label': `Utilisation of ${label} over time. ${this.describe(totals, whole)}`,
+        'aria-label': `Utilisation of ${label} over time. ${describeShares(totals, whole)}`,
         title: 'Click to open this time in the timeline',
         onclick: (/** @type {MouseEvent} */ event) => {
           const share = event.offsetX / canvas.clientWidth;
@@ -86,11 +100,7 @@ export class Overview {
         'article',
         { class: 'gpu-card' },
         h('header', {}, h('h3', {}, name(label)), h('span', { class: 'muted' }, `window ${duration(whole)}`)),
-        h(
-          'div',
-          { class: 'stack-bar', role: 'img', 'aria-label': this.describe(totals, whole) },
-          totals.map((value, index) => this.segment(value, whole, index)),
-        ),
+        stackBar(totals, whole),
         h(
           'dl',
           { class: 'shares' },
@@ -117,27 +127,8 @@ export class Overview {
     replace(
       host,
       h('h2', {}, 'Where the GPU time goes'),
-      timeline.utilization.length > 1 ? legend : null,
       h('div', { class: 'gpu-cards' }, cards),
     );
-    if (timeline.utilization.length > 1) legend.remove();
-  }
-
-  /** @param {number[]} totals @param {number} whole */
-  describe(totals, whole) {
-    return UTILIZATION_PARTS.map((part, index) => `${part.label} ${percent(totals[index], whole)}`).join(', ');
-  }
-
-  /** @param {number} value @param {number} whole @param {number} index */
-  segment(value, whole, index) {
-    if (value <= 0) return null;
-    const part = UTILIZATION_PARTS[index];
-    const segment = h('div', {
-      class: `segment util${part.variable}`,
-      title: `${part.label}: ${duration(value)}, ${percent(value, whole)}`,
-    });
-    segment.style.flexGrow = String(value);
-    return segment;
   }
 
   /** Idle time of a GPU by cause, in one line. @param {number} device */
@@ -187,84 +178,5 @@ export class Overview {
       context.clearRect(0, 0, inner, height);
       sums.paint(context, theme, model.startNs, model.endNs, 0, 0, inner, height, true);
     }
-  }
-
-  /** Every evidence line becomes a button that shows its place. */
-  linkEvidence() {
-    for (const element of document.querySelectorAll('[data-finding]')) {
-      const finding = this.app.report.findings[Number(element.getAttribute('data-finding'))];
-      if (!finding) continue;
-      for (const item of element.querySelectorAll('[data-evidence]')) {
-        const evidence = finding.evidence[Number(item.getAttribute('data-evidence'))];
-        if (!evidence) continue;
-        const button = h(
-          'button',
-          {
-            type: 'button',
-            class: 'link evidence-link',
-            title: this.app.canPlace(evidence) ? 'Show in the timeline' : 'Show in the tables',
-            onclick: () => {
-              if (!this.app.showEvidence(evidence) && evidence.table) this.app.showTable(evidence.table, evidence.row ?? -1);
-            },
-          },
-          name(withMicro(evidence.text)),
-        );
-        replace(
-          item,
-          button,
-          evidence.table && this.app.model.table(evidence.table)
-            ? h(
-                'button',
-                {
-                  type: 'button',
-                  class: 'link small',
-                  title: 'Row in the table',
-                  onclick: () => this.app.showTable(String(evidence.table), evidence.row ?? -1),
-                },
-                'table',
-              )
-            : null,
-        );
-      }
-      this.addCopy(element, finding);
-      const links = finding.links ?? [];
-      if (links.length > 0 && !element.querySelector('details + details, .prose + details')) element.append(h('p', { class: 'muted background' }, 'Background: ', name(links.join(', '))));
-    }
-  }
-
-  /** @param {Element} element @param {Finding} finding */
-  addCopy(element, finding) {
-    const code = element.querySelector('pre');
-    if (!code) return;
-    const label = `Copy the command that verifies: ${finding.title}`;
-    const button = copyButton('copy', { class: 'quiet copy', 'aria-label': label }, () => code.querySelector('code')?.textContent ?? '');
-    code.append(button);
-  }
-
-  /** @param {HTMLElement} host */
-  buildCaveats(host) {
-    const { report, model } = this.app;
-    const { trace, generator } = report;
-    const facts = [
-      `nsys ${trace.product_version ?? 'unknown'}`,
-      `schema ${trace.schema_version ?? 'unknown'}`,
-      `${integer(model.timeline.embedded_events)} events in the timeline`,
-      `${generator.name} ${generator.version}`,
-    ];
-    if (report.caveats.length > 0) {
-      host.append(
-        h(
-          'section',
-          { 'aria-label': 'Caveats' },
-          h('h2', {}, 'Caveats'),
-          h(
-            'ul',
-            { class: 'caveats' },
-            report.caveats.map((caveat) => h('li', { class: `caveat-${caveat.severity}` }, name(withMicro(caveat.text ?? caveat.id)))),
-          ),
-        ),
-      );
-    }
-    host.append(h('p', { class: 'muted facts' }, facts.join(' · ')));
   }
 }

@@ -59,7 +59,7 @@
  * @property {{id: string, severity: string, text: string}[]} caveats
  * @property {Record<string, Table>} tables
  *
- * @typedef {'kernel' | 'copy' | 'set' | 'graph' | 'nvtx' | 'nvtx_async' | 'api'} LaneKind
+ * @typedef {'kernel' | 'copy' | 'set' | 'graph' | 'nvtx' | 'nvtx_async' | 'api' | 'overhead' | 'osrt' | 'sched' | 'sample'} LaneKind
  *
  * @typedef {object} Lane
  * @property {LaneKind} kind
@@ -104,6 +104,7 @@
  * @property {number} total_events
  * @property {number} embedded_events
  * @property {boolean} aggregated
+ * @property {number} [host_bucket_ns]  0: every event of host lanes is there; else those shorter than this are blocks
  * @property {[number, number][]} detail_windows
  * @property {string | null} note
  * @property {string[]} names

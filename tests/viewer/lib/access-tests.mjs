@@ -13,7 +13,9 @@ const VIEWS = {
   timeline: '#v=timeline',
   'timeline, event and search': '#v=timeline&e=40&q=gemm&lc=gemm&k=g0u&h=g1i',
   'timeline, range': '#v=timeline&r=1000~90000000',
+  'timeline, gap': '#v=timeline&g=0',
   tables: '#v=tables&t=kernels',
+  columns: '#v=tables&t=columns',
   nvtx: '#v=nvtx',
 };
 
@@ -43,6 +45,9 @@ export async function accessTests(suite, path) {
             equal(await violations(page), [], 'a row of a table');
           }
         }
+        await page.evaluate(() => (location.hash = '#'));
+        await page.evaluate(() => document.querySelectorAll('.folded .fold, .open-all').forEach((button) => button.click()));
+        equal(await violations(page), [], 'findings unfolded');
         await page.keyboard.press('?');
         equal(await violations(page), [], 'help');
       }),

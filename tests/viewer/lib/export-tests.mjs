@@ -20,6 +20,27 @@ export async function exportTests(suite, path, { report }) {
     }),
   );
 
+  await suite.test('the visible timeline is saved as a drawing', () =>
+    suite.page(path, { hash: '#v=timeline&e=40&mk=20000000~here' }, async (page) => {
+      await settle(page);
+      const { name, bytes } = await saved(page, () => page.getByRole('button', { name: 'Save what the timeline shows as a drawing' }).click());
+      equal(name, `${stem}-timeline.svg`);
+      const drawing = await page.evaluate((text) => {
+        const parsed = new DOMParser().parseFromString(text, 'image/svg+xml');
+        return {
+          error: parsed.querySelector('parsererror')?.textContent ?? '',
+          elements: [...new Set([...parsed.querySelectorAll('*')].map((element) => element.localName))].sort(),
+          texts: [...parsed.querySelectorAll('text')].map((element) => element.textContent),
+          labels: [...document.querySelectorAll('.tl-labels .name')].map((element) => element.textContent),
+        };
+      }, bytes.toString());
+      equal(drawing.error, '');
+      equal(drawing.elements, ['clipPath', 'g', 'image', 'path', 'rect', 'svg', 'text']);
+      check(drawing.texts.includes('here') && drawing.texts.includes('Utilisation'), 'the mark and the tracks are named');
+      check(bytes.length < 3e6, `${bytes.length} bytes`);
+    }),
+  );
+
   await suite.test('the rows shown are saved as CSV', () =>
     suite.page(path, { hash: '#v=tables&t=kernels&f=category%3Dgemm' }, async (page) => {
       const { name, bytes } = await saved(page, () => page.getByRole('button', { name: 'Save CSV' }).click());

@@ -30,8 +30,10 @@ export async function overviewTests(suite, path, truth) {
 
   await suite.test('utilisation adds up to the window and is drawn', () =>
     suite.page(path, {}, async (page) => {
-      equal(await page.locator('.gpu-card:has(.stack-bar)').count(), timeline.utilization.length);
-      for (const [index, data] of timeline.utilization.entries()) {
+      const worked = timeline.utilization.filter((data) => sum([data.compute_ns, data.exposed_comm_ns, data.exposed_copy_ns, data.idle_ns].map(sum)) > 0);
+      equal(await page.locator('.gpu-card:has(.stack-bar)').count(), worked.length);
+      equal(await page.locator('.glance-line').count(), worked.length);
+      for (const [index, data] of worked.entries()) {
         const parts = [data.compute_ns, data.exposed_comm_ns, data.exposed_copy_ns, data.idle_ns].map(sum);
         const whole = sum(parts);
         const shown = await page.locator('.gpu-card:has(.stack-bar)').nth(index).locator('.shares b').allTextContents();
@@ -61,7 +63,9 @@ export async function overviewTests(suite, path, truth) {
     for (const [position, evidence] of finding.evidence.entries()) {
       await suite.test(`evidence ${finding.id}[${position}] leads to its place`, () =>
         suite.page(path, {}, async (page) => {
-          await page.locator('.finding').nth(index).locator('.evidence-link').nth(position).click();
+          const card = page.locator('.finding').nth(index);
+          if ((await card.getAttribute('class')).includes('folded')) await card.locator('.fold').click();
+          await card.locator('.evidence-link').nth(position).click();
           const state = await timelineState(page);
           const known = evidence.name !== null && evidence.name !== undefined && timeline.names.includes(evidence.name);
           if (typeof evidence.start_ns === 'number') {

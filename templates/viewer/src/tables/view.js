@@ -3,9 +3,11 @@
 import { CAUSE_COLORS, categoryColor, causeName } from '../colors.js';
 import { copyText, h, name, replace, textWidth } from '../dom.js';
 import { cell, counted, heading, integer, unitLabel } from '../format.js';
-import { columnIndex, rowCount } from '../table-schema.js';
+import { columnIndex } from '../table-schema.js';
 import { displayOrder, redundantColumns, rowPlace } from './columns.js';
 import { rowDetails } from './row-details.js';
+import { SCHEMA, schemaTable } from './schema-table.js';
+import { tableList } from './table-list.js';
 import { saveButton } from './save-button.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';
 import { VirtualTable } from './virtual-table.js';
@@ -26,6 +28,8 @@ export class TablesView {
     this.app = app;
     this.names = Object.keys(app.report.tables).filter((key) => key !== 'nvtx_tree');
     this.current = '';
+    /** @type {Table | null}  of all columns, made when asked for */
+    this.schema = null;
     /** @type {number[]} */
     this.rows = [];
     /** @type {number[]} */
@@ -60,6 +64,15 @@ export class TablesView {
         this.build();
       },
     });
+    this.meaning = h(
+      'button',
+      {
+        type: 'button',
+        title: 'What each column of this table means',
+        onclick: () => this.app.showTable(SCHEMA, -1, `table=${this.current}`),
+      },
+      'Columns',
+    );
     this.copied = h('span', { class: 'muted', role: 'status' });
     /** @param {string} label @param {(table: Table, rows: number[]) => string} convert */
     const copy = (label, convert) =>
@@ -78,23 +91,7 @@ export class TablesView {
         },
         `Copy ${label}`,
       );
-    this.picker = h(
-      'select',
-      { 'aria-label': 'Table', class: 'phone-only', onchange: () => this.open(this.picker.value) },
-      this.names.map((key) => h('option', { value: key }, app.report.tables[key].title)),
-    );
-    this.list = h(
-      'nav',
-      { class: 'table-list', 'aria-label': 'Tables' },
-      this.names.map((key) =>
-        h(
-          'button',
-          { type: 'button', 'data-table': key, onclick: () => this.open(key) },
-          h('span', {}, app.report.tables[key].title),
-          h('span', { class: 'count' }, integer(rowCount(app.report.tables[key]))),
-        ),
-      ),
-    );
+    this.choice = tableList(this);
     this.title = h('h2', {});
     this.description = h('p', { class: 'muted description' });
     this.printed = h('p', { class: 'print-only muted' });
@@ -102,11 +99,11 @@ export class TablesView {
     this.drawer = h('section', { class: 'drawer', 'aria-label': 'Row' });
     this.drawer.hidden = true;
     host.append(
-      this.list,
+      this.choice.list,
       h(
         'div',
         { class: 'table-main' },
-        h('div', { class: 'table-head' }, this.picker, this.title, this.description, this.printed),
+        h('div', { class: 'table-head' }, this.choice.picker, this.title, this.description, this.printed),
         h(
           'div',
           { class: 'toolbar', role: 'toolbar', 'aria-label': 'Table' },
@@ -117,6 +114,7 @@ export class TablesView {
             copy('CSV', toCsv),
             copy('Markdown', toMarkdown),
             saveButton(this),
+            this.meaning,
             h(
               'label',
               { class: 'check', title: 'Show also exact ns beside ms, and short names beside full ones' },
@@ -139,7 +137,9 @@ export class TablesView {
   }
 
   table() {
-    return this.app.model.table(this.current);
+    if (this.current !== SCHEMA) return this.app.model.table(this.current);
+    this.schema ??= schemaTable(this.app.report);
+    return this.schema;
   }
 
   /** @param {string} key @param {number} [row]  row of the table to point at */
@@ -157,7 +157,7 @@ export class TablesView {
 
   restore() {
     const { values } = this.app.state;
-    this.current = this.names.includes(values.t) ? values.t : (this.names[0] ?? '');
+    this.current = this.names.includes(values.t) || values.t === SCHEMA ? values.t : (this.names[0] ?? '');
     const table = this.table();
     if (!table) {
       replace(this.place, h('p', { class: 'muted' }, 'This report has no tables.'));
@@ -179,11 +179,8 @@ export class TablesView {
     this.description.textContent = table.row_count
       ? `${table.description ?? ''}. This page has the first ${integer(table.rows.length)} of ${counted(table.row_count, 'row')}; tables/${this.current}.csv has all.`
       : (table.description ?? '');
-    this.picker.value = this.current;
-    for (const button of this.list.querySelectorAll('button')) {
-      if (button.dataset.table === this.current) button.setAttribute('aria-current', 'true');
-      else button.removeAttribute('aria-current');
-    }
+    this.choice.show(this.current);
+    this.meaning.disabled = this.current === SCHEMA;
     const redundant = redundantColumns(table);
     this.allBox.disabled = redundant.length === 0;
     this.columns = displayOrder(table)
@@ -232,7 +229,8 @@ export class TablesView {
     const icons = (index === this.columns[0] ? ICON_PX : 0) + (this.hasSwatch(column) ? SWATCH_PX : 0);
     const content = Math.max(0, ...samples.map((text) => textWidth(text, ''))) + icons;
     const title = textWidth(unit ? `${label} ${unit}` : label, '600') + ARROW_PX;
-    const limit = Math.min(TEXT_LIMIT_PX, Math.max(150, this.place.clientWidth * 0.46));
+    const most = this.current === SCHEMA ? 2 * TEXT_LIMIT_PX : TEXT_LIMIT_PX;
+    const limit = Math.min(most, Math.max(150, this.place.clientWidth * 0.46));
     return {
       label,
       unit,
@@ -323,7 +321,8 @@ export class TablesView {
 
   /** @param {Table} table @param {number} row */
   activate(table, row) {
-    if (!this.app.showEvidence(this.evidence(table, row))) this.showDrawer(row);
+    if (this.current === SCHEMA) this.open(String(table.rows[row][0]));
+    else if (!this.app.showEvidence(this.evidence(table, row))) this.showDrawer(row);
   }
 
   /** @param {number} row */

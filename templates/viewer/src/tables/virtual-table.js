@@ -68,7 +68,8 @@ export class VirtualTable {
       },
       this.table,
     );
-    new ResizeObserver(() => this.render(false)).observe(this.element);
+    // One that was replaced by another has nothing to draw from any more.
+    new ResizeObserver(() => this.element.isConnected && this.render(false)).observe(this.element);
   }
 
   /** @param {VirtualColumn} column @param {number} index */

@@ -1,5 +1,6 @@
 /** @import { TimelineView } from './view.js' */
 import { h } from '../dom.js';
+import { activityBar } from './activity-bar.js';
 
 /** What the page says about a timeline that does not hold every event. @param {TimelineView} view */
 function notice(view) {
@@ -30,6 +31,6 @@ export function assemble(view) {
     view.stage,
     view.scroller,
   );
-  const parts = [view.toolbar.element, notice(view), help, h('div', { class: 'tl-body' }, grid, view.panel.element)];
+  const parts = [view.toolbar.element, notice(view), activityBar(view), help, h('div', { class: 'tl-body' }, grid, view.panel.element)];
   return /** @type {Node[]} */ (parts.filter((part) => part !== null));
 }

@@ -17,7 +17,14 @@ const KIND_LABELS = {
   nvtx: 'NVTX range',
   nvtx_async: 'NVTX start/end range',
   api: 'CUDA API call',
+  overhead: 'Time of the profiler or driver',
+  osrt: 'OS runtime call',
+  sched: 'Thread on a CPU',
+  sample: 'CPU sample',
 };
+
+/** What of a host event lies outside of the page's time. */
+const CUT = ['', 'it began before the first event of this page', 'it goes on after the last event of this page', 'it is longer than this page at either end'];
 
 /** @param {[string, Child][]} rows */
 export function fields(rows) {
@@ -91,8 +98,10 @@ function specificFields(view, event, lane) {
         ['Depth', String(value)],
         ['Row in the export', String(corr[event])],
       ];
-    default:
+    case 'nvtx_async':
       return [['Row in the export', String(corr[event])]];
+    default:
+      return [['Recorded', CUT[value] ?? null]];
   }
 }
 

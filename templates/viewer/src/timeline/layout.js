@@ -2,20 +2,32 @@
 /** @import { Model } from '../model.js' */
 /** @import { Row } from './rows.js' */
 /** @import { Spans } from './spans.js' */
+/** @import { Chart } from './charts.js' */
 import { bisect } from '../model.js';
 import { columnIndex, placeColumns } from '../table-schema.js';
 import { Arrangement } from './arrangement.js';
+import { memoryCharts, metricCharts } from './charts.js';
 import { rowsOf } from './rows.js';
-import { collectiveSpans, stepSpans } from './spans.js';
+import { activitySpans, collectiveSpans, stepSpans } from './spans.js';
 
 export const ROW_HEIGHT = { gpu: 20, host: 17 };
 const HEADER_HEIGHT = 24;
 const THREAD_HEIGHT = 20;
 const UTILIZATION_HEIGHT = 44;
 const GAPS_HEIGHT = 20;
+const CHART_HEIGHT = 38;
+const OPEN_CHARTS = 4;
 const OPEN_THREADS = 6;
 const OPEN_GPUS = 4;
-const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6 };
+const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6, overhead: 7, osrt: 8, sched: 9, sample: 10 };
+
+/** @type {Partial<Record<Lane['kind'], string>>} */
+const HOST_HINTS = {
+  overhead: 'Time that the profiler itself took on this thread, or the CUDA driver to load code: no fault of the program',
+  osrt: 'Calls of the operating system’s runtime: waiting, reading, locking',
+  sched: 'When the thread ran on a CPU; empty: it did not',
+  sample: 'Functions the thread was found in, a mark per sample',
+};
 
 /**
  * @typedef {object} Gaps  idle gaps of one GPU, by start
@@ -26,7 +38,7 @@ const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 
  * @property {(time: number) => number} firstAfter  first gap that ends after a time
  *
  * @typedef {object} Track
- * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'spans' | 'events'} type
+ * @property {'gpu' | 'process' | 'thread' | 'utilization' | 'gaps' | 'spans' | 'chart' | 'events'} type
  * @property {string} key  stable across visits: it stands in links
  * @property {string} label
  * @property {string} [hint]
@@ -39,6 +51,7 @@ const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 
  * @property {Utilization} [utilization]
  * @property {Gaps} [gaps]
  * @property {Spans} [spans]
+ * @property {Chart} [chart]
  * @property {boolean} [pinned]  set by place(): stays in sight above the others
  * @property {number} [gpu]
  */
@@ -56,6 +69,7 @@ export class Layout {
     this.visible = [];
     this.height = 0;
     this.pinnedHeight = 0;
+    this.memory = memoryCharts(model);
     this.addGpus();
     this.addProcesses();
     this.arrangement = new Arrangement(this.tracks, this.closed);
@@ -74,7 +88,8 @@ export class Layout {
   addGpus() {
     const { model } = this;
     const gaps = readGaps(model);
-    const [steps, collectives] = [stepSpans(model), collectiveSpans(model)];
+    const [memory, metrics] = [this.memory, metricCharts(model)];
+    const [activity, steps, collectives] = [activitySpans(model), stepSpans(model), collectiveSpans(model)];
     for (const gpu of model.timeline.gpus) {
       const key = `g${gpu.id}`;
       const parents = [key];
@@ -92,6 +107,7 @@ export class Layout {
           gpu: gpu.id,
         });
       }
+      this.addSpans(gpu.id, 'a', 'Activity', 'When the GPU works; grey: set-up and pauses, which no share counts as idle', activity.get(gpu.id));
       this.addSpans(gpu.id, 's', 'Steps', 'Steps of the program; outliers are red, warm-up is grey', steps.get(gpu.id));
       const own = gaps.get(gpu.id);
       if (own) {
@@ -110,7 +126,23 @@ export class Layout {
       const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu.id);
       const shared = new Set(lanes.map((lane) => lane.pid)).size > 1;
       this.addLanes(lanes, parents, ROW_HEIGHT.gpu, shared);
+      this.addCharts(key, [key], 'm', memory.filter((chart) => chart.gpu === gpu.id));
+      const counters = metrics.filter((chart) => chart.gpu === gpu.id);
+      if (counters.length === 0) continue;
+      const group = `${key}m`;
+      this.add({ type: 'thread', key: group, label: `Sampled counters (${counters.length})`, height: THREAD_HEIGHT, parents });
+      if (counters.length > OPEN_CHARTS) this.closed.add(group);
+      this.addCharts(group, [key, group], 'c', counters);
     }
+  }
+
+  /** @param {string} key @param {string[]} parents @param {string} suffix @param {Chart[]} charts */
+  addCharts(key, parents, suffix, charts) {
+    charts.forEach((chart, index) => {
+      const several = charts.some((other) => other.label === chart.label && other.pid !== chart.pid);
+      const label = several ? `${chart.label} · ${chart.pid}` : chart.label;
+      this.add({ type: 'chart', key: `${key}${suffix}${index}`, label, hint: chart.hint, height: CHART_HEIGHT, parents, chart, gpu: chart.gpu });
+    });
   }
 
   /** @param {number} gpu @param {string} suffix @param {string} label @param {string} hint @param {Spans | undefined} spans */
@@ -128,18 +160,20 @@ export class Layout {
       const key = `p${pid}`;
       this.add({ type: 'process', key, label: model.processLabel(pid), height: HEADER_HEIGHT });
       if (processes.length > OPEN_GPUS) this.closed.add(key);
+      this.addCharts(key, [key], 'm', this.memory.filter((chart) => chart.gpu < 0 && chart.pid === pid));
       const own = host.filter((lane) => lane.pid === pid);
       /** @type {Map<number, number>} */
       const sizes = new Map();
-      for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + lane.count);
+      for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + (model.isHostLane(lane) ? 0 : lane.count));
       const busiest = [...sizes]
         .sort((a, b) => b[1] - a[1])
         .slice(0, OPEN_THREADS)
         .map(([tid]) => tid);
-      for (const tid of sizes.keys()) {
+      const tells = new Set(own.filter((lane) => !model.isHostLane(lane)).map((lane) => lane.tid));
+      for (const tid of [...sizes.keys()].sort((a, b) => Number(tells.has(b)) - Number(tells.has(a)))) {
         const threadKey = `${key}t${tid}`;
         this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents: [key] });
-        if (!busiest.includes(tid)) this.closed.add(threadKey);
+        if (!busiest.includes(tid) || !tells.has(tid)) this.closed.add(threadKey);
         this.addLanes(
           own.filter((lane) => lane.tid === tid),
           [key, threadKey],
@@ -170,7 +204,7 @@ export class Layout {
         height: rows.length * rowHeight + 4,
         hint: model.isGpuLane(lane)
           ? `${model.laneLabel(lane)}, context ${lane.context}, ${model.processLabel(lane.pid)}`
-          : undefined,
+          : HOST_HINTS[lane.kind],
       });
     }
   }

@@ -58,7 +58,8 @@ function paintGap(context, frame, cause, left, right, y, height) {
   const room = Math.min(right, frame.width) - Math.max(left, 0);
   if (room < LABEL_PX) return;
   context.fillStyle = frame.theme.text;
-  context.fillText(causeName(cause).slice(0, Math.floor(room / CHARACTER_PX)), Math.max(left, 0) + 4, y + height / 2 - 1);
+  const [text, fits] = [causeName(cause), Math.floor((room - 6) / CHARACTER_PX)];
+  context.fillText(text.length <= fits ? text : `${text.slice(0, fits - 1)}…`, Math.max(left, 0) + 4, y + height / 2 - 1);
 }
 
 /**

@@ -4,7 +4,16 @@ import { bisect } from '../model.js';
 
 const CHARACTER_PX = 6.1;
 const LABEL_PX = 34;
+const NUMBER_PX = 16;
 const PALE = 0.38;
+
+/** The label, or its number alone, or its beginning: never one that reads like another. @param {string} label @param {number} characters */
+export function fitting(label, characters) {
+  if (label.length <= characters) return label;
+  const number = /\d+$/u.exec(label)?.[0];
+  if (number) return number.length <= characters ? number : '';
+  return characters > 1 ? `${label.slice(0, characters - 1)}…` : '';
+}
 
 /**
  * Spans side by side; the middle part is darker. What is narrower than a pixel shares it with its neighbours.
@@ -13,7 +22,7 @@ const PALE = 0.38;
 export function paintSpans(context, frame, spans, y, height) {
   const { theme, width } = frame;
   const scale = width / (frame.to - frame.from);
-  const colors = { plain: spans.table === 'steps' ? theme.accent : theme.comm, pale: theme.muted, bad: theme.bad };
+  const colors = { plain: spans.table === 'comm_instances' ? theme.comm : theme.accent, pale: theme.muted, bad: theme.bad };
   const x = (/** @type {number} */ time) => Math.max(-4, Math.min(width + 4, (time - frame.from) * scale));
   let painted = -Infinity;
   for (let i = bisect(0, spans.end.length, (at) => spans.end[at] > frame.from); i < spans.start.length; i++) {
@@ -30,8 +39,8 @@ export function paintSpans(context, frame, spans, y, height) {
     if (to > from && spans.tone[i] !== 'pale') context.fillRect(from, y + 2, Math.max(0.5, to - from - gap), height - 5);
     context.globalAlpha = 1;
     const room = Math.min(right, width) - Math.max(left, 0) - 6;
-    if (room < LABEL_PX) continue;
-    context.fillStyle = spans.table === 'steps' && spans.tone[i] !== 'pale' ? theme.background : theme.text;
-    context.fillText(spans.label[i].slice(0, Math.floor(room / CHARACTER_PX)), Math.max(left, 0) + 4, y + height / 2);
+    if (room < LABEL_PX && (spans.table !== 'steps' || room < NUMBER_PX)) continue;
+    context.fillStyle = spans.table !== 'comm_instances' && spans.tone[i] !== 'pale' ? theme.background : theme.text;
+    context.fillText(fitting(spans.label[i], Math.floor(room / CHARACTER_PX)), Math.max(left, 0) + 4, y + height / 2);
   }
 }

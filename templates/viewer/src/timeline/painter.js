@@ -1,3 +1,4 @@
+/** @import { Utilization } from '../types.js' */
 /** @import { Model } from '../model.js' */
 /** @import { EventColors, Theme } from '../colors.js' */
 /** @import { Layout, Track } from './layout.js' */
@@ -5,6 +6,8 @@
 import { rgb } from '../colors.js';
 import { context2d } from '../dom.js';
 import { paintArrow, paintGaps, paintMix } from './paint-parts.js';
+import { paintChart } from './paint-charts.js';
+import { exactUtilization } from './exact-utilization.js';
 import { paintSpans } from './paint-spans.js';
 import { Raster } from './raster.js';
 import { UtilizationSums } from './utilization.js';
@@ -44,6 +47,10 @@ export class Painter {
     this.stripPixels = null;
     /** @type {Map<object, UtilizationSums>} */
     this.sums = new Map();
+    /** @type {Map<object, UtilizationSums>} */
+    this.exact = new Map();
+    /** Of the selected call, so that no frame looks for them again. @type {{call: number, events: number[]}} */
+    this.launched = { call: -1, events: [] };
     /** @type {Map<string, number>} */
     this.packed = new Map();
   }
@@ -118,6 +125,7 @@ export class Painter {
     const y = this.layout.screenTop(track, frame.scrollTop);
     if (track.utilization && (track.type === 'utilization' || this.layout.collapsed.has(track.key))) this.paintUtilization(context, frame, track, y);
     else if (track.spans) paintSpans(context, frame, track.spans, y, track.height);
+    else if (track.chart) paintChart(context, frame, track.chart, y, track.height);
     else if (track.gaps) paintGaps(context, frame, track.gaps, track.gpu ?? -1, y, track.height);
     else if (track.rows && track.lane) {
       const color = frame.colors.forLane(track.lane);
@@ -219,11 +227,20 @@ export class Painter {
     return value;
   }
 
+  /** The report's bins, or what the events say where a pixel is narrower than a bin. @param {Utilization} data @param {number} pixelNs */
+  utilization(data, pixelNs) {
+    let sums = this.sums.get(data);
+    if (!sums) this.sums.set(data, (sums = new UtilizationSums(data)));
+    if (pixelNs >= sums.binNs) return sums;
+    let exact = this.exact.get(data);
+    if (!exact) this.exact.set(data, (exact = exactUtilization(this.model, data.device_id, sums)));
+    return exact;
+  }
+
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Track} track @param {number} y */
   paintUtilization(context, frame, track, y) {
     if (!track.utilization) return;
-    let sums = this.sums.get(track.utilization);
-    if (!sums) this.sums.set(track.utilization, (sums = new UtilizationSums(track.utilization)));
+    const sums = this.utilization(track.utilization, (frame.to - frame.from) / frame.width);
     sums.paint(context, frame.theme, frame.from, frame.to, 0, y + 3, frame.width, track.height - 6, false);
   }
 
@@ -279,9 +296,9 @@ export class Painter {
     const launch = model.launchOf(frame.selected);
     if (model.isGpuLane(lane) && launch >= 0) this.paintArrow(context, frame, launch, frame.selected);
     if (lane.kind === 'api') {
-      for (const target of model.launchedBy(frame.selected, frame.selected + 1).slice(0, MAX_ARROWS)) {
-        this.paintArrow(context, frame, frame.selected, target);
-      }
+      if (this.launched.call !== frame.selected)
+        this.launched = { call: frame.selected, events: model.launchedBy(frame.selected, frame.selected + 1).slice(0, MAX_ARROWS) };
+      for (const target of this.launched.events) this.paintArrow(context, frame, frame.selected, target);
     }
   }
 

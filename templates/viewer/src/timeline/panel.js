@@ -1,12 +1,13 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
 /** @import { Child } from '../dom.js' */
-import { CAUSE_LABELS, causeName } from '../colors.js';
 import { copyButton } from '../copy-button.js';
 import { h, name, replace } from '../dom.js';
-import { bytes, cell, counted, duration, heading, integer, percent, withUnit } from '../format.js';
+import { bytes, counted, duration, integer, percent } from '../format.js';
 import { eventDetails, fields } from './event-details.js';
+import { gapDetails } from './gap-panel.js';
 import { snippetOf } from '../snippet.js';
+import { spanDetails } from './span-details.js';
 import { rangeStats } from './stats.js';
 import { trimNote } from './trim-note.js';
 
@@ -95,42 +96,7 @@ export class Panel {
   /** @param {Track} track @param {number} index */
   showGap(track, index) {
     this.refresh = () => this.showGap(track, index);
-    const { gaps } = track;
-    const { model } = this.view;
-    const table = model.table('gpu_idle_gaps');
-    if (!gaps || !table) return;
-    const row = table.rows[gaps.row[index]];
-    const cause = gaps.cause[index];
-    this.show('Idle gap', [
-      h(
-        'p',
-        { class: 'full-name' },
-        `${model.gpuLabels.get(track.gpu ?? -1) ?? 'GPU'} idle for ${duration(gaps.end[index] - gaps.start[index])}`,
-      ),
-      h('p', {}, `Cause: ${CAUSE_LABELS[cause] ?? cause}.`),
-      h(
-        'div',
-        { class: 'buttons' },
-        h('button', { type: 'button', onclick: () => this.view.zoomToSelection() }, 'Zoom'),
-        h(
-          'button',
-          { type: 'button', onclick: () => this.view.selectRange(gaps.start[index], gaps.end[index], true) },
-          'What happened meanwhile',
-        ),
-        h(
-          'button',
-          { type: 'button', onclick: () => this.view.app.showTable('gpu_idle_gaps', gaps.row[index]) },
-          'Row in the table',
-        ),
-      ),
-      fields(
-        table.columns.map((column, position) => [
-          heading(column.name),
-          name(column.name === 'cause' ? causeName(cause) : withUnit(cell(row[position], column, model.clock), column)),
-        ]),
-      ),
-      trimNote(this.view, gaps.start[index], gaps.end[index]),
-    ]);
+    this.show('Idle gap', gapDetails(this.view, track, index));
   }
 
   /** @param {number} from @param {number} to */
@@ -189,6 +155,7 @@ export class Panel {
         ),
       );
     this.show('Time range', [
+      ...spanDetails(view, from, to),
       fields([
         ['From', model.clock.format(stats.from)],
         ['To', model.clock.format(stats.to)],

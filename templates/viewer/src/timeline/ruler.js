@@ -1,6 +1,6 @@
 /** @import { Clock } from '../format.js' */
 /** @import { TimelineView } from './view.js' */
-import { fitCanvas } from '../dom.js';
+import { context2d, fitCanvas } from '../dom.js';
 import { paintFlags } from './paint-overlays.js';
 
 const HEIGHT = 26;
@@ -15,8 +15,13 @@ export function tickOffset(clock) {
 
 /** @param {TimelineView} view @param {number} step @param {[number, number][]} ticks */
 export function drawRuler(view, step, ticks) {
-  const { theme, width, viewport, model, range, pointerX } = view;
-  const context = fitCanvas(view.ruler, width, HEIGHT);
+  paintRuler(fitCanvas(view.ruler, view.width, HEIGHT), view, step, ticks);
+  paintPointer(view);
+}
+
+/** @param {CanvasRenderingContext2D} context @param {TimelineView} view @param {number} step @param {[number, number][]} ticks */
+export function paintRuler(context, view, step, ticks) {
+  const { theme, width, viewport, model, range } = view;
   context.fillStyle = theme.raised;
   context.fillRect(0, 0, width, HEIGHT);
   context.font = theme.font;
@@ -33,7 +38,13 @@ export function drawRuler(view, step, ticks) {
     context.fillRect(left, 0, Math.max(1, viewport.x(range[1], width) - left), HEIGHT);
   }
   paintFlags(context, view);
+}
+
+/** The time under the pointer. @param {TimelineView} view */
+function paintPointer(view) {
+  const { theme, width, viewport, model, pointerX } = view;
   if (pointerX < 0) return;
+  const context = context2d(view.ruler);
   const label = model.clock.format(viewport.time(pointerX, width), viewport.span / width);
   const size = context.measureText(label).width + 10;
   const left = Math.max(0, Math.min(width - size, pointerX - size / 2));

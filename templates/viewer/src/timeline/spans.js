@@ -1,5 +1,6 @@
 /** @import { Table } from '../types.js' */
 /** @import { Model } from '../model.js' */
+import { causeName } from '../colors.js';
 import { columnIndex } from '../table-schema.js';
 
 /**
@@ -13,9 +14,10 @@ import { columnIndex } from '../table-schema.js';
  * @property {string[]} label
  * @property {('plain' | 'pale' | 'bad')[]} tone
  * @property {Uint32Array} row
+ * @property {Int32Array} [set]  of a collective: its number, the same on all GPUs; -1: not known to be the same as any
  */
 
-/** @typedef {{start: number, end: number, from: number, to: number, label: string, tone: 'plain' | 'pale' | 'bad', row: number}} Span */
+/** @typedef {{start: number, end: number, from: number, to: number, label: string, tone: 'plain' | 'pale' | 'bad', row: number, set?: number}} Span */
 
 /** @param {string} table @param {Span[]} list @returns {Spans} */
 function pack(table, list) {
@@ -29,6 +31,7 @@ function pack(table, list) {
     label: list.map((span) => span.label),
     tone: list.map((span) => span.tone),
     row: Uint32Array.from(list, (span) => span.row),
+    ...(list.some((span) => (span.set ?? -1) >= 0) ? { set: Int32Array.from(list, (span) => span.set ?? -1) } : {}),
   };
 }
 
@@ -71,6 +74,30 @@ export function stepSpans(model) {
   );
 }
 
+/** @type {Record<string, string>} */
+const SPAN_NAMES = { active: 'active', set_up: 'set-up', check: 'check', pause: 'pause' };
+
+/** When a GPU works, and the pauses between; of a GPU that never paused nothing. @param {Model} model */
+export function activitySpans(model) {
+  const spans = readSpans(
+    model,
+    'active_spans',
+    (cell, from, to) => {
+      const cause = cell('cause');
+      const kind = String(cell('kind'));
+      return {
+        from,
+        to,
+        label: `${SPAN_NAMES[kind] ?? kind}${typeof cause === 'string' ? `: ${causeName(cause)}` : ''}`,
+        tone: kind === 'active' ? 'plain' : 'pale',
+      };
+    },
+    ['start_ns', 'end_ns'],
+  );
+  for (const [gpu, list] of spans) if (list.row.length < 2) spans.delete(gpu);
+  return spans;
+}
+
 const NS_PER_US = 1000;
 
 /** Collectives: wait for the last rank, transfer, tail. @param {Model} model */
@@ -87,6 +114,7 @@ export function collectiveSpans(model) {
         to: known ? end - (typeof tail === 'number' ? tail : 0) * NS_PER_US : end,
         label: String(cell('op') ?? 'collective'),
         tone: 'plain',
+        set: Number(cell('set_id') ?? -1),
       };
     },
     ['start_ns', 'end_ns'],

@@ -4,8 +4,9 @@ import { CAUSE_COLORS, CAUSE_LABELS, causeName, EventColors, categoryColor } fro
 import { h } from '../dom.js';
 import { counted } from '../format.js';
 import { BLOCKING } from '../search.js';
-import { saveImage } from './export-image.js';
+import { saveImage, saveSvg } from './export-image.js';
 import { FilterBar } from './filter-bar.js';
+import { callClass } from './stats.js';
 import { choose } from './navigate.js';
 
 const SEARCH_DELAY_MS = 120;
@@ -15,6 +16,8 @@ export class Toolbar {
   /** @param {TimelineView} view */
   constructor(view) {
     this.view = view;
+    /** @type {boolean | null} */
+    this.anyBlocks = null;
     let timer = 0;
     const apply = () => {
       clearTimeout(timer);
@@ -105,6 +108,7 @@ export class Toolbar {
         this.selecting,
         button('Marks', 'Marks and their notes (B adds one)', () => view.annotations.showMarks()),
         button('PNG', 'Save a picture of what the timeline shows', () => saveImage(view)),
+        button('SVG', 'Save what the timeline shows as a drawing', () => saveSvg(view)),
       ),
       h('div', { class: 'group' }, this.filters.input, this.color, this.time),
       this.legend,
@@ -128,6 +132,17 @@ export class Toolbar {
     view.app.state.set({ tm: mode });
     view.panel.refresh();
     view.draw();
+  }
+
+  /** Whether any call blocks the host. */
+  get blocks() {
+    const { model } = this.view;
+    this.anyBlocks ??= model.lanes.some((lane) => {
+      if (lane.kind !== 'api') return false;
+      for (let i = lane.first; i < lane.first + lane.count; i++) if (callClass(model.events.aux[i]) === 1) return true;
+      return false;
+    });
+    return this.anyBlocks;
   }
 
   showLegend() {
@@ -161,7 +176,7 @@ export class Toolbar {
             .filter((category) => used.has(category))
             .map((category) => item(categoryColor(category), category))
         : []),
-      item(colors.api[1], BLOCKING),
+      ...(this.blocks ? [item(colors.api[1], BLOCKING)] : []),
       ...this.causes(),
     );
   }

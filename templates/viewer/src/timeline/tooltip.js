@@ -3,8 +3,8 @@
 import { CAUSE_LABELS, causeName, UTILIZATION_PARTS } from '../colors.js';
 import { h, name, replace } from '../dom.js';
 import { bytes, duration, percent } from '../format.js';
+import { pointAt } from './charts.js';
 import { blocksHost } from './stats.js';
-import { UtilizationSums } from './utilization.js';
 
 const OFFSET_PX = 14;
 
@@ -65,9 +65,10 @@ export class Tooltip {
         CAUSE_LABELS[cause] ? h('div', {}, CAUSE_LABELS[cause]) : null,
       ];
     }
+    if (track.chart) return chartLines(track.chart, time, clock);
     if (track.utilization) {
       const pixels = (4 * this.view.viewport.span) / this.view.width;
-      const sums = this.view.painter.sums.get(track.utilization) ?? new UtilizationSums(track.utilization);
+      const sums = this.view.painter.utilization(track.utilization, pixels / 4);
       const [from, to] = sums.wholeBins(time - pixels / 2, time + pixels / 2);
       const parts = sums.between(from, to);
       const whole = parts.reduce((sum, value) => sum + value, 0);
@@ -81,6 +82,17 @@ export class Tooltip {
   }
 }
 
+/** @param {import('./charts.js').Chart} chart @param {number} time @param {import('../format.js').Clock} clock */
+function chartLines(chart, time, clock) {
+  const at = pointAt(chart, time);
+  if (at < 0) return null;
+  return [
+    h('div', { class: 'tooltip-title' }, name(chart.label)),
+    h('div', {}, h('b', {}, chart.format(chart.value[at])), ` from ${clock.format(chart.start[at])} to ${clock.format(chart.end[at])}`),
+    chart.high[at] > chart.value[at] && h('div', {}, `${chart.highWord} ${chart.format(chart.high[at])}`),
+  ];
+}
+
 /** @param {import('./spans.js').Spans} spans @param {number} i @param {import('../format.js').Clock} clock */
 function spanLines(spans, i, clock) {
   const wait = spans.from[i] - spans.start[i];
@@ -90,6 +102,6 @@ function spanLines(spans, i, clock) {
     spans.table === 'comm_instances' &&
       h('div', {}, spans.from[i] < spans.to[i] ? `wait ${duration(wait)}, transfer ${duration(spans.to[i] - spans.from[i])}` : 'wait and transfer unknown'),
     spans.tone[i] === 'bad' && h('div', { class: 'bad' }, 'outlier'),
-    spans.tone[i] === 'pale' && h('div', {}, 'not steady'),
+    spans.table === 'steps' && spans.tone[i] === 'pale' && h('div', {}, 'not steady'),
   ];
 }

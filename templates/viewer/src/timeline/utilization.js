@@ -18,13 +18,14 @@ export class UtilizationSums {
     this.end = this.start + this.bins * this.binNs;
   }
 
-  /** Sum up to a time, bins taken as evenly filled. @param {Float64Array} sums @param {number} time */
-  at(sums, time) {
-    const position = (time - this.start) / this.binNs;
-    if (position <= 0) return 0;
-    if (position >= this.bins) return sums[this.bins];
-    const bin = Math.floor(position);
-    return sums[bin] + (sums[bin + 1] - sums[bin]) * (position - bin);
+  /** Sums of the four parts up to a time, bins taken as evenly filled. @param {number} time @param {Float64Array} to */
+  until(time, to) {
+    const position = Math.max(0, Math.min(this.bins, (time - this.start) / this.binNs));
+    const bin = Math.min(this.bins - 1, Math.floor(position));
+    for (let part = 0; part < 4; part++) {
+      const sums = this.parts[part];
+      to[part] = this.bins === 0 ? 0 : sums[bin] + (sums[bin + 1] - sums[bin]) * (position - bin);
+    }
   }
 
   /** The bins around a stretch of time, whose shares are exact. @param {number} from @param {number} to @returns {[number, number]} */
@@ -35,7 +36,10 @@ export class UtilizationSums {
 
   /** ns of compute, exposed communication, exposed copy, idle in a window. @param {number} from @param {number} to */
   between(from, to) {
-    return this.parts.map((sums) => this.at(sums, to) - this.at(sums, from));
+    const [before, after] = [new Float64Array(4), new Float64Array(4)];
+    this.until(from, before);
+    this.until(to, after);
+    return [0, 1, 2, 3].map((part) => after[part] - before[part]);
   }
 
   /**
@@ -52,12 +56,12 @@ export class UtilizationSums {
     const image = new ImageData(columns, rows);
     const pixels = new Uint32Array(image.data.buffer);
     const step = (to - from) / width;
-    /** @type {number[]} */
-    let before = this.parts.map((sums) => this.at(sums, from));
+    const [before, after, parts] = [new Float64Array(4), new Float64Array(4), new Float64Array(4)];
+    this.until(from, before);
     for (let x = 0; x < columns; x++) {
-      const after = this.parts.map((sums) => this.at(sums, from + (x + 1) * step));
-      const parts = after.map((value, index) => value - before[index]);
-      before = after;
+      this.until(from + (x + 1) * step, after);
+      for (let part = 0; part < 4; part++) parts[part] = after[part] - before[part];
+      before.set(after);
       const whole = parts[0] + parts[1] + parts[2] + parts[3];
       if (whole <= 0) continue;
       let y = rows;

@@ -14,6 +14,7 @@ import { OverviewStrip } from './overview-strip.js';
 import { Painter } from './painter.js';
 import { drawRuler, tickOffset } from './ruler.js';
 import { paintOverlays } from './paint-overlays.js';
+import { paintRankLines } from './rank-lines.js';
 import { Panel } from './panel.js';
 import { connectPointer, hitTest } from './pointer.js';
 import { Toolbar } from './toolbar.js';
@@ -37,6 +38,9 @@ export class TimelineView {
     /** @type {{gpu: number, index: number} | null} */
     this.selectedGap = null;
     this.hovered = -1;
+    /** Number of the collective under the pointer, and of that which is the selected range; -1 for none. */
+    this.hoveredSet = -1;
+    this.rangeSet = { from: NaN, to: NaN, set: -1 };
     /** Pointer over the tracks, px; -1 outside. */
     this.pointerX = -1;
     /** @type {[number, number] | null} */
@@ -46,6 +50,7 @@ export class TimelineView {
     this.width = 0;
     this.height = 0;
     this.frameWanted = false;
+    this.tickStep = 1;
     /** Milliseconds per frame since the last reset, for the benchmark. @type {number[]} */
     this.frameTimes = [];
 
@@ -104,10 +109,24 @@ export class TimelineView {
 
   drawNow() {
     const begin = performance.now();
+    const frame = this.frame();
+    const context = fitCanvas(this.canvas, this.width, this.height);
+    this.painter.paint(context, frame);
+    paintRankLines(context, this);
+    paintOverlays(context, this);
+    drawRuler(this, this.tickStep, frame.ticks);
+    this.strip.draw();
+    this.gutter.place();
+    this.frameTimes.push(performance.now() - begin);
+    if (this.frameTimes.length > 2000) this.frameTimes.splice(0, 1000);
+  }
+
+  /** What the painter needs to know. */
+  frame() {
     const { width, height, viewport, theme } = this;
     const { step, list } = viewport.ticks(width, width < 500 ? 90 : 120, tickOffset(this.model.clock));
-    const context = fitCanvas(this.canvas, width, height);
-    this.painter.paint(context, {
+    this.tickStep = step;
+    return {
       from: viewport.from,
       to: viewport.to,
       width,
@@ -122,13 +141,7 @@ export class TimelineView {
       selectedGap: this.selectedGap,
       ticks: list,
       pointerX: this.pointerX,
-    });
-    paintOverlays(context, this);
-    drawRuler(this, step, list);
-    this.strip.draw();
-    this.gutter.place();
-    this.frameTimes.push(performance.now() - begin);
-    if (this.frameTimes.length > 2000) this.frameTimes.splice(0, 1000);
+    };
   }
 
   /** @param {number} y  pixels from the top of all tracks */
@@ -180,6 +193,7 @@ export class TimelineView {
     const hit = x >= 0 ? hitTest(this, x, y) : null;
     this.tooltip.show(hit, x, y);
     this.hovered = hit ? hit.event : -1;
+    this.hoveredSet = hit?.track.spans?.set?.[hit.span ?? -1] ?? -1;
     this.pointerX = x;
     this.draw();
   }
@@ -202,8 +216,7 @@ export class TimelineView {
     this.selected = event;
     this.selectedGap = null;
     this.range = null;
-    const begin = this.model.events.start[event];
-    const end = this.model.end(event);
+    const [begin, end] = [this.model.events.start[event], this.model.end(event)];
     this.panel.showEvent(event);
     if (zoom) this.viewport.focus(begin, end);
     else if (end < this.viewport.from || begin > this.viewport.to) this.viewport.bringIn(begin, end);

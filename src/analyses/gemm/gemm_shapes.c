@@ -1,0 +1,246 @@
+/* How near do matrix products come to what the GPU allows for their sizes? Tables gemm_shapes and gemm_coverage. */
+#include "analyses/gemm/gemm.h"
+#include "analyses/kernels/gpu_peak.h"
+#include "base/buf.h"
+#include "table/columns.h"
+
+#include <stdlib.h>
+
+enum {
+  DEVICE,
+  OP,
+  BATCH,
+  M,
+  N,
+  K,
+  DTYPE,
+  COUNT,
+  KERNELS,
+  TOTAL,
+  FLOP,
+  ACHIEVED,
+  PEAK,
+  LEAST,
+  BOUND,
+  PCT,
+  EXCESS,
+  ALIGNED,
+  NOTE,
+  KERNEL,
+  LONGEST_START,
+  LONGEST_END
+};
+static const struct nai_column_def columns[] = {
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [OP] = {"op", NAI_STR, NAI_TEXT, "operation: the NVTX range with the sizes", .role = NAI_ROLE_RANGE_NAME,
+            .key = true},
+    [BATCH] = NAI_COUNT_COLUMN("batch", "products in one operation; of attention query heads", .key = true),
+    [M] = NAI_COUNT_COLUMN("m", "rows of the result; of attention the length of queries", .key = true),
+    [N] = NAI_COUNT_COLUMN("n", "columns of the result; of attention the length of keys", .key = true),
+    [K] = NAI_COUNT_COLUMN("k", "what is summed over; of attention the size of a head", .key = true),
+    [DTYPE] = NAI_LABEL_COLUMN("dtype", "what is multiplied, as the kernel's name says; NULL unknown", .key = true),
+    [COUNT] = NAI_COUNT_COLUMN("count", "operations that ran", .sum = true),
+    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels behind them", .sum = true),
+    [TOTAL] =
+        NAI_TIME_COLUMN("total_time_ns", "summed durations of these kernels", .better = NAI_BETTER_LOWER, .sum = true),
+    [FLOP] = {"flop_per_op", NAI_F64, NAI_COUNT, "floating-point operations of one; attention without a mask",
+              .role = NAI_ROLE_METRIC},
+    [ACHIEVED] = {"achieved_tflops", NAI_F64, NAI_COUNT, "operations over time, 10^12 per second",
+                  .role = NAI_ROLE_METRIC, .better = NAI_BETTER_HIGHER},
+    [PEAK] = {"peak_tflops", NAI_F64, NAI_COUNT, "dense peak of this GPU for the data type, NULL unknown",
+              .role = NAI_ROLE_METRIC},
+    [LEAST] = NAI_TIME_COLUMN("roofline_ns",
+                              "what they take at least: the longer of operations at the peak, and of every value read "
+                              "or written once at the memory's bandwidth",
+                              .sum = true),
+    [BOUND] = NAI_LABEL_COLUMN("bound", "which of the two is longer: compute or memory"),
+    [PCT] = NAI_PCT_COLUMN("pct_of_roofline", "roofline_ns of total_time_ns", .better = NAI_BETTER_HIGHER),
+    [EXCESS] = NAI_TIME_COLUMN("excess_ns", "the difference", .better = NAI_BETTER_LOWER, .sum = true),
+    [ALIGNED] = NAI_LABEL_COLUMN("aligned", "whether n and k are multiples of 16 bytes, as tensor cores want: yes or "
+                                            "no; NULL where the type is unknown"),
+    [NOTE] = NAI_LABEL_COLUMN("note", "why there is no roofline, or what it rests on"),
+    [KERNEL] = {"longest_kernel", NAI_STR, NAI_TEXT, "the longest kernel", .role = NAI_ROLE_LABEL},
+    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "its start"),
+    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "its end"),
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("gemm_shapes", "Sizes of matrix products",
+               "Matrix products or attention of one operation with the same sizes on one GPU", columns);
+
+/* A run with what tells rows apart. */
+struct item {
+  const struct nai_gemm_run *run;
+  const struct nai_gemm_kind *kind;
+  int dtype;
+};
+
+static int compare_numbers(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+static int compare(const void *pa, const void *pb) {
+  const struct item *a = pa, *b = pb;
+  const struct nai_matrix_shape *s = &a->kind->shape, *t = &b->kind->shape;
+  const int64_t keys[][2] = {{a->run->gpu, b->run->gpu},
+                             {a->kind->name, b->kind->name},
+                             {s->batch, t->batch},
+                             {s->m, t->m},
+                             {s->n, t->n},
+                             {s->k, t->k},
+                             {a->dtype, b->dtype}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (keys[i][0] != keys[i][1])
+      return compare_numbers(keys[i][0], keys[i][1]);
+  return 0;
+}
+
+/* --- the roofline ----------------------------------------------------------------------------------- */
+
+static int value_bytes(int dtype) {
+  static const int bytes[NAI_DTYPE_COUNT] = {
+      [NAI_DTYPE_FP16] = 2, [NAI_DTYPE_BF16] = 2, [NAI_DTYPE_TF32] = 4, [NAI_DTYPE_FP32] = 4, [NAI_DTYPE_FP8] = 1};
+  return bytes[dtype];
+}
+
+static void put_aligned(struct nai_table *out, int64_t row, const struct item *item) {
+  const struct nai_matrix_shape *s = &item->kind->shape;
+  int64_t values = 16 / value_bytes(item->dtype);
+  nai_set_str(out, row, ALIGNED, s->n % values == 0 && s->k % values == 0 ? "yes" : "no");
+}
+
+/* Bytes per second of the GPU's memory, 0 unknown. */
+static double bandwidth_of(const struct nai_model *m, uint32_t gpu) {
+  int64_t bandwidth = nai_get_i64(m->tables[NAI_IN_GPUS], gpu, GP_BANDWIDTH);
+  return bandwidth == NAI_NULL_I64 || bandwidth <= 0 ? 0 : (double)bandwidth;
+}
+
+static const char *note_of(const struct nai_gpu_peak *peak, const struct nai_matrix_shape *shape, double tflops,
+                           double bandwidth, int dtype, bool faster) {
+  if (dtype < 0)
+    return "the kernel's name does not tell what it multiplies";
+  if (tflops <= 0)
+    return "no peak of this GPU is known for the data type (--gpu-facts)";
+  if (bandwidth <= 0)
+    return "the export does not tell the memory's bandwidth";
+  if (faster)
+    return shape->attention ? "faster than the roofline: a mask, which sizes do not tell"
+                            : "faster than the roofline: the data type or the peak is not as assumed";
+  if (shape->attention)
+    return "without a mask; half of it with a causal one, which sizes do not tell";
+  if (peak->partition)
+    return "the peak is scaled to this part of the GPU";
+  return peak->product->verified ? NULL : "the peak is a data sheet's, not verified";
+}
+
+static void put_roofline(struct nai_table *out, int64_t row, const struct nai_model *m, const struct item *item,
+                         int64_t count, int64_t total) {
+  const struct nai_matrix_shape *s = &item->kind->shape;
+  struct nai_gpu_peak peak = nai_gpu_peak_of(m, nai_model_device(m, item->run->gpu));
+  double bandwidth = bandwidth_of(m, item->run->gpu), compute = 0, memory = 0;
+  double tflops = item->dtype < 0 ? 0 : nai_gpu_peak_tflops(&peak, (enum nai_dtype)item->dtype);
+  if (tflops > 0 && bandwidth > 0) {
+    compute = s->flop / tflops / 1e3; /* 10^12 per second are 10^3 per ns */
+    memory = s->values * value_bytes(item->dtype) / bandwidth * 1e9;
+  }
+  double least = (compute > memory ? compute : memory) * (double)count;
+  bool faster = least > (double)total;
+  nai_set_str(out, row, NOTE, note_of(&peak, s, tflops, bandwidth, item->dtype, faster));
+  if (tflops > 0)
+    nai_set_f64(out, row, PEAK, tflops);
+  if (least <= 0 || faster)
+    return;
+  nai_set_i64(out, row, LEAST, (int64_t)least);
+  nai_set_str(out, row, BOUND, compute >= memory ? "compute" : "memory");
+  nai_set_f64(out, row, PCT, nai_percent(least, (double)total));
+  nai_set_i64(out, row, EXCESS, total - (int64_t)least);
+}
+
+/* --- rows ------------------------------------------------------------------------------------------- */
+
+static void put_shape(struct nai_table *out, const struct nai_model *m, const struct item *items, uint32_t n) {
+  const struct nai_matrix_shape *s = &items->kind->shape;
+  int64_t row = nai_table_add_row(out), kernels = 0, total = 0;
+  uint32_t longest = items->run->longest;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t kernel = items[i].run->longest;
+    int64_t more = nai_kernel_ns(m, kernel) - nai_kernel_ns(m, longest);
+    kernels += items[i].run->kernels;
+    total += items[i].run->ns;
+    if (more > 0 || (!more && nai_at(&m->kernels.start, kernel) < nai_at(&m->kernels.start, longest)))
+      longest = kernel;
+  }
+  const int64_t numbers[][2] = {{DEVICE, nai_model_device(m, items->run->gpu)},
+                                {BATCH, s->batch},
+                                {M, s->m},
+                                {N, s->n},
+                                {K, s->k},
+                                {COUNT, n},
+                                {KERNELS, kernels},
+                                {TOTAL, total},
+                                {LONGEST_START, nai_at(&m->kernels.start, longest)},
+                                {LONGEST_END, nai_at(&m->kernels.end, longest)}};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    nai_set_i64(out, row, (int)numbers[i][0], numbers[i][1]);
+  nai_set_str(out, row, OP, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, items->kind->name));
+  nai_set_str(out, row, KERNEL, nai_model_kernel_name(m, longest));
+  nai_set_f64(out, row, FLOP, s->flop);
+  if (items->dtype >= 0) {
+    nai_set_str(out, row, DTYPE, nai_dtype_name((enum nai_dtype)items->dtype));
+    put_aligned(out, row, items);
+  }
+  if (total > 0)
+    nai_set_f64(out, row, ACHIEVED, s->flop * n / (double)total / 1e3);
+  put_roofline(out, row, m, items, n, total);
+}
+
+/* What kernels multiply, per string of kernel_events: asked once per name. */
+static int dtype_of(int8_t *known, const struct nai_model *m, uint32_t kernel) {
+  enum { NOT_ASKED = -2 };
+  int8_t *dtype = &known[nai_at_text(&m->kernels.name, kernel)];
+  if (*dtype == NOT_ASKED)
+    *dtype = (int8_t)nai_kernel_classes_dtype(m->classes, nai_model_kernel_name(m, kernel));
+  return *dtype;
+}
+
+static int put_shapes(struct nai_table *out, const struct nai_gemms *g, struct nai_err *err) {
+  size_t names = g->m->tables[NAI_IN_KERNELS]->strings.count;
+  struct item *items = malloc(((size_t)g->run_count + 1) * sizeof *items);
+  int8_t *dtypes = malloc(names + 1);
+  int rc = items && dtypes ? NAI_OK : nai_err_nomem(err);
+  for (size_t i = 0; !rc && i < names; i++)
+    dtypes[i] = -2;
+  for (uint32_t i = 0; !rc && i < g->run_count; i++)
+    items[i] = (struct item){&g->runs[i], &g->kinds[g->runs[i].kind], dtype_of(dtypes, g->m, g->runs[i].longest)};
+  if (!rc && g->run_count)
+    qsort(items, g->run_count, sizeof *items, compare);
+  for (uint32_t i = 0, j; !rc && i < g->run_count; i = j) {
+    for (j = i + 1; j < g->run_count && compare(&items[i], &items[j]) == 0; j++)
+      ;
+    put_shape(out, g->m, items + i, j - i);
+  }
+  free(items);
+  free(dtypes);
+  static const struct nai_sort_by order[] = {{TOTAL, true}, {DEVICE, false}, {OP, false}, {BATCH, false},
+                                             {M, false},    {N, false},      {K, false},  {DTYPE, false}};
+  return rc ? rc : nai_table_sort(out, order, 8, err);
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct nai_gemms gemms;
+  int rc = nai_gemms_find(&gemms, io->model, err);
+  if (!rc)
+    rc = put_shapes(io->out[0], &gemms, err);
+  if (!rc)
+    nai_gemm_put_coverage(io->out[1], &gemms);
+  nai_gemms_free(&gemms);
+  return rc;
+}
+
+static const struct nai_schema *const schemas[] = {&schema, &nai_gemm_coverage_schema, NULL};
+const struct nai_node nai_analysis_gemm_shapes = {.name = "gemm_shapes",
+                                                  .outputs = schemas,
+                                                  .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) |
+                                                           NAI_PART(CALLS) | NAI_PART(PROCESS_GPUS) | NAI_PART(STEPS),
+                                                  .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) |
+                                                            NAI_IN(NVTX_SIZES) | NAI_IN(GPUS) | NAI_IN(PROCESSES) |
+                                                            NAI_IN(THREADS) | NAI_IN(GRAPH_NODES),
+                                                  .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS),
+                                                  .run = run};

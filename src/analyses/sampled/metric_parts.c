@@ -1,0 +1,219 @@
+/* What did sampled metrics show in each phase and each step? Tables phase_metrics and step_metrics. */
+#include "analyses/analysis.h"
+#include "analyses/sampled/series.h"
+#include "analyses/steps/step_schemas.h"
+#include "table/columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEVICE, NIC, PORT, METRIC, UNIT, TIME, COVERAGE, SAMPLES, MEAN, MAX, COMMON };
+#define COMMON_COLUMNS                                                                                               \
+  [DEVICE] = NAI_DEVICE_COLUMN("GPU; empty for network cards", .key = true),                                         \
+  [NIC] =                                                                                                            \
+      NAI_LABEL_COLUMN("nic", "network card: its name, else its number in the export; empty for GPUs", .key = true), \
+  [PORT] = {"port", NAI_I32, NAI_ID, "port of the card", .key = true},                                               \
+  [METRIC] = NAI_NAME_COLUMN("metric", "name of the metric in the export", .key = true),                             \
+  [UNIT] = NAI_LABEL_COLUMN("metric_unit", "unit of mean and max"),                                                  \
+  [TIME] = NAI_TIME_COLUMN("time_ns", "length of that time"),                                                        \
+  [COVERAGE] = NAI_PCT_COLUMN("coverage_pct", "of that time: samples tell of"),                                      \
+  [SAMPLES] = NAI_COUNT_COLUMN("sample_count", "samples that lie in it for the greater part"),                       \
+  [MEAN] = {"mean", NAI_F64, NAI_COUNT, "mean, weighted by time; empty for fewer than 20 samples",                   \
+            .role = NAI_ROLE_METRIC},                                                                                \
+  [MAX] = {"max", NAI_F64, NAI_COUNT, "largest of these samples; empty for fewer than 20", .role = NAI_ROLE_METRIC}
+
+enum { PHASE = COMMON };
+static const struct nai_column_def phase_columns[] = {
+    COMMON_COLUMNS, [PHASE] = NAI_LABEL_COLUMN("phase", "phase of the phase map", .key = true)};
+static const struct nai_schema phase_schema =
+    NAI_SCHEMA("phase_metrics", "Metrics by phase",
+               "One sampled metric while a GPU ran what a phase of the phase map launched", phase_columns);
+
+enum { PID = COMMON, STEP, STATE, START, END };
+static const struct nai_column_def step_columns[] = {
+    COMMON_COLUMNS,
+    [PID] = NAI_PID_COLUMN("process", .key = true),
+    [STEP] = {"step", NAI_I64, NAI_ID, "number of the step in its process, from 0", .key = true},
+    [STATE] = NAI_LABEL_COLUMN("state", "steady, warm-up, or truncated by the capture"),
+    [START] = NAI_START_COLUMN("start_ns", "start of the step's window on the GPU; of cards on its first GPU"),
+    [END] = NAI_END_COLUMN("end_ns", "end of the window"),
+};
+static const struct nai_schema step_schema =
+    NAI_SCHEMA("step_metrics", "Metrics by step", "One sampled metric in one step of a process on a GPU", step_columns);
+
+enum { FEWEST = 20, MOST_ROWS = 20000 };
+
+/* A phase on one GPU, or on any (device -1): when it ran something it had launched. */
+struct phase_time {
+  int phase;
+  int32_t device;
+  struct nai_intervals set;
+};
+
+struct work {
+  const struct nai_model *m;
+  const struct nai_table *steps;
+  struct nai_table *by_phase, *by_step;
+  struct phase_time *phases;
+  uint32_t phase_count;
+};
+
+static void put_sum(struct nai_table *table, const struct work *w, const struct nai_series *s,
+                    const struct nai_series_sum *sum, int64_t length) {
+  int64_t row = nai_table_add_row(table);
+  if (s->device >= 0)
+    nai_set_i64(table, row, DEVICE, s->device);
+  else
+    nai_nic_put_card(table, row, NIC, w->m, s->card);
+  nai_set_i64(table, row, PORT, s->device >= 0 ? NAI_NULL_I64 : s->port);
+  nai_set_str(table, row, METRIC, s->name);
+  nai_set_str(table, row, UNIT, s->unit);
+  nai_set_i64(table, row, TIME, length);
+  nai_set_f64(table, row, COVERAGE, nai_percent((double)sum->covered, (double)length));
+  nai_set_i64(table, row, SAMPLES, sum->count);
+  if (sum->count < FEWEST)
+    return;
+  nai_set_f64(table, row, MEAN, sum->weighted / (double)sum->ns);
+  nai_set_f64(table, row, MAX, sum->max);
+}
+
+/* --- phases --------------------------------------------------------------------------------------- */
+
+/* A phase's operations on one GPU, in the order of their starts. */
+static int add_phase(struct work *w, int phase, const struct nai_gpu *gpu, struct nai_err *err) {
+  const struct nai_model *m = w->m;
+  struct phase_time *p = &w->phases[w->phase_count++];
+  *p = (struct phase_time){.phase = phase, .device = gpu->device_id};
+  for (uint32_t i = 0; i < gpu->op_count; i++) {
+    uint32_t api = nai_model_op_api(m, &gpu->ops[i]);
+    if (api != NAI_NO_ROW && m->call_phase[api] == phase)
+      nai_intervals_add(&p->set, nai_model_op_start(m, &gpu->ops[i]), nai_model_op_end(m, &gpu->ops[i]));
+  }
+  return p->set.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+/* The same on all GPUs together. */
+static int join_gpus(struct work *w, int phase, uint32_t first, struct nai_err *err) {
+  struct phase_time *all = &w->phases[w->phase_count++];
+  *all = (struct phase_time){.phase = phase, .device = -1};
+  for (uint32_t i = first; i + 1 < w->phase_count; i++) {
+    struct nai_intervals both = {0};
+    nai_intervals_union(&both, &all->set, &w->phases[i].set);
+    nai_intervals_free(&all->set);
+    all->set = both;
+  }
+  return all->set.oom ? nai_err_nomem(err) : NAI_OK;
+}
+
+static int find_phases(struct work *w, struct nai_err *err) {
+  const struct nai_model *m = w->m;
+  int count = m->phases && m->map_nvtx ? nai_phase_map_count(m->phases) : 0, rc = NAI_OK;
+  w->phases = calloc((size_t)count * (m->gpu_count + 1) + 1, sizeof *w->phases);
+  if (!w->phases)
+    return nai_err_nomem(err);
+  for (int p = 0; !rc && p < count; p++) {
+    uint32_t first = w->phase_count;
+    for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
+      rc = add_phase(w, p, &m->gpus[g], err);
+    if (!rc)
+      rc = join_gpus(w, p, first, err);
+  }
+  return rc;
+}
+
+static void use_phases(struct work *w, const struct nai_series *s) {
+  for (uint32_t i = 0; i < w->phase_count; i++) {
+    const struct phase_time *p = &w->phases[i];
+    int64_t length = nai_intervals_total(&p->set);
+    if (p->device != s->device || !length)
+      continue;
+    struct nai_series_sum sum = nai_series_within(s, &p->set);
+    put_sum(w->by_phase, w, s, &sum, length);
+    nai_set_str(w->by_phase, w->by_phase->rows - 1, PHASE, nai_phase_map_phase(w->m->phases, p->phase));
+  }
+}
+
+/* --- steps ---------------------------------------------------------------------------------------- */
+
+/* Of cards the windows on the process's first GPU count: rows of a process come GPU by GPU. */
+static bool is_for(const struct nai_table *steps, int64_t row, int64_t *first_device, int64_t *pid, int32_t device) {
+  int64_t of = nai_get_i64(steps, row, ST_DEVICE);
+  if (device >= 0)
+    return of == device;
+  if (*pid != nai_get_i64(steps, row, ST_PID)) {
+    *pid = nai_get_i64(steps, row, ST_PID);
+    *first_device = of;
+  }
+  return of == *first_device;
+}
+
+static void use_steps(struct work *w, const struct nai_series *s) {
+  const struct nai_table *steps = w->steps;
+  int64_t first_device = NAI_NULL_I64, pid = NAI_NULL_I64;
+  uint32_t first = 0; /* samples that may reach into the step */
+  for (int64_t i = 0; i < steps->rows && w->by_step->rows < MOST_ROWS; i++) {
+    struct nai_interval window = {nai_get_i64(steps, i, ST_START), nai_get_i64(steps, i, ST_END)};
+    const struct nai_intervals set = {.v = &window, .count = 1};
+    if (window.end <= window.start || !is_for(steps, i, &first_device, &pid, s->device))
+      continue;
+    if (first == s->count || s->start[first] > window.start) /* the steps of another process */
+      first = 0;
+    while (first < s->count && s->end[first] <= window.start)
+      first++;
+    struct nai_series rest = *s;
+    rest.start += first;
+    rest.end += first;
+    rest.value += first;
+    rest.count -= first;
+    struct nai_series_sum sum = nai_series_within(&rest, &set);
+    put_sum(w->by_step, w, s, &sum, window.end - window.start);
+    int64_t row = w->by_step->rows - 1;
+    nai_set_i64(w->by_step, row, PID, nai_get_i64(steps, i, ST_PID));
+    nai_set_i64(w->by_step, row, STEP, nai_get_i64(steps, i, ST_STEP));
+    nai_set_str(w->by_step, row, STATE, nai_get_str(steps, i, ST_STATE));
+    nai_set_i64(w->by_step, row, START, window.start);
+    nai_set_i64(w->by_step, row, END, window.end);
+  }
+}
+
+static int use_series(void *ctx, const struct nai_series *s, struct nai_err *err) {
+  struct work *w = ctx;
+  use_phases(w, s);
+  if (w->steps)
+    use_steps(w, s);
+  int rc = nai_table_check(w->by_phase, err);
+  return rc ? rc : nai_table_check(w->by_step, err);
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  struct work w = {.m = m, .steps = io->in ? io->in[0] : NULL, .by_phase = io->out[0], .by_step = io->out[1]};
+  if (!m->tables[NAI_IN_GPU_METRIC_SAMPLES]->rows && !m->tables[NAI_IN_NIC_SAMPLES]->rows)
+    return NAI_OK;
+  int rc = find_phases(&w, err);
+  if (!rc)
+    rc = nai_series_each(m, use_series, &w, err);
+  for (uint32_t i = 0; i < w.phase_count; i++)
+    nai_intervals_free(&w.phases[i].set);
+  free(w.phases);
+  static const struct nai_sort_by phases[] = {{DEVICE, false}, {NIC, false},   {PORT, false},
+                                              {METRIC, false}, {PHASE, false}, {TIME, true}},
+                                  steps[] = {{DEVICE, false}, {NIC, false}, {PORT, false},
+                                             {METRIC, false}, {PID, false}, {STEP, false}};
+  if (!rc)
+    rc = nai_table_sort(w.by_phase, phases, 6, err);
+  return rc ? rc : nai_table_sort(w.by_step, steps, 6, err);
+}
+
+static const char *const inputs[] = {"steps", NULL};
+static const struct nai_schema *const schemas[] = {&phase_schema, &step_schema, NULL};
+const struct nai_node nai_analysis_metric_parts = {.name = "metric_parts",
+                                                   .outputs = schemas,
+                                                   .inputs = inputs,
+                                                   .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(PHASES),
+                                                   .tables = NAI_IN(GPU_METRICS) | NAI_IN(GPU_METRIC_SAMPLES) |
+                                                             NAI_IN(NIC_SAMPLES) | NAI_IN(NIC_METRICS) |
+                                                             NAI_IN(NIC_IDS) | NAI_IN(NICS) | NAI_IN(GPUS) |
+                                                             NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
+                                                   .config = NAI_CONFIG(MAP_NVTX),
+                                                   .run = run};

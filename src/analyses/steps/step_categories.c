@@ -1,0 +1,148 @@
+/* Where does the kernel time of a step go, by kind of work? Table step_categories. */
+#include "analyses/analysis.h"
+#include "analyses/steps/step_stats.h"
+#include "base/sort.h"
+#include "derive/steps/steps.h"
+#include "table/columns.h"
+
+#include <stdlib.h>
+
+enum { PID, DEVICE, CATEGORY, COUNT, MEDIAN, TOTAL, PCT_KERNELS, PCT_STEPS };
+static const struct nai_column_def columns[] = {
+    [PID] = NAI_PID_COLUMN("process", .key = true),
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [CATEGORY] = NAI_NAME_COLUMN("category", "kind of work (rules/kernel-classes.yaml)", .key = true),
+    [COUNT] = NAI_COUNT_COLUMN("median_kernel_count", "median of the steady steps: kernels"),
+    [MEDIAN] =
+        NAI_TIME_COLUMN("median_ns", "median of the steady steps: summed kernel durations", .better = NAI_BETTER_LOWER),
+    [TOTAL] = NAI_TIME_COLUMN("total_ns", "summed kernel durations in all steady steps", .better = NAI_BETTER_LOWER,
+                              .sum = true),
+    [PCT_KERNELS] = NAI_PCT_COLUMN("pct_of_kernel_time", "of the kernel durations of these steps", .sum = true),
+    [PCT_STEPS] = NAI_PCT_COLUMN("pct_of_steps", "of the durations of these steps; kernels may overlap"),
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("step_categories", "Kernel time of a step",
+               "Kernels of one kind of work in the steady steps of one process on one GPU", columns);
+
+/* One process on one GPU: counts and time per step of the list and category. */
+struct tally {
+  const struct nai_model *m;
+  const struct nai_step_list *list;
+  struct nai_step_stats stats;
+  uint32_t *of_step; /* per step of the process: index in the list, UINT32_MAX for none */
+  int categories;
+  int64_t *count, *ns; /* [category * list->count + step] */
+};
+
+/* As in derive/steps: the step of the launch, in a trace without launches that of its own time. */
+static uint32_t step_of(const struct tally *t, uint32_t kernel) {
+  const struct nai_model *m = t->m;
+  const struct nai_process_steps *steps = &m->steps->processes[t->list->process];
+  uint32_t api = m->kernel_api[kernel], step = UINT32_MAX;
+  if (api != NAI_NO_ROW)
+    step = nai_step_at(steps, nai_at(&m->apis.start, api));
+  else if (!m->apis.n)
+    step = nai_step_at(steps, nai_at(&m->kernels.start, kernel));
+  return step == UINT32_MAX ? UINT32_MAX : t->of_step[step];
+}
+
+static void add_kernels(struct tally *t) {
+  const struct nai_model *m = t->m;
+  const struct nai_gpu *gpu = &m->gpus[t->list->gpu];
+  for (uint32_t i = 0; i < gpu->op_count; i++) {
+    uint32_t kernel = gpu->ops[i].row;
+    if (gpu->ops[i].type != NAI_OP_KERNEL || nai_at_i32(&m->kernels.process, kernel) != (int32_t)t->list->process)
+      continue;
+    uint32_t step = step_of(t, kernel);
+    if (step == UINT32_MAX || t->stats.state[step] != NAI_STEP_STEADY)
+      continue;
+    size_t at = (size_t)m->kernel_category[nai_at_text(&m->kernels.name, kernel)] * t->list->count + step;
+    t->count[at]++;
+    t->ns[at] += nai_kernel_ns(m, kernel);
+  }
+}
+
+static double median_of(int64_t *room, const struct tally *t, const int64_t *per_step) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < t->list->count; i++)
+    if (t->stats.state[i] == NAI_STEP_STEADY)
+      room[n++] = per_step[i];
+  return n ? nai_quantile_i64(room, n, 0.5) : 0;
+}
+
+static int64_t sum_of(const int64_t *v, size_t n) {
+  int64_t sum = 0;
+  for (size_t i = 0; i < n; i++)
+    sum += v[i];
+  return sum;
+}
+
+static void put_categories(struct nai_table *table, const struct tally *t, int64_t *room) {
+  int64_t all = sum_of(t->ns, (size_t)t->categories * t->list->count);
+  for (int c = 0; c < t->categories; c++) {
+    const int64_t *count = t->count + (size_t)c * t->list->count, *ns = t->ns + (size_t)c * t->list->count;
+    int64_t total = sum_of(ns, t->list->count);
+    if (!sum_of(count, t->list->count))
+      continue;
+    int64_t row = nai_table_add_row(table);
+    nai_set_i64(table, row, PID, nai_model_pid(t->m, (int32_t)t->list->process));
+    nai_set_i64(table, row, DEVICE, nai_model_device(t->m, t->list->gpu));
+    nai_set_str(table, row, CATEGORY, nai_kernel_classes_name(t->m->classes, c));
+    nai_set_i64(table, row, COUNT, (int64_t)median_of(room, t, count));
+    nai_set_i64(table, row, MEDIAN, (int64_t)median_of(room, t, ns));
+    nai_set_i64(table, row, TOTAL, total);
+    if (all)
+      nai_set_f64(table, row, PCT_KERNELS, nai_percent((double)total, (double)all));
+    if (t->stats.total_ns)
+      nai_set_f64(table, row, PCT_STEPS, nai_percent((double)total, (double)t->stats.total_ns));
+  }
+}
+
+static int put_list(struct nai_table *table, const struct nai_model *m, const struct nai_step_list *list,
+                    struct nai_err *err) {
+  const struct nai_process_steps *steps = &m->steps->processes[list->process];
+  struct tally t = {.m = m, .list = list, .categories = nai_kernel_classes_count(m->classes)};
+  size_t cells = (size_t)t.categories * list->count;
+  int rc = nai_step_stats_new(&t.stats, steps, list, err);
+  if (rc)
+    return rc;
+  int64_t *room = malloc(((size_t)list->count + 1) * sizeof *room);
+  t.of_step = malloc(((size_t)steps->count + 1) * sizeof *t.of_step);
+  t.count = calloc(cells + 1, sizeof *t.count);
+  t.ns = calloc(cells + 1, sizeof *t.ns);
+  if (room && t.of_step && t.count && t.ns) {
+    for (uint32_t i = 0; i < steps->count; i++)
+      t.of_step[i] = UINT32_MAX;
+    for (uint32_t i = 0; i < list->count; i++)
+      t.of_step[list->v[i].step] = i;
+    add_kernels(&t);
+    put_categories(table, &t, room);
+  } else {
+    rc = nai_err_nomem(err);
+  }
+  free(room);
+  free(t.of_step);
+  free(t.count);
+  free(t.ns);
+  nai_step_stats_free(&t.stats);
+  return rc;
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  const struct nai_steps *s = io->model->steps;
+  int rc = NAI_OK;
+  for (uint32_t i = 0; !rc && i < s->list_count; i++)
+    if (s->lists[i].count)
+      rc = put_list(io->out[0], io->model, &s->lists[i], err);
+  static const struct nai_sort_by order[] = {{PID, false}, {DEVICE, false}, {TOTAL, true}, {CATEGORY, false}};
+  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+}
+
+static const struct nai_schema *const outputs[] = {&schema, NULL};
+const struct nai_node nai_analysis_step_categories = {
+    .name = "step_categories",
+    .outputs = outputs,
+    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(STEPS),
+    .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(PROCESSES) | NAI_IN(GPUS),
+    .config = NAI_CONFIG(KERNEL_CLASSES),
+    .run = run};

@@ -1,0 +1,17 @@
+/* Tables about ranks that have files of their own. Internal to src/ranks. */
+#ifndef NAI_RANKS_TABLES_INTERNAL_H
+#define NAI_RANKS_TABLES_INTERNAL_H
+
+#include "ranks/tables.h"
+
+/* A column of durations in ns, printed so. */
+#define NS(name, what) \
+  { name, NAI_I64, NAI_NS, what, .role = NAI_ROLE_METRIC }
+
+extern const struct nai_schema nai_rank_op_schema, nai_rank_transfer_schema, nai_rank_collective_schema;
+NAI_MUST_CHECK int nai_ranks_put_ops(struct nai_table *table, const struct nai_ranks *ranks, struct nai_err *err);
+NAI_MUST_CHECK int nai_ranks_put_transfers(struct nai_table *table, const struct nai_ranks *ranks, struct nai_err *err);
+NAI_MUST_CHECK int nai_ranks_put_collectives(struct nai_table *table, const struct nai_ranks *ranks,
+                                             struct nai_err *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* What a table from a file has to hold for loops to run over it unchecked. Checksums tell damage; these tell a file
+ * that somebody made. */
+#include "table/table.h"
+
+#include <inttypes.h>
+
+/* As src/ingest drops rows beyond: 73 years, and 13 days for one event. */
+#define TIME_LIMIT ((int64_t)1 << 61)
+#define DURATION_LIMIT ((int64_t)1 << 50)
+
+static int fail(const struct nai_table *table, int column, int64_t row, const char *what, struct nai_err *err) {
+  return nai_err_set(err, NAI_ESTALE, "table \"%s\", row %" PRId64 ": %s %s", table->schema->name, row,
+                     table->schema->columns[column].name, what);
+}
+
+static int check_filled(const struct nai_table *table, int column, struct nai_err *err) {
+  struct nai_column c = nai_table_column(table, column);
+  bool text = table->schema->columns[column].type == NAI_STR; /* whose NULL is another number in a plain array */
+  for (int64_t row = 0; row < table->rows; row++)
+    if (text ? nai_at_text(&c, (uint64_t)row) == NAI_NO_STRING : nai_at(&c, (uint64_t)row) == c.null_value)
+      return fail(table, column, row, "is NULL", err);
+  return NAI_OK;
+}
+
+static int check_durations(const struct nai_table *table, int start_column, int end_column, struct nai_err *err) {
+  struct nai_column start = nai_table_column(table, start_column), end = nai_table_column(table, end_column);
+  int64_t total = 0;
+  for (int64_t row = 0; row < table->rows; row++) {
+    int64_t a = nai_at(&start, (uint64_t)row), b = nai_at(&end, (uint64_t)row);
+    if (b < a || b - a > DURATION_LIMIT)
+      return fail(table, end_column, row, "is no end of what begins there", err);
+    if (total > INT64_MAX / 2 - (b - a))
+      return fail(table, end_column, row, "makes the sum of durations too long", err);
+    total += b - a;
+  }
+  return NAI_OK;
+}
+
+static int check_column(const struct nai_table *table, int column, struct nai_err *err) {
+  const struct nai_column_def *def = &table->schema->columns[column];
+  struct nai_column c = nai_table_column(table, column);
+  bool time = def->role == NAI_ROLE_START || def->role == NAI_ROLE_END;
+  int rc = def->filled ? check_filled(table, column, err) : NAI_OK;
+  if (!rc && def->values && !nai_column_within(&c, table->rows, 0, def->values - 1))
+    rc = fail(table, column, 0, "or one behind it is none of its values", err);
+  if (!rc && def->filled && time && !nai_column_within(&c, table->rows, -TIME_LIMIT, TIME_LIMIT))
+    rc = fail(table, column, 0, "or one behind it is no time of a capture", err);
+  return rc;
+}
+
+int nai_table_check_cells(const struct nai_table *table, struct nai_err *err) {
+  const struct nai_schema *schema = table->schema;
+  int start = nai_schema_role(schema, NAI_ROLE_START), end = nai_schema_role(schema, NAI_ROLE_END), rc = NAI_OK;
+  for (int c = 0; !rc && c < (int)schema->column_count; c++)
+    if (schema->columns[c].filled || schema->columns[c].values)
+      rc = check_column(table, c, err);
+  bool events = start >= 0 && end >= 0 && schema->columns[start].filled && schema->columns[end].filled;
+  return rc || !events ? rc : check_durations(table, start, end, err);
+}

@@ -1,0 +1,202 @@
+#include "viewer/host.h"
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "derive/cpu/cpu.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the page's lanes of host evidence together; beyond, what is short is shown as blocks. */
+enum { MAX_EVENTS = 200 * 1000, BUCKETS = 4000 };
+
+struct building {
+  struct nai_host_lanes *lanes;
+  const struct nai_model *m;
+  int64_t origin, end;
+  int64_t longest; /* event of the block that grows */
+};
+
+static uint64_t rows_of(const struct nai_table *t) { return t ? (uint64_t)t->rows : 0; }
+
+/* --- lanes ------------------------------------------------------------------------------------ */
+
+static struct nai_host_lane *new_lane(struct nai_host_lanes *lanes, enum nai_host_kind kind, int64_t global_tid) {
+  if (!nai_array_room(&lanes->v, &lanes->capacity, lanes->count, sizeof *lanes->v))
+    return NULL;
+  lanes->v[lanes->count] =
+      (struct nai_host_lane){.kind = kind, .pid = global_tid >> 24 & 0xffffff, .tid = global_tid & 0xffffff};
+  return &lanes->v[lanes->count++];
+}
+
+/* Whether the event joins the lane's last item, and becomes part of it. */
+static bool joins(struct building *b, const struct nai_host_lane *lane, struct nai_item event) {
+  int64_t bucket = b->lanes->bucket_ns, length = event.end - event.start;
+  if (!bucket || !lane->count || length >= bucket)
+    return false;
+  struct nai_item *last = &lane->v[lane->count - 1];
+  if ((last->count == 1 && last->end - last->start >= bucket) ||
+      (last->start - b->origin) / bucket != (event.start - b->origin) / bucket)
+    return false;
+  if (last->count == 1)
+    b->longest = last->busy = last->end - last->start;
+  last->count++;
+  last->busy += length;
+  last->end = event.end > last->end ? event.end : last->end;
+  if (length > b->longest) {
+    b->longest = length;
+    last->row = event.row;
+  }
+  return true;
+}
+
+/* Adds what lies on the page of one event; events of a lane come by start. */
+static int add_event(struct building *b, struct nai_host_lane *lane, int64_t start, int64_t end, const char *name,
+                     struct nai_err *err) {
+  if (start == NAI_NULL_I64 || end < start || end < b->origin || start > b->end)
+    return NAI_OK;
+  uint32_t id = nai_strings_add(&b->lanes->names, name, strlen(name));
+  struct nai_item event = {
+      .start = start > b->origin ? start : b->origin, .end = end < b->end ? end : b->end, .row = id, .count = 1};
+  event.mix = (start < b->origin ? NAI_HOST_BEGAN_BEFORE : 0) | (end > b->end ? NAI_HOST_ENDS_AFTER : 0);
+  if (id == NAI_NO_STRING)
+    return nai_err_nomem(err);
+  if (joins(b, lane, event))
+    return NAI_OK;
+  if (!nai_array_room(&lane->v, &lane->capacity, lane->count, sizeof *lane->v))
+    return nai_err_nomem(err);
+  lane->v[lane->count++] = event;
+  return NAI_OK;
+}
+
+/* --- calls and overhead ----------------------------------------------------------------------- */
+
+/* A table of events with threads: its columns, those a call lies inside of left out. */
+struct source {
+  enum nai_host_kind kind;
+  const struct nai_table *t;
+  int start, end, thread, name, level; /* level: -1 for none */
+};
+
+static int add_rows(struct building *b, const struct source *s, const struct nai_key *keys, uint32_t n,
+                    struct nai_err *err) {
+  struct nai_host_lane *lane = NULL;
+  const struct nai_table *threads = b->m->tables[NAI_IN_THREADS];
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t row = keys[i].value;
+    int64_t thread = nai_get_i64(s->t, row, s->thread);
+    if (!lane || keys[i].key != keys[i - 1].key)
+      lane = new_lane(b->lanes, s->kind, nai_get_i64(threads, thread, TH_KEY));
+    struct nai_value name = nai_table_value(s->t, row, s->name);
+    int rc = lane ? add_event(b, lane, nai_get_i64(s->t, row, s->start), nai_get_i64(s->t, row, s->end),
+                              name.null ? "unnamed" : name.s, err)
+                  : nai_err_nomem(err);
+    if (rc)
+      return rc;
+  }
+  return NAI_OK;
+}
+
+static int add_source(struct building *b, const struct source *s, struct nai_err *err) {
+  uint32_t n = (uint32_t)rows_of(s->t), count = 0;
+  if (!n)
+    return NAI_OK;
+  struct nai_key *keys = malloc((size_t)n * sizeof *keys);
+  if (!keys)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < n; i++)
+    if (nai_get_i64(s->t, i, s->thread) >= 0 && (s->level < 0 || nai_get_i64(s->t, i, s->level) <= 0))
+      keys[count++] = (struct nai_key){nai_key_from_i64(nai_get_i64(s->t, i, s->start)), i};
+  int rc = nai_sort_keys(keys, count, err);
+  for (uint32_t i = 0; i < count; i++)
+    keys[i].key = (uint64_t)nai_get_i64(s->t, keys[i].value, s->thread);
+  if (!rc)
+    rc = nai_sort_keys(keys, count, err);
+  if (!rc)
+    rc = add_rows(b, s, keys, count, err);
+  free(keys);
+  return rc;
+}
+
+/* --- scheduling and samples ------------------------------------------------------------------- */
+
+/* From each beginning to the stop that follows it; where records do not alternate, nothing is known. */
+static int add_sched(struct building *b, const struct nai_cpu_thread *thread, struct nai_err *err) {
+  const struct nai_table *t = b->m->tables[NAI_IN_SCHED];
+  const uint32_t *order = b->m->cpu->sched.order + thread->first;
+  struct nai_host_lane *lane = new_lane(b->lanes, NAI_HOST_SCHED, thread->global_tid);
+  int rc = lane ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i + 1 < thread->count; i++) {
+    char name[32];
+    if (nai_get_i64(t, order[i], SC_IN) != 1 || nai_get_i64(t, order[i + 1], SC_IN) == 1)
+      continue;
+    snprintf(name, sizeof name, "CPU %" PRId64, nai_get_i64(t, order[i], SC_CPU));
+    rc = add_event(b, lane, nai_get_i64(t, order[i], SC_TIME), nai_get_i64(t, order[i + 1], SC_TIME), name, err);
+  }
+  return rc;
+}
+
+static int add_samples(struct building *b, const struct nai_cpu_thread *thread, struct nai_err *err) {
+  const struct nai_model *m = b->m;
+  const struct nai_table *t = m->tables[NAI_IN_SAMPLES];
+  struct nai_host_lane *lane = new_lane(b->lanes, NAI_HOST_SAMPLE, thread->global_tid);
+  int rc = lane ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < thread->count; i++) {
+    uint32_t row = m->cpu->samples.order[thread->first + i];
+    const struct nai_chain *chain = nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_get_i64(t, row, SA_CALLCHAIN));
+    int64_t time = nai_get_i64(t, row, SA_TIME);
+    if (nai_sample_is_timed(m, row))
+      rc = add_event(b, lane, time, time, chain ? nai_chain_name(m, chain) : "sample without a stack", err);
+  }
+  return rc;
+}
+
+static int add_threads(struct building *b, const struct nai_cpu_rows *rows,
+                       int (*add)(struct building *, const struct nai_cpu_thread *, struct nai_err *),
+                       struct nai_err *err) {
+  int rc = NAI_OK;
+  for (uint32_t i = 0; !rc && i < rows->thread_count; i++)
+    if (rows->threads[i].global_tid != NAI_NULL_I64)
+      rc = add(b, &rows->threads[i], err);
+  return rc;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static void drop_empty(struct nai_host_lanes *lanes) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < lanes->count; i++)
+    if (lanes->v[i].count)
+      lanes->v[kept++] = lanes->v[i];
+  lanes->count = kept;
+}
+
+int nai_host_build(struct nai_host_lanes *out, const struct nai_model *m, int64_t origin, int64_t end,
+                   struct nai_err *err) {
+  const struct nai_table *overhead = m->tables[NAI_IN_OVERHEAD], *osrt = m->tables[NAI_IN_OSRT];
+  struct building b = {.lanes = out, .m = m, .origin = origin, .end = end};
+  const struct source sources[] = {{NAI_HOST_OVERHEAD, overhead, OE_START, OE_END, OE_THREAD, OE_NAME, -1},
+                                   {NAI_HOST_OSRT, osrt, OS_START, OS_END, OS_THREAD, OS_NAME, OS_LEVEL}};
+  uint64_t rows = rows_of(overhead) + rows_of(osrt);
+  if (m->cpu)
+    rows += rows_of(m->tables[NAI_IN_SCHED]) / 2 + rows_of(m->tables[NAI_IN_SAMPLES]);
+  *out = (struct nai_host_lanes){.bucket_ns = rows > MAX_EVENTS ? (end - origin) / BUCKETS + 1 : 0};
+  int rc = NAI_OK;
+  for (size_t i = 0; !rc && i < sizeof sources / sizeof *sources; i++)
+    rc = add_source(&b, &sources[i], err);
+  if (!rc && m->cpu)
+    rc = add_threads(&b, &m->cpu->sched, add_sched, err);
+  if (!rc && m->cpu)
+    rc = add_threads(&b, &m->cpu->samples, add_samples, err);
+  drop_empty(out);
+  return rc;
+}
+
+void nai_host_free(struct nai_host_lanes *lanes) {
+  for (uint32_t i = 0; i < lanes->count; i++)
+    free(lanes->v[i].v);
+  free(lanes->v);
+  nai_strings_free(&lanes->names);
+}

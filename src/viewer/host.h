@@ -1,0 +1,31 @@
+/* What threads did beside CUDA calls and NVTX ranges, as lanes of the page: calls of the operating system's runtime,
+ * time on a CPU, samples, and what the profiler itself took. Internal to src/viewer. */
+#ifndef NAI_VIEWER_HOST_H
+#define NAI_VIEWER_HOST_H
+
+#include "viewer/items.h"
+
+enum nai_host_kind { NAI_HOST_OVERHEAD, NAI_HOST_OSRT, NAI_HOST_SCHED, NAI_HOST_SAMPLE, NAI_HOST_KINDS };
+
+enum { NAI_HOST_BEGAN_BEFORE = 1, NAI_HOST_ENDS_AFTER = 2 }; /* what the page cuts of an item: its `mix` */
+
+struct nai_host_lane {
+  enum nai_host_kind kind;
+  int64_t pid, tid;
+  struct nai_item *v; /* in start order; row: of `names` */
+  uint32_t count, capacity;
+};
+
+struct nai_host_lanes {
+  struct nai_host_lane *v; /* by kind, then thread */
+  uint32_t count, capacity;
+  struct nai_strings names;
+  int64_t bucket_ns; /* items shorter than this that begin in the same stretch of it are one; 0: none are */
+};
+
+/* All of it that lies in [origin, end), which may be nothing; what reaches beyond is cut. */
+NAI_MUST_CHECK int nai_host_build(struct nai_host_lanes *out, const struct nai_model *model, int64_t origin,
+                                  int64_t end, struct nai_err *err);
+void nai_host_free(struct nai_host_lanes *lanes);
+
+#endif

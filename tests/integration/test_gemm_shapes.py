@@ -1,0 +1,96 @@
+"""gemm_shapes and gemm_coverage of a planned trace: operations, rooflines and coverage worked out here from the raw export."""
+import re
+import sqlite3
+import unittest
+
+import support
+from support import SHARED, analyze, artifacts, fresh_dir, ns_of_ms, read_csv, trace
+
+PEAK, BANDWIDTH = 989.4e12, 3352.32e9  # H100, BF16
+BF16_BYTES = 2
+
+
+def numbers(text):
+    return [int(n) for n in re.findall(r"[0-9]+", text)]
+
+
+def operations(path):
+    """(op, sizes) to number of ranges in the export."""
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    found = {}
+    for text, in db.execute("SELECT coalesce(n.text, s.value) FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = n.textId "
+                            "WHERE coalesce(n.text, s.value) LIKE '%sizes = %'"):
+        op, sizes = re.match(r"([^,]*),.*sizes = (\[.*\]), input_op_ids", text).groups()
+        found[op, sizes] = found.get((op, sizes), 0) + 1
+    return found
+
+
+def matrices(op, sizes):
+    """Batch, m, n, k, operations and values of a product; of attention without a mask."""
+    inputs = [numbers(part) for part in re.findall(r"\[([^][]*)\]", sizes)]
+    if "attention" in op:
+        (b, h, m, k), (_, hk, n, _), (_, _, _, v) = inputs[:3]
+        return (b * h, m, n, k), 2 * b * h * m * n * (k + v), b * h * m * (k + v) + b * hk * n * (k + v)
+    if op == "aten::bmm":
+        (b, m, k), (_, _, n) = inputs[:2]
+    else:
+        (m, k), (_, n) = inputs[-2:] if len(inputs) == 2 else inputs[1:3]
+        b = 1
+    return (b, m, n, k), 2 * b * m * n * k, b * (m * k + k * n + m * n)
+
+
+class GemmShapes(unittest.TestCase):
+    def test_operations(self):
+        path = trace("gemm-sizes")
+        rows = {r["op"]: r for r in read_csv(artifacts(path), "gemm_shapes")}
+        ranges = operations(path)
+        self.assertEqual(set(rows), {op for op, _ in ranges})
+        for (op, sizes), count in ranges.items():
+            row = rows[op]
+            shape, flop, values = matrices(op, sizes)
+            self.assertEqual(tuple(int(row[c]) for c in ("batch", "m", "n", "k")), shape)
+            self.assertEqual(float(row["flop_per_op"]), flop)
+            # What is captured once runs three times in each of ten steps.
+            self.assertEqual(int(row["count"]), 30 if op == "aten::bmm" else count)
+            least = max(flop / PEAK, values * BF16_BYTES / BANDWIDTH) * 1e9 * int(row["count"])
+            self.assertAlmostEqual(ns_of_ms(row["roofline_ms"]), least, delta=2)
+            self.assertEqual(row["bound"], "compute" if flop / PEAK >= values * BF16_BYTES / BANDWIDTH else "memory")
+            self.assertEqual(ns_of_ms(row["total_time_ms"]) - ns_of_ms(row["roofline_ms"]), ns_of_ms(row["excess_ms"]))
+        self.assertEqual({op for op, r in rows.items() if r["aligned"] == "no"}, {"aten::mm"})
+
+    def test_coverage(self):
+        """Per step 1,340 us of products and attention but for the helper, of which 60 us are of an operation without sizes."""
+        path = trace("gemm-sizes")
+        row, = read_csv(artifacts(path), "gemm_coverage")
+        self.assertEqual((ns_of_ms(row["matrix_time_ms"]), ns_of_ms(row["covered_time_ms"])), (13400000, 12800000))
+        self.assertEqual(float(row["flop"]), sum(matrices(op, sizes)[1] * (30 if op == "aten::bmm" else count)
+                                                 for (op, sizes), count in operations(path).items()))
+        self.assertEqual(float(row["steady_flop_per_step"]) * 10, float(row["flop"]))
+
+    def test_utilisation(self):
+        directory = artifacts(trace("gemm-sizes"))
+        row, = read_csv(directory, "mfu")
+        step, = [ns_of_ms(r["median_ms"]) for r in read_csv(directory, "step_summary")]
+        flop = float(read_csv(directory, "gemm_coverage")[0]["steady_flop_per_step"])
+        self.assertEqual((row["source"], row["dtype"]), ("nvtx-sizes", "bf16"))
+        self.assertAlmostEqual(float(row["mfu_pct"]), 100 * flop / (step * 1e-9) / PEAK, places=3)
+        self.assertIn("mask", row["note"])
+
+    def test_too_little_is_refused(self):
+        """Where kernels beside the sized operations are the larger part, their operations are no step's."""
+        classes = fresh_dir() / "classes.yaml"
+        classes.write_text("elementwise: [nvjet, flash_fwd, sm90_xmma, splitKreduce]\n", encoding="utf-8")
+        directory = analyze(trace("gemm-sizes"), "--kernel-classes", classes)
+        row, = read_csv(directory, "mfu")
+        self.assertEqual((row["mfu_pct"], row["flop_per_step"], row["achieved_tflops"]), ("", "", ""))
+        self.assertIn("sizes tell 50 %", row["note"])
+
+    def test_nothing_without_sizes(self):
+        for path in (trace("steps"), SHARED / "traces/fsdp_2gpu.sqlite"):
+            if path.exists():
+                for table in ("gemm_shapes", "gemm_coverage", "mfu"):
+                    self.assertEqual(read_csv(artifacts(path), table), [], path)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,164 @@
+"""Rows of report.html for the operating system's runtime, scheduling, samples and overhead, against SQL over the export."""
+import base64
+import collections
+import json
+import re
+import shutil
+import sqlite3
+import unittest
+import zlib
+
+import support
+from support import SHARED, analyze, fresh_dir, trace
+
+CALLS = 210_000  # more than the page holds one by one
+
+
+def numbers(data):
+    value, shift = 0, 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield value
+            value, shift = 0, 0
+
+
+class Page:
+    """The page's lanes: (kind, pid, tid) -> [(start, end, name, count, busy, aux)], times of the session."""
+
+    def __init__(self, directory):
+        html = (directory / "report.html").read_text(encoding="utf-8")
+        block = lambda key: re.search(f'id="{key}">(.*?)</script>', html, re.S)[1]
+        data = json.loads(block("nsys-ai-timeline"))
+        raw = zlib.decompress(base64.b64decode(block("nsys-ai-events")))
+        columns = {c["name"]: list(numbers(raw[c["offset"]:c["offset"] + c["bytes"]])) for c in data["columns"]}
+        self.origin = int(data["origin_ns"])
+        self.end = self.origin + data["end_ns"]
+        self.bucket = data["host_bucket_ns"]
+        self.embedded, self.total = data["embedded_events"], data["total_events"]
+        self.lanes = {}
+        for lane in data["lanes"]:
+            at, events = self.origin, []
+            for i in range(lane["first"], lane["first"] + lane["count"]):
+                at += columns["start"][i]
+                events.append((at, at + columns["duration"][i], data["names"][columns["name"][i]],
+                               columns["count"][i], columns["busy"][i], columns["aux"][i]))
+            self.lanes[lane["kind"], lane["pid"], lane["tid"]] = events
+
+    def of(self, kind):
+        return {key[1:]: events for key, events in self.lanes.items() if key[0] == kind}
+
+    def cut(self, start, end):
+        """What of an event the page has, and whether it was cut; None for nothing."""
+        if end < self.origin or start > self.end:
+            return None
+        return max(start, self.origin), min(end, self.end), (start < self.origin) + 2 * (end > self.end)
+
+
+def has(database, table, column=None):
+    columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+    return bool(columns) if column is None else column in columns
+
+
+def ids(global_tid):
+    return global_tid >> 24 & 0xFFFFFF, global_tid & 0xFFFFFF
+
+
+
+def calls(database, page, table, where="1"):
+    found = collections.defaultdict(list)
+    if has(database, table):
+        for start, end, thread, name in database.execute(
+                f"SELECT t.start, t.end, t.globalTid, s.value FROM {table} t JOIN StringIds s ON s.id = t.nameId WHERE {where}"):
+            shown = page.cut(start, end)
+            if shown:
+                found[ids(thread)].append((shown[0], shown[1], name, shown[2]))
+    return {key: sorted(events) for key, events in found.items()}
+
+
+def stretches(database, page):
+    """From each beginning to the stop that follows it."""
+    rows = collections.defaultdict(list)
+    if has(database, "SCHED_EVENTS"):
+        for thread, time, into, cpu in database.execute(
+                "SELECT globalTid, start, isSchedIn, cpu FROM SCHED_EVENTS ORDER BY globalTid, start, isSchedIn, cpu"):
+            rows[ids(thread)].append((time, into, cpu))
+    found = {}
+    for key, list_ in rows.items():
+        events = [(*page.cut(a[0], b[0])[:2], f"CPU {a[2]}", page.cut(a[0], b[0])[2])
+                  for a, b in zip(list_, list_[1:]) if a[1] == 1 and b[1] == 0 and page.cut(a[0], b[0])]
+        if events:
+            found[key] = sorted(events)
+    return found
+
+
+def samples(database, page):
+    found = collections.Counter()
+    if has(database, "COMPOSITE_EVENTS"):
+        where = "cpuCycles != 0" if has(database, "COMPOSITE_EVENTS", "cpuCycles") else "1"
+        for thread, start in database.execute(f"SELECT globalTid, start FROM COMPOSITE_EVENTS WHERE {where}"):
+            if page.cut(start, start):
+                found[ids(thread)] += 1
+    return dict(found)
+
+
+def plain(lanes):
+    return {key: sorted((start, end, name, aux) for start, end, name, _, _, aux in events) for key, events in lanes.items()}
+
+
+class HostLanes(unittest.TestCase):
+    def check(self, path):
+        page = Page(analyze(path))
+        self.assertEqual(page.bucket, 0)
+        self.assertEqual(page.embedded, page.total)
+        with sqlite3.connect(path) as database:
+            outermost = "t.nestingLevel = 0 OR t.nestingLevel IS NULL" if has(database, "OSRT_API", "nestingLevel") else "1"
+            self.assertEqual(plain(page.of("osrt")), calls(database, page, "OSRT_API", outermost))
+            self.assertEqual(plain(page.of("sched")), stretches(database, page))
+            self.assertEqual({key: len(events) for key, events in page.of("sample").items()}, samples(database, page))
+            self.assertTrue(all(start == end for events in page.of("sample").values() for start, end, *_ in events))
+        return page
+
+    def test_generated(self):
+        page = self.check(trace("cpu-work"))
+        self.assertTrue(page.of("osrt") and page.of("sched") and page.of("sample"))
+
+    def test_traces_of_others(self):
+        paths = [path for name in ("gaussian_osrt_sched_samples", "solver_nvtx_osrt_sched", "jetson_orin")
+                 for path in [SHARED / "traces" / "real" / f"{name}.sqlite"] if path.exists()]
+        if not paths:
+            self.skipTest("no traces")
+        for path in paths:
+            with self.subTest(path.name):
+                self.check(path)
+
+    def test_a_trace_without_them_has_no_row(self):
+        page = Page(support.artifacts(trace("no-nvtx")))
+        self.assertEqual({key[0] for key in page.lanes} & {"osrt", "sched", "sample", "overhead"}, set())
+
+    def test_many_become_blocks(self):
+        path = fresh_dir() / "many.sqlite"
+        shutil.copy(trace("cpu-work"), path)
+        with sqlite3.connect(path) as database:
+            low, high = database.execute("SELECT min(start), max(end) FROM OSRT_API").fetchone()
+            step = (high - low) // CALLS
+            database.execute(
+                f"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {CALLS - 1}) "
+                "INSERT INTO OSRT_API (start, end, eventClass, globalTid, nameId, returnValue, nestingLevel) SELECT "
+                f"{low} + i * {step}, {low} + i * {step} + {step // 2}, 27, a.globalTid + 7, a.nameId, 0, 0 FROM n, (SELECT * FROM OSRT_API LIMIT 1) a")
+            database.commit()
+            page = Page(analyze(path))
+            truth = calls(database, page, "OSRT_API")
+        self.assertGreater(page.bucket, 0)
+        shown = page.of("osrt")
+        self.assertEqual(shown.keys(), truth.keys())
+        for key, events in shown.items():
+            self.assertEqual(sum(event[3] for event in events), len(truth[key]))
+            self.assertEqual(sum(event[4] if event[3] > 1 else event[1] - event[0] for event in events),
+                             sum(end - start for start, end, *_ in truth[key]))
+        self.assertLess(sum(map(len, shown.values())), 20_000)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,293 @@
+"""nsys-ai ranks: jobs whose stragglers, clocks and collectives are planned; the real two-GPU export recomputed from its rows."""
+import base64
+import hashlib
+import json
+import re
+import shutil
+import sqlite3
+import statistics
+import unittest
+
+import support
+from support import GENERATOR, SHARED, SOURCE, fresh_dir, read_csv, run
+
+
+def job(*options):
+    """Directory of a generated job's traces."""
+    directory = fresh_dir("job")
+    done = run("ranks", directory, *options, program=GENERATOR)
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    return directory
+
+
+def truth(directory):
+    return json.loads((directory / "truth.json").read_text(encoding="utf-8"))
+
+
+def traces(directory):
+    return sorted(directory.glob("*.sqlite"))
+
+
+def ranks(operands, *options, status=0):
+    out = fresh_dir("ranks") / "out"
+    done = run("ranks", *operands, "-q", "--out", out, *options)
+    if done.returncode != status:
+        raise AssertionError(f"exit {done.returncode}, not {status}: {done.stderr}")
+    return out
+
+
+def result(out):
+    return json.loads((out / "ranks.json").read_text(encoding="utf-8"))
+
+
+def rows(out, table):
+    return read_csv(out, table)
+
+
+class Planned(unittest.TestCase):
+    """Everything that the generator planned is found, to the ns; clocks within their doubt."""
+
+    def check_sums(self, out, planned):
+        found = result(out)
+        self.assertEqual(found["collective_count"], planned["matched"])
+        table = rows(out, "ranks")
+        self.assertEqual([r["rank"] for r in table], [f"rank {r['rank']}" for r in planned["ranks"]])
+        for row, wanted in zip(table, planned["ranks"]):
+            for key in ("wait_ns", "transfer_ns", "late_count", "late_by_ns", "caused_wait_ns"):
+                self.assertEqual(int(row[key]), wanted[key], (row["rank"], key))
+            self.assertEqual(int(row["wait_ns"]) + int(row["transfer_ns"]), int(row["duration_ns"]))
+            self.assertEqual(row["clock_reference"], "rank 0")
+            doubt = int(row["clock_doubt_ns"]) + 2
+            self.assertLessEqual(abs(int(row["clock_offset_ns"]) - wanted["clock_offset_ns"]), doubt, row["rank"])
+        self.assertEqual(found["map"]["columns_are"], "steps")
+        self.assertEqual(found["map"]["late_by_ns"], planned["late_by_step_ns"])
+        self.assertEqual([sum(row) for row in found["map"]["wait_ns"]], [r["wait_ns"] for r in planned["ranks"]])
+        return found
+
+    def test_persistent(self):
+        for late_with, words in (("kernel", "softmax"), ("slow", "longer than the same kernels"), ("host", "host_code"),
+                                 ("copy", "copies")):
+            made = job("--ranks", 3, "--steps", 8, "--straggler", "persistent", "--late-rank", 2, "--late-with", late_with)
+            found = self.check_sums(ranks(traces(made)), truth(made))
+            self.assertEqual((found["verdict"], found["persistent"]), ("persistent", ["rank 2"]))
+            self.assertEqual(found["text"][:15], "rank 2 is late:")
+            self.assertEqual(len(found["reasons"]), 1)
+            self.assertIn(words, found["reasons"][0])
+
+    def test_clocks_do_not_matter(self):
+        """The same job with clocks together and 50 ms apart: the same waits. Nobody is late because a clock is."""
+        sums = []
+        for offset in (0, 50000):
+            made = job("--ranks", 2, "--steps", 10, "--offset-us", offset)
+            found = self.check_sums(ranks(traces(made)), truth(made))
+            self.assertEqual((found["verdict"], found["persistent"], found["reasons"]), ("balanced", [], []))
+            sums.append(found["map"]["wait_ns"])
+        self.assertEqual(*sums)
+
+    def test_rotating_and_network(self):
+        made = job("--ranks", 5, "--steps", 25, "--straggler", "rotating")
+        found = self.check_sums(ranks(traces(made)), truth(made))
+        self.assertEqual((found["verdict"], found["persistent"], found["decided_count"]), ("rotating", [], 100))
+        self.assertGreater(found["evenness"], 0.9)
+        made = job("--ranks", 2, "--steps", 16, "--straggler", "network")
+        found = self.check_sums(ranks(traces(made)), truth(made))
+        self.assertEqual((found["verdict"], found["slow_count"], found["delay_ns"]), ("network", 16, 0))
+        # Four of 16 steps, with transfers of 60, 100, 140 and 180 us that take four times as long.
+        self.assertEqual(found["slow_excess_ns"], 4 * 3 * (60 + 100 + 140 + 180) * 1000)
+
+    def test_drift(self):
+        made = job("--ranks", 2, "--steps", 60, "--drift-ppm", 80, "--straggler", "persistent")
+        found, planned = result(ranks(traces(made))), truth(made)["ranks"]
+        self.assertEqual(found["persistent"], ["rank 1"])
+        names = [c["name"] for c in found["tables"]["ranks"]["columns"]]
+        for row, wanted in zip((dict(zip(names, r)) for r in found["tables"]["ranks"]["rows"]), planned):
+            self.assertAlmostEqual(row["clock_drift_ppm"], wanted["drift_ppm"], delta=0.2)
+            self.assertLess(row["clock_doubt_ns"], 50)
+
+    def test_captures_that_begin_elsewhere(self):
+        made = job("--ranks", 4, "--steps", 20, "--lead", "2:7", "--lead", "3:1", "--straggler", "persistent", "--no-init")
+        out, planned = ranks(traces(made), "--rank-after", "rank"), truth(made)
+        found = result(out)
+        self.assertEqual(found["collective_count"], planned["matched"])
+        for row, wanted in zip(rows(out, "ranks"), planned["ranks"]):
+            self.assertEqual(int(row["wait_ns"]), wanted["wait_ns"])
+        self.assertEqual([r["first_matched"] for r in rows(out, "rank_communicators")], ["7", "7", "0", "6"])
+        self.assertEqual({r["method"] for r in rows(out, "rank_communicators")}, {"reference", "ends"})
+
+    def test_one_trace(self):
+        made = job("--ranks", 4, "--steps", 10, "--together", "--straggler", "persistent", "--late-rank", 3)
+        out, planned = ranks(traces(made)), truth(made)
+        for row, wanted in zip(rows(out, "ranks"), planned["ranks"]):
+            self.assertEqual((int(row["wait_ns"]), int(row["late_by_ns"])), (wanted["wait_ns"], wanted["late_by_ns"]))
+        self.assertEqual(result(out)["persistent"], ["rank 3"])
+
+    def test_two_communicators_of_the_same_ranks(self):
+        made = job("--ranks", 2, "--steps", 10, "--communicators", 2, "--straggler", "persistent")
+        out = ranks(traces(made))
+        self.check_sums(out, truth(made))
+        self.assertEqual(len({r["communicator"] for r in rows(out, "rank_communicators")}), 2)
+
+    def test_without_payloads(self):
+        made = job("--ranks", 3, "--steps", 10, "--no-payloads", "--straggler", "persistent")
+        out, planned = ranks(traces(made), "--rank-after", "rank"), truth(made)
+        self.check_sums(out, planned)
+        self.assertIn("--include-blobs", " ".join(result(out)["caveats"]))
+
+
+class Refused(unittest.TestCase):
+    def test_periodic(self):
+        """Nothing tells which step is which, unless the captures begin with the communicator, or clocks are near enough."""
+        made = job("--ranks", 2, "--steps", 12, "--periodic", "--no-init")
+        found = result(ranks(traces(made), status=7))
+        self.assertEqual((found["verdict"], found["collective_count"]), ("undecided", 0))
+        self.assertIn("repeat", found["text"])
+        made = job("--ranks", 2, "--steps", 12, "--periodic")
+        out = ranks(traces(made))
+        self.assertEqual(result(out)["collective_count"], 48)
+        self.assertEqual({r["method"] for r in rows(out, "rank_communicators")}, {"reference", "initialisation"})
+        made = job("--ranks", 3, "--steps", 12, "--periodic", "--no-init", "--offset-us", 90, "--lead", "1:5")
+        ranks(traces(made), "--clock-doubt-us", 1000, status=7)  # a step takes half a millisecond
+        out = ranks(traces(made), "--clock-doubt-us", 150)
+        self.assertEqual([r["first_matched"] for r in rows(out, "rank_communicators")], ["5", "0", "5"])
+        self.assertEqual({r["method"] for r in rows(out, "rank_communicators")}, {"reference", "clock"})
+
+    def test_a_missing_collective(self):
+        """Nothing behind it is matched, and the report says where it is."""
+        made = job("--ranks", 3, "--steps", 20, "--missing", "2:45", "--straggler", "persistent")
+        out, planned = ranks(traces(made)), truth(made)
+        found = result(out)
+        self.assertEqual((found["collective_count"], planned["matched"]), (45, 45))
+        mismatch, = rows(out, "collective_mismatches")
+        self.assertEqual((mismatch["rank"], mismatch["number"], mismatch["reference_number"]), ("rank 2", "45", "45"))
+        self.assertEqual((mismatch["here"], mismatch["there"]),
+                         ("AllReduce of bf16, 4194304 bytes", "AllReduce of bf16, 2097152 bytes"))
+        for row, wanted in zip(rows(out, "ranks"), planned["ranks"]):
+            self.assertEqual(int(row["wait_ns"]), wanted["wait_ns"])
+        self.assertIn("104 of 239 communication kernels have no counterpart", " ".join(found["caveats"]))
+
+    def test_a_missing_collective_among_equal_ones(self):
+        """Where all collectives are alike, only their ends tell that one is missing."""
+        made = job("--ranks", 2, "--steps", 160, "--collectives", 1, "--missing", "1:100")
+        out = ranks(traces(made))
+        self.assertEqual(result(out)["collective_count"], 100)
+        self.assertEqual(result(out)["verdict"], "balanced")
+        mismatch, = rows(out, "collective_mismatches")
+        self.assertEqual((mismatch["rank"], mismatch["number"]), ("rank 1", "100"))
+        self.assertIn("end together", mismatch["reason"])
+
+    def test_another_program(self):
+        made = job("--ranks", 3, "--steps", 10, "--foreign", 2, "--straggler", "persistent")
+        out = ranks(traces(made), status=7)
+        found = result(out)
+        self.assertEqual((found["left_out_count"], found["persistent"], found["missing_count"]), (1, ["rank 1"], 1))
+        self.assertIn("1 of 3 ranks could not be compared", found["text"])
+        self.assertEqual([bool(r["refused"]) for r in rows(out, "ranks")], [False, False, True])
+        self.assertEqual(rows(out, "ranks")[2]["wait_ns"], "")
+
+    def test_a_missing_rank(self):
+        made = job("--ranks", 3, "--steps", 10)
+        found = result(ranks(traces(made)[:2]))
+        self.assertEqual(found["missing_count"], 1)
+        self.assertIn("1 ranks of the largest communicator have no trace", found["caveats"][0])
+
+    def test_wrong_operands(self):
+        made = job("--ranks", 2, "--steps", 5)
+        one, other = traces(made)
+        copy = made / "copy.sqlite"
+        shutil.copy(one, copy)
+        out = fresh_dir("ranks") / "out"
+        for operands, status, words in (((one, other, copy), 2, "same trace"), ((one,), 3, "only one rank"),
+                                        ((one, made / "none.sqlite"), 3, "there is no"), ((), 2, "")):
+            done = run("ranks", *operands, "--out", out)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertFalse(out.exists())
+
+
+class Output(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.job = job("--ranks", 4, "--steps", 10, "--straggler", "persistent", "--no-init")
+        cls.out = ranks(traces(cls.job), "--rank-after", "rank")
+
+    def test_first_line(self):
+        first = (self.out / "ranks.md").read_text(encoding="utf-8").splitlines()[0]
+        self.assertEqual(first, f"**{result(self.out)['text']}**")
+        self.assertRegex(first, r"rank 1 is late: .* \d+ of 40 collectives .* ± ")
+
+    def test_order_of_operands_and_runs(self):
+        """Neither the order in which traces are given nor whether they are analysed before makes a difference."""
+        again = ranks(list(reversed(traces(self.job))), "--rank-after", "rank")
+        self.assertEqual(support.tree(again), support.tree(self.out))
+        runs = []
+        for trace in traces(self.job):
+            runs.append(fresh_dir("run") / trace.stem)
+            support.analyze(trace, out=runs[-1])
+        again = result(ranks(runs, "--rank-after", "rank"))
+        self.assertEqual(again["map"], result(self.out)["map"])
+        self.assertEqual(again["text"], result(self.out)["text"])
+
+    def test_names_are_ordered_by_their_numbers(self):
+        directory = fresh_dir("names")
+        names = ["node9-gpu2", "node10-gpu1", "node9-gpu10", "a|b<script>"]
+        for trace, name in zip(traces(self.job), names):
+            shutil.copy(trace, directory / f"{name}.sqlite")
+        out = ranks([directory / f"{name}.sqlite" for name in names])
+        self.assertEqual([r["rank"] for r in rows(out, "ranks")], ["a|b<script>", "node9-gpu2", "node9-gpu10", "node10-gpu1"])
+        self.assertEqual([r["rank_number"] for r in rows(out, "ranks")], [""] * 4)
+        self.assertNotIn("<script>", (out / "ranks.html").read_text(encoding="utf-8"))
+        self.assertNotIn("a|b", (out / "ranks.md").read_text(encoding="utf-8"))
+
+    def test_page(self):
+        page = (self.out / "ranks.html").read_text(encoding="utf-8")
+        for style in re.findall(r"<style>(.*?)</style>", page, re.S):
+            digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+            self.assertIn(f"'sha256-{digest}'", page.replace("&#43;", "+"), f"write {digest} to templates/many/ranks.css.sha256")
+        self.assertNotRegex(page, r"<script|\son\w+=|https?://(?!www\.w3\.org)")
+        late, waited = re.findall(r'<svg class="map.*?</svg>', page, re.S)
+        self.assertEqual(late.count("<title>rank 1, step"), 10)
+        self.assertEqual(late.count("<title>"), 10)
+        self.assertEqual(waited.count("<title>rank 1, step"), 0)
+
+    def test_schema(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("no python3-jsonschema")
+        schema = json.loads((SOURCE / "docs/ranks.schema.json").read_text(encoding="utf-8"))
+        jsonschema.validate(result(self.out), schema)
+
+    def test_replaces_its_own_directory_only(self):
+        out = fresh_dir("ranks") / "out"
+        out.mkdir()
+        (out / "mine.txt").write_text("kept")
+        run("ranks", *traces(self.job), "--out", out)
+        self.assertEqual((out / "mine.txt").read_text() if (out / "mine.txt").exists() else None, "kept")
+
+
+@unittest.skipUnless((SHARED / "traces/fsdp_2gpu.sqlite").exists(), "no sample traces")
+class Real(unittest.TestCase):
+    def test_two_gpus_in_one_trace(self):
+        """The exchanges of the two GPUs, paired one by one from the raw rows."""
+        path = SHARED / "traces/fsdp_2gpu.sqlite"
+        out = ranks([path])
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+            found = db.execute("SELECT deviceId, start, end FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName "
+                               "WHERE s.value LIKE 'nccl%SendRecv%' ORDER BY start").fetchall()
+        a, b = ([r for r in found if r[0] == gpu] for gpu in (0, 1))
+        self.assertEqual((len(a), len(b)), (33, 33))
+        ends = [y[2] - x[2] for x, y in zip(a, b)]
+        durations = [(x[2] - x[1], y[2] - y[1]) for x, y in zip(a, b)]
+        table = rows(out, "ranks")
+        self.assertEqual([int(r["wait_ns"]) for r in table], [sum(d[i] - min(d) for d in durations) for i in (0, 1)])
+        self.assertEqual({int(r["transfer_ns"]) for r in table}, {sum(map(min, durations))})
+        self.assertEqual(int(table[1]["clock_offset_ns"]), statistics.median(ends))
+        doubt = 3 * int(table[1]["clock_doubt_ns"])
+        late = [d.index(min(d)) for d in durations if abs(d[0] - d[1]) >= max(2000, min(d) // 50, doubt)]
+        self.assertEqual([int(r["late_count"]) for r in table], [late.count(0), late.count(1)])
+        self.assertEqual(sum(int(r["skew_ns"]) for r in rows(out, "collectives")), sum(abs(x - y) for x, y in durations))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,78 @@
+// What the page says around an event: of a gap, of a folded finding, of columns; and of a browser that lacks something.
+import { check, equal, settle, WIDE } from './harness.mjs';
+
+export async function evidenceTests(suite, path, { report }) {
+  await suite.test('a gap tells what the launching thread did', () =>
+    suite.page(path, { hash: '#v=timeline&g=0' }, async (page) => {
+      const panel = page.locator('.panel');
+      equal(await panel.locator('h2').innerText(), 'IDLE GAP');
+      const table = report.tables.gpu_idle_gaps;
+      const known = table.columns.some((column) => column.name === 'tid') && table.rows[0][table.columns.findIndex((column) => column.name === 'tid')] !== null;
+      if (known) check((await panel.innerText()).includes('What the launching thread did'), 'layers');
+      check(!(await panel.innerText()).includes('undefined'), 'no holes in the text');
+    }),
+  );
+
+  await suite.test('minor findings are folded, open by a button, and open all at once', () =>
+    suite.page(path, {}, async (page) => {
+      const folded = page.locator('.finding.folded');
+      const before = await folded.count();
+      if (before === 0) return;
+      equal(await folded.first().locator('.evidence').isVisible(), false);
+      await folded.first().locator('.fold').press('Enter');
+      equal(await folded.count(), before - 1);
+      if (before > 1) await page.locator('.open-all').click();
+      equal(await folded.count(), 0);
+    }),
+  );
+
+  await suite.test('every column is explained, from each table and back', () =>
+    suite.page(path, { hash: '#v=tables&t=kernels' }, async (page) => {
+      await page.getByRole('button', { name: 'Columns', exact: true }).click();
+      equal(await page.locator('.table-head h2').innerText(), 'What the tables hold');
+      equal(await page.evaluate(() => globalThis.nsysAi.app.tables.rows.length), report.tables.kernels.columns.length);
+      await page.locator('#table-filter').fill('');
+      await page.waitForTimeout(200);
+      const columns = Object.values(report.tables).reduce((sum, table) => sum + table.columns.length, 0);
+      equal(await page.evaluate(() => globalThis.nsysAi.app.tables.rows.length), columns);
+      await page.locator('#table-filter').fill('table=gpu_idle_gaps');
+      await page.waitForTimeout(200);
+      await page.locator('.vt tbody tr:not(.space) td').nth(1).click();
+      equal(await page.locator('.table-head h2').innerText(), report.tables.gpu_idle_gaps.title);
+    }),
+  );
+
+  await suite.test('zoomed in below a bin, utilisation is that of the events', () =>
+    suite.page(path, { hash: '#v=timeline' }, async (page) => {
+      const kinds = await page.evaluate(() => {
+        const { timeline: view, model } = globalThis.nsysAi.app;
+        const data = model.timeline.utilization[0];
+        const kind = () => view.painter.utilization(data, view.viewport.span / view.width).constructor === view.painter.sums.get(data).constructor;
+        view.painter.utilization(data, data.bin_ns);
+        const whole = view.painter.utilization(data, data.bin_ns) === view.painter.sums.get(data);
+        view.viewport.set(model.startNs, model.startNs + data.bin_ns * 20);
+        view.drawNow();
+        return [whole, kind()];
+      });
+      equal(kinds, [true, false]);
+    }),
+  );
+
+  await suite.test('a browser that cannot unpack events still shows the rest', async () => {
+    const context = await suite.browser.newContext(WIDE);
+    await context.addInitScript(() => delete globalThis.DecompressionStream);
+    const page = await context.newPage();
+    const complaints = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(`file://${path}#v=tables&t=kernels`);
+    await page.waitForFunction(() => globalThis.nsysAi?.ready);
+    equal(await page.evaluate(() => globalThis.nsysAi.app.tables.rows.length), report.tables.kernels.rows.length);
+    check((await page.locator('[role=alert]').innerText()).includes('cannot unpack'), 'it says so');
+    for (const key of ['1', '2', '4', '3']) {
+      await page.keyboard.press(key);
+      await settle(page);
+    }
+    equal(complaints, []);
+    await context.close();
+  });
+}
