@@ -363,6 +363,62 @@ def parse_prometheus(text):
     return samples
 
 
+class HowCaptured(unittest.TestCase):
+    """What the captures say of driver, profiler and clocks differs: caveats, which decide nothing."""
+    ENVIRONMENT = ("CREATE TABLE IF NOT EXISTS TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName TEXT NOT NULL, name TEXT NOT "
+                   "NULL, nameEnum INTEGER NOT NULL, value TEXT NOT NULL)")
+    CAPTURE = "CREATE TABLE IF NOT EXISTS META_DATA_CAPTURE (name TEXT NOT NULL, value TEXT)"
+
+    def capture(self, seed, driver, cuda, *options):
+        rows = [f"INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (NULL, 'x', '{name}', 0, '{value}')"
+                for name, value in (("NvDriverVersion", driver), ("CudaDriverVersion", cuda), ("Hostname", "CANARY_HOST"))]
+        rows += [f"INSERT INTO META_DATA_CAPTURE VALUES ('{name}', '{value}')" for name, value in options]
+        return edited(trace("loop", "--seed", seed), self.ENVIRONMENT, self.CAPTURE,
+                      "DELETE FROM TARGET_INFO_SYSTEM_ENV", "DELETE FROM META_DATA_CAPTURE", *rows)
+
+    def test_driver_and_options(self):
+        always = ("PROCESS_0:COLLECT_CUDA_TRACE", "true")
+        base = self.capture(1, "5452906", "12030", always, ("PROCESS_0:CUDA_GRAPH_TRACE_OPTIONS:MODE", "Graph"))
+        new = self.capture(2, "580.95.05", "13000", always, ("OS_RUNTIME_OPTIONS:COLLECT_BACKTRACES", "true"),
+                           ("PROCESS_0:CUDA_GRAPH_TRACE_OPTIONS:MODE", "Node"), ("SAMPLE_ALL_TASKS", "false"),
+                           ("COLLECT_FILTER", "CANARY"), ("PROCESS_0:ENVIRONMENT_VARIABLE", "CANARY=1"))
+        report, text, _ = compared([base], [new])
+        found = {c["check"]: (c["level"], c["base"], c["new"]) for c in report["comparability"]}
+        self.assertEqual(found["driver"], ("soft", "545.29.06", "580.95.05"))
+        self.assertEqual(found["cuda_version"], ("soft", "12.3", "13.0"))
+        self.assertEqual(found["profiler_options"], ("soft", "CUDA_GRAPH_TRACE_OPTIONS:MODE=Graph",
+                         "CUDA_GRAPH_TRACE_OPTIONS:MODE=Node, OS_RUNTIME_OPTIONS:COLLECT_BACKTRACES"))
+        self.assertNotIn("CANARY", text + json.dumps(report))
+        self.assertIn("suspect" if "suspect" in text else "captures", text.splitlines()[0])  # still judged
+        same, _, _ = compared([base], [self.capture(3, "545.29.06", "12030", always,
+                                                    ("PROCESS_1:CUDA_GRAPH_TRACE_OPTIONS:MODE", "Graph"))])
+        self.assertFalse({"driver", "cuda_version", "profiler_options"} & set(checks(same)))
+
+    def test_nothing_is_said_of_what_is_not_known(self):
+        known = self.capture(1, "5452906", "12030", ("PROCESS_0:COLLECT_CUDA_TRACE", "true"))
+        unknown = edited(trace("loop", "--seed", 2), "DROP TABLE IF EXISTS TARGET_INFO_SYSTEM_ENV", "DROP TABLE IF EXISTS META_DATA_CAPTURE")
+        report, _, _ = compared([known], [unknown])
+        self.assertFalse({"driver", "cuda_version", "profiler_options", "sm_clock"} & set(checks(report)))
+
+    def test_clock(self):
+        """GPU metrics with a clock of 1980 MHz against 1750 MHz; the median while something runs."""
+        made = []
+        for seed, mhz in ((1, 1980), (2, 1750)):
+            path = trace("loop", "--seed", seed)
+            with sqlite3.connect(path) as db:
+                low, high = db.execute("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+            samples = [f"INSERT INTO GPU_METRICS VALUES ({t}, 0, 1, {mhz * 10 ** 6})" for t in range(low, high, 100000)]
+            made.append(edited(path,
+                               "CREATE TABLE GPU_METRICS (timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER)",
+                               "CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, "
+                               "metricName TEXT)",
+                               "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (0, 0, 'metrics', 1, 'GPC Clock Frequency [MHz]')",
+                               *samples))
+        report, _, _ = compared(made[:1], made[1:])
+        found = {c["check"]: (c["level"], c["base"], c["new"]) for c in report["comparability"]}
+        self.assertEqual(found["sm_clock"], ("soft", "1980 MHz", "1750 MHz"))
+
+
 class Hostile(unittest.TestCase):
     NAMES = ["::error::x", "a|b", "<script>alert(1)</script>", "=cmd()", "line\nbreak", "@here #1", "]]>", '"quoted"']
 
