@@ -122,8 +122,8 @@ static uint32_t hash_of(const char *text) {
   return hash;
 }
 
-/* Names of categories, ranges, kernels and directions as parts of an id: letters, digits and _ . / : - stay. Of a long name
- * the beginning, and a number that tells it from others with that beginning, in every run the same. */
+/* Names of categories, ranges, kernels and directions as parts of an id: letters, digits and _ . / : - stay. Of a long
+ * name the beginning, and a number that tells it from others with that beginning, in every run the same. */
 static void spell_member(char out[MAX_MEMBER], const char *text) {
   const char *whole = text;
   size_t n = 0;

@@ -183,6 +183,14 @@ class Pairs(unittest.TestCase):
         self.assertEqual(set(k["state"] for k in report["kernels"]), {"matched"})
 
 
+class Options(unittest.TestCase):
+    def test_steps_are_never_samples(self):
+        """No option makes them so, and twelve steps of one capture count once."""
+        report, _, _ = compared(runs("loop", BASE[:1]), runs("loop", NEW[:1]))
+        self.assertEqual({(m["base"]["n"], m["new"]["n"]) for m in report["metrics"]} - {(0, 0), (1, 0), (0, 1)}, {(1, 1)})
+        self.assertNotRegex(run("compare", "--help").stdout, "(?i)pool|per-step|samples")
+
+
 class Totals(unittest.TestCase):
     def recount(self, path):
         """Kernel time launched in the steady steps, ns: all train_step ranges but the first, slower one."""
@@ -246,6 +254,30 @@ class Comparability(unittest.TestCase):
         other = edited(trace("loop", "--seed", 11), "UPDATE TARGET_INFO_GPU SET name = 'Another GPU'")
         self.refused(runs("loop", BASE[:1]), [other], "gpu_model")
         self.refused([trace("training")], [trace("eight-gpus")], "gpu_count")
+
+    def test_a_missing_rank(self):
+        """All of one process's GPU work is gone from the second capture."""
+        path = trace("training")
+        with sqlite3.connect(path) as db:
+            pids = [row[0] for row in db.execute("SELECT DISTINCT globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY 1")]
+        gone = [f"DELETE FROM CUPTI_ACTIVITY_KIND_{table} WHERE globalPid = {pids[-1]}" for table in ("KERNEL", "MEMCPY", "MEMSET")]
+        report, _, _ = compared([path], [edited(path, *gone)])
+        self.assertGreaterEqual(checks(report).items(), {"gpu_count": "hard", "process_count": "hard"}.items())
+
+    def test_steps_at_the_edges_do_not_count(self):
+        """One side with its warm-up, the other without, and its last step cut off in the middle."""
+        path = trace("loop", "--seed", 11)
+        with sqlite3.connect(path) as db:
+            steps = [row[0] for row in db.execute("SELECT start FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId WHERE "
+                                                  "coalesce(text, value) LIKE 'train_step%' ORDER BY start")]
+        middle = (steps[-1] + steps[-2]) // 2 + (steps[-1] - steps[-2])
+        cut = [f"DELETE FROM {table} WHERE start < {steps[1] - 5000} OR start > {middle}"
+               for table in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME")]
+        report, _, _ = compared(runs("loop", BASE[:1]), [edited(path, *cut)])
+        step = next(m for m in report["metrics"] if m["id"] == "step.time.median")
+        self.assertLess(abs(step["shift_pct"]), 3, step)
+        for metric in ("launches.per_step", "kernels.per_step", "sync.blocking.per_step"):
+            self.assertEqual(verdicts(report)[metric], "same")
 
     def test_graph_mode(self):
         report, _, _ = compared([trace("graphs")], [trace("graphs-node")])
