@@ -129,6 +129,19 @@ static int show(struct nai_term *view, struct nai_err *err) {
   return show(view, err);
 }
 
+/* Arrows as terminals send them that do not do what they are told (smkx). */
+static void define_keys(void) {
+  static const struct {
+    const char *bytes;
+    int key;
+  } keys[] = {{"\033[A", KEY_UP},    {"\033[B", KEY_DOWN}, {"\033[C", KEY_RIGHT},     {"\033[D", KEY_LEFT},
+              {"\033[H", KEY_HOME},  {"\033[F", KEY_END},  {"\033OA", KEY_UP},        {"\033OB", KEY_DOWN},
+              {"\033OC", KEY_RIGHT}, {"\033OD", KEY_LEFT}, {"\033[1;2C", KEY_SRIGHT}, {"\033[1;2D", KEY_SLEFT},
+              {"\033[Z", KEY_BTAB},  {"\033OH", KEY_HOME}, {"\033OF", KEY_END}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    define_key(keys[i].bytes, keys[i].key);
+}
+
 static void begin(bool color) {
   cbreak();
   noecho();
@@ -138,6 +151,7 @@ static void begin(bool color) {
   leaveok(stdscr, TRUE);
   set_escdelay(25);
   curs_set(0);
+  define_keys();
   mouseinterval(0);
   mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED | BUTTON_SHIFT, NULL);
   if (color && has_colors() && start_color() == OK) {
@@ -182,11 +196,7 @@ static uint32_t key_of(wint_t code) {
   return 0;
 }
 
-static int take_mouse(struct nai_term *view, struct nai_err *err) {
-  MEVENT event;
-  if (getmouse(&event) != OK)
-    return NAI_OK;
-  bool shift = event.bstate & BUTTON_SHIFT;
+static int take_event(struct nai_term *view, const MEVENT *event, struct nai_err *err) {
   static const struct {
     mmask_t state;
     enum nai_mouse what;
@@ -195,9 +205,21 @@ static int take_mouse(struct nai_term *view, struct nai_err *err) {
                 {BUTTON1_PRESSED, NAI_MOUSE_PRESS},
                 {BUTTON1_RELEASED, NAI_MOUSE_RELEASE}};
   for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-    if (event.bstate & states[i].state)
-      return nai_term_mouse(view, states[i].what, shift, event.y, event.x, err);
+    if (event->bstate & states[i].state)
+      return nai_term_mouse(view, states[i].what, event->bstate & BUTTON_SHIFT, event->y, event->x, err);
   return NAI_OK;
+}
+
+/* Those that came at once are handed out last first. */
+static int take_mouse(struct nai_term *view, struct nai_err *err) {
+  enum { MOST = 8 }; /* ncurses keeps no more */
+  MEVENT events[MOST];
+  int count = 0, rc = NAI_OK;
+  while (count < MOST && getmouse(&events[count]) == OK)
+    count++;
+  while (!rc && count > 0)
+    rc = take_event(view, &events[--count], err);
+  return rc;
 }
 
 /* All keys that have been pressed. */

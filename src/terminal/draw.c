@@ -157,9 +157,8 @@ static void draw_last(struct nai_screen *s, const struct nai_term *v, int y) {
     nai_screen_put(s, y, 0, s->width, nai_buf_str(&v->message), NAI_BOLD, 0);
   } else {
     nai_screen_put(s, y, 0, s->width,
-                   v->in_tree
-                       ? "Up Down select  Enter open  v timeline  / filter  ? explain  H keys  q quit"
-                       : "arrows move  + - zoom  Tab next  / filter  ! finding  ? explain  v tree  h keys  q quit",
+                   v->in_tree ? "Up Down select  Enter open  v timeline  / filter  ? explain  H keys  q quit"
+                              : "+ - zoom  Tab next  / filter  ! finding  ? explain  v tree  h keys  q quit",
                    NAI_DIM, 0);
   }
   nai_buf_free(&line);

@@ -32,6 +32,7 @@ static void put_event(struct panel *p, const struct nai_row *row, uint32_t event
   const struct nai_spans *s = nai_row_spans(scene, row);
   int64_t start = nai_spans_start(s, event);
   struct nai_buf text = {0};
+  nai_buf_puts(&text, row->kind == NAI_ROW_GAPS ? "idle: " : "");
   nai_event_name(&text, scene, row, event, p->v->full_names);
   put_line(p, &text, NAI_BOLD);
   print_stretch(&text, p->v, start, nai_spans_end(s, event));

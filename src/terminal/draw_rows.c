@@ -21,7 +21,8 @@ static uint32_t level_glyph(const struct nai_screen *s, int level) {
 }
 
 static uint8_t color_of(const struct nai_term *v, int category) {
-  return v->options->color && category ? (uint8_t)(1 + (category + 1) % (NAI_COLORS - 1)) : 0;
+  int color = v->options->color && category ? 1 + (category + 1) % (NAI_COLORS - 1) : 0;
+  return (uint8_t)color;
 }
 
 /* 0 for nothing at all, else 1 .. most. */
@@ -34,10 +35,14 @@ static int level_of(int64_t busy, int64_t cell, int most) {
 
 /* --- cells -------------------------------------------------------------------------------------------- */
 
-/* The event that takes most of a stretch, roughly: the longest of those that begin in it, or what is going on. */
+/* The event that takes most of [a, b): the longest of those that begin in it, or the one that goes on when it begins.
+ */
 static uint32_t main_event(const struct nai_spans *s, int64_t a, int64_t b) {
-  uint32_t first = nai_spans_from(s, a), end = nai_spans_from(s, b);
-  return first < end ? nai_spans_longest(s, first, end) : nai_spans_at(s, a);
+  uint32_t going = nai_spans_at(s, a), begun = nai_spans_longest(s, nai_spans_from(s, a), nai_spans_from(s, b));
+  if (going >= s->count || begun >= s->count)
+    return going < s->count ? going : begun;
+  int64_t until = nai_spans_end(s, going), start = nai_spans_start(s, begun), end = nai_spans_end(s, begun);
+  return (end < b ? end : b) - start > (until < b ? until : b) - a ? begun : going;
 }
 
 static void draw_level(const struct strip *t, int column, int level, uint8_t color) {
@@ -79,7 +84,7 @@ static void draw_work_cell(const struct strip *t, int column, int64_t a, int64_t
 static void draw_gap_cell(const struct strip *t, int column, int64_t a, int64_t b, int64_t idle) {
   uint32_t gap = main_event(t->s, a, b);
   if (b > a && idle > 0 && idle >= (b - a) / LEVELS && gap < t->s->count)
-    nai_screen_set(t->screen, t->y, t->x + column, (uint32_t)nai_cause_letter(t->v->scene.m, t->row->gpu, gap), 0, 0);
+    nai_screen_set(t->screen, t->y, t->x + column, (uint32_t)nai_cause_letter(&t->v->scene, t->row->gpu, gap), 0, 0);
 }
 
 static void draw_cells(const struct strip *t) {

@@ -11,6 +11,12 @@ static uint32_t table_row(const struct nai_scene *scene, const struct nai_row *r
   return nai_row_spans(scene, row)->rows[event];
 }
 
+/* enum nai_idle_cause of a gap, -1 where causes are not known. */
+static int cause_of(const struct nai_scene *scene, uint32_t gpu, uint32_t event) {
+  const struct nai_gpu_idle *idle = scene->m->idle ? &scene->m->idle[gpu] : NULL;
+  return idle && idle->cause ? idle->cause[scene->bands[gpu].gaps.first_gap + event] : -1;
+}
+
 /* --- names -------------------------------------------------------------------------------------------- */
 
 static void put_kernel_name(struct nai_buf *out, const struct nai_scene *scene, uint32_t kernel, bool full) {
@@ -24,7 +30,7 @@ void nai_event_name(struct nai_buf *out, const struct nai_scene *scene, const st
   const struct nai_model *m = scene->m;
   char room[NAI_KIND_NAME_MAX];
   if (row->kind == NAI_ROW_GAPS) {
-    nai_buf_printf(out, "gap: %s", nai_gap_cause(m, row->gpu, event));
+    nai_buf_puts(out, nai_gap_cause(scene, row->gpu, event));
     return;
   }
   if (row->kind != NAI_ROW_EVENTS) {
@@ -56,7 +62,7 @@ void nai_event_name(struct nai_buf *out, const struct nai_scene *scene, const st
 uint64_t nai_event_name_id(const struct nai_scene *scene, const struct nai_row *row, uint32_t event) {
   const struct nai_model *m = scene->m;
   if (row->kind == NAI_ROW_GAPS)
-    return m->idle && m->idle[row->gpu].cause ? m->idle[row->gpu].cause[event] : 0;
+    return (uint64_t)cause_of(scene, row->gpu, event);
   if (row->kind != NAI_ROW_EVENTS)
     return 0;
   uint32_t r = table_row(scene, row, event);
@@ -251,12 +257,14 @@ static const char letters[NAI_IDLE_CAUSES] = {
     [NAI_IDLE_DEPENDENCY] = 'd',    [NAI_IDLE_PAGE_MIGRATION] = 'g', [NAI_IDLE_UNKNOWN] = '?',
 };
 
-const char *nai_gap_cause(const struct nai_model *m, uint32_t gpu, uint32_t gap) {
-  return m->idle && m->idle[gpu].cause ? nai_idle_cause_name(m->idle[gpu].cause[gap]) : "cause not known";
+const char *nai_gap_cause(const struct nai_scene *scene, uint32_t gpu, uint32_t event) {
+  int cause = cause_of(scene, gpu, event);
+  return cause < 0 ? "cause not known" : nai_idle_cause_name((enum nai_idle_cause)cause);
 }
 
-char nai_cause_letter(const struct nai_model *m, uint32_t gpu, uint32_t gap) {
-  return m->idle && m->idle[gpu].cause ? letters[m->idle[gpu].cause[gap]] : '?';
+char nai_cause_letter(const struct nai_scene *scene, uint32_t gpu, uint32_t event) {
+  int cause = cause_of(scene, gpu, event);
+  return cause < 0 ? '?' : letters[cause];
 }
 
 void nai_cause_letters(struct nai_buf *out) {

@@ -267,7 +267,7 @@ int nai_term_key(struct nai_term *v, uint32_t key, struct nai_err *err) {
   const struct nai_key_use *use = find_use(v, key);
   if (use)
     use->act(v, key);
-  else if (key != NAI_KEY_ESCAPE)
-    nai_term_say(v, "this key does nothing here; %s shows what keys do", v->in_tree ? "H" : "h");
+  else if (key > ' ' && key < 0x7f)
+    nai_term_say(v, "%c does nothing here; %c shows what keys do", (char)key, v->in_tree ? 'H' : 'h');
   return NAI_OK;
 }

@@ -24,13 +24,9 @@ void nai_term_window(struct nai_term *v, int64_t start, int64_t end) {
 }
 
 void nai_term_pan(struct nai_term *v, int64_t ns) {
-  int64_t start = v->now.start, at = v->now.at + ns;
-  nai_term_window(v, start + ns, v->now.end + ns);
-  if (v->now.start - start != ns) /* at an end: the cursor goes on alone */
-    v->now.at = at;
-  else
-    v->now.at = at;
-  v->now.at = v->now.at < v->now.start ? v->now.start : v->now.at >= v->now.end ? v->now.end - 1 : v->now.at;
+  int64_t at = v->now.at + ns; /* at an end of the trace the cursor goes on alone */
+  nai_term_window(v, v->now.start + ns, v->now.end + ns);
+  v->now.at = at < v->now.start ? v->now.start : at >= v->now.end ? v->now.end - 1 : at;
 }
 
 void nai_term_zoom(struct nai_term *v, int64_t around, bool in) {

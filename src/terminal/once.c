@@ -42,39 +42,42 @@ static void print_legend(struct nai_buf *out, const struct nai_term *v, int widt
   nai_buf_free(&legend);
 }
 
-int nai_term_print(struct nai_buf *out, struct nai_term *v, int width, int height, struct nai_err *err) {
-  int was_width = v->width, was_height = v->height;
-  uint32_t top = v->top;
-  struct nai_screen s;
+static void draw_all(struct nai_screen *s, const struct nai_term *v) {
+  struct nai_term_places l = nai_term_layout(v);
   struct nai_buf title = {0};
-  nai_term_resize(v, width, 1);
-  v->top = 0;
-  int lines = lines_needed(v);
-  lines = height > 0 && lines > height ? height : lines;
-  int rc = nai_screen_new(&s, width, lines, v->options->ascii, err);
-  if (!rc) {
-    struct nai_term_places l = nai_term_layout(v);
-    nai_draw_header(&s, v, 0);
-    nai_buf_puts(&title, "column ");
-    nai_fmt_duration(&title, (double)(v->now.end - v->now.start) / (l.columns > 0 ? l.columns : 1));
-    nai_screen_put(&s, 1, 0, l.label, nai_buf_str(&title), 0, 0);
-    nai_draw_axis(&s, v, 1, l.x, l.columns);
-    int y = 2;
-    for (uint32_t r = 0; r < v->scene.count && y < lines; r++) {
-      if (!nai_term_shows(v, r))
-        continue;
-      int rows = nai_term_row_height(v, r);
-      nai_screen_put(&s, y, 0, l.label, v->scene.rows[r].label, 0, 0);
-      nai_draw_row(&s, v, r, y, l.x, l.columns, rows > lines - y ? lines - y : rows);
-      y += rows;
-    }
-    nai_screen_text(out, &s, 0, lines);
-    print_legend(out, v, width);
-    nai_screen_free(&s);
-  }
+  nai_draw_header(s, v, 0);
+  nai_buf_puts(&title, "column ");
+  nai_fmt_duration(&title, (double)(v->now.end - v->now.start) / (l.columns > 0 ? l.columns : 1));
+  nai_screen_put(s, 1, 0, l.label, nai_buf_str(&title), 0, 0);
   nai_buf_free(&title);
-  nai_term_resize(v, was_width, was_height);
-  v->top = top;
+  nai_draw_axis(s, v, 1, l.x, l.columns);
+  int y = 2;
+  for (uint32_t r = 0; r < v->scene.count && y < s->height; r++) {
+    if (!nai_term_shows(v, r))
+      continue;
+    int rows = nai_term_row_height(v, r);
+    nai_screen_put(s, y, 0, l.label, v->scene.rows[r].label, 0, 0);
+    nai_draw_row(s, v, r, y, l.x, l.columns, rows > s->height - y ? s->height - y : rows);
+    y += rows;
+  }
+}
+
+int nai_term_print(struct nai_buf *out, struct nai_term *v, int width, int height, struct nai_err *err) {
+  int was = v->width;
+  struct nai_screen s;
+  v->width = width;
+  int lines = lines_needed(v);
+  int rc = nai_screen_new(&s, width, height > 0 && lines > height ? height : lines, v->options->ascii, err);
+  if (!rc && v->scene.count) {
+    draw_all(&s, v);
+    nai_screen_text(out, &s, 0, s.height);
+    print_legend(out, v, width);
+  } else if (!rc) {
+    nai_buf_puts(out, "The trace has no events to show.\n");
+  }
+  if (!rc)
+    nai_screen_free(&s);
+  v->width = was;
   return rc ? rc : nai_buf_check(out, err);
 }
 
@@ -109,7 +112,7 @@ static void put_cells(struct nai_json *json, const struct nai_term *v, const str
 
 int nai_term_print_json(struct nai_buf *out, struct nai_term *v, int width, struct nai_err *err) {
   struct nai_json json;
-  nai_term_resize(v, width, 1);
+  v->width = width;
   int columns = nai_term_layout(v).columns;
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);

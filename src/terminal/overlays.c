@@ -90,7 +90,7 @@ static void print_subject(struct nai_buf *out, const struct nai_term *v) {
     else if (line->kind == NAI_LINE_RANGE)
       nai_buf_puts(out, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, m->nodes[line->node].name));
   } else if (!v->in_tree && row->kind == NAI_ROW_GAPS) {
-    nai_buf_puts(out, nai_gap_cause(m, row->gpu, nai_term_event(v)));
+    nai_buf_puts(out, nai_gap_cause(&v->scene, row->gpu, nai_term_event(v)));
   } else if (!v->in_tree &&
              (row->lane == NAI_LANE_KERNEL || row->lane == NAI_LANE_NVTX || row->lane == NAI_LANE_NVTX_ASYNC)) {
     nai_event_name(out, &v->scene, row, nai_term_event(v), true);
@@ -122,7 +122,7 @@ static void print_sums(struct nai_buf *out, const struct nai_term *v, const stru
   nai_fmt_duration(out, (double)least);
   nai_buf_puts(out, " to ");
   nai_fmt_duration(out, (double)most);
-  nai_buf_puts(out, "\n\n");
+  nai_buf_putc(out, '\n');
 }
 
 /* What can be said at once; the page, which may take a while in a large trace, follows (nai_term_work). */

@@ -1,6 +1,7 @@
 #include "terminal/scene.h"
 
 #include "base/array.h"
+#include "derive/idle/idle.h"
 #include "table/kernel_name.h"
 
 #include <ctype.h>
@@ -49,6 +50,13 @@ static int add_stream(struct nai_scene *scene, const struct nai_lane *lane, uint
   return rc;
 }
 
+/* The first gap and the last may be empty. */
+static struct nai_spans gaps_of(const struct nai_gpu *gpu) {
+  struct nai_interval first = nai_idle_span(gpu, 0), last = nai_idle_span(gpu, gpu->all.count);
+  uint32_t from = first.end <= first.start, to = (uint32_t)gpu->all.count + (last.end > last.start);
+  return (struct nai_spans){.gaps_of = gpu, .first_gap = from, .count = to > from ? to - from : 0};
+}
+
 static int index_bands(struct nai_bands *bands, const struct nai_gpu *gpu, struct nai_err *err) {
   const struct nai_intervals *sets[] = {&gpu->all, &gpu->exposed_communication, &gpu->exposed_copy};
   struct nai_spans *spans[] = {&bands->all, &bands->communication, &bands->copy};
@@ -57,7 +65,7 @@ static int index_bands(struct nai_bands *bands, const struct nai_gpu *gpu, struc
     *spans[i] = (struct nai_spans){.set = sets[i]->v, .count = (uint32_t)sets[i]->count};
     rc = nai_spans_index(spans[i], err);
   }
-  bands->gaps = (struct nai_spans){.gaps_of = gpu, .count = gpu->op_count ? (uint32_t)gpu->all.count + 1 : 0};
+  bands->gaps = gaps_of(gpu);
   return rc ? rc : nai_spans_index(&bands->gaps, err);
 }
 

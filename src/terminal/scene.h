@@ -75,9 +75,9 @@ void nai_event_facts(struct nai_buf *out, const struct nai_scene *scene, const s
 /* "step > forward > attention" of a node. */
 void nai_node_path(struct nai_buf *out, const struct nai_model *model, const struct nai_nvtx_node *node);
 /* What a gap is due to: "host_code"; "cause not known". */
-const char *nai_gap_cause(const struct nai_model *model, uint32_t gpu, uint32_t gap);
+const char *nai_gap_cause(const struct nai_scene *scene, uint32_t gpu, uint32_t event);
 /* The letter of a cause of gaps, '?' where it is not known. */
-char nai_cause_letter(const struct nai_model *model, uint32_t gpu, uint32_t gap);
+char nai_cause_letter(const struct nai_scene *scene, uint32_t gpu, uint32_t event);
 /* "b blocking_call  q queue_drained ...", without the letter of unknown ones. */
 void nai_cause_letters(struct nai_buf *out);
 

@@ -6,13 +6,17 @@
 
 enum { BLOCK = NAI_SPANS_BLOCK };
 
+static struct nai_interval gap(const struct nai_spans *s, uint32_t i) {
+  return nai_idle_span(s->gaps_of, s->first_gap + i);
+}
+
 int64_t nai_spans_start(const struct nai_spans *s, uint32_t i) {
-  return s->rows ? nai_at(s->start, s->rows[i]) : s->set ? s->set[i].start : nai_idle_span(s->gaps_of, i).start;
+  return s->rows ? nai_at(s->start, s->rows[i]) : s->set ? s->set[i].start : gap(s, i).start;
 }
 
 int64_t nai_spans_end(const struct nai_spans *s, uint32_t i) {
   int64_t start = nai_spans_start(s, i);
-  int64_t end = s->rows ? nai_at(s->end, s->rows[i]) : s->set ? s->set[i].end : nai_idle_span(s->gaps_of, i).end;
+  int64_t end = s->rows ? nai_at(s->end, s->rows[i]) : s->set ? s->set[i].end : gap(s, i).end;
   return end < start ? start : end;
 }
 

@@ -14,6 +14,7 @@ struct nai_spans {
   /* intervals, or the gaps between them (derive/idle/idle.h) */
   const struct nai_interval *set;
   const struct nai_gpu *gaps_of;
+  uint32_t first_gap; /* its number: one that is empty has no cause */
   uint32_t count;
 
   uint32_t *own;                      /* `rows`, where they are the index's own */

@@ -272,10 +272,12 @@ class Bench:
 def count(case, scratch):
     """Runs undisturbed: what is right, and how many calls of each kind there are."""
     bench = Bench(case, scratch / "count", None)
-    done = bench.run({"NAI_FAULT_REPORT": str(scratch / "report")})
+    report = bench.base / "tmp" / "report"  # where a confined process may write
+    done = bench.run({"NAI_FAULT_REPORT": str(report)})
     if done.returncode:
         raise SystemExit(f"{case.name}: exit {done.returncode} undisturbed: {done.stderr.decode()}")
-    counts = {k: int(v) for k, v in (line.split() for line in (scratch / "report").read_text().splitlines())}
+    counts = {k: int(v) for k, v in (line.split() for line in report.read_text().splitlines())}
+    report.unlink()
     return (bench.outcome(done), bench.outcome(done, "map")), counts
 
 

@@ -218,6 +218,28 @@ static void columns_and_times_agree(void **state) {
   fixture_free(&f);
 }
 
+/* The gap before a GPU's first operation and that behind its last are often empty, and have no cause. */
+static void gaps_have_a_length(void **state) {
+  struct fixture f;
+  (void)state;
+  fill_trace(&f);
+  const struct nai_term_options options = {.model = &f.m, .title = "t", .start_ns = INT64_MIN, .at_ns = INT64_MIN};
+  struct nai_term *v = new_view(&options, 100, 30);
+  for (uint32_t g = 0; g < f.m.gpu_count; g++) {
+    const struct nai_spans *gaps = &v->scene.bands[g].gaps;
+    int64_t sum = 0;
+    assert_true(gaps->count > 0);
+    for (uint32_t i = 0; i < gaps->count; i++) {
+      assert_true(nai_spans_end(gaps, i) > nai_spans_start(gaps, i));
+      assert_string_not_equal(nai_gap_cause(&v->scene, g, i), "cause not known");
+      sum += nai_spans_end(gaps, i) - nai_spans_start(gaps, i);
+    }
+    assert_int_equal(sum, f.m.gpus[g].window_end - f.m.gpus[g].window_start - nai_intervals_total(&f.m.gpus[g].all));
+  }
+  nai_term_free(v);
+  fixture_free(&f);
+}
+
 /* Whatever the width, the cells of a row add up to what it is busy. */
 static void cells_add_up(void **state) {
   struct fixture f;
@@ -486,6 +508,7 @@ int main(void) {
       cmocka_unit_test(text_keeps_its_cells),
       cmocka_unit_test(halves_of_wide_characters_do_not_stay),
       cmocka_unit_test(columns_and_times_agree),
+      cmocka_unit_test(gaps_have_a_length),
       cmocka_unit_test(cells_add_up),
       cmocka_unit_test(names_are_safe_on_every_screen),
       cmocka_unit_test(a_key_has_one_use_in_each_place),

@@ -298,8 +298,9 @@ const struct nai_cli_command nai_cmd_pages = {
         "nsys-ai page list\nnsys-ai page summary artifacts/run1\nnsys-ai page mine artifacts/run1 --skills mine.yaml",
     .options = options,
     .operands =
-        (const struct nai_cli_operand[]){
-            {.name = "NAME"}, {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}, {0}},
+        (const struct nai_cli_operand[]){{.name = "NAME", .choices = nai_cmd_page_names},
+                                         {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
+                                         {0}},
     .min_operands = 1,
     .max_operands = 2,
     .args_size = sizeof(struct page_args),
