@@ -131,8 +131,8 @@ class Model(unittest.TestCase):
 
     def test_a_slow_server(self):
         before = time.monotonic()
-        self.falls_back(slow(1), "[Tt]imeout|[Tt]imed out", "--timeout", "0.3")
-        self.assertLess(time.monotonic() - before, 1.6)
+        self.falls_back(slow(20), "[Tt]imeout|[Tt]imed out", "--timeout", "0.3")
+        self.assertLess(time.monotonic() - before, 15)
 
     def test_no_server(self):
         for url, why in (("http://127.0.0.1:1/v1", "cannot be asked"), ("", "NSYS_AI_LLM_URL is not set"), ("http://example.invalid/v1", "http to another machine"),
