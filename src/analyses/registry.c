@@ -6,6 +6,7 @@
   X(phases)           \
   X(kernels)          \
   X(kernel_shape)     \
+  X(autotuning)       \
   X(idle_gaps)        \
   X(idle_patterns)    \
   X(gap_activity)     \
@@ -22,6 +23,7 @@
   X(utilization)      \
   X(memory)           \
   X(copy_rates)       \
+  X(peer_copies)      \
   X(unified_memory)   \
   X(memory_use)       \
   X(gpu_metrics)      \

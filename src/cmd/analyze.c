@@ -291,6 +291,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   if (!rc) {
     args->run.trace = trace.path;
     args->run.note = print_note;
+    nai_cmd_confine(args->run.out, args->run.stages);
     rc = nai_analyze(&result, &args->run, show ? show_stage : NULL, NULL, err);
     if (rc && result.trimmed_all)
       rc = nai_cmd_analyze_explain_trim(&args->run, err);

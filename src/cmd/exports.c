@@ -8,7 +8,7 @@
 struct export_args {
   const char *out;
   int metric, list;
-  bool gzip, quiet;
+  bool gzip, all, quiet;
   int names;
   double min_us;
   struct nai_export_options timeline; /* and the GPU of every format */
@@ -21,7 +21,7 @@ static void init(void *memory) {
 }
 
 enum format { CSV, NDJSON, JSON, PARQUET, MARKDOWN, FOLDED, SPEEDSCOPE, PERFETTO, CHROME, FORMATS };
-enum { GPU = 1, TRIM = 2, LIST = 4, METRIC = 8, SHAPE = 16 }; /* options that a format takes */
+enum { GPU = 1, TRIM = 2, LIST = 4, METRIC = 8, SHAPE = 16, ALL = 32 }; /* options that a format takes */
 enum { ROWS = GPU | TRIM | LIST, STACKS = GPU | METRIC, EVENTS = GPU | TRIM | SHAPE };
 static const struct {
   const char *name, *about;
@@ -35,7 +35,8 @@ static const struct {
     [PARQUET] = {"parquet", "the same as Parquet, for pandas, polars and DuckDB", ROWS},
     [MARKDOWN] = {"markdown", "the tree of NVTX ranges with their kernels, short enough for a comment"},
     [FOLDED] = {"folded", "stacks of range names and kernels with their time, for flame graphs", STACKS},
-    [SPEEDSCOPE] = {"speedscope", "the same stacks for www.speedscope.app", STACKS},
+    [SPEEDSCOPE] = {"speedscope", "the same stacks, and a row per thread and stream, for www.speedscope.app",
+                    STACKS | ALL},
     [PERFETTO] = {"perfetto", "every event on a timeline, for ui.perfetto.dev", EVENTS, nai_export_perfetto},
     [CHROME] = {"chrome", "the same as JSON of Chrome's trace viewer", EVENTS, nai_export_chrome},
 };
@@ -133,6 +134,10 @@ static const struct nai_cli_option options[] = {
      .help = "perfetto and chrome: leave out the arrows from calls to what they launched",
      .type = &nai_cli_on,
      AT(timeline.no_flows)},
+    {.name = "all",
+     .help = "speedscope: rows of threads and streams also of more than two million events",
+     .type = &nai_cli_on,
+     AT(all)},
     {.name = "gzip",
      .help = "compress; viewers read that as well. Parquet: its pages",
      .type = &nai_cli_on,
@@ -164,6 +169,12 @@ static int put_timeline(struct nai_buf *out, enum format format, const struct ex
   return nai_cmd_put_timeline(out, run, &how, err);
 }
 
+static int put_speedscope(struct nai_buf *out, const struct export_args *args, struct nai_run *run,
+                          struct nai_err *err) {
+  const struct nai_cmd_timeline how = {.options = args->timeline, .quiet = args->quiet, .all = args->all};
+  return nai_cmd_put_speedscope(out, run, args->metric, &how, err);
+}
+
 static int put_rows(struct nai_buf *out, enum format format, const struct export_args *args, struct nai_run *run,
                     struct nai_err *err) {
   static const enum nai_rows_format rows[] = {
@@ -182,7 +193,7 @@ static int put(struct nai_buf *out, enum format format, const struct export_args
   return formats[format].timeline ? put_timeline(out, format, args, run, err)
        : format == MARKDOWN       ? nai_cmd_put_markdown(out, run, err)
        : format == FOLDED         ? nai_cmd_put_folded(out, run, args->metric, args->timeline.gpu, err)
-       : format == SPEEDSCOPE     ? nai_cmd_put_speedscope(out, run, args->metric, args->timeline.gpu, err)
+       : format == SPEEDSCOPE     ? put_speedscope(out, args, run, err)
                                   : put_rows(out, format, args, run, err);
 }
 
@@ -208,6 +219,7 @@ static int check_taken(const struct export_args *args, enum format format, struc
                  "rows (csv, ndjson, json, parquet) and timelines (perfetto, chrome)"},
                 {LIST, args->list, "--list", "csv, ndjson, json and parquet"},
                 {METRIC, args->metric, "--metric", "folded and speedscope"},
+                {ALL, args->all, "--all", "speedscope"},
                 {SHAPE, args->names || args->min_us > 0 || o->no_calls || o->no_ranges || o->no_flows,
                  "--names, --min-duration, --no-calls, --no-ranges and --no-flows", "perfetto and chrome"}};
   for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)

@@ -28,9 +28,9 @@ static void init(void *memory) {
   args->timeout_s = 120;
 }
 
-enum { HTML, PERFETTO };
+enum { HTML, PERFETTO, TUI };
 static const char *viewer_name(size_t i, const char *before) {
-  static const char *const names[] = {[HTML] = "html", [PERFETTO] = "perfetto"};
+  static const char *const names[] = {[HTML] = "html", [PERFETTO] = "perfetto", [TUI] = "tui"};
   (void)before;
   return i < sizeof names / sizeof *names ? names[i] : NULL;
 }
@@ -39,7 +39,8 @@ static const char *viewer_name(size_t i, const char *before) {
 static const struct nai_cli_option options[] = {
     {.name = "with",
      .value = "VIEWER",
-     .help = "the run's own page, or ui.perfetto.dev, which needs internet in the browser; the trace stays here",
+     .help = "the run's own page, ui.perfetto.dev, which needs internet in the browser (the trace stays here), or "
+             "nsys-ai view in this terminal",
      .type = &nai_cli_choice,
      AT(with),
      .choices = viewer_name},
@@ -201,22 +202,34 @@ static int open_perfetto(const struct open_args *args, const char *source, struc
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct open_args *args = memory;
   (void)count;
-  if (args->out && (args->with == PERFETTO || !nai_cmd_is_trace(operands[0])))
+  if (args->out && (args->with != HTML || !nai_cmd_is_trace(operands[0])))
     return nai_err_set(err, NAI_EUSAGE, "--out is for the page of a trace: a run has its place already");
   return NAI_OK;
+}
+
+static int open_view(const char *const *operands, const struct nai_cli_program *program, struct nai_err *err) {
+  void *args = calloc(1, nai_cmd_view.args_size);
+  if (!args)
+    return nai_err_nomem(err);
+  nai_cmd_view.init(args);
+  int rc = nai_cmd_view.run(args, operands, 1, program, err);
+  free(args);
+  return rc;
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct open_args *args = memory;
-  (void)count, (void)program;
+  (void)count;
+  if (args->with == TUI)
+    return open_view(operands, program, err);
   return args->with == PERFETTO ? open_perfetto(args, operands[0], err) : open_html(args, operands[0], err);
 }
 
 const struct nai_cli_command nai_cmd_open = {
     .name = "open",
     .synopsis = "SRC",
-    .summary = "show a run in a browser: its page, or its timeline in Perfetto",
+    .summary = "show a run: its page in a browser, its timeline in Perfetto or in the terminal",
     .description =
         "Prints the path or address that shows SRC, an artifacts directory or a trace, and starts $BROWSER with "
         "it, else xdg-open where there is a screen. With perfetto the timeline is given once, on 127.0.0.1, "

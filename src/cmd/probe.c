@@ -241,6 +241,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   (void)count, (void)program;
   int rc = nai_cmd_export_open(&file, operands[0], args->quiet, err);
   if (!rc)
+    nai_cmd_confine(NULL, NULL);
+  if (!rc)
     rc = nai_trace_open(&trace, file.path, &args->how, err);
   if (!rc)
     rc = nai_probe(&in, trace, NAI_IN_DEFAULT, err);

@@ -46,6 +46,7 @@ static int analyze(const char *trace, const char *out, const struct nai_cmd_sour
   int rc = nai_cmd_export_open(&export, trace, how->quiet, err);
   if (!rc) {
     options.trace = export.path;
+    nai_cmd_confine(out, NULL);
     rc = nai_analyze(&result, &options, NULL, NULL, err);
   }
   nai_result_free(&result);

@@ -181,12 +181,13 @@ static void put_frames(struct nai_json *json, const struct nai_strings *frames) 
   nai_json_end(json);
 }
 
-int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric, int64_t gpu_id, struct nai_err *err) {
+int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric, const struct nai_cmd_timeline *how,
+                           struct nai_err *err) {
   const char *trace = run->manifest.trace ? run->manifest.trace : "";
   struct stacks s;
   struct nai_strings frames = {0};
   struct nai_json json;
-  int rc = collect(&s, run, metric, gpu_id, err);
+  int rc = collect(&s, run, metric, how->options.gpu, err);
   if (!rc) {
     nai_json_init(&json, out, false);
     nai_json_begin_object(&json, NAI_JSON_LINES);
@@ -197,6 +198,7 @@ int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric,
     nai_json_key(&json, "profiles");
     nai_json_begin_array(&json, NAI_JSON_LINES);
     put_profile(&json, &frames, &s, metric == NAI_CMD_GPU_TIME ? "GPU time by range" : "time of ranges");
+    rc = nai_cmd_put_profiles(&(struct nai_export_profiles){&json, &frames}, run, how, err);
     nai_json_end(&json);
     put_frames(&json, &frames);
     nai_json_end(&json);

@@ -37,18 +37,49 @@ static void warn_of_size(const struct nai_model *model, const struct nai_export_
             (unsigned long long)model->lanes.total);
 }
 
-int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_timeline *how,
-                         struct nai_err *err) {
+/* What is done with the model: a timeline as a file, or as profiles. */
+struct writing {
+  struct nai_buf *out;
+  const struct nai_cmd_timeline *how;
+  const struct nai_export_profiles *profiles;
+};
+
+static int write_events(const struct writing *w, const struct nai_model *model, struct nai_err *err) {
+  enum { MOST = 2 * 1000 * 1000 };
+  if (!w->profiles) {
+    if (!w->how->quiet)
+      warn_of_size(model, &w->how->options);
+    return w->how->write(w->out, model, &w->how->options, err);
+  }
+  if (w->how->all || model->lanes.total <= MOST)
+    return nai_export_profiles(w->profiles, model, &w->how->options, err);
+  if (!w->how->quiet)
+    fprintf(
+        stderr,
+        "nsys-ai: without the profiles of threads and streams: %llu events are too many for most viewers; --all writes them\n",
+        (unsigned long long)model->lanes.total);
+  return NAI_OK;
+}
+
+static int with_model(const struct writing *w, struct nai_run *run, struct nai_err *err) {
   struct nai_kernel_classes *classes = NULL;
   struct nai_model *model;
   int rc = nai_kernel_classes_load(&classes, NULL, err);
   if (!rc)
     rc = open_model(&model, run, classes, err);
-  if (!rc && !how->quiet)
-    warn_of_size(model, &how->options);
   if (!rc)
-    rc = how->write(out, model, &how->options, err);
+    rc = write_events(w, model, err);
   nai_run_drop_model(run); /* it refers to the classes */
   nai_kernel_classes_free(classes);
   return rc;
+}
+
+int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_timeline *how,
+                         struct nai_err *err) {
+  return with_model(&(struct writing){.out = out, .how = how}, run, err);
+}
+
+int nai_cmd_put_profiles(const struct nai_export_profiles *into, struct nai_run *run,
+                         const struct nai_cmd_timeline *how, struct nai_err *err) {
+  return with_model(&(struct writing){.how = how, .profiles = into}, run, err);
 }

@@ -31,6 +31,16 @@ typedef int nai_export_fn(struct nai_buf *out, const struct nai_model *model, co
                           struct nai_err *err);
 NAI_MUST_CHECK nai_export_fn nai_export_perfetto, nai_export_chrome;
 
+/* The rows of the same timeline as evented profiles of speedscope, each a member of the array that `json` has open;
+ * names of frames are added to `frames`. Memory holds one lane. */
+struct nai_json;
+struct nai_export_profiles {
+  struct nai_json *json;
+  struct nai_strings *frames;
+};
+NAI_MUST_CHECK int nai_export_profiles(const struct nai_export_profiles *into, const struct nai_model *model,
+                                       const struct nai_export_options *options, struct nai_err *err);
+
 /* Compresses on the way to another buffer: print into `text`. The same bytes for the same text. Must not move. */
 struct nai_gzip {
   struct nai_sink sink;

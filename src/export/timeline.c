@@ -189,6 +189,8 @@ static void write_lane(struct nai_timeline *tl, const struct nai_lane *lane) {
     put_event(tl, &rows, lane, &s);
   }
   close_until(tl, &rows, INT64_MAX);
+  if (tl->writer->complete)
+    tl->writer->complete(tl->writer);
   tl->oom |= name.oom;
   nai_buf_free(&name);
   free_rows(&rows);

@@ -42,6 +42,7 @@ struct nai_timeline_writer {
   void (*end)(struct nai_timeline_writer *writer, const struct nai_track *track, int64_t at);
   void (*instant)(struct nai_timeline_writer *writer, const struct nai_track *track, const struct nai_slice *slice);
   void (*counter)(struct nai_timeline_writer *writer, const struct nai_track *track, int64_t at, double value);
+  void (*complete)(struct nai_timeline_writer *writer); /* nothing more comes on the tracks so far; NULL: no matter */
 };
 
 enum nai_arg_key {

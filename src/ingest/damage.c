@@ -60,12 +60,13 @@ int nai_damage_note(struct nai_table *notes, struct nai_trace *trace, const char
   struct extent extent = {0};
   sqlite3 *db = NULL;
   struct nai_buf detail = {0};
-  int rc = nai_trace_borrow(&db, trace, err);
+  /* A connection that has met the damage before keeps pages that it did not look through: it may come further. */
+  int rc = nai_trace_connect(&db, trace, err);
   if (!rc)
     rc = walk(&extent, db, table, err);
   if (!rc)
     rc = find_last(&extent, db, table, trace->size_bytes, err);
-  nai_trace_return(trace, db);
+  sqlite3_close(db);
   if (rc)
     return rc;
   nai_buf_puts(&detail, "the table is damaged and left out as a whole; ");

@@ -21,7 +21,7 @@ static const struct nai_column_def column_columns[] = {
     [CO_POSITION] = NAI_COUNT_COLUMN("position", "from 0", .key = true),
     [CO_NAME] = NAI_LABEL_COLUMN("name", "what SQL calls it"),
     [CO_TYPE] = {"type", NAI_STR, NAI_TEXT, "INTEGER, REAL or TEXT"},
-    [CO_UNIT] = {"unit", NAI_STR, NAI_TEXT, "unit of its values; NULL where a view computes them"},
+    [CO_UNIT] = {"unit", NAI_STR, NAI_TEXT, "unit of its values"},
     [CO_DESCRIPTION] = NAI_LABEL_COLUMN("description", "what it says"),
     [CO_REFERS] = {"refers", NAI_STR, NAI_TEXT,
                    "TABLE: its values are row numbers (rowid) of that table; TABLE.COLUMN: values of that column"},
@@ -109,10 +109,16 @@ static int put_view(struct nai_table *out, const struct nai_database *db, int vi
     nai_set_str(out, row, CO_TABLE, nai_query_views[view][0]);
     nai_set_i64(out, row, CO_POSITION, i);
     nai_set_str(out, row, CO_NAME, sqlite3_column_name(statement, i));
-    nai_set_str(out, row, CO_TYPE, sqlite3_column_decltype(statement, i));
-    nai_set_str(out, row, CO_UNIT, from ? nai_unit_name(from->print.unit) : NULL);
-    nai_set_str(out, row, CO_DESCRIPTION, from ? schema->columns[from->print.column].description : NULL);
-    nai_set_str(out, row, CO_REFERS, from ? schema->columns[from->print.column].refers : NULL);
+    const struct nai_view_column *made = nai_query_view_columns;
+    while (!from && made->name && strcmp(made->name, sqlite3_column_name(statement, i)) != 0)
+      made++;
+    nai_set_str(out, row, CO_TYPE, from ? sqlite3_column_decltype(statement, i) : made->type);
+    nai_set_str(out, row, CO_UNIT,
+                from         ? nai_unit_name(from->print.unit)
+                : made->name ? nai_unit_name(made->unit)
+                             : NULL);
+    nai_set_str(out, row, CO_DESCRIPTION, from ? schema->columns[from->print.column].description : made->description);
+    nai_set_str(out, row, CO_REFERS, from ? schema->columns[from->print.column].refers : made->refers);
     nai_set_i64(out, row, CO_HIDDEN, 0);
   }
   sqlite3_finalize(statement);

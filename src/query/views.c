@@ -53,3 +53,16 @@ const char *const nai_query_views[][3] = {
      "FROM graph_events",
      "One operation on a GPU; categories compute, communication and copy, as in gpu_utilization"},
     {0}};
+
+const struct nai_view_column nai_query_view_columns[] = {
+    {"kernel", "INTEGER", NAI_ID, "row of kernel_events", "kernel_events"},
+    {"copy", "INTEGER", NAI_ID, "row of memop_events", "memop_events"},
+    {"call", "INTEGER", NAI_ID, "row of api_events", "api_events"},
+    {"range", "INTEGER", NAI_ID, "row of nvtx_events", "nvtx_events"},
+    {"op_row", "INTEGER", NAI_ID, "row of kernel_events, memop_events or graph_events, by op_type", NULL},
+    {"op_type", "TEXT", NAI_TEXT, "kernel, copy, set or graph", NULL},
+    {"category", "TEXT", NAI_TEXT, "compute, communication or copy", NULL},
+    {"duration_ns", "INTEGER", NAI_NS, "from start to end", NULL},
+    {"gb_per_s", "REAL", NAI_GB_PER_S, "bytes over duration; NULL where that is 0", NULL},
+    {"operation_count", "INTEGER", NAI_COUNT, "operations on GPUs that the call launched", NULL},
+    {0}};

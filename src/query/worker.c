@@ -2,6 +2,7 @@
 #include "query/internal.h"
 
 #include "base/fs.h"
+#include "base/sandbox.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -149,6 +150,7 @@ static int work(struct writer *w, const struct nai_query *query, struct nai_err 
   int rc = nai_database_open(&db, query->run, err);
   if (!rc)
     rc = nai_raw_attach(&db, query, err);
+  nai_sandbox_enter(&(struct nai_sandbox){.readable = query->run->directory}); /* the export is open by now */
   if (!rc && nai_guard_set(&db, memory) != SQLITE_OK)
     rc = nai_err_set(err, NAI_ELIMIT, "cannot restrict SQL: %s", sqlite3_errmsg(db.sqlite));
   if (!rc)

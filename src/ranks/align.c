@@ -21,10 +21,12 @@ enum {
 };
 static const double most_drift = 200e-6;
 
-static const char few[] = "too few collectives in common", differ[] = "the ranks did not run the same collectives",
-                  ambiguous[] = "their collectives repeat, and nothing tells which repetition is which",
-                  apart[] = "kernels do not end together",
-                  clocks[] = "clocks of GPUs in one trace would have to be far apart";
+static const char few
+    [] = "too few collectives in common",
+ differ[] = "the ranks did not run the same collectives",
+ ambiguous[] =
+     "their collectives repeat, and nothing tells which repetition is which; captures from the start of the program tell, or --clock-doubt-us where clocks agree well",
+ apart[] = "kernels do not end together", clocks[] = "clocks of GPUs in one trace would have to be far apart";
 
 const char *nai_rank_method_name(enum nai_rank_method method) {
   static const char *const names[] = {"", "reference", "sequence", "initialisation", "ends", "clock"};
@@ -80,6 +82,7 @@ static int64_t between_ends(const struct nai_rank_side *a, const struct nai_rank
 struct candidate {
   int shift;
   uint32_t run;         /* calls that agree, of those looked at */
+  bool whole;           /* all of them do */
   int64_t ends, offset; /* how much intervals between ends differ; median difference of ends */
 };
 
@@ -96,25 +99,34 @@ static void list_candidates(struct candidates *c, const struct nai_rank_side *a,
     uint32_t run = o.count < fewest ? 0 : agreeing(a, b, &o, LOOK_AT);
     if (run < fewest || !run)
       continue;
-    c->v[c->count++] = (struct candidate){.shift = shift, .run = run};
+    bool whole = run == (o.count < LOOK_AT ? o.count : LOOK_AT);
+    c->v[c->count++] = (struct candidate){.shift = shift, .run = run, .whole = whole};
     c->longest = run > c->longest ? run : c->longest;
   }
-  for (uint32_t i = 0; i < c->count; i++) /* chance agreements end soon */
-    if (c->v[i].run >= c->longest / TIMES_BETTER)
+  for (uint32_t i = 0; i < c->count; i++) /* what agrees by chance soon does no longer */
+    if (c->v[i].whole || c->v[i].run >= c->longest / TIMES_BETTER)
       c->v[kept++] = c->v[i];
   c->count = kept;
 }
 
-static void measure(struct candidate *c, const struct nai_rank_side *a, const struct nai_rank_side *b) {
+/* Looks at ends of calls all along, of those that end together where there are some. */
+static void measure(struct candidate *c, const struct nai_rank_side *a, const struct nai_rank_side *b,
+                    const struct nai_rank_what *whats) {
   struct overlap o = overlap_at(a, b, c->shift);
-  uint32_t n = c->run < SAMPLES ? c->run : SAMPLES;
-  int64_t ends[SAMPLES], intervals[SAMPLES];
-  for (uint32_t i = 0; i < n; i++)
-    ends[i] = between_ends(a, b, &o, (uint32_t)((uint64_t)i * c->run / n));
-  for (uint32_t i = 1; i < n; i++)
-    intervals[i - 1] = ends[i] - ends[i - 1];
-  c->offset = median(ends, n) + base_offset(a, b);
-  c->ends = n > 2 ? spread(intervals, n - 1, median(intervals, n - 1)) : 0;
+  uint32_t n = 0, step = c->run / SAMPLES + 1;
+  int64_t ends[SAMPLES], intervals[SAMPLES], last = 0;
+  for (uint32_t k = 0; k < c->run && n < SAMPLES; k += step) {
+    while (k < c->run && !whats[a->calls[o.a + k].what].together)
+      k++;
+    if (k < c->run)
+      ends[n++] = between_ends(a, b, &o, k);
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    intervals[i] = ends[i] - last;
+    last = ends[i];
+  }
+  c->ends = n > 2 ? spread(intervals + 1, n - 1, median(intervals + 1, n - 1)) : INT64_MAX;
+  c->offset = n ? median(ends, n) + base_offset(a, b) : INT64_MAX;
 }
 
 static const struct candidate *by_init(const struct candidates *c, const struct nai_rank_side *a,
@@ -154,14 +166,15 @@ static const struct candidate *by_clock(const struct candidates *c, const struct
 }
 
 static const struct candidate *choose(struct nai_rank_alignment *out, struct candidates *c,
-                                      const struct nai_rank_side *a, const struct nai_rank_side *b, int64_t doubt) {
+                                      const struct nai_rank_side *a, const struct nai_rank_side *b,
+                                      const struct nai_rank_what *whats, int64_t doubt) {
   const struct candidate *one = NULL;
   if (c->count == 1) {
     out->method = NAI_RANK_BY_SEQUENCE;
     return &c->v[0];
   }
   for (uint32_t i = 0; i < c->count; i++)
-    measure(&c->v[i], a, b);
+    measure(&c->v[i], a, b, whats);
   if ((one = by_init(c, a, b)))
     out->method = NAI_RANK_BY_INIT;
   else if (a->source == b->source && (one = by_clock(c, a, b, doubt)))
@@ -285,7 +298,7 @@ int nai_ranks_align(struct nai_rank_alignment *out, const struct nai_rank_side *
   if (!c)
     return nai_err_nomem(err);
   list_candidates(c, a, b);
-  const struct candidate *one = c->count ? choose(out, c, a, b, clock_doubt_ns) : NULL;
+  const struct candidate *one = c->count ? choose(out, c, a, b, whats, clock_doubt_ns) : NULL;
   struct overlap o = one ? overlap_at(a, b, one->shift) : (struct overlap){0};
   out->refused = one                                                  ? NULL
                : c->count                                             ? ambiguous

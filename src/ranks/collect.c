@@ -17,26 +17,18 @@ int nai_ranks_text(uint32_t *id, struct nai_ranks *r, const char *text, struct n
 
 /* --- the model -------------------------------------------------------------------------------- */
 
-static const struct nai_table *held(void *run, const char *name) { return nai_run_held(run, name); }
-
-static int open_events(struct nai_run *run, uint64_t tables, struct nai_err *err) {
-  int rc = nai_run_open_events(run, tables, err);
-  for (uint32_t i = 0; i < run->table_count && !rc; i++)
-    rc = nai_table_check_refs(run->tables[i], held, run, err);
-  return rc;
-}
-
 int nai_ranks_model(struct nai_model **out, struct nai_ranks *r, uint32_t source, uint32_t parts, struct nai_err *err) {
   struct nai_run *run = r->sources[source].run;
+  const uint32_t needed = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS);
   const uint64_t tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) |
                           NAI_IN(GPUS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(LABELS) | NAI_IN(KERNEL_CONFIGS) |
                           NAI_IN(NVTX_DOMAINS) | NAI_IN(NVTX_PAYLOADS) | NAI_IN(PAYLOAD_SCHEMAS) |
-                          NAI_IN(PAYLOAD_ENTRIES) | NAI_IN(PAYLOAD_ENUMS) | nai_parts_tables(parts);
-  const uint32_t needed = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES);
+                          NAI_IN(PAYLOAD_ENTRIES) | NAI_IN(PAYLOAD_ENUMS) | NAI_IN(GRAPH_NODES) |
+                          nai_parts_tables(needed | parts);
   int rc = r->classes ? NAI_OK : nai_kernel_classes_load(&r->classes, NULL, err);
   const struct nai_model_options options = {.classes = r->classes, .worker_count = nai_cpu_count()};
   if (!rc)
-    rc = open_events(run, tables, err);
+    rc = nai_run_open_events(run, tables, err);
   if (!rc)
     rc = nai_run_model(out, run, &options, tables, needed | parts, err);
   return rc == NAI_ESTALE
@@ -108,8 +100,9 @@ static int list_inits(struct trace *t, struct nai_err *err) {
   return t->inits.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
+/* Exchanges between ranks are a line of their own: which of them a rank has part in is not the same for all. */
 static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t, const struct nai_comm_line *from,
-                    struct nai_err *err) {
+                    bool exchanges, struct nai_err *err) {
   const struct nai_comm *c = &t->comm;
   struct nai_job_rank *rank = &r->ranks[number];
   if (!nai_array_room(&r->lines, &r->line_capacity, r->line_count, sizeof *r->lines))
@@ -117,7 +110,7 @@ static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t,
   struct nai_rank_line *line = &r->lines[r->line_count++];
   *line = (struct nai_rank_line){.rank = number,
                                  .first = rank->call_count,
-                                 .count = from->count,
+                                 .point_to_point = exchanges,
                                  .known_comm = from->known_comm,
                                  .from_start = from->known_comm && nai_keyset_find(&t->inits, from->comm) != UINT32_MAX,
                                  .comm = from->comm,
@@ -128,10 +121,15 @@ static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t,
   int rc = NAI_OK;
   for (uint32_t i = 0; i < from->count && !rc; i++) {
     const struct nai_comm_item *item = &c->items[from->items[i]];
-    struct nai_rank_call *call = &rank->calls[rank->call_count++];
-    *call = (struct nai_rank_call){.start = item->start, .end = item->end, .item = from->items[i]};
-    rc = number_what(&call->what, r, c, item, err);
+    uint32_t what = 0;
+    rc = number_what(&what, r, c, item, err);
+    if (rc || r->whats[what].point_to_point != exchanges)
+      continue;
+    rank->calls[rank->call_count++] =
+        (struct nai_rank_call){.start = item->start, .end = item->end, .what = what, .item = from->items[i]};
+    line->count++;
   }
+  r->line_count -= !line->count;
   return rc;
 }
 
@@ -139,9 +137,12 @@ static int add_line(struct nai_ranks *r, uint32_t number, const struct trace *t,
 
 static int add_steps(struct nai_job_rank *rank, struct nai_run *run, struct nai_err *err) {
   const struct nai_table *steps;
-  struct nai_err missing;
-  if (nai_run_table(&steps, run, nai_steps_schema.name, &nai_steps_schema, &missing) != NAI_OK)
-    return NAI_OK; /* of a run without them */
+  uint64_t hash;
+  if (!nai_manifest_table(&hash, &run->manifest, nai_steps_schema.name))
+    return NAI_OK; /* a run without them */
+  int rc = nai_run_table(&steps, run, nai_steps_schema.name, &nai_steps_schema, err);
+  if (rc)
+    return rc;
   rank->steps = malloc(((size_t)steps->rows + 1) * sizeof *rank->steps);
   if (!rank->steps)
     return nai_err_nomem(err);
@@ -198,8 +199,8 @@ static int add_rank(struct nai_ranks *r, const struct trace *t, uint32_t of, str
   const struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], c->ranks[of].gpu, GP_NAME);
   int rc = rank->calls ? nai_ranks_text(&rank->gpu_name, r, name.null ? NULL : name.s, err) : nai_err_nomem(err);
   for (uint32_t l = 0; l < c->line_count && !rc; l++)
-    if (c->items[c->lines[l].items[0]].rank == of)
-      rc = add_line(r, number, t, &c->lines[l], err);
+    for (int exchanges = 0; exchanges < 2 && !rc && c->items[c->lines[l].items[0]].rank == of; exchanges++)
+      rc = add_line(r, number, t, &c->lines[l], exchanges, err);
   if (!rc)
     rc = add_kernels(r, &r->ranks[number], m, c->ranks[of].gpu, err);
   return rc ? rc : add_steps(&r->ranks[number], r->sources[t->source].run, err);
@@ -214,6 +215,8 @@ static int add_ranks(struct nai_ranks *r, uint32_t source, struct nai_err *err) 
   bool any = !rc && t.comm.count;
   if (any)
     rc = nai_comm_read_calls(&t.comm, err);
+  if (any && !rc)
+    rc = nai_comm_find_issuers(&t.comm, err);
   if (any && !rc)
     rc = nai_comm_attribute(&t.comm, err);
   if (any && !rc)
@@ -236,7 +239,7 @@ static int read_clock(struct nai_rank_source *s, struct nai_err *err) {
   int rc = nai_run_table(&capture, s->run, nai_capture.name, &nai_capture, err);
   s->utc = NAI_NULL_I64;
   if (rc)
-    return nai_err_wrap(err, NAI_EINPUT, "cannot read the run \"%s\"", s->path);
+    return rc;
   int64_t epoch = capture->rows ? nai_get_i64(capture, 0, CA_UTC_EPOCH_NS) : NAI_NULL_I64;
   int64_t offset = capture->rows ? nai_get_i64(capture, 0, CA_TIME_OFFSET_NS) : NAI_NULL_I64;
   if (epoch != NAI_NULL_I64 && epoch > 0)
@@ -262,7 +265,9 @@ int nai_ranks_add(struct nai_ranks *r, struct nai_run *run, const char *path, co
   int rc = read_clock(&r->sources[number], err);
   if (!rc)
     rc = add_ranks(r, number, err);
-  return rc;
+  return rc == NAI_ESTALE
+           ? nai_err_wrap(err, NAI_EINPUT, "cannot read the run \"%s\"; make it again with nsys-ai analyze", path)
+           : rc;
 }
 
 static void free_rank(struct nai_job_rank *rank) {

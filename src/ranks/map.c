@@ -73,7 +73,7 @@ void nai_ranks_put_map(struct nai_buf *out, const struct nai_ranks *r, const int
     put_label(out, &s, i);
   nai_buf_printf(
       out, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/><g shape-rendering=\"crispEdges\">",
-      LEFT, HEAD, WIDTH - LEFT, height - HEAD);
+      LEFT, HEAD, WIDTH - LEFT - RIGHT, height - HEAD);
   for (uint32_t i = 0; i < r->rank_count; i++)
     for (uint32_t b = 0; b < r->buckets; b++)
       if (values[(size_t)i * r->buckets + b] > 0)

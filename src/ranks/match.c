@@ -116,19 +116,9 @@ static int add_group(struct attempt *t, uint32_t from, uint32_t to, struct nai_e
   return group->late && group->skew && group->transfer ? NAI_OK : nai_err_nomem(err);
 }
 
-static bool point_to_point(const struct nai_ranks *r, const struct nai_rank_line *line) {
-  const struct nai_rank_call *calls = r->ranks[line->rank].calls + line->first;
-  for (uint32_t i = 0; i < line->count; i++)
-    if (r->whats[calls[i].what].point_to_point)
-      return true;
-  return false;
-}
-
 static int close_group(struct attempt *t, struct nai_err *err) {
   uint32_t from, to;
-  const char *refused = t->count < 2                                                    ? alone
-                      : t->count > 2 && point_to_point(t->r, &t->r->lines[t->lines[0]]) ? peers
-                                                                                        : NULL;
+  const char *refused = t->count < 2 ? alone : t->count > 2 && t->r->lines[t->lines[0]].point_to_point ? peers : NULL;
   common(t, &from, &to);
   if (!refused && to <= from)
     refused = no_overlap;
@@ -175,8 +165,8 @@ static int match_first(struct nai_ranks *r, const struct nai_ranks_options *opti
     why = r->lines[lines[i]].refused ? r->lines[lines[i]].refused : why;
   if (!rc)
     rc = close_group(&t, err);
-  if (!rc && t.count == 1)
-    r->lines[lines[0]].refused = why ? why : alone;
+  if (!rc && t.count == 1 && why)
+    r->lines[lines[0]].refused = why;
   *left = 0;
   for (uint32_t i = 1; i < count; i++) {
     bool joined = false;
@@ -212,7 +202,7 @@ static int match_all(struct nai_ranks *r, const struct nai_ranks_options *option
 /* What lines of one group have in common: the communicator, else the kinds of their collectives. */
 static uint64_t key_of(const struct nai_ranks *r, const struct nai_rank_line *line, uint32_t *seen, uint32_t mark) {
   if (line->known_comm)
-    return nai_hash_int(1, line->comm);
+    return nai_hash_int(line->point_to_point, line->comm);
   uint64_t key = 0;
   const struct nai_rank_call *calls = r->ranks[line->rank].calls + line->first;
   for (uint32_t i = 0; i < line->count; i++)
@@ -221,6 +211,15 @@ static uint64_t key_of(const struct nai_ranks *r, const struct nai_rank_line *li
       key += nai_hash_int(2, r->what_keys.keys[calls[i].what]);
     }
   return key;
+}
+
+const char *nai_ranks_refusal(const struct nai_ranks *r, uint32_t rank) {
+  const struct nai_rank_line *most = NULL;
+  for (uint32_t l = 0; l < r->line_count; l++)
+    if (r->lines[l].refused && (rank == NAI_NO_RANK || r->lines[l].rank == rank) &&
+        (!most || r->lines[l].count > most->count))
+      most = &r->lines[l];
+  return most ? most->refused : NULL;
 }
 
 int nai_ranks_match(struct nai_ranks *r, const struct nai_ranks_options *options, struct nai_err *err) {

@@ -40,6 +40,7 @@ const char *nai_rank_method_name(enum nai_rank_method method);
  */
 struct nai_rank_line {
   uint32_t rank, first, count; /* calls of that rank: first .. first + count - 1 */
+  bool point_to_point;
   bool known_comm, from_start; /* the trace has the initialisation of the communicator */
   int64_t comm, size;          /* ranks of the communicator, -1 unknown */
   int32_t stream;
@@ -168,6 +169,10 @@ void nai_ranks_free(struct nai_ranks *ranks);
 static inline const char *nai_ranks_name(const struct nai_ranks *ranks, uint32_t id) {
   return id == NAI_NO_STRING ? NULL : nai_strings_get(&ranks->names, id);
 }
+
+/* Why nothing of a rank (NAI_NO_RANK: of any) was matched: what spoke against its line of most kernels. A literal, NULL
+ * for none. */
+const char *nai_ranks_refusal(const struct nai_ranks *ranks, uint32_t rank);
 
 /* Share of the decided collectives that a rank was late in: Wilson's interval of two standard deviations, 0 .. 1. */
 struct nai_rank_interval {

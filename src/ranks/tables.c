@@ -38,6 +38,8 @@ static const struct nai_column_def rank_columns[] = {
         NAI_KERNEL_NAME_COLUMN("behind_with", "what the GPU did most of the rest: a kernel, copies, CUDA graphs"),
     [RK_BEHIND_WITH_NS] = NS("behind_with_ns", "time of that"),
     [RK_BEHIND_RANGE] = NAI_RANGE_NAME_COLUMN("behind_range", "NVTX range that launched it"),
+    [RK_WINDOW] = NS("window_ns", "from the first to the last operation of its GPU"),
+    [RK_COMPUTE] = NS("compute_ns", "time in it with compute running, of all processes on the GPU"),
     [RK_SLOWNESS] = {"kernel_ratio", NAI_F64, NAI_COUNT,
                      "time of its compute kernels over what the median rank takes for the same calls; NULL unknown",
                      .role = NAI_ROLE_METRIC},
@@ -97,15 +99,6 @@ static const struct nai_schema mismatch_schema =
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
-/* Why the line with most kernels was refused. */
-static const char *refusal_of(const struct nai_ranks *r, uint32_t rank) {
-  const struct nai_rank_line *most = NULL;
-  for (uint32_t l = 0; l < r->line_count; l++)
-    if (r->lines[l].rank == rank && (!most || r->lines[l].count > most->count))
-      most = &r->lines[l];
-  return most ? most->refused : NULL;
-}
-
 static void put_sums(struct nai_table *t, int64_t row, const struct nai_ranks *r, const struct nai_job_rank *rank) {
   const struct {
     int column;
@@ -145,6 +138,8 @@ static void put_rank(struct nai_table *t, const struct nai_ranks *r, uint32_t nu
   nai_set_i64(t, row, RK_CALLS, rank->call_count);
   nai_set_i64(t, row, RK_MATCHED, rank->matched);
   nai_set_i64(t, row, RK_SPLIT, rank->split);
+  nai_set_i64(t, row, RK_WINDOW, rank->window_ns);
+  nai_set_i64(t, row, RK_COMPUTE, rank->compute_ns);
   if (rank->split)
     put_sums(t, row, r, rank);
   if (!isnan(rank->slowness))
@@ -156,7 +151,7 @@ static void put_rank(struct nai_table *t, const struct nai_ranks *r, uint32_t nu
     nai_set_f64(t, row, RK_DRIFT, rank->drift * 1e6);
   }
   if (!rank->matched)
-    nai_set_str(t, row, RK_REFUSED, refusal_of(r, number));
+    nai_set_str(t, row, RK_REFUSED, nai_ranks_refusal(r, number));
 }
 
 static void put_steps(struct nai_table *t, const struct nai_ranks *r) {

@@ -34,9 +34,9 @@ static void put_persistent(struct nai_buf *out, const struct nai_ranks *r) {
     struct nai_rank_interval share = nai_ranks_late_share(rank);
     nai_buf_printf(out, "%s%s is late: it comes last in %" PRId64 " of %" PRId64 " collectives (95 %% interval ",
                    named > 1 ? " " : "", rank->label, rank->late_count, rank->split);
-    nai_fmt_real(out, 100 * share.low, 0);
+    nai_fmt_real(out, floor(100 * share.low), 0);
     nai_buf_puts(out, " to ");
-    nai_fmt_real(out, 100 * share.high, 0);
+    nai_fmt_real(out, ceil(100 * share.high), 0);
     nai_buf_puts(out, " % of those in which somebody does), by ");
     put_with_doubt(out, rank->late_median_ns, r);
     nai_buf_puts(out, " in the median and ");
@@ -78,7 +78,7 @@ static void put_latest(struct nai_buf *out, const struct nai_ranks *r) {
       return;
     nai_buf_printf(out, "%s%s ", n ? ", " : "", named[n]->label);
     nai_fmt_duration(out, (double)named[n]->late_by_ns);
-    nai_buf_printf(out, " (in %" PRId64 " collectives)", named[n]->late_count);
+    nai_buf_printf(out, " (in %" PRId64 " collective%s)", named[n]->late_count, named[n]->late_count == 1 ? "" : "s");
   }
 }
 
@@ -86,8 +86,10 @@ static void put_uneven(struct nai_buf *out, const struct nai_ranks *r) {
   nai_buf_puts(out, "Some ranks come late, none of them most of the time: ");
   put_latest(out, r);
   nai_buf_puts(out, "; together ");
-  put_with_doubt(out, r->delay_ns, r);
-  nai_buf_puts(out, " a collective, ");
+  nai_fmt_duration(out, (double)r->delay_ns);
+  nai_buf_puts(out, " (each time known to ");
+  nai_fmt_duration(out, (double)r->residual);
+  nai_buf_puts(out, "), ");
   put_share(out, r->delay_ns, r->span_ns);
   nai_buf_puts(out, " of the time.");
 }
@@ -115,16 +117,8 @@ static void put_balanced(struct nai_buf *out, const struct nai_ranks *r) {
   nai_buf_puts(out, ").");
 }
 
-/* Why most kernels were refused. */
-static const char *refusal_of(const struct nai_ranks *r) {
-  const struct nai_rank_line *most = NULL;
-  for (uint32_t l = 0; l < r->line_count; l++)
-    if (r->lines[l].refused && (!most || r->lines[l].count > most->count))
-      most = &r->lines[l];
-  return most ? most->refused : "only collectives that not all ranks wait in";
-}
-
 void nai_ranks_put_verdict(struct nai_buf *out, const struct nai_ranks *r) {
+  const char *refusal = nai_ranks_refusal(r, NAI_NO_RANK);
   switch (r->verdict) {
   case NAI_RANKS_PERSISTENT:
     put_persistent(out, r);
@@ -142,7 +136,7 @@ void nai_ranks_put_verdict(struct nai_buf *out, const struct nai_ranks *r) {
     put_balanced(out, r);
     break;
   case NAI_RANKS_UNDECIDED:
-    nai_buf_printf(out, "Cannot be decided: %s.", refusal_of(r));
+    nai_buf_printf(out, "Cannot be decided: %s.", refusal ? refusal : "only collectives that not all ranks wait in");
     return;
   }
   if (r->left_out)
@@ -216,12 +210,20 @@ static int64_t unmatched(const struct nai_ranks *r, int64_t *of) {
 bool nai_ranks_put_caveat(struct nai_buf *out, const struct nai_ranks *r, uint32_t number) {
   int64_t of, without = unmatched(r, &of);
   const struct nai_rank_line *break_at = broken(r);
+  for (uint32_t i = 0, named = 0; i < r->rank_count && named < MOST_NAMED; i++) {
+    const char *why = r->ranks[i].matched ? NULL : nai_ranks_refusal(r, i);
+    named += why != NULL;
+    if (why && number-- == 0) {
+      nai_buf_printf(out, "%s is not compared: %s.", r->ranks[i].label, why);
+      return true;
+    }
+  }
   if (r->missing && number-- == 0) {
     nai_buf_printf(
         out,
-        "%" PRId64
-        " ranks of the largest communicator have no trace here: the rank that is waited for may be one of them.",
-        r->missing);
+        "Of %" PRId64
+        " more rank%s of the largest communicator there is no trace: the one that is waited for may be among them.",
+        r->missing, r->missing == 1 ? "" : "s");
     return true;
   }
   if (break_at && number-- == 0) {

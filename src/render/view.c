@@ -168,10 +168,12 @@ void nai_view_inherit(struct nai_view *view, const struct nai_buf *text) {
 }
 
 /* Stores what was printed into `text`, and frees it. */
-static void put_buf(struct nai_view *map, const char *key, enum nai_text_kind kind, struct nai_buf *text) {
+static struct nai_view *put_buf(struct nai_view *map, const char *key, enum nai_text_kind kind, struct nai_buf *text) {
+  struct nai_view *view = put(map, key, NAI_VIEW_TEXT);
   nai_view_inherit(map, text);
-  set_text(put(map, key, NAI_VIEW_TEXT), kind, nai_buf_str(text), text->len);
+  set_text(view, kind, nai_buf_str(text), text->len);
   nai_buf_free(text);
+  return view;
 }
 
 void nai_view_put_borrowed(struct nai_view *map, const char *key, const char *text, size_t len) {
@@ -209,7 +211,9 @@ void nai_view_put_value(struct nai_view *map, const char *key, enum nai_unit uni
   struct nai_buf text = {0};
   nai_value_print_human(&text, unit, value);
   bool foreign = value->type == NAI_STR && !value->null;
-  put_buf(map, key, foreign ? NAI_TEXT_FOREIGN : NAI_TEXT_TRUSTED, &text);
+  struct nai_view *view = put_buf(map, key, foreign ? NAI_TEXT_FOREIGN : NAI_TEXT_TRUSTED, &text);
+  if (view)
+    view->absent = value->null;
 }
 
 struct nai_view *nai_view_put_map(struct nai_view *map, const char *key) {
@@ -249,7 +253,7 @@ bool nai_view_truth(const struct nai_view *view) {
     return view->truth;
   case NAI_VIEW_TEXT:
   case NAI_VIEW_LIST:
-    return view->len > 0;
+    return view->len > 0 && !view->absent;
   case NAI_VIEW_MAP:
     return true;
   case NAI_VIEW_NULL:

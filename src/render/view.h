@@ -27,6 +27,7 @@ struct nai_view {
   enum nai_view_kind kind;
   enum nai_text_kind text_kind;
   bool truth;               /* NAI_VIEW_BOOL */
+  bool absent;              /* NAI_VIEW_TEXT: prints as a dash, counts as false */
   const char *text;         /* NAI_VIEW_TEXT; not NUL-terminated when borrowed */
   size_t len;               /* bytes of text; entries of a list or map */
   nai_view_print_fn *print; /* NAI_VIEW_TEXT that is printed when needed: in place of text; `len` is 1 */

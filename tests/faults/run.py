@@ -113,6 +113,13 @@ def store_of(run):
     return directory / "s"
 
 
+def job():
+    """Runs of two ranks."""
+    directory = support.fresh_dir("job")
+    subprocess.run([support.GENERATOR, "ranks", directory, "--ranks", "2", "--steps", "4", "--straggler", "persistent"], check=True)
+    return [support.analyze(directory / f"rank{rank}.sqlite") for rank in range(2)]
+
+
 def cases():
     minimal, rich, small = support.trace("minimal"), support.trace("evidence", "--scale", "0.1"), support.trace("no-nvtx", "--scale", "0.1")
     analyze = ["analyze", "-q", "-j1", "--out", "OUT"]
@@ -128,6 +135,7 @@ def cases():
         Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
         Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"], sparse=4),
         Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "-q", "--out", "OUT"], few=True, sparse=4, statuses={7}),
+        Case("ranks", minimal, ["ranks", *job(), "-q", "--out", "OUT"], few=True, sparse=4),
         Case("sql", minimal, ["sql", same, "select name, count(*) from kernel_events group by 1"], few=True, sparse=2, statuses={6}),
         Case("mcp", minimal, ["mcp", "--root", same.parent.parent, "--cache", "OUT"], few=True, sparse=8, statuses={2}, said=messages(same), seen=lambda name: False),
         Case("trend", minimal, ["trend", "--store", store_of(same), "-q", "--out", "OUT"], few=True, sparse=2, statuses={2}, unread=b"Input/output error"),
@@ -264,10 +272,12 @@ class Bench:
 def count(case, scratch):
     """Runs undisturbed: what is right, and how many calls of each kind there are."""
     bench = Bench(case, scratch / "count", None)
-    done = bench.run({"NAI_FAULT_REPORT": str(scratch / "report")})
+    report = bench.base / "tmp" / "report"  # where a confined process may write
+    done = bench.run({"NAI_FAULT_REPORT": str(report)})
     if done.returncode:
         raise SystemExit(f"{case.name}: exit {done.returncode} undisturbed: {done.stderr.decode()}")
-    counts = {k: int(v) for k, v in (line.split() for line in (scratch / "report").read_text().splitlines())}
+    counts = {k: int(v) for k, v in (line.split() for line in report.read_text().splitlines())}
+    report.unlink()
     return (bench.outcome(done), bench.outcome(done, "map")), counts
 
 

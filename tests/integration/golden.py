@@ -27,6 +27,8 @@ CASES = {
     "neglected": (("--scale", "0.2"), ()),
     "bench": (("--size", "300K"), ()),
 }
+# What `view --once` prints of these, at each width.
+VIEWS, WIDTHS = ("host-bound", "graphs", "empty", "hostile"), (60, 100, 200)
 # A larger file is represented by its hash: it repeats what the smaller ones show.
 MAX_BYTES = 16 * 1024
 
@@ -49,6 +51,9 @@ def make(scenario):
             digests.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
         else:
             files[name] = content
+    for width in WIDTHS if scenario in VIEWS else ():
+        shown = run("view", base / "run", "--once", "--width", width, env={"LC_ALL": "C.UTF-8"})
+        files[f"view-{width}.txt"] = shown.stdout.encode() + shown.stderr.encode()
     # The page's script and style change without the report: report.html is tested in a browser, not here.
     files["sha256"] = "".join(line for line in digests if "report.html" not in line).encode()
     return files

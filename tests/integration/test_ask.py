@@ -318,6 +318,22 @@ class Evidence(unittest.TestCase):
 
 
 class Export(unittest.TestCase):
+    def test_evidence_schema(self):
+        """Evidence schema 0.1: a region per fact with a place, in the order of findings; what the trace lacks."""
+        directory = artifacts(trace("host-bound"))
+        report = json.loads(run("evidence", directory, "--format", "v0.1").stdout)
+        self.assertEqual((report["schema_version"], report["producer"], report["profile_path"]), ("0.1", "nsys-ai", "host-bound.sqlite"))
+        ours = json.loads((directory / "report.json").read_text())["findings"]
+        words = {"high": "critical", "medium": "warning", "low": "info", "info": "info"}
+        placed = [(f["title"], words[f["severity"]], f["id"], e["text"], e["start_ns"], e["end_ns"])
+                  for f in ours for e in f["evidence"] if e.get("start_ns") is not None]
+        found = [(f["label"], f["severity"], f["id"], f["note"], f["start_ns"], f["end_ns"]) for f in report["findings"] if f["type"] == "region"]
+        self.assertEqual(found, placed)
+        self.assertEqual({f["id"] for f in report["findings"]}, {f["id"] for f in ours})
+        self.assertTrue(all(isinstance(f["start_ns"], int) and set(f) <= {"type", "label", "start_ns", "end_ns", "gpu_id", "severity", "note", "id",
+                                                                          "headroom_ms"} for f in report["findings"]))
+        self.assertIn("memory operations", [s["capability"] for s in report["skipped"]])
+
     def test_flat(self):
         path = trace("training")
         directory = artifacts(path)
@@ -359,17 +375,21 @@ class Export(unittest.TestCase):
 
 
 class Documents(unittest.TestCase):
-    """Every command of docs/asking.md and docs/writing-skills.md works as it stands there."""
+    """Every command of docs/guides.md, docs/asking.md and docs/writing-skills.md works as it stands there."""
 
     def test_commands(self):
         path, work = trace("training"), fresh_dir()
         os.makedirs(work / "artifacts")
         (work / "trace.sqlite").symlink_to(path)
         (work / "artifacts" / "run1").symlink_to(artifacts(path))
-        texts = [(SOURCE / "docs" / name).read_text() for name in ("asking.md", "writing-skills.md")]
-        skill, page = re.findall(r"(?s)```yaml\n(.*?)```", texts[1])
+        for name, scenario in (("before", "loop"), ("after", "loop-slower")):
+            (work / "artifacts" / name).symlink_to(artifacts(trace(scenario)))
+        texts = [(SOURCE / "docs" / name).read_text() for name in ("asking.md", "guides.md", "writing-skills.md")]
+        skill, page, rules = re.findall(r"(?s)```yaml\n(.*?)```", texts[2])
         (work / "my_skill.yaml").write_text(skill)
+        (work / "busy_streams.yaml").write_text(skill + rules)
         (work / "my_page.yaml").write_text(page)
+        (work / "beside.sql").write_text(re.search(r"(?s)```sql\n(.*?)```", texts[1]).group(1))
         count = 0
         for line in re.findall(r"(?m)^    nsys-ai (?!: )(.+)$", "\n".join(texts)):
             if line.startswith("sql:"):
@@ -378,7 +398,14 @@ class Documents(unittest.TestCase):
             self.assertEqual(done.returncode, 0, (line, done.stderr))
             self.assertTrue(done.stdout or "--out" in line, line)
             count += 1
-        self.assertGreater(count, 25)
+        self.assertGreater(count, 45)
+
+    def test_schema_is_current(self):
+        """scripts/update-golden makes it."""
+        self.assertEqual((SOURCE / "docs" / "schema.md").read_text(), run("sql", "--reference").stdout)
+        self.assertIn("### v_kernels", run("sql", "--reference", artifacts(trace("training"))).stdout)
+        text = run("sql", "--reference").stdout
+        self.assertEqual([line for line in text.splitlines() if re.match(r"\| `", line) and re.search(r"\|  +\|", line)], [])
 
     def test_names(self):
         """Skills, pages and functions that the documents name are there."""

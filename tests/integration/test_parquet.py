@@ -199,4 +199,4 @@ class Parquet(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

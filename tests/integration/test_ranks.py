@@ -189,7 +189,7 @@ class Refused(unittest.TestCase):
         made = job("--ranks", 3, "--steps", 10)
         found = result(ranks(traces(made)[:2]))
         self.assertEqual(found["missing_count"], 1)
-        self.assertIn("1 ranks of the largest communicator have no trace", found["caveats"][0])
+        self.assertIn("1 more rank of the largest communicator", found["caveats"][0])
 
     def test_wrong_operands(self):
         made = job("--ranks", 2, "--steps", 5)

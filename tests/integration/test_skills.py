@@ -162,4 +162,4 @@ class Coverage(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

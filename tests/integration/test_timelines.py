@@ -223,7 +223,7 @@ class Perfetto(unittest.TestCase):
         self.assertEqual(packed[4:8], b"\0\0\0\0")
         self.assertEqual(run("export", "perfetto", directory, text=False).stdout, plain)
         self.assertEqual(run("export", "perfetto", trace("training"), "-q", text=False).stdout, plain)
-        for options, word in ((("perfetto", "--trim", "9000", "9001"), "nothing"), (("csv", "--gzip"), "perfetto"), (("chrome", "--metric", "wall"), "folded")):
+        for options, word in ((("perfetto", "--trim", "9000", "9001"), "nothing"), (("csv", "--names", "full"), "perfetto"), (("chrome", "--metric", "wall"), "folded")):
             done = run("export", options[0], directory, "--out", out / "no", *options[1:])
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(word, done.stderr)

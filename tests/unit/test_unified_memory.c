@@ -48,6 +48,27 @@ static void kernels_are_covered(void **state) {
   fixture_free(&f);
 }
 
+/* Only what leaves because the GPU is full counts, and only while kernels run. */
+static void evictions_are_told_apart(void **state) {
+  enum { EVICTION = 4 };
+  (void)state;
+  struct fixture f;
+  begin(&f);
+  fixture_kernel(&f, 1000, 2000, "k", 0, 0, 7, 1);
+  fixture_kernel(&f, 1500, 2500, "k", 0, 0, 8, 2);
+  migrate(&f, 900, 1100, TO_HOST, 0, 1, EVICTION);  /* 100 inside */
+  migrate(&f, 1600, 1800, TO_HOST, 1, 1, EVICTION); /* inside of both */
+  migrate(&f, 1700, 1900, TO_HOST, 2, 1, EVICTION); /* 100 more */
+  migrate(&f, 2000, 2400, TO_HOST, 3, 1, FAULT);
+  migrate(&f, 2600, 2700, TO_HOST, 4, 1, EVICTION); /* nobody waits */
+  fixture_build(&f);
+  struct nai_table *gpus = fixture_analyze(&f, "unified_memory", 0);
+  assert_int_equal(cell_int(gpus, 0, "evicting_ns"), 100 + 2 * 300);
+  assert_int_equal(cell_int(gpus, 0, "eviction_bytes"), 4 * PAGE);
+  nai_table_free(gpus);
+  fixture_free(&f);
+}
+
 /* A page that comes in two pieces came once. */
 static void pieces_are_no_repetition(void **state) {
   (void)state;
@@ -109,7 +130,8 @@ static void copies_are_no_migrations(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_covered), cmocka_unit_test(pieces_are_no_repetition),
-                                     cmocka_unit_test(repetition_is_found), cmocka_unit_test(copies_are_no_migrations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_covered), cmocka_unit_test(evictions_are_told_apart),
+                                     cmocka_unit_test(pieces_are_no_repetition), cmocka_unit_test(repetition_is_found),
+                                     cmocka_unit_test(copies_are_no_migrations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,5 +242,5 @@ const struct nai_node nai_analysis_gemm_shapes = {.name = "gemm_shapes",
                                                   .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) |
                                                             NAI_IN(NVTX_SIZES) | NAI_IN(GPUS) | NAI_IN(PROCESSES) |
                                                             NAI_IN(THREADS) | NAI_IN(GRAPH_NODES),
-                                                  .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS),
+                                                  .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS) | NAI_CONFIG(MAP_NVTX),
                                                   .run = run};

@@ -26,6 +26,7 @@ enum {
   KERNEL_TIME,
   COVERED,
   COVERED_PCT,
+  EVICTING,
   DISTINCT_TO_GPU,
   DISTINCT_TO_HOST,
   MOVES,
@@ -58,6 +59,8 @@ static const struct nai_column_def columns[] = {
     [COVERED] = NAI_TIME_COLUMN("covered_ns", "of kernel_time_ns: while memory moved or faults were handled",
                                 .better = NAI_BETTER_LOWER),
     [COVERED_PCT] = NAI_PCT_COLUMN("covered_pct", "the same as a share", .better = NAI_BETTER_LOWER),
+    [EVICTING] = NAI_TIME_COLUMN("evicting_ns", "of covered_ns: while memory left the GPU because it was full",
+                                 .better = NAI_BETTER_LOWER),
     [DISTINCT_TO_GPU] = NAI_BYTES_COLUMN("to_gpu_distinct_bytes", "memory that moved to the GPU once at least"),
     [DISTINCT_TO_HOST] = NAI_BYTES_COLUMN("to_host_distinct_bytes", "memory that moved to the host once at least"),
     [MOVES] = {"moves_to_gpu", NAI_F64, NAI_COUNT, "to_gpu_bytes over to_gpu_distinct_bytes: how often memory arrives",
@@ -208,6 +211,27 @@ static void put_pages(struct nai_table *table, int64_t row, const struct nai_uvm
   nai_set_i64(table, row, AGAIN, first < 1 ? (int64_t)((double)covered * (1 - first)) : 0);
 }
 
+/* Kernels while memory is evicted. */
+static int put_evictions(struct nai_table *table, int64_t row, const struct nai_model *m, const struct nai_gpu *gpu,
+                         struct nai_err *err) {
+  enum { CAUSE_EVICTION = 4 };
+  const struct nai_column cause = nai_table_column(m->tables[NAI_IN_MEMOPS], MO_CAUSE);
+  struct nai_intervals evicting = {0};
+  struct nai_coverage coverage = {0};
+  int64_t ns = 0;
+  for (uint32_t i = 0; i < gpu->op_count; i++)
+    if (nai_op_migrates(m, &gpu->ops[i]) && nai_at(&cause, gpu->ops[i].row) == CAUSE_EVICTION)
+      nai_intervals_add(&evicting, nai_model_op_start(m, &gpu->ops[i]), nai_model_op_end(m, &gpu->ops[i]));
+  int rc = evicting.oom ? nai_err_nomem(err) : nai_coverage_new(&coverage, &evicting, err);
+  for (uint32_t i = 0; !rc && evicting.count && i < gpu->op_count; i++)
+    if (gpu->ops[i].type == NAI_OP_KERNEL)
+      ns += nai_coverage_within(&coverage, nai_model_op_start(m, &gpu->ops[i]), nai_model_op_end(m, &gpu->ops[i]));
+  nai_set_i64(table, row, EVICTING, ns);
+  nai_coverage_free(&coverage);
+  nai_intervals_free(&evicting);
+  return rc;
+}
+
 static int put_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct nai_intervals busy = {0};
@@ -228,6 +252,7 @@ static int put_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, stru
   if (all.total)
     nai_set_f64(io->out[0], row, COVERED_PCT, nai_percent((double)all.covered, (double)all.total));
   put_pages(io->out[0], row, &pages, all.covered);
+  rc = put_evictions(io->out[0], row, m, gpu, err);
 out:
   nai_intervals_free(&busy);
   return rc;

@@ -204,7 +204,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
                          .peak_source = ""};
     rc = put_row(io->out[0], m, io->in[0], &said, err);
   }
-  if (!rc && io->in[1]->rows)
+  if (!rc && io->in[2]->rows) /* some range tells sizes */
     rc = put_sizes(io->out[0], m, io->in, err);
   return rc;
 }

@@ -73,6 +73,10 @@ enum nai_rows_format nai_cmd_page_format(int choice);
 NAI_MUST_CHECK int nai_cmd_print_page(struct nai_buf *out, const char *id, struct nai_run *run, const char *what,
                                       const struct nai_cmd_ask *ask, struct nai_err *err);
 
+/* explain.c: what is known of a thing of that name, as nsys-ai explain prints it. */
+NAI_MUST_CHECK int nai_cmd_explain_name(struct nai_buf *out, struct nai_run *run, const char *what,
+                                        const struct nai_cmd_ask *ask, struct nai_err *err);
+
 /* The run of a command that answers one question: opens operands[0] (a run or a trace), lets `answer` fill a text,
  * prints it. */
 typedef int nai_cmd_answer_fn(struct nai_buf *out, const void *args, struct nai_run *run, const char *const *operands,
@@ -91,6 +95,13 @@ struct nai_skill_request nai_cmd_request(struct nai_run *run, const struct nai_c
 /* NAI_EUSAGE when --gpu or --window is asked for of a statement that does not look at them. */
 NAI_MUST_CHECK int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const char *what,
                                        struct nai_err *err);
+
+/* reference.c: every table and view with its columns. */
+NAI_MUST_CHECK int nai_cmd_put_reference(struct nai_buf *out, struct nai_run *run, struct nai_err *err);
+/* evidence_findings.c: findings as JSON of schema 0.1, from :finding, :gpu and :severity. */
+NAI_MUST_CHECK int nai_cmd_put_findings(struct nai_buf *out, struct nai_run *run,
+                                        const struct nai_query_parameter *parameters, size_t count,
+                                        struct nai_err *err);
 
 /* parquet.c: the rows of a statement, or a table as outputs show it. */
 NAI_MUST_CHECK int nai_cmd_query_parquet(bool *truncated, struct nai_buf *out, const struct nai_query *query,
@@ -115,21 +126,26 @@ NAI_MUST_CHECK int nai_cmd_put_flat(struct nai_buf *out, struct nai_run *run, co
 /* tree_markdown.c: the ranges of each thread with their kernels, in at most 60,000 bytes. */
 NAI_MUST_CHECK int nai_cmd_put_markdown(struct nai_buf *out, struct nai_run *run, struct nai_err *err);
 
-/* stacks.c: a line, or a sample, per stack with its time in ns. gpu INT64_MIN: all. */
+/* stacks.c: a line, or a sample, per stack with its time in ns; for speedscope also what the timeline has, as profiles.
+ * gpu INT64_MIN: all. */
 enum { NAI_CMD_GPU_TIME, NAI_CMD_WALL };
 NAI_MUST_CHECK int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, int metric, int64_t gpu,
                                       struct nai_err *err);
-NAI_MUST_CHECK int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric, int64_t gpu,
-                                          struct nai_err *err);
+struct nai_cmd_timeline;
+NAI_MUST_CHECK int nai_cmd_put_speedscope(struct nai_buf *out, struct nai_run *run, int metric,
+                                          const struct nai_cmd_timeline *how, struct nai_err *err);
 
 /* timelines.c: the run's events for another program's timeline. */
 struct nai_cmd_timeline {
   nai_export_fn *write;
   struct nai_export_options options;
-  bool quiet;
+  bool quiet, all; /* all: profiles of as many events as there are */
 };
 NAI_MUST_CHECK int nai_cmd_put_timeline(struct nai_buf *out, struct nai_run *run, const struct nai_cmd_timeline *how,
                                         struct nai_err *err);
+/* The same as profiles of speedscope; none, and a word, where there are too many events. */
+NAI_MUST_CHECK int nai_cmd_put_profiles(const struct nai_export_profiles *into, struct nai_run *run,
+                                        const struct nai_cmd_timeline *how, struct nai_err *err);
 
 /* skill_test.c: runs the tests of skills; prints a line each. *failed counts. */
 NAI_MUST_CHECK int nai_cmd_test_skills(struct nai_buf *out, size_t *passed, size_t *failed,

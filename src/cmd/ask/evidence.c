@@ -21,6 +21,12 @@ static void init(void *memory) {
   args->finding = args->severity = -1;
 }
 
+enum { FINDINGS = NAI_ROWS_FORMATS }; /* behind those of rows.h */
+
+static const char *formats(size_t index, const char *before) {
+  return index == FINDINGS ? "v0.1" : nai_cmd_answer_formats(index, before);
+}
+
 #define ASK offsetof(struct evidence_args, ask)
 static const struct nai_cli_option options[] = {
     {.name = "finding",
@@ -38,7 +44,12 @@ static const struct nai_cli_option options[] = {
      .choices = nai_cmd_severities,
      .otherwise = "all"},
     NAI_CMD_GPU_OPTION(ASK),
-    NAI_CMD_FORMAT_OPTION(ASK),
+    {.name = "format",
+     .value = "FORMAT",
+     .help = "how the answer is printed; v0.1 is JSON of the evidence schema 0.1",
+     .type = &nai_cli_choice,
+     .at = ASK + offsetof(struct nai_cmd_ask, format),
+     .choices = formats},
     NAI_CMD_QUIET_OPTION(ASK),
     {0},
 };
@@ -109,6 +120,8 @@ static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, 
       {"finding", {.type = NAI_I64, .i = args->finding, .null = args->finding < 0}},
       {"gpu", {.type = NAI_I64, .i = args->ask.gpu, .null = args->ask.gpu == INT64_MIN}},
       {"severity", {.type = NAI_I64, .i = args->severity < 0 ? 0 : args->severity}}};
+  if (args->ask.format == FINDINGS)
+    return nai_cmd_put_findings(out, run, parameters, 3, err);
   const struct nai_query_text text = {.sql = statement, .label = "evidence"};
   const struct nai_query query = {
       .run = run, .text = &text, .parameters = parameters, .parameter_count = 3, .limits = {.rows = -1}};

@@ -106,8 +106,8 @@ static bool explain_rule(int *rc, struct nai_buf *out, struct nai_run *run, cons
   return known || *rc;
 }
 
-static int explain(struct nai_buf *out, struct nai_run *run, const char *what, const struct nai_cmd_ask *ask,
-                   struct nai_err *err) {
+int nai_cmd_explain_name(struct nai_buf *out, struct nai_run *run, const char *what, const struct nai_cmd_ask *ask,
+                         struct nai_err *err) {
   int rc;
   if (strspn(what, "0123456789") == strlen(what) && run->manifest.node_count) {
     const struct nai_table *findings;
@@ -130,7 +130,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
              ? nai_empty_run(&source, err)
              : nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
   if (!rc)
-    rc = explain(&out, source, operands[1], &args->ask, err);
+    rc = nai_cmd_explain_name(&out, source, operands[1], &args->ask, err);
   if (!rc)
     rc = nai_cmd_print(&out, err);
   nai_run_close(source);

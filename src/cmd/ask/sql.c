@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "ingest/trace/trace.h"
+#include "pipeline/analyze.h"
 #include "query/query.h"
 #include "render/escape.h"
 #include "render/rows.h"
@@ -28,7 +29,7 @@ struct sql_args {
   int format;
   int64_t rows, memory_bytes;
   double timeout_s;
-  bool human, schema, explain, gzip, quiet;
+  bool human, schema, reference, explain, gzip, quiet;
 };
 enum { PARQUET = NAI_ROWS_FORMATS }; /* behind those of rows.h */
 
@@ -113,6 +114,10 @@ static const struct nai_cli_option options[] = {
      .help = "print the tables and views, or the columns of one: SRC --schema [TABLE]",
      .type = &nai_cli_on,
      AT(schema)},
+    {.name = "reference",
+     .help = "print every table and view with its columns, as Markdown: of any run, or with SRC of that",
+     .type = &nai_cli_on,
+     AT(reference)},
     {.name = "explain", .help = "print how the statement would be run, not its rows", .type = &nai_cli_on, AT(explain)},
     {.name = "quiet", .letter = 'q', .help = "print no notes", .type = &nai_cli_on, AT(quiet)},
     {0},
@@ -123,6 +128,12 @@ static const struct nai_cli_option options[] = {
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct sql_args *args = memory;
   (void)operands;
+  if (args->reference)
+    return count > 1 || args->schema || args->file || args->explain || args->parameter_count
+             ? nai_err_set(err, NAI_EUSAGE, "--reference takes a run or a trace at most")
+             : NAI_OK;
+  if (!count)
+    return nai_err_set(err, NAI_EUSAGE, "SRC is missing: an artifacts directory or a trace");
   if (args->schema && (args->raw || args->file || args->explain || args->parameter_count))
     return nai_err_set(err, NAI_EUSAGE, "--schema takes the name of a table at most");
   if (!args->schema && (count > 1) == (args->file != NULL))
@@ -338,11 +349,26 @@ static int list_names(const char ***names, size_t *count, struct nai_run *source
   return NAI_OK;
 }
 
+static int print_reference(const struct sql_args *args, const char *path, struct nai_err *err) {
+  struct nai_cmd_output output;
+  struct nai_run *source = NULL;
+  int rc = path ? nai_cmd_source_open(&source, path, &(struct nai_cmd_source){.quiet = args->quiet}, err)
+                : nai_empty_run(&source, err);
+  if (!rc)
+    rc = nai_cmd_output_open(&output, args->out, err);
+  if (!rc)
+    rc = nai_cmd_output_close(&output, nai_cmd_put_reference(&output.sink.text, source, err), err);
+  nai_run_close(source);
+  return rc;
+}
+
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct sql_args *args = memory;
   struct nai_run *source = NULL;
   (void)program;
+  if (args->reference)
+    return print_reference(args, count ? operands[0] : NULL, err);
   int rc = nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->quiet}, err);
   if (!rc)
     rc = args->schema ? print_schema(args, source, count > 1 ? operands[1] : NULL, err)
@@ -353,7 +379,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 
 const struct nai_cli_command nai_cmd_sql = {
     .name = "sql",
-    .synopsis = "SRC STATEMENT | SRC --schema [TABLE]",
+    .synopsis = "SRC STATEMENT | SRC --schema [TABLE] | --reference [SRC]",
     .summary = "ask a run or a trace with SQL",
     .description =
         "Runs one SELECT over the tables of a run. SRC is an artifacts directory or a trace, which is analysed "
@@ -369,7 +395,7 @@ const struct nai_cli_command nai_cmd_sql = {
     .operands =
         (const struct nai_cli_operand[]){
             {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}, {.name = "STATEMENT"}, {0}},
-    .min_operands = 1,
+    .min_operands = 0,
     .max_operands = 2,
     .args_size = sizeof(struct sql_args),
     .init = init,

@@ -5,7 +5,7 @@ import { h, name, replace } from './dom.js';
 import { counted } from './format.js';
 import { withMicro } from './words.js';
 
-/** So many findings are read from top to bottom; of more, the minor ones are a line each until they are opened. */
+/** So many findings are read whole; of the others, the minor ones are a line each until they are opened. */
 const READ_WHOLE = 2;
 const MINOR = ['info', 'low'];
 
@@ -97,8 +97,8 @@ export function bringFindingsAlive(app) {
     if (links.length > 0 && !element.querySelector('details + details, .prose + details'))
       element.append(h('p', { class: 'muted background' }, 'Background: ', name(links.join(', '))));
   }
-  const minor = all.filter((element, index) => index > 0 && MINOR.some((severity) => element.classList.contains(`severity-${severity}`)));
-  if (all.length <= READ_WHOLE || minor.length === 0) return;
+  const minor = all.filter((element, index) => index >= READ_WHOLE && MINOR.some((severity) => element.classList.contains(`severity-${severity}`)));
+  if (minor.length === 0) return;
   for (const element of minor) setFolded(element, true);
   all[0].closest('.findings')?.after(openAll(minor));
 }

@@ -1,4 +1,5 @@
 /** @import { App } from './app.js' */
+/** @import { Cell, Table } from './types.js' */
 import { categoryColor, nameColor } from './colors.js';
 import { h, name } from './dom.js';
 import { duration, integer, percent } from './format.js';
@@ -37,19 +38,38 @@ function kernelTime(app) {
   return all ? Number(all[time]) : null;
 }
 
+/**
+ * Rows of one name on several GPUs as one, the largest first.
+ * @param {Table} table @param {number} text @param {number} amount @param {number} device  columns; device -1: none
+ * @returns {{row: Cell[], index: number, total: number, gpus: Set<Cell>}[]}  row: the largest of them
+ */
+export function groupByName(table, text, amount, device) {
+  /** @type {Map<string, {row: Cell[], index: number, total: number, gpus: Set<Cell>}>} */
+  const groups = new Map();
+  table.rows.forEach((row, index) => {
+    const value = Number(row[amount]);
+    if (!(value > 0)) return;
+    const key = String(row[text]);
+    const group = groups.get(key);
+    if (!group) groups.set(key, { row, index, total: value, gpus: new Set(device >= 0 ? [row[device]] : []) });
+    else {
+      if (value > Number(group.row[amount])) Object.assign(group, { row, index });
+      group.total += value;
+      if (device >= 0) group.gpus.add(row[device]);
+    }
+  });
+  return [...groups.values()].sort((a, b) => b.total - a.total || a.index - b.index);
+}
+
 /** @param {App} app @param {Ranking} ranking */
 function rankingCard(app, { table: key, title, label, value, of }) {
   const table = app.model.table(key);
   if (!table) return null;
   const [text, amount, device, category] = [label, value, 'device_id', 'category'].map((column) => columnIndex(table, column));
   if (text < 0 || amount < 0) return null;
-  const rows = table.rows
-    .map((row, index) => ({ row, index }))
-    .filter(({ row }) => Number(row[amount]) > 0)
-    .sort((a, b) => Number(b.row[amount]) - Number(a.row[amount]) || a.index - b.index)
-    .slice(0, ROWS);
+  const rows = groupByName(table, text, amount, device).slice(0, ROWS);
   if (rows.length === 0) return null;
-  const largest = Number(rows[0].row[amount]);
+  const largest = rows[0].total;
   const whole = of(app) ?? 0;
   return h(
     'article',
@@ -63,12 +83,12 @@ function rankingCard(app, { table: key, title, label, value, of }) {
     h(
       'ol',
       {},
-      rows.map(({ row, index }) => {
+      rows.map(({ row, index, total, gpus }) => {
         const full = String(row[text]);
         const nameId = app.model.nameIndex.get(full);
         const shown = nameId === undefined ? full : app.model.shortNames[nameId] || full;
         const bar = h('span', { class: 'ranking-bar', 'aria-hidden': 'true' });
-        bar.style.width = `${(100 * Number(row[amount])) / largest}%`;
+        bar.style.width = `${(100 * total) / largest}%`;
         bar.style.background = category >= 0 ? categoryColor(String(row[category])) : nameColor(full);
         return h(
           'li',
@@ -92,9 +112,9 @@ function rankingCard(app, { table: key, title, label, value, of }) {
             },
             name(shown),
           ),
-          h('span', { class: 'muted' }, device >= 0 ? `GPU ${row[device]}` : ''),
-          h('span', { class: 'num' }, duration(Number(row[amount]) * 1e6)),
-          h('span', { class: 'num muted' }, percent(Number(row[amount]), whole)),
+          h('span', { class: 'muted' }, gpus.size > 1 ? `${gpus.size} GPUs` : device >= 0 ? `GPU ${row[device]}` : ''),
+          h('span', { class: 'num' }, duration(total * 1e6)),
+          h('span', { class: 'num muted' }, percent(total, whole)),
           h('span', { class: 'ranking-track' }, bar),
         );
       }),

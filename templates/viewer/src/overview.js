@@ -33,7 +33,10 @@ export class Overview {
     this.app = app;
     /** @type {{canvas: HTMLCanvasElement, sums: UtilizationSums, height: number}[]} */
     this.charts = [];
-    const { report } = app;
+    const { report, model } = app;
+    /** What charts show: the time in which GPUs worked, ns after the origin. */
+    this.from = Math.max(model.startNs, model.clock.relative(report.run.window_start_ns));
+    this.to = Math.max(this.from + 1, model.clock.relative(report.run.window_end_ns));
     byId('verdict').classList.add(`severity-${report.verdict.severity}`);
     const summary = byId('summary');
     summary.hidden = false;
@@ -88,8 +91,8 @@ export class Overview {
         title: 'Click to open this time in the timeline',
         onclick: (/** @type {MouseEvent} */ event) => {
           const share = event.offsetX / canvas.clientWidth;
-          const middle = model.startNs + share * (model.endNs - model.startNs);
-          const span = (model.endNs - model.startNs) * 0.05;
+          const middle = this.from + share * (this.to - this.from);
+          const span = (this.to - this.from) * 0.05;
           this.app.timeline.viewport.set(middle - span / 2, middle + span / 2);
           this.app.timeline.moved();
           this.app.open('timeline');
@@ -117,9 +120,7 @@ export class Overview {
         h(
           'div',
           { class: 'axis', 'aria-hidden': 'true' },
-          h('span', {}, duration(0)),
-          h('span', {}, duration((model.endNs - model.startNs) / 2)),
-          h('span', {}, duration(model.endNs - model.startNs)),
+          [this.from, (this.from + this.to) / 2, this.to].map((time) => h('span', {}, duration(time))),
         ),
         this.causes(data.device_id),
       );
@@ -168,7 +169,6 @@ export class Overview {
   draw() {
     this.steps?.draw();
     const { theme } = this.app.timeline;
-    const { model } = this.app;
     for (const { canvas, sums, height } of this.charts) {
       const width = canvas.parentElement?.clientWidth ?? 0;
       const inner = Math.max(0, width - (height === LINE_HEIGHT ? 8 : 26));
@@ -176,7 +176,7 @@ export class Overview {
       const context = fitCanvas(canvas, inner, height);
       context.fillStyle = theme.background;
       context.clearRect(0, 0, inner, height);
-      sums.paint(context, theme, model.startNs, model.endNs, 0, 0, inner, height, true);
+      sums.paint(context, theme, this.from, this.to, 0, 0, inner, height, true);
     }
   }
 }

@@ -42,6 +42,25 @@ export const WORDS = [
     text: 'Time of the kernels whose launching call lies in the range, on its thread. Work runs later than its range: the range of a launch, not of the clock.',
     where: '#v=nvtx&nm=gpu',
   },
+  {
+    word: 'Collective: waiting, transfer',
+    text:
+      'A communication kernel runs from when its GPU comes until the last GPU has come (waiting, pale), then moves data (transfer, dark). ' +
+      'Point at one: a line joins it on all GPUs. The GPU that waits least is the late one.',
+    where: '#v=tables&t=comm_ranks',
+  },
+  {
+    word: 'Activity, pause',
+    text: 'A GPU is active where it works without long breaks. Set-up and pauses have their own causes, and no share of active time counts them.',
+    where: '#v=tables&t=active_spans',
+  },
+  {
+    word: 'On a CPU, samples, OS runtime',
+    text:
+      'Rows of a thread where they were recorded: when it ran, the functions it was found in, and the system calls it was in. ' +
+      'A thread in host code that is off the CPU waits for something; the system call says for what.',
+    where: '#v=tables&t=gap_activity',
+  },
   { word: 'At stake', text: 'The time a finding is about, never more than the loss it explains: an upper limit of what a fix can win.', where: '#' },
   {
     word: 'Block of events',

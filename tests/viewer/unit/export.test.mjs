@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dropEvents } from '../../../templates/viewer/src/decode.js';
+import { groupByName } from '../../../templates/viewer/src/highlights.js';
 import { schemaTable } from '../../../templates/viewer/src/tables/schema-table.js';
 import { fitting } from '../../../templates/viewer/src/timeline/paint-spans.js';
 import { escapeXml, SvgContext } from '../../../templates/viewer/src/timeline/svg-context.js';
@@ -45,4 +46,10 @@ test('without its events a timeline is still whole', () => {
   const timeline = { lanes: [1], events: 9, raw_bytes: 5, aggregated: true, columns: [{ offset: 3, bytes: 2 }], gpus: [1], mix: {}, grid: {} };
   dropEvents(timeline);
   assert.deepEqual([timeline.events, timeline.raw_bytes, timeline.lanes, timeline.gpus, timeline.grid], [0, 0, [], [1], undefined]);
+});
+
+test('a ranking has each name once, with all its GPUs, the longest row as its place', () => {
+  const rows = [['a', 0, 5], ['b', 0, 9], ['a', 1, 6], ['a', 2, 0], ['c', 0, null]];
+  const groups = groupByName({ rows }, 0, 2, 1);
+  assert.deepEqual(groups.map(({ row, index, total, gpus }) => [row[0], index, total, [...gpus]]), [['a', 2, 11, [0, 1]], ['b', 1, 9, [0]]]);
 });

@@ -18,19 +18,20 @@ const tables = {
     ],
   },
 };
-const report = { table: (name) => tables[name] ?? null };
+const report = { table: (name) => tables[name] ?? null, lanes: [{ kind: 'overhead', pid: 1, tid: 2 }, { kind: 'sample', pid: 1, tid: 3 }] };
 
 test('a gap finds its own row, not that of a pattern', () => {
   assert.deepEqual([subjectOf(report, 0, 500), subjectOf(report, 1, 500), subjectOf({ table: () => null }, 0, 500)], [2, -1, -1]);
 });
 
 test('layers of the table: longest first, callers named, the rest left out, missing ones told', () => {
-  const layers = layersFromTable(report, 2);
-  assert.deepEqual(layers.map(({ recorded }) => recorded), [true, false, true, true, false]);
+  const layers = layersFromTable(report, 2, 1, 2);
+  assert.deepEqual(layers.map(({ recorded }) => recorded), [true, true, true, true, false], 'none in the gap is not none at all');
+  assert.deepEqual(layers[1].rows, []);
   assert.deepEqual(layers[0].rows, [{ name: 'cudaLaunchKernel', note: '', ns: 200000, count: 2 }]);
   assert.deepEqual(layers[2].rows.map(({ name, note }) => [name, note]), [['fopen', 'called by main'], ['read', 'called by main']]);
   assert.equal(layers[3].rows[0].name, 'off the CPU');
-  assert.deepEqual(layersFromTable(report, -1), []);
+  assert.deepEqual(layersFromTable(report, -1, 1, 2), []);
 });
 
 test('of other gaps the page adds up its own events', () => {

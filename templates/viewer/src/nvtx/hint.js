@@ -1,7 +1,18 @@
+/** @import { Model } from '../model.js' */
 /** @import { Metric, RangeNode } from './tree.js' */
 import { h, name, replace } from '../dom.js';
 import { counted } from '../format.js';
+import { columnIndex } from '../table-schema.js';
 import { totalOf } from './tree.js';
+
+/** How a program like this one names a range. @param {Model} model */
+export function rangeExample(model) {
+  const table = model.table('workload');
+  const [aspect, value] = ['aspect', 'value'].map((column) => (table ? columnIndex(table, column) : -1));
+  const told = new Map(table?.rows.map((row) => [row[aspect], String(row[value])]));
+  if (told.get('framework') === 'pytorch') return 'with torch.cuda.nvtx.range("phase"):';
+  return told.get('language') === 'python' ? 'with nvtx.annotate("phase"):' : 'nvtx3::scoped_range r{"phase"};';
+}
 
 /** @param {number} ms */
 export function milliseconds(ms) {

@@ -12,7 +12,7 @@ import { callersOf } from './callers.js';
 import { treeTable } from './tree-table.js';
 import { FlameGraph } from './flame.js';
 import { phaseBars } from './phases.js';
-import { milliseconds, share, showHint } from './hint.js';
+import { milliseconds, rangeExample, share, showHint } from './hint.js';
 import { buildTree, orderByTime, selfOf, sortedChildren, totalOf } from './tree.js';
 
 const OPEN_DEPTH = 2;
@@ -38,17 +38,22 @@ export class NvtxView {
         h(
           'p',
           { class: 'empty' },
-          'The trace holds no NVTX ranges. Annotate the program (torch.cuda.nvtx, nvtxRangePush) to see GPU time by its own terms.',
+          'The trace holds no NVTX ranges. Name the phases of the program to see GPU time by its own terms: ',
+          h('code', {}, rangeExample(app.model)),
+          ', recorded with ',
+          h('code', {}, 'nsys profile --trace=cuda,nvtx,osrt'),
+          '.',
         ),
       );
       replace(this.phases, ...phaseBars(app.model));
       return;
     }
+    const onGpu = app.model.timeline.gpus.length > 0;
     this.metric = h(
       'select',
       { 'aria-label': 'Time shown', onchange: () => this.change({ nm: this.metric?.value ?? 'wall', nr: '' }) },
       h('option', { value: 'wall' }, 'Wall time'),
-      h('option', { value: 'gpu' }, 'GPU time'),
+      onGpu ? h('option', { value: 'gpu' }, 'GPU time') : null,
     );
     this.grouping = h(
       'select',
@@ -101,8 +106,12 @@ export class NvtxView {
         numeric('total', 'ms', 'Time inside the range, all instances'),
         numeric('share', '%', 'Part of the parent', 90),
         numeric('self', 'ms', 'Time not inside a child range'),
-        numeric('GPU', 'ms', 'Time of the kernels launched inside the range'),
-        numeric('GPU self', 'ms', 'Time of the kernels launched inside this range but inside no child'),
+        ...(onGpu
+          ? [
+              numeric('GPU', 'ms', 'Time of the kernels launched inside the range'),
+              numeric('GPU self', 'ms', 'Time of the kernels launched inside this range but inside no child'),
+            ]
+          : []),
       ],
       cell: (row, column, element) => this.cell(this.rows[row], column, element),
       activate: (row) => this.toggle(this.rows[row]),

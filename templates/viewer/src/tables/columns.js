@@ -3,13 +3,16 @@ import { placeColumns } from '../table-schema.js';
 
 /**
  * Columns that say again what another one says: exact ns beside ms, and short names, which stand in for the full
- * ones on the screen anyway.
- * @param {Table} table
+ * ones on the screen anyway; of a trace with one GPU its number.
+ * @param {Table} table @param {number} [gpus]  of the trace
  */
-export function redundantColumns(table) {
+export function redundantColumns(table, gpus = 2) {
   const names = table.columns.map((column) => column.name);
   const twins = names.filter((text) => table.columns.some((column) => column.stored === text));
-  return names.includes('kernel_name') && names.includes('short_name') ? [...twins, 'short_name'] : twins;
+  if (names.includes('kernel_name') && names.includes('short_name')) twins.push('short_name');
+  // A table of GPUs, or whose rows are told apart by little else, keeps it.
+  if (gpus === 1 && table.rows.length > 1 && names[0] !== 'device_id') twins.push('device_id');
+  return twins;
 }
 
 /** What a column tells, the most telling first. @param {Column} column */

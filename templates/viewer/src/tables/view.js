@@ -181,7 +181,7 @@ export class TablesView {
       : (table.description ?? '');
     this.choice.show(this.current);
     this.meaning.disabled = this.current === SCHEMA;
-    const redundant = redundantColumns(table);
+    const redundant = redundantColumns(table, this.app.model.timeline.gpus.length);
     this.allBox.disabled = redundant.length === 0;
     this.columns = displayOrder(table)
       .filter((index) => this.allColumns || !redundant.includes(table.columns[index].name));

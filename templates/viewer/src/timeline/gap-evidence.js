@@ -32,15 +32,18 @@ export function subjectOf(model, gpu, startNs) {
   return table.rows.findIndex((row) => row[scope] === 'gap' && row[device] === gpu && row[start] === startNs);
 }
 
-/** From the report's table, which knows callers. @param {Model} model @param {number} subject @returns {Layer[]} */
-export function layersFromTable(model, subject) {
+/** The thread's lanes of one kind. @param {Model} model @param {string} kind @param {number} pid @param {number} tid */
+const lanesOf = (model, kind, pid, tid) => model.lanes.filter((lane) => lane.kind === kind && lane.pid === pid && lane.tid === tid);
+
+/** From the report's table, which knows callers. @param {Model} model @param {number} subject @param {number} pid @param {number} tid @returns {Layer[]} */
+export function layersFromTable(model, subject, pid, tid) {
   const table = model.table('gap_functions');
   if (!table || subject < 0) return [];
   const [of, layer, kind, text, caller, time, count] = positions(table, ['subject', 'layer', 'class', 'function', 'caller', 'time_ms', 'count']);
   const own = table.rows.filter((row) => row[of] === subject);
-  return LAYERS.map(({ key, title }) => ({
+  return LAYERS.map(({ key, kind: laneKind, title }) => ({
     title,
-    recorded: own.some((row) => row[layer] === key),
+    recorded: own.some((row) => row[layer] === key) || lanesOf(model, laneKind, pid, tid).length > 0,
     rows: own
       .filter((row) => row[layer] === key && row[kind] !== 'rest')
       .map((row) => ({
@@ -79,7 +82,7 @@ function inside(model, lanes, from, to) {
 export function layersFromEvents(model, pid, tid, from, to) {
   if (!model.complete(from, to) || model.timeline.host_bucket_ns) return [];
   return LAYERS.map(({ kind, title }) => {
-    const lanes = model.lanes.filter((lane) => lane.kind === kind && lane.pid === pid && lane.tid === tid);
+    const lanes = lanesOf(model, kind, pid, tid);
     const sums = inside(model, lanes, from, to);
     const timed = kind !== 'sample';
     return {

@@ -70,7 +70,7 @@ export function gapDetails(view, track, index) {
   const [start, end] = [gaps.start[index], gaps.end[index]];
   const [from, pid, tid] = ['gap_start_ns', 'pid', 'tid'].map((column) => row[columnIndex(table, column)]);
   const subject = subjectOf(model, track.gpu ?? -1, Number(from));
-  const told = layersFromTable(model, subject);
+  const told = layersFromTable(model, subject, Number(pid), Number(tid));
   const layers = told.length > 0 ? told : typeof tid === 'number' ? layersFromEvents(model, Number(pid), tid, start, end) : [];
   const cause = gaps.cause[index];
   return [

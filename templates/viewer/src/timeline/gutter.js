@@ -30,7 +30,7 @@ export class Gutter {
             class: 'tl-fold',
             type: 'button',
             'aria-expanded': open ? 'true' : 'false',
-            title: track.label,
+            title: track.hint ?? track.label,
             'data-track': track.key,
             onclick: () => this.view.toggle(track),
           },

@@ -17,6 +17,8 @@ const UTILIZATION_HEIGHT = 44;
 const GAPS_HEIGHT = 20;
 const CHART_HEIGHT = 38;
 const OPEN_CHARTS = 4;
+const MANY_OTHERS = 3;
+const OTHERS_HINT = 'Threads without CUDA calls and NVTX ranges';
 const OPEN_THREADS = 6;
 const OPEN_GPUS = 4;
 const LANE_ORDER = { kernel: 0, graph: 1, copy: 2, set: 3, nvtx: 4, nvtx_async: 5, api: 6, overhead: 7, osrt: 8, sched: 9, sample: 10 };
@@ -159,9 +161,10 @@ export class Layout {
     for (const pid of processes) {
       const key = `p${pid}`;
       this.add({ type: 'process', key, label: model.processLabel(pid), height: HEADER_HEIGHT });
-      if (processes.length > OPEN_GPUS) this.closed.add(key);
-      this.addCharts(key, [key], 'm', this.memory.filter((chart) => chart.gpu < 0 && chart.pid === pid));
       const own = host.filter((lane) => lane.pid === pid);
+      const tells = new Set(own.filter((lane) => !model.isHostLane(lane)).map((lane) => lane.tid));
+      if (processes.length > OPEN_GPUS || tells.size === 0) this.closed.add(key);
+      this.addCharts(key, [key], 'm', this.memory.filter((chart) => chart.gpu < 0 && chart.pid === pid));
       /** @type {Map<number, number>} */
       const sizes = new Map();
       for (const lane of own) sizes.set(lane.tid, (sizes.get(lane.tid) ?? 0) + (model.isHostLane(lane) ? 0 : lane.count));
@@ -169,18 +172,23 @@ export class Layout {
         .sort((a, b) => b[1] - a[1])
         .slice(0, OPEN_THREADS)
         .map(([tid]) => tid);
-      const tells = new Set(own.filter((lane) => !model.isHostLane(lane)).map((lane) => lane.tid));
-      for (const tid of [...sizes.keys()].sort((a, b) => Number(tells.has(b)) - Number(tells.has(a)))) {
+      /** @param {number} tid @param {string[]} parents */
+      const addThread = (tid, parents) => {
         const threadKey = `${key}t${tid}`;
-        this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents: [key] });
+        this.add({ type: 'thread', key: threadKey, label: model.threadLabel(pid, tid), height: THREAD_HEIGHT, parents });
         if (!busiest.includes(tid) || !tells.has(tid)) this.closed.add(threadKey);
-        this.addLanes(
-          own.filter((lane) => lane.tid === tid),
-          [key, threadKey],
-          ROW_HEIGHT.host,
-          false,
-        );
+        const lanes = own.filter((lane) => lane.tid === tid);
+        this.addLanes(lanes, [...parents, threadKey], ROW_HEIGHT.host, false);
+      };
+      const others = [...sizes.keys()].filter((tid) => !tells.has(tid));
+      for (const tid of sizes.keys()) if (tells.has(tid)) addThread(tid, [key]);
+      const apart = others.length >= MANY_OTHERS;
+      const group = `${key}o`;
+      if (apart) {
+        this.add({ type: 'thread', key: group, label: `Other threads (${others.length})`, height: THREAD_HEIGHT, parents: [key], hint: OTHERS_HINT });
+        this.closed.add(group);
       }
+      for (const tid of others) addThread(tid, apart ? [key, group] : [key]);
     }
   }
 

@@ -227,11 +227,11 @@ export class Painter {
     return value;
   }
 
-  /** The report's bins, or what the events say where a pixel is narrower than a bin. @param {Utilization} data @param {number} pixelNs */
+  /** The report's bins, or what the events say where a bin is wider than two pixels. @param {Utilization} data @param {number} pixelNs */
   utilization(data, pixelNs) {
     let sums = this.sums.get(data);
     if (!sums) this.sums.set(data, (sums = new UtilizationSums(data)));
-    if (pixelNs >= sums.binNs) return sums;
+    if (2 * pixelNs >= sums.binNs) return sums;
     let exact = this.exact.get(data);
     if (!exact) this.exact.set(data, (exact = exactUtilization(this.model, data.device_id, sums)));
     return exact;

@@ -1,0 +1,213 @@
+/* How fast are copies between GPUs for the link between them? Table peer_copies. */
+#include "analyses/analysis.h"
+#include "base/sort.h"
+#include "config/comm_names.h"
+#include "table/columns.h"
+
+#include <stdlib.h>
+
+enum { PID, SRC, DST, COUNT, BYTES, TOTAL, LARGE, P50_RATE, P90_RATE, LINK, PCT, EXCESS, OPPOSITE, START, END };
+static const struct nai_column_def columns[] = {
+    [PID] = NAI_PID_COLUMN("process", .key = true),
+    [SRC] = {"src_cuda_device", NAI_I32, NAI_ID, "CUDA ordinal copied from, in the process", .key = true},
+    [DST] = {"dst_cuda_device", NAI_I32, NAI_ID, "CUDA ordinal copied to", .key = true},
+    [COUNT] = NAI_COUNT_COLUMN("count", "copies", .sum = true),
+    [BYTES] = NAI_BYTES_COLUMN("total_bytes", "their size", .sum = true),
+    [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER, .sum = true),
+    [LARGE] = NAI_COUNT_COLUMN("large_count",
+                               "of 1 MiB or more that had this direction of the pair for themselves: rates are theirs",
+                               .sum = true),
+    [P50_RATE] = {"p50_gb_per_s", NAI_F64, NAI_GB_PER_S, "median rate", .role = NAI_ROLE_METRIC,
+                  .better = NAI_BETTER_HIGHER},
+    [P90_RATE] = {"p90_gb_per_s", NAI_F64, NAI_GB_PER_S, "rate that a tenth exceeds", .role = NAI_ROLE_METRIC,
+                  .better = NAI_BETTER_HIGHER},
+    [LINK] = {"link_gb_per_s", NAI_F64, NAI_GB_PER_S,
+              "peak of the GPU's links to others in one direction, all together, where its name tells; NULL unknown. "
+              "Data sheets add both directions",
+              .role = NAI_ROLE_METRIC},
+    [PCT] = NAI_PCT_COLUMN("p50_pct_of_link", "median rate, of that", .better = NAI_BETTER_HIGHER),
+    [EXCESS] = NAI_TIME_COLUMN("excess_ns", "time of these copies beyond what they would take at that peak",
+                               .better = NAI_BETTER_LOWER, .sum = true),
+    [OPPOSITE] = NAI_TIME_COLUMN("opposite_ns",
+                                 "of the summed durations: while a copy ran the other way, on the other "
+                                 "direction of the links",
+                                 .sum = true),
+    [START] = NAI_START_COLUMN("longest_start_ns", "start of the longest copy"),
+    [END] = NAI_END_COLUMN("longest_end_ns", "its end"),
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("peer_copies", "Copies between GPUs", "Copies from one GPU to another by one process", columns);
+
+enum { PEER = 10, DEVICE_TO_DEVICE = 8, LARGE_BYTES = 1 << 20 };
+
+struct copy {
+  uint32_t row;
+  int32_t process, src, dst;
+  int64_t start, end;
+  bool shared;
+};
+
+/* The pairs of a trace are few: GPUs of one process. */
+struct work {
+  const struct nai_model *m;
+  struct copy *v; /* by process, source, target, start */
+  uint32_t count;
+};
+
+static int compare(const void *pa, const void *pb) {
+  const struct copy *a = pa, *b = pb;
+  const int64_t keys[][2] = {{a->process, b->process}, {a->src, b->src}, {a->dst, b->dst},
+                             {a->start, b->start},     {a->end, b->end}, {a->row, b->row}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (keys[i][0] != keys[i][1])
+      return keys[i][0] < keys[i][1] ? -1 : 1;
+  return 0;
+}
+
+static int take(struct work *w, struct nai_err *err) {
+  const struct nai_model *m = w->m;
+  const struct nai_table *t = m->tables[NAI_IN_MEMOPS];
+  const struct nai_column src = nai_table_column(t, MO_SRC_DEVICE), dst = nai_table_column(t, MO_DST_DEVICE);
+  uint32_t capacity = 0;
+  for (uint32_t i = 0; i < m->memops.n; i++) {
+    int32_t kind = nai_at_i32(&m->memops.copy_kind, i), from = nai_at_i32(&src, i), to = nai_at_i32(&dst, i);
+    if ((kind != PEER && kind != DEVICE_TO_DEVICE) || from < 0 || to < 0 || from == to)
+      continue;
+    if (w->count == capacity) {
+      capacity = capacity ? 2 * capacity : 1024;
+      struct copy *more = realloc(w->v, (size_t)capacity * sizeof *more);
+      if (!more)
+        return nai_err_nomem(err);
+      w->v = more;
+    }
+    w->v[w->count++] = (struct copy){.row = i,
+                                     .process = nai_at_i32(&m->memops.process, i),
+                                     .src = from,
+                                     .dst = to,
+                                     .start = nai_at(&m->memops.start, i),
+                                     .end = nai_at(&m->memops.end, i)};
+  }
+  if (w->count)
+    qsort(w->v, w->count, sizeof *w->v, compare);
+  return NAI_OK;
+}
+
+/* Copies in one direction share it. */
+static void mark_shared(struct copy *v, uint32_t n) {
+  uint32_t last = 0; /* the one that ends last so far */
+  for (uint32_t i = 1; i < n; i++) {
+    if (v[i].start < v[last].end)
+      v[i].shared = v[last].shared = true;
+    last = v[i].end > v[last].end ? i : last;
+  }
+}
+
+static uint32_t end_of_pair(const struct work *w, uint32_t from) {
+  const struct copy *a = &w->v[from];
+  uint32_t i = from + 1;
+  while (i < w->count && w->v[i].process == a->process && w->v[i].src == a->src && w->v[i].dst == a->dst)
+    i++;
+  return i;
+}
+
+/* Time of copies v beside copies the other way. */
+static int opposite_ns(int64_t *ns, const struct work *w, const struct copy *v, uint32_t n, struct nai_err *err) {
+  struct nai_intervals back = {0};
+  struct nai_coverage coverage = {0};
+  for (uint32_t i = 0, j; i < w->count; i = j) {
+    j = end_of_pair(w, i);
+    for (uint32_t k = i; w->v[i].process == v->process && w->v[i].src == v->dst && w->v[i].dst == v->src && k < j; k++)
+      nai_intervals_add(&back, w->v[k].start, w->v[k].end);
+  }
+  int rc = back.oom ? nai_err_nomem(err) : nai_coverage_new(&coverage, &back, err);
+  *ns = 0;
+  for (uint32_t i = 0; !rc && i < n; i++)
+    *ns += nai_coverage_within(&coverage, v[i].start, v[i].end);
+  nai_coverage_free(&coverage);
+  nai_intervals_free(&back);
+  return rc;
+}
+
+/* One direction, 10^9 bytes per second, 0 unknown. */
+static double link_of(const struct nai_model *m, uint32_t row) {
+  uint32_t gpu = nai_model_gpu_index(m, nai_at_i32(&m->memops.device, row));
+  const char *name = gpu < m->gpu_count ? nai_get_str(m->tables[NAI_IN_GPUS], gpu, GP_NAME) : "";
+  return *name ? nai_comm_names_link(nai_kernel_classes_comm_names(m->classes), name) : 0;
+}
+
+static void put_rates(struct nai_table *out, int64_t row, const struct work *w, const struct copy *v, uint32_t n,
+                      int64_t *room) {
+  static const double q[] = {0.5, 0.9};
+  double link = link_of(w->m, v->row), rates[2], excess = 0;
+  size_t large = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t bytes = nai_at(&w->m->memops.bytes, v[i].row), ns = v[i].end - v[i].start;
+    if (bytes < LARGE_BYTES || v[i].shared || ns <= 0)
+      continue;
+    room[large++] = (int64_t)((double)bytes / (double)ns * 1e6); /* bytes per ms */
+    excess += link > 0 && (double)ns > (double)bytes / link ? (double)ns - (double)bytes / link : 0;
+  }
+  nai_set_i64(out, row, LARGE, (int64_t)large);
+  if (link > 0)
+    nai_set_f64(out, row, LINK, link);
+  if (!large)
+    return;
+  nai_quantiles_i64(rates, room, large, q, 2);
+  nai_set_f64(out, row, P50_RATE, rates[0] / 1e6);
+  nai_set_f64(out, row, P90_RATE, rates[1] / 1e6);
+  if (link <= 0)
+    return;
+  nai_set_f64(out, row, PCT, nai_percent(rates[0] / 1e6, link));
+  nai_set_i64(out, row, EXCESS, (int64_t)excess);
+}
+
+static int put_pair(struct nai_table *out, const struct work *w, struct copy *v, uint32_t n, int64_t *room,
+                    struct nai_err *err) {
+  int64_t row = nai_table_add_row(out), total = 0, bytes = 0, opposite = 0;
+  const struct copy *longest = v;
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t size = nai_at(&w->m->memops.bytes, v[i].row);
+    total += v[i].end - v[i].start;
+    bytes += size > 0 ? size : 0;
+    longest = v[i].end - v[i].start > longest->end - longest->start ? &v[i] : longest;
+  }
+  mark_shared(v, n);
+  int rc = opposite_ns(&opposite, w, v, n, err);
+  const int64_t cells[][2] = {{PID, nai_model_pid(w->m, v->process)},
+                              {SRC, v->src},
+                              {DST, v->dst},
+                              {COUNT, n},
+                              {BYTES, bytes},
+                              {TOTAL, total},
+                              {OPPOSITE, opposite},
+                              {START, longest->start},
+                              {END, longest->end}};
+  for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+    nai_set_i64(out, row, (int)cells[i][0], cells[i][1]);
+  put_rates(out, row, w, v, n, room);
+  return rc;
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  struct work w = {.m = io->model};
+  int rc = take(&w, err);
+  int64_t *room = malloc(((size_t)w.count + 1) * sizeof *room);
+  if (!rc && !room)
+    rc = nai_err_nomem(err);
+  for (uint32_t i = 0, j; !rc && i < w.count; i = j) {
+    j = end_of_pair(&w, i);
+    rc = put_pair(io->out[0], &w, w.v + i, j - i, room, err);
+  }
+  free(w.v);
+  free(room);
+  static const struct nai_sort_by order[] = {{TOTAL, true}, {PID, false}, {SRC, false}, {DST, false}};
+  return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
+}
+
+static const struct nai_schema *const schemas[] = {&schema, NULL};
+const struct nai_node nai_analysis_peer_copies = {.name = "peer_copies",
+                                                  .outputs = schemas,
+                                                  .parts = NAI_PART(GPUS),
+                                                  .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(PROCESSES),
+                                                  .config = NAI_CONFIG(KERNEL_CLASSES),
+                                                  .run = run};

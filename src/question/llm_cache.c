@@ -1,0 +1,47 @@
+/* Texts of models, kept: the same request is paid for once. A failure here is none of the answer. */
+#include "question/internal.h"
+
+#include "base/fs.h"
+#include "base/hash.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_BYTES = 1 << 16 };
+
+bool nai_llm_cache_path(char out[NAI_LLM_PATH], const char *url, const char *body) {
+  const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  bool own = base && *base == '/';
+  uint64_t first = nai_hash_text(nai_hash_text(1, url), body), second = nai_hash_text(nai_hash_text(2, url), body);
+  if (!own && (!home || *home != '/'))
+    return false;
+  int len = snprintf(out, NAI_LLM_PATH, "%s%s/nsys-ai/llm/%016" PRIx64 "%016" PRIx64, own ? base : home,
+                     own ? "" : "/.cache", first, second);
+  return len > 0 && len < NAI_LLM_PATH;
+}
+
+bool nai_llm_cache_read(struct nai_buf *text, const char *path) {
+  struct nai_err ignored;
+  return nai_fs_read(text, path, MOST_BYTES, NAI_EIO, &ignored) == NAI_OK && text->len;
+}
+
+void nai_llm_cache_write(const char *path, const struct nai_buf *text) {
+  char directory[NAI_LLM_PATH], aside[NAI_LLM_PATH + 64];
+  struct nai_err ignored;
+  snprintf(directory, sizeof directory, "%s", path);
+  *strrchr(directory, '/') = '\0';
+  if (nai_fs_mkdir_all(directory, &ignored) || chmod(directory, 0700) || !nai_fs_aside(aside, sizeof aside, path))
+    return;
+  int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return;
+  bool failed = nai_fs_write_all(fd, nai_buf_str(text), text->len) != 0;
+  failed |= close(fd) != 0;
+  if (failed || rename(aside, path))
+    unlink(aside);
+}

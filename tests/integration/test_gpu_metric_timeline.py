@@ -1,0 +1,73 @@
+"""gpu_metric_timeline against a recount of the samples, and that the page has all of it."""
+import bisect
+import collections
+import shutil
+import sqlite3
+import unittest
+
+from support import analyze, artifacts, fresh_dir, read_csv, trace
+
+SAMPLES = 30_000
+NAMES = {20: "SMs Active [Throughput %]", 21: "DRAM Read Bandwidth [Throughput %]"}
+
+
+def dense():
+    """A trace with many samples of one metric: more than one in each stretch, and a hole."""
+    path = fresh_dir() / "dense.sqlite"
+    shutil.copy(trace("evidence"), path)
+    with sqlite3.connect(path) as db:
+        low, high = db.execute("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+        kind = db.execute("SELECT DISTINCT typeId FROM GPU_METRICS").fetchone()[0]
+        raw = db.execute("SELECT count(*) FROM pragma_table_info('GPU_METRICS') WHERE name = 'rawTimestamp'").fetchone()[0]
+        step = (high - low) // SAMPLES
+        rows = [(low + i * step, i * 7919 % 101) for i in range(SAMPLES) if not 12_000 <= i < 15_000]
+        columns = "rawTimestamp, timestamp" if raw else "timestamp"
+        db.executemany(f"INSERT INTO GPU_METRICS ({columns}, typeId, metricId, value) VALUES ({'?, ' if raw else ''}?, {kind}, 20, ?)",
+                       [((t, t, v) if raw else (t, v)) for t, v in rows])
+    return path
+
+
+class GpuMetricTimeline(unittest.TestCase):
+    def recount(self, path, rows):
+        """Every row from the samples between its start and end; no sample of the window in none."""
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        low, high = db.execute(
+            "SELECT min(start), max(end) FROM (SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL UNION ALL "
+            "SELECT start, end FROM CUPTI_ACTIVITY_KIND_MEMCPY)").fetchone()
+        times, values_of = collections.defaultdict(list), collections.defaultdict(list)
+        for number, time, value in db.execute("SELECT metricId, timestamp, value FROM GPU_METRICS ORDER BY timestamp"):
+            times[number].append(time)
+            values_of[number].append(value)
+        seen = collections.Counter()
+        for r in rows:
+            number = next(key for key, name in NAMES.items() if name == r["metric"])
+            first, last = (bisect.bisect_left(times[number], int(r[edge])) for edge in ("start_ns", "end_ns"))
+            values = values_of[number][first:last]
+            self.assertEqual(len(values), int(r["sample_count"]))
+            self.assertAlmostEqual(sum(values) / len(values), float(r["mean"]), delta=0.00051)
+            self.assertEqual(max(values), float(r["max"]))
+            seen[number] += len(values)
+        for number, count in db.execute("SELECT metricId, count(*) FROM GPU_METRICS WHERE timestamp >= ? AND timestamp < ? GROUP BY 1",
+                                        (low, high)):
+            self.assertEqual(seen[number], count)
+
+    def test_few_samples(self):
+        path = trace("evidence")
+        self.recount(path, read_csv(artifacts(path), "gpu_metric_timeline"))
+
+    def test_many_samples_and_a_hole(self):
+        path = dense()
+        rows = read_csv(analyze(path), "gpu_metric_timeline")
+        self.recount(path, rows)
+        starts = [int(r["start_ns"]) for r in rows if r["metric"] == NAMES[20]]
+        self.assertTrue(850 < len(starts) <= 1000, len(starts))
+        lengths = {int(r["end_ns"]) - int(r["start_ns"]) for r in rows}
+        self.assertLessEqual(len(lengths), 2, "equal stretches, but for the last")
+        self.assertGreater(max(b - a for a, b in zip(starts, starts[1:])), 50 * max(lengths), "the hole stays one")
+
+    def test_nothing_sampled_no_rows(self):
+        self.assertEqual(read_csv(artifacts(trace("healthy")), "gpu_metric_timeline"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
