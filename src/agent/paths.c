@@ -119,12 +119,24 @@ static int add_root(struct nai_agent *agent, const char *path, struct nai_err *e
   return nai_fs_is_dir(whole) ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "--root \"%s\" is no directory", path);
 }
 
+/* Tools name the schema of their answers, which several share; clients are told it in full. */
+static void spell_out_schemas(json_t *catalogue) {
+  json_t *tool;
+  size_t i;
+  json_array_foreach(json_object_get(catalogue, "tools"), i, tool) {
+    const char *name = json_string_value(json_object_get(tool, "outputSchema"));
+    if (name)
+      json_object_set(tool, "outputSchema", json_object_get(json_object_get(catalogue, "outputs"), name));
+  }
+}
+
 int nai_agent_open(struct nai_agent *agent, const struct nai_agent_options *options, struct nai_err *err) {
   const struct nai_asset *text = nai_asset_find("src/agent/catalogue.json");
   json_error_t why;
   *agent = (struct nai_agent){.options = *options, .cache_bytes = most_bytes};
   agent->catalogue = text ? json_loadb(text->data, (size_t)(text->end - text->data), 0, &why) : NULL;
   int rc = agent->catalogue ? NAI_OK : nai_err_nomem(err);
+  spell_out_schemas(agent->catalogue);
   for (size_t i = 0; i < options->root_count && !rc; i++)
     rc = add_root(agent, options->roots[i], err);
   if (!rc && !agent->root_count)

@@ -38,7 +38,8 @@ void nai_cli_help(struct nai_buf *out, const struct nai_cli_program *program, co
 void nai_cli_help_program(struct nai_buf *out, const struct nai_cli_program *program);
 /* What is said to somebody who typed the program's name alone. */
 void nai_cli_help_short(struct nai_buf *out, const struct nai_cli_program *program);
-void nai_cli_man(struct nai_buf *out, const struct nai_cli_program *program);
+/* The man page of a command; NULL: of the program. */
+void nai_cli_man(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *command);
 /* Candidates for the last word, one a line with a tab and what it means; then, where files are wanted, a line ":files"
  * (with suffixes) or ":directories". `words` follow the program's name. */
 void nai_cli_complete(struct nai_buf *out, const struct nai_cli_program *program, int count, char **words);

@@ -126,7 +126,10 @@ int nai_cli_main(const struct nai_cli_program *program, int argc, char **argv) {
   if (strcmp(word, "--version") == 0)
     return print_version(program);
   if (strcmp(word, "--man") == 0) {
-    nai_cli_man(&text, program);
+    const struct nai_cli_command *of = argc > 2 ? nai_cli_find(program, argv[2]) : NULL;
+    if (argc > 2 && !of)
+      return unknown_command(program, argv[2]);
+    nai_cli_man(&text, program, of);
     return print(program, &text);
   }
   if (strcmp(word, "--complete") == 0) {

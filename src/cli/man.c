@@ -1,4 +1,4 @@
-/* The man page, from the tables. */
+/* Man pages, from the tables: one of the program, one of each command. */
 #include "cli/internal.h"
 
 #include <ctype.h>
@@ -26,22 +26,42 @@ static void put_upper(struct nai_buf *out, const char *text) {
     nai_buf_putc(out, (char)toupper((unsigned char)*text));
 }
 
-static void put_name(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *c) {
+static void put_name(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *c,
+                     char between) {
   put_text(out, program->name);
-  if (c->name) {
-    nai_buf_putc(out, ' ');
+  if (c && c->name) {
+    nai_buf_puts(out, between == '-' ? "\\-" : " ");
     put_text(out, c->name);
+  }
+}
+
+/* A paragraph of text; empty lines would be a mistake to troff. */
+static void put_paragraphs(struct nai_buf *out, const char *text) {
+  while (*text) {
+    size_t len = strcspn(text, "\n");
+    char *line = strndup(text, len);
+    out->oom |= !line;
+    if (line && *line) {
+      put_text(out, line);
+      nai_buf_putc(out, '\n');
+    } else {
+      nai_buf_puts(out, ".PP\n");
+    }
+    free(line);
+    text += len + (text[len] == '\n');
   }
 }
 
 static void put_synopsis(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *c) {
   nai_buf_puts(out, ".B ");
-  put_name(out, program, c);
+  put_name(out, program, c, ' ');
   nai_buf_puts(out, "\n");
   if (c->options)
-    nai_buf_puts(out, "[\\fIOPTION\\fR]... ");
-  put_text(out, *c->synopsis ? c->synopsis : "\n");
-  nai_buf_puts(out, "\n.br\n");
+    nai_buf_puts(out, "[\\fIOPTION\\fR]...\n");
+  if (*c->synopsis) {
+    put_text(out, c->synopsis);
+    nai_buf_putc(out, '\n');
+  }
 }
 
 static void put_options(struct nai_buf *out, const struct nai_cli_option *options, const void *defaults) {
@@ -78,49 +98,116 @@ static void put_operands(struct nai_buf *out, const struct nai_cli_command *c) {
     }
 }
 
-static void put_command(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *c) {
-  void *defaults = nai_cli_new_args(c);
-  out->oom |= !defaults;
-  nai_buf_puts(out, ".SH ");
-  if (c->name)
-    put_name(out, program, c);
-  else
-    nai_buf_puts(out, "OPTIONS AND OPERANDS");
-  nai_buf_putc(out, '\n');
-  put_text(out, c->description);
-  nai_buf_putc(out, '\n');
-  put_operands(out, c);
-  put_options(out, c->options, defaults);
-  nai_buf_puts(out, ".PP\nExamples:\n.PP\n.nf\n");
-  put_text(out, c->examples);
+static void put_examples(struct nai_buf *out, const char *examples) {
+  nai_buf_puts(out, ".SH EXAMPLES\n.nf\n");
+  put_text(out, examples);
   nai_buf_puts(out, "\n.fi\n");
-  free(defaults);
 }
 
-void nai_cli_man(struct nai_buf *out, const struct nai_cli_program *program) {
-  const struct nai_cli_command *job = program->implied && !program->implied->name ? program->implied : NULL;
-  nai_buf_puts(out, ".TH ");
-  put_upper(out, program->name);
-  nai_buf_printf(out, " 1 \"\" \"%s %s\" \"User Commands\"\n.SH NAME\n", program->name, program->version);
-  put_text(out, program->name);
-  nai_buf_puts(out, " \\- ");
-  put_text(out, program->title);
-  nai_buf_puts(out, "\n.SH SYNOPSIS\n");
-  if (job)
-    put_synopsis(out, program, job);
-  for (size_t i = 0; program->commands[i]; i++)
-    put_synopsis(out, program, program->commands[i]);
-  nai_buf_puts(out, ".SH DESCRIPTION\n");
-  put_text(out, program->description);
-  nai_buf_puts(out, "\nEvery command takes \\fB\\-h\\fR, \\fB\\-\\-help\\fR and \\fB\\-\\-version\\fR.\n");
-  if (job)
-    put_command(out, program, job);
-  for (size_t i = 0; program->commands[i]; i++)
-    put_command(out, program, program->commands[i]);
+static void put_exits(struct nai_buf *out, const struct nai_cli_program *program) {
   nai_buf_puts(out, ".SH EXIT STATUS\n");
   for (const struct nai_cli_exit *e = program->exits; e->status; e++) {
     nai_buf_printf(out, ".TP\n.B %s\n", e->status);
     put_text(out, e->meaning);
+    nai_buf_putc(out, '\n');
+  }
+}
+
+/* Title and name. */
+static void put_head(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *c,
+                     const char *about) {
+  nai_buf_puts(out, ".TH ");
+  put_upper(out, program->name);
+  if (c && c->name) {
+    nai_buf_puts(out, "\\-");
+    put_upper(out, c->name);
+  }
+  nai_buf_printf(out, " 1 \"\" \"%s %s\" \"User Commands\"\n.SH NAME\n", program->name, program->version);
+  put_name(out, program, c, '-');
+  nai_buf_puts(out, " \\- ");
+  put_text(out, about);
+  nai_buf_puts(out, "\n.SH SYNOPSIS\n");
+}
+
+/* What it does, its operands and its options. */
+static void put_body(struct nai_buf *out, const struct nai_cli_command *c) {
+  void *defaults = nai_cli_new_args(c);
+  out->oom |= !defaults;
+  nai_buf_puts(out, ".SH DESCRIPTION\n");
+  put_paragraphs(out, c->description);
+  put_operands(out, c);
+  nai_buf_puts(out, ".SH OPTIONS\n");
+  put_options(out, c->options, defaults);
+  put_options(out, nai_cli_common, NULL);
+  put_examples(out, c->examples);
+  free(defaults);
+}
+
+static void put_reference(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *c) {
+  nai_buf_puts(out, ".BR ");
+  put_name(out, program, c, '-');
+  nai_buf_puts(out, " (1)");
+}
+
+/* Of a program with one job: its page is the job's. */
+static void put_job(struct nai_buf *out, const struct nai_cli_program *program) {
+  put_head(out, program, NULL, program->title);
+  put_synopsis(out, program, program->implied);
+  for (size_t i = 0; program->commands[i]; i++) {
+    nai_buf_puts(out, ".br\n");
+    put_synopsis(out, program, program->commands[i]);
+  }
+  put_body(out, program->implied);
+}
+
+/* Of a program with many: what they are, and where each is explained. */
+static void put_overview(struct nai_buf *out, const struct nai_cli_program *program) {
+  put_head(out, program, NULL, program->title);
+  nai_buf_puts(out, ".B ");
+  put_name(out, program, NULL, ' ');
+  nai_buf_puts(out, "\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIOPERAND\\fR]...\n");
+  if (program->implied) {
+    nai_buf_puts(out, ".br\n.B ");
+    put_name(out, program, NULL, ' ');
+    nai_buf_puts(out, "\n[\\fIOPTION\\fR]...\n");
+    put_text(out, program->implied->synopsis);
+    nai_buf_putc(out, '\n');
+  }
+  nai_buf_puts(out, ".SH DESCRIPTION\n");
+  put_paragraphs(out, program->description);
+  nai_buf_puts(out, "Every command takes \\fB\\-h\\fR, \\fB\\-\\-help\\fR and \\fB\\-\\-version\\fR.\n.SH COMMANDS\n");
+  for (size_t i = 0; program->commands[i]; i++) {
+    nai_buf_puts(out, ".TP\n");
+    put_reference(out, program, program->commands[i]);
+    nai_buf_putc(out, '\n');
+    put_text(out, program->commands[i]->summary);
+    nai_buf_putc(out, '\n');
+  }
+  put_examples(out, program->examples);
+}
+
+void nai_cli_man(struct nai_buf *out, const struct nai_cli_program *program, const struct nai_cli_command *command) {
+  bool job = program->implied && !program->implied->name;
+  if (command) {
+    put_head(out, program, command, command->summary);
+    put_synopsis(out, program, command);
+    if (command == program->implied) {
+      nai_buf_puts(out, ".br\n.B ");
+      put_name(out, program, NULL, ' ');
+      nai_buf_puts(out, "\n[\\fIOPTION\\fR]...\n");
+      put_text(out, command->synopsis);
+      nai_buf_putc(out, '\n');
+    }
+    put_body(out, command);
+  } else if (job) {
+    put_job(out, program);
+  } else {
+    put_overview(out, program);
+  }
+  put_exits(out, program);
+  if (command) {
+    nai_buf_puts(out, ".SH SEE ALSO\n");
+    put_reference(out, program, NULL);
     nai_buf_putc(out, '\n');
   }
 }

@@ -125,16 +125,17 @@ static const struct {
     {"call",
      "(select count(*) from (select distinct name from api_events) where lower(name) = '%s' or lower(name) glob "
      "'%s_v[0-9]*')"},
+    {"cause", "(select count(*) from idle_causes where cause = '%s')"},
 };
 enum { KINDS = sizeof named / sizeof *named };
 
 static bool is_plain(const char *word) { return !strpbrk(word, "'*?["); }
 
-/* Of the words that may be names the first that is one; *kind is of what. */
+/* Of the words that may be names the first that is one; *kind is of what. `plain`: ordinary words may be, too. */
 static int find_name(const char **word, const char **kind, const struct nai_asking *asking,
-                     const struct nai_question *q, struct nai_err *err) {
+                     const struct nai_question *q, bool plain, struct nai_err *err) {
   const char *words[NAI_QUESTION_MAX_NAMES];
-  size_t count = nai_question_names(words, q);
+  size_t count = nai_question_names(words, q, plain);
   struct nai_buf sql = {0};
   struct nai_found found = {0};
   *word = NULL;
@@ -191,9 +192,11 @@ static void say_list(const struct nai_asking *asking, const struct nai_intent *i
   for (; n; n = nai_yaml_next(intent->doc, n)) {
     const char *text = n->text, *at;
     struct nai_buf line = {0};
-    for (; (at = strstr(text, "$SRC")); text = at + strlen("$SRC")) {
+    for (; (at = strchr(text, '$')); text = at) {
+      bool source = strncmp(at, "$SRC", 4) == 0, name = strncmp(at, "$NAME", 5) == 0;
       nai_buf_put(&line, text, (size_t)(at - text));
-      nai_buf_puts(&line, asking->source);
+      nai_buf_puts(&line, source ? asking->source : name ? asking->name : "$");
+      at += source ? 4 : name ? 5 : 1;
     }
     nai_buf_puts(&line, text);
     say(asking->answer, where, &line);
@@ -241,7 +244,9 @@ static int choose(const struct nai_intent **chosen, size_t *count, struct nai_as
                   const struct nai_question *q, struct nai_err *err) {
   const struct nai_intent *matched[NAI_QUESTION_MAX_INTENTS], *about = NULL;
   const char *word, *kind = "";
-  int rc = find_name(&word, &kind, asking, q, err);
+  /* Once a word is understood, ordinary ones are not looked for in names, which have all kinds of them. */
+  bool understood = nai_question_match(matched, q, asking->intents, false) > 0;
+  int rc = find_name(&word, &kind, asking, q, !understood, err);
   if (!rc && word && (about = intent_of_names(asking->intents, kind))) {
     asking->name = word;
     chosen[(*count)++] = about;

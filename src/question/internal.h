@@ -51,8 +51,9 @@ size_t nai_question_match(const struct nai_intent **out, const struct nai_questi
                           const struct nai_intents *intents, bool weak);
 /* Whether a word can only be a name: it is in quotes, or has what only names have. */
 bool nai_question_is_name(const struct nai_question_word *word);
-/* Words that may name something of the trace, those in quotes first, then the longest. Borrowed. */
-size_t nai_question_names(const char **out, const struct nai_question *question);
+/* Words that may name something of the trace, those in quotes first, then the longest. Borrowed. `plain`: ordinary
+ * words, too. */
+size_t nai_question_names(const char **out, const struct nai_question *question, bool plain);
 
 /* --- facts.c --------------------------------------------------------------------------------------------------- */
 

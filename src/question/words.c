@@ -148,10 +148,10 @@ bool nai_question_is_name(const struct nai_question_word *word) {
   return word->quoted || (has_mark(word->text) && !word->known);
 }
 
-static bool may_name(const struct nai_question_word *w) {
+static bool may_name(const struct nai_question_word *w, bool plain) {
   enum { SHORTEST = 4 };
   return w->quoted || has_mark(w->text) ||
-         (!w->known && strlen(w->text) >= SHORTEST && w->text[strspn(w->text, "0123456789.")]);
+         (plain && !w->known && strlen(w->text) >= SHORTEST && w->text[strspn(w->text, "0123456789.")]);
 }
 
 static bool before(const struct nai_question_word *a, const struct nai_question_word *b) {
@@ -159,11 +159,11 @@ static bool before(const struct nai_question_word *a, const struct nai_question_
   return first != second ? first : strlen(a->text) > strlen(b->text);
 }
 
-size_t nai_question_names(const char **out, const struct nai_question *q) {
+size_t nai_question_names(const char **out, const struct nai_question *q, bool plain) {
   const struct nai_question_word *sorted[NAI_QUESTION_MAX_WORDS];
   size_t count = 0, at;
   for (size_t i = 0; i < q->count; i++) {
-    if (!may_name(&q->words[i]))
+    if (!may_name(&q->words[i], plain))
       continue;
     for (at = count++; at && before(&q->words[i], sorted[at - 1]); at--)
       sorted[at] = sorted[at - 1];

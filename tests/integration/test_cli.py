@@ -12,7 +12,7 @@ import unittest
 import support
 from support import SOURCE, analyze, artifacts, fresh_dir, read_csv, report, run, trace, tree
 
-COMMANDS = ("analyze", "probe", "info", "summary", "overlap", "tree", "search", "evidence", "explain", "suggest", "sql", "skill", "page", "export", "table",
+COMMANDS = ("analyze", "probe", "info", "summary", "overlap", "nccl", "iters", "tree", "search", "evidence", "explain", "suggest", "sql", "skill", "page", "export", "table",
             "rules", "completions")
 PHASE_MAPS = sorted(p.stem for p in (SOURCE / "phase-maps").glob("*.yaml"))
 

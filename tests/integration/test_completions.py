@@ -1,5 +1,6 @@
 """Shell completions: scripts that are valid, and that offer what can be typed."""
 import os
+import pathlib
 import shutil
 import subprocess
 import unittest
@@ -81,6 +82,22 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.offers("analyze", "--out", ""), ["runs"])
         self.assertEqual(self.offers("rules", "check", ""), ["map.yaml", "runs"])
         self.assertEqual(self.offers("analyze", "one.sqlite", ""), [])  # one trace is all it takes
+
+    def test_words_of_a_run(self):
+        """Names of the run that is named on the line, of skills, pages and rules."""
+        place = str(support.artifacts(support.trace("training")))
+        tables = {p.stem for p in pathlib.Path(place, "stages").glob("*.ntab")}
+        self.assertEqual(set(self.offers("table", place, "")), tables)
+        self.assertEqual(self.offers("table", place, "kernel_sh"), ["kernel_shape"])
+        self.assertIn("kernels", self.offers("table", "one.sqlite", "ker"))  # a trace is not looked at
+        skills = {p.stem for p in (SOURCE / "skills").glob("*.yaml")}
+        self.assertEqual(set(self.offers("skill", "run", "")), skills)
+        self.assertEqual(self.offers("skill", "run", "streams", "on"), ["one.sqlite"])
+        self.assertEqual(set(self.offers("skill", "check", "")), {"map.yaml", "runs"})
+        self.assertEqual(set(self.offers("rules", "explain", "")), {p.stem for p in (SOURCE / "docs/root-causes").glob("*.md")})
+        self.assertEqual(self.offers("explain", place, "idle-hos"), ["idle-host-code"])
+        self.assertEqual(self.offers("explain", place, "gpu_util"), ["gpu_utilization"])
+        self.assertLessEqual({"list", "window", "summary"}, set(self.offers("page", "")))
 
     def test_generator(self):
         self.assertEqual(self.offers("inf", program="nsys-ai-gen"), ["inference"])

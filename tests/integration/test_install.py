@@ -1,6 +1,7 @@
 """cmake --install: everything where GNUInstallDirs says, and a program that needs none of it."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -25,7 +26,7 @@ class Install(unittest.TestCase):
         return found[0]
 
     def test_places(self):
-        for pattern in ("bin/nsys-ai", "bin/nsys-ai-gen", "share/man/man1/nsys-ai.1*", "share/man/man1/nsys-ai-gen.1*",
+        for pattern in ("bin/nsys-ai", "bin/nsys-ai-gen", "share/man/man1/nsys-ai.1*", "share/man/man1/nsys-ai-gen.1*", "share/man/man5/nsys-ai-rules.5*",
                         "share/bash-completion/completions/nsys-ai", "share/bash-completion/completions/nsys-ai-gen",
                         "share/zsh/site-functions/_nsys-ai", "share/fish/vendor_completions.d/nsys-ai.fish",
                         "share/nsys-ai/rules/default.yaml",
@@ -61,10 +62,35 @@ class Install(unittest.TestCase):
 
     def test_what_is_printed_is_current(self):
         for program, path in (("nsys-ai", support.PROGRAM), ("nsys-ai-gen", support.GENERATOR)):
-            for place, words in ((f"man/man1/{program}.1", ("--man",)), (f"bash-completion/completions/{program}", ("completions", "bash")),
+            for place, words in ((f"man/man1/{program}.1", ("--man",)),
+                                 (f"bash-completion/completions/{program}", ("completions", "bash")),
                                  (f"zsh/site-functions/_{program}", ("completions", "zsh")),
                                  (f"fish/vendor_completions.d/{program}.fish", ("completions", "fish"))):
                 self.assertEqual(self.only(f"share/{place}").read_text(), run(*words, program=path).stdout)
+
+    def test_a_man_page_for_each_command_and_format(self):
+        commands = {line.split()[0] for line in run("--help").stdout.split("\nCommands:\n")[1].split("\n\n")[0].splitlines()}
+        pages = {p.name for p in (self.prefix / "share/man/man1").iterdir()}
+        self.assertEqual(pages, {"nsys-ai.1", "nsys-ai-gen.1"} | {f"nsys-ai-{c}.1" for c in commands})
+        formats = {p.name for p in (self.prefix / "share/man/man5").iterdir()}
+        self.assertEqual(formats, {f"nsys-ai-{p.stem.removeprefix('writing-')}.5" for p in (support.SOURCE / "docs").glob("writing-*.md")})
+
+    @unittest.skipUnless(shutil.which("man"), "no man")
+    def test_man_has_nothing_to_warn_of(self):
+        for page in sorted((self.prefix / "share/man").glob("man?/*")):
+            done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", page], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"})
+            self.assertEqual((done.returncode, done.stderr), (0, ""), page)
+            self.assertIn("DESCRIPTION", re.sub(".\b", "", done.stdout), page)
+
+    def test_every_option_is_in_its_page(self):
+        for page in (self.prefix / "share/man/man1").glob("nsys-ai-*.1"):
+            command = page.stem.removeprefix("nsys-ai-")
+            if command == "gen":
+                continue
+            shown = set(re.findall(r"^  (?:-\w, |    )--([a-z-]+)", run(command, "--help").stdout, re.M))
+            text = page.read_text().replace("\\-", "-")
+            self.assertEqual({o for o in shown if f"--{o}" not in text}, set(), command)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,11 @@ import subprocess
 import time
 import unittest
 
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
 import support
 from support import PROGRAM, artifacts, fresh_dir, trace
 
@@ -69,6 +74,7 @@ class Client:
         result = self.ask("tools/call", {"name": name, "arguments": arguments, **(meta() if modern else {})})["result"]
         assert result["isError"] is False, result
         assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+        check_output(self, name, result["structuredContent"])
         return result["structuredContent"]
 
     def refusal(self, name, **arguments):
@@ -100,6 +106,17 @@ class Client:
         self.process.stdout.close()
         self.process.stderr.close()
         return code, rest, said
+
+
+OUTPUTS = {}  # the schema of each tool's answers, as a server tells it
+
+
+def check_output(client, tool, content):
+    if not OUTPUTS:
+        for listed in client.ask("tools/list")["result"]["tools"]:
+            OUTPUTS[listed["name"]] = jsonschema.Draft202012Validator(listed["outputSchema"]) if jsonschema else None
+    if OUTPUTS[tool]:
+        OUTPUTS[tool].validate(content)
 
 
 def check_message(message):
@@ -255,11 +272,11 @@ class Server(unittest.TestCase):
             self.assertEqual(tool["annotations"]["readOnlyHint"], tool["name"] not in ("analyze", "compare"))
             self.assertIs(tool["annotations"]["destructiveHint"], False)
             self.assertIs(tool["annotations"]["openWorldHint"], False)
-            try:
-                import jsonschema
-                jsonschema.Draft7Validator.check_schema(schema)
-            except ImportError:
-                pass
+            self.assertEqual(tool["outputSchema"]["type"], "object")
+            self.assertLessEqual(set(tool["outputSchema"].get("required", [])), set(tool["outputSchema"]["properties"]))
+            if jsonschema:
+                jsonschema.Draft202012Validator.check_schema(schema)
+                jsonschema.Draft202012Validator.check_schema(tool["outputSchema"])
 
     def test_triage(self):
         """From the trace to the facts, as a client goes about it; every figure against the raw export."""

@@ -157,8 +157,9 @@ const struct nai_cli_command nai_cmd_explain = {
                 "gpu_utilization.idle_ms",
     .options = options,
     .operands =
-        (const struct nai_cli_operand[]){
-            {.name = "SRC or -", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES}, {.name = "WHAT"}, {0}},
+        (const struct nai_cli_operand[]){{.name = "SRC or -", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
+                                         {.name = "WHAT", .choices = nai_cmd_things},
+                                         {0}},
     .min_operands = 2,
     .max_operands = 2,
     .args_size = sizeof(struct explain_args),

@@ -246,6 +246,11 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   return rc;
 }
 
+/* What may stand behind a verb that takes the id of a skill. */
+static const char *id_name(size_t i, const char *verb) {
+  return strcmp(verb, "check") == 0 || strcmp(verb, "list") == 0 ? NULL : nai_cmd_skill_ids(i, "");
+}
+
 const struct nai_cli_command nai_cmd_skill = {
     .name = "skill",
     .synopsis = "list|show ID|check FILE|run ID SRC|test ID|FILE|--all",
@@ -260,7 +265,7 @@ const struct nai_cli_command nai_cmd_skill = {
     .operands =
         (const struct nai_cli_operand[]){
             {.name = "skill", .choices = verb_name, .about = verb_about, .only_choices = true},
-            {.name = "ID or FILE", .hint = NAI_CLI_FILE, .suffixes = "yaml yml"},
+            {.name = "ID or FILE", .choices = id_name, .hint = NAI_CLI_FILE, .suffixes = "yaml yml"},
             {.name = "SRC", .hint = NAI_CLI_FILE, .suffixes = NAI_CMD_TRACE_SUFFIXES},
             {0}},
     .min_operands = 1,

@@ -224,7 +224,7 @@ const struct nai_cli_command nai_cmd_table = {
     .operands =
         (const struct nai_cli_operand[]){
             {.name = "SRC or FILE.ntab", .hint = NAI_CLI_FILE, .suffixes = "ntab " NAI_CMD_TRACE_SUFFIXES},
-            {.name = "TABLE"},
+            {.name = "TABLE", .choices = nai_cmd_table_names},
             {0}},
     .min_operands = 1,
     .max_operands = 2,
