@@ -28,6 +28,10 @@ const char *nai_check_name(enum nai_check_code code) {
       [NAI_CHECK_DATA_QUALITY] = "data_quality",
       [NAI_CHECK_KERNELS_DIFFER] = "kernels_differ",
       [NAI_CHECK_PRODUCT_VERSION] = "nsys_version",
+      [NAI_CHECK_DRIVER] = "driver",
+      [NAI_CHECK_CUDA] = "cuda_version",
+      [NAI_CHECK_PROFILER_OPTIONS] = "profiler_options",
+      [NAI_CHECK_CLOCK] = "sm_clock",
       [NAI_CHECK_OPTIONS] = "options",
       [NAI_CHECK_LAUNCHES] = "launches_per_step",
       [NAI_CHECK_DRIFT] = "uniform_drift",
@@ -266,6 +270,10 @@ int checks_find(struct nai_comparison *c, struct nai_err *err) {
     rc = check_few_steps(c, err);
   if (!rc)
     rc = check_capabilities(c, err);
+  if (!rc)
+    rc = check_profiler_options(c, err);
+  if (!rc)
+    rc = check_clock(c, err);
   return rc ? rc : check_quality(c, err);
 }
 

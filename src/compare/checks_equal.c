@@ -57,8 +57,16 @@ static void graph_modes(struct nai_buf *out, const struct nai_capture *capture) 
 
 static void versions(struct nai_buf *out, const struct nai_capture *capture) {
   const struct nai_table *t = capture_table(capture, "capture");
-  if (t && t->rows)
+  if (t && t->rows && *nai_cell_str(t, 0, "product_version"))
     nai_buf_printf(out, "%s (schema %s)", nai_cell_str(t, 0, "product_version"), nai_cell_str(t, 0, "schema_version"));
+}
+
+static void drivers(struct nai_buf *out, const struct nai_capture *capture) {
+  nai_buf_puts(out, nai_cell_str(capture_table(capture, "capture"), 0, "driver_version"));
+}
+
+static void cuda_versions(struct nai_buf *out, const struct nai_capture *capture) {
+  nai_buf_puts(out, nai_cell_str(capture_table(capture, "capture"), 0, "cuda_driver_version"));
 }
 
 static void options_given(struct nai_buf *out, const struct nai_capture *capture) {
@@ -114,6 +122,9 @@ static const struct {
      "--cuda-graph-trace"},
     {NAI_CHECK_PRODUCT_VERSION, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, versions, true,
      "captured with different versions of Nsight Systems"},
+    {NAI_CHECK_DRIVER, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, drivers, true, "captured with different NVIDIA drivers"},
+    {NAI_CHECK_CUDA, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, cuda_versions, true,
+     "the drivers support different versions of CUDA"},
     {NAI_CHECK_OPTIONS, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, options_given, false,
      "the runs were made with different options"},
 };
@@ -132,7 +143,8 @@ static int check_equal(struct nai_comparison *c, size_t i, struct nai_err *err) 
                             .scope = equals[i].scope,
                             .capability = (char *)equals[i].capability,
                             .reason = (char *)equals[i].reason};
-  if (!same)
+  bool nothing = !known && check.level == equals[i].level && equals[i].unknown_is_soft; /* soft and not known */
+  if (!same && !nothing)
     rc = check_add_with(c, texts, check, err);
   check_free_texts(texts);
   return rc;

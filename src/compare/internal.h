@@ -26,6 +26,9 @@ NAI_MUST_CHECK int check_add_with(struct nai_comparison *c, struct nai_buf texts
 void check_free_texts(struct nai_buf texts[NAI_SIDES]);
 /* checks_equal.c: reasons for captures that differ in what has to be equal. */
 NAI_MUST_CHECK int checks_of_equality(struct nai_comparison *c, struct nai_err *err);
+/* checks_capture.c: caveats about how captures were made. */
+NAI_MUST_CHECK int check_profiler_options(struct nai_comparison *c, struct nai_err *err);
+NAI_MUST_CHECK int check_clock(struct nai_comparison *c, struct nai_err *err);
 /* What the captures of a side say: the one text they share, or each by name. *agrees: there is one text. */
 typedef void capture_describe_fn(struct nai_buf *out, const struct nai_capture *capture);
 void side_describe(struct nai_buf *out, bool *agrees, const struct nai_side *side, capture_describe_fn *describe);

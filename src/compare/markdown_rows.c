@@ -8,6 +8,7 @@
 #include "render/escape.h"
 #include "table/kernel_name.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,13 @@ static int by_weight(const void *a, const void *b, void *table) {
   return dx > dy ? -1 : dx < dy ? 1 : (x > y) - (x < y);
 }
 
+/* Differences below are not worth a reader's time: the captures differ by as much anyway. */
+static double least_worth(const struct nai_comparison *c) {
+  const double share = 0.001;
+  const struct nai_table *t = c->tables[NAI_COMPARED_TIME];
+  return t->rows ? share * fmax(nai_get_f64(t, 0, PT_BASE_NS), nai_get_f64(t, 0, PT_NEW_NS)) : 0;
+}
+
 static void put_kernel(struct nai_buf *out, const struct nai_table *t, int64_t row) {
   struct nai_buf name = {0};
   nai_kernel_name_short(&name, nai_get_str(t, row, KT_KERNEL), MOST_CHARS);
@@ -83,33 +91,68 @@ static void put_kernel(struct nai_buf *out, const struct nai_table *t, int64_t r
   nai_buf_free(&name);
 }
 
+/* How many rows are more than one name on both sides. */
+static void put_states(struct nai_buf *out, const struct nai_comparison *c) {
+  uint32_t counts[NAI_MATCH_STATE_COUNT] = {0}, shown = 0;
+  for (uint32_t i = 0; i < c->match.count; i++)
+    counts[c->match.rows[i].state]++;
+  for (int state = NAI_MATCH_KERNEL + 1; state < NAI_MATCH_STATE_COUNT; state++) {
+    if (!counts[state])
+      continue;
+    const char *name = nai_match_state_name((enum nai_match_state)state);
+    nai_buf_printf(out, "%s%u %s", shown++ ? ", " : " Kernels: ", counts[state],
+                   state == NAI_MATCH_ONLY_BASE  ? "gone"
+                   : state == NAI_MATCH_ONLY_NEW ? "new"
+                                                 : name);
+  }
+  if (shown)
+    nai_buf_putc(out, '.');
+}
+
 static void put_levels(struct nai_buf *out, const struct nai_comparison *c) {
   double all = (double)c->match.base_ns + (double)c->match.new_ns;
   if (all <= 0)
     return;
-  nai_buf_puts(out, "Kernel time matched by ");
+  const char *before = "Kernel time matched by ";
   for (int level = 0; level < NAI_LEVEL_COUNT; level++) {
-    nai_buf_printf(out, "%s%s (%s) ", level ? ", " : "", nai_match_level_name((enum nai_match_level)level),
+    if (!c->match.level_ns[level])
+      continue;
+    nai_buf_printf(out, "%s%s (%s) ", before, nai_match_level_name((enum nai_match_level)level),
                    nai_match_level_confidence((enum nai_match_level)level));
     nai_fmt_percent(out, 100 * (double)c->match.level_ns[level] / all);
+    before = ", ";
   }
-  nai_buf_puts(out, "; on one side only ");
-  nai_fmt_percent(out, 100 * (double)c->match.only_ns / all);
-  nai_buf_puts(out, ".\n\n");
+  if (c->match.only_ns) {
+    nai_buf_printf(out, "%son one side only ", strcmp(before, ", ") == 0 ? "; " : "Kernel time ");
+    nai_fmt_percent(out, 100 * (double)c->match.only_ns / all);
+  }
+  nai_buf_puts(out, ".");
+  put_states(out, c);
+  nai_buf_puts(out, "\n\n");
 }
 
 void markdown_put_kernels(struct nai_buf *out, const struct nai_comparison *c) {
   struct nai_table *t = c->tables[NAI_COMPARED_KERNELS];
-  int64_t *order = sorted_rows(out, t, by_weight), shown = 0;
+  int64_t *order = sorted_rows(out, t, by_weight), shown = 0, worth = 0, differ = 0;
+  double least = least_worth(c);
   if (!order)
     return;
+  for (int64_t i = 0; i < t->rows && weight(t, order[i]) > 0; i++) {
+    differ++;
+    worth += weight(t, order[i]) >= least;
+  }
   nai_buf_puts(out, "## Kernels\n\n");
   put_levels(out, c);
-  if (t->rows && weight(t, order[0]) > 0)
+  if (worth)
     nai_buf_puts(out, "| Kernel | Match | Calls | Time | Difference | |\n|---|---|---:|---:|---:|---|\n");
-  for (; shown < t->rows && shown < MOST_KERNELS && weight(t, order[shown]) > 0 && !markdown_full(out); shown++)
+  for (; shown < worth && shown < MOST_KERNELS && !markdown_full(out); shown++)
     put_kernel(out, t, order[shown]);
-  nai_buf_puts(out, shown ? "\n" : "No kernel differs.\n\n");
+  if (shown)
+    nai_buf_putc(out, '\n');
+  if (worth > shown)
+    nai_buf_printf(out, "%" PRId64 " more rows are in `tables/compared_kernels.csv`.\n\n", worth - shown);
+  if (!worth)
+    nai_buf_printf(out, "No kernel differs%s.\n\n", differ ? " by 0.1 % of the whole or more" : "");
   free(order);
 }
 
@@ -123,15 +166,20 @@ static int by_delta(const void *a, const void *b, void *table) {
 
 /* Ranges, phases or copies that both sides have, those that differ most first. */
 void markdown_put_differences(struct nai_buf *out, struct nai_table *t, const char *title, const char *unit) {
-  int64_t *order = sorted_rows(out, t, by_delta), shown = 0;
+  const double noise = 0.01; /* of a range's own time */
+  int64_t *order = sorted_rows(out, t, by_delta), shown = 0, skipped = 0;
   if (!order)
     return;
-  for (; shown < t->rows && shown < MOST_RANGES && !markdown_full(out); shown++) {
-    int64_t row = order[shown];
+  for (; shown + skipped < t->rows && shown < MOST_RANGES && !markdown_full(out);) {
+    int64_t row = order[shown + skipped];
     double delta = nai_get_f64(t, row, DT_DELTA);
     if (!(fabs(delta) > 0))
       break;
-    if (!shown)
+    if (strcmp(unit, "ns") == 0 && fabs(delta) < noise * nai_get_f64(t, row, DT_BASE)) {
+      skipped++;
+      continue;
+    }
+    if (!shown++)
       nai_buf_printf(out,
                      "## %s\n\nPer capture.\n\n| Name | Count | Base | New | Difference |\n|---|---:|---:|---:|---:|\n",
                      title);

@@ -11,7 +11,7 @@ static const char *const wanted[] = {"metrics",         "capture",          "cap
                                      "gpu_utilization", "run_info",         "steps",        "step_summary",
                                      "step_idle",       "kernel_paths",     "idle_causes",  "data_quality",
                                      "findings",        "nvtx_ranges",      "nvtx_phases",  "pids",
-                                     "nvtx_tree",       "memory_transfers", "processes"};
+                                     "nvtx_tree",       "memory_transfers", "processes",    "gpu_metrics"};
 
 /* The last part of a path, without the suffix of a trace. */
 static char *label_of(const char *path) {

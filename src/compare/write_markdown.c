@@ -26,8 +26,9 @@ static int64_t largest_child(const struct nai_table *t, const char *parent, doub
 static void put_where(struct nai_buf *out, const struct nai_comparison *c) {
   const struct nai_table *t = c->tables[NAI_COMPARED_TIME];
   double delta = t->rows ? nai_get_f64(t, 0, PT_DELTA) : 0;
+  const double worth = 0.01; /* of the whole: captures of one program differ by as much */
   int64_t part = largest_child(t, "whole", delta), cause = -1;
-  if (part < 0)
+  if (part < 0 || fabs(delta) < worth * nai_get_f64(t, 0, PT_BASE_NS))
     return;
   markdown_put_ns(out, nai_get_f64(t, part, PT_DELTA), true);
   nai_buf_puts(out, " of ");
@@ -107,6 +108,24 @@ static bool is_shown(const struct nai_metric_result *r) {
   }
 }
 
+/* What the gate asks about and finds in order needs no row of its own; step time has one always. */
+static bool is_in_order(const struct nai_metric_result *r, enum nai_verdict verdict) {
+  return r->gated && r->judgement.verdict == verdict && strcmp(r->id, "step.time.median") != 0;
+}
+
+static void put_in_order(struct nai_buf *out, const struct nai_comparison *c, enum nai_verdict verdict,
+                         const char *title) {
+  uint32_t shown = 0;
+  for (uint32_t i = 0; i < c->result_count && !markdown_full(out); i++) {
+    if (!is_in_order(&c->results[i], verdict))
+      continue;
+    nai_buf_puts(out, shown++ ? ", " : title);
+    markdown_put_code(out, c->results[i].id);
+  }
+  if (shown)
+    nai_buf_puts(out, ".\n");
+}
+
 static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
   bool decided = j->verdict != NAI_VERDICT_ERROR && j->verdict != NAI_VERDICT_SKIPPED && !isnan(j->base);
@@ -138,10 +157,14 @@ static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
 
 static void put_metrics(struct nai_buf *out, const struct nai_comparison *c) {
   uint32_t shown = 0, left = 0;
-  nai_buf_puts(out, "## Metrics\n\n| Metric | Base | New | Difference | 95 % interval | Budget | Verdict | |\n"
+  nai_buf_puts(out, "## Metrics\n\n");
+  put_in_order(out, c, NAI_VERDICT_SAME, "The same on both sides: ");
+  put_in_order(out, c, NAI_VERDICT_WITHIN_BUDGET, "Within their budgets: ");
+  nai_buf_puts(out, "\n| Metric | Base | New | Difference | 95 % interval | Budget | Verdict | |\n"
                     "|---|---:|---:|---:|---:|---:|---|---|\n");
   for (uint32_t i = 0; i < c->result_count; i++) {
-    if (!is_shown(&c->results[i]))
+    const struct nai_metric_result *r = &c->results[i];
+    if (!is_shown(r) || is_in_order(r, NAI_VERDICT_SAME) || is_in_order(r, NAI_VERDICT_WITHIN_BUDGET))
       continue;
     if (shown == MOST_METRICS || markdown_full(out))
       left++;
@@ -159,6 +182,8 @@ static void put_time(struct nai_buf *out, const struct nai_comparison *c) {
                  "to it.\n\n| Part | Base | New | Difference | Of the whole |\n|---|---:|---:|---:|---:|\n",
                  c->by_step ? "steady step" : "run");
   for (int64_t row = 0; row < t->rows && !markdown_full(out); row++) {
+    if (nai_get_i64(t, row, PT_BASE_SUM) == 0 && nai_get_i64(t, row, PT_NEW_SUM) == 0)
+      continue; /* nothing, on either side */
     nai_buf_puts(out, "| ");
     for (int64_t depth = nai_get_i64(t, row, PT_DEPTH); depth > 0; depth--)
       nai_buf_puts(out, "&nbsp;&nbsp;&nbsp;");

@@ -115,7 +115,8 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
   if (j->verdict != NAI_VERDICT_ERROR && !isnan(j->base))
     put_doubt(out, r);
   nai_buf_printf(out, ": %s", nai_verdict_name(j->verdict));
-  if (*j->reason && (j->verdict == NAI_VERDICT_ERROR || j->verdict == NAI_VERDICT_SUSPECT))
+  if (*j->reason &&
+      (j->verdict == NAI_VERDICT_ERROR || j->verdict == NAI_VERDICT_SUSPECT || j->verdict == NAI_VERDICT_NOT_PROVEN))
     nai_buf_printf(out, " (%s)", j->reason);
   put_budget(out, r);
   uint32_t others = worse_beside(c, r, &names);

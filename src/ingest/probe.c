@@ -1,4 +1,5 @@
 /* Stage probe: what the export is and what it can answer. */
+#include "ingest/capture_facts.h"
 #include "ingest/ingest.h"
 
 #include "ingest/extraction.h"
@@ -174,6 +175,8 @@ static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct
   if (!rc)
     rc = nai_small_scan(trace, "META_DATA_CAPTURE", (const char *const[]){"name", "value", NULL}, 10000,
                         on_capture_fact, capture, err);
+  if (!rc)
+    rc = nai_capture_facts(capture, trace, err);
   if (!rc)
     rc = probe_diagnostics(out, trace, err);
   /* A time-normalised export holds UTC times; shifting them back keeps every number small and comparable. */

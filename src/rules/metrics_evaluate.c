@@ -114,14 +114,26 @@ static struct result combine_member(const struct metric_source *source, const st
 
 /* --- rows to samples -------------------------------------------------------------------------- */
 
-/* Names of categories, ranges and directions as parts of an id: letters, digits and _ . / : - stay. */
+/* FNV-1a. */
+static uint32_t hash_of(const char *text) {
+  uint32_t hash = 2166136261u;
+  for (; *text; text++)
+    hash = (hash ^ (unsigned char)*text) * 16777619u;
+  return hash;
+}
+
+/* Names of categories, ranges, kernels and directions as parts of an id: letters, digits and _ . / : - stay. Of a long
+ * name the beginning, and a number that tells it from others with that beginning, in every run the same. */
 static void spell_member(char out[MAX_MEMBER], const char *text) {
+  const char *whole = text;
   size_t n = 0;
   for (; *text && n + 1 < MAX_MEMBER; text++) {
     bool plain = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9');
     out[n++] = plain || strchr("_./:-", *text) ? *text : '_';
   }
   out[n] = '\0';
+  if (*text)
+    snprintf(out + MAX_MEMBER - sizeof "-00000000", sizeof "-00000000", "-%08x", hash_of(whole));
 }
 
 /* As an id spells it; names that this makes the same get a number behind. */

@@ -244,7 +244,11 @@ static const struct nai_column_def capture_columns[] = {
     [CA_START_TRIGGER] = {"start_trigger", NAI_STR, NAI_TEXT, "what began the capture (Immediate: the whole program)"},
     [CA_STOP_TRIGGER] = {"stop_trigger", NAI_STR, NAI_TEXT, "what ended it"},
     [CA_EVENT_TYPES] = {"event_types", NAI_STR, NAI_TEXT, "kinds of events asked for when capturing"},
-    [CA_PARTIAL] = {"partial_export", NAI_I32, NAI_ID, "1 when only selected tables or times were exported"}};
+    [CA_PARTIAL] = {"partial_export", NAI_I32, NAI_ID, "1 when only selected tables or times were exported"},
+    [CA_DRIVER] = {"driver_version", NAI_STR, NAI_TEXT, "NVIDIA driver"},
+    [CA_CUDA] = {"cuda_driver_version", NAI_STR, NAI_TEXT, "newest CUDA that the driver supports"},
+    [CA_OPTIONS] = {"profiler_options", NAI_STR, NAI_TEXT,
+                    "options of the profiler that are on or not 0 and decide what was recorded"}};
 const struct nai_schema nai_capture = NAI_SCHEMA("capture", "Capture", "The capture and its export", capture_columns);
 
 static const struct nai_column_def capability_columns[] = {

@@ -237,7 +237,10 @@ enum {
   CA_START_TRIGGER,
   CA_STOP_TRIGGER,
   CA_EVENT_TYPES,
-  CA_PARTIAL
+  CA_PARTIAL,
+  CA_DRIVER,
+  CA_CUDA,
+  CA_OPTIONS
 };
 extern const struct nai_schema nai_capture;
 

@@ -183,6 +183,14 @@ class Pairs(unittest.TestCase):
         self.assertEqual(set(k["state"] for k in report["kernels"]), {"matched"})
 
 
+class Options(unittest.TestCase):
+    def test_steps_are_never_samples(self):
+        """No option makes them so, and twelve steps of one capture count once."""
+        report, _, _ = compared(runs("loop", BASE[:1]), runs("loop", NEW[:1]))
+        self.assertEqual({(m["base"]["n"], m["new"]["n"]) for m in report["metrics"]} - {(0, 0), (1, 0), (0, 1)}, {(1, 1)})
+        self.assertNotRegex(run("compare", "--help").stdout, "(?i)pool|per-step|samples")
+
+
 class Totals(unittest.TestCase):
     def recount(self, path):
         """Kernel time launched in the steady steps, ns: all train_step ranges but the first, slower one."""
@@ -246,6 +254,30 @@ class Comparability(unittest.TestCase):
         other = edited(trace("loop", "--seed", 11), "UPDATE TARGET_INFO_GPU SET name = 'Another GPU'")
         self.refused(runs("loop", BASE[:1]), [other], "gpu_model")
         self.refused([trace("training")], [trace("eight-gpus")], "gpu_count")
+
+    def test_a_missing_rank(self):
+        """All of one process's GPU work is gone from the second capture."""
+        path = trace("training")
+        with sqlite3.connect(path) as db:
+            pids = [row[0] for row in db.execute("SELECT DISTINCT globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY 1")]
+        gone = [f"DELETE FROM CUPTI_ACTIVITY_KIND_{table} WHERE globalPid = {pids[-1]}" for table in ("KERNEL", "MEMCPY", "MEMSET")]
+        report, _, _ = compared([path], [edited(path, *gone)])
+        self.assertGreaterEqual(checks(report).items(), {"gpu_count": "hard", "process_count": "hard"}.items())
+
+    def test_steps_at_the_edges_do_not_count(self):
+        """One side with its warm-up, the other without, and its last step cut off in the middle."""
+        path = trace("loop", "--seed", 11)
+        with sqlite3.connect(path) as db:
+            steps = [row[0] for row in db.execute("SELECT start FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId WHERE "
+                                                  "coalesce(text, value) LIKE 'train_step%' ORDER BY start")]
+        middle = (steps[-1] + steps[-2]) // 2 + (steps[-1] - steps[-2])
+        cut = [f"DELETE FROM {table} WHERE start < {steps[1] - 5000} OR start > {middle}"
+               for table in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME")]
+        report, _, _ = compared(runs("loop", BASE[:1]), [edited(path, *cut)])
+        step = next(m for m in report["metrics"] if m["id"] == "step.time.median")
+        self.assertLess(abs(step["shift_pct"]), 3, step)
+        for metric in ("launches.per_step", "kernels.per_step", "sync.blocking.per_step"):
+            self.assertEqual(verdicts(report)[metric], "same")
 
     def test_graph_mode(self):
         report, _, _ = compared([trace("graphs")], [trace("graphs-node")])
@@ -361,6 +393,62 @@ def parse_prometheus(text):
             assert (match[1], labels) not in samples, line
             samples[match[1], labels] = float(match[3])
     return samples
+
+
+class HowCaptured(unittest.TestCase):
+    """What the captures say of driver, profiler and clocks differs: caveats, which decide nothing."""
+    ENVIRONMENT = ("CREATE TABLE IF NOT EXISTS TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName TEXT NOT NULL, name TEXT NOT "
+                   "NULL, nameEnum INTEGER NOT NULL, value TEXT NOT NULL)")
+    CAPTURE = "CREATE TABLE IF NOT EXISTS META_DATA_CAPTURE (name TEXT NOT NULL, value TEXT)"
+
+    def capture(self, seed, driver, cuda, *options):
+        rows = [f"INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (NULL, 'x', '{name}', 0, '{value}')"
+                for name, value in (("NvDriverVersion", driver), ("CudaDriverVersion", cuda), ("Hostname", "CANARY_HOST"))]
+        rows += [f"INSERT INTO META_DATA_CAPTURE VALUES ('{name}', '{value}')" for name, value in options]
+        return edited(trace("loop", "--seed", seed), self.ENVIRONMENT, self.CAPTURE,
+                      "DELETE FROM TARGET_INFO_SYSTEM_ENV", "DELETE FROM META_DATA_CAPTURE", *rows)
+
+    def test_driver_and_options(self):
+        always = ("PROCESS_0:COLLECT_CUDA_TRACE", "true")
+        base = self.capture(1, "5452906", "12030", always, ("PROCESS_0:CUDA_GRAPH_TRACE_OPTIONS:MODE", "Graph"))
+        new = self.capture(2, "580.95.05", "13000", always, ("OS_RUNTIME_OPTIONS:COLLECT_BACKTRACES", "true"),
+                           ("PROCESS_0:CUDA_GRAPH_TRACE_OPTIONS:MODE", "Node"), ("SAMPLE_ALL_TASKS", "false"),
+                           ("COLLECT_FILTER", "CANARY"), ("PROCESS_0:ENVIRONMENT_VARIABLE", "CANARY=1"))
+        report, text, _ = compared([base], [new])
+        found = {c["check"]: (c["level"], c["base"], c["new"]) for c in report["comparability"]}
+        self.assertEqual(found["driver"], ("soft", "545.29.06", "580.95.05"))
+        self.assertEqual(found["cuda_version"], ("soft", "12.3", "13.0"))
+        self.assertEqual(found["profiler_options"], ("soft", "CUDA_GRAPH_TRACE_OPTIONS:MODE=Graph",
+                         "CUDA_GRAPH_TRACE_OPTIONS:MODE=Node, OS_RUNTIME_OPTIONS:COLLECT_BACKTRACES"))
+        self.assertNotIn("CANARY", text + json.dumps(report))
+        self.assertIn("suspect" if "suspect" in text else "captures", text.splitlines()[0])  # still judged
+        same, _, _ = compared([base], [self.capture(3, "545.29.06", "12030", always,
+                                                    ("PROCESS_1:CUDA_GRAPH_TRACE_OPTIONS:MODE", "Graph"))])
+        self.assertFalse({"driver", "cuda_version", "profiler_options"} & set(checks(same)))
+
+    def test_nothing_is_said_of_what_is_not_known(self):
+        known = self.capture(1, "5452906", "12030", ("PROCESS_0:COLLECT_CUDA_TRACE", "true"))
+        unknown = edited(trace("loop", "--seed", 2), "DROP TABLE IF EXISTS TARGET_INFO_SYSTEM_ENV", "DROP TABLE IF EXISTS META_DATA_CAPTURE")
+        report, _, _ = compared([known], [unknown])
+        self.assertFalse({"driver", "cuda_version", "profiler_options", "sm_clock"} & set(checks(report)))
+
+    def test_clock(self):
+        """GPU metrics with a clock of 1980 MHz against 1750 MHz; the median while something runs."""
+        made = []
+        for seed, mhz in ((1, 1980), (2, 1750)):
+            path = trace("loop", "--seed", seed)
+            with sqlite3.connect(path) as db:
+                low, high = db.execute("SELECT min(start), max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+            samples = [f"INSERT INTO GPU_METRICS VALUES ({t}, 0, 1, {mhz * 10 ** 6})" for t in range(low, high, 100000)]
+            made.append(edited(path,
+                               "CREATE TABLE GPU_METRICS (timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER)",
+                               "CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, "
+                               "metricName TEXT)",
+                               "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (0, 0, 'metrics', 1, 'GPC Clock Frequency [MHz]')",
+                               *samples))
+        report, _, _ = compared(made[:1], made[1:])
+        found = {c["check"]: (c["level"], c["base"], c["new"]) for c in report["comparability"]}
+        self.assertEqual(found["sm_clock"], ("soft", "1980 MHz", "1750 MHz"))
 
 
 class Hostile(unittest.TestCase):
