@@ -28,6 +28,7 @@ LIBRARY = os.environ.get("NAI_FAULTS", "")
 PRELOAD = " ".join(filter(None, [LIBRARY, os.environ.get("NAI_FAULTS_SANITIZER")]))
 CALLS = "open read write stat space rename link mkdir remove close map dir lock thread".split()
 BATCH_FAILURES = 4  # the index says which
+UNREAD = (b"Input/output error", b"Interrupted system call")  # as reasons in outputs
 SAMPLES = 12 if support.SANITIZED else 50  # of each fault in each case, unless --full
 
 
@@ -38,7 +39,7 @@ class Case:
     something could not be read, which is then right, too. `few`: one number of each
     fault is a sample."""
 
-    def __init__(self, name, trace, words, earlier=None, sparse=1, statuses=(), mend=None, said=b"", seen=lambda name: True, unread=b"", few=False):
+    def __init__(self, name, trace, words, earlier=None, sparse=1, statuses=(), mend=None, said=b"", seen=lambda name: True, unread=(), few=False):
         self.name, self.trace, self.words, self.earlier, self.sparse = name, trace, words, earlier, sparse
         self.statuses, self.mend, self.said, self.seen, self.unread = set(statuses), mend, said, seen, unread
         self.few = few
@@ -133,14 +134,14 @@ def cases():
         Case("probe", minimal, ["probe", minimal]),
         Case("wal", minimal, ["probe", live_wal(minimal)], sparse=4),
         Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
-        Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"], sparse=4, unread=b"Input/output error"),
+        Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"], sparse=4, unread=UNREAD),
         Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "-q", "--out", "OUT"], few=True, sparse=4, statuses={7}),
         Case("ranks", minimal, ["ranks", *job(), "-q", "--out", "OUT"], few=True, sparse=4),
         Case("sql", minimal, ["sql", same, "select name, count(*) from kernel_events group by 1"], few=True, sparse=2, statuses={6}),
         Case("mcp", minimal, ["mcp", "--root", same.parent.parent, "--cache", "OUT"], few=True, sparse=8, statuses={2}, said=messages(same), seen=lambda name: False),
-        Case("trend", minimal, ["trend", "--store", store_of(same), "-q", "--out", "OUT"], few=True, sparse=2, statuses={2}, unread=b"Input/output error"),
+        Case("trend", minimal, ["trend", "--store", store_of(same), "-q", "--out", "OUT"], few=True, sparse=2, statuses={2}, unread=UNREAD),
         Case("store", minimal, ["store", "add", other, "--store", "OUT", "-q"], store_of(same), few=True, sparse=4,
-             statuses={2}, unread=b"damaged", mend=[["store", "add", other, "--store", "OUT", "-q"], ["store", "index", "--store", "OUT", "-q"]],
+             statuses={2}, unread=(b"damaged",), mend=[["store", "add", other, "--store", "OUT", "-q"], ["store", "index", "--store", "OUT", "-q"]],
              seen=lambda name: "/." not in name),  # a killed one leaves a hidden directory
         Case("batch", minimal, ["batch", minimal, "--out", "OUT", "-j1", "-q"], few=True, sparse=12, statuses={4},
              mend=[["batch", minimal, "--out", "OUT", "-j1", "-q", "--resume", "--retry", "refused"]],
@@ -215,7 +216,7 @@ class Bench:
     def is_right(self, done, fault):
         if self.case.said and may_answer(done.stdout, self.want[0][0]):
             return True
-        if self.case.unread and any(self.case.unread in content for content in self.outcome(done)[1].values()):
+        if any(word in content for word in self.case.unread for content in self.outcome(done)[1].values()):
             return True
         return self.outcome(done, fault.kind) == self.want[fault.kind == "map"]
 
