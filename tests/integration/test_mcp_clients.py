@@ -66,6 +66,13 @@ class Guide(unittest.TestCase):
                                   text=True, check=True)
             self.assertEqual(json.loads(done.stdout)["id"], 1)
 
+    def test_plugin(self):
+        plugin = SOURCE / "packaging/claude"
+        self.assertEqual((plugin / ".mcp.json").read_text(), support.run("guide", "--config", "claude").stdout)
+        about = json.loads((plugin / ".claude-plugin/plugin.json").read_text())
+        self.assertEqual((about["name"], f"nsys-ai {about['version']}\n"), ("nsys-ai", support.run("--version").stdout))
+        self.assertRegex((plugin / "skills/nsys-ai/SKILL.md").read_text(), r"\A---\nname: nsys-ai\ndescription: .+\n---\n")
+
     def test_the_guide_names_what_there_is(self):
         page = support.run("guide").stdout
         self.assertEqual(page, (SOURCE / "docs/guide.md").read_text(encoding="utf-8"))
