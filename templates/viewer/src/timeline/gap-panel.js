@@ -75,7 +75,7 @@ export function gapDetails(view, track, index) {
   const cause = gaps.cause[index];
   return [
     h('p', { class: 'full-name' }, `${model.gpuLabels.get(track.gpu ?? -1) ?? 'GPU'} idle for ${duration(end - start)}`),
-    h('p', {}, `Cause: ${CAUSE_LABELS[cause] ?? causeName(cause)}.`),
+    h('p', {}, 'Cause: ', h('b', {}, causeName(cause)), CAUSE_LABELS[cause] ? `, ${CAUSE_LABELS[cause]}.` : '.'),
     h(
       'div',
       { class: 'buttons' },
