@@ -64,7 +64,7 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.offers("analyze", "--", "--ph"), [])
 
     def test_values(self):
-        self.assertEqual(self.offers("analyze", "--stage", ""), ["probe", "extract", "analyze", "recommend", "timeline", "render"])
+        self.assertEqual(self.offers("analyze", "--stage", ""), ["probe", "extract", "analyze", "skills", "recommend", "timeline", "render"])
         self.assertEqual(self.offers("analyze", "--stage", "=", "re"), ["recommend", "render"])
         self.assertEqual(self.offers("analyze", "--fail-on", "h"), ["high"])
         self.assertEqual(self.offers("analyze", "-q", "x.sqlite", "--reader", ""), ["auto", "sqlite", "direct"])
