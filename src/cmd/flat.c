@@ -9,6 +9,11 @@
 #define CUT "iif(start_ns < :start_ns, :start_ns, start_ns) as from_ns, iif(end_ns > :end_ns, :end_ns, end_ns) as to_ns"
 #define INSIDE "(:start_ns is null or end_ns > :start_ns) and (:end_ns is null or start_ns < :end_ns)"
 #define ON_GPU "(:gpu is null or device_id = :gpu)"
+/* Rows are put in order by number, before anything is joined to them: what is sorted is small. A subquery without LIMIT
+ * could lose its order. */
+#define IN_ORDER(table, where, keys, view, row)                                                         \
+  "(select *, " CUT " from (select rowid as at from " table " where " where " order by start_ns, " keys \
+  ", rowid limit -1) cross join " view " on " row " = at)"
 #define TIMES \
   "from_ns as start_ns, to_ns as end_ns, (to_ns - from_ns) / 1e6 as duration_ms, (to_ns - from_ns) / 1e3 as duration_us"
 #define LAUNCH "call_start_ns as launch_start_ns, call_name as launch_api, tid as launch_tid"
@@ -20,19 +25,18 @@ static const struct {
      "select name, " TIMES ", stream_id as stream, device_id as device, path as nvtx_path, short_name, category, pid, "
      "context_id as context, correlation_id, graph_id, " LAUNCH ", grid_x || 'x' || grid_y || 'x' || grid_z as grid, "
      "block_x || 'x' || block_y || 'x' || block_z as block "
-     "from (select *, " CUT " from v_kernels where " ON_GPU " and " INSIDE
-     ") order by 2, device_id, stream_id, kernel"},
+     "from " IN_ORDER("kernel_events", ON_GPU " and " INSIDE, "device_id, stream_id", "v_kernels", "kernel")},
     {"copies", "One copy or memset on a GPU",
      "select direction as name, " TIMES
      ", stream_id as stream, device_id as device, path as nvtx_path, bytes, src_kind, "
-     "dst_kind, gb_per_s, pid, context_id as context, correlation_id, graph_id, " LAUNCH " from (select *, " CUT
-     " from v_copies where " ON_GPU " and " INSIDE ") order by 2, device_id, stream_id, copy"},
+     "dst_kind, gb_per_s, pid, context_id as context, correlation_id, graph_id, " LAUNCH
+     " from " IN_ORDER("memop_events", ON_GPU " and " INSIDE, "device_id, stream_id", "v_copies", "copy")},
     {"calls", "One CUDA API call",
      "select name, " TIMES ", pid, tid, path as nvtx_path, thread_name, class, correlation_id, return_value, "
-     "operation_count from (select *, " CUT " from v_calls where " INSIDE ") order by 2, pid, tid, call"},
+     "operation_count from " IN_ORDER("api_events", INSIDE, "thread", "v_calls", "call")},
     {"ranges", "One NVTX range",
      "select name, " TIMES ", pid, tid, depth, thread_name, iif(kind = 0, 'push/pop', 'start/end') as kind "
-     "from (select *, " CUT " from v_ranges where " INSIDE ") order by 2, pid, tid, range"},
+     "from " IN_ORDER("nvtx_events", "kind <> 2 and " INSIDE, "thread", "v_ranges", "range")},
     {"gaps", "One of the longest stretches in which a GPU ran nothing",
      "select cause as name, " TIMES
      ", device_id as device, next_op, launch_api, launch_thread, host_activity, nvtx_range, "

@@ -10,8 +10,7 @@
 enum { S_PID, S_TID, S_NODE, S_LEAF, S_NS };
 static const char *const stack_statements[] = {
     [NAI_CMD_GPU_TIME] =
-        "select pid, tid, node, name, sum(duration_ns) as ns from v_kernels where (:gpu is null or device_id = "
-        ":gpu) group by pid, tid, node, name order by pid, tid, node, name",
+        "select pid, tid, node, name, duration_ns from v_kernels where (:gpu is null or device_id = :gpu)",
     [NAI_CMD_WALL] =
         "select pid, tid, rowid, null, self_ns from nvtx_nodes where self_ns > 0 and :gpu is null order by rowid"};
 static const char node_statement[] = "select rowid, parent, range_name from nvtx_nodes order by rowid";
@@ -23,7 +22,7 @@ struct stacks {
 static int collect(struct stacks *s, struct nai_run *run, int metric, int64_t gpu_id, struct nai_err *err) {
   const struct nai_query_parameter gpu = {"gpu", {.type = NAI_I64, .i = gpu_id, .null = gpu_id == INT64_MIN}};
   *s = (struct stacks){0};
-  int rc = nai_cmd_collect(&s->rows, run, stack_statements[metric], &gpu, 1, err);
+  int rc = nai_cmd_collect_sums(&s->rows, run, stack_statements[metric], &gpu, 1, err);
   return rc ? rc : nai_cmd_collect(&s->nodes, run, node_statement, NULL, 0, err);
 }
 

@@ -18,6 +18,16 @@ static const struct {
              {"gpu_idle_gaps", "gap_start_ns", "gap_end_ns"},
              {"comm_instances", "start_ns", "end_ns"}};
 
+int nai_page_tables_open(struct nai_run *run, struct nai_err *err) {
+  const struct nai_table *table;
+  uint64_t content;
+  int rc = NAI_OK;
+  for (size_t i = 0; !rc && i < sizeof shown / sizeof *shown; i++)
+    if (nai_manifest_table(&content, &run->manifest, shown[i].table))
+      rc = nai_run_table(&table, run, shown[i].table, NULL, err);
+  return rc;
+}
+
 static void put_shown(struct nai_json *json, const struct nai_capture *capture,
                       const struct nai_pair_timeline *timeline) {
   nai_json_key(json, "tables");

@@ -105,12 +105,16 @@ static const struct nai_table *look_up(void *slice, const char *name) {
   return NULL;
 }
 
-/* Tables from files may refer to rows that are not there; of long ones only what was taken matters. */
+/* Tables from files may hold anything, and refer to rows that are not there; of long ones only what was taken matters.
+ */
 static int check_rows(struct nai_slice *slice, struct nai_err *err) {
   int rc = NAI_OK;
   for (int i = 0; !rc && i < NAI_IN_COUNT; i++)
     if (slice->tables[i])
       rc = nai_table_check_refs(slice->tables[i], look_up, slice, err);
+  for (int i = 0; !rc && i < NAI_IN_COUNT; i++)
+    if (slice->tables[i])
+      rc = nai_table_check_cells(slice->tables[i], err);
   return rc;
 }
 
@@ -161,7 +165,12 @@ int nai_pair_timeline_make(struct nai_pair_timeline *out, const struct nai_compa
     rc = choose_step(out, capture, err);
   if (rc)
     return rc;
-  if (open_events(tables, capture->run, &why))
+  int failed = open_events(tables, capture->run, &why);
+  if (!failed)
+    failed = nai_page_tables_open(capture->run, &why);
+  if (failed == NAI_ELIMIT) /* nothing is wrong with the run */
+    return nai_err_set(err, failed, "%s", why.msg);
+  if (failed)
     return set_missing(out, &why, err);
   return make_blocks(out, tables, err);
 }

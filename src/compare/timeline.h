@@ -24,6 +24,9 @@ void nai_pair_timeline_free(struct nai_pair_timeline *timeline);
 /* Text of a block ("timeline_json", "events_b64"), "" when there is none. */
 const char *nai_pair_timeline_block(const struct nai_pair_timeline *timeline, const char *name);
 
+/* page_data.c: opens the tables of a run that its timeline shows beside events, so that it is known whether they can be
+ * read. */
+NAI_MUST_CHECK int nai_page_tables_open(struct nai_run *run, struct nai_err *err);
 /* page_data.c: everything else that the page's script reads, as JSON for a script element. */
 void nai_write_page_data(struct nai_buf *out, const struct nai_comparison *c,
                          const struct nai_pair_timeline timelines[NAI_SIDES]);

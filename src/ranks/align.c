@@ -1,8 +1,7 @@
 #include "ranks/align.h"
 
-#include "base/sort.h"
+#include "ranks/clock.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -10,7 +9,7 @@ enum {
   FEWEST = 16,           /* calls that agree, unless the sequences are shorter */
   LOOK_AT = 1024,        /* calls that shifts are judged by */
   SAMPLES = 256,         /* of their ends */
-  ENDS_AGREE_NS = 50000, /* intervals between ends that differ by less are the same ones */
+  ENDS_AGREE_NS = 50000, /* ends that differ by less, clocks aside, are the same ones */
   ENDS_FLOOR_NS = 500,   /* by less than this, nothing is told apart */
   TIMES_BETTER = 4,      /* the right shift agrees so much better than the next one */
   ONE_CLOCK_NS = 100000, /* GPUs of one trace */
@@ -19,7 +18,6 @@ enum {
   BLOCK = 64,      /* ends are followed in blocks */
   JUMP_NS = 100000 /* from one to the next they move less, and less than a fast clock would make them */
 };
-static const double most_drift = 200e-6;
 
 static const char few
     [] = "too few collectives in common",
@@ -54,27 +52,10 @@ static uint32_t agreeing(const struct nai_rank_side *a, const struct nai_rank_si
   return n;
 }
 
-static int64_t median(int64_t *v, uint32_t n) {
-  nai_select_i64(v, n, n / 2);
-  return v[n / 2];
-}
-
-/* 1.4826 times the median absolute deviation; v is lost. */
-static int64_t spread(int64_t *v, uint32_t n, int64_t centre) {
-  for (uint32_t i = 0; i < n; i++)
-    v[i] = v[i] > centre ? v[i] - centre : centre - v[i];
-  return (int64_t)(1.4826 * (double)median(v, n) + 0.5);
-}
-
 /* By how much b's clock is ahead where nothing is known of the hosts' clocks. */
 static int64_t base_offset(const struct nai_rank_side *a, const struct nai_rank_side *b) {
   bool known = a->utc != NAI_NULL_I64 && b->utc != NAI_NULL_I64;
   return a->source == b->source || !known ? 0 : b->utc - a->utc;
-}
-
-static int64_t between_ends(const struct nai_rank_side *a, const struct nai_rank_side *b, const struct overlap *o,
-                            uint32_t k) {
-  return b->calls[o->b + k].end - a->calls[o->a + k].end;
 }
 
 /* --- which shift ------------------------------------------------------------------------------ */
@@ -83,7 +64,7 @@ struct candidate {
   int shift;
   uint32_t run;         /* calls that agree, of those looked at */
   bool whole;           /* all of them do */
-  int64_t ends, offset; /* how much intervals between ends differ; median difference of ends */
+  int64_t ends, offset; /* how much ends differ, clocks aside; their median difference */
 };
 
 struct candidates {
@@ -114,19 +95,22 @@ static void measure(struct candidate *c, const struct nai_rank_side *a, const st
                     const struct nai_rank_what *whats) {
   struct overlap o = overlap_at(a, b, c->shift);
   uint32_t n = 0, step = c->run / SAMPLES + 1;
-  int64_t ends[SAMPLES], intervals[SAMPLES], last = 0;
+  int64_t ends[SAMPLES], times[SAMPLES], room[SAMPLES];
   for (uint32_t k = 0; k < c->run && n < SAMPLES; k += step) {
     while (k < c->run && !whats[a->calls[o.a + k].what].together)
       k++;
-    if (k < c->run)
-      ends[n++] = between_ends(a, b, &o, k);
+    if (k == c->run)
+      break;
+    times[n] = a->calls[o.a + k].end;
+    ends[n] = b->calls[o.b + k].end - times[n];
+    n++;
   }
-  for (uint32_t i = 0; i < n; i++) {
-    intervals[i] = ends[i] - last;
-    last = ends[i];
-  }
-  c->ends = n > 2 ? spread(intervals + 1, n - 1, median(intervals + 1, n - 1)) : INT64_MAX;
-  c->offset = n ? median(ends, n) + base_offset(a, b) : INT64_MAX;
+  c->ends = c->offset = INT64_MAX;
+  if (!n)
+    return;
+  struct nai_rank_clock clock = nai_rank_clock_of(ends, times, n, room);
+  c->ends = clock.residual;
+  c->offset = clock.offset + base_offset(a, b);
 }
 
 static const struct candidate *by_init(const struct candidates *c, const struct nai_rank_side *a,
@@ -199,12 +183,12 @@ static uint32_t together_until(const int64_t *deltas, const int64_t *times, uint
     uint32_t count = n - first < BLOCK ? n - first : BLOCK;
     for (uint32_t i = 0; i < count; i++)
       room[i] = deltas[first + i];
-    int64_t centre = median(room, count), before = usual;
+    int64_t centre = nai_rank_median(room, count), before = usual;
     int64_t span = times[first + count - 1] - times[first];
-    int64_t limit = (int64_t)(most_drift * (double)span) + (8 * own > JUMP_NS ? 8 * own : JUMP_NS);
+    int64_t limit = (int64_t)(NAI_RANK_MOST_DRIFT * (double)span) + (8 * own > JUMP_NS ? 8 * own : JUMP_NS);
     usual = centre;
     if (!first)
-      own = spread(room, count, centre);
+      own = nai_rank_spread(room, count, centre);
     uint32_t k = count; /* the last ones of the block that are beyond */
     while (first && k > 0 && beyond(deltas, first + k - 1, before, limit))
       k--;
@@ -212,31 +196,6 @@ static uint32_t together_until(const int64_t *deltas, const int64_t *times, uint
       return first + k;
   }
   return n;
-}
-
-/* Offset and drift of b's clock, from the ends of collectives that all end together. Of the n / 2 pairs (k, k + n / 2)
- * the median slope, as in Theil's method without all pairs. */
-static void read_clock(struct nai_rank_alignment *out, const int64_t *deltas, const int64_t *times, uint32_t n,
-                       int64_t *room) {
-  uint32_t half = n / 2;
-  for (uint32_t k = 0; k < n; k++)
-    room[k] = deltas[k];
-  out->offset = median(room, n);
-  out->residual = spread(room, n, out->offset);
-  if (half < FEWEST)
-    return;
-  for (uint32_t k = 0; k < half; k++) { /* in thousandths of a part per million */
-    int64_t apart_ns = times[k + half] - times[k];
-    room[k] = apart_ns > 0 ? (int64_t)((double)(deltas[k + half] - deltas[k]) / (double)apart_ns * 1e9) : 0;
-  }
-  double drift = (double)median(room, half) / 1e9;
-  for (uint32_t k = 0; k < n; k++)
-    room[k] = deltas[k] - (int64_t)floor(drift * (double)(times[k] - times[half]) + 0.5);
-  int64_t centre = median(room, n), left = spread(room, n, centre);
-  if (left < out->residual) {
-    out->drift = drift;
-    out->residual = left;
-  }
 }
 
 struct ends {
@@ -281,11 +240,13 @@ static const char *check_ends(struct nai_rank_alignment *out, struct overlap *o,
   }
   if (!e->count)
     return NULL; /* nothing is known of their clocks, and nobody waits */
-  int64_t tolerance = median(e->room, e->count) / TOGETHER_SHARE;
+  int64_t tolerance = nai_rank_median(e->room, e->count) / TOGETHER_SHARE;
   tolerance = tolerance > TOGETHER_NS ? tolerance : TOGETHER_NS;
-  read_clock(out, e->deltas, e->times, e->count, e->room);
-  int64_t offset = out->offset;
-  out->offset += base_offset(a, b);
+  struct nai_rank_clock clock = nai_rank_clock_of(e->deltas, e->times, e->count, e->room);
+  int64_t offset = clock.offset;
+  out->offset = offset + base_offset(a, b);
+  out->residual = clock.residual;
+  out->drift = clock.drift;
   if (out->residual > tolerance)
     return apart;
   return a->source == b->source && (offset > ONE_CLOCK_NS || offset < -ONE_CLOCK_NS) ? clocks : NULL;

@@ -31,7 +31,7 @@ enum nai_rank_method {
   NAI_RANK_REFERENCE,   /* it is the reference */
   NAI_RANK_BY_SEQUENCE, /* only one shift of the two sequences fits */
   NAI_RANK_BY_INIT,     /* both traces have the communicator's initialisation, so both begin with the first call */
-  NAI_RANK_BY_ENDS,     /* of several shifts only one makes the times from end to end agree */
+  NAI_RANK_BY_ENDS,     /* of several shifts only one makes ends agree, but for an offset and a drift of the clocks */
   NAI_RANK_BY_CLOCK     /* only one is possible by the clocks */
 };
 const char *nai_rank_method_name(enum nai_rank_method method);

@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NUMBERS = 46 }; /* columns of the numbers at the right */
+enum { NUMBERS = 46, NEAR = 130 }; /* columns of the numbers; where they end, so that one sees what they belong to */
+
+static int end_of_numbers(const struct nai_screen *s, const struct nai_term *v) {
+  return v->full_names || s->width < NEAR ? s->width : NEAR;
+}
 
 static void put_right(struct nai_screen *s, int y, int end, struct nai_buf *text, uint8_t attributes) {
   int width = nai_screen_width(s, nai_buf_str(text));
@@ -23,10 +27,9 @@ static int64_t kernel_ns_of_thread(const struct nai_term *v, uint32_t thread) {
 }
 
 /* count, own time, kernel time, share of the thread's kernel time. */
-static void draw_numbers(struct nai_screen *s, int y, int64_t count, int64_t wall, int64_t kernel, int64_t whole,
-                         uint8_t attributes) {
+static void draw_numbers(struct nai_screen *s, int right, int y, int64_t count, int64_t wall, int64_t kernel,
+                         int64_t whole, uint8_t attributes) {
   struct nai_buf text = {0};
-  int right = s->width;
   nai_fmt_count(&text, count);
   nai_buf_putc(&text, 'x');
   put_right(s, y, right - NUMBERS + 10, &text, attributes);
@@ -96,19 +99,20 @@ static void draw_line(struct nai_screen *s, const struct nai_term *v, uint32_t i
   uint8_t attributes = (uint8_t)((i == t->selected ? NAI_REVERSE : 0) | (line->kind == NAI_LINE_THREAD ? NAI_BOLD : 0));
   bool numbers = !v->tree_hides_times && s->width >= NUMBERS + 20 &&
                  (line->kind == NAI_LINE_RANGE || line->kind == NAI_LINE_KERNEL);
+  int end = end_of_numbers(s, v);
   struct nai_buf name = {0};
   nai_screen_fill(s, y, 0, s->width, attributes);
   print_name(&name, s, v, line);
-  nai_screen_put(s, y, 0, numbers ? s->width - NUMBERS : s->width, nai_buf_str(&name), attributes, 0);
+  nai_screen_put(s, y, 0, numbers ? end - NUMBERS : s->width, nai_buf_str(&name), attributes, 0);
   nai_buf_free(&name);
   if (!numbers)
     return;
   const struct nai_nvtx_node *node = &t->m->nodes[line->node];
   int64_t whole = kernel_ns_of_thread(v, (uint32_t)node->thread);
   if (line->kind == NAI_LINE_RANGE)
-    draw_numbers(s, y, node->count, node->total_ns, node->inclusive_kernel_ns, whole, attributes);
+    draw_numbers(s, end, y, node->count, node->total_ns, node->inclusive_kernel_ns, whole, attributes);
   else
-    draw_numbers(s, y, t->kernels[line->of].count, -1, t->kernels[line->of].ns, whole, attributes);
+    draw_numbers(s, end, y, t->kernels[line->of].count, -1, t->kernels[line->of].ns, whole, attributes);
 }
 
 void nai_draw_tree(struct nai_screen *s, const struct nai_term *v, int y, int rows) {
@@ -118,7 +122,7 @@ void nai_draw_tree(struct nai_screen *s, const struct nai_term *v, int y, int ro
   const int ends[] = {10, 22, 35, NUMBERS};
   for (int i = 0; i < 4 && !v->tree_hides_times && s->width >= NUMBERS + 20; i++) {
     nai_buf_puts(&title, heads[i]);
-    put_right(s, y, s->width - NUMBERS + ends[i], &title, NAI_UNDERLINE);
+    put_right(s, y, end_of_numbers(s, v) - NUMBERS + ends[i], &title, NAI_UNDERLINE);
   }
   nai_buf_free(&title);
   rows--;

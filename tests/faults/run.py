@@ -133,7 +133,7 @@ def cases():
         Case("probe", minimal, ["probe", minimal]),
         Case("wal", minimal, ["probe", live_wal(minimal)], sparse=4),
         Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
-        Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"], sparse=4),
+        Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"], sparse=4, unread=b"Input/output error"),
         Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "-q", "--out", "OUT"], few=True, sparse=4, statuses={7}),
         Case("ranks", minimal, ["ranks", *job(), "-q", "--out", "OUT"], few=True, sparse=4),
         Case("sql", minimal, ["sql", same, "select name, count(*) from kernel_events group by 1"], few=True, sparse=2, statuses={6}),

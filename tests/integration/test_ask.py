@@ -162,7 +162,7 @@ class Pages(unittest.TestCase):
     def test_all_formats_of_all(self):
         for scenario in ("hostile", "empty", "minimal", "graphs", "no-nvtx"):
             directory = artifacts(trace(scenario))
-            for words in (("info",), ("summary",), ("overlap",), ("suggest",), ("tree",), ("search", "e"), ("evidence",)):
+            for words in (("info",), ("summary",), ("overlap",), ("nccl",), ("iters",), ("suggest",), ("tree",), ("search", "e"), ("evidence",)):
                 for form in ("text", "csv", "json", "markdown"):
                     done = run(words[0], directory, *words[1:], "--format", form)
                     self.assertEqual((done.returncode, done.stderr.replace("cannot say", "")[:0]), (0, ""), (scenario, words, form, done.stderr))

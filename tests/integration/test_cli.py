@@ -12,7 +12,7 @@ import unittest
 import support
 from support import SOURCE, analyze, artifacts, fresh_dir, read_csv, report, run, trace, tree
 
-COMMANDS = ("analyze", "probe", "info", "summary", "overlap", "tree", "search", "evidence", "explain", "suggest", "sql", "skill", "page", "export", "table",
+COMMANDS = ("analyze", "probe", "info", "summary", "overlap", "nccl", "iters", "tree", "search", "evidence", "explain", "suggest", "sql", "skill", "page", "export", "table",
             "rules", "completions")
 PHASE_MAPS = sorted(p.stem for p in (SOURCE / "phase-maps").glob("*.yaml"))
 
@@ -51,7 +51,7 @@ class Usage(unittest.TestCase):
         """They are printed from the values and tables themselves; here they are written down once more."""
         text = re.sub(r"\s+", " ", run("analyze", "-h").stdout)
         for wanted in ("rows per table in report.md (default: 10)", "info, low, medium or high (default: never)",
-                       "probe, extract, analyze, recommend, timeline or render", "auto, sqlite or direct (default: auto)",
+                       "probe, extract, analyze, skills, recommend, timeline or render", "auto, sqlite or direct (default: auto)",
                        "(default: artifacts/NAME of the trace)", "(default: all processors)"):
             self.assertIn(wanted, text)
         for name in PHASE_MAPS:

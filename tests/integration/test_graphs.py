@@ -7,7 +7,7 @@ import support
 from support import DIAGNOSIS, SCENARIOS, SHARED, artifacts, ns_of_ms, ns_of_us, read_csv, trace
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
-GRAPHS = ("graphs", "graphs-node", "graph-capture", "graph-churn", "graph-small", "gemm-sizes")
+GRAPHS = ("graphs", "graphs-node", "graph-capture", "graph-churn", "graph-small", "gemm-sizes", "collectives-graph")
 
 
 def exports():
@@ -34,7 +34,7 @@ class Graphs(unittest.TestCase):
                 rows = db.execute("SELECT start, end, NULL, NULL FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE").fetchall() \
                     if "CUPTI_ACTIVITY_KIND_GRAPH_TRACE" in tables(db) else []
                 rows += db.execute(f"SELECT MIN(start), MAX(end), COUNT(*), SUM(end - start) FROM {KERNELS} "
-                                   "WHERE graphNodeId > 0 GROUP BY correlationId").fetchall() if KERNELS in tables(db) else []
+                                   "WHERE graphNodeId > 0 GROUP BY globalPid, correlationId").fetchall() if KERNELS in tables(db) else []
                 got = [(int(r["start_ns"]), int(r["end_ns"]), int(r["kernel_count"]) if r["kernel_count"] else None,
                         ns_of_ms(r["kernel_time_ms"]) if r["kernel_time_ms"] else None)
                        for r in read_csv(artifacts(path), "graph_launches")]

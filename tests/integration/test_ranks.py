@@ -1,5 +1,6 @@
 """nsys-ai ranks: jobs whose stragglers, clocks and collectives are planned; the real two-GPU export recomputed from its rows."""
 import base64
+import contextlib
 import hashlib
 import json
 import re
@@ -287,6 +288,27 @@ class Real(unittest.TestCase):
         late = [d.index(min(d)) for d in durations if abs(d[0] - d[1]) >= max(2000, min(d) // 50, doubt)]
         self.assertEqual([int(r["late_count"]) for r in table], [late.count(0), late.count(1)])
         self.assertEqual(sum(int(r["skew_ns"]) for r in rows(out, "collectives")), sum(abs(x - y) for x, y in durations))
+
+    def test_two_traces_of_them(self):
+        """The export cut in two, a GPU and a clock each: the same answer, by when collectives end alone."""
+        directory, ahead = fresh_dir("split"), 123456789
+        for gpu in (0, 1):
+            path = directory / f"gpu{gpu}.sqlite"
+            shutil.copy(SHARED / "traces/fsdp_2gpu.sqlite", path)
+            path.chmod(0o644)
+            with contextlib.closing(sqlite3.connect(path)) as db:
+                of_gpu = f"SELECT DISTINCT globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE deviceId = {gpu}"
+                for table in ("MEMCPY", "MEMSET", "SYNCHRONIZATION", "KERNEL"):
+                    db.execute(f"DELETE FROM CUPTI_ACTIVITY_KIND_{table} WHERE globalPid NOT IN ({of_gpu})")
+                for table in ("MEMCPY", "MEMSET", "SYNCHRONIZATION", "KERNEL", "RUNTIME"):
+                    db.execute(f"UPDATE CUPTI_ACTIVITY_KIND_{table} SET start = start + ?, end = end + ?", (gpu * ahead, gpu * ahead))
+                db.commit()
+        whole, cut = rows(ranks([SHARED / "traces/fsdp_2gpu.sqlite"]), "ranks"), ranks(traces(directory))
+        self.assertEqual({r["method"] for r in rows(cut, "rank_communicators")}, {"reference", "ends"})
+        for one, other in zip(whole, rows(cut, "ranks")):
+            for key in ("wait_ns", "transfer_ns", "late_count", "late_by_ns", "behind_ns", "behind_with", "behind_with_ns"):
+                self.assertEqual(one[key], other[key], key)
+        self.assertEqual(int(rows(cut, "ranks")[1]["clock_offset_ns"]), int(whole[1]["clock_offset_ns"]) + ahead)
 
 
 if __name__ == "__main__":

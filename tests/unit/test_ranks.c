@@ -155,7 +155,7 @@ static void test_doubt(void **state) {
     for (uint32_t r = 0; r < 2; r++) {
       struct nai_rank_line *line = add_line(r, 5);
       for (uint32_t k = 0; k < 64; k++) {
-        int64_t end = when(k, 90 * US) + 2000 * US * (int64_t)k + cases[i].transfer + cases[i].late;
+        int64_t end = when(k, 400 * US) + 2000 * US * (int64_t)k + cases[i].transfer + cases[i].late;
         int64_t early = r && cases[i].jitter ? (k % 2 ? cases[i].jitter : 0) : 0;
         add_call(line, REDUCE, end - cases[i].transfer - (r ? 0 : cases[i].late) - early, end - early);
       }

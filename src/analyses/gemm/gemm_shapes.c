@@ -235,12 +235,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 static const struct nai_schema *const schemas[] = {&schema, &nai_gemm_coverage_schema, NULL};
-const struct nai_node nai_analysis_gemm_shapes = {.name = "gemm_shapes",
-                                                  .outputs = schemas,
-                                                  .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) |
-                                                           NAI_PART(CALLS) | NAI_PART(PROCESS_GPUS) | NAI_PART(STEPS),
-                                                  .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) |
-                                                            NAI_IN(NVTX_SIZES) | NAI_IN(GPUS) | NAI_IN(PROCESSES) |
-                                                            NAI_IN(THREADS) | NAI_IN(GRAPH_NODES),
-                                                  .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS) | NAI_CONFIG(MAP_NVTX),
-                                                  .run = run};
+const struct nai_node nai_analysis_gemm_shapes = {
+    .name = "gemm_shapes",
+    .outputs = schemas,
+    .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(PROCESS_GPUS) |
+             NAI_PART(STEPS),
+    .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(NVTX_SIZES) | NAI_IN(GPUS) | NAI_IN(PROCESSES) |
+              NAI_IN(THREADS) | NAI_IN(GRAPH_NODES),
+    .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS) | NAI_CONFIG(MAP_NVTX),
+    .run = run};

@@ -22,6 +22,8 @@ static void init_info(void *memory) { init_page(memory, "info"); }
 static void init_summary(void *memory) { init_page(memory, "summary"); }
 static void init_suggest(void *memory) { init_page(memory, "suggest"); }
 static void init_overlap(void *memory) { init_page(memory, "overlap"); }
+static void init_nccl(void *memory) { init_page(memory, "nccl"); }
+static void init_iters(void *memory) { init_page(memory, "iters"); }
 
 #define ASK offsetof(struct page_args, ask)
 static const struct nai_cli_option options[] = {
@@ -282,6 +284,14 @@ const struct nai_cli_command nai_cmd_overlap =
     PAGE(overlap, "what of communication and copies is hidden behind computation",
          "Prints how much of the communication and of the copies ran beside computation, and how much did not.");
 
+const struct nai_cli_command nai_cmd_nccl = PAGE(
+    nccl, "communication by operation, stream and range",
+    "Prints what communication took on each GPU, by operation, stream and the range that launched it, and how much of "
+    "it nothing hides.");
+const struct nai_cli_command nai_cmd_iters =
+    PAGE(iters, "steps of training or inference, one by one",
+         "Prints the steps of the program as they were found, what a typical one consists of, and the first 50.");
+
 const struct nai_cli_command nai_cmd_suggest =
     PAGE(suggest, "where further NVTX ranges would help",
          "Prints which threads launch kernels outside of any NVTX range, which ranges are too wide to explain what "
@@ -292,8 +302,8 @@ const struct nai_cli_command nai_cmd_pages = {
     .synopsis = "NAME SRC | list",
     .summary = "print a page: several answers under one title",
     .description =
-        "A page is a YAML file of statements and skills (docs/writing-skills.md); info, summary and overlap are "
-        "built in." ABOUT_SRC,
+        "A page is a YAML file of statements and skills (docs/writing-skills.md); info, summary, overlap, nccl and "
+        "iters are built in." ABOUT_SRC,
     .examples =
         "nsys-ai page list\nnsys-ai page summary artifacts/run1\nnsys-ai page mine artifacts/run1 --skills mine.yaml",
     .options = options,

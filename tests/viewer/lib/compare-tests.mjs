@@ -64,6 +64,16 @@ async function overviewTests(suite, path, data) {
 }
 
 async function tableTests(suite, path) {
+  await suite.test('every control of the tables works here, too', () =>
+    suite.page(path, { hash: '#v=tables&t=compared_kernels' }, async (page) => {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.locator('button', { hasText: 'Save CSV' }).click()]);
+      check(/^compare.*\.csv$/u.test(download.suggestedFilename()), download.suggestedFilename());
+      for (const button of await page.locator('#view-tables .toolbar button:visible').all())
+        if (!/Copy|Save/u.test(await button.textContent())) await button.click();
+      await page.locator('#view-tables .row-more').first().click();
+      check(await page.locator('#view-tables .drawer').isVisible(), 'all fields of a row');
+    }),
+  );
   await suite.test('the table of kernels sorts and filters', () =>
     suite.page(path, { hash: '#v=tables&t=compared_kernels' }, async (page) => {
       const shown = () =>

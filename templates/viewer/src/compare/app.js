@@ -47,7 +47,7 @@ export class CompareApp {
     this.theme = this.storedTheme();
     document.documentElement.dataset.theme = this.theme;
     document.documentElement.classList.add('js');
-    this.report = /** @type {Report} */ (/** @type {unknown} */ ({ tables: this.shownTables() }));
+    this.report = /** @type {Report} */ (/** @type {unknown} */ ({ tables: this.shownTables(), trace: { file: 'compare' } }));
     this.model = this.tableModel();
     this.buildHeader();
     this.tables = new TablesView(/** @type {App} */ (/** @type {unknown} */ (this)), byId('view-tables'));
@@ -89,6 +89,7 @@ export class CompareApp {
         clock: new Clock('0', null),
         table: (/** @type {string} */ key) => (Object.prototype.hasOwnProperty.call(tables, key) ? tables[key] : null),
         completeName: () => false,
+        timeline: { gpus: [] },
       })
     );
   }
@@ -218,6 +219,15 @@ export class CompareApp {
     this.open('pair');
     this.pair.showName(evidence.name);
     return true;
+  }
+
+  /** @param {string} table @param {number} [row] @param {string} [filter] */
+  showTable(table, row = -1, filter = '') {
+    this.show('tables');
+    this.tables.open(table, row);
+    if (filter === '') return;
+    this.state.set({ f: filter });
+    this.tables.restore();
   }
 
   /** @param {KeyboardEvent} event */
