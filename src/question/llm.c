@@ -48,7 +48,7 @@ static char *material(const char *question, const struct nai_answer *answer, siz
   json_object_set_new(root, "facts", list);
   for (size_t i = 0; i < facts; i++) {
     json_t *fact = json_object();
-    char id[8];
+    char id[24];
     snprintf(id, sizeof id, "F%zu", i + 1);
     json_object_set_new(fact, "id", json_string(id));
     json_object_set_new(fact, "table", clean(answer->facts[i].table));

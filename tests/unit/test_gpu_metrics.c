@@ -162,7 +162,7 @@ static void network_cards_send_at_a_rate(void **state) {
  * The i-th step's samples are 10 i, in the phase one more, and when nothing runs 100. */
 static void steps_of_the_host(struct fixture *f, int32_t thread) {
   for (int i = 0; i < 5; i++) {
-    char name[16];
+    char name[24];
     int64_t t = i * INT64_C(10000);
     snprintf(name, sizeof name, "step %d", i);
     fixture_nvtx(f, t, t + 9900, thread, name, NAI_NVTX_PUSH_POP);

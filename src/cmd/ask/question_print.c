@@ -68,7 +68,7 @@ static void put_sentences(struct nai_buf *out, const char *title, const struct n
 /* "F1  kernels[0]  text  (60.111541-60.411390 s)" */
 static void put_fact(struct nai_buf *out, size_t number, const struct nai_fact *fact, int width) {
   struct nai_buf line = {0};
-  char name[16];
+  char name[24];
   snprintf(name, sizeof name, "  F%zu", number);
   nai_buf_printf(&line, "%s[%" PRId64 "]: %s", fact->table, fact->row, fact->text);
   if (fact->timed) {
@@ -155,7 +155,7 @@ static void put_sentences_json(struct nai_json *json, const char *key, const str
 }
 
 static void put_fact_json(struct nai_json *json, size_t number, const struct nai_fact *fact) {
-  char id[16];
+  char id[24];
   snprintf(id, sizeof id, "F%zu", number);
   nai_json_begin_object(json, NAI_JSON_INLINE);
   nai_json_put_text(json, "id", id);
