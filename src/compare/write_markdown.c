@@ -160,19 +160,21 @@ static void put_metrics(struct nai_buf *out, const struct nai_comparison *c) {
   nai_buf_puts(out, "## Metrics\n\n");
   put_in_order(out, c, NAI_VERDICT_SAME, "The same on both sides: ");
   put_in_order(out, c, NAI_VERDICT_WITHIN_BUDGET, "Within their budgets: ");
-  nai_buf_puts(out, "\n| Metric | Base | New | Difference | 95 % interval | Budget | Verdict | |\n"
-                    "|---|---:|---:|---:|---:|---:|---|---|\n");
   for (uint32_t i = 0; i < c->result_count; i++) {
     const struct nai_metric_result *r = &c->results[i];
     if (!is_shown(r) || is_in_order(r, NAI_VERDICT_SAME) || is_in_order(r, NAI_VERDICT_WITHIN_BUDGET))
       continue;
-    if (shown == MOST_METRICS || markdown_full(out))
+    if (shown == MOST_METRICS || markdown_full(out)) {
       left++;
-    else if (++shown)
-      put_metric(out, &c->results[i]);
+      continue;
+    }
+    if (!shown++)
+      nai_buf_puts(out, "\n| Metric | Base | New | Difference | 95 % interval | Budget | Verdict | |\n"
+                        "|---|---:|---:|---:|---:|---:|---|---|\n");
+    put_metric(out, r);
   }
-  nai_buf_printf(out, "\nGated metrics are bold. %s%u metrics compared; all are in `tables/compared_metrics.csv`.\n\n",
-                 left ? "Not all are shown. " : "", c->result_count);
+  nai_buf_printf(out, "\n%s%s%u metrics compared; all are in `tables/compared_metrics.csv`.\n\n",
+                 shown ? "Gated metrics are bold. " : "", left ? "Not all are shown. " : "", c->result_count);
 }
 
 static void put_time(struct nai_buf *out, const struct nai_comparison *c) {
