@@ -23,6 +23,9 @@ class Readme(unittest.TestCase):
         (place / "traces").mkdir()
         (place / "trace.sqlite").write_bytes(trace("host-bound").read_bytes())
         (place / "traces/other.sqlite").write_bytes(trace("host-bound", "--seed", "2").read_bytes())
+        subprocess.run([support.GENERATOR, "ranks", place / "job", "--ranks", "2"], check=True, capture_output=True)
+        for rank in ("rank0.sqlite", "rank1.sqlite"):
+            (place / "job" / rank).rename(place / rank)
         for name, at in (("trace.sqlite", "before"), ("traces/other.sqlite", "after")):
             self.assertEqual(support.run("analyze", place / name, "-q", "--out", place / "artifacts" / at).returncode, 0)
         env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "TERM": "dumb"}
@@ -32,7 +35,7 @@ class Readme(unittest.TestCase):
                 done = subprocess.run(["bash", "-c", command], cwd=place, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(len(tried), 9)
-        for made in ("artifacts/run1/report.html", "artifacts/run1/report.md", "diff/compare.html", "artifacts/night/index.html", "trend/trend.html", "run1.pftrace"):
+        for made in ("artifacts/run1/report.html", "artifacts/run1/report.md", "diff/compare.html", "artifacts/night/index.html", "artifacts/ranks/ranks.html", "trend/trend.html", "run1.pftrace"):
             self.assertTrue((place / made).stat().st_size, made)
 
     def test_links_lead_somewhere(self):
