@@ -75,7 +75,7 @@ export class PartTable {
     };
     const first =
       part.children.length > 0
-        ? h('button', { type: 'button', class: 'fold', 'data-part': part.key, 'aria-expanded': open ? 'true' : 'false', onclick: toggle }, h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'), ...label)
+        ? h('button', { type: 'button', class: 'part-fold', 'data-part': part.key, 'aria-expanded': open ? 'true' : 'false', onclick: toggle }, h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'), ...label)
         : h('span', { class: 'leaf' }, ...label);
     const delta = deltaOf(part);
     const bar = h('i', { class: `delta-bar ${delta > 0 ? 'more' : 'less'}`, 'aria-hidden': 'true' });
