@@ -14,7 +14,7 @@ static void die(const char *what) {
 
 static char *read_file(const char *path) {
   FILE *file = fopen(path, "r");
-  size_t size = 1 << 20, len;
+  size_t size = 1 << 20, len = 0;
   char *text = malloc(size + 1);
   if (!file || !text || (len = fread(text, 1, size, file)) == size || ferror(file))
     die(path);
