@@ -1,6 +1,6 @@
 """The artifacts directory: what the user keeps in it survives everything, and a reader sees one run, never a mixture.
 
-NAI_TEST_ROUNDS=N repeats what is left to chance N times as often."""
+NAI_TEST_ROUNDS=N repeats what is left to chance N times as often, and kills at every step."""
 import fcntl
 import os
 import pathlib
@@ -337,10 +337,10 @@ class Killed(unittest.TestCase):
         self.assertGreater(step, 20)
 
     def test_at_every_step(self):
-        self.at_every_step({})
+        self.at_every_step({}, 1 if ROUNDS > 1 else 3)
 
     def test_at_every_step_without_exchange(self):
-        self.at_every_step({"SHIM_PLAIN": "1"}, 1 if ROUNDS > 1 else 3)  # every rename: tests/unit/test_outdir.c
+        self.at_every_step({"SHIM_PLAIN": "1"}, 1 if ROUNDS > 1 else 7)  # every rename: tests/unit/test_outdir.c
 
     def at_random(self, env, count):
         began = time.monotonic()
@@ -359,7 +359,7 @@ class Killed(unittest.TestCase):
         self.finish(self.traces[0], env, "last")
 
     def test_at_random(self):
-        self.at_random({}, (30 if support.SANITIZED else 150) * ROUNDS)
+        self.at_random({}, (30 if support.SANITIZED else 100) * ROUNDS)
 
     def test_at_random_without_exchange(self):
         self.at_random({"LD_PRELOAD": shim(), "SHIM_PLAIN": "1"}, 50 * ROUNDS)
