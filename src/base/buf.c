@@ -118,3 +118,14 @@ int nai_buf_check(const struct nai_buf *buf, struct nai_err *err) {
     return nai_err_sys(err, NAI_EIO, buf->sink_error, "cannot write \"%s\"", buf->sink->path);
   return buf->oom ? nai_err_nomem(err) : NAI_OK;
 }
+
+void nai_buf_put_varint(struct nai_buf *buf, uint64_t value) {
+  char *at = nai_buf_reserve(buf, 10);
+  size_t n = 0;
+  if (!at)
+    return;
+  for (; value >= 0x80; value >>= 7)
+    at[n++] = (char)(value | 0x80);
+  at[n++] = (char)value;
+  buf->len += n;
+}

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { NAI_BUF_TAIL = 256 };
 
@@ -34,6 +35,8 @@ void nai_buf_clear(struct nai_buf *buf); /* keeps the memory; not for buffers wi
 void nai_buf_put(struct nai_buf *buf, const void *bytes, size_t len);
 void nai_buf_puts(struct nai_buf *buf, const char *text);
 void nai_buf_putc(struct nai_buf *buf, char c);
+/* Seven bits a byte, the lowest first, all but the last with the top bit set: LEB128, at most 10 bytes. */
+void nai_buf_put_varint(struct nai_buf *buf, uint64_t value);
 void nai_buf_printf(struct nai_buf *buf, const char *fmt, ...) NAI_PRINTF(2, 3);
 /* Makes room for `extra` more bytes and returns where they go (NULL when that failed); set len yourself. */
 char *nai_buf_reserve(struct nai_buf *buf, size_t extra);

@@ -11,7 +11,7 @@ static void put_packed(struct nai_buf *out, const int64_t *ids, int64_t count, i
   int used = 0;
   if (!count)
     return;
-  nai_varint_put(out, (uint64_t)groups << 1 | 1);
+  nai_buf_put_varint(out, (uint64_t)groups << 1 | 1);
   for (int64_t i = 0; i < groups * GROUP; i++) {
     held |= (uint64_t)(i < count ? ids[i] : 0) << used;
     for (used += bits; used >= 8; used -= 8, held >>= 8)
@@ -20,7 +20,7 @@ static void put_packed(struct nai_buf *out, const int64_t *ids, int64_t count, i
 }
 
 static void put_run(struct nai_buf *out, int64_t id, int64_t count, int bits) {
-  nai_varint_put(out, (uint64_t)count << 1);
+  nai_buf_put_varint(out, (uint64_t)count << 1);
   for (int bit = 0; bit < bits; bit += 8)
     nai_buf_putc(out, (char)(id >> bit));
 }

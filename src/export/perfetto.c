@@ -7,24 +7,13 @@
 
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
 
-static void put_varint(struct nai_buf *out, uint64_t v) {
-  char *at = nai_buf_reserve(out, 10);
-  size_t n = 0;
-  if (!at)
-    return;
-  for (; v >= 0x80; v >>= 7)
-    at[n++] = (char)(v | 0x80);
-  at[n++] = (char)v;
-  out->len += n;
-}
-
 static void put_tag(struct nai_buf *out, int field, int type) {
-  put_varint(out, (uint64_t)field << 3 | (uint64_t)type);
+  nai_buf_put_varint(out, (uint64_t)field << 3 | (uint64_t)type);
 }
 
 static void put_int(struct nai_buf *out, int field, uint64_t v) {
   put_tag(out, field, VARINT);
-  put_varint(out, v);
+  nai_buf_put_varint(out, v);
 }
 
 static void put_fixed(struct nai_buf *out, int field, uint64_t v) {
@@ -43,7 +32,7 @@ static void put_double(struct nai_buf *out, int field, double v) {
 
 static void put_bytes(struct nai_buf *out, int field, const char *bytes, size_t len) {
   put_tag(out, field, BYTES);
-  put_varint(out, len);
+  nai_buf_put_varint(out, len);
   nai_buf_put(out, bytes, len);
 }
 

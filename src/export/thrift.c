@@ -4,14 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
-void nai_varint_put(struct nai_buf *out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7)
-    nai_buf_putc(out, (char)(value | 0x80));
-  nai_buf_putc(out, (char)value);
-}
-
 static void put_zigzag(struct nai_buf *out, int64_t value) {
-  nai_varint_put(out, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
+  nai_buf_put_varint(out, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
 static void put_field(struct nai_thrift *t, int field, enum nai_thrift_type type) {
@@ -28,7 +22,7 @@ void nai_thrift_int(struct nai_thrift *t, int field, enum nai_thrift_type type, 
 
 void nai_thrift_bytes(struct nai_thrift *t, int field, const void *bytes, size_t len) {
   put_field(t, field, NAI_THRIFT_BINARY);
-  nai_varint_put(t->out, len);
+  nai_buf_put_varint(t->out, len);
   nai_buf_put(t->out, bytes, len);
 }
 
@@ -53,12 +47,12 @@ void nai_thrift_list(struct nai_thrift *t, int field, enum nai_thrift_type type,
   put_field(t, field, NAI_THRIFT_LIST);
   nai_buf_putc(t->out, (char)((count < 15 ? count : 15) << 4 | type));
   if (count >= 15)
-    nai_varint_put(t->out, count);
+    nai_buf_put_varint(t->out, count);
 }
 
 void nai_thrift_element_int(struct nai_thrift *t, int64_t value) { put_zigzag(t->out, value); }
 
 void nai_thrift_element_text(struct nai_thrift *t, const char *text) {
-  nai_varint_put(t->out, strlen(text));
+  nai_buf_put_varint(t->out, strlen(text));
   nai_buf_puts(t->out, text);
 }

@@ -35,6 +35,4 @@ void nai_thrift_list(struct nai_thrift *t, int field, enum nai_thrift_type type,
 void nai_thrift_element_int(struct nai_thrift *t, int64_t value);
 void nai_thrift_element_text(struct nai_thrift *t, const char *text);
 
-void nai_varint_put(struct nai_buf *out, uint64_t value);
-
 #endif

@@ -32,19 +32,8 @@ static uint32_t number_of(struct nai_page_names *names, uint32_t *slot, const ch
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-void nai_encoder_put_varint(struct nai_buf *out, uint64_t v) {
-  char *at = nai_buf_reserve(out, 10);
-  size_t n = 0;
-  if (!at)
-    return;
-  for (; v >= 0x80; v >>= 7)
-    at[n++] = (char)(v | 0x80);
-  at[n++] = (char)v;
-  out->len += n;
-}
-
 static void put_zigzag(struct nai_buf *out, int64_t v) {
-  nai_encoder_put_varint(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+  nai_buf_put_varint(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -131,10 +120,10 @@ uint32_t nai_encoder_name(struct nai_encoder *e, enum nai_lane_kind kind, uint32
 }
 
 static void put_mix(struct nai_encoder *e, const struct nai_lane_items *items, const struct nai_item *item) {
-  nai_encoder_put_varint(&e->mix, item->mix_count);
+  nai_buf_put_varint(&e->mix, item->mix_count);
   for (uint32_t i = 0; i < item->mix_count; i++) {
-    nai_encoder_put_varint(&e->mix, (uint64_t)items->mix[item->mix + i].category);
-    nai_encoder_put_varint(&e->mix, (uint64_t)items->mix[item->mix + i].ns);
+    nai_buf_put_varint(&e->mix, (uint64_t)items->mix[item->mix + i].category);
+    nai_buf_put_varint(&e->mix, (uint64_t)items->mix[item->mix + i].ns);
   }
 }
 
@@ -153,14 +142,14 @@ void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *it
         plain && f.correlation > -MAX_CORRELATION && f.correlation < MAX_CORRELATION ? f.correlation : 0;
     if (plain && kind == NAI_LANE_API)
       e->api_event[item->row] = e->events + 1;
-    nai_encoder_put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
-    nai_encoder_put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
-    nai_encoder_put_varint(&e->columns[NAME], f.name);
+    nai_buf_put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
+    nai_buf_put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
+    nai_buf_put_varint(&e->columns[NAME], f.name);
     put_zigzag(&e->columns[LINK], link - e->last_link);
     put_zigzag(&e->columns[CORRELATION], correlation - e->last_correlation);
-    nai_encoder_put_varint(&e->columns[AUX], f.aux);
-    nai_encoder_put_varint(&e->columns[COUNT], item->count);
-    nai_encoder_put_varint(&e->columns[BUSY], (uint64_t)item->busy);
+    nai_buf_put_varint(&e->columns[AUX], f.aux);
+    nai_buf_put_varint(&e->columns[COUNT], item->count);
+    nai_buf_put_varint(&e->columns[BUSY], (uint64_t)item->busy);
     if (!plain && kind == NAI_LANE_KERNEL)
       put_mix(e, items, item);
     last_start = item->start;
@@ -179,14 +168,14 @@ void nai_encoder_put_host(struct nai_encoder *e, const struct nai_host_lane *lan
     if (names->oom)
       return;
     names->list[name].count += item->count;
-    nai_encoder_put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
-    nai_encoder_put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
-    nai_encoder_put_varint(&e->columns[NAME], name);
+    nai_buf_put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
+    nai_buf_put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
+    nai_buf_put_varint(&e->columns[NAME], name);
     put_zigzag(&e->columns[LINK], -e->last_link);
     put_zigzag(&e->columns[CORRELATION], -e->last_correlation);
-    nai_encoder_put_varint(&e->columns[AUX], item->mix);
-    nai_encoder_put_varint(&e->columns[COUNT], item->count);
-    nai_encoder_put_varint(&e->columns[BUSY], (uint64_t)(item->count > 1 ? item->busy : 0));
+    nai_buf_put_varint(&e->columns[AUX], item->mix);
+    nai_buf_put_varint(&e->columns[COUNT], item->count);
+    nai_buf_put_varint(&e->columns[BUSY], (uint64_t)(item->count > 1 ? item->busy : 0));
     last_start = item->start;
     e->last_link = e->last_correlation = 0;
     e->events++;

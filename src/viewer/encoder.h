@@ -64,8 +64,6 @@ struct nai_encoder {
   struct nai_sums sums;                /* of an aggregated timeline */
 };
 
-/* Appends a number below 2^63, seven bits a byte, the lowest first. */
-void nai_encoder_put_varint(struct nai_buf *out, uint64_t v);
 /* The page's number of an event's name. */
 uint32_t nai_encoder_name(struct nai_encoder *encoder, enum nai_lane_kind kind, uint32_t row);
 /* sums.c: of an aggregated timeline, whose search has to find also what is aggregated: puts every name on the page's

@@ -35,10 +35,10 @@ static bool put_series(struct nai_sums *sums, const struct dense *d, int64_t ind
   for (int64_t b = 0; b < d->bins; b++) {
     if (!cells[b].ns && !cells[b].count)
       continue;
-    nai_encoder_put_varint(&sums->stream, (uint64_t)(b - last - 1));
-    nai_encoder_put_varint(&sums->stream, (uint64_t)cells[b].ns);
-    nai_encoder_put_varint(&sums->stream, (uint64_t)cells[b].count);
-    nai_encoder_put_varint(&sums->stream, (uint64_t)cells[b].bytes);
+    nai_buf_put_varint(&sums->stream, (uint64_t)(b - last - 1));
+    nai_buf_put_varint(&sums->stream, (uint64_t)cells[b].ns);
+    nai_buf_put_varint(&sums->stream, (uint64_t)cells[b].count);
+    nai_buf_put_varint(&sums->stream, (uint64_t)cells[b].bytes);
     last = b;
     series.entries++;
   }
