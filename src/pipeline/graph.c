@@ -73,8 +73,7 @@ static int keep(struct job *job, struct nai_err *err) {
   job_repeat_manifest(m, &job->inputs, &job->inputs, &none);
   for (int o = 0; o < job->outputs; o++)
     if (job->out[o])
-      nai_manifest_add_table(m, job->node->outputs[o]->name,
-                             job->node->late ? job->key : nai_table_hash(job->out[o]));
+      nai_manifest_add_table(m, job->node->outputs[o]->name, job->node->late ? job->key : nai_table_hash(job->out[o]));
   int rc = nai_manifest_check(m, err);
   int failed = hold(job, err);
   return rc ? rc : failed;
