@@ -1,6 +1,7 @@
 /* nsys-ai export: a run's events as flat rows, its ranges as a tree, stacks of both, all of it as timelines. */
 #include "cmd/ask/answer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
