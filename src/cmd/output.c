@@ -1,14 +1,18 @@
 /* Where answers go: rows of statements in a format, standard output or a file. */
 #include "cmd/cmd.h"
 
+#include "base/fs.h"
 #include "base/sink.h"
 #include "query/query.h"
 #include "render/rows.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *nai_cmd_rows_formats(size_t index, const char *before) {
@@ -64,13 +68,24 @@ int nai_cmd_terminal_width(void) {
 }
 
 int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, struct nai_err *err) {
-  output->path = path;
-  if (!path) {
+  struct stat there;
+  *output->path = 0;
+  if (!path || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
     nai_sink_stdout(&output->sink);
     return NAI_OK;
   }
-  if ((size_t)snprintf(output->part, sizeof output->part, "%s.part", path) >= sizeof output->part)
-    return nai_err_set(err, NAI_EIO, "the path \"%s\" is too long", path);
+  bool exists = stat(path, &there) == 0;
+  if (exists && S_ISDIR(there.st_mode))
+    return nai_err_set(err, NAI_EIO, "cannot write \"%s\": it is a directory", path);
+  if (exists && !S_ISREG(there.st_mode)) /* a pipe, a device: never to be replaced */
+    return nai_sink_create(&output->sink, path, err);
+  if (exists ? !realpath(path, output->path) /* a link stays, what it leads to is replaced */
+             : snprintf(output->path, sizeof output->path, "%s", path) >= (int)sizeof output->path)
+    *output->path = 0;
+  if (!*output->path || !nai_fs_aside(output->part, sizeof output->part, output->path)) {
+    *output->path = 0;
+    return nai_err_sys(err, NAI_EIO, ENAMETOOLONG, "cannot write \"%s\"", path);
+  }
   return nai_sink_create(&output->sink, output->part, err);
 }
 
@@ -80,7 +95,9 @@ int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *
     output->sink.text = (struct nai_buf){.sink = &output->sink.sink};
   }
   rc = nai_sink_finish(&output->sink, rc, err);
-  if (output->path && (rc ? unlink(output->part) : rename(output->part, output->path)) != 0 && !rc)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", output->path);
+  if (*output->path && (rc ? unlink(output->part) : rename(output->part, output->path)) != 0 && !rc) {
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot write \"%s\"", output->path);
+    unlink(output->part);
+  }
   return rc;
 }
