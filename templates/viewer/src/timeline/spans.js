@@ -59,6 +59,9 @@ function readSpans(model, name, read, [startColumn, endColumn]) {
   return new Map([...lists].map(([gpu, list]) => [gpu, pack(name, list)]));
 }
 
+/** A range's name with a number of its own needs no other. @param {string | number | null} label @param {string | number | null} step */
+const stepName = (label, step) => (/\d$/.test(String(label)) ? String(label) : `${label ?? 'step'} ${step}`);
+
 /** Steps of the program on each GPU. @param {Model} model */
 export function stepSpans(model) {
   return readSpans(
@@ -67,7 +70,7 @@ export function stepSpans(model) {
     (cell, from, to) => ({
       from,
       to,
-      label: `${cell('label') ?? 'step'} ${cell('step')}`,
+      label: stepName(cell('label'), cell('step')),
       tone: cell('is_outlier') === 1 ? 'bad' : cell('state') === 'steady' ? 'plain' : 'pale',
     }),
     ['gpu_start_ns', 'gpu_end_ns'],
