@@ -52,6 +52,8 @@ struct nai_store {
 /* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. */
 NAI_MUST_CHECK int nai_store_open(struct nai_store *out, const char *path, bool create, struct nai_err *err);
 void nai_store_close(struct nai_store *store);
+/* Removes what a killed process left half written, a day later: nothing is locked, so until then it may be alive. */
+void nai_store_sweep(const struct nai_store *store);
 /* NULL when there is none. */
 const struct nai_store_run *nai_store_find(const struct nai_store *store, const char *id);
 /* Directory of a run, or of one of its captures (-1: the run). False when the name is too long. */

@@ -6,6 +6,7 @@ import random
 import shutil
 import sqlite3
 import subprocess
+import time
 import unittest
 
 import oracle_changes
@@ -176,6 +177,29 @@ class Store(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         row, = self.rows(store)
         self.assertEqual((row["status"], row["error"], row["utc_ns"]), ("failed", "no node was free", 1770091506 * 10**9))
+
+    def test_killed_while_adding(self):
+        """What is half written is hidden, is nobody's run, and goes a day later with the next change."""
+        store = self.copy()
+        before = self.rows(store)
+        series = next(path.parents[1] for path in store.glob("runs/demo/*/*/run.json"))
+        run_left, index_left = series / ".x.0123456789abcdef.nsys-ai-tmp", store / ".index.sqlite.0123456789abcdef.nsys-ai-tmp"
+        (run_left / "captures" / "0").mkdir(parents=True)
+        (run_left / "captures" / "0" / "report.md").write_text("half")
+        index_left.write_bytes(b"half")
+        mine = series / ".mine"  # hidden, but no work of this program
+        mine.mkdir()
+        two_days_ago = time.time() - 2 * 86400
+        self.assertEqual(run("store", "index", "--store", store).returncode, 0)
+        self.assertTrue(run_left.exists() and index_left.exists())  # it may still be written
+        for path in (run_left, index_left, mine):
+            os.utime(path, (two_days_ago, two_days_ago))
+        for action in (("list",), ("prune", "--dry-run")):
+            self.assertEqual(run("store", *action, "--store", store).returncode, 0)
+        self.assertTrue(run_left.exists() and index_left.exists())
+        self.add(store, 3)
+        self.assertEqual([run_left.exists(), index_left.exists(), mine.exists()], [False, False, True])
+        self.assertEqual(self.rows(store), before)
 
     def test_several_captures_are_one_run(self):
         store = fresh_dir() / "s"
