@@ -32,6 +32,11 @@ function rank({ key, type, role, name, unit, sum }) {
   return 8;
 }
 
+/** A table of sums by name. @param {Table} table */
+function isOfSums(table) {
+  return table.columns.some((column) => column.key && column.type === 'text') && table.columns.some((column) => column.sum);
+}
+
 /**
  * Positions of the columns in the order they are shown: of a table of sums by name what matters first, of any other the
  * report's own order.
@@ -39,8 +44,7 @@ function rank({ key, type, role, name, unit, sum }) {
  */
 export function displayOrder(table) {
   const order = table.columns.map((_, index) => index);
-  const bySum = table.columns.some((column) => column.key && column.type === 'text') && table.columns.some((column) => column.sum);
-  return bySum ? order.sort((a, b) => rank(table.columns[a]) - rank(table.columns[b]) || a - b) : order;
+  return isOfSums(table) ? order.sort((a, b) => rank(table.columns[a]) - rank(table.columns[b]) || a - b) : order;
 }
 
 /** Where a row is on the timeline. @param {Table} table @param {string} key @param {number} row @returns {Evidence} */
@@ -61,4 +65,27 @@ export function rowPlace(table, key, row) {
     tid: number(place.tid),
     name: place.name >= 0 && values[place.name] !== null ? String(values[place.name]) : null,
   };
+}
+
+/** From this rank on columns are details, which may lie out of sight. */
+const DETAILS = 8;
+
+/**
+ * Widths of the columns: what a long text column lacks it gets from the room that the columns that matter leave.
+ * @param {{width: number, wanted: number, matters: boolean}[]} columns  px @param {number} room  px
+ */
+export function fitWidths(columns, room) {
+  const widths = columns.map(({ width }) => width);
+  let left = room - columns.reduce((sum, { width, matters }) => sum + (matters ? width : 0), 0);
+  columns.forEach(({ width, wanted }, index) => {
+    const more = Math.max(0, Math.min(wanted - width, left));
+    widths[index] += more;
+    left -= more;
+  });
+  return widths;
+}
+
+/** Whether a column belongs to what a table of sums tells first; of any other table all do. @param {Table} table @param {number} index */
+export function mattersFirst(table, index) {
+  return !isOfSums(table) || rank(table.columns[index]) < DETAILS;
 }
