@@ -255,16 +255,16 @@ static void each_rule_fires(void **state) {
       {"idle-blocking-call/low", {{"idle_causes", "device_id=3;cause=blocking_call;active_ns=3000000"}}},
       {"idle-queue-drained/medium", {{"idle_causes", "device_id=3;cause=queue_drained;active_ns=20000000"}}},
       {"idle-launch-call/medium",
-       {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;longest_ns=10000"}}},
+       {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;active_longest_ns=10000"}}},
       {"idle-launch-call/low",
-       {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;longest_ns=8000000"}}},
+       {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;active_longest_ns=8000000"}}},
       {"idle-module-load/medium", {{"idle_causes", "device_id=3;cause=module_load;total_ns=30000000"}}},
       {"pause-module-load/medium",
        {{"active_spans", "device_id=3;kind=pause;cause=module_load;cause_ns=47000000;duration_ns=48000000"}}},
       {"allocation-in-steady-state/medium",
-       {{"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;part_count=17"}}},
+       {{"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;active_count=17"}}},
       {"allocation-in-steady-state/low",
-       {{"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;part_count=1"}}},
+       {{"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;active_count=1"}}},
       {"idle-cuda-call/low", {{"idle_causes", "device_id=3;cause=cuda_call;active_ns=2000000"}}},
       {"launch-bound/medium", {{"idle_causes", "device_id=3;cause=launch_latency;active_ns=12000000"}}},
       {"", {{"idle_causes", "device_id=3;cause=launch_latency;active_ns=4900000"}}},
@@ -484,7 +484,7 @@ static void reasons_lower_severities(void **state) {
     const char *table, *cells, *expected;
   } cases[] = {
       {"workload", "aspect=runtime;value=gstreamer;confidence=75", "idle-host-code/info"},
-      {"capture_health", "check=did_its_work;state=problem", "program-failed/high idle-host-code/medium"},
+      {"capture_health", "check=did_its_work;state=problem", "program-failed/high idle-host-code/low"},
       {"workload", "aspect=runtime;value=gstreamer;confidence=25", "idle-host-code/high"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
