@@ -158,6 +158,26 @@ static void check_profiler(struct nai_health_checks *c) {
   nai_health_put(c, "profiler", share >= 1 ? HEALTH_NOTE : HEALTH_OK, c->h.profiler_count, c->h.profiler_ns);
 }
 
+/* A program that times its own work should time nothing else. */
+static void check_timed(struct nai_health_checks *c) {
+  const struct nai_timed_sections *t = &c->timed;
+  if (!t->count)
+    return;
+  nai_health_say_count(c, t->count, "section");
+  nai_buf_puts(&c->said, " that the program times with events");
+  if (t->bent_count) {
+    nai_buf_puts(&c->said, ", ");
+    nai_fmt_count(&c->said, t->bent_count);
+    nai_health_say_time(c, " of them with time that is not the work's: ", t->foreign_ns, " of ");
+    nai_fmt_duration(&c->said, (double)(t->end - t->start));
+    nai_buf_puts(&c->said, " is loading, compiling or the profiler");
+  }
+  int64_t row = nai_health_put(c, "timed_sections", t->bent_count ? HEALTH_NOTE : HEALTH_OK, t->count,
+                               t->bent_count ? t->foreign_ns : NAI_NULL_I64);
+  if (t->bent_count)
+    nai_health_place(c, row, t->start, t->end);
+}
+
 static void check_ranges(struct nai_health_checks *c) {
   enum { PER_KERNEL = 2, PER_SECOND = 10000, NS_PER_S = 1000000000, FEW = 50 };
   const struct nai_health *h = &c->h;
@@ -227,12 +247,16 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int rc = nai_health_collect(&c.h, c.m, err);
   if (!rc)
     rc = nai_first_use_collect(&c.first_use, c.m, err);
+  if (!rc)
+    rc = nai_timed_sections_collect(&c.timed, c.m, &c.first_use.once, err);
+  nai_first_use_free(&c.first_use);
   if (rc)
     return rc;
   check_recording(&c);
   check_work(&c);
   nai_health_check_stages(&c);
   check_profiler(&c);
+  check_timed(&c);
   check_ranges(&c);
   check_launches(&c);
   check_gpus(&c);
