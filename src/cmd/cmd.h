@@ -53,8 +53,8 @@ struct nai_cmd_printing {
 /* Runs a statement and prints its rows. */
 NAI_MUST_CHECK int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
                                  const struct nai_cmd_printing *how, struct nai_err *err);
-/* Where an answer of any length goes: standard output (NULL, "-"), a pipe or device, or a file, which is replaced once the
- * answer is complete. Print into sink.text. The struct must not move. */
+/* Where an answer of any length goes: standard output (NULL, "-"), a pipe or device, or a file, which is replaced once
+ * the answer is complete. Print into sink.text. The struct must not move. */
 struct nai_cmd_output {
   struct nai_file_sink sink;
   char path[PATH_MAX]; /* of the file to replace, "" for none */

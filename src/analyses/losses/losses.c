@@ -180,8 +180,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int rc = traits && fusable ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < names->count; i++) {
     traits[i] = nai_kernel_classes_trait(m->classes, nai_strings_get(names, i));
-    fusable[i] = traits[i] == NAI_TRAIT_CAST || (traits[i] == NAI_TRAIT_NONE &&
-                                                 nai_kernel_classes_fusable(m->classes, m->kernel_category[i]));
+    fusable[i] = traits[i] == NAI_TRAIT_CAST ||
+                 (traits[i] == NAI_TRAIT_NONE && nai_kernel_classes_fusable(m->classes, m->kernel_category[i]));
   }
   if (!rc)
     rc = nai_kernel_classes_check(m->classes, err);
