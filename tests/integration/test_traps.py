@@ -1,0 +1,66 @@
+"""Where other programs go wrong about unified memory and peaks, each as a trace that leads there."""
+import unittest
+
+import support
+from support import analyze, edited, read_csv, report
+
+MS = 1_000_000
+# A kernel of `length` ms behind everything else, of one thread, and migrations of one page while it runs.
+KERNEL = """INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, correlationId, globalPid, demangledName,
+  shortName, registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory,
+  localMemoryPerThread, localMemoryTotal, gridId, tensorSizeMinusOneElements)
+  SELECT (SELECT max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL) + 1000000, (SELECT max(end) FROM CUPTI_ACTIVITY_KIND_KERNEL) + {end},
+    deviceId, contextId, streamId, NULL, globalPid, demangledName, shortName, 32, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, '[]'
+  FROM CUPTI_ACTIVITY_KIND_KERNEL LIMIT 1"""
+MIGRATION = """INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, copyKind,
+  srcKind, dstKind, migrationCause, virtualAddress)
+  SELECT max(start) + {at}, max(start) + {at} + {length}, deviceId, contextId, 0, 0, globalPid, {bytes}, 11, 4, 4, 2, 4096
+  FROM CUPTI_ACTIVITY_KIND_KERNEL"""
+
+
+def with_migrations(kernel_ms, count, each_ms, size=1 << 20):
+    statements = [KERNEL.format(end=(kernel_ms + 1) * MS)]
+    statements += [MIGRATION.format(at=i * each_ms * MS, length=each_ms * MS, bytes=size) for i in range(count)]
+    return report(analyze(edited("healthy", *statements)))
+
+
+class UnifiedMemory(unittest.TestCase):
+    def test_a_long_kernel_is_not_blamed_on_a_few_pages(self):
+        """25 s with 0.4 % of it migration: prefetching saves nothing."""
+        made = with_migrations(25000, 100, 1)
+        self.assertEqual(made.row("unified_memory")["covered_ms"], 100)
+        self.assertNotIn("uvm-bound", made.findings())
+        self.assertNotIn("uvm-thrash", made.findings())
+
+    def test_two_thirds_of_a_kernel_are(self):
+        self.assertIn("uvm-bound", with_migrations(150, 100, 1).findings())
+
+    def test_rate_of_an_address_that_moves_for_more_than_a_second(self):
+        """10^9 divided by more than 10^9 ns, in whole numbers, is 0."""
+        row = with_migrations(25000, 20, 100, 1 << 30).row("unified_memory")
+        self.assertEqual(row["migrated_bytes"], 20 << 30)
+        self.assertAlmostEqual(float(row["gb_per_s"]), (20 << 30) / 2e9, places=5)
+
+    def test_migrations_are_no_copies_without_a_launch(self):
+        made = with_migrations(150, 100, 1)
+        before = report(support.artifacts(support.trace("healthy")))
+        self.assertEqual(made.row("data_quality", check="unmatched-launches")["count"], 1)  # the kernel
+        self.assertEqual({r["memcpy_bytes"] for r in made.rows("pids")}, {r["memcpy_bytes"] for r in before.rows("pids")})
+
+
+class Peaks(unittest.TestCase):
+    def peak(self, name):
+        path = edited("steps", f"UPDATE TARGET_INFO_GPU SET name = '{name}'")
+        row, = read_csv(analyze(path, "--flops-per-step", "1e12"), "mfu")
+        return row["peak_tflops"], row["note"]
+
+    def test_a_name_that_holds_another_is_another_product(self):
+        for name in ("NVIDIA H20", "NVIDIA RTX A2000", "NVIDIA A100X", "NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA A30 MIG"):
+            peak, note = self.peak(name)
+            self.assertEqual(peak, "", name)
+            self.assertIn("peak", note)
+        self.assertEqual(float(self.peak("NVIDIA H100 80GB HBM3")[0]), 989.4)
+
+
+if __name__ == "__main__":
+    support.main()
