@@ -48,6 +48,33 @@ class UnifiedMemory(unittest.TestCase):
         self.assertEqual({r["memcpy_bytes"] for r in made.rows("pids")}, {r["memcpy_bytes"] for r in before.rows("pids")})
 
 
+class TensorCores(unittest.TestCase):
+    """What a kernel's name says of the units it computes with: yes, no, or nothing."""
+    NAMES = {
+        "yes": """nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x3_tn
+            turing_fp16_s1688gemm_fp16_128x128_ldg8_f2f_tn volta_fp16_s884gemm_fp16_64x64_ldg8_f2f_tn
+            sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x32_stage4_warpsize2x2x1_tensor16x8x16_kernel
+            sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_tilesize128x128x128_warpgroupsize1x1x1_execute_segment_k_off_kernel
+            cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_nn_align8 flash_fwd_kernel flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel
+            cutlass_80_tensorop_s1688tf32gemm_256x128_16x3_nn_align4 sm80_xmma_fprop_implicit_gemm_indexed_bf16f32_kernel
+            Marlin<(int)256> tcgen05_gemm_kernel wgmma_mainloop_kernel turing_h1688gemm_128x128_nn""",
+        "no": """ampere_sgemm_128x64_nn volta_sgemm_64x32_sliced1x4_tn maxwell_scudnn_128x32_relu_interior_nn_v1
+            sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas
+            cutlass_80_simt_sgemm_128x128_8x4_tn_align1 implicit_convolve_sgemm gemmk1_kernel gemv2T_kernel_val ampere_dgemm_64x64_nn""",
+        "unknown": """triton_mm my_matmul_kernel vectorized_elementwise_kernel conv_depthwise2d_forward_kernel gemm_up softmax_warp_forward""",
+    }
+
+    def test_names(self):
+        wanted = {name: verdict for verdict, names in self.NAMES.items() for name in names.split()}
+        statements = []
+        for i, name in enumerate(wanted):
+            statements += [f"INSERT INTO StringIds VALUES ({900000 + i}, '{name}')", KERNEL.format(end=2 * MS),
+                           f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = {900000 + i} WHERE rowid = last_insert_rowid()"]
+        made = report(analyze(edited("healthy", *statements)))
+        found = {r["kernel_name"]: r["tensor_cores"] for r in made.rows("kernel_shape") if r["kernel_name"] in wanted}
+        self.assertEqual(found, wanted)
+
+
 class Peaks(unittest.TestCase):
     def peak(self, name):
         path = edited("steps", f"UPDATE TARGET_INFO_GPU SET name = '{name}'")
