@@ -1,8 +1,10 @@
 """Where other programs go wrong about unified memory and peaks, each as a trace that leads there."""
 import unittest
 
+import yaml
+
 import support
-from support import analyze, edited, read_csv, report
+from support import SOURCE, analyze, edited, read_csv, report
 
 MS = 1_000_000
 # A kernel of `length` ms behind everything else, of one thread, and migrations of one page while it runs.
@@ -87,6 +89,28 @@ class Peaks(unittest.TestCase):
             self.assertEqual(peak, "", name)
             self.assertIn("peak", note)
         self.assertEqual(float(self.peak("NVIDIA H100 80GB HBM3")[0]), 989.4)
+
+
+    # Boost clocks of the data sheets, GHz, and operations per clock and multiprocessor with FP16 inputs.
+    BOOST = {"NVIDIA H100 80GB HBM3": (1.83, 4096), "NVIDIA A100-SXM4-40GB": (1.41, 2048), "NVIDIA A100-SXM4-80GB": (1.41, 2048),
+             "NVIDIA A100-PCIE-40GB": (1.41, 2048), "NVIDIA A100 80GB PCIe": (1.41, 2048), "Tesla T4": (1.59, 1024),
+             "NVIDIA A40": (1.74, 1024), "NVIDIA GeForce RTX 4090": (2.52, 512)}
+
+    def test_what_is_called_verified_is_what_the_clock_gives(self):
+        products = yaml.safe_load((SOURCE / "rules" / "gpus.yaml").read_text(encoding="utf-8"))["products"]
+        self.assertEqual({name for name, p in products.items() if p.get("verified")}, set(self.BOOST))
+        for name, (ghz, per_clock) in self.BOOST.items():
+            derived = products[name]["sm_count"] * ghz * per_clock / 1000
+            self.assertAlmostEqual(products[name]["tflops"]["fp16"] / derived, 1, delta=0.003, msg=name)
+
+    def test_none_is_for_sparse_matrices(self):
+        products = yaml.safe_load((SOURCE / "rules" / "gpus.yaml").read_text(encoding="utf-8"))["products"]
+        for name, product in products.items():
+            self.assertTrue(product["source"], name)
+            peak = product.get("tflops", {})
+            for kind, times in (("bf16", 1), ("tf32", 0.5), ("fp8", 2)):
+                if kind in peak:
+                    self.assertAlmostEqual(peak[kind] / peak["fp16"], times, delta=0.03, msg=f"{name} {kind}")
 
 
 if __name__ == "__main__":
