@@ -98,7 +98,10 @@ static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, s
     out->verdict = NAI_VERDICT_WITHIN_BUDGET;
   } else {
     out->verdict = NAI_VERDICT_NOT_PROVEN;
-    snprintf(out->reason, sizeof out->reason, "%zu + %zu captures cannot exclude the budget", m, n);
+    snprintf(out->reason, sizeof out->reason,
+             s->has_ci ? "%zu + %zu captures cannot exclude that it is worse by the budget"
+                       : "%zu + %zu captures prove nothing; take 5 of each side",
+             m, n);
   }
 }
 

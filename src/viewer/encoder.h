@@ -2,7 +2,7 @@
 #ifndef NAI_VIEWER_ENCODER_H
 #define NAI_VIEWER_ENCODER_H
 
-#include "base/buf.h"
+#include "base/sink.h"
 #include "viewer/host.h"
 #include "viewer/items.h"
 
@@ -53,7 +53,9 @@ struct nai_encoder {
   struct nai_items items;
   struct nai_host_lanes host;
   struct nai_page_names names;
-  struct nai_buf columns[COLUMNS];
+  struct nai_file_sink columns[COLUMNS]; /* put aside: with millions of events they are tens of megabytes */
+  struct nai_map column_bytes[COLUMNS];  /* what they hold, once all events are written */
+  bool columns_open;
   int64_t origin, end;  /* ns: first start and last end of any event; times of the page count from origin */
   uint32_t events;      /* written so far */
   uint32_t host_events; /* of them, those of `host`: the last ones */
@@ -76,11 +78,6 @@ NAI_MUST_CHECK int nai_encoder_sum(struct nai_encoder *encoder, struct nai_err *
 void nai_encoder_put_lane(struct nai_encoder *encoder, const struct nai_lane_items *items);
 /* columns.c: the same of a lane of host evidence; they come after all others. */
 void nai_encoder_put_host(struct nai_encoder *encoder, const struct nai_host_lane *lane);
-/* columns.c: about how long the block of events becomes, bytes. */
-NAI_MUST_CHECK int nai_encoder_estimate(int64_t *bytes, const struct nai_encoder *encoder, struct nai_err *err);
-/* columns.c: the columns one after the other, the mixes and the sums, deflated, as base64. */
-NAI_MUST_CHECK int nai_encoder_print_events(struct nai_buf *out, const struct nai_encoder *encoder,
-                                            struct nai_err *err);
 /* utilization_json.c: appends member "utilization". */
 struct nai_json;
 NAI_MUST_CHECK int nai_encoder_put_utilization(struct nai_json *json, const struct nai_encoder *encoder,

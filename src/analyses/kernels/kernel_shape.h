@@ -68,6 +68,6 @@ NAI_MUST_CHECK int nai_crowded(struct nai_intervals *out, const struct nai_model
                                struct nai_err *err);
 /* Of a kernel that runs from `start` to `end`: the most that its last wave loses by being partial, while nothing else
  * runs. */
-int64_t nai_tail_ns(const struct nai_fit *fit, int64_t start, int64_t end, const struct nai_coverage *crowded);
+int64_t nai_tail_ns(const struct nai_fit *fit, int64_t start, int64_t end, struct nai_coverage *crowded);
 
 #endif

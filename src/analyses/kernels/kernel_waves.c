@@ -75,7 +75,7 @@ int nai_crowded(struct nai_intervals *out, const struct nai_model *m, const stru
   return out->oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-int64_t nai_tail_ns(const struct nai_fit *fit, int64_t start, int64_t end, const struct nai_coverage *crowded) {
+int64_t nai_tail_ns(const struct nai_fit *fit, int64_t start, int64_t end, struct nai_coverage *crowded) {
   if (fit->fill != NAI_FILL_WAVES || fit->blocks % fit->slots == 0)
     return 0;
   /* Of `waves` equal stretches the last has blocks % slots blocks; only the slots without one are lost. */

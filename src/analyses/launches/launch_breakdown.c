@@ -1,6 +1,5 @@
 /* What passes between a launch call and the start of its work? Table launch_breakdown. */
 #include "analyses/analysis.h"
-#include "analyses/spans/busy_time.h"
 #include "derive/idle/idle.h"
 #include "table/columns.h"
 
@@ -59,7 +58,7 @@ static const struct nai_schema schema =
 
 struct stream {
   struct nai_intervals set; /* what it ran; unused where it is the only one */
-  struct nai_busy busy;
+  struct nai_coverage busy;
   int64_t end;      /* of all that began so far */
   uint32_t process; /* index among those of the GPU */
 };
@@ -73,7 +72,7 @@ enum { IS_LAUNCH = 1, FOUND_IDLE = 2 };
 struct launches {
   const struct nai_model *m;
   const struct nai_gpu *gpu;
-  struct nai_busy busy;
+  struct nai_coverage busy;
   struct nai_keyset contexts, streams_seen; /* process and context; that and stream */
   struct stream *streams;
   uint32_t *stream_of; /* per operation */
@@ -85,11 +84,11 @@ struct launches {
 static void free_launches(struct launches *l) {
   for (uint32_t i = 0; l->streams && i < l->streams_seen.count; i++) {
     nai_intervals_free(&l->streams[i].set);
-    free(l->streams[i].busy.sums);
+    nai_coverage_free(&l->streams[i].busy);
   }
   nai_keyset_free(&l->contexts);
   nai_keyset_free(&l->streams_seen);
-  free(l->busy.sums);
+  nai_coverage_free(&l->busy);
   free(l->streams);
   free(l->stream_of);
   free(l->flags);
@@ -134,9 +133,9 @@ static int fill_streams(struct launches *l, struct nai_err *err) {
   for (uint32_t s = 0; !rc && s < count; s++) {
     l->streams[s].end = INT64_MIN;
     if (count > 1)
-      rc = l->streams[s].set.oom ? nai_err_nomem(err) : nai_busy_new(&l->streams[s].busy, &l->streams[s].set, err);
+      rc = nai_coverage_new(&l->streams[s].busy, &l->streams[s].set, err);
   }
-  return rc ? rc : nai_busy_new(&l->busy, &l->gpu->all, err);
+  return rc ? rc : nai_coverage_new(&l->busy, &l->gpu->all, err);
 }
 
 /* Adds the launch of operation `start` by the call. */
@@ -147,8 +146,8 @@ static void add_launch(struct launches *l, struct sums *sums, struct stream *str
     sums->negative++;
     return;
   }
-  int64_t waits = returned < start ? returned : start, busy = nai_busy_within(&l->busy, waits, start),
-          own = l->streams_seen.count > 1 ? nai_busy_within(&stream->busy, waits, start) : busy;
+  int64_t waits = returned < start ? returned : start, busy = nai_coverage_within(&l->busy, waits, start),
+          own = l->streams_seen.count > 1 ? nai_coverage_within(&stream->busy, waits, start) : busy;
   sums->to_start += start - called;
   sums->in_api += waits - called;
   sums->stream_wait += own;

@@ -155,8 +155,8 @@ static void find_active(struct nai_loss_gpu *g, const struct nai_table *spans, c
 }
 
 static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, const enum nai_kernel_trait *traits,
-                   struct nai_err *err) {
-  struct nai_loss_gpu g = {.out = io->out[0], .m = io->model, .gpu = gpu, .traits = traits};
+                   const bool *fusable, struct nai_err *err) {
+  struct nai_loss_gpu g = {.out = io->out[0], .m = io->model, .gpu = gpu, .traits = traits, .fusable = fusable};
   static int (*const losses[])(const struct nai_loss_gpu *, struct nai_err *) = {
       nai_losses_of_kernels, nai_losses_of_shape, nai_losses_of_modes, nai_losses_of_copies, nai_losses_of_calls};
   find_active(&g, io->in[0], io->in[1]);
@@ -176,15 +176,20 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
   enum nai_kernel_trait *traits = malloc(((size_t)names->count + 1) * sizeof *traits);
-  int rc = traits ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < names->count; i++)
+  bool *fusable = malloc((size_t)names->count + 1);
+  int rc = traits && fusable ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < names->count; i++) {
     traits[i] = nai_kernel_classes_trait(m->classes, nai_strings_get(names, i));
+    fusable[i] = traits[i] == NAI_TRAIT_CAST ||
+                 (traits[i] == NAI_TRAIT_NONE && nai_kernel_classes_fusable(m->classes, m->kernel_category[i]));
+  }
   if (!rc)
     rc = nai_kernel_classes_check(m->classes, err);
   for (uint32_t i = 0; !rc && i < m->gpu_count; i++)
     if (m->gpus[i].op_count)
-      rc = add_gpu(io, &m->gpus[i], traits, err);
+      rc = add_gpu(io, &m->gpus[i], traits, fusable, err);
   free(traits);
+  free(fusable);
   static const struct nai_sort_by order[] = {
       {LO_DEVICE, false}, {LO_TIME, true}, {LO_WHAT, false}, {LO_EXAMPLE, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);

@@ -31,6 +31,7 @@ struct nai_loss_gpu {
   int64_t kernel_ns, copy_ns;          /* summed durations of kernels, and of copies but for page migrations */
   bool steady;                         /* gpu_active.steady */
   const enum nai_kernel_trait *traits; /* per kernel name */
+  const bool *fusable;                 /* per kernel name: it moves data more than it computes */
   /* per operation of the GPU: it starts within an active span */
   bool *inside;
   /* per operation: number of its stream, of those of this GPU */

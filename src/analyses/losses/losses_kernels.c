@@ -10,15 +10,10 @@ struct last {
   bool fusable, counted;
 };
 
-static bool is_fusable(const struct nai_loss_gpu *g, uint32_t kernel) {
-  uint32_t name = nai_at_text(&g->m->kernels.name, kernel);
-  return g->traits[name] == NAI_TRAIT_CAST ||
-         (g->traits[name] == NAI_TRAIT_NONE && nai_kernel_classes_fusable(g->m->classes, g->m->kernel_category[name]));
-}
-
 /* Two or more in a row on a stream could be one: a lone one has nothing to be fused with. */
 static void step(struct nai_loss_sum *unfused, struct last *last, const struct nai_loss_gpu *g, uint32_t kernel) {
-  bool fusable = is_fusable(g, kernel), chained = fusable && last->kernel != NAI_NO_ROW && last->fusable;
+  bool fusable = g->fusable[nai_at_text(&g->m->kernels.name, kernel)];
+  bool chained = fusable && last->kernel != NAI_NO_ROW && last->fusable;
   if (chained && !last->counted)
     nai_loss_sum_add(unfused, g->m, last->kernel);
   if (chained)

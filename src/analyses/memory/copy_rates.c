@@ -96,7 +96,7 @@ static int kind_of(const struct work *w, uint32_t i) {
 }
 
 /* Time in [from, to) in which a kernel ran. */
-static int64_t computed(const struct work *w, int64_t from, int64_t to) {
+static int64_t computed(struct work *w, int64_t from, int64_t to) {
   return to <= from ? 0 : nai_coverage_within(&w->all, from, to) - nai_coverage_within(&w->exposed, from, to);
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeSteps } from '../../../templates/viewer/src/step-strip.js';
+import { activeShares } from '../../../templates/viewer/src/gpu-summary.js';
+import { stepLabel } from '../../../templates/viewer/src/timeline/spans.js';
 import { Layout } from '../../../templates/viewer/src/timeline/layout.js';
 import { ORIGIN } from '../lib/synthetic.mjs';
 import { planModel } from '../lib/plan-model.mjs';
@@ -46,4 +48,25 @@ test('a collective waits first, then transfers; an unmatched one claims neither'
   const { spans } = layout.tracks.find((track) => track.key === 'g1c');
   assert.deepEqual([spans.from[0], spans.to[0]], [6000, 8000]);
   assert.equal(spans.from[1], spans.to[1]);
+});
+
+test('a step whose range ends in its number does not say it twice', () => {
+  assert.equal(stepLabel('step 7', 7), 'step 7');
+  assert.equal(stepLabel('iteration #8', 7), 'iteration #8');
+  assert.equal(stepLabel('step', 7), 'step 7');
+  assert.equal(stepLabel('forward_2', 7), 'forward_2 7');
+});
+
+test('only a GPU that pauses has shares of its active time', () => {
+  const table = {
+    columns: columns('device_id window_ns active_ns compute_ns exposed_comm_ns exposed_copy_ns idle_ns'),
+    rows: [
+      [0, 1000, 1000, 400, 0, 100, 500],
+      [1, 1000, 300, 200, 50, 10, 40],
+    ],
+  };
+  assert.equal(activeShares(table, 0), null);
+  assert.deepEqual(activeShares(table, 1), { totals: [200, 50, 10, 40], active: 300 });
+  assert.equal(activeShares(table, 2), null);
+  assert.equal(activeShares(null, 1), null);
 });

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { categoryColor, rangeColor, rgb, seriesColor } from '../../../templates/viewer/src/colors.js';
-import { bytes, cell, Clock, duration, percent } from '../../../templates/viewer/src/format.js';
+import { bytes, cell, Clock, duration, percent, readable, shownCell } from '../../../templates/viewer/src/format.js';
 import { compileSearch } from '../../../templates/viewer/src/search.js';
 import { DEFAULTS, formatState, parseState } from '../../../templates/viewer/src/state.js';
+import { fitWidths } from '../../../templates/viewer/src/tables/columns.js';
+import { orderTables } from '../../../templates/viewer/src/tables/table-order.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from '../../../templates/viewer/src/tables/filter.js';
 
 const column = (name, type, unit = 'text') => ({ name, type, unit, role: 'label' });
@@ -30,6 +32,42 @@ test('filters', () => {
   assert.deepEqual(kept('"gemm a"'), [0]);
   assert.match(kept('kernel_name~('), /invalid expression/);
   assert.match(kept('total_ms>x'), /not a number/);
+});
+
+test('a column goes by its heading too, in the unit in which it is shown', () => {
+  const times = {
+    title: 'T',
+    columns: [{ ...column('total_time_ms', 'float', 'ms') }],
+    rows: [[48159.043], [900]],
+  };
+  const shown = readable(times.columns[0], [48159.043, 900]);
+  assert.equal(shown.column.unit, 's');
+  assert.equal(cell(48159.043 * shown.factor, shown.column, null), '48.159');
+  const rows = (text) => times.rows.filter((row) => compileFilter(times, text).test(row)).length;
+  assert.equal(rows('total_time_ms>1000'), 1);
+  assert.equal(rows('total>1'), 1);
+  assert.equal(rows('Total>0.5'), 2);
+  assert.match(compileFilter(times, 'nothing>1').error, /no column/);
+  assert.deepEqual(readable(times.columns[0], [9999, null, 'x']).factor, 1);
+  const wide = readable(times.columns[0], [615749.605, 0.512]);
+  assert.deepEqual([615749.605, 0.512, 0, null].map((value) => shownCell(value, wide, null)), ['615.7 s', '512.0 µs', '0 ns', '–']);
+  assert.equal(readable(column('duration_ns', 'int', 'ns'), [1671570402]).column.unit, 'ms');
+  assert.equal(readable(column('count', 'int', 'count'), [1e9]).factor, 1);
+});
+
+test('tables: what takes the time first, the capture last, others between in their order', () => {
+  assert.deepEqual(orderTables(['capture', 'b', 'nvtx_ranges', 'kernels', 'a', 'data_quality']), ['kernels', 'nvtx_ranges', 'b', 'a', 'capture', 'data_quality']);
+});
+
+test('a long name gets the room that the columns that matter leave', () => {
+  const columns = [
+    { width: 100, wanted: 400, matters: true },
+    { width: 50, wanted: 50, matters: true },
+    { width: 90, wanted: 90, matters: false },
+  ];
+  assert.deepEqual(fitWidths(columns, 300), [250, 50, 90]);
+  assert.deepEqual(fitWidths(columns, 900), [400, 50, 90]);
+  assert.deepEqual(fitWidths(columns, 120), [100, 50, 90]);
 });
 
 test('empty cells come last either way', () => {
