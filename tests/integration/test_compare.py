@@ -235,6 +235,42 @@ class Totals(unittest.TestCase):
         self.check_tree(report["partition"])
 
 
+class Words(unittest.TestCase):
+    def test_captures_are_told_apart(self):
+        """By the directory before them where their names are the same, in a store by the run's id."""
+        work = fresh_dir()
+        for side, seed in (("before", 1), ("after", 2)):
+            shutil.copytree(analysed("loop", seed), work / side / "night")
+        report, text, _ = compared([work / "before/night"], [work / "after/night"])
+        self.assertEqual([report[side]["captures"][0]["id"] for side in ("base", "new")], ["before/night", "after/night"])
+        self.assertIn("- base: `before/night`\n- new: `after/night`\n", text)
+        for seed in (1, 2):
+            done = run("store", "add", analysed("loop", seed), "--store", work / "s", "--id", f"night{seed}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = run("check", analysed("loop", 3), "--baseline", "median:2", "--store", work / "s", "--out", work / "c")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        captures = json.loads((work / "c/compare.json").read_text())["base"]["captures"]
+        self.assertEqual({c["id"] for c in captures}, {"night1", "night2"})
+
+    def test_half_a_capture_is_no_improvement(self):
+        """Of captures without steps, totals of exact metrics depend on how long they are."""
+        path = support.SHARED / "traces" / "fsdp_2gpu.sqlite"
+        if not path.exists():
+            self.skipTest("../shared/traces is not there")
+        half = fresh_dir() / "half"
+        done = run("analyze", path, "--trim", "60.1114", "60.2614", "--out", half, "-q")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report, text, _ = compared([path], [half], "--allow", "same_content")
+        calls, = [m for m in report["metrics"] if m["id"] == "nccl.SendRecv.calls"]
+        self.assertEqual((calls["verdict"], calls["base"]["median"], calls["new"]["median"]), ("noted", 66, 34))
+        self.assertIn("captures prove nothing; take 5 of each side", text.splitlines()[0])
+        self.assertNotIn("\n\n\n", text)
+
+    def test_findings_of_some_captures_say_so(self):
+        _, text, _ = compared(runs("loop", range(1, 3)), [analysed("loop", 3), analysed("loop-waits", 4)])
+        self.assertRegex(text, r"- new: `idle-queue-drained` \w+: .* \(in 1 of 2 captures\)")
+
+
 class Comparability(unittest.TestCase):
     def refused(self, base, new, check):
         done, out = checked(new, base)
