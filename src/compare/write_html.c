@@ -77,7 +77,8 @@ static void put_metric(struct nai_view *list, const struct nai_metric_result *r)
   nai_view_put_text(map, "reason", j->reason);
   put_amount(map, "base", r->unit, j->base, false);
   put_amount(map, "new", r->unit, j->fresh, false);
-  put_amount(map, "budget", r->unit, j->budget, false);
+  nai_put_allowed(&text, r);
+  put_printed(map, "budget", &text);
   nai_put_amount(&text, r->unit, decided ? j->shift.shift : NAN, true);
   if (decided && !isnan(j->pct) && strcmp(r->unit, "percent") != 0)
     nai_buf_printf(&text, " (%+.1f %%)", j->pct);

@@ -151,7 +151,7 @@ static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
     nai_buf_puts(out, "-");
   }
   nai_buf_puts(out, " | ");
-  nai_put_amount(out, r->unit, j->budget, false);
+  nai_put_allowed(out, r);
   nai_buf_printf(out, " | %s%s%s |", r->gated ? "**" : "", nai_verdict_name(j->verdict), r->gated ? "**" : "");
   nai_buf_putc(out, ' ');
   markdown_put_text(out, j->reason);

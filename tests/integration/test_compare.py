@@ -4,11 +4,15 @@ refused. Truth is the generator's variant or a recount of the export."""
 import base64
 import hashlib
 import json
+import os
 import re
 import shutil
 import sqlite3
+import subprocess
 import unittest
 import xml.etree.ElementTree as ElementTree
+
+import yaml
 
 import support
 from support import SOURCE, fresh_dir, run, trace
@@ -543,6 +547,9 @@ class Budgets(unittest.TestCase):
         self.check("version: 1\nmetrics:\n  step.time.median: {limit: 3ms}\n", 0)
         done, out = self.check("version: 1\nmetrics:\n  step.time.median: {limit: 2ms}\n", 1)
         self.assertIn("beyond the fixed limit", done.stdout)
+        text = (out / "compare.md").read_text(encoding="utf-8")
+        self.assertRegex(text.splitlines()[0], r"^Step time [\d.]+ ms: regressed, limit 2\.00 ms\.$")
+        self.assertIn("| limit 2.00 ms | **regressed** | beyond the fixed limit |", text)
         ElementTree.parse(out / "junit.xml")
 
     def test_budget_decides(self):
@@ -566,6 +573,34 @@ class Budgets(unittest.TestCase):
                    for s in NEW[:4]]
         for policy, status in (("fail", 7), ("warn", 0), ("ignore", 0)):
             self.check(text.replace("POLICY", policy), status, runs("loop", BASE), without)
+
+
+class Recipes(unittest.TestCase):
+    def test_gating(self):
+        """The budgets and the GitHub and GitLab jobs of docs/gating.md, run where they expect their runs."""
+        text = (support.SOURCE / "docs/gating.md").read_text(encoding="utf-8")
+        budgets, github, gitlab = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+        work = fresh_dir() / "w"
+        (work / "bin").mkdir(parents=True)
+        (work / "bin/nsys-ai").symlink_to(support.PROGRAM)
+        (work / "perf").mkdir()
+        (work / "perf/budgets.yaml").write_text(budgets, encoding="utf-8")
+        for number in range(1, 6):
+            shutil.copytree(analysed("loop", number), work / f"runs/main/{number}")
+            shutil.copytree(analysed("loop-slower", 10 + number), work / f"runs/new{number}")
+        steps, job = yaml.safe_load(github), yaml.safe_load(gitlab)["compare"]
+        self.assertEqual([sorted(set(step) - {"name", "if"}) for step in steps], [["run"], ["env", "run"], ["uses", "with"]])
+        self.assertEqual(steps[1]["env"], {"GH_TOKEN": "${{ github.token }}"})
+        env = {**os.environ, "PATH": f"{work / 'bin'}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(work / "summary.md")}
+        for command in (steps[0]["run"], *job["script"]):
+            shutil.rmtree(work / "artifacts", ignore_errors=True)
+            done = subprocess.run(["bash", "-e", "-c", command], cwd=work, env=env, capture_output=True, encoding="utf-8",
+                                  check=False, timeout=support.TIMEOUT_S)
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertEqual((work / "summary.md").read_text(), (work / "artifacts/check/compare.md").read_text())
+        self.assertLess(len((work / "summary.md").read_text()), 60000)
+        for path in job["artifacts"]["reports"].values():
+            self.assertTrue((work / path).exists(), path)
 
 
 class CommandLine(unittest.TestCase):
