@@ -5,8 +5,8 @@
  *   NAI_FAULT_MODE    once (default); on: every one from then on; short: half of what was asked is read or written
  *   NAI_FAULT_ERRNO   number of the error; default ENOMEM for alloc and map, EAGAIN for thread, EIO otherwise
  *   NAI_FAULT_REPORT  file that gets "KIND COUNT" lines when the program ends: how many calls there were
- *   NAI_FAULT_SITES   file that gets "KIND HASH HASH ..." lines: of each call, in order, where it comes from: the return
- *                     addresses within their files, so that runs of one build can be compared
+ *   NAI_FAULT_SITES   file that gets "KIND HASH HASH ..." lines: of each call, in order, where it comes from: the
+ * return addresses within their files, so that runs of one build can be compared
  *
  * What the C library calls inside itself cannot be intercepted (fwrite's write), with the exception of allocations. */
 #include <dirent.h>
