@@ -42,7 +42,10 @@ export class App {
     this.tables = new TablesView(this, byId('view-tables'));
     this.nvtx = new NvtxView(this, byId('view-nvtx'));
     this.overview = new Overview(this);
-    this.state.onNavigate(() => this.restore());
+    this.state.onNavigate(() => {
+      this.restore();
+      this.shell.refocus();
+    });
     document.addEventListener('keydown', (event) => this.key(event));
     this.restore();
   }

@@ -25,6 +25,9 @@ export class Shell {
   constructor(views, { state, open, themed }, ...more) {
     this.views = views.map(([view]) => view);
     this.themed = themed;
+    this.shown = '';
+    /** Where the keyboard was when a view was left. @type {Map<string, HTMLElement>} */
+    this.left = new Map();
     this.theme = storedTheme();
     document.documentElement.dataset.theme = this.theme;
     document.documentElement.classList.add('js');
@@ -68,12 +71,23 @@ export class Shell {
 
   /** Shows one view and hides the others. @param {string} view */
   show(view) {
+    const focused = document.activeElement;
+    if (this.shown !== view && focused instanceof HTMLElement && focused.closest('.view')) this.left.set(this.shown, focused);
+    this.shown = view;
     for (const key of this.views) byId(`view-${key}`).hidden = key !== view;
     for (const tab of this.tabs) {
       if (tab.dataset.view === view) tab.setAttribute('aria-current', 'page');
       else tab.removeAttribute('aria-current');
     }
     document.body.dataset.view = view;
+  }
+
+  /** After going back or forth: what had the focus in this view has it again, so that it is never lost. */
+  refocus() {
+    if (document.activeElement?.closest(`header, #view-${this.shown}`)) return;
+    const left = this.left.get(this.shown);
+    const tab = this.tabs.find(({ dataset }) => dataset.view === this.shown);
+    (left?.isConnected ? left : tab)?.focus();
   }
 
   /** The view a link means; the first one for any other word. @param {string} wanted */

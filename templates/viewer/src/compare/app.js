@@ -51,7 +51,10 @@ export class CompareApp {
     this.pair = this.buildPair(byId('view-pair'));
     this.buildTree();
     useMicro(byId('view-overview'));
-    this.state.onNavigate(() => this.restore());
+    this.state.onNavigate(() => {
+      this.restore();
+      this.shell.refocus();
+    });
     document.addEventListener('keydown', (event) => this.key(event));
     this.restore();
   }
