@@ -128,6 +128,7 @@ struct nai_kernel_group {
 struct nai_process_sum {
   int64_t kernels, kernel_ns;
   int64_t attributed, attributed_ns; /* the part of them that was launched inside NVTX ranges */
+  int64_t without_launch_ns;         /* of kernels whose launching call is not in the export */
   int64_t copied_bytes, api_calls;
   int64_t blocked_ns; /* union per thread, summed */
 };
