@@ -36,8 +36,10 @@ struct candidates {
   struct nai_keyset keys; /* of one thread: name and domain */
   struct candidate *v;
   uint32_t count, capacity;
-  uint32_t *recent; /* per canonical name: which candidate its last range was; maybe of another thread */
+  uint32_t *recent; /* per canonical name: which candidate its last range was, maybe of another thread; NEVER */
 };
+enum { OFTEN = 16 };     /* ranges of a name, before it is read: there may be as many names as ranges */
+#define NEVER UINT32_MAX /* a name that no step has */
 
 /* What a candidate turns out to be. */
 struct judged {
@@ -50,12 +52,19 @@ struct judged {
 
 /* --- sorting out ------------------------------------------------------------------------------ */
 
+static bool may_be_step(const struct nai_step_search *s, uint32_t name) {
+  enum nai_step_word word = nai_step_word_of(nai_strings_get(&s->names->texts, name));
+  return word == NAI_WORD_STEP || word == NAI_WORD_NONE;
+}
+
 static bool add_range(struct candidates *c, const struct nai_step_search *s, uint32_t thread, uint32_t row,
                       const struct nai_column *domain) {
   bool added;
   int32_t in = nai_at_i32(domain, row);
   uint32_t name = s->names->canonical[nai_at_text(&s->m->nvtx.name, row)];
   uint32_t i = c->recent[name];
+  if (i == NEVER)
+    return true;
   if (i >= c->count || c->v[i].name != name || c->v[i].domain != in) {
     i = nai_keyset_add(&c->keys, (int64_t)((uint64_t)(uint32_t)in << 32 | name), &added);
     if (c->keys.oom || (added && !nai_array_room(&c->v, &c->capacity, i, sizeof *c->v)))
@@ -69,7 +78,8 @@ static bool add_range(struct candidates *c, const struct nai_step_search *s, uin
   int64_t start = nai_at(&s->m->nvtx.start, row), end = nai_at(&s->m->nvtx.end, row);
   if (start < c->v[i].until)
     return true; /* inside another one of the name */
-  c->v[i].count++;
+  if (++c->v[i].count == OFTEN && !may_be_step(s, name))
+    c->recent[name] = NEVER;
   c->v[i].total_ns += end - start;
   c->v[i].until = end;
   return true;
