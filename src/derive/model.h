@@ -312,7 +312,11 @@ static inline uint32_t nai_model_op_api(const struct nai_model *m, const struct 
 /* Number of the first operation of a GPU that starts at t or later, its op_count when there is none. */
 uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t);
 /* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
-bool nai_model_api_blocks(const struct nai_model *model, uint32_t api);
+static inline bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
+  enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];
+  return c == NAI_API_BLOCKING ||
+         (c == NAI_API_BLOCKING_COPY && (!m->memops.n || m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
+}
 const char *nai_model_api_name(const struct nai_model *model, uint32_t api);
 const char *nai_model_kernel_name(const struct nai_model *model, uint32_t kernel);
 /* Whether the thread has start/end ranges. */
