@@ -20,8 +20,7 @@ struct section {
   bool closed; /* by a second record */
 };
 
-static void take_section(struct nai_timed_sections *out, const struct nai_coverage *foreign, int64_t start,
-                         int64_t end) {
+static void take_section(struct nai_timed_sections *out, struct nai_coverage *foreign, int64_t start, int64_t end) {
   int64_t ns = nai_coverage_within(foreign, start, end);
   out->count++;
   if (ns < LEAST_FOREIGN_NS || ns < (end - start) / FOREIGN_PARTS)
@@ -35,7 +34,7 @@ static void take_section(struct nai_timed_sections *out, const struct nai_covera
 }
 
 static void look_at_thread(struct nai_timed_sections *out, const struct nai_model *m, uint32_t thread,
-                           const uint8_t *roles, const struct nai_coverage *foreign) {
+                           const uint8_t *roles, struct nai_coverage *foreign) {
   const struct nai_groups *g = &m->api_by_thread;
   struct section section = {.begin = NAI_NO_ROW};
   for (uint32_t k = g->first[thread]; k < g->first[thread + 1]; k++) {

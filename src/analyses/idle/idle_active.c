@@ -11,7 +11,7 @@ int64_t nai_active_span_at(const struct nai_table *spans, int64_t at, int32_t de
 }
 
 static bool is_active(const struct nai_table *spans, int64_t row) {
-  return strcmp(nai_get_str(spans, row, AS_KIND), "active") == 0;
+  return strcmp(nai_get_str(spans, row, AS_KIND), NAI_SPAN_ACTIVE) == 0;
 }
 
 bool nai_idle_gap_active(int64_t *at, const struct nai_model *m, const struct nai_table *spans, uint32_t gpu,

@@ -91,7 +91,7 @@ static const char *class_of(const struct nai_model *m, uint32_t api) {
   }
 }
 
-static void add_busy(struct call *calls, uint32_t n, const struct nai_model *m, const struct nai_coverage *coverage) {
+static void add_busy(struct call *calls, uint32_t n, const struct nai_model *m, struct nai_coverage *coverage) {
   for (uint32_t i = 0; i < n; i++)
     calls[i].busy_ns =
         nai_coverage_within(coverage, nai_at(&m->apis.start, calls[i].api), nai_at(&m->apis.end, calls[i].api));
@@ -108,7 +108,7 @@ static int find_busy(struct call *calls, uint32_t n, const struct nai_model *m, 
   int rc = NAI_OK;
   if (end - first == 1) {
     struct nai_coverage *coverage = &of_gpu[gpus[first]];
-    if (!coverage->before)
+    if (!coverage->sums)
       rc = nai_coverage_new(coverage, &m->gpus[gpus[first]].all, err);
     if (!rc)
       add_busy(calls, n, m, coverage);
