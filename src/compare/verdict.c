@@ -112,6 +112,7 @@ static void apply_limit(struct nai_judgement *out, const struct nai_limits *l) {
   double sign = l->sign < 0 ? -1 : 1;
   if (sign * out->fresh > sign * l->limit) {
     out->verdict = NAI_VERDICT_REGRESSED;
+    out->limit = l->limit;
     snprintf(out->reason, sizeof out->reason, "beyond the fixed limit");
   }
 }

@@ -151,7 +151,7 @@ static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
     nai_buf_puts(out, "-");
   }
   nai_buf_puts(out, " | ");
-  nai_put_amount(out, r->unit, j->budget, false);
+  nai_put_allowed(out, r);
   nai_buf_printf(out, " | %s%s%s |", r->gated ? "**" : "", nai_verdict_name(j->verdict), r->gated ? "**" : "");
   nai_buf_putc(out, ' ');
   markdown_put_text(out, j->reason);
@@ -211,12 +211,14 @@ static void put_time(struct nai_buf *out, const struct nai_comparison *c) {
   nai_buf_putc(out, '\n');
 }
 
-/* A finding of some captures only is as weak as it sounds. */
-static void put_share(struct nai_buf *out, const struct nai_comparison *c, const struct nai_table *t, int64_t row) {
+/* How many captures of a side have a finding, of how many. */
+struct share {
+  int64_t runs, of;
+};
+
+static struct share share_of(const struct nai_comparison *c, const struct nai_table *t, int64_t row) {
   enum nai_side_id side = nai_get_i64(t, row, FT_NEW_RUNS) ? NAI_NEW : NAI_BASE;
-  int64_t runs = nai_get_i64(t, row, side == NAI_NEW ? FT_NEW_RUNS : FT_BASE_RUNS);
-  if (runs < (int64_t)c->sides[side].count)
-    nai_buf_printf(out, " (in %" PRId64 " of %u captures)", runs, c->sides[side].count);
+  return (struct share){nai_get_i64(t, row, side == NAI_NEW ? FT_NEW_RUNS : FT_BASE_RUNS), c->sides[side].count};
 }
 
 static void put_findings(struct nai_buf *out, const struct nai_comparison *c) {
@@ -224,7 +226,8 @@ static void put_findings(struct nai_buf *out, const struct nai_comparison *c) {
   int shown = 0;
   for (int64_t row = 0; row < t->rows && shown < MOST_FINDINGS && !markdown_full(out); row++) {
     const char *state = nai_get_str(t, row, FT_STATE);
-    if (strcmp(state, "same") == 0)
+    struct share share = share_of(c, t, row);
+    if (strcmp(state, "same") == 0 || 2 * share.runs < share.of) /* what few captures have is no difference of sides */
       continue;
     if (!shown++)
       nai_buf_puts(out, "## Findings\n\n");
@@ -235,7 +238,8 @@ static void put_findings(struct nai_buf *out, const struct nai_comparison *c) {
       nai_buf_puts(out, " -> ");
     nai_buf_printf(out, "%s: ", nai_get_str(t, row, FT_NEW_SEVERITY));
     markdown_put_text(out, nai_get_str(t, row, FT_TITLE));
-    put_share(out, c, t, row);
+    if (share.runs < share.of)
+      nai_buf_printf(out, " (in %" PRId64 " of %" PRId64 " captures)", share.runs, share.of);
     nai_buf_putc(out, '\n');
   }
   if (shown)

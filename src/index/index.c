@@ -58,7 +58,8 @@ static const struct nai_column_def metrics_columns[] = {
     [NAI_INDEX_METRIC_NOISE_PCT] = NAI_PCT_COLUMN("noise_pct", "noise floor, of the value"),
     [NAI_INDEX_METRIC_NOISE] = {"noise", NAI_F64, NAI_COUNT, "noise floor, in the row's unit", .role = NAI_ROLE_METRIC},
     [NAI_INDEX_METRIC_BUDGET_PCT] = NAI_PCT_COLUMN("budget_pct", "budget, of the value"),
-    [NAI_INDEX_METRIC_BUDGET] = {"budget", NAI_F64, NAI_COUNT, "budget, in the row's unit", .role = NAI_ROLE_METRIC},
+    [NAI_INDEX_METRIC_BUDGET] = {"budget", NAI_F64, NAI_COUNT,
+                                 "budget, in the row's unit, that of the step time included", .role = NAI_ROLE_METRIC},
 };
 static const struct nai_schema metrics_schema =
     NAI_SCHEMA("metrics", "Metrics", "One metric of one capture", metrics_columns);

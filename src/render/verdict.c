@@ -146,9 +146,11 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
     next = next_loss(findings, next + 1);
   if (next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM) {
     nai_buf_puts(out, "; then: ");
+    const char *where =
+        strcmp(nai_cell_str(findings, next, "scope"), "run") == 0 ? nai_cell_str(findings, next, "place") : "";
     put_within(out, nai_cell_str(findings, next, "title"));
     if (!nai_cell(findings, next, "at_stake_ns").null) {
-      nai_buf_puts(out, " (");
+      nai_buf_printf(out, " (%s%s", where, *where ? ", " : "");
       put_share(out, findings, next);
       nai_buf_putc(out, ')');
     }

@@ -109,6 +109,7 @@ static void encoder_free(struct nai_encoder *e) {
   free(e->names.of_api);
   free(e->names.of_range);
   free(e->names.of_host);
+  nai_encoder_free_totals(e);
   nai_host_free(&e->host);
   for (int i = 0; i < MAX_DIRECTIONS; i++)
     free(e->names.directions[i]);
@@ -144,7 +145,9 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggrega
   rc = nai_items_build(&e->items, m, aggregated, places, place_count, err);
   find_span(e);
   if (!rc && aggregated)
-    rc = nai_encoder_names(e, false, err);
+    rc = nai_encoder_total(e, err);
+  if (!rc && aggregated)
+    nai_encoder_list_names(e);
   if (!rc && aggregated)
     rc = nai_encoder_sum(e, err);
   for (uint32_t i = 0; !rc && i < e->items.lane_count; i++)
@@ -156,7 +159,7 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggrega
   if (!rc)
     rc = nai_buf_check(&e->mix, err);
   if (!rc && aggregated)
-    rc = nai_encoder_names(e, true, err);
+    nai_encoder_count_names(e);
   return !rc && e->names.oom ? nai_err_nomem(err) : rc;
 }
 

@@ -53,7 +53,7 @@ class Case:
         shutil.rmtree(base, ignore_errors=True)
         (base / "tmp").mkdir(parents=True)
         if self.earlier:
-            shutil.copytree(self.earlier, base / "out", symlinks=True)
+            shutil.copytree(self.earlier, base / "out", symlinks=True, copy_function=shutil.copy2 if self.mend else os.link)
 
 
 def live_wal(trace):
@@ -186,7 +186,16 @@ FAULTS = [Fault("alloc"), Fault("alloc", "on"), Fault("read", "short"), Fault("w
 
 def state(directory):
     """What would change if anything in a directory did."""
-    return {str(p.relative_to(directory)): (s.st_ino, s.st_size, s.st_mtime_ns) for p in [directory, *directory.rglob("*")] for s in [p.lstat()]}
+    def look(path, entries):
+        for entry in entries:
+            s = entry.stat(follow_symlinks=False)
+            found[entry.path] = (s.st_ino, s.st_size, s.st_mtime_ns)
+            if entry.is_dir(follow_symlinks=False):
+                look(entry.path, os.scandir(entry.path))
+
+    found = {}
+    look(directory, os.scandir(directory))
+    return found, directory.lstat().st_ino
 
 
 class Bench:
@@ -297,28 +306,29 @@ class Tried:
         self.places = {}
 
     def numbers(self, fault, sites):
-        """The first calls from each place and the last one, as long as there is one left to try."""
+        """A call from each place; of calls that are no allocations the first and the last."""
         places = self.places.setdefault(str(fault), {})
-        wanted = (1 if fault.mode == "on" else 2) if fault.kind == "alloc" else 4
+        wanted = 1 if fault.kind == "alloc" or fault.mode == "on" else 2
         numbers = {}
         for n, place in enumerate(sites, 1):
             numbers.setdefault(place, []).append(n)
         for place, all_of_it in numbers.items():
             left = wanted - places.get(place, 0)
-            chosen = all_of_it[:left] if len(all_of_it) <= left else [*all_of_it[:left - 1], all_of_it[-1]] if left else []
+            chosen = all_of_it[:1] + all_of_it[1:][-1:] if left == 2 else all_of_it[:left]
             places[place] = places.get(place, 0) + len(chosen)
             yield from chosen
 
 
-def sweep(case, faults, scratch, tried, every):
+def sweep(case, faults, scratch, tried, every, workers):
     want, sites = count(case, scratch)
-    jobs = [(fault, n) for fault in faults
+    todo = [(fault, n) for fault in faults
             for n in (tried.numbers(fault, sites[fault.kind]) if tried else sample(case, fault, len(sites[fault.kind]), every))]
-    workers = min(len(os.sched_getaffinity(0)), 8)
 
     def work(index):
         bench, found = Bench(case, scratch / f"bench{index}", want), []
-        for fault, n in jobs[index::workers]:
+        for number, (fault, n) in enumerate(todo[index::workers]):
+            if sys.stderr.isatty() and not number % 100:
+                print(f"{case.name}: {number * workers} of {len(todo)}", end="\r", file=sys.stderr, flush=True)
             for text in bench.complaints(fault, n):
                 found.append(text)
                 print(f"{case.name}: {fault}, number {n}: {text}", flush=True)
@@ -326,8 +336,8 @@ def sweep(case, faults, scratch, tried, every):
 
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         wrong = sum(len(found) for found in pool.map(work, range(workers)))
-    print(f"{case.name}: {len(jobs)} faults, {wrong} wrong", flush=True)
-    return len(jobs), wrong
+    print(f"{case.name}: {len(todo)} faults, {wrong} wrong", flush=True)
+    return len(todo), wrong
 
 
 def main():
@@ -339,6 +349,7 @@ def main():
     parser.add_argument("--n", type=int)
     parser.add_argument("--errno")
     parser.add_argument("--every", type=int, help="every so many calls")
+    parser.add_argument("--jobs", type=int, default=min(len(os.sched_getaffinity(0)), 8), help="so many at a time")
     args = parser.parse_args()
     if not LIBRARY or not os.path.exists(LIBRARY):
         print("no library of faults here")
@@ -358,7 +369,7 @@ def main():
                 bench = Bench(case, scratch / "one", want)
                 print(*(f"{fault} {args.n}: {text}\n" for fault in faults for text in bench.complaints(fault, args.n)))
                 continue
-            faults_here, wrong_here = sweep(case, faults, scratch, tried, args.every)
+            faults_here, wrong_here = sweep(case, faults, scratch, tried, args.every, args.jobs)
             total, wrong = total + faults_here, wrong + wrong_here
     print(f"{total} faults, {wrong} wrong")
     return 1 if wrong else 0

@@ -323,6 +323,11 @@ class Store(unittest.TestCase):
                 metric, = [m for s in trend["series"] for m in s["metrics"] if m["metric"] == "step.time.median"]
                 states.append(metric["state"])
         self.assertEqual(states, ["too short", "steady", "warn", "fail"])
+        # A budget of 1 % of the step holds where there is nothing to take 10 % of.
+        step, copies = ([m for m in trend["series"][0]["metrics"] if m["metric"] == name][0]
+                        for name in ("step.time.median", "gpu.exposed_copy.per_step"))
+        self.assertEqual(copies["usual"], 0)
+        self.assertAlmostEqual(copies["limit"], step["newest"] / 100, delta=1)
 
     def test_annotations(self):
         store, ids = self.copy(), self.ids(self.store)

@@ -265,7 +265,7 @@ static void each_rule_fires(void **state) {
        {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;active_longest_ns=10000"}}},
       {"idle-launch-call/low",
        {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;active_longest_ns=8000000"}}},
-      {"idle-module-load/medium", {{"idle_causes", "device_id=3;cause=module_load;total_ns=30000000"}}},
+      {"idle-module-load/medium", {{"idle_causes", "device_id=3;cause=module_load;active_ns=30000000"}}},
       {"pause-module-load/medium",
        {{"active_spans", "device_id=3;kind=pause;cause=module_load;cause_ns=47000000;duration_ns=48000000"}}},
       {"allocation-in-steady-state/medium",
@@ -464,10 +464,12 @@ static void each_rule_fires(void **state) {
        {{"capture_health", "check=gpu_activity_recorded;state=problem"},
         {"sync_by_pid", "pid=7;class=blocking;api_name=cudaDeviceSynchronize;pct_of_thread_window=30"}}},
       {"", {{"sync_by_pid", "pid=7;class=blocking;api_name=cudaDeviceSynchronize;pct_of_thread_window=30"}}},
-      {"low-nvtx-coverage/low", {{"nvtx_coverage", "scope=all;range_count=5;coverage_pct=20"}}},
+      {"low-nvtx-coverage/low",
+       {{"nvtx_coverage",
+         "scope=all;range_count=5;kernel_time_ns=1000;attributed_kernel_time_ns=200;without_launch_ns=0"}}},
       {"", /* what runs on from before the capture has no launch in it */
-       {{"nvtx_coverage", "scope=all;range_count=5;coverage_pct=20"},
-        {"capture_health", "check=launches_outside_capture;state=note"}}},
+       {{"nvtx_coverage",
+         "scope=all;range_count=5;kernel_time_ns=1000;attributed_kernel_time_ns=200;without_launch_ns=750"}}},
       {"no-nvtx/info", {{"run_info", "nvtx_range_count=0;kernel_count=5;gpu_count=1;window_ns=100"}}},
       {"graph-envelope-only/medium", {{"gpu_utilization", "device_id=4;graph_envelope_ns=50;graph_envelope_pct=50"}}},
       {"trace-health/low",
@@ -529,7 +531,8 @@ static void advice_fits_the_program(void **state) {
     add(&t, "workload", cells);
     add(&t, "memory_transfers",
         "device_id=3;copy_kind=1;pageable_count=2;count=2;total_bytes=8000000;exposed_ns=20000000");
-    add(&t, "nvtx_coverage", "scope=all;range_count=5;coverage_pct=20");
+    add(&t, "nvtx_coverage",
+        "scope=all;range_count=5;kernel_time_ns=1000;attributed_kernel_time_ns=200;without_launch_ns=0");
     add(&t, "run_info", "nvtx_range_count=0;kernel_count=5;gpu_count=1;window_ns=100");
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
       snprintf(cells, sizeof cells, "device_id=3;cause=%s;active_ns=2000000;total_ns=2000000;part_count=50", causes[i]);

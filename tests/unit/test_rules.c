@@ -315,14 +315,14 @@ static void limit_says_what_it_leaves_out(void **state) {
   assert_int_equal(number(r.findings, 0, "gpu_count"), 5);
   assert_int_equal(r.evidence->rows, 4);
   assert_string_equal(cell(r.evidence, 2, "text"), "25.0 ms");
-  assert_string_equal(cell(r.evidence, 3, "text"), "2 more rows of table use meet this rule");
+  assert_string_equal(cell(r.evidence, 3, "text"), "and 2 more like it in table use");
   nai_rules_free(set);
   result_free(&r);
   r = run(
       "rules:\n  - {id: idle, title: t, why: \"{{idle_ms}}\", recommendation: r, table: use, severity: low, impact: "
       "idle_ms, limit: 1}\n");
   assert_int_equal(r.findings->rows, 1);
-  assert_string_equal(cell(r.evidence, 0, "text"), "2 more rows of table use meet this rule");
+  assert_string_equal(cell(r.evidence, 0, "text"), "and 2 more like it in table use");
   result_free(&r);
 }
 

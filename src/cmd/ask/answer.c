@@ -61,7 +61,7 @@ int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, cons
                         struct nai_err *err) {
   struct nai_rows rows = {.format = (enum nai_rows_format)ask->format,
                           .human = true,
-                          .none = "none",
+                          .none = ask->none ? ask->none : "none",
                           .title = ask->title,
                           .width = nai_cmd_terminal_width()};
   uint32_t count = 0;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { categoryColor, rangeColor, rgb, seriesColor } from '../../../templates/viewer/src/colors.js';
 import { bytes, cell, Clock, duration, percent, readable, shownCell } from '../../../templates/viewer/src/format.js';
+import { escapeMarkdown } from '../../../templates/viewer/src/snippet.js';
 import { compileSearch } from '../../../templates/viewer/src/search.js';
 import { DEFAULTS, formatState, parseState } from '../../../templates/viewer/src/state.js';
 import { fitWidths } from '../../../templates/viewer/src/tables/columns.js';
@@ -77,7 +78,16 @@ test('empty cells come last either way', () => {
 
 test('copies are safe in spreadsheets and on web pages', () => {
   assert.equal(toCsv(table, [1, 2]), `kernel_name,total_ms,device_id\n'=cmd|evil,3,1\n"<b>""x""</b>",,0\n`);
-  assert.ok(!/[<>]/.test(toMarkdown(table, [2])));
+  assert.equal(toMarkdown(table, [0, 2]).split('\n')[2], '| gemm a | 12.500 | 0 |');
+  assert.equal(toMarkdown(table, [2]).split('\n')[2], '| `<b>"x"</b>` | – | 0 |');
+});
+
+test('Markdown shows trace text and does not act on it', () => {
+  assert.equal(escapeMarkdown('ncclDevKernel_SendRecv'), 'ncclDevKernel_SendRecv');
+  assert.equal(escapeMarkdown('_x_ and\n@user'), '`_x_ and @user`');
+  assert.equal(escapeMarkdown('void f<int>(a*)'), '`void f<int>(a*)`');
+  assert.equal(escapeMarkdown('see https://evil.example'), '`see https://evil.example`');
+  for (const hostile of ['a|b', '\\|<script>', '`x` <img src=x>', 'a`|www.x.y']) assert.ok(!/[|`<>@]|www\.|:\/\//u.test(escapeMarkdown(hostile)), hostile);
 });
 
 test('numbers', () => {

@@ -4,6 +4,7 @@ import { CAUSE_COLORS, categoryColor, causeName } from '../colors.js';
 import { h, name, textWidth } from '../dom.js';
 import { heading, shownCell, unitLabel } from '../format.js';
 import { mattersFirst } from './columns.js';
+import { headed } from './filter.js';
 import { SCHEMA } from './schema-table.js';
 
 const SAMPLED_ROWS = 300;
@@ -30,13 +31,18 @@ function shown(view, index, value) {
   return shownCell(value, view.units[index], model.clock);
 }
 
+/** Unit beside a heading: sizes carry one each, and some times. @param {TablesView} view @param {number} index */
+function unitOf(view, index) {
+  const { column, each } = view.units[index];
+  return column.unit === 'bytes' || each ? '' : unitLabel(column);
+}
+
 /** Heading and width of a column. @param {TablesView} view @param {Table} table @param {number} index */
 export function describeColumn(view, table, index) {
   const column = table.columns[index];
   const label = heading(column.name);
   const own = unitLabel(column);
-  // Sizes carry a unit each, and some times.
-  const unit = column.unit === 'bytes' || view.units[index].each ? '' : unitLabel(view.units[index].column);
+  const unit = unitOf(view, index);
   const samples = table.rows
     .slice(0, SAMPLED_ROWS)
     .map((row) => shown(view, index, row[index]))
@@ -57,6 +63,15 @@ export function describeColumn(view, table, index) {
     width: column.type === 'text' ? Math.min(wanted, Math.ceil(Math.max(title, limit)) + PADDING_PX) : wanted,
     help: [column.description, `${column.name}${own ? `, in ${own}` : ''}${unit && unit !== own ? `, here in ${unit}` : ''}`].filter(Boolean).join('\n'),
   };
+}
+
+/** The columns in sight, as Markdown has them. @param {TablesView} view @param {Table} table */
+export function shownColumns(view, table) {
+  return view.columns.map((index) => ({
+    index,
+    title: headed(table.columns[index], unitOf(view, index)),
+    text: (/** @type {Cell} */ value) => shown(view, index, value),
+  }));
 }
 
 /** @param {TablesView} view @param {number} row */

@@ -1,5 +1,5 @@
-/** @import { Cell, Table } from '../types.js' */
-import { heading, readable } from '../format.js';
+/** @import { Cell, Column, Table } from '../types.js' */
+import { cell, heading, readable, unitLabel } from '../format.js';
 import { escapeMarkdown } from '../snippet.js';
 
 /** @typedef {(row: Cell[]) => boolean} RowTest */
@@ -151,19 +151,22 @@ export function toCsv(table, rows) {
   return `${lines.join('\n')}\n`;
 }
 
-/** @param {Table} table @param {number[]} rows */
-export function toMarkdown(table, rows) {
-  /** @param {Cell} value */
-  const field = (value) => {
-    if (value === null || value === undefined) return '';
-    if (typeof value === 'number') return String(value);
-    return escapeMarkdown(value);
-  };
+/**
+ * A table to be read: headings with their units, numbers as on the screen.
+ * @param {Table} table @param {number[]} rows
+ * @param {{index: number, title: string, text: (value: Cell) => string}[]} [columns]  those shown, else all
+ */
+export function toMarkdown(table, rows, columns = table.columns.map((column, index) => ({ index, title: headed(column), text: (value) => cell(value, column, null) }))) {
   /** @param {string[]} cells */
   const line = (cells) => `| ${cells.join(' | ')} |`;
   return `${[
-    line(table.columns.map((column) => column.name)),
-    line(table.columns.map((column) => (column.type === 'text' ? ':---' : '---:'))),
-    ...rows.map((row) => line(table.rows[row].map(field))),
+    line(columns.map(({ title }) => escapeMarkdown(title))),
+    line(columns.map(({ index }) => (table.columns[index].type === 'text' ? ':---' : '---:'))),
+    ...rows.map((row) => line(columns.map(({ index, text }) => escapeMarkdown(text(table.rows[row][index]))))),
   ].join('\n')}\n`;
+}
+
+/** Heading of a column with its unit. @param {Column} column @param {string} [unit] */
+export function headed(column, unit = column.unit === 'bytes' ? '' : unitLabel(column)) {
+  return `${heading(column.name)}${unit ? ` ${unit}` : ''}`;
 }

@@ -3,7 +3,7 @@
 import { copyText, h, replace } from '../dom.js';
 import { counted, integer, readable } from '../format.js';
 import { columnIndex, rowCount } from '../table-schema.js';
-import { cellContent, describeColumn } from './cells.js';
+import { cellContent, describeColumn, shownColumns } from './cells.js';
 import { displayOrder, fitWidths, redundantColumns, rowPlace } from './columns.js';
 import { rowDetails } from './row-details.js';
 import { SCHEMA, schemaTable } from './schema-table.js';
@@ -71,13 +71,13 @@ export class TablesView {
       'Columns',
     );
     this.copied = h('span', { class: 'muted', role: 'status' });
-    /** @param {string} label @param {(table: Table, rows: number[]) => string} convert */
-    const copy = (label, convert) =>
+    /** @param {string} label @param {string} what @param {(table: Table, rows: number[]) => string} convert */
+    const copy = (label, what, convert) =>
       h(
         'button',
         {
           type: 'button',
-          title: `Copy the rows shown as ${label}, all columns`,
+          title: `Copy the rows shown as ${label}, ${what}`,
           onclick: async () => {
             const table = this.table();
             if (!table) return;
@@ -109,8 +109,8 @@ export class TablesView {
           h(
             'div',
             { class: 'group' },
-            copy('CSV', toCsv),
-            copy('Markdown', toMarkdown),
+            copy('CSV', 'with all columns and every digit', toCsv),
+            copy('Markdown', 'with the columns in sight', (table, rows) => toMarkdown(table, rows, shownColumns(this, table))),
             saveButton(this),
             this.meaning,
             h(
@@ -231,15 +231,15 @@ export class TablesView {
       (kept.length === table.rows.length
         ? counted(kept.length, 'row')
         : `${integer(kept.length)} of ${counted(table.rows.length, 'row')}`);
-    this.explainNothing(error);
+    this.explainNothing();
     this.grid.active = -1;
     this.grid.showSort(this.columns.indexOf(this.sortColumn), this.descending);
     this.grid.element.scrollTop = 0;
     this.grid.setCount(this.rows.length);
   }
 
-  /** Why no row shows, and the way back. @param {string | null} error  of the filter */
-  explainNothing(error) {
+  /** Why no row shows, and the way back. */
+  explainNothing() {
     this.nothing.hidden = this.rows.length > 0;
     const clear = h(
       'button',
@@ -256,7 +256,7 @@ export class TablesView {
       'Clear the filter',
     );
     if (this.filter.value.trim() === '') replace(this.nothing, 'This table has no rows: the capture holds nothing of its kind.');
-    else replace(this.nothing, error ? 'The filter cannot be read. ' : 'No row matches the filter. ', clear);
+    else replace(this.nothing, 'No row matches the filter. ', clear);
   }
 
   /** @param {Table} table @param {number} row */
