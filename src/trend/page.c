@@ -47,8 +47,9 @@ static void put_run(struct nai_view *map, const char *key, const struct page *p,
   struct nai_buf link = {0};
   nai_view_put_text(run, "id", nai_get_str(runs, row, NAI_INDEX_RUN_ID));
   nai_view_put_text(run, "note", nai_get_str(runs, row, NAI_INDEX_RUN_NOTE));
-  nai_buf_printf(&link, "%s/%s/report.html", p->links ? p->links : "", nai_get_str(runs, row, NAI_INDEX_RUN_PATH));
-  nai_view_put_text(run, "href", nai_buf_str(&link));
+  const char *path = nai_get_str(runs, row, NAI_INDEX_RUN_PATH);
+  nai_buf_printf(&link, "%s/%s/report.html", p->links ? p->links : "", path);
+  nai_view_put_text(run, "href", nai_index_has_report(p->trend->index, path) ? nai_buf_str(&link) : NULL);
   nai_view_inherit(run, &link);
   nai_buf_free(&link);
 }

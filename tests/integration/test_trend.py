@@ -384,11 +384,19 @@ class Store(unittest.TestCase):
         step = [r["run_id"] for r in self.rows(store) if (r["labels_json"] or "") in ('{"night": "19"}', '{"night": "20"}')]
         self.assertTrue({ids[2], *step} <= whole, (whole, step))
         self.assertNotIn(ids[5], whole)
+        pruned = self.derived(store)
         for name in DERIVED:
             (store / name).unlink()
         self.assertEqual(run("store", "index", "--store", store).returncode, 0)
-        self.assertEqual(self.derived(store), index)
-        self.assertEqual(self.trend(store)[0], trend)
+        self.assertEqual(self.derived(store), pruned)
+        self.assertEqual({n: pruned[n] for n in DERIVED if n != "index.html"}, {n: index[n] for n in DERIVED if n != "index.html"})
+        again, out = self.trend(store)
+        self.assertEqual(again, trend)
+        # The pages link to the reports that are left, and to all of them.
+        links = {store / path for path in re.findall(r'href="(runs/[^"]+)"', pruned["index.html"].decode())}
+        self.assertEqual(links, set(store.glob("runs/*/*/*/captures/0/report.html")))
+        for path in re.findall(r'href="file://([^"]+)"', (out / "trend.html").read_text(encoding="utf-8")):
+            self.assertTrue(pathlib.Path(path).exists(), path)
 
     def test_recipe(self):
         """The nightly recipe of docs/nightly.md."""
