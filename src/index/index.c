@@ -1,5 +1,6 @@
 #include "index/index.h"
 
+#include "base/sort.h"
 #include "base/fs.h"
 #include "base/text.h"
 #include "render/csv.h"
@@ -183,19 +184,23 @@ int nai_index_sort(struct nai_index *index, struct nai_err *err) {
   return rc ? rc : nai_table_sort(index->kernels, kernels, 3, err);
 }
 
+struct rows_of {
+  const struct nai_table *table;
+  const char *run_id;
+};
+
+static bool run_before(const void *ctx, size_t row) {
+  const struct rows_of *of = ctx;
+  return strcmp(nai_get_str(of->table, (int64_t)row, 0), of->run_id) < 0;
+}
+
 int64_t nai_index_rows_of(int64_t *count, const struct nai_table *table, const char *run_id) {
-  int64_t low = 0, high = table->rows, end;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (strcmp(nai_get_str(table, middle, 0), run_id) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (end = low; end < table->rows && strcmp(nai_get_str(table, end, 0), run_id) == 0;)
+  int64_t first = (int64_t)nai_search(0, (size_t)table->rows, run_before, &(struct rows_of){table, run_id}),
+          end = first;
+  while (end < table->rows && strcmp(nai_get_str(table, end, 0), run_id) == 0)
     end++;
-  *count = end - low;
-  return low;
+  *count = end - first;
+  return first;
 }
 
 int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err) {
