@@ -99,6 +99,29 @@ export async function accessTests(suite, path) {
     }),
   );
 
+  await suite.test('Back returns to the link that was followed; a note ends with Enter or Escape', () =>
+    suite.page(path, {}, async (page) => {
+      const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
+      const link = page.locator('.finding:not(.folded) .evidence-link').first();
+      await link.focus();
+      const text = await focused();
+      await page.keyboard.press('Enter');
+      await page.waitForTimeout(400); // the address is written once the view rests
+      await page.goBack();
+      await page.waitForFunction(() => globalThis.nsysAi.app.view === 'overview');
+      equal(await focused(), text, 'the link has the focus again');
+      await page.evaluate(() => (location.hash = '#v=timeline'));
+      for (const key of ['Enter', 'Escape']) {
+        await page.locator('#timeline-canvas').focus();
+        await page.keyboard.press('b');
+        equal(await page.evaluate(() => document.activeElement?.tagName), 'INPUT', 'the note');
+        await page.keyboard.type('here');
+        await page.keyboard.press(key);
+        equal(await focused(), 'timeline-canvas', key);
+      }
+    }),
+  );
+
   await suite.test('the NVTX tree is a treegrid that keys walk', () =>
     suite.page(path, { hash: '#v=nvtx' }, async (page) => {
       const grid = page.getByRole('treegrid');

@@ -100,6 +100,7 @@ export class NvtxView {
           label: 'range',
           numeric: false,
           width: Math.min(420, Math.max(190, innerWidth * 0.52)),
+          takesRest: true,
           help: 'Canonical name; click to unfold',
         },
         numeric('count', '', 'Number of instances', 80),
