@@ -73,6 +73,10 @@ class Answers(unittest.TestCase):
         self.assertEqual(wrong, [[0]])
         self.assertGreater(rows(directory, "select count(range_row) from v_calls")[0][0], 100)
 
+    def test_a_column_whose_middle_was_forgotten(self):
+        said = run("sql", artifacts(trace("training")), "select total_ns from kernels").stderr
+        self.assertIn("sql:1:8: no such column: total_ns; did you mean total_time_ns?", said)
+
     def test_groups_by_two_columns_need_no_sorting(self):
         directory = artifacts(trace("training"))
         self.assertNotIn("B-TREE", run("sql", directory, "--explain", "select name, device_id, count(*) from kernel_events group by 1, 2").stdout)
