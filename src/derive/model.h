@@ -87,9 +87,16 @@ enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };
 
 /* One operation on a GPU. */
 struct nai_op {
-  uint32_t row; /* of kernel_events, memop_events or graph_events, where its times are */
-  uint8_t type; /* enum nai_op_type */
-  bool communication;
+  uint32_t row;      /* of kernel_events, memop_events or graph_events, where its times are */
+  uint32_t type : 2; /* enum nai_op_type */
+  uint32_t communication : 1;
+  uint32_t stream : 29; /* number of its stream, of those of the GPU */
+};
+#define NAI_MOST_STREAMS (1u << 29)
+
+/* A stream of a GPU. An id is unique within a process and context. */
+struct nai_stream {
+  int32_t process, context, id; /* row of processes, -1 unknown */
 };
 
 /* What one GPU did. Unions are over all its streams and processes; window = first op start .. last op end. */
@@ -98,6 +105,8 @@ struct nai_gpu {
   int64_t window_start, window_end; /* ns; equal when it did nothing */
   struct nai_op *ops;               /* by start, then type, stream, row */
   uint32_t op_count;
+  struct nai_stream *streams; /* in order of their first operations */
+  uint32_t stream_count;
   int64_t compute_ns;                                             /* kernels but communication, and graph envelopes */
   int64_t communication_ns, copy_ns;                              /* communication kernels; memcpy and memset */
   int64_t kernel_busy_ns, kernel_window_start, kernel_window_end; /* kernels only: the estimate other tools print */
@@ -119,6 +128,7 @@ struct nai_kernel_group {
 struct nai_process_sum {
   int64_t kernels, kernel_ns;
   int64_t attributed, attributed_ns; /* the part of them that was launched inside NVTX ranges */
+  int64_t without_launch_ns;         /* of kernels whose launching call is not in the export */
   int64_t copied_bytes, api_calls;
   int64_t blocked_ns; /* union per thread, summed */
 };

@@ -129,6 +129,8 @@ NAI_MUST_CHECK int nai_index_markdown(struct nai_buf *out, const struct nai_inde
 /* Appends a value of a metric as people read it; units and bases are those of table metrics: "ns", "bytes", "percent",
  * ...; "step", "second", "total". */
 void nai_index_put_value(struct nai_buf *out, const char *unit, const char *basis, double value);
+/* What a value is of: "per step", "per second" or "in total". */
+const char *nai_index_basis_words(const char *basis);
 /* Appends a page or a text made by a built-in template: asset templates/many/NAME.mustache. A page's view gets script
  * and style, with their hashes. */
 NAI_MUST_CHECK int nai_index_render(struct nai_buf *out, const char *name, struct nai_view *view,

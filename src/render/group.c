@@ -175,7 +175,6 @@ void nai_report_put_groups(struct nai_view *tables, const struct nai_report *rep
   struct group *groups = calloc(MAX_GROUPS, sizeof *groups);
   size_t count = 0;
   bool fits = groups != NULL;
-  nai_view_inherit(tables, &(struct nai_buf){.oom = !groups});
   for (int64_t row = 0; fits && row < table->rows; row++) {
     size_t at = 0;
     if (g->only_column && strcmp(nai_cell_str(table, row, g->only_column), g->only) != 0)
@@ -188,6 +187,7 @@ void nai_report_put_groups(struct nai_view *tables, const struct nai_report *rep
       groups[count++].first = row;
     fits = add(&groups[at], row);
   }
+  nai_view_inherit(tables, &(struct nai_buf){.oom = !fits});
   struct nai_view *view = nai_view_put_map(tables, g->name), *rows = nai_view_put_list(view, "rows");
   nai_view_put_bool(view, "any", count > 0);
   for (size_t i = 0; i < count && i < (size_t)top; i++) {

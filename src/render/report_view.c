@@ -288,6 +288,7 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   put_usual(root, report);
   put_skills(root, report, top);
   nai_view_put_bool(root, "has_pauses", has_pauses(report));
+  nai_view_put_bool(root, "has_gpus", nai_report_table(report, "gpu_utilization")->rows > 0);
   struct nai_view *tables = nai_view_put_map(root, "tables");
   for (size_t i = 0; i < report->table_count; i++)
     put_table(tables, report, report->tables[i], whole(report->tables[i]) ? 128 : top);

@@ -90,14 +90,24 @@ static int put_change(struct nai_view *list, const struct page *p, const struct 
   return rc;
 }
 
+static void put_spike(struct nai_view *spike, const struct page *p, const struct nai_trend_metric *m, uint32_t i) {
+  put_run(spike, "run", p, m->runs[i]);
+  put_value(spike, "value", m, m->values[i]);
+}
+
+/* All of them, and for those who want few words their number and the newest. */
 static void put_spikes(struct nai_view *map, const struct page *p, const struct nai_trend_metric *m) {
   struct nai_view *list = nai_view_put_list(map, "spikes");
+  uint32_t count = 0, newest = 0;
   for (uint32_t i = 0; i < m->count; i++)
     if (m->found.spikes[i]) {
-      struct nai_view *spike = nai_view_add_map(list);
-      put_run(spike, "run", p, m->runs[i]);
-      put_value(spike, "value", m, m->values[i]);
+      put_spike(nai_view_add_map(list), p, m, i);
+      count++;
+      newest = i;
     }
+  nai_view_put_int(map, "spike_count", count);
+  if (count)
+    put_spike(nai_view_put_map(map, "newest_spike"), p, m, newest);
 }
 
 static int put_metric(struct nai_view *list, const struct page *p, const struct nai_trend_metric *m,
@@ -106,7 +116,7 @@ static int put_metric(struct nai_view *list, const struct page *p, const struct 
   struct nai_buf chart = {0};
   int rc = NAI_OK;
   nai_view_put_text(map, "metric", m->metric);
-  nai_view_put_text(map, "basis", m->basis);
+  nai_view_put_trusted(map, "per", nai_index_basis_words(m->basis));
   nai_view_put_text(map, "better", m->better);
   nai_view_put_trusted(map, "state", nai_trend_state_name(m->state));
   nai_view_put_bool(map, "alarm", m->state >= NAI_TREND_WARN);
@@ -165,6 +175,8 @@ static int put_series(struct nai_view *list, const struct page *p, struct nai_er
   nai_view_put_text(map, "series", s->series);
   nai_view_put_text(map, "environment", s->environment);
   nai_view_put_int(map, "runs", s->run_count);
+  nai_view_put_trusted(map, "run_s", s->run_count == 1 ? "" : "s");
+  nai_view_put_bool(map, "any_metric", s->metric_count > 0);
   nai_view_put_int(map, "failed_count", s->failed_count);
   nai_view_put_int(map, "ignored_count", s->ignored_count);
   put_failed(map, p);

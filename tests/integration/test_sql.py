@@ -204,6 +204,29 @@ class Harm(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""), (statement, done.stdout))
         self.assertEqual(os.listdir(work), [])
 
+    def test_output_file(self):
+        """Only what was asked for is replaced: not a pipe or device, not a link, no neighbour."""
+        directory, work = artifacts(trace("training")), fresh_dir()
+        (work / "out.csv.part").write_text("mine")
+        (work / "target.csv").write_text("old")
+        (work / "link.csv").symlink_to("target.csv")
+        os.mkfifo(work / "pipe")
+        for name in ("out.csv", "link.csv", "-"):
+            done = sql(directory, "select 7 as seven", "--format", "csv", "--out", name, cwd=work)
+            self.assertEqual((done.returncode, done.stdout), (0, "seven\n7\n" if name == "-" else ""), done.stderr)
+        with subprocess.Popen(["cat", work / "pipe"], stdout=subprocess.PIPE, text=True) as cat:
+            self.assertEqual(sql(directory, "select 7 as seven", "--format", "csv", "--out", work / "pipe").returncode, 0)
+            self.assertEqual(cat.stdout.read(), "seven\n7\n")
+        self.assertTrue((work / "pipe").is_fifo() and (work / "link.csv").is_symlink())
+        self.assertEqual((work / "target.csv").read_text(), "seven\n7\n")
+        self.assertEqual((work / "out.csv.part").read_text(), "mine")
+        done = sql(directory, "select 7", "--out", work)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("is a directory", done.stderr)
+        self.assertEqual(sql(directory, "select nonsense", "--out", work / "out.csv").returncode, 2)
+        self.assertEqual((work / "out.csv").read_text(), "seven\n7\n")
+        self.assertEqual(sorted(os.listdir(work)), ["link.csv", "out.csv", "out.csv.part", "pipe", "target.csv"])
+
     def test_sizes(self):
         directory = artifacts(trace("training"))
         for statement in (" union ".join(["select 1"] * 200), "select 1" + " " * 100_000, "select " + "(" * 5000 + "1" + ")" * 5000,

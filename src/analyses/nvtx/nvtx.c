@@ -66,7 +66,18 @@ static const struct nai_column_def by_pid_columns[] = {
 static const struct nai_schema by_pid_schema =
     NAI_SCHEMA("nvtx_by_pid", "NVTX ranges by process", "One canonical NVTX range name in one process", by_pid_columns);
 
-enum { C_SCOPE, C_PID, C_KERNEL, C_ATTRIBUTED, C_PCT, C_KERNELS, C_ATTRIBUTED_KERNELS, C_RANGES, C_NAMES };
+enum {
+  C_SCOPE,
+  C_PID,
+  C_KERNEL,
+  C_ATTRIBUTED,
+  C_PCT,
+  C_KERNELS,
+  C_ATTRIBUTED_KERNELS,
+  C_RANGES,
+  C_NAMES,
+  C_UNLAUNCHED
+};
 static const struct nai_column_def coverage_columns[] = {
     [C_SCOPE] = NAI_NAME_COLUMN("scope", "all or process", .key = true),
     [C_PID] = NAI_PID_COLUMN("process", .key = true),
@@ -77,6 +88,8 @@ static const struct nai_column_def coverage_columns[] = {
     [C_ATTRIBUTED_KERNELS] = NAI_COUNT_COLUMN("attributed_kernel_count", "part launched inside an NVTX range"),
     [C_RANGES] = NAI_COUNT_COLUMN("range_count", "NVTX ranges"),
     [C_NAMES] = NAI_COUNT_COLUMN("distinct_names", "canonical names"),
+    [C_UNLAUNCHED] = NAI_TIME_COLUMN("without_launch_ns",
+                                     "kernels whose launching call is not in the export: in no range by nature"),
 };
 static const struct nai_schema coverage_schema =
     NAI_SCHEMA("nvtx_coverage", "NVTX coverage", "All processes, or one", coverage_columns);
@@ -186,6 +199,7 @@ static void put_coverage_row(struct nai_table *table, const char *scope, int64_t
   nai_set_i64(table, row, C_ATTRIBUTED_KERNELS, sum->attributed);
   nai_set_i64(table, row, C_RANGES, ranges);
   nai_set_i64(table, row, C_NAMES, names);
+  nai_set_i64(table, row, C_UNLAUNCHED, sum->without_launch_ns);
 }
 
 /* Rows of one process from its threads. */
@@ -238,6 +252,7 @@ static struct nai_process_sum sum_processes(const struct nai_model *m) {
     all.kernels += m->process_sums[p].kernels;
     all.attributed_ns += m->process_sums[p].attributed_ns;
     all.attributed += m->process_sums[p].attributed;
+    all.without_launch_ns += m->process_sums[p].without_launch_ns;
   }
   return all;
 }

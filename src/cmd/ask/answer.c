@@ -29,16 +29,8 @@ enum nai_rows_format nai_cmd_page_format(int choice) { return page_formats[choic
 static int set_window(void *memory, const struct nai_cli_option *option, const char *const *values,
                       struct nai_err *err) {
   struct nai_cmd_ask *ask = (struct nai_cmd_ask *)((char *)memory + option->at);
-  double start = 0, end = 0;
-  int rc = nai_cli_read_number(&start, option, values[0], err);
-  if (!rc)
-    rc = nai_cli_read_number(&end, option, values[1], err);
   ask->windowed = true;
-  ask->start_ns = llround(start * 1e9);
-  ask->end_ns = llround(end * 1e9);
-  if (!rc && ask->end_ns <= ask->start_ns)
-    rc = nai_err_set(err, NAI_EUSAGE, "--window %s %s: the end must lie after the start", values[0], values[1]);
-  return rc;
+  return nai_cli_read_stretch(&ask->start_ns, &ask->end_ns, option, values, err);
 }
 
 const struct nai_cli_type nai_cmd_window_type = {set_window, NULL};
@@ -69,7 +61,7 @@ int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, cons
                         struct nai_err *err) {
   struct nai_rows rows = {.format = (enum nai_rows_format)ask->format,
                           .human = true,
-                          .none = "none",
+                          .none = ask->none ? ask->none : "none",
                           .title = ask->title,
                           .width = nai_cmd_terminal_width()};
   uint32_t count = 0;

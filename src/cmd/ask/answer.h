@@ -14,6 +14,7 @@ struct nai_cmd_ask {
   bool windowed;
   int64_t start_ns, end_ns;
   const char *title; /* of the table in JSON; or NULL */
+  const char *none;  /* said of a table without rows; NULL: "none" */
   int64_t rows;      /* most rows of a table, -1: all */
   bool quiet;
   const char *skills[16]; /* files and directories */

@@ -148,12 +148,19 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
   return rc ? rc : nai_cmd_store_write_index(store, err);
 }
 
+/* Actions that change nothing, or not yet, leave everything as it is. */
+static bool may_tidy(const struct store_args *a, const char *action) {
+  return strcmp(action, "add") == 0 || strcmp(action, "index") == 0 || (strcmp(action, "prune") == 0 && !a->dry_run);
+}
+
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct store_args *a = memory;
   struct nai_store store;
   (void)program;
   int rc = nai_store_open(&store, a->store, strcmp(operands[0], "add") == 0, err);
+  if (!rc && may_tidy(a, operands[0]))
+    nai_store_sweep(&store);
   if (!rc)
     rc = act(&store, a, operands, count, err);
   nai_store_close(&store);

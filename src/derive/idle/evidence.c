@@ -1,6 +1,7 @@
 /* Evidence by thread: overhead rows in layers, and marks from which the calls around a moment are found. */
 #include "derive/idle/evidence.h"
 
+#include "base/sort.h"
 #include "derive/build.h"
 #include "derive/idle/idle.h"
 
@@ -219,15 +220,7 @@ const struct nai_groups *nai_model_osrt_calls(const struct nai_model *m) {
 /* --- moments ---------------------------------------------------------------------------------- */
 
 static uint32_t entries_until(const struct nai_layer_list *list, int64_t t) {
-  uint32_t lo = 0, hi = list->count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (list->v[mid].start <= t)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
+  return (uint32_t)nai_bisect(list->v, list->count, sizeof *list->v, offsetof(struct nai_layer_entry, start), t + 1);
 }
 
 /* The state after `next` entries of the list. */

@@ -73,3 +73,10 @@ test('a filter on an unknown column is an error with suggestions', () => {
   assert.equal(compileFilter(table, 'at::native').error, null);
   assert.equal(compileFilter(table, '"a=b"').error, null);
 });
+
+test('a path as findings write it is a path', () => {
+  assert.deepEqual(parseSearch('aten::to > aten::copy_'), { field: 'path', text: 'aten::to/aten::copy_' });
+  assert.deepEqual(parseSearch('path:a > b'), { field: 'path', text: 'a/b' });
+  assert.deepEqual(parseSearch('aten::to'), { field: '', text: 'aten::to' });
+  assert.equal(parseSearch('f<int, (a > b)>').field, '');
+});

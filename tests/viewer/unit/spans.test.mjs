@@ -21,7 +21,7 @@ model.report.tables.steps = {
   rows: [
     [0, 1, 'step', 'steady', at(200), at(300), 0],
     [0, 0, 'step', 'warm-up', at(0), at(200), 0],
-    [0, 2, 'step', 'steady', at(300), at(700), 1],
+    [0, 2, 'step 2', 'steady', at(300), at(700), 1],
     [0, 3, 'step', 'steady', null, null, 0],
   ],
 };
@@ -40,6 +40,7 @@ test('steps stand in order on their GPU, with state and outliers', () => {
   assert.deepEqual([...spans.start], [0, 200, 300]);
   assert.deepEqual(spans.tone, ['pale', 'plain', 'bad']);
   assert.deepEqual([...spans.row], [1, 0, 2]);
+  assert.deepEqual(spans.label, ['step 0', 'step 1', 'step 2']);
   assert.equal(describeSteps(spans).text, '3 steps, median 250 ns of 2 steady ones, 1 outlier');
 });
 

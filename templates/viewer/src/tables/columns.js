@@ -7,18 +7,21 @@ import { placeColumns } from '../table-schema.js';
  * @param {Table} table @param {number} [gpus]  of the trace
  */
 export function redundantColumns(table, gpus = 2) {
-  const names = table.columns.map((column) => column.name);
-  const twins = names.filter((text) => table.columns.some((column) => column.stored === text));
-  if (names.includes('kernel_name') && names.includes('short_name')) twins.push('short_name');
-  // A table of GPUs, or whose rows are told apart by little else, keeps it.
-  if (gpus === 1 && table.rows.length > 1 && names[0] !== 'device_id') twins.push('device_id');
-  return twins;
+  const { columns, rows } = table;
+  // A table of GPUs, or whose rows are told apart by little else, keeps their number.
+  const oneGpu = gpus === 1 && rows.length > 1 && columns[0].role !== 'device';
+  const named = columns.some(({ role }) => role === 'kernel_name');
+  const again = columns.filter(
+    ({ name, role }) =>
+      columns.some((column) => column.stored === name) || (named && name === 'short_name') || (oneGpu && role === 'device'),
+  );
+  return again.map((column) => column.name);
 }
 
 /** What a column tells, the most telling first. @param {Column} column */
-function rank({ key, type, name, unit, sum }) {
+function rank({ key, type, role, name, unit, sum }) {
   if (key && type === 'text') return 0;
-  if (key && unit === 'id' && name !== 'device_id') return 9;
+  if (key && unit === 'id' && role !== 'device') return 9;
   if (key) return 1;
   if (name.startsWith('pct_total') || name === 'pct_of_idle') return 2;
   if (sum && unit !== 'count') return 3;
