@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { librariesOf } from '../../../templates/viewer/src/libraries.js';
 import { Paths } from '../../../templates/viewer/src/paths.js';
-import { BLOCKING, Search } from '../../../templates/viewer/src/search.js';
+import { BLOCKING, parseSearch, Search } from '../../../templates/viewer/src/search.js';
 import { compileFilter } from '../../../templates/viewer/src/tables/filter.js';
 import { planModel } from '../lib/plan-model.mjs';
 
