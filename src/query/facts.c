@@ -78,6 +78,23 @@ const uint32_t *nai_facts_order(struct nai_query_table *t, int column) {
   return t->facts[column].order = rows;
 }
 
+uint32_t *nai_facts_order_by_two(struct nai_query_table *t, int first, int second) {
+  uint32_t count = (uint32_t)t->table->rows;
+  struct nai_column c = nai_table_column(t->table, first);
+  const uint32_t *by_second = nai_facts_order(t, second);
+  uint32_t *rows = malloc(((size_t)count + 1) * sizeof *rows), *other = malloc(((size_t)count + 1) * sizeof *other);
+  bool done = by_second && rows && other;
+  if (done) {
+    memcpy(rows, by_second, count * sizeof *rows);
+    done = sort_rows(rows, other, count, &c, nai_facts_of(t, first));
+  }
+  free(other);
+  if (done)
+    return rows;
+  free(rows);
+  return NULL;
+}
+
 struct ordered {
   struct nai_column column;
   const uint32_t *order;

@@ -73,6 +73,16 @@ class Answers(unittest.TestCase):
         self.assertEqual(wrong, [[0]])
         self.assertGreater(rows(directory, "select count(range_row) from v_calls")[0][0], 100)
 
+    def test_a_column_whose_middle_was_forgotten(self):
+        said = run("sql", artifacts(trace("training")), "select total_ns from kernels").stderr
+        self.assertIn("sql:1:8: no such column: total_ns; did you mean total_time_ns?", said)
+
+    def test_groups_by_two_columns_need_no_sorting(self):
+        directory = artifacts(trace("training"))
+        self.assertNotIn("B-TREE", run("sql", directory, "--explain", "select name, device_id, count(*) from kernel_events group by 1, 2").stdout)
+        self.assertEqual(rows(directory, "select device_id, category(name), count(*) from kernel_events group by 1, 2 order by 1, 2"),
+                         rows(directory, "select device_id, category, sum(call_count) from kernels group by 1, 2 order by 1, 2"))
+
     def test_columns_of_several_parts(self):
         """Texts stay what they are while further columns of the same derived table are made."""
         directory = artifacts(trace("training"))
@@ -341,11 +351,11 @@ class Differential(unittest.TestCase):
         name = lambda: f'a."{rnd.choice(columns[table])[0]}"'
         kind = rnd.random()
         if kind < 0.25:
-            key = name()
+            key = ", ".join(name() for _ in range(rnd.choice([1, 1, 2, 3])))
             return f"select {key}, count(*), min({name()}), count(distinct {name()}) from {source}{where} group by {key}" + \
                    rnd.choice(["", f" order by {key}", f" order by {key} desc", " having count(*) > 2"]), False
         if kind < 0.4:
-            key = name()
+            key = ", ".join(name() for _ in range(rnd.choice([1, 2, 2])))
             return f"select distinct {key} from {source}{where}" + rnd.choice(["", f" order by {key}"]), False
         if kind < 0.5:
             return f"select count(*), sum(a.ROWID), max({name()}) from {source}{where}", False

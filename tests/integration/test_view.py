@@ -630,6 +630,12 @@ class Once(unittest.TestCase):
         self.assertEqual((d["start_ns"], d["end_ns"]), (1010000000, 1020000000))
         self.assertEqual({r["gpu"] for r in d["rows"]}, {"GPU 1", None})
 
+    def test_other_names(self):
+        directory = artifacts(trace("training"))
+        for name, words in (("timeline", ()), ("tui", ("tree",))):
+            self.assertEqual(run(name, directory, "--once", "--ascii").stdout, run("view", directory, *words, "--once", "--ascii").stdout)
+        self.assertEqual(run("tui").returncode, 2)
+
     def test_refusals(self):
         path = artifacts(trace("training"))
         for options, said in ((["--gpu", "9"], "no such GPU"), (["--trim", "900", "901"], "nothing of the trace"), (["--range", "nope"], "no range"),

@@ -57,6 +57,18 @@ int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const ch
   return NAI_OK;
 }
 
+int nai_cmd_check_window(const struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err) {
+  const struct nai_table *capture;
+  int rc = ask->windowed ? nai_run_table(&capture, run, nai_capture.name, &nai_capture, err) : NAI_OK;
+  if (rc || !ask->windowed || !capture->rows)
+    return rc;
+  int64_t start = nai_get_i64(capture, 0, CA_START), stop = nai_get_i64(capture, 0, CA_STOP);
+  if (start == NAI_NULL_I64 || stop == NAI_NULL_I64 || stop <= start || (ask->start_ns < stop && ask->end_ns > start))
+    return NAI_OK;
+  return nai_err_set(err, NAI_EUSAGE, "--window: nothing was captured then; the capture lasted from %.3f to %.3f s",
+                     (double)start / 1e9, (double)stop / 1e9);
+}
+
 int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, const struct nai_cmd_ask *ask,
                         struct nai_err *err) {
   struct nai_rows rows = {.format = (enum nai_rows_format)ask->format,
