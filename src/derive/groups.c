@@ -45,10 +45,15 @@ struct sorting {
 };
 
 static uint32_t run_from(const struct sorting *s, uint32_t first) {
-  uint32_t end = first + 1;
-  while (end < s->n && compare(&s->rows[end - 1], &s->rows[end], (void *)s->by) < 0)
-    end++;
-  return end;
+  const struct nai_column start = s->by->start;
+  int64_t before = nai_at(&start, s->rows[first]);
+  for (uint32_t end = first + 1; end < s->n; end++) {
+    int64_t at = nai_at(&start, s->rows[end]);
+    if (at < before || (at == before && compare(&s->rows[end - 1], &s->rows[end], (void *)s->by) > 0))
+      return end;
+    before = at;
+  }
+  return s->n;
 }
 
 static int sort_block(struct sorting *s, uint32_t first, uint32_t end, struct nai_err *err) {
@@ -172,10 +177,11 @@ int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_colu
   int rc = nai_big_new(&order, scratch_dir, ((size_t)n + 1) * sizeof *out->order, err);
   if (rc)
     return rc;
-  out->order = order;
+  uint32_t *rows = out->order = order;
   uint32_t *at = out->first + 1; /* counts, then running positions, which end as the next group's start */
+  const struct nai_column cells = *group;
   for (uint32_t i = 0; i < n; i++) {
-    int32_t g = nai_at_i32(group, i);
+    int32_t g = nai_at_i32(&cells, i);
     if (g >= 0)
       at[g]++;
   }
@@ -186,9 +192,9 @@ int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_colu
     total += count;
   }
   for (uint32_t i = 0; i < n; i++) {
-    int32_t g = nai_at_i32(group, i);
+    int32_t g = nai_at_i32(&cells, i);
     if (g >= 0)
-      out->order[at[g]++] = i;
+      rows[at[g]++] = i;
   }
   return NAI_OK;
 }

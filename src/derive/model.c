@@ -122,12 +122,6 @@ uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *
   return (uint32_t)nai_search(0, gpu->op_count, op_before, &(struct op_moment){model, gpu->ops, t});
 }
 
-bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
-  enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];
-  return c == NAI_API_BLOCKING ||
-         (c == NAI_API_BLOCKING_COPY && (!m->memops.n || m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
-}
-
 const char *nai_model_api_name(const struct nai_model *m, uint32_t api) {
   return nai_strings_get(&m->tables[NAI_IN_APIS]->strings, nai_at_text(&m->apis.name, api));
 }

@@ -56,6 +56,8 @@ struct nai_nvtx_node {
   int64_t wall_ns;  /* time of this thread in which this is the innermost range: a partition of the thread's time */
   int64_t kernel_ns, kernel_count;                     /* of kernels launched from these ranges, innermost */
   int64_t inclusive_kernel_ns, inclusive_kernel_count; /* and from those inside them */
+  int64_t graph_ns, copy_ns;                           /* the same of graphs traced as a whole, of copies and sets */
+  int64_t inclusive_graph_ns, inclusive_copy_ns;
 };
 
 /* Which push/pop ranges of a thread are open, now and then (nvtx_open.h). */
@@ -135,8 +137,9 @@ struct nai_process_sum {
 
 /* What falls into one phase of the phase map. */
 struct nai_phase_sum {
-  int64_t wall_ns; /* of threads: a partition of their time */
-  int64_t gpu_ns, kernels, ranges;
+  int64_t wall_ns;                      /* of threads: a partition of their time */
+  int64_t kernel_ns, graph_ns, copy_ns; /* launched in the phase; copies: sets, too */
+  int64_t kernels, ranges;
   uint32_t longest; /* nvtx_events row of its longest range, the earliest of equals */
 };
 
@@ -263,9 +266,15 @@ NAI_MUST_CHECK int nai_model_build(struct nai_model *model, uint32_t parts, stru
 /* Anonymous memory that parts take, bytes: about half as much again as measured (docs/performance.md). */
 int64_t nai_parts_bytes(const struct nai_model *model, uint32_t parts);
 
-/* How long a kernel, an API call or an NVTX range took, ns. */
+/* How long a kernel, a graph, a copy or set, an API call or an NVTX range took, ns. */
 static inline int64_t nai_kernel_ns(const struct nai_model *m, uint32_t kernel) {
   return nai_at(&m->kernels.end, kernel) - nai_at(&m->kernels.start, kernel);
+}
+static inline int64_t nai_graph_ns(const struct nai_model *m, uint32_t graph) {
+  return nai_at(&m->graphs.end, graph) - nai_at(&m->graphs.start, graph);
+}
+static inline int64_t nai_memop_ns(const struct nai_model *m, uint32_t memop) {
+  return nai_at(&m->memops.end, memop) - nai_at(&m->memops.start, memop);
 }
 static inline int64_t nai_call_ns(const struct nai_model *m, uint32_t api) {
   return nai_at(&m->apis.end, api) - nai_at(&m->apis.start, api);
@@ -312,7 +321,11 @@ static inline uint32_t nai_model_op_api(const struct nai_model *m, const struct 
 /* Number of the first operation of a GPU that starts at t or later, its op_count when there is none. */
 uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t);
 /* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
-bool nai_model_api_blocks(const struct nai_model *model, uint32_t api);
+static inline bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
+  enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];
+  return c == NAI_API_BLOCKING ||
+         (c == NAI_API_BLOCKING_COPY && (!m->memops.n || m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
+}
 const char *nai_model_api_name(const struct nai_model *model, uint32_t api);
 const char *nai_model_kernel_name(const struct nai_model *model, uint32_t kernel);
 /* Whether the thread has start/end ranges. */

@@ -209,6 +209,7 @@ int nai_index_write(struct nai_index *index, const char *directory, struct nai_e
   char path[PATH_MAX];
   struct nai_buf csv = {0}, page = {0};
   snprintf(path, sizeof path, "%s/index.sqlite", directory);
+  index->directory = directory;
   int rc = check(index, err);
   if (!rc)
     rc = nai_index_sort(index, err);

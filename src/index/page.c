@@ -2,10 +2,13 @@
 #include "index/index.h"
 
 #include "base/fmt.h"
+#include "base/fs.h"
 #include "render/json.h"
 #include "table/severity.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +16,13 @@ enum { MARKDOWN_ROWS = 20, MARKDOWN_ERRORS = 40 };
 
 static const char *run_text(const struct nai_index *index, int64_t row, int column) {
   return nai_get_str(index->runs, row, column);
+}
+
+bool nai_index_has_report(const struct nai_index *index, const char *path) {
+  char file[PATH_MAX];
+  return *path && (!index->directory ||
+                   ((size_t)snprintf(file, sizeof file, "%s/%s/report.html", index->directory, path) < sizeof file &&
+                    nai_fs_exists(file)));
 }
 
 static void put_value(struct nai_view *map, const char *key, const char *unit, const char *basis, double value) {
@@ -46,7 +56,8 @@ static void put_run(struct nai_view *list, const struct nai_index *index, int64_
   nai_view_put_text(map, "id", run_text(index, row, NAI_INDEX_RUN_ID));
   nai_view_put_int(map, "row", row);
   nai_view_put_bool(map, "ok", ok);
-  nai_view_put_text(map, "path", run_text(index, row, NAI_INDEX_RUN_PATH));
+  const char *path = run_text(index, row, NAI_INDEX_RUN_PATH);
+  nai_view_put_text(map, "path", ok && nai_index_has_report(index, path) ? path : NULL);
   nai_view_put_text(map, "series", run_text(index, row, NAI_INDEX_RUN_SERIES));
   nai_view_put_text(map, "labels", run_text(index, row, NAI_INDEX_RUN_LABELS));
   nai_view_put_text(map, "status", run_text(index, row, NAI_INDEX_RUN_STATUS));
@@ -102,7 +113,7 @@ static int put_rules(struct nai_view *view, const struct nai_index *index, struc
     nai_view_put_int(map, "runs", rules[i].runs);
     put_value(map, "share", "percent", "", 100.0 * rules[i].runs / (double)index->runs->rows);
     put_value(map, "stake", "ns", "", rules[i].at_stake_ns == NAI_NULL_I64 ? NAN : (double)rules[i].at_stake_ns);
-    nai_view_put_text(map, "path", rules[i].path);
+    nai_view_put_text(map, "path", nai_index_has_report(index, rules[i].path) ? rules[i].path : NULL);
     nai_view_put_text(map, "run", rules[i].run);
   }
   nai_view_put_bool(view, "any_finding", count > 0);

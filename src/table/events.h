@@ -176,7 +176,7 @@ extern const struct nai_schema nai_nvtx_events;
 
 /* overhead_events: time the profiler or the CUDA driver took. */
 enum { OE_START, OE_END, OE_THREAD, OE_NAME, OE_SOURCE, OE_TYPE, OE_CORRELATION };
-enum { NAI_OVERHEAD_PROFILER, NAI_OVERHEAD_CUDA };
+enum { NAI_OVERHEAD_PROFILER, NAI_OVERHEAD_CUDA, NAI_OVERHEAD_JIT };
 extern const struct nai_schema nai_overhead_events;
 
 /* osrt_events: operating-system calls. Those of nesting level 0 are the outermost ones; the others lie inside them. */

@@ -47,8 +47,9 @@ static void put_run(struct nai_view *map, const char *key, const struct page *p,
   struct nai_buf link = {0};
   nai_view_put_text(run, "id", nai_get_str(runs, row, NAI_INDEX_RUN_ID));
   nai_view_put_text(run, "note", nai_get_str(runs, row, NAI_INDEX_RUN_NOTE));
-  nai_buf_printf(&link, "%s/%s/report.html", p->links ? p->links : "", nai_get_str(runs, row, NAI_INDEX_RUN_PATH));
-  nai_view_put_text(run, "href", nai_buf_str(&link));
+  const char *path = nai_get_str(runs, row, NAI_INDEX_RUN_PATH);
+  nai_buf_printf(&link, "%s/%s/report.html", p->links ? p->links : "", path);
+  nai_view_put_text(run, "href", nai_index_has_report(p->trend->index, path) ? nai_buf_str(&link) : NULL);
   nai_view_inherit(run, &link);
   nai_buf_free(&link);
 }
@@ -72,9 +73,11 @@ static int put_change(struct nai_view *list, const struct page *p, const struct 
                                                         : "better");
   put_run(map, "good", p, nai_trend_good_run(m, change));
   put_run(map, "bad", p, nai_trend_bad_run(m, change));
-  struct nai_view *with = nai_view_put_list(map, "moved");
   for (uint32_t i = 0; i < n; i++)
-    nai_view_put_text(nai_view_add_map(with), "metric", moved[i]->metric);
+    nai_buf_printf(&text, "%s%s", i ? ", " : "", moved[i]->metric);
+  nai_view_put_text(map, "moved", n ? nai_buf_str(&text) : NULL);
+  nai_view_inherit(map, &text);
+  nai_buf_free(&text);
   int rc = nai_trend_kernels(kernels, &count, p->trend, m, change, err);
   struct nai_view *of = nai_view_put_list(map, "kernels");
   for (uint32_t i = 0; i < count && !rc; i++) {

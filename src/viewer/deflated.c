@@ -8,9 +8,11 @@
 
 enum {
   LEVEL = 3,              /* level 6 takes three times as long for a tenth less */
-  PIECE_BYTES = 1 << 20,  /* of what is deflated; shorter pieces cost length */
+  PIECE_BYTES = 1 << 20,  /* at most; shorter pieces cost length */
   WINDOW_BYTES = 1 << 15, /* how far back a match may lie */
-  RAW = -15               /* a window of that many bits, and no header */
+  SAMPLE_BYTES = 1 << 16,
+  SPARE_BYTES = 256,
+  RAW = -15 /* a window of that many bits, and no header */
 };
 
 /* The header for level 3. */
@@ -41,6 +43,14 @@ int nai_deflated_estimate(int64_t *bytes, const struct nai_encoder *e, struct na
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
+/* Cuts [begin, begin + len) into pieces. */
+static void cut(struct nai_deflated *d, size_t begin, size_t len) {
+  for (size_t done = 0, n; done < len; done += n) {
+    n = len - done < PIECE_BYTES ? len - done : PIECE_BYTES;
+    d->pieces[d->count++] = (struct nai_piece){.begin = begin + done, .len = n};
+  }
+}
+
 int nai_deflated_begin(struct nai_deflated *d, const struct nai_encoder *e, struct nai_err *err) {
   const struct nai_buf *behind[] = {&e->mix, &e->sums.stream};
   *d = (struct nai_deflated){0};
@@ -49,9 +59,15 @@ int nai_deflated_begin(struct nai_deflated *d, const struct nai_encoder *e, stru
     d->parts[c] = text ? (struct nai_map){(const unsigned char *)text->data, text->len} : e->column_bytes[c];
     d->bytes += d->parts[c].size;
   }
-  d->count = d->bytes > PIECE_BYTES ? (int)((d->bytes + PIECE_BYTES - 1) / PIECE_BYTES) : 1;
-  d->pieces = calloc((size_t)d->count, sizeof *d->pieces);
-  return d->pieces ? NAI_OK : nai_err_nomem(err);
+  d->pieces = calloc(d->bytes / PIECE_BYTES + COLUMNS + 2, sizeof *d->pieces);
+  if (!d->pieces)
+    return nai_err_nomem(err);
+  if (d->bytes <= PIECE_BYTES)
+    d->pieces[d->count++] = (struct nai_piece){.len = d->bytes};
+  else
+    for (size_t c = 0, begin = 0; c < COLUMNS + 2; begin += d->parts[c++].size)
+      cut(d, begin, d->parts[c].size);
+  return NAI_OK;
 }
 
 void nai_deflated_free(struct nai_deflated *d) {
@@ -74,40 +90,48 @@ static void gather(unsigned char *to, const struct nai_deflated *d, size_t begin
   }
 }
 
-/* Deflates `len` bytes behind `known` ones. */
-static bool deflate_piece(struct nai_piece *piece, unsigned char *bytes, size_t known, size_t len, bool last) {
+/* Deflates `len` bytes behind `known` ones to `out`. Returns how many that makes, 0 when it fails. */
+static size_t deflate_bytes(unsigned char *out, size_t room, unsigned char *bytes, size_t known, size_t len,
+                            int strategy, bool last) {
   z_stream z = {0};
-  if (deflateInit2(&z, LEVEL, Z_DEFLATED, RAW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    return false;
-  enum { MARK = 16 }; /* an empty block ends a piece at a whole byte */
-  size_t room = deflateBound(&z, (uLong)len) + MARK;
-  bool ok = (piece->data = malloc(room)) && (!known || deflateSetDictionary(&z, bytes, (uInt)known) == Z_OK);
-  if (ok) {
-    z.next_in = bytes + known;
-    z.avail_in = (uInt)len;
-    z.next_out = piece->data;
-    z.avail_out = (uInt)room;
-    int state = deflate(&z, last ? Z_FINISH : Z_SYNC_FLUSH);
-    ok = !z.avail_in && z.avail_out && state == (last ? Z_STREAM_END : Z_OK);
-    piece->size = room - z.avail_out;
-    piece->adler = adler32(adler32(0, NULL, 0), bytes + known, (uInt)len);
-  }
+  if (deflateInit2(&z, LEVEL, Z_DEFLATED, RAW, 8, strategy) != Z_OK)
+    return 0;
+  bool ok = !known || deflateSetDictionary(&z, bytes, (uInt)known) == Z_OK;
+  z.next_in = bytes + known;
+  z.avail_in = (uInt)len;
+  z.next_out = out;
+  z.avail_out = (uInt)room;
+  int state = ok ? deflate(&z, last ? Z_FINISH : Z_SYNC_FLUSH) : Z_MEM_ERROR;
+  ok = ok && !z.avail_in && z.avail_out && state == (last ? Z_STREAM_END : Z_OK);
   deflateEnd(&z);
-  unsigned char *fitting = ok ? realloc(piece->data, piece->size) : NULL;
-  piece->data = fitting ? fitting : piece->data;
-  return ok;
+  return ok ? room - z.avail_out : 0;
+}
+
+/* Times are mostly noise, in which looking for matches takes four times as long as coding bytes by how often they
+ * occur, and finds nothing. The beginning of a piece tells: matches are to save a twentieth. */
+static int choose_strategy(unsigned char *out, size_t room, unsigned char *bytes, size_t known, size_t len) {
+  size_t sample = len < SAMPLE_BYTES ? len : SAMPLE_BYTES;
+  size_t matched = deflate_bytes(out, room, bytes, known, sample, Z_DEFAULT_STRATEGY, false);
+  size_t coded = deflate_bytes(out, room, bytes, known, sample, Z_HUFFMAN_ONLY, false);
+  return coded && coded <= matched + matched / 20 ? Z_HUFFMAN_ONLY : Z_DEFAULT_STRATEGY;
 }
 
 int nai_deflated_piece(struct nai_deflated *d, int i, struct nai_err *err) {
-  size_t begin = (size_t)i * PIECE_BYTES, rest = d->bytes - begin, len = rest < PIECE_BYTES ? rest : PIECE_BYTES;
-  size_t known = begin < WINDOW_BYTES ? begin : WINDOW_BYTES;
-  unsigned char *bytes = malloc(known + len + 1);
-  if (!bytes)
-    return nai_err_nomem(err);
-  gather(bytes, d, begin - known, begin + len);
-  bool ok = deflate_piece(&d->pieces[i], bytes, known, len, i == d->count - 1);
+  struct nai_piece *piece = &d->pieces[i];
+  size_t known = piece->begin < WINDOW_BYTES ? piece->begin : WINDOW_BYTES;
+  size_t room = piece->len + piece->len / 256 + SPARE_BYTES; /* noise is stored: 5 more bytes per 16 KiB */
+  unsigned char *bytes = malloc(known + piece->len + 1), *out = malloc(room);
+  if (bytes && out) {
+    gather(bytes, d, piece->begin - known, piece->begin + piece->len);
+    int strategy = d->count > 1 ? choose_strategy(out, room, bytes, known, piece->len) : Z_DEFAULT_STRATEGY;
+    piece->size = deflate_bytes(out, room, bytes, known, piece->len, strategy, i == d->count - 1);
+    piece->adler = adler32(adler32(0, NULL, 0), bytes + known, (uInt)piece->len);
+    piece->data = piece->size ? realloc(out, piece->size) : NULL;
+    out = piece->data ? NULL : out;
+  }
   free(bytes);
-  return ok ? NAI_OK : nai_err_nomem(err);
+  free(out);
+  return piece->data ? NAI_OK : nai_err_nomem(err);
 }
 
 /* --- base64 ----------------------------------------------------------------------------------- */
@@ -166,9 +190,8 @@ void nai_deflated_print(struct nai_buf *out, const struct nai_deflated *d) {
   uLong adler = adler32(0, NULL, 0);
   put_bytes(&b, header, sizeof header);
   for (int i = 0; i < d->count; i++) {
-    size_t begin = (size_t)i * PIECE_BYTES, rest = d->bytes - begin;
     put_bytes(&b, d->pieces[i].data, d->pieces[i].size);
-    adler = adler32_combine(adler, d->pieces[i].adler, (z_off_t)(rest < PIECE_BYTES ? rest : PIECE_BYTES));
+    adler = adler32_combine(adler, d->pieces[i].adler, (z_off_t)d->pieces[i].len);
   }
   unsigned char end[4] = {(unsigned char)(adler >> 24), (unsigned char)(adler >> 16), (unsigned char)(adler >> 8),
                           (unsigned char)adler};

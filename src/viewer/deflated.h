@@ -12,6 +12,7 @@ struct nai_deflated {
   size_t bytes;                      /* of all parts */
   int count;                         /* pieces, at least one */
   struct nai_piece {
+    size_t begin, len;   /* of what is deflated: within one part, or everything */
     unsigned char *data; /* owned */
     size_t size;
     unsigned long adler; /* checksum of what was deflated */

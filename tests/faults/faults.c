@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -62,9 +63,30 @@ static int default_error(enum kind kind) {
 
 enum { SITES_MAX = 1 << 21, DEPTH_MAX = 48 };
 
+/* The program's files in memory; dladdr would search their symbols. */
+static struct { uintptr_t begin, end; } files[64];
+static int file_count;
+
+static int note_file(struct dl_phdr_info *info, size_t bytes, void *ctx) {
+  (void)bytes, (void)ctx;
+  if (file_count == sizeof files / sizeof *files)
+    return 1;
+  files[file_count].begin = files[file_count].end = info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+    if (info->dlpi_phdr[i].p_type == PT_LOAD && end > files[file_count].end)
+      files[file_count].end = end;
+  }
+  file_count++;
+  return 0;
+}
+
 static uintptr_t within_file(void *address) {
-  Dl_info info;
-  return (uintptr_t)address - (dladdr(address, &info) ? (uintptr_t)info.dli_fbase : 0);
+  uintptr_t at = (uintptr_t)address;
+  for (int i = 0; i < file_count; i++)
+    if (at >= files[i].begin && at < files[i].end)
+      return at - files[i].begin + ((uintptr_t)i << 40);
+  return 0;
 }
 
 /* A hash of the return addresses. The unwinder's own calls are none of the program's. */
@@ -391,8 +413,10 @@ static void configure(void) {
   for (int k = 0; faults.sites_file && k < KIND_COUNT; k++)
     faults.sites[k] = (uint32_t *)syscall(SYS_mmap, NULL, SITES_MAX * sizeof(uint32_t), PROT_READ | PROT_WRITE,
                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (faults.sites_file) /* the first one loads a library */
-    backtrace(&(void *){NULL}, 1);
+  if (faults.sites_file) {
+    backtrace(&(void *){NULL}, 1); /* the first one loads a library */
+    dl_iterate_phdr(note_file, NULL);
+  }
 }
 
 static void report_sites(void) {

@@ -167,7 +167,8 @@ class Refused(unittest.TestCase):
     def test_vital_tables(self):
         source = trace("training")
         for table in ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_RUNTIME", "StringIds"):
-            for how, reader in itertools.product((no_page, no_rows, rows_twice), READERS):
+            leaves = Pages(source).of(table)
+            for how, reader in itertools.product((no_page, no_rows, rows_twice)[:2 + (len(leaves) > 1)], READERS):
                 path = damaged(source, table, how)
                 out = path.parent / "out"
                 done = run("analyze", path, "-q", "--reader", reader, "--out", out)

@@ -50,6 +50,23 @@ class UnifiedMemory(unittest.TestCase):
         self.assertEqual({r["memcpy_bytes"] for r in made.rows("pids")}, {r["memcpy_bytes"] for r in before.rows("pids")})
 
 
+class Compilation(unittest.TestCase):
+    def test_records_of_compilation_explain_a_long_launch(self):
+        """The table is NVIDIA's of 2026.4; no public export has it."""
+        table = """CREATE TABLE CUPTI_ACTIVITY_KIND_JIT (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL,
+                     globalTid INTEGER, correlationId INTEGER, nameId INTEGER, overheadType INTEGER NOT NULL, jitEntryType INTEGER NOT NULL,
+                     jitOperationType INTEGER NOT NULL, deviceId INTEGER)"""
+        row = """INSERT INTO CUPTI_ACTIVITY_KIND_JIT SELECT start + 1000, end - 1000, 0, globalTid, correlationId, nameId, 1, 1, 1, 0
+                   FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId WHERE value LIKE 'cudaLaunchKernel%'
+                   ORDER BY end - start DESC LIMIT 1"""
+        causes = [{r["cause"]: r["total_ns"] for r in report(path).rows("idle_causes")}
+                  for path in (support.artifacts(support.trace("launch-in-flight")), analyze(edited("launch-in-flight", table, row)))]
+        self.assertNotIn("module_load", causes[0])
+        loading = causes[1].pop("module_load")
+        self.assertGreater(loading, 0)
+        self.assertEqual(causes[0]["in_launch_call"] - causes[1]["in_launch_call"], loading)
+
+
 class TensorCores(unittest.TestCase):
     """What a kernel's name says of the units it computes with: yes, no, or nothing."""
     NAMES = {

@@ -83,10 +83,11 @@ static bool inside_launch(const struct nai_model *m, uint32_t thread, int64_t t,
  * own. */
 static enum overhead overhead_of(const struct nai_model *m, const struct nai_table *t, uint32_t row) {
   enum { JIT = 2, MODULE_LOADING = 6, LAZY_LOADING = 7 };
-  bool driver = nai_get_i64(t, row, OE_SOURCE) == NAI_OVERHEAD_CUDA;
+  int64_t source = nai_get_i64(t, row, OE_SOURCE);
+  bool driver = source == NAI_OVERHEAD_CUDA;
   int64_t type = nai_get_i64(t, row, OE_TYPE), start = nai_get_i64(t, row, OE_START), end = nai_get_i64(t, row, OE_END);
   int64_t thread = nai_get_i64(t, row, OE_THREAD);
-  if (driver ? type == MODULE_LOADING || type == LAZY_LOADING : type == JIT)
+  if (source == NAI_OVERHEAD_JIT || (driver ? type == MODULE_LOADING || type == LAZY_LOADING : type == JIT))
     return LOADING;
   enum overhead kind = overhead_by_name(nai_get_str(t, row, OE_NAME), driver);
   if (kind != UNNAMED)

@@ -33,7 +33,8 @@ async function withAxe(suite, path, context, body) {
   });
 }
 
-export async function accessTests(suite, path) {
+/** Every view of a page, light and dark. */
+export async function axeTests(suite, path) {
   for (const colorScheme of ['light', 'dark']) {
     await suite.test(`axe-core finds nothing, ${colorScheme}`, () =>
       withAxe(suite, path, { colorScheme, reducedMotion: 'reduce' }, async (page) => {
@@ -53,7 +54,9 @@ export async function accessTests(suite, path) {
       }),
     );
   }
+}
 
+export async function accessTests(suite, path) {
   await suite.test('the timeline leaves alone what it does not use', () =>
     suite.page(path, { hash: '#v=timeline' }, async (page) => {
       const prevented = await page.evaluate(() => {

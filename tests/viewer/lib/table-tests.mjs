@@ -92,6 +92,14 @@ export async function tableTests(suite, path, truth, most = Infinity) {
     );
   }
 
+  if (report.tables.kernels?.rows.length > 1)
+    await suite.test('every row of a share has its bar', () =>
+      suite.page(path, { hash: '#v=tables&t=kernels' }, async (page) => {
+        const bars = await page.locator('.table-main .vt td.bar').evaluateAll((list) => list.map((cell) => getComputedStyle(cell).backgroundImage));
+        check(bars.length > 1 && bars.every((image) => image.includes('gradient')), 'bars on every other row only');
+      }),
+    );
+
   const largest = names.reduce(
     (best, name) => (report.tables[name].rows.length > report.tables[best].rows.length ? name : best),
     names[0],

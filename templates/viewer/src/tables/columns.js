@@ -23,12 +23,12 @@ function rank({ key, type, role, name, unit, sum }) {
   if (key && type === 'text') return 0;
   if (key && unit === 'id' && role !== 'device') return 9;
   if (key) return 1;
-  if (name === 'category' || name === 'cause') return 2;
-  if (name.startsWith('pct_total') || name === 'pct_of_idle') return 3;
-  if (sum && unit !== 'count') return 4;
-  if (sum) return /^(call_|gap_)?count$/u.test(name) ? 5 : 8;
-  if (/^(p50|median)_/u.test(name)) return 6;
-  if (/^max_/u.test(name)) return 7;
+  if (name.startsWith('pct_total') || name === 'pct_of_idle') return 2;
+  if (sum && unit !== 'count') return 3;
+  if (sum) return /^(call_|gap_)?count$/u.test(name) ? 4 : 8;
+  if (/^(p50|median)_/u.test(name)) return 5;
+  if (/^max_/u.test(name)) return 6;
+  if (name === 'category' || name === 'cause') return 7;
   return 8;
 }
 
