@@ -20,7 +20,6 @@ static bool all_active(const struct nai_table *spans, int32_t device) {
 
 int nai_idle_outside(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *m, uint32_t gpu,
                      const struct nai_table *spans, struct nai_err *err) {
-  struct nai_intervals host = {0};
   int64_t at = 0;
   int rc = NAI_OK;
   memset(ns, 0, NAI_IDLE_CAUSES * sizeof *ns);
@@ -33,13 +32,10 @@ int nai_idle_outside(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *m, uin
     at = span;
     if (strcmp(nai_get_str(spans, span, AS_KIND), NAI_SPAN_ACTIVE) == 0)
       continue;
-    struct nai_idle_shares shares = {0};
     struct nai_idle_split split;
-    rc = nai_idle_split_again(&split, &shares, &host, m, &gap, err);
+    rc = nai_idle_split_again(&split, NULL, NULL, m, &gap, err);
     for (int c = 0; !rc && c < NAI_IDLE_CAUSES; c++)
       ns[c] += split.ns[c];
-    nai_idle_shares_free(&shares);
   }
-  nai_intervals_free(&host);
   return rc;
 }
