@@ -29,18 +29,20 @@ struct ruleset {
   uint64_t files, network; /* version 4: connecting and listening over TCP */
 };
 
-/* Below a directory these rights are kept. */
-static void allow(int ruleset, int directory, uint64_t rights) {
+/* Below a directory these rights are kept. False where it could not be opened for want of something. */
+static bool allow(int ruleset, int directory, uint64_t rights) {
   const struct landlock_path_beneath_attr rule = {.allowed_access = rights, .parent_fd = directory};
   if (directory >= 0)
-    syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0 || errno != ENOMEM;
+  return errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != EIO;
 }
 
-static void allow_path(int ruleset, const char *path, uint64_t rights) {
+static bool allow_path(int ruleset, const char *path, uint64_t rights) {
   int directory = open(path, O_PATH | O_CLOEXEC);
-  allow(ruleset, directory, rights);
+  bool allowed = allow(ruleset, directory, rights);
   if (directory >= 0)
     close(directory);
+  return allowed;
 }
 
 /* The nearest directory above `path` that exists, -1 for none. */
@@ -62,11 +64,12 @@ static int open_above(const char *path) {
   }
 }
 
-static void allow_above(int ruleset, const char *path, uint64_t rights) {
+static bool allow_above(int ruleset, const char *path, uint64_t rights) {
   int above = path ? open_above(path) : -1;
-  allow(ruleset, above, rights);
+  bool allowed = allow(ruleset, above, rights);
   if (above >= 0)
     close(above);
+  return allowed;
 }
 
 static void restrict_files(const struct nai_sandbox *sandbox) {
@@ -78,17 +81,17 @@ static void restrict_files(const struct nai_sandbox *sandbox) {
       (int)syscall(SYS_landlock_create_ruleset, &handled, version >= 4 ? sizeof handled : sizeof handled.files, 0);
   if (ruleset < 0)
     return;
-  if (sandbox->reads_all)
-    allow_path(ruleset, "/", READ);
-  else
-    allow(ruleset, sandbox->readable, READ);
-  allow_path(ruleset, "/dev/null", LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE);
+  errno = 0;
+  bool whole = sandbox->reads_all ? allow_path(ruleset, "/", READ) : allow(ruleset, sandbox->readable, READ);
+  whole &= allow_path(ruleset, "/dev/null", LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE);
   for (int i = 0; sandbox->writable && sandbox->writable[i]; i++) {
     char real[PATH_MAX];
-    allow_above(ruleset, sandbox->writable[i], handled.files & ~execute);
-    allow_above(ruleset, realpath(sandbox->writable[i], real), handled.files & ~execute); /* a link leads elsewhere */
+    whole &= allow_above(ruleset, sandbox->writable[i], handled.files & ~execute);
+    const char *elsewhere = realpath(sandbox->writable[i], real); /* where a link leads to */
+    whole &= allow_above(ruleset, elsewhere, handled.files & ~execute);
   }
-  syscall(SYS_landlock_restrict_self, ruleset, 0);
+  if (whole) /* else what is allowed would be refused, and a wrong reason told */
+    syscall(SYS_landlock_restrict_self, ruleset, 0);
   close(ruleset);
 }
 

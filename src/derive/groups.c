@@ -90,16 +90,19 @@ static int find_runs(struct sorting *s, struct nai_err *err) {
   return rc;
 }
 
+struct row_place {
+  const struct sorting *sorting;
+  uint32_t row;
+};
+
+static bool row_before(const void *ctx, size_t i) {
+  const struct row_place *place = ctx;
+  return compare(&place->sorting->rows[i], &place->row, (void *)place->sorting->by) < 0;
+}
+
 /* First of the ascending rows first .. end - 1 that comes after `row`. */
 static uint32_t first_after(const struct sorting *s, uint32_t first, uint32_t end, uint32_t row) {
-  while (first < end) {
-    uint32_t middle = first + (end - first) / 2;
-    if (compare(&s->rows[middle], &row, (void *)s->by) < 0)
-      first = middle + 1;
-    else
-      end = middle;
-  }
-  return first;
+  return (uint32_t)nai_search(first, end, row_before, &(struct row_place){s, row});
 }
 
 static int put_aside(struct sorting *s, const uint32_t *rows, uint32_t n, struct nai_err *err) {
@@ -204,14 +207,18 @@ int nai_groups_build(struct nai_groups *out, uint32_t n, const struct nai_column
   return rc;
 }
 
+struct rows_from {
+  const uint32_t *order;
+  const struct nai_column *column;
+  int64_t t;
+};
+
+static bool value_before(const void *ctx, size_t i) {
+  const struct rows_from *from = ctx;
+  return nai_at(from->column, from->order ? from->order[i] : (uint32_t)i) < from->t;
+}
+
 uint32_t nai_rows_from(const uint32_t *order, uint32_t first, uint32_t last, const struct nai_column *column,
                        int64_t t) {
-  while (first < last) {
-    uint32_t middle = first + (last - first) / 2;
-    if (nai_at(column, order ? order[middle] : middle) < t)
-      first = middle + 1;
-    else
-      last = middle;
-  }
-  return first;
+  return (uint32_t)nai_search(first, last, value_before, &(struct rows_from){order, column, t});
 }

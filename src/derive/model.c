@@ -1,4 +1,5 @@
 #include "derive/model.h"
+#include "base/sort.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -109,16 +110,19 @@ const char *nai_model_gpu_label(const struct nai_model *m, int32_t device_id) {
   return index < m->gpu_count ? nai_get_str(m->tables[NAI_IN_GPUS], index, GP_LABEL) : "GPU ?";
 }
 
+struct op_moment {
+  const struct nai_model *model;
+  const struct nai_op *ops;
+  int64_t t;
+};
+
+static bool op_before(const void *ctx, size_t i) {
+  const struct op_moment *at = ctx;
+  return nai_model_op_start(at->model, &at->ops[i]) < at->t;
+}
+
 uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t) {
-  uint32_t low = 0, high = gpu->op_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (nai_model_op_start(model, &gpu->ops[middle]) < t)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return (uint32_t)nai_search(0, gpu->op_count, op_before, &(struct op_moment){model, gpu->ops, t});
 }
 
 const char *nai_model_api_name(const struct nai_model *m, uint32_t api) {

@@ -56,6 +56,8 @@ struct nai_nvtx_node {
   int64_t wall_ns;  /* time of this thread in which this is the innermost range: a partition of the thread's time */
   int64_t kernel_ns, kernel_count;                     /* of kernels launched from these ranges, innermost */
   int64_t inclusive_kernel_ns, inclusive_kernel_count; /* and from those inside them */
+  int64_t graph_ns, copy_ns;                           /* the same of graphs traced as a whole, of copies and sets */
+  int64_t inclusive_graph_ns, inclusive_copy_ns;
 };
 
 /* Which push/pop ranges of a thread are open, now and then (nvtx_open.h). */
@@ -128,14 +130,16 @@ struct nai_kernel_group {
 struct nai_process_sum {
   int64_t kernels, kernel_ns;
   int64_t attributed, attributed_ns; /* the part of them that was launched inside NVTX ranges */
+  int64_t without_launch_ns;         /* of kernels whose launching call is not in the export */
   int64_t copied_bytes, api_calls;
   int64_t blocked_ns; /* union per thread, summed */
 };
 
 /* What falls into one phase of the phase map. */
 struct nai_phase_sum {
-  int64_t wall_ns; /* of threads: a partition of their time */
-  int64_t gpu_ns, kernels, ranges;
+  int64_t wall_ns;                      /* of threads: a partition of their time */
+  int64_t kernel_ns, graph_ns, copy_ns; /* launched in the phase; copies: sets, too */
+  int64_t kernels, ranges;
   uint32_t longest; /* nvtx_events row of its longest range, the earliest of equals */
 };
 
@@ -263,9 +267,15 @@ NAI_MUST_CHECK int nai_model_build(struct nai_model *model, uint32_t parts, stru
 /* Anonymous memory that parts take, bytes: about half as much again as measured (docs/performance.md). */
 int64_t nai_parts_bytes(const struct nai_model *model, uint32_t parts);
 
-/* How long a kernel, an API call or an NVTX range took, ns. */
+/* How long a kernel, a graph, a copy or set, an API call or an NVTX range took, ns. */
 static inline int64_t nai_kernel_ns(const struct nai_model *m, uint32_t kernel) {
   return nai_at(&m->kernels.end, kernel) - nai_at(&m->kernels.start, kernel);
+}
+static inline int64_t nai_graph_ns(const struct nai_model *m, uint32_t graph) {
+  return nai_at(&m->graphs.end, graph) - nai_at(&m->graphs.start, graph);
+}
+static inline int64_t nai_memop_ns(const struct nai_model *m, uint32_t memop) {
+  return nai_at(&m->memops.end, memop) - nai_at(&m->memops.start, memop);
 }
 static inline int64_t nai_call_ns(const struct nai_model *m, uint32_t api) {
   return nai_at(&m->apis.end, api) - nai_at(&m->apis.start, api);

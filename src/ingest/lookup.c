@@ -21,10 +21,12 @@ int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char
     rc = nai_err_set(err, NAI_EINPUT, "it is not a plain table with rowids");
   else if (value_column < 0 || value_column >= base.table->column_count || base.table->columns[value_column].hidden)
     rc = nai_err_set(err, NAI_EINPUT, "it has no stored column number %d", value_column);
-  else if (trace->options.reader == NAI_READER_SQLITE || nai_direct_refuses(trace, base.table, &value_column, 1))
-    rc = nai_lookup_open_sqlite(&by_rowid, &base, err);
   else
-    rc = nai_lookup_open_direct(&by_rowid, &base, err);
+    rc = nai_table_lost_rows(trace, base.table, err);
+  if (!rc)
+    rc = trace->options.reader == NAI_READER_SQLITE || nai_direct_refuses(trace, base.table, &value_column, 1)
+           ? nai_lookup_open_sqlite(&by_rowid, &base, err)
+           : nai_lookup_open_direct(&by_rowid, &base, err);
   if (rc)
     return nai_scan_fail(table, rc, err);
   int key_column = nai_db_column(base.table, "id");

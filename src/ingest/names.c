@@ -118,6 +118,8 @@ static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const 
 }
 
 static uint32_t name_of_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
+  if (part->oom) /* an array may be shorter than what it belongs to */
+    return NAI_NO_STRING;
   uint32_t before = part->raw.count;
   uint32_t raw = nai_strings_add(&part->raw, text, len);
   if (raw == NAI_NO_STRING || !nai_array_room(&part->raw_names, &part->raw_capacity, raw, sizeof *part->raw_names)) {
@@ -168,6 +170,9 @@ static bool look_up(struct nai_cell *cell, struct nai_part *part, int64_t id, in
 
 /* Index of the id in name_ids, UINT32_MAX when out of memory. */
 static uint32_t index_of_id(bool *added, struct nai_part *part, int64_t id) {
+  *added = false;
+  if (part->oom)
+    return UINT32_MAX;
   uint32_t index = nai_keyset_add(&part->name_ids, id, added);
   if (part->name_ids.oom ||
       (*added && !nai_array_room(&part->id_names, &part->id_capacity, index, sizeof *part->id_names))) {
@@ -194,6 +199,7 @@ uint32_t nai_range_by_id(struct nai_suffix *suffix, struct nai_part *part, int64
   bool added;
   struct nai_cell cell;
   uint32_t index = index_of_id(&added, part, id);
+  *suffix = NAI_NO_SUFFIX;
   if (index == UINT32_MAX)
     return NAI_NO_STRING;
   if (added && !nai_array_room(&part->id_suffixes, &part->suffix_capacity, index, sizeof *part->id_suffixes)) {

@@ -10,6 +10,10 @@ NAI_MUST_CHECK int nai_scan_open_sqlite(struct nai_scan *scan, struct nai_trace 
 NAI_MUST_CHECK int nai_scan_open_direct(struct nai_scan *scan, struct nai_trace *trace,
                                         const struct nai_db_table *table, int max_parts, struct nai_err *err);
 
+/* lost_rows.c: NAI_EINPUT where a table that seems to be empty is not. */
+NAI_MUST_CHECK int nai_table_lost_rows(const struct nai_trace *trace, const struct nai_db_table *table,
+                                       struct nai_err *err);
+
 /* Puts "cannot read table "name"" in front of err. */
 int nai_scan_fail(const char *table, int code, struct nai_err *err);
 

@@ -60,9 +60,15 @@ static char *resolve(const char *path, const char *given, struct nai_err *err) {
   char *whole = realpath(path, NULL);
   if (whole)
     return whole;
+  if (errno == ENOMEM || errno == EIO) { /* it may well exist */
+    nai_err_sys(err, NAI_EIO, errno, "cannot resolve \"%s\"", path);
+    return NULL;
+  }
   char *copy = strdup(path), *parent = NULL, *result = NULL;
-  if (!copy)
+  if (!copy) {
+    nai_err_nomem(err);
     goto out;
+  }
   size_t len = strlen(copy);
   while (len > 1 && copy[len - 1] == '/')
     copy[--len] = '\0';

@@ -169,13 +169,28 @@ static void put_gpus(struct nai_view *view, const struct nai_table *table, const
   free(ids);
 }
 
+/* A kernel all of whose executions fall into two modes has no median that ever happens: "modes" says which. */
+static void put_modes(struct nai_view *view, const struct nai_report *report, const struct nai_table *table,
+                      int64_t row) {
+  const struct nai_table *losses = nai_report_table(report, "losses");
+  if (strcmp(table->schema->name, "kernels") != 0)
+    return;
+  for (int64_t i = 0; i < losses->rows; i++)
+    if (strcmp(nai_cell_str(losses, i, "what"), "bimodal") == 0 &&
+        nai_cell_i64(losses, i, "device_id") == nai_cell_i64(table, row, "device_id") &&
+        nai_cell_i64(losses, i, "count") == nai_cell_i64(table, row, "call_count") &&
+        strcmp(nai_cell_str(losses, i, "example"), nai_cell_str(table, row, "kernel_name")) == 0) {
+      nai_view_put_text(view, "modes", nai_cell_str(losses, i, "detail"));
+      return;
+    }
+}
+
 void nai_report_put_groups(struct nai_view *tables, const struct nai_report *report, const struct nai_grouping *g,
                            int top) {
   const struct nai_table *table = nai_report_table(report, g->table);
   struct group *groups = calloc(MAX_GROUPS, sizeof *groups);
   size_t count = 0;
   bool fits = groups != NULL;
-  nai_view_inherit(tables, &(struct nai_buf){.oom = !groups});
   for (int64_t row = 0; fits && row < table->rows; row++) {
     size_t at = 0;
     if (g->only_column && strcmp(nai_cell_str(table, row, g->only_column), g->only) != 0)
@@ -188,11 +203,13 @@ void nai_report_put_groups(struct nai_view *tables, const struct nai_report *rep
       groups[count++].first = row;
     fits = add(&groups[at], row);
   }
+  nai_view_inherit(tables, &(struct nai_buf){.oom = !fits});
   struct nai_view *view = nai_view_put_map(tables, g->name), *rows = nai_view_put_list(view, "rows");
   nai_view_put_bool(view, "any", count > 0);
   for (size_t i = 0; i < count && i < (size_t)top; i++) {
     struct nai_view *row = nai_view_add_map(rows);
     nai_report_put_row(row, report, table, groups[i].first);
+    put_modes(row, report, table, groups[i].first);
     put_spans(row, table, &groups[i]);
     put_window_share(row, report, table, &groups[i]);
     put_gpus(row, table, &groups[i]);

@@ -5,12 +5,16 @@
  *   NAI_FAULT_MODE    once (default); on: every one from then on; short: half of what was asked is read or written
  *   NAI_FAULT_ERRNO   number of the error; default ENOMEM for alloc and map, EAGAIN for thread, EIO otherwise
  *   NAI_FAULT_REPORT  file that gets "KIND COUNT" lines when the program ends: how many calls there were
+ *   NAI_FAULT_SITES   file that gets "KIND HASH HASH ..." lines: of each call, in order, where it comes from: the
+ * return addresses within their files, so that runs of one build can be compared
  *
  * What the C library calls inside itself cannot be intercepted (fwrite's write), with the exception of allocations. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -47,8 +51,9 @@ static struct {
   uint64_t n;
   enum mode mode;
   int error;
-  const char *report;
-  atomic_uint_fast64_t seen; /* of the kinds that may fail */
+  const char *report, *sites_file;
+  uint32_t *sites[KIND_COUNT]; /* of each call where it comes from; NULL unless asked for */
+  atomic_uint_fast64_t seen;   /* of the kinds that may fail */
   atomic_uint_fast64_t counts[KIND_COUNT];
 } faults;
 
@@ -56,11 +61,56 @@ static int default_error(enum kind kind) {
   return kind == K_alloc || kind == K_map ? ENOMEM : kind == K_thread ? EAGAIN : EIO;
 }
 
+enum { SITES_MAX = 1 << 21, DEPTH_MAX = 48 };
+
+/* The program's files in memory; dladdr would search their symbols. */
+static struct { uintptr_t begin, end; } files[64];
+static int file_count;
+
+static int note_file(struct dl_phdr_info *info, size_t bytes, void *ctx) {
+  (void)bytes, (void)ctx;
+  if (file_count == sizeof files / sizeof *files)
+    return 1;
+  files[file_count].begin = files[file_count].end = info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+    if (info->dlpi_phdr[i].p_type == PT_LOAD && end > files[file_count].end)
+      files[file_count].end = end;
+  }
+  file_count++;
+  return 0;
+}
+
+static uintptr_t within_file(void *address) {
+  uintptr_t at = (uintptr_t)address;
+  for (int i = 0; i < file_count; i++)
+    if (at >= files[i].begin && at < files[i].end)
+      return at - files[i].begin + ((uintptr_t)i << 40);
+  return 0;
+}
+
+/* A hash of the return addresses. The unwinder's own calls are none of the program's. */
+static void note_site(enum kind kind, uint64_t index) {
+  static _Thread_local bool inside;
+  if (inside || index >= SITES_MAX)
+    return;
+  inside = true;
+  void *frames[DEPTH_MAX];
+  int depth = backtrace(frames, DEPTH_MAX);
+  uint64_t hash = 1469598103934665603u;
+  for (int i = 0; i < depth; i++)
+    hash = (hash ^ within_file(frames[i])) * 1099511628211u;
+  faults.sites[kind][index] = (uint32_t)(hash >> 32);
+  inside = false;
+}
+
 /* Counts a call. True when it is to fail, with errno set; a short one succeeds in part. */
 static bool hit(enum kind kind) {
   if (!faults.on)
     return false;
-  atomic_fetch_add(&faults.counts[kind], 1);
+  uint64_t index = atomic_fetch_add(&faults.counts[kind], 1);
+  if (faults.sites_file)
+    note_site(kind, index);
   if (!(faults.kinds & 1u << kind) || !faults.n)
     return false;
   uint64_t number = atomic_fetch_add(&faults.seen, 1) + 1;
@@ -359,10 +409,32 @@ static void configure(void) {
   faults.mode = !mode || !strcmp(mode, "once") ? ONCE : !strcmp(mode, "on") ? FROM_THEN_ON : SHORT;
   faults.error = error ? atoi(error) : 0;
   faults.report = getenv("NAI_FAULT_REPORT");
+  faults.sites_file = getenv("NAI_FAULT_SITES");
+  for (int k = 0; faults.sites_file && k < KIND_COUNT; k++)
+    faults.sites[k] = (uint32_t *)syscall(SYS_mmap, NULL, SITES_MAX * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (faults.sites_file) {
+    backtrace(&(void *){NULL}, 1); /* the first one loads a library */
+    dl_iterate_phdr(note_file, NULL);
+  }
+}
+
+static void report_sites(void) {
+  FILE *f = faults.sites_file ? fopen(faults.sites_file, "w") : NULL;
+  for (int k = 0; f && k < KIND_COUNT; k++) {
+    uint64_t count = atomic_load(&faults.counts[k]);
+    fprintf(f, "%s", kind_names[k]);
+    for (uint64_t i = 0; i < count && i < SITES_MAX; i++)
+      fprintf(f, " %x", faults.sites[k][i]);
+    fputc('\n', f);
+  }
+  if (f)
+    fclose(f);
 }
 
 static void report(void) {
   faults.on = false;
+  report_sites();
   int fd = faults.report ? (int)syscall(SYS_openat, AT_FDCWD, faults.report, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
   for (int k = 0; fd >= 0 && k < KIND_COUNT; k++)
     dprintf(fd, "%s %llu\n", kind_names[k], (unsigned long long)atomic_load(&faults.counts[k]));

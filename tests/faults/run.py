@@ -3,7 +3,8 @@
 output or a right exit status with a message, an earlier output intact, nothing left behind.
 
     run.py                     a sample, in seconds: what ctest runs as faults.sampled
-    run.py --full              every allocation and every call, in hours: faults.full (label hours)
+    run.py --full              every place that a call comes from (all return addresses): faults.full (label hours)
+    run.py --every 1           every single call, in days
     run.py --case analyze --kind alloc --n 812        one of them, with all it printed
 """
 import argparse
@@ -39,8 +40,8 @@ class Case:
     something could not be read, which is then right, too. `few`: one number of each
     fault is a sample."""
 
-    def __init__(self, name, trace, words, earlier=None, sparse=1, statuses=(), mend=None, said=b"", seen=lambda name: True, unread=(), few=False):
-        self.name, self.trace, self.words, self.earlier, self.sparse = name, trace, words, earlier, sparse
+    def __init__(self, name, trace, words, earlier=None, statuses=(), mend=None, said=b"", seen=lambda name: True, unread=(), few=False):
+        self.name, self.trace, self.words, self.earlier = name, trace, words, earlier
         self.statuses, self.mend, self.said, self.seen, self.unread = set(statuses), mend, said, seen, unread
         self.few = few
 
@@ -52,7 +53,7 @@ class Case:
         shutil.rmtree(base, ignore_errors=True)
         (base / "tmp").mkdir(parents=True)
         if self.earlier:
-            shutil.copytree(self.earlier, base / "out", symlinks=True)
+            shutil.copytree(self.earlier, base / "out", symlinks=True, copy_function=shutil.copy2 if self.mend else os.link)
 
 
 def live_wal(trace):
@@ -127,23 +128,23 @@ def cases():
     other, same = support.artifacts(small), support.artifacts(minimal, "--top", "3")
     return [
         Case("analyze", minimal, [*analyze, minimal], other),
-        Case("reuse", minimal, [*analyze, minimal], same, sparse=4),
-        Case("rich", rich, [*analyze, rich], other, sparse=6),
-        Case("sqlite", minimal, [*analyze, "--reader", "sqlite", minimal], other, sparse=6),
-        Case("threads", small, ["analyze", "-q", "-j3", "--out", "OUT", small], other, sparse=12),
+        Case("reuse", minimal, [*analyze, minimal], same),
+        Case("rich", rich, [*analyze, rich], other),
+        Case("sqlite", minimal, [*analyze, "--reader", "sqlite", minimal], other),
+        Case("threads", small, ["analyze", "-q", "-j3", "--out", "OUT", small], other),
         Case("probe", minimal, ["probe", minimal]),
-        Case("wal", minimal, ["probe", live_wal(minimal)], sparse=4),
+        Case("wal", minimal, ["probe", live_wal(minimal)]),
         Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
-        Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"], sparse=4, unread=UNREAD),
-        Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "-q", "--out", "OUT"], few=True, sparse=4, statuses={7}),
-        Case("ranks", minimal, ["ranks", *job(), "-q", "--out", "OUT"], few=True, sparse=4),
-        Case("sql", minimal, ["sql", same, "select name, count(*) from kernel_events group by 1"], few=True, sparse=2, statuses={6}),
-        Case("mcp", minimal, ["mcp", "--root", same.parent.parent, "--cache", "OUT"], few=True, sparse=8, statuses={2}, said=messages(same), seen=lambda name: False),
-        Case("trend", minimal, ["trend", "--store", store_of(same), "-q", "--out", "OUT"], few=True, sparse=2, statuses={2}, unread=UNREAD),
-        Case("store", minimal, ["store", "add", other, "--store", "OUT", "-q"], store_of(same), few=True, sparse=4,
+        Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"], unread=UNREAD),
+        Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "-q", "--out", "OUT"], few=True, statuses={7}),
+        Case("ranks", minimal, ["ranks", *job(), "-q", "--out", "OUT"], few=True),
+        Case("sql", minimal, ["sql", same, "select name, count(*) from kernel_events group by 1"], few=True, statuses={6}),
+        Case("mcp", minimal, ["mcp", "--root", same.parent.parent, "--cache", "OUT"], few=True, statuses={2}, said=messages(same), seen=lambda name: False),
+        Case("trend", minimal, ["trend", "--store", store_of(same), "-q", "--out", "OUT"], few=True, statuses={2}, unread=UNREAD),
+        Case("store", minimal, ["store", "add", other, "--store", "OUT", "-q"], store_of(same), few=True,
              statuses={2}, unread=(b"damaged",), mend=[["store", "add", other, "--store", "OUT", "-q"], ["store", "index", "--store", "OUT", "-q"]],
              seen=lambda name: "/." not in name),  # a killed one leaves a hidden directory
-        Case("batch", minimal, ["batch", minimal, "--out", "OUT", "-j1", "-q"], few=True, sparse=12, statuses={4},
+        Case("batch", minimal, ["batch", minimal, "--out", "OUT", "-j1", "-q"], few=True, statuses={4},
              mend=[["batch", minimal, "--out", "OUT", "-j1", "-q", "--resume", "--retry", "refused"]],
              seen=lambda name: name.startswith(("index.", "batch.md", "items/"))),
         Case("rules", minimal, ["rules", "list"]),
@@ -185,7 +186,16 @@ FAULTS = [Fault("alloc"), Fault("alloc", "on"), Fault("read", "short"), Fault("w
 
 def state(directory):
     """What would change if anything in a directory did."""
-    return {str(p.relative_to(directory)): (s.st_ino, s.st_size, s.st_mtime_ns) for p in [directory, *directory.rglob("*")] for s in [p.lstat()]}
+    def look(path, entries):
+        for entry in entries:
+            s = entry.stat(follow_symlinks=False)
+            found[entry.path] = (s.st_ino, s.st_size, s.st_mtime_ns)
+            if entry.is_dir(follow_symlinks=False):
+                look(entry.path, os.scandir(entry.path))
+
+    found = {}
+    look(directory, os.scandir(directory))
+    return found, directory.lstat().st_ino
 
 
 class Bench:
@@ -271,38 +281,54 @@ class Bench:
 
 
 def count(case, scratch):
-    """Runs undisturbed: what is right, and how many calls of each kind there are."""
+    """Runs undisturbed: what is right, and of each kind of call where each comes from, in order."""
     bench = Bench(case, scratch / "count", None)
-    report = bench.base / "tmp" / "report"  # where a confined process may write
-    done = bench.run({"NAI_FAULT_REPORT": str(report)})
+    report = bench.base / "tmp" / "sites"  # where a confined process may write
+    done = bench.run({"NAI_FAULT_SITES": str(report)})
     if done.returncode:
         raise SystemExit(f"{case.name}: exit {done.returncode} undisturbed: {done.stderr.decode()}")
-    counts = {k: int(v) for k, v in (line.split() for line in report.read_text().splitlines())}
+    sites = {kind: places for kind, *places in map(str.split, report.read_text().splitlines())}
     report.unlink()
-    return (bench.outcome(done), bench.outcome(done, "map")), counts
+    return (bench.outcome(done), bench.outcome(done, "map")), sites
 
 
-def numbers(case, fault, total, full, every):
-    """The calls to fail: all, or a sample that is spread evenly and always the same."""
-    step = 1
-    if every:
-        step = every
-    elif not full:
-        step = max(1, total * len(CALLS) // SAMPLES if fault.kind == "alloc" else total // 4)
-        step = max(1, total * 2 // 3) if case.few else step
-    elif fault.kind == "alloc":
-        step = case.sparse * (7 if fault.mode == "on" else 1)
+def sample(case, fault, total, every):
+    """Numbers of calls, spread evenly and always the same."""
+    step = every or max(1, total * len(CALLS) // SAMPLES if fault.kind == "alloc" else total // 4)
+    step = max(1, total * 2 // 3) if case.few and not every else step
     return range(1 + (step * 7 // 11), total + 1, step) if step > 1 else range(1, total + 1)
 
 
-def sweep(case, faults, scratch, full, every):
-    want, counts = count(case, scratch)
-    jobs = [(fault, n) for fault in faults for n in numbers(case, fault, counts[fault.kind], full, every)]
-    workers = min(len(os.sched_getaffinity(0)), 8)
+class Tried:
+    """How often each fault has happened at each place, in all cases: two calls that come from the same place fail alike."""
+
+    def __init__(self):
+        self.places = {}
+
+    def numbers(self, fault, sites):
+        """A call from each place; of calls that are no allocations the first and the last."""
+        places = self.places.setdefault(str(fault), {})
+        wanted = 1 if fault.kind == "alloc" or fault.mode == "on" else 2
+        numbers = {}
+        for n, place in enumerate(sites, 1):
+            numbers.setdefault(place, []).append(n)
+        for place, all_of_it in numbers.items():
+            left = wanted - places.get(place, 0)
+            chosen = all_of_it[:1] + all_of_it[1:][-1:] if left == 2 else all_of_it[:left]
+            places[place] = places.get(place, 0) + len(chosen)
+            yield from chosen
+
+
+def sweep(case, faults, scratch, tried, every, workers):
+    want, sites = count(case, scratch)
+    todo = [(fault, n) for fault in faults
+            for n in (tried.numbers(fault, sites[fault.kind]) if tried else sample(case, fault, len(sites[fault.kind]), every))]
 
     def work(index):
         bench, found = Bench(case, scratch / f"bench{index}", want), []
-        for fault, n in jobs[index::workers]:
+        for number, (fault, n) in enumerate(todo[index::workers]):
+            if sys.stderr.isatty() and not number % 100:
+                print(f"{case.name}: {number * workers} of {len(todo)}", end="\r", file=sys.stderr, flush=True)
             for text in bench.complaints(fault, n):
                 found.append(text)
                 print(f"{case.name}: {fault}, number {n}: {text}", flush=True)
@@ -310,8 +336,8 @@ def sweep(case, faults, scratch, full, every):
 
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         wrong = sum(len(found) for found in pool.map(work, range(workers)))
-    print(f"{case.name}: {len(jobs)} faults, {wrong} wrong", flush=True)
-    return wrong
+    print(f"{case.name}: {len(todo)} faults, {wrong} wrong", flush=True)
+    return len(todo), wrong
 
 
 def main():
@@ -323,6 +349,7 @@ def main():
     parser.add_argument("--n", type=int)
     parser.add_argument("--errno")
     parser.add_argument("--every", type=int, help="every so many calls")
+    parser.add_argument("--jobs", type=int, default=min(len(os.sched_getaffinity(0)), 8), help="so many at a time")
     args = parser.parse_args()
     if not LIBRARY or not os.path.exists(LIBRARY):
         print("no library of faults here")
@@ -330,7 +357,8 @@ def main():
     error = getattr(errno, args.errno) if args.errno else None
     faults = [f for f in FAULTS if (not args.kind or f.kind in args.kind) and (not args.mode or f.mode == args.mode)
               and (not error or f.error == error)]
-    wrong = 0
+    total = wrong = 0
+    tried = Tried() if args.full else None
     for case in cases():
         if args.case and case.name not in args.case:
             continue
@@ -341,7 +369,9 @@ def main():
                 bench = Bench(case, scratch / "one", want)
                 print(*(f"{fault} {args.n}: {text}\n" for fault in faults for text in bench.complaints(fault, args.n)))
                 continue
-            wrong += sweep(case, faults, scratch, args.full, args.every)
+            faults_here, wrong_here = sweep(case, faults, scratch, tried, args.every, args.jobs)
+            total, wrong = total + faults_here, wrong + wrong_here
+    print(f"{total} faults, {wrong} wrong")
     return 1 if wrong else 0
 
 

@@ -1,9 +1,11 @@
 """Same trace and options, same bytes; what an earlier run left is reused or, when it cannot be trusted, rebuilt."""
+import contextlib
 import json
 import os
 import random
 import re
 import shutil
+import sqlite3
 import unittest
 
 import support
@@ -148,6 +150,32 @@ class Reuse(Case):
         shutil.copy(trace("training", "--seed", "9"), other)
         self.assertEqual(rerun(other, out), [])
         self.assert_same(tree(out), tree(analyze(trace("training", "--seed", "9"))), "new content")
+
+    def test_changed_large_trace_is_noticed(self):
+        """More than is hashed whole each time; what is written through a WAL leaves the header as it was."""
+        path = fresh_dir() / "large.sqlite"
+        shutil.copy(trace("minimal"), path)
+        path.chmod(0o644)
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("CREATE TABLE filler(x)")
+            db.executemany("INSERT INTO filler VALUES (zeroblob(10000000))", [()] * 5)
+            db.execute("CREATE TABLE moved AS SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL")
+            db.execute("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL")
+            db.execute("ALTER TABLE moved RENAME TO CUPTI_ACTIVITY_KIND_KERNEL")
+            db.executemany("INSERT INTO filler VALUES (zeroblob(10000000))", [()] * 5)
+            db.commit()
+            db.execute("PRAGMA journal_mode=wal")
+        out = analyze(path, out=fresh_dir() / "out")
+        analyze(path, out=out)
+        with path.open("rb") as file:
+            header = file.read(100)
+        for row in ("min(rowid)", "max(rowid)"):  # on different pages
+            with contextlib.closing(sqlite3.connect(path)) as db:
+                db.execute(f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = end + 500 WHERE rowid = (SELECT {row} FROM CUPTI_ACTIVITY_KIND_KERNEL)")
+                db.commit()
+            with path.open("rb") as file:
+                self.assertEqual(file.read(100), header)
+            self.assertEqual(tree(analyze(path, out=out)), tree(analyze(path)))
 
     def test_damaged_stage_files_are_rebuilt_silently(self):
         path, out, base = self.start("nvtx-mix")

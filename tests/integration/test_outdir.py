@@ -21,7 +21,7 @@ ROOT = os.geteuid() == 0
 ROUNDS = int(os.environ.get("NAI_TEST_ROUNDS", "1"))
 NOBODY = 65534
 # Kills the program before its N-th call that changes a directory; takes exchange and no-replace away from renameat2; pauses before
-# the first link.
+# the first link, or before the directories are exchanged; cuts a file short as soon as it is mapped.
 SHIM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,6 +29,8 @@ SHIM = r"""
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 static void pause_once(void) {
@@ -47,6 +49,10 @@ static void step(void) {
 int renameat2(int a, const char *b, int c, const char *d, unsigned flags) {
   if (flags && getenv("SHIM_PLAIN"))
     return errno = EINVAL, -1;
+  if (getenv("SHIM_PAUSE_SWAP")) {
+    fclose(fopen(getenv("SHIM_PAUSE_SWAP"), "w"));
+    sleep(1);
+  }
   step();
   return NEXT(renameat2)(a, b, c, d, flags);
 }
@@ -59,6 +65,19 @@ int linkat(int a, const char *b, int c, const char *d, int flags) {
 int link(const char *a, const char *b) { return pause_once(), NEXT(link)(a, b); }
 int unlinkat(int a, const char *b, int flags) { return step(), NEXT(unlinkat)(a, b, flags); }
 int mkdirat(int a, const char *b, mode_t mode) { return step(), NEXT(mkdirat)(a, b, mode); }
+void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset) {
+  void *mapped = NEXT(mmap)(at, bytes, protection, flags, fd, offset);
+  const char *name = getenv("SHIM_CUT");
+  char link[64], path[4096];
+  ssize_t length = name && fd >= 0 ? (snprintf(link, sizeof link, "/proc/self/fd/%d", fd), readlink(link, path, sizeof path - 1)) : 0;
+  path[length > 0 ? length : 0] = 0;
+  if (name && strstr(path, name) && truncate(path, 4096))
+    abort();
+  return mapped;
+}
+void *mmap64(void *at, size_t bytes, int protection, int flags, int fd, off_t offset) {
+  return mmap(at, bytes, protection, flags, fd, offset);
+}
 """
 MINE = {"notes.txt": b"mine", ".hidden": b"h", "report.txt": b"r", "tables/extra.csv": b"a,b\n", "stages/mine.ntab": b"x",
         "tables/read-only": b"ro"}
@@ -399,6 +418,37 @@ class AtOnce(unittest.TestCase):
         self.assertEqual(slow.wait(timeout=60), 0)
         self.assertEqual(tree(out), tree(artifacts(first)))
         self.assertEqual(os.listdir(base), ["out"])
+
+
+    def test_target_replaced_before_the_swap(self):
+        """Somebody puts a directory of their own where the output is to go, at the last moment."""
+        path = trace("minimal")
+        base = fresh_dir()
+        out = analyze(path, out=base / "out")
+        before, paused = tree(out), base / ".out.paused"
+        slow = subprocess.Popen([PROGRAM, "analyze", path, "-q", "--top", "3", "--out", out], stderr=subprocess.PIPE, text=True,
+                                env={**os.environ, "LD_PRELOAD": shim(), "SHIM_PAUSE_SWAP": str(paused)})
+        while not paused.exists() and slow.poll() is None:
+            time.sleep(0.01)
+        out.rename(base / "moved")
+        out.mkdir()
+        (out / "precious").write_text("somebody's")
+        _, said = slow.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(slow.returncode, 5, said)
+        self.assertEqual(tree(out), {"precious": b"somebody's"})
+        self.assertEqual(tree(base / "moved"), before)
+        self.assertEqual(sorted(os.listdir(base)), [".out.paused", "moved", "out"])
+
+    def test_stage_file_cut_short_when_mapped(self):
+        path = trace("training")
+        out = analyze(path, out=fresh_dir() / "out")
+        for name in ("kernel_events.ntab", "nvtx_events.ntab"):
+            done = run("analyze", path, "-q", "--phase-map", "pytorch-ddp", "--out", out, env={"LD_PRELOAD": shim(), "SHIM_CUT": f"/{name}"})
+            self.assertIn(done.returncode, (0, 3), done.stderr)
+            if done.returncode:
+                self.assertRegex(done.stderr, r"^nsys-ai: a file in use became shorter[^\n]*\n$")
+            analyze(path, out=out)
+            self.assertEqual(tree(out), tree(artifacts(path)))
 
 
 class Temporary(unittest.TestCase):

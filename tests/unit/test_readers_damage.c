@@ -289,11 +289,44 @@ static void test_empty_table(void **state) {
   readers_agree(&outcome, path);
   assert_int_equal(outcome.direct_failed + outcome.sqlite_failed, 0);
   assert_true(outcome.both_read > 0);
+  outcome = (struct readers_outcome){0};
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db,
+                                "INSERT INTO StringIds VALUES (1, 'a'), (2, 'b'); DELETE FROM StringIds WHERE id > 0",
+                                NULL, NULL, NULL),
+                   SQLITE_OK);
+  sqlite3_close(db);
+  readers_agree(&outcome, path);
+  assert_int_equal(outcome.direct_failed + outcome.sqlite_failed, 0);
+}
+
+/* A table of one page that says it has no rows, where rows still stand. */
+static void test_only_page_lost_its_rows(void **state) {
+  (void)state;
+  sqlite3 *db;
+  struct nai_buf content = {0};
+  struct nai_err err;
+  unlink(path);
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(
+      sqlite3_exec(db, "PRAGMA page_size = 512; CREATE TABLE events(a, b); INSERT INTO events VALUES (1, 2), (3, 4)",
+                   NULL, NULL, NULL),
+      SQLITE_OK);
+  sqlite3_close(db);
+  assert_int_equal(nai_fs_read(&content, path, 1 << 20, NAI_EINPUT, &err), NAI_OK);
+  assert_int_equal(content.data[PAGE], 0x0d);
+  assert_int_equal(content.data[PAGE + 4], 2);
+  content.data[PAGE + 4] = 0;
+  write_content(content.data, content.len);
+  must_notice_with(NAI_READER_DIRECT, "events", "lost its rows");
+  must_notice_with(NAI_READER_SQLITE, "events", "lost its rows");
+  nai_buf_free(&content);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_lost_and_repeated_leaves),
                                      cmocka_unit_test(test_empty_table),
+                                     cmocka_unit_test(test_only_page_lost_its_rows),
                                      cmocka_unit_test(test_rows_that_a_search_misses),
                                      cmocka_unit_test(test_record_longer_than_its_values),
                                      cmocka_unit_test(test_flipped_bytes),

@@ -81,6 +81,22 @@ static void test_work_of_every_thread_belongs_to_the_step(void **state) {
   fixture_free(&f);
 }
 
+/* Records of the driver lie in calls, or reach out of them: each moment counts once. */
+static void test_loading_counts_once(void **state) {
+  struct fixture f;
+  (void)state;
+  begin(&f);
+  add_late_steps(&f, "step ");
+  fixture_api(&f, 1200, 1300, 0, "cuLibraryLoadData", 0);
+  fixture_overhead(&f, 1250, 1280, 0, "Runtime Triggered Module Loading", NAI_OVERHEAD_CUDA);
+  fixture_overhead(&f, 1290, 1340, 0, "Lazy Function Loading", NAI_OVERHEAD_CUDA);
+  fixture_overhead(&f, 1250, 1280, 1, "Lazy Function Loading", NAI_OVERHEAD_CUDA); /* another thread loads as well */
+  fixture_build(&f);
+  for (uint32_t i = 0; i < 4; i++)
+    assert_int_equal(steps_of(&f)->v[i].loading_ns, i == 1 ? 140 + 30 : 0);
+  fixture_free(&f);
+}
+
 static void test_parts_add_up_beside_communication_and_copies(void **state) {
   struct fixture f;
   (void)state;
@@ -487,6 +503,7 @@ static void test_drift_is_the_median_slope(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_work_of_every_thread_belongs_to_the_step),
+      cmocka_unit_test(test_loading_counts_once),
       cmocka_unit_test(test_parts_add_up_beside_communication_and_copies),
       cmocka_unit_test(test_windows_never_overlap),
       cmocka_unit_test(test_a_kernel_without_a_launch_is_in_no_step),

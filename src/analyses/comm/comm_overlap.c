@@ -224,4 +224,5 @@ const struct nai_node nai_analysis_comm_overlap = {.name = "comm_overlap",
                                                    .parts = NAI_PART(NAMES) | NAI_PART(GPUS),
                                                    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
                                                              NAI_IN(KERNEL_CONFIGS),
+                                                   .cost = 3,
                                                    .run = run};

@@ -81,7 +81,7 @@ static void add_timed(struct nai_table *t, const struct nai_model *m, const char
 }
 
 static bool is_of_cuda(const struct nai_model *m, int64_t row) {
-  return nai_get_i64(m->tables[NAI_IN_OVERHEAD], row, OE_SOURCE) == NAI_OVERHEAD_CUDA;
+  return nai_get_i64(m->tables[NAI_IN_OVERHEAD], row, OE_SOURCE) != NAI_OVERHEAD_PROFILER;
 }
 /* Exporters of some years list the loading of code among the profiler's rows. */
 static bool is_loading_of_profiler(const struct nai_model *m, int64_t row) {

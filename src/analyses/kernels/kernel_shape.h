@@ -60,6 +60,9 @@ struct nai_fit {
  */
 struct nai_fit nai_fit_of(const struct nai_table *configs, int64_t config, const struct nai_sm *sm, bool uneven);
 
+/* Waves of blocks, of the next whole number; NaN where the launch has no waves. */
+double nai_wave_efficiency_pct(const struct nai_fit *fit);
+
 /* Stretches of a GPU's time in which two or more kernels or graphs run. */
 NAI_MUST_CHECK int nai_crowded(struct nai_intervals *out, const struct nai_model *model, const struct nai_gpu *gpu,
                                struct nai_err *err);

@@ -3,6 +3,8 @@
 
 #include "analyses/losses/losses.h"
 
+#include <math.h>
+
 enum { COOPERATIVE = 2 }; /* and above; 0 unknown, 1 regular */
 
 static int64_t number(const struct nai_table *configs, int64_t config, int column) {
@@ -51,6 +53,13 @@ struct nai_fit nai_fit_of(const struct nai_table *configs, int64_t config, const
            : sm->count ? fill_of(&fit, configs, config, sm->count, uneven)
                        : NAI_FILL_UNKNOWN;
   return fit;
+}
+
+double nai_wave_efficiency_pct(const struct nai_fit *fit) {
+  if (fit->fill != NAI_FILL_WAVES)
+    return NAN;
+  int64_t waves = (fit->blocks + fit->slots - 1) / fit->slots;
+  return 100 * ((double)fit->blocks / (double)fit->slots) / (double)waves;
 }
 
 int nai_crowded(struct nai_intervals *out, const struct nai_model *m, const struct nai_gpu *gpu, struct nai_err *err) {

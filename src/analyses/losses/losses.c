@@ -177,4 +177,5 @@ const struct nai_node nai_analysis_losses = {
     .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(THREADS) |
               NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(UM_FAULTS),
     .config = NAI_CONFIG(KERNEL_CLASSES),
+    .cost = 2,
     .run = run};

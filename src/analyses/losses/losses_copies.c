@@ -234,7 +234,8 @@ static int add_repeated(const struct nai_loss_gpu *g, struct nai_err *err) {
   }
   free(order);
   if (sizes > 1)
-    nai_buf_printf(&detail, ", and %" PRIu32 " other sizes that repeat", sizes - 1);
+    nai_buf_printf(&detail, ", and %" PRIu32 " other %s", sizes - 1,
+                   sizes == 2 ? "size that repeats" : "sizes that repeat");
   return put(g, &loss, &detail, err);
 }
 

@@ -89,6 +89,7 @@ static void put_step(struct nai_table *t, const struct nai_step_usual *u, uint32
     nai_set_i64(t, row, numbers[n].column, numbers[n].value(steps, s));
   nai_set_i64(t, row, ST_INPUT_WAIT, nai_step_input_wait(u->gaps, nai_model_device(m, list->gpu), s));
   nai_set_i64(t, row, ST_FIRST_USE, s->first_use);
+  nai_set_i64(t, row, ST_LOADING, host->loading_ns);
   nai_set_i64(t, row, ST_OUTLIER, stats->outlier[i]);
   if (stats->outlier[i])
     nai_set_i64(t, row, ST_EXCESS, nai_step_ns(s) - stats->median_ns);

@@ -130,6 +130,39 @@ static int add_list(struct nai_step_search *s, uint32_t gpu, uint8_t *used, stru
 
 /* --- the host --------------------------------------------------------------------------------- */
 
+/* The first of the thread's calls from *i on that loads modules; false when there is none. */
+static bool next_module_call(uint32_t *i, const struct nai_model *m, uint32_t thread) {
+  const struct nai_groups *calls = &m->api_by_thread;
+  for (; *i < calls->first[thread + 1]; ++*i)
+    if (m->api_class[nai_at_text(&m->apis.name, calls->order[*i])] == NAI_API_MODULE)
+      return true;
+  return false;
+}
+
+/* Time in which the thread loads or compiles GPU code, by calls and by records of the driver, which lie in each other:
+ * each moment once, and to the step in which it begins. */
+static void add_loading(struct nai_process_steps *steps, const struct nai_model *m, uint32_t thread) {
+  const struct nai_layer_list *records = &m->evidence->loading[thread];
+  int64_t until = INT64_MIN;
+  uint32_t near = 0, call = m->api_by_thread.first[thread], record = 0;
+  for (;;) {
+    bool called = next_module_call(&call, m, thread), recorded = record < records->count;
+    if (!called && !recorded)
+      return;
+    uint32_t api = called ? m->api_by_thread.order[call] : 0;
+    bool take_call = called && (!recorded || nai_at(&m->apis.start, api) <= records->v[record].start);
+    int64_t start = take_call ? nai_at(&m->apis.start, api) : records->v[record].start;
+    int64_t end = take_call ? nai_at(&m->apis.end, api) : records->v[record].until;
+    call += take_call;
+    record += !take_call;
+    start = start > until ? start : until;
+    uint32_t step = end > start ? nai_step_at(steps, start, &near) : UINT32_MAX;
+    if (step != UINT32_MAX)
+      steps->v[step].loading_ns += end - start;
+    until = end > until ? end : until;
+  }
+}
+
 /* The thread's calls and waits, step by step. */
 static void add_thread(struct nai_process_steps *steps, const struct nai_model *m, uint32_t thread) {
   const struct nai_groups *calls = &m->api_by_thread;
@@ -137,26 +170,15 @@ static void add_thread(struct nai_process_steps *steps, const struct nai_model *
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
     uint32_t api = calls->order[i];
     enum nai_api_class class = m->api_class[nai_at_text(&m->apis.name, api)];
-    if (class != NAI_API_ALLOCATION && class != NAI_API_MODULE)
-      continue;
-    uint32_t step = nai_step_at(steps, nai_at(&m->apis.start, api), &near);
+    uint32_t step = class == NAI_API_ALLOCATION ? nai_step_at(steps, nai_at(&m->apis.start, api), &near) : UINT32_MAX;
     if (step == UINT32_MAX)
       continue;
-    if (class == NAI_API_MODULE) {
-      steps->v[step].loading_ns += nai_call_ns(m, api);
-      continue;
-    }
     steps->v[step].allocation_calls++;
     steps->v[step].allocation_ns += nai_call_ns(m, api);
   }
   for (uint32_t i = 0; i < steps->count; i++)
     steps->v[i].blocked_ns += within(&m->blocked[thread], steps->v[i].start, steps->v[i].end);
-  const struct nai_layer_list *loading = &m->evidence->loading[thread];
-  for (uint32_t i = 0; i < loading->count; i++) {
-    uint32_t step = nai_step_at(steps, loading->v[i].start, &near);
-    if (step != UINT32_MAX)
-      steps->v[step].loading_ns += loading->v[i].until - loading->v[i].start;
-  }
+  add_loading(steps, m, thread);
 }
 
 int nai_steps_on_gpus(struct nai_step_search *s, struct nai_err *err) {
