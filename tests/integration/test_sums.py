@@ -26,6 +26,7 @@ ROWS = [
     ("steps", in_unit(PARTITION, "ms"), "duration_ms"),
     ("launch_breakdown", ["in_api_ms", "stream_wait_ms", "device_wait_ms", "gap_after_api_ms"], "call_to_start_ms"),
     ("gpu_idle_gaps", ["before_call_ms", "in_call_ms", "after_call_ms"], "gap_ms"),
+    ("nvtx_phases", ["kernel_time_ms", "graph_time_ms", "copy_time_ms"], "gpu_time_ms"),
     ("comm_instances", in_unit(WAITING, "us"), "duration_us"),
     ("comm_ranks", in_unit(WAITING, "ns"), "matched_ns"),
     ("step_comm", in_unit(WAITING, "ms"), "matched_ms"),
