@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static size_t length_of(const json_t *value) {
   struct nai_buf text = {0};
@@ -242,6 +243,18 @@ static json_t *answer_text(const struct nai_agent *agent, const struct nai_agent
   return piece ? result_of(agent, answer) : (json_decref(answer), nai_agent_refusal("the text is damaged"));
 }
 
+static json_t *answer_written(const struct nai_agent *agent, const struct nai_agent_call *call) {
+  json_t *answer = begin(call);
+  struct stat st;
+  if (stat(call->result, &st)) {
+    json_decref(answer);
+    return nai_agent_refusal("what the command wrote cannot be found");
+  }
+  json_object_set_new(answer, "path", json_string(call->result));
+  json_object_set_new(answer, "bytes", json_integer(st.st_size));
+  return result_of(agent, answer);
+}
+
 /* Rows as objects. */
 static json_t *objects_of(const json_t *table) {
   json_t *out = json_array(), *row, *columns = json_object_get(table, "columns"), *column;
@@ -259,6 +272,8 @@ json_t *nai_agent_answer(const struct nai_agent *agent, const struct nai_agent_c
                          const struct nai_buf printed[NAI_AGENT_MAX_STEPS]) {
   if (call->shape == NAI_AGENT_TEXT)
     return answer_text(agent, call, &printed[0]);
+  if (call->shape == NAI_AGENT_WRITTEN)
+    return answer_written(agent, call);
   json_t *read = json_loadb(nai_buf_str(&printed[0]), printed[0].len, 0, NULL), *rows = NULL, *result;
   if (!read)
     return nai_agent_refusal("the command printed something that is not JSON");

@@ -1,4 +1,4 @@
-/* Keeps what the server has stored within bounds: the runs that were not asked about for longest go first. */
+/* Keeps what the server has stored within bounds: what was not asked for for longest goes first. */
 #include "agent/internal.h"
 
 #include "base/array.h"
@@ -39,7 +39,7 @@ static int by_use(const void *a, const void *b) {
 
 /* Names of the server's own making only: the directory may be the user's, with other things in it. */
 static bool is_ours(const char *name) {
-  return (strncmp(name, "r-", 2) == 0 || strncmp(name, "c-", 2) == 0) && strlen(name) == 18 &&
+  return strchr("rce", name[0]) && name[0] && name[1] == '-' && strlen(name) == 18 &&
          strspn(name + 2, "0123456789abcdef") == 16;
 }
 

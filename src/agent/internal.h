@@ -101,7 +101,8 @@ enum nai_agent_shape {
   NAI_AGENT_ROWS,   /* a table, delivered by pages */
   NAI_AGENT_BLOCKS, /* several tables */
   NAI_AGENT_OBJECT, /* any JSON */
-  NAI_AGENT_TEXT    /* delivered by pages */
+  NAI_AGENT_TEXT,   /* delivered by pages */
+  NAI_AGENT_WRITTEN /* a file for others: where it is */
 };
 
 /* A call of a tool: what is run, and what becomes of what that prints. */
@@ -114,7 +115,7 @@ struct nai_agent_call {
   struct nai_agent_words steps[NAI_AGENT_MAX_STEPS];
   int step_count;
   char run[PATH_MAX];    /* how the answer calls the run; "" none */
-  char result[PATH_MAX]; /* a file that the last step wrote, read in the place of what it printed; "" none */
+  char result[PATH_MAX]; /* a file that the last step wrote, told of or read in the place of what it printed; "" none */
   bool long_running;
   size_t cell_chars; /* most characters of a text cell */
 };

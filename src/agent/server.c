@@ -122,7 +122,8 @@ static void end_step(struct server *s, struct slot *slot) {
     finish(s, slot, nai_agent_refusal(nai_buf_str(&message)));
   } else if (++slot->step < slot->call.step_count) {
     start(s, slot);
-  } else if (*slot->call.result && !read_result(&slot->printed[0], slot->call.result)) {
+  } else if (*slot->call.result && slot->call.shape != NAI_AGENT_WRITTEN &&
+             !read_result(&slot->printed[0], slot->call.result)) {
     finish(s, slot, nai_agent_refusal("what the command wrote cannot be read"));
   } else {
     finish(s, slot, nai_agent_answer(&s->agent, &slot->call, slot->printed));

@@ -1,6 +1,7 @@
 /* What each tool runs: a command line of this program. */
 #include "agent/internal.h"
 
+#include "base/fs.h"
 #include "base/hash.h"
 
 #include <inttypes.h>
@@ -276,6 +277,42 @@ static int plan_compare(struct nai_agent_call *call, const struct nai_agent *age
   return rc;
 }
 
+static const char *ending_of(const char *format) {
+  static const char *const endings[][2] = {{"perfetto", "pftrace"},
+                                           {"chrome", "json"},
+                                           {"speedscope", "speedscope.json"},
+                                           {"folded", "txt"},
+                                           {"markdown", "md"}};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (strcmp(endings[i][0], format) == 0)
+      return endings[i][1];
+  return format;
+}
+
+/* Into a directory of the cache for each run, format and stretch. */
+static int plan_export(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
+  struct nai_agent_words *words = begin(call, "export");
+  const char *format = text_of(call, "format");
+  char run[PATH_MAX], directory[PATH_MAX - 32];
+  int rc = place_run(run, call, agent, err);
+  call->long_running = true;
+  snprintf(directory, sizeof directory, "%s/e-%016" PRIx64, agent->cache, nai_hash_text(call->hash, rc ? "" : run));
+  snprintf(call->result, sizeof call->result, "%s/%.10s.%.15s", directory, format, ending_of(format));
+  nai_agent_word(words, "--quiet");
+  if (!rc)
+    rc = put_trim(words, call, err);
+  if (rc)
+    return rc;
+  nai_agent_sweep(agent);
+  rc = nai_fs_mkdir_all(directory, err);
+  nai_agent_touch(directory);
+  nai_agent_word(words, "--out=%s", call->result);
+  nai_agent_word(words, "--");
+  nai_agent_word(words, "%s", format);
+  nai_agent_word(words, "%s", run);
+  return rc;
+}
+
 static const struct {
   const char *name;
   int (*plan)(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err);
@@ -286,7 +323,7 @@ static const struct {
     {"tables", plan_tables, NAI_AGENT_ROWS},     {"table", plan_table, NAI_AGENT_ROWS},
     {"sql", plan_sql, NAI_AGENT_ROWS},           {"window", plan_window, NAI_AGENT_BLOCKS},
     {"skills", plan_skills, NAI_AGENT_ROWS},     {"run_skill", plan_run_skill, NAI_AGENT_ROWS},
-    {"compare", plan_compare, NAI_AGENT_OBJECT},
+    {"compare", plan_compare, NAI_AGENT_OBJECT}, {"export", plan_export, NAI_AGENT_WRITTEN},
 };
 
 int nai_agent_plan(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {

@@ -5,17 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Digit by digit from the last one on: printf would take several times as long, and outputs are mostly numbers. */
 void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals) {
-  char digits[24];
-  uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-  int n = snprintf(digits, sizeof digits, "%0*" PRIu64, decimals + 1, magnitude);
-  if (value < 0)
-    nai_buf_putc(out, '-');
-  nai_buf_put(out, digits, (size_t)(n - decimals));
-  if (decimals) {
-    nai_buf_putc(out, '.');
-    nai_buf_put(out, digits + n - decimals, (size_t)decimals);
+  char text[64], *end = text + sizeof text, *at = end;
+  uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+  for (int i = 0; left || i <= decimals; i++, left /= 10) {
+    if (i && i == decimals)
+      *--at = '.';
+    *--at = (char)('0' + left % 10);
   }
+  if (value < 0)
+    *--at = '-';
+  nai_buf_put(out, at, (size_t)(end - at));
 }
 
 void nai_fmt_real(struct nai_buf *out, double value, int decimals) {

@@ -1,10 +1,14 @@
 #include "base/fs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static int write_new(const char *path, const void *data, size_t len) {
@@ -40,4 +44,24 @@ int nai_fs_replace(const char *path, const void *data, size_t len, struct nai_er
   if (failed)
     unlink(aside);
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", path) : NAI_OK;
+}
+
+static bool is_aside(const char *name) {
+  size_t n = strlen(name), m = strlen(NAI_FS_ASIDE);
+  return name[0] == '.' && n > m && strcmp(name + n - m, NAI_FS_ASIDE) == 0;
+}
+
+void nai_fs_sweep(const char *path, int64_t seconds) {
+  DIR *directory = opendir(path);
+  char whole[PATH_MAX];
+  struct nai_err ignored;
+  struct stat st;
+  if (!directory)
+    return;
+  int64_t newest = (int64_t)time(NULL) - seconds;
+  for (const struct dirent *e; (e = readdir(directory));)
+    if (is_aside(e->d_name) && nai_fs_join(whole, sizeof whole, path, e->d_name) && lstat(whole, &st) == 0 &&
+        (int64_t)st.st_mtime <= newest && nai_fs_remove_tree(whole, &ignored) != NAI_OK)
+      continue;
+  closedir(directory);
 }

@@ -16,9 +16,33 @@ struct nai_keyset {
 };
 
 void nai_keyset_free(struct nai_keyset *set);
-/* Index of the key, added when new (*added = true); 0 when out of memory. */
-uint32_t nai_keyset_add(struct nai_keyset *set, int64_t key, bool *added);
+/* nai_keyset_add for keys that are not there. */
+uint32_t nai_keyset_insert(struct nai_keyset *set, int64_t key, bool *added);
+
+/* The upper bits of the product depend on every bit of the key: process keys differ in high bits only, ids in low ones.
+ */
+static inline uint32_t nai_keyset_slot(const struct nai_keyset *set, int64_t key) {
+  return (uint32_t)(((uint64_t)key * 0x9e3779b97f4a7c15u) >> set->slot_shift);
+}
+
 /* Index of the key or UINT32_MAX. */
-uint32_t nai_keyset_find(const struct nai_keyset *set, int64_t key);
+static inline uint32_t nai_keyset_find(const struct nai_keyset *set, int64_t key) {
+  if (!set->count)
+    return UINT32_MAX;
+  for (uint32_t at = nai_keyset_slot(set, key); set->slots[at]; at = (at + 1) & set->slot_mask)
+    if (set->keys[set->slots[at] - 1] == key)
+      return set->slots[at] - 1;
+  return UINT32_MAX;
+}
+
+/* Index of the key, added when new (*added = true); 0 when out of memory. Here, since rows of events ask several times.
+ */
+static inline uint32_t nai_keyset_add(struct nai_keyset *set, int64_t key, bool *added) {
+  *added = false;
+  if (set->last < set->count && set->keys[set->last] == key)
+    return set->last;
+  uint32_t index = nai_keyset_find(set, key);
+  return set->last = index != UINT32_MAX ? index : nai_keyset_insert(set, key, added);
+}
 
 #endif

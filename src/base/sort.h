@@ -9,21 +9,36 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Number of the first of `first` .. `end` - 1 for which `before` is false, `end` when there is none; it must be true of
+ * those in front of that one, and false of those behind. O(log n): every binary search of the program. */
+static inline size_t nai_search(size_t first, size_t end, bool (*before)(const void *ctx, size_t i), const void *ctx) {
+  while (first < end) {
+    size_t middle = first + (end - first) / 2;
+    if (before(ctx, middle))
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
+struct nai_records {
+  const unsigned char *bytes;
+  size_t record_bytes, offset;
+  int64_t least;
+};
+static inline bool nai_record_before(const void *ctx, size_t i) {
+  const struct nai_records *r = ctx;
+  int64_t value;
+  memcpy(&value, r->bytes + i * r->record_bytes + r->offset, sizeof value);
+  return value < r->least;
+}
+
 /* Of `count` records of `record_bytes` each, in ascending order of the int64_t that is `offset` bytes into each: number
  * of the first one that has no less than `least`, `count` when all have less. O(log n). */
 static inline size_t nai_bisect(const void *records, size_t count, size_t record_bytes, size_t offset, int64_t least) {
-  const unsigned char *bytes = records;
-  size_t low = 0;
-  while (low < count) {
-    size_t middle = low + (count - low) / 2;
-    int64_t value;
-    memcpy(&value, bytes + middle * record_bytes + offset, sizeof value);
-    if (value < least)
-      low = middle + 1;
-    else
-      count = middle;
-  }
-  return low;
+  struct nai_records r = {records, record_bytes, offset, least};
+  return nai_search(0, count, nai_record_before, &r);
 }
 
 struct nai_key {
@@ -34,17 +49,18 @@ struct nai_key {
 /* Maps int64 to uint64 so that unsigned order is signed order. */
 static inline uint64_t nai_key_from_i64(int64_t v) { return (uint64_t)v ^ ((uint64_t)1 << 63); }
 
+struct nai_keys {
+  const struct nai_key *v;
+  uint64_t least;
+};
+static inline bool nai_key_before(const void *ctx, size_t i) {
+  const struct nai_keys *keys = ctx;
+  return keys->v[i].key < keys->least;
+}
+
 /* Number of the first of ascending keys that is no less than `least`, `count` when all are less. O(log n). */
 static inline size_t nai_keys_from(const struct nai_key *keys, size_t count, uint64_t least) {
-  size_t low = 0;
-  while (low < count) {
-    size_t middle = low + (count - low) / 2;
-    if (keys[middle].key < least)
-      low = middle + 1;
-    else
-      count = middle;
-  }
-  return low;
+  return nai_search(0, count, nai_key_before, &(struct nai_keys){keys, least});
 }
 
 /* Stable ascending sort by key: nothing to do for sorted input, insertion sort when short, else LSD radix sort

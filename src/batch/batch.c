@@ -7,7 +7,6 @@
 #include "config/yaml.h"
 #include "render/json.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -181,27 +180,12 @@ int nai_batch_open(struct nai_batch *b, const char *out, struct nai_err *err) {
 
 /* --- tidying ---------------------------------------------------------------------------------- */
 
-/* Files of nai_fs_replace, and directories of a scratch copy. */
-static void sweep_directory(const char *path) {
-  DIR *directory = opendir(path);
-  char whole[PATH_MAX];
-  struct nai_err ignored;
-  if (!directory)
-    return;
-  for (const struct dirent *e; (e = readdir(directory));) {
-    size_t n = strlen(e->d_name), m = strlen(NAI_FS_ASIDE);
-    if (e->d_name[0] == '.' && n > m && strcmp(e->d_name + n - m, NAI_FS_ASIDE) == 0 &&
-        top_path(whole, sizeof whole, path, e->d_name) && nai_fs_remove_tree(whole, &ignored) != NAI_OK)
-      continue; /* it harms nobody */
-  }
-  closedir(directory);
-}
-
+/* Files of nai_fs_replace, and directories of a scratch copy: whatever made them is gone when a batch begins. */
 void nai_batch_sweep(const struct nai_batch *b) {
   char path[PATH_MAX];
-  sweep_directory(b->out);
+  nai_fs_sweep(b->out, 0);
   if (top_path(path, sizeof path, b->out, "status"))
-    sweep_directory(path);
+    nai_fs_sweep(path, 0);
   if (top_path(path, sizeof path, b->out, "items"))
-    sweep_directory(path);
+    nai_fs_sweep(path, 0);
 }

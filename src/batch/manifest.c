@@ -1,5 +1,6 @@
 #include "batch/internal.h"
 
+#include "base/sort.h"
 #include "base/array.h"
 #include "base/csv_read.h"
 #include "base/fs.h"
@@ -239,17 +240,18 @@ int nai_batch_by_id(uint32_t **out, const struct nai_batch_manifest *m, struct n
   return NAI_OK;
 }
 
+struct looked_up {
+  const struct nai_batch_manifest *manifest;
+  const uint32_t *by_id;
+  const char *id;
+};
+
+static bool id_before(const void *ctx, size_t i) {
+  const struct looked_up *key = ctx;
+  return strcmp(key->manifest->items[key->by_id[i]].id, key->id) < 0;
+}
+
 int64_t nai_batch_find(const struct nai_batch_manifest *m, const uint32_t *by_id, const char *id) {
-  uint32_t low = 0, high = m->count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    int order = strcmp(m->items[by_id[middle]].id, id);
-    if (order == 0)
-      return by_id[middle];
-    if (order < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return -1;
+  size_t i = nai_search(0, m->count, id_before, &(struct looked_up){m, by_id, id});
+  return i < m->count && strcmp(m->items[by_id[i]].id, id) == 0 ? (int64_t)by_id[i] : -1;
 }

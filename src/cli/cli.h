@@ -112,10 +112,16 @@ extern const struct nai_cli_command nai_cli_completions;
 int nai_cli_unknown_choice(struct nai_err *err, const char *what, const char *word, nai_cli_choices_fn *choices,
                            const char *also);
 
+/* The index of a word that the parser let through as one of the choices. */
+size_t nai_cli_choice_index(nai_cli_choices_fn *choices, const char *word);
+
 /* A whole or a real number of an option, checked; for types of one's own. */
 NAI_MUST_CHECK int nai_cli_read_int(int64_t *out, const struct nai_cli_option *option, const char *text,
                                     struct nai_err *err);
 NAI_MUST_CHECK int nai_cli_read_number(double *out, const struct nai_cli_option *option, const char *text,
                                        struct nai_err *err);
+/* The two words of "START END" in seconds, in ns; the end lies after the start. */
+NAI_MUST_CHECK int nai_cli_read_stretch(int64_t *start_ns, int64_t *end_ns, const struct nai_cli_option *option,
+                                        const char *const *values, struct nai_err *err);
 
 #endif

@@ -38,6 +38,19 @@ int nai_cli_read_number(double *out, const struct nai_cli_option *o, const char 
   return NAI_OK;
 }
 
+int nai_cli_read_stretch(int64_t *start_ns, int64_t *end_ns, const struct nai_cli_option *o, const char *const *values,
+                         struct nai_err *err) {
+  double start = 0, end = 0;
+  int rc = nai_cli_read_number(&start, o, values[0], err);
+  if (!rc)
+    rc = nai_cli_read_number(&end, o, values[1], err);
+  *start_ns = (int64_t)llround(start * 1e9);
+  *end_ns = (int64_t)llround(end * 1e9);
+  if (!rc && *end_ns <= *start_ns)
+    rc = nai_err_set(err, NAI_EUSAGE, "--%s %s %s: the end must lie after the start", o->name, values[0], values[1]);
+  return rc;
+}
+
 /* --- switches, texts -------------------------------------------------------------------------- */
 
 static int set_on(void *args, const struct nai_cli_option *o, const char *const *values, struct nai_err *err) {
@@ -154,13 +167,18 @@ int nai_cli_unknown_choice(struct nai_err *err, const char *what, const char *wo
   return NAI_EUSAGE;
 }
 
+size_t nai_cli_choice_index(nai_cli_choices_fn *choices, const char *word) {
+  size_t i = 0;
+  while (choices(i, "") && strcmp(choices(i, ""), word) != 0)
+    i++;
+  return i;
+}
+
 static int find_choice(size_t *out, const struct nai_cli_option *o, const char *word, struct nai_err *err) {
   char what[64];
-  for (size_t i = 0; o->choices(i, ""); i++)
-    if (strcmp(o->choices(i, ""), word) == 0) {
-      *out = i;
-      return NAI_OK;
-    }
+  *out = nai_cli_choice_index(o->choices, word);
+  if (o->choices(*out, ""))
+    return NAI_OK;
   snprintf(what, sizeof what, "--%s", o->name);
   return nai_cli_unknown_choice(err, what, word, o->choices, o->also);
 }

@@ -5,7 +5,6 @@
 #include "base/threads.h"
 
 #include <malloc.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,16 +17,8 @@ static void init(void *memory) {
 
 static int set_trim(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
   struct nai_options *run = &((struct analyze_args *)memory)->run;
-  double start = 0, end = 0;
-  int rc = nai_cli_read_number(&start, option, values[0], err);
-  if (!rc)
-    rc = nai_cli_read_number(&end, option, values[1], err);
   run->trim = true;
-  run->trim_start_ns = (int64_t)llround(start * 1e9);
-  run->trim_end_ns = (int64_t)llround(end * 1e9);
-  if (!rc && run->trim_end_ns <= run->trim_start_ns)
-    rc = nai_err_set(err, NAI_EUSAGE, "--trim %s %s: the end must lie after the start", values[0], values[1]);
-  return rc;
+  return nai_cli_read_stretch(&run->trim_start_ns, &run->trim_end_ns, option, values, err);
 }
 
 static const struct nai_cli_type trim = {set_trim, NULL};

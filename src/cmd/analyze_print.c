@@ -67,7 +67,7 @@ static void put_price(struct nai_buf *out, const struct nai_result_finding *find
 /* One line per finding: severity, time at stake, what it is about, title. */
 static void put_findings(struct nai_buf *out, const struct nai_result *result) {
   static const char *const colors[SEVERITIES] = {"", "", "\033[33m", "\033[31m"}; /* of terminals: yellow, red */
-  enum { PRICE_WIDTH = 18, SCOPE_WIDTH = 10 };
+  enum { PRICE_WIDTH = 20, SCOPE_WIDTH = 10 };
   bool color = nai_cmd_color();
   for (size_t i = 0; i < result->list_count && i < MAX_LISTED; i++) {
     const struct nai_result_finding *finding = &result->list[i];

@@ -8,6 +8,8 @@
 #include "query/query.h"
 #include "render/rows.h"
 
+#include <limits.h>
+
 extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info, nai_cmd_summary, nai_cmd_overlap,
     nai_cmd_nccl, nai_cmd_iters, nai_cmd_tree, nai_cmd_search, nai_cmd_evidence, nai_cmd_explain, nai_cmd_suggest,
     nai_cmd_sql, nai_cmd_skill, nai_cmd_pages, nai_cmd_exports, nai_cmd_open, nai_cmd_batch, nai_cmd_compare,
@@ -51,12 +53,12 @@ struct nai_cmd_printing {
 /* Runs a statement and prints its rows. */
 NAI_MUST_CHECK int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
                                  const struct nai_cmd_printing *how, struct nai_err *err);
-/* Where an answer of any length goes: standard output, or a file that has its name once it is complete. Print into
- * sink.text. The struct must not move. */
+/* Where an answer of any length goes: standard output (NULL, "-"), a pipe or device, or a file, which is replaced once
+ * the answer is complete. Print into sink.text. The struct must not move. */
 struct nai_cmd_output {
   struct nai_file_sink sink;
-  const char *path; /* NULL: standard output */
-  char part[4096];  /* what the file is called until then */
+  char path[PATH_MAX]; /* of the file to replace, "" for none */
+  char part[PATH_MAX]; /* what the new one is called until then */
 };
 NAI_MUST_CHECK int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, struct nai_err *err);
 /* With the outcome of the printing in `rc`, which is returned when it is an error: then there is no file. */

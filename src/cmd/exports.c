@@ -61,15 +61,7 @@ static const char *names_name(size_t i, const char *before) {
 
 static int set_trim(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
   struct nai_export_options *o = &((struct export_args *)memory)->timeline;
-  double start = 0, end = 0;
-  int rc = nai_cli_read_number(&start, option, values[0], err);
-  if (!rc)
-    rc = nai_cli_read_number(&end, option, values[1], err);
-  o->start_ns = (int64_t)llround(start * 1e9);
-  o->end_ns = (int64_t)llround(end * 1e9);
-  if (!rc && o->end_ns <= o->start_ns)
-    rc = nai_err_set(err, NAI_EUSAGE, "--trim %s %s: the end must lie after the start", values[0], values[1]);
-  return rc;
+  return nai_cli_read_stretch(&o->start_ns, &o->end_ns, option, values, err);
 }
 static const struct nai_cli_type trim = {set_trim, NULL};
 

@@ -118,9 +118,27 @@ static size_t stack_to_take(void) {
   return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur / 2 < NEEDED ? limit.rlim_cur / 2 : NEEDED;
 }
 
+/* Other names of `view`, which people bring from other tools: `timeline SRC`, and `tui SRC` for the tree. */
+static int view_by_another_name(int argc, char **argv) {
+  static char view[] = "view", tree[] = "tree";
+  bool is_tree = strcmp(argv[1], "tui") == 0;
+  char **words = calloc((size_t)argc + 2, sizeof *words);
+  if (!words)
+    return nai_cli_main(&program, argc, argv);
+  memcpy(words, argv, (size_t)argc * sizeof *words);
+  words[1] = view;
+  if (is_tree && argc > 2)
+    words[argc] = tree;
+  int status = nai_cli_main(&program, argc + (is_tree && argc > 2), words);
+  free(words);
+  return status;
+}
+
 int main(int argc, char **argv) {
   (void)take_stack(stack_to_take());
   signal(SIGBUS, on_sigbus);
   signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f) is an error of writing like others, with a message */
+  if (argc > 1 && (strcmp(argv[1], "timeline") == 0 || strcmp(argv[1], "tui") == 0))
+    return view_by_another_name(argc, argv);
   return nai_cli_main(&program, argc, argv);
 }

@@ -29,7 +29,7 @@ static const struct nai_cli_option options[] = {
      .hint = NAI_CLI_DIRECTORY},
     {.name = "timeout",
      .value = "SECONDS",
-     .help = "end a call that takes longer; analyses and comparisons may take ten times as long",
+     .help = "end a call that takes longer; analyses, comparisons and exports may take ten times as long",
      .type = &nai_cli_number,
      AT(timeout_s),
      .min = 1,

@@ -278,6 +278,6 @@ int checks_find(struct nai_comparison *c, struct nai_err *err) {
 }
 
 const char *check_word(const struct nai_check *check) {
-  static const char *const words[] = {"no", "not per step", "not what needs it", "no"};
+  static const char *const words[] = {"no", "not per step", "not by what needs it", "no"};
   return check->level == NAI_CHECK_HARD ? words[check->scope] : "caveat";
 }

@@ -143,7 +143,12 @@ static int check_equal(struct nai_comparison *c, size_t i, struct nai_err *err) 
                             .scope = equals[i].scope,
                             .capability = (char *)equals[i].capability,
                             .reason = (char *)equals[i].reason};
-  bool nothing = !known && check.level == equals[i].level && equals[i].unknown_is_soft; /* soft and not known */
+  /* Soft and not known; steps on one side only are another check's. */
+  bool nothing = !known && equals[i].unknown_is_soft &&
+                 (check.level == equals[i].level || equals[i].code == NAI_CHECK_STEP_METHOD);
+  for (int s = 0; s < NAI_SIDES && !known; s++)
+    if (!texts[s].len)
+      nai_buf_puts(&texts[s], "none");
   if (!same && !nothing)
     rc = check_add_with(c, texts, check, err);
   check_free_texts(texts);

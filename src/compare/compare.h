@@ -14,7 +14,8 @@ enum nai_side_id { NAI_BASE, NAI_NEW, NAI_SIDES };
 /* A run with a name for people, without directories. */
 struct nai_capture {
   struct nai_run *run; /* owned */
-  char *label;
+  char *label;         /* as short as tells it from the others */
+  char *longer;        /* the same with the directory before it */
 };
 struct nai_side {
   struct nai_capture *captures;

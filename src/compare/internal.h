@@ -38,7 +38,7 @@ NAI_MUST_CHECK int results_find(struct nai_comparison *c, struct nai_err *err);
 NAI_MUST_CHECK int results_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
 NAI_MUST_CHECK int values_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
 
-/* Of a check, for people: "no", "not per step", "not what needs it", "caveat". */
+/* Of a check, for people: "no", "not per step", "not by what needs it", "caveat". */
 const char *check_word(const struct nai_check *check);
 
 /* kernels.c: uses of both sides and their match. */

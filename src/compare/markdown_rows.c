@@ -180,9 +180,10 @@ void markdown_put_differences(struct nai_buf *out, struct nai_table *t, const ch
       continue;
     }
     if (!shown++)
-      nai_buf_printf(out,
-                     "## %s\n\nPer capture.\n\n| Name | Count | Base | New | Difference |\n|---|---:|---:|---:|---:|\n",
-                     title);
+      nai_buf_printf(
+          out, "## %s\n\nPer capture%s.\n\n| Name | Count | Base | New | Difference |\n|---|---:|---:|---:|---:|\n",
+          title,
+          strcmp(title, "NVTX ranges") == 0 ? "; all threads together, and ranges inside of others count, too" : "");
     nai_buf_puts(out, "| ");
     markdown_put_code(out, nai_get_str(t, row, DT_NAME));
     nai_buf_puts(out, " | ");

@@ -162,7 +162,7 @@ int parts_table(struct nai_table **out, const struct nai_comparison *c, struct n
   w.whole = sum_of(c, "duration_ns", "window_ns");
   struct sums compute = sum_of(c, "compute_ns", "compute_ns"), comm = sum_of(c, "exposed_comm_ns", "exposed_comm_ns"),
               copy = sum_of(c, "exposed_copy_ns", "exposed_copy_ns"), idle = sum_of(c, "idle_ns", "idle_ns");
-  put(&w, "whole", NULL, c->by_step ? "step" : "GPU window", 0, &w.whole);
+  put(&w, "whole", NULL, c->by_step ? "step" : "window of a GPU", 0, &w.whole);
   rc = put_compute(&w, &compute, err);
   put(&w, "exposed_comm", "whole", "exposed communication", 1, &comm);
   put(&w, "exposed_copy", "whole", "exposed copies", 1, &copy);

@@ -120,13 +120,15 @@ static struct nai_limits limits_of(const struct nai_comparison *c, const struct 
   const char *better = text(f, "better");
   bool given = own && !(isnan(own->relative_pct) && isnan(own->absolute) && isnan(own->of_step_pct));
   double of_step = given ? own->of_step_pct : cell_or_nan(f, "budget_step_pct");
-  /* Per second of the window, one part rises when another is saved: judged only where somebody asks for it. */
-  bool judged = own || strcmp(text(f, "basis"), "second") != 0;
+  /* Per second of the window, one part rises when another is saved, and what is exact per step depends in total on the
+   * length of the capture: judged only where somebody asks for it. */
+  bool exact = strcmp(text(f, "kind"), "exact") == 0;
+  bool judged = own || !(strcmp(text(f, "basis"), "second") == 0 || (exact && strcmp(text(f, "basis"), "total") == 0));
   struct nai_limits l = {.sign = !judged                       ? 0
                                : strcmp(better, "lower") == 0  ? 1
                                : strcmp(better, "higher") == 0 ? -1
                                                                : 0,
-                         .exact = strcmp(text(f, "kind"), "exact") == 0,
+                         .exact = exact,
                          .budget_pct = given ? own->relative_pct : cell_or_nan(f, "budget_pct"),
                          .budget = given ? own->absolute : cell_or_nan(f, "budget"),
                          .noise_pct = cell_or_nan(f, "noise_pct"),

@@ -13,14 +13,29 @@ static const char *const wanted[] = {"metrics",         "capture",          "cap
                                      "findings",        "nvtx_ranges",      "nvtx_phases",  "pids",
                                      "nvtx_tree",       "memory_transfers", "processes",    "gpu_metrics"};
 
-/* The last part of a path, without the suffix of a trace. */
-static char *label_of(const char *path) {
-  size_t len = strlen(path);
+/* Where the last part of path[0, len) begins. */
+static size_t last_part(const char *path, size_t len) {
+  while (len > 0 && path[len - 1] != '/')
+    len--;
+  return len;
+}
+
+/* The last `parts` parts of a path, without the suffix of a trace; of a store's ID/captures/N the id. */
+static char *label_of(const char *path, int parts) {
+  static const char captures[] = "/captures";
+  size_t len = strlen(path), inner = sizeof captures - 1;
   while (len > 1 && path[len - 1] == '/')
     len--;
-  size_t start = len;
-  while (start > 0 && path[start - 1] != '/')
-    start--;
+  size_t start = last_part(path, len);
+  bool stored = start > inner + 1 && strncmp(path + start - 1 - inner, captures, inner) == 0;
+  if (stored && parts == 1) {
+    len = start - 1 - inner;
+    start = last_part(path, len);
+  } else if (stored) {
+    start = last_part(path, start - 1 - inner);
+  } else if (parts > 1 && start > 1) {
+    start = last_part(path, start - 1);
+  }
   const char *const suffixes[] = {".sqlite", ".nsys-rep"};
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
     size_t n = strlen(suffixes[i]);
@@ -35,14 +50,15 @@ int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct n
   struct nai_side *s = &c->sides[side];
   struct nai_capture *captures = realloc(s->captures, (s->count + 1) * sizeof *captures);
   s->captures = captures ? captures : s->captures;
-  char *label = label_of(path);
+  char *label = label_of(path, 1), *longer = label_of(path, 2);
   uint64_t content;
-  if (!captures || !label) {
+  if (!captures || !label || !longer) {
     free(label);
+    free(longer);
     nai_run_close(run);
     return nai_err_nomem(err);
   }
-  captures[s->count++] = (struct nai_capture){run, label};
+  captures[s->count++] = (struct nai_capture){run, label, longer};
   static const char *const needed[] = {"metrics", "kernel_paths", "steps", "gpu_utilization"};
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
     if (!nai_manifest_table(&content, &run->manifest, needed[i]))
@@ -108,6 +124,35 @@ static int by_time(const void *pa, const void *pb) {
   return i != j ? (i < j ? -1 : 1) : strcmp(a->label, b->label);
 }
 
+static bool is_ambiguous(const struct nai_comparison *c, const struct nai_capture *capture) {
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      const struct nai_capture *other = &c->sides[s].captures[i];
+      if (other != capture && strcmp(other->label, capture->label) == 0)
+        return true;
+    }
+  return false;
+}
+
+/* base/r1 and new/r1 rather than r1 twice. All are found before any is renamed. */
+static int tell_apart(struct nai_comparison *c, struct nai_err *err) {
+  uint32_t all = c->sides[NAI_BASE].count + c->sides[NAI_NEW].count, n = 0;
+  struct nai_capture **list = malloc((all + 1) * sizeof *list);
+  if (!list)
+    return nai_err_nomem(err);
+  for (int s = 0; s < NAI_SIDES; s++)
+    for (uint32_t i = 0; i < c->sides[s].count; i++)
+      if (is_ambiguous(c, &c->sides[s].captures[i]))
+        list[n++] = &c->sides[s].captures[i];
+  for (uint32_t i = 0; i < n; i++) {
+    char *label = list[i]->label;
+    list[i]->label = list[i]->longer;
+    list[i]->longer = label;
+  }
+  free(list);
+  return NAI_OK;
+}
+
 /* --- driver ----------------------------------------------------------------------------------- */
 
 /* Per GPU and steady step where every capture has some, else per GPU and run. */
@@ -136,7 +181,9 @@ int nai_compare(struct nai_comparison *c, const struct nai_compare_options *opti
     if (c->sides[s].count)
       qsort(c->sides[s].captures, c->sides[s].count, sizeof *c->sides[s].captures, by_time);
   choose_basis(c);
-  int rc = checks_find(c, err);
+  int rc = tell_apart(c, err);
+  if (!rc)
+    rc = checks_find(c, err);
   if (!rc)
     rc = kernels_match(c, err);
   if (!rc)
@@ -157,6 +204,7 @@ void nai_comparison_free(struct nai_comparison *c) {
     for (uint32_t i = 0; i < c->sides[s].count; i++) {
       nai_run_close(c->sides[s].captures[i].run);
       free(c->sides[s].captures[i].label);
+      free(c->sides[s].captures[i].longer);
     }
     free(c->sides[s].captures);
     free(c->uses[s]);

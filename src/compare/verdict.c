@@ -98,7 +98,10 @@ static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, s
     out->verdict = NAI_VERDICT_WITHIN_BUDGET;
   } else {
     out->verdict = NAI_VERDICT_NOT_PROVEN;
-    snprintf(out->reason, sizeof out->reason, "%zu + %zu captures cannot exclude the budget", m, n);
+    snprintf(out->reason, sizeof out->reason,
+             s->has_ci ? "%zu + %zu captures cannot exclude that it is worse by the budget"
+                       : "%zu + %zu captures prove nothing; take 5 of each side",
+             m, n);
   }
 }
 
@@ -109,6 +112,7 @@ static void apply_limit(struct nai_judgement *out, const struct nai_limits *l) {
   double sign = l->sign < 0 ? -1 : 1;
   if (sign * out->fresh > sign * l->limit) {
     out->verdict = NAI_VERDICT_REGRESSED;
+    out->limit = l->limit;
     snprintf(out->reason, sizeof out->reason, "beyond the fixed limit");
   }
 }

@@ -39,6 +39,7 @@ struct nai_judgement {
   double base, fresh;     /* medians; NaN without values */
   double pct;             /* of |base|; NaN where base is 0 */
   double budget, floor;   /* as they were applied */
+  double limit;           /* the fixed one that was exceeded; 0: none */
   bool budget_below_noise;
   bool by_history;  /* decided by the rule for a single run against a history */
   char reason[160]; /* what it rests on, or what is missing; may be empty */

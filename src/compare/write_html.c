@@ -54,12 +54,13 @@ static void put_checks(struct nai_view *root, const struct nai_comparison *c) {
   for (uint32_t i = 0; i < c->check_count; i++) {
     const struct nai_check *check = &c->checks[i];
     struct nai_view *map = nai_view_add_map(list);
-    bool sides = check->base || check->fresh;
     nai_view_put_text(map, "level", check_word(check));
     nai_view_put_text(map, "check", nai_check_name(check->code));
     nai_view_put_text(map, "reason", check->reason);
-    nai_view_put_text(map, "base", !sides ? NULL : check->base ? check->base : "-");
-    nai_view_put_text(map, "new", check->fresh ? check->fresh : "-");
+    nai_view_put_text(map, "base", check->base);
+    nai_view_put_text(map, "new", check->fresh);
+    nai_view_put_bool(map, "any_side", check->base || check->fresh);
+    nai_view_put_bool(map, "both_sides", check->base && check->fresh);
   }
 }
 
@@ -76,7 +77,8 @@ static void put_metric(struct nai_view *list, const struct nai_metric_result *r)
   nai_view_put_text(map, "reason", j->reason);
   put_amount(map, "base", r->unit, j->base, false);
   put_amount(map, "new", r->unit, j->fresh, false);
-  put_amount(map, "budget", r->unit, j->budget, false);
+  nai_put_allowed(&text, r);
+  put_printed(map, "budget", &text);
   nai_put_amount(&text, r->unit, decided ? j->shift.shift : NAN, true);
   if (decided && !isnan(j->pct) && strcmp(r->unit, "percent") != 0)
     nai_buf_printf(&text, " (%+.1f %%)", j->pct);

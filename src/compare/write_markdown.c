@@ -3,6 +3,7 @@
 #include "compare/markdown.h"
 #include "compare/write.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -72,9 +73,9 @@ static void put_checks(struct nai_buf *out, const struct nai_comparison *c) {
     markdown_put_text(out, check->reason);
     if (check->base || check->fresh) {
       nai_buf_puts(out, " (");
-      markdown_put_text(out, check->base ? check->base : "-");
-      nai_buf_puts(out, " against ");
-      markdown_put_text(out, check->fresh ? check->fresh : "-");
+      markdown_put_text(out, check->base ? check->base : "");
+      nai_buf_puts(out, check->base && check->fresh ? " against " : "");
+      markdown_put_text(out, check->fresh ? check->fresh : "");
       nai_buf_putc(out, ')');
     }
     nai_buf_putc(out, '\n');
@@ -113,7 +114,8 @@ static bool is_in_order(const struct nai_metric_result *r, enum nai_verdict verd
   return r->gated && r->judgement.verdict == verdict && strcmp(r->id, "step.time.median") != 0;
 }
 
-static void put_in_order(struct nai_buf *out, const struct nai_comparison *c, enum nai_verdict verdict,
+/* Whether there was any. */
+static bool put_in_order(struct nai_buf *out, const struct nai_comparison *c, enum nai_verdict verdict,
                          const char *title) {
   uint32_t shown = 0;
   for (uint32_t i = 0; i < c->result_count && !markdown_full(out); i++) {
@@ -124,6 +126,7 @@ static void put_in_order(struct nai_buf *out, const struct nai_comparison *c, en
   }
   if (shown)
     nai_buf_puts(out, ".\n");
+  return shown > 0;
 }
 
 static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
@@ -148,7 +151,7 @@ static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
     nai_buf_puts(out, "-");
   }
   nai_buf_puts(out, " | ");
-  nai_put_amount(out, r->unit, j->budget, false);
+  nai_put_allowed(out, r);
   nai_buf_printf(out, " | %s%s%s |", r->gated ? "**" : "", nai_verdict_name(j->verdict), r->gated ? "**" : "");
   nai_buf_putc(out, ' ');
   markdown_put_text(out, j->reason);
@@ -158,8 +161,8 @@ static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
 static void put_metrics(struct nai_buf *out, const struct nai_comparison *c) {
   uint32_t shown = 0, left = 0;
   nai_buf_puts(out, "## Metrics\n\n");
-  put_in_order(out, c, NAI_VERDICT_SAME, "The same on both sides: ");
-  put_in_order(out, c, NAI_VERDICT_WITHIN_BUDGET, "Within their budgets: ");
+  bool any = put_in_order(out, c, NAI_VERDICT_SAME, "The same on both sides: ");
+  any |= put_in_order(out, c, NAI_VERDICT_WITHIN_BUDGET, "Within their budgets: ");
   for (uint32_t i = 0; i < c->result_count; i++) {
     const struct nai_metric_result *r = &c->results[i];
     if (!is_shown(r) || is_in_order(r, NAI_VERDICT_SAME) || is_in_order(r, NAI_VERDICT_WITHIN_BUDGET))
@@ -169,12 +172,15 @@ static void put_metrics(struct nai_buf *out, const struct nai_comparison *c) {
       continue;
     }
     if (!shown++)
-      nai_buf_puts(out, "\n| Metric | Base | New | Difference | 95 % interval | Budget | Verdict | |\n"
-                        "|---|---:|---:|---:|---:|---:|---|---|\n");
+      nai_buf_printf(out,
+                     "%s| Metric | Base | New | Difference | 95 %% interval | Budget | Verdict | |\n"
+                     "|---|---:|---:|---:|---:|---:|---|---|\n",
+                     any ? "\n" : "");
     put_metric(out, r);
   }
-  nai_buf_printf(out, "\n%s%s%u metrics compared; all are in `tables/compared_metrics.csv`.\n\n",
-                 shown ? "Gated metrics are bold. " : "", left ? "Not all are shown. " : "", c->result_count);
+  nai_buf_printf(out, "%s%s%s%u metrics compared; all are in `tables/compared_metrics.csv`.\n\n",
+                 any || shown ? "\n" : "", shown ? "Gated metrics are bold. " : "", left ? "Not all are shown. " : "",
+                 c->result_count);
 }
 
 static void put_time(struct nai_buf *out, const struct nai_comparison *c) {
@@ -205,12 +211,23 @@ static void put_time(struct nai_buf *out, const struct nai_comparison *c) {
   nai_buf_putc(out, '\n');
 }
 
+/* How many captures of a side have a finding, of how many. */
+struct share {
+  int64_t runs, of;
+};
+
+static struct share share_of(const struct nai_comparison *c, const struct nai_table *t, int64_t row) {
+  enum nai_side_id side = nai_get_i64(t, row, FT_NEW_RUNS) ? NAI_NEW : NAI_BASE;
+  return (struct share){nai_get_i64(t, row, side == NAI_NEW ? FT_NEW_RUNS : FT_BASE_RUNS), c->sides[side].count};
+}
+
 static void put_findings(struct nai_buf *out, const struct nai_comparison *c) {
   const struct nai_table *t = c->tables[NAI_COMPARED_FINDINGS];
   int shown = 0;
   for (int64_t row = 0; row < t->rows && shown < MOST_FINDINGS && !markdown_full(out); row++) {
     const char *state = nai_get_str(t, row, FT_STATE);
-    if (strcmp(state, "same") == 0)
+    struct share share = share_of(c, t, row);
+    if (strcmp(state, "same") == 0 || 2 * share.runs < share.of) /* what few captures have is no difference of sides */
       continue;
     if (!shown++)
       nai_buf_puts(out, "## Findings\n\n");
@@ -221,6 +238,8 @@ static void put_findings(struct nai_buf *out, const struct nai_comparison *c) {
       nai_buf_puts(out, " -> ");
     nai_buf_printf(out, "%s: ", nai_get_str(t, row, FT_NEW_SEVERITY));
     markdown_put_text(out, nai_get_str(t, row, FT_TITLE));
+    if (share.runs < share.of)
+      nai_buf_printf(out, " (in %" PRId64 " of %" PRId64 " captures)", share.runs, share.of);
     nai_buf_putc(out, '\n');
   }
   if (shown)

@@ -68,9 +68,20 @@ static void put_doubt(struct nai_buf *out, const struct nai_metric_result *r) {
   nai_buf_printf(out, ", %u + %u captures)", r->count[NAI_BASE], r->count[NAI_NEW]);
 }
 
+void nai_put_allowed(struct nai_buf *out, const struct nai_metric_result *r) {
+  const struct nai_judgement *j = &r->judgement;
+  bool limited = fabs(j->limit) > 0;
+  nai_buf_puts(out, limited ? "limit " : "");
+  nai_put_amount(out, r->unit, limited ? j->limit : j->budget, false);
+}
+
 static void put_budget(struct nai_buf *out, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
-  if (isnan(j->budget) || j->verdict == NAI_VERDICT_NOTED)
+  if (fabs(j->limit) > 0) {
+    nai_buf_puts(out, ", ");
+    nai_put_allowed(out, r);
+  }
+  if (fabs(j->limit) > 0 || isnan(j->budget) || j->verdict == NAI_VERDICT_NOTED)
     return;
   nai_buf_puts(out, ", budget ");
   nai_put_amount(out, r->unit, j->budget, false);

@@ -32,6 +32,9 @@ struct nai_model_work {
   struct nai_step_work *steps;
 };
 
+/* Streams and processes of a GPU whose operations are in order. */
+NAI_MUST_CHECK int nai_gpu_number_streams(struct nai_gpu *gpu, const struct nai_model *model, struct nai_err *err);
+
 /* nvtx_depth, api_node, crossing and checkpoints of one thread, and its part of the tree (malloc'd, parents local;
  * untouched when the thread has no ranges). */
 NAI_MUST_CHECK int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *model,

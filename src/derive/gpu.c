@@ -5,6 +5,7 @@
 
 static void free_gpu(struct nai_gpu *gpu) {
   free(gpu->ops);
+  free(gpu->streams);
   nai_intervals_free(&gpu->all);
   nai_intervals_free(&gpu->exposed_communication);
   nai_intervals_free(&gpu->exposed_copy);
@@ -102,7 +103,7 @@ static int fill_run(struct run *run, const struct nai_groups *rows, uint32_t ind
     before = start;
     if (i == n)
       break;
-    struct nai_op op = {order[i], (uint8_t)type, false};
+    struct nai_op op = {.row = order[i], .type = type};
     if (type == NAI_OP_KERNEL)
       op.communication = m->kernel_communication[nai_at_text(&m->kernels.name, op.row)];
     if (type == NAI_OP_COPY && nai_at_i32(&m->memops.kind, op.row) == NAI_MEMOP_SET)
@@ -257,13 +258,6 @@ static int build_unions(struct nai_gpu *gpu, const struct nai_model *m, struct n
   return oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-static int list_processes(struct nai_gpu *gpu, const struct nai_model *m, struct nai_err *err) {
-  bool added;
-  for (uint32_t i = 0; i < gpu->op_count; i++)
-    nai_keyset_add(&gpu->processes, nai_model_op_process(m, &gpu->ops[i]), &added);
-  return gpu->processes.oom ? nai_err_nomem(err) : NAI_OK;
-}
-
 /* --- the part --------------------------------------------------------------------------------- */
 
 static int begin_gpus(void *ctx, int task, struct nai_err *err) {
@@ -284,7 +278,7 @@ static int build_gpu(void *ctx, int index, struct nai_err *err) {
   struct nai_gpu *gpu = &m->gpus[index];
   int rc = merge_ops(gpu, (uint32_t)index, m, err);
   if (!rc)
-    rc = list_processes(gpu, m, err);
+    rc = nai_gpu_number_streams(gpu, m, err);
   if (rc)
     return rc;
   gpu->window_start = gpu->window_end = gpu->op_count ? nai_model_op_start(m, &gpu->ops[0]) : 0;

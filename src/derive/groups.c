@@ -45,10 +45,15 @@ struct sorting {
 };
 
 static uint32_t run_from(const struct sorting *s, uint32_t first) {
-  uint32_t end = first + 1;
-  while (end < s->n && compare(&s->rows[end - 1], &s->rows[end], (void *)s->by) < 0)
-    end++;
-  return end;
+  const struct nai_column start = s->by->start;
+  int64_t before = nai_at(&start, s->rows[first]);
+  for (uint32_t end = first + 1; end < s->n; end++) {
+    int64_t at = nai_at(&start, s->rows[end]);
+    if (at < before || (at == before && compare(&s->rows[end - 1], &s->rows[end], (void *)s->by) > 0))
+      return end;
+    before = at;
+  }
+  return s->n;
 }
 
 static int sort_block(struct sorting *s, uint32_t first, uint32_t end, struct nai_err *err) {
@@ -85,16 +90,19 @@ static int find_runs(struct sorting *s, struct nai_err *err) {
   return rc;
 }
 
+struct row_place {
+  const struct sorting *sorting;
+  uint32_t row;
+};
+
+static bool row_before(const void *ctx, size_t i) {
+  const struct row_place *place = ctx;
+  return compare(&place->sorting->rows[i], &place->row, (void *)place->sorting->by) < 0;
+}
+
 /* First of the ascending rows first .. end - 1 that comes after `row`. */
 static uint32_t first_after(const struct sorting *s, uint32_t first, uint32_t end, uint32_t row) {
-  while (first < end) {
-    uint32_t middle = first + (end - first) / 2;
-    if (compare(&s->rows[middle], &row, (void *)s->by) < 0)
-      first = middle + 1;
-    else
-      end = middle;
-  }
-  return first;
+  return (uint32_t)nai_search(first, end, row_before, &(struct row_place){s, row});
 }
 
 static int put_aside(struct sorting *s, const uint32_t *rows, uint32_t n, struct nai_err *err) {
@@ -169,10 +177,11 @@ int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_colu
   int rc = nai_big_new(&order, scratch_dir, ((size_t)n + 1) * sizeof *out->order, err);
   if (rc)
     return rc;
-  out->order = order;
+  uint32_t *rows = out->order = order;
   uint32_t *at = out->first + 1; /* counts, then running positions, which end as the next group's start */
+  const struct nai_column cells = *group;
   for (uint32_t i = 0; i < n; i++) {
-    int32_t g = nai_at_i32(group, i);
+    int32_t g = nai_at_i32(&cells, i);
     if (g >= 0)
       at[g]++;
   }
@@ -183,9 +192,9 @@ int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_colu
     total += count;
   }
   for (uint32_t i = 0; i < n; i++) {
-    int32_t g = nai_at_i32(group, i);
+    int32_t g = nai_at_i32(&cells, i);
     if (g >= 0)
-      out->order[at[g]++] = i;
+      rows[at[g]++] = i;
   }
   return NAI_OK;
 }
@@ -198,14 +207,18 @@ int nai_groups_build(struct nai_groups *out, uint32_t n, const struct nai_column
   return rc;
 }
 
+struct rows_from {
+  const uint32_t *order;
+  const struct nai_column *column;
+  int64_t t;
+};
+
+static bool value_before(const void *ctx, size_t i) {
+  const struct rows_from *from = ctx;
+  return nai_at(from->column, from->order ? from->order[i] : (uint32_t)i) < from->t;
+}
+
 uint32_t nai_rows_from(const uint32_t *order, uint32_t first, uint32_t last, const struct nai_column *column,
                        int64_t t) {
-  while (first < last) {
-    uint32_t middle = first + (last - first) / 2;
-    if (nai_at(column, order ? order[middle] : middle) < t)
-      first = middle + 1;
-    else
-      last = middle;
-  }
-  return first;
+  return (uint32_t)nai_search(first, last, value_before, &(struct rows_from){order, column, t});
 }

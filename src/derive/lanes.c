@@ -46,13 +46,17 @@ struct key {
   int32_t kind, process, context, stream;
 };
 
-static struct key key_of(const struct nai_model *m, const struct nai_op *op) {
-  static const enum nai_lane_kind kinds[] = {[NAI_OP_KERNEL] = NAI_LANE_KERNEL,
-                                             [NAI_OP_COPY] = NAI_LANE_COPY,
-                                             [NAI_OP_SET] = NAI_LANE_SET,
-                                             [NAI_OP_GRAPH] = NAI_LANE_GRAPH};
-  return (struct key){(int32_t)kinds[op->type], nai_model_op_process(m, op), nai_model_op_context(m, op),
-                      nai_model_op_stream(m, op)};
+/* Keys of a GPU by number: its streams, and of each the types of operations. */
+enum { TYPES = NAI_OP_GRAPH + 1 };
+static uint32_t number_of(const struct nai_op *op) { return op->stream * TYPES + op->type; }
+
+static struct key key_of(const struct nai_gpu *gpu, uint32_t number) {
+  static const enum nai_lane_kind kinds[TYPES] = {[NAI_OP_KERNEL] = NAI_LANE_KERNEL,
+                                                  [NAI_OP_COPY] = NAI_LANE_COPY,
+                                                  [NAI_OP_SET] = NAI_LANE_SET,
+                                                  [NAI_OP_GRAPH] = NAI_LANE_GRAPH};
+  const struct nai_stream *stream = &gpu->streams[number / TYPES];
+  return (struct key){(int32_t)kinds[number % TYPES], stream->process, stream->context, stream->id};
 }
 
 /* A key met, and how many operations have it. */
@@ -69,21 +73,6 @@ static int compare_met(const void *pa, const void *pb) {
     if (order[i][0] != order[i][1])
       return order[i][0] < order[i][1] ? -1 : 1;
   return 0;
-}
-
-/* Numbers the keys of the GPU's operations as they come up. */
-static int number_keys(uint32_t *key_of_op, struct nai_strings *keys, const struct nai_gpu *gpu,
-                       const struct nai_model *m, struct nai_err *err) {
-  struct key last = {0};
-  for (uint32_t i = 0; i < gpu->op_count; i++) {
-    struct key key = key_of(m, &gpu->ops[i]);
-    bool same = i && memcmp(&key, &last, sizeof key) == 0;
-    key_of_op[i] = same ? key_of_op[i - 1] : nai_strings_add(keys, (const char *)&key, sizeof key);
-    if (key_of_op[i] == NAI_NO_STRING)
-      return nai_err_nomem(err);
-    last = key;
-  }
-  return NAI_OK;
 }
 
 enum { MAX_OWN_LANES = 512 }; /* of one GPU; streams beyond share one lane per kind */
@@ -127,26 +116,21 @@ static int add_lanes(uint32_t **place, uint32_t *own, uint32_t *shared, struct n
 }
 
 /* The GPU's operations split into lanes, each still in start order: a stable counting sort by lane. */
-static int add_gpu(struct nai_lanes *lanes, const struct nai_gpu *gpu, const struct nai_model *m, struct nai_err *err) {
-  struct nai_strings keys = {0}; /* struct key as bytes */
-  uint32_t *key_of_op = malloc(((size_t)gpu->op_count + 1) * sizeof *key_of_op), shared[NAI_LANE_GRAPH + 1] = {0};
-  int rc = key_of_op ? number_keys(key_of_op, &keys, gpu, m, err) : nai_err_nomem(err);
-  struct met *met = calloc((size_t)keys.count + 1, sizeof *met);
-  uint32_t **place = calloc((size_t)keys.count + 1, sizeof *place), *own = calloc(MAX_OWN_LANES, sizeof *own);
-  if (!rc && (!met || !place || !own))
-    rc = nai_err_nomem(err);
-  for (uint32_t k = 0; !rc && k < keys.count; k++) {
-    memcpy(&met[k].key, nai_strings_get(&keys, k), sizeof met[k].key);
-    met[k].id = k;
-  }
+static int add_gpu(struct nai_lanes *lanes, const struct nai_gpu *gpu, struct nai_err *err) {
+  size_t keys = (size_t)gpu->stream_count * TYPES;
+  uint32_t shared[NAI_LANE_GRAPH + 1] = {0}, n = 0;
+  struct met *met = calloc(keys + 1, sizeof *met);
+  uint32_t **place = calloc(keys + 1, sizeof *place), *own = calloc(MAX_OWN_LANES, sizeof *own);
+  int rc = met && place && own ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < gpu->op_count; i++)
-    met[key_of_op[i]].count++;
+    met[number_of(&gpu->ops[i])].count++;
+  for (uint32_t k = 0; !rc && k < keys; k++)
+    if (met[k].count)
+      met[n++] = (struct met){key_of(gpu, k), k, met[k].count};
   if (!rc)
-    rc = add_lanes(place, own, shared, lanes, met, keys.count, gpu->device_id, err);
+    rc = add_lanes(place, own, shared, lanes, met, n, gpu->device_id, err);
   for (uint32_t i = 0; !rc && i < gpu->op_count; i++)
-    lanes->rows[(*place[key_of_op[i]])++] = gpu->ops[i].row;
-  nai_strings_free(&keys);
-  free(key_of_op);
+    lanes->rows[(*place[number_of(&gpu->ops[i])])++] = gpu->ops[i].row;
   free(met);
   free(place);
   free(own);
@@ -225,7 +209,7 @@ static int build_lanes(void *ctx, int task, struct nai_err *err) {
     rc = add_host_lane(lanes, m, t, NAI_LANE_API, calls->order + calls->first[t], calls->first[t + 1] - calls->first[t],
                        err);
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    rc = add_gpu(lanes, &m->gpus[g], m, err);
+    rc = add_gpu(lanes, &m->gpus[g], err);
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     rc = add_nvtx(lanes, m, t, err);
   return rc;

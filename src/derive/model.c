@@ -1,4 +1,5 @@
 #include "derive/model.h"
+#include "base/sort.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,22 +107,19 @@ const char *nai_model_gpu_label(const struct nai_model *m, int32_t device_id) {
   return index < m->gpu_count ? nai_get_str(m->tables[NAI_IN_GPUS], index, GP_LABEL) : "GPU ?";
 }
 
-uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t) {
-  uint32_t low = 0, high = gpu->op_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (nai_model_op_start(model, &gpu->ops[middle]) < t)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+struct op_moment {
+  const struct nai_model *model;
+  const struct nai_op *ops;
+  int64_t t;
+};
+
+static bool op_before(const void *ctx, size_t i) {
+  const struct op_moment *at = ctx;
+  return nai_model_op_start(at->model, &at->ops[i]) < at->t;
 }
 
-bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
-  enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];
-  return c == NAI_API_BLOCKING ||
-         (c == NAI_API_BLOCKING_COPY && (!m->memops.n || m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
+uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t) {
+  return (uint32_t)nai_search(0, gpu->op_count, op_before, &(struct op_moment){model, gpu->ops, t});
 }
 
 const char *nai_model_api_name(const struct nai_model *m, uint32_t api) {

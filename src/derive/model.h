@@ -56,6 +56,8 @@ struct nai_nvtx_node {
   int64_t wall_ns;  /* time of this thread in which this is the innermost range: a partition of the thread's time */
   int64_t kernel_ns, kernel_count;                     /* of kernels launched from these ranges, innermost */
   int64_t inclusive_kernel_ns, inclusive_kernel_count; /* and from those inside them */
+  int64_t graph_ns, copy_ns;                           /* the same of graphs traced as a whole, of copies and sets */
+  int64_t inclusive_graph_ns, inclusive_copy_ns;
 };
 
 /* Which push/pop ranges of a thread are open, now and then (nvtx_open.h). */
@@ -87,9 +89,16 @@ enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };
 
 /* One operation on a GPU. */
 struct nai_op {
-  uint32_t row; /* of kernel_events, memop_events or graph_events, where its times are */
-  uint8_t type; /* enum nai_op_type */
-  bool communication;
+  uint32_t row;      /* of kernel_events, memop_events or graph_events, where its times are */
+  uint32_t type : 2; /* enum nai_op_type */
+  uint32_t communication : 1;
+  uint32_t stream : 29; /* number of its stream, of those of the GPU */
+};
+#define NAI_MOST_STREAMS (1u << 29)
+
+/* A stream of a GPU. An id is unique within a process and context. */
+struct nai_stream {
+  int32_t process, context, id; /* row of processes, -1 unknown */
 };
 
 /* What one GPU did. Unions are over all its streams and processes; window = first op start .. last op end. */
@@ -98,6 +107,8 @@ struct nai_gpu {
   int64_t window_start, window_end; /* ns; equal when it did nothing */
   struct nai_op *ops;               /* by start, then type, stream, row */
   uint32_t op_count;
+  struct nai_stream *streams; /* in order of their first operations */
+  uint32_t stream_count;
   int64_t compute_ns;                                             /* kernels but communication, and graph envelopes */
   int64_t communication_ns, copy_ns;                              /* communication kernels; memcpy and memset */
   int64_t kernel_busy_ns, kernel_window_start, kernel_window_end; /* kernels only: the estimate other tools print */
@@ -119,14 +130,16 @@ struct nai_kernel_group {
 struct nai_process_sum {
   int64_t kernels, kernel_ns;
   int64_t attributed, attributed_ns; /* the part of them that was launched inside NVTX ranges */
+  int64_t without_launch_ns;         /* of kernels whose launching call is not in the export */
   int64_t copied_bytes, api_calls;
   int64_t blocked_ns; /* union per thread, summed */
 };
 
 /* What falls into one phase of the phase map. */
 struct nai_phase_sum {
-  int64_t wall_ns; /* of threads: a partition of their time */
-  int64_t gpu_ns, kernels, ranges;
+  int64_t wall_ns;                      /* of threads: a partition of their time */
+  int64_t kernel_ns, graph_ns, copy_ns; /* launched in the phase; copies: sets, too */
+  int64_t kernels, ranges;
   uint32_t longest; /* nvtx_events row of its longest range, the earliest of equals */
 };
 
@@ -253,9 +266,15 @@ NAI_MUST_CHECK int nai_model_build(struct nai_model *model, uint32_t parts, stru
 /* Anonymous memory that parts take, bytes: about half as much again as measured (docs/performance.md). */
 int64_t nai_parts_bytes(const struct nai_model *model, uint32_t parts);
 
-/* How long a kernel, an API call or an NVTX range took, ns. */
+/* How long a kernel, a graph, a copy or set, an API call or an NVTX range took, ns. */
 static inline int64_t nai_kernel_ns(const struct nai_model *m, uint32_t kernel) {
   return nai_at(&m->kernels.end, kernel) - nai_at(&m->kernels.start, kernel);
+}
+static inline int64_t nai_graph_ns(const struct nai_model *m, uint32_t graph) {
+  return nai_at(&m->graphs.end, graph) - nai_at(&m->graphs.start, graph);
+}
+static inline int64_t nai_memop_ns(const struct nai_model *m, uint32_t memop) {
+  return nai_at(&m->memops.end, memop) - nai_at(&m->memops.start, memop);
 }
 static inline int64_t nai_call_ns(const struct nai_model *m, uint32_t api) {
   return nai_at(&m->apis.end, api) - nai_at(&m->apis.start, api);
@@ -302,7 +321,11 @@ static inline uint32_t nai_model_op_api(const struct nai_model *m, const struct 
 /* Number of the first operation of a GPU that starts at t or later, its op_count when there is none. */
 uint32_t nai_model_op_from(const struct nai_model *model, const struct nai_gpu *gpu, int64_t t);
 /* Whether the call waits for the GPU: a synchronisation function, or a blocking copy that owns a copy. */
-bool nai_model_api_blocks(const struct nai_model *model, uint32_t api);
+static inline bool nai_model_api_blocks(const struct nai_model *m, uint32_t api) {
+  enum nai_api_class c = m->api_class[nai_at_text(&m->apis.name, api)];
+  return c == NAI_API_BLOCKING ||
+         (c == NAI_API_BLOCKING_COPY && (!m->memops.n || m->api_owns[api] & (1 << NAI_OP_COPY | 1 << NAI_OP_SET)));
+}
 const char *nai_model_api_name(const struct nai_model *model, uint32_t api);
 const char *nai_model_kernel_name(const struct nai_model *model, uint32_t kernel);
 /* Whether the thread has start/end ranges. */

@@ -212,6 +212,14 @@ enum nai_payload_verdict nai_payload_read(struct nai_payload *out, const struct 
   return verdict;
 }
 
+void nai_payload_add(struct nai_payload *to, const struct nai_payload *more) {
+  for (int f = 0; f < NAI_PAYLOAD_FIELDS; f++)
+    if ((more->known & ~to->known) >> f & 1)
+      to->value[f] = more->value[f];
+  to->redop_type = nai_payload_has(to, NAI_PAYLOAD_REDOP) ? to->redop_type : more->redop_type;
+  to->known |= more->known;
+}
+
 static int digit(char c) {
   return c >= '0' && c <= '9' ? c - '0'
        : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -338,4 +346,14 @@ enum nai_payload_verdict nai_payload_read_json(struct nai_payload *out, const ch
     return NAI_PAYLOAD_READ;
   *out = (struct nai_payload){0};
   return fine ? NAI_PAYLOAD_BAD_VALUE : NAI_PAYLOAD_BAD_HEADER;
+}
+
+enum nai_payload_verdict nai_payload_read_fields(struct nai_payload *out, const struct nai_payload_schemas *s,
+                                                 int64_t domain_id, int64_t schema_id, const char *text, size_t len) {
+  const struct layout *layout = layout_of(s, domain_id, schema_id);
+  enum nai_payload_verdict verdict = nai_payload_read_json(out, text, len);
+  if (layout && !layout->conflict && layout->offset[NAI_PAYLOAD_REDOP] >= 0 &&
+      layout->type[NAI_PAYLOAD_REDOP] >= FIRST_OWN_TYPE)
+    out->redop_type = layout->type[NAI_PAYLOAD_REDOP];
+  return verdict;
 }

@@ -55,6 +55,11 @@ enum nai_payload_verdict nai_payload_read_hex(struct nai_payload *out, const str
                                               int64_t domain_id, const char *hex, size_t len);
 /* Reads an object of JSON whose names are those of entries. */
 enum nai_payload_verdict nai_payload_read_json(struct nai_payload *out, const char *text, size_t len);
+/* The same of a payload of a known schema, which also tells the enumeration of the reduction. */
+enum nai_payload_verdict nai_payload_read_fields(struct nai_payload *out, const struct nai_payload_schemas *schemas,
+                                                 int64_t domain_id, int64_t schema_id, const char *text, size_t len);
+/* Takes over what `more` knows and `to` does not. */
+void nai_payload_add(struct nai_payload *to, const struct nai_payload *more);
 /* Name of the reduction, NULL where the trace does not tell. */
 const char *nai_payload_redop(const struct nai_payload *payload, const struct nai_payload_schemas *schemas,
                               int64_t domain_id);

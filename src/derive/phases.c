@@ -87,9 +87,15 @@ static int sum_phases(struct nai_phase_sum *sums, struct nai_model *m, const int
     int phase = api == NAI_NO_ROW ? -1 : phase_of_call[api];
     if (phase < 0)
       continue;
-    sums[phase].gpu_ns += nai_kernel_ns(m, k);
+    sums[phase].kernel_ns += nai_kernel_ns(m, k);
     sums[phase].kernels++;
   }
+  for (uint32_t g = 0; !rc && g < m->graphs.n; g++)
+    if (m->graph_api[g] != NAI_NO_ROW && phase_of_call[m->graph_api[g]] >= 0)
+      sums[phase_of_call[m->graph_api[g]]].graph_ns += nai_graph_ns(m, g);
+  for (uint32_t i = 0; !rc && i < m->memops.n; i++)
+    if (m->memop_api[i] != NAI_NO_ROW && phase_of_call[m->memop_api[i]] >= 0)
+      sums[phase_of_call[m->memop_api[i]]].copy_ns += nai_memop_ns(m, i);
   return rc;
 }
 
@@ -122,7 +128,7 @@ static void free_phases(struct nai_model *m) {
 
 const struct nai_part_def nai_part_phases = {.name = "phases",
                                              .needs = NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(LAUNCHES),
-                                             .tables = NAI_IN(KERNELS),
+                                             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
                                              .config = NAI_CONFIG(PHASE_MAP),
                                              .begin = build_phases,
                                              .free = free_phases};

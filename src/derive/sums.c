@@ -80,6 +80,7 @@ static int sum_processes(void *ctx, int task, struct nai_err *err) {
     struct nai_process_sum *sum = sum_of(m, nai_at(&m->kernels.process, k));
     sum->kernels++;
     sum->kernel_ns += nai_kernel_ns(m, k);
+    sum->without_launch_ns += m->kernel_api[k] == NAI_NO_ROW ? nai_kernel_ns(m, k) : 0;
   }
   for (uint32_t i = 0; i < m->node_count; i++) {
     struct nai_process_sum *sum = sum_of(m, m->thread_process[m->nodes[i].thread]);
@@ -99,9 +100,9 @@ static int sum_processes(void *ctx, int task, struct nai_err *err) {
 
 static void free_processes(struct nai_model *m) { free(m->process_sums); }
 
-const struct nai_part_def nai_part_process_sums = {.name = "process sums",
-                                                   .needs = NAI_PART(CALLS) | NAI_PART(BLOCKED) | NAI_PART(NVTX_TREE),
-                                                   .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(THREADS) |
-                                                             NAI_IN(PROCESSES),
-                                                   .begin = sum_processes,
-                                                   .free = free_processes};
+const struct nai_part_def nai_part_process_sums = {
+    .name = "process sums",
+    .needs = NAI_PART(CALLS) | NAI_PART(BLOCKED) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
+    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(THREADS) | NAI_IN(PROCESSES),
+    .begin = sum_processes,
+    .free = free_processes};

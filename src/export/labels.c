@@ -158,7 +158,8 @@ static void add_place(struct args *a, const struct nai_slice *s, const struct pl
   add_int(a, NAI_ARG_DEVICE, nai_at(at->device, s->row));
   add_int(a, NAI_ARG_CONTEXT, nai_at(at->context, s->row));
   add_int(a, NAI_ARG_STREAM, nai_at(at->stream, s->row));
-  add_int(a, NAI_ARG_CORRELATION, nai_at(at->correlation, s->row));
+  if (s->call == NAI_NO_ROW) /* else it stands at the other end of the arrow: a tenth of a file's bytes */
+    add_int(a, NAI_ARG_CORRELATION, nai_at(at->correlation, s->row));
   if (at->graph && nai_at(at->graph, s->row) > 0)
     add_int(a, NAI_ARG_GRAPH, nai_at(at->graph, s->row));
   if (call != NAI_NO_ROW)

@@ -28,6 +28,7 @@ struct series_args {
   struct event steps[MAX_EVENTS], spikes[MAX_EVENTS];
   int64_t environments[MAX_EVENTS], failed[MAX_EVENTS];
   size_t environment_count, failed_count;
+  int64_t renamed, retuned; /* -1: never */
   bool force;
 };
 
@@ -37,6 +38,7 @@ static void init(void *memory) {
   args->captures = 1;
   args->seed = 1;
   args->noise_pct = 1;
+  args->renamed = args->retuned = -1;
 }
 
 #define AT(field) .at = offsetof(struct series_args, field)
@@ -91,6 +93,18 @@ static const struct nai_cli_option options[] = {
      .count_at = offsetof(struct series_args, environment_count),
      .most = MAX_EVENTS,
      .max = INT32_MAX},
+    {.name = "renamed",
+     .value = "NIGHT",
+     .help = "from this night on another compiler spells the name of one kernel",
+     .type = &nai_cli_int64,
+     AT(renamed),
+     .max = INT32_MAX},
+    {.name = "retuned",
+     .value = "NIGHT",
+     .help = "from this night on the library chooses another variant of one kernel, as fast",
+     .type = &nai_cli_int64,
+     AT(retuned),
+     .max = INT32_MAX},
     {.name = "failed",
      .value = "NIGHT",
      .help = "this night's trace is cut off; repeatable",
@@ -124,11 +138,15 @@ struct night {
   double kernel_factor; /* of the kernel that steps change */
   double factor;        /* of everything: drift and spike */
   int environment;
-  bool failed, spike;
+  bool failed, spike, renamed, retuned;
 };
 
 static struct night plan_night(const struct series_args *args, int number) {
-  struct night night = {.number = number, .kernel_factor = 1, .factor = 1};
+  struct night night = {.number = number,
+                        .kernel_factor = 1,
+                        .factor = 1,
+                        .renamed = args->renamed >= 0 && number >= args->renamed,
+                        .retuned = args->retuned >= 0 && number >= args->retuned};
   for (size_t i = 0; i < args->step_count; i++) {
     night.kernel_factor *= number >= args->steps[i].night ? 1 + args->steps[i].pct / 100 : 1;
   }
@@ -167,8 +185,13 @@ static int64_t emit(struct nai_gen_plan *plan, const struct night *night, double
   int64_t total = 0;
   double all = night->factor * capture_factor;
   nai_gen_program(&p, plan, 4242, "python3");
-  int gemm = nai_gen_kernel(plan, "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NNT", NULL);
-  int norm = nai_gen_kernel(plan, "void at::native::vectorized_layer_norm_kernel<float>(int)", NULL);
+  int gemm = nai_gen_kernel(
+      plan, night->retuned ? "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_NNT" : "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NNT",
+      NULL);
+  int norm = nai_gen_kernel(plan,
+                            night->renamed ? "at::native::vectorized_layer_norm_kernel<float>(int)"
+                                           : "void at::native::vectorized_layer_norm_kernel<float>(int)",
+                            NULL);
   int step = nai_gen_name(plan, "step");
   for (int i = 0; i < STEPS; i++) {
     nai_gen_push(plan, p.thread, step, NULL);
@@ -227,6 +250,8 @@ static void add_truth(json_t *list, const struct night *night, int capture, cons
   nai_gen_json_int(object, "environment", night->environment);
   json_object_set_new(object, "failed", json_boolean(night->failed));
   json_object_set_new(object, "spike", json_boolean(night->spike));
+  json_object_set_new(object, "renamed", json_boolean(night->renamed));
+  json_object_set_new(object, "retuned", json_boolean(night->retuned));
   json_object_set_new(object, "kernel_factor", json_real(night->kernel_factor));
   json_object_set_new(object, "factor", json_real(night->factor));
   nai_gen_json_int(object, "kernel_ns", kernel_ns);

@@ -157,8 +157,21 @@ static void put_real(struct nai_table *t, int64_t row, int column, double value)
     nai_set_f64(t, row, column, value);
 }
 
+static double step_time(const struct nai_table *metrics) {
+  for (int64_t i = 0; i < metrics->rows; i++)
+    if (strcmp(nai_cell_str(metrics, i, "metric"), "step.time.median") == 0)
+      return nai_cell_f64(metrics, i, "value");
+  return NAN;
+}
+
+/* What part of a step a budget is, in the row's unit: of a metric that is usually 0 nothing else is allowed. */
+static double budget_of(const struct nai_table *metrics, int64_t row, double step) {
+  return fmax(nai_cell_f64(metrics, row, "budget"), nai_cell_f64(metrics, row, "budget_step_pct") / 100 * step);
+}
+
 static void add_metrics(const struct adding *a, const struct nai_table *metrics) {
   struct nai_table *t = a->index->metrics;
+  double step = step_time(metrics);
   for (int64_t i = 0; i < metrics->rows; i++) {
     int64_t row = nai_table_add_row(t), n = nai_cell_i64(metrics, i, "n");
     nai_set_str(t, row, NAI_INDEX_METRIC_RUN, run_id(a));
@@ -177,7 +190,7 @@ static void add_metrics(const struct adding *a, const struct nai_table *metrics)
     put_real(t, row, NAI_INDEX_METRIC_NOISE_PCT, nai_cell_f64(metrics, i, "noise_pct"));
     put_real(t, row, NAI_INDEX_METRIC_NOISE, nai_cell_f64(metrics, i, "noise"));
     put_real(t, row, NAI_INDEX_METRIC_BUDGET_PCT, nai_cell_f64(metrics, i, "budget_pct"));
-    put_real(t, row, NAI_INDEX_METRIC_BUDGET, nai_cell_f64(metrics, i, "budget"));
+    put_real(t, row, NAI_INDEX_METRIC_BUDGET, budget_of(metrics, i, step));
   }
 }
 

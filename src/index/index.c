@@ -1,5 +1,6 @@
 #include "index/index.h"
 
+#include "base/sort.h"
 #include "base/fs.h"
 #include "base/text.h"
 #include "render/csv.h"
@@ -57,7 +58,8 @@ static const struct nai_column_def metrics_columns[] = {
     [NAI_INDEX_METRIC_NOISE_PCT] = NAI_PCT_COLUMN("noise_pct", "noise floor, of the value"),
     [NAI_INDEX_METRIC_NOISE] = {"noise", NAI_F64, NAI_COUNT, "noise floor, in the row's unit", .role = NAI_ROLE_METRIC},
     [NAI_INDEX_METRIC_BUDGET_PCT] = NAI_PCT_COLUMN("budget_pct", "budget, of the value"),
-    [NAI_INDEX_METRIC_BUDGET] = {"budget", NAI_F64, NAI_COUNT, "budget, in the row's unit", .role = NAI_ROLE_METRIC},
+    [NAI_INDEX_METRIC_BUDGET] = {"budget", NAI_F64, NAI_COUNT,
+                                 "budget, in the row's unit, that of the step time included", .role = NAI_ROLE_METRIC},
 };
 static const struct nai_schema metrics_schema =
     NAI_SCHEMA("metrics", "Metrics", "One metric of one capture", metrics_columns);
@@ -182,19 +184,23 @@ int nai_index_sort(struct nai_index *index, struct nai_err *err) {
   return rc ? rc : nai_table_sort(index->kernels, kernels, 3, err);
 }
 
+struct rows_of {
+  const struct nai_table *table;
+  const char *run_id;
+};
+
+static bool run_before(const void *ctx, size_t row) {
+  const struct rows_of *of = ctx;
+  return strcmp(nai_get_str(of->table, (int64_t)row, 0), of->run_id) < 0;
+}
+
 int64_t nai_index_rows_of(int64_t *count, const struct nai_table *table, const char *run_id) {
-  int64_t low = 0, high = table->rows, end;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (strcmp(nai_get_str(table, middle, 0), run_id) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (end = low; end < table->rows && strcmp(nai_get_str(table, end, 0), run_id) == 0;)
+  int64_t first = (int64_t)nai_search(0, (size_t)table->rows, run_before, &(struct rows_of){table, run_id}),
+          end = first;
+  while (end < table->rows && strcmp(nai_get_str(table, end, 0), run_id) == 0)
     end++;
-  *count = end - low;
-  return low;
+  *count = end - first;
+  return first;
 }
 
 int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err) {
@@ -203,6 +209,7 @@ int nai_index_write(struct nai_index *index, const char *directory, struct nai_e
   char path[PATH_MAX];
   struct nai_buf csv = {0}, page = {0};
   snprintf(path, sizeof path, "%s/index.sqlite", directory);
+  index->directory = directory;
   int rc = check(index, err);
   if (!rc)
     rc = nai_index_sort(index, err);

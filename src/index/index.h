@@ -83,6 +83,8 @@ struct nai_index {
   const char *title;      /* of the page; borrowed */
   const char *what;       /* how the page calls an entry and their group: "item", "group"; borrowed */
   const char *group;
+  const char
+      *directory; /* where it lies: reports that are gone from there (pruned) get no links; NULL: all do; borrowed */
 };
 
 /* What is known of a run without its reports; all borrowed, NULL where unknown. */
@@ -124,11 +126,15 @@ NAI_MUST_CHECK int nai_index_utc(int64_t *utc_ns, struct nai_run *run, struct na
 /* Writes index.sqlite, index.csv and index.html, each by renaming, in this order. Sorts the index. */
 NAI_MUST_CHECK int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err);
 /* Of a sorted index: appends index.html; appends a summary in Markdown. */
+/* Whether the report of a run, by the path in its row, is there. */
+bool nai_index_has_report(const struct nai_index *index, const char *path);
 NAI_MUST_CHECK int nai_index_page(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
 NAI_MUST_CHECK int nai_index_markdown(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
 /* Appends a value of a metric as people read it; units and bases are those of table metrics: "ns", "bytes", "percent",
  * ...; "step", "second", "total". */
 void nai_index_put_value(struct nai_buf *out, const char *unit, const char *basis, double value);
+/* What a value is of: "per step", "per second" or "in total". */
+const char *nai_index_basis_words(const char *basis);
 /* Appends a page or a text made by a built-in template: asset templates/many/NAME.mustache. A page's view gets script
  * and style, with their hashes. */
 NAI_MUST_CHECK int nai_index_render(struct nai_buf *out, const char *name, struct nai_view *view,

@@ -2,10 +2,13 @@
 #include "index/index.h"
 
 #include "base/fmt.h"
+#include "base/fs.h"
 #include "render/json.h"
 #include "table/severity.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +16,13 @@ enum { MARKDOWN_ROWS = 20, MARKDOWN_ERRORS = 40 };
 
 static const char *run_text(const struct nai_index *index, int64_t row, int column) {
   return nai_get_str(index->runs, row, column);
+}
+
+bool nai_index_has_report(const struct nai_index *index, const char *path) {
+  char file[PATH_MAX];
+  return *path && (!index->directory ||
+                   ((size_t)snprintf(file, sizeof file, "%s/%s/report.html", index->directory, path) < sizeof file &&
+                    nai_fs_exists(file)));
 }
 
 static void put_value(struct nai_view *map, const char *key, const char *unit, const char *basis, double value) {
@@ -46,7 +56,8 @@ static void put_run(struct nai_view *list, const struct nai_index *index, int64_
   nai_view_put_text(map, "id", run_text(index, row, NAI_INDEX_RUN_ID));
   nai_view_put_int(map, "row", row);
   nai_view_put_bool(map, "ok", ok);
-  nai_view_put_text(map, "path", run_text(index, row, NAI_INDEX_RUN_PATH));
+  const char *path = run_text(index, row, NAI_INDEX_RUN_PATH);
+  nai_view_put_text(map, "path", ok && nai_index_has_report(index, path) ? path : NULL);
   nai_view_put_text(map, "series", run_text(index, row, NAI_INDEX_RUN_SERIES));
   nai_view_put_text(map, "labels", run_text(index, row, NAI_INDEX_RUN_LABELS));
   nai_view_put_text(map, "status", run_text(index, row, NAI_INDEX_RUN_STATUS));
@@ -71,13 +82,19 @@ static int put_runs(struct nai_view *view, const struct nai_index *index, int64_
     bool ok = strcmp(run_text(index, order[i], NAI_INDEX_RUN_STATUS), "ok") == 0;
     if (!ok && errors++ < (most < INT64_MAX ? MARKDOWN_ERRORS : most))
       put_run(failed, index, order[i]);
-    if ((ok || most == INT64_MAX) && shown++ < most)
+    bool found =
+        ok && *run_text(index, order[i], NAI_INDEX_RUN_WORST_TITLE); /* a short list has no room for the rest */
+    if ((found || most == INT64_MAX) && shown++ < most)
       put_run(runs, index, order[i]);
   }
   nai_view_put_int(view, "run_count", index->runs->rows);
+  nai_view_put_trusted(view, "run_s", index->runs->rows == 1 ? "" : "s");
+  nai_view_put_bool(view, "any_failed", errors > 0);
   nai_view_put_int(view, "failed_count", errors);
   nai_view_put_int(view, "ok_count", index->runs->rows - errors);
+  nai_view_put_bool(view, "any_runs", shown > 0);
   nai_view_put_bool(view, "more_runs", shown > most);
+  nai_view_put_int(view, "found_count", shown);
   nai_view_put_bool(view, "more_failed", errors > MARKDOWN_ERRORS);
   free(order);
   return rc;
@@ -96,9 +113,10 @@ static int put_rules(struct nai_view *view, const struct nai_index *index, struc
     nai_view_put_int(map, "runs", rules[i].runs);
     put_value(map, "share", "percent", "", 100.0 * rules[i].runs / (double)index->runs->rows);
     put_value(map, "stake", "ns", "", rules[i].at_stake_ns == NAI_NULL_I64 ? NAN : (double)rules[i].at_stake_ns);
-    nai_view_put_text(map, "path", rules[i].path);
+    nai_view_put_text(map, "path", nai_index_has_report(index, rules[i].path) ? rules[i].path : NULL);
     nai_view_put_text(map, "run", rules[i].run);
   }
+  nai_view_put_bool(view, "any_finding", count > 0);
   free(rules);
   return rc;
 }
@@ -113,13 +131,14 @@ static int put_metrics(struct nai_view *view, const struct nai_index *index, str
     struct nai_view *map = nai_view_add_map(list);
     nai_view_put_text(map, "metric", s->metric);
     nai_view_put_text(map, "better", s->better);
-    nai_view_put_text(map, "basis", s->basis);
+    nai_view_put_trusted(map, "per", nai_index_basis_words(s->basis));
     nai_view_put_bool(map, "gated", strcmp(s->gate, "none") != 0);
     nai_view_put_int(map, "runs", s->runs);
     put_value(map, "least", s->unit, s->basis, s->least);
     put_value(map, "median", s->unit, s->basis, s->median);
     put_value(map, "most", s->unit, s->basis, s->most);
-    nai_view_put_text(map, "worst", nai_get_str(index->metrics, s->worst, NAI_INDEX_METRIC_RUN));
+    bool alike = !(s->least < s->most) || strcmp(s->better, "either") == 0;
+    nai_view_put_text(map, "worst", alike ? "" : nai_get_str(index->metrics, s->worst, NAI_INDEX_METRIC_RUN));
   }
   free(spreads);
   return rc;
@@ -162,6 +181,7 @@ static void put_names(struct nai_view *view, const struct nai_index *index) {
   }
   nai_view_put_text(view, "title", index->title);
   nai_view_put_trusted(view, "what", index->what);
+  nai_view_put_trusted(view, "what_title", strcmp(index->what, "run") == 0 ? "Run" : "Trace");
   nai_view_put_trusted(view, "group", index->group);
   nai_view_put_bool(view, "has_series", series);
   nai_view_put_bool(view, "has_verdict", verdict);

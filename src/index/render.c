@@ -68,6 +68,10 @@ static void put_in_unit(struct nai_buf *out, const char *unit, double value) {
   }
 }
 
+const char *nai_index_basis_words(const char *basis) {
+  return strcmp(basis, "step") == 0 ? "per step" : strcmp(basis, "second") == 0 ? "per second" : "in total";
+}
+
 void nai_index_put_value(struct nai_buf *out, const char *unit, const char *basis, double value) {
   if (!isfinite(value)) {
     nai_buf_putc(out, '-');

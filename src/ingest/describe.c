@@ -206,6 +206,7 @@ int nai_describe(struct extraction *x, struct nai_err *err) {
                {NAI_IN_PAYLOAD_SCHEMAS, put_payload_schemas},
                {NAI_IN_PAYLOAD_ENTRIES, put_payload_entries},
                {NAI_IN_PAYLOAD_ENUMS, put_payload_enums},
+               {NAI_IN_DYNAMIC_PAYLOADS, nai_put_dynamic_payloads},
                {NAI_IN_MPI_RANKS, put_ranks},
                {NAI_IN_NIC_METRICS, put_nic_metrics},
                {NAI_IN_NIC_IDS, put_nic_ids},

@@ -34,9 +34,15 @@ static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct
   return p->open_rows == NAI_OPEN_ROWS ? nai_part_pack(p, err) : NAI_OK;
 }
 
+struct reading {
+  struct extraction *x;
+  struct nai_part **order;
+};
+
 static int read_part(void *ctx, int task, struct nai_err *err) {
-  struct extraction *x = ctx;
-  struct nai_part *p = &x->parts[task];
+  struct reading *reading = ctx;
+  struct extraction *x = reading->x;
+  struct nai_part *p = reading->order[task];
   int rc = nai_part_open(p, err);
   if (!rc)
     rc = nai_scan_run(p->scan, p->scan_part, on_row, p, err);
@@ -50,6 +56,24 @@ static int read_part(void *ctx, int task, struct nai_err *err) {
   if (!rc || rc == NAI_EIO) /* what cannot be written says so itself */
     return rc;
   return nai_err_wrap(err, rc, "cannot read table: trace=\"%s\", table=\"%s\"", x->trace->path, p->scan->table);
+}
+
+static int compare_parts(const void *pa, const void *pb) {
+  const struct nai_part *const *a = pa, *const *b = pb;
+  return (*a)->limit != (*b)->limit ? ((*a)->limit > (*b)->limit ? -1 : 1) : (*a < *b ? -1 : 1);
+}
+
+/* Reads all parts, the longest first: no thread waits long for another's last one. */
+static int read_parts(struct extraction *x, struct nai_err *err) {
+  struct reading reading = {x, malloc(((size_t)x->part_count + 1) * sizeof(struct nai_part *))};
+  if (!reading.order)
+    return nai_err_nomem(err);
+  for (int i = 0; i < x->part_count; i++)
+    reading.order[i] = &x->parts[i];
+  qsort(reading.order, (size_t)x->part_count, sizeof(struct nai_part *), compare_parts);
+  int rc = nai_parallel(x->options->threads, x->part_count, read_part, &reading, err);
+  free(reading.order);
+  return rc;
 }
 
 /* Of each table: small enough for no thread to wait long for another's last part, and few, since each may take a
@@ -300,7 +324,7 @@ int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct na
   if (!rc)
     rc = lay_out_parts(&x, err);
   if (!rc)
-    rc = nai_parallel(options->threads, x.part_count, read_part, &x, err);
+    rc = read_parts(&x, err);
   if (!rc)
     rc = nai_damage_settle(&x, err);
   if (!rc)

@@ -63,6 +63,9 @@ NAI_MUST_CHECK int nai_describe(struct extraction *x, struct nai_err *err);
 /* outputs.c: program_outputs. */
 NAI_MUST_CHECK int nai_put_outputs(struct extraction *x, struct nai_table *table, struct nai_err *err);
 
+/* dynamic_payloads.c: nvtx_dynamic_payloads. */
+NAI_MUST_CHECK int nai_put_dynamic_payloads(struct extraction *x, struct nai_table *table, struct nai_err *err);
+
 /* Writes the event tables from the parts' rows, which it frees. Rows of GPUs that --gpu leaves out are dropped. */
 NAI_MUST_CHECK int nai_write_events(struct extraction *x, struct nai_err *err);
 /* Whether --gpu asks for this GPU. */

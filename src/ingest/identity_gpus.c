@@ -1,6 +1,7 @@
 /* Which GPU is which: from the CUDA ordinals of processes to the GPUs of the machine. */
 #include "ingest/identity.h"
 
+#include "base/sort.h"
 #include "ingest/gpu_rows.h"
 #include "ingest/small.h"
 #include "ingest/sources/source.h"
@@ -43,6 +44,17 @@ static int by_pid(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
+struct looked_up {
+  const struct pair *pairs;
+  int64_t pid, ordinal;
+};
+
+static bool pair_before(const void *ctx, size_t i) {
+  const struct looked_up *key = ctx;
+  const struct pair *p = &key->pairs[i];
+  return p->pid < key->pid || (p->pid == key->pid && p->ordinal < key->ordinal);
+}
+
 /* The table knows processes by pid only; pairs are in that order. */
 static int on_cuda_device(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
@@ -51,18 +63,10 @@ static int on_cuda_device(void *ctx, const struct nai_cell *cells, struct nai_er
           pid = nai_small_int(&cells[2], -1);
   if (gpu < 0 || gpu > 100000)
     return NAI_OK;
-  size_t lo = 0, hi = r->pair_count;
-  while (lo < hi) {
-    size_t mid = lo + (hi - lo) / 2;
-    const struct pair *p = &r->pairs[mid];
-    if (p->pid < pid || (p->pid == pid && p->ordinal < ordinal))
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  for (; lo < r->pair_count && r->pairs[lo].pid == pid && r->pairs[lo].ordinal == ordinal; lo++) {
-    r->pairs[lo].device = gpu;
-    r->pairs[lo].mapped = r->any_mapped = true;
+  size_t i = nai_search(0, r->pair_count, pair_before, &(struct looked_up){r->pairs, pid, ordinal});
+  for (; i < r->pair_count && r->pairs[i].pid == pid && r->pairs[i].ordinal == ordinal; i++) {
+    r->pairs[i].device = gpu;
+    r->pairs[i].mapped = r->any_mapped = true;
   }
   return NAI_OK;
 }

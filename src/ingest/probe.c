@@ -234,6 +234,19 @@ static void missing_columns(char *text, size_t size, const struct nai_feed *feed
     text[0] = '\0';
 }
 
+/* One table of several loses only what it tells. */
+static const char *lost_without(const struct nai_source *source, const struct nai_feed *feed) {
+  static const char *const lost[][2] = {
+      {"CUPTI_ACTIVITY_KIND_MEMCPY", "copies; their time counts as idle"},
+      {"CUPTI_ACTIVITY_KIND_MEMSET", "fills of GPU memory, if there were any; their time counts as idle"},
+      {"CUPTI_ACTIVITY_KIND_OVERHEAD", "time that CUDA took for loading code and for full command buffers"},
+  };
+  for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+    if (strcmp(feed->tables[0], lost[i][0]) == 0)
+      return lost[i][1];
+  return source->disables;
+}
+
 static int probe_source(struct nai_table *capabilities, const struct nai_trace *trace, const struct nai_source *source,
                         struct nai_err *err) {
   for (int i = 0; i < source->feed_count; i++) {
@@ -253,7 +266,7 @@ static int probe_source(struct nai_table *capabilities, const struct nai_trace *
                            "\"%s\": table \"%s\": column \"%s\" is a generated column, not stored data", trace->path,
                            table->name, table->columns[columns[c]].name);
     if (!table) {
-      snprintf(detail, sizeof detail, "%s; not available: %s", why, source->disables);
+      snprintf(detail, sizeof detail, "%s; not available: %s", why, lost_without(source, feed));
     } else {
       missing_columns(missing, sizeof missing, feed, slot);
       if (*missing)
@@ -316,11 +329,13 @@ int nai_probe_capabilities(struct nai_table **out, const struct nai_trace *trace
   return rc ? rc : nai_table_check(*out, err);
 }
 
-/* What is not available without a capability. */
-static const char *disabled_by(const char *capability) {
+/* What is not available without a table. */
+static const char *disabled_by(const char *table, const char *capability) {
   for (int i = 0; i < nai_source_count; i++)
-    if (strcmp(nai_sources[i]->capability, capability) == 0)
-      return nai_sources[i]->disables;
+    for (int f = 0; f < nai_sources[i]->feed_count; f++)
+      if (strcmp(nai_sources[i]->capability, capability) == 0 &&
+          (f + 1 == nai_sources[i]->feed_count || strcasecmp(nai_sources[i]->feeds[f].tables[0], table) == 0))
+        return lost_without(nai_sources[i], &nai_sources[i]->feeds[f]);
   for (size_t i = 0; i < sizeof plain_tables / sizeof *plain_tables; i++)
     if (strcmp(plain_tables[i].capability, capability) == 0)
       return plain_tables[i].disables;
@@ -333,7 +348,7 @@ static void take_back(struct nai_table *capabilities, const char *table) {
     if (strcasecmp(nai_get_str(capabilities, row, CP_SOURCE), table) != 0)
       continue;
     snprintf(detail, sizeof detail, "table %s is damaged; not available: %s", table,
-             disabled_by(nai_get_str(capabilities, row, CP_CAPABILITY)));
+             disabled_by(table, nai_get_str(capabilities, row, CP_CAPABILITY)));
     nai_set_i64(capabilities, row, CP_AVAILABLE, 0);
     nai_set_str(capabilities, row, CP_DETAIL, detail);
   }

@@ -222,7 +222,11 @@ static void free_state(struct nai_state *s) {
 
 int nai_analyze_stages(struct nai_result *result, const struct nai_options *options, const struct nai_stage *stages,
                        nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {
-  struct nai_state state = {.options = options, .stages = stages, .result = result, .wanted = nai_state_wanted(stages)};
+  struct nai_state state = {.options = options,
+                            .stages = stages,
+                            .result = result,
+                            .wanted = nai_state_wanted(stages),
+                            .lock = PTHREAD_MUTEX_INITIALIZER};
   *result = (struct nai_result){.worst = -1};
   int rc = nai_state_config(&state, err);
   if (!rc)

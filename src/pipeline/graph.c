@@ -8,6 +8,7 @@
 #include "table/hash.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +29,8 @@ uint64_t nai_state_wanted(const struct nai_stage *stages) {
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-/* Runs a node and writes its tables: a task of the flow. */
-static int make(void *ctx, int task, struct nai_err *err) {
-  (void)task;
-  struct job *job = ctx;
+/* Runs a node and writes its tables. */
+static int make(struct job *job, struct nai_err *err) {
   const struct nai_node *node = job->node;
   struct nai_state *s = job->s;
   struct nai_node_io io = {job->out, job->in, s->run->model, job->key, s};
@@ -80,19 +79,20 @@ static int keep(struct job *job, struct nai_err *err) {
   return rc ? rc : failed;
 }
 
-/* Says what became of a node. */
-static int report(struct job *job, int stage, const char *reason, struct nai_err *err) {
+/* Says what became of a node: `reason` is why it ran, empty when its tables were there. */
+static int report(struct job *job, int stage, struct nai_err *err) {
   struct nai_result *r = job->s->result;
   if (!nai_array_room(&r->nodes, &r->node_capacity, r->node_count, sizeof *r->nodes))
     return nai_err_nomem(err);
   struct nai_node_result *node = &r->nodes[r->node_count++];
-  *node = (struct nai_node_result){.name = job->node->name, .stage = stage, .ran = reason != NULL};
-  snprintf(node->reason, sizeof node->reason, "%s", reason ? reason : "");
+  *node = (struct nai_node_result){.name = job->node->name, .stage = stage, .ran = !job->taken};
+  if (!job->taken)
+    memcpy(node->reason, job->reason, sizeof node->reason);
   return NAI_OK;
 }
 
-static void begin(struct job *job, struct nai_state *s, const struct nai_node *node) {
-  *job = (struct job){.s = s, .node = node};
+static void begin(struct job *job, struct nai_state *s, int stage, const struct nai_node *node) {
+  *job = (struct job){.s = s, .node = node, .stage = stage};
   while (node->outputs[job->outputs])
     job->outputs++;
 }
@@ -104,14 +104,15 @@ static int make_events_again(struct nai_state *s, struct nai_err *err) {
   for (int stage = 0; !rc && stage < NAI_STAGE_COUNT; stage++)
     for (int n = 0; !rc && s->stages[stage].nodes && s->stages[stage].nodes[n]; n++) {
       struct job job;
-      begin(&job, s, s->stages[stage].nodes[n]);
-      if (!job.node->late || !nai_manifest_node(&s->run->manifest, job.node->name) || !job_find_inputs(&job, stage))
+      begin(&job, s, stage, s->stages[stage].nodes[n]);
+      if (!job.node->late || !nai_manifest_node(&s->run->manifest, job.node->name) || !job_find_inputs(&job))
         continue;
       job_describe(&job);
       job_drop_outputs(&job);
-      rc = report(&job, stage, "an event table of the earlier run is missing or damaged", err);
+      snprintf(job.reason, sizeof job.reason, "an event table of the earlier run is missing or damaged");
+      rc = report(&job, stage, err);
       if (!rc)
-        rc = make(&job, 0, err);
+        rc = make(&job, err);
       if (!rc)
         rc = hold(&job, err);
       free_job(&job);
@@ -156,95 +157,94 @@ static int open_model(struct nai_state *s, struct nai_err *err) {
   return rc ? rc : nai_run_model(&model, s->run, &options, s->wanted, 0, err);
 }
 
-/* Makes the tables of jobs that stand side by side, with the parts of the model they need. */
-static int make_all(struct job *const *jobs, int count, struct nai_state *s, struct nai_err *err) {
-  struct nai_flow flow = {0};
-  uint32_t parts = 0, done[NAI_PART_COUNT];
-  uint64_t tables = 0;
+/* Brings a job's tables into the run: a task of the flow. The lock is for the run, its manifest and its tables. */
+static int bring(void *ctx, int task, struct nai_err *err) {
+  (void)task;
+  struct job *job = ctx;
   int rc = NAI_OK;
-  for (int i = 0; i < count; i++) {
-    parts |= jobs[i]->node->parts;
-    tables |= jobs[i]->node->tables;
-  }
-  if (parts || tables) {
-    rc = open_model(s, err);
-    if (!rc)
-      rc = check_memory(s, parts, err);
-    if (!rc)
-      rc = nai_model_plan(s->run->model, &flow, parts, done, err);
-  }
-  for (int i = 0; !rc && i < count; i++) {
-    uint32_t task = nai_flow_add(&flow, make, jobs[i], 0), needed = nai_parts_needed(jobs[i]->node->parts);
-    for (int p = 0; p < NAI_PART_COUNT; p++)
-      if (needed & 1u << p && done[p] != NAI_FLOW_END)
-        nai_flow_after(&flow, task, done[p]);
-  }
-  if (!rc)
-    rc = nai_flow_run(&flow, s->options->threads, err);
-  if (!rc && parts)
-    nai_model_built(s->run->model, parts);
-  nai_flow_free(&flow);
-  for (int i = 0; i < count; i++) {
-    int failed = rc ? NAI_OK : keep(jobs[i], err);
-    rc = rc ? rc : failed;
-  }
+  pthread_mutex_lock(&job->s->lock);
+  if (!job->decided)
+    rc = job_find_inputs(job)
+           ? job_decide(job, err)
+           : nai_err_set(err, NAI_EUSAGE, "%s: a node left a table out that it reads", job->node->name);
+  pthread_mutex_unlock(&job->s->lock);
+  if (rc || job->taken)
+    return rc;
+  rc = make(job, err);
+  if (rc)
+    return rc;
+  pthread_mutex_lock(&job->s->lock);
+  rc = keep(job, err);
+  pthread_mutex_unlock(&job->s->lock);
   return rc;
 }
 
 /* --- a stage ---------------------------------------------------------------------------------- */
 
-/* The costly ones first. */
-static int compare_jobs(const void *a, const void *b) {
-  const struct job *const *x = a, *const *y = b;
-  return (*y)->node->cost != (*x)->node->cost ? (*y)->node->cost - (*x)->node->cost : (*x < *y ? -1 : 1);
+/* Brings in the tables of the jobs that are on their way, with the parts of the model they need. */
+static int bring_all(struct job_set *set, struct nai_err *err) {
+  struct nai_flow flow = {0};
+  uint32_t done[NAI_PART_COUNT];
+  struct job **order = calloc((size_t)set->count, sizeof(struct job *));
+  int rc = order ? NAI_OK : nai_err_nomem(err);
+  for (int p = 0; p < NAI_PART_COUNT; p++)
+    done[p] = NAI_FLOW_END;
+  if (!rc && (set->parts || set->tables)) {
+    rc = open_model(set->s, err);
+    if (!rc)
+      rc = check_memory(set->s, set->parts, err);
+    if (!rc)
+      rc = nai_model_plan(set->s->run->model, &flow, set->parts, done, err);
+  }
+  if (!rc) {
+    job_set_plan(&flow, set, bring, order, done);
+    rc = nai_flow_run(&flow, set->s->options->threads, err);
+  }
+  if (!rc && set->parts)
+    nai_model_built(set->s->run->model, set->parts);
+  nai_flow_free(&flow);
+  free(order);
+  return rc;
 }
 
-/* Brings in the tables of all nodes whose inputs are there by now; *left = nodes that still wait. */
-static int advance(struct job *jobs, int count, struct job **stale, int stage, int *left, struct nai_err *err) {
-  int stale_count = 0, rc = NAI_OK;
-  *left = 0;
-  for (int i = 0; !rc && i < count; i++) {
-    struct job *job = &jobs[i];
-    char reason[96];
-    if (job->done)
-      continue;
-    if (!job_find_inputs(job, stage)) {
-      ++*left;
-      continue;
+static int run_all(struct job_set *set, int *left, struct nai_err *err) {
+  int before = INT_MAX, rc = NAI_OK;
+  for (*left = set->count; !rc && *left && *left < before;) {
+    before = *left;
+    set->parts = 0;
+    set->tables = 0;
+    rc = job_set_choose(set, err);
+    bool any = false;
+    for (int i = 0; i < set->count; i++)
+      any |= set->jobs[i].coming;
+    if (!rc && any)
+      rc = bring_all(set, err);
+    *left = 0;
+    for (int i = 0; i < set->count; i++) {
+      set->jobs[i].coming = false;
+      *left += !set->jobs[i].decided;
     }
-    job->done = true;
-    job_describe(job);
-    rc = nai_manifest_check(&job->inputs, err);
-    bool taken = !rc && job_take_over(job, reason, sizeof reason);
-    if (!rc && !taken)
-      stale[stale_count++] = job;
-    if (!rc)
-      rc = report(job, stage, taken ? NULL : reason, err);
   }
-  if (rc || !stale_count)
-    return rc;
-  qsort(stale, (size_t)stale_count, sizeof(struct job *), compare_jobs);
-  return make_all(stale, stale_count, jobs->s, err);
+  return rc;
 }
 
 int nai_state_stage(struct nai_state *s, int stage, struct nai_err *err) {
-  int count = 0, left, before = INT_MAX, rc = NAI_OK;
-  while (s->stages[stage].nodes[count])
-    count++;
-  struct job *jobs = calloc((size_t)count + 1, sizeof *jobs), **stale = calloc((size_t)count + 1, sizeof(struct job *));
-  if (!jobs || !stale)
-    rc = nai_err_nomem(err);
-  for (int i = 0; !rc && i < count; i++)
-    begin(&jobs[i], s, s->stages[stage].nodes[i]);
-  for (left = count; !rc && left && left < before;) {
-    before = left;
-    rc = advance(jobs, count, stale, stage, &left, err);
-  }
+  struct job_set set = {.s = s};
+  int left = 0, rc = NAI_OK;
+  while (s->stages[stage].nodes[set.count])
+    set.count++;
+  set.jobs = calloc((size_t)set.count + 1, sizeof *set.jobs);
+  if (!set.jobs)
+    return nai_err_nomem(err);
+  for (int i = 0; i < set.count; i++)
+    begin(&set.jobs[i], s, stage, s->stages[stage].nodes[i]);
+  rc = run_all(&set, &left, err);
   if (!rc && left)
     rc = nai_err_set(err, NAI_EUSAGE, "stage %s: %d nodes need tables that nothing makes", s->stages[stage].name, left);
-  for (int i = 0; jobs && i < count; i++)
-    free_job(&jobs[i]);
-  free(jobs);
-  free(stale);
+  for (int i = 0; i < set.count; i++) {
+    rc = rc ? rc : report(&set.jobs[i], stage, err);
+    free_job(&set.jobs[i]);
+  }
+  free(set.jobs);
   return rc;
 }

@@ -91,8 +91,7 @@ static void plan(struct rendering *r) {
   }
 }
 
-static int render_file(void *ctx, int task, struct nai_err *err) {
-  const struct rendering *r = ctx;
+static int render_file(const struct rendering *r, int task, struct nai_err *err) {
   const struct file *file = &r->files[task];
   struct nai_output_context context = r->context;
   struct nai_file_sink sink;
@@ -104,6 +103,15 @@ static int render_file(void *ctx, int task, struct nai_err *err) {
     rc = file->output->print(&sink.text, &context, err);
   rc = nai_sink_finish(&sink, rc, err);
   return rc ? nai_err_wrap(err, rc, "cannot render %s", file->path) : NAI_OK;
+}
+
+/* The files, and, beside them, giving back the memory of the model, which nothing needs any more. */
+static int render_task(void *ctx, int task, struct nai_err *err) {
+  struct rendering *r = ctx;
+  if (task > 0)
+    return render_file(r, task - 1, err);
+  nai_run_drop_model(r->s->run);
+  return NAI_OK;
 }
 
 static int sum_up(struct nai_state *s, const struct nai_report *report, struct nai_err *err) {
@@ -153,7 +161,7 @@ int nai_state_render(struct nai_state *s, struct nai_err *err) {
   snprintf(dir, sizeof dir, "%s/tables", s->out.work);
   int rc = nai_fs_mkdir(dir, err);
   if (!rc)
-    rc = nai_parallel(s->options->threads, r.count, render_file, &r, err);
+    rc = nai_parallel(s->options->threads, r.count + 1, render_task, &r, err);
   for (int i = 0; i < r.count && !rc; i++)
     if (nai_strings_add(&s->outputs, r.files[i].path, strlen(r.files[i].path)) == NAI_NO_STRING)
       rc = nai_err_nomem(err);

@@ -11,20 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *input_name(const struct nai_node *node, const struct nai_schema *const *report, size_t report_count,
-                              size_t i) {
-  if (node->reads_report)
-    return i < report_count ? report[i]->name : NULL;
-  return node->inputs ? node->inputs[i] : NULL;
+const char *job_input(const struct job *job, size_t i) {
+  const struct nai_schema *report[NAI_REPORT_MAX_TABLES];
+  if (job->node->reads_report)
+    return i < nai_state_schemas(report, job->s, job->stage) ? report[i]->name : NULL;
+  return job->node->inputs ? job->node->inputs[i] : NULL;
 }
 
-/* Fills job->in. False while a table is not there yet. */
-bool job_find_inputs(struct job *job, int stage) {
-  const struct nai_schema *report[NAI_REPORT_MAX_TABLES];
-  size_t report_count = job->node->reads_report ? nai_state_schemas(report, job->s, stage) : 0;
+bool job_find_inputs(struct job *job) {
   const char *name;
   size_t n = 0;
-  for (; n < JOB_MAX_TABLES && (name = input_name(job->node, report, report_count, n)); n++) {
+  for (; n < JOB_MAX_TABLES && (name = job_input(job, n)); n++) {
     job->in[n] = nai_run_held(job->s->run, name);
     if (!job->in[n])
       return false;
@@ -110,8 +107,10 @@ void job_repeat_manifest(struct nai_manifest *to, const struct nai_manifest *inp
     nai_manifest_add_table(to, nai_manifest_name(tables, tables->entries[i].name), tables->entries[i].hash);
 }
 
-/* True when the node's tables are those of the earlier run; else `reason` says why not. */
-bool job_take_over(struct job *job, char *reason, size_t size) {
+/* True when the node's tables are those of the earlier run; else job->reason says why not. */
+static bool take_over(struct job *job) {
+  char *reason = job->reason;
+  const size_t size = sizeof job->reason;
   struct nai_run *earlier = job->s->earlier;
   struct nai_err ignored;
   const struct nai_manifest_node *old = earlier ? nai_manifest_node(&earlier->manifest, job->node->name) : NULL;
@@ -136,4 +135,12 @@ bool job_take_over(struct job *job, char *reason, size_t size) {
     }
   }
   return true;
+}
+
+int job_decide(struct job *job, struct nai_err *err) {
+  job->decided = true;
+  job_describe(job);
+  int rc = nai_manifest_check(&job->inputs, err);
+  job->taken = !rc && take_over(job);
+  return rc;
 }

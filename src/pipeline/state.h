@@ -13,6 +13,8 @@
 #include "rules/rules.h"
 #include "run/run.h"
 
+#include <pthread.h>
+
 struct nai_state {
   const struct nai_options *options;
   const struct nai_stage *stages;
@@ -36,6 +38,7 @@ struct nai_state {
   struct nai_outdir *home;    /* where the run is: one of the two */
   struct nai_strings outputs; /* files that were rendered, relative to out */
   struct nai_run *run;        /* this one, in the work directory of home */
+  pthread_mutex_t lock;       /* for `run` while nodes run side by side */
   struct nai_run *earlier;    /* the one that lies in the target of home, NULL for none */
   char *stages_dir;           /* of this run */
   uint64_t wanted;            /* event tables that some node reads: NAI_IN(...) */

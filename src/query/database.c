@@ -161,6 +161,8 @@ void nai_database_close(struct nai_database *db) {
   free(db->tables);
   nai_run_drop_model(db->run);
   nai_kernel_classes_free(db->classes);
+  nai_strings_free(&db->classed);
+  free(db->classes_of);
 }
 
 bool nai_query_has(const struct nai_run *run, const char *table) {

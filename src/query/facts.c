@@ -1,6 +1,7 @@
 /* What makes reading a part of a table cheap: whether a column is in order, rows by value, texts by hash. */
 #include "query/internal.h"
 
+#include "base/sort.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
@@ -77,18 +78,38 @@ const uint32_t *nai_facts_order(struct nai_query_table *t, int column) {
   return t->facts[column].order = rows;
 }
 
-uint32_t nai_facts_bisect(const struct nai_query_table *t, int column, const uint32_t *order, int64_t least) {
-  struct nai_column c = nai_table_column(t->table, column);
-  uint32_t low = 0, high = (uint32_t)t->table->rows;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    int64_t value = nai_at(&c, order ? order[middle] : middle);
-    if (value == c.null_value || value < least)
-      low = middle + 1;
-    else
-      high = middle;
+uint32_t *nai_facts_order_by_two(struct nai_query_table *t, int first, int second) {
+  uint32_t count = (uint32_t)t->table->rows;
+  struct nai_column c = nai_table_column(t->table, first);
+  const uint32_t *by_second = nai_facts_order(t, second);
+  uint32_t *rows = malloc(((size_t)count + 1) * sizeof *rows), *other = malloc(((size_t)count + 1) * sizeof *other);
+  bool done = by_second && rows && other;
+  if (done) {
+    memcpy(rows, by_second, count * sizeof *rows);
+    done = sort_rows(rows, other, count, &c, nai_facts_of(t, first));
   }
-  return low;
+  free(other);
+  if (done)
+    return rows;
+  free(rows);
+  return NULL;
+}
+
+struct ordered {
+  struct nai_column column;
+  const uint32_t *order;
+  int64_t least;
+};
+
+static bool is_less(const void *ctx, size_t i) {
+  const struct ordered *o = ctx;
+  int64_t value = nai_at(&o->column, o->order ? o->order[i] : (uint32_t)i);
+  return value == o->column.null_value || value < o->least;
+}
+
+uint32_t nai_facts_bisect(const struct nai_query_table *t, int column, const uint32_t *order, int64_t least) {
+  struct ordered o = {nai_table_column(t->table, column), order, least};
+  return (uint32_t)nai_search(0, (size_t)t->table->rows, is_less, &o);
 }
 
 /* Open addressing over the texts of the dictionary. */

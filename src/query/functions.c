@@ -1,6 +1,7 @@
 /* Functions on one row. */
 #include "query/internal.h"
 
+#include "base/array.h"
 #include "table/kernel_name.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -58,6 +59,24 @@ static void short_name(sqlite3_context *context, int argc, sqlite3_value **argv)
   put_buf(context, &text);
 }
 
+/* The category of a name, looked up once per name: rows have few. */
+static int category_of(struct nai_database *db, const char *name) {
+  enum { MOST_KEPT = 100000 };
+  uint32_t known = db->classed.count;
+  if (known >= MOST_KEPT)
+    return nai_kernel_classes_match(db->classes, name);
+  uint32_t id = nai_strings_add(&db->classed, name, strlen(name));
+  if (id < known)
+    return db->classes_of[id];
+  int category = nai_kernel_classes_match(db->classes, name);
+  if (id == NAI_NO_STRING || !nai_array_room(&db->classes_of, &db->classes_of_capacity, id, sizeof *db->classes_of)) {
+    nai_strings_free(&db->classed); /* begins again */
+    return category;
+  }
+  db->classes_of[id] = category;
+  return category;
+}
+
 /* category(kernel name), by the built-in classes. */
 static void category(sqlite3_context *context, int argc, sqlite3_value **argv) {
   struct nai_database *db = sqlite3_user_data(context);
@@ -69,8 +88,7 @@ static void category(sqlite3_context *context, int argc, sqlite3_value **argv) {
   if (!db->classes && nai_kernel_classes_load(&db->classes, NULL, &err))
     sqlite3_result_error(context, err.msg, -1);
   else
-    sqlite3_result_text(context, nai_kernel_classes_name(db->classes, nai_kernel_classes_match(db->classes, name)), -1,
-                        SQLITE_TRANSIENT);
+    sqlite3_result_text(context, nai_kernel_classes_name(db->classes, category_of(db, name)), -1, SQLITE_TRANSIENT);
 }
 
 /* human(value, unit): as reports print it. Durations are ns whatever unit they are to be shown in. */

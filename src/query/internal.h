@@ -46,6 +46,9 @@ struct nai_database {
   struct nai_query_table *tables;
   uint32_t table_count;
   struct nai_kernel_classes *classes;
+  struct nai_strings classed; /* names that category() was asked for, with their categories */
+  int32_t *classes_of;
+  uint32_t classes_of_capacity;
   struct nai_model *model; /* the run's, once asked for */
   bool declaring;          /* a table's columns: what statements may do does not matter */
   struct nai_err failure;  /* why a table could not be read: SQLite passes on the text only */
@@ -80,6 +83,8 @@ NAI_MUST_CHECK int nai_database_fill(struct nai_query_table *t, int column, stru
 const struct nai_facts *nai_facts_of(struct nai_query_table *t, int column);
 /* facts->order, made now; NULL when there is no memory. */
 const uint32_t *nai_facts_order(struct nai_query_table *t, int column);
+/* Rows by the values of one column, then of another; NULL when there is no memory. Freed with free. */
+uint32_t *nai_facts_order_by_two(struct nai_query_table *t, int first, int second);
 /* NAI_NO_STRING when the column's dictionary lacks the text. */
 uint32_t nai_facts_text(struct nai_query_table *t, int column, const char *text, size_t len);
 /* First of `count` places whose row has no less than `least`; `order` may be NULL: rows in their own order. */
@@ -97,6 +102,8 @@ enum nai_plan {
   NAI_PLAN_GLOB
 };
 enum { NAI_PLAN_LOW = 8, NAI_PLAN_LOW_OPEN = 16, NAI_PLAN_HIGH = 32, NAI_PLAN_HIGH_OPEN = 64, NAI_PLAN_COLUMN = 128 };
+/* NAI_PLAN_GROUPS: the second column + 1, above the first; 0: none. */
+enum { NAI_PLAN_COLUMNS = 1 << 10, NAI_PLAN_SECOND = NAI_PLAN_COLUMN * NAI_PLAN_COLUMNS, NAI_PLAN_SECONDS = 1 << 13 };
 struct nai_vtab {
   sqlite3_vtab base;
   struct nai_query_table *t;

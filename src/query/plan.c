@@ -124,20 +124,28 @@ static struct way choose(struct nai_query_table *t, sqlite3_index_info *info) {
   return best;
 }
 
-/* What the rows' order saves: a column they are sorted by, or groups side by side. */
+/* Whether rows can be had with the column's values side by side, and that is worth it. */
+static bool can_group(struct nai_query_table *t, int column) {
+  return column >= 0 && column < NAI_PLAN_COLUMNS && column + 1 < NAI_PLAN_SECONDS && t->table->rows < UINT32_MAX &&
+         (is_text(t, column) || is_integer(t, column)) && has_facts(t, column) && rows_of_value(t, column) >= 4;
+}
+
+/* What the rows' order saves: a column they are sorted by, or groups side by side, of one column or two. */
 static void use_order(struct way *way, struct nai_query_table *t, sqlite3_index_info *info) {
-  if (info->nOrderBy != 1)
+  if (info->nOrderBy < 1 || info->nOrderBy > 2)
     return;
   int column = info->aOrderBy[0].iColumn, mode = sqlite3_vtab_distinct(info);
   bool by_number = column < 0 || is_sorted(t, column);
-  if (by_number && way->ascending && !info->aOrderBy[0].desc) {
+  if (info->nOrderBy == 1 && by_number && way->ascending && !info->aOrderBy[0].desc) {
     info->orderByConsumed = 1;
     return;
   }
-  if (column < 0 || (mode != 1 && mode != 2) || way->code != NAI_PLAN_FULL || t->table->rows >= UINT32_MAX ||
-      !(is_text(t, column) || is_integer(t, column)) || !has_facts(t, column) || rows_of_value(t, column) < 4)
+  if ((mode != 1 && mode != 2) || way->code != NAI_PLAN_FULL || !can_group(t, column))
     return;
-  way->code = NAI_PLAN_GROUPS | column * NAI_PLAN_COLUMN;
+  int second = info->nOrderBy == 2 ? info->aOrderBy[1].iColumn : -1;
+  if (info->nOrderBy == 2 && !can_group(t, second))
+    return;
+  way->code = NAI_PLAN_GROUPS | column * NAI_PLAN_COLUMN | (second + 1) * NAI_PLAN_SECOND;
   way->cost *= 1.3;
   info->orderByConsumed = 1;
 }

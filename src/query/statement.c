@@ -36,10 +36,18 @@ static bool word_of(char word[NAI_COLUMN_NAME_MAX], const char *message, const c
   return *word;
 }
 
+/* total_ns and total_time_ns: columns are called by what, of what and a unit, and the middle is what one forgets. */
+static bool shares_ends(const char *word, const char *candidate) {
+  size_t first = strcspn(word, "_") + 1;
+  const char *unit = strrchr(word, '_'), *other = strrchr(candidate, '_');
+  return unit && other && strncmp(word, candidate, first) == 0 && strcmp(unit, other) == 0;
+}
+
 static void consider(const char **best, int *distance, const char *word, const char *candidate) {
   const char *near = nai_text_suggest(word, &candidate, 1);
-  int d = near ? nai_text_distance(word, candidate) : 0;
-  if (near && d < *distance) {
+  bool worth = near || shares_ends(word, candidate);
+  int d = worth ? nai_text_distance(word, candidate) : 0;
+  if (worth && d < *distance) {
     *best = candidate;
     *distance = d;
   }

@@ -11,6 +11,7 @@ struct cursor {
   struct nai_query_table *t;
   int64_t at, end;
   const uint32_t *order;
+  uint32_t *sorted;      /* order, where it is this cursor's own */
   unsigned char *wanted; /* per text of the dictionary: whether a pattern matches; or NULL */
   struct nai_column texts;
 };
@@ -84,6 +85,7 @@ static int vtab_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
 static int vtab_close(sqlite3_vtab_cursor *base) {
   struct cursor *cursor = (struct cursor *)base;
   free(cursor->wanted);
+  free(cursor->sorted);
   sqlite3_free(cursor);
   return SQLITE_OK;
 }
@@ -217,11 +219,12 @@ static void skip(struct cursor *c) {
 static int vtab_filter(sqlite3_vtab_cursor *base, int code, const char *text, int argc, sqlite3_value **argv) {
   struct cursor *c = (struct cursor *)base;
   struct nai_err err = {0};
-  int column = c->t->columns[code / NAI_PLAN_COLUMN].print.column;
+  int column = c->t->columns[code / NAI_PLAN_COLUMN % NAI_PLAN_COLUMNS].print.column, second = code / NAI_PLAN_SECOND;
   (void)text, (void)argc;
   free(c->wanted);
+  free(c->sorted);
   c->wanted = NULL;
-  c->order = NULL;
+  c->order = c->sorted = NULL;
   c->at = 0;
   c->end = c->t->table->rows;
   if ((code & 7) != NAI_PLAN_FULL && (code & 7) != NAI_PLAN_ROWID && nai_database_fill(c->t, column, &err))
@@ -239,7 +242,9 @@ static int vtab_filter(sqlite3_vtab_cursor *base, int code, const char *text, in
     filter_range(c, column, code, argv);
     break;
   case NAI_PLAN_GROUPS:
-    if (!(c->order = nai_facts_order(c->t, column)))
+    if (second)
+      c->sorted = nai_facts_order_by_two(c->t, column, c->t->columns[second - 1].print.column);
+    if (!(c->order = second ? c->sorted : nai_facts_order(c->t, column)))
       return SQLITE_NOMEM; /* SQLite relies on it */
     break;
   case NAI_PLAN_LIKE:

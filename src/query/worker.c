@@ -162,13 +162,24 @@ static int work(struct writer *w, const struct nai_query *query, struct nai_err 
   return rc;
 }
 
+/* What the asking process does when it is told to end is not for this one: it ends. What is ignored (nohup) stays so.
+ */
+static void take_signals_back(void) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  struct sigaction now;
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+      signal(ends[i], SIG_DFL);
+  signal(SIGPIPE, SIG_DFL);
+}
+
 _Noreturn void nai_query_work(int fd, const struct nai_query *query, pid_t parent) {
   struct writer w = {.fd = fd, .raw = query->raw};
   struct nai_err err = {0};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(EXIT_FAILURE);
-  signal(SIGPIPE, SIG_DFL);
+  take_signals_back();
   int rc = work(&w, query, &err);
   nai_buf_putc(&w.out, NAI_FRAME_END);
   put_int(&w, (uint32_t)rc);

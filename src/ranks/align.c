@@ -15,6 +15,7 @@ enum {
   ONE_CLOCK_NS = 100000, /* GPUs of one trace */
   TOGETHER_NS = 20000,   /* kernels of a collective end as near, or within a share of the shortest */
   TOGETHER_SHARE = 20,
+  STAMP_NS = 32,   /* steps of a GPU's clock: nothing is known better */
   BLOCK = 64,      /* ends are followed in blocks */
   JUMP_NS = 100000 /* from one to the next they move less, and less than a fast clock would make them */
 };
@@ -245,7 +246,7 @@ static const char *check_ends(struct nai_rank_alignment *out, struct overlap *o,
   struct nai_rank_clock clock = nai_rank_clock_of(e->deltas, e->times, e->count, e->room);
   int64_t offset = clock.offset;
   out->offset = offset + base_offset(a, b);
-  out->residual = clock.residual;
+  out->residual = clock.residual > STAMP_NS ? clock.residual : STAMP_NS;
   out->drift = clock.drift;
   if (out->residual > tolerance)
     return apart;

@@ -20,11 +20,13 @@ int nai_ranks_text(uint32_t *id, struct nai_ranks *r, const char *text, struct n
 int nai_ranks_model(struct nai_model **out, struct nai_ranks *r, uint32_t source, uint32_t parts, struct nai_err *err) {
   struct nai_run *run = r->sources[source].run;
   const uint32_t needed = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS);
-  const uint64_t tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) |
-                          NAI_IN(GPUS) | NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(LABELS) | NAI_IN(KERNEL_CONFIGS) |
-                          NAI_IN(NVTX_DOMAINS) | NAI_IN(NVTX_PAYLOADS) | NAI_IN(PAYLOAD_SCHEMAS) |
-                          NAI_IN(PAYLOAD_ENTRIES) | NAI_IN(PAYLOAD_ENUMS) | NAI_IN(GRAPH_NODES) |
-                          nai_parts_tables(needed | parts);
+  uint64_t tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(GPUS) |
+                    NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(LABELS) | NAI_IN(KERNEL_CONFIGS) |
+                    NAI_IN(NVTX_DOMAINS) | NAI_IN(NVTX_PAYLOADS) | NAI_IN(PAYLOAD_SCHEMAS) | NAI_IN(PAYLOAD_ENTRIES) |
+                    NAI_IN(PAYLOAD_ENUMS) | NAI_IN(GRAPH_NODES) | nai_parts_tables(needed | parts);
+  uint64_t hash;
+  if (nai_manifest_table(&hash, &run->manifest, nai_nvtx_dynamic_payloads.name)) /* earlier runs have none */
+    tables |= NAI_IN(DYNAMIC_PAYLOADS);
   int rc = r->classes ? NAI_OK : nai_kernel_classes_load(&r->classes, NULL, err);
   const struct nai_model_options options = {.classes = r->classes, .worker_count = nai_cpu_count()};
   if (!rc)

@@ -169,6 +169,22 @@ static void put_gpus(struct nai_view *view, const struct nai_table *table, const
   free(ids);
 }
 
+/* A kernel all of whose executions fall into two modes has no median that ever happens: "modes" says which. */
+static void put_modes(struct nai_view *view, const struct nai_report *report, const struct nai_table *table,
+                      int64_t row) {
+  const struct nai_table *losses = nai_report_table(report, "losses");
+  if (strcmp(table->schema->name, "kernels") != 0)
+    return;
+  for (int64_t i = 0; i < losses->rows; i++)
+    if (strcmp(nai_cell_str(losses, i, "what"), "bimodal") == 0 &&
+        nai_cell_i64(losses, i, "device_id") == nai_cell_i64(table, row, "device_id") &&
+        nai_cell_i64(losses, i, "count") == nai_cell_i64(table, row, "call_count") &&
+        strcmp(nai_cell_str(losses, i, "example"), nai_cell_str(table, row, "kernel_name")) == 0) {
+      nai_view_put_text(view, "modes", nai_cell_str(losses, i, "detail"));
+      return;
+    }
+}
+
 void nai_report_put_groups(struct nai_view *tables, const struct nai_report *report, const struct nai_grouping *g,
                            int top) {
   const struct nai_table *table = nai_report_table(report, g->table);
@@ -193,6 +209,7 @@ void nai_report_put_groups(struct nai_view *tables, const struct nai_report *rep
   for (size_t i = 0; i < count && i < (size_t)top; i++) {
     struct nai_view *row = nai_view_add_map(rows);
     nai_report_put_row(row, report, table, groups[i].first);
+    put_modes(row, report, table, groups[i].first);
     put_spans(row, table, &groups[i]);
     put_window_share(row, report, table, &groups[i]);
     put_gpus(row, table, &groups[i]);

@@ -1,5 +1,6 @@
 #include "render/json.h"
 
+#include "base/fmt.h"
 #include "base/text.h"
 #include "render/escape.h"
 
@@ -121,7 +122,7 @@ void nai_json_text(struct nai_json *json, const char *text) {
 
 void nai_json_int(struct nai_json *json, int64_t number) {
   separate(json);
-  nai_buf_printf(json->out, "%lld", (long long)number);
+  nai_fmt_scaled(json->out, number, 0);
 }
 
 void nai_json_decimal(struct nai_json *json, const char *digits) {

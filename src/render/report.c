@@ -29,7 +29,10 @@ void nai_report_summary(struct nai_buf *out, const struct nai_report *report) {
   const struct nai_table *capture = nai_report_table(report, "capture"), *run = nai_report_table(report, "run_info");
   const struct nai_table *gpus = nai_report_table(report, "gpus");
   nai_buf_printf(out, "%s: ", nai_cell_str(capture, 0, "file"));
-  put_number_of(out, count_cell(run, "gpu_count"), "GPU", "GPUs");
+  if (count_cell(run, "gpu_count"))
+    put_number_of(out, count_cell(run, "gpu_count"), "GPU", "GPUs");
+  else
+    nai_buf_puts(out, "no GPU activity recorded");
   const char *name = nai_cell_str(gpus, 0, "gpu_name");
   bool same = *name != '\0';
   for (int64_t i = 1; i < gpus->rows; i++)
@@ -40,8 +43,10 @@ void nai_report_summary(struct nai_buf *out, const struct nai_report *report) {
   put_number_of(out, count_cell(run, "process_count"), "process", "processes");
   nai_buf_puts(out, ", window ");
   nai_fmt_duration(out, (double)count_cell(run, "window_ns"));
-  nai_buf_puts(out, ", ");
-  put_number_of(out, count_cell(run, "kernel_count"), "kernel", "kernels");
+  if (count_cell(run, "gpu_count")) {
+    nai_buf_puts(out, ", ");
+    put_number_of(out, count_cell(run, "kernel_count"), "kernel", "kernels");
+  }
   const char *version = nai_cell_str(capture, 0, "product_version"),
              *schema = nai_cell_str(capture, 0, "schema_version");
   if (*version)

@@ -112,6 +112,23 @@ static void put_page(struct nai_view *view, const char *id) {
     put_prose(view, "page", page->data);
 }
 
+/* A finding that is a part of another says so by that one's number; where the rules gave no other reason for its
+ * severity, that is the reason. */
+static void put_relation(struct nai_view *view, const struct nai_table *findings, int64_t row) {
+  static const char part_of[] = "part of ";
+  const char *whole = nai_cell_str(findings, row, "part_of"), *reason = nai_cell_str(findings, row, "reason");
+  for (int64_t i = 0; *whole && i < findings->rows; i++)
+    if (strcmp(nai_cell_str(findings, i, "id"), whole) == 0) {
+      nai_view_put_int(view, "part_of_number", i + 1);
+      break;
+    }
+  if (strncmp(reason, part_of, sizeof part_of - 1) == 0) {
+    const char *next = strstr(reason, "; ");
+    reason = next ? next + 2 : "";
+  }
+  nai_view_put_text(view, "why_lower", reason);
+}
+
 static void put_finding(struct nai_view *view, const struct nai_report *report, const struct nai_table *findings,
                         int64_t i) {
   static const char *const texts[] = {"id", "title", "severity", "scope", "verify", "place", "reason", "part_of"};
@@ -121,6 +138,7 @@ static void put_finding(struct nai_view *view, const struct nai_report *report, 
   nai_view_put_int(view, "index", i);
   nai_view_put_int(view, "number", i + 1);
   put_price(view, report, findings, i);
+  put_relation(view, findings, i);
   put_prose(view, "why", nai_cell_str(findings, i, "why"));
   put_prose(view, "recommendation", nai_cell_str(findings, i, "recommendation"));
   put_commands(view, nai_cell_str(findings, i, "verify"));

@@ -288,11 +288,12 @@ struct nai_view *nai_report_view(const struct nai_report *report, int top, bool 
   put_usual(root, report);
   put_skills(root, report, top);
   nai_view_put_bool(root, "has_pauses", has_pauses(report));
+  nai_view_put_bool(root, "has_gpus", nai_report_table(report, "gpu_utilization")->rows > 0);
   struct nai_view *tables = nai_view_put_map(root, "tables");
   for (size_t i = 0; i < report->table_count; i++)
     put_table(tables, report, report->tables[i], whole(report->tables[i]) ? 128 : top);
   put_groups(tables, report, top);
-  put_sorted(tables, report, "ranges_by_gpu_time", "nvtx_ranges", "attributed_kernel_time_ns", true, top);
+  put_sorted(tables, report, "ranges_by_gpu_time", "nvtx_ranges", "attributed_gpu_time_ns", true, top);
   put_sorted(tables, report, "slow_steps", "steps", "excess_ns", false, top);
   put_cpu_work(tables, report, top);
   put_filtered(tables, report, "metrics_in_short", "gpu_metrics", "during", "busy", top);

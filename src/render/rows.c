@@ -5,7 +5,6 @@
 #include "render/csv.h"
 #include "render/escape.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +34,7 @@ void nai_rows_number(struct nai_buf *out, enum nai_unit unit, const struct nai_v
   else if (value->type == NAI_F64)
     put_real(out, value->f);
   else
-    nai_buf_printf(out, "%" PRId64, value->i);
+    nai_fmt_scaled(out, value->i, 0);
 }
 
 static bool is_text(const struct nai_value *value) { return value->type == NAI_STR && !value->null; }

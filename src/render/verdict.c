@@ -2,6 +2,7 @@
 #include "render/report.h"
 
 #include "base/fmt.h"
+#include "base/text.h"
 #include "table/events.h"
 
 #include <ctype.h>
@@ -40,6 +41,15 @@ static bool put_framework(struct nai_buf *out, const struct nai_report *report) 
   return any;
 }
 
+/* Whether a check of the capture came to a state. */
+static bool found(const struct nai_report *report, const char *check, const char *state) {
+  const struct nai_table *health = nai_report_table(report, "capture_health");
+  for (int64_t i = 0; i < health->rows; i++)
+    if (strcmp(nai_cell_str(health, i, "check"), check) == 0)
+      return strcmp(nai_cell_str(health, i, "state"), state) == 0;
+  return false;
+}
+
 struct part {
   const char *active, *window, *text;
 };
@@ -70,7 +80,8 @@ static void put_partition(struct nai_buf *out, const struct nai_report *report) 
   if (put_framework(out, report))
     nai_buf_puts(out, " on ");
   nai_fmt_count(out, gpus->rows);
-  nai_buf_puts(out, gpus->rows == 1 ? " GPU, active for " : " GPUs, active for ");
+  nai_buf_puts(out, gpus->rows == 1 ? " GPU" : " GPUs");
+  nai_buf_puts(out, found(report, "gpus_shared", "note") ? " shared by processes, active for " : ", active for ");
   nai_fmt_duration(out, (double)longest);
   const char *separator = ": ";
   for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
@@ -135,9 +146,11 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
     next = next_loss(findings, next + 1);
   if (next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM) {
     nai_buf_puts(out, "; then: ");
+    const char *where =
+        strcmp(nai_cell_str(findings, next, "scope"), "run") == 0 ? nai_cell_str(findings, next, "place") : "";
     put_within(out, nai_cell_str(findings, next, "title"));
     if (!nai_cell(findings, next, "at_stake_ns").null) {
-      nai_buf_puts(out, " (");
+      nai_buf_printf(out, " (%s%s", where, *where ? ", " : "");
       put_share(out, findings, next);
       nai_buf_putc(out, ')');
     }
@@ -188,6 +201,25 @@ static void put_damage(struct nai_buf *out, const struct nai_report *report) {
     nai_buf_puts(out, ". ");
 }
 
+/* Without GPU activity ranges are what there is. */
+static void put_longest_range(struct nai_buf *out, const struct nai_report *report) {
+  enum { NAME_MAX_BYTES = 72 };
+  const struct nai_table *ranges = nai_report_table(report, "nvtx_ranges");
+  int64_t most = 0;
+  for (int64_t i = 1; i < ranges->rows; i++)
+    most = nai_cell_i64(ranges, i, "total_time_ns") > nai_cell_i64(ranges, most, "total_time_ns") ? i : most;
+  if (!ranges->rows)
+    return;
+  const char *name = nai_cell_str(ranges, most, "range_name");
+  nai_buf_puts(out, " The range with most time is ");
+  nai_text_cut(out, name, strlen(name), NAME_MAX_BYTES);
+  nai_buf_puts(out, ": ");
+  nai_fmt_duration(out, (double)nai_cell_i64(ranges, most, "total_time_ns"));
+  nai_buf_puts(out, " in ");
+  nai_fmt_count(out, nai_cell_i64(ranges, most, "count"));
+  nai_buf_puts(out, nai_cell_i64(ranges, most, "count") == 1 ? " execution." : " executions.");
+}
+
 void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings");
   bool gpus = nai_report_table(report, "gpu_utilization")->rows > 0, led = false;
@@ -216,7 +248,11 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
     nai_buf_putc(out, ' ');
     put_loss(out, findings, loss);
   } else if (gpus) {
-    nai_buf_puts(out, " No loss worth a finding.");
+    nai_buf_puts(out, led ? " No loss worth a finding: " : " No loss worth a finding.");
+    if (led)
+      put_partition(out, report);
+  } else {
+    put_longest_range(out, report);
   }
   put_larger(out, findings, loss);
 }

@@ -84,8 +84,7 @@ static int write_rest(struct evaluation *e, uint32_t number, uint32_t shown) {
   if (rc || !rest)
     return rc;
   struct nai_buf text = {0};
-  nai_buf_printf(&text, "%u more %s of table %s %s this rule", rest, rest == 1 ? "row" : "rows",
-                 finding->rule->rows.schema->name, rest == 1 ? "meets" : "meet");
+  nai_buf_printf(&text, "and %u more like it in table %s", rest, finding->rule->rows.schema->name);
   write_evidence(e, number, last, env.tables[0], last->row, nai_buf_str(&text));
   rc = nai_buf_check(&text, e->err);
   nai_buf_free(&text);

@@ -28,7 +28,7 @@ struct span {
 };
 
 /* {{name|short}}: a kernel's name for people; {{name|function}}: without template arguments, as profilers take it. */
-enum filter { FILTER_NONE, FILTER_SHORT, FILTER_FUNCTION };
+enum filter { FILTER_NONE, FILTER_SHORT, FILTER_FUNCTION, FILTER_NOUN };
 
 /* What a name in a condition or text stands for. */
 enum ref_kind { REF_COLUMN, REF_PARAMETER, REF_SUBJECT, REF_NUMBER, REF_TEXT, REF_FACT, REF_STAKE };
@@ -45,6 +45,8 @@ struct ref {
   enum nai_unit unit; /* of a column; NAI_UNIT_COUNT is a plain number that fits every unit */
   bool is_text;
   enum filter filter;
+  const char *noun; /* FILTER_NOUN: what is counted, in the plural */
+  uint32_t noun_len;
 };
 
 /* One operand of a sum of products: op is + - * /, the first operand's is +. */

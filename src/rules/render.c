@@ -67,10 +67,25 @@ static void put_filtered(struct nai_buf *out, const struct env *env, enum filter
   nai_buf_free(&name);
 }
 
+/* "34 calls", "1 copy". */
+static void put_counted(struct nai_buf *out, const struct ref *ref, const struct nai_value *count) {
+  size_t len = ref->noun_len;
+  nai_value_print_human(out, ref->unit, count);
+  nai_buf_putc(out, ' ');
+  if (count->type != NAI_I64 || count->i != 1)
+    nai_buf_put(out, ref->noun, len);
+  else if (len > 3 && memcmp(ref->noun + len - 3, "ies", 3) == 0)
+    nai_buf_printf(out, "%.*sy", (int)(len - 3), ref->noun);
+  else
+    nai_buf_put(out, ref->noun, len - 1);
+}
+
 static void put_value(struct nai_buf *out, const struct env *env, const struct ref *ref, enum text_mode mode) {
   struct nai_value value = env_value(env, ref);
   if (value.null)
     nai_buf_puts(out, "n/a");
+  else if (ref->filter == FILTER_NOUN)
+    put_counted(out, ref, &value);
   else if (value.type == NAI_STR && ref->filter)
     put_filtered(out, env, ref->filter, value.s, mode);
   else if (value.type == NAI_STR)

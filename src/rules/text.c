@@ -19,20 +19,39 @@ static int add_literal(struct span *pieces, const struct names *names, const cha
   return len ? add_piece(pieces, names, &literal, err) : 0;
 }
 
-/* Cuts `|filter` off the end of a placeholder if it is there. */
-static enum filter take_filter(size_t *len, const char *name) {
+/* Cuts `|filter` off the end of a placeholder if it is there. Any other word there is a noun that a count goes with. */
+static void take_filter(struct ref *ref, size_t *len, const char *name) {
   static const struct {
-    const char *suffix;
+    const char *word;
     enum filter filter;
-  } filters[] = {{"|short", FILTER_SHORT}, {"|function", FILTER_FUNCTION}};
-  for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
-    size_t suffix_len = strlen(filters[i].suffix);
-    if (*len >= suffix_len && memcmp(name + *len - suffix_len, filters[i].suffix, suffix_len) == 0) {
-      *len -= suffix_len;
-      return filters[i].filter;
-    }
-  }
-  return FILTER_NONE;
+  } filters[] = {{"short", FILTER_SHORT}, {"function", FILTER_FUNCTION}};
+  const char *bar = memrchr(name, '|', *len);
+  *ref = (struct ref){.filter = FILTER_NONE};
+  if (!bar)
+    return;
+  ref->noun = bar + 1;
+  ref->noun_len = (uint32_t)(*len - (size_t)(bar + 1 - name));
+  ref->filter = FILTER_NOUN;
+  *len = (size_t)(bar - name);
+  for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
+    if (ref->noun_len == strlen(filters[i].word) && memcmp(ref->noun, filters[i].word, ref->noun_len) == 0)
+      ref->filter = filters[i].filter;
+}
+
+/* A filter must fit what it is put behind. */
+static int check_filter(const struct ref *ref, const struct names *names, const struct nai_yaml_node *node,
+                        size_t offset, struct nai_err *err) {
+  if (ref->filter == FILTER_NONE)
+    return 0;
+  if (ref->filter != FILTER_NOUN)
+    return ref->is_text ? 0 : nai_yaml_error_in(names->doc, node, offset, err, "a filter needs a text column");
+  if (ref->is_text)
+    return nai_yaml_error_in(names->doc, node, offset, err, "unknown filter: a text has short and function");
+  if (ref->kind != REF_COLUMN || ref->unit != NAI_COUNT)
+    return nai_yaml_error_in(names->doc, node, offset, err, "a noun needs a count to go with");
+  if (!ref->noun_len || ref->noun[ref->noun_len - 1] != 's')
+    return nai_yaml_error_in(names->doc, node, offset, err, "expected a noun in the plural, such as calls");
+  return 0;
 }
 
 int text_compile(struct span *pieces, const struct names *names, const struct nai_yaml_node *node,
@@ -58,16 +77,18 @@ int text_compile(struct span *pieces, const struct names *names, const struct na
       name++;
     while (name < close && close[-1] == ' ')
       close--;
-    struct ref ref;
+    struct ref ref, filter;
     size_t name_len = (size_t)(close - name);
-    enum filter filter = take_filter(&name_len, name);
+    take_filter(&filter, &name_len, name);
     if (!rc)
       rc = names_resolve(&ref, names, node, (size_t)(name - text), name, name_len, err);
-    if (!rc && filter && !ref.is_text)
-      rc = nai_yaml_error_in(names->doc, node, (size_t)(name - text), err, "a filter needs a text column");
+    ref.filter = filter.filter;
+    ref.noun = filter.noun;
+    ref.noun_len = filter.noun_len;
+    if (!rc)
+      rc = check_filter(&ref, names, node, (size_t)(name - text), err);
     if (!rc && ref.kind == REF_FACT)
       rc = nai_yaml_error_in(names->doc, node, (size_t)(name - text), err, "a fact is for conditions only");
-    ref.filter = filter;
     if (!rc)
       rc = add_piece(pieces, names, &ref, err);
   }

@@ -268,7 +268,7 @@ int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
 
 static int read_block(struct nai_page_block *b, const struct nai_page *p, const struct nai_yaml_node *node,
                       struct nai_err *err) {
-  static const char *const keys[] = {"title", "sql", "text", "skill", "verdict", NULL};
+  static const char *const keys[] = {"title", "sql", "text", "skill", "none", "verdict", NULL};
   const struct nai_yaml_node *sql, *verdict;
   bool is_verdict = false;
   int rc = nai_yaml_expect_keys(p->doc, node, keys, err);
@@ -278,6 +278,8 @@ static int read_block(struct nai_page_block *b, const struct nai_page *p, const 
     rc = get_text_if(&b->skill, p->doc, node, "skill", err);
   if (!rc)
     rc = get_text_if(&b->line, p->doc, node, "text", err);
+  if (!rc)
+    rc = get_text_if(&b->none, p->doc, node, "none", err);
   if (!rc && (verdict = nai_yaml_get(p->doc, node, "verdict")))
     rc = nai_yaml_bool(&is_verdict, p->doc, verdict, err);
   sql = rc ? NULL : nai_yaml_get(p->doc, node, "sql");

@@ -55,6 +55,7 @@ struct nai_page_block {
   const char *title;          /* or NULL */
   const char *skill;          /* of a skill, else: */
   struct nai_query_text text; /* a statement; sql NULL: neither, the block is the verdict */
+  const char *none;           /* said of a table without rows, or NULL */
   const char *line;           /* rows as lines of text, with {{placeholders}}; NULL: rows as a table */
 };
 

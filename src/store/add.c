@@ -64,6 +64,8 @@ int nai_store_environment(char **out, struct nai_run *run, const char *more, str
   nai_buf_printf(&text, "; %" PRId64 " process%s", nai_cell_i64(info, 0, "process_count"),
                  nai_cell_i64(info, 0, "process_count") == 1 ? "" : "es");
   put_release(&text, nai_cell_str(capture, 0, "product_version"));
+  if (*nai_cell_str(capture, 0, "driver_version")) /* not in every export */
+    nai_buf_printf(&text, "; driver %s", nai_cell_str(capture, 0, "driver_version"));
   if (more && *more) {
     nai_buf_puts(&text, "; ");
     nai_text_clean(&text, more, strlen(more));

@@ -60,5 +60,6 @@ int nai_store_index(struct nai_index *out, const struct nai_store *store, struct
   out->title = "Runs";
   out->what = "run";
   out->group = "series";
+  out->directory = store->path;
   return rc ? rc : nai_index_sort(out, err);
 }

@@ -137,3 +137,27 @@ int nai_store_open(struct nai_store *store, const char *path, bool create, struc
     qsort(store->runs, store->count, sizeof *store->runs, in_order);
   return nai_store_read_annotations(store, err);
 }
+
+/* --- tidying ---------------------------------------------------------------------------------- */
+
+/* Below a directory `depth` levels of directories; nothing hidden is entered. */
+static void sweep(const char *path, int depth) {
+  enum { DAY_S = 24 * 60 * 60 };
+  char inner[PATH_MAX];
+  DIR *directory = depth ? opendir(path) : NULL;
+  nai_fs_sweep(path, DAY_S);
+  for (const struct dirent *e; directory && (e = readdir(directory));)
+    if (e->d_name[0] != '.' && nai_fs_join(inner, sizeof inner, path, e->d_name))
+      sweep(inner, depth - 1);
+  if (directory)
+    closedir(directory);
+}
+
+void nai_store_sweep(const struct nai_store *store) {
+  char path[PATH_MAX];
+  sweep(store->path, 0);
+  if (nai_fs_join(path, sizeof path, store->path, "baselines"))
+    sweep(path, 0);
+  if (nai_fs_join(path, sizeof path, store->path, "runs"))
+    sweep(path, 2);
+}

@@ -42,45 +42,82 @@ static int add_run(struct nai_store_selection *s, const struct nai_store *store,
 
 /* --- the newest good runs --------------------------------------------------------------------- */
 
-/* The one series that is meant. */
+/* What is known of an environment: the text of a stored run goes on with what --environment said. */
+static bool is_in(const struct nai_store_run *run, const char *environment) {
+  size_t n = environment ? strlen(environment) : 0;
+  return n && strncmp(run->environment, environment, n) == 0 && (!run->environment[n] || run->environment[n] == ';');
+}
+
+/* The one series that is meant: of several the only one in that environment. */
 static int find_series(const char **out, const struct nai_store *store, const char *selector, const char *wanted,
-                       struct nai_err *err) {
-  *out = NULL;
+                       const char *environment, struct nai_err *err) {
+  const char *any = NULL, *other = NULL, *like = NULL;
+  bool several = false;
   for (uint32_t i = 0; i < store->count; i++) {
     const struct nai_store_run *run = &store->runs[i];
-    if (!run->captures || !nai_store_matches(run->series, wanted) || (*out && strcmp(*out, run->series) == 0))
+    if (!run->captures || !nai_store_matches(run->series, wanted))
       continue;
-    if (*out)
-      return nai_err_set(err, NAI_EUSAGE, "%s: the store has several series, such as %s and %s; name one with --series",
-                         selector, *out, run->series);
-    *out = run->series;
+    if (any && strcmp(any, run->series) != 0)
+      other = run->series;
+    any = any ? any : run->series;
+    if (!is_in(run, environment))
+      continue;
+    several |= like && strcmp(like, run->series) != 0;
+    like = run->series;
   }
-  if (!*out)
+  *out = !other ? any : several ? NULL : like;
+  if (!any)
     return nai_err_set(err, NAI_EUSAGE, "%s: the store has no run of the series %s", selector, wanted ? wanted : "");
+  if (!*out)
+    return nai_err_set(err, NAI_EUSAGE, "%s: the store has several series, such as %s and %s; name one with --series",
+                       selector, any, other);
   return NAI_OK;
+}
+
+/* A run of the store that is itself to be judged says nothing. */
+static bool is_judged(const struct nai_store *store, const struct nai_store_run *run,
+                      const struct nai_store_judged *judged) {
+  bool found = false;
+  for (int c = 0; c < run->captures && judged->count && !found; c++) {
+    char path[PATH_MAX];
+    struct nai_run *capture = NULL;
+    struct nai_err ignored;
+    if (nai_store_directory(path, sizeof path, store, run, c) && nai_run_open(&capture, path, &ignored) == NAI_OK)
+      for (size_t i = 0; i < judged->count; i++)
+        found |= judged->runs[i]->manifest.identity == capture->manifest.identity;
+    nai_run_close(capture);
+  }
+  return found;
 }
 
 /* Oldest first, as a history is read. */
 static int add_newest(struct nai_store_selection *s, const struct nai_store *store, const char *selector,
-                      const char *wanted, uint32_t most, struct nai_err *err) {
+                      const struct nai_store_judged *judged, uint32_t most, struct nai_err *err) {
+  const struct nai_store_run **found = malloc((size_t)most * sizeof *found);
   const char *series;
-  int rc = find_series(&series, store, selector, wanted, err);
-  uint32_t found = 0, first = store->count, last = 0;
-  for (uint32_t i = store->count; i-- > 0 && found < most && !rc;)
-    if (strcmp(store->runs[i].series, series) == 0 && nai_store_is_good(&store->runs[i])) {
-      last = found++ ? last : i;
-      first = i;
-    }
-  if (!rc && !found)
-    rc = nai_err_set(err, NAI_EUSAGE, "%s: no run of the series %s is good", selector, series);
-  for (uint32_t i = first; i <= last && !rc && found; i++)
-    if (strcmp(store->runs[i].series, series) == 0 && nai_store_is_good(&store->runs[i]))
-      rc = add_run(s, store, &store->runs[i], err);
-  if (!rc && asprintf(&s->what, "%s (%u runs of %s, %s to %s)", selector, found, series, store->runs[first].id,
-                      store->runs[last].id) < 0) {
+  char *environment = NULL;
+  uint32_t n = 0;
+  int rc = found ? NAI_OK : nai_err_nomem(err);
+  if (!rc && judged->count)
+    rc = nai_store_environment(&environment, judged->runs[0], NULL, err);
+  if (!rc)
+    rc = find_series(&series, store, selector, judged->series, environment, err);
+  for (uint32_t i = store->count; !rc && i-- > 0 && n < most;) {
+    const struct nai_store_run *run = &store->runs[i];
+    if (strcmp(run->series, series) == 0 && nai_store_is_good(run) && !is_judged(store, run, judged))
+      found[n++] = run;
+  }
+  if (!rc && !n)
+    rc = nai_err_set(err, NAI_EUSAGE, "%s: no other run of the series %s is good", selector, series);
+  for (uint32_t i = n; !rc && i-- > 0;)
+    rc = add_run(s, store, found[i], err);
+  if (!rc &&
+      asprintf(&s->what, "%s (%u runs of %s, %s to %s)", selector, n, series, found[n - 1]->id, found[0]->id) < 0) {
     s->what = NULL;
     rc = nai_err_nomem(err);
   }
+  free(found);
+  free(environment);
   return rc;
 }
 
@@ -103,12 +140,12 @@ static int select_baseline(struct nai_store_selection *s, const struct nai_store
 }
 
 static int select_median(struct nai_store_selection *s, const struct nai_store *store, const char *selector,
-                         const char *series, struct nai_err *err) {
+                         const struct nai_store_judged *judged, struct nai_err *err) {
   char *end;
   unsigned long most = strtoul(selector + strlen("median:"), &end, 10);
   if (*end || most < 1 || most > 1000)
     return nai_err_set(err, NAI_EUSAGE, "\"%.60s\": expected median:N, N from 1 to 1000", selector);
-  return add_newest(s, store, selector, series, (uint32_t)most, err);
+  return add_newest(s, store, selector, judged, (uint32_t)most, err);
 }
 
 static bool is_run_directory(const char *path) {
@@ -118,13 +155,13 @@ static bool is_run_directory(const char *path) {
 }
 
 int nai_store_select(struct nai_store_selection *s, const struct nai_store *store, const char *selector,
-                     const char *series, struct nai_err *err) {
+                     const struct nai_store_judged *judged, struct nai_err *err) {
   *s = (struct nai_store_selection){0};
   int rc;
   if (store && strcmp(selector, "last-good") == 0)
-    rc = add_newest(s, store, selector, series, 1, err);
+    rc = add_newest(s, store, selector, judged, 1, err);
   else if (store && strncmp(selector, "median:", 7) == 0)
-    rc = select_median(s, store, selector, series, err);
+    rc = select_median(s, store, selector, judged, err);
   else if (store && strncmp(selector, "run:", 4) == 0)
     rc = select_run(s, store, selector + 4, err);
   else if (is_run_directory(selector))

@@ -52,6 +52,8 @@ struct nai_store {
 /* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. */
 NAI_MUST_CHECK int nai_store_open(struct nai_store *out, const char *path, bool create, struct nai_err *err);
 void nai_store_close(struct nai_store *store);
+/* Removes what a killed process left half written, a day later: nothing is locked, so until then it may be alive. */
+void nai_store_sweep(const struct nai_store *store);
 /* NULL when there is none. */
 const struct nai_store_run *nai_store_find(const struct nai_store *store, const char *id);
 /* Directory of a run, or of one of its captures (-1: the run). False when the name is too long. */
@@ -109,12 +111,18 @@ struct nai_store_selection {
   char *environment; /* of the first run; NULL for a directory */
   char *what;        /* for people: "median:7 (7 runs, 20260101T020000Z-... to ...)" */
 };
-/* NAME (a baseline), run:ID, last-good, median:N, or DIR, an artifacts directory. Without a store only DIR. `series`
- * (NAME or NAME/ENVIRONMENT, or NULL) is that of last-good and median:N; it may be left out where the store has one.
- * Good runs are those that did not fail, that no gate failed, and that no annotation ignores. NAI_EUSAGE when the
- * selector stands for nothing. */
+/* What is to be compared with them, for last-good and median:N. */
+struct nai_store_judged {
+  const char *series;          /* NAME or NAME/ENVIRONMENT; NULL where the store has one */
+  struct nai_run *const *runs; /* runs of the store with a capture of theirs are left out; of several series, the one in
+                                  their environment is meant */
+  size_t count;
+};
+/* NAME (a baseline), run:ID, last-good, median:N, or DIR, an artifacts directory. Without a store only DIR. Good runs
+ * are those that did not fail, that no gate failed, and that no annotation ignores. NAI_EUSAGE when the selector stands
+ * for nothing. */
 NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, const struct nai_store *store,
-                                    const char *selector, const char *series, struct nai_err *err);
+                                    const char *selector, const struct nai_store_judged *judged, struct nai_err *err);
 void nai_store_selection_free(struct nai_store_selection *selection);
 bool nai_store_is_good(const struct nai_store_run *run);
 /* Whether a series is meant by NAME or NAME/ENVIRONMENT; NULL means all. */

@@ -118,6 +118,46 @@ void nai_unpack(int64_t *values, const struct nai_column *column, uint64_t first
   }
 }
 
+/* Whether any cell is neither NULL nor in [low, high]: a value is in it if value - low is at most high - low, unsigned.
+ */
+static inline bool any_outside(const struct nai_column *column, uint32_t width, uint64_t rows, int64_t low,
+                               int64_t high) {
+  const struct nai_column c = *column;
+  const uint64_t offset = c.offset - (uint64_t)low, span = (uint64_t)high - (uint64_t)low;
+  uint64_t outside = 0;
+  for (uint64_t i = 0; i < rows; i++) {
+    uint64_t word;
+    memcpy(&word, c.cells + i * width, sizeof word);
+    uint64_t cell = word & c.mask;
+    outside += ((cell ^ c.sign) + offset > span) & (cell != c.null);
+  }
+  return outside != 0;
+}
+
+/* The same of cells of a byte, as numbers of names often are: many at once, in bytes. */
+static bool any_byte_outside(const struct nai_column *column, uint64_t rows, int64_t low, int64_t high) {
+  const int64_t first =
+      (int64_t)column->offset; /* the value of the lowest cell; -1 where that is NULL and the next one 0 */
+  if (high < first || low - first > UINT8_MAX)
+    return true;
+  const uint8_t from = (uint8_t)(low > first ? low - first : 0);
+  const uint8_t span = (uint8_t)((high - first < UINT8_MAX ? high - first : UINT8_MAX) - from);
+  const uint8_t *cells = column->cells, sign = (uint8_t)column->sign, null = (uint8_t)column->null;
+  const uint8_t has_null = column->null <= UINT8_MAX;
+  uint8_t outside = 0;
+  for (uint64_t i = 0; i < rows; i++)
+    outside |=
+        (uint8_t)((uint8_t)((uint8_t)(cells[i] ^ sign) - from) > span) & (uint8_t) !(has_null & (cells[i] == null));
+  return outside;
+}
+
+/* NULL of a text is all bits set, which is a cell of its own in a plain array. */
+static bool is_within(const struct nai_column *column, uint64_t row, int64_t low, int64_t high) {
+  int64_t value = nai_at(column, row), null = column->null_value;
+  return (value >= low && value <= high) || value == null ||
+         (null == NAI_NO_STRING && (uint32_t)value == NAI_NO_STRING);
+}
+
 bool nai_column_within(const struct nai_column *column, int64_t rows, int64_t low, int64_t high) {
   if (rows == 0)
     return true;
@@ -128,12 +168,14 @@ bool nai_column_within(const struct nai_column *column, int64_t rows, int64_t lo
         !__builtin_add_overflow(base, reach - 1, &highest) && lowest >= low && highest <= high)
       return true;
   }
-  int64_t null = column->null_value;
   uint64_t distinct = column->width ? (uint64_t)rows : 1;
-  for (uint64_t i = 0; i < distinct; i++) {
-    int64_t value = nai_at(column, i);
-    if ((value < low || value > high) && value != null && !(null == NAI_NO_STRING && (uint32_t)value == NAI_NO_STRING))
+  bool outside = true;
+  if (column->width == 1 && low >= 0 && low <= high && (int64_t)column->offset >= -1)
+    outside = any_byte_outside(column, distinct, low, high);
+  else if (low <= high)
+    switch (column->width) { WITH_EACH_WIDTH(outside = any_outside(column, WIDTH, distinct, low, high)) }
+  for (uint64_t i = 0; outside && i < distinct; i++)
+    if (!is_within(column, i, low, high))
       return false;
-  }
   return true;
 }

@@ -19,6 +19,7 @@ const struct nai_schema *const nai_event_tables[NAI_IN_COUNT + 1] = {
     [NAI_IN_PAYLOAD_SCHEMAS] = &nai_nvtx_payload_schemas,
     [NAI_IN_PAYLOAD_ENTRIES] = &nai_nvtx_payload_entries,
     [NAI_IN_PAYLOAD_ENUMS] = &nai_nvtx_payload_enums,
+    [NAI_IN_DYNAMIC_PAYLOADS] = &nai_nvtx_dynamic_payloads,
     [NAI_IN_MPI_RANKS] = &nai_mpi_ranks,
     [NAI_IN_NIC_METRICS] = &nai_nic_metric_names,
     [NAI_IN_NIC_IDS] = &nai_nic_ids,

@@ -159,7 +159,8 @@ static const struct nai_column_def overhead_columns[] = {
     [OE_END] = END,
     [OE_THREAD] = THREAD,
     [OE_NAME] = NAME("what took the time"),
-    [OE_SOURCE] = {"source", NAI_I32, NAI_ID, "0 profiler, 1 CUDA driver", .filled = true, .values = 2},
+    [OE_SOURCE] = {"source", NAI_I32, NAI_ID, "0 profiler, 1 CUDA driver, 2 compilation of GPU code", .filled = true,
+                   .values = 3},
     [OE_TYPE] =
         {"overhead_type", NAI_I32, NAI_ID,
          "of the profiler: 2 JIT, 3 buffer flush, 4 instrumentation, 5 resource; of CUDA: 6 module load, 7 lazy load, 8 command buffer full; NULL in older exports, where the name tells"},

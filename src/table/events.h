@@ -29,6 +29,7 @@ enum nai_input_table {
   NAI_IN_PAYLOAD_SCHEMAS,
   NAI_IN_PAYLOAD_ENTRIES,
   NAI_IN_PAYLOAD_ENUMS,
+  NAI_IN_DYNAMIC_PAYLOADS,
   NAI_IN_MPI_RANKS,
   NAI_IN_NIC_METRICS,
   NAI_IN_NIC_IDS,
@@ -175,7 +176,7 @@ extern const struct nai_schema nai_nvtx_events;
 
 /* overhead_events: time the profiler or the CUDA driver took. */
 enum { OE_START, OE_END, OE_THREAD, OE_NAME, OE_SOURCE, OE_TYPE, OE_CORRELATION };
-enum { NAI_OVERHEAD_PROFILER, NAI_OVERHEAD_CUDA };
+enum { NAI_OVERHEAD_PROFILER, NAI_OVERHEAD_CUDA, NAI_OVERHEAD_JIT };
 extern const struct nai_schema nai_overhead_events;
 
 /* osrt_events: operating-system calls. Those of nesting level 0 are the outermost ones; the others lie inside them. */

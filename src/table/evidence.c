@@ -69,6 +69,17 @@ const struct nai_schema nai_nvtx_payload_enums =
     NAI_SCHEMA("nvtx_payload_enums", "NVTX payload enumerations", "One value of an enumeration that payloads use",
                nvtx_payload_enums_columns);
 
+static const struct nai_column_def nvtx_dynamic_payloads_columns[] = {
+    [DP_ROW] = {"export_row", NAI_I64, NAI_ID, "rowid in the export's NVTX_EVENTS", .filled = true},
+    [DP_DOMAIN_ID] = {"domain_id", NAI_I64, NAI_ID, "NVTX domain number", .filled = true},
+    [DP_SCHEMA_ID] = {"schema_id", NAI_I64, NAI_ID, "its layout", .filled = true},
+    [DP_JSON] = {"json", NAI_STR, NAI_TEXT,
+                 "its whole numbers as an object of JSON, by the program's names of the fields"},
+};
+const struct nai_schema nai_nvtx_dynamic_payloads =
+    NAI_SCHEMA("nvtx_dynamic_payloads", "NVTX payloads in tables of their own",
+               "One payload that the exporter read (--dynamic-tables=all)", nvtx_dynamic_payloads_columns);
+
 static const struct nai_column_def mpi_ranks_columns[] = {
     [MR_THREAD] = {"thread", NAI_I32, NAI_ID, "row of table threads, -1 when it is none of those",
                    .role = NAI_ROLE_THREAD, .refers = "threads", .filled = true},

@@ -28,6 +28,10 @@ extern const struct nai_schema nai_nvtx_payload_entries;
 enum { PN_DOMAIN_ID, PN_SCHEMA_ID, PN_INDEX, PN_NAME, PN_VALUE };
 extern const struct nai_schema nai_nvtx_payload_enums;
 
+/* nvtx_dynamic_payloads: payloads that the exporter wrote field by field into tables of their own. */
+enum { DP_ROW, DP_DOMAIN_ID, DP_SCHEMA_ID, DP_JSON };
+extern const struct nai_schema nai_nvtx_dynamic_payloads;
+
 /* mpi_ranks: which thread is which rank. */
 enum { MR_THREAD, MR_GLOBAL_TID, MR_RANK };
 extern const struct nai_schema nai_mpi_ranks;

@@ -99,31 +99,53 @@ size_t nai_intervals_after(const struct nai_intervals *set, int64_t t) {
   return nai_bisect(set->v, set->count, sizeof *set->v, offsetof(struct nai_interval, end), t + 1);
 }
 
-int nai_coverage_new(struct nai_coverage *out, const struct nai_intervals *set, struct nai_err *err) {
-  *out = (struct nai_coverage){.set = set};
-  out->before = malloc((set->count + 1) * sizeof *out->before);
-  if (!out->before || set->oom)
+/* --- covered time ----------------------------------------------------------------------------- */
+
+enum { SUM_EVERY = 64 };
+
+int nai_coverage_new(struct nai_coverage *c, const struct nai_intervals *set, struct nai_err *err) {
+  *c = (struct nai_coverage){.set = set, .sums = malloc((set->count / SUM_EVERY + 1) * sizeof *c->sums)};
+  if (!c->sums || set->oom)
     return nai_err_nomem(err);
-  out->before[0] = 0;
-  for (size_t i = 0; i < set->count; i++)
-    out->before[i + 1] = out->before[i] + (set->v[i].end - set->v[i].start);
+  int64_t sum = 0;
+  for (size_t i = 0; i <= set->count; i++) {
+    if (i % SUM_EVERY == 0)
+      c->sums[i / SUM_EVERY] = sum;
+    if (i < set->count)
+      sum += set->v[i].end - set->v[i].start;
+  }
   return NAI_OK;
 }
 
-/* Covered time before t. */
-static int64_t covered_until(const struct nai_coverage *c, int64_t t) {
-  size_t i = nai_intervals_after(c->set, t);
-  int64_t total = c->before[i];
-  if (i < c->set->count && c->set->v[i].start < t)
-    total += t - c->set->v[i].start;
-  return total;
+static void jump(const struct nai_coverage *c, struct nai_coverage_cursor *at, int64_t t) {
+  at->next = nai_intervals_after(c->set, t);
+  at->before = c->sums[at->next / SUM_EVERY];
+  for (size_t i = at->next / SUM_EVERY * SUM_EVERY; i < at->next; i++)
+    at->before += c->set->v[i].end - c->set->v[i].start;
 }
 
-int64_t nai_coverage_within(const struct nai_coverage *coverage, int64_t a, int64_t b) {
-  return a < b ? covered_until(coverage, b) - covered_until(coverage, a) : 0;
+/* Covered time before t. */
+static int64_t covered_until(const struct nai_coverage *c, struct nai_coverage_cursor *at, int64_t t) {
+  const struct nai_interval *v = c->set->v;
+  size_t count = c->set->count;
+  if (at->next && v[at->next - 1].end > t)
+    jump(c, at, t);
+  for (int steps = 0; at->next < count && v[at->next].end <= t; steps++) {
+    if (steps == SUM_EVERY) {
+      jump(c, at, t);
+      break;
+    }
+    at->before += v[at->next].end - v[at->next].start;
+    at->next++;
+  }
+  return at->before + (at->next < count && v[at->next].start < t ? t - v[at->next].start : 0);
+}
+
+int64_t nai_coverage_within(struct nai_coverage *c, int64_t a, int64_t b) {
+  return a < b ? covered_until(c, &c->to, b) - covered_until(c, &c->from, a) : 0;
 }
 
 void nai_coverage_free(struct nai_coverage *coverage) {
   if (coverage)
-    free(coverage->before);
+    free(coverage->sums);
 }

@@ -36,13 +36,20 @@ int64_t nai_intervals_total(const struct nai_intervals *set);
 /* First interval that ends after t (count when there is none). O(log n). */
 size_t nai_intervals_after(const struct nai_intervals *set, int64_t t);
 
-/* Answers "how much of [a, b) does the set cover" in O(log n). */
+/* Covered time before moments that mostly ascend. */
+struct nai_coverage_cursor {
+  size_t next;    /* the first interval that ends after the moment */
+  int64_t before; /* summed length of those in front of it */
+};
+
+/* Answers "how much of [a, b) does the set cover", amortised O(1) where both ascend, else O(log n). */
 struct nai_coverage {
-  const struct nai_intervals *set; /* borrowed */
-  int64_t *before;                 /* before[i]: total length of intervals 0..i-1 */
+  const struct nai_intervals *set; /* borrowed, and stays as it is */
+  int64_t *sums;                   /* length of all before every so many intervals */
+  struct nai_coverage_cursor from, to;
 };
 NAI_MUST_CHECK int nai_coverage_new(struct nai_coverage *out, const struct nai_intervals *set, struct nai_err *err);
-int64_t nai_coverage_within(const struct nai_coverage *coverage, int64_t a, int64_t b);
+int64_t nai_coverage_within(struct nai_coverage *coverage, int64_t a, int64_t b);
 void nai_coverage_free(struct nai_coverage *coverage);
 
 #endif

@@ -119,7 +119,8 @@ static int keep(struct group *g, int64_t value, struct nai_err *err) {
   if (g->sums.count == 1) /* many names occur once: that value is in the sums */
     return NAI_OK;
   if (g->kept == g->room) {
-    uint32_t room = g->room ? g->room * 2 : 4;
+    uint32_t room =
+        g->room ? g->room * 2 : 4; /* there may be millions of groups: less than nai_array_room begins with */
     int64_t *values = realloc(g->values, room * sizeof *values);
     if (!values)
       return nai_err_nomem(err);

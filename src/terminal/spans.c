@@ -1,5 +1,6 @@
 #include "terminal/spans.h"
 
+#include "base/sort.h"
 #include "derive/idle/idle.h"
 
 #include <stdlib.h>
@@ -89,17 +90,20 @@ static uint32_t block_end(const struct nai_spans *s, uint32_t block) {
   return end < s->count ? (uint32_t)end : s->count;
 }
 
+struct moment {
+  const struct nai_spans *spans;
+  int64_t t;
+};
+
+static bool starts_before(const void *ctx, size_t block) {
+  const struct moment *at = ctx;
+  return nai_spans_start(at->spans, (uint32_t)block * BLOCK) < at->t;
+}
+
 /* The last block whose first event starts before t; sizes[0] for none. */
 static uint32_t block_before(const struct nai_spans *s, int64_t t) {
-  uint32_t low = 0, high = s->sizes[0];
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (nai_spans_start(s, middle * BLOCK) < t)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low ? low - 1 : s->sizes[0];
+  size_t after = nai_search(0, s->sizes[0], starts_before, &(struct moment){s, t});
+  return after ? (uint32_t)after - 1 : s->sizes[0];
 }
 
 uint32_t nai_spans_from(const struct nai_spans *s, int64_t t) {
@@ -113,17 +117,11 @@ uint32_t nai_spans_from(const struct nai_spans *s, int64_t t) {
 }
 
 uint32_t nai_spans_open(const struct nai_spans *s, int64_t t) {
-  uint32_t low = 0, high = s->sizes[0];
-  while (low < high) { /* the blocks before which nothing ends after t */
-    uint32_t middle = low + (high - low) / 2;
-    if (s->reach[middle] <= t)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (!low)
+  /* the blocks before which nothing ends after t */
+  uint32_t blocks = (uint32_t)nai_bisect(s->reach, s->sizes[0], sizeof *s->reach, 0, t + 1);
+  if (!blocks)
     return s->count;
-  uint32_t i = (low - 1) * BLOCK, end = block_end(s, low - 1);
+  uint32_t i = (blocks - 1) * BLOCK, end = block_end(s, blocks - 1);
   while (i < end && nai_spans_end(s, i) <= t)
     i++;
   return i;

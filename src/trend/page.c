@@ -47,8 +47,9 @@ static void put_run(struct nai_view *map, const char *key, const struct page *p,
   struct nai_buf link = {0};
   nai_view_put_text(run, "id", nai_get_str(runs, row, NAI_INDEX_RUN_ID));
   nai_view_put_text(run, "note", nai_get_str(runs, row, NAI_INDEX_RUN_NOTE));
-  nai_buf_printf(&link, "%s/%s/report.html", p->links ? p->links : "", nai_get_str(runs, row, NAI_INDEX_RUN_PATH));
-  nai_view_put_text(run, "href", nai_buf_str(&link));
+  const char *path = nai_get_str(runs, row, NAI_INDEX_RUN_PATH);
+  nai_buf_printf(&link, "%s/%s/report.html", p->links ? p->links : "", path);
+  nai_view_put_text(run, "href", nai_index_has_report(p->trend->index, path) ? nai_buf_str(&link) : NULL);
   nai_view_inherit(run, &link);
   nai_buf_free(&link);
 }
@@ -72,9 +73,11 @@ static int put_change(struct nai_view *list, const struct page *p, const struct 
                                                         : "better");
   put_run(map, "good", p, nai_trend_good_run(m, change));
   put_run(map, "bad", p, nai_trend_bad_run(m, change));
-  struct nai_view *with = nai_view_put_list(map, "moved");
   for (uint32_t i = 0; i < n; i++)
-    nai_view_put_text(nai_view_add_map(with), "metric", moved[i]->metric);
+    nai_buf_printf(&text, "%s%s", i ? ", " : "", moved[i]->metric);
+  nai_view_put_text(map, "moved", n ? nai_buf_str(&text) : NULL);
+  nai_view_inherit(map, &text);
+  nai_buf_free(&text);
   int rc = nai_trend_kernels(kernels, &count, p->trend, m, change, err);
   struct nai_view *of = nai_view_put_list(map, "kernels");
   for (uint32_t i = 0; i < count && !rc; i++) {
@@ -90,14 +93,24 @@ static int put_change(struct nai_view *list, const struct page *p, const struct 
   return rc;
 }
 
+static void put_spike(struct nai_view *spike, const struct page *p, const struct nai_trend_metric *m, uint32_t i) {
+  put_run(spike, "run", p, m->runs[i]);
+  put_value(spike, "value", m, m->values[i]);
+}
+
+/* All of them, and for those who want few words their number and the newest. */
 static void put_spikes(struct nai_view *map, const struct page *p, const struct nai_trend_metric *m) {
   struct nai_view *list = nai_view_put_list(map, "spikes");
+  uint32_t count = 0, newest = 0;
   for (uint32_t i = 0; i < m->count; i++)
     if (m->found.spikes[i]) {
-      struct nai_view *spike = nai_view_add_map(list);
-      put_run(spike, "run", p, m->runs[i]);
-      put_value(spike, "value", m, m->values[i]);
+      put_spike(nai_view_add_map(list), p, m, i);
+      count++;
+      newest = i;
     }
+  nai_view_put_int(map, "spike_count", count);
+  if (count)
+    put_spike(nai_view_put_map(map, "newest_spike"), p, m, newest);
 }
 
 static int put_metric(struct nai_view *list, const struct page *p, const struct nai_trend_metric *m,
@@ -106,7 +119,7 @@ static int put_metric(struct nai_view *list, const struct page *p, const struct 
   struct nai_buf chart = {0};
   int rc = NAI_OK;
   nai_view_put_text(map, "metric", m->metric);
-  nai_view_put_text(map, "basis", m->basis);
+  nai_view_put_trusted(map, "per", nai_index_basis_words(m->basis));
   nai_view_put_text(map, "better", m->better);
   nai_view_put_trusted(map, "state", nai_trend_state_name(m->state));
   nai_view_put_bool(map, "alarm", m->state >= NAI_TREND_WARN);
@@ -165,6 +178,8 @@ static int put_series(struct nai_view *list, const struct page *p, struct nai_er
   nai_view_put_text(map, "series", s->series);
   nai_view_put_text(map, "environment", s->environment);
   nai_view_put_int(map, "runs", s->run_count);
+  nai_view_put_trusted(map, "run_s", s->run_count == 1 ? "" : "s");
+  nai_view_put_bool(map, "any_metric", s->metric_count > 0);
   nai_view_put_int(map, "failed_count", s->failed_count);
   nai_view_put_int(map, "ignored_count", s->ignored_count);
   put_failed(map, p);

@@ -1,11 +1,10 @@
-/* Events as columns of variable-length numbers, and the block of text they become (docs/viewer.md, "Data blocks"). */
+/* Events as columns of variable-length numbers (docs/viewer.md, "Data blocks"). */
 #include "viewer/encoder.h"
 
 #include "base/big.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 static bool grow_names(struct nai_page_names *names) {
   uint32_t capacity = names->capacity ? names->capacity * 2 : 64;
@@ -134,7 +133,7 @@ void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *it
   enum nai_lane_kind kind = items->lane->kind;
   int64_t last_start = e->origin;
   for (uint32_t i = 0; i < items->count; i++) {
-    const struct nai_item *item = &items->v[i];
+    const struct nai_item shown = nai_item_at(items, i), *item = &shown;
     struct facts f = facts_of(e, kind, item->row);
     bool plain = item->count == 1;
     int64_t link = plain && f.api != NAI_NO_ROW ? e->api_event[f.api] : 0;
@@ -142,14 +141,14 @@ void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *it
         plain && f.correlation > -MAX_CORRELATION && f.correlation < MAX_CORRELATION ? f.correlation : 0;
     if (plain && kind == NAI_LANE_API)
       e->api_event[item->row] = e->events + 1;
-    nai_buf_put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
-    nai_buf_put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
-    nai_buf_put_varint(&e->columns[NAME], f.name);
-    put_zigzag(&e->columns[LINK], link - e->last_link);
-    put_zigzag(&e->columns[CORRELATION], correlation - e->last_correlation);
-    nai_buf_put_varint(&e->columns[AUX], f.aux);
-    nai_buf_put_varint(&e->columns[COUNT], item->count);
-    nai_buf_put_varint(&e->columns[BUSY], (uint64_t)item->busy);
+    nai_buf_put_varint(&e->columns[START].text, (uint64_t)(item->start - last_start));
+    nai_buf_put_varint(&e->columns[DURATION].text, (uint64_t)(item->end - item->start));
+    nai_buf_put_varint(&e->columns[NAME].text, f.name);
+    put_zigzag(&e->columns[LINK].text, link - e->last_link);
+    put_zigzag(&e->columns[CORRELATION].text, correlation - e->last_correlation);
+    nai_buf_put_varint(&e->columns[AUX].text, f.aux);
+    nai_buf_put_varint(&e->columns[COUNT].text, item->count);
+    nai_buf_put_varint(&e->columns[BUSY].text, (uint64_t)item->busy);
     if (!plain && kind == NAI_LANE_KERNEL)
       put_mix(e, items, item);
     last_start = item->start;
@@ -168,95 +167,17 @@ void nai_encoder_put_host(struct nai_encoder *e, const struct nai_host_lane *lan
     if (names->oom)
       return;
     names->list[name].count += item->count;
-    nai_buf_put_varint(&e->columns[START], (uint64_t)(item->start - last_start));
-    nai_buf_put_varint(&e->columns[DURATION], (uint64_t)(item->end - item->start));
-    nai_buf_put_varint(&e->columns[NAME], name);
-    put_zigzag(&e->columns[LINK], -e->last_link);
-    put_zigzag(&e->columns[CORRELATION], -e->last_correlation);
-    nai_buf_put_varint(&e->columns[AUX], item->mix);
-    nai_buf_put_varint(&e->columns[COUNT], item->count);
-    nai_buf_put_varint(&e->columns[BUSY], (uint64_t)(item->count > 1 ? item->busy : 0));
+    nai_buf_put_varint(&e->columns[START].text, (uint64_t)(item->start - last_start));
+    nai_buf_put_varint(&e->columns[DURATION].text, (uint64_t)(item->end - item->start));
+    nai_buf_put_varint(&e->columns[NAME].text, name);
+    put_zigzag(&e->columns[LINK].text, -e->last_link);
+    put_zigzag(&e->columns[CORRELATION].text, -e->last_correlation);
+    nai_buf_put_varint(&e->columns[AUX].text, item->mix);
+    nai_buf_put_varint(&e->columns[COUNT].text, item->count);
+    nai_buf_put_varint(&e->columns[BUSY].text, (uint64_t)(item->count > 1 ? item->busy : 0));
     last_start = item->start;
     e->last_link = e->last_correlation = 0;
     e->events++;
     e->host_events++;
   }
-}
-
-/* --- the events block ------------------------------------------------------------------------- */
-
-enum { DEFLATED_BYTES = 96 * 1024 }; /* turned into base64 at a time */
-
-static void put_base64(struct nai_buf *out, const unsigned char *data, size_t len) {
-  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  char *at = nai_buf_reserve(out, (len + 2) / 3 * 4);
-  if (!at)
-    return;
-  for (size_t i = 0; i < len; i += 3) {
-    uint32_t v =
-        (uint32_t)data[i] << 16 | (i + 1 < len ? (uint32_t)data[i + 1] << 8 : 0) | (i + 2 < len ? data[i + 2] : 0);
-    *at++ = digits[v >> 18];
-    *at++ = digits[v >> 12 & 63];
-    *at++ = i + 1 < len ? digits[v >> 6 & 63] : '=';
-    *at++ = i + 2 < len ? digits[v & 63] : '=';
-  }
-  out->len += (len + 2) / 3 * 4;
-  *at = '\0';
-}
-
-/* Deflates what is pending in `z` to base64. Whole groups of three bytes only, until the end: `held` keeps the others.
- */
-static void put_deflated(struct nai_buf *out, z_stream *z, int flush, unsigned char *bytes, size_t *held) {
-  int state;
-  do {
-    z->next_out = bytes + *held;
-    z->avail_out = DEFLATED_BYTES - (unsigned)*held;
-    state = deflate(z, flush);
-    size_t n = DEFLATED_BYTES - z->avail_out, whole = state == Z_STREAM_END ? n : n - n % 3;
-    put_base64(out, bytes, whole);
-    *held = n - whole;
-    memmove(bytes, bytes + whole, *held);
-  } while (z->avail_in || (flush == Z_FINISH && state == Z_OK));
-}
-
-enum { LEVEL = 3 }; /* level 6 takes three times as long for a tenth less */
-
-/* A sample of every column, deflated: one part of 64 KiB in sixteen. */
-int nai_encoder_estimate(int64_t *bytes, const struct nai_encoder *e, struct nai_err *err) {
-  enum { PART = 64 * 1024, EVERY = 16 };
-  uLongf room = compressBound(PART);
-  unsigned char *packed = malloc(room);
-  *bytes = 0;
-  if (!packed)
-    return nai_err_nomem(err);
-  for (int c = 0; c < COLUMNS; c++)
-    for (size_t at = 0; at < e->columns[c].len; at += (size_t)PART * EVERY) {
-      size_t rest = e->columns[c].len - at, part = rest < PART ? rest : PART;
-      size_t stands_for = rest < (size_t)PART * EVERY ? rest : (size_t)PART * EVERY;
-      uLongf got = room;
-      if (compress2(packed, &got, (unsigned char *)e->columns[c].data + at, part, LEVEL) == Z_OK)
-        *bytes += (int64_t)((double)got * (double)stands_for / (double)part);
-    }
-  free(packed);
-  *bytes += *bytes / 3; /* base64 */
-  return NAI_OK;
-}
-
-int nai_encoder_print_events(struct nai_buf *out, const struct nai_encoder *e, struct nai_err *err) {
-  size_t held = 0;
-  z_stream z = {0};
-  unsigned char *bytes = malloc(DEFLATED_BYTES);
-  if (!bytes || deflateInit(&z, LEVEL) != Z_OK) {
-    free(bytes);
-    return nai_err_nomem(err);
-  }
-  for (int c = 0; c < COLUMNS + 2; c++) {
-    const struct nai_buf *part = c < COLUMNS ? &e->columns[c] : c == COLUMNS ? &e->mix : &e->sums.stream;
-    z.next_in = (unsigned char *)part->data;
-    z.avail_in = (unsigned)part->len;
-    put_deflated(out, &z, c == COLUMNS + 1 ? Z_FINISH : Z_NO_FLUSH, bytes, &held);
-  }
-  deflateEnd(&z);
-  free(bytes);
-  return NAI_OK;
 }

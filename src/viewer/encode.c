@@ -1,8 +1,7 @@
 /* From the model to the page's data blocks. */
-#include "viewer/encoder.h"
+#include "viewer/deflated.h"
 
 #include "base/big.h"
-#include "base/sink.h"
 #include "base/threads.h"
 
 #include <stdlib.h>
@@ -42,29 +41,26 @@ static void find_span(struct nai_encoder *e) {
   e->end = e->m->window_end;
   for (uint32_t i = 0; i < e->items.lane_count; i++)
     for (uint32_t k = 0; k < e->items.lanes[i].count; k++) {
-      const struct nai_item *item = &e->items.lanes[i].v[k];
-      e->origin = item->start < e->origin ? item->start : e->origin;
-      e->end = item->end > e->end ? item->end : e->end;
+      const struct nai_item item = nai_item_at(&e->items.lanes[i], k);
+      e->origin = item.start < e->origin ? item.start : e->origin;
+      e->end = item.end > e->end ? item.end : e->end;
     }
 }
 
-/* The page's two blocks, printed side by side. */
 enum { JSON, EVENTS, BLOCKS };
+static const char *const block_names[BLOCKS] = {[JSON] = "timeline_json", [EVENTS] = "events_b64"};
 
-static const struct {
-  const char *name;
-  int (*print)(struct nai_buf *out, const struct nai_encoder *encoder, struct nai_err *err);
-} block_defs[BLOCKS] = {
-    [JSON] = {"timeline_json", nai_encoder_print_json}, [EVENTS] = {"events_b64", nai_encoder_print_events}};
-
+/* The page's two blocks. While the one is printed, the other is deflated piece by piece. */
 struct blocks {
   const struct nai_encoder *e;
+  struct nai_deflated deflated;
   struct nai_file_sink sinks[BLOCKS];
 };
 
-static int print_block(void *ctx, int task, struct nai_err *err) {
+static int make_blocks(void *ctx, int task, struct nai_err *err) {
   struct blocks *blocks = ctx;
-  return block_defs[task].print(&blocks->sinks[task].text, blocks->e, err);
+  return task ? nai_deflated_piece(&blocks->deflated, task - 1, err)
+              : nai_encoder_print_json(&blocks->sinks[JSON].text, blocks->e, err);
 }
 
 /* A row of the table from what was put aside: megabytes, which pass through no memory but the table's own. */
@@ -88,9 +84,14 @@ static int put_blocks(struct nai_table *table, const struct nai_encoder *e, stru
   while (!rc && opened < BLOCKS)
     rc = nai_sink_aside(&blocks.sinks[opened++], e->m->scratch_dir, err);
   if (!rc)
-    rc = nai_parallel(e->m->worker_count, BLOCKS, print_block, &blocks, err);
+    rc = nai_deflated_begin(&blocks.deflated, e, err);
+  if (!rc)
+    rc = nai_parallel(e->m->worker_count, 1 + blocks.deflated.count, make_blocks, &blocks, err);
+  if (!rc)
+    nai_deflated_print(&blocks.sinks[EVENTS].text, &blocks.deflated);
+  nai_deflated_free(&blocks.deflated);
   for (int i = 0; !rc && i < BLOCKS; i++)
-    rc = add_block(table, block_defs[i].name, &blocks.sinks[i], err);
+    rc = add_block(table, block_names[i], &blocks.sinks[i], err);
   for (int i = 0; i < opened; i++)
     rc = nai_sink_finish(&blocks.sinks[i], rc, err);
   return rc;
@@ -99,7 +100,8 @@ static int put_blocks(struct nai_table *table, const struct nai_encoder *e, stru
 static void encoder_free(struct nai_encoder *e) {
   nai_items_free(&e->items);
   for (int c = 0; c < COLUMNS; c++)
-    nai_buf_free(&e->columns[c]);
+    if (e->columns_open) /* whatever went wrong is known by now */
+      (void)!nai_sink_finish(&e->columns[c], NAI_EINPUT, NULL);
   nai_buf_free(&e->mix);
   nai_buf_free(&e->sums.stream);
   free(e->sums.list);
@@ -107,6 +109,7 @@ static void encoder_free(struct nai_encoder *e) {
   free(e->names.of_api);
   free(e->names.of_range);
   free(e->names.of_host);
+  nai_encoder_free_totals(e);
   nai_host_free(&e->host);
   for (int i = 0; i < MAX_DIRECTIONS; i++)
     free(e->names.directions[i]);
@@ -131,13 +134,20 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggrega
                   size_t place_count, struct nai_err *err) {
   *e = (struct nai_encoder){.m = m, .names.directory = m->scratch_dir};
   int rc = allocate(e, err);
+  e->columns_open = true;
+  for (int c = 0; c < COLUMNS; c++) {
+    int failed = nai_sink_aside(&e->columns[c], m->scratch_dir, rc ? NULL : err);
+    rc = rc ? rc : failed;
+  }
   if (rc)
     return rc;
   find_launches(e);
   rc = nai_items_build(&e->items, m, aggregated, places, place_count, err);
   find_span(e);
   if (!rc && aggregated)
-    rc = nai_encoder_names(e, false, err);
+    rc = nai_encoder_total(e, err);
+  if (!rc && aggregated)
+    nai_encoder_list_names(e);
   if (!rc && aggregated)
     rc = nai_encoder_sum(e, err);
   for (uint32_t i = 0; !rc && i < e->items.lane_count; i++)
@@ -145,11 +155,11 @@ static int encode(struct nai_encoder *e, const struct nai_model *m, bool aggrega
   if (!rc)
     rc = put_host(e, err);
   for (int c = 0; c < COLUMNS && !rc; c++)
-    rc = nai_buf_check(&e->columns[c], err);
+    rc = nai_sink_read(&e->column_bytes[c], &e->columns[c], err);
   if (!rc)
     rc = nai_buf_check(&e->mix, err);
   if (!rc && aggregated)
-    rc = nai_encoder_names(e, true, err);
+    nai_encoder_count_names(e);
   return !rc && e->names.oom ? nai_err_nomem(err) : rc;
 }
 
@@ -164,7 +174,7 @@ int nai_viewer_data(struct nai_table **out, const struct nai_model *m, const str
   bool aggregated = m->lanes.total > (uint64_t)m->page_events;
   rc = encode(&e, m, aggregated, places, place_count, err);
   if (!rc && !aggregated && e.events > NAI_VIEWER_SURE_EVENTS)
-    rc = nai_encoder_estimate(&bytes, &e, err);
+    rc = nai_deflated_estimate(&bytes, &e, err);
   if (!rc && bytes > NAI_VIEWER_MAX_BYTES) {
     encoder_free(&e);
     rc = encode(&e, m, true, places, place_count, err);

@@ -2,7 +2,7 @@
 #ifndef NAI_VIEWER_ENCODER_H
 #define NAI_VIEWER_ENCODER_H
 
-#include "base/buf.h"
+#include "base/sink.h"
 #include "viewer/host.h"
 #include "viewer/items.h"
 
@@ -48,12 +48,39 @@ struct nai_sums {
   int64_t left_out; /* names that the page does not list */
 };
 
+/* Events and time per name, of one kind of lanes. */
+struct nai_name_totals {
+  enum nai_lane_kind kind;       /* NAI_LANE_NVTX: both kinds of ranges */
+  int32_t gpu;                   /* device id, NAI_ANY_GPU for lanes of all GPUs or of the host */
+  const struct nai_column *name; /* of its event table; NULL: names are numbered by the page */
+  uint32_t names;                /* ids of that column, or numbers, are below */
+  struct nai_name_total {
+    int64_t ns;
+    uint32_t count, row; /* row: of one of the events */
+  } * v;
+};
+
+enum { NAI_ANY_GPU = -1 };
+
+static inline bool nai_totals_have(const struct nai_name_totals *totals, const struct nai_lane *lane) {
+  enum nai_lane_kind kind = lane->kind == NAI_LANE_NVTX_ASYNC ? NAI_LANE_NVTX : lane->kind;
+  return kind == totals->kind && (totals->gpu == NAI_ANY_GPU || totals->gpu == lane->gpu);
+}
+
+/* The event rows behind the totals. */
+#define NAI_EACH_ROW(MODEL, TOTALS, LANE, ROW)                                                                    \
+  for (uint32_t l_ = 0; l_ < (MODEL)->lanes.count; l_++)                                                          \
+    for (const struct nai_lane *LANE = &(MODEL)->lanes.v[l_]; LANE && nai_totals_have(TOTALS, LANE); LANE = NULL) \
+      for (uint32_t i_ = 0, ROW; i_ < LANE->count && (ROW = LANE->rows[i_], true); i_++)
+
 struct nai_encoder {
   const struct nai_model *m;
   struct nai_items items;
   struct nai_host_lanes host;
   struct nai_page_names names;
-  struct nai_buf columns[COLUMNS];
+  struct nai_file_sink columns[COLUMNS]; /* put aside: with millions of events they are tens of megabytes */
+  struct nai_map column_bytes[COLUMNS];  /* what they hold, once all events are written */
+  bool columns_open;
   int64_t origin, end;  /* ns: first start and last end of any event; times of the page count from origin */
   uint32_t events;      /* written so far */
   uint32_t host_events; /* of them, those of `host`: the last ones */
@@ -62,13 +89,21 @@ struct nai_encoder {
   bool *launches;                      /* API row -> whether it launched GPU work */
   struct nai_buf mix;                  /* per aggregate of kernels: how many categories, then category and ns of each */
   struct nai_sums sums;                /* of an aggregated timeline */
+  struct {
+    struct nai_name_totals *v;
+    uint32_t count;
+  } totals; /* likewise */
 };
 
 /* The page's number of an event's name. */
 uint32_t nai_encoder_name(struct nai_encoder *encoder, enum nai_lane_kind kind, uint32_t row);
-/* sums.c: of an aggregated timeline, whose search has to find also what is aggregated: puts every name on the page's
- * list, before any other (`count` false), or counts the events of all names on it, after all. */
-NAI_MUST_CHECK int nai_encoder_names(struct nai_encoder *encoder, bool count, struct nai_err *err);
+/* names.c: of an aggregated timeline, whose search has to find also what is aggregated. */
+NAI_MUST_CHECK int nai_encoder_total(struct nai_encoder *encoder, struct nai_err *err); /* makes the totals */
+void nai_encoder_free_totals(struct nai_encoder *encoder);
+const struct nai_name_totals *nai_encoder_totals_of(const struct nai_encoder *encoder, enum nai_lane_kind kind,
+                                                    int32_t gpu);
+void nai_encoder_list_names(struct nai_encoder *encoder);  /* puts every name on the page's list, before any other */
+void nai_encoder_count_names(struct nai_encoder *encoder); /* tells how many events those on it have, after all */
 /* sums.c: the sums of an aggregated timeline. */
 NAI_MUST_CHECK int nai_encoder_sum(struct nai_encoder *encoder, struct nai_err *err);
 
@@ -76,11 +111,6 @@ NAI_MUST_CHECK int nai_encoder_sum(struct nai_encoder *encoder, struct nai_err *
 void nai_encoder_put_lane(struct nai_encoder *encoder, const struct nai_lane_items *items);
 /* columns.c: the same of a lane of host evidence; they come after all others. */
 void nai_encoder_put_host(struct nai_encoder *encoder, const struct nai_host_lane *lane);
-/* columns.c: about how long the block of events becomes, bytes. */
-NAI_MUST_CHECK int nai_encoder_estimate(int64_t *bytes, const struct nai_encoder *encoder, struct nai_err *err);
-/* columns.c: the columns one after the other, the mixes and the sums, deflated, as base64. */
-NAI_MUST_CHECK int nai_encoder_print_events(struct nai_buf *out, const struct nai_encoder *encoder,
-                                            struct nai_err *err);
 /* utilization_json.c: appends member "utilization". */
 struct nai_json;
 NAI_MUST_CHECK int nai_encoder_put_utilization(struct nai_json *json, const struct nai_encoder *encoder,

@@ -188,20 +188,7 @@ struct filling {
 static int fill_lane(void *ctx, int task, struct nai_err *err) {
   const struct filling *filling = ctx;
   struct nai_lane_items *to = &filling->items->lanes[task];
-  const struct nai_lane *lane = to->lane;
-  if (filling->items->aggregated)
-    return aggregate_lane(to, filling->items, filling->m) ? NAI_OK : nai_err_nomem(err);
-  const struct nai_column *start, *end;
-  nai_lane_times(&start, &end, filling->m, lane->kind);
-  to->v = malloc((size_t)lane->count * sizeof *to->v);
-  if (!to->v)
-    return nai_err_nomem(err);
-  const uint32_t *rows = lane->rows;
-  for (uint32_t i = 0; i < lane->count; i++)
-    to->v[i] =
-        (struct nai_item){.start = nai_at(start, rows[i]), .end = nai_at(end, rows[i]), .row = rows[i], .count = 1};
-  to->count = to->capacity = lane->count;
-  return NAI_OK;
+  return aggregate_lane(to, filling->items, filling->m) ? NAI_OK : nai_err_nomem(err);
 }
 
 int nai_items_build(struct nai_items *items, const struct nai_model *m, bool aggregated,
@@ -211,11 +198,15 @@ int nai_items_build(struct nai_items *items, const struct nai_model *m, bool agg
   if (!items->lanes)
     return nai_err_nomem(err);
   items->lane_count = m->lanes.count;
-  for (uint32_t i = 0; i < m->lanes.count; i++)
-    items->lanes[i].lane = &m->lanes.v[i];
+  for (uint32_t i = 0; i < m->lanes.count; i++) {
+    struct nai_lane_items *lane = &items->lanes[i];
+    lane->lane = &m->lanes.v[i];
+    lane->count = aggregated ? 0 : lane->lane->count;
+    nai_lane_times(&lane->start, &lane->end, m, lane->lane->kind);
+  }
   int rc = plan(items, m, places, count, err);
   struct filling filling = {items, m};
-  return rc ? rc : nai_parallel(m->worker_count, (int)items->lane_count, fill_lane, &filling, err);
+  return rc || !aggregated ? rc : nai_parallel(m->worker_count, (int)items->lane_count, fill_lane, &filling, err);
 }
 
 void nai_items_free(struct nai_items *items) {

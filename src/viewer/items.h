@@ -21,11 +21,20 @@ struct nai_mix {
 
 struct nai_lane_items {
   const struct nai_lane *lane;
-  struct nai_item *v; /* in start order */
+  const struct nai_column *start, *end; /* of its event table */
+  struct nai_item *v;                   /* in start order; NULL: the items are the lane's events, one by one */
   uint32_t count, capacity;
   struct nai_mix *mix; /* of all aggregates; each aggregate's longest category first */
   uint32_t mix_count, mix_capacity;
 };
+
+/* Item i of a lane. */
+static inline struct nai_item nai_item_at(const struct nai_lane_items *items, uint32_t i) {
+  if (items->v)
+    return items->v[i];
+  uint32_t row = items->lane->rows[i];
+  return (struct nai_item){.start = nai_at(items->start, row), .end = nai_at(items->end, row), .row = row, .count = 1};
+}
 
 struct nai_items {
   struct nai_lane_items *lanes; /* as many as the model has */

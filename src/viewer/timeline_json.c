@@ -223,9 +223,9 @@ static void put_columns(struct nai_json *json, const struct nai_encoder *e) {
     nai_json_put_text(json, "name", column_specs[c].name);
     nai_json_put_text(json, "encoding", column_specs[c].encoding);
     nai_json_put_int(json, "offset", offset);
-    nai_json_put_int(json, "bytes", (int64_t)e->columns[c].len);
+    nai_json_put_int(json, "bytes", (int64_t)e->column_bytes[c].size);
     nai_json_end(json);
-    offset += (int64_t)e->columns[c].len;
+    offset += (int64_t)e->column_bytes[c].size;
   }
   nai_json_end(json);
   if (e->items.aggregated)

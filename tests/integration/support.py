@@ -1,5 +1,6 @@
 """What the tests of the program from outside share: running it, sample traces, reading its reports."""
 import atexit
+import contextlib
 import csv
 import functools
 import hashlib
@@ -7,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -85,6 +87,16 @@ def trace(scenario, *options):
             os.rename(work, directory)
         except OSError:  # another test made it meanwhile
             shutil.rmtree(work)
+    return path
+
+
+def edited(scenario, *statements):
+    """A generated trace in which SQL statements changed something: what no scenario has."""
+    path = fresh_dir("edited") / f"{scenario}.sqlite"
+    shutil.copyfile(trace(scenario), path)
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        for statement in statements:
+            db.execute(statement)
     return path
 
 

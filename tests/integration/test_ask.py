@@ -181,6 +181,22 @@ class Pages(unittest.TestCase):
         self.assertIn("Kernels with most time\nnone\n", text)
         self.assertFalse(text.startswith("\n"))
 
+    def test_what_is_not_there_is_said(self):
+        directory = artifacts(trace("nvtx-mix"))
+        self.assertTrue(run("nccl", directory).stdout.startswith("No kernel of NCCL"))
+        self.assertEqual(json.loads(run("nccl", directory, "--format", "json").stdout)["blocks"][0]["rows"], [])
+        file = fresh_dir() / "p.yaml"
+        file.write_text("page: p\ntitle: T\nblocks:\n  - {none: Nothing of it., sql: select name from kernel_events where 0}\n", encoding="utf-8")
+        self.assertEqual(run("page", "p", directory, "--skills", file).stdout, "Nothing of it.\n")
+
+    def test_window_outside_of_the_capture(self):
+        directory = artifacts(trace("training"))
+        for words in (("page", "window", directory), ("skill", "run", "ranges_in_window", directory)):
+            done = run(*words, "--window", "90000", "90001")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, r"the capture lasted from \d+\.\d{3} to \d+\.\d{3} s")
+        self.assertIn("that process", run("tree", directory, "--pid", "1").stdout)
+
     def test_own_page(self):
         path = skill_file('page: mine\ntitle: Mine\nblocks:\n  - {title: One, sql: select count(*) as n from gpus}\n  - {text: "{{label}}!", sql: select label from gpus order by label}\n  - {skill: streams}\n')
         directory = artifacts(trace("training"))

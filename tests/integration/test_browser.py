@@ -14,9 +14,10 @@ PACKAGES = SOURCE / "templates" / "viewer" / "node_modules" / "playwright-core"
 @unittest.skipIf(support.SANITIZED, "the pages are the same bytes as those of the release build")
 @unittest.skipUnless(CHROMIUM and shutil.which("node") and PACKAGES.exists(), "no chromium, node or playwright-core")
 class Browser(unittest.TestCase):
-    def check(self, *words):
+    def check(self, *words, only=None):
+        wanted = {"VIEWER_TEST": only} if only else {}
         done = subprocess.run(["node", *words], capture_output=True, text=True, check=False, timeout=1700,
-                              env={**os.environ, "CHROMIUM": CHROMIUM})
+                              env={**os.environ, "CHROMIUM": CHROMIUM, **wanted})
         failed = [line for line in done.stdout.splitlines() if not line.startswith("ok ")]
         self.assertEqual(done.returncode, 0, "\n".join(failed[-60:]) + done.stderr[-3000:])
 
@@ -25,6 +26,11 @@ class Browser(unittest.TestCase):
         paths = [trace("hostile"), reference if reference.exists() else trace("training")]
         pages = [artifacts(path) / "report.html" for path in paths]
         self.check(SOURCE / "tests" / "viewer" / "run.mjs", *pages)
+
+    def test_accessible(self):
+        """axe-core on pages with what the others lack: rows of the host, charts, 72 GPUs."""
+        pages = [artifacts(trace(name)) / "report.html" for name in ("evidence", "memory-growth", "many-gpus")]
+        self.check(SOURCE / "tests" / "viewer" / "run.mjs", *pages, only="axe-core")
 
     def test_firefox(self):
         script = SOURCE / "tests" / "viewer" / "firefox.mjs"

@@ -1,7 +1,11 @@
 """Collectives: exact against the generator's plan, sums against gpu_utilization on every trace, and exposure, waits and
 transfers of the real exports recomputed here from their rows."""
+import contextlib
+import re
+import shutil
 import sqlite3
 import statistics
+import struct
 import unittest
 
 import support
@@ -17,6 +21,42 @@ def number(cell):
 
 def rows(path, table, *options):
     return read_csv(artifacts(path, *options), table)
+
+
+def spread_payloads(db):
+    """Does to an export what `nsys export --dynamic-tables=all` does, after the schema of 2026.4: payloads become rows of a
+    table of their process, domain and schema, with a column per field. Returns how many there were."""
+    entries = {}
+    for domain, schema, name, kind, offset in db.execute(
+            "SELECT DISTINCT domainId, schemaId, name, type, coalesce(offset, 0) FROM NVTX_PAYLOAD_SCHEMA_ENTRIES"):
+        entries.setdefault((domain, schema), []).append((name, kind, offset))
+    events = db.execute("SELECT rowid, globalTid, binaryData FROM NVTX_EVENTS WHERE binaryData IS NOT NULL").fetchall()
+    names, = db.execute("SELECT group_concat(name) FROM pragma_table_info('NVTX_EVENTS')").fetchone()
+    db.execute(f"CREATE TABLE new AS SELECT rowid AS eventId, {names} FROM NVTX_EVENTS")
+    db.execute("DROP TABLE NVTX_EVENTS")
+    db.execute(f"CREATE TABLE NVTX_EVENTS ({names}, eventId INTEGER NOT NULL PRIMARY KEY)")
+    db.execute(f"INSERT INTO NVTX_EVENTS ({names}, eventId) SELECT {names}, eventId FROM new")
+    db.execute("UPDATE NVTX_EVENTS SET binaryData = NULL")
+    db.execute("DROP TABLE new")
+    db.execute("CREATE TABLE NVTX_EXPORT_TRANSLATION (originalName TEXT NOT NULL, sanitizedName TEXT NOT NULL)")
+    db.execute("CREATE TABLE NVTX_EVENTS_PAYLOAD_SCHEMAS (eventId INTEGER NOT NULL, globalPid INTEGER NOT NULL, "
+               "domainId INTEGER NOT NULL, payloadSchemaID INTEGER NOT NULL)")
+    db.executemany("INSERT INTO NVTX_EXPORT_TRANSLATION VALUES (?, ?)",
+                   {(name, re.sub(r"\W+", "_", name)) for fields in entries.values() for name, *_ in fields if re.search(r"\W", name)})
+    count = 0
+    for event, thread, blob in events:
+        domain, schema, size = struct.unpack_from("<I4xI4xQ", blob)
+        fields, process = entries.get((domain, schema)), thread & ~0xFFFFFF
+        if not fields or 32 + size > len(blob) or any(32 + o + (8 if k in (17, 18, 22) else 4) > len(blob) for _, k, o in fields):
+            continue
+        values = [struct.unpack_from("<q" if kind in (17, 18, 22) else "<i", blob, 32 + offset)[0] for _, kind, offset in fields]
+        table = f"DYNAMIC_NVTXPAYLOAD_DATATYPE_{process}_{domain}_{schema}"
+        columns = ", ".join(re.sub(r"\W+", "_", name) + " INTEGER" for name, *_ in fields)
+        db.execute(f"CREATE TABLE IF NOT EXISTS {table} (eventId INTEGER NOT NULL, {columns})")
+        db.execute(f"INSERT INTO {table} VALUES ({event}, {', '.join(map(str, values))})")
+        db.execute("INSERT INTO NVTX_EVENTS_PAYLOAD_SCHEMAS VALUES (?, ?, ?, ?)", (event, process, domain, schema))
+        count += 1
+    return count
 
 
 class Generated(unittest.TestCase):
@@ -57,6 +97,17 @@ class Generated(unittest.TestCase):
         # Per rank one payload that is cut off and one of a schema nobody described.
         self.assertEqual((capture["sized_count"], capture["refused_count"], capture["group_count"], capture["command"]),
                          ("72", "4", "24", ""))
+
+    def test_fields_in_tables_of_their_own_say_the_same(self):
+        path = support.fresh_dir("dynamic") / "collectives.sqlite"
+        shutil.copyfile(trace("collectives"), path)
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            count = spread_payloads(db)
+        for table in ("comm_instances", "comm_ranks", "comm_ops", "comm_streams"):
+            self.assertEqual(rows(path, table), rows(trace("collectives"), table), table)
+        capture, = rows(path, "comm_capture")
+        self.assertEqual((capture["payload_count"], capture["sized_count"], capture["refused_count"], capture["command"]),
+                         (str(count), "72", "0", ""))
 
     def test_replays_have_the_calls_that_were_captured(self):
         path = trace("collectives-graph")

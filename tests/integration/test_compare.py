@@ -4,11 +4,15 @@ refused. Truth is the generator's variant or a recount of the export."""
 import base64
 import hashlib
 import json
+import os
 import re
 import shutil
 import sqlite3
+import subprocess
 import unittest
 import xml.etree.ElementTree as ElementTree
+
+import yaml
 
 import support
 from support import SOURCE, fresh_dir, run, trace
@@ -233,6 +237,42 @@ class Totals(unittest.TestCase):
         self.assertEqual({k["delta_ms"] for k in report["kernels"]}, {0})
         self.assertEqual({p["base_sum_ns"] - p["new_sum_ns"] for p in report["partition"]}, {0})
         self.check_tree(report["partition"])
+
+
+class Words(unittest.TestCase):
+    def test_captures_are_told_apart(self):
+        """By the directory before them where their names are the same, in a store by the run's id."""
+        work = fresh_dir()
+        for side, seed in (("before", 1), ("after", 2)):
+            shutil.copytree(analysed("loop", seed), work / side / "night")
+        report, text, _ = compared([work / "before/night"], [work / "after/night"])
+        self.assertEqual([report[side]["captures"][0]["id"] for side in ("base", "new")], ["before/night", "after/night"])
+        self.assertIn("- base: `before/night`\n- new: `after/night`\n", text)
+        for seed in (1, 2):
+            done = run("store", "add", analysed("loop", seed), "--store", work / "s", "--id", f"night{seed}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = run("check", analysed("loop", 3), "--baseline", "median:2", "--store", work / "s", "--out", work / "c")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        captures = json.loads((work / "c/compare.json").read_text())["base"]["captures"]
+        self.assertEqual({c["id"] for c in captures}, {"night1", "night2"})
+
+    def test_half_a_capture_is_no_improvement(self):
+        """Of captures without steps, totals of exact metrics depend on how long they are."""
+        path = support.SHARED / "traces" / "fsdp_2gpu.sqlite"
+        if not path.exists():
+            self.skipTest("../shared/traces is not there")
+        half = fresh_dir() / "half"
+        done = run("analyze", path, "--trim", "60.1114", "60.2614", "--out", half, "-q")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report, text, _ = compared([path], [half], "--allow", "same_content")
+        calls, = [m for m in report["metrics"] if m["id"] == "nccl.SendRecv.calls"]
+        self.assertEqual((calls["verdict"], calls["base"]["median"], calls["new"]["median"]), ("noted", 66, 34))
+        self.assertIn("captures prove nothing; take 5 of each side", text.splitlines()[0])
+        self.assertNotIn("\n\n\n", text)
+
+    def test_findings_of_some_captures_say_so(self):
+        _, text, _ = compared(runs("loop", range(1, 3)), [analysed("loop", 3), analysed("loop-waits", 4)])
+        self.assertRegex(text, r"- new: `idle-queue-drained` \w+: .* \(in 1 of 2 captures\)")
 
 
 class Comparability(unittest.TestCase):
@@ -507,6 +547,9 @@ class Budgets(unittest.TestCase):
         self.check("version: 1\nmetrics:\n  step.time.median: {limit: 3ms}\n", 0)
         done, out = self.check("version: 1\nmetrics:\n  step.time.median: {limit: 2ms}\n", 1)
         self.assertIn("beyond the fixed limit", done.stdout)
+        text = (out / "compare.md").read_text(encoding="utf-8")
+        self.assertRegex(text.splitlines()[0], r"^Step time [\d.]+ ms: regressed, limit 2\.00 ms\.$")
+        self.assertIn("| limit 2.00 ms | **regressed** | beyond the fixed limit |", text)
         ElementTree.parse(out / "junit.xml")
 
     def test_budget_decides(self):
@@ -530,6 +573,34 @@ class Budgets(unittest.TestCase):
                    for s in NEW[:4]]
         for policy, status in (("fail", 7), ("warn", 0), ("ignore", 0)):
             self.check(text.replace("POLICY", policy), status, runs("loop", BASE), without)
+
+
+class Recipes(unittest.TestCase):
+    def test_gating(self):
+        """The budgets and the GitHub and GitLab jobs of docs/gating.md, run where they expect their runs."""
+        text = (support.SOURCE / "docs/gating.md").read_text(encoding="utf-8")
+        budgets, github, gitlab = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+        work = fresh_dir() / "w"
+        (work / "bin").mkdir(parents=True)
+        (work / "bin/nsys-ai").symlink_to(support.PROGRAM)
+        (work / "perf").mkdir()
+        (work / "perf/budgets.yaml").write_text(budgets, encoding="utf-8")
+        for number in range(1, 6):
+            shutil.copytree(analysed("loop", number), work / f"runs/main/{number}")
+            shutil.copytree(analysed("loop-slower", 10 + number), work / f"runs/new{number}")
+        steps, job = yaml.safe_load(github), yaml.safe_load(gitlab)["compare"]
+        self.assertEqual([sorted(set(step) - {"name", "if"}) for step in steps], [["run"], ["env", "run"], ["uses", "with"]])
+        self.assertEqual(steps[1]["env"], {"GH_TOKEN": "${{ github.token }}"})
+        env = {**os.environ, "PATH": f"{work / 'bin'}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(work / "summary.md")}
+        for command in (steps[0]["run"], *job["script"]):
+            shutil.rmtree(work / "artifacts", ignore_errors=True)
+            done = subprocess.run(["bash", "-e", "-c", command], cwd=work, env=env, capture_output=True, encoding="utf-8",
+                                  check=False, timeout=support.TIMEOUT_S)
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertEqual((work / "summary.md").read_text(), (work / "artifacts/check/compare.md").read_text())
+        self.assertLess(len((work / "summary.md").read_text()), 60000)
+        for path in job["artifacts"]["reports"].values():
+            self.assertTrue((work / path).exists(), path)
 
 
 class CommandLine(unittest.TestCase):

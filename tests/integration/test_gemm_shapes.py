@@ -58,6 +58,14 @@ class GemmShapes(unittest.TestCase):
             self.assertEqual(ns_of_ms(row["total_time_ms"]) - ns_of_ms(row["roofline_ms"]), ns_of_ms(row["excess_ms"]))
         self.assertEqual({op for op, r in rows.items() if r["aligned"] == "no"}, {"aten::mm"})
 
+    def test_waves_of_the_longest_kernel(self):
+        """8 blocks fit on each of 132 multiprocessors: 1,500 blocks are 1.42 waves, of 2."""
+        path = support.edited("gemm-sizes", """UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 1500 WHERE demangledName IN
+                                                 (SELECT id FROM StringIds WHERE value LIKE 'ampere_bf16%')""")
+        waves = {r["op"]: r["wave_efficiency_pct"] for r in read_csv(support.analyze(path), "gemm_shapes")}
+        self.assertEqual(waves.pop("aten::bmm"), "71.0227")
+        self.assertEqual(set(waves.values()), {""})  # one wave, and the persistent kernel's
+
     def test_coverage(self):
         """Per step 1,340 us of products and attention but for the helper, of which 60 us are of an operation without sizes."""
         path = trace("gemm-sizes")

@@ -21,7 +21,7 @@ from support import PROGRAM, artifacts, fresh_dir, trace
 
 HANDSHAKES = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 NEWEST = "2026-07-28"
-TOOLS = "probe analyze findings explain tables table sql window skills run_skill compare".split()
+TOOLS = "probe analyze findings explain tables table sql window skills run_skill compare export".split()
 RESERVED = "io.modelcontextprotocol/"
 DEADLINE_S = 60
 
@@ -269,7 +269,7 @@ class Server(unittest.TestCase):
             schema = tool["inputSchema"]
             self.assertEqual((schema["type"], schema["additionalProperties"]), ("object", False))
             self.assertLessEqual(set(schema.get("required", [])), set(schema["properties"]))
-            self.assertEqual(tool["annotations"]["readOnlyHint"], tool["name"] not in ("analyze", "compare"))
+            self.assertEqual(tool["annotations"]["readOnlyHint"], tool["name"] not in ("analyze", "compare", "export"))
             self.assertIs(tool["annotations"]["destructiveHint"], False)
             self.assertIs(tool["annotations"]["openWorldHint"], False)
             self.assertEqual(tool["outputSchema"]["type"], "object")
@@ -398,6 +398,25 @@ class Server(unittest.TestCase):
         self.assertIn("same trace", same["verdict"])
         other = c.tool("compare", base=run, new=self.handle("host-bound"), limit=2)
         self.assertLessEqual(len(other["metrics"]), 2)
+
+    def test_export(self):
+        """The file is what the command writes; other stretches are other files; formats are those of the command."""
+        c, run = self.client, self.handle()
+        formats = next(t for t in c.ask("tools/list")["result"]["tools"] if t["name"] == "export")["inputSchema"]["properties"]["format"]["enum"]
+        self.assertEqual(sorted(formats), sorted(line.split("\t")[0] for line in support.run("--complete", "export", "").stdout.splitlines()))
+        path, paths = artifacts(trace("training")), set()
+        start, end = (round(t / 1e9, 9) for t in self.raw("select min(start), max(end) from CUPTI_ACTIVITY_KIND_KERNEL")[0])
+        for format, stretch in [*((f, ()) for f in formats), ("csv", (start, (start + end) / 2)), ("perfetto", (start, (start + end) / 2))]:
+            answer = c.tool("export", run=run, format=format, **dict(zip(("start_s", "end_s"), stretch)))
+            written = pathlib.Path(answer["path"]).read_bytes()
+            self.assertEqual((answer["run"], answer["bytes"]), (run, len(written)))
+            self.assertTrue(answer["path"].startswith(str(pathlib.Path(c.cache).resolve()) + "/"))
+            trim = ["--trim", *(f"{t:.9f}" for t in stretch)] if stretch else []
+            self.assertEqual(written, support.run("export", format, path, *trim, text=False).stdout, format)
+            paths.add(answer["path"])
+        self.assertEqual(len(paths), len(formats) + 2)
+        self.assertIn(c.tool("export", run=run, format="csv")["path"], paths)
+        self.assertIn("trim", c.refusal("export", run=run, format="folded", start_s=start, end_s=end))
 
     def test_wrong_arguments(self):
         c = self.client
@@ -536,7 +555,7 @@ class Server(unittest.TestCase):
         for name, arguments in (("probe", {"trace": "hostile.sqlite"}), ("analyze", {"trace": "hostile.sqlite"}), ("findings", {"run": run, "limit": 100}), ("tables", {"run": run}),
                                 ("explain", {"run": run, "what": "kernels"}), ("table", {"run": run, "table": "kernels"}), ("table", {"run": run, "table": "nvtx_ranges", "limit": 1000}),
                                 ("sql", {"run": run, "query": "select * from v_kernels"}), ("window", {"run": run, "start_ns": 0, "end_ns": 1 << 50}), ("skills", {}),
-                                ("run_skill", {"run": run, "skill": "streams"}), ("compare", {"base": run, "new": "training.sqlite"})):
+                                ("run_skill", {"run": run, "skill": "streams"}), ("compare", {"base": run, "new": "training.sqlite"}), ("export", {"run": run, "format": "csv"})):
             c.last += 1
             c.send({"jsonrpc": "2.0", "id": c.last, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
             reply = c.receive()

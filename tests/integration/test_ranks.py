@@ -216,6 +216,8 @@ class Output(unittest.TestCase):
         first = (self.out / "ranks.md").read_text(encoding="utf-8").splitlines()[0]
         self.assertEqual(first, f"**{result(self.out)['text']}**")
         self.assertRegex(first, r"rank 1 is late: .* \d+ of 40 collectives .* ± ")
+        doubts = {int(r["clock_doubt_ns"]) for r in rows(self.out, "ranks") if r["clock_offset_ns"] not in ("0", "")}
+        self.assertGreaterEqual(min(doubts), 32)  # steps of a GPU's clock
 
     def test_order_of_operands_and_runs(self):
         """Neither the order in which traces are given nor whether they are analysed before makes a difference."""

@@ -73,6 +73,16 @@ class Answers(unittest.TestCase):
         self.assertEqual(wrong, [[0]])
         self.assertGreater(rows(directory, "select count(range_row) from v_calls")[0][0], 100)
 
+    def test_a_column_whose_middle_was_forgotten(self):
+        said = run("sql", artifacts(trace("training")), "select total_ns from kernels").stderr
+        self.assertIn("sql:1:8: no such column: total_ns; did you mean total_time_ns?", said)
+
+    def test_groups_by_two_columns_need_no_sorting(self):
+        directory = artifacts(trace("training"))
+        self.assertNotIn("B-TREE", run("sql", directory, "--explain", "select name, device_id, count(*) from kernel_events group by 1, 2").stdout)
+        self.assertEqual(rows(directory, "select device_id, category(name), count(*) from kernel_events group by 1, 2 order by 1, 2"),
+                         rows(directory, "select device_id, category, sum(call_count) from kernels group by 1, 2 order by 1, 2"))
+
     def test_columns_of_several_parts(self):
         """Texts stay what they are while further columns of the same derived table are made."""
         directory = artifacts(trace("training"))
@@ -204,6 +214,29 @@ class Harm(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""), (statement, done.stdout))
         self.assertEqual(os.listdir(work), [])
 
+    def test_output_file(self):
+        """Only what was asked for is replaced: not a pipe or device, not a link, no neighbour."""
+        directory, work = artifacts(trace("training")), fresh_dir()
+        (work / "out.csv.part").write_text("mine")
+        (work / "target.csv").write_text("old")
+        (work / "link.csv").symlink_to("target.csv")
+        os.mkfifo(work / "pipe")
+        for name in ("out.csv", "link.csv", "-"):
+            done = sql(directory, "select 7 as seven", "--format", "csv", "--out", name, cwd=work)
+            self.assertEqual((done.returncode, done.stdout), (0, "seven\n7\n" if name == "-" else ""), done.stderr)
+        with subprocess.Popen(["cat", work / "pipe"], stdout=subprocess.PIPE, text=True) as cat:
+            self.assertEqual(sql(directory, "select 7 as seven", "--format", "csv", "--out", work / "pipe").returncode, 0)
+            self.assertEqual(cat.stdout.read(), "seven\n7\n")
+        self.assertTrue((work / "pipe").is_fifo() and (work / "link.csv").is_symlink())
+        self.assertEqual((work / "target.csv").read_text(), "seven\n7\n")
+        self.assertEqual((work / "out.csv.part").read_text(), "mine")
+        done = sql(directory, "select 7", "--out", work)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("is a directory", done.stderr)
+        self.assertEqual(sql(directory, "select nonsense", "--out", work / "out.csv").returncode, 2)
+        self.assertEqual((work / "out.csv").read_text(), "seven\n7\n")
+        self.assertEqual(sorted(os.listdir(work)), ["link.csv", "out.csv", "out.csv.part", "pipe", "target.csv"])
+
     def test_sizes(self):
         directory = artifacts(trace("training"))
         for statement in (" union ".join(["select 1"] * 200), "select 1" + " " * 100_000, "select " + "(" * 5000 + "1" + ")" * 5000,
@@ -318,11 +351,11 @@ class Differential(unittest.TestCase):
         name = lambda: f'a."{rnd.choice(columns[table])[0]}"'
         kind = rnd.random()
         if kind < 0.25:
-            key = name()
+            key = ", ".join(name() for _ in range(rnd.choice([1, 1, 2, 3])))
             return f"select {key}, count(*), min({name()}), count(distinct {name()}) from {source}{where} group by {key}" + \
                    rnd.choice(["", f" order by {key}", f" order by {key} desc", " having count(*) > 2"]), False
         if kind < 0.4:
-            key = name()
+            key = ", ".join(name() for _ in range(rnd.choice([1, 2, 2])))
             return f"select distinct {key} from {source}{where}" + rnd.choice(["", f" order by {key}"]), False
         if kind < 0.5:
             return f"select count(*), sum(a.ROWID), max({name()}) from {source}{where}", False

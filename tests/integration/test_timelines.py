@@ -242,6 +242,16 @@ class Perfetto(unittest.TestCase):
         self.assertEqual(sum(s.end - s.start for s in kernels), 535200650)
         self.assertEqual(sum(bool(s.flows) for s in kernels), 3986)
         self.assertEqual(sum("kernels" in track["name"] for track in t.tracks.values()), 3)  # two streams, one kernel that overlaps
+        for s in kernels:  # its number stands at one end of an arrow, which is enough
+            self.assertEqual("correlation_id" in s.args, not s.flows)
+
+    @unittest.skipUnless((SHARED / "traces" / "fsdp_2gpu.sqlite").exists(), "needs the shared traces")
+    def test_size(self):
+        directory, out = artifacts(SHARED / "traces" / "fsdp_2gpu.sqlite"), fresh_dir()
+        for name, most in (("x.pftrace", 60), ("x.pftrace.gz", 13)):
+            self.assertEqual(run("export", "perfetto", directory, "--out", out / name).returncode, 0)
+            count = len(perfetto_reader.Trace((out / "x.pftrace").read_bytes()).slices)
+            self.assertLessEqual((out / name).stat().st_size / count, most, name)
 
 
 class Chrome(unittest.TestCase):

@@ -3,14 +3,16 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
+import time
 import unittest
 
 import oracle_changes
 import support
-from support import GENERATOR, SOURCE, fresh_dir, run
+from support import GENERATOR, SOURCE, fresh_dir, run, trace
 
 CHANGES = pathlib.Path(os.environ["NAI_BUILD_DIR"]) / "tests" / "nai-changes"
 DERIVED = ("index.sqlite", "index.csv", "index.html")
@@ -177,6 +179,29 @@ class Store(unittest.TestCase):
         row, = self.rows(store)
         self.assertEqual((row["status"], row["error"], row["utc_ns"]), ("failed", "no node was free", 1770091506 * 10**9))
 
+    def test_killed_while_adding(self):
+        """What is half written is hidden, is nobody's run, and goes a day later with the next change."""
+        store = self.copy()
+        before = self.rows(store)
+        series = next(path.parents[1] for path in store.glob("runs/demo/*/*/run.json"))
+        run_left, index_left = series / ".x.0123456789abcdef.nsys-ai-tmp", store / ".index.sqlite.0123456789abcdef.nsys-ai-tmp"
+        (run_left / "captures" / "0").mkdir(parents=True)
+        (run_left / "captures" / "0" / "report.md").write_text("half")
+        index_left.write_bytes(b"half")
+        mine = series / ".mine"  # hidden, but no work of this program
+        mine.mkdir()
+        two_days_ago = time.time() - 2 * 86400
+        self.assertEqual(run("store", "index", "--store", store).returncode, 0)
+        self.assertTrue(run_left.exists() and index_left.exists())  # it may still be written
+        for path in (run_left, index_left, mine):
+            os.utime(path, (two_days_ago, two_days_ago))
+        for action in (("list",), ("prune", "--dry-run")):
+            self.assertEqual(run("store", *action, "--store", store).returncode, 0)
+        self.assertTrue(run_left.exists() and index_left.exists())
+        self.add(store, 3)
+        self.assertEqual([run_left.exists(), index_left.exists(), mine.exists()], [False, False, True])
+        self.assertEqual(self.rows(store), before)
+
     def test_several_captures_are_one_run(self):
         store = fresh_dir() / "s"
         items = [self.batch / "items" / f"night-{n:04}" for n in range(3)]
@@ -223,12 +248,40 @@ class Store(unittest.TestCase):
         for selector in ("nothing", "run:nothing", "median:0", "median:x"):
             done = self.check(store, selector)
             self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("several series", self.check(store, "last-good").stderr)
+        # A run is never its own baseline, and of two series it has the one that ran on the same.
+        of_night = {int(json.loads(r["labels_json"])["night"]): r["run_id"] for r in self.rows(store)}
+        for night, history in ((19, (25, 26, 27)), (27, (24, 25, 26)), (29, (28,))):
+            out = fresh_dir() / "c"
+            done = run("check", self.batch / f"items/night-{night:04}", "--baseline", "median:3", "--store", store, "--series",
+                       "demo", "--out", out)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            captures = json.loads((out / "compare.json").read_text(encoding="utf-8"))["base"]["captures"]
+            self.assertEqual([c["id"] for c in captures], [of_night[n] for n in history])
+        unlike = run("check", trace("training"), "--baseline", "last-good", "--store", store, "--series", "demo", "--out", fresh_dir() / "c")
+        self.assertEqual((unlike.returncode, "several series" in unlike.stderr), (2, True), unlike.stderr)
         done = run("check", self.batch / "items/night-0019", "--baseline", "median:7", "--store", store, "--series", series,
                    "--out", fresh_dir() / "c")
         self.assertIn(done.returncode, (0, 1, 7), done.stderr)
         for words in (("set", "last-good", ids[0]), ("set", "x", "nothing"), ("set", "../x", ids[0]), ("show", "nothing")):
             self.assertEqual(run("store", "baseline", *words, "--store", store).returncode, 2, words)
+
+    def test_nights_with_several_captures(self):
+        """The other recipe of docs/nightly.md, from the first night on, which has no history."""
+        text = (SOURCE / "docs/nightly.md").read_text(encoding="utf-8")
+        recipe = next(block for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "--verdict" in block)
+        work = fresh_dir() / "w"
+        (work / "bin").mkdir(parents=True)
+        (work / "bin/nsys-ai").symlink_to(support.PROGRAM)
+        for night in (0, 1, 25):
+            shutil.rmtree(work / "captures", ignore_errors=True)
+            (work / "captures").mkdir()
+            shutil.copy(self.nights / f"night-{night:04}.sqlite", work / "captures")
+            done = subprocess.run(["sh", "-e", "-c", recipe], cwd=work, capture_output=True, encoding="utf-8", check=False,
+                                  timeout=support.TIMEOUT_S,
+                                  env={**os.environ, "PATH": f"{work / 'bin'}:{os.environ['PATH']}"})
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            shutil.rmtree(work / "artifacts")
+        self.assertEqual([r["verdict"] for r in self.rows(work / "store")], ["pass", "pass", "fail"])
 
     # --- trend ----------------------------------------------------------------------------------
 
@@ -270,6 +323,26 @@ class Store(unittest.TestCase):
                 metric, = [m for s in trend["series"] for m in s["metrics"] if m["metric"] == "step.time.median"]
                 states.append(metric["state"])
         self.assertEqual(states, ["too short", "steady", "warn", "fail"])
+        # A budget of 1 % of the step holds where there is nothing to take 10 % of.
+        step, copies = ([m for m in trend["series"][0]["metrics"] if m["metric"] == name][0]
+                        for name in ("step.time.median", "gpu.exposed_copy.per_step"))
+        self.assertEqual(copies["usual"], 0)
+        self.assertAlmostEqual(copies["limit"], step["newest"] / 100, delta=1)
+
+    def test_renamed_kernels_are_no_change(self):
+        """Another spelling and another tile of the same work: compared as such, and no night is worse for it."""
+        nights, store = fresh_dir("nights") / "n", fresh_dir() / "s"
+        done = run("series", nights, "--nights", 10, "--noise", 0, "--renamed", 5, "--retuned", 6, program=GENERATOR)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for path in sorted(nights.glob("*.sqlite")):
+            self.assertEqual(run("store", "add", path, "--store", store, "-q").returncode, 0)
+        trend, _ = self.trend(store)
+        self.assertEqual({m["metric"] for s in trend["series"] for m in s["metrics"] if m["changes"]}, set())
+        out = fresh_dir() / "c"
+        self.assertEqual(run("compare", nights / "night-0004.sqlite", nights / "night-0006.sqlite", "--out", out).returncode, 0)
+        kernels = json.loads((out / "compare.json").read_text(encoding="utf-8"))["kernels"]
+        self.assertEqual({(k["state"], k["level"], k["delta_ms"]) for k in kernels},
+                         {("renamed", "toolchain", 0), ("retuned", "tuning", 0)})
 
     def test_annotations(self):
         store, ids = self.copy(), self.ids(self.store)
@@ -326,11 +399,19 @@ class Store(unittest.TestCase):
         step = [r["run_id"] for r in self.rows(store) if (r["labels_json"] or "") in ('{"night": "19"}', '{"night": "20"}')]
         self.assertTrue({ids[2], *step} <= whole, (whole, step))
         self.assertNotIn(ids[5], whole)
+        pruned = self.derived(store)
         for name in DERIVED:
             (store / name).unlink()
         self.assertEqual(run("store", "index", "--store", store).returncode, 0)
-        self.assertEqual(self.derived(store), index)
-        self.assertEqual(self.trend(store)[0], trend)
+        self.assertEqual(self.derived(store), pruned)
+        self.assertEqual({n: pruned[n] for n in DERIVED if n != "index.html"}, {n: index[n] for n in DERIVED if n != "index.html"})
+        again, out = self.trend(store)
+        self.assertEqual(again, trend)
+        # The pages link to the reports that are left, and to all of them.
+        links = {store / path for path in re.findall(r'href="(runs/[^"]+)"', pruned["index.html"].decode())}
+        self.assertEqual(links, set(store.glob("runs/*/*/*/captures/0/report.html")))
+        for path in re.findall(r'href="file://([^"]+)"', (out / "trend.html").read_text(encoding="utf-8")):
+            self.assertTrue(pathlib.Path(path).exists(), path)
 
     def test_recipe(self):
         """The nightly recipe of docs/nightly.md."""

@@ -311,9 +311,9 @@ class Truth(unittest.TestCase):
         rows = {r["phase"]: r for r in result.rows("nvtx_phases")}
         for phase in phases["phases"]:
             row = rows[phase["phase"]]
-            self.assertEqual((ns_of_ms(row["wall_time_ms"]), ns_of_ms(row["gpu_time_ms"]), row["kernel_count"]),
+            self.assertEqual((ns_of_ms(row["wall_time_ms"]), ns_of_ms(row["kernel_time_ms"]), row["kernel_count"]),
                              (phase["wall_ns"], phase["kernel_ns"], phase["kernel_count"]), phase["phase"])
-        self.assertEqual(ns_of_ms(rows["unmapped"]["gpu_time_ms"]) if "unmapped" in rows else 0, phases["unmapped_kernel_ns"])
+        self.assertEqual(ns_of_ms(rows["unmapped"]["kernel_time_ms"]) if "unmapped" in rows else 0, phases["unmapped_kernel_ns"])
 
     def test_processes(self):
         self.each(self.check_processes)

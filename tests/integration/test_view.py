@@ -1,5 +1,6 @@
 """nsys-ai view in a pseudo-terminal of its own, its screen kept by an emulator; figures against SQL over the raw export."""
 import codecs
+import contextlib
 import fcntl
 import json
 import os
@@ -544,6 +545,21 @@ class Terminals(unittest.TestCase):
             self.assertEqual(t.end(), -signal.SIGINT)
             self.assertEqual(termios.tcgetattr(t.secondary), t.before)
 
+    def test_ctrl_c_while_looking_something_up(self):
+        """The process that answers ends at once, too: it does not catch what this one catches."""
+        with Terminal(self.directory) as t:
+            t.settle("Tab")
+            t.send("?")
+            children, end, caught = pathlib.Path(f"/proc/{t.process.pid}/task/{t.process.pid}/children"), time.monotonic() + DEADLINE_S, ~0
+            while caught >> signal.SIGINT - 1 & 1 and time.monotonic() < end:  # a child has just been forked, or is of another kind
+                for child in children.read_text().split():
+                    with contextlib.suppress(OSError, TypeError):
+                        caught = int(re.search(r"SigCgt:\s*([0-9a-f]+)", pathlib.Path(f"/proc/{child}/status").read_text())[1], 16)
+                t.read(0)
+            t.send("\x03")
+            self.assertEqual(t.end(), -signal.SIGINT)
+        self.assertFalse([n for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT) if caught >> n - 1 & 1])
+
     def test_terminal_goes_away(self):
         t = Terminal(self.directory)
         os.close(t.fd)
@@ -613,6 +629,12 @@ class Once(unittest.TestCase):
         d = json.loads(self.view(path, "--format", "json", "--trim", "1.01", "1.02", "--gpu", "1"))
         self.assertEqual((d["start_ns"], d["end_ns"]), (1010000000, 1020000000))
         self.assertEqual({r["gpu"] for r in d["rows"]}, {"GPU 1", None})
+
+    def test_other_names(self):
+        directory = artifacts(trace("training"))
+        for name, words in (("timeline", ()), ("tui", ("tree",))):
+            self.assertEqual(run(name, directory, "--once", "--ascii").stdout, run("view", directory, *words, "--once", "--ascii").stdout)
+        self.assertEqual(run("tui").returncode, 2)
 
     def test_refusals(self):
         path = artifacts(trace("training"))

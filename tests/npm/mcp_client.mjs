@@ -44,6 +44,7 @@ await call("skills", {});
 await call("skills", { skill: "streams" });
 await call("run_skill", { run, skill: "streams" });
 await call("compare", { base: run, new: run });
+await call("export", { run, format: "speedscope" });
 
 const { resources } = await client.listResources();
 for (const { uri } of resources.slice(0, 3)) seen.resources[uri] = (await client.readResource({ uri })).contents[0].text.length;

@@ -5,6 +5,7 @@
 #include "analyses/comm/comm.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const char all_reduce[] = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgs4K)",
                   send_recv[] = "ncclDevKernel_SendRecv(ncclDevKernelArgs4K)", gemm[] = "gemm_kernel";
@@ -281,6 +282,41 @@ static void range(struct world *w, int gpu, int64_t start, int64_t end, const ch
   nai_set_str(payloads, row, NP_JSON, json);
 }
 
+/* Half of a transfer between two stages of a pipeline of three. */
+static void pass_on(struct world *w, int gpu, const char *name, int peer, int64_t start, int64_t end) {
+  char json[160];
+  snprintf(json, sizeof json, "{\"NCCL communicator ID\": 10, \"Message size [bytes]\": 4096, \"Peer rank\": %d}",
+           peer);
+  range(w, gpu, start - 20, start - 1, name, json);
+  run_kernel(w, gpu, send_recv, 20, start, end);
+}
+
+/* The middle GPU runs twice as many as its neighbours: only peers tell whose is whose. */
+static void test_point_to_point_with_known_peers(void **state) {
+  struct world w;
+  (void)state;
+  begin(&w, 3);
+  for (int g = 0; g < 3; g++) {
+    char json[120];
+    snprintf(json, sizeof json, "{\"NCCL communicator ID\": 10, \"No. of ranks\": 3, \"Rank\": %d}", g);
+    range(&w, g, 1000, 2000, "ncclCommInitRank", json);
+  }
+  for (int64_t k = 0, t = 1000000; k < 6; k++, t += 3000000) {
+    pass_on(&w, 0, "ncclSend", 1, t, t + 500000);
+    pass_on(&w, 1, "ncclRecv", 0, t + 100000, t + 500000);
+    pass_on(&w, 2, "ncclRecv", 1, t + 700000, t + 1400000);
+    pass_on(&w, 1, "ncclSend", 2, t + 1000000, t + 1400000);
+  }
+  struct nai_table *t = ranks_of(&w);
+  for (int g = 0; g < 3; g++)
+    assert_int_equal(cell_int(t, g, "matched_count"), g == 1 ? 12 : 6);
+  check_rank(t, 0, 6 * 100000, 6 * 400000, 0, 0);
+  check_rank(t, 1, 0, 6 * 800000, 0, 12);
+  check_rank(t, 2, 6 * 300000, 6 * 400000, 0, 0);
+  nai_table_free(t);
+  fixture_free(&w.f);
+}
+
 static void test_communicators_on_one_stream(void **state) {
   struct world w;
   (void)state;
@@ -422,6 +458,7 @@ int main(void) {
       cmocka_unit_test(test_one_gpu_alone),
       cmocka_unit_test(test_nothing_without_communication),
       cmocka_unit_test(test_calls_of_a_group),
+      cmocka_unit_test(test_point_to_point_with_known_peers),
       cmocka_unit_test(test_communicators_on_one_stream),
       cmocka_unit_test(test_kernels_that_share_a_group),
       cmocka_unit_test(test_set_up_after_the_first_collective),

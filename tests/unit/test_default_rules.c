@@ -108,6 +108,7 @@ static const char *const ids[] = {"no-gpu-activity-recorded",
                                   "steps-drift",
                                   "warm-up-in-window",
                                   "first-use",
+                                  "timing-includes-first-use",
                                   "host-calls",
                                   "low-nvtx-coverage",
                                   "no-nvtx",
@@ -235,12 +236,18 @@ static void each_rule_fires(void **state) {
       {"no-gpu-activity-recorded/high", {{"capture_health", "check=gpu_activity_recorded;state=problem"}}},
       {"nvtx-only/info", {{"capture_health", "check=cuda_traced;state=problem"}}},
       {"program-failed/high", {{"capture_health", "check=did_its_work;state=problem"}}},
+      {"program-failed/medium", {{"capture_health", "check=did_its_work;state=note"}}},
       {"host-set-up-dominates/high",
        {{"capture_health", "check=before_first_cuda_call;state=note;time_ns=900000000;pct_of_capture=90"}}},
       {"host-set-up-dominates/medium",
        {{"capture_health", "check=before_first_cuda_call;state=note;time_ns=600000000;pct_of_capture=60"}}},
       {"pause-dominates/info", {{"gpu_active", "device_id=4;window_ns=100;pause_ns=60;active_ns=40;steady=1"}}},
       {"one-cold-pass/info", {{"gpu_active", "device_id=4;window_ns=100;pause_ns=0;active_ns=100;steady=0"}}},
+      {"timing-includes-first-use/low", {{"capture_health", "check=timed_sections;state=note;count=1"}}},
+      {"timing-includes-first-use/info", {{"capture_health", "check=timed_sections;state=note;count=2000"}}},
+      {"", /* a framework's events are not for timing */
+       {{"capture_health", "check=timed_sections;state=note;count=1"},
+        {"workload", "aspect=framework;value=pytorch;confidence=90"}}},
       {"idle-host-code/medium", {{"idle_causes", "device_id=3;cause=host_code;active_ns=6000000"}}},
       {"idle-host-code/high cpu-starved/medium",
        {{"idle_causes", "device_id=3;cause=host_code;active_ns=20000000"},
@@ -255,16 +262,16 @@ static void each_rule_fires(void **state) {
       {"idle-blocking-call/low", {{"idle_causes", "device_id=3;cause=blocking_call;active_ns=3000000"}}},
       {"idle-queue-drained/medium", {{"idle_causes", "device_id=3;cause=queue_drained;active_ns=20000000"}}},
       {"idle-launch-call/medium",
-       {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;longest_ns=10000"}}},
+       {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;active_longest_ns=10000"}}},
       {"idle-launch-call/low",
-       {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;longest_ns=8000000"}}},
-      {"idle-module-load/medium", {{"idle_causes", "device_id=3;cause=module_load;total_ns=30000000"}}},
+       {{"idle_causes", "device_id=3;cause=in_launch_call;active_ns=9000000;active_longest_ns=8000000"}}},
+      {"idle-module-load/medium", {{"idle_causes", "device_id=3;cause=module_load;active_ns=30000000"}}},
       {"pause-module-load/medium",
        {{"active_spans", "device_id=3;kind=pause;cause=module_load;cause_ns=47000000;duration_ns=48000000"}}},
       {"allocation-in-steady-state/medium",
-       {{"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;part_count=17"}}},
+       {{"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;active_count=17"}}},
       {"allocation-in-steady-state/low",
-       {{"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;part_count=1"}}},
+       {{"idle_causes", "device_id=3;cause=allocation;active_ns=18000000;active_count=1"}}},
       {"idle-cuda-call/low", {{"idle_causes", "device_id=3;cause=cuda_call;active_ns=2000000"}}},
       {"launch-bound/medium", {{"idle_causes", "device_id=3;cause=launch_latency;active_ns=12000000"}}},
       {"", {{"idle_causes", "device_id=3;cause=launch_latency;active_ns=4900000"}}},
@@ -457,10 +464,12 @@ static void each_rule_fires(void **state) {
        {{"capture_health", "check=gpu_activity_recorded;state=problem"},
         {"sync_by_pid", "pid=7;class=blocking;api_name=cudaDeviceSynchronize;pct_of_thread_window=30"}}},
       {"", {{"sync_by_pid", "pid=7;class=blocking;api_name=cudaDeviceSynchronize;pct_of_thread_window=30"}}},
-      {"low-nvtx-coverage/low", {{"nvtx_coverage", "scope=all;range_count=5;coverage_pct=20"}}},
+      {"low-nvtx-coverage/low",
+       {{"nvtx_coverage",
+         "scope=all;range_count=5;kernel_time_ns=1000;attributed_kernel_time_ns=200;without_launch_ns=0"}}},
       {"", /* what runs on from before the capture has no launch in it */
-       {{"nvtx_coverage", "scope=all;range_count=5;coverage_pct=20"},
-        {"capture_health", "check=launches_outside_capture;state=note"}}},
+       {{"nvtx_coverage",
+         "scope=all;range_count=5;kernel_time_ns=1000;attributed_kernel_time_ns=200;without_launch_ns=750"}}},
       {"no-nvtx/info", {{"run_info", "nvtx_range_count=0;kernel_count=5;gpu_count=1;window_ns=100"}}},
       {"graph-envelope-only/medium", {{"gpu_utilization", "device_id=4;graph_envelope_ns=50;graph_envelope_pct=50"}}},
       {"trace-health/low",
@@ -484,7 +493,7 @@ static void reasons_lower_severities(void **state) {
     const char *table, *cells, *expected;
   } cases[] = {
       {"workload", "aspect=runtime;value=gstreamer;confidence=75", "idle-host-code/info"},
-      {"capture_health", "check=did_its_work;state=problem", "program-failed/high idle-host-code/medium"},
+      {"capture_health", "check=did_its_work;state=problem", "program-failed/high idle-host-code/low"},
       {"workload", "aspect=runtime;value=gstreamer;confidence=25", "idle-host-code/high"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -522,7 +531,8 @@ static void advice_fits_the_program(void **state) {
     add(&t, "workload", cells);
     add(&t, "memory_transfers",
         "device_id=3;copy_kind=1;pageable_count=2;count=2;total_bytes=8000000;exposed_ns=20000000");
-    add(&t, "nvtx_coverage", "scope=all;range_count=5;coverage_pct=20");
+    add(&t, "nvtx_coverage",
+        "scope=all;range_count=5;kernel_time_ns=1000;attributed_kernel_time_ns=200;without_launch_ns=0");
     add(&t, "run_info", "nvtx_range_count=0;kernel_count=5;gpu_count=1;window_ns=100");
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
       snprintf(cells, sizeof cells, "device_id=3;cause=%s;active_ns=2000000;total_ns=2000000;part_count=50", causes[i]);

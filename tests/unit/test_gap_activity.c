@@ -204,6 +204,29 @@ static void layers_divide_a_gap(void **state) {
   fixture_free(&c.f);
 }
 
+/* Ranges around garbage collection are exact, whoever's samples there are; names that hold the letters are none. */
+static void collections_are_counted_once(void **state) {
+  (void)state;
+  struct cpu c;
+  begin(&c);
+  one_gap(&c); /* from 1 ms to 10 ms */
+  int32_t other = fixture_thread(&c.f, c.process, 71);
+  fixture_nvtx(&c.f, 0, 2 * MS, c.thread, "GC", NAI_NVTX_PUSH_POP);
+  fixture_nvtx(&c.f, 3 * MS, 5 * MS, c.thread, "gc.collect", NAI_NVTX_PUSH_POP);
+  fixture_nvtx(&c.f, 4 * MS, 5 * MS, c.thread, "garbage collection", NAI_NVTX_PUSH_POP);
+  fixture_nvtx(&c.f, 6 * MS, 7 * MS, c.thread, "gchw_to_nchw", NAI_NVTX_PUSH_POP);
+  fixture_nvtx(&c.f, 6 * MS, 7 * MS, other, "gc.collect", NAI_NVTX_PUSH_POP);
+  fixture_build(&c.f);
+  struct nai_table *rows = fixture_analyze(&c.f, "gap_activity", 0);
+  assert_int_equal(rows->rows, 3);
+  for (int64_t i = 0; i < rows->rows; i++) {
+    assert_int_equal(cell_int(rows, i, "gc_ns"), 3 * MS);
+    assert_int_equal(cell_int(rows, i, "gil_ns"), NAI_NULL_I64);
+  }
+  nai_table_free(rows);
+  fixture_free(&c.f);
+}
+
 static void nothing_recorded_says_nothing(void **state) {
   (void)state;
   struct cpu c;
@@ -217,6 +240,7 @@ static void nothing_recorded_says_nothing(void **state) {
   assert_string_equal(cell_text(rows, 0, "activity"), ""); /* nothing that takes a tenth of it */
   assert_int_equal(cell_int(rows, 0, "on_cpu_ns"), NAI_NULL_I64);
   assert_int_equal(cell_int(rows, 0, "sample_count"), NAI_NULL_I64);
+  assert_int_equal(cell_int(rows, 0, "gc_ns"), NAI_NULL_I64);
   nai_table_free(rows);
   struct nai_table *threads = fixture_analyze(&c.f, "cpu_threads", 0);
   assert_int_equal(threads->rows, 0);
@@ -264,9 +288,10 @@ static void os_functions_have_classes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(scheduling_divides_time),   cmocka_unit_test(chains_name_what_one_can_act_on),
-      cmocka_unit_test(layers_divide_a_gap),       cmocka_unit_test(nothing_recorded_says_nothing),
-      cmocka_unit_test(threads_move_between_cpus), cmocka_unit_test(os_functions_have_classes),
+      cmocka_unit_test(scheduling_divides_time),      cmocka_unit_test(chains_name_what_one_can_act_on),
+      cmocka_unit_test(layers_divide_a_gap),          cmocka_unit_test(nothing_recorded_says_nothing),
+      cmocka_unit_test(collections_are_counted_once), cmocka_unit_test(threads_move_between_cpus),
+      cmocka_unit_test(os_functions_have_classes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,22 @@ static void make_values(struct fixture *f, int64_t *values, int count, int64_t l
   }
 }
 
+/* Bounds that all values meet, that one misses on either side, and that are apart from all. */
+static void check_bounds(const struct nai_column *column, enum nai_type type, const int64_t *values, int count) {
+  const int64_t shifts[] = {-300, -2, -1, 0, 1, 2, 300};
+  int64_t low = INT64_MAX, high = INT64_MIN;
+  for (int i = 0; i < count; i++)
+    if (values[i] != NAI_NULL_I64 && !(type == NAI_STR && (uint32_t)values[i] == NAI_NO_STRING)) {
+      low = values[i] < low ? values[i] : low;
+      high = values[i] > high ? values[i] : high;
+    }
+  for (size_t a = 0; a < sizeof shifts / sizeof *shifts && low > INT64_MIN / 2 && high < INT64_MAX / 2; a++)
+    for (size_t b = 0; b < sizeof shifts / sizeof *shifts; b++) {
+      int64_t from = low + shifts[a], to = high + shifts[b];
+      assert_int_equal(nai_column_within(column, count, from, to), from <= low && high <= to);
+    }
+}
+
 static void check_column(enum nai_type type, const int64_t *values, int count, int bytes) {
   struct nai_extent extent = NAI_EMPTY_EXTENT;
   static uint64_t cells[MANY + 1];
@@ -32,6 +48,7 @@ static void check_column(enum nai_type type, const int64_t *values, int count, i
   struct nai_column read = nai_column_of(type, cells, column.width, nai_column_base(&column));
   for (int i = 0; i < count; i++)
     assert_int_equal(nai_at(&read, (uint64_t)i), values[i] == NAI_NULL_I64 ? null : values[i]);
+  check_bounds(&read, type, values, count);
   nai_unpack(back, &read, 0, (size_t)count);
   assert_memory_equal(back, values, (size_t)count * sizeof *values);
   int first = count / 3;

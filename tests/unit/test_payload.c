@@ -287,6 +287,30 @@ static void test_json(void **state) {
   }
 }
 
+static enum nai_payload_verdict fields(struct nai_payload *p, const struct fixture *f, int64_t schema,
+                                       const char *text) {
+  return nai_payload_read_fields(p, f->read, DOMAIN, schema, text, strlen(text));
+}
+
+/* Fields that the exporter read: the enumeration is that of the schema, unless processes disagree about it. */
+static void test_fields(void **state) {
+  struct fixture f;
+  struct nai_payload p, more;
+  (void)state;
+  begin(&f);
+  open_schemas(&f);
+  assert_int_equal(fields(&p, &f, FIRST + 5, "{\"Reduction operation\":4}"), NAI_PAYLOAD_READ);
+  assert_string_equal(nai_payload_redop(&p, f.read, DOMAIN), "Avg");
+  assert_int_equal(fields(&more, &f, FIRST + 99, "{\"Message size [bytes]\":7,\"Reduction operation\":1}"),
+                   NAI_PAYLOAD_READ);
+  nai_payload_add(&p, &more); /* what is known stays */
+  assert_int_equal(p.value[NAI_PAYLOAD_BYTES], 7);
+  assert_string_equal(nai_payload_redop(&p, f.read, DOMAIN), "Avg");
+  assert_int_equal(fields(&p, &f, FIRST + 5, "{"), NAI_PAYLOAD_BAD_HEADER);
+  assert_null(nai_payload_redop(&p, f.read, DOMAIN));
+  end(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_schema_with_every_header),
@@ -295,6 +319,7 @@ int main(void) {
       cmocka_unit_test(test_processes_that_disagree),
       cmocka_unit_test(test_reductions_have_the_names_of_the_trace),
       cmocka_unit_test(test_json),
+      cmocka_unit_test(test_fields),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

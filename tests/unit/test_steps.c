@@ -81,6 +81,22 @@ static void test_work_of_every_thread_belongs_to_the_step(void **state) {
   fixture_free(&f);
 }
 
+/* Records of the driver lie in calls, or reach out of them: each moment counts once. */
+static void test_loading_counts_once(void **state) {
+  struct fixture f;
+  (void)state;
+  begin(&f);
+  add_late_steps(&f, "step ");
+  fixture_api(&f, 1200, 1300, 0, "cuLibraryLoadData", 0);
+  fixture_overhead(&f, 1250, 1280, 0, "Runtime Triggered Module Loading", NAI_OVERHEAD_CUDA);
+  fixture_overhead(&f, 1290, 1340, 0, "Lazy Function Loading", NAI_OVERHEAD_CUDA);
+  fixture_overhead(&f, 1250, 1280, 1, "Lazy Function Loading", NAI_OVERHEAD_CUDA); /* another thread loads as well */
+  fixture_build(&f);
+  for (uint32_t i = 0; i < 4; i++)
+    assert_int_equal(steps_of(&f)->v[i].loading_ns, i == 1 ? 140 + 30 : 0);
+  fixture_free(&f);
+}
+
 static void test_parts_add_up_beside_communication_and_copies(void **state) {
   struct fixture f;
   (void)state;
@@ -409,7 +425,8 @@ static void test_layers_by_their_path(void **state) {
 /* --- what is typical -------------------------------------------------------------------------- */
 
 /* Statistics of steps of these lengths; ops and first_use are those of a usual step. */
-static struct nai_step_stats stats_of(const int64_t *lengths, uint32_t count, int64_t last_ops, bool first_use) {
+static struct nai_step_stats stats_of(const int64_t *lengths, uint32_t count, int64_t last_ops, bool first_use,
+                                      double *drift_ns) {
   struct nai_gpu_step v[64] = {{0}};
   struct nai_step host[64] = {{0}};
   struct nai_process_steps steps = {.v = host, .count = count};
@@ -423,34 +440,38 @@ static struct nai_step_stats stats_of(const int64_t *lengths, uint32_t count, in
   }
   v[count - 1].ops = last_ops;
   ok(nai_step_stats_new(&stats, &steps, &list, err));
+  ok(nai_step_drift(drift_ns, &stats, &list, err));
   return stats;
 }
 
 static void test_warm_up_and_truncated(void **state) {
   (void)state;
+  double drift_ns;
   static const int64_t lengths[] = {300, 120, 100, 100, 100, 100, 100, 40};
-  struct nai_step_stats s = stats_of(lengths, 8, 89, true);
+  struct nai_step_stats s = stats_of(lengths, 8, 89, true, &drift_ns);
   assert_int_equal(s.states[NAI_STEP_WARM_UP], 2); /* 120: a kernel of its own for the first time */
   assert_int_equal(s.states[NAI_STEP_TRUNCATED], 1);
   assert_int_equal(s.states[NAI_STEP_STEADY], 5);
   assert_int_equal(s.warm_up_ns, 420);
   assert_int_equal(s.total_ns, 500);
   nai_step_stats_free(&s);
-  s = stats_of(lengths, 8, 90, false); /* nine tenths of the work are a step; nothing new: 120 is no warm-up */
+  /* nine tenths of the work are a step; nothing new: 120 is no warm-up */
+  s = stats_of(lengths, 8, 90, false, &drift_ns);
   assert_int_equal(s.states[NAI_STEP_WARM_UP], 1);
   assert_int_equal(s.states[NAI_STEP_TRUNCATED], 0);
   nai_step_stats_free(&s);
   static const int64_t even[] = {100, 100, 100, 100};
-  s = stats_of(even, 4, 100, true); /* the first step of a capture is not slow because it is the first */
+  s = stats_of(even, 4, 100, true, &drift_ns); /* the first step of a capture is not slow because it is the first */
   assert_int_equal(s.states[NAI_STEP_STEADY], 4);
   nai_step_stats_free(&s);
 }
 
 static void test_outliers(void **state) {
   (void)state;
+  double drift_ns;
   /* median 1000, median deviation 10: 1,044 is inside of three deviations and of 5 %, 1,051 is not */
   static const int64_t lengths[] = {990, 1010, 990, 1010, 1000, 1000, 1044, 1051, 990, 1010, 1000};
-  struct nai_step_stats s = stats_of(lengths, 11, 100, false);
+  struct nai_step_stats s = stats_of(lengths, 11, 100, false, &drift_ns);
   assert_int_equal(s.median_ns, 1000);
   assert_int_equal(s.mad_ns, 10);
   assert_int_equal(s.outliers, 1);
@@ -462,20 +483,27 @@ static void test_outliers(void **state) {
 
 static void test_drift_is_the_median_slope(void **state) {
   (void)state;
+  double drift_ns;
   int64_t lengths[24];
   for (int i = 0; i < 24; i++)
     lengths[i] = 1000 + 20 * i + (i % 5 == 0 ? 300 : 0); /* some slow steps do not tilt it */
-  struct nai_step_stats s = stats_of(lengths, 24, 100, false);
-  assert_true(fabs(s.drift_ns - 20) < 2);
+  struct nai_step_stats s = stats_of(lengths, 24, 100, false, &drift_ns);
+  assert_true(fabs(drift_ns - 20) < 2);
   nai_step_stats_free(&s);
-  s = stats_of(lengths, 19, 100, false);
-  assert_true(isnan(s.drift_ns));
+  for (int i = 0; i < 24; i++)
+    lengths[i] = 2000 - 20 * i;
+  s = stats_of(lengths, 24, 100, false, &drift_ns);
+  assert_true(drift_ns == -20);
+  nai_step_stats_free(&s);
+  s = stats_of(lengths, 19, 100, false, &drift_ns);
+  assert_true(isnan(drift_ns));
   nai_step_stats_free(&s);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_work_of_every_thread_belongs_to_the_step),
+      cmocka_unit_test(test_loading_counts_once),
       cmocka_unit_test(test_parts_add_up_beside_communication_and_copies),
       cmocka_unit_test(test_windows_never_overlap),
       cmocka_unit_test(test_a_kernel_without_a_launch_is_in_no_step),

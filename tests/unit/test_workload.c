@@ -214,6 +214,61 @@ static void test_did_its_work(void **state) {
   }
 }
 
+/* CUDA was called, and that is all: the program ended before its first kernel. */
+static void test_nothing_launched(void **state) {
+  (void)state;
+  struct fixture f;
+  fixture_init(&f);
+  fixture_thread(&f, fixture_process(&f, 1), 1);
+  fixture_api(&f, 0, 100000000, 0, "cudaMalloc", 1);
+  fixture_api(&f, 100000000, 100001000, 0, "cudaGetLastError", 2);
+  struct nai_table *readers = f.in.tables[NAI_IN_READERS]; /* all calls of the export are there */
+  int64_t row = nai_table_add_row(readers);
+  nai_set_str(readers, row, RD_TABLE, "CUPTI_ACTIVITY_KIND_RUNTIME");
+  nai_set_i64(readers, row, RD_ROWS, 2);
+  fixture_build(&f);
+  struct nai_table *t = health_of(&f);
+  assert_string_equal(state_of(t, "did_its_work"), "problem");
+  assert_string_equal(state_of(t, "gpu_activity_recorded"), "unknown");
+  nai_table_free(t);
+  fixture_free(&f);
+}
+
+/* Two sections that the program times: its first launch, of 48 ms, lies in one of them, or in neither. */
+static void test_timed_sections(void **state) {
+  (void)state;
+  static const char *const calls[] = {"cudaEventRecord", "cudaLaunchKernel", "cudaEventRecord", "cudaEventSynchronize"};
+  for (int warm = 0; warm < 2; warm++) {
+    struct fixture f;
+    fixture_init(&f);
+    fixture_thread(&f, fixture_process(&f, 1), 1);
+    fixture_gpu(&f, 0);
+    int64_t t = 0, correlation = 0, begins = 0;
+    for (int i = 0; i < 9; i++) {
+      const char *name = warm && !i ? "cudaLaunchKernel" : calls[(i + 3 * warm) % 4];
+      bool launch = strcmp(name, "cudaLaunchKernel") == 0;
+      int64_t ns = launch && correlation == 0 ? 48000000 : 5000;
+      if (!i)
+        begins = t;
+      correlation += launch;
+      fixture_api(&f, t, t + ns, 0, name, launch ? correlation : 100 + i);
+      if (launch)
+        fixture_kernel(&f, t + ns, t + ns + 100000, "k", 0, 0, 7, correlation);
+      t += ns + 1000;
+    }
+    fixture_build(&f);
+    struct nai_table *h = health_of(&f);
+    int64_t row = row_where(h, "check", "timed_sections");
+    assert_true(row >= 0);
+    assert_int_equal(cell_int(h, row, "count"), 2);
+    assert_string_equal(state_of(h, "timed_sections"), warm ? "ok" : "note");
+    assert_int_equal(cell_int(h, row, "time_ns"), warm ? NAI_NULL_I64 : 48000000);
+    assert_int_equal(cell_int(h, row, "start_ns"), warm ? NAI_NULL_I64 : begins);
+    nai_table_free(h);
+    fixture_free(&f);
+  }
+}
+
 /* Rows without a name are loading where they lie in a launch, and the profiler's elsewhere. */
 static void test_first_use(void **state) {
   (void)state;
@@ -253,6 +308,8 @@ int main(void) {
       cmocka_unit_test(test_launches_without_a_gpu),
       cmocka_unit_test(test_ranges_only),
       cmocka_unit_test(test_did_its_work),
+      cmocka_unit_test(test_nothing_launched),
+      cmocka_unit_test(test_timed_sections),
       cmocka_unit_test(test_first_use),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { accessTests } from './lib/access-tests.mjs';
+import { accessTests, axeTests } from './lib/access-tests.mjs';
 import { evidenceTests } from './lib/evidence-tests.mjs';
 import { exportTests } from './lib/export-tests.mjs';
 import { fixtureTests } from './lib/fixture-tests.mjs';
@@ -36,6 +36,7 @@ async function reportTests(path, mostTables) {
   await tableTests(suite, path, truth, mostTables);
   await nvtxTests(suite, path, truth);
   await consistencyTests(suite, truth);
+  await axeTests(suite, path);
 }
 
 try {

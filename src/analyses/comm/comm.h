@@ -21,6 +21,8 @@ struct nai_comm_item {
   uint32_t calls;    /* text in nai_comm.texts: the calls behind it; NAI_NO_STRING unknown */
   bool known_comm;
   int64_t comm;           /* id of the communicator */
+  int64_t peer;           /* the other rank of all sends and receives behind it, NAI_COMM_UNKNOWN */
+  int64_t pair;           /* the two ranks, of more than two, that it is between; 0 for none */
   int64_t sent, received; /* bytes, NAI_COMM_UNKNOWN */
   int64_t ranks;          /* in the communicator, NAI_COMM_UNKNOWN */
   int64_t launched;       /* start of the call that launched it, NAI_NULL_I64 unknown */
@@ -34,11 +36,12 @@ struct nai_comm_item {
   int64_t late_by; /* of the late one: since the last but one began */
 };
 
-/* Kernels of one communicator on one GPU where its id is known, else those of one stream. */
+/* Kernels of one communicator (between two of its ranks, where `pair` tells them) on one GPU where its id is known,
+ * else those of one stream. */
 struct nai_comm_line {
   uint32_t gpu, stream;
   bool known_comm;
-  int64_t comm;
+  int64_t comm, pair;
   uint32_t *items, count;
   const char *refused; /* why it was not matched with those of other GPUs; NULL when it was */
   int64_t unmatched;   /* of its kernels */
@@ -115,6 +118,8 @@ NAI_MUST_CHECK int nai_comm_find_issuers(struct nai_comm *comm, struct nai_err *
 /* What each kernel was asked to do, by its issuer. */
 NAI_MUST_CHECK int nai_comm_attribute(struct nai_comm *comm, struct nai_err *err);
 
+/* pair of all items. */
+NAI_MUST_CHECK int nai_comm_pairs(struct nai_comm *comm, struct nai_err *err);
 /* Sorts the kernels into lines. */
 NAI_MUST_CHECK int nai_comm_lines(struct nai_comm *comm, struct nai_err *err);
 /* The same, matches lines of different GPUs, and splits what their kernels took. */

@@ -59,7 +59,7 @@ static int put_calls(uint32_t *text_id, struct nai_comm *c, const struct records
 /* What holds for all collectives behind a kernel. */
 struct summary {
   uint32_t count;
-  bool sized, one_comm, alike;
+  bool sized, one_comm, one_peer, alike;
   int64_t sent, received;
   const struct nai_comm_call *first;
 };
@@ -70,7 +70,7 @@ static bool same_value(const struct nai_payload *a, const struct nai_payload *b,
 }
 
 static struct summary sum_up(const struct records *r) {
-  struct summary s = {.sized = true, .one_comm = true, .alike = true};
+  struct summary s = {.sized = true, .one_comm = true, .one_peer = true, .alike = true};
   for (uint32_t i = 0; i < r->count; i++) {
     const struct nai_comm_call *call = &r->v[i];
     if (!counts(call))
@@ -78,6 +78,8 @@ static struct summary sum_up(const struct records *r) {
     s.count++;
     s.first = s.first ? s.first : call;
     s.one_comm = s.one_comm && same_value(&call->payload, &s.first->payload, NAI_PAYLOAD_COMM);
+    s.one_peer = s.one_peer && nai_payload_has(&call->payload, NAI_PAYLOAD_PEER) &&
+                 same_value(&call->payload, &s.first->payload, NAI_PAYLOAD_PEER);
     s.alike = s.alike && strcmp(call->op, s.first->op) == 0 &&
               same_value(&call->payload, &s.first->payload, NAI_PAYLOAD_BYTES);
     s.sized = s.sized && nai_payload_has(&call->payload, NAI_PAYLOAD_BYTES);
@@ -98,6 +100,8 @@ static void take_summary(struct nai_comm *c, struct nai_comm_item *item, const s
     item->known_comm = true;
     item->comm = s->first->payload.value[NAI_PAYLOAD_COMM];
   }
+  if (s->one_peer)
+    item->peer = s->first->payload.value[NAI_PAYLOAD_PEER];
   if (s->count == 1 && s->first->redop)
     item->redop = s->first->redop;
   if (s->sized && (mine || shared)) {

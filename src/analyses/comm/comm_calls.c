@@ -44,37 +44,45 @@ static const struct call_name *find_name(const char *name) {
 
 /* --- payloads --------------------------------------------------------------------------------- */
 
+/* Rows of a table of payloads by row of the export. */
+struct by_row {
+  const struct nai_table *table;
+  struct nai_key *keys;
+  size_t count;
+};
+
 struct reader {
   struct nai_comm *c;
   const struct call_name **names; /* by string of nvtx_events; NULL for other names */
   struct nai_column domain, row_offset;
   struct nai_payload_schemas *schemas;
-  const struct nai_table *payloads;
-  struct nai_key *rows; /* payloads by row of the export */
-  size_t row_count;
+  struct by_row attached; /* nvtx_payloads */
+  struct by_row dynamic;  /* nvtx_dynamic_payloads */
 };
 
-static int sort_payloads(struct reader *r, struct nai_err *err) {
-  const struct nai_table *t = r->payloads;
+static int sort_payloads(struct by_row *rows, const struct nai_table *t, int column, struct nai_err *err) {
+  rows->table = t;
   if (!t || !t->rows)
     return NAI_OK;
-  const struct nai_column row = nai_table_column(t, NP_ROW);
-  r->rows = malloc((size_t)t->rows * sizeof *r->rows);
-  if (!r->rows)
+  const struct nai_column row = nai_table_column(t, column);
+  rows->keys = malloc((size_t)t->rows * sizeof *rows->keys);
+  if (!rows->keys)
     return nai_err_nomem(err);
   for (int64_t i = 0; i < t->rows; i++)
-    r->rows[r->row_count++] = (struct nai_key){nai_key_from_i64(nai_at(&row, (uint64_t)i)), (uint32_t)i};
-  return nai_sort_keys(r->rows, r->row_count, err);
+    rows->keys[rows->count++] = (struct nai_key){nai_key_from_i64(nai_at(&row, (uint64_t)i)), (uint32_t)i};
+  return nai_sort_keys(rows->keys, rows->count, err);
 }
 
-/* Row of nvtx_payloads of a range, -1 for none. */
-static int64_t payload_of(const struct reader *r, uint32_t range) {
+/* Rows of a range's payloads: keys *first to *end - 1. */
+static void payloads_of(size_t *first, size_t *end, const struct by_row *rows, const struct reader *r, uint32_t range) {
   int64_t offset = nai_at(&r->row_offset, range);
-  if (!r->row_count || offset == NAI_NULL_I64)
-    return -1;
+  *first = *end = 0;
+  if (!rows->count || offset == NAI_NULL_I64)
+    return;
   uint64_t key = nai_key_from_i64((int64_t)range + offset);
-  size_t low = nai_keys_from(r->rows, r->row_count, key);
-  return low < r->row_count && r->rows[low].key == key ? (int64_t)r->rows[low].value : -1;
+  *first = *end = nai_keys_from(rows->keys, rows->count, key);
+  while (*end < rows->count && rows->keys[*end].key == key)
+    ++*end;
 }
 
 static int64_t domain_id(const struct reader *r, uint32_t range) {
@@ -83,11 +91,30 @@ static int64_t domain_id(const struct reader *r, uint32_t range) {
   return domains && row >= 0 && row < domains->rows ? nai_get_i64(domains, row, ND_ID) : NAI_NULL_I64;
 }
 
-static void read_payload(struct reader *r, struct nai_comm_call *call, uint32_t range) {
-  const struct nai_table *t = r->payloads;
-  int64_t row = payload_of(r, range);
-  if (row < 0)
+/* What the exporter has read: several payloads of a range add to each other. */
+static bool read_dynamic(struct reader *r, struct nai_comm_call *call, uint32_t range) {
+  const struct nai_table *t = r->dynamic.table;
+  size_t first, end;
+  payloads_of(&first, &end, &r->dynamic, r, range);
+  for (size_t i = first; i < end; i++) {
+    int64_t row = r->dynamic.keys[i].value;
+    const char *json = nai_get_str(t, row, DP_JSON);
+    struct nai_payload one;
+    r->c->payloads[nai_payload_read_fields(&one, r->schemas, nai_get_i64(t, row, DP_DOMAIN_ID),
+                                           nai_get_i64(t, row, DP_SCHEMA_ID), json, strlen(json))]++;
+    nai_payload_add(&call->payload, &one);
+  }
+  call->redop = first < end ? nai_payload_redop(&call->payload, r->schemas, domain_id(r, range)) : NULL;
+  return first < end;
+}
+
+static void read_attached(struct reader *r, struct nai_comm_call *call, uint32_t range) {
+  const struct nai_table *t = r->attached.table;
+  size_t first, end;
+  payloads_of(&first, &end, &r->attached, r, range);
+  if (first == end)
     return;
+  int64_t row = r->attached.keys[first].value;
   int64_t kind = nai_get_i64(t, row, NP_KIND);
   enum nai_payload_verdict verdict = NAI_PAYLOAD_BAD_HEADER;
   if (kind == NAI_PAYLOAD_BLOB) {
@@ -132,7 +159,8 @@ static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
                                    .op = name->op,
                                    .kind = (uint8_t)name->kind};
     until = call->end;
-    read_payload(r, call, range);
+    if (!read_dynamic(r, call, range))
+      read_attached(r, call, range);
     if (name->kind == NAI_COMM_GROUP_START && depth++ == 0)
       first = calls->count;
     /* The end of a group that began before the capture: what was in it is not known. */
@@ -149,7 +177,6 @@ static int open_reader(struct reader *r, struct nai_err *err) {
   const struct nai_table *nvtx = m->tables[NAI_IN_NVTX];
   r->domain = nai_table_column(nvtx, NE_DOMAIN);
   r->row_offset = nai_table_column(nvtx, NE_ROW_OFFSET);
-  r->payloads = m->tables[NAI_IN_NVTX_PAYLOADS];
   r->names = calloc((size_t)nvtx->strings.count + 1, sizeof *r->names);
   if (!r->names)
     return nai_err_nomem(err);
@@ -157,7 +184,9 @@ static int open_reader(struct reader *r, struct nai_err *err) {
     r->names[i] = find_name(nai_strings_get(&nvtx->strings, i));
   int rc = nai_payload_schemas_new(&r->schemas, m->tables[NAI_IN_PAYLOAD_SCHEMAS], m->tables[NAI_IN_PAYLOAD_ENTRIES],
                                    m->tables[NAI_IN_PAYLOAD_ENUMS], err);
-  return rc ? rc : sort_payloads(r, err);
+  if (!rc)
+    rc = sort_payloads(&r->attached, m->tables[NAI_IN_NVTX_PAYLOADS], NP_ROW, err);
+  return rc ? rc : sort_payloads(&r->dynamic, m->tables[NAI_IN_DYNAMIC_PAYLOADS], DP_ROW, err);
 }
 
 int nai_comm_read_calls(struct nai_comm *c, struct nai_err *err) {
@@ -168,7 +197,8 @@ int nai_comm_read_calls(struct nai_comm *c, struct nai_err *err) {
   for (uint32_t t = 0; !rc && t < c->m->thread_count; t++)
     rc = read_thread(&r, t, err);
   free(r.names);
-  free(r.rows);
+  free(r.attached.keys);
+  free(r.dynamic.keys);
   nai_payload_schemas_free(r.schemas);
   return rc;
 }

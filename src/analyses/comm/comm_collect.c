@@ -40,6 +40,7 @@ static void fill_items(struct nai_comm *c) {
                                      .op = c->names[nai_at_text(&m->kernels.name, op->row)].op,
                                      .redop = c->names[nai_at_text(&m->kernels.name, op->row)].redop,
                                      .calls = NAI_NO_STRING,
+                                     .peer = NAI_COMM_UNKNOWN,
                                      .sent = NAI_COMM_UNKNOWN,
                                      .received = NAI_COMM_UNKNOWN,
                                      .ranks = NAI_COMM_UNKNOWN,

@@ -10,7 +10,7 @@
  * divided goes to the one that began first. `per_kernel` grows by what one running kernel gets. */
 struct sweep {
   const struct nai_comm_item *items;
-  const struct nai_coverage *exposed;
+  struct nai_coverage *exposed;
   int64_t *shares;
   int64_t at, per_kernel;
   uint32_t started, oldest, running; /* items before `oldest` have ended */

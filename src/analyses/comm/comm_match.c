@@ -9,20 +9,25 @@
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static int64_t line_key(const struct nai_comm_item *item, uint32_t comm) {
-  return item->known_comm ? (int64_t)((uint64_t)1 << 62 | (uint64_t)item->gpu << 32 | comm) : (int64_t)item->stream;
+/* group: number of communicator and pair */
+static int64_t line_key(const struct nai_comm_item *item, uint32_t group) {
+  return item->known_comm ? (int64_t)((uint64_t)1 << 62 | (uint64_t)item->gpu << 32 | group) : (int64_t)item->stream;
 }
 
 static int number_lines(struct nai_comm *c, struct nai_err *err) {
-  struct nai_keyset comms = {0}, keys = {0};
+  struct nai_keyset comms = {0}, pairs = {0}, groups = {0}, keys = {0};
   for (uint32_t i = 0; i < c->count; i++) {
     bool added;
     uint32_t comm = c->items[i].known_comm ? nai_keyset_add(&comms, c->items[i].comm, &added) : 0;
-    c->items[i].line = nai_keyset_add(&keys, line_key(&c->items[i], comm), &added);
+    uint32_t pair = nai_keyset_add(&pairs, c->items[i].pair, &added);
+    uint32_t group = nai_keyset_add(&groups, (int64_t)comm << 32 | pair, &added);
+    c->items[i].line = nai_keyset_add(&keys, line_key(&c->items[i], group), &added);
   }
-  int rc = comms.oom || keys.oom ? nai_err_nomem(err) : NAI_OK;
+  int rc = comms.oom || pairs.oom || groups.oom || keys.oom ? nai_err_nomem(err) : NAI_OK;
   c->line_count = rc ? 0 : keys.count;
   nai_keyset_free(&comms);
+  nai_keyset_free(&pairs);
+  nai_keyset_free(&groups);
   nai_keyset_free(&keys);
   return rc;
 }
@@ -48,6 +53,7 @@ int nai_comm_lines(struct nai_comm *c, struct nai_err *err) {
     line->stream = c->items[i].stream;
     line->known_comm = c->items[i].known_comm;
     line->comm = c->items[i].comm;
+    line->pair = c->items[i].pair;
     line->mad = NAI_NULL_I64;
   }
   return NAI_OK;
@@ -105,7 +111,7 @@ static uint32_t pair(uint32_t *partners, uint32_t stride, const struct nai_comm 
 static const char one_gpu[] = "no other GPU in the trace has a counterpart",
                   ambiguous[] = "several streams could belong together",
                   different[] = "the GPUs did not run the same collectives",
-                  peers[] = "point-to-point among more than two GPUs, and peers are not known",
+                  peers[] = "point-to-point among more than two GPUs, and not each with one peer that is known",
                   too_many[] = "too many streams and communicators",
                   apart[] = "kernels of the GPUs do not end together";
 
@@ -221,7 +227,8 @@ static int match_line(struct nai_comm *c, uint32_t first, struct nai_comm_line *
   uint32_t count = 0;
   for (uint32_t l = first; l < c->line_count; l++) {
     struct nai_comm_line *line = &c->lines[l];
-    if (done[l] || line->known_comm != of->known_comm || (of->known_comm && line->comm != of->comm))
+    if (done[l] || line->known_comm != of->known_comm ||
+        (of->known_comm && (line->comm != of->comm || line->pair != of->pair)))
       continue;
     line->refused = different;
     list[count++] = line;
@@ -244,7 +251,9 @@ static int match_lines(struct nai_comm *c, struct nai_err *err) {
 
 int nai_comm_match(struct nai_comm *c, struct nai_err *err) {
   enum { MOST_LINES = 1024 }; /* each is compared with each */
-  int rc = nai_comm_lines(c, err);
+  int rc = nai_comm_pairs(c, err);
+  if (!rc)
+    rc = nai_comm_lines(c, err);
   if (rc || c->line_count <= MOST_LINES)
     return rc ? rc : match_lines(c, err);
   for (uint32_t l = 0; l < c->line_count; l++)

@@ -2,8 +2,8 @@
 #include "analyses/analysis.h"
 #include "analyses/kernels/repeated.h"
 
+#include "base/array.h"
 #include "base/keyset.h"
-#include "base/sort.h"
 #include "table/columns.h"
 
 #include <inttypes.h>
@@ -41,9 +41,13 @@ static const struct nai_schema schema =
 
 enum { FEW = 5, STEADY_PCT = 10, MOSTLY_PCT = 90 };
 
-/* Compute kernels of a GPU by name and shape. */
+/* Compute kernels of a GPU by name and shape, apart by whether communication ran beside them. */
+enum side { BETWEEN, FREE, OVERLAPPED, SIDES };
 struct group {
-  uint32_t first, count; /* in `rows` */
+  uint32_t count[SIDES];
+  uint32_t slowest; /* kernel, of the overlapped ones */
+  int64_t slowest_ns;
+  int64_t *ns[SIDES]; /* durations, of groups that may be rows */
 };
 struct gpu {
   const struct nai_model *m;
@@ -51,8 +55,10 @@ struct gpu {
   struct nai_coverage beside; /* communication kernels */
   struct nai_keyset keys;
   struct group *groups;
-  uint32_t *rows;                   /* kernels, group by group */
-  int64_t *free_ns, *overlapped_ns; /* room for the durations of a group */
+  uint32_t capacity;
+  uint32_t *of;  /* per operation: its group */
+  uint8_t *side; /* per operation */
+  int64_t *room; /* the groups' durations */
 };
 
 static int64_t key_of(const struct gpu *g, const struct nai_shapes *shapes, uint32_t kernel) {
@@ -63,55 +69,63 @@ static int64_t key_of(const struct gpu *g, const struct nai_shapes *shapes, uint
 
 static bool computes(const struct nai_op *op) { return op->type == NAI_OP_KERNEL && !op->communication; }
 
-static int group_kernels(struct gpu *g, const struct nai_shapes *shapes, struct nai_err *err) {
-  const struct nai_gpu *gpu = g->gpu;
-  uint32_t *of = malloc(((size_t)gpu->op_count + 1) * sizeof *of);
-  g->rows = malloc(((size_t)gpu->op_count + 1) * sizeof *g->rows);
-  g->free_ns = malloc(((size_t)gpu->op_count + 1) * 2 * sizeof *g->free_ns);
-  g->overlapped_ns = g->free_ns ? g->free_ns + gpu->op_count : NULL;
+static enum side side_of(struct gpu *g, int64_t start, int64_t end) {
+  int64_t beside = nai_coverage_within(&g->beside, start, end);
+  return !beside ? FREE : beside * 100 < (end - start) * MOSTLY_PCT ? BETWEEN : OVERLAPPED;
+}
+
+static bool add_kernel(struct gpu *g, const struct nai_shapes *shapes, uint32_t i) {
+  uint32_t kernel = g->gpu->ops[i].row;
+  int64_t start = nai_at(&g->m->kernels.start, kernel), end = nai_at(&g->m->kernels.end, kernel);
   bool added;
-  for (uint32_t i = 0; of && i < gpu->op_count; i++)
-    of[i] = computes(&gpu->ops[i]) ? nai_keyset_add(&g->keys, key_of(g, shapes, gpu->ops[i].row), &added) : UINT32_MAX;
-  g->groups = calloc((size_t)g->keys.count + 1, sizeof *g->groups);
-  if (!of || !g->rows || !g->free_ns || !g->groups || g->keys.oom) {
-    free(of);
-    return nai_err_nomem(err);
+  uint32_t of = nai_keyset_add(&g->keys, key_of(g, shapes, kernel), &added);
+  if (g->keys.oom || (added && !nai_array_room(&g->groups, &g->capacity, of, sizeof *g->groups)))
+    return false;
+  struct group *group = &g->groups[of];
+  if (added)
+    *group = (struct group){.slowest = NAI_NO_ROW};
+  g->of[i] = of;
+  g->side[i] = (uint8_t)side_of(g, start, end);
+  group->count[g->side[i]]++;
+  if (g->side[i] == OVERLAPPED && (group->slowest == NAI_NO_ROW || end - start > group->slowest_ns)) {
+    group->slowest = kernel;
+    group->slowest_ns = end - start;
   }
-  for (uint32_t i = 0; i < gpu->op_count; i++)
-    if (of[i] != UINT32_MAX)
-      g->groups[of[i]].count++;
-  for (uint32_t k = 0, at = 0; k < g->keys.count; at += g->groups[k++].count)
-    g->groups[k].first = at;
+  return true;
+}
+
+static bool may_be_row(const struct group *group) { return group->count[FREE] >= FEW && group->count[OVERLAPPED]; }
+
+/* Durations of the groups that may be rows. */
+static int collect_durations(struct gpu *g, struct nai_err *err) {
+  size_t all = 0;
   for (uint32_t k = 0; k < g->keys.count; k++)
-    g->groups[k].count = 0;
-  for (uint32_t i = 0; i < gpu->op_count; i++)
-    if (of[i] != UINT32_MAX)
-      g->rows[g->groups[of[i]].first + g->groups[of[i]].count++] = gpu->ops[i].row;
-  free(of);
+    all += may_be_row(&g->groups[k]) ? g->groups[k].count[FREE] + g->groups[k].count[OVERLAPPED] : 0;
+  int64_t *room = g->room = malloc((all + 1) * sizeof *room);
+  if (!room)
+    return nai_err_nomem(err);
+  for (uint32_t k = 0; k < g->keys.count; k++)
+    for (int side = FREE; side < SIDES && may_be_row(&g->groups[k]); room += g->groups[k].count[side++])
+      g->groups[k].ns[side] = room;
+  for (uint32_t i = 0; i < g->gpu->op_count; i++)
+    if (g->side[i] != BETWEEN && may_be_row(&g->groups[g->of[i]]))
+      *g->groups[g->of[i]].ns[g->side[i]]++ = nai_kernel_ns(g->m, g->gpu->ops[i].row);
+  for (uint32_t k = 0; k < g->keys.count; k++)
+    for (int side = FREE; side < SIDES && may_be_row(&g->groups[k]); side++)
+      g->groups[k].ns[side] -= g->groups[k].count[side];
   return NAI_OK;
 }
 
-/* Durations of a group, apart by whether communication ran beside. */
-struct sides {
-  uint32_t free, overlapped;
-  uint32_t slowest; /* kernel */
-};
-
-static struct sides divide(struct gpu *g, const struct group *group) {
-  struct sides s = {.slowest = NAI_NO_ROW};
-  for (uint32_t i = 0; i < group->count; i++) {
-    uint32_t kernel = g->rows[group->first + i];
-    int64_t start = nai_at(&g->m->kernels.start, kernel), end = nai_at(&g->m->kernels.end, kernel);
-    int64_t beside = nai_coverage_within(&g->beside, start, end);
-    if (!beside)
-      g->free_ns[s.free++] = end - start;
-    if (beside == 0 || beside * 100 < (end - start) * MOSTLY_PCT)
-      continue;
-    g->overlapped_ns[s.overlapped++] = end - start;
-    if (s.slowest == NAI_NO_ROW || end - start > nai_kernel_ns(g->m, s.slowest))
-      s.slowest = kernel;
-  }
-  return s;
+static int group_kernels(struct gpu *g, const struct nai_shapes *shapes, struct nai_err *err) {
+  uint32_t n = g->gpu->op_count;
+  g->of = malloc(((size_t)n + 1) * sizeof *g->of);
+  g->side = calloc((size_t)n + 1, 1);
+  if (!g->of || !g->side)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < n; i++)
+    if (computes(&g->gpu->ops[i]) && !add_kernel(g, shapes, i))
+      return nai_err_nomem(err);
+  return collect_durations(g, err);
 }
 
 static void put_shape(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t kernel) {
@@ -135,24 +149,25 @@ static int64_t beyond(const int64_t *ns, uint32_t count, double typical) {
   return (int64_t)sum;
 }
 
-static void put_group(struct nai_table *table, struct gpu *g, const struct group *group) {
-  struct sides s = divide(g, group);
-  if (s.free < FEW || !s.overlapped)
+static void put_group(struct nai_table *table, const struct gpu *g, const struct group *group) {
+  uint32_t free_count = group->count[FREE], overlapped = group->count[OVERLAPPED];
+  if (!may_be_row(group))
     return;
-  struct nai_stats alone = nai_stats_of(g->free_ns, s.free), beside = nai_stats_of(g->overlapped_ns, s.overlapped);
+  struct nai_stats alone = nai_stats_of(group->ns[FREE], free_count);
+  struct nai_stats beside = nai_stats_of(group->ns[OVERLAPPED], overlapped);
   double cv = nai_percent(alone.stddev, alone.mean);
   int64_t row = nai_table_add_row(table);
   /* As much as that comes without communication, too. */
-  double usual = (double)beyond(g->free_ns, s.free, alone.p50) / s.free * s.overlapped;
-  int64_t cost = beyond(g->overlapped_ns, s.overlapped, alone.p50) - (int64_t)usual;
+  double usual = (double)beyond(group->ns[FREE], free_count, alone.p50) / free_count * overlapped;
+  int64_t cost = beyond(group->ns[OVERLAPPED], overlapped, alone.p50) - (int64_t)usual;
   nai_set_i64(table, row, DEVICE, g->gpu->device_id);
-  nai_set_str(table, row, KERNEL, nai_model_kernel_name(g->m, s.slowest));
-  put_shape(table, row, g->m, s.slowest);
+  nai_set_str(table, row, KERNEL, nai_model_kernel_name(g->m, group->slowest));
+  put_shape(table, row, g->m, group->slowest);
   nai_set_f64(table, row, FREE_CV, cv);
   nai_put_stats(table, row, &(struct nai_stats_columns){FREE_COUNT, -1, -1, -1, -1, FREE_P50, -1, -1, -1}, &alone);
   nai_put_stats(table, row, &(struct nai_stats_columns){COUNT, TOTAL, -1, -1, -1, P50, -1, -1, -1}, &beside);
-  nai_set_i64(table, row, START, nai_at(&g->m->kernels.start, s.slowest));
-  nai_set_i64(table, row, END, nai_at(&g->m->kernels.end, s.slowest));
+  nai_set_i64(table, row, START, nai_at(&g->m->kernels.start, group->slowest));
+  nai_set_i64(table, row, END, nai_at(&g->m->kernels.end, group->slowest));
   if (!(cv < STEADY_PCT) || alone.p50 <= 0)
     return;
   cost = cost > 0 ? cost : 0;
@@ -176,8 +191,9 @@ static int add_gpu(struct nai_table *table, const struct nai_model *m, const str
   nai_intervals_free(&communication);
   nai_keyset_free(&g.keys);
   free(g.groups);
-  free(g.rows);
-  free(g.free_ns);
+  free(g.of);
+  free(g.side);
+  free(g.room);
   return rc;
 }
 
@@ -208,4 +224,5 @@ const struct nai_node nai_analysis_comm_overlap = {.name = "comm_overlap",
                                                    .parts = NAI_PART(NAMES) | NAI_PART(GPUS),
                                                    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
                                                              NAI_IN(KERNEL_CONFIGS),
+                                                   .cost = 3,
                                                    .run = run};

@@ -24,7 +24,7 @@ static const struct nai_comm_line *better(const struct nai_comm_line *a, const s
   return b->count > a->count ? b : a;
 }
 
-static void add_item(struct rank *r, const struct nai_comm_item *item, const struct nai_coverage *exposed) {
+static void add_item(struct rank *r, const struct nai_comm_item *item, struct nai_coverage *exposed) {
   const struct nai_comm *c = r->c;
   int64_t ns = item->end - item->start;
   r->sums[CR_COUNT]++;

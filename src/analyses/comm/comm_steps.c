@@ -114,10 +114,10 @@ static void add_item(struct sums *s, const struct nai_comm *c, uint32_t number) 
 
 /* The step that launched it, UINT32_MAX for none: as in derive/steps. */
 static uint32_t step_of(const struct nai_comm *c, const struct nai_process_steps *steps,
-                        const struct nai_comm_item *item) {
+                        const struct nai_comm_item *item, uint32_t *near) {
   if (item->launched != NAI_NULL_I64)
-    return nai_step_at(steps, item->launched);
-  return c->m->apis.n ? UINT32_MAX : nai_step_at(steps, item->start);
+    return nai_step_at(steps, item->launched, near);
+  return c->m->apis.n ? UINT32_MAX : nai_step_at(steps, item->start, near);
 }
 
 /* One process on one GPU. */
@@ -127,6 +127,7 @@ struct place {
   uint32_t rank;
   struct nai_step_stats stats;
   uint32_t *of_step; /* per step of the process: index in the list, UINT32_MAX for none */
+  uint32_t near;     /* step of the item before */
 };
 
 static void put_sums(struct nai_table *table, const struct nai_comm *c, const struct place *p, uint32_t i,
@@ -150,12 +151,12 @@ static void put_sums(struct nai_table *table, const struct nai_comm *c, const st
 }
 
 /* Index in the list of the item's step, the list's count for none. */
-static uint32_t index_of(const struct nai_comm *c, const struct place *p, const struct nai_comm_item *item) {
-  uint32_t step = step_of(c, p->steps, item);
+static uint32_t index_of(const struct nai_comm *c, struct place *p, const struct nai_comm_item *item) {
+  uint32_t step = step_of(c, p->steps, item, &p->near);
   return step == UINT32_MAX || p->of_step[step] == UINT32_MAX ? p->list->count : p->of_step[step];
 }
 
-static int put_steps(struct nai_table *table, const struct nai_comm *c, const struct place *p, struct nai_err *err) {
+static int put_steps(struct nai_table *table, const struct nai_comm *c, struct place *p, struct nai_err *err) {
   struct sums *sums = calloc((size_t)p->list->count + 1, sizeof *sums);
   if (!sums)
     return nai_err_nomem(err);
@@ -227,7 +228,7 @@ static void put_op(struct nai_table *table, const struct nai_comm *c, const stru
   nai_set_f64(table, row, O_PCT, nai_percent((double)all.v[EXPOSED], (double)p->stats.total_ns));
 }
 
-static int put_ops(struct nai_table *table, const struct nai_comm *c, const struct place *p, struct nai_err *err) {
+static int put_ops(struct nai_table *table, const struct nai_comm *c, struct place *p, struct nai_err *err) {
   struct op ops[MOST_OPS];
   uint32_t count = 0;
   int64_t *room = malloc(((size_t)p->list->count + 1) * sizeof *room);

@@ -102,29 +102,22 @@ static void put_stream(struct nai_table *table, const struct nai_comm *c, uint32
   nai_buf_free(&ops);
 }
 
-/* Compute kernels on streams that communicate. */
-static void count_compute(struct stream *streams, const struct nai_comm *c) {
-  const struct nai_model *m = c->m;
-  uint32_t last = 0;
-  for (uint32_t g = 0; g < m->gpu_count; g++)
-    for (uint32_t i = 0; c->first_of_gpu[g + 1] > c->first_of_gpu[g] && i < m->gpus[g].op_count; i++) {
-      const struct nai_op *op = &m->gpus[g].ops[i];
-      if (op->type != NAI_OP_KERNEL || op->communication)
-        continue;
-      const struct nai_comm_stream *s = &c->streams[last];
-      int32_t id = nai_model_op_stream(m, op), context = nai_model_op_context(m, op);
-      int32_t process = nai_model_op_process(m, op);
-      if (s->gpu != g || s->id != id || s->context != context || s->process != process)
-        for (last = 0; last < c->stream_count; last++) {
-          s = &c->streams[last];
-          if (s->gpu == g && s->id == id && s->context == context && s->process == process)
-            break;
-        }
-      if (last < c->stream_count)
-        streams[last].sums[CS_COMPUTE]++;
-      else
-        last = 0;
-    }
+/* Compute kernels on the streams of a GPU that communicate. */
+static int count_compute(struct stream *streams, const struct nai_comm *c, uint32_t g, struct nai_err *err) {
+  const struct nai_gpu *gpu = &c->m->gpus[g];
+  int64_t *kernels = calloc((size_t)gpu->stream_count + 1, sizeof *kernels); /* per stream of the GPU */
+  if (!kernels)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < gpu->op_count; i++)
+    kernels[gpu->ops[i].stream] += gpu->ops[i].type == NAI_OP_KERNEL && !gpu->ops[i].communication;
+  for (uint32_t k = 0; k < c->stream_count; k++) {
+    const struct nai_comm_stream *s = &c->streams[k];
+    for (uint32_t n = 0; s->gpu == g && n < gpu->stream_count; n++)
+      if (gpu->streams[n].id == s->id && gpu->streams[n].context == s->context && gpu->streams[n].process == s->process)
+        streams[k].sums[CS_COMPUTE] = kernels[n];
+  }
+  free(kernels);
+  return NAI_OK;
 }
 
 int nai_comm_put_streams(struct nai_table *table, const struct nai_comm *c, struct nai_err *err) {
@@ -132,8 +125,9 @@ int nai_comm_put_streams(struct nai_table *table, const struct nai_comm *c, stru
   int rc = streams ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < c->count; i++)
     add_item(&streams[c->items[i].stream], c, &c->items[i]);
-  if (!rc)
-    count_compute(streams, c);
+  for (uint32_t g = 0; !rc && g < c->m->gpu_count; g++)
+    if (c->first_of_gpu[g + 1] > c->first_of_gpu[g])
+      rc = count_compute(streams, c, g, err);
   for (uint32_t i = 0; !rc && i < c->stream_count; i++) {
     put_stream(table, c, i, &streams[i]);
     rc = streams[i].comms.oom ? nai_err_nomem(err) : NAI_OK;

@@ -91,6 +91,6 @@ const struct nai_node nai_analysis_communication = {
     .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(GPUS) |
               NAI_IN(THREADS) | NAI_IN(PROCESSES) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(NVTX_DOMAINS) |
               NAI_IN(NVTX_PAYLOADS) | NAI_IN(PAYLOAD_SCHEMAS) | NAI_IN(PAYLOAD_ENTRIES) | NAI_IN(PAYLOAD_ENUMS) |
-              NAI_IN(GRAPH_NODES),
+              NAI_IN(DYNAMIC_PAYLOADS) | NAI_IN(GRAPH_NODES),
     .config = NAI_CONFIG(KERNEL_CLASSES),
     .run = run};

@@ -198,7 +198,7 @@ void nai_activity_finish(struct nai_activity *a, const struct nai_model *m) {
       a->layer_ns[NAI_ACTIVITY_SAMPLES] += a->shares[i].ns;
     }
   a->gil_ns = a->gil_ns < a->ns ? a->gil_ns : a->ns;
-  a->gc_ns = a->gc_ns < a->ns ? a->gc_ns : a->ns;
+  a->gc_ns = a->gc_ranges_ns ? a->gc_ranges_ns : a->gc_ns < a->ns ? a->gc_ns : a->ns;
   if (a->keys.count)
     qsort_r(a->shares, a->keys.count, sizeof *a->shares, by_layer, (void *)m);
 }

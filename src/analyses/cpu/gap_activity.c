@@ -68,7 +68,9 @@ static const struct nai_column_def columns[] = {
     [PREEMPTED] = NAI_TIME_COLUMN("preempted_ns",
                                   "of off_cpu_ns: it could have run but another thread did; empty where not recorded"),
     [GIL] = NAI_TIME_COLUMN("gil_ns", "about: waiting for Python's interpreter lock; empty without callchains"),
-    [GC] = NAI_TIME_COLUMN("gc_ns", "about: in Python's garbage collection; empty without callchains"),
+    [GC] = NAI_TIME_COLUMN(
+        "gc_ns",
+        "in Python's garbage collection: in NVTX ranges around it, else about, by samples; empty without both"),
 };
 static const struct nai_schema schema = NAI_SCHEMA(
     "gap_activity", "What the CPU did in idle gaps",
@@ -164,8 +166,8 @@ static const struct nai_activity_share *most_launches(const struct nai_activity 
   return NULL;
 }
 
-static void put_evidence(struct nai_table *table, int64_t row, const struct nai_model *m,
-                         const struct nai_activity *a) {
+static void put_evidence(struct nai_table *table, int64_t row, const struct nai_model *m, const struct nai_activity *a,
+                         bool knows_collections) {
   nai_set_i64(table, row, API, a->layer_ns[NAI_ACTIVITY_API]);
   if (m->tables[NAI_IN_OVERHEAD]->rows)
     nai_set_i64(table, row, OVERHEAD, a->layer_ns[NAI_ACTIVITY_OVERHEAD]);
@@ -182,10 +184,10 @@ static void put_evidence(struct nai_table *table, int64_t row, const struct nai_
   }
   if (m->cpu->tells_runnable)
     nai_set_i64(table, row, PREEMPTED, a->cpu.preempted_ns);
-  if (m->cpu->chain_count) {
+  if (m->cpu->chain_count)
     nai_set_i64(table, row, GIL, a->gil_ns);
+  if (m->cpu->chain_count || knows_collections)
     nai_set_i64(table, row, GC, a->gc_ns);
-  }
 }
 
 static void put_words(struct nai_table *table, int64_t row, const struct nai_model *m, const struct nai_activity *a) {
@@ -202,7 +204,8 @@ static void put_words(struct nai_table *table, int64_t row, const struct nai_mod
   nai_set_str(table, row, LAUNCHED_FROM, launch ? nai_activity_name(m, launch) : NULL);
 }
 
-static void put_subject(struct nai_table *table, const struct nai_model *m, const struct nai_gap_subject *s) {
+static void put_subject(struct nai_table *table, const struct nai_model *m, const struct nai_gap_subject *s,
+                        bool knows_collections) {
   static const char *const scopes[NAI_SCOPES] = {"gap", "pattern", "host_code", "set_up"};
   char label[NAI_THREAD_LABEL_MAX];
   int64_t row = nai_table_add_row(table);
@@ -219,7 +222,7 @@ static void put_subject(struct nai_table *table, const struct nai_model *m, cons
   nai_set_str(table, row, THREAD, nai_thread_label(label, m, s->thread));
   nai_set_i64(table, row, PID, nai_get_i64(m->tables[NAI_IN_THREADS], s->thread, TH_PID));
   nai_set_i64(table, row, TID, nai_get_i64(m->tables[NAI_IN_THREADS], s->thread, TH_TID));
-  put_evidence(table, row, m, &s->does);
+  put_evidence(table, row, m, &s->does, knows_collections);
   put_words(table, row, m, &s->does);
 }
 
@@ -233,7 +236,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   }
   int rc = nai_gap_subjects_find(&subjects, err);
   for (uint32_t i = 0; !rc && i < subjects.count; i++) {
-    put_subject(io->out[0], m, &subjects.v[i]);
+    put_subject(io->out[0], m, &subjects.v[i], subjects.collections.count > 0);
     put_functions(io->out[1], i, m, &subjects.v[i].does);
   }
   nai_gap_subjects_free(&subjects);

@@ -17,6 +17,7 @@ void nai_gap_subjects_free(struct nai_gap_subjects *s) {
   free(s->v);
   nai_keyset_free(&s->keys);
   free(s->of_key);
+  nai_collections_free(&s->collections);
 }
 
 static struct nai_gap_subject *add(struct nai_gap_subjects *s, const struct nai_gap_subject *like) {
@@ -44,6 +45,12 @@ static struct nai_gap_subject *collect(struct nai_gap_subjects *s, const struct 
   return subject;
 }
 
+/* Adds what the subject's thread did in [start, end). */
+static void look_at(struct nai_gap_subjects *s, struct nai_gap_subject *subject, int64_t start, int64_t end) {
+  nai_activity_add(&subject->does, &s->at, s->m, (uint32_t)subject->thread, start, end);
+  subject->does.gc_ranges_ns += nai_collections_within(&s->collections, (uint32_t)subject->thread, start, end);
+}
+
 static int32_t thread_of(const struct nai_model *m, const struct nai_idle_gap *gap) {
   return gap->launch == NAI_NO_ROW ? -1 : nai_at_i32(&m->apis.thread, gap->launch);
 }
@@ -65,7 +72,7 @@ static int take_gap(struct nai_gap_subjects *s, int64_t row, struct nai_err *err
   if (!subject)
     return nai_err_nomem(err);
   if (like.thread >= 0) {
-    nai_activity_add(&subject->does, &s->at, m, (uint32_t)like.thread, like.gap.start, like.gap.end);
+    look_at(s, subject, like.gap.start, like.gap.end);
     nai_activity_add_launch(&subject->does, m, like.gap.launch);
   }
   return subject->does.oom ? nai_err_nomem(err) : NAI_OK;
@@ -136,7 +143,7 @@ static int take_repeated(struct nai_gap_subjects *s, struct patterns *p, const s
   struct nai_gap_subject *subject = collect(s, &like, (int64_t)row << 32 | (uint32_t)like.thread);
   if (!subject)
     return nai_err_nomem(err);
-  nai_activity_add(&subject->does, &s->at, m, (uint32_t)like.thread, gap->start, gap->end);
+  look_at(s, subject, gap->start, gap->end);
   nai_activity_add_launch(&subject->does, m, gap->launch);
   return subject->does.oom ? nai_err_nomem(err) : NAI_OK;
 }
@@ -174,7 +181,7 @@ static int take_own_code(struct nai_gap_subjects *s, struct own_code *own, const
   if (!subject)
     return nai_err_nomem(err);
   for (size_t i = 0; i < own->when.count; i++)
-    nai_activity_add(&subject->does, &s->at, s->m, (uint32_t)like.thread, own->when.v[i].start, own->when.v[i].end);
+    look_at(s, subject, own->when.v[i].start, own->when.v[i].end);
   return subject->does.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
@@ -249,7 +256,7 @@ static int take_set_up(struct nai_gap_subjects *s, struct nai_err *err) {
     if (!subject)
       rc = nai_err_nomem(err);
     else
-      nai_activity_add(&subject->does, &s->at, m, (uint32_t)like.thread, like.gap.start, like.gap.end);
+      look_at(s, subject, like.gap.start, like.gap.end);
   }
   free(first);
   return rc;
@@ -258,8 +265,9 @@ static int take_set_up(struct nai_gap_subjects *s, struct nai_err *err) {
 /* --- all -------------------------------------------------------------------------------------- */
 
 /* Whether anything beside CUDA tells what threads did. */
-static bool is_witnessed(const struct nai_model *m) {
-  return nai_model_osrt_calls(m) || m->cpu->sched.thread_count || m->cpu->samples.thread_count;
+static bool is_witnessed(const struct nai_gap_subjects *s) {
+  const struct nai_model *m = s->m;
+  return s->collections.count || nai_model_osrt_calls(m) || m->cpu->sched.thread_count || m->cpu->samples.thread_count;
 }
 
 /* By scope, then most time; among equals by GPU, time and thread. */
@@ -281,12 +289,12 @@ static int compare(const void *pa, const void *pb) {
 }
 
 int nai_gap_subjects_find(struct nai_gap_subjects *s, struct nai_err *err) {
-  int rc = NAI_OK;
+  int rc = nai_collections_find(&s->collections, s->m, err);
   for (int64_t row = 0; s->gaps && !rc && row < s->gaps->rows && row < MOST_GAPS; row++)
     rc = take_gap(s, row, err);
-  if (!rc && is_witnessed(s->m))
+  if (!rc && is_witnessed(s))
     rc = take_many(s, err);
-  if (!rc && is_witnessed(s->m))
+  if (!rc && is_witnessed(s))
     rc = take_set_up(s, err);
   for (uint32_t i = 0; !rc && i < s->count; i++) {
     nai_activity_finish(&s->v[i].does, s->m);

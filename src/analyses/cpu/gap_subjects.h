@@ -4,6 +4,7 @@
 #define NAI_ANALYSES_GAP_SUBJECTS_H
 
 #include "analyses/cpu/activity.h"
+#include "analyses/cpu/collections.h"
 #include "derive/idle/idle.h"
 
 /* In the order of the table. */
@@ -28,6 +29,7 @@ struct nai_gap_subjects {
   struct nai_keyset keys; /* of pattern and host code subjects: their numbers in `v` are `of_key` */
   uint32_t *of_key, key_capacity;
   struct nai_moment at;
+  struct nai_collections collections;
 };
 void nai_gap_subjects_free(struct nai_gap_subjects *subjects);
 /* Finds and finishes all of them, and sorts them as the table has them. */

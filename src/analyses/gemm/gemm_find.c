@@ -30,6 +30,7 @@ struct finder {
   bool has_graphs;
   uint32_t *place_of; /* process * gpu_count + gpu: index of the place + 1, 0 for none */
   uint8_t **steady;   /* per place: per step of the process whether it is steady there; NULL without steps */
+  uint32_t near;      /* step of the launch before */
 };
 
 /* --- ranges --------------------------------------------------------------------------------------- */
@@ -147,9 +148,9 @@ static int find_steady(struct finder *f, struct nai_err *err) {
   return rc;
 }
 
-static bool is_steady(const struct finder *f, const struct nai_gemm_place *place, int64_t launched) {
+static bool is_steady(struct finder *f, const struct nai_gemm_place *place, int64_t launched) {
   const uint8_t *steady = f->steady[place - f->g->places];
-  uint32_t step = steady ? nai_step_at(&f->g->m->steps->processes[place->process], launched) : UINT32_MAX;
+  uint32_t step = steady ? nai_step_at(&f->g->m->steps->processes[place->process], launched, &f->near) : UINT32_MAX;
   return step != UINT32_MAX && steady[step];
 }
 

@@ -1,6 +1,7 @@
 /* How near do matrix products come to what the GPU allows for their sizes? Tables gemm_shapes and gemm_coverage. */
 #include "analyses/gemm/gemm.h"
 #include "analyses/kernels/gpu_peak.h"
+#include "analyses/kernels/kernel_shape.h"
 #include "base/buf.h"
 #include "table/columns.h"
 
@@ -27,6 +28,7 @@ enum {
   ALIGNED,
   NOTE,
   KERNEL,
+  WAVES,
   LONGEST_START,
   LONGEST_END
 };
@@ -60,6 +62,9 @@ static const struct nai_column_def columns[] = {
                                             "no; NULL where the type is unknown"),
     [NOTE] = NAI_LABEL_COLUMN("note", "why there is no roofline, or what it rests on"),
     [KERNEL] = {"longest_kernel", NAI_STR, NAI_TEXT, "the longest kernel", .role = NAI_ROLE_LABEL},
+    [WAVES] = NAI_PCT_COLUMN("wave_efficiency_pct",
+                             "of the longest kernel: waves of blocks, of the next whole number (kernel_shape)",
+                             .better = NAI_BETTER_HIGHER),
     [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "its start"),
     [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "its end"),
 };
@@ -153,6 +158,14 @@ static void put_roofline(struct nai_table *out, int64_t row, const struct nai_mo
   nai_set_i64(out, row, EXCESS, total - (int64_t)least);
 }
 
+/* How the kernel's blocks fill the GPU. */
+static double waves_of(const struct nai_model *m, uint32_t gpu, uint32_t kernel) {
+  struct nai_sm sm = nai_sm_of(m->tables[NAI_IN_GPUS], gpu, m->gpu_facts);
+  bool uneven = nai_kernel_classes_uneven(m->classes, nai_model_kernel_name(m, kernel));
+  struct nai_fit fit = nai_fit_of(m->tables[NAI_IN_KERNEL_CONFIGS], nai_at(&m->kernels.config, kernel), &sm, uneven);
+  return nai_wave_efficiency_pct(&fit);
+}
+
 /* --- rows ------------------------------------------------------------------------------------------- */
 
 static void put_shape(struct nai_table *out, const struct nai_model *m, const struct item *items, uint32_t n) {
@@ -181,6 +194,7 @@ static void put_shape(struct nai_table *out, const struct nai_model *m, const st
     nai_set_i64(out, row, (int)numbers[i][0], numbers[i][1]);
   nai_set_str(out, row, OP, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, items->kind->name));
   nai_set_str(out, row, KERNEL, nai_model_kernel_name(m, longest));
+  nai_set_f64(out, row, WAVES, waves_of(m, items->run->gpu, longest));
   nai_set_f64(out, row, FLOP, s->flop);
   if (items->dtype >= 0) {
     nai_set_str(out, row, DTYPE, nai_dtype_name((enum nai_dtype)items->dtype));
@@ -241,6 +255,6 @@ const struct nai_node nai_analysis_gemm_shapes = {
     .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(PROCESS_GPUS) |
              NAI_PART(STEPS),
     .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(NVTX_SIZES) | NAI_IN(GPUS) | NAI_IN(PROCESSES) |
-              NAI_IN(THREADS) | NAI_IN(GRAPH_NODES),
+              NAI_IN(THREADS) | NAI_IN(GRAPH_NODES) | NAI_IN(KERNEL_CONFIGS),
     .config = NAI_CONFIG(KERNEL_CLASSES) | NAI_CONFIG(GPU_FACTS) | NAI_CONFIG(MAP_NVTX),
     .run = run};

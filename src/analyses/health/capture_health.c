@@ -106,23 +106,26 @@ static void check_recording(struct nai_health_checks *c) {
                  h->own_kernels, NAI_NULL_I64);
 }
 
-/* Kernels, but none of the program's: that decides. The rest supports it, or is worth a note. */
+/* Kernels, but none of the program's, or calls and nothing launched in a whole capture: that decides. The rest supports
+ * it, or is worth a note. */
 static void check_work(struct nai_health_checks *c) {
   const struct nai_health *h = &c->h;
-  bool decisive = c->m->kernels.n && !h->own_kernels && !c->m->graphs.n;
+  bool nothing = c->m->apis.n && h->whole && !h->launches && !h->operations;
+  bool decisive = nothing || (c->m->kernels.n && !h->own_kernels && !c->m->graphs.n);
   const struct {
     bool there;
     const char *what;
   } signs[] = {
-      {h->no_copy_back, "nothing was copied back from a GPU"},
+      {h->no_copy_back, "nothing was copied back"},
       {h->no_release, "no memory was released"},
-      {h->copy_not_awaited, "nothing waited for the last copy"},
-      {h->ended_at_once, "the profiler's last flush follows the last CUDA call at once"},
+      {h->copy_not_awaited, "the last copy was not waited for"},
+      {h->ended_at_once, "the profiler ended with the last CUDA call"},
       {h->wrote_errors, "the error stream is not empty"},
       {h->failing_streams > 0, "the captured output holds a traceback, a CUDA error or word of a killed program"},
   };
   int64_t count = 0;
-  nai_buf_puts(&c->said, decisive             ? "only kernels of its runtime ran, none of the program's own"
+  nai_buf_puts(&c->said, nothing              ? "CUDA was called, but nothing was launched"
+                         : decisive           ? "only kernels of its runtime ran, none of the program's own"
                          : h->failing_streams ? "the captured output holds a traceback, a CUDA error or word of a "
                                                 "killed program"
                          : h->operations      ? "kernels or copies of the program ran"
@@ -155,6 +158,26 @@ static void check_profiler(struct nai_health_checks *c) {
   nai_health_put(c, "profiler", share >= 1 ? HEALTH_NOTE : HEALTH_OK, c->h.profiler_count, c->h.profiler_ns);
 }
 
+/* A program that times its own work should time nothing else. */
+static void check_timed(struct nai_health_checks *c) {
+  const struct nai_timed_sections *t = &c->timed;
+  if (!t->count)
+    return;
+  nai_health_say_count(c, t->count, "section");
+  nai_buf_puts(&c->said, " that the program times with events");
+  if (t->bent_count) {
+    nai_buf_puts(&c->said, ", ");
+    nai_fmt_count(&c->said, t->bent_count);
+    nai_health_say_time(c, " of them with time that is not the work's: ", t->foreign_ns, " of ");
+    nai_fmt_duration(&c->said, (double)(t->end - t->start));
+    nai_buf_puts(&c->said, " is loading, compiling or the profiler");
+  }
+  int64_t row = nai_health_put(c, "timed_sections", t->bent_count ? HEALTH_NOTE : HEALTH_OK, t->count,
+                               t->bent_count ? t->foreign_ns : NAI_NULL_I64);
+  if (t->bent_count)
+    nai_health_place(c, row, t->start, t->end);
+}
+
 static void check_ranges(struct nai_health_checks *c) {
   enum { PER_KERNEL = 2, PER_SECOND = 10000, NS_PER_S = 1000000000, FEW = 50 };
   const struct nai_health *h = &c->h;
@@ -166,13 +189,18 @@ static void check_ranges(struct nai_health_checks *c) {
   nai_health_say_count(c, h->kernels, "kernel");
   if (dense)
     nai_buf_puts(&c->said, ": so many that host times are inflated; launch-bound conclusions are weak");
-  nai_health_put(c, "nvtx_dense", dense ? HEALTH_NOTE : HEALTH_OK, h->ranges, NAI_NULL_I64);
+  nai_health_put(c, "nvtx_dense",
+                 dense           ? HEALTH_NOTE
+                 : h->operations ? HEALTH_OK
+                                 : HEALTH_UNKNOWN,
+                 h->ranges, NAI_NULL_I64);
 }
 
 static void check_launches(struct nai_health_checks *c) {
+  enum nai_health_state fine = c->h.operations ? HEALTH_OK : HEALTH_UNKNOWN;
   nai_health_say_count(c, c->h.without_launch, "operation");
   nai_buf_puts(&c->said, " whose launching call is not in the export");
-  nai_health_put(c, "launches_outside_capture", c->h.without_launch ? HEALTH_NOTE : HEALTH_OK, c->h.without_launch,
+  nai_health_put(c, "launches_outside_capture", c->h.without_launch ? HEALTH_NOTE : fine, c->h.without_launch,
                  NAI_NULL_I64);
   int64_t ns = 0;
   for (uint32_t g = 0; g < c->m->gpu_count; g++)
@@ -181,7 +209,7 @@ static void check_launches(struct nai_health_checks *c) {
   nai_buf_puts(&c->said, " recorded as one envelope");
   if (c->m->graphs.n)
     nai_buf_puts(&c->said, ": the kernels inside are invisible; capture with --cuda-graph-trace=node to see them");
-  nai_health_put(c, "graph_envelopes", c->m->graphs.n ? HEALTH_NOTE : HEALTH_OK, c->m->graphs.n, ns);
+  nai_health_put(c, "graph_envelopes", c->m->graphs.n ? HEALTH_NOTE : fine, c->m->graphs.n, ns);
 }
 
 static void check_gpus(struct nai_health_checks *c) {
@@ -203,7 +231,7 @@ static void check_gpus(struct nai_health_checks *c) {
   nai_buf_puts(&c->said, " used by several processes");
   if (shared)
     nai_buf_printf(&c->said, ", up to %" PRId64 "; time in which one of them leaves it idle may be another's", most);
-  nai_health_put(c, "gpus_shared", shared ? HEALTH_NOTE : HEALTH_OK, shared, NAI_NULL_I64);
+  nai_health_put(c, "gpus_shared", !used ? HEALTH_UNKNOWN : shared ? HEALTH_NOTE : HEALTH_OK, shared, NAI_NULL_I64);
   nai_health_say_count(c, used, "GPU");
   nai_buf_puts(&c->said, " used");
   if (assumed) {
@@ -219,12 +247,16 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int rc = nai_health_collect(&c.h, c.m, err);
   if (!rc)
     rc = nai_first_use_collect(&c.first_use, c.m, err);
+  if (!rc)
+    rc = nai_timed_sections_collect(&c.timed, c.m, &c.first_use.once, err);
+  nai_first_use_free(&c.first_use);
   if (rc)
     return rc;
   check_recording(&c);
   check_work(&c);
   nai_health_check_stages(&c);
   check_profiler(&c);
+  check_timed(&c);
   check_ranges(&c);
   check_launches(&c);
   check_gpus(&c);

@@ -15,6 +15,7 @@ struct nai_health_checks {
   const struct nai_table *spans, *active;
   struct nai_health h;
   struct nai_first_use first_use;
+  struct nai_timed_sections timed;
   struct nai_buf said;
 };
 

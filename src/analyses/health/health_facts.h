@@ -36,8 +36,20 @@ struct nai_first_use {
   int64_t slow_launches, slow_launches_ns; /* first launches of a kernel at least 1 ms over its median, and by
                                               how much */
   int64_t total_ns;                        /* union of all of these */
+  struct nai_intervals once;               /* that union */
 };
 NAI_MUST_CHECK int nai_first_use_collect(struct nai_first_use *out, const struct nai_model *model, struct nai_err *err);
+void nai_first_use_free(struct nai_first_use *first_use);
+
+/* What a thread times: from an event it records over launches to a second one, until it waits. Times in ns. */
+struct nai_timed_sections {
+  int64_t count;
+  int64_t bent_count; /* those that are foreign time by a tenth or more: paid once, or the profiler's */
+  int64_t foreign_ns; /* the most of that in one section; 0 for none */
+  int64_t start, end; /* that section */
+};
+NAI_MUST_CHECK int nai_timed_sections_collect(struct nai_timed_sections *out, const struct nai_model *model,
+                                              const struct nai_intervals *once, struct nai_err *err);
 
 /* Whether a row of overhead_events is loading: by its kind, or without a name, but of some length and in a launch or an
  * allocation of its thread. */

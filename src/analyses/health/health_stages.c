@@ -154,27 +154,32 @@ static void check_first_use(struct nai_health_checks *c) {
   int64_t kinds = (f->context_ns > 0) + (f->loading_rows > 0) + (f->loading_calls > 0) + (f->slow_launches > 0);
   if (f->context_call) {
     nai_buf_puts(&c->said, f->context_call);
-    nai_health_say_time(c, ", the longest call before any work, ", f->context_ns,
-                        ": most of it creation of the context");
+    nai_health_say_time(c, ", the longest call before any work, ", f->context_ns, ", mostly to create the context");
   }
   if (f->loading_rows) {
     nai_buf_puts(&c->said, c->said.len ? "; " : "");
     nai_health_say_count(c, f->loading_rows, "record");
-    nai_health_say_time(c, " of module or function loading, ", f->loading_rows_ns, "");
+    nai_health_say_time(c, " of code being loaded, ", f->loading_rows_ns, "");
   }
   if (f->loading_calls) {
     nai_buf_puts(&c->said, c->said.len ? "; " : "");
-    nai_health_say_count(c, f->loading_calls, "call");
-    nai_health_say_time(c, " that load modules, ", f->loading_calls_ns, "");
+    nai_health_say_count(c, f->loading_calls, "loading call");
+    nai_health_say_time(c, ", ", f->loading_calls_ns, "");
   }
   if (f->slow_launches) {
     nai_buf_puts(&c->said, c->said.len ? "; " : "");
     nai_health_say_count(c, f->slow_launches, "first launch");
-    nai_health_say_time(c, " longer than usual by ", f->slow_launches_ns, " in all: loading or compiling");
+    nai_health_say_time(c, ", ", f->slow_launches_ns, " longer than usual: loading or compiling");
   }
+  bool seen = c->m->apis.n || c->h.operations;
   if (!kinds)
-    nai_buf_puts(&c->said, "nothing that is paid once: the capture began warm, or the export does not tell");
-  nai_health_put(c, "first_use", kinds ? HEALTH_NOTE : HEALTH_OK, kinds, f->total_ns);
+    nai_buf_puts(&c->said, seen ? "nothing that is paid once: the capture began warm, or the export does not tell"
+                                : "no CUDA call is recorded");
+  nai_health_put(c, "first_use",
+                 kinds  ? HEALTH_NOTE
+                 : seen ? HEALTH_OK
+                        : HEALTH_UNKNOWN,
+                 kinds, seen ? f->total_ns : NAI_NULL_I64);
 }
 
 void nai_health_check_stages(struct nai_health_checks *c) {

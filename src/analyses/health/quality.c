@@ -81,7 +81,7 @@ static void add_timed(struct nai_table *t, const struct nai_model *m, const char
 }
 
 static bool is_of_cuda(const struct nai_model *m, int64_t row) {
-  return nai_get_i64(m->tables[NAI_IN_OVERHEAD], row, OE_SOURCE) == NAI_OVERHEAD_CUDA;
+  return nai_get_i64(m->tables[NAI_IN_OVERHEAD], row, OE_SOURCE) != NAI_OVERHEAD_PROFILER;
 }
 /* Exporters of some years list the loading of code among the profiler's rows. */
 static bool is_loading_of_profiler(const struct nai_model *m, int64_t row) {
@@ -155,15 +155,27 @@ static void put_all_notes(struct nai_table *quality, struct nai_table *run, cons
   nai_set_i64(run, 0, ERRORS, noted.errors);
 }
 
+static bool launches_graph(const char *name) {
+  return strncmp(name, "cudaGraphLaunch", 15) == 0 || strncmp(name, "cuGraphLaunch", 13) == 0;
+}
+
+static int64_t count_graph_launches(const struct nai_model *m) {
+  const struct nai_strings *names = &m->tables[NAI_IN_APIS]->strings;
+  int64_t calls = 0;
+  bool any = false; /* mostly not: then no call need be looked at */
+  for (uint32_t n = 0; n < names->count && !any; n++)
+    any = launches_graph(nai_strings_get(names, n));
+  for (uint32_t i = 0; any && i < m->apis.n; i++)
+    calls += launches_graph(nai_model_api_name(m, i));
+  return calls;
+}
+
 static void put_graphs(struct nai_table *quality, const struct nai_model *m) {
-  int64_t envelope_ns = 0, node_kernels = 0, graph_calls = 0;
+  int64_t envelope_ns = 0, node_kernels = 0, graph_calls = count_graph_launches(m);
   for (uint32_t i = 0; i < m->graphs.n; i++)
     envelope_ns += nai_at(&m->graphs.end, i) - nai_at(&m->graphs.start, i);
   for (uint32_t i = 0; i < m->kernels.n; i++)
     node_kernels += nai_at_i32(&m->kernels.graph, i) != NAI_NULL_I32;
-  for (uint32_t i = 0; i < m->apis.n; i++)
-    graph_calls += strncmp(nai_model_api_name(m, i), "cudaGraphLaunch", 15) == 0 ||
-                   strncmp(nai_model_api_name(m, i), "cuGraphLaunch", 13) == 0;
   if (m->graphs.n)
     add_timed(
         quality, m, "graph-envelopes", "warning", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", m->graphs.n, envelope_ns,

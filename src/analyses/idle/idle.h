@@ -6,14 +6,25 @@
 #include "derive/idle/idle.h"
 
 extern const struct nai_schema nai_idle_causes;
-/* Fills it. host: what the host did in its own code, per GPU, as far as somebody looked; spans: table active_spans,
- * NULL when all is active. */
+/* What the host did in its own code on one GPU, as far as somebody looked: in all gaps, and in active spans. */
+struct nai_idle_host {
+  struct nai_idle_shares all, active;
+};
+/* Fills it. host: per GPU; spans: table active_spans, NULL when all is active. */
 NAI_MUST_CHECK int nai_put_idle_causes(struct nai_table *table, const struct nai_model *model,
-                                       const struct nai_idle_shares *host, const struct nai_table *spans,
+                                       const struct nai_idle_host *host, const struct nai_table *spans,
                                        struct nai_err *err);
-/* Idle time of a GPU by cause in pauses, set-up and checks: what is not in active spans. */
-NAI_MUST_CHECK int nai_idle_outside(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *model, uint32_t gpu,
-                                    const struct nai_table *spans, struct nai_err *err);
+/* Idle time of one GPU in active spans: without pauses, set-up and checks. As struct nai_gpu_idle has it. */
+struct nai_idle_active {
+  int64_t ns[NAI_IDLE_CAUSES], parts[NAI_IDLE_CAUSES], longest_ns[NAI_IDLE_CAUSES];
+  struct nai_interval longest[NAI_IDLE_CAUSES];
+  struct nai_idle_what what[NAI_IDLE_CAUSES];
+};
+NAI_MUST_CHECK int nai_idle_within_active(struct nai_idle_active *active, const struct nai_model *model, uint32_t gpu,
+                                          const struct nai_table *spans, struct nai_err *err);
+/* Does a gap lie in an active span? *at: row of its span, where to go on from for later gaps of the GPU; 0 first. */
+bool nai_idle_gap_active(int64_t *at, const struct nai_model *model, const struct nai_table *spans, uint32_t gpu,
+                         uint32_t number);
 /* What the operation that ends a gap is called; NULL for the end of the window. */
 const char *nai_next_op_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *model,
                              const struct nai_idle_gap *gap);

@@ -1,4 +1,4 @@
-/* How much of each cause of idle time lies within active spans? */
+/* How much of each cause of idle time lies within active spans, and what took it? */
 #include "analyses/spans/active_spans.h"
 #include "analyses/idle/idle.h"
 
@@ -10,26 +10,67 @@ int64_t nai_active_span_at(const struct nai_table *spans, int64_t at, int32_t de
   return at < spans->rows ? at : -1;
 }
 
-int nai_idle_outside(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *m, uint32_t gpu,
-                     const struct nai_table *spans, struct nai_err *err) {
+static bool is_active(const struct nai_table *spans, int64_t row) {
+  return strcmp(nai_get_str(spans, row, AS_KIND), NAI_SPAN_ACTIVE) == 0;
+}
+
+bool nai_idle_gap_active(int64_t *at, const struct nai_model *m, const struct nai_table *spans, uint32_t gpu,
+                         uint32_t number) {
+  int64_t row =
+      spans ? nai_active_span_at(spans, *at, m->gpus[gpu].device_id, nai_idle_span(&m->gpus[gpu], number).start) : -1;
+  *at = row < 0 ? *at : row;
+  return row < 0 || is_active(spans, row);
+}
+
+/* Is there nothing but activity on the GPU? */
+static bool all_active(const struct nai_model *m, uint32_t gpu, const struct nai_table *spans) {
+  for (int64_t i = 0; spans && i < spans->rows; i++)
+    if (nai_get_i64(spans, i, AS_DEVICE) == m->gpus[gpu].device_id && !is_active(spans, i))
+      return false;
+  return true;
+}
+
+static void take_gap(struct nai_idle_active *active, const struct nai_idle_split *split,
+                     const struct nai_idle_gap *gap) {
+  for (int c = 0; c < NAI_IDLE_CAUSES; c++) {
+    active->ns[c] += split->ns[c];
+    active->parts[c] += split->ns[c] > 0;
+    if (split->ns[c] > active->longest_ns[c]) {
+      active->longest_ns[c] = split->ns[c];
+      active->longest[c] = (struct nai_interval){gap->start, gap->end};
+    }
+  }
+}
+
+/* Only a GPU with pauses, set-up or checks has its gaps cut again. */
+int nai_idle_within_active(struct nai_idle_active *active, const struct nai_model *m, uint32_t gpu,
+                           const struct nai_table *spans, struct nai_err *err) {
+  const struct nai_gpu_idle *idle = &m->idle[gpu];
   struct nai_intervals host = {0};
+  struct nai_idle_shares shares = {0};
   int64_t at = 0;
   int rc = NAI_OK;
-  memset(ns, 0, NAI_IDLE_CAUSES * sizeof *ns);
-  for (struct nai_idle_gap gap = nai_idle_first(gpu); spans && !rc && nai_idle_next(&gap, m);) {
-    int64_t span = nai_active_span_at(spans, at, m->gpus[gpu].device_id, gap.start);
-    if (span < 0)
-      break;
-    at = span;
-    if (strcmp(nai_get_str(spans, span, AS_KIND), "active") == 0)
-      continue;
-    struct nai_idle_shares shares = {0};
-    struct nai_idle_split split;
-    rc = nai_idle_split_again(&split, &shares, &host, m, &gap, err);
-    for (int c = 0; !rc && c < NAI_IDLE_CAUSES; c++)
-      ns[c] += split.ns[c];
-    nai_idle_shares_free(&shares);
+  *active = (struct nai_idle_active){0};
+  if (all_active(m, gpu, spans)) {
+    memcpy(active->ns, idle->ns, sizeof active->ns);
+    memcpy(active->parts, idle->parts, sizeof active->parts);
+    memcpy(active->longest_ns, idle->longest_ns, sizeof active->longest_ns);
+    memcpy(active->longest, idle->longest, sizeof active->longest);
+    memcpy(active->what, idle->what, sizeof active->what);
+    return NAI_OK;
   }
+  for (struct nai_idle_gap gap = nai_idle_first(gpu); !rc && nai_idle_next(&gap, m);) {
+    struct nai_idle_split split;
+    if (!nai_idle_gap_active(&at, m, spans, gpu, gap.number))
+      continue;
+    rc = nai_idle_split_again(&split, &shares, &host, m, &gap, err);
+    if (!rc)
+      take_gap(active, &split, &gap);
+  }
+  for (int c = 0; c < NAI_IDLE_CAUSES; c++)
+    active->what[c] = nai_idle_largest(&shares, (enum nai_idle_cause)c);
+  rc = !rc && shares.oom ? nai_err_nomem(err) : rc;
+  nai_idle_shares_free(&shares);
   nai_intervals_free(&host);
   return rc;
 }

@@ -16,7 +16,13 @@ enum {
   PCT_WINDOW,
   WHAT,
   WHAT_TIME,
-  ACTIVE
+  ACTIVE,
+  ACTIVE_PARTS,
+  ACTIVE_LONGEST,
+  ACTIVE_VIEW_START,
+  ACTIVE_VIEW_END,
+  ACTIVE_WHAT,
+  ACTIVE_WHAT_TIME
 };
 static const struct nai_column_def columns[] = {
     [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
@@ -35,21 +41,34 @@ static const struct nai_column_def columns[] = {
     [WHAT_TIME] = NAI_TIME_COLUMN("what_ns", "time that this took", .better = NAI_BETTER_LOWER),
     [ACTIVE] =
         NAI_TIME_COLUMN("active_ns", "of total_ns: within active spans", .better = NAI_BETTER_LOWER, .sum = true),
+    [ACTIVE_PARTS] =
+        NAI_COUNT_COLUMN("active_count", "of part_count: within active spans", .better = NAI_BETTER_LOWER, .sum = true),
+    [ACTIVE_LONGEST] =
+        NAI_TIME_COLUMN("active_longest_ns", "longest part of one gap within active spans", .better = NAI_BETTER_LOWER),
+    [ACTIVE_VIEW_START] = NAI_START_COLUMN("active_view_start_ns",
+                                           "that gap to look at: with as much of what ran before it as it is long"),
+    [ACTIVE_VIEW_END] = NAI_END_COLUMN("active_view_end_ns", "and with as much of what ran after it"),
+    [ACTIVE_WHAT] = NAI_LABEL_COLUMN("active_what", "what took most of active_ns; empty where that is less than 5 %"),
+    [ACTIVE_WHAT_TIME] = NAI_TIME_COLUMN("active_what_ns", "time that this took", .better = NAI_BETTER_LOWER),
 };
 const struct nai_schema nai_idle_causes =
     NAI_SCHEMA("idle_causes", "Idle time by cause", "One cause on one GPU; the rows of a GPU add up to its idle time",
                columns);
 
 /* Waits of one function in one NVTX path are one: the one that most time is charged to. `id` is the row of the first of
- * them. */
-static int largest_drain(struct nai_idle_what *largest, const struct nai_model *m, const struct nai_gpu_idle *idle,
-                         struct nai_err *err) {
+ * them. spans: only gaps in active spans count; NULL for all. */
+static int largest_drain(struct nai_idle_what *largest, const struct nai_model *m, uint32_t gpu,
+                         const struct nai_table *spans, struct nai_err *err) {
+  const struct nai_gpu_idle *idle = &m->idle[gpu];
   struct nai_keyset places = {0};
+  int64_t at = 0;
   int64_t *ns = malloc(((size_t)idle->drain_count + 1) * sizeof *ns);
   uint32_t *first = malloc(((size_t)idle->drain_count + 1) * sizeof *first);
   *largest = (struct nai_idle_what){NAI_WHAT_NOTHING, 0, 0};
   for (uint32_t i = 0; ns && first && i < idle->drain_count; i++) {
     const struct nai_idle_drain *drain = &idle->drains[i];
+    if (!nai_idle_gap_active(&at, m, spans, gpu, drain->gap))
+      continue;
     const struct nai_nvtx_node *node = nai_model_call_node(m, drain->wait);
     bool added;
     uint32_t place = nai_keyset_add(
@@ -70,34 +89,74 @@ static int largest_drain(struct nai_idle_what *largest, const struct nai_model *
   return oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-/* What takes less than a twentieth of a cause does not stand for it. */
-static int put_what(struct nai_table *table, int64_t row, const struct nai_model *m, const struct nai_idle_what *what,
-                    struct nai_err *err) {
+/* What takes less than a twentieth of a cause does not stand for it. `into`: columns of the time of all, what, its
+ * time. */
+static int put_what(struct nai_table *table, int64_t row, const int into[3], const struct nai_model *m,
+                    const struct nai_idle_what *what, struct nai_err *err) {
   enum { PARTS_OF_WHOLE = 20 };
   struct nai_buf text = {0};
-  if (what->ns < nai_get_i64(table, row, TOTAL) / PARTS_OF_WHOLE)
+  if (what->ns < nai_get_i64(table, row, into[0]) / PARTS_OF_WHOLE)
     return NAI_OK;
   nai_idle_what_print(&text, m, what);
   if (what->source != NAI_WHAT_NOTHING) {
-    nai_set_str(table, row, WHAT, nai_buf_str(&text));
-    nai_set_i64(table, row, WHAT_TIME, what->ns);
+    nai_set_str(table, row, into[1], nai_buf_str(&text));
+    nai_set_i64(table, row, into[2], what->ns);
   }
   bool oom = text.oom;
   nai_buf_free(&text);
   return oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-static int put_cause(struct nai_table *table, const struct nai_model *m, uint32_t gpu, enum nai_idle_cause c,
-                     const struct nai_idle_shares *host, int64_t outside, struct nai_err *err) {
+/* A gap alone may hold no event at all: with a part of what the GPU did on both sides, no longer than the gap. */
+static struct nai_interval with_neighbours(const struct nai_gpu *gpu, struct nai_interval gap) {
+  size_t lo = 0, hi = gpu->all.count;
+  int64_t length = gap.end - gap.start;
+  while (lo < hi) { /* the first interval behind the gap */
+    size_t mid = lo + (hi - lo) / 2;
+    if (gpu->all.v[mid].start < gap.end)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  if (lo > 0) {
+    int64_t before = gpu->all.v[lo - 1].end - gpu->all.v[lo - 1].start;
+    gap.start -= before < length ? before : length;
+  }
+  if (lo < gpu->all.count) {
+    int64_t behind = gpu->all.v[lo].end - gpu->all.v[lo].start;
+    gap.end += behind < length ? behind : length;
+  }
+  return gap;
+}
+
+static int put_active(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t gpu,
+                      enum nai_idle_cause c, const struct nai_idle_active *active, const struct nai_idle_host *host,
+                      const struct nai_table *spans, struct nai_err *err) {
+  static const int whats[] = {ACTIVE, ACTIVE_WHAT, ACTIVE_WHAT_TIME};
+  nai_set_i64(table, row, ACTIVE, active->ns[c]);
+  nai_set_i64(table, row, ACTIVE_PARTS, active->parts[c]);
+  if (!active->parts[c])
+    return NAI_OK;
+  nai_set_i64(table, row, ACTIVE_LONGEST, active->longest_ns[c]);
+  struct nai_interval view = with_neighbours(&m->gpus[gpu], active->longest[c]);
+  nai_set_i64(table, row, ACTIVE_VIEW_START, view.start);
+  nai_set_i64(table, row, ACTIVE_VIEW_END, view.end);
+  struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].active, c) : active->what[c];
+  int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, spans, err) : NAI_OK;
+  return rc ? rc : put_what(table, row, whats, m, &what, err);
+}
+
+static int put_cause(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t gpu,
+                     enum nai_idle_cause c, const struct nai_idle_host *host, struct nai_err *err) {
+  static const int whats[] = {TOTAL, WHAT, WHAT_TIME};
   int64_t all = 0;
   const struct nai_gpu *of = &m->gpus[gpu];
   const struct nai_gpu_idle *idle = &m->idle[gpu];
-  int64_t window = of->window_end - of->window_start, row = nai_table_add_row(table);
+  int64_t window = of->window_end - of->window_start;
   nai_set_i64(table, row, DEVICE, of->device_id);
   nai_set_str(table, row, CAUSE, nai_idle_cause_name(c));
   nai_set_i64(table, row, PARTS, idle->parts[c]);
   nai_set_i64(table, row, TOTAL, idle->ns[c]);
-  nai_set_i64(table, row, ACTIVE, idle->ns[c] - outside);
   for (int i = 0; i < NAI_IDLE_CAUSES; i++)
     all += idle->ns[i];
   nai_set_f64(table, row, PCT_IDLE, nai_percent((double)idle->ns[c], (double)all));
@@ -105,20 +164,25 @@ static int put_cause(struct nai_table *table, const struct nai_model *m, uint32_
   nai_set_i64(table, row, LONGEST, idle->longest_ns[c]);
   nai_set_i64(table, row, LONGEST_START, idle->longest[c].start);
   nai_set_i64(table, row, LONGEST_END, idle->longest[c].end);
-  struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu], c) : idle->what[c];
-  int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, idle, err) : NAI_OK;
-  return rc ? rc : put_what(table, row, m, &what, err);
+  struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].all, c) : idle->what[c];
+  int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, NULL, err) : NAI_OK;
+  return rc ? rc : put_what(table, row, whats, m, &what, err);
 }
 
-int nai_put_idle_causes(struct nai_table *table, const struct nai_model *m, const struct nai_idle_shares *host,
+int nai_put_idle_causes(struct nai_table *table, const struct nai_model *m, const struct nai_idle_host *host,
                         const struct nai_table *spans, struct nai_err *err) {
-  int64_t outside[NAI_IDLE_CAUSES];
   int rc = NAI_OK;
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++) {
-    rc = nai_idle_outside(outside, m, g, spans, err);
-    for (int c = 0; !rc && c < NAI_IDLE_CAUSES; c++)
-      if (m->idle[g].ns[c])
-        rc = put_cause(table, m, g, (enum nai_idle_cause)c, host, outside[c], err);
+    struct nai_idle_active active;
+    rc = nai_idle_within_active(&active, m, g, spans, err);
+    for (int c = 0; !rc && c < NAI_IDLE_CAUSES; c++) {
+      if (!m->idle[g].ns[c])
+        continue;
+      int64_t row = nai_table_add_row(table);
+      rc = put_cause(table, row, m, g, (enum nai_idle_cause)c, host, err);
+      if (!rc)
+        rc = put_active(table, row, m, g, (enum nai_idle_cause)c, &active, host, spans, err);
+    }
   }
   static const struct nai_sort_by order[] = {{DEVICE, false}, {TOTAL, true}, {CAUSE, false}};
   return rc ? rc : nai_table_sort(table, order, 3, err);

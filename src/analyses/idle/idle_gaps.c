@@ -112,10 +112,10 @@ static void find_longest(struct longest *heap, const struct nai_model *m) {
 
 /* --- what the host did in its own code -------------------------------------------------------- */
 
-/* Where shares of host code go: those of one gap, and those of its GPU. */
+/* Where shares of host code go: those of one gap, and those of its GPU (active: NULL outside of active spans). */
 struct host_code {
   const struct nai_model *m;
-  struct nai_idle_shares *gap, *gpu;
+  struct nai_idle_shares *gap, *gpu, *active;
   struct nai_open_cursor open;
 };
 
@@ -124,6 +124,8 @@ static void add_host(struct host_code *h, enum nai_idle_source source, uint32_t 
     return;
   nai_idle_share(h->gap, NAI_IDLE_HOST_CODE, source, name, ns);
   nai_idle_share(h->gpu, NAI_IDLE_HOST_CODE, source, name, ns);
+  if (h->active)
+    nai_idle_share(h->active, NAI_IDLE_HOST_CODE, source, name, ns);
 }
 
 /* Innermost push/pop ranges in [a, b). */
@@ -245,7 +247,7 @@ static int put_gap(struct nai_table *table, struct host_code *h, struct nai_inte
   int rc = nai_idle_split_again(&split, h->gap, host, h->m, gap, err);
   for (size_t i = 0; !rc && i < host->count; i++)
     rc = add_calls(h, nai_at_text(&h->m->apis.thread, gap->launch), host->v[i].start, host->v[i].end, err);
-  if (!rc && (h->gap->oom || h->gpu->oom))
+  if (!rc && (h->gap->oom || h->gpu->oom || (h->active && h->active->oom)))
     rc = nai_err_nomem(err);
   if (!rc)
     put_split(table, h->m, gap, &split, h->gap);
@@ -253,8 +255,8 @@ static int put_gap(struct nai_table *table, struct host_code *h, struct nai_inte
 }
 
 /* gpus: per GPU, what the host did in its own code. */
-static int put_gaps(struct nai_table *table, struct nai_idle_shares *gpus, const struct nai_model *m,
-                    struct nai_err *err) {
+static int put_gaps(struct nai_table *table, struct nai_idle_host *gpus, const struct nai_model *m,
+                    const struct nai_table *spans, struct nai_err *err) {
   struct longest heap = {malloc(MAX_GAPS * sizeof *heap.v), 0};
   struct nai_intervals host = {0};
   struct host_code h = {.m = m};
@@ -265,7 +267,8 @@ static int put_gaps(struct nai_table *table, struct nai_idle_shares *gpus, const
     struct nai_idle_shares shares = {0};
     struct nai_idle_gap gap = nai_idle_gap_at(m, heap.v[i].gpu, heap.v[i].number);
     h.gap = &shares;
-    h.gpu = &gpus[heap.v[i].gpu];
+    h.gpu = &gpus[gap.gpu].all;
+    h.active = nai_idle_gap_active(&(int64_t){0}, m, spans, gap.gpu, gap.number) ? &gpus[gap.gpu].active : NULL;
     rc = put_gap(table, &h, &host, &gap, err);
     nai_idle_shares_free(&shares);
   }
@@ -277,12 +280,15 @@ static int put_gaps(struct nai_table *table, struct nai_idle_shares *gpus, const
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  struct nai_idle_shares *host = calloc((size_t)m->gpu_count + 1, sizeof *host);
-  int rc = host ? put_gaps(io->out[0], host, m, err) : nai_err_nomem(err);
+  const struct nai_table *spans = io->in ? io->in[0] : NULL;
+  struct nai_idle_host *host = calloc((size_t)m->gpu_count + 1, sizeof *host);
+  int rc = host ? put_gaps(io->out[0], host, m, spans, err) : nai_err_nomem(err);
   if (!rc)
-    rc = nai_put_idle_causes(io->out[1], m, host, io->in ? io->in[0] : NULL, err);
-  for (uint32_t g = 0; host && g < m->gpu_count; g++)
-    nai_idle_shares_free(&host[g]);
+    rc = nai_put_idle_causes(io->out[1], m, host, spans, err);
+  for (uint32_t g = 0; host && g < m->gpu_count; g++) {
+    nai_idle_shares_free(&host[g].all);
+    nai_idle_shares_free(&host[g].active);
+  }
   free(host);
   return rc;
 }

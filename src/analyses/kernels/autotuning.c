@@ -225,24 +225,21 @@ static int add_kernel(struct work *w, struct trial *t, uint32_t kernel, int32_t 
 }
 
 static int add_gpu(struct work *w, const struct nai_gpu *gpu, struct nai_err *err) {
-  uint32_t *stream = NULL, streams = 0;
   struct trial *trials = NULL;
   int rc = count_variants(w, gpu, err);
   if (rc || w->keys.count < FEWEST_VARIANTS)
     return rc;
-  rc = nai_streams_of(&stream, &streams, w->m, gpu, err);
-  if (!rc && !(trials = calloc((size_t)streams + 1, sizeof *trials)))
-    rc = nai_err_nomem(err);
+  if (!(trials = calloc((size_t)gpu->stream_count + 1, sizeof *trials)))
+    return nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < gpu->op_count; i++)
     if (gpu->ops[i].type == NAI_OP_KERNEL)
-      rc = add_kernel(w, &trials[stream[i]], gpu->ops[i].row, gpu->device_id, err);
-  for (uint32_t s = 0; trials && s < streams; s++) {
+      rc = add_kernel(w, &trials[gpu->ops[i].stream], gpu->ops[i].row, gpu->device_id, err);
+  for (uint32_t s = 0; s < gpu->stream_count; s++) {
     if (!rc)
       close_trial(w, &trials[s], gpu->device_id);
     free(trials[s].v);
   }
   free(trials);
-  free(stream);
   return rc;
 }
 

@@ -38,6 +38,7 @@ struct sums {
   uint32_t *slots, mask;  /* groups by name and path, index + 1 */
   struct group *groups;
   uint32_t count, capacity;
+  uint32_t near; /* step of the launch before */
 };
 
 /* --- places ----------------------------------------------------------------------------------- */
@@ -89,14 +90,14 @@ static int find_steady(struct sums *s, const struct nai_table *steps, struct nai
   return NAI_OK;
 }
 
-static bool is_steady(const struct sums *s, uint32_t kernel, uint32_t api) {
+static bool is_steady(struct sums *s, uint32_t kernel, uint32_t api) {
   const struct nai_model *m = s->m;
   int32_t process = nai_at_i32(&m->kernels.process, kernel);
   uint32_t gpu = nai_model_gpu_index(m, nai_at_i32(&m->kernels.device, kernel));
   const uint8_t *steady = process < 0 || gpu >= m->gpu_count ? NULL : s->steady[(size_t)process * m->gpu_count + gpu];
   if (!steady || api == NAI_NO_ROW)
     return false;
-  uint32_t step = nai_step_at(&m->steps->processes[process], nai_at(&m->apis.start, api));
+  uint32_t step = nai_step_at(&m->steps->processes[process], nai_at(&m->apis.start, api), &s->near);
   return step != UINT32_MAX && steady[step];
 }
 

@@ -188,10 +188,8 @@ static void put_fit(struct nai_table *out, int64_t row, const struct nai_fit *fi
   nai_set_i64(out, row, KS_BLOCKS_PER_SM, fit->occupancy.blocks_per_sm);
   if (!fit->slots)
     return;
-  double waves = (double)fit->blocks / (double)fit->slots;
-  nai_set_f64(out, row, KS_WAVES, waves);
-  if (fit->fill == NAI_FILL_WAVES)
-    nai_set_f64(out, row, KS_EFFICIENCY, nai_percent(waves, (double)((fit->blocks + fit->slots - 1) / fit->slots)));
+  nai_set_f64(out, row, KS_WAVES, (double)fit->blocks / (double)fit->slots);
+  nai_set_f64(out, row, KS_EFFICIENCY, nai_wave_efficiency_pct(fit));
 }
 
 /* On which units it computes, and what a change of units could save. Tensor cores take FP32 data from 8.0 on (as TF32).

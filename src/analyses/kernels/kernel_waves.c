@@ -3,6 +3,8 @@
 
 #include "analyses/losses/losses.h"
 
+#include <math.h>
+
 enum { COOPERATIVE = 2 }; /* and above; 0 unknown, 1 regular */
 
 static int64_t number(const struct nai_table *configs, int64_t config, int column) {
@@ -53,6 +55,13 @@ struct nai_fit nai_fit_of(const struct nai_table *configs, int64_t config, const
   return fit;
 }
 
+double nai_wave_efficiency_pct(const struct nai_fit *fit) {
+  if (fit->fill != NAI_FILL_WAVES)
+    return NAN;
+  int64_t waves = (fit->blocks + fit->slots - 1) / fit->slots;
+  return 100 * ((double)fit->blocks / (double)fit->slots) / (double)waves;
+}
+
 int nai_crowded(struct nai_intervals *out, const struct nai_model *m, const struct nai_gpu *gpu, struct nai_err *err) {
   int64_t latest = INT64_MIN; /* end of those that began before */
   for (uint32_t i = 0; i < gpu->op_count; i++) {
@@ -66,7 +75,7 @@ int nai_crowded(struct nai_intervals *out, const struct nai_model *m, const stru
   return out->oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-int64_t nai_tail_ns(const struct nai_fit *fit, int64_t start, int64_t end, const struct nai_coverage *crowded) {
+int64_t nai_tail_ns(const struct nai_fit *fit, int64_t start, int64_t end, struct nai_coverage *crowded) {
   if (fit->fill != NAI_FILL_WAVES || fit->blocks % fit->slots == 0)
     return 0;
   /* Of `waves` equal stretches the last has blocks % slots blocks; only the slots without one are lost. */

@@ -1,5 +1,7 @@
 #include "analyses/kernels/repeated.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 /* --- shapes ----------------------------------------------------------------------------------- */
@@ -105,14 +107,10 @@ int nai_repetition_of(struct nai_repetition *out, const struct nai_model *m, con
     if (last->signature != key)
       *last = (struct recent){key, nai_keyset_add(&set, key, &added)};
     uint32_t at = last->tally;
-    if (at >= capacity) {
-      capacity = at * 2 + 64;
-      struct tally *grown = realloc(tallies, capacity * sizeof *grown);
-      rc = grown ? NAI_OK : nai_err_nomem(err);
-      tallies = grown ? grown : tallies;
-    }
-    if (rc)
+    if (!nai_array_room(&tallies, &capacity, at, sizeof *tallies)) {
+      rc = nai_err_nomem(err);
       break;
+    }
     if (added)
       tallies[at] = (struct tally){0};
     tallies[at].count++;

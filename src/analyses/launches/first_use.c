@@ -181,10 +181,11 @@ static int look_for_slow_launches(struct nai_first_use *out, struct places *plac
   return rc;
 }
 
+void nai_first_use_free(struct nai_first_use *first_use) { nai_intervals_free(&first_use->once); }
+
 int nai_first_use_collect(struct nai_first_use *out, const struct nai_model *m, struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_APIS];
   struct places places = {0};
-  struct nai_intervals all = {0};
   uint8_t *kinds = malloc((size_t)t->strings.count + 1);
   int rc = kinds ? NAI_OK : nai_err_nomem(err);
   *out = (struct nai_first_use){0};
@@ -196,11 +197,10 @@ int nai_first_use_collect(struct nai_first_use *out, const struct nai_model *m, 
     look_for_loading(out, &places, m, kinds);
   if (!rc)
     rc = look_for_slow_launches(out, &places, m, err);
-  nai_intervals_gather(&all, places.v, places.count);
-  out->total_ns = nai_intervals_total(&all);
-  if (!rc && (places.oom || all.oom))
+  nai_intervals_gather(&out->once, places.v, places.count);
+  out->total_ns = nai_intervals_total(&out->once);
+  if (!rc && (places.oom || out->once.oom))
     rc = nai_err_nomem(err);
-  nai_intervals_free(&all);
   free(places.v);
   free(kinds);
   return rc;

@@ -1,6 +1,5 @@
 /* What passes between a launch call and the start of its work? Table launch_breakdown. */
 #include "analyses/analysis.h"
-#include "analyses/spans/busy_time.h"
 #include "derive/idle/idle.h"
 #include "table/columns.h"
 
@@ -59,7 +58,7 @@ static const struct nai_schema schema =
 
 struct stream {
   struct nai_intervals set; /* what it ran; unused where it is the only one */
-  struct nai_busy busy;
+  struct nai_coverage busy;
   int64_t end;      /* of all that began so far */
   uint32_t process; /* index among those of the GPU */
 };
@@ -73,70 +72,39 @@ enum { IS_LAUNCH = 1, FOUND_IDLE = 2 };
 struct launches {
   const struct nai_model *m;
   const struct nai_gpu *gpu;
-  struct nai_busy busy;
-  struct nai_keyset contexts, streams_seen; /* process and context; that and stream */
+  struct nai_coverage busy;
   struct stream *streams;
-  uint32_t *stream_of; /* per operation */
-  uint8_t *flags;      /* per operation */
-  int64_t *lead;       /* per launch: work ahead in its stream when the call returned */
-  struct sums *sums;   /* per process of the GPU */
+  uint8_t *flags;    /* per operation */
+  int64_t *lead;     /* per launch: work ahead in its stream when the call returned */
+  struct sums *sums; /* per process of the GPU */
 };
 
 static void free_launches(struct launches *l) {
-  for (uint32_t i = 0; l->streams && i < l->streams_seen.count; i++) {
+  for (uint32_t i = 0; l->streams && i < l->gpu->stream_count; i++) {
     nai_intervals_free(&l->streams[i].set);
-    free(l->streams[i].busy.sums);
+    nai_coverage_free(&l->streams[i].busy);
   }
-  nai_keyset_free(&l->contexts);
-  nai_keyset_free(&l->streams_seen);
-  free(l->busy.sums);
+  nai_coverage_free(&l->busy);
   free(l->streams);
-  free(l->stream_of);
   free(l->flags);
   free(l->lead);
   free(l->sums);
 }
 
-static uint32_t number_of_stream(struct launches *l, int32_t process, int32_t context, int32_t stream) {
-  bool added;
-  int64_t of = nai_keyset_add(&l->contexts, (int64_t)((uint64_t)process << 32 | (uint32_t)context), &added);
-  return nai_keyset_add(&l->streams_seen, of << 32 | (uint32_t)stream, &added);
-}
-
-static int find_streams(struct launches *l, struct nai_err *err) {
-  const struct nai_gpu *gpu = l->gpu;
-  int32_t last[3] = {0}; /* most operations have the stream of the one before */
-  for (uint32_t i = 0; i < gpu->op_count; i++) {
-    const struct nai_op *op = &gpu->ops[i];
-    const int32_t of[3] = {nai_model_op_process(l->m, op), nai_model_op_context(l->m, op),
-                           nai_model_op_stream(l->m, op)};
-    l->stream_of[i] =
-        i && memcmp(of, last, sizeof of) == 0 ? l->stream_of[i - 1] : number_of_stream(l, of[0], of[1], of[2]);
-    memcpy(last, of, sizeof of);
-  }
-  if (l->contexts.oom || l->streams_seen.oom)
-    return nai_err_nomem(err);
-  l->streams = calloc((size_t)l->streams_seen.count + 1, sizeof *l->streams);
-  for (uint32_t i = 0; l->streams && i < l->streams_seen.count; i++) {
-    int64_t context = l->contexts.keys[l->streams_seen.keys[i] >> 32];
-    l->streams[i].process = nai_keyset_find(&gpu->processes, context >> 32);
-  }
-  return l->streams ? NAI_OK : nai_err_nomem(err);
-}
-
 /* What each stream ran. Of an only one that is what the GPU ran. */
 static int fill_streams(struct launches *l, struct nai_err *err) {
-  uint32_t count = l->streams_seen.count;
+  uint32_t count = l->gpu->stream_count;
   for (uint32_t i = 0; count > 1 && i < l->gpu->op_count; i++)
-    nai_intervals_add(&l->streams[l->stream_of[i]].set, nai_model_op_start(l->m, &l->gpu->ops[i]),
+    nai_intervals_add(&l->streams[l->gpu->ops[i].stream].set, nai_model_op_start(l->m, &l->gpu->ops[i]),
                       nai_model_op_end(l->m, &l->gpu->ops[i]));
   int rc = NAI_OK;
   for (uint32_t s = 0; !rc && s < count; s++) {
     l->streams[s].end = INT64_MIN;
+    l->streams[s].process = nai_keyset_find(&l->gpu->processes, l->gpu->streams[s].process);
     if (count > 1)
-      rc = l->streams[s].set.oom ? nai_err_nomem(err) : nai_busy_new(&l->streams[s].busy, &l->streams[s].set, err);
+      rc = nai_coverage_new(&l->streams[s].busy, &l->streams[s].set, err);
   }
-  return rc ? rc : nai_busy_new(&l->busy, &l->gpu->all, err);
+  return rc ? rc : nai_coverage_new(&l->busy, &l->gpu->all, err);
 }
 
 /* Adds the launch of operation `start` by the call. */
@@ -147,8 +115,8 @@ static void add_launch(struct launches *l, struct sums *sums, struct stream *str
     sums->negative++;
     return;
   }
-  int64_t waits = returned < start ? returned : start, busy = nai_busy_within(&l->busy, waits, start),
-          own = l->streams_seen.count > 1 ? nai_busy_within(&stream->busy, waits, start) : busy;
+  int64_t waits = returned < start ? returned : start, busy = nai_coverage_within(&l->busy, waits, start),
+          own = l->gpu->stream_count > 1 ? nai_coverage_within(&stream->busy, waits, start) : busy;
   sums->to_start += start - called;
   sums->in_api += waits - called;
   sums->stream_wait += own;
@@ -158,7 +126,7 @@ static void add_launch(struct launches *l, struct sums *sums, struct stream *str
 
 static void take_operation(struct launches *l, uint32_t i, uint8_t *call_seen, int64_t gpu_end) {
   const struct nai_op *op = &l->gpu->ops[i];
-  struct stream *stream = &l->streams[l->stream_of[i]];
+  struct stream *stream = &l->streams[l->gpu->ops[i].stream];
   uint32_t call = nai_model_op_api(l->m, op);
   int64_t start = nai_model_op_start(l->m, op), end = nai_model_op_end(l->m, op);
   if (call != NAI_NO_ROW && !call_seen[call]) {
@@ -188,7 +156,7 @@ static void take_operations(struct launches *l, uint8_t *call_seen) {
 /* --- statistics ------------------------------------------------------------------------------- */
 
 static uint32_t group_of(const struct launches *l, uint32_t i, int flag) {
-  return l->flags[i] & flag ? l->streams[l->stream_of[i]].process : NAI_NO_GROUP;
+  return l->flags[i] & flag ? l->streams[l->gpu->ops[i].stream].process : NAI_NO_GROUP;
 }
 
 static void call_block(const void *launches, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
@@ -261,13 +229,11 @@ static int put_gpu(struct nai_table *table, const struct nai_model *m, const str
                    struct nai_err *err) {
   struct launches l = {.m = m,
                        .gpu = gpu,
-                       .stream_of = malloc(((size_t)gpu->op_count + 1) * sizeof *l.stream_of),
+                       .streams = calloc((size_t)gpu->stream_count + 1, sizeof *l.streams),
                        .flags = calloc((size_t)gpu->op_count + 1, 1),
                        .lead = malloc(((size_t)gpu->op_count + 1) * sizeof *l.lead),
                        .sums = calloc((size_t)gpu->processes.count + 1, sizeof *l.sums)};
-  int rc = l.stream_of && l.flags && l.lead && l.sums ? find_streams(&l, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = fill_streams(&l, err);
+  int rc = l.streams && l.flags && l.lead && l.sums ? fill_streams(&l, err) : nai_err_nomem(err);
   if (!rc)
     take_operations(&l, call_seen);
   if (!rc)

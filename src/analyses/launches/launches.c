@@ -98,26 +98,33 @@ static uint32_t scope_of(const struct layer *l, uint32_t kernel) {
 
 static void duration_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct layer *l = layer;
+  int64_t start[NAI_VALUES_BLOCK];
+  nai_unpack(start, &l->m->kernels.start, first, count);
+  nai_unpack(value, &l->m->kernels.end, first, count);
   for (uint32_t i = 0; i < count; i++) {
     group[i] = scope_of(l, first + i);
-    value[i] = nai_kernel_ns(l->m, first + i);
+    value[i] -= start[i];
   }
 }
 
 static void latency_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct layer *l = layer;
+  const struct nai_column called = l->m->apis.start;
+  nai_unpack(value, &l->m->kernels.start, first, count);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t api = l->m->kernel_api[first + i];
     group[i] = api == NAI_NO_ROW ? NAI_NO_GROUP : scope_of(l, first + i);
-    value[i] = api == NAI_NO_ROW ? 0 : nai_at(&l->m->kernels.start, first + i) - nai_at(&l->m->apis.start, api);
+    value[i] = api == NAI_NO_ROW ? 0 : value[i] - nai_at(&called, api);
   }
 }
 
 static void queue_delay_block(const void *layer, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct layer *l = layer;
+  const struct nai_column returned = l->m->apis.end;
+  nai_unpack(value, &l->m->kernels.start, first, count);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t api = l->m->kernel_api[first + i];
-    value[i] = api == NAI_NO_ROW ? -1 : nai_at(&l->m->kernels.start, first + i) - nai_at(&l->m->apis.end, api);
+    value[i] = api == NAI_NO_ROW ? -1 : value[i] - nai_at(&returned, api);
     group[i] = value[i] < 0 ? NAI_NO_GROUP : scope_of(l, first + i);
   }
 }
@@ -147,17 +154,19 @@ static int put_layer_stats(struct scope *scopes, const struct layer *l, struct n
 
 /* What depends on the order of a scope's kernels, which is by start. */
 static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uint32_t *kernels, uint32_t n) {
-  const struct nai_kernel_view *v = &l->m->kernels;
+  const struct nai_column starts = l->m->kernels.start, ends = l->m->kernels.end;
+  int64_t from_start = n ? nai_at(&starts, kernels[0]) : 0;
   for (uint32_t i = 0, from = 0; i < n; i++) {
     uint32_t k = kernels[i], api = l->m->kernel_api[k];
+    int64_t start = nai_at(&starts, k), end = nai_at(&ends, k);
     for (int u = 0; u < LIMITS; u++)
-      s->under[u] += nai_at(&v->end, k) - nai_at(&v->start, k) < tiny_limits_ns[u];
-    s->end = i == 0 || nai_at(&v->end, k) > s->end ? nai_at(&v->end, k) : s->end;
-    while (nai_at(&v->start, k) - nai_at(&v->start, kernels[from]) >= PEAK_NS)
-      from++;
+      s->under[u] += end - start < tiny_limits_ns[u];
+    s->end = i == 0 || end > s->end ? end : s->end;
+    while (start - from_start >= PEAK_NS)
+      from_start = nai_at(&starts, kernels[++from]);
     if (i - from + 1 > s->peak) {
       s->peak = i - from + 1;
-      s->peak_start = nai_at(&v->start, kernels[from]);
+      s->peak_start = from_start;
     }
     l->begins_call[k] = api != NAI_NO_ROW && !call_seen[api];
     if (api != NAI_NO_ROW)
@@ -166,7 +175,7 @@ static void walk(struct scope *s, struct layer *l, uint8_t *call_seen, const uin
   for (uint32_t i = 0; i < n; i++)
     if (l->begins_call[kernels[i]])
       call_seen[l->m->kernel_api[kernels[i]]] = 0;
-  s->start = n ? nai_at(&v->start, kernels[0]) : 0;
+  s->start = n ? nai_at(&starts, kernels[0]) : 0;
 }
 
 /* Fills one scope per group of `by_start`, kernels grouped as scope_of_kernel says and each group by start. */

@@ -9,7 +9,8 @@ static bool begins(const char *name, const char *start) { return strncmp(name, s
 
 enum nai_overhead_kind nai_overhead_kind_of(int64_t source, int64_t type, const char *name) {
   enum { MODULE_LOAD = 6, LAZY_LOAD = 7 };
-  if (strstr(name, "ptxjitcompiler") || strstr(name, "Module Loading") || strstr(name, "Lazy Function Loading"))
+  if (source == NAI_OVERHEAD_JIT || strstr(name, "ptxjitcompiler") || strstr(name, "Module Loading") ||
+      strstr(name, "Lazy Function Loading"))
     return NAI_OVERHEAD_LOADING;
   if (source == NAI_OVERHEAD_CUDA)
     return type == MODULE_LOAD || type == LAZY_LOAD ? NAI_OVERHEAD_LOADING : NAI_OVERHEAD_OTHER;

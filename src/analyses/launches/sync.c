@@ -38,8 +38,10 @@ enum {
       NAI_PCT_COLUMN("pct_of_thread_window",                                                                        \
                      "of the summed windows (first to last API call) of the threads that made these calls",         \
                      .better = NAI_BETTER_LOWER),                                                                   \
-      NAI_PCT_COLUMN("gpu_busy_pct", "share of this time in which the process's GPUs were busy",                    \
-                     .better = NAI_BETTER_HIGHER),                                                                  \
+      NAI_PCT_COLUMN(                                                                                               \
+          "gpu_busy_pct",                                                                                           \
+          "share of this time in which the process's GPUs were busy, NULL where nothing of them is recorded",       \
+          .better = NAI_BETTER_HIGHER),                                                                             \
       NAI_RANGE_NAME_COLUMN("top_nvtx_range", "innermost NVTX range with most of this time"),                       \
       NAI_START_COLUMN("longest_start_ns", "start of the longest call"),                                            \
       NAI_END_COLUMN("longest_end_ns", "end of the longest call")
@@ -89,7 +91,7 @@ static const char *class_of(const struct nai_model *m, uint32_t api) {
   }
 }
 
-static void add_busy(struct call *calls, uint32_t n, const struct nai_model *m, const struct nai_coverage *coverage) {
+static void add_busy(struct call *calls, uint32_t n, const struct nai_model *m, struct nai_coverage *coverage) {
   for (uint32_t i = 0; i < n; i++)
     calls[i].busy_ns =
         nai_coverage_within(coverage, nai_at(&m->apis.start, calls[i].api), nai_at(&m->apis.end, calls[i].api));
@@ -106,7 +108,7 @@ static int find_busy(struct call *calls, uint32_t n, const struct nai_model *m, 
   int rc = NAI_OK;
   if (end - first == 1) {
     struct nai_coverage *coverage = &of_gpu[gpus[first]];
-    if (!coverage->before)
+    if (!coverage->sums)
       rc = nai_coverage_new(coverage, &m->gpus[gpus[first]].all, err);
     if (!rc)
       add_busy(calls, n, m, coverage);
@@ -182,13 +184,19 @@ static const char *top_range(struct context *x, const struct call *calls, uint32
   return best == NAI_NO_STRING ? NULL : nai_strings_get(names, best);
 }
 
+/* Whether the export says what the call's process had its GPUs do: where nothing of it is recorded, nobody can tell
+ * whether they were busy. */
+static bool watched(const struct nai_model *m, const struct call *call) {
+  return call->process >= 0 && m->process_gpus.first[call->process] < m->process_gpus.first[call->process + 1];
+}
+
 /* One row from the calls of one group; columns from NAME on lie at `shift`. */
 static void put_group(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n,
                       bool by_process) {
   const struct nai_model *m = x->m;
   int s = by_process ? 1 : 0; /* where api_name is */
   int64_t busy = 0, total = 0, windows = 0;
-  int64_t known = 0, known_calls = 0; /* of calls whose process, and so whose GPUs, are known */
+  int64_t known = 0, known_calls = 0; /* of calls whose GPUs are known */
   uint32_t longest = calls[0].api;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t api = calls[i].api;
@@ -198,7 +206,7 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
     if (length > most || (length == most && nai_at(&m->apis.start, api) < nai_at(&m->apis.start, longest)))
       longest = api;
     busy += calls[i].busy_ns;
-    if (calls[i].process >= 0) {
+    if (watched(m, &calls[i])) {
       known += length;
       known_calls++;
     }

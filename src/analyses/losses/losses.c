@@ -94,31 +94,6 @@ void nai_loss_sum_free(struct nai_loss_sum *sum) { free(sum->name_ns); }
 
 /* --- one GPU ---------------------------------------------------------------------------------- */
 
-int nai_streams_of(uint32_t **out, uint32_t *count, const struct nai_model *m, const struct nai_gpu *gpu,
-                   struct nai_err *err) {
-  struct nai_keyset contexts = {0}, streams = {0};
-  uint32_t last_process = 0, last_context = 0, last_id = 0, *stream;
-  bool added;
-  *out = stream = malloc(((size_t)gpu->op_count + 1) * sizeof *stream);
-  for (uint32_t i = 0; stream && i < gpu->op_count; i++) {
-    const struct nai_op *op = &gpu->ops[i];
-    uint32_t process = (uint32_t)nai_model_op_process(m, op), context = (uint32_t)nai_model_op_context(m, op);
-    uint32_t id = (uint32_t)nai_model_op_stream(m, op);
-    if (i && process == last_process && context == last_context && id == last_id) { /* as mostly */
-      stream[i] = stream[i - 1];
-      continue;
-    }
-    last_process = process, last_context = context, last_id = id;
-    int64_t at = nai_keyset_add(&contexts, (int64_t)((uint64_t)process << 32 | context), &added);
-    stream[i] = nai_keyset_add(&streams, at << 32 | id, &added);
-  }
-  *count = streams.count;
-  int rc = !stream || contexts.oom || streams.oom ? nai_err_nomem(err) : NAI_OK;
-  nai_keyset_free(&contexts);
-  nai_keyset_free(&streams);
-  return rc;
-}
-
 static int look_inside(struct nai_loss_gpu *g, struct nai_err *err) {
   size_t next = 0;
   g->inside = malloc(((size_t)g->gpu->op_count + 1) * sizeof *g->inside);
@@ -155,18 +130,15 @@ static void find_active(struct nai_loss_gpu *g, const struct nai_table *spans, c
 }
 
 static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, const enum nai_kernel_trait *traits,
-                   struct nai_err *err) {
-  struct nai_loss_gpu g = {.out = io->out[0], .m = io->model, .gpu = gpu, .traits = traits};
+                   const bool *fusable, struct nai_err *err) {
+  struct nai_loss_gpu g = {.out = io->out[0], .m = io->model, .gpu = gpu, .traits = traits, .fusable = fusable};
   static int (*const losses[])(const struct nai_loss_gpu *, struct nai_err *) = {
       nai_losses_of_kernels, nai_losses_of_shape, nai_losses_of_modes, nai_losses_of_copies, nai_losses_of_calls};
   find_active(&g, io->in[0], io->in[1]);
-  int rc = g.active.oom ? nai_err_nomem(err) : nai_streams_of(&g.stream, &g.stream_count, g.m, gpu, err);
-  if (!rc)
-    rc = look_inside(&g, err);
+  int rc = g.active.oom ? nai_err_nomem(err) : look_inside(&g, err);
   for (size_t i = 0; !rc && i < sizeof losses / sizeof *losses; i++)
     rc = losses[i](&g, err);
   nai_intervals_free(&g.active);
-  free(g.stream);
   free(g.inside);
   free(g.copies);
   return rc;
@@ -176,15 +148,20 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   const struct nai_strings *names = &m->tables[NAI_IN_KERNELS]->strings;
   enum nai_kernel_trait *traits = malloc(((size_t)names->count + 1) * sizeof *traits);
-  int rc = traits ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < names->count; i++)
+  bool *fusable = malloc((size_t)names->count + 1);
+  int rc = traits && fusable ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < names->count; i++) {
     traits[i] = nai_kernel_classes_trait(m->classes, nai_strings_get(names, i));
+    fusable[i] = traits[i] == NAI_TRAIT_CAST ||
+                 (traits[i] == NAI_TRAIT_NONE && nai_kernel_classes_fusable(m->classes, m->kernel_category[i]));
+  }
   if (!rc)
     rc = nai_kernel_classes_check(m->classes, err);
   for (uint32_t i = 0; !rc && i < m->gpu_count; i++)
     if (m->gpus[i].op_count)
-      rc = add_gpu(io, &m->gpus[i], traits, err);
+      rc = add_gpu(io, &m->gpus[i], traits, fusable, err);
   free(traits);
+  free(fusable);
   static const struct nai_sort_by order[] = {
       {LO_DEVICE, false}, {LO_TIME, true}, {LO_WHAT, false}, {LO_EXAMPLE, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
@@ -200,4 +177,5 @@ const struct nai_node nai_analysis_losses = {
     .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(THREADS) |
               NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(UM_FAULTS),
     .config = NAI_CONFIG(KERNEL_CLASSES),
+    .cost = 2,
     .run = run};

@@ -31,19 +31,13 @@ struct nai_loss_gpu {
   int64_t kernel_ns, copy_ns;          /* summed durations of kernels, and of copies but for page migrations */
   bool steady;                         /* gpu_active.steady */
   const enum nai_kernel_trait *traits; /* per kernel name */
+  const bool *fusable;                 /* per kernel name: it moves data more than it computes */
   /* per operation of the GPU: it starts within an active span */
   bool *inside;
-  /* per operation: number of its stream, of those of this GPU */
-  uint32_t *stream, stream_count;
   /* operations within active spans that are copies of the program's own, in order */
   uint32_t *copies, copy_count;
   bool migrations; /* pages of unified memory move within active spans */
 };
-
-/* Numbers the streams of a GPU: within a process and context a stream's id is unique. (*out)[op] = its stream's number,
- * to be freed also after an error. */
-NAI_MUST_CHECK int nai_streams_of(uint32_t **out, uint32_t *count, const struct nai_model *model,
-                                  const struct nai_gpu *gpu, struct nai_err *err);
 
 /* Something lost. */
 struct nai_loss {

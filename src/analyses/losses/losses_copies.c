@@ -135,7 +135,7 @@ static int add_on_compute_stream(const struct nai_loss_gpu *g, const bool *compu
     uint32_t i = communication ? k : g->copies[k];
     const struct nai_op *op = &g->gpu->ops[i];
     bool counts = communication ? op->communication && g->inside[i] : is_transfer(g, i) || direction(g, i) == PEER;
-    if (!counts || !compute[g->stream[i]])
+    if (!counts || !compute[op->stream])
       continue;
     nai_intervals_add(&all, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
     note_longest(&loss, g, i);
@@ -158,12 +158,12 @@ static int add_on_compute_stream(const struct nai_loss_gpu *g, const bool *compu
 }
 
 static int add_sharing_streams(const struct nai_loss_gpu *g, struct nai_err *err) {
-  bool *compute = calloc((size_t)g->stream_count + 1, sizeof *compute);
+  bool *compute = calloc((size_t)g->gpu->stream_count + 1, sizeof *compute);
   if (!compute)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < g->gpu->op_count; i++)
-    if (!compute[g->stream[i]] && computes(g, i))
-      compute[g->stream[i]] = true;
+    if (!compute[g->gpu->ops[i].stream] && computes(g, i))
+      compute[g->gpu->ops[i].stream] = true;
   int rc = add_on_compute_stream(g, compute, false, err);
   if (!rc)
     rc = add_on_compute_stream(g, compute, true, err);
@@ -234,7 +234,8 @@ static int add_repeated(const struct nai_loss_gpu *g, struct nai_err *err) {
   }
   free(order);
   if (sizes > 1)
-    nai_buf_printf(&detail, ", and %" PRIu32 " other sizes that repeat", sizes - 1);
+    nai_buf_printf(&detail, ", and %" PRIu32 " other %s", sizes - 1,
+                   sizes == 2 ? "size that repeats" : "sizes that repeat");
   return put(g, &loss, &detail, err);
 }
 

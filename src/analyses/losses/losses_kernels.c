@@ -10,15 +10,10 @@ struct last {
   bool fusable, counted;
 };
 
-static bool is_fusable(const struct nai_loss_gpu *g, uint32_t kernel) {
-  uint32_t name = nai_at_text(&g->m->kernels.name, kernel);
-  return g->traits[name] == NAI_TRAIT_CAST ||
-         (g->traits[name] == NAI_TRAIT_NONE && nai_kernel_classes_fusable(g->m->classes, g->m->kernel_category[name]));
-}
-
 /* Two or more in a row on a stream could be one: a lone one has nothing to be fused with. */
 static void step(struct nai_loss_sum *unfused, struct last *last, const struct nai_loss_gpu *g, uint32_t kernel) {
-  bool fusable = is_fusable(g, kernel), chained = fusable && last->kernel != NAI_NO_ROW && last->fusable;
+  bool fusable = g->fusable[nai_at_text(&g->m->kernels.name, kernel)];
+  bool chained = fusable && last->kernel != NAI_NO_ROW && last->fusable;
   if (chained && !last->counted)
     nai_loss_sum_add(unfused, g->m, last->kernel);
   if (chained)
@@ -28,17 +23,17 @@ static void step(struct nai_loss_sum *unfused, struct last *last, const struct n
 
 static int add_data_movers(const struct nai_loss_gpu *g, struct nai_err *err) {
   struct nai_loss_sum unfused = {0}, casts = {0};
-  struct last *last = malloc(((size_t)g->stream_count + 1) * sizeof *last);
+  struct last *last = malloc(((size_t)g->gpu->stream_count + 1) * sizeof *last);
   int rc = last ? nai_loss_sum_new(&unfused, g->m, err) : nai_err_nomem(err);
   if (!rc)
     rc = nai_loss_sum_new(&casts, g->m, err);
-  for (uint32_t s = 0; !rc && s < g->stream_count; s++)
+  for (uint32_t s = 0; !rc && s < g->gpu->stream_count; s++)
     last[s] = (struct last){.kernel = NAI_NO_ROW};
   for (uint32_t i = 0; !rc && i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
     if (!g->inside[i] || op->type != NAI_OP_KERNEL)
       continue;
-    step(&unfused, &last[g->stream[i]], g, op->row);
+    step(&unfused, &last[op->stream], g, op->row);
     if (g->traits[nai_at_text(&g->m->kernels.name, op->row)] == NAI_TRAIT_CAST)
       nai_loss_sum_add(&casts, g->m, op->row);
   }

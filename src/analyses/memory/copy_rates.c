@@ -80,9 +80,8 @@ struct work {
   const struct nai_model *m;
   const struct nai_gpu *gpu;
   struct nai_coverage all, exposed; /* anything runs; copies and no kernel */
-  uint32_t *stream, stream_count;
-  int64_t *edge;       /* per stream: where its operation before (or behind) ends (begins) */
-  struct copy *copies; /* per operation; in order of operations at first */
+  int64_t *edge;                    /* per stream: where its operation before (or behind) ends (begins) */
+  struct copy *copies;              /* per operation; in order of operations at first */
 };
 
 static bool is_copy(const struct work *w, uint32_t i) {
@@ -96,7 +95,7 @@ static int kind_of(const struct work *w, uint32_t i) {
 }
 
 /* Time in [from, to) in which a kernel ran. */
-static int64_t computed(const struct work *w, int64_t from, int64_t to) {
+static int64_t computed(struct work *w, int64_t from, int64_t to) {
   return to <= from ? 0 : nai_coverage_within(&w->all, from, to) - nai_coverage_within(&w->exposed, from, to);
 }
 
@@ -110,7 +109,7 @@ static void look_back(struct work *w) {
   uint32_t last[DIRECTIONS];
   for (int k = 0; k < DIRECTIONS; k++)
     latest[k] = INT64_MIN, last[k] = UINT32_MAX;
-  for (uint32_t s = 0; s < w->stream_count; s++)
+  for (uint32_t s = 0; s < w->gpu->stream_count; s++)
     w->edge[s] = INT64_MAX; /* nothing before: no data from there */
   for (uint32_t i = 0; i < w->gpu->op_count; i++) {
     const struct nai_op *op = &w->gpu->ops[i];
@@ -124,22 +123,22 @@ static void look_back(struct work *w) {
       if (end > latest[k])
         latest[k] = end, last[k] = i;
       if (k == FROM_GPU)
-        bound(copy, computed(w, w->edge[w->stream[i]], start));
+        bound(copy, computed(w, w->edge[op->stream], start));
     }
-    int64_t *edge = &w->edge[w->stream[i]];
+    int64_t *edge = &w->edge[op->stream];
     *edge = *edge == INT64_MAX || end > *edge ? end : *edge;
   }
 }
 
 /* Backwards: how long data lay on the GPU before its stream went on. */
 static void look_ahead(struct work *w) {
-  for (uint32_t s = 0; s < w->stream_count; s++)
+  for (uint32_t s = 0; s < w->gpu->stream_count; s++)
     w->edge[s] = INT64_MIN; /* nothing behind: nobody used it */
   for (uint32_t i = w->gpu->op_count; i-- > 0;) {
     const struct nai_op *op = &w->gpu->ops[i];
     if (is_copy(w, i) && kind_of(w, i) == TO_GPU)
-      bound(&w->copies[i], computed(w, nai_model_op_end(w->m, op), w->edge[w->stream[i]]));
-    w->edge[w->stream[i]] = nai_model_op_start(w->m, op);
+      bound(&w->copies[i], computed(w, nai_model_op_end(w->m, op), w->edge[op->stream]));
+    w->edge[op->stream] = nai_model_op_start(w->m, op);
   }
 }
 
@@ -265,10 +264,8 @@ static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err
 
 static int add_gpu(struct nai_table *out, const struct nai_model *m, const struct nai_gpu *gpu, struct nai_err *err) {
   struct work w = {.m = m, .gpu = gpu, .copies = calloc((size_t)gpu->op_count + 1, sizeof *w.copies)};
-  int rc = w.copies ? nai_streams_of(&w.stream, &w.stream_count, m, gpu, err) : nai_err_nomem(err);
-  w.edge = rc ? NULL : malloc(((size_t)w.stream_count + 1) * sizeof *w.edge);
-  if (!rc)
-    rc = w.edge ? nai_coverage_new(&w.all, &gpu->all, err) : nai_err_nomem(err);
+  w.edge = malloc(((size_t)gpu->stream_count + 1) * sizeof *w.edge);
+  int rc = w.copies && w.edge ? nai_coverage_new(&w.all, &gpu->all, err) : nai_err_nomem(err);
   if (!rc)
     rc = nai_coverage_new(&w.exposed, &gpu->exposed_copy, err);
   for (uint32_t i = 0; !rc && i < gpu->op_count; i++)
@@ -280,7 +277,6 @@ static int add_gpu(struct nai_table *out, const struct nai_model *m, const struc
   }
   nai_coverage_free(&w.all);
   nai_coverage_free(&w.exposed);
-  free(w.stream);
   free(w.edge);
   free(w.copies);
   return rc;

@@ -99,8 +99,7 @@ struct covered {
   uint32_t kernel; /* with most of it */
 };
 
-static void take_kernel(struct covered *c, const struct nai_model *m, const struct nai_coverage *busy,
-                        uint32_t kernel) {
+static void take_kernel(struct covered *c, const struct nai_model *m, struct nai_coverage *busy, uint32_t kernel) {
   int64_t start = nai_at(&m->kernels.start, kernel), end = nai_at(&m->kernels.end, kernel);
   int64_t ns = nai_coverage_within(busy, start, end);
   c->calls++;

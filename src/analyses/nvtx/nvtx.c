@@ -23,7 +23,11 @@ enum {
   LONGEST_START,
   LONGEST_END,
   PID,
-  TID
+  TID,
+  ALL_GPU,
+  ALL_GPU_SELF,
+  GRAPH,
+  COPY
 };
 static const struct nai_column_def columns[] = {
     [NAME] = NAI_RANGE_NAME_COLUMN("range_name", "canonical NVTX name", .key = true),
@@ -46,6 +50,15 @@ static const struct nai_column_def columns[] = {
     [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest instance"),
     [PID] = NAI_PID_COLUMN("process of the longest instance"),
     [TID] = NAI_TID_COLUMN("thread of the longest instance"),
+    [ALL_GPU] = NAI_TIME_COLUMN("attributed_gpu_time_ns",
+                                "kernels, CUDA graphs traced as a whole, copies and sets launched inside, summed",
+                                .better = NAI_BETTER_LOWER),
+    [ALL_GPU_SELF] = NAI_TIME_COLUMN("self_gpu_time_ns", "those for which this is the innermost range",
+                                     .better = NAI_BETTER_LOWER, .sum = true),
+    [GRAPH] = NAI_TIME_COLUMN("attributed_graph_time_ns", "of attributed_gpu_time_ns: CUDA graphs traced as a whole",
+                              .better = NAI_BETTER_LOWER),
+    [COPY] = NAI_TIME_COLUMN("attributed_copy_time_ns", "of attributed_gpu_time_ns: copies and sets",
+                             .better = NAI_BETTER_LOWER),
 };
 static const struct nai_schema ranges_schema =
     NAI_SCHEMA("nvtx_ranges", "NVTX ranges", "One canonical NVTX range name", columns);
@@ -66,7 +79,18 @@ static const struct nai_column_def by_pid_columns[] = {
 static const struct nai_schema by_pid_schema =
     NAI_SCHEMA("nvtx_by_pid", "NVTX ranges by process", "One canonical NVTX range name in one process", by_pid_columns);
 
-enum { C_SCOPE, C_PID, C_KERNEL, C_ATTRIBUTED, C_PCT, C_KERNELS, C_ATTRIBUTED_KERNELS, C_RANGES, C_NAMES };
+enum {
+  C_SCOPE,
+  C_PID,
+  C_KERNEL,
+  C_ATTRIBUTED,
+  C_PCT,
+  C_KERNELS,
+  C_ATTRIBUTED_KERNELS,
+  C_RANGES,
+  C_NAMES,
+  C_UNLAUNCHED
+};
 static const struct nai_column_def coverage_columns[] = {
     [C_SCOPE] = NAI_NAME_COLUMN("scope", "all or process", .key = true),
     [C_PID] = NAI_PID_COLUMN("process", .key = true),
@@ -77,6 +101,8 @@ static const struct nai_column_def coverage_columns[] = {
     [C_ATTRIBUTED_KERNELS] = NAI_COUNT_COLUMN("attributed_kernel_count", "part launched inside an NVTX range"),
     [C_RANGES] = NAI_COUNT_COLUMN("range_count", "NVTX ranges"),
     [C_NAMES] = NAI_COUNT_COLUMN("distinct_names", "canonical names"),
+    [C_UNLAUNCHED] = NAI_TIME_COLUMN("without_launch_ns",
+                                     "kernels whose launching call is not in the export: in no range by nature"),
 };
 static const struct nai_schema coverage_schema =
     NAI_SCHEMA("nvtx_coverage", "NVTX coverage", "All processes, or one", coverage_columns);
@@ -84,6 +110,7 @@ static const struct nai_schema coverage_schema =
 /* Sums of one name over some threads. */
 struct sum {
   int64_t count, total_ns, self_ns, gpu_ns, gpu_self_ns, gpu_count;
+  int64_t graph_ns, copy_ns, other_self_ns;
   uint32_t longest; /* row of nvtx_events */
 };
 
@@ -109,10 +136,13 @@ static void add_thread(struct sum *sums, uint32_t *touched, uint32_t *touched_co
     sum->count += node->count;
     sum->self_ns += node->self_ns;
     sum->gpu_self_ns += node->kernel_ns;
+    sum->other_self_ns += node->graph_ns + node->copy_ns;
     if (node->outermost) {
       sum->total_ns += node->total_ns;
       sum->gpu_ns += node->inclusive_kernel_ns;
       sum->gpu_count += node->inclusive_kernel_count;
+      sum->graph_ns += node->inclusive_graph_ns;
+      sum->copy_ns += node->inclusive_copy_ns;
     }
     if (is_longer(m, node->longest, sum->longest))
       sum->longest = node->longest;
@@ -122,9 +152,13 @@ static void add_thread(struct sum *sums, uint32_t *touched, uint32_t *touched_co
 /* Durations by name, without marks, which have no duration. */
 static void name_block(const void *model, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
   const struct nai_nvtx_view *v = &((const struct nai_model *)model)->nvtx;
+  int64_t start[NAI_VALUES_BLOCK], kind[NAI_VALUES_BLOCK];
+  nai_unpack(start, &v->start, first, count);
+  nai_unpack(value, &v->end, first, count);
+  nai_unpack(kind, &v->kind, first, count);
   for (uint32_t i = 0; i < count; i++) {
-    group[i] = nai_at_i32(&v->kind, first + i) == NAI_NVTX_MARK ? NAI_NO_GROUP : nai_at_text(&v->name, first + i);
-    value[i] = nai_at(&v->end, first + i) - nai_at(&v->start, first + i);
+    group[i] = kind[i] == NAI_NVTX_MARK ? NAI_NO_GROUP : nai_at_text(&v->name, first + i);
+    value[i] -= start[i];
   }
 }
 
@@ -161,6 +195,10 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
     nai_set_i64(table, row, SELF, sum->self_ns);
     if (m->map_nvtx) {
       nai_set_i64(table, row, GPU, sum->gpu_ns);
+      nai_set_i64(table, row, ALL_GPU, sum->gpu_ns + sum->graph_ns + sum->copy_ns);
+      nai_set_i64(table, row, ALL_GPU_SELF, sum->gpu_self_ns + sum->other_self_ns);
+      nai_set_i64(table, row, GRAPH, sum->graph_ns);
+      nai_set_i64(table, row, COPY, sum->copy_ns);
       nai_set_i64(table, row, GPU_SELF, sum->gpu_self_ns);
       nai_set_i64(table, row, GPU_COUNT, sum->gpu_count);
       nai_set_f64(table, row, PCT_KERNEL, nai_percent((double)sum->gpu_ns, (double)w->all.kernel_ns));
@@ -186,6 +224,7 @@ static void put_coverage_row(struct nai_table *table, const char *scope, int64_t
   nai_set_i64(table, row, C_ATTRIBUTED_KERNELS, sum->attributed);
   nai_set_i64(table, row, C_RANGES, ranges);
   nai_set_i64(table, row, C_NAMES, names);
+  nai_set_i64(table, row, C_UNLAUNCHED, sum->without_launch_ns);
 }
 
 /* Rows of one process from its threads. */
@@ -238,6 +277,7 @@ static struct nai_process_sum sum_processes(const struct nai_model *m) {
     all.kernels += m->process_sums[p].kernels;
     all.attributed_ns += m->process_sums[p].attributed_ns;
     all.attributed += m->process_sums[p].attributed;
+    all.without_launch_ns += m->process_sums[p].without_launch_ns;
   }
   return all;
 }

@@ -158,7 +158,7 @@ static int compare_reals(const void *pa, const void *pb) {
   return (a > b) - (a < b);
 }
 
-static int64_t put_condition(struct nai_table *table, const struct samples *s, int32_t device, const struct times *t,
+static int64_t put_condition(struct nai_table *table, const struct samples *s, int32_t device, struct times *t,
                              int condition, double *room) {
   struct sum sum = {0};
   int64_t length = nai_intervals_total(&t->sets[condition]), covered_until = INT64_MIN;

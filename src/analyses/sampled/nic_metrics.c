@@ -54,7 +54,7 @@ static int compare_reals(const void *pa, const void *pb) {
 }
 
 static void put_row(struct nai_table *table, const struct series *s, int64_t name, const char *during,
-                    const struct nai_coverage *coverage, double *room) {
+                    struct nai_coverage *coverage, double *room) {
   const struct nai_table *names = s->m->tables[NAI_IN_NIC_METRICS];
   double weighted = 0;
   int64_t ns = 0, length = nai_intervals_total(coverage->set), count = 0, until = INT64_MIN, covered = 0;
@@ -110,7 +110,7 @@ static int find_times(struct nai_intervals sets[CONDITIONS], const struct nai_mo
   return sets[CAPTURE].oom || sets[COMMUNICATION].oom || sets[STEPS].oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-static void put_series(struct nai_table *table, struct series *s, const struct nai_coverage coverage[CONDITIONS],
+static void put_series(struct nai_table *table, struct series *s, struct nai_coverage coverage[CONDITIONS],
                        double *room) {
   const struct nai_table *names = s->m->tables[NAI_IN_NIC_METRICS];
   int64_t name = nai_nic_metric_row(s->m, cell(s, 0, NX_LIST), cell(s, 0, NX_INDEX));

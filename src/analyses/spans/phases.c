@@ -2,20 +2,43 @@
 #include "analyses/analysis.h"
 #include "table/columns.h"
 
-enum { P_PHASE, P_WALL, P_WALL_PCT, P_GPU, P_GPU_PCT, P_RANGES, P_KERNELS, P_START, P_END, P_PID, P_TID };
+enum {
+  P_PHASE,
+  P_WALL,
+  P_WALL_PCT,
+  P_GPU,
+  P_GPU_PCT,
+  P_RANGES,
+  P_KERNELS,
+  P_START,
+  P_END,
+  P_PID,
+  P_TID,
+  P_KERNEL_NS,
+  P_GRAPH_NS,
+  P_COPY_NS
+};
 static const struct nai_column_def phase_columns[] = {
     [P_PHASE] = NAI_NAME_COLUMN("phase", "phase of the phase map, or unmapped", .key = true),
     [P_WALL] = NAI_TIME_COLUMN("wall_time_ns", "time of threads with NVTX ranges spent in the phase",
                                .better = NAI_BETTER_LOWER, .sum = true),
     [P_WALL_PCT] = NAI_PCT_COLUMN("pct_of_wall_time", "of those threads' time", .sum = true),
-    [P_GPU] = NAI_TIME_COLUMN("gpu_time_ns", "kernels launched in the phase", .better = NAI_BETTER_LOWER, .sum = true),
-    [P_GPU_PCT] = NAI_PCT_COLUMN("pct_of_gpu_time", "of all kernel durations on all GPUs", .sum = true),
+    [P_GPU] = NAI_TIME_COLUMN("gpu_time_ns",
+                              "kernels, CUDA graphs traced as a whole, copies and sets launched in the phase, summed",
+                              .better = NAI_BETTER_LOWER, .sum = true),
+    [P_GPU_PCT] = NAI_PCT_COLUMN("pct_of_gpu_time", "of all that on all GPUs", .sum = true),
     [P_RANGES] = NAI_COUNT_COLUMN("range_count", "NVTX ranges in the phase", .sum = true),
     [P_KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels launched in the phase", .sum = true),
     [P_START] = NAI_START_COLUMN("longest_start_ns", "start of the phase's longest range"),
     [P_END] = NAI_END_COLUMN("longest_end_ns", "end of the phase's longest range"),
     [P_PID] = NAI_PID_COLUMN("process of the longest range"),
     [P_TID] = NAI_TID_COLUMN("thread of the longest range"),
+    [P_KERNEL_NS] =
+        NAI_TIME_COLUMN("kernel_time_ns", "of gpu_time_ns: kernels", .better = NAI_BETTER_LOWER, .sum = true),
+    [P_GRAPH_NS] = NAI_TIME_COLUMN("graph_time_ns", "of gpu_time_ns: CUDA graphs traced as a whole",
+                                   .better = NAI_BETTER_LOWER, .sum = true),
+    [P_COPY_NS] =
+        NAI_TIME_COLUMN("copy_time_ns", "of gpu_time_ns: copies and sets", .better = NAI_BETTER_LOWER, .sum = true),
 };
 static const struct nai_schema phases_schema =
     NAI_SCHEMA("nvtx_phases", "Phases", "One phase of the phase map", phase_columns);
@@ -37,14 +60,34 @@ static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
   return last - first;
 }
 
+static int64_t gpu_time(const struct nai_phase_sum *sum) { return sum->kernel_ns + sum->graph_ns + sum->copy_ns; }
+
+/* All that GPUs did. Pages that move by themselves are no copies. */
+static struct nai_phase_sum sum_all(const struct nai_model *m, int64_t wall_ns) {
+  struct nai_phase_sum all = {.wall_ns = wall_ns,
+                              .kernel_ns = nai_total_kernel_ns(m),
+                              .kernels = m->kernels.n,
+                              .ranges = m->nvtx_by_thread.first[m->thread_count],
+                              .longest = NAI_NO_ROW};
+  for (uint32_t i = 0; i < m->graphs.n; i++)
+    all.graph_ns += nai_graph_ns(m, i);
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    all.copy_ns += nai_at(&m->memops.migration, i) == 1 ? 0 : nai_memop_ns(m, i);
+  return all;
+}
+
 static void put_phase(struct nai_table *table, const struct nai_model *m, const char *phase,
                       const struct nai_phase_sum *sum, int64_t all_wall_ns, int64_t all_gpu_ns) {
   int64_t row = nai_table_add_row(table);
   nai_set_str(table, row, P_PHASE, phase);
   nai_set_i64(table, row, P_WALL, sum->wall_ns);
   nai_set_f64(table, row, P_WALL_PCT, nai_percent((double)sum->wall_ns, (double)all_wall_ns));
-  nai_set_i64(table, row, P_GPU, sum->gpu_ns);
-  nai_set_f64(table, row, P_GPU_PCT, nai_percent((double)sum->gpu_ns, (double)all_gpu_ns));
+  int64_t gpu_ns = gpu_time(sum);
+  nai_set_i64(table, row, P_GPU, gpu_ns);
+  nai_set_f64(table, row, P_GPU_PCT, nai_percent((double)gpu_ns, (double)all_gpu_ns));
+  nai_set_i64(table, row, P_KERNEL_NS, sum->kernel_ns);
+  nai_set_i64(table, row, P_GRAPH_NS, sum->graph_ns);
+  nai_set_i64(table, row, P_COPY_NS, sum->copy_ns);
   nai_set_i64(table, row, P_RANGES, sum->ranges);
   nai_set_i64(table, row, P_KERNELS, sum->kernels);
   nai_put_range_place(table, row, &(struct nai_place_columns){P_START, P_END, P_PID, P_TID}, m, sum->longest);
@@ -54,17 +97,20 @@ static void put_phase(struct nai_table *table, const struct nai_model *m, const 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct nai_table *table = io->out[0];
-  int64_t wall_ns = 0, gpu_ns = nai_total_kernel_ns(m);
+  int64_t wall_ns = 0;
   if (!m->map_nvtx || !m->phases)
     return NAI_OK;
   for (uint32_t t = 0; t < m->thread_count; t++)
     wall_ns += thread_time(m, t);
-  struct nai_phase_sum unmapped = {wall_ns, gpu_ns, m->kernels.n, m->nvtx_by_thread.first[m->thread_count], NAI_NO_ROW};
+  struct nai_phase_sum unmapped = sum_all(m, wall_ns);
+  int64_t gpu_ns = gpu_time(&unmapped);
   for (int p = 0; p < nai_phase_map_count(m->phases); p++) {
     const struct nai_phase_sum *sum = &m->phase_sums[p];
     put_phase(table, m, nai_phase_map_phase(m->phases, p), sum, wall_ns, gpu_ns);
     unmapped.wall_ns -= sum->wall_ns;
-    unmapped.gpu_ns -= sum->gpu_ns;
+    unmapped.kernel_ns -= sum->kernel_ns;
+    unmapped.graph_ns -= sum->graph_ns;
+    unmapped.copy_ns -= sum->copy_ns;
     unmapped.kernels -= sum->kernels;
     unmapped.ranges -= sum->ranges;
   }
@@ -77,6 +123,7 @@ static const struct nai_schema *const schemas[] = {&phases_schema, NULL};
 const struct nai_node nai_analysis_phases = {.name = "phases",
                                              .outputs = schemas,
                                              .parts = NAI_PART(PHASES) | NAI_PART(RANGES) | NAI_PART(CALLS),
-                                             .tables = NAI_IN(KERNELS) | NAI_IN(NVTX) | NAI_IN(APIS) | NAI_IN(THREADS),
+                                             .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
+                                                       NAI_IN(NVTX) | NAI_IN(APIS) | NAI_IN(THREADS),
                                              .config = NAI_CONFIG(MAP_NVTX),
                                              .run = run};

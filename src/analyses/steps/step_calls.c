@@ -28,13 +28,14 @@ struct counts {
 
 static void count_calls(struct counts *counts, const struct nai_model *m, uint32_t process) {
   const struct nai_process_steps *steps = &m->steps->processes[process];
+  uint32_t near = 0;
   for (uint32_t t = 0; t < m->thread_count; t++) {
     if (m->thread_process[t] != (int32_t)process)
       continue;
     for (uint32_t i = m->api_by_thread.first[t]; i < m->api_by_thread.first[t + 1]; i++) {
       uint32_t api = m->api_by_thread.order[i], step = UINT32_MAX;
       if (nai_model_api_blocks(m, api))
-        step = nai_step_at(steps, nai_at(&m->apis.start, api));
+        step = nai_step_at(steps, nai_at(&m->apis.start, api), &near);
       if (step != UINT32_MAX)
         counts->blocking[step]++;
     }
@@ -44,6 +45,7 @@ static void count_calls(struct counts *counts, const struct nai_model *m, uint32
 static void count_copies(struct counts *counts, const struct nai_model *m, uint32_t process) {
   enum { PAGEABLE = 0 };
   const struct nai_process_steps *steps = &m->steps->processes[process];
+  uint32_t near = 0;
   for (uint32_t row = 0; row < m->memops.n; row++) {
     uint32_t api = m->memop_api[row];
     if (nai_at_i32(&m->memops.process, row) != (int32_t)process || api == NAI_NO_ROW ||
@@ -51,7 +53,7 @@ static void count_copies(struct counts *counts, const struct nai_model *m, uint3
       continue;
     if (nai_at_i32(&m->memops.src_kind, row) != PAGEABLE && nai_at_i32(&m->memops.dst_kind, row) != PAGEABLE)
       continue;
-    uint32_t step = nai_step_at(steps, nai_at(&m->apis.start, api));
+    uint32_t step = nai_step_at(steps, nai_at(&m->apis.start, api), &near);
     if (step != UINT32_MAX)
       counts->pageable[step]++;
   }

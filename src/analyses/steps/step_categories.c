@@ -35,25 +35,26 @@ struct tally {
 };
 
 /* As in derive/steps: the step of the launch, in a trace without launches that of its own time. */
-static uint32_t step_of(const struct tally *t, uint32_t kernel) {
+static uint32_t step_of(const struct tally *t, uint32_t kernel, uint32_t *near) {
   const struct nai_model *m = t->m;
   const struct nai_process_steps *steps = &m->steps->processes[t->list->process];
   uint32_t api = m->kernel_api[kernel], step = UINT32_MAX;
   if (api != NAI_NO_ROW)
-    step = nai_step_at(steps, nai_at(&m->apis.start, api));
+    step = nai_step_at(steps, nai_at(&m->apis.start, api), near);
   else if (!m->apis.n)
-    step = nai_step_at(steps, nai_at(&m->kernels.start, kernel));
+    step = nai_step_at(steps, nai_at(&m->kernels.start, kernel), near);
   return step == UINT32_MAX ? UINT32_MAX : t->of_step[step];
 }
 
 static void add_kernels(struct tally *t) {
   const struct nai_model *m = t->m;
   const struct nai_gpu *gpu = &m->gpus[t->list->gpu];
+  uint32_t near = 0;
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     uint32_t kernel = gpu->ops[i].row;
-    if (gpu->ops[i].type != NAI_OP_KERNEL || nai_at_i32(&m->kernels.process, kernel) != (int32_t)t->list->process)
+    if (gpu->ops[i].type != NAI_OP_KERNEL || gpu->streams[gpu->ops[i].stream].process != (int32_t)t->list->process)
       continue;
-    uint32_t step = step_of(t, kernel);
+    uint32_t step = step_of(t, kernel, &near);
     if (step == UINT32_MAX || t->stats.state[step] != NAI_STEP_STEADY)
       continue;
     size_t at = (size_t)m->kernel_category[nai_at_text(&m->kernels.name, kernel)] * t->list->count + step;

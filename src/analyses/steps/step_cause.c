@@ -35,17 +35,19 @@ int nai_step_gaps_new(struct nai_step_gaps *g, const struct nai_table *table, st
 
 void nai_step_gaps_free(struct nai_step_gaps *g) { free(g->v); }
 
+struct gap_place {
+  const struct nai_step_gap *gaps;
+  struct nai_step_gap least;
+};
+
+static bool gap_before(const void *ctx, size_t i) {
+  const struct gap_place *place = ctx;
+  return by_place(&place->gaps[i], &place->least) < 0;
+}
+
 /* The first gap of the GPU that begins at t or later. */
 static size_t gap_from(const struct nai_step_gaps *g, int64_t device, int64_t t) {
-  size_t low = 0, high = g->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (by_place(&g->v[middle], &(struct nai_step_gap){.device = device, .start = t}) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return nai_search(0, g->count, gap_before, &(struct gap_place){g->v, {.device = device, .start = t}});
 }
 
 /* Whether a function or range is one that gets input. */
@@ -108,16 +110,9 @@ static void explain_copy(struct nai_buf *out, const struct nai_step_usual *u, co
 static void add_kernels(int64_t *ns, uint32_t *count, const struct nai_step_usual *u, const struct nai_gpu_step *step,
                         bool communication) {
   const struct nai_gpu *gpu = &u->m->gpus[u->list->gpu];
-  uint32_t low = 0, high = gpu->op_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (nai_model_op_start(u->m, &gpu->ops[middle]) < step->start)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (; low < gpu->op_count && nai_model_op_start(u->m, &gpu->ops[low]) < step->end; low++) {
-    const struct nai_op *op = &gpu->ops[low];
+  for (uint32_t i = nai_model_op_from(u->m, gpu, step->start);
+       i < gpu->op_count && nai_model_op_start(u->m, &gpu->ops[i]) < step->end; i++) {
+    const struct nai_op *op = &gpu->ops[i];
     if (op->type != NAI_OP_KERNEL || op->communication != communication)
       continue;
     uint32_t name = nai_at_text(&u->m->kernels.name, op->row);

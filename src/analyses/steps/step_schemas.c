@@ -39,6 +39,7 @@ static const struct nai_column_def steps_columns[] = {
     [ST_ALLOCATION_NS] = NAI_TIME_COLUMN("alloc_ns", "time inside these", LESS),
     [ST_GRAPHS] = NAI_COUNT_COLUMN("graph_launches", "CUDA graphs traced as one envelope", .sum = true),
     [ST_FIRST_USE] = NAI_COUNT_COLUMN("first_use_kernels", "kernel names that the process had not run before", LESS),
+    [ST_LOADING] = NAI_TIME_COLUMN("loading_ns", "on the host: loading and compiling code for the GPU", LESS),
     [ST_OUTLIER] = {"is_outlier", NAI_I32, NAI_ID, "1: much longer than the median of the steady steps, else 0"},
     [ST_EXCESS] = NAI_TIME_COLUMN("excess_ns", "duration minus the median; outliers only", LESS, .sum = true),
     [ST_CAUSE] = NAI_LABEL_COLUMN(

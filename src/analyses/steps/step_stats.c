@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *nai_step_state_name(enum nai_step_state state) {
   static const char *const names[] = {"steady", "warm-up", "truncated"};
@@ -118,36 +119,6 @@ static void find_outliers(struct nai_step_stats *s, const struct nai_step_list *
   }
 }
 
-static int compare_slopes(const void *pa, const void *pb) {
-  double a = *(const double *)pa, b = *(const double *)pb;
-  return (a > b) - (a < b);
-}
-
-/* Median of the slopes between all pairs of steady steps; of many steps so many, evenly spaced. */
-static int find_drift(struct nai_step_stats *s, const struct nai_step_list *list, int64_t *room, struct nai_err *err) {
-  enum { MOST = 512 };
-  uint32_t n = 0, count = s->states[NAI_STEP_STEADY], used = count < MOST ? count : MOST;
-  s->drift_ns = NAN;
-  if (count < NAI_DRIFT_FEWEST)
-    return NAI_OK;
-  for (uint32_t i = 0; i < list->count; i++)
-    if (s->state[i] == NAI_STEP_STEADY)
-      room[n++] = i;
-  double *slopes = malloc((size_t)used * (used - 1) / 2 * sizeof *slopes);
-  size_t pairs = 0;
-  if (!slopes)
-    return nai_err_nomem(err);
-  for (uint32_t a = 0; a < used; a++)
-    for (uint32_t b = a + 1; b < used; b++) {
-      int64_t from = room[(uint64_t)a * n / used], to = room[(uint64_t)b * n / used];
-      slopes[pairs++] = (double)(nai_step_ns(&list->v[to]) - nai_step_ns(&list->v[from])) / (double)(to - from);
-    }
-  qsort(slopes, pairs, sizeof *slopes, compare_slopes);
-  s->drift_ns = slopes[(pairs - 1) / 2];
-  free(slopes);
-  return NAI_OK;
-}
-
 int nai_step_stats_new(struct nai_step_stats *s, const struct nai_process_steps *steps,
                        const struct nai_step_list *list, struct nai_err *err) {
   int64_t *room = malloc(((size_t)list->count + 1) * sizeof *room);
@@ -168,7 +139,50 @@ int nai_step_stats_new(struct nai_step_stats *s, const struct nai_process_steps 
   measure(s, steps, list, room);
   if (s->median_ns != NAI_NULL_I64)
     find_outliers(s, list);
-  int rc = find_drift(s, list, room, err);
   free(room);
+  return NAI_OK;
+}
+
+/* --- drift ------------------------------------------------------------------------------------ */
+
+/* Numbers in the order of doubles, none of which is NaN or -0: a negative one's bits but the sign count backwards. */
+static int64_t number_of(double v) {
+  int64_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+static double double_of(int64_t number) {
+  double v;
+  int64_t bits = number < 0 ? number ^ INT64_MAX : number;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+int nai_step_drift(double *out, const struct nai_step_stats *s, const struct nai_step_list *list, struct nai_err *err) {
+  enum { MOST = 512 };
+  uint32_t n = 0, count = s->states[NAI_STEP_STEADY], used = count < MOST ? count : MOST;
+  *out = NAN;
+  if (count < NAI_DRIFT_FEWEST)
+    return NAI_OK;
+  uint32_t *steady = malloc((size_t)count * sizeof *steady);
+  int64_t *slopes = malloc((size_t)used * (used - 1) / 2 * sizeof *slopes);
+  size_t pairs = 0;
+  int rc = steady && slopes ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < list->count; i++)
+    if (s->state[i] == NAI_STEP_STEADY)
+      steady[n++] = i;
+  for (uint32_t a = 0; !rc && a < used; a++)
+    for (uint32_t b = a + 1; b < used; b++) {
+      uint32_t from = steady[(uint64_t)a * n / used], to = steady[(uint64_t)b * n / used];
+      int64_t change = nai_step_ns(&list->v[to]) - nai_step_ns(&list->v[from]);
+      slopes[pairs++] = number_of((double)change / (double)(to - from));
+    }
+  if (!rc) {
+    nai_select_i64(slopes, pairs, (pairs - 1) / 2);
+    *out = double_of(slopes[(pairs - 1) / 2]);
+  }
+  free(steady);
+  free(slopes);
   return rc;
 }

@@ -16,13 +16,16 @@ struct nai_step_stats {
   int64_t total_ns;                                  /* of steady steps */
   int64_t spread_ns, excess_ns; /* what steady steps, outliers are longer than the median; summed */
   int64_t warm_up_ns;
-  double cv_pct;   /* NaN for fewer than two steady steps */
-  double drift_ns; /* change per step (Theil-Sen); NaN for fewer than NAI_DRIFT_FEWEST steady steps */
+  double cv_pct; /* NaN for fewer than two steady steps */
 };
 enum { NAI_OUTLIER_FEWEST = 5, NAI_DRIFT_FEWEST = 20 };
 NAI_MUST_CHECK int nai_step_stats_new(struct nai_step_stats *out, const struct nai_process_steps *steps,
                                       const struct nai_step_list *list, struct nai_err *err);
 void nai_step_stats_free(struct nai_step_stats *stats);
+/* *out = change of duration per step (Theil-Sen): median of the slopes between all pairs of steady steps; of many steps
+ * so many, evenly spaced. NaN for fewer than NAI_DRIFT_FEWEST steady ones. */
+NAI_MUST_CHECK int nai_step_drift(double *out, const struct nai_step_stats *stats, const struct nai_step_list *list,
+                                  struct nai_err *err);
 
 static inline int64_t nai_step_ns(const struct nai_gpu_step *step) { return step->end - step->start; }
 /* Median of a whole number of steady steps, given as `value` of a step; the lower one of two. NAI_NULL_I64 without

@@ -89,14 +89,16 @@ static void put_step(struct nai_table *t, const struct nai_step_usual *u, uint32
     nai_set_i64(t, row, numbers[n].column, numbers[n].value(steps, s));
   nai_set_i64(t, row, ST_INPUT_WAIT, nai_step_input_wait(u->gaps, nai_model_device(m, list->gpu), s));
   nai_set_i64(t, row, ST_FIRST_USE, s->first_use);
+  nai_set_i64(t, row, ST_LOADING, host->loading_ns);
   nai_set_i64(t, row, ST_OUTLIER, stats->outlier[i]);
   if (stats->outlier[i])
     nai_set_i64(t, row, ST_EXCESS, nai_step_ns(s) - stats->median_ns);
 }
 
-static void put_spread(struct nai_table *t, int64_t row, const struct nai_step_list *list,
-                       const struct nai_step_stats *s) {
+static int put_spread(struct nai_table *t, int64_t row, const struct nai_step_list *list,
+                      const struct nai_step_stats *s, struct nai_err *err) {
   int64_t all = 0, idle = 0;
+  double drift_ns;
   for (uint32_t i = 0; i < list->count; i++) {
     all += nai_step_ns(&list->v[i]);
     idle += s->state[i] == NAI_STEP_STEADY ? list->v[i].idle_ns : 0;
@@ -115,8 +117,11 @@ static void put_spread(struct nai_table *t, int64_t row, const struct nai_step_l
   if (s->total_ns) {
     nai_set_f64(t, row, SS_RATE, 1e9 * s->states[NAI_STEP_STEADY] / (double)s->total_ns);
     nai_set_f64(t, row, SS_IDLE_PCT, nai_percent((double)idle, (double)s->total_ns));
-    nai_set_f64(t, row, SS_DRIFT, s->drift_ns < 0 ? 0 : 100 * s->drift_ns / (double)s->median_ns);
   }
+  int rc = s->total_ns ? nai_step_drift(&drift_ns, s, list, err) : NAI_OK;
+  if (!rc && s->total_ns)
+    nai_set_f64(t, row, SS_DRIFT, drift_ns < 0 ? 0 : 100 * drift_ns / (double)s->median_ns);
+  return rc;
 }
 
 static int put_summary(struct nai_table *t, const struct nai_model *m, const struct nai_step_list *list,
@@ -139,11 +144,10 @@ static int put_summary(struct nai_table *t, const struct nai_model *m, const str
   nai_set_i64(t, row, SS_OUTLIERS, stats->outliers);
   nai_set_i64(t, row, SS_START, list->v[0].start);
   nai_set_i64(t, row, SS_END, list->v[list->count - 1].end);
-  put_spread(t, row, list, stats);
   for (int n = 0; n < NUMBERS; n++)
     nai_set_i64(t, row, numbers[n].median, nai_step_median(room, stats, steps, list, numbers[n].value));
   free(room);
-  return NAI_OK;
+  return put_spread(t, row, list, stats, err);
 }
 
 /* Sums of the steady steps' waits for input; `first` is the row of the list's first step. */

@@ -29,16 +29,8 @@ enum nai_rows_format nai_cmd_page_format(int choice) { return page_formats[choic
 static int set_window(void *memory, const struct nai_cli_option *option, const char *const *values,
                       struct nai_err *err) {
   struct nai_cmd_ask *ask = (struct nai_cmd_ask *)((char *)memory + option->at);
-  double start = 0, end = 0;
-  int rc = nai_cli_read_number(&start, option, values[0], err);
-  if (!rc)
-    rc = nai_cli_read_number(&end, option, values[1], err);
   ask->windowed = true;
-  ask->start_ns = llround(start * 1e9);
-  ask->end_ns = llround(end * 1e9);
-  if (!rc && ask->end_ns <= ask->start_ns)
-    rc = nai_err_set(err, NAI_EUSAGE, "--window %s %s: the end must lie after the start", values[0], values[1]);
-  return rc;
+  return nai_cli_read_stretch(&ask->start_ns, &ask->end_ns, option, values, err);
 }
 
 const struct nai_cli_type nai_cmd_window_type = {set_window, NULL};
@@ -65,11 +57,23 @@ int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const ch
   return NAI_OK;
 }
 
+int nai_cmd_check_window(const struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err) {
+  const struct nai_table *capture;
+  int rc = ask->windowed ? nai_run_table(&capture, run, nai_capture.name, &nai_capture, err) : NAI_OK;
+  if (rc || !ask->windowed || !capture->rows)
+    return rc;
+  int64_t start = nai_get_i64(capture, 0, CA_START), stop = nai_get_i64(capture, 0, CA_STOP);
+  if (start == NAI_NULL_I64 || stop == NAI_NULL_I64 || stop <= start || (ask->start_ns < stop && ask->end_ns > start))
+    return NAI_OK;
+  return nai_err_set(err, NAI_EUSAGE, "--window: nothing was captured then; the capture lasted from %.3f to %.3f s",
+                     (double)start / 1e9, (double)stop / 1e9);
+}
+
 int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, const struct nai_cmd_ask *ask,
                         struct nai_err *err) {
   struct nai_rows rows = {.format = (enum nai_rows_format)ask->format,
                           .human = true,
-                          .none = "none",
+                          .none = ask->none ? ask->none : "none",
                           .title = ask->title,
                           .width = nai_cmd_terminal_width()};
   uint32_t count = 0;

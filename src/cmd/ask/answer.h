@@ -14,6 +14,7 @@ struct nai_cmd_ask {
   bool windowed;
   int64_t start_ns, end_ns;
   const char *title; /* of the table in JSON; or NULL */
+  const char *none;  /* said of a table without rows; NULL: "none" */
   int64_t rows;      /* most rows of a table, -1: all */
   bool quiet;
   const char *skills[16]; /* files and directories */
@@ -93,6 +94,8 @@ NAI_MUST_CHECK int nai_cmd_print_answer(struct nai_buf *out, const struct nai_sk
                                         struct nai_err *err);
 struct nai_skill_request nai_cmd_request(struct nai_run *run, const struct nai_cmd_ask *ask);
 /* NAI_EUSAGE when --gpu or --window is asked for of a statement that does not look at them. */
+/* NAI_EUSAGE when the window lies outside of the capture, as far as the export says when that was. */
+NAI_MUST_CHECK int nai_cmd_check_window(const struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err);
 NAI_MUST_CHECK int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const char *what,
                                        struct nai_err *err);
 

@@ -74,7 +74,7 @@ static int print_statement(struct printing *p, struct nai_err *err) {
                                        .human = true,
                                        .width = nai_cmd_terminal_width(),
                                        .title = p->block->title ? p->block->title : "",
-                                       .none = "none"};
+                                       .none = p->block->none ? p->block->none : "none"};
   struct nai_query query = {.run = p->run, .text = &p->block->text, .parameters = parameters, .limits = {.rows = -1}};
   bool lines = p->block->line && (p->format == NAI_ROWS_TABLE || p->format == NAI_ROWS_MARKDOWN), truncated;
   int rc = nai_skill_bind(parameters, &query.parameter_count, NULL, &request, err);
@@ -96,6 +96,7 @@ static int print_skill(struct printing *p, struct nai_err *err) {
   int rc = nai_skills_find(&skill, p->skills, p->block->skill, err);
   ask.format = (int)p->format;
   ask.title = p->block->title ? p->block->title : "";
+  ask.none = p->block->none;
   if (!rc && !strstr(skill->text.sql, ":gpu"))
     request.has_gpu = false;
   if (!rc)
@@ -215,6 +216,8 @@ static int answer(struct nai_buf *out, const struct nai_skills *skills, const st
     rc = check_window(page, &args->ask, err);
   if (!rc)
     rc = nai_cmd_source_open(&p.run, source, &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
+  if (!rc)
+    rc = nai_cmd_check_window(&args->ask, p.run, err);
   if (!rc)
     rc = print_page(&p, page, err);
   nai_run_close(p.run);

@@ -67,16 +67,9 @@ static const char *verb_name(size_t i, const char *before) {
 
 static const char *verb_about(size_t i) { return verbs[i].about; }
 
-static enum verb verb_of(const char *word) {
-  enum verb verb = LIST;
-  while (strcmp(verbs[verb].name, word) != 0) /* the parser let no other word through */
-    verb++;
-  return verb;
-}
-
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct skill_args *args = memory;
-  enum verb verb = verb_of(operands[0]);
+  enum verb verb = nai_cli_choice_index(verb_name, operands[0]);
   size_t given = count - 1;
   if (given < verbs[verb].least || given > verbs[verb].most || (verb == TEST && args->all == (given == 1)))
     return nai_err_set(err, NAI_EUSAGE, "skill %s takes %s", verbs[verb].name, verbs[verb].needs);
@@ -174,6 +167,8 @@ static int run_skill(struct nai_buf *out, const struct nai_skill *skill, const c
     rc = nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
   request.run = run;
   if (!rc)
+    rc = nai_cmd_check_window(&args->ask, run, err);
+  if (!rc)
     rc = nai_skill_ask(&answer, skill, &request, err);
   if (!rc)
     rc = nai_cmd_print_answer(out, skill, &answer, &args->ask, err);
@@ -208,7 +203,7 @@ static int test(struct nai_buf *out, const struct nai_skills *skills, const char
 static int answer(struct nai_buf *out, const struct nai_skills *skills, const struct skill_args *args,
                   const char *const *operands, size_t count, struct nai_err *err) {
   const struct nai_skill *skill = NULL;
-  enum verb verb = verb_of(operands[0]);
+  enum verb verb = nai_cli_choice_index(verb_name, operands[0]);
   const char *what = count > 1 ? operands[1] : NULL;
   int rc = verb == SHOW || verb == RUN ? nai_skills_find(&skill, skills, what, err) : NAI_OK;
   if (rc)

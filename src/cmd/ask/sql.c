@@ -3,20 +3,17 @@
 
 #include "base/array.h"
 #include "base/fs.h"
-#include "base/sink.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "ingest/trace/trace.h"
 #include "pipeline/analyze.h"
 #include "query/query.h"
-#include "render/escape.h"
 #include "render/rows.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { MAX_PARAMETERS = 64, MAX_SQL = 1 << 20 };
@@ -37,11 +34,6 @@ static void init(void *memory) {
   struct sql_args *args = memory;
   args->format = NAI_ROWS_TABLE;
   args->rows = -1;
-}
-
-const char *nai_cmd_rows_formats(size_t index, const char *before) {
-  (void)before;
-  return index < NAI_ROWS_FORMATS ? nai_rows_format_name((enum nai_rows_format)index) : NULL;
 }
 
 static const char *formats(size_t index, const char *before) {
@@ -179,73 +171,6 @@ static int read_statement(struct nai_buf *out, const struct sql_args *args, cons
 
 /* --- the answer ------------------------------------------------------------------------------------ */
 
-struct printing {
-  struct nai_rows rows;
-  struct nai_rows_column *columns;
-  struct nai_buf *out;
-};
-
-static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
-  struct printing *p = ctx;
-  p->columns = calloc((size_t)count + 1, sizeof *p->columns);
-  if (!p->columns)
-    return nai_err_nomem(err);
-  for (uint32_t i = 0; i < count; i++)
-    p->columns[i] = (struct nai_rows_column){columns[i].name, columns[i].unit};
-  p->rows.columns = p->columns;
-  p->rows.count = count;
-  nai_rows_begin(&p->rows, p->out);
-  return NAI_OK;
-}
-
-static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
-  struct printing *p = ctx;
-  nai_rows_put(&p->rows, cells);
-  if (p->rows.rows == 1 && p->out->sink && p->rows.format != NAI_ROWS_TABLE)
-    nai_buf_flush(p->out); /* somebody may wait for it */
-  return nai_buf_failed(p->out) ? nai_buf_check(p->out, err) : NAI_OK;
-}
-
-int nai_cmd_terminal_width(void) {
-  struct winsize size;
-  return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
-int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
-                  const struct nai_cmd_printing *how, struct nai_err *err) {
-  struct printing p = {
-      .rows = {.format = how->format, .human = how->human, .width = how->width, .title = how->title, .none = how->none},
-      .out = out};
-  const struct nai_query_sink sink = {begin, put_row, &p};
-  int rc = nai_query_run(truncated, query, &sink, err);
-  if (p.columns)
-    nai_rows_end(&p.rows, *truncated);
-  free(p.columns);
-  return rc;
-}
-
-int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, struct nai_err *err) {
-  output->path = path;
-  if (!path) {
-    nai_sink_stdout(&output->sink);
-    return NAI_OK;
-  }
-  if ((size_t)snprintf(output->part, sizeof output->part, "%s.part", path) >= sizeof output->part)
-    return nai_err_set(err, NAI_EIO, "the path \"%s\" is too long", path);
-  return nai_sink_create(&output->sink, output->part, err);
-}
-
-int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *err) {
-  if (rc) { /* half an answer would look like one */
-    nai_buf_free(&output->sink.text);
-    output->sink.text = (struct nai_buf){.sink = &output->sink.sink};
-  }
-  rc = nai_sink_finish(&output->sink, rc, err);
-  if (output->path && (rc ? unlink(output->part) : rename(output->part, output->path)) != 0 && !rc)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", output->path);
-  return rc;
-}
-
 static int answer(const struct sql_args *args, const struct nai_query *query, struct nai_err *err) {
   const struct nai_cmd_printing how = {.format = (enum nai_rows_format)args->format,
                                        .human = args->human,
@@ -311,7 +236,18 @@ static int run_statement(const struct sql_args *args, struct nai_run *source, co
   return rc;
 }
 
-static int list_names(const char ***names, size_t *count, struct nai_run *source, struct nai_err *err);
+static int list_names(const char ***names, size_t *count, struct nai_run *source, struct nai_err *err) {
+  const struct nai_manifest *m = &source->manifest;
+  uint32_t capacity = 0, n = 0;
+  for (uint32_t i = 0; i < m->node_count; i++)
+    for (uint32_t t = m->nodes[i].table; t < m->nodes[i].table_end; t++) {
+      if (!nai_array_room(names, &capacity, n, sizeof **names))
+        return nai_err_nomem(err);
+      (*names)[n++] = nai_manifest_name(m, m->entries[t].name);
+    }
+  *count = n;
+  return NAI_OK;
+}
 
 static int print_schema(const struct sql_args *args, struct nai_run *source, const char *table, struct nai_err *err) {
   const struct nai_query_parameter parameter = {"table", {.type = NAI_STR, .s = table, .null = !table}};
@@ -334,19 +270,6 @@ static int print_schema(const struct sql_args *args, struct nai_run *source, con
   }
   free(names);
   return rc;
-}
-
-static int list_names(const char ***names, size_t *count, struct nai_run *source, struct nai_err *err) {
-  const struct nai_manifest *m = &source->manifest;
-  uint32_t capacity = 0, n = 0;
-  for (uint32_t i = 0; i < m->node_count; i++)
-    for (uint32_t t = m->nodes[i].table; t < m->nodes[i].table_end; t++) {
-      if (!nai_array_room(names, &capacity, n, sizeof **names))
-        return nai_err_nomem(err);
-      (*names)[n++] = nai_manifest_name(m, m->entries[t].name);
-    }
-  *count = n;
-  return NAI_OK;
 }
 
 static int print_reference(const struct sql_args *args, const char *path, struct nai_err *err) {

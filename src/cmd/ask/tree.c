@@ -155,7 +155,8 @@ static void put_threads(struct tree *t, int64_t roots) {
     put_siblings(t, tree_sort(t, first, count), whole);
   }
   if (!t->nodes.rows)
-    nai_buf_puts(t->out, "no NVTX ranges\n");
+    nai_buf_puts(t->out, t->args->pid < 0 && t->args->tid < 0 ? "no NVTX ranges\n"
+                                                              : "no NVTX ranges of that process and thread\n");
   if (t->hidden_depth)
     nai_buf_printf(t->out, "%" PRId64 " ranges hidden by --depth\n", t->hidden_depth);
   if (t->hidden_share)

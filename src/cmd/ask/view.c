@@ -26,28 +26,18 @@ struct view_args {
   size_t gpu_count;
   bool once, ascii, keys;
   int width, height, color;
-  double at;
 };
 
 static void init(void *memory) {
   struct view_args *args = memory;
   nai_cmd_ask_init(&args->ask);
   args->view.start_ns = args->view.at_ns = INT64_MIN;
-  args->at = NAN;
   args->width = args->height = -1;
 }
 
 static int set_trim(void *memory, const struct nai_cli_option *option, const char *const *values, struct nai_err *err) {
   struct nai_term_options *o = &((struct view_args *)memory)->view;
-  double start = 0, end = 0;
-  int rc = nai_cli_read_number(&start, option, values[0], err);
-  if (!rc)
-    rc = nai_cli_read_number(&end, option, values[1], err);
-  o->start_ns = (int64_t)llround(start * 1e9);
-  o->end_ns = (int64_t)llround(end * 1e9);
-  if (!rc && o->end_ns <= o->start_ns)
-    rc = nai_err_set(err, NAI_EUSAGE, "--trim %s %s: the end must lie after the start", values[0], values[1]);
-  return rc;
+  return nai_cli_read_stretch(&o->start_ns, &o->end_ns, option, values, err);
 }
 static const struct nai_cli_type trim = {set_trim, NULL};
 

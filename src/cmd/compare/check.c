@@ -54,10 +54,15 @@ static int check(const void *memory, const char *const *operands, size_t count, 
 
 /* From a store. */
 static int select_runs(struct nai_strings *paths, const struct nai_store *store, const struct check_args *args,
-                       const char *selector, struct nai_err *err) {
-  const char *series = args->common.series == default_series ? NULL : args->common.series;
+                       const struct nai_side *judged, const char *selector, struct nai_err *err) {
+  struct nai_run *runs[NAI_CMD_MAX_CAPTURES];
   struct nai_store_selection selection;
-  int rc = nai_store_select(&selection, store, selector, series, err);
+  for (uint32_t i = 0; i < judged->count; i++)
+    runs[i] = judged->captures[i].run;
+  const struct nai_store_judged of = {.series = args->common.series == default_series ? NULL : args->common.series,
+                                      .runs = runs,
+                                      .count = judged->count};
+  int rc = nai_store_select(&selection, store, selector, &of, err);
   for (uint32_t i = 0; !rc && i < selection.count; i++)
     if (nai_strings_add(paths, selection.directories[i], strlen(selection.directories[i])) == NAI_NO_STRING)
       rc = nai_err_nomem(err);
@@ -71,7 +76,7 @@ static int add_baselines(struct nai_comparison *c, const struct check_args *args
   for (size_t b = 0; !rc && b < args->baseline_count; b++) { /* a run that is given twice is there twice */
     const char *selector = args->baselines[b];
     struct nai_strings paths = {0};
-    rc = args->store && !nai_fs_exists(selector) ? select_runs(&paths, &store, args, selector, err)
+    rc = args->store && !nai_fs_exists(selector) ? select_runs(&paths, &store, args, &c->sides[NAI_NEW], selector, err)
                                                  : nai_cmd_baseline(&paths, selector, err);
     for (uint32_t i = 0; !rc && i < paths.count; i++)
       rc = nai_cmd_add_side(c, NAI_BASE, nai_strings_get(&paths, i), &args->common, err);
@@ -87,9 +92,11 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   struct nai_comparison c = {0};
   struct nai_gate gate = {0};
   (void)program;
-  int rc = add_baselines(&c, args, err);
+  int rc = NAI_OK;
   for (size_t i = 0; !rc && i < count; i++)
     rc = nai_cmd_add_side(&c, NAI_NEW, operands[i], &args->common, err);
+  if (!rc)
+    rc = add_baselines(&c, args, err);
   if (!rc)
     rc = nai_cmd_compare_run(&gate, &c, &args->common, err);
   nai_comparison_free(&c);

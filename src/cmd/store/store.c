@@ -142,10 +142,17 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
     return nai_cmd_store_list(store, a, err);
   if (strcmp(words[0], "baseline") == 0)
     return nai_cmd_store_baseline(store, a, words + 1, count - 1, err);
-  if (strcmp(words[0], "prune") == 0)
-    return nai_cmd_store_prune(store, a, err);
-  int rc = strcmp(words[0], "annotate") == 0 ? nai_store_annotate(store, words[1], a->kind, a->text, err) : NAI_OK;
-  return rc ? rc : nai_cmd_store_write_index(store, err);
+  int rc = NAI_OK;
+  if (strcmp(words[0], "annotate") == 0)
+    rc = nai_store_annotate(store, words[1], a->kind, a->text, err);
+  else if (strcmp(words[0], "prune") == 0)
+    rc = nai_cmd_store_prune(store, a, err);
+  return rc || (strcmp(words[0], "prune") == 0 && a->dry_run) ? rc : nai_cmd_store_write_index(store, err);
+}
+
+/* Actions that change nothing, or not yet, leave everything as it is. */
+static bool may_tidy(const struct store_args *a, const char *action) {
+  return strcmp(action, "add") == 0 || strcmp(action, "index") == 0 || (strcmp(action, "prune") == 0 && !a->dry_run);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -154,6 +161,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   struct nai_store store;
   (void)program;
   int rc = nai_store_open(&store, a->store, strcmp(operands[0], "add") == 0, err);
+  if (!rc && may_tidy(a, operands[0]))
+    nai_store_sweep(&store);
   if (!rc)
     rc = act(&store, a, operands, count, err);
   nai_store_close(&store);

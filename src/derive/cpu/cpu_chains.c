@@ -177,19 +177,22 @@ int nai_cpu_chains_build(struct nai_cpu *cpu, const struct nai_model *m, struct 
   return rc;
 }
 
+struct looked_up {
+  const struct nai_chain *chains;
+  int kind;
+  int64_t id;
+};
+
+static bool chain_before(const void *ctx, size_t i) {
+  const struct looked_up *key = ctx;
+  const struct nai_chain *c = &key->chains[i];
+  return c->kind < key->kind || (c->kind == key->kind && c->id < key->id);
+}
+
 const struct nai_chain *nai_cpu_chain(const struct nai_model *m, int kind, int64_t id) {
   const struct nai_cpu *cpu = m->cpu;
-  uint32_t low = 0, high = cpu->chain_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    const struct nai_chain *c = &cpu->chains[middle];
-    if (c->kind < kind || (c->kind == kind && c->id < id))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < cpu->chain_count && cpu->chains[low].kind == kind && cpu->chains[low].id == id ? &cpu->chains[low]
-                                                                                              : NULL;
+  size_t i = nai_search(0, cpu->chain_count, chain_before, &(struct looked_up){cpu->chains, kind, id});
+  return i < cpu->chain_count && cpu->chains[i].kind == kind && cpu->chains[i].id == id ? &cpu->chains[i] : NULL;
 }
 
 const char *nai_chain_name(const struct nai_model *m, const struct nai_chain *chain) {

@@ -1,6 +1,7 @@
 /* Evidence by thread: overhead rows in layers, and marks from which the calls around a moment are found. */
 #include "derive/idle/evidence.h"
 
+#include "base/sort.h"
 #include "derive/build.h"
 #include "derive/idle/idle.h"
 
@@ -82,10 +83,11 @@ static bool inside_launch(const struct nai_model *m, uint32_t thread, int64_t t,
  * own. */
 static enum overhead overhead_of(const struct nai_model *m, const struct nai_table *t, uint32_t row) {
   enum { JIT = 2, MODULE_LOADING = 6, LAZY_LOADING = 7 };
-  bool driver = nai_get_i64(t, row, OE_SOURCE) == NAI_OVERHEAD_CUDA;
+  int64_t source = nai_get_i64(t, row, OE_SOURCE);
+  bool driver = source == NAI_OVERHEAD_CUDA;
   int64_t type = nai_get_i64(t, row, OE_TYPE), start = nai_get_i64(t, row, OE_START), end = nai_get_i64(t, row, OE_END);
   int64_t thread = nai_get_i64(t, row, OE_THREAD);
-  if (driver ? type == MODULE_LOADING || type == LAZY_LOADING : type == JIT)
+  if (source == NAI_OVERHEAD_JIT || (driver ? type == MODULE_LOADING || type == LAZY_LOADING : type == JIT))
     return LOADING;
   enum overhead kind = overhead_by_name(nai_get_str(t, row, OE_NAME), driver);
   if (kind != UNNAMED)
@@ -219,15 +221,7 @@ const struct nai_groups *nai_model_osrt_calls(const struct nai_model *m) {
 /* --- moments ---------------------------------------------------------------------------------- */
 
 static uint32_t entries_until(const struct nai_layer_list *list, int64_t t) {
-  uint32_t lo = 0, hi = list->count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (list->v[mid].start <= t)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
+  return (uint32_t)nai_bisect(list->v, list->count, sizeof *list->v, offsetof(struct nai_layer_entry, start), t + 1);
 }
 
 /* The state after `next` entries of the list. */

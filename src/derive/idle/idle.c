@@ -1,6 +1,7 @@
 /* Causes of idle time by name, what took it, and the gaps themselves. */
 #include "derive/idle/idle.h"
 
+#include "base/sort.h"
 #include "table/stats.h"
 
 #include <math.h>
@@ -149,17 +150,20 @@ bool nai_idle_next(struct nai_idle_gap *gap, const struct nai_model *m) {
   return false;
 }
 
+struct drain_place {
+  const struct nai_idle_drain *drains;
+  uint32_t gap;
+};
+
+static bool drain_before(const void *ctx, size_t i) {
+  const struct drain_place *place = ctx;
+  return place->drains[i].gap < place->gap;
+}
+
 const struct nai_idle_drain *nai_idle_drain_of(const struct nai_model *m, const struct nai_idle_gap *gap) {
   const struct nai_gpu_idle *idle = &m->idle[gap->gpu];
-  uint32_t lo = 0, hi = idle->drain_count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (idle->drains[mid].gap < gap->number)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo < idle->drain_count && idle->drains[lo].gap == gap->number ? &idle->drains[lo] : NULL;
+  size_t i = nai_search(0, idle->drain_count, drain_before, &(struct drain_place){idle->drains, gap->number});
+  return i < idle->drain_count && idle->drains[i].gap == gap->number ? &idle->drains[i] : NULL;
 }
 
 enum nai_idle_cause nai_idle_largest_part(const struct nai_idle_split *split) {

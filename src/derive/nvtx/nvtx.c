@@ -13,6 +13,7 @@ struct progress {
   uint32_t name;       /* of the node, in `names` */
   int64_t longest_ns;  /* -1 before the first instance */
   int64_t async_until; /* end of the start/end instance that reaches furthest */
+  uint32_t next;       /* node of the range that began after its last one; its own number before there was any */
 };
 
 /* Everything one thread's sweep needs. */
@@ -29,6 +30,7 @@ struct sweep {
   uint32_t *open_of_name;  /* per name in `names`: push/pop ranges of that name on the stack */
   struct nai_nvtx_node *nodes;
   struct progress *progress; /* per node */
+  uint32_t last;             /* node of the range before */
   uint32_t node_count, node_capacity;
   uint32_t *slots; /* hash of (parent, name, kind) -> node + 1 */
   uint32_t slot_mask;
@@ -78,21 +80,25 @@ static bool grow_nodes(struct sweep *x) {
   return true;
 }
 
+static bool is_node(const struct sweep *x, uint32_t node, uint32_t parent, uint32_t name, bool start_end) {
+  const struct nai_nvtx_node *n = &x->nodes[node];
+  return n->parent == parent && n->name == name && n->start_end == start_end;
+}
+
 /* Node of a name below a parent node, made when new; NAI_NO_ROW when out of memory. */
-static uint32_t node_for(struct sweep *x, uint32_t parent, uint32_t name, bool start_end) {
+static uint32_t find_node(struct sweep *x, uint32_t parent, uint32_t name, bool start_end) {
   if (x->node_count == x->node_capacity && !grow_nodes(x))
     return NAI_NO_ROW;
   uint32_t at = slot_of(x, parent, name, start_end);
   for (; x->slots[at]; at = (at + 1) & x->slot_mask) {
-    const struct nai_nvtx_node *node = &x->nodes[x->slots[at] - 1];
-    if (node->parent == parent && node->name == name && node->start_end == start_end)
+    if (is_node(x, x->slots[at] - 1, parent, name, start_end))
       return x->slots[at] - 1;
   }
   bool added;
   uint32_t local = nai_keyset_add(&x->names, name, &added);
   if (x->names.oom)
     return NAI_NO_ROW;
-  x->progress[x->node_count] = (struct progress){local, -1, INT64_MIN};
+  x->progress[x->node_count] = (struct progress){local, -1, INT64_MIN, x->node_count};
   /* The ranges on the stack are those around this one, so their names are those of the nodes above. */
   x->nodes[x->node_count] = (struct nai_nvtx_node){.parent = parent,
                                                    .name = name,
@@ -102,6 +108,18 @@ static uint32_t node_for(struct sweep *x, uint32_t parent, uint32_t name, bool s
                                                    .longest = NAI_NO_ROW};
   x->slots[at] = x->node_count + 1;
   return x->node_count++;
+}
+
+/* The same, where ranges mostly follow each other as they did before. */
+static uint32_t node_for(struct sweep *x, uint32_t parent, uint32_t name, bool start_end) {
+  uint32_t node = x->node_count ? x->progress[x->last].next : 0;
+  if (!x->node_count || !is_node(x, node, parent, name, start_end))
+    node = find_node(x, parent, name, start_end);
+  if (node != NAI_NO_ROW) {
+    x->progress[x->last].next = node;
+    x->last = node;
+  }
+  return node;
 }
 
 static void count_instance(struct sweep *x, uint32_t index, uint32_t range, int64_t start, int64_t end) {

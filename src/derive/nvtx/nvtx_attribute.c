@@ -1,20 +1,36 @@
-/* Which NVTX ranges the kernels belong to: those around the API calls that launched them. */
+/* Which NVTX ranges the work of GPUs belongs to: those around the API calls that launched it. */
 #include "derive/build.h"
 
 #include <stdlib.h>
 
-static void attribute_kernels(struct nai_model *m) {
+static struct nai_nvtx_node *node_of(struct nai_model *m, uint32_t api) {
+  return api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
+}
+
+static void attribute_work(struct nai_model *m) {
   for (uint32_t k = 0; k < m->kernels.n; k++) {
-    uint32_t api = m->kernel_api[k];
-    struct nai_nvtx_node *node = api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
+    struct nai_nvtx_node *node = node_of(m, m->kernel_api[k]);
     if (!node)
       continue;
     node->kernel_ns += nai_kernel_ns(m, k);
     node->kernel_count++;
   }
+  for (uint32_t g = 0; g < m->graphs.n; g++) {
+    struct nai_nvtx_node *node = node_of(m, m->graph_api[g]);
+    if (node)
+      node->graph_ns += nai_graph_ns(m, g);
+  }
+  for (uint32_t i = 0; i < m->memops.n; i++) {
+    struct nai_nvtx_node *node = node_of(m, m->memop_api[i]);
+    if (node)
+      node->copy_ns += nai_memop_ns(m, i);
+  }
   for (uint32_t i = 0; i < m->node_count; i++) {
-    m->nodes[i].inclusive_kernel_ns = m->nodes[i].kernel_ns;
-    m->nodes[i].inclusive_kernel_count = m->nodes[i].kernel_count;
+    struct nai_nvtx_node *node = &m->nodes[i];
+    node->inclusive_kernel_ns = node->kernel_ns;
+    node->inclusive_kernel_count = node->kernel_count;
+    node->inclusive_graph_ns = node->graph_ns;
+    node->inclusive_copy_ns = node->copy_ns;
   }
   for (uint32_t i = m->node_count; i-- > 0;) { /* children come after parents */
     const struct nai_nvtx_node *node = &m->nodes[i];
@@ -22,30 +38,35 @@ static void attribute_kernels(struct nai_model *m) {
       continue;
     m->nodes[node->parent].inclusive_kernel_ns += node->inclusive_kernel_ns;
     m->nodes[node->parent].inclusive_kernel_count += node->inclusive_kernel_count;
+    m->nodes[node->parent].inclusive_graph_ns += node->inclusive_graph_ns;
+    m->nodes[node->parent].inclusive_copy_ns += node->inclusive_copy_ns;
   }
 }
 
 /* --- start/end ranges ------------------------------------------------------------------------- */
 
-/* Kernels by launching call: sums over the thread's calls before the i-th in start order. */
+/* What calls launched: of one call, or of all of the thread's calls before one in start order. */
 struct launched {
-  int64_t *ns, *count;
+  int64_t kernel_ns, kernel_count, graph_ns, copy_ns;
 };
 
-static int sum_launched(struct launched *out, const struct nai_model *m, const int64_t *api_ns,
-                        const uint32_t *api_count, uint32_t thread, struct nai_err *err) {
+static void add_launched(struct launched *sum, const struct launched *more, int sign) {
+  sum->kernel_ns += sign * more->kernel_ns;
+  sum->kernel_count += sign * more->kernel_count;
+  sum->graph_ns += sign * more->graph_ns;
+  sum->copy_ns += sign * more->copy_ns;
+}
+
+/* Sums up to each call, and to the end: to be freed by the caller, NULL without memory. */
+static struct launched *sum_launched(const struct nai_model *m, const struct launched *of_call, uint32_t thread) {
   uint32_t first = m->api_by_thread.first[thread], n = m->api_by_thread.first[thread + 1] - first;
-  out->ns = malloc(((size_t)n + 1) * sizeof *out->ns);
-  out->count = malloc(((size_t)n + 1) * sizeof *out->count);
-  if (!out->ns || !out->count)
-    return nai_err_nomem(err);
-  out->ns[0] = out->count[0] = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t api = m->api_by_thread.order[first + i];
-    out->ns[i + 1] = out->ns[i] + api_ns[api];
-    out->count[i + 1] = out->count[i] + api_count[api];
+  struct launched *sums = malloc(((size_t)n + 1) * sizeof *sums);
+  for (uint32_t i = 0; sums && i <= n; i++) {
+    sums[i] = i ? sums[i - 1] : (struct launched){0};
+    if (i)
+      add_launched(&sums[i], &of_call[m->api_by_thread.order[first + i - 1]], 1);
   }
-  return NAI_OK;
+  return sums;
 }
 
 /* Calls of the thread that start before t. */
@@ -86,26 +107,27 @@ static bool find_open_times(struct open_times *times, uint32_t *node_of_name, co
 
 /* A start/end range covers every kernel launched on its thread while any instance of its name was open, each once: what
  * push/pop ranges of other names inside it are charged with counts as well, what those of its own name are does not. */
-static int attribute_start_end(struct nai_model *m, uint32_t thread, const int64_t *api_ns, const uint32_t *api_count,
+static int attribute_start_end(struct nai_model *m, uint32_t thread, const struct launched *of_call,
                                uint32_t *node_of_name, struct nai_err *err) {
   struct nai_nvtx_node *nodes = m->nodes + m->first_node[thread];
   uint32_t count = m->first_node[thread + 1] - m->first_node[thread];
-  struct launched launched = {0};
+  struct launched *sums = sum_launched(m, of_call, thread);
   struct open_times *times = calloc((size_t)count + 1, sizeof *times);
-  int rc = times && find_open_times(times, node_of_name, m, thread) ? NAI_OK : nai_err_nomem(err);
-  if (!rc)
-    rc = sum_launched(&launched, m, api_ns, api_count, thread, err);
+  int rc = sums && times && find_open_times(times, node_of_name, m, thread) ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < count; i++) {
     if (!nodes[i].start_end)
       continue;
     struct nai_intervals own = {0};
     nai_intervals_subtract(&own, &times[i].start_end, &times[i].push_pop);
-    nodes[i].inclusive_kernel_ns = nodes[i].inclusive_kernel_count = 0;
+    struct launched all = {0};
     for (size_t k = 0; k < own.count; k++) {
-      uint32_t a = calls_before(m, thread, own.v[k].start), b = calls_before(m, thread, own.v[k].end);
-      nodes[i].inclusive_kernel_ns += launched.ns[b] - launched.ns[a];
-      nodes[i].inclusive_kernel_count += launched.count[b] - launched.count[a];
+      add_launched(&all, &sums[calls_before(m, thread, own.v[k].end)], 1);
+      add_launched(&all, &sums[calls_before(m, thread, own.v[k].start)], -1);
     }
+    nodes[i].inclusive_kernel_ns = all.kernel_ns;
+    nodes[i].inclusive_kernel_count = all.kernel_count;
+    nodes[i].inclusive_graph_ns = all.graph_ns;
+    nodes[i].inclusive_copy_ns = all.copy_ns;
     if (own.oom)
       rc = nai_err_nomem(err);
     nai_intervals_free(&own);
@@ -115,35 +137,43 @@ static int attribute_start_end(struct nai_model *m, uint32_t thread, const int64
     nai_intervals_free(&times[i].push_pop);
   }
   free(times);
-  free(launched.ns);
-  free(launched.count);
+  free(sums);
   return rc;
 }
 
+static void sum_by_call(struct launched *of_call, const struct nai_model *m) {
+  for (uint32_t k = 0; k < m->kernels.n; k++)
+    if (m->kernel_api[k] != NAI_NO_ROW) {
+      of_call[m->kernel_api[k]].kernel_ns += nai_kernel_ns(m, k);
+      of_call[m->kernel_api[k]].kernel_count++;
+    }
+  for (uint32_t g = 0; g < m->graphs.n; g++)
+    if (m->graph_api[g] != NAI_NO_ROW)
+      of_call[m->graph_api[g]].graph_ns += nai_graph_ns(m, g);
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    if (m->memop_api[i] != NAI_NO_ROW)
+      of_call[m->memop_api[i]].copy_ns += nai_memop_ns(m, i);
+}
+
 int nai_nvtx_attribute(struct nai_model *m, struct nai_err *err) {
-  attribute_kernels(m);
+  attribute_work(m);
   bool any = false;
   for (uint32_t t = 0; t < m->thread_count; t++)
     any |= nai_model_has_start_end(m, t);
   if (!any)
     return NAI_OK;
   uint32_t names = m->tables[NAI_IN_NVTX]->strings.count;
-  int64_t *api_ns = calloc((size_t)m->apis.n + 1, sizeof *api_ns);
-  uint32_t *api_count = calloc((size_t)m->apis.n + 1, sizeof *api_count);
+  struct launched *of_call = calloc((size_t)m->apis.n + 1, sizeof *of_call);
   uint32_t *node_of_name = malloc(((size_t)names + 1) * sizeof *node_of_name);
-  int rc = api_ns && api_count && node_of_name ? NAI_OK : nai_err_nomem(err);
+  int rc = of_call && node_of_name ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < names; i++)
     node_of_name[i] = NAI_NO_ROW;
-  for (uint32_t k = 0; !rc && k < m->kernels.n; k++)
-    if (m->kernel_api[k] != NAI_NO_ROW) {
-      api_ns[m->kernel_api[k]] += nai_kernel_ns(m, k);
-      api_count[m->kernel_api[k]]++;
-    }
+  if (!rc)
+    sum_by_call(of_call, m);
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     if (nai_model_has_start_end(m, t))
-      rc = attribute_start_end(m, t, api_ns, api_count, node_of_name, err);
-  free(api_ns);
-  free(api_count);
+      rc = attribute_start_end(m, t, of_call, node_of_name, err);
+  free(of_call);
   free(node_of_name);
   return rc;
 }

@@ -1,4 +1,5 @@
 #include "derive/nvtx/nvtx_open.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -43,17 +44,20 @@ void nai_checkpoints_free(struct nai_checkpoints *c) {
   *c = (struct nai_checkpoints){0};
 }
 
+struct checkpoint_place {
+  const struct nai_checkpoint *checkpoints;
+  uint32_t place;
+};
+
+static bool is_reached(const void *ctx, size_t i) {
+  const struct checkpoint_place *at = ctx;
+  return at->checkpoints[i].place <= at->place;
+}
+
 /* The last checkpoint at or before `place`, NULL when there is none. */
 static const struct nai_checkpoint *checkpoint_before(const struct nai_checkpoints *c, uint32_t place) {
-  uint32_t lo = 0, hi = c->count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (c->v[mid].place <= place)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo ? &c->v[lo - 1] : NULL;
+  size_t after = nai_search(0, c->count, is_reached, &(struct checkpoint_place){c->v, place});
+  return after ? &c->v[after - 1] : NULL;
 }
 
 /* --- cursors ---------------------------------------------------------------------------------- */

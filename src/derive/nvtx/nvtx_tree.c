@@ -127,7 +127,7 @@ static int64_t tree_bytes(const struct nai_model *m) {
 
 const struct nai_part_def nai_part_nvtx_tree = {.name = "NVTX tree",
                                                 .needs = NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(LAUNCHES),
-                                                .tables = NAI_IN(KERNELS),
+                                                .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS),
                                                 .config = NAI_CONFIG(MAP_NVTX),
                                                 .begin = begin_tree,
                                                 .tasks = thread_count,

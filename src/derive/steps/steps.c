@@ -10,9 +10,13 @@ const char *nai_step_method_name(enum nai_step_method method) {
   return names[method];
 }
 
-uint32_t nai_step_at(const struct nai_process_steps *steps, int64_t t) {
+uint32_t nai_step_at(const struct nai_process_steps *steps, int64_t t, uint32_t *near) {
+  if (*near < steps->count && steps->v[*near].start <= t && t < steps->v[*near].end)
+    return *near;
   size_t after = nai_bisect(steps->v, steps->count, sizeof *steps->v, offsetof(struct nai_step, start), t + 1);
-  return after && t < steps->v[after - 1].end ? (uint32_t)after - 1 : UINT32_MAX;
+  if (!after || t >= steps->v[after - 1].end)
+    return UINT32_MAX;
+  return *near = (uint32_t)after - 1;
 }
 
 uint32_t nai_step_launches(const struct nai_step_search *s, int64_t from, int64_t to) {
@@ -31,11 +35,6 @@ void nai_step_canonical(struct nai_buf *out, const char *name) {
 
 /* --- one process ------------------------------------------------------------------------------ */
 
-static int compare_times(const void *pa, const void *pb) {
-  const int64_t *a = pa, *b = pb;
-  return (*a > *b) - (*a < *b);
-}
-
 /* Starts of the calls of a process that launched GPU work. */
 static int collect_launches(int64_t **out, struct nai_step_search *s, struct nai_err *err) {
   const struct nai_model *m = s->m;
@@ -43,24 +42,22 @@ static int collect_launches(int64_t **out, struct nai_step_search *s, struct nai
   size_t most = 0;
   for (uint32_t t = 0; t < s->thread_count; t++)
     most += calls->first[s->threads[t] + 1] - calls->first[s->threads[t]];
-  int64_t *v = malloc((most + 1) * sizeof *v);
-  if (!v)
-    return nai_err_nomem(err);
-  uint32_t n = 0;
-  bool ordered = true;
-  for (uint32_t t = 0; t < s->thread_count; t++)
+  int64_t *v = *out = malloc((most + 1) * sizeof *v);
+  uint32_t *rows = malloc((most + 1) * sizeof *rows), n = 0;
+  int rc = v && rows ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t t = 0; !rc && t < s->thread_count; t++)
     for (uint32_t i = calls->first[s->threads[t]]; i < calls->first[s->threads[t] + 1]; i++)
-      if (m->api_owns[calls->order[i]]) {
-        v[n] = nai_at(&m->apis.start, calls->order[i]);
-        ordered = ordered && (!n || v[n - 1] <= v[n]);
-        n++;
-      }
-  if (!ordered)
-    qsort(v, n, sizeof *v, compare_times);
-  *out = v;
+      if (m->api_owns[calls->order[i]])
+        rows[n++] = calls->order[i];
+  if (!rc)
+    rc = nai_rows_sort(rows, n, &(struct nai_row_order){.start = m->apis.start, .end = m->apis.end}, m->scratch_dir,
+                       err);
+  for (uint32_t i = 0; !rc && i < n; i++)
+    v[i] = nai_at(&m->apis.start, rows[i]);
+  free(rows);
   s->launches = v;
   s->launch_count = n;
-  return NAI_OK;
+  return rc;
 }
 
 /* What the tasks share, and what each process found. */

@@ -78,7 +78,8 @@ struct nai_steps {
   uint32_t unit_count, unit_capacity;
 };
 
-/* The step that a moment of the host is in, UINT32_MAX for none. */
-uint32_t nai_step_at(const struct nai_process_steps *steps, int64_t t);
+/* The step that a moment of the host is in, UINT32_MAX for none. *near: the step to look at first, and the answer when
+ * there is one: moments that are asked for mostly follow each other. */
+uint32_t nai_step_at(const struct nai_process_steps *steps, int64_t t, uint32_t *near);
 
 #endif

@@ -11,21 +11,22 @@
 
 /* The step an operation belongs to: that of its launch; in a trace without launches that of its own time. UINT32_MAX
  * for none. */
-static uint32_t step_of(const struct nai_model *m, const struct nai_process_steps *steps, const struct nai_op *op) {
+static uint32_t step_of(const struct nai_model *m, const struct nai_process_steps *steps, const struct nai_op *op,
+                        uint32_t *near) {
   uint32_t api = nai_model_op_api(m, op);
   if (api != NAI_NO_ROW)
-    return nai_step_at(steps, nai_at(&m->apis.start, api));
-  return m->apis.n ? UINT32_MAX : nai_step_at(steps, nai_model_op_start(m, op));
+    return nai_step_at(steps, nai_at(&m->apis.start, api), near);
+  return m->apis.n ? UINT32_MAX : nai_step_at(steps, nai_model_op_start(m, op), near);
 }
 
 /* Sums of one process on one GPU. */
 struct tally {
   const struct nai_model *m;
   const struct nai_process_steps *steps;
-  uint32_t process;
   struct nai_gpu_step *v; /* per step of the process */
   uint8_t *called;        /* per API call: it has been counted */
   uint8_t *used;          /* per kernel name: the process has run it */
+  uint32_t near;          /* step of the operation before */
 };
 
 static void add_copy(struct nai_gpu_step *s, const struct nai_model *m, uint32_t row) {
@@ -36,15 +37,13 @@ static void add_copy(struct nai_gpu_step *s, const struct nai_model *m, uint32_t
   *(kind == HTOD ? &s->htod_bytes : kind == DTOH ? &s->dtoh_bytes : &s->other_bytes) += bytes;
 }
 
-static void add_op(const struct tally *t, const struct nai_op *op) {
+static void add_op(struct tally *t, const struct nai_op *op) {
   const struct nai_model *m = t->m;
-  if (nai_model_op_process(m, op) != (int32_t)t->process)
-    return;
   uint8_t *used = op->type == NAI_OP_KERNEL ? &t->used[nai_at_text(&m->kernels.name, op->row)] : NULL;
   bool first = used && !*used;
   if (used)
     *used = 1;
-  uint32_t step = step_of(m, t->steps, op);
+  uint32_t step = step_of(m, t->steps, op, &t->near);
   if (step == UINT32_MAX)
     return;
   struct nai_gpu_step *s = &t->v[step];
@@ -114,47 +113,72 @@ static void divide(struct nai_gpu_step *s, const struct nai_gpu *gpu, bool last)
 
 static int add_list(struct nai_step_search *s, uint32_t gpu, uint8_t *used, struct nai_err *err) {
   const struct nai_model *m = s->m;
-  struct tally t = {m, s->out, s->process, calloc((size_t)s->out->count + 1, sizeof *t.v), s->called, used};
+  const struct nai_gpu *on = &m->gpus[gpu];
+  struct tally t = {m, s->out, calloc((size_t)s->out->count + 1, sizeof *t.v), s->called, used, 0};
   struct nai_step_list *list = &s->found->lists[s->found->list_count];
   if (!t.v)
     return nai_err_nomem(err);
-  for (uint32_t i = 0; i < m->gpus[gpu].op_count; i++)
-    add_op(&t, &m->gpus[gpu].ops[i]);
+  for (uint32_t i = 0; i < on->op_count; i++)
+    if (on->streams[on->ops[i].stream].process == (int32_t)s->process)
+      add_op(&t, &on->ops[i]);
   *list = (struct nai_step_list){s->process, gpu, t.v, make_windows(t.v, s->out->count)};
   s->found->list_count++;
   for (uint32_t i = 0; i < list->count; i++)
-    divide(&t.v[i], &m->gpus[gpu], i + 1 == list->count);
+    divide(&t.v[i], on, i + 1 == list->count);
   return NAI_OK;
 }
 
 /* --- the host --------------------------------------------------------------------------------- */
 
+/* The first of the thread's calls from *i on that loads modules; false when there is none. */
+static bool next_module_call(uint32_t *i, const struct nai_model *m, uint32_t thread) {
+  const struct nai_groups *calls = &m->api_by_thread;
+  for (; *i < calls->first[thread + 1]; ++*i)
+    if (m->api_class[nai_at_text(&m->apis.name, calls->order[*i])] == NAI_API_MODULE)
+      return true;
+  return false;
+}
+
+/* Time in which the thread loads or compiles GPU code, by calls and by records of the driver, which lie in each other:
+ * each moment once, and to the step in which it begins. */
+static void add_loading(struct nai_process_steps *steps, const struct nai_model *m, uint32_t thread) {
+  const struct nai_layer_list *records = &m->evidence->loading[thread];
+  int64_t until = INT64_MIN;
+  uint32_t near = 0, call = m->api_by_thread.first[thread], record = 0;
+  for (;;) {
+    bool called = next_module_call(&call, m, thread), recorded = record < records->count;
+    if (!called && !recorded)
+      return;
+    uint32_t api = called ? m->api_by_thread.order[call] : 0;
+    bool take_call = called && (!recorded || nai_at(&m->apis.start, api) <= records->v[record].start);
+    int64_t start = take_call ? nai_at(&m->apis.start, api) : records->v[record].start;
+    int64_t end = take_call ? nai_at(&m->apis.end, api) : records->v[record].until;
+    call += take_call;
+    record += !take_call;
+    start = start > until ? start : until;
+    uint32_t step = end > start ? nai_step_at(steps, start, &near) : UINT32_MAX;
+    if (step != UINT32_MAX)
+      steps->v[step].loading_ns += end - start;
+    until = end > until ? end : until;
+  }
+}
+
 /* The thread's calls and waits, step by step. */
 static void add_thread(struct nai_process_steps *steps, const struct nai_model *m, uint32_t thread) {
   const struct nai_groups *calls = &m->api_by_thread;
+  uint32_t near = 0;
   for (uint32_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
     uint32_t api = calls->order[i];
     enum nai_api_class class = m->api_class[nai_at_text(&m->apis.name, api)];
-    if (class != NAI_API_ALLOCATION && class != NAI_API_MODULE)
-      continue;
-    uint32_t step = nai_step_at(steps, nai_at(&m->apis.start, api));
+    uint32_t step = class == NAI_API_ALLOCATION ? nai_step_at(steps, nai_at(&m->apis.start, api), &near) : UINT32_MAX;
     if (step == UINT32_MAX)
       continue;
-    if (class == NAI_API_MODULE) {
-      steps->v[step].loading_ns += nai_call_ns(m, api);
-      continue;
-    }
     steps->v[step].allocation_calls++;
     steps->v[step].allocation_ns += nai_call_ns(m, api);
   }
   for (uint32_t i = 0; i < steps->count; i++)
     steps->v[i].blocked_ns += within(&m->blocked[thread], steps->v[i].start, steps->v[i].end);
-  const struct nai_layer_list *loading = &m->evidence->loading[thread];
-  for (uint32_t i = 0; i < loading->count; i++) {
-    uint32_t step = nai_step_at(steps, loading->v[i].start);
-    if (step != UINT32_MAX)
-      steps->v[step].loading_ns += loading->v[i].until - loading->v[i].start;
-  }
+  add_loading(steps, m, thread);
 }
 
 int nai_steps_on_gpus(struct nai_step_search *s, struct nai_err *err) {

@@ -117,8 +117,8 @@ static int add_unit(const struct nai_step_search *s, const struct nai_step_seque
   const struct nai_op *marker = &s->m->gpus[q->gpu].ops[q->op[nai_step_occurrence(q, p->marker, 0)]];
   *u = (struct nai_repeating_unit){.process = s->process,
                                    .gpu = q->gpu,
-                                   .context = q->context,
-                                   .stream = q->stream,
+                                   .context = s->m->gpus[q->gpu].streams[q->stream].context,
+                                   .stream = s->m->gpus[q->gpu].streams[q->stream].id,
                                    .kernels = p->length,
                                    .count = p->count,
                                    .match_pct = p->like_pct,

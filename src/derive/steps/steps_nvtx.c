@@ -36,7 +36,10 @@ struct candidates {
   struct nai_keyset keys; /* of one thread: name and domain */
   struct candidate *v;
   uint32_t count, capacity;
+  uint32_t *recent; /* per canonical name: which candidate its last range was, maybe of another thread; NEVER */
 };
+enum { OFTEN = 16 };     /* ranges of a name, before it is read: there may be as many names as ranges */
+#define NEVER UINT32_MAX /* a name that no step has */
 
 /* What a candidate turns out to be. */
 struct judged {
@@ -49,22 +52,34 @@ struct judged {
 
 /* --- sorting out ------------------------------------------------------------------------------ */
 
+static bool may_be_step(const struct nai_step_search *s, uint32_t name) {
+  enum nai_step_word word = nai_step_word_of(nai_strings_get(&s->names->texts, name));
+  return word == NAI_WORD_STEP || word == NAI_WORD_NONE;
+}
+
 static bool add_range(struct candidates *c, const struct nai_step_search *s, uint32_t thread, uint32_t row,
                       const struct nai_column *domain) {
   bool added;
   int32_t in = nai_at_i32(domain, row);
   uint32_t name = s->names->canonical[nai_at_text(&s->m->nvtx.name, row)];
-  uint32_t i = nai_keyset_add(&c->keys, (int64_t)((uint64_t)(uint32_t)in << 32 | name), &added);
-  if (c->keys.oom || (added && !nai_array_room(&c->v, &c->capacity, i, sizeof *c->v)))
-    return false;
-  if (added) {
-    c->v[i] = (struct candidate){.thread = thread, .name = name, .domain = in, .until = INT64_MIN};
-    c->count = i + 1;
+  uint32_t i = c->recent[name];
+  if (i == NEVER)
+    return true;
+  if (i >= c->count || c->v[i].name != name || c->v[i].domain != in) {
+    i = nai_keyset_add(&c->keys, (int64_t)((uint64_t)(uint32_t)in << 32 | name), &added);
+    if (c->keys.oom || (added && !nai_array_room(&c->v, &c->capacity, i, sizeof *c->v)))
+      return false;
+    if (added) {
+      c->v[i] = (struct candidate){.thread = thread, .name = name, .domain = in, .until = INT64_MIN};
+      c->count = i + 1;
+    }
+    c->recent[name] = i;
   }
   int64_t start = nai_at(&s->m->nvtx.start, row), end = nai_at(&s->m->nvtx.end, row);
   if (start < c->v[i].until)
     return true; /* inside another one of the name */
-  c->v[i].count++;
+  if (++c->v[i].count == OFTEN && !may_be_step(s, name))
+    c->recent[name] = NEVER;
   c->v[i].total_ns += end - start;
   c->v[i].until = end;
   return true;
@@ -136,12 +151,18 @@ static void collect(uint32_t *rows, const struct candidate *c, const struct nai_
 
 /* --- a second look ---------------------------------------------------------------------------- */
 
+/* launches[i] = those in range rows[i]. */
+static void count_launches(uint32_t *launches, const struct nai_step_search *s, const uint32_t *rows, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    launches[i] = nai_step_launches(s, nai_at(&s->m->nvtx.start, rows[i]), nai_at(&s->m->nvtx.end, rows[i]));
+}
+
 /* Variation of launches per range, of the middle four fifths. */
-static double launch_cv(const struct nai_step_search *s, const uint32_t *rows, uint32_t count) {
+static double launch_cv(const uint32_t *launches, uint32_t count) {
   uint32_t skip = count / 10 ? count / 10 : count > 4;
   double sum = 0, squares = 0, n = 0;
   for (uint32_t i = skip; i + skip < count; i++, n++) {
-    double v = nai_step_launches(s, nai_at(&s->m->nvtx.start, rows[i]), nai_at(&s->m->nvtx.end, rows[i]));
+    double v = launches[i];
     sum += v;
     squares += v * v;
   }
@@ -184,22 +205,22 @@ static bool lies_in_repeated(const struct nai_step_search *s, const struct candi
   return false;
 }
 
-static struct judged judge(const struct nai_step_search *s, const struct candidate *c, const uint32_t *rows) {
+static struct judged judge(const struct nai_step_search *s, const struct candidate *c, const uint32_t *rows,
+                           const uint32_t *launches) {
   const struct nai_model *m = s->m;
   int64_t from = nai_at(&m->nvtx.start, rows[0]), to = nai_at(&m->nvtx.end, rows[c->count - 1]);
   uint32_t held = 0, working = 0, loop = nai_step_launches(s, from, to);
   struct judged j = {.word = nai_step_word_of(nai_strings_get(&s->names->texts, c->name)), .start = from};
   for (uint32_t i = 0; i < c->count; i++) {
-    uint32_t launches = nai_step_launches(s, nai_at(&m->nvtx.start, rows[i]), nai_at(&m->nvtx.end, rows[i]));
-    held += launches;
-    working += launches > 0;
+    held += launches[i];
+    working += launches[i] > 0;
   }
   j.numbered = nai_step_numbered(m, rows, c->count);
   j.mean_ns = c->total_ns / c->count;
   j.held_pct = loop ? 100.0 * held / loop : 0;
   j.working_pct = 100.0 * working / c->count;
   j.covered_pct = to > from ? 100.0 * (double)c->total_ns / (double)(to - from) : 0;
-  j.cv_pct = launch_cv(s, rows, c->count);
+  j.cv_pct = launch_cv(launches, c->count);
   bool word = j.word == NAI_WORD_STEP, called = word && j.numbered;
   bool loop_is_it = (int64_t)loop * 100 >= (int64_t)LOOP_OF_ALL * s->launch_count;
   j.rank = called ? 3 : word ? 2 : j.numbered ? 1 : 0;
@@ -227,10 +248,16 @@ struct best {
 static int consider(struct best *best, const struct nai_step_search *s, const struct candidate *c,
                     struct nai_err *err) {
   uint32_t *rows = malloc((size_t)c->count * sizeof *rows);
-  if (!rows)
+  uint32_t *launches = malloc((size_t)c->count * sizeof *launches);
+  if (!rows || !launches) {
+    free(rows);
+    free(launches);
     return nai_err_nomem(err);
+  }
   collect(rows, c, s);
-  struct judged j = judge(s, c, rows);
+  count_launches(launches, s, rows, c->count);
+  struct judged j = judge(s, c, rows, launches);
+  free(launches);
   if (j.steps && (!best->rows || is_better(&j, &best->judged))) {
     free(best->rows);
     best->candidate = *c;
@@ -286,12 +313,13 @@ static int conclude(const struct best *best, struct nai_step_search *s, struct n
 
 int nai_steps_by_ranges(struct nai_step_search *s, struct nai_err *err) {
   struct best best = {0};
-  int rc = NAI_OK;
   if (!s->m->nvtx.n || s->launch_count < FEWEST)
     return NAI_OK;
+  uint32_t *recent = calloc((size_t)s->names->texts.count + 1, sizeof *recent);
+  int rc = recent ? NAI_OK : nai_err_nomem(err);
   for (uint32_t t = 0; !rc && t < s->thread_count; t++) {
     const struct nai_groups *g = &s->m->nvtx_by_thread;
-    struct candidates c = {0};
+    struct candidates c = {.recent = recent};
     if (g->first[s->threads[t] + 1] - g->first[s->threads[t]] < FEWEST)
       continue;
     rc = list_candidates(&c, s, s->threads[t], err);
@@ -303,5 +331,6 @@ int nai_steps_by_ranges(struct nai_step_search *s, struct nai_err *err) {
   if (!rc)
     rc = conclude(&best, s, err);
   free(best.rows);
+  free(recent);
   return rc;
 }

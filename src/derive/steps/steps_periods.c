@@ -5,7 +5,6 @@
  */
 #include "derive/steps/steps_periods.h"
 
-#include "base/array.h"
 #include "base/keyset.h"
 #include "base/sort.h"
 
@@ -21,50 +20,37 @@ enum {
 
 static bool counts(const struct nai_op *op) { return op->type == NAI_OP_KERNEL || op->type == NAI_OP_GRAPH; }
 
-static int64_t stream_key(const struct nai_model *m, const struct nai_op *op) {
-  return (int64_t)((uint64_t)(uint32_t)nai_model_op_context(m, op) << 32 | (uint32_t)nai_model_op_stream(m, op));
-}
-
+/* Operations of a stream. */
 struct stream {
-  uint32_t gpu, computing, all; /* operations */
-  int64_t key;
+  uint32_t computing, all, first;
 };
 
-/* Adds the GPU's operations of the process to its streams. */
-static int count_streams(struct nai_keyset *keys, struct stream **v, const struct nai_step_search *s, uint32_t gpu,
-                         struct nai_err *err) {
-  uint32_t capacity = 0;
-  for (uint32_t k = 0; k < s->m->gpus[gpu].op_count; k++) {
-    bool added;
-    const struct nai_op *op = &s->m->gpus[gpu].ops[k];
-    if (!counts(op) || nai_model_op_process(s->m, op) != (int32_t)s->process)
+/* Finds the stream with the most computing operations, the first of equals. */
+static int find_busiest(struct nai_step_sequence *q, struct stream *best, const struct nai_step_search *s, uint32_t g,
+                        struct nai_err *err) {
+  const struct nai_gpu *gpu = &s->m->gpus[g];
+  struct stream *v = calloc((size_t)gpu->stream_count + 1, sizeof *v);
+  if (!v)
+    return nai_err_nomem(err);
+  for (uint32_t i = gpu->op_count; i-- > 0;)
+    if (counts(&gpu->ops[i])) {
+      struct stream *stream = &v[gpu->ops[i].stream];
+      stream->all++;
+      stream->computing += !gpu->ops[i].communication;
+      stream->first = i;
+    }
+  bool here = false;
+  for (uint32_t n = 0; n < gpu->stream_count; n++) {
+    bool equal = here && v[n].computing == best->computing && v[n].first < best->first;
+    if (gpu->streams[n].process != (int32_t)s->process || (v[n].computing <= best->computing && !equal))
       continue;
-    uint32_t n = nai_keyset_add(keys, stream_key(s->m, op), &added);
-    if (keys->oom || (added && !nai_array_room(v, &capacity, n, sizeof **v)))
-      return nai_err_nomem(err);
-    if (added)
-      (*v)[n] = (struct stream){gpu, 0, 0, stream_key(s->m, op)};
-    (*v)[n].all++;
-    (*v)[n].computing += !op->communication;
+    here = true;
+    *best = v[n];
+    q->gpu = g;
+    q->stream = n;
   }
+  free(v);
   return NAI_OK;
-}
-
-/* The stream with the most computing operations, the first of equals. */
-static int find_busiest(struct stream *best, const struct nai_step_search *s, struct nai_err *err) {
-  const struct nai_groups *gpus = &s->m->process_gpus;
-  int rc = NAI_OK;
-  for (uint32_t i = gpus->first[s->process]; !rc && i < gpus->first[s->process + 1]; i++) {
-    struct nai_keyset keys = {0};
-    struct stream *v = NULL;
-    rc = count_streams(&keys, &v, s, gpus->order[i], err);
-    for (uint32_t n = 0; !rc && n < keys.count; n++)
-      if (v[n].computing > best->computing)
-        *best = v[n];
-    nai_keyset_free(&keys);
-    free(v);
-  }
-  return rc;
 }
 
 static int64_t token_key(const struct nai_model *m, const struct nai_op *op) {
@@ -74,17 +60,16 @@ static int64_t token_key(const struct nai_model *m, const struct nai_op *op) {
                    (uint32_t)nai_at_i32(&m->kernels.config, op->row));
 }
 
-static int fill_sequence(struct nai_step_sequence *q, const struct nai_step_search *s, int64_t stream,
-                         struct nai_err *err) {
-  const struct nai_gpu *gpu = &s->m->gpus[q->gpu];
+static int fill_sequence(struct nai_step_sequence *q, const struct nai_model *m, struct nai_err *err) {
+  const struct nai_gpu *gpu = &m->gpus[q->gpu];
   struct nai_keyset tokens = {0};
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     const struct nai_op *op = &gpu->ops[i];
     bool added;
-    if (!counts(op) || nai_model_op_process(s->m, op) != (int32_t)s->process || stream_key(s->m, op) != stream)
+    if (op->stream != q->stream || !counts(op))
       continue;
     q->op[q->count] = i;
-    q->token[q->count++] = nai_keyset_add(&tokens, token_key(s->m, op), &added);
+    q->token[q->count++] = nai_keyset_add(&tokens, token_key(m, op), &added);
   }
   q->token_count = tokens.count;
   bool oom = tokens.oom;
@@ -107,18 +92,18 @@ static int index_tokens(struct nai_step_sequence *q, struct nai_err *err) {
 }
 
 int nai_step_sequence_new(struct nai_step_sequence *q, const struct nai_step_search *s, struct nai_err *err) {
+  const struct nai_groups *gpus = &s->m->process_gpus;
   struct stream busiest = {0};
+  int rc = NAI_OK;
   *q = (struct nai_step_sequence){0};
-  int rc = find_busiest(&busiest, s, err);
-  q->gpu = busiest.gpu;
-  q->context = (int32_t)(busiest.key >> 32);
-  q->stream = (int32_t)busiest.key;
+  for (uint32_t i = gpus->first[s->process]; !rc && i < gpus->first[s->process + 1]; i++)
+    rc = find_busiest(q, &busiest, s, gpus->order[i], err);
   q->op = malloc(((size_t)busiest.all + 1) * sizeof *q->op);
   q->token = malloc(((size_t)busiest.all + 1) * sizeof *q->token);
   if (!rc && (!q->op || !q->token))
     rc = nai_err_nomem(err);
   if (!rc && busiest.all)
-    rc = fill_sequence(q, s, busiest.key, err);
+    rc = fill_sequence(q, s->m, err);
   return rc ? rc : index_tokens(q, err);
 }
 

@@ -6,10 +6,9 @@
 
 /* Kernels and graphs of one stream in start order, as tokens: what has the same name and launch configuration. */
 struct nai_step_sequence {
-  uint32_t gpu;
-  int32_t context, stream;
-  uint32_t *op;    /* index in the GPU's ops */
-  uint32_t *token; /* from 0 */
+  uint32_t gpu, stream; /* number of the GPU, and of the stream there */
+  uint32_t *op;         /* index in the GPU's ops */
+  uint32_t *token;      /* from 0 */
   uint32_t count, token_count;
   uint32_t *first, *at; /* token t occurs at at[first[t]] .. at[first[t+1]-1] */
 };

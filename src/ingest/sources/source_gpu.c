@@ -181,7 +181,7 @@ static int set_row(struct nai_part *p, int64_t at, int64_t rowid, const struct n
 const struct nai_source nai_source_memops = {.table = NAI_IN_MEMOPS,
                                              .vital = true,
                                              .capability = "memory operations",
-                                             .disables = "memory transfers; copies count as idle time",
+                                             .disables = "copies and fills of memory; their time counts as idle",
                                              .dictionary = {[MO_DEVICE] = NAI_DEVICES, [MO_PROCESS] = NAI_PROCESSES},
                                              .feeds = {FEED(copy_fields, copy_row, "CUPTI_ACTIVITY_KIND_MEMCPY"),
                                                        FEED(set_fields, set_row, "CUPTI_ACTIVITY_KIND_MEMSET")},

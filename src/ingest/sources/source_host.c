@@ -73,14 +73,21 @@ static int cuda_overhead_row(struct nai_part *p, int64_t at, int64_t rowid, cons
   return overhead_row(p, at, cells, NAI_OVERHEAD_CUDA, rc, err);
 }
 
+static int jit_overhead_row(struct nai_part *p, int64_t at, int64_t rowid, const struct nai_cell *cells, int *rc,
+                            struct nai_err *err) {
+  (void)rowid;
+  return overhead_row(p, at, cells, NAI_OVERHEAD_JIT, rc, err);
+}
+
 const struct nai_source nai_source_overhead = {
     .table = NAI_IN_OVERHEAD,
     .capability = "profiler overhead",
     .disables = "the share of time the profiler itself took",
     .dictionary = {CALL_COLUMNS},
     .feeds = {FEED(overhead_fields, profiler_row, "PROFILER_OVERHEAD"),
-              FEED(overhead_fields, cuda_overhead_row, "CUPTI_ACTIVITY_KIND_OVERHEAD")},
-    .feed_count = 2};
+              FEED(overhead_fields, cuda_overhead_row, "CUPTI_ACTIVITY_KIND_OVERHEAD"),
+              FEED(overhead_fields, jit_overhead_row, "CUPTI_ACTIVITY_KIND_JIT")},
+    .feed_count = 3};
 
 /* --- creation of graphs ----------------------------------------------------------------------- */
 

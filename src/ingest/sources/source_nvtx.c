@@ -222,7 +222,8 @@ const struct nai_source nai_source_nvtx_payloads = {
     .dictionary = {[NP_THREAD] = NAI_THREADS, [NP_DOMAIN] = NAI_RECORDS, [NP_BLOB] = NAI_NAMES, [NP_JSON] = NAI_NAMES},
     .records = NAI_IN_NVTX_DOMAINS,
     .brings = NAI_IN_BIT(NAI_IN_NVTX_DOMAINS) | NAI_IN_BIT(NAI_IN_PAYLOAD_SCHEMAS) |
-              NAI_IN_BIT(NAI_IN_PAYLOAD_ENTRIES) | NAI_IN_BIT(NAI_IN_PAYLOAD_ENUMS),
+              NAI_IN_BIT(NAI_IN_PAYLOAD_ENTRIES) | NAI_IN_BIT(NAI_IN_PAYLOAD_ENUMS) |
+              NAI_IN_BIT(NAI_IN_DYNAMIC_PAYLOADS),
     .witness = true,
     .only_with = "NVTX_PAYLOAD_SCHEMAS",
     .feeds = {FEED(payload_fields, payload_row, "NVTX_EVENTS")},

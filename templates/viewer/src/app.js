@@ -1,12 +1,14 @@
 /** @import { Evidence, Report } from './types.js' */
 /** @import { Model } from './model.js' */
-import { byId, copyText, h } from './dom.js';
+import { byId, h } from './dom.js';
 import { HelpDialog } from './help.js';
 import { NvtxView } from './nvtx/view.js';
 import { Overview } from './overview.js';
+import { Shell } from './shell.js';
 import { StateStore } from './state.js';
 import { TablesView } from './tables/view.js';
 import { timelineKeys } from './timeline/keys.js';
+import { toggleFold } from './timeline/rearrange.js';
 import { restoreTimeline } from './timeline/restore.js';
 import { TimelineView } from './timeline/view.js';
 
@@ -19,8 +21,6 @@ const VIEWS = [
   ['tables', 'Tables'],
   ['nvtx', 'NVTX'],
 ];
-const THEMES = ['auto', 'light', 'dark'];
-const THEME_KEY = 'nsys-ai-theme';
 
 /** Ties the views together: which one shows, links between them, theme and keys. */
 export class App {
@@ -32,87 +32,25 @@ export class App {
     this.state = new StateStore();
     /** @type {ViewName} */
     this.view = 'overview';
-    this.theme = this.storedTheme();
-    document.documentElement.dataset.theme = this.theme;
-    document.documentElement.classList.add('js');
-    this.buildHeader();
+    this.help = new HelpDialog();
+    this.shell = new Shell(
+      VIEWS,
+      { state: this.state, open: (view) => this.open(view), themed: () => this.themeChanged() },
+      h('button', { type: 'button', title: 'Keys and hints (?)', 'aria-label': 'Help', onclick: () => this.help.open() }, '?'),
+    );
     this.timeline = new TimelineView(this, byId('view-timeline'));
     this.tables = new TablesView(this, byId('view-tables'));
     this.nvtx = new NvtxView(this, byId('view-nvtx'));
     this.overview = new Overview(this);
-    this.help = new HelpDialog();
-    this.state.onNavigate(() => this.restore());
+    this.state.onNavigate(() => {
+      this.restore();
+      this.shell.refocus();
+    });
     document.addEventListener('keydown', (event) => this.key(event));
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.themeChanged());
     this.restore();
   }
 
-  buildHeader() {
-    const views = byId('views');
-    const tools = byId('tools');
-    this.tabs = VIEWS.map(([view, label], index) =>
-      h(
-        'button',
-        { type: 'button', 'data-view': view, title: `${label} (${index + 1})`, onclick: () => this.open(view) },
-        label,
-      ),
-    );
-    views.append(...this.tabs);
-    views.hidden = false;
-    const link = h(
-      'button',
-      {
-        type: 'button',
-        title: 'Copy a link to exactly this place',
-        onclick: async () => {
-          this.state.write(false);
-          const done = await copyText(location.href);
-          link.textContent = done ? 'Copied' : 'Failed';
-          setTimeout(() => (link.textContent = 'Link'), 1500);
-        },
-      },
-      'Link',
-    );
-    this.themeButton = h('button', { type: 'button', onclick: () => this.nextTheme() });
-    this.showThemeButton();
-    tools.append(
-      link,
-      this.themeButton,
-      h('button', { type: 'button', title: 'Keys and hints (?)', 'aria-label': 'Help', onclick: () => this.help.open() }, '?'),
-    );
-    tools.hidden = false;
-  }
-
-  storedTheme() {
-    try {
-      const stored = localStorage.getItem(THEME_KEY) ?? 'auto';
-      return THEMES.includes(stored) ? stored : 'auto';
-    } catch {
-      return 'auto';
-    }
-  }
-
-  nextTheme() {
-    this.theme = THEMES[(THEMES.indexOf(this.theme) + 1) % THEMES.length];
-    try {
-      localStorage.setItem(THEME_KEY, this.theme);
-    } catch {
-      // Storage may be off for files; the choice then lasts as long as the page.
-    }
-    this.themeChanged();
-  }
-
-  showThemeButton() {
-    const label = this.theme === 'auto' ? 'Auto' : this.theme === 'light' ? 'Light' : 'Dark';
-    if (this.themeButton) {
-      this.themeButton.textContent = `◐ ${label}`;
-      this.themeButton.title = 'Theme: automatic, light, dark';
-    }
-  }
-
   themeChanged() {
-    document.documentElement.dataset.theme = this.theme;
-    this.showThemeButton();
     this.timeline.themeChanged();
     this.overview.draw();
     if (this.view === 'nvtx') this.nvtx.show();
@@ -127,12 +65,7 @@ export class App {
   /** @param {ViewName} view */
   show(view) {
     this.view = view;
-    for (const [key] of VIEWS) byId(`view-${key}`).hidden = key !== view;
-    for (const tab of this.tabs ?? []) {
-      if (tab.dataset.view === view) tab.setAttribute('aria-current', 'page');
-      else tab.removeAttribute('aria-current');
-    }
-    document.body.dataset.view = view;
+    this.shell.show(view);
     if (view === 'timeline') this.timeline.resize();
     if (view === 'tables' && this.tables.current === '') this.tables.restore();
     if (view === 'nvtx') this.nvtx.restore();
@@ -141,15 +74,14 @@ export class App {
 
   /** Everything as the address says. */
   restore() {
-    const { v } = this.state.values;
-    this.show(/** @type {ViewName} */ (VIEWS.some(([key]) => key === v) ? v : 'overview'));
+    this.show(/** @type {ViewName} */ (this.shell.viewOf(this.state.values.v)));
     restoreTimeline(this.timeline);
     if (this.view === 'tables') this.tables.restore();
   }
 
   /** @param {string} text  for screen readers */
   announce(text) {
-    byId('live').textContent = text;
+    this.shell.announce(text);
   }
 
   /** @param {Evidence} evidence */
@@ -195,7 +127,7 @@ export class App {
     this.open('timeline');
     const track = this.timeline.layout.tracks.find((candidate) => candidate.type === 'gpu' && candidate.gpu === device);
     if (!track) return;
-    if (this.timeline.layout.collapsed.has(track.key)) this.timeline.toggle(track);
+    if (this.timeline.layout.collapsed.has(track.key)) toggleFold(this.timeline, track);
     this.timeline.scrollTo(track.top);
   }
 

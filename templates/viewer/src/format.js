@@ -126,7 +126,7 @@ export function withUnit(text, column) {
 }
 
 /** @type {Record<string, number>} */
-const unitDecimals = { us: 3, ms: 3, s: 6, percent: 2, gb_per_s: 2, per_second: 0 };
+const unitDecimals = { us: 3, ms: 3, s: 3, percent: 2, gb_per_s: 2, per_second: 0 };
 
 /**
  * Cell text for people; exactCell has every digit.
@@ -146,6 +146,34 @@ export function cell(value, column, clock) {
     return Math.abs(value) < INTEGER_LIMIT ? groups.format(value) : String(value);
   }
   return value.toLocaleString('en-US', { maximumFractionDigits: 3 });
+}
+
+/** @type {[string, number][]}  ns */
+const TIME_UNITS = [['ns', 1], ['us', 1e3], ['ms', 1e6], ['s', 1e9]];
+const MANY = 10000;
+const LITTLE = 0.01;
+
+/**
+ * How a column of times is shown: in a larger unit where its numbers get too long to read, with a unit in every cell where
+ * that would leave nothing of its small ones.
+ * @typedef {{column: Column, factor: number, each?: number}} Shown  factor: of the values; each: ns per unit of the values
+ *
+ * @param {Column} column @param {Cell[]} values @returns {Shown}
+ */
+export function readable(column, values) {
+  const own = TIME_UNITS.find(([name]) => name === column.unit);
+  const sizes = own ? values.filter((value) => typeof value === 'number' && value !== 0).map((value) => Math.abs(Number(value))) : [];
+  const [least, most] = sizes.reduce(([low, high], size) => [Math.min(low, size), Math.max(high, size)], [Infinity, 0]);
+  if (!own || most < MANY) return { column, factor: 1 };
+  const [unit, ns] = TIME_UNITS.find(([, size]) => (most * own[1]) / size < MANY) ?? TIME_UNITS[3];
+  const factor = own[1] / ns;
+  return factor === 1 ? { column, factor } : least * factor < LITTLE ? { column, factor: 1, each: own[1] } : { column: { ...column, unit }, factor };
+}
+
+/** Text of a cell as its column is shown. @param {Cell} value @param {Shown} shown @param {Clock | null} clock */
+export function shownCell(value, { column, factor, each }, clock) {
+  if (typeof value !== 'number') return cell(value, column, clock);
+  return each ? duration(value * each) : cell(factor === 1 ? value : value * factor, column, clock);
 }
 
 /** @type {Record<string, string>} */

@@ -2,6 +2,7 @@
 import { UTILIZATION_PARTS } from './colors.js';
 import { h, name } from './dom.js';
 import { duration, percent } from './format.js';
+import { activeShares } from './gpu-summary.js';
 
 /** @param {number[]} totals @param {number} whole */
 export function describeShares(totals, whole) {
@@ -27,14 +28,16 @@ export function stackBar(totals, whole) {
 }
 
 /**
- * Where the time of each GPU goes, a line each, before anything else is read.
+ * Where the time of each GPU goes, a line each, before anything else is read: of a GPU that pauses the time between, as in the verdict.
  * @param {App} app @param {{id: number, totals: number[]}[]} gpus
  */
 export function glance(app, gpus) {
   return h(
     'div',
     { class: 'glance' },
-    gpus.map(({ id, totals }) => {
+    gpus.map(({ id, totals: all }) => {
+      const active = activeShares(app.model.table('gpu_active'), id);
+      const totals = active?.totals ?? all;
       const whole = totals.reduce((sum, value) => sum + value, 0);
       return h(
         'div',
@@ -53,6 +56,7 @@ export function glance(app, gpus) {
               ? h('span', {}, h('i', { class: `swatch util${part.variable}` }), `${part.label.toLowerCase()} ${percent(totals[index], whole)}`)
               : null,
           ),
+          active ? h('span', { class: 'muted' }, `of ${duration(active.active)} active`) : null,
         ),
       );
     }),

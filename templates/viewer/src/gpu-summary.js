@@ -1,5 +1,6 @@
-/** @import { Utilization } from './types.js' */
+/** @import { Table, Utilization } from './types.js' */
 import { UTILIZATION_PARTS } from './colors.js';
+import { columnIndex } from './table-schema.js';
 
 /**
  * @typedef {object} GpuShares
@@ -41,4 +42,17 @@ export function summariseGpus(utilization) {
   const offset = ({ percent }) => Math.abs(percent[by] - spread[by].median);
   gpus.sort((a, b) => offset(b) - offset(a) || a.data.device_id - b.data.device_id);
   return { gpus, spread, by };
+}
+
+/**
+ * What a GPU that pauses did while it was active, as the verdict counts it; null for one that never paused.
+ * @param {Table | null} table  gpu_active @param {number} device
+ * @returns {{totals: number[], active: number} | null}  ns per part of UTILIZATION_PARTS, and their sum
+ */
+export function activeShares(table, device) {
+  if (!table) return null;
+  const [id, window, active, ...parts] = ['device_id', 'window_ns', 'active_ns', ...UTILIZATION_PARTS.map(({ key }) => key)].map((name) => columnIndex(table, name));
+  const row = table.rows.find((candidate) => candidate[id] === device);
+  if (!row || [id, window, active, ...parts].includes(-1) || !(Number(row[active]) < Number(row[window]))) return null;
+  return { totals: parts.map((column) => Number(row[column])), active: Number(row[active]) };
 }

@@ -114,7 +114,7 @@ function rankingCard(app, { table: key, title, label, value, of }) {
           ),
           h('span', { class: 'muted' }, gpus.size > 1 ? `${gpus.size} GPUs` : device >= 0 ? `GPU ${row[device]}` : ''),
           h('span', { class: 'num' }, duration(total * 1e6)),
-          h('span', { class: 'num muted' }, percent(total, whole)),
+          h('span', { class: 'num muted', title: 'Share of the time of all kernels' }, percent(total, whole)),
           h('span', { class: 'ranking-track' }, bar),
         );
       }),
@@ -124,12 +124,5 @@ function rankingCard(app, { table: key, title, label, value, of }) {
 
 /** @param {App} app */
 export function highlights(app) {
-  const cards = RANKINGS.map((ranking) => rankingCard(app, ranking));
-  return cards.some((card) => card !== null)
-    ? h(
-        'div',
-        { class: 'gpu-cards rankings' },
-        cards.filter((card) => card !== null),
-      )
-    : null;
+  return RANKINGS.map((ranking) => rankingCard(app, ranking)).filter((card) => card !== null);
 }

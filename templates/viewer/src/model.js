@@ -306,16 +306,16 @@ export class Model {
   /** @param {Lane} lane */
   laneLabel(lane) {
     // Migrations of managed memory belong to no stream.
-    const stream = lane.stream < 0 ? 'no stream' : `stream ${lane.stream}`;
+    const onStream = (/** @type {string} */ what) => (lane.stream < 0 ? `${what}, no stream` : `Stream ${lane.stream}: ${what.toLowerCase()}`);
     switch (lane.kind) {
       case 'kernel':
         return lane.stream < 0 ? 'Kernels of other streams' : `Stream ${lane.stream}`;
       case 'copy':
-        return `Copies, ${stream}`;
+        return onStream('Copies');
       case 'set':
-        return `Memsets, ${stream}`;
+        return onStream('Memsets');
       case 'graph':
-        return `Graphs, ${stream}`;
+        return onStream('Graphs');
       case 'overhead':
         return 'Profiler and driver';
       case 'osrt':

@@ -4,8 +4,9 @@ import { caveatsSection } from './caveats.js';
 import { byId, fitCanvas, h, name, replace } from './dom.js';
 import { bringFindingsAlive } from './findings.js';
 import { bytes, duration, percent } from './format.js';
-import { describeShares, glance, stackBar } from './glance.js';
+import { describeShares, glance } from './glance.js';
 import { gpuLines } from './gpu-lines.js';
+import { activeShares } from './gpu-summary.js';
 import { highlights } from './highlights.js';
 import { columnIndex } from './table-schema.js';
 import { stepStrips } from './step-strip.js';
@@ -15,6 +16,8 @@ import { withMicro } from './words.js';
 const CHART_HEIGHT = 76;
 const LINE_HEIGHT = 18;
 const CARDS_MAX = 4;
+/** A cause below this share of the idle time would read 0.0 %. */
+const LEAST_CAUSE = 0.0005;
 
 /** The page's own texts come with "us" as terminals need it. @param {Element} element */
 function spellUnits(element) {
@@ -44,8 +47,7 @@ export class Overview {
     this.buildCharts(byId('charts'));
     this.steps = stepStrips(app);
     if (this.steps) byId('charts').after(this.steps.element);
-    const rankings = highlights(app);
-    if (rankings) byId('charts').after(rankings);
+    this.addRankings(byId('charts'));
     for (const id of ['verdict', 'view-overview']) spellUnits(byId(id));
     bringFindingsAlive(app);
     replace(byId('caveats'), ...caveatsSection(report, app.model.timeline.embedded_events));
@@ -101,9 +103,8 @@ export class Overview {
       this.charts.push({ canvas, sums, height: CHART_HEIGHT });
       return h(
         'article',
-        { class: 'gpu-card' },
-        h('header', {}, h('h3', {}, name(label)), h('span', { class: 'muted' }, `window ${duration(whole)}`)),
-        stackBar(totals, whole),
+        { class: 'gpu-card util-card' },
+        h('header', {}, h('h3', {}, name(label)), h('span', { class: 'muted' }, this.windowText(data.device_id, whole))),
         h(
           'dl',
           { class: 'shares' },
@@ -132,6 +133,20 @@ export class Overview {
     );
   }
 
+  /** Rankings flow on beside the cards of few GPUs, and stand below the lines of many. @param {HTMLElement} host */
+  addRankings(host) {
+    const rankings = highlights(this.app);
+    const cards = host.querySelector('.gpu-cards');
+    if (cards) cards.append(...rankings);
+    else if (rankings.length > 0) host.after(h('div', { class: 'gpu-cards rankings' }, rankings));
+  }
+
+  /** What the shares of a card are of. @param {number} device @param {number} whole  ns */
+  windowText(device, whole) {
+    const active = activeShares(this.app.model.table('gpu_active'), device);
+    return `window ${duration(whole)}${active ? `, active ${duration(active.active)}` : ''}`;
+  }
+
   /** Idle time of a GPU by cause, in one line. @param {number} device */
   causes(device) {
     const table = this.app.model.table('idle_causes');
@@ -141,11 +156,12 @@ export class Overview {
     const rows = table.rows.filter((row) => row[deviceColumn] === device && Number(row[total]) > 0);
     if (rows.length === 0) return null;
     const idle = rows.reduce((sum, row) => sum + Number(row[total]), 0);
+    const shown = rows.filter((row) => Number(row[total]) >= idle * LEAST_CAUSE);
     return h(
       'p',
       { class: 'causes' },
       h('span', { class: 'muted' }, 'Idle because '),
-      [...rows]
+      shown
         .sort((a, b) => Number(b[total]) - Number(a[total]))
         .map((row) => {
           const key = String(row[cause]);

@@ -23,10 +23,11 @@ export function compileSearch(text, isPattern) {
 const FIELDS = ['name', 'category', 'library', 'path'];
 
 /**
- * `path:forward/attention gemm`: a field with its text, and the rest.
+ * `path:forward/attention`: a field with its text. A path as findings write it, `forward > attention`, is one too.
  * @param {string} text @returns {{field: string, text: string}}  field: '' searches names, categories and libraries
  */
 export function parseSearch(text) {
+  if (/\S > \S/u.test(text) && !text.includes('<')) return { field: 'path', text: text.replace(/^path:/u, '').replace(/ > /gu, '/') };
   const [, field, rest] = /^(\w+):(?!:)\s*(.*)$/su.exec(text) ?? [];
   return FIELDS.includes(field) ? { field, text: rest } : { field: '', text };
 }

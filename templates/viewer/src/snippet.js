@@ -1,6 +1,15 @@
-/** Characters of trace text that Markdown would act on, as entities. @param {string} text */
+/** What Markdown would act on outside of code: marks, links, mentions; underscores only at the edge of a word. */
+const ACTIVE = /[\\*~[\]<>&@#]|:\/\/|www\.|(^|\W)_|_(\W|$)/iu;
+
+/**
+ * Trace text that Markdown shows as it is and does not act on: plain where it can be, else as code, which reads well unrendered
+ * too. What would end a cell or the code becomes entities.
+ * @param {string} text
+ */
 export function escapeMarkdown(text) {
-  return text.replace(/[\r\n]+/gu, ' ').replace(/[\\`*_~|[\]<>&@#]/gu, (character) => `&#${character.charCodeAt(0)};`);
+  const line = text.replace(/[\r\n]+/gu, ' ').trim();
+  if (/[|`]/u.test(line)) return line.replace(/[\\`*_~|[\]<>&@#:.]/gu, (character) => `&#${character.charCodeAt(0)};`);
+  return ACTIVE.test(line) ? `\`${line}\`` : line;
 }
 
 /**

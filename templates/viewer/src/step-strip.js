@@ -58,7 +58,7 @@ export function stepStrips(app) {
       'div',
       { class: 'gpu-cards' },
       strips.map(({ canvas, facts, label }) =>
-        h('article', { class: 'gpu-card' }, h('header', {}, h('h3', {}, name(label)), h('span', { class: 'muted' }, facts.text)), canvas),
+        h('article', { class: 'gpu-card' }, h('header', {}, h('h3', { title: label }, name(label)), h('span', { class: 'muted' }, facts.text)), canvas),
       ),
     ),
     h('button', { type: 'button', class: 'link', onclick: () => app.showTable('steps') }, 'all steps'),

@@ -33,7 +33,8 @@ async function withAxe(suite, path, context, body) {
   });
 }
 
-export async function accessTests(suite, path) {
+/** Every view of a page, light and dark. */
+export async function axeTests(suite, path) {
   for (const colorScheme of ['light', 'dark']) {
     await suite.test(`axe-core finds nothing, ${colorScheme}`, () =>
       withAxe(suite, path, { colorScheme, reducedMotion: 'reduce' }, async (page) => {
@@ -53,7 +54,9 @@ export async function accessTests(suite, path) {
       }),
     );
   }
+}
 
+export async function accessTests(suite, path) {
   await suite.test('the timeline leaves alone what it does not use', () =>
     suite.page(path, { hash: '#v=timeline' }, async (page) => {
       const prevented = await page.evaluate(() => {
@@ -96,6 +99,29 @@ export async function accessTests(suite, path) {
       equal(await page.evaluate(() => document.activeElement?.getAttribute('role')), 'grid', 'a row of a table');
       await page.keyboard.press('Enter');
       equal(await page.evaluate(() => document.activeElement?.id), 'timeline-canvas', 'its place');
+    }),
+  );
+
+  await suite.test('Back returns to the link that was followed; a note ends with Enter or Escape', () =>
+    suite.page(path, {}, async (page) => {
+      const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
+      const link = page.locator('.finding:not(.folded) .evidence-link').first();
+      await link.focus();
+      const text = await focused();
+      await page.keyboard.press('Enter');
+      await page.waitForTimeout(400); // the address is written once the view rests
+      await page.goBack();
+      await page.waitForFunction(() => globalThis.nsysAi.app.view === 'overview');
+      equal(await focused(), text, 'the link has the focus again');
+      await page.evaluate(() => (location.hash = '#v=timeline'));
+      for (const key of ['Enter', 'Escape']) {
+        await page.locator('#timeline-canvas').focus();
+        await page.keyboard.press('b');
+        equal(await page.evaluate(() => document.activeElement?.tagName), 'INPUT', 'the note');
+        await page.keyboard.type('here');
+        await page.keyboard.press(key);
+        equal(await focused(), 'timeline-canvas', key);
+      }
     }),
   );
 

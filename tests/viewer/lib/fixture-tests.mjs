@@ -104,9 +104,9 @@ export async function fixtureTests(suite, scratch, fixture) {
           'the partition is exact',
         );
         const parts = await page
-          .locator('.gpu-card:has(.stack-bar)')
+          .locator('.glance .stack-bar')
           .nth(index)
-          .locator('.stack-bar .segment')
+          .locator('.segment')
           .evaluateAll((list) => list.map((segment) => Number(segment.style.flexGrow)));
         const expected = gpu.totals.filter((value) => value > 0);
         equal(parts.length, expected.length);

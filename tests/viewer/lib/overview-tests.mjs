@@ -31,12 +31,12 @@ export async function overviewTests(suite, path, truth) {
   await suite.test('utilisation adds up to the window and is drawn', () =>
     suite.page(path, {}, async (page) => {
       const worked = timeline.utilization.filter((data) => sum([data.compute_ns, data.exposed_comm_ns, data.exposed_copy_ns, data.idle_ns].map(sum)) > 0);
-      equal(await page.locator('.gpu-card:has(.stack-bar)').count(), worked.length);
+      equal(await page.locator('.util-card').count(), worked.length);
       equal(await page.locator('.glance-line').count(), worked.length);
       for (const [index, data] of worked.entries()) {
         const parts = [data.compute_ns, data.exposed_comm_ns, data.exposed_copy_ns, data.idle_ns].map(sum);
         const whole = sum(parts);
-        const shown = await page.locator('.gpu-card:has(.stack-bar)').nth(index).locator('.shares b').allTextContents();
+        const shown = await page.locator('.util-card').nth(index).locator('.shares b').allTextContents();
         equal(
           shown,
           parts.map((part) => `${((100 * part) / whole).toFixed(1)} %`),

@@ -12,10 +12,14 @@ export async function tableTests(suite, path, truth, most = Infinity) {
   await suite.test('every table is listed with its number of rows', () =>
     suite.page(path, { hash: '#v=tables' }, async (page) => {
       equal(await page.locator('.table-list button').count(), names.length + 1); // and that of all columns
-      equal(
-        await page.locator('.table-list .count').allTextContents(),
-        [...names.filter((name) => rows(name) > 0), ...names.filter((name) => rows(name) === 0)].map((name) => integer(rows(name))),
-      );
+      const listed = await page.locator('.table-list button:has(.count)').evaluateAll((list) => list.map((one) => [one.dataset.table, one.querySelector('.count').textContent]));
+      equal(Object.fromEntries(listed), Object.fromEntries(listed.map(([name]) => [name, integer(rows(name))])));
+      equal([...listed.map(([name]) => name)].sort(), [...names].sort());
+      check(listed.findIndex(([, count]) => count === '0') === -1 || listed.slice(listed.findIndex(([, count]) => count === '0')).every(([, count]) => count === '0'), 'those without rows come last');
+      if (names.includes('kernels') && rows('kernels') > 0) {
+        equal(listed[0][0], 'kernels');
+        equal(await page.locator('.table-head h2').innerText(), report.tables.kernels.title, 'it is the one that opens');
+      }
     }),
   );
 
@@ -82,9 +86,19 @@ export async function tableTests(suite, path, truth, most = Infinity) {
         }
         await page.locator('#table-filter').fill('no such text anywhere');
         await page.waitForFunction(() => globalThis.nsysAi.app.tables.rows.length === 0);
+        await page.getByRole('button', { name: 'Clear the filter' }).click();
+        equal((await shownRows(page)).length, table.rows.length, 'all rows are back');
       }),
     );
   }
+
+  if (report.tables.kernels?.rows.length > 1)
+    await suite.test('every row of a share has its bar', () =>
+      suite.page(path, { hash: '#v=tables&t=kernels' }, async (page) => {
+        const bars = await page.locator('.table-main .vt td.bar').evaluateAll((list) => list.map((cell) => getComputedStyle(cell).backgroundImage));
+        check(bars.length > 1 && bars.every((image) => image.includes('gradient')), 'bars on every other row only');
+      }),
+    );
 
   const largest = names.reduce(
     (best, name) => (report.tables[name].rows.length > report.tables[best].rows.length ? name : best),
@@ -141,8 +155,9 @@ export async function tableTests(suite, path, truth, most = Infinity) {
         await page.waitForTimeout(100);
         const lines = (await clipboard()).trim().split('\n');
         equal(lines.length, table.rows.length + 2);
-        for (const line of lines) equal(line.split('|').length, table.columns.length + 2, 'cells per line');
-        check(!lines.some((line) => /<script|<img/i.test(line)), 'no markup');
+        const shown = await page.evaluate(() => globalThis.nsysAi.app.tables.columns.length);
+        for (const line of lines) equal(line.split('|').length, shown + 2, 'cells per line');
+        check(!lines.some((line) => /[<>]/.test(line.replace(/`[^`]*`/g, ''))), 'no markup outside of code');
       },
     ),
   );

@@ -1,6 +1,7 @@
 import { check, equal, near, settle, timelineState, PHONE } from './harness.mjs';
 import { kernelTests, pickKernel } from './kernel-tests.mjs';
 import { rangeTruth } from './read-report.mjs';
+import { searchTests } from './search-tests.mjs';
 
 /** Causes as the page says them. */
 const CAUSE_WORDS = {
@@ -258,73 +259,7 @@ export async function timelineTests(suite, path, truth) {
   const kernel = pickKernel(truth);
   if (kernel) await kernelTests(suite, open, truth, kernel);
 
-  const searched = kernel ?? events[0];
-  if (searched)
-    await suite.test('search counts, steps, filters, and reports bad expressions', () =>
-      open('', async (page) => {
-        const word = /[A-Za-z_]{4,}/.exec(searched.text)?.[0] ?? searched.text.slice(0, 3);
-        const matching = (test) => events.filter((event) => test(event.text) || test(timeline.short_names[event.name] ?? ''));
-        const plain = matching((text) => text.toLowerCase().includes(word.toLowerCase())).reduce(
-          (sum, event) => sum + event.count,
-          0,
-        );
-        await page.keyboard.press('/');
-        await page.keyboard.type(word);
-        await page.waitForFunction(
-          (text) => document.querySelector('.search-status').textContent.startsWith(text),
-          `${integer(plain)} event`,
-        );
-        await page.keyboard.press('Enter');
-        const first = (await timelineState(page)).selected;
-        check(
-          first >= 0 &&
-            (events[first].text + timeline.short_names[events[first].name]).toLowerCase().includes(word.toLowerCase()),
-          'Enter selects a match',
-        );
-        await page.locator('.tl-canvas').focus();
-        await page.keyboard.press('n');
-        const second = (await timelineState(page)).selected;
-        if (plain > 1) check(events[second].start > events[first].start || second > first || plain === 1, 'n goes on');
-        await page.keyboard.press('Shift+N');
-        equal((await timelineState(page)).selected, first, 'Shift+N goes back');
-        await page.getByLabel('only').check();
-        check(await page.evaluate(() => globalThis.nsysAi.app.timeline.search.only), 'filter');
-        await page.getByLabel('only').uncheck();
-        await page.getByTitle('Regular expression').locator('input').check();
-        const pattern = `^.*${word}[^Q]*$|^cuda.*`;
-        await page.locator('#timeline-search').fill(pattern);
-        const regular = new RegExp(pattern, 'iu');
-        const expected = matching((text) => regular.test(text)).reduce((sum, event) => sum + event.count, 0);
-        await page.waitForFunction(
-          (text) => document.querySelector('.search-status').textContent.startsWith(text),
-          `${integer(expected)} event`,
-        );
-        await page.locator('#timeline-search').fill('(((');
-        await page.waitForFunction(() => document.querySelector('.search-status').textContent === 'invalid expression');
-        await page.locator('#timeline-search').fill('');
-        await page.waitForFunction(() => document.querySelector('.search-status').textContent === '');
-      }),
-    );
-
-  await suite.test('filtered search hides other events', () =>
-    open('', async (page) => {
-      const ink = () =>
-        page.evaluate(() => {
-          const { canvas } = globalThis.nsysAi.app.timeline;
-          const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
-          copy.drawImage(canvas, 0, 0);
-          const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-          const colors = new Set();
-          for (let i = 0; i < data.length; i += 4) colors.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
-          return colors.size;
-        });
-      await settle(page);
-      const before = await ink();
-      await page.evaluate(() => globalThis.nsysAi.app.timeline.setSearch('no such name at all', false, true));
-      await settle(page);
-      check((await ink()) < before, 'an unmatched filter empties the lanes');
-    }),
-  );
+  await searchTests(suite, open, truth, kernel ?? events[0]);
 
   await suite.test('colours and times can be switched', () =>
     open('', async (page) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { librariesOf } from '../../../templates/viewer/src/libraries.js';
 import { Paths } from '../../../templates/viewer/src/paths.js';
-import { BLOCKING, Search } from '../../../templates/viewer/src/search.js';
+import { BLOCKING, parseSearch, Search } from '../../../templates/viewer/src/search.js';
 import { compileFilter } from '../../../templates/viewer/src/tables/filter.js';
 import { planModel } from '../lib/plan-model.mjs';
 
@@ -72,4 +72,11 @@ test('a filter on an unknown column is an error with suggestions', () => {
   assert.match(compileFilter(table, 'zzz=1').error, /no column “zzz” \(/);
   assert.equal(compileFilter(table, 'at::native').error, null);
   assert.equal(compileFilter(table, '"a=b"').error, null);
+});
+
+test('a path as findings write it is a path', () => {
+  assert.deepEqual(parseSearch('aten::to > aten::copy_'), { field: 'path', text: 'aten::to/aten::copy_' });
+  assert.deepEqual(parseSearch('path:a > b'), { field: 'path', text: 'a/b' });
+  assert.deepEqual(parseSearch('aten::to'), { field: '', text: 'aten::to' });
+  assert.equal(parseSearch('f<int, (a > b)>').field, '');
 });

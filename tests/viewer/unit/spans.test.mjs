@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeSteps } from '../../../templates/viewer/src/step-strip.js';
+import { activeShares } from '../../../templates/viewer/src/gpu-summary.js';
+import { stepLabel } from '../../../templates/viewer/src/timeline/spans.js';
 import { Layout } from '../../../templates/viewer/src/timeline/layout.js';
 import { ORIGIN } from '../lib/synthetic.mjs';
 import { planModel } from '../lib/plan-model.mjs';
@@ -19,7 +21,7 @@ model.report.tables.steps = {
   rows: [
     [0, 1, 'step', 'steady', at(200), at(300), 0],
     [0, 0, 'step', 'warm-up', at(0), at(200), 0],
-    [0, 2, 'step', 'steady', at(300), at(700), 1],
+    [0, 2, 'step 2', 'steady', at(300), at(700), 1],
     [0, 3, 'step', 'steady', null, null, 0],
   ],
 };
@@ -38,6 +40,7 @@ test('steps stand in order on their GPU, with state and outliers', () => {
   assert.deepEqual([...spans.start], [0, 200, 300]);
   assert.deepEqual(spans.tone, ['pale', 'plain', 'bad']);
   assert.deepEqual([...spans.row], [1, 0, 2]);
+  assert.deepEqual(spans.label, ['step 0', 'step 1', 'step 2']);
   assert.equal(describeSteps(spans).text, '3 steps, median 250 ns of 2 steady ones, 1 outlier');
 });
 
@@ -45,4 +48,25 @@ test('a collective waits first, then transfers; an unmatched one claims neither'
   const { spans } = layout.tracks.find((track) => track.key === 'g1c');
   assert.deepEqual([spans.from[0], spans.to[0]], [6000, 8000]);
   assert.equal(spans.from[1], spans.to[1]);
+});
+
+test('a step whose range ends in its number does not say it twice', () => {
+  assert.equal(stepLabel('step 7', 7), 'step 7');
+  assert.equal(stepLabel('iteration #8', 7), 'iteration #8');
+  assert.equal(stepLabel('step', 7), 'step 7');
+  assert.equal(stepLabel('forward_2', 7), 'forward_2 7');
+});
+
+test('only a GPU that pauses has shares of its active time', () => {
+  const table = {
+    columns: columns('device_id window_ns active_ns compute_ns exposed_comm_ns exposed_copy_ns idle_ns'),
+    rows: [
+      [0, 1000, 1000, 400, 0, 100, 500],
+      [1, 1000, 300, 200, 50, 10, 40],
+    ],
+  };
+  assert.equal(activeShares(table, 0), null);
+  assert.deepEqual(activeShares(table, 1), { totals: [200, 50, 10, 40], active: 300 });
+  assert.equal(activeShares(table, 2), null);
+  assert.equal(activeShares(null, 1), null);
 });

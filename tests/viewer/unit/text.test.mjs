@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { categoryColor, rangeColor, rgb, seriesColor } from '../../../templates/viewer/src/colors.js';
-import { bytes, cell, Clock, duration, percent } from '../../../templates/viewer/src/format.js';
+import { bytes, cell, Clock, duration, percent, readable, shownCell } from '../../../templates/viewer/src/format.js';
+import { escapeMarkdown } from '../../../templates/viewer/src/snippet.js';
 import { compileSearch } from '../../../templates/viewer/src/search.js';
 import { DEFAULTS, formatState, parseState } from '../../../templates/viewer/src/state.js';
+import { fitWidths } from '../../../templates/viewer/src/tables/columns.js';
+import { orderTables } from '../../../templates/viewer/src/tables/table-order.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from '../../../templates/viewer/src/tables/filter.js';
 
 const column = (name, type, unit = 'text') => ({ name, type, unit, role: 'label' });
@@ -32,6 +35,42 @@ test('filters', () => {
   assert.match(kept('total_ms>x'), /not a number/);
 });
 
+test('a column goes by its heading too, in the unit in which it is shown', () => {
+  const times = {
+    title: 'T',
+    columns: [{ ...column('total_time_ms', 'float', 'ms') }],
+    rows: [[48159.043], [900]],
+  };
+  const shown = readable(times.columns[0], [48159.043, 900]);
+  assert.equal(shown.column.unit, 's');
+  assert.equal(cell(48159.043 * shown.factor, shown.column, null), '48.159');
+  const rows = (text) => times.rows.filter((row) => compileFilter(times, text).test(row)).length;
+  assert.equal(rows('total_time_ms>1000'), 1);
+  assert.equal(rows('total>1'), 1);
+  assert.equal(rows('Total>0.5'), 2);
+  assert.match(compileFilter(times, 'nothing>1').error, /no column/);
+  assert.deepEqual(readable(times.columns[0], [9999, null, 'x']).factor, 1);
+  const wide = readable(times.columns[0], [615749.605, 0.512]);
+  assert.deepEqual([615749.605, 0.512, 0, null].map((value) => shownCell(value, wide, null)), ['615.7 s', '512.0 µs', '0 ns', '–']);
+  assert.equal(readable(column('duration_ns', 'int', 'ns'), [1671570402]).column.unit, 'ms');
+  assert.equal(readable(column('count', 'int', 'count'), [1e9]).factor, 1);
+});
+
+test('tables: what takes the time first, the capture last, others between in their order', () => {
+  assert.deepEqual(orderTables(['capture', 'b', 'nvtx_ranges', 'kernels', 'a', 'data_quality']), ['kernels', 'nvtx_ranges', 'b', 'a', 'capture', 'data_quality']);
+});
+
+test('a long name gets the room that the columns that matter leave', () => {
+  const columns = [
+    { width: 100, wanted: 400, matters: true },
+    { width: 50, wanted: 50, matters: true },
+    { width: 90, wanted: 90, matters: false },
+  ];
+  assert.deepEqual(fitWidths(columns, 300), [250, 50, 90]);
+  assert.deepEqual(fitWidths(columns, 900), [400, 50, 90]);
+  assert.deepEqual(fitWidths(columns, 120), [100, 50, 90]);
+});
+
 test('empty cells come last either way', () => {
   assert.deepEqual(sortRows(table, [0, 1, 2], 1, true), [0, 1, 2]);
   assert.deepEqual(sortRows(table, [0, 1, 2], 1, false), [1, 0, 2]);
@@ -39,7 +78,16 @@ test('empty cells come last either way', () => {
 
 test('copies are safe in spreadsheets and on web pages', () => {
   assert.equal(toCsv(table, [1, 2]), `kernel_name,total_ms,device_id\n'=cmd|evil,3,1\n"<b>""x""</b>",,0\n`);
-  assert.ok(!/[<>]/.test(toMarkdown(table, [2])));
+  assert.equal(toMarkdown(table, [0, 2]).split('\n')[2], '| gemm a | 12.500 | 0 |');
+  assert.equal(toMarkdown(table, [2]).split('\n')[2], '| `<b>"x"</b>` | – | 0 |');
+});
+
+test('Markdown shows trace text and does not act on it', () => {
+  assert.equal(escapeMarkdown('ncclDevKernel_SendRecv'), 'ncclDevKernel_SendRecv');
+  assert.equal(escapeMarkdown('_x_ and\n@user'), '`_x_ and @user`');
+  assert.equal(escapeMarkdown('void f<int>(a*)'), '`void f<int>(a*)`');
+  assert.equal(escapeMarkdown('see https://evil.example'), '`see https://evil.example`');
+  for (const hostile of ['a|b', '\\|<script>', '`x` <img src=x>', 'a`|www.x.y']) assert.ok(!/[|`<>@]|www\.|:\/\//u.test(escapeMarkdown(hostile)), hostile);
 });
 
 test('numbers', () => {

@@ -3,7 +3,7 @@
 import { h, replace } from '../dom.js';
 import { commonRanges, rangePlaces, stepPlaces, typicalPlace, windowPlace } from './align.js';
 
-const MODES = /** @type {const} */ ({ typical: 'the typical step', window: 'the begin of GPU work', step: 'a step', range: 'a range' });
+const MODES = /** @type {const} */ ({ typical: 'the typical step', window: 'the beginning of GPU work', step: 'a step', range: 'a range' });
 
 /** Controls that choose where the two time axes meet. The choice stands in the link as `mode~base~new~range`. */
 export class AlignBar {

@@ -71,7 +71,7 @@ export function typicalPlace(data, model) {
   return {
     start: model.clock.relative(anchor.start_ns),
     end: model.clock.relative(anchor.end_ns),
-    label: anchor.step >= 0 ? `step ${anchor.step}` : 'the begin of GPU work',
+    label: anchor.step >= 0 ? `step ${anchor.step}` : 'the beginning of GPU work',
   };
 }
 
@@ -80,5 +80,5 @@ export function windowPlace(model) {
   let start = Infinity;
   for (const lane of model.lanes) if (model.isGpuLane(lane) && lane.count > 0) start = Math.min(start, model.events.start[lane.first]);
   if (!Number.isFinite(start)) start = model.startNs;
-  return { start, end: start, label: 'the begin of GPU work' };
+  return { start, end: start, label: 'the beginning of GPU work' };
 }

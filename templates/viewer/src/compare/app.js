@@ -3,8 +3,9 @@
 /** @import { Evidence, Report } from '../types.js' */
 /** @import { PairData } from './types.js' */
 /** @import { PairSide } from './pair-view.js' */
-import { byId, copyText, h } from '../dom.js';
+import { byId, h } from '../dom.js';
 import { Clock } from '../format.js';
+import { Shell } from '../shell.js';
 import { StateStore } from '../state.js';
 import { TablesView } from '../tables/view.js';
 import { withMicro } from '../words.js';
@@ -23,8 +24,6 @@ const VIEWS = [
   ['tables', 'Tables'],
   ['flame', 'Ranges'],
 ];
-const THEMES = ['auto', 'light', 'dark'];
-const THEME_KEY = 'nsys-ai-theme';
 
 /** The page prints plain ASCII where it works without this script. @param {HTMLElement} host */
 function useMicro(host) {
@@ -44,20 +43,19 @@ export class CompareApp {
     this.state = new StateStore();
     /** @type {ViewName} */
     this.view = 'overview';
-    this.theme = this.storedTheme();
-    document.documentElement.dataset.theme = this.theme;
-    document.documentElement.classList.add('js');
+    this.shell = new Shell(VIEWS, { state: this.state, open: (view) => this.open(view), themed: () => this.themeChanged() });
     this.report = /** @type {Report} */ (/** @type {unknown} */ ({ tables: this.shownTables(), trace: { file: 'compare' } }));
     this.model = this.tableModel();
-    this.buildHeader();
     this.tables = new TablesView(/** @type {App} */ (/** @type {unknown} */ (this)), byId('view-tables'));
     this.flame = new FlameView(this, byId('view-flame'), data.tables.compared_tree ?? null);
     this.pair = this.buildPair(byId('view-pair'));
     this.buildTree();
     useMicro(byId('view-overview'));
-    this.state.onNavigate(() => this.restore());
+    this.state.onNavigate(() => {
+      this.restore();
+      this.shell.refocus();
+    });
     document.addEventListener('keydown', (event) => this.key(event));
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.themeChanged());
     this.restore();
   }
 
@@ -119,57 +117,7 @@ export class CompareApp {
     host.replaceChildren(table.element);
   }
 
-  buildHeader() {
-    this.tabs = VIEWS.map(([view, label], index) => h('button', { type: 'button', 'data-view': view, title: `${label} (${index + 1})`, onclick: () => this.open(view) }, label));
-    byId('views').append(...this.tabs);
-    byId('views').hidden = false;
-    const link = h(
-      'button',
-      {
-        type: 'button',
-        title: 'Copy a link to exactly this place',
-        onclick: async () => {
-          this.state.write(false);
-          link.textContent = (await copyText(location.href)) ? 'Copied' : 'Failed';
-          setTimeout(() => (link.textContent = 'Link'), 1500);
-        },
-      },
-      'Link',
-    );
-    this.themeButton = h('button', { type: 'button', onclick: () => this.nextTheme() });
-    this.showThemeButton();
-    byId('tools').append(link, this.themeButton);
-    byId('tools').hidden = false;
-  }
-
-  storedTheme() {
-    try {
-      const stored = localStorage.getItem(THEME_KEY) ?? 'auto';
-      return THEMES.includes(stored) ? stored : 'auto';
-    } catch {
-      return 'auto';
-    }
-  }
-
-  nextTheme() {
-    this.theme = THEMES[(THEMES.indexOf(this.theme) + 1) % THEMES.length];
-    try {
-      localStorage.setItem(THEME_KEY, this.theme);
-    } catch {
-      // Storage may be off for files; the choice then lasts as long as the page.
-    }
-    this.themeChanged();
-  }
-
-  showThemeButton() {
-    if (!this.themeButton) return;
-    this.themeButton.textContent = `◐ ${this.theme[0].toUpperCase()}${this.theme.slice(1)}`;
-    this.themeButton.title = 'Theme: automatic, light, dark';
-  }
-
   themeChanged() {
-    document.documentElement.dataset.theme = this.theme;
-    this.showThemeButton();
     this.pair?.themeChanged();
     this.flame.draw();
   }
@@ -183,12 +131,7 @@ export class CompareApp {
   /** @param {ViewName} view */
   show(view) {
     this.view = view;
-    for (const [key] of VIEWS) byId(`view-${key}`).hidden = key !== view;
-    for (const tab of this.tabs ?? []) {
-      if (tab.dataset.view === view) tab.setAttribute('aria-current', 'page');
-      else tab.removeAttribute('aria-current');
-    }
-    document.body.dataset.view = view;
+    this.shell.show(view);
     if (view === 'pair') this.pair?.resize();
     if (view === 'tables' && this.tables.current === '') this.tables.restore();
     if (view === 'flame') this.flame.draw();
@@ -196,8 +139,7 @@ export class CompareApp {
 
   /** Everything as the address says. */
   restore() {
-    const { v } = this.state.values;
-    this.show(/** @type {ViewName} */ (VIEWS.some(([key]) => key === v) ? v : 'overview'));
+    this.show(/** @type {ViewName} */ (this.shell.viewOf(this.state.values.v)));
     this.pair?.restore();
     this.flame.restore();
     if (this.view === 'tables') this.tables.restore();
@@ -205,7 +147,7 @@ export class CompareApp {
 
   /** @param {string} text  for screen readers */
   announce(text) {
-    byId('live').textContent = text;
+    this.shell.announce(text);
   }
 
   /** Whether a row of a table has a place in the timelines: its name. @param {Evidence} evidence */

@@ -1,6 +1,4 @@
 /** @import { Model } from '../model.js' */
-/** @import { Track } from '../timeline/layout.js' */
-/** @import { Arrangement } from '../timeline/arrangement.js' */
 /** @import { TimelineView } from '../timeline/view.js' */
 /** @import { Viewport } from '../timeline/viewport.js' */
 /** @import { PairView } from './pair-view.js' */
@@ -158,19 +156,6 @@ export class Lanes {
   foldsChanged() {
     this.gutter.build();
     this.scrollTo(this.scrollTop);
-  }
-
-  /** @param {Track} track */
-  toggle(track) {
-    this.layout.toggle(track.key);
-    this.foldsChanged();
-  }
-
-  /** @param {(arrangement: Arrangement) => void} change */
-  rearrange(change) {
-    change(this.layout.arrangement);
-    this.layout.place();
-    this.foldsChanged();
   }
 
   /** @param {[number, number][]} ticks  ns after the place, and x */

@@ -16,6 +16,7 @@ import { milliseconds, rangeExample, share, showHint } from './hint.js';
 import { buildTree, orderByTime, selfOf, sortedChildren, totalOf } from './tree.js';
 
 const OPEN_DEPTH = 2;
+const NARROW_PX = 720;
 
 /** Phases, flame graph and tree of the NVTX ranges. */
 export class NvtxView {
@@ -85,7 +86,8 @@ export class NvtxView {
       open: (node) => this.showInTimeline(node),
       hover: (node, x, y) => this.showHint(node, x, y),
     });
-    const numeric = (/** @type {string} */ label, /** @type {string} */ unit, /** @type {string} */ help, width = 118) => ({
+    const narrow = innerWidth < NARROW_PX;
+    const numeric = (/** @type {string} */ label, /** @type {string} */ unit, /** @type {string} */ help, width = narrow ? 96 : 118) => ({
       label,
       unit,
       help,
@@ -99,10 +101,11 @@ export class NvtxView {
         {
           label: 'range',
           numeric: false,
-          width: Math.min(420, Math.max(190, innerWidth * 0.52)),
+          width: narrow ? 168 : 420,
+          takesRest: true,
           help: 'Canonical name; click to unfold',
         },
-        numeric('count', '', 'Number of instances', 80),
+        numeric('count', '', 'Number of instances', narrow ? 62 : 80),
         numeric('total', 'ms', 'Time inside the range, all instances'),
         numeric('share', '%', 'Part of the parent', 90),
         numeric('self', 'ms', 'Time not inside a child range'),

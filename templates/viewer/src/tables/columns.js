@@ -7,26 +7,34 @@ import { placeColumns } from '../table-schema.js';
  * @param {Table} table @param {number} [gpus]  of the trace
  */
 export function redundantColumns(table, gpus = 2) {
-  const names = table.columns.map((column) => column.name);
-  const twins = names.filter((text) => table.columns.some((column) => column.stored === text));
-  if (names.includes('kernel_name') && names.includes('short_name')) twins.push('short_name');
-  // A table of GPUs, or whose rows are told apart by little else, keeps it.
-  if (gpus === 1 && table.rows.length > 1 && names[0] !== 'device_id') twins.push('device_id');
-  return twins;
+  const { columns, rows } = table;
+  // A table of GPUs, or whose rows are told apart by little else, keeps their number.
+  const oneGpu = gpus === 1 && rows.length > 1 && columns[0].role !== 'device';
+  const named = columns.some(({ role }) => role === 'kernel_name');
+  const again = columns.filter(
+    ({ name, role }) =>
+      columns.some((column) => column.stored === name) || (named && name === 'short_name') || (oneGpu && role === 'device'),
+  );
+  return again.map((column) => column.name);
 }
 
 /** What a column tells, the most telling first. @param {Column} column */
-function rank({ key, type, name, unit, sum }) {
+function rank({ key, type, role, name, unit, sum }) {
   if (key && type === 'text') return 0;
-  if (key && unit === 'id' && name !== 'device_id') return 9;
+  if (key && unit === 'id' && role !== 'device') return 9;
   if (key) return 1;
-  if (name === 'category' || name === 'cause') return 2;
-  if (name.startsWith('pct_total') || name === 'pct_of_idle') return 3;
-  if (sum && unit !== 'count') return 4;
-  if (sum) return /^(call_|gap_)?count$/u.test(name) ? 5 : 8;
-  if (/^(p50|median)_/u.test(name)) return 6;
-  if (/^max_/u.test(name)) return 7;
+  if (name.startsWith('pct_total') || name === 'pct_of_idle') return 2;
+  if (sum && unit !== 'count') return 3;
+  if (sum) return /^(call_|gap_)?count$/u.test(name) ? 4 : 8;
+  if (/^(p50|median)_/u.test(name)) return 5;
+  if (/^max_/u.test(name)) return 6;
+  if (name === 'category' || name === 'cause') return 7;
   return 8;
+}
+
+/** A table of sums by name. @param {Table} table */
+function isOfSums(table) {
+  return table.columns.some((column) => column.key && column.type === 'text') && table.columns.some((column) => column.sum);
 }
 
 /**
@@ -36,8 +44,7 @@ function rank({ key, type, name, unit, sum }) {
  */
 export function displayOrder(table) {
   const order = table.columns.map((_, index) => index);
-  const bySum = table.columns.some((column) => column.key && column.type === 'text') && table.columns.some((column) => column.sum);
-  return bySum ? order.sort((a, b) => rank(table.columns[a]) - rank(table.columns[b]) || a - b) : order;
+  return isOfSums(table) ? order.sort((a, b) => rank(table.columns[a]) - rank(table.columns[b]) || a - b) : order;
 }
 
 /** Where a row is on the timeline. @param {Table} table @param {string} key @param {number} row @returns {Evidence} */
@@ -58,4 +65,27 @@ export function rowPlace(table, key, row) {
     tid: number(place.tid),
     name: place.name >= 0 && values[place.name] !== null ? String(values[place.name]) : null,
   };
+}
+
+/** From this rank on columns are details, which may lie out of sight. */
+const DETAILS = 8;
+
+/**
+ * Widths of the columns: what a long text column lacks it gets from the room that the columns that matter leave.
+ * @param {{width: number, wanted: number, matters: boolean}[]} columns  px @param {number} room  px
+ */
+export function fitWidths(columns, room) {
+  const widths = columns.map(({ width }) => width);
+  let left = room - columns.reduce((sum, { width, matters }) => sum + (matters ? width : 0), 0);
+  columns.forEach(({ width, wanted }, index) => {
+    const more = Math.max(0, Math.min(wanted - width, left));
+    widths[index] += more;
+    left -= more;
+  });
+  return widths;
+}
+
+/** Whether a column belongs to what a table of sums tells first; of any other table all do. @param {Table} table @param {number} index */
+export function mattersFirst(table, index) {
+  return !isOfSums(table) || rank(table.columns[index]) < DETAILS;
 }

@@ -1,4 +1,5 @@
-/** @import { Cell, Table } from '../types.js' */
+/** @import { Cell, Column, Table } from '../types.js' */
+import { cell, heading, readable, unitLabel } from '../format.js';
 import { escapeMarkdown } from '../snippet.js';
 
 /** @typedef {(row: Cell[]) => boolean} RowTest */
@@ -49,9 +50,21 @@ function compare(operator, left, right) {
   }
 }
 
+/**
+ * A column by its name, whose values are in the unit the name says, or by its heading, as it is shown.
+ * @param {Table} table @param {string} wanted
+ */
+function findColumn(table, wanted) {
+  const index = table.columns.findIndex(({ name }) => name === wanted);
+  if (index >= 0) return { index, factor: 1 };
+  const headed = table.columns.findIndex(({ name }) => heading(name).replace(/ /gu, '_').toLowerCase() === wanted.toLowerCase());
+  if (headed < 0) return { index: -1, factor: 1 };
+  return { index: headed, factor: readable(table.columns[headed], table.rows.map((row) => row[headed])).factor };
+}
+
 /** @param {Table} table @param {string} column @param {string} operator @param {string} value @returns {RowTest | string}  text: what is wrong */
 function columnTest(table, column, operator, value) {
-  const index = table.columns.findIndex((candidate) => candidate.name === column);
+  const { index, factor } = findColumn(table, column);
   if (index < 0) return unknownColumn(table, column);
   if (operator === ':') {
     const wanted = value.toLowerCase();
@@ -71,7 +84,7 @@ function columnTest(table, column, operator, value) {
   const number = Number(value);
   if (table.columns[index].type !== 'text') {
     if (value === '' || Number.isNaN(number)) return `not a number: ${value}`;
-    return (row) => typeof row[index] === 'number' && compare(operator, /** @type {number} */ (row[index]), number);
+    return (row) => typeof row[index] === 'number' && compare(operator, /** @type {number} */ (row[index]) * factor, number);
   }
   if (operator === '=') return (row) => String(row[index] ?? '') === value;
   if (operator === '!=') return (row) => String(row[index] ?? '') !== value;
@@ -138,19 +151,22 @@ export function toCsv(table, rows) {
   return `${lines.join('\n')}\n`;
 }
 
-/** @param {Table} table @param {number[]} rows */
-export function toMarkdown(table, rows) {
-  /** @param {Cell} value */
-  const field = (value) => {
-    if (value === null || value === undefined) return '';
-    if (typeof value === 'number') return String(value);
-    return escapeMarkdown(value);
-  };
+/**
+ * A table to be read: headings with their units, numbers as on the screen.
+ * @param {Table} table @param {number[]} rows
+ * @param {{index: number, title: string, text: (value: Cell) => string}[]} [columns]  those shown, else all
+ */
+export function toMarkdown(table, rows, columns = table.columns.map((column, index) => ({ index, title: headed(column), text: (value) => cell(value, column, null) }))) {
   /** @param {string[]} cells */
   const line = (cells) => `| ${cells.join(' | ')} |`;
   return `${[
-    line(table.columns.map((column) => column.name)),
-    line(table.columns.map((column) => (column.type === 'text' ? ':---' : '---:'))),
-    ...rows.map((row) => line(table.rows[row].map(field))),
+    line(columns.map(({ title }) => escapeMarkdown(title))),
+    line(columns.map(({ index }) => (table.columns[index].type === 'text' ? ':---' : '---:'))),
+    ...rows.map((row) => line(columns.map(({ index, text }) => escapeMarkdown(text(table.rows[row][index]))))),
   ].join('\n')}\n`;
+}
+
+/** Heading of a column with its unit. @param {Column} column @param {string} [unit] */
+export function headed(column, unit = column.unit === 'bytes' ? '' : unitLabel(column)) {
+  return `${heading(column.name)}${unit ? ` ${unit}` : ''}`;
 }

@@ -1,7 +1,7 @@
 /** @import { App } from '../app.js' */
 /** @import { Evidence, Table } from '../types.js' */
 import { h, name } from '../dom.js';
-import { cell, heading, unitLabel } from '../format.js';
+import { heading, readable, shownCell, unitLabel, withUnit } from '../format.js';
 import { histogram } from '../histogram.js';
 
 const WIDE_FIELD = 44;
@@ -10,12 +10,14 @@ const HISTOGRAM_PX = 320;
 /** @param {App} app @param {Table} table @param {number} row */
 function allFields(app, table, row) {
   return table.columns.flatMap((column, index) => {
-    const text = cell(table.rows[row][index], column, app.model.clock);
+    const value = table.rows[row][index];
+    const shown = readable(column, [value]);
+    const plain = shownCell(value, shown, app.model.clock);
+    const text = value === null || value === undefined ? plain : withUnit(plain, shown.column);
     const wide = text.length > WIDE_FIELD ? 'wide' : null;
-    const unit = unitLabel(column) ? h('span', { class: 'unit' }, ` ${unitLabel(column)}`) : null;
     return [
-      h('dt', { title: column.description, class: wide }, heading(column.name), unit),
-      h('dd', { class: wide }, name(text)),
+      h('dt', { title: column.description, class: wide }, heading(column.name)),
+      h('dd', { class: wide, title: shown.factor === 1 ? null : `${value} ${unitLabel(column)}` }, name(text)),
     ];
   });
 }

@@ -5,7 +5,7 @@ import { rowCount } from '../table-schema.js';
 import { SCHEMA } from './schema-table.js';
 
 /**
- * The tables to choose from: those with rows in the report's order, then the others, folded; for narrow screens as one field.
+ * The tables to choose from: those with rows, what matters first, then the others, folded; for narrow screens as one field.
  * @param {TablesView} view
  */
 export function tableList(view) {

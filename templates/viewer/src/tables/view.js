@@ -1,32 +1,27 @@
 /** @import { App } from '../app.js' */
-/** @import { Cell, Column, Table } from '../types.js' */
-import { CAUSE_COLORS, categoryColor, causeName } from '../colors.js';
-import { copyText, h, name, replace, textWidth } from '../dom.js';
-import { cell, counted, heading, integer, unitLabel } from '../format.js';
-import { columnIndex } from '../table-schema.js';
-import { displayOrder, redundantColumns, rowPlace } from './columns.js';
+/** @import { Table } from '../types.js' */
+import { copyText, h, replace } from '../dom.js';
+import { counted, integer, readable } from '../format.js';
+import { columnIndex, rowCount } from '../table-schema.js';
+import { cellContent, describeColumn, shownColumns } from './cells.js';
+import { displayOrder, fitWidths, redundantColumns, rowPlace } from './columns.js';
 import { rowDetails } from './row-details.js';
 import { SCHEMA, schemaTable } from './schema-table.js';
 import { tableList } from './table-list.js';
+import { orderTables } from './table-order.js';
 import { saveButton } from './save-button.js';
 import { compileFilter, sortRows, toCsv, toMarkdown } from './filter.js';
 import { VirtualTable } from './virtual-table.js';
 
-const SAMPLED_ROWS = 300;
-const MEASURED_ROWS = 8;
-const TEXT_LIMIT_PX = 340;
-const PADDING_PX = 22;
-const ICON_PX = 24;
-const SWATCH_PX = 16;
-const ARROW_PX = 14;
 const FILTER_DELAY_MS = 120;
+const SCROLLBAR_PX = 16;
 
 /** Every table of the report. Nothing here knows any analysis: units and descriptions come with the data. */
 export class TablesView {
   /** @param {App} app @param {HTMLElement} host */
   constructor(app, host) {
     this.app = app;
-    this.names = Object.keys(app.report.tables).filter((key) => key !== 'nvtx_tree');
+    this.names = orderTables(Object.keys(app.report.tables).filter((key) => key !== 'nvtx_tree'));
     this.current = '';
     /** @type {Table | null}  of all columns, made when asked for */
     this.schema = null;
@@ -34,6 +29,8 @@ export class TablesView {
     this.rows = [];
     /** @type {number[]} */
     this.columns = [];
+    /** @type {ReturnType<typeof readable>[]}  how each column of the table is shown */
+    this.units = [];
     this.sortColumn = -1;
     this.descending = true;
     this.allColumns = false;
@@ -74,13 +71,13 @@ export class TablesView {
       'Columns',
     );
     this.copied = h('span', { class: 'muted', role: 'status' });
-    /** @param {string} label @param {(table: Table, rows: number[]) => string} convert */
-    const copy = (label, convert) =>
+    /** @param {string} label @param {string} what @param {(table: Table, rows: number[]) => string} convert */
+    const copy = (label, what, convert) =>
       h(
         'button',
         {
           type: 'button',
-          title: `Copy the rows shown as ${label}, all columns`,
+          title: `Copy the rows shown as ${label}, ${what}`,
           onclick: async () => {
             const table = this.table();
             if (!table) return;
@@ -95,6 +92,7 @@ export class TablesView {
     this.title = h('h2', {});
     this.description = h('p', { class: 'muted description' });
     this.printed = h('p', { class: 'print-only muted' });
+    this.nothing = h('p', { class: 'empty nothing' });
     this.place = h('div', { class: 'table-place' });
     this.drawer = h('section', { class: 'drawer', 'aria-label': 'Row' });
     this.drawer.hidden = true;
@@ -111,8 +109,8 @@ export class TablesView {
           h(
             'div',
             { class: 'group' },
-            copy('CSV', toCsv),
-            copy('Markdown', toMarkdown),
+            copy('CSV', 'with all columns and every digit', toCsv),
+            copy('Markdown', 'with the columns in sight', (table, rows) => toMarkdown(table, rows, shownColumns(this, table))),
             saveButton(this),
             this.meaning,
             h(
@@ -124,6 +122,7 @@ export class TablesView {
             this.copied,
           ),
         ),
+        this.nothing,
         this.place,
         this.drawer,
       ),
@@ -157,7 +156,7 @@ export class TablesView {
 
   restore() {
     const { values } = this.app.state;
-    this.current = this.names.includes(values.t) || values.t === SCHEMA ? values.t : (this.names[0] ?? '');
+    this.current = this.names.includes(values.t) || values.t === SCHEMA ? values.t : (this.names.find((key) => rowCount(this.app.report.tables[key]) > 0) ?? this.names[0] ?? '');
     const table = this.table();
     if (!table) {
       replace(this.place, h('p', { class: 'muted' }, 'This report has no tables.'));
@@ -185,10 +184,13 @@ export class TablesView {
     this.allBox.disabled = redundant.length === 0;
     this.columns = displayOrder(table)
       .filter((index) => this.allColumns || !redundant.includes(table.columns[index].name));
+    this.units = table.columns.map((column, index) => readable(column, table.rows.map((row) => row[index])));
+    const described = this.columns.map((index) => describeColumn(this, table, index));
+    const widths = fitWidths(described, this.place.clientWidth - SCROLLBAR_PX);
     const grid = new VirtualTable({
       label: table.title,
-      columns: this.columns.map((index) => this.describe(table, index)),
-      cell: (row, column, element) => this.cell(table, this.rows[row], this.columns[column], element),
+      columns: described.map((column, index) => ({ ...column, width: widths[index] })),
+      cell: (row, column, element) => cellContent(this, table, this.rows[row], this.columns[column], element),
       activate: (row) => this.activate(table, this.rows[row]),
       onKey: (row, key) => {
         if (key !== ' ') return false;
@@ -200,85 +202,6 @@ export class TablesView {
     this.grid = grid;
     replace(this.place, grid.element);
     this.apply();
-  }
-
-  /** @param {Column} column */
-  hasSwatch(column) {
-    return column.name === 'category' || column.name === 'cause';
-  }
-
-  /** Names of the timeline appear in their short form; tooltip, filter and copies have the full one.
-   * @param {Column} column @param {Cell} value */
-  shown(column, value) {
-    const { model } = this.app;
-    if (column.name === 'cause' && typeof value === 'string') return causeName(value);
-    const nameId = typeof value === 'string' ? model.nameIndex.get(value) : undefined;
-    return nameId === undefined ? cell(value, column, model.clock) : model.shortNames[nameId] || String(value);
-  }
-
-  /** @param {Table} table @param {number} index */
-  describe(table, index) {
-    const column = table.columns[index];
-    const label = heading(column.name);
-    const unit = unitLabel(column);
-    const samples = table.rows
-      .slice(0, SAMPLED_ROWS)
-      .map((row) => this.shown(column, row[index]))
-      .sort((a, b) => b.length - a.length)
-      .slice(0, MEASURED_ROWS);
-    const icons = (index === this.columns[0] ? ICON_PX : 0) + (this.hasSwatch(column) ? SWATCH_PX : 0);
-    const content = Math.max(0, ...samples.map((text) => textWidth(text, ''))) + icons;
-    const title = textWidth(unit ? `${label} ${unit}` : label, '600') + ARROW_PX;
-    const most = this.current === SCHEMA ? 2 * TEXT_LIMIT_PX : TEXT_LIMIT_PX;
-    const limit = Math.min(most, Math.max(150, this.place.clientWidth * 0.46));
-    return {
-      label,
-      unit,
-      numeric: column.type !== 'text',
-      width: Math.ceil(Math.max(title, column.type === 'text' ? Math.min(content, limit) : content)) + PADDING_PX,
-      help: [column.description, `${column.name}${unit ? `, in ${unit}` : ''}`].filter(Boolean).join('\n'),
-    };
-  }
-
-  /** @param {Table} table @param {number} row @param {number} index @param {HTMLTableCellElement} element */
-  cell(table, row, index, element) {
-    const column = table.columns[index];
-    const value = table.rows[row][index];
-    const text = this.shown(column, value);
-    if (typeof value === 'number' ? String(value) !== text : text !== value || text.length > 30) element.title = String(value);
-    if (column.unit === 'percent' && typeof value === 'number') {
-      element.classList.add('bar');
-      element.style.setProperty('--share', `${Math.max(0, Math.min(100, value))}%`);
-    }
-    const content = [];
-    if (index === this.columns[0]) {
-      content.push(
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'row-more',
-            tabindex: '-1',
-            title: 'All fields (Space)',
-            'aria-label': 'All fields of the row',
-            onclick: (/** @type {Event} */ event) => {
-              event.stopPropagation();
-              this.showDrawer(row);
-            },
-          },
-          '⋯',
-        ),
-      );
-    }
-    if (this.hasSwatch(column) && typeof value === 'string') {
-      const swatch = h('i', { class: 'swatch' });
-      swatch.style.background = column.name === 'cause' ? (CAUSE_COLORS[value] ?? CAUSE_COLORS.unknown) : categoryColor(value);
-      content.push(swatch);
-    }
-    content.push(column.type === 'text' ? name(text) : text);
-    const fragment = document.createDocumentFragment();
-    fragment.append(...content);
-    return fragment;
   }
 
   /** @param {number} column */
@@ -308,10 +231,32 @@ export class TablesView {
       (kept.length === table.rows.length
         ? counted(kept.length, 'row')
         : `${integer(kept.length)} of ${counted(table.rows.length, 'row')}`);
+    this.explainNothing();
     this.grid.active = -1;
     this.grid.showSort(this.columns.indexOf(this.sortColumn), this.descending);
     this.grid.element.scrollTop = 0;
     this.grid.setCount(this.rows.length);
+  }
+
+  /** Why no row shows, and the way back. */
+  explainNothing() {
+    this.nothing.hidden = this.rows.length > 0;
+    const clear = h(
+      'button',
+      {
+        type: 'button',
+        class: 'link',
+        onclick: () => {
+          this.filter.value = '';
+          this.app.state.set({ f: '' });
+          this.apply();
+          this.filter.focus();
+        },
+      },
+      'Clear the filter',
+    );
+    if (this.filter.value.trim() === '') replace(this.nothing, 'This table has no rows: the capture holds nothing of its kind.');
+    else replace(this.nothing, 'No row matches the filter. ', clear);
   }
 
   /** @param {Table} table @param {number} row */

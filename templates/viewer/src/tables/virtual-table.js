@@ -14,6 +14,7 @@ let grids = 0;
  * @property {string} [help]
  * @property {boolean} numeric
  * @property {number} width  px
+ * @property {boolean} [takesRest]  gets what the others leave, width at least
  *
  * @typedef {object} VirtualTableOptions
  * @property {string} label  for assistive technology
@@ -40,13 +41,15 @@ export class VirtualTable {
     this.headings = options.columns.map((column, index) => this.heading(column, index));
     const columns = options.columns.map((column) => {
       const element = h('col');
-      element.style.width = `${column.width}px`;
+      if (!column.takesRest) element.style.width = `${column.width}px`;
       return element;
     });
+    const fill = h('col');
+    if (options.columns.some((column) => column.takesRest)) fill.style.width = '1px';
     this.table = h(
       'table',
       { role: 'presentation' },
-      h('colgroup', {}, columns, h('col')),
+      h('colgroup', {}, columns, fill),
       h(
         'thead',
         { role: 'rowgroup' },

@@ -88,6 +88,13 @@ export class Annotations {
           mark.text = note.value;
           this.save();
         },
+        // Written: the keyboard goes back to the tracks.
+        onkeydown: (/** @type {KeyboardEvent} */ event) => {
+          if (event.key !== 'Enter' && event.key !== 'Escape') return;
+          event.preventDefault();
+          event.stopPropagation();
+          view.canvas.focus({ preventScroll: true });
+        },
       });
       if (mark === focused) wanted = note;
       const before = index > 0 ? `${duration(mark.time - this.marks[index - 1].time)} after the one before` : null;

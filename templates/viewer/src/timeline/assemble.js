@@ -10,6 +10,12 @@ function notice(view) {
   return h('p', { class: 'notice' }, note, count);
 }
 
+/** Of a trace without events. @param {TimelineView} view */
+function nothing(view) {
+  if (view.model.timeline.total_events > 0 || view.layout.tracks.length > 0) return null;
+  return h('p', { class: 'empty nothing' }, 'The trace holds no events: no GPU work, no CUDA calls, no NVTX ranges. The overview says what is known of the capture.');
+}
+
 /** The view's elements, in the order of the page. @param {TimelineView} view @returns {Node[]} */
 export function assemble(view) {
   const help = h(
@@ -31,6 +37,6 @@ export function assemble(view) {
     view.stage,
     view.scroller,
   );
-  const parts = [view.toolbar.element, notice(view), activityBar(view), help, h('div', { class: 'tl-body' }, grid, view.panel.element)];
+  const parts = [view.toolbar.element, nothing(view), notice(view), activityBar(view), help, h('div', { class: 'tl-body' }, grid, view.panel.element)];
   return /** @type {Node[]} */ (parts.filter((part) => part !== null));
 }

@@ -5,6 +5,7 @@ import { copyText, h, name } from '../dom.js';
 import { bytes, duration, integer, percent } from '../format.js';
 import { histogram } from '../histogram.js';
 import { launchedBy } from './launched.js';
+import { rearrange } from './rearrange.js';
 import { callClass } from './stats.js';
 import { trimNote } from './trim-note.js';
 
@@ -296,6 +297,6 @@ function pinButton(view, event) {
   return h(
     'div',
     { class: 'buttons' },
-    h('button', { type: 'button', onclick: () => view.rearrange((at) => at.togglePin(track.key)) }, 'Pin its track at the top'),
+    h('button', { type: 'button', onclick: () => rearrange(view, (at) => at.togglePin(track.key)) }, 'Pin its track at the top'),
   );
 }

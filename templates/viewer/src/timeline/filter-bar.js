@@ -2,6 +2,7 @@
 /** @import { Child } from '../dom.js' */
 import { h, name, replace } from '../dom.js';
 import { counted } from '../format.js';
+import { rearrange } from './rearrange.js';
 
 const DELAY_MS = 120;
 
@@ -20,7 +21,7 @@ export class FilterBar {
       spellcheck: 'false',
       oninput: () => {
         clearTimeout(timer);
-        timer = window.setTimeout(() => view.rearrange((at) => (at.filter = this.input.value)), DELAY_MS);
+        timer = window.setTimeout(() => rearrange(view, (at) => (at.filter = this.input.value)), DELAY_MS);
       },
     });
     this.element = h('div', { class: 'filter-bar', role: 'group', 'aria-label': 'What is filtered' });
@@ -53,11 +54,11 @@ export class FilterBar {
       );
     if (arrangement.filter !== '')
       entries.push(
-        this.entry(['Tracks with “', name(arrangement.filter), '”'], 'all tracks', () => view.rearrange((at) => (at.filter = ''))),
+        this.entry(['Tracks with “', name(arrangement.filter), '”'], 'all tracks', () => rearrange(view, (at) => (at.filter = ''))),
       );
     if (arrangement.hidden.size > 0)
       entries.push(
-        this.entry([`${counted(arrangement.hidden.size, 'track')} hidden`], 'show', () => view.rearrange((at) => at.hidden.clear())),
+        this.entry([`${counted(arrangement.hidden.size, 'track')} hidden`], 'show', () => rearrange(view, (at) => at.hidden.clear())),
       );
     return entries;
   }

@@ -88,7 +88,9 @@ export function gapDetails(view, track, index) {
         const value = row[position];
         if (SAID.includes(column.name) || value === null) return [];
         const text = column.unit === 'ms' && typeof value === 'number' ? duration(value * NS_PER_MS) : withUnit(cell(value, column, model.clock), column);
-        return [/** @type {[string, Child]} */ ([capital(heading(column.name)), name(text)])];
+        const known = typeof value === 'string' ? model.nameIndex.get(value) : undefined;
+        const shown = h('span', { title: known === undefined ? null : text }, name(known === undefined ? text : model.shortNames[known] || text));
+        return [/** @type {[string, Child]} */ ([capital(heading(column.name)), shown])];
       }),
     ),
     ...evidence(layers, end - start),

@@ -1,6 +1,7 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
 import { h, name } from '../dom.js';
+import { toggleFold } from './rearrange.js';
 import { TrackMenu } from './track-menu.js';
 
 /** @param {Track} track */
@@ -32,7 +33,7 @@ export class Gutter {
             'aria-expanded': open ? 'true' : 'false',
             title: track.hint ?? track.label,
             'data-track': track.key,
-            onclick: () => this.view.toggle(track),
+            onclick: () => toggleFold(this.view, track),
           },
           h('span', { class: 'twist', 'aria-hidden': 'true' }, open ? '▾' : '▸'),
           name(track.label),

@@ -1,5 +1,6 @@
 /** @import { TimelineView } from './view.js' */
 import { clear } from './navigate.js';
+import { rearrange } from './rearrange.js';
 
 const ZOOM_STEP = 0.7;
 const PAN_STEP = 0.15;
@@ -65,7 +66,7 @@ const actions = {
   r: (view) => view.annotations.measureHere(),
   p: (view) => {
     const found = view.selected >= 0 ? view.layout.find(view.selected) : null;
-    if (found) view.rearrange((at) => at.togglePin(found.track.key));
+    if (found) rearrange(view, (at) => at.togglePin(found.track.key));
   },
   escape: clear,
 };

@@ -1,6 +1,7 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Model } from '../model.js' */
 import { duration } from '../format.js';
+import { rearrange } from './rearrange.js';
 
 /** Shows what is selected with room around it; everything when nothing is. @param {TimelineView} view */
 export function zoomToSelection(view) {
@@ -66,14 +67,17 @@ export function choose(view, category) {
   view.setSearch(text, isPattern, only, others.length < chosen.length ? others : [...chosen, category]);
 }
 
-/** Escape: an unfinished measurement, then the selection, then search and legend. @param {TimelineView} view */
+/** Escape: an unfinished measurement, then the selection, then search and legend, then the filter of tracks. @param {TimelineView} view */
 export function clear(view) {
-  const { annotations, search } = view;
+  const { annotations, search, layout } = view;
   if (annotations.from !== null) {
     annotations.from = null;
     view.draw();
   } else if (view.selected >= 0 || view.selectedGap || view.range) view.clearSelection();
-  else {
+  else if (search.text === '' && search.chosen.length === 0 && layout.arrangement.filter !== '') {
+    rearrange(view, (at) => (at.filter = ''));
+    view.toolbar.restore();
+  } else {
     view.setSearch('', search.isPattern, search.only, []);
     view.toolbar.restore();
   }

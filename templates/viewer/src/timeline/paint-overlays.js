@@ -11,6 +11,7 @@ export function paintOverlays(context, view) {
   const measure = annotations.shown();
   if (!measure) return;
   const [left, right] = measure.map((time) => viewport.x(time, width));
+  if (right < 0 || left > width) return;
   context.fillStyle = theme.accent;
   for (const x of [left, right]) context.fillRect(Math.round(x), 0, 1.5, height);
   const y = height - 14;

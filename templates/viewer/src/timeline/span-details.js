@@ -29,8 +29,10 @@ function ranks(view, set) {
     return track.spans && at >= 0 ? [{ gpu: track.gpu ?? -1, spans: track.spans, at }] : [];
   });
   if (members.length < 2) return [];
-  const first = Math.min(...members.map(({ spans, at }) => spans.start[at]));
-  members.sort((a, b) => b.spans.start[b.at] - a.spans.start[a.at] || a.gpu - b.gpu);
+  // All wait for the same moment; starts themselves are told by clocks that differ.
+  const waited = (/** @type {{spans: Spans, at: number}} */ { spans, at }) => spans.from[at] - spans.start[at];
+  const longest = Math.max(...members.map(waited));
+  members.sort((a, b) => waited(a) - waited(b) || a.gpu - b.gpu);
   return [
     h('h3', {}, 'On each GPU, the last to come first'),
     h(
@@ -45,8 +47,8 @@ function ranks(view, set) {
             'tr',
             {},
             h('td', {}, h('button', { type: 'button', class: 'link', onclick: () => view.showRange(spans.start[at], spans.end[at]) }, `GPU ${gpu}`)),
-            h('td', { class: 'num' }, spans.start[at] === first ? 'first' : `+${duration(spans.start[at] - first)}`),
-            h('td', { class: 'num' }, duration(spans.from[at] - spans.start[at])),
+            h('td', { class: 'num' }, waited({ spans, at }) === longest ? 'first' : `+${duration(longest - waited({ spans, at }))}`),
+            h('td', { class: 'num' }, duration(waited({ spans, at }))),
             h('td', { class: 'num' }, duration(spans.to[at] - spans.from[at])),
           ),
         ),

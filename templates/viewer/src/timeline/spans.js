@@ -59,6 +59,11 @@ function readSpans(model, name, read, [startColumn, endColumn]) {
   return new Map([...lists].map(([gpu, list]) => [gpu, pack(name, list)]));
 }
 
+/** A range called "step 7" says its number already. @param {string | number} label @param {string | number | null} step */
+export function stepLabel(label, step) {
+  return /\W\d+$/u.test(String(label)) ? String(label) : `${label} ${step}`;
+}
+
 /** Steps of the program on each GPU. @param {Model} model */
 export function stepSpans(model) {
   return readSpans(
@@ -67,7 +72,7 @@ export function stepSpans(model) {
     (cell, from, to) => ({
       from,
       to,
-      label: `${cell('label') ?? 'step'} ${cell('step')}`,
+      label: stepLabel(cell('label') ?? 'step', cell('step')),
       tone: cell('is_outlier') === 1 ? 'bad' : cell('state') === 'steady' ? 'plain' : 'pale',
     }),
     ['gpu_start_ns', 'gpu_end_ns'],

@@ -1,6 +1,7 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
 import { h } from '../dom.js';
+import { rearrange } from './rearrange.js';
 
 /**
  * What can be done with a track.
@@ -10,20 +11,20 @@ function actions(view, track) {
   const { arrangement } = view.layout;
   /** @type {[string, () => void][]} */
   const list = [
-    [track.pinned ? 'Unpin' : 'Pin at the top', () => view.rearrange((at) => at.togglePin(track.key))],
-    ['Hide', () => view.rearrange((at) => at.hidden.add(track.key))],
+    [track.pinned ? 'Unpin' : 'Pin at the top', () => rearrange(view, (at) => at.togglePin(track.key))],
+    ['Hide', () => rearrange(view, (at) => at.hidden.add(track.key))],
   ];
   if (track.parents.length > 0) return list;
   const same = view.layout.tracks.filter((other) => other.type === track.type && other.parents.length === 0);
   const rest = view.layout.tracks.filter((other) => other.parents.length === 0 && other !== track);
   list.push(
-    ['Hide all others', () => view.rearrange((at) => rest.forEach((other) => at.hidden.add(other.key)))],
-    ['Move up', () => view.rearrange((at) => at.move(track.key, -1))],
-    ['Move down', () => view.rearrange((at) => at.move(track.key, 1))],
+    ['Hide all others', () => rearrange(view, (at) => rest.forEach((other) => at.hidden.add(other.key)))],
+    ['Move up', () => rearrange(view, (at) => at.move(track.key, -1))],
+    ['Move down', () => rearrange(view, (at) => at.move(track.key, 1))],
     [
       arrangement.folded.has(track.key) ? 'Open all of its kind' : 'Close all of its kind',
       () =>
-        view.rearrange((at) => {
+        rearrange(view, (at) => {
           const open = at.folded.has(track.key);
           for (const { key } of same) {
             if (open) at.folded.delete(key);

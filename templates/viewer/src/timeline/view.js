@@ -1,6 +1,4 @@
 /** @import { App } from '../app.js' */
-/** @import { Track } from './layout.js' */
-/** @import { Arrangement } from './arrangement.js' */
 import { causeName, EventColors, readTheme } from '../colors.js';
 import { fitCanvas, h } from '../dom.js';
 import { duration } from '../format.js';
@@ -318,19 +316,6 @@ export class TimelineView {
     this.app.state.set(this.layout.arrangement.state());
     this.toolbar.showTracks();
     this.scrollTo(this.scrollTop);
-  }
-
-  /** @param {Track} track */
-  toggle(track) {
-    this.layout.toggle(track.key);
-    this.foldsChanged();
-  }
-
-  /** Changes which tracks are shown, and where. @param {(arrangement: Arrangement) => void} change */
-  rearrange(change) {
-    change(this.layout.arrangement);
-    this.layout.place();
-    this.foldsChanged();
   }
 
   themeChanged() {

@@ -1,0 +1,362 @@
+"""Conclusions that a first edition of the program got wrong, each on a trace that provokes it, and what experts ask before any
+percentage. docs/testing.md has the table. Traces are generated, some changed with SQL; a case with its like among exports of other
+programs looks there, too, where they are present."""
+import functools
+import re
+import shutil
+import sqlite3
+import unittest
+
+import support
+from support import SHARED, fresh_dir, trace
+
+FRAMEWORK_WORDS = ("torch", "PyTorch", "DataLoader", "num_workers", "vLLM", "SGLang", "TensorRT", "JAX", "tokenis")
+
+
+@functools.lru_cache(maxsize=None)
+class Said:
+    """What a report says: the verdict, findings by id, report.md, tables."""
+
+    def __init__(self, path, *options):
+        self.out = support.artifacts(path, *options)
+        self.report = support.report(self.out)
+        self.markdown = (self.out / "report.md").read_text(encoding="utf-8")
+        self.verdict = next(line for line in self.markdown.splitlines() if line.startswith("**"))
+        self.list = self.report.json["findings"]
+        self.findings = {finding["id"]: finding for finding in self.list}
+        self.advice = "\n".join(f["title"] + f["why"] + f["recommendation"] for f in self.list)
+
+    def rows(self, table):
+        return support.read_csv(self.out, table)
+
+    def evidence(self, finding):
+        return "\n".join(e["text"] for e in self.findings[finding]["evidence"])
+
+    def section(self, title):
+        return self.markdown.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def generated(scenario, *options):
+    return Said(trace(scenario), *options)
+
+
+def real(name):
+    """A report on an export of another program, or None."""
+    for path in (SHARED / "traces" / f"{name}.sqlite", SHARED / "traces" / "real" / f"{name}.sqlite"):
+        if path.exists():
+            return Said(path)
+    return None
+
+
+def edited(path, name, *statements):
+    """A report on a trace that was changed."""
+    copy = fresh_dir("edited") / f"{name}.sqlite"
+    shutil.copyfile(path, copy)
+    db = sqlite3.connect(copy)
+    for statement in statements:
+        db.execute(statement)
+    db.commit()
+    db.close()
+    return Said(copy)
+
+
+def each(*reports):
+    return [report for report in reports if report]
+
+
+class Causes(unittest.TestCase):
+    def test_the_launch_call_not_the_code_around_it_takes_the_time(self):
+        for said in each(generated("launch-load"), real("cuda_small")):
+            longest = said.rows("gpu_idle_gaps")[0]
+            self.assertEqual(longest["cause"], "module_load")
+            self.assertNotIn("idle-host-code", said.findings)
+            self.assertNotRegex(said.advice, "data loading|tokenis")
+
+    def test_the_profilers_flush_is_nobodys_loss(self):
+        for said in each(generated("profiler-flush"), real("fsdp_2gpu")):
+            self.assertIn("profiler", {row["cause"] for row in said.rows("gpu_idle_gaps")})
+            self.assertEqual(said.findings["idle-profiler"]["severity"], "info")
+        flushed = generated("profiler-flush")
+        self.assertEqual({f["severity"] for f in flushed.list}, {"info"})  # nothing else is wrong there
+
+    def test_graph_launches_are_gpu_time_of_their_phase(self):
+        phases = {row["phase"]: row for row in generated("graphs", "--phase-map", "inference").rows("nvtx_phases")}
+        graphs = generated("graphs").rows("gpu_utilization")[0]
+        decode = float(phases["decode"]["gpu_time_ms"])
+        self.assertGreater(decode, 0.9 * float(graphs["graph_envelope_ns"]) / 1e6)
+        self.assertGreater(float(phases["decode"]["pct_of_gpu_time"]), 90)
+        self.assertLess(float(phases.get("sampling", {"pct_of_gpu_time": 0})["pct_of_gpu_time"]), 10)
+        for scenario in ("graphs", "training", "copy-bound"):
+            said = generated(scenario, "--phase-map", "pytorch-fsdp" if scenario == "training" else "inference")
+            total = sum(support.ns_of_ms(row["gpu_time_ms"]) for row in said.rows("nvtx_phases"))
+            self.assertEqual(total, work_of_gpus(trace(scenario)), scenario)
+            ranges = {row["range_name"]: row for row in said.rows("nvtx_ranges")}
+            self.assertEqual(sum(support.ns_of_ms(r["self_gpu_time_ms"]) for r in ranges.values()), work_in_ranges(trace(scenario)))
+
+    def test_a_wait_that_drains_the_queue_is_charged_with_what_follows(self):
+        for said in each(generated("host-bound"), real("fsdp_2gpu")):
+            drained = said.findings["idle-queue-drained"]
+            self.assertIn("likely, not proved", drained["why"])
+            self.assertRegex(said.evidence("idle-queue-drained"), "cudaStreamSynchronize")
+        if real("fsdp_2gpu"):
+            self.assertIn("aten::to", real("fsdp_2gpu").evidence("idle-queue-drained"))
+            self.assertGreater(max(float(r["pct_of_idle"]) for r in real("fsdp_2gpu").rows("idle_causes")), 60)
+
+    def test_a_pause_is_no_idle_time_of_the_work(self):
+        for said in each(generated("pause"), real("windows_wddm_cc120"), real("mordred_2021")):
+            self.assertIn("pause-dominates", said.findings)
+            self.assertNotRegex(said.verdict, r"9\d\.\d % idle")
+            spans = [(s["device_id"], int(s["start_ns"]), int(s["end_ns"])) for s in said.rows("active_spans") if s["kind"] == "active"]
+            gaps = [(g["device_id"], int(g["gap_start_ns"]), int(g["gap_end_ns"])) for g in said.rows("gpu_idle_gaps")]
+            for gpu in said.rows("gpu_active"):
+                causes = [c for c in said.rows("idle_causes") if c["device_id"] == gpu["device_id"]]
+                self.assertEqual(sum(support.ns_of_ms(c["active_ms"]) for c in causes), int(gpu["idle_ns"]))
+                longest = max((e - s for d, s, e in gaps for d2, a, b in spans if d == d2 == gpu["device_id"] and a <= s and e <= b),
+                              default=0)
+                for cause in causes:
+                    self.assertLessEqual(int(cause["active_count"]), int(cause["part_count"]))
+                    self.assertLessEqual(support.ns_of_ms(cause["active_longest_ms"] or 0), longest)
+            for finding in said.list:
+                if finding["id"].startswith("idle-"):  # evidence is about the priced time, not about the pause
+                    self.assertNotRegex(said.evidence(finding["id"]), r"\d min|getc|[4-9]\.\d\d s|\d\d\.\d s")
+
+
+class Priorities(unittest.TestCase):
+    def test_the_largest_loss_comes_first_and_silences_no_other(self):
+        # copies shortened: the GPU copies for a fifth of the time, hardly computes and idles for the rest
+        path = trace("copy-bound")
+        said = edited(path, "copies-and-idle",
+                      "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET end = start + (end - start) * 23 / 100")
+        idle = [f for f in said.list if f["id"].startswith("idle-")]
+        copies = said.findings["exposed-copy"]
+        self.assertTrue(idle)
+        self.assertGreater(idle[0]["at_stake_ns"], copies["at_stake_ns"])
+        self.assertLess(said.list.index(idle[0]), said.list.index(copies))
+        for said in each(said, real("two_processes_one_gpu")):
+            self.assertNotIn("copy-bound", said.verdict)
+            self.assertTrue({"exposed-copy", "idle-host-code", "idle-launch-call"} & set(said.findings))
+            self.assertTrue(any(f["id"].startswith("idle-") and f["severity"] in ("medium", "high") for f in said.list))
+
+    def test_titles_take_the_greatest_and_one_finding_names_all_gpus(self):
+        for said in each(generated("eight-gpus"), generated("training"), real("fsdp_2gpu")):
+            ids = [f["id"] for f in said.list]
+            self.assertEqual(len(ids), len(set(ids)))
+            worst = max(float(r["exposed_comm_ms"]) for r in said.rows("gpu_active"))
+            self.assertAlmostEqual(said.findings["exposed-communication"]["at_stake_ns"] / 1e6, worst, delta=0.000001)
+        for said in each(generated("bimodal"), real("fsdp_2gpu")):
+            row = next(line for line in said.section("What the program is").splitlines() if "`flash_fwd_kernel" in line)
+            self.assertRegex(row, r"17 calls of about [\d.]+ us and 17 of about 7\.87 ms")
+            self.assertNotIn("4.01 ms", row)
+        losses = [row for row in generated("bimodal").rows("losses") if row["what"] == "bimodal"]
+        self.assertTrue(losses)
+        self.assertTrue(all(float(r["low_median_us"]) < float(r["high_median_us"]) / 2 for r in losses))
+
+    def test_what_takes_the_time_is_no_finding_by_itself(self):
+        for scenario in ("neglected", "training", "inference", "copy-bound", "bimodal", "pytorch-like"):
+            for finding in generated(scenario).list:
+                self.assertNotRegex(finding["title"], "of the kernel time on|copy-bound", scenario)
+        for said in each(real("tensorrt_inference"), real("line_fitting"), real("openmp_offload")):
+            self.assertNotIn("dominant-kernel", said.findings)
+
+    def test_one_denominator_in_prose(self):
+        for said in each(generated("neglected"), real("fsdp_2gpu")):
+            self.assertNotRegex(said.markdown, r"% of (this GPU's|the|all) kernel time")
+            windows = [float(row["window_ms"]) for row in said.rows("gpu_utilization")]
+            kernels = said.rows("kernels")
+            shares = [100 * float(row["total_time_ms"]) / max(windows) for row in kernels]
+            first = re.search(r"\| ([\d.]+)(-([\d.]+))?\u00a0% \|", said.section("What the program is").split("Of the window")[1])
+            self.assertAlmostEqual(float(first.group(3) or first.group(1)), max(shares), delta=0.6)
+
+
+class WhatIsNotRecorded(unittest.TestCase):
+    def test_no_statement_on_gpus_that_were_not_recorded(self):
+        for said in each(generated("api-only"), real("wsl_api_without_gpu")):
+            self.assertEqual(said.findings["no-gpu-activity-recorded"]["severity"], "high")
+            self.assertIn("not recorded", said.verdict)
+            self.assertNotRegex(said.verdict + said.advice.replace("neither that it idled nor that it worked", ""),
+                                "GPU idles|GPU is idle|while the GPU|% idle")
+            self.assertNotIn("0 GPUs (", said.markdown)
+            for row in said.rows("sync_calls"):
+                self.assertEqual((row["gpu_busy_pct"], row["gpu_idle_ms"]), ("", ""))
+
+    def test_ranges_alone_are_reported(self):
+        for said in each(generated("nvtx-only"), real("tensorrt_nvtx_only")):
+            self.assertNotIn("nothing to judge", said.markdown)
+            self.assertIn("CUDA was not traced", said.verdict)
+            longest = max(said.rows("nvtx_ranges"), key=lambda row: float(row["total_time_ms"]))
+            self.assertIn(longest["range_name"], said.verdict)
+            self.assertNotIn("Kernel time", said.section("NVTX"))
+
+    def test_launches_before_the_capture_are_no_missing_ranges(self):
+        """Kernels that were launched before the trace begins cannot lie in its ranges."""
+        late = edited(trace("training"), "begins-mid-run",
+                      "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE start < 1030000000",
+                      "DELETE FROM NVTX_EVENTS WHERE start < 1030000000 AND eventType = 59")
+        self.assertLess(float(late.rows("nvtx_coverage")[0]["coverage_pct"]), 70)
+        self.assertNotIn("low-nvtx-coverage", late.findings)
+        self.assertGreater(int(next(r for r in late.rows("capture_health") if r["check"] == "launches_outside_capture")["count"]), 0)
+        # but one operation from before does not excuse code without ranges
+        one = edited(trace("neglected"), "one-launch-outside",
+                     "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE rowid = (SELECT min(rowid) FROM CUPTI_ACTIVITY_KIND_RUNTIME)")
+        self.assertIn("low-nvtx-coverage", one.findings)
+
+    def test_notes_name_only_what_is_lost(self):
+        said = edited(trace("copy-bound"), "without-sets", "DROP TABLE CUPTI_ACTIVITY_KIND_MEMSET")
+        for said in each(said, real("cuda_small"), real("tensorrt_inference")):
+            note = next(r["detail"] for r in said.rows("data_quality") if r["source_table"] == "CUPTI_ACTIVITY_KIND_MEMSET")
+            self.assertIn("fills of GPU memory", note)
+            self.assertNotRegex(said.markdown, "copies count as idle|not available: memory transfers")
+
+    def test_two_processes_on_one_gpu_are_one_gpu(self):
+        for said in each(generated("two-processes"), real("two_processes_one_gpu")):
+            self.assertEqual(len(said.rows("gpu_utilization")), 1)
+            self.assertNotIn("(pid", said.verdict + said.section("GPU utilisation"))
+            self.assertIn("shared by processes", said.verdict)
+            self.assertIn("shared-gpu", said.findings)
+
+    def test_gpus_go_by_their_ordinal(self):
+        """Without the map of devices the column with the CUDA ordinal decides, not the number of the row."""
+        said = edited(trace("training"), "ordinals", "DROP TABLE TARGET_INFO_CUDA_DEVICE",
+                      "UPDATE TARGET_INFO_GPU SET cuDevice = 1 - cuDevice",
+                      "UPDATE TARGET_INFO_GPU SET name = CASE cuDevice WHEN 0 THEN 'NVIDIA A100-PCIE-40GB' ELSE 'NVIDIA A40' END")
+        self.assertEqual({(r["device_id"], r["gpu_name"], r["identified_by"]) for r in said.rows("gpus")},
+                         {("0", "NVIDIA A100-PCIE-40GB", "ordinal"), ("1", "NVIDIA A40", "ordinal")})
+        if real("cutlass_two_gpu_kinds"):
+            self.assertIn("A100", real("cutlass_two_gpu_kinds").rows("gpus")[0]["gpu_name"])
+
+
+class Words(unittest.TestCase):
+    def test_advice_is_for_the_program_at_hand(self):
+        for said in each(generated("cpp"), generated("openacc-like"), real("gaussian_osrt_sched_samples"), real("windows_wddm_cc120")):
+            for word in FRAMEWORK_WORDS:
+                self.assertNotIn(word, said.advice)
+        for said in each(real("openacc_2021"), real("openmp_offload")):
+            self.assertNotRegex(said.advice, "CUDA graph|cudaMemcpyAsync")
+
+    def test_only_kernel_names_are_shortened_like_kernel_names(self):
+        said = edited(trace("training"), "range-names",
+                      "UPDATE NVTX_EVENTS SET text = 'train::step(3)::forward', textId = NULL WHERE eventType = 59 AND rowid % 2 = 0",
+                      "UPDATE NVTX_EVENTS SET text = 'train::step(4)::forward', textId = NULL WHERE eventType = 59 AND rowid % 2 = 1")
+        self.assertIn("`train::step(3)::forward`", said.section("NVTX"))
+        self.assertIn("`train::step(4)::forward`", said.section("NVTX"))
+
+
+class WhatExpertsAskFirst(unittest.TestCase):
+    def test_did_the_program_do_its_work(self):
+        for said in each(generated("failed"), real("openacc_2021")):
+            self.assertTrue(said.verdict.startswith("**High: The program probably did not do its work"))
+            self.assertTrue(all(f["severity"] in ("low", "info") for f in said.list[1:]))
+        ended = edited(trace("cold"), "no-kernel", "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL",
+                       "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE nameId IN (SELECT id FROM StringIds WHERE value LIKE '%Launch%')",
+                       *(f"DELETE FROM {t}" for t in ("CUPTI_ACTIVITY_KIND_MEMCPY",) if has_table(trace("cold"), t)))
+        self.assertIn("The program ended before its first kernel", ended.verdict)
+
+    def test_what_of_the_capture_is_the_program(self):
+        for said in each(generated("pause"), real("mordred_2021"), real("cutlass_two_gpu_kinds")):
+            checks = {row["check"]: row for row in said.rows("capture_health")}
+            for part in ("before_first_cuda_call", "set_up", "active", "pauses", "tear_down"):
+                self.assertIn(part, checks)
+                self.assertTrue(checks[part]["time_ms"] or checks[part]["state"] == "unknown", part)
+        if real("cutlass_two_gpu_kinds"):
+            self.assertIn("before the first CUDA call", real("cutlass_two_gpu_kinds").verdict)
+
+    def test_once_or_every_time(self):
+        for said in each(generated("cold"), real("cuda_small"), real("pytorch_dlprof_2020")):
+            self.assertIn("No steady state to judge", said.verdict)
+            self.assertTrue(all(f["severity"] in ("low", "info") for f in said.list))
+            self.assertNotRegex(said.advice, "CUDA graphs|num_workers|reduce-overhead")
+
+    def test_idle_time_under_a_call_is_the_loss_not_the_call(self):
+        for said in each(generated("healthy"), generated("host-bound"), real("gaussian_osrt_sched_samples"), real("fsdp_2gpu"),
+                         real("openmp_offload")):
+            for row in said.rows("idle_causes"):
+                finding = said.findings.get("idle-blocking-call")
+                if row["cause"] == "blocking_call" and finding:
+                    most = max(float(r["active_ms"]) for r in said.rows("idle_causes") if r["cause"] == "blocking_call")
+                    self.assertLessEqual(finding["at_stake_ns"], round(most * 1e6))
+        self.assertFalse(generated("healthy").list)
+
+    def test_busy_is_not_useful(self):
+        few = edited(trace("cpp"), "few-blocks", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 4, gridY = 1, gridZ = 1")
+        for said in each(few, real("mig_a30"), real("solver_nvtx_osrt_sched")):
+            self.assertEqual(said.findings["underfilled"]["severity"], "high")
+        if real("unified_memory"):
+            self.assertEqual(real("unified_memory").findings["uvm-bound"]["severity"], "high")
+
+    def test_copies_that_need_not_be(self):
+        self.assertIn("repeated-copies", generated("tiny-copies").findings)
+        self.assertIn("copies-on-compute-stream", generated("tiny-copies").findings)
+        advice = generated("copy-bound").findings["exposed-copy"]["recommendation"]
+        self.assertLess(advice.index("**Remove**"), advice.index("**Pin**"))
+        self.assertLess(advice.index("**Pin**"), advice.index("**Overlap**"))
+
+    def test_the_programs_own_timer(self):
+        """An event, a first launch that loads code, an event, a wait: the program measures loading."""
+        names = ("cudaEventRecord_v3020", "cudaEventSynchronize_v3020")
+        said = edited(trace("launch-load"), "timed",
+                      *(f"INSERT INTO StringIds (id, value) VALUES ({900000 + i}, '{name}')" for i, name in enumerate(names)),
+                      "CREATE TEMP TABLE call AS SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME LIMIT 1",
+                      *(statement for i, (start, name) in enumerate(timed_calls(trace("launch-load"))) for statement in (
+                          f"UPDATE call SET start = {start}, end = {start} + 2, correlationId = {800000 + i}, nameId = {900000 + name}",
+                          "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT * FROM call")))
+        self.assertIn("timing-includes-first-use", said.findings)
+        self.assertIn("16.0 ms", said.evidence("timing-includes-first-use"))
+        if real("solver_nvtx_osrt_sched"):
+            self.assertIn("47.8 ms", real("solver_nvtx_osrt_sched").evidence("timing-includes-first-use"))
+            self.assertNotIn("timing-includes-first-use", real("line_fitting").findings)
+
+    def test_loops_are_told_apart(self):
+        self.assertFalse(generated("layers").rows("steps"))
+        self.assertFalse(generated("phantom-steps").rows("steps"))
+        self.assertTrue(generated("steps").rows("steps"))
+
+    def test_dense_ranges_weaken_what_is_said_of_the_host(self):
+        dense = edited(trace("host-bound"), "dense", """INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId)
+            SELECT r.start - 3, r.end + 3, 59, 'op' || n.value, r.globalTid, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME r,
+            (WITH RECURSIVE c(value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM c WHERE value < 9) SELECT value FROM c) n""")
+        for said in each(dense, real("fsdp_2gpu")):
+            self.assertIn("host times are inflated", said.evidence("dense-nvtx"))
+        self.assertNotIn("dense-nvtx", generated("host-bound").findings)
+
+
+OPERATIONS = [f"CUPTI_ACTIVITY_KIND_{name}" for name in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE")]
+
+
+def work_of_gpus(path):
+    """Summed durations of all operations, ns."""
+    db = sqlite3.connect(path)
+    total = sum(db.execute(f"SELECT coalesce(sum(end - start), 0) FROM {t}").fetchone()[0] for t in OPERATIONS if has_table(path, t))
+    db.close()
+    return total
+
+
+def work_in_ranges(path):
+    """The same of operations whose launching call starts within a push/pop range of its thread."""
+    db = sqlite3.connect(path)
+    total = sum(db.execute(f"""SELECT coalesce(sum(o.end - o.start), 0) FROM {t} o JOIN CUPTI_ACTIVITY_KIND_RUNTIME r
+                               ON r.correlationId = o.correlationId AND r.globalTid >> 24 = o.globalPid >> 24
+                               WHERE EXISTS (SELECT 1 FROM NVTX_EVENTS n WHERE n.globalTid = r.globalTid AND n.eventType = 59
+                                             AND n.start <= r.start AND r.start < n.end)""").fetchone()[0]
+                for t in OPERATIONS if has_table(path, t))
+    db.close()
+    return total
+
+
+def has_table(path, table):
+    db = sqlite3.connect(path)
+    found = db.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+    db.close()
+    return found
+
+
+def timed_calls(path):
+    """Where two records and a wait go around the first launch: (start, 0 record or 1 wait)."""
+    db = sqlite3.connect(path)
+    start, end = db.execute("""SELECT r.start, r.end FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId
+                               WHERE s.value LIKE 'cudaLaunchKernel%' ORDER BY r.end - r.start DESC LIMIT 1""").fetchone()
+    db.close()
+    return (start - 10, 0), (end + 10, 0), (end + 20, 1)
+
+
+if __name__ == "__main__":
+    support.main()

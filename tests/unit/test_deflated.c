@@ -1,0 +1,97 @@
+/* The block of events, made in pieces: what zlib makes of it is what went in, whatever falls on the pieces' edges. */
+#include "model_fixture.h"
+
+#include "viewer/deflated.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { PIECE = 1 << 20 };
+
+static size_t decode_base64(unsigned char *out, const char *text, size_t len) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  unsigned char value[256] = {0};
+  size_t n = 0;
+  assert_int_equal(len % 4, 0);
+  for (int i = 0; i < 64; i++)
+    value[(unsigned char)digits[i]] = (unsigned char)i;
+  for (size_t i = 0; i < len; i += 4) {
+    uint32_t bits = 0;
+    for (int k = 0; k < 4; k++)
+      bits = bits << 6 | value[(unsigned char)text[i + (size_t)k]];
+    for (int k = 0; k < 3 && text[i + (size_t)k + 1] != '='; k++)
+      out[n++] = (unsigned char)(bits >> (16 - 8 * k));
+  }
+  return n;
+}
+
+/* Columns with `sizes` bytes, of which some can be deflated, and a sum of `last` bytes. */
+static void check(const size_t sizes[COLUMNS], size_t last) {
+  struct nai_encoder e = {0};
+  struct nai_deflated d;
+  struct nai_buf out = {0};
+  size_t total = last;
+  for (int c = 0; c < COLUMNS; c++)
+    total += sizes[c];
+  unsigned char *bytes = malloc(total + 1), *got = malloc(total + 1), *packed = malloc(2 * total + 64);
+  assert_true(bytes && got && packed);
+  uint32_t x = 1;
+  for (size_t i = 0; i < total; i++) {
+    x = x * 1664525 + 1013904223;
+    bytes[i] = (unsigned char)(i / 3000000 % 2 ? x >> 24 : i / 5000 % 2 ? x >> 29 : i % 251); /* noise last */
+  }
+  size_t at = 0;
+  for (int c = 0; c < COLUMNS; at += sizes[c++])
+    e.column_bytes[c] = (struct nai_map){bytes + at, sizes[c]};
+  nai_buf_put(&e.sums.stream, bytes + at, last);
+  ok(nai_deflated_begin(&d, &e, err));
+  assert_true((d.count == 1) == (total <= PIECE));
+  for (int i = d.count; i-- > 0;) /* in any order */
+    ok(nai_deflated_piece(&d, i, err));
+  nai_deflated_print(&out, &d);
+  ok(nai_buf_check(&out, err));
+  uLongf size = total;
+  size_t packed_bytes = decode_base64(packed, nai_buf_str(&out), out.len);
+  assert_int_equal(uncompress(got, &size, packed, (uLong)packed_bytes), Z_OK);
+  assert_int_equal(size, total);
+  assert_memory_equal(got, bytes, total);
+  if (d.count == 1) { /* what zlib makes of it in one go */
+    uLongf room = compressBound(total);
+    unsigned char *whole = malloc(room);
+    assert_non_null(whole);
+    assert_int_equal(compress2(whole, &room, bytes, total, 3), Z_OK);
+    assert_int_equal(room, packed_bytes);
+    assert_memory_equal(whole, packed, room);
+    free(whole);
+  }
+  nai_deflated_free(&d);
+  nai_buf_free(&out);
+  nai_buf_free(&e.sums.stream);
+  free(bytes);
+  free(got);
+  free(packed);
+}
+
+static void test_one_piece(void **state) {
+  (void)state;
+  check((size_t[COLUMNS]){0}, 0);
+  check((size_t[COLUMNS]){0}, 1);
+  check((size_t[COLUMNS]){1, 0, 2}, 0);
+  check((size_t[COLUMNS]){70000, 3, 0, 50000, 0, 0, 1}, 17);
+  check((size_t[COLUMNS]){PIECE - 1}, 1);
+}
+
+static void test_pieces(void **state) {
+  (void)state;
+  check((size_t[COLUMNS]){PIECE}, 1); /* a piece of one byte */
+  check((size_t[COLUMNS]){PIECE - 5, 10, 0, PIECE}, 0);
+  check((size_t[COLUMNS]){1000, PIECE / 2, PIECE, 7, 7, 7, PIECE, 100}, 12345);
+  check((size_t[COLUMNS]){0, 0, 0, 0, 0, 0, 0, 2 * PIECE}, PIECE);
+  check((size_t[COLUMNS]){3000000, 2 * PIECE}, 0); /* a column with matches, one without */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_piece), cmocka_unit_test(test_pieces)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
