@@ -123,7 +123,7 @@ static int open_trace(struct nai_run **out, const char *path, const struct nai_c
   fill_signals(&signals);
   sigprocmask(SIG_BLOCK, &signals, &before);
   int rc = nai_cmd_temporary(&directory, err);
-  if (!rc && !how->quiet)
+  if (!rc && !how->quiet && access(path, R_OK) == 0)
     fprintf(stderr,
             "nsys-ai: analysing the trace for this answer only; nsys-ai analyze TRACE --out DIR keeps the run\n");
   if (!rc) {

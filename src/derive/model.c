@@ -88,14 +88,17 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
     m->tables[i] = tables[i];
   view_tables(m);
   m->gpu_count = rows(m->tables[NAI_IN_GPUS]);
+  m->gpu_device = m->gpu_count ? nai_column_i32(m->tables[NAI_IN_GPUS], GP_DEVICE) : NULL;
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
 
 uint32_t nai_model_gpu_index(const struct nai_model *m, int32_t device_id) {
-  const struct nai_column devices = nai_table_column(m->tables[NAI_IN_GPUS], GP_DEVICE);
+  if (device_id >= 0 && (uint32_t)device_id < m->gpu_count && m->gpu_device[device_id] == device_id)
+    return (uint32_t)device_id; /* mostly none is left out */
+  const struct nai_column devices = nai_column_of_i32(m->gpu_device);
   uint32_t index = nai_rows_from(NULL, 0, m->gpu_count, &devices, device_id);
-  return index < m->gpu_count && nai_at_i32(&devices, index) == device_id ? index : m->gpu_count;
+  return index < m->gpu_count && m->gpu_device[index] == device_id ? index : m->gpu_count;
 }
 
 int32_t nai_model_device(const struct nai_model *m, uint32_t gpu) {

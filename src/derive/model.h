@@ -226,6 +226,7 @@ struct nai_model {
 
   struct nai_gpu *gpus; /* by device_id, those of table gpus */
   uint32_t gpu_count;
+  const int32_t *gpu_device;        /* device_id per GPU */
   struct nai_groups process_gpus;   /* per process: indices of the GPUs it used, ascending */
   int64_t window_start, window_end; /* over all GPUs; of all events when no GPU worked */
 

@@ -186,8 +186,9 @@ class Reuse(Case):
         for name in names:
             file, content = out / name, base[name]
             flipped = bytearray(content)
-            for _ in range(3):
-                flipped[chance.randrange(len(flipped))] ^= 1 << chance.randrange(8)
+            places = [i for i, byte in enumerate(content) if byte]  # zeros may be padding, which nothing looks at
+            for place in chance.sample(places, 3):
+                flipped[place] ^= 1 << chance.randrange(8)
             for damage in (b"", content[:len(content) // 2], content + b"x", bytes(flipped), b"\0" * len(content)):
                 if damage == content:
                     continue

@@ -33,6 +33,7 @@ ROWS = [
     ("unified_memory", ["to_gpu_bytes", "to_host_bytes", "between_gpus_bytes"], "migrated_bytes"),
     ("unified_memory", [f"{c}_bytes" for c in ("prefetch", "fault", "speculative", "eviction", "access_counter", "other_cause")],
      "migrated_bytes"),
+    ("nvtx_phases", ["kernel_time_ms", "graph_time_ms", "copy_time_ms"], "gpu_time_ms"),
     ("step_summary", ["steady_steps", "warm_up_steps", "truncated_steps"], "steps"),
 ]
 
@@ -90,7 +91,8 @@ TOTALS = [
     ("nvtx_ranges", "self_kernel_time_ms", [], "nvtx_coverage of all", "attributed_kernel_time_ms"),
     ("nvtx_coverage of processes", "attributed_kernel_time_ms", [], "nvtx_coverage of all", "attributed_kernel_time_ms"),
     ("nvtx_by_pid", "nvtx_count", ["range_name"], "nvtx_ranges", "count"),
-    ("nvtx_phases", "gpu_time_ms", [], "run_info with phases", "kernel_time_ms"),
+    ("nvtx_phases", "gpu_time_ms", [], "work of GPUs, if by phase", "total_time_ms"),
+    ("nvtx_phases", "kernel_time_ms", [], "run_info with phases", "kernel_time_ms"),
     ("nvtx_phases", "kernel_count", [], "run_info with phases", "kernel_count"),
     ("graph_ranges", "kernel_time_ms", ["pid"], "graphs by nodes", "kernel_time_ms"),
     ("graph_ranges", "kernel_count", ["pid"], "graphs by nodes", "kernel_count"),
@@ -156,6 +158,12 @@ def layers(run):
     return [{"subject": subject, "layer": layer, "total_ms": run["gap_activity"][int(subject)]["total_ms"]} for subject, layer in told]
 
 
+def gpu_work(run):
+    """Summed durations of kernels, graph envelopes, copies and sets, where nvtx_phases divides them."""
+    kinds = (("kernels", "total_time_ms"), ("memory_transfers", "total_time_ms"), ("graphs by envelopes", "envelope_ms"))
+    return [{"total_time_ms": r[column]} for table, column in kinds for r in run[table]] if run["nvtx_phases"] else []
+
+
 MEMORY = ("pid", "device_id", "memory_kind_id")
 SELECTIONS = {
     "layers of gap_activity": layers,
@@ -165,6 +173,8 @@ SELECTIONS = {
     "steady steps": where("steps", state="steady"),
     "warm-up steps": where("steps", state="warm-up"),
     "graphs by nodes": where("graphs", traced_by="node"),
+    "graphs by envelopes": where("graphs", traced_by="graph"),
+    "work of GPUs, if by phase": gpu_work,
     "nvtx_coverage of all": where("nvtx_coverage", scope="all"),
     "nvtx_coverage of processes": where("nvtx_coverage", scope="process"),
     "pids with NVTX in the trace": lambda run: run["pids"] if run["nvtx_coverage"] else [],

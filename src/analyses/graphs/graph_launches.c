@@ -99,7 +99,6 @@ static int find_idle_inside(struct nai_graph_launch *v, uint32_t n, const struct
 /* Launches and gaps are both in order: a gap that a launch ends has its start as its end, and its call. */
 static int find_idle_before(struct nai_graph_launch *v, uint32_t n, const struct nai_model *m, uint32_t gpu,
                             struct nai_err *err) {
-  struct nai_intervals host = {0};
   uint32_t i = 0;
   int rc = NAI_OK;
   for (struct nai_idle_gap gap = nai_idle_first(gpu); !rc && nai_idle_next(&gap, m);) {
@@ -110,14 +109,11 @@ static int find_idle_before(struct nai_graph_launch *v, uint32_t n, const struct
       at++;
     if (at >= n || v[at].start != gap.end || gap.launch == NAI_NO_ROW)
       continue;
-    struct nai_idle_shares shares = {0};
     struct nai_idle_split split;
-    rc = nai_idle_split_again(&split, &shares, &host, m, &gap, err);
+    rc = nai_idle_split_again(&split, NULL, NULL, m, &gap, err);
     if (!rc)
       v[at].idle_before_ns = split.ns[NAI_IDLE_IN_LAUNCH_CALL] + split.ns[NAI_IDLE_LAUNCH_LATENCY];
-    nai_idle_shares_free(&shares);
   }
-  nai_intervals_free(&host);
   return rc;
 }
 

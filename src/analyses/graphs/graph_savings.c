@@ -101,17 +101,14 @@ static int find_launch_cost(struct work *w, struct nai_err *err) {
 
 /* Gaps that a launch of a pass ended, but for its first launch, which would be that of the graph. */
 static int add_gaps(struct work *w, uint32_t gpu, const struct nai_intervals *active, struct nai_err *err) {
-  struct nai_intervals host = {0};
   size_t at = 0;
   int rc = NAI_OK;
   for (struct nai_idle_gap gap = nai_idle_first(gpu); !rc && nai_idle_next(&gap, w->m);) {
     uint32_t region = gap.launch == NAI_NO_ROW ? NAI_NO_ROW : w->regions.of_api[gap.launch];
     if (region == NAI_NO_ROW || w->regions.v[region].first == gap.launch || !nai_step_inside(&at, active, gap.start))
       continue;
-    struct nai_idle_shares shares = {0};
     struct nai_idle_split split;
-    rc = nai_idle_split_again(&split, &shares, &host, w->m, &gap, err);
-    nai_idle_shares_free(&shares);
+    rc = nai_idle_split_again(&split, NULL, NULL, w->m, &gap, err);
     int64_t low = split.ns[NAI_IDLE_IN_LAUNCH_CALL] + split.ns[NAI_IDLE_LAUNCH_LATENCY];
     int64_t high = low + split.ns[NAI_IDLE_HOST_CODE] + split.ns[NAI_IDLE_CUDA_CALL] + split.ns[NAI_IDLE_QUEUE_DRAINED];
     struct pass *pass = &w->passes[region];
@@ -119,7 +116,6 @@ static int add_gaps(struct work *w, uint32_t gpu, const struct nai_intervals *ac
     pass->low_ns += low > SPACING_NS ? low - SPACING_NS : 0;
     pass->high_ns += high > SPACING_NS ? high - SPACING_NS : 0;
   }
-  nai_intervals_free(&host);
   return rc;
 }
 

@@ -99,7 +99,7 @@ struct nai_idle_split {
 };
 enum nai_idle_cause nai_idle_largest_part(const struct nai_idle_split *split);
 /* Splits a gap again, as the part IDLE did. Adds to `shares`; `host` (emptied first) is when the cause was host_code.
- */
+ * Both may be NULL. */
 NAI_MUST_CHECK int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *shares,
                                         struct nai_intervals *host, const struct nai_model *model,
                                         const struct nai_idle_gap *gap, struct nai_err *err);

@@ -24,7 +24,7 @@ static void add(struct splitter *s, const struct piece *p) {
   if (ns <= 0)
     return;
   s->split->ns[p->cause] += ns;
-  if (p->source != NAI_WHAT_NOTHING)
+  if (p->source != NAI_WHAT_NOTHING && s->shares)
     nai_idle_share(s->shares, p->cause, p->source, p->id, ns);
   if (p->cause == NAI_IDLE_HOST_CODE && s->host)
     nai_intervals_add(s->host, p->start, p->end);
@@ -198,7 +198,8 @@ int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *s
   struct nai_moment at = {0};
   if (drain)
     charge = nai_idle_charge_to(m, drain->wait, drain->left);
-  host->count = 0;
+  if (host)
+    host->count = 0;
   nai_idle_split(split, shares, host, &charge, &at, m, gap, m->idle[gap->gpu].latency_limit);
-  return shares->oom || host->oom ? nai_err_nomem(err) : NAI_OK;
+  return (shares && shares->oom) || (host && host->oom) ? nai_err_nomem(err) : NAI_OK;
 }
