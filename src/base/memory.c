@@ -19,23 +19,52 @@ static bool read_start(char *text, size_t size, const char *path) {
   return n > 0;
 }
 
-int64_t nai_memory_of_cgroup(const char *membership, const char *root) {
-  char groups[4096], path[PATH_MAX], text[64];
-  int64_t least = INT64_MAX;
-  const char *group = read_start(groups, sizeof groups, membership) ? strstr(groups, "0::/") : NULL;
-  if (!group || (group != groups && group[-1] != '\n'))
-    return least;
-  char *end = groups + (group - groups) + strcspn(group, "\n");
-  for (*end = '\0', group += strlen("0::"); end >= group; *end = '\0') { /* from the group itself up to the root */
-    char *digits_end;
-    if ((size_t)snprintf(path, sizeof path, "%s%s/memory.max", root, group) < sizeof path &&
+/* Lowers *least to the lowest limit in `file` of the group and of those around it, up to the root. */
+static void lower(int64_t *least, const char *root, const char *group, size_t len, const char *file) {
+  char path[PATH_MAX], text[64], *digits_end;
+  for (;;) {
+    if ((size_t)snprintf(path, sizeof path, "%s%.*s/%s", root, (int)len, group, file) < sizeof path &&
         read_start(text, sizeof text, path)) {
-      long long max = strtoll(text, &digits_end, 10);
-      if (digits_end != text && max > 0 && max < least) /* else "max" */
-        least = max;
+      long long limit = strtoll(text, &digits_end, 10);
+      if (digits_end != text && limit > 0 && limit < *least) /* else "max" */
+        *least = limit;
     }
-    while (end >= group && *end != '/')
-      end--;
+    if (!len)
+      return;
+    while (len && group[--len] != '/')
+      ;
+  }
+}
+
+/* Of a line "4:cpu,memory:/a/b" whether `name` is among what the second field lists. */
+static bool is_listed(const char *list, const char *end, const char *name) {
+  size_t len = strlen(name);
+  for (const char *comma; list <= end; list = comma + 1) {
+    comma = list + strcspn(list, ",:");
+    if ((size_t)(comma - list) == len && memcmp(list, name, len) == 0)
+      return true;
+  }
+  return false;
+}
+
+int64_t nai_memory_of_cgroup(const char *membership, const char *root) {
+  char groups[4096], of_memory[PATH_MAX];
+  int64_t least = INT64_MAX;
+  snprintf(of_memory, sizeof of_memory, "%s/memory", root);
+  if (!read_start(groups, sizeof groups, membership))
+    return least;
+  for (const char *line = groups, *next; *line; line = next) {
+    size_t len = strcspn(line, "\n");
+    const char *list = memchr(line, ':', len),
+               *group = list ? memchr(list + 1, ':', len - (size_t)(list + 1 - line)) : NULL;
+    next = line + len + (line[len] == '\n');
+    if (!group || group[1] != '/')
+      continue;
+    size_t group_len = (size_t)(line + len - (group + 1));
+    if (strncmp(line, "0::", 3) == 0)
+      lower(&least, root, group + 1, group_len, "memory.max");
+    else if (is_listed(list + 1, group - 1, "memory"))
+      lower(&least, of_memory, group + 1, group_len, "memory.limit_in_bytes");
   }
   return least;
 }

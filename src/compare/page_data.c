@@ -37,10 +37,13 @@ static void put_shown(struct nai_json *json, const struct nai_capture *capture,
     struct nai_table *rows = NULL;
     struct nai_err ignored;
     uint64_t content;
-    if (!nai_manifest_table(&content, &capture->run->manifest, shown[i].table) ||
-        nai_run_table(&table, capture->run, shown[i].table, NULL, &ignored))
+    if (!nai_manifest_table(&content, &capture->run->manifest, shown[i].table))
       continue;
-    if (!nai_slice_rows(&rows, table, shown[i].start, shown[i].end, timeline->begin, timeline->end, &ignored)) {
+    int rc = nai_run_table(&table, capture->run, shown[i].table, NULL, &ignored);
+    if (!rc)
+      rc = nai_slice_rows(&rows, table, shown[i].start, shown[i].end, timeline->begin, timeline->end, &ignored);
+    json->out->oom |= rc == NAI_ELIMIT; /* a table that cannot be read is left out, but not for want of memory */
+    if (!rc) {
       nai_json_key(json, shown[i].table);
       nai_json_table_packed(json, rows, MOST_ROWS);
     }

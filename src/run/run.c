@@ -135,6 +135,8 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
   char file[NAME_MAX + 16];
   struct nai_table *table = NULL;
   const struct nai_manifest_node *maker = nai_manifest_maker(&run->manifest, name);
+  if (run->manifest.oom) /* what is missing may be there */
+    return nai_err_nomem(err);
   if (!maker)
     return nai_err_set(err, NAI_ESTALE, "the run \"%s\" has no table \"%s\"", run->path, name);
   if ((size_t)snprintf(file, sizeof file, "stages/%s.ntab", name) >= sizeof file)

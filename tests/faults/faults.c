@@ -2,7 +2,8 @@
  *
  *   NAI_FAULT_KIND    alloc, open, read, write, stat, space, rename, link, mkdir, remove, close, map, dir, lock,
  * thread; several separated by commas NAI_FAULT_N       the number of the call, from 1; 0 or absent: none fails
- *   NAI_FAULT_MODE    once (default); on: every one from then on; short: half of what was asked is read or written
+ *   NAI_FAULT_MODE    once (default); on: every one from then on; short: half of what was asked is read or written;
+ *                     stop: none fails, but a debugger stops there
  *   NAI_FAULT_ERRNO   number of the error; default ENOMEM for alloc and map, EAGAIN for thread, EIO otherwise
  *   NAI_FAULT_REPORT  file that gets "KIND COUNT" lines when the program ends: how many calls there were
  *   NAI_FAULT_SITES   file that gets "KIND HASH HASH ..." lines: of each call, in order, where it comes from: the
@@ -16,6 +17,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -43,7 +45,7 @@ static const char *const kind_names[] = {
 #define NAME(name) #name,
     KINDS(NAME)};
 
-enum mode { ONCE, FROM_THEN_ON, SHORT };
+enum mode { ONCE, FROM_THEN_ON, SHORT, STOP };
 
 static struct {
   bool on; /* in main */
@@ -116,8 +118,10 @@ static bool hit(enum kind kind) {
   uint64_t number = atomic_fetch_add(&faults.seen, 1) + 1;
   if (number < faults.n || (number > faults.n && faults.mode != FROM_THEN_ON))
     return false;
+  if (faults.mode == STOP)
+    raise(SIGTRAP);
   errno = faults.error ? faults.error : default_error(kind);
-  return true;
+  return faults.mode != STOP;
 }
 
 static bool fails(enum kind kind) { return hit(kind) && faults.mode != SHORT; }
@@ -406,7 +410,10 @@ static void configure(void) {
         faults.kinds |= 1u << k;
     }
   faults.n = n ? strtoull(n, NULL, 10) : 0;
-  faults.mode = !mode || !strcmp(mode, "once") ? ONCE : !strcmp(mode, "on") ? FROM_THEN_ON : SHORT;
+  faults.mode = !mode || !strcmp(mode, "once") ? ONCE
+              : !strcmp(mode, "on")            ? FROM_THEN_ON
+              : !strcmp(mode, "stop")          ? STOP
+                                               : SHORT;
   faults.error = error ? atoi(error) : 0;
   faults.report = getenv("NAI_FAULT_REPORT");
   faults.sites_file = getenv("NAI_FAULT_SITES");

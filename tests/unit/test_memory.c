@@ -43,6 +43,12 @@ static void test_cgroup(void **state) {
   assert_int_equal(limit_of("0::/\n"), INT64_MAX);
   assert_int_equal(limit_of("1:name=0::/a\n"), INT64_MAX);
   assert_int_equal(limit_of(""), INT64_MAX);
+  write_text("memory/job/memory.limit_in_bytes", "5000\n"); /* version 1, as older clusters have it */
+  write_text("memory/job/step/memory.limit_in_bytes", "9223372036854771712\n");
+  assert_int_equal(limit_of("3:cpuset:/x\n4:memory:/job/step\n0::/a\n"), 5000);
+  assert_int_equal(limit_of("4:cpu,memory:/job\n"), 5000);
+  assert_int_equal(limit_of("4:cpu,memory2:/job\n"), INT64_MAX);
+  assert_int_equal(limit_of("4:memory:/\n"), INT64_MAX);
   write_text("memory.max", "77\n"); /* a container sees its own group as the root */
   assert_int_equal(limit_of("0::/\n"), 77);
 }
