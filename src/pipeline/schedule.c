@@ -32,24 +32,36 @@ static void send(struct job_set *set, struct job *job) {
   set->tables |= job->node->tables;
 }
 
+/* Decides of the jobs whose inputs are there whether they run; of those taken over others may be the readers. */
+static int decide(struct job_set *set, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (bool more = true; !rc && more;) {
+    more = false;
+    for (int i = 0; !rc && i < set->count; i++) {
+      struct job *job = &set->jobs[i];
+      if (job->decided || !job_find_inputs(job))
+        continue;
+      rc = job_decide(job, err);
+      more |= job->taken;
+      if (!rc && !job->taken)
+        send(set, job);
+    }
+  }
+  return rc;
+}
+
 /* Takes over what can be, and finds the jobs that go into the next flow: those that have to run, then those that read
  * their tables. Of the latter only those for which no more of the model is built: they may turn out not to run. */
 int job_set_choose(struct job_set *set, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (int i = 0; !rc && i < set->count; i++) {
-    struct job *job = &set->jobs[i];
-    if (job->decided || !job_find_inputs(job))
-      continue;
-    rc = job_decide(job, err);
-    if (!rc && !job->taken)
-      send(set, job);
-  }
+  int rc = decide(set, err);
   uint32_t parts = nai_parts_needed(set->parts);
+  uint64_t tables = set->tables;
   for (bool more = true; !rc && more;) {
     more = false;
     for (int i = 0; i < set->count; i++) {
       struct job *job = &set->jobs[i];
-      if (job->decided || job->coming || nai_parts_needed(job->node->parts) & ~parts || !inputs_come(set, job))
+      if (job->decided || job->coming || nai_parts_needed(job->node->parts) & ~parts || job->node->tables & ~tables ||
+          !inputs_come(set, job))
         continue;
       send(set, job);
       more = true;
