@@ -7,11 +7,13 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from decimal import Decimal
 
@@ -182,6 +184,34 @@ def tree(directory):
     directory = pathlib.Path(directory)
     return Tree((str(path.relative_to(directory)), b"" if path.name == "trace-stamp" else path.read_bytes())
                 for path in sorted(directory.rglob("*")) if path.is_file())
+
+
+def many_names(count):
+    """A trace with so many ranges, no two of one name."""
+    path = fresh_dir() / "names.sqlite"
+    shutil.copy(trace("nvtx-mix"), path)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        names = [row[1] for row in db.execute("PRAGMA table_info(NVTX_EVENTS)")]
+        first = dict(zip(names, db.execute("SELECT * FROM NVTX_EVENTS WHERE eventType = 59 LIMIT 1").fetchone()))
+        db.execute("DELETE FROM NVTX_EVENTS")
+        rows = ({**first, "start": first["start"] + i * 1000, "end": first["start"] + i * 1000 + 900, "textId": None,
+                 "text": f"step-{i:08d}/attention"} for i in range(count))
+        db.executemany(f"INSERT INTO NVTX_EVENTS VALUES ({', '.join('?' * len(names))})", (tuple(r.values()) for r in rows))
+        db.commit()
+    return path
+
+
+def peak_anonymous(*words):
+    """Highest RssAnon of a run of the program, bytes, sampled every few milliseconds."""
+    peak = 0
+    with subprocess.Popen([PROGRAM, *map(str, words)], stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None:
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="ascii", errors="replace")
+                found = re.search(r"RssAnon:\s+(\d+) kB", status)
+                peak = max(peak, int(found.group(1)) * 1024 if found else 0)
+            time.sleep(0.003)
+        return process.returncode, peak, process.stderr.read()
 
 
 def main():

@@ -355,6 +355,22 @@ class Commands(unittest.TestCase):
         self.assertEqual(set(full) - set(bare), {n for n in full if n.endswith(".ntab")} | {"stages/trace-stamp"})
 
 
+class NoHome(unittest.TestCase):
+    """Neither HOME nor any XDG_*_HOME: what needs no place works, what needs one says so."""
+
+    def test_without_a_home(self):
+        run_of = artifacts(trace("training"))
+        bare = {"PATH": os.environ["PATH"]}
+        for words, status in ((("analyze", trace("minimal"), "-q", "--out", fresh_dir() / "o"), 0), (("ask", run_of, "what is slow"), 0),
+                              (("skill", "list"), 0), (("view", run_of, "--once"), 0), (("mcp",), 2)):
+            done = subprocess.run([support.PROGRAM, *map(str, words)], env=bare, stdin=subprocess.DEVNULL, capture_output=True,
+                                  encoding="utf-8", timeout=support.TIMEOUT_S, check=False)
+            self.assertEqual(done.returncode, status, (words, done.stderr))
+            if status:
+                self.assertEqual(done.stderr, "nsys-ai: no place for runs: set HOME or give --cache DIR\n")
+                self.assertEqual(done.stdout, "")
+
+
 class Configuration(unittest.TestCase):
     def refused(self, option, text, name="mine.yaml"):
         file = fresh_dir() / name
