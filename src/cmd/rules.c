@@ -82,7 +82,7 @@ static int print(struct nai_buf *out, const struct nai_rule_set *set, enum verb 
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct rules_args *args = memory;
-  enum verb verb = nai_cli_choice_index(verb_name, operands[0]);
+  enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
   if (verbs[verb].needs && count < 2)
     return nai_err_set(err, NAI_EUSAGE, "rules %s needs %s", verbs[verb].name, verbs[verb].needs);
   if (!verbs[verb].needs && count > 1)
@@ -100,7 +100,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   size_t schema_count = nai_report_schemas(schemas, NAI_STAGE_RECOMMEND);
   struct nai_rule_set *set = NULL;
   struct nai_buf text = {0};
-  enum verb verb = nai_cli_choice_index(verb_name, operands[0]);
+  enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
   (void)program;
   if (verb == CHECK)
     args->rules[args->rule_count++] = what;

@@ -69,7 +69,7 @@ static const char *verb_about(size_t i) { return verbs[i].about; }
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct skill_args *args = memory;
-  enum verb verb = nai_cli_choice_index(verb_name, operands[0]);
+  enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
   size_t given = count - 1;
   if (given < verbs[verb].least || given > verbs[verb].most || (verb == TEST && args->all == (given == 1)))
     return nai_err_set(err, NAI_EUSAGE, "skill %s takes %s", verbs[verb].name, verbs[verb].needs);
@@ -203,7 +203,7 @@ static int test(struct nai_buf *out, const struct nai_skills *skills, const char
 static int answer(struct nai_buf *out, const struct nai_skills *skills, const struct skill_args *args,
                   const char *const *operands, size_t count, struct nai_err *err) {
   const struct nai_skill *skill = NULL;
-  enum verb verb = nai_cli_choice_index(verb_name, operands[0]);
+  enum verb verb = (enum verb)nai_cli_choice_index(verb_name, operands[0]);
   const char *what = count > 1 ? operands[1] : NULL;
   int rc = verb == SHOW || verb == RUN ? nai_skills_find(&skill, skills, what, err) : NAI_OK;
   if (rc)
