@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { callersOf } from '../../../templates/viewer/src/nvtx/callers.js';
 import { buildTree, orderByTime, sortedChildren } from '../../../templates/viewer/src/nvtx/tree.js';
 import { toSnippet } from '../../../templates/viewer/src/snippet.js';
-import { displayOrder } from '../../../templates/viewer/src/tables/columns.js';
+import { displayOrder, redundantColumns } from '../../../templates/viewer/src/tables/columns.js';
 import { formatMarks, formatMeasure, parseMarks, parseMeasure } from '../../../templates/viewer/src/timeline/marks.js';
 import { shellWord, trimCommand } from '../../../templates/viewer/src/trim.js';
 import { withMicro } from '../../../templates/viewer/src/words.js';
@@ -69,4 +69,21 @@ test('a snippet says what is selected and nothing of it is markup', () => {
   assert.ok(!/<img|a\|b/.test(text));
   assert.match(text, /- Duration: 3 µs/);
   assert.match(text, /`#v=timeline&e=1`/);
+});
+
+test('columns are left out that hold nothing, or what another one says', () => {
+  const column = (name, role, more = {}) => ({ name, role, type: 'int', unit: 'count', ...more });
+  const columns = [
+    column('kernel_name', 'kernel_name'),
+    column('short_name', 'label'),
+    column('device_id', 'device'),
+    column('total_ns', 'metric'),
+    column('total_ms', 'metric', { stored: 'total_ns' }),
+    column('share', 'metric'),
+    column('count', 'metric'),
+  ];
+  const table = { title: 't', columns, rows: [['a', 'a', 0, 5, 5, null, null], ['b', 'b', 0, 6, 6, null, 1]] };
+  assert.deepEqual(redundantColumns(table, 1), ['short_name', 'device_id', 'total_ns', 'share']);
+  assert.deepEqual(redundantColumns(table, 2), ['short_name', 'total_ns', 'share']);
+  assert.deepEqual(redundantColumns({ ...table, rows: [] }, 2), ['short_name', 'total_ns']);
 });

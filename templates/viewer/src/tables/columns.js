@@ -2,8 +2,8 @@
 import { placeColumns } from '../table-schema.js';
 
 /**
- * Columns that say again what another one says: exact ns beside ms, and short names, which stand in for the full
- * ones on the screen anyway; of a trace with one GPU its number.
+ * Columns that say nothing, or again what another one says: exact ns beside ms, and short names, which stand in for the
+ * full ones on the screen anyway; of a trace with one GPU its number.
  * @param {Table} table @param {number} [gpus]  of the trace
  */
 export function redundantColumns(table, gpus = 2) {
@@ -12,8 +12,11 @@ export function redundantColumns(table, gpus = 2) {
   const oneGpu = gpus === 1 && rows.length > 1 && columns[0].role !== 'device';
   const named = columns.some(({ role }) => role === 'kernel_name');
   const again = columns.filter(
-    ({ name, role }) =>
-      columns.some((column) => column.stored === name) || (named && name === 'short_name') || (oneGpu && role === 'device'),
+    ({ name, role }, index) =>
+      columns.some((column) => column.stored === name) ||
+      (named && name === 'short_name') ||
+      (oneGpu && role === 'device') ||
+      (rows.length > 0 && rows.every((row) => row[index] === null)),
   );
   return again.map((column) => column.name);
 }
