@@ -13,7 +13,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -32,6 +31,7 @@
 #include <sys/syscall.h>
 #include <malloc.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #define KINDS(X) \
   X(alloc)       \
@@ -91,17 +91,31 @@ static uintptr_t within_file(void *address) {
   return 0;
 }
 
+struct walk {
+  void *frames[DEPTH_MAX];
+  int depth;
+};
+
+/* Unlike backtrace(3) this loads no library, whose memory would look like a leak. */
+static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *ctx) {
+  struct walk *walk = ctx;
+  if (walk->depth == DEPTH_MAX)
+    return _URC_END_OF_STACK;
+  walk->frames[walk->depth++] = (void *)_Unwind_GetIP(context);
+  return _URC_NO_REASON;
+}
+
 /* A hash of the return addresses. The unwinder's own calls are none of the program's. */
 static void note_site(enum kind kind, uint64_t index) {
   static _Thread_local bool inside;
   if (inside || index >= SITES_MAX)
     return;
   inside = true;
-  void *frames[DEPTH_MAX];
-  int depth = backtrace(frames, DEPTH_MAX);
+  struct walk walk = {.depth = 0};
+  _Unwind_Backtrace(take_frame, &walk);
   uint64_t hash = 1469598103934665603u;
-  for (int i = 0; i < depth; i++)
-    hash = (hash ^ within_file(frames[i])) * 1099511628211u;
+  for (int i = 0; i < walk.depth; i++)
+    hash = (hash ^ within_file(walk.frames[i])) * 1099511628211u;
   faults.sites[kind][index] = (uint32_t)(hash >> 32);
   inside = false;
 }
@@ -421,7 +435,7 @@ static void configure(void) {
     faults.sites[k] = (uint32_t *)syscall(SYS_mmap, NULL, SITES_MAX * sizeof(uint32_t), PROT_READ | PROT_WRITE,
                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (faults.sites_file) {
-    backtrace(&(void *){NULL}, 1); /* the first one loads a library */
+    _Unwind_Backtrace(take_frame, &(struct walk){.depth = 0}); /* what the first one sets up is none of the program's */
     dl_iterate_phdr(note_file, NULL);
   }
 }

@@ -27,7 +27,9 @@ static void check_bounds(const struct nai_column *column, enum nai_type type, co
       low = values[i] < low ? values[i] : low;
       high = values[i] > high ? values[i] : high;
     }
-  for (size_t a = 0; a < sizeof shifts / sizeof *shifts && low > INT64_MIN / 2 && high < INT64_MAX / 2; a++)
+  if (low > high || low < INT64_MIN / 2 || high > INT64_MAX / 2) /* of no value, or where shifts overflow */
+    return;
+  for (size_t a = 0; a < sizeof shifts / sizeof *shifts; a++)
     for (size_t b = 0; b < sizeof shifts / sizeof *shifts; b++) {
       int64_t from = low + shifts[a], to = high + shifts[b];
       assert_int_equal(nai_column_within(column, count, from, to), from <= low && high <= to);
