@@ -346,4 +346,7 @@ const char *nai_model_direction(char room[NAI_KIND_NAME_MAX], const struct nai_m
 /* Node of the innermost NVTX range around the start of an API call, NULL when there is none. */
 struct nai_nvtx_node *nai_model_call_node(const struct nai_model *model, uint32_t api);
 
+/* Whether work of any GPU is recorded. */
+static inline bool nai_model_gpu_work(const struct nai_model *m) { return m->kernels.n || m->memops.n || m->graphs.n; }
+
 #endif

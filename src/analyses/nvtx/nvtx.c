@@ -193,7 +193,7 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
     nai_set_str(table, row, NAME, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, w->touched[i]));
     nai_set_i64(table, row, TOTAL, sum->total_ns);
     nai_set_i64(table, row, SELF, sum->self_ns);
-    if (m->map_nvtx && m->gpu_count) { /* of a trace without GPUs nothing is known, not even 0 */
+    if (m->map_nvtx && nai_model_gpu_work(m)) { /* of a trace without GPUs nothing is known, not even 0 */
       nai_set_i64(table, row, GPU, sum->gpu_ns);
       nai_set_i64(table, row, ALL_GPU, sum->gpu_ns + sum->graph_ns + sum->copy_ns);
       nai_set_i64(table, row, ALL_GPU_SELF, sum->gpu_self_ns + sum->other_self_ns);

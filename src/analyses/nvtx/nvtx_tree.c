@@ -68,7 +68,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     nai_set_i64(table, row, COUNT, node->count);
     nai_set_i64(table, row, TOTAL, node->total_ns);
     nai_set_i64(table, row, SELF, node->self_ns);
-    if (m->map_nvtx && m->gpu_count) {
+    if (m->map_nvtx && nai_model_gpu_work(m)) {
       nai_set_i64(table, row, GPU, node->inclusive_kernel_ns);
       nai_set_i64(table, row, GPU_SELF, node->kernel_ns);
     }
