@@ -101,11 +101,11 @@ export class NvtxView {
         {
           label: 'range',
           numeric: false,
-          width: narrow ? 216 : 420,
+          width: narrow ? 200 : 420,
           takesRest: true,
           help: 'Canonical name; click to unfold',
         },
-        numeric('count', '', 'Number of instances', narrow ? 58 : 80),
+        numeric('count', '', 'Number of instances', narrow ? 66 : 80),
         numeric('total', 'ms', 'Time inside the range, all instances'),
         numeric('share', '%', 'Part of the parent', 90),
         numeric('self', 'ms', 'Time not inside a child range'),

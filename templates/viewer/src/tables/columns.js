@@ -27,7 +27,8 @@ function rank({ key, type, role, name, unit, sum }) {
   if (key && unit === 'id' && role !== 'device') return 9;
   if (key) return 1;
   if (name.startsWith('pct_total') || name === 'pct_of_idle') return 2;
-  if (sum && unit !== 'count') return 3;
+  // Times of ranges inside one another do not add up, and are what their table is about all the same.
+  if ((sum && unit !== 'count') || /^total_/u.test(name)) return 3;
   if (sum) return /^(call_|gap_)?count$/u.test(name) ? 4 : 8;
   if (/^(p50|median)_/u.test(name)) return 5;
   if (/^max_/u.test(name)) return 6;
