@@ -1,5 +1,7 @@
 #include "analyses/cpu/collections.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,19 +70,23 @@ int nai_collections_find(struct nai_collections *out, const struct nai_model *m,
 
 void nai_collections_free(struct nai_collections *c) { free(c->v); }
 
+struct collected_before {
+  const struct nai_collection *v;
+  uint32_t thread;
+  int64_t start;
+};
+
+static bool ends_before(const void *ctx, size_t i) {
+  const struct collected_before *place = ctx;
+  const struct nai_collection *c = &place->v[i];
+  return c->thread < place->thread || (c->thread == place->thread && c->end <= place->start);
+}
+
 int64_t nai_collections_within(const struct nai_collections *c, uint32_t thread, int64_t start, int64_t end) {
-  uint32_t low = 0, high = c->count;
-  while (low < high) { /* the first that ends behind the start */
-    uint32_t middle = low + (high - low) / 2;
-    const struct nai_collection *at = &c->v[middle];
-    if (at->thread < thread || (at->thread == thread && at->end <= start))
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  size_t i = nai_search(0, c->count, ends_before, &(struct collected_before){c->v, thread, start});
   int64_t sum = 0;
-  for (; low < c->count && c->v[low].thread == thread && c->v[low].start < end; low++) {
-    int64_t from = c->v[low].start > start ? c->v[low].start : start, to = c->v[low].end < end ? c->v[low].end : end;
+  for (; i < c->count && c->v[i].thread == thread && c->v[i].start < end; i++) {
+    int64_t from = c->v[i].start > start ? c->v[i].start : start, to = c->v[i].end < end ? c->v[i].end : end;
     sum += to - from;
   }
   return sum;

@@ -1,5 +1,6 @@
 /* Why did each GPU have nothing to do, and for how long? Table idle_causes. */
 #include "analyses/idle/idle.h"
+#include "base/sort.h"
 #include "table/columns.h"
 
 #include <stdlib.h>
@@ -109,22 +110,16 @@ static int put_what(struct nai_table *table, int64_t row, const int into[3], con
 
 /* A gap alone may hold no event at all: with a part of what the GPU did on both sides, no longer than the gap. */
 static struct nai_interval with_neighbours(const struct nai_gpu *gpu, struct nai_interval gap) {
-  size_t lo = 0, hi = gpu->all.count;
+  const struct nai_interval *all = gpu->all.v;
+  size_t behind = nai_bisect(all, gpu->all.count, sizeof *all, offsetof(struct nai_interval, start), gap.end);
   int64_t length = gap.end - gap.start;
-  while (lo < hi) { /* the first interval behind the gap */
-    size_t mid = lo + (hi - lo) / 2;
-    if (gpu->all.v[mid].start < gap.end)
-      lo = mid + 1;
-    else
-      hi = mid;
+  if (behind > 0) {
+    int64_t ran = all[behind - 1].end - all[behind - 1].start;
+    gap.start -= ran < length ? ran : length;
   }
-  if (lo > 0) {
-    int64_t before = gpu->all.v[lo - 1].end - gpu->all.v[lo - 1].start;
-    gap.start -= before < length ? before : length;
-  }
-  if (lo < gpu->all.count) {
-    int64_t behind = gpu->all.v[lo].end - gpu->all.v[lo].start;
-    gap.end += behind < length ? behind : length;
+  if (behind < gpu->all.count) {
+    int64_t ran = all[behind].end - all[behind].start;
+    gap.end += ran < length ? ran : length;
   }
   return gap;
 }
