@@ -101,11 +101,11 @@ static void hear_parts(struct extraction *x) {
   }
 }
 
-/* Other scans of the same table read other columns: they may not have met the damage. */
+/* Another scan of the same table reads other columns: it may not have met the damage. */
 static void spread(struct extraction *x) {
   for (int s = 0; s < x->scan_count; s++)
     for (int i = 0; i < x->scan_count && x->scan_damaged[s]; i++)
-      x->scan_damaged[i] |= !x->scan_source[i]->vital && strcmp(x->scans[i].table, x->scans[s].table) == 0;
+      x->scan_damaged[i] |= !x->scan_vital[i] && strcmp(x->scans[i].table, x->scans[s].table) == 0;
 }
 
 static void drop_parts(struct extraction *x) {

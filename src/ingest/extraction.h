@@ -11,11 +11,11 @@ struct extraction {
   struct nai_ingest *out;
   struct nai_trace *trace;
   const struct nai_ingest_options *options;
+  struct nai_intake intakes[NAI_MAX_SCANS]; /* by source */
+  int intake_count;
   struct nai_scan scans[NAI_MAX_SCANS];
-  const struct nai_source *scan_source[NAI_MAX_SCANS];
-  const struct nai_feed *scan_feed[NAI_MAX_SCANS];
-  int8_t slots[NAI_MAX_SCANS][NAI_MAX_FIELDS];
-  int columns[NAI_MAX_SCANS][NAI_MAX_FIELDS];
+  int columns[NAI_MAX_SCANS][NAI_SCAN_MAX_COLUMNS];
+  bool scan_vital[NAI_MAX_SCANS];   /* the sources that it feeds are */
   bool scan_damaged[NAI_MAX_SCANS]; /* its table, which tells nothing then */
   int scan_count;
   struct nai_part *parts;
@@ -54,6 +54,9 @@ NAI_MUST_CHECK int nai_damage_settle(struct extraction *x, struct nai_err *err);
 /* Merges the parts' dictionaries in part order, which makes ids the same for any number of threads and parts. Sets each
  * part's remap, names, records, sizes and last_ns. */
 NAI_MUST_CHECK int nai_merge(struct extraction *x, struct nai_err *err);
+
+/* extract_notes.c: what one intake's parts counted, which reader read them. NAI_EINPUT for sums no capture can have. */
+NAI_MUST_CHECK int nai_note_intake(struct extraction *x, const struct nai_intake *intake, struct nai_err *err);
 
 /* Whether a table is to be made. */
 bool nai_wanted(const struct extraction *x, enum nai_input_table table);

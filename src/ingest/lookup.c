@@ -90,7 +90,9 @@ static int check_order(struct sqlite_lookup *self, struct nai_err *err) {
   int step = SQLITE_DONE;
   if (atomic_load(self->base.in_order) == table)
     return NAI_OK;
-  int rc = nai_scan_prepare(&stmt, self->db, "SELECT @ FROM main.$ NOT INDEXED", table, 0, err);
+  int rc = nai_scan_check(self->base.trace, table, &self->base.column, 1, err);
+  if (!rc)
+    rc = nai_scan_prepare(&stmt, self->db, "SELECT @ FROM main.$ NOT INDEXED", table, 0, err);
   for (bool any = false; !rc && (step = sqlite3_step(stmt)) == SQLITE_ROW; any = true) {
     int64_t rowid = sqlite3_column_int64(stmt, 0);
     if (any && rowid <= last)

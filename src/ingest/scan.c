@@ -41,6 +41,8 @@ int nai_scan_open(struct nai_scan *scan, struct nai_trace *trace, int max_parts,
   int rc = check_table(&table, scan, trace, err);
   if (!rc)
     rc = nai_table_lost_rows(trace, table, err);
+  if (!rc && trace->options.reader == NAI_READER_SQLITE)
+    rc = nai_scan_check(trace, table, scan->columns, scan->column_count, err);
   if (rc)
     return nai_scan_fail(scan->table, rc, err);
   const char *refused = trace->options.reader == NAI_READER_SQLITE

@@ -7,12 +7,18 @@
 /* Set scan->parts, part_rows, ops and impl. The table is plain, its columns exist and are stored. */
 NAI_MUST_CHECK int nai_scan_open_sqlite(struct nai_scan *scan, struct nai_trace *trace,
                                         const struct nai_db_table *table, int max_parts, struct nai_err *err);
-NAI_MUST_CHECK int nai_scan_open_direct(struct nai_scan *scan, struct nai_trace *trace,
+NAI_MUST_CHECK int nai_scan_open_direct(struct nai_scan *scan, const struct nai_trace *trace,
                                         const struct nai_db_table *table, int max_parts, struct nai_err *err);
 
 /* lost_rows.c: NAI_EINPUT where a table that seems to be empty is not. */
 NAI_MUST_CHECK int nai_table_lost_rows(const struct nai_trace *trace, const struct nai_db_table *table,
                                        struct nai_err *err);
+
+/* direct_scan.c: SQLite believes the types at the head of a row, though its values may then end before or behind the
+ * row's end. NAI_EINPUT where the file's own reader, which looks, would refuse a row; nothing is said where that cannot
+ * read it. */
+NAI_MUST_CHECK int nai_scan_check(const struct nai_trace *trace, const struct nai_db_table *table, const int *columns,
+                                  int column_count, struct nai_err *err);
 
 /* Puts "cannot read table "name"" in front of err. */
 int nai_scan_fail(const char *table, int code, struct nai_err *err);

@@ -82,8 +82,9 @@ static void test_truncated(void **state) {
   nai_buf_free(&content);
 }
 
-/* Reads a table with one reader, which must report damage that contains `message`. */
-static void must_notice_with(enum nai_reader_choice choice, const char *table, const char *message) {
+/* Reads a table, which must report damage that contains `message`. `alone`: as in a file that SQLite only can read,
+ * where nobody else looks at the pages. */
+static void must_be_noticed(enum nai_reader_choice choice, bool alone, const char *table, const char *message) {
   struct nai_trace *trace = NULL;
   struct nai_err err = {0};
   struct nai_buf rows = {0};
@@ -91,11 +92,18 @@ static void must_notice_with(enum nai_reader_choice choice, const char *table, c
   const struct nai_trace_options options = {.reader = choice};
   if (nai_trace_open(&trace, path, &options, &err))
     fail_msg("%s", err.msg);
+  if (alone)
+    assert_non_null(trace->direct_refused = strdup("it is not to"));
   int rc = dump_scan(&rows, reader, trace, nai_trace_table(trace, table), IN_ORDER, 2, &err);
   if (rc != NAI_EINPUT || !strstr(err.msg, message) || !strstr(err.msg, table))
     fail_msg("%d \"%s\", expected \"%s\"", rc, err.msg, message);
   nai_buf_free(&rows);
   nai_trace_close(trace);
+}
+
+/* Each reader by itself. */
+static void must_notice_with(enum nai_reader_choice choice, const char *table, const char *message) {
+  must_be_noticed(choice, choice == NAI_READER_SQLITE, table, message);
 }
 
 static void must_notice(const char *table, const char *message) { must_notice_with(NAI_READER_DIRECT, table, message); }
@@ -276,6 +284,38 @@ static void test_record_longer_than_its_values(void **state) {
   nai_buf_free(&content);
 }
 
+/* Types at a row's head that make its values end elsewhere: SQLite would deliver the bytes of other values. */
+static void test_types_that_do_not_fit(void **state) {
+  (void)state;
+  enum { CELLS = 8, PAYLOAD = 2 };
+  static const struct {
+    unsigned char type;
+    const char *message;
+  } cases[] = {{1, "longer than its values"}, {11, "longer than its values"}, {6, "longer than its row"}};
+  struct nai_buf content = {0};
+  struct nai_err err;
+  sqlite3 *db;
+  unlink(path);
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db,
+                                "PRAGMA page_size=512; CREATE TABLE events(a, b);"
+                                "INSERT INTO events VALUES (1000, 2000), (3000, 4000)",
+                                NULL, NULL, NULL),
+                   SQLITE_OK);
+  sqlite3_close(db);
+  assert_int_equal(nai_fs_read(&content, path, 1 << 20, NAI_EINPUT, &err), NAI_OK);
+  unsigned char *leaf = (unsigned char *)content.data + PAGE;
+  unsigned char *type = leaf + (leaf[CELLS] << 8 | leaf[CELLS + 1]) + PAYLOAD + 1;
+  assert_int_equal(*type, 2);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    *type = cases[i].type;
+    write_content(content.data, content.len);
+    must_be_noticed(NAI_READER_DIRECT, false, "events", cases[i].message);
+    must_be_noticed(NAI_READER_SQLITE, false, "events", cases[i].message);
+  }
+  nai_buf_free(&content);
+}
+
 /* An empty table is a leaf without rows, and nothing is wrong with it. */
 static void test_empty_table(void **state) {
   (void)state;
@@ -325,6 +365,7 @@ static void test_only_page_lost_its_rows(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_lost_and_repeated_leaves),
+                                     cmocka_unit_test(test_types_that_do_not_fit),
                                      cmocka_unit_test(test_empty_table),
                                      cmocka_unit_test(test_only_page_lost_its_rows),
                                      cmocka_unit_test(test_rows_that_a_search_misses),

@@ -180,46 +180,62 @@ static inline void take_shape(struct nai_record_reader *reader, const struct nai
                               const unsigned char *data) {
   struct nai_cell *restrict cells = reader->cells;
   const struct nai_shape_step *restrict steps = shape->steps;
-  int count = reader->plan->wanted_count;
+  int count = shape == reader->taken ? shape->varying : reader->plan->wanted_count;
+  reader->taken = shape;
   for (int i = 0; i < count; i++)
     take_step(&cells[steps[i].slot], &steps[i], data + steps[i].offset);
-  for (int i = 0; shape->has_real && i < count; i++)
+  for (int i = 0; shape->has_real && i < shape->varying; i++)
     if (steps[i].type == NAI_CELL_REAL)
       finish_real(&cells[steps[i].slot]);
 }
 
-/* Where the shape of this record is or would be kept, and its key: the header's first bytes. *known = it is there. */
-static inline struct nai_shape *find_shape(bool *known, uint64_t *key, const struct nai_record_reader *reader,
-                                           const unsigned char *data, uint32_t header_bytes) {
+/* Which bytes of a header's words are its key. Headers of a table tend to be equally long. */
+static void mask_key(struct nai_record_reader *reader, uint32_t header_bytes) {
+  int left = (int)(header_bytes < reader->key_bytes ? header_bytes : reader->key_bytes);
+  for (int i = 0; i < reader->key_words; i++, left -= 8)
+    reader->key_mask[i] = left >= 8 ? ~0ull : left <= 0 ? 0 : (1ull << 8 * left) - 1;
+  reader->masked_bytes = header_bytes;
+}
+
+static inline uint64_t key_word(const struct nai_record_reader *reader, const unsigned char *data, int i) {
+  uint64_t bytes;
+  memcpy(&bytes, data + 8 * i, 8);
+  return le64toh(bytes) & reader->key_mask[i];
+}
+
+/* Where the shape of this record is or would be kept; its key is the header's first bytes. *known = it is there. The
+ * words are loaded twice: what was stored a moment ago in another width is slow to come back. */
+static inline struct nai_shape *find_shape(bool *known, const struct nai_record_reader *reader,
+                                           const unsigned char *data) {
   static const uint64_t multipliers[NAI_SHAPE_WORDS] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0x165667b19e3779f9u,
                                                         0xd6e8feb86659fd93u, 0xff51afd7ed558ccdu};
-  int left = (int)(header_bytes < reader->key_bytes ? header_bytes : reader->key_bytes);
   uint64_t hash = 0, difference = 0;
-  for (int i = 0; i < reader->key_words; i++, left -= 8) {
-    uint64_t bytes;
-    memcpy(&bytes, data + 8 * i, 8);
-    bytes = le64toh(bytes);
-    key[i] = left >= 8 ? bytes : left <= 0 ? 0 : bytes & ((1ull << 8 * left) - 1);
-    hash ^= key[i] * multipliers[i];
-  }
+  for (int i = 0; i < reader->key_words; i++)
+    hash ^= key_word(reader, data, i) * multipliers[i];
   struct nai_shape *shape = (struct nai_shape *)(reader->shapes + (hash >> 57) * reader->shape_bytes);
   for (int i = 0; i < reader->key_words; i++)
-    difference |= shape->key[i] ^ key[i];
+    difference |= shape->key[i] ^ key_word(reader, data, i);
   *known = difference == 0;
   return shape;
 }
 
 /* Remembers what read_header has found out. */
-static void keep_shape(struct nai_shape *shape, const uint64_t *key, const struct nai_record_reader *reader,
+static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader, const unsigned char *data,
                        uint64_t end, bool whole) {
-  memcpy(shape->key, key, sizeof shape->key);
+  for (int i = 0; i < reader->key_words; i++)
+    shape->key[i] = key_word(reader, data, i);
   shape->end = (uint32_t)end;
   shape->end_at_most = whole ? shape->end : UINT32_MAX;
   shape->has_real = false;
+  shape->varying = 0;
+  reader->taken = NULL;
+  int fixed = reader->plan->wanted_count;
   for (int i = 0; i < reader->plan->wanted_count; i++) {
     const struct nai_wanted *wanted = &reader->plan->wanted[i];
-    struct nai_shape_step *step = &shape->steps[i];
-    plan_step(step, reader->types[wanted->column]);
+    uint64_t type = reader->types[wanted->column];
+    bool varies = type >= 12 || (type >= 1 && type <= 7);
+    struct nai_shape_step *step = &shape->steps[varies ? shape->varying++ : --fixed];
+    plan_step(step, type);
     step->offset = reader->offsets[wanted->column];
     step->slot = (uint8_t)wanted->slot;
     shape->has_real |= step->type == NAI_CELL_REAL;
@@ -229,6 +245,7 @@ static void keep_shape(struct nai_shape *shape, const uint64_t *key, const struc
 /* Values one by one from where nai_overflow_gather_values found them. */
 static int read_long_row(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_err *err) {
   const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
+  reader->taken = NULL;
   int rc = nai_overflow_gather_values(values, reader, payload, err);
   for (int i = 0; i < reader->plan->wanted_count && !rc; i++) {
     const struct nai_wanted *wanted = &reader->plan->wanted[i];
@@ -243,7 +260,7 @@ static int read_long_row(struct nai_record_reader *reader, const struct nai_payl
 
 /* A record that the kept shapes do not serve. */
 static int read_new_record(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_shape *shape,
-                           const uint64_t *key, struct nai_err *err) {
+                           struct nai_err *err) {
   enum { MAX_HEADER = 98307 }; /* SQLite's limit: 32767 columns of 3 bytes and its own length */
   const unsigned char *data = payload->data;
   uint64_t header_bytes, end;
@@ -260,26 +277,27 @@ static int read_new_record(struct nai_record_reader *reader, const struct nai_pa
     return nai_direct_damaged(err, payload->page, wrong);
   if (end > payload->local || !shape || looked_at > reader->key_bytes)
     return read_long_row(reader, payload, err);
-  keep_shape(shape, key, reader, end, looked_at == header_bytes);
+  keep_shape(shape, reader, data, end, looked_at == header_bytes);
   take_shape(reader, shape, data);
   return NAI_OK;
 }
 
 static inline int read_record(struct nai_record_reader *reader, const struct nai_payload *payload, int64_t rowid,
                               struct nai_err *err) {
-  uint64_t key[NAI_SHAPE_WORDS] = {0};
   struct nai_shape *shape = NULL;
   uint32_t header_bytes = payload->data[0];
   if (reader->shapes && header_bytes - 1 < 127 && header_bytes <= payload->local) {
     bool known;
-    shape = find_shape(&known, key, reader, payload->data, header_bytes);
+    if (header_bytes != reader->masked_bytes)
+      mask_key(reader, header_bytes);
+    shape = find_shape(&known, reader, payload->data);
     if (known && shape->end <= payload->local && payload->bytes <= shape->end_at_most) {
       take_shape(reader, shape, payload->data);
       finish_row(reader, rowid);
       return NAI_OK;
     }
   }
-  int rc = read_new_record(reader, payload, shape, key, err);
+  int rc = read_new_record(reader, payload, shape, err);
   if (!rc)
     finish_row(reader, rowid);
   return rc;

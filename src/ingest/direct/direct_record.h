@@ -35,6 +35,7 @@ struct nai_shape {
   uint32_t end;         /* payload bytes that must be local */
   uint32_t end_at_most; /* and how many the payload may have: `end` where all columns were looked at */
   bool has_real;
+  int varying; /* leading steps whose value is in the row; that of the others is in the header: NULL, 0, 1 */
   struct nai_shape_step steps[];
 };
 
@@ -42,10 +43,13 @@ struct nai_shape {
 struct nai_record_reader {
   const struct nai_record_plan *plan;
   struct nai_cell cells[NAI_SCAN_MAX_COLUMNS];
+  const struct nai_shape *taken; /* of the row before: what its header says is in the cells already; or NULL */
   unsigned char *shapes; /* NAI_SHAPES of shape_bytes each; NULL when headers are too long to be told by a key */
   size_t shape_bytes;
   uint32_t key_bytes; /* of a header that tell its shape */
   int key_words;
+  uint64_t key_mask[NAI_SHAPE_WORDS]; /* of the words of a header of masked_bytes */
+  uint32_t masked_bytes;
   uint64_t *types;              /* serial type of each looked-at column */
   uint32_t *offsets;            /* and where in the payload its value begins */
   struct nai_buf header, spill; /* parts of records gathered from overflow pages */

@@ -83,7 +83,7 @@ static int count_rows(struct nai_scan *scan, const struct direct_scan *impl, str
   return rc;
 }
 
-int nai_scan_open_direct(struct nai_scan *scan, struct nai_trace *trace, const struct nai_db_table *table,
+int nai_scan_open_direct(struct nai_scan *scan, const struct nai_trace *trace, const struct nai_db_table *table,
                          int max_parts, struct nai_err *err) {
   struct direct_scan *impl = calloc(1, sizeof *impl);
   if (!impl)
@@ -126,9 +126,11 @@ static int read_leaves(const struct nai_scan *scan, struct worker *worker, int p
   return rc;
 }
 
-static int run_direct(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx, struct nai_err *err) {
+/* *stopped = it was fn that failed. */
+static int read_part(const struct nai_scan *scan, int part, bool *stopped, nai_row_fn *fn, void *ctx,
+                     struct nai_err *err) {
   const struct direct_scan *impl = scan->impl;
-  bool stopped = false;
+  *stopped = false;
   struct worker *worker = calloc(1, sizeof *worker);
   if (!worker)
     return nai_err_nomem(err);
@@ -136,15 +138,17 @@ static int run_direct(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx
   if (!rc)
     rc = nai_window_open(&worker->window, impl->direct, err);
   if (!rc)
-    rc = read_leaves(scan, worker, part, &stopped, fn, ctx, err);
+    rc = read_leaves(scan, worker, part, stopped, fn, ctx, err);
   nai_window_close(&worker->window);
   nai_record_reader_free(&worker->reader);
   free(worker);
-  if (!stopped)
-    rc = nai_direct_intact(impl->direct, rc, err);
-  if (rc && !stopped)
-    nai_scan_fail(scan->table, rc, err);
-  return rc;
+  return *stopped ? rc : nai_direct_intact(impl->direct, rc, err);
+}
+
+static int run_direct(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx, struct nai_err *err) {
+  bool stopped;
+  int rc = read_part(scan, part, &stopped, fn, ctx, err);
+  return rc && !stopped ? nai_scan_fail(scan->table, rc, err) : rc;
 }
 
 static void close_direct(struct nai_scan *scan) {
@@ -154,3 +158,21 @@ static void close_direct(struct nai_scan *scan) {
 }
 
 static const struct nai_scan_ops direct_ops = {.run = run_direct, .close = close_direct};
+
+static int look_away(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
+  (void)ctx, (void)rowid, (void)cells, (void)err;
+  return NAI_OK;
+}
+
+int nai_scan_check(const struct nai_trace *trace, const struct nai_db_table *table, const int *columns,
+                   int column_count, struct nai_err *err) {
+  struct nai_scan scan = {.table = table->name, .columns = columns, .column_count = column_count};
+  bool stopped;
+  if (nai_direct_refuses(trace, table, columns, column_count))
+    return NAI_OK;
+  int rc = nai_scan_open_direct(&scan, trace, table, 1, err);
+  if (!rc)
+    rc = read_part(&scan, 0, &stopped, look_away, NULL, err);
+  nai_scan_close(&scan);
+  return rc;
+}

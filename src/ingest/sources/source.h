@@ -60,17 +60,26 @@ struct nai_suffix {
   uint32_t sizes; /* in the part's sizes */
 };
 
-/* One part of one feed while it is read; the only object a row function touches. */
-struct nai_part {
-  /* what to read */
+/* One feed of a source, and where its rows come from: a table of the export is read once for all that it feeds. */
+struct nai_intake {
   const struct nai_source *source;
   const struct nai_feed *feed;
+  int scan;                    /* index of the extraction's scans */
+  int8_t slot[NAI_MAX_FIELDS]; /* field -> cell of the scan, -1 when the export lacks the column */
+};
+
+/* One part of one intake while it is read; the only object a row function touches. */
+struct nai_part {
+  /* what to read */
+  const struct nai_intake *intake;
+  const struct nai_source *source; /* of the intake */
   struct nai_scan *scan;
   int scan_part;
+  struct nai_part *shares; /* while parts are read: the next one that is fed from the same rows */
+  bool leads;              /* no other comes before it */
   struct nai_trace *trace;
   const struct nai_ingest_options *options;
-  int64_t time_offset_ns;      /* subtracted from every time */
-  int8_t slot[NAI_MAX_FIELDS]; /* field -> cell of the scan, -1 when the export lacks the column */
+  int64_t time_offset_ns; /* subtracted from every time */
   /* where to write: the newest rows lie open, those before them packed */
   bool damaged, row_failed; /* nothing of it is to be used (`why`); the fault is not its table's but a name's */
   char why[160];

@@ -142,7 +142,7 @@ int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_tr
     rc = prepare_source(trace, &header, err);
   if (!rc)
     rc = open_database(trace, err);
-  if (!rc && !trace->direct_refused && options->reader != NAI_READER_SQLITE)
+  if (!rc && !trace->direct_refused)
     rc = nai_direct_open(trace, &header, err);
   if (!rc)
     rc = nai_trace_unchanged(trace, err);

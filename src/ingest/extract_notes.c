@@ -1,0 +1,108 @@
+/* What reading the rows found out about them: notes for data_quality, and which reader read which table. */
+#include "ingest/extraction.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const struct {
+  const char *check, *detail;
+} drops[NAI_DROP_COUNT] = {
+    [NAI_DROP_NO_TIME] = {"rows-without-time", "start or end is NULL; dropped"},
+    [NAI_DROP_TYPE] = {"rows-with-bad-type", "start or end is no integer; dropped"},
+    [NAI_DROP_REVERSED] = {"rows-reversed", "end lies before start; dropped"},
+    [NAI_DROP_ZERO] = {"rows-not-collected",
+                       "start and end are 0, which CUPTI writes when it could not measure; dropped"},
+    [NAI_DROP_RANGE] = {"rows-out-of-range", "times no capture can have; dropped"},
+    [NAI_DROP_VALUE] = {"rows-without-value", "what the row is about is missing or no possible value; dropped"},
+};
+
+/* Exporters number rows without gaps. Where some are missing, somebody deleted them or damage took them: the pages do
+ * not tell. */
+static void note_gaps(struct extraction *x, const struct nai_intake *intake) {
+  const struct nai_scan *scan = &x->scans[intake->scan];
+  const struct nai_db_table *table = nai_trace_table(x->trace, scan->table);
+  int64_t gaps = 0, next = 0;
+  bool any = false;
+  for (int i = 0; i < table->column_count; i++)
+    if (table->columns[i].rowid_alias) /* numbers with a meaning of their own */
+      return;
+  for (int i = 0; table->rowid_name && i < x->part_count; i++) {
+    const struct nai_part *p = &x->parts[i];
+    if (p->intake != intake || !p->read)
+      continue;
+    uint64_t missing = (uint64_t)p->last_rowid - (uint64_t)p->first_rowid + 1 - (uint64_t)p->read;
+    missing += any ? (uint64_t)p->first_rowid - (uint64_t)next : 0;
+    if (missing > INT64_MAX || __builtin_add_overflow(gaps, (int64_t)missing, &gaps))
+      gaps = INT64_MAX;
+    next = p->last_rowid + (p->last_rowid < INT64_MAX);
+    any = true;
+  }
+  if (gaps)
+    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "rows-missing", "warning", scan->table, gaps,
+                    "rowids between the first and the last row have none: deleted after the export, or lost to damage; "
+                    "export again if nobody deleted any");
+}
+
+/* Whether an earlier intake has the same table. */
+static bool read_before(const struct extraction *x, const struct nai_intake *intake) {
+  for (const struct nai_intake *i = x->intakes; i < intake; i++)
+    if (strcmp(x->scans[i->scan].table, x->scans[intake->scan].table) == 0)
+      return true;
+  return false;
+}
+
+int nai_note_intake(struct extraction *x, const struct nai_intake *intake, struct nai_err *err) {
+  const struct nai_scan *scan = &x->scans[intake->scan];
+  int64_t dropped[NAI_DROP_COUNT] = {0}, open_ranges = 0, clipped = 0, bad_sizes = 0, long_payloads = 0, rows = 0;
+  uint64_t total_ns = 0, total_bytes = 0;
+  for (int i = 0; i < x->part_count; i++) {
+    const struct nai_part *p = &x->parts[i];
+    if (p->intake != intake)
+      continue;
+    for (int d = 0; d < NAI_DROP_COUNT; d++)
+      dropped[d] += p->dropped[d];
+    open_ranges += p->open_ranges;
+    clipped += p->clipped;
+    rows += p->limit;
+    bad_sizes += p->bad_sizes;
+    long_payloads += p->long_payloads;
+    if (__builtin_add_overflow(total_ns, p->total_ns, &total_ns))
+      total_ns = UINT64_MAX;
+    if (__builtin_add_overflow(total_bytes, p->total_bytes, &total_bytes))
+      total_bytes = UINT64_MAX;
+  }
+  /* Everything later adds durations and sizes of one table in int64. */
+  if (total_bytes > (uint64_t)INT64_MAX / 4)
+    return nai_err_set(err, NAI_EINPUT, "table \"%s\": sizes add up to more than 2 EiB; they cannot be right",
+                       scan->table);
+  if (total_ns > (uint64_t)INT64_MAX / 4)
+    return nai_err_set(err, NAI_EINPUT,
+                       "table \"%s\": durations add up to more than 73 years; the times cannot be right", scan->table);
+  for (int d = 0; d < NAI_DROP_COUNT; d++)
+    if (dropped[d])
+      nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], drops[d].check, "warning", scan->table, dropped[d],
+                      drops[d].detail);
+  if (!read_before(x, intake))
+    note_gaps(x, intake);
+  if (open_ranges)
+    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "open-ranges", "info", scan->table, open_ranges,
+                    "ranges still open when the capture ended; counted until the last timestamp");
+  if (bad_sizes)
+    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "bad-sizes", "warning", scan->table, bad_sizes,
+                    "the size is no possible number of bytes; counted as 0");
+  if (long_payloads)
+    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "long-payloads", "info", scan->table, long_payloads,
+                    "payloads of more than 4 KiB; their size is kept, their bytes are not");
+  if (clipped)
+    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "clipped-rows", "info", scan->table, clipped,
+                    "cut at the edges of the trimmed window");
+  struct nai_table *readers = x->out->tables[NAI_IN_READERS];
+  if (read_before(x, intake))
+    return NAI_OK;
+  int64_t row = nai_table_add_row(readers);
+  nai_set_str(readers, row, RD_TABLE, scan->table);
+  nai_set_str(readers, row, RD_READER, scan->reader);
+  nai_set_i64(readers, row, RD_ROWS, rows);
+  nai_set_str(readers, row, RD_REASON, scan->reason);
+  return NAI_OK;
+}
