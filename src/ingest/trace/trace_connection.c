@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_open(sqlite3 *db) {
+  sqlite3_file *file = NULL;
+  return db && sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK && file &&
+         file->pMethods;
+}
+
 int nai_sqlite_fail(struct nai_err *err, sqlite3 *db, int rc, const char *what) {
   int failed = db ? sqlite3_system_errno(db) : 0;
   if (rc == SQLITE_IOERR_NOMEM)
@@ -12,6 +18,13 @@ int nai_sqlite_fail(struct nai_err *err, sqlite3 *db, int rc, const char *what) 
   /* Nothing but the copy of a database with a live write-ahead log is ever written to. */
   if (failed == ENOSPC || failed == EDQUOT || failed == EFBIG)
     return nai_err_sys(err, NAI_EIO, failed, "%s from its copy in the temporary directory (TMPDIR)", what);
+  /* Beside an open copy SQLite opens the log's index alone: anew, and where that fails, for whatever reason, an old
+   * one. */
+  if ((rc & 0xff) == SQLITE_CANTOPEN && failed == ENOENT && is_open(db))
+    return nai_err_set(err, NAI_ELIMIT,
+                       "%s: no file can be opened beside its copy in the temporary directory (TMPDIR); perhaps too few "
+                       "file descriptors are left",
+                       what);
   switch (rc & 0xff) {
   case SQLITE_CANTOPEN:
   case SQLITE_IOERR:
