@@ -51,7 +51,7 @@ static int parse(struct nai_rpc_request *r, struct nai_rpc_error *error, const c
     return nai_rpc_fail(error, NAI_RPC_INVALID, "Message longer than %d bytes", NAI_AGENT_MAX_LINE);
   if (depth_of(line, len) > NAI_AGENT_MAX_DEPTH)
     return nai_rpc_fail(error, NAI_RPC_INVALID, "Message nested deeper than %d levels", NAI_AGENT_MAX_DEPTH);
-  r->document = json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+  r->document = nai_agent_read_json(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
   if (!r->document && json_error_code(&why) == json_error_duplicate_key)
     return nai_rpc_fail(error, NAI_RPC_INVALID, "Duplicate key in an object");
   if (!r->document)

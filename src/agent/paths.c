@@ -103,8 +103,10 @@ static int place_cache(struct nai_agent *agent, struct nai_err *err) {
     return nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
   int rc = nai_fs_mkdir_all(path, err);
   char *whole = rc ? NULL : realpath(path, NULL);
-  if (!rc && (!whole || strlen(whole) >= sizeof agent->cache))
-    rc = nai_err_set(err, NAI_EIO, "cannot use the cache \"%s\"", path);
+  if (!rc && !whole)
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot use the cache \"%s\"", path);
+  if (!rc && strlen(whole) >= sizeof agent->cache)
+    rc = nai_err_set(err, NAI_EUSAGE, "the path of the cache is too long");
   if (!rc)
     snprintf(agent->cache, sizeof agent->cache, "%s", whole);
   free(whole);
@@ -134,7 +136,7 @@ int nai_agent_open(struct nai_agent *agent, const struct nai_agent_options *opti
   const struct nai_asset *text = nai_asset_find("src/agent/catalogue.json");
   json_error_t why;
   *agent = (struct nai_agent){.options = *options, .cache_bytes = most_bytes};
-  agent->catalogue = text ? json_loadb(text->data, (size_t)(text->end - text->data), 0, &why) : NULL;
+  agent->catalogue = text ? nai_agent_read_json(text->data, (size_t)(text->end - text->data), 0, &why) : NULL;
   int rc = agent->catalogue ? NAI_OK : nai_err_nomem(err);
   spell_out_schemas(agent->catalogue);
   for (size_t i = 0; i < options->root_count && !rc; i++)

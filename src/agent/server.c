@@ -240,13 +240,16 @@ static void take_lines(struct server *s) {
   }
 }
 
-static void read_input(struct server *s) {
+static int read_input(struct server *s, struct nai_err *err) {
   char *room = nai_buf_reserve(&s->in, BLOCK);
-  ssize_t n = room ? read(STDIN_FILENO, room, BLOCK) : 0;
+  if (!room)
+    return nai_err_nomem(err);
+  ssize_t n = read(STDIN_FILENO, room, BLOCK);
   if (n > 0)
     s->in.len += (size_t)n;
   else if (n == 0 || (errno != EINTR && errno != EAGAIN))
     s->ended = true;
+  return NAI_OK;
 }
 
 /* As much as the pipe takes without blocking. */
@@ -295,8 +298,8 @@ static int turn(struct server *s, struct nai_err *err) {
   for (int i = 0; i < SLOTS; i++)
     if (s->slots[i].running && s->slots[i].deadline_ms <= now_ms())
       end_overdue(s, &s->slots[i]);
-  if (fds[0].revents)
-    read_input(s);
+  if (fds[0].revents && read_input(s, err))
+    return err->code;
   take_lines(s);
   start_waiting(s);
   return nai_buf_check(&s->out, err);

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, MIN_FILE_BYTES = 4 << 20 };
+enum { PAGE = 4096, MIN_FILE_BYTES = 1 << 19 };
 
 /* Directly before the memory itself: how to free it. As long as malloc aligns. */
 struct header {

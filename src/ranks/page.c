@@ -48,7 +48,7 @@ static void put_texts(struct nai_view *root, const struct nai_ranks *r, const st
   struct nai_view *reasons = nai_view_put_list(root, "reasons");
   for (uint32_t n = 0; n < MOST_REASONS && n < r->rank_count; n++) {
     nai_ranks_put_reason(&text, r, &r->ranks[latest[n].value]);
-    if (text.len)
+    if (text.len || nai_buf_failed(&text))
       put_buf(nai_view_add_map(reasons), "text", &text, false);
   }
   struct nai_view *caveats = nai_view_put_list(root, "caveats");
