@@ -13,7 +13,7 @@ static const struct {
     [NAI_DROP_ZERO] = {"rows-not-collected",
                        "start and end are 0, which CUPTI writes when it could not measure; dropped"},
     [NAI_DROP_RANGE] = {"rows-out-of-range", "times no capture can have; dropped"},
-    [NAI_DROP_VALUE] = {"rows-without-value", "what the row is about is missing or no possible value; dropped"},
+    [NAI_DROP_VALUE] = {NAI_CHECK_WITHOUT_VALUE, NAI_DETAIL_WITHOUT_VALUE},
 };
 
 /* Exporters number rows without gaps. Where some are missing, somebody deleted them or damage took them: the pages do

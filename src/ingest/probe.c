@@ -114,30 +114,37 @@ static int on_capture_fact(void *ctx, const struct nai_cell *cells, struct nai_e
   return rc;
 }
 
-/* Warnings and errors, equal ones counted together; MAX_DIAGNOSTICS different ones are told apart. */
-static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
-  enum { WARNING = 2, ERROR = 3, MAX_DIAGNOSTICS = 100 };
-  struct nai_ingest *out = ctx;
-  struct nai_table *notes = out->tables[NAI_IN_PROBE_NOTES];
-  int64_t code = nai_small_int(&cells[0], 0), row = 0;
-  const char *severity = code == ERROR ? "error" : "warning";
-  if (code != WARNING && code != ERROR)
-    return NAI_OK;
-  char *text;
-  int rc = nai_small_text(&text, &cells[1], TEXT_MAX, err);
-  if (rc)
-    return rc;
-  const char *detail = text ? text : "";
-  if (notes->rows >= MAX_DIAGNOSTICS)
-    detail = "further diagnostics";
-  while (row < notes->rows && (strcmp(nai_get_str(notes, row, NO_CHECK), "diagnostic") != 0 ||
+/* Equal notes are one, with their number. */
+static void count_note(struct nai_table *notes, const char *check, const char *severity, const char *detail) {
+  int64_t row = 0;
+  while (row < notes->rows && (strcmp(nai_get_str(notes, row, NO_CHECK), check) != 0 ||
                                strcmp(nai_get_str(notes, row, NO_SEVERITY), severity) != 0 ||
                                strcmp(nai_get_str(notes, row, NO_DETAIL), detail) != 0))
     row++;
   if (row < notes->rows)
     nai_set_i64(notes, row, NO_COUNT, nai_get_i64(notes, row, NO_COUNT) + 1);
   else
-    nai_ingest_note(out->tables[NAI_IN_PROBE_NOTES], "diagnostic", severity, "DIAGNOSTIC_EVENT", 1, detail);
+    nai_ingest_note(notes, check, severity, "DIAGNOSTIC_EVENT", 1, detail);
+}
+
+/* Warnings and errors; MAX_DIAGNOSTICS different ones are told apart. A row without a severity is none that nsys wrote.
+ */
+static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
+  enum { WARNING = 2, ERROR = 3, MAX_DIAGNOSTICS = 100 };
+  struct nai_table *notes = ctx;
+  int64_t code = nai_small_int(&cells[0], 0);
+  if (cells[0].type != NAI_CELL_INT)
+    count_note(notes, NAI_CHECK_WITHOUT_VALUE, "warning", NAI_DETAIL_WITHOUT_VALUE);
+  if (code != WARNING && code != ERROR)
+    return NAI_OK;
+  char *text;
+  int rc = nai_small_text(&text, &cells[1], TEXT_MAX, err);
+  if (rc)
+    return rc;
+  count_note(notes, "diagnostic", code == ERROR ? "error" : "warning",
+             notes->rows >= MAX_DIAGNOSTICS ? "further diagnostics"
+             : text                         ? text
+                                            : "");
   free(text);
   return NAI_OK;
 }
@@ -145,13 +152,16 @@ static int on_diagnostic(void *ctx, const struct nai_cell *cells, struct nai_err
 /* Half of them would be as good as none. */
 static int probe_diagnostics(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err) {
   struct nai_table *notes = out->tables[NAI_IN_PROBE_NOTES];
+  const struct nai_db_table *table = nai_trace_table(trace, "DIAGNOSTIC_EVENT");
   int64_t before = notes->rows;
+  if (!table || nai_db_column(table, "severity") < 0)
+    return NAI_OK;
   int rc = nai_small_scan(trace, "DIAGNOSTIC_EVENT", (const char *const[]){"severity", "text", NULL}, 1000000,
-                          on_diagnostic, out, err);
+                          on_diagnostic, notes, err);
   if (rc != NAI_EINPUT || !err->damaged || notes->oom)
     return rc;
   nai_table_truncate(notes, before);
-  return nai_damage_note(notes, trace, nai_trace_table(trace, "DIAGNOSTIC_EVENT")->name, err);
+  return nai_damage_note(notes, trace, table->name, err);
 }
 
 static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct nai_err *err) {

@@ -1,5 +1,6 @@
 """Damage inside of one table: it costs that table and nothing else where the rest can be trusted, and the report says so
 first. What the report must be without the table is asked of an export that never had it."""
+import contextlib
 import itertools
 import re
 import shutil
@@ -140,6 +141,21 @@ class Borne(unittest.TestCase):
             self.assertIn(table, pages.roots)
             got = self.look_at(source, table, no_page, 0)
             self.compare_with_absent(source, table, got)
+
+    def test_messages_without_a_severity(self):
+        """As where the page is another table's: they are counted, not passed over."""
+        path = fresh_dir() / "trace.sqlite"
+        shutil.copy(trace("evidence"), path)
+        path.chmod(0o644)
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            changed = db.execute("UPDATE DIAGNOSTIC_EVENT SET severity = 'none'").rowcount
+            db.commit()
+        self.assertGreater(changed, 0)
+        for reader in READERS:
+            said = report(analyze(path, "--reader", reader))
+            counted = [row["count"] for row in said.rows("data_quality")
+                       if (row["check"], row["source_table"]) == ("rows-without-value", "DIAGNOSTIC_EVENT")]
+            self.assertEqual(counted, [changed])
 
     def test_probe_says_so(self):
         path = damaged(trace("training"), "NVTX_EVENTS", no_page)
