@@ -36,9 +36,9 @@ static void put_differences(struct nai_json *json, const struct nai_table *table
 
 /* Distinct texts in the order they come up, and which of them each row has. */
 static bool put_texts(struct nai_json *json, const struct nai_table *table, int column, int64_t rows) {
-  int64_t *number = calloc((size_t)table->strings.count + 1, sizeof *number); /* string id -> number + 1 */
+  uint32_t *number = calloc((size_t)table->strings.count + 1, sizeof *number); /* string id -> number + 1 */
   const struct nai_column ids = nai_table_column(table, column);
-  int64_t count = 0;
+  uint32_t count = 0;
   if (!number)
     return false;
   nai_json_key(json, "texts");
@@ -58,7 +58,7 @@ static bool put_texts(struct nai_json *json, const struct nai_table *table, int 
     if (id == NAI_NO_STRING)
       nai_json_text(json, NULL);
     else
-      nai_json_int(json, number[id] - 1);
+      nai_json_int(json, (int64_t)number[id] - 1);
   }
   nai_json_end(json);
   free(number);

@@ -157,6 +157,18 @@ class Borne(unittest.TestCase):
                        if (row["check"], row["source_table"]) == ("rows-without-value", "DIAGNOSTIC_EVENT")]
             self.assertEqual(counted, [changed])
 
+    def test_the_highest_thread(self):
+        """A number that no thread has is a thread like others."""
+        source = trace("evidence")
+        for table in "SCHED_EVENTS", "COMPOSITE_EVENTS":
+            path = fresh_dir() / "trace.sqlite"
+            shutil.copy(source, path)
+            path.chmod(0o644)
+            with contextlib.closing(sqlite3.connect(path)) as db:
+                db.execute(f"UPDATE {table} SET globalTid = 9223372036854775807 WHERE rowid = 5")
+                db.commit()
+            self.assertEqual(len(report(analyze(path)).rows("cpu_threads")), 1 + len(report(analyze(source)).rows("cpu_threads")))
+
     def test_probe_says_so(self):
         path = damaged(trace("training"), "NVTX_EVENTS", no_page)
         done = run("probe", path)

@@ -198,19 +198,19 @@ static int put_threads(struct nai_table *table, const struct nai_model *m, uint8
   const struct nai_cpu_rows *sched = &m->cpu->sched, *samples = &m->cpu->samples;
   int rc = NAI_OK;
   for (uint32_t a = 0, b = 0; !rc && (a < sched->thread_count || b < samples->thread_count);) {
-    int64_t of_a = a < sched->thread_count ? sched->threads[a].global_tid : INT64_MAX,
-            of_b = b < samples->thread_count ? samples->threads[b].global_tid : INT64_MAX;
-    int64_t global_tid = of_a < of_b ? of_a : of_b;
-    if (global_tid == NAI_NULL_I64) { /* a record of no thread */
-      a += of_a == global_tid;
-      b += of_b == global_tid;
+    const struct nai_cpu_thread *of_a = a < sched->thread_count ? &sched->threads[a] : NULL,
+                                *of_b = b < samples->thread_count ? &samples->threads[b] : NULL;
+    int64_t global_tid = of_a && (!of_b || of_a->global_tid < of_b->global_tid) ? of_a->global_tid : of_b->global_tid;
+    bool in_a = of_a && of_a->global_tid == global_tid, in_b = of_b && of_b->global_tid == global_tid;
+    a += in_a;
+    b += in_b;
+    if (global_tid == NAI_NULL_I64) /* a record of no thread */
       continue;
-    }
     int64_t row = add_thread(table, m, global_tid);
-    if (of_a == global_tid)
-      put_sched(table, row, m, &sched->threads[a++], seen);
-    if (of_b == global_tid)
-      rc = put_samples(table, row, m, &samples->threads[b++], err);
+    if (in_a)
+      put_sched(table, row, m, of_a, seen);
+    if (in_b)
+      rc = put_samples(table, row, m, of_b, err);
   }
   return rc;
 }

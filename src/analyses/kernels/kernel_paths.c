@@ -4,6 +4,7 @@
 #include "derive/steps/steps.h"
 #include "table/columns.h"
 
+#include "base/big.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -219,10 +220,12 @@ static void put_groups(struct nai_table *table, const struct sums *s) {
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   size_t cells = (size_t)m->process_count * m->gpu_count;
-  struct sums s = {.m = m,
-                   .path_of_node = malloc(((size_t)m->node_count + 1) * sizeof *s.path_of_node),
-                   .steady = calloc(cells + 1, sizeof *s.steady)};
-  int rc = s.path_of_node && s.steady ? NAI_OK : nai_err_nomem(err);
+  void *path_of_node = NULL;
+  struct sums s = {.m = m, .steady = calloc(cells + 1, sizeof *s.steady)};
+  int rc = s.steady ? NAI_OK : nai_err_nomem(err);
+  if (!rc)
+    rc = nai_big_new(&path_of_node, m->scratch_dir, ((size_t)m->node_count + 1) * sizeof *s.path_of_node, err);
+  s.path_of_node = path_of_node;
   for (uint32_t i = 0; !rc && i < m->node_count; i++)
     s.path_of_node[i] = NAI_NO_STRING;
   if (!rc)
@@ -236,7 +239,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (size_t i = 0; s.steady && i < cells; i++)
     free((void *)s.steady[i]);
   free(s.steady);
-  free(s.path_of_node);
+  nai_big_free(path_of_node);
   free(s.slots);
   free(s.groups);
   nai_strings_free(&s.paths);

@@ -2,6 +2,8 @@
 #include "analyses/analysis.h"
 #include "table/columns.h"
 
+#include "base/big.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,11 +283,16 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     n += class_of(m, i) != NULL;
   struct call *calls = malloc(((size_t)n + 1) * sizeof *calls);
   x.values = malloc(((size_t)n + 1) * sizeof *x.values);
-  x.range_of = malloc(((size_t)names + 1) * sizeof *x.range_of);
-  x.range_ns = malloc(((size_t)names + 1) * sizeof *x.range_ns);
+  void *range_of = NULL, *range_ns = NULL;
   x.windows = malloc(((size_t)m->thread_count + 1) * sizeof *x.windows);
   x.thread_seen = calloc((size_t)m->thread_count + 1, 1);
-  int rc = calls && x.values && x.range_of && x.range_ns && x.windows && x.thread_seen ? NAI_OK : nai_err_nomem(err);
+  int rc = calls && x.values && x.windows && x.thread_seen ? NAI_OK : nai_err_nomem(err);
+  if (!rc)
+    rc = nai_big_new(&range_of, m->scratch_dir, ((size_t)names + 1) * sizeof *x.range_of, err);
+  if (!rc)
+    rc = nai_big_new(&range_ns, m->scratch_dir, ((size_t)names + 1) * sizeof *x.range_ns, err);
+  x.range_of = range_of;
+  x.range_ns = range_ns;
   for (uint32_t i = 0; !rc && i < m->apis.n; i++)
     if (class_of(m, i)) {
       int32_t thread = nai_at_i32(&m->apis.thread, i);
@@ -299,8 +306,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     rc = put_tables(tables, &x, calls, n, err);
   free(calls);
   free(x.values);
-  free(x.range_of);
-  free(x.range_ns);
+  nai_big_free(range_of);
+  nai_big_free(range_ns);
   free(x.windows);
   free(x.thread_seen);
   return rc;

@@ -2,9 +2,8 @@
 #include "analyses/analysis.h"
 #include "table/columns.h"
 
+#include "base/big.h"
 #include "base/sort.h"
-
-#include <stdlib.h>
 
 enum { NODE, PARENT, PID, TID, THREAD, NAME, COUNT, TOTAL, SELF, GPU, GPU_SELF, START, END };
 static const struct nai_column_def columns[] = {
@@ -34,32 +33,52 @@ static int64_t weight(const struct nai_nvtx_node *node) {
   return node->total_ns > node->inclusive_kernel_ns ? node->total_ns : node->inclusive_kernel_ns;
 }
 
+/* *limit = the least weight of the nodes that are kept, *room = how many of exactly that weight are. */
+static int find_limit(int64_t *limit, int64_t *room, const struct nai_model *m, struct nai_err *err) {
+  void *memory = NULL;
+  *limit = -1;
+  *room = MAX_NODES;
+  if (m->node_count <= MAX_NODES)
+    return NAI_OK;
+  int rc = nai_big_new(&memory, m->scratch_dir, (size_t)m->node_count * sizeof(int64_t), err);
+  if (rc)
+    return rc;
+  int64_t *weights = memory;
+  for (uint32_t i = 0; i < m->node_count; i++)
+    weights[i] = weight(&m->nodes[i]);
+  nai_select_i64(weights, m->node_count, m->node_count - MAX_NODES);
+  *limit = weights[m->node_count - MAX_NODES];
+  for (uint32_t i = 0; i < m->node_count; i++)
+    *room -= weight(&m->nodes[i]) > *limit;
+  nai_big_free(memory);
+  return NAI_OK;
+}
+
+/* The row of a node, -1 when it is not kept. `kept`: nodes in ascending order, one per row. */
+static int64_t row_of(uint32_t node, const int64_t *kept, int64_t rows) {
+  size_t at = nai_bisect(kept, (size_t)rows, sizeof *kept, 0, node);
+  return at < (size_t)rows && kept[at] == node ? (int64_t)at : -1;
+}
+
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct nai_table *const *tables = io->out;
   const struct nai_model *m = io->model;
   struct nai_table *table = tables[0];
-  int64_t *weights = malloc(((size_t)m->node_count + 1) * sizeof *weights), limit = -1, room = MAX_NODES;
-  int64_t *number = malloc(((size_t)m->node_count + 1) * sizeof *number);
-  int rc = weights && number ? NAI_OK : nai_err_nomem(err);
-  for (uint32_t i = 0; !rc && i < m->node_count; i++)
-    weights[i] = weight(&m->nodes[i]);
-  if (!rc && m->node_count > MAX_NODES) {
-    nai_select_i64(weights, m->node_count, m->node_count - MAX_NODES);
-    limit = weights[m->node_count - MAX_NODES];
-    for (uint32_t i = 0; i < m->node_count; i++)
-      room -= weight(&m->nodes[i]) > limit;
-  }
+  int64_t kept[MAX_NODES], limit, room;
+  int rc = find_limit(&limit, &room, m, err);
   for (uint32_t i = 0; !rc && i < m->node_count; i++) {
     const struct nai_nvtx_node *node = &m->nodes[i];
-    number[i] = -1;
-    if (weight(node) < limit || (node->parent != NAI_NO_ROW && number[node->parent] < 0))
+    if (weight(node) < limit)
+      continue;
+    int64_t parent = node->parent == NAI_NO_ROW ? -1 : row_of(node->parent, kept, table->rows);
+    if (node->parent != NAI_NO_ROW && parent < 0)
       continue;
     if (weight(node) == limit && room-- <= 0) /* of those as heavy as the lightest, the first ones */
       continue;
     int64_t row = nai_table_add_row(table);
-    number[i] = row;
+    kept[row] = i;
     nai_set_i64(table, row, NODE, row);
-    nai_set_i64(table, row, PARENT, node->parent == NAI_NO_ROW ? -1 : number[node->parent]);
+    nai_set_i64(table, row, PARENT, parent);
     nai_set_i64(table, row, PID, nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, TH_PID));
     nai_set_i64(table, row, TID, nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, TH_TID));
     struct nai_value thread = nai_table_value(m->tables[NAI_IN_THREADS], node->thread, TH_NAME);
@@ -75,8 +94,6 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     nai_set_i64(table, row, START, nai_at(&m->nvtx.start, node->longest));
     nai_set_i64(table, row, END, nai_at(&m->nvtx.end, node->longest));
   }
-  free(weights);
-  free(number);
   return rc;
 }
 

@@ -1,6 +1,7 @@
 /* What range names say about steps. */
 #include "derive/steps/steps_names.h"
 
+#include "base/big.h"
 #include "base/buf.h"
 #include "derive/steps/steps_build.h"
 
@@ -11,20 +12,23 @@ int nai_step_names_new(struct nai_step_names *out, const struct nai_model *m, st
   const struct nai_strings *names = &m->tables[NAI_IN_NVTX]->strings;
   struct nai_buf text = {0};
   bool oom = false;
-  out->canonical = malloc(((size_t)names->count + 1) * sizeof *out->canonical);
-  for (uint32_t i = 0; out->canonical && !oom && i < names->count; i++) {
+  void *canonical;
+  int rc = nai_big_new(&canonical, m->scratch_dir, ((size_t)names->count + 1) * sizeof *out->canonical, err);
+  out->canonical = canonical;
+  out->texts.directory = m->scratch_dir;
+  for (uint32_t i = 0; !rc && !oom && i < names->count; i++) {
     nai_buf_clear(&text);
     nai_step_canonical(&text, nai_strings_get(names, i));
     out->canonical[i] = nai_strings_add(&out->texts, nai_buf_str(&text), text.len);
     oom = text.oom || out->canonical[i] == NAI_NO_STRING;
   }
   nai_buf_free(&text);
-  return oom || !out->canonical ? nai_err_nomem(err) : NAI_OK;
+  return oom ? nai_err_nomem(err) : rc;
 }
 
 void nai_step_names_free(struct nai_step_names *names) {
   nai_strings_free(&names->texts);
-  free(names->canonical);
+  nai_big_free(names->canonical);
 }
 
 static bool has_word(const char *name, const char *const *words) {
