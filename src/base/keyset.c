@@ -1,26 +1,31 @@
 #include "base/keyset.h"
 
-#include "base/array.h"
+#include "base/big.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void nai_keyset_free(struct nai_keyset *set) {
   if (!set)
     return;
-  free(set->keys);
-  free(set->slots);
+  nai_big_free(set->keys);
+  nai_big_free(set->slots);
   *set = (struct nai_keyset){0};
 }
 
 static bool grow(struct nai_keyset *set) {
-  uint32_t capacity = set->capacity;
-  if (!nai_array_room(&set->keys, &capacity, set->count, sizeof *set->keys))
+  enum { FIRST = 32, MOST = 1 << 30 };
+  uint32_t capacity = set->capacity ? set->capacity * 2 : FIRST;
+  if (capacity > MOST)
     return false;
-  uint32_t *slots = calloc((size_t)capacity * 2, sizeof *slots);
+  int64_t *keys = nai_big_grow(set->keys, set->directory, set->count * sizeof *keys, capacity * sizeof *keys);
+  if (!keys)
+    return false;
+  set->keys = keys;
+  uint32_t *slots = nai_big_grow(NULL, set->directory, 0, (size_t)capacity * 2 * sizeof *slots);
   if (!slots)
     return false;
-  free(set->slots);
+  memset(slots, 0, (size_t)capacity * 2 * sizeof *slots);
+  nai_big_free(set->slots);
   set->slots = slots;
   set->slot_mask = capacity * 2 - 1;
   set->slot_shift = __builtin_clzll((uint64_t)set->slot_mask);

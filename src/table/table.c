@@ -299,30 +299,55 @@ static int compare_rows(const void *pa, const void *pb, void *ctx) {
   return (a > b) - (a < b);
 }
 
+/* Merges two runs of sorted rows, first..middle and middle..end. */
+static void merge_runs(int64_t *to, const int64_t *from, size_t first, size_t middle, size_t end, struct order *order) {
+  size_t a = first, b = middle;
+  for (size_t i = first; i < end; i++)
+    to[i] = b == end || (a < middle && compare_rows(&from[a], &from[b], order) < 0) ? from[a++] : from[b++];
+}
+
+/* Numbers of the rows in order, in `rows` or in `scratch`: qsort would take memory of its own for all of them. */
+static int64_t *sorted_rows(int64_t *rows, int64_t *scratch, size_t n, struct order *order) {
+  for (size_t i = 0; i < n; i++)
+    rows[i] = (int64_t)i;
+  for (size_t width = 1; width < n; width *= 2) {
+    for (size_t first = 0; first < n; first += 2 * width) {
+      size_t middle = first + width < n ? first + width : n, end = middle + width < n ? middle + width : n;
+      if (middle == end || compare_rows(&rows[middle - 1], &rows[middle], order) < 0)
+        memcpy(scratch + first, rows + first, (end - first) * sizeof *rows);
+      else
+        merge_runs(scratch, rows, first, middle, end, order);
+    }
+    int64_t *sorted = scratch;
+    scratch = rows;
+    rows = sorted;
+  }
+  return rows;
+}
+
 int nai_table_sort(struct nai_table *table, const struct nai_sort_by *by, int keys, struct nai_err *err) {
   struct order order = {table, by, keys};
   size_t n = (size_t)table->rows;
   if (n < 2)
     return NAI_OK;
   int64_t *rows = nai_big_grow(NULL, table->directory, 0, n * sizeof *rows);
-  char *scratch = nai_big_grow(NULL, table->directory, 0, n * 8);
-  if (!rows || !scratch) {
+  int64_t *other = nai_big_grow(NULL, table->directory, 0, n * sizeof *other);
+  if (!rows || !other) {
     nai_big_free(rows);
-    nai_big_free(scratch);
+    nai_big_free(other);
     return nai_err_nomem(err);
   }
-  for (size_t i = 0; i < n; i++)
-    rows[i] = (int64_t)i;
-  qsort_r(rows, n, sizeof *rows, compare_rows, &order);
+  const int64_t *sorted = sorted_rows(rows, other, n, &order);
+  char *scratch = (char *)(sorted == rows ? other : rows); /* 8 bytes per row */
   for (uint32_t c = 0; c < table->schema->column_count; c++) {
     size_t size = nai_type_size(table->schema->columns[c].type);
     char *data = table->columns[c];
     for (size_t i = 0; i < n; i++)
-      memcpy(scratch + i * size, data + (size_t)rows[i] * size, size);
+      memcpy(scratch + i * size, data + (size_t)sorted[i] * size, size);
     memcpy(data, scratch, n * size);
   }
   nai_big_free(rows);
-  nai_big_free(scratch);
+  nai_big_free(other);
   return NAI_OK;
 }
 

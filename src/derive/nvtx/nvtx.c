@@ -233,8 +233,14 @@ int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai
                   struct nai_err *err) {
   const struct nai_nvtx_view *v = &m->nvtx;
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
-  struct sweep x = {
-      .m = m, .start = v->start, .end = v->end, .kind = v->kind, .name = v->name, .thread = thread, .now = INT64_MIN};
+  struct sweep x = {.m = m,
+                    .start = v->start,
+                    .end = v->end,
+                    .kind = v->kind,
+                    .name = v->name,
+                    .thread = thread,
+                    .now = INT64_MIN,
+                    .names.directory = m->scratch_dir};
   if (ranges->first[thread] == ranges->first[thread + 1]) {
     for (uint32_t c = calls->first[thread]; c < calls->first[thread + 1]; c++)
       m->api_node[calls->order[c]] = NAI_NO_ROW;
