@@ -178,7 +178,12 @@ int nai_index_sort(struct nai_index *index, struct nai_err *err) {
       {NAI_INDEX_FINDING_RUN, false}, {NAI_INDEX_FINDING_CAPTURE, false}, {NAI_INDEX_FINDING_NUMBER, false}};
   static const struct nai_sort_by kernels[] = {
       {NAI_INDEX_KERNEL_RUN, false}, {NAI_INDEX_KERNEL_CAPTURE, false}, {NAI_INDEX_KERNEL_NAME, false}};
-  int rc = nai_table_sort(index->metrics, metrics, 3, err);
+  const struct nai_table *const tables[] = {index->runs, index->metrics, index->findings, index->kernels};
+  int rc = NAI_OK;
+  for (size_t i = 0; i < sizeof tables / sizeof *tables && !rc; i++)
+    rc = nai_table_check(tables[i], err);
+  if (!rc)
+    rc = nai_table_sort(index->metrics, metrics, 3, err);
   if (!rc)
     rc = nai_table_sort(index->findings, findings, 3, err);
   return rc ? rc : nai_table_sort(index->kernels, kernels, 3, err);

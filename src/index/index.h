@@ -116,7 +116,7 @@ NAI_MUST_CHECK int nai_index_load(bool *found, struct nai_index *out, const char
  */
 bool nai_index_copy(struct nai_index *to, const struct nai_index *loaded, const char *id, const char *record);
 /* Sorts metrics, findings and kernels by run, and by what tells their rows apart. For whoever looks for a run's rows.
- */
+ * NAI_ELIMIT also where memory ran out while rows were added. */
 NAI_MUST_CHECK int nai_index_sort(struct nai_index *index, struct nai_err *err);
 /* Of a sorted table whose first column is run_id: the first row of a run and how many it has. */
 int64_t nai_index_rows_of(int64_t *count, const struct nai_table *table, const char *run_id);

@@ -226,9 +226,11 @@ class Bench:
     def is_right(self, done, fault):
         if self.case.said and may_answer(done.stdout, self.want[0][0]):
             return True
-        (text, files), (due_text, due_files) = self.outcome(done, fault.kind), self.want[fault.kind == "map"]
-        excused = {name for name, content in files.items() if any(word in content for word in self.case.unread)}
-        return text == due_text and files.keys() == due_files.keys() and all(files[n] == due_files[n] for n in files.keys() - excused)
+        text, files = self.outcome(done, fault.kind)
+        due = self.want[fault.kind == "map"]
+        if text == due[0] and any(word in content for word in self.case.unread for content in files.values()):
+            return True
+        return (text, files) == due
 
     def mended(self, done):
         """What a failed run left is no obstacle: the commands after it end where an undisturbed run does."""
