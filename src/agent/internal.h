@@ -165,7 +165,7 @@ bool nai_agent_read_pipe(struct nai_buf *out, int *fd, size_t most, bool keep);
 /* Appends the last line that a command said, without what is for people at a terminal. */
 void nai_agent_put_said(struct nai_buf *out, const struct nai_buf *said);
 
-/* read_json.c: as json_loadb. NULL, with the text "out of memory", also where memory ran out while a text was read:
+/* read_json.c: as json_loadb. NULL with json_error_out_of_memory, too, where memory ran out while a text was read:
  * jansson leaves out the byte for which it found no room, and goes on. */
 json_t *nai_agent_read_json(const char *text, size_t len, size_t flags, json_error_t *why);
 

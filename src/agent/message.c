@@ -54,6 +54,8 @@ static int parse(struct nai_rpc_request *r, struct nai_rpc_error *error, const c
   r->document = nai_agent_read_json(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
   if (!r->document && json_error_code(&why) == json_error_duplicate_key)
     return nai_rpc_fail(error, NAI_RPC_INVALID, "Duplicate key in an object");
+  if (!r->document && json_error_code(&why) == json_error_out_of_memory)
+    return nai_rpc_fail(error, NAI_RPC_INTERNAL, "Out of memory");
   if (!r->document)
     return nai_rpc_fail(error, NAI_RPC_PARSE, "Not JSON: %s", why.text);
   if (!json_is_object(r->document))

@@ -19,7 +19,9 @@ json_t *nai_agent_read_json(const char *text, size_t len, size_t flags, json_err
   if (!refused)
     return read;
   json_decref(read);
-  if (why)
+  if (why) {
     snprintf(why->text, sizeof why->text, "out of memory");
+    why->text[JSON_ERROR_TEXT_LENGTH - 1] = (char)json_error_out_of_memory; /* where json_error_code looks */
+  }
   return NULL;
 }

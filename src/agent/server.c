@@ -245,10 +245,10 @@ static int read_input(struct server *s, struct nai_err *err) {
   if (!room)
     return nai_err_nomem(err);
   ssize_t n = read(STDIN_FILENO, room, BLOCK);
-  if (n > 0)
-    s->in.len += (size_t)n;
-  else if (n == 0 || (errno != EINTR && errno != EAGAIN))
-    s->ended = true;
+  if (n < 0 && errno != EINTR && errno != EAGAIN)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot read standard input");
+  s->in.len += n > 0 ? (size_t)n : 0;
+  s->ended = n == 0;
   return NAI_OK;
 }
 

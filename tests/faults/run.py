@@ -98,15 +98,19 @@ def converse(command, env, said):
 
 
 def may_answer(got, want):
-    """Whether each line is the answer that is due, or refuses."""
-    def is_right(line, other):
+    """Whether there is an answer to each question: the one that is due, or a refusal, which names the question unless it could not be read."""
+    replies, left = [], {json.loads(line)["id"]: line for line in want.splitlines()}
+    for line in got.splitlines():
         try:
-            reply = json.loads(line)
+            replies.append((line, json.loads(line)))
         except ValueError:
             return False
-        return line == other or reply.get("id") == json.loads(other)["id"] and ("error" in reply or reply["result"].get("isError") is True)
-
-    return len(got.splitlines()) == len(want.splitlines()) and all(map(is_right, got.splitlines(), want.splitlines()))
+    unread = sum("id" not in reply and "error" in reply for _, reply in replies)
+    for line, reply in replies:
+        refused = "error" in reply or reply.get("result", {}).get("isError") is True
+        if "id" in reply and not (line == left.pop(reply["id"], None) or refused):
+            return False
+    return len(left) == unread and len(replies) == len(want.splitlines())
 
 
 def store_of(run):
