@@ -116,8 +116,10 @@ static int8_t slot_of(struct nai_scan *scan, int *columns, int column) {
   int slot = 0;
   while (slot < scan->column_count && columns[slot] != column)
     slot++;
-  if (slot == scan->column_count)
+  if (slot == scan->column_count) {
+    assert(slot < NAI_SCAN_MAX_COLUMNS);
     columns[scan->column_count++] = column;
+  }
   return (int8_t)slot;
 }
 
