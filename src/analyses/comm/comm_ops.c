@@ -37,7 +37,7 @@ static struct kind kind_of(const struct nai_comm *c, const struct nai_comm_item 
 
 /* Kinds are few: collectives, times types, times libraries. */
 static int list_kinds(struct kinds *k, const struct nai_comm *c, struct nai_err *err) {
-  k->of_item = malloc(((size_t)c->count + 1) * sizeof *k->of_item);
+  k->of_item = calloc((size_t)c->count + 1, sizeof *k->of_item);
   k->order = malloc(((size_t)c->count + 1) * sizeof *k->order);
   if (!k->of_item || !k->order)
     return nai_err_nomem(err);

@@ -165,7 +165,7 @@ int nai_step_drift(double *out, const struct nai_step_stats *s, const struct nai
   *out = NAN;
   if (count < NAI_DRIFT_FEWEST)
     return NAI_OK;
-  uint32_t *steady = malloc((size_t)count * sizeof *steady);
+  uint32_t *steady = calloc(count, sizeof *steady);
   int64_t *slopes = malloc((size_t)used * (used - 1) / 2 * sizeof *slopes);
   size_t pairs = 0;
   int rc = steady && slopes ? NAI_OK : nai_err_nomem(err);
