@@ -1,3 +1,4 @@
+/* Reading JSON without losing a byte of it. */
 #include "agent/internal.h"
 
 #include <stdbool.h>

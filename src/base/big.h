@@ -1,5 +1,6 @@
-/* Arrays of tens of megabytes and more that live for most of a run. They lie in unlinked temporary files, so that a
- * machine short of memory can write them out instead of killing the program, and need no anonymous memory. */
+/* Arrays that grow with a trace. From half a megabyte on they lie in unlinked temporary files, so that a machine short
+ * of memory can write them out instead of killing the program, and need no anonymous memory: many smaller ones add up.
+ */
 #ifndef NAI_BASE_BIG_H
 #define NAI_BASE_BIG_H
 

@@ -43,7 +43,7 @@ static void note_gaps(struct extraction *x, const struct nai_intake *intake) {
                     "export again if nobody deleted any");
 }
 
-/* Whether an earlier intake has the same table. */
+/* Whether an earlier intake has the same table: it has spoken for it. */
 static bool read_before(const struct extraction *x, const struct nai_intake *intake) {
   for (const struct nai_intake *i = x->intakes; i < intake; i++)
     if (strcmp(x->scans[i->scan].table, x->scans[intake->scan].table) == 0)
@@ -51,58 +51,80 @@ static bool read_before(const struct extraction *x, const struct nai_intake *int
   return false;
 }
 
-int nai_note_intake(struct extraction *x, const struct nai_intake *intake, struct nai_err *err) {
-  const struct nai_scan *scan = &x->scans[intake->scan];
-  int64_t dropped[NAI_DROP_COUNT] = {0}, open_ranges = 0, clipped = 0, bad_sizes = 0, long_payloads = 0, rows = 0;
-  uint64_t total_ns = 0, total_bytes = 0;
+/* What the parts of an intake noticed. */
+struct noticed {
+  int64_t dropped[NAI_DROP_COUNT], open_ranges, clipped, bad_sizes, long_payloads, rows;
+  uint64_t total_ns, total_bytes; /* saturating */
+};
+
+static void add_up(uint64_t *sum, uint64_t value) {
+  if (__builtin_add_overflow(*sum, value, sum))
+    *sum = UINT64_MAX;
+}
+
+static struct noticed add_parts(const struct extraction *x, const struct nai_intake *intake) {
+  struct noticed all = {0};
   for (int i = 0; i < x->part_count; i++) {
     const struct nai_part *p = &x->parts[i];
     if (p->intake != intake)
       continue;
     for (int d = 0; d < NAI_DROP_COUNT; d++)
-      dropped[d] += p->dropped[d];
-    open_ranges += p->open_ranges;
-    clipped += p->clipped;
-    rows += p->limit;
-    bad_sizes += p->bad_sizes;
-    long_payloads += p->long_payloads;
-    if (__builtin_add_overflow(total_ns, p->total_ns, &total_ns))
-      total_ns = UINT64_MAX;
-    if (__builtin_add_overflow(total_bytes, p->total_bytes, &total_bytes))
-      total_bytes = UINT64_MAX;
+      all.dropped[d] += p->dropped[d];
+    all.open_ranges += p->open_ranges;
+    all.clipped += p->clipped;
+    all.bad_sizes += p->bad_sizes;
+    all.long_payloads += p->long_payloads;
+    all.rows += p->limit;
+    add_up(&all.total_ns, p->total_ns);
+    add_up(&all.total_bytes, p->total_bytes);
   }
-  /* Everything later adds durations and sizes of one table in int64. */
-  if (total_bytes > (uint64_t)INT64_MAX / 4)
-    return nai_err_set(err, NAI_EINPUT, "table \"%s\": sizes add up to more than 2 EiB; they cannot be right",
-                       scan->table);
-  if (total_ns > (uint64_t)INT64_MAX / 4)
+  return all;
+}
+
+/* Everything later adds durations and sizes of one table in int64. */
+static int check_sums(const struct noticed *all, const char *table, struct nai_err *err) {
+  if (all->total_bytes > (uint64_t)INT64_MAX / 4)
+    return nai_err_set(err, NAI_EINPUT, "table \"%s\": sizes add up to more than 2 EiB; they cannot be right", table);
+  if (all->total_ns > (uint64_t)INT64_MAX / 4)
     return nai_err_set(err, NAI_EINPUT,
-                       "table \"%s\": durations add up to more than 73 years; the times cannot be right", scan->table);
-  for (int d = 0; d < NAI_DROP_COUNT; d++)
-    if (dropped[d])
-      nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], drops[d].check, "warning", scan->table, dropped[d],
-                      drops[d].detail);
-  if (!read_before(x, intake))
-    note_gaps(x, intake);
-  if (open_ranges)
-    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "open-ranges", "info", scan->table, open_ranges,
-                    "ranges still open when the capture ended; counted until the last timestamp");
-  if (bad_sizes)
-    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "bad-sizes", "warning", scan->table, bad_sizes,
-                    "the size is no possible number of bytes; counted as 0");
-  if (long_payloads)
-    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "long-payloads", "info", scan->table, long_payloads,
-                    "payloads of more than 4 KiB; their size is kept, their bytes are not");
-  if (clipped)
-    nai_ingest_note(x->out->tables[NAI_IN_EXTRACT_NOTES], "clipped-rows", "info", scan->table, clipped,
-                    "cut at the edges of the trimmed window");
-  struct nai_table *readers = x->out->tables[NAI_IN_READERS];
-  if (read_before(x, intake))
-    return NAI_OK;
+                       "table \"%s\": durations add up to more than 73 years; the times cannot be right", table);
+  return NAI_OK;
+}
+
+static void note(struct nai_table *notes, const char *check, const char *severity, const char *table, int64_t count,
+                 const char *detail) {
+  if (count)
+    nai_ingest_note(notes, check, severity, table, count, detail);
+}
+
+static void put_reader(struct nai_table *readers, const struct nai_scan *scan, int64_t rows) {
   int64_t row = nai_table_add_row(readers);
   nai_set_str(readers, row, RD_TABLE, scan->table);
   nai_set_str(readers, row, RD_READER, scan->reader);
   nai_set_i64(readers, row, RD_ROWS, rows);
   nai_set_str(readers, row, RD_REASON, scan->reason);
+}
+
+int nai_note_intake(struct extraction *x, const struct nai_intake *intake, struct nai_err *err) {
+  const struct nai_scan *scan = &x->scans[intake->scan];
+  struct nai_table *notes = x->out->tables[NAI_IN_EXTRACT_NOTES];
+  const struct noticed all = add_parts(x, intake);
+  bool first = !read_before(x, intake);
+  int rc = check_sums(&all, scan->table, err);
+  if (rc)
+    return rc;
+  for (int d = 0; d < NAI_DROP_COUNT; d++)
+    note(notes, drops[d].check, "warning", scan->table, all.dropped[d], drops[d].detail);
+  if (first)
+    note_gaps(x, intake);
+  note(notes, "open-ranges", "info", scan->table, all.open_ranges,
+       "ranges still open when the capture ended; counted until the last timestamp");
+  note(notes, "bad-sizes", "warning", scan->table, all.bad_sizes,
+       "the size is no possible number of bytes; counted as 0");
+  note(notes, "long-payloads", "info", scan->table, all.long_payloads,
+       "payloads of more than 4 KiB; their size is kept, their bytes are not");
+  note(notes, "clipped-rows", "info", scan->table, all.clipped, "cut at the edges of the trimmed window");
+  if (first)
+    put_reader(x->out->tables[NAI_IN_READERS], scan, all.rows);
   return NAI_OK;
 }

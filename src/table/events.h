@@ -258,6 +258,7 @@ extern const struct nai_schema nai_labels;
 enum { NO_CHECK, NO_SEVERITY, NO_SOURCE, NO_COUNT, NO_DETAIL };
 /* The check of a table that is left out because the file is damaged there. Its rows count as dropped. */
 #define NAI_CHECK_DAMAGE "rows-in-damaged-table"
+/* The check of rows that are dropped since they say nothing, and its words. */
 #define NAI_CHECK_WITHOUT_VALUE "rows-without-value"
 #define NAI_DETAIL_WITHOUT_VALUE "what the row is about is missing or no possible value; dropped"
 extern const struct nai_schema nai_probe_notes, nai_extract_notes;

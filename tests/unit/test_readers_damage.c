@@ -258,11 +258,10 @@ static void test_rows_that_a_search_misses(void **state) {
   nai_buf_free(&content);
 }
 
-/* A record that claims more bytes than its values have. */
-static void test_record_longer_than_its_values(void **state) {
-  (void)state;
+/* A table of three rows on one page, each with 3 bytes of header and two values of 2 bytes. Returns where the second
+ * begins in `content`, which holds the file. */
+static unsigned char *three_rows(struct nai_buf *content) {
   enum { CELLS = 8 };
-  struct nai_buf content = {0};
   struct nai_err err;
   sqlite3 *db;
   unlink(path);
@@ -273,11 +272,18 @@ static void test_record_longer_than_its_values(void **state) {
                                 NULL, NULL, NULL),
                    SQLITE_OK);
   sqlite3_close(db);
-  assert_int_equal(nai_fs_read(&content, path, 1 << 20, NAI_EINPUT, &err), NAI_OK);
-  unsigned char *leaf = (unsigned char *)content.data + PAGE;
-  unsigned char *second = leaf + (leaf[CELLS + 2] << 8 | leaf[CELLS + 3]);
-  assert_int_equal(second[0], 7); /* 3 bytes of header, 2 + 2 of values */
-  second[0] = 12;                 /* into the first row, which lies behind it */
+  assert_int_equal(nai_fs_read(content, path, 1 << 20, NAI_EINPUT, &err), NAI_OK);
+  unsigned char *leaf = (unsigned char *)content->data + PAGE;
+  return leaf + (leaf[CELLS + 2] << 8 | leaf[CELLS + 3]);
+}
+
+/* A record that claims more bytes than its values have. */
+static void test_record_longer_than_its_values(void **state) {
+  (void)state;
+  struct nai_buf content = {0};
+  unsigned char *second = three_rows(&content);
+  assert_int_equal(second[0], 7);
+  second[0] = 12; /* into the first row, which lies behind it */
   write_content(content.data, content.len);
   must_notice_with(NAI_READER_DIRECT, "events", "longer than its values");
   must_notice_with(NAI_READER_SQLITE, "events", "malformed");
@@ -287,25 +293,13 @@ static void test_record_longer_than_its_values(void **state) {
 /* Types at a row's head that make its values end elsewhere: SQLite would deliver the bytes of other values. */
 static void test_types_that_do_not_fit(void **state) {
   (void)state;
-  enum { CELLS = 8, PAYLOAD = 2 };
+  enum { TYPES = 3 }; /* behind the payload's length, the rowid and the header's length */
   static const struct {
     unsigned char type;
     const char *message;
   } cases[] = {{1, "longer than its values"}, {11, "longer than its values"}, {6, "longer than its row"}};
   struct nai_buf content = {0};
-  struct nai_err err;
-  sqlite3 *db;
-  unlink(path);
-  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db,
-                                "PRAGMA page_size=512; CREATE TABLE events(a, b);"
-                                "INSERT INTO events VALUES (1000, 2000), (3000, 4000)",
-                                NULL, NULL, NULL),
-                   SQLITE_OK);
-  sqlite3_close(db);
-  assert_int_equal(nai_fs_read(&content, path, 1 << 20, NAI_EINPUT, &err), NAI_OK);
-  unsigned char *leaf = (unsigned char *)content.data + PAGE;
-  unsigned char *type = leaf + (leaf[CELLS] << 8 | leaf[CELLS + 1]) + PAYLOAD + 1;
+  unsigned char *type = three_rows(&content) + TYPES;
   assert_int_equal(*type, 2);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     *type = cases[i].type;

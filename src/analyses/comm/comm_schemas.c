@@ -162,8 +162,8 @@ static const struct nai_column_def ranks[] = {
         NS_COLUMN("behind_ns", "in the sets in which it came last, from when the first GPU came to when it came",
                   .better = NAI_BETTER_LOWER),
     [CR_BEHIND_IDLE] = NS_COLUMN("behind_idle_ns", "the part of that in which it did nothing"),
-    [CR_BEHIND_WITH] =
-        NAI_KERNEL_NAME_COLUMN("behind_with", "the kernel that took most of that time; copies; CUDA graphs"),
+    [CR_BEHIND_WITH] = NAI_KERNEL_NAME_COLUMN(
+        "behind_with", "the kernel that took the largest part of that time; copies; CUDA graphs"),
     [CR_BEHIND_WITH_NS] = NS_COLUMN("behind_with_ns", "that kernel's time in it"),
     [CR_BEHIND_RANGE] = NAI_RANGE_NAME_COLUMN("behind_range", "innermost NVTX range around the launch of the longest"),
     [CR_CORRECTION] =
