@@ -41,7 +41,7 @@ const char *nai_check_name(enum nai_check_code code) {
 
 static char *copy(const char *text) { return text ? strdup(text) : NULL; }
 
-int check_add(struct nai_comparison *c, const struct nai_check *check, struct nai_err *err) {
+int nai_check_add(struct nai_comparison *c, const struct nai_check *check, struct nai_err *err) {
   if (!nai_array_room(&c->checks, &c->check_capacity, c->check_count, sizeof *c->checks))
     return nai_err_nomem(err);
   struct nai_check *to = &c->checks[c->check_count++];
@@ -58,17 +58,17 @@ int check_add(struct nai_comparison *c, const struct nai_check *check, struct na
 }
 
 /* A reason with what the sides say, which is freed; nothing is said of a side whose text is empty. */
-int check_add_with(struct nai_comparison *c, struct nai_buf texts[NAI_SIDES], struct nai_check check,
-                   struct nai_err *err) {
+int nai_check_add_with(struct nai_comparison *c, struct nai_buf texts[NAI_SIDES], struct nai_check check,
+                       struct nai_err *err) {
   int rc = nai_buf_check(&texts[NAI_BASE], err);
   if (!rc)
     rc = nai_buf_check(&texts[NAI_NEW], err);
   check.base = texts[NAI_BASE].len ? texts[NAI_BASE].data : NULL;
   check.fresh = texts[NAI_NEW].len ? texts[NAI_NEW].data : NULL;
-  return rc ? rc : check_add(c, &check, err);
+  return rc ? rc : nai_check_add(c, &check, err);
 }
 
-void check_free_texts(struct nai_buf texts[NAI_SIDES]) {
+void nai_check_free_texts(struct nai_buf texts[NAI_SIDES]) {
   nai_buf_free(&texts[NAI_BASE]);
   nai_buf_free(&texts[NAI_NEW]);
 }
@@ -82,23 +82,23 @@ static int check_kernels(struct nai_comparison *c, struct nai_err *err) {
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count; i++) {
       const struct nai_capture *capture = &c->sides[s].captures[i];
-      if (capture_cell(capture, "run_info", "kernel_count") +
-                  capture_cell(capture, "run_info", "graph_envelope_count") >
+      if (nai_capture_cell(capture, "run_info", "kernel_count") +
+                  nai_capture_cell(capture, "run_info", "graph_envelope_count") >
               0 &&
-          capture_cell(capture, "run_info", "window_ns") > 0)
+          nai_capture_cell(capture, "run_info", "window_ns") > 0)
         continue;
       nai_buf_printf(&texts[s], "%s%s", texts[s].len ? ", " : "", capture->label);
       any = true;
     }
   if (any)
-    rc = check_add_with(c, texts,
-                        (struct nai_check){.code = NAI_CHECK_NO_KERNELS,
-                                           .level = NAI_CHECK_HARD,
-                                           .scope = NAI_SCOPE_ALL,
-                                           .reason =
-                                               (char *)"captures in which no kernel ran: there is nothing to compare"},
-                        err);
-  check_free_texts(texts);
+    rc = nai_check_add_with(
+        c, texts,
+        (struct nai_check){.code = NAI_CHECK_NO_KERNELS,
+                           .level = NAI_CHECK_HARD,
+                           .scope = NAI_SCOPE_ALL,
+                           .reason = (char *)"captures in which no kernel ran: there is nothing to compare"},
+        err);
+  nai_check_free_texts(texts);
   return rc;
 }
 
@@ -114,11 +114,11 @@ static int check_content(struct nai_comparison *c, struct nai_err *err) {
     for (uint32_t j = 0; !rc && j < i; j++)
       if (all[i]->run->manifest.identity == all[j]->run->manifest.identity) {
         rc =
-            check_add(c,
-                      &(struct nai_check){NAI_CHECK_SAME_CONTENT, NAI_CHECK_HARD, NAI_SCOPE_ALL, NULL, all[j]->label,
-                                          all[i]->label,
-                                          (char *)"the same trace twice: it is one capture, however often it is given"},
-                      err);
+            nai_check_add(c,
+                          &(struct nai_check){
+                              NAI_CHECK_SAME_CONTENT, NAI_CHECK_HARD, NAI_SCOPE_ALL, NULL, all[j]->label, all[i]->label,
+                              (char *)"the same trace twice: it is one capture, however often it is given"},
+                          err);
         break;
       }
   return rc;
@@ -128,22 +128,22 @@ static int check_content(struct nai_comparison *c, struct nai_err *err) {
 static int check_any_steps(struct nai_comparison *c, struct nai_err *err) {
   int64_t found = 0;
   for (int s = 0; s < NAI_SIDES; s++)
-    found += side_rows(&c->sides[s], "step_summary", NULL, NULL);
+    found += nai_side_rows(&c->sides[s], "step_summary", NULL, NULL);
   if (found)
     return NAI_OK;
-  return check_add(c,
-                   &(struct nai_check){.code = NAI_CHECK_NO_STEPS,
-                                       .level = NAI_CHECK_SOFT,
-                                       .scope = NAI_SCOPE_NONE,
-                                       .reason = (char *)"no steps were found: times and counts per step cannot be "
-                                                         "judged; name the ranges with analyze --step"},
-                   err);
+  return nai_check_add(c,
+                       &(struct nai_check){.code = NAI_CHECK_NO_STEPS,
+                                           .level = NAI_CHECK_SOFT,
+                                           .scope = NAI_SCOPE_NONE,
+                                           .reason = (char *)"no steps were found: times and counts per step cannot be "
+                                                             "judged; name the ranges with analyze --step"},
+                       err);
 }
 
 static int64_t least_steady(const struct nai_side *side) {
   int64_t least = INT64_MAX;
   for (uint32_t i = 0; i < side->count; i++) {
-    const struct nai_table *t = capture_table(&side->captures[i], "step_summary");
+    const struct nai_table *t = nai_capture_table(&side->captures[i], "step_summary");
     for (int64_t row = 0; t && row < t->rows; row++) {
       int64_t n = nai_cell_i64(t, row, "steady_steps");
       least = n < least ? n : least;
@@ -163,14 +163,15 @@ static int check_few_steps(struct nai_comparison *c, struct nai_err *err) {
   }
   if (!few)
     return NAI_OK;
-  return check_add(c,
-                   &(struct nai_check){NAI_CHECK_FEW_STEPS, NAI_CHECK_HARD, NAI_SCOPE_STEP, NULL, texts[0], texts[1],
-                                       (char *)"fewer than 3 steady steps in a capture; capture more steps"},
-                   err);
+  return nai_check_add(c,
+                       &(struct nai_check){NAI_CHECK_FEW_STEPS, NAI_CHECK_HARD, NAI_SCOPE_STEP, NULL, texts[0],
+                                           texts[1],
+                                           (char *)"fewer than 3 steady steps in a capture; capture more steps"},
+                       err);
 }
 
 static bool has_capability(const struct nai_capture *capture, const char *name) {
-  const struct nai_table *t = capture_table(capture, "capabilities");
+  const struct nai_table *t = nai_capture_table(capture, "capabilities");
   for (int64_t row = 0; t && row < t->rows; row++)
     if (nai_cell_i64(t, row, "available") == 1 && strcmp(nai_cell_str(t, row, "capability"), name) == 0)
       return true;
@@ -181,7 +182,7 @@ static bool has_capability(const struct nai_capture *capture, const char *name) 
 static bool is_needed(const struct nai_comparison *c, const char *name) {
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count; i++) {
-      const struct nai_table *t = capture_table(&c->sides[s].captures[i], "metrics");
+      const struct nai_table *t = nai_capture_table(&c->sides[s].captures[i], "metrics");
       for (int64_t row = 0; t && row < t->rows; row++)
         if (strcmp(nai_cell_str(t, row, "needs"), name) == 0)
           return true;
@@ -204,10 +205,10 @@ static int check_capability(struct nai_comparison *c, const char *name, struct n
   nai_buf_printf(&reason, "\"%s\" was recorded in some captures only", name);
   int rc = nai_buf_check(&reason, err);
   if (!rc)
-    rc = check_add(c,
-                   &(struct nai_check){NAI_CHECK_CAPABILITY, is_needed(c, name) ? NAI_CHECK_HARD : NAI_CHECK_SOFT,
-                                       NAI_SCOPE_CAPABILITY, (char *)name, texts[0], texts[1], reason.data},
-                   err);
+    rc = nai_check_add(c,
+                       &(struct nai_check){NAI_CHECK_CAPABILITY, is_needed(c, name) ? NAI_CHECK_HARD : NAI_CHECK_SOFT,
+                                           NAI_SCOPE_CAPABILITY, (char *)name, texts[0], texts[1], reason.data},
+                       err);
   nai_buf_free(&reason);
   return rc;
 }
@@ -218,7 +219,7 @@ static int check_capabilities(struct nai_comparison *c, struct nai_err *err) {
   int rc = NAI_OK;
   for (int s = 0; !rc && s < NAI_SIDES; s++)
     for (uint32_t i = 0; !rc && i < c->sides[s].count; i++) {
-      const struct nai_table *t = capture_table(&c->sides[s].captures[i], "capabilities");
+      const struct nai_table *t = nai_capture_table(&c->sides[s].captures[i], "capabilities");
       for (int64_t row = 0; !rc && t && row < t->rows; row++) {
         const char *name = nai_cell_str(t, row, "capability");
         uint32_t known = names.count;
@@ -233,8 +234,8 @@ static int check_capabilities(struct nai_comparison *c, struct nai_err *err) {
 }
 
 static void bad_rows(struct nai_buf *out, const struct nai_capture *capture) {
-  int64_t dropped = capture_cell(capture, "run_info", "dropped_rows");
-  int64_t errors = capture_cell(capture, "run_info", "diagnostics_errors");
+  int64_t dropped = nai_capture_cell(capture, "run_info", "dropped_rows");
+  int64_t errors = nai_capture_cell(capture, "run_info", "diagnostics_errors");
   if (dropped || errors)
     nai_buf_printf(out, "%" PRId64 " rows dropped, %" PRId64 " errors while capturing", dropped, errors);
 }
@@ -244,26 +245,26 @@ static int check_quality(struct nai_comparison *c, struct nai_err *err) {
   bool agrees;
   int rc = NAI_OK;
   for (int s = 0; s < NAI_SIDES; s++)
-    side_describe(&texts[s], &agrees, &c->sides[s], bad_rows);
+    nai_side_describe(&texts[s], &agrees, &c->sides[s], bad_rows);
   if (texts[0].len || texts[1].len || texts[0].oom || texts[1].oom)
-    rc = check_add_with(c, texts,
-                        (struct nai_check){.code = NAI_CHECK_DATA_QUALITY,
-                                           .level = NAI_CHECK_SOFT,
-                                           .scope = NAI_SCOPE_NONE,
-                                           .reason = (char *)"part of the data is missing or damaged"},
-                        err);
-  check_free_texts(texts);
+    rc = nai_check_add_with(c, texts,
+                            (struct nai_check){.code = NAI_CHECK_DATA_QUALITY,
+                                               .level = NAI_CHECK_SOFT,
+                                               .scope = NAI_SCOPE_NONE,
+                                               .reason = (char *)"part of the data is missing or damaged"},
+                            err);
+  nai_check_free_texts(texts);
   return rc;
 }
 
-int checks_find(struct nai_comparison *c, struct nai_err *err) {
+int nai_checks_find(struct nai_comparison *c, struct nai_err *err) {
   if (!c->sides[NAI_BASE].count || !c->sides[NAI_NEW].count)
     return check_kernels(c, err);
   int rc = check_kernels(c, err);
   if (!rc)
     rc = check_content(c, err);
   if (!rc)
-    rc = checks_of_equality(c, err);
+    rc = nai_checks_of_equality(c, err);
   if (!rc)
     rc = check_any_steps(c, err);
   if (!rc)
@@ -271,13 +272,13 @@ int checks_find(struct nai_comparison *c, struct nai_err *err) {
   if (!rc)
     rc = check_capabilities(c, err);
   if (!rc)
-    rc = check_profiler_options(c, err);
+    rc = nai_check_profiler_options(c, err);
   if (!rc)
-    rc = check_clock(c, err);
+    rc = nai_check_clock(c, err);
   return rc ? rc : check_quality(c, err);
 }
 
-const char *check_word(const struct nai_check *check) {
+const char *nai_check_word(const struct nai_check *check) {
   static const char *const words[] = {"no", "not per step", "not by what needs it", "no"};
   return check->level == NAI_CHECK_HARD ? words[check->scope] : "caveat";
 }

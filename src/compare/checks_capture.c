@@ -15,7 +15,7 @@ struct options {
 };
 
 static const char *options_of(const struct nai_capture *capture) {
-  return nai_cell_str(capture_table(capture, "capture"), 0, "profiler_options");
+  return nai_cell_str(nai_capture_table(capture, "capture"), 0, "profiler_options");
 }
 
 static int count_options(struct options *o, const struct nai_comparison *c, struct nai_err *err) {
@@ -42,7 +42,7 @@ static int count_options(struct options *o, const struct nai_comparison *c, stru
   return NAI_OK;
 }
 
-int check_profiler_options(struct nai_comparison *c, struct nai_err *err) {
+int nai_check_profiler_options(struct nai_comparison *c, struct nai_err *err) {
   struct options o = {0};
   struct nai_buf texts[NAI_SIDES] = {{0}};
   int rc = count_options(&o, c, err);
@@ -59,15 +59,16 @@ int check_profiler_options(struct nai_comparison *c, struct nai_err *err) {
     for (int s = 0; s < NAI_SIDES; s++)
       if (!texts[s].len)
         nai_buf_puts(&texts[s], "without");
-    rc = check_add_with(c, texts,
-                        (struct nai_check){.code = NAI_CHECK_PROFILER_OPTIONS,
-                                           .level = NAI_CHECK_SOFT,
-                                           .scope = NAI_SCOPE_NONE,
-                                           .reason = (char *)"captured with different options of the profiler, which "
-                                                             "cost different amounts of time"},
-                        err);
+    rc = nai_check_add_with(c, texts,
+                            (struct nai_check){.code = NAI_CHECK_PROFILER_OPTIONS,
+                                               .level = NAI_CHECK_SOFT,
+                                               .scope = NAI_SCOPE_NONE,
+                                               .reason =
+                                                   (char *)"captured with different options of the profiler, which "
+                                                           "cost different amounts of time"},
+                            err);
   }
-  check_free_texts(texts);
+  nai_check_free_texts(texts);
   nai_strings_free(&o.names);
   free(o.captures[NAI_BASE]);
   free(o.captures[NAI_NEW]);
@@ -78,7 +79,7 @@ int check_profiler_options(struct nai_comparison *c, struct nai_err *err) {
 
 /* Mean over GPUs of a capture of the SMs' median clock while something ran, MHz; NaN where it was not sampled. */
 static double clock_of(const struct nai_capture *capture) {
-  const struct nai_table *t = capture_table(capture, "gpu_metrics");
+  const struct nai_table *t = nai_capture_table(capture, "gpu_metrics");
   double sum = 0, n = 0;
   for (int64_t row = 0; t && row < t->rows; row++) {
     double mhz = nai_cell_f64(t, row, "p50");
@@ -91,7 +92,7 @@ static double clock_of(const struct nai_capture *capture) {
   return n > 0 ? sum / n : NAN;
 }
 
-int check_clock(struct nai_comparison *c, struct nai_err *err) {
+int nai_check_clock(struct nai_comparison *c, struct nai_err *err) {
   const double most = 0.02;
   struct nai_buf texts[NAI_SIDES] = {{0}};
   double mhz[NAI_SIDES] = {0, 0};
@@ -102,7 +103,7 @@ int check_clock(struct nai_comparison *c, struct nai_err *err) {
     nai_buf_printf(&texts[s], "%.0f MHz", mhz[s]);
   }
   if (fabs(mhz[NAI_NEW] / mhz[NAI_BASE] - 1) > most)
-    rc = check_add_with(
+    rc = nai_check_add_with(
         c, texts,
         (struct nai_check){.code = NAI_CHECK_CLOCK,
                            .level = NAI_CHECK_SOFT,
@@ -111,6 +112,6 @@ int check_clock(struct nai_comparison *c, struct nai_err *err) {
                                (char *)"the SMs ran at different clocks while they worked: lock them, or look for "
                                        "power caps and heat"},
         err);
-  check_free_texts(texts);
+  nai_check_free_texts(texts);
   return rc;
 }

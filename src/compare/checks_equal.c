@@ -24,16 +24,16 @@ static void put_texts(struct nai_buf *out, const struct nai_table *table, const 
 }
 
 static void gpu_models(struct nai_buf *out, const struct nai_capture *capture) {
-  put_texts(out, capture_table(capture, "gpu_utilization"), "gpu_name", false);
+  put_texts(out, nai_capture_table(capture, "gpu_utilization"), "gpu_name", false);
 }
 
 static void gpu_counts(struct nai_buf *out, const struct nai_capture *capture) {
-  const struct nai_table *t = capture_table(capture, "gpu_utilization");
+  const struct nai_table *t = nai_capture_table(capture, "gpu_utilization");
   nai_buf_printf(out, "%" PRId64, t ? t->rows : 0);
 }
 
 static void process_counts(struct nai_buf *out, const struct nai_capture *capture) {
-  const struct nai_table *t = capture_table(capture, "pids");
+  const struct nai_table *t = nai_capture_table(capture, "pids");
   int64_t n = 0;
   for (int64_t row = 0; t && row < t->rows; row++)
     n += nai_cell_i64(t, row, "kernel_count") > 0;
@@ -41,32 +41,32 @@ static void process_counts(struct nai_buf *out, const struct nai_capture *captur
 }
 
 static void steps_found(struct nai_buf *out, const struct nai_capture *capture) {
-  const struct nai_table *t = capture_table(capture, "step_summary");
+  const struct nai_table *t = nai_capture_table(capture, "step_summary");
   nai_buf_puts(out, t && t->rows ? "yes" : "no");
 }
 
 static void step_methods(struct nai_buf *out, const struct nai_capture *capture) {
-  put_texts(out, capture_table(capture, "step_summary"), "method", false);
+  put_texts(out, nai_capture_table(capture, "step_summary"), "method", false);
 }
 
 static void graph_modes(struct nai_buf *out, const struct nai_capture *capture) {
-  const struct nai_table *gpus = capture_table(capture, "gpu_utilization");
-  int64_t envelopes = capture_cell(capture, "run_info", "graph_envelope_count");
+  const struct nai_table *gpus = nai_capture_table(capture, "gpu_utilization");
+  int64_t envelopes = nai_capture_cell(capture, "run_info", "graph_envelope_count");
   nai_buf_puts(out, envelopes > 0 ? "whole graphs" : gpus ? "kernels" : "");
 }
 
 static void versions(struct nai_buf *out, const struct nai_capture *capture) {
-  const struct nai_table *t = capture_table(capture, "capture");
+  const struct nai_table *t = nai_capture_table(capture, "capture");
   if (t && t->rows && *nai_cell_str(t, 0, "product_version"))
     nai_buf_printf(out, "%s (schema %s)", nai_cell_str(t, 0, "product_version"), nai_cell_str(t, 0, "schema_version"));
 }
 
 static void drivers(struct nai_buf *out, const struct nai_capture *capture) {
-  nai_buf_puts(out, nai_cell_str(capture_table(capture, "capture"), 0, "driver_version"));
+  nai_buf_puts(out, nai_cell_str(nai_capture_table(capture, "capture"), 0, "driver_version"));
 }
 
 static void cuda_versions(struct nai_buf *out, const struct nai_capture *capture) {
-  nai_buf_puts(out, nai_cell_str(capture_table(capture, "capture"), 0, "cuda_driver_version"));
+  nai_buf_puts(out, nai_cell_str(nai_capture_table(capture, "capture"), 0, "cuda_driver_version"));
 }
 
 static void options_given(struct nai_buf *out, const struct nai_capture *capture) {
@@ -78,7 +78,7 @@ static void options_given(struct nai_buf *out, const struct nai_capture *capture
 }
 
 /* What the captures of a side say: the one text they share, or each by name. *agrees: there is one text. */
-void side_describe(struct nai_buf *out, bool *agrees, const struct nai_side *side, capture_describe_fn *describe) {
+void nai_side_describe(struct nai_buf *out, bool *agrees, const struct nai_side *side, capture_describe_fn *describe) {
   struct nai_buf first = {0}, one = {0};
   *agrees = true;
   for (uint32_t i = 0; i < side->count; i++) {
@@ -134,7 +134,7 @@ static int check_equal(struct nai_comparison *c, size_t i, struct nai_err *err) 
   bool agrees[NAI_SIDES];
   int rc = NAI_OK;
   for (int s = 0; s < NAI_SIDES; s++)
-    side_describe(&texts[s], &agrees[s], &c->sides[s], equals[i].describe);
+    nai_side_describe(&texts[s], &agrees[s], &c->sides[s], equals[i].describe);
   bool known = texts[NAI_BASE].len && texts[NAI_NEW].len;
   bool same = agrees[NAI_BASE] && agrees[NAI_NEW] && !texts[0].oom && !texts[1].oom &&
               strcmp(nai_buf_str(&texts[NAI_BASE]), nai_buf_str(&texts[NAI_NEW])) == 0;
@@ -150,12 +150,12 @@ static int check_equal(struct nai_comparison *c, size_t i, struct nai_err *err) 
     if (!texts[s].len)
       nai_buf_puts(&texts[s], "none");
   if (!same && !nothing)
-    rc = check_add_with(c, texts, check, err);
-  check_free_texts(texts);
+    rc = nai_check_add_with(c, texts, check, err);
+  nai_check_free_texts(texts);
   return rc;
 }
 
-int checks_of_equality(struct nai_comparison *c, struct nai_err *err) {
+int nai_checks_of_equality(struct nai_comparison *c, struct nai_err *err) {
   int rc = NAI_OK;
   for (size_t i = 0; !rc && i < sizeof equals / sizeof *equals; i++)
     rc = check_equal(c, i, err);

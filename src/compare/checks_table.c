@@ -14,7 +14,7 @@ static const struct nai_column_def columns[] = {
 };
 static const struct nai_schema schema = NAI_SCHEMA("compared_checks", "Comparability", "One reason for doubt", columns);
 
-int checks_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+int nai_checks_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   static const char *const scopes[] = {"everything", "numbers per step", NULL, ""};
   int rc = nai_table_new(out, &schema, err);
   for (uint32_t i = 0; !rc && i < c->check_count; i++) {

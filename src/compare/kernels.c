@@ -38,11 +38,11 @@ static int read_uses(struct nai_comparison *c, int s, struct nai_err *err) {
   const char *calls = c->by_step ? "steady_call_count" : "call_count";
   const char *ns = c->by_step ? "steady_time_ns" : "total_time_ns";
   uint32_t n = 0;
-  c->uses[s] = calloc((size_t)side_rows(side, "kernel_paths", NULL, NULL) + 1, sizeof *c->uses[s]);
+  c->uses[s] = calloc((size_t)nai_side_rows(side, "kernel_paths", NULL, NULL) + 1, sizeof *c->uses[s]);
   if (!c->uses[s])
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < side->count; i++) {
-    const struct nai_table *t = capture_table(&side->captures[i], "kernel_paths");
+    const struct nai_table *t = nai_capture_table(&side->captures[i], "kernel_paths");
     for (int64_t row = 0; t && row < t->rows; row++) {
       int64_t launches = nai_cell_i64(t, row, calls);
       if (launches > 0)
@@ -61,7 +61,7 @@ static const char *alias_of(const void *aliases, const char *name) {
   return class < 0 ? NULL : nai_patterns_class(aliases, class);
 }
 
-int kernels_match(struct nai_comparison *c, struct nai_err *err) {
+int nai_kernels_match(struct nai_comparison *c, struct nai_err *err) {
   int rc = read_uses(c, NAI_BASE, err);
   if (!rc)
     rc = read_uses(c, NAI_NEW, err);
@@ -105,11 +105,12 @@ static int check_drift(struct nai_comparison *c, struct nai_err *err) {
     return NAI_OK;
   char text[32];
   snprintf(text, sizeof text, "x %.3f", middle);
-  return check_add(c,
-                   &(struct nai_check){NAI_CHECK_DRIFT, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, NULL, text,
-                                       (char *)"all kernels are longer or shorter by the same factor: clocks, power "
-                                               "limit, heat or another GPU rather than code"},
-                   err);
+  return nai_check_add(
+      c,
+      &(struct nai_check){NAI_CHECK_DRIFT, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, NULL, text,
+                          (char *)"all kernels are longer or shorter by the same factor: clocks, power "
+                                  "limit, heat or another GPU rather than code"},
+      err);
 }
 
 static int check_names(struct nai_comparison *c, struct nai_err *err) {
@@ -121,11 +122,11 @@ static int check_names(struct nai_comparison *c, struct nai_err *err) {
   if (all <= 0 || 2 * matched >= all)
     return NAI_OK;
   snprintf(text, sizeof text, "%.1f %% of kernel time matched", 100 * matched / all);
-  return check_add(c,
-                   &(struct nai_check){NAI_CHECK_KERNELS_DIFFER, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, NULL, text,
-                                       (char *)"most kernels of one side are not on the other: are these different "
-                                               "programs?"},
-                   err);
+  return nai_check_add(c,
+                       &(struct nai_check){NAI_CHECK_KERNELS_DIFFER, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, NULL, text,
+                                           (char *)"most kernels of one side are not on the other: are these different "
+                                                   "programs?"},
+                       err);
 }
 
 static int check_launches(struct nai_comparison *c, struct nai_err *err) {
@@ -141,14 +142,14 @@ static int check_launches(struct nai_comparison *c, struct nai_err *err) {
   }
   if (fabs(n[0] - n[1]) <= 0.2 * fmax(n[0], n[1]))
     return NAI_OK;
-  return check_add(c,
-                   &(struct nai_check){NAI_CHECK_LAUNCHES, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, texts[0], texts[1],
-                                       (char *)"kernel launches per step differ by more than 20 %: another model, "
-                                               "batch or sequence length?"},
-                   err);
+  return nai_check_add(c,
+                       &(struct nai_check){NAI_CHECK_LAUNCHES, NAI_CHECK_SOFT, NAI_SCOPE_NONE, NULL, texts[0], texts[1],
+                                           (char *)"kernel launches per step differ by more than 20 %: another model, "
+                                                   "batch or sequence length?"},
+                       err);
 }
 
-int checks_of_kernels(struct nai_comparison *c, struct nai_err *err) {
+int nai_checks_of_kernels(struct nai_comparison *c, struct nai_err *err) {
   if (!c->sides[NAI_BASE].count || !c->sides[NAI_NEW].count)
     return NAI_OK;
   int rc = check_names(c, err);
@@ -275,7 +276,7 @@ static void put_row(struct nai_table *t, const struct nai_comparison *c, const s
   put_members(t, row, KT_NEW_MEMBERS, c->uses[NAI_NEW], c->match.new_members + m->new_first, m->new_count);
 }
 
-int kernels_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+int nai_kernels_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   int rc = nai_table_new(out, &schema, err);
   for (uint32_t i = 0; !rc && i < c->match.count; i++)
     put_row(*out, c, &c->match.rows[i]);

@@ -15,10 +15,10 @@
 
 enum { MOST_KERNELS = 20, MOST_RANGES = 10, MOST_CHARS = 80, LAST_ROW_AT = 56000 };
 
-bool markdown_full(const struct nai_buf *out) { return out->len > LAST_ROW_AT; }
+bool nai_markdown_full(const struct nai_buf *out) { return out->len > LAST_ROW_AT; }
 
 /* A text of a trace as code, cut. */
-void markdown_put_code(struct nai_buf *out, const char *text) {
+void nai_markdown_put_code(struct nai_buf *out, const char *text) {
   struct nai_buf cut = {0};
   nai_text_cut(&cut, text, strlen(text), MOST_CHARS);
   nai_escape_markdown_code(out, nai_buf_str(&cut), cut.len);
@@ -26,7 +26,7 @@ void markdown_put_code(struct nai_buf *out, const char *text) {
   nai_buf_free(&cut);
 }
 
-void markdown_put_text(struct nai_buf *out, const char *text) {
+void nai_markdown_put_text(struct nai_buf *out, const char *text) {
   struct nai_buf cut = {0};
   nai_text_cut(&cut, text, strlen(text), 3 * MOST_CHARS);
   nai_escape_markdown(out, nai_buf_str(&cut), cut.len);
@@ -34,7 +34,7 @@ void markdown_put_text(struct nai_buf *out, const char *text) {
   nai_buf_free(&cut);
 }
 
-void markdown_put_ns(struct nai_buf *out, double ns, bool sign) { nai_put_amount(out, "ns", ns, sign); }
+void nai_markdown_put_ns(struct nai_buf *out, double ns, bool sign) { nai_put_amount(out, "ns", ns, sign); }
 
 /* The rows of a table in an order; NULL when memory is out. */
 static int64_t *sorted_rows(struct nai_buf *out, struct nai_table *t, int (*by)(const void *, const void *, void *)) {
@@ -70,10 +70,10 @@ static void put_kernel(struct nai_buf *out, const struct nai_table *t, int64_t r
   struct nai_buf name = {0};
   nai_kernel_name_short(&name, nai_get_str(t, row, KT_KERNEL), MOST_CHARS);
   nai_buf_puts(out, "| ");
-  markdown_put_code(out, nai_buf_str(&name));
+  nai_markdown_put_code(out, nai_buf_str(&name));
   if (*nai_get_str(t, row, KT_PATH)) {
     nai_buf_puts(out, " in ");
-    markdown_put_code(out, nai_get_str(t, row, KT_PATH));
+    nai_markdown_put_code(out, nai_get_str(t, row, KT_PATH));
   }
   nai_buf_printf(out, " | %s%s%s%s | ", nai_get_str(t, row, KT_STATE), *nai_get_str(t, row, KT_CONFIDENCE) ? " (" : "",
                  nai_get_str(t, row, KT_CONFIDENCE), *nai_get_str(t, row, KT_CONFIDENCE) ? ")" : "");
@@ -81,11 +81,11 @@ static void put_kernel(struct nai_buf *out, const struct nai_table *t, int64_t r
   nai_buf_puts(out, " -> ");
   nai_put_amount(out, "count", nai_get_f64(t, row, KT_NEW_CALLS), false);
   nai_buf_puts(out, " | ");
-  markdown_put_ns(out, nai_get_f64(t, row, KT_BASE_NS), false);
+  nai_markdown_put_ns(out, nai_get_f64(t, row, KT_BASE_NS), false);
   nai_buf_puts(out, " -> ");
-  markdown_put_ns(out, nai_get_f64(t, row, KT_NEW_NS), false);
+  nai_markdown_put_ns(out, nai_get_f64(t, row, KT_NEW_NS), false);
   nai_buf_puts(out, " | ");
-  markdown_put_ns(out, nai_get_f64(t, row, KT_DELTA), true);
+  nai_markdown_put_ns(out, nai_get_f64(t, row, KT_DELTA), true);
   nai_buf_printf(out, " | %s |\n", nai_get_str(t, row, KT_CHANGE));
   out->oom |= name.oom;
   nai_buf_free(&name);
@@ -131,7 +131,7 @@ static void put_levels(struct nai_buf *out, const struct nai_comparison *c) {
   nai_buf_puts(out, "\n\n");
 }
 
-void markdown_put_kernels(struct nai_buf *out, const struct nai_comparison *c) {
+void nai_markdown_put_kernels(struct nai_buf *out, const struct nai_comparison *c) {
   struct nai_table *t = c->tables[NAI_COMPARED_KERNELS];
   int64_t *order = sorted_rows(out, t, by_weight), shown = 0, worth = 0, differ = 0;
   double least = least_worth(c);
@@ -145,7 +145,7 @@ void markdown_put_kernels(struct nai_buf *out, const struct nai_comparison *c) {
   put_levels(out, c);
   if (worth)
     nai_buf_puts(out, "| Kernel | Match | Calls | Time | Difference | |\n|---|---|---:|---:|---:|---|\n");
-  for (; shown < worth && shown < MOST_KERNELS && !markdown_full(out); shown++)
+  for (; shown < worth && shown < MOST_KERNELS && !nai_markdown_full(out); shown++)
     put_kernel(out, t, order[shown]);
   if (shown)
     nai_buf_putc(out, '\n');
@@ -165,12 +165,12 @@ static int by_delta(const void *a, const void *b, void *table) {
 }
 
 /* Ranges, phases or copies that both sides have, those that differ most first. */
-void markdown_put_differences(struct nai_buf *out, struct nai_table *t, const char *title, const char *unit) {
+void nai_markdown_put_differences(struct nai_buf *out, struct nai_table *t, const char *title, const char *unit) {
   const double noise = 0.01; /* of a range's own time */
   int64_t *order = sorted_rows(out, t, by_delta), shown = 0, skipped = 0;
   if (!order)
     return;
-  for (; shown + skipped < t->rows && shown < MOST_RANGES && !markdown_full(out);) {
+  for (; shown + skipped < t->rows && shown < MOST_RANGES && !nai_markdown_full(out);) {
     int64_t row = order[shown + skipped];
     double delta = nai_get_f64(t, row, DT_DELTA);
     if (!(fabs(delta) > 0))
@@ -185,7 +185,7 @@ void markdown_put_differences(struct nai_buf *out, struct nai_table *t, const ch
           title,
           strcmp(title, "NVTX ranges") == 0 ? "; all threads together, and ranges inside of others count, too" : "");
     nai_buf_puts(out, "| ");
-    markdown_put_code(out, nai_get_str(t, row, DT_NAME));
+    nai_markdown_put_code(out, nai_get_str(t, row, DT_NAME));
     nai_buf_puts(out, " | ");
     nai_put_amount(out, "count", nai_get_f64(t, row, DT_BASE_COUNT), false);
     nai_buf_puts(out, " -> ");

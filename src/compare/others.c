@@ -47,7 +47,7 @@ static int read_entries(struct entries *e, const struct nai_comparison *c, const
                         struct nai_err *err) {
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count; i++) {
-      const struct nai_table *t = capture_table(&c->sides[s].captures[i], from->table);
+      const struct nai_table *t = nai_capture_table(&c->sides[s].captures[i], from->table);
       for (int64_t row = 0; t && row < t->rows; row++) {
         struct entry *entry = entry_of(e, nai_cell_str(t, row, from->name), err);
         if (!entry)
@@ -137,17 +137,17 @@ static const struct nai_column_def copy_columns[] = {
 static const struct nai_schema copies_schema =
     NAI_SCHEMA("compared_copies", "Copies", "One direction in both sides' captures", copy_columns);
 
-int ranges_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+int nai_ranges_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   static const struct source from = {"nvtx_ranges", "range_name", "count", "total_time_ns"};
   return make(out, &ranges_schema, c, &from, err);
 }
 
-int phases_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+int nai_phases_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   static const struct source from = {"nvtx_phases", "phase", "kernel_count", "gpu_time_ns"};
   return make(out, &phases_schema, c, &from, err);
 }
 
-int copies_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+int nai_copies_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   static const struct source from = {"memory_transfers", "direction", "count", "total_bytes"};
   return make(out, &copies_schema, c, &from, err);
 }
@@ -199,7 +199,7 @@ static int read_findings(struct nai_strings *ids, struct worst (**list)[NAI_SIDE
   uint32_t capacity = 0;
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count; i++) {
-      const struct nai_table *t = capture_table(&c->sides[s].captures[i], "findings");
+      const struct nai_table *t = nai_capture_table(&c->sides[s].captures[i], "findings");
       for (int64_t row = 0; t && row < t->rows; row++) {
         const char *id = nai_cell_str(t, row, "id");
         uint32_t known = ids->count, at = nai_strings_add(ids, id, strlen(id));
@@ -235,7 +235,7 @@ static void put_finding(struct nai_table *table, const char *id, const struct wo
   nai_set_i64(table, row, FT_NEW_RUNS, fresh->runs);
 }
 
-int findings_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+int nai_findings_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   struct nai_strings ids = {0};
   struct worst(*list)[NAI_SIDES] = NULL;
   int rc = nai_table_new(out, &findings_schema, err);

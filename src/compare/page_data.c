@@ -54,7 +54,7 @@ static void put_shown(struct nai_json *json, const struct nai_capture *capture,
 
 /* Times beyond 2^53 ns do not occur; those since the epoch do, so they are text. */
 static void put_epoch(struct nai_json *json, const struct nai_capture *capture) {
-  const struct nai_table *t = capture_table(capture, "capture");
+  const struct nai_table *t = nai_capture_table(capture, "capture");
   struct nai_value utc = nai_cell(t, 0, "utc_epoch_ns");
   char text[24];
   snprintf(text, sizeof text, "%" PRId64, utc.i);

@@ -62,8 +62,8 @@ static void put(struct writer *w, const char *part, const char *parent, const ch
 static struct sums sum_of(const struct nai_comparison *c, const char *step_column, const char *run_column) {
   struct sums out;
   for (int s = 0; s < NAI_SIDES; s++)
-    out.ns[s] = c->by_step ? side_sum(&c->sides[s], "steps", step_column, "state", "steady")
-                           : side_sum(&c->sides[s], "gpu_utilization", run_column, NULL, NULL);
+    out.ns[s] = c->by_step ? nai_side_sum(&c->sides[s], "steps", step_column, "state", "steady")
+                           : nai_side_sum(&c->sides[s], "gpu_utilization", run_column, NULL, NULL);
   return out;
 }
 
@@ -127,7 +127,7 @@ static int put_idle(struct writer *w, const struct sums *idle, struct nai_err *e
   int rc = NAI_OK;
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < w->c->sides[s].count; i++) {
-      const struct nai_table *t = capture_table(&w->c->sides[s].captures[i], name);
+      const struct nai_table *t = nai_capture_table(&w->c->sides[s].captures[i], name);
       for (int64_t row = 0; !rc && t && row < t->rows; row++)
         rc = add_child(&list, s, nai_cell_str(t, row, "cause"), nai_cell_i64(t, row, column), err);
     }
@@ -154,7 +154,7 @@ static int put_compute(struct writer *w, const struct sums *compute, struct nai_
   return rc;
 }
 
-int parts_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+int nai_parts_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   int rc = nai_table_new(out, &schema, err);
   struct writer w = {.table = *out, .c = c};
   if (rc)

@@ -24,7 +24,7 @@ struct search {
 };
 
 static const struct nai_table *metrics_of(const struct nai_comparison *c, int side, uint32_t capture) {
-  return capture_table(&c->sides[side].captures[capture], "metrics");
+  return nai_capture_table(&c->sides[side].captures[capture], "metrics");
 }
 
 static const char *text(const struct found *f, const char *column) { return nai_cell_str(f->table, f->row, column); }
@@ -269,7 +269,7 @@ static int check_budgets(const struct search *s) {
   return rc;
 }
 
-int results_find(struct nai_comparison *c, struct nai_err *err) {
+int nai_results_find(struct nai_comparison *c, struct nai_err *err) {
   struct search s = {.c = c, .err = err};
   int rc = find_all(&s);
   if (!rc)

@@ -94,7 +94,7 @@ static void put_result(struct nai_table *t, const struct nai_metric_result *r) {
   set_real(t, row, HIGH, j->shift.high);
 }
 
-int results_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+int nai_results_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   int rc = nai_table_new(out, &schema, err);
   for (uint32_t i = 0; !rc && i < c->result_count; i++)
     put_result(*out, &c->results[i]);
@@ -113,11 +113,11 @@ static const struct nai_column_def value_columns[] = {
 static const struct nai_schema values_schema =
     NAI_SCHEMA("compared_values", "Values", "One metric of one capture", value_columns);
 
-int values_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+int nai_values_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   int rc = nai_table_new(out, &values_schema, err);
   for (int s = 0; !rc && s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count; i++) {
-      const struct nai_table *t = capture_table(&c->sides[s].captures[i], "metrics");
+      const struct nai_table *t = nai_capture_table(&c->sides[s].captures[i], "metrics");
       for (int64_t from = 0; t && from < t->rows; from++) {
         int64_t row = nai_table_add_row(*out);
         nai_set_str(*out, row, V_SIDE, s == NAI_BASE ? "base" : "new");

@@ -77,7 +77,7 @@ int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct n
   return NAI_OK;
 }
 
-const struct nai_table *capture_table(const struct nai_capture *capture, const char *name) {
+const struct nai_table *nai_capture_table(const struct nai_capture *capture, const char *name) {
   return nai_run_held(capture->run, name);
 }
 
@@ -85,10 +85,11 @@ static bool counts(const struct nai_table *table, int64_t row, const char *where
   return !where || strcmp(nai_cell_str(table, row, where), is) == 0;
 }
 
-int64_t side_sum(const struct nai_side *side, const char *name, const char *column, const char *where, const char *is) {
+int64_t nai_side_sum(const struct nai_side *side, const char *name, const char *column, const char *where,
+                     const char *is) {
   int64_t sum = 0;
   for (uint32_t i = 0; i < side->count; i++) {
-    const struct nai_table *table = capture_table(&side->captures[i], name);
+    const struct nai_table *table = nai_capture_table(&side->captures[i], name);
     for (int64_t row = 0; table && row < table->rows; row++) {
       int64_t cell = counts(table, row, where, is) ? nai_cell_i64(table, row, column) : NAI_NULL_I64;
       sum += cell == NAI_NULL_I64 ? 0 : cell;
@@ -97,10 +98,10 @@ int64_t side_sum(const struct nai_side *side, const char *name, const char *colu
   return sum;
 }
 
-int64_t side_rows(const struct nai_side *side, const char *name, const char *where, const char *is) {
+int64_t nai_side_rows(const struct nai_side *side, const char *name, const char *where, const char *is) {
   int64_t rows = 0;
   for (uint32_t i = 0; i < side->count; i++) {
-    const struct nai_table *table = capture_table(&side->captures[i], name);
+    const struct nai_table *table = nai_capture_table(&side->captures[i], name);
     for (int64_t row = 0; table && row < table->rows; row++)
       rows += counts(table, row, where, is);
   }
@@ -110,7 +111,7 @@ int64_t side_rows(const struct nai_side *side, const char *name, const char *whe
 /* --- order ------------------------------------------------------------------------------------ */
 
 static int64_t utc_of(const struct nai_capture *capture) {
-  const struct nai_table *t = capture_table(capture, "capture");
+  const struct nai_table *t = nai_capture_table(capture, "capture");
   return t && t->rows ? nai_cell_i64(t, 0, "utc_epoch_ns") : NAI_NULL_I64;
 }
 
@@ -161,21 +162,21 @@ static void choose_basis(struct nai_comparison *c) {
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; i < c->sides[s].count; i++) {
       const struct nai_side one = {&c->sides[s].captures[i], 1};
-      c->by_step &= side_rows(&one, "steps", "state", "steady") > 0;
+      c->by_step &= nai_side_rows(&one, "steps", "state", "steady") > 0;
     }
   for (int s = 0; s < NAI_SIDES; s++)
-    c->divisor[s] = c->by_step ? side_rows(&c->sides[s], "steps", "state", "steady")
-                               : side_rows(&c->sides[s], "gpu_utilization", NULL, NULL);
+    c->divisor[s] = c->by_step ? nai_side_rows(&c->sides[s], "steps", "state", "steady")
+                               : nai_side_rows(&c->sides[s], "gpu_utilization", NULL, NULL);
 }
 
 int nai_compare(struct nai_comparison *c, const struct nai_compare_options *options, struct nai_err *err) {
   static int (*const makers[NAI_COMPARED_COUNT])(struct nai_table **, const struct nai_comparison *,
                                                  struct nai_err *) = {
-      [NAI_COMPARED_METRICS] = results_table,   [NAI_COMPARED_VALUES] = values_table,
-      [NAI_COMPARED_CHECKS] = checks_table,     [NAI_COMPARED_TIME] = parts_table,
-      [NAI_COMPARED_KERNELS] = kernels_table,   [NAI_COMPARED_RANGES] = ranges_table,
-      [NAI_COMPARED_PHASES] = phases_table,     [NAI_COMPARED_COPIES] = copies_table,
-      [NAI_COMPARED_FINDINGS] = findings_table, [NAI_COMPARED_TREE] = tree_table};
+      [NAI_COMPARED_METRICS] = nai_results_table,   [NAI_COMPARED_VALUES] = nai_values_table,
+      [NAI_COMPARED_CHECKS] = nai_checks_table,     [NAI_COMPARED_TIME] = nai_parts_table,
+      [NAI_COMPARED_KERNELS] = nai_kernels_table,   [NAI_COMPARED_RANGES] = nai_ranges_table,
+      [NAI_COMPARED_PHASES] = nai_phases_table,     [NAI_COMPARED_COPIES] = nai_copies_table,
+      [NAI_COMPARED_FINDINGS] = nai_findings_table, [NAI_COMPARED_TREE] = nai_tree_table};
   c->options = *options;
   for (int s = 0; s < NAI_SIDES; s++)
     if (c->sides[s].count)
@@ -183,13 +184,13 @@ int nai_compare(struct nai_comparison *c, const struct nai_compare_options *opti
   choose_basis(c);
   int rc = tell_apart(c, err);
   if (!rc)
-    rc = checks_find(c, err);
+    rc = nai_checks_find(c, err);
   if (!rc)
-    rc = kernels_match(c, err);
+    rc = nai_kernels_match(c, err);
   if (!rc)
-    rc = checks_of_kernels(c, err);
+    rc = nai_checks_of_kernels(c, err);
   if (!rc)
-    rc = results_find(c, err);
+    rc = nai_results_find(c, err);
   for (int i = 0; !rc && i < NAI_COMPARED_COUNT; i++) {
     rc = makers[i](&c->tables[i], c, err);
     if (!rc)
@@ -240,8 +241,8 @@ const struct nai_check *nai_comparison_obstacle(const struct nai_comparison *c) 
   return NULL;
 }
 
-int64_t capture_cell(const struct nai_capture *capture, const char *table, const char *column) {
-  const struct nai_table *t = capture_table(capture, table);
+int64_t nai_capture_cell(const struct nai_capture *capture, const char *table, const char *column) {
+  const struct nai_table *t = nai_capture_table(capture, table);
   int64_t value = t && t->rows ? nai_cell_i64(t, 0, column) : NAI_NULL_I64;
   return value == NAI_NULL_I64 ? 0 : value;
 }

@@ -25,11 +25,11 @@ static int by_value(const void *pa, const void *pb) {
 
 /* What captures are ranked by: the median step, or how long the GPUs worked. */
 static double length_of(const struct nai_capture *capture, bool by_step) {
-  const struct nai_table *metrics = capture_table(capture, "metrics");
+  const struct nai_table *metrics = nai_capture_table(capture, "metrics");
   for (int64_t row = 0; by_step && metrics && row < metrics->rows; row++)
     if (strcmp(nai_cell_str(metrics, row, "metric"), "step.time.median") == 0)
       return nai_cell_f64(metrics, row, "value");
-  return (double)capture_cell(capture, "run_info", "window_ns");
+  return (double)nai_capture_cell(capture, "run_info", "window_ns");
 }
 
 static int choose_capture(uint32_t *out, const struct nai_comparison *c, enum nai_side_id side, struct nai_err *err) {
@@ -55,7 +55,7 @@ static bool is_steady(const struct nai_table *steps, int64_t row, int64_t device
 
 /* The step of the first GPU with steady ones whose length is in the middle: of two the shorter, of equals the first. */
 static int choose_step(struct nai_pair_timeline *out, const struct nai_capture *capture, struct nai_err *err) {
-  const struct nai_table *steps = capture_table(capture, "steps");
+  const struct nai_table *steps = nai_capture_table(capture, "steps");
   int64_t device = INT64_MAX;
   uint32_t n = 0;
   for (int64_t row = 0; steps && row < steps->rows; row++) {
@@ -64,7 +64,7 @@ static int choose_step(struct nai_pair_timeline *out, const struct nai_capture *
       device = id;
   }
   out->step = -1;
-  out->step_start = out->step_end = capture_cell(capture, "run_info", "window_start_ns");
+  out->step_start = out->step_end = nai_capture_cell(capture, "run_info", "window_start_ns");
   if (device == INT64_MAX)
     return NAI_OK;
   struct ranked *list = malloc((size_t)steps->rows * sizeof *list);

@@ -111,8 +111,8 @@ static int add_tree(struct tree *tree, int side, const struct nai_table *t, stru
 
 /* What sums over a side are divided by: its steps of every state, for the trees hold all of them, else GPUs of runs. */
 static double divisor(const struct nai_comparison *c, int side) {
-  int64_t n = c->by_step ? side_sum(&c->sides[side], "step_summary", "steps", NULL, NULL)
-                         : side_rows(&c->sides[side], "gpu_utilization", NULL, NULL);
+  int64_t n = c->by_step ? nai_side_sum(&c->sides[side], "step_summary", "steps", NULL, NULL)
+                         : nai_side_rows(&c->sides[side], "gpu_utilization", NULL, NULL);
   return n > 0 ? (double)n : 1;
 }
 
@@ -141,12 +141,12 @@ static void put_tree(struct nai_table *table, const struct tree *tree, const str
   }
 }
 
-int tree_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
+int nai_tree_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   struct tree tree = {0};
   int rc = nai_table_new(out, &schema, err);
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; !rc && i < c->sides[s].count; i++)
-      rc = add_tree(&tree, s, capture_table(&c->sides[s].captures[i], "nvtx_tree"), err);
+      rc = add_tree(&tree, s, nai_capture_table(&c->sides[s].captures[i], "nvtx_tree"), err);
   if (!rc)
     put_tree(*out, &tree, c);
   nai_strings_free(&tree.keys);

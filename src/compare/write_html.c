@@ -54,7 +54,7 @@ static void put_checks(struct nai_view *root, const struct nai_comparison *c) {
   for (uint32_t i = 0; i < c->check_count; i++) {
     const struct nai_check *check = &c->checks[i];
     struct nai_view *map = nai_view_add_map(list);
-    nai_view_put_text(map, "level", check_word(check));
+    nai_view_put_text(map, "level", nai_check_word(check));
     nai_view_put_text(map, "check", nai_check_name(check->code));
     nai_view_put_text(map, "reason", check->reason);
     nai_view_put_text(map, "base", check->base);

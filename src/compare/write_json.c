@@ -39,7 +39,7 @@ static void put_side(struct nai_json *json, const char *key, const struct nai_si
   nai_json_key(json, "captures");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t i = 0; i < side->count; i++) {
-    const struct nai_table *t = capture_table(&side->captures[i], "capture");
+    const struct nai_table *t = nai_capture_table(&side->captures[i], "capture");
     snprintf(hash, sizeof hash, "%016" PRIx64, side->captures[i].run->manifest.identity);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "id", side->captures[i].label);

@@ -31,16 +31,16 @@ static void put_where(struct nai_buf *out, const struct nai_comparison *c) {
   int64_t part = largest_child(t, "whole", delta), cause = -1;
   if (part < 0 || fabs(delta) < worth * nai_get_f64(t, 0, PT_BASE_NS))
     return;
-  markdown_put_ns(out, nai_get_f64(t, part, PT_DELTA), true);
+  nai_markdown_put_ns(out, nai_get_f64(t, part, PT_DELTA), true);
   nai_buf_puts(out, " of ");
-  markdown_put_ns(out, delta, true);
+  nai_markdown_put_ns(out, delta, true);
   nai_buf_printf(out, " per GPU and %s is %s", c->by_step ? "step" : "run", nai_get_str(t, part, PT_TITLE));
   cause = largest_child(t, nai_get_str(t, part, PT_PART), nai_get_f64(t, part, PT_DELTA));
   if (cause >= 0) {
     nai_buf_puts(out, ", most of it ");
-    markdown_put_text(out, nai_get_str(t, cause, PT_TITLE));
+    nai_markdown_put_text(out, nai_get_str(t, cause, PT_TITLE));
     nai_buf_puts(out, " (");
-    markdown_put_ns(out, nai_get_f64(t, cause, PT_DELTA), true);
+    nai_markdown_put_ns(out, nai_get_f64(t, cause, PT_DELTA), true);
     nai_buf_putc(out, ')');
   }
   for (uint32_t i = 0; i < c->result_count; i++) {
@@ -48,7 +48,7 @@ static void put_where(struct nai_buf *out, const struct nai_comparison *c) {
     if (r->judgement.verdict != NAI_VERDICT_CHANGED || strcmp(r->basis, "step") != 0)
       continue;
     nai_buf_puts(out, "; ");
-    markdown_put_text(out, r->title);
+    nai_markdown_put_text(out, r->title);
     nai_buf_putc(out, ' ');
     nai_put_amount(out, r->unit, r->judgement.base, false);
     nai_buf_puts(out, " -> ");
@@ -66,25 +66,25 @@ static void put_checks(struct nai_buf *out, const struct nai_comparison *c) {
   if (!any)
     return;
   nai_buf_puts(out, "## Can they be compared?\n\n");
-  for (uint32_t i = 0; i < c->check_count && !markdown_full(out); i++) {
+  for (uint32_t i = 0; i < c->check_count && !nai_markdown_full(out); i++) {
     const struct nai_check *check = &c->checks[i];
-    nai_buf_printf(out, check->level == NAI_CHECK_HARD ? "- **%s** `%s`: " : "- %s `%s`: ", check_word(check),
+    nai_buf_printf(out, check->level == NAI_CHECK_HARD ? "- **%s** `%s`: " : "- %s `%s`: ", nai_check_word(check),
                    nai_check_name(check->code));
-    markdown_put_text(out, check->reason);
+    nai_markdown_put_text(out, check->reason);
     if (check->base || check->fresh) {
       nai_buf_puts(out, " (");
-      markdown_put_text(out, check->base ? check->base : "");
+      nai_markdown_put_text(out, check->base ? check->base : "");
       nai_buf_puts(out, check->base && check->fresh ? " against " : "");
-      markdown_put_text(out, check->fresh ? check->fresh : "");
+      nai_markdown_put_text(out, check->fresh ? check->fresh : "");
       nai_buf_putc(out, ')');
     }
     nai_buf_putc(out, '\n');
   }
-  for (uint32_t i = 0; i < c->result_count && !markdown_full(out); i++)
+  for (uint32_t i = 0; i < c->result_count && !nai_markdown_full(out); i++)
     if (nai_gate_caveat(&c->results[i])) {
       const struct nai_metric_result *r = &c->results[i];
       nai_buf_puts(out, "- caveat ");
-      markdown_put_code(out, r->id);
+      nai_markdown_put_code(out, r->id);
       nai_buf_puts(out, ": ");
       nai_put_amount(out, r->unit, r->judgement.base, false);
       nai_buf_puts(out, " -> ");
@@ -118,11 +118,11 @@ static bool is_in_order(const struct nai_metric_result *r, enum nai_verdict verd
 static bool put_in_order(struct nai_buf *out, const struct nai_comparison *c, enum nai_verdict verdict,
                          const char *title) {
   uint32_t shown = 0;
-  for (uint32_t i = 0; i < c->result_count && !markdown_full(out); i++) {
+  for (uint32_t i = 0; i < c->result_count && !nai_markdown_full(out); i++) {
     if (!is_in_order(&c->results[i], verdict))
       continue;
     nai_buf_puts(out, shown++ ? ", " : title);
-    markdown_put_code(out, c->results[i].id);
+    nai_markdown_put_code(out, c->results[i].id);
   }
   if (shown)
     nai_buf_puts(out, ".\n");
@@ -133,7 +133,7 @@ static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
   bool decided = j->verdict != NAI_VERDICT_ERROR && j->verdict != NAI_VERDICT_SKIPPED && !isnan(j->base);
   nai_buf_puts(out, "| ");
-  markdown_put_code(out, r->id);
+  nai_markdown_put_code(out, r->id);
   nai_buf_printf(out, "%s | ", strcmp(r->basis, "second") == 0 ? " per second" : "");
   nai_put_amount(out, r->unit, j->base, false);
   nai_buf_puts(out, " | ");
@@ -154,7 +154,7 @@ static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
   nai_put_allowed(out, r);
   nai_buf_printf(out, " | %s%s%s |", r->gated ? "**" : "", nai_verdict_name(j->verdict), r->gated ? "**" : "");
   nai_buf_putc(out, ' ');
-  markdown_put_text(out, j->reason);
+  nai_markdown_put_text(out, j->reason);
   nai_buf_puts(out, " |\n");
 }
 
@@ -167,7 +167,7 @@ static void put_metrics(struct nai_buf *out, const struct nai_comparison *c) {
     const struct nai_metric_result *r = &c->results[i];
     if (!is_shown(r) || is_in_order(r, NAI_VERDICT_SAME) || is_in_order(r, NAI_VERDICT_WITHIN_BUDGET))
       continue;
-    if (shown == MOST_METRICS || markdown_full(out)) {
+    if (shown == MOST_METRICS || nai_markdown_full(out)) {
       left++;
       continue;
     }
@@ -189,19 +189,19 @@ static void put_time(struct nai_buf *out, const struct nai_comparison *c) {
                  "## Where the time went\n\nPer GPU and %s; means, for only these add up. The parts of a part add up "
                  "to it.\n\n| Part | Base | New | Difference | Of the whole |\n|---|---:|---:|---:|---:|\n",
                  c->by_step ? "steady step" : "run");
-  for (int64_t row = 0; row < t->rows && !markdown_full(out); row++) {
+  for (int64_t row = 0; row < t->rows && !nai_markdown_full(out); row++) {
     if (nai_get_i64(t, row, PT_BASE_SUM) == 0 && nai_get_i64(t, row, PT_NEW_SUM) == 0)
       continue; /* nothing, on either side */
     nai_buf_puts(out, "| ");
     for (int64_t depth = nai_get_i64(t, row, PT_DEPTH); depth > 0; depth--)
       nai_buf_puts(out, "&nbsp;&nbsp;&nbsp;");
-    markdown_put_text(out, nai_get_str(t, row, PT_TITLE));
+    nai_markdown_put_text(out, nai_get_str(t, row, PT_TITLE));
     nai_buf_puts(out, " | ");
-    markdown_put_ns(out, nai_get_f64(t, row, PT_BASE_NS), false);
+    nai_markdown_put_ns(out, nai_get_f64(t, row, PT_BASE_NS), false);
     nai_buf_puts(out, " | ");
-    markdown_put_ns(out, nai_get_f64(t, row, PT_NEW_NS), false);
+    nai_markdown_put_ns(out, nai_get_f64(t, row, PT_NEW_NS), false);
     nai_buf_puts(out, " | ");
-    markdown_put_ns(out, nai_get_f64(t, row, PT_DELTA), true);
+    nai_markdown_put_ns(out, nai_get_f64(t, row, PT_DELTA), true);
     double pct = nai_get_f64(t, row, PT_PCT);
     if (isnan(pct))
       nai_buf_puts(out, " | - |\n");
@@ -224,7 +224,7 @@ static struct share share_of(const struct nai_comparison *c, const struct nai_ta
 static void put_findings(struct nai_buf *out, const struct nai_comparison *c) {
   const struct nai_table *t = c->tables[NAI_COMPARED_FINDINGS];
   int shown = 0;
-  for (int64_t row = 0; row < t->rows && shown < MOST_FINDINGS && !markdown_full(out); row++) {
+  for (int64_t row = 0; row < t->rows && shown < MOST_FINDINGS && !nai_markdown_full(out); row++) {
     const char *state = nai_get_str(t, row, FT_STATE);
     struct share share = share_of(c, t, row);
     if (strcmp(state, "same") == 0 || 2 * share.runs < share.of) /* what few captures have is no difference of sides */
@@ -237,7 +237,7 @@ static void put_findings(struct nai_buf *out, const struct nai_comparison *c) {
     if (strcmp(state, "changed") == 0)
       nai_buf_puts(out, " -> ");
     nai_buf_printf(out, "%s: ", nai_get_str(t, row, FT_NEW_SEVERITY));
-    markdown_put_text(out, nai_get_str(t, row, FT_TITLE));
+    nai_markdown_put_text(out, nai_get_str(t, row, FT_TITLE));
     if (share.runs < share.of)
       nai_buf_printf(out, " (in %" PRId64 " of %" PRId64 " captures)", share.runs, share.of);
     nai_buf_putc(out, '\n');
@@ -251,9 +251,9 @@ static void put_captures(struct nai_buf *out, const struct nai_comparison *c) {
   nai_buf_puts(out, "## Captures\n\n");
   for (int s = 0; s < NAI_SIDES; s++) {
     nai_buf_printf(out, "- %s:", s == NAI_BASE ? "base" : "new");
-    for (uint32_t i = 0; i < c->sides[s].count && i < NAMED && !markdown_full(out); i++) {
+    for (uint32_t i = 0; i < c->sides[s].count && i < NAMED && !nai_markdown_full(out); i++) {
       nai_buf_puts(out, i ? ", " : " ");
-      markdown_put_code(out, c->sides[s].captures[i].label);
+      nai_markdown_put_code(out, c->sides[s].captures[i].label);
     }
     nai_buf_printf(out, "%s\n", c->sides[s].count > NAMED ? ", ..." : "");
   }
@@ -265,7 +265,7 @@ static void put_captures(struct nai_buf *out, const struct nai_comparison *c) {
 void nai_write_markdown(struct nai_buf *out, const struct nai_comparison *c) {
   struct nai_buf verdict = {0};
   nai_write_verdict(&verdict, c);
-  markdown_put_text(out, nai_buf_str(&verdict));
+  nai_markdown_put_text(out, nai_buf_str(&verdict));
   nai_buf_puts(out, "\n\n");
   out->oom |= verdict.oom;
   nai_buf_free(&verdict);
@@ -276,10 +276,10 @@ void nai_write_markdown(struct nai_buf *out, const struct nai_comparison *c) {
   put_metrics(out, c);
   if (both) {
     put_time(out, c);
-    markdown_put_kernels(out, c);
-    markdown_put_differences(out, c->tables[NAI_COMPARED_RANGES], "NVTX ranges", "ns");
-    markdown_put_differences(out, c->tables[NAI_COMPARED_PHASES], "Phases", "ns");
-    markdown_put_differences(out, c->tables[NAI_COMPARED_COPIES], "Copies", "bytes");
+    nai_markdown_put_kernels(out, c);
+    nai_markdown_put_differences(out, c->tables[NAI_COMPARED_RANGES], "NVTX ranges", "ns");
+    nai_markdown_put_differences(out, c->tables[NAI_COMPARED_PHASES], "Phases", "ns");
+    nai_markdown_put_differences(out, c->tables[NAI_COMPARED_COPIES], "Copies", "bytes");
     put_findings(out, c);
   }
   put_captures(out, c);

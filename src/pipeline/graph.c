@@ -70,7 +70,7 @@ static int hold(struct job *job, struct nai_err *err) {
 static int keep(struct job *job, struct nai_err *err) {
   struct nai_manifest *m = &job->s->run->manifest;
   static const struct nai_manifest_node none;
-  job_repeat_manifest(m, &job->inputs, &job->inputs, &none);
+  nai_job_repeat_manifest(m, &job->inputs, &job->inputs, &none);
   for (int o = 0; o < job->outputs; o++)
     if (job->out[o])
       nai_manifest_add_table(m, job->node->outputs[o]->name, job->node->late ? job->key : nai_table_hash(job->out[o]));
@@ -105,10 +105,10 @@ static int make_events_again(struct nai_state *s, struct nai_err *err) {
     for (int n = 0; !rc && s->stages[stage].nodes && s->stages[stage].nodes[n]; n++) {
       struct job job;
       begin(&job, s, stage, s->stages[stage].nodes[n]);
-      if (!job.node->late || !nai_manifest_node(&s->run->manifest, job.node->name) || !job_find_inputs(&job))
+      if (!job.node->late || !nai_manifest_node(&s->run->manifest, job.node->name) || !nai_job_find_inputs(&job))
         continue;
-      job_describe(&job);
-      job_drop_outputs(&job);
+      nai_job_describe(&job);
+      nai_job_drop_outputs(&job);
       snprintf(job.reason, sizeof job.reason, "an event table of the earlier run is missing or damaged");
       rc = report(&job, stage, err);
       if (!rc)
@@ -164,8 +164,8 @@ static int bring(void *ctx, int task, struct nai_err *err) {
   int rc = NAI_OK;
   pthread_mutex_lock(&job->s->lock);
   if (!job->decided)
-    rc = job_find_inputs(job)
-           ? job_decide(job, err)
+    rc = nai_job_find_inputs(job)
+           ? nai_job_decide(job, err)
            : nai_err_set(err, NAI_EUSAGE, "%s: a node left a table out that it reads", job->node->name);
   pthread_mutex_unlock(&job->s->lock);
   if (rc || job->taken)
@@ -197,7 +197,7 @@ static int bring_all(struct job_set *set, struct nai_err *err) {
       rc = nai_model_plan(set->s->run->model, &flow, set->parts, done, err);
   }
   if (!rc) {
-    job_set_plan(&flow, set, bring, order, done);
+    nai_job_set_plan(&flow, set, bring, order, done);
     rc = nai_flow_run(&flow, set->s->options->threads, err);
   }
   if (!rc && set->parts)
@@ -213,7 +213,7 @@ static int run_all(struct job_set *set, int *left, struct nai_err *err) {
     before = *left;
     set->parts = 0;
     set->tables = 0;
-    rc = job_set_choose(set, err);
+    rc = nai_job_set_choose(set, err);
     bool any = false;
     for (int i = 0; i < set->count; i++)
       any |= set->jobs[i].coming;

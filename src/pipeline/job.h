@@ -26,19 +26,19 @@ struct job {
 
 /* reuse.c */
 /* Name of the i-th table that the job reads, NULL behind the last. */
-const char *job_input(const struct job *job, size_t i);
+const char *nai_job_input(const struct job *job, size_t i);
 /* Fills job->in. False while a table is not there yet. */
-bool job_find_inputs(struct job *job);
+bool nai_job_find_inputs(struct job *job);
 /* Fills job->inputs and job->key, from what is in job->in. */
-void job_describe(struct job *job);
+void nai_job_describe(struct job *job);
 /* Once the tables it reads are in the run: takes its own over from the earlier run where those were made from the same,
  * else says in job->reason why it has to run. */
-NAI_MUST_CHECK int job_decide(struct job *job, struct nai_err *err);
+NAI_MUST_CHECK int nai_job_decide(struct job *job, struct nai_err *err);
 /* Takes the node's tables out of the run. */
-void job_drop_outputs(struct job *job);
+void nai_job_drop_outputs(struct job *job);
 /* Adds the node of `inputs` to a manifest, with the tables that `tables` says were made. */
-void job_repeat_manifest(struct nai_manifest *to, const struct nai_manifest *inputs, const struct nai_manifest *tables,
-                         const struct nai_manifest_node *made);
+void nai_job_repeat_manifest(struct nai_manifest *to, const struct nai_manifest *inputs,
+                             const struct nai_manifest *tables, const struct nai_manifest_node *made);
 
 /* The jobs of a stage. */
 struct job_set {
@@ -51,10 +51,10 @@ struct job_set {
 
 /* schedule.c */
 /* Takes over what can be, and finds the jobs that go into the next flow (job->coming). */
-NAI_MUST_CHECK int job_set_choose(struct job_set *set, struct nai_err *err);
+NAI_MUST_CHECK int nai_job_set_choose(struct job_set *set, struct nai_err *err);
 /* Adds those to the flow as run(job), behind the parts of the model that are done by task done[part] and behind the
  * jobs whose tables they read; those that most work waits for start first. `order` has room for all jobs. */
-void job_set_plan(struct nai_flow *flow, const struct job_set *set, nai_task_fn *run, struct job **order,
-                  const uint32_t done[NAI_PART_COUNT]);
+void nai_job_set_plan(struct nai_flow *flow, const struct job_set *set, nai_task_fn *run, struct job **order,
+                      const uint32_t done[NAI_PART_COUNT]);
 
 #endif

@@ -11,17 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *job_input(const struct job *job, size_t i) {
+const char *nai_job_input(const struct job *job, size_t i) {
   const struct nai_schema *report[NAI_REPORT_MAX_TABLES];
   if (job->node->reads_report)
     return i < nai_state_schemas(report, job->s, job->stage) ? report[i]->name : NULL;
   return job->node->inputs ? job->node->inputs[i] : NULL;
 }
 
-bool job_find_inputs(struct job *job) {
+bool nai_job_find_inputs(struct job *job) {
   const char *name;
   size_t n = 0;
-  for (; n < JOB_MAX_TABLES && (name = job_input(job, n)); n++) {
+  for (; n < JOB_MAX_TABLES && (name = nai_job_input(job, n)); n++) {
     job->in[n] = nai_run_held(job->s->run, name);
     if (!job->in[n])
       return false;
@@ -41,7 +41,7 @@ static void add_events(struct nai_manifest *to, const struct nai_state *s) {
     }
 }
 
-void job_describe(struct job *job) {
+void nai_job_describe(struct job *job) {
   const struct nai_node *node = job->node;
   struct nai_manifest *m = &job->inputs;
   uint32_t config = node->config | nai_parts_config(node->parts);
@@ -91,14 +91,14 @@ static int take_table(struct job *job, int output, struct nai_err *err) {
            : nai_run_table(&table, s->run, schema->name, schema, err);
 }
 
-void job_drop_outputs(struct job *job) {
+void nai_job_drop_outputs(struct job *job) {
   for (int o = 0; o < job->outputs; o++)
     nai_run_drop(job->s->run, job->node->outputs[o]->name);
 }
 
 /* Adds the node with the tables it made then to the manifest. */
-void job_repeat_manifest(struct nai_manifest *to, const struct nai_manifest *inputs, const struct nai_manifest *tables,
-                         const struct nai_manifest_node *made) {
+void nai_job_repeat_manifest(struct nai_manifest *to, const struct nai_manifest *inputs,
+                             const struct nai_manifest *tables, const struct nai_manifest_node *made) {
   const struct nai_manifest_node *node = &inputs->nodes[0];
   nai_manifest_add_node(to, nai_manifest_name(inputs, node->name));
   for (uint32_t i = node->input; i < node->input_end; i++)
@@ -122,14 +122,15 @@ static bool take_over(struct job *job) {
     find_reason(reason, size, &earlier->manifest, old, &job->inputs);
     return false;
   }
-  job_repeat_manifest(&job->s->run->manifest, &job->inputs, &earlier->manifest, old); /* tables are opened against it */
+  nai_job_repeat_manifest(&job->s->run->manifest, &job->inputs, &earlier->manifest,
+                          old); /* tables are opened against it */
   for (int o = 0; o < job->outputs; o++) {
     uint64_t content;
     if (!nai_manifest_table(&content, &earlier->manifest, job->node->outputs[o]->name))
       continue; /* an optional table that the earlier run was not asked for either */
     if (take_table(job, o, &ignored) != NAI_OK) {
       snprintf(reason, size, "table %.40s is missing or damaged", job->node->outputs[o]->name);
-      job_drop_outputs(job);
+      nai_job_drop_outputs(job);
       nai_manifest_remove_last(&job->s->run->manifest);
       return false;
     }
@@ -137,9 +138,9 @@ static bool take_over(struct job *job) {
   return true;
 }
 
-int job_decide(struct job *job, struct nai_err *err) {
+int nai_job_decide(struct job *job, struct nai_err *err) {
   job->decided = true;
-  job_describe(job);
+  nai_job_describe(job);
   int rc = nai_manifest_check(&job->inputs, err);
   job->taken = !rc && take_over(job);
   return rc;

@@ -18,7 +18,7 @@ static struct job *maker_of(const struct job_set *set, const char *table) {
 /* Whether every table that the job reads is there or on its way. */
 static bool inputs_come(const struct job_set *set, const struct job *job) {
   const char *name;
-  for (size_t i = 0; (name = job_input(job, i)); i++) {
+  for (size_t i = 0; (name = nai_job_input(job, i)); i++) {
     const struct job *maker = nai_run_held(set->s->run, name) ? NULL : maker_of(set, name);
     if (!nai_run_held(set->s->run, name) && !(maker && maker->coming))
       return false;
@@ -39,9 +39,9 @@ static int decide(struct job_set *set, struct nai_err *err) {
     more = false;
     for (int i = 0; !rc && i < set->count; i++) {
       struct job *job = &set->jobs[i];
-      if (job->decided || !job_find_inputs(job))
+      if (job->decided || !nai_job_find_inputs(job))
         continue;
-      rc = job_decide(job, err);
+      rc = nai_job_decide(job, err);
       more |= job->taken;
       if (!rc && !job->taken)
         send(set, job);
@@ -52,7 +52,7 @@ static int decide(struct job_set *set, struct nai_err *err) {
 
 /* Takes over what can be, and finds the jobs that go into the next flow: those that have to run, then those that read
  * their tables. Of the latter only those for which no more of the model is built: they may turn out not to run. */
-int job_set_choose(struct job_set *set, struct nai_err *err) {
+int nai_job_set_choose(struct job_set *set, struct nai_err *err) {
   int rc = decide(set, err);
   uint32_t parts = nai_parts_needed(set->parts);
   uint64_t tables = set->tables;
@@ -77,7 +77,7 @@ static void add_weight(const struct job_set *set, struct job *job, int behind) {
   if (weight <= job->weight)
     return;
   job->weight = weight;
-  for (size_t i = 0; (name = job_input(job, i)); i++) {
+  for (size_t i = 0; (name = nai_job_input(job, i)); i++) {
     struct job *maker = maker_of(set, name);
     if (maker && maker->coming)
       add_weight(set, maker, weight);
@@ -90,8 +90,8 @@ static int compare_jobs(const void *a, const void *b) {
 }
 
 /* Adds the jobs on their way to the flow, the heaviest first, behind the parts and the jobs whose tables they need. */
-void job_set_plan(struct nai_flow *flow, const struct job_set *set, nai_task_fn *run, struct job **order,
-                  const uint32_t done[NAI_PART_COUNT]) {
+void nai_job_set_plan(struct nai_flow *flow, const struct job_set *set, nai_task_fn *run, struct job **order,
+                      const uint32_t done[NAI_PART_COUNT]) {
   int n = 0;
   for (int i = 0; i < set->count; i++)
     if (set->jobs[i].coming) {
@@ -107,7 +107,7 @@ void job_set_plan(struct nai_flow *flow, const struct job_set *set, nai_task_fn 
     for (int p = 0; p < NAI_PART_COUNT; p++)
       if (needed & 1u << p && done[p] != NAI_FLOW_END)
         nai_flow_after(flow, job->task, done[p]);
-    for (size_t k = 0; !job->decided && (name = job_input(job, k)); k++) {
+    for (size_t k = 0; !job->decided && (name = nai_job_input(job, k)); k++) {
       const struct job *maker = maker_of(set, name);
       if (maker && maker->coming)
         nai_flow_after(flow, job->task, maker->task);

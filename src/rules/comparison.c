@@ -86,7 +86,7 @@ static int read_factor(struct ref *out, struct reader *r) {
   size_t len = strspn(r->at, word_characters);
   if (!len)
     return fail(r, offset(r), *r->at ? "expected a column, a number or a 'text'" : "the comparison ends too early");
-  int rc = names_resolve(out, r->names, r->node, offset(r), r->at, len, r->err);
+  int rc = nai_names_resolve(out, r->names, r->node, offset(r), r->at, len, r->err);
   if (rc)
     return rc;
   if (out->kind == REF_SUBJECT)
@@ -117,7 +117,7 @@ static int mixed(const struct reader *r, size_t at, enum nai_unit a, enum nai_un
 }
 
 static int add_factor(struct operand *out, struct reader *r, char op, const struct ref *ref) {
-  struct factor *factor = pool_add(&r->names->set->factors, sizeof *factor);
+  struct factor *factor = nai_pool_add(&r->names->set->factors, sizeof *factor);
   if (!factor)
     return nai_err_nomem(r->err);
   *factor = (struct factor){.op = op, .ref = *ref};
@@ -215,20 +215,20 @@ static int read_comparison(struct condition *out, struct reader *r) {
   if (rc)
     return rc;
   struct pool *tests = &r->names->set->tests;
-  struct test *test = pool_add(tests, sizeof *test);
+  struct test *test = nai_pool_add(tests, sizeof *test);
   if (!test)
     return nai_err_nomem(r->err);
   *test = (struct test){.compare = compare, .is_text = left.is_text, .left = left.factors, .right = right.factors};
-  return condition_emit(out, r->names, (struct code){CODE_TEST, tests->count - 1}, r->err);
+  return nai_condition_emit(out, r->names, (struct code){CODE_TEST, tests->count - 1}, r->err);
 }
 
-int comparison_compile(struct condition *out, const struct names *names, const struct nai_yaml_node *node,
-                       struct nai_err *err) {
+int nai_comparison_compile(struct condition *out, const struct names *names, const struct nai_yaml_node *node,
+                           struct nai_err *err) {
   struct reader r = {.names = names, .node = node, .err = err};
   int rc = nai_yaml_text(&r.at, names->doc, node, err);
   if (rc)
     return rc;
-  rc = condition_emit(out, names, (struct code){.kind = CODE_ALL}, err);
+  rc = nai_condition_emit(out, names, (struct code){.kind = CODE_ALL}, err);
   while (!rc) {
     rc = read_comparison(out, &r);
     if (rc || !take_word(&r, "and"))
@@ -238,11 +238,11 @@ int comparison_compile(struct condition *out, const struct names *names, const s
   if (!rc && *r.at)
     rc = fail(&r, offset(&r), "expected \"and\" or the end (write alternatives as {any: [...]})");
   out->sources |= r.sources;
-  return rc ? rc : condition_emit(out, names, (struct code){.kind = CODE_END}, err);
+  return rc ? rc : nai_condition_emit(out, names, (struct code){.kind = CODE_END}, err);
 }
 
-int expression_compile(struct span *factors, enum nai_unit *unit, const struct names *names,
-                       const struct nai_yaml_node *node, struct nai_err *err) {
+int nai_expression_compile(struct span *factors, enum nai_unit *unit, const struct names *names,
+                           const struct nai_yaml_node *node, struct nai_err *err) {
   struct reader r = {.names = names, .node = node, .err = err};
   struct operand operand = {0};
   int rc = nai_yaml_text(&r.at, names->doc, node, err);
@@ -260,11 +260,11 @@ int expression_compile(struct span *factors, enum nai_unit *unit, const struct n
   return 0;
 }
 
-int duration_compile(struct span *factors, double *ns, const struct names *names, const struct nai_yaml_node *node,
-                     struct nai_err *err) {
+int nai_duration_compile(struct span *factors, double *ns, const struct names *names, const struct nai_yaml_node *node,
+                         struct nai_err *err) {
   static const double scale[NAI_UNIT_COUNT] = {[NAI_NS] = 1, [NAI_US] = 1e3, [NAI_MS] = 1e6, [NAI_S] = 1e9};
   enum nai_unit unit = NAI_UNIT_COUNT;
-  int rc = expression_compile(factors, &unit, names, node, err);
+  int rc = nai_expression_compile(factors, &unit, names, node, err);
   if (rc)
     return rc;
   *ns = unit < NAI_UNIT_COUNT ? scale[unit] : 0;

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *pool_add(struct pool *pool, size_t size) {
+void *nai_pool_add(struct pool *pool, size_t size) {
   if (!nai_array_room(&pool->data, &pool->capacity, pool->count, size))
     return NULL;
   return (char *)pool->data + size * pool->count++;
 }
 
-int condition_emit(struct condition *out, const struct names *names, struct code code, struct nai_err *err) {
-  struct code *slot = pool_add(&names->set->codes, sizeof *slot);
+int nai_condition_emit(struct condition *out, const struct names *names, struct code code, struct nai_err *err) {
+  struct code *slot = nai_pool_add(&names->set->codes, sizeof *slot);
   if (!slot)
     return nai_err_nomem(err);
   *slot = code;
@@ -50,8 +50,8 @@ static int open_group(enum code_kind *kind, const struct nai_yaml_node **first, 
   return *first ? 0 : nai_yaml_error(doc, node, err, "empty list of conditions");
 }
 
-int condition_compile(struct condition *out, const struct names *names, const struct nai_yaml_node *node,
-                      struct nai_err *err) {
+int nai_condition_compile(struct condition *out, const struct names *names, const struct nai_yaml_node *node,
+                          struct nai_err *err) {
   struct {
     const struct nai_yaml_node *at; /* the member being compiled */
     bool single;                    /* `not`: its value has siblings that are none of its business */
@@ -66,7 +66,7 @@ int condition_compile(struct condition *out, const struct names *names, const st
       const struct nai_yaml_node *first = NULL;
       rc = open_group(&kind, &first, names->doc, node, err);
       if (!rc)
-        rc = condition_emit(out, names, (struct code){.kind = kind}, err);
+        rc = nai_condition_emit(out, names, (struct code){.kind = kind}, err);
       if (rc)
         return rc;
       stack[depth].at = first;
@@ -75,7 +75,7 @@ int condition_compile(struct condition *out, const struct names *names, const st
       continue;
     }
     if (!literal_true)
-      rc = comparison_compile(out, names, node, err);
+      rc = nai_comparison_compile(out, names, node, err);
     if (rc)
       return rc;
     for (node = NULL; depth > 0 && !node;) {
@@ -85,7 +85,7 @@ int condition_compile(struct condition *out, const struct names *names, const st
         break;
       }
       depth--;
-      rc = condition_emit(out, names, (struct code){.kind = CODE_END}, err);
+      rc = nai_condition_emit(out, names, (struct code){.kind = CODE_END}, err);
       if (rc)
         return rc;
     }

@@ -109,7 +109,7 @@ static void put_parameters(struct nai_buf *out, const struct nai_rule_set *set, 
     if (!at)
       continue;
     nai_buf_printf(out, "%s  %s = ", heading, parameter->name);
-    number_print(out, parameter->value);
+    nai_number_print(out, parameter->value);
     nai_buf_putc(out, '\n');
     heading = "";
   }

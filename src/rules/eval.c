@@ -13,7 +13,7 @@ static struct nai_value sum_value(const struct env *env, const struct ref *ref) 
   bool whole = true;
   for (int64_t row = 0; table && row < table->rows; row++) {
     each.rows[ref->source] = row;
-    if (!condition_holds(&each, env->sum_where[ref->source]))
+    if (!nai_condition_holds(&each, env->sum_where[ref->source]))
       continue;
     struct nai_value cell = nai_table_value(table, row, ref->column);
     whole = cell.type != NAI_F64;
@@ -27,13 +27,13 @@ static struct nai_value sum_value(const struct env *env, const struct ref *ref) 
 static bool fact_holds(const struct env *env, uint32_t number) {
   const struct fact *fact = POOL_AT(env->set->facts, struct fact, number);
   struct env own = {.set = env->set, .input = env->input, .device_id = env->device_id};
-  const struct nai_table *table = own.tables[0] = env_table(env, fact->rows.schema);
+  const struct nai_table *table = own.tables[0] = nai_env_table(env, fact->rows.schema);
   for (int64_t row = 0; table && row < table->rows; row++) {
     int64_t device = fact->device_column < 0 ? NAI_NULL_I64 : nai_get_i64(table, row, fact->device_column);
     if (device != NAI_NULL_I64 && env->device_id != NAI_NULL_I64 && device != env->device_id)
       continue;
     own.rows[0] = row;
-    if (condition_holds(&own, &fact->rows.where))
+    if (nai_condition_holds(&own, &fact->rows.where))
       return true;
   }
   return false;
@@ -46,7 +46,7 @@ static struct nai_value stake_value(const struct env *env, enum stake stake) {
   return (struct nai_value){.type = NAI_I64, .i = ns, .null = ns == NAI_NULL_I64};
 }
 
-struct nai_value env_value(const struct env *env, const struct ref *ref) {
+struct nai_value nai_env_value(const struct env *env, const struct ref *ref) {
   struct nai_value value = {.type = ref->is_text ? NAI_STR : NAI_F64};
   switch (ref->kind) {
   case REF_COLUMN:
@@ -77,16 +77,16 @@ struct nai_value env_value(const struct env *env, const struct ref *ref) {
   return value;
 }
 
-double env_number(const struct env *env, const struct ref *ref) {
-  struct nai_value value = env_value(env, ref);
+double nai_env_number(const struct env *env, const struct ref *ref) {
+  struct nai_value value = nai_env_value(env, ref);
   return ref->kind == REF_COLUMN || ref->kind == REF_STAKE ? nai_value_number(ref->unit, &value) : value.f;
 }
 
-double env_calculate(const struct env *env, struct span factors) {
+double nai_env_calculate(const struct env *env, struct span factors) {
   double sum = 0, term = 0;
   for (uint32_t i = 0; i < factors.count; i++) {
     const struct factor *factor = POOL_AT(env->set->factors, struct factor, factors.first + i);
-    double number = env_number(env, &factor->ref);
+    double number = nai_env_number(env, &factor->ref);
     if (factor->op == '*') {
       term *= number;
     } else if (factor->op == '/') {
@@ -102,7 +102,7 @@ double env_calculate(const struct env *env, struct span factors) {
 /* Text of a factor and its length; NULL for NULL. Literals end at their quote, not at a NUL. */
 static const char *text_of(const struct env *env, struct span factors, size_t *len) {
   const struct ref *ref = &POOL_AT(env->set->factors, struct factor, factors.first)->ref;
-  struct nai_value value = env_value(env, ref);
+  struct nai_value value = nai_env_value(env, ref);
   if (value.null)
     return NULL;
   *len = ref->kind == REF_TEXT ? ref->text_len : strlen(value.s);
@@ -135,7 +135,7 @@ static bool texts_compare(const struct env *env, const struct test *test) {
 
 static bool is_null(const struct env *env, const struct test *test) {
   size_t len;
-  return test->is_text ? !text_of(env, test->left, &len) : isnan(env_calculate(env, test->left));
+  return test->is_text ? !text_of(env, test->left, &len) : isnan(nai_env_calculate(env, test->left));
 }
 
 /* NULL compares false with everything, also for !=. */
@@ -143,10 +143,10 @@ static bool test_holds(const struct env *env, const struct test *test) {
   if (test->compare == CMP_NULL || test->compare == CMP_NOT_NULL)
     return is_null(env, test) == (test->compare == CMP_NULL);
   if (test->compare == CMP_HOLDS)
-    return env_calculate(env, test->left) != 0;
+    return nai_env_calculate(env, test->left) != 0;
   if (test->is_text)
     return texts_compare(env, test);
-  double left = env_calculate(env, test->left), right = env_calculate(env, test->right);
+  double left = nai_env_calculate(env, test->left), right = nai_env_calculate(env, test->right);
   if (isnan(left) || isnan(right))
     return false;
   switch (test->compare) {
@@ -165,7 +165,7 @@ static bool test_holds(const struct env *env, const struct test *test) {
   }
 }
 
-bool condition_holds(const struct env *env, const struct condition *condition) {
+bool nai_condition_holds(const struct env *env, const struct condition *condition) {
   struct {
     enum code_kind kind;
     bool value;
@@ -214,14 +214,14 @@ static int row_order(const struct nai_table *table, const struct selection *sele
   return (a > b) - (a < b);
 }
 
-int selection_rows(int64_t *rows, int limit, struct env *env, const struct selection *selection) {
+int nai_selection_rows(int64_t *rows, int limit, struct env *env, const struct selection *selection) {
   const struct nai_table *table = env->tables[selection->source];
   int count = 0;
   for (int64_t row = 0; table && row < table->rows; row++) {
     if (!selection->order_count && count == limit)
       break;
     env->rows[selection->source] = row;
-    if (!condition_holds(env, &selection->where))
+    if (!nai_condition_holds(env, &selection->where))
       continue;
     int at = count;
     while (at > 0 && row_order(table, selection, row, rows[at - 1]) < 0)

@@ -41,27 +41,27 @@ static void finding_free(struct finding *finding) {
 
 /* --- From hits to findings -------------------------------------------------------------------- */
 
-int enter_hit(struct env *env, const struct evaluation *e, const struct hit *hit, const char *subject) {
-  int rc = env_open(env, e->set, hit->rule, e->input, e->err);
+int nai_enter_hit(struct env *env, const struct evaluation *e, const struct hit *hit, const char *subject) {
+  int rc = nai_env_open(env, e->set, hit->rule, e->input, e->err);
   env->rows[0] = hit->row;
   env->device_id = hit->device_id;
-  env_set_stake(env, hit);
+  nai_env_set_stake(env, hit);
   env->subject = *subject ? subject : "this run";
   if (!rc)
-    env_look_up(env, hit->rule, true);
+    nai_env_look_up(env, hit->rule, true);
   return rc;
 }
 
 static int render_advice(struct finding *finding, const struct evaluation *e, const struct hit *hit) {
   struct env env;
-  int rc = subject_describe(&finding->subject, e->input, &hit, 1, e->err);
+  int rc = nai_subject_describe(&finding->subject, e->input, &hit, 1, e->err);
   if (!rc)
-    rc = enter_hit(&env, e, hit, nai_buf_str(&finding->subject));
+    rc = nai_enter_hit(&env, e, hit, nai_buf_str(&finding->subject));
   if (rc)
     return rc;
-  variants_render(&finding->why, &env, hit->rule->why, TEXT_PROSE, "\n\n");
-  variants_render(&finding->recommendation, &env, hit->rule->recommendation, TEXT_PROSE, "\n\n");
-  variants_render(&finding->verify, &env, hit->rule->verify, TEXT_SHELL, "\n");
+  nai_variants_render(&finding->why, &env, hit->rule->why, TEXT_PROSE, "\n\n");
+  nai_variants_render(&finding->recommendation, &env, hit->rule->recommendation, TEXT_PROSE, "\n\n");
+  nai_variants_render(&finding->verify, &env, hit->rule->verify, TEXT_SHELL, "\n");
   return 0;
 }
 
@@ -119,16 +119,16 @@ static int add_rule(struct evaluation *e, uint32_t number) {
 static int render_title(struct finding *finding, const struct evaluation *e) {
   struct env env;
   nai_buf_clear(&finding->subject);
-  int rc = subject_describe(&finding->subject, e->input, finding->hits, finding->hit_count, e->err);
+  int rc = nai_subject_describe(&finding->subject, e->input, finding->hits, finding->hit_count, e->err);
   if (!rc)
-    rc = enter_hit(&env, e, finding->hits[0], nai_buf_str(&finding->subject));
+    rc = nai_enter_hit(&env, e, finding->hits[0], nai_buf_str(&finding->subject));
   if (rc)
     return rc;
   const struct rule *rule = finding->rule;
   bool many = finding->hit_count > 1 && rule->title_many.count;
-  variants_render(&finding->title, &env, many ? rule->title_many : rule->title, TEXT_PLAIN, " ");
-  variants_render(&finding->place, &env, rule->place, TEXT_PLAIN, " ");
-  return finding_sum_up(finding, e->err);
+  nai_variants_render(&finding->title, &env, many ? rule->title_many : rule->title, TEXT_PLAIN, " ");
+  nai_variants_render(&finding->place, &env, rule->place, TEXT_PLAIN, " ");
+  return nai_finding_sum_up(finding, e->err);
 }
 
 static int by_importance(const void *a, const void *b) {
@@ -190,7 +190,7 @@ static int write_tables(struct evaluation *e) {
     if (rc)
       return rc;
     write_finding(e, f);
-    rc = evidence_write(e, f);
+    rc = nai_evidence_write(e, f);
   }
   if (!rc)
     rc = nai_table_check(e->findings_table, e->err);
@@ -205,7 +205,7 @@ int nai_rules_evaluate(struct nai_table **findings, struct nai_table **evidence,
   if (!rc)
     rc = nai_table_new(&e.evidence_table, &nai_evidence_schema, err);
   if (!rc)
-    rc = hits_find(&e.hits, set, input, err);
+    rc = nai_hits_find(&e.hits, set, input, err);
   for (uint32_t i = 0; !rc && i < set->rule_count; i++)
     rc = add_rule(&e, i);
   for (uint32_t i = 0; !rc && i < e.count; i++)
@@ -217,7 +217,7 @@ int nai_rules_evaluate(struct nai_table **findings, struct nai_table **evidence,
   for (uint32_t i = 0; i < e.count; i++)
     finding_free(&e.findings[i]);
   free(e.findings);
-  hits_free(&e.hits);
+  nai_hits_free(&e.hits);
   if (rc) {
     nai_table_free(e.findings_table);
     nai_table_free(e.evidence_table);

@@ -19,22 +19,22 @@ struct env {
 };
 
 /* eval.c */
-bool condition_holds(const struct env *env, const struct condition *condition);
+bool nai_condition_holds(const struct env *env, const struct condition *condition);
 /* The first rows of a selection in its order, `limit` at most; returns how many. env->tables[source] must be set;
  * env->rows[source] is left at -1. */
-int selection_rows(int64_t *rows, int limit, struct env *env, const struct selection *selection);
-struct nai_value env_value(const struct env *env, const struct ref *ref);
-double env_number(const struct env *env, const struct ref *ref); /* in the printed unit; NaN for NULL */
-double env_calculate(const struct env *env, struct span factors);
+int nai_selection_rows(int64_t *rows, int limit, struct env *env, const struct selection *selection);
+struct nai_value nai_env_value(const struct env *env, const struct ref *ref);
+double nai_env_number(const struct env *env, const struct ref *ref); /* in the printed unit; NaN for NULL */
+double nai_env_calculate(const struct env *env, struct span factors);
 
 /* render.c: Markdown with escaped values, plain text, or a command with values quoted for a shell. */
 enum text_mode { TEXT_PLAIN, TEXT_PROSE, TEXT_SHELL };
-void text_render(struct nai_buf *out, const struct env *env, struct span pieces, enum text_mode mode);
+void nai_text_render(struct nai_buf *out, const struct env *env, struct span pieces, enum text_mode mode);
 /* A parameter as people write it: no trailing zeros. */
-void number_print(struct nai_buf *out, double number);
+void nai_number_print(struct nai_buf *out, double number);
 /* The variants whose conditions hold, with `separator` between them. */
-void variants_render(struct nai_buf *out, const struct env *env, struct span variants, enum text_mode mode,
-                     const char *separator);
+void nai_variants_render(struct nai_buf *out, const struct env *env, struct span variants, enum text_mode mode,
+                         const char *separator);
 
 /* hits.c: which rows speak, before any text is made. */
 struct hit {
@@ -54,21 +54,22 @@ struct hits {
   struct pool hits;
   struct rule_hits *by_rule; /* per rule number */
 };
-NAI_MUST_CHECK int hits_find(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
-                             struct nai_err *err);
-void hits_free(struct hits *hits);
+NAI_MUST_CHECK int nai_hits_find(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
+                                 struct nai_err *err);
+void nai_hits_free(struct hits *hits);
 /* price.c: from what a rule says its time is to what a finding may claim: no more than the loss it explains, and no
  * time twice. */
-int64_t price_base_ns(const struct nai_rules_input *input, const struct hit *hit);
-int64_t price_capped(const struct nai_rules_input *input, const struct hit *hit, int64_t ns);
-NAI_MUST_CHECK int prices_share(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
-                                struct nai_err *err);
+int64_t nai_price_base_ns(const struct nai_rules_input *input, const struct hit *hit);
+int64_t nai_price_capped(const struct nai_rules_input *input, const struct hit *hit, int64_t ns);
+NAI_MUST_CHECK int nai_prices_share(struct hits *hits, const struct nai_rule_set *set,
+                                    const struct nai_rules_input *input, struct nai_err *err);
 /* The severity that a price alone gives, -1 for none. */
-int price_severity(const struct nai_rule_set *set, const struct hit *hit);
+int nai_price_severity(const struct nai_rule_set *set, const struct hit *hit);
 /* Sets what conditions and texts may say about the price. */
-void env_set_stake(struct env *env, const struct hit *hit);
+void nai_env_set_stake(struct env *env, const struct hit *hit);
 /* Takes the steps of `lower` and of being a part of another finding, and says why. */
-NAI_MUST_CHECK int price_lower(struct hit *hit, const struct env *env, const struct hits *hits, struct nai_err *err);
+NAI_MUST_CHECK int nai_price_lower(struct hit *hit, const struct env *env, const struct hits *hits,
+                                   struct nai_err *err);
 
 /* Hits of one rule that get the same advice become one finding; its texts are those of the first hit. */
 struct finding {
@@ -93,20 +94,21 @@ struct evaluation {
   struct nai_err *err;
 };
 /* An environment in which a hit's texts are rendered. */
-NAI_MUST_CHECK int enter_hit(struct env *env, const struct evaluation *e, const struct hit *hit, const char *subject);
+NAI_MUST_CHECK int nai_enter_hit(struct env *env, const struct evaluation *e, const struct hit *hit,
+                                 const char *subject);
 /* finding.c: what the hits of a finding say together: its GPUs and its price. */
-NAI_MUST_CHECK int finding_sum_up(struct finding *finding, struct nai_err *err);
+NAI_MUST_CHECK int nai_finding_sum_up(struct finding *finding, struct nai_err *err);
 /* evidence.c: the facts behind a finding, of the worst of its hits. */
-NAI_MUST_CHECK int evidence_write(struct evaluation *e, uint32_t number);
+NAI_MUST_CHECK int nai_evidence_write(struct evaluation *e, uint32_t number);
 
 /* subject.c: "GPU 0", "GPUs 0-3, 7", "process 144", "GPU 0 (pid 111)"; nothing when the hits name no GPU or process. */
-NAI_MUST_CHECK int subject_describe(struct nai_buf *out, const struct nai_rules_input *input,
-                                    const struct hit *const *hits, uint32_t count, struct nai_err *err);
+NAI_MUST_CHECK int nai_subject_describe(struct nai_buf *out, const struct nai_rules_input *input,
+                                        const struct hit *const *hits, uint32_t count, struct nai_err *err);
 /* An environment for a rule's rows; lookups are empty until env_look_up. */
-NAI_MUST_CHECK int env_open(struct env *env, const struct nai_rule_set *set, const struct rule *rule,
-                            const struct nai_rules_input *input, struct nai_err *err);
-const struct nai_table *env_table(const struct env *env, const struct nai_schema *schema);
+NAI_MUST_CHECK int nai_env_open(struct env *env, const struct nai_rule_set *set, const struct rule *rule,
+                                const struct nai_rules_input *input, struct nai_err *err);
+const struct nai_table *nai_env_table(const struct env *env, const struct nai_schema *schema);
 /* Finds the rows of `with` for the current row; those that depend on no other row only if `all`. */
-void env_look_up(struct env *env, const struct rule *rule, bool all);
+void nai_env_look_up(struct env *env, const struct rule *rule, bool all);
 
 #endif

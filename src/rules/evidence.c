@@ -37,11 +37,11 @@ static int write_item(struct evaluation *e, uint32_t number, const struct hit *h
                       const struct evidence_item *item) {
   int64_t rows[MAX_EVIDENCE_ROWS];
   int count = 1;
-  if (!condition_holds(env, &item->when))
+  if (!nai_condition_holds(env, &item->when))
     return 0;
   if (item->each) { /* all `for` items of a rule share one source */
-    env->tables[item->source] = env_table(env, item->rows.schema);
-    count = selection_rows(rows, item->rows.limit, env, &item->rows);
+    env->tables[item->source] = nai_env_table(env, item->rows.schema);
+    count = nai_selection_rows(rows, item->rows.limit, env, &item->rows);
   } else {
     rows[0] = env->rows[item->source];
   }
@@ -49,7 +49,7 @@ static int write_item(struct evaluation *e, uint32_t number, const struct hit *h
   for (int i = 0; i < count && rows[i] >= 0; i++) {
     env->rows[item->source] = rows[i];
     nai_buf_clear(&text);
-    variants_render(&text, env, item->text, TEXT_PLAIN, "; ");
+    nai_variants_render(&text, env, item->text, TEXT_PLAIN, "; ");
     write_evidence(e, number, hit, env->tables[item->source], rows[i], nai_buf_str(&text));
   }
   int rc = nai_buf_check(&text, e->err);
@@ -63,11 +63,11 @@ static int write_hit_evidence(struct evaluation *e, uint32_t number, const struc
   const struct rule *rule = finding->rule;
   struct nai_buf subject = {0};
   struct env env;
-  int rc = subject_describe(&subject, e->input, &hit, 1, e->err);
+  int rc = nai_subject_describe(&subject, e->input, &hit, 1, e->err);
   if (!rc)
     rc = nai_buf_check(&subject, e->err);
   if (!rc)
-    rc = enter_hit(&env, e, hit, nai_buf_str(&subject));
+    rc = nai_enter_hit(&env, e, hit, nai_buf_str(&subject));
   for (uint32_t i = 0; !rc && i < rule->evidence.count && (all || i == 0); i++)
     rc = write_item(e, number, hit, &env, POOL_AT(e->set->evidence, struct evidence_item, rule->evidence.first + i));
   nai_buf_free(&subject);
@@ -80,7 +80,7 @@ static int write_rest(struct evaluation *e, uint32_t number, uint32_t shown) {
   const struct hit *last = finding->hits[shown - 1];
   uint32_t rest = finding->left_out + finding->hit_count - shown;
   struct env env;
-  int rc = enter_hit(&env, e, last, "");
+  int rc = nai_enter_hit(&env, e, last, "");
   if (rc || !rest)
     return rc;
   struct nai_buf text = {0};
@@ -91,7 +91,7 @@ static int write_rest(struct evaluation *e, uint32_t number, uint32_t shown) {
   return rc;
 }
 
-int evidence_write(struct evaluation *e, uint32_t number) {
+int nai_evidence_write(struct evaluation *e, uint32_t number) {
   const struct finding *finding = &e->findings[number];
   uint32_t shown = finding->hit_count < MAX_SHOWN ? finding->hit_count : MAX_SHOWN;
   int rc = 0;

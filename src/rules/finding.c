@@ -33,7 +33,7 @@ static void add_gpu(struct finding *finding, uint32_t first) {
   finding->pct = lead->base_ns > 0 ? 100.0 * (double)sum / (double)lead->base_ns : NAN;
 }
 
-int finding_sum_up(struct finding *finding, struct nai_err *err) {
+int nai_finding_sum_up(struct finding *finding, struct nai_err *err) {
   finding->stake_ns = finding->stake_low_ns = NAI_NULL_I64;
   finding->pct = NAN;
   for (uint32_t i = 0; i < finding->hit_count; i++)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct nai_table *env_table(const struct env *env, const struct nai_schema *schema) {
+const struct nai_table *nai_env_table(const struct env *env, const struct nai_schema *schema) {
   for (size_t i = 0; i < env->input->table_count; i++) {
     const struct nai_table *table = env->input->tables[i];
     if (table && strcmp(table->schema->name, schema->name) == 0)
@@ -15,7 +15,7 @@ const struct nai_table *env_table(const struct env *env, const struct nai_schema
 }
 
 static int open_table(struct env *env, const struct selection *rows, struct nai_err *err) {
-  const struct nai_table *table = env_table(env, rows->schema);
+  const struct nai_table *table = nai_env_table(env, rows->schema);
   env->tables[rows->source] = table;
   env->rows[rows->source] = -1;
   if (!table || table->schema == rows->schema || nai_schema_equal(table->schema, rows->schema))
@@ -24,8 +24,8 @@ static int open_table(struct env *env, const struct selection *rows, struct nai_
                      rows->schema->name);
 }
 
-int env_open(struct env *env, const struct nai_rule_set *set, const struct rule *rule,
-             const struct nai_rules_input *input, struct nai_err *err) {
+int nai_env_open(struct env *env, const struct nai_rule_set *set, const struct rule *rule,
+                 const struct nai_rules_input *input, struct nai_err *err) {
   *env = (struct env){.set = set,
                       .input = input,
                       .subject = "",
@@ -52,48 +52,48 @@ int env_open(struct env *env, const struct nai_rule_set *set, const struct rule 
   return rc;
 }
 
-void env_look_up(struct env *env, const struct rule *rule, bool all) {
+void nai_env_look_up(struct env *env, const struct rule *rule, bool all) {
   for (int i = 0; i < rule->lookup_count; i++) {
     const struct selection *rows = &rule->lookups[i].rows;
     bool constant = (rows->where.sources & ~(1u << rows->source)) == 0;
     int64_t found;
     if (!rule->lookups[i].sum && (all || !constant))
-      env->rows[rows->source] = selection_rows(&found, 1, env, rows) ? found : -1;
+      env->rows[rows->source] = nai_selection_rows(&found, 1, env, rows) ? found : -1;
   }
 }
 
 static int severity_of(const struct env *env, const struct hit *hit) {
   if (hit->rule->has_ladder)
-    return price_severity(env->set, hit);
+    return nai_price_severity(env->set, hit);
   for (int s = 3; s >= 0; s--)
-    if (hit->rule->has_severity[s] && condition_holds(env, &hit->rule->severity[s]))
+    if (hit->rule->has_severity[s] && nai_condition_holds(env, &hit->rule->severity[s]))
       return s;
   return -1;
 }
 
 static int64_t duration_of(const struct env *env, struct span factors, double ns) {
-  double value = factors.count ? env_calculate(env, factors) * ns : NAN;
+  double value = factors.count ? nai_env_calculate(env, factors) * ns : NAN;
   return value >= 0 && value < 9e18 ? (int64_t)value : NAI_NULL_I64;
 }
 
 static void price(struct hit *hit, struct env *env) {
   const struct rule *rule = hit->rule;
-  hit->stake_ns = price_capped(env->input, hit, duration_of(env, rule->price, rule->price_ns));
+  hit->stake_ns = nai_price_capped(env->input, hit, duration_of(env, rule->price, rule->price_ns));
   hit->stake_low_ns = duration_of(env, rule->price_low, rule->price_low_ns);
   if (hit->stake_low_ns > hit->stake_ns)
     hit->stake_low_ns = hit->stake_ns;
-  hit->base_ns = rule->base.count ? duration_of(env, rule->base, rule->base_ns) : price_base_ns(env->input, hit);
-  env_set_stake(env, hit);
+  hit->base_ns = rule->base.count ? duration_of(env, rule->base, rule->base_ns) : nai_price_base_ns(env->input, hit);
+  nai_env_set_stake(env, hit);
 }
 
 /* Whether the row speaks. Lookups cost a pass over their table: they wait until the row's own conditions hold. */
 static bool examine(struct hit *hit, struct env *env) {
   const struct rule *rule = hit->rule;
   bool early = !rule->ladder_needs_lookups && !rule->price.count;
-  if (!condition_holds(env, &rule->rows.where) || (early && severity_of(env, hit) < 0))
+  if (!nai_condition_holds(env, &rule->rows.where) || (early && severity_of(env, hit) < 0))
     return false;
-  env_look_up(env, rule, false);
-  if (!condition_holds(env, &rule->when))
+  nai_env_look_up(env, rule, false);
+  if (!nai_condition_holds(env, &rule->when))
     return false;
   price(hit, env);
   hit->severity = severity_of(env, hit);
@@ -133,11 +133,11 @@ static int find_rule_hits(struct hits *hits, uint32_t number, const struct nai_r
   const struct rule *rule = set->rules[number];
   struct rule_hits *mine = &hits->by_rule[number];
   struct env env;
-  int rc = env_open(&env, set, rule, input, err);
+  int rc = nai_env_open(&env, set, rule, input, err);
   mine->first = hits->hits.count;
   if (rc || !env.tables[0])
     return rc;
-  env_look_up(&env, rule, true);
+  nai_env_look_up(&env, rule, true);
   for (int64_t row = 0; row < env.tables[0]->rows; row++) {
     env.rows[0] = row;
     struct hit hit = {.rule = rule,
@@ -147,7 +147,7 @@ static int find_rule_hits(struct hits *hits, uint32_t number, const struct nai_r
     env.device_id = hit.device_id;
     if (!examine(&hit, &env) || is_suppressed(hits, set, &hit))
       continue;
-    struct hit *slot = pool_add(&hits->hits, sizeof *slot);
+    struct hit *slot = nai_pool_add(&hits->hits, sizeof *slot);
     if (!slot)
       return nai_err_nomem(err);
     *slot = hit;
@@ -162,17 +162,17 @@ static int judge_rule_hits(struct hits *hits, uint32_t number, const struct nai_
   struct rule_hits *mine = &hits->by_rule[number];
   const struct rule *rule = set->rules[number];
   struct env env;
-  int rc = mine->count ? env_open(&env, set, rule, input, err) : 0;
+  int rc = mine->count ? nai_env_open(&env, set, rule, input, err) : 0;
   for (uint32_t i = 0; !rc && i < mine->count; i++) {
     struct hit *hit = POOL_AT(hits->hits, struct hit, mine->first + i);
     env.rows[0] = hit->row;
     env.device_id = hit->device_id;
-    env_look_up(&env, rule, true);
-    env_set_stake(&env, hit);
+    nai_env_look_up(&env, rule, true);
+    nai_env_set_stake(&env, hit);
     if (rule->price.count)
       hit->severity = severity_of(&env, hit);
     if (hit->severity >= 0)
-      rc = price_lower(hit, &env, hits, err);
+      rc = nai_price_lower(hit, &env, hits, err);
   }
   if (rc || !mine->count)
     return rc;
@@ -182,22 +182,22 @@ static int judge_rule_hits(struct hits *hits, uint32_t number, const struct nai_
   return 0;
 }
 
-int hits_find(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
-              struct nai_err *err) {
+int nai_hits_find(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
+                  struct nai_err *err) {
   *hits = (struct hits){.by_rule = calloc(set->rule_count + 1, sizeof *hits->by_rule)};
   int rc = hits->by_rule ? 0 : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < set->rule_count; i++)
     if (!set->rules[set->order[i]]->disabled)
       rc = find_rule_hits(hits, set->order[i], set, input, err);
   if (!rc)
-    rc = prices_share(hits, set, input, err);
+    rc = nai_prices_share(hits, set, input, err);
   for (uint32_t i = 0; !rc && i < set->rule_count; i++)
     if (!set->rules[set->order[i]]->disabled)
       rc = judge_rule_hits(hits, set->order[i], set, input, err);
   return rc;
 }
 
-void hits_free(struct hits *hits) {
+void nai_hits_free(struct hits *hits) {
   for (uint32_t i = 0; i < hits->hits.count; i++)
     free(POOL_AT(hits->hits, struct hit, i)->reason);
   free(hits->hits.data);

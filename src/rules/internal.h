@@ -180,7 +180,7 @@ struct nai_rule_set {
 };
 
 /* Appends one element of `size` bytes; NULL when out of memory. */
-void *pool_add(struct pool *pool, size_t size);
+void *nai_pool_add(struct pool *pool, size_t size);
 #define POOL_AT(pool, type, index) (&((type *)(pool).data)[index])
 
 /* The names visible at some place of a rule. */
@@ -198,42 +198,42 @@ struct names {
 };
 
 /* names.c: finds what `name` (len bytes at `offset` of the node's text) stands for. */
-NAI_MUST_CHECK int names_resolve(struct ref *out, const struct names *names, const struct nai_yaml_node *node,
-                                 size_t offset, const char *name, size_t len, struct nai_err *err);
+NAI_MUST_CHECK int nai_names_resolve(struct ref *out, const struct names *names, const struct nai_yaml_node *node,
+                                     size_t offset, const char *name, size_t len, struct nai_err *err);
 /* A table of the catalogue by name. */
 NAI_MUST_CHECK /* The table of rules of that document that name none, NULL where each must. */
     const struct nai_schema *
-    names_implied_table(const struct nai_rule_set *set, const struct nai_yaml *doc);
-int names_table(const struct nai_schema **out, const struct nai_rule_set *set, const struct nai_yaml *doc,
-                const struct nai_yaml_node *node, struct nai_err *err);
+    nai_names_implied_table(const struct nai_rule_set *set, const struct nai_yaml *doc);
+int nai_names_table(const struct nai_schema **out, const struct nai_rule_set *set, const struct nai_yaml *doc,
+                    const struct nai_yaml_node *node, struct nai_err *err);
 /* A column of a table by a name that outputs show or its stored one. */
-NAI_MUST_CHECK int names_column(struct nai_print *out, const struct nai_schema *schema, const struct nai_yaml *doc,
-                                const struct nai_yaml_node *node, size_t offset, const char *name, size_t len,
-                                struct nai_err *err);
-
-/* condition.c */
-NAI_MUST_CHECK int condition_compile(struct condition *out, const struct names *names, const struct nai_yaml_node *node,
-                                     struct nai_err *err);
-/* comparison.c: the comparisons of one string, joined by "and". */
-NAI_MUST_CHECK int comparison_compile(struct condition *out, const struct names *names,
-                                      const struct nai_yaml_node *node, struct nai_err *err);
-/* A sum of products that is a number; *unit: NAI_UNIT_COUNT for a plain one. */
-NAI_MUST_CHECK int expression_compile(struct span *factors, enum nai_unit *unit, const struct names *names,
-                                      const struct nai_yaml_node *node, struct nai_err *err);
-/* A sum of products that is a duration; *ns: of one unit of it. */
-NAI_MUST_CHECK int duration_compile(struct span *factors, double *ns, const struct names *names,
-                                    const struct nai_yaml_node *node, struct nai_err *err);
-NAI_MUST_CHECK int condition_emit(struct condition *out, const struct names *names, struct code code,
-                                  struct nai_err *err);
-
-/* text.c: a text with {{placeholders}}, or a list of texts that may depend on conditions. */
-NAI_MUST_CHECK int text_compile(struct span *pieces, const struct names *names, const struct nai_yaml_node *node,
-                                struct nai_err *err);
-NAI_MUST_CHECK int variants_compile(struct span *out, const struct names *names, const struct nai_yaml_node *node,
+NAI_MUST_CHECK int nai_names_column(struct nai_print *out, const struct nai_schema *schema, const struct nai_yaml *doc,
+                                    const struct nai_yaml_node *node, size_t offset, const char *name, size_t len,
                                     struct nai_err *err);
 
+/* condition.c */
+NAI_MUST_CHECK int nai_condition_compile(struct condition *out, const struct names *names,
+                                         const struct nai_yaml_node *node, struct nai_err *err);
+/* comparison.c: the comparisons of one string, joined by "and". */
+NAI_MUST_CHECK int nai_comparison_compile(struct condition *out, const struct names *names,
+                                          const struct nai_yaml_node *node, struct nai_err *err);
+/* A sum of products that is a number; *unit: NAI_UNIT_COUNT for a plain one. */
+NAI_MUST_CHECK int nai_expression_compile(struct span *factors, enum nai_unit *unit, const struct names *names,
+                                          const struct nai_yaml_node *node, struct nai_err *err);
+/* A sum of products that is a duration; *ns: of one unit of it. */
+NAI_MUST_CHECK int nai_duration_compile(struct span *factors, double *ns, const struct names *names,
+                                        const struct nai_yaml_node *node, struct nai_err *err);
+NAI_MUST_CHECK int nai_condition_emit(struct condition *out, const struct names *names, struct code code,
+                                      struct nai_err *err);
+
+/* text.c: a text with {{placeholders}}, or a list of texts that may depend on conditions. */
+NAI_MUST_CHECK int nai_text_compile(struct span *pieces, const struct names *names, const struct nai_yaml_node *node,
+                                    struct nai_err *err);
+NAI_MUST_CHECK int nai_variants_compile(struct span *out, const struct names *names, const struct nai_yaml_node *node,
+                                        struct nai_err *err);
+
 /* fact.c: an entry of `facts:`. */
-NAI_MUST_CHECK int fact_compile(struct fact *fact, struct nai_rule_set *set, struct nai_err *err);
+NAI_MUST_CHECK int nai_fact_compile(struct fact *fact, struct nai_rule_set *set, struct nai_err *err);
 
 /* rule.c: what the parts of a rule share while they are compiled. */
 struct builder {
@@ -243,36 +243,36 @@ struct builder {
   struct nai_err *err;
 };
 /* A value of a map by its key: NULL, or an error, when there is none. */
-const struct nai_yaml_node *builder_get(const struct builder *b, const struct nai_yaml_node *map, const char *key);
-NAI_MUST_CHECK int builder_require(const struct nai_yaml_node **out, const struct builder *b,
-                                   const struct nai_yaml_node *map, const char *key);
+const struct nai_yaml_node *nai_builder_get(const struct builder *b, const struct nai_yaml_node *map, const char *key);
+NAI_MUST_CHECK int nai_builder_require(const struct nai_yaml_node **out, const struct builder *b,
+                                       const struct nai_yaml_node *map, const char *key);
 /* selection.c: table, where, order, limit of a map; adds the table as a source called `name`. `table_key` is the key
  * that names the table. */
-NAI_MUST_CHECK int selection_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node,
-                                     const char *table_key, const char *name, int64_t limit, int64_t max_limit);
+NAI_MUST_CHECK int nai_selection_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node,
+                                         const char *table_key, const char *name, int64_t limit, int64_t max_limit);
 /* `with`. */
-NAI_MUST_CHECK int lookups_compile(struct builder *b, const struct nai_yaml_node *with);
+NAI_MUST_CHECK int nai_lookups_compile(struct builder *b, const struct nai_yaml_node *with);
 /* price_compile.c: price, price_low, impact, base, explains, lower. */
-NAI_MUST_CHECK int price_compile(struct builder *b, const struct nai_yaml_node *node);
-NAI_MUST_CHECK int lower_compile(struct builder *b, const struct nai_yaml_node *node);
+NAI_MUST_CHECK int nai_price_compile(struct builder *b, const struct nai_yaml_node *node);
+NAI_MUST_CHECK int nai_lower_compile(struct builder *b, const struct nai_yaml_node *node);
 
 /* rule.c: one entry of `rules:` without `unless` and `part_of`, which need all rules. */
-NAI_MUST_CHECK int rule_compile(struct rule *rule, struct nai_rule_set *set, const struct nai_yaml *doc,
-                                const struct nai_yaml_node *node, struct nai_err *err);
+NAI_MUST_CHECK int nai_rule_compile(struct rule *rule, struct nai_rule_set *set, const struct nai_yaml *doc,
+                                    const struct nai_yaml_node *node, struct nai_err *err);
 
 /* load.c: the id of an entry of a rule or metric file, made of `letters` ("a-z and -" for people), and whether the
  * entry is `disabled`. */
-NAI_MUST_CHECK int entry_read(const struct nai_yaml_node **id, bool *off, const struct nai_yaml *doc,
-                              const struct nai_yaml_node *entry, const char *letters, const char *said,
-                              struct nai_err *err);
+NAI_MUST_CHECK int nai_entry_read(const struct nai_yaml_node **id, bool *off, const struct nai_yaml *doc,
+                                  const struct nai_yaml_node *entry, const char *letters, const char *said,
+                                  struct nai_err *err);
 /* order.c: the rule of that id and its number (may be NULL), NULL for none. */
-struct rule *rule_find(const struct nai_rule_set *set, const char *id, uint32_t *number);
+struct rule *nai_rule_find(const struct nai_rule_set *set, const char *id, uint32_t *number);
 /* The error for an id that no rule has. */
-int rule_unknown(const struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
-                 const char *id, struct nai_err *err);
+int nai_rule_unknown(const struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                     const char *id, struct nai_err *err);
 /* Finds what `unless` and `part_of` name, and an order in which these come first. */
-NAI_MUST_CHECK int rules_order(struct nai_rule_set *set, struct nai_err *err);
+NAI_MUST_CHECK int nai_rules_order(struct nai_rule_set *set, struct nai_err *err);
 /* The names of all tables that rules read, each once. */
-NAI_MUST_CHECK int rules_list_tables(struct nai_rule_set *set, struct nai_err *err);
+NAI_MUST_CHECK int nai_rules_list_tables(struct nai_rule_set *set, struct nai_err *err);
 
 #endif

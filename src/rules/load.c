@@ -52,7 +52,7 @@ static int read_parameters(struct nai_rule_set *set, const struct nai_yaml *doc,
     if (!parameter && set->parameters.count >= MAX_RULES)
       return nai_yaml_error_key(doc, n, err, "more than %d parameters", MAX_RULES);
     if (!parameter)
-      parameter = pool_add(&set->parameters, sizeof *parameter);
+      parameter = nai_pool_add(&set->parameters, sizeof *parameter);
     if (!parameter)
       return nai_err_nomem(err);
     *parameter = (struct parameter){.name = n->key, .value = value};
@@ -60,8 +60,8 @@ static int read_parameters(struct nai_rule_set *set, const struct nai_yaml *doc,
   return rc;
 }
 
-int entry_read(const struct nai_yaml_node **id, bool *off, const struct nai_yaml *doc,
-               const struct nai_yaml_node *entry, const char *letters, const char *said, struct nai_err *err) {
+int nai_entry_read(const struct nai_yaml_node **id, bool *off, const struct nai_yaml *doc,
+                   const struct nai_yaml_node *entry, const char *letters, const char *said, struct nai_err *err) {
   const char *text;
   int rc = nai_yaml_expect(doc, entry, NAI_YAML_MAP, err);
   const struct nai_yaml_node *disabled = rc ? NULL : nai_yaml_get(doc, entry, "disabled");
@@ -83,10 +83,10 @@ static int file_rule(struct nai_rule_set *set, const struct nai_yaml *doc, const
                      struct nai_err *err) {
   const struct nai_yaml_node *id;
   bool off;
-  int rc = entry_read(&id, &off, doc, node, "abcdefghijklmnopqrstuvwxyz0123456789-", "a-z, 0-9 and -", err);
+  int rc = nai_entry_read(&id, &off, doc, node, "abcdefghijklmnopqrstuvwxyz0123456789-", "a-z, 0-9 and -", err);
   if (rc)
     return rc;
-  struct rule *rule = rule_find(set, id->text, NULL);
+  struct rule *rule = nai_rule_find(set, id->text, NULL);
   if (rule && rule->doc == doc)
     return nai_yaml_error(doc, id, err, "duplicate id \"%s\" (first on line %u)", id->text, rule->node->line);
   if (rule && off) {
@@ -94,7 +94,7 @@ static int file_rule(struct nai_rule_set *set, const struct nai_yaml *doc, const
     return 0;
   }
   if (!rule && off && node->count == 2)
-    return rule_unknown(set, doc, id, id->text, err);
+    return nai_rule_unknown(set, doc, id, id->text, err);
   if (!rule) {
     if (set->rule_count == MAX_RULES)
       return nai_yaml_error(doc, node, err, "more than %d rules", MAX_RULES);
@@ -124,7 +124,7 @@ static int read_facts(struct nai_rule_set *set, const struct nai_yaml *doc, cons
     if (!fact && set->facts.count >= MAX_RULES)
       return nai_yaml_error_key(doc, n, err, "more than %d facts", MAX_RULES);
     if (!fact)
-      fact = pool_add(&set->facts, sizeof *fact);
+      fact = nai_pool_add(&set->facts, sizeof *fact);
     if (!fact)
       return nai_err_nomem(err);
     *fact = (struct fact){.name = n->key, .doc = doc, .node = n};
@@ -163,15 +163,15 @@ static int compile(struct nai_rule_set *set, struct nai_err *err) {
     rc = read_doc(set, set->docs[i], set->tables[i], err);
   for (uint32_t i = 0; !rc && i < set->facts.count; i++) {
     struct fact fact = *POOL_AT(set->facts, struct fact, i);
-    rc = fact_compile(&fact, set, err);
+    rc = nai_fact_compile(&fact, set, err);
     *POOL_AT(set->facts, struct fact, i) = fact;
   }
   for (uint32_t i = 0; !rc && i < set->rule_count; i++)
     if (!set->rules[i]->disabled)
-      rc = rule_compile(set->rules[i], set, set->rules[i]->doc, set->rules[i]->node, err);
+      rc = nai_rule_compile(set->rules[i], set, set->rules[i]->doc, set->rules[i]->node, err);
   if (!rc)
-    rc = rules_order(set, err);
-  return rc ? rc : rules_list_tables(set, err);
+    rc = nai_rules_order(set, err);
+  return rc ? rc : nai_rules_list_tables(set, err);
 }
 
 static int finish(struct nai_rule_set **out, struct nai_rule_set *set, int rc, struct nai_err *err) {

@@ -186,7 +186,7 @@ static int read_samples(struct samples *out, const struct metric_source *source,
   struct env env;
   int device = nai_schema_role(rule->rows.schema, NAI_ROLE_DEVICE),
       pid = nai_schema_role(rule->rows.schema, NAI_ROLE_PROCESS);
-  int rc = env_open(&env, set->rules, rule, input, err);
+  int rc = nai_env_open(&env, set->rules, rule, input, err);
   const struct nai_table *table = rc ? NULL : env.tables[0];
   if (rc || !table || !table->rows)
     return rc;
@@ -196,13 +196,13 @@ static int read_samples(struct samples *out, const struct metric_source *source,
   out->v = malloc(room * sizeof *out->v);
   if (!out->v)
     return nai_err_nomem(err);
-  env_look_up(&env, rule, true);
+  nai_env_look_up(&env, rule, true);
   for (int64_t row = 0; row < table->rows; row++) {
     env.rows[0] = row;
-    if (!condition_holds(&env, &rule->rows.where))
+    if (!nai_condition_holds(&env, &rule->rows.where))
       continue;
-    env_look_up(&env, rule, false);
-    double value = env_calculate(&env, source->value) * source->scale;
+    nai_env_look_up(&env, rule, false);
+    double value = nai_env_calculate(&env, source->value) * source->scale;
     if (!isfinite(value))
       continue;
     if (out->count == room) {
@@ -211,7 +211,7 @@ static int read_samples(struct samples *out, const struct metric_source *source,
     }
     struct sample *sample = &out->v[out->count++];
     sample->value = value;
-    sample->weight = source->by.count ? env_calculate(&env, source->by) : value;
+    sample->weight = source->by.count ? nai_env_calculate(&env, source->by) : value;
     sample->device = source->by_gpu && device >= 0 ? nai_get_i64(table, row, device) : 0;
     sample->pid = source->by_gpu && pid >= 0 ? nai_get_i64(table, row, pid) : 0;
     sample->member = source->each >= 0 ? nai_get_str(table, row, source->each) : "";

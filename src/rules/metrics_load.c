@@ -26,12 +26,12 @@ void nai_metrics_free(struct nai_metric_set *set) {
 /* One of `words` (ends with NULL), *index its place; `otherwise` when the map has no such key. */
 static int read_word(int *index, struct builder *b, const struct nai_yaml_node *map, const char *key,
                      const char *const *words, int otherwise) {
-  const struct nai_yaml_node *node = builder_get(b, map, key);
+  const struct nai_yaml_node *node = nai_builder_get(b, map, key);
   const char *text;
   size_t count = 0;
   *index = otherwise;
   if (!node)
-    return otherwise < 0 ? builder_require(&node, b, map, key) : 0;
+    return otherwise < 0 ? nai_builder_require(&node, b, map, key) : 0;
   int rc = nai_yaml_text(&text, b->doc, node, b->err);
   if (rc)
     return rc;
@@ -76,7 +76,7 @@ static int add_rule(struct rule **out, struct nai_rule_set *set, struct nai_err 
 
 static int each_compile(struct metric_source *out, struct builder *b, const struct nai_yaml_node *node,
                         const struct nai_yaml_node *map) {
-  const struct nai_yaml_node *limit = builder_get(b, map, "limit");
+  const struct nai_yaml_node *limit = nai_builder_get(b, map, "limit");
   const struct nai_schema *schema = out->rule->rows.schema;
   struct nai_print column = {0};
   const char *name;
@@ -84,13 +84,13 @@ static int each_compile(struct metric_source *out, struct builder *b, const stru
   enum nai_unit unit;
   int rc = nai_yaml_text(&name, b->doc, node, b->err);
   if (!rc)
-    rc = names_column(&column, schema, b->doc, node, 0, name, strlen(name), b->err);
+    rc = nai_names_column(&column, schema, b->doc, node, 0, name, strlen(name), b->err);
   if (!rc && schema->columns[column.column].type != NAI_STR)
     rc = nai_yaml_error(b->doc, node, b->err, "\"each\" needs a column that holds text");
   if (!rc && limit)
     rc = nai_yaml_int(&most, b->doc, limit, 1, MAX_FAMILY, b->err);
-  if (!rc && builder_get(b, map, "by"))
-    rc = expression_compile(&out->by, &unit, &b->names, builder_get(b, map, "by"), b->err);
+  if (!rc && nai_builder_get(b, map, "by"))
+    rc = nai_expression_compile(&out->by, &unit, &b->names, nai_builder_get(b, map, "by"), b->err);
   out->each = column.column;
   out->limit = (int)most;
   return rc;
@@ -111,19 +111,19 @@ static int source_compile(struct metric_source *out, struct nai_metric_set *set,
     return rc;
   b.rule = out->rule;
   /* The entry's own where must not hold `limit`, which here is about members of a family. */
-  rc = selection_compile(&out->rule->rows, &b, node, "table", "this", MAX_FAMILY, MAX_FAMILY);
-  if (!rc && (part = builder_get(&b, node, "with")))
-    rc = lookups_compile(&b, part);
+  rc = nai_selection_compile(&out->rule->rows, &b, node, "table", "this", MAX_FAMILY, MAX_FAMILY);
+  if (!rc && (part = nai_builder_get(&b, node, "with")))
+    rc = nai_lookups_compile(&b, part);
   if (!rc)
-    rc = builder_require(&value, &b, node, "value");
+    rc = nai_builder_require(&value, &b, node, "value");
   if (!rc)
-    rc = expression_compile(&out->value, &out->unit, &b.names, value, err);
+    rc = nai_expression_compile(&out->value, &out->unit, &b.names, value, err);
   if (!rc)
     rc = read_word(&combine, &b, node, "combine", combines, COMBINE_SUM);
-  out->by_gpu = !rc && builder_get(&b, node, "gpus");
+  out->by_gpu = !rc && nai_builder_get(&b, node, "gpus");
   if (!rc)
     rc = read_word(&gpus, &b, node, "gpus", combines, COMBINE_MAX);
-  if (!rc && (part = builder_get(&b, node, "each")))
+  if (!rc && (part = nai_builder_get(&b, node, "each")))
     rc = each_compile(out, &b, part, node);
   out->combine = (enum combine)combine;
   out->gpus = (enum combine)gpus;
@@ -192,7 +192,7 @@ static int sources_compile(struct metric *m, struct nai_metric_set *set, struct 
   bool any = false;
   int rc = 0;
   for (int i = 0; !rc && i < BASES; i++) {
-    const struct nai_yaml_node *node = builder_get(b, m->node, keys[i]);
+    const struct nai_yaml_node *node = nai_builder_get(b, m->node, keys[i]);
     if (!node)
       continue;
     rc = source_compile(&m->sources[i], set, m, node, b->err);
@@ -213,7 +213,7 @@ static int metric_compile(struct metric *m, struct nai_metric_set *set, struct n
   int better = 0, kind = 0, gate = 0, absent = 0;
   int rc = nai_yaml_expect_keys(m->doc, m->node, keys, err);
   if (!rc)
-    rc = builder_require(&part, &b, m->node, "title");
+    rc = nai_builder_require(&part, &b, m->node, "title");
   if (!rc)
     rc = nai_yaml_text(&m->title, m->doc, part, err);
   if (!rc)
@@ -224,7 +224,7 @@ static int metric_compile(struct metric *m, struct nai_metric_set *set, struct n
     rc = read_word(&gate, &b, m->node, "gate", gates, -1);
   if (!rc)
     rc = read_word(&absent, &b, m->node, "absent", absents, 0);
-  if (!rc && (part = builder_get(&b, m->node, "needs")))
+  if (!rc && (part = nai_builder_get(&b, m->node, "needs")))
     rc = nai_yaml_text(&m->needs, m->doc, part, err);
   if (!rc)
     rc = sources_compile(m, set, &b);
@@ -232,9 +232,9 @@ static int metric_compile(struct metric *m, struct nai_metric_set *set, struct n
     rc = settle_unit(m, &b);
   m->noise_pct = m->noise = m->budget_pct = m->budget = m->budget_step_pct = NAN;
   if (!rc)
-    rc = read_limits(&m->noise_pct, &m->noise, NULL, m, builder_get(&b, m->node, "noise"), err);
+    rc = read_limits(&m->noise_pct, &m->noise, NULL, m, nai_builder_get(&b, m->node, "noise"), err);
   if (!rc)
-    rc = read_limits(&m->budget_pct, &m->budget, &m->budget_step_pct, m, builder_get(&b, m->node, "budget"), err);
+    rc = read_limits(&m->budget_pct, &m->budget, &m->budget_step_pct, m, nai_builder_get(&b, m->node, "budget"), err);
   m->better = betters[better];
   m->kind = kinds[kind];
   m->gate = gates[gate];
@@ -249,7 +249,8 @@ static int file_metric(struct nai_metric_set *set, const struct nai_yaml *doc, c
   struct metric *metric = NULL;
   const struct nai_yaml_node *id;
   bool off;
-  int rc = entry_read(&id, &off, doc, node, "abcdefghijklmnopqrstuvwxyz0123456789_.-{}", "a-z, 0-9, _ . and -", err);
+  int rc =
+      nai_entry_read(&id, &off, doc, node, "abcdefghijklmnopqrstuvwxyz0123456789_.-{}", "a-z, 0-9, _ . and -", err);
   if (rc)
     return rc;
   for (uint32_t i = 0; i < set->metrics.count; i++)
@@ -266,7 +267,7 @@ static int file_metric(struct nai_metric_set *set, const struct nai_yaml *doc, c
     return 0;
   }
   if (!metric)
-    metric = pool_add(&set->metrics, sizeof *metric);
+    metric = nai_pool_add(&set->metrics, sizeof *metric);
   if (!metric)
     return nai_err_nomem(err);
   *metric = (struct metric){.id = id->text, .doc = doc, .node = node};

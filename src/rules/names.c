@@ -18,8 +18,8 @@ static int unknown(const struct nai_yaml *doc, const struct nai_yaml_node *node,
   return nai_yaml_error_in(doc, node, offset, err, "unknown %s \"%s\"%s", kind, name, place);
 }
 
-int names_table(const struct nai_schema **out, const struct nai_rule_set *set, const struct nai_yaml *doc,
-                const struct nai_yaml_node *node, struct nai_err *err) {
+int nai_names_table(const struct nai_schema **out, const struct nai_rule_set *set, const struct nai_yaml *doc,
+                    const struct nai_yaml_node *node, struct nai_err *err) {
   const char *name, *candidates[MAX_CANDIDATES];
   int rc = nai_yaml_text(&name, doc, node, err);
   if (rc)
@@ -36,7 +36,7 @@ int names_table(const struct nai_schema **out, const struct nai_rule_set *set, c
   return unknown(doc, node, 0, "table", name, "", candidates, count, err);
 }
 
-const struct nai_schema *names_implied_table(const struct nai_rule_set *set, const struct nai_yaml *doc) {
+const struct nai_schema *nai_names_implied_table(const struct nai_rule_set *set, const struct nai_yaml *doc) {
   for (size_t d = 0; d < set->doc_count; d++)
     for (size_t i = 0; set->docs[d] == doc && set->tables[d] && i < set->schema_count; i++)
       if (strcmp(set->schemas[i]->name, set->tables[d]) == 0)
@@ -44,8 +44,9 @@ const struct nai_schema *names_implied_table(const struct nai_rule_set *set, con
   return NULL;
 }
 
-int names_column(struct nai_print *out, const struct nai_schema *schema, const struct nai_yaml *doc,
-                 const struct nai_yaml_node *node, size_t offset, const char *name, size_t len, struct nai_err *err) {
+int nai_names_column(struct nai_print *out, const struct nai_schema *schema, const struct nai_yaml *doc,
+                     const struct nai_yaml_node *node, size_t offset, const char *name, size_t len,
+                     struct nai_err *err) {
   char copy[MAX_NAME], place[MAX_NAME + 16];
   char shown[MAX_CANDIDATES][NAI_COLUMN_NAME_MAX];
   const char *candidates[MAX_CANDIDATES];
@@ -114,8 +115,8 @@ static bool resolve_stake(struct ref *out, const char *name, size_t len) {
   return false;
 }
 
-int names_resolve(struct ref *out, const struct names *names, const struct nai_yaml_node *node, size_t offset,
-                  const char *name, size_t len, struct nai_err *err) {
+int nai_names_resolve(struct ref *out, const struct names *names, const struct nai_yaml_node *node, size_t offset,
+                      const char *name, size_t len, struct nai_err *err) {
   const char *dot = memchr(name, '.', len);
   size_t head = dot ? (size_t)(dot - name) : 0, skip = dot ? head + 1 : 0;
   int source = names->current;
@@ -149,7 +150,7 @@ int names_resolve(struct ref *out, const struct names *names, const struct nai_y
   }
   const struct nai_schema *schema = names->sources[source].schema;
   struct nai_print column;
-  int rc = names_column(&column, schema, names->doc, node, offset + skip, name + skip, len - skip, err);
+  int rc = nai_names_column(&column, schema, names->doc, node, offset + skip, name + skip, len - skip, err);
   if (rc)
     return rc;
   if (names->sources[source].sum && schema->columns[column.column].type == NAI_STR)

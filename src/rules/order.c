@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rule *rule_find(const struct nai_rule_set *set, const char *id, uint32_t *number) {
+struct rule *nai_rule_find(const struct nai_rule_set *set, const char *id, uint32_t *number) {
   for (uint32_t i = 0; i < set->rule_count; i++) {
     if (strcmp(set->rules[i]->id, id) == 0) {
       if (number)
@@ -16,8 +16,8 @@ struct rule *rule_find(const struct nai_rule_set *set, const char *id, uint32_t 
   return NULL;
 }
 
-int rule_unknown(const struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
-                 const char *id, struct nai_err *err) {
+int nai_rule_unknown(const struct nai_rule_set *set, const struct nai_yaml *doc, const struct nai_yaml_node *node,
+                     const char *id, struct nai_err *err) {
   const char *candidates[MAX_RULES];
   for (uint32_t i = 0; i < set->rule_count; i++)
     candidates[i] = set->rules[i]->id;
@@ -41,9 +41,9 @@ static int resolve(struct span *out, struct nai_rule_set *set, const struct rule
     int rc = nai_yaml_text(&id, rule->doc, n, err);
     if (rc)
       return rc;
-    if (!rule_find(set, id, &number))
-      return rule_unknown(set, rule->doc, n, id, err);
-    uint32_t *slot = pool_add(&set->unless, sizeof *slot);
+    if (!nai_rule_find(set, id, &number))
+      return nai_rule_unknown(set, rule->doc, n, id, err);
+    uint32_t *slot = nai_pool_add(&set->unless, sizeof *slot);
     if (!slot)
       return nai_err_nomem(err);
     *slot = number;
@@ -85,7 +85,7 @@ static int order(struct nai_rule_set *set, struct nai_err *err) {
   return 0;
 }
 
-int rules_order(struct nai_rule_set *set, struct nai_err *err) {
+int nai_rules_order(struct nai_rule_set *set, struct nai_err *err) {
   int rc = 0;
   for (uint32_t i = 0; !rc && i < set->rule_count; i++)
     if (!set->rules[i]->disabled)
@@ -110,7 +110,7 @@ static int add_table_name(struct nai_rule_set *set, size_t *count, const struct 
   return 0;
 }
 
-int rules_list_tables(struct nai_rule_set *set, struct nai_err *err) {
+int nai_rules_list_tables(struct nai_rule_set *set, struct nai_err *err) {
   size_t count = 0;
   int rc = 0;
   for (uint32_t i = 0; !rc && i < set->facts.count; i++)

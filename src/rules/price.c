@@ -40,12 +40,12 @@ static int64_t loss_ns(const struct nai_rules_input *input, int64_t device_id, e
   return gpu_part(input, device_id, columns[loss], columns[loss]);
 }
 
-int64_t price_base_ns(const struct nai_rules_input *input, const struct hit *hit) {
+int64_t nai_price_base_ns(const struct nai_rules_input *input, const struct hit *hit) {
   int64_t ns = gpu_part(input, hit->device_id, "active_ns", "window_ns");
   return ns > 0 ? ns : 0;
 }
 
-int64_t price_capped(const struct nai_rules_input *input, const struct hit *hit, int64_t ns) {
+int64_t nai_price_capped(const struct nai_rules_input *input, const struct hit *hit, int64_t ns) {
   if (hit->rule->explains == LOSS_NONE || ns == NAI_NULL_I64)
     return ns;
   int64_t loss = loss_ns(input, hit->device_id, hit->rule->explains);
@@ -91,8 +91,8 @@ static int by_claim(const void *a, const void *b) {
   return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-int prices_share(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
-                 struct nai_err *err) {
+int nai_prices_share(struct hits *hits, const struct nai_rule_set *set, const struct nai_rules_input *input,
+                     struct nai_err *err) {
   struct hit **claims = calloc(hits->hits.count + 1, sizeof(struct hit *));
   uint32_t count = 0;
   if (!claims)
@@ -146,7 +146,7 @@ static double share(const struct hit *hit) {
   return hit->base_ns > 0 && hit->stake_ns != NAI_NULL_I64 ? 100.0 * (double)hit->stake_ns / (double)hit->base_ns : NAN;
 }
 
-int price_severity(const struct nai_rule_set *set, const struct hit *hit) {
+int nai_price_severity(const struct nai_rule_set *set, const struct hit *hit) {
   double pct = share(hit);
   if (isnan(pct) || (double)hit->stake_ns < 1e6 * threshold(set, "severity_min_ms", 1))
     return -1;
@@ -156,7 +156,7 @@ int price_severity(const struct nai_rule_set *set, const struct hit *hit) {
                                                          : -1;
 }
 
-void env_set_stake(struct env *env, const struct hit *hit) {
+void nai_env_set_stake(struct env *env, const struct hit *hit) {
   env->stake_ns = hit->stake_ns;
   env->stake_low_ns = hit->stake_low_ns;
   env->stake_pct = share(hit);
@@ -183,15 +183,15 @@ static void step_below_parent(struct hit *hit, const struct hits *hits, const st
   nai_buf_free(&reason);
 }
 
-int price_lower(struct hit *hit, const struct env *env, const struct hits *hits, struct nai_err *err) {
+int nai_price_lower(struct hit *hit, const struct env *env, const struct hits *hits, struct nai_err *err) {
   struct nai_buf reasons = {0}, reason = {0};
   step_below_parent(hit, hits, env->set, &reasons);
   for (uint32_t i = 0; i < hit->rule->lowerings.count; i++) {
     const struct lowering *lowering = POOL_AT(env->set->lowerings, struct lowering, hit->rule->lowerings.first + i);
-    if (!condition_holds(env, &lowering->when))
+    if (!nai_condition_holds(env, &lowering->when))
       continue;
     nai_buf_clear(&reason);
-    variants_render(&reason, env, lowering->reason, TEXT_PLAIN, " ");
+    nai_variants_render(&reason, env, lowering->reason, TEXT_PLAIN, " ");
     step_down(hit, lowering->to >= 0 ? lowering->to : hit->severity - 1, &reasons, nai_buf_str(&reason));
   }
   int rc = nai_buf_check(&reasons, err);

@@ -23,11 +23,11 @@ static int explains_compile(struct builder *b, const struct nai_yaml_node *node)
 }
 
 /* `impact` is a price that decides no severity; `severity` has to. */
-int price_compile(struct builder *b, const struct nai_yaml_node *node) {
+int nai_price_compile(struct builder *b, const struct nai_yaml_node *node) {
   struct rule *rule = b->rule;
-  const struct nai_yaml_node *impact = builder_get(b, node, "impact"), *price = builder_get(b, node, "price");
-  const struct nai_yaml_node *explains = builder_get(b, node, "explains"), *low = builder_get(b, node, "price_low"),
-                             *base = builder_get(b, node, "base");
+  const struct nai_yaml_node *impact = nai_builder_get(b, node, "impact"), *price = nai_builder_get(b, node, "price");
+  const struct nai_yaml_node *explains = nai_builder_get(b, node, "explains"),
+                             *low = nai_builder_get(b, node, "price_low"), *base = nai_builder_get(b, node, "base");
   if (impact && price)
     return nai_yaml_error_key(b->doc, impact, b->err, "\"impact\" and \"price\" exclude each other");
   const struct nai_yaml_node *orphan = explains ? explains : low ? low : base;
@@ -35,11 +35,11 @@ int price_compile(struct builder *b, const struct nai_yaml_node *node) {
     return nai_yaml_error_key(b->doc, orphan, b->err, "\"%s\" needs a \"price\"", orphan->key);
   int rc = 0;
   if (price || impact)
-    rc = duration_compile(&rule->price, &rule->price_ns, &b->names, price ? price : impact, b->err);
+    rc = nai_duration_compile(&rule->price, &rule->price_ns, &b->names, price ? price : impact, b->err);
   if (!rc && low)
-    rc = duration_compile(&rule->price_low, &rule->price_low_ns, &b->names, low, b->err);
+    rc = nai_duration_compile(&rule->price_low, &rule->price_low_ns, &b->names, low, b->err);
   if (!rc && base)
-    rc = duration_compile(&rule->base, &rule->base_ns, &b->names, base, b->err);
+    rc = nai_duration_compile(&rule->base, &rule->base_ns, &b->names, base, b->err);
   if (!rc && explains)
     rc = explains_compile(b, explains);
   return rc;
@@ -52,15 +52,15 @@ static int lowering_compile(struct lowering *out, struct builder *b, const struc
   *out = (struct lowering){.to = -1};
   int rc = nai_yaml_expect_keys(b->doc, node, keys, b->err);
   if (!rc)
-    rc = builder_require(&reason, b, node, "reason");
-  if (!rc && (when = builder_get(b, node, "when")))
-    rc = condition_compile(&out->when, &b->names, when, b->err);
-  if (!rc && (to = builder_get(b, node, "to"))) {
+    rc = nai_builder_require(&reason, b, node, "reason");
+  if (!rc && (when = nai_builder_get(b, node, "when")))
+    rc = nai_condition_compile(&out->when, &b->names, when, b->err);
+  if (!rc && (to = nai_builder_get(b, node, "to"))) {
     out->to = to->kind == NAI_YAML_SCALAR ? nai_severity_from_name(to->text) : -1;
     if (out->to < 0)
       rc = nai_yaml_error(b->doc, to, b->err, "expected one of info, low, medium, high");
   }
-  return rc ? rc : variants_compile(&out->reason, &b->names, reason, b->err);
+  return rc ? rc : nai_variants_compile(&out->reason, &b->names, reason, b->err);
 }
 
 static int add_lowering(struct builder *b, const struct nai_yaml_node *node) {
@@ -68,7 +68,7 @@ static int add_lowering(struct builder *b, const struct nai_yaml_node *node) {
   int rc = lowering_compile(&lowering, b, node);
   if (rc)
     return rc;
-  struct lowering *slot = pool_add(&b->names.set->lowerings, sizeof *slot);
+  struct lowering *slot = nai_pool_add(&b->names.set->lowerings, sizeof *slot);
   if (!slot)
     return nai_err_nomem(b->err);
   *slot = lowering;
@@ -90,11 +90,11 @@ static int add_default_lowerings(struct builder *b) {
   return rc;
 }
 
-int lower_compile(struct builder *b, const struct nai_yaml_node *node) {
-  const struct nai_yaml_node *lower = builder_get(b, node, "lower");
+int nai_lower_compile(struct builder *b, const struct nai_yaml_node *node) {
+  const struct nai_yaml_node *lower = nai_builder_get(b, node, "lower");
   b->rule->lowerings.first = b->names.set->lowerings.count;
   if (!lower)
-    return builder_get(b, node, "price") ? add_default_lowerings(b) : 0;
+    return nai_builder_get(b, node, "price") ? add_default_lowerings(b) : 0;
   int rc = nai_yaml_expect(b->doc, lower, NAI_YAML_LIST, b->err);
   for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, lower); !rc && n; n = nai_yaml_next(b->doc, n)) {
     bool standard = n->kind == NAI_YAML_SCALAR && strcmp(n->text, "default") == 0;

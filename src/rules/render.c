@@ -11,7 +11,7 @@
 /* Bytes of a text value: a name can be megabytes long, a sentence cannot. */
 enum { SHORT_MAX = 72, VALUE_MAX = 240 };
 
-void number_print(struct nai_buf *out, double number) {
+void nai_number_print(struct nai_buf *out, double number) {
   struct nai_buf text = {0};
   nai_fmt_real(&text, number, 6);
   while (text.len && text.data[text.len - 1] == '0')
@@ -81,7 +81,7 @@ static void put_counted(struct nai_buf *out, const struct ref *ref, const struct
 }
 
 static void put_value(struct nai_buf *out, const struct env *env, const struct ref *ref, enum text_mode mode) {
-  struct nai_value value = env_value(env, ref);
+  struct nai_value value = nai_env_value(env, ref);
   if (value.null)
     nai_buf_puts(out, "n/a");
   else if (ref->filter == FILTER_NOUN)
@@ -91,7 +91,7 @@ static void put_value(struct nai_buf *out, const struct env *env, const struct r
   else if (value.type == NAI_STR)
     put_text(out, env, value.s, mode);
   else if (ref->kind == REF_PARAMETER)
-    number_print(out, value.f);
+    nai_number_print(out, value.f);
   else if (ref->kind == REF_STAKE && ref->unit == NAI_NS)
     nai_fmt_duration(out, (double)value.i);
   else if (mode != TEXT_SHELL)
@@ -102,7 +102,7 @@ static void put_value(struct nai_buf *out, const struct env *env, const struct r
     nai_value_print(out, ref->unit, &value);
 }
 
-void text_render(struct nai_buf *out, const struct env *env, struct span pieces, enum text_mode mode) {
+void nai_text_render(struct nai_buf *out, const struct env *env, struct span pieces, enum text_mode mode) {
   for (uint32_t i = 0; i < pieces.count; i++) {
     const struct ref *piece = POOL_AT(env->set->pieces, struct ref, pieces.first + i);
     if (piece->kind == REF_TEXT)
@@ -118,20 +118,20 @@ static bool starts_list_item(const struct env *env, struct span pieces) {
   return first && first->kind == REF_TEXT && first->text_len >= 2 && memcmp(first->text, "- ", 2) == 0;
 }
 
-void variants_render(struct nai_buf *out, const struct env *env, struct span variants, enum text_mode mode,
-                     const char *separator) {
+void nai_variants_render(struct nai_buf *out, const struct env *env, struct span variants, enum text_mode mode,
+                         const char *separator) {
   bool held = false, in_list = false;
   size_t start = out->len;
   for (uint32_t i = 0; i < variants.count; i++) {
     const struct variant *variant = POOL_AT(env->set->variants, struct variant, variants.first + i);
     bool conditional = variant->when.codes.count > 0;
-    if (variant->otherwise ? held : !condition_holds(env, &variant->when))
+    if (variant->otherwise ? held : !nai_condition_holds(env, &variant->when))
       continue;
     held |= conditional;
     bool item = starts_list_item(env, variant->pieces);
     if (out->len > start)
       nai_buf_puts(out, in_list && item ? "\n" : separator);
     in_list = item;
-    text_render(out, env, variant->pieces, mode);
+    nai_text_render(out, env, variant->pieces, mode);
   }
 }

@@ -30,7 +30,7 @@ static int severity_compile(struct builder *b, const struct nai_yaml_node *node)
   for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, node); !rc && n; n = nai_yaml_next(b->doc, n)) {
     int severity = nai_severity_from_name(n->key);
     rule->has_severity[severity] = true;
-    rc = condition_compile(&rule->severity[severity], &b->names, n, b->err);
+    rc = nai_condition_compile(&rule->severity[severity], &b->names, n, b->err);
     rule->ladder_needs_lookups |= (rule->severity[severity].sources & ~1u) != 0;
   }
   return rc;
@@ -45,7 +45,7 @@ static int scope_compile(struct builder *b, const struct nai_yaml_node *scope, c
     struct nai_print column;
     int rc = nai_yaml_text(&name, b->doc, device, b->err);
     if (!rc)
-      rc = names_column(&column, rule->rows.schema, b->doc, device, 0, name, strlen(name), b->err);
+      rc = nai_names_column(&column, rule->rows.schema, b->doc, device, 0, name, strlen(name), b->err);
     if (rc)
       return rc;
     rule->device_column = column.column;
@@ -94,32 +94,32 @@ static int evidence_item_compile(struct evidence_item *out, struct builder *b, c
   static const char *const for_keys[] = {"table", "where", "order", "limit", NULL};
   *out = (struct evidence_item){0};
   if (node->kind == NAI_YAML_SCALAR)
-    return variants_compile(&out->text, &b->names, node, b->err);
+    return nai_variants_compile(&out->text, &b->names, node, b->err);
   const struct nai_yaml_node *text = NULL, *when = NULL, *at = NULL, *each = NULL;
   int rc = nai_yaml_expect_keys(b->doc, node, keys, b->err);
   if (!rc)
-    rc = builder_require(&text, b, node, "text");
+    rc = nai_builder_require(&text, b, node, "text");
   if (rc)
     return rc;
-  when = builder_get(b, node, "when");
-  at = builder_get(b, node, "at");
-  each = builder_get(b, node, "for");
+  when = nai_builder_get(b, node, "when");
+  at = nai_builder_get(b, node, "at");
+  each = nai_builder_get(b, node, "for");
   if (at && each)
     return nai_yaml_error_key(b->doc, at, b->err, "\"at\" and \"for\" exclude each other");
   if (when)
-    rc = condition_compile(&out->when, &b->names, when, b->err);
+    rc = nai_condition_compile(&out->when, &b->names, when, b->err);
   if (!rc && at)
     rc = anchor_compile(out, b, at);
   int sources = b->names.count, outer = b->names.current;
   if (!rc && each) {
     rc = nai_yaml_expect_keys(b->doc, each, for_keys, b->err);
     if (!rc)
-      rc = selection_compile(&out->rows, b, each, "table", NULL, DEFAULT_EVIDENCE_ROWS, MAX_EVIDENCE_ROWS);
+      rc = nai_selection_compile(&out->rows, b, each, "table", NULL, DEFAULT_EVIDENCE_ROWS, MAX_EVIDENCE_ROWS);
     out->each = true;
     out->source = b->names.current = out->rows.source;
   }
   if (!rc)
-    rc = variants_compile(&out->text, &b->names, text, b->err);
+    rc = nai_variants_compile(&out->text, &b->names, text, b->err);
   b->names.count = sources;
   b->names.current = outer;
   return rc;
@@ -134,7 +134,7 @@ static int evidence_compile(struct builder *b, const struct nai_yaml_node *node)
     rc = evidence_item_compile(&item, b, n);
     if (rc)
       return rc;
-    struct evidence_item *slot = pool_add(&set->evidence, sizeof *slot);
+    struct evidence_item *slot = nai_pool_add(&set->evidence, sizeof *slot);
     if (!slot)
       return nai_err_nomem(b->err);
     *slot = item;
@@ -171,46 +171,46 @@ static int texts_compile(struct builder *b, const struct nai_yaml_node *node) {
                {"verify", &b->rule->verify, false}};
   int rc = 0;
   for (size_t i = 0; !rc && i < sizeof texts / sizeof *texts; i++) {
-    const struct nai_yaml_node *text = builder_get(b, node, texts[i].key);
+    const struct nai_yaml_node *text = nai_builder_get(b, node, texts[i].key);
     if (text)
-      rc = variants_compile(texts[i].out, &b->names, text, b->err);
+      rc = nai_variants_compile(texts[i].out, &b->names, text, b->err);
     else if (texts[i].required)
-      rc = builder_require(&text, b, node, texts[i].key);
+      rc = nai_builder_require(&text, b, node, texts[i].key);
   }
   return rc;
 }
 
-int rule_compile(struct rule *rule, struct nai_rule_set *set, const struct nai_yaml *doc,
-                 const struct nai_yaml_node *node, struct nai_err *err) {
+int nai_rule_compile(struct rule *rule, struct nai_rule_set *set, const struct nai_yaml *doc,
+                     const struct nai_yaml_node *node, struct nai_err *err) {
   struct builder b = {.rule = rule, .doc = doc, .names = {.set = set, .doc = doc}, .err = err};
   const struct nai_yaml_node *severity, *part;
   int rc = nai_yaml_expect_keys(doc, node, rule_keys, err);
   if (!rc)
-    rc = selection_compile(&rule->rows, &b, node, "table", "this", DEFAULT_FINDINGS, MAX_FINDINGS);
-  if (!rc && (part = builder_get(&b, node, "with")))
-    rc = lookups_compile(&b, part);
-  if (!rc && (part = builder_get(&b, node, "when")))
-    rc = condition_compile(&rule->when, &b.names, part, err);
+    rc = nai_selection_compile(&rule->rows, &b, node, "table", "this", DEFAULT_FINDINGS, MAX_FINDINGS);
+  if (!rc && (part = nai_builder_get(&b, node, "with")))
+    rc = nai_lookups_compile(&b, part);
+  if (!rc && (part = nai_builder_get(&b, node, "when")))
+    rc = nai_condition_compile(&rule->when, &b.names, part, err);
   if (!rc)
-    rc = price_compile(&b, node);
+    rc = nai_price_compile(&b, node);
   b.names.priced = rule->price.count > 0;
-  severity = builder_get(&b, node, "severity");
-  rule->has_ladder = !severity && builder_get(&b, node, "price");
+  severity = nai_builder_get(&b, node, "severity");
+  rule->has_ladder = !severity && nai_builder_get(&b, node, "price");
   if (!rc && !severity && !rule->has_ladder)
     rc = nai_yaml_error(doc, node, err, "\"severity\" or \"price\" is missing");
   if (!rc && severity)
     rc = severity_compile(&b, severity);
   if (!rc)
-    rc = lower_compile(&b, node);
-  if (!rc && (part = builder_get(&b, node, "first")))
+    rc = nai_lower_compile(&b, node);
+  if (!rc && (part = nai_builder_get(&b, node, "first")))
     rc = nai_yaml_bool(&rule->first, doc, part, err);
   if (!rc)
-    rc = scope_compile(&b, builder_get(&b, node, "scope"), builder_get(&b, node, "device"));
-  if (!rc && (part = builder_get(&b, node, "evidence")))
+    rc = scope_compile(&b, nai_builder_get(&b, node, "scope"), nai_builder_get(&b, node, "device"));
+  if (!rc && (part = nai_builder_get(&b, node, "evidence")))
     rc = evidence_compile(&b, part);
   if (!rc)
     rc = texts_compile(&b, node);
-  if (!rc && (part = builder_get(&b, node, "links")))
+  if (!rc && (part = nai_builder_get(&b, node, "links")))
     rc = links_compile(&b, part);
   return rc;
 }

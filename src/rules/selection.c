@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-const struct nai_yaml_node *builder_get(const struct builder *b, const struct nai_yaml_node *map, const char *key) {
+const struct nai_yaml_node *nai_builder_get(const struct builder *b, const struct nai_yaml_node *map, const char *key) {
   return nai_yaml_get(b->doc, map, key);
 }
 
-int builder_require(const struct nai_yaml_node **out, const struct builder *b, const struct nai_yaml_node *map,
-                    const char *key) {
-  *out = builder_get(b, map, key);
+int nai_builder_require(const struct nai_yaml_node **out, const struct builder *b, const struct nai_yaml_node *map,
+                        const char *key) {
+  *out = nai_builder_get(b, map, key);
   return *out ? 0 : nai_yaml_error(b->doc, map, b->err, "\"%s\" is missing", key);
 }
 
@@ -35,30 +35,31 @@ static int order_key_compile(struct selection *out, struct builder *b, const str
     return nai_yaml_error_in(b->doc, node, (size_t)(direction - text), b->err, "expected asc or desc, got \"%s\"",
                              direction);
   struct nai_print column = {0};
-  rc = names_column(&column, out->schema, b->doc, node, 0, text, len, b->err);
+  rc = nai_names_column(&column, out->schema, b->doc, node, 0, text, len, b->err);
   key->column = column.column;
   return rc;
 }
 
-int selection_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node, const char *table_key,
-                      const char *name, int64_t limit, int64_t max_limit) {
-  const struct nai_yaml_node *table, *where = builder_get(b, node, "where"), *order = builder_get(b, node, "order"),
-                                     *count = builder_get(b, node, "limit");
+int nai_selection_compile(struct selection *out, struct builder *b, const struct nai_yaml_node *node,
+                          const char *table_key, const char *name, int64_t limit, int64_t max_limit) {
+  const struct nai_yaml_node *table, *where = nai_builder_get(b, node, "where"),
+                                     *order = nai_builder_get(b, node, "order"),
+                                     *count = nai_builder_get(b, node, "limit");
   *out = (struct selection){0};
-  bool implied = name && strcmp(name, "this") == 0 && !builder_get(b, node, table_key);
+  bool implied = name && strcmp(name, "this") == 0 && !nai_builder_get(b, node, table_key);
   int rc = NAI_OK;
   if (implied)
-    out->schema = names_implied_table(b->names.set, b->doc);
+    out->schema = nai_names_implied_table(b->names.set, b->doc);
   if (!out->schema)
-    rc = builder_require(&table, b, node, table_key);
+    rc = nai_builder_require(&table, b, node, table_key);
   if (!rc && !out->schema)
-    rc = names_table(&out->schema, b->names.set, b->doc, table, b->err);
+    rc = nai_names_table(&out->schema, b->names.set, b->doc, table, b->err);
   if (rc)
     return rc;
   int outer = b->names.current;
   out->source = b->names.current = add_source(b, name, out->schema);
   if (where)
-    rc = condition_compile(&out->where, &b->names, where, b->err);
+    rc = nai_condition_compile(&out->where, &b->names, where, b->err);
   if (!rc && order && order->kind == NAI_YAML_LIST)
     for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, order); !rc && n; n = nai_yaml_next(b->doc, n))
       rc = order_key_compile(out, b, n);
@@ -81,7 +82,7 @@ static int check_lookup_name(const struct builder *b, const struct nai_yaml_node
   return 0;
 }
 
-int lookups_compile(struct builder *b, const struct nai_yaml_node *with) {
+int nai_lookups_compile(struct builder *b, const struct nai_yaml_node *with) {
   static const char *const keys[] = {"table", "where", "order", NULL}, *const sum_keys[] = {"sum", "where", NULL};
   int rc = nai_yaml_expect(b->doc, with, NAI_YAML_MAP, b->err);
   for (const struct nai_yaml_node *n = nai_yaml_first(b->doc, with); !rc && n; n = nai_yaml_next(b->doc, n)) {
@@ -90,11 +91,11 @@ int lookups_compile(struct builder *b, const struct nai_yaml_node *with) {
     struct lookup *lookup = &b->rule->lookups[b->rule->lookup_count];
     rc = check_lookup_name(b, n);
     if (!rc)
-      lookup->sum = n->kind == NAI_YAML_MAP && builder_get(b, n, "sum");
+      lookup->sum = n->kind == NAI_YAML_MAP && nai_builder_get(b, n, "sum");
     if (!rc)
       rc = nai_yaml_expect_keys(b->doc, n, lookup->sum ? sum_keys : keys, b->err);
     if (!rc)
-      rc = selection_compile(&lookup->rows, b, n, lookup->sum ? "sum" : "table", n->key, 1, 1);
+      rc = nai_selection_compile(&lookup->rows, b, n, lookup->sum ? "sum" : "table", n->key, 1, 1);
     if (!rc)
       b->names.sources[lookup->rows.source].sum = lookup->sum;
     lookup->name = n->key;

@@ -30,8 +30,8 @@ static const char *special_label(const struct nai_rules_input *input, int64_t de
   return NULL;
 }
 
-int subject_describe(struct nai_buf *out, const struct nai_rules_input *input, const struct hit *const *hits,
-                     uint32_t count, struct nai_err *err) {
+int nai_subject_describe(struct nai_buf *out, const struct nai_rules_input *input, const struct hit *const *hits,
+                         uint32_t count, struct nai_err *err) {
   static const char *const nouns[2][2] = {{"GPU", "GPUs"}, {"process", "processes"}};
   int64_t *ids = malloc((count + 1) * sizeof *ids);
   uint32_t used = 0, distinct = 0, plain = 0;

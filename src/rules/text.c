@@ -5,7 +5,7 @@
 #include <string.h>
 
 static int add_piece(struct span *pieces, const struct names *names, const struct ref *ref, struct nai_err *err) {
-  struct ref *slot = pool_add(&names->set->pieces, sizeof *slot);
+  struct ref *slot = nai_pool_add(&names->set->pieces, sizeof *slot);
   if (!slot)
     return nai_err_nomem(err);
   *slot = *ref;
@@ -54,8 +54,8 @@ static int check_filter(const struct ref *ref, const struct names *names, const 
   return 0;
 }
 
-int text_compile(struct span *pieces, const struct names *names, const struct nai_yaml_node *node,
-                 struct nai_err *err) {
+int nai_text_compile(struct span *pieces, const struct names *names, const struct nai_yaml_node *node,
+                     struct nai_err *err) {
   const char *text;
   int rc = nai_yaml_text(&text, names->doc, node, err);
   *pieces = (struct span){.first = names->set->pieces.count};
@@ -81,7 +81,7 @@ int text_compile(struct span *pieces, const struct names *names, const struct na
     size_t name_len = (size_t)(close - name);
     take_filter(&filter, &name_len, name);
     if (!rc)
-      rc = names_resolve(&ref, names, node, (size_t)(name - text), name, name_len, err);
+      rc = nai_names_resolve(&ref, names, node, (size_t)(name - text), name, name_len, err);
     ref.filter = filter.filter;
     ref.noun = filter.noun;
     ref.noun_len = filter.noun_len;
@@ -102,7 +102,7 @@ static int variant_compile(struct variant *out, const struct names *names, const
   const struct nai_yaml *doc = names->doc;
   *out = (struct variant){0};
   if (node->kind == NAI_YAML_SCALAR)
-    return text_compile(&out->pieces, names, node, err);
+    return nai_text_compile(&out->pieces, names, node, err);
   int rc = nai_yaml_expect_keys(doc, node, keys, err);
   if (rc)
     return rc;
@@ -112,12 +112,12 @@ static int variant_compile(struct variant *out, const struct names *names, const
     return nai_yaml_error(doc, node, err, "expected {when: ..., text: ...} or {else: ...}");
   out->otherwise = otherwise != NULL;
   if (when)
-    rc = condition_compile(&out->when, names, when, err);
-  return rc ? rc : text_compile(&out->pieces, names, otherwise ? otherwise : text, err);
+    rc = nai_condition_compile(&out->when, names, when, err);
+  return rc ? rc : nai_text_compile(&out->pieces, names, otherwise ? otherwise : text, err);
 }
 
-int variants_compile(struct span *out, const struct names *names, const struct nai_yaml_node *node,
-                     struct nai_err *err) {
+int nai_variants_compile(struct span *out, const struct names *names, const struct nai_yaml_node *node,
+                         struct nai_err *err) {
   bool list = node->kind == NAI_YAML_LIST;
   const struct nai_yaml_node *item = list ? nai_yaml_first(names->doc, node) : node;
   *out = (struct span){.first = names->set->variants.count};
@@ -126,7 +126,7 @@ int variants_compile(struct span *out, const struct names *names, const struct n
     int rc = variant_compile(&variant, names, item, err);
     if (rc)
       return rc;
-    struct variant *slot = pool_add(&names->set->variants, sizeof *slot);
+    struct variant *slot = nai_pool_add(&names->set->variants, sizeof *slot);
     if (!slot)
       return nai_err_nomem(err);
     *slot = variant;

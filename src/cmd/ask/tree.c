@@ -111,7 +111,7 @@ static void put_node(struct tree *t, int64_t i, int64_t whole) {
   nai_buf_printf(t->out, " (%" PRId64 ")", nai_cmd_int(&t->nodes, row, N_KERNELS));
   if (whole) {
     nai_buf_puts(t->out, "  ");
-    nai_fmt_percent(t->out, 100.0 * (double)tree_time(t, i) / (double)whole);
+    nai_fmt_percent(t->out, 100.0 * (double)nai_cmd_tree_time(t, i) / (double)whole);
   }
   nai_buf_putc(t->out, '\n');
   if (t->args->kernels)
@@ -129,7 +129,7 @@ static void put_siblings(struct tree *t, int64_t first, int64_t whole) {
   for (int64_t i = first; i >= 0; i = t->list[i].next) {
     if (t->args->depth >= 0 && nai_cmd_int(&t->nodes, t->list[i].row, N_DEPTH) > t->args->depth) {
       t->hidden_depth += nodes_below(t, i);
-    } else if (whole && 100.0 * (double)tree_time(t, i) < t->args->min_pct * (double)whole) {
+    } else if (whole && 100.0 * (double)nai_cmd_tree_time(t, i) < t->args->min_pct * (double)whole) {
       t->hidden_share += nodes_below(t, i);
     } else {
       put_node(t, i, whole);
@@ -144,7 +144,7 @@ static void put_threads(struct tree *t, int64_t roots) {
     int64_t row = t->list[roots].row, thread = nai_cmd_int(&t->nodes, row, N_THREAD), first = roots, last = roots,
             whole = 0, count = 0;
     for (int64_t i = roots; i >= 0 && nai_cmd_int(&t->nodes, t->list[i].row, N_THREAD) == thread; i = t->list[i].next) {
-      whole += tree_time(t, i);
+      whole += nai_cmd_tree_time(t, i);
       count++;
       last = i;
     }
@@ -152,7 +152,7 @@ static void put_threads(struct tree *t, int64_t roots) {
     t->list[last].next = -1;
     nai_buf_printf(t->out, "pid %" PRId64 ", thread %" PRId64 "\n", nai_cmd_int(&t->nodes, row, N_PID),
                    nai_cmd_int(&t->nodes, row, N_TID));
-    put_siblings(t, tree_sort(t, first, count), whole);
+    put_siblings(t, nai_cmd_tree_sort(t, first, count), whole);
   }
   if (!t->nodes.rows)
     nai_buf_puts(t->out, t->args->pid < 0 && t->args->tid < 0 ? "no NVTX ranges\n"
@@ -183,15 +183,15 @@ static struct parameters parameters_of(const struct tree_args *args) {
                               {"tid", {.type = NAI_I64, .i = args->tid, .null = args->tid < 0}}}};
 }
 
-int tree_collect(struct tree *t, struct nai_run *run, struct nai_err *err) {
+int nai_cmd_tree_collect(struct tree *t, struct nai_run *run, struct nai_err *err) {
   const struct parameters parameters = parameters_of(t->args);
   int rc = nai_cmd_collect(&t->nodes, run, node_statement, parameters.list, 2, err);
   if (!rc)
     rc = nai_cmd_collect(&t->kernels, run, kernel_statement, NULL, 0, err);
-  return rc ? rc : tree_make(t, err);
+  return rc ? rc : nai_cmd_tree_make(t, err);
 }
 
-void tree_free(struct tree *t) {
+void nai_cmd_tree_free(struct tree *t) {
   nai_cmd_collected_free(&t->nodes);
   nai_cmd_collected_free(&t->kernels);
   free(t->list);
@@ -205,10 +205,10 @@ static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, 
   struct tree t = {.args = args, .out = out};
   if (args->ask.format != NAI_ROWS_TABLE)
     return print_rows(out, args, run, parameters_of(args).list, err);
-  int rc = tree_collect(&t, run, err);
+  int rc = nai_cmd_tree_collect(&t, run, err);
   if (!rc)
-    put_threads(&t, tree_link(&t));
-  tree_free(&t);
+    put_threads(&t, nai_cmd_tree_link(&t));
+  nai_cmd_tree_free(&t);
   return rc ? rc : nai_buf_check(out, err);
 }
 

@@ -48,16 +48,18 @@ struct tree {
   int64_t hidden_depth, hidden_share;
 };
 
-/* Asks for the nodes and kernels that t->args wants, and makes `list` and `of_number` of them. Freed by tree_free. */
-NAI_MUST_CHECK int tree_collect(struct tree *t, struct nai_run *run, struct nai_err *err);
-void tree_free(struct tree *t);
+/* Asks for the nodes and kernels that t->args wants, and makes `list` and `of_number` of them. Freed by
+ * nai_cmd_tree_free.
+ */
+NAI_MUST_CHECK int nai_cmd_tree_collect(struct tree *t, struct nai_run *run, struct nai_err *err);
+void nai_cmd_tree_free(struct tree *t);
 /* What nodes are ordered by, and percent are of: their own time or that of their kernels. */
-int64_t tree_time(const struct tree *t, int64_t i);
+int64_t nai_cmd_tree_time(const struct tree *t, int64_t i);
 /* Fills `list` and `of_number`, which the caller frees, from the collected rows. */
-NAI_MUST_CHECK int tree_make(struct tree *t, struct nai_err *err);
+NAI_MUST_CHECK int nai_cmd_tree_make(struct tree *t, struct nai_err *err);
 /* Links the children of each node in order; returns the first of the roots, which are in the order of their rows. */
-int64_t tree_link(struct tree *t);
+int64_t nai_cmd_tree_link(struct tree *t);
 /* Orders a list of `count` siblings; returns its first. */
-int64_t tree_sort(struct tree *t, int64_t first, int64_t count);
+int64_t nai_cmd_tree_sort(struct tree *t, int64_t first, int64_t count);
 
 #endif

@@ -60,7 +60,7 @@ static int compare_nodes(const void *a, const void *b, void *ctx) {
   int64_t depth_j = nai_cmd_int(&t->nodes, t->list[j].row, N_DEPTH);
   if (depth_i != depth_j)
     return depth_i < depth_j ? -1 : 1;
-  int64_t time_i = tree_time(t, i), time_j = tree_time(t, j);
+  int64_t time_i = nai_cmd_tree_time(t, i), time_j = nai_cmd_tree_time(t, j);
   return time_i != time_j ? (time_i > time_j ? -1 : 1) : (i > j) - (i < j);
 }
 
@@ -112,14 +112,14 @@ static void put_threads(struct nai_buf *out, const struct choice *c, int64_t roo
     int64_t row = t->list[roots].row, thread = nai_cmd_int(&t->nodes, row, N_THREAD), last = roots, whole = 0,
             count = 0;
     for (int64_t i = roots; i >= 0 && nai_cmd_int(&t->nodes, t->list[i].row, N_THREAD) == thread; i = t->list[i].next) {
-      whole += tree_time(t, i);
+      whole += nai_cmd_tree_time(t, i);
       count++;
       last = i;
     }
     int64_t first = roots;
     roots = t->list[last].next;
     t->list[last].next = -1;
-    first = tree_sort(t, first, count);
+    first = nai_cmd_tree_sort(t, first, count);
     if (!c->printed[first])
       continue;
     nai_buf_printf(out, "\n## pid %" PRId64 ", thread %" PRId64 "\n\n", nai_cmd_int(&t->nodes, row, N_PID),
@@ -138,7 +138,7 @@ static int put_tree(struct nai_buf *out, struct tree *t, const char *trace, stru
     nai_buf_puts(out, "# Ranges and kernels of ");
     put_name(out, trace);
     nai_buf_puts(out, "\n");
-    int64_t roots = tree_link(t), left_out = choose(&c, MOST_BYTES - TAIL - (int64_t)(2 * strlen(trace)));
+    int64_t roots = nai_cmd_tree_link(t), left_out = choose(&c, MOST_BYTES - TAIL - (int64_t)(2 * strlen(trace)));
     put_threads(out, &c, roots);
     if (!t->nodes.rows)
       nai_buf_puts(out, "\nThe trace has no NVTX ranges.\n");
@@ -154,9 +154,9 @@ static int put_tree(struct nai_buf *out, struct tree *t, const char *trace, stru
 int nai_cmd_put_markdown(struct nai_buf *out, struct nai_run *run, struct nai_err *err) {
   const struct tree_args args = {.by = BY_GPU, .pid = -1, .tid = -1};
   struct tree t = {.args = &args};
-  int rc = tree_collect(&t, run, err);
+  int rc = nai_cmd_tree_collect(&t, run, err);
   if (!rc)
     rc = put_tree(out, &t, run->manifest.trace ? run->manifest.trace : "", err);
-  tree_free(&t);
+  nai_cmd_tree_free(&t);
   return rc;
 }

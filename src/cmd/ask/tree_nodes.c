@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t tree_time(const struct tree *t, int64_t i) {
+int64_t nai_cmd_tree_time(const struct tree *t, int64_t i) {
   return nai_cmd_int(&t->nodes, t->list[i].row, t->args->by == BY_WALL ? N_TOTAL : N_KERNEL);
 }
 
 static bool comes_first(const struct tree *t, int64_t a, int64_t b) {
-  if (tree_time(t, a) != tree_time(t, b))
-    return tree_time(t, a) > tree_time(t, b);
+  if (nai_cmd_tree_time(t, a) != nai_cmd_tree_time(t, b))
+    return nai_cmd_tree_time(t, a) > nai_cmd_tree_time(t, b);
   int order = strcmp(nai_cmd_text(&t->nodes, t->list[a].row, N_NAME), nai_cmd_text(&t->nodes, t->list[b].row, N_NAME));
   return order ? order < 0 : a < b;
 }
@@ -28,7 +28,7 @@ static int64_t merge(struct tree *t, int64_t a, int64_t b) {
   return first;
 }
 
-int64_t tree_sort(struct tree *t, int64_t first, int64_t count) {
+int64_t nai_cmd_tree_sort(struct tree *t, int64_t first, int64_t count) {
   if (count < 2) {
     if (first >= 0)
       t->list[first].next = -1;
@@ -37,8 +37,8 @@ int64_t tree_sort(struct tree *t, int64_t first, int64_t count) {
   int64_t half = count / 2, second = first;
   for (int64_t i = 0; i < half; i++)
     second = t->list[second].next;
-  int64_t right = tree_sort(t, second, count - half);
-  return merge(t, tree_sort(t, first, half), right);
+  int64_t right = nai_cmd_tree_sort(t, second, count - half);
+  return merge(t, nai_cmd_tree_sort(t, first, half), right);
 }
 
 static int64_t length(const struct tree *t, int64_t first) {
@@ -49,7 +49,7 @@ static int64_t length(const struct tree *t, int64_t first) {
 }
 
 /* Lists of children, roots of a thread under no node: returned. */
-int64_t tree_link(struct tree *t) {
+int64_t nai_cmd_tree_link(struct tree *t) {
   int64_t roots = -1;
   for (int64_t i = t->nodes.rows; i-- > 0;) {
     const struct nai_value *parent = nai_cmd_cell(&t->nodes, i, N_PARENT);
@@ -59,11 +59,11 @@ int64_t tree_link(struct tree *t) {
     *list = i;
   }
   for (int64_t i = 0; i < t->nodes.rows; i++)
-    t->list[i].first = tree_sort(t, t->list[i].first, length(t, t->list[i].first));
+    t->list[i].first = nai_cmd_tree_sort(t, t->list[i].first, length(t, t->list[i].first));
   return roots;
 }
 
-int tree_make(struct tree *t, struct nai_err *err) {
+int nai_cmd_tree_make(struct tree *t, struct nai_err *err) {
   int64_t rows = t->nodes.rows;
   t->numbers = rows ? nai_cmd_int(&t->nodes, rows - 1, N_NODE) + 1 : 0;
   t->list = calloc((size_t)rows + 1, sizeof *t->list);
