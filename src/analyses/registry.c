@@ -9,6 +9,7 @@
   X(autotuning)       \
   X(idle_gaps)        \
   X(idle_patterns)    \
+  X(launch_waits)     \
   X(gap_activity)     \
   X(cpu_threads)      \
   X(launches)         \

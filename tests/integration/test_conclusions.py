@@ -102,6 +102,27 @@ class Causes(unittest.TestCase):
             self.assertIn("aten::to", real("fsdp_2gpu").evidence("idle-queue-drained"))
             self.assertGreater(max(float(r["pct_of_idle"]) for r in real("fsdp_2gpu").rows("idle_causes")), 60)
 
+    def test_a_wait_after_each_launch_is_one_cause(self):
+        """Of 50 us between two kernels 10 are the wait's end, 20 the way to the next launch, 15 the launch, 5 its latency."""
+        said = Said(one_at_a_time(trace("no-nvtx")))
+        finding, row = said.findings["idle-wait-per-launch"], said.rows("launch_waits")[0]
+        gaps = int(row["launch_count"]) - 1
+        self.assertEqual(int(row["waited_count"]), gaps)
+        self.assertEqual([support.ns_of_ms(row[part]) for part in ("in_wait_ms", "behind_wait_ms", "in_launch_ms", "idle_ms")],
+                         [gaps * 10_000, gaps * 20_000, gaps * 15_000, gaps * 45_000])
+        self.assertEqual((finding["severity"], finding["at_stake_ns"]), ("high", gaps * 45_000))
+        self.assertFalse({"idle-blocking-call", "idle-queue-drained", "idle-launch-call"} & set(said.findings))
+        for said in each(real("windows_wddm_cc120"), real("openmp_offload")):
+            self.assertIn("idle-wait-per-launch", said.findings)
+            self.assertFalse({"idle-blocking-call", "idle-queue-drained", "idle-launch-call"} & set(said.findings))
+            in_waits = {row["cause"]: float(row["active_ms"]) for row in said.rows("idle_causes")}
+            row = said.rows("launch_waits")[0]
+            self.assertLessEqual(float(row["in_wait_ms"]), in_waits["blocking_call"])
+            self.assertGreater(float(row["in_wait_ms"]), 0.9 * in_waits["blocking_call"])
+        # one wait in many launches is another matter
+        for said in each(generated("host-bound"), generated("inference"), generated("loop-waits"), real("fsdp_2gpu")):
+            self.assertNotIn("idle-wait-per-launch", said.findings)
+
     def test_a_pause_is_no_idle_time_of_the_work(self):
         for said in each(generated("pause"), real("windows_wddm_cc120"), real("mordred_2021")):
             self.assertIn("pause-dominates", said.findings)
@@ -340,6 +361,32 @@ def work_in_ranges(path):
                 for t in OPERATIONS if has_table(path, t))
     db.close()
     return total
+
+
+def one_at_a_time(path):
+    """The kernels of a trace, each launched after a wait for the one before."""
+    copy = fresh_dir("edited") / "one-at-a-time.sqlite"
+    shutil.copyfile(path, copy)
+    db = sqlite3.connect(copy)
+    for table in ("CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"):
+        if has_table(path, table):
+            db.execute(f"DELETE FROM {table}")
+    launches = [row for row, in db.execute("""SELECT r.rowid FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN CUPTI_ACTIVITY_KIND_KERNEL k
+                                              ON k.correlationId = r.correlationId ORDER BY k.start""")]
+    kernels = [row for row, in db.execute("SELECT rowid FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start")]
+    assert len(launches) == len(kernels)
+    db.execute("CREATE TEMP TABLE call AS SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME LIMIT 1")
+    db.execute(f"DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE rowid NOT IN ({','.join(map(str, launches))})")
+    db.execute("INSERT INTO StringIds (id, value) VALUES (900001, 'cudaStreamSynchronize_v3020')")
+    for i, (launch, kernel) in enumerate(zip(launches, kernels)):
+        t = 10_000_000 + i * 100_000
+        db.execute("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = ?, end = ? WHERE rowid = ?", (t - 20_000, t - 5_000, launch))
+        db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = ?, end = ? WHERE rowid = ?", (t, t + 50_000, kernel))
+        db.execute("UPDATE call SET start = ?, end = ?, correlationId = ?, nameId = 900001", (t - 5_000, t + 60_000, 800_000 + i))
+        db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT * FROM call")
+    db.commit()
+    db.close()
+    return copy
 
 
 def has_table(path, table):

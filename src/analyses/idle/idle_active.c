@@ -10,7 +10,7 @@ int64_t nai_active_span_at(const struct nai_table *spans, int64_t at, int32_t de
   return at < spans->rows ? at : -1;
 }
 
-static bool is_active(const struct nai_table *spans, int64_t row) {
+bool nai_active_span_is(const struct nai_table *spans, int64_t row) {
   return strcmp(nai_get_str(spans, row, AS_KIND), NAI_SPAN_ACTIVE) == 0;
 }
 
@@ -19,13 +19,13 @@ bool nai_idle_gap_active(int64_t *at, const struct nai_model *m, const struct na
   int64_t row =
       spans ? nai_active_span_at(spans, *at, m->gpus[gpu].device_id, nai_idle_span(&m->gpus[gpu], number).start) : -1;
   *at = row < 0 ? *at : row;
-  return row < 0 || is_active(spans, row);
+  return row < 0 || nai_active_span_is(spans, row);
 }
 
 /* Is there nothing but activity on the GPU? */
 static bool all_active(const struct nai_model *m, uint32_t gpu, const struct nai_table *spans) {
   for (int64_t i = 0; spans && i < spans->rows; i++)
-    if (nai_get_i64(spans, i, AS_DEVICE) == m->gpus[gpu].device_id && !is_active(spans, i))
+    if (nai_get_i64(spans, i, AS_DEVICE) == m->gpus[gpu].device_id && !nai_active_span_is(spans, i))
       return false;
   return true;
 }

@@ -108,8 +108,7 @@ static int put_what(struct nai_table *table, int64_t row, const int into[3], con
   return oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-/* A gap alone may hold no event at all: with a part of what the GPU did on both sides, no longer than the gap. */
-static struct nai_interval with_neighbours(const struct nai_gpu *gpu, struct nai_interval gap) {
+struct nai_interval nai_idle_view(const struct nai_gpu *gpu, struct nai_interval gap) {
   const struct nai_interval *all = gpu->all.v;
   size_t behind = nai_bisect(all, gpu->all.count, sizeof *all, offsetof(struct nai_interval, start), gap.end);
   int64_t length = gap.end - gap.start;
@@ -133,7 +132,7 @@ static int put_active(struct nai_table *table, int64_t row, const struct nai_mod
   if (!active->parts[c])
     return NAI_OK;
   nai_set_i64(table, row, ACTIVE_LONGEST, active->longest_ns[c]);
-  struct nai_interval view = with_neighbours(&m->gpus[gpu], active->longest[c]);
+  struct nai_interval view = nai_idle_view(&m->gpus[gpu], active->longest[c]);
   nai_set_i64(table, row, ACTIVE_VIEW_START, view.start);
   nai_set_i64(table, row, ACTIVE_VIEW_END, view.end);
   struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].active, c) : active->what[c];

@@ -57,6 +57,8 @@ void nai_idle_share(struct nai_idle_shares *shares, enum nai_idle_cause cause, e
 /* The largest of a cause, the earliest of equals. */
 struct nai_idle_what nai_idle_largest(const struct nai_idle_shares *shares, enum nai_idle_cause cause);
 
+enum { NAI_CLOCK_TOLERANCE_NS = 20 * 1000 }; /* by which clocks of host and GPU may disagree */
+
 /* One gap. Those of a GPU are numbered by the interval of `all` that follows; the first and the last may be empty. */
 struct nai_idle_gap {
   int64_t start, end;

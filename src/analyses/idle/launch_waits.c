@@ -1,0 +1,179 @@
+/* Does the program wait after each launch, and what does that leave idle? Table launch_waits. */
+#include "analyses/analysis.h"
+#include "analyses/idle/idle.h"
+#include "analyses/spans/active_spans.h"
+#include "table/columns.h"
+
+#include <stdlib.h>
+
+enum {
+  DEVICE,
+  LAUNCHES,
+  WAITED,
+  PCT_WAITED,
+  IDLE,
+  IN_WAIT,
+  BEHIND_WAIT,
+  IN_LAUNCH,
+  CALL,
+  CALL_TIME,
+  LONGEST,
+  VIEW_START,
+  VIEW_END
+};
+static const struct nai_column_def columns[] = {
+    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
+    [LAUNCHES] = NAI_COUNT_COLUMN("launch_count", "operations whose launch is known, within active spans"),
+    [WAITED] = NAI_COUNT_COLUMN("waited_count",
+                                "of them: the first behind a wait that ended when the GPU had nothing left to do",
+                                .better = NAI_BETTER_LOWER),
+    [PCT_WAITED] = NAI_PCT_COLUMN("waited_pct", "of the launches", .better = NAI_BETTER_LOWER),
+    [IDLE] = NAI_TIME_COLUMN("idle_ns", "idle time before these, as far as their waits can explain it: the three parts",
+                             .better = NAI_BETTER_LOWER, .sum = true),
+    [IN_WAIT] = NAI_TIME_COLUMN("in_wait_ns", "part with the cause blocking_call: until the wait returned",
+                                .better = NAI_BETTER_LOWER, .sum = true),
+    [BEHIND_WAIT] = NAI_TIME_COLUMN("behind_wait_ns", "part with the cause queue_drained: until the next launch began",
+                                    .better = NAI_BETTER_LOWER, .sum = true),
+    [IN_LAUNCH] = NAI_TIME_COLUMN("in_launch_ns", "part with the cause in_launch_call: inside the next launch",
+                                  .better = NAI_BETTER_LOWER, .sum = true),
+    [CALL] = NAI_LABEL_COLUMN("call", "the function that waited, with most of idle_ns"),
+    [CALL_TIME] = NAI_TIME_COLUMN("call_ns", "its part of idle_ns"),
+    [LONGEST] = NAI_TIME_COLUMN("longest_ns", "most of idle_ns in one gap", .better = NAI_BETTER_LOWER),
+    [VIEW_START] =
+        NAI_START_COLUMN("longest_start_ns", "that gap to look at: with as much of what ran before it as it is long"),
+    [VIEW_END] = NAI_END_COLUMN("longest_end_ns", "and with as much of what ran after it"),
+};
+static const struct nai_schema schema =
+    NAI_SCHEMA("launch_waits", "Waits between launches",
+               "One GPU: launches behind a wait, and the idle time before them", columns);
+
+enum { PARTS = 3 };
+static const enum nai_idle_cause causes[PARTS] = {NAI_IDLE_BLOCKING_CALL, NAI_IDLE_QUEUE_DRAINED,
+                                                  NAI_IDLE_IN_LAUNCH_CALL};
+
+/* What is known of one GPU. */
+struct tally {
+  int64_t waited, part_ns[PARTS], longest_ns;
+  struct nai_idle_gap longest;
+  int64_t *call_ns; /* per API function */
+};
+
+/* The wait right before a launch on its thread, no other launch between; NAI_NO_ROW for none. */
+static uint32_t wait_before(const struct nai_model *m, uint32_t launch) {
+  enum { FARTHEST = 16 };
+  const struct nai_groups *calls = &m->api_by_thread;
+  uint32_t thread = nai_at_text(&m->apis.thread, launch), first = calls->first[thread];
+  uint32_t place =
+      nai_rows_from(calls->order, first, calls->first[thread + 1], &m->apis.start, nai_at(&m->apis.start, launch));
+  for (int i = 0; i < FARTHEST && place-- > first; i++) {
+    uint32_t call = calls->order[place];
+    if (m->api_owns[call])
+      break;
+    if (m->api_class[nai_at_text(&m->apis.name, call)] == NAI_API_BLOCKING)
+      return call;
+  }
+  return NAI_NO_ROW;
+}
+
+/* The wait that left the GPU idle until the launch: it was running when the gap began, or had just ended. */
+static uint32_t wait_of(const struct nai_model *m, const struct nai_idle_gap *gap) {
+  if (gap->launch == NAI_NO_ROW || nai_at(&m->apis.start, gap->launch) < gap->start - NAI_CLOCK_TOLERANCE_NS)
+    return NAI_NO_ROW;
+  uint32_t wait = wait_before(m, gap->launch);
+  return wait != NAI_NO_ROW && nai_at(&m->apis.start, wait) < gap->start &&
+                 nai_at(&m->apis.end, wait) >= gap->start - NAI_CLOCK_TOLERANCE_NS
+           ? wait
+           : NAI_NO_ROW;
+}
+
+/* Without the wait the launch would have come earlier by no more than the wait took. */
+static void take(struct tally *t, const struct nai_model *m, const struct nai_idle_gap *gap, uint32_t wait,
+                 const struct nai_idle_split *split) {
+  int64_t left = nai_call_ns(m, wait), all = 0;
+  for (int i = 0; i < PARTS; i++) {
+    int64_t ns = split->ns[causes[i]] < left ? split->ns[causes[i]] : left;
+    t->part_ns[i] += ns;
+    left -= ns;
+    all += ns;
+  }
+  t->waited++;
+  t->call_ns[nai_at_text(&m->apis.name, wait)] += all;
+  if (all > t->longest_ns) {
+    t->longest_ns = all;
+    t->longest = *gap;
+  }
+}
+
+static int64_t launches(const struct nai_model *m, const struct nai_gpu *gpu, const struct nai_table *spans) {
+  int64_t count = 0, at = 0;
+  for (uint32_t i = 0; i < gpu->op_count; i++) {
+    int64_t row = nai_active_span_at(spans, at, gpu->device_id, nai_model_op_start(m, &gpu->ops[i]));
+    at = row < 0 ? at : row;
+    if (nai_model_op_api(m, &gpu->ops[i]) != NAI_NO_ROW && (row < 0 || nai_active_span_is(spans, row)))
+      count++;
+  }
+  return count;
+}
+
+static void put(struct nai_table *table, const struct nai_model *m, uint32_t gpu, const struct tally *t,
+                const struct nai_table *spans) {
+  int64_t row = nai_table_add_row(table), count = launches(m, &m->gpus[gpu], spans);
+  uint32_t most = 0, names = m->tables[NAI_IN_APIS]->strings.count;
+  for (uint32_t i = 1; i < names; i++)
+    most = t->call_ns[i] > t->call_ns[most] ? i : most;
+  struct nai_interval view = nai_idle_view(&m->gpus[gpu], (struct nai_interval){t->longest.start, t->longest.end});
+  nai_set_i64(table, row, DEVICE, m->gpus[gpu].device_id);
+  nai_set_i64(table, row, LAUNCHES, count);
+  nai_set_i64(table, row, WAITED, t->waited);
+  nai_set_f64(table, row, PCT_WAITED, nai_percent((double)t->waited, (double)count));
+  nai_set_i64(table, row, IDLE, t->part_ns[0] + t->part_ns[1] + t->part_ns[2]);
+  nai_set_i64(table, row, IN_WAIT, t->part_ns[0]);
+  nai_set_i64(table, row, BEHIND_WAIT, t->part_ns[1]);
+  nai_set_i64(table, row, IN_LAUNCH, t->part_ns[2]);
+  if (!t->longest_ns)
+    return;
+  nai_set_str(table, row, CALL, nai_strings_get(&m->tables[NAI_IN_APIS]->strings, most));
+  nai_set_i64(table, row, CALL_TIME, t->call_ns[most]);
+  nai_set_i64(table, row, LONGEST, t->longest_ns);
+  nai_set_i64(table, row, VIEW_START, view.start);
+  nai_set_i64(table, row, VIEW_END, view.end);
+}
+
+static int add_gpu(const struct nai_node_io *io, uint32_t gpu, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  struct tally t = {.call_ns = calloc((size_t)m->tables[NAI_IN_APIS]->strings.count + 1, sizeof *t.call_ns)};
+  int64_t at = 0;
+  int rc = t.call_ns ? NAI_OK : nai_err_nomem(err);
+  for (struct nai_idle_gap gap = nai_idle_first(gpu); !rc && nai_idle_next(&gap, m);) {
+    struct nai_idle_split split;
+    uint32_t wait = wait_of(m, &gap);
+    if (wait == NAI_NO_ROW || !nai_idle_gap_active(&at, m, io->in[0], gpu, gap.number))
+      continue;
+    rc = nai_idle_split_again(&split, NULL, NULL, m, &gap, err);
+    if (!rc)
+      take(&t, m, &gap, wait, &split);
+  }
+  if (!rc && t.waited)
+    put(io->out[0], m, gpu, &t, io->in[0]);
+  free(t.call_ns);
+  return rc;
+}
+
+static int run(const struct nai_node_io *io, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
+    rc = add_gpu(io, g, err);
+  static const struct nai_sort_by order[] = {{DEVICE, false}};
+  return rc ? rc : nai_table_sort(io->out[0], order, 1, err);
+}
+
+static const char *const inputs[] = {"active_spans", NULL};
+static const struct nai_schema *const schemas[] = {&schema, NULL};
+const struct nai_node nai_analysis_launch_waits = {
+    .name = "launch_waits",
+    .outputs = schemas,
+    .inputs = inputs,
+    .parts = NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(NAMES),
+    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(OVERHEAD),
+    .cost = 1,
+    .run = run};
