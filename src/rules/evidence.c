@@ -10,14 +10,22 @@ static int64_t row_id(const struct nai_table *table, int64_t row, enum nai_role 
   return column >= 0 ? nai_get_i64(table, row, column) : otherwise;
 }
 
-static void write_evidence(struct evaluation *e, uint32_t number, const struct hit *hit, const struct nai_table *source,
-                           int64_t source_row, const char *text) {
+/* A line without a place: what its table has from that row on. Returns the line's row. */
+static int64_t write_line(struct evaluation *e, uint32_t number, const struct nai_table *source, int64_t source_row,
+                          const char *text) {
   struct nai_table *t = e->evidence_table;
   int64_t row = nai_table_add_row(t);
   nai_set_i64(t, row, E_FINDING, number);
   nai_set_str(t, row, E_TEXT, text);
   nai_set_str(t, row, E_TABLE, source->schema->name);
   nai_set_i64(t, row, E_ROW, source_row);
+  return row;
+}
+
+static void write_evidence(struct evaluation *e, uint32_t number, const struct hit *hit, const struct nai_table *source,
+                           int64_t source_row, const char *text) {
+  struct nai_table *t = e->evidence_table;
+  int64_t row = write_line(e, number, source, source_row, text);
   int start, end;
   if (nai_schema_place(&start, &end, source->schema)) {
     nai_set_i64(t, row, E_START, nai_get_i64(source, source_row, start));
@@ -74,7 +82,7 @@ static int write_hit_evidence(struct evaluation *e, uint32_t number, const struc
   return rc;
 }
 
-/* How many rows are not shown. */
+/* How many rows are not shown. They are at many places: the line leads to the table. */
 static int write_rest(struct evaluation *e, uint32_t number, uint32_t shown) {
   const struct finding *finding = &e->findings[number];
   const struct hit *last = finding->hits[shown - 1];
@@ -85,7 +93,7 @@ static int write_rest(struct evaluation *e, uint32_t number, uint32_t shown) {
     return rc;
   struct nai_buf text = {0};
   nai_buf_printf(&text, "and %u more like it in table %s", rest, finding->rule->rows.schema->name);
-  write_evidence(e, number, last, env.tables[0], last->row, nai_buf_str(&text));
+  write_line(e, number, env.tables[0], last->row, nai_buf_str(&text));
   rc = nai_buf_check(&text, e->err);
   nai_buf_free(&text);
   return rc;

@@ -10,6 +10,7 @@ import { TablesView } from './tables/view.js';
 import { timelineKeys } from './timeline/keys.js';
 import { toggleFold } from './timeline/rearrange.js';
 import { restoreTimeline } from './timeline/restore.js';
+import { showEvidence } from './timeline/show-evidence.js';
 import { TimelineView } from './timeline/view.js';
 
 /** @typedef {'overview' | 'timeline' | 'tables' | 'nvtx'} ViewName */
@@ -97,28 +98,9 @@ export class App {
    */
   showEvidence(evidence) {
     if (!this.canPlace(evidence)) return false;
-    const { model, timeline } = this;
-    const start = typeof evidence.start_ns === 'number' ? model.clock.relative(evidence.start_ns) : null;
-    const end = typeof evidence.end_ns === 'number' ? model.clock.relative(evidence.end_ns) : start;
-    const where = { start, device: evidence.device_id, pid: evidence.pid, tid: evidence.tid };
     this.open('timeline');
-    timeline.canvas.focus({ preventScroll: true });
-    if (evidence.table === 'gpu_idle_gaps' && typeof evidence.row === 'number' && this.hasGap(evidence.row)) {
-      timeline.selectGapByRow(evidence.row, true);
-      return true;
-    }
-    const event = evidence.name ? model.findEvent(evidence.name, where) : -1;
-    if (event >= 0 && (start === null || Math.abs(model.events.start[event] - start) < 1)) {
-      if (start === null) timeline.setSearchText(model.nameOf(event));
-      timeline.selectEvent(event, { zoom: true });
-      return true;
-    }
-    if (start === null || end === null) {
-      if (evidence.name) timeline.setSearchText(evidence.name);
-      timeline.fit();
-      return true;
-    }
-    timeline.showRange(start, end);
+    this.timeline.canvas.focus({ preventScroll: true });
+    showEvidence(this.timeline, evidence);
     return true;
   }
 
@@ -129,11 +111,6 @@ export class App {
     if (!track) return;
     if (this.timeline.layout.collapsed.has(track.key)) toggleFold(this.timeline, track);
     this.timeline.scrollTo(track.top);
-  }
-
-  /** @param {number} row */
-  hasGap(row) {
-    return this.timeline.layout.tracks.some((track) => track.gaps?.row.includes(row));
   }
 
   /** @param {string} table @param {number} [row] @param {string} [filter] */

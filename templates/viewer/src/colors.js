@@ -59,6 +59,11 @@ export const CAUSE_COLORS = {
   launch_latency: '#5b8fc7',
   dependency: '#6b7f99',
   page_migration: '#7f9a3c',
+  input_wait: '#96702f',
+  file_read: '#5f8f5a',
+  sleep: '#7d74b5',
+  wait: '#b0697f',
+  os_call: '#3f8796',
   unknown: '#8d949c',
 };
 
@@ -75,6 +80,11 @@ export const CAUSE_LABELS = {
   launch_latency: 'launch latency',
   dependency: 'work queued, waiting for an event',
   page_migration: 'before a migration of managed memory',
+  input_wait: 'a pause: host waiting for input',
+  file_read: 'a pause: host reading files',
+  sleep: 'a pause: host asleep on purpose',
+  wait: 'a pause: host waiting for another thread or an event',
+  os_call: 'a pause: host inside another call of the operating system',
   unknown: 'unknown',
 };
 
@@ -91,6 +101,11 @@ const CAUSE_NAMES = {
   launch_latency: 'launch latency',
   dependency: 'dependency',
   page_migration: 'page migration',
+  input_wait: 'waiting for input',
+  file_read: 'reading files',
+  sleep: 'sleeping',
+  wait: 'waiting for a thread',
+  os_call: 'system call',
   unknown: 'unknown cause',
 };
 

@@ -7,6 +7,11 @@ const GPU_KINDS = new Set(['kernel', 'copy', 'set', 'graph']);
 /** What a thread did beside CUDA calls and ranges: of a trace with much of it, short events come as blocks. */
 const HOST_KINDS = new Set(['overhead', 'osrt', 'sched', 'sample']);
 
+/**
+ * Where a row or evidence is: what it leaves open is null.
+ * @typedef {{device?: number | null, pid?: number | null, tid?: number | null}} Place
+ */
+
 /** Position of the first element in [low, high) for which `isAfter` holds.
  * @param {number} low @param {number} high @param {(index: number) => boolean} isAfter */
 export function bisect(low, high, isAfter) {
@@ -272,9 +277,40 @@ export class Model {
   }
 
   /**
+   * Lanes that a table row or evidence may mean. A GPU that it names beside a thread is the one that the thread's calls are for.
+   * @param {Place} where
+   */
+  lanesAt({ device = null, pid = null, tid = null }) {
+    return this.lanes.filter((lane) => {
+      const onGpu = this.isGpuLane(lane);
+      if (pid !== null && lane.pid !== pid) return false;
+      return onGpu ? device === null || lane.gpu === device : tid === null || lane.tid === tid;
+    });
+  }
+
+  /**
+   * The event that takes exactly this time, or the GPU's work that begins with it and lasts longer (a wait is the first part of its
+   * collective); -1 for none.
+   * @param {number} from @param {number} to @param {Place} where
+   */
+  eventOf(from, to, where) {
+    const { start, count } = this.events;
+    let around = -1;
+    for (const lane of this.lanesAt(where)) {
+      const last = lane.first + lane.count;
+      for (let i = this.lowerBound(lane, from); i < last && start[i] === from; i++) {
+        if (count[i] !== 1) continue;
+        if (this.end(i) === to) return i;
+        if (this.end(i) > to && this.isGpuLane(lane) && around < 0) around = i;
+      }
+    }
+    return around;
+  }
+
+  /**
    * The event that evidence or a table row means: the one of that name closest to the start given, or the longest.
    * @param {string | null} text  full name
-   * @param {{start?: number | null, device?: number | null, pid?: number | null, tid?: number | null}} where
+   * @param {Place & {start?: number | null}} where
    */
   findEvent(text, where) {
     const { name, start, duration } = this.events;
@@ -282,10 +318,10 @@ export class Model {
     if (text !== null && wanted === undefined) return -1;
     let best = -1;
     let bestScore = -Infinity;
-    for (const lane of this.lanes) {
-      if (where.device !== null && where.device !== undefined && lane.gpu !== where.device) continue;
-      if (where.pid !== null && where.pid !== undefined && lane.pid !== where.pid) continue;
-      if (where.tid !== null && where.tid !== undefined && lane.tid !== where.tid && !this.isGpuLane(lane)) continue;
+    // What is named on a GPU alone is the GPU's own.
+    const onGpu = typeof where.device === 'number' && typeof where.pid !== 'number';
+    for (const lane of this.lanesAt(where)) {
+      if (onGpu && !this.isGpuLane(lane)) continue;
       for (let i = lane.first; i < lane.first + lane.count; i++) {
         if (wanted !== undefined && name[i] !== wanted) continue;
         const score = where.start !== null && where.start !== undefined ? -Math.abs(start[i] - where.start) : duration[i];

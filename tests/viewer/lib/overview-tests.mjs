@@ -1,4 +1,33 @@
 import { check, equal, settle, timelineState } from './harness.mjs';
+import { onGpu } from './read-report.mjs';
+
+/** Whether a gap of the table, or an event on the GPU or thread, takes exactly a time: then evidence means that, not the time. */
+function exactly({ report, timeline, events }, evidence, from, to) {
+  const rows = (name) => {
+    const table = report.tables[name];
+    return (table?.rows ?? []).map((row) => Object.fromEntries(table.columns.map((column, index) => [column.name, row[index]])));
+  };
+  const origin = Number(timeline.origin_ns);
+  const here = (row, start, end) => row.device_id === evidence.device_id && row[start] - origin === from && row[end] - origin === to;
+  const known = (value) => typeof value === 'number';
+  const fits = ({ lane, start, end, count = 1 }) =>
+    start === from && end === to && count === 1 &&
+    (known(evidence.pid) ? lane.pid === evidence.pid : true) &&
+    (onGpu({ lane }) ? !known(evidence.device_id) || lane.gpu === evidence.device_id : !known(evidence.tid) || lane.tid === evidence.tid);
+  // A step or collective is shown as such, with its parts on all GPUs.
+  const span = rows('comm_instances').some((row) => here(row, 'start_ns', 'end_ns')) || rows('steps').some((row) => here(row, 'gpu_start_ns', 'gpu_end_ns'));
+  return { gap: rows('gpu_idle_gaps').some((row) => here(row, 'gap_start_ns', 'gap_end_ns')), event: !span && events.some(fits) };
+}
+
+/** @returns {Promise<[number, number]>} of the selected gap or event */
+function selectedTime(page) {
+  return page.evaluate(() => {
+    const { selected, selectedGap, layout, model } = globalThis.nsysAi.app.timeline;
+    if (selected >= 0) return [model.events.start[selected], model.end(selected)];
+    const { gaps } = layout.tracks.find((track) => track.gaps && track.gpu === selectedGap.gpu);
+    return [gaps.start[selectedGap.index], gaps.end[selectedGap.index]];
+  });
+}
 
 const integer = (value) => value.toLocaleString('en-US');
 
@@ -75,6 +104,15 @@ export async function overviewTests(suite, path, truth) {
             check(state.from <= from + 1 && state.to >= to - 1, 'the window holds the evidence');
             check(to - from < 100 || state.to - state.from < (to - from) * 6, 'and is zoomed to it');
             check(state.selected >= 0 || state.range !== null || state.gap !== null, 'something is selected');
+            const mine = exactly(truth, evidence, from, to);
+            if (mine.gap) {
+              check(state.gap !== null, 'its gap is selected');
+              equal(await selectedTime(page), [from, to]);
+            } else if (mine.event) {
+              check(state.selected >= 0, 'its event is selected');
+              equal(await selectedTime(page), [from, to]);
+            }
+            check(await page.locator('.panel').isVisible(), 'details are shown');
           } else if (known) {
             equal(state.view, 'timeline');
             if (state.selected >= 0) equal(truth.events[state.selected].text, evidence.name);

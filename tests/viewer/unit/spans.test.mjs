@@ -48,6 +48,27 @@ test('a collective waits first, then transfers; an unmatched one claims neither'
   const { spans } = layout.tracks.find((track) => track.key === 'g1c');
   assert.deepEqual([spans.from[0], spans.to[0]], [6000, 8000]);
   assert.equal(spans.from[1], spans.to[1]);
+  assert.deepEqual(spans.tone, ['plain', 'pale']);
+});
+
+test('a gap that is a pause has the cause of the pause, any other its own', () => {
+  const { model: paused } = planModel();
+  const rows = paused.report.tables.gpu_idle_gaps.rows;
+  const cell = (row, name) => row[paused.report.tables.gpu_idle_gaps.columns.findIndex((column) => column.name === name)];
+  const [device, start, end] = ['device_id', 'gap_start_ns', 'gap_end_ns'].map((name) => cell(rows[0], name));
+  paused.report.tables.active_spans = {
+    title: 'Activity',
+    columns: columns('device_id start_ns end_ns kind cause what cause_ms'),
+    rows: [
+      [device, start - 10, start, 'active', null, null, null],
+      [device, start, end, 'pause', 'input_wait', 'getc', 1],
+    ],
+  };
+  const { gaps } = new Layout(paused).tracks.find((track) => track.gaps && track.gpu === device);
+  for (const [index, row] of gaps.row.entries()) {
+    assert.equal(gaps.cause[index], row === 0 ? 'input_wait' : cell(rows[row], 'cause'));
+    assert.equal(gaps.pause[index], row === 0 ? 1 : -1);
+  }
 });
 
 test('a step whose range ends in its number does not say it twice', () => {

@@ -1,5 +1,6 @@
 /** @import { TimelineView } from './view.js' */
 /** @import { Track } from './layout.js' */
+/** @import { Model } from '../model.js' */
 /** @import { Layer } from './gap-evidence.js' */
 /** @import { Child } from '../dom.js' */
 import { CAUSE_LABELS, causeName } from '../colors.js';
@@ -13,6 +14,8 @@ import { trimNote } from './trim-note.js';
 const ROWS = 5;
 /** What the panel's heading and buttons say already. */
 const SAID = ['device_id', 'gap_ms', 'gap_end_ns', 'cause', 'pid', 'tid'];
+/** What a pause's own row says otherwise: it divides the time among more causes than a gap between two launches has. */
+const PAUSE_SAYS = ['cause_ms', 'host_activity'];
 const NS_PER_MS = 1e6;
 
 /** @param {string} text */
@@ -60,6 +63,17 @@ function evidence(layers, whole) {
   ];
 }
 
+/** What the longest part of a pause was. @param {Model} model @param {number} row  of the table active_spans @returns {[string, Child][]} */
+function pauseFields(model, row) {
+  const table = model.table('active_spans');
+  if (!table || row < 0) return [];
+  const [what, time] = ['what', 'cause_ms'].map((column) => table.rows[row][columnIndex(table, column)]);
+  return [
+    ['Host was in', typeof what === 'string' ? name(what) : null],
+    ['Time of the cause', typeof time === 'number' ? duration(time * NS_PER_MS) : null],
+  ];
+}
+
 /** @param {TimelineView} view @param {Track} track @param {number} index @returns {(Child | Child[])[]} */
 export function gapDetails(view, track, index) {
   const { gaps } = track;
@@ -73,9 +87,12 @@ export function gapDetails(view, track, index) {
   const told = layersFromTable(model, subject, Number(pid), Number(tid));
   const layers = told.length > 0 ? told : typeof tid === 'number' ? layersFromEvents(model, Number(pid), tid, start, end) : [];
   const cause = gaps.cause[index];
+  const pause = gaps.pause[index];
+  const said = pause < 0 ? SAID : [...SAID, ...PAUSE_SAYS];
   return [
-    h('p', { class: 'full-name' }, `${model.gpuLabels.get(track.gpu ?? -1) ?? 'GPU'} idle for ${duration(end - start)}`),
-    h('p', {}, 'Cause: ', h('b', {}, causeName(cause)), CAUSE_LABELS[cause] ? `, ${CAUSE_LABELS[cause]}.` : '.'),
+    h('p', { class: 'full-name' }, `${model.gpuLabels.get(track.gpu ?? -1) ?? 'GPU'} ${pause < 0 ? 'idle' : 'paused'} for ${duration(end - start)}`),
+    h('p', {}, 'Cause: ', h('b', {}, causeName(cause)), pause < 0 && CAUSE_LABELS[cause] ? `, ${CAUSE_LABELS[cause]}.` : '.'),
+    pause < 0 ? null : h('p', { class: 'muted' }, 'A pause: no share of active time counts it.'),
     h(
       'div',
       { class: 'buttons' },
@@ -83,16 +100,17 @@ export function gapDetails(view, track, index) {
       h('button', { type: 'button', onclick: () => view.selectRange(start, end, true) }, 'What happened meanwhile'),
       h('button', { type: 'button', onclick: () => view.app.showTable('gpu_idle_gaps', gaps.row[index]) }, 'Row in the table'),
     ),
-    fields(
-      table.columns.flatMap((column, position) => {
+    fields([
+      ...pauseFields(model, pause),
+      ...table.columns.flatMap((column, position) => {
         const value = row[position];
-        if (SAID.includes(column.name) || value === null) return [];
+        if (said.includes(column.name) || value === null) return [];
         const text = column.unit === 'ms' && typeof value === 'number' ? duration(value * NS_PER_MS) : withUnit(cell(value, column, model.clock), column);
         const known = typeof value === 'string' ? model.nameIndex.get(value) : undefined;
         const shown = h('span', { title: known === undefined ? null : text }, name(known === undefined ? text : model.shortNames[known] || text));
         return [/** @type {[string, Child]} */ ([capital(heading(column.name)), shown])];
       }),
-    ),
+    ]),
     ...evidence(layers, end - start),
     subject >= 0
       ? h('p', {}, h('button', { type: 'button', class: 'link', onclick: () => view.app.showTable('gap_functions', -1, `subject=${subject}`) }, 'All of it as a table'))

@@ -8,7 +8,7 @@ import { columnIndex, placeColumns } from '../table-schema.js';
 import { Arrangement } from './arrangement.js';
 import { memoryCharts, metricCharts } from './charts.js';
 import { rowsOf } from './rows.js';
-import { activitySpans, collectiveSpans, stepSpans } from './spans.js';
+import { activitySpans, collectiveSpans, pauses, stepSpans } from './spans.js';
 
 export const ROW_HEIGHT = { gpu: 20, host: 17 };
 const HEADER_HEIGHT = 24;
@@ -36,7 +36,8 @@ const HOST_HINTS = {
  * @property {Float64Array} start
  * @property {Float64Array} end
  * @property {Uint32Array} row  of the table gpu_idle_gaps
- * @property {string[]} cause
+ * @property {string[]} cause  of a gap that is a pause the pause's
+ * @property {Int32Array} pause  row of the table active_spans, -1 of what is no pause
  * @property {(time: number) => number} firstAfter  first gap that ends after a time
  *
  * @typedef {object} Track
@@ -124,7 +125,7 @@ export class Layout {
           hint: 'Times when nothing ran on this GPU, coloured by cause',
         });
       }
-      this.addSpans(gpu.id, 'c', 'Collectives', 'Pale: waits for the last rank; dark: transfers', collectives.get(gpu.id));
+      this.addSpans(gpu.id, 'c', 'Collectives', 'Pale: waits for the last rank; dark: transfers; grey: not known', collectives.get(gpu.id));
       const lanes = model.lanes.filter((lane) => model.isGpuLane(lane) && lane.gpu === gpu.id);
       const shared = new Set(lanes.map((lane) => lane.pid)).size > 1;
       this.addLanes(lanes, parents, ROW_HEIGHT.gpu, shared);
@@ -288,17 +289,20 @@ function readGaps(model) {
   const place = placeColumns(table);
   const cause = columnIndex(table, 'cause');
   if (place.start < 0 || place.end < 0 || place.device < 0) return result;
-  /** @type {Map<number, {start: number, end: number, row: number, cause: string}[]>} */
+  const pauseAt = pauses(model);
+  /** @type {Map<number, {start: number, end: number, row: number, cause: string, pause: number}[]>} */
   const byGpu = new Map();
   table.rows.forEach((row, index) => {
     const gpu = Number(row[place.device]);
     const list = byGpu.get(gpu) ?? [];
     byGpu.set(gpu, list);
+    const pause = pauseAt(gpu, Number(row[place.start]));
     list.push({
       start: model.clock.relative(Number(row[place.start])),
       end: model.clock.relative(Number(row[place.end])),
       row: index,
-      cause: cause >= 0 ? String(row[cause] ?? 'unknown') : 'unknown',
+      cause: pause?.cause ?? (cause >= 0 ? String(row[cause] ?? 'unknown') : 'unknown'),
+      pause: pause?.row ?? -1,
     });
   });
   for (const [gpu, list] of byGpu) {
@@ -311,6 +315,7 @@ function readGaps(model) {
       firstAfter: (time) => bisect(0, end.length, (index) => end[index] > time),
       row: Uint32Array.from(list, (gap) => gap.row),
       cause: list.map((gap) => gap.cause),
+      pause: Int32Array.from(list, (gap) => gap.pause),
     });
   }
   return result;

@@ -7,7 +7,7 @@ import { bytes, counted, duration, integer, percent } from '../format.js';
 import { eventDetails, fields } from './event-details.js';
 import { gapDetails } from './gap-panel.js';
 import { snippetOf } from '../snippet.js';
-import { spanDetails } from './span-details.js';
+import { rangeTitle, spanDetails } from './span-details.js';
 import { rangeStats } from './stats.js';
 import { trimNote } from './trim-note.js';
 
@@ -96,7 +96,7 @@ export class Panel {
   /** @param {Track} track @param {number} index */
   showGap(track, index) {
     this.refresh = () => this.showGap(track, index);
-    this.show('Idle gap', gapDetails(this.view, track, index));
+    this.show((track.gaps?.pause[index] ?? -1) < 0 ? 'Idle gap' : 'Pause', gapDetails(this.view, track, index));
   }
 
   /** @param {number} from @param {number} to */
@@ -154,7 +154,7 @@ export class Panel {
           ),
         ),
       );
-    this.show('Time range', [
+    this.show(rangeTitle(view, from, to), [
       ...spanDetails(view, from, to),
       fields([
         ['From', model.clock.format(stats.from)],

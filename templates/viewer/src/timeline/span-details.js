@@ -8,6 +8,12 @@ import { memberOf } from './rank-lines.js';
 
 const NS_PER = /** @type {Record<string, number>} */ ({ ns: 1, us: 1e3, ms: 1e6, s: 1e9 });
 const TITLES = /** @type {Record<string, string>} */ ({ steps: 'Step', comm_instances: 'Collective', active_spans: 'Stretch of activity' });
+
+/** What a selected range is called. @param {TimelineView} view @param {number} from @param {number} to */
+export function rangeTitle(view, from, to) {
+  const found = spanOf(view, from, to);
+  return (found && TITLES[found.spans.table]) ?? 'Time range';
+}
 const PLACE = ['start', 'end', 'device', 'process', 'thread'];
 
 /** The span that a selected range is, if it is one. @param {TimelineView} view @param {number} from @param {number} to */
@@ -65,7 +71,7 @@ export function spanDetails(view, from, to) {
   const { spans, index, track } = found;
   const row = table.rows[spans.row[index]];
   return [
-    h('p', { class: 'full-name' }, `${TITLES[spans.table] ?? table.title}: `, name(spans.label[index]), ` on GPU ${track.gpu}`),
+    h('p', { class: 'full-name' }, name(spans.label[index]), ` on GPU ${track.gpu}`),
     fields(
       table.columns.flatMap((column, position) => {
         const value = row[position];

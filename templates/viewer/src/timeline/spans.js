@@ -103,6 +103,23 @@ export function activitySpans(model) {
   return spans;
 }
 
+/**
+ * Why a GPU paused, by the gap that the pause is: table `active_spans` knows causes that a gap between launches cannot have.
+ * @param {Model} model @returns {(device: number, start: number) => {cause: string, row: number} | undefined}  start: as in the tables
+ */
+export function pauses(model) {
+  const table = model.table('active_spans');
+  if (!table) return () => undefined;
+  const [device, start, kind, cause] = ['device_id', 'start_ns', 'kind', 'cause'].map((column) => columnIndex(table, column));
+  const key = (/** @type {unknown} */ gpu, /** @type {unknown} */ time) => `${gpu} ${time}`;
+  const known = new Map(
+    table.rows.flatMap((values, row) =>
+      values[kind] === 'pause' ? [[key(values[device], values[start]), { cause: String(values[cause] ?? 'unknown'), row }]] : [],
+    ),
+  );
+  return (gpu, time) => known.get(key(gpu, time));
+}
+
 const NS_PER_US = 1000;
 
 /** Collectives: wait for the last rank, transfer, tail. @param {Model} model */
@@ -112,13 +129,13 @@ export function collectiveSpans(model) {
     'comm_instances',
     (cell, start, end) => {
       const [wait, tail] = [cell('wait_us'), cell('tail_us')];
-      // Unmatched ones have no known wait: all of it is drawn pale.
+      // What of an unmatched one is waiting nobody knows: it looks like neither.
       const known = typeof wait === 'number';
       return {
         from: known ? start + wait * NS_PER_US : end,
         to: known ? end - (typeof tail === 'number' ? tail : 0) * NS_PER_US : end,
         label: String(cell('op') ?? 'collective'),
-        tone: 'plain',
+        tone: known ? 'plain' : 'pale',
         set: Number(cell('set_id') ?? -1),
       };
     },

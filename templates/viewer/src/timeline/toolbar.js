@@ -185,12 +185,12 @@ export class Toolbar {
   causes() {
     const causes = new Set(this.view.layout.tracks.flatMap((track) => track.gaps?.cause ?? []));
     if (causes.size === 0) return [];
-    const known = Object.keys(CAUSE_COLORS).filter((cause) => causes.has(cause));
+    const known = [...new Set([...Object.keys(CAUSE_COLORS), ...causes])].filter((cause) => causes.has(cause));
     return [
       h('span', { class: 'muted legend-title' }, 'Idle gaps:'),
       ...known.map((cause) => {
         const swatch = h('i', { class: 'swatch gap' });
-        swatch.style.background = CAUSE_COLORS[cause];
+        swatch.style.background = CAUSE_COLORS[cause] ?? CAUSE_COLORS.unknown;
         return h('span', { title: CAUSE_LABELS[cause] }, swatch, causeName(cause));
       }),
     ];

@@ -1,0 +1,67 @@
+/** @import { TimelineView } from './view.js' */
+/** @import { Evidence } from '../types.js' */
+
+/** Of a wait that a table gives in µs the last ns may be lost. */
+const ROUNDED_NS = 1;
+
+/**
+ * The step, collective or stretch of activity that takes this time on a GPU, or whose wait does.
+ * @param {TimelineView} view @param {number} gpu @param {number} from @param {number} to @returns {[number, number] | null}
+ */
+function spanAt(view, gpu, from, to) {
+  for (const { spans, ...track } of view.layout.tracks) {
+    const at = spans && track.gpu === gpu ? spans.start.indexOf(from) : -1;
+    if (!spans || at < 0) continue;
+    const ends = [spans.end[at], spans.from[at]];
+    if (ends.some((end) => Math.abs(end - to) <= ROUNDED_NS)) return [from, spans.end[at]];
+  }
+  return null;
+}
+
+/** Selects the idle gap of a GPU that takes exactly this time. @param {TimelineView} view @param {number} gpu @param {number} from @param {number} to */
+function selectGapAt(view, gpu, from, to) {
+  const gaps = view.layout.tracks.find((track) => track.gaps && track.gpu === gpu)?.gaps;
+  const index = gaps ? gaps.firstAfter(from) : -1;
+  if (!gaps || gaps.start[index] !== from || gaps.end[index] !== to) return false;
+  view.selectGap(gpu, index, true);
+  return true;
+}
+
+/**
+ * Selects what takes exactly a time, the first of: a gap, the event of the name, a step or collective, any event; else the time.
+ * @param {TimelineView} view @param {Evidence} evidence @param {number} from @param {number} to  ns after the origin
+ */
+function showTime(view, evidence, from, to) {
+  const { model } = view;
+  const gpu = evidence.device_id ?? -1;
+  if (selectGapAt(view, gpu, from, to)) return;
+  const where = { device: evidence.device_id, pid: evidence.pid, tid: evidence.tid };
+  const named = evidence.name ? model.findEvent(evidence.name, { ...where, start: from }) : -1;
+  const span = spanAt(view, gpu, from, to);
+  if (named >= 0 && model.events.start[named] === from) view.selectEvent(named, { zoom: true });
+  else if (span) view.showRange(...span);
+  else {
+    const event = model.eventOf(from, to, where);
+    if (event >= 0) view.selectEvent(event, { zoom: true });
+    else view.showRange(from, to);
+  }
+}
+
+/**
+ * Selects and zooms to what evidence or a table row means: the gap or event itself, wherever there is one.
+ * @param {TimelineView} view @param {Evidence} evidence  has a start or a name
+ */
+export function showEvidence(view, evidence) {
+  const { model } = view;
+  const time = (/** @type {number | null | undefined} */ at) => (typeof at === 'number' ? model.clock.relative(at) : null);
+  const from = time(evidence.start_ns);
+  if (from !== null) {
+    showTime(view, evidence, from, time(evidence.end_ns) ?? from);
+    return;
+  }
+  // A name alone: the longest event that has it, and all of them marked.
+  view.setSearchText(String(evidence.name));
+  const event = model.findEvent(String(evidence.name), { device: evidence.device_id, pid: evidence.pid, tid: evidence.tid });
+  if (event >= 0) view.selectEvent(event, { zoom: true });
+  else view.fit();
+}
