@@ -16,7 +16,7 @@ static const char *const stack_statements[] = {
 static const char node_statement[] = "select rowid, parent, range_name from nvtx_nodes order by rowid";
 
 struct stacks {
-  struct nai_cmd_collected rows, nodes;
+  struct nai_query_rows rows, nodes;
 };
 
 static int collect(struct stacks *s, struct nai_run *run, int metric, int64_t gpu_id, struct nai_err *err) {
@@ -27,18 +27,18 @@ static int collect(struct stacks *s, struct nai_run *run, int metric, int64_t gp
 }
 
 static void free_stacks(struct stacks *s) {
-  nai_cmd_collected_free(&s->rows);
-  nai_cmd_collected_free(&s->nodes);
+  nai_query_rows_free(&s->rows);
+  nai_query_rows_free(&s->nodes);
 }
 
 enum { DEEPEST = 4096 };
 
 /* Nodes from the outermost to that of a row; their number. */
 static int path_of(int64_t path[DEEPEST], const struct stacks *s, int64_t row) {
-  const struct nai_value *node = nai_cmd_cell(&s->rows, row, S_NODE);
+  const struct nai_value *node = nai_query_cell(&s->rows, row, S_NODE);
   int depth = 0;
   for (int64_t at = node->null ? -1 : node->i; at >= 0 && at < s->nodes.rows && depth < DEEPEST;) {
-    const struct nai_value *parent = nai_cmd_cell(&s->nodes, at, 1);
+    const struct nai_value *parent = nai_query_cell(&s->nodes, at, 1);
     path[depth++] = at;
     at = parent->null ? -1 : parent->i;
   }
@@ -51,7 +51,7 @@ static int path_of(int64_t path[DEEPEST], const struct stacks *s, int64_t row) {
 }
 
 static void put_thread(struct nai_buf *out, const struct stacks *s, int64_t row) {
-  const struct nai_value *pid = nai_cmd_cell(&s->rows, row, S_PID), *tid = nai_cmd_cell(&s->rows, row, S_TID);
+  const struct nai_value *pid = nai_query_cell(&s->rows, row, S_PID), *tid = nai_query_cell(&s->rows, row, S_TID);
   if (pid->null)
     nai_buf_puts(out, "pid unknown");
   else
@@ -101,15 +101,15 @@ int nai_cmd_put_folded(struct nai_buf *out, struct nai_run *run, int metric, int
     put_thread(&lines, &s, row);
     for (int i = 0; i < depth; i++) {
       nai_buf_putc(&lines, ';');
-      put_frame(&lines, nai_cmd_text(&s.nodes, path[i], 2));
+      put_frame(&lines, nai_query_cell_text(&s.nodes, path[i], 2));
     }
     if (!depth)
       nai_buf_puts(&lines, ";(no range)");
-    if (!nai_cmd_cell(&s.rows, row, S_LEAF)->null) {
+    if (!nai_query_cell(&s.rows, row, S_LEAF)->null) {
       nai_buf_putc(&lines, ';');
-      put_frame(&lines, nai_cmd_text(&s.rows, row, S_LEAF));
+      put_frame(&lines, nai_query_cell_text(&s.rows, row, S_LEAF));
     }
-    nai_buf_printf(&lines, " %" PRId64, nai_cmd_int(&s.rows, row, S_NS));
+    nai_buf_printf(&lines, " %" PRId64, nai_query_cell_int(&s.rows, row, S_NS));
     nai_buf_putc(&lines, '\0');
   }
   if (!rc && s.rows.rows)
@@ -130,13 +130,13 @@ static void put_sample(struct nai_json *json, struct nai_strings *frames, const 
   nai_json_begin_array(json, NAI_JSON_INLINE);
   nai_json_int(json, nai_strings_add(frames, nai_buf_str(&thread), thread.len));
   for (int i = 0; i < depth; i++) {
-    const char *name = nai_cmd_text(&s->nodes, path[i], 2);
+    const char *name = nai_query_cell_text(&s->nodes, path[i], 2);
     nai_json_int(json, nai_strings_add(frames, name, strlen(name)));
   }
   const char *leaf = depth ? "" : "(no range)";
   if (*leaf)
     nai_json_int(json, nai_strings_add(frames, leaf, strlen(leaf)));
-  leaf = nai_cmd_text(&s->rows, row, S_LEAF);
+  leaf = nai_query_cell_text(&s->rows, row, S_LEAF);
   if (*leaf)
     nai_json_int(json, nai_strings_add(frames, leaf, strlen(leaf)));
   nai_json_end(json);
@@ -151,7 +151,7 @@ static void put_profile(struct nai_json *json, struct nai_strings *frames, const
   nai_json_put_text(json, "unit", "nanoseconds");
   nai_json_put_int(json, "startValue", 0);
   for (int64_t row = 0; row < s->rows.rows; row++)
-    total += nai_cmd_int(&s->rows, row, S_NS);
+    total += nai_query_cell_int(&s->rows, row, S_NS);
   nai_json_put_int(json, "endValue", total);
   nai_json_key(json, "samples");
   nai_json_begin_array(json, NAI_JSON_LINES);
@@ -161,7 +161,7 @@ static void put_profile(struct nai_json *json, struct nai_strings *frames, const
   nai_json_key(json, "weights");
   nai_json_begin_array(json, NAI_JSON_INLINE);
   for (int64_t row = 0; row < s->rows.rows; row++)
-    nai_json_int(json, nai_cmd_int(&s->rows, row, S_NS));
+    nai_json_int(json, nai_query_cell_int(&s->rows, row, S_NS));
   nai_json_end(json);
   nai_json_end(json);
 }

@@ -19,7 +19,7 @@ struct nai_capture {
 };
 struct nai_side {
   struct nai_capture *captures;
-  uint32_t count;
+  uint32_t count, capacity;
 };
 
 /* --- comparability ---------------------------------------------------------------------------- */

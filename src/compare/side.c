@@ -1,6 +1,7 @@
 /* Runs of both sides, and sums over them. */
 #include "compare/internal.h"
 
+#include "base/array.h"
 #include "base/fs.h"
 
 #include <stdlib.h>
@@ -48,17 +49,16 @@ static char *label_of(const char *path, int parts) {
 int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct nai_run *run, const char *path,
                        struct nai_err *err) {
   struct nai_side *s = &c->sides[side];
-  struct nai_capture *captures = realloc(s->captures, (s->count + 1) * sizeof *captures);
-  s->captures = captures ? captures : s->captures;
+  bool room = nai_array_room(&s->captures, &s->capacity, s->count, sizeof *s->captures);
   char *label = label_of(path, 1), *longer = label_of(path, 2);
   uint64_t content;
-  if (!captures || !label || !longer) {
+  if (!room || !label || !longer) {
     free(label);
     free(longer);
     nai_run_close(run);
     return nai_err_nomem(err);
   }
-  captures[s->count++] = (struct nai_capture){run, label, longer};
+  s->captures[s->count++] = (struct nai_capture){run, label, longer};
   static const char *const needed[] = {"metrics", "kernel_paths", "steps", "gpu_utilization"};
   for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
     if (!nai_manifest_table(&content, &run->manifest, needed[i]))

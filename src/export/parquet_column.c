@@ -1,6 +1,7 @@
 /* Cells of one column until their row group is written. */
 #include "export/parquet_column.h"
 
+#include "base/array.h"
 #include "base/text.h"
 #include "export/export.h"
 #include "export/thrift.h"
@@ -88,15 +89,8 @@ static int widen(struct nai_parquet_held *column, enum nai_parquet_type type, in
 }
 
 static bool make_room(struct nai_parquet_held *column) {
-  int64_t n = column->rows;
-  if (n & (n - 1)) /* room for the next power of two */
-    return true;
-  size_t room = n ? (size_t)n * 2 : 1;
-  unsigned char *present = realloc(column->present, room);
-  column->present = present ? present : column->present;
-  int64_t *values = present ? realloc(column->values, room * sizeof *values) : NULL;
-  column->values = values ? values : column->values;
-  return values;
+  return nai_array_room(&column->present, &column->row_capacity, column->rows, sizeof *column->present) &&
+         nai_array_room(&column->values, &column->value_capacity, column->count, sizeof *column->values);
 }
 
 int nai_parquet_column_add(struct nai_parquet_held *column, const struct nai_value *cell, int64_t row,
@@ -271,7 +265,7 @@ static void empty(struct nai_parquet_held *column) {
   column->present = NULL;
   column->values = NULL;
   column->texts = (struct nai_strings){0};
-  column->rows = column->count = 0;
+  column->rows = column->count = column->row_capacity = column->value_capacity = 0;
 }
 
 int nai_parquet_column_write(struct nai_parquet_chunk *chunk, struct nai_buf *out, struct nai_parquet_held *column,

@@ -27,7 +27,8 @@ struct nai_parquet_held {
   bool written;                          /* with values, so that the type is fixed */
   unsigned char *present;                /* per row: not NULL */
   int64_t *values;                       /* of those: integers, bits of real numbers, ids of texts */
-  int64_t rows, count;                   /* rows held, values */
+  uint32_t rows, count;                  /* rows held, values */
+  uint32_t row_capacity, value_capacity;
   struct nai_strings texts;
 };
 

@@ -15,8 +15,8 @@
 struct reader {
   int fd;
   double deadline; /* 0: none */
-  unsigned char *data;
-  size_t at, len, capacity; /* bytes data[at..len) wait to be read; what stands before is kept until a row is done */
+  struct nai_buf data;
+  size_t at; /* bytes from here on wait to be read; what stands before is kept until a row is done */
   const char *label;
 };
 
@@ -28,40 +28,35 @@ static double now_s(void) {
 
 /* Makes `bytes` more readable. NAI_ESTALE: the worker ended without a word. */
 static int need(struct reader *r, size_t bytes, struct nai_err *err) {
-  while (r->len - r->at < bytes) {
+  while (r->data.len - r->at < bytes) {
     double left = r->deadline > 0 ? r->deadline - now_s() : 0;
     struct pollfd fd = {.fd = r->fd, .events = POLLIN};
-    if (r->capacity - r->len < NAI_FRAME_BLOCK) {
-      size_t capacity = (r->capacity + NAI_FRAME_BLOCK) * 2;
-      unsigned char *more = realloc(r->data, capacity);
-      if (!more)
-        return nai_err_nomem(err);
-      r->data = more;
-      r->capacity = capacity;
-    }
+    char *room = nai_buf_reserve(&r->data, NAI_FRAME_BLOCK);
+    if (!room)
+      return nai_err_nomem(err);
     int ready = r->deadline > 0 && left <= 0 ? 0 : poll(&fd, 1, r->deadline > 0 ? (int)(left * 1e3) + 1 : -1);
     if (ready == 0)
       return nai_err_set(err, NAI_ELIMIT, "%s: the statement took longer than --timeout allows", r->label);
-    ssize_t got = ready < 0 ? -1 : read(r->fd, r->data + r->len, r->capacity - r->len);
+    ssize_t got = ready < 0 ? -1 : read(r->fd, room, NAI_FRAME_BLOCK);
     if (got < 0 && errno == EINTR)
       continue;
     if (got <= 0)
       return NAI_ESTALE;
-    r->len += (size_t)got;
+    r->data.len += (size_t)got;
   }
   return NAI_OK;
 }
 
 static int get_byte(unsigned char *out, struct reader *r, struct nai_err *err) {
   int rc = need(r, 1, err);
-  *out = rc ? 0 : r->data[r->at++];
+  *out = rc ? 0 : (unsigned char)r->data.data[r->at++];
   return rc;
 }
 
 static int get(void *out, struct reader *r, size_t bytes, struct nai_err *err) {
   int rc = need(r, bytes, err);
   if (!rc)
-    memcpy(out, r->data + r->at, bytes);
+    memcpy(out, r->data.data + r->at, bytes);
   r->at += rc ? 0 : bytes;
   return rc;
 }
@@ -79,10 +74,10 @@ static int get_text(size_t *place, struct reader *r, struct nai_err *err) {
 
 /* What was read is no longer needed. */
 static void forget(struct reader *r) {
-  if (r->at < NAI_FRAME_BLOCK && r->at < r->len)
+  if (r->at < NAI_FRAME_BLOCK && r->at < r->data.len)
     return;
-  memmove(r->data, r->data + r->at, r->len - r->at);
-  r->len -= r->at;
+  r->data.len -= r->at;
+  memmove(r->data.data, r->data.data + r->at, r->data.len);
   r->at = 0;
 }
 
@@ -97,7 +92,7 @@ struct result {
 static int copy_text(const char **out, struct reader *r, struct nai_err *err) {
   size_t place;
   int rc = get_text(&place, r, err);
-  *out = rc ? NULL : strdup((const char *)r->data + place);
+  *out = rc ? NULL : strdup(r->data.data + place);
   return rc || *out ? rc : nai_err_nomem(err);
 }
 
@@ -143,7 +138,7 @@ static int read_row(struct result *result, struct reader *r, struct nai_err *err
   }
   for (uint32_t i = 0; i < result->count && !rc; i++)
     if (result->cells[i].type == NAI_STR && !result->cells[i].null)
-      result->cells[i].s = (const char *)r->data + result->places[i];
+      result->cells[i].s = r->data.data + result->places[i];
   return rc;
 }
 
@@ -153,7 +148,7 @@ static int read_end(struct reader *r, struct nai_err *err) {
   int rc = get(&code, r, sizeof code, err);
   if (!rc)
     rc = get_text(&place, r, err);
-  return rc ? rc : code ? nai_err_set(err, code, "%s", (const char *)r->data + place) : NAI_OK;
+  return rc ? rc : code ? nai_err_set(err, code, "%s", r->data.data + place) : NAI_OK;
 }
 
 /* Frames until the end, or until there are rows enough. */
@@ -223,7 +218,7 @@ int nai_query_run(bool *truncated, const struct nai_query *query, const struct n
   else if (rc == NAI_ESTALE)
     rc = nai_err_set(err, NAI_ELIMIT, "%s: the process that ran the statement was ended%s", query->text->label,
                      WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? "; memory may be short" : "");
-  free(r.data);
+  nai_buf_free(&r.data);
   free_result(&result);
   return rc;
 }

@@ -74,14 +74,14 @@ enum { C_NAME, C_AVAILABLE, C_DETAIL, C_LABEL };
 static const char capabilities[] =
     "select lower(replace(capability, ' ', '-')), max(available), detail, capability from capabilities group by 1";
 
-static bool is_lacking(const char **detail, const char **label, const struct nai_found *caps, const char *need) {
+static bool is_lacking(const char **detail, const char **label, const struct nai_query_rows *caps, const char *need) {
   *label = need;
   *detail = "";
   for (int64_t row = 0; row < caps->rows; row++)
-    if (strcmp(nai_found_text(caps, row, C_NAME), need) == 0) {
-      *detail = nai_found_text(caps, row, C_DETAIL);
-      *label = nai_found_text(caps, row, C_LABEL);
-      return nai_found_int(caps, row, C_AVAILABLE) == 0;
+    if (strcmp(nai_query_cell_text(caps, row, C_NAME), need) == 0) {
+      *detail = nai_query_cell_text(caps, row, C_DETAIL);
+      *label = nai_query_cell_text(caps, row, C_LABEL);
+      return nai_query_cell_int(caps, row, C_AVAILABLE) == 0;
     }
   return true;
 }
@@ -93,7 +93,7 @@ static void say(struct nai_answer *answer, struct nai_sentences *where, struct n
 }
 
 /* The first need that the trace does not meet, said where `where` is; false: there is none. */
-static bool say_lack(const struct nai_asking *asking, const struct nai_found *caps, const struct nai_yaml *doc,
+static bool say_lack(const struct nai_asking *asking, const struct nai_query_rows *caps, const struct nai_yaml *doc,
                      const struct nai_yaml_node *map, const char *begin, struct nai_sentences *where) {
   const struct nai_yaml_node *need = nai_intent_items(doc, map, "needs");
   const char *detail = "", *label = "";
@@ -137,7 +137,7 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
   const char *words[NAI_QUESTION_MAX_NAMES];
   size_t count = nai_question_names(words, q, plain);
   struct nai_buf sql = {0};
-  struct nai_found found = {0};
+  struct nai_query_rows found = {0};
   *word = NULL;
   for (size_t i = 0; i < count; i++) {
     nai_buf_printf(&sql, "%sselect %zu", sql.len ? " union all " : "", i);
@@ -158,7 +158,7 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
     rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "names", err);
   for (int64_t row = 0; row < found.rows && !rc && !*word; row++)
     for (uint32_t k = 0; k < KINDS && !*word; k++)
-      if (nai_found_int(&found, row, k + 1)) {
+      if (nai_query_cell_int(&found, row, k + 1)) {
         *word = words[row];
         *kind = named[k].kind;
       }
@@ -169,7 +169,7 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
                      q->words[i].typed);
       nai_answer_say(asking->answer, &asking->answer->said, -1, nai_buf_str(&sql));
     }
-  nai_found_free(&found);
+  nai_query_rows_free(&found);
   nai_buf_free(&sql);
   return rc;
 }
@@ -205,7 +205,7 @@ static void say_list(const struct nai_asking *asking, const struct nai_intent *i
 
 /* *known: the first of its facts is there, so that no finding means no loss. */
 static int answer_intent(bool *known, const struct nai_asking *asking, const struct nai_intent *intent,
-                         const struct nai_found *caps, struct nai_err *err) {
+                         const struct nai_query_rows *caps, struct nai_err *err) {
   struct nai_answer *answer = asking->answer;
   size_t before = answer->fact_count;
   int rc = NAI_OK;
@@ -225,17 +225,17 @@ static int answer_intent(bool *known, const struct nai_asking *asking, const str
 
 /* A GPU that the run does not have is said to be missing, and the answer is about all. */
 static int check_gpu(struct nai_asking *asking, struct nai_err *err) {
-  struct nai_found found = {0};
+  struct nai_query_rows found = {0};
   int rc = asking->gpu == INT64_MIN
              ? NAI_OK
              : nai_found_ask(&found, asking, "select count(*) from gpus where device_id = :gpu", "gpus", err);
-  if (!rc && asking->gpu != INT64_MIN && nai_found_int(&found, 0, 0) == 0) {
+  if (!rc && asking->gpu != INT64_MIN && nai_query_cell_int(&found, 0, 0) == 0) {
     struct nai_buf text = {0};
     nai_buf_printf(&text, "The trace has no GPU %lld; this is about all it has.", (long long)asking->gpu);
     say(asking->answer, &asking->answer->limits, &text);
     asking->gpu = INT64_MIN;
   }
-  nai_found_free(&found);
+  nai_query_rows_free(&found);
   return rc;
 }
 
@@ -269,7 +269,7 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
   struct nai_asking asking = {.answer = out, .intents = intents, .run = run, .source = source, .name = ""};
   const struct nai_intent *chosen[NAI_QUESTION_MAX_INTENTS];
   struct nai_question *q = calloc(1, sizeof *q);
-  struct nai_found caps = {0};
+  struct nai_query_rows caps = {0};
   size_t count = 0;
   bool known = false;
   int rc = q ? NAI_OK : nai_err_nomem(err);
@@ -293,7 +293,7 @@ int nai_question_ask(struct nai_answer *out, const struct nai_intents *intents, 
     say_list(&asking, chosen[i], "next", &out->next);
   if (!rc && out->failed)
     rc = nai_err_nomem(err);
-  nai_found_free(&caps);
+  nai_query_rows_free(&caps);
   free(q);
   if (rc)
     nai_answer_free(out);

@@ -61,24 +61,24 @@ static void put_statement(struct nai_buf *sql, const struct nai_yaml *doc, const
 
 static void put_plain(struct nai_buf *out, const char *text, size_t len) { nai_buf_put(out, text, len); }
 
-static char *line_of(struct nai_answer *answer, const struct nai_found *found, int64_t row, const char *text) {
+static char *line_of(struct nai_answer *answer, const struct nai_query_rows *found, int64_t row, const char *text) {
   struct nai_skill_cell cells[NAI_FACT_MAX_VALUES];
   struct nai_buf line = {0};
   size_t n = 0;
   for (uint32_t i = FIRST; i < found->columns && n < NAI_FACT_MAX_VALUES; i++)
-    cells[n++] = (struct nai_skill_cell){found->names[i], found->units[i], *nai_found_cell(found, row, i)};
+    cells[n++] = (struct nai_skill_cell){found->names[i], found->units[i], *nai_query_cell(found, row, i)};
   nai_skill_line(&line, text, cells, n, found->rows, put_plain);
   return nai_answer_take(answer, &line);
 }
 
-static void fill(struct nai_answer *answer, struct nai_fact *fact, const struct nai_found *found, int64_t row) {
-  fact->timed = !nai_found_cell(found, row, START)->null && !nai_found_cell(found, row, END)->null;
-  fact->start_ns = nai_found_int(found, row, START);
-  fact->end_ns = nai_found_int(found, row, END);
+static void fill(struct nai_answer *answer, struct nai_fact *fact, const struct nai_query_rows *found, int64_t row) {
+  fact->timed = !nai_query_cell(found, row, START)->null && !nai_query_cell(found, row, END)->null;
+  fact->start_ns = nai_query_cell_int(found, row, START);
+  fact->end_ns = nai_query_cell_int(found, row, END);
   for (uint32_t i = FIRST; i < found->columns && fact->value_count < NAI_FACT_MAX_VALUES; i++) {
     struct nai_fact_value *v = &fact->values[fact->value_count++];
     *v = (struct nai_fact_value){nai_answer_copy(answer, found->names[i]), found->units[i],
-                                 *nai_found_cell(found, row, i)};
+                                 *nai_query_cell(found, row, i)};
     if (v->value.type == NAI_STR && !v->value.null)
       v->value.s = nai_answer_copy(answer, v->value.s);
   }
@@ -87,14 +87,14 @@ static void fill(struct nai_answer *answer, struct nai_fact *fact, const struct 
 /* Whether the table tells GPUs apart, where the question names one. */
 static int is_by_gpu(bool *out, const struct nai_asking *asking, const char *table, struct nai_err *err) {
   char sql[256];
-  struct nai_found found;
+  struct nai_query_rows found;
   *out = false;
   if (asking->gpu == INT64_MIN)
     return NAI_OK;
   snprintf(sql, sizeof sql, "select 1 from nai_columns where table_name = '%.60s' and name = 'device_id'", table);
   int rc = nai_found_ask(&found, asking, sql, "columns", err);
   *out = !rc && found.rows;
-  nai_found_free(&found);
+  nai_query_rows_free(&found);
   return rc;
 }
 
@@ -105,7 +105,7 @@ int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *inte
   const char *table = nai_intent_text(doc, entry, "table"), *said = nai_intent_text(doc, entry, "answer"),
              *none = nai_intent_text(doc, entry, "none");
   struct nai_buf sql = {0};
-  struct nai_found found = {0};
+  struct nai_query_rows found = {0};
   char label[256];
   bool by_gpu, fresh;
   snprintf(label, sizeof label, "%s: intent %s, facts of %s", doc->file, intent->name, table);
@@ -116,7 +116,7 @@ int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *inte
   if (!rc)
     rc = nai_found_ask(&found, asking, nai_buf_str(&sql), label, err);
   for (int64_t row = 0; row < found.rows && !rc; row++) {
-    struct nai_fact *fact = nai_answer_fact(&fresh, answer, table, nai_found_int(&found, row, ROW));
+    struct nai_fact *fact = nai_answer_fact(&fresh, answer, table, nai_query_cell_int(&found, row, ROW));
     if (fresh) {
       fact->text = line_of(answer, &found, row, nai_intent_text(doc, entry, "text"));
       fill(answer, fact, &found, row);
@@ -129,7 +129,7 @@ int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *inte
   }
   if (!rc && !found.rows && none)
     nai_answer_say(answer, &answer->said, -1, none);
-  nai_found_free(&found);
+  nai_query_rows_free(&found);
   nai_buf_free(&sql);
   return rc;
 }

@@ -24,22 +24,22 @@ static const char on_gpu[] = ") and (:gpu is null or gpus is null or instr(' ' |
                              "order by finding";
 
 /* "Casts and layout conversions (medium, GPU 0; cast_kernel): at most 42.0 ms, 14.1 % of the active time". */
-static void describe(struct nai_buf *out, const struct nai_found *found, int64_t row) {
-  const char *place = nai_found_text(found, row, F_PLACE), *severity = nai_found_text(found, row, F_SEVERITY);
-  nai_buf_printf(out, "%s (%s, %s%s%s)", nai_found_text(found, row, F_TITLE),
-                 strcmp(severity, "info") == 0 ? "a note" : severity, nai_found_text(found, row, F_SCOPE),
+static void describe(struct nai_buf *out, const struct nai_query_rows *found, int64_t row) {
+  const char *place = nai_query_cell_text(found, row, F_PLACE), *severity = nai_query_cell_text(found, row, F_SEVERITY);
+  nai_buf_printf(out, "%s (%s, %s%s%s)", nai_query_cell_text(found, row, F_TITLE),
+                 strcmp(severity, "info") == 0 ? "a note" : severity, nai_query_cell_text(found, row, F_SCOPE),
                  *place ? "; " : "", place);
-  if (nai_found_cell(found, row, F_STAKE)->null)
+  if (nai_query_cell(found, row, F_STAKE)->null)
     return;
   nai_buf_puts(out, ": at most ");
-  nai_value_print_human(out, NAI_NS, nai_found_cell(found, row, F_STAKE));
-  if (!nai_found_cell(found, row, F_PCT)->null && strcmp(severity, "info") != 0) {
+  nai_value_print_human(out, NAI_NS, nai_query_cell(found, row, F_STAKE));
+  if (!nai_query_cell(found, row, F_PCT)->null && strcmp(severity, "info") != 0) {
     nai_buf_puts(out, ", ");
-    nai_value_print_human(out, NAI_PCT, nai_found_cell(found, row, F_PCT));
+    nai_value_print_human(out, NAI_PCT, nai_query_cell(found, row, F_PCT));
     nai_buf_puts(out, " of the active time");
   }
-  if (!nai_found_cell(found, row, F_PART_OF)->null)
-    nai_buf_printf(out, ", contained in %s", nai_found_text(found, row, F_PART_OF));
+  if (!nai_query_cell(found, row, F_PART_OF)->null)
+    nai_buf_printf(out, ", contained in %s", nai_query_cell_text(found, row, F_PART_OF));
 }
 
 static void add_value(struct nai_answer *answer, struct nai_fact *fact, const char *name, enum nai_unit unit,
@@ -50,9 +50,9 @@ static void add_value(struct nai_answer *answer, struct nai_fact *fact, const ch
     v->value.s = nai_answer_copy(answer, value->s);
 }
 
-static void add_finding(const struct nai_asking *asking, const struct nai_found *found, int64_t row) {
+static void add_finding(const struct nai_asking *asking, const struct nai_query_rows *found, int64_t row) {
   struct nai_answer *answer = asking->answer;
-  int64_t finding = nai_found_int(found, row, F_ROW);
+  int64_t finding = nai_query_cell_int(found, row, F_ROW);
   bool fresh;
   struct nai_fact *fact = nai_answer_fact(&fresh, answer, "findings", finding);
   struct nai_buf text = {0};
@@ -60,17 +60,17 @@ static void add_finding(const struct nai_asking *asking, const struct nai_found 
     return;
   describe(&text, found, row);
   fact->text = nai_answer_take(answer, &text);
-  add_value(answer, fact, "id", NAI_TEXT, nai_found_cell(found, row, F_ID));
-  add_value(answer, fact, "severity", NAI_TEXT, nai_found_cell(found, row, F_SEVERITY));
-  add_value(answer, fact, "at_stake_ns", NAI_NS, nai_found_cell(found, row, F_STAKE));
-  add_value(answer, fact, "pct_of_active", NAI_PCT, nai_found_cell(found, row, F_PCT));
+  add_value(answer, fact, "id", NAI_TEXT, nai_query_cell(found, row, F_ID));
+  add_value(answer, fact, "severity", NAI_TEXT, nai_query_cell(found, row, F_SEVERITY));
+  add_value(answer, fact, "at_stake_ns", NAI_NS, nai_query_cell(found, row, F_STAKE));
+  add_value(answer, fact, "pct_of_active", NAI_PCT, nai_query_cell(found, row, F_PCT));
   if (row)
     return;
   nai_buf_printf(&text, "%s: %s.", found->rows > 1 ? "The first finding about it" : "The finding about it", fact->text);
   char *said = nai_answer_take(answer, &text);
   nai_answer_say(answer, &answer->said, (int)(fact - answer->facts), said);
   free(said);
-  answer->advice = nai_answer_copy(answer, nai_found_text(found, row, F_ADVICE));
+  answer->advice = nai_answer_copy(answer, nai_query_cell_text(found, row, F_ADVICE));
   nai_buf_printf(&text, "nsys-ai explain %s %" PRId64, asking->source, finding);
   said = nai_answer_take(answer, &text);
   nai_answer_say(answer, &answer->next, -1, said);
@@ -82,7 +82,7 @@ static int add_evidence(const struct nai_asking *asking, int64_t finding, struct
   enum { TABLE, ROW, TEXT, START, END };
   struct nai_answer *answer = asking->answer;
   struct nai_buf sql = {0};
-  struct nai_found found = {0};
+  struct nai_query_rows found = {0};
   bool fresh;
   nai_buf_printf(&sql,
                  "select table_name, row, text, start_ns, end_ns from evidence where finding = %" PRId64
@@ -93,15 +93,15 @@ static int add_evidence(const struct nai_asking *asking, int64_t finding, struct
     rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "evidence", err);
   for (int64_t row = 0; row < found.rows && !rc; row++) {
     struct nai_fact *fact =
-        nai_answer_fact(&fresh, answer, nai_found_text(&found, row, TABLE), nai_found_int(&found, row, ROW));
+        nai_answer_fact(&fresh, answer, nai_query_cell_text(&found, row, TABLE), nai_query_cell_int(&found, row, ROW));
     if (!fresh)
       continue;
-    fact->text = nai_answer_copy(answer, nai_found_text(&found, row, TEXT));
-    fact->timed = !nai_found_cell(&found, row, START)->null;
-    fact->start_ns = nai_found_int(&found, row, START);
-    fact->end_ns = nai_found_int(&found, row, END);
+    fact->text = nai_answer_copy(answer, nai_query_cell_text(&found, row, TEXT));
+    fact->timed = !nai_query_cell(&found, row, START)->null;
+    fact->start_ns = nai_query_cell_int(&found, row, START);
+    fact->end_ns = nai_query_cell_int(&found, row, END);
   }
-  nai_found_free(&found);
+  nai_query_rows_free(&found);
   nai_buf_free(&sql);
   return rc;
 }
@@ -109,7 +109,7 @@ static int add_evidence(const struct nai_asking *asking, int64_t finding, struct
 int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *const *intents, size_t count, bool known,
                      struct nai_err *err) {
   struct nai_buf sql = {0};
-  struct nai_found found = {0};
+  struct nai_query_rows found = {0};
   size_t patterns = 0;
   nai_buf_puts(&sql, findings);
   for (size_t i = 0; i < count; i++)
@@ -129,11 +129,11 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *c
   for (int64_t row = 0; row < found.rows && !rc; row++)
     add_finding(asking, &found, row);
   if (!rc && found.rows)
-    rc = add_evidence(asking, nai_found_int(&found, 0, F_ROW), err);
+    rc = add_evidence(asking, nai_query_cell_int(&found, 0, F_ROW), err);
   else if (!rc && known)
     nai_answer_say(asking->answer, &asking->answer->said, -1,
                    "No finding about it: no rule sees a loss of this kind that is worth a report.");
-  nai_found_free(&found);
+  nai_query_rows_free(&found);
   nai_buf_free(&sql);
   return rc;
 }
@@ -148,7 +148,7 @@ static bool is_cited(const struct nai_answer *answer, int64_t finding) {
 int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err) {
   const struct nai_intents *intents = asking->intents;
   struct nai_buf sql = {0};
-  struct nai_found found = {0};
+  struct nai_query_rows found = {0};
   size_t patterns = 0;
   nai_buf_puts(&sql, findings);
   for (size_t i = 0; i < intents->doc_count; i++)
@@ -160,15 +160,15 @@ int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err) {
     rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "findings", err);
   for (int64_t row = 0; row < found.rows && !rc; row++) {
     struct nai_buf text = {0};
-    if (is_cited(asking->answer, nai_found_int(&found, row, F_ROW)))
+    if (is_cited(asking->answer, nai_query_cell_int(&found, row, F_ROW)))
       continue;
-    nai_buf_printf(&text, "%s (finding %" PRId64 ", %s)", nai_found_text(&found, row, F_TITLE),
-                   nai_found_int(&found, row, F_ROW), nai_found_text(&found, row, F_SCOPE));
+    nai_buf_printf(&text, "%s (finding %" PRId64 ", %s)", nai_query_cell_text(&found, row, F_TITLE),
+                   nai_query_cell_int(&found, row, F_ROW), nai_query_cell_text(&found, row, F_SCOPE));
     char *line = nai_answer_take(asking->answer, &text);
     nai_answer_say(asking->answer, &asking->answer->limits, -1, line);
     free(line);
   }
-  nai_found_free(&found);
+  nai_query_rows_free(&found);
   nai_buf_free(&sql);
   return rc;
 }

@@ -1,6 +1,8 @@
 /* rules/intents.yaml and files of the user's: what can be asked. */
 #include "question/internal.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,10 +107,8 @@ static int add_intent(struct nai_intents *intents, const struct nai_yaml *doc, c
   int rc = check_intent(doc, node, err);
   if (rc)
     return rc;
-  struct nai_intent *more = realloc(intents->list, (intents->count + 1) * sizeof *more);
-  if (!more)
+  if (!nai_array_room(&intents->list, &intents->capacity, intents->count, sizeof *intents->list))
     return nai_err_nomem(err);
-  intents->list = more;
   const char *name = nai_intent_text(doc, node, "intent");
   const struct nai_intent *before = nai_intents_find(intents, name);
   if (before && before->doc == doc)

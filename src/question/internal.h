@@ -2,6 +2,7 @@
 #ifndef NAI_QUESTION_INTERNAL_H
 #define NAI_QUESTION_INTERNAL_H
 
+#include "query/collect.h"
 #include "question/question.h"
 
 /* One kind of question; its members are read where they are needed. */
@@ -17,7 +18,7 @@ struct nai_intents {
   struct nai_yaml *docs[NAI_INTENTS_MAX_FILES]; /* the built-in one is the last */
   size_t doc_count;
   struct nai_intent *list;
-  size_t count;
+  uint32_t count, capacity;
 };
 /* The intent of a name; NULL: none. */
 const struct nai_intent *nai_intents_find(const struct nai_intents *intents, const char *name);
@@ -68,30 +69,9 @@ struct nai_asking {
 };
 
 /* The rows of a statement, held: texts are the struct's own. */
-struct nai_found {
-  struct nai_value *cells;
-  char **names;
-  enum nai_unit *units;
-  uint32_t columns;
-  int64_t rows;
-  struct nai_strings texts;
-  size_t capacity;
-};
 /* Runs a statement, with :gpu and :name. `label` stands in messages for where it is from. Freed also on failure. */
-NAI_MUST_CHECK int nai_found_ask(struct nai_found *out, const struct nai_asking *asking, const char *sql,
+NAI_MUST_CHECK int nai_found_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
                                  const char *label, struct nai_err *err);
-void nai_found_free(struct nai_found *found);
-static inline const struct nai_value *nai_found_cell(const struct nai_found *f, int64_t row, uint32_t column) {
-  return &f->cells[row * f->columns + column];
-}
-static inline const char *nai_found_text(const struct nai_found *f, int64_t row, uint32_t column) {
-  const struct nai_value *cell = nai_found_cell(f, row, column);
-  return cell->null || cell->type != NAI_STR ? "" : cell->s;
-}
-static inline int64_t nai_found_int(const struct nai_found *f, int64_t row, uint32_t column) {
-  const struct nai_value *cell = nai_found_cell(f, row, column);
-  return cell->null || cell->type == NAI_STR ? 0 : cell->type == NAI_F64 ? (int64_t)cell->f : cell->i;
-}
 
 /* Adds the facts of one entry of an intent, at most `room`, and what they say. */
 NAI_MUST_CHECK int nai_facts_add(const struct nai_asking *asking, const struct nai_intent *intent,

@@ -176,10 +176,8 @@ static int add_kernels(struct nai_ranks *r, struct nai_job_rank *rank, const str
 
 static int add_rank(struct nai_ranks *r, const struct trace *t, uint32_t of, struct nai_err *err) {
   const struct nai_comm *c = &t->comm;
-  struct nai_job_rank *more = realloc(r->ranks, ((size_t)r->rank_count + 1) * sizeof *more);
-  if (!more)
+  if (!nai_array_room(&r->ranks, &r->rank_capacity, r->rank_count, sizeof *r->ranks))
     return nai_err_nomem(err);
-  r->ranks = more;
   const struct nai_model *m = c->m;
   const struct nai_gpu *gpu = &m->gpus[c->ranks[of].gpu];
   uint32_t number = r->rank_count++, count = 0;
@@ -251,13 +249,11 @@ static int read_clock(struct nai_rank_source *s, struct nai_err *err) {
 
 int nai_ranks_add(struct nai_ranks *r, struct nai_run *run, const char *path, const struct nai_ranks_options *options,
                   struct nai_err *err) {
-  struct nai_rank_source *more = realloc(r->sources, ((size_t)r->source_count + 1) * sizeof *more);
   (void)options;
-  if (!more) {
+  if (!nai_array_room(&r->sources, &r->source_capacity, r->source_count, sizeof *r->sources)) {
     nai_run_close(run);
     return nai_err_nomem(err);
   }
-  r->sources = more;
   uint32_t number = r->source_count++;
   r->sources[number] = (struct nai_rank_source){.run = run, .path = path, .identity = run->manifest.identity};
   for (uint32_t i = 0; i < number; i++)

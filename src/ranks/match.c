@@ -2,6 +2,7 @@
 #include "ranks/align.h"
 #include "ranks/internal.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/sort.h"
 
@@ -97,10 +98,8 @@ static void take_line(struct attempt *t, struct nai_rank_group *group, uint32_t 
 
 static int add_group(struct attempt *t, uint32_t from, uint32_t to, struct nai_err *err) {
   struct nai_ranks *r = t->r;
-  struct nai_rank_group *more = realloc(r->groups, ((size_t)r->group_count + 1) * sizeof *more);
-  if (!more)
+  if (!nai_array_room(&r->groups, &r->group_capacity, r->group_count, sizeof *r->groups))
     return nai_err_nomem(err);
-  r->groups = more;
   struct nai_rank_group *group = &r->groups[r->group_count];
   *group = (struct nai_rank_group){.first = r->member_count,
                                    .count = t->count,

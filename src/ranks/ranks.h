@@ -123,13 +123,13 @@ enum { NAI_RANKS_BUCKETS = 120 };
 
 struct nai_ranks {
   struct nai_rank_source *sources;
-  uint32_t source_count;
+  uint32_t source_count, source_capacity;
   struct nai_job_rank *ranks; /* by number, else by name, once they are matched */
-  uint32_t rank_count;
+  uint32_t rank_count, rank_capacity;
   struct nai_rank_line *lines; /* by rank */
   uint32_t line_count, line_capacity;
   struct nai_rank_group *groups;
-  uint32_t group_count;
+  uint32_t group_count, group_capacity;
   uint32_t *members; /* lines */
   uint32_t member_count;
   struct nai_rank_what *whats;

@@ -1,5 +1,6 @@
 #include "render/group.h"
 
+#include "base/array.h"
 #include "base/fmt.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@ enum { MAX_GROUPS = 2000 };
 struct group {
   int64_t first; /* row */
   int64_t *rows; /* all its rows, in table order */
-  size_t count, capacity;
+  uint32_t count, capacity;
 };
 
 static bool same_key(const struct nai_table *table, int64_t a, int64_t b, const struct nai_grouping *g) {
@@ -24,14 +25,8 @@ static bool same_key(const struct nai_table *table, int64_t a, int64_t b, const 
 }
 
 static bool add(struct group *group, int64_t row) {
-  if (group->count == group->capacity) {
-    size_t capacity = group->capacity ? 2 * group->capacity : 8;
-    int64_t *rows = realloc(group->rows, capacity * sizeof *rows);
-    if (!rows)
-      return false;
-    group->rows = rows;
-    group->capacity = capacity;
-  }
+  if (!nai_array_room(&group->rows, &group->capacity, group->count, sizeof *group->rows))
+    return false;
   group->rows[group->count++] = row;
   return true;
 }

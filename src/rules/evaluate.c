@@ -1,6 +1,8 @@
 /* Findings and evidence from the rows that speak. */
 #include "rules/evaluation.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,11 +92,9 @@ static int add_hit(struct evaluation *e, uint32_t first, const struct hit *hit, 
   *left_out += full;
   if (rc || full)
     return rc;
-  const struct hit **hits = realloc(finding->hits, (finding->hit_count + 1) * sizeof *hits);
-  if (!hits)
+  if (!nai_array_room(&finding->hits, &finding->hit_capacity, finding->hit_count, sizeof(struct hit *)))
     return nai_err_nomem(e->err);
-  finding->hits = hits;
-  hits[finding->hit_count++] = hit;
+  finding->hits[finding->hit_count++] = hit;
   return 0;
 }
 
@@ -104,10 +104,8 @@ static int add_rule(struct evaluation *e, uint32_t number) {
   uint32_t looked_at = mine->count < MAX_HITS ? mine->count : MAX_HITS, left_out = mine->count - looked_at;
   if (!mine->count)
     return 0;
-  struct finding *findings = realloc(e->findings, (e->count + limit) * sizeof *findings);
-  if (!findings)
+  if (!nai_array_room(&e->findings, &e->capacity, e->count + limit, sizeof *e->findings))
     return nai_err_nomem(e->err);
-  e->findings = findings;
   int rc = 0;
   for (uint32_t i = 0; !rc && i < looked_at; i++)
     rc = add_hit(e, first, POOL_AT(e->hits.hits, struct hit, mine->first + i), &left_out);

@@ -75,7 +75,7 @@ NAI_MUST_CHECK int nai_price_lower(struct hit *hit, const struct env *env, const
 struct finding {
   const struct rule *rule;
   const struct hit **hits;
-  uint32_t hit_count;
+  uint32_t hit_count, hit_capacity;
   uint32_t left_out; /* further hits of the rule that its limit leaves out */
   struct nai_buf subject, title, place, why, recommendation, verify;
   struct nai_buf gpus; /* device ids, the worst first */
@@ -89,7 +89,7 @@ struct evaluation {
   const struct nai_rules_input *input;
   struct hits hits;
   struct finding *findings;
-  uint32_t count;
+  uint32_t count, capacity;
   struct nai_table *findings_table, *evidence_table;
   struct nai_err *err;
 };

@@ -171,12 +171,13 @@ struct nai_rule_set {
   const struct nai_schema *const *schemas;
   size_t schema_count;
   struct rule **rules;
-  uint32_t rule_count;
+  uint32_t rule_count, rule_capacity;
   uint32_t *order; /* of evaluation: a rule comes after those in its `unless` */
   struct pool parameters, factors, tests, codes, pieces, variants, evidence, unless, facts, lowerings;
   const struct nai_yaml *lower_doc; /* the last file's `lower`, for priced rules without one of their own */
   const struct nai_yaml_node *lower;
   const char **table_names; /* ends with NULL */
+  uint32_t table_count, table_capacity;
 };
 
 /* Appends one element of `size` bytes; NULL when out of memory. */

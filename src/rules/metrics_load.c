@@ -1,4 +1,5 @@
 /* Metric files to a metric set. */
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "rules/metrics_internal.h"
@@ -63,10 +64,8 @@ static double base_scale(enum nai_unit *unit) {
 }
 
 static int add_rule(struct rule **out, struct nai_rule_set *set, struct nai_err *err) {
-  struct rule **rules = realloc(set->rules, (set->rule_count + 1) * sizeof(struct rule *));
-  if (!rules)
+  if (!nai_array_room(&set->rules, &set->rule_capacity, set->rule_count, sizeof(struct rule *)))
     return nai_err_nomem(err);
-  set->rules = rules;
   *out = set->rules[set->rule_count] = calloc(1, sizeof **out);
   if (!*out)
     return nai_err_nomem(err);

@@ -1,4 +1,5 @@
 /* In which order rules are evaluated, by `unless` and `part_of`, and which tables they read. */
+#include "base/array.h"
 #include "base/text.h"
 #include "rules/internal.h"
 
@@ -96,36 +97,33 @@ int nai_rules_order(struct nai_rule_set *set, struct nai_err *err) {
   return rc ? rc : order(set, err);
 }
 
-static int add_table_name(struct nai_rule_set *set, size_t *count, const struct nai_schema *schema,
-                          struct nai_err *err) {
-  for (size_t i = 0; i < *count; i++)
+static int add_table_name(struct nai_rule_set *set, const struct nai_schema *schema, struct nai_err *err) {
+  uint32_t count = set->table_count;
+  for (uint32_t i = 0; i < count; i++)
     if (strcmp(set->table_names[i], schema->name) == 0)
       return 0;
-  const char **names = realloc(set->table_names, (*count + 2) * sizeof *names);
-  if (!names)
+  if (!nai_array_room(&set->table_names, &set->table_capacity, count + 1, sizeof(char *)))
     return nai_err_nomem(err);
-  names[(*count)++] = schema->name;
-  names[*count] = NULL;
-  set->table_names = names;
+  set->table_names[count] = schema->name;
+  set->table_names[++set->table_count] = NULL;
   return 0;
 }
 
 int nai_rules_list_tables(struct nai_rule_set *set, struct nai_err *err) {
-  size_t count = 0;
   int rc = 0;
   for (uint32_t i = 0; !rc && i < set->facts.count; i++)
-    rc = add_table_name(set, &count, POOL_AT(set->facts, struct fact, i)->rows.schema, err);
+    rc = add_table_name(set, POOL_AT(set->facts, struct fact, i)->rows.schema, err);
   for (uint32_t r = 0; !rc && r < set->rule_count; r++) {
     const struct rule *rule = set->rules[r];
     if (rule->disabled)
       continue;
-    rc = add_table_name(set, &count, rule->rows.schema, err);
+    rc = add_table_name(set, rule->rows.schema, err);
     for (int i = 0; !rc && i < rule->lookup_count; i++)
-      rc = add_table_name(set, &count, rule->lookups[i].rows.schema, err);
+      rc = add_table_name(set, rule->lookups[i].rows.schema, err);
     for (uint32_t i = 0; !rc && i < rule->evidence.count; i++) {
       const struct evidence_item *item = POOL_AT(set->evidence, struct evidence_item, rule->evidence.first + i);
       if (item->each)
-        rc = add_table_name(set, &count, item->rows.schema, err);
+        rc = add_table_name(set, item->rows.schema, err);
     }
   }
   bool priced = false;
@@ -133,6 +131,6 @@ int nai_rules_list_tables(struct nai_rule_set *set, struct nai_err *err) {
     priced |= !set->rules[r]->disabled && set->rules[r]->price.count > 0;
   for (size_t i = 0; !rc && priced && i < set->schema_count; i++) /* what prices are shares of */
     if (strcmp(set->schemas[i]->name, "gpu_active") == 0 || strcmp(set->schemas[i]->name, "gpu_utilization") == 0)
-      rc = add_table_name(set, &count, set->schemas[i], err);
+      rc = add_table_name(set, set->schemas[i], err);
   return rc;
 }

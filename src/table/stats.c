@@ -1,5 +1,6 @@
 #include "table/stats.h"
 
+#include "base/array.h"
 #include "base/big.h"
 #include "base/sort.h"
 
@@ -118,15 +119,8 @@ static int keep(struct group *g, int64_t value, struct nai_err *err) {
   }
   if (g->sums.count == 1) /* many names occur once: that value is in the sums */
     return NAI_OK;
-  if (g->kept == g->room) {
-    uint32_t room =
-        g->room ? g->room * 2 : 4; /* there may be millions of groups: less than nai_array_room begins with */
-    int64_t *values = realloc(g->values, room * sizeof *values);
-    if (!values)
-      return nai_err_nomem(err);
-    g->values = values;
-    g->room = room;
-  }
+  if (!nai_array_room(&g->values, &g->room, g->kept + 1, sizeof *g->values))
+    return nai_err_nomem(err);
   if (g->sums.count == 2)
     g->values[g->kept++] = (int64_t)(g->sums.total - value);
   g->values[g->kept++] = value;

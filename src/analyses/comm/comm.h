@@ -83,9 +83,9 @@ struct nai_comm {
   struct nai_comm_item *items;   /* GPU by GPU, by start */
   uint32_t count, *first_of_gpu; /* gpu_count + 1 entries */
   struct nai_comm_stream *streams;
-  uint32_t stream_count;
+  uint32_t stream_count, stream_capacity;
   struct nai_comm_rank *ranks;
-  uint32_t rank_count;
+  uint32_t rank_count, rank_capacity;
   struct nai_comm_line *lines;
   uint32_t line_count;
   uint32_t *line_items; /* what lines' items point into */

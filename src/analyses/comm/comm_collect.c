@@ -1,5 +1,6 @@
 /* The communication kernels of a trace, their streams and processes. */
 #include "analyses/comm/comm.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 
@@ -64,11 +65,9 @@ static uint32_t stream_number(struct nai_comm *c, const struct nai_comm_stream *
   for (uint32_t i = 0; i < c->stream_count; i++)
     if (same_stream(&c->streams[i], stream))
       return i;
-  struct nai_comm_stream *more = realloc(c->streams, ((size_t)c->stream_count + 1) * sizeof *more);
-  if (!more)
+  if (!nai_array_room(&c->streams, &c->stream_capacity, c->stream_count, sizeof *c->streams))
     return NAI_NO_ROW;
-  c->streams = more;
-  more[c->stream_count] = *stream;
+  c->streams[c->stream_count] = *stream;
   return c->stream_count++;
 }
 
@@ -78,11 +77,9 @@ static uint32_t rank_number(struct nai_comm *c, uint32_t gpu, int32_t process, u
   for (uint32_t i = 0; i < c->rank_count; i++)
     if (c->ranks[i].gpu == gpu && c->ranks[i].process == process)
       return i;
-  struct nai_comm_rank *more = realloc(c->ranks, ((size_t)c->rank_count + 1) * sizeof *more);
-  if (!more)
+  if (!nai_array_room(&c->ranks, &c->rank_capacity, c->rank_count, sizeof *c->ranks))
     return NAI_NO_ROW;
-  c->ranks = more;
-  more[c->rank_count] = (struct nai_comm_rank){gpu, process};
+  c->ranks[c->rank_count] = (struct nai_comm_rank){gpu, process};
   return c->rank_count++;
 }
 

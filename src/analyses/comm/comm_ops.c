@@ -2,6 +2,7 @@
 #include "analyses/comm/comm.h"
 #include "analyses/comm/comm_columns.h"
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "table/events.h"
 
@@ -19,7 +20,7 @@ struct kind {
 
 struct kinds {
   struct kind *v;
-  uint32_t count;
+  uint32_t count, capacity;
   uint32_t *of_item, *order;
 };
 
@@ -49,10 +50,8 @@ static int list_kinds(struct kinds *k, const struct nai_comm *c, struct nai_err 
       for (last = first; last < k->count && !is_kind(&k->v[last], &kind);)
         last++;
     if (last == k->count) {
-      struct kind *more = realloc(k->v, ((size_t)k->count + 1) * sizeof *more);
-      if (!more)
+      if (!nai_array_room(&k->v, &k->capacity, k->count, sizeof *k->v))
         return nai_err_nomem(err);
-      k->v = more;
       k->v[k->count++] = kind;
     }
     k->of_item[i] = last;

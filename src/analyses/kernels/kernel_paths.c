@@ -4,6 +4,7 @@
 #include "derive/steps/steps.h"
 #include "table/columns.h"
 
+#include "base/array.h"
 #include "base/big.h"
 #include "base/sort.h"
 
@@ -36,7 +37,7 @@ struct sums {
   struct nai_strings paths;
   uint32_t *path_of_node; /* NAI_NO_STRING: not asked for yet */
   const uint8_t **steady; /* per process and GPU: per step, whether it is steady; NULL: no steps */
-  uint32_t *slots, mask;  /* groups by name and path, index + 1 */
+  struct nai_keyset keys; /* name and path of each group */
   struct group *groups;
   uint32_t count, capacity;
   uint32_t near; /* step of the launch before */
@@ -104,46 +105,17 @@ static bool is_steady(struct sums *s, uint32_t kernel, uint32_t api) {
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-static uint32_t hash_of(uint32_t name, uint32_t path) {
-  uint64_t h = ((uint64_t)name << 32 | path) * 0x9e3779b97f4a7c15u;
-  return (uint32_t)(h >> 32);
-}
-
-static int grow(struct sums *s, struct nai_err *err) {
-  uint32_t capacity = s->capacity ? 2 * s->capacity : 1024;
-  struct group *groups = realloc(s->groups, capacity * sizeof *groups);
-  s->groups = groups ? groups : s->groups;
-  uint32_t *slots = calloc(2 * (size_t)capacity, sizeof *slots);
-  if (!groups || !slots) {
-    free(slots);
-    return nai_err_nomem(err);
-  }
-  free(s->slots);
-  s->slots = slots;
-  s->mask = 2 * capacity - 1;
-  s->capacity = capacity;
-  for (uint32_t i = 0; i < s->count; i++) {
-    uint32_t at = hash_of(groups[i].name, groups[i].path) & s->mask;
-    while (slots[at])
-      at = (at + 1) & s->mask;
-    slots[at] = i + 1;
-  }
-  return NAI_OK;
-}
-
 /* The group of a name and a path, NULL when out of memory. */
 static struct group *group_of(struct sums *s, uint32_t name, uint32_t path, struct nai_err *err) {
-  if (s->count == s->capacity && grow(s, err))
+  bool added;
+  uint32_t index = nai_keyset_add(&s->keys, (int64_t)((uint64_t)name << 32 | path), &added);
+  if (s->keys.oom || !nai_array_room(&s->groups, &s->capacity, index, sizeof *s->groups)) {
+    (void)nai_err_nomem(err);
     return NULL;
-  uint32_t at = hash_of(name, path) & s->mask;
-  for (; s->slots[at]; at = (at + 1) & s->mask) {
-    struct group *group = &s->groups[s->slots[at] - 1];
-    if (group->name == name && group->path == path)
-      return group;
   }
-  s->slots[at] = s->count + 1;
-  s->groups[s->count] = (struct group){.name = name, .path = path};
-  return &s->groups[s->count++];
+  if (added)
+    s->groups[s->count++] = (struct group){.name = name, .path = path};
+  return &s->groups[index];
 }
 
 static int collect(struct sums *s, struct nai_err *err) {
@@ -240,7 +212,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     free((void *)s.steady[i]);
   free(s.steady);
   nai_big_free(path_of_node);
-  free(s.slots);
+  nai_keyset_free(&s.keys);
   free(s.groups);
   nai_strings_free(&s.paths);
   static const struct nai_sort_by order[] = {{TOTAL, true}, {NAME, false}, {PATH, false}};

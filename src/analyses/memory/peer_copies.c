@@ -1,5 +1,6 @@
 /* How fast are copies between GPUs for the link between them? Table peer_copies. */
 #include "analyses/analysis.h"
+#include "base/array.h"
 #include "base/sort.h"
 #include "config/comm_names.h"
 #include "table/columns.h"
@@ -73,13 +74,8 @@ static int take(struct work *w, struct nai_err *err) {
     int32_t kind = nai_at_i32(&m->memops.copy_kind, i), from = nai_at_i32(&src, i), to = nai_at_i32(&dst, i);
     if ((kind != PEER && kind != DEVICE_TO_DEVICE) || from < 0 || to < 0 || from == to)
       continue;
-    if (w->count == capacity) {
-      capacity = capacity ? 2 * capacity : 1024;
-      struct copy *more = realloc(w->v, (size_t)capacity * sizeof *more);
-      if (!more)
-        return nai_err_nomem(err);
-      w->v = more;
-    }
+    if (!nai_array_room(&w->v, &capacity, w->count, sizeof *w->v))
+      return nai_err_nomem(err);
     w->v[w->count++] = (struct copy){.row = i,
                                      .process = nai_at_i32(&m->memops.process, i),
                                      .src = from,

@@ -65,15 +65,15 @@ static const char statement[] =
     "order by f.finding, e.rowid";
 
 /* "60.253066-60.260933 s  GPU 0  text  table[row]" */
-static void put_fact(struct nai_buf *out, const struct nai_cmd_collected *rows, int64_t row) {
-  const struct nai_value *start = nai_cmd_cell(rows, row, E_START), *device = nai_cmd_cell(rows, row, E_DEVICE),
-                         *pid = nai_cmd_cell(rows, row, E_PID);
-  const char *text = nai_cmd_text(rows, row, E_TEXT), *table = nai_cmd_text(rows, row, E_TABLE);
+static void put_fact(struct nai_buf *out, const struct nai_query_rows *rows, int64_t row) {
+  const struct nai_value *start = nai_query_cell(rows, row, E_START), *device = nai_query_cell(rows, row, E_DEVICE),
+                         *pid = nai_query_cell(rows, row, E_PID);
+  const char *text = nai_query_cell_text(rows, row, E_TEXT), *table = nai_query_cell_text(rows, row, E_TABLE);
   nai_buf_puts(out, "  ");
   if (!start->null) {
     nai_fmt_scaled(out, start->i / 1000, 6);
     nai_buf_putc(out, '-');
-    nai_fmt_scaled(out, nai_cmd_int(rows, row, E_END) / 1000, 6);
+    nai_fmt_scaled(out, nai_query_cell_int(rows, row, E_END) / 1000, 6);
     nai_buf_puts(out, " s  ");
   }
   if (!device->null)
@@ -84,31 +84,31 @@ static void put_fact(struct nai_buf *out, const struct nai_cmd_collected *rows, 
   if (*table) {
     nai_buf_puts(out, "  ");
     nai_escape_terminal(out, table, strlen(table));
-    nai_buf_printf(out, "[%" PRId64 "]", nai_cmd_int(rows, row, E_ROW));
+    nai_buf_printf(out, "[%" PRId64 "]", nai_query_cell_int(rows, row, E_ROW));
   }
   nai_buf_putc(out, '\n');
 }
 
 static int print_text(struct nai_buf *out, struct nai_run *run, const struct nai_query_parameter *parameters,
                       size_t count, struct nai_err *err) {
-  struct nai_cmd_collected rows;
+  struct nai_query_rows rows;
   int rc = nai_cmd_collect(&rows, run, statement, parameters, count, err);
   int64_t before = -1;
   for (int64_t row = 0; row < rows.rows && !rc; row++) {
-    int64_t finding = nai_cmd_int(&rows, row, E_FINDING);
-    const char *title = nai_cmd_text(&rows, row, E_TITLE);
+    int64_t finding = nai_query_cell_int(&rows, row, E_FINDING);
+    const char *title = nai_query_cell_text(&rows, row, E_TITLE);
     if (finding != before) {
-      nai_buf_printf(out, "%s%" PRId64 " %s: ", row ? "\n" : "", finding, nai_cmd_text(&rows, row, E_SEVERITY));
+      nai_buf_printf(out, "%s%" PRId64 " %s: ", row ? "\n" : "", finding, nai_query_cell_text(&rows, row, E_SEVERITY));
       nai_escape_terminal(out, title, strlen(title));
-      nai_buf_printf(out, " (%s)\n", nai_cmd_text(&rows, row, E_ID));
+      nai_buf_printf(out, " (%s)\n", nai_query_cell_text(&rows, row, E_ID));
     }
     before = finding;
-    if (!nai_cmd_cell(&rows, row, E_TEXT)->null)
+    if (!nai_query_cell(&rows, row, E_TEXT)->null)
       put_fact(out, &rows, row);
   }
   if (!rc && !rows.rows)
     nai_buf_puts(out, "no such findings\n");
-  nai_cmd_collected_free(&rows);
+  nai_query_rows_free(&rows);
   return rc ? rc : nai_buf_check(out, err);
 }
 

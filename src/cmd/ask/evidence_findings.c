@@ -22,21 +22,21 @@ static const char *severity_there(const char *ours) {
   return strcmp(ours, "high") == 0 ? "critical" : strcmp(ours, "medium") == 0 ? "warning" : "info";
 }
 
-static void put_finding(struct nai_json *json, const struct nai_cmd_collected *rows, int64_t row) {
-  const struct nai_value *start = nai_cmd_cell(rows, row, F_START), *end = nai_cmd_cell(rows, row, F_END),
-                         *device = nai_cmd_cell(rows, row, F_DEVICE), *stake = nai_cmd_cell(rows, row, F_STAKE);
+static void put_finding(struct nai_json *json, const struct nai_query_rows *rows, int64_t row) {
+  const struct nai_value *start = nai_query_cell(rows, row, F_START), *end = nai_query_cell(rows, row, F_END),
+                         *device = nai_query_cell(rows, row, F_DEVICE), *stake = nai_query_cell(rows, row, F_STAKE);
   bool region = !start->null && !end->null;
   nai_json_begin_object(json, NAI_JSON_INLINE);
   nai_json_put_text(json, "type", region ? "region" : "marker");
-  nai_json_put_text(json, "label", nai_cmd_text(rows, row, F_TITLE));
-  nai_json_put_int(json, "start_ns", nai_cmd_int(rows, row, start->null ? F_WINDOW : F_START));
+  nai_json_put_text(json, "label", nai_query_cell_text(rows, row, F_TITLE));
+  nai_json_put_int(json, "start_ns", nai_query_cell_int(rows, row, start->null ? F_WINDOW : F_START));
   if (region)
     nai_json_put_int(json, "end_ns", end->i);
   if (!device->null)
     nai_json_put_int(json, "gpu_id", device->i);
-  nai_json_put_text(json, "severity", severity_there(nai_cmd_text(rows, row, F_SEVERITY)));
-  nai_json_put_text(json, "note", nai_cmd_text(rows, row, F_TEXT));
-  nai_json_put_text(json, "id", nai_cmd_text(rows, row, F_ID));
+  nai_json_put_text(json, "severity", severity_there(nai_query_cell_text(rows, row, F_SEVERITY)));
+  nai_json_put_text(json, "note", nai_query_cell_text(rows, row, F_TEXT));
+  nai_json_put_text(json, "id", nai_query_cell_text(rows, row, F_ID));
   if (!stake->null) {
     nai_json_key(json, "headroom_ms");
     nai_json_value(json, NAI_MS, stake);
@@ -44,13 +44,13 @@ static void put_finding(struct nai_json *json, const struct nai_cmd_collected *r
   nai_json_end(json);
 }
 
-static void put_skipped(struct nai_json *json, const struct nai_cmd_collected *rows) {
+static void put_skipped(struct nai_json *json, const struct nai_query_rows *rows) {
   nai_json_key(json, "skipped");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t row = 0; row < rows->rows; row++) {
     nai_json_begin_object(json, NAI_JSON_INLINE);
-    nai_json_put_text(json, "capability", nai_cmd_text(rows, row, 0));
-    nai_json_put_text(json, "reason", nai_cmd_text(rows, row, 1));
+    nai_json_put_text(json, "capability", nai_query_cell_text(rows, row, 0));
+    nai_json_put_text(json, "reason", nai_query_cell_text(rows, row, 1));
     nai_json_end(json);
   }
   nai_json_end(json);
@@ -71,7 +71,7 @@ static void put_head(struct nai_json *json, const struct nai_run *run) {
 
 int nai_cmd_put_findings(struct nai_buf *out, struct nai_run *run, const struct nai_query_parameter *parameters,
                          size_t count, struct nai_err *err) {
-  struct nai_cmd_collected rows = {0}, skipped = {0};
+  struct nai_query_rows rows = {0}, skipped = {0};
   struct nai_json json;
   int rc = nai_cmd_collect(&rows, run, statement, parameters, count, err);
   if (!rc)
@@ -90,7 +90,7 @@ int nai_cmd_put_findings(struct nai_buf *out, struct nai_run *run, const struct 
     nai_json_finish(&json);
     nai_buf_putc(out, '\n');
   }
-  nai_cmd_collected_free(&rows);
-  nai_cmd_collected_free(&skipped);
+  nai_query_rows_free(&rows);
+  nai_query_rows_free(&skipped);
   return rc ? rc : nai_buf_check(out, err);
 }

@@ -44,15 +44,15 @@ static const char candidates[] =
 enum { MOST_SHOWN = 10 };
 
 /* Lists what could be meant. */
-static int refuse(const char *what, const struct nai_cmd_collected *found, struct nai_err *err) {
+static int refuse(const char *what, const struct nai_query_rows *found, struct nai_err *err) {
   struct nai_buf names = {0};
   for (int64_t i = 0; i < found->rows && i < MOST_SHOWN; i++) {
-    const char *name = nai_cmd_text(found, i, 1);
-    nai_buf_printf(&names, "%s%s ", i ? ", " : "", nai_cmd_text(found, i, 0));
+    const char *name = nai_query_cell_text(found, i, 1);
+    nai_buf_printf(&names, "%s%s ", i ? ", " : "", nai_query_cell_text(found, i, 0));
     nai_buf_printf(&names, "\"%.120s\"", name);
   }
   int rc = found->rows
-             ? nai_err_set(err, NAI_EUSAGE, "\"%s\" can be %" PRId64 " things%s: %s", what, found->rows,
+             ? nai_err_set(err, NAI_EUSAGE, "\"%s\" can be %" PRIu32 " things%s: %s", what, found->rows,
                            found->rows > MOST_SHOWN ? ", for example" : "", nai_buf_str(&names))
              : nai_err_set(err, NAI_EUSAGE,
                            "nothing is called \"%s\": no rule, finding, table, column, capability, idle cause, kernel "
@@ -66,17 +66,17 @@ static int refuse(const char *what, const struct nai_cmd_collected *found, struc
 static int explain_thing(struct nai_buf *out, struct nai_run *run, const char *what, const struct nai_cmd_ask *ask,
                          struct nai_err *err) {
   const struct nai_query_parameter parameter = {"what", {.type = NAI_STR, .s = what}};
-  struct nai_cmd_collected found;
+  struct nai_query_rows found;
   char page[64];
   int rc = nai_cmd_collect(&found, run, candidates, &parameter, 1, err);
-  bool clear = !rc && found.rows && (nai_cmd_int(&found, 0, 2) || found.rows == 1);
+  bool clear = !rc && found.rows && (nai_query_cell_int(&found, 0, 2) || found.rows == 1);
   if (!rc && !clear)
     rc = refuse(what, &found, err);
   if (!rc) {
-    snprintf(page, sizeof page, "explain_%s", nai_cmd_text(&found, 0, 0));
-    rc = nai_cmd_print_page(out, page, run, nai_cmd_text(&found, 0, 1), ask, err);
+    snprintf(page, sizeof page, "explain_%s", nai_query_cell_text(&found, 0, 0));
+    rc = nai_cmd_print_page(out, page, run, nai_query_cell_text(&found, 0, 1), ask, err);
   }
-  nai_cmd_collected_free(&found);
+  nai_query_rows_free(&found);
   return rc;
 }
 

@@ -25,32 +25,32 @@ static const struct {
 
 static void put_text(struct nai_buf *out, const char *text) { nai_escape_markdown(out, text, strlen(text)); }
 
-static void put_column(struct nai_buf *out, const struct nai_cmd_collected *columns, int64_t row) {
-  const char *refers = nai_cmd_text(columns, row, C_REFERS);
-  nai_buf_printf(out, "| `%s` | %s | %s | ", nai_cmd_text(columns, row, C_NAME), nai_cmd_text(columns, row, C_TYPE),
-                 nai_cmd_text(columns, row, C_UNIT));
-  put_text(out, nai_cmd_text(columns, row, C_DESCRIPTION));
+static void put_column(struct nai_buf *out, const struct nai_query_rows *columns, int64_t row) {
+  const char *refers = nai_query_cell_text(columns, row, C_REFERS);
+  nai_buf_printf(out, "| `%s` | %s | %s | ", nai_query_cell_text(columns, row, C_NAME),
+                 nai_query_cell_text(columns, row, C_TYPE), nai_query_cell_text(columns, row, C_UNIT));
+  put_text(out, nai_query_cell_text(columns, row, C_DESCRIPTION));
   if (*refers && strchr(refers, '.'))
     nai_buf_printf(out, "; as `%s`", refers);
   else if (*refers)
     nai_buf_printf(out, "; rowid of `%s`", refers);
-  if (nai_cmd_int(columns, row, C_HIDDEN))
+  if (nai_query_cell_int(columns, row, C_HIDDEN))
     nai_buf_puts(out, "; by name only");
   nai_buf_puts(out, " |\n");
 }
 
-static void put_table(struct nai_buf *out, const struct nai_cmd_collected *tables, int64_t table,
-                      const struct nai_cmd_collected *columns, int64_t *row) {
-  const char *name = nai_cmd_text(tables, table, T_NAME);
+static void put_table(struct nai_buf *out, const struct nai_query_rows *tables, int64_t table,
+                      const struct nai_query_rows *columns, int64_t *row) {
+  const char *name = nai_query_cell_text(tables, table, T_NAME);
   nai_buf_printf(out, "\n### %s\n\n", name);
-  put_text(out, nai_cmd_text(tables, table, T_TITLE));
+  put_text(out, nai_query_cell_text(tables, table, T_TITLE));
   nai_buf_puts(out, ".\n\n| column | type | unit | meaning |\n|---|---|---|---|\n");
-  for (; *row < columns->rows && strcmp(nai_cmd_text(columns, *row, C_TABLE), name) == 0; ++*row)
+  for (; *row < columns->rows && strcmp(nai_query_cell_text(columns, *row, C_TABLE), name) == 0; ++*row)
     put_column(out, columns, *row);
 }
 
 int nai_cmd_put_reference(struct nai_buf *out, struct nai_run *run, struct nai_err *err) {
-  struct nai_cmd_collected tables = {0}, columns = {0};
+  struct nai_query_rows tables = {0}, columns = {0};
   int64_t row = 0, table = 0;
   int rc = nai_cmd_collect(&tables, run, tables_statement, NULL, 0, err);
   if (!rc)
@@ -63,10 +63,10 @@ int nai_cmd_put_reference(struct nai_buf *out, struct nai_run *run, struct nai_e
         "from 0. How to ask: [asking.md](asking.md).\n");
   for (size_t g = 0; g < sizeof groups / sizeof *groups && !rc; g++) {
     nai_buf_printf(out, "\n## %s\n\n%s\n", groups[g].title, groups[g].about);
-    for (; table < tables.rows && strcmp(nai_cmd_text(&tables, table, T_KIND), groups[g].kind) == 0; table++)
+    for (; table < tables.rows && strcmp(nai_query_cell_text(&tables, table, T_KIND), groups[g].kind) == 0; table++)
       put_table(out, &tables, table, &columns, &row);
   }
-  nai_cmd_collected_free(&tables);
-  nai_cmd_collected_free(&columns);
+  nai_query_rows_free(&tables);
+  nai_query_rows_free(&columns);
   return rc ? rc : nai_buf_check(out, err);
 }

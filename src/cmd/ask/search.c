@@ -127,13 +127,13 @@ static void put_parts(struct nai_buf *sql, const struct search_args *args) {
 static int count_matches(int64_t *out, struct nai_run *run, const struct nai_query *query, const char *parts,
                          struct nai_err *err) {
   struct nai_buf sql = {0};
-  struct nai_cmd_collected rows = {0};
+  struct nai_query_rows rows = {0};
   nai_buf_printf(&sql, "select count(*) from (%s)", parts);
   int rc = nai_buf_check(&sql, err);
   if (!rc)
     rc = nai_cmd_collect(&rows, run, nai_buf_str(&sql), query->parameters, query->parameter_count, err);
-  *out = rc ? 0 : nai_cmd_int(&rows, 0, 0);
-  nai_cmd_collected_free(&rows);
+  *out = rc ? 0 : nai_query_cell_int(&rows, 0, 0);
+  nai_query_rows_free(&rows);
   nai_buf_free(&sql);
   return rc;
 }

@@ -82,7 +82,7 @@ static const char kernel_statement[] =
 
 static void put_kernels(struct tree *t, const struct node *node, int indent) {
   for (int64_t k = 0; k < node->kernel_count; k++) {
-    const char *name = nai_cmd_text(&t->kernels, node->kernel + k, K_NAME);
+    const char *name = nai_query_cell_text(&t->kernels, node->kernel + k, K_NAME);
     nai_buf_printf(t->out, "%*s", indent, "");
     if (k == t->args->kernels) {
       nai_buf_printf(t->out, "+%" PRId64 " more kernels\n", node->kernel_count - k);
@@ -90,25 +90,25 @@ static void put_kernels(struct tree *t, const struct node *node, int indent) {
     }
     nai_buf_puts(t->out, "- ");
     nai_escape_terminal(t->out, name, strlen(name));
-    nai_buf_printf(t->out, "  %" PRId64 "x  ", nai_cmd_int(&t->kernels, node->kernel + k, K_COUNT));
-    nai_fmt_duration(t->out, (double)nai_cmd_int(&t->kernels, node->kernel + k, K_NS));
+    nai_buf_printf(t->out, "  %" PRId64 "x  ", nai_query_cell_int(&t->kernels, node->kernel + k, K_COUNT));
+    nai_fmt_duration(t->out, (double)nai_query_cell_int(&t->kernels, node->kernel + k, K_NS));
     nai_buf_putc(t->out, '\n');
   }
 }
 
 static void put_node(struct tree *t, int64_t i, int64_t whole) {
   int64_t row = t->list[i].row;
-  int indent = 2 + 2 * (int)nai_cmd_int(&t->nodes, row, N_DEPTH);
-  const char *name = nai_cmd_text(&t->nodes, row, N_NAME);
+  int indent = 2 + 2 * (int)nai_query_cell_int(&t->nodes, row, N_DEPTH);
+  const char *name = nai_query_cell_text(&t->nodes, row, N_NAME);
   nai_buf_printf(t->out, "%*s", indent, "");
   nai_escape_terminal(t->out, name, strlen(name));
-  nai_buf_printf(t->out, "  %" PRId64 "x  wall ", nai_cmd_int(&t->nodes, row, N_COUNT));
-  nai_fmt_duration(t->out, (double)nai_cmd_int(&t->nodes, row, N_TOTAL));
+  nai_buf_printf(t->out, "  %" PRId64 "x  wall ", nai_query_cell_int(&t->nodes, row, N_COUNT));
+  nai_fmt_duration(t->out, (double)nai_query_cell_int(&t->nodes, row, N_TOTAL));
   nai_buf_puts(t->out, "  self ");
-  nai_fmt_duration(t->out, (double)nai_cmd_int(&t->nodes, row, N_SELF));
+  nai_fmt_duration(t->out, (double)nai_query_cell_int(&t->nodes, row, N_SELF));
   nai_buf_puts(t->out, "  kernels ");
-  nai_fmt_duration(t->out, (double)nai_cmd_int(&t->nodes, row, N_KERNEL));
-  nai_buf_printf(t->out, " (%" PRId64 ")", nai_cmd_int(&t->nodes, row, N_KERNELS));
+  nai_fmt_duration(t->out, (double)nai_query_cell_int(&t->nodes, row, N_KERNEL));
+  nai_buf_printf(t->out, " (%" PRId64 ")", nai_query_cell_int(&t->nodes, row, N_KERNELS));
   if (whole) {
     nai_buf_puts(t->out, "  ");
     nai_fmt_percent(t->out, 100.0 * (double)nai_cmd_tree_time(t, i) / (double)whole);
@@ -127,7 +127,7 @@ static int64_t nodes_below(const struct tree *t, int64_t i) {
 
 static void put_siblings(struct tree *t, int64_t first, int64_t whole) {
   for (int64_t i = first; i >= 0; i = t->list[i].next) {
-    if (t->args->depth >= 0 && nai_cmd_int(&t->nodes, t->list[i].row, N_DEPTH) > t->args->depth) {
+    if (t->args->depth >= 0 && nai_query_cell_int(&t->nodes, t->list[i].row, N_DEPTH) > t->args->depth) {
       t->hidden_depth += nodes_below(t, i);
     } else if (whole && 100.0 * (double)nai_cmd_tree_time(t, i) < t->args->min_pct * (double)whole) {
       t->hidden_share += nodes_below(t, i);
@@ -141,17 +141,18 @@ static void put_siblings(struct tree *t, int64_t first, int64_t whole) {
 /* Each thread's roots under a line of its own. */
 static void put_threads(struct tree *t, int64_t roots) {
   while (roots >= 0) {
-    int64_t row = t->list[roots].row, thread = nai_cmd_int(&t->nodes, row, N_THREAD), first = roots, last = roots,
-            whole = 0, count = 0;
-    for (int64_t i = roots; i >= 0 && nai_cmd_int(&t->nodes, t->list[i].row, N_THREAD) == thread; i = t->list[i].next) {
+    int64_t row = t->list[roots].row, thread = nai_query_cell_int(&t->nodes, row, N_THREAD), first = roots,
+            last = roots, whole = 0, count = 0;
+    for (int64_t i = roots; i >= 0 && nai_query_cell_int(&t->nodes, t->list[i].row, N_THREAD) == thread;
+         i = t->list[i].next) {
       whole += nai_cmd_tree_time(t, i);
       count++;
       last = i;
     }
     roots = t->list[last].next;
     t->list[last].next = -1;
-    nai_buf_printf(t->out, "pid %" PRId64 ", thread %" PRId64 "\n", nai_cmd_int(&t->nodes, row, N_PID),
-                   nai_cmd_int(&t->nodes, row, N_TID));
+    nai_buf_printf(t->out, "pid %" PRId64 ", thread %" PRId64 "\n", nai_query_cell_int(&t->nodes, row, N_PID),
+                   nai_query_cell_int(&t->nodes, row, N_TID));
     put_siblings(t, nai_cmd_tree_sort(t, first, count), whole);
   }
   if (!t->nodes.rows)
@@ -192,8 +193,8 @@ int nai_cmd_tree_collect(struct tree *t, struct nai_run *run, struct nai_err *er
 }
 
 void nai_cmd_tree_free(struct tree *t) {
-  nai_cmd_collected_free(&t->nodes);
-  nai_cmd_collected_free(&t->kernels);
+  nai_query_rows_free(&t->nodes);
+  nai_query_rows_free(&t->kernels);
   free(t->list);
   free(t->of_number);
 }

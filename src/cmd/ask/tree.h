@@ -40,7 +40,7 @@ struct node {
 
 struct tree {
   const struct tree_args *args;
-  struct nai_cmd_collected nodes, kernels;
+  struct nai_query_rows nodes, kernels;
   struct node *list;
   int64_t *of_number; /* place in the list of a node's number, -1 */
   int64_t numbers;

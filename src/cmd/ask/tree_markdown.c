@@ -17,9 +17,9 @@ static void put_name(struct nai_buf *out, const char *name) {
 static void put_kernels(struct nai_buf *out, const struct tree *t, const struct node *node, int indent) {
   for (int64_t k = 0; k < node->kernel_count && k < KERNELS; k++) {
     nai_buf_printf(out, "%*s- kernel ", indent, "");
-    put_name(out, nai_cmd_text(&t->kernels, node->kernel + k, K_NAME));
-    nai_buf_printf(out, " ×%" PRId64 " — ", nai_cmd_int(&t->kernels, node->kernel + k, K_COUNT));
-    nai_fmt_duration(out, (double)nai_cmd_int(&t->kernels, node->kernel + k, K_NS));
+    put_name(out, nai_query_cell_text(&t->kernels, node->kernel + k, K_NAME));
+    nai_buf_printf(out, " ×%" PRId64 " — ", nai_query_cell_int(&t->kernels, node->kernel + k, K_COUNT));
+    nai_fmt_duration(out, (double)nai_query_cell_int(&t->kernels, node->kernel + k, K_NS));
     nai_buf_putc(out, '\n');
   }
   if (node->kernel_count > KERNELS)
@@ -28,12 +28,12 @@ static void put_kernels(struct nai_buf *out, const struct tree *t, const struct 
 
 /* whole: GPU time of the roots of the thread. */
 static void put_node(struct nai_buf *out, const struct tree *t, int64_t i, int64_t whole) {
-  int64_t row = t->list[i].row, gpu = nai_cmd_int(&t->nodes, row, N_KERNEL);
-  int indent = 2 * (int)nai_cmd_int(&t->nodes, row, N_DEPTH);
+  int64_t row = t->list[i].row, gpu = nai_query_cell_int(&t->nodes, row, N_KERNEL);
+  int indent = 2 * (int)nai_query_cell_int(&t->nodes, row, N_DEPTH);
   nai_buf_printf(out, "%*s- ", indent, "");
-  put_name(out, nai_cmd_text(&t->nodes, row, N_NAME));
-  nai_buf_printf(out, " ×%" PRId64 " — wall ", nai_cmd_int(&t->nodes, row, N_COUNT));
-  nai_fmt_duration(out, (double)nai_cmd_int(&t->nodes, row, N_TOTAL));
+  put_name(out, nai_query_cell_text(&t->nodes, row, N_NAME));
+  nai_buf_printf(out, " ×%" PRId64 " — wall ", nai_query_cell_int(&t->nodes, row, N_COUNT));
+  nai_fmt_duration(out, (double)nai_query_cell_int(&t->nodes, row, N_TOTAL));
   nai_buf_puts(out, ", GPU ");
   nai_fmt_duration(out, (double)gpu);
   if (whole && gpu) {
@@ -56,8 +56,8 @@ struct choice {
 static int compare_nodes(const void *a, const void *b, void *ctx) {
   const struct tree *t = ctx;
   int64_t i = *(const int64_t *)a, j = *(const int64_t *)b;
-  int64_t depth_i = nai_cmd_int(&t->nodes, t->list[i].row, N_DEPTH);
-  int64_t depth_j = nai_cmd_int(&t->nodes, t->list[j].row, N_DEPTH);
+  int64_t depth_i = nai_query_cell_int(&t->nodes, t->list[i].row, N_DEPTH);
+  int64_t depth_j = nai_query_cell_int(&t->nodes, t->list[j].row, N_DEPTH);
   if (depth_i != depth_j)
     return depth_i < depth_j ? -1 : 1;
   int64_t time_i = nai_cmd_tree_time(t, i), time_j = nai_cmd_tree_time(t, j);
@@ -73,11 +73,11 @@ static int64_t choose(struct choice *c, int64_t room) {
   for (; i < n; i++)
     c->order[i] = i;
   qsort_r(c->order, (size_t)n, sizeof *c->order, compare_nodes, (void *)(uintptr_t)t);
-  for (i = 0; i < n && nai_cmd_int(&t->nodes, t->list[c->order[i]].row, N_DEPTH) < DEEPEST; i++) {
+  for (i = 0; i < n && nai_query_cell_int(&t->nodes, t->list[c->order[i]].row, N_DEPTH) < DEEPEST; i++) {
     nai_buf_clear(&line);
     int64_t row = t->list[c->order[i]].row;
-    put_node(&line, t, c->order[i], nai_cmd_int(&t->nodes, row, N_KERNEL)); /* 100 % is as long as any */
-    room -= (int64_t)line.len + (nai_cmd_int(&t->nodes, row, N_DEPTH) ? 0 : HEADING);
+    put_node(&line, t, c->order[i], nai_query_cell_int(&t->nodes, row, N_KERNEL)); /* 100 % is as long as any */
+    room -= (int64_t)line.len + (nai_query_cell_int(&t->nodes, row, N_DEPTH) ? 0 : HEADING);
     if (room < 0)
       break;
     c->printed[c->order[i]] = true;
@@ -109,9 +109,10 @@ static void put_root(struct nai_buf *out, const struct choice *c, int64_t root, 
 static void put_threads(struct nai_buf *out, const struct choice *c, int64_t roots) {
   struct tree *t = (struct tree *)(uintptr_t)c->tree;
   while (roots >= 0) {
-    int64_t row = t->list[roots].row, thread = nai_cmd_int(&t->nodes, row, N_THREAD), last = roots, whole = 0,
+    int64_t row = t->list[roots].row, thread = nai_query_cell_int(&t->nodes, row, N_THREAD), last = roots, whole = 0,
             count = 0;
-    for (int64_t i = roots; i >= 0 && nai_cmd_int(&t->nodes, t->list[i].row, N_THREAD) == thread; i = t->list[i].next) {
+    for (int64_t i = roots; i >= 0 && nai_query_cell_int(&t->nodes, t->list[i].row, N_THREAD) == thread;
+         i = t->list[i].next) {
       whole += nai_cmd_tree_time(t, i);
       count++;
       last = i;
@@ -122,8 +123,8 @@ static void put_threads(struct nai_buf *out, const struct choice *c, int64_t roo
     first = nai_cmd_tree_sort(t, first, count);
     if (!c->printed[first])
       continue;
-    nai_buf_printf(out, "\n## pid %" PRId64 ", thread %" PRId64 "\n\n", nai_cmd_int(&t->nodes, row, N_PID),
-                   nai_cmd_int(&t->nodes, row, N_TID));
+    nai_buf_printf(out, "\n## pid %" PRId64 ", thread %" PRId64 "\n\n", nai_query_cell_int(&t->nodes, row, N_PID),
+                   nai_query_cell_int(&t->nodes, row, N_TID));
     for (int64_t i = first; i >= 0; i = t->list[i].next)
       put_root(out, c, i, whole);
   }

@@ -5,13 +5,14 @@
 #include <string.h>
 
 int64_t nai_cmd_tree_time(const struct tree *t, int64_t i) {
-  return nai_cmd_int(&t->nodes, t->list[i].row, t->args->by == BY_WALL ? N_TOTAL : N_KERNEL);
+  return nai_query_cell_int(&t->nodes, t->list[i].row, t->args->by == BY_WALL ? N_TOTAL : N_KERNEL);
 }
 
 static bool comes_first(const struct tree *t, int64_t a, int64_t b) {
   if (nai_cmd_tree_time(t, a) != nai_cmd_tree_time(t, b))
     return nai_cmd_tree_time(t, a) > nai_cmd_tree_time(t, b);
-  int order = strcmp(nai_cmd_text(&t->nodes, t->list[a].row, N_NAME), nai_cmd_text(&t->nodes, t->list[b].row, N_NAME));
+  int order = strcmp(nai_query_cell_text(&t->nodes, t->list[a].row, N_NAME),
+                     nai_query_cell_text(&t->nodes, t->list[b].row, N_NAME));
   return order ? order < 0 : a < b;
 }
 
@@ -52,7 +53,7 @@ static int64_t length(const struct tree *t, int64_t first) {
 int64_t nai_cmd_tree_link(struct tree *t) {
   int64_t roots = -1;
   for (int64_t i = t->nodes.rows; i-- > 0;) {
-    const struct nai_value *parent = nai_cmd_cell(&t->nodes, i, N_PARENT);
+    const struct nai_value *parent = nai_query_cell(&t->nodes, i, N_PARENT);
     int64_t above = parent->null || parent->i >= t->numbers ? -1 : t->of_number[parent->i];
     int64_t *list = above < 0 ? &roots : &t->list[above].first;
     t->list[i].next = *list;
@@ -65,7 +66,7 @@ int64_t nai_cmd_tree_link(struct tree *t) {
 
 int nai_cmd_tree_make(struct tree *t, struct nai_err *err) {
   int64_t rows = t->nodes.rows;
-  t->numbers = rows ? nai_cmd_int(&t->nodes, rows - 1, N_NODE) + 1 : 0;
+  t->numbers = rows ? nai_query_cell_int(&t->nodes, rows - 1, N_NODE) + 1 : 0;
   t->list = calloc((size_t)rows + 1, sizeof *t->list);
   t->of_number = malloc(((size_t)t->numbers + 1) * sizeof *t->of_number);
   if (!t->list || !t->of_number)
@@ -74,10 +75,10 @@ int nai_cmd_tree_make(struct tree *t, struct nai_err *err) {
     t->of_number[i] = -1;
   for (int64_t i = 0; i < rows; i++) {
     t->list[i] = (struct node){.row = i, .first = -1, .next = -1};
-    t->of_number[nai_cmd_int(&t->nodes, i, N_NODE)] = i;
+    t->of_number[nai_query_cell_int(&t->nodes, i, N_NODE)] = i;
   }
   for (int64_t k = 0; k < t->kernels.rows; k++) {
-    int64_t number = nai_cmd_int(&t->kernels, k, K_NODE), at = number < t->numbers ? t->of_number[number] : -1;
+    int64_t number = nai_query_cell_int(&t->kernels, k, K_NODE), at = number < t->numbers ? t->of_number[number] : -1;
     if (at < 0)
       continue;
     if (!t->list[at].kernel_count++)

@@ -1,6 +1,7 @@
 /* Evidence by thread: overhead rows in layers, and marks from which the calls around a moment are found. */
 #include "derive/idle/evidence.h"
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "derive/build.h"
 #include "derive/idle/idle.h"
@@ -99,12 +100,8 @@ static enum overhead overhead_of(const struct nai_model *m, const struct nai_tab
 
 static int grow(struct nai_layer_list *list, const struct nai_table *t, uint32_t row, struct nai_err *err) {
   int64_t end = nai_get_i64(t, row, OE_END);
-  if ((list->count & (list->count - 1)) == 0) { /* full at every power of two */
-    void *v = realloc(list->v, (list->count ? 2 * (size_t)list->count : 1) * sizeof *list->v);
-    if (!v)
-      return nai_err_nomem(err);
-    list->v = v;
-  }
+  if (!nai_array_room(&list->v, &list->capacity, list->count, sizeof *list->v))
+    return nai_err_nomem(err);
   struct nai_layer_entry *entry = &list->v[list->count++];
   *entry = (struct nai_layer_entry){nai_get_i64(t, row, OE_START), end, row};
   if (list->count > 1 && entry[-1].until >= end) {

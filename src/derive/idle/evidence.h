@@ -26,7 +26,7 @@ struct nai_layer_entry {
 };
 struct nai_layer_list {
   struct nai_layer_entry *v;
-  uint32_t count;
+  uint32_t count, capacity;
 };
 
 /* The calls of a thread before one of them: which ends last, by layer. */

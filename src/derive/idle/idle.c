@@ -1,6 +1,7 @@
 /* Causes of idle time by name, what took it, and the gaps themselves. */
 #include "derive/idle/idle.h"
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "table/stats.h"
 
@@ -91,14 +92,7 @@ void nai_idle_share(struct nai_idle_shares *s, enum nai_idle_cause cause, enum n
   bool added;
   int64_t key = ((int64_t)cause << SOURCE_BITS | source) << ID_BITS | id;
   uint32_t index = nai_keyset_add(&s->keys, key, &added);
-  if (!s->keys.oom && index == s->capacity) {
-    uint32_t capacity = s->capacity ? 2 * s->capacity : 16;
-    void *grown = realloc(s->ns, capacity * sizeof *s->ns);
-    s->oom |= !grown;
-    s->ns = grown ? grown : s->ns;
-    s->capacity = grown ? capacity : s->capacity;
-  }
-  s->oom |= s->keys.oom;
+  s->oom |= s->keys.oom || !nai_array_room(&s->ns, &s->capacity, index, sizeof *s->ns);
   if (!s->oom)
     s->ns[index] = (added ? 0 : s->ns[index]) + ns;
 }

@@ -1,4 +1,5 @@
 #include "ingest/direct/direct_record.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 /* One level of the tree, left to right, in the form the leaf level has in the end. */
 struct level {
   struct nai_leaves at;
-  uint32_t capacity;
+  uint32_t page_capacity, last_capacity;
 };
 
 static int add_page(struct level *level, unsigned char *seen, const struct nai_direct *direct, uint32_t parent,
@@ -17,18 +18,9 @@ static int add_page(struct level *level, unsigned char *seen, const struct nai_d
     return nai_direct_damaged(err, parent, "it refers to a page that is already part of the table");
   seen[page / 8] |= (unsigned char)(1 << page % 8);
   struct nai_leaves *at = &level->at;
-  if (at->count == level->capacity) {
-    uint32_t capacity = level->capacity ? level->capacity * 2 : 64; /* pages are distinct: count stays below 2^32 */
-    uint32_t *pages = realloc(at->pages, (size_t)capacity * sizeof *pages);
-    if (!pages)
-      return nai_err_nomem(err);
-    at->pages = pages;
-    int64_t *keys = realloc(at->last, (size_t)capacity * sizeof *keys);
-    if (!keys)
-      return nai_err_nomem(err);
-    at->last = keys;
-    level->capacity = capacity;
-  }
+  if (!nai_array_room(&at->pages, &level->page_capacity, at->count, sizeof *at->pages) ||
+      !nai_array_room(&at->last, &level->last_capacity, at->count, sizeof *at->last))
+    return nai_err_nomem(err);
   at->pages[at->count] = page;
   at->last[at->count++] = last;
   return NAI_OK;
@@ -69,15 +61,14 @@ int nai_direct_leaves(struct nai_leaves *out, const struct nai_direct *direct, u
   if (!seen)
     return nai_err_nomem(err);
   seen[root / 8] |= (unsigned char)(1 << root % 8);
-  level.at.pages = malloc(sizeof *level.at.pages);
-  level.at.last = malloc(sizeof *level.at.last);
-  if (!level.at.pages || !level.at.last) {
+  if (!nai_array_room(&level.at.pages, &level.page_capacity, 0, sizeof *level.at.pages) ||
+      !nai_array_room(&level.at.last, &level.last_capacity, 0, sizeof *level.at.last)) {
     rc = nai_err_nomem(err);
     goto out;
   }
   level.at.pages[0] = root;
   level.at.last[0] = INT64_MAX;
-  level.at.count = level.capacity = 1;
+  level.at.count = 1;
   rc = NAI_OK;
   /* All leaves are equally deep. No page is met twice, so this ends. */
   while (!rc) {

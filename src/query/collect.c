@@ -1,0 +1,99 @@
+#include "query/collect.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int begin(void *ctx, const struct nai_query_column *columns, uint32_t count, struct nai_err *err) {
+  struct nai_query_rows *out = ctx;
+  out->names = calloc((size_t)count + 1, sizeof *out->names);
+  out->units = calloc((size_t)count + 1, sizeof *out->units);
+  if (!out->names || !out->units)
+    return nai_err_nomem(err);
+  for (out->columns = 0; out->columns < count; out->columns++) {
+    out->units[out->columns] = columns[out->columns].unit;
+    if (!(out->names[out->columns] = strdup(columns[out->columns].name)))
+      return nai_err_nomem(err);
+  }
+  return NAI_OK;
+}
+
+/* Texts are numbers until all are there: the dictionary may move. */
+static int put_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
+  struct nai_query_rows *out = ctx;
+  uint64_t first = (uint64_t)out->rows * out->columns, end = first + out->columns;
+  if (end > UINT32_MAX || !nai_array_room(&out->cells, &out->capacity, (uint32_t)end, sizeof *out->cells))
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < out->columns; i++) {
+    struct nai_value *cell = &out->cells[first + i];
+    *cell = cells[i];
+    if (cell->type == NAI_STR && !cell->null) {
+      uint32_t id = nai_strings_add(&out->texts, cell->s, strlen(cell->s));
+      if (id == NAI_NO_STRING)
+        return nai_err_nomem(err);
+      cell->i = id;
+    }
+  }
+  out->rows++;
+  return NAI_OK;
+}
+
+/* What makes a row the same as another. */
+static int put_key(struct nai_query_rows *out, const struct nai_value *cells, struct nai_err *err) {
+  nai_buf_clear(&out->key);
+  for (uint32_t i = 0; i + 1 < out->columns; i++) {
+    const struct nai_value *cell = &cells[i];
+    nai_buf_putc(&out->key, cell->null ? 'n' : cell->type == NAI_STR ? 't' : 'i');
+    if (!cell->null && cell->type == NAI_STR)
+      nai_buf_put(&out->key, cell->s, strlen(cell->s) + 1);
+    else if (!cell->null)
+      nai_buf_put(&out->key, &cell->i, sizeof cell->i);
+  }
+  return nai_buf_check(&out->key, err);
+}
+
+static int add_row(void *ctx, const struct nai_value *cells, struct nai_err *err) {
+  struct nai_query_rows *out = ctx;
+  int rc = put_key(out, cells, err);
+  uint32_t row = rc ? 0 : nai_strings_add(&out->keys, nai_buf_str(&out->key), out->key.len);
+  if (!rc && row == NAI_NO_STRING)
+    rc = nai_err_nomem(err);
+  if (!rc && row == out->rows)
+    return put_row(ctx, cells, err);
+  if (!rc)
+    out->cells[((size_t)row + 1) * out->columns - 1].i += cells[out->columns - 1].i;
+  return rc;
+}
+
+typedef int row_fn(void *ctx, const struct nai_value *cells, struct nai_err *err);
+
+static int collect(struct nai_query_rows *out, row_fn *put, const struct nai_query *query, struct nai_err *err) {
+  bool truncated;
+  *out = (struct nai_query_rows){0};
+  int rc = nai_query_run(&truncated, query, &(struct nai_query_sink){begin, put, out}, err);
+  for (size_t i = 0; !rc && i < (size_t)out->rows * out->columns; i++)
+    if (out->cells[i].type == NAI_STR && !out->cells[i].null)
+      out->cells[i].s = nai_strings_get(&out->texts, (uint32_t)out->cells[i].i);
+  return rc;
+}
+
+int nai_query_collect(struct nai_query_rows *out, const struct nai_query *query, struct nai_err *err) {
+  return collect(out, put_row, query, err);
+}
+
+int nai_query_collect_sums(struct nai_query_rows *out, const struct nai_query *query, struct nai_err *err) {
+  return collect(out, add_row, query, err);
+}
+
+void nai_query_rows_free(struct nai_query_rows *rows) {
+  for (uint32_t i = 0; rows->names && i < rows->columns; i++)
+    free(rows->names[i]);
+  free(rows->names);
+  free(rows->units);
+  free(rows->cells);
+  nai_strings_free(&rows->texts);
+  nai_strings_free(&rows->keys);
+  nai_buf_free(&rows->key);
+  *rows = (struct nai_query_rows){0};
+}
