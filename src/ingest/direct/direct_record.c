@@ -180,11 +180,12 @@ static inline void take_shape(struct nai_record_reader *reader, const struct nai
                               const unsigned char *data) {
   struct nai_cell *restrict cells = reader->cells;
   const struct nai_shape_step *restrict steps = shape->steps;
-  int count = shape == reader->taken ? shape->varying : reader->plan->wanted_count;
-  reader->taken = shape;
-  for (int i = 0; i < count; i++)
+  for (uint64_t fresh = shape->nulls & ~reader->nulls; fresh; fresh &= fresh - 1)
+    cells[__builtin_ctzll(fresh)] = (struct nai_cell){.type = NAI_CELL_NULL};
+  reader->nulls = shape->nulls;
+  for (int i = 0; i < shape->step_count; i++)
     take_step(&cells[steps[i].slot], &steps[i], data + steps[i].offset);
-  for (int i = 0; shape->has_real && i < shape->varying; i++)
+  for (int i = 0; shape->has_real && i < shape->step_count; i++)
     if (steps[i].type == NAI_CELL_REAL)
       finish_real(&cells[steps[i].slot]);
 }
@@ -227,14 +228,16 @@ static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader
   shape->end = (uint32_t)end;
   shape->end_at_most = whole ? shape->end : UINT32_MAX;
   shape->has_real = false;
-  shape->varying = 0;
-  reader->taken = NULL;
-  int fixed = reader->plan->wanted_count;
+  shape->step_count = 0;
+  shape->nulls = 0;
   for (int i = 0; i < reader->plan->wanted_count; i++) {
     const struct nai_wanted *wanted = &reader->plan->wanted[i];
     uint64_t type = reader->types[wanted->column];
-    bool varies = type >= 12 || (type >= 1 && type <= 7);
-    struct nai_shape_step *step = &shape->steps[varies ? shape->varying++ : --fixed];
+    if (type == 0) {
+      shape->nulls |= 1ull << wanted->slot;
+      continue;
+    }
+    struct nai_shape_step *step = &shape->steps[shape->step_count++];
     plan_step(step, type);
     step->offset = reader->offsets[wanted->column];
     step->slot = (uint8_t)wanted->slot;
@@ -245,7 +248,7 @@ static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader
 /* Values one by one from where nai_overflow_gather_values found them. */
 static int read_long_row(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_err *err) {
   const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
-  reader->taken = NULL;
+  reader->nulls = 0;
   int rc = nai_overflow_gather_values(values, reader, payload, err);
   for (int i = 0; i < reader->plan->wanted_count && !rc; i++) {
     const struct nai_wanted *wanted = &reader->plan->wanted[i];

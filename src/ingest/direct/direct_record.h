@@ -22,9 +22,10 @@ void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *dire
 /* Millions of records begin with few different headers. A shape is what reading such a header comes to: where the
  * wanted values lie and how to load them. Shapes are found again by the header's bytes. */
 enum { NAI_SHAPE_WORDS = 5, NAI_SHAPES = 128 };
+_Static_assert(NAI_SCAN_MAX_COLUMNS <= 64, "a shape tells slots by bits");
 
 struct nai_shape_step {
-  uint64_t mask;   /* of the 8 big-endian bytes at `offset`; 0 for NULL and the constants 0 and 1 */
+  uint64_t mask;   /* of the 8 big-endian bytes at `offset`; 0 for the constants 0 and 1 */
   uint32_t offset; /* in the payload */
   uint32_t len;
   uint8_t slot, type, shift, add;
@@ -35,7 +36,8 @@ struct nai_shape {
   uint32_t end;         /* payload bytes that must be local */
   uint32_t end_at_most; /* and how many the payload may have: `end` where all columns were looked at */
   bool has_real;
-  int varying; /* leading steps whose value is in the row; that of the others is in the header: NULL, 0, 1 */
+  uint64_t nulls; /* slots of values that are NULL, as most of a wide table's are: they take no step */
+  int step_count;
   struct nai_shape_step steps[];
 };
 
@@ -43,7 +45,7 @@ struct nai_shape {
 struct nai_record_reader {
   const struct nai_record_plan *plan;
   struct nai_cell cells[NAI_SCAN_MAX_COLUMNS];
-  const struct nai_shape *taken; /* of the row before: what its header says is in the cells already; or NULL */
+  uint64_t nulls;        /* slots whose cells the row before left NULL */
   unsigned char *shapes; /* NAI_SHAPES of shape_bytes each; NULL when headers are too long to be told by a key */
   size_t shape_bytes;
   uint32_t key_bytes; /* of a header that tell its shape */
