@@ -276,7 +276,9 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     nai_memory_restrict(args->run.memory_limit_bytes, args->run.threads);
   int rc = args->run.stages && !args->run.keep_stages
              ? nai_err_set(err, NAI_EUSAGE, "--stages and --no-stages: give one of the two")
-             : nai_analyze_check(&args->run, err); /* a typo should not cost the time of an export */
+             : NAI_OK;
+  if (!rc && nai_cmd_export_runs(operands[0])) /* a typo should not cost the time of an export */
+    rc = nai_analyze_check(&args->run, err);
   if (!rc)
     rc = nai_cmd_export_open(&trace, operands[0], args->quiet, err);
   if (!rc) {

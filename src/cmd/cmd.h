@@ -23,6 +23,8 @@ struct nai_cmd_export {
 };
 NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err);
 void nai_cmd_export_free(struct nai_cmd_export *out);
+/* Whether opening it runs nsys, which takes its time. */
+bool nai_cmd_export_runs(const char *path);
 /* A new directory for temporary files, to be removed and freed by the caller. */
 NAI_MUST_CHECK int nai_cmd_temporary(char **directory, struct nai_err *err);
 

@@ -76,9 +76,13 @@ int nai_cmd_temporary(char **directory, struct nai_err *err) {
   return rc;
 }
 
+bool nai_cmd_export_runs(const char *path) {
+  return ends_with(path, ".nsys-rep") && nai_fs_exists(path) && on_path("nsys");
+}
+
 int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err) {
   *out = (struct nai_cmd_export){0};
-  if (!ends_with(path, ".nsys-rep") || !nai_fs_exists(path) || !on_path("nsys")) {
+  if (!nai_cmd_export_runs(path)) {
     out->path = strdup(path); /* the message for a report that cannot be exported here comes from opening it */
     return out->path ? NAI_OK : nai_err_nomem(err);
   }
