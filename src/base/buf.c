@@ -119,13 +119,17 @@ int nai_buf_check(const struct nai_buf *buf, struct nai_err *err) {
   return buf->oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-void nai_buf_put_varint(struct nai_buf *buf, uint64_t value) {
-  char *at = nai_buf_reserve(buf, 10);
-  size_t n = 0;
+void nai_buf_put_varints(struct nai_buf *buf, const uint64_t *values, size_t count) {
+  char *begin = nai_buf_reserve(buf, 10 * count), *at = begin;
   if (!at)
     return;
-  for (; value >= 0x80; value >>= 7)
-    at[n++] = (char)(value | 0x80);
-  at[n++] = (char)value;
-  buf->len += n;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t value = values[i];
+    for (; value >= 0x80; value >>= 7)
+      *at++ = (char)(value | 0x80);
+    *at++ = (char)value;
+  }
+  buf->len += (size_t)(at - begin);
 }
+
+void nai_buf_put_varint(struct nai_buf *buf, uint64_t value) { nai_buf_put_varints(buf, &value, 1); }

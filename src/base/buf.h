@@ -37,6 +37,7 @@ void nai_buf_puts(struct nai_buf *buf, const char *text);
 void nai_buf_putc(struct nai_buf *buf, char c);
 /* Seven bits a byte, the lowest first, all but the last with the top bit set: LEB128, at most 10 bytes. */
 void nai_buf_put_varint(struct nai_buf *buf, uint64_t value);
+void nai_buf_put_varints(struct nai_buf *buf, const uint64_t *values, size_t count);
 void nai_buf_printf(struct nai_buf *buf, const char *fmt, ...) NAI_PRINTF(2, 3);
 /* Makes room for `extra` more bytes and returns where they go (NULL when that failed); set len yourself. */
 char *nai_buf_reserve(struct nai_buf *buf, size_t extra);

@@ -31,8 +31,36 @@ static uint32_t number_of(struct nai_page_names *names, uint32_t *slot, const ch
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-static void put_zigzag(struct nai_buf *out, int64_t v) {
-  nai_buf_put_varint(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+static uint64_t zigzag(int64_t v) { return (uint64_t)v << 1 ^ (uint64_t)(v >> 63); }
+
+/* The numbers of some events, column by column. */
+enum { BLOCK_EVENTS = 256 };
+struct block {
+  uint64_t of[COLUMNS][BLOCK_EVENTS];
+  uint32_t count;
+};
+
+static void put_block(struct nai_encoder *e, struct block *block) {
+  for (int c = 0; c < COLUMNS; c++)
+    nai_buf_put_varints(&e->columns[c].text, block->of[c], block->count);
+  block->count = 0;
+}
+
+/* An event of a block that has room. The other columns are the caller's. */
+static uint32_t add_event(struct nai_encoder *e, struct block *block, const struct nai_item *item, int64_t last_start) {
+  uint32_t at = block->count++;
+  block->of[START][at] = (uint64_t)(item->start - last_start);
+  block->of[DURATION][at] = (uint64_t)(item->end - item->start);
+  block->of[COUNT][at] = item->count;
+  e->events++;
+  return at;
+}
+
+static void add_links(struct nai_encoder *e, struct block *block, uint32_t at, int64_t link, int64_t correlation) {
+  block->of[LINK][at] = zigzag(link - e->last_link);
+  block->of[CORRELATION][at] = zigzag(correlation - e->last_correlation);
+  e->last_link = link;
+  e->last_correlation = correlation;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -132,6 +160,8 @@ static void put_mix(struct nai_encoder *e, const struct nai_lane_items *items, c
 void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *items) {
   enum nai_lane_kind kind = items->lane->kind;
   int64_t last_start = e->origin;
+  struct block block;
+  block.count = 0;
   for (uint32_t i = 0; i < items->count; i++) {
     const struct nai_item shown = nai_item_at(items, i), *item = &shown;
     struct facts f = facts_of(e, kind, item->row);
@@ -141,43 +171,40 @@ void nai_encoder_put_lane(struct nai_encoder *e, const struct nai_lane_items *it
         plain && f.correlation > -MAX_CORRELATION && f.correlation < MAX_CORRELATION ? f.correlation : 0;
     if (plain && kind == NAI_LANE_API)
       e->api_event[item->row] = e->events + 1;
-    nai_buf_put_varint(&e->columns[START].text, (uint64_t)(item->start - last_start));
-    nai_buf_put_varint(&e->columns[DURATION].text, (uint64_t)(item->end - item->start));
-    nai_buf_put_varint(&e->columns[NAME].text, f.name);
-    put_zigzag(&e->columns[LINK].text, link - e->last_link);
-    put_zigzag(&e->columns[CORRELATION].text, correlation - e->last_correlation);
-    nai_buf_put_varint(&e->columns[AUX].text, f.aux);
-    nai_buf_put_varint(&e->columns[COUNT].text, item->count);
-    nai_buf_put_varint(&e->columns[BUSY].text, (uint64_t)item->busy);
     if (!plain && kind == NAI_LANE_KERNEL)
       put_mix(e, items, item);
+    uint32_t at = add_event(e, &block, item, last_start);
+    block.of[NAME][at] = f.name;
+    block.of[AUX][at] = f.aux;
+    block.of[BUSY][at] = (uint64_t)item->busy;
+    add_links(e, &block, at, link, correlation);
     last_start = item->start;
-    e->last_link = link;
-    e->last_correlation = correlation;
-    e->events++;
+    if (block.count == BLOCK_EVENTS)
+      put_block(e, &block);
   }
+  put_block(e, &block);
 }
 
 void nai_encoder_put_host(struct nai_encoder *e, const struct nai_host_lane *lane) {
   struct nai_page_names *names = &e->names;
   int64_t last_start = e->origin;
+  struct block block;
+  block.count = 0;
   for (uint32_t i = 0; i < lane->count; i++) {
     const struct nai_item *item = &lane->v[i];
     uint32_t name = number_of(names, &names->of_host[item->row], nai_strings_get(&e->host.names, item->row), -1, false);
     if (names->oom)
       return;
     names->list[name].count += item->count;
-    nai_buf_put_varint(&e->columns[START].text, (uint64_t)(item->start - last_start));
-    nai_buf_put_varint(&e->columns[DURATION].text, (uint64_t)(item->end - item->start));
-    nai_buf_put_varint(&e->columns[NAME].text, name);
-    put_zigzag(&e->columns[LINK].text, -e->last_link);
-    put_zigzag(&e->columns[CORRELATION].text, -e->last_correlation);
-    nai_buf_put_varint(&e->columns[AUX].text, item->mix);
-    nai_buf_put_varint(&e->columns[COUNT].text, item->count);
-    nai_buf_put_varint(&e->columns[BUSY].text, (uint64_t)(item->count > 1 ? item->busy : 0));
+    uint32_t at = add_event(e, &block, item, last_start);
+    block.of[NAME][at] = name;
+    block.of[AUX][at] = item->mix;
+    block.of[BUSY][at] = (uint64_t)(item->count > 1 ? item->busy : 0);
+    add_links(e, &block, at, 0, 0);
     last_start = item->start;
-    e->last_link = e->last_correlation = 0;
-    e->events++;
     e->host_events++;
+    if (block.count == BLOCK_EVENTS)
+      put_block(e, &block);
   }
+  put_block(e, &block);
 }
