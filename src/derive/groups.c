@@ -165,6 +165,24 @@ int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, co
   return rc;
 }
 
+int nai_rows_arrange(uint32_t *rows, uint32_t n, const struct nai_column *const *columns, int count,
+                     struct nai_err *err) {
+  struct nai_key *keys = malloc(2 * ((size_t)n + 1) * sizeof *keys);
+  if (!keys)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < n; i++)
+    keys[i].value = rows[i];
+  while (count-- > 0) {
+    for (uint32_t i = 0; i < n; i++)
+      keys[i].key = nai_key_from_i64(nai_at(columns[count], keys[i].value));
+    nai_sort_keys_in(keys, keys + n, n);
+  }
+  for (uint32_t i = 0; i < n; i++)
+    rows[i] = keys[i].value;
+  free(keys);
+  return NAI_OK;
+}
+
 /* --- groups ----------------------------------------------------------------------------------- */
 
 int nai_groups_collect(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,

@@ -21,6 +21,9 @@ struct nai_row_order {
 };
 NAI_MUST_CHECK int nai_rows_sort(uint32_t *rows, uint32_t n, const struct nai_row_order *by, const char *scratch_dir,
                                  struct nai_err *err);
+/* By the rows' cells of `columns`, of which the first counts most. Rows that agree in all keep their order. */
+NAI_MUST_CHECK int nai_rows_arrange(uint32_t *rows, uint32_t n, const struct nai_column *const *columns, int count,
+                                    struct nai_err *err);
 /* nai_groups_collect, then each group sorted. */
 NAI_MUST_CHECK int nai_groups_build(struct nai_groups *out, uint32_t n, const struct nai_column *group, uint32_t groups,
                                     const struct nai_row_order *by, const char *scratch_dir, struct nai_err *err);

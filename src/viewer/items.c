@@ -116,6 +116,28 @@ static int compare_items(const void *pa, const void *pb) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
+/* By insertion: items come in the order in which they began, but for aggregates, which come when they are closed. An
+ * item passes those that came while it was open; of each depth one is open at a time, so at most MAX_DEPTH pass it. */
+static void order_by_start(struct nai_item *v, uint32_t count) {
+  for (uint32_t i = 1; i < count; i++) {
+    struct nai_item item = v[i];
+    uint32_t at = i;
+    for (; at && item.start < v[at - 1].start; at--)
+      v[at] = v[at - 1];
+    v[at] = item;
+  }
+}
+
+static void sort_items(struct nai_item *v, uint32_t count) {
+  order_by_start(v, count);
+  for (uint32_t i = 0, j; i < count; i = j) {
+    for (j = i + 1; j < count && v[j].start == v[i].start; j++)
+      ;
+    if (j - i > 1)
+      qsort(v + i, j - i, sizeof *v, compare_items);
+  }
+}
+
 /* Adds an event to the aggregate of its depth, which ends with its bucket. */
 static bool aggregate(struct nai_lane_items *to, struct open_item *o, struct tally *tally, int64_t bucket,
                       size_t window, struct nai_item event) {
@@ -176,7 +198,7 @@ static bool aggregate_lane(struct nai_lane_items *to, const struct nai_items *it
   bool ok = tally.of && aggregate_rows(to, items, m, &tally);
   free(tally.of);
   if (ok)
-    qsort(to->v, to->count, sizeof *to->v, compare_items);
+    sort_items(to->v, to->count);
   return ok;
 }
 

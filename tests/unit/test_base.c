@@ -55,6 +55,31 @@ static void test_buf(void **state) {
   nai_buf_free(NULL);
 }
 
+/* LEB128's own examples, and what decoding gives back, one by one and many at a time. */
+static void test_varints(void **state) {
+  (void)state;
+  static const uint64_t values[] = {0, 1, 127, 128, 300, 624485, UINT64_MAX, 5};
+  enum { COUNT = sizeof values / sizeof *values };
+  struct nai_buf one = {0}, many = {0};
+  size_t at = 0;
+  for (int i = 0; i < COUNT; i++)
+    nai_buf_put_varint(&one, values[i]);
+  nai_buf_put_varints(&many, values, COUNT);
+  nai_buf_put_varints(&many, values, 0);
+  assert_int_equal(many.len, one.len);
+  assert_memory_equal(many.data, one.data, one.len);
+  assert_memory_equal(many.data + 5, "\xac\x02\xe5\x8e\x26", 5);
+  for (int i = 0; i < COUNT; i++) {
+    uint64_t value = 0;
+    for (int shift = 0; shift == 0 || many.data[at - 1] & 0x80; shift += 7)
+      value |= (uint64_t)(many.data[at++] & 0x7f) << shift;
+    assert_true(value == values[i]);
+  }
+  assert_int_equal(at, many.len);
+  nai_buf_free(&one);
+  nai_buf_free(&many);
+}
+
 static void test_err(void **state) {
   (void)state;
   struct nai_err err = {0};
@@ -562,6 +587,7 @@ int main(void) {
       cmocka_unit_test(test_dictionary_in_files),
       cmocka_unit_test(test_spool),
       cmocka_unit_test(test_buf),
+      cmocka_unit_test(test_varints),
       cmocka_unit_test(test_err),
       cmocka_unit_test(test_strings_against_a_list),
       cmocka_unit_test(test_strings_merge),

@@ -98,7 +98,44 @@ static void test_groups(void **state) {
   nai_groups_free(&g);
 }
 
+/* By several columns, against comparing all pairs: in order, and rows that agree stay as they were. */
+static void test_arranging(void **state) {
+  (void)state;
+  enum { ROWS = 500, COLUMNS = 3 };
+  struct fixture f = {.seed = 8};
+  int32_t *cells[COLUMNS];
+  struct nai_column columns[COLUMNS];
+  const struct nai_column *keys[COLUMNS];
+  uint32_t rows[ROWS], place[ROWS];
+  struct nai_err err;
+  for (int c = 0; c < COLUMNS; c++) {
+    cells[c] = nai_cells_new(ROWS, sizeof *cells[c]);
+    assert_non_null(cells[c]);
+    columns[c] = nai_column_of_i32(cells[c]);
+    keys[c] = &columns[c];
+  }
+  for (uint32_t i = 0; i < ROWS; i++) {
+    cells[0][i] = i % 7 ? (int32_t)fixture_random(&f, 3) - 1 : NAI_NULL_I32;
+    cells[1][i] = (int32_t)fixture_random(&f, 2) * 70000;
+    cells[2][i] = (int32_t)fixture_random(&f, 4);
+    rows[i] = ROWS - 1 - i;
+    place[rows[i]] = i;
+  }
+  assert_int_equal(nai_rows_arrange(rows, ROWS, keys, COLUMNS, &err), NAI_OK);
+  for (uint32_t i = 0; i < ROWS; i++)
+    for (uint32_t j = i + 1; j < ROWS; j++) {
+      uint32_t a = rows[i], b = rows[j];
+      int c = 0;
+      while (c < COLUMNS && cells[c][a] == cells[c][b])
+        c++;
+      assert_true(c < COLUMNS ? cells[c][a] < cells[c][b] : place[a] < place[b]);
+    }
+  for (int c = 0; c < COLUMNS; c++)
+    free(cells[c]);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_groups)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_groups),
+                                     cmocka_unit_test(test_arranging)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

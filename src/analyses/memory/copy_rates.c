@@ -70,7 +70,6 @@ enum { TO_GPU = 1, FROM_GPU = 2, ON_GPU = 8, DIRECTIONS = 16, LARGE_BYTES = 1 <<
 
 /* One copy. */
 struct copy {
-  uint32_t row;
   bool shared;
   int64_t exposed_ns, overlappable_ns;
 };
@@ -81,7 +80,7 @@ struct work {
   const struct nai_gpu *gpu;
   struct nai_coverage all, exposed; /* anything runs; copies and no kernel */
   int64_t *edge;                    /* per stream: where its operation before (or behind) ends (begins) */
-  struct copy *copies;              /* per operation; in order of operations at first */
+  struct copy *copies;              /* per row of memop_events */
 };
 
 static bool is_copy(const struct work *w, uint32_t i) {
@@ -116,12 +115,12 @@ static void look_back(struct work *w) {
     int64_t start = nai_model_op_start(w->m, op), end = nai_model_op_end(w->m, op);
     if (is_copy(w, i)) {
       int k = kind_of(w, i);
-      struct copy *copy = &w->copies[i];
+      struct copy *copy = &w->copies[op->row];
       copy->exposed_ns = nai_coverage_within(&w->exposed, start, end);
       if (start < latest[k])
         copy->shared = w->copies[last[k]].shared = true;
       if (end > latest[k])
-        latest[k] = end, last[k] = i;
+        latest[k] = end, last[k] = op->row;
       if (k == FROM_GPU)
         bound(copy, computed(w, w->edge[op->stream], start));
     }
@@ -137,22 +136,12 @@ static void look_ahead(struct work *w) {
   for (uint32_t i = w->gpu->op_count; i-- > 0;) {
     const struct nai_op *op = &w->gpu->ops[i];
     if (is_copy(w, i) && kind_of(w, i) == TO_GPU)
-      bound(&w->copies[i], computed(w, nai_model_op_end(w->m, op), w->edge[op->stream]));
+      bound(&w->copies[op->row], computed(w, nai_model_op_end(w->m, op), w->edge[op->stream]));
     w->edge[op->stream] = nai_model_op_start(w->m, op);
   }
 }
 
 /* --- rows ------------------------------------------------------------------------------------------- */
-
-static int compare(const void *pa, const void *pb, void *ctx) {
-  const struct nai_memop_view *v = ctx;
-  const struct copy *a = pa, *b = pb;
-  const struct nai_column *const keys[] = {&v->copy_kind, &v->src_kind, &v->dst_kind, &v->start, &v->end};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (nai_at(keys[i], a->row) != nai_at(keys[i], b->row))
-      return nai_at(keys[i], a->row) < nai_at(keys[i], b->row) ? -1 : 1;
-  return (a->row > b->row) - (a->row < b->row);
-}
 
 static bool same_group(const struct nai_memop_view *v, uint32_t a, uint32_t b) {
   return nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) && nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) &&
@@ -185,18 +174,19 @@ static void put_kind(struct nai_table *out, int64_t row, int label, int id, cons
 }
 
 /* Rates of the large ones, and what they lose. `values` has room for n. */
-static void put_rates(struct nai_table *out, int64_t row, const struct work *w, const struct copy *v, uint32_t n,
+static void put_rates(struct nai_table *out, int64_t row, const struct work *w, const uint32_t *rows, uint32_t n,
                       int64_t *values) {
   static const double q[] = {0.5, 0.9};
   const struct nai_memop_view *m = &w->m->memops;
   const char *link;
-  double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, v->row)), rates[2], excess = 0;
+  double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, rows[0])), rates[2], excess = 0;
   int64_t shared = 0;
   size_t large = 0;
   for (uint32_t i = 0; i < n; i++) {
-    int64_t bytes = nai_at(&m->bytes, v[i].row), ns = nai_at(&m->end, v[i].row) - nai_at(&m->start, v[i].row);
-    shared += bytes >= LARGE_BYTES && v[i].shared;
-    if (bytes < LARGE_BYTES || v[i].shared || ns <= 0)
+    bool beside = w->copies[rows[i]].shared;
+    int64_t bytes = nai_at(&m->bytes, rows[i]), ns = nai_memop_ns(w->m, rows[i]);
+    shared += bytes >= LARGE_BYTES && beside;
+    if (bytes < LARGE_BYTES || beside || ns <= 0)
       continue;
     values[large++] = (int64_t)((double)bytes / (double)ns * 1e6); /* bytes per ms */
     excess += limit > 0 && (double)ns > (double)bytes / limit ? (double)ns - (double)bytes / limit : 0;
@@ -217,23 +207,23 @@ static void put_rates(struct nai_table *out, int64_t row, const struct work *w, 
   }
 }
 
-static void put_group(struct nai_table *out, const struct work *w, const struct copy *v, uint32_t n, int64_t *values) {
+static void put_group(struct nai_table *out, const struct work *w, const uint32_t *rows, uint32_t n, int64_t *values) {
   const struct nai_memop_view *m = &w->m->memops;
   int64_t row = nai_table_add_row(out), exposed = 0, overlappable = 0, count = 0;
-  uint32_t longest = v->row;
+  uint32_t longest = rows[0];
   char room[NAI_KIND_NAME_MAX];
   for (uint32_t i = 0; i < n; i++) {
-    exposed += v[i].exposed_ns;
-    overlappable += v[i].overlappable_ns;
-    count += v[i].overlappable_ns > 0;
-    if (nai_at(&m->end, v[i].row) - nai_at(&m->start, v[i].row) > nai_at(&m->end, longest) - nai_at(&m->start, longest))
-      longest = v[i].row;
+    const struct copy *copy = &w->copies[rows[i]];
+    exposed += copy->exposed_ns;
+    overlappable += copy->overlappable_ns;
+    count += copy->overlappable_ns > 0;
+    longest = nai_memop_ns(w->m, rows[i]) > nai_memop_ns(w->m, longest) ? rows[i] : longest;
   }
-  int32_t kind = nai_at_i32(&m->copy_kind, v->row);
+  int32_t kind = nai_at_i32(&m->copy_kind, rows[0]);
   nai_set_i64(out, row, DEVICE, w->gpu->device_id);
-  nai_set_str(out, row, DIRECTION, nai_model_direction(room, w->m, v->row));
-  put_kind(out, row, SRC, SRC_ID, w->m, nai_at_i32(&m->src_kind, v->row));
-  put_kind(out, row, DST, DST_ID, w->m, nai_at_i32(&m->dst_kind, v->row));
+  nai_set_str(out, row, DIRECTION, nai_model_direction(room, w->m, rows[0]));
+  put_kind(out, row, SRC, SRC_ID, w->m, nai_at_i32(&m->src_kind, rows[0]));
+  put_kind(out, row, DST, DST_ID, w->m, nai_at_i32(&m->dst_kind, rows[0]));
   nai_set_i64(out, row, COPY_KIND, kind == NAI_NULL_I32 ? NAI_NULL_I64 : kind);
   nai_set_i64(out, row, COUNT, n);
   nai_set_i64(out, row, EXPOSED, exposed);
@@ -241,35 +231,37 @@ static void put_group(struct nai_table *out, const struct work *w, const struct 
   nai_set_i64(out, row, OVERLAPPABLE_COUNT, count);
   nai_set_i64(out, row, LONGEST_START, nai_at(&m->start, longest));
   nai_set_i64(out, row, LONGEST_END, nai_at(&m->end, longest));
-  put_rates(out, row, w, v, n, values);
+  put_rates(out, row, w, rows, n, values);
 }
 
 static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < w->gpu->op_count; i++)
+  const struct nai_memop_view *m = &w->m->memops;
+  const struct nai_column *const keys[] = {&m->copy_kind, &m->src_kind, &m->dst_kind};
+  uint32_t n = 0, *rows = malloc(((size_t)w->gpu->op_count + 1) * sizeof *rows);
+  int64_t *values = malloc(((size_t)w->gpu->op_count + 1) * sizeof *values);
+  int rc = rows && values ? NAI_OK : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < w->gpu->op_count; i++)
     if (is_copy(w, i))
-      w->copies[n++] = w->copies[i];
-  int64_t *values = malloc(((size_t)n + 1) * sizeof *values);
-  if (!values)
-    return nai_err_nomem(err);
-  qsort_r(w->copies, n, sizeof *w->copies, compare, (void *)&w->m->memops);
-  for (uint32_t i = 0, j; i < n; i = j) {
-    for (j = i + 1; j < n && same_group(&w->m->memops, w->copies[i].row, w->copies[j].row); j++)
+      rows[n++] = w->gpu->ops[i].row;
+  if (!rc)
+    rc = nai_rows_arrange(rows, n, keys, 3, err);
+  for (uint32_t i = 0, j; !rc && i < n; i = j) {
+    for (j = i + 1; j < n && same_group(m, rows[i], rows[j]); j++)
       ;
-    put_group(out, w, w->copies + i, j - i, values);
+    put_group(out, w, rows + i, j - i, values);
   }
+  free(rows);
   free(values);
-  return NAI_OK;
+  return rc;
 }
 
-static int add_gpu(struct nai_table *out, const struct nai_model *m, const struct nai_gpu *gpu, struct nai_err *err) {
-  struct work w = {.m = m, .gpu = gpu, .copies = calloc((size_t)gpu->op_count + 1, sizeof *w.copies)};
+static int add_gpu(struct nai_table *out, const struct nai_model *m, const struct nai_gpu *gpu, struct copy *copies,
+                   struct nai_err *err) {
+  struct work w = {.m = m, .gpu = gpu, .copies = copies};
   w.edge = malloc(((size_t)gpu->stream_count + 1) * sizeof *w.edge);
-  int rc = w.copies && w.edge ? nai_coverage_new(&w.all, &gpu->all, err) : nai_err_nomem(err);
+  int rc = w.edge ? nai_coverage_new(&w.all, &gpu->all, err) : nai_err_nomem(err);
   if (!rc)
     rc = nai_coverage_new(&w.exposed, &gpu->exposed_copy, err);
-  for (uint32_t i = 0; !rc && i < gpu->op_count; i++)
-    w.copies[i].row = gpu->ops[i].row;
   if (!rc) {
     look_back(&w);
     look_ahead(&w);
@@ -278,7 +270,6 @@ static int add_gpu(struct nai_table *out, const struct nai_model *m, const struc
   nai_coverage_free(&w.all);
   nai_coverage_free(&w.exposed);
   free(w.edge);
-  free(w.copies);
   return rc;
 }
 
@@ -290,10 +281,12 @@ static bool has_copies(const struct nai_gpu *gpu) {
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
-  int rc = NAI_OK;
+  struct copy *copies = calloc((size_t)io->model->memops.n + 1, sizeof *copies);
+  int rc = copies ? NAI_OK : nai_err_nomem(err);
   for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
     if (has_copies(&io->model->gpus[g]))
-      rc = add_gpu(io->out[0], io->model, &io->model->gpus[g], err);
+      rc = add_gpu(io->out[0], io->model, &io->model->gpus[g], copies, err);
+  free(copies);
   static const struct nai_sort_by order[] = {{DEVICE, false},    {EXPOSED, true}, {DIRECTION, false},
                                              {COPY_KIND, false}, {SRC_ID, false}, {DST_ID, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 6, err);

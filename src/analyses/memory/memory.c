@@ -60,18 +60,6 @@ static const struct nai_schema schema =
 
 enum { KIND_PAGEABLE = 0, SMALL_BYTES = 64 * 1024 };
 
-/* Orders rows of one GPU by what they are grouped by, then as they ran. */
-static int compare(const void *pa, const void *pb, void *ctx) {
-  const struct nai_model *m = ctx;
-  uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-  const struct nai_column *const keys[] = {&m->memops.kind, &m->memops.copy_kind, &m->memops.src_kind,
-                                           &m->memops.dst_kind, &m->memops.start};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (nai_at(keys[i], a) != nai_at(keys[i], b))
-      return nai_at(keys[i], a) < nai_at(keys[i], b) ? -1 : 1;
-  return (a > b) - (a < b);
-}
-
 static bool same_group(const struct nai_memop_view *v, uint32_t a, uint32_t b) {
   return nai_at(&v->kind, a) == nai_at(&v->kind, b) && nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) &&
          nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) && nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b);
@@ -135,7 +123,10 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
   return rc;
 }
 
+/* One group after the other; in each, operations are in the order in which they started. */
 static int put_gpu(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu, struct nai_err *err) {
+  const struct nai_column *const keys[] = {&m->memops.kind, &m->memops.copy_kind, &m->memops.src_kind,
+                                           &m->memops.dst_kind};
   uint32_t *rows = malloc(((size_t)gpu->op_count + 1) * sizeof *rows);
   int64_t *values = malloc(((size_t)gpu->op_count + 1) * sizeof *values);
   int rc = rows && values ? NAI_OK : nai_err_nomem(err);
@@ -144,7 +135,7 @@ static int put_gpu(struct nai_table *table, const struct nai_model *m, const str
     if (gpu->ops[i].type == NAI_OP_COPY || gpu->ops[i].type == NAI_OP_SET)
       rows[n++] = gpu->ops[i].row;
   if (!rc)
-    qsort_r(rows, n, sizeof *rows, compare, (void *)m);
+    rc = nai_rows_arrange(rows, n, keys, 4, err);
   for (uint32_t i = 0, j; !rc && i < n; i = j) {
     for (j = i + 1; j < n && same_group(&m->memops, rows[i], rows[j]); j++)
       ;
