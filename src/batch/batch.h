@@ -29,7 +29,8 @@ struct nai_batch {
   int64_t memory_limit_bytes; /* per item, 0: none */
   char *scratch;              /* directory of the machine an item is analysed on, or NULL: analyse in place */
   bool retry_refused;
-  uint32_t shards; /* tasks of shards.csv */
+  uint32_t shards;      /* tasks of shards.csv */
+  uint32_t shard_items; /* the most traces of one of them; known once they are planned */
 };
 
 /* Adds a word to the options. */

@@ -67,6 +67,19 @@ int nai_batch_divide(uint32_t *shard, uint32_t shards, const struct nai_batch *b
   return rc;
 }
 
+/* The most items that one task got. */
+static int most_of(uint32_t *most, const uint32_t *shard, uint32_t count, uint32_t shards, struct nai_err *err) {
+  uint32_t *items = calloc((size_t)shards + 1, sizeof *items);
+  *most = 0;
+  if (!items)
+    return nai_err_nomem(err);
+  for (uint32_t i = 0; i < count; i++)
+    if (++items[shard[i]] > *most)
+      *most = items[shard[i]];
+  free(items);
+  return NAI_OK;
+}
+
 static bool plan_path(char *path, size_t size, const struct nai_batch *b) {
   return (size_t)snprintf(path, size, "%s/shards.csv", b->out) < size;
 }
@@ -78,6 +91,8 @@ int nai_batch_plan_shards(struct nai_batch *b, uint32_t shards, const uint32_t *
   char path[PATH_MAX];
   plan_path(path, sizeof path, b);
   int rc = shard ? nai_batch_divide(shard, shards, b, items, count, err) : nai_err_nomem(err);
+  if (!rc)
+    rc = most_of(&b->shard_items, shard, count, shards, err);
   nai_buf_puts(&text, "shard,id\n");
   for (uint32_t i = 0; i < count && !rc; i++)
     nai_buf_printf(&text, "%" PRIu32 ",%s\n", shard[i], b->manifest.items[items[i]].id);

@@ -94,13 +94,21 @@ static void put_rollup_call(struct nai_buf *out, const struct nai_batch *b) {
   put_quoted(out, b->out);
 }
 
+/* For those who may read it: a file that is new has what the user's mask leaves of reading, whatever that is. */
+static int make_executable(const char *path, struct nai_err *err) {
+  struct stat st;
+  if (stat(path, &st) != 0 || chmod(path, (st.st_mode | (st.st_mode & 0444) >> 2) & 0777) != 0)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot make \"%s\" executable", path);
+  return NAI_OK;
+}
+
 static int write_script(const char *path, struct nai_buf *script, struct nai_err *err) {
   nai_buf_putc(script, '\n');
   int rc = nai_buf_check(script, err);
   if (!rc)
     rc = nai_fs_replace(path, nai_buf_str(script), script->len, err);
-  if (!rc && chmod(path, 0777 & ~umask(0)) != 0)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot make \"%s\" executable", path);
+  if (!rc)
+    rc = make_executable(path, err);
   nai_buf_free(script);
   return rc;
 }
@@ -138,23 +146,27 @@ static char *new_word(struct words *w) {
   return word;
 }
 
-/* The most items of a task, and the largest of all. */
-static void measure(int64_t *items, int64_t *bytes, const struct nai_batch *b) {
-  *items = (b->manifest.count + b->shards - 1) / b->shards;
-  *bytes = 0;
+static int64_t largest_of(const struct nai_batch *b) {
+  int64_t bytes = 0;
   for (uint32_t i = 0; i < b->manifest.count; i++)
-    if (b->manifest.items[i].bytes > *bytes)
-      *bytes = b->manifest.items[i].bytes;
+    if (b->manifest.items[i].bytes > bytes)
+      bytes = b->manifest.items[i].bytes;
+  return bytes;
+}
+
+/* As long as a task may take whose traces all take as long as they may: those of the fullest task, in rounds. */
+static int64_t minutes_of(const struct nai_batch *b, int cpus) {
+  enum { BESIDE_S = 10 }; /* of a trace: starting, copying, being ended */
+  int64_t rounds = (b->shard_items + cpus - 1) / cpus;
+  return (rounds * (b->time_limit_s + BESIDE_S) + 59) / 60 + 1;
 }
 
 static void add_resources(struct words *w, const struct nai_batch *b, const struct nai_batch_slurm *s) {
-  int64_t items, bytes;
-  measure(&items, &bytes, b);
-  int64_t each = b->memory_limit_bytes ? b->memory_limit_bytes + (64 << 20) : nai_batch_memory(bytes);
+  int64_t each = b->memory_limit_bytes ? b->memory_limit_bytes + (64 << 20) : nai_batch_memory(largest_of(b));
   snprintf(new_word(w), WORD_BYTES, "--cpus-per-task=%d", s->cpus);
   snprintf(new_word(w), WORD_BYTES, "--mem=%" PRId64 "M", (each * s->cpus >> 20) + 1);
   if (b->time_limit_s)
-    snprintf(new_word(w), WORD_BYTES, "--time=%" PRId64, (items * b->time_limit_s / s->cpus + 119) / 60);
+    snprintf(new_word(w), WORD_BYTES, "--time=%" PRId64, minutes_of(b, s->cpus));
 }
 
 /* "1234" or "1234;cluster". */

@@ -35,6 +35,8 @@ struct nai_cmd_source {
   bool quiet;                 /* no notes on stderr */
   const char *const *metrics; /* files that define metrics, for a trace */
   size_t metric_count;
+  char **keep; /* if not NULL: a trace gets its whole report, and the temporary directory that holds the run stays; it
+                  is put here, for the caller to remove and free. NULL is put here for a run directory */
 };
 /* The run that `path` names: a run directory, or a trace, which is analysed (stages up to the findings) into a
  * temporary directory. Nothing of that is left behind: its tables are held open, its files are gone when this returns.

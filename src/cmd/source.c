@@ -42,7 +42,8 @@ static int analyze(const char *trace, const char *out, const struct nai_cmd_sour
   for (size_t i = 0; i < how->metric_count && i < NAI_MAX_RULE_FILES; i++)
     options.metrics[options.metric_count++] = how->metrics[i];
   options.threads = nai_cpu_count();
-  options.stop_after = nai_stages[NAI_STAGE_RECOMMEND].name; /* all tables that are not a page's */
+  if (!how->keep)
+    options.stop_after = nai_stages[NAI_STAGE_RECOMMEND].name; /* all tables that are not a page's */
   int rc = nai_cmd_export_open(&export, trace, how->quiet, err);
   if (!rc) {
     options.trace = export.path;
@@ -123,7 +124,7 @@ static int open_trace(struct nai_run **out, const char *path, const struct nai_c
   fill_signals(&signals);
   sigprocmask(SIG_BLOCK, &signals, &before);
   int rc = nai_cmd_temporary(&directory, err);
-  if (!rc && !how->quiet && access(path, R_OK) == 0)
+  if (!rc && !how->quiet && !how->keep && access(path, R_OK) == 0)
     fprintf(stderr,
             "nsys-ai: analysing the trace for this answer only; nsys-ai analyze TRACE --out DIR keeps the run\n");
   if (!rc) {
@@ -132,8 +133,12 @@ static int open_trace(struct nai_run **out, const char *path, const struct nai_c
   }
   if (!rc)
     rc = nai_run_open(out, run, err);
-  if (!rc)
+  if (!rc && !how->keep)
     rc = hold_all(*out, err);
+  if (!rc && how->keep) {
+    *how->keep = directory;
+    directory = NULL;
+  }
   if (directory && nai_fs_remove_tree(directory, &ignored))
     fprintf(stderr, "nsys-ai: cannot remove %s\n", directory);
   free(directory);
@@ -147,5 +152,7 @@ static int open_trace(struct nai_run **out, const char *path, const struct nai_c
 
 int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how, struct nai_err *err) {
   *out = NULL;
+  if (how->keep)
+    *how->keep = NULL;
   return nai_fs_is_dir(path) ? nai_run_open(out, path, err) : open_trace(out, path, how, err);
 }

@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What comparisons read. */
-static const char *const wanted[] = {"metrics",         "capture",          "capabilities", "gpus",
-                                     "gpu_utilization", "run_info",         "steps",        "step_summary",
-                                     "step_idle",       "kernel_paths",     "idle_causes",  "data_quality",
-                                     "findings",        "nvtx_ranges",      "nvtx_phases",  "pids",
-                                     "nvtx_tree",       "memory_transfers", "processes",    "gpu_metrics"};
-
 /* Where the last part of path[0, len) begins. */
 static size_t last_part(const char *path, size_t len) {
   while (len > 0 && path[len - 1] != '/')
@@ -66,11 +59,11 @@ int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct n
                          "the run \"%s\" has no table \"%s\": it was made by another version (%s), or stopped early; "
                          "analyse its trace again",
                          path, needed[i], run->manifest.version ? run->manifest.version : "unknown");
-  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+  for (const char *const *name = nai_run_compared; *name; name++) {
     const struct nai_table *table;
-    if (!nai_manifest_table(&content, &run->manifest, wanted[i]))
+    if (!nai_manifest_table(&content, &run->manifest, *name))
       continue;
-    int rc = nai_run_table(&table, run, wanted[i], NULL, err);
+    int rc = nai_run_table(&table, run, *name, NULL, err);
     if (rc)
       return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc;
   }

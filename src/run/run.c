@@ -11,6 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *const nai_run_compared[] = {
+    "metrics",          "capture",      "capabilities", "gpus",         "gpu_utilization", "run_info",  "steps",
+    "step_idle",        "step_summary", "idle_causes",  "kernel_paths", "data_quality",    "findings",  "pids",
+    "memory_transfers", "nvtx_ranges",  "nvtx_phases",  "nvtx_tree",    "gpu_metrics",     "processes", NULL};
+
 /* Takes `directory`, also on failure; -1: errno says why it could not be opened, which is a `code`. */
 static int create(struct nai_run **out, int directory, const char *path, int code, struct nai_err *err) {
   int failed = errno;

@@ -16,6 +16,11 @@ struct nai_run {
   struct nai_model *model; /* NULL until asked for */
 };
 
+/* Tables by which runs are compared, all of them small; then NULL. Who removes others leaves a run that can be
+ * compared.
+ */
+extern const char *const nai_run_compared[];
+
 /* Opens a finished run. NAI_EINPUT when the directory holds none. */
 NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err);
 /* Opens the run in a directory that is open already, even if `path`, which is for messages, names another by now. */

@@ -109,6 +109,9 @@ static int print_labels(struct nai_buf *out, const struct nai_store_add *a, stru
     snprintf(key, sizeof key, "%.*s", (int)n, a->labels[i]);
     if (!rc)
       rc = nai_store_check_name("the key of --label", key, err);
+    for (size_t before = 0; before < i && !rc; before++)
+      if (strncmp(a->labels[before], a->labels[i], n + 1) == 0)
+        rc = nai_err_set(err, NAI_EUSAGE, "--label %.100s is given twice", key);
     if (!rc)
       nai_json_put_text(&json, key, a->labels[i] + n + 1);
   }
@@ -117,14 +120,27 @@ static int print_labels(struct nai_buf *out, const struct nai_store_add *a, stru
   return rc ? rc : nai_buf_check(out, err);
 }
 
-/* From the captures alone: when the first began, and which they are. */
+/* A capture that counts twice would make the night surer than it is. */
+static int check_captures(const struct nai_store_add *a, struct nai_err *err) {
+  for (int i = 0; i < a->capture_count; i++)
+    for (int k = 0; k < i; k++)
+      if (a->captures[i]->manifest.identity == a->captures[k]->manifest.identity)
+        return nai_err_set(err, NAI_EUSAGE, "\"%s\" and \"%s\" are of the same trace", a->captures[k]->path,
+                           a->captures[i]->path);
+  if (!a->capture_count && !a->refused && !a->id && a->utc_ns == NAI_NULL_I64)
+    return nai_err_set(err, NAI_EUSAGE,
+                       "a night without captures needs --time UTC or --id ID: nothing else tells it from other nights");
+  return NAI_OK;
+}
+
+/* From the captures alone: when the first began, and which they are; of a night without, from what was refused. */
 static char *make_id(const struct nai_store_add *a, int64_t utc_ns) {
   struct nai_buf text = {0};
   uint64_t hash = 0;
   for (int i = 0; i < a->capture_count; i++)
     hash = nai_hash_int(hash, (int64_t)a->captures[i]->manifest.identity);
   if (!a->capture_count)
-    hash = nai_hash_text(hash, a->error);
+    hash = nai_hash_int(nai_hash_text(hash, a->error), (int64_t)a->refused);
   nai_store_put_utc(&text, utc_ns);
   nai_buf_printf(&text, "%s%08x", text.len ? "-" : "", (unsigned)(hash >> 32));
   return text.oom ? NULL : text.data;
@@ -149,17 +165,21 @@ static int find_utc(int64_t *utc_ns, const struct nai_store_add *a, struct nai_e
   return NAI_OK;
 }
 
+static const char *name_of(const struct nai_store_add *a) { return a->name ? a->name : "default"; }
+
 static char *series_of(const struct nai_store_add *a, const char *environment) {
   char *series = NULL;
   if (!a->capture_count)
-    return asprintf(&series, "%s/unknown", a->name) < 0 ? NULL : series;
+    return asprintf(&series, "%s/unknown", name_of(a)) < 0 ? NULL : series;
   uint64_t hash = nai_hash_text(0, environment);
-  return asprintf(&series, "%s/%08x", a->name, (unsigned)(hash >> 32)) < 0 ? NULL : series;
+  return asprintf(&series, "%s/%08x", name_of(a), (unsigned)(hash >> 32)) < 0 ? NULL : series;
 }
 
 static int describe(struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
   struct nai_buf labels = {0}, error = {0};
-  int rc = nai_store_check_name("the series", a->name, err);
+  int rc = nai_store_check_name("the series", name_of(a), err);
+  if (!rc)
+    rc = check_captures(a, err);
   if (!rc && a->id)
     rc = nai_store_check_name("the id", a->id, err);
   if (!rc)
@@ -232,14 +252,16 @@ static int fill(const char *directory, const struct nai_store_run *run, const st
   return rc;
 }
 
-/* The captures of an earlier run of that id are these. */
-static bool is_same(const struct nai_store *store, const struct nai_store_run *run, const struct nai_store_add *a) {
-  bool same = run->captures == a->capture_count;
+/* The captures of an earlier run of that id are these, or it failed as this one did. */
+static bool is_same(const struct nai_store *store, const struct nai_store_run *there, const struct nai_store_run *run,
+                    const struct nai_store_add *a) {
+  bool same = there->captures == a->capture_count && strcmp(there->error, run->error) == 0;
   for (int i = 0; i < a->capture_count && same; i++) {
     char path[PATH_MAX];
     struct nai_run *capture = NULL;
     struct nai_err ignored;
-    same = nai_store_directory(path, sizeof path, store, run, i) && nai_run_open(&capture, path, &ignored) == NAI_OK &&
+    same = nai_store_directory(path, sizeof path, store, there, i) &&
+           nai_run_open(&capture, path, &ignored) == NAI_OK &&
            capture->manifest.identity == a->captures[i]->manifest.identity;
     nai_run_close(capture);
   }
@@ -260,31 +282,51 @@ static int put_in_place(struct nai_store *store, const struct nai_store_run *run
   return rc;
 }
 
-/* The list of runs takes the new one in as opening the store does. */
-static int reopen(struct nai_store *store, struct nai_err *err) {
-  char *path = store->path;
-  store->path = NULL;
-  nai_store_close(store);
-  int rc = nai_store_open(store, path, false, err);
-  free(path);
+/* A verdict or labels that are said now of a run that is there take the place of those of before. */
+static int tell(bool *told, const struct nai_store *store, const struct nai_store_run *there,
+                const struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
+  struct nai_store_run as = *there;
+  char path[PATH_MAX], file[PATH_MAX];
+  struct nai_buf text = {0};
+  as.verdict = a->verdict ? run->verdict : there->verdict;
+  as.labels = a->label_count ? run->labels : there->labels;
+  *told = strcmp(as.verdict, there->verdict) != 0 || strcmp(as.labels, there->labels) != 0;
+  if (!*told)
+    return NAI_OK;
+  nai_store_print_run(&text, &as);
+  int rc = nai_buf_check(&text, err);
+  if (!rc &&
+      !(nai_store_directory(path, sizeof path, store, there, -1) && nai_fs_join(file, sizeof file, path, "run.json")))
+    rc = too_long(err);
+  if (!rc)
+    rc = nai_fs_replace(file, nai_buf_str(&text), text.len, err);
+  nai_buf_free(&text);
   return rc;
 }
 
-int nai_store_add(char **id, bool *added, struct nai_store *store, const struct nai_store_add *a, struct nai_err *err) {
+/* --series and --environment that were left out are those of before. */
+static bool is_elsewhere(const struct nai_store_run *there, const struct nai_store_run *run,
+                         const struct nai_store_add *a) {
+  return (a->name || a->environment) && strcmp(there->series, run->series) != 0;
+}
+
+int nai_store_add(char **id, enum nai_store_added *added, struct nai_store *store, const struct nai_store_add *a,
+                  struct nai_err *err) {
   struct nai_store_run run = {.utc_ns = NAI_NULL_I64};
+  bool told = false;
   *id = NULL;
-  *added = false;
   int rc = describe(&run, a, err);
   const struct nai_store_run *there = rc ? NULL : nai_store_find(store, run.id);
-  if (there && !is_same(store, there, a))
-    rc = nai_err_set(err, NAI_EUSAGE, "the store has another run \"%s\" already, in the series %s", run.id,
-                     there->series);
-  if (!rc && !there) {
-    rc = put_in_place(store, &run, a, err);
-    *added = !rc;
-  }
+  if (there && (!is_same(store, there, &run, a) || is_elsewhere(there, &run, a)))
+    rc = nai_err_set(err, NAI_EUSAGE, "the store has %s run \"%s\" already, in the series %s",
+                     is_same(store, there, &run, a) ? "the" : "another", run.id, there->series);
+  *added = there ? NAI_STORE_SAME : NAI_STORE_NEW;
+  if (!rc)
+    rc = there ? tell(&told, store, there, &run, a, err) : put_in_place(store, &run, a, err);
+  if (told)
+    *added = NAI_STORE_TOLD;
   if (!rc && !(*id = strdup(run.id)))
     rc = nai_err_nomem(err);
   nai_store_free_run(&run);
-  return !rc && *added ? reopen(store, err) : rc;
+  return !rc && *added != NAI_STORE_SAME ? nai_store_reopen(store, err) : rc;
 }

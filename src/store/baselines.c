@@ -41,8 +41,8 @@ static int check_runs(const struct nai_store *store, const char *const *ids, siz
     const struct nai_store_run *run = nai_store_find(store, ids[i]);
     if (!run)
       return nai_err_set(err, NAI_EUSAGE, "the store has no run \"%.100s\"", ids[i]);
-    if (!run->captures)
-      return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" failed: it has nothing to compare with", ids[i]);
+    if (!run->captures || strcmp(run->status, "ok") != 0)
+      return nai_err_set(err, NAI_EUSAGE, "the run \"%s\" failed: it is no baseline", ids[i]);
     if (series && strcmp(series, run->series) != 0)
       return nai_err_set(err, NAI_EUSAGE, "the runs are of two series, %s and %s", series, run->series);
     series = run->series;

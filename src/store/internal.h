@@ -4,6 +4,8 @@
 
 #include "store/store.h"
 
+/* open.c: what is there after a change. */
+NAI_MUST_CHECK int nai_store_reopen(struct nai_store *store, struct nai_err *err);
 /* names.c: whether a text may be a name of a file of ours: [A-Za-z0-9_][A-Za-z0-9._-]*, not too long. NAI_EUSAGE says
  * what `what` must look like. */
 NAI_MUST_CHECK int nai_store_check_name(const char *what, const char *name, struct nai_err *err);

@@ -138,6 +138,15 @@ int nai_store_open(struct nai_store *store, const char *path, bool create, struc
   return nai_store_read_annotations(store, err);
 }
 
+int nai_store_reopen(struct nai_store *store, struct nai_err *err) {
+  char *path = store->path;
+  store->path = NULL;
+  nai_store_close(store);
+  int rc = nai_store_open(store, path, false, err);
+  free(path);
+  return rc;
+}
+
 /* --- tidying ---------------------------------------------------------------------------------- */
 
 /* Below a directory `depth` levels of directories; nothing hidden is entered. */

@@ -10,18 +10,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Everything that comparisons and the index read. The rest is for people, or made of events. */
-static bool is_kept(const char *file) {
-  static const char *const kept[] = {
-      "stages/manifest.json",     "stages/metrics.ntab",         "stages/findings.ntab",
-      "stages/kernels.ntab",      "stages/run_info.ntab",        "stages/capture.ntab",
-      "stages/gpus.ntab",         "stages/processes.ntab",       "stages/steps.ntab",
-      "stages/step_summary.ntab", "stages/idle_causes.ntab",     "stages/capabilities.ntab",
-      "stages/data_quality.ntab", "stages/gpu_utilization.ntab", "stages/capture_health.ntab"};
-  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-    if (strcmp(kept[i], file) == 0)
+/* What the index is made of, beside what comparisons read. */
+static const char *const indexed[] = {"kernels", NULL};
+
+static bool is_table_of(const char *const *names, const char *file) {
+  static const char directory[] = "stages/", suffix[] = ".ntab";
+  const char *name = file + strlen(directory);
+  for (; strncmp(file, directory, strlen(directory)) == 0 && *names; names++)
+    if (strncmp(name, *names, strlen(*names)) == 0 && strcmp(name + strlen(*names), suffix) == 0)
       return true;
   return false;
+}
+
+/* Everything that comparisons and the index read. The rest is for people, or made of events. */
+static bool is_kept(const char *file) {
+  return strcmp(file, NAI_MANIFEST_PATH) == 0 || is_table_of(nai_run_compared, file) || is_table_of(indexed, file);
 }
 
 static bool is_named(const struct nai_strings *ids, const char *id) {

@@ -104,11 +104,17 @@ static int add_newest(struct nai_store_selection *s, const struct nai_store *sto
     rc = find_series(&series, store, selector, judged->series, environment, err);
   for (uint32_t i = store->count; !rc && i-- > 0 && n < most;) {
     const struct nai_store_run *run = &store->runs[i];
-    if (strcmp(run->series, series) == 0 && nai_store_is_good(run) && !is_judged(store, run, judged))
+    if (strcmp(run->series, series) != 0)
+      continue;
+    if (nai_store_is_good(run) && !is_judged(store, run, judged))
       found[n++] = run;
+    if (run->expected) /* the history begins with it */
+      break;
   }
   if (!rc && !n)
-    rc = nai_err_set(err, NAI_EUSAGE, "%s: no other run of the series %s is good", selector, series);
+    rc = nai_err_set(err, NAI_EUSAGE,
+                     "%s: no other run of the series %s is good, or none since its last expected-change", selector,
+                     series);
   for (uint32_t i = n; !rc && i-- > 0;)
     rc = add_run(s, store, found[i], err);
   if (!rc &&

@@ -65,22 +65,35 @@ bool nai_store_directory(char *out, size_t size, const struct nai_store *store, 
 struct nai_store_add {
   struct nai_run *const *captures; /* opened */
   int capture_count;               /* 0: a run that failed before there was one */
-  const char *name;                /* of the series */
+  const char *name;                /* of the series; NULL: "default" */
   const char *id;                  /* NULL: made from the captures */
   int64_t utc_ns;                  /* NAI_NULL_I64: that of the first capture */
   const char *error;               /* why it failed; NULL: it did not */
+  uint64_t refused;                /* hash of traces that could not be read; 0: none */
   const char *verdict;             /* or NULL */
   const char *environment;         /* what else it ran on, in words; or NULL */
   const char *const *labels;       /* "KEY=VALUE" */
   size_t label_count;
 };
+enum nai_store_added {
+  NAI_STORE_NEW,
+  NAI_STORE_SAME, /* it is there already */
+  NAI_STORE_TOLD  /* so it is, and its verdict or labels are those of this call now */
+};
 /* Adds a run; `*id` (the caller frees it) is its id. Captures are linked where possible, else copied. The same run
- * again is fine (*added is false); another one of that id is NAI_EUSAGE. */
-NAI_MUST_CHECK int nai_store_add(char **id, bool *added, struct nai_store *store, const struct nai_store_add *run,
-                                 struct nai_err *err);
+ * again is fine; another one of that id, or the same as of another series, is NAI_EUSAGE, and so is a run without
+ * anything that tells it from others: captures, traces, time or id. */
+NAI_MUST_CHECK int nai_store_add(char **id, enum nai_store_added *added, struct nai_store *store,
+                                 const struct nai_store_add *run, struct nai_err *err);
 /* What a capture ran on: GPU models and their number, processes, the release of Nsight Systems, and `more` (or NULL).
  * Captures with other words belong to other series. The caller frees it. */
 NAI_MUST_CHECK int nai_store_environment(char **out, struct nai_run *run, const char *more, struct nai_err *err);
+
+/* --- removing ----------------------------------------------------------------------------------- */
+
+/* Removes runs, all or, where one may not go, none: NAI_EUSAGE for what a baseline names, with what history begins, or
+ * whose directory holds files that are not the store's. */
+NAI_MUST_CHECK int nai_store_remove(struct nai_store *store, const char *const *ids, size_t count, struct nai_err *err);
 
 /* --- saying ------------------------------------------------------------------------------------- */
 
@@ -119,7 +132,8 @@ struct nai_store_judged {
   size_t count;
 };
 /* NAME (a baseline), run:ID, last-good, median:N, or DIR, an artifacts directory. Without a store only DIR. Good runs
- * are those that did not fail, that no gate failed, and that no annotation ignores. NAI_EUSAGE when the selector stands
+ * are those that did not fail, that no gate failed, and that no annotation ignores; none from before the last change
+ * that was expected. NAI_EUSAGE when the selector stands
  * for nothing. */
 NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, const struct nai_store *store,
                                     const char *selector, const struct nai_store_judged *judged, struct nai_err *err);

@@ -129,15 +129,24 @@ static double budget_of(const struct nai_trend_metric *m, double level) {
 
 static double sign_of(const struct nai_trend_metric *m) { return strcmp(m->better, "higher") == 0 ? -1 : 1; }
 
+/* A change that is known and accepted lies behind run `from`, up to run `to`: those between failed or are ignored. */
+static bool is_expected_between(const struct collecting *c, uint32_t from, uint32_t to) {
+  for (uint32_t row = from + 1; row <= to; row++) {
+    const struct nai_store_run *run = nai_store_find(c->store, nai_get_str(c->index->runs, row, NAI_INDEX_RUN_ID));
+    if (run && run->expected)
+      return true;
+  }
+  return false;
+}
+
 /* Up to NAI_HISTORY_MAX good values before `at`, not across a change that is known and accepted. NaN: too few. */
 static double limit_at(double *usual, const struct nai_trend_metric *m, const struct collecting *c, uint32_t at) {
   double history[NAI_HISTORY_MAX];
   size_t n = 0;
   const struct nai_table *runs = c->index->runs;
   for (uint32_t i = at; i-- > 0 && n < NAI_HISTORY_MAX;) {
-    const struct nai_store_run *after = nai_store_find(c->store, nai_get_str(runs, m->runs[i + 1], NAI_INDEX_RUN_ID));
     const struct nai_store_run *run = nai_store_find(c->store, nai_get_str(runs, m->runs[i], NAI_INDEX_RUN_ID));
-    if (after && after->expected)
+    if (is_expected_between(c, m->runs[i], m->runs[i + 1]))
       break;
     if (!run || nai_store_is_good(run))
       history[n++] = m->values[i];

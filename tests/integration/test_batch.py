@@ -340,6 +340,45 @@ class Shards(unittest.TestCase):
             self.assertEqual({row["id"]: int(row["shard"]) for row in csv.DictReader(file)}, expected)
 
 
+class Submitting(unittest.TestCase):
+    """What sbatch is asked for, by an sbatch that only says so. integration.slurm has the real one."""
+
+    def submit(self, sizes, *options, umask=0o022):
+        work = fresh_dir()
+        (work / "bin").mkdir()
+        (work / "in").mkdir()
+        for name, text in (("scontrol", "echo 'MaxArraySize = 1001'"), ("sbatch", f"for w; do echo \"$w\"; done >> {work}/words; echo 42")):
+            (work / "bin" / name).write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
+            (work / "bin" / name).chmod(0o755)
+        for number, size in enumerate(sizes):
+            (work / "in" / f"{number}.sqlite").write_bytes(b"x" * size)
+        done = subprocess.run([support.PROGRAM, "batch", work / "in", "--out", work / "out", "--engine", "slurm", *map(str, options)],
+                              capture_output=True, encoding="utf-8", timeout=support.TIMEOUT_S, umask=umask, check=False,
+                              env={**os.environ, "PATH": f"{work / 'bin'}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return work / "out", (work / "words").read_text(encoding="utf-8").splitlines()
+
+    def test_time_for_the_fullest_task(self):
+        """Tasks have as many bytes each, not as many traces; those of a task run -j at a time."""
+        for jobs in (1, 4):
+            out, words = self.submit([40 << 20] + [1000] * 30, "--shards", 2, "--time-limit", 600, "-j", jobs)
+            with open(out / "shards.csv", encoding="utf-8", newline="") as file:
+                tasks = [row["shard"] for row in csv.DictReader(file)]
+            fullest = max(tasks.count(task) for task in set(tasks))
+            self.assertEqual(fullest, 30)
+            minutes, = [int(w.split("=")[1]) for w in words if w.startswith("--time=")]
+            self.assertGreaterEqual(minutes * 60, -(-fullest // jobs) * 600)
+            self.assertLessEqual(minutes * 60, -(-fullest // jobs) * 660 + 120)
+
+    def test_scripts_for_those_whom_the_mask_lets(self):
+        for umask in (0o022, 0o077, 0o027):
+            out, _ = self.submit([1000, 1000], umask=umask)
+            for path in out.rglob("*"):
+                self.assertEqual(path.stat().st_mode & umask, 0, path)
+            for name in ("shard.sh", "rollup.sh"):
+                self.assertEqual((out / name).stat().st_mode & 0o777, 0o777 & ~umask & ~0o022, name)
+
+
 class Index(unittest.TestCase):
     def test_numbers_are_those_of_the_reports(self):
         traces = fresh_dir("in")

@@ -179,6 +179,77 @@ class Store(unittest.TestCase):
         row, = self.rows(store)
         self.assertEqual((row["status"], row["error"], row["utc_ns"]), ("failed", "no node was free", 1770091506 * 10**9))
 
+    def test_failed_nights_are_told_apart(self):
+        """Two nights may fail with one name and one message; a night of which nothing is known but why has no id."""
+        work = fresh_dir()
+        store, bad = work / "s", work / "bad.sqlite"
+        ids = []
+        for number in (0, 1, 1):
+            bad.write_bytes((self.nights / f"night-{number:04}.sqlite").read_bytes()[:20000])
+            ids.append(run("store", "add", bad, "--store", store).stdout.split()[0])
+        self.assertEqual((len(self.rows(store)), ids[1]), (2, ids[2]))
+        good = self.batch / "items/night-0002"
+        self.assertEqual(run("store", "add", good, bad, "--store", store, "--id", "mixed").returncode, 0)
+        row, = [r for r in self.rows(store) if r["run_id"] == "mixed"]
+        self.assertEqual((row["status"], "truncated" in row["error"], "H100" in row["environment"]), ("failed", True, True))
+        self.assertEqual(run("store", "baseline", "set", "b", "mixed", "--store", store).returncode, 2)
+        self.assertEqual(run("check", good, "--baseline", "last-good", "--store", store, "--out", work / "c").returncode, 2)
+        for words in (("--failed", "no node"), (work / "nowhere.sqlite",), (good, good)):
+            self.assertIn(run("store", "add", *words, "--store", store).returncode, (2, 3), words)
+        self.assertEqual(run("store", "add", "--failed", "no node", "--id", "n", "--store", store).returncode, 0)
+        self.assertEqual(run("store", "add", "--failed", "no disk", "--id", "n", "--store", store).returncode, 2)
+        self.assertEqual(len(self.rows(store)), 4)
+
+    def test_a_trace(self):
+        """What is stored of a trace is what is stored of its run; nothing else stays."""
+        work = fresh_dir()
+        (work / "tmp").mkdir()
+        source = self.nights / "night-0003.sqlite"
+        for name, what in (("of_trace", source), ("of_run", self.batch / "items/night-0003")):
+            done = run("store", "add", what, "--store", work / name, env={"TMPDIR": str(work / "tmp")})
+            self.assertEqual(done.returncode, 0, done.stderr)
+        files = [{str(p.relative_to(work / name)) for p in (work / name).rglob("*")} for name in ("of_trace", "of_run")]
+        self.assertEqual(files[0], files[1])
+        self.assertEqual(self.rows(work / "of_trace"), self.rows(work / "of_run"))
+        self.assertEqual(list((work / "tmp").iterdir()), [])
+        capture, = (work / "of_trace").glob("runs/*/*/*/captures/0")
+        self.assertEqual(run("summary", capture).returncode, 0)
+
+    def test_what_is_said_later(self):
+        """A night may be judged after it was stored; another series or environment is not taken silently."""
+        store, item = fresh_dir() / "s", self.batch / "items/night-0000"
+        first = self.add(store, 0)
+        self.assertIn("what is said of it is new", run("store", "add", item, "--store", store, "--verdict", "fail").stdout)
+        row, = self.rows(store)
+        self.assertEqual((row["run_id"], row["verdict"], row["series"][:5], json.loads(row["labels_json"])),
+                         (first, "fail", "demo/", {"night": "0"}))
+        self.assertEqual(run("store", "add", item, "--store", store, "--label", "commit=1").returncode, 0)
+        row, = self.rows(store)
+        self.assertEqual((row["verdict"], json.loads(row["labels_json"])), ("fail", {"commit": "1"}))
+        for words in (("--series", "other"), ("--series", "demo", "--environment", "cuda=13"), ("--label", "a=1", "--label", "a=2")):
+            self.assertEqual(run("store", "add", item, "--store", store, *words).returncode, 2, words)
+        self.assertEqual(self.rows(store), [row])
+
+    def test_remove(self):
+        """What nobody refers to goes; anything else, and all with it, stays."""
+        store, ids = self.copy(), self.ids(self.store)
+        before = self.rows(store)
+        self.assertEqual(run("store", "baseline", "set", "b", ids[3], "--store", store).returncode, 0)
+        self.assertEqual(run("store", "annotate", ids[4], "--kind", "expected-change", "--text", "x", "--store", store).returncode, 0)
+        mine, = store.glob(f"runs/*/*/{ids[5]}/captures/0")
+        (mine / "notes.txt").write_text("mine")
+        for named in (ids[3], ids[4], ids[5], "nothing"):
+            done = run("store", "remove", ids[0], named, "--store", store)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertEqual(len(self.rows(store)), len(before))
+        self.assertEqual(run("store", "remove", "--store", store).returncode, 2)
+        self.assertEqual(run("store", "remove", ids[0], ids[1], "--store", store).returncode, 0)
+        self.assertEqual({r["run_id"] for r in before} - {r["run_id"] for r in self.rows(store)}, {ids[0], ids[1]})
+        self.assertEqual([p for p in store.rglob("*") if ids[0] in p.name or "nsys-ai-tmp" in p.name], [])
+        for name in DERIVED:
+            (store / name).unlink()
+        self.assertEqual(run("store", "index", "--store", store).returncode, 0)
+
     def test_killed_while_adding(self):
         """What is half written is hidden, is nobody's run, and goes a day later with the next change."""
         store = self.copy()
@@ -264,6 +335,33 @@ class Store(unittest.TestCase):
         self.assertIn(done.returncode, (0, 1, 7), done.stderr)
         for words in (("set", "last-good", ids[0]), ("set", "x", "nothing"), ("set", "../x", ids[0]), ("show", "nothing")):
             self.assertEqual(run("store", "baseline", *words, "--store", store).returncode, 2, words)
+
+    def test_the_history_begins_with_an_expected_change(self):
+        """For check as for trend, even where the run that says so is no good one."""
+        store, ids = self.copy(), self.ids(self.store)
+        for kind in ("expected-change", "ignore"):
+            done = run("store", "annotate", ids[20], "--kind", kind, "--text", "new data", "--store", store)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        out = fresh_dir() / "c"
+        done = run("check", self.batch / "items/night-0027", "--baseline", "median:20", "--store", store, "--out", out)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        captures = json.loads((out / "compare.json").read_text(encoding="utf-8"))["base"]["captures"]
+        self.assertEqual([c["id"] for c in captures], ids[21:26])
+        trend, _ = self.trend(store, "--metric", "step.time.median")
+        self.assertEqual({s["runs"]: m["state"] for s in trend["series"] for m in s["metrics"] if s["runs"] > 5}, {27: "too short"})
+
+    def test_pruned_runs_are_compared_as_before(self):
+        pruned, found = self.copy(), []
+        self.assertEqual(run("store", "prune", "--store", pruned, "--keep-days", 1).returncode, 0)
+        captures = [c.relative_to(pruned) for c in sorted(pruned.glob("runs/demo/*/2*/captures/0"))
+                    if not (c / "stages/kernel_events.ntab").exists()]
+        for store in (self.store, pruned):
+            out = fresh_dir() / "c"
+            done = run("compare", "--base", *(store / c for c in captures[:4]), "--new", *(store / c for c in captures[4:8]), "--out", out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found.append({p.relative_to(out): p.read_bytes() for p in out.rglob("*") if p.suffix in (".csv", ".json", ".md")})
+        self.assertGreater(len(captures), 8)
+        self.assertEqual(found[0], found[1])
 
     def test_nights_with_several_captures(self):
         """The other recipe of docs/nightly.md, from the first night on, which has no history."""

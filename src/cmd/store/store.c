@@ -105,7 +105,7 @@ static const struct nai_cli_option options[] = {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static const char *const actions[] = {"add", "annotate", "baseline", "index", "list", "prune"};
+static const char *const actions[] = {"add", "annotate", "baseline", "index", "list", "prune", "remove"};
 
 static const char *action_name(size_t index, const char *before) {
   (void)before;
@@ -129,6 +129,8 @@ static int check(const void *memory, const char *const *words, size_t count, str
     return nai_err_set(err, NAI_EUSAGE, "expected baseline set NAME RUN-ID..., baseline list or baseline show NAME");
   if (strcmp(action, "annotate") == 0 && (count != 2 || !a->kind || !a->text))
     return nai_err_set(err, NAI_EUSAGE, "expected annotate RUN-ID --kind KIND --text TEXT");
+  if (strcmp(action, "remove") == 0 && count < 2)
+    return nai_err_set(err, NAI_EUSAGE, "expected remove RUN-ID...");
   if ((strcmp(action, "list") == 0 || strcmp(action, "prune") == 0 || strcmp(action, "index") == 0) && count > 1)
     return nai_err_set(err, NAI_EUSAGE, "unexpected \"%.100s\"", words[1]);
   return NAI_OK;
@@ -145,6 +147,8 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
   int rc = NAI_OK;
   if (strcmp(words[0], "annotate") == 0)
     rc = nai_store_annotate(store, words[1], a->kind, a->text, err);
+  else if (strcmp(words[0], "remove") == 0)
+    rc = nai_store_remove(store, words + 1, count - 1, err);
   else if (strcmp(words[0], "prune") == 0)
     rc = nai_cmd_store_prune(store, a, err);
   return rc || (strcmp(words[0], "prune") == 0 && a->dry_run) ? rc : nai_cmd_store_write_index(store, err);
@@ -152,7 +156,8 @@ static int act(struct nai_store *store, const struct store_args *a, const char *
 
 /* Actions that change nothing, or not yet, leave everything as it is. */
 static bool may_tidy(const struct store_args *a, const char *action) {
-  return strcmp(action, "add") == 0 || strcmp(action, "index") == 0 || (strcmp(action, "prune") == 0 && !a->dry_run);
+  return strcmp(action, "add") == 0 || strcmp(action, "index") == 0 || strcmp(action, "remove") == 0 ||
+         (strcmp(action, "prune") == 0 && !a->dry_run);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -171,11 +176,12 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 
 const struct nai_cli_command nai_cmd_store = {
     .name = "store",
-    .synopsis = "add RUN... | list | baseline set NAME RUN-ID... | annotate RUN-ID | prune | index",
+    .synopsis = "add RUN... | list | baseline set NAME RUN-ID... | annotate RUN-ID | prune | remove RUN-ID... | index",
     .summary = "keep runs of every night, name baselines, say what is known about them",
     .description =
         "Keeps runs by series: what is measured and what it ran on. add takes the captures of one run, artifacts "
-        "directories or traces; a trace that cannot be analysed is kept as a run that failed. Every command that changes "
+        "directories or traces; a trace that cannot be analysed is kept as a run that failed; what is there "
+        "already gets the --verdict and --label of a second call. remove is for what was added by mistake. Every command that changes "
         "something writes index.sqlite, index.csv and index.html anew; they can be deleted, and index makes them again. "
         "docs/nightly.md has a recipe.",
     .examples =

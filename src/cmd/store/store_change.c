@@ -2,12 +2,17 @@
 #include "cmd/store/store.h"
 
 #include "base/fmt.h"
+#include "base/fs.h"
+#include "base/hash.h"
 #include "base/strings.h"
 #include "trend/trend.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The index of a store with the changes of all its series in index.more; release with free_changes. */
 struct changes {
@@ -43,38 +48,80 @@ int nai_cmd_store_write_index(const struct nai_store *store, struct nai_err *err
   return rc;
 }
 
-/* Traces that are refused are runs that failed: they stay in the store with the reason. */
-static int open_captures(struct nai_run **captures, int *count, char **error, const char *const *paths, size_t n,
-                         const struct store_args *a, struct nai_err *err) {
-  const struct nai_cmd_source how = {.quiet = a->quiet};
-  for (size_t i = 0; i < n; i++) {
-    int rc = nai_cmd_source_open(&captures[*count], paths[i], &how, err);
-    if (rc == NAI_EINPUT && nai_cmd_is_trace(paths[i])) {
-      *error = strdup(err->msg);
-      return *error ? NAI_OK : nai_err_nomem(err);
-    }
-    if (rc)
-      return rc;
-    ++*count;
+/* What one night brought: its captures, and the traces that could not be analysed. */
+struct night {
+  struct nai_run *captures[NAI_STORE_MAX_CAPTURES];
+  char *directories[NAI_STORE_MAX_CAPTURES]; /* temporary ones of traces, or NULL */
+  int count;
+  char *error;      /* of the first trace that was refused */
+  uint64_t refused; /* hash of all that were */
+};
+
+static void free_night(struct night *night) {
+  struct nai_err ignored;
+  for (int i = 0; i < night->count; i++) {
+    nai_run_close(night->captures[i]);
+    if (night->directories[i] && nai_fs_remove_tree(night->directories[i], &ignored))
+      fprintf(stderr, "nsys-ai: cannot remove %s\n", night->directories[i]);
+    free(night->directories[i]);
   }
-  return NAI_OK;
+  free(night->error);
 }
 
+/* Tells the refused traces of two nights apart, which may have one name and one mistake. */
+static int hash_file(uint64_t *hash, const char *path, struct nai_err *err) {
+  struct nai_buf chunk = {0};
+  struct stat st;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = NAI_OK;
+  ssize_t n = 0;
+  if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && nai_buf_reserve(&chunk, 1 << 20))
+    while ((n = read(fd, chunk.data, 1 << 20)) > 0)
+      *hash = nai_hash_bytes(*hash, chunk.data, (size_t)n);
+  if (chunk.oom)
+    rc = nai_err_nomem(err);
+  if (fd >= 0)
+    close(fd);
+  nai_buf_free(&chunk);
+  return rc;
+}
+
+static int open_capture(struct night *night, const char *path, const struct store_args *a, struct nai_err *err) {
+  const struct nai_cmd_source how = {.quiet = a->quiet, .keep = &night->directories[night->count]};
+  int rc = nai_cmd_source_open(&night->captures[night->count], path, &how, err);
+  if (!rc)
+    night->count++;
+  if (rc != NAI_EINPUT || !nai_cmd_is_trace(path) || !nai_fs_exists(path))
+    return rc;
+  if (!night->error && !(night->error = strdup(err->msg)))
+    return nai_err_nomem(err);
+  return hash_file(&night->refused, path, err);
+}
+
+static void say_added(const char *id, enum nai_store_added added) {
+  static const char *const words[] = {
+      [NAI_STORE_NEW] = "", [NAI_STORE_SAME] = " is there already", [NAI_STORE_TOLD] = ": what is said of it is new"};
+  printf("%s%s\n", id, words[added]);
+}
+
+/* A trace that is refused makes a night that failed: it stays in the store with the reason, and with the captures that
+ * could be read. */
 int nai_cmd_store_add(struct nai_store *store, const struct store_args *a, const char *const *paths, size_t count,
                       struct nai_err *err) {
-  struct nai_run *captures[NAI_STORE_MAX_CAPTURES] = {NULL};
-  char *error = NULL, *id = NULL;
-  int n = 0;
-  bool added = false;
+  struct night night = {0};
+  char *id = NULL;
+  enum nai_store_added added = NAI_STORE_NEW;
+  int rc = NAI_OK;
   if (count > NAI_STORE_MAX_CAPTURES)
     return nai_err_set(err, NAI_EUSAGE, "more than %d captures of one run", NAI_STORE_MAX_CAPTURES);
-  int rc = open_captures(captures, &n, &error, paths, count, a, err);
-  const struct nai_store_add run = {.captures = captures,
-                                    .capture_count = error ? 0 : n,
-                                    .name = a->series ? a->series : "default",
+  for (size_t i = 0; i < count && !rc; i++)
+    rc = open_capture(&night, paths[i], a, err);
+  const struct nai_store_add run = {.captures = night.captures,
+                                    .capture_count = night.count,
+                                    .name = a->series,
                                     .id = a->id,
                                     .utc_ns = a->utc_ns,
-                                    .error = a->failed ? a->failed : error,
+                                    .error = a->failed ? a->failed : night.error,
+                                    .refused = night.refused,
                                     .verdict = a->verdict,
                                     .environment = a->environment,
                                     .labels = a->labels,
@@ -82,10 +129,8 @@ int nai_cmd_store_add(struct nai_store *store, const struct store_args *a, const
   if (!rc)
     rc = nai_store_add(&id, &added, store, &run, err);
   if (!rc && !a->quiet)
-    printf("%s%s\n", id, added ? "" : " is there already");
-  for (int i = 0; i < n; i++)
-    nai_run_close(captures[i]);
-  free(error);
+    say_added(id, added);
+  free_night(&night);
   free(id);
   return rc ? rc : nai_cmd_store_write_index(store, err);
 }
