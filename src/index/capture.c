@@ -90,6 +90,11 @@ static void add_findings(const struct adding *a, const struct nai_table *finding
     put_worst(a, findings, worst);
 }
 
+static void put_real(struct nai_table *t, int64_t row, int column, double value) {
+  if (isfinite(value))
+    nai_set_f64(t, row, column, value);
+}
+
 /* --- kernels ---------------------------------------------------------------------------------- */
 
 /* Rows of table kernels with one name: it has one per GPU. */
@@ -124,7 +129,45 @@ static size_t sum_by_name(struct kernel *list, size_t n) {
   return kept;
 }
 
-static void put_kernel(const struct adding *a, const struct nai_table *kernels, const struct kernel *k) {
+/* What a capture's length does not change: time per steady step, or, in a capture without, per second. */
+struct rates {
+  struct kernel *steady; /* by name; NULL: no steps */
+  size_t count;
+  double per;
+};
+
+static int by_name_only(const void *pa, const void *pb) {
+  return strcmp(((const struct kernel *)pa)->name, ((const struct kernel *)pb)->name);
+}
+
+static int find_rates(struct rates *out, const struct nai_table *paths, const struct nai_table *steps,
+                      int64_t window_ns, struct nai_err *err) {
+  int64_t steady = 0;
+  for (int64_t i = 0; steps && i < steps->rows; i++)
+    steady += strcmp(nai_cell_str(steps, i, "state"), "steady") == 0;
+  *out = (struct rates){.per = window_ns > 0 ? (double)window_ns / 1e9 : NAN};
+  if (!steady || !paths)
+    return NAI_OK;
+  out->per = (double)steady;
+  if (!(out->steady = malloc(((size_t)paths->rows + 1) * sizeof *out->steady)))
+    return nai_err_nomem(err);
+  for (int64_t i = 0; i < paths->rows; i++)
+    out->steady[i] = (struct kernel){.name = nai_cell_str(paths, i, "kernel_name"),
+                                     .total = nai_cell_i64(paths, i, "steady_time_ns")};
+  out->count = sum_by_name(out->steady, (size_t)paths->rows);
+  qsort(out->steady, out->count, sizeof *out->steady, by_name_only);
+  return NAI_OK;
+}
+
+static double rate_of(const struct rates *rates, const struct kernel *k) {
+  const struct kernel *found = k;
+  if (rates->steady)
+    found = bsearch(k, rates->steady, rates->count, sizeof *k, by_name_only);
+  return (found ? (double)found->total : 0) / rates->per;
+}
+
+static void put_kernel(const struct adding *a, const struct nai_table *kernels, const struct kernel *k,
+                       const struct rates *rates) {
   struct nai_table *t = a->index->kernels;
   int64_t row = nai_table_add_row(t);
   nai_set_str(t, row, NAI_INDEX_KERNEL_RUN, run_id(a));
@@ -134,9 +177,11 @@ static void put_kernel(const struct adding *a, const struct nai_table *kernels, 
   nai_set_i64(t, row, NAI_INDEX_KERNEL_COUNT, k->count);
   nai_set_i64(t, row, NAI_INDEX_KERNEL_TIME, k->total);
   nai_set_f64(t, row, NAI_INDEX_KERNEL_MEDIAN, nai_cell_f64(kernels, k->first, "p50_duration_ns"));
+  put_real(t, row, NAI_INDEX_KERNEL_RATE, rate_of(rates, k));
 }
 
-static int add_kernels(const struct adding *a, const struct nai_table *kernels, struct nai_err *err) {
+static int add_kernels(const struct adding *a, const struct nai_table *kernels, const struct rates *rates,
+                       struct nai_err *err) {
   struct kernel *list = malloc(((size_t)kernels->rows + 1) * sizeof *list);
   if (!list)
     return nai_err_nomem(err);
@@ -145,17 +190,12 @@ static int add_kernels(const struct adding *a, const struct nai_table *kernels, 
                               nai_cell_i64(kernels, i, "total_time_ns")};
   size_t n = sum_by_name(list, (size_t)kernels->rows);
   for (size_t i = 0; i < n && i < NAI_INDEX_TOP_KERNELS; i++)
-    put_kernel(a, kernels, &list[i]);
+    put_kernel(a, kernels, &list[i], rates);
   free(list);
   return NAI_OK;
 }
 
 /* --- metrics ---------------------------------------------------------------------------------- */
-
-static void put_real(struct nai_table *t, int64_t row, int column, double value) {
-  if (isfinite(value))
-    nai_set_f64(t, row, column, value);
-}
 
 static double step_time(const struct nai_table *metrics) {
   for (int64_t i = 0; i < metrics->rows; i++)
@@ -197,7 +237,8 @@ static void add_metrics(const struct adding *a, const struct nai_table *metrics)
 /* --- all of it -------------------------------------------------------------------------------- */
 
 static int add_tables(const struct adding *a, struct nai_run *run, struct nai_err *err) {
-  const struct nai_table *info, *findings, *kernels, *metrics;
+  const struct nai_table *info, *findings, *kernels, *metrics, *paths, *steps;
+  struct rates rates = {0};
   struct nai_table *runs = a->index->runs;
   int rc = find_table(&info, run, "run_info", err);
   if (!rc)
@@ -206,6 +247,10 @@ static int add_tables(const struct adding *a, struct nai_run *run, struct nai_er
     rc = find_table(&kernels, run, "kernels", err);
   if (!rc)
     rc = find_table(&metrics, run, "metrics", err);
+  if (!rc)
+    rc = find_table(&paths, run, "kernel_paths", err);
+  if (!rc)
+    rc = find_table(&steps, run, "steps", err);
   if (rc)
     return rc;
   if (info && !a->capture) {
@@ -216,7 +261,11 @@ static int add_tables(const struct adding *a, struct nai_run *run, struct nai_er
     add_findings(a, findings);
   if (metrics)
     add_metrics(a, metrics);
-  return kernels ? add_kernels(a, kernels, err) : NAI_OK;
+  rc = find_rates(&rates, paths, steps, info ? nai_cell_i64(info, 0, "window_ns") : 0, err);
+  if (!rc && kernels)
+    rc = add_kernels(a, kernels, &rates, err);
+  free(rates.steady);
+  return rc;
 }
 
 int nai_index_add_capture(struct nai_index *index, int64_t row, int capture, const char *directory, const char *path,

@@ -87,6 +87,8 @@ static const struct nai_column_def kernels_columns[] = {
     [NAI_INDEX_KERNEL_COUNT] = NAI_COUNT_COLUMN("kernel_count", "executions"),
     [NAI_INDEX_KERNEL_TIME] = NAI_TIME_COLUMN("total_time_ns", "summed durations"),
     [NAI_INDEX_KERNEL_MEDIAN] = NAI_AVERAGE_COLUMN("median_ns", "median duration, on the GPU with most of its time"),
+    [NAI_INDEX_KERNEL_RATE] = NAI_AVERAGE_COLUMN(
+        "rate_ns", "summed durations per GPU and steady step; without steps, per second of the window"),
 };
 static const struct nai_schema kernels_schema =
     NAI_SCHEMA("kernels", "Kernels", "One of a capture's 50 kernels with most time", kernels_columns);

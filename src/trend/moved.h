@@ -9,10 +9,11 @@
 uint32_t nai_trend_moved(const struct nai_trend_metric **out, uint32_t room, const struct nai_trend_series *series,
                          const struct nai_trend_metric *metric, const struct nai_change *change);
 
-/* A kernel whose time per run differs between the runs before and after, by at least 2 % of all kernel time. */
+/* A kernel whose time differs between the runs before and after, by at least 2 % of all kernel time. */
 struct nai_trend_kernel {
   const char *name;     /* of the index */
-  double before, after; /* ns per run, means of up to four runs; 0: the kernel was not among the 50 largest */
+  double before, after; /* ns per GPU and steady step (without steps, per second), medians of up to four runs; 0: the
+                           kernel was not among the 50 largest */
 };
 enum { NAI_TREND_MAX_KERNELS = 5 };
 /* The largest differences first. */

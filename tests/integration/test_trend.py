@@ -403,6 +403,32 @@ class Store(unittest.TestCase):
         with sqlite3.connect(f"file:{self.store}/index.sqlite?mode=ro", uri=True) as db:
             self.assertEqual(len(db.execute("select * from changes where metric='step.time.median'").fetchall()), 1)
 
+    def test_kernels_of_captures_of_other_lengths(self):
+        """What is named with a change is what takes longer in a step, not what a longer capture has more of."""
+        work = fresh_dir()
+        means = []
+        for half, scenario in enumerate(("loop", "loop-slower")):
+            for number in range(6):
+                source = trace(scenario, "--seed", 40 + number)
+                with sqlite3.connect(f"file:{source}?mode=ro", uri=True) as db:
+                    first, last = db.execute("select min(start), max(end) from CUPTI_ACTIVITY_KIND_KERNEL").fetchone()
+                    if number == 0:
+                        means.append(dict(db.execute("select value, avg(end - start) from CUPTI_ACTIVITY_KIND_KERNEL "
+                                                     "join StringIds on id = demangledName group by 1")))
+                some = () if half else ("--trim", first / 1e9 - 1, (first + 0.6 * (last - first)) / 1e9)
+                self.assertEqual(run("analyze", source, "-q", "--out", work / f"{half}{number}", *some).returncode, 0)
+                done = run("store", "add", work / f"{half}{number}", "--store", work / "s", "--time", f"2026-01-{1 + 6 * half + number:02}T00:00:00Z")
+                self.assertEqual(done.returncode, 0, done.stderr)
+        slower = {name for name in means[0] if means[1][name] > 1.04 * means[0][name]}
+        self.assertTrue(0 < len(slower) < 5)
+        trend, out = self.trend(work / "s", "--metric", "step.time.median")
+        change, = trend["series"][0]["metrics"][0]["changes"]
+        self.assertEqual({k["name"] for k in change["kernels"]}, slower)
+        for kernel in change["kernels"]:
+            self.assertAlmostEqual(kernel["after_ns"] / kernel["before_ns"], means[1][kernel["name"]] / means[0][kernel["name"]],
+                                   delta=0.03)
+        self.assertIn(change["kernels"][0]["name"], (out / "trend.md").read_text(encoding="utf-8").replace("\\", ""))
+
     def test_json_against_its_schema(self):
         try:
             import jsonschema
