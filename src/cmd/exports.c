@@ -239,6 +239,13 @@ static int check(const void *memory, const char *const *operands, size_t count, 
   return binary ? nai_cmd_check_binary(operands[0], args->out, err) : NAI_OK;
 }
 
+/* What is asked for is in the run. */
+static int check_there(const struct export_args *args, struct nai_run *run, struct nai_err *err) {
+  const struct nai_export_options *o = &args->timeline;
+  int rc = nai_cmd_check_gpu(o->gpu, run, err);
+  return rc || o->start_ns == INT64_MIN ? rc : nai_cmd_check_stretch("--trim", o->start_ns, o->end_ns, run, err);
+}
+
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   const struct export_args *args = memory;
@@ -246,6 +253,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   struct nai_run *source = NULL;
   (void)count, (void)program;
   int rc = nai_cmd_source_open(&source, operands[1], &(struct nai_cmd_source){.quiet = args->quiet}, err);
+  if (!rc)
+    rc = check_there(args, source, err);
   if (!rc)
     rc = nai_cmd_output_open(&output, args->out, err);
   if (!rc) {

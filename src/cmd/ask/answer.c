@@ -1,9 +1,9 @@
 #include "cmd/ask/answer.h"
 
-#include "pipeline/analyze.h"
+#include "cmd/compare/collect.h"
 #include "render/escape.h"
 
-#include <math.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,16 +57,55 @@ int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const ch
   return NAI_OK;
 }
 
-int nai_cmd_check_window(const struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err) {
-  const struct nai_table *capture;
-  int rc = ask->windowed ? nai_run_table(&capture, run, nai_capture.name, &nai_capture, err) : NAI_OK;
-  if (rc || !ask->windowed || !capture->rows)
-    return rc;
-  int64_t start = nai_get_i64(capture, 0, CA_START), stop = nai_get_i64(capture, 0, CA_STOP);
-  if (start == NAI_NULL_I64 || stop == NAI_NULL_I64 || stop <= start || (ask->start_ns < stop && ask->end_ns > start))
+/* GPUs of a run by their device ids, "0, 1". */
+static int list_gpus(struct nai_buf *out, bool *found, const struct nai_cmd_collected *rows, int64_t gpu) {
+  *found = false;
+  for (int64_t row = 0; row < rows->rows; row++) {
+    *found |= nai_cmd_int(rows, row, 0) == gpu;
+    nai_buf_printf(out, "%s%" PRId64, row ? ", " : "", nai_cmd_int(rows, row, 0));
+  }
+  return out->oom ? NAI_ELIMIT : NAI_OK;
+}
+
+int nai_cmd_check_gpu(int64_t gpu, struct nai_run *run, struct nai_err *err) {
+  struct nai_cmd_collected rows;
+  struct nai_buf has = {0};
+  bool found;
+  if (gpu == INT64_MIN)
     return NAI_OK;
-  return nai_err_set(err, NAI_EUSAGE, "--window: nothing was captured then; the capture lasted from %.3f to %.3f s",
-                     (double)start / 1e9, (double)stop / 1e9);
+  int rc = nai_cmd_collect(&rows, run,
+                           "select device_id from gpus where device_id is not null union select device_id from "
+                           "gpu_utilization where device_id is not null order by 1",
+                           NULL, 0, err);
+  if (!rc && list_gpus(&has, &found, &rows, gpu))
+    rc = nai_err_nomem(err);
+  if (!rc && !found)
+    rc = nai_err_set(err, NAI_EUSAGE, "--gpu %" PRId64 ": the trace has no such GPU; it has: %s", gpu,
+                     rows.rows ? nai_buf_str(&has) : "none");
+  nai_cmd_collected_free(&rows);
+  nai_buf_free(&has);
+  return rc;
+}
+
+int nai_cmd_check_stretch(const char *option, int64_t start_ns, int64_t end_ns, struct nai_run *run,
+                          struct nai_err *err) {
+  static const char extent[] =
+      "select min(a), max(b) from (select min(start_ns) as a, max(end_ns) as b from kernel_events union all select "
+      "min(start_ns), max(end_ns) from memop_events union all select min(start_ns), max(end_ns) from api_events union all "
+      "select min(start_ns), max(coalesce(end_ns, start_ns)) from nvtx_events)";
+  struct nai_cmd_collected rows;
+  int rc = nai_cmd_collect(&rows, run, extent, NULL, 0, err);
+  if (!rc && rows.rows && !nai_cmd_cell(&rows, 0, 0)->null &&
+      (start_ns > nai_cmd_int(&rows, 0, 1) || end_ns < nai_cmd_int(&rows, 0, 0)))
+    rc = nai_err_set(err, NAI_EUSAGE, "%s: nothing of the trace lies in that time; its events go from %.9f s to %.9f s",
+                     option, (double)nai_cmd_int(&rows, 0, 0) / 1e9, (double)nai_cmd_int(&rows, 0, 1) / 1e9);
+  nai_cmd_collected_free(&rows);
+  return rc;
+}
+
+int nai_cmd_check_asked(const struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err) {
+  int rc = nai_cmd_check_gpu(ask->gpu, run, err);
+  return rc || !ask->windowed ? rc : nai_cmd_check_stretch("--window", ask->start_ns, ask->end_ns, run, err);
 }
 
 int nai_cmd_print_table(struct nai_buf *out, const struct nai_table *table, const struct nai_cmd_ask *ask,
@@ -146,6 +185,8 @@ int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai
   struct nai_run *run = NULL;
   struct nai_buf out = {0};
   int rc = nai_cmd_source_open(&run, operands[0], &(struct nai_cmd_source){.quiet = ask->quiet}, err);
+  if (!rc)
+    rc = nai_cmd_check_asked(ask, run, err);
   if (!rc)
     rc = answer(&out, args, run, operands, err);
   if (!rc)

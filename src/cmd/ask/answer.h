@@ -93,9 +93,13 @@ NAI_MUST_CHECK int nai_cmd_print_answer(struct nai_buf *out, const struct nai_sk
                                         const struct nai_skill_answer *answer, const struct nai_cmd_ask *ask,
                                         struct nai_err *err);
 struct nai_skill_request nai_cmd_request(struct nai_run *run, const struct nai_cmd_ask *ask);
+/* NAI_EUSAGE when the run has no such GPU (INT64_MIN: all are meant), or when nothing of it lies in a stretch of time
+ * that `option` names; nothing is no answer to either. nai_cmd_check_asked: both, as nai_cmd_answer does. */
+NAI_MUST_CHECK int nai_cmd_check_gpu(int64_t gpu, struct nai_run *run, struct nai_err *err);
+NAI_MUST_CHECK int nai_cmd_check_stretch(const char *option, int64_t start_ns, int64_t end_ns, struct nai_run *run,
+                                         struct nai_err *err);
+NAI_MUST_CHECK int nai_cmd_check_asked(const struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err);
 /* NAI_EUSAGE when --gpu or --window is asked for of a statement that does not look at them. */
-/* NAI_EUSAGE when the window lies outside of the capture, as far as the export says when that was. */
-NAI_MUST_CHECK int nai_cmd_check_window(const struct nai_cmd_ask *ask, struct nai_run *run, struct nai_err *err);
 NAI_MUST_CHECK int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const char *what,
                                        struct nai_err *err);
 

@@ -217,7 +217,7 @@ static int answer(struct nai_buf *out, const struct nai_skills *skills, const st
   if (!rc)
     rc = nai_cmd_source_open(&p.run, source, &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
   if (!rc)
-    rc = nai_cmd_check_window(&args->ask, p.run, err);
+    rc = nai_cmd_check_asked(&args->ask, p.run, err);
   if (!rc)
     rc = print_page(&p, page, err);
   nai_run_close(p.run);

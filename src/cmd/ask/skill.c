@@ -167,7 +167,7 @@ static int run_skill(struct nai_buf *out, const struct nai_skill *skill, const c
     rc = nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
   request.run = run;
   if (!rc)
-    rc = nai_cmd_check_window(&args->ask, run, err);
+    rc = nai_cmd_check_asked(&args->ask, run, err);
   if (!rc)
     rc = nai_skill_ask(&answer, skill, &request, err);
   if (!rc)
