@@ -57,7 +57,7 @@ static void put_finding(const struct adding *a, const struct nai_table *findings
   double pct = nai_cell_f64(findings, i, "pct_of_active");
   nai_set_str(t, row, NAI_INDEX_FINDING_RUN, run_id(a));
   nai_set_i64(t, row, NAI_INDEX_FINDING_CAPTURE, a->capture);
-  nai_set_i64(t, row, NAI_INDEX_FINDING_NUMBER, i);
+  nai_set_i64(t, row, NAI_INDEX_FINDING_NUMBER, nai_cell_i64(findings, i, "finding"));
   nai_set_str(t, row, NAI_INDEX_FINDING_RULE, nai_cell_str(findings, i, "id"));
   nai_set_str(t, row, NAI_INDEX_FINDING_SEVERITY, nai_cell_str(findings, i, "severity"));
   nai_set_str(t, row, NAI_INDEX_FINDING_SCOPE, nai_cell_str(findings, i, "scope"));

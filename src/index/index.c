@@ -67,7 +67,7 @@ static const struct nai_schema metrics_schema =
 static const struct nai_column_def findings_columns[] = {
     [NAI_INDEX_FINDING_RUN] = NAI_LABEL_COLUMN("run_id", "the run", .key = true),
     [NAI_INDEX_FINDING_CAPTURE] = {"capture", NAI_I64, NAI_ID, "capture of the run, from 0", .key = true},
-    [NAI_INDEX_FINDING_NUMBER] = {"finding", NAI_I64, NAI_ID, "number in the capture's report", .key = true},
+    [NAI_INDEX_FINDING_NUMBER] = {"finding", NAI_I64, NAI_ID, "number in the capture's report, from 1", .key = true},
     [NAI_INDEX_FINDING_RULE] = NAI_NAME_COLUMN("rule", "rule that found it"),
     [NAI_INDEX_FINDING_SEVERITY] = NAI_LABEL_COLUMN("severity", "high, medium, low or info"),
     [NAI_INDEX_FINDING_SCOPE] = NAI_LABEL_COLUMN("scope", "what it is about"),

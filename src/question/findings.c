@@ -17,8 +17,8 @@ static size_t put_patterns(struct nai_buf *out, const struct nai_yaml *doc, cons
   return before;
 }
 
-enum { F_ROW, F_ID, F_TITLE, F_SEVERITY, F_SCOPE, F_STAKE, F_PCT, F_PLACE, F_ADVICE, F_PART_OF };
-static const char findings[] = "select rowid, id, title, severity, scope, at_stake_ns, pct_of_active, place, "
+enum { F_ROW, F_NUMBER, F_ID, F_TITLE, F_SEVERITY, F_SCOPE, F_STAKE, F_PCT, F_PLACE, F_ADVICE, F_PART_OF };
+static const char findings[] = "select rowid, finding, id, title, severity, scope, at_stake_ns, pct_of_active, place, "
                                "recommendation, part_of from findings where (";
 static const char on_gpu[] = ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) "
                              "order by finding";
@@ -71,7 +71,7 @@ static void add_finding(const struct nai_asking *asking, const struct nai_query_
   nai_answer_say(answer, &answer->said, (int)(fact - answer->facts), said);
   free(said);
   answer->advice = nai_answer_copy(answer, nai_query_cell_text(found, row, F_ADVICE));
-  nai_buf_printf(&text, "nsys-ai explain %s %" PRId64, asking->source, finding);
+  nai_buf_printf(&text, "nsys-ai explain %s %" PRId64, asking->source, nai_query_cell_int(found, row, F_NUMBER));
   said = nai_answer_take(answer, &text);
   nai_answer_say(answer, &answer->next, -1, said);
   free(said);
@@ -129,7 +129,7 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *c
   for (int64_t row = 0; row < found.rows && !rc; row++)
     add_finding(asking, &found, row);
   if (!rc && found.rows)
-    rc = add_evidence(asking, nai_query_cell_int(&found, 0, F_ROW), err);
+    rc = add_evidence(asking, nai_query_cell_int(&found, 0, F_NUMBER), err);
   else if (!rc && known)
     nai_answer_say(asking->answer, &asking->answer->said, -1,
                    "No finding about it: no rule sees a loss of this kind that is worth a report.");
@@ -163,7 +163,7 @@ int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err) {
     if (is_cited(asking->answer, nai_query_cell_int(&found, row, F_ROW)))
       continue;
     nai_buf_printf(&text, "%s (finding %" PRId64 ", %s)", nai_query_cell_text(&found, row, F_TITLE),
-                   nai_query_cell_int(&found, row, F_ROW), nai_query_cell_text(&found, row, F_SCOPE));
+                   nai_query_cell_int(&found, row, F_NUMBER), nai_query_cell_text(&found, row, F_SCOPE));
     char *line = nai_answer_take(asking->answer, &text);
     nai_answer_say(asking->answer, &asking->answer->limits, -1, line);
     free(line);

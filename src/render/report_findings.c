@@ -143,7 +143,7 @@ static void put_finding(struct nai_view *view, const struct nai_report *report, 
   put_prose(view, "recommendation", nai_cell_str(findings, i, "recommendation"));
   put_commands(view, nai_cell_str(findings, i, "verify"));
   put_page(view, nai_cell_str(findings, i, "id"));
-  put_evidence(view, nai_report_table(report, "evidence"), i);
+  put_evidence(view, nai_report_table(report, "evidence"), nai_cell_i64(findings, i, "finding"));
 }
 
 /* All in "findings"; those to act on in "major", the rest in "minor". */

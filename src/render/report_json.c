@@ -125,7 +125,7 @@ static void put_findings(struct nai_json *json, const struct nai_report *report)
               {"pct_of_active", "pct_of_active"}, {"place", "place"}, {"reason", "reason"}, {"part_of", "part_of"},
               {"why", "why"}, {"recommendation", "recommendation"}, {"verify", "verify"});
     put_links(json, nai_cell_str(findings, i, "links"));
-    put_evidence(json, evidence, i);
+    put_evidence(json, evidence, nai_cell_i64(findings, i, "finding"));
     nai_json_end(json);
   }
   nai_json_end(json);

@@ -155,7 +155,7 @@ static void write_finding(struct evaluation *e, uint32_t number) {
   const struct hit *lead = finding->hits[0];
   struct nai_table *t = e->findings_table;
   int64_t row = nai_table_add_row(t);
-  nai_set_i64(t, row, F_FINDING, number);
+  nai_set_i64(t, row, F_FINDING, number + 1); /* as reports count */
   nai_set_str(t, row, F_ID, finding->rule->id);
   nai_set_str(t, row, F_TITLE, nai_buf_str(&finding->title));
   nai_set_str(t, row, F_SEVERITY, nai_severity_name(lead->severity));

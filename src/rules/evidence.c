@@ -15,7 +15,7 @@ static int64_t write_line(struct evaluation *e, uint32_t number, const struct na
                           const char *text) {
   struct nai_table *t = e->evidence_table;
   int64_t row = nai_table_add_row(t);
-  nai_set_i64(t, row, E_FINDING, number);
+  nai_set_i64(t, row, E_FINDING, number + 1);
   nai_set_str(t, row, E_TEXT, text);
   nai_set_str(t, row, E_TABLE, source->schema->name);
   nai_set_i64(t, row, E_ROW, source_row);

@@ -2,7 +2,7 @@
 #include "table/columns.h"
 
 static const struct nai_column_def findings_columns[] = {
-    {"finding", NAI_I64, NAI_ID, "number of the finding, from 0 in order of importance", .key = true},
+    {"finding", NAI_I64, NAI_ID, "number of the finding, from 1 in order of importance", .key = true},
     NAI_NAME_COLUMN("id", "rule that found it"),
     NAI_LABEL_COLUMN("title", "the finding in one line"),
     NAI_LABEL_COLUMN("severity", "high, medium, low or info"),
@@ -31,7 +31,7 @@ const struct nai_schema nai_findings_schema =
     NAI_SCHEMA("findings", "Findings", "One row per finding, the most important first", findings_columns);
 
 static const struct nai_column_def evidence_columns[] = {
-    {"finding", NAI_I64, NAI_ID, "finding it belongs to", .key = true, .refers = "findings"},
+    {"finding", NAI_I64, NAI_ID, "number of the finding it belongs to", .key = true, .refers = "findings.finding"},
     NAI_LABEL_COLUMN("text", "the fact in one line", .key = true),
     NAI_LABEL_COLUMN("table_name", "table the fact was read from", .key = true),
     {"row", NAI_I64, NAI_ID, "row of that table, from 0", .key = true},

@@ -194,7 +194,7 @@ class Pages(unittest.TestCase):
         for words in (("page", "window", directory), ("skill", "run", "ranges_in_window", directory)):
             done = run(*words, "--window", "90000", "90001")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertRegex(done.stderr, r"the capture lasted from \d+\.\d{3} to \d+\.\d{3} s")
+            self.assertRegex(done.stderr, r"its events go from \d+\.\d{9} s to \d+\.\d{9} s")
         self.assertIn("that process", run("tree", directory, "--pid", "1").stdout)
 
     def test_own_page(self):
@@ -277,7 +277,7 @@ class Explain(unittest.TestCase):
     def test_kinds(self):
         directory = artifacts(trace("host-bound"))
         for what, wanted in (("gpu_utilization", "One GPU;"), ("gpu_utilization.idle_ms", "(REAL, ms)"), ("v_kernels", "One kernel execution"), ("nvtx", "NVTX_EVENTS"),
-                             ("train_step", "Where it occurs"), ("0", "Facts"), ("idle-host-code", "In this run")):
+                             ("train_step", "Where it occurs"), ("1", "Facts"), ("idle-host-code", "In this run")):
             self.assertIn(wanted, self.explain(directory, what))
         for cause in raw_column(directory, "select distinct cause from idle_causes"):
             self.assertIn(cause, self.explain(directory, cause))
@@ -327,10 +327,48 @@ class Evidence(unittest.TestCase):
         text = run("evidence", directory).stdout
         for finding in findings:
             self.assertIn(finding["id"], text)
-        one = run("evidence", directory, "--finding", "0", "--format", "csv").stdout
-        self.assertEqual({r["finding"] for r in csv.DictReader(io.StringIO(one))}, {"0"})
+        one = run("evidence", directory, "--finding", "1", "--format", "csv").stdout
+        self.assertEqual({r["finding"] for r in csv.DictReader(io.StringIO(one))}, {"1"})
         high = list(csv.DictReader(io.StringIO(run("evidence", directory, "--severity", "medium", "--format", "csv").stdout)))
         self.assertTrue(all(r["severity"] in ("medium", "high") for r in high))
+
+
+    def test_findings_have_the_numbers_of_the_report(self):
+        """From 1 in every answer, and a number that is none is refused."""
+        directory = artifacts(trace("host-bound"))
+        headings = re.findall(r"^### (\d+)\. \w+: (.*)$", (directory / "report.md").read_text(encoding="utf-8"), re.MULTILINE)
+        plain = [(number, title.replace("\\", "")) for number, title in headings]
+        self.assertEqual([number for number, _ in plain], [str(n) for n in range(1, len(plain) + 1)])
+        tables = {row["finding"]: row["title"] for row in support.read_csv(directory, "findings")}
+        self.assertEqual(tables, dict(plain))
+        self.assertEqual({row["finding"] for row in support.read_csv(directory, "evidence")} - set(tables), set())
+        page = (directory / "report.html").read_text(encoding="utf-8")
+        for number, title in plain:
+            self.assertIn(title, run("explain", directory, number).stdout)
+            self.assertIn(title, run("evidence", directory, "--finding", number).stdout)
+            self.assertIn(f'id="finding-{number}"', page)
+        asked = json.loads(run("ask", directory, "why is my GPU idle", "--format", "json").stdout)
+        explain, = [re.search(r" explain \S+ (\d+)$", line["text"]).group(1) for line in asked["next"] if " explain " in line["text"]]
+        self.assertIn(tables[explain], json.dumps(asked))
+        for number in (0, len(plain) + 1):
+            self.assertEqual(run("explain", directory, number).returncode, 2)
+            self.assertEqual(run("evidence", directory, "--finding", number).returncode, 2)
+
+    def test_what_is_not_there_is_refused(self):
+        """A GPU or a time that the trace does not have has no answer, not an empty one."""
+        directory = artifacts(trace("training"))
+        for words in (("summary", directory), ("nccl", directory), ("search", directory, "gemm"), ("evidence", directory),
+                      ("skill", "run", "streams", directory), ("export", "csv", directory), ("export", "chrome", directory),
+                      ("export", "folded", directory), ("view", directory, "--once")):
+            done = run(*words, "--gpu", "77")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertRegex(done.stderr, r"--gpu 77: the trace has no such GPU; (it has: 0, 1|nsys-ai info)")
+            self.assertEqual(run(*words, "--gpu", "1").returncode, 0, words)
+        for words in (("search", directory, "gemm", "--window"), ("export", "csv", directory, "--trim"),
+                      ("export", "perfetto", directory, "--out", fresh_dir() / "p", "--trim"), ("view", directory, "--once", "--trim"),
+                      ("page", "window", directory, "--window")):
+            done = run(*words, "777", "778")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
 
 
 class Export(unittest.TestCase):

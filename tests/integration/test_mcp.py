@@ -300,7 +300,7 @@ class Server(unittest.TestCase):
         worst = c.rows("findings", run=run, severity="medium", limit=100)
         self.assertEqual([f["id"] for f in worst], [f["id"] for f in findings if f["severity"] in ("high", "medium")])
         self.assertEqual([f["id"] for f in c.rows("findings", run=run, rule=findings[0]["id"])], [findings[0]["id"]])
-        self.assertIn(findings[0]["id"], c.tool("explain", run=run, what="0")["text"])
+        self.assertIn(findings[0]["id"], c.tool("explain", run=run, what="1")["text"])
         self.assertIn("## Mechanism", c.tool("explain", what=findings[0]["id"])["text"])
         self.assertEqual(c.rows("sql", run=run, query="select count(*) as n from kernel_events"), [{"n": kernels}])
         self.assertIn({"name": "kernel_events", "rows": kernels}, [{k: t[k] for k in ("name", "rows")} for t in c.rows("tables", run=run)])

@@ -236,7 +236,7 @@ static void finds_rows_and_words(void **state) {
   assert_int_equal(number(r.findings, 1, "device_id"), 0);
   assert_int_equal(number(r.findings, 1, "pid"), NAI_NULL_I64);
   assert_int_equal(number(r.findings, 1, "at_stake_ns"), 41500000);
-  assert_int_equal(number(r.findings, 1, "finding"), 1);
+  assert_int_equal(number(r.findings, 1, "finding"), 2);
   assert_string_equal(cell(r.findings, 1, "why"),
                       "always 0\n\ncode <host_code>"); /* trace text went through the escaper */
   assert_string_equal(cell(r.findings, 2, "why"), "always 1\n\nwaits");
@@ -254,14 +254,14 @@ static void evidence_has_a_place(void **state) {
     int64_t row, start;
     const char *name;
   } want[] = {
-      {0, "GPU 2: 90.0 ms", "use", 2, 1002, ""},
-      {0, "host_code 90.0 ms of 100.0 ms on GPU 2", "causes", 3, NAI_NULL_I64, "host_code"},
-      {1, "GPU 0: 41.5 ms", "use", 0, 1000, ""},
-      {1, "host_code 30.0 ms of 100.0 ms on GPU 0", "causes", 1, NAI_NULL_I64, "host_code"},
-      {1, "host_sync 10.0 ms of 100.0 ms on GPU 0", "causes", 0, NAI_NULL_I64, "host_sync"},
-      {1, "7 gaps", "causes", 1, NAI_NULL_I64, "host_code"},
-      {2, "GPU 1: 25.0 ms", "use", 1, 1001, ""},
-      {2, "dependency 25.0 ms of 100.0 ms on GPU 1", "causes", 2, NAI_NULL_I64, "dependency"},
+      {1, "GPU 2: 90.0 ms", "use", 2, 1002, ""},
+      {1, "host_code 90.0 ms of 100.0 ms on GPU 2", "causes", 3, NAI_NULL_I64, "host_code"},
+      {2, "GPU 0: 41.5 ms", "use", 0, 1000, ""},
+      {2, "host_code 30.0 ms of 100.0 ms on GPU 0", "causes", 1, NAI_NULL_I64, "host_code"},
+      {2, "host_sync 10.0 ms of 100.0 ms on GPU 0", "causes", 0, NAI_NULL_I64, "host_sync"},
+      {2, "7 gaps", "causes", 1, NAI_NULL_I64, "host_code"},
+      {3, "GPU 1: 25.0 ms", "use", 1, 1001, ""},
+      {3, "dependency 25.0 ms of 100.0 ms on GPU 1", "causes", 2, NAI_NULL_I64, "dependency"},
   };
   assert_int_equal(r.evidence->rows, sizeof want / sizeof *want);
   for (int64_t i = 0; i < r.evidence->rows; i++) {

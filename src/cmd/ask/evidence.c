@@ -4,6 +4,7 @@
 
 #include "base/fmt.h"
 #include "render/escape.h"
+#include "rules/rules.h"
 #include "table/severity.h"
 
 #include <inttypes.h>
@@ -31,9 +32,10 @@ static const char *formats(size_t index, const char *before) {
 static const struct nai_cli_option options[] = {
     {.name = "finding",
      .value = "N",
-     .help = "of this finding only, by its number from 0",
+     .help = "of this finding only, by its number in the report, from 1",
      .type = &nai_cli_int64,
      .at = offsetof(struct evidence_args, finding),
+     .min = 1,
      .max = INT64_MAX,
      .otherwise = "all"},
     {.name = "severity",
@@ -112,10 +114,24 @@ static int print_text(struct nai_buf *out, struct nai_run *run, const struct nai
   return rc ? rc : nai_buf_check(out, err);
 }
 
+static int check_finding(int64_t number, struct nai_run *run, struct nai_err *err) {
+  const struct nai_table *findings;
+  if (number < 0)
+    return NAI_OK;
+  int rc = nai_run_table(&findings, run, nai_findings_schema.name, &nai_findings_schema, err);
+  if (!rc && number > findings->rows)
+    rc = nai_err_set(err, NAI_EUSAGE, "--finding %" PRId64 ": the run has %" PRId64 " findings, numbered from 1",
+                     number, findings->rows);
+  return rc;
+}
+
 static int answer(struct nai_buf *out, const void *memory, struct nai_run *run, const char *const *operands,
                   struct nai_err *err) {
   const struct evidence_args *args = memory;
   (void)operands;
+  int rc = check_finding(args->finding, run, err);
+  if (rc)
+    return rc;
   const struct nai_query_parameter parameters[] = {
       {"finding", {.type = NAI_I64, .i = args->finding, .null = args->finding < 0}},
       {"gpu", {.type = NAI_I64, .i = args->ask.gpu, .null = args->ask.gpu == INT64_MIN}},
@@ -146,7 +162,7 @@ const struct nai_cli_command nai_cmd_evidence = {
         "Prints each finding of a run with the facts it stands on: when, where, what, and the row of the table "
         "that says so. SRC is "
         "an artifacts directory or a trace, which is analysed for this answer only.",
-    .examples = "nsys-ai evidence artifacts/run1\nnsys-ai evidence artifacts/run1 --finding 0 --format json",
+    .examples = "nsys-ai evidence artifacts/run1\nnsys-ai evidence artifacts/run1 --finding 1 --format json",
     .options = options,
     NAI_CMD_ONE_SOURCE,
     .args_size = sizeof(struct evidence_args),

@@ -112,8 +112,9 @@ int nai_cmd_explain_name(struct nai_buf *out, struct nai_run *run, const char *w
   if (strspn(what, "0123456789") == strlen(what) && run->manifest.node_count) {
     const struct nai_table *findings;
     rc = nai_run_table(&findings, run, nai_findings_schema.name, &nai_findings_schema, err);
-    if (!rc && strtoll(what, NULL, 10) >= findings->rows)
-      rc = nai_err_set(err, NAI_EUSAGE, "there is no finding %s: the run has %" PRId64 ", numbered from 0", what,
+    int64_t number = strtoll(what, NULL, 10);
+    if (!rc && (number < 1 || number > findings->rows))
+      rc = nai_err_set(err, NAI_EUSAGE, "there is no finding %s: the run has %" PRId64 ", numbered from 1", what,
                        findings->rows);
     return rc ? rc : nai_cmd_print_page(out, "explain_finding", run, what, ask, err);
   }

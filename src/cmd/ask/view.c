@@ -156,7 +156,8 @@ static int collect_places(struct nai_term_place **out, struct nai_term_options *
   for (int64_t f = 0; f < findings->rows; f++)
     for (int64_t e = 0; e < evidence->rows; e++) {
       int64_t start = nai_cell_i64(evidence, e, "start_ns"), end = nai_cell_i64(evidence, e, "end_ns");
-      if (nai_cell_i64(evidence, e, "finding") != f || start == NAI_NULL_I64 || end == NAI_NULL_I64)
+      if (nai_cell_i64(evidence, e, "finding") != nai_cell_i64(findings, f, "finding") || start == NAI_NULL_I64 ||
+          end == NAI_NULL_I64)
         continue;
       places[count++] = (struct nai_term_place){.finding = (uint32_t)f,
                                                 .title = nai_cell_str(findings, f, "title"),
