@@ -1,6 +1,6 @@
 #include "cmd/ask/answer.h"
 
-#include "cmd/compare/collect.h"
+#include "query/collect.h"
 #include "render/escape.h"
 
 #include <inttypes.h>
@@ -57,32 +57,37 @@ int nai_cmd_check_looks(const struct nai_cmd_ask *ask, const char *sql, const ch
   return NAI_OK;
 }
 
+static int ask_run(struct nai_query_rows *rows, struct nai_run *run, const char *sql, struct nai_err *err) {
+  const struct nai_query_text text = {.sql = sql, .label = "statement"};
+  return nai_query_collect(rows, &(struct nai_query){.run = run, .text = &text, .limits = {.rows = -1}}, err);
+}
+
 /* GPUs of a run by their device ids, "0, 1". */
-static int list_gpus(struct nai_buf *out, bool *found, const struct nai_cmd_collected *rows, int64_t gpu) {
+static int list_gpus(struct nai_buf *out, bool *found, const struct nai_query_rows *rows, int64_t gpu) {
   *found = false;
   for (int64_t row = 0; row < rows->rows; row++) {
-    *found |= nai_cmd_int(rows, row, 0) == gpu;
-    nai_buf_printf(out, "%s%" PRId64, row ? ", " : "", nai_cmd_int(rows, row, 0));
+    *found |= nai_query_cell_int(rows, row, 0) == gpu;
+    nai_buf_printf(out, "%s%" PRId64, row ? ", " : "", nai_query_cell_int(rows, row, 0));
   }
   return out->oom ? NAI_ELIMIT : NAI_OK;
 }
 
 int nai_cmd_check_gpu(int64_t gpu, struct nai_run *run, struct nai_err *err) {
-  struct nai_cmd_collected rows;
+  struct nai_query_rows rows;
   struct nai_buf has = {0};
   bool found;
   if (gpu == INT64_MIN)
     return NAI_OK;
-  int rc = nai_cmd_collect(&rows, run,
-                           "select device_id from gpus where device_id is not null union select device_id from "
-                           "gpu_utilization where device_id is not null order by 1",
-                           NULL, 0, err);
+  int rc = ask_run(&rows, run,
+                   "select device_id from gpus where device_id is not null union select device_id from "
+                   "gpu_utilization where device_id is not null order by 1",
+                   err);
   if (!rc && list_gpus(&has, &found, &rows, gpu))
     rc = nai_err_nomem(err);
   if (!rc && !found)
     rc = nai_err_set(err, NAI_EUSAGE, "--gpu %" PRId64 ": the trace has no such GPU; it has: %s", gpu,
                      rows.rows ? nai_buf_str(&has) : "none");
-  nai_cmd_collected_free(&rows);
+  nai_query_rows_free(&rows);
   nai_buf_free(&has);
   return rc;
 }
@@ -93,13 +98,14 @@ int nai_cmd_check_stretch(const char *option, int64_t start_ns, int64_t end_ns, 
       "select min(a), max(b) from (select min(start_ns) as a, max(end_ns) as b from kernel_events union all select "
       "min(start_ns), max(end_ns) from memop_events union all select min(start_ns), max(end_ns) from api_events union all "
       "select min(start_ns), max(coalesce(end_ns, start_ns)) from nvtx_events)";
-  struct nai_cmd_collected rows;
-  int rc = nai_cmd_collect(&rows, run, extent, NULL, 0, err);
-  if (!rc && rows.rows && !nai_cmd_cell(&rows, 0, 0)->null &&
-      (start_ns > nai_cmd_int(&rows, 0, 1) || end_ns < nai_cmd_int(&rows, 0, 0)))
+  struct nai_query_rows rows;
+  int rc = ask_run(&rows, run, extent, err);
+  if (!rc && rows.rows && !nai_query_cell(&rows, 0, 0)->null &&
+      (start_ns > nai_query_cell_int(&rows, 0, 1) || end_ns < nai_query_cell_int(&rows, 0, 0)))
     rc = nai_err_set(err, NAI_EUSAGE, "%s: nothing of the trace lies in that time; its events go from %.9f s to %.9f s",
-                     option, (double)nai_cmd_int(&rows, 0, 0) / 1e9, (double)nai_cmd_int(&rows, 0, 1) / 1e9);
-  nai_cmd_collected_free(&rows);
+                     option, (double)nai_query_cell_int(&rows, 0, 0) / 1e9,
+                     (double)nai_query_cell_int(&rows, 0, 1) / 1e9);
+  nai_query_rows_free(&rows);
   return rc;
 }
 
