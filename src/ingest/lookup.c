@@ -22,8 +22,6 @@ int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char
   else if (value_column < 0 || value_column >= base.table->column_count || base.table->columns[value_column].hidden)
     rc = nai_err_set(err, NAI_EINPUT, "it has no stored column number %d", value_column);
   else
-    rc = nai_table_lost_rows(trace, base.table, err);
-  if (!rc)
     rc = trace->options.reader == NAI_READER_SQLITE || nai_direct_refuses(trace, base.table, &value_column, 1)
            ? nai_lookup_open_sqlite(&by_rowid, &base, err)
            : nai_lookup_open_direct(&by_rowid, &base, err);

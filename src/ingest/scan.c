@@ -39,15 +39,15 @@ int nai_scan_open(struct nai_scan *scan, struct nai_trace *trace, int max_parts,
   scan->ops = NULL;
   scan->reason[0] = '\0';
   int rc = check_table(&table, scan, trace, err);
-  if (!rc)
-    rc = nai_table_lost_rows(trace, table, err);
-  if (!rc && trace->options.reader == NAI_READER_SQLITE)
-    rc = nai_scan_check(trace, table, scan->columns, scan->column_count, err);
   if (rc)
     return nai_scan_fail(scan->table, rc, err);
   const char *refused = trace->options.reader == NAI_READER_SQLITE
                           ? "the SQLite reader was asked for"
                           : nai_direct_refuses(trace, table, scan->columns, scan->column_count);
+  if (refused)
+    rc = nai_scan_check(trace, table, scan->columns, scan->column_count, err);
+  if (rc)
+    return nai_scan_fail(scan->table, rc, err);
   scan->reader = refused ? "sqlite" : "direct";
   if (refused)
     snprintf(scan->reason, sizeof scan->reason, "%s", refused);

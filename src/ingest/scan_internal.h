@@ -10,15 +10,14 @@ NAI_MUST_CHECK int nai_scan_open_sqlite(struct nai_scan *scan, struct nai_trace 
 NAI_MUST_CHECK int nai_scan_open_direct(struct nai_scan *scan, const struct nai_trace *trace,
                                         const struct nai_db_table *table, int max_parts, struct nai_err *err);
 
-/* lost_rows.c: NAI_EINPUT where a table that seems to be empty is not. */
-NAI_MUST_CHECK int nai_table_lost_rows(const struct nai_trace *trace, const struct nai_db_table *table,
-                                       struct nai_err *err);
-
-/* direct_scan.c: SQLite believes the types at the head of a row, though its values may then end before or behind the
- * row's end. NAI_EINPUT where the file's own reader, which looks, would refuse a row; nothing is said where that cannot
- * read it. */
+/* direct_scan.c: SQLite believes what pages and the heads of rows say, though rows may be missing then, or values be
+ * others. NAI_EINPUT where the file's own reader, which looks, would refuse a row or a page; where that cannot read it,
+ * where SQLite's quick_check finds something. */
 NAI_MUST_CHECK int nai_scan_check(const struct nai_trace *trace, const struct nai_db_table *table, const int *columns,
                                   int column_count, struct nai_err *err);
+
+/* The same of the table that says which tables there are. */
+NAI_MUST_CHECK int nai_schema_check(const struct nai_trace *trace, struct nai_err *err);
 
 /* Puts "cannot read table "name"" in front of err. */
 int nai_scan_fail(const char *table, int code, struct nai_err *err);

@@ -163,7 +163,7 @@ static void test_wrong_pages(void **state) {
   for (int i = 0; i < 4; i++) /* the right-most child becomes the root itself */
     root[8 + i] = (char)(pages[0] >> (24 - 8 * i));
   write_content(content.data, content.len);
-  must_notice("events", "already part of the table");
+  must_notice("events", "part of something else");
   for (int i = 0; i < 4; i++)
     root[8 + i] = '\x7f';
   write_content(content.data, content.len);
@@ -188,7 +188,7 @@ static void test_lost_and_repeated_leaves(void **state) {
     cells[0] = cells[1] = 0;
     write_content(content.data, content.len);
     must_notice_with(NAI_READER_DIRECT, "events", "has none");
-    must_notice_with(NAI_READER_SQLITE, "events", "malformed");
+    must_notice_with(NAI_READER_SQLITE, "events", "Fragmentation");
     cells[0] = before[0], cells[1] = before[1];
   }
   char *second = content.data + (size_t)(all.leaves[1] - 1) * PAGE, kept[PAGE];
@@ -237,7 +237,7 @@ static void test_rows_that_a_search_misses(void **state) {
   exchange_pages(content.data, a, b);
   write_content(content.data, content.len);
   must_notice_with(NAI_READER_DIRECT, "events", "out of order");
-  must_notice_with(NAI_READER_SQLITE, "events", "not where they belong");
+  must_notice_with(NAI_READER_SQLITE, "events", "out of order");
   exchange_pages(content.data, a, b);
   exchange_pages(content.data, leaf_of("StringIds", 3), leaf_of("StringIds", 200));
   write_content(content.data, content.len);
@@ -285,8 +285,8 @@ static void test_record_longer_than_its_values(void **state) {
   assert_int_equal(second[0], 7);
   second[0] = 12; /* into the first row, which lies behind it */
   write_content(content.data, content.len);
-  must_notice_with(NAI_READER_DIRECT, "events", "longer than its values");
-  must_notice_with(NAI_READER_SQLITE, "events", "malformed");
+  must_notice_with(NAI_READER_DIRECT, "events", "does not end");
+  must_notice_with(NAI_READER_SQLITE, "events", "Multiple uses");
   nai_buf_free(&content);
 }
 
@@ -297,7 +297,7 @@ static void test_types_that_do_not_fit(void **state) {
   static const struct {
     unsigned char type;
     const char *message;
-  } cases[] = {{1, "longer than its values"}, {11, "longer than its values"}, {6, "longer than its row"}};
+  } cases[] = {{1, "does not end"}, {11, "does not end"}, {6, "longer than its row"}};
   struct nai_buf content = {0};
   unsigned char *type = three_rows(&content) + TYPES;
   assert_int_equal(*type, 2);
@@ -352,8 +352,8 @@ static void test_only_page_lost_its_rows(void **state) {
   assert_int_equal(content.data[PAGE + 4], 2);
   content.data[PAGE + 4] = 0;
   write_content(content.data, content.len);
-  must_notice_with(NAI_READER_DIRECT, "events", "lost its rows");
-  must_notice_with(NAI_READER_SQLITE, "events", "lost its rows");
+  must_notice_with(NAI_READER_DIRECT, "events", "belong to no row");
+  must_notice_with(NAI_READER_SQLITE, "events", "Fragmentation");
   nai_buf_free(&content);
 }
 

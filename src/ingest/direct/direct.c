@@ -54,7 +54,15 @@ int nai_direct_open(struct nai_trace *trace, const struct nai_sqlite_header *hea
   if (!map_file(direct, trace->fd, trace->size_bytes)) /* an address space limit, perhaps: SQLite does without */
     return refuse(trace, "the file cannot be mapped into memory", err);
   direct->lost = nai_guard_add(direct->map, direct->map_bytes);
-  return direct->lost ? NAI_OK : refuse(trace, "too many databases are open", err);
+  if (!direct->lost)
+    return refuse(trace, "too many databases are open", err);
+  direct->claimed = calloc((size_t)direct->page_count / 8 + 1, 1);
+  direct->contested = calloc((size_t)direct->page_count / 8 + 1, 1);
+  direct->overflow_from = calloc((size_t)direct->page_count + 1, sizeof *direct->overflow_from);
+  if (!direct->claimed || !direct->contested || !direct->overflow_from)
+    return nai_err_nomem(err);
+  int rc = nai_direct_survey(direct, trace->roots, trace->root_count, err);
+  return nai_direct_intact(direct, rc, err);
 }
 
 void nai_direct_close(struct nai_trace *trace) {
@@ -62,6 +70,9 @@ void nai_direct_close(struct nai_trace *trace) {
   if (!direct)
     return;
   nai_direct_free_shared(direct);
+  free(direct->claimed);
+  free(direct->contested);
+  free((void *)direct->overflow_from);
   pthread_mutex_destroy(&direct->sharing);
   nai_guard_remove(direct->lost);
   if (direct->map)

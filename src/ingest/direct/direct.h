@@ -16,7 +16,9 @@ struct nai_direct {
   int fd;            /* the trace's */
   atomic_bool *lost; /* becomes true when the file was truncated under the map */
   uint32_t page_size, usable_bytes, page_count;
-  uint32_t lock_page; /* the page that holds the lock bytes at 1 GiB: never part of a table */
+  uint32_t lock_page;                 /* the page that holds the lock bytes at 1 GiB: never part of a table */
+  unsigned char *claimed, *contested; /* bit n: something refers to page n; more than one thing does */
+  _Atomic uint64_t *overflow_from;    /* of each overflow page that was met where in the file the reference to it is */
   pthread_mutex_t sharing;
   struct nai_shared_leaves *shared;
   uint32_t max_local, min_local; /* payload bytes a cell keeps on its leaf, file format section 1.6 */
@@ -46,6 +48,10 @@ NAI_MUST_CHECK int nai_direct_intact(const struct nai_direct *direct, int rc, st
  * places are taken. */
 atomic_bool *nai_guard_add(const void *base, size_t bytes);
 void nai_guard_remove(atomic_bool *lost);
+
+/* direct_survey.c: fills claimed and contested. `roots` are those of all tables and indexes but the schema's. */
+NAI_MUST_CHECK int nai_direct_survey(struct nai_direct *direct, const uint32_t *roots, uint32_t count,
+                                     struct nai_err *err);
 
 /* direct_tree.c */
 /* The leaf pages of a table in rowid order. */
@@ -77,12 +83,50 @@ static inline bool nai_direct_has_page(const struct nai_direct *direct, uint32_t
   return page - 1 < direct->page_count && page != direct->lock_page;
 }
 
+static inline bool nai_direct_is_claimed(const struct nai_direct *direct, uint32_t page) {
+  return direct->claimed[page / 8] & 1 << page % 8;
+}
+
+static inline bool nai_direct_is_contested(const struct nai_direct *direct, uint32_t page) {
+  return direct->contested[page / 8] & 1 << page % 8;
+}
+
 static inline const unsigned char *nai_direct_page(const struct nai_direct *direct, uint32_t page) {
   return direct->map + (size_t)(page - 1) * direct->page_size;
 }
 
 /* Where the b-tree page header begins: page 1 has the file header in front. */
 static inline uint32_t nai_page_header(uint32_t page) { return page == 1 ? NAI_SQLITE_HEADER_BYTES : 0; }
+
+/* Where its cells and free blocks begin. */
+static inline uint32_t nai_page_content(const unsigned char *header) {
+  return nai_be16(header + 5) ? nai_be16(header + 5) : 65536;
+}
+
+/* Cells of a page in their order. In a table that was written row after row each ends where the one before it begins,
+ * and together they fill the page from its end: nothing is left to be looked at then. */
+struct nai_page_fill {
+  uint32_t begin;
+  bool gapless;
+};
+
+static inline void nai_page_fill_add(struct nai_page_fill *fill, uint32_t at, uint32_t bytes) {
+  fill->gapless &= at + bytes == fill->begin;
+  fill->begin = at;
+}
+
+/* direct_page.c: whether cells, free blocks and fragments of a table's page are all of it and none twice; its cell
+ * pointers fit. NULL, or what is wrong. */
+const char *nai_page_account(const struct nai_direct *direct, uint32_t page, const unsigned char *data);
+
+/* The same, where all cells went through nai_page_fill_add, beginning with {usable_bytes, true}. */
+static inline const char *nai_page_settle(const struct nai_page_fill *fill, const struct nai_direct *direct,
+                                          uint32_t page, const unsigned char *data) {
+  const unsigned char *header = data + nai_page_header(page);
+  bool plain = fill->gapless && fill->begin == nai_page_content(header) && !nai_be16(header + 1) && !header[7];
+  uint32_t pointers_end = nai_page_header(page) + (header[0] == NAI_PAGE_LEAF ? 8 : 12) + 2 * nai_be16(header + 3);
+  return plain && pointers_end <= fill->begin ? NULL : nai_page_account(direct, page, data);
+}
 
 /* Decodes a varint of at most 9 bytes and returns its length. */
 static inline uint32_t nai_varint(uint64_t *value, const unsigned char *p) {

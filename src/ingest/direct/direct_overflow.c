@@ -3,6 +3,31 @@
 
 #include <string.h>
 
+/* Notes that the reference at byte `place` of the file leads to overflow page `page`; false when another does. */
+static bool is_only_reference(const struct nai_direct *direct, uint32_t page, uint64_t place) {
+  uint64_t before = 0;
+  return atomic_compare_exchange_strong(&direct->overflow_from[page], &before, place) || before == place;
+}
+
+/* A page that two rows refer to may be either's. Which of them is read first is chance where they are in two tables, so
+ * that this is no damage that one table bears. */
+int nai_overflow_check(const struct nai_direct *direct, const struct nai_payload *payload, struct nai_err *err) {
+  uint64_t content = direct->usable_bytes - 4, pages = (payload->bytes - payload->local + content - 1) / content;
+  uint64_t place = (uint64_t)(payload->page - 1) * direct->page_size + payload->link;
+  uint32_t page = payload->overflow_page;
+  for (; pages; pages--) {
+    if (!nai_direct_has_page(direct, page) || page == 1)
+      return nai_direct_damaged(err, payload->page, "a row continues on a page that is not in the file");
+    if (nai_direct_is_claimed(direct, page))
+      return nai_direct_damaged(err, payload->page, "a row continues on a page that is part of something else");
+    if (!is_only_reference(direct, page, place))
+      return nai_err_set(err, NAI_EINPUT, "the file is damaged: page %u: rows share overflow pages", page);
+    place = (uint64_t)(page - 1) * direct->page_size;
+    page = nai_be32(nai_direct_page(direct, page));
+  }
+  return page ? nai_direct_damaged(err, payload->page, "a row continues behind its end") : NAI_OK;
+}
+
 /* Reads a payload forward. */
 struct chain {
   struct nai_record_reader *reader;
@@ -20,16 +45,11 @@ static struct chain chain_start(struct nai_record_reader *reader, const struct n
                         .next = payload->overflow_page};
 }
 
-/* In an undamaged file every overflow page belongs to one row. A thread that has visited more of them than the file has
- * pages (twice, for header and values) follows chains that are shared or cyclic, and might do so for ever. */
 static int chain_advance(struct chain *chain, struct nai_err *err) {
   const struct nai_direct *direct = chain->reader->plan->direct;
   uint32_t page = chain->next;
   if (!nai_direct_has_page(direct, page) || page == 1)
     return nai_direct_damaged(err, chain->payload->page, "a row continues on a page that is not in the file");
-  if (!chain->reader->overflow_left)
-    return nai_direct_damaged(err, chain->payload->page, "rows share overflow pages");
-  chain->reader->overflow_left--;
   const unsigned char *data = nai_direct_page(direct, page);
   chain->next = nai_be32(data);
   chain->data = data + 4;

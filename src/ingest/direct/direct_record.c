@@ -35,7 +35,7 @@ static const uint8_t small_sizes[SMALL_TYPES] = {0,
 
 void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *direct, const struct nai_db_table *table,
                      const int *columns, int column_count) {
-  *plan = (struct nai_record_plan){.direct = direct};
+  *plan = (struct nai_record_plan){.direct = direct, .table_columns = table->column_count, .columns = table->columns};
   for (int slot = 0; slot < column_count; slot++) {
     const struct nai_db_column *column = &table->columns[columns[slot]];
     if (column->rowid_alias) {
@@ -56,7 +56,7 @@ void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *dire
 
 int nai_record_reader_init(struct nai_record_reader *reader, const struct nai_record_plan *plan, struct nai_err *err) {
   size_t columns = (size_t)plan->stored_columns + 1;
-  *reader = (struct nai_record_reader){.plan = plan, .overflow_left = 2 * (uint64_t)plan->direct->page_count};
+  *reader = (struct nai_record_reader){.plan = plan};
   reader->types = calloc(columns, sizeof *reader->types);
   reader->offsets = calloc(columns, sizeof *reader->offsets);
   /* The header's length, one byte per column, and one for a text whose length takes two. */
@@ -117,6 +117,32 @@ static inline void finish_real(struct nai_cell *cell) {
     cell->type = NAI_CELL_NULL;
 }
 
+/* Whether a header's types from p on, of no more than `columns` columns, make a row that ends with its payload when
+ * their values begin at `at`. Nobody asked for these values, but a type before them that damage has changed moves the
+ * end. */
+static inline bool ends_with_payload(const unsigned char *p, const unsigned char *stop, int columns, uint64_t at,
+                                     uint64_t payload_bytes) {
+  for (; p < stop; columns--) {
+    uint64_t type = *p++;
+    if (__builtin_expect(type < SMALL_TYPES, 1)) {
+      at += small_sizes[type];
+      continue;
+    }
+    p += nai_varint(&type, p - 1) - 1;
+    if (type > UINT32_MAX)
+      return false;
+    at += nai_serial_bytes(type);
+  }
+  return p == stop && columns >= 0 && at == payload_bytes;
+}
+
+/* What a column's declaration rules out: SQLite would not have stored it. */
+static bool is_ruled_out(const struct nai_db_column *column, uint64_t type) {
+  if (column->rowid_alias) /* NULL stands in its place */
+    return false;
+  return (type == 0 && column->not_null) || (type >= 1 && type <= 9 && column->text_affinity);
+}
+
 /* Fills types and offsets of the columns from a record header; *end = where the last value ends in the payload,
  * *looked_at = how many bytes of the header said so. NULL, or what is wrong. */
 static const char *read_header(uint64_t *end, uint32_t *looked_at, struct nai_record_reader *reader,
@@ -127,12 +153,13 @@ static const char *read_header(uint64_t *end, uint32_t *looked_at, struct nai_re
   uint64_t *restrict types = reader->types;
   uint32_t *restrict offsets = reader->offsets;
   uint64_t at = header_bytes;
-  bool reserved = false;
+  bool reserved = false, ruled_out = false;
   for (int i = 0; i < columns; i++) {
     if (p >= stop) { /* a row older than this column */
       for (; i < columns; i++) {
         types[i] = 0;
         offsets[i] = 0;
+        ruled_out |= is_ruled_out(&reader->plan->columns[i], 0);
       }
       break;
     }
@@ -150,13 +177,16 @@ static const char *read_header(uint64_t *end, uint32_t *looked_at, struct nai_re
         return "a value is longer than its row";
     }
     types[i] = type;
+    ruled_out |= is_ruled_out(&reader->plan->columns[i], type);
   }
   *end = at;
   *looked_at = (uint32_t)(p - data);
   if (p > stop || at > payload_bytes)
     return "a value is longer than its row";
-  if (p == stop && at != payload_bytes)
-    return "a row is longer than its values";
+  if (!ends_with_payload(p, stop, reader->plan->table_columns - columns, at, payload_bytes))
+    return "a row does not end with its last value";
+  if (ruled_out)
+    return "a value is none that its column can hold";
   return reserved ? "a value has a reserved type" : NULL;
 }
 
@@ -222,11 +252,11 @@ static inline struct nai_shape *find_shape(bool *known, const struct nai_record_
 
 /* Remembers what read_header has found out. */
 static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader, const unsigned char *data,
-                       uint64_t end, bool whole) {
+                       uint64_t end, uint32_t looked_at) {
   for (int i = 0; i < reader->key_words; i++)
     shape->key[i] = key_word(reader, data, i);
   shape->end = (uint32_t)end;
-  shape->end_at_most = whole ? shape->end : UINT32_MAX;
+  shape->looked_at = looked_at;
   shape->has_real = false;
   shape->step_count = 0;
   shape->nulls = 0;
@@ -280,7 +310,7 @@ static int read_new_record(struct nai_record_reader *reader, const struct nai_pa
     return nai_direct_damaged(err, payload->page, wrong);
   if (end > payload->local || !shape || looked_at > reader->key_bytes)
     return read_long_row(reader, payload, err);
-  keep_shape(shape, reader, data, end, looked_at == header_bytes);
+  keep_shape(shape, reader, data, end, looked_at);
   take_shape(reader, shape, data);
   return NAI_OK;
 }
@@ -289,12 +319,19 @@ static inline int read_record(struct nai_record_reader *reader, const struct nai
                               struct nai_err *err) {
   struct nai_shape *shape = NULL;
   uint32_t header_bytes = payload->data[0];
+  if (__builtin_expect(payload->link, 0)) {
+    int rc = nai_overflow_check(reader->plan->direct, payload, err);
+    if (rc)
+      return rc;
+  }
   if (reader->shapes && header_bytes - 1 < 127 && header_bytes <= payload->local) {
     bool known;
     if (header_bytes != reader->masked_bytes)
       mask_key(reader, header_bytes);
     shape = find_shape(&known, reader, payload->data);
-    if (known && shape->end <= payload->local && payload->bytes <= shape->end_at_most) {
+    if (known && shape->end <= payload->local &&
+        ends_with_payload(payload->data + shape->looked_at, payload->data + header_bytes,
+                          reader->plan->table_columns - reader->plan->stored_columns, shape->end, payload->bytes)) {
       take_shape(reader, shape, payload->data);
       finish_row(reader, rowid);
       return NAI_OK;
@@ -326,6 +363,7 @@ int nai_record_read_leaf(struct nai_record_reader *reader, const struct nai_leav
   uint32_t first = nai_page_header(page) + 8 + 2 * cells;
   struct nai_payload payload = {.page = page};
   int64_t previous = below ? *below : INT64_MIN, rowid;
+  struct nai_page_fill fill = {direct->usable_bytes, true};
   for (uint32_t i = 0; i < cells; i++) {
     uint32_t at = nai_be16(pointers + 2 * i);
     if (at < first || at > direct->usable_bytes - 4)
@@ -336,6 +374,7 @@ int nai_record_read_leaf(struct nai_record_reader *reader, const struct nai_leav
     if ((rowid <= previous && (i || below)) || rowid > last)
       return nai_direct_damaged(err, page, "its rowids are out of order");
     previous = rowid;
+    nai_page_fill_add(&fill, at, nai_cell_bytes(&payload, data + at));
     rc = read_record(reader, &payload, rowid, err);
     if (rc)
       return rc;
@@ -346,5 +385,6 @@ int nai_record_read_leaf(struct nai_record_reader *reader, const struct nai_leav
     }
   }
   *rows += cells;
-  return NAI_OK;
+  const char *wrong = nai_page_settle(&fill, direct, page, data);
+  return wrong ? nai_direct_damaged(err, page, wrong) : NAI_OK;
 }

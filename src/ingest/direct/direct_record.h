@@ -8,6 +8,8 @@
 struct nai_record_plan {
   const struct nai_direct *direct;
   int stored_columns; /* leading columns of a record that have to be looked at */
+  int table_columns;  /* all that a record may have */
+  const struct nai_db_column *columns;
   int wanted_count, alias_count, real_count;
   struct nai_wanted {
     int column, slot;
@@ -33,8 +35,8 @@ struct nai_shape_step {
 
 struct nai_shape {
   uint64_t key[NAI_SHAPE_WORDS];
-  uint32_t end;         /* payload bytes that must be local */
-  uint32_t end_at_most; /* and how many the payload may have: `end` where all columns were looked at */
+  uint32_t end;       /* payload bytes that must be local */
+  uint32_t looked_at; /* bytes of the header that say so; those behind them tell where the row ends */
   bool has_real;
   uint64_t nulls; /* slots of values that are NULL, as most of a wide table's are: they take no step */
   int step_count;
@@ -55,7 +57,6 @@ struct nai_record_reader {
   uint64_t *types;              /* serial type of each looked-at column */
   uint32_t *offsets;            /* and where in the payload its value begins */
   struct nai_buf header, spill; /* parts of records gathered from overflow pages */
-  uint64_t overflow_left;       /* overflow pages that may still be visited, see direct_overflow.c */
 };
 
 NAI_MUST_CHECK int nai_record_reader_init(struct nai_record_reader *reader, const struct nai_record_plan *plan,
@@ -67,7 +68,8 @@ struct nai_payload {
   const unsigned char *data;
   uint64_t bytes;
   uint32_t local;
-  uint32_t overflow_page; /* 0 when all is local */
+  uint32_t link;          /* where in its page the number of its first overflow page stands; 0 when all is local */
+  uint32_t overflow_page; /* that number */
   uint32_t page;          /* the leaf, for messages */
 };
 
@@ -95,8 +97,15 @@ static inline const char *nai_leaf_cell(int64_t *rowid, struct nai_payload *payl
   payload->data = p;
   payload->bytes = bytes;
   payload->local = local;
+  payload->link = link ? begin + local : 0;
   payload->overflow_page = link ? nai_be32(p + local) : 0;
   return NULL;
+}
+
+/* Bytes of the cell at `cell` whose payload nai_leaf_cell has found: SQLite gives a cell no fewer than 4. */
+static inline uint32_t nai_cell_bytes(const struct nai_payload *payload, const unsigned char *cell) {
+  uint32_t bytes = (uint32_t)(payload->data - cell) + payload->local + (payload->link ? 4 : 0);
+  return bytes < 4 ? 4 : bytes;
 }
 
 /* Calls fn for the rows of leaf number `leaf`, whose page's content is at `data`; they must lie where `leaves` says.
@@ -123,6 +132,9 @@ NAI_MUST_CHECK int nai_window_leaf(const unsigned char **data, struct nai_window
                                    const struct nai_leaves *leaves, uint32_t i, uint32_t end, struct nai_err *err);
 
 /* direct_overflow.c */
+/* Whether the chain of a payload that does not end on its leaf is as long as it has to be and nobody else's. */
+NAI_MUST_CHECK int nai_overflow_check(const struct nai_direct *direct, const struct nai_payload *payload,
+                                      struct nai_err *err);
 /* Makes the record's first `bytes` bytes contiguous (*data, with NAI_DIRECT_SLACK readable bytes behind). */
 NAI_MUST_CHECK int nai_overflow_gather_header(const unsigned char **data, struct nai_record_reader *reader,
                                               const struct nai_payload *payload, uint64_t bytes, struct nai_err *err);

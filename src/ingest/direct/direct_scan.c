@@ -2,6 +2,7 @@
 #include "ingest/scan_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct direct_scan {
   const struct nai_direct *direct;
@@ -164,15 +165,61 @@ static int look_away(void *ctx, int64_t rowid, const struct nai_cell *cells, str
   return NAI_OK;
 }
 
+/* The first thing that quick_check says, behind a line that names the database. */
+static int damage_found(const char *said, struct nai_err *err) {
+  const char *behind = strncmp(said, "***", 3) == 0 ? strchr(said, '\n') : NULL, *line = behind ? behind + 1 : said;
+  return nai_err_damaged(err, "the file is damaged: %.*s", (int)strcspn(line, "\n"), line);
+}
+
+/* SQLite's own look at what only SQLite can read. */
+static int quick_check(const struct nai_trace *trace, const struct nai_db_table *table, struct nai_err *err) {
+  sqlite3 *db = NULL;
+  sqlite3_stmt *stmt = NULL;
+  int rc = nai_trace_borrow(&db, trace, err);
+  if (!rc)
+    rc = nai_scan_prepare(&stmt, db, "PRAGMA main.quick_check($)", table, 0, err);
+  if (!rc) {
+    int step = sqlite3_step(stmt);
+    const char *found = step == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    if (!found)
+      rc = nai_sqlite_fail(err, db, step == SQLITE_ROW ? SQLITE_NOMEM : step, "cannot check it");
+    else if (strcmp(found, "ok") != 0)
+      rc = damage_found(found, err);
+  }
+  sqlite3_finalize(stmt);
+  nai_trace_return(trace, db);
+  return rc;
+}
+
 int nai_scan_check(const struct nai_trace *trace, const struct nai_db_table *table, const int *columns,
                    int column_count, struct nai_err *err) {
   struct nai_scan scan = {.table = table->name, .columns = columns, .column_count = column_count};
   bool stopped;
   if (nai_direct_refuses(trace, table, columns, column_count))
-    return NAI_OK;
+    return quick_check(trace, table, err);
   int rc = nai_scan_open_direct(&scan, trace, table, 1, err);
   if (!rc)
     rc = read_part(&scan, 0, &stopped, look_away, NULL, err);
   nai_scan_close(&scan);
   return rc;
+}
+
+int nai_schema_check(const struct nai_trace *trace, struct nai_err *err) {
+  /* type, name, tbl_name, rootpage, sql */
+  struct nai_db_column columns[] = {{.text_affinity = true},
+                                    {.text_affinity = true},
+                                    {.text_affinity = true},
+                                    {.name = NULL},
+                                    {.text_affinity = true}};
+  static const int all[] = {0, 1, 2, 3, 4};
+  enum { COLUMNS = sizeof all / sizeof *all };
+  const struct nai_db_table schema = {.name = (char[]){"sqlite_schema"},
+                                      .kind = "table",
+                                      .rowid_name = "rowid",
+                                      .rootpage = 1,
+                                      .plain = true,
+                                      .columns = columns,
+                                      .column_count = COLUMNS};
+  int rc = nai_scan_check(trace, &schema, all, COLUMNS, err);
+  return rc ? nai_scan_fail(schema.name, rc, err) : NAI_OK;
 }

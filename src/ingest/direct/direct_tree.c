@@ -4,20 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_DEPTH = 20 }; /* BTCURSOR_MAX_DEPTH of btreeInt.h */
+
 /* One level of the tree, left to right, in the form the leaf level has in the end. */
 struct level {
   struct nai_leaves at;
   uint32_t page_capacity, last_capacity;
 };
 
-static int add_page(struct level *level, unsigned char *seen, const struct nai_direct *direct, uint32_t parent,
-                    uint32_t page, int64_t last, struct nai_err *err) {
+static int add_page(struct level *level, const struct nai_direct *direct, uint32_t parent, uint32_t page, int64_t last,
+                    struct nai_err *err) {
   if (!nai_direct_has_page(direct, page) || page == 1)
     return nai_direct_damaged(err, parent, "it refers to a page that is not in the file");
-  if (seen[page / 8] & 1 << page % 8) /* a page of a tree has one parent; a cycle would never end */
-    return nai_direct_damaged(err, parent, "it refers to a page that is already part of the table");
-  seen[page / 8] |= (unsigned char)(1 << page % 8);
   struct nai_leaves *at = &level->at;
+  if (nai_direct_is_contested(direct, page) || at->count > direct->page_count)
+    return nai_direct_damaged(err, parent, "it refers to a page that is part of something else, too");
   if (!nai_array_room(&at->pages, &level->page_capacity, at->count, sizeof *at->pages) ||
       !nai_array_room(&at->last, &level->last_capacity, at->count, sizeof *at->last))
     return nai_err_nomem(err);
@@ -28,8 +29,8 @@ static int add_page(struct level *level, unsigned char *seen, const struct nai_d
 
 /* Adds the children of an interior page to the next level. Its rowids lie above `below` (when bounded) and not above
  * `last`. */
-static int add_children(struct level *next, unsigned char *seen, const struct nai_direct *direct, uint32_t page,
-                        const int64_t *below, int64_t last, struct nai_err *err) {
+static int add_children(struct level *next, const struct nai_direct *direct, uint32_t page, const int64_t *below,
+                        int64_t last, struct nai_err *err) {
   const unsigned char *data = nai_direct_page(direct, page);
   uint32_t header = nai_page_header(page);
   if (data[header] != NAI_PAGE_INTERIOR)
@@ -38,29 +39,32 @@ static int add_children(struct level *next, unsigned char *seen, const struct na
   if (first > direct->usable_bytes)
     return nai_direct_damaged(err, page, "it has more cells than fit");
   int64_t previous = below ? *below : INT64_MIN;
+  struct nai_page_fill fill = {direct->usable_bytes, true};
   for (uint32_t i = 0; i < cells; i++) {
     uint32_t at = nai_be16(data + header + 12 + 2 * i);
-    uint64_t key;
-    if (at < first || at > direct->usable_bytes - 5 || at + 4 + nai_varint(&key, data + at + 4) > direct->usable_bytes)
+    uint64_t key = 0;
+    uint32_t bytes = at < first || at > direct->usable_bytes - 5 ? UINT16_MAX : 4 + nai_varint(&key, data + at + 4);
+    if (at + bytes > direct->usable_bytes)
       return nai_direct_damaged(err, page, "a cell lies outside of the page");
     bool ascends = (int64_t)key > previous || (i == 0 && !below);
     if (!ascends || (int64_t)key > last)
       return nai_direct_damaged(err, page, "its rowids are out of order");
     previous = (int64_t)key;
-    int rc = add_page(next, seen, direct, page, nai_be32(data + at), previous, err);
+    nai_page_fill_add(&fill, at, bytes);
+    int rc = add_page(next, direct, page, nai_be32(data + at), previous, err);
     if (rc)
       return rc;
   }
-  return add_page(next, seen, direct, page, nai_be32(data + header + 8), last, err);
+  const char *wrong = nai_page_settle(&fill, direct, page, data);
+  return wrong ? nai_direct_damaged(err, page, wrong)
+               : add_page(next, direct, page, nai_be32(data + header + 8), last, err);
 }
 
 int nai_direct_leaves(struct nai_leaves *out, const struct nai_direct *direct, uint32_t root, struct nai_err *err) {
   struct level level = {{NULL, NULL, 0}, 0}, next = {{NULL, NULL, 0}, 0};
   int rc;
-  unsigned char *seen = calloc((size_t)direct->page_count / 8 + 1, 1);
-  if (!seen)
-    return nai_err_nomem(err);
-  seen[root / 8] |= (unsigned char)(1 << root % 8);
+  if (nai_direct_is_contested(direct, root))
+    return nai_direct_damaged(err, root, "it is part of something else, too");
   if (!nai_array_room(&level.at.pages, &level.page_capacity, 0, sizeof *level.at.pages) ||
       !nai_array_room(&level.at.last, &level.last_capacity, 0, sizeof *level.at.last)) {
     rc = nai_err_nomem(err);
@@ -70,21 +74,21 @@ int nai_direct_leaves(struct nai_leaves *out, const struct nai_direct *direct, u
   level.at.last[0] = INT64_MAX;
   level.at.count = 1;
   rc = NAI_OK;
-  /* All leaves are equally deep. No page is met twice, so this ends. */
-  while (!rc) {
+  /* All leaves are equally deep. No page is met twice unless somebody writes meanwhile. */
+  for (int depth = 0; !rc; depth++) {
     uint32_t first = level.at.pages[0];
     if (nai_direct_page(direct, first)[nai_page_header(first)] != NAI_PAGE_INTERIOR)
       break;
+    if (depth == MAX_DEPTH)
+      rc = nai_direct_damaged(err, root, "its tree is deeper than SQLite allows");
     next.at.count = 0;
     for (uint32_t i = 0; i < level.at.count && !rc; i++)
-      rc =
-          add_children(&next, seen, direct, level.at.pages[i], i ? &level.at.last[i - 1] : NULL, level.at.last[i], err);
+      rc = add_children(&next, direct, level.at.pages[i], i ? &level.at.last[i - 1] : NULL, level.at.last[i], err);
     struct level swap = level;
     level = next;
     next = swap;
   }
 out:
-  free(seen);
   nai_leaves_free(&next.at);
   if (rc)
     nai_leaves_free(&level.at);

@@ -41,17 +41,22 @@ static int enter_leaf(struct direct_lookup *self, uint32_t leaf, struct nai_err 
     return rc;
   if (cells > direct->usable_bytes / 6) /* 2 bytes of pointer and at least 4 of cell each */
     return nai_direct_damaged(err, page, "it has more cells than fit");
+  struct nai_page_fill fill = {direct->usable_bytes, true};
   for (uint32_t i = 0; i < cells; i++) {
     uint32_t at = cell_at(direct, page, i);
     const char *wrong = at > direct->usable_bytes - 4 ? "a cell lies outside of the page"
                                                       : nai_leaf_cell(&self->rowids[i], &payload, direct, data, at);
     if (wrong)
       return nai_direct_damaged(err, page, wrong);
+    nai_page_fill_add(&fill, at, nai_cell_bytes(&payload, data + at));
     int64_t rowid = self->rowids[i];
     bool ascends = i ? rowid > self->rowids[i - 1] : !leaf || rowid > leaves->last[leaf - 1];
     if (!ascends || rowid > leaves->last[leaf])
       return nai_direct_damaged(err, page, "its rowids are out of order");
   }
+  const char *wrong = nai_page_settle(&fill, direct, page, data);
+  if (wrong)
+    return nai_direct_damaged(err, page, wrong);
   self->entered = true;
   self->leaf = leaf;
   self->cells = cells;
@@ -82,8 +87,6 @@ static int get_direct(bool *found, struct nai_cell *cell, struct nai_lookup *loo
     uint32_t page = self->leaves->pages[self->leaf];
     struct nai_payload payload = {.page = page};
     int64_t rowid;
-    /* A handle may be asked for the same long value any number of times. */
-    self->reader.overflow_left = 2 * (uint64_t)self->direct->page_count;
     const char *wrong = nai_leaf_cell(&rowid, &payload, self->direct, nai_direct_page(self->direct, page),
                                       cell_at(self->direct, page, index));
     rc = wrong ? nai_direct_damaged(err, page, wrong) : nai_record_read(&self->reader, &payload, key, err);

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "ingest/direct/direct.h"
 #include "ingest/lookup_internal.h"
+#include "ingest/scan_internal.h"
 #include "ingest/trace/trace_internal.h"
 
 #include <errno.h>
@@ -144,6 +145,8 @@ int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_tr
     rc = open_database(trace, err);
   if (!rc && !trace->direct_refused)
     rc = nai_direct_open(trace, &header, err);
+  if (!rc)
+    rc = nai_schema_check(trace, err);
   if (!rc)
     rc = nai_trace_unchanged(trace, err);
   if (rc)

@@ -20,7 +20,8 @@ struct nai_db_column {
   bool rowid_alias;        /* INTEGER PRIMARY KEY: the value is the rowid */
   bool hidden;             /* generated or hidden (table_xinfo.hidden != 0): not a plain stored column */
   bool added_with_default; /* declared with a non-NULL default: short records take it */
-  bool real_affinity;      /* whole numbers lie in the file as integers and are read as REAL */
+  bool not_null, text_affinity;
+  bool real_affinity; /* whole numbers lie in the file as integers and are read as REAL */
 };
 
 struct nai_db_table {
@@ -55,6 +56,8 @@ struct nai_trace {
   struct nai_db_table *tables;
   int table_count;
   uint32_t table_capacity;
+  uint32_t *roots; /* pages where the trees of tables and indexes begin */
+  uint32_t root_count, root_capacity;
   char *direct_refused;  /* why the leaf reader may not read this file (live WAL, not UTF-8, ...), NULL when it may */
   void *db;              /* sqlite3 *, for the thread that opened the trace */
   struct nai_pool *pool; /* idle further connections */

@@ -4,14 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SQLite's rules of column affinity, as far as they decide on REAL: see docs/readers.md. */
-static bool has_real_affinity(const char *type) {
-  static const char *const stronger[] = {"%INT%", "%CHAR%", "%CLOB%", "%TEXT%", "%BLOB%"};
-  for (size_t i = 0; i < sizeof stronger / sizeof *stronger; i++)
-    if (sqlite3_strlike(stronger[i], type, 0) == 0)
-      return false;
-  return sqlite3_strlike("%REAL%", type, 0) == 0 || sqlite3_strlike("%FLOA%", type, 0) == 0 ||
-         sqlite3_strlike("%DOUB%", type, 0) == 0;
+static bool is_any_of(const char *type, const char *const *patterns) {
+  for (; *patterns; patterns++)
+    if (sqlite3_strlike(*patterns, type, 0) == 0)
+      return true;
+  return false;
+}
+
+/* SQLite's rules of column affinity, as far as they decide on TEXT and REAL: see docs/readers.md. */
+static void set_affinity(struct nai_db_column *column, const char *type) {
+  static const char *const integer[] = {"%INT%", NULL}, *const text[] = {"%CHAR%", "%CLOB%", "%TEXT%", NULL},
+                           *const blob[] = {"%BLOB%", NULL}, *const real[] = {"%REAL%", "%FLOA%", "%DOUB%", NULL};
+  if (is_any_of(type, integer))
+    return;
+  column->text_affinity = is_any_of(type, text);
+  column->real_affinity = !column->text_affinity && !is_any_of(type, blob) && is_any_of(type, real);
 }
 
 static const char *column_text(sqlite3_stmt *stmt, int column) {
@@ -74,7 +81,8 @@ static int read_columns(struct nai_db_table *table, sqlite3 *db, const struct st
         (struct nai_db_column){.name = strdup(column_text(stmts->columns, 0)),
                                .hidden = sqlite3_column_int(stmts->columns, 4) != 0,
                                .added_with_default = *default_value && sqlite3_stricmp(default_value, "NULL") != 0,
-                               .real_affinity = has_real_affinity(type)};
+                               .not_null = sqlite3_column_int(stmts->columns, 5) != 0};
+    set_affinity(column, type);
     if (!column->name)
       break;
     table->column_count++;
@@ -114,6 +122,25 @@ static int add_table(struct nai_trace *trace, sqlite3_stmt *list, struct nai_err
   return table->name && !out_of_memory(trace->db) ? NAI_OK : nai_err_nomem(err);
 }
 
+/* Also those of indexes, and of tables that no name leads to. */
+static int read_roots(struct nai_trace *trace, struct nai_err *err) {
+  sqlite3_stmt *stmt = NULL;
+  int step = SQLITE_DONE;
+  int rc =
+      nai_sqlite_prepare(&stmt, trace->db, "SELECT rootpage FROM sqlite_schema WHERE rootpage BETWEEN 1 AND 4294967294",
+                         "cannot read the schema", err);
+  while (!rc && (step = sqlite3_step(stmt)) == SQLITE_ROW) {
+    if (!nai_array_room(&trace->roots, &trace->root_capacity, trace->root_count, sizeof *trace->roots))
+      rc = nai_err_nomem(err);
+    else
+      trace->roots[trace->root_count++] = (uint32_t)sqlite3_column_int64(stmt, 0);
+  }
+  if (!rc && step != SQLITE_DONE)
+    rc = nai_sqlite_fail(err, trace->db, step, "cannot read the schema");
+  sqlite3_finalize(stmt);
+  return rc;
+}
+
 int nai_trace_read_schema(struct nai_trace *trace, struct nai_err *err) {
   static const char what[] = "cannot read the schema";
   sqlite3 *db = trace->db;
@@ -128,9 +155,11 @@ int nai_trace_read_schema(struct nai_trace *trace, struct nai_err *err) {
   if (!rc && step != SQLITE_DONE)
     rc = nai_sqlite_fail(err, db, step, what);
   if (!rc)
-    rc = nai_sqlite_prepare(&stmts.columns, db,
-                            "SELECT name, type, dflt_value, pk, hidden FROM pragma_table_xinfo(?1) ORDER BY cid", what,
-                            err);
+    rc = read_roots(trace, err);
+  if (!rc)
+    rc = nai_sqlite_prepare(
+        &stmts.columns, db,
+        "SELECT name, type, dflt_value, pk, hidden, \"notnull\" FROM pragma_table_xinfo(?1) ORDER BY cid", what, err);
   if (!rc)
     rc = nai_sqlite_prepare(&stmts.key_index, db, "SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk'", what, err);
   for (int i = 0; i < trace->table_count && !rc; i++)
@@ -151,6 +180,7 @@ void nai_trace_free_schema(struct nai_trace *trace) {
     free(trace->tables[i].name);
   }
   free(trace->tables);
+  free(trace->roots);
 }
 
 const struct nai_db_table *nai_trace_table(const struct nai_trace *trace, const char *name) {
