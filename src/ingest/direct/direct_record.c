@@ -250,13 +250,35 @@ static inline struct nai_shape *find_shape(bool *known, const struct nai_record_
   return shape;
 }
 
+/* Whether a row of a known shape ends with its payload. Most have the same types behind those looked at as the row
+ * before. */
+static inline bool has_right_end(struct nai_shape *shape, const struct nai_record_plan *plan,
+                                 const struct nai_payload *payload, uint32_t header_bytes) {
+  const unsigned char *types = payload->data + shape->looked_at;
+  uint64_t rest;
+  memcpy(&rest, types, sizeof rest);
+  rest = le64toh(rest) & shape->rest_mask;
+  if (__builtin_expect(rest == shape->rest && payload->bytes == shape->payload_bytes, 1))
+    return true;
+  if (!ends_with_payload(types, payload->data + header_bytes, plan->table_columns - plan->stored_columns, shape->end,
+                         payload->bytes))
+    return false;
+  if (header_bytes - shape->looked_at <= sizeof rest) {
+    shape->rest = rest;
+    shape->payload_bytes = payload->bytes;
+  }
+  return true;
+}
+
 /* Remembers what read_header has found out. */
 static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader, const unsigned char *data,
-                       uint64_t end, uint32_t looked_at) {
+                       uint64_t end, uint32_t looked_at, uint32_t header_bytes) {
   for (int i = 0; i < reader->key_words; i++)
     shape->key[i] = key_word(reader, data, i);
   shape->end = (uint32_t)end;
   shape->looked_at = looked_at;
+  shape->rest_mask = header_bytes - looked_at >= 8 ? ~0ull : (1ull << 8 * (header_bytes - looked_at)) - 1;
+  shape->payload_bytes = UINT64_MAX;
   shape->has_real = false;
   shape->step_count = 0;
   shape->nulls = 0;
@@ -310,7 +332,7 @@ static int read_new_record(struct nai_record_reader *reader, const struct nai_pa
     return nai_direct_damaged(err, payload->page, wrong);
   if (end > payload->local || !shape || looked_at > reader->key_bytes)
     return read_long_row(reader, payload, err);
-  keep_shape(shape, reader, data, end, looked_at);
+  keep_shape(shape, reader, data, end, looked_at, (uint32_t)header_bytes);
   take_shape(reader, shape, data);
   return NAI_OK;
 }
@@ -329,9 +351,7 @@ static inline int read_record(struct nai_record_reader *reader, const struct nai
     if (header_bytes != reader->masked_bytes)
       mask_key(reader, header_bytes);
     shape = find_shape(&known, reader, payload->data);
-    if (known && shape->end <= payload->local &&
-        ends_with_payload(payload->data + shape->looked_at, payload->data + header_bytes,
-                          reader->plan->table_columns - reader->plan->stored_columns, shape->end, payload->bytes)) {
+    if (known && shape->end <= payload->local && has_right_end(shape, reader->plan, payload, header_bytes)) {
       take_shape(reader, shape, payload->data);
       finish_row(reader, rowid);
       return NAI_OK;

@@ -37,6 +37,8 @@ struct nai_shape {
   uint64_t key[NAI_SHAPE_WORDS];
   uint32_t end;       /* payload bytes that must be local */
   uint32_t looked_at; /* bytes of the header that say so; those behind them tell where the row ends */
+  /* The row met last had these bytes there, and so many in all; no row has UINT64_MAX. */
+  uint64_t rest, rest_mask, payload_bytes;
   bool has_real;
   uint64_t nulls; /* slots of values that are NULL, as most of a wide table's are: they take no step */
   int step_count;
