@@ -36,7 +36,8 @@ static void describe(struct nai_buf *out, const struct nai_query_rows *found, in
   if (!nai_query_cell(found, row, F_PCT)->null && strcmp(severity, "info") != 0) {
     nai_buf_puts(out, ", ");
     nai_value_print_human(out, NAI_PCT, nai_query_cell(found, row, F_PCT));
-    nai_buf_puts(out, " of the active time");
+    nai_buf_puts(out, strncmp(nai_query_cell_text(found, row, F_ID), "pause-", 6) == 0 ? " of the window"
+                                                                                       : " of the active time");
   }
   if (!nai_query_cell(found, row, F_PART_OF)->null)
     nai_buf_printf(out, ", contained in %s", nai_query_cell_text(found, row, F_PART_OF));

@@ -126,6 +126,11 @@ static void put_within(struct nai_buf *out, const char *title) {
   nai_buf_printf(out, "%c%s", name ? *title : tolower((unsigned char)*title), *title ? title + 1 : "");
 }
 
+/* What a share is of: a pause is no part of the active time. */
+static const char *base_of(const struct nai_table *findings, int64_t row) {
+  return strncmp(nai_cell_str(findings, row, "id"), "pause-", 6) == 0 ? " of the window" : " of the active time";
+}
+
 static void put_loss(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
   struct nai_value ns = nai_cell(findings, row, "at_stake_ns");
   const char *scope = nai_cell_str(findings, row, "scope"), *place = nai_cell_str(findings, row, "place");
@@ -133,13 +138,13 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
   if (*place)
     nai_buf_printf(out, " (%s)", place);
   if (!ns.null) {
-    nai_buf_puts(out, ": up to ");
+    nai_buf_puts(out, ": at most ");
     nai_fmt_duration(out, (double)ns.i);
     if (strcmp(scope, "run") != 0)
       nai_buf_printf(out, " on %s", scope);
     nai_buf_puts(out, ", ");
     put_share(out, findings, row);
-    nai_buf_puts(out, " of the active time");
+    nai_buf_puts(out, base_of(findings, row));
   }
   int64_t next = next_loss(findings, row + 1);
   while (next >= 0 && *nai_cell_str(findings, next, "part_of"))
@@ -152,6 +157,8 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
     if (!nai_cell(findings, next, "at_stake_ns").null) {
       nai_buf_printf(out, " (%s%s", where, *where ? ", " : "");
       put_share(out, findings, next);
+      if (strcmp(base_of(findings, next), base_of(findings, row)) != 0)
+        nai_buf_puts(out, base_of(findings, next));
       nai_buf_putc(out, ')');
     }
   }

@@ -189,6 +189,71 @@ class Priorities(unittest.TestCase):
             self.assertAlmostEqual(float(first.group(3) or first.group(1)), max(shares), delta=0.6)
 
 
+class Prices(unittest.TestCase):
+    """A price is what can be won at most: what has to stay, or is hidden anyway, is taken off."""
+
+    def test_of_a_fused_chain_one_kernel_stays(self):
+        for said, path in pairs(("loop",), "fsdp_2gpu"):
+            for row in (r for r in said.rows("losses") if r["what"] == "unfused"):
+                chains = chains_of(said, path, int(row["device_id"]))
+                self.assertEqual(support.ns_of_ms(row["time_ms"]), sum(map(sum, chains)))
+                lost = sum(sum(c) - max(c) for c in chains) - support.ns_of_ms(row["gain_ms"])
+                self.assertIn(lost, (0, beside_others(path, int(row["device_id"]))))
+            worst = max(support.ns_of_ms(r["gain_ms"]) for r in said.rows("losses") if r["what"] == "unfused")
+            self.assertEqual(said.findings["unfused-elementwise"]["at_stake_ns"], worst)
+
+    def test_pinned_copies_take_time_too(self):
+        for said, path in pairs(("copy-bound",), "cutlass_two_gpu_kinds", "mordred_2021"):
+            db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+            active = [(int(s["start_ns"]), int(s["end_ns"])) for s in said.rows("active_spans") if s["kind"] == "active"]
+            for row in said.rows("copy_rates"):
+                copies = db.execute("SELECT start, end, bytes FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = ? AND srcKind = ? AND dstKind = ?",
+                                    (row["copy_kind"], row["src_kind_id"], row["dst_kind_id"])).fetchall()
+                limit = float(row["limit_gb_per_s"] or "inf")
+                most = sum(max(0, e - s - b / limit) for s, e, b in copies if any(a <= s < z for a, z in active))
+                self.assertLessEqual(support.ns_of_ms(row["at_limit_gain_ms"]), most)
+                if path.stem in ("cutlass_two_gpu_kinds", "mordred_2021"):  # where no kernel runs beside a copy
+                    self.assertGreater(support.ns_of_ms(row["at_limit_gain_ms"]), most - len(copies) - 1)
+            db.close()
+
+    def test_a_pause_is_a_share_of_the_window(self):
+        for said in each(generated("launch-load"), real("solver_nvtx_osrt_sched")):
+            pause, gpu = said.findings["pause-module-load"], said.rows("gpu_active")[0]
+            self.assertAlmostEqual(float(pause["pct_of_active"]), pause["at_stake_ns"] / 1e4 / float(gpu["window_ms"]), places=3)
+            self.assertIn(" of the window", said.verdict)
+
+
+class Places(unittest.TestCase):
+    def test_a_place_holds_half_of_the_loss(self):
+        said = [generated(name) for name in ("loop", "host-bound", "inference", "training", "tiny-copies", "cpu-work", "pause")]
+        for said in each(*said, *(real(name) for name in ("fsdp_2gpu", "pytorch_dlprof_2020", "two_processes_one_gpu", "jetson_orin"))):
+            for row in said.rows("idle_causes"):
+                rule = {"host_code": "idle-host-code", "blocking_call": "idle-blocking-call", "queue_drained": "idle-queue-drained",
+                        "in_launch_call": "idle-launch-call", "allocation": "allocation-in-steady-state"}.get(row["cause"])
+                finding = said.findings.get(rule)
+                if finding and row["active_what"] and finding["place"] == row["active_what"]:
+                    self.assertGreaterEqual(2 * float(row["active_what_ms"]), float(row["active_ms"]))
+            for row in said.rows("losses"):
+                finding = said.findings.get({"unfused": "unfused-elementwise", "casts": "casts"}.get(row["what"]))
+                if finding and 2 * float(row["example_ms"]) < float(row["time_ms"]):
+                    self.assertFalse(finding["place"])
+        if real("fsdp_2gpu"):
+            self.assertFalse(real("fsdp_2gpu").findings["unfused-elementwise"]["place"])
+
+    def test_communication_is_placed_and_advised_by_its_kind(self):
+        exchange = edited(trace("training"), "exchanges", "UPDATE StringIds SET value = replace(value, 'AllReduce_Sum_bf16_RING_LL', 'SendRecv')")
+        for said in each(exchange, real("fsdp_2gpu")):
+            self.assertIn("SendRecv", {row["op"] for row in said.rows("comm_ops")})
+            advice = said.findings["exposed-communication"]["recommendation"]
+            self.assertNotRegex(advice, "FSDP|DDP|bucket")
+            self.assertIn("Exchanges between ranks", advice)
+        self.assertIn("DDP", generated("training").findings["exposed-communication"]["recommendation"])
+        if real("fsdp_2gpu"):
+            said = real("fsdp_2gpu")
+            self.assertEqual(said.findings["exposed-communication"]["place"], "AllToAll4D")
+            self.assertIn("on a stream that computes, too", said.evidence("exposed-communication"))
+
+
 class WhatIsNotRecorded(unittest.TestCase):
     def test_no_statement_on_gpus_that_were_not_recorded(self):
         for said in each(generated("api-only"), real("wsl_api_without_gpu")):
@@ -338,6 +403,44 @@ class WhatExpertsAskFirst(unittest.TestCase):
         for said in each(dense, real("fsdp_2gpu")):
             self.assertIn("host times are inflated", said.evidence("dense-nvtx"))
         self.assertNotIn("dense-nvtx", generated("host-bound").findings)
+
+
+def pairs(scenarios, *names):
+    """Reports, with the traces they are about."""
+    for scenario in scenarios:
+        yield generated(scenario), trace(scenario)
+    for name in names:
+        for path in (SHARED / "traces" / f"{name}.sqlite", SHARED / "traces" / "real" / f"{name}.sqlite"):
+            if path.exists():
+                yield Said(path), path
+
+
+def chains_of(said, path, device):
+    """Durations of kernels that could be fused, by run of two and more on a stream of a GPU."""
+    kinds = ("elementwise", "copy", "normalization", "softmax", "reduction")
+    fusable = {row["kernel_name"] for row in said.rows("kernels") if row["category"] in kinds and "triton_" not in row["kernel_name"]}
+    db = sqlite3.connect(path)
+    rows = db.execute("""SELECT streamId, end - start, s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName
+                         WHERE deviceId = ? ORDER BY streamId, start""", (device,)).fetchall()
+    db.close()
+    chains, last = [], None
+    for stream, ns, name in rows:
+        if name not in fusable:
+            last = None
+        elif last == stream:
+            chains[-1].append(ns)
+        else:
+            chains.append([ns])
+            last = stream
+    return [chain for chain in chains if len(chain) > 1]
+
+
+def beside_others(path, device):
+    """Time in which two kernels of a GPU run, one after the other."""
+    db = sqlite3.connect(path)
+    rows = db.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE deviceId = ? ORDER BY start", (device,)).fetchall()
+    db.close()
+    return sum(max(0, before[1] - after[0]) for before, after in zip(rows, rows[1:]))
 
 
 OPERATIONS = [f"CUPTI_ACTIVITY_KIND_{name}" for name in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE")]

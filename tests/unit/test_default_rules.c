@@ -354,7 +354,8 @@ static void each_rule_fires(void **state) {
         {"comm_ranks", "device_id=4;pid=1;init_count=9;init_ns=150000000;init_idle_ns=9000000"}}},
       {"pageable-copies/medium",
        {{"memory_transfers",
-         "device_id=3;copy_kind=1;pageable_count=2;count=2;total_bytes=8000000;exposed_ns=20000000"}}},
+         "device_id=3;copy_kind=1;src_kind_id=0;dst_kind_id=2;pageable_count=2;count=2;total_bytes=8000000;exposed_ns=20000000"},
+        {"copy_rates", "device_id=3;copy_kind=1;src_kind_id=0;dst_kind_id=2;at_limit_gain_ns=15000000"}}},
       {"", /* small: their number counts, not their rate */
        {{"memory_transfers",
          "device_id=3;copy_kind=1;pageable_count=2;count=200;total_bytes=8000000;exposed_ns=20000000"}}},
@@ -369,7 +370,7 @@ static void each_rule_fires(void **state) {
       {"overlappable-copies/medium",
        {{"copy_rates",
          "device_id=3;copy_kind=1;src_kind_id=1;count=30;overlappable_count=30;overlappable_ns=9000000"}}},
-      {"repeated-copies/low", {{"losses", "device_id=3;what=repeated_copies;time_ns=9000000"}}},
+      {"repeated-copies/low", {{"losses", "device_id=3;what=repeated_copies;time_ns=9000000;gain_ns=9000000"}}},
       {"copies-on-compute-stream/medium", {{"losses", "device_id=3;what=copies_on_compute_stream;time_ns=9000000"}}},
       {"tiny-copies/low", {{"losses", "device_id=3;what=tiny_copies;time_ns=3000000"}}},
       {"uvm-bound/high", {{"losses", "device_id=3;what=page_migration;time_ns=30000000;pct_of_kind=64"}}},
@@ -431,11 +432,11 @@ static void each_rule_fires(void **state) {
       {"", /* a long kernel that waits little */
        {{"losses", "device_id=3;what=page_migration;time_ns=400000;pct_of_kind=0.4"}}},
       {"unfused-elementwise/high casts/medium",
-       {{"losses", "device_id=3;what=unfused;time_ns=30000000"},
-        {"losses", "device_id=3;what=casts;time_ns=28000000"}}},
+       {{"losses", "device_id=3;what=unfused;time_ns=30000000;gain_ns=30000000"},
+        {"losses", "device_id=3;what=casts;time_ns=28000000;gain_ns=28000000"}}},
       {"underfilled/high small-blocks/medium",
        {{"losses", "device_id=3;what=underfilled;time_ns=50000000;pct_of_kind=80"},
-        {"losses", "device_id=3;what=small_blocks;time_ns=40000000"}}},
+        {"losses", "device_id=3;what=small_blocks;time_ns=40000000;gain_ns=40000000"}}},
       {"", {{"losses", "device_id=3;what=underfilled;time_ns=50000000;pct_of_kind=9"}}},
       {"old-attention-kernel/medium",
        {{"kernels", "device_id=3;category=attention;kernel_name=flash::flash_fwd_kernel<x>;total_time_ns=50000000"},
@@ -548,7 +549,7 @@ static void advice_fits_the_program(void **state) {
       add(&t, "idle_causes", cells);
     }
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
-      snprintf(cells, sizeof cells, "device_id=3;what=%s;time_ns=9000000;pct_of_kind=50", losses[i]);
+      snprintf(cells, sizeof cells, "device_id=3;what=%s;time_ns=9000000;gain_ns=9000000;pct_of_kind=50", losses[i]);
       add(&t, "losses", cells);
     }
     struct found found = evaluate(&t, NULL);

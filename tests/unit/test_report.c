@@ -104,7 +104,7 @@ static void test_verdict_says_what_larger_loss_was_rated_lower(void **state) {
   nai_report_verdict(&text, &severity, &report);
   assert_int_equal(severity, NAI_SEVERITY_LOW);
   assert_non_null(strstr(nai_buf_str(&text),
-                         "Few blocks: up to 151.0 ms on GPU 0, 15.1 % of the active time. More time, but "
+                         "Few blocks: at most 151.0 ms on GPU 0, 15.1 % of the active time. More time, but "
                          "rated lower: idle in host code (49.3 %; an input sets the pace)."));
   nai_buf_free(&text);
   nai_table_free(table);

@@ -38,7 +38,9 @@ enum {
   CO_FUSED,
   CO_KERNEL,
   CO_START,
-  CO_END
+  CO_END,
+  CO_RANGE,
+  CO_RANGE_NS
 };
 enum {
   CS_DEVICE,

@@ -201,6 +201,52 @@ static int put_excess(struct nai_table *table, int64_t row, const struct nai_com
   return rc;
 }
 
+/* --- where the program asked for it ----------------------------------------------------------- */
+
+/* Ranges that libraries put around what they do. */
+static bool of_library(const char *name) {
+  static const char *const begins[] = {"nccl", "c10d::", "record_param_comms", "aten::", "ProcessGroup"};
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+      return true;
+  return false;
+}
+
+/* The name of the innermost range around the launch that is the program's, NAI_NO_STRING for none. */
+static uint32_t range_of(const struct nai_comm *c, const struct nai_comm_item *item) {
+  const struct nai_model *m = c->m;
+  uint32_t api = m->kernel_api[item->kernel];
+  const struct nai_nvtx_node *node = api == NAI_NO_ROW ? NULL : nai_model_call_node(m, api);
+  while (node && of_library(nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name)))
+    node = node->parent == NAI_NO_ROW ? NULL : &m->nodes[node->parent];
+  return node ? node->name : NAI_NO_STRING;
+}
+
+/* `room` has place for n. */
+static int put_range(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items, uint32_t n,
+                     int64_t *room, struct nai_err *err) {
+  struct nai_keyset names = {0};
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < n && !names.oom; i++) {
+    uint32_t name = range_of(c, &c->items[items[i]]);
+    bool added;
+    if (name == NAI_NO_STRING)
+      continue;
+    uint32_t index = nai_keyset_add(&names, name, &added);
+    if (!names.oom)
+      room[index] = (added ? 0 : room[index]) + c->items[items[i]].active_charged;
+  }
+  for (uint32_t i = 1; i < names.count; i++)
+    most = room[i] > room[most] ? i : most;
+  if (!names.oom && names.count && room[most] > 0) {
+    nai_set_str(table, row, CO_RANGE, nai_strings_get(&c->m->tables[NAI_IN_NVTX]->strings, (uint32_t)names.keys[most]));
+    nai_set_i64(table, row, CO_RANGE_NS, room[most]);
+  }
+  bool oom = names.oom;
+  nai_keyset_free(&names);
+  return oom ? nai_err_nomem(err) : NAI_OK;
+}
+
 int nai_comm_put_ops(struct nai_table *table, const struct nai_comm *c, struct nai_err *err) {
   struct kinds kinds = {0};
   int64_t *room = malloc(((size_t)c->count + 1) * sizeof *room);
@@ -222,6 +268,8 @@ int nai_comm_put_ops(struct nai_table *table, const struct nai_comm *c, struct n
     put_durations(table, row, c, items, kind->count, room);
     put_rates(table, row, c, items, kind->count, room);
     rc = put_excess(table, row, c, items, kind->count, room, err);
+    if (!rc)
+      rc = put_range(table, row, c, items, kind->count, room, err);
   }
   free(kinds.v);
   free(kinds.of_item);

@@ -69,6 +69,11 @@ static const struct nai_column_def ops[] = {
     [CO_KERNEL] = NAI_KERNEL_NAME_COLUMN("kernel_name", "name of the longest execution's kernel"),
     [CO_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest execution"),
     [CO_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest execution"),
+    [CO_RANGE] = NAI_RANGE_NAME_COLUMN(
+        "issued_in",
+        "the program's NVTX range that issued most of active_exposed_ns: the innermost around the launch that "
+        "no library of communication or tensors makes"),
+    [CO_RANGE_NS] = NAI_TIME_COLUMN("issued_in_ns", "its part of active_exposed_ns", .better = NAI_BETTER_LOWER),
 };
 const struct nai_schema nai_comm_ops =
     NAI_SCHEMA("comm_ops", "Collectives", "Communication of one kind on one GPU", ops);

@@ -15,8 +15,7 @@ static const struct nai_column_def columns[] = {
         "unfused, casts, allocation, tiny_copies, copies_on_compute_stream, communication_on_compute_stream, "
         "repeated_copies, underfilled, small_blocks, bimodal or page_migration",
         .key = true),
-    [LO_TIME] = NAI_TIME_COLUMN("time_ns", "time concerned, within active spans: no more than this can be won",
-                                .better = NAI_BETTER_LOWER),
+    [LO_TIME] = NAI_TIME_COLUMN("time_ns", "time concerned, within active spans", .better = NAI_BETTER_LOWER),
     [LO_COUNT] = NAI_COUNT_COLUMN("count", "kernels, copies or calls", .better = NAI_BETTER_LOWER),
     [LO_PCT] = NAI_PCT_COLUMN("pct_of_active", "time, of the GPU's active time", .better = NAI_BETTER_LOWER),
     [LO_BASE_PCT] = NAI_PCT_COLUMN("pct_of_kind", "time, of the summed time of all kernels (or copies) there",
@@ -29,6 +28,9 @@ static const struct nai_column_def columns[] = {
     [LO_LONG] = NAI_AVERAGE_COLUMN("high_median_ns", "bimodal: median of the longer mode"),
     [LO_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest of them"),
     [LO_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest of them"),
+    [LO_GAIN] = NAI_TIME_COLUMN(
+        "gain_ns", "of time_ns: no more than this can be won; without what runs beside other work, or has to stay",
+        .better = NAI_BETTER_LOWER),
 };
 const struct nai_schema nai_losses_schema =
     NAI_SCHEMA("losses", "Losses",
@@ -38,7 +40,9 @@ int64_t nai_loss_put(const struct nai_loss_gpu *g, const struct nai_loss *loss) 
   int64_t row = nai_table_add_row(g->out), ns = loss->ns < g->active_ns ? loss->ns : g->active_ns;
   nai_set_i64(g->out, row, LO_DEVICE, g->gpu->device_id);
   nai_set_str(g->out, row, LO_WHAT, loss->what);
+  int64_t gain = loss->ns - loss->kept_ns;
   nai_set_i64(g->out, row, LO_TIME, ns);
+  nai_set_i64(g->out, row, LO_GAIN, gain < g->active_ns ? gain : g->active_ns);
   nai_set_i64(g->out, row, LO_COUNT, loss->count);
   nai_set_f64(g->out, row, LO_PCT, nai_percent((double)ns, (double)g->active_ns));
   if (loss->base_ns)
@@ -84,6 +88,7 @@ void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const stru
                                      .ns = sum->ns,
                                      .count = sum->count,
                                      .base_ns = g->kernel_ns,
+                                     .kept_ns = sum->kept_ns,
                                      .example = nai_strings_get(names, most),
                                      .example_ns = sum->name_ns[most],
                                      .start = nai_at(&g->m->kernels.start, sum->longest),
@@ -91,6 +96,21 @@ void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const stru
 }
 
 void nai_loss_sum_free(struct nai_loss_sum *sum) { free(sum->name_ns); }
+
+int nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, const bool *goes, struct nai_err *err) {
+  struct nai_intervals these = {0}, others = {0}, alone = {0};
+  for (uint32_t i = 0; i < g->gpu->op_count; i++) {
+    const struct nai_op *op = &g->gpu->ops[i];
+    nai_intervals_add(goes[i] ? &these : &others, nai_model_op_start(g->m, op), nai_model_op_end(g->m, op));
+  }
+  nai_intervals_subtract(&alone, &these, &others);
+  sum->kept_ns = sum->ns - nai_intervals_total(&alone);
+  int rc = these.oom || others.oom || alone.oom ? nai_err_nomem(err) : NAI_OK;
+  nai_intervals_free(&these);
+  nai_intervals_free(&others);
+  nai_intervals_free(&alone);
+  return rc;
+}
 
 /* --- one GPU ---------------------------------------------------------------------------------- */
 

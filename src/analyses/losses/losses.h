@@ -17,7 +17,8 @@ enum {
   LO_SHORT,
   LO_LONG,
   LO_START,
-  LO_END
+  LO_END,
+  LO_GAIN
 };
 extern const struct nai_schema nai_losses_schema;
 
@@ -43,6 +44,7 @@ struct nai_loss_gpu {
 struct nai_loss {
   const char *what;
   int64_t ns, count, base_ns; /* time lost, of how many, and the time of everything of that kind */
+  int64_t kept_ns;            /* the part of ns that cannot be won: something else runs meanwhile, or must stay */
   const char *example;        /* NULL for none */
   int64_t example_ns;
   int64_t start, end; /* the longest one */
@@ -63,6 +65,7 @@ int64_t nai_config_product(const struct nai_table *configs, int64_t row, int fir
 /* Kernels of one kind as they are met. `name_ns` has a cell per kernel name, all 0 at first. */
 struct nai_loss_sum {
   int64_t ns, count, longest_ns;
+  int64_t kept_ns;  /* as in nai_loss */
   uint32_t longest; /* kernel_events row */
   int64_t *name_ns;
 };
@@ -71,5 +74,9 @@ void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_model *model, u
 /* The row of a sum; nothing when it is empty. */
 void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum);
 void nai_loss_sum_free(struct nai_loss_sum *sum);
+/* Sets what is kept: without the operations that `goes` marks (per operation of the GPU) no more is won than the time
+ * in which they run and nothing else. */
+NAI_MUST_CHECK int nai_loss_sum_keep(struct nai_loss_sum *sum, const struct nai_loss_gpu *g, const bool *goes,
+                                     struct nai_err *err);
 
 #endif

@@ -213,13 +213,31 @@ static void add_same(struct nai_loss *loss, struct nai_buf *detail, char room[NA
   nai_buf_puts(detail, " bytes each");
 }
 
+/* What nothing hides of the operations that `goes` marks. */
+static int unhidden_of(int64_t *ns, const struct nai_loss_gpu *g, const bool *goes, struct nai_err *err) {
+  struct nai_intervals all = {0}, exposed = {0};
+  for (uint32_t i = 0; i < g->gpu->op_count; i++)
+    if (goes[i])
+      nai_intervals_add(&all, nai_model_op_start(g->m, &g->gpu->ops[i]), nai_model_op_end(g->m, &g->gpu->ops[i]));
+  nai_intervals_intersect(&exposed, &all, &g->gpu->exposed_copy);
+  *ns = nai_intervals_total(&exposed);
+  int rc = all.oom || exposed.oom ? nai_err_nomem(err) : NAI_OK;
+  nai_intervals_free(&all);
+  nai_intervals_free(&exposed);
+  return rc;
+}
+
 static int add_repeated(const struct nai_loss_gpu *g, struct nai_err *err) {
   struct nai_loss loss = {.what = "repeated_copies", .base_ns = g->copy_ns};
   struct nai_buf detail = {0};
   char room[NAI_KIND_NAME_MAX];
   uint32_t n = 0, sizes = 0, *order = malloc(((size_t)g->copy_count + 1) * sizeof *order);
-  if (!order)
+  bool *goes = calloc((size_t)g->gpu->op_count + 1, sizeof *goes);
+  if (!order || !goes) {
+    free(order);
+    free(goes);
     return nai_err_nomem(err);
+  }
   for (uint32_t i = 0; i < g->copy_count; i++)
     if (is_transfer(g, g->copies[i]))
       order[n++] = g->copies[i];
@@ -230,9 +248,19 @@ static int add_repeated(const struct nai_loss_gpu *g, struct nai_err *err) {
     if (j - i < REPEATS)
       continue;
     add_same(&loss, &detail, room, g, order + i, j - i);
+    for (uint32_t k = i; k < j; k++)
+      goes[order[k]] = true;
     sizes++;
   }
+  int64_t gain = 0;
+  int rc = unhidden_of(&gain, g, goes, err);
+  loss.kept_ns = loss.ns - gain;
   free(order);
+  free(goes);
+  if (rc) {
+    nai_buf_free(&detail);
+    return rc;
+  }
   if (sizes > 1)
     nai_buf_printf(&detail, ", and %" PRIu32 " other %s", sizes - 1,
                    sizes == 2 ? "size that repeats" : "sizes that repeat");

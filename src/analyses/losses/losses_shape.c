@@ -135,7 +135,8 @@ int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
   struct shapes shapes = {.g = g};
   bool known = sms != NAI_NULL_I64 && sms > 0;
   bool enough = (double)g->kernel_ns * 100 >= (double)g->active_ns * MIN_KERNEL_PCT;
-  int rc = nai_loss_sum_new(&few, g->m, err);
+  bool *goes = calloc((size_t)g->gpu->op_count + 1, sizeof *goes);
+  int rc = goes ? nai_loss_sum_new(&few, g->m, err) : nai_err_nomem(err);
   if (!rc)
     rc = nai_loss_sum_new(&small, g->m, err);
   if (!rc)
@@ -145,9 +146,12 @@ int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
     struct shape shape = g->inside[i] ? shape_of(&shapes, op) : (struct shape){-1, -1};
     if (known && shape.blocks > 0 && shape.blocks < sms)
       nai_loss_sum_add(&few, g->m, op->row);
-    if (shape.threads > 0 && shape.threads < WARP)
+    goes[i] = shape.threads > 0 && shape.threads < WARP;
+    if (goes[i])
       nai_loss_sum_add(&small, g->m, op->row);
   }
+  if (!rc && small.count)
+    rc = nai_loss_sum_keep(&small, g, goes, err);
   if (!rc && few.count && enough)
     rc = few_blocks(&few_ns, &shapes, sms, err);
   if (!rc) {
@@ -159,5 +163,6 @@ int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
   nai_loss_sum_free(&few);
   nai_loss_sum_free(&small);
   free(shapes.of_config);
+  free(goes);
   return rc;
 }

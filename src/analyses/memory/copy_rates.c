@@ -1,5 +1,7 @@
 /* How fast are copies for the link they take, and which could run while the GPU computes anyway? Table copy_rates. */
 #include "analyses/analysis.h"
+#include "analyses/idle/idle.h"
+#include "analyses/idle/idle.h"
 #include "analyses/losses/losses.h"
 #include "base/sort.h"
 #include "table/columns.h"
@@ -22,6 +24,7 @@ enum {
   PCT_LIMIT,
   EXCESS,
   EXPOSED,
+  AT_LIMIT_GAIN,
   OVERLAPPABLE,
   OVERLAPPABLE_COUNT,
   COPY_KIND,
@@ -51,6 +54,11 @@ static const struct nai_column_def columns[] = {
                                .better = NAI_BETTER_LOWER, .sum = true),
     [EXPOSED] = NAI_TIME_COLUMN("exposed_ns", "time of all copies that no kernel hides, summed",
                                 .better = NAI_BETTER_LOWER, .sum = true),
+    [AT_LIMIT_GAIN] = NAI_TIME_COLUMN(
+        "at_limit_gain_ns",
+        "of the time within active spans that no kernel hides, moments counted once: what would go if these copies ran at the "
+        "limit; all of it where that is unknown",
+        .better = NAI_BETTER_LOWER, .sum = true),
     [OVERLAPPABLE] = NAI_TIME_COLUMN(
         "overlappable_ns",
         "of that: the GPU computed while the data lay there, before it was used (to the GPU) or after it was made (from it)",
@@ -81,6 +89,7 @@ struct work {
   struct nai_coverage all, exposed; /* anything runs; copies and no kernel */
   int64_t *edge;                    /* per stream: where its operation before (or behind) ends (begins) */
   struct copy *copies;              /* per row of memop_events */
+  const struct nai_table *spans;    /* active_spans */
 };
 
 static bool is_copy(const struct work *w, uint32_t i) {
@@ -207,7 +216,28 @@ static void put_rates(struct nai_table *out, int64_t row, const struct work *w, 
   }
 }
 
-static void put_group(struct nai_table *out, const struct work *w, const uint32_t *rows, uint32_t n, int64_t *values) {
+/* What copies of a group, in order, could win at the limit at most: of each no more than what nothing else hides, an
+ * earlier copy of the group included. */
+static int64_t at_limit_gain(struct work *w, const uint32_t *rows, uint32_t n) {
+  const struct nai_memop_view *m = &w->m->memops;
+  const char *link;
+  double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, rows[0]));
+  int64_t gain = 0, until = INT64_MIN, at = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t start = nai_at(&m->start, rows[i]), end = nai_at(&m->end, rows[i]), from = start > until ? start : until;
+    int64_t exposed = from < end ? nai_coverage_within(&w->exposed, from, end) : 0;
+    double excess = (double)(end - start) - (limit > 0 ? (double)nai_at(&m->bytes, rows[i]) / limit : 0);
+    int64_t span = nai_active_span_at(w->spans, at, w->gpu->device_id, start);
+    at = span < 0 ? at : span;
+    until = end > until ? end : until;
+    if (span >= 0 && !nai_active_span_is(w->spans, span))
+      continue;
+    gain += excess < (double)exposed ? (excess > 0 ? (int64_t)excess : 0) : exposed;
+  }
+  return gain;
+}
+
+static void put_group(struct nai_table *out, struct work *w, const uint32_t *rows, uint32_t n, int64_t *values) {
   const struct nai_memop_view *m = &w->m->memops;
   int64_t row = nai_table_add_row(out), exposed = 0, overlappable = 0, count = 0;
   uint32_t longest = rows[0];
@@ -227,6 +257,7 @@ static void put_group(struct nai_table *out, const struct work *w, const uint32_
   nai_set_i64(out, row, COPY_KIND, kind == NAI_NULL_I32 ? NAI_NULL_I64 : kind);
   nai_set_i64(out, row, COUNT, n);
   nai_set_i64(out, row, EXPOSED, exposed);
+  nai_set_i64(out, row, AT_LIMIT_GAIN, at_limit_gain(w, rows, n));
   nai_set_i64(out, row, OVERLAPPABLE, overlappable);
   nai_set_i64(out, row, OVERLAPPABLE_COUNT, count);
   nai_set_i64(out, row, LONGEST_START, nai_at(&m->start, longest));
@@ -255,9 +286,9 @@ static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err
   return rc;
 }
 
-static int add_gpu(struct nai_table *out, const struct nai_model *m, const struct nai_gpu *gpu, struct copy *copies,
-                   struct nai_err *err) {
-  struct work w = {.m = m, .gpu = gpu, .copies = copies};
+static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, struct copy *copies, struct nai_err *err) {
+  const struct nai_model *m = io->model;
+  struct work w = {.m = m, .gpu = gpu, .copies = copies, .spans = io->in[0]};
   w.edge = malloc(((size_t)gpu->stream_count + 1) * sizeof *w.edge);
   int rc = w.edge ? nai_coverage_new(&w.all, &gpu->all, err) : nai_err_nomem(err);
   if (!rc)
@@ -265,7 +296,7 @@ static int add_gpu(struct nai_table *out, const struct nai_model *m, const struc
   if (!rc) {
     look_back(&w);
     look_ahead(&w);
-    rc = put_groups(out, &w, err);
+    rc = put_groups(io->out[0], &w, err);
   }
   nai_coverage_free(&w.all);
   nai_coverage_free(&w.exposed);
@@ -285,16 +316,18 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int rc = copies ? NAI_OK : nai_err_nomem(err);
   for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
     if (has_copies(&io->model->gpus[g]))
-      rc = add_gpu(io->out[0], io->model, &io->model->gpus[g], copies, err);
+      rc = add_gpu(io, &io->model->gpus[g], copies, err);
   free(copies);
   static const struct nai_sort_by order[] = {{DEVICE, false},    {EXPOSED, true}, {DIRECTION, false},
                                              {COPY_KIND, false}, {SRC_ID, false}, {DST_ID, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 6, err);
 }
 
+static const char *const inputs[] = {"active_spans", NULL};
 static const struct nai_schema *const schemas[] = {&schema, NULL};
 const struct nai_node nai_analysis_copy_rates = {.name = "copy_rates",
                                                  .outputs = schemas,
+                                                 .inputs = inputs,
                                                  .parts = NAI_PART(GPUS),
                                                  .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(LABELS) |
                                                            NAI_IN(KERNELS) | NAI_IN(GRAPHS),
