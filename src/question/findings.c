@@ -21,7 +21,7 @@ enum { F_ROW, F_NUMBER, F_ID, F_TITLE, F_SEVERITY, F_SCOPE, F_STAKE, F_PCT, F_PL
 static const char findings[] = "select rowid, finding, id, title, severity, scope, at_stake_ns, pct_of_active, place, "
                                "recommendation, part_of from findings where (";
 static const char on_gpu[] = ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) "
-                             "order by finding";
+                             "order by severity = 'info', finding"; /* losses before notes on how to read them */
 
 /* "Casts and layout conversions (medium, GPU 0; cast_kernel): at most 42.0 ms, 14.1 % of the active time". */
 static void describe(struct nai_buf *out, const struct nai_query_rows *found, int64_t row) {

@@ -123,6 +123,23 @@ class Causes(unittest.TestCase):
         for said in each(generated("host-bound"), generated("inference"), generated("loop-waits"), real("fsdp_2gpu")):
             self.assertNotIn("idle-wait-per-launch", said.findings)
 
+    def test_a_gap_is_not_blamed_on_a_moment_of_it(self):
+        """A call of the operating system that fills less than a twentieth of a gap says nothing of it; a wait was before it."""
+        name = "SELECT id FROM StringIds WHERE value = 'moment'"
+        shortened = edited(trace("cpu-work"), "moments", "INSERT INTO StringIds (id, value) VALUES (910000, 'moment')",
+                           f"UPDATE OSRT_API SET end = start + (end - start) / 40, nameId = ({name})")
+        self.assertNotIn("moment", {row["host_activity"] for row in shortened.rows("gpu_idle_gaps") if float(row["gap_ms"]) > 1})
+        self.assertTrue({row["host_activity"] for row in generated("cpu-work").rows("gpu_idle_gaps")} & {"pthread_mutex_lock", "read"})
+        for said in each(generated("host-bound"), generated("drained-queue"), real("fsdp_2gpu")):
+            drained = [row for row in said.rows("gpu_idle_gaps") if row["cause"] == "queue_drained"]
+            self.assertTrue(drained)
+            for row in drained:
+                self.assertRegex(row["wait_before"], "Synchronize|Memcpy")
+                self.assertNotIn("Synchronize", row["host_activity"])
+        for said in each(generated("pause"), real("mordred_2021")):  # nor is the work on what fills the pauses
+            answer = support.run("ask", said.out, "why is my GPU idle").stdout
+            self.assertNotRegex(answer, "getc|longest 4.66 s")
+
     def test_a_pause_is_no_idle_time_of_the_work(self):
         for said in each(generated("pause"), real("windows_wddm_cc120"), real("mordred_2021")):
             self.assertIn("pause-dominates", said.findings)

@@ -126,7 +126,8 @@ static void test_many_names(void **state) {
   for (int i = 0; i < 1000; i++) {
     char name[24];
     snprintf(name, sizeof name, "range %d", i);
-    fixture_nvtx(&f, 100 + 10 * i, 105 + 10 * i, thread, i >= 900 ? "often" : name, NAI_NVTX_PUSH_POP);
+    fixture_nvtx(&f, 100 + 10 * i, (i >= 900 ? 110 : 105) + 10 * i, thread, i >= 900 ? "often" : name,
+                 NAI_NVTX_PUSH_POP);
   }
   fixture_api(&f, 20000, 20001, thread, "cudaLaunchKernel", 1);
   fixture_kernel(&f, 0, 50, "first", 0, process, 7, 0);

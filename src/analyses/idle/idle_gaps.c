@@ -24,7 +24,8 @@ enum {
   CAUSE_TIME,
   BEFORE_CALL,
   IN_CALL,
-  AFTER_CALL
+  AFTER_CALL,
+  WAIT_BEFORE
 };
 static const struct nai_column_def columns[] = {
     [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
@@ -35,8 +36,9 @@ static const struct nai_column_def columns[] = {
     [NEXT_OP] = NAI_KERNEL_NAME_COLUMN("next_op", "operation that ends the gap"),
     [LAUNCH_API] = NAI_LABEL_COLUMN("launch_api", "API call that launched it"),
     [LAUNCH_THREAD] = NAI_LABEL_COLUMN("launch_thread", "thread that made the call"),
-    [HOST_ACTIVITY] =
-        NAI_LABEL_COLUMN("host_activity", "the function, overhead or NVTX range that took most of the largest part"),
+    [HOST_ACTIVITY] = NAI_LABEL_COLUMN(
+        "host_activity",
+        "the function, overhead or NVTX range that took most of the largest part; empty where that is less than 5 % of the gap"),
     [NVTX_RANGE] = NAI_RANGE_NAME_COLUMN("nvtx_range", "innermost NVTX range around the launch"),
     [PID] = NAI_PID_COLUMN("process of the launch"),
     [TID] = NAI_TID_COLUMN("thread of the launch"),
@@ -47,6 +49,8 @@ static const struct nai_column_def columns[] = {
                                 .sum = true),
     [AFTER_CALL] = NAI_TIME_COLUMN("after_call_ns", "part of the gap after the launch call had returned",
                                    .better = NAI_BETTER_LOWER, .sum = true),
+    [WAIT_BEFORE] = NAI_LABEL_COLUMN("wait_before",
+                                     "the wait before the gap that 5 % of it or more are charged to (queue_drained)"),
 };
 static const struct nai_schema schema =
     NAI_SCHEMA("gpu_idle_gaps", "Longest idle gaps",
@@ -208,19 +212,31 @@ static void put_launch(struct nai_table *table, int64_t row, const struct nai_mo
   nai_set_str(table, row, NVTX_RANGE, nai_launch_range(m, launch));
 }
 
-/* What took most of the gap's largest part. */
-static struct nai_idle_what activity_of(const struct nai_model *m, const struct nai_idle_gap *gap,
-                                        enum nai_idle_cause cause, const struct nai_idle_shares *shares) {
-  const struct nai_idle_drain *drain = cause == NAI_IDLE_QUEUE_DRAINED ? nai_idle_drain_of(m, gap) : NULL;
-  return drain ? (struct nai_idle_what){NAI_WHAT_WAIT, drain->wait, drain->ns} : nai_idle_largest(shares, cause);
+/* What took less than a twentieth of a gap does not stand for it. */
+enum { PARTS_OF_GAP = 20 };
+
+/* What took most of the gap's largest part; nothing if that was hardly there. */
+static struct nai_idle_what activity_of(const struct nai_idle_gap *gap, enum nai_idle_cause cause,
+                                        const struct nai_idle_shares *shares) {
+  struct nai_idle_what what = nai_idle_largest(shares, cause);
+  return what.ns >= (gap->end - gap->start) / PARTS_OF_GAP ? what : (struct nai_idle_what){NAI_WHAT_NOTHING, 0, 0};
+}
+
+static void put_what(struct nai_table *table, int64_t row, int column, const struct nai_model *m,
+                     const struct nai_idle_what *what) {
+  struct nai_buf text = {0};
+  nai_idle_what_print(&text, m, what);
+  nai_set_str(table, row, column, what->source == NAI_WHAT_NOTHING ? NULL : nai_buf_str(&text));
+  table->oom |= text.oom;
+  nai_buf_free(&text);
 }
 
 static void put_split(struct nai_table *table, const struct nai_model *m, const struct nai_idle_gap *gap,
                       const struct nai_idle_split *split, const struct nai_idle_shares *shares) {
   char room[NAI_KIND_NAME_MAX];
-  struct nai_buf activity = {0};
   enum nai_idle_cause cause = nai_idle_largest_part(split);
-  struct nai_idle_what what = activity_of(m, gap, cause, shares);
+  struct nai_idle_what what = activity_of(gap, cause, shares);
+  const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
   int64_t row = nai_table_add_row(table);
   nai_set_i64(table, row, DEVICE, m->gpus[gap->gpu].device_id);
   nai_set_i64(table, row, START, gap->start);
@@ -235,10 +251,9 @@ static void put_split(struct nai_table *table, const struct nai_model *m, const 
     nai_set_i64(table, row, IN_CALL, split->in_call);
     nai_set_i64(table, row, AFTER_CALL, split->after_call);
   }
-  nai_idle_what_print(&activity, m, &what);
-  nai_set_str(table, row, HOST_ACTIVITY, what.source == NAI_WHAT_NOTHING ? NULL : nai_buf_str(&activity));
-  table->oom |= activity.oom;
-  nai_buf_free(&activity);
+  put_what(table, row, HOST_ACTIVITY, m, &what);
+  if (drain && drain->ns >= (gap->end - gap->start) / PARTS_OF_GAP)
+    put_what(table, row, WAIT_BEFORE, m, &(struct nai_idle_what){NAI_WHAT_WAIT, drain->wait, drain->ns});
 }
 
 static int put_gap(struct nai_table *table, struct host_code *h, struct nai_intervals *host,

@@ -91,6 +91,7 @@ static void explain_idle(struct nai_buf *out, const struct nai_step_usual *u, co
   if (best < 0)
     return;
   const char *activity = nai_cell_str(g->table, best, "host_activity");
+  activity = *activity ? activity : nai_cell_str(g->table, best, "wait_before");
   nai_buf_puts(out, "longest gap ");
   put_ms(out, longest);
   nai_buf_printf(out, ": %s%s", nai_cell_str(g->table, best, "cause"), *activity ? ", " : "");
