@@ -54,6 +54,13 @@ static void put_run(struct nai_view *map, const char *key, const struct page *p,
   nai_buf_free(&link);
 }
 
+/* "f1-3": a metric's drawing on the page. */
+static void put_place(struct nai_view *map, const char *key, const struct page *p, const struct nai_trend_metric *m) {
+  struct nai_buf text = {0};
+  nai_buf_printf(&text, "f%td-%td", p->series - p->trend->series, m - p->series->metrics);
+  put_buf(map, key, &text);
+}
+
 static int put_change(struct nai_view *list, const struct page *p, const struct nai_trend_metric *m,
                       const struct nai_change *change, struct nai_err *err) {
   const struct nai_trend_metric *moved[MAX_MOVED];
@@ -118,6 +125,7 @@ static int put_metric(struct nai_view *list, const struct page *p, const struct 
   struct nai_view *map = nai_view_add_map(list);
   struct nai_buf chart = {0};
   int rc = NAI_OK;
+  put_place(map, "place", p, m);
   nai_view_put_text(map, "metric", m->metric);
   nai_view_put_trusted(map, "per", nai_index_basis_words(m->basis));
   nai_view_put_text(map, "better", m->better);
@@ -156,6 +164,34 @@ static int by_urgency(const void *pa, const void *pb) {
   return order ? order : (a > b) - (a < b); /* by name: that is their order in the series */
 }
 
+/* The newest change, if it is for the worse and nothing has undone it; NULL else. */
+static const struct nai_change *newest_worse(const struct nai_trend_metric *m) {
+  const struct nai_change *change = m->found.count ? &m->found.changes[m->found.count - 1] : NULL;
+  return change && strcmp(m->better, "either") != 0 && nai_trend_is_worse(m, change) ? change : NULL;
+}
+
+/* What got worse, for those who read no further. */
+static void put_worse(struct nai_view *list, const struct page *p, const struct nai_trend_metric *m) {
+  const struct nai_change *change = newest_worse(m);
+  bool alarm = m->state >= NAI_TREND_WARN;
+  if (!alarm && !change)
+    return;
+  struct nai_view *map = nai_view_add_map(list);
+  put_place(map, "place", p, m);
+  nai_view_put_text(map, "metric", m->metric);
+  nai_view_put_text(map, "series", p->trend->series_count > 1 ? p->series->series : NULL);
+  nai_view_put_bool(map, "alarm", alarm);
+  nai_view_put_trusted(map, "state", alarm ? nai_trend_state_name(m->state) : "worse");
+  bool crept = m->state == NAI_TREND_CREEP && !isnan(m->anchor);
+  double before = !alarm ? change->before : crept ? m->anchor : m->usual;
+  nai_view_put_trusted(map, "what", !alarm ? "before" : crept ? "at the anchor" : "usually");
+  put_value(map, "newest", m, m->newest);
+  put_value(map, "before", m, before);
+  put_pct(map, "pct", before, m->newest);
+  if (change)
+    put_run(map, "since", p, nai_trend_bad_run(m, change));
+}
+
 static void put_failed(struct nai_view *map, const struct page *p) {
   const struct nai_table *runs = p->trend->index->runs;
   struct nai_view *list = nai_view_put_list(map, "failed");
@@ -169,7 +205,7 @@ static void put_failed(struct nai_view *map, const struct page *p) {
   }
 }
 
-static int put_series(struct nai_view *list, const struct page *p, struct nai_err *err) {
+static int put_series(struct nai_view *list, struct nai_view *worse, const struct page *p, struct nai_err *err) {
   const struct nai_trend_series *s = p->series;
   struct nai_view *map = nai_view_add_map(list);
   const struct nai_trend_metric **order = malloc(((size_t)s->metric_count + 1) * sizeof *order);
@@ -190,6 +226,7 @@ static int put_series(struct nai_view *list, const struct page *p, struct nai_er
     qsort(order, s->metric_count, sizeof *order, by_urgency);
   for (uint32_t i = 0; i < s->metric_count && !rc; i++) {
     changes += order[i]->found.count;
+    put_worse(worse, p, order[i]);
     rc = put_metric(metrics, p, order[i], err);
   }
   nai_view_put_bool(map, "any_change", changes > 0);
@@ -200,10 +237,10 @@ static int put_series(struct nai_view *list, const struct page *p, struct nai_er
 static int print(struct nai_buf *out, const struct nai_trend *t, const char *links, const char *name,
                  enum nai_escape_mode mode, struct nai_err *err) {
   struct nai_view *view = nai_view_new();
-  struct nai_view *list = nai_view_put_list(view, "series");
+  struct nai_view *list = nai_view_put_list(view, "series"), *worse = nai_view_put_list(view, "worse");
   int rc = NAI_OK;
   for (uint32_t i = 0; i < t->series_count && !rc; i++)
-    rc = put_series(list, &(struct page){t, &t->series[i], links}, err);
+    rc = put_series(list, worse, &(struct page){t, &t->series[i], links}, err);
   nai_view_put_text(view, "anchor", t->anchor);
   nai_view_put_bool(view, "has_failed", nai_trend_has_failed(t));
   if (!rc)

@@ -43,7 +43,7 @@
   const showMetric = () => {
     const of = values.get(chosen("metric"));
     for (const cell of table.querySelectorAll(".metric")) cell.hidden = !of;
-    table.querySelector("th.metric").textContent = chosen("metric");
+    table.querySelector("th.metric button").textContent = chosen("metric");
     for (const row of rows) {
       const [text, number] = (of && of.get(row.dataset.id)) || ["", ""];
       row.cells[row.cells.length - 1].textContent = text;
@@ -57,18 +57,28 @@
     const [, digits, unit] = /^<?([\d.,]+)\s*(\S*)/.exec(cell.textContent) || [];
     return digits ? Number(digits.replaceAll(",", "")) * (units[unit] || 1) : -Infinity;
   };
-  table.tHead.addEventListener("click", (event) => {
-    const head = event.target.closest("th[data-sort]");
-    if (!head) return;
+  const heads = [...table.tHead.querySelectorAll("th[data-sort]")];
+  const sort = (head) => {
     const at = head.cellIndex;
+    // Texts from A, everything else from the largest or worst; again turns it round.
     const down = head.dataset.down !== "1";
+    for (const other of heads) other.removeAttribute("aria-sort");
     head.dataset.down = down ? "1" : "0";
+    head.setAttribute("aria-sort", (head.dataset.sort === "text") === down ? "ascending" : "descending");
     const by = head.dataset.sort === "text"
       ? (a, b) => a.cells[at].textContent.localeCompare(b.cells[at].textContent, "en", { numeric: true })
       : (a, b) => number(b.cells[at]) - number(a.cells[at]);
     rows.sort((a, b) => (down ? by(a, b) : by(b, a)));
     body.append(...rows);
-  });
+  };
+  // A button each, so that the keyboard sorts, too.
+  for (const head of heads) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    button.addEventListener("click", () => sort(head));
+    head.append(button);
+  }
 
   for (const id of ["search", "status", "series", "rule"]) {
     if ($(id)) $(id).addEventListener("input", filter);

@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 import support
-from support import SHARED, SOURCE, artifacts, fresh_dir, run, trace
+from support import GENERATOR, SHARED, SOURCE, artifacts, fresh_dir, run, trace
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 PACKAGES = SOURCE / "templates" / "viewer" / "node_modules" / "playwright-core"
@@ -60,6 +60,19 @@ class Browser(unittest.TestCase):
         if reference.exists():
             pages.append(self.compared([artifacts(reference)], [artifacts(reference)]))
         self.check(SOURCE / "tests" / "viewer" / "compare.mjs", *pages)
+
+    def test_many_runs(self):
+        """index.html, trend.html and ranks.html: digests that fit, phones, the keyboard."""
+        out = fresh_dir()
+        for words in (("series", out / "nights", "--nights", 9, "--failed", 3), ("ranks", out / "ranks")):
+            self.assertEqual(run(*words, program=GENERATOR).returncode, 0)
+        self.assertEqual(run("batch", out / "nights", "--out", out / "batch", "-q").returncode, 4)
+        for night in sorted((out / "batch" / "items").iterdir()):
+            self.assertEqual(run("store", "add", night, "--store", out / "store", "--series", "demo").returncode, 0)
+        self.assertEqual(run("trend", "--store", out / "store", "--out", out / "trend").returncode, 0)
+        self.assertEqual(run("ranks", *sorted((out / "ranks").glob("*.sqlite")), "--out", out / "job").returncode, 0)
+        self.check(SOURCE / "tests" / "viewer" / "many.mjs", out / "batch" / "index.html", out / "store" / "index.html",
+                   out / "trend" / "trend.html", out / "job" / "ranks.html")
 
     def test_bundle_is_current(self):
         self.check(SOURCE / "tests" / "viewer" / "bundle.mjs")

@@ -429,6 +429,19 @@ class Store(unittest.TestCase):
                                    delta=0.03)
         self.assertIn(change["kernels"][0]["name"], (out / "trend.md").read_text(encoding="utf-8").replace("\\", ""))
 
+    def test_what_got_worse_comes_first(self):
+        trend, out = self.trend(self.store)
+        worse = [m["metric"] for s in trend["series"] for m in s["metrics"] if m["state"] in ("warn", "fail", "creep")
+                 or m["changes"] and m["changes"][-1]["worse"] and m["better"] != "either"]
+        self.assertIn("step.time.median", worse)
+        for name, pattern in ("trend.html", r'<li>.*?<a href="#(f\d+-\d+)">([^<]+)</a>'), ("trend.md", r"^- ()\S+: (\S+) of .*, usually|^- worse: ()(\S+) of "):
+            text = (out / name).read_text(encoding="utf-8")
+            first = text[:text.index("<figure" if name == "trend.html" else "\n## ")]
+            found = [[g for g in m if g] for m in re.findall(pattern, first, re.M)]
+            self.assertEqual(sorted(m[-1].replace("\\", "") for m in found), sorted(worse), name)
+            for place in (m[0] for m in found if len(m) == 2):
+                self.assertIn(f'<figure id="{place}">', text)
+
     def test_json_against_its_schema(self):
         try:
             import jsonschema
