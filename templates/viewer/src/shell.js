@@ -51,6 +51,18 @@ export class Shell {
     byId('tools').append(link, this.themeButton, ...more);
     byId('views').hidden = byId('tools').hidden = false;
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.themed());
+    this.printLight();
+  }
+
+  /** Paper is white, and what is painted has the colours of the theme it was painted in. */
+  printLight() {
+    const wear = (/** @type {string} */ theme) => {
+      if (document.documentElement.dataset.theme === theme) return;
+      document.documentElement.dataset.theme = theme;
+      this.themed();
+    };
+    window.addEventListener('beforeprint', () => wear('light'));
+    window.addEventListener('afterprint', () => wear(this.theme));
   }
 
   nextTheme() {

@@ -94,6 +94,8 @@ export class StateStore {
     this.timer = 0;
     this.read();
     window.addEventListener('hashchange', () => {
+      clearTimeout(this.timer);
+      this.timer = 0;
       this.read();
       for (const listener of this.listeners) listener(this.values);
     });
@@ -110,8 +112,11 @@ export class StateStore {
 
   /** @param {Partial<ViewState>} patch @param {boolean} [asNewPage]  worth a step of the Back button */
   set(patch, asNewPage = false) {
+    // What the page that is left still had to write belongs to its own address, to which Back returns.
+    if (asNewPage && this.timer !== 0) this.write(false);
     Object.assign(this.values, patch);
     clearTimeout(this.timer);
+    this.timer = 0;
     if (asNewPage) this.write(true);
     // Browsers limit how often the address may change: panning writes it once it comes to rest.
     else this.timer = window.setTimeout(() => this.write(false), WRITE_DELAY_MS);
@@ -119,6 +124,7 @@ export class StateStore {
 
   /** @param {boolean} asNewPage */
   write(asNewPage) {
+    this.timer = 0;
     const target = this.link();
     if (target === location.hash || (target === '#' && location.hash === '')) return;
     try {

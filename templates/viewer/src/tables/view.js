@@ -36,6 +36,8 @@ export class TablesView {
     this.allColumns = false;
     /** @type {VirtualTable | null} */
     this.grid = null;
+    /** Where the reader left a table for a row's place: Back leads there again. */
+    this.left = { address: '', top: 0, row: -1 };
     let timer = 0;
     this.filter = h('input', {
       type: 'search',
@@ -168,6 +170,22 @@ export class TablesView {
     this.filter.value = values.f;
     this.drawer.hidden = true;
     this.build();
+    if (this.left.address === this.address()) this.backTo(this.left.top, this.left.row);
+  }
+
+  /** What decides which rows show, in which order. */
+  address() {
+    const { t, s, f } = this.app.state.values;
+    return `${t} ${s} ${f}`;
+  }
+
+  /** @param {number} top  px @param {number} row */
+  backTo(top, row) {
+    if (!this.grid) return;
+    this.grid.element.scrollTop = top;
+    const position = this.rows.indexOf(row);
+    if (position >= 0) this.grid.setActive(position);
+    this.grid.render(true);
   }
 
   /** Sets the table up after another one, or other columns, were chosen. */
@@ -266,6 +284,7 @@ export class TablesView {
 
   /** @param {Table} table @param {number} row */
   activate(table, row) {
+    this.left = { address: this.address(), top: this.grid?.element.scrollTop ?? 0, row };
     if (this.current === SCHEMA) this.open(String(table.rows[row][0]));
     else if (!this.app.showEvidence(this.evidence(table, row))) this.showDrawer(row);
   }

@@ -65,9 +65,11 @@ export function listenForGestures(element, handlers) {
     }
   });
   let lastClick = { x: NaN, y: NaN, time: -Infinity };
+  /** @param {{x: number, y: number}} at @param {number} time */
+  const isSecond = (at, time) => time - lastClick.time < DOUBLE_CLICK_MS && Math.hypot(at.x - lastClick.x, at.y - lastClick.y) < DRAG_START_PX;
   /** The second half of a double click selects nothing: the first one may have moved what lies there. @param {{x: number, y: number}} at @param {number} time */
   const click = (at, time) => {
-    const again = time - lastClick.time < DOUBLE_CLICK_MS && Math.hypot(at.x - lastClick.x, at.y - lastClick.y) < DRAG_START_PX;
+    const again = isSecond(at, time);
     lastClick = { ...at, time };
     if (!again) handlers.click(at.x, at.y);
   };
@@ -87,6 +89,18 @@ export function listenForGestures(element, handlers) {
     const at = place(event);
     handlers.doubleClick(at.x, at.y);
   });
+  // The first click may open something at its place, which the second one then hits.
+  document.addEventListener(
+    'click',
+    (event) => {
+      const at = place(event);
+      if (event.detail !== 2 || element.contains(/** @type {Node} */ (event.target)) || !isSecond(at, event.timeStamp)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      handlers.doubleClick(at.x, at.y);
+    },
+    true,
+  );
   element.addEventListener(
     'wheel',
     (event) => {

@@ -10,10 +10,10 @@ const SCROLL_STEP = 60;
 export const TIMELINE_KEYS = /** @type {const} */ ([
   ['W  S  +  −', 'Zoom in and out'],
   ['A  D  ←  →', 'Move in time'],
-  ['↑  ↓', 'Scroll the tracks'],
-  ['0', 'Show the whole trace'],
-  ['F', 'Zoom to the selection'],
-  ['M', 'Select the time range of the selected event'],
+  ['↑  ↓  PgUp  PgDn', 'Scroll the tracks'],
+  ['0  Home', 'Show the whole trace'],
+  ['F  Enter', 'Zoom to the selection'],
+  ['M', 'Select the time range of the selected event or gap'],
   ['[  ]', 'Previous and next event of the same name'],
   [',  .', 'Previous and next event on the same track'],
   ['N  Shift+N', 'Next and previous search result'],
@@ -55,6 +55,7 @@ const actions = {
   enter: (view) => view.zoomToSelection(),
   m: (view) => {
     if (view.selected >= 0) view.selectRange(view.model.events.start[view.selected], view.model.end(view.selected), true);
+    else if (view.selectedGap) view.selectRange(...view.timeOfGap(view.selectedGap), true);
   },
   '[': (view) => view.step('name', -1),
   ']': (view) => view.step('name', 1),

@@ -260,6 +260,12 @@ export class TimelineView {
     this.moved();
   }
 
+  /** @param {{gpu: number, index: number}} gap @returns {[number, number]} */
+  timeOfGap({ gpu, index }) {
+    const gaps = this.layout.tracks.find((candidate) => candidate.gaps && candidate.gpu === gpu)?.gaps;
+    return gaps ? [gaps.start[index], gaps.end[index]] : [NaN, NaN];
+  }
+
   /** @param {number} from @param {number} to @param {boolean} done  false while the pointer still moves */
   selectRange(from, to, done) {
     this.selected = -1;
@@ -321,7 +327,8 @@ export class TimelineView {
   themeChanged() {
     this.theme = readTheme();
     this.strip.invalidate();
-    this.draw();
+    // At once: what is printed is what is painted by then.
+    if (this.width > 0 && this.app.view === 'timeline') this.drawNow();
   }
 
   /** @param {number} row  of the table gpu_idle_gaps @param {boolean} zoom */
