@@ -88,6 +88,12 @@ void nai_fmt_bytes(struct nai_buf *out, double bytes) {
   nai_buf_printf(out, "%.*f %s", unit == 0 ? 0 : 1, bytes, units[unit]);
 }
 
+void nai_fmt_change(struct nai_buf *out, double percent, int digits) {
+  char text[64];
+  snprintf(text, sizeof text, "%+.*f", digits, percent);
+  nai_buf_printf(out, "%s %%", strpbrk(text, "123456789") ? text : text + 1);
+}
+
 void nai_fmt_percent(struct nai_buf *out, double percent) {
   if (!isfinite(percent))
     nai_buf_puts(out, "-");

@@ -16,6 +16,8 @@ void nai_fmt_count(struct nai_buf *out, int64_t value);
 void nai_fmt_duration(struct nai_buf *out, double ns);
 /* Bytes with binary prefixes: "512 B", "91.4 MiB". */
 void nai_fmt_bytes(struct nai_buf *out, double bytes);
+/* "+6.61 %" of a difference; what rounds to nothing has no sign: "0.00 %". */
+void nai_fmt_change(struct nai_buf *out, double percent, int digits);
 /* Percentage: "41.9 %", "0.04 %", "<0.01 %". */
 void nai_fmt_percent(struct nai_buf *out, double percent);
 

@@ -27,6 +27,8 @@ void nai_write_annotations(struct nai_buf *out, const struct nai_comparison *c);
 
 /* A value for people, by the name of its unit ("41.2 ms"); with its sign for differences. */
 void nai_put_amount(struct nai_buf *out, const char *unit, double value, bool sign);
+/* " (+6.6 %)" */
+void nai_put_pct(struct nai_buf *out, double pct);
 /* What a metric may get worse by, or the limit that it exceeds. */
 void nai_put_allowed(struct nai_buf *out, const struct nai_metric_result *r);
 

@@ -29,7 +29,7 @@ static void put_sentence(struct nai_buf *out, const struct nai_metric_result *r)
   nai_buf_puts(out, " -> ");
   nai_put_amount(out, r->unit, j->fresh, false);
   if (!isnan(j->pct))
-    nai_buf_printf(out, " (%+.1f %%)", j->pct);
+    nai_put_pct(out, j->pct);
   nai_buf_printf(out, ", %s", nai_verdict_name(j->verdict));
   if (!isnan(j->budget)) {
     nai_buf_puts(out, ", budget ");

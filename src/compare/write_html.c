@@ -81,7 +81,7 @@ static void put_metric(struct nai_view *list, const struct nai_metric_result *r)
   put_printed(map, "budget", &text);
   nai_put_amount(&text, r->unit, decided ? j->shift.shift : NAN, true);
   if (decided && !isnan(j->pct) && strcmp(r->unit, "percent") != 0)
-    nai_buf_printf(&text, " (%+.1f %%)", j->pct);
+    nai_put_pct(&text, j->pct);
   put_printed(map, "difference", &text);
   if (decided && j->shift.has_ci && strcmp(r->kind, "exact") != 0) {
     nai_put_amount(&text, r->unit, j->shift.low, true);
@@ -148,15 +148,19 @@ static void put_time(struct nai_view *root, const struct nai_comparison *c) {
   struct nai_view *list = nai_view_put_list(root, "time");
   for (int64_t row = 0; row < t->rows; row++) {
     struct nai_view *map = nai_view_add_map(list);
-    char pct[32] = "-";
-    if (!isnan(nai_get_f64(t, row, PT_PCT)))
-      snprintf(pct, sizeof pct, "%+.2f %%", nai_get_f64(t, row, PT_PCT));
+    struct nai_buf pct = {0};
+    if (isnan(nai_get_f64(t, row, PT_PCT)))
+      nai_buf_puts(&pct, "-");
+    else
+      nai_fmt_change(&pct, nai_get_f64(t, row, PT_PCT), 2);
     nai_view_put_int(map, "depth", nai_get_i64(t, row, PT_DEPTH));
     nai_view_put_text(map, "title", nai_get_str(t, row, PT_TITLE));
     put_amount(map, "base", "ns", nai_get_f64(t, row, PT_BASE_NS), false);
     put_amount(map, "new", "ns", nai_get_f64(t, row, PT_NEW_NS), false);
     put_amount(map, "difference", "ns", nai_get_f64(t, row, PT_DELTA), true);
-    nai_view_put_text(map, "pct", pct);
+    nai_view_put_text(map, "pct", nai_buf_str(&pct));
+    nai_view_inherit(map, &pct);
+    nai_buf_free(&pct);
   }
 }
 

@@ -3,6 +3,8 @@
 #include "compare/markdown.h"
 #include "compare/write.h"
 
+#include "base/fmt.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -141,7 +143,7 @@ static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
   nai_buf_puts(out, " | ");
   nai_put_amount(out, r->unit, decided ? j->shift.shift : NAN, true);
   if (decided && !isnan(j->pct) && strcmp(r->unit, "percent") != 0)
-    nai_buf_printf(out, " (%+.1f %%)", j->pct);
+    nai_put_pct(out, j->pct);
   nai_buf_puts(out, " | ");
   if (decided && j->shift.has_ci && strcmp(r->kind, "exact") != 0) {
     nai_put_amount(out, r->unit, j->shift.low, true);
@@ -203,10 +205,12 @@ static void put_time(struct nai_buf *out, const struct nai_comparison *c) {
     nai_buf_puts(out, " | ");
     nai_markdown_put_ns(out, nai_get_f64(t, row, PT_DELTA), true);
     double pct = nai_get_f64(t, row, PT_PCT);
+    nai_buf_puts(out, " | ");
     if (isnan(pct))
-      nai_buf_puts(out, " | - |\n");
+      nai_buf_putc(out, '-');
     else
-      nai_buf_printf(out, " | %+.2f %% |\n", pct);
+      nai_fmt_change(out, pct, 2);
+    nai_buf_puts(out, " |\n");
   }
   nai_buf_putc(out, '\n');
 }

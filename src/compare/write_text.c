@@ -12,6 +12,12 @@ static void put_count(struct nai_buf *out, double value) {
   nai_fmt_real(out, value, size >= 100 || floor(size) >= size ? 0 : size >= 10 ? 1 : 2);
 }
 
+void nai_put_pct(struct nai_buf *out, double pct) {
+  nai_buf_puts(out, " (");
+  nai_fmt_change(out, pct, 1);
+  nai_buf_putc(out, ')');
+}
+
 void nai_put_amount(struct nai_buf *out, const char *unit, double value, bool sign) {
   if (isnan(value)) {
     nai_buf_puts(out, "-");

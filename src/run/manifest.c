@@ -89,6 +89,15 @@ void nai_manifest_add_file(struct nai_manifest *m, const char *path) { add_text(
 
 const char *nai_manifest_name(const struct nai_manifest *m, uint32_t name) { return nai_strings_get(&m->names, name); }
 
+bool nai_manifest_is_of_this_program(const struct nai_manifest *m) {
+  const uint64_t program = nai_hash_int(nai_hash_of_program(), 0);
+  for (uint32_t n = 0; n < m->node_count; n++)
+    for (uint32_t i = m->nodes[n].input; i < m->nodes[n].input_end; i++)
+      if (m->entries[i].hash == program && strcmp(nai_manifest_name(m, m->entries[i].name), "program") == 0)
+        return true;
+  return false;
+}
+
 const struct nai_manifest_node *nai_manifest_node(const struct nai_manifest *m, const char *name) {
   for (uint32_t i = 0; i < m->node_count; i++)
     if (strcmp(nai_manifest_name(m, m->nodes[i].name), name) == 0)

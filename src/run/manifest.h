@@ -60,6 +60,9 @@ void nai_manifest_put_next(struct nai_manifest *manifest, const char *name, uint
 void nai_manifest_add_file(struct nai_manifest *manifest, const char *path);
 NAI_MUST_CHECK int nai_manifest_check(const struct nai_manifest *manifest, struct nai_err *err);
 
+/* Whether this very program made one of the nodes at least. */
+bool nai_manifest_is_of_this_program(const struct nai_manifest *manifest);
+
 /* The node of that name; the node that made that table. NULL when there is none. */
 const struct nai_manifest_node *nai_manifest_node(const struct nai_manifest *manifest, const char *name);
 const struct nai_manifest_node *nai_manifest_maker(const struct nai_manifest *manifest, const char *table);

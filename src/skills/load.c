@@ -268,8 +268,8 @@ int nai_skill_read(struct nai_skill *s, struct nai_err *err) {
 
 static int read_block(struct nai_page_block *b, const struct nai_page *p, const struct nai_yaml_node *node,
                       struct nai_err *err) {
-  static const char *const keys[] = {"title", "sql", "text", "skill", "none", "verdict", NULL};
-  const struct nai_yaml_node *sql, *verdict;
+  static const char *const keys[] = {"title", "sql", "text", "skill", "none", "rows", "verdict", NULL};
+  const struct nai_yaml_node *sql, *verdict, *rows;
   bool is_verdict = false;
   int rc = nai_yaml_expect_keys(p->doc, node, keys, err);
   if (!rc)
@@ -282,6 +282,8 @@ static int read_block(struct nai_page_block *b, const struct nai_page *p, const 
     rc = get_text_if(&b->none, p->doc, node, "none", err);
   if (!rc && (verdict = nai_yaml_get(p->doc, node, "verdict")))
     rc = nai_yaml_bool(&is_verdict, p->doc, verdict, err);
+  if (!rc && (rows = nai_yaml_get(p->doc, node, "rows")))
+    rc = nai_yaml_int(&b->rows, p->doc, rows, 1, INT32_MAX, err);
   sql = rc ? NULL : nai_yaml_get(p->doc, node, "sql");
   if (sql)
     rc = nai_yaml_expect(p->doc, sql, NAI_YAML_SCALAR, err);

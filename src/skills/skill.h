@@ -57,6 +57,7 @@ struct nai_page_block {
   struct nai_query_text text; /* a statement; sql NULL: neither, the block is the verdict */
   const char *none;           /* said of a table without rows, or NULL */
   const char *line;           /* rows as lines of text, with {{placeholders}}; NULL: rows as a table */
+  int64_t rows;               /* that people are shown at most, 0: all; programs get all */
 };
 
 struct nai_page {

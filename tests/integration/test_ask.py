@@ -3,6 +3,7 @@ import csv
 import io
 import json
 import os
+import pathlib
 import re
 import shlex
 import shutil
@@ -196,6 +197,41 @@ class Pages(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertRegex(done.stderr, r"its events go from \d+\.\d{9} s to \d+\.\d{9} s")
         self.assertIn("that process", run("tree", directory, "--pid", "1").stdout)
+
+    def test_all_steps_for_programs(self):
+        """People are shown the first 50; CSV and JSON have each."""
+        directory = artifacts(trace("bench", "--size", "20M"))
+        steps = raw_column(directory, "select step from steps order by device_id, pid, step")
+        self.assertGreater(len(steps), 50)
+        blocks = json.loads(run("iters", directory, "--format", "json").stdout)["blocks"]
+        self.assertEqual([row[0] for row in blocks[1]["rows"]], steps)
+        each = run("iters", directory, "--format", "csv").stdout.split("\n\n")[1]
+        self.assertEqual([row["step"] for row in csv.DictReader(io.StringIO(each))], [str(s) for s in steps])
+        for words in ((), ("--format", "markdown")):
+            text = run("iters", directory, *words).stdout
+            self.assertIn("the first 50 rows", text)
+            self.assertLess(len(text.splitlines()), 75)
+
+    def test_a_run_of_another_build(self):
+        """Its tables may lack what this build asks for: that is said, not the statement's mistake."""
+        work = fresh_dir()
+        shutil.copytree(artifacts(trace("host-bound")), work / "r")
+        manifest = work / "r/stages/manifest.json"
+        made = json.loads(manifest.read_text(encoding="utf-8"))
+        for node in made["nodes"].values():
+            for table in ("gpu_active", "gpu_utilization"):
+                node["tables"].pop(table, None)
+        manifest.write_text(json.dumps(made), encoding="utf-8")
+        note = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"  # what is behind it names the build
+        program = pathlib.Path(support.PROGRAM).read_bytes()
+        self.assertEqual(program.count(note), 1)
+        at = program.index(note) + len(note)
+        (work / "other").write_bytes(program[:at] + bytes(20) + program[at + 20:])
+        (work / "other").chmod(0o755)
+        for words in (("ask", work / "r", "why is my GPU idle"), ("summary", work / "r")):
+            self.assertEqual(run(*words).returncode, 2)
+            done = run(*words, program=work / "other")
+            self.assertEqual((done.returncode, "another build of nsys-ai: analyse its trace again" in done.stderr), (3, True), done.stderr)
 
     def test_own_page(self):
         path = skill_file('page: mine\ntitle: Mine\nblocks:\n  - {title: One, sql: select count(*) as n from gpus}\n  - {text: "{{label}}!", sql: select label from gpus order by label}\n  - {skill: streams}\n')

@@ -239,6 +239,22 @@ static void test_exact_numbers(void **state) {
   }
 }
 
+static void changes_that_round_to_nothing_have_no_sign(void **state) {
+  (void)state;
+  static const struct {
+    double pct;
+    int digits;
+    const char *want;
+  } cases[] = {{6.613, 2, "+6.61 %"}, {-6.613, 1, "-6.6 %"}, {-0.004, 2, "0.00 %"}, {0.004, 2, "0.00 %"},
+               {0, 1, "0.0 %"},       {-0.0, 2, "0.00 %"},   {-0.006, 2, "-0.01 %"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct nai_buf text = {0};
+    nai_fmt_change(&text, cases[i].pct, cases[i].digits);
+    assert_string_equal(nai_buf_str(&text), cases[i].want);
+    nai_buf_free(&text);
+  }
+}
+
 static void test_human_numbers(void **state) {
   (void)state;
   static const struct {
@@ -581,6 +597,7 @@ static void test_bisect_against_a_walk(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(changes_that_round_to_nothing_have_no_sign),
       cmocka_unit_test(test_arrays_grow),
       cmocka_unit_test(test_bisect_against_a_walk),
       cmocka_unit_test(test_big_arrays_grow),

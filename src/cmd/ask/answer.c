@@ -186,6 +186,15 @@ int nai_cmd_print_answer(struct nai_buf *out, const struct nai_skill *skill, con
   return nai_cmd_print_table(out, answer->table, ask, err);
 }
 
+int nai_cmd_blame_build(int rc, const struct nai_run *run, struct nai_err *err) {
+  static const char begin[] = "no such ";
+  if (rc != NAI_EUSAGE || !strstr(err->msg, begin) || nai_manifest_is_of_this_program(&run->manifest))
+    return rc;
+  return nai_err_set(err, NAI_EINPUT,
+                     "the run \"%s\" was made by another build of nsys-ai: analyse its trace again (%s)", run->path,
+                     strstr(err->msg, begin));
+}
+
 int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai_cmd_ask *ask,
                    const char *const *operands, struct nai_err *err) {
   struct nai_run *run = NULL;
@@ -194,7 +203,7 @@ int nai_cmd_answer(nai_cmd_answer_fn *answer, const void *args, const struct nai
   if (!rc)
     rc = nai_cmd_check_asked(ask, run, err);
   if (!rc)
-    rc = answer(&out, args, run, operands, err);
+    rc = nai_cmd_blame_build(answer(&out, args, run, operands, err), run, err);
   if (!rc)
     rc = nai_cmd_print(&out, err);
   nai_run_close(run);

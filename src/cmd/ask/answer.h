@@ -78,6 +78,10 @@ NAI_MUST_CHECK int nai_cmd_print_page(struct nai_buf *out, const char *id, struc
 NAI_MUST_CHECK int nai_cmd_explain_name(struct nai_buf *out, struct nai_run *run, const char *what,
                                         const struct nai_cmd_ask *ask, struct nai_err *err);
 
+/* `rc` of a statement of this program's own. Where that is wrong (NAI_EUSAGE) and the run is of another build, that is
+ * the cause: the message says to analyse again. */
+NAI_MUST_CHECK int nai_cmd_blame_build(int rc, const struct nai_run *run, struct nai_err *err);
+
 /* The run of a command that answers one question: opens operands[0] (a run or a trace), lets `answer` fill a text,
  * prints it. */
 typedef int nai_cmd_answer_fn(struct nai_buf *out, const void *args, struct nai_run *run, const char *const *operands,

@@ -5,6 +5,7 @@
 #include "render/escape.h"
 #include "render/report.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,11 @@ static int put_line(void *ctx, const struct nai_value *cells, struct nai_err *er
 
 /* --- blocks ----------------------------------------------------------------------------------------- */
 
+static int64_t shown_rows(const struct printing *p) {
+  bool for_people = p->format == NAI_ROWS_TABLE || p->format == NAI_ROWS_MARKDOWN;
+  return p->block->rows && for_people ? p->block->rows : -1;
+}
+
 static int print_statement(struct printing *p, struct nai_err *err) {
   const struct nai_skill_request request = nai_cmd_request(p->run, p->ask);
   struct nai_query_parameter parameters[NAI_SKILL_MAX_PARAMETERS + NAI_SKILL_ALWAYS + 1];
@@ -75,7 +81,8 @@ static int print_statement(struct printing *p, struct nai_err *err) {
                                        .width = nai_cmd_terminal_width(),
                                        .title = p->block->title ? p->block->title : "",
                                        .none = p->block->none ? p->block->none : "none"};
-  struct nai_query query = {.run = p->run, .text = &p->block->text, .parameters = parameters, .limits = {.rows = -1}};
+  struct nai_query query = {
+      .run = p->run, .text = &p->block->text, .parameters = parameters, .limits = {.rows = shown_rows(p)}};
   bool lines = p->block->line && (p->format == NAI_ROWS_TABLE || p->format == NAI_ROWS_MARKDOWN), truncated;
   int rc = nai_skill_bind(parameters, &query.parameter_count, NULL, &request, err);
   if (!rc && p->what)
@@ -83,6 +90,8 @@ static int print_statement(struct printing *p, struct nai_err *err) {
   if (!rc)
     rc = lines ? nai_query_run(&truncated, &query, &(struct nai_query_sink){begin_lines, put_line, p}, err)
                : nai_cmd_query(&truncated, p->out, &query, &how, err);
+  if (!rc && truncated && shown_rows(p) >= 0)
+    nai_buf_printf(p->out, "the first %" PRId64 " rows; --format csv or json has all\n", p->block->rows);
   free(p->cells);
   p->cells = NULL;
   return rc;
@@ -219,7 +228,7 @@ static int answer(struct nai_buf *out, const struct nai_skills *skills, const st
   if (!rc)
     rc = nai_cmd_check_asked(&args->ask, p.run, err);
   if (!rc)
-    rc = print_page(&p, page, err);
+    rc = nai_cmd_blame_build(print_page(&p, page, err), p.run, err);
   nai_run_close(p.run);
   return rc;
 }
@@ -293,7 +302,8 @@ const struct nai_cli_command nai_cmd_nccl = PAGE(
     "it nothing hides.");
 const struct nai_cli_command nai_cmd_iters =
     PAGE(iters, "steps of training or inference, one by one",
-         "Prints the steps of the program as they were found, what a typical one consists of, and the first 50.");
+         "Prints the steps of the program as they were found, what a typical one consists of, and the first 50; "
+         "--format csv and json have all.");
 
 const struct nai_cli_command nai_cmd_suggest =
     PAGE(suggest, "where further NVTX ranges would help",

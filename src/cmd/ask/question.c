@@ -169,7 +169,8 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     rc = nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->ask.quiet}, err);
   nai_cmd_put_shell_word(&quoted, operands[0]);
   if (!rc)
-    rc = nai_question_ask(&answer, intents, source, nai_buf_str(&question), nai_buf_str(&quoted), err);
+    rc = nai_cmd_blame_build(
+        nai_question_ask(&answer, intents, source, nai_buf_str(&question), nai_buf_str(&quoted), err), source, err);
   if (!rc)
     rc = args->dry_run ? print_request(&out, nai_buf_str(&question), &answer, &model, err)
                        : print_answer(&out, nai_buf_str(&question), &answer, args, &model, err);
