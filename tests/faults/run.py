@@ -135,6 +135,7 @@ def cases():
         Case("reuse", minimal, [*analyze, minimal], same),
         Case("rich", rich, [*analyze, rich], other),
         Case("sqlite", minimal, [*analyze, "--reader", "sqlite", minimal], other),
+        Case("rich-sqlite", rich, [*analyze, "--reader", "sqlite", rich], other, few=True),
         Case("threads", small, ["analyze", "-q", "-j3", "--out", "OUT", small], other),
         Case("probe", minimal, ["probe", minimal]),
         Case("wal", minimal, ["probe", live_wal(minimal)]),

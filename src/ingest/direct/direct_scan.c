@@ -168,6 +168,9 @@ static int look_away(void *ctx, int64_t rowid, const struct nai_cell *cells, str
 /* The first thing that quick_check says, behind a line that names the database. */
 static int damage_found(const char *said, struct nai_err *err) {
   const char *behind = strncmp(said, "***", 3) == 0 ? strchr(said, '\n') : NULL, *line = behind ? behind + 1 : said;
+  const char *unread = strstr(line, "error code="); /* SQLITE_CORRUPT is 11 */
+  if (unread && strncmp(unread, "error code=11", 13) != 0)
+    return nai_err_set(err, NAI_EINPUT, "cannot check it: %.*s", (int)strcspn(line, "\n"), line);
   return nai_err_damaged(err, "the file is damaged: %.*s", (int)strcspn(line, "\n"), line);
 }
 
