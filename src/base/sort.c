@@ -187,3 +187,12 @@ double nai_quantile_i64(int64_t *v, size_t count, double q) {
   nai_quantiles_i64(&result, v, count, &q, 1);
   return result;
 }
+
+int64_t nai_median_i64(int64_t *v, size_t count) {
+  nai_select_i64(v, count, (count - 1) / 2);
+  int64_t low = v[(count - 1) / 2];
+  if (count % 2)
+    return low;
+  nai_select_i64(v, count, count / 2);
+  return low + (v[count / 2] - low) / 2;
+}

@@ -89,4 +89,7 @@ void nai_quantiles_i64(double *out, int64_t *v, size_t count, const double *q, i
 /* Quantile q (0..1) by linear interpolation between closest ranks, position q*(count-1). Reorders v. NaN when empty. */
 double nai_quantile_i64(int64_t *v, size_t count, double q);
 
+/* The median, of an even number the middle of the middle two, rounded down; count > 0. Reorders v. */
+int64_t nai_median_i64(int64_t *v, size_t count);
+
 #endif

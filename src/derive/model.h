@@ -85,6 +85,14 @@ enum nai_api_class {
   NAI_API_MODULE      /* loading and looking up code */
 };
 
+/* What a row of overhead_events is (docs/analyses.md, "Idle gaps"). */
+enum nai_overhead_kind {
+  NAI_OVERHEAD_OTHER,       /* what the CUDA driver waits for, or memory of the program's that the profiler looks at */
+  NAI_OVERHEAD_OF_PROFILER, /* the profiler's own time */
+  NAI_OVERHEAD_FLUSH,       /* the same: it empties buffers, which holds up all threads of the process */
+  NAI_OVERHEAD_LOADING      /* modules and functions that CUDA loads or compiles */
+};
+
 enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };
 
 /* One operation on a GPU. */
@@ -157,7 +165,7 @@ enum nai_model_part {
   NAI_PART_KERNEL_GROUPS, /* kernel_group, kernel_groups */
   NAI_PART_PROCESS_SUMS,  /* process_sums */
   NAI_PART_PHASES,        /* phase_sums, call_phase */
-  NAI_PART_EVIDENCE,      /* evidence */
+  NAI_PART_EVIDENCE,      /* evidence, overhead_kind */
   NAI_PART_IDLE,          /* idle (idle.h) */
   NAI_PART_LANES,         /* lanes */
   NAI_PART_CPU,           /* cpu (cpu.h) */
@@ -239,6 +247,7 @@ struct nai_model {
   int *call_phase;                      /* per API call: its phase, -1 for none; NULL without a phase map */
 
   struct nai_evidence *evidence; /* of what threads did (evidence.h) */
+  uint8_t *overhead_kind;        /* per row of overhead_events: enum nai_overhead_kind */
   struct nai_gpu_idle *idle;     /* per GPU */
   struct nai_lanes lanes;        /* the rows of the timeline */
   struct nai_cpu *cpu;           /* what CPUs did */

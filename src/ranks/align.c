@@ -2,6 +2,8 @@
 
 #include "ranks/clock.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 
 enum {
@@ -184,7 +186,7 @@ static uint32_t together_until(const int64_t *deltas, const int64_t *times, uint
     uint32_t count = n - first < BLOCK ? n - first : BLOCK;
     for (uint32_t i = 0; i < count; i++)
       room[i] = deltas[first + i];
-    int64_t centre = nai_rank_median(room, count), before = usual;
+    int64_t centre = nai_median_i64(room, count), before = usual;
     int64_t span = times[first + count - 1] - times[first];
     int64_t limit = (int64_t)(NAI_RANK_MOST_DRIFT * (double)span) + (8 * own > JUMP_NS ? 8 * own : JUMP_NS);
     usual = centre;
@@ -241,7 +243,7 @@ static const char *check_ends(struct nai_rank_alignment *out, struct overlap *o,
   }
   if (!e->count)
     return NULL; /* nothing is known of their clocks, and nobody waits */
-  int64_t tolerance = nai_rank_median(e->room, e->count) / TOGETHER_SHARE;
+  int64_t tolerance = nai_median_i64(e->room, e->count) / TOGETHER_SHARE;
   tolerance = tolerance > TOGETHER_NS ? tolerance : TOGETHER_NS;
   struct nai_rank_clock clock = nai_rank_clock_of(e->deltas, e->times, e->count, e->room);
   int64_t offset = clock.offset;

@@ -2,7 +2,7 @@
 #ifndef NAI_RANKS_CLOCK_H
 #define NAI_RANKS_CLOCK_H
 
-#include "base/sort.h"
+#include <stdint.h>
 
 struct nai_rank_clock {
   int64_t offset;   /* median of the differences */
@@ -12,11 +12,6 @@ struct nai_rank_clock {
 /* deltas[k] at times[k], ascending; n > 0. `room` has space for n. O(n). */
 struct nai_rank_clock nai_rank_clock_of(const int64_t *deltas, const int64_t *times, uint32_t n, int64_t *room);
 
-/* Reorders v; n > 0. */
-static inline int64_t nai_rank_median(int64_t *v, uint32_t n) {
-  nai_select_i64(v, n, n / 2);
-  return v[n / 2];
-}
 /* 1.4826 times the median absolute deviation; v is lost. */
 int64_t nai_rank_spread(int64_t *v, uint32_t n, int64_t centre);
 

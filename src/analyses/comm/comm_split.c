@@ -10,16 +10,6 @@
  * differs by more than the others, these are no sets. */
 enum { TOGETHER_NS = 20000, TOGETHER_SHARE = 20, CLOCKS_NS = 100000, MIN_SETS = 3 };
 
-/* The median, of an even number the mean of the middle two; reorders v. */
-static int64_t median(int64_t *v, uint32_t n) {
-  nai_select_i64(v, n, (n - 1) / 2);
-  int64_t low = v[(n - 1) / 2];
-  if (n % 2)
-    return low;
-  nai_select_i64(v, n, n / 2);
-  return low + (v[n / 2] - low) / 2;
-}
-
 static int64_t length(const struct nai_comm *c, uint32_t item) { return c->items[item].end - c->items[item].start; }
 
 /* Differences between the ends, and the shorter durations, of kernels that are paired. */
@@ -46,11 +36,11 @@ int nai_comm_clock(bool *together, int64_t *correction, int64_t *mad, const stru
     return nai_err_nomem(err);
   uint32_t n = collect(deltas, shorter, c, a, b, stride, rows);
   if (n) {
-    int64_t tolerance = median(shorter, n) / TOGETHER_SHARE, offset = median(deltas, n);
+    int64_t tolerance = nai_median_i64(shorter, n) / TOGETHER_SHARE, offset = nai_median_i64(deltas, n);
     tolerance = tolerance > TOGETHER_NS ? tolerance : TOGETHER_NS;
     for (uint32_t i = 0; i < n; i++)
       deltas[i] = deltas[i] > offset ? deltas[i] - offset : offset - deltas[i];
-    int64_t deviation = median(deltas, n);
+    int64_t deviation = nai_median_i64(deltas, n);
     bool near = offset <= tolerance && offset >= -tolerance;
     bool clocks = offset <= CLOCKS_NS && offset >= -CLOCKS_NS;
     *together = deviation <= tolerance && (near || (clocks && n >= MIN_SETS));

@@ -271,8 +271,8 @@ const struct nai_node nai_analysis_capture_health = {
     .name = "capture_health",
     .outputs = schemas,
     .inputs = inputs,
-    .parts =
-        NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(RANGES) | NAI_PART(WINDOW),
+    .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(RANGES) |
+             NAI_PART(WINDOW) | NAI_PART(EVIDENCE),
     .tables = NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(READERS) | NAI_IN(GPUS) | NAI_IN(KERNELS) |
               NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
               NAI_IN(OVERHEAD) | NAI_IN(PROGRAM_OUTPUTS),

@@ -1,39 +1,16 @@
 #include "analyses/health/health_facts.h"
 
-#include "analyses/launches/overhead_kind.h"
+#include "analyses/launches/call_kind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CUDA_ERROR_NOT_READY = 600, COPY_DTOH = 2, STDERR = 2, AT_ONCE_NS = 50 * 1000 * 1000 };
 
-static bool lies_in_loading_call(const struct nai_model *m, int32_t thread, int64_t start) {
-  if (thread < 0)
-    return false;
-  const struct nai_groups *g = &m->api_by_thread;
-  uint32_t after = nai_rows_from(g->order, g->first[thread], g->first[thread + 1], &m->apis.start, start + 1);
-  if (after == g->first[thread] || nai_at(&m->apis.end, g->order[after - 1]) <= start)
-    return false;
-  enum nai_call_kind kind = nai_call_kind_of(nai_model_api_name(m, g->order[after - 1]));
-  return kind == NAI_CALL_LAUNCH || kind == NAI_CALL_ALLOCATION;
-}
-
-bool nai_is_loading(const struct nai_model *m, int64_t row) {
-  enum { MIN_UNNAMED_NS = 10 * 1000 };
-  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
-  int64_t start = nai_get_i64(t, row, OE_START);
-  enum nai_overhead_kind kind =
-      nai_overhead_kind_of(nai_get_i64(t, row, OE_SOURCE), nai_get_i64(t, row, OE_TYPE), nai_get_str(t, row, OE_NAME));
-  return kind == NAI_OVERHEAD_LOADING ||
-         (kind == NAI_OVERHEAD_UNNAMED && nai_get_i64(t, row, OE_END) - start >= MIN_UNNAMED_NS &&
-          lies_in_loading_call(m, (int32_t)nai_get_i64(t, row, OE_THREAD), start));
-}
+bool nai_is_loading(const struct nai_model *m, int64_t row) { return m->overhead_kind[row] == NAI_OVERHEAD_LOADING; }
 
 bool nai_is_profilers(const struct nai_model *m, int64_t row) {
-  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
-  enum nai_overhead_kind kind =
-      nai_overhead_kind_of(nai_get_i64(t, row, OE_SOURCE), nai_get_i64(t, row, OE_TYPE), nai_get_str(t, row, OE_NAME));
-  return kind != NAI_OVERHEAD_OTHER && !nai_is_loading(m, row);
+  return m->overhead_kind[row] == NAI_OVERHEAD_OF_PROFILER || m->overhead_kind[row] == NAI_OVERHEAD_FLUSH;
 }
 
 int nai_overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *m, nai_overhead_fn *counts,

@@ -51,10 +51,8 @@ struct nai_timed_sections {
 NAI_MUST_CHECK int nai_timed_sections_collect(struct nai_timed_sections *out, const struct nai_model *model,
                                               const struct nai_intervals *once, struct nai_err *err);
 
-/* Whether a row of overhead_events is loading: by its kind, or without a name, but of some length and in a launch or an
- * allocation of its thread. */
+/* What a row of overhead_events is, in two questions. */
 bool nai_is_loading(const struct nai_model *model, int64_t overhead_row);
-/* Whether it is the profiler's own time: neither loading nor what it only looks at. */
 bool nai_is_profilers(const struct nai_model *model, int64_t overhead_row);
 /* Overhead of some kind inside the GPUs' window: rows, and their time as a union. */
 typedef bool nai_overhead_fn(const struct nai_model *model, int64_t overhead_row);

@@ -261,13 +261,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 static const struct nai_schema *const schemas[] = {&quality_schema, &run_schema, NULL};
-const struct nai_node nai_analysis_quality = {.name = "quality",
-                                              .outputs = schemas,
-                                              .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(WINDOW) |
-                                                       NAI_PART(RANGES) | NAI_PART(CALLS) | NAI_PART(NVTX_TREE),
-                                              .tables = NAI_IN(PROBE_NOTES) | NAI_IN(EXTRACT_NOTES) | NAI_IN(CAPTURE) |
-                                                        NAI_IN(CAPABILITIES) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) |
-                                                        NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) |
-                                                        NAI_IN(PROCESSES) | NAI_IN(GPUS) | NAI_IN(OVERHEAD) |
-                                                        NAI_IN(KERNEL_CONFIGS),
-                                              .run = run};
+const struct nai_node nai_analysis_quality = {
+    .name = "quality",
+    .outputs = schemas,
+    .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(WINDOW) | NAI_PART(RANGES) | NAI_PART(CALLS) |
+             NAI_PART(NVTX_TREE) | NAI_PART(EVIDENCE),
+    .tables = NAI_IN(PROBE_NOTES) | NAI_IN(EXTRACT_NOTES) | NAI_IN(CAPTURE) | NAI_IN(CAPABILITIES) | NAI_IN(KERNELS) |
+              NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(THREADS) | NAI_IN(PROCESSES) |
+              NAI_IN(GPUS) | NAI_IN(OVERHEAD) | NAI_IN(KERNEL_CONFIGS),
+    .run = run};

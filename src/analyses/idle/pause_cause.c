@@ -1,7 +1,7 @@
 #include "analyses/idle/pause_cause.h"
 
 #include "analyses/health/health_facts.h"
-#include "analyses/launches/overhead_kind.h"
+#include "analyses/launches/call_kind.h"
 #include "base/array.h"
 
 #include <stdio.h>
@@ -125,12 +125,11 @@ static void add_overhead(struct pause *p, bool loading) {
       continue;
     int32_t thread = (int32_t)nai_get_i64(t, i, OE_THREAD);
     const char *name = nai_get_str(t, i, OE_NAME);
-    enum nai_overhead_kind kind = nai_overhead_kind_of(nai_get_i64(t, i, OE_SOURCE), nai_get_i64(t, i, OE_TYPE), name);
     bool same = thread == p->thread, same_process = thread >= 0 && p->thread >= 0 &&
                                                     p->m->thread_process[thread] == p->m->thread_process[p->thread];
-    bool loads = nai_is_loading(p->m, i);
-    if (loading ? loads && same
-                : !loads && kind != NAI_OVERHEAD_OTHER && (same || (same_process && strstr(name, "flush"))))
+    enum nai_overhead_kind kind = (enum nai_overhead_kind)p->m->overhead_kind[i];
+    if (loading ? kind == NAI_OVERHEAD_LOADING && same
+                : (kind == NAI_OVERHEAD_OF_PROFILER && same) || (kind == NAI_OVERHEAD_FLUSH && (same || same_process)))
       add_item(p, nai_at(&start, i), nai_at(&end, i), loading ? MODULE_LOAD : PROFILER, name);
   }
   end_layer(p);

@@ -2,7 +2,7 @@
 #include "analyses/losses/losses.h"
 
 #include "analyses/health/health_facts.h"
-#include "analyses/launches/overhead_kind.h"
+#include "analyses/launches/call_kind.h"
 #include "base/fmt.h"
 
 #include <stdlib.h>

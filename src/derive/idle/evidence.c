@@ -57,19 +57,19 @@ static int mark_thread(void *ctx, int thread, struct nai_err *err) {
 
 /* --- overhead --------------------------------------------------------------------------------- */
 
-enum overhead { NO_OVERHEAD, PROFILING, FLUSHING, LOADING, UNNAMED };
+enum { UNNAMED = -1 };
 
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
-static enum overhead overhead_by_name(const char *name, bool driver) {
+static int overhead_by_name(const char *name, bool driver) {
   if (strstr(name, "ptxjitcompiler") || strcasestr(name, "module loading") || strcasestr(name, "lazy function loading"))
-    return LOADING;
+    return NAI_OVERHEAD_LOADING;
   if (driver || begins(name, "TLS allocation") || begins(name, "Chunk Allocation") || begins(name, "dlopen") ||
       begins(name, "dlclose"))
-    return NO_OVERHEAD;
+    return NAI_OVERHEAD_OTHER;
   if (strcmp(name, "Unknown") == 0)
     return UNNAMED;
-  return strcasestr(name, "flush") ? FLUSHING : PROFILING;
+  return strcasestr(name, "flush") ? NAI_OVERHEAD_FLUSH : NAI_OVERHEAD_OF_PROFILER;
 }
 
 /* Whether a launch or an allocation of the thread is running at t and beyond `until`. */
@@ -82,20 +82,20 @@ static bool inside_launch(const struct nai_model *m, uint32_t thread, int64_t t,
 
 /* Older exporters call module loading inside launches and allocations "Unknown", and so a few microseconds of their
  * own. */
-static enum overhead overhead_of(const struct nai_model *m, const struct nai_table *t, uint32_t row) {
+static enum nai_overhead_kind overhead_of(const struct nai_model *m, const struct nai_table *t, uint32_t row) {
   enum { JIT = 2, MODULE_LOADING = 6, LAZY_LOADING = 7 };
   int64_t source = nai_get_i64(t, row, OE_SOURCE);
   bool driver = source == NAI_OVERHEAD_CUDA;
   int64_t type = nai_get_i64(t, row, OE_TYPE), start = nai_get_i64(t, row, OE_START), end = nai_get_i64(t, row, OE_END);
   int64_t thread = nai_get_i64(t, row, OE_THREAD);
   if (source == NAI_OVERHEAD_JIT || (driver ? type == MODULE_LOADING || type == LAZY_LOADING : type == JIT))
-    return LOADING;
-  enum overhead kind = overhead_by_name(nai_get_str(t, row, OE_NAME), driver);
+    return NAI_OVERHEAD_LOADING;
+  int kind = overhead_by_name(nai_get_str(t, row, OE_NAME), driver);
   if (kind != UNNAMED)
-    return kind;
+    return (enum nai_overhead_kind)kind;
   if (end - start < UNKNOWN_IS_LOADING_NS)
-    return PROFILING;
-  return thread >= 0 && inside_launch(m, (uint32_t)thread, start, end) ? LOADING : NO_OVERHEAD;
+    return NAI_OVERHEAD_OF_PROFILER;
+  return thread >= 0 && inside_launch(m, (uint32_t)thread, start, end) ? NAI_OVERHEAD_LOADING : NAI_OVERHEAD_OTHER;
 }
 
 static int grow(struct nai_layer_list *list, const struct nai_table *t, uint32_t row, struct nai_err *err) {
@@ -114,13 +114,14 @@ static int grow(struct nai_layer_list *list, const struct nai_table *t, uint32_t
 static int add_overhead(struct nai_model *m, const struct nai_table *t, uint32_t row, struct nai_err *err) {
   struct nai_evidence *e = m->evidence;
   int64_t thread = nai_get_i64(t, row, OE_THREAD);
-  enum overhead kind = overhead_of(m, t, row);
-  if (thread < 0 || kind == NO_OVERHEAD)
+  enum nai_overhead_kind kind = overhead_of(m, t, row);
+  m->overhead_kind[row] = (uint8_t)kind;
+  if (thread < 0 || kind == NAI_OVERHEAD_OTHER)
     return NAI_OK;
   int32_t process = m->thread_process[thread];
-  if (kind == FLUSHING && process >= 0)
+  if (kind == NAI_OVERHEAD_FLUSH && process >= 0)
     return grow(&e->flush[process], t, row, err);
-  return grow(kind == LOADING ? &e->loading[thread] : &e->profiler[thread], t, row, err);
+  return grow(kind == NAI_OVERHEAD_LOADING ? &e->loading[thread] : &e->profiler[thread], t, row, err);
 }
 
 /* --- the part --------------------------------------------------------------------------------- */
@@ -170,7 +171,8 @@ static int end_evidence(void *ctx, int task, struct nai_err *err) {
   const struct nai_row_order by = {.start = nai_table_column(t, OE_START), .end = nai_table_column(t, OE_END)};
   for (uint32_t i = 0; order && i < n; i++)
     order[i] = i;
-  int rc = order ? nai_rows_sort(order, n, &by, m->scratch_dir, err) : nai_err_nomem(err);
+  m->overhead_kind = malloc(n);
+  int rc = order && m->overhead_kind ? nai_rows_sort(order, n, &by, m->scratch_dir, err) : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < n; i++)
     rc = add_overhead(m, t, order[i], err);
   free(order);
@@ -184,6 +186,7 @@ static void free_lists(struct nai_layer_list *lists, uint32_t count) {
 }
 
 static void free_evidence(struct nai_model *m) {
+  free(m->overhead_kind);
   if (!m->evidence)
     return;
   free_lists(m->evidence->profiler, m->thread_count);

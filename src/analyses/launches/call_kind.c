@@ -1,24 +1,9 @@
-#include "analyses/launches/overhead_kind.h"
-
-#include "table/events.h"
+#include "analyses/launches/call_kind.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 static bool begins(const char *name, const char *start) { return strncmp(name, start, strlen(start)) == 0; }
-
-enum nai_overhead_kind nai_overhead_kind_of(int64_t source, int64_t type, const char *name) {
-  enum { MODULE_LOAD = 6, LAZY_LOAD = 7 };
-  if (source == NAI_OVERHEAD_JIT || strstr(name, "ptxjitcompiler") || strstr(name, "Module Loading") ||
-      strstr(name, "Lazy Function Loading"))
-    return NAI_OVERHEAD_LOADING;
-  if (source == NAI_OVERHEAD_CUDA)
-    return type == MODULE_LOAD || type == LAZY_LOAD ? NAI_OVERHEAD_LOADING : NAI_OVERHEAD_OTHER;
-  if (begins(name, "TLS allocation") || begins(name, "Chunk Allocation") || begins(name, "dlopen(") ||
-      begins(name, "dlclose"))
-    return NAI_OVERHEAD_OTHER;
-  return strcmp(name, "Unknown") == 0 ? NAI_OVERHEAD_UNNAMED : NAI_OVERHEAD_OF_PROFILER;
-}
 
 enum nai_call_kind nai_call_kind_of(const char *name) {
   static const struct {
