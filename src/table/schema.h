@@ -63,8 +63,8 @@ struct nai_column_def {
   bool sum;               /* cells may be added over rows */
   bool filled;            /* no cell is NULL: loops count on it */
   uint32_t values;        /* cells are 0 to values - 1, or NULL; 0: no such limit */
-  const char *refers; /* "TABLE": a row number of that table, -1 for none; "TABLE.COLUMN": a value of that column; NULL:
-                         neither */
+  const char *refers; /* "TABLE": a row number of that table; "TABLE.COLUMN": a value of that column; -1: none; NULL: it
+                         refers to nothing */
 };
 
 struct nai_schema {

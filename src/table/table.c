@@ -76,14 +76,15 @@ static int check_ref(const struct nai_table *table, int column, const struct nai
   return NAI_OK;
 }
 
-/* Cells of `column` are values of a key column of another table, of which there are few: GPUs. */
+/* Cells of `column` are values of a key column of another table, of which there are few: GPUs; or -1, as the GPU of a
+ * page fault of a CPU. */
 static int check_value_ref(const struct nai_table *table, int column, const struct nai_table *to, int key,
                            struct nai_err *err) {
   struct nai_column c = nai_table_column(table, column), keys = nai_table_column(to, key);
   int64_t known = c.null_value;
   for (int64_t row = 0; row < table->rows; row++) {
     int64_t value = nai_at(&c, (uint64_t)row), at = 0;
-    if (value == known || value == c.null_value)
+    if (value == known || value == c.null_value || value == -1)
       continue;
     while (at < to->rows && nai_at(&keys, (uint64_t)at) != value)
       at++;

@@ -1,10 +1,9 @@
-/* Which nodes run again when one input changes, and that each needs no more than it says. */
+/* Which nodes run again when one input changes. */
 #include "model_fixture.h"
 #include "generated_trace.h"
 
 #include "base/fs.h"
 #include "pipeline/analyze.h"
-#include "table/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,62 +165,8 @@ static void test_missing_input(void **state) {
   nai_result_free(&result);
 }
 
-static void fill(struct fixture *f) {
-  fixture_init(f);
-  fixture_gpu(f, 0);
-  int32_t process = fixture_process(f, 10), thread = fixture_thread(f, process, 10);
-  for (int i = 0; i < 20; i++) {
-    fixture_nvtx(f, 100 * i, 100 * i + 90, thread, "range", NAI_NVTX_PUSH_POP);
-    fixture_api(f, 100 * i + 10, 100 * i + 20, thread, i % 4 ? "cudaLaunchKernel" : "cudaMemcpy", i + 1);
-    if (i % 4)
-      fixture_kernel(f, 100 * i + 30, 100 * i + 70, "kernel", 0, process, 7, i + 1);
-    else
-      fixture_memop(f, 100 * i + 30, 100 * i + 40, NAI_MEMOP_COPY, 0, process, 7, i + 1, 64, 1, 0, 2);
-  }
-}
-
-/* Runs a node on a model of those tables and parts; hashes[i] = what its i-th table holds. */
-static void run_node(uint64_t hashes[8], struct fixture *f, const struct nai_node *node, uint64_t tables,
-                     uint32_t parts) {
-  struct nai_table *given[NAI_IN_COUNT], *outputs[8] = {0};
-  const struct nai_model_options options = {
-      .classes = f->classes, .workload = f->workload, .gpu_facts = f->gpu_facts, .map_nvtx = true, .worker_count = 1};
-  for (int i = 0; i < NAI_IN_COUNT; i++)
-    given[i] = tables & NAI_IN_BIT(i) ? f->in.tables[i] : NULL;
-  nai_model_open(&f->m, given, &options);
-  ok(nai_model_build(&f->m, parts, err));
-  for (int t = 0; node->outputs[t]; t++)
-    ok(nai_table_new(&outputs[t], node->outputs[t], err));
-  ok(node->run(&(struct nai_node_io){.out = outputs, .model = &f->m}, err));
-  for (int t = 0; node->outputs[t]; t++) {
-    hashes[t] = nai_table_hash(outputs[t]);
-    nai_table_free(outputs[t]);
-  }
-  nai_model_free(&f->m);
-}
-
-/* Every analysis says the same on a model that has the parts and tables it declares and no others. */
-static void test_needs_are_declared(void **state) {
-  (void)state;
-  struct fixture f;
-  fill(&f);
-  nai_table_add_row(f.in.tables[NAI_IN_CAPTURE]);
-  for (int a = 0; nai_analyses[a]; a++) {
-    const struct nai_node *node = nai_analyses[a];
-    uint64_t whole[8] = {0}, declared[8] = {0};
-    if (node->inputs) /* its inputs are made by others */
-      continue;
-    run_node(whole, &f, node, NAI_IN_ALL, (1u << NAI_PART_COUNT) - 1);
-    run_node(declared, &f, node, node->tables | nai_parts_tables(node->parts), node->parts);
-    if (memcmp(whole, declared, sizeof whole) != 0)
-      fail_msg("%s reads more than it declares", node->name);
-  }
-  f.m = (struct nai_model){0};
-  fixture_free(&f);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_input_at_a_time), cmocka_unit_test(test_revision),
-                                     cmocka_unit_test(test_missing_input), cmocka_unit_test(test_needs_are_declared)};
+                                     cmocka_unit_test(test_missing_input)};
   return cmocka_run_group_tests(tests, make_trace, remove_trace);
 }
