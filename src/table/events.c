@@ -56,14 +56,14 @@ static const struct nai_column_def config_columns[] = {
     [KC_EXECUTED_SMEM] = {"executed_shared_bytes", NAI_I32, NAI_BYTES, "shared memory the driver set aside on each SM",
                           .key = true},
     [KC_LOCAL_PER_THREAD] = {"local_bytes_per_thread", NAI_I32, NAI_BYTES,
-                             "local memory per thread: spilled registers and arrays"},
+                             "local memory per thread: spilled registers and arrays", .key = true},
     [KC_CLUSTER_X] = {"cluster_x", NAI_I32, NAI_COUNT, "blocks per cluster in x; 0 or NULL without clusters",
                       .key = true},
     [KC_CLUSTER_Y] = {"cluster_y", NAI_I32, NAI_COUNT, "blocks per cluster in y", .key = true},
     [KC_CLUSTER_Z] = {"cluster_z", NAI_I32, NAI_COUNT, "blocks per cluster in z", .key = true},
     [KC_MAX_CLUSTERS] = {"max_active_clusters", NAI_I32, NAI_COUNT, "clusters that can run at a time", .key = true},
     [KC_LAUNCH_TYPE] = {"launch_type", NAI_I32, NAI_ID,
-                        "0 unknown, 1 regular, 2 cooperative, 3 cooperative on several GPUs"},
+                        "0 unknown, 1 regular, 2 cooperative, 3 cooperative on several GPUs", .key = true},
     [KC_CACHE_CONFIG] = {"cache_config", NAI_I32, NAI_ID, "CUPTI function cache preference", .key = true}};
 const struct nai_schema nai_kernel_configs =
     NAI_SCHEMA("kernel_configs", "Launch configurations", "One distinct kernel launch configuration", config_columns);

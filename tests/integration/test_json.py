@@ -1,6 +1,7 @@
 """report.json against its published schema; report.html and tables/*.csv hold the same report."""
 import collections
 import csv
+import gzip
 import io
 import json
 import sqlite3
@@ -14,7 +15,7 @@ except ImportError:
     jsonschema = None
 
 import support
-from support import SCENARIOS, SHARED, SOURCE, artifacts, fresh_dir, read_csv, report, trace
+from support import DIAGNOSIS, PAIRS, SCENARIOS, SHARED, SOURCE, artifacts, fresh_dir, read_csv, report, trace
 
 # The columns that docs and scripts of others rely on come first, in this order.
 FIRST_COLUMNS = {
@@ -84,26 +85,57 @@ def unpacked(page):
     return page
 
 
+def strict(schema):
+    """The schema without what later minor versions may add: members, and words where it gives examples."""
+    if isinstance(schema, list):
+        return [strict(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: strict(value) for key, value in schema.items()}
+    if isinstance(schema.get("properties"), dict):
+        closed.setdefault("additionalProperties", False)
+    if isinstance(schema.get("examples"), list):
+        closed["enum"] = closed.pop("examples")
+    return closed
+
+
+def add_members(value):
+    """A member that nobody knows, in every object but the map of tables."""
+    for item in list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
+        add_members(item)
+    if isinstance(value, dict) and "kernels" not in value:
+        value["added_later"] = {"more": 1}
+
+
 class Json(unittest.TestCase):
     def directories(self):
         for path in [trace(s) for s in SCENARIOS] + list((SHARED / "traces").glob("*.sqlite")):
             yield path.stem, artifacts(path)
         yield "phases", artifacts(trace("inference"), "--phase-map", "inference")
 
+    def all_directories(self):
+        """Of every scenario and every reference trace."""
+        scenarios = SCENARIOS if support.SANITIZED else (*SCENARIOS, *DIAGNOSIS, *PAIRS, "evidence")
+        for path in [trace(s) for s in scenarios] + sorted((SHARED / "traces").rglob("*.sqlite")):
+            yield path.stem, artifacts(path)
+
     def test_keys_are_unique(self):
         """Comparisons match rows by key; what a column refers to has to exist."""
-        def table(path, *options):
+        def stored(path, *options):
             return json.loads(subprocess.run([support.PROGRAM, "table", path, "--json", *options], check=True, capture_output=True).stdout)
-        for name, directory in self.directories():
+        for name, directory in self.all_directories():
             files = {path.stem: path for path in (directory / "stages").glob("*.ntab")}
             self.assertIn("evidence", files)
-            heads = {stem: table(path, "--rows", "0")["columns"] for stem, path in files.items()}
+            tables = report(directory).json["tables"]
+            heads = {stem: tables[stem]["columns"] if stem in tables else stored(path, "--rows", "0")["columns"]
+                     for stem, path in files.items()}
             for stem, columns in heads.items():
                 with self.subTest(trace=name, table=stem):
                     keys = [i for i, column in enumerate(columns) if column.get("key")]
                     self.assertEqual(not keys, stem in KEYLESS)
-                    rows = [tuple(row[i] for i in keys) for row in table(files[stem])["rows"]] if keys else []
-                    self.assertEqual([key for key, n in collections.Counter(rows).items() if n > 1], [])
+                    rows = (tables[stem] if stem in tables else stored(files[stem]))["rows"] if keys else []
+                    counted = collections.Counter(tuple(row[i] for i in keys) for row in rows)
+                    self.assertEqual([key for key, n in counted.items() if n > 1], [])
                     for column in columns:
                         of, _, cell = column.get("refers", "").partition(".")
                         self.assertTrue(not of or of in heads or of in ON_REQUEST, column)
@@ -127,18 +159,41 @@ class Json(unittest.TestCase):
         self.assertEqual((page["rows"], page["row_count"]), (whole["rows"][:most], names))
         self.assertEqual(len(read_csv(directory, "nvtx_ranges")), names)
 
+    def errors(self, schema, document):
+        found = jsonschema.Draft202012Validator(schema).iter_errors(document)
+        return [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in found][:5]
+
     @unittest.skipUnless(jsonschema, "no python3-jsonschema")
     def test_schema(self):
-        schema = json.loads((SOURCE / "docs" / "report.schema.json").read_text())
-        jsonschema.Draft202012Validator.check_schema(schema)
-        validator = jsonschema.Draft202012Validator(schema)
+        """Today's reports hold what the schema lists and nothing else, though it lets later ones hold more."""
+        published = json.loads((SOURCE / "docs" / "report.schema.json").read_text())
+        jsonschema.Draft202012Validator.check_schema(published)
         for label, directory in self.directories():
             document = json.loads((directory / "report.json").read_text(encoding="utf-8"))
-            errors = [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in validator.iter_errors(document)]
-            self.assertEqual(errors[:5], [], label)
+            self.assertEqual(self.errors(strict(published), document), [], label)
         broken = json.loads((artifacts(trace("empty")) / "report.json").read_text())
         broken["run"]["gpu_count"] = "0"
-        self.assertFalse(validator.is_valid(broken))
+        self.assertTrue(self.errors(published, broken))
+
+    @unittest.skipUnless(jsonschema, "no python3-jsonschema")
+    def test_schema_takes_later_and_earlier_minor_versions(self):
+        published = json.loads((SOURCE / "docs" / "report.schema.json").read_text())
+        later = json.loads((artifacts(trace("training")) / "report.json").read_text())
+        column = dict(later["tables"]["kernels"]["columns"][0], unit="light_years", role="colour")
+        later["schema_version"] = later["schema_version"].partition(".")[0] + ".99"
+        later["tables"]["kernels"]["columns"].append(column)
+        add_members(later)
+        later["tables"]["new_one"] = later["tables"]["gpus"]
+        self.assertEqual(self.errors(published, later), [])
+        self.assertTrue(self.errors(strict(published), later))
+        later["schema_version"] = "99.0"
+        self.assertTrue(self.errors(published, later))
+        stored = sorted((SOURCE / "tests" / "data").glob("report-*.json.gz"))
+        self.assertTrue(stored)
+        for path in stored:  # each version, as the first program that wrote it did
+            document = json.loads(gzip.decompress(path.read_bytes()))
+            self.assertEqual(path.name, f"report-{document['schema_version']}.json.gz")
+            self.assertEqual(self.errors(published, document), [])
 
     def test_cells_have_the_type_of_their_column(self):
         for label, directory in self.directories():
