@@ -27,7 +27,7 @@ static void index_free(struct process_index *index, uint32_t count) {
 
 /* Decides the form of each process's index and allocates it. */
 static int index_allocate(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_api_view *a = &m->apis;
+  const struct nai_api_columns *a = &m->apis;
   for (uint32_t p = 0; p < m->process_count; p++)
     index[p] = (struct process_index){.lowest = INT64_MAX, .highest = INT64_MIN};
   for (uint32_t i = 0; i < a->n; i++) {
@@ -71,7 +71,7 @@ static void keep_earliest(struct process_index *x, const struct nai_column *star
 }
 
 static int index_fill(struct process_index *index, const struct nai_model *m, struct nai_err *err) {
-  const struct nai_api_view *a = &m->apis;
+  const struct nai_api_columns *a = &m->apis;
   for (uint32_t i = 0; i < a->n; i++) {
     int32_t process = m->thread_process[nai_at_i32(&a->thread, i)];
     if (process < 0 || !joinable(nai_at(&a->correlation, i)))

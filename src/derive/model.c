@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-/* --- views ------------------------------------------------------------------------------------ */
+
+/* --- columns ---------------------------------------------------------------------------------- */
 
 /* Tables that nobody asked for are empty to the model. */
 static uint32_t rows(const struct nai_table *table) { return table ? (uint32_t)table->rows : 0; }
@@ -12,61 +13,61 @@ static struct nai_column column(const struct nai_table *table, int number) {
   return table ? nai_table_column(table, number) : (struct nai_column){0};
 }
 
-static void view_tables(struct nai_model *m) {
+static void find_columns(struct nai_model *m) {
   const struct nai_table *t = m->tables[NAI_IN_KERNELS];
-  m->kernels = (struct nai_kernel_view){.n = rows(t),
-                                        .start = column(t, KE_START),
-                                        .end = column(t, KE_END),
-                                        .correlation = column(t, KE_CORRELATION),
-                                        .name = column(t, KE_NAME),
-                                        .device = column(t, KE_DEVICE),
-                                        .process = column(t, KE_PROCESS),
-                                        .context = column(t, KE_CONTEXT),
-                                        .stream = column(t, KE_STREAM),
-                                        .config = column(t, KE_CONFIG),
-                                        .graph = column(t, KE_GRAPH),
-                                        .graph_node = column(t, KE_GRAPH_NODE)};
+  m->kernels = (struct nai_kernel_columns){.n = rows(t),
+                                           .start = column(t, KE_START),
+                                           .end = column(t, KE_END),
+                                           .correlation = column(t, KE_CORRELATION),
+                                           .name = column(t, KE_NAME),
+                                           .device = column(t, KE_DEVICE),
+                                           .process = column(t, KE_PROCESS),
+                                           .context = column(t, KE_CONTEXT),
+                                           .stream = column(t, KE_STREAM),
+                                           .config = column(t, KE_CONFIG),
+                                           .graph = column(t, KE_GRAPH),
+                                           .graph_node = column(t, KE_GRAPH_NODE)};
   t = m->tables[NAI_IN_MEMOPS];
-  m->memops = (struct nai_memop_view){.n = rows(t),
-                                      .start = column(t, MO_START),
-                                      .end = column(t, MO_END),
-                                      .correlation = column(t, MO_CORRELATION),
-                                      .bytes = column(t, MO_BYTES),
-                                      .kind = column(t, MO_KIND),
-                                      .device = column(t, MO_DEVICE),
-                                      .process = column(t, MO_PROCESS),
-                                      .context = column(t, MO_CONTEXT),
-                                      .stream = column(t, MO_STREAM),
-                                      .copy_kind = column(t, MO_COPY_KIND),
-                                      .src_kind = column(t, MO_SRC_KIND),
-                                      .dst_kind = column(t, MO_DST_KIND),
-                                      .migration = column(t, MO_MIGRATION)};
+  m->memops = (struct nai_memop_columns){.n = rows(t),
+                                         .start = column(t, MO_START),
+                                         .end = column(t, MO_END),
+                                         .correlation = column(t, MO_CORRELATION),
+                                         .bytes = column(t, MO_BYTES),
+                                         .kind = column(t, MO_KIND),
+                                         .device = column(t, MO_DEVICE),
+                                         .process = column(t, MO_PROCESS),
+                                         .context = column(t, MO_CONTEXT),
+                                         .stream = column(t, MO_STREAM),
+                                         .copy_kind = column(t, MO_COPY_KIND),
+                                         .src_kind = column(t, MO_SRC_KIND),
+                                         .dst_kind = column(t, MO_DST_KIND),
+                                         .migration = column(t, MO_MIGRATION)};
   t = m->tables[NAI_IN_GRAPHS];
-  m->graphs = (struct nai_graph_view){.n = rows(t),
-                                      .start = column(t, GE_START),
-                                      .end = column(t, GE_END),
-                                      .correlation = column(t, GE_CORRELATION),
-                                      .device = column(t, GE_DEVICE),
-                                      .process = column(t, GE_PROCESS),
-                                      .context = column(t, GE_CONTEXT),
-                                      .stream = column(t, GE_STREAM),
-                                      .graph = column(t, GE_GRAPH),
-                                      .graph_exec = column(t, GE_EXEC)};
+  m->graphs = (struct nai_graph_columns){.n = rows(t),
+                                         .start = column(t, GE_START),
+                                         .end = column(t, GE_END),
+                                         .correlation = column(t, GE_CORRELATION),
+                                         .device = column(t, GE_DEVICE),
+                                         .process = column(t, GE_PROCESS),
+                                         .context = column(t, GE_CONTEXT),
+                                         .stream = column(t, GE_STREAM),
+                                         .graph = column(t, GE_GRAPH),
+                                         .graph_exec = column(t, GE_EXEC)};
   t = m->tables[NAI_IN_APIS];
-  m->apis = (struct nai_api_view){.n = rows(t),
-                                  .start = column(t, AE_START),
-                                  .end = column(t, AE_END),
-                                  .correlation = column(t, AE_CORRELATION),
-                                  .thread = column(t, AE_THREAD),
-                                  .name = column(t, AE_NAME)};
+  m->apis = (struct nai_api_columns){.n = rows(t),
+                                     .start = column(t, AE_START),
+                                     .end = column(t, AE_END),
+                                     .correlation = column(t, AE_CORRELATION),
+                                     .thread = column(t, AE_THREAD),
+                                     .name = column(t, AE_NAME)};
   t = m->tables[NAI_IN_NVTX];
-  m->nvtx = (struct nai_nvtx_view){.n = rows(t),
-                                   .start = column(t, NE_START),
-                                   .end = column(t, NE_END),
-                                   .thread = column(t, NE_THREAD),
-                                   .kind = column(t, NE_KIND),
-                                   .row_offset = column(t, NE_ROW_OFFSET),
-                                   .name = column(t, NE_NAME)};
+  m->nvtx = (struct nai_nvtx_columns){.n = rows(t),
+                                      .start = column(t, NE_START),
+                                      .end = column(t, NE_END),
+                                      .thread = column(t, NE_THREAD),
+                                      .kind = column(t, NE_KIND),
+                                      .row_offset = column(t, NE_ROW_OFFSET),
+                                      .name = column(t, NE_NAME)};
   m->process_count = rows(m->tables[NAI_IN_PROCESSES]);
   m->thread_count = rows(m->tables[NAI_IN_THREADS]);
   m->thread_process = m->thread_count ? nai_column_i32(m->tables[NAI_IN_THREADS], TH_PROCESS) : NULL;
@@ -86,7 +87,7 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
                           .scratch_dir = options->scratch_dir};
   for (int i = 0; i < NAI_IN_COUNT; i++)
     m->tables[i] = tables[i];
-  view_tables(m);
+  find_columns(m);
   m->gpu_count = rows(m->tables[NAI_IN_GPUS]);
   m->gpu_device = m->gpu_count ? nai_column_i32(m->tables[NAI_IN_GPUS], GP_DEVICE) : NULL;
 }

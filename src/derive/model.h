@@ -19,24 +19,24 @@
 #define NAI_NO_ROW UINT32_MAX
 
 /* The columns of the event tables, each with n cells. */
-struct nai_kernel_view {
+struct nai_kernel_columns {
   uint32_t n;
   struct nai_column start, end, correlation, name, device, process, context, stream, config, graph, graph_node;
 };
-struct nai_memop_view {
+struct nai_memop_columns {
   uint32_t n;
   struct nai_column start, end, correlation, bytes, kind, device, process, context, stream, copy_kind, src_kind,
       dst_kind, migration;
 };
-struct nai_graph_view {
+struct nai_graph_columns {
   uint32_t n;
   struct nai_column start, end, correlation, device, process, context, stream, graph, graph_exec;
 };
-struct nai_api_view {
+struct nai_api_columns {
   uint32_t n;
   struct nai_column start, end, correlation, thread, name;
 };
-struct nai_nvtx_view {
+struct nai_nvtx_columns {
   uint32_t n;
   struct nai_column start, end, thread, kind, row_offset, name;
 };
@@ -202,11 +202,11 @@ struct nai_model {
   const char *scratch_dir;
   uint32_t built; /* parts */
 
-  struct nai_kernel_view kernels;
-  struct nai_memop_view memops;
-  struct nai_graph_view graphs;
-  struct nai_api_view apis;
-  struct nai_nvtx_view nvtx;
+  struct nai_kernel_columns kernels;
+  struct nai_memop_columns memops;
+  struct nai_graph_columns graphs;
+  struct nai_api_columns apis;
+  struct nai_nvtx_columns nvtx;
   uint32_t process_count, thread_count;
   const int32_t *thread_process; /* row of processes per thread, -1 unknown */
 

@@ -36,7 +36,7 @@ static int advance(struct sweep *x, int64_t t) {
   return x->depth ? phase_of(x, x->open[x->depth - 1]) : -1;
 }
 
-static void count_range(struct nai_phase_sum *sum, const struct nai_nvtx_view *v, uint32_t range) {
+static void count_range(struct nai_phase_sum *sum, const struct nai_nvtx_columns *v, uint32_t range) {
   int64_t length = nai_at(&v->end, range) - nai_at(&v->start, range);
   int64_t longest = sum->longest == NAI_NO_ROW ? -1 : nai_at(&v->end, sum->longest) - nai_at(&v->start, sum->longest);
   if (length > longest || (length == longest && nai_at(&v->start, range) < nai_at(&v->start, sum->longest)))
@@ -46,7 +46,7 @@ static void count_range(struct nai_phase_sum *sum, const struct nai_nvtx_view *v
 
 /* A range begins. */
 static void enter(struct sweep *x, uint32_t range) {
-  const struct nai_nvtx_view *v = &x->m->nvtx;
+  const struct nai_nvtx_columns *v = &x->m->nvtx;
   int around = advance(x, nai_at(&v->start, range)), own = phase_of(x, range), phase = own < 0 ? around : own;
   if (phase >= 0)
     count_range(&x->sums[phase], v, range);

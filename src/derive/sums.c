@@ -10,7 +10,7 @@
 /* The group of a kernel, added when it is the first of it. */
 static bool add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t *capacity, uint32_t gpu,
                          uint32_t kernel) {
-  const struct nai_kernel_view *k = &m->kernels;
+  const struct nai_kernel_columns *k = &m->kernels;
   uint32_t name = nai_at_text(&k->name, kernel);
   bool added;
   uint32_t index = nai_keyset_add(keys, (int64_t)gpu << 32 | name, &added);

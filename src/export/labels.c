@@ -174,7 +174,7 @@ static void add_kind(struct args *a, enum nai_arg_key key, int32_t kind) {
 }
 
 static void add_copy(struct args *a, const struct nai_slice *s) {
-  const struct nai_memop_view *v = &a->tl->m->memops;
+  const struct nai_memop_columns *v = &a->tl->m->memops;
   int64_t bytes = nai_at(&v->bytes, s->row), ns = nai_at(&v->end, s->row) - nai_at(&v->start, s->row);
   add_int(a, NAI_ARG_BYTES, bytes);
   if (bytes >= 0 && ns > 0)
@@ -201,9 +201,9 @@ static void add_call(struct args *a, const struct nai_slice *s) {
 
 int nai_labels_args(struct nai_arg args[NAI_MAX_ARGS], struct nai_timeline *tl, const struct nai_slice *s) {
   const struct nai_model *m = tl->m;
-  const struct nai_kernel_view *k = &m->kernels;
-  const struct nai_memop_view *c = &m->memops;
-  const struct nai_graph_view *g = &m->graphs;
+  const struct nai_kernel_columns *k = &m->kernels;
+  const struct nai_memop_columns *c = &m->memops;
+  const struct nai_graph_columns *g = &m->graphs;
   const struct place kernel = {&k->start,       &k->device, &k->context,  &k->stream,
                                &k->correlation, &k->graph,  m->kernel_api};
   const struct place memop = {&c->start, &c->device, &c->context, &c->stream, &c->correlation, NULL, m->memop_api};

@@ -109,7 +109,7 @@ static int put_view(struct nai_table *out, const struct nai_database *db, int vi
     nai_set_str(out, row, CO_TABLE, nai_query_views[view][0]);
     nai_set_i64(out, row, CO_POSITION, i);
     nai_set_str(out, row, CO_NAME, sqlite3_column_name(statement, i));
-    const struct nai_view_column *made = nai_query_view_columns;
+    const struct nai_query_view_column *made = nai_query_view_columns;
     while (!from && made->name && strcmp(made->name, sqlite3_column_name(statement, i)) != 0)
       made++;
     nai_set_str(out, row, CO_TYPE, from ? sqlite3_column_decltype(statement, i) : made->type);

@@ -118,12 +118,12 @@ NAI_MUST_CHECK int nai_aggregates_add(struct nai_database *db);
 NAI_MUST_CHECK int nai_guard_set(struct nai_database *db, int64_t memory_bytes);
 extern const char *const nai_query_views[][3]; /* name, SELECT, what a row is; ends with NULL */
 /* Columns that views compute or rename, the same in every view that has them; ends with NULL. */
-struct nai_view_column {
+struct nai_query_view_column {
   const char *name, *type;
   enum nai_unit unit;
   const char *description, *refers;
 };
-extern const struct nai_view_column nai_query_view_columns[];
+extern const struct nai_query_view_column nai_query_view_columns[];
 
 /* raw.c: attaches the export, before what statements may do is restricted; whether what is
  * read is a table of it that is not shown. */

@@ -54,7 +54,7 @@ const char *const nai_query_views[][3] = {
      "One operation on a GPU; categories compute, communication and copy, as in gpu_utilization"},
     {0}};
 
-const struct nai_view_column nai_query_view_columns[] = {
+const struct nai_query_view_column nai_query_view_columns[] = {
     {"kernel", "INTEGER", NAI_ID, "row of kernel_events", "kernel_events"},
     {"copy", "INTEGER", NAI_ID, "row of memop_events", "memop_events"},
     {"call", "INTEGER", NAI_ID, "row of api_events", "api_events"},

@@ -199,7 +199,7 @@ static void put_config(struct nai_buf *out, const struct nai_model *m, int32_t c
   put_number(out, "  registers ", nai_get_i64(t, config, KC_REGISTERS));
 }
 
-static void put_bytes(struct nai_buf *out, const struct nai_memop_view *v, uint32_t r) {
+static void put_bytes(struct nai_buf *out, const struct nai_memop_columns *v, uint32_t r) {
   int64_t bytes = nai_at(&v->bytes, r), ns = nai_at(&v->end, r) - nai_at(&v->start, r);
   if (bytes == NAI_NULL_I64)
     return;

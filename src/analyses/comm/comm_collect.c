@@ -85,7 +85,7 @@ static uint32_t rank_number(struct nai_comm *c, uint32_t gpu, int32_t process, u
 
 static int number(struct nai_comm *c, struct nai_err *err) {
   enum { MOST = 4096 }; /* streams and processes that communicate; searching more one by one would take too long */
-  const struct nai_kernel_view *k = &c->m->kernels;
+  const struct nai_kernel_columns *k = &c->m->kernels;
   uint32_t stream = 0, rank = 0;
   for (uint32_t i = 0; i < c->count; i++) {
     struct nai_comm_item *item = &c->items[i];

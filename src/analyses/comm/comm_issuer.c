@@ -7,7 +7,7 @@ static bool in_graph(const struct nai_comm *c, const struct nai_comm_item *item)
 }
 
 static void set_issuer(struct nai_comm *c, struct nai_comm_item *item, uint32_t api) {
-  const struct nai_api_view *apis = &c->m->apis;
+  const struct nai_api_columns *apis = &c->m->apis;
   item->thread = api == NAI_NO_ROW ? -1 : nai_at_i32(&apis->thread, api);
   item->issued = api == NAI_NO_ROW ? NAI_NULL_I64 : nai_at(&apis->start, api);
   item->first_run = true;
@@ -26,7 +26,7 @@ static bool is_new(struct seen *seen, int32_t process, int64_t node) {
 }
 
 static int find_captured(struct nai_comm *c, struct nai_err *err) {
-  const struct nai_kernel_view *k = &c->m->kernels;
+  const struct nai_kernel_columns *k = &c->m->kernels;
   struct nai_graph_nodes nodes;
   struct seen seen = {0};
   int rc = nai_graph_nodes_new(&nodes, c->m, err);

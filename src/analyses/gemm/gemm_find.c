@@ -188,7 +188,7 @@ static int add_run(struct finder *f, const struct range *range, uint32_t kernel,
 }
 
 static uint32_t made_by(const struct finder *f, uint32_t kernel) {
-  const struct nai_kernel_view *k = &f->g->m->kernels;
+  const struct nai_kernel_columns *k = &f->g->m->kernels;
   uint32_t api = f->g->m->kernel_api[kernel];
   if (!f->has_graphs || nai_at_i32(&k->graph, kernel) == NAI_NULL_I32)
     return api;

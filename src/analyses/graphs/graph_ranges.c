@@ -80,7 +80,7 @@ static uint32_t sum_of(struct sums *s, const struct nai_graph_nodes *n, struct n
 }
 
 static int add_kernels(struct sums *s, const struct nai_graph_nodes *n, uint32_t in_graphs, struct nai_err *err) {
-  const struct nai_kernel_view *k = &n->m->kernels;
+  const struct nai_kernel_columns *k = &n->m->kernels;
   struct nai_keyset ids = {0};
   s->sum_of_node = malloc(((size_t)in_graphs + 1) * sizeof *s->sum_of_node);
   s->v = malloc(((size_t)in_graphs + 1) * sizeof *s->v);

@@ -43,7 +43,7 @@ static bool breaks_by_name(const char *name, enum nai_api_class class) {
 /* Copies to the host are read there, those of pageable memory stop the thread. */
 static void mark_copies(struct search *s) {
   enum { TO_HOST = 2, PAGEABLE = 0 };
-  const struct nai_memop_view *c = &s->m->memops;
+  const struct nai_memop_columns *c = &s->m->memops;
   for (uint32_t i = 0; i < c->n; i++)
     if (s->m->memop_api[i] != NAI_NO_ROW && nai_at_i32(&c->kind, i) == NAI_MEMOP_COPY &&
         (nai_at_i32(&c->copy_kind, i) == TO_HOST || nai_at_i32(&c->src_kind, i) == PAGEABLE ||
@@ -86,7 +86,7 @@ static int begin(struct search *s, const struct nai_model *m, struct nai_regions
 
 /* What has to be equal for a kernel to be the same node: name, grid, block, GPU and stream. */
 static int64_t token_of(const struct search *s, uint32_t kernel) {
-  const struct nai_kernel_view *k = &s->m->kernels;
+  const struct nai_kernel_columns *k = &s->m->kernels;
   int32_t config = nai_at_i32(&k->config, kernel);
   bool known = config >= 0 && config < s->m->tables[NAI_IN_KERNEL_CONFIGS]->rows;
   int64_t token = mix(mix(0, nai_at(&k->name, kernel)), known ? (int64_t)s->shapes.of_config[config] : -1);

@@ -135,7 +135,7 @@ static void add_host(struct host_code *h, enum nai_idle_source source, uint32_t 
 /* Innermost push/pop ranges in [a, b). */
 static int add_ranges(struct host_code *h, uint32_t thread, int64_t a, int64_t b, struct nai_err *err) {
   const struct nai_groups *g = &h->m->nvtx_by_thread;
-  const struct nai_nvtx_view *v = &h->m->nvtx;
+  const struct nai_nvtx_columns *v = &h->m->nvtx;
   uint32_t next = nai_rows_from(g->order, g->first[thread], g->first[thread + 1], &v->start, a),
            end = g->first[thread + 1], parent;
   int rc = a < b ? nai_open_find(&h->open, h->m, thread, next, err) : NAI_OK;

@@ -175,7 +175,7 @@ static int add_sharing_streams(const struct nai_loss_gpu *g, struct nai_err *err
 
 static int compare_copies(const void *pa, const void *pb, void *gpu) {
   const struct nai_loss_gpu *g = gpu;
-  const struct nai_memop_view *v = &g->m->memops;
+  const struct nai_memop_columns *v = &g->m->memops;
   uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
   uint32_t row_a = g->gpu->ops[a].row, row_b = g->gpu->ops[b].row;
   const struct nai_column *const keys[] = {&v->copy_kind, &v->src_kind, &v->dst_kind, &v->bytes};
@@ -185,7 +185,7 @@ static int compare_copies(const void *pa, const void *pb, void *gpu) {
   return (a > b) - (a < b);
 }
 
-static bool same_copy(const struct nai_memop_view *v, uint32_t a, uint32_t b) {
+static bool same_copy(const struct nai_memop_columns *v, uint32_t a, uint32_t b) {
   return nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) && nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) &&
          nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b) && nai_at(&v->bytes, a) == nai_at(&v->bytes, b);
 }

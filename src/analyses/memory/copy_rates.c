@@ -152,7 +152,7 @@ static void look_ahead(struct work *w) {
 
 /* --- rows ------------------------------------------------------------------------------------------- */
 
-static bool same_group(const struct nai_memop_view *v, uint32_t a, uint32_t b) {
+static bool same_group(const struct nai_memop_columns *v, uint32_t a, uint32_t b) {
   return nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) && nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) &&
          nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b);
 }
@@ -186,7 +186,7 @@ static void put_kind(struct nai_table *out, int64_t row, int label, int id, cons
 static void put_rates(struct nai_table *out, int64_t row, const struct work *w, const uint32_t *rows, uint32_t n,
                       int64_t *values) {
   static const double q[] = {0.5, 0.9};
-  const struct nai_memop_view *m = &w->m->memops;
+  const struct nai_memop_columns *m = &w->m->memops;
   const char *link;
   double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, rows[0])), rates[2], excess = 0;
   int64_t shared = 0;
@@ -219,7 +219,7 @@ static void put_rates(struct nai_table *out, int64_t row, const struct work *w, 
 /* What copies of a group, in order, could win at the limit at most: of each no more than what nothing else hides, an
  * earlier copy of the group included. */
 static int64_t at_limit_gain(struct work *w, const uint32_t *rows, uint32_t n) {
-  const struct nai_memop_view *m = &w->m->memops;
+  const struct nai_memop_columns *m = &w->m->memops;
   const char *link;
   double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, rows[0]));
   int64_t gain = 0, until = INT64_MIN, at = 0;
@@ -238,7 +238,7 @@ static int64_t at_limit_gain(struct work *w, const uint32_t *rows, uint32_t n) {
 }
 
 static void put_group(struct nai_table *out, struct work *w, const uint32_t *rows, uint32_t n, int64_t *values) {
-  const struct nai_memop_view *m = &w->m->memops;
+  const struct nai_memop_columns *m = &w->m->memops;
   int64_t row = nai_table_add_row(out), exposed = 0, overlappable = 0, count = 0;
   uint32_t longest = rows[0];
   char room[NAI_KIND_NAME_MAX];
@@ -266,7 +266,7 @@ static void put_group(struct nai_table *out, struct work *w, const uint32_t *row
 }
 
 static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err) {
-  const struct nai_memop_view *m = &w->m->memops;
+  const struct nai_memop_columns *m = &w->m->memops;
   const struct nai_column *const keys[] = {&m->copy_kind, &m->src_kind, &m->dst_kind};
   uint32_t n = 0, *rows = malloc(((size_t)w->gpu->op_count + 1) * sizeof *rows);
   int64_t *values = malloc(((size_t)w->gpu->op_count + 1) * sizeof *values);

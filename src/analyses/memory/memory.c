@@ -60,7 +60,7 @@ static const struct nai_schema schema =
 
 enum { KIND_PAGEABLE = 0, SMALL_BYTES = 64 * 1024 };
 
-static bool same_group(const struct nai_memop_view *v, uint32_t a, uint32_t b) {
+static bool same_group(const struct nai_memop_columns *v, uint32_t a, uint32_t b) {
   return nai_at(&v->kind, a) == nai_at(&v->kind, b) && nai_at(&v->copy_kind, a) == nai_at(&v->copy_kind, b) &&
          nai_at(&v->src_kind, a) == nai_at(&v->src_kind, b) && nai_at(&v->dst_kind, a) == nai_at(&v->dst_kind, b);
 }
@@ -76,7 +76,7 @@ static void put_kind(struct nai_table *table, int64_t row, int label_column, int
 
 static int put_group(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,
                      const uint32_t *rows, uint32_t n, int64_t *values, struct nai_err *err) {
-  const struct nai_memop_view *v = &m->memops;
+  const struct nai_memop_columns *v = &m->memops;
   struct nai_intervals all = {0}, exposed = {0};
   int64_t bytes = 0, pageable = 0, small = 0;
   uint32_t longest = 0;

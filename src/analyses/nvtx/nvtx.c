@@ -151,7 +151,7 @@ static void add_thread(struct sum *sums, uint32_t *touched, uint32_t *touched_co
 
 /* Durations by name, without marks, which have no duration. */
 static void name_block(const void *model, uint32_t first, uint32_t count, uint32_t *group, int64_t *value) {
-  const struct nai_nvtx_view *v = &((const struct nai_model *)model)->nvtx;
+  const struct nai_nvtx_columns *v = &((const struct nai_model *)model)->nvtx;
   int64_t start[NAI_VALUES_BLOCK], kind[NAI_VALUES_BLOCK];
   nai_unpack(start, &v->start, first, count);
   nai_unpack(value, &v->end, first, count);

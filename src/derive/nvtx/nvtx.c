@@ -231,7 +231,7 @@ static bool sweep(struct sweep *x) {
 
 int nai_nvtx_nest(struct nai_nvtx_node **nodes, uint32_t *node_count, struct nai_model *m, uint32_t thread,
                   struct nai_err *err) {
-  const struct nai_nvtx_view *v = &m->nvtx;
+  const struct nai_nvtx_columns *v = &m->nvtx;
   const struct nai_groups *ranges = &m->nvtx_by_thread, *calls = &m->api_by_thread;
   struct sweep x = {.m = m,
                     .start = v->start,

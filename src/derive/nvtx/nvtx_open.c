@@ -96,7 +96,7 @@ int nai_open_find(struct nai_open_cursor *c, const struct nai_model *m, uint32_t
 
 /* The rule is that of find_parent in nvtx.c. */
 int nai_open_begin(uint32_t *parent, struct nai_open_cursor *c, uint32_t range, struct nai_err *err) {
-  const struct nai_nvtx_view *v = &c->model->nvtx;
+  const struct nai_nvtx_columns *v = &c->model->nvtx;
   int64_t start = nai_at(&v->start, range), end = nai_at(&v->end, range);
   *parent = nai_open_at(c, start);
   while (*parent != NAI_NO_ROW && nai_at(&v->end, *parent) < end) {

@@ -191,7 +191,7 @@ static bool is_bounded(const struct nai_step_search *s, const uint32_t *rows, ui
 
 /* Whether a range lies in another one whose name comes as often as steps do: then that one is what repeats. */
 static bool lies_in_repeated(const struct nai_step_search *s, const struct candidate *c, uint32_t row) {
-  const struct nai_nvtx_view *v = &s->m->nvtx;
+  const struct nai_nvtx_columns *v = &s->m->nvtx;
   const uint32_t *order = s->m->nvtx_by_thread.order, *first = &s->m->nvtx_by_thread.first[c->thread];
   for (uint32_t i = first[0]; i < first[1] && nai_at(&v->start, order[i]) <= nai_at(&v->start, row); i++) {
     uint32_t name = s->names->canonical[nai_at_text(&v->name, order[i])], times = 0;
