@@ -123,6 +123,14 @@ class Causes(unittest.TestCase):
         for said in each(generated("host-bound"), generated("inference"), generated("loop-waits"), real("fsdp_2gpu")):
             self.assertNotIn("idle-wait-per-launch", said.findings)
 
+    def test_spacing_of_queued_kernels_is_no_lateness_of_launches(self):
+        said = generated("inference")  # thousands of kernels, launched long before, with a microsecond between them
+        row = next(r for r in said.rows("idle_causes") if r["cause"] == "launch_latency")
+        self.assertLess(1000 * float(row["active_ms"]) / int(row["active_count"]), 4)
+        finding = said.findings["launch-bound"]
+        self.assertNotIn("Launch-bound", finding["title"])
+        self.assertNotIn("enforce-eager", finding["recommendation"])
+
     def test_a_gap_is_not_blamed_on_a_moment_of_it(self):
         """A call of the operating system that fills less than a twentieth of a gap says nothing of it; a wait was before it."""
         name = "SELECT id FROM StringIds WHERE value = 'moment'"
@@ -174,6 +182,14 @@ class Priorities(unittest.TestCase):
             self.assertNotIn("copy-bound", said.verdict)
             self.assertTrue({"exposed-copy", "idle-host-code", "idle-launch-call"} & set(said.findings))
             self.assertTrue(any(f["id"].startswith("idle-") and f["severity"] in ("medium", "high") for f in said.list))
+
+    def test_what_is_known_comes_before_what_is_only_called(self):
+        """Graphs made anew are time in some CUDA call: the finding that says so has the price, the general one the rest."""
+        said = generated("graph-churn")
+        graphs, calls = said.findings["graph-reinstantiated"], said.findings["idle-cuda-call"]
+        self.assertLess(said.list.index(graphs), said.list.index(calls))
+        in_calls = sum(support.ns_of_ms(r["active_ms"]) for r in said.rows("idle_causes") if r["cause"] == "cuda_call")
+        self.assertEqual(graphs["at_stake_ns"] + calls["at_stake_ns"], in_calls)
 
     def test_titles_take_the_greatest_and_one_finding_names_all_gpus(self):
         for said in each(generated("eight-gpus"), generated("training"), real("fsdp_2gpu")):
