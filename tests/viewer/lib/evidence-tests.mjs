@@ -1,7 +1,7 @@
 // What the page says around an event: of a gap, of a folded finding, of columns; and of a browser that lacks something.
-import { check, equal, settle, WIDE } from './harness.mjs';
+import { check, equal, settle, timelineState, WIDE } from './harness.mjs';
 
-export async function evidenceTests(suite, path, { report }) {
+export async function evidenceTests(suite, path, { report, timeline }) {
   await suite.test('a gap tells what the launching thread did', () =>
     suite.page(path, { hash: '#v=timeline&g=0' }, async (page) => {
       const panel = page.locator('.panel');
@@ -10,6 +10,10 @@ export async function evidenceTests(suite, path, { report }) {
       const known = table.columns.some((column) => column.name === 'tid') && table.rows[0][table.columns.findIndex((column) => column.name === 'tid')] !== null;
       if (known) check((await panel.innerText()).includes('What the launching thread did'), 'layers');
       check(!(await panel.innerText()).includes('undefined'), 'no holes in the text');
+      await page.locator('#timeline-canvas').focus();
+      await page.keyboard.press('m');
+      const cell = (name) => table.rows[0][table.columns.findIndex((column) => column.name === name)] - Number(timeline.origin_ns);
+      equal((await timelineState(page)).range, [cell('gap_start_ns'), cell('gap_end_ns')], 'M selects its time');
     }),
   );
 
