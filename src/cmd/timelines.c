@@ -66,6 +66,8 @@ static int with_model(const struct writing *w, struct nai_run *run, struct nai_e
   struct nai_model *model;
   int rc = nai_kernel_classes_load(&classes, NULL, err);
   if (!rc)
+    rc = nai_run_tell_classes(classes, run, err);
+  if (!rc)
     rc = open_model(&model, run, classes, err);
   if (!rc)
     rc = write_events(w, model, err);

@@ -118,12 +118,17 @@ static int check_rows(struct nai_slice *slice, struct nai_err *err) {
   return rc;
 }
 
-static int encode(struct nai_pair_timeline *out, const struct nai_slice *slice, struct nai_err *err) {
+static int encode(struct nai_pair_timeline *out, struct nai_run *run, const struct nai_slice *slice,
+                  struct nai_err *err) {
   struct nai_kernel_classes *classes = NULL;
   struct nai_model model;
   int rc = nai_kernel_classes_load(&classes, NULL, err);
-  if (rc)
+  if (!rc)
+    rc = nai_run_tell_classes(classes, run, err);
+  if (rc) {
+    nai_kernel_classes_free(classes);
     return rc;
+  }
   const struct nai_model_options options = {.classes = classes, .page_events = INT_MAX, .worker_count = 1};
   nai_model_open(&model, slice->tables, &options);
   rc = nai_model_build(&model, NAI_VIEWER_PARTS, err);
@@ -139,7 +144,7 @@ static int set_missing(struct nai_pair_timeline *out, const struct nai_err *why,
   return out->missing ? NAI_OK : nai_err_nomem(err);
 }
 
-static int make_blocks(struct nai_pair_timeline *out, struct nai_table *const tables[NAI_IN_COUNT],
+static int make_blocks(struct nai_pair_timeline *out, struct nai_run *run, struct nai_table *const tables[NAI_IN_COUNT],
                        struct nai_err *err) {
   struct nai_slice slice = {.whole = true};
   struct nai_err why;
@@ -149,7 +154,7 @@ static int make_blocks(struct nai_pair_timeline *out, struct nai_table *const ta
   if (!rc && check_rows(&slice, &why))
     rc = set_missing(out, &why, err);
   else if (!rc)
-    rc = encode(out, &slice, err);
+    rc = encode(out, run, &slice, err);
   nai_slice_free(&slice);
   return rc;
 }
@@ -172,7 +177,7 @@ int nai_pair_timeline_make(struct nai_pair_timeline *out, const struct nai_compa
     return nai_err_set(err, failed, "%s", why.msg);
   if (failed)
     return set_missing(out, &why, err);
-  return make_blocks(out, tables, err);
+  return make_blocks(out, capture->run, tables, err);
 }
 
 void nai_pair_timeline_free(struct nai_pair_timeline *timeline) {

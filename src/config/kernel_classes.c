@@ -1,6 +1,8 @@
 #include "config/kernel_classes.h"
 
+#include "base/array.h"
 #include "base/hash.h"
+#include "base/strings.h"
 #include "config/gpu_facts.h"
 #include "config/patterns.h"
 
@@ -16,6 +18,9 @@ struct nai_kernel_classes {
   struct nai_patterns *traits, *arithmetic, *uneven, *dtypes;
   struct nai_comm_names *comm;
   int fallback, communication;
+  struct nai_strings told; /* names whose category is known, by number: */
+  int *told_category;
+  uint32_t told_capacity;
 };
 
 static int add_file(struct nai_kernel_classes *classes, const char *path, struct nai_err *err) {
@@ -81,10 +86,34 @@ void nai_kernel_classes_free(struct nai_kernel_classes *classes) {
   nai_patterns_free(classes->arithmetic);
   nai_patterns_free(classes->uneven);
   nai_patterns_free(classes->dtypes);
+  nai_strings_free(&classes->told);
+  free(classes->told_category);
   free(classes);
 }
 
+int nai_kernel_classes_tell(struct nai_kernel_classes *classes, const char *kernel_name, const char *category,
+                            struct nai_err *err) {
+  static const char matches_nothing[] = "(?!)";
+  int class = nai_patterns_find_class(classes->patterns, category);
+  if (class < 0) {
+    int rc = nai_patterns_add_regex(classes->patterns, category, "run", matches_nothing, err);
+    if (rc)
+      return rc;
+    class = nai_patterns_find_class(classes->patterns, category);
+  }
+  uint32_t id = nai_strings_add(&classes->told, kernel_name, strlen(kernel_name));
+  if (id == NAI_NO_STRING ||
+      !nai_array_room(&classes->told_category, &classes->told_capacity, id, sizeof *classes->told_category))
+    return nai_err_nomem(err);
+  classes->told_category[id] = class;
+  return NAI_OK;
+}
+
 int nai_kernel_classes_match(const struct nai_kernel_classes *classes, const char *kernel_name) {
+  uint32_t told =
+      classes->told.count ? nai_strings_find(&classes->told, kernel_name, strlen(kernel_name)) : NAI_NO_STRING;
+  if (told != NAI_NO_STRING)
+    return classes->told_category[told];
   int category = nai_patterns_match(classes->patterns, kernel_name);
   return category < 0 ? classes->fallback : category;
 }

@@ -13,6 +13,10 @@ struct nai_kernel_classes;
 NAI_MUST_CHECK int nai_kernel_classes_load(struct nai_kernel_classes **out, const char *user_path, struct nai_err *err);
 void nai_kernel_classes_free(struct nai_kernel_classes *classes);
 
+/* Says what a kernel of exactly that name is, before any pattern, and whether or not there is such a category yet. */
+NAI_MUST_CHECK int nai_kernel_classes_tell(struct nai_kernel_classes *classes, const char *kernel_name,
+                                           const char *category, struct nai_err *err);
+
 /* Category of a kernel; "other" when no pattern matches. Safe from several threads. */
 int nai_kernel_classes_match(const struct nai_kernel_classes *classes, const char *kernel_name);
 /* Call once after the last match: NAI_EUSAGE when a regular expression gave up on some name. */

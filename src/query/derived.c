@@ -26,7 +26,7 @@ int nai_derived_model(struct nai_model **out, struct nai_database *db, uint32_t 
   const uint64_t all = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(LABELS) |
                        NAI_IN(THREADS) | NAI_IN(PROCESSES) |
                        nai_parts_tables(NAI_PART(NVTX_TREE)); /* also those later parts read */
-  int rc = db->classes ? NAI_OK : nai_kernel_classes_load(&db->classes, NULL, err);
+  int rc = nai_database_classes(db, err);
   const struct nai_model_options options = {
       .classes = db->classes, .map_nvtx = maps_nvtx(db->run), .worker_count = nai_cpu_count()};
   if (!rc && !db->run->model)

@@ -77,7 +77,14 @@ static int category_of(struct nai_database *db, const char *name) {
   return category;
 }
 
-/* category(kernel name), by the built-in classes. */
+int nai_database_classes(struct nai_database *db, struct nai_err *err) {
+  if (db->classes)
+    return NAI_OK;
+  int rc = nai_kernel_classes_load(&db->classes, NULL, err);
+  return rc ? rc : nai_run_tell_classes(db->classes, db->run, err);
+}
+
+/* category(kernel name), as the run was made. */
 static void category(sqlite3_context *context, int argc, sqlite3_value **argv) {
   struct nai_database *db = sqlite3_user_data(context);
   const char *name = (const char *)sqlite3_value_text(argv[0]);
@@ -85,7 +92,7 @@ static void category(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
   if (!name)
     return;
-  if (!db->classes && nai_kernel_classes_load(&db->classes, NULL, &err))
+  if (!db->classes && nai_database_classes(db, &err))
     sqlite3_result_error(context, err.msg, -1);
   else
     sqlite3_result_text(context, nai_kernel_classes_name(db->classes, category_of(db, name)), -1, SQLITE_TRANSIENT);

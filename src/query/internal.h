@@ -62,6 +62,8 @@ struct nai_derived {
   int (*build)(struct nai_query_table *t, uint32_t part, struct nai_err *err);
 };
 extern const struct nai_derived *const nai_derived_tables[]; /* ends with NULL */
+/* functions.c: db->classes, which category() and models use, are there. */
+NAI_MUST_CHECK int nai_database_classes(struct nai_database *db, struct nai_err *err);
 NAI_MUST_CHECK int nai_derived_model(struct nai_model **out, struct nai_database *db, uint32_t parts,
                                      struct nai_err *err);
 /* Gives a table with `rows` rows and no columns yet; allocates one of its columns. */

@@ -30,6 +30,8 @@ int nai_ranks_model(struct nai_model **out, struct nai_ranks *r, uint32_t source
   int rc = r->classes ? NAI_OK : nai_kernel_classes_load(&r->classes, NULL, err);
   const struct nai_model_options options = {.classes = r->classes, .worker_count = nai_cpu_count()};
   if (!rc)
+    rc = nai_run_tell_classes(r->classes, run, err);
+  if (!rc)
     rc = nai_run_open_events(run, tables, err);
   if (!rc)
     rc = nai_run_model(out, run, &options, tables, needed | parts, err);

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/fs.h"
+#include "config/kernel_classes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -198,4 +199,26 @@ int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_
   }
   *out = run->model;
   return parts ? nai_model_build(run->model, parts, err) : NAI_OK;
+}
+
+/* Options stand in the manifest with their values. */
+static bool has_own_classes(const struct nai_run *run) {
+  static const char option[] = "--kernel-classes ";
+  const struct nai_strings *options = &run->manifest.options;
+  for (uint32_t i = 0; i < options->count; i++)
+    if (strncmp(nai_strings_get(options, i), option, strlen(option)) == 0)
+      return true;
+  return false;
+}
+
+int nai_run_tell_classes(struct nai_kernel_classes *classes, struct nai_run *run, struct nai_err *err) {
+  const struct nai_table *kernels;
+  if (!has_own_classes(run))
+    return NAI_OK;
+  int rc = nai_run_table(&kernels, run, "kernels", NULL, err);
+  for (int64_t i = 0; !rc && i < kernels->rows; i++)
+    if (*nai_cell_str(kernels, i, "category"))
+      rc = nai_kernel_classes_tell(classes, nai_cell_str(kernels, i, "kernel_name"),
+                                   nai_cell_str(kernels, i, "category"), err);
+  return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc;
 }

@@ -46,6 +46,9 @@ bool nai_run_table_path(char *path, size_t size, const struct nai_run *run, cons
 /* The model over the run's event tables, with `parts` built: of those tables (NAI_IN(...)) and those the parts read. */
 NAI_MUST_CHECK int nai_run_model(struct nai_model **out, struct nai_run *run, const struct nai_model_options *options,
                                  uint64_t tables, uint32_t parts, struct nai_err *err);
+/* Tells the classes what kernels of the run are, where it was made with --kernel-classes: its table of kernels knows
+ * what the built-in patterns do not. Of several runs the last one decides about a name. */
+NAI_MUST_CHECK int nai_run_tell_classes(struct nai_kernel_classes *classes, struct nai_run *run, struct nai_err *err);
 /* Opens those event tables (NAI_IN(...)), so that it is known whether all are there. */
 NAI_MUST_CHECK int nai_run_open_events(struct nai_run *run, uint64_t tables, struct nai_err *err);
 /* Checks the cells of all tables that are held, and that rows they refer to are there. NAI_ESTALE. */

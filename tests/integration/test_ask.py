@@ -233,6 +233,25 @@ class Pages(unittest.TestCase):
             done = run(*words, program=work / "other")
             self.assertEqual((done.returncode, "another build of nsys-ai: analyse its trace again" in done.stderr), (3, True), done.stderr)
 
+    def test_kernel_classes_of_the_run(self):
+        """Commands that read a run again have the categories that it was made with, new ones too."""
+        work = fresh_dir()
+        source = trace("training")
+        name, = raw_column(artifacts(source), "select kernel_name from kernels where category <> 'communication' order by total_time_ns desc limit 1")
+        (work / "mine.yaml").write_text(json.dumps({"house kernels": ["re:^" + re.escape(name) + "$"]}), encoding="utf-8")
+        done = run("analyze", source, "--kernel-classes", work / "mine.yaml", "--out", work / "r", "-q")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        want = sorted(row["kernel_name"] for row in support.read_csv(work / "r", "kernels") if row["category"] == "house kernels")
+        self.assertEqual(set(want), {name})
+        for statement in ("select name from v_kernels where category = 'house kernels' group by 1",
+                          "select kernel_name from kernels where category(kernel_name) = 'house kernels' group by 1"):
+            self.assertEqual(raw_column(work / "r", statement), [name])
+        exported = list(csv.DictReader(io.StringIO(run("export", "csv", work / "r").stdout)))
+        self.assertEqual({row["name"] for row in exported if row["category"] == "house kernels"}, {name})
+        self.assertIn("house kernels", run("export", "chrome", work / "r").stdout)
+        self.assertEqual(run("compare", work / "r", work / "r", "--allow", "same_content", "--out", work / "c", "-q").returncode, 0)
+        self.assertIn("house kernels", (work / "c/compare.html").read_text(encoding="utf-8"))
+
     def test_own_page(self):
         path = skill_file('page: mine\ntitle: Mine\nblocks:\n  - {title: One, sql: select count(*) as n from gpus}\n  - {text: "{{label}}!", sql: select label from gpus order by label}\n  - {skill: streams}\n')
         directory = artifacts(trace("training"))

@@ -242,6 +242,8 @@ static int open_and_show(struct nai_run *run, struct view_args *args, int *ended
   char *bookmarks = args->once ? NULL : bookmarks_directory();
   int rc = nai_kernel_classes_load(&classes, NULL, err);
   if (!rc)
+    rc = nai_run_tell_classes(classes, run, err);
+  if (!rc)
     rc = open_model(&model, run, classes, err);
   if (!rc)
     rc = collect_places(&places, &args->view, run, err);
