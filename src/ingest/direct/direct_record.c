@@ -255,18 +255,20 @@ static inline struct nai_shape *find_shape(bool *known, const struct nai_record_
 static inline bool has_right_end(struct nai_shape *shape, const struct nai_record_plan *plan,
                                  const struct nai_payload *payload, uint32_t header_bytes) {
   const unsigned char *types = payload->data + shape->looked_at;
-  uint64_t rest;
-  memcpy(&rest, types, sizeof rest);
-  rest = le64toh(rest) & shape->rest_mask;
-  if (__builtin_expect(rest == shape->rest && payload->bytes == shape->payload_bytes, 1))
+  uint64_t rest[NAI_SHAPE_REST_WORDS], others = payload->bytes ^ shape->payload_bytes;
+  memcpy(rest, types, sizeof rest);
+  for (int i = 0; i < NAI_SHAPE_REST_WORDS; i++)
+    others |= (le64toh(rest[i]) & shape->rest_mask[i]) ^ shape->rest[i];
+  if (__builtin_expect(!others, 1))
     return true;
   if (!ends_with_payload(types, payload->data + header_bytes, plan->table_columns - plan->stored_columns, shape->end,
                          payload->bytes))
     return false;
-  if (header_bytes - shape->looked_at <= sizeof rest) {
-    shape->rest = rest;
-    shape->payload_bytes = payload->bytes;
-  }
+  if (header_bytes - shape->looked_at > sizeof rest)
+    return true;
+  for (int i = 0; i < NAI_SHAPE_REST_WORDS; i++)
+    shape->rest[i] = le64toh(rest[i]) & shape->rest_mask[i];
+  shape->payload_bytes = payload->bytes;
   return true;
 }
 
@@ -277,7 +279,9 @@ static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader
     shape->key[i] = key_word(reader, data, i);
   shape->end = (uint32_t)end;
   shape->looked_at = looked_at;
-  shape->rest_mask = header_bytes - looked_at >= 8 ? ~0ull : (1ull << 8 * (header_bytes - looked_at)) - 1;
+  int left = (int)(header_bytes - looked_at);
+  for (int i = 0; i < NAI_SHAPE_REST_WORDS; i++, left -= 8)
+    shape->rest_mask[i] = left >= 8 ? ~0ull : left <= 0 ? 0 : (1ull << 8 * left) - 1;
   shape->payload_bytes = UINT64_MAX;
   shape->has_real = false;
   shape->step_count = 0;

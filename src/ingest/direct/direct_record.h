@@ -23,7 +23,7 @@ void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *dire
 
 /* Millions of records begin with few different headers. A shape is what reading such a header comes to: where the
  * wanted values lie and how to load them. Shapes are found again by the header's bytes. */
-enum { NAI_SHAPE_WORDS = 5, NAI_SHAPES = 128 };
+enum { NAI_SHAPE_WORDS = 5, NAI_SHAPE_REST_WORDS = 2, NAI_SHAPES = 128 };
 _Static_assert(NAI_SCAN_MAX_COLUMNS <= 64, "a shape tells slots by bits");
 
 struct nai_shape_step {
@@ -38,7 +38,7 @@ struct nai_shape {
   uint32_t end;       /* payload bytes that must be local */
   uint32_t looked_at; /* bytes of the header that say so; those behind them tell where the row ends */
   /* The row met last had these bytes there, and so many in all; no row has UINT64_MAX. */
-  uint64_t rest, rest_mask, payload_bytes;
+  uint64_t rest[NAI_SHAPE_REST_WORDS], rest_mask[NAI_SHAPE_REST_WORDS], payload_bytes;
   bool has_real;
   uint64_t nulls; /* slots of values that are NULL, as most of a wide table's are: they take no step */
   int step_count;
