@@ -49,7 +49,7 @@ struct placed {
 int nai_batch_divide(uint32_t *shard, uint32_t shards, const struct nai_batch *b, const uint32_t *items, uint32_t count,
                      struct nai_err *err) {
   struct placed *order = malloc(((size_t)count + 1) * sizeof *order); /* its first member is what by_size compares */
-  struct load *heap = malloc(((size_t)shards + 1) * sizeof *heap);
+  struct load *heap = calloc((size_t)shards + 1, sizeof *heap);
   int rc = order && heap ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; i < shards && !rc; i++)
     heap[i] = (struct load){0, i};

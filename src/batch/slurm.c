@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { OUTPUT_MAX = 1 << 20, MAX_WORDS = 128, WORD_BYTES = 4608 };
 
 /* --- programs of Slurm ------------------------------------------------------------------------ */

@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static bool ends_with(const char *text, const char *suffix) {
   size_t n = strlen(text), m = strlen(suffix);
   return n > m && strcmp(text + n - m, suffix) == 0;

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
-
 struct open_args {
   int with;
   const char *out;

@@ -159,6 +159,15 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
   return rc;
 }
 
+int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, const char *name,
+                         const struct nai_schema *schema, struct nai_err *err) {
+  *out = nai_run_held(run, name);
+  if (*out || (!run->manifest.oom && !nai_manifest_maker(&run->manifest, name)))
+    return NAI_OK;
+  int rc = nai_run_table(out, run, name, schema, err);
+  return rc == NAI_ESTALE ? nai_err_wrap(err, NAI_EINPUT, "cannot read the run \"%s\"", run->path) : rc;
+}
+
 /* --- model ------------------------------------------------------------------------------------ */
 
 static const struct nai_table *look_up(void *run, const char *name) { return nai_run_held(run, name); }

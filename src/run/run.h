@@ -33,6 +33,10 @@ void nai_run_close(struct nai_run *run);
  * NAI_ESTALE when the file is missing or damaged, or holds something else than the manifest says. Borrowed. */
 NAI_MUST_CHECK int nai_run_table(const struct nai_table **out, struct nai_run *run, const char *name,
                                  const struct nai_schema *schema, struct nai_err *err);
+/* The same of a table that a run may lack: then *out is NULL. One that is there and cannot be read is an error,
+ * NAI_EINPUT where it is damaged. */
+NAI_MUST_CHECK int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, const char *name,
+                                        const struct nai_schema *schema, struct nai_err *err);
 /* The table if it is held, else NULL. */
 struct nai_table *nai_run_held(const struct nai_run *run, const char *name);
 /* Puts a table into the run in the place of one of that name. The run owns the table from now on; on failure it is

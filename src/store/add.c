@@ -146,10 +146,12 @@ static char *make_id(const struct nai_store_add *a, int64_t utc_ns) {
   return text.oom ? NULL : text.data;
 }
 
-static int64_t bytes_of(struct nai_run *run) {
-  struct nai_err ignored;
+static int add_bytes(int64_t *bytes, struct nai_run *run, struct nai_err *err) {
   const struct nai_table *capture;
-  return nai_run_table(&capture, run, "capture", NULL, &ignored) == NAI_OK ? nai_cell_i64(capture, 0, "size_bytes") : 0;
+  int rc = nai_run_table_if_any(&capture, run, "capture", NULL, err);
+  int64_t size = !rc && capture ? nai_cell_i64(capture, 0, "size_bytes") : 0;
+  *bytes += size > 0 ? size : 0;
+  return rc;
 }
 
 static int find_utc(int64_t *utc_ns, const struct nai_store_add *a, struct nai_err *err) {
@@ -199,12 +201,12 @@ static int describe(struct nai_store_run *run, const struct nai_store_add *a, st
     run->labels = strdup(nai_buf_str(&labels));
     run->note = strdup("");
     run->captures = a->capture_count;
-    for (int i = 0; i < a->capture_count; i++)
-      run->bytes += bytes_of(a->captures[i]);
     if (!run->id || !run->series || !run->status || !run->error || !run->verdict || !run->labels || !run->note ||
         error.oom)
       rc = nai_err_nomem(err);
   }
+  for (int i = 0; i < a->capture_count && !rc; i++)
+    rc = add_bytes(&run->bytes, a->captures[i], err);
   nai_buf_free(&labels);
   nai_buf_free(&error);
   return rc;

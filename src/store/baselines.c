@@ -8,6 +8,7 @@
 #include "render/json.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +121,8 @@ int nai_store_baselines(struct nai_strings *names, const struct nai_store *store
   char path[PATH_MAX];
   struct dirent **entries = NULL;
   snprintf(path, sizeof path, "%s/baselines", store->path);
-  int n = nai_fs_is_dir(path) ? scandir(path, &entries, is_file, by_name) : 0, rc = NAI_OK;
+  int n = nai_fs_is_dir(path) ? scandir(path, &entries, is_file, by_name) : 0;
+  int rc = n < 0 ? nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path) : NAI_OK;
   for (int i = 0; i < n; i++) {
     if (!rc &&
         nai_strings_add(names, entries[i]->d_name, strlen(entries[i]->d_name) - strlen(".json")) == NAI_NO_STRING)

@@ -75,19 +75,23 @@ static int find_series(const char **out, const struct nai_store *store, const ch
 }
 
 /* A run of the store that is itself to be judged says nothing. */
-static bool is_judged(const struct nai_store *store, const struct nai_store_run *run,
-                      const struct nai_store_judged *judged) {
-  bool found = false;
-  for (int c = 0; c < run->captures && judged->count && !found; c++) {
+static int find_judged(bool *found, const struct nai_store *store, const struct nai_store_run *run,
+                       const struct nai_store_judged *judged, struct nai_err *err) {
+  int rc = NAI_OK;
+  *found = false;
+  for (int c = 0; c < run->captures && judged->count && !*found && !rc; c++) {
     char path[PATH_MAX];
     struct nai_run *capture = NULL;
-    struct nai_err ignored;
-    if (nai_store_directory(path, sizeof path, store, run, c) && nai_run_open(&capture, path, &ignored) == NAI_OK)
-      for (size_t i = 0; i < judged->count; i++)
-        found |= judged->runs[i]->manifest.identity == capture->manifest.identity;
+    if (!nai_store_directory(path, sizeof path, store, run, c))
+      continue;
+    rc = nai_run_open(&capture, path, err);
+    for (size_t i = 0; i < judged->count && !rc; i++)
+      *found |= judged->runs[i]->manifest.identity == capture->manifest.identity;
     nai_run_close(capture);
+    if (rc == NAI_EINPUT) /* there is none; whether one that cannot be read is meant, nobody knows */
+      rc = NAI_OK;
   }
-  return found;
+  return rc;
 }
 
 /* Oldest first, as a history is read. */
@@ -104,9 +108,12 @@ static int add_newest(struct nai_store_selection *s, const struct nai_store *sto
     rc = find_series(&series, store, selector, judged->series, environment, err);
   for (uint32_t i = store->count; !rc && i-- > 0 && n < most;) {
     const struct nai_store_run *run = &store->runs[i];
+    bool good = nai_store_is_good(run), is_judged = false;
     if (strcmp(run->series, series) != 0)
       continue;
-    if (nai_store_is_good(run) && !is_judged(store, run, judged))
+    if (good)
+      rc = find_judged(&is_judged, store, run, judged, err);
+    if (!rc && good && !is_judged)
       found[n++] = run;
     if (run->expected) /* the history begins with it */
       break;

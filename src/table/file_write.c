@@ -136,7 +136,7 @@ static int create_file(struct nai_table *table, const char *path, struct nai_err
 
 int nai_table_create(struct nai_table **out, const struct nai_schema *schema, int64_t rows,
                      const struct nai_extent *extents, const char *path, uint64_t key, struct nai_err *err) {
-  struct nai_table *table;
+  struct nai_table *table = NULL;
   int rc = nai_backing_new(&table, schema, err);
   if (rc)
     return rc;

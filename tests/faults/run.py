@@ -129,7 +129,9 @@ def job():
 def cases():
     minimal, rich, small = support.trace("minimal"), support.trace("evidence", "--scale", "0.1"), support.trace("no-nvtx", "--scale", "0.1")
     analyze = ["analyze", "-q", "-j1", "--out", "OUT"]
-    other, same = support.artifacts(small), support.artifacts(minimal, "--top", "3")
+    other, same, full = support.artifacts(small), support.artifacts(minimal, "--top", "3"), support.artifacts(rich)
+    before = support.fresh_dir("before")
+    (before / "t").write_text("an earlier file")
     return [
         Case("analyze", minimal, [*analyze, minimal], other),
         Case("reuse", minimal, [*analyze, minimal], same),
@@ -152,6 +154,15 @@ def cases():
         Case("batch", minimal, ["batch", minimal, "--out", "OUT", "-j1", "-q"], few=True, statuses={4},
              mend=[["batch", minimal, "--out", "OUT", "-j1", "-q", "--resume", "--retry", "refused"]],
              seen=lambda name: name.startswith(("index.", "batch.md", "items/"))),
+        Case("ask", rich, ["ask", full, "why is my GPU idle"], few=True),
+        Case("view", rich, ["view", full, "--once"], few=True),
+        Case("skill", rich, ["skill", "run", "frequent_kernels", full], few=True),
+        Case("page", rich, ["summary", full], few=True),
+        Case("tree", rich, ["tree", full], few=True),
+        Case("search", rich, ["search", full, "kernel"], few=True),
+        Case("export", rich, ["export", "perfetto", full, "--out", "OUT/t"], before, few=True),
+        Case("rows", rich, ["export", "csv", full], few=True, statuses={6}),
+        Case("parquet", rich, ["table", full, "kernels", "--format", "parquet", "--out", "OUT/t"], before, few=True),
         Case("rules", minimal, ["rules", "list"]),
         Case("explain", minimal, ["rules", "explain", "idle-queue-drained"]),
         Case("help", minimal, ["analyze", "--help"]),

@@ -1,7 +1,7 @@
 /* A stored run that somebody forged: cells of its event tables are changed, checksums fit. Whatever passes the checks
  * on opening is analysed whole: model and analyses. The runs to start from are made of generated traces. */
 #include "analyses/analysis.h"
-#include "base/fs.h"
+#include "bases.h"
 #include "config/flops.h"
 #include "ingest/ingest.h"
 #include "run/run.h"
@@ -9,10 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifndef NAI_FUZZ_GENERATOR
-#define NAI_FUZZ_GENERATOR "nsys-ai-gen"
-#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,48 +18,34 @@ static struct nai_kernel_classes *classes;
 static struct nai_workload_patterns *workload;
 static struct nai_gpu_facts *gpu_facts;
 
-static void must(int rc, const struct nai_err *err) {
-  if (!rc)
-    return;
-  fprintf(stderr, "%s\n", err->msg);
-  abort();
-}
-
-static void make_base(struct nai_ingest *in, const char *scenario, const char *below) {
-  char command[1024], path[512], directory[256];
+static void make_base(struct nai_ingest *in, const char *scenario) {
+  char path[PATH_MAX], directory[PATH_MAX]; /* its own: table files of two traces have the same names */
   struct nai_trace *trace = NULL;
   struct nai_err err = {0};
-  snprintf(directory, sizeof directory, "%s/%s", below, scenario);
-  must(nai_fs_mkdir(directory, &err), &err);
-  snprintf(path, sizeof path, "%s/t.sqlite", directory);
-  snprintf(command, sizeof command, "'%s' %s '%s' >/dev/null", NAI_FUZZ_GENERATOR, scenario, path);
-  if (system(command) != 0) // NOLINT
-    abort();
+  bases_generate(path, scenario, "");
+  snprintf(directory, sizeof directory, "%s/%s", bases_directory(), scenario);
+  bases_must(nai_fs_mkdir(directory, &err), &err);
   const struct nai_ingest_options options = {.threads = 1, .directory = directory, .tables = NAI_IN_ALL};
-  must(nai_trace_open(&trace, path, &(struct nai_trace_options){0}, &err), &err);
-  must(nai_probe(in, trace, NAI_IN_ALL, &err), &err);
-  must(nai_extract(in, trace, &options, &err), &err);
+  bases_must(nai_trace_open(&trace, path, &(struct nai_trace_options){0}, &err), &err);
+  bases_must(nai_probe(in, trace, NAI_IN_ALL, &err), &err);
+  bases_must(nai_extract(in, trace, &options, &err), &err);
   nai_trace_close(trace);
 }
 
 static void make_bases(void) {
   static const char *const scenarios[BASES] = {"evidence", "nvtx-mix", "collectives"};
-  char directory[] = "/tmp/nai-fuzz-run-XXXXXX";
   struct nai_err err = {0};
-  if (!mkdtemp(directory))
-    abort();
   for (int i = 0; i < BASES; i++)
-    make_base(&bases[i], scenarios[i], directory);
-  must(nai_fs_remove_tree(directory, &err), &err);
-  must(nai_kernel_classes_load(&classes, NULL, &err), &err);
-  must(nai_workload_patterns_load(&workload, NULL, &err), &err);
-  must(nai_gpu_facts_load(&gpu_facts, NULL, &err), &err);
+    make_base(&bases[i], scenarios[i]);
+  bases_must(nai_kernel_classes_load(&classes, NULL, &err), &err);
+  bases_must(nai_workload_patterns_load(&workload, NULL, &err), &err);
+  bases_must(nai_gpu_facts_load(&gpu_facts, NULL, &err), &err);
 }
 
 static struct nai_table *copy_of(const struct nai_table *from) {
   struct nai_table *to;
   struct nai_err err = {0};
-  must(nai_table_new(&to, from->schema, &err), &err);
+  bases_must(nai_table_new(&to, from->schema, &err), &err);
   for (int64_t row = 0; row < from->rows; row++) {
     nai_table_add_row(to);
     for (int c = 0; c < (int)from->schema->column_count; c++) {
@@ -139,7 +121,7 @@ static void analyze(struct nai_run *run, const struct nai_node *node) {
   struct nai_err err = {0};
   int n = 0;
   for (; node->outputs[n]; n++)
-    must(nai_table_new(&out[n], node->outputs[n], &err), &err);
+    bases_must(nai_table_new(&out[n], node->outputs[n], &err), &err);
   for (int i = 0; node->inputs && node->inputs[i]; i++)
     in[i] = nai_run_held(run, node->inputs[i]);
   const struct nai_node_io io = {.out = out, .in = in, .model = run->model};
@@ -148,7 +130,7 @@ static void analyze(struct nai_run *run, const struct nai_node *node) {
     if (rc)
       nai_table_free(out[i]);
     else
-      must(nai_run_hold(run, out[i], &err), &err);
+      bases_must(nai_run_hold(run, out[i], &err), &err);
 }
 
 static bool is_ready(const struct nai_run *run, const struct nai_node *node) {
@@ -193,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct nai_run *run = calloc(1, sizeof *run);
   run->directory = -1;
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    must(nai_run_hold(run, copy_of(base->tables[i]), &err), &err);
+    bases_must(nai_run_hold(run, copy_of(base->tables[i]), &err), &err);
   for (size_t at = 1; at + sizeof(struct change) <= size && at < 1 + 8 * sizeof(struct change);
        at += sizeof(struct change)) {
     struct change change;

@@ -123,12 +123,16 @@ static int print_verdict(struct printing *p, struct nai_err *err) {
   const struct nai_table *tables[NAI_REPORT_MAX_TABLES];
   size_t count = nai_report_schemas(schemas, NAI_STAGE_TIMELINE);
   struct nai_buf text = {0};
-  struct nai_err ignored;
   enum nai_severity severity;
   struct nai_json json;
   size_t n = 0;
-  for (size_t i = 0; i < count; i++) /* the verdict says nothing of tables a run lacks */
-    n += nai_run_table(&tables[n], p->run, schemas[i]->name, schemas[i], &ignored) == NAI_OK;
+  int rc = NAI_OK;
+  for (size_t i = 0; i < count && !rc; i++) { /* the verdict says nothing of tables a run lacks */
+    rc = nai_run_table_if_any(&tables[n], p->run, schemas[i]->name, schemas[i], err);
+    n += !rc && tables[n];
+  }
+  if (rc)
+    return rc;
   nai_report_verdict(&text, &severity,
                      &(struct nai_report){.tables = tables, .table_count = n, .version = NAI_VERSION});
   if (p->format == NAI_ROWS_JSON) {

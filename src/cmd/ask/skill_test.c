@@ -14,8 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* A generated trace, analysed once for all tests that ask for it. */
 struct sample {
   char scenario[64];

@@ -134,17 +134,18 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   const struct trend_args *a = memory;
   struct nai_store store;
   struct nai_store_baseline anchor = {0};
-  struct nai_err ignored;
+  struct nai_strings baselines = {0};
   (void)operands, (void)count, (void)program;
   int rc = nai_store_open(&store, a->store, false, err);
-  bool has_anchor = !rc && !a->anchor && nai_store_baseline(&anchor, &store, "release", &ignored) == NAI_OK;
-  if (!rc && a->anchor) {
-    rc = nai_store_baseline(&anchor, &store, a->anchor, err);
-    has_anchor = !rc;
-  }
+  if (!rc)
+    rc = nai_store_baselines(&baselines, &store, err);
+  bool has_anchor = a->anchor || nai_strings_find(&baselines, "release", strlen("release")) != NAI_NO_STRING;
+  if (!rc && has_anchor)
+    rc = nai_store_baseline(&anchor, &store, a->anchor ? a->anchor : "release", err);
   if (!rc)
     rc = report(&store, has_anchor ? &anchor : NULL, a, err);
   nai_store_baseline_free(&anchor);
+  nai_strings_free(&baselines);
   nai_store_close(&store);
   return rc;
 }
