@@ -16,7 +16,7 @@ function(nai_embed target)
   endforeach()
   set(out ${CMAKE_BINARY_DIR}/assets)
   file(CONFIGURE OUTPUT ${out}/blobs.S CONTENT
-    ".section .rodata\n${asm}\n.section .note.GNU-stack,\"\",%progbits\n" @ONLY)
+    "#ifdef __CET__ // what an object does not say of itself, the program is not\n#include <cet.h>\n#endif\n.section .rodata\n${asm}\n.section .note.GNU-stack,\"\",%progbits\n" @ONLY)
   file(CONFIGURE OUTPUT ${out}/assets.c CONTENT
     "#include \"base/assets.h\"\n${externs}\nconst struct nai_asset nai_assets[] = {\n${table}  { 0, 0, 0 },\n};\n" @ONLY)
   set_source_files_properties(${out}/blobs.S PROPERTIES OBJECT_DEPENDS "${deps}")

@@ -234,11 +234,13 @@ static int metric_compile(struct metric *m, struct nai_metric_set *set, struct n
     rc = read_limits(&m->noise_pct, &m->noise, NULL, m, nai_builder_get(&b, m->node, "noise"), err);
   if (!rc)
     rc = read_limits(&m->budget_pct, &m->budget, &m->budget_step_pct, m, nai_builder_get(&b, m->node, "budget"), err);
+  if (rc) /* where there is no word, there is no number of one */
+    return rc;
   m->better = betters[better];
   m->kind = kinds[kind];
   m->gate = gates[gate];
   m->absent = absents[absent];
-  return rc;
+  return NAI_OK;
 }
 
 /* --- a set ------------------------------------------------------------------------------------ */

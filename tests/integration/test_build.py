@@ -1,5 +1,6 @@
 """A build from what the repository holds, and nothing beside it; and what installs the packages for it."""
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -7,6 +8,8 @@ import unittest
 
 import support
 from support import SOURCE, artifacts, fresh_dir, run, trace, tree
+
+BUILD = pathlib.Path(os.environ["NAI_BUILD_DIR"])
 
 
 @unittest.skipIf(support.SANITIZED, "once is enough")
@@ -69,6 +72,26 @@ class Binary(unittest.TestCase):
         for program in (support.PROGRAM, support.GENERATOR):
             notes = subprocess.run(["readelf", "-n", program], capture_output=True, text=True, check=True).stdout
             self.assertRegex(notes, r"Build ID: [0-9a-f]{40}")
+
+    @unittest.skipUnless("NAI_HARDEN:BOOL=ON" in (BUILD / "CMakeCache.txt").read_text(), "not hardened")
+    def test_hardened(self):
+        """Position-independent, read-only relocations bound at the start, no executable stack, checked stacks and copies; of our own
+        objects each is marked for control-flow protection, where the compiler has it, so that the program is where the C library is."""
+        def readelf(*words):
+            return subprocess.run(["readelf", "-W", *words], capture_output=True, text=True, check=True).stdout
+
+        for program in (support.PROGRAM, support.GENERATOR):
+            self.assertRegex(readelf("-h", program), r"Type: +DYN")
+            self.assertRegex(readelf("-l", program), r"GNU_RELRO")
+            self.assertRegex(readelf("-l", program), r"GNU_STACK.* RW +0x")
+            self.assertRegex(readelf("-d", program), r"FLAGS_1.*NOW.*PIE")
+            symbols = readelf("-s", program)
+            for name in ("__stack_chk_fail", "__memcpy_chk", "__snprintf_chk"):
+                self.assertIn(name, symbols)
+        objects = [path for path in BUILD.rglob("*.o") if "/tests/" not in str(path)]
+        self.assertGreater(len(objects), 400)
+        unmarked = [path.name for path in objects if "IBT, SHSTK" not in readelf("-n", path)]
+        self.assertIn(len(unmarked), (0, len(objects)), unmarked)
 
 
 @unittest.skipIf(support.SANITIZED, "once is enough")

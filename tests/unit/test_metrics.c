@@ -252,6 +252,8 @@ static void mistakes(void **state) {
   refused(
       METRIC(TOTAL ", noise: 1 parsec"),
       "m.yaml:2:107: unknown unit \"parsec\"; use %, pt, %_of_step, ns, us, ms, s, B, KiB, MiB, GiB, KB, MB, GB or GB/s");
+  refused("metrics:\n  - {id: a, title: t, better: lower, kind: noise, gate: none, " TOTAL "}\n",
+          "m.yaml:2:44: \"kind\": expected one of exact, noisy; did you mean \"noisy\"?");
   refused("metrics:\n  - {id: b, disabled: true}\n", "m.yaml:2:10: unknown metric \"b\"");
   refused("metrics:\n  - {id: A}\n", "m.yaml:2:10: an id is made of a-z, 0-9, _ . and -, 64 characters at most");
 }
