@@ -121,6 +121,7 @@ static const uint32_t refused[] = {
 #ifndef NAI_LEAKS_ARE_SOUGHT
     SYS_ptrace,
 #endif
+    SYS_truncate, /* by name; Landlock knows it from version 3 on only (Linux 6.2) */
     SYS_process_vm_readv,
     SYS_process_vm_writev,
     SYS_mount,
