@@ -16,6 +16,10 @@ struct nai_keyset {
   bool oom;      /* sticky */
 };
 
+/* Two numbers as a key. The first may be negative (a process that is not known) or use all of 32 bits (a name that is
+ * missing): shifting that as a signed number is undefined. */
+static inline int64_t nai_key_pair(int64_t high, uint32_t low) { return (int64_t)((uint64_t)high << 32 | low); }
+
 void nai_keyset_free(struct nai_keyset *set);
 /* nai_keyset_add for keys that are not there. */
 uint32_t nai_keyset_insert(struct nai_keyset *set, int64_t key, bool *added);

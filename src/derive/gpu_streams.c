@@ -7,8 +7,6 @@ static bool is_of(const struct nai_stream *stream, const struct nai_stream *othe
   return stream->process == other->process && stream->context == other->context && stream->id == other->id;
 }
 
-static int64_t pair(int64_t high, int32_t low) { return (int64_t)((uint64_t)high << 32 | (uint32_t)low); }
-
 int nai_gpu_number_streams(struct nai_gpu *gpu, const struct nai_model *m, struct nai_err *err) {
   struct nai_keyset contexts = {0}, streams = {0}; /* process and context; that and the stream's id */
   uint32_t capacity = 0, number = 0;
@@ -18,8 +16,8 @@ int nai_gpu_number_streams(struct nai_gpu *gpu, const struct nai_model *m, struc
     struct nai_stream of = {nai_model_op_process(m, op), nai_model_op_context(m, op), nai_model_op_stream(m, op)};
     if (!i || !is_of(&of, &gpu->streams[number])) { /* mostly it is that of the operation before */
       bool added;
-      int64_t context = nai_keyset_add(&contexts, pair(of.process, of.context), &added);
-      number = nai_keyset_add(&streams, pair(context, of.id), &added);
+      int64_t context = nai_keyset_add(&contexts, nai_key_pair(of.process, (uint32_t)of.context), &added);
+      number = nai_keyset_add(&streams, nai_key_pair(context, (uint32_t)of.id), &added);
       if (contexts.oom || streams.oom || !nai_array_room(&gpu->streams, &capacity, number, sizeof *gpu->streams))
         rc = nai_err_nomem(err);
       else if (number >= NAI_MOST_STREAMS)

@@ -13,7 +13,7 @@ static bool add_to_group(struct nai_model *m, struct nai_keyset *keys, uint32_t 
   const struct nai_kernel_columns *k = &m->kernels;
   uint32_t name = nai_at_text(&k->name, kernel);
   bool added;
-  uint32_t index = nai_keyset_add(keys, (int64_t)gpu << 32 | name, &added);
+  uint32_t index = nai_keyset_add(keys, nai_key_pair(gpu, name), &added);
   if (keys->oom)
     return false;
   if (added) {

@@ -193,7 +193,7 @@ static int count_users(struct sizes *s, const struct nai_comm *c, struct nai_err
     if (!c->items[i].known_comm)
       continue;
     uint32_t at = nai_keyset_find(&s->comms, c->items[i].comm);
-    nai_keyset_add(&users, (int64_t)at << 32 | c->items[i].rank, &added);
+    nai_keyset_add(&users, nai_key_pair(at, c->items[i].rank), &added);
     s->seen[at] += added;
   }
   int rc = users.oom ? nai_err_nomem(err) : NAI_OK;

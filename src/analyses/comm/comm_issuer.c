@@ -21,7 +21,7 @@ struct seen {
 static bool is_new(struct seen *seen, int32_t process, int64_t node) {
   bool added;
   uint32_t id = nai_keyset_add(&seen->ids, node, &added);
-  nai_keyset_add(&seen->keys, (int64_t)process << 32 | id, &added);
+  nai_keyset_add(&seen->keys, nai_key_pair(process, id), &added);
   return added;
 }
 

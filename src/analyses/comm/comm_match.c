@@ -20,7 +20,7 @@ static int number_lines(struct nai_comm *c, struct nai_err *err) {
     bool added;
     uint32_t comm = c->items[i].known_comm ? nai_keyset_add(&comms, c->items[i].comm, &added) : 0;
     uint32_t pair = nai_keyset_add(&pairs, c->items[i].pair, &added);
-    uint32_t group = nai_keyset_add(&groups, (int64_t)comm << 32 | pair, &added);
+    uint32_t group = nai_keyset_add(&groups, nai_key_pair(comm, pair), &added);
     c->items[i].line = nai_keyset_add(&keys, line_key(&c->items[i], group), &added);
   }
   int rc = comms.oom || pairs.oom || groups.oom || keys.oom ? nai_err_nomem(err) : NAI_OK;

@@ -63,8 +63,7 @@ struct gpu {
 
 static int64_t key_of(const struct gpu *g, const struct nai_shapes *shapes, uint32_t kernel) {
   int64_t config = nai_at(&g->m->kernels.config, kernel);
-  return (int64_t)nai_at_text(&g->m->kernels.name, kernel) << 32 |
-         (config < 0 ? UINT32_MAX : shapes->of_config[config]);
+  return nai_key_pair(nai_at_text(&g->m->kernels.name, kernel), config < 0 ? UINT32_MAX : shapes->of_config[config]);
 }
 
 static bool computes(const struct nai_op *op) { return op->type == NAI_OP_KERNEL && !op->communication; }

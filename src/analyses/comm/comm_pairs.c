@@ -16,7 +16,7 @@ struct own_ranks {
   uint32_t capacity;
 };
 
-static int64_t key_of(int32_t process, uint32_t comm) { return (int64_t)process << 32 | comm; }
+static int64_t key_of(int32_t process, uint32_t comm) { return nai_key_pair(process, comm); }
 
 static int take_init(struct own_ranks *own, int32_t process, const struct nai_payload *p, struct nai_err *err) {
   bool added;

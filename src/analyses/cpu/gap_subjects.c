@@ -140,7 +140,7 @@ static int take_repeated(struct nai_gap_subjects *s, struct patterns *p, const s
     return NAI_OK;
   const struct nai_gap_subject like = {
       .scope = NAI_SCOPE_PATTERN, .gpu = gap->gpu, .thread = thread_of(m, gap), .pattern = row, .gap = *gap};
-  struct nai_gap_subject *subject = collect(s, &like, (int64_t)row << 32 | (uint32_t)like.thread);
+  struct nai_gap_subject *subject = collect(s, &like, nai_key_pair(row, (uint32_t)like.thread));
   if (!subject)
     return nai_err_nomem(err);
   look_at(s, subject, gap->start, gap->end);
@@ -176,7 +176,7 @@ static int take_own_code(struct nai_gap_subjects *s, struct own_code *own, const
     return rc;
   const struct nai_gap_subject like = {
       .scope = NAI_SCOPE_HOST_CODE, .gpu = gap->gpu, .thread = thread_of(s->m, gap), .pattern = -1, .gap = *gap};
-  int64_t key = INT64_MIN | (int64_t)gap->gpu << 32 | (uint32_t)like.thread;
+  int64_t key = INT64_MIN | nai_key_pair(gap->gpu, (uint32_t)like.thread);
   struct nai_gap_subject *subject = collect(s, &like, key);
   if (!subject)
     return nai_err_nomem(err);

@@ -46,7 +46,7 @@ static bool find_names(struct finder *f, const struct nai_strings *names) {
 static uint32_t kind_of(struct finder *f, uint32_t name, uint32_t sizes) {
   const struct nai_model *m = f->g->m;
   bool added;
-  uint32_t i = nai_keyset_add(&f->kinds, (int64_t)name << 32 | sizes, &added);
+  uint32_t i = nai_keyset_add(&f->kinds, nai_key_pair(name, sizes), &added);
   if (f->kinds.oom || (added && !nai_array_room(&f->g->kinds, &f->g->kind_capacity, i, sizeof *f->g->kinds)))
     return UINT32_MAX;
   if (!added)
@@ -162,7 +162,7 @@ static int add_run(struct finder *f, const struct range *range, uint32_t kernel,
   struct nai_gemms *g = f->g;
   uint32_t api = m->kernel_api[kernel];
   bool replayed = nai_at_i32(&m->kernels.graph, kernel) != NAI_NULL_I32, added;
-  uint32_t i = nai_keyset_add(&f->runs, (int64_t)range->row << 32 | (replayed ? (int64_t)api + 1 : 0), &added);
+  uint32_t i = nai_keyset_add(&f->runs, nai_key_pair(range->row, replayed ? (uint32_t)api + 1 : 0), &added);
   if (f->runs.oom || (added && !nai_array_room(&g->runs, &g->run_capacity, i, sizeof *g->runs)))
     return nai_err_nomem(err);
   struct nai_gemm_run *run = &g->runs[i];

@@ -66,7 +66,7 @@ static struct nai_graph_launch *launch_of(struct gather *g, const struct nai_op 
   if (op->type == NAI_OP_GRAPH || correlation <= 0) /* an envelope is a launch; without an id each node is one */
     return add_launch(g, op, gpu);
   uint32_t id = nai_keyset_add(&g->correlations, correlation, &added);
-  uint32_t key = nai_keyset_add(&g->keys, (int64_t)(uint32_t)nai_model_op_process(g->m, op) << 32 | id, &added);
+  uint32_t key = nai_keyset_add(&g->keys, nai_key_pair(nai_model_op_process(g->m, op), id), &added);
   if (g->correlations.oom || g->keys.oom ||
       (added && !nai_array_room(&g->launch_of_key, &g->capacity, key, sizeof *g->launch_of_key)))
     return NULL;

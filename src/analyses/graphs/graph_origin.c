@@ -6,7 +6,7 @@ enum { MAX_CLONES = 16, SEVERAL = -2 };
 
 static int64_t key_of(const struct nai_graph_nodes *n, int32_t process, int64_t node) {
   uint32_t id = nai_keyset_find(&n->ids, node);
-  return id == UINT32_MAX ? -1 : (int64_t)process << 32 | id;
+  return id == UINT32_MAX ? -1 : nai_key_pair(process, id);
 }
 
 int nai_graph_nodes_new(struct nai_graph_nodes *n, const struct nai_model *m, struct nai_err *err) {
@@ -25,7 +25,7 @@ int nai_graph_nodes_new(struct nai_graph_nodes *n, const struct nai_model *m, st
     if (process < 0)
       continue;
     uint32_t id = nai_keyset_add(&n->ids, nai_at(&n->node, i), &added);
-    uint32_t key = nai_keyset_add(&n->keys, (int64_t)process << 32 | id, &added);
+    uint32_t key = nai_keyset_add(&n->keys, nai_key_pair(process, id), &added);
     if (n->ids.oom || n->keys.oom)
       return nai_err_nomem(err);
     n->row_of_key[key] = added ? i : SEVERAL;

@@ -61,15 +61,15 @@ struct sums {
 };
 
 static int64_t sum_key(int32_t process, const struct answer *a) {
-  enum { RESOLUTION_BITS = 3, NAME_BITS = 32 };
-  return ((int64_t)process << NAME_BITS | a->name) << RESOLUTION_BITS | a->resolution;
+  enum { RESOLUTION_BITS = 3 };
+  return (int64_t)((uint64_t)nai_key_pair(process, a->name) << RESOLUTION_BITS | a->resolution);
 }
 
 static uint32_t sum_of(struct sums *s, const struct nai_graph_nodes *n, struct nai_keyset *ids, int32_t process,
                        int64_t node) {
   bool added;
   uint32_t id = nai_keyset_add(ids, node, &added);
-  uint32_t asked = nai_keyset_add(&s->asked, (int64_t)process << 32 | id, &added);
+  uint32_t asked = nai_keyset_add(&s->asked, nai_key_pair(process, id), &added);
   if (!added)
     return s->sum_of_node[asked];
   struct answer answer = find_range(n, process, node);

@@ -241,7 +241,7 @@ static void put_nodes(struct nai_table *out, int64_t row, const struct work *w, 
       w->values[i] = v[i].nodes;
     nodes = nai_quantile_i64(w->values, n, 0.5);
   } else if (v->process >= 0 && v->graph != NAI_NULL_I32) {
-    uint32_t made = nai_keyset_find(&w->made, (int64_t)v->process << 32 | (uint32_t)v->graph);
+    uint32_t made = nai_keyset_find(&w->made, nai_key_pair(v->process, (uint32_t)v->graph));
     nodes = made == UINT32_MAX ? NAN : (double)w->made_count[made];
   }
   nai_set_f64(out, row, NODES, nodes);
@@ -297,7 +297,7 @@ static int count_nodes(struct work *w, struct nai_err *err) {
     int32_t of = nai_at_i32(&thread, i), process = of < 0 ? -1 : w->m->thread_process[of];
     bool added;
     if (process >= 0)
-      w->made_count[nai_keyset_add(&w->made, (int64_t)process << 32 | (int64_t)((uint64_t)nai_at(&node, i) >> 32),
+      w->made_count[nai_keyset_add(&w->made, nai_key_pair(process, (uint32_t)((uint64_t)nai_at(&node, i) >> 32)),
                                    &added)]++;
   }
   return w->made.oom ? nai_err_nomem(err) : NAI_OK;

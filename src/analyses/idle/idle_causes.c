@@ -73,7 +73,7 @@ static int largest_drain(struct nai_idle_what *largest, const struct nai_model *
     const struct nai_nvtx_node *node = nai_model_call_node(m, drain->wait);
     bool added;
     uint32_t place = nai_keyset_add(
-        &places, (int64_t)nai_at_text(&m->apis.name, drain->wait) << 32 | (node ? (uint32_t)(node - m->nodes) + 1 : 0),
+        &places, nai_key_pair(nai_at_text(&m->apis.name, drain->wait), node ? (uint32_t)(node - m->nodes) + 1 : 0),
         &added);
     if (places.oom)
       break;

@@ -80,15 +80,15 @@ static int64_t launch_key(const struct nai_model *m, uint32_t launch) {
   if (launch == NAI_NO_ROW)
     return -1;
   const struct nai_nvtx_node *node = nai_model_call_node(m, launch);
-  return (int64_t)nai_at_text(&m->apis.name, launch) << 32 | (node ? node->name : NAI_NO_STRING);
+  return nai_key_pair(nai_at_text(&m->apis.name, launch), node ? node->name : NAI_NO_STRING);
 }
 
 static bool take_gap(struct patterns *p, const struct nai_idle_gap *gap) {
   bool added;
-  int64_t launch = nai_keyset_add(&p->launches, launch_key(p->m, gap->launch), &added),
-          end = nai_keyset_add(&p->ends, (int64_t)p->m->idle[gap->gpu].cause[gap->number] << 32 | end_name(p, gap),
-                               &added);
-  uint32_t index = nai_keyset_add(&p->keys, launch << 32 | end, &added);
+  uint32_t launch = nai_keyset_add(&p->launches, launch_key(p->m, gap->launch), &added),
+           end = nai_keyset_add(&p->ends, nai_key_pair(p->m->idle[gap->gpu].cause[gap->number], end_name(p, gap)),
+                                &added);
+  uint32_t index = nai_keyset_add(&p->keys, nai_key_pair(launch, end), &added);
   if (p->oom || p->launches.oom || p->ends.oom || p->keys.oom)
     return false;
   if (index == p->capacity && !nai_array_room(&p->v, &p->capacity, index, sizeof *p->v))

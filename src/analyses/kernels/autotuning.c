@@ -108,7 +108,7 @@ static int find_builds(struct work *w, struct nai_err *err) {
 static int64_t key_of(const struct work *w, uint32_t kernel) {
   int32_t config = nai_at_i32(&w->m->kernels.config, kernel);
   uint32_t build = config < 0 || config >= w->m->tables[NAI_IN_KERNEL_CONFIGS]->rows ? 0 : w->build[config] + 1;
-  return (int64_t)nai_at_text(&w->m->kernels.name, kernel) << 32 | build;
+  return nai_key_pair(nai_at_text(&w->m->kernels.name, kernel), build);
 }
 
 static struct variant *variant_of(const struct work *w, uint32_t kernel) {

@@ -108,7 +108,7 @@ static bool is_steady(struct sums *s, uint32_t kernel, uint32_t api) {
 /* The group of a name and a path, NULL when out of memory. */
 static struct group *group_of(struct sums *s, uint32_t name, uint32_t path, struct nai_err *err) {
   bool added;
-  uint32_t index = nai_keyset_add(&s->keys, (int64_t)((uint64_t)name << 32 | path), &added);
+  uint32_t index = nai_keyset_add(&s->keys, nai_key_pair(name, path), &added);
   if (s->keys.oom || !nai_array_room(&s->groups, &s->capacity, index, sizeof *s->groups)) {
     (void)nai_err_nomem(err);
     return NULL;

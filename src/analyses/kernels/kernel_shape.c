@@ -87,7 +87,7 @@ static struct sum *sum_of(struct work *w, uint32_t kernel, uint32_t gpu, bool co
   int32_t config = nai_at_i32(&m->kernels.config, kernel);
   bool added = false;
   config = config < 0 || config >= w->configs->rows ? -1 : config;
-  uint32_t index = nai_keyset_add(&w->keys, (int64_t)m->kernel_group[kernel] << 32 | (uint32_t)(config + 1), &added);
+  uint32_t index = nai_keyset_add(&w->keys, nai_key_pair(m->kernel_group[kernel], (uint32_t)(config + 1)), &added);
   if (w->keys.oom || (added && !nai_array_room(&w->sums, &w->capacity, index, sizeof *w->sums)))
     return NULL;
   struct sum *sum = &w->sums[index];

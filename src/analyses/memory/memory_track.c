@@ -72,7 +72,7 @@ static uint32_t take_events(struct event *events, const struct nai_table *usage,
 static uint32_t use_of(struct tracker *t, int64_t process, int64_t device, int64_t kind) {
   struct nai_memory_track *track = t->track;
   bool added;
-  int64_t key = process << 32 | ((device + 1) & 0xffff) << 16 | (kind & 0xffff);
+  int64_t key = nai_key_pair(process, (uint32_t)(((uint64_t)device + 1) & 0xffff) << 16 | (uint32_t)(kind & 0xffff));
   uint32_t i = nai_keyset_add(&t->use_keys, key, &added);
   if (t->use_keys.oom ||
       (i == track->use_capacity && !nai_array_room(&track->uses, &track->use_capacity, i, sizeof *track->uses))) {

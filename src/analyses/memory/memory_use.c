@@ -151,7 +151,7 @@ struct calls {
 };
 
 static int64_t call_key(int64_t process, int64_t correlation) {
-  return process << 40 | (correlation & INT64_C(0xffffffffff));
+  return (int64_t)((uint64_t)process << 40 | ((uint64_t)correlation & 0xffffffffff));
 }
 
 static int find_calls(struct calls *c, const struct nai_model *m, const struct largest *all, uint32_t count,

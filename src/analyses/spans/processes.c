@@ -98,7 +98,7 @@ static int put_kernels(struct nai_table *table, const struct nai_model *m, int64
     int64_t process = nai_at(&m->kernels.process, i);
     if (process < 0)
       continue;
-    uint32_t group = nai_keyset_add(&groups, process << 32 | m->kernel_group[i], &added);
+    uint32_t group = nai_keyset_add(&groups, nai_key_pair(process, m->kernel_group[i]), &added);
     ok = !groups.oom && nai_array_room(&list, &capacity, group, sizeof *list);
     if (!ok)
       break;

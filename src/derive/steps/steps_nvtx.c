@@ -66,7 +66,7 @@ static bool add_range(struct candidates *c, const struct nai_step_search *s, uin
   if (i == NEVER)
     return true;
   if (i >= c->count || c->v[i].name != name || c->v[i].domain != in) {
-    i = nai_keyset_add(&c->keys, (int64_t)((uint64_t)(uint32_t)in << 32 | name), &added);
+    i = nai_keyset_add(&c->keys, nai_key_pair(in, name), &added);
     if (c->keys.oom || (added && !nai_array_room(&c->v, &c->capacity, i, sizeof *c->v)))
       return false;
     if (added) {
@@ -161,8 +161,9 @@ static void count_launches(uint32_t *launches, const struct nai_step_search *s, 
 static double launch_cv(const uint32_t *launches, uint32_t count) {
   uint32_t skip = count / 10 ? count / 10 : count > 4;
   double sum = 0, squares = 0, n = 0;
-  for (uint32_t i = skip; i + skip < count; i++, n++) {
+  for (uint32_t i = skip; i + skip < count; i++) {
     double v = launches[i];
+    n++;
     sum += v;
     squares += v * v;
   }
