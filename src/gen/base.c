@@ -1,4 +1,4 @@
-#include "base.h"
+#include "gen/base.h"
 
 #include <stdarg.h>
 #include <stdio.h>

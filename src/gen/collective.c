@@ -1,4 +1,4 @@
-#include "collective.h"
+#include "gen/collective.h"
 
 #include "gen/truth/truth_json.h"
 

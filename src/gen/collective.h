@@ -2,7 +2,7 @@
 #ifndef NAI_GEN_COLLECTIVE_H
 #define NAI_GEN_COLLECTIVE_H
 
-#include "plan.h"
+#include "gen/plan.h"
 
 /* How a payload's header is written: four words of 64 bits, the last of which says where the payload begins; or two
  * pairs of 32 bits, the size, and the size of all. */

@@ -1,4 +1,4 @@
-#include "db.h"
+#include "gen/db.h"
 
 #include <errno.h>
 #include <sqlite3.h>

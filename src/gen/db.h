@@ -7,8 +7,8 @@
 #ifndef NAI_GEN_DB_H
 #define NAI_GEN_DB_H
 
-#include "base.h"
-#include "schema.h"
+#include "gen/base.h"
+#include "gen/schema.h"
 
 enum nai_gen_cell_type { NAI_GEN_CELL_NULL, NAI_GEN_CELL_INT, NAI_GEN_CELL_REAL, NAI_GEN_CELL_TEXT, NAI_GEN_CELL_BLOB };
 

@@ -1,5 +1,5 @@
 /* Host clocks, API calls and GPU operations. */
-#include "plan_internal.h"
+#include "gen/plan_internal.h"
 
 #include <string.h>
 

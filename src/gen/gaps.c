@@ -1,6 +1,6 @@
 /* Idle gaps whose parts are planned: the host does what the parts say, at exactly those times. */
+#include "gen/plan_internal.h"
 #include "gen/truth/answers.h"
-#include "plan_internal.h"
 
 #include <string.h>
 

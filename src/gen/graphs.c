@@ -1,5 +1,5 @@
 /* CUDA graphs with exact times, and how their nodes come to be. */
-#include "plan_internal.h"
+#include "gen/plan_internal.h"
 
 static int64_t graph_node_id(int graph_id, int node) { return ((int64_t)graph_id << 32) | (node + 1); }
 

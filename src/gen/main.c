@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "plan_internal.h"
-#include "scenario.h"
-#include "ranks.h"
-#include "series.h"
+#include "gen/plan_internal.h"
+#include "gen/ranks.h"
+#include "gen/scenario.h"
+#include "gen/series.h"
 #include "gen/truth/truth.h"
 
 struct arguments {

@@ -1,6 +1,6 @@
 /* Tables that describe the capture: strings, names, hardware, options, enumerations. */
-#include "meta_enums.h"
-#include "plan_internal.h"
+#include "gen/meta_enums.h"
+#include "gen/plan_internal.h"
 
 #include <stdio.h>
 #include <string.h>

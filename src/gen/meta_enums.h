@@ -2,7 +2,7 @@
 #ifndef NAI_GEN_META_ENUMS_H
 #define NAI_GEN_META_ENUMS_H
 
-#include "schema.h"
+#include "gen/schema.h"
 
 struct nai_gen_label {
   enum nai_gen_table table;

@@ -1,4 +1,4 @@
-#include "plan_internal.h"
+#include "gen/plan_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

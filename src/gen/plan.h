@@ -12,8 +12,8 @@
 #ifndef NAI_GEN_PLAN_H
 #define NAI_GEN_PLAN_H
 
-#include "base.h"
-#include "db.h"
+#include "gen/base.h"
+#include "gen/db.h"
 
 struct nai_gen_plan;
 

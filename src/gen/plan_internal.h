@@ -2,9 +2,9 @@
 #ifndef NAI_GEN_PLAN_INTERNAL_H
 #define NAI_GEN_PLAN_INTERNAL_H
 
+#include "gen/plan.h"
+#include "gen/steps.h"
 #include "gen/truth/answers.h"
-#include "plan.h"
-#include "steps.h"
 
 enum {
   MAX_PROCESSES = 72,

@@ -1,5 +1,5 @@
 /* Strings, kernels, range names and phases of a plan, each once. */
-#include "plan_internal.h"
+#include "gen/plan_internal.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* NVTX ranges and the attribution of kernels to them, booked as ranges open and close. */
-#include "plan_internal.h"
+#include "gen/plan_internal.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "rank_job.h"
+#include "gen/rank_job.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef NAI_GEN_RANK_JOB_H
 #define NAI_GEN_RANK_JOB_H
 
-#include "base.h"
+#include "gen/base.h"
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
-#include "rank_trace.h"
+#include "gen/rank_trace.h"
 
-#include "collective.h"
-#include "plan_internal.h"
+#include "gen/collective.h"
+#include "gen/plan_internal.h"
 
 enum { US = 1000, DOMAIN = 1, FLUSH_EVERY = 20000 };
 static const uint64_t communicator = UINT64_C(0x5eed0123456789ab);

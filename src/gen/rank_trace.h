@@ -2,8 +2,8 @@
 #ifndef NAI_GEN_RANK_TRACE_H
 #define NAI_GEN_RANK_TRACE_H
 
-#include "plan.h"
-#include "rank_job.h"
+#include "gen/plan.h"
+#include "gen/rank_job.h"
 
 /* What is odd about a capture. */
 struct nai_gen_rank_capture {

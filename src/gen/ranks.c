@@ -1,5 +1,5 @@
 /* nsys-ai-gen ranks: the captures of a distributed job, one per rank, and the truth about them. */
-#include "ranks.h"
+#include "gen/ranks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "gen/rank_job.h"
+#include "gen/rank_trace.h"
 #include "gen/truth/truth_json.h"
-#include "rank_job.h"
-#include "rank_trace.h"
 
 enum { MAX_ODD = 16, MAX_RANKS = 1024, MAX_TOGETHER = 64 };
 static const int64_t base_utc_ns = INT64_C(1767225600000000000); /* 2026-01-01 */

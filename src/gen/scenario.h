@@ -2,7 +2,7 @@
 #ifndef NAI_GEN_SCENARIO_H
 #define NAI_GEN_SCENARIO_H
 
-#include "plan.h"
+#include "gen/plan.h"
 
 struct nai_gen_scenario {
   const char *name;

@@ -1,4 +1,4 @@
-#include "schema.h"
+#include "gen/schema.h"
 
 #define COLUMN(table, column, type, null, first, last) {#column, #type, NAI_GEN_##null, first, last},
 #define COLUMNS(id, name, first, last)                                                    \

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "schema_tables.h"
+#include "gen/schema_tables.h"
 
 #define NAI_GEN_MAX_COLUMNS 48
 

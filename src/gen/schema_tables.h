@@ -8,7 +8,7 @@
 #ifndef NAI_GEN_SCHEMA_TABLES_H
 #define NAI_GEN_SCHEMA_TABLES_H
 
-#include "schema_evidence.h"
+#include "gen/schema_evidence.h"
 
 /* X(id, name, first, last) */
 #define NAI_GEN_TABLES(X)                                        \

@@ -1,5 +1,5 @@
 /* nsys-ai-gen series: a trace per night, cheap enough for hundreds of them. */
-#include "series.h"
+#include "gen/series.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-#include "steps.h"
+#include "gen/steps.h"
 
-#include "plan_internal.h"
+#include "gen/plan_internal.h"
 #include "gen/truth/truth_json.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef NAI_GEN_STEPS_H
 #define NAI_GEN_STEPS_H
 
-#include "plan.h"
+#include "gen/plan.h"
 
 struct nai_gen_step {
   int process;

@@ -1,5 +1,5 @@
 /* Planned events to rows, in the order of their start times as the exporter writes them. */
-#include "plan_internal.h"
+#include "gen/plan_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

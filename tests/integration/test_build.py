@@ -114,6 +114,7 @@ class Layers(unittest.TestCase):
         header = "/* Parts.\n * Internal to\n * src/rules. */\n"
         for files, replace, wanted in (
                 ({"base/a.c": '#include "table/table.h"\n'}, ("", ""), "src/base must not include src/table"),
+                ({"base/a.c": '#include "err.h"\n', "base/err.h": ""}, ("", ""), "write DIRECTORY/err.h"),
                 ({"base/a.c": "#include <yaml.h>\n"}, ("", ""), "<yaml.h> belongs to src/config"),
                 ({"rules/internal.h": header, "pipeline/a.c": '#include "rules/internal.h"\n'}, ("", ""), "is internal to src/rules"),
                 ({"base/a.c": ""}, ("nai_library(render nai_base", "nai_library(render nai_derive nai_base"), "src/render must not link src/derive"),

@@ -1,7 +1,7 @@
 /* A library that tries variants of a kernel before it uses one, and two programs' habits that look alike: a series of
  * sizes with a kernel each, and the same kernel with many grids. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 #include <stdio.h>
 

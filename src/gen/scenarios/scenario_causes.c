@@ -1,6 +1,6 @@
 /* Idle gaps whose parts have one cause each, in exact ns: loading, profiler, launches in flight, waits for events. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 /* The usual distance between two kernels of a stream that was filled in time. */
 static const struct nai_gen_part spacing[] = {{.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 1200}};

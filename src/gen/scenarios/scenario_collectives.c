@@ -2,8 +2,8 @@
  * other to each exchange; an all-gather is hidden behind compute that it slows down. NCCL's ranges carry payloads. */
 #include "gen/scenario.h"
 
-#include "gen/truth/answers.h"
 #include "gen/collective.h"
+#include "gen/truth/answers.h"
 
 #include <stdio.h>
 

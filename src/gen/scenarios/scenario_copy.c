@@ -1,6 +1,6 @@
 /* A GPU that waits for its input: copies dominate, kernels are a sliver. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 void nai_gen_plan_copy_bound(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;

@@ -1,7 +1,7 @@
 /* A program whose launching thread reads, waits for a lock and computes between launches, with scheduling, samples and
  * callchains that say so. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* One run with every source that analyses read only when they need it: a little work on one GPU and, beside it, rows
  * of each such table whose sums are known. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Tiny traces with the names that frameworks leave behind: what a program is, told from what it calls things. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 static const struct nai_gen_part spacing[] = {{.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 1500}};
 

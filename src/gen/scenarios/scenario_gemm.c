@@ -1,7 +1,7 @@
 /* Matrix products with the sizes of their inputs in range names, as PyTorch records them: at known parts of what an
  * H100 (989.4 TFLOP/s in BF16, 3352.32 GB/s) allows. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 #include <stdio.h>
 

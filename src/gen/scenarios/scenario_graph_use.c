@@ -1,7 +1,7 @@
 /* How CUDA graphs are made and used, with known prices: captured under ranges, made anew every time, too small, not
  * used. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 struct program {
   struct nai_gen_plan *plan;

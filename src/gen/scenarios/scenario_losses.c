@@ -1,6 +1,6 @@
 /* Losses in a steady state with a known price: waits that drain the queue, allocations, tiny copies, two modes. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 static const struct nai_gen_part spacing[] = {{.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 1000}};
 

@@ -1,6 +1,6 @@
 /* Several processes: on one GPU, and one for each of 8 and of 72 GPUs that communicate and wait for the slowest. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 #include <stdlib.h>
 

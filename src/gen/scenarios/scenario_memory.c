@@ -1,6 +1,6 @@
 /* A program whose memory grows: every step allocates something that it never releases. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  */
 #include <stdio.h>
 
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 void nai_gen_plan_empty(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;

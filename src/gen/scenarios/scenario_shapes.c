@@ -1,6 +1,6 @@
 /* Launches of every shape on an H100: 132 multiprocessors of 64 warps and 65,536 registers. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 enum { ROUNDS = 20 };
 

@@ -1,6 +1,6 @@
 /* Captures that are not one steady run: pauses, failure, a single cold pass, and what was not recorded at all. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
+#include "gen/truth/answers.h"
 
 #include <string.h>
 

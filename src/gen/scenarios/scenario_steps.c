@@ -1,7 +1,7 @@
 /* Training and inference steps whose boundaries, states and outliers are planned, and repetitions that are no steps. */
-#include "gen/truth/answers.h"
 #include "gen/scenario.h"
 #include "gen/steps.h"
+#include "gen/truth/answers.h"
 
 #include <stdio.h>
 

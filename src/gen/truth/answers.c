@@ -1,7 +1,7 @@
 /* Facts that a diagnosis must find, and the parts of the truth file that hold them. */
-#include "answers.h"
+#include "gen/truth/answers.h"
 #include "gen/plan_internal.h"
-#include "truth_json.h"
+#include "gen/truth/truth_json.h"
 
 #define WORD(id, word) word,
 static const char *const words[] = {NAI_GEN_IDLE_CAUSES(WORD)};

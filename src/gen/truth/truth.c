@@ -1,7 +1,7 @@
-#include "truth.h"
+#include "gen/truth/truth.h"
 
 #include "gen/plan_internal.h"
-#include "truth_json.h"
+#include "gen/truth/truth_json.h"
 
 #include <jansson.h>
 #include <unistd.h>

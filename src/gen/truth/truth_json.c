@@ -1,4 +1,4 @@
-#include "truth_json.h"
+#include "gen/truth/truth_json.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The truth on what ran: GPUs, kernels, calls, ranges, phases, processes, transfers. */
 #include "gen/plan_internal.h"
-#include "truth_json.h"
+#include "gen/truth/truth_json.h"
 
 #include <jansson.h>
 #include <stdio.h>
