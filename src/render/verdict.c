@@ -186,17 +186,14 @@ static void put_larger(struct nai_buf *out, const struct nai_table *findings, in
   nai_buf_printf(out, "; %s).", nai_cell_str(findings, at, "reason"));
 }
 
-/* "Damaged and left out: NVTX_EVENTS (1,204 rows)." Before all else: what is not there cannot be told from what was
- * never recorded. */
-static void put_damage(struct nai_buf *out, const struct nai_report *report) {
-  const struct nai_table *quality = nai_report_table(report, "data_quality");
+/* Tables of which data_quality has that check, behind `words`: "NVTX_EVENTS (1,204 rows). " */
+static void put_tables(struct nai_buf *out, const struct nai_table *quality, const char *check, const char *words) {
   bool any = false;
   for (int64_t i = 0; i < quality->rows; i++) {
     int64_t rows = nai_cell_i64(quality, i, "count");
-    if (strcmp(nai_cell_str(quality, i, "check"), NAI_CHECK_DAMAGE) != 0)
+    if (strcmp(nai_cell_str(quality, i, "check"), check) != 0)
       continue;
-    nai_buf_printf(out, "%s%s",
-                   any ? ", " : "The trace is damaged; left out: ", nai_cell_str(quality, i, "source_table"));
+    nai_buf_printf(out, "%s%s", any ? ", " : words, nai_cell_str(quality, i, "source_table"));
     any = true;
     if (rows <= 0) /* nobody can tell any more */
       continue;
@@ -206,6 +203,13 @@ static void put_damage(struct nai_buf *out, const struct nai_report *report) {
   }
   if (any)
     nai_buf_puts(out, ". ");
+}
+
+/* Before all else: what is not there cannot be told from what was never recorded. */
+static void put_missing(struct nai_buf *out, const struct nai_report *report) {
+  const struct nai_table *quality = nai_report_table(report, "data_quality");
+  put_tables(out, quality, NAI_CHECK_DAMAGE, "The trace is damaged; left out: ");
+  put_tables(out, quality, "rows-missing", "Rows are missing from the trace, deleted or lost: ");
 }
 
 /* Without GPU activity ranges are what there is. */
@@ -234,7 +238,7 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
   for (int64_t i = 0; i < findings->rows; i++)
     if (nai_report_severity(findings, i) > *severity)
       *severity = nai_report_severity(findings, i);
-  put_damage(out, report);
+  put_missing(out, report);
   for (int64_t i = 0; i < findings->rows && leads(findings, i); i++) {
     if (led) {
       nai_buf_puts(out, "; ");

@@ -259,8 +259,11 @@ class Unusual(unittest.TestCase):
         db.close()
         for reader in ("direct", "sqlite"):
             for threads in (1, 3):
-                rows = read_csv(analyze(path, "--reader", reader, "-j", threads), "data_quality")
+                out = analyze(path, "--reader", reader, "-j", threads)
+                rows = read_csv(out, "data_quality")
                 self.assertEqual([(r["source_table"], int(r["count"])) for r in rows if r["check"] == "rows-missing"], [(kernels, 5)])
+                verdict = json.loads((out / "report.json").read_text())["verdict"]["text"]
+                self.assertTrue(verdict.startswith(f"Rows are missing from the trace, deleted or lost: {kernels} (5 rows). "), verdict)
 
 
 class Gpu(unittest.TestCase):
