@@ -19,13 +19,6 @@ NAI_MUST_CHECK int nai_fs_read_fd(struct nai_buf *out, int fd, const char *path,
 NAI_MUST_CHECK int nai_fs_write(const char *path, const void *data, size_t len, struct nai_err *err);
 /* Gives `path` that content at once, by renaming: readers see the old file or the new one, on any file system. */
 NAI_MUST_CHECK int nai_fs_replace(const char *path, const void *data, size_t len, struct nai_err *err);
-/* A new name under which to prepare what is going to be `path`: hidden, in the same directory, ending in
- * NAI_FS_ASIDE. A process that is killed leaves such a file behind. False when it is too long. */
-#define NAI_FS_ASIDE ".nsys-ai-tmp"
-bool nai_fs_aside(char *out, size_t size, const char *path);
-/* Removes what killed processes left of that kind in a directory, if it has not changed for that long. What cannot be
- * removed stays: it harms nobody. */
-void nai_fs_sweep(const char *directory, int64_t seconds);
 /* Writes all bytes at the place an open file or pipe is at, however many calls that takes. 0 or errno. */
 int nai_fs_write_all(int fd, const void *data, size_t len);
 /* Gives a file that many bytes of disk, so that writing them cannot fail for want of room. 0 or errno. */

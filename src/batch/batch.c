@@ -4,15 +4,16 @@
 #include "base/array.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/temporary.h"
 #include "config/yaml.h"
 #include "render/json.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAJOR = 1, MINOR = 0 };
 
@@ -44,7 +45,19 @@ bool nai_batch_path(char *out, size_t size, const struct nai_batch *b, const cha
 
 bool nai_batch_exists(const char *out) {
   char path[PATH_MAX];
-  return top_path(path, sizeof path, out, "batch.json") && nai_fs_exists(path);
+  return top_path(path, sizeof path, out, "batch.json") && nai_fs_exists(path) &&
+         top_path(path, sizeof path, out, "manifest.csv") && nai_fs_exists(path);
+}
+
+static const char *text_of(const struct nai_yaml *doc, const char *key) {
+  const struct nai_yaml_node *node = nai_yaml_get(doc, nai_yaml_root(doc), key);
+  return node ? node->text : "";
+}
+
+static int64_t int_of(const struct nai_yaml *doc, const char *key) { return strtoll(text_of(doc, key), NULL, 10); }
+
+static int too_long(struct nai_err *err) {
+  return nai_err_set(err, NAI_EUSAGE, "the name of the output directory is too long");
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -110,14 +123,40 @@ int nai_batch_write_plan(const struct nai_batch *b, struct nai_err *err) {
   return rc;
 }
 
-int nai_batch_create(struct nai_batch *b, struct nai_err *err) {
-  static const char *const directories[] = {"", "items", "status", "logs"};
+/* Whether somebody else's files lie there. A batch that was killed in its first moments has batch.json and no more. */
+static int check_place(const char *out, struct nai_err *err) {
   char path[PATH_MAX];
-  int rc = NAI_OK;
+  struct nai_yaml *doc = NULL;
+  struct nai_err why;
+  bool ours = false, other = false;
+  top_path(path, sizeof path, out, "batch.json");
+  if (nai_yaml_load(&doc, path, &why) == NAI_OK &&
+      nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &why) == NAI_OK)
+    ours = int_of(doc, "format_major") == MAJOR && *text_of(doc, "batch") && *text_of(doc, "options_hash");
+  nai_yaml_free(doc);
+  DIR *directory = ours ? NULL : opendir(out);
+  for (const struct dirent *e; directory && (e = readdir(directory));)
+    other |= strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+  if (directory)
+    closedir(directory);
+  return other ? nai_err_set(err, NAI_EUSAGE,
+                             "--out \"%s\" holds files that are not from a batch; give a new directory, nothing was "
+                             "changed",
+                             out)
+               : NAI_OK;
+}
+
+int nai_batch_create(struct nai_batch *b, struct nai_err *err) {
+  static const char *const directories[] = {"items", "status", "logs"};
+  char path[PATH_MAX];
+  int rc = top_path(path, sizeof path - 64, b->out, "") ? nai_fs_mkdir_all(b->out, err) : too_long(err);
+  nai_temporary_sweep(b->out);
+  if (!rc)
+    rc = check_place(b->out, err);
+  if (!rc && !nai_batch_exists(b->out)) /* from here on it is a batch's */
+    rc = nai_batch_write_plan(b, err);
   for (size_t i = 0; i < sizeof directories / sizeof *directories && !rc; i++)
-    rc = top_path(path, sizeof path - 64, b->out, directories[i])
-           ? nai_fs_mkdir_all(path, err)
-           : nai_err_set(err, NAI_EUSAGE, "the name of the output directory is too long");
+    rc = top_path(path, sizeof path - 64, b->out, directories[i]) ? nai_fs_mkdir(path, err) : too_long(err);
   if (!rc)
     rc = hash_options(b, err);
   if (rc)
@@ -129,13 +168,6 @@ int nai_batch_create(struct nai_batch *b, struct nai_err *err) {
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
-
-static const char *text_of(const struct nai_yaml *doc, const char *key) {
-  const struct nai_yaml_node *node = nai_yaml_get(doc, nai_yaml_root(doc), key);
-  return node ? node->text : "";
-}
-
-static int64_t int_of(const struct nai_yaml *doc, const char *key) { return strtoll(text_of(doc, key), NULL, 10); }
 
 static int read_options(struct nai_batch *b, const struct nai_yaml *doc, struct nai_err *err) {
   const struct nai_yaml_node *list = nai_yaml_get(doc, nai_yaml_root(doc), "options");
@@ -180,12 +212,9 @@ int nai_batch_open(struct nai_batch *b, const char *out, struct nai_err *err) {
 
 /* --- tidying ---------------------------------------------------------------------------------- */
 
-/* Files of nai_fs_replace, and directories of a scratch copy: whatever made them is gone when a batch begins. */
 void nai_batch_sweep(const struct nai_batch *b) {
   char path[PATH_MAX];
-  nai_fs_sweep(b->out, 0);
+  nai_temporary_sweep(b->out);
   if (top_path(path, sizeof path, b->out, "status"))
-    nai_fs_sweep(path, 0);
-  if (top_path(path, sizeof path, b->out, "items"))
-    nai_fs_sweep(path, 0);
+    nai_temporary_sweep(path);
 }

@@ -44,8 +44,10 @@ static int64_t now_ms(void) {
 
 /* Everything it writes on stderr is in its log; it does not outlive the pool. */
 static void prepare_child(const struct pool *pool, const char *log, pid_t parent) {
-  int null = open("/dev/null", O_RDWR), out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  int null = open("/dev/null", O_RDWR), out;
   const struct rlimit no_core = {0, 0};
+  unlink(log); /* whatever it may be linked to stays as it is */
+  out = open(log, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
   if (null < 0 || out < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
       dup2(out, STDERR_FILENO) < 0)
     _exit(nai_err_exit_status(NAI_EIO));
@@ -162,13 +164,14 @@ static int record(struct nai_batch_status *out, const struct pool *pool, struct 
                                    .options = pool->b->options_hash,
                                    .wall_ms = now_ms() - w->started_ms,
                                    .max_rss_bytes = (int64_t)used->ru_maxrss * 1024};
-  int rc = nai_batch_scratch_end(&w->scratch, pool->b, w->item, out->outcome == NAI_BATCH_OK, err);
+  struct nai_err failed = {0};
+  int rc = nai_batch_scratch_end(&w->scratch, pool->b, w->item, out->outcome == NAI_BATCH_OK, &failed);
   if (out->outcome == NAI_BATCH_OK) { /* what it said on the way is in the log */
     free(out->error);
-    out->error = NULL;
+    out->error = rc ? strdup(failed.msg) : NULL;
+    out->outcome = rc ? NAI_BATCH_FAILED : NAI_BATCH_OK;
+    out->exit = rc ? nai_err_exit_status(rc) : 0;
   }
-  if (rc)
-    return rc;
   return nai_batch_status_write(out, pool->b, w->item, err);
 }
 

@@ -1,6 +1,7 @@
 #include "batch/scratch.h"
 
 #include "base/fs.h"
+#include "run/publish.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,51 +59,50 @@ static int copy_tree(const char *from, const char *to, struct nai_err *err) {
 int nai_batch_scratch_begin(struct nai_batch_scratch *s, const struct nai_batch *b, uint32_t item,
                             struct nai_err *err) {
   const struct nai_batch_item *i = &b->manifest.items[item];
+  char directory[PATH_MAX];
   *s = (struct nai_batch_scratch){0};
   if (!b->scratch)
     return NAI_OK;
-  if (asprintf(&s->directory, "%s/nsys-ai-batch.XXXXXX", b->scratch) < 0)
-    s->directory = NULL;
-  if (!s->directory || !mkdtemp(s->directory))
-    return nai_err_sys(err, NAI_EIO, errno, "--scratch: cannot create a directory in \"%s\"", b->scratch);
-  if (asprintf(&s->trace, "%s/%s", s->directory, nai_fs_basename(i->path)) < 0)
+  int rc = nai_temporary_in(&s->directory, b->scratch, err);
+  if (rc)
+    return nai_err_wrap(err, rc, "--scratch");
+  if (asprintf(&s->trace, "%s/trace/%s", s->directory.path, nai_fs_basename(i->path)) < 0)
     s->trace = NULL;
-  if (asprintf(&s->out, "%s/%s", s->directory, i->id) < 0)
+  if (asprintf(&s->out, "%s/run", s->directory.path) < 0)
     s->out = NULL;
   if (!s->trace || !s->out)
     return nai_err_nomem(err);
-  if (copy_file(i->path, s->trace) != 0) {
+  rc = nai_fs_join(directory, sizeof directory, s->directory.path, "trace")
+         ? nai_fs_mkdir(directory, err)
+         : nai_err_set(err, NAI_EUSAGE, "--scratch: the path is too long");
+  if (!rc && copy_file(i->path, s->trace) != 0) {
     free(s->trace);
     s->trace = NULL;
   }
-  return NAI_OK;
+  return rc;
 }
 
-/* A directory cannot take the place of one that has files, so that one steps aside first. */
+/* As an analysis puts its directory in place. */
 static int put_in_place(const struct nai_batch_scratch *s, const struct nai_batch *b, uint32_t item,
                         struct nai_err *err) {
-  char target[PATH_MAX], fresh[PATH_MAX], old[PATH_MAX];
+  static const struct nai_outdir_calls calls = {.list = nai_publish_list, .option = "the directory"};
+  char target[PATH_MAX];
+  struct nai_outdir out;
   nai_batch_path(target, sizeof target, b, "items", b->manifest.items[item].id, "");
-  if (!nai_fs_aside(fresh, sizeof fresh, target) || !nai_fs_aside(old, sizeof old, target))
-    return nai_err_set(err, NAI_EIO, "the name \"%s\" is too long", target);
-  int rc = copy_tree(s->out, fresh, err);
-  if (!rc && rename(target, old) != 0 && errno != ENOENT)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot rename \"%s\"", target);
-  if (!rc && rename(fresh, target) != 0)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot rename \"%s\"", fresh);
-  struct nai_err ignored;
-  if (nai_fs_remove_tree(old, &ignored) != NAI_OK || nai_fs_remove_tree(fresh, &ignored) != NAI_OK)
-    rc = rc ? rc : nai_err_set(err, NAI_EIO, "%s", ignored.msg);
+  int rc = nai_outdir_begin(&out, target, &calls, err);
+  if (!rc)
+    rc = copy_tree(s->out, out.work, err);
+  if (!rc)
+    rc = nai_outdir_commit(&out, err);
+  nai_outdir_end(&out);
   return rc;
 }
 
 int nai_batch_scratch_end(struct nai_batch_scratch *s, const struct nai_batch *b, uint32_t item, bool keep,
                           struct nai_err *err) {
-  struct nai_err ignored;
   int rc = keep && s->out ? put_in_place(s, b, item, err) : NAI_OK;
-  if (s->directory && nai_fs_remove_tree(s->directory, &ignored) != NAI_OK && !rc)
-    rc = nai_err_set(err, NAI_EIO, "%s", ignored.msg);
-  free(s->directory);
+  if (!nai_temporary_remove(&s->directory) && !rc)
+    rc = nai_err_set(err, NAI_EIO, "--scratch: cannot remove what was copied to \"%s\"", b->scratch);
   free(s->trace);
   free(s->out);
   *s = (struct nai_batch_scratch){0};

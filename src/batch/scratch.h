@@ -3,10 +3,12 @@
 #ifndef NAI_BATCH_SCRATCH_H
 #define NAI_BATCH_SCRATCH_H
 
+#include "base/temporary.h"
 #include "batch/batch.h"
 
 struct nai_batch_scratch {
-  char *directory, *trace, *out; /* NULL where the item is analysed in place */
+  struct nai_temporary directory;
+  char *trace, *out; /* NULL where the item is analysed in place */
 };
 
 /* Copies the trace, where the batch has a scratch directory. One that cannot be read is analysed in place, which then

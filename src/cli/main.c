@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,10 @@ static int fail(const struct nai_cli_program *program, const struct nai_err *err
 
 /* What was printed may still be in the buffer: a full disk or a closed pipe shows only now. */
 static int finish(const struct nai_cli_program *program, int rc, struct nai_err *err) {
+  errno = 0;
   if (rc >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
-    rc = nai_err_set(err, NAI_EIO, "cannot write to standard output");
+    rc = errno ? nai_err_sys(err, NAI_EIO, errno, "cannot write to standard output")
+               : nai_err_set(err, NAI_EIO, "cannot write to standard output");
   return rc < 0 ? fail(program, err, rc) : rc;
 }
 

@@ -3,6 +3,7 @@
 #define NAI_CMD_CMD_H
 
 #include "base/sink.h"
+#include "base/temporary.h"
 #include "cli/cli.h"
 #include "ingest/reader.h"
 #include "query/query.h"
@@ -19,14 +20,15 @@ extern const struct nai_cli_command nai_cmd_analyze, nai_cmd_probe, nai_cmd_info
 /* A path to an SQLite export for `path`: itself, or, for an .nsys-rep, one made by `nsys export` into a temporary
  * directory when nsys is on PATH. nai_cmd_export_free removes what was made. */
 struct nai_cmd_export {
-  char *path, *directory;
+  char *path;
+  struct nai_temporary directory;
 };
 NAI_MUST_CHECK int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet, struct nai_err *err);
 void nai_cmd_export_free(struct nai_cmd_export *out);
 /* Whether opening it runs nsys, which takes its time. */
 bool nai_cmd_export_runs(const char *path);
-/* A new directory for temporary files, to be removed and freed by the caller. */
-NAI_MUST_CHECK int nai_cmd_temporary(char **directory, struct nai_err *err);
+/* Removes a temporary directory, and says so when that fails. */
+void nai_cmd_remove(struct nai_temporary *temporary);
 
 /* How a source is opened; zeroed is fine. */
 struct nai_cmd_source {
@@ -35,8 +37,8 @@ struct nai_cmd_source {
   bool quiet;                 /* no notes on stderr */
   const char *const *metrics; /* files that define metrics, for a trace */
   size_t metric_count;
-  char **keep; /* if not NULL: a trace gets its whole report, and the temporary directory that holds the run stays; it
-                  is put here, for the caller to remove and free. NULL is put here for a run directory */
+  struct nai_temporary *keep; /* if not NULL: a trace gets its whole report, and the temporary directory that holds the
+                                 run stays; it is put here, for the caller to remove. None for a run directory */
 };
 /* The run that `path` names: a run directory, or a trace, which is analysed (stages up to the findings) into a
  * temporary directory. Nothing of that is left behind: its tables are held open, its files are gone when this returns.
@@ -57,14 +59,17 @@ struct nai_cmd_printing {
 /* Runs a statement and prints its rows. */
 NAI_MUST_CHECK int nai_cmd_query(bool *truncated, struct nai_buf *out, const struct nai_query *query,
                                  const struct nai_cmd_printing *how, struct nai_err *err);
-/* Where an answer of any length goes: standard output (NULL, "-"), a pipe or device, or a file, which is replaced once
- * the answer is complete. Print into sink.text. The struct must not move. */
+/* Where an answer of any length goes: standard output (NULL, "-"), a pipe or device, or a file, which appears once the
+ * answer is complete. It replaces what such a command wrote and nobody changed since; any other file is NAME.kept then,
+ * or NAME.kept.2, ... Print into sink.text. The struct must not move. */
 struct nai_cmd_output {
   struct nai_file_sink sink;
-  char path[PATH_MAX]; /* of the file to replace, "" for none */
-  char part[PATH_MAX]; /* what the new one is called until then */
+  char path[PATH_MAX];       /* of the file to write, "" for none */
+  struct nai_temporary part; /* what it is until then */
 };
-NAI_MUST_CHECK int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, struct nai_err *err);
+/* `source` is what is asked, a run or a trace, or NULL. NAI_EUSAGE for a file of its, and for any trace. */
+NAI_MUST_CHECK int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, const char *source,
+                                       struct nai_err *err);
 /* With the outcome of the printing in `rc`, which is returned when it is an error: then there is no file. */
 NAI_MUST_CHECK int nai_cmd_output_close(struct nai_cmd_output *output, int rc, struct nai_err *err);
 /* For a process that is about to read a trace and to start nothing more: writes go below the directories that `out` and

@@ -8,8 +8,7 @@
 
 void nai_cmd_confine(const char *out, const char *stages) {
   char temporary[PATH_MAX];
-  const char *tmp = getenv("TMPDIR");
-  snprintf(temporary, sizeof temporary, "%s/any", tmp && *tmp ? tmp : "/tmp");
+  snprintf(temporary, sizeof temporary, "%s/any", nai_temporary_place());
   const char *const writable[] = {temporary, out ? out : temporary, stages ? stages : temporary, NULL};
   nai_sandbox_enter(&(struct nai_sandbox){.writable = writable, .reads_all = true, .readable = -1});
 }

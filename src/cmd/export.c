@@ -60,20 +60,6 @@ static int run_nsys(const char *output, const char *report, bool quiet, struct n
   return NAI_OK;
 }
 
-int nai_cmd_temporary(char **directory, struct nai_err *err) {
-  const char *tmp = getenv("TMPDIR");
-  if (asprintf(directory, "%s/nsys-ai.XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0) {
-    *directory = NULL;
-    return nai_err_nomem(err);
-  }
-  if (mkdtemp(*directory))
-    return NAI_OK;
-  int rc = nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", *directory);
-  free(*directory);
-  *directory = NULL;
-  return rc;
-}
-
 bool nai_cmd_export_runs(const char *path) {
   return ends_with(path, ".nsys-rep") && nai_fs_exists(path) && on_path("nsys");
 }
@@ -84,17 +70,20 @@ int nai_cmd_export_open(struct nai_cmd_export *out, const char *path, bool quiet
     out->path = strdup(path); /* the message for a report that cannot be exported here comes from opening it */
     return out->path ? NAI_OK : nai_err_nomem(err);
   }
-  int rc = nai_cmd_temporary(&out->directory, err);
+  int rc = nai_temporary_in(&out->directory, nai_temporary_place(), err);
   if (rc)
     return rc;
-  out->path = export_path(out->directory, path);
+  out->path = export_path(out->directory.path, path);
   return out->path ? run_nsys(out->path, path, quiet, err) : nai_err_nomem(err);
 }
 
 void nai_cmd_export_free(struct nai_cmd_export *out) {
-  struct nai_err ignored;
-  if (out->directory && nai_fs_remove_tree(out->directory, &ignored) != 0)
-    fprintf(stderr, "nsys-ai: cannot remove %s\n", out->directory);
-  free(out->directory);
+  nai_cmd_remove(&out->directory);
   free(out->path);
+}
+
+void nai_cmd_remove(struct nai_temporary *temporary) {
+  struct nai_temporary t = *temporary;
+  if (!nai_temporary_remove(temporary))
+    fprintf(stderr, "nsys-ai: cannot remove %s\n", t.path);
 }

@@ -256,7 +256,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   if (!rc)
     rc = check_there(args, source, err);
   if (!rc)
-    rc = nai_cmd_output_open(&output, args->out, err);
+    rc = nai_cmd_output_open(&output, args->out, operands[1], err);
   if (!rc) {
     rc = put_file(&output.sink.text, format_of(operands[0]), args, source, err);
     rc = nai_cmd_output_close(&output, rc, err);

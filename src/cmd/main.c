@@ -134,10 +134,26 @@ static int view_by_another_name(int argc, char **argv) {
   return status;
 }
 
+/* Less than what every command gets by with would end in a signal, somewhere. */
+static bool has_little_stack(void) {
+  enum { LEAST = 192 << 10 };
+  static const char words[] = "nsys-ai: the limit on the stack (ulimit -s) is below the 192 KiB that are needed\n";
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= LEAST)
+    return false;
+  if (write(STDERR_FILENO, words, sizeof words - 1) < 0) {
+    /* Then nobody is told, but the status is right. */
+  }
+  return true;
+}
+
 int main(int argc, char **argv) {
+  if (has_little_stack())
+    return nai_err_exit_status(NAI_ELIMIT);
   (void)take_stack(stack_to_take());
   signal(SIGBUS, on_sigbus);
   signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f) is an error of writing like others, with a message */
+  signal(SIGPIPE, SIG_IGN); /* and so is a reader that has gone: what was begun is tidied up */
   if (argc > 1 && (strcmp(argv[1], "timeline") == 0 || strcmp(argv[1], "tui") == 0))
     return view_by_another_name(argc, argv);
   return nai_cli_main(&program, argc, argv);

@@ -5,6 +5,7 @@
 #include "base/threads.h"
 #include "pipeline/analyze.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
@@ -123,19 +124,27 @@ static int analyze(const char *trace, const char *out, const struct open_args *a
   return rc;
 }
 
+/* A directory that stays: the browser reads it when it likes. */
+static int make_place(char path[PATH_MAX], struct nai_err *err) {
+  if (!nai_fs_join(path, PATH_MAX, nai_temporary_place(), "nsys-ai.XXXXXX"))
+    return nai_err_set(err, NAI_EUSAGE, "the path of TMPDIR is too long");
+  return mkdtemp(path) ? NAI_OK : nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
+}
+
 static int open_html(const struct open_args *args, const char *source, struct nai_err *err) {
-  char path[PATH_MAX], absolute[PATH_MAX];
-  char *temporary = NULL;
+  char path[PATH_MAX], absolute[PATH_MAX], run[PATH_MAX];
+  bool made = false;
   const char *directory = source;
   int rc = NAI_OK;
   if (nai_cmd_is_trace(source)) {
     if (!args->out)
-      rc = nai_cmd_temporary(&temporary, err);
-    directory = args->out ? args->out : temporary;
+      rc = make_place(run, err);
+    made = !args->out && !rc;
+    directory = args->out ? args->out : run;
     if (!rc)
       rc = analyze(source, directory, args, err);
-    if (rc && temporary)
-      rmdir(temporary);
+    if (rc && made)
+      rmdir(run);
   }
   if (!rc && (size_t)snprintf(path, sizeof path, "%s/report.html", directory) >= sizeof path)
     rc = nai_err_set(err, NAI_EUSAGE, "the path \"%s\" is too long", directory);
@@ -143,7 +152,6 @@ static int open_html(const struct open_args *args, const char *source, struct na
     rc = nai_err_set(err, NAI_EINPUT, "\"%s\" holds no report.html; make one with nsys-ai analyze", directory);
   if (!rc)
     show(args, realpath(path, absolute) ? absolute : path);
-  free(temporary);
   return rc;
 }
 
@@ -174,7 +182,6 @@ static int serve(const struct open_args *args, const struct nai_map *file, struc
 
 /* The timeline lies in a file without a name: nothing is left, however this ends. */
 static int open_perfetto(const struct open_args *args, const char *source, struct nai_err *err) {
-  const char *tmp = getenv("TMPDIR");
   struct nai_cmd_timeline how = {.write = nai_export_perfetto,
                                  .options = {.gpu = INT64_MIN, .start_ns = INT64_MIN, .end_ns = INT64_MAX},
                                  .quiet = args->quiet};
@@ -184,7 +191,7 @@ static int open_perfetto(const struct open_args *args, const char *source, struc
   int rc = nai_cmd_source_open(&run, source, &(struct nai_cmd_source){.quiet = args->quiet}, err);
   if (rc)
     return rc;
-  rc = nai_sink_aside(&sink, tmp && *tmp ? tmp : "/tmp", err);
+  rc = nai_sink_aside(&sink, nai_temporary_place(), err);
   if (!rc)
     rc = nai_cmd_put_timeline(&sink.text, run, &how, err);
   if (!rc)

@@ -2,7 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "base/fs.h"
-#include "pipeline/publish.h"
+#include "run/publish.h"
 #include "ranks/write.h"
 #include "render/csv.h"
 #include "render/escape.h"
@@ -70,7 +70,7 @@ static int publish(const struct nai_ranks *ranks, const struct nai_ranks_tables 
   struct nai_publication p = {0};
   struct nai_buf text = {0};
   char name[128];
-  int rc = nai_publish_begin(&p, directory, print_note, err);
+  int rc = nai_publish_begin(&p, directory, "ranks.json", print_note, err);
   if (!rc)
     rc = publish_text(&p, "ranks.md", &text, nai_ranks_write_markdown(&text, ranks, tables, err), err);
   if (!rc)

@@ -118,30 +118,28 @@ static int hold_all(struct nai_run *run, struct nai_err *err) {
 }
 
 static int open_trace(struct nai_run **out, const char *path, const struct nai_cmd_source *how, struct nai_err *err) {
-  char *directory = NULL, run[PATH_MAX];
-  struct nai_err ignored;
+  struct nai_temporary directory = {0};
+  char run[PATH_MAX];
   sigset_t signals, before;
   fill_signals(&signals);
   sigprocmask(SIG_BLOCK, &signals, &before);
-  int rc = nai_cmd_temporary(&directory, err);
+  int rc = nai_temporary_in(&directory, nai_temporary_place(), err);
   if (!rc && !how->quiet && !how->keep && access(path, R_OK) == 0)
     fprintf(stderr,
             "nsys-ai: analysing the trace for this answer only; nsys-ai analyze TRACE --out DIR keeps the run\n");
-  if (!rc) {
-    snprintf(run, sizeof run, "%s/run", directory);
+  if (!rc && !nai_fs_join(run, sizeof run, directory.path, "run"))
+    rc = nai_err_set(err, NAI_EUSAGE, "the path of TMPDIR is too long");
+  if (!rc)
     rc = analyze_apart(path, run, how, &signals, &before, err);
-  }
   if (!rc)
     rc = nai_run_open(out, run, err);
   if (!rc && !how->keep)
     rc = hold_all(*out, err);
   if (!rc && how->keep) {
     *how->keep = directory;
-    directory = NULL;
+    directory = (struct nai_temporary){0};
   }
-  if (directory && nai_fs_remove_tree(directory, &ignored))
-    fprintf(stderr, "nsys-ai: cannot remove %s\n", directory);
-  free(directory);
+  nai_cmd_remove(&directory);
   sigprocmask(SIG_SETMASK, &before, NULL);
   if (rc && *out) {
     nai_run_close(*out);
@@ -153,6 +151,6 @@ static int open_trace(struct nai_run **out, const char *path, const struct nai_c
 int nai_cmd_source_open(struct nai_run **out, const char *path, const struct nai_cmd_source *how, struct nai_err *err) {
   *out = NULL;
   if (how->keep)
-    *how->keep = NULL;
+    *how->keep = (struct nai_temporary){0};
   return nai_fs_is_dir(path) ? nai_run_open(out, path, err) : open_trace(out, path, how, err);
 }

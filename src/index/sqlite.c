@@ -2,14 +2,11 @@
  * nothing is locked, so the directory may be on a network. */
 #include "index/index.h"
 
-#include "base/fs.h"
+#include "base/temporary.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static int fail(sqlite3 *db, const char *path, struct nai_err *err) {
   return sqlite3_errcode(db) == SQLITE_NOMEM
@@ -107,13 +104,15 @@ static int write_file(const char *path, const struct nai_table *const *tables, s
 }
 
 int nai_index_sqlite(const char *path, const struct nai_table *const *tables, struct nai_err *err) {
-  char aside[PATH_MAX];
-  if (!nai_fs_aside(aside, sizeof aside, path))
-    return nai_err_set(err, NAI_EIO, "the name \"%s\" is too long", path);
-  int rc = write_file(aside, tables, err);
-  if (!rc && rename(aside, path) != 0)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot write \"%s\"", path);
+  struct nai_temporary aside;
+  int rc = nai_temporary_file(&aside, path, err);
   if (rc)
-    unlink(aside);
+    return rc;
+  rc = write_file(aside.path, tables, err);
+  int failed = rc ? 0 : nai_temporary_become(&aside, path);
+  if (failed)
+    rc = nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", path);
+  if (rc)
+    nai_temporary_remove(&aside);
   return rc;
 }

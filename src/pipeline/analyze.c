@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
-#include "pipeline/publish.h"
+#include "run/publish.h"
 #include "pipeline/state.h"
 
 #include <limits.h>
@@ -117,6 +117,25 @@ static int open_trace(struct nai_state *s, struct nai_err *err) {
   return nai_trace_open(&s->trace, s->options->trace, &options, err);
 }
 
+/* Refuses to replace what is no run by one, and a run's report by the tables of --stages alone. */
+static int check_kind(const struct nai_outdir *out, const struct nai_state *s, const char *path, const char *option,
+                      struct nai_err *err) {
+  struct nai_manifest earlier;
+  if (!out->exists)
+    return NAI_OK;
+  int rc = nai_manifest_read(&earlier, out->earlier, err);
+  bool run = earlier.identity || earlier.node_count || !earlier.ours;
+  if (!rc && !run)
+    rc = nai_err_set(err, NAI_EUSAGE,
+                     "%s \"%s\" holds what another command wrote, which would be lost; give another directory", option,
+                     path);
+  if (!rc && out == &s->apart && nai_manifest_lists(&earlier, "report.json"))
+    rc = nai_err_set(err, NAI_EUSAGE, "%s \"%s\" holds a report, which would be lost; give another directory", option,
+                     path);
+  nai_manifest_free(&earlier);
+  return rc;
+}
+
 /* Begins to write a directory, with a place for its manifest. */
 static int open_outdir(struct nai_outdir *out, struct nai_state *s, const char *path, const char *option,
                        struct nai_err *err) {
@@ -127,6 +146,8 @@ static int open_outdir(struct nai_outdir *out, struct nai_state *s, const char *
                                          .apart = out == &s->out ? NULL : &s->out};
   char stages[PATH_MAX];
   int rc = nai_outdir_begin(out, path, &calls, err);
+  if (!rc)
+    rc = check_kind(out, s, path, option, err);
   if (rc)
     return rc;
   snprintf(stages, sizeof stages, "%s/stages", out->work);

@@ -9,15 +9,13 @@
 #include <limits.h>
 #include <stdio.h>
 
-#define STAMP_PATH "stages/trace-stamp"
-
 /* The identity that the earlier run found in this very file. */
 static bool recall(uint64_t *identity, const struct nai_state *s) {
   struct nai_buf text = {0};
   struct nai_err ignored;
   uint64_t stamp = 0;
   bool found = s->earlier &&
-               nai_fs_read_at(&text, s->earlier->directory, STAMP_PATH, 256, NAI_ESTALE, &ignored) == NAI_OK &&
+               nai_fs_read_at(&text, s->earlier->directory, NAI_STAMP_PATH, 256, NAI_ESTALE, &ignored) == NAI_OK &&
                sscanf(nai_buf_str(&text), "%16" SCNx64 " %16" SCNx64, &stamp, identity) == 2 &&
                stamp == nai_trace_stamp(s->trace);
   nai_buf_free(&text);
@@ -35,7 +33,7 @@ int nai_state_write_stamp(struct nai_state *s, struct nai_err *err) {
   char path[PATH_MAX], text[64];
   int len =
       snprintf(text, sizeof text, "%016" PRIx64 " %016" PRIx64 "\n", nai_trace_stamp(s->trace), s->trace->identity);
-  snprintf(path, sizeof path, "%s/" STAMP_PATH, s->home->work);
-  nai_manifest_add_file(&s->run->manifest, STAMP_PATH);
+  snprintf(path, sizeof path, "%s/" NAI_STAMP_PATH, s->home->work);
+  nai_manifest_add_file(&s->run->manifest, NAI_STAMP_PATH);
   return nai_fs_write(path, text, (size_t)len, err);
 }

@@ -6,7 +6,7 @@
 #include "config/patterns.h"
 #include "ingest/ingest.h"
 #include "pipeline/analyze.h"
-#include "pipeline/outdir.h"
+#include "run/outdir.h"
 #include "pipeline/skills.h"
 #include "render/mustache.h"
 #include "rules/metrics.h"

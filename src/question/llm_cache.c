@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/temporary.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,17 +32,14 @@ bool nai_llm_cache_read(struct nai_buf *text, const char *path) {
 }
 
 void nai_llm_cache_write(const char *path, const struct nai_buf *text) {
-  char directory[NAI_LLM_PATH], aside[NAI_LLM_PATH + 64];
+  char directory[NAI_LLM_PATH];
+  struct nai_temporary aside;
   struct nai_err ignored;
   snprintf(directory, sizeof directory, "%s", path);
   *strrchr(directory, '/') = '\0';
-  if (nai_fs_mkdir_all(directory, &ignored) || chmod(directory, 0700) || !nai_fs_aside(aside, sizeof aside, path))
+  if (nai_fs_mkdir_all(directory, &ignored) || chmod(directory, 0700) || nai_temporary_file(&aside, path, &ignored))
     return;
-  int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0)
-    return;
-  bool failed = nai_fs_write_all(fd, nai_buf_str(text), text->len) != 0;
-  failed |= close(fd) != 0;
-  if (failed || rename(aside, path))
-    unlink(aside);
+  if (fchmod(aside.fd, 0600) || nai_fs_write_all(aside.fd, nai_buf_str(text), text->len) ||
+      nai_temporary_become(&aside, path))
+    nai_temporary_remove(&aside);
 }

@@ -130,6 +130,10 @@ bool nai_manifest_table(uint64_t *hash, const struct nai_manifest *m, const char
   return entry != NULL;
 }
 
+bool nai_manifest_lists(const struct nai_manifest *m, const char *file) {
+  return nai_strings_find(&m->files, file, strlen(file)) != NAI_NO_STRING;
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static uint64_t read_hex(const struct nai_yaml_node *node) { return strtoull(node->text, NULL, 16); }
@@ -147,13 +151,23 @@ static void read_entries(struct nai_manifest *m, const struct nai_yaml *doc, con
     add(m, n->key ? n->key : "", read_hex(n));
 }
 
-static bool is_readable(const struct nai_yaml *doc) {
+/* The format's major version; 0 where this is no manifest of this program: others call files of theirs so, too. */
+static int64_t read_major(const struct nai_yaml *doc) {
   struct nai_err ignored;
-  const struct nai_yaml_node *root = nai_yaml_root(doc), *format = NULL;
-  int64_t major;
-  if (nai_yaml_expect(doc, root, NAI_YAML_MAP, &ignored) == 0)
-    format = nai_yaml_get(doc, root, "format_major");
-  return format && nai_yaml_int(&major, doc, format, NAI_MANIFEST_MAJOR, NAI_MANIFEST_MAJOR, &ignored) == 0;
+  const struct nai_yaml_node *root = nai_yaml_root(doc), *format = nai_yaml_get(doc, root, "format_major");
+  int64_t major = 0;
+  return format && nai_yaml_get(doc, root, "version") && nai_yaml_get(doc, root, "identity") &&
+                 nai_yaml_int(&major, doc, format, 1, INT32_MAX, &ignored) == NAI_OK
+           ? major
+           : 0;
+}
+
+/* It lists itself, in every version. */
+static void read_files(struct nai_manifest *m, const struct nai_yaml *doc) {
+  read_texts(m, &m->files, doc, "files");
+  m->ours = nai_manifest_lists(m, NAI_MANIFEST_PATH);
+  if (!m->ours)
+    nai_strings_free(&m->files);
 }
 
 static void read_doc(struct nai_manifest *m, const struct nai_yaml *doc) {
@@ -190,9 +204,11 @@ int nai_manifest_read(struct nai_manifest *m, int directory, struct nai_err *err
   int damaged = rc ? rc : nai_yaml_parse(&doc, NAI_MANIFEST_PATH, nai_buf_str(&text), text.len, &ignored);
   m->oom = damaged == NAI_ELIMIT;
   if (!damaged && nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &ignored) == 0) {
-    if (is_readable(doc))
+    int64_t major = read_major(doc);
+    if (major)
+      read_files(m, doc); /* files are the program's own whichever version wrote them */
+    if (m->ours && major == NAI_MANIFEST_MAJOR)
       read_doc(m, doc);
-    read_texts(m, &m->files, doc, "files"); /* files are the program's own whichever version wrote them */
   }
   nai_yaml_free(doc);
   nai_buf_free(&text);

@@ -11,6 +11,8 @@
 
 /* Where it lies in an artifacts directory: also what marks a directory as one. */
 #define NAI_MANIFEST_PATH "stages/manifest.json"
+/* Beside it: from what the trace's file looked like, its identity without reading it again. */
+#define NAI_STAMP_PATH "stages/trace-stamp"
 
 /* Readers accept any minor version: members are only added within a major one. */
 enum { NAI_MANIFEST_MAJOR = 2, NAI_MANIFEST_MINOR = 0 };
@@ -39,11 +41,12 @@ struct nai_manifest {
   struct nai_manifest_node *nodes;
   uint32_t node_count, node_capacity;
   struct nai_strings files; /* paths relative to the artifacts directory */
+  bool ours;                /* read: it is a manifest of this program, of whatever version */
   bool oom;
 };
 
-/* Reads the manifest of the artifacts directory open as `directory`; a missing, damaged or foreign one, or one of
- * another major version, is an empty manifest that knows its files as far as they could be read. NAI_EIO or NAI_ELIMIT
+/* Reads the manifest of the artifacts directory open as `directory`; a missing, damaged or foreign one is an empty
+ * manifest, one of another major version is empty but for its files. NAI_EIO or NAI_ELIMIT
  * when it could not be read, so that nobody knows what it says; it is empty then. */
 NAI_MUST_CHECK int nai_manifest_read(struct nai_manifest *manifest, int directory, struct nai_err *err);
 void nai_manifest_free(struct nai_manifest *manifest);
@@ -68,6 +71,8 @@ const struct nai_manifest_node *nai_manifest_node(const struct nai_manifest *man
 const struct nai_manifest_node *nai_manifest_maker(const struct nai_manifest *manifest, const char *table);
 /* The hash of the table's content. False when there is no such table. */
 bool nai_manifest_table(uint64_t *hash, const struct nai_manifest *manifest, const char *table);
+/* Whether the run wrote a file of that path. */
+bool nai_manifest_lists(const struct nai_manifest *manifest, const char *file);
 const char *nai_manifest_name(const struct nai_manifest *manifest, uint32_t name);
 
 /* The text. `readers` is the table of that name (which reader served which table), or NULL when nothing was read. */

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "render/json.h"
 
@@ -226,8 +227,7 @@ static int copy_capture(const char *to, const struct nai_run *from, struct nai_e
   }
   for (uint32_t i = 0; i < from->manifest.files.count && !rc; i++) {
     const char *name = nai_strings_get(&from->manifest.files, i);
-    if (strcmp(name, "stages/trace-stamp") == 0 ||
-        (!nai_fs_exists_at(from->directory, name) && nai_fs_is_absent(errno)))
+    if (strcmp(name, NAI_STAMP_PATH) == 0 || (!nai_fs_exists_at(from->directory, name) && nai_fs_is_absent(errno)))
       continue; /* of use where the trace is; pruned */
     rc = nai_fs_join(path, sizeof path, to, name) ? nai_fs_link_or_copy_at(from->directory, name, path, err)
                                                   : too_long(err);
@@ -272,15 +272,20 @@ static bool is_same(const struct nai_store *store, const struct nai_store_run *t
 
 static int put_in_place(struct nai_store *store, const struct nai_store_run *run, const struct nai_store_add *a,
                         struct nai_err *err) {
-  char path[PATH_MAX], aside[PATH_MAX];
-  struct nai_err ignored;
-  if (!nai_store_directory(path, sizeof path, store, run, -1) || !nai_fs_aside(aside, sizeof aside, path))
+  char path[PATH_MAX], series[PATH_MAX];
+  struct nai_temporary aside = {0};
+  if (!nai_store_directory(path, sizeof path, store, run, -1))
     return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
-  int rc = fill(aside, run, a, err);
-  if (!rc && rename(aside, path) != 0)
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot create \"%s\"", path);
-  if (rc && nai_fs_remove_tree(aside, &ignored) != NAI_OK)
-    return rc; /* the first failure is the one to tell */
+  snprintf(series, sizeof series, "%.*s", (int)(nai_fs_basename(path) - path), path);
+  int rc = nai_fs_mkdir_all(series, err);
+  if (!rc)
+    rc = nai_temporary_beside(&aside, path, err);
+  if (!rc)
+    rc = fill(aside.path, run, a, err);
+  int failed = rc ? 0 : nai_temporary_become(&aside, path);
+  if (failed)
+    rc = nai_err_sys(err, NAI_EIO, failed, "cannot create \"%s\"", path);
+  nai_temporary_remove(&aside);
   return rc;
 }
 

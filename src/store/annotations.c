@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { MAX_BYTES = 16 << 20 };
 
 static const char *const kinds[] = {"expected-change", "ignore", "environment", NULL};
 
@@ -60,7 +63,6 @@ static bool file_of(char *path, size_t size, const struct nai_store *store) {
 }
 
 int nai_store_read_annotations(struct nai_store *store, struct nai_err *err) {
-  enum { MAX_BYTES = 16 << 20 };
   char path[PATH_MAX];
   struct nai_csv *csv = NULL;
   if (!file_of(path, sizeof path, store) || !nai_fs_exists(path))
@@ -83,35 +85,65 @@ int nai_store_read_annotations(struct nai_store *store, struct nai_err *err) {
   return rc;
 }
 
-static int write_all(const struct nai_store *store, struct nai_err *err) {
-  static const struct nai_column_def columns[] = {{"series", NAI_STR, NAI_TEXT, "series of the run"},
-                                                  {"run_id", NAI_STR, NAI_TEXT, "run"},
-                                                  {"kind", NAI_STR, NAI_TEXT, "expected-change, ignore or environment"},
-                                                  {"text", NAI_STR, NAI_TEXT, "why"}};
-  static const struct nai_schema schema = NAI_SCHEMA("annotations", "Annotations", "One annotation", columns);
+static const char *cell_of(const struct nai_store *store, const struct nai_store_annotation *a, const char *column) {
+  const struct nai_store_run *run = nai_store_find(store, a->run);
+  return strcmp(column, "series") == 0 ? (run ? run->series : "")
+       : strcmp(column, "run_id") == 0 ? a->run
+       : strcmp(column, "kind") == 0   ? a->kind
+       : strcmp(column, "text") == 0   ? a->text
+                                       : "";
+}
+
+static void put_row(struct nai_buf *out, const struct nai_store *store, const struct nai_store_annotation *a,
+                    const struct nai_csv *csv) {
+  static const char *const usual[] = {"series", "run_id", "kind", "text"};
+  struct nai_buf scratch = {0};
+  uint32_t count = csv ? csv->rows[0].count : sizeof usual / sizeof *usual;
+  for (uint32_t c = 0; c < count; c++) {
+    const char *text = cell_of(store, a, csv ? csv->cells[csv->rows[0].first + c] : usual[c]);
+    if (c)
+      nai_buf_putc(out, ',');
+    if (*text)
+      nai_csv_text(out, &scratch, text, strlen(text));
+  }
+  nai_buf_putc(out, '\n');
+  out->oom |= scratch.oom;
+  nai_buf_free(&scratch);
+}
+
+/* People write this file, too: what they wrote stays, byte for byte, with columns of their own. */
+static int append(const struct nai_store *store, const struct nai_store_annotation *a, struct nai_err *err) {
   char path[PATH_MAX];
-  struct nai_table *table = NULL;
+  struct nai_csv *csv = NULL;
   struct nai_buf text = {0};
-  int rc = nai_table_new(&table, &schema, err);
-  for (uint32_t i = 0; i < store->annotation_count && !rc; i++) {
-    const struct nai_store_annotation *a = &store->annotations[i];
-    const struct nai_store_run *run = nai_store_find(store, a->run);
-    int64_t row = nai_table_add_row(table);
-    nai_set_str(table, row, 0, run ? run->series : "");
-    nai_set_str(table, row, 1, a->run);
-    nai_set_str(table, row, 2, a->kind);
-    nai_set_str(table, row, 3, a->text);
+  if (!file_of(path, sizeof path, store))
+    return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
+  char *whole = realpath(path, NULL); /* a link to it stays one */
+  int rc = whole ? nai_csv_read(&csv, whole, MAX_BYTES, err) : NAI_OK;
+  if (!rc && whole)
+    rc = nai_fs_read(&text, whole, MAX_BYTES, NAI_EIO, err);
+  if (!text.len)
+    nai_buf_puts(&text, "series,run_id,kind,text\n");
+  else if (text.data[text.len - 1] != '\n')
+    nai_buf_putc(&text, '\n');
+  if (!rc) {
+    put_row(&text, store, a, csv && csv->row_count ? csv : NULL);
+    rc = nai_buf_check(&text, err);
   }
   if (!rc)
-    rc = nai_table_check(table, err);
-  if (!rc)
-    nai_csv_table(&text, table);
-  if (!rc)
-    rc = nai_buf_check(&text, err);
-  if (!rc && file_of(path, sizeof path, store))
-    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
+    rc = nai_fs_replace(whole ? whole : path, nai_buf_str(&text), text.len, err);
   nai_buf_free(&text);
-  nai_table_free(table);
+  nai_csv_free(csv);
+  free(whole);
+  return rc;
+}
+
+static int append_locked(const struct nai_store *store, const struct nai_store_annotation *a, struct nai_err *err) {
+  int lock, rc = nai_store_lock(&lock, store, err);
+  if (rc)
+    return rc;
+  rc = append(store, a, err);
+  close(lock);
   return rc;
 }
 
@@ -127,5 +159,5 @@ int nai_store_annotate(struct nai_store *store, const char *id, const char *kind
   nai_buf_free(&clean);
   if (!rc)
     rc = tell(store, &store->annotations[store->annotation_count - 1], err);
-  return rc ? rc : write_all(store, err);
+  return rc ? rc : append_locked(store, &store->annotations[store->annotation_count - 1], err);
 }

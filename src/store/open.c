@@ -3,15 +3,21 @@
 
 #include "base/array.h"
 #include "base/fs.h"
+#include "base/lock.h"
 #include "base/sort.h"
+#include "base/temporary.h"
+#include "config/yaml.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char format[] = "{\"format_major\": 1, \"format_minor\": 0}\n";
 
@@ -49,7 +55,16 @@ const struct nai_store_run *nai_store_find(const struct nai_store *store, const 
 static int add_run(struct nai_store *store, const char *path, struct nai_err *err) {
   if (!nai_array_room(&store->runs, &store->capacity, store->count, sizeof *store->runs))
     return nai_err_nomem(err);
-  return nai_store_read_run(&store->runs[store->count++], path, err);
+  const struct nai_store_run *run = &store->runs[store->count++];
+  char where[PATH_MAX];
+  int rc = nai_store_read_run(&store->runs[store->count - 1], path, err);
+  if (rc || ((size_t)snprintf(where, sizeof where, "%s/runs/%s/%s/run.json", store->path, run->series, run->id) <
+                 sizeof where &&
+             strcmp(where, path) == 0))
+    return rc;
+  return nai_err_set(err, NAI_EUSAGE,
+                     "\"%s\" says that it is the run \"%.100s\" of the series \"%.200s\"; move it there", path, run->id,
+                     run->series);
 }
 
 static int scan(struct nai_store *store, const char *path, int depth, struct nai_err *err);
@@ -115,13 +130,32 @@ static int create_store(const char *path, struct nai_err *err) {
   return rc ? rc : nai_fs_replace(file, format, strlen(format), err);
 }
 
+/* A store.json of another program's makes no store of its directory. */
+static int check_format(const char *path, struct nai_err *err) {
+  struct nai_yaml *doc = NULL;
+  struct nai_err why;
+  int64_t major = 0;
+  int rc = nai_yaml_load(&doc, path, &why);
+  if (!rc)
+    rc = nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &why);
+  const struct nai_yaml_node *node = rc ? NULL : nai_yaml_get(doc, nai_yaml_root(doc), "format_major");
+  if (!rc && node)
+    rc = nai_yaml_int(&major, doc, node, 1, INT32_MAX, &why);
+  nai_yaml_free(doc);
+  if (rc == NAI_ELIMIT)
+    return nai_err_nomem(err);
+  return major == 1 ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "\"%s\" is not of a store that this version knows", path);
+}
+
 int nai_store_open(struct nai_store *store, const char *path, bool create, struct nai_err *err) {
   char inner[PATH_MAX];
   *store = (struct nai_store){0};
   if ((size_t)snprintf(inner, sizeof inner, "%s/store.json", path) >= sizeof inner - 300)
     return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
   int rc = NAI_OK;
-  if (!nai_fs_exists(inner))
+  if (nai_fs_exists(inner))
+    rc = check_format(inner, err);
+  else
     rc = create ? create_store(path, err)
                 : nai_err_set(err, NAI_EUSAGE, "\"%s\" is no store: it has no store.json; nsys-ai store add makes one",
                               path);
@@ -147,14 +181,26 @@ int nai_store_reopen(struct nai_store *store, struct nai_err *err) {
   return rc;
 }
 
+int nai_store_lock(int *lock, const struct nai_store *store, struct nai_err *err) {
+  enum { PATIENCE_S = 60 };
+  *lock = open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (*lock < 0)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot open \"%s\"", store->path);
+  if (nai_lock(*lock, LOCK_EX, PATIENCE_S, NULL, NULL) != EWOULDBLOCK)
+    return NAI_OK; /* where there are no locks, too */
+  close(*lock);
+  *lock = -1;
+  return nai_err_set(err, NAI_EIO, "another program has kept the store \"%s\" locked for %d seconds", store->path,
+                     PATIENCE_S);
+}
+
 /* --- tidying ---------------------------------------------------------------------------------- */
 
 /* Below a directory `depth` levels of directories; nothing hidden is entered. */
 static void sweep(const char *path, int depth) {
-  enum { DAY_S = 24 * 60 * 60 };
   char inner[PATH_MAX];
   DIR *directory = depth ? opendir(path) : NULL;
-  nai_fs_sweep(path, DAY_S);
+  nai_temporary_sweep(path);
   for (const struct dirent *e; directory && (e = readdir(directory));)
     if (e->d_name[0] != '.' && nai_fs_join(inner, sizeof inner, path, e->d_name))
       sweep(inner, depth - 1);

@@ -4,11 +4,21 @@
 #include "base/fs.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Names that a run gives its files: a forged list must not lead elsewhere, or to what is somebody's own. */
+static bool is_of_run(const char *file) {
+  static const char *const patterns[] = {"report.*", "tables/*.csv", "stages/*.ntab", NAI_STAMP_PATH};
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    if (fnmatch(patterns[i], file, FNM_PATHNAME | FNM_PERIOD) == 0)
+      return true;
+  return false;
+}
 
 /* What the index is made of, beside what comparisons read. */
 static const char *const indexed[] = {"kernels", NULL};
@@ -52,15 +62,18 @@ static int collect_baselines(struct nai_strings *ids, const struct nai_store *st
 static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, struct nai_err *err) {
   struct nai_run *run = NULL;
   struct stat st;
+  if (lstat(directory, &st) != 0 || !S_ISDIR(st.st_mode)) /* a link leads to somebody's own run */
+    return NAI_OK;
   int rc = nai_run_open(&run, directory, err);
   if (rc)
     return rc == NAI_EINPUT ? NAI_OK : rc; /* damaged: not ours to make worse */
   for (uint32_t i = 0; i < run->manifest.files.count; i++) {
     const char *file = nai_strings_get(&run->manifest.files, i);
-    if (is_kept(file) || fstatat(run->directory, file, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
-      continue;
-    if (dry_run || unlinkat(run->directory, file, 0) == 0)
+    int fd = is_kept(file) || !is_of_run(file) ? -1 : nai_fs_open_at(run->directory, file); /* through no link */
+    if (fd >= 0 && fstat(fd, &st) == 0 && (dry_run || unlinkat(run->directory, file, 0) == 0))
       *bytes += st.st_size;
+    if (fd >= 0)
+      close(fd);
   }
   nai_run_close(run);
   return NAI_OK;

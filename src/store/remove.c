@@ -2,6 +2,7 @@
 #include "store/internal.h"
 
 #include "base/fs.h"
+#include "base/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -109,12 +110,16 @@ static int check(const struct nai_store *store, const char *id, struct nai_err *
 
 /* Under a hidden name first, so that the run is there whole or not at all; what a killed process leaves is swept. */
 static int remove_run(const struct nai_store *store, const struct nai_store_run *run, struct nai_err *err) {
-  char path[PATH_MAX], aside[PATH_MAX];
-  if (!nai_store_directory(path, sizeof path, store, run, -1) || !nai_fs_aside(aside, sizeof aside, path))
+  char path[PATH_MAX], inside[PATH_MAX];
+  struct nai_temporary aside = {0};
+  if (!nai_store_directory(path, sizeof path, store, run, -1))
     return too_long(err);
-  if (rename(path, aside) != 0)
-    return nai_err_sys(err, NAI_EIO, errno, "cannot remove \"%s\"", path);
-  return nai_fs_remove_tree(aside, err);
+  int rc = nai_temporary_beside(&aside, path, err);
+  if (!rc && (!nai_fs_join(inside, sizeof inside, aside.path, "run") || rename(path, inside) != 0))
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot remove \"%s\"", path);
+  if (!nai_temporary_remove(&aside) && !rc)
+    rc = nai_err_set(err, NAI_EIO, "cannot remove all of \"%s\"; the next command tries again", path);
+  return rc;
 }
 
 int nai_store_remove(struct nai_store *store, const char *const *ids, size_t count, struct nai_err *err) {

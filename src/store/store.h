@@ -8,7 +8,8 @@
  *
  * A series is NAME/ENVIRONMENT: what is measured, and a hash of what it ran on. Runs of one series can be compared.
  * Every run is kept, failed or not; what is left out, a baseline decides. Ids and the order of runs come from the
- * captures, never from a clock or from file times. Files appear by renaming, nothing is locked. */
+ * captures, never from a clock or from file times. Files appear by renaming;
+ * the directory is locked while annotations or the index are written. */
 #ifndef NAI_STORE_STORE_H
 #define NAI_STORE_STORE_H
 
@@ -52,8 +53,11 @@ struct nai_store {
 /* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. */
 NAI_MUST_CHECK int nai_store_open(struct nai_store *out, const char *path, bool create, struct nai_err *err);
 void nai_store_close(struct nai_store *store);
-/* Removes what a killed process left half written, a day later: nothing is locked, so until then it may be alive. */
+/* Removes what killed processes left half written. */
 void nai_store_sweep(const struct nai_store *store);
+/* Waits until nobody else changes what is said of runs, or the index; `*lock` is to be closed. NAI_EIO after a minute.
+ */
+NAI_MUST_CHECK int nai_store_lock(int *lock, const struct nai_store *store, struct nai_err *err);
 /* NULL when there is none. */
 const struct nai_store_run *nai_store_find(const struct nai_store *store, const char *id);
 /* Directory of a run, or of one of its captures (-1: the run). False when the name is too long. */

@@ -270,3 +270,13 @@ int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name
 int nai_table_open(struct nai_table **out, const char *path, const struct nai_schema *schema, struct nai_err *err) {
   return nai_table_open_at(out, AT_FDCWD, path, schema, err);
 }
+
+bool nai_table_is_file_at(int directory, const char *name) {
+  char magic[sizeof NAI_TABLE_MAGIC];
+  int fd = nai_fs_open_at(directory, name);
+  bool is = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
+            memcmp(magic, NAI_TABLE_MAGIC, sizeof magic) == 0;
+  if (fd >= 0)
+    close(fd);
+  return is;
+}

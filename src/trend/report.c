@@ -1,8 +1,8 @@
 /* trend.json, and the table of changes. */
 #include "trend/trend.h"
 
-#include "base/fs.h"
 #include "render/json.h"
+#include "run/publish.h"
 #include "table/columns.h"
 #include "trend/moved.h"
 
@@ -169,31 +169,25 @@ int nai_trend_changes_table(struct nai_table **out, const struct nai_trend *t, s
   return rc ? rc : nai_table_check(*out, err);
 }
 
-static int write_file(struct nai_buf *text, const char *directory, const char *name, struct nai_err *err) {
-  char path[PATH_MAX];
-  int rc = nai_buf_check(text, err);
-  if (!rc && !nai_fs_join(path, sizeof path, directory, name))
-    rc = nai_err_set(err, NAI_EUSAGE, "the name of the output directory is too long");
-  if (!rc)
-    rc = nai_fs_replace(path, nai_buf_str(text), text->len, err);
-  nai_buf_free(text);
-  return rc;
-}
-
-int nai_trend_write(const struct nai_trend *t, const char *directory, const char *links, struct nai_err *err) {
+int nai_trend_write(const struct nai_trend *t, const char *directory, const char *links, void (*note)(const char *line),
+                    struct nai_err *err) {
+  struct nai_publication p = {0};
   struct nai_buf json = {0}, markdown = {0}, page = {0};
-  int rc = nai_fs_mkdir_all(directory, err);
+  int rc = nai_publish_begin(&p, directory, "trend.json", note, err);
   nai_trend_json(&json, t);
   if (!rc)
-    rc = write_file(&json, directory, "trend.json", err);
+    rc = nai_publish_file(&p, "trend.json", &json, err);
   if (!rc)
     rc = nai_trend_markdown(&markdown, t, err);
   if (!rc)
-    rc = write_file(&markdown, directory, "trend.md", err);
+    rc = nai_publish_file(&p, "trend.md", &markdown, err);
   if (!rc)
     rc = nai_trend_page(&page, t, links, err);
   if (!rc)
-    rc = write_file(&page, directory, "trend.html", err);
+    rc = nai_publish_file(&p, "trend.html", &page, err);
+  if (!rc)
+    rc = nai_publish_commit(&p, err);
+  nai_publish_end(&p);
   nai_buf_free(&json);
   nai_buf_free(&markdown);
   nai_buf_free(&page);

@@ -69,10 +69,10 @@ uint32_t nai_trend_bad_run(const struct nai_trend_metric *metric, const struct n
 /* Whether a gated metric is in state fail or creep. */
 bool nai_trend_has_failed(const struct nai_trend *trend);
 
-/* trend.json (docs/trend.schema.json), trend.md and trend.html into a directory; `links` is where the store lies from
- * there. */
+/* Exchanges a directory for one with trend.json (docs/trend.schema.json), trend.md and trend.html (run/publish.h);
+ * `links` is where the store lies from there. */
 NAI_MUST_CHECK int nai_trend_write(const struct nai_trend *trend, const char *directory, const char *links,
-                                   struct nai_err *err);
+                                   void (*note)(const char *line), struct nai_err *err);
 void nai_trend_json(struct nai_buf *out, const struct nai_trend *trend);
 NAI_MUST_CHECK int nai_trend_page(struct nai_buf *out, const struct nai_trend *trend, const char *links,
                                   struct nai_err *err);

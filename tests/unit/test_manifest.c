@@ -42,6 +42,7 @@ static void make(struct nai_manifest *m) {
   nai_manifest_add_table(m, "evidence", 9);
   nai_manifest_add_file(m, "report.md");
   nai_manifest_add_file(m, "tables/odd \"name\".csv");
+  nai_manifest_add_file(m, NAI_MANIFEST_PATH);
   ok(nai_manifest_check(m, err));
 }
 
@@ -76,7 +77,7 @@ static void test_round_trip(void **state) {
   assert_true(nai_manifest_table(&hash, &m, "findings") && hash == 0x0123456789abcdef);
   assert_ptr_equal(nai_manifest_maker(&m, "evidence"), nai_manifest_node(&m, "findings"));
   assert_false(nai_manifest_table(&hash, &m, "probe"));
-  assert_int_equal(m.files.count, 2);
+  assert_int_equal(m.files.count, 3);
   assert_string_equal(nai_strings_get(&m.files, 1), "tables/odd \"name\".csv");
   nai_manifest_free(&m);
   nai_manifest_free(&made);
@@ -145,9 +146,11 @@ static void test_foreign(void **state) {
 static void test_versions(void **state) {
   (void)state;
   static const char later[] =
-      "{\"format_major\": 2, \"format_minor\": 7, \"new\": {\"x\": [1]}, \"nodes\": {\"n\": {\"more\": 1, "
-      "\"from\": {\"a\": \"1\"}, \"tables\": {\"t\": \"5\"}}}, \"files\": [\"f\"]}";
-  static const char other[] = "{\"format\": 1, \"stages\": {\"probe\": \"00\"}, \"files\": [\"report.md\"]}";
+      "{\"format_major\": 2, \"format_minor\": 7, \"version\": \"1\", \"identity\": \"1\", \"new\": {\"x\": [1]}, \"nodes\": {\"n\": {\"more\": 1, "
+      "\"from\": {\"a\": \"1\"}, \"tables\": {\"t\": \"5\"}}}, \"files\": [\"stages/manifest.json\"]}";
+  static const char other[] = "{\"format_major\": 7, \"version\": \"9\", \"identity\": \"1\", \"nodes\": [1], "
+                              "\"files\": [\"report.md\", \"stages/manifest.json\"]}";
+  static const char foreign[] = "{\"format_major\": 2, \"version\": 3, \"files\": [\"report.md\"]}";
   struct nai_manifest m;
   uint64_t hash;
   read_manifest(&m, later, sizeof later - 1);
@@ -155,7 +158,12 @@ static void test_versions(void **state) {
   nai_manifest_free(&m);
   read_manifest(&m, other, sizeof other - 1);
   assert_int_equal(m.node_count, 0);
+  assert_true(m.ours);
   assert_string_equal(nai_strings_get(&m.files, 0), "report.md");
+  nai_manifest_free(&m);
+  read_manifest(&m, foreign, sizeof foreign - 1); /* a web application's, say: it lists what is not ours */
+  assert_false(m.ours);
+  assert_int_equal(m.files.count, 0);
   nai_manifest_free(&m);
 }
 

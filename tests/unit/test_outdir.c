@@ -2,7 +2,7 @@
 #include "model_fixture.h"
 
 #include "base/fs.h"
-#include "pipeline/outdir.h"
+#include "run/outdir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -73,7 +73,7 @@ static void note(void *ctx, const char *line) {
 }
 
 /* The manifest of these tests: one name per line. */
-static int list(void *ctx, struct nai_strings *files, int directory, struct nai_err *err) {
+static int list(void *ctx, struct nai_strings *files, bool *known, int directory, struct nai_err *err) {
   (void)ctx;
   struct nai_buf text = {0};
   struct nai_err missing;
@@ -82,6 +82,7 @@ static int list(void *ctx, struct nai_strings *files, int directory, struct nai_
       if (nai_strings_add(files, line, strlen(line)) == NAI_NO_STRING)
         return nai_err_nomem(err);
   nai_buf_free(&text);
+  *known = nai_fs_exists_at(directory, NAI_MANIFEST_PATH);
   return NAI_OK;
 }
 
@@ -156,7 +157,7 @@ static void test_same_names(void **state) {
   }
 }
 
-/* A list that is lost: what has the names of the new run is taken for ours. */
+/* A list that is lost: nothing is taken for ours, whatever its name. */
 static void test_lost_list(void **state) {
   (void)state;
   run_once("out", "one");
@@ -164,8 +165,39 @@ static void test_lost_list(void **state) {
   put(at("out/mine"), "mine");
   run_once("out", "two");
   expect("out/report.md", "two");
+  expect("out/report.md.kept", "one");
+  expect("out/tables/new.csv.kept", "new");
   expect("out/mine", "mine");
-  assert_int_equal(entries(at("out")), 4);
+}
+
+/* A list that is forged: it does not make ours what no run would call so. */
+static void test_forged_list(void **state) {
+  (void)state;
+  run_once("out", "one");
+  put(at("precious"), "precious");
+  put(at("out/notes.txt"), "mine");
+  put(at("out/stages/manifest.json"), "stages/manifest.json\nreport.md\nnotes.txt\n../precious\n");
+  run_once("out", "two");
+  expect("out/notes.txt", "mine");
+  expect("precious", "precious");
+}
+
+/* Owner, group and mode are as they were. */
+static void test_permissions(void **state) {
+  (void)state;
+  static const struct {
+    const char *path;
+    mode_t mode;
+  } set[] = {{"out", 02750}, {"out/tables", 0700}, {"out/report.md", 0600}};
+  struct stat st;
+  run_once("out", "one");
+  for (size_t i = 0; i < sizeof set / sizeof *set; i++)
+    assert_int_equal(chmod(at(set[i].path), set[i].mode), 0);
+  run_once("out", "two");
+  for (size_t i = 0; i < sizeof set / sizeof *set; i++) {
+    assert_int_equal(stat(at(set[i].path), &st), 0);
+    assert_int_equal(st.st_mode & 07777, set[i].mode);
+  }
 }
 
 static void refused(const char *name, int code, const char *why) {
@@ -510,6 +542,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {CASE(new_and_again),
                                      CASE(same_names),
                                      CASE(lost_list),
+                                     CASE(forged_list),
+                                     CASE(permissions),
                                      CASE(what_cannot_be_linked),
                                      CASE(changed_meanwhile),
                                      CASE(added_before_the_swap),

@@ -1,6 +1,5 @@
 #include "cmd/ask/overview.h"
 
-#include "base/fs.h"
 #include "base/threads.h"
 #include "cmd/cmd.h"
 #include "table/column.h"
@@ -80,20 +79,15 @@ int nai_overview_make(struct nai_overview *out, const struct nai_ingest *in, str
 /* The event tables lie in temporary files, whose names are gone as soon as they are mapped. */
 int nai_overview_read(struct nai_overview *out, struct nai_ingest *in, struct nai_trace *trace, int threads,
                       struct nai_err *err) {
-  char *directory = NULL;
-  int rc = nai_cmd_temporary(&directory, err);
+  struct nai_temporary directory;
+  int rc = nai_temporary_in(&directory, nai_temporary_place(), err);
   if (rc)
     return rc;
-  struct nai_ingest_options how = {.threads = threads ? threads : nai_cpu_count(), .directory = directory};
+  struct nai_ingest_options how = {.threads = threads ? threads : nai_cpu_count(), .directory = directory.path};
   rc = nai_extract(in, trace, &how, err);
   if (rc == NAI_EIO)
     rc = nai_err_wrap(err, rc, "no room for the events in a temporary directory (TMPDIR; or use --no-events)");
-  struct nai_err removal = {0};
-  if (nai_fs_remove_tree(directory, &removal) && !rc) {
-    *err = removal;
-    rc = removal.code;
-  }
-  free(directory);
+  nai_cmd_remove(&directory);
   return rc ? rc : nai_overview_make(out, in, err);
 }
 

@@ -22,7 +22,7 @@ struct sample {
 };
 
 struct bench {
-  char *directory;
+  struct nai_temporary directory;
   struct sample *samples;
   uint32_t count, capacity;
   struct nai_buf *out;
@@ -57,7 +57,7 @@ static int generate(const char *trace, const char *scenario, int64_t seed, struc
 }
 
 static int find_sample(struct nai_run **out, struct bench *b, const char *scenario, int64_t seed, struct nai_err *err) {
-  char trace[PATH_MAX];
+  char trace[PATH_MAX + 32];
   for (uint32_t i = 0; i < b->count; i++)
     if (strcmp(b->samples[i].scenario, scenario) == 0 && b->samples[i].seed == seed) {
       *out = b->samples[i].run;
@@ -68,7 +68,7 @@ static int find_sample(struct nai_run **out, struct bench *b, const char *scenar
   struct sample *sample = &b->samples[b->count];
   *sample = (struct sample){.seed = seed};
   snprintf(sample->scenario, sizeof sample->scenario, "%s", scenario);
-  snprintf(trace, sizeof trace, "%s/%u.sqlite", b->directory, b->count);
+  snprintf(trace, sizeof trace, "%s/%u.sqlite", b->directory.path, b->count);
   int rc = generate(trace, scenario, seed, err);
   if (!rc)
     rc = nai_cmd_source_open(&sample->run, trace, &(struct nai_cmd_source){.quiet = true}, err);
@@ -229,8 +229,7 @@ static int test(struct bench *b, const struct nai_skill *skill, const struct nai
 int nai_cmd_test_skills(struct nai_buf *out, size_t *passed, size_t *failed, const struct nai_skill *const *skills,
                         size_t count, struct nai_err *err) {
   struct bench b = {.out = out};
-  struct nai_err ignored;
-  int rc = nai_cmd_temporary(&b.directory, err);
+  int rc = nai_temporary_in(&b.directory, nai_temporary_place(), err);
   for (size_t i = 0; i < count && !rc; i++) {
     const struct nai_yaml *doc = skills[i]->doc;
     for (const struct nai_yaml_node *n = skills[i]->tests ? nai_yaml_first(doc, skills[i]->tests) : NULL; n && !rc;
@@ -242,8 +241,6 @@ int nai_cmd_test_skills(struct nai_buf *out, size_t *passed, size_t *failed, con
   for (uint32_t i = 0; i < b.count; i++)
     nai_run_close(b.samples[i].run);
   free(b.samples);
-  if (b.directory && nai_fs_remove_tree(b.directory, &ignored))
-    fprintf(stderr, "nsys-ai: cannot remove %s\n", b.directory);
-  free(b.directory);
+  nai_cmd_remove(&b.directory);
   return rc;
 }

@@ -20,6 +20,7 @@ enum { MAX_PARAMETERS = 64, MAX_SQL = 1 << 20 };
 static const int64_t held_rows = 10000; /* printed of formats that are read by people, unless more are asked for */
 
 struct sql_args {
+  const char *source; /* the first operand */
   const char *file, *out, *raw;
   const char *parameters[MAX_PARAMETERS];
   size_t parameter_count;
@@ -177,7 +178,7 @@ static int answer(const struct sql_args *args, const struct nai_query *query, st
                                        .width = args->out ? 0 : nai_cmd_terminal_width()};
   struct nai_cmd_output output;
   bool truncated = false;
-  int rc = nai_cmd_output_open(&output, args->out, err);
+  int rc = nai_cmd_output_open(&output, args->out, args->source, err);
   if (rc)
     return rc;
   const struct nai_parquet_options parquet = {.gzip = args->gzip, .about = query->text->sql};
@@ -278,7 +279,7 @@ static int print_reference(const struct sql_args *args, const char *path, struct
   int rc = path ? nai_cmd_source_open(&source, path, &(struct nai_cmd_source){.quiet = args->quiet}, err)
                 : nai_empty_run(&source, err);
   if (!rc)
-    rc = nai_cmd_output_open(&output, args->out, err);
+    rc = nai_cmd_output_open(&output, args->out, args->source, err);
   if (!rc)
     rc = nai_cmd_output_close(&output, nai_cmd_put_reference(&output.sink.text, source, err), err);
   nai_run_close(source);
@@ -287,9 +288,10 @@ static int print_reference(const struct sql_args *args, const char *path, struct
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
-  const struct sql_args *args = memory;
+  struct sql_args *args = memory;
   struct nai_run *source = NULL;
   (void)program;
+  args->source = count ? operands[0] : NULL;
   if (args->reference)
     return print_reference(args, count ? operands[0] : NULL, err);
   int rc = nai_cmd_source_open(&source, operands[0], &(struct nai_cmd_source){.quiet = args->quiet}, err);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 struct table_args {
+  const char *source; /* the first operand */
   int format;
   bool csv, json, gzip;
   const char *out;
@@ -125,7 +126,7 @@ static int print_table(struct nai_table *table, const struct table_args *args, s
   struct nai_cmd_output output;
   if (args->rows >= 0)
     nai_table_truncate(table, args->rows);
-  int rc = nai_cmd_output_open(&output, args->out, err);
+  int rc = nai_cmd_output_open(&output, args->out, args->source, err);
   return rc ? rc : nai_cmd_output_close(&output, print(&output.sink.text, table, args, err), err);
 }
 
@@ -199,8 +200,9 @@ static int print_run(const char *source, const char *name, const struct table_ar
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
-  const struct table_args *args = memory;
+  struct table_args *args = memory;
   (void)program;
+  args->source = operands[0];
   if (nai_fs_is_dir(operands[0]) || nai_cmd_is_trace(operands[0]))
     return print_run(operands[0], count > 1 ? operands[1] : NULL, args, err);
   return print_file(operands[0], args, err);

@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "base/sink.h"
-#include "pipeline/publish.h"
+#include "run/publish.h"
 #include "render/csv.h"
 #include "render/escape.h"
 #include "render/json.h"
@@ -118,7 +118,7 @@ static int publish(const struct nai_comparison *c, const struct nai_cmd_compare 
                    struct nai_err *err) {
   struct nai_publication p = {0};
   struct nai_buf json = {0}, html = {0};
-  int rc = nai_publish_begin(&p, args->out, print_note, err);
+  int rc = nai_publish_begin(&p, args->out, "compare.json", print_note, err);
   nai_write_compare_json(&json, c);
   if (!rc)
     rc = nai_write_html(&html, c, err);

@@ -39,7 +39,7 @@ static void free_changes(struct changes *c) {
   nai_index_free(&c->index);
 }
 
-int nai_cmd_store_write_index(const struct nai_store *store, struct nai_err *err) {
+static int write_index(const struct nai_store *store, struct nai_err *err) {
   struct changes changes;
   int rc = find_changes(&changes, store, err);
   if (!rc)
@@ -48,22 +48,33 @@ int nai_cmd_store_write_index(const struct nai_store *store, struct nai_err *err
   return rc;
 }
 
+/* Of what is there by now: others may have added runs meanwhile. */
+int nai_cmd_store_write_index(const struct nai_store *store, struct nai_err *err) {
+  struct nai_store now;
+  int lock, rc = nai_store_lock(&lock, store, err);
+  if (rc)
+    return rc;
+  rc = nai_store_open(&now, store->path, false, err);
+  if (!rc)
+    rc = write_index(&now, err);
+  nai_store_close(&now);
+  close(lock);
+  return rc;
+}
+
 /* What one night brought: its captures, and the traces that could not be analysed. */
 struct night {
   struct nai_run *captures[NAI_STORE_MAX_CAPTURES];
-  char *directories[NAI_STORE_MAX_CAPTURES]; /* temporary ones of traces, or NULL */
+  struct nai_temporary directories[NAI_STORE_MAX_CAPTURES]; /* of traces */
   int count;
   char *error;      /* of the first trace that was refused */
   uint64_t refused; /* hash of all that were */
 };
 
 static void free_night(struct night *night) {
-  struct nai_err ignored;
   for (int i = 0; i < night->count; i++) {
     nai_run_close(night->captures[i]);
-    if (night->directories[i] && nai_fs_remove_tree(night->directories[i], &ignored))
-      fprintf(stderr, "nsys-ai: cannot remove %s\n", night->directories[i]);
-    free(night->directories[i]);
+    nai_cmd_remove(&night->directories[i]);
   }
   free(night->error);
 }

@@ -38,7 +38,7 @@ static int refuse_hot_journal(const char *journal_path, struct nai_err *err) {
 static int prepare_source(struct nai_trace *trace, const struct nai_sqlite_header *header, struct nai_err *err) {
   struct nai_buf wal = {0}, journal = {0};
   char *copy = NULL;
-  nai_scratch_sweep(); /* they may be as large as traces */
+  nai_temporary_sweep(nai_temporary_place()); /* what killed runs left may be as large as traces */
   nai_buf_printf(&wal, "%s-wal", trace->real_path);
   nai_buf_printf(&journal, "%s-journal", trace->real_path);
   int rc = nai_buf_check(&wal, err);
@@ -121,7 +121,7 @@ int nai_trace_open(struct nai_trace **out, const char *path, const struct nai_tr
   struct nai_trace *trace = calloc(1, sizeof *trace);
   if (!trace)
     return nai_err_nomem(err);
-  trace->fd = trace->scratch_lock = -1;
+  trace->fd = -1;
   trace->options = *options;
   int rc = nai_file_open(&trace->fd, &trace->stamp, &header, path, err);
   if (rc)
@@ -183,7 +183,7 @@ void nai_trace_close(struct nai_trace *trace) {
   nai_trace_free_pool(trace);
   if (trace->fd >= 0)
     close(trace->fd); /* after SQLite: closing any descriptor of a file drops all the process's locks on it */
-  nai_scratch_free(trace);
+  nai_temporary_remove(&trace->scratch);
   nai_trace_free_schema(trace);
   free(trace->direct_refused);
   free(trace->uri);

@@ -4,6 +4,7 @@
 #define NAI_INGEST_TRACE_H
 
 #include "base/err.h"
+#include "base/temporary.h"
 #include "ingest/reader.h"
 
 #include <stdatomic.h>
@@ -47,9 +48,8 @@ struct nai_trace {
   char *real_path;       /* absolute, links resolved */
   int fd;                /* the file itself, held open so that a replacement cannot slip in between */
   struct nai_file_stamp stamp, wal_stamp;
-  char *scratch;    /* directory of the copy that is read in place of a file with a live WAL, else NULL */
-  int scratch_lock; /* that directory, open and locked while it is used; -1 */
-  char *uri;        /* what further connections open: read-only, percent-encoded */
+  struct nai_temporary scratch; /* of the copy that is read in place of a file with a live WAL, else none */
+  char *uri;                    /* what further connections open: read-only, percent-encoded */
   struct nai_trace_options options;
   uint64_t size_bytes;
   uint64_t identity; /* after nai_trace_identify: same value = same trace */

@@ -34,11 +34,8 @@ bool nai_file_stamp_equal(const struct nai_file_stamp *a, const struct nai_file_
 ssize_t nai_file_read_at(int fd, void *data, size_t len, uint64_t offset);
 
 /* trace_scratch.c: a copy of database and WAL below $TMPDIR (or /tmp). */
-/* Sets trace->scratch and scratch_lock; *copy (the database's path) is the caller's to free. */
+/* Sets trace->scratch; *copy (the database's path) is the caller's to free. */
 NAI_MUST_CHECK int nai_scratch_copy(char **copy, struct nai_trace *trace, const char *wal_path, struct nai_err *err);
-void nai_scratch_free(struct nai_trace *trace);
-/* Removes copies that killed runs of this user left. */
-void nai_scratch_sweep(void);
 
 /* trace_connection.c: connections to what is read. */
 /* Sets trace->uri. `immutable` tells SQLite that nobody writes, so that it needs no files beside the database. */

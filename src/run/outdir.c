@@ -1,8 +1,8 @@
-#include "pipeline/outdir.h"
+#include "run/outdir.h"
 
 #include "base/fs.h"
 #include "base/lock.h"
-#include "pipeline/outdir_internal.h"
+#include "run/outdir_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,18 +24,17 @@ static bool is_sticky(const struct nai_outdir *out, int target) {
          above.st_uid != me && st.st_uid != me;
 }
 
-/* The target is an earlier run's, or empty. */
-static int check_is_run(const struct nai_outdir *out, int target, struct nai_err *err) {
-  bool empty = false;
-  if (nai_fs_exists_at(target, NAI_MANIFEST_PATH))
-    return NAI_OK;
-  int rc = nai_fs_is_absent(errno) ? nai_outdir_is_empty(&empty, target, out->given, err)
-                                   : nai_err_sys(err, NAI_EIO, errno, "cannot look through %s", out->given);
-  return rc || empty ? rc
-                     : nai_err_set(err, NAI_EUSAGE,
-                                   "%s holds files that are not from an earlier run; give a new directory, "
-                                   "nothing was changed",
-                                   out->given);
+/* The target is an earlier run's, whose files go to `ours`, or empty. */
+static int check_is_run(struct nai_strings *ours, const struct nai_outdir *out, int target, struct nai_err *err) {
+  bool known = false, empty = false;
+  int rc = nai_outdir_list(ours, &known, out, target, err);
+  if (!rc && !known)
+    rc = nai_outdir_is_empty(&empty, target, out->given, err);
+  return rc || known || empty ? rc
+                              : nai_err_set(err, NAI_EUSAGE,
+                                            "%s holds files that are not from an earlier run; give a new directory, "
+                                            "nothing was changed",
+                                            out->given);
 }
 
 /* Opens the target when it can be replaced; *target is -1 when there is none. With `work` >= 0 links are tried there.
@@ -54,11 +53,11 @@ static int open_target(int *target, const struct nai_outdir *out, int work, stru
   if (nai_outdir_is_mount(out->parent, out->name))
     rc = nai_err_set(err, NAI_EUSAGE, "%s is a mount point, which cannot be replaced; give a directory below it",
                      out->given);
-  else if ((rc = check_is_run(out, *target, err))) {
+  else if ((rc = check_is_run(&ours, out, *target, err))) {
     /* refused */
   } else if (is_sticky(out, *target))
     rc = nai_err_set(err, NAI_EIO, "%s belongs to another user and cannot be replaced", out->given);
-  else if (!(rc = nai_outdir_list(&ours, out, *target, err)))
+  else
     rc = nai_outdir_check(*target, &ours, work, out->given, err);
   nai_strings_free(&ours);
   if (rc) {
@@ -216,9 +215,7 @@ static void dismiss(struct nai_outdir *out, int old, const struct nai_strings *o
 
 static int replace(struct nai_outdir *out, int old, const char *work, struct nai_err *err) {
   struct nai_strings ours = {0};
-  int rc = nai_outdir_list(&ours, out, old, err);
-  if (!rc && !ours.count) /* its list is lost: the names that this run writes are taken for ours */
-    rc = nai_outdir_list(&ours, out, out->fresh, err);
+  int rc = nai_outdir_list(&ours, NULL, out, old, err);
   if (!rc)
     rc = nai_outdir_link(old, &ours, out->fresh, out->given, err);
   if (!rc)
@@ -273,7 +270,7 @@ static void discard_work(const struct nai_outdir *out) {
   struct nai_strings ours = {0};
   nai_outdir_name(work, out, NAI_OUTDIR_WORK, out->unique);
   int target = nai_outdir_open(out->parent, out->name);
-  if (nai_outdir_list(&ours, out, out->fresh, NULL) == NAI_OK &&
+  if (nai_outdir_list(&ours, NULL, out, out->fresh, NULL) == NAI_OK &&
       !nai_outdir_clean(out->parent, work, out->fresh, &ours, target, left, sizeof left) && *left)
     nai_outdir_note_left(out, work, left);
   nai_strings_free(&ours);

@@ -1,4 +1,4 @@
-#include "pipeline/outdir_internal.h"
+#include "run/outdir_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define PROBE ".nsys-ai-probe"
@@ -81,9 +82,26 @@ static int walk(int at, const char *name, const char *below, visit_fn *visit, vo
   return stop;
 }
 
+/* Every name that commands give files of a directory that they exchange. A run that is killed leaves no list, and a
+ * list may be forged: it cannot make a file of any other name ours. */
+static bool has_our_name(const char *path, bool *failed) {
+  static const char *const patterns[] = {"report.*",          "compare.*",     "ranks.*",      "trend.*",
+                                         "junit.xml",         "metrics.prom",  "bmf.json",     "tables/*.csv",
+                                         "benchmark-*.json",  "stages/*.ntab", NAI_STAMP_PATH, NAI_MANIFEST_PATH,
+                                         NAI_OUTDIR_WORK_MARK};
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    int differs = fnmatch(patterns[i], path, FNM_PATHNAME | FNM_PERIOD);
+    if (!differs)
+      return true;
+    *failed |= differs != FNM_NOMATCH; /* out of memory */
+  }
+  return false;
+}
+
 static bool is_listed(const struct nai_strings *ours, const struct entry *e) {
+  bool ignored = false;
   return S_ISREG(e->st.stx_mode) && !is_mount(&e->st) &&
-         nai_strings_find(ours, e->path, strlen(e->path)) != NAI_NO_STRING;
+         nai_strings_find(ours, e->path, strlen(e->path)) != NAI_NO_STRING && has_our_name(e->path, &ignored);
 }
 
 static bool can_link(const struct entry *e) {
@@ -199,23 +217,62 @@ static int keep(const struct entry *e, int fresh) {
 
 struct transfer {
   const struct nai_strings *ours;
-  int fresh;
+  int directory, fresh;
   const char *given;
   struct nai_err *err;
 };
 
+/* Owner, group and mode of what is replaced, as far as this user may set them: a group that is another one gets
+ * nothing. */
+static void take_permissions(int directory, int fresh, const char *path) {
+  struct stat old, made;
+  if (fstatat(directory, path, &old, AT_SYMLINK_NOFOLLOW) != 0 ||
+      fstatat(fresh, path, &made, AT_SYMLINK_NOFOLLOW) != 0 || (made.st_mode & S_IFMT) != (old.st_mode & S_IFMT))
+    return;
+  if ((old.st_uid != made.st_uid || old.st_gid != made.st_gid) &&
+      fchownat(fresh, path, old.st_uid, old.st_gid, AT_SYMLINK_NOFOLLOW) != 0 &&
+      fchownat(fresh, path, (uid_t)-1, old.st_gid, AT_SYMLINK_NOFOLLOW) != 0)
+    old.st_mode &= (mode_t)~070;
+  if (old.st_mode != made.st_mode && fchmodat(fresh, path, old.st_mode & 07777, 0) != 0)
+    return;
+}
+
+/* Who else may enter, where that is said in more words. */
+static void take_access_lists(int directory, int fresh, const char *path) {
+  static const char *const lists[] = {"system.posix_acl_access", "system.posix_acl_default"};
+  char list[4096];
+  int from = openat(directory, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int to = openat(fresh, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  for (size_t i = 0; from >= 0 && to >= 0 && i < sizeof lists / sizeof *lists; i++) {
+    ssize_t length = fgetxattr(from, lists[i], list, sizeof list);
+    if (length > 0 && fsetxattr(to, lists[i], list, (size_t)length, 0) != 0)
+      break;
+  }
+  if (from >= 0)
+    close(from);
+  if (to >= 0)
+    close(to);
+}
+
 static int link_entry(void *ctx, const struct entry *e) {
   struct transfer *t = ctx;
-  if (is_listed(t->ours, e))
+  if (is_listed(t->ours, e)) {
+    take_permissions(t->directory, t->fresh, e->path);
     return NAI_OK;
+  }
   int failed = can_link(e) ? keep(e, t->fresh) : EISDIR;
   return failed ? nai_err_sys(t->err, NAI_EIO, failed, "%s: cannot keep \"%s\"; nothing was changed", t->given, e->path)
                 : NAI_OK;
 }
 
 int nai_outdir_link(int directory, const struct nai_strings *ours, int fresh, const char *given, struct nai_err *err) {
-  struct transfer transfer = {ours, fresh, given, err};
+  static const char *const directories[] = {"tables", "stages", "."};
+  struct transfer transfer = {ours, directory, fresh, given, err};
   int rc = walk(directory, ".", "", link_entry, &transfer);
+  for (size_t i = 0; !rc && i < sizeof directories / sizeof *directories; i++) {
+    take_permissions(directory, fresh, directories[i]);
+    take_access_lists(directory, fresh, directories[i]);
+  }
   return rc == UNREADABLE ? nai_err_sys(err, NAI_EIO, errno, "cannot look through %s", given) : rc;
 }
 
@@ -229,7 +286,7 @@ static int adopt_entry(void *ctx, const struct entry *e) {
 }
 
 void nai_outdir_adopt(int directory, const struct nai_strings *ours, int fresh) {
-  struct transfer transfer = {.ours = ours, .fresh = fresh};
+  struct transfer transfer = {.ours = ours, .directory = directory, .fresh = fresh};
   walk(directory, ".", "", adopt_entry, &transfer);
 }
 
@@ -244,24 +301,17 @@ struct cleaning {
   size_t left_size;
 };
 
-/* Every name that a run gives a file; a run that is killed leaves no list. */
-static bool has_our_name(struct cleaning *c, const char *path) {
-  static const char *const patterns[] = {
-      "report.*",        "tables/*.csv",    "stages/*.ntab",          "stages/trace-stamp",
-      NAI_MANIFEST_PATH, ".scratch-??????", "stages/.scratch-??????", NAI_OUTDIR_WORK_MARK};
-  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-    int differs = fnmatch(patterns[i], path, FNM_PATHNAME);
-    if (!differs)
-      return true;
-    c->failed |= differs != FNM_NOMATCH; /* out of memory */
-  }
-  return false;
+/* Where files have no names at once, they have one for a moment (nai_fs_unnamed). */
+static bool is_scratch(const char *path) {
+  return fnmatch(".scratch-??????", path, FNM_PATHNAME) == 0 ||
+         fnmatch("stages/.scratch-??????", path, FNM_PATHNAME) == 0;
 }
 
 static int clean_entry(void *ctx, const struct entry *e) {
   struct cleaning *c = ctx;
   bool plain = S_ISREG(e->st.stx_mode) && !is_mount(&e->st);
-  bool ours = is_listed(c->ours, e) || (c->unfinished && plain && has_our_name(c, e->path));
+  bool ours =
+      is_listed(c->ours, e) || (c->unfinished && plain && (has_our_name(e->path, &c->failed) || is_scratch(e->path)));
   if (plain && (strcmp(e->path, NAI_MANIFEST_PATH) == 0 || strcmp(e->path, NAI_OUTDIR_WORK_MARK) == 0) && ours)
     return 0; /* last: they are what the rest is judged by */
   bool probe = strcmp(e->path, PROBE) == 0 && can_link(e) && e->st.stx_nlink > 1;

@@ -1,10 +1,10 @@
 /* Files that appear in a directory all at once, or not at all: what commands write that analyse no trace. The directory
  * is exchanged as a whole, like that of an analysis (outdir.h). */
-#ifndef NAI_PIPELINE_PUBLISH_H
-#define NAI_PIPELINE_PUBLISH_H
+#ifndef NAI_RUN_PUBLISH_H
+#define NAI_RUN_PUBLISH_H
 
 #include "base/buf.h"
-#include "pipeline/outdir.h"
+#include "run/outdir.h"
 
 struct nai_publication {
   struct nai_outdir out;
@@ -12,9 +12,9 @@ struct nai_publication {
   void (*note)(const char *line);
 };
 
-/* Makes the place where files are written until nai_publish_commit. Refuses a target that holds a run: it would be
- * lost. `note` may be NULL. */
-NAI_MUST_CHECK int nai_publish_begin(struct nai_publication *publication, const char *path,
+/* Makes the place where files are written until nai_publish_commit. Refuses a target that holds a run, or something
+ * else without a file of the name `main_file`: it would be lost. `note` may be NULL. */
+NAI_MUST_CHECK int nai_publish_begin(struct nai_publication *publication, const char *path, const char *main_file,
                                      void (*note)(const char *line), struct nai_err *err);
 /* Writes a file; `name` is relative to the directory, with one directory in front at most ("tables/x.csv"). `text`
  * decides also on being out of memory. */
@@ -24,7 +24,8 @@ NAI_MUST_CHECK int nai_publish_commit(struct nai_publication *publication, struc
 /* Removes what was not committed, and frees. Accepts a zeroed struct. */
 void nai_publish_end(struct nai_publication *publication);
 
-/* Files of a directory that its manifest lists: nai_outdir_calls.list. */
-NAI_MUST_CHECK int nai_publish_list(void *ctx, struct nai_strings *files, int directory, struct nai_err *err);
+/* Files of a directory that its manifest lists; where that is lost, its table files: nai_outdir_calls.list. */
+NAI_MUST_CHECK int nai_publish_list(void *ctx, struct nai_strings *files, bool *known, int directory,
+                                    struct nai_err *err);
 
 #endif

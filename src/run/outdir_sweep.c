@@ -1,5 +1,5 @@
 /* What killed runs left beside the artifacts directory. */
-#include "pipeline/outdir_internal.h"
+#include "run/outdir_internal.h"
 
 #include "base/lock.h"
 
@@ -65,7 +65,7 @@ static void sweep_one(const struct nai_outdir *out, const char *name, int target
   int fd = nai_outdir_open(out->parent, name);
   if (fd < 0)
     return;
-  if (nai_lock(fd, LOCK_EX, 0, NULL, NULL) == 0 && nai_outdir_list(&ours, out, fd, NULL) == NAI_OK &&
+  if (nai_lock(fd, LOCK_EX, 0, NULL, NULL) == 0 && nai_outdir_list(&ours, NULL, out, fd, NULL) == NAI_OK &&
       !nai_outdir_clean(out->parent, name, fd, &ours, target, left, sizeof left) && *left && tell)
     nai_outdir_note_left(out, name, left);
   nai_strings_free(&ours);

@@ -1,8 +1,8 @@
 /* The artifacts directory: everything is written beside it and swapped in as a whole, so that a reader sees the old run
  * or the new one, never a mixture. What the program did not write is never deleted and never lies in a temporary place
  * only; docs/architecture.md says how. */
-#ifndef NAI_PIPELINE_OUTDIR_H
-#define NAI_PIPELINE_OUTDIR_H
+#ifndef NAI_RUN_OUTDIR_H
+#define NAI_RUN_OUTDIR_H
 
 #include "base/err.h"
 #include "base/strings.h"
@@ -12,9 +12,10 @@
 
 /* What the directory asks of its user. */
 struct nai_outdir_calls {
-  /* Adds the paths, relative to `directory` (an open one), of the files that the run in it wrote; none where that
-   * cannot be told. Regular files of these names are ours, everything else is somebody else's. */
-  int (*list)(void *ctx, struct nai_strings *files, int directory, struct nai_err *err);
+  /* Whether `directory` (an open one) is one of this program's, and the paths, relative to it, of the files that the
+   * run in it wrote, as far as that can be told. Regular files of these names are ours where a run gives files such
+   * names, everything else is somebody else's. */
+  int (*list)(void *ctx, struct nai_strings *files, bool *known, int directory, struct nai_err *err);
   /* One line for the user: somebody is waited for, something was left somewhere. May be NULL. */
   void (*note)(void *ctx, const char *line);
   /* renameat2, or what a test puts in its place; NULL = renameat2. */
@@ -49,7 +50,7 @@ NAI_MUST_CHECK int nai_outdir_begin(struct nai_outdir *out, const char *path, co
                                     struct nai_err *err);
 /* Looks at the target again and swaps the work directory in, which must hold NAI_MANIFEST_PATH by then. Files of the
  * old one that are not ours are in both directories from before the swap; under NAME.kept where the new run has a file
- * of that name. On failure the target is as it was. */
+ * of that name. Permissions stay as they were. On failure the target is as it was. */
 NAI_MUST_CHECK int nai_outdir_commit(struct nai_outdir *out, struct nai_err *err);
 /* Removes what was not committed and frees. Accepts a zeroed struct. */
 void nai_outdir_end(struct nai_outdir *out);

@@ -1,7 +1,8 @@
 /* Where the artifacts directory is: names, moves and locks. */
-#include "pipeline/outdir_internal.h"
+#include "run/outdir_internal.h"
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/lock.h"
 
 #include <errno.h>
@@ -13,7 +14,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 void nai_outdir_note(const struct nai_outdir *out, const char *fmt, ...) {
   char line[PATH_MAX + 512];
@@ -116,7 +116,7 @@ int nai_outdir_set_names(struct nai_outdir *out, const char *path, struct nai_er
     snprintf(out->stem, sizeof out->stem, "%s", out->name);
   else
     snprintf(out->stem, sizeof out->stem, "%.*s~%016llx", KEPT_OF_IT, out->name,
-             (unsigned long long)XXH3_64bits(out->name, len));
+             (unsigned long long)nai_hash_bytes(0, out->name, len));
   return NAI_OK;
 }
 
@@ -144,6 +144,8 @@ int nai_outdir_lock(struct nai_outdir *out, struct nai_err *err) {
                      out->given, out->calls.patience_s);
 }
 
-int nai_outdir_list(struct nai_strings *files, const struct nai_outdir *out, int directory, struct nai_err *err) {
-  return out->calls.list(out->calls.ctx, files, directory, err);
+int nai_outdir_list(struct nai_strings *files, bool *known, const struct nai_outdir *out, int directory,
+                    struct nai_err *err) {
+  bool ignored;
+  return out->calls.list(out->calls.ctx, files, known ? known : &ignored, directory, err);
 }

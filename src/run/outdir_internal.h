@@ -1,8 +1,8 @@
 /* Shared by the files behind outdir.h. Internal to them. */
-#ifndef NAI_PIPELINE_OUTDIR_INTERNAL_H
-#define NAI_PIPELINE_OUTDIR_INTERNAL_H
+#ifndef NAI_RUN_OUTDIR_INTERNAL_H
+#define NAI_RUN_OUTDIR_INTERNAL_H
 
-#include "pipeline/outdir.h"
+#include "run/outdir.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -33,7 +33,8 @@ NAI_MUST_CHECK int nai_outdir_open_parent(struct nai_outdir *out, struct nai_err
 /* Locks the parent. On a file system without locks runs go on without: an exchange is verified, and nothing of others
  * is swept. */
 NAI_MUST_CHECK int nai_outdir_lock(struct nai_outdir *out, struct nai_err *err);
-NAI_MUST_CHECK int nai_outdir_list(struct nai_strings *files, const struct nai_outdir *out, int directory,
+/* `known` may be NULL. */
+NAI_MUST_CHECK int nai_outdir_list(struct nai_strings *files, bool *known, const struct nai_outdir *out, int directory,
                                    struct nai_err *err);
 
 /* outdir_sweep.c: what killed runs left; the parent is locked. */
@@ -52,7 +53,8 @@ void nai_outdir_note_left(const struct nai_outdir *out, const char *name, const 
  * `given` is for messages. */
 NAI_MUST_CHECK int nai_outdir_check(int directory, const struct nai_strings *ours, int work, const char *given,
                                     struct nai_err *err);
-/* Links everything that is not ours into `fresh`, under the same name or NAME.kept. */
+/* Links everything that is not ours into `fresh`, under the same name or NAME.kept, and gives what is ours there the
+ * permissions that it has here. */
 NAI_MUST_CHECK int nai_outdir_link(int directory, const struct nai_strings *ours, int fresh, const char *given,
                                    struct nai_err *err);
 /* As nai_outdir_link for what appeared since, directories included, which are moved. What fails stays where it is. */
