@@ -40,7 +40,6 @@ struct nai_scan {
                          rowids have gaps */
   const char *reader; /* "direct" or "sqlite" */
   char reason[160];   /* why not direct; "" when direct */
-  bool whole;         /* the leaf reader has looked at all pages before SQLite reads them: scan.c */
   void *impl;         /* the reader's own */
   const struct nai_scan_ops *ops;
 };

@@ -9,14 +9,6 @@ int nai_scan_fail(const char *table, int code, struct nai_err *err) {
   return nai_err_wrap(err, code, "cannot read table \"%s\"", table);
 }
 
-/* SQLite takes a disk that cannot be read for a damaged database (SQLITE_IOERR_CORRUPTFS). Where the leaf reader has
- * just found all pages in order, a failure is none of the file's. */
-static int doubt_damage(const struct nai_scan *scan, int rc, struct nai_err *err) {
-  if (rc == NAI_EINPUT && scan->whole)
-    err->damaged = false;
-  return rc;
-}
-
 static int check_table(const struct nai_db_table **out, const struct nai_scan *scan, const struct nai_trace *trace,
                        struct nai_err *err) {
   const struct nai_db_table *table = nai_trace_table(trace, scan->table);
@@ -46,7 +38,6 @@ int nai_scan_open(struct nai_scan *scan, struct nai_trace *trace, int max_parts,
   scan->impl = NULL;
   scan->ops = NULL;
   scan->reason[0] = '\0';
-  scan->whole = false;
   int rc = check_table(&table, scan, trace, err);
   if (rc)
     return nai_scan_fail(scan->table, rc, err);
@@ -58,7 +49,6 @@ int nai_scan_open(struct nai_scan *scan, struct nai_trace *trace, int max_parts,
   if (rc)
     return nai_scan_fail(scan->table, rc, err);
   scan->reader = refused ? "sqlite" : "direct";
-  scan->whole = refused && !nai_direct_refuses(trace, table, scan->columns, scan->column_count);
   if (refused)
     snprintf(scan->reason, sizeof scan->reason, "%s", refused);
   max_parts = max_parts < 1 ? 1 : max_parts;
@@ -66,13 +56,13 @@ int nai_scan_open(struct nai_scan *scan, struct nai_trace *trace, int max_parts,
                : nai_scan_open_direct(scan, trace, table, max_parts, err);
   if (rc) {
     nai_scan_close(scan);
-    return doubt_damage(scan, nai_scan_fail(scan->table, rc, err), err);
+    return nai_scan_fail(scan->table, rc, err);
   }
   return NAI_OK;
 }
 
 int nai_scan_run(struct nai_scan *scan, int part, nai_row_fn *fn, void *ctx, struct nai_err *err) {
-  return doubt_damage(scan, scan->ops->run(scan, part, fn, ctx, err), err);
+  return scan->ops->run(scan, part, fn, ctx, err);
 }
 
 void nai_scan_close(struct nai_scan *scan) {

@@ -84,6 +84,12 @@ static void test_changed_rows(void **state) {
   }
 }
 
+static int count_values(void *values, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
+  (void)rowid, (void)err;
+  *(int64_t *)values += cells->type != NAI_CELL_NULL;
+  return NAI_OK;
+}
+
 static void test_added_columns(void **state) {
   (void)state;
   sqlite3 *db = create(1024, 0, "PRAGMA user_version=1");
@@ -94,6 +100,8 @@ static void test_added_columns(void **state) {
   check_table(path, "mixed", "rowid", "direct");
   sql(db, "ALTER TABLE mixed ADD COLUMN seven INTEGER NOT NULL DEFAULT 7; INSERT INTO mixed(b, seven) VALUES(3, 4)");
   check_table(path, "mixed", "rowid", NULL); /* depends on whether `seven` is asked for */
+  /* Old rows have no `seven`, though it is NOT NULL, where only what is behind it is asked for. */
+  sql(db, "ALTER TABLE mixed ADD COLUMN behind TEXT; INSERT INTO mixed(b, behind) VALUES(4, 'five')");
   sqlite3_close(db);
   struct nai_trace *trace = open_trace(path, NAI_READER_AUTO);
   const struct nai_db_table *table = nai_trace_table(trace, "MIXED");
@@ -105,11 +113,18 @@ static void test_added_columns(void **state) {
   assert_string_equal(scan.reader, "sqlite");
   assert_non_null(strstr(scan.reason, "default"));
   nai_scan_close(&scan);
-  column = nai_db_column(table, "later");
-  assert_int_equal(nai_scan_open(&scan, trace, 1, &err), 0);
-  assert_string_equal(scan.reader, "direct");
-  assert_string_equal(scan.reason, "");
-  nai_scan_close(&scan);
+  static const char *const around[] = {"later", "behind"};
+  for (int i = 0; i < 2; i++) {
+    int64_t values = 0;
+    column = nai_db_column(table, around[i]);
+    assert_int_equal(nai_scan_open(&scan, trace, 1, &err), 0);
+    assert_string_equal(scan.reader, "direct");
+    assert_string_equal(scan.reason, "");
+    if (nai_scan_run(&scan, 0, count_values, &values, &err))
+      fail_msg("%s: %s", around[i], err.msg);
+    assert_int_equal(values, 1);
+    nai_scan_close(&scan);
+  }
   nai_trace_close(trace);
 }
 

@@ -1,7 +1,6 @@
 /* How fast are copies for the link they take, and which could run while the GPU computes anyway? Table copy_rates. */
 #include "analyses/analysis.h"
 #include "analyses/idle/idle.h"
-#include "analyses/idle/idle.h"
 #include "analyses/losses/losses.h"
 #include "base/sort.h"
 #include "table/columns.h"

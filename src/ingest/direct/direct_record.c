@@ -159,7 +159,7 @@ static const char *read_header(uint64_t *end, uint32_t *looked_at, struct nai_re
       for (; i < columns; i++) {
         types[i] = 0;
         offsets[i] = 0;
-        ruled_out |= is_ruled_out(&reader->plan->columns[i], 0);
+        ruled_out |= !reader->plan->columns[i].added_with_default && is_ruled_out(&reader->plan->columns[i], 0);
       }
       break;
     }

@@ -166,7 +166,10 @@ static int look_away(void *ctx, int64_t rowid, const struct nai_cell *cells, str
 }
 
 /* The first thing that quick_check says, behind a line that names the database. */
-static int damage_found(const char *said, struct nai_err *err) {
+static int damage_found(const char *said, sqlite3 *db, struct nai_err *err) {
+  int failed = nai_sqlite_unread(db);
+  if (failed)
+    return nai_err_sys(err, NAI_EINPUT, failed, "cannot check it");
   const char *behind = strncmp(said, "***", 3) == 0 ? strchr(said, '\n') : NULL, *line = behind ? behind + 1 : said;
   const char *unread = strstr(line, "error code="); /* SQLITE_CORRUPT is 11 */
   if (unread && strncmp(unread, "error code=11", 13) != 0)
@@ -187,7 +190,7 @@ static int quick_check(const struct nai_trace *trace, const struct nai_db_table 
     if (!found)
       rc = nai_sqlite_fail(err, db, step == SQLITE_ROW ? SQLITE_NOMEM : step, "cannot check it");
     else if (strcmp(found, "ok") != 0)
-      rc = damage_found(found, err);
+      rc = damage_found(found, db, err);
   }
   sqlite3_finalize(stmt);
   nai_trace_return(trace, db);

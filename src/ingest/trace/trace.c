@@ -86,7 +86,8 @@ static int quick_check(sqlite3 *db, struct nai_err *err) {
   if (!verdict)
     rc = nai_sqlite_fail(err, db, sqlite3_errcode(db), "cannot check the database");
   else if (strcmp(verdict, "ok") != 0)
-    rc = nai_err_set(err, NAI_EINPUT, "the database is damaged: %s", verdict);
+    rc = nai_sqlite_unread(db) ? nai_err_sys(err, NAI_EINPUT, nai_sqlite_unread(db), "cannot check the database")
+                               : nai_err_set(err, NAI_EINPUT, "the database is damaged: %s", verdict);
   sqlite3_finalize(stmt);
   return rc;
 }

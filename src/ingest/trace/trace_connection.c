@@ -11,6 +11,12 @@ static bool is_open(sqlite3 *db) {
          file->pMethods;
 }
 
+int nai_sqlite_unread(sqlite3 *db) {
+  int failed = 0;
+  bool known = db && sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &failed) == SQLITE_OK;
+  return known && (failed == EIO || failed == ENXIO || failed == ERANGE) ? failed : 0; /* those of unixRead */
+}
+
 int nai_sqlite_fail(struct nai_err *err, sqlite3 *db, int rc, const char *what) {
   int failed = db ? sqlite3_system_errno(db) : 0;
   if (rc == SQLITE_IOERR_NOMEM)
@@ -39,7 +45,9 @@ int nai_sqlite_fail(struct nai_err *err, sqlite3 *db, int rc, const char *what) 
     return nai_err_set(err, NAI_EINPUT, "%s: it takes too long, the schema is not one of a trace export", what);
   case SQLITE_CORRUPT:
   case SQLITE_NOTADB:
-    return nai_err_damaged(err, "%s: %s", what, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+    failed = nai_sqlite_unread(db);
+    return failed ? nai_err_sys(err, NAI_EINPUT, failed, "%s", what)
+                  : nai_err_damaged(err, "%s: %s", what, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
   default:
     return nai_err_set(err, NAI_EINPUT, "%s: %s", what, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
   }

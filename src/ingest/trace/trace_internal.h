@@ -48,7 +48,10 @@ NAI_MUST_CHECK int nai_trace_borrow(sqlite3 **out, const struct nai_trace *trace
 void nai_trace_return(const struct nai_trace *trace, sqlite3 *db);
 /* A read-only connection with the same restrictions as the first. The caller closes it. */
 NAI_MUST_CHECK int nai_trace_connect(sqlite3 **out, const struct nai_trace *trace, struct nai_err *err);
-/* Error of an SQLite call: NAI_ELIMIT for memory, else NAI_EINPUT; "what: SQLite's message". */
+/* The errno of a disk that cannot be read, which SQLite calls damage (SQLITE_IOERR_CORRUPTFS); 0 for none. */
+int nai_sqlite_unread(sqlite3 *db);
+/* Error of an SQLite call: NAI_ELIMIT for memory, else NAI_EINPUT; "what: SQLite's message", or what the system said.
+ */
 int nai_sqlite_fail(struct nai_err *err, sqlite3 *db, int rc, const char *what);
 /* Prepares `sql`; the error names the statement's purpose `what`. */
 NAI_MUST_CHECK int nai_sqlite_prepare(sqlite3_stmt **out, sqlite3 *db, const char *sql, const char *what,
