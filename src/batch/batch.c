@@ -9,6 +9,7 @@
 #include "render/json.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -135,6 +136,8 @@ static int check_place(const char *out, struct nai_err *err) {
     ours = int_of(doc, "format_major") == MAJOR && *text_of(doc, "batch") && *text_of(doc, "options_hash");
   nai_yaml_free(doc);
   DIR *directory = ours ? NULL : opendir(out);
+  if (!ours && !directory)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", out);
   for (const struct dirent *e; directory && (e = readdir(directory));)
     other |= strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
   if (directory)

@@ -223,11 +223,17 @@ static struct worker *wait_for_one(struct pool *pool, int *status, struct rusage
 }
 
 static void stop_all(struct pool *pool) {
-  for (int i = 0; i < pool->size; i++)
-    if (pool->workers[i].pid > 0) {
-      kill(-pool->workers[i].pid, SIGKILL);
-      waitpid(pool->workers[i].pid, NULL, 0);
+  struct nai_err ignored;
+  for (int i = 0; i < pool->size; i++) {
+    struct worker *w = &pool->workers[i];
+    if (w->pid > 0) {
+      kill(-w->pid, SIGKILL);
+      waitpid(w->pid, NULL, 0);
     }
+    if (nai_batch_scratch_end(&w->scratch, pool->b, w->item, false, &ignored) != NAI_OK) {
+      /* The next batch there takes it away. */
+    }
+  }
 }
 
 static int run_all(struct pool *pool, const uint32_t *order, uint32_t count, nai_batch_progress_fn *progress, void *ctx,

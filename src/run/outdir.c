@@ -32,8 +32,9 @@ static int check_is_run(struct nai_strings *ours, const struct nai_outdir *out, 
     rc = nai_outdir_is_empty(&empty, target, out->given, err);
   return rc || known || empty ? rc
                               : nai_err_set(err, NAI_EUSAGE,
-                                            "%s holds files that are not from an earlier run; give a new directory, "
-                                            "nothing was changed",
+                                            "%s holds files that are not from an earlier run, or from a version of "
+                                            "nsys-ai that kept no list of them; give a new directory, or remove this "
+                                            "one if nothing in it is needed; nothing was changed",
                                             out->given);
 }
 

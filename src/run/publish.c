@@ -1,7 +1,6 @@
 #include "run/publish.h"
 
 #include "base/fs.h"
-
 #include "table/table.h"
 
 #include <dirent.h>

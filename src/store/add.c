@@ -254,20 +254,21 @@ static int fill(const char *directory, const struct nai_store_run *run, const st
   return rc;
 }
 
-/* The captures of an earlier run of that id are these, or it failed as this one did. */
-static bool is_same(const struct nai_store *store, const struct nai_store_run *there, const struct nai_store_run *run,
-                    const struct nai_store_add *a) {
-  bool same = there->captures == a->capture_count && strcmp(there->error, run->error) == 0;
-  for (int i = 0; i < a->capture_count && same; i++) {
+/* Whether the captures of an earlier run of that id are these, or it failed as this one did. */
+static int compare_with(bool *same, const struct nai_store *store, const struct nai_store_run *there,
+                        const struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
+  int rc = NAI_OK;
+  *same = there->captures == a->capture_count && strcmp(there->error, run->error) == 0;
+  for (int i = 0; i < a->capture_count && *same && !rc; i++) {
     char path[PATH_MAX];
     struct nai_run *capture = NULL;
-    struct nai_err ignored;
-    same = nai_store_directory(path, sizeof path, store, there, i) &&
-           nai_run_open(&capture, path, &ignored) == NAI_OK &&
-           capture->manifest.identity == a->captures[i]->manifest.identity;
+    rc = nai_store_directory(path, sizeof path, store, there, i) ? nai_run_open(&capture, path, err) : too_long(err);
+    *same = !rc && capture->manifest.identity == a->captures[i]->manifest.identity;
     nai_run_close(capture);
   }
-  return same;
+  return rc ? nai_err_wrap(err, rc, "the store has a run \"%.100s\" already, and whether it is this one cannot be told",
+                           there->id)
+            : NAI_OK;
 }
 
 static int put_in_place(struct nai_store *store, const struct nai_store_run *run, const struct nai_store_add *a,
@@ -317,6 +318,17 @@ static bool is_elsewhere(const struct nai_store_run *there, const struct nai_sto
   return (a->name || a->environment) && strcmp(there->series, run->series) != 0;
 }
 
+/* What is there is this run, of this series. */
+static int check_there(const struct nai_store *store, const struct nai_store_run *there,
+                       const struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
+  bool same;
+  int rc = compare_with(&same, store, there, run, a, err);
+  return rc || (same && !is_elsewhere(there, run, a))
+           ? rc
+           : nai_err_set(err, NAI_EUSAGE, "the store has %s run \"%s\" already, in the series %s",
+                         same ? "the" : "another", run->id, there->series);
+}
+
 int nai_store_add(char **id, enum nai_store_added *added, struct nai_store *store, const struct nai_store_add *a,
                   struct nai_err *err) {
   struct nai_store_run run = {.utc_ns = NAI_NULL_I64};
@@ -324,9 +336,8 @@ int nai_store_add(char **id, enum nai_store_added *added, struct nai_store *stor
   *id = NULL;
   int rc = describe(&run, a, err);
   const struct nai_store_run *there = rc ? NULL : nai_store_find(store, run.id);
-  if (there && (!is_same(store, there, &run, a) || is_elsewhere(there, &run, a)))
-    rc = nai_err_set(err, NAI_EUSAGE, "the store has %s run \"%s\" already, in the series %s",
-                     is_same(store, there, &run, a) ? "the" : "another", run.id, there->series);
+  if (there)
+    rc = check_there(store, there, &run, a, err);
   *added = there ? NAI_STORE_SAME : NAI_STORE_NEW;
   if (!rc)
     rc = there ? tell(&told, store, there, &run, a, err) : put_in_place(store, &run, a, err);

@@ -100,8 +100,11 @@ int nai_store_baseline(struct nai_store_baseline *out, const struct nai_store *s
   if (!rc)
     rc = nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, err);
   const struct nai_yaml_node *list = rc ? NULL : nai_yaml_get(doc, nai_yaml_root(doc), "runs");
+  if (!rc) /* without, nobody would know which runs are to stay */
+    rc = list ? nai_yaml_expect(doc, list, NAI_YAML_LIST, err)
+              : nai_err_set(err, NAI_EUSAGE, "\"%s\" is damaged: it names no runs", path);
   const struct nai_yaml_node *reason = rc ? NULL : nai_yaml_get(doc, nai_yaml_root(doc), "reason");
-  for (const struct nai_yaml_node *n = list ? nai_yaml_first(doc, list) : NULL; n && !rc; n = nai_yaml_next(doc, n))
+  for (const struct nai_yaml_node *n = rc ? NULL : nai_yaml_first(doc, list); n && !rc; n = nai_yaml_next(doc, n))
     if (nai_strings_add(&out->ids, n->text, strlen(n->text)) == NAI_NO_STRING)
       rc = nai_err_nomem(err);
   if (!rc && !(out->reason = strdup(reason ? reason->text : "")))
@@ -121,8 +124,10 @@ int nai_store_baselines(struct nai_strings *names, const struct nai_store *store
   char path[PATH_MAX];
   struct dirent **entries = NULL;
   snprintf(path, sizeof path, "%s/baselines", store->path);
-  int n = nai_fs_is_dir(path) ? scandir(path, &entries, is_file, by_name) : 0;
+  int n = scandir(path, &entries, is_file, by_name);
   int rc = n < 0 ? nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path) : NAI_OK;
+  if (n < 0 && errno == ENOENT && !nai_fs_exists(path)) /* a link that leads nowhere is no store without baselines */
+    rc = NAI_OK;
   for (int i = 0; i < n; i++) {
     if (!rc &&
         nai_strings_add(names, entries[i]->d_name, strlen(entries[i]->d_name) - strlen(".json")) == NAI_NO_STRING)

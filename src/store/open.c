@@ -52,6 +52,7 @@ const struct nai_store_run *nai_store_find(const struct nai_store *store, const 
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+/* Where a run lies is made of what its record says, so a record says no other place than the one it lies in. */
 static int add_run(struct nai_store *store, const char *path, struct nai_err *err) {
   if (!nai_array_room(&store->runs, &store->capacity, store->count, sizeof *store->runs))
     return nai_err_nomem(err);
@@ -119,7 +120,9 @@ static int create_store(const char *path, struct nai_err *err) {
   DIR *directory;
   int entries = 0;
   int rc = nai_fs_mkdir_all(path, err);
-  if (!rc && (directory = opendir(path))) {
+  if (!rc && !(directory = opendir(path)))
+    rc = nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path);
+  if (!rc) {
     for (const struct dirent *e; (e = readdir(directory));)
       entries += e->d_name[0] != '.';
     closedir(directory);
@@ -214,5 +217,5 @@ void nai_store_sweep(const struct nai_store *store) {
   if (nai_fs_join(path, sizeof path, store->path, "baselines"))
     sweep(path, 0);
   if (nai_fs_join(path, sizeof path, store->path, "runs"))
-    sweep(path, 2);
+    sweep(path, 3); /* NAME, ENVIRONMENT, ID */
 }

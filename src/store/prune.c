@@ -41,6 +41,12 @@ static bool is_named(const struct nai_strings *ids, const char *id) {
   return ids && nai_strings_find(ids, id, strlen(id)) != NAI_NO_STRING;
 }
 
+/* `newest` is no earlier, and a forged record may say any time: the difference of two may not fit into 63 bits. */
+static bool is_recent(const struct nai_store_run *run, int64_t newest, int64_t keep_days) {
+  const uint64_t day_ns = UINT64_C(86400) * 1000000000;
+  return (uint64_t)newest - (uint64_t)run->utc_ns <= (uint64_t)keep_days * day_ns;
+}
+
 /* Runs that some baseline names. */
 static int collect_baselines(struct nai_strings *ids, const struct nai_store *store, struct nai_err *err) {
   struct nai_strings names = {0};
@@ -80,7 +86,6 @@ static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, st
 }
 
 int nai_store_prune(const struct nai_store *store, const struct nai_store_pruning *how, struct nai_err *err) {
-  const int64_t day_ns = INT64_C(86400) * 1000000000;
   struct nai_strings baselines = {0};
   int64_t newest = NAI_NULL_I64;
   int rc = collect_baselines(&baselines, store, err);
@@ -91,9 +96,9 @@ int nai_store_prune(const struct nai_store *store, const struct nai_store_prunin
     const struct nai_store_run *run = &store->runs[i];
     char directory[PATH_MAX];
     int64_t bytes = 0;
-    if (run->utc_ns == NAI_NULL_I64 || newest - run->utc_ns <= how->keep_days * day_ns ||
-        strcmp(run->status, "ok") != 0 || strcmp(run->verdict, "fail") == 0 || *run->note ||
-        is_named(&baselines, run->id) || is_named(how->keep, run->id))
+    if (run->utc_ns == NAI_NULL_I64 || is_recent(run, newest, how->keep_days) || strcmp(run->status, "ok") != 0 ||
+        strcmp(run->verdict, "fail") == 0 || *run->note || is_named(&baselines, run->id) ||
+        is_named(how->keep, run->id))
       continue;
     for (int c = 0; c < run->captures && !rc; c++)
       if (nai_store_directory(directory, sizeof directory, store, run, c))

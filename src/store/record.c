@@ -56,14 +56,7 @@ static int64_t int_of(const struct nai_yaml *doc, const char *key, int64_t other
   return node ? strtoll(node->text, NULL, 10) : otherwise;
 }
 
-/* Where a run lies is made of what its record says, so a record says no other place than the one it lies in. */
-static int check_place(const struct nai_store_run *run, const char *path, struct nai_err *err) {
-  char end[PATH_MAX];
-  int n = snprintf(end, sizeof end, "/runs/%s/%s/run.json", run->series, run->id);
-  size_t len = strlen(path);
-  if ((size_t)n > len || strcmp(path + len - (size_t)n, end) != 0)
-    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is the record of another run, %.100s/%.100s", path, run->series,
-                       run->id);
+static int check(const struct nai_store_run *run, const char *path, struct nai_err *err) {
   if (run->captures < 0 || run->captures > NAI_STORE_MAX_CAPTURES)
     return nai_err_set(err, NAI_EUSAGE, "\"%s\" is damaged: %d captures", path, run->captures);
   return NAI_OK;
@@ -94,7 +87,7 @@ int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_e
         !out->note)
       rc = nai_err_nomem(err);
     else
-      rc = check_place(out, path, err);
+      rc = check(out, path, err);
   }
   nai_yaml_free(doc);
   return rc;

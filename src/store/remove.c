@@ -95,7 +95,8 @@ static int check(const struct nai_store *store, const char *id, struct nai_err *
                        "annotations.csv first",
                        id, run->note);
   int rc = check_baselines(store, id, err);
-  if (!rc && nai_strings_add(&ours, "run.json", strlen("run.json")) == NAI_NO_STRING)
+  if (!rc && (nai_strings_add(&ours, "run.json", strlen("run.json")) == NAI_NO_STRING ||
+              nai_strings_add(&ours, NAI_TEMPORARY_MARK, strlen(NAI_TEMPORARY_MARK)) == NAI_NO_STRING))
     rc = nai_err_nomem(err);
   for (int i = 0; i < run->captures && !rc; i++)
     rc = list_capture(&ours, store, run, i, err);

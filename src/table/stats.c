@@ -106,7 +106,7 @@ static int open_buckets(struct group *g, struct nai_err *err) {
     g->buckets[bucket_of(g->values[i])]++;
   free(g->values);
   g->values = NULL;
-  g->kept = 0;
+  g->kept = g->room = 0;
   return NAI_OK;
 }
 

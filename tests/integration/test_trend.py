@@ -1,4 +1,6 @@
 """nsys-ai store and trend: nights with planned changes; change points against a second implementation."""
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -7,7 +9,6 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import time
 import unittest
 
 import oracle_changes
@@ -226,7 +227,8 @@ class Store(unittest.TestCase):
         self.assertEqual(run("store", "add", item, "--store", store, "--label", "commit=1").returncode, 0)
         row, = self.rows(store)
         self.assertEqual((row["verdict"], json.loads(row["labels_json"])), ("fail", {"commit": "1"}))
-        for words in (("--series", "other"), ("--series", "demo", "--environment", "cuda=13"), ("--label", "a=1", "--label", "a=2")):
+        for words in (("--series", "other"), ("--series", "demo", "--environment", "cuda=13"), ("--label", "a=1", "--label", "a=2"),
+                      ("--time", "2262-05-01T00:00:00Z"), ("--time", "1600-01-01T00:00:00Z")):
             self.assertEqual(run("store", "add", item, "--store", store, *words).returncode, 2, words)
         self.assertEqual(self.rows(store), [row])
 
@@ -251,27 +253,29 @@ class Store(unittest.TestCase):
         self.assertEqual(run("store", "index", "--store", store).returncode, 0)
 
     def test_killed_while_adding(self):
-        """What is half written is hidden, is nobody's run, and goes a day later with the next change."""
+        """What is half written is hidden, is nobody's run, and goes with the next change; not while its process lives."""
         store = self.copy()
         before = self.rows(store)
-        series = next(path.parents[1] for path in store.glob("runs/demo/*/*/run.json"))
-        run_left, index_left = series / ".x.0123456789abcdef.nsys-ai-tmp", store / ".index.sqlite.0123456789abcdef.nsys-ai-tmp"
-        (run_left / "captures" / "0").mkdir(parents=True)
-        (run_left / "captures" / "0" / "report.md").write_text("half")
-        index_left.write_bytes(b"half")
-        mine = series / ".mine"  # hidden, but no work of this program
-        mine.mkdir()
-        two_days_ago = time.time() - 2 * 86400
-        self.assertEqual(run("store", "index", "--store", store).returncode, 0)
-        self.assertTrue(run_left.exists() and index_left.exists())  # it may still be written
-        for path in (run_left, index_left, mine):
-            os.utime(path, (two_days_ago, two_days_ago))
+        run_, series = next((path.parent, path.parents[1]) for path in store.glob("runs/demo/*/*/run.json"))
+        suffix = "0123456789abcdef.nsys-ai-tmp"
+        left = [series / f".x.{suffix}/.nsys-ai-temporary", series / f".x.{suffix}/captures/0/report.md",
+                store / f".index.sqlite.{suffix}", run_ / f".run.json.{suffix}"]
+        mine = series / ".mine/notes.txt"  # hidden, but no work of this program
+        for path in (*left, mine):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"half")
         for action in (("list",), ("prune", "--dry-run")):
             self.assertEqual(run("store", *action, "--store", store).returncode, 0)
-        self.assertTrue(run_left.exists() and index_left.exists())
+        self.assertTrue(all(path.exists() for path in left))
+        with contextlib.ExitStack() as living:
+            for path in (left[0], *left[2:]):
+                fcntl.flock(living.enter_context(path.open()), fcntl.LOCK_EX)
+            self.assertEqual(run("store", "index", "--store", store).returncode, 0)
+            self.assertTrue(all(path.exists() for path in left))
         self.add(store, 3)
-        self.assertEqual([run_left.exists(), index_left.exists(), mine.exists()], [False, False, True])
+        self.assertEqual([path.name for path in (*left, left[1].parents[2], mine) if path.exists()], ["notes.txt"])
         self.assertEqual(self.rows(store), before)
+        self.assertEqual(run("store", "remove", run_.name, "--store", store).returncode, 0)
 
     def test_several_captures_are_one_run(self):
         store = fresh_dir() / "s"
@@ -286,6 +290,38 @@ class Store(unittest.TestCase):
         self.assertAlmostEqual(metric["values"][0]["value"], sorted(values)[1], delta=1)
         other = run("store", "add", items[0], self.batch / "items/night-0029", "--store", store, "--id", "x")
         self.assertEqual((other.returncode, "differ in what they ran on" in other.stderr), (2, True))
+
+    def test_a_run_that_is_there_and_cannot_be_read(self):
+        """Whether it is the same nobody knows: it is not said to be another one, and not written over."""
+        store = fresh_dir() / "s"
+        first = self.add(store, 0)
+        manifest, = store.glob("runs/*/*/*/captures/0/stages/manifest.json")
+        manifest.unlink()
+        manifest.write_bytes(b"{")
+        before = {p: p.read_bytes() for p in store.rglob("*") if p.is_file()}
+        done = run("store", "add", self.batch / "items/night-0000", "--store", store, "--verdict", "fail")
+        self.assertEqual((done.returncode, first in done.stderr, "cannot be told" in done.stderr), (3, True, True), done.stderr)
+        self.assertEqual({p: p.read_bytes() for p in store.rglob("*") if p.is_file()}, before)
+
+    def test_options_of_other_actions(self):
+        """An option that an action does not have is refused, not ignored."""
+        store, one = self.store, self.ids(self.store)[0]
+        own = {"add": ("series", "id", "label", "verdict", "environment", "failed", "time"), "list": ("series",),
+               "annotate": ("kind", "text"), "baseline set": ("reason",), "prune": ("keep-days", "dry-run")}
+        values = {"label": "a=1", "verdict": "pass", "time": "2026-01-01T00:00:00Z", "kind": "ignore", "keep-days": "9", "dry-run": None}
+        operands = {"add": [self.batch / "items/night-0000"], "annotate": [one], "remove": [one], "baseline set": ["b", one],
+                    "baseline show": ["b"]}
+        given = {"annotate": ("kind", "text")}
+        before = {p: p.read_bytes() for p in store.rglob("*") if p.is_file()}
+        for action in (*own, "baseline list", "baseline show", "remove", "index"):
+            for option in sorted({o for options in own.values() for o in options} - set(own.get(action, ()))):
+                words = [*action.split(), *operands.get(action, ()), "--store", store]
+                for name in (*given.get(action, ()), option):
+                    value = values.get(name, "x")
+                    words += [f"--{name}"] if value is None else [f"--{name}={value}"]
+                done = run("store", *words)
+                self.assertEqual((done.returncode, f"--{option} is no option of" in done.stderr), (2, True), words)
+        self.assertEqual({p: p.read_bytes() for p in store.rglob("*") if p.is_file()}, before)
 
     def test_no_store(self):
         directory = fresh_dir()

@@ -100,6 +100,13 @@ class Directories(Case):
                 put(out / name)
             self.refused(*command(out), says="not from a")
 
+    def test_directory_of_an_earlier_version(self):
+        """Trends had no list of their files once: nobody knows whose these are, but what to do about it is said."""
+        out = self.base / "trend"
+        for name in ("trend.md", "trend.html", "trend.json"):
+            put(out / name)
+        self.refused("trend", "--store", self.store(), "-q", "--out", out, says="remove this one if nothing in it is needed")
+
     def test_manifest_of_another_program(self):
         for content in (FOREIGN, b"", b"{", b'{"format_major": 2, "files": ["notes.txt", "report.md"]}'):
             for number, command in enumerate(self.commands()):
@@ -297,6 +304,18 @@ class Batches(Case):
             self.assertIn("t,", (out / "index.csv").read_text())
             self.assertEqual(tree(out / "items/t"), {"notes.txt": MINE, "report.md": MINE})
 
+    def test_scratch_of_a_batch_that_fails(self):
+        """Copies of traces do not stay on the disks of machines, however a batch ends."""
+        scratch, out = self.base / "scratch", self.base / "batch"
+        scratch.mkdir()
+        self.ok("batch", self.trace, trace("training"), "-q", "--out", out)
+        for status in (out / "status").iterdir():
+            status.unlink()
+            put(status / "in/the/way")
+        done = run("batch", "--resume", "-q", "-j2", "--out", out, "--scratch", scratch)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(everything(scratch), {})
+
     def test_logs_that_are_links(self):
         out = self.base / "batch"
         self.ok("batch", self.trace, "-q", "--out", out)
@@ -361,6 +380,73 @@ class Stores(Case):
         (old / "run.json").write_text(json.dumps(record))
         self.assertEqual(run("store", "prune", "--keep-days", "1", "--store", store).returncode, 2)
         self.assertEqual(tree(own), before)
+
+    def test_prune_with_baselines_that_cannot_be_read(self):
+        """Nobody knows then which runs are to stay: all do."""
+        store = self.old_and_new()
+        old = next(d for d in self.runs_of(store) if "20200101" in d.name)
+        self.ok("store", "baseline", "set", "b", old.name, "--store", store)
+        where, aside = store / "baselines", self.base / "aside"
+
+        def loop():
+            where.symlink_to("baselines")
+
+        def nowhere():  # a disk that is not there today
+            where.symlink_to(self.base / "unmounted")
+
+        def file():
+            put(where)
+
+        def damaged(content):
+            shutil.copytree(aside, where)
+            put(where / "b.json", content)
+
+        where.rename(aside)
+        kinds = [loop, nowhere, file] + [lambda content=content: damaged(content) for content in
+                                         (b"", b"{", b"[]", b'{"format_major": 1, "runs": "x"}', b'{"format_major": 1, "reason": ""}')]
+        for number, make in enumerate(kinds):
+            make()
+            for words in (("prune", "--keep-days", "1"), ("remove", old.name)):
+                with self.subTest(number, words=words):
+                    self.refused("store", *words, "--store", store, code=5 if number < 3 else 2, says="baselines")
+            subprocess.run(["rm", "-r", where], check=True)
+        aside.rename(where)
+        self.assertIn("0 runs", self.ok("store", "prune", "--keep-days", "1", "--store", store).stdout)
+        (where / "b.json").unlink()
+        self.assertIn("1 runs", self.ok("store", "prune", "--keep-days", "1", "--store", store).stdout)
+
+    def test_records_of_another_place(self):
+        """A record says where its run lies: it is believed where that is so, and no command goes anywhere else."""
+        store = self.old_and_new()
+        analyze(trace("loop", "--seed", "1"), out=self.base / "own/captures/0")
+        put(self.base / "own/run.json", b"{}")
+        one = self.runs_of(store)[0]
+        name, kind = one.name, (one / "run.json").read_bytes()
+        up = os.path.relpath(self.base, store / "runs")
+        for change in ({"series": up, "id": "own"}, {"series": "../..", "id": "own"}, {"series": str(self.base), "id": "own"},
+                       {"series": "default"}, {"id": "../" + name}, {"id": ""}, {"captures": -1}, {"captures": 10**6}):
+            (one / "run.json").unlink()
+            put(one / "run.json", json.dumps({**json.loads(kind), **change}).encode())
+            for words in (("prune", "--keep-days", "0"), ("remove", change.get("id") or name), ("index",), ("list",),
+                          ("add", artifacts(trace("minimal")))):
+                with self.subTest(change, words=words):
+                    self.refused("store", *words, "--store", store, says="run.json")
+            with self.subTest(change):
+                self.refused("check", artifacts(trace("minimal")), "--baseline", "last-good", "--store", store, "--out",
+                             self.base / "c", says="run.json")
+
+    def test_prune_with_any_time(self):
+        """Times that lie further apart than 63 bits of ns; the newest run stays."""
+        store = self.old_and_new()
+        old, new = sorted(self.runs_of(store), key=lambda d: d.name)
+        for directory, utc in ((old, -(2**63) + 1), (new, 2**63 - 1)):
+            record = json.loads((directory / "run.json").read_bytes())
+            (directory / "run.json").write_text(json.dumps({**record, "utc_ns": utc}))
+        self.ok("store", "index", "--store", store)
+        done = self.ok("store", "prune", "--keep-days", "36500", "--store", store)
+        self.assertRegex(done.stdout, rf"\A{old.name} .*\n1 runs, ")
+        self.assertFalse((old / "captures/0/report.md").exists())
+        self.assertTrue((new / "captures/0/report.md").exists())
 
     def test_annotations_at_once(self):
         store = self.store()

@@ -6,7 +6,7 @@
 
 static void init(void *memory) {
   struct store_args *args = memory;
-  args->keep_days = 90;
+  args->keep_days = -1;
   args->utc_ns = NAI_NULL_I64;
 }
 
@@ -28,7 +28,8 @@ static int set_time(void *memory, const struct nai_cli_option *option, const cha
   const char *end = strptime(values[0], "%Y-%m-%dT%H:%M:%SZ", &parts);
   if (!end || *end)
     return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected UTC as in 2026-01-05T02:00:00Z", option->name, values[0]);
-  args->utc_ns = (int64_t)timegm(&parts) * 1000000000;
+  if (__builtin_mul_overflow((int64_t)timegm(&parts), 1000000000, &args->utc_ns))
+    return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected a time from 1678 to 2261", option->name, values[0]);
   return NAI_OK;
 }
 
@@ -97,7 +98,8 @@ static const struct nai_cli_option options[] = {
      .type = &nai_cli_int64,
      AT(keep_days),
      .min = 0,
-     .max = 36500},
+     .max = 36500,
+     .otherwise = "90"},
     {.name = "dry-run", .help = "prune: print what would be removed", .type = &nai_cli_on, AT(dry_run)},
     {.name = "quiet", .letter = 'q', .help = "print nothing but errors", .type = &nai_cli_on, AT(quiet)},
     {0},
@@ -110,6 +112,31 @@ static const char *const actions[] = {"add", "annotate", "baseline", "index", "l
 static const char *action_name(size_t index, const char *before) {
   (void)before;
   return index < sizeof actions / sizeof *actions ? actions[index] : NULL;
+}
+
+/* Refuses an option that would say nothing there: it is more likely a mistake than not. */
+static int check_options(const struct store_args *a, const char *action, struct nai_err *err) {
+  const struct {
+    const char *option;
+    bool given;
+    const char *of, *or_of;
+  } uses[] = {{"series", a->series, "add", "list"},
+              {"id", a->id, "add", ""},
+              {"label", a->label_count, "add", ""},
+              {"verdict", a->verdict, "add", ""},
+              {"environment", a->environment, "add", ""},
+              {"failed", a->failed, "add", ""},
+              {"time", a->utc_ns != NAI_NULL_I64, "add", ""},
+              {"kind", a->kind, "annotate", ""},
+              {"text", a->text, "annotate", ""},
+              {"reason", a->reason, "baseline set", ""},
+              {"keep-days", a->keep_days >= 0, "prune", ""},
+              {"dry-run", a->dry_run, "prune", ""}};
+  for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+    if (uses[i].given && strcmp(action, uses[i].of) != 0 && strcmp(action, uses[i].or_of) != 0)
+      return nai_err_set(err, NAI_EUSAGE, "--%s is no option of %s, but of %s%s%s", uses[i].option, action, uses[i].of,
+                         *uses[i].or_of ? " and " : "", uses[i].or_of);
+  return NAI_OK;
 }
 
 static bool is_baseline_call(const char *const *words, size_t count) {
@@ -133,7 +160,9 @@ static int check(const void *memory, const char *const *words, size_t count, str
     return nai_err_set(err, NAI_EUSAGE, "expected remove RUN-ID...");
   if ((strcmp(action, "list") == 0 || strcmp(action, "prune") == 0 || strcmp(action, "index") == 0) && count > 1)
     return nai_err_set(err, NAI_EUSAGE, "unexpected \"%.100s\"", words[1]);
-  return NAI_OK;
+  if (strcmp(action, "baseline") == 0)
+    action = strcmp(words[1], "set") == 0 ? "baseline set" : "baseline list and show";
+  return check_options(a, action, err);
 }
 
 static int act(struct nai_store *store, const struct store_args *a, const char *const *words, size_t count,

@@ -6,10 +6,10 @@
 #include "store/store.h"
 
 struct store_args {
-  const char *store, *series, *id, *time, *failed, *verdict, *environment, *kind, *text, *reason;
+  const char *store, *series, *id, *failed, *verdict, *environment, *kind, *text, *reason;
   const char *labels[NAI_STORE_MAX_LABELS];
   size_t label_count;
-  int64_t keep_days;
+  int64_t keep_days; /* -1: not given */
   int64_t utc_ns;
   bool dry_run, quiet;
 };

@@ -176,15 +176,18 @@ static int keep_changes(struct nai_strings *keep, const struct nai_store *store,
 }
 
 int nai_cmd_store_prune(const struct nai_store *store, const struct store_args *a, struct nai_err *err) {
+  enum { KEEP_DAYS = 90 };
   struct nai_strings keep = {0};
   struct pruned pruned = {0};
   int rc = keep_changes(&keep, store, err);
   if (!rc)
-    rc = nai_store_prune(
-        store,
-        &(struct nai_store_pruning){
-            .keep_days = a->keep_days, .keep = &keep, .dry_run = a->dry_run, .tell = tell_pruned, .ctx = &pruned},
-        err);
+    rc = nai_store_prune(store,
+                         &(struct nai_store_pruning){.keep_days = a->keep_days < 0 ? KEEP_DAYS : a->keep_days,
+                                                     .keep = &keep,
+                                                     .dry_run = a->dry_run,
+                                                     .tell = tell_pruned,
+                                                     .ctx = &pruned},
+                         err);
   nai_buf_printf(&pruned.text, "%u runs, ", pruned.runs);
   nai_fmt_bytes(&pruned.text, (double)pruned.bytes);
   nai_buf_puts(&pruned.text, a->dry_run ? " would be removed\n" : " removed\n");
