@@ -76,6 +76,7 @@ int nai_err_exit_status(int code) {
   case NAI_EUSAGE:
     return 2;
   case NAI_EINPUT:
+  case NAI_ESTALE: /* for who cannot rebuild the file, it is input that cannot be read */
     return 3;
   case NAI_EIO:
     return 5;

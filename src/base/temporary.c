@@ -85,6 +85,8 @@ int nai_temporary_file(struct nai_temporary *t, const char *path, struct nai_err
       take_permissions(t->fd, path);
       return NAI_OK;
     }
+    if (!failed && t->fd >= 0)
+      unlink(t->path); /* if it is there still */
     if (!failed)
       forget(t);
   }
@@ -104,16 +106,23 @@ static int make_directory(struct nai_temporary *t, mode_t mode) {
   return hold(t) ? 0 : EAGAIN;
 }
 
+/* Of what could not be held: what was made of it, if it is there still. */
+static void abandon(struct nai_temporary *t) {
+  if (t->mark >= 0)
+    unlinkat(t->fd, NAI_TEMPORARY_MARK, 0);
+  if (t->fd >= 0)
+    rmdir(t->path);
+  forget(t);
+}
+
 static int new_directory(struct nai_temporary *t, const char *directory, int directory_length, const char *name,
                          mode_t mode, struct nai_err *err) {
   int failed = EAGAIN;
   for (int i = 0; i < TRIES && failed == EAGAIN; i++) {
     *t = none;
     failed = choose_name(t, directory, directory_length, name) ? make_directory(t, mode) : ENAMETOOLONG;
-    if (failed && t->fd >= 0)
-      rmdir(t->path);
     if (failed)
-      forget(t);
+      abandon(t);
   }
   return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot create a temporary directory in \"%.*s\"",
                               directory_length ? directory_length : 1, directory_length ? directory : ".")

@@ -73,23 +73,29 @@ int nai_cmd_terminal_width(void) {
 /* What a command wrote says so, with the size and time that it had then: changed since, it is somebody's own. */
 static const char mark_name[] = "user.nsys-ai.written";
 
-static bool make_mark(char *mark, size_t size, const char *path) {
-  struct stat st;
-  return stat(path, &st) == 0 && snprintf(mark, size, "%lld %lld.%09ld", (long long)st.st_size,
-                                          (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec) < (int)size;
+enum { MARK_SIZE = 80 };
+static void make_mark(char mark[MARK_SIZE], const struct stat *st) {
+  snprintf(mark, MARK_SIZE, "%lld %lld.%09ld", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
+           st->st_mtim.tv_nsec);
 }
 
-static bool is_marked(const char *path) {
-  char want[80], got[80];
+static bool is_marked(const char *path, const struct stat *st) {
+  char want[MARK_SIZE], got[MARK_SIZE];
   ssize_t length = getxattr(path, mark_name, got, sizeof got - 1);
   got[length > 0 ? length : 0] = '\0';
-  return length > 0 && make_mark(want, sizeof want, path) && strcmp(want, got) == 0;
+  make_mark(want, st);
+  return length > 0 && strcmp(want, got) == 0;
 }
 
-static void mark(const char *path) {
-  char text[80];
-  if (!make_mark(text, sizeof text, path) || setxattr(path, mark_name, text, strlen(text), 0) != 0)
-    return; /* a file system without marks: the next one to write here keeps this file */
+/* 0 or errno. */
+static int mark(const char *path) {
+  struct stat st;
+  char text[MARK_SIZE];
+  if (stat(path, &st) != 0)
+    return errno;
+  make_mark(text, &st);
+  setxattr(path, mark_name, text, strlen(text), 0); /* without marks there: the next one to write here keeps the file */
+  return 0;
 }
 
 static bool is_same(const struct stat *there, const char *path) {
@@ -150,29 +156,47 @@ int nai_cmd_output_open(struct nai_cmd_output *output, const char *path, const c
   return rc;
 }
 
-/* Gives what is there the name NAME.kept (or NAME.kept.2, ...), beside the one that it has. 0 or errno. */
+/* Gives what is there the name NAME.kept (or NAME.kept.2, ...), beside the one that it has. 0, or errno and no name. */
 static int keep(char kept[PATH_MAX], const char *path) {
   enum { MOST = 10000 };
   for (int n = 1; n < MOST; n++) {
     if ((n == 1 ? snprintf(kept, PATH_MAX, "%s.kept", path) : snprintf(kept, PATH_MAX, "%s.kept.%d", path, n)) >=
-        PATH_MAX)
-      return ENAMETOOLONG;
+        PATH_MAX) {
+      errno = ENAMETOOLONG;
+      break;
+    }
     if (link(path, kept) == 0 || ((errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS) &&
                                   renameat2(AT_FDCWD, path, AT_FDCWD, kept, RENAME_NOREPLACE) == 0))
       return 0;
     if (errno != EEXIST)
-      return errno;
+      break;
   }
-  return EEXIST;
+  *kept = '\0';
+  return errno;
+}
+
+/* Takes that name back: the answer could not be put in place. */
+static void unkeep(const char *kept, const char *path) {
+  struct stat st;
+  if (stat(kept, &st) == 0 && is_same(&st, path))
+    unlink(kept);
+  else if (renameat2(AT_FDCWD, kept, AT_FDCWD, path, RENAME_NOREPLACE) != 0)
+    return; /* somebody's new file is there: both stay */
 }
 
 /* The file may have come, or changed, since the command began. */
 static int put_in_place(struct nai_cmd_output *output, struct nai_err *err) {
   char kept[PATH_MAX] = "";
-  mark(output->part.path);
-  int failed = nai_fs_exists(output->path) && !is_marked(output->path) ? keep(kept, output->path) : 0;
+  struct stat there;
+  int failed = mark(output->part.path);
+  if (!failed && lstat(output->path, &there) != 0)
+    failed = errno == ENOENT ? 0 : errno;
+  else if (!failed && !is_marked(output->path, &there))
+    failed = keep(kept, output->path);
   if (!failed)
     failed = nai_temporary_become(&output->part, output->path);
+  if (failed && *kept)
+    unkeep(kept, output->path);
   if (failed)
     return nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", output->path);
   if (*kept)

@@ -90,7 +90,9 @@ enum nai_overhead_kind {
   NAI_OVERHEAD_OTHER,       /* what the CUDA driver waits for, or memory of the program's that the profiler looks at */
   NAI_OVERHEAD_OF_PROFILER, /* the profiler's own time */
   NAI_OVERHEAD_FLUSH,       /* the same: it empties buffers, which holds up all threads of the process */
-  NAI_OVERHEAD_LOADING      /* modules and functions that CUDA loads or compiles */
+  NAI_OVERHEAD_UNNAMED, /* the profiler's by its table, but neither named nor inside of a launch: explains no idle time
+                         */
+  NAI_OVERHEAD_LOADING  /* modules and functions that CUDA loads or compiles */
 };
 
 enum nai_op_type { NAI_OP_KERNEL, NAI_OP_COPY, NAI_OP_SET, NAI_OP_GRAPH };

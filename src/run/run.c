@@ -148,6 +148,8 @@ int nai_run_table(const struct nai_table **out, struct nai_run *run, const char 
   if ((size_t)snprintf(file, sizeof file, "stages/%s.ntab", name) >= sizeof file)
     return nai_err_set(err, NAI_ESTALE, "\"%s\" is no name of a table", name);
   int rc = nai_table_open_at(&table, run->directory, file, schema, err);
+  if (rc)
+    rc = nai_err_wrap(err, rc, "cannot read the run \"%s\"", run->path);
   if (!rc && table->key != maker->key) {
     nai_table_free(table);
     rc = nai_err_set(err, NAI_ESTALE, "%s/%s is not the table this run made", run->path, file);
@@ -165,7 +167,7 @@ int nai_run_table_if_any(const struct nai_table **out, struct nai_run *run, cons
   if (*out || (!run->manifest.oom && !nai_manifest_maker(&run->manifest, name)))
     return NAI_OK;
   int rc = nai_run_table(out, run, name, schema, err);
-  return rc == NAI_ESTALE ? nai_err_wrap(err, NAI_EINPUT, "cannot read the run \"%s\"", run->path) : rc;
+  return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc;
 }
 
 /* --- model ------------------------------------------------------------------------------------ */

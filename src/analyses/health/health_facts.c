@@ -10,7 +10,8 @@ enum { CUDA_ERROR_NOT_READY = 600, COPY_DTOH = 2, STDERR = 2, AT_ONCE_NS = 50 * 
 bool nai_is_loading(const struct nai_model *m, int64_t row) { return m->overhead_kind[row] == NAI_OVERHEAD_LOADING; }
 
 bool nai_is_profilers(const struct nai_model *m, int64_t row) {
-  return m->overhead_kind[row] == NAI_OVERHEAD_OF_PROFILER || m->overhead_kind[row] == NAI_OVERHEAD_FLUSH;
+  enum nai_overhead_kind kind = (enum nai_overhead_kind)m->overhead_kind[row];
+  return kind == NAI_OVERHEAD_OF_PROFILER || kind == NAI_OVERHEAD_FLUSH || kind == NAI_OVERHEAD_UNNAMED;
 }
 
 int nai_overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *m, nai_overhead_fn *counts,

@@ -9,10 +9,12 @@
 #include "run/run.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct table_args {
   const char *source; /* the first operand */
@@ -110,14 +112,17 @@ static int print(struct nai_buf *text, const struct nai_table *table, const stru
 
 static int check(const void *memory, const char *const *operands, size_t count, struct nai_err *err) {
   const struct table_args *args = memory;
-  if (count > 1 && !nai_fs_is_dir(operands[0]) && !nai_cmd_is_trace(operands[0]))
+  struct stat st = {0};
+  if (count && stat(operands[0], &st) != 0 && !nai_fs_is_absent(errno))
+    return nai_err_sys(err, NAI_EINPUT, errno, "cannot examine \"%s\"", operands[0]);
+  bool has_tables = S_ISDIR(st.st_mode) || (count && nai_cmd_is_trace(operands[0]));
+  if (count > 1 && !has_tables)
     return nai_err_set(err, NAI_EUSAGE, "\"%s\" is no run and no trace, so no name of a table can follow", operands[0]);
   if (args->csv + args->json + (args->format != CSV) > 1)
     return nai_err_set(err, NAI_EUSAGE, "--csv, --json and --format exclude each other");
   if (args->gzip && args->format != PARQUET)
     return nai_err_set(err, NAI_EUSAGE, "--gzip is of parquet");
-  bool lists = count == 1 && (nai_fs_is_dir(operands[0]) || nai_cmd_is_trace(operands[0]));
-  if (lists && (args->format == PARQUET || args->out))
+  if (count == 1 && has_tables && (args->format == PARQUET || args->out))
     return nai_err_set(err, NAI_EUSAGE, "name the table to print");
   return args->format == PARQUET ? nai_cmd_check_binary("parquet", args->out, err) : NAI_OK;
 }

@@ -57,18 +57,16 @@ static int mark_thread(void *ctx, int thread, struct nai_err *err) {
 
 /* --- overhead --------------------------------------------------------------------------------- */
 
-enum { UNNAMED = -1 };
-
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
-static int overhead_by_name(const char *name, bool driver) {
+static enum nai_overhead_kind overhead_by_name(const char *name, bool driver) {
   if (strstr(name, "ptxjitcompiler") || strcasestr(name, "module loading") || strcasestr(name, "lazy function loading"))
     return NAI_OVERHEAD_LOADING;
   if (driver || begins(name, "TLS allocation") || begins(name, "Chunk Allocation") || begins(name, "dlopen") ||
       begins(name, "dlclose"))
     return NAI_OVERHEAD_OTHER;
   if (strcmp(name, "Unknown") == 0)
-    return UNNAMED;
+    return NAI_OVERHEAD_UNNAMED;
   return strcasestr(name, "flush") ? NAI_OVERHEAD_FLUSH : NAI_OVERHEAD_OF_PROFILER;
 }
 
@@ -90,12 +88,12 @@ static enum nai_overhead_kind overhead_of(const struct nai_model *m, const struc
   int64_t thread = nai_get_i64(t, row, OE_THREAD);
   if (source == NAI_OVERHEAD_JIT || (driver ? type == MODULE_LOADING || type == LAZY_LOADING : type == JIT))
     return NAI_OVERHEAD_LOADING;
-  int kind = overhead_by_name(nai_get_str(t, row, OE_NAME), driver);
-  if (kind != UNNAMED)
-    return (enum nai_overhead_kind)kind;
+  enum nai_overhead_kind kind = overhead_by_name(nai_get_str(t, row, OE_NAME), driver);
+  if (kind != NAI_OVERHEAD_UNNAMED)
+    return kind;
   if (end - start < UNKNOWN_IS_LOADING_NS)
     return NAI_OVERHEAD_OF_PROFILER;
-  return thread >= 0 && inside_launch(m, (uint32_t)thread, start, end) ? NAI_OVERHEAD_LOADING : NAI_OVERHEAD_OTHER;
+  return thread >= 0 && inside_launch(m, (uint32_t)thread, start, end) ? NAI_OVERHEAD_LOADING : kind;
 }
 
 static int grow(struct nai_layer_list *list, const struct nai_table *t, uint32_t row, struct nai_err *err) {
@@ -116,7 +114,7 @@ static int add_overhead(struct nai_model *m, const struct nai_table *t, uint32_t
   int64_t thread = nai_get_i64(t, row, OE_THREAD);
   enum nai_overhead_kind kind = overhead_of(m, t, row);
   m->overhead_kind[row] = (uint8_t)kind;
-  if (thread < 0 || kind == NAI_OVERHEAD_OTHER)
+  if (thread < 0 || kind == NAI_OVERHEAD_OTHER || kind == NAI_OVERHEAD_UNNAMED)
     return NAI_OK;
   int32_t process = m->thread_process[thread];
   if (kind == NAI_OVERHEAD_FLUSH && process >= 0)
