@@ -155,7 +155,8 @@ int nai_cmd_analyze_explain_trim(const struct nai_options *o, struct nai_err *er
     nai_fmt_scaled(&text, overview.start_ns, 9);
     nai_buf_puts(&text, " s to ");
     nai_fmt_scaled(&text, overview.end_ns, 9);
-    rc = nai_err_set(err, NAI_EUSAGE, "--trim: nothing of the trace lies in that time; its events go from %s s",
+    rc = nai_err_set(err, NAI_EUSAGE,
+                     "--trim: no GPU work, CUDA call or range lies in that time; the events of the trace go from %s s",
                      nai_buf_str(&text));
   } else {
     rc = err->code;

@@ -252,7 +252,8 @@ int nai_timeline_write(struct nai_timeline *tl, struct nai_timeline_writer *writ
   if (!rc && tl->oom)
     rc = nai_err_nomem(err);
   if (!rc && !tl->events && o->start_ns != INT64_MIN)
-    rc = nai_err_set(err, NAI_EUSAGE, "nothing of the run lies in that time; nsys-ai probe TRACE prints where it is");
+    rc = nai_err_set(err, NAI_EUSAGE,
+                     "no GPU work, CUDA call or range lies in that time; nsys-ai probe TRACE prints where they are");
   return rc;
 }
 

@@ -249,6 +249,7 @@ static const char *lost_without(const struct nai_source *source, const struct na
   static const char *const lost[][2] = {
       {"CUPTI_ACTIVITY_KIND_MEMCPY", "copies; their time counts as idle"},
       {"CUPTI_ACTIVITY_KIND_MEMSET", "fills of GPU memory, if there were any; their time counts as idle"},
+      {"CUPTI_ACTIVITY_KIND_JIT", "time that CUDA took for compiling code"},
       {"CUPTI_ACTIVITY_KIND_OVERHEAD", "time that CUDA took for loading code and for full command buffers"},
   };
   for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)

@@ -195,7 +195,7 @@ static int check_trim(const struct nai_state *s, struct nai_err *err) {
     if (nai_cell_i64(run, 0, counts[i]) > 0)
       return NAI_OK;
   s->result->trimmed_all = true;
-  return nai_err_set(err, NAI_EUSAGE, "--trim: no event of the trace lies in that time");
+  return nai_err_set(err, NAI_EUSAGE, "--trim: no GPU work, CUDA call or range lies in that time");
 }
 
 static int run_stages(struct nai_state *s, nai_progress_fn *progress, void *progress_ctx, struct nai_err *err) {

@@ -68,7 +68,6 @@ struct nai_asking {
   const char *name; /* what the question names, lower case; "" nothing */
 };
 
-/* The rows of a statement, held: texts are the struct's own. */
 /* Runs a statement, with :gpu and :name. `label` stands in messages for where it is from. Freed also on failure. */
 NAI_MUST_CHECK int nai_found_ask(struct nai_query_rows *out, const struct nai_asking *asking, const char *sql,
                                  const char *label, struct nai_err *err);

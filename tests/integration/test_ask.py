@@ -1,4 +1,5 @@
 """Skills, pages and the commands that answer one question each."""
+import contextlib
 import csv
 import io
 import json
@@ -197,6 +198,20 @@ class Pages(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertRegex(done.stderr, r"its events go from \d+\.\d{9} s to \d+\.\d{9} s")
         self.assertIn("that process", run("tree", directory, "--pid", "1").stdout)
+
+    def test_window_in_which_only_the_host_worked(self):
+        """Calls of the operating system behind the last CUDA call are of the trace: a time among them is answered."""
+        path = fresh_dir() / "late.sqlite"
+        shutil.copy(trace("evidence"), path)
+        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("update OSRT_API set start = 900000000000, end = 905000000000 "
+                               "where rowid = (select max(rowid) from OSRT_API)")
+        directory = artifacts(path)
+        for words in (("page", "window", directory), ("skill", "run", "ranges_in_window", directory)):
+            self.assertEqual(run(*words, "--window", "902", "903").returncode, 0, words)
+            done = run(*words, "--window", "906", "907")
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, r"to 905\.000000000 s\n$")
 
     def test_all_steps_for_programs(self):
         """People are shown the first 50; CSV and JSON have each."""

@@ -318,7 +318,7 @@ class Commands(unittest.TestCase):
         out = fresh_dir() / "o"
         done = run("analyze", trace("training"), "--trim", "900000", "900001", "--out", out)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertRegex(done.stderr, r"--trim: nothing of the trace lies in that time; its events go from [0-9.]+ s to [0-9.]+ s\n$")
+        self.assertRegex(done.stderr, r"--trim: no GPU work, CUDA call or range lies in that time; the events of the trace go from [0-9.]+ s to [0-9.]+ s\n$")
         self.assertFalse(out.exists())
 
     def test_findings_on_the_terminal_and_as_json(self):

@@ -14,6 +14,7 @@ import xml.etree.ElementTree as ElementTree
 
 import yaml
 
+import published
 import support
 from support import SOURCE, fresh_dir, run, trace
 
@@ -385,12 +386,7 @@ class Formats(unittest.TestCase):
         self.assertIn("## Metrics", summary.read_text())
 
     def test_schema(self):
-        try:
-            import jsonschema
-        except ImportError:
-            self.skipTest("python3-jsonschema is not installed")
-        schema = json.loads((SOURCE / "docs" / "compare.schema.json").read_text())
-        jsonschema.validate(json.loads((self.out / "compare.json").read_text()), schema)
+        published.check(self, "compare", json.loads((self.out / "compare.json").read_text()))
 
     def test_page(self):
         """Runs its own script only, and has both bars closed."""

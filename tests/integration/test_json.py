@@ -9,11 +9,7 @@ import subprocess
 import unittest
 from decimal import Decimal
 
-try:
-    import jsonschema
-except ImportError:
-    jsonschema = None
-
+import published
 import support
 from support import DIAGNOSIS, PAIRS, SCENARIOS, SHARED, SOURCE, artifacts, fresh_dir, read_csv, report, trace
 
@@ -85,28 +81,6 @@ def unpacked(page):
     return page
 
 
-def strict(schema):
-    """The schema without what later minor versions may add: members, and words where it gives examples."""
-    if isinstance(schema, list):
-        return [strict(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    closed = {key: strict(value) for key, value in schema.items()}
-    if isinstance(schema.get("properties"), dict):
-        closed.setdefault("additionalProperties", False)
-    if isinstance(schema.get("examples"), list):
-        closed["enum"] = closed.pop("examples")
-    return closed
-
-
-def add_members(value):
-    """A member that nobody knows, in every object but the map of tables."""
-    for item in list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
-        add_members(item)
-    if isinstance(value, dict) and "kernels" not in value:
-        value["added_later"] = {"more": 1}
-
-
 class Json(unittest.TestCase):
     def directories(self):
         for path in [trace(s) for s in SCENARIOS] + list((SHARED / "traces").glob("*.sqlite")):
@@ -159,41 +133,36 @@ class Json(unittest.TestCase):
         self.assertEqual((page["rows"], page["row_count"]), (whole["rows"][:most], names))
         self.assertEqual(len(read_csv(directory, "nvtx_ranges")), names)
 
-    def errors(self, schema, document):
-        found = jsonschema.Draft202012Validator(schema).iter_errors(document)
-        return [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in found][:5]
-
-    @unittest.skipUnless(jsonschema, "no python3-jsonschema")
+    @unittest.skipUnless(published.jsonschema, "no python3-jsonschema")
     def test_schema(self):
         """Today's reports hold what the schema lists and nothing else, though it lets later ones hold more."""
-        published = json.loads((SOURCE / "docs" / "report.schema.json").read_text())
-        jsonschema.Draft202012Validator.check_schema(published)
+        schema = published.schema("report")
         for label, directory in self.directories():
             document = json.loads((directory / "report.json").read_text(encoding="utf-8"))
-            self.assertEqual(self.errors(strict(published), document), [], label)
+            self.assertEqual(published.errors(published.strict(schema), document), [], label)
         broken = json.loads((artifacts(trace("empty")) / "report.json").read_text())
         broken["run"]["gpu_count"] = "0"
-        self.assertTrue(self.errors(published, broken))
+        self.assertTrue(published.errors(schema, broken))
 
-    @unittest.skipUnless(jsonschema, "no python3-jsonschema")
+    @unittest.skipUnless(published.jsonschema, "no python3-jsonschema")
     def test_schema_takes_later_and_earlier_minor_versions(self):
-        published = json.loads((SOURCE / "docs" / "report.schema.json").read_text())
+        schema = published.schema("report")
         later = json.loads((artifacts(trace("training")) / "report.json").read_text())
         column = dict(later["tables"]["kernels"]["columns"][0], unit="light_years", role="colour")
         later["schema_version"] = later["schema_version"].partition(".")[0] + ".99"
         later["tables"]["kernels"]["columns"].append(column)
-        add_members(later)
+        published.add_members(later)
         later["tables"]["new_one"] = later["tables"]["gpus"]
-        self.assertEqual(self.errors(published, later), [])
-        self.assertTrue(self.errors(strict(published), later))
+        self.assertEqual(published.errors(schema, later), [])
+        self.assertTrue(published.errors(published.strict(schema), later))
         later["schema_version"] = "99.0"
-        self.assertTrue(self.errors(published, later))
+        self.assertTrue(published.errors(schema, later))
         stored = sorted((SOURCE / "tests" / "data").glob("report-*.json.gz"))
         self.assertTrue(stored)
         for path in stored:  # each version, as the first program that wrote it did
             document = json.loads(gzip.decompress(path.read_bytes()))
             self.assertEqual(path.name, f"report-{document['schema_version']}.json.gz")
-            self.assertEqual(self.errors(published, document), [])
+            self.assertEqual(published.errors(schema, document), [])
 
     def test_cells_have_the_type_of_their_column(self):
         for label, directory in self.directories():

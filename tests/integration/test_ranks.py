@@ -9,6 +9,7 @@ import sqlite3
 import statistics
 import unittest
 
+import published
 import support
 from support import GENERATOR, SHARED, SOURCE, fresh_dir, read_csv, run
 
@@ -254,12 +255,7 @@ class Output(unittest.TestCase):
         self.assertEqual(waited.count("<title>rank 1, step"), 0)
 
     def test_schema(self):
-        try:
-            import jsonschema
-        except ImportError:
-            self.skipTest("no python3-jsonschema")
-        schema = json.loads((SOURCE / "docs/ranks.schema.json").read_text(encoding="utf-8"))
-        jsonschema.validate(result(self.out), schema)
+        published.check(self, "ranks", result(self.out))
 
     def test_replaces_its_own_directory_only(self):
         out = fresh_dir("ranks") / "out"

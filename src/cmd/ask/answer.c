@@ -1,7 +1,9 @@
 #include "cmd/ask/answer.h"
 
+#include "base/fmt.h"
 #include "query/collect.h"
 #include "render/escape.h"
+#include "table/events.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -92,20 +94,40 @@ int nai_cmd_check_gpu(int64_t gpu, struct nai_run *run, struct nai_err *err) {
   return rc;
 }
 
+/* Stretches [*first, *last] to what the rows of an event table take, if the run has it and it has times. */
+static int stretch(int64_t *first, int64_t *last, struct nai_run *run, const struct nai_schema *schema,
+                   struct nai_err *err) {
+  const struct nai_table *table;
+  int start = nai_schema_role(schema, NAI_ROLE_START), end = nai_schema_role(schema, NAI_ROLE_END);
+  int rc = start < 0 ? NAI_OK : nai_run_table_if_any(&table, run, schema->name, schema, err);
+  if (rc || start < 0 || !table)
+    return rc;
+  for (int64_t row = 0; row < table->rows; row++) {
+    int64_t from = nai_get_i64(table, row, start);
+    int64_t to = end < 0 ? from : nai_get_i64(table, row, end);
+    if (from != NAI_NULL_I64 && from < *first)
+      *first = from;
+    if (to > *last) /* NULL is the least number */
+      *last = to;
+  }
+  return NAI_OK;
+}
+
 int nai_cmd_check_stretch(const char *option, int64_t start_ns, int64_t end_ns, struct nai_run *run,
                           struct nai_err *err) {
-  static const char extent[] =
-      "select min(a), max(b) from (select min(start_ns) as a, max(end_ns) as b from kernel_events union all select "
-      "min(start_ns), max(end_ns) from memop_events union all select min(start_ns), max(end_ns) from api_events union all "
-      "select min(start_ns), max(coalesce(end_ns, start_ns)) from nvtx_events)";
-  struct nai_query_rows rows;
-  int rc = ask_run(&rows, run, extent, err);
-  if (!rc && rows.rows && !nai_query_cell(&rows, 0, 0)->null &&
-      (start_ns > nai_query_cell_int(&rows, 0, 1) || end_ns < nai_query_cell_int(&rows, 0, 0)))
-    rc = nai_err_set(err, NAI_EUSAGE, "%s: nothing of the trace lies in that time; its events go from %.9f s to %.9f s",
-                     option, (double)nai_query_cell_int(&rows, 0, 0) / 1e9,
-                     (double)nai_query_cell_int(&rows, 0, 1) / 1e9);
-  nai_query_rows_free(&rows);
+  int64_t first = INT64_MAX, last = INT64_MIN;
+  struct nai_buf events = {0};
+  int rc = NAI_OK;
+  for (int i = NAI_IN_FIRST_EVENTS; i < NAI_IN_COUNT && !rc; i++)
+    rc = stretch(&first, &last, run, nai_event_tables[i], err);
+  if (rc || first > last || (start_ns <= last && end_ns >= first))
+    return rc;
+  nai_fmt_scaled(&events, first, 9);
+  nai_buf_puts(&events, " s to ");
+  nai_fmt_scaled(&events, last, 9);
+  rc = nai_err_set(err, NAI_EUSAGE, "%s: nothing of the trace lies in that time; its events go from %s s", option,
+                   nai_buf_str(&events));
+  nai_buf_free(&events);
   return rc;
 }
 

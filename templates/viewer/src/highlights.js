@@ -6,6 +6,7 @@ import { duration, integer, percent } from './format.js';
 import { columnIndex, rowCount } from './table-schema.js';
 
 const ROWS = 8;
+const NS_PER_MS = 1e6;
 
 /**
  * A short ranking taken from a table: which column names the row, which one ranks it.
@@ -25,8 +26,8 @@ const RANKINGS = [
     table: 'nvtx_ranges',
     title: 'NVTX ranges by GPU time',
     label: 'range_name',
-    value: 'attributed_kernel_time_ms',
-    of: kernelTime,
+    value: 'attributed_gpu_time_ms',
+    of: gpuTime,
   },
 ];
 
@@ -36,6 +37,19 @@ function kernelTime(app) {
   const [scope, time] = ['scope', 'kernel_time_ms'].map((column) => (table ? columnIndex(table, column) : -1));
   const all = table?.rows.find((row) => row[scope] === 'all');
   return all ? Number(all[time]) : null;
+}
+
+/** Summed durations of all work on GPUs, ms: of kernels, copies, sets and graphs traced as a whole. @param {App} app */
+export function gpuTime(app) {
+  const copies = columnSum(app.model.table('memory_transfers'), 'total_time_ms');
+  const graphs = columnSum(app.model.table('gpu_utilization'), 'graph_envelope_ns') / NS_PER_MS;
+  return (kernelTime(app) ?? 0) + copies + graphs;
+}
+
+/** @param {Table | null} table @param {string} name */
+function columnSum(table, name) {
+  const column = table ? columnIndex(table, name) : -1;
+  return table && column >= 0 ? table.rows.reduce((sum, row) => sum + Number(row[column]), 0) : 0;
 }
 
 /**

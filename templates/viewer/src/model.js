@@ -310,7 +310,7 @@ export class Model {
   /**
    * The event that evidence or a table row means: the one of that name closest to the start given, or the longest.
    * @param {string | null} text  full name
-   * @param {Place & {start?: number | null}} where
+   * @param {Place & {start?: number | null, kinds?: string[] | null}} where  kinds: of lanes; null: any
    */
   findEvent(text, where) {
     const { name, start, duration } = this.events;
@@ -321,7 +321,7 @@ export class Model {
     // What is named on a GPU alone is the GPU's own.
     const onGpu = typeof where.device === 'number' && typeof where.pid !== 'number';
     for (const lane of this.lanesAt(where)) {
-      if (onGpu && !this.isGpuLane(lane)) continue;
+      if ((onGpu && !this.isGpuLane(lane)) || (where.kinds && !where.kinds.includes(lane.kind))) continue;
       for (let i = lane.first; i < lane.first + lane.count; i++) {
         if (wanted !== undefined && name[i] !== wanted) continue;
         const score = where.start !== null && where.start !== undefined ? -Math.abs(start[i] - where.start) : duration[i];

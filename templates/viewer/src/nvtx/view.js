@@ -12,7 +12,7 @@ import { callersOf } from './callers.js';
 import { treeTable } from './tree-table.js';
 import { FlameGraph } from './flame.js';
 import { phaseBars } from './phases.js';
-import { milliseconds, rangeExample, share, showHint } from './hint.js';
+import { milliseconds, rangeExample, showHint } from './hint.js';
 import { buildTree, orderByTime, selfOf, sortedChildren, totalOf } from './tree.js';
 
 const OPEN_DEPTH = 2;
@@ -288,7 +288,7 @@ export class NvtxView {
         const whole = node.parent ? totalOf(node.parent, metric) : totalOf(node, metric);
         element.classList.add('bar');
         element.style.setProperty('--share', `${whole > 0 ? Math.min(100, (100 * totalOf(node, metric)) / whole) : 0}%`);
-        return share(totalOf(node, metric), whole);
+        return whole > 0 ? ((100 * totalOf(node, metric)) / whole).toFixed(1) : '–';
       }
       case 4:
         return milliseconds(selfOf(node, metric));

@@ -48,6 +48,17 @@ function showTime(view, evidence, from, to) {
 }
 
 /**
+ * What kind of event a name is of: a kernel, a range and a call may have the same.
+ * @param {TimelineView} view @param {Evidence} evidence @returns {string[] | null}  kinds of lanes; null: any
+ */
+function kindsOf({ model }, evidence) {
+  const table = model.table(evidence.table ?? '');
+  const cells = table?.rows[evidence.row ?? -1];
+  const roles = table && cells ? table.columns.filter((_, column) => cells[column] === evidence.name).map((column) => column.role) : [];
+  return roles.includes('kernel_name') ? ['kernel'] : roles.includes('range_name') ? ['nvtx'] : null;
+}
+
+/**
  * Selects and zooms to what evidence or a table row means: the gap or event itself, wherever there is one.
  * @param {TimelineView} view @param {Evidence} evidence  has a start or a name
  */
@@ -61,7 +72,8 @@ export function showEvidence(view, evidence) {
   }
   // A name alone: the longest event that has it, and all of them marked.
   view.setSearchText(String(evidence.name));
-  const event = model.findEvent(String(evidence.name), { device: evidence.device_id, pid: evidence.pid, tid: evidence.tid });
+  const where = { device: evidence.device_id, pid: evidence.pid, tid: evidence.tid };
+  const event = model.findEvent(String(evidence.name), { ...where, kinds: kindsOf(view, evidence) });
   if (event >= 0) view.selectEvent(event, { zoom: true });
   else view.fit();
 }
