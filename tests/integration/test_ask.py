@@ -199,6 +199,21 @@ class Pages(unittest.TestCase):
             self.assertRegex(done.stderr, r"its events go from \d+\.\d{9} s to \d+\.\d{9} s")
         self.assertIn("that process", run("tree", directory, "--pid", "1").stdout)
 
+    def test_examples_of_help(self):
+        """As printed, for a run and its trace; but for the names that are somebody else's."""
+        path = trace("training")
+        places = {"artifacts/run1": artifacts(path), "trace.sqlite": path}
+        tried = 0
+        for command in ("info", "summary", "overlap", "nccl", "iters", "search", "ask", "evidence", "explain", "suggest", "sql", "table"):
+            for line in run(command, "--help").stdout.partition("Examples:\n")[2].splitlines():
+                words = shlex.split(line)
+                if not words or words[0] != "nsys-ai" or "flash" in line or "--out" in words or ".ntab" in line:
+                    continue
+                done = run(*(places.get(word, word) for word in words[1:]))
+                self.assertEqual(done.returncode, 0, f"{line}: {done.stderr}")
+                tried += 1
+        self.assertGreater(tried, 20)
+
     def test_window_in_which_only_the_host_worked(self):
         """Calls of the operating system behind the last CUDA call are of the trace: a time among them is answered."""
         path = fresh_dir() / "late.sqlite"

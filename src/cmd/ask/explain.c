@@ -154,7 +154,7 @@ const struct nai_cli_command nai_cmd_explain = {
         "category, a kernel or an NVTX range by its name or a part of it. SRC is an artifacts directory or a "
         "trace, which is analysed "
         "for this answer only; with - nothing is known of a run: rules, tables and columns only.",
-    .examples = "nsys-ai explain artifacts/run1 0\nnsys-ai explain artifacts/run1 flash_fwd_kernel\nnsys-ai explain - "
+    .examples = "nsys-ai explain artifacts/run1 1\nnsys-ai explain artifacts/run1 flash_fwd_kernel\nnsys-ai explain - "
                 "gpu_utilization.idle_ms",
     .options = options,
     .operands =
