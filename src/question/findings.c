@@ -17,9 +17,9 @@ static size_t put_patterns(struct nai_buf *out, const struct nai_yaml *doc, cons
   return before;
 }
 
-enum { F_ROW, F_NUMBER, F_ID, F_TITLE, F_SEVERITY, F_SCOPE, F_STAKE, F_PCT, F_PLACE, F_ADVICE, F_PART_OF };
+enum { F_ROW, F_NUMBER, F_ID, F_TITLE, F_SEVERITY, F_SCOPE, F_STAKE, F_PCT, F_PLACE, F_ADVICE, F_PART_OF, F_SHARE_OF };
 static const char findings[] = "select rowid, finding, id, title, severity, scope, at_stake_ns, pct_of_active, place, "
-                               "recommendation, part_of from findings where (";
+                               "recommendation, part_of, share_of from findings where (";
 static const char on_gpu[] = ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) "
                              "order by severity = 'info', finding"; /* losses before notes on how to read them */
 
@@ -36,8 +36,8 @@ static void describe(struct nai_buf *out, const struct nai_query_rows *found, in
   if (!nai_query_cell(found, row, F_PCT)->null && strcmp(severity, "info") != 0) {
     nai_buf_puts(out, ", ");
     nai_value_print_human(out, NAI_PCT, nai_query_cell(found, row, F_PCT));
-    nai_buf_puts(out, strncmp(nai_query_cell_text(found, row, F_ID), "pause-", 6) == 0 ? " of the window"
-                                                                                       : " of the active time");
+    if (!nai_query_cell(found, row, F_SHARE_OF)->null)
+      nai_buf_printf(out, " of the %s", nai_query_cell_text(found, row, F_SHARE_OF));
   }
   if (!nai_query_cell(found, row, F_PART_OF)->null)
     nai_buf_printf(out, ", contained in %s", nai_query_cell_text(found, row, F_PART_OF));

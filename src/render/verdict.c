@@ -127,8 +127,10 @@ static void put_within(struct nai_buf *out, const char *title) {
 }
 
 /* What a share is of: a pause is no part of the active time. */
-static const char *base_of(const struct nai_table *findings, int64_t row) {
-  return strncmp(nai_cell_str(findings, row, "id"), "pause-", 6) == 0 ? " of the window" : " of the active time";
+static void put_base(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
+  const char *base = nai_cell_str(findings, row, "share_of");
+  if (*base)
+    nai_buf_printf(out, " of the %s", base);
 }
 
 static void put_loss(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
@@ -144,7 +146,7 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
       nai_buf_printf(out, " on %s", scope);
     nai_buf_puts(out, ", ");
     put_share(out, findings, row);
-    nai_buf_puts(out, base_of(findings, row));
+    put_base(out, findings, row);
   }
   int64_t next = next_loss(findings, row + 1);
   while (next >= 0 && *nai_cell_str(findings, next, "part_of"))
@@ -157,8 +159,8 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
     if (!nai_cell(findings, next, "at_stake_ns").null) {
       nai_buf_printf(out, " (%s%s", where, *where ? ", " : "");
       put_share(out, findings, next);
-      if (strcmp(base_of(findings, next), base_of(findings, row)) != 0)
-        nai_buf_puts(out, base_of(findings, next));
+      if (strcmp(nai_cell_str(findings, next, "share_of"), nai_cell_str(findings, row, "share_of")) != 0)
+        put_base(out, findings, next);
       nai_buf_putc(out, ')');
     }
   }

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,8 @@ enum { /* columns of nai_findings_schema */
        F_WHY,
        F_RECOMMENDATION,
        F_VERIFY,
-       F_LINKS
+       F_LINKS,
+       F_SHARE_OF
 };
 enum { MAX_HITS = 4096 }; /* of one rule whose advice is looked at */
 
@@ -175,6 +177,10 @@ static void write_finding(struct evaluation *e, uint32_t number) {
   nai_set_str(t, row, F_RECOMMENDATION, nai_buf_str(&finding->recommendation));
   nai_set_str(t, row, F_VERIFY, nai_buf_str(&finding->verify));
   nai_set_str(t, row, F_LINKS, nai_buf_str(&finding->rule->links));
+  nai_set_str(t, row, F_SHARE_OF,
+              isnan(finding->pct)              ? NULL
+              : finding->rule->base.count == 0 ? "active time"
+                                               : finding->rule->share_of);
 }
 
 static int write_tables(struct evaluation *e) {

@@ -147,6 +147,7 @@ struct rule {
   bool has_severity[4];
   struct span price, price_low, base;     /* factors, no factors: none */
   double price_ns, price_low_ns, base_ns; /* ns of one unit of each */
+  const char *share_of;                   /* what `base` is called; NULL: no name */
   bool has_ladder;                        /* no `severity`: the price decides */
   bool first;                             /* comes before all others */
   enum loss explains;

@@ -27,14 +27,17 @@ int nai_price_compile(struct builder *b, const struct nai_yaml_node *node) {
   struct rule *rule = b->rule;
   const struct nai_yaml_node *impact = nai_builder_get(b, node, "impact"), *price = nai_builder_get(b, node, "price");
   const struct nai_yaml_node *explains = nai_builder_get(b, node, "explains"),
-                             *low = nai_builder_get(b, node, "price_low"), *base = nai_builder_get(b, node, "base");
+                             *low = nai_builder_get(b, node, "price_low"), *base = nai_builder_get(b, node, "base"),
+                             *share_of = nai_builder_get(b, node, "share_of");
   if (impact && price)
     return nai_yaml_error_key(b->doc, impact, b->err, "\"impact\" and \"price\" exclude each other");
   const struct nai_yaml_node *orphan = explains ? explains : low ? low : base;
   if (orphan && !price)
     return nai_yaml_error_key(b->doc, orphan, b->err, "\"%s\" needs a \"price\"", orphan->key);
-  int rc = 0;
-  if (price || impact)
+  if (share_of && !base)
+    return nai_yaml_error_key(b->doc, share_of, b->err, "\"share_of\" needs a \"base\"");
+  int rc = share_of ? nai_yaml_text(&rule->share_of, b->doc, share_of, b->err) : 0;
+  if (!rc && (price || impact))
     rc = nai_duration_compile(&rule->price, &rule->price_ns, &b->names, price ? price : impact, b->err);
   if (!rc && low)
     rc = nai_duration_compile(&rule->price_low, &rule->price_low_ns, &b->names, low, b->err);

@@ -7,11 +7,11 @@
 
 enum { DEFAULT_FINDINGS = 32, MAX_FINDINGS = 1000, DEFAULT_EVIDENCE_ROWS = 3 };
 
-static const char *const rule_keys[] = {"id",    "title",    "title_many",     "table",  "where",  "with",
-                                        "when",  "unless",   "severity",       "impact", "price",  "price_low",
-                                        "base",  "explains", "part_of",        "lower",  "first",  "place",
-                                        "scope", "device",   "evidence",       "why",    "verify", "links",
-                                        "limit", "disabled", "recommendation", NULL};
+static const char *const rule_keys[] = {"id",    "title",    "title_many",     "table",    "where",  "with",
+                                        "when",  "unless",   "severity",       "impact",   "price",  "price_low",
+                                        "base",  "explains", "part_of",        "lower",    "first",  "place",
+                                        "scope", "device",   "evidence",       "why",      "verify", "links",
+                                        "limit", "disabled", "recommendation", "share_of", NULL};
 
 /* `severity: medium`, or a map from severity to condition. */
 static int severity_compile(struct builder *b, const struct nai_yaml_node *node) {

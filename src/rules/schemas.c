@@ -26,6 +26,8 @@ static const struct nai_column_def findings_columns[] = {
     NAI_LABEL_COLUMN("recommendation", "what to do (Markdown)"),
     NAI_LABEL_COLUMN("verify", "commands that confirm the finding or show that it is gone, one a line"),
     NAI_LABEL_COLUMN("links", "further reading, separated by spaces"),
+    NAI_LABEL_COLUMN("share_of",
+                     "what pct_of_active is of: active time, or what the rule names; NULL: it does not say"),
 };
 const struct nai_schema nai_findings_schema =
     NAI_SCHEMA("findings", "Findings", "One row per finding, the most important first", findings_columns);

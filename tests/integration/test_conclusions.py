@@ -255,6 +255,12 @@ class Prices(unittest.TestCase):
             self.assertAlmostEqual(float(pause["pct_of_active"]), pause["at_stake_ns"] / 1e4 / float(gpu["window_ms"]), places=3)
             self.assertIn(" of the window", said.verdict)
 
+    def test_time_before_the_first_call_is_a_share_of_the_capture(self):
+        for said in each(generated("cpu-work"), real("cutlass_two_gpu_kinds")):
+            self.assertGreater(float(said.findings["host-set-up-dominates"]["pct_of_active"]), 50)
+            answer = support.run("ask", said.out, "why does it take so long to start").stdout
+            self.assertRegex(" ".join(answer.split()), r"before the first CUDA call \(high, run\): at most [^%]*% of the capture")
+
 
 class Places(unittest.TestCase):
     def test_a_place_holds_half_of_the_loss(self):

@@ -687,6 +687,7 @@ static void mistakes_in_structure(void **state) {
   refused(ON_USE("price: idle_pct"), "r.yaml:3:13: \"price\" needs a duration");
   refused(ON_USE("price: idle_ms, impact: idle_ms"), "r.yaml:3:22: \"impact\" and \"price\" exclude each other");
   refused(ON_USE("severity: low, explains: idle"), "r.yaml:3:21: \"explains\" needs a \"price\"");
+  refused(ON_USE("price: idle_ms, share_of: window"), "r.yaml:3:22: \"share_of\" needs a \"base\"");
   refused(ON_USE("price: idle_ms, explains: idel"), "r.yaml:3:32: unknown loss \"idel\"; did you mean \"idle\"?");
   refused(ON_USE("price: idle_ms, part_of: y"), "r.yaml:3:31: unknown rule \"y\"; did you mean \"x\"?");
   refused(ON_USE("price: idle_ms, lower: [{to: low}]"), "r.yaml:3:30: \"reason\" is missing");
