@@ -195,7 +195,7 @@ int nai_fs_remove_tree(const char *path, struct nai_err *err) {
 
 bool nai_fs_exists(const char *path) {
   struct stat st;
-  return lstat(path, &st) == 0;
+  return lstat(path, &st) == 0 || (!nai_fs_is_absent(errno) && errno != ENAMETOOLONG);
 }
 
 bool nai_fs_is_dir(const char *path) {

@@ -48,6 +48,7 @@ bool nai_fs_exists_at(int directory, const char *path);
  * leaves it open. */
 bool nai_fs_is_absent(int failed);
 
+/* Whether something has that name, or it cannot be told that nothing has: then opening it says why. */
 bool nai_fs_exists(const char *path);
 bool nai_fs_is_dir(const char *path);
 /* "directory/name"; false when that is too long. */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAJOR = 1, MINOR = 0 };
 
@@ -46,8 +47,8 @@ bool nai_batch_path(char *out, size_t size, const struct nai_batch *b, const cha
 
 bool nai_batch_exists(const char *out) {
   char path[PATH_MAX];
-  return top_path(path, sizeof path, out, "batch.json") && nai_fs_exists(path) &&
-         top_path(path, sizeof path, out, "manifest.csv") && nai_fs_exists(path);
+  return top_path(path, sizeof path, out, "batch.json") && access(path, F_OK) == 0 &&
+         top_path(path, sizeof path, out, "manifest.csv") && access(path, F_OK) == 0;
 }
 
 static const char *text_of(const struct nai_yaml *doc, const char *key) {
