@@ -19,10 +19,23 @@ static void put_utc(struct nai_buf *out, const struct nai_value *value) {
   nai_buf_puts(out, text);
 }
 
-static void put_cell(struct nai_buf *out, const struct nai_skill_cell *cell,
+/* A text of several lines, such as the advice of a finding, keeps them: each is escaped by itself. */
+static void put_lines(struct nai_buf *out, const char *text, void (*escape)(struct nai_buf *, const char *, size_t)) {
+  size_t len = strcspn(text, "\n");
+  escape(out, text, len);
+  for (; text[len]; len = strcspn(text, "\n")) {
+    text += len + 1;
+    nai_buf_putc(out, '\n');
+    escape(out, text, strcspn(text, "\n"));
+  }
+}
+
+static void put_cell(struct nai_buf *out, const struct nai_skill_cell *cell, bool alone,
                      void (*escape)(struct nai_buf *, const char *, size_t)) {
   if (cell->value.null)
     nai_buf_puts(out, "n/a");
+  else if (cell->value.type == NAI_STR && alone)
+    put_lines(out, cell->value.s, escape);
   else if (cell->value.type == NAI_STR)
     escape(out, cell->value.s, strlen(cell->value.s));
   else
@@ -31,6 +44,7 @@ static void put_cell(struct nai_buf *out, const struct nai_skill_cell *cell,
 
 void nai_skill_line(struct nai_buf *out, const char *line, const struct nai_skill_cell *cells, size_t count,
                     int64_t rows, void (*escape)(struct nai_buf *, const char *, size_t)) {
+  const char *begin = line;
   while (*line) {
     size_t plain = strcspn(line, "{");
     nai_buf_put(out, line, plain);
@@ -52,7 +66,7 @@ void nai_skill_line(struct nai_buf *out, const char *line, const struct nai_skil
     else if (bar && strncmp(bar, "|utc", strlen("|utc")) == 0)
       put_utc(out, &cells[i].value);
     else
-      put_cell(out, &cells[i], escape);
+      put_cell(out, &cells[i], (line == begin || line[-1] == '\n') && (close[2] == '\n' || !close[2]), escape);
     line = close + 2;
   }
 }

@@ -129,7 +129,8 @@ NAI_MUST_CHECK int nai_skill_bind(struct nai_query_parameter out[NAI_SKILL_MAX_P
                                   size_t *count, const struct nai_skill *skill, const struct nai_skill_request *request,
                                   struct nai_err *err);
 
-/* A text with {{column}} and {{column|utc}} filled in for people; names escaped for a terminal. {{count}}: `rows`. */
+/* A text with {{column}} and {{column|utc}} filled in for people; texts escaped by `escape`. {{count}}: `rows`.
+ * A text that is alone on its line keeps its own line breaks. */
 struct nai_skill_cell {
   const char *name;
   enum nai_unit unit; /* NAI_UNIT_COUNT: unknown */

@@ -214,6 +214,14 @@ class Pages(unittest.TestCase):
                 tried += 1
         self.assertGreater(tried, 20)
 
+    def test_advice_keeps_its_lines(self):
+        """Each piece of advice of a finding begins a line of explain's answer, as it does in the report."""
+        directory = artifacts(trace("training"))
+        advice = support.report(directory).json["findings"][0]["recommendation"].split("\n")
+        self.assertGreater(len(advice), 1)
+        lines = run("explain", directory, "1").stdout.splitlines()
+        self.assertEqual([line for line in lines if line in advice], advice)
+
     def test_window_in_which_only_the_host_worked(self):
         """Calls of the operating system behind the last CUDA call are of the trace: a time among them is answered."""
         path = fresh_dir() / "late.sqlite"

@@ -361,7 +361,7 @@ class Stores(Case):
             manifest["files"] += ["notes.txt", up, "tables/../" + up, "stages/../" + up, str(precious)]
             (capture / MANIFEST).unlink()
             (capture / MANIFEST).write_text(json.dumps(manifest))
-        self.assertIn("1 runs", self.ok("store", "prune", "--keep-days", "1", "--store", store).stdout)
+        self.assertIn("1 run, ", self.ok("store", "prune", "--keep-days", "1", "--store", store).stdout)
         self.assertEqual(precious.read_bytes(), MINE)
         self.assertEqual([(d / "captures/0/notes.txt").read_bytes() for d in self.runs_of(store)], [MINE, MINE])
 
@@ -413,7 +413,7 @@ class Stores(Case):
         aside.rename(where)
         self.assertIn("0 runs", self.ok("store", "prune", "--keep-days", "1", "--store", store).stdout)
         (where / "b.json").unlink()
-        self.assertIn("1 runs", self.ok("store", "prune", "--keep-days", "1", "--store", store).stdout)
+        self.assertIn("1 run, ", self.ok("store", "prune", "--keep-days", "1", "--store", store).stdout)
 
     def test_records_of_another_place(self):
         """A record says where its run lies: it is believed where that is so, and no command goes anywhere else."""
@@ -444,7 +444,7 @@ class Stores(Case):
             (directory / "run.json").write_text(json.dumps({**record, "utc_ns": utc}))
         self.ok("store", "index", "--store", store)
         done = self.ok("store", "prune", "--keep-days", "36500", "--store", store)
-        self.assertRegex(done.stdout, rf"\A{old.name} .*\n1 runs, ")
+        self.assertRegex(done.stdout, rf"\A{old.name} .*\n1 run, ")
         self.assertFalse((old / "captures/0/report.md").exists())
         self.assertTrue((new / "captures/0/report.md").exists())
 

@@ -188,7 +188,7 @@ int nai_cmd_store_prune(const struct nai_store *store, const struct store_args *
                                                      .tell = tell_pruned,
                                                      .ctx = &pruned},
                          err);
-  nai_buf_printf(&pruned.text, "%u runs, ", pruned.runs);
+  nai_buf_printf(&pruned.text, "%u %s, ", pruned.runs, pruned.runs == 1 ? "run" : "runs");
   nai_fmt_bytes(&pruned.text, (double)pruned.bytes);
   nai_buf_puts(&pruned.text, a->dry_run ? " would be removed\n" : " removed\n");
   if (!rc && !a->quiet)

@@ -72,7 +72,8 @@ static int print_summary(const struct nai_trend *trend, const struct trend_args 
   struct nai_buf text = {0};
   for (uint32_t s = 0; s < trend->series_count; s++) {
     const struct nai_trend_series *series = &trend->series[s];
-    nai_buf_printf(&text, "%s: %u runs, %u failed\n", series->series, series->run_count, series->failed_count);
+    nai_buf_printf(&text, "%s: %u %s, %u failed\n", series->series, series->run_count,
+                   series->run_count == 1 ? "run" : "runs", series->failed_count);
     for (uint32_t i = 0; i < series->metric_count; i++) {
       const struct nai_trend_metric *m = &series->metrics[i];
       if (m->state < NAI_TREND_WARN && !m->found.count)
