@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
@@ -73,16 +74,19 @@ static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, st
   int rc = nai_run_open(&run, directory, err);
   if (rc)
     return rc == NAI_EINPUT ? NAI_OK : rc; /* damaged: not ours to make worse */
-  for (uint32_t i = 0; i < run->manifest.files.count; i++) {
+  for (uint32_t i = 0; i < run->manifest.files.count && !rc; i++) {
     const char *file = nai_strings_get(&run->manifest.files, i);
     int fd = is_kept(file) || !is_of_run(file) ? -1 : nai_fs_open_at(run->directory, file); /* through no link */
-    if (fd >= 0 && fstat(fd, &st) == 0 && (dry_run || unlinkat(run->directory, file, 0) == 0))
+    if (fd < 0)
+      continue;
+    if (fstat(fd, &st) == 0 && (dry_run || unlinkat(run->directory, file, 0) == 0))
       *bytes += st.st_size;
-    if (fd >= 0)
-      close(fd);
+    else
+      rc = nai_err_sys(err, NAI_EIO, errno, "cannot remove \"%s/%s\"", directory, file);
+    close(fd);
   }
   nai_run_close(run);
-  return NAI_OK;
+  return rc;
 }
 
 int nai_store_prune(const struct nai_store *store, const struct nai_store_pruning *how, struct nai_err *err) {

@@ -119,6 +119,16 @@ def store_of(run):
     return directory / "s"
 
 
+def store_of_years(*runs):
+    """The first and the second are old, and a baseline names the first."""
+    directory = support.fresh_dir("years") / "s"
+    for year, stored in zip((2020, 2021, 2026), runs):
+        words = ["add", stored, "--id", f"of{year}", "--time", f"{year}-01-01T00:00:00Z"]
+        subprocess.run([support.PROGRAM, "store", *words, "--store", directory, "-q"], check=True)
+    subprocess.run([support.PROGRAM, "store", "baseline", "set", "b", "of2020", "--store", directory], check=True)
+    return directory
+
+
 def job():
     """Runs of two ranks."""
     directory = support.fresh_dir("job")
@@ -151,6 +161,9 @@ def cases():
         Case("store", minimal, ["store", "add", other, "--store", "OUT", "-q"], store_of(same), few=True,
              statuses={2}, unread=(b"damaged",), mend=[["store", "add", other, "--store", "OUT", "-q"], ["store", "index", "--store", "OUT", "-q"]],
              seen=lambda name: "/." not in name),  # a killed one leaves a hidden directory
+        Case("prune", minimal, ["store", "prune", "--keep-days", "1", "--store", "OUT", "-q"], store_of_years(same, other, support.artifacts(support.trace("empty"))), few=True,
+             statuses={2, 5}, unread=(b"damaged",), mend=[["store", "prune", "--keep-days", "1", "--store", "OUT", "-q"]],
+             seen=lambda name: "/." not in name),  # 5: SQLite reads where it has no descriptor to write
         Case("batch", minimal, ["batch", minimal, "--out", "OUT", "-j1", "-q"], few=True, statuses={4},
              mend=[["batch", minimal, "--out", "OUT", "-j1", "-q", "--resume", "--retry", "refused"]],
              seen=lambda name: name.startswith(("index.", "batch.md", "items/"))),
