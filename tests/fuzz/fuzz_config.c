@@ -9,6 +9,7 @@
 #include "config/workload.h"
 #include "pipeline/analyze.h"
 #include "question/question.h"
+#include "render/escape.h"
 #include "rules/metrics.h"
 #include "rules/rules.h"
 #include "skills/skill.h"
@@ -137,7 +138,7 @@ static void use_skill(const struct input *in) {
     if (!checked(nai_skill_schema(&schema, skill, &err), &err)) {
       const struct nai_skill_cell cell = {"name", NAI_TEXT, {.type = NAI_STR, .s = "<b>"}};
       if (skill->line)
-        nai_skill_line(&line, skill->line, &cell, 1, 1, NULL);
+        nai_skill_line(&line, skill->line, &cell, 1, 1, nai_escape_terminal);
       nai_schema_free(schema);
     }
     if (skill->has_rules)
