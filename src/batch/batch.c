@@ -132,8 +132,10 @@ static int check_place(const char *out, struct nai_err *err) {
   struct nai_err why;
   bool ours = false, other = false;
   top_path(path, sizeof path, out, "batch.json");
-  if (nai_yaml_load(&doc, path, &why) == NAI_OK &&
-      nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &why) == NAI_OK)
+  int rc = nai_yaml_load(&doc, path, &why);
+  if (rc == NAI_ELIMIT)
+    return nai_err_set(err, rc, "%s", why.msg);
+  if (!rc && nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &why) == NAI_OK)
     ours = int_of(doc, "format_major") == MAJOR && *text_of(doc, "batch") && *text_of(doc, "options_hash");
   nai_yaml_free(doc);
   DIR *directory = ours ? NULL : opendir(out);

@@ -120,6 +120,8 @@ static int append(const struct nai_store *store, const struct nai_store_annotati
     return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
   char *whole = realpath(path, NULL); /* a link to it stays one */
   int rc = whole ? nai_csv_read(&csv, whole, MAX_BYTES, err) : NAI_OK;
+  if (!rc && csv && csv->row_count && nai_csv_column(csv, "text") < 0) /* what is said would be lost */
+    rc = nai_err_set(err, NAI_EUSAGE, "%s:1: expected the columns run_id, kind and text", whole);
   if (!rc && whole)
     rc = nai_fs_read(&text, whole, MAX_BYTES, NAI_EIO, err);
   if (!text.len)

@@ -472,6 +472,13 @@ class Stores(Case):
         self.assertEqual(own.stat().st_mode & 0o777, 0o600)
         self.assertIn("new, driver", self.ok("store", "list", "--store", store).stdout)
 
+    def test_annotations_without_a_column_for_text(self):
+        store = self.store()
+        (name,) = (d.name for d in self.runs_of(store))
+        put(store / "annotations.csv", f"run_id,kind\n{name},ignore\n".encode())
+        self.ok("store", "list", "--store", store)
+        self.refused("store", "annotate", name, "--kind", "environment", "--text", "new", "--store", store, says="annotations.csv:1")
+
     def test_store_of_another_program(self):
         shop = self.base / "shop"
         for content in (b'{"shop": "shoes"}', b"[]", b"", b'{"format_major": 9}'):
