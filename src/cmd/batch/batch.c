@@ -210,7 +210,8 @@ static int finish(const struct nai_batch *b, const struct batch_args *a, struct 
   if (rc)
     return rc;
   uint32_t bad = b->manifest.count - counts.of[NAI_BATCH_OK];
-  nai_buf_printf(&text, "%u traces: %u analysed", b->manifest.count, counts.of[NAI_BATCH_OK]);
+  nai_buf_printf(&text, "%u %s: %u analysed", b->manifest.count, b->manifest.count == 1 ? "trace" : "traces",
+                 counts.of[NAI_BATCH_OK]);
   for (int i = NAI_BATCH_REFUSED; i < NAI_BATCH_OUTCOMES; i++)
     if (counts.of[i])
       nai_buf_printf(&text, ", %u %s", counts.of[i], nai_batch_outcome_name((enum nai_batch_outcome)i));
