@@ -101,6 +101,11 @@ struct nai_cli_program {
   void (*escape)(struct nai_buf *, const char *, size_t); /* makes messages safe for a terminal; NULL: nai_text_clean */
 };
 
+/* Makes writing to a reader that has gone an error like others, so that what was begun is tidied up. A command that
+ * failed by that ends by SIGPIPE without a word, as other programs do; where the caller ignores that signal, with a
+ * message. To be called before nai_cli_main. */
+void nai_cli_put_off_pipe_signal(void);
+
 /* Does what the command line says; prints help, versions and errors. Returns the exit status. */
 int nai_cli_main(const struct nai_cli_program *program, int argc, char **argv);
 

@@ -5,13 +5,30 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static bool pipe_signal_ends; /* it would, had it not been put off */
+
+void nai_cli_put_off_pipe_signal(void) { pipe_signal_ends = signal(SIGPIPE, SIG_IGN) == SIG_DFL; }
+
+/* A reader that has had enough (`| head`) is no mistake to be told of. */
+static void end_with_reader(int code) {
+  struct pollfd out = {.fd = STDOUT_FILENO};
+  if (code == NAI_EIO && pipe_signal_ends && poll(&out, 1, 0) == 1 && (out.revents & POLLERR)) {
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+  }
+}
 
 /* Messages quote names from traces and files. */
 static int fail(const struct nai_cli_program *program, const struct nai_err *err, int code) {
   struct nai_buf line = {0};
+  end_with_reader(code);
   (program->escape ? program->escape : nai_text_clean)(&line, err->msg, strlen(err->msg));
   fprintf(stderr, "%s: %s\n", program->name, line.oom ? err->msg : nai_buf_str(&line));
   nai_buf_free(&line);

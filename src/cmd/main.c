@@ -153,7 +153,7 @@ int main(int argc, char **argv) {
   (void)take_stack(stack_to_take());
   signal(SIGBUS, on_sigbus);
   signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f) is an error of writing like others, with a message */
-  signal(SIGPIPE, SIG_IGN); /* and so is a reader that has gone: what was begun is tidied up */
+  nai_cli_put_off_pipe_signal();
   if (argc > 1 && (strcmp(argv[1], "timeline") == 0 || strcmp(argv[1], "tui") == 0))
     return view_by_another_name(argc, argv);
   return nai_cli_main(&program, argc, argv);

@@ -235,7 +235,7 @@ class Harm(unittest.TestCase):
         self.assertIn("is a directory", done.stderr)
         self.assertEqual(sql(directory, "select nonsense", "--out", work / "out.csv").returncode, 2)
         self.assertEqual((work / "out.csv").read_text(), "seven\n7\n")
-        self.assertEqual(sorted(os.listdir(work)), ["link.csv", "out.csv", "out.csv.part", "pipe", "target.csv"])
+        self.assertEqual(sorted(os.listdir(work)), ["link.csv", "out.csv", "out.csv.part", "pipe", "target.csv", "target.csv.kept"])
 
     def test_sizes(self):
         directory = artifacts(trace("training"))

@@ -528,7 +528,8 @@ class Temporary(Case):
                                      stderr=subprocess.DEVNULL, start_new_session=True)
             while child.poll() is None and not os.listdir(self.tmp):
                 pass
-            os.killpg(child.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it may have been faster
+                os.killpg(child.pid, signal.SIGKILL)
             child.wait()
             left += len(os.listdir(self.tmp))
         self.assertGreater(left, 0)
@@ -558,8 +559,9 @@ class Ends(Case):
             for ignored in (signal.SIG_DFL, signal.SIG_IGN):
                 done = subprocess.run([PROGRAM, *map(str, words)], stdout=writer, stderr=subprocess.PIPE, text=True, check=False,
                                       preexec_fn=lambda: signal.signal(signal.SIGPIPE, ignored), timeout=support.TIMEOUT_S)
-                self.assertEqual(done.returncode, 5, f"{words}: {done.stderr}")
-                self.assertRegex(done.stderr, r"^nsys-ai: cannot write to standard output[^\n]*\n$")
+                told = ignored == signal.SIG_IGN
+                self.assertEqual(done.returncode, 5 if told else -signal.SIGPIPE, f"{words}: {done.stderr}")
+                self.assertRegex(done.stderr, r"^nsys-ai: cannot write to standard output[^\n]*\n$" if told else "^$")
             os.close(writer)
 
     def test_reader_that_goes_early(self):
@@ -568,7 +570,7 @@ class Ends(Case):
         done = subprocess.run(["bash", "-c", '"$0" sql "$1" "select * from nvtx_events" --format csv -q | head -c 1 >/dev/null; '
                                'exit ${PIPESTATUS[0]}', PROGRAM, trace("training")], env={**os.environ, "TMPDIR": str(tmp)},
                               capture_output=True, text=True, check=False)
-        self.assertIn(done.returncode, (0, 5), done.stderr)
+        self.assertIn(done.returncode, (0, 128 + signal.SIGPIPE), done.stderr)
         self.assertEqual(os.listdir(tmp), [])
 
     @unittest.skipIf(support.SANITIZED, "sanitizers need more stack")
