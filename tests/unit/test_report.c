@@ -66,12 +66,13 @@ static void test_only_kernel_names_are_shortened(void **state) {
   nai_table_free(table);
 }
 
-enum { SEVERITY, TITLE, SCOPE, PLACE, AT_STAKE, PCT, REASON, PART_OF };
+enum { SEVERITY, TITLE, SCOPE, PLACE, AT_STAKE, PCT, REASON, PART_OF, SHARE_OF };
 static const struct nai_column_def finding_columns[] = {
     [SEVERITY] = NAI_LABEL_COLUMN("severity", "how bad"),  [TITLE] = NAI_LABEL_COLUMN("title", "what"),
     [SCOPE] = NAI_LABEL_COLUMN("scope", "where"),          [PLACE] = NAI_LABEL_COLUMN("place", "in what"),
     [AT_STAKE] = NAI_TIME_COLUMN("at_stake_ns", "a time"), [PCT] = NAI_PCT_COLUMN("pct_of_active", "a share"),
     [REASON] = NAI_LABEL_COLUMN("reason", "why lowered"),  [PART_OF] = NAI_LABEL_COLUMN("part_of", "of which finding"),
+    [SHARE_OF] = NAI_LABEL_COLUMN("share_of", "of what"),
 };
 static const struct nai_schema findings_schema = NAI_SCHEMA("findings", "Findings", "A finding", finding_columns);
 
@@ -86,6 +87,7 @@ static void add_finding(struct nai_table *table, const char *severity, const cha
   nai_set_f64(table, row, PCT, (double)ms / 10);
   nai_set_str(table, row, REASON, reason);
   nai_set_str(table, row, PART_OF, part_of);
+  nai_set_str(table, row, SHARE_OF, "active time");
 }
 
 /* The reader of "15 %" asks what the larger idle time is: the verdict says why that comes second. */
