@@ -162,13 +162,16 @@ static const struct candidate *choose(struct nai_rank_alignment *out, struct can
   }
   for (uint32_t i = 0; i < c->count; i++)
     measure(&c->v[i], a, b, whats);
-  if ((one = by_init(c, a, b)))
+  if ((one = by_init(c, a, b))) {
     out->method = NAI_RANK_BY_INIT;
-  else if (a->source == b->source && (one = by_clock(c, a, b, doubt)))
-    out->method = NAI_RANK_BY_CLOCK;
-  else if ((one = by_ends(c)))
+    return one;
+  }
+  one = a->source == b->source ? by_clock(c, a, b, doubt) : NULL; /* one clock for both */
+  if (!one && (one = by_ends(c))) {
     out->method = NAI_RANK_BY_ENDS;
-  else if ((one = by_clock(c, a, b, doubt)))
+    return one;
+  }
+  if (one || (one = by_clock(c, a, b, doubt)))
     out->method = NAI_RANK_BY_CLOCK;
   return one;
 }

@@ -32,8 +32,9 @@ struct nai_rank_clock nai_rank_clock_of(const int64_t *deltas, const int64_t *ti
   clock.offset = nai_median_i64(room, n);
   clock.residual = nai_rank_spread(room, n, clock.offset);
   double drift = drift_of(deltas, times, n, room);
+  int64_t middle = times[n / 2];
   for (uint32_t k = 0; k < n; k++)
-    room[k] = deltas[k] - (int64_t)floor(drift * (double)(times[k] - times[n / 2]) + 0.5);
+    room[k] = deltas[k] - (int64_t)floor(drift * (double)(times[k] - middle) + 0.5);
   int64_t left = nai_rank_spread(room, n, nai_median_i64(room, n));
   if (left < clock.residual) {
     clock.drift = drift;
