@@ -12,7 +12,7 @@ enum {
   NAI_EINPUT = -2, /* the trace is refused: exit 3 */
   NAI_EIO = -3,    /* output cannot be written: exit 5 */
   NAI_ELIMIT = -4, /* out of memory, descriptors, address space: exit 6 */
-  NAI_ESTALE = -5  /* an intermediate file cannot be reused; who can rebuilds it, for others: exit 3 */
+  NAI_ESTALE = -5  /* an intermediate file cannot be reused: made again where that is possible, else exit 3 */
 };
 
 struct nai_err {

@@ -45,6 +45,7 @@ bool nai_batch_path(char *out, size_t size, const struct nai_batch *b, const cha
   return (size_t)snprintf(out, size, "%s/%s/%s%s", b->out, directory, id, suffix) < size;
 }
 
+/* Where it cannot be told, there is none: who goes on then has the directory judged by check_place. */
 bool nai_batch_exists(const char *out) {
   char path[PATH_MAX];
   return top_path(path, sizeof path, out, "batch.json") && access(path, F_OK) == 0 &&

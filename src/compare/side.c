@@ -61,11 +61,9 @@ int nai_comparison_add(struct nai_comparison *c, enum nai_side_id side, struct n
                          path, needed[i], run->manifest.version ? run->manifest.version : "unknown");
   for (const char *const *name = nai_run_compared; *name; name++) {
     const struct nai_table *table;
-    if (!nai_manifest_table(&content, &run->manifest, *name))
-      continue;
-    int rc = nai_run_table(&table, run, *name, NULL, err);
+    int rc = nai_run_table_if_any(&table, run, *name, NULL, err);
     if (rc)
-      return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc;
+      return rc;
   }
   return NAI_OK;
 }

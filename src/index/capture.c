@@ -17,16 +17,6 @@ struct adding {
 
 static const char *run_id(const struct adding *a) { return nai_get_str(a->index->runs, a->row, NAI_INDEX_RUN_ID); }
 
-/* A table of the run, NULL when it has none of that name. */
-static int find_table(const struct nai_table **out, struct nai_run *run, const char *name, struct nai_err *err) {
-  uint64_t content;
-  *out = NULL;
-  if (!nai_manifest_table(&content, &run->manifest, name))
-    return NAI_OK;
-  int rc = nai_run_table(out, run, name, NULL, err);
-  return rc == NAI_ESTALE ? nai_err_set(err, NAI_EINPUT, "%s", err->msg) : rc;
-}
-
 /* --- findings --------------------------------------------------------------------------------- */
 
 static void add_count(struct nai_table *runs, int64_t row, int column, int64_t count) {
@@ -240,17 +230,17 @@ static int add_tables(const struct adding *a, struct nai_run *run, struct nai_er
   const struct nai_table *info, *findings, *kernels, *metrics, *paths, *steps;
   struct rates rates = {0};
   struct nai_table *runs = a->index->runs;
-  int rc = find_table(&info, run, "run_info", err);
+  int rc = nai_run_table_if_any(&info, run, "run_info", NULL, err);
   if (!rc)
-    rc = find_table(&findings, run, "findings", err);
+    rc = nai_run_table_if_any(&findings, run, "findings", NULL, err);
   if (!rc)
-    rc = find_table(&kernels, run, "kernels", err);
+    rc = nai_run_table_if_any(&kernels, run, "kernels", NULL, err);
   if (!rc)
-    rc = find_table(&metrics, run, "metrics", err);
+    rc = nai_run_table_if_any(&metrics, run, "metrics", NULL, err);
   if (!rc)
-    rc = find_table(&paths, run, "kernel_paths", err);
+    rc = nai_run_table_if_any(&paths, run, "kernel_paths", NULL, err);
   if (!rc)
-    rc = find_table(&steps, run, "steps", err);
+    rc = nai_run_table_if_any(&steps, run, "steps", NULL, err);
   if (rc)
     return rc;
   if (info && !a->capture) {

@@ -152,7 +152,8 @@ int nai_index_utc(int64_t *utc_ns, struct nai_run *run, struct nai_err *err) {
   if (rc)
     return rc;
   int64_t epoch = nai_cell_i64(capture, 0, "utc_epoch_ns"), start = nai_cell_i64(capture, 0, "capture_start_ns");
-  *utc_ns = epoch == NAI_NULL_I64 || epoch <= 0 ? NAI_NULL_I64 : epoch + (start == NAI_NULL_I64 ? 0 : start);
+  if (epoch <= 0 || __builtin_add_overflow(epoch, start == NAI_NULL_I64 ? 0 : start, utc_ns)) /* or NULL */
+    *utc_ns = NAI_NULL_I64;
   return NAI_OK;
 }
 

@@ -3,8 +3,8 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
-#include "run/publish.h"
 #include "pipeline/state.h"
+#include "run/publish.h"
 
 #include <limits.h>
 #include <stdio.h>

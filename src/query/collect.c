@@ -61,9 +61,13 @@ static int add_row(void *ctx, const struct nai_value *cells, struct nai_err *err
     rc = nai_err_nomem(err);
   if (!rc && row == out->rows)
     return put_row(ctx, cells, err);
-  if (!rc)
-    out->cells[((size_t)row + 1) * out->columns - 1].i += cells[out->columns - 1].i;
-  return rc;
+  if (rc)
+    return rc;
+  struct nai_value *sum = &out->cells[((size_t)row + 1) * out->columns - 1];
+  if (__builtin_add_overflow(sum->i, cells[out->columns - 1].i, &sum->i))
+    return nai_err_set(err, NAI_EINPUT, "%s: the sum of these rows does not fit into 64 bits",
+                       out->names[out->columns - 1]);
+  return NAI_OK;
 }
 
 typedef int row_fn(void *ctx, const struct nai_value *cells, struct nai_err *err);

@@ -55,4 +55,8 @@ NAI_MUST_CHECK int nai_outdir_commit(struct nai_outdir *out, struct nai_err *err
 /* Removes what was not committed and frees. Accepts a zeroed struct. */
 void nai_outdir_end(struct nai_outdir *out);
 
+/* Whether an analysis gives files such names (relative to the artifacts directory): 1 or 0; -1 when memory ran out.
+ * Lists of files may be forged: they make a file of any other name nobody's to remove. */
+int nai_outdir_is_of_run(const char *path);
+
 #endif

@@ -82,20 +82,32 @@ static int walk(int at, const char *name, const char *below, visit_fn *visit, vo
   return stop;
 }
 
+/* 1, 0, or -1 when memory ran out. `patterns` end with NULL. */
+static int matches(const char *const *patterns, const char *path) {
+  for (; *patterns; patterns++) {
+    int differs = fnmatch(*patterns, path, FNM_PATHNAME | FNM_PERIOD);
+    if (differs != FNM_NOMATCH)
+      return differs ? -1 : 1;
+  }
+  return 0;
+}
+
+int nai_outdir_is_of_run(const char *path) {
+  static const char *const patterns[] = {"report.*", "tables/*.csv", "stages/*.ntab", NAI_STAMP_PATH, NULL};
+  return matches(patterns, path);
+}
+
 /* Every name that commands give files of a directory that they exchange. A run that is killed leaves no list, and a
  * list may be forged: it cannot make a file of any other name ours. */
 static bool has_our_name(const char *path, bool *failed) {
-  static const char *const patterns[] = {"report.*",          "compare.*",     "ranks.*",      "trend.*",
-                                         "junit.xml",         "metrics.prom",  "bmf.json",     "tables/*.csv",
-                                         "benchmark-*.json",  "stages/*.ntab", NAI_STAMP_PATH, NAI_MANIFEST_PATH,
-                                         NAI_OUTDIR_WORK_MARK};
-  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-    int differs = fnmatch(patterns[i], path, FNM_PATHNAME | FNM_PERIOD);
-    if (!differs)
-      return true;
-    *failed |= differs != FNM_NOMATCH; /* out of memory */
-  }
-  return false;
+  static const char *const others[] = {"compare.*",          "ranks.*",  "trend.*",          "junit.xml",
+                                       "metrics.prom",       "bmf.json", "benchmark-*.json", NAI_MANIFEST_PATH,
+                                       NAI_OUTDIR_WORK_MARK, NULL};
+  int ours = nai_outdir_is_of_run(path);
+  if (!ours)
+    ours = matches(others, path);
+  *failed |= ours < 0;
+  return ours > 0;
 }
 
 static bool is_listed(const struct nai_strings *ours, const struct entry *e) {

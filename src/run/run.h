@@ -17,8 +17,7 @@ struct nai_run {
 };
 
 /* Tables by which runs are compared, all of them small; then NULL. Who removes others leaves a run that can be
- * compared.
- */
+ * compared. */
 extern const char *const nai_run_compared[];
 
 /* Opens a finished run. NAI_EINPUT when the directory holds none. */

@@ -60,7 +60,7 @@ int nai_store_environment(char **out, struct nai_run *run, const char *more, str
     rc = put_gpus(&text, gpus, err);
   if (rc) {
     nai_buf_free(&text);
-    return rc == NAI_ESTALE ? nai_err_set(err, NAI_EINPUT, "%s", err->msg) : rc;
+    return rc;
   }
   nai_buf_printf(&text, "; %" PRId64 " process%s", nai_cell_i64(info, 0, "process_count"),
                  nai_cell_i64(info, 0, "process_count") == 1 ? "" : "es");
@@ -161,7 +161,7 @@ static int find_utc(int64_t *utc_ns, const struct nai_store_add *a, struct nai_e
     int64_t utc;
     int rc = nai_index_utc(&utc, a->captures[i], err);
     if (rc)
-      return rc == NAI_ESTALE ? nai_err_set(err, NAI_EINPUT, "%s", err->msg) : rc;
+      return rc;
     if (a->utc_ns == NAI_NULL_I64 && utc != NAI_NULL_I64 && (*utc_ns == NAI_NULL_I64 || utc < *utc_ns))
       *utc_ns = utc;
   }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "render/csv.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -119,6 +120,9 @@ static int append(const struct nai_store *store, const struct nai_store_annotati
   if (!file_of(path, sizeof path, store))
     return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long");
   char *whole = realpath(path, NULL); /* a link to it stays one */
+  int failed = errno;
+  if (!whole && nai_fs_exists(path)) /* what it says would be lost */
+    return nai_err_sys(err, NAI_EIO, failed, "cannot find what \"%s\" leads to", path);
   int rc = whole ? nai_csv_read(&csv, whole, MAX_BYTES, err) : NAI_OK;
   if (!rc && csv && csv->row_count && nai_csv_column(csv, "text") < 0) /* what is said would be lost */
     rc = nai_err_set(err, NAI_EUSAGE, "%s:1: expected the columns run_id, kind and text", whole);

@@ -137,3 +137,19 @@ int nai_store_baselines(struct nai_strings *names, const struct nai_store *store
   free(entries);
   return rc;
 }
+
+int nai_store_each_baseline(const struct nai_store *store, nai_store_baseline_fn *each, void *ctx,
+                            struct nai_err *err) {
+  struct nai_strings names = {0};
+  int rc = nai_store_baselines(&names, store, err);
+  for (uint32_t i = 0; i < names.count && !rc; i++) {
+    struct nai_store_baseline baseline;
+    const char *name = nai_strings_get(&names, i);
+    rc = nai_store_baseline(&baseline, store, name, err);
+    if (!rc)
+      rc = each(ctx, name, &baseline, err);
+    nai_store_baseline_free(&baseline);
+  }
+  nai_strings_free(&names);
+  return rc;
+}

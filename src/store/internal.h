@@ -17,5 +17,10 @@ NAI_MUST_CHECK int nai_store_read_run(struct nai_store_run *out, const char *pat
 void nai_store_free_run(struct nai_store_run *run);
 /* annotations.c: reads annotations.csv, if there is one, and tells the runs. */
 NAI_MUST_CHECK int nai_store_read_annotations(struct nai_store *store, struct nai_err *err);
+/* baselines.c: calls `each` for every baseline, in the order of names, until it fails. */
+typedef int nai_store_baseline_fn(void *ctx, const char *name, const struct nai_store_baseline *baseline,
+                                  struct nai_err *err);
+NAI_MUST_CHECK int nai_store_each_baseline(const struct nai_store *store, nai_store_baseline_fn *each, void *ctx,
+                                           struct nai_err *err);
 
 #endif

@@ -2,24 +2,15 @@
 #include "store/internal.h"
 
 #include "base/fs.h"
+#include "run/outdir.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Names that a run gives its files: a forged list must not lead elsewhere, or to what is somebody's own. */
-static bool is_of_run(const char *file) {
-  static const char *const patterns[] = {"report.*", "tables/*.csv", "stages/*.ntab", NAI_STAMP_PATH};
-  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-    if (fnmatch(patterns[i], file, FNM_PATHNAME | FNM_PERIOD) == 0)
-      return true;
-  return false;
-}
 
 /* What the index is made of, beside what comparisons read. */
 static const char *const indexed[] = {"kernels", NULL};
@@ -48,22 +39,14 @@ static bool is_recent(const struct nai_store_run *run, int64_t newest, int64_t k
   return (uint64_t)newest - (uint64_t)run->utc_ns <= (uint64_t)keep_days * day_ns;
 }
 
-/* Runs that some baseline names. */
-static int collect_baselines(struct nai_strings *ids, const struct nai_store *store, struct nai_err *err) {
-  struct nai_strings names = {0};
-  int rc = nai_store_baselines(&names, store, err);
-  for (uint32_t i = 0; i < names.count && !rc; i++) {
-    struct nai_store_baseline baseline;
-    rc = nai_store_baseline(&baseline, store, nai_strings_get(&names, i), err);
-    for (uint32_t k = 0; k < baseline.ids.count && !rc; k++) {
-      const char *id = nai_strings_get(&baseline.ids, k);
-      if (nai_strings_add(ids, id, strlen(id)) == NAI_NO_STRING)
-        rc = nai_err_nomem(err);
-    }
-    nai_store_baseline_free(&baseline);
+static int add_ids(void *ids, const char *name, const struct nai_store_baseline *baseline, struct nai_err *err) {
+  (void)name;
+  for (uint32_t i = 0; i < baseline->ids.count; i++) {
+    const char *id = nai_strings_get(&baseline->ids, i);
+    if (nai_strings_add(ids, id, strlen(id)) == NAI_NO_STRING)
+      return nai_err_nomem(err);
   }
-  nai_strings_free(&names);
-  return rc;
+  return NAI_OK;
 }
 
 static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, struct nai_err *err) {
@@ -76,7 +59,8 @@ static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, st
     return rc == NAI_EINPUT ? NAI_OK : rc; /* damaged: not ours to make worse */
   for (uint32_t i = 0; i < run->manifest.files.count && !rc; i++) {
     const char *file = nai_strings_get(&run->manifest.files, i);
-    int fd = is_kept(file) || !is_of_run(file) ? -1 : nai_fs_open_at(run->directory, file); /* through no link */
+    bool may_go = !is_kept(file) && nai_outdir_is_of_run(file) == 1; /* lists may be forged */
+    int fd = may_go ? nai_fs_open_at(run->directory, file) : -1;     /* through no link */
     if (fd < 0)
       continue;
     if (fstat(fd, &st) == 0 && (dry_run || unlinkat(run->directory, file, 0) == 0))
@@ -92,7 +76,7 @@ static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, st
 int nai_store_prune(const struct nai_store *store, const struct nai_store_pruning *how, struct nai_err *err) {
   struct nai_strings baselines = {0};
   int64_t newest = NAI_NULL_I64;
-  int rc = collect_baselines(&baselines, store, err);
+  int rc = nai_store_each_baseline(store, add_ids, &baselines, err);
   for (uint32_t i = 0; i < store->count; i++)
     if (store->runs[i].utc_ns > newest)
       newest = store->runs[i].utc_ns;

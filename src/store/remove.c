@@ -13,20 +13,11 @@
 
 /* --- what refers to it ------------------------------------------------------------------------ */
 
-static int check_baselines(const struct nai_store *store, const char *id, struct nai_err *err) {
-  struct nai_strings names = {0};
-  int rc = nai_store_baselines(&names, store, err);
-  for (uint32_t i = 0; i < names.count && !rc; i++) {
-    struct nai_store_baseline baseline;
-    const char *name = nai_strings_get(&names, i);
-    rc = nai_store_baseline(&baseline, store, name, err);
-    if (!rc && nai_strings_find(&baseline.ids, id, strlen(id)) != NAI_NO_STRING)
-      rc = nai_err_set(err, NAI_EUSAGE, "the baseline \"%.100s\" names the run \"%.100s\": set it to other runs first",
-                       name, id);
-    nai_store_baseline_free(&baseline);
-  }
-  nai_strings_free(&names);
-  return rc;
+static int check_baseline(void *id, const char *name, const struct nai_store_baseline *baseline, struct nai_err *err) {
+  if (nai_strings_find(&baseline->ids, id, strlen(id)) == NAI_NO_STRING)
+    return NAI_OK;
+  return nai_err_set(err, NAI_EUSAGE, "the baseline \"%.100s\" names the run \"%.100s\": set it to other runs first",
+                     name, (const char *)id);
 }
 
 /* --- what lies there -------------------------------------------------------------------------- */
@@ -94,7 +85,7 @@ static int check(const struct nai_store *store, const char *id, struct nai_err *
                        "the history of later runs begins with the run \"%.100s\" (%s): take its line out of "
                        "annotations.csv first",
                        id, run->note);
-  int rc = check_baselines(store, id, err);
+  int rc = nai_store_each_baseline(store, check_baseline, run->id, err);
   if (!rc && (nai_strings_add(&ours, "run.json", strlen("run.json")) == NAI_NO_STRING ||
               nai_strings_add(&ours, NAI_TEMPORARY_MARK, strlen(NAI_TEMPORARY_MARK)) == NAI_NO_STRING))
     rc = nai_err_nomem(err);

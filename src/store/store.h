@@ -8,8 +8,8 @@
  *
  * A series is NAME/ENVIRONMENT: what is measured, and a hash of what it ran on. Runs of one series can be compared.
  * Every run is kept, failed or not; what is left out, a baseline decides. Ids and the order of runs come from the
- * captures, never from a clock or from file times. Files appear by renaming;
- * the directory is locked while annotations or the index are written. */
+ * captures, never from a clock or from file times. Files appear by renaming; the directory is locked while annotations
+ * or the index are written. */
 #ifndef NAI_STORE_STORE_H
 #define NAI_STORE_STORE_H
 

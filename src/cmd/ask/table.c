@@ -135,14 +135,11 @@ static int print_table(struct nai_table *table, const struct table_args *args, s
   return rc ? rc : nai_cmd_output_close(&output, print(&output.sink.text, table, args, err), err);
 }
 
-/* A file that is no table is bad input, not something to be made again. */
-static int as_input(int rc, struct nai_err *err) { return rc == NAI_ESTALE ? err->code = NAI_EINPUT : rc; }
-
 static int print_file(const char *path, const struct table_args *args, struct nai_err *err) {
   struct nai_table *table = NULL;
   if (!nai_fs_exists(path))
     return missing(path, err);
-  int rc = as_input(nai_table_open(&table, path, NULL, err), err);
+  int rc = nai_table_open(&table, path, NULL, err);
   if (!rc)
     rc = print_table(table, args, err);
   nai_table_free(table);
@@ -164,7 +161,7 @@ static int list_tables(struct nai_run *run, const char *const *names, size_t cou
   int rc = NAI_OK;
   for (size_t i = 0; i < count && !rc; i++) {
     const struct nai_table *table;
-    rc = as_input(nai_run_table(&table, run, names[i], NULL, err), err);
+    rc = nai_run_table(&table, run, names[i], NULL, err);
     if (rc)
       break;
     nai_buf_printf(&text, "%-22s %12" PRId64 "  ", names[i], table->rows);
@@ -195,7 +192,7 @@ static int print_run(const char *source, const char *name, const struct table_ar
     rc = nai_err_set(err, NAI_EUSAGE, "the run \"%s\" has no table \"%s\"%s%s%s", source, name,
                      near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   } else {
-    rc = as_input(nai_run_table(&table, run, name, NULL, err), err);
+    rc = nai_run_table(&table, run, name, NULL, err);
     if (!rc)
       rc = print_table(nai_run_held(run, name), args, err);
   }

@@ -3,10 +3,10 @@
 
 #include "base/fs.h"
 #include "base/sink.h"
-#include "run/publish.h"
 #include "render/csv.h"
 #include "render/escape.h"
 #include "render/json.h"
+#include "run/publish.h"
 
 #include <errno.h>
 #include <fcntl.h>
