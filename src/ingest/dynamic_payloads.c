@@ -14,7 +14,9 @@ enum { MAX_PAYLOADS = 1 << 26, MAX_NAMES = 100000, NAME_BYTES = 400 };
 
 /* Names of fields as tables have them, and as the program does: those that no name of a column can hold. */
 struct translation {
-  char **original, **sanitized;
+  struct pair {
+    char *original, *sanitized;
+  } * pairs;
   size_t count;
 };
 
@@ -25,8 +27,7 @@ static int on_translation(void *ctx, const struct nai_cell *cells, struct nai_er
   if (!rc)
     rc = nai_small_text(&sanitized, &cells[1], NAME_BYTES, err);
   if (!rc && original && sanitized && t->count < MAX_NAMES) {
-    t->original[t->count] = original;
-    t->sanitized[t->count++] = sanitized;
+    t->pairs[t->count++] = (struct pair){original, sanitized};
     return NAI_OK;
   }
   free(original);
@@ -36,30 +37,28 @@ static int on_translation(void *ctx, const struct nai_cell *cells, struct nai_er
 
 static int read_translation(struct translation *t, struct nai_trace *trace, struct nai_err *err) {
   static const char *const names[] = {"originalName", "sanitizedName", NULL};
-  t->original = calloc(MAX_NAMES, sizeof *t->original);
-  t->sanitized = calloc(MAX_NAMES, sizeof *t->sanitized);
-  if (!t->original || !t->sanitized)
+  t->pairs = calloc(MAX_NAMES, sizeof *t->pairs);
+  if (!t->pairs)
     return nai_err_nomem(err);
   return nai_small_scan(trace, "NVTX_EXPORT_TRANSLATION", names, MAX_NAMES, on_translation, t, err);
 }
 
 static void free_translation(struct translation *t) {
   for (size_t i = 0; i < t->count; i++) {
-    free(t->original[i]);
-    free(t->sanitized[i]);
+    free(t->pairs[i].original);
+    free(t->pairs[i].sanitized);
   }
-  free(t->original);
-  free(t->sanitized);
+  free(t->pairs);
 }
 
 /* What the program calls a column's field; NULL where two fields became one name, or the name would need escaping. */
 static const char *original_name(const struct translation *t, const char *column) {
   const char *found = NULL;
   for (size_t i = 0; i < t->count; i++)
-    if (strcasecmp(t->sanitized[i], column) == 0) {
-      if (found && strcmp(found, t->original[i]) != 0)
+    if (strcasecmp(t->pairs[i].sanitized, column) == 0) {
+      if (found && strcmp(found, t->pairs[i].original) != 0)
         return NULL;
-      found = t->original[i];
+      found = t->pairs[i].original;
     }
   found = found ? found : column;
   return strpbrk(found, "\"\\") ? NULL : found;
@@ -136,7 +135,7 @@ int nai_put_dynamic_payloads(struct extraction *x, struct nai_table *table, stru
   for (int i = 0; !rc && i < x->trace->table_count; i++) {
     if (!read_name(&p, x->trace->tables[i].name))
       continue;
-    if (!names.original)
+    if (!names.pairs)
       rc = read_translation(&names, x->trace, err);
     if (!rc)
       rc = read_table(&p, x->trace, &x->trace->tables[i], &names, err);

@@ -97,7 +97,7 @@ static int create_table(struct extraction *x, const struct nai_source *source, s
   const struct nai_schema *schema = nai_event_tables[source->table];
   struct nai_extent extents[NAI_MAX_EVENT_COLUMNS];
   int64_t rows = 0;
-  for (uint32_t c = 0; c < schema->column_count; c++)
+  for (uint32_t c = 0; c < NAI_MAX_EVENT_COLUMNS; c++)
     extents[c] = NAI_EMPTY_EXTENT;
   for (int i = 0; i < x->part_count; i++) {
     struct nai_part *p = &x->parts[i];

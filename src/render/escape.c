@@ -286,7 +286,8 @@ void nai_escape_script_json(struct nai_buf *out, const char *json, size_t len) {
 }
 
 void nai_escape_csv_guard(struct nai_buf *out, const char *text, size_t len) {
-  if (len && memchr("=+-@\t\r\n", text[0], 7))
+  static const char first[] = {'=', '+', '-', '@', '\t', '\r', '\n'};
+  if (len && memchr(first, text[0], sizeof first))
     nai_buf_putc(out, '\'');
   nai_buf_put(out, text, len);
 }

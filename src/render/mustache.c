@@ -272,7 +272,7 @@ static int run(struct renderer *r) {
 int nai_mustache_render(struct nai_buf *out, struct nai_templates *set, const char *name, const struct nai_view *root,
                         enum nai_escape_mode mode, struct nai_err *err) {
   struct renderer r = {.out = out, .set = set, .mode = mode, .err = err};
-  struct template *template;
+  struct template *template = NULL;
   int rc = get(&template, set, name, strlen(name), err);
   if (!rc)
     rc = push_context(&r, root);

@@ -149,7 +149,7 @@ int nai_names_resolve(struct ref *out, const struct names *names, const struct n
       return unknown(names->doc, node, offset, "row", copy, "", candidates, count, err);
   }
   const struct nai_schema *schema = names->sources[source].schema;
-  struct nai_print column;
+  struct nai_print column = {0};
   int rc = nai_names_column(&column, schema, names->doc, node, offset + skip, name + skip, len - skip, err);
   if (rc)
     return rc;

@@ -217,11 +217,13 @@ static bool one_of(const struct nai_parsed_name *n, struct nai_slice name, const
 
 static void put_in_front(struct nai_buf *out, const struct nai_parsed_name *n, struct nai_slice words) {
   static const char *const kept[] = {"unsigned", "signed", "long", "short", NULL};
-  for (uint32_t b = words.b, e = words.b; b < words.e; b = e + 1) {
-    for (e = b; e < words.e && n->text[e] != ' ';)
+  for (uint32_t b = words.b; b < words.e;) {
+    uint32_t e = b;
+    while (e < words.e && n->text[e] != ' ')
       e++;
     if (one_of(n, (struct nai_slice){b, e}, kept))
       nai_buf_put(out, n->text + b, e - b + 1);
+    b = e + 1;
   }
 }
 

@@ -46,8 +46,8 @@ static struct nai_stats summarise(const struct sums *sums) {
   } else if (n > 1) {
     /* Exact integers as far as they go, so that nothing cancels: total^2 / n in whole and remainder. total^2 < 2^124.
      */
-    uwide square = (uwide)s.total * (uwide)s.total;
-    s.stddev = sqrt(((double)(sums->squares - square / n) - (double)(square % n) / n) / (n - 1));
+    uwide square = (uwide)s.total * (uwide)s.total, whole = square / n, rest = square % n;
+    s.stddev = sqrt(((double)(sums->squares - whole) - (double)rest / n) / (n - 1));
   }
   return s;
 }

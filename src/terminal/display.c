@@ -156,8 +156,8 @@ static void begin(bool color) {
   mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED | BUTTON_SHIFT, NULL);
   if (color && has_colors() && start_color() == OK) {
     use_default_colors();
-    for (short i = 1; i < NAI_COLORS; i++)
-      init_pair(i, i, -1);
+    for (int i = 1; i < NAI_COLORS; i++)
+      init_pair((short)i, (short)i, -1);
   }
   terminal.reset_len = 0;
   add_reset("sgr0");

@@ -2,6 +2,7 @@
  * on opening is analysed whole: model and analyses. The runs to start from are made of generated traces. */
 #include "analyses/analysis.h"
 #include "bases.h"
+#include "changes.h"
 #include "config/flops.h"
 #include "ingest/ingest.h"
 #include "run/run.h"
@@ -40,78 +41,6 @@ static void make_bases(void) {
   bases_must(nai_kernel_classes_load(&classes, NULL, &err), &err);
   bases_must(nai_workload_patterns_load(&workload, NULL, &err), &err);
   bases_must(nai_gpu_facts_load(&gpu_facts, NULL, &err), &err);
-}
-
-static struct nai_table *copy_of(const struct nai_table *from) {
-  struct nai_table *to;
-  struct nai_err err = {0};
-  bases_must(nai_table_new(&to, from->schema, &err), &err);
-  for (int64_t row = 0; row < from->rows; row++) {
-    nai_table_add_row(to);
-    for (int c = 0; c < (int)from->schema->column_count; c++) {
-      struct nai_value v = nai_table_value(from, row, c);
-      if (v.null)
-        continue;
-      if (v.type == NAI_STR)
-        nai_set_str(to, row, c, v.s);
-      else if (v.type == NAI_F64)
-        nai_set_f64(to, row, c, v.f);
-      else
-        nai_set_i64(to, row, c, v.i);
-    }
-  }
-  return to;
-}
-
-/* One change: which table, column and row, and what becomes of the cell. */
-struct change {
-  uint8_t table, column, row[2], how, value;
-};
-
-static int64_t changed(const struct nai_table *t, int64_t row, int column, const struct change *change) {
-  int64_t old = nai_get_i64(t, row, column);
-  const int64_t known[] = {NAI_NULL_I64, INT64_MAX, INT64_MIN + 1, INT32_MAX, -1, 0, 1, t->rows};
-  switch (change->how & 7) {
-  case 0:
-    return known[change->value & 7];
-  case 1:
-    return change->value;
-  case 2:
-    return (int64_t)((uint64_t)old + change->value - 128);
-  case 3:
-    return (int64_t)((uint64_t)old ^ UINT64_C(1) << (change->value & 63));
-  case 4:
-    return nai_get_i64(t, change->value % t->rows, column);
-  case 5:
-    return (int64_t)((uint64_t)old * change->value);
-  default:
-    return (int64_t)((uint64_t)change->value << (change->how >> 3 & 7) * 8);
-  }
-}
-
-static void apply(struct nai_table *t, const struct change *change) {
-  int column = change->column % (int)t->schema->column_count;
-  if (!t->rows)
-    return;
-  int64_t first = (change->row[0] << 8 | change->row[1]) % t->rows, end = change->how & 0x80 ? t->rows : first + 1;
-  for (int64_t row = first; row < end; row++)
-    switch (t->schema->columns[column].type) {
-    case NAI_STR: /* numbers out of range are refused on opening */
-      nai_column_str(t, column)[row] =
-          t->strings.count && change->how & 1 ? change->value % t->strings.count : NAI_NO_STRING;
-      break;
-    case NAI_F64:
-      nai_set_f64(t, row, column, (double)change->value * 1e30);
-      break;
-    case NAI_I32: {
-      int64_t value = changed(t, row, column, change);
-      nai_column_i32(t, column)[row] = value == NAI_NULL_I64 ? NAI_NULL_I32 : (int32_t)value;
-      break;
-    }
-    case NAI_I64:
-      nai_column_i64(t, column)[row] = changed(t, row, column, change);
-      break;
-    }
 }
 
 /* Runs an analysis whose inputs are held. */
@@ -175,12 +104,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct nai_run *run = calloc(1, sizeof *run);
   run->directory = -1;
   for (int i = 0; i < NAI_IN_COUNT; i++)
-    bases_must(nai_run_hold(run, copy_of(base->tables[i]), &err), &err);
+    bases_must(nai_run_hold(run, changes_copy(base->tables[i]), &err), &err);
   for (size_t at = 1; at + sizeof(struct change) <= size && at < 1 + 8 * sizeof(struct change);
        at += sizeof(struct change)) {
     struct change change;
     memcpy(&change, data + at, sizeof change);
-    apply(nai_run_held(run, nai_event_tables[change.table % NAI_IN_COUNT]->name), &change);
+    changes_apply(nai_run_held(run, nai_event_tables[change.table % NAI_IN_COUNT]->name), &change);
   }
   if (nai_run_check(run, &err) == NAI_OK)
     analyze_all(run);

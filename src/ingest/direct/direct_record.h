@@ -82,13 +82,11 @@ static inline const char *nai_leaf_cell(int64_t *rowid, struct nai_payload *payl
   const unsigned char *p = data + at;
   p += nai_varint(&bytes, p);
   p += nai_varint(&key, p);
-  uint32_t begin = (uint32_t)(p - data), local = direct->max_local, link = 4;
-  if (__builtin_expect(bytes <= direct->max_local, 1)) {
-    local = (uint32_t)bytes;
-    link = 0;
-  } else {
+  uint32_t begin = (uint32_t)(p - data), local = (uint32_t)bytes, link = 0;
+  if (__builtin_expect(bytes > direct->max_local, 0)) {
     if (bytes > INT32_MAX)
       return "a cell is longer than SQLite allows";
+    link = 4;
     uint32_t rest = (uint32_t)((bytes - direct->min_local) % (direct->usable_bytes - 4));
     local = direct->min_local + rest;
     local = local > direct->max_local ? direct->min_local : local;
