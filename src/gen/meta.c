@@ -34,6 +34,10 @@ static void write_pair(struct nai_gen_plan *plan, enum nai_gen_table table, cons
   insert(plan, &row);
 }
 
+static void write_exported(struct nai_gen_plan *plan, const char *name, const char *value) {
+  write_pair(plan, plan->schema >= NAI_GEN_2024 ? T_EXPORT : T_OLD_EXPORT, name, value);
+}
+
 static void write_environment(struct nai_gen_plan *plan, int number, const char *name, const char *value) {
   struct nai_gen_row row;
   nai_gen_row_start(&row, T_SYSTEM_ENV);
@@ -63,7 +67,7 @@ static void write_canaries(struct nai_gen_plan *plan) {
   static const char *const exported[] = {"EXPORT_HOST", "EXPORT_USER", "EXPORT_PARAM_INPUT_PATH_ABS"};
   for (size_t i = 0; i < sizeof exported / sizeof exported[0]; i++) {
     snprintf(text, sizeof text, "CANARY_SECRET_%d", ++number);
-    write_pair(plan, T_EXPORT, exported[i], text);
+    write_exported(plan, exported[i], text);
   }
   snprintf(text, sizeof text, "CANARY_SECRET_%d", ++number);
   write_environment(plan, 619, "Hostname", text);
@@ -87,19 +91,17 @@ static void write_export(struct nai_gen_plan *plan, const char *scenario) {
     const char *product, *version, *major, *minor, *micro;
   } releases[] = {{NAI_GEN_2026, "2026.2.1.210", "3.25.0", "3", "25", "0"},
                   {NAI_GEN_2024, "2024.6.2.225", "3.16.1", "3", "16", "1"},
-                  {NAI_GEN_2021, "2021.1.1.66", NULL, NULL, NULL, NULL}};
-  write_pair(plan, T_EXPORT, "EXPORT_PRODUCT_NAME", "NVIDIA Nsight Systems");
+                  {NAI_GEN_2021, "2022.1.3.3", "2.9.1", "2", "9", "1"}};
+  write_exported(plan, "EXPORT_PRODUCT_NAME", "NVIDIA Nsight Systems");
   for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++) {
     if (releases[i].schema != plan->schema) {
       continue;
     }
-    write_pair(plan, T_EXPORT, "EXPORT_PRODUCT_VERSION", releases[i].product);
-    if (releases[i].version) {
-      write_pair(plan, T_EXPORT, "EXPORT_SCHEMA_VERSION", releases[i].version);
-      write_pair(plan, T_EXPORT, "EXPORT_SCHEMA_VERSION_MAJOR", releases[i].major);
-      write_pair(plan, T_EXPORT, "EXPORT_SCHEMA_VERSION_MINOR", releases[i].minor);
-      write_pair(plan, T_EXPORT, "EXPORT_SCHEMA_VERSION_MICRO", releases[i].micro);
-    }
+    write_exported(plan, "EXPORT_PRODUCT_VERSION", releases[i].product);
+    write_exported(plan, "EXPORT_SCHEMA_VERSION", releases[i].version);
+    write_exported(plan, "EXPORT_SCHEMA_VERSION_MAJOR", releases[i].major);
+    write_exported(plan, "EXPORT_SCHEMA_VERSION_MINOR", releases[i].minor);
+    write_exported(plan, "EXPORT_SCHEMA_VERSION_MICRO", releases[i].micro);
   }
   const char *const parameters[][2] = {
       {"EXPORT_PLATFORM", "linux-desktop"},     {"EXPORT_ARCH", "x64"},
@@ -108,11 +110,11 @@ static void write_export(struct nai_gen_plan *plan, const char *scenario) {
       {"EXPORT_PARAM_TIME_NORMALIZE", "false"}, {"EXPORT_PARAM_TIME_SHIFT", "0"},
       {"EXPORT_PARAM_TABLES_TO_EXPORT", ""},    {"EXPORT_PARAM_TIMES_TO_EXPORT", ""}};
   for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {
-    write_pair(plan, T_EXPORT, parameters[i][0], parameters[i][1]);
+    write_exported(plan, parameters[i][0], parameters[i][1]);
   }
   char input[96];
   snprintf(input, sizeof input, "%s.nsys-rep", scenario);
-  write_pair(plan, T_EXPORT, "EXPORT_PARAM_INPUT_FILE", input);
+  write_exported(plan, "EXPORT_PARAM_INPUT_FILE", input);
 }
 
 static void write_capture(struct nai_gen_plan *plan) {

@@ -37,7 +37,8 @@ static int read_fact(char **name, char **value, const struct nai_cell *cells, si
   return rc ? rc : nai_small_text(value, &cells[1], max, err);
 }
 
-/* META_DATA_EXPORT is a list of name/value pairs. Only the names below are read: others hold paths, hosts and users. */
+/* META_DATA_EXPORT (EXPORT_META_DATA until 2023) is a list of name/value pairs. Only the names below are read: others
+ * hold paths, hosts and users. */
 static int on_export_fact(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   struct nai_ingest *out = ctx;
   struct nai_table *capture = out->tables[NAI_IN_CAPTURE];
@@ -172,8 +173,8 @@ static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct
   nai_set_i64(capture, 0, CA_SIZE, (int64_t)trace->size_bytes);
   nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, 0);
   nai_set_i64(capture, 0, CA_PARTIAL, 0);
-  int rc = nai_small_scan(trace, "META_DATA_EXPORT", (const char *const[]){"name", "value", NULL}, 10000,
-                          on_export_fact, out, err);
+  const char *facts = nai_trace_table(trace, "META_DATA_EXPORT") ? "META_DATA_EXPORT" : "EXPORT_META_DATA";
+  int rc = nai_small_scan(trace, facts, (const char *const[]){"name", "value", NULL}, 10000, on_export_fact, out, err);
   if (!rc)
     rc = nai_small_scan(trace, "TARGET_INFO_SESSION_START_TIME",
                         (const char *const[]){"utcEpochNs", "systemClockNs", NULL}, 1, on_session_start, capture, err);

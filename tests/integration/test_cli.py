@@ -160,6 +160,11 @@ class Commands(unittest.TestCase):
                 kernels = [dict(zip(names, row)) for row in rows if row[0] == "kernels"]
                 self.assertEqual(kernels[0]["available"], int(scenario not in ("api-only", "nvtx-only")), scenario)
                 self.assertNotIn("CANARY", done.stdout)
+        # Exports of 2022 and 2023 have the version in a table of another name, the oldest do not have it.
+        for schema, versions in ((2019, ["", ""]), (2021, ["2022.1.3.3", "2.9.1"]), (2024, ["2024.6.2.225", "3.16.1"])):
+            capture = json.loads(run("probe", trace("training", "--schema", schema), "--json").stdout)["capture"]
+            row = dict(zip([c["name"] for c in capture["columns"]], capture["rows"][0]))
+            self.assertEqual([row["product_version"] or "", row["schema_version"] or ""], versions)
         minimal = run("probe", trace("minimal")).stdout
         self.assertRegex(minimal, r"(?m)^  no +NVTX ")
 

@@ -313,7 +313,8 @@ struct column_rule {
 
 static void test_schema_generations(void **state) {
   static const int years[] = {2019, 2021, 2024, 2026};
-  static const struct column_rule rules[] = {{"META_DATA_EXPORT", NULL, 2021, 2026},
+  static const struct column_rule rules[] = {{"META_DATA_EXPORT", NULL, 2024, 2026},
+                                             {"EXPORT_META_DATA", NULL, 2021, 2021},
                                              {"ENUM_CUDA_MEMCPY_OPER", NULL, 2024, 2026},
                                              {"TARGET_INFO_CUDA_GPU", NULL, 2019, 2021},
                                              {"TARGET_INFO_GPU", NULL, 2024, 2026},
