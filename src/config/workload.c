@@ -67,12 +67,34 @@ static int add_file(struct nai_workload_patterns *p, const char *path, struct na
   return rc;
 }
 
+/* What matrix products and attention multiply is said in one place. */
+static int add_dtypes(struct nai_workload_patterns *p, struct nai_err *err) {
+  struct nai_yaml *doc = NULL;
+  struct nai_patterns **set = &p->sets[NAI_ASPECT_PRECISION][NAI_SIGN_KERNELS];
+  int rc = nai_yaml_load_builtin(&doc, "rules/kernel-dtypes.yaml", err);
+  if (!rc && !*set)
+    rc = nai_patterns_new(set, err);
+  if (!rc)
+    rc = nai_patterns_add(*set, doc, err);
+  for (int i = 0; !rc && i < nai_patterns_class_count(*set); i++) {
+    const char *value = nai_patterns_class(*set, i);
+    if (nai_strings_add(&p->values[NAI_ASPECT_PRECISION], value, strlen(value)) == NAI_NO_STRING)
+      rc = nai_err_nomem(err);
+  }
+  if (!rc)
+    p->hash = nai_hash_int(p->hash, (int64_t)doc->hash);
+  nai_yaml_free(doc);
+  return rc;
+}
+
 int nai_workload_patterns_load(struct nai_workload_patterns **out, const char *user_path, struct nai_err *err) {
   struct nai_workload_patterns *p = calloc(1, sizeof *p);
   *out = NULL;
   int rc = p ? NAI_OK : nai_err_nomem(err);
   if (!rc && user_path)
     rc = add_file(p, user_path, err);
+  if (!rc)
+    rc = add_dtypes(p, err);
   if (!rc)
     rc = add_file(p, NULL, err);
   if (rc) {

@@ -54,7 +54,7 @@ FACTS = {  # what else the trace shows
     "fsdp_2gpu": {("collective", "nccl"), ("runtime", "flash-attention"), ("runtime", "cublaslt"), ("language", "python")},
     "two_processes_one_gpu": {("runtime", "cublas"), ("collective", "mpi"), ("language", "c++")},
     "wsl_api_without_gpu": {("language", "python"), ("collective", "mpi")},
-    "cutlass_two_gpu_kinds": {("runtime", "cutlass"), ("language", "c++")},
+    "cutlass_two_gpu_kinds": {("runtime", "cutlass"), ("language", "c++"), ("precision", "fp16")},
     "mordred_2021": {("runtime", "tbb")},
     "jetson_orin": {("runtime", "gstreamer"), ("runtime", "opengl-interop")},
     "tensorrt_inference": {("role", "inference"), ("precision", "fp16"), ("language", "python")},
