@@ -113,6 +113,47 @@ static void test_patterns_of_the_user_come_first(void **state) {
   unlink(path);
 }
 
+/* What a product multiplies, whatever it adds up in; of other kernels what they compute with. */
+static void test_precisions(void **state) {
+  (void)state;
+#define CUTLASS(type)                                                                                                  \
+  "void cutlass::Kernel<cutlass::gemm::kernel::Gemm<MmaPipelined<GemmShape<(int)128>, float, cutlass::arch::Mma<"      \
+  "cutlass::gemm::GemmShape<(int)16, (int)8, (int)8>, (int)32, " type ", cutlass::layout::RowMajor, " type ", float>>" \
+  ">(T1::Params)"
+  static const struct {
+    const char *name, *precision;
+  } names[] = {
+      {CUTLASS("cutlass::half_t"), "fp16"},
+      {CUTLASS("cutlass::bfloat16_t"), "bf16"},
+      {CUTLASS("cutlass::tfloat32_t"), "tf32"},
+      {CUTLASS("cutlass::float_e4m3_t"), "fp8"},
+      {CUTLASS("signed char"), "int8"},
+      {CUTLASS("float"), "fp32"},
+      {CUTLASS("double"), "fp64"},
+      {"void cutlass::device_kernel<cute::MMA_Atom<cute::SM90_64x128x16_F32F16F16_SS>, float>(T1)", "fp16"},
+      {"void cutlass::device_kernel<cute::MMA_Atom<cute::SM90_64x128x32_S32S8S8_SS_TN>, float>(T1)", "int8"},
+      {"sm80_xmma_gemm_i8i8_i8i32_f32_tn_n_tilesize128x128x64_stage3", "int8"},
+      {"sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize64x64x64", "fp16"},
+      {"turing_int8_i8816cudnn_int8_128x128_ldg16_relu_singleBuffer", "int8"},
+      {"volta_h884gemm_64x64_ldg8_nn", "fp16"},
+      {"ampere_sgemm_32x128_tn", "fp32"},
+      {"void add<double>(double *, float)", "fp64"},
+      {"void dequantize(signed char const *, float *)", "fp32"},
+      {"sum_first_half(float *)", "fp32"},
+      {"void vectorized<c10::Half, float>(int)", "fp16"},
+      {"histogram(int *)", NULL},
+  };
+  struct nai_workload_patterns *p;
+  ok(nai_workload_patterns_load(&p, NULL, err));
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    int value = nai_workload_match(p, NAI_ASPECT_PRECISION, NAI_SIGN_KERNELS, names[i].name);
+    const char *found = value < 0 ? NULL : nai_workload_value(p, NAI_ASPECT_PRECISION, value);
+    if ((found == NULL) != (names[i].precision == NULL) || (found && strcmp(found, names[i].precision) != 0))
+      fail_msg("%s: %s", names[i].name, found ? found : "nothing");
+  }
+  nai_workload_patterns_free(p);
+}
+
 static void test_mistakes_have_a_place(void **state) {
   (void)state;
   static const struct {
@@ -298,12 +339,66 @@ static void test_first_use(void **state) {
   fixture_free(&f);
 }
 
+/* Processes create their contexts side by side: nothing took the sum of it. */
+static void test_first_use_of_two_processes(void **state) {
+  (void)state;
+  struct fixture f;
+  fixture_init(&f);
+  fixture_gpu(&f, 0);
+  for (int p = 0; p < 2; p++) {
+    int64_t at = 50000000 + 1000000 * p;
+    fixture_thread(&f, fixture_process(&f, p + 1), p + 1);
+    fixture_api(&f, at, at + 100000000 + 20000000 * p, p, "cudaFree", 1);
+    fixture_api(&f, 130000000 + at, 132000000 + at, p, "cuModuleLoadData", 2);
+    fixture_api(&f, 140000000 + at, 140005000 + at, p, "cudaLaunchKernel", 3);
+    fixture_kernel(&f, 140010000 + at, 140011000 + at, "k", 0, p, 7, 3);
+    fixture_overhead(&f, at - 45000000, at - 15000000, p, "CUDA profiling initialization", NAI_OVERHEAD_PROFILER);
+    fixture_overhead(&f, 180500000 + 500000 * p, 181500000 + 500000 * p, p, "Lazy Function Loading", NAI_OVERHEAD_CUDA);
+  }
+  struct nai_table *readers = f.in.tables[NAI_IN_READERS]; /* no call is missing: the capture begins at 0 */
+  int64_t row = nai_table_add_row(readers);
+  nai_set_str(readers, row, RD_TABLE, "CUPTI_ACTIVITY_KIND_RUNTIME");
+  nai_set_i64(readers, row, RD_ROWS, f.in.tables[NAI_IN_APIS]->rows);
+  fixture_build(&f);
+  struct nai_table *t = health_of(&f);
+  row = row_where(t, "check", "first_use");
+  assert_string_equal(cell_text(t, row, "detail"),
+                      "cudaFree, the longest call before any work, 120.0 ms, mostly to create the context; 2 processes "
+                      "each make such a call; 2 records of code being loaded, 1.50 ms; 2 loading calls, 3.00 ms");
+  assert_int_equal(cell_int(t, row, "time_ns"), 121000000 + 3000000);
+  row = row_where(t, "check", "before_first_cuda_call");
+  assert_non_null(strstr(cell_text(t, row, "detail"), "50.0 ms before the first CUDA call, of it 31.0 ms init"));
+  nai_table_free(t);
+  fixture_free(&f);
+}
+
+/* Nor do graphs of two GPUs take the sum of their times. */
+static void test_graphs_of_two_gpus(void **state) {
+  (void)state;
+  struct fixture f;
+  fixture_init(&f);
+  fixture_thread(&f, fixture_process(&f, 1), 1);
+  for (int g = 0; g < 2; g++) {
+    fixture_gpu(&f, g);
+    fixture_api(&f, 10 + g, 20 + g, 0, "cudaGraphLaunch", g + 1);
+    fixture_graph(&f, 100 + 10 * g, 200 + 10 * g, g, 0, 7, g + 1);
+  }
+  fixture_build(&f);
+  struct nai_table *health = health_of(&f), *quality = fixture_analyze(&f, "quality", 0);
+  assert_int_equal(cell_int(health, row_where(health, "check", "graph_envelopes"), "time_ns"), 110);
+  assert_int_equal(cell_int(quality, row_where(quality, "check", "graph-envelopes"), "duration_ns"), 110);
+  nai_table_free(health);
+  nai_table_free(quality);
+  fixture_free(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_python_alone_says_python_only),
       cmocka_unit_test(test_a_program_that_links_cublas_is_cuda),
       cmocka_unit_test(test_signs_add_up),
       cmocka_unit_test(test_patterns_of_the_user_come_first),
+      cmocka_unit_test(test_precisions),
       cmocka_unit_test(test_mistakes_have_a_place),
       cmocka_unit_test(test_launches_without_a_gpu),
       cmocka_unit_test(test_ranges_only),
@@ -311,6 +406,8 @@ int main(void) {
       cmocka_unit_test(test_nothing_launched),
       cmocka_unit_test(test_timed_sections),
       cmocka_unit_test(test_first_use),
+      cmocka_unit_test(test_first_use_of_two_processes),
+      cmocka_unit_test(test_graphs_of_two_gpus),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

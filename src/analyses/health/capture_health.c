@@ -202,14 +202,11 @@ static void check_launches(struct nai_health_checks *c) {
   nai_buf_puts(&c->said, " whose launching call is not in the export");
   nai_health_put(c, "launches_outside_capture", c->h.without_launch ? HEALTH_NOTE : fine, c->h.without_launch,
                  NAI_NULL_I64);
-  int64_t ns = 0;
-  for (uint32_t g = 0; g < c->m->gpu_count; g++)
-    ns += c->m->gpus[g].graph_ns;
   nai_health_say_count(c, c->m->graphs.n, "CUDA graph launch");
   nai_buf_puts(&c->said, " recorded as one envelope");
   if (c->m->graphs.n)
     nai_buf_puts(&c->said, ": the kernels inside are invisible; capture with --cuda-graph-trace=node to see them");
-  nai_health_put(c, "graph_envelopes", c->m->graphs.n ? HEALTH_NOTE : fine, c->m->graphs.n, ns);
+  nai_health_put(c, "graph_envelopes", c->m->graphs.n ? HEALTH_NOTE : fine, c->m->graphs.n, c->h.graphs_ns);
 }
 
 static void check_gpus(struct nai_health_checks *c) {

@@ -14,11 +14,39 @@ bool nai_is_profilers(const struct nai_model *m, int64_t row) {
   return kind == NAI_OVERHEAD_OF_PROFILER || kind == NAI_OVERHEAD_FLUSH || kind == NAI_OVERHEAD_UNNAMED;
 }
 
+static int compare_intervals(const void *pa, const void *pb) {
+  const struct nai_interval *a = pa, *b = pb;
+  return (a->start > b->start) - (a->start < b->start);
+}
+
+void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count) {
+  if (count)
+    qsort(v, count, sizeof *v, compare_intervals);
+  for (size_t i = 0; i < count; i++)
+    nai_intervals_add(out, v[i].start, v[i].end);
+}
+
+int64_t nai_time_under(struct nai_interval *v, size_t count, bool *oom) {
+  struct nai_intervals all = {0};
+  nai_intervals_gather(&all, v, count);
+  int64_t ns = nai_intervals_total(&all);
+  *oom = *oom || all.oom;
+  nai_intervals_free(&all);
+  return ns;
+}
+
+/* Frees v, which is NULL where there was no memory for it. */
+static int put_time(int64_t *ns, struct nai_interval *v, size_t count, struct nai_err *err) {
+  bool oom = !v;
+  *ns = v ? nai_time_under(v, count, &oom) : 0;
+  free(v);
+  return oom ? nai_err_nomem(err) : NAI_OK;
+}
+
 int nai_overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *m, nai_overhead_fn *counts,
                            struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
   struct nai_interval *v = malloc(((size_t)t->rows + 1) * sizeof *v);
-  struct nai_intervals all = {0};
   size_t n = 0;
   for (int64_t i = 0; v && i < t->rows; i++) {
     int64_t start = nai_get_i64(t, i, OE_START), end = nai_get_i64(t, i, OE_END);
@@ -27,14 +55,17 @@ int nai_overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *
     v[n++] = (struct nai_interval){start > m->window_start ? start : m->window_start,
                                    end < m->window_end ? end : m->window_end};
   }
-  if (v)
-    nai_intervals_gather(&all, v, n);
   *count = (int64_t)n;
-  *ns = nai_intervals_total(&all);
-  int rc = !v || all.oom ? nai_err_nomem(err) : NAI_OK;
-  nai_intervals_free(&all);
-  free(v);
-  return rc;
+  return put_time(ns, v, n, err);
+}
+
+int nai_graphs_time(int64_t *ns, const struct nai_model *m, struct nai_err *err) {
+  struct nai_interval *v = malloc(((size_t)m->graphs.n + 1) * sizeof *v);
+  size_t count = 0;
+  for (uint32_t i = 0; v && i < m->graphs.n; i++)
+    if (nai_graph_ns(m, i) > 0)
+      v[count++] = (struct nai_interval){nai_at(&m->graphs.start, i), nai_at(&m->graphs.end, i)};
+  return put_time(ns, v, count, err);
 }
 
 bool nai_host_was_watched(const struct nai_model *m) {
@@ -46,18 +77,6 @@ bool nai_host_was_watched(const struct nai_model *m) {
       return true;
   }
   return false;
-}
-
-static int compare_intervals(const void *pa, const void *pb) {
-  const struct nai_interval *a = pa, *b = pb;
-  return (a->start > b->start) - (a->start < b->start);
-}
-
-void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count) {
-  if (count)
-    qsort(v, count, sizeof *v, compare_intervals);
-  for (size_t i = 0; i < count; i++)
-    nai_intervals_add(out, v[i].start, v[i].end);
 }
 
 static void earlier(int64_t *least, int64_t t) { *least = *least == NAI_NULL_I64 || t < *least ? t : *least; }
@@ -165,18 +184,31 @@ static int look_at_operations(struct nai_health *h, const struct nai_model *m, s
 
 /* --- the profiler and the outputs ------------------------------------------------------------- */
 
+/* Before the first call of any process; processes initialise side by side. */
+static int look_at_profilers_start(struct nai_health *h, const struct nai_model *m, struct nai_err *err) {
+  const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
+  struct nai_interval *v = malloc(((size_t)t->rows + 1) * sizeof *v);
+  size_t count = 0;
+  for (int64_t i = 0; v && h->first_call != NAI_NULL_I64 && i < t->rows; i++) {
+    int64_t start = nai_get_i64(t, i, OE_START), end = nai_get_i64(t, i, OE_END);
+    start = start > h->begin ? start : h->begin;
+    end = end < h->first_call ? end : h->first_call;
+    if (start < end && strstr(nai_get_str(t, i, OE_NAME), "profiling initialization"))
+      v[count++] = (struct nai_interval){start, end};
+  }
+  return put_time(&h->profiler_start_ns, v, count, err);
+}
+
 static int look_at_overhead(struct nai_health *h, const struct nai_model *m, struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
   for (int64_t i = 0; i < t->rows; i++) {
-    int64_t start = nai_get_i64(t, i, OE_START), end = nai_get_i64(t, i, OE_END);
-    const char *name = nai_get_str(t, i, OE_NAME);
-    if (strstr(name, "profiling initialization") && h->first_call != NAI_NULL_I64 && start < h->first_call)
-      h->profiler_start_ns += (end < h->first_call ? end : h->first_call) - start;
-    if (strstr(name, "data flush") && h->last_call_end != NAI_NULL_I64 && start >= h->last_call_end &&
-        start - h->last_call_end <= AT_ONCE_NS)
+    int64_t start = nai_get_i64(t, i, OE_START);
+    if (strstr(nai_get_str(t, i, OE_NAME), "data flush") && h->last_call_end != NAI_NULL_I64 &&
+        start >= h->last_call_end && start - h->last_call_end <= AT_ONCE_NS)
       h->ended_at_once = true;
   }
-  return nai_overhead_in_window(&h->profiler_ns, &h->profiler_count, m, nai_is_profilers, err);
+  int rc = look_at_profilers_start(h, m, err);
+  return rc ? rc : nai_overhead_in_window(&h->profiler_ns, &h->profiler_count, m, nai_is_profilers, err);
 }
 
 static void look_at_outputs(struct nai_health *h, const struct nai_model *m) {
@@ -240,11 +272,10 @@ int nai_health_collect(struct nai_health *h, const struct nai_model *m, struct n
   int rc = look_at_calls(h, m, err);
   if (!rc)
     rc = look_at_operations(h, m, err);
-  if (!rc)
-    rc = look_at_overhead(h, m, err);
   if (rc)
     return rc;
   look_at_outputs(h, m);
   look_at_capture(h, m);
-  return NAI_OK;
+  rc = look_at_overhead(h, m, err);
+  return rc ? rc : nai_graphs_time(&h->graphs_ns, m, err);
 }

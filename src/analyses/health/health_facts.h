@@ -17,24 +17,28 @@ struct nai_health {
   int64_t ranges;                           /* NVTX */
 
   int64_t first_call, last_call_end, last_operation_end;
-  int64_t profiler_start_ns;           /* the profiler's initialisation before the first call */
+  int64_t profiler_start_ns; /* the profiler's initialisation before the first call, of all processes at once */
   int64_t profiler_ns, profiler_count; /* its rows within the GPUs' window, without what it only looks at */
 
   /* what speaks against a program having done its work */
   bool no_copy_back, no_release, copy_not_awaited, ended_at_once, wrote_errors;
   int64_t failing_streams; /* outputs with a traceback, a CUDA error or word of a killed program */
   int64_t failed_calls;    /* CUDA calls that returned an error, but for "not ready" */
+
+  int64_t graphs_ns; /* nai_graphs_time */
 };
 NAI_MUST_CHECK int nai_health_collect(struct nai_health *out, const struct nai_model *model, struct nai_err *err);
 
-/* What a process pays once. */
+/* What a process pays once. Processes and threads do so side by side: times are those of a single call, or unions,
+ * unless they say that they are sums. */
 struct nai_first_use {
-  int64_t context_ns;       /* the longest call before each process's first work, summed: context creation */
-  const char *context_call; /* the longest of them, NULL for none */
+  int64_t contexts;                        /* processes with a long call before their first work: context creation */
+  int64_t context_ns;                      /* the longest of these calls */
+  const char *context_call;                /* its name, NULL for none */
   int64_t loading_rows, loading_rows_ns;   /* records of module and function loading */
   int64_t loading_calls, loading_calls_ns; /* CUDA calls that load modules */
   int64_t slow_launches, slow_launches_ns; /* first launches of a kernel at least 1 ms over its median, and by
-                                              how much */
+                                              how much, summed */
   int64_t total_ns;                        /* union of all of these */
   struct nai_intervals once;               /* that union */
 };
@@ -58,9 +62,13 @@ bool nai_is_profilers(const struct nai_model *model, int64_t overhead_row);
 typedef bool nai_overhead_fn(const struct nai_model *model, int64_t overhead_row);
 NAI_MUST_CHECK int nai_overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *model,
                                           nai_overhead_fn *counts, struct nai_err *err);
+/* Time in which graphs run that are recorded as envelopes, on whatever GPU. */
+NAI_MUST_CHECK int nai_graphs_time(int64_t *ns, const struct nai_model *model, struct nai_err *err);
 /* Whether what the CPU did would have been seen: OS calls or samples are in the export. */
 bool nai_host_was_watched(const struct nai_model *model);
 /* Intervals in any order as a set. Reorders v. */
 void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count);
+/* Time that intervals in any order cover. Reorders v; sets *oom, or leaves it. */
+int64_t nai_time_under(struct nai_interval *v, size_t count, bool *oom);
 
 #endif

@@ -151,10 +151,15 @@ static void check_repetition(struct nai_health_checks *c) {
 
 static void check_first_use(struct nai_health_checks *c) {
   const struct nai_first_use *f = &c->first_use;
-  int64_t kinds = (f->context_ns > 0) + (f->loading_rows > 0) + (f->loading_calls > 0) + (f->slow_launches > 0);
+  int64_t kinds = (f->contexts > 0) + (f->loading_rows > 0) + (f->loading_calls > 0) + (f->slow_launches > 0);
   if (f->context_call) {
     nai_buf_puts(&c->said, f->context_call);
     nai_health_say_time(c, ", the longest call before any work, ", f->context_ns, ", mostly to create the context");
+    if (f->contexts > 1) {
+      nai_buf_puts(&c->said, "; ");
+      nai_fmt_count(&c->said, f->contexts);
+      nai_buf_puts(&c->said, " processes each make such a call");
+    }
   }
   if (f->loading_rows) {
     nai_buf_puts(&c->said, c->said.len ? "; " : "");
@@ -169,7 +174,8 @@ static void check_first_use(struct nai_health_checks *c) {
   if (f->slow_launches) {
     nai_buf_puts(&c->said, c->said.len ? "; " : "");
     nai_health_say_count(c, f->slow_launches, "first launch");
-    nai_health_say_time(c, ", ", f->slow_launches_ns, " longer than usual: loading or compiling");
+    nai_health_say_time(c, f->slow_launches > 1 ? ", together " : ", ", f->slow_launches_ns,
+                        " longer than usual: loading or compiling");
   }
   bool seen = c->m->apis.n || c->h.operations;
   if (!kinds)

@@ -170,10 +170,9 @@ static int64_t count_graph_launches(const struct nai_model *m) {
   return calls;
 }
 
-static void put_graphs(struct nai_table *quality, const struct nai_model *m) {
+static int put_graphs(struct nai_table *quality, const struct nai_model *m, struct nai_err *err) {
   int64_t envelope_ns = 0, node_kernels = 0, graph_calls = count_graph_launches(m);
-  for (uint32_t i = 0; i < m->graphs.n; i++)
-    envelope_ns += nai_at(&m->graphs.end, i) - nai_at(&m->graphs.start, i);
+  int rc = nai_graphs_time(&envelope_ns, m, err);
   for (uint32_t i = 0; i < m->kernels.n; i++)
     node_kernels += nai_at_i32(&m->kernels.graph, i) != NAI_NULL_I32;
   if (m->graphs.n)
@@ -187,6 +186,7 @@ static void put_graphs(struct nai_table *quality, const struct nai_model *m) {
   if (graph_calls && !m->graphs.n && !node_kernels)
     add(quality, "graphs-invisible", "warning", "CUPTI_ACTIVITY_KIND_RUNTIME", graph_calls,
         "CUDA graphs were launched but neither envelopes nor nodes were traced: their GPU time counts as idle");
+  return rc;
 }
 
 /* Whether an export has that table only if it was asked for: table capabilities says so, but it is no gap in the data.
@@ -226,8 +226,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   if (crossing)
     add(quality, "crossing-ranges", "info", "NVTX_EVENTS", crossing,
         "push/pop ranges that overlap another without lying in it; attached to the innermost range that holds them whole");
-  put_graphs(quality, m);
-  int rc = put_overhead(quality, &profiler_ns, m, err);
+  int rc = put_graphs(quality, m, err);
+  if (!rc)
+    rc = put_overhead(quality, &profiler_ns, m, err);
   if (rc)
     return rc;
   for (int64_t i = 0; i < m->tables[NAI_IN_CAPABILITIES]->rows; i++)

@@ -26,6 +26,11 @@ static void add_call(struct places *p, const struct nai_model *m, uint32_t api) 
   add_place(p, nai_at(&m->apis.start, api), nai_at(&m->apis.end, api));
 }
 
+/* Time under the places from number `from` on, which are reordered. */
+static int64_t time_from(struct places *p, uint32_t from) {
+  return p->count > from ? nai_time_under(p->v + from, p->count - from, &p->oom) : 0;
+}
+
 /* --- context ---------------------------------------------------------------------------------- */
 
 /* Start of the process's first call that launches work; a thread's calls come by start. */
@@ -76,14 +81,14 @@ static int look_for_contexts(struct nai_first_use *out, struct places *places, c
     look_for_first_work(first_work, m, t, kinds);
   for (uint32_t t = 0; t < m->thread_count; t++)
     look_before_work(longest, first_work, m, t);
-  int64_t most = 0;
   for (uint32_t p = 0; p < m->process_count; p++) {
     if (longest[p] == NAI_NO_ROW)
       continue;
     int64_t ns = nai_call_ns(m, longest[p]);
-    out->context_ns += ns;
-    out->context_call = ns > most ? nai_model_api_name(m, longest[p]) : out->context_call;
-    most = ns > most ? ns : most;
+    bool most = ns > out->context_ns;
+    out->contexts++;
+    out->context_call = most ? nai_model_api_name(m, longest[p]) : out->context_call;
+    out->context_ns = most ? ns : out->context_ns;
     add_call(places, m, longest[p]);
   }
   free(first_work);
@@ -96,14 +101,15 @@ static int look_for_contexts(struct nai_first_use *out, struct places *places, c
 static void look_for_loading(struct nai_first_use *out, struct places *places, const struct nai_model *m,
                              const uint8_t *kinds) {
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
+  uint32_t before = places->count;
   for (int64_t i = 0; i < t->rows; i++) {
-    int64_t start = nai_get_i64(t, i, OE_START), end = nai_get_i64(t, i, OE_END);
     if (!nai_is_loading(m, i))
       continue;
     out->loading_rows++;
-    out->loading_rows_ns += end - start;
-    add_place(places, start, end);
+    add_place(places, nai_get_i64(t, i, OE_START), nai_get_i64(t, i, OE_END));
   }
+  out->loading_rows_ns = time_from(places, before);
+  before = places->count;
   bool any = false;
   for (uint32_t i = 0; i < m->tables[NAI_IN_APIS]->strings.count; i++)
     any = any || kinds[i] == NAI_CALL_LOADING;
@@ -111,9 +117,9 @@ static void look_for_loading(struct nai_first_use *out, struct places *places, c
     if (kinds[nai_at_text(&m->apis.name, i)] != NAI_CALL_LOADING)
       continue;
     out->loading_calls++;
-    out->loading_calls_ns += nai_call_ns(m, i);
     add_call(places, m, i);
   }
+  out->loading_calls_ns = time_from(places, before);
 }
 
 /* --- first launches --------------------------------------------------------------------------- */
