@@ -79,12 +79,34 @@ static struct finding *find_same(const struct evaluation *e, uint32_t first, con
   return NULL;
 }
 
+static bool has_line(const char *lines, const char *line, size_t length) {
+  for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
+    n = strcspn(lines, "\n");
+    if (n == length && memcmp(lines, line, n) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* Commands of a further hit that the finding does not have: they name another GPU or time. */
+static void add_commands(struct nai_buf *into, const char *more) {
+  for (size_t n; *more; more += n + (more[n] == '\n')) {
+    n = strcspn(more, "\n");
+    if (!n || has_line(nai_buf_str(into), more, n))
+      continue;
+    nai_buf_puts(into, "\n");
+    nai_buf_put(into, more, n);
+  }
+}
+
 /* `left_out` counts the hit instead when it would open one finding more than the rule may have. */
 static int add_hit(struct evaluation *e, uint32_t first, const struct hit *hit, uint32_t *left_out) {
   struct finding advice = {.rule = hit->rule};
   int rc = render_advice(&advice, e, hit);
   struct finding *finding = rc ? NULL : find_same(e, first, &advice);
   bool full = !finding && e->count - first == (uint32_t)hit->rule->rows.limit;
+  if (finding && finding->hit_count < SHOWN_HITS)
+    add_commands(&finding->verify, nai_buf_str(&advice.verify));
   if (finding || rc || full) {
     finding_free(&advice);
   } else {

@@ -71,7 +71,9 @@ void nai_env_set_stake(struct env *env, const struct hit *hit);
 NAI_MUST_CHECK int nai_price_lower(struct hit *hit, const struct env *env, const struct hits *hits,
                                    struct nai_err *err);
 
-/* Hits of one rule that get the same advice become one finding; its texts are those of the first hit. */
+/* Hits of one rule that get the same advice become one finding; its texts are those of the first hit. Of a few more it
+ * shows a fact, and the commands that differ. */
+enum { SHOWN_HITS = 3 };
 struct finding {
   const struct rule *rule;
   const struct hit **hits;

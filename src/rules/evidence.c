@@ -1,7 +1,6 @@
 /* The facts behind a finding. */
 #include "rules/evaluation.h"
 
-enum { MAX_SHOWN = 3 }; /* hits of a finding whose facts are shown */
 enum { E_FINDING, E_TEXT, E_TABLE, E_ROW, E_START, E_END, E_DEVICE, E_PID, E_TID, E_NAME };
 
 /* The row's GPU, process or thread, or `otherwise` when the table has none. */
@@ -101,7 +100,7 @@ static int write_rest(struct evaluation *e, uint32_t number, uint32_t shown) {
 
 int nai_evidence_write(struct evaluation *e, uint32_t number) {
   const struct finding *finding = &e->findings[number];
-  uint32_t shown = finding->hit_count < MAX_SHOWN ? finding->hit_count : MAX_SHOWN;
+  uint32_t shown = finding->hit_count < SHOWN_HITS ? finding->hit_count : SHOWN_HITS;
   int rc = 0;
   for (uint32_t h = 0; !rc && h < shown; h++)
     rc = write_hit_evidence(e, number, finding->hits[h], h == 0);

@@ -1,7 +1,9 @@
-"""The commands that findings print to verify them run as printed, and show something."""
+"""The commands that findings print to verify them run as printed, and show what the finding says."""
 import concurrent.futures
+import json
 import os
 import pathlib
+import re
 import subprocess
 import unittest
 
@@ -25,7 +27,73 @@ def commands(path):
                 yield finding["id"], command
 
 
+def stretches():
+    """Each trace, finding, GPU (None: all) and stretch of time in ns that a command shows, and the rows that it prints."""
+    pattern = re.compile(r'nsys-ai skill run stretch "\$OUT"(?: --gpu (\d+))? --window ([0-9.]+) ([0-9.]+)')
+    for path in traces():
+        for finding in support.report(artifacts(path)).json["findings"]:
+            for gpu, *window in pattern.findall(finding["verify"]):
+                options = ["--gpu", gpu] if gpu else []
+                done = support.run("skill", "run", "stretch", str(artifacts(path)), *options, "--window", *window, "--format", "json")
+                answer = json.loads(done.stdout)
+                names = [column["name"] for column in answer["columns"]]
+                yield (path, finding, int(gpu) if gpu else None, *(int(time.replace(".", "")) for time in window),
+                       [dict(zip(names, row)) for row in answer["rows"]])
+
+
 class Verify(unittest.TestCase):
+    def test_no_command_analyses_a_stretch_alone(self):
+        """What is cut off (a wait, the call that launched) is the cause: the report of the rest names another."""
+        for path in traces():
+            for rule, command in commands(path):
+                self.assertNotIn("--trim", command, (path.name, rule))
+
+    def test_the_gap_is_shown_with_its_cause(self):
+        """From the last operation before to the next, with the length that the finding states and the call that ends it."""
+        gaps = 0
+        for path, finding, gpu, start, end, rows in stretches():
+            causes = [row for row in support.read_csv(artifacts(path), "idle_causes") if row["device_id"] == str(gpu)]
+            lines = [e for e in finding["evidence"] if e["table"] == "idle_causes" and e["device_id"] == gpu]
+            if not lines:
+                continue
+            with self.subTest(trace=path.name, rule=finding["id"], gpu=gpu):
+                gaps += 1
+                cause = next(row for row in causes if row["cause"] == lines[0]["name"])
+                self.assertEqual([cause["active_longest_start_ns"], cause["active_longest_end_ns"]], [str(start), str(end)])
+                idle = next(row for row in rows if row["what"] == "idle")
+                self.assertEqual((idle["device_id"], idle["start_ns"], idle["end_ns"]), (gpu, start, end))
+                stated = re.search(r"at most ([0-9.,]+ \w+) in one of them|: ([0-9.,]+ \w+) of idle time in one gap", lines[0]["text"])
+                self.assertIn(f"{cause['cause']} {stated.group(1) or stated.group(2)}", idle["name"])
+                operations = [row for row in rows if row["what"] in ("kernel", "copy", "set", "graph")]
+                self.assertIn(end, [row["start_ns"] for row in operations if row["place"] == "after"])
+                self.assertIn(start, [row["end_ns"] for row in operations if row["place"] == "before"])
+                for gap in support.read_csv(artifacts(path), "gpu_idle_gaps"):
+                    if (gap["device_id"], gap["gap_start_ns"]) == (str(gpu), str(start)):
+                        calls = [row["name"] for row in rows if row["what"] == "call"]
+                        if gap["launch_api"]:
+                            self.assertIn(gap["launch_api"], calls)
+                        if gap["wait_before"]:
+                            self.assertIn(gap["wait_before"].split(" in ")[0], calls)
+                        self.assertIn(gap["host_activity"], idle["name"])
+        self.assertGreater(gaps, 10)
+
+    def test_each_gpu_that_the_finding_shows_has_its_gap(self):
+        for path in traces():
+            for finding in support.report(artifacts(path)).json["findings"]:
+                facts = {e["device_id"] for e in finding["evidence"] if e["table"] == "idle_causes"}
+                told = {int(gpu) for gpu in re.findall(r"stretch .*--gpu (\d+)", finding["verify"])}
+                if facts:
+                    self.assertEqual(told, facts, (path.name, finding["id"]))
+
+    def test_a_pause_is_shown_with_its_cause(self):
+        shown = 0
+        for path, finding, gpu, start, end, rows in stretches():
+            if finding["id"].startswith("pause-"):
+                shown += 1
+                self.assertIn((gpu, start, end), [(row["device_id"], row["start_ns"], row["end_ns"]) for row in rows if row["what"] == "pause"])
+                self.assertTrue(any(row["what"] == "pause" and row["name"].startswith("module_load") for row in rows), path.name)
+        self.assertGreaterEqual(shown, (SHARED / "traces" / "real").exists())
+
     def test_commands_run_as_printed(self):
         home = fresh_dir("bin")
         os.symlink(support.PROGRAM, home / "nsys-ai")

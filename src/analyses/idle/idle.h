@@ -25,8 +25,6 @@ NAI_MUST_CHECK int nai_idle_within_active(struct nai_idle_active *active, const 
 /* Does a gap lie in an active span? *at: row of its span, where to go on from for later gaps of the GPU; 0 first. */
 bool nai_idle_gap_active(int64_t *at, const struct nai_model *model, const struct nai_table *spans, uint32_t gpu,
                          uint32_t number);
-/* A gap alone may hold no event at all: with a part of what the GPU did on both sides, no longer than the gap. */
-struct nai_interval nai_idle_view(const struct nai_gpu *gpu, struct nai_interval gap);
 /* What the operation that ends a gap is called; NULL for the end of the window. */
 const char *nai_next_op_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *model,
                              const struct nai_idle_gap *gap);

@@ -20,8 +20,8 @@ enum {
   ACTIVE,
   ACTIVE_PARTS,
   ACTIVE_LONGEST,
-  ACTIVE_VIEW_START,
-  ACTIVE_VIEW_END,
+  ACTIVE_LONGEST_START,
+  ACTIVE_LONGEST_END,
   ACTIVE_WHAT,
   ACTIVE_WHAT_TIME
 };
@@ -46,9 +46,8 @@ static const struct nai_column_def columns[] = {
         NAI_COUNT_COLUMN("active_count", "of part_count: within active spans", .better = NAI_BETTER_LOWER, .sum = true),
     [ACTIVE_LONGEST] =
         NAI_TIME_COLUMN("active_longest_ns", "longest part of one gap within active spans", .better = NAI_BETTER_LOWER),
-    [ACTIVE_VIEW_START] = NAI_START_COLUMN("active_view_start_ns",
-                                           "that gap to look at: with as much of what ran before it as it is long"),
-    [ACTIVE_VIEW_END] = NAI_END_COLUMN("active_view_end_ns", "and with as much of what ran after it"),
+    [ACTIVE_LONGEST_START] = NAI_START_COLUMN("active_longest_start_ns", "start of that gap"),
+    [ACTIVE_LONGEST_END] = NAI_END_COLUMN("active_longest_end_ns", "end of that gap"),
     [ACTIVE_WHAT] = NAI_LABEL_COLUMN("active_what", "what took most of active_ns; empty where that is less than 5 %"),
     [ACTIVE_WHAT_TIME] = NAI_TIME_COLUMN("active_what_ns", "time that this took", .better = NAI_BETTER_LOWER),
 };
@@ -108,21 +107,6 @@ static int put_what(struct nai_table *table, int64_t row, const int into[3], con
   return oom ? nai_err_nomem(err) : NAI_OK;
 }
 
-struct nai_interval nai_idle_view(const struct nai_gpu *gpu, struct nai_interval gap) {
-  const struct nai_interval *all = gpu->all.v;
-  size_t behind = nai_bisect(all, gpu->all.count, sizeof *all, offsetof(struct nai_interval, start), gap.end);
-  int64_t length = gap.end - gap.start;
-  if (behind > 0) {
-    int64_t ran = all[behind - 1].end - all[behind - 1].start;
-    gap.start -= ran < length ? ran : length;
-  }
-  if (behind < gpu->all.count) {
-    int64_t ran = all[behind].end - all[behind].start;
-    gap.end += ran < length ? ran : length;
-  }
-  return gap;
-}
-
 static int put_active(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t gpu,
                       enum nai_idle_cause c, const struct nai_idle_active *active, const struct nai_idle_host *host,
                       const struct nai_table *spans, struct nai_err *err) {
@@ -132,9 +116,8 @@ static int put_active(struct nai_table *table, int64_t row, const struct nai_mod
   if (!active->parts[c])
     return NAI_OK;
   nai_set_i64(table, row, ACTIVE_LONGEST, active->longest_ns[c]);
-  struct nai_interval view = nai_idle_view(&m->gpus[gpu], active->longest[c]);
-  nai_set_i64(table, row, ACTIVE_VIEW_START, view.start);
-  nai_set_i64(table, row, ACTIVE_VIEW_END, view.end);
+  nai_set_i64(table, row, ACTIVE_LONGEST_START, active->longest[c].start);
+  nai_set_i64(table, row, ACTIVE_LONGEST_END, active->longest[c].end);
   struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].active, c) : active->what[c];
   int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, spans, err) : NAI_OK;
   return rc ? rc : put_what(table, row, whats, m, &what, err);

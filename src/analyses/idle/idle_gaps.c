@@ -1,5 +1,6 @@
 /* When did each GPU have nothing to do, and why? Table gpu_idle_gaps. */
 #include "analyses/idle/idle.h"
+#include "base/fmt.h"
 #include "derive/nvtx/nvtx_open.h"
 #include "table/columns.h"
 
@@ -25,7 +26,8 @@ enum {
   BEFORE_CALL,
   IN_CALL,
   AFTER_CALL,
-  WAIT_BEFORE
+  WAIT_BEFORE,
+  OTHER_CAUSES
 };
 static const struct nai_column_def columns[] = {
     [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
@@ -51,6 +53,8 @@ static const struct nai_column_def columns[] = {
                                    .better = NAI_BETTER_LOWER, .sum = true),
     [WAIT_BEFORE] = NAI_LABEL_COLUMN("wait_before",
                                      "the wait before the gap that 5 % of it or more are charged to (queue_drained)"),
+    [OTHER_CAUSES] =
+        NAI_LABEL_COLUMN("other_causes", "its other parts of 1 us or more, longest first, each with its cause"),
 };
 static const struct nai_schema schema =
     NAI_SCHEMA("gpu_idle_gaps", "Longest idle gaps",
@@ -231,6 +235,20 @@ static void put_what(struct nai_table *table, int64_t row, int column, const str
   nai_buf_free(&text);
 }
 
+/* What the largest part leaves of the gap: a finding may be about one of these. */
+static void put_other_causes(struct nai_table *table, int64_t row, struct nai_idle_split split) {
+  enum { SHORTEST_NS = 1000 };
+  struct nai_buf text = {0};
+  split.ns[nai_idle_largest_part(&split)] = 0;
+  for (enum nai_idle_cause cause; split.ns[cause = nai_idle_largest_part(&split)] >= SHORTEST_NS; split.ns[cause] = 0) {
+    nai_buf_printf(&text, "%s%s ", text.len ? ", " : "", nai_idle_cause_name(cause));
+    nai_fmt_duration(&text, (double)split.ns[cause]);
+  }
+  nai_set_str(table, row, OTHER_CAUSES, text.len ? nai_buf_str(&text) : NULL);
+  table->oom |= text.oom;
+  nai_buf_free(&text);
+}
+
 static void put_split(struct nai_table *table, const struct nai_model *m, const struct nai_idle_gap *gap,
                       const struct nai_idle_split *split, const struct nai_idle_shares *shares) {
   char room[NAI_KIND_NAME_MAX];
@@ -254,6 +272,7 @@ static void put_split(struct nai_table *table, const struct nai_model *m, const 
   put_what(table, row, HOST_ACTIVITY, m, &what);
   if (drain && drain->ns >= (gap->end - gap->start) / PARTS_OF_GAP)
     put_what(table, row, WAIT_BEFORE, m, &(struct nai_idle_what){NAI_WHAT_WAIT, drain->wait, drain->ns});
+  put_other_causes(table, row, *split);
 }
 
 static int put_gap(struct nai_table *table, struct host_code *h, struct nai_intervals *host,

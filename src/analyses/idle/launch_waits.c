@@ -18,8 +18,8 @@ enum {
   CALL,
   CALL_TIME,
   LONGEST,
-  VIEW_START,
-  VIEW_END
+  LONGEST_START,
+  LONGEST_END
 };
 static const struct nai_column_def columns[] = {
     [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
@@ -39,9 +39,8 @@ static const struct nai_column_def columns[] = {
     [CALL] = NAI_LABEL_COLUMN("call", "the function that waited, with most of idle_ns"),
     [CALL_TIME] = NAI_TIME_COLUMN("call_ns", "its part of idle_ns"),
     [LONGEST] = NAI_TIME_COLUMN("longest_ns", "most of idle_ns in one gap", .better = NAI_BETTER_LOWER),
-    [VIEW_START] =
-        NAI_START_COLUMN("longest_start_ns", "that gap to look at: with as much of what ran before it as it is long"),
-    [VIEW_END] = NAI_END_COLUMN("longest_end_ns", "and with as much of what ran after it"),
+    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of that gap"),
+    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of that gap"),
 };
 static const struct nai_schema schema =
     NAI_SCHEMA("launch_waits", "Waits between launches",
@@ -121,7 +120,6 @@ static void put(struct nai_table *table, const struct nai_model *m, uint32_t gpu
   uint32_t most = 0, names = m->tables[NAI_IN_APIS]->strings.count;
   for (uint32_t i = 1; i < names; i++)
     most = t->call_ns[i] > t->call_ns[most] ? i : most;
-  struct nai_interval view = nai_idle_view(&m->gpus[gpu], (struct nai_interval){t->longest.start, t->longest.end});
   nai_set_i64(table, row, DEVICE, m->gpus[gpu].device_id);
   nai_set_i64(table, row, LAUNCHES, count);
   nai_set_i64(table, row, WAITED, t->waited);
@@ -135,8 +133,8 @@ static void put(struct nai_table *table, const struct nai_model *m, uint32_t gpu
   nai_set_str(table, row, CALL, nai_strings_get(&m->tables[NAI_IN_APIS]->strings, most));
   nai_set_i64(table, row, CALL_TIME, t->call_ns[most]);
   nai_set_i64(table, row, LONGEST, t->longest_ns);
-  nai_set_i64(table, row, VIEW_START, view.start);
-  nai_set_i64(table, row, VIEW_END, view.end);
+  nai_set_i64(table, row, LONGEST_START, t->longest.start);
+  nai_set_i64(table, row, LONGEST_END, t->longest.end);
 }
 
 static int add_gpu(const struct nai_node_io *io, uint32_t gpu, struct nai_err *err) {
