@@ -83,12 +83,37 @@ class Plan(unittest.TestCase):
 
     def test_idle_time_by_cause(self):
         rows = {r["cause"]: r for r in read_csv(artifacts(trace("steps")), "step_idle")}
-        self.assertEqual(set(rows), {"host_code", "launch_latency"})
-        # 46 us between two steps, and the gap of 5 ms, which stands for a usual distance of 1,200 ns
-        self.assertEqual(ns_of_ms(rows["host_code"]["median_ms"]), 46_000)
-        self.assertEqual(ns_of_ms(rows["host_code"]["total_ms"]), 10 * 46_000 + 5_001_200)
-        self.assertEqual(ns_of_ms(rows["launch_latency"]["median_ms"]), 39 * 1_200)
-        self.assertEqual(ns_of_ms(rows["launch_latency"]["total_ms"]), (11 * 39 - 1) * 1_200)
+        self.assertEqual(set(rows), {"host_code", "launch_latency", "in_launch_call"})
+        # 46 us between two steps: 40 of code, 4 in the call, 2 until the kernel starts; and the gap of 5 ms, which stands
+        # for a usual distance of 1,200 ns
+        self.assertEqual(ns_of_ms(rows["host_code"]["median_ms"]), 40_000)
+        self.assertEqual(ns_of_ms(rows["host_code"]["total_ms"]), 10 * 40_000 + 4_995_200)
+        self.assertEqual(ns_of_ms(rows["in_launch_call"]["median_ms"]), 4_000)
+        self.assertEqual(ns_of_ms(rows["in_launch_call"]["total_ms"]), 11 * 4_000)
+        self.assertEqual(ns_of_ms(rows["launch_latency"]["median_ms"]), 39 * 1_200 + 2_000)
+        self.assertEqual(ns_of_ms(rows["launch_latency"]["total_ms"]), (11 * 39 - 1) * 1_200 + 11 * 2_000)
+
+    def test_causes_are_those_of_the_whole(self):
+        """Steps that cover the window have each cause's idle time, not the whole gaps that it has most of."""
+        for name in ("steps-jitter", "steps-input", "collectives-graph"):
+            directory = artifacts(trace(name))
+            self.assertEqual({r["state"] for r in read_csv(directory, "steps")}, {"steady"})
+            sums = {}
+            for r in read_csv(directory, "step_idle"):
+                at = r["device_id"], r["cause"]
+                sums[at] = sums.get(at, 0) + ns_of_ms(r["total_ms"])
+            self.assertEqual(sums, {(r["device_id"], r["cause"]): int(r["total_ns"]) for r in read_csv(directory, "idle_causes")}, name)
+
+    def test_causes_do_not_exceed_the_whole(self):
+        for path in [trace("steps"), trace("loop-waits"), trace("training"), *TRACES]:
+            directory = artifacts(path)
+            whole = {(r["device_id"], r["cause"]): int(r["total_ns"]) for r in read_csv(directory, "idle_causes")}
+            sums = {}
+            for r in read_csv(directory, "step_idle"):
+                at = r["pid"], r["device_id"], r["cause"]
+                sums[at] = sums.get(at, 0) + ns_of_ms(r["total_ms"])
+            for (pid, device, cause), ns in sums.items():
+                self.assertLessEqual(ns, whole.get((device, cause), 0), (path.stem, pid, device, cause))
 
     def test_kernel_time_by_category(self):
         for name in ("steps", "steps-jitter", "memory-growth", "collectives-graph"):

@@ -12,28 +12,22 @@ enum { PID, DEVICE, CAUSE, MEDIAN, TOTAL, PCT };
 static const struct nai_column_def columns[] = {
     [PID] = NAI_PID_COLUMN("process", .key = true),
     [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [CAUSE] = NAI_NAME_COLUMN("cause", "cause of the largest part of the gaps, a word of idle_causes", .key = true),
-    [MEDIAN] = NAI_TIME_COLUMN("median_ns", "median of the steady steps: length of such gaps in a step",
+    [CAUSE] = NAI_NAME_COLUMN("cause", "why the GPU had nothing to do, a word of idle_causes", .key = true),
+    [MEDIAN] = NAI_TIME_COLUMN("median_ns", "median of the steady steps: idle time of this cause in a step",
                                .better = NAI_BETTER_LOWER),
-    [TOTAL] =
-        NAI_TIME_COLUMN("total_ns", "length of such gaps in all steady steps", .better = NAI_BETTER_LOWER, .sum = true),
+    [TOTAL] = NAI_TIME_COLUMN("total_ns", "idle time of this cause in all steady steps", .better = NAI_BETTER_LOWER,
+                              .sum = true),
     [PCT] = NAI_PCT_COLUMN("pct_of_steps", "of the durations of these steps", .better = NAI_BETTER_LOWER),
 };
 static const struct nai_schema schema =
     NAI_SCHEMA("step_idle", "Idle time per step",
                "One cause of idle time in the steady steps of one process on one GPU", columns);
 
-/* Idle time in [from, to) by the cause of its gaps' largest parts. */
+/* Idle time in [from, to) by cause. A gap that lies across an end is cut there, in time. */
 static void add_gaps(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *m, uint32_t gpu, int64_t from, int64_t to) {
-  const struct nai_intervals *busy = &m->gpus[gpu].all;
-  for (size_t i = nai_intervals_after(busy, from); from < to && i <= busy->count; i++) {
-    struct nai_interval gap = nai_idle_span(&m->gpus[gpu], i);
-    int64_t start = gap.start > from ? gap.start : from, end = gap.end < to ? gap.end : to;
-    if (gap.start >= to)
-      return;
-    if (end > start) /* between operations without a gap there is no cause */
-      ns[m->idle[gpu].cause[i]] += end - start;
-  }
+  struct nai_idle_gap gap = nai_idle_gap_at(m, gpu, (uint32_t)nai_intervals_after(&m->gpus[gpu].all, from));
+  for (bool more = from < to; more && gap.start < to; more = nai_idle_next(&gap, m))
+    nai_idle_split_within(ns, (struct nai_interval){from, to}, m, &gap);
 }
 
 /* The steady steps of one process and GPU: rows first .. end - 1 of table steps; ns[cause * steps + step]. */
@@ -103,6 +97,7 @@ static const char *const inputs[] = {"steps", NULL};
 const struct nai_node nai_analysis_step_idle = {.name = "step_idle",
                                                 .outputs = outputs,
                                                 .inputs = inputs,
-                                                .parts = NAI_PART(GPUS) | NAI_PART(IDLE),
-                                                .tables = NAI_IN(GPUS),
+                                                .parts = NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES),
+                                                .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
+                                                          NAI_IN(APIS) | NAI_IN(OVERHEAD) | NAI_IN(GPUS),
                                                 .run = run};

@@ -105,6 +105,9 @@ enum nai_idle_cause nai_idle_largest_part(const struct nai_idle_split *split);
 NAI_MUST_CHECK int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *shares,
                                         struct nai_intervals *host, const struct nai_model *model,
                                         const struct nai_idle_gap *gap, struct nai_err *err);
+/* Adds what of a gap lies within a stretch, by cause, as the gap is split as a whole. */
+void nai_idle_split_within(int64_t ns[NAI_IDLE_CAUSES], struct nai_interval within, const struct nai_model *model,
+                           const struct nai_idle_gap *gap);
 /* The wait that a gap is charged to, NULL for none. */
 const struct nai_idle_drain *nai_idle_drain_of(const struct nai_model *model, const struct nai_idle_gap *gap);
 

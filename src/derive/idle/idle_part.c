@@ -74,7 +74,7 @@ static int take_gap(struct walk *w, const struct nai_idle_gap *gap, struct nai_e
   struct nai_idle_split split;
   if (take_distance(w, gap))
     return NAI_OK;
-  nai_idle_split(&split, &w->shares, NULL, &w->charge, &w->at, w->m, gap, w->idle->latency_limit);
+  nai_idle_split(&split, &w->shares, NULL, &w->charge, &w->at, w->m, gap, w->idle->latency_limit, NULL);
   add_parts(w->idle, &split, gap);
   w->longest_after = split.after_call > w->longest_after ? split.after_call : w->longest_after;
   int rc = note_latency(w, gap, err);

@@ -8,6 +8,7 @@ struct splitter {
   struct nai_idle_charge *charge;
   const struct nai_model *m;
   const struct nai_idle_gap *gap;
+  const struct nai_interval *within;
   uint32_t thread;
   struct nai_moment *at;
 };
@@ -20,14 +21,15 @@ struct piece {
 };
 
 static void add(struct splitter *s, const struct piece *p) {
-  int64_t ns = p->end - p->start;
+  int64_t start = s->within && s->within->start > p->start ? s->within->start : p->start;
+  int64_t end = s->within && s->within->end < p->end ? s->within->end : p->end, ns = end - start;
   if (ns <= 0)
     return;
   s->split->ns[p->cause] += ns;
   if (p->source != NAI_WHAT_NOTHING && s->shares)
     nai_idle_share(s->shares, p->cause, p->source, p->id, ns);
   if (p->cause == NAI_IDLE_HOST_CODE && s->host)
-    nai_intervals_add(s->host, p->start, p->end);
+    nai_intervals_add(s->host, start, end);
 }
 
 /* Time in which the host was late is the wait's as far as it can be charged. */
@@ -161,8 +163,9 @@ static bool has_overhead(const struct nai_model *m, uint32_t thread) {
 
 void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
                     struct nai_idle_charge *charge, struct nai_moment *at, const struct nai_model *m,
-                    const struct nai_idle_gap *gap, int64_t latency_limit) {
-  struct splitter s = {.split = split, .shares = shares, .host = host, .charge = charge, .at = at, .m = m, .gap = gap};
+                    const struct nai_idle_gap *gap, int64_t latency_limit, const struct nai_interval *within) {
+  struct splitter s = {
+      .split = split, .shares = shares, .host = host, .charge = charge, .at = at, .m = m, .gap = gap, .within = within};
   *split = (struct nai_idle_split){0};
   if (gap->launch == NAI_NO_ROW) {
     struct piece all = without_launch(m, gap);
@@ -191,15 +194,29 @@ void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares
   add(&s, &after);
 }
 
-int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
-                         const struct nai_model *m, const struct nai_idle_gap *gap, struct nai_err *err) {
+/* As the part IDLE did: with what was left of the charge when the gap began. */
+static void split_again(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
+                        const struct nai_model *m, const struct nai_idle_gap *gap, const struct nai_interval *within) {
   const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
   struct nai_idle_charge charge = {.wait = NAI_NO_ROW};
   struct nai_moment at = {0};
   if (drain)
     charge = nai_idle_charge_to(m, drain->wait, drain->left);
+  nai_idle_split(split, shares, host, &charge, &at, m, gap, m->idle[gap->gpu].latency_limit, within);
+}
+
+int nai_idle_split_again(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
+                         const struct nai_model *m, const struct nai_idle_gap *gap, struct nai_err *err) {
   if (host)
     host->count = 0;
-  nai_idle_split(split, shares, host, &charge, &at, m, gap, m->idle[gap->gpu].latency_limit);
+  split_again(split, shares, host, m, gap, NULL);
   return (shares && shares->oom) || (host && host->oom) ? nai_err_nomem(err) : NAI_OK;
+}
+
+void nai_idle_split_within(int64_t ns[NAI_IDLE_CAUSES], struct nai_interval within, const struct nai_model *m,
+                           const struct nai_idle_gap *gap) {
+  struct nai_idle_split split;
+  split_again(&split, NULL, NULL, m, gap, &within);
+  for (int c = 0; c < NAI_IDLE_CAUSES; c++)
+    ns[c] += split.ns[c];
 }

@@ -23,9 +23,10 @@ static inline struct nai_idle_charge nai_idle_charge_to(const struct nai_model *
 }
 
 /* `at` is where the last gap was, to go on from. Adds to `shares`, and to `host` when the thread was in code
- * of its own; both may be NULL. A wait that drained the queue before this gap replaces `charge`. */
+ * of its own; both may be NULL. A wait that drained the queue before this gap replaces `charge`. Of the causes only
+ * what lies in `within` counts; NULL for the whole gap. */
 void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares, struct nai_intervals *host,
                     struct nai_idle_charge *charge, struct nai_moment *at, const struct nai_model *model,
-                    const struct nai_idle_gap *gap, int64_t latency_limit);
+                    const struct nai_idle_gap *gap, int64_t latency_limit, const struct nai_interval *within);
 
 #endif
