@@ -64,7 +64,7 @@ static void put_checks(struct nai_view *root, const struct nai_comparison *c) {
   }
 }
 
-static void put_metric(struct nai_view *list, const struct nai_metric_result *r) {
+static void put_metric(struct nai_view *list, const struct nai_comparison *c, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
   bool decided = j->verdict != NAI_VERDICT_ERROR && j->verdict != NAI_VERDICT_SKIPPED && !isnan(j->base);
   struct nai_view *map = nai_view_add_map(list);
@@ -73,10 +73,11 @@ static void put_metric(struct nai_view *list, const struct nai_metric_result *r)
   nai_view_put_text(map, "id", r->id);
   nai_view_put_bool(map, "gated", r->gated);
   nai_view_put_text(map, "code", nai_verdict_code(j->verdict));
-  nai_view_put_text(map, "verdict", nai_verdict_name(j->verdict));
   nai_view_put_text(map, "reason", j->reason);
   put_amount(map, "base", r->unit, j->base, false);
   put_amount(map, "new", r->unit, j->fresh, false);
+  nai_put_decision(&text, c, r);
+  put_printed(map, "verdict", &text);
   nai_put_allowed(&text, r);
   put_printed(map, "budget", &text);
   nai_put_amount(&text, r->unit, decided ? j->shift.shift : NAN, true);
@@ -107,7 +108,7 @@ static void put_metrics(struct nai_view *root, const struct nai_comparison *c) {
     for (uint32_t i = 0; i < c->result_count; i++) {
       if (importance(&c->results[i]) != level)
         continue;
-      put_metric(level < 3 ? asked : others, &c->results[i]);
+      put_metric(level < 3 ? asked : others, c, &c->results[i]);
       more += level == 3;
     }
   nai_view_put_int(root, "other_metric_count", more);

@@ -96,7 +96,7 @@ static void put_checks(struct nai_buf *out, const struct nai_comparison *c) {
   nai_buf_putc(out, '\n');
 }
 
-/* Gated ones, and others that say something. */
+/* Gated ones and context, and others that say something. */
 static bool is_shown(const struct nai_metric_result *r) {
   switch (r->judgement.verdict) {
   case NAI_VERDICT_SAME:
@@ -105,7 +105,7 @@ static bool is_shown(const struct nai_metric_result *r) {
   case NAI_VERDICT_NOT_PROVEN:
   case NAI_VERDICT_NOTED:
   case NAI_VERDICT_ERROR:
-    return r->gated && r->judgement.verdict != NAI_VERDICT_SKIPPED;
+    return (r->gated || strcmp(r->gate, "context") == 0) && r->judgement.verdict != NAI_VERDICT_SKIPPED;
   default:
     return true;
   }
@@ -131,7 +131,7 @@ static bool put_in_order(struct nai_buf *out, const struct nai_comparison *c, en
   return shown > 0;
 }
 
-static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
+static void put_metric(struct nai_buf *out, const struct nai_comparison *c, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
   bool decided = j->verdict != NAI_VERDICT_ERROR && j->verdict != NAI_VERDICT_SKIPPED && !isnan(j->base);
   nai_buf_puts(out, "| ");
@@ -154,8 +154,9 @@ static void put_metric(struct nai_buf *out, const struct nai_metric_result *r) {
   }
   nai_buf_puts(out, " | ");
   nai_put_allowed(out, r);
-  nai_buf_printf(out, " | %s%s%s |", r->gated ? "**" : "", nai_verdict_name(j->verdict), r->gated ? "**" : "");
-  nai_buf_putc(out, ' ');
+  nai_buf_puts(out, r->gated ? " | **" : " | ");
+  nai_put_decision(out, c, r);
+  nai_buf_puts(out, r->gated ? "** | " : " | ");
   nai_markdown_put_text(out, j->reason);
   nai_buf_puts(out, " |\n");
 }
@@ -178,11 +179,12 @@ static void put_metrics(struct nai_buf *out, const struct nai_comparison *c) {
                      "%s| Metric | Base | New | Difference | 95 %% interval | Budget | Verdict | |\n"
                      "|---|---:|---:|---:|---:|---:|---|---|\n",
                      any ? "\n" : "");
-    put_metric(out, r);
+    put_metric(out, c, r);
   }
   nai_buf_printf(out, "%s%s%s%u metrics compared; all are in `tables/compared_metrics.csv`.\n\n",
-                 any || shown ? "\n" : "", shown ? "Gated metrics are bold. " : "", left ? "Not all are shown. " : "",
-                 c->result_count);
+                 any || shown ? "\n" : "",
+                 shown ? "Gated metrics are bold, with what a gate makes of their verdicts unless it is a pass. " : "",
+                 left ? "Not all are shown. " : "", c->result_count);
 }
 
 static void put_time(struct nai_buf *out, const struct nai_comparison *c) {

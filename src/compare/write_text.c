@@ -78,7 +78,14 @@ void nai_put_allowed(struct nai_buf *out, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
   bool limited = fabs(j->limit) > 0;
   nai_buf_puts(out, limited ? "limit " : "");
-  nai_put_amount(out, r->unit, limited ? j->limit : j->budget, false);
+  nai_put_amount(out, r->unit, limited ? j->limit : j->verdict == NAI_VERDICT_NOTED ? (double)NAN : j->budget, false);
+}
+
+void nai_put_decision(struct nai_buf *out, const struct nai_comparison *c, const struct nai_metric_result *r) {
+  enum nai_outcome outcome = r->gated ? nai_gate_outcome(c, r) : NAI_OUTCOME_SKIP;
+  nai_buf_puts(out, nai_verdict_name(r->judgement.verdict));
+  if (outcome != NAI_OUTCOME_PASS && outcome != NAI_OUTCOME_SKIP)
+    nai_buf_printf(out, " (gate: %s)", nai_outcome_name(outcome));
 }
 
 static void put_budget(struct nai_buf *out, const struct nai_metric_result *r) {

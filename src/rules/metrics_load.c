@@ -13,7 +13,7 @@ static const char default_metrics[] = "metrics/default.yaml";
 static const char *const combines[COMBINES + 1] = {"sum", "mean", "median", "p90", "cv", "max", "min", NULL};
 static const char *const betters[] = {"lower", "higher", "either", NULL};
 static const char *const kinds[] = {"exact", "noisy", NULL};
-static const char *const gates[] = {"gate", "guard", "none", NULL};
+static const char *const gates[] = {"gate", "guard", "context", "none", NULL};
 static const char *const absents[] = {"error", "zero", "ignore", NULL};
 
 void nai_metrics_free(struct nai_metric_set *set) {

@@ -9,8 +9,9 @@ static const struct nai_column_def columns[NAI_METRIC_COLUMNS] = {
     [NAI_METRIC_UNIT] = NAI_LABEL_COLUMN("unit", "of value, q25, q75, noise and budget: ns, bytes, count, ..."),
     [NAI_METRIC_BETTER] = NAI_LABEL_COLUMN("better", "lower, higher or either"),
     [NAI_METRIC_KIND] = NAI_LABEL_COLUMN("kind", "exact (a repetition gives the same value) or noisy"),
-    [NAI_METRIC_GATE] =
-        NAI_LABEL_COLUMN("gate", "gate (a regression fails a check), guard (limits what can be said) or none"),
+    [NAI_METRIC_GATE] = NAI_LABEL_COLUMN(
+        "gate",
+        "gate (a regression fails a check), guard (limits what can be said), context (judged only where a budget names it) or none"),
     [NAI_METRIC_VALUE] = {"value", NAI_F64, NAI_COUNT, "the run's value, in the row's unit", .role = NAI_ROLE_METRIC},
     [NAI_METRIC_N] = NAI_COUNT_COLUMN("n", "rows behind it, on the GPU with the fewest: steps, for a value per step"),
     [NAI_METRIC_Q25] = {"q25", NAI_F64, NAI_COUNT, "first quartile over these rows; nothing for sums",

@@ -96,6 +96,38 @@ class Pairs(unittest.TestCase):
         self.assertIn("nvjet", top["kernel"])
         self.assertEqual(top["change"], "slower calls")
 
+    def test_faster_kernels_at_the_same_pace(self):
+        """Kernels of half the length that begin when they did: a GPU that is less busy and more idle is no worse."""
+        half = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + (end - start) / 2"
+        faster = [edited(trace("loop", "--seed", s), half) for s in NEW]
+        report, text, _ = compared(runs("loop", BASE), faster, "--fail-on", "regressed")
+        said = verdicts(report)
+        self.assertEqual(said["gpu.compute.per_step"], "improved")
+        self.assertEqual([m for m in said if said[m] in ("regressed", "suspect") and m.endswith(".per_step")], [])
+        self.assertEqual((said["gpu.busy"], said["gpu.idle.per_step"]), ("noted", "noted"))
+        self.assertIn("| `gpu.busy` | ", text)
+        report, _, _ = compared(runs("loop", BASE[:1]), faster[:1], "--fail-on", "regressed")
+        self.assertEqual(report["gate"]["exit"], 0)
+        report, text, _ = compared(faster, runs("loop", BASE), "--fail-on", "regressed", status=1)
+        self.assertEqual([m["id"] for m in report["metrics"] if m["gate"] == "fail"], ["gpu.compute.per_step"])
+        self.assertIn("**regressed (gate: fail)**", text)
+
+        budgets = fresh_dir() / "budgets.yaml"
+        budgets.write_text("version: 1\nmetrics:\n  gpu.busy: {absolute: 2pt}\n")
+        done, _ = checked(faster, runs("loop", BASE), "--budgets", budgets)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"gpu\.busy  .* regressed \(gate: fail\)")
+
+    def test_newer_definitions_hold(self):
+        old = fresh_dir() / "old.yaml"
+        old.write_text("metrics: [{id: gpu.busy, title: GPU busy, better: higher, kind: noisy, gate: gate, budget: {absolute: 2pt}, "
+                       "step: {table: step_summary, where: steady_steps > 0, value: 100 - idle_pct, combine: mean}}]")
+        base = fresh_dir() / "base"
+        self.assertEqual(run("analyze", trace("loop", "--seed", 1), "--metrics", old, "--out", base, "-q").returncode, 0)
+        for sides, gate in (((base, analysed("loop", 2)), None), ((analysed("loop", 2), base), "pass")):
+            report, _, _ = compared(*([s] for s in sides))
+            self.assertEqual([m["gate"] for m in report["metrics"] if m["id"] == "gpu.busy"], [gate])
+
     def test_few_captures_prove_nothing(self):
         for k in (1, 2, 3):
             report, text, _ = compared(runs("loop", BASE[:k]), runs("loop-slower", NEW[:k]))
@@ -545,7 +577,7 @@ class Budgets(unittest.TestCase):
         self.assertIn("beyond the fixed limit", done.stdout)
         text = (out / "compare.md").read_text(encoding="utf-8")
         self.assertRegex(text.splitlines()[0], r"^Step time [\d.]+ ms: regressed, limit 2\.00 ms\.$")
-        self.assertIn("| limit 2.00 ms | **regressed** | beyond the fixed limit |", text)
+        self.assertIn("| limit 2.00 ms | **regressed (gate: fail)** | beyond the fixed limit |", text)
         ElementTree.parse(out / "junit.xml")
 
     def test_budget_decides(self):

@@ -179,13 +179,15 @@ static void put_gated(struct nai_buf *out, const struct nai_comparison *c) {
     enum nai_outcome outcome = r->gated ? nai_gate_outcome(c, r) : NAI_OUTCOME_PASS;
     if (outcome == NAI_OUTCOME_PASS || outcome == NAI_OUTCOME_SKIP)
       continue;
-    nai_buf_printf(out, "  %-9s  ", nai_outcome_name(outcome));
+    nai_buf_puts(out, "  ");
     nai_escape_terminal(out, r->id, strlen(r->id));
     nai_buf_puts(out, "  ");
     nai_put_amount(out, r->unit, r->judgement.base, false);
     nai_buf_puts(out, " -> ");
     nai_put_amount(out, r->unit, r->judgement.fresh, false);
-    nai_buf_printf(out, "  %s%s", nai_verdict_name(r->judgement.verdict), *r->judgement.reason ? ": " : "");
+    nai_buf_puts(out, "  ");
+    nai_put_decision(out, c, r);
+    nai_buf_puts(out, *r->judgement.reason ? ": " : "");
     nai_escape_terminal(out, r->judgement.reason, strlen(r->judgement.reason));
     nai_buf_putc(out, '\n');
   }
@@ -201,6 +203,8 @@ static int print(const struct nai_comparison *c, const struct nai_gate *gate, co
     nai_escape_terminal(&text, nai_buf_str(&verdict), verdict.len);
     nai_buf_putc(&text, '\n');
     put_gated(&text, c);
+    if (gate->reason && !nai_comparison_obstacle(c)) /* which the verdict names */
+      nai_buf_printf(&text, "  gate: undecided: %s\n", gate->reason);
     nai_buf_puts(&text, "\n  ");
     nai_escape_terminal(&text, args->out, strlen(args->out));
     nai_buf_puts(&text, "/compare.md\n");
