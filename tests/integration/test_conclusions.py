@@ -336,8 +336,8 @@ class WhatIsNotRecorded(unittest.TestCase):
         for said in each(generated("two-processes"), real("two_processes_one_gpu")):
             self.assertEqual(len(said.rows("gpu_utilization")), 1)
             self.assertNotIn("(pid", said.verdict + said.section("GPU utilisation"))
-            self.assertIn("shared by processes", said.verdict)
             self.assertIn("shared-gpu", said.findings)
+        self.assertIn("shared by processes", generated("two-processes").verdict)  # others may begin with what matters more
 
     def test_gpus_go_by_their_ordinal(self):
         """Without the map of devices the column with the CUDA ordinal decides, not the number of the row."""
@@ -405,6 +405,9 @@ class WhatExpertsAskFirst(unittest.TestCase):
         few = edited(trace("cpp"), "few-blocks", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 4, gridY = 1, gridZ = 1")
         for said in each(few, real("mig_a30"), real("solver_nvtx_osrt_sched")):
             self.assertEqual(said.findings["underfilled"]["severity"], "high")
+        if real("solver_nvtx_osrt_sched"):  # with a hundred blocks the kernel takes as long as with one
+            self.assertIn("takes no longer", real("solver_nvtx_osrt_sched").evidence("underfilled"))
+            self.assertNotIn("takes no longer", real("mig_a30").evidence("underfilled"))
         if real("unified_memory"):
             self.assertEqual(real("unified_memory").findings["uvm-bound"]["severity"], "high")
 

@@ -157,6 +157,14 @@ class RealExports(unittest.TestCase):
                        if (r["what"], int(r["device_id"])) == (what, device))
             self.assertTrue(low <= ns_of_ms(row["time_ms"]) <= high, (name, what, row["time_ms"]))
 
+    def test_no_more_is_won_than_idles(self):
+        """SQL over the exports: durations times the share of multiprocessors without a block, or of lanes without a thread."""
+        won = {("solver_nvtx_osrt_sched", "underfilled"): 32_776_431, ("mig_a30", "underfilled"): 845_261_375,
+               ("mig_a30", "small_blocks"): 657_425_514, ("gaussian_osrt_sched_samples", "small_blocks"): 1_397_502_968}
+        for (name, what), ns in won.items():
+            row = next(r for r in read_csv(artifacts(real(name)), "losses") if r["what"] == what)
+            self.assertEqual(ns_of_ms(row["gain_ms"]), ns)
+
     def test_two_modes_of_attention(self):
         rows = [r for r in read_csv(artifacts(real("fsdp_2gpu")), "losses")
                 if r["what"] == "bimodal" and "flash_fwd" in r["example"]]

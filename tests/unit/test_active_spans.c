@@ -307,7 +307,7 @@ static void test_underfilled(void **state) {
   for (uint64_t seed = 1; seed <= 40; seed++) {
     struct fixture f;
     enum { N = 30, SMS = 16 };
-    int64_t blocks[LINE] = {0}, few = 0;
+    int64_t blocks[LINE] = {0}, few = 0, idle_blocks = 0;
     fixture_init(&f);
     f.seed = seed;
     fixture_process(&f, 1);
@@ -323,14 +323,49 @@ static void test_underfilled(void **state) {
       for (int64_t t = a; t < b; t++)
         blocks[t] += grid;
     }
-    for (int t = 0; t < LINE; t++)
-      few += blocks[t] > 0 && blocks[t] < SMS;
+    for (int t = 0; t < LINE; t++) {
+      bool counts = blocks[t] > 0 && blocks[t] < SMS;
+      few += counts;
+      idle_blocks += counts ? SMS - blocks[t] : 0;
+    }
     fixture_build(&f);
     struct nai_table *losses = losses_of(&f);
     int64_t row = loss_row(losses, "underfilled");
     assert_true(row >= 0 || !few);
-    if (row >= 0)
+    if (row >= 0) {
       assert_int_equal(cell_int(losses, row, "time_ns"), few);
+      assert_int_equal(cell_int(losses, row, "gain_ns"), idle_blocks / SMS);
+    }
+    nai_table_free(losses);
+    fixture_free(&f);
+  }
+}
+
+/* A block of n threads uses n of the 32 lanes of its warp; and what runs beside other work is not won at all. */
+static void test_small_blocks(void **state) {
+  (void)state;
+  static const struct {
+    int64_t threads, beside, gain; /* of four kernels of 1001 ns each */
+  } cases[] = {{16, 0, 2002}, {1, 0, 3878}, {31, 0, 125}, {32, 0, -1}, {16, 3000, 1004}, {16, 1000, 2002}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct fixture f;
+    fixture_init(&f);
+    fixture_process(&f, 1);
+    fixture_gpu(&f, 0);
+    struct nai_table *configs = f.in.tables[NAI_IN_KERNEL_CONFIGS], *kernels = f.in.tables[NAI_IN_KERNELS];
+    CELLS(configs, 1000, 1, 1, cases[i].threads, 1, 1, 16, 0, 0);
+    CELLS(configs, 1000, 1, 1, 256, 1, 1, 16, 0, 0);
+    for (int k = 0; k < 4; k++)
+      CELLS(kernels, 1001 * k, 1001 * (k + 1), 0, 0, 0, 1, 7, 0, 0, NAI_NULL_I64);
+    if (cases[i].beside)
+      CELLS(kernels, 0, cases[i].beside, 0, 0, 0, 1, 8, 0, 1, NAI_NULL_I64);
+    for (int64_t k = 0; k < kernels->rows; k++)
+      nai_set_str(kernels, k, KE_NAME, k < 4 ? "small" : "large");
+    fixture_build(&f);
+    struct nai_table *losses = losses_of(&f);
+    int64_t row = loss_row(losses, "small_blocks");
+    assert_int_equal(row >= 0 ? cell_int(losses, row, "gain_ns") : -1, cases[i].gain);
+    assert_int_equal(row >= 0 ? cell_int(losses, row, "time_ns") : 4004, 4004);
     nai_table_free(losses);
     fixture_free(&f);
   }
@@ -460,6 +495,7 @@ int main(void) {
       cmocka_unit_test(test_causes_of_pauses),
       cmocka_unit_test(test_modes),
       cmocka_unit_test(test_underfilled),
+      cmocka_unit_test(test_small_blocks),
       cmocka_unit_test(test_unfused),
       cmocka_unit_test(test_copies),
       cmocka_unit_test(test_allocation),

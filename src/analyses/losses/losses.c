@@ -29,7 +29,9 @@ static const struct nai_column_def columns[] = {
     [LO_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest of them"),
     [LO_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest of them"),
     [LO_GAIN] = NAI_TIME_COLUMN(
-        "gain_ns", "of time_ns: no more than this can be won; without what runs beside other work, or has to stay",
+        "gain_ns",
+        "of time_ns: no more than this can be won; without what runs beside other work, or has to stay; of underfilled "
+        "and small_blocks as much as multiprocessors or lanes idle",
         .better = NAI_BETTER_LOWER),
 };
 const struct nai_schema nai_losses_schema =

@@ -23,6 +23,17 @@ int64_t nai_config_product(const struct nai_table *configs, int64_t row, int fir
   return product;
 }
 
+/* Sum of times, each times a part of `whole`, in whole ns: fractions are carried, so that no order of terms matters. */
+struct share_sum {
+  int64_t ns, rest, whole; /* rest: of a ns, in `whole` parts of it */
+};
+
+static void add_share(struct share_sum *sum, int64_t ns, int64_t part) {
+  sum->rest += ns % sum->whole * part;
+  sum->ns += ns / sum->whole * part + sum->rest / sum->whole;
+  sum->rest %= sum->whole;
+}
+
 /* What the operations of one GPU look like. */
 struct shapes {
   const struct nai_loss_gpu *g;
@@ -39,7 +50,7 @@ static struct shape shape_of(const struct shapes *s, const struct nai_op *op) {
   return known ? s->of_config[config] : (struct shape){-1, -1};
 }
 
-/* --- time with few blocks --------------------------------------------------------------------- */
+/* --- time with few blocks, and what of the GPU idles then ------------------------------------- */
 
 /* Kernels that run, in a heap by their ends. */
 struct running {
@@ -49,13 +60,16 @@ struct sweep {
   struct running *heap;
   uint32_t count, capacity;
   int64_t blocks, others; /* blocks of all that run; how many of them cannot be judged */
-  int64_t at, few_ns, limit;
+  int64_t at, few_ns;
+  struct share_sum idle; /* of few_ns, as much as multiprocessors have no block; idle.whole: how many there are */
   bool oom;
 };
 
 static void pass(struct sweep *s, int64_t t) {
-  if (s->count && !s->others && s->blocks < s->limit && t > s->at)
+  if (s->count && !s->others && s->blocks < s->idle.whole && t > s->at) {
     s->few_ns += t - s->at;
+    add_share(&s->idle, t - s->at, s->idle.whole - s->blocks);
+  }
   s->at = t > s->at ? t : s->at;
 }
 
@@ -100,10 +114,11 @@ static void pass_until(struct sweep *s, int64_t t) {
     pass(s, t);
 }
 
-/* Time in which kernels run that together have fewer blocks than the GPU has SMs. */
-static int few_blocks(int64_t *ns, const struct shapes *shapes, int64_t sms, struct nai_err *err) {
+/* Time in which kernels run that together have fewer blocks than the GPU has SMs: wall time instead of the sum, since
+ * kernels that run at once fill the GPU together. On all SMs they would take the share that has blocks now. */
+static int few_blocks(struct nai_loss_sum *few, const struct shapes *shapes, int64_t sms, struct nai_err *err) {
   const struct nai_loss_gpu *g = shapes->g;
-  struct sweep s = {.limit = sms, .at = INT64_MIN};
+  struct sweep s = {.idle.whole = sms, .at = INT64_MIN};
   for (uint32_t i = 0; i < g->gpu->op_count; i++) {
     const struct nai_op *op = &g->gpu->ops[i];
     if (!g->inside[i] || (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH))
@@ -112,7 +127,8 @@ static int few_blocks(int64_t *ns, const struct shapes *shapes, int64_t sms, str
     push(&s, nai_model_op_end(g->m, op), shape_of(shapes, op).blocks);
   }
   pass_until(&s, INT64_MAX);
-  *ns = s.few_ns;
+  few->ns = s.few_ns;
+  few->kept_ns = s.few_ns - s.idle.ns;
   free(s.heap);
   return s.oom ? nai_err_nomem(err) : NAI_OK;
 }
@@ -130,8 +146,9 @@ static int fill_shapes(struct shapes *s, struct nai_err *err) {
 
 int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
   uint32_t index = nai_model_gpu_index(g->m, g->gpu->device_id);
-  int64_t sms = nai_get_i64(g->m->tables[NAI_IN_GPUS], index, GP_SM_COUNT), few_ns = 0;
+  int64_t sms = nai_get_i64(g->m->tables[NAI_IN_GPUS], index, GP_SM_COUNT);
   struct nai_loss_sum few = {0}, small = {0};
+  struct share_sum lanes = {.whole = WARP}; /* of the kernels with small blocks: time of lanes without a thread */
   struct shapes shapes = {.g = g};
   bool known = sms != NAI_NULL_I64 && sms > 0;
   bool enough = (double)g->kernel_ns * 100 >= (double)g->active_ns * MIN_KERNEL_PCT;
@@ -147,17 +164,21 @@ int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
     if (known && shape.blocks > 0 && shape.blocks < sms)
       nai_loss_sum_add(&few, g->m, op->row);
     goes[i] = shape.threads > 0 && shape.threads < WARP;
-    if (goes[i])
-      nai_loss_sum_add(&small, g->m, op->row);
+    if (!goes[i])
+      continue;
+    nai_loss_sum_add(&small, g->m, op->row);
+    add_share(&lanes, nai_kernel_ns(g->m, op->row), WARP - shape.threads);
   }
   if (!rc && small.count)
     rc = nai_loss_sum_keep(&small, g, goes, err);
-  if (!rc && few.count && enough)
-    rc = few_blocks(&few_ns, &shapes, sms, err);
-  if (!rc) {
-    few.ns = few_ns; /* wall time instead of the sum: kernels that run at once fill the GPU together */
-    if (few_ns)
+  if (!rc && few.count && enough) {
+    rc = few_blocks(&few, &shapes, sms, err);
+    if (!rc && few.ns)
       nai_loss_sum_put(g, "underfilled", &few);
+  }
+  if (!rc) {
+    int64_t kept_ns = small.ns - lanes.ns; /* by threads */
+    small.kept_ns = kept_ns > small.kept_ns ? kept_ns : small.kept_ns;
     nai_loss_sum_put(g, "small_blocks", &small);
   }
   nai_loss_sum_free(&few);
