@@ -1,7 +1,6 @@
 #include "compare/budgets.h"
 
 #include "base/text.h"
-#include "compare/stats.h"
 #include "compare/verdict.h"
 
 #include <math.h>
@@ -10,10 +9,10 @@
 
 void nai_budgets_default(struct nai_budgets *out) {
   *out = (struct nai_budgets){.minimum = NAI_MIN_CAPTURES,
-                              .history = NAI_HISTORY_MAX,
                               .unreplicated = NAI_POLICY_FAIL,
                               .suspect = NAI_POLICY_WARN,
-                              .error = NAI_POLICY_FAIL};
+                              .error = NAI_POLICY_FAIL,
+                              .improved = NAI_POLICY_PASS};
 }
 
 void nai_budgets_free(struct nai_budgets *budgets) {
@@ -54,33 +53,28 @@ static int read_captures(struct nai_budgets *b, const struct nai_yaml_node *map,
 }
 
 static int read_defaults(struct nai_budgets *b, const struct nai_yaml_node *map, struct nai_err *err) {
-  static const char *const keys[] = {"confidence", "history", NULL};
+  static const char *const keys[] = {"confidence", NULL};
   const struct nai_yaml_node *node;
   double confidence = 0.95;
-  int64_t history = NAI_HISTORY_MAX;
   int rc = nai_yaml_expect_keys(b->doc, map, keys, err);
   if (!rc && (node = nai_yaml_get(b->doc, map, "confidence"))) {
     rc = nai_yaml_number(&confidence, b->doc, node, err);
     if (!rc && fabs(confidence - 0.95) > 1e-9)
       rc = nai_yaml_error(b->doc, node, err, "the only confidence there is is 0.95");
   }
-  if (!rc && (node = nai_yaml_get(b->doc, map, "history")))
-    rc = nai_yaml_int(&history, b->doc, node, NAI_HISTORY_MIN, NAI_HISTORY_MAX, err);
-  b->history = (uint32_t)history;
   return rc;
 }
 
 static int read_on(struct nai_budgets *b, const struct nai_yaml_node *map, struct nai_err *err) {
   static const char *const keys[] = {"suspect", "error", "improved", NULL};
   const struct nai_yaml_node *node;
-  enum nai_policy improved;
   int rc = nai_yaml_expect_keys(b->doc, map, keys, err);
   if (!rc && (node = nai_yaml_get(b->doc, map, "suspect")))
     rc = read_policy(&b->suspect, b->doc, node, "pass", err);
   if (!rc && (node = nai_yaml_get(b->doc, map, "error")))
     rc = read_policy(&b->error, b->doc, node, "pass", err);
   if (!rc && (node = nai_yaml_get(b->doc, map, "improved")))
-    rc = read_policy(&improved, b->doc, node, "pass", err);
+    rc = read_policy(&b->improved, b->doc, node, "pass", err);
   return rc;
 }
 
@@ -196,10 +190,8 @@ int nai_budgets_parse(struct nai_budgets *out, const char *file, const char *tex
 
 const struct nai_budget *nai_budget_of(const struct nai_budgets *budgets, const char *id) {
   for (uint32_t i = 0; budgets && i < budgets->count; i++)
-    if (strcmp(budgets->list[i].id, id) == 0) {
-      budgets->list[i].used = true;
+    if (strcmp(budgets->list[i].id, id) == 0)
       return &budgets->list[i];
-    }
   return NULL;
 }
 

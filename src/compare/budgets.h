@@ -12,14 +12,13 @@
 
 enum nai_policy { NAI_POLICY_PASS, NAI_POLICY_WARN, NAI_POLICY_FAIL };
 
-/* One metric; NaN and false: not given. */
+/* One metric; NaN: not given. */
 struct nai_budget {
   const char *id;
   const struct nai_yaml_node *node;
   double relative_pct, absolute, of_step_pct, limit;
   enum nai_unit unit, limit_unit; /* of absolute and limit; NAI_UNIT_COUNT: a plain number */
   enum nai_policy missing, severity;
-  bool used; /* some run has this metric */
 };
 
 struct nai_budgets {
@@ -27,9 +26,8 @@ struct nai_budgets {
   struct nai_budget *list;
   uint32_t count;
   uint32_t minimum;             /* captures of each side for "regressed" */
-  uint32_t history;             /* runs of a history that count */
   enum nai_policy unreplicated; /* suspect for want of captures */
-  enum nai_policy suspect, error;
+  enum nai_policy suspect, error, improved;
 };
 
 /* What holds without a file. */

@@ -29,6 +29,8 @@ enum nai_outcome nai_gate_outcome(const struct nai_comparison *c, const struct n
     if (r->warn_only)
       return NAI_OUTCOME_WARN;
     return of_policy(enough || r->judgement.by_history ? b->suspect : b->unreplicated, NAI_OUTCOME_FAIL);
+  case NAI_VERDICT_IMPROVED:
+    return of_policy(b->improved, r->warn_only ? NAI_OUTCOME_WARN : NAI_OUTCOME_FAIL);
   case NAI_VERDICT_ERROR:
     return of_policy(missing && own ? own->missing : b->error, NAI_OUTCOME_UNDECIDED);
   case NAI_VERDICT_SKIPPED:

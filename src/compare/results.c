@@ -76,16 +76,9 @@ static int find_all(struct search *s) {
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-static int undecided(struct nai_metric_result *r, enum nai_verdict verdict, const char *reason) {
-  struct nai_judgement *j = &r->judgement;
-  *j = (struct nai_judgement){.verdict = verdict,
-                              .base = nai_median(r->values[NAI_BASE], r->count[NAI_BASE]),
-                              .fresh = nai_median(r->values[NAI_NEW], r->count[NAI_NEW]),
-                              .pct = NAN,
-                              .budget = NAN,
-                              .floor = NAN};
-  snprintf(j->reason, sizeof j->reason, "%s", reason);
-  return NAI_OK;
+static void undecided(struct nai_metric_result *r, enum nai_verdict verdict, const char *reason) {
+  nai_judge_undecided(&r->judgement, verdict, reason, r->values[NAI_BASE], r->count[NAI_BASE], r->values[NAI_NEW],
+                      r->count[NAI_NEW]);
 }
 
 /* A hard reason that makes this metric undecidable, NULL for none. */
@@ -150,17 +143,18 @@ static struct nai_limits limits_of(const struct nai_comparison *c, const struct 
   return l;
 }
 
-/* A metric that is on one side only. */
-static int one_sided(struct nai_metric_result *r, const struct found *f, uint32_t without) {
-  const char *absent = text(f, "absent");
+/* A metric that is on one side only, or not in all captures. */
+static void one_sided(struct nai_metric_result *r, const struct found *f, uint32_t without) {
   char reason[160];
-  if (strcmp(absent, "ignore") == 0)
-    return undecided(r, NAI_VERDICT_SKIPPED, r->count[NAI_BASE] ? "only in the base" : "only in the new side");
+  if (strcmp(text(f, "absent"), "ignore") == 0) {
+    undecided(r, NAI_VERDICT_SKIPPED, r->count[NAI_BASE] ? "only in the base" : "only in the new side");
+    return;
+  }
   if (!r->count[NAI_BASE] || !r->count[NAI_NEW])
     snprintf(reason, sizeof reason, "the %s has no value of this metric", r->count[NAI_BASE] ? "new side" : "base");
   else
     snprintf(reason, sizeof reason, "%u captures have no value of this metric", without);
-  return undecided(r, NAI_VERDICT_ERROR, reason);
+  undecided(r, NAI_VERDICT_ERROR, reason);
 }
 
 /* Idle and exposed time are what the other parts of a step leave over: kernels that get faster leave more, and nothing
@@ -173,8 +167,7 @@ static void excuse_remainder(struct nai_metric_result *r, const struct nai_compa
   for (size_t i = 0; i < sizeof remainders / sizeof *remainders; i++)
     is_one |= strncmp(r->id, remainders[i], strlen(remainders[i])) == 0;
   if (!is_one || strcmp(r->basis, "step") != 0 || nai_budget_of(c->options.budgets, r->id) || !step ||
-      step->judgement.verdict == NAI_VERDICT_ERROR || step->judgement.verdict == NAI_VERDICT_SKIPPED ||
-      (j->verdict != NAI_VERDICT_REGRESSED && j->verdict != NAI_VERDICT_SUSPECT) ||
+      !step->judgement.compared || (j->verdict != NAI_VERDICT_REGRESSED && j->verdict != NAI_VERDICT_SUSPECT) ||
       step->judgement.shift.shift > j->budget)
     return;
   j->verdict = NAI_VERDICT_NOTED;
@@ -184,8 +177,8 @@ static void excuse_remainder(struct nai_metric_result *r, const struct nai_compa
 
 static int judge(struct nai_metric_result *r, const struct nai_comparison *c, const struct found *f, double step,
                  struct nai_err *err) {
-  bool one_basis = true;
-  uint32_t without = 0;
+  bool one_basis = true, ignore = strcmp(text(f, "absent"), "ignore") == 0;
+  uint32_t without = 0, *n = r->count;
   for (int s = 0; s < NAI_SIDES; s++) {
     r->values[s] = malloc(((size_t)c->sides[s].count + 1) * sizeof *r->values[s]);
     if (!r->values[s])
@@ -193,25 +186,27 @@ static int judge(struct nai_metric_result *r, const struct nai_comparison *c, co
     without += read_values(r, c, f, s, &one_basis);
   }
   struct nai_limits limits = limits_of(c, f, step);
-  const struct nai_check *check = obstacle(c, f);
+  const struct nai_check *check = c->sides[NAI_BASE].count ? obstacle(c, f) : NULL;
   if (!c->sides[NAI_BASE].count) {
-    nai_judge_limit(&r->judgement, &limits, r->values[NAI_NEW], r->count[NAI_NEW]);
-    return NAI_OK;
+    undecided(r, isnan(limits.limit) || !n[NAI_NEW] ? NAI_VERDICT_SKIPPED : NAI_VERDICT_WITHIN_BUDGET, "");
+  } else if (check) {
+    undecided(r, NAI_VERDICT_ERROR, nai_check_name(check->code));
+  } else if (!n[NAI_BASE] || !n[NAI_NEW] || (without && !ignore)) {
+    one_sided(r, f, without);
+  } else if (!one_basis) {
+    undecided(r, NAI_VERDICT_ERROR, "per step in some captures, per second or in total in others");
+  } else {
+    if (n[NAI_BASE] >= NAI_NOISE_MIN) /* a history of its own tells the noise */
+      limits.history_noise = nai_history_noise(r->values[NAI_BASE], n[NAI_BASE]);
+    int rc = nai_judge(&r->judgement, &limits, r->values[NAI_BASE], n[NAI_BASE], r->values[NAI_NEW], n[NAI_NEW], err);
+    if (!rc)
+      excuse_remainder(r, c);
+    return rc;
   }
-  if (check)
-    return undecided(r, NAI_VERDICT_ERROR, nai_check_name(check->code));
-  bool ignore = strcmp(text(f, "absent"), "ignore") == 0;
-  if (!r->count[NAI_BASE] || !r->count[NAI_NEW] || (without && !ignore))
-    return one_sided(r, f, without);
-  if (r->count[NAI_BASE] >= NAI_NOISE_MIN) /* a history of its own tells the noise */
-    limits.history_noise = nai_history_noise(r->values[NAI_BASE], r->count[NAI_BASE]);
-  if (!one_basis)
-    return undecided(r, NAI_VERDICT_ERROR, "per step in some captures, per second or in total in others");
-  int rc = nai_judge(&r->judgement, &limits, r->values[NAI_BASE], r->count[NAI_BASE], r->values[NAI_NEW],
-                     r->count[NAI_NEW], err);
-  if (!rc)
-    excuse_remainder(r, c);
-  return rc;
+  /* A limit needs no base: one that lacks the metric, or cannot be compared with, does not lift it. */
+  if (one_basis && (!check || check->scope != NAI_SCOPE_ALL))
+    nai_judge_limit(&r->judgement, &limits);
+  return NAI_OK;
 }
 
 static void describe(struct nai_metric_result *r, const struct nai_comparison *c, const struct found *f) {

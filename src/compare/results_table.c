@@ -81,7 +81,7 @@ static void put_result(struct nai_table *t, const struct nai_metric_result *r) {
     nai_set_str(t, row, REASON, j->reason);
   set_real(t, row, BUDGET, j->budget);
   set_real(t, row, FLOOR, j->floor);
-  if (j->verdict == NAI_VERDICT_ERROR || j->verdict == NAI_VERDICT_SKIPPED || isnan(j->base))
+  if (!j->compared)
     return;
   set_real(t, row, SHIFT, j->shift.shift);
   set_real(t, row, PCT, j->pct);

@@ -44,6 +44,7 @@ static void judge_exact(struct nai_judgement *out, const struct nai_limits *l, c
   double worse = l->sign * (fresh[0] - base[0]);
   if (!all_equal(base, m, base[0]) || !all_equal(fresh, n, fresh[0])) {
     out->verdict = NAI_VERDICT_ERROR;
+    out->compared = false;
     snprintf(out->reason, sizeof out->reason,
              "an exact metric differs between captures of the %s side: these captures are not repetitions of one "
              "program",
@@ -105,8 +106,19 @@ static void judge_noisy(struct nai_judgement *out, const struct nai_limits *l, s
   }
 }
 
-/* A fixed limit that every value, or the median, exceeds is a failure whatever the base says. */
-static void apply_limit(struct nai_judgement *out, const struct nai_limits *l) {
+void nai_judge_undecided(struct nai_judgement *out, enum nai_verdict verdict, const char *why, const double *base,
+                         size_t m, const double *fresh, size_t n) {
+  *out = (struct nai_judgement){.verdict = verdict,
+                                .base = nai_median(base, m),
+                                .fresh = nai_median(fresh, n),
+                                .pct = NAN,
+                                .budget = NAN,
+                                .floor = NAN,
+                                .limit = NAN};
+  snprintf(out->reason, sizeof out->reason, "%s", why);
+}
+
+void nai_judge_limit(struct nai_judgement *out, const struct nai_limits *l) {
   if (isnan(l->limit) || isnan(out->fresh))
     return;
   double sign = l->sign < 0 ? -1 : 1;
@@ -117,21 +129,10 @@ static void apply_limit(struct nai_judgement *out, const struct nai_limits *l) {
   }
 }
 
-void nai_judge_limit(struct nai_judgement *out, const struct nai_limits *l, const double *fresh, size_t n) {
-  *out = (struct nai_judgement){.verdict = NAI_VERDICT_WITHIN_BUDGET,
-                                .base = NAN,
-                                .fresh = nai_median(fresh, n),
-                                .pct = NAN,
-                                .budget = NAN,
-                                .floor = NAN};
-  if (isnan(l->limit) || !n)
-    out->verdict = NAI_VERDICT_SKIPPED;
-  apply_limit(out, l);
-}
-
 int nai_judge(struct nai_judgement *out, const struct nai_limits *l, const double *base, size_t m, const double *fresh,
               size_t n, struct nai_err *err) {
-  *out = (struct nai_judgement){.base = nai_median(base, m), .fresh = nai_median(fresh, n), .pct = NAN};
+  *out = (struct nai_judgement){
+      .compared = true, .base = nai_median(base, m), .fresh = nai_median(fresh, n), .pct = NAN, .limit = NAN};
   out->budget = either(l->budget_pct, l->budget, out->base);
   out->floor =
       fmax(either(l->noise_pct, l->noise, out->base), isnan(l->history_noise) ? 0 : l->history_noise * fabs(out->base));
@@ -154,6 +155,6 @@ int nai_judge(struct nai_judgement *out, const struct nai_limits *l, const doubl
     judge_by_history(out, l, base, m, fresh, n);
   else
     judge_noisy(out, l, m, n);
-  apply_limit(out, l);
+  nai_judge_limit(out, l);
   return NAI_OK;
 }

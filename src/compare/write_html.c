@@ -66,7 +66,6 @@ static void put_checks(struct nai_view *root, const struct nai_comparison *c) {
 
 static void put_metric(struct nai_view *list, const struct nai_comparison *c, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
-  bool decided = j->verdict != NAI_VERDICT_ERROR && j->verdict != NAI_VERDICT_SKIPPED && !isnan(j->base);
   struct nai_view *map = nai_view_add_map(list);
   struct nai_buf text = {0};
   nai_view_put_text(map, "title", r->title);
@@ -80,11 +79,11 @@ static void put_metric(struct nai_view *list, const struct nai_comparison *c, co
   put_printed(map, "verdict", &text);
   nai_put_allowed(&text, r);
   put_printed(map, "budget", &text);
-  nai_put_amount(&text, r->unit, decided ? j->shift.shift : NAN, true);
-  if (decided && !isnan(j->pct) && strcmp(r->unit, "percent") != 0)
+  nai_put_amount(&text, r->unit, j->compared ? j->shift.shift : NAN, true);
+  if (j->compared && !isnan(j->pct) && strcmp(r->unit, "percent") != 0)
     nai_put_pct(&text, j->pct);
   put_printed(map, "difference", &text);
-  if (decided && j->shift.has_ci && strcmp(r->kind, "exact") != 0) {
+  if (j->compared && j->shift.has_ci && strcmp(r->kind, "exact") != 0) {
     nai_put_amount(&text, r->unit, j->shift.low, true);
     nai_buf_puts(&text, " ... ");
     nai_put_amount(&text, r->unit, j->shift.high, true);

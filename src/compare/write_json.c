@@ -89,7 +89,6 @@ static void put_values(struct nai_json *json, const char *key, const struct nai_
 
 static void put_metric(struct nai_json *json, const struct nai_comparison *c, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
-  bool decided = j->verdict != NAI_VERDICT_ERROR && j->verdict != NAI_VERDICT_SKIPPED && !isnan(j->base);
   const char *const texts[][2] = {{"id", r->id},         {"title", r->title}, {"unit", r->unit},
                                   {"better", r->better}, {"kind", r->kind},   {"basis", r->basis}};
   nai_json_begin_object(json, NAI_JSON_INLINE);
@@ -97,10 +96,10 @@ static void put_metric(struct nai_json *json, const struct nai_comparison *c, co
     nai_json_put_text(json, texts[i][0], texts[i][1]);
   put_values(json, "base", r, NAI_BASE, j->base);
   put_values(json, "new", r, NAI_NEW, j->fresh);
-  put_number(json, "shift", decided ? j->shift.shift : NAN);
-  put_number(json, "shift_pct", decided ? j->pct : NAN);
+  put_number(json, "shift", j->compared ? j->shift.shift : NAN);
+  put_number(json, "shift_pct", j->compared ? j->pct : NAN);
   nai_json_key(json, "ci");
-  if (decided && j->shift.has_ci) {
+  if (j->compared && j->shift.has_ci) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
     number(json, j->shift.low);
     number(json, j->shift.high);
@@ -108,9 +107,9 @@ static void put_metric(struct nai_json *json, const struct nai_comparison *c, co
   } else {
     nai_json_text(json, NULL);
   }
-  put_number(json, "p", decided ? j->shift.p : NAN);
+  put_number(json, "p", j->compared ? j->shift.p : NAN);
   put_number(json, "q", r->q);
-  put_number(json, "cliff", decided ? j->shift.cliff : NAN);
+  put_number(json, "cliff", j->compared ? j->shift.cliff : NAN);
   put_number(json, "budget", j->budget);
   put_number(json, "floor", j->floor);
   nai_json_put_bool(json, "budget_below_noise", j->budget_below_noise);

@@ -133,7 +133,6 @@ static bool put_in_order(struct nai_buf *out, const struct nai_comparison *c, en
 
 static void put_metric(struct nai_buf *out, const struct nai_comparison *c, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
-  bool decided = j->verdict != NAI_VERDICT_ERROR && j->verdict != NAI_VERDICT_SKIPPED && !isnan(j->base);
   nai_buf_puts(out, "| ");
   nai_markdown_put_code(out, r->id);
   nai_buf_printf(out, "%s | ", strcmp(r->basis, "second") == 0 ? " per second" : "");
@@ -141,11 +140,11 @@ static void put_metric(struct nai_buf *out, const struct nai_comparison *c, cons
   nai_buf_puts(out, " | ");
   nai_put_amount(out, r->unit, j->fresh, false);
   nai_buf_puts(out, " | ");
-  nai_put_amount(out, r->unit, decided ? j->shift.shift : NAN, true);
-  if (decided && !isnan(j->pct) && strcmp(r->unit, "percent") != 0)
+  nai_put_amount(out, r->unit, j->compared ? j->shift.shift : NAN, true);
+  if (j->compared && !isnan(j->pct) && strcmp(r->unit, "percent") != 0)
     nai_put_pct(out, j->pct);
   nai_buf_puts(out, " | ");
-  if (decided && j->shift.has_ci && strcmp(r->kind, "exact") != 0) {
+  if (j->compared && j->shift.has_ci && strcmp(r->kind, "exact") != 0) {
     nai_put_amount(out, r->unit, j->shift.low, true);
     nai_buf_puts(out, " ... ");
     nai_put_amount(out, r->unit, j->shift.high, true);

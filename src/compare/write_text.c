@@ -76,7 +76,7 @@ static void put_doubt(struct nai_buf *out, const struct nai_metric_result *r) {
 
 void nai_put_allowed(struct nai_buf *out, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
-  bool limited = fabs(j->limit) > 0;
+  bool limited = !isnan(j->limit);
   nai_buf_puts(out, limited ? "limit " : "");
   nai_put_amount(out, r->unit, limited ? j->limit : j->verdict == NAI_VERDICT_NOTED ? (double)NAN : j->budget, false);
 }
@@ -90,11 +90,11 @@ void nai_put_decision(struct nai_buf *out, const struct nai_comparison *c, const
 
 static void put_budget(struct nai_buf *out, const struct nai_metric_result *r) {
   const struct nai_judgement *j = &r->judgement;
-  if (fabs(j->limit) > 0) {
+  if (!isnan(j->limit)) {
     nai_buf_puts(out, ", ");
     nai_put_allowed(out, r);
   }
-  if (fabs(j->limit) > 0 || isnan(j->budget) || j->verdict == NAI_VERDICT_NOTED)
+  if (!isnan(j->limit) || isnan(j->budget) || j->verdict == NAI_VERDICT_NOTED)
     return;
   nai_buf_puts(out, ", budget ");
   nai_put_amount(out, r->unit, j->budget, false);
@@ -136,7 +136,7 @@ void nai_write_verdict(struct nai_buf *out, const struct nai_comparison *c) {
     nai_buf_puts(out, " -> ");
   }
   nai_put_amount(out, r->unit, j->fresh, false);
-  if (j->verdict != NAI_VERDICT_ERROR && !isnan(j->base))
+  if (j->compared)
     put_doubt(out, r);
   nai_buf_printf(out, ": %s", nai_verdict_name(j->verdict));
   if (*j->reason &&

@@ -567,6 +567,7 @@ class Budgets(unittest.TestCase):
                 ("step.time.median: {absolute: 3KiB}", '4:3: "step.time.median" is measured in ns'),
                 ("step.time.medium: {relative: 3%}", '4:3: unknown metric "step.time.medium"; did you mean "step.time.median"?'),
                 ("step.time.median: {relativ: 3%}", '4:22: unknown key "relativ"; did you mean "relative"?'),
+                ("step.time.median: {relative: 3%}\ndefaults: {history: 7}", '5:12: unknown key "history"'),
                 ("step.time.median: {severity: bad}", '4:32: "severity": expected one of fail, warn, ignore')):
             done, _ = self.check(f"version: 1\ncaptures: {{minimum: 4}}\nmetrics:\n  {line}\n", 2, base)
             self.assertIn("budgets.yaml:" + message, done.stderr)
@@ -579,6 +580,32 @@ class Budgets(unittest.TestCase):
         self.assertRegex(text.splitlines()[0], r"^Step time [\d.]+ ms: regressed, limit 2\.00 ms\.$")
         self.assertIn("| limit 2.00 ms | **regressed (gate: fail)** | beyond the fixed limit |", text)
         ElementTree.parse(out / "junit.xml")
+
+    def test_limit_holds_without_the_metric_in_the_baseline(self):
+        """What the base lacks, or cannot be compared in, is no leave to exceed a limit; a limit of 0 is one."""
+        text = "version: 1\nmetrics:\n  nvtx.activation.median: {limit: LIMIT, missing: ignore}\n"
+        without = edited(trace("loop", "--seed", BASE[0]), "UPDATE NVTX_EVENTS SET text = 'other' WHERE text = 'activation'")
+        self.check(text.replace("LIMIT", "10s"), 0, [without])
+        done, out = self.check(text.replace("LIMIT", "1us"), 1, [without])
+        self.assertIn("beyond the fixed limit", done.stdout)
+        found = next(m for m in json.loads((out / "compare.json").read_text())["metrics"] if m["id"] == "nvtx.activation.median")
+        self.assertEqual((found["verdict"], found["shift"], found["p"]), ("regressed", None, None))
+        line = next(line for line in (out / "compare.md").read_text(encoding="utf-8").splitlines()
+                    if line.startswith("| `nvtx.activation.median` "))
+        self.assertRegex(line, r"\| - \| [\d.]+ \S+ \| - \| - \| limit 1\.00 us \| \*\*regressed \(gate: fail\)\*\* \| beyond the fixed limit \|$")
+        _, out = self.check(text.replace("LIMIT", "0us"), 1, [without])
+        self.assertIn("| limit 0 ", (out / "compare.md").read_text(encoding="utf-8"))
+        steps = "version: 1\nmetrics:\n  step.time.median: {limit: 1us}\non: {error: pass}\n"
+        stepless = edited(trace("loop", "--seed", BASE[0]), "DELETE FROM NVTX_EVENTS")
+        self.check(steps, 1, [stepless])
+
+    def test_an_improvement_may_ask_for_a_new_baseline(self):
+        base, new = runs("loop-slower", NEW), runs("loop", BASE)
+        for policy, severity, status in (("pass", "fail", 0), ("warn", "fail", 0), ("fail", "fail", 1), ("fail", "warn", 0)):
+            text = (f"version: 1\nmetrics:\n  step.time.median: {{relative: 3%, severity: {severity}}}\n"
+                    f"  gpu.compute.per_step: {{relative: 3%, severity: warn}}\non: {{improved: {policy}}}\n")
+            done, _ = self.check(text, status, base, new)
+            self.assertIn("improved", done.stdout)
 
     def test_budget_decides(self):
         base, new = runs("loop", BASE), runs("loop-slower", NEW)

@@ -201,14 +201,20 @@ static void exact_verdicts(void **state) {
 static void fixed_limit(void **state) {
   (void)state;
   struct nai_limits l = limits(NAN, NAN);
-  static const double values[] = {41, 43, 42};
+  static const double values[] = {41, 43, 42}, base[] = {50, 50, 50};
   struct nai_judgement out;
+  nai_judge_undecided(&out, NAI_VERDICT_SKIPPED, "only in the new side", NULL, 0, values, 3);
   l.limit = 42;
-  nai_judge_limit(&out, &l, values, 3);
-  assert_int_equal(out.verdict, NAI_VERDICT_WITHIN_BUDGET);
-  l.limit = 41.5;
-  nai_judge_limit(&out, &l, values, 3);
+  nai_judge_limit(&out, &l);
+  assert_int_equal(out.verdict, NAI_VERDICT_SKIPPED);
+  assert_true(isnan(out.limit));
+  l.limit = 0; /* a limit like any other */
+  nai_judge_limit(&out, &l);
   assert_int_equal(out.verdict, NAI_VERDICT_REGRESSED);
+  assert_true(near(out.limit, 0, 0));
+  assert_false(out.compared);
+  l.limit = 41.5;
+  says(l, base, 3, values, 3, NAI_VERDICT_REGRESSED); /* better than the base, and yet beyond */
 }
 
 static void single_against_history(void **state) {
