@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 96, VALUE_MAX = 24, OPTIONS_MAX = 4000 };
+enum { NAME_MAX_BYTES = 96, VALUE_MAX = 64, OPTIONS_MAX = 4000 };
 
 static bool consists_of(const char *text, const char *characters) {
   return *text && strspn(text, characters) == strlen(text);
 }
 
-/* --- driver ----------------------------------------------------------------------------------- */
+/* --- driver, system ----------------------------------------------------------------------------------- */
 
 /* "5452906" is 545.29.06, "59174" 591.74; later exporters print the points themselves. */
 static void put_driver(struct nai_table *capture, const char *value) {
@@ -30,6 +30,17 @@ static void put_driver(struct nai_table *capture, const char *value) {
   else
     snprintf(text, sizeof text, "%s", value);
   nai_set_str(capture, 0, CA_DRIVER, text);
+}
+
+/* L4X is Linux, the release of its kernel tells which; others (Windows, L4T, ...) name themselves. */
+static void put_platform(struct nai_table *capture, const char *name, const char *value) {
+  enum { LONGEST = 16 };
+  bool known = *nai_cell_str(capture, 0, "platform") != '\0';
+  if (strcmp(name, "SoftwarePlatform") == 0 && strcmp(value, "L4X") != 0 && strlen(value) <= LONGEST &&
+      consists_of(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"))
+    nai_set_str(capture, 0, CA_PLATFORM, value);
+  if (strcmp(name, "SoftwareReleaseVersion") == 0 && !known)
+    nai_set_str(capture, 0, CA_PLATFORM, strcasestr(value, "microsoft") ? "WSL2" : "Linux");
 }
 
 static int on_environment(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
@@ -47,6 +58,8 @@ static int on_environment(void *ctx, const struct nai_cell *cells, struct nai_er
     snprintf(text, sizeof text, "%d.%d", number / 1000, number % 1000 / 10);
     nai_set_str(capture, 0, CA_CUDA, text);
   }
+  if (name && value)
+    put_platform(capture, name, value);
   free(name);
   free(value);
   return rc;

@@ -249,7 +249,9 @@ static const struct nai_column_def capture_columns[] = {
     [CA_DRIVER] = {"driver_version", NAI_STR, NAI_TEXT, "NVIDIA driver"},
     [CA_CUDA] = {"cuda_driver_version", NAI_STR, NAI_TEXT, "newest CUDA that the driver supports"},
     [CA_OPTIONS] = {"profiler_options", NAI_STR, NAI_TEXT,
-                    "options of the profiler that are on or not 0 and decide what was recorded"}};
+                    "options of the profiler that are on or not 0 and decide what was recorded"},
+    [CA_PLATFORM] = {"platform", NAI_STR, NAI_TEXT,
+                     "system that it was captured on: Linux, WSL2, Windows, L4T (Jetson) ..."}};
 const struct nai_schema nai_capture = NAI_SCHEMA("capture", "Capture", "The capture and its export", capture_columns);
 
 static const struct nai_column_def capability_columns[] = {

@@ -241,7 +241,8 @@ enum {
   CA_PARTIAL,
   CA_DRIVER,
   CA_CUDA,
-  CA_OPTIONS
+  CA_OPTIONS,
+  CA_PLATFORM
 };
 extern const struct nai_schema nai_capture;
 

@@ -366,6 +366,73 @@ class Words(unittest.TestCase):
         self.assertIn("`train::step(4)::forward`", said.section("NVTX"))
 
 
+class AdviceFitsTheProgram(unittest.TestCase):
+    def test_building_for_the_gpu_is_said_in_the_programs_own_terms(self):
+        path = trace("launch-load")
+        made = [(generated("launch-load"), "-gencode"),
+                (edited(path, "torch", "UPDATE StringIds SET value = replace(value, 'smooth<', 'at::native::smooth<')"), "TORCH_CUDA_ARCH_LIST"),
+                (edited(path, "pgi", "UPDATE StringIds SET value = '__pgi_uacc_cuda_fill_42_gpu' WHERE value LIKE '%smooth<%'"), "-gpu=cc"),
+                (edited(path, "omp", "UPDATE StringIds SET value = '__omp_offloading_31_18a80bc__Z_2' WHERE value LIKE '%smooth<%'"), "--offload-arch"),
+                (real("cuda_small"), "TORCH_CUDA_ARCH_LIST"), (real("openacc_2021"), "-gpu=cc")]
+        for said, term in made:
+            if said:
+                load = "".join(f["recommendation"] for f in said.list if f["id"].endswith("module-load"))
+                for other in ("-gencode", "TORCH_CUDA_ARCH_LIST", "OpenACC", "OpenMP"):
+                    self.assertEqual(other in load, other == term or (other == "OpenACC" and term == "-gpu=cc")
+                                     or (other == "OpenMP" and term == "--offload-arch"), (said.out.name, other, load))
+                self.assertIn(term, load)
+
+    def test_a_driver_that_submits_late_is_one_of_windows(self):
+        def on(platform, release):
+            rows = [(601, "SoftwarePlatform", platform), (618, "SoftwareReleaseVersion", release)]
+            return edited(trace("host-bound"), platform + release[:1], *(
+                f"INSERT INTO TARGET_INFO_SYSTEM_ENV SELECT globalVid, devStateName, '{name}', {number}, '{value}' FROM TARGET_INFO_SYSTEM_ENV LIMIT 1"
+                for number, name, value in rows if value))
+
+        for platform, release, system, late in (("L4X", "5.14.0-582.el9.x86_64", "Linux", False), ("L4X", "6.6.87.2-microsoft-standard-WSL2", "WSL2", True),
+                                                ("L4T", "5.15.148-tegra", "L4T", False), ("Windows", "", "Windows", True), ("", "", "", True)):
+            said = on(platform, release)
+            self.assertEqual(said.rows("capture")[0]["platform"], system)
+            self.assertEqual("WDDM" in said.findings["idle-unknown"]["why"], late, (platform, release))
+        for name in ("jetson_orin", "two_processes_one_gpu"):
+            for said in each(real(name)):
+                self.assertNotRegex(said.advice, "WDDM|WSL")
+
+    def test_ranges_are_explained_in_the_programs_language(self):
+        for scenario, languages in (("cpp", ["C++"]), ("training", ["PyTorch", "Python"])):
+            text = support.run("page", "suggest", str(generated(scenario).out)).stdout.split("How to add a range")[1]
+            self.assertEqual([line.split(":")[0] for line in text.strip().splitlines()], languages, scenario)
+
+    def test_a_camera_is_a_possible_cause_not_a_found_one(self):
+        for said in each(real("jetson_orin")):
+            self.assertNotIn("an input sets the pace", said.markdown)
+            self.assertIn("a camera may set the pace", said.verdict)
+            self.assertRegex(said.findings["idle-host-code"]["why"], "if the program waits for its frames.*Compare the time of a step")
+
+
+class WordsOfTheReport(unittest.TestCase):
+    def test_a_part_that_is_larger_than_the_cause_says_what_it_counts(self):
+        """Calls that allocate on any thread, whatever their idle time is charged to, are no part of the cause's time."""
+        for said in each(generated("host-bound"), generated("alloc-churn"), *(real(n) for n in ("two_processes_one_gpu", "openacc_2021"))):
+            line = next(t for t in said.evidence("allocation-in-steady-state").splitlines() if "first call of each function" in t)
+            self.assertRegex(line, "^on all threads, after the first fifth .* whichever cause that idle time has$")
+
+    def test_a_stretch_of_copies_has_no_kernels_to_count(self):
+        said = edited(trace("copy-bound"), "copies", "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL")
+        self.assertEqual(said.findings["one-cold-pass"]["title"], "No steady state to judge: no kernel ran, only copies")
+        self.assertNotRegex(said.markdown, r"\b0 kernels\b.*n/a|only 0 kernels")
+
+    def test_kinds_of_spans_are_explained(self):
+        for said in each(generated("pause"), real("windows_wddm_cc120")):
+            text = said.section("GPU utilisation")
+            for kind in {row["kind"] for row in said.rows("active_spans")} - {"active"}:
+                self.assertRegex(text, rf"\b{kind}: ")
+
+    def test_the_limit_of_launch_latency_is_not_said_to_be_lower_than_what_is_shown(self):
+        for said in each(generated("host-bound"), *(real(n) for n in ("jetson_orin", "windows_wddm_cc120"))):
+            self.assertIn("up to 20 us or up to twice the usual least where that is more", said.section("Where the host lost time"))
+
+
 class WhatExpertsAskFirst(unittest.TestCase):
     def test_did_the_program_do_its_work(self):
         for said in each(generated("failed"), real("openacc_2021")):

@@ -24,7 +24,7 @@ enum {
   LONGEST_START,
   LONGEST_END
 };
-#define LATER_TEXT "behind the first fifth of the run's GPU window: "
+#define LATER_TEXT "after the first fifth of the run's GPU window: "
 static const struct nai_column_def columns[] = {
     [PID] = NAI_PID_COLUMN("process", .key = true),
     [OPERATION] = NAI_NAME_COLUMN(
@@ -154,7 +154,7 @@ static int find_idle(int64_t *device, struct call *v, uint32_t n, const struct n
   return rc;
 }
 
-/* One row: calls of one process and operation. `launches`: of the process, behind the first fifth. */
+/* One row: calls of one process and operation. `launches`: of the process, after the first fifth. */
 static int put_calls(struct nai_table *out, const struct nai_model *m, struct call *v, uint32_t n, int64_t launches,
                      struct nai_err *err) {
   static const char *const words[] = {NULL, "launch", "capture", "build", "instantiate", "update", "upload", "destroy"};
