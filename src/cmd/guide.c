@@ -22,7 +22,7 @@ static const struct {
                "}\n"},
     {"codex", "[mcp_servers.nsys-ai]\n"
               "command = \"nsys-ai\"\n"
-              "args = [\"mcp\", \"--root\", \"/work\"]\n"
+              "args = [\"mcp\", \"--root\", \"/path/to/traces\"]\n"
               "tool_timeout_sec = 120\n"},
     {"vscode", "{\n"
                "  \"servers\": {\n"

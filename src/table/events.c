@@ -132,7 +132,9 @@ static const struct nai_column_def sync_columns[] = {
     [SE_EVENT] = {"event_id", NAI_I32, NAI_ID, "CUDA event waited for, NULL for none"},
     [SE_EVENT_SYNC] = {"event_sync_id", NAI_I64, NAI_ID, "which record of that event, NULL where the export lacks it"}};
 const struct nai_schema nai_sync_events =
-    NAI_SCHEMA("sync_events", "Synchronisation records", "One CUPTI synchronisation record", sync_columns);
+    NAI_SCHEMA("sync_events", "Synchronisation records",
+               "One CUPTI synchronisation record; read on request only, and no analysis of this version asks",
+               sync_columns);
 
 static const struct nai_column_def nvtx_columns[] = {
     [NE_START] = START,

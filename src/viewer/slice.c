@@ -14,9 +14,9 @@ _Static_assert(KE_END == 1 && MO_END == 1 && GE_END == 1 && AE_END == 1 && NE_EN
 
 enum { BUCKETS = 1 << 12, FINER = 6, SAMPLE = 1 << 16 };
 
-/* How far an event's start lies from [from, to). */
-static int64_t distance(int64_t start, int64_t from, int64_t to) {
-  return start < from ? from - start : start >= to ? start - to + 1 : 0;
+/* How far an event's start lies from [from, to). Any of them may be forged: nothing has been checked yet. */
+static uint64_t distance(int64_t start, int64_t from, int64_t to) {
+  return start < from ? (uint64_t)from - (uint64_t)start : start >= to ? (uint64_t)start - (uint64_t)to + 1 : 0;
 }
 
 /* Counts of events by their distance, in buckets of 1 << shift ns; the last one has all beyond. Of tables of more than
@@ -33,7 +33,7 @@ static uint64_t count_events(uint64_t counts[BUCKETS], struct nai_table *const t
     int64_t step = t->rows / SAMPLE + 1;
     all += (uint64_t)t->rows;
     for (int64_t row = 0; row < t->rows; row += step) {
-      int64_t bucket = distance(nai_at(&start, (uint64_t)row), from, to) >> shift;
+      uint64_t bucket = distance(nai_at(&start, (uint64_t)row), from, to) >> shift;
       counts[bucket < BUCKETS ? bucket : BUCKETS - 1] += (uint64_t)step;
     }
   }
@@ -53,7 +53,7 @@ static int choose_shift(struct nai_table *const tables[NAI_IN_COUNT], int64_t fr
     last = b > last ? b : last;
     all += (uint64_t)t->rows;
   }
-  double reach = (double)(last - first) * (double)most / (double)(all + 1) * 4;
+  double reach = ((double)last - (double)first) * (double)most / (double)(all + 1) * 4;
   int shift = 0;
   while (shift < 48 && (double)((int64_t)BUCKETS << shift) < reach)
     shift++;
@@ -79,8 +79,10 @@ int nai_slice_find(int64_t *begin, int64_t *end, struct nai_table *const tables[
     sum += counts[bucket++];
   if (all > most) {
     int64_t reach = (int64_t)(bucket ? bucket : 1) << shift;
-    *begin = from - reach + 1;
-    *end = to + reach - 1;
+    if (__builtin_sub_overflow(from, reach - 1, begin))
+      *begin = INT64_MIN;
+    if (__builtin_add_overflow(to, reach - 1, end))
+      *end = INT64_MAX;
   }
   free(counts);
   return NAI_OK;
@@ -137,7 +139,8 @@ static int copy_rows(struct nai_table *to, const struct nai_table *source, int s
       copy_cell(to, new_row, source, row, (int)c, &texts);
     /* Row of the export = row number + offset. */
     if (is_nvtx && !to->oom && nai_get_i64(to, new_row, NE_ROW_OFFSET) != NAI_NULL_I64)
-      nai_set_i64(to, new_row, NE_ROW_OFFSET, nai_get_i64(to, new_row, NE_ROW_OFFSET) + row - new_row);
+      nai_set_i64(to, new_row, NE_ROW_OFFSET,
+                  (int64_t)((uint64_t)nai_get_i64(to, new_row, NE_ROW_OFFSET) + (uint64_t)(row - new_row)));
   }
   free(texts.number);
   return nai_table_check(to, err);
