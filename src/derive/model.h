@@ -288,6 +288,15 @@ static inline int64_t nai_graph_ns(const struct nai_model *m, uint32_t graph) {
 static inline int64_t nai_memop_ns(const struct nai_model *m, uint32_t memop) {
   return nai_at(&m->memops.end, memop) - nai_at(&m->memops.start, memop);
 }
+/* Whether a copy or set could be as fast as its row says. The fastest memories of GPUs move 10^4 bytes per ns and their
+ * caches less than ten times that; durations below 1 us may be ticks of a coarse clock. */
+#define NAI_MEMOP_BYTES_PER_NS 100000
+#define NAI_MEMOP_SHORT_NS 1000
+static inline bool nai_memop_rate_is_possible(const struct nai_model *m, uint32_t memop) {
+  int64_t ns = nai_memop_ns(m, memop);
+  return nai_at(&m->memops.bytes, memop) / NAI_MEMOP_BYTES_PER_NS <=
+         (ns > NAI_MEMOP_SHORT_NS ? ns : NAI_MEMOP_SHORT_NS);
+}
 static inline int64_t nai_call_ns(const struct nai_model *m, uint32_t api) {
   return nai_at(&m->apis.end, api) - nai_at(&m->apis.start, api);
 }

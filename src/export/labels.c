@@ -177,7 +177,7 @@ static void add_copy(struct args *a, const struct nai_slice *s) {
   const struct nai_memop_columns *v = &a->tl->m->memops;
   int64_t bytes = nai_at(&v->bytes, s->row), ns = nai_at(&v->end, s->row) - nai_at(&v->start, s->row);
   add_int(a, NAI_ARG_BYTES, bytes);
-  if (bytes >= 0 && ns > 0)
+  if (bytes >= 0 && ns > 0 && nai_memop_rate_is_possible(a->tl->m, s->row))
     a->v[a->count++] = (struct nai_arg){.key = NAI_ARG_RATE, .type = NAI_ARG_REAL, .f = (double)bytes / (double)ns};
   if (s->kind == NAI_LANE_COPY)
     add_kind(a, NAI_ARG_SOURCE, nai_at_i32(&v->src_kind, s->row));

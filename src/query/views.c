@@ -1,6 +1,11 @@
 /* Views: each kind of event with what belongs to it, joined by row numbers. */
 #include "query/internal.h"
 
+#include "derive/model.h"
+
+#define TEXT_OF(word) #word
+#define NUMBER(macro) TEXT_OF(macro)
+
 /* Frame of an operation on a GPU: e is its row of events, l its row of launches. */
 #define OPERATION                                                                                                          \
   "e.process, e.start_ns, e.end_ns, e.end_ns - e.start_ns AS duration_ns, e.device_id, p.pid, e.context_id, e.stream_id, " \
@@ -22,8 +27,10 @@ const char *const nai_query_views[][3] = {
      "One kernel execution, with its launch configuration, the call that launched it and the range around that"},
     {"v_copies",
      "SELECT e.rowid AS copy, l.direction, l.src_memory AS src_kind, l.dst_memory AS dst_kind, e.bytes, "
-     "CAST(e.bytes AS REAL) / nullif(e.end_ns - e.start_ns, 0) AS gb_per_s, " OPERATION LAUNCH
-     " FROM memop_events e " JOINS("memop_launches"),
+     "CASE WHEN e.bytes / " NUMBER(NAI_MEMOP_BYTES_PER_NS) " <= max(e.end_ns - e.start_ns, " NUMBER(
+         NAI_MEMOP_SHORT_NS) ") "
+                             "THEN CAST(e.bytes AS REAL) / nullif(e.end_ns - e.start_ns, 0) END AS gb_per_s, " OPERATION
+                                 LAUNCH " FROM memop_events e " JOINS("memop_launches"),
      "One memcpy or memset, with the call that made it and the range around that"},
     {"v_calls",
      "SELECT a.rowid AS call, a.name, a.start_ns, a.end_ns, a.end_ns - a.start_ns AS duration_ns, r.class, "
@@ -63,6 +70,6 @@ const struct nai_query_view_column nai_query_view_columns[] = {
     {"op_type", "TEXT", NAI_TEXT, "kernel, copy, set or graph", NULL},
     {"category", "TEXT", NAI_TEXT, "compute, communication or copy", NULL},
     {"duration_ns", "INTEGER", NAI_NS, "from start to end", NULL},
-    {"gb_per_s", "REAL", NAI_GB_PER_S, "bytes over duration; NULL where that is 0", NULL},
+    {"gb_per_s", "REAL", NAI_GB_PER_S, "bytes over duration; NULL where that is 0, or the rate impossible", NULL},
     {"operation_count", "INTEGER", NAI_COUNT, "operations on GPUs that the call launched", NULL},
     {0}};

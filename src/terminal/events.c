@@ -199,13 +199,14 @@ static void put_config(struct nai_buf *out, const struct nai_model *m, int32_t c
   put_number(out, "  registers ", nai_get_i64(t, config, KC_REGISTERS));
 }
 
-static void put_bytes(struct nai_buf *out, const struct nai_memop_columns *v, uint32_t r) {
+static void put_bytes(struct nai_buf *out, const struct nai_model *m, uint32_t r) {
+  const struct nai_memop_columns *v = &m->memops;
   int64_t bytes = nai_at(&v->bytes, r), ns = nai_at(&v->end, r) - nai_at(&v->start, r);
   if (bytes == NAI_NULL_I64)
     return;
   nai_buf_puts(out, "  ");
   nai_fmt_bytes(out, (double)bytes);
-  if (ns > 0) {
+  if (ns > 0 && nai_memop_rate_is_possible(m, r)) {
     nai_buf_puts(out, " at ");
     nai_fmt_real(out, (double)bytes / (double)ns, 2);
     nai_buf_puts(out, " GB/s");
@@ -242,7 +243,7 @@ void nai_event_facts(struct nai_buf *out, const struct nai_scene *scene, const s
     nai_buf_printf(out, "  %s", category ? nai_kernel_classes_name(m->classes, category - 1) : "other");
     put_config(out, m, nai_at_i32(&m->kernels.config, r));
   } else if (row->lane == NAI_LANE_COPY || row->lane == NAI_LANE_SET) {
-    put_bytes(out, &m->memops, r);
+    put_bytes(out, m, r);
   } else if (row->lane == NAI_LANE_API) {
     nai_buf_puts(out, nai_model_api_blocks(m, r) ? "  waits for the GPU" : "");
   }

@@ -165,6 +165,16 @@ class RealExports(unittest.TestCase):
             row = next(r for r in read_csv(artifacts(real(name)), "losses") if r["what"] == what)
             self.assertEqual(ns_of_ms(row["gain_ms"]), ns)
 
+    def test_no_rate_that_no_memory_reaches(self):
+        """One row says four gigabytes in a microsecond."""
+        out = artifacts(real("mordred_2021"))
+        rates = {r["direction"]: r["gb_per_s"] for r in read_csv(out, "memory_transfers")}
+        self.assertEqual([direction for direction, rate in rates.items() if not rate], ["memset"])
+        counted = [(r["source_table"], r["count"]) for r in read_csv(out, "data_quality") if r["check"] == "impossible-rate"]
+        self.assertEqual(counted, [("CUPTI_ACTIVITY_KIND_MEMSET", "1")])
+        answer = run("ask", out, "how fast are the copies").stdout
+        self.assertNotIn("295", answer)
+
     def test_two_modes_of_attention(self):
         rows = [r for r in read_csv(artifacts(real("fsdp_2gpu")), "losses")
                 if r["what"] == "bimodal" and "flash_fwd" in r["example"]]

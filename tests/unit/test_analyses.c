@@ -273,6 +273,43 @@ static void test_memory(void **state) {
   fixture_free(&f);
 }
 
+/* What no memory reaches is counted and gives no rate; a fast cache and a coarse clock are no such thing. */
+static void test_impossible_rates(void **state) {
+  (void)state;
+  static const struct {
+    int64_t bytes, ns;
+    bool possible;
+  } cases[] = {{4000000000, 1120, false}, {6400000, 768, true},      {100000000, 0, true},
+               {100100000, 0, false},     {1000000000, 10000, true}, {1000200000, 10000, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct fixture f;
+    fixture_init(&f);
+    int32_t process = fixture_process(&f, 10);
+    fixture_gpu(&f, 0);
+    fixture_memop(&f, 0, 2000, NAI_MEMOP_SET, 0, process, 8, 0, 4096, NAI_NULL_I64, NAI_NULL_I64, 2);
+    fixture_memop(&f, 5000, 5000 + cases[i].ns, NAI_MEMOP_SET, 0, process, 8, 0, cases[i].bytes, NAI_NULL_I64,
+                  NAI_NULL_I64, 2);
+    for (int large = 0; large < 3; large++)
+      fixture_memop(&f, 200000 + 200000 * large, 300000 + 200000 * large, NAI_MEMOP_COPY, 0, process, 8, 0, 1 << 20, 1,
+                    1, 2);
+    fixture_memop(&f, 900000, 900000 + cases[i].ns, NAI_MEMOP_COPY, 0, process, 8, 0, cases[i].bytes, 1, 1, 2);
+    fixture_build(&f);
+    struct nai_table *t = fixture_analyze(&f, "memory", 0), *quality = fixture_analyze(&f, "quality", 0),
+                     *rates = fixture_analyze(&f, "copy_rates", 0);
+    for (int64_t row = 0; row < t->rows; row++)
+      assert_int_equal(isnan(cell_real(t, row, "gb_per_s")), !cases[i].possible);
+    int64_t counted = 0;
+    for (int64_t row = 0; row < quality->rows; row++)
+      counted += strcmp(cell_text(quality, row, "check"), "impossible-rate") == 0 ? cell_int(quality, row, "count") : 0;
+    assert_int_equal(counted, cases[i].possible ? 0 : 2);
+    assert_int_equal(cell_int(rates, 0, "large_count"), cases[i].possible && cases[i].ns ? 4 : 3);
+    nai_table_free(t);
+    nai_table_free(quality);
+    nai_table_free(rates);
+    fixture_free(&f);
+  }
+}
+
 /* Every analysis on nothing, and on rows without process, GPU or names. */
 static void test_every_analysis(void **state) {
   (void)state;
@@ -327,6 +364,6 @@ int main(void) {
                                      cmocka_unit_test(test_many_names),      cmocka_unit_test(test_top_range),
                                      cmocka_unit_test(test_unknown_process), cmocka_unit_test(test_launch_storm),
                                      cmocka_unit_test(test_memory),          cmocka_unit_test(test_every_analysis),
-                                     cmocka_unit_test(test_many_processes)};
+                                     cmocka_unit_test(test_many_processes),  cmocka_unit_test(test_impossible_rates)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

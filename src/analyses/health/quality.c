@@ -127,6 +127,22 @@ static int64_t unmatched_memops(const struct nai_model *m) {
   return count;
 }
 
+/* Bytes or times of such a row are wrong, and nobody knows which. */
+static void put_impossible_rates(struct nai_table *quality, const struct nai_model *m) {
+  int64_t copies = 0, sets = 0;
+  for (uint32_t i = 0; i < m->memops.n; i++)
+    if (!nai_memop_rate_is_possible(m, i))
+      *(nai_at_i32(&m->memops.kind, i) == NAI_MEMOP_COPY ? &copies : &sets) += 1;
+  if (copies)
+    add(quality, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMCPY", copies,
+        "copies of more bytes than any memory moves in their duration (over 100,000 GB/s): their size or their time is "
+        "wrong; sums with them have no rate");
+  if (sets)
+    add(quality, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMSET", sets,
+        "sets of more bytes than any memory takes in their duration (over 100,000 GB/s): their size or their time is "
+        "wrong; sums with them have no rate");
+}
+
 /* What notes add up to. */
 struct noted {
   int64_t dropped, warnings, errors;
@@ -226,6 +242,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   if (crossing)
     add(quality, "crossing-ranges", "info", "NVTX_EVENTS", crossing,
         "push/pop ranges that overlap another without lying in it; attached to the innermost range that holds them whole");
+  put_impossible_rates(quality, m);
   int rc = put_graphs(quality, m, err);
   if (!rc)
     rc = put_overhead(quality, &profiler_ns, m, err);

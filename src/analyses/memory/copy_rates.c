@@ -194,7 +194,7 @@ static void put_rates(struct nai_table *out, int64_t row, const struct work *w, 
     bool beside = w->copies[rows[i]].shared;
     int64_t bytes = nai_at(&m->bytes, rows[i]), ns = nai_memop_ns(w->m, rows[i]);
     shared += bytes >= LARGE_BYTES && beside;
-    if (bytes < LARGE_BYTES || beside || ns <= 0)
+    if (bytes < LARGE_BYTES || beside || ns <= 0 || !nai_memop_rate_is_possible(w->m, rows[i]))
       continue;
     values[large++] = (int64_t)((double)bytes / (double)ns * 1e6); /* bytes per ms */
     excess += limit > 0 && (double)ns > (double)bytes / limit ? (double)ns - (double)bytes / limit : 0;

@@ -38,8 +38,8 @@ static const struct nai_column_def columns[] = {
     [COUNT] = NAI_COUNT_COLUMN("count", "operations", .sum = true),
     [BYTES] = NAI_BYTES_COLUMN("total_bytes", "bytes moved or set", .better = NAI_BETTER_LOWER, .sum = true),
     [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER, .sum = true),
-    [RATE] = {"gb_per_s", NAI_F64, NAI_GB_PER_S, "bytes over summed durations", .role = NAI_ROLE_METRIC,
-              .better = NAI_BETTER_HIGHER},
+    [RATE] = {"gb_per_s", NAI_F64, NAI_GB_PER_S, "bytes over summed durations; NULL where a row has an impossible rate",
+              .role = NAI_ROLE_METRIC, .better = NAI_BETTER_HIGHER},
     [P50_BYTES] = {"p50_bytes", NAI_F64, NAI_BYTES, "median size", .role = NAI_ROLE_METRIC},
     [P90] = NAI_AVERAGE_COLUMN("p90_ns", "90th percentile of durations"),
     [PAGEABLE] =
@@ -81,7 +81,7 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
   int64_t bytes = 0, pageable = 0, small = 0;
   uint32_t longest = 0;
   int32_t src = nai_at_i32(&v->src_kind, rows[0]), dst = nai_at_i32(&v->dst_kind, rows[0]);
-  bool is_copy = nai_at_i32(&v->kind, rows[0]) == NAI_MEMOP_COPY;
+  bool is_copy = nai_at_i32(&v->kind, rows[0]) == NAI_MEMOP_COPY, possible = true;
   for (uint32_t i = 0; i < n; i++) {
     int64_t start = nai_at(&v->start, rows[i]), end = nai_at(&v->end, rows[i]);
     values[i] = end - start;
@@ -89,6 +89,7 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
     pageable += is_copy && (src == KIND_PAGEABLE || dst == KIND_PAGEABLE);
     small += nai_at(&v->bytes, rows[i]) <= SMALL_BYTES;
     longest = values[i] > values[longest] ? i : longest;
+    possible = possible && nai_memop_rate_is_possible(m, rows[i]);
     nai_intervals_add(&all, start, end);
   }
   nai_intervals_intersect(&exposed, &all, &gpu->exposed_copy);
@@ -107,7 +108,7 @@ static int put_group(struct nai_table *table, const struct nai_model *m, const s
   put_kind(table, row, DST, DST_ID, m, dst);
   nai_set_i64(table, row, DEVICE, gpu->device_id);
   nai_set_i64(table, row, BYTES, bytes);
-  if (stats.total)
+  if (stats.total && possible)
     nai_set_f64(table, row, RATE, (double)bytes / (double)stats.total); /* bytes per ns = 10^9 bytes per s */
   for (uint32_t i = 0; i < n; i++)
     values[i] = nai_at(&v->bytes, rows[i]);

@@ -138,7 +138,7 @@ static void put_rates(struct nai_table *out, int64_t row, const struct work *w, 
   size_t large = 0;
   for (uint32_t i = 0; i < n; i++) {
     int64_t bytes = nai_at(&w->m->memops.bytes, v[i].row), ns = v[i].end - v[i].start;
-    if (bytes < LARGE_BYTES || v[i].shared || ns <= 0)
+    if (bytes < LARGE_BYTES || v[i].shared || ns <= 0 || !nai_memop_rate_is_possible(w->m, v[i].row))
       continue;
     room[large++] = (int64_t)((double)bytes / (double)ns * 1e6); /* bytes per ms */
     excess += link > 0 && (double)ns > (double)bytes / link ? (double)ns - (double)bytes / link : 0;

@@ -49,7 +49,8 @@ static const struct nai_column_def columns[] = {
     [OTHER] = NAI_BYTES_COLUMN("other_cause_bytes", "of migrated_bytes: cause not told", .sum = true),
     [TIME] = NAI_TIME_COLUMN("migrating_ns", "time in which memory moved or the GPU handled faults (union)",
                              .better = NAI_BETTER_LOWER),
-    [RATE] = {"gb_per_s", NAI_F64, NAI_GB_PER_S, "migrated_bytes over summed durations", .role = NAI_ROLE_METRIC},
+    [RATE] = {"gb_per_s", NAI_F64, NAI_GB_PER_S,
+              "migrated_bytes over summed durations; NULL where a row has an impossible rate", .role = NAI_ROLE_METRIC},
     [FAULT_GROUPS] =
         NAI_COUNT_COLUMN("gpu_fault_groups", "groups of faults of the GPU; empty without page-fault rows", .sum = true),
     [GPU_FAULTS] = NAI_COUNT_COLUMN("gpu_faults", "faults in them", .better = NAI_BETTER_LOWER, .sum = true),
@@ -162,6 +163,7 @@ static int cause_column(int64_t cause) {
 static void put_moves(struct nai_table *table, int64_t row, const struct nai_model *m, const struct nai_gpu *gpu) {
   const struct nai_column cause = nai_table_column(m->tables[NAI_IN_MEMOPS], MO_CAUSE);
   int64_t ns = 0;
+  bool possible = true;
   for (int c = MIGRATIONS; c <= OTHER; c++)
     nai_set_i64(table, row, c, 0);
   for (uint32_t i = 0; i < gpu->op_count; i++) {
@@ -170,12 +172,13 @@ static void put_moves(struct nai_table *table, int64_t row, const struct nai_mod
       continue;
     int64_t bytes = nai_at(&m->memops.bytes, op->row), kind = nai_at(&m->memops.copy_kind, op->row);
     ns += nai_model_op_end(m, op) - nai_model_op_start(m, op);
+    possible = possible && nai_memop_rate_is_possible(m, op->row);
     add(table, row, MIGRATIONS, 1);
     add(table, row, MIGRATED, bytes);
     add(table, row, kind == NAI_UVM_TO_GPU ? TO_GPU : kind == NAI_UVM_TO_HOST ? TO_HOST : BETWEEN, bytes);
     add(table, row, cause_column(nai_at(&cause, op->row)), bytes);
   }
-  if (ns)
+  if (ns && possible)
     nai_set_f64(table, row, RATE, (double)nai_get_i64(table, row, MIGRATED) / (double)ns);
 }
 

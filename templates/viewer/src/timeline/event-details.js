@@ -24,6 +24,11 @@ const KIND_LABELS = {
   sample: 'CPU sample',
 };
 
+/** No rate is shown that no memory reaches (docs/analyses.md, memory_transfers).
+ * @param {number} size
+ * @param {number} duration */
+const isPossible = (size, duration) => duration > 0 && size / 100_000 <= Math.max(duration, 1000);
+
 /** What of a host event lies outside of the page's time. */
 const CUT = ['', 'it began before the first event of this page', 'it goes on after the last event of this page', 'it is longer than this page at either end'];
 
@@ -78,7 +83,7 @@ function specificFields(view, event, lane) {
     case 'set':
       return [
         ['Size', `${bytes(value)} (${integer(value)} bytes)`],
-        ['Throughput', durations[event] > 0 ? `${(value / durations[event]).toFixed(2)} GB/s` : null],
+        ['Throughput', isPossible(value, durations[event]) ? `${(value / durations[event]).toFixed(2)} GB/s` : null],
         ['Correlation', String(corr[event])],
       ];
     case 'graph':
