@@ -59,6 +59,11 @@ bool nai_text_is_clean(const char *text, size_t len) {
   return true;
 }
 
+size_t nai_text_hidden(uint32_t *c, const char *text, size_t len) {
+  size_t n = len ? decode((const unsigned char *)text, len, c) : 0;
+  return n && (is_space(*c) || is_hidden(*c)) ? n : 0;
+}
+
 void nai_text_clean(struct nai_buf *out, const char *text, size_t len) {
   const unsigned char *s = (const unsigned char *)text;
   for (size_t i = 0; i < len;) {

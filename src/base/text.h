@@ -6,11 +6,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Whether `text` may stand in any output as it is: valid UTF-8 without C0/C1 controls, DEL, NUL,
  * line/paragraph separators, bidi controls or other invisible format characters. Pure ASCII is checked 8 bytes at a
  * time. */
 bool nai_text_is_clean(const char *text, size_t len);
+/* Bytes of the character with which valid UTF-8 begins, and the character, where nai_text_is_clean refuses it; else 0.
+ */
+size_t nai_text_hidden(uint32_t *c, const char *text, size_t len);
 /* Appends `text` cleaned: tab, newline and separators become one space; other control, bidi and invisible characters
  * are shown as U+XXXX in angle-free form `\u{202e}`; invalid bytes become U+FFFD. The result satisfies
  * nai_text_is_clean. */

@@ -133,7 +133,7 @@ static int check_place(const char *out, struct nai_err *err) {
   struct nai_err why;
   bool ours = false, other = false;
   top_path(path, sizeof path, out, "batch.json");
-  int rc = nai_yaml_load(&doc, path, &why);
+  int rc = nai_yaml_load_own(&doc, path, &why);
   if (rc == NAI_ELIMIT)
     return nai_err_set(err, rc, "%s", why.msg);
   if (!rc && nai_yaml_expect(doc, nai_yaml_root(doc), NAI_YAML_MAP, &why) == NAI_OK)
@@ -209,7 +209,7 @@ int nai_batch_open(struct nai_batch *b, const char *out, struct nai_err *err) {
   if (!b->out)
     return nai_err_nomem(err);
   top_path(path, sizeof path, out, "batch.json");
-  int rc = nai_yaml_load(&doc, path, err);
+  int rc = nai_yaml_load_own(&doc, path, err);
   if (!rc)
     rc = read_plan(b, doc, err);
   nai_yaml_free(doc);

@@ -130,22 +130,42 @@ static bool is_manifest(const char *input) {
   return n > 4 && strcmp(input + n - 4, ".csv") == 0;
 }
 
+/* By path, those with an id first. */
 static int compare_paths(const void *pa, const void *pb) {
   const struct nai_batch_item *a = pa, *b = pb;
   int order = strverscmp(a->path, b->path);
+  if (!order)
+    order = (a->id == NULL) - (b->id == NULL);
   return order ? order : strcmp(a->id ? a->id : "", b->id ? b->id : "");
 }
 
-/* A file that two operands name is one item, unless both were given an id. */
-static void drop_repeated(struct nai_batch_manifest *m) {
+static bool is_said_alike(const struct nai_batch_manifest *m, const struct nai_batch_item *a,
+                          const struct nai_batch_item *b) {
+  bool alike = strcmp(a->group, b->group) == 0;
+  for (uint32_t i = 0; i < m->labels.count && alike; i++)
+    alike = !a->labels || !b->labels || strcmp(a->labels[i], b->labels[i]) == 0;
+  return alike;
+}
+
+/* A file that is named again without an id of its own is one item, as long as nothing else is said of it: which of two
+ * groups were meant, nobody could tell. */
+static int drop_repeated(struct nai_batch_manifest *m, struct nai_err *err) {
   uint32_t kept = 0;
+  int rc = NAI_OK;
   for (uint32_t i = 0; i < m->count; i++) {
-    if (kept && !m->items[i].id && strcmp(m->items[kept - 1].path, m->items[i].path) == 0)
-      free_item(m, &m->items[i]);
+    struct nai_batch_item *item = &m->items[i];
+    bool again = kept && !item->id && strcmp(m->items[kept - 1].path, item->path) == 0;
+    if (again && !rc && !is_said_alike(m, &m->items[kept - 1], item))
+      rc = nai_err_set(err, NAI_EUSAGE,
+                       "the manifest names \"%s\" twice with different groups or labels; give each of the two an id",
+                       item->path);
+    if (again)
+      free_item(m, item);
     else
-      m->items[kept++] = m->items[i];
+      m->items[kept++] = *item;
   }
   m->count = kept;
+  return rc;
 }
 
 int nai_batch_manifest_make(struct nai_batch_manifest *m, const char *const *inputs, size_t count,
@@ -163,8 +183,8 @@ int nai_batch_manifest_make(struct nai_batch_manifest *m, const char *const *inp
   if (rc)
     return rc;
   qsort(m->items, m->count, sizeof *m->items, compare_paths);
-  drop_repeated(m);
-  return nai_batch_name_items(m, err);
+  rc = drop_repeated(m, err);
+  return rc ? rc : nai_batch_name_items(m, err);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

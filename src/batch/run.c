@@ -108,12 +108,19 @@ static int start(struct pool *pool, struct worker *w, uint32_t item, struct nai_
   return NAI_OK;
 }
 
+/* Of a message what may stand in any output; NULL where nothing is left. The caller frees it. */
+static char *clean_message(const char *text) {
+  struct nai_buf clean = {0};
+  nai_escape_terminal(&clean, text, strlen(text));
+  return clean.data;
+}
+
 /* The last message of the log, clean and on one line. A log without anything is removed. */
 static char *read_message(const struct nai_batch *b, uint32_t item) {
   enum { MAX_LOG = 1 << 20 };
   static const char prefix[] = "nsys-ai: ";
   char path[PATH_MAX];
-  struct nai_buf text = {0}, line = {0};
+  struct nai_buf text = {0};
   struct nai_err ignored;
   nai_batch_path(path, sizeof path, b, "logs", b->manifest.items[item].id, ".log");
   if (nai_fs_read(&text, path, MAX_LOG, NAI_EIO, &ignored) == NAI_OK && !text.len)
@@ -124,9 +131,9 @@ static char *read_message(const struct nai_batch *b, uint32_t item) {
   last = last ? last + 1 : nai_buf_str(&text);
   if (strncmp(last, prefix, strlen(prefix)) == 0)
     last += strlen(prefix);
-  nai_escape_terminal(&line, last, strlen(last));
+  char *clean = clean_message(last);
   nai_buf_free(&text);
-  return line.len ? line.data : NULL; /* the caller's from now on */
+  return clean;
 }
 
 static char *explain_end(const struct worker *w, const struct nai_batch *b, int status) {
@@ -168,7 +175,7 @@ static int record(struct nai_batch_status *out, const struct pool *pool, struct 
   int rc = nai_batch_scratch_end(&w->scratch, pool->b, w->item, out->outcome == NAI_BATCH_OK, &failed);
   if (out->outcome == NAI_BATCH_OK) { /* what it said on the way is in the log */
     free(out->error);
-    out->error = rc ? strdup(failed.msg) : NULL;
+    out->error = rc ? clean_message(failed.msg) : NULL;
     out->outcome = rc ? NAI_BATCH_FAILED : NAI_BATCH_OK;
     out->exit = rc ? nai_err_exit_status(rc) : 0;
   }

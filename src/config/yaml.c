@@ -25,6 +25,7 @@ struct parse {
   struct nai_yaml *doc;
   const char *text; /* the whole input, to locate reader errors */
   size_t len;
+  bool any_text; /* invisible characters, too */
   uint32_t capacity;
   uint32_t *key_ids, *text_ids; /* per node; become pointers once the dictionary stops moving */
   struct frame frames[NAI_YAML_MAX_DEPTH];
@@ -86,7 +87,7 @@ static bool is_readable(const char *text, size_t len) {
 static int intern(uint32_t *id, struct parse *p, const yaml_event_t *event) {
   const char *text = (const char *)event->data.scalar.value;
   size_t len = event->data.scalar.length;
-  if (!is_readable(text, len))
+  if (!p->any_text && !is_readable(text, len))
     return error_mark(p, event->start_mark, "text with a control or invisible character");
   *id = nai_strings_add(&p->doc->strings, text, len);
   return *id == NAI_NO_STRING ? nai_err_nomem(p->err) : 0;
@@ -266,8 +267,9 @@ static int check_duplicates(struct parse *p) {
   return rc;
 }
 
-int nai_yaml_parse(struct nai_yaml **out, const char *file, const char *text, size_t len, struct nai_err *err) {
-  struct parse p = {.text = text, .len = len, .err = err};
+static int parse(struct nai_yaml **out, const char *file, const char *text, size_t len, bool any_text,
+                 struct nai_err *err) {
+  struct parse p = {.text = text, .len = len, .any_text = any_text, .err = err};
   int rc;
   *out = NULL;
   p.doc = calloc(1, sizeof *p.doc);
@@ -304,14 +306,28 @@ out:
   return rc;
 }
 
-int nai_yaml_load(struct nai_yaml **out, const char *path, struct nai_err *err) {
+int nai_yaml_parse(struct nai_yaml **out, const char *file, const char *text, size_t len, struct nai_err *err) {
+  return parse(out, file, text, len, false, err);
+}
+
+int nai_yaml_parse_own(struct nai_yaml **out, const char *file, const char *text, size_t len, struct nai_err *err) {
+  return parse(out, file, text, len, true, err);
+}
+
+static int load(struct nai_yaml **out, const char *path, bool any_text, struct nai_err *err) {
   struct nai_buf text = {0};
   *out = NULL;
   int rc = nai_fs_read(&text, path, NAI_YAML_MAX_BYTES, NAI_EUSAGE, err);
   if (!rc)
-    rc = nai_yaml_parse(out, path, nai_buf_str(&text), text.len, err);
+    rc = parse(out, path, nai_buf_str(&text), text.len, any_text, err);
   nai_buf_free(&text);
   return rc;
+}
+
+int nai_yaml_load(struct nai_yaml **out, const char *path, struct nai_err *err) { return load(out, path, false, err); }
+
+int nai_yaml_load_own(struct nai_yaml **out, const char *path, struct nai_err *err) {
+  return load(out, path, true, err);
 }
 
 void nai_yaml_free(struct nai_yaml *doc) {

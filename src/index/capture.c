@@ -1,6 +1,7 @@
 /* What one artifacts directory says, for the index. */
 #include "index/index.h"
 
+#include "base/strings.h"
 #include "table/severity.h"
 
 #include <limits.h>
@@ -25,14 +26,14 @@ static void add_count(struct nai_table *runs, int64_t row, int column, int64_t c
     nai_set_i64(runs, row, column, count);
 }
 
-/* Of several captures the one with the more severe finding, or the larger share of time. */
+/* Of several captures the one with the more severe finding, or the larger share of time; no share is less than any. */
 static void put_worst(const struct adding *a, const struct nai_table *findings, int64_t i) {
   struct nai_table *runs = a->index->runs;
   int severity = nai_severity_from_name(nai_cell_str(findings, i, "severity"));
   int earlier = nai_severity_from_name(nai_get_str(runs, a->row, NAI_INDEX_RUN_SEVERITY));
   int64_t stake = nai_cell_i64(findings, i, "at_stake_ns");
   double pct = nai_cell_f64(findings, i, "pct_of_active"), have = nai_get_f64(runs, a->row, NAI_INDEX_RUN_PCT);
-  if (severity < earlier || (severity == earlier && !(pct > have)))
+  if (severity < earlier || (severity == earlier && !(pct > have || (isnan(have) && !isnan(pct)))))
     return;
   nai_set_str(runs, a->row, NAI_INDEX_RUN_SEVERITY, nai_severity_name(severity));
   nai_set_str(runs, a->row, NAI_INDEX_RUN_WORST_RULE, nai_cell_str(findings, i, "id"));
@@ -202,11 +203,17 @@ static double budget_of(const struct nai_table *metrics, int64_t row, double ste
 static void add_metrics(const struct adding *a, const struct nai_table *metrics) {
   struct nai_table *t = a->index->metrics;
   double step = step_time(metrics);
+  struct nai_strings seen = {0};
   for (int64_t i = 0; i < metrics->rows; i++) {
+    const char *name = nai_cell_str(metrics, i, "metric");
+    uint32_t before = seen.count;
+    t->oom |= nai_strings_add(&seen, name, strlen(name)) == NAI_NO_STRING;
+    if (seen.count == before) /* the first counts: earlier versions wrote two metrics of one id into one run */
+      continue;
     int64_t row = nai_table_add_row(t), n = nai_cell_i64(metrics, i, "n");
     nai_set_str(t, row, NAI_INDEX_METRIC_RUN, run_id(a));
     nai_set_i64(t, row, NAI_INDEX_METRIC_CAPTURE, a->capture);
-    nai_set_str(t, row, NAI_INDEX_METRIC_NAME, nai_cell_str(metrics, i, "metric"));
+    nai_set_str(t, row, NAI_INDEX_METRIC_NAME, name);
     nai_set_str(t, row, NAI_INDEX_METRIC_UNIT, nai_cell_str(metrics, i, "unit"));
     nai_set_str(t, row, NAI_INDEX_METRIC_BETTER, nai_cell_str(metrics, i, "better"));
     put_real(t, row, NAI_INDEX_METRIC_VALUE, nai_cell_f64(metrics, i, "value"));
@@ -222,6 +229,7 @@ static void add_metrics(const struct adding *a, const struct nai_table *metrics)
     put_real(t, row, NAI_INDEX_METRIC_BUDGET_PCT, nai_cell_f64(metrics, i, "budget_pct"));
     put_real(t, row, NAI_INDEX_METRIC_BUDGET, budget_of(metrics, i, step));
   }
+  nai_strings_free(&seen);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */

@@ -110,8 +110,8 @@ int64_t nai_index_add(struct nai_index *index, const struct nai_index_run *run);
  * worst. `path` is where the capture lies from the index. NAI_EINPUT when the directory holds no run. */
 NAI_MUST_CHECK int nai_index_add_capture(struct nai_index *index, int64_t row, int capture, const char *directory,
                                          const char *path, struct nai_err *err);
-/* Reads index.sqlite into a new index. False, with an empty one, when there is none or it was written by a program with
- * other columns: then it has to be made anew. */
+/* Reads index.sqlite into a new index. False, with an empty one, when there is none, it was written by a program with
+ * other columns, or its rows are not in order of their keys: then it has to be made anew. */
 NAI_MUST_CHECK int nai_index_load(bool *found, struct nai_index *out, const char *path, struct nai_err *err);
 /* Copies the run `id` with all that belongs to it from an index that was loaded; false when it has none of that record.
  */
@@ -126,9 +126,9 @@ NAI_MUST_CHECK int nai_index_utc(int64_t *utc_ns, struct nai_run *run, struct na
 
 /* Writes index.sqlite, index.csv and index.html, each by renaming, in this order. Sorts the index. */
 NAI_MUST_CHECK int nai_index_write(struct nai_index *index, const char *directory, struct nai_err *err);
-/* Of a sorted index: appends index.html; appends a summary in Markdown. */
 /* Whether the report of a run, by the path in its row, is there. */
 bool nai_index_has_report(const struct nai_index *index, const char *path);
+/* Of a sorted index: appends index.html; appends a summary in Markdown. */
 NAI_MUST_CHECK int nai_index_page(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
 NAI_MUST_CHECK int nai_index_markdown(struct nai_buf *out, const struct nai_index *index, struct nai_err *err);
 /* Appends a value of a metric as people read it; units and bases are those of table metrics: "ns", "bytes", "percent",
@@ -159,9 +159,9 @@ NAI_MUST_CHECK int nai_index_rules(struct nai_index_rule **out, uint32_t *count,
 /* A metric over all runs, by name and by what it is a value of. */
 struct nai_index_spread {
   const char *metric, *unit, *better, *basis, *gate;
-  uint32_t runs;
-  double least, median, most;
-  int64_t worst; /* row of table metrics */
+  uint32_t runs;              /* that have a value, in one capture or several */
+  double least, median, most; /* over all captures */
+  int64_t worst;              /* row of table metrics */
 };
 NAI_MUST_CHECK int nai_index_spreads(struct nai_index_spread **out, uint32_t *count, const struct nai_index *index,
                                      struct nai_err *err);

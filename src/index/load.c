@@ -28,7 +28,25 @@ static void read_cell(struct nai_table *table, int64_t row, int column, sqlite3_
     nai_set_i64(table, row, column, sqlite3_column_int64(select, column));
 }
 
-/* In order of the key, which is how the file keeps it. */
+/* Whether the row comes behind the one before by its key: texts and numbers, as SQLite orders them. */
+static bool is_in_order(const struct nai_table *table, int64_t row) {
+  const struct nai_schema *schema = table->schema;
+  int order = row ? 0 : -1;
+  for (uint32_t c = 0; c < schema->column_count && !order; c++) {
+    if (!schema->columns[c].key)
+      continue;
+    if (schema->columns[c].type == NAI_STR)
+      order = strcmp(nai_get_str(table, row - 1, (int)c), nai_get_str(table, row, (int)c));
+    else
+      order = nai_get_i64(table, row - 1, (int)c) < nai_get_i64(table, row, (int)c) ? -1
+            : nai_get_i64(table, row - 1, (int)c) > nai_get_i64(table, row, (int)c) ? 1
+                                                                                    : 0;
+  }
+  return order < 0;
+}
+
+/* In order of the key, which is how our file keeps it: runs are searched by bisection, and a row that is there twice
+ * would count twice. A file in another order is not ours. */
 static bool read_table(struct nai_table *table, sqlite3 *db) {
   char sql[128];
   sqlite3_stmt *select = NULL;
@@ -39,6 +57,7 @@ static bool read_table(struct nai_table *table, sqlite3 *db) {
     int64_t row = nai_table_add_row(table);
     for (uint32_t c = 0; c < table->schema->column_count; c++)
       read_cell(table, row, (int)c, select);
+    ok = table->oom || is_in_order(table, row); /* memory is looked at by whoever asked */
   }
   sqlite3_finalize(select);
   return ok && step == SQLITE_DONE;

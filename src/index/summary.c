@@ -86,8 +86,12 @@ static int by_value(const void *pa, const void *pb, void *ctx) {
   return x != y ? (x > y) - (x < y) : (a > b) - (a < b);
 }
 
-/* Of the rows of one metric that have a value. */
+/* Of the rows of one metric that have a value, in their order. */
 static struct nai_index_spread spread_of(uint32_t *rows, uint32_t n, const struct nai_table *t) {
+  uint32_t runs = 1;
+  for (uint32_t i = 1; i < n; i++) /* a run's captures lie side by side */
+    runs +=
+        strcmp(nai_get_str(t, rows[i - 1], NAI_INDEX_METRIC_RUN), nai_get_str(t, rows[i], NAI_INDEX_METRIC_RUN)) != 0;
   qsort_r(rows, n, sizeof *rows, by_value, (void *)t);
   double low = nai_get_f64(t, rows[(n - 1) / 2], NAI_INDEX_METRIC_VALUE);
   double high = nai_get_f64(t, rows[n / 2], NAI_INDEX_METRIC_VALUE);
@@ -97,7 +101,7 @@ static struct nai_index_spread spread_of(uint32_t *rows, uint32_t n, const struc
                                    .better = better,
                                    .basis = nai_get_str(t, rows[0], NAI_INDEX_METRIC_BASIS),
                                    .gate = nai_get_str(t, rows[0], NAI_INDEX_METRIC_GATE),
-                                   .runs = n,
+                                   .runs = runs,
                                    .least = nai_get_f64(t, rows[0], NAI_INDEX_METRIC_VALUE),
                                    .median = low + (high - low) / 2,
                                    .most = nai_get_f64(t, rows[n - 1], NAI_INDEX_METRIC_VALUE),

@@ -285,6 +285,20 @@ void nai_escape_script_json(struct nai_buf *out, const char *json, size_t len) {
   nai_buf_put(out, json + from, len - from);
 }
 
+void nai_escape_hidden_json(struct nai_buf *out, const char *json, size_t len) {
+  bool clean = nai_text_is_clean(json, len); /* as most are */
+  if (clean)
+    nai_buf_put(out, json, len);
+  for (size_t i = clean ? len : 0, n; i < len; i += n) {
+    uint32_t c;
+    n = nai_text_hidden(&c, json + i, len - i);
+    if (n && c <= 0xffff)
+      nai_buf_printf(out, "\\u%04x", c);
+    else
+      nai_buf_put(out, json + i, n = n ? n : 1);
+  }
+}
+
 void nai_escape_csv_guard(struct nai_buf *out, const char *text, size_t len) {
   static const char first[] = {'=', '+', '-', '@', '\t', '\r', '\n'};
   if (len && memchr(first, text[0], sizeof first))

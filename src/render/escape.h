@@ -37,6 +37,11 @@ void nai_escape_markdown_code(struct nai_buf *out, const char *text, size_t len)
  * JSON strings, so the value stays the same. */
 void nai_escape_script_json(struct nai_buf *out, const char *json, size_t len);
 
+/* JSON text with what no reader can see, or what reorders its surroundings (base/text.h), as \uXXXX. It can occur only
+ * inside JSON strings, so the value stays the same. Characters beyond U+FFFF stay as they are: their escapes are pairs,
+ * which YAML, as which the program reads its own files, does not know. */
+void nai_escape_hidden_json(struct nai_buf *out, const char *json, size_t len);
+
 /* Text for a CSV cell, before quoting: a leading = + - @ tab, CR or LF, which a spreadsheet would take for a formula,
  * gets a ' in front. */
 void nai_escape_csv_guard(struct nai_buf *out, const char *text, size_t len);

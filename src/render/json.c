@@ -73,7 +73,8 @@ static bool is_simple(const char *text, size_t len, bool for_script) {
   return true;
 }
 
-/* The JSON string of a text that jansson escapes. */
+/* The JSON string of a text that needs escapes: jansson's, and those of what nobody can see, which reaches us in names
+ * of files and words of command lines. */
 static void put_escaped(struct nai_json *json, const char *text, size_t len) {
   errno = 0;
   json_t *string = json_stringn(text, len);
@@ -83,12 +84,15 @@ static void put_escaped(struct nai_json *json, const char *text, size_t len) {
     string = json->scratch.oom ? NULL : json_stringn(nai_buf_str(&json->scratch), json->scratch.len);
   }
   char *dumped = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
-  if (!dumped)
+  nai_buf_clear(&json->scratch);
+  if (dumped)
+    nai_escape_hidden_json(&json->scratch, dumped, strlen(dumped));
+  if (!dumped || json->scratch.oom)
     json->out->oom = true;
   else if (json->for_script)
-    nai_escape_script_json(json->out, dumped, strlen(dumped));
+    nai_escape_script_json(json->out, nai_buf_str(&json->scratch), json->scratch.len);
   else
-    nai_buf_puts(json->out, dumped);
+    nai_buf_put(json->out, nai_buf_str(&json->scratch), json->scratch.len);
   free(dumped);
   json_decref(string);
 }

@@ -136,16 +136,38 @@ static void spell_member(char out[MAX_MEMBER], const char *text) {
     snprintf(out + MAX_MEMBER - sizeof "-00000000", sizeof "-00000000", "-%08x", hash_of(whole));
 }
 
-/* As an id spells it; names that this makes the same get a number behind. */
-static int spell_apart(char out[MAX_MEMBER], struct nai_strings *spelled, const char *text, struct nai_err *err) {
+/* A family's text with the member in its place. */
+static void put_member(struct nai_buf *out, const char *text, const char *member) {
+  const char *hole = strstr(text, "{}");
+  if (hole)
+    nai_buf_printf(out, "%.*s%s%s", (int)(hole - text), text, member, hole + 2);
+  else
+    nai_buf_puts(out, text);
+}
+
+/* Adds the whole id, if no metric has it yet. */
+static int take_id(bool *taken, struct nai_strings *ids, const char *id, const char *member, struct nai_err *err) {
+  struct nai_buf whole = {0};
+  uint32_t before = ids->count;
+  put_member(&whole, id, member);
+  int rc = nai_buf_check(&whole, err);
+  if (!rc && nai_strings_add(ids, nai_buf_str(&whole), whole.len) == NAI_NO_STRING)
+    rc = nai_err_nomem(err);
+  *taken = ids->count > before;
+  nai_buf_free(&whole);
+  return rc;
+}
+
+/* As an id spells it; names that this makes the same, in this family or another, get a number behind. */
+static int spell_apart(char out[MAX_MEMBER], struct nai_strings *ids, const char *id, const char *text,
+                       struct nai_err *err) {
   spell_member(out, text);
   size_t plain = strlen(out);
   for (uint32_t n = 2;; n++) {
-    uint32_t before = spelled->count;
-    if (nai_strings_add(spelled, out, strlen(out)) == NAI_NO_STRING)
-      return nai_err_nomem(err);
-    if (spelled->count > before)
-      return NAI_OK;
+    bool taken;
+    int rc = take_id(&taken, ids, id, out, err);
+    if (rc || taken)
+      return rc;
     char number[16];
     int length = snprintf(number, sizeof number, "~%u", n);
     size_t at = plain + (size_t)length < MAX_MEMBER ? plain : MAX_MEMBER - 1 - (size_t)length;
@@ -232,13 +254,11 @@ static double window_s(const struct nai_table *const *tables) {
   return 0;
 }
 
+static bool is_family(const struct metric *m) { return strstr(m->id, "{}") != NULL; }
+
 static void put_text_with(struct nai_table *table, int64_t row, int column, const char *text, const char *member) {
-  const char *hole = strstr(text, "{}");
   struct nai_buf whole = {0};
-  if (hole)
-    nai_buf_printf(&whole, "%.*s%s%s", (int)(hole - text), text, member, hole + 2);
-  else
-    nai_buf_puts(&whole, text);
+  put_member(&whole, text, member);
   nai_set_str(table, row, column, nai_buf_str(&whole));
   table->oom |= whole.oom;
   nai_buf_free(&whole);
@@ -268,7 +288,7 @@ static void put(struct nai_table *table, const struct metric *m, enum basis from
                                             [NAI_METRIC_BUDGET_STEP_PCT] = m->budget_step_pct};
   put_text_with(table, row, NAI_METRIC_ID, m->id, member);
   put_text_with(table, row, NAI_METRIC_TITLE, m->title, member);
-  if (strstr(m->id, "{}"))
+  if (is_family(m))
     nai_set_str(table, row, NAI_METRIC_FAMILY, m->id);
   nai_set_str(table, row, NAI_METRIC_UNIT, nai_unit_name(m->unit));
   nai_set_str(table, row, NAI_METRIC_BETTER, m->better);
@@ -311,12 +331,12 @@ static double weight_of(const struct sample *samples, size_t n) {
 }
 
 /* Puts the metric, or the members of its family, from one source. Returns how many, or an error. */
-static int put_source(struct nai_table *table, const struct nai_metric_set *set, const struct metric *m,
-                      enum basis basis, const struct nai_rules_input *input, struct nai_err *err) {
+static int put_source(struct nai_table *table, struct nai_strings *ids, const struct nai_metric_set *set,
+                      const struct metric *m, enum basis basis, const struct nai_rules_input *input,
+                      struct nai_err *err) {
   const struct metric_source *source = &m->sources[basis];
   struct samples samples = {0};
-  struct nai_strings spelled = {0};
-  char member[MAX_MEMBER];
+  char member[MAX_MEMBER] = "";
   size_t members = 0;
   int rc = read_samples(&samples, source, set, input, err);
   double *scratch = malloc((2 * samples.count + 1) * sizeof *scratch);
@@ -337,12 +357,12 @@ static int put_source(struct nai_table *table, const struct nai_metric_set *set,
   int put_count = 0;
   for (size_t i = 0; !rc && i < members; i++)
     if (!isnan(results[i].value)) {
-      rc = spell_apart(member, &spelled, results[i].member, err);
+      if (is_family(m))
+        rc = spell_apart(member, ids, m->id, results[i].member, err);
       if (!rc)
         put(table, m, basis, as, member, &results[i], as == BASIS_SECOND ? seconds : 1);
       put_count++;
     }
-  nai_strings_free(&spelled);
   free(samples.v);
   free(scratch);
   free(results);
@@ -355,14 +375,21 @@ int nai_metrics_evaluate(struct nai_table **out, const struct nai_metric_set *se
   while (tables[table_count])
     table_count++;
   const struct nai_rules_input input = {tables, table_count, NULL};
+  struct nai_strings ids = {0};
   int rc = nai_table_new(out, &nai_metrics_schema, err);
+  for (uint32_t i = 0; !rc && i < set->metrics.count; i++) { /* a metric has the id that its definition spells out */
+    const struct metric *m = POOL_AT(set->metrics, struct metric, i);
+    bool taken;
+    rc = m->disabled || is_family(m) ? NAI_OK : take_id(&taken, &ids, m->id, "", err);
+  }
   for (uint32_t i = 0; !rc && i < set->metrics.count; i++) {
     const struct metric *m = POOL_AT(set->metrics, struct metric, i);
     int found = 0;
     for (int basis = 0; !m->disabled && found == 0 && basis < BASES; basis++)
       if (m->has_source[basis])
-        found = put_source(*out, set, m, (enum basis)basis, &input, err);
+        found = put_source(*out, &ids, set, m, (enum basis)basis, &input, err);
     rc = found < 0 ? found : 0;
   }
+  nai_strings_free(&ids);
   return rc ? rc : nai_table_check(*out, err);
 }

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "config/yaml.h"
 #include "render/json.h"
 
@@ -227,11 +228,21 @@ static void put_hex(struct nai_json *json, const char *key, uint64_t value) {
   nai_json_put_text(json, key, text);
 }
 
+/* Names of files and words of command lines may hold any character. As everything of ours that people read they are
+ * written clean, which is also how a manifest has to be to be read back. */
+static void put_clean(struct nai_json *json, const char *text) {
+  struct nai_buf clean = {0};
+  nai_text_clean(&clean, text ? text : "", text ? strlen(text) : 0);
+  nai_json_text(json, text ? nai_buf_str(&clean) : NULL);
+  json->out->oom |= clean.oom;
+  nai_buf_free(&clean);
+}
+
 static void put_texts(struct nai_json *json, const char *key, const struct nai_strings *texts) {
   nai_json_key(json, key);
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t i = 0; i < texts->count; i++)
-    nai_json_text(json, nai_strings_get(texts, i));
+    put_clean(json, nai_strings_get(texts, i));
   nai_json_end(json);
 }
 
@@ -280,7 +291,8 @@ void nai_manifest_print(struct nai_buf *out, const struct nai_manifest *m, const
   nai_json_put_int(&json, "format_major", NAI_MANIFEST_MAJOR);
   nai_json_put_int(&json, "format_minor", NAI_MANIFEST_MINOR);
   nai_json_put_text(&json, "version", m->version);
-  nai_json_put_text(&json, "trace", m->trace);
+  nai_json_key(&json, "trace");
+  put_clean(&json, m->trace);
   put_hex(&json, "identity", m->identity);
   put_texts(&json, "options", &m->options);
   put_nodes(&json, m);

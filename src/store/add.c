@@ -97,6 +97,7 @@ static int environment_of(char **out, const struct nai_store_add *a, struct nai_
 
 static int print_labels(struct nai_buf *out, const struct nai_store_add *a, struct nai_err *err) {
   struct nai_json json;
+  struct nai_buf clean = {0};
   int rc = NAI_OK;
   if (!a->label_count)
     return NAI_OK;
@@ -113,11 +114,15 @@ static int print_labels(struct nai_buf *out, const struct nai_store_add *a, stru
     for (size_t before = 0; before < i && !rc; before++)
       if (strncmp(a->labels[before], a->labels[i], n + 1) == 0)
         rc = nai_err_set(err, NAI_EUSAGE, "--label %.100s is given twice", key);
+    nai_buf_clear(&clean);
+    nai_text_clean(&clean, a->labels[i] + n + 1, strlen(a->labels[i] + n + 1));
     if (!rc)
-      nai_json_put_text(&json, key, a->labels[i] + n + 1);
+      nai_json_put_text(&json, key, nai_buf_str(&clean));
   }
   nai_json_end(&json);
   nai_json_finish(&json);
+  out->oom |= clean.oom;
+  nai_buf_free(&clean);
   return rc ? rc : nai_buf_check(out, err);
 }
 
@@ -134,7 +139,13 @@ static int check_captures(const struct nai_store_add *a, struct nai_err *err) {
   return NAI_OK;
 }
 
-/* From the captures alone: when the first began, and which they are; of a night without, from what was refused. */
+static int by_identity(const void *pa, const void *pb) {
+  uint64_t a = (*(struct nai_run *const *)pa)->manifest.identity, b = (*(struct nai_run *const *)pb)->manifest.identity;
+  return (a > b) - (a < b);
+}
+
+/* From the captures alone, in order of their identities: when the first began, and which they are; of a night without,
+ * from what was refused. */
 static char *make_id(const struct nai_store_add *a, int64_t utc_ns) {
   struct nai_buf text = {0};
   uint64_t hash = 0;
@@ -238,37 +249,54 @@ static int copy_capture(const char *to, const struct nai_run *from, struct nai_e
 static int fill(const char *directory, const struct nai_store_run *run, const struct nai_store_add *a,
                 struct nai_err *err) {
   char path[PATH_MAX];
-  struct nai_buf text = {0};
   int rc = nai_fs_mkdir_all(directory, err);
   for (int i = 0; i < a->capture_count && !rc; i++) {
     char name[32];
     snprintf(name, sizeof name, "captures/%d", i);
     rc = nai_fs_join(path, sizeof path, directory, name) ? copy_capture(path, a->captures[i], err) : too_long(err);
   }
-  nai_store_print_run(&text, run);
   if (!rc)
-    rc = nai_fs_join(path, sizeof path, directory, "run.json") ? nai_buf_check(&text, err) : too_long(err);
-  if (!rc)
-    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
-  nai_buf_free(&text);
+    rc = nai_fs_join(path, sizeof path, directory, "run.json") ? nai_store_write_run(run, path, err) : too_long(err);
+  return rc;
+}
+
+/* Whether the run's captures are these, in whatever order they were added. */
+static int has_captures(bool *same, const struct nai_store *store, const struct nai_store_run *there,
+                        const struct nai_store_add *a, struct nai_err *err) {
+  int rc = NAI_OK;
+  *same = there->captures == a->capture_count;
+  for (int i = 0; i < a->capture_count && *same && !rc; i++) {
+    char path[PATH_MAX];
+    struct nai_run *capture = NULL;
+    rc = nai_store_directory(path, sizeof path, store, there, i) ? nai_run_open(&capture, path, err) : too_long(err);
+    *same = !rc && bsearch(&capture, a->captures, (size_t)a->capture_count, sizeof capture, by_identity);
+    nai_run_close(capture);
+  }
   return rc;
 }
 
 /* Whether the captures of an earlier run of that id are these, or it failed as this one did. */
 static int compare_with(bool *same, const struct nai_store *store, const struct nai_store_run *there,
                         const struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
-  int rc = NAI_OK;
-  *same = there->captures == a->capture_count && strcmp(there->error, run->error) == 0;
-  for (int i = 0; i < a->capture_count && *same && !rc; i++) {
-    char path[PATH_MAX];
-    struct nai_run *capture = NULL;
-    rc = nai_store_directory(path, sizeof path, store, there, i) ? nai_run_open(&capture, path, err) : too_long(err);
-    *same = !rc && capture->manifest.identity == a->captures[i]->manifest.identity;
-    nai_run_close(capture);
-  }
+  int rc = has_captures(same, store, there, a, err);
+  *same &= strcmp(there->error, run->error) == 0;
   return rc ? nai_err_wrap(err, rc, "the store has a run \"%.100s\" already, and whether it is this one cannot be told",
                            there->id)
             : NAI_OK;
+}
+
+/* Earlier versions made the id of the captures in the order of the call: the same night may be there under another.
+ * What cannot be read is not this one. */
+static const struct nai_store_run *find_reordered(const struct nai_store *store, const struct nai_store_run *run,
+                                                  const struct nai_store_add *a) {
+  for (uint32_t i = 0; i < store->count && a->capture_count > 1 && !a->id; i++) {
+    const struct nai_store_run *there = &store->runs[i];
+    struct nai_err ignored;
+    bool same;
+    if (there->utc_ns == run->utc_ns && has_captures(&same, store, there, a, &ignored) == NAI_OK && same)
+      return there;
+  }
+  return NULL;
 }
 
 static int put_in_place(struct nai_store *store, const struct nai_store_run *run, const struct nai_store_add *a,
@@ -295,21 +323,14 @@ static int tell(bool *told, const struct nai_store *store, const struct nai_stor
                 const struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
   struct nai_store_run as = *there;
   char path[PATH_MAX], file[PATH_MAX];
-  struct nai_buf text = {0};
   as.verdict = a->verdict ? run->verdict : there->verdict;
   as.labels = a->label_count ? run->labels : there->labels;
   *told = strcmp(as.verdict, there->verdict) != 0 || strcmp(as.labels, there->labels) != 0;
   if (!*told)
     return NAI_OK;
-  nai_store_print_run(&text, &as);
-  int rc = nai_buf_check(&text, err);
-  if (!rc &&
-      !(nai_store_directory(path, sizeof path, store, there, -1) && nai_fs_join(file, sizeof file, path, "run.json")))
-    rc = too_long(err);
-  if (!rc)
-    rc = nai_fs_replace(file, nai_buf_str(&text), text.len, err);
-  nai_buf_free(&text);
-  return rc;
+  if (!nai_store_directory(path, sizeof path, store, there, -1) || !nai_fs_join(file, sizeof file, path, "run.json"))
+    return too_long(err);
+  return nai_store_write_run(&as, file, err);
 }
 
 /* --series and --environment that were left out are those of before. */
@@ -326,16 +347,17 @@ static int check_there(const struct nai_store *store, const struct nai_store_run
   return rc || (same && !is_elsewhere(there, run, a))
            ? rc
            : nai_err_set(err, NAI_EUSAGE, "the store has %s run \"%s\" already, in the series %s",
-                         same ? "the" : "another", run->id, there->series);
+                         same ? "the" : "another", there->id, there->series);
 }
 
-int nai_store_add(char **id, enum nai_store_added *added, struct nai_store *store, const struct nai_store_add *a,
-                  struct nai_err *err) {
+static int add(char **id, enum nai_store_added *added, struct nai_store *store, const struct nai_store_add *a,
+               struct nai_err *err) {
   struct nai_store_run run = {.utc_ns = NAI_NULL_I64};
   bool told = false;
-  *id = NULL;
   int rc = describe(&run, a, err);
   const struct nai_store_run *there = rc ? NULL : nai_store_find(store, run.id);
+  if (!rc && !there)
+    there = find_reordered(store, &run, a);
   if (there)
     rc = check_there(store, there, &run, a, err);
   *added = there ? NAI_STORE_SAME : NAI_STORE_NEW;
@@ -343,8 +365,25 @@ int nai_store_add(char **id, enum nai_store_added *added, struct nai_store *stor
     rc = there ? tell(&told, store, there, &run, a, err) : put_in_place(store, &run, a, err);
   if (told)
     *added = NAI_STORE_TOLD;
-  if (!rc && !(*id = strdup(run.id)))
+  if (!rc && !(*id = strdup(there ? there->id : run.id)))
     rc = nai_err_nomem(err);
   nai_store_free_run(&run);
   return !rc && *added != NAI_STORE_SAME ? nai_store_reopen(store, err) : rc;
+}
+
+/* One night is one run, in whatever order its captures are named. */
+int nai_store_add(char **id, enum nai_store_added *added, struct nai_store *store, const struct nai_store_add *a,
+                  struct nai_err *err) {
+  struct nai_store_add sorted = *a;
+  struct nai_run **captures = malloc(((size_t)a->capture_count + 1) * sizeof *captures);
+  *id = NULL;
+  if (!captures)
+    return nai_err_nomem(err);
+  for (int i = 0; i < a->capture_count; i++)
+    captures[i] = a->captures[i];
+  qsort(captures, (size_t)a->capture_count, sizeof *captures, by_identity);
+  sorted.captures = captures;
+  int rc = add(id, added, store, &sorted, err);
+  free(captures);
+  return rc;
 }

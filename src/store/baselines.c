@@ -72,7 +72,9 @@ int nai_store_set_baseline(const struct nai_store *store, const char *name, cons
   text.oom |= clean.oom;
   if (!rc)
     rc = nai_buf_check(&text, err);
-  if (!rc && file_of(path, sizeof path, store, name))
+  if (!rc && !file_of(path, sizeof path, store, name))
+    rc = nai_err_set(err, NAI_EUSAGE, "the names of the store and of the baseline are too long together");
+  if (!rc)
     rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
   nai_buf_free(&text);
   nai_buf_free(&clean);

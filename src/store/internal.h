@@ -11,8 +11,8 @@ NAI_MUST_CHECK int nai_store_reopen(struct nai_store *store, struct nai_err *err
 NAI_MUST_CHECK int nai_store_check_name(const char *what, const char *name, struct nai_err *err);
 /* "20260105T020000Z" of a time; nothing for NAI_NULL_I64. */
 void nai_store_put_utc(struct nai_buf *out, int64_t utc_ns);
-/* record.c: run.json. */
-void nai_store_print_run(struct nai_buf *out, const struct nai_store_run *run);
+/* record.c: run.json. Nothing is written, and NAI_EUSAGE, where it could not be read back. */
+NAI_MUST_CHECK int nai_store_write_run(const struct nai_store_run *run, const char *path, struct nai_err *err);
 NAI_MUST_CHECK int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_err *err);
 void nai_store_free_run(struct nai_store_run *run);
 /* annotations.c: reads annotations.csv, if there is one, and tells the runs. */

@@ -1,6 +1,7 @@
 /* run.json: what a store knows of a run beside its captures. */
 #include "store/internal.h"
 
+#include "base/fs.h"
 #include "base/hash.h"
 #include "config/yaml.h"
 #include "render/json.h"
@@ -24,7 +25,7 @@ void nai_store_free_run(struct nai_store_run *run) {
   free(run->note);
 }
 
-void nai_store_print_run(struct nai_buf *out, const struct nai_store_run *run) {
+static void print_run(struct nai_buf *out, const struct nai_store_run *run) {
   struct nai_json json;
   nai_json_init(&json, out, false);
   nai_json_begin_object(&json, NAI_JSON_LINES);
@@ -44,6 +45,25 @@ void nai_store_print_run(struct nai_buf *out, const struct nai_store_run *run) {
   nai_json_end(&json);
   nai_json_finish(&json);
   nai_buf_putc(out, '\n');
+}
+
+/* A record that could not be read back would make the whole store unreadable. */
+int nai_store_write_run(const struct nai_store_run *run, const char *path, struct nai_err *err) {
+  struct nai_buf text = {0};
+  struct nai_yaml *doc = NULL;
+  print_run(&text, run);
+  int rc = nai_buf_check(&text, err);
+  if (!rc && text.len > NAI_YAML_MAX_BYTES)
+    rc = nai_err_set(err, NAI_EUSAGE,
+                     "the labels, the environment and the error of the run \"%s\" have more than 1 MiB together",
+                     run->id);
+  if (!rc && (rc = nai_yaml_parse(&doc, "run.json", nai_buf_str(&text), text.len, err)))
+    nai_err_wrap(err, rc, "the record of the run \"%s\" could not be read back", run->id);
+  if (!rc)
+    rc = nai_fs_replace(path, nai_buf_str(&text), text.len, err);
+  nai_yaml_free(doc);
+  nai_buf_free(&text);
+  return rc;
 }
 
 static char *text_of(const struct nai_yaml *doc, const char *key) {

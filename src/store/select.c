@@ -94,42 +94,58 @@ static int find_judged(bool *found, const struct nai_store *store, const struct 
   return rc;
 }
 
+/* The newest good runs of a series, the newest first: those of a known time, or those without. */
+struct search {
+  const struct nai_store *store;
+  const struct nai_store_judged *judged;
+  const char *series;
+  const struct nai_store_run **found;
+  uint32_t count, most;
+  bool ended; /* the history begins with an expected change */
+};
+
+static int find_newest(struct search *s, bool dated, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (uint32_t i = s->store->count; !rc && i-- > 0 && s->count < s->most && !s->ended;) {
+    const struct nai_store_run *run = &s->store->runs[i];
+    bool good = nai_store_is_good(run), is_judged = false;
+    if (strcmp(run->series, s->series) != 0 || (run->utc_ns != NAI_NULL_I64) != dated)
+      continue;
+    if (good)
+      rc = find_judged(&is_judged, s->store, run, s->judged, err);
+    if (!rc && good && !is_judged)
+      s->found[s->count++] = run;
+    s->ended = run->expected;
+  }
+  return rc;
+}
+
 /* Oldest first, as a history is read. */
 static int add_newest(struct nai_store_selection *s, const struct nai_store *store, const char *selector,
                       const struct nai_store_judged *judged, uint32_t most, struct nai_err *err) {
-  const struct nai_store_run **found = malloc((size_t)most * sizeof *found);
-  const char *series;
+  struct search search = {store, judged, .found = malloc((size_t)most * sizeof(struct nai_store_run *)), .most = most};
   char *environment = NULL;
-  uint32_t n = 0;
-  int rc = found ? NAI_OK : nai_err_nomem(err);
+  int rc = search.found ? NAI_OK : nai_err_nomem(err);
   if (!rc && judged->count)
     rc = nai_store_environment(&environment, judged->runs[0], NULL, err);
   if (!rc)
-    rc = find_series(&series, store, selector, judged->series, environment, err);
-  for (uint32_t i = store->count; !rc && i-- > 0 && n < most;) {
-    const struct nai_store_run *run = &store->runs[i];
-    bool good = nai_store_is_good(run), is_judged = false;
-    if (strcmp(run->series, series) != 0)
-      continue;
-    if (good)
-      rc = find_judged(&is_judged, store, run, judged, err);
-    if (!rc && good && !is_judged)
-      found[n++] = run;
-    if (run->expected) /* the history begins with it */
-      break;
-  }
-  if (!rc && !n)
+    rc = find_series(&search.series, store, selector, judged->series, environment, err);
+  if (!rc)
+    rc = find_newest(&search, true, err);
+  if (!rc && !search.count && !search.ended) /* what has no time may be older than all that have one */
+    rc = find_newest(&search, false, err);
+  if (!rc && !search.count)
     rc = nai_err_set(err, NAI_EUSAGE,
                      "%s: no other run of the series %s is good, or none since its last expected-change", selector,
-                     series);
-  for (uint32_t i = n; !rc && i-- > 0;)
-    rc = add_run(s, store, found[i], err);
-  if (!rc &&
-      asprintf(&s->what, "%s (%u runs of %s, %s to %s)", selector, n, series, found[n - 1]->id, found[0]->id) < 0) {
+                     search.series);
+  for (uint32_t i = search.count; !rc && i-- > 0;)
+    rc = add_run(s, store, search.found[i], err);
+  if (!rc && asprintf(&s->what, "%s (%u runs of %s, %s to %s)", selector, search.count, search.series,
+                      search.found[search.count - 1]->id, search.found[0]->id) < 0) {
     s->what = NULL;
     rc = nai_err_nomem(err);
   }
-  free(found);
+  free(search.found);
   free(environment);
   return rc;
 }

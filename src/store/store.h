@@ -35,7 +35,7 @@ struct nai_store_run {
   int64_t bytes;          /* of all traces */
   char record[24];        /* hash of run.json and the run's annotations */
   char *note;             /* annotations in one line, "" for none */
-  bool ignored, expected; /* annotations ignore; expected-change */
+  bool ignored, expected; /* annotations ignore; expected-change or environment */
 };
 
 struct nai_store_annotation {
@@ -137,8 +137,8 @@ struct nai_store_judged {
 };
 /* NAME (a baseline), run:ID, last-good, median:N, or DIR, an artifacts directory. Without a store only DIR. Good runs
  * are those that did not fail, that no gate failed, and that no annotation ignores; none from before the last change
- * that was expected. NAI_EUSAGE when the selector stands
- * for nothing. */
+ * that was expected, and none of unknown time where one of known time is found. NAI_EUSAGE when the selector stands for
+ * nothing. */
 NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, const struct nai_store *store,
                                     const char *selector, const struct nai_store_judged *judged, struct nai_err *err);
 void nai_store_selection_free(struct nai_store_selection *selection);

@@ -52,9 +52,8 @@ static void tame_spikes(double *tame, bool *spikes, const double *values, uint32
 /* --- E-divisive ------------------------------------------------------------------------------- */
 
 /* With the sums of all distances inside of either part and between them kept up to date, each split costs O(count). */
-int nai_e_divisive(uint32_t *split, double *q, const double *v, uint32_t count, struct nai_err *err) {
+void nai_e_divisive(uint32_t *split, double *q, const double *v, uint32_t count) {
   double left = 0, right = 0, between = 0;
-  (void)err;
   *split = 0;
   *q = -INFINITY;
   for (uint32_t i = 0; i < count; i++)
@@ -78,7 +77,6 @@ int nai_e_divisive(uint32_t *split, double *q, const double *v, uint32_t count, 
       *split = at;
     }
   }
-  return NAI_OK;
 }
 
 struct points {
@@ -98,7 +96,7 @@ static void add_point(struct points *points, uint32_t at) {
 }
 
 /* Splits a window, and its parts, as long as the parts differ. At most NAI_TREND_WINDOW / NAI_TREND_SEGMENT splits. */
-static int split_window(struct points *points, const double *v, uint32_t first, uint32_t end, struct nai_err *err) {
+static void split_window(struct points *points, const double *v, uint32_t first, uint32_t end) {
   struct {
     uint32_t first, end;
   } stack[2 * NAI_TREND_WINDOW];
@@ -108,9 +106,7 @@ static int split_window(struct points *points, const double *v, uint32_t first, 
   while (depth) {
     uint32_t a = stack[--depth].first, b = stack[depth].end, split;
     double q;
-    int rc = nai_e_divisive(&split, &q, v + a, b - a, err);
-    if (rc)
-      return rc;
+    nai_e_divisive(&split, &q, v + a, b - a);
     if (!split || nai_welch_p(v + a, split, v + a + split, b - a - split) > WEAK_P)
       continue;
     add_point(points, a + split);
@@ -119,7 +115,6 @@ static int split_window(struct points *points, const double *v, uint32_t first, 
     stack[depth].first = a + split;
     stack[depth++].end = b;
   }
-  return NAI_OK;
 }
 
 /* --- merging ---------------------------------------------------------------------------------- */
@@ -202,16 +197,14 @@ static void merge(struct merging *m) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static int find_weak(struct points *points, const double *v, uint32_t count, struct nai_err *err) {
-  int rc = NAI_OK;
-  for (uint32_t first = 0; !rc; first += NAI_TREND_STEP) {
+static void find_weak(struct points *points, const double *v, uint32_t count) {
+  for (uint32_t first = 0;; first += NAI_TREND_STEP) {
     bool last = first + NAI_TREND_WINDOW >= count;
     uint32_t end = last ? count : first + NAI_TREND_WINDOW;
-    rc = split_window(points, v, last && count > NAI_TREND_WINDOW ? count - NAI_TREND_WINDOW : first, end, err);
+    split_window(points, v, last && count > NAI_TREND_WINDOW ? count - NAI_TREND_WINDOW : first, end);
     if (last)
       break;
   }
-  return rc;
 }
 
 int nai_trend_changes(struct nai_trend_found *out, const double *values, uint32_t count,
@@ -222,9 +215,7 @@ int nai_trend_changes(struct nai_trend_found *out, const double *values, uint32_
   int rc = tame && m.points.at && out->spikes ? NAI_OK : nai_err_nomem(err);
   if (!rc) {
     tame_spikes(tame, out->spikes, values, count);
-    rc = find_weak(&m.points, tame, count, err);
-  }
-  if (!rc) {
+    find_weak(&m.points, tame, count);
     merge(&m);
     out->changes = malloc(((size_t)m.points.count + 1) * sizeof *out->changes);
     rc = out->changes ? NAI_OK : nai_err_nomem(err);

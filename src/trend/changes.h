@@ -46,7 +46,6 @@ void nai_trend_found_free(struct nai_trend_found *found);
 double nai_welch_p(const double *a, size_t m, const double *b, size_t n);
 /* The E-divisive statistic Q of values[0..split) against values[split..count), and the split where it is largest, both
  * sides at least NAI_TREND_SEGMENT long; 0 when there is none. O(count^2). */
-NAI_MUST_CHECK int nai_e_divisive(uint32_t *split, double *q, const double *values, uint32_t count,
-                                  struct nai_err *err);
+void nai_e_divisive(uint32_t *split, double *q, const double *values, uint32_t count);
 
 #endif

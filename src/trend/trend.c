@@ -48,15 +48,6 @@ static bool is_wanted(const struct nai_trend_options *o, const char *metric, con
   return !o->metric_count && strcmp(gate, "gate") == 0;
 }
 
-/* Values of one run, one per capture. */
-static void take_value(struct nai_trend_metric *m, uint32_t run, const double *values, uint32_t n) {
-  double value = nai_median(values, n);
-  if (!isfinite(value))
-    return;
-  m->values[m->count] = value;
-  m->runs[m->count++] = run;
-}
-
 static const char *cell(const struct collecting *c, int64_t row, int column) {
   return nai_get_str(c->index->metrics, row, column);
 }
@@ -94,27 +85,42 @@ static void take_rule(struct nai_trend_metric *m, const struct collecting *c, in
   m->budget = nai_get_f64(t, row, NAI_INDEX_METRIC_BUDGET);
 }
 
-/* Rows of metrics are by run, capture, name; a run's captures of one metric are put together by name. */
+/* Values of the metric of row `row` in the captures of its run, whose rows end before `end`. */
+static uint32_t find_values(double values[NAI_STORE_MAX_CAPTURES], const struct collecting *c, int64_t row,
+                            int64_t end) {
+  uint32_t n = 0;
+  for (int64_t other = row; other < end && n < NAI_STORE_MAX_CAPTURES; other++) {
+    double value = nai_get_f64(c->index->metrics, other, NAI_INDEX_METRIC_VALUE);
+    if (isfinite(value) && strcmp(cell(c, other, NAI_INDEX_METRIC_NAME), cell(c, row, NAI_INDEX_METRIC_NAME)) == 0 &&
+        strcmp(cell(c, other, NAI_INDEX_METRIC_BASIS), cell(c, row, NAI_INDEX_METRIC_BASIS)) == 0)
+      values[n++] = value;
+  }
+  return n;
+}
+
+/* Rows of metrics are by run, capture, name; a run's captures of one metric are put together by name. A metric that
+ * never had a value (it was infinite, say) has no trend. */
 static int take_run(struct nai_trend_series *s, uint32_t *capacity, const struct collecting *c, uint32_t run,
                     struct nai_err *err) {
   const struct nai_table *t = c->index->metrics;
   int64_t count, first = nai_index_rows_of(&count, t, nai_get_str(c->index->runs, run, NAI_INDEX_RUN_ID));
   for (int64_t row = first; row < first + count && nai_get_i64(t, row, NAI_INDEX_METRIC_CAPTURE) == 0; row++) {
     double values[NAI_STORE_MAX_CAPTURES];
-    uint32_t n = 0;
     struct nai_trend_metric *m = NULL;
     if (!is_wanted(c->options, cell(c, row, NAI_INDEX_METRIC_NAME), cell(c, row, NAI_INDEX_METRIC_GATE)))
+      continue;
+    uint32_t n = find_values(values, c, row, first + count);
+    double value = nai_median(values, n);
+    if (!isfinite(value)) /* as the median of no values is */
       continue;
     int rc = find_metric(&m, s, capacity, c, row, err);
     if (rc || !m)
       return rc;
-    for (int64_t other = row; other < first + count && n < NAI_STORE_MAX_CAPTURES; other++)
-      if (strcmp(cell(c, other, NAI_INDEX_METRIC_NAME), m->metric) == 0 &&
-          strcmp(cell(c, other, NAI_INDEX_METRIC_BASIS), m->basis) == 0 &&
-          isfinite(nai_get_f64(t, other, NAI_INDEX_METRIC_VALUE)))
-        values[n++] = nai_get_f64(t, other, NAI_INDEX_METRIC_VALUE);
+    if (m->count && m->runs[m->count - 1] == run) /* whatever the index holds, there is room for one value per run */
+      continue;
     take_rule(m, c, row);
-    take_value(m, run, values, n);
+    m->values[m->count] = value;
+    m->runs[m->count++] = run;
   }
   return NAI_OK;
 }

@@ -50,7 +50,7 @@ struct nai_trend {
 
 struct nai_trend_options {
   const char *series;         /* NAME or NAME/ENVIRONMENT; NULL: all */
-  const char *const *metrics; /* ids, or beginnings of ids that end in *; none: all that gate, or else all */
+  const char *const *metrics; /* ids, or beginnings of ids that end in *; none: all that gate */
   size_t metric_count;
   const struct nai_store_baseline *anchor; /* or NULL */
   const char *anchor_name;

@@ -86,6 +86,41 @@ class Inputs(unittest.TestCase):
         with open(out / "manifest.csv", encoding="utf-8", newline="") as file:
             self.assertEqual({r["note"] for r in csv.DictReader(file)}, {'a "quoted", one', "'=1+1"})  # guarded against spreadsheets
 
+    def test_a_file_that_is_named_twice(self):
+        """One item, as long as the rows agree; which of two groups is meant nobody could tell."""
+        directory = make_traces(fresh_dir() / "t", 1)
+        manifest = directory / "list.csv"
+
+        def ids(text, expect=0):
+            manifest.write_text(text, encoding="ascii")
+            out = fresh_dir() / "b"
+            done = batch(manifest, "--out", out, "-q", expect=expect)
+            if expect:
+                return done.stderr
+            with open(out / "manifest.csv", encoding="ascii", newline="") as file:
+                return [row["id"] for row in csv.DictReader(file)]
+        name = "minimal-0.sqlite"
+        for text in f"x,{name}\n,{name}\n", f",{name}\nx,{name}\n,{name}\n":
+            self.assertEqual(ids(f"id,path\n{text}"), ["x"])
+        self.assertEqual(ids(f"id,path\nx,{name}\ny,{name}\n"), ["x", "y"])
+        for text in (f"path,group\n{name},a\n{name},b\n", f"path,label\n{name},a\n{name},b\n",
+                     f"id,path,group\nx,{name},a\n,{name},b\n"):
+            self.assertIn("twice with different groups or labels", ids(text, expect=2))
+
+    def test_words_that_nobody_can_read(self):
+        """The words of a batch come back as they were given, whatever is in them."""
+        work = fresh_dir()
+        odd = f"{work}/m\u200b\x7f\ufffe"
+        make_traces(work / "t", 1)
+        os.mkdir(odd)
+        with open(f"{odd}/m.yaml", "w", encoding="ascii") as file:
+            file.write("metrics: []\n")
+        os.rename(work / "t/minimal-0.sqlite", f"{work}/t/x\ufeff.sqlite")
+        batch(work / "t", "--out", work / "b", "-q", "--scratch", odd, "--metrics", f"{odd}/m.yaml")
+        self.assertIn(",ok,", (work / "b/index.csv").read_text(encoding="utf-8"))
+        done = batch("--resume", "--out", work / "b")
+        self.assertIn("1 analysed", done.stdout)
+
     def test_wrong_manifests_say_where(self):
         directory = fresh_dir("in")
         for text, message in (("", "the file is empty"), ("a,b\n1,2\n", ':1: a manifest needs a column "path"'),

@@ -292,6 +292,91 @@ class Store(unittest.TestCase):
         other = run("store", "add", items[0], self.batch / "items/night-0029", "--store", store, "--id", "x")
         self.assertEqual((other.returncode, "differ in what they ran on" in other.stderr), (2, True))
 
+    def test_the_order_of_captures_makes_no_other_night(self):
+        store = fresh_dir() / "s"
+        items = [self.batch / "items" / f"night-{n:04}" for n in range(3)]
+        first = run("store", "add", *items, "--store", store).stdout.split()[0]
+        before = self.derived(store)
+        done = run("store", "add", *reversed(items), "--store", store)
+        self.assertIn("is there already", done.stdout, done.stderr)
+        self.assertEqual((done.stdout.split()[0], self.derived(store)), (first, before))
+        other = fresh_dir() / "s"
+        self.assertEqual(run("store", "add", *reversed(items), "--store", other).stdout.split()[0], first)
+        self.assertEqual(self.derived(other), before)
+        # As an earlier version stored it: the id was of another order, and so were the captures.
+        directory, = store.glob("runs/default/*/2*")
+        record = json.loads((directory / "run.json").read_bytes())
+        (directory / "run.json").write_text(json.dumps({**record, "id": "20260101T000000Z-00000000"}))
+        directory = directory.rename(directory.parent / "20260101T000000Z-00000000")
+        for a, b in (("0", "x"), ("2", "0"), ("x", "2")):
+            (directory / "captures" / a).rename(directory / "captures" / b)
+        done = run("store", "add", *items, "--store", store)
+        self.assertRegex(done.stdout, r"^20260101T000000Z-00000000 is there already", done.stderr)
+        self.assertEqual(len(self.rows(store)), 1)
+
+    def test_any_label_can_be_read_back(self):
+        """Nothing that is said of a run makes the store unreadable; what would is refused."""
+        store, item = fresh_dir() / "s", self.batch / "items/night-0000"
+        odd = os.fsdecode(b"a\x7fb\xe2\x80\x8bc\xffd\xef\xbf\xbee")
+        done = run("store", "add", item, "--store", store, "--label", f"k={odd}", "--environment", odd)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        row, = self.rows(store)
+        self.assertEqual(json.loads(row["labels_json"]), {"k": "a\\u{7f}b\\u{200b}c\ufffdd\\u{fffe}e"})
+        for words in (item, "--label", "k=\u00adx"), (self.batch / "items/night-0001", "--label", "k=x"):
+            self.assertEqual(run("store", "add", *words, "--store", store, "--environment", odd).returncode, 0)
+        long = [word for n in range(12) for word in ("--label", f"k{n}=" + 100000 * "x")]
+        for number in (0, 2):
+            done = run("store", "add", self.batch / f"items/night-{number:04}", "--store", store, "--environment", odd, *long)
+            self.assertEqual((done.returncode, "more than 1 MiB" in done.stderr), (2, True), done.stderr)
+        self.assertEqual(run("store", "list", "--store", store).returncode, 0)
+        self.assertEqual(len(self.rows(store)), 2)
+
+    def test_metrics_without_values(self):
+        """Infinite, gone from the index, or there more than once: no trend of them, and those of the others as before."""
+        work = fresh_dir()
+        store, metrics = work / "s", work / "m.yaml"
+        huge = " * 1000000000000000000000000000000" * 10
+        metrics.write_text("metrics:\n  - {id: my.inf, title: mine, better: lower, kind: noisy, gate: gate, "
+                           f"total: {{table: kernels, value: 100000000{huge}}}}}\n", encoding="ascii")
+        for number in range(2):
+            out = work / str(number)
+            done = run("analyze", self.nights / f"night-{number:04}.sqlite", "--metrics", metrics, "--out", out, "-q")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(run("store", "add", out, "--store", store).returncode, 0)
+        with sqlite3.connect(store / "index.sqlite") as db:
+            self.assertEqual(db.execute("select distinct value from metrics where metric='my.inf'").fetchall(), [(None,)])
+        want, _ = self.trend(store)
+        names = {m["metric"] for s in want["series"] for m in s["metrics"]}
+        self.assertTrue("step.time.median" in names and "my.inf" not in names, names)
+        with sqlite3.connect(store / "index.sqlite") as db:
+            db.execute("update metrics set value = null where metric = 'step.time.median'")
+        got, _ = self.trend(store)
+        self.assertEqual({m["metric"] for s in got["series"] for m in s["metrics"]}, names - {"step.time.median"})
+        done = run("trend", "--store", store, "--out", work / "t", "--metric", "step.time.median")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        with sqlite3.connect(store / "index.sqlite") as db:
+            db.execute("create table m as select * from metrics")
+            db.execute("drop table metrics")
+            db.execute("alter table m rename to metrics")
+            db.execute("with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000) "
+                       "insert into metrics select m.* from n, (select * from metrics where metric = 'gpu.busy' limit 1) m")
+        got, _ = self.trend(store)
+        self.assertEqual(got, want)
+
+    def test_a_metric_called_like_a_member(self):
+        """An id is one metric's; a run of an earlier version that has it twice does the index no harm."""
+        work = fresh_dir()
+        store, metrics = work / "s", work / "m.yaml"
+        metrics.write_text("metrics:\n  - {id: kernel.category.gemm.per_step, title: mine, better: lower, kind: noisy, gate: none, "
+                           "total: {table: kernels, value: total_time_ns}}\n", encoding="ascii")
+        done = run("analyze", self.nights / "night-0000.sqlite", "--metrics", metrics, "--out", work / "r", "-q")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run("store", "add", work / "r", "--store", store)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with sqlite3.connect(store / "index.sqlite") as db:
+            titles = dict(db.execute("select metric, basis from metrics where metric like 'kernel.category.gemm%'"))
+        self.assertEqual(titles, {"kernel.category.gemm.per_step": "total", "kernel.category.gemm~2.per_step": "step"})
+
     def test_a_run_that_is_there_and_cannot_be_read(self):
         """Whether it is the same nobody knows: it is not said to be another one, and not written over."""
         store = fresh_dir() / "s"
@@ -372,6 +457,26 @@ class Store(unittest.TestCase):
         self.assertIn(done.returncode, (0, 1, 7), done.stderr)
         for words in (("set", "last-good", ids[0]), ("set", "x", "nothing"), ("set", "../x", ids[0]), ("show", "nothing")):
             self.assertEqual(run("store", "baseline", *words, "--store", store).returncode, 2, words)
+
+    def test_a_run_of_unknown_time_is_not_the_newest(self):
+        store = fresh_dir() / "s"
+        undated = fresh_dir() / "u.sqlite"
+        shutil.copy(self.nights / "night-0000.sqlite", undated)
+        with sqlite3.connect(undated) as db:
+            db.execute("update TARGET_INFO_SESSION_START_TIME set utcEpochNs = 0")
+        report = fresh_dir() / "u"
+        self.assertEqual(run("analyze", undated, "--out", report, "-q").returncode, 0)
+        unknown = run("store", "add", report, "--store", store, "--series", "demo").stdout.split()[0]
+        self.assertRegex(unknown, r"^[0-9a-f]{8}$")
+
+        def base(selector):
+            out = fresh_dir() / "c"
+            done = run("check", self.batch / "items/night-0019", "--baseline", selector, "--store", store, "--out", out)
+            self.assertIn(done.returncode, (0, 1, 7), done.stderr)
+            return [c["id"] for c in json.loads((out / "compare.json").read_text(encoding="utf-8"))["base"]["captures"]]
+        self.assertEqual(base("last-good"), [unknown])  # there is no other
+        dated = [self.add(store, number) for number in (1, 2)]
+        self.assertEqual((base("last-good"), base("median:3")), (dated[1:], dated))
 
     def test_the_history_begins_with_an_expected_change(self):
         """For check as for trend, even where the run that says so is no good one."""

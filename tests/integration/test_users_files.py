@@ -168,6 +168,20 @@ class Directories(Case):
             self.assertTrue(still_there(out, MINE * 2), again)
             self.assertEqual(out.stat().st_mode & 0o777, 0o700, again)
 
+    def test_names_that_nobody_can_read(self):
+        """A run of a trace, or with options, of any name is one that is read again, and whose files are its own."""
+        names = ("u\u200b", "a\u00ad", "f\ufeff", "d\x7f", "n\ufffe", "e\x1b[31m", os.fsdecode(b"i\xff"), "t\U000e0041")
+        for number, name in enumerate(names):
+            odd, out = f"{self.base}/{name}", self.base / f"run{number}"
+            shutil.copy(self.trace, f"{odd}.sqlite")
+            with open(f"{odd}.yaml", "w", encoding="ascii") as file:
+                file.write("metrics: []\n")
+            for _ in range(2):
+                self.ok("analyze", f"{odd}.sqlite", "--metrics", f"{odd}.yaml", "--out", out, "-q")
+                self.ok("summary", out)
+            self.assertEqual(list(out.rglob("*.kept*")), [], ascii(name))
+            self.assertTrue(json.loads((out / MANIFEST).read_bytes())["trace"].isprintable(), ascii(name))
+
     def test_a_forged_list_names_what_is_not_ours(self):
         out = analyze(self.trace, out=self.base / "out")
         put(out / "notes.txt")
@@ -447,6 +461,22 @@ class Stores(Case):
         self.assertRegex(done.stdout, rf"\A{old.name} .*\n1 run, ")
         self.assertFalse((old / "captures/0/report.md").exists())
         self.assertTrue((new / "captures/0/report.md").exists())
+
+    def test_baseline_whose_file_has_too_long_a_name(self):
+        """What is not written is not said to be."""
+        self.ok("store", "add", artifacts(trace("minimal")), "--store", self.base / "store", "--id", "x", "-q")
+        record, = (self.base / "store").glob("runs/*/*/x/run.json")
+        deep = self.base
+        while len(str(deep)) < 4000:
+            deep /= "d" * min(200, 4000 - len(str(deep)) - 1)
+        place = deep / record.parent.relative_to(self.base / "store")
+        place.mkdir(parents=True)
+        shutil.copy(record, place)
+        shutil.copy(self.base / "store/store.json", deep)
+        self.ok("store", "baseline", "set", "short", "x", "--store", ".", cwd=deep)
+        self.assertEqual(self.ok("store", "baseline", "list", "--store", ".", cwd=deep).stdout, "short\n")
+        done = run("store", "baseline", "set", "b" * 99, "x", "--store", ".", cwd=deep)
+        self.assertEqual((done.returncode, "too long" in done.stderr), (2, True), done.stderr)
 
     def test_annotations_at_once(self):
         store = self.store()

@@ -98,6 +98,17 @@ static void test_invalid_utf8_is_cleaned(void **state) {
   nai_buf_free(&out);
 }
 
+/* What nobody can see stands as an escape, so that whoever reads the file sees it; pairs of escapes YAML does not know.
+ */
+static void test_hidden_characters(void **state) {
+  (void)state;
+  struct nai_buf out = {0};
+  write_text(&out, "a\x7f\xc2\xad\xe2\x80\x8b\xe2\x80\xae\xef\xbb\xbf\xef\xbf\xbe\xc3\xa4\xf3\xa0\x81\x81", false);
+  assert_string_equal(nai_buf_str(&out), "\"a\\u007f\\u00ad\\u200b\\u202e\\ufeff\\ufffe\xc3\xa4\xf3\xa0\x81\x81\"");
+  json_decref(parse(&out));
+  nai_buf_free(&out);
+}
+
 static const struct nai_column_def columns[] = {
     {"name", NAI_STR, NAI_TEXT, "a \"name\"", .role = NAI_ROLE_NAME, .key = true},
     {"t_ns", NAI_I64, NAI_NS, "time", .prints = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC, .sum = true,
@@ -155,6 +166,7 @@ int main(void) {
       cmocka_unit_test(test_layout),
       cmocka_unit_test(test_any_text_comes_back),
       cmocka_unit_test(test_invalid_utf8_is_cleaned),
+      cmocka_unit_test(test_hidden_characters),
       cmocka_unit_test(test_table),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

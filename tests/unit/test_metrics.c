@@ -198,6 +198,32 @@ static void families(void **state) {
   drop(&t);
 }
 
+/* An id is one metric's: what a definition spells out is its own, and families that would make the same one differ. */
+static void ids_are_unique(void **state) {
+  (void)state;
+  struct tables t = make();
+  add_use(t.use, 0, "a", 20, 1);
+  add_use(t.use, 0, "b", 10, 2);
+  struct nai_table *out = evaluate(&t, "id: 'k.{}.n', total: {table: use, each: kind, value: used_ns}}\n"
+                                       "  - {title: t, better: lower, kind: noisy, gate: none, id: '{}.b.n', "
+                                       "total: {table: use, each: kind, value: calls}}\n"
+                                       "  - {title: t, better: lower, kind: noisy, gate: none, id: k.a.n, "
+                                       "total: {table: use, value: calls}");
+  static const char *const ids[] = {"k.a~2.n", "k.b.n", "a.b.n", "b.b.n", "k.a.n"};
+  assert_int_equal(out->rows, 5);
+  for (int64_t i = 0; i < out->rows; i++)
+    assert_string_equal(nai_get_str(out, i, NAI_METRIC_ID), ids[i]);
+  nai_table_free(out);
+  add_use(t.use, 1, "k", 5, 1);
+  out = evaluate(&t, "id: 'k.{}.n', total: {table: use, each: kind, value: used_ns}}\n"
+                     "  - {title: t, better: lower, kind: noisy, gate: none, id: '{}.b.n', "
+                     "total: {table: use, each: kind, value: calls}");
+  assert_string_equal(nai_get_str(out, 1, NAI_METRIC_ID), "k.b.n");
+  assert_string_equal(nai_get_str(out, out->rows - 1, NAI_METRIC_ID), "k~2.b.n");
+  nai_table_free(out);
+  drop(&t);
+}
+
 static void units_and_amounts(void **state) {
   (void)state;
   struct tables t = make();
@@ -262,7 +288,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(combines),          cmocka_unit_test(gpus),     cmocka_unit_test(falls_back),
       cmocka_unit_test(exact_is_per_step), cmocka_unit_test(families), cmocka_unit_test(units_and_amounts),
-      cmocka_unit_test(mistakes),
+      cmocka_unit_test(ids_are_unique),    cmocka_unit_test(mistakes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
