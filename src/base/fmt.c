@@ -41,6 +41,18 @@ static void put_grouped(struct nai_buf *out, const char *number) {
   nai_buf_puts(out, number + whole);
 }
 
+void nai_fmt_noun(struct nai_buf *out, bool one, const char *plural, size_t len) {
+  const char *end = plural + len;
+  if (!one)
+    nai_buf_put(out, plural, len);
+  else if (len > 3 && memcmp(end - 3, "ies", 3) == 0)
+    nai_buf_printf(out, "%.*sy", (int)(len - 3), plural);
+  else if (len > 4 && (memcmp(end - 4, "ches", 4) == 0 || memcmp(end - 4, "sses", 4) == 0))
+    nai_buf_put(out, plural, len - 2);
+  else
+    nai_buf_put(out, plural, len - (len > 0));
+}
+
 void nai_fmt_count(struct nai_buf *out, int64_t value) {
   char text[32];
   snprintf(text, sizeof text, "%" PRId64, value);

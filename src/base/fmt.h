@@ -12,6 +12,9 @@ void nai_fmt_scaled(struct nai_buf *out, int64_t value, int decimals);
 void nai_fmt_real(struct nai_buf *out, double value, int decimals);
 /* 1234567 -> "1,234,567". */
 void nai_fmt_count(struct nai_buf *out, int64_t value);
+/* A noun that is given in the plural, as one or as many: "copies" -> "copy", "launches" -> "launch", "calls" -> "call".
+ */
+void nai_fmt_noun(struct nai_buf *out, bool one, const char *plural, size_t len);
 /* ns with a fitting unit and three significant digits or more: "5 ns", "7.9 us", "136.4 ms", "2.35 s", "3 min 20 s". */
 void nai_fmt_duration(struct nai_buf *out, double ns);
 /* Bytes with binary prefixes: "512 B", "91.4 MiB". */

@@ -2,6 +2,7 @@
 #include "query/internal.h"
 
 #include "base/array.h"
+#include "derive/idle/idle.h"
 #include "table/kernel_name.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -57,6 +58,15 @@ static void short_name(sqlite3_context *context, int argc, sqlite3_value **argv)
     return;
   nai_kernel_name_short(&text, name, SHORT_MAX);
   put_buf(context, &text);
+}
+
+/* cause_meaning(cause of idle time): NULL for other texts. */
+static void cause_meaning(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  const char *name = (const char *)sqlite3_value_text(argv[0]);
+  const char *meaning = name ? nai_idle_cause_meaning(name) : NULL;
+  (void)argc;
+  if (meaning)
+    sqlite3_result_text(context, meaning, -1, SQLITE_STATIC);
 }
 
 /* The category of a name, looked up once per name: rows have few. */
@@ -172,8 +182,9 @@ int nai_functions_add(struct nai_database *db) {
     const char *name;
     int arguments;
     void (*call)(sqlite3_context *, int, sqlite3_value **);
-  } list[] = {{"clip_ns", 4, clip_ns},   {"bucket", 2, bucket}, {"short_name", 1, short_name},
-              {"category", 1, category}, {"human", 2, human},   {"regexp", 2, regexp}};
+  } list[] = {
+      {"clip_ns", 4, clip_ns}, {"bucket", 2, bucket}, {"short_name", 1, short_name},      {"category", 1, category},
+      {"human", 2, human},     {"regexp", 2, regexp}, {"cause_meaning", 1, cause_meaning}};
   int rc = SQLITE_OK;
   for (size_t i = 0; i < sizeof list / sizeof *list && rc == SQLITE_OK; i++)
     rc = sqlite3_create_function_v2(db->sqlite, list[i].name, list[i].arguments, flags, db, list[i].call, NULL, NULL,

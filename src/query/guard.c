@@ -97,6 +97,7 @@ static const char *const functions[] = {"abs",
                                         "bucket",
                                         "short_name",
                                         "category",
+                                        "cause_meaning",
                                         "human",
                                         "regexp",
                                         "match"};

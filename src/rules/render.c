@@ -69,15 +69,9 @@ static void put_filtered(struct nai_buf *out, const struct env *env, enum filter
 
 /* "34 calls", "1 copy". */
 static void put_counted(struct nai_buf *out, const struct ref *ref, const struct nai_value *count) {
-  size_t len = ref->noun_len;
   nai_value_print_human(out, ref->unit, count);
   nai_buf_putc(out, ' ');
-  if (count->type != NAI_I64 || count->i != 1)
-    nai_buf_put(out, ref->noun, len);
-  else if (len > 3 && memcmp(ref->noun + len - 3, "ies", 3) == 0)
-    nai_buf_printf(out, "%.*sy", (int)(len - 3), ref->noun);
-  else
-    nai_buf_put(out, ref->noun, len - 1);
+  nai_fmt_noun(out, count->type == NAI_I64 && count->i == 1, ref->noun, ref->noun_len);
 }
 
 static void put_value(struct nai_buf *out, const struct env *env, const struct ref *ref, enum text_mode mode) {

@@ -1,6 +1,8 @@
 /* Lines of text with {{placeholders}}. */
 #include "skills/skill.h"
 
+#include "base/fmt.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +32,8 @@ static void put_lines(struct nai_buf *out, const char *text, void (*escape)(stru
   }
 }
 
+static void put_plain(struct nai_buf *out, const char *text, size_t len) { nai_buf_put(out, text, len); }
+
 static void put_cell(struct nai_buf *out, const struct nai_skill_cell *cell, bool alone,
                      void (*escape)(struct nai_buf *, const char *, size_t)) {
   if (cell->value.null)
@@ -40,6 +44,14 @@ static void put_cell(struct nai_buf *out, const struct nai_skill_cell *cell, boo
     escape(out, cell->value.s, strlen(cell->value.s));
   else
     nai_value_print_human(out, cell->unit == NAI_UNIT_COUNT ? NAI_COUNT : cell->unit, &cell->value);
+}
+
+/* "34 calls", "1 copy". */
+static void put_counted(struct nai_buf *out, const struct nai_skill_cell *cell, const char *noun, size_t len,
+                        void (*escape)(struct nai_buf *, const char *, size_t)) {
+  put_cell(out, cell, false, escape);
+  nai_buf_putc(out, ' ');
+  nai_fmt_noun(out, cell->value.type == NAI_I64 && !cell->value.null && cell->value.i == 1, noun, len);
 }
 
 void nai_skill_line(struct nai_buf *out, const char *line, const struct nai_skill_cell *cells, size_t count,
@@ -65,6 +77,10 @@ void nai_skill_line(struct nai_buf *out, const char *line, const struct nai_skil
       nai_buf_puts(out, "n/a");
     else if (bar && strncmp(bar, "|utc", strlen("|utc")) == 0)
       put_utc(out, &cells[i].value);
+    else if (bar && strncmp(bar, "|markdown", strlen("|markdown")) == 0)
+      put_cell(out, &cells[i], true, cells[i].into_markdown ? put_plain : escape);
+    else if (bar)
+      put_counted(out, &cells[i], bar + 1, (size_t)(close - bar - 1), escape);
     else
       put_cell(out, &cells[i], (line == begin || line[-1] == '\n') && (close[2] == '\n' || !close[2]), escape);
     line = close + 2;

@@ -129,12 +129,14 @@ NAI_MUST_CHECK int nai_skill_bind(struct nai_query_parameter out[NAI_SKILL_MAX_P
                                   size_t *count, const struct nai_skill *skill, const struct nai_skill_request *request,
                                   struct nai_err *err);
 
-/* A text with {{column}} and {{column|utc}} filled in for people; texts escaped by `escape`. {{count}}: `rows`.
- * A text that is alone on its line keeps its own line breaks. */
+/* A text with {{column}}, {{column|utc}}, {{column|markdown}} and {{column|calls}} (34 calls, 1 call) filled in for
+ * people; texts escaped by `escape`, but Markdown that goes into Markdown. {{count}}: `rows`. A text that is alone on
+ * its line keeps its own line breaks. */
 struct nai_skill_cell {
   const char *name;
   enum nai_unit unit; /* NAI_UNIT_COUNT: unknown */
   struct nai_value value;
+  bool into_markdown;
 };
 void nai_skill_line(struct nai_buf *out, const char *line, const struct nai_skill_cell *cells, size_t count,
                     int64_t rows, void (*escape)(struct nai_buf *, const char *, size_t));

@@ -381,6 +381,27 @@ class Explain(unittest.TestCase):
         self.assertIn("One GPU;", self.explain("-", "gpu_utilization"))
         self.assertEqual(self.explain("-", "idle-host-code"), run("rules", "explain", "idle-host-code").stdout.rsplit("\nThe rule and", 1)[0])
 
+    def test_causes(self):
+        """Each cause of idle time has a meaning, with a run and without; docs, report and page name the same causes."""
+        section = (SOURCE / "docs/analyses.md").read_text(encoding="utf-8").partition("### gpu_idle_gaps")[2]
+        causes = re.search(r"in the order ([a-z_, ]+) \|", section).group(1).split(", ")
+        self.assertEqual(len(causes), 12)
+        texts = [(SOURCE / path).read_text(encoding="utf-8") for path in ("templates/report.md.mustache", "templates/viewer/src/colors.js")]
+        directory = artifacts(trace("host-bound"))
+        for cause in causes:
+            meaning = self.explain("-", cause).splitlines()[0]
+            self.assertRegex(meaning, rf"^{cause}: .{{20,}}\.$")
+            self.assertEqual(self.explain(directory, cause).splitlines()[0], meaning)
+            self.assertNotIn("total_ns", self.explain(directory, cause))
+            for text in texts:
+                self.assertIn(cause, text)
+        self.assertIn("nothing is called", run("explain", "-", "host_codes").stderr)
+
+    def test_advice_is_markdown(self):
+        directory = artifacts(trace("training"))
+        for number, finding in enumerate(support.report(directory).json["findings"], 1):
+            self.assertIn(finding["recommendation"], self.explain(directory, number, "--format", "markdown"))
+
     def test_unclear(self):
         directory = artifacts(trace("training"))
         done = run("explain", directory, "a")

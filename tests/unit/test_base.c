@@ -340,6 +340,24 @@ static void clean(const char *text, size_t len, const char *expected) {
   nai_buf_free(&out);
 }
 
+static void test_nouns(void **state) {
+  static const char *const nouns[][2] = {{"calls", "call"},
+                                         {"copies", "copy"},
+                                         {"launches", "launch"},
+                                         {"pauses", "pause"},
+                                         {"processes", "process"},
+                                         {"matches", "match"},
+                                         {"", ""}};
+  (void)state;
+  for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++)
+    for (int one = 0; one < 2; one++) {
+      struct nai_buf out = {0};
+      nai_fmt_noun(&out, one, nouns[i][0], strlen(nouns[i][0]));
+      assert_string_equal(nai_buf_str(&out), nouns[i][one]);
+      nai_buf_free(&out);
+    }
+}
+
 static void test_cleaning(void **state) {
   (void)state;
   clean("", 0, "");
@@ -612,6 +630,7 @@ int main(void) {
       cmocka_unit_test(test_quantiles_against_sorting),
       cmocka_unit_test(test_exact_numbers),
       cmocka_unit_test(test_human_numbers),
+      cmocka_unit_test(test_nouns),
       cmocka_unit_test(test_cleaning),
       cmocka_unit_test(test_every_code_point_is_cleaned_or_kept),
       cmocka_unit_test(test_prefix_and_suggestions),

@@ -33,7 +33,7 @@ static const char candidates[] =
     "union all select 2, 'column', table_name || '.' || name, 1 from nai_columns where table_name || '.' || name "
     "= :what "
     "union all select distinct 3, 'capability', capability, 1 from capabilities where lower(capability) = lower(:what) "
-    "union all select distinct 4, 'cause', cause, 1 from idle_causes where cause = :what "
+    "union all select 4, 'cause', :what, 1 where cause_meaning(:what) is not null "
     "union all select distinct 5, 'category', category, 1 from kernel_categories where category = :what "
     "union all select distinct 6, 'kernel', kernel_name, kernel_name = :what or short_name = :what from kernels "
     "where instr(lower(kernel_name), lower(:what)) or lower(short_name) = lower(:what) "
@@ -153,7 +153,7 @@ const struct nai_cli_command nai_cmd_explain = {
         "of idle time, a kernel "
         "category, a kernel or an NVTX range by its name or a part of it. SRC is an artifacts directory or a "
         "trace, which is analysed "
-        "for this answer only; with - nothing is known of a run: rules, tables and columns only.",
+        "for this answer only; with - nothing is known of a run: rules, tables, columns and causes only.",
     .examples = "nsys-ai explain artifacts/run1 1\nnsys-ai explain artifacts/run1 flash_fwd_kernel\nnsys-ai explain - "
                 "gpu_utilization.idle_ms",
     .options = options,

@@ -52,7 +52,8 @@ static int begin_lines(void *ctx, const struct nai_query_column *columns, uint32
   p->cells = calloc((size_t)count + 1, sizeof *p->cells);
   p->count = count;
   for (uint32_t i = 0; p->cells && i < count; i++)
-    p->cells[i] = (struct nai_skill_cell){.name = columns[i].name, .unit = columns[i].unit};
+    p->cells[i] = (struct nai_skill_cell){
+        .name = columns[i].name, .unit = columns[i].unit, .into_markdown = p->format == NAI_ROWS_MARKDOWN};
   return p->cells ? NAI_OK : nai_err_nomem(err);
 }
 

@@ -7,21 +7,45 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-const char *nai_idle_cause_name(enum nai_idle_cause cause) {
-  static const char *const names[NAI_IDLE_CAUSES] = {[NAI_IDLE_PROFILER] = "profiler",
-                                                     [NAI_IDLE_MODULE_LOAD] = "module_load",
-                                                     [NAI_IDLE_ALLOCATION] = "allocation",
-                                                     [NAI_IDLE_BLOCKING_CALL] = "blocking_call",
-                                                     [NAI_IDLE_QUEUE_DRAINED] = "queue_drained",
-                                                     [NAI_IDLE_IN_LAUNCH_CALL] = "in_launch_call",
-                                                     [NAI_IDLE_CUDA_CALL] = "cuda_call",
-                                                     [NAI_IDLE_HOST_CODE] = "host_code",
-                                                     [NAI_IDLE_LAUNCH_LATENCY] = "launch_latency",
-                                                     [NAI_IDLE_DEPENDENCY] = "dependency",
-                                                     [NAI_IDLE_PAGE_MIGRATION] = "page_migration",
-                                                     [NAI_IDLE_UNKNOWN] = "unknown"};
-  return names[cause];
+/* The meaning goes on behind "GPU 0, 5 ms: ". */
+static const struct {
+  const char *name, *meaning;
+} words[NAI_IDLE_CAUSES] = {
+    [NAI_IDLE_PROFILER] = {"profiler",
+                           "the launching thread was held up by the profiler, which flushed its buffers or did other "
+                           "work of its own"},
+    [NAI_IDLE_MODULE_LOAD] = {"module_load", "GPU code was loaded or compiled by the launching thread"},
+    [NAI_IDLE_ALLOCATION] = {"allocation",
+                             "the launching thread was in a call that allocates, frees, maps or registers memory"},
+    [NAI_IDLE_BLOCKING_CALL] = {"blocking_call", "the launching thread sat in a call that waits for the GPU"},
+    [NAI_IDLE_QUEUE_DRAINED] = {"queue_drained",
+                                "a wait had left the queue empty, and the host had not yet queued more"},
+    [NAI_IDLE_IN_LAUNCH_CALL] = {"in_launch_call",
+                                 "the launching thread was inside the very call that launched what came next"},
+    [NAI_IDLE_CUDA_CALL] = {"cuda_call",
+                            "the launching thread was in another CUDA call, one that does not wait for the GPU"},
+    [NAI_IDLE_HOST_CODE] = {"host_code", "the launching thread ran code of its own, outside of CUDA calls"},
+    [NAI_IDLE_LAUNCH_LATENCY] = {"launch_latency",
+                                 "time from the end of a launch, or of the work before, to the start of what was "
+                                 "launched, as long as launches usually take"},
+    [NAI_IDLE_DEPENDENCY] = {"dependency",
+                             "work had been launched, behind a call that makes a stream wait for an event"},
+    [NAI_IDLE_PAGE_MIGRATION] = {"page_migration",
+                                 "what came next was a migration of managed memory, which no call launches"},
+    [NAI_IDLE_UNKNOWN] = {"unknown",
+                          "the trace does not show why: the launch is not recorded, or had returned long before its "
+                          "work began"},
+};
+
+const char *nai_idle_cause_name(enum nai_idle_cause cause) { return words[cause].name; }
+
+const char *nai_idle_cause_meaning(const char *name) {
+  for (int c = 0; c < NAI_IDLE_CAUSES; c++)
+    if (strcmp(words[c].name, name) == 0)
+      return words[c].meaning;
+  return NULL;
 }
 
 /* --- what ------------------------------------------------------------------------------------- */

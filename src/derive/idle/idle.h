@@ -23,6 +23,8 @@ enum nai_idle_cause {
   NAI_IDLE_CAUSES
 };
 const char *nai_idle_cause_name(enum nai_idle_cause cause); /* "profiler", "module_load", ... */
+/* What a cause means, for people: the rest of a sentence. NULL: no cause has that name. */
+const char *nai_idle_cause_meaning(const char *name);
 
 /* What took time of a cause. */
 enum nai_idle_source {
