@@ -125,7 +125,7 @@ static const struct {
     {"call",
      "(select count(*) from (select distinct name from api_events) where lower(name) = '%s' or lower(name) glob "
      "'%s_v[0-9]*')"},
-    {"cause", "(select count(*) from idle_causes where cause = '%s')"},
+    {"cause", "(select cause_meaning('%s') is not null)"},
 };
 enum { KINDS = sizeof named / sizeof *named };
 
@@ -210,7 +210,10 @@ static int answer_intent(bool *known, const struct nai_asking *asking, const str
   size_t before = answer->fact_count;
   int rc = NAI_OK;
   say_list(asking, intent, "say", &answer->said);
-  if (say_lack(asking, caps, intent->doc, intent->node, "Nothing recorded answers that", &answer->said))
+  bool answered = answer->fact_count > 0; /* by what the question names, or is about first */
+  if (say_lack(asking, caps, intent->doc, intent->node,
+               answered ? "Not all of it is recorded" : "Nothing recorded answers that",
+               answered ? &answer->limits : &answer->said))
     return rc;
   const struct nai_yaml_node *first = nai_intent_items(intent->doc, intent->node, "facts");
   for (const struct nai_yaml_node *entry = first; entry && !rc; entry = nai_yaml_next(intent->doc, entry)) {

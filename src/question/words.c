@@ -112,18 +112,36 @@ static void mark_known(struct nai_question *q, const struct nai_intents *intents
     mark_list(q, intents->docs[i], nai_intent_items(intents->docs[i], nai_yaml_root(intents->docs[i]), "ignore"));
 }
 
-/* "gpu 1", "device 1", "gpu1". */
+static bool is_number(const char *word) {
+  return *word && strlen(word) < 6 && strspn(word, "0123456789") == strlen(word);
+}
+
+/* Whether another number follows the one at i: "0 and 1", "0 vs 1". */
+static bool goes_on(const struct nai_question *q, size_t i) {
+  static const char *const links[] = {"and", "or", "vs", "versus", "with", "to", "than"};
+  bool linked = false;
+  for (size_t l = 0; i + 2 < q->count && l < sizeof links / sizeof *links; l++)
+    linked |= strcmp(q->words[i + 1].text, links[l]) == 0;
+  return linked && is_number(q->words[i + 2].text);
+}
+
+/* "gpu 1", "device 1", "gpu1"; none where the question names several. */
 static int64_t gpu_named(const struct nai_question *q) {
+  int64_t named = INT64_MIN;
   for (size_t i = 0; i < q->count; i++) {
     const char *word = q->words[i].text, *digits = NULL;
     if (strcmp(word, "gpu") == 0 || strcmp(word, "device") == 0)
       digits = i + 1 < q->count ? q->words[i + 1].text : NULL;
     else if (strncmp(word, "gpu", 3) == 0)
       digits = word + 3;
-    if (digits && *digits && strlen(digits) < 6 && strspn(digits, "0123456789") == strlen(digits))
-      return strtoll(digits, NULL, 10);
+    if (!digits || !is_number(digits))
+      continue;
+    int64_t gpu = strtoll(digits, NULL, 10);
+    if ((named != INT64_MIN && named != gpu) || goes_on(q, digits == word + 3 ? i : i + 1))
+      return INT64_MIN;
+    named = gpu;
   }
-  return INT64_MIN;
+  return named;
 }
 
 void nai_question_read(struct nai_question *q, const struct nai_intents *intents, const char *text) {

@@ -23,7 +23,10 @@ QUESTIONS = {  # what an engineer types, and what it is about
     "is the loss correct": "accuracy", "how much memory bandwidth is used": "bandwidth", "are there page faults": "unified_memory", "do we wait for disk": "network",
     "where do we block": "waits", "what could be fused": "fusion", "which framework is it": "workload", "do processes share the GPU": "processes", "what does it cost": "cost",
     "how many kernels run": "counts", "does it scale to 8 GPUs": "scaling", "should I use a bigger batch": "batch_size", "do the GPUs wait for each other": "imbalance",
-    "which kernels should I fuse": "fusion", "what does step 3 look like": "steps", "what is queue_drained": "named_cause"}
+    "which kernels should I fuse": "fusion", "what does step 3 look like": "steps", "what is queue_drained": "named_cause",
+    "compare GPU 0 and GPU 1": "imbalance", "compare GPUs 0 and 1": "imbalance", "is GPU 1 slower than GPU 0": "imbalance", "compare with the run of GPU 0": "compare",
+    "why are some frames slow": "variation", "how fast is one frame": "steps", "what is the frame rate": "steps", "which NVTX range takes the most GPU time": "phases",
+    "how many kernels were launched per step": "step_content", "how many launches per frame": "step_content", "what is a pause": "pauses", "why is there a pause": "pauses"}
 
 
 def run(*words, status=0):
@@ -126,6 +129,63 @@ class Facts(unittest.TestCase):
         self.assertEqual(ask(place, 'what happens in "forward"')["intents"][0], "named_range")
         self.assertEqual(ask(place, "how long is cudaLaunchKernel")["intents"][0], "named_call")
         self.assertIn('Nothing in the trace is called "no_such_kernel"', ask(place, "how slow is no_such_kernel")["answer"][0]["text"])
+
+
+class Answers(unittest.TestCase):
+    """What a question asks for is what the answer is about."""
+    def said(self, name, question):
+        return " ".join(s["text"] for s in ask(artifacts(name), question)["answer"])
+
+    def test_gpus_of_one_run_are_compared(self):
+        for question in ("compare GPU 0 and GPU 1", "is GPU 0 slower than GPU 1", "GPU 0 vs GPU 1", "compare GPUs 0 and 1"):
+            answer = ask(artifacts("training"), question)
+            self.assertEqual({v["value"] for f in answer["facts"] if f["table"] == "gpu_active" for v in f["values"] if v["column"] == "device_id"}, {0, 1}, question)
+            self.assertNotIn("One run cannot", json.dumps(answer))
+        self.assertIn("Only GPU 0 has work", self.said("host-bound", "compare GPU 0 and GPU 1"))
+
+    def test_frames_are_steps(self):
+        self.assertIn("A step takes", self.said("steps-jitter", "how fast is one frame"))
+        self.assertIn("/s)", self.said("steps-jitter", "what is the frame rate"))
+        self.assertIn("stands out most", self.said("steps", "why are some frames slow"))
+
+    def test_ranges_are_no_kernels(self):
+        self.assertEqual({f["table"] for f in ask(artifacts("training"), "which NVTX range takes the most GPU time")["facts"]} & {"kernels"}, set())
+
+    def test_per_step(self):
+        place = artifacts("steps")
+        kernels = json.loads(run("sql", place, "select median_kernel_count from step_summary", "--format", "json").stdout)["rows"][0][0]
+        self.assertIn(f"The median step on GPU 0 has {kernels} kernels", self.said("steps", "how many kernels were launched per step"))
+        self.assertIn("No steps were found in this trace", self.said("drained-queue", "how many kernels were launched per step"))
+
+    def test_launch_overhead_is_a_time(self):
+        place = artifacts("training")
+        lost = {row[0]: row[1] for row in json.loads(run("sql", place, "select device_id, human(sum(active_ns), 'ns') from idle_causes where cause in "
+                                                         "('launch_latency', 'in_launch_call') group by 1", "--format", "json").stdout)["rows"]}
+        gpu, time = re.match(r"GPU (\d) is idle for (\S+ \w+) \(", self.said("training", "how much time is lost to kernel launch overhead")).groups()
+        self.assertEqual(lost[int(gpu)], time)
+
+    def test_calls_of_a_name(self):
+        answer = ask(artifacts("alloc-churn"), "how much time is spent in cudaMalloc")
+        said = " ".join(s["text"] for s in answer["answer"])
+        self.assertRegex(said, r"cudaMalloc is called 60 times .* cudaMallocAsync, another such call, is called 60 times")
+        self.assertNotIn("Nothing recorded", said)
+        self.assertIn("Not all of it is recorded: the trace has no memory allocations", json.dumps(answer["cannot_tell"]))
+        self.assertIn("cudaMalloc is called 1 time and", self.said("inference", "how much time is spent in cudaMalloc"))
+
+    def test_pauses(self):
+        self.assertRegex(self.said("pause", "why is there a pause"), r"The longest pause is one of .* the launching thread (waited for input|read files)")
+        self.assertRegex(self.said("training", "what is a pause"), r"^A pause is .* This trace has none\.$")
+
+    def test_causes(self):
+        self.assertIn("queue_drained is a cause of idle time: a wait had left the queue empty", self.said("host-bound", "what is queue_drained"))
+        self.assertIn("of which this run has none", self.said("host-bound", "what is page_migration"))
+
+    def test_one_and_none(self):
+        for name in ("pause", "inference", "cpu-work", "minimal", "cold"):
+            for question in QUESTIONS:
+                text = json.dumps(ask(artifacts(name), question)["facts"])
+                self.assertIsNone(re.search(r"[^\d.,]1 (copies|calls|kernels|blocks|times|instances|launches|steps|ranges|gaps|parts)\b", text), (name, question, text))
+                self.assertNotIn("n/a", text, (name, question))
 
 
 class Honesty(unittest.TestCase):
