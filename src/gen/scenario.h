@@ -46,6 +46,7 @@ void nai_gen_plan_collectives_graph(struct nai_gen_plan *plan, int64_t target_by
 void nai_gen_plan_collectives(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_collectives_skewed(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_bimodal(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_long_calls(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_graph_capture(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_graph_churn(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_graph_small(struct nai_gen_plan *plan, int64_t target_bytes);

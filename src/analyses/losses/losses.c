@@ -13,7 +13,7 @@ static const struct nai_column_def columns[] = {
     [LO_WHAT] = NAI_NAME_COLUMN(
         "what",
         "unfused, casts, allocation, tiny_copies, copies_on_compute_stream, communication_on_compute_stream, "
-        "repeated_copies, underfilled, small_blocks, bimodal or page_migration",
+        "repeated_copies, underfilled, small_blocks, bimodal, long_calls or page_migration",
         .key = true),
     [LO_TIME] = NAI_TIME_COLUMN("time_ns", "time concerned, within active spans", .better = NAI_BETTER_LOWER),
     [LO_COUNT] = NAI_COUNT_COLUMN("count", "kernels, copies or calls", .better = NAI_BETTER_LOWER),
@@ -24,8 +24,9 @@ static const struct nai_column_def columns[] = {
         NAI_KERNEL_NAME_COLUMN("example", "the kernel, kind of copy or function with the largest share", .key = true),
     [LO_EXAMPLE_NS] = NAI_TIME_COLUMN("example_ns", "its share of the time"),
     [LO_DETAIL] = NAI_LABEL_COLUMN("detail", "what was counted, with numbers"),
-    [LO_SHORT] = NAI_AVERAGE_COLUMN("low_median_ns", "bimodal: median of the shorter mode"),
-    [LO_LONG] = NAI_AVERAGE_COLUMN("high_median_ns", "bimodal: median of the longer mode"),
+    [LO_SHORT] = NAI_AVERAGE_COLUMN("low_median_ns", "bimodal: median of the shorter mode; long_calls: of all calls"),
+    [LO_LONG] =
+        NAI_AVERAGE_COLUMN("high_median_ns", "bimodal: median of the longer mode; long_calls: of the long calls"),
     [LO_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest of them"),
     [LO_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest of them"),
     [LO_GAIN] = NAI_TIME_COLUMN(

@@ -1,4 +1,5 @@
-/* Kernels whose durations have two modes at one number of blocks: neither their mean nor their median happens. */
+/* Kernels whose durations at one number of blocks are not told by a median: two modes, of which neither mean nor median
+ * happens, and a few calls far beyond it that hold much of the time. */
 #include "analyses/losses/losses.h"
 #include "analyses/kernels/modes.h"
 #include "base/fmt.h"
@@ -12,6 +13,7 @@ enum { MAX_ROWS = 20, MIN_TOTAL_PCT = 5 };
 struct execution {
   int64_t blocks; /* -1 unknown */
   int64_t ns;
+  uint32_t row;
 };
 
 /* Executions by kernel name: those of name n are v[first[n]] .. v[first[n + 1] - 1]. */
@@ -59,7 +61,7 @@ static int gather(struct durations *d, const struct nai_loss_gpu *g, struct nai_
     int32_t config = nai_at_i32(&g->m->kernels.config, row);
     d->v[place[nai_at_text(&g->m->kernels.name, row)]++] =
         (struct execution){blocks[config >= 0 && config < configs->rows ? config : configs->rows],
-                           nai_kernel_ns(g->m, row)};
+                           nai_kernel_ns(g->m, row), row};
   }
   free(blocks);
   return NAI_OK;
@@ -69,14 +71,20 @@ static int compare_executions(const void *pa, const void *pb) {
   const struct execution *a = pa, *b = pb;
   if (a->blocks != b->blocks)
     return a->blocks < b->blocks ? -1 : 1;
-  return (a->ns > b->ns) - (a->ns < b->ns);
+  if (a->ns != b->ns)
+    return a->ns < b->ns ? -1 : 1;
+  return (a->row > b->row) - (a->row < b->row);
 }
 
-/* One kernel with two modes, and how long it ran in all with that number of blocks. */
+/* One kernel with two modes, and how long it ran in all with that number of blocks; or, with long_count > 0, that many
+ * calls far beyond the median, which took `ns`. */
 struct found {
   uint32_t name;
   int64_t ns;
   struct nai_modes modes;
+  uint32_t long_count, count, longest; /* longest: row of the event */
+  int64_t all_ns;
+  double median, long_median;
 };
 
 static int compare_found(const void *pa, const void *pb, void *model) {
@@ -88,7 +96,7 @@ static int compare_found(const void *pa, const void *pb, void *model) {
   return strcmp(nai_strings_get(names, a->name), nai_strings_get(names, b->name));
 }
 
-static int put(const struct nai_loss_gpu *g, const struct found *f, struct nai_err *err) {
+static int put_modes(const struct nai_loss_gpu *g, const struct found *f, struct nai_err *err) {
   struct nai_buf detail = {0};
   nai_fmt_count(&detail, f->modes.low_count);
   nai_buf_puts(&detail, f->modes.low_count == 1 ? " call of about " : " calls of about ");
@@ -116,6 +124,70 @@ static int put(const struct nai_loss_gpu *g, const struct found *f, struct nai_e
   return NAI_OK;
 }
 
+static int put_long(const struct nai_loss_gpu *g, const struct found *f, struct nai_err *err) {
+  const struct nai_model *m = g->m;
+  struct nai_buf detail = {0};
+  nai_fmt_count(&detail, f->long_count);
+  nai_buf_puts(&detail, " of ");
+  nai_fmt_count(&detail, f->count);
+  nai_buf_puts(&detail, " calls with the same number of blocks take more than ten times the median of ");
+  nai_fmt_duration(&detail, f->median);
+  nai_buf_puts(&detail, ": ");
+  nai_fmt_duration(&detail, (double)f->ns);
+  nai_buf_puts(&detail, " of ");
+  nai_fmt_duration(&detail, (double)f->all_ns);
+  nai_buf_puts(&detail, ", the longest ");
+  nai_fmt_duration(&detail, (double)nai_kernel_ns(m, f->longest));
+  int rc = nai_buf_check(&detail, err);
+  if (rc)
+    return rc;
+  int64_t row = nai_loss_put(g, &(struct nai_loss){.what = "long_calls",
+                                                   .ns = f->ns,
+                                                   .count = f->long_count,
+                                                   .base_ns = g->kernel_ns,
+                                                   .kept_ns = (int64_t)(f->median * f->long_count),
+                                                   .example = nai_model_kernel_name(m, f->longest),
+                                                   .example_ns = f->ns,
+                                                   .start = nai_at(&m->kernels.start, f->longest),
+                                                   .end = nai_at(&m->kernels.end, f->longest)});
+  nai_set_str(g->out, row, LO_DETAIL, nai_buf_str(&detail));
+  nai_set_f64(g->out, row, LO_SHORT, f->median);
+  nai_set_f64(g->out, row, LO_LONG, f->long_median);
+  nai_buf_free(&detail);
+  return NAI_OK;
+}
+
+/* Of the numbers of blocks with which one kernel, `v`, ran 20 times or more: the one whose calls beyond ten times their
+ * median take most, where these are a tenth of the calls at most and a fifth of its time, and it takes 5 % of the
+ * kernel time. */
+static bool find_long(struct found *best, int64_t *room, const struct nai_loss_gpu *g, const struct execution *v,
+                      uint32_t count) {
+  enum { MIN_CALLS = 20, FAR = 10, MIN_TIME_PCT = 20, MAX_CALLS_PCT = 10 };
+  best->ns = 0;
+  for (uint32_t i = 0, j; i < count; i = j) {
+    struct found f = {.name = best->name};
+    for (j = i; j < count && v[j].blocks == v[i].blocks; j++) {
+      room[j - i] = v[j].ns;
+      f.all_ns += v[j].ns;
+    }
+    f.count = j - i;
+    f.median = nai_quantile_i64(room, f.count, 0.5);
+    for (uint32_t k = j; k-- > i && (double)v[k].ns > FAR * f.median; f.long_count++) {
+      room[f.long_count] = v[k].ns;
+      f.ns += v[k].ns;
+    }
+    if (f.count < MIN_CALLS || !f.long_count || f.ns <= best->ns ||
+        (double)f.long_count * 100 > (double)f.count * MAX_CALLS_PCT ||
+        (double)f.ns * 100 < (double)f.all_ns * MIN_TIME_PCT ||
+        (double)f.all_ns * 100 < (double)g->kernel_ns * MIN_TOTAL_PCT)
+      continue;
+    f.long_median = nai_quantile_i64(room, f.long_count, 0.5);
+    f.longest = v[j - 1].row;
+    *best = f;
+  }
+  return best->ns > 0;
+}
+
 /* More blocks explain longer executions. Of the numbers of blocks with which one kernel, `v`, ran: the one with the
  * most time among those that take 5 % of the kernel time and have two modes. `sorted` has room for all durations. */
 static bool find(struct found *best, int64_t *sorted, const struct nai_loss_gpu *g, const struct execution *v,
@@ -141,7 +213,7 @@ int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err) {
   uint32_t n = 0;
   int rc = gather(&d, g, err);
   if (!rc) {
-    found = malloc(((size_t)d.names + 1) * sizeof *found);
+    found = malloc((2 * (size_t)d.names + 1) * sizeof *found); /* each name for both reasons */
     sorted = malloc(((size_t)d.first[d.names] + 1) * sizeof *sorted);
     if (!found || !sorted)
       rc = nai_err_nomem(err);
@@ -157,11 +229,13 @@ int nai_losses_of_modes(const struct nai_loss_gpu *g, struct nai_err *err) {
     qsort(v, count, sizeof *v, compare_executions);
     found[n].name = i;
     n += find(&found[n], sorted, g, v, count);
+    found[n].name = i;
+    n += find_long(&found[n], sorted, g, v, count);
   }
   if (!rc && n)
     qsort_r(found, n, sizeof *found, compare_found, (void *)g->m);
   for (uint32_t i = 0; !rc && i < n && i < MAX_ROWS; i++)
-    rc = put(g, &found[i], err);
+    rc = found[i].long_count ? put_long(g, &found[i], err) : put_modes(g, &found[i], err);
   free(sorted);
   free(found);
   free(d.first);

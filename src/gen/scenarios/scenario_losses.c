@@ -176,3 +176,41 @@ void nai_gen_plan_bimodal(struct nai_gen_plan *plan, int64_t target_bytes) {
                          .table = "losses", .key = "bimodal", .value = "flash_fwd_kernel", .count = 2 * PAIRS});
   nai_gen_fact(plan, &(struct nai_gen_fact){.table = "losses", .key = "bimodal", .value = "transpose", .absent = true});
 }
+
+/* --- long-calls ------------------------------------------------------------------------------- */
+
+void nai_gen_plan_long_calls(struct nai_gen_plan *plan, int64_t target_bytes) {
+  /* Without a gap between the usual and the long ones that would make two modes. */
+  static const int64_t long_ns[] = {1300000,  2600000,  7100000,  7200000, 12000000,
+                                    17000000, 26000000, 35000000, 48000000};
+  enum { LONG = sizeof long_ns / sizeof *long_ns, SHORTER = 2, USUAL = 400 };
+  struct nai_gen_program p;
+  int64_t all_ns = 0;
+  (void)target_bytes;
+  nai_gen_program(&p, plan, 5901, "search");
+  int search = nai_gen_kernel(plan, "void search_tree<int>(const T1 *, T1 *, int)", "search_tree");
+  /* More blocks explain longer calls. */
+  int wide = nai_gen_kernel(plan, "void expand<int>(T1 *, const T1 *, int)", "expand");
+  int narrow = nai_gen_kernel(plan, "void expand<int>(T1 *, const T1 *, int)", "expand");
+  nai_gen_kernel_shape(plan, search, 1024, 256);
+  nai_gen_kernel_shape(plan, wide, 8192, 256);
+  nai_gen_kernel_shape(plan, narrow, 256, 256);
+  nai_gen_follow(plan, p.thread, p.stream, search, 490000);
+  for (int i = 0; i < USUAL; i++) {
+    fill(&p, search, 1, 490000 + 500 * (i % 7));
+    fill(&p, narrow, 1, 100000 + 100 * (i % 3));
+    if (i % 40 == 39)
+      fill(&p, wide, 1, 2000000);
+  }
+  for (int i = 0; i < LONG; i++) {
+    fill(&p, search, 1, long_ns[i]);
+    all_ns += i < SHORTER ? 0 : long_ns[i];
+  }
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "losses",
+                                            .key = "long_calls",
+                                            .value = "search_tree",
+                                            .count = LONG - SHORTER,
+                                            .at_most_ns = all_ns});
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "losses", .key = "long_calls", .value = "expand", .absent = true});
+  nai_gen_fact(plan, &(struct nai_gen_fact){.table = "losses", .key = "bimodal", .absent = true});
+}
