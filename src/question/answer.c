@@ -178,7 +178,7 @@ static int find_name(const char **word, const char **kind, const struct nai_aski
 static const struct nai_intent *intent_of_names(const struct nai_intents *intents, const char *kind) {
   for (size_t i = 0; i < intents->count; i++) {
     const char *names = nai_intent_text(intents->list[i].doc, intents->list[i].node, "names");
-    if (names && strcmp(names, kind) == 0)
+    if (!intents->list[i].replaced && names && strcmp(names, kind) == 0)
       return &intents->list[i];
   }
   return NULL;

@@ -113,8 +113,8 @@ static int add_intent(struct nai_intents *intents, const struct nai_yaml *doc, c
   const struct nai_intent *before = nai_intents_find(intents, name);
   if (before && before->doc == doc)
     return nai_yaml_error(doc, nai_yaml_get(doc, node, "intent"), err, "\"%.60s\" is there already", name);
-  intents->list[intents->count++] = (struct nai_intent){
-      .doc = doc, .node = node, .name = name, .about = nai_intent_text(doc, node, "about"), .replaced = before != NULL};
+  intents->list[intents->count++] =
+      (struct nai_intent){.doc = doc, .node = node, .name = name, .replaced = before != NULL};
   return NAI_OK;
 }
 
@@ -169,13 +169,6 @@ const struct nai_intent *nai_intents_find(const struct nai_intents *intents, con
     if (strcmp(intents->list[i].name, name) == 0)
       return &intents->list[i];
   return NULL;
-}
-
-const char *nai_intents_name(const struct nai_intents *intents, size_t index, const char **about) {
-  if (index >= intents->count)
-    return NULL;
-  *about = intents->list[index].about;
-  return intents->list[index].name;
 }
 
 const char *nai_intents_recording(const struct nai_intents *intents, const char *capability) {

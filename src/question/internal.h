@@ -9,7 +9,7 @@
 struct nai_intent {
   const struct nai_yaml *doc;
   const struct nai_yaml_node *node;
-  const char *name, *about;
+  const char *name;
   bool replaced; /* by one of the user's */
 };
 

@@ -28,7 +28,10 @@ bool nai_llm_cache_path(char out[NAI_LLM_PATH], const char *url, const char *bod
 
 bool nai_llm_cache_read(struct nai_buf *text, const char *path) {
   struct nai_err ignored;
-  return nai_fs_read(text, path, MOST_BYTES, NAI_EIO, &ignored) == NAI_OK && text->len;
+  if (nai_fs_read(text, path, MOST_BYTES, NAI_EIO, &ignored) == NAI_OK && text->len)
+    return true;
+  nai_buf_clear(text); /* of what could be read */
+  return false;
 }
 
 void nai_llm_cache_write(const char *path, const struct nai_buf *text) {

@@ -17,8 +17,6 @@ struct nai_intents;
 NAI_MUST_CHECK int nai_intents_load(struct nai_intents **out, const char *const *paths, size_t count,
                                     struct nai_err *err);
 void nai_intents_free(struct nai_intents *intents);
-/* Name and subject of intent number `index`; NULL past the last. */
-const char *nai_intents_name(const struct nai_intents *intents, size_t index, const char **about);
 
 struct nai_fact_value {
   char *column;

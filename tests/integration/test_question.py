@@ -282,6 +282,17 @@ intents:
         self.assertTrue(answer["answer"][0]["text"].startswith("Most often launched: "))
         self.assertEqual(ask(place, "idle?", "--intents", mine)["answer"][0]["text"], "Ask Bob.")
 
+    def test_what_names_mean_can_be_replaced(self):
+        """An intent of the user's takes the place of a built-in one about names, also where it is about something else."""
+        place = artifacts("host-bound")
+        name = json.loads(run("sql", place, "select short_name from kernels limit 1", "--format", "json").stdout)["rows"][0][0]
+        question = f'what is "{name.partition("<")[0]}"'
+        self.assertEqual(ask(place, question)["intents"], ["named_kernel"])
+        mine = self.file("intents: [{intent: named_kernel, about: kernels, names: kernel, say: [Ask Bob.]}]")
+        self.assertEqual(ask(place, question, "--intents", mine)["answer"][0]["text"], "Ask Bob.")
+        mine = self.file("intents: [{intent: named_kernel, about: bananas, words: [banana], say: [Ask Bob.]}]")
+        self.assertEqual(ask(place, question, "--intents", mine)["intents"], [])
+
     def test_mistakes_have_a_place(self):
         place = artifacts("host-bound")
         for text, said in (("intents:\n  - intent: x\n", ':2:5: "about" is missing'), ("intents: 3\n", "expected a list"),

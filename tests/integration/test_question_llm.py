@@ -66,6 +66,14 @@ class Model(unittest.TestCase):
         self.assertEqual([stat.S_IMODE(p.stat().st_mode) for p in files], [0o600])
         self.assertEqual(stat.S_IMODE(files[0].parent.stat().st_mode), 0o700)
 
+    def test_a_kept_text_that_cannot_be_read_is_asked_for_again(self):
+        with Server(says("GPU 0 waits [F1].")) as server:
+            first = self.ask(server.url)
+            (kept,) = [p for p in pathlib.Path(self.cache).rglob("*") if p.is_file()]
+            kept.write_text("x" * 70000)
+            self.assertEqual(self.ask(server.url).stdout, first.stdout)
+            self.assertEqual(len(server.requests), 2)
+
     def test_of_a_trace(self):
         """What reads the trace is confined; what asks the model is not."""
         with Server(says("GPU 0 waits [F1].")) as server:
