@@ -128,13 +128,13 @@ static int print(const struct nai_ranks *ranks, const struct ranks_args *args, s
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int add(struct nai_ranks *ranks, const char *path, const struct nai_ranks_options *how, struct nai_err *err) {
+static int add(struct nai_ranks *ranks, const char *path, struct nai_err *err) {
   const struct nai_cmd_source source = {.reader = NAI_READER_AUTO, .quiet = true};
   struct nai_run *run;
   if (!nai_fs_exists(path))
     return nai_err_set(err, NAI_EINPUT, "there is no \"%s\"", path);
   int rc = nai_cmd_source_open(&run, path, &source, err);
-  return rc ? rc : nai_ranks_add(ranks, run, path, how, err);
+  return rc ? rc : nai_ranks_add(ranks, run, path, err);
 }
 
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
@@ -147,7 +147,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   int rc = NAI_OK;
   (void)program;
   for (size_t i = 0; i < count && !rc; i++)
-    rc = add(&ranks, operands[i], &how, err);
+    rc = add(&ranks, operands[i], err);
   if (!rc)
     rc = nai_ranks_compare(&ranks, &how, err);
   if (!rc)

@@ -249,9 +249,7 @@ static int read_clock(struct nai_rank_source *s, struct nai_err *err) {
   return NAI_OK;
 }
 
-int nai_ranks_add(struct nai_ranks *r, struct nai_run *run, const char *path, const struct nai_ranks_options *options,
-                  struct nai_err *err) {
-  (void)options;
+int nai_ranks_add(struct nai_ranks *r, struct nai_run *run, const char *path, struct nai_err *err) {
   if (!nai_array_room(&r->sources, &r->source_capacity, r->source_count, sizeof *r->sources)) {
     nai_run_close(run);
     return nai_err_nomem(err);

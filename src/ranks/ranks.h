@@ -158,8 +158,7 @@ struct nai_ranks_options {
 };
 
 /* Adds the ranks of a run, which is taken over also on failure. NAI_EUSAGE when the same trace was added before. */
-NAI_MUST_CHECK int nai_ranks_add(struct nai_ranks *ranks, struct nai_run *run, const char *path,
-                                 const struct nai_ranks_options *options, struct nai_err *err);
+NAI_MUST_CHECK int nai_ranks_add(struct nai_ranks *ranks, struct nai_run *run, const char *path, struct nai_err *err);
 /* Everything else. NAI_EINPUT when there is nothing to compare: fewer than two ranks that communicate. */
 NAI_MUST_CHECK int nai_ranks_compare(struct nai_ranks *ranks, const struct nai_ranks_options *options,
                                      struct nai_err *err);

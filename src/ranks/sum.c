@@ -177,8 +177,14 @@ uint32_t nai_ranks_bucket(const struct nai_ranks *r, const struct nai_rank_group
 
 /* --- clocks ----------------------------------------------------------------------------------- */
 
-/* Each rank's clock against that of the reference of the largest group it is in. */
+/* More of the job has its clocks told by one group than by another; of groups of as many ranks, by more collectives. */
+static bool is_larger(const struct nai_rank_group *a, const struct nai_rank_group *b) {
+  return a->count != b->count ? a->count > b->count : a->collectives > b->collectives;
+}
+
+/* Each rank's clock against that of the reference of the largest group it is in that tells. */
 static void read_clocks(struct nai_ranks *r) {
+  const struct nai_rank_group *from = NULL; /* lines are by rank: of the rank at hand */
   for (uint32_t l = 0; l < r->line_count; l++) {
     const struct nai_rank_line *line = &r->lines[l];
     struct nai_job_rank *rank = &r->ranks[line->rank];
@@ -186,9 +192,11 @@ static void read_clocks(struct nai_ranks *r) {
       continue;
     const struct nai_rank_group *group = &r->groups[line->group];
     uint32_t reference = r->lines[r->members[group->first]].rank;
-    bool larger = rank->reference == NAI_NO_RANK || rank->residual == NAI_NULL_I64;
-    if (!larger)
+    bool known = rank->reference != NAI_NO_RANK && rank->residual != NAI_NULL_I64;
+    bool tells = line->rank == reference || line->residual != NAI_NULL_I64;
+    if (known && (!tells || !is_larger(group, from)))
       continue;
+    from = group;
     rank->reference = reference;
     rank->offset = line->offset;
     rank->residual = line->rank == reference ? 0 : line->residual;

@@ -197,7 +197,7 @@ static bool any_guessed(const struct nai_ranks *r) {
   return false;
 }
 
-/* Kernels of matched ranks that have no counterpart. */
+/* Communication kernels of all ranks that have no counterpart. */
 static int64_t unmatched(const struct nai_ranks *r, int64_t *of) {
   int64_t without = *of = 0;
   for (uint32_t i = 0; i < r->rank_count; i++) {

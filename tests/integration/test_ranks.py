@@ -130,6 +130,19 @@ class Planned(unittest.TestCase):
         self.check_sums(out, truth(made))
         self.assertEqual(len({r["communicator"] for r in rows(out, "rank_communicators")}), 2)
 
+    def test_clocks_come_from_the_larger_communicator(self):
+        """Two communicators of the same ranks with 20 and 80 collectives: the longer one tells the clocks, which drift."""
+        made = job("--ranks", 4, "--steps", 40, "--collectives", 4, "--communicators", 2, "--drift-ppm", 20, "--missing", "1:40")
+        out, planned = ranks(traces(made)), truth(made)["ranks"]
+        matched = {r["communicator"]: int(r["matched_count"]) for r in rows(out, "rank_communicators")}
+        self.assertEqual(len(set(matched.values())), 2)
+        longer = {r["rank"]: r for r in rows(out, "rank_communicators") if r["communicator"] == max(matched, key=matched.get)}
+        for row, wanted in zip(rows(out, "ranks"), planned):
+            self.assertAlmostEqual(float(row["clock_drift_ppm"]), wanted["drift_ppm"], delta=0.05)
+            if row["rank"] != row["clock_reference"]:
+                self.assertEqual((row["clock_doubt_ns"], row["clock_drift_ppm"]),
+                                 (longer[row["rank"]]["clock_doubt_ns"], longer[row["rank"]]["clock_drift_ppm"]))
+
     def test_without_payloads(self):
         made = job("--ranks", 3, "--steps", 10, "--no-payloads", "--straggler", "persistent")
         out, planned = ranks(traces(made), "--rank-after", "rank"), truth(made)
