@@ -2,6 +2,8 @@
 
 #include "base/array.h"
 #include "base/fmt.h"
+#include "base/hash.h"
+#include "base/keyset.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,19 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_GROUPS = 2000 };
-
 struct group {
   int64_t first; /* row */
   int64_t *rows; /* all its rows, in table order */
   uint32_t count, capacity;
 };
 
-static bool same_key(const struct nai_table *table, int64_t a, int64_t b, const struct nai_grouping *g) {
+/* What the rows of a group share, as a number. */
+static int64_t key_of(const struct nai_table *table, int64_t row, const struct nai_grouping *g) {
+  uint64_t key = 0;
   for (size_t k = 0; k < sizeof g->keys / sizeof *g->keys && g->keys[k]; k++)
-    if (strcmp(nai_cell_str(table, a, g->keys[k]), nai_cell_str(table, b, g->keys[k])) != 0)
-      return false;
-  return true;
+    key = nai_hash_text(key, nai_cell_str(table, row, g->keys[k]));
+  return (int64_t)key;
 }
 
 static bool add(struct group *group, int64_t row) {
@@ -183,25 +184,24 @@ static void put_modes(struct nai_view *view, const struct nai_report *report, co
 void nai_report_put_groups(struct nai_view *tables, const struct nai_report *report, const struct nai_grouping *g,
                            int top) {
   const struct nai_table *table = nai_report_table(report, g->table);
-  struct group *groups = calloc(MAX_GROUPS, sizeof *groups);
-  size_t count = 0;
-  bool fits = groups != NULL;
+  struct group *groups = calloc((size_t)top + 1, sizeof *groups);
+  struct nai_keyset keys = {0}; /* of all groups; the rows of the first `top` */
+  bool fits = groups != NULL, fresh;
   for (int64_t row = 0; fits && row < table->rows; row++) {
-    size_t at = 0;
     if (g->only_column && strcmp(nai_cell_str(table, row, g->only_column), g->only) != 0)
       continue;
-    while (at < count && !same_key(table, groups[at].first, row, g))
-      at++;
-    if (at == MAX_GROUPS)
+    uint32_t at = nai_keyset_add(&keys, key_of(table, row, g), &fresh);
+    if (at >= (uint32_t)top)
       continue;
-    if (at == count)
-      groups[count++].first = row;
-    fits = add(&groups[at], row);
+    if (fresh)
+      groups[at].first = row;
+    fits = !keys.oom && add(&groups[at], row);
   }
-  nai_view_inherit(tables, &(struct nai_buf){.oom = !fits});
+  int64_t count = keys.count, shown = count < top ? count : top;
+  nai_view_inherit(tables, &(struct nai_buf){.oom = !fits || keys.oom});
   struct nai_view *view = nai_view_put_map(tables, g->name), *rows = nai_view_put_list(view, "rows");
   nai_view_put_bool(view, "any", count > 0);
-  for (size_t i = 0; i < count && i < (size_t)top; i++) {
+  for (int64_t i = 0; i < shown; i++) {
     struct nai_view *row = nai_view_add_map(rows);
     nai_report_put_row(row, report, table, groups[i].first);
     put_modes(row, report, table, groups[i].first);
@@ -209,9 +209,10 @@ void nai_report_put_groups(struct nai_view *tables, const struct nai_report *rep
     put_window_share(row, report, table, &groups[i]);
     put_gpus(row, table, &groups[i]);
   }
-  if (count > (size_t)top)
-    nai_view_put_int(view, "more", (int64_t)count - top);
-  for (size_t i = 0; i < count; i++)
+  if (count > shown)
+    nai_view_put_int(view, "more", count - shown);
+  for (int64_t i = 0; groups && i < shown; i++)
     free(groups[i].rows);
   free(groups);
+  nai_keyset_free(&keys);
 }

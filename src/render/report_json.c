@@ -80,10 +80,12 @@ static void put_links(struct nai_json *json, const char *links) {
   for (size_t n; *links; links += n) {
     links += strspn(links, " ");
     n = strcspn(links, " ");
-    char link[512];
-    snprintf(link, sizeof link, "%.*s", (int)n, links);
+    struct nai_buf link = {0};
+    nai_buf_put(&link, links, n);
     if (n)
-      nai_json_text(json, link);
+      nai_json_text(json, nai_buf_str(&link));
+    json->out->oom |= link.oom;
+    nai_buf_free(&link);
   }
   nai_json_end(json);
 }
@@ -92,8 +94,12 @@ static void put_links(struct nai_json *json, const char *links) {
 static void put_gpus(struct nai_json *json, const char *gpus) {
   nai_json_key(json, "gpus");
   nai_json_begin_array(json, NAI_JSON_INLINE);
-  for (char *end; *gpus; gpus = end + (*end == ' '))
-    nai_json_int(json, strtoll(gpus, &end, 10));
+  for (char *end; *gpus; gpus = end + (*end == ' ')) {
+    long long gpu = strtoll(gpus, &end, 10);
+    if (end == gpus) /* a stored table may hold anything */
+      break;
+    nai_json_int(json, gpu);
+  }
   nai_json_end(json);
 }
 

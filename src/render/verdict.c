@@ -123,7 +123,8 @@ static void put_within(struct nai_buf *out, const char *title) {
   bool name = false;
   for (size_t i = 1; i < word; i++)
     name |= isupper((unsigned char)title[i]) != 0;
-  nai_buf_printf(out, "%c%s", name ? *title : tolower((unsigned char)*title), *title ? title + 1 : "");
+  if (*title)
+    nai_buf_printf(out, "%c%s", name ? *title : tolower((unsigned char)*title), title + 1);
 }
 
 /* What a share is of: a pause is no part of the active time. */

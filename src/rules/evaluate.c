@@ -149,6 +149,8 @@ static int render_title(struct finding *finding, const struct evaluation *e) {
   const struct rule *rule = finding->rule;
   bool many = finding->hit_count > 1 && rule->title_many.count;
   nai_variants_render(&finding->title, &env, many ? rule->title_many : rule->title, TEXT_PLAIN, " ");
+  if (!finding->title.len && !finding->title.oom) /* none of its variants holds */
+    nai_buf_puts(&finding->title, rule->id);
   nai_variants_render(&finding->place, &env, rule->place, TEXT_PLAIN, " ");
   return nai_finding_sum_up(finding, e->err);
 }

@@ -177,8 +177,6 @@ struct nai_rule_set {
   struct pool parameters, factors, tests, codes, pieces, variants, evidence, unless, facts, lowerings;
   const struct nai_yaml *lower_doc; /* the last file's `lower`, for priced rules without one of their own */
   const struct nai_yaml_node *lower;
-  const char **table_names; /* ends with NULL */
-  uint32_t table_count, table_capacity;
 };
 
 /* Appends one element of `size` bytes; NULL when out of memory. */
@@ -202,12 +200,11 @@ struct names {
 /* names.c: finds what `name` (len bytes at `offset` of the node's text) stands for. */
 NAI_MUST_CHECK int nai_names_resolve(struct ref *out, const struct names *names, const struct nai_yaml_node *node,
                                      size_t offset, const char *name, size_t len, struct nai_err *err);
+/* The table of rules of that document that name none, NULL where each must. */
+const struct nai_schema *nai_names_implied_table(const struct nai_rule_set *set, const struct nai_yaml *doc);
 /* A table of the catalogue by name. */
-NAI_MUST_CHECK /* The table of rules of that document that name none, NULL where each must. */
-    const struct nai_schema *
-    nai_names_implied_table(const struct nai_rule_set *set, const struct nai_yaml *doc);
-int nai_names_table(const struct nai_schema **out, const struct nai_rule_set *set, const struct nai_yaml *doc,
-                    const struct nai_yaml_node *node, struct nai_err *err);
+NAI_MUST_CHECK int nai_names_table(const struct nai_schema **out, const struct nai_rule_set *set,
+                                   const struct nai_yaml *doc, const struct nai_yaml_node *node, struct nai_err *err);
 /* A column of a table by a name that outputs show or its stored one. */
 NAI_MUST_CHECK int nai_names_column(struct nai_print *out, const struct nai_schema *schema, const struct nai_yaml *doc,
                                     const struct nai_yaml_node *node, size_t offset, const char *name, size_t len,
@@ -274,7 +271,5 @@ int nai_rule_unknown(const struct nai_rule_set *set, const struct nai_yaml *doc,
                      const char *id, struct nai_err *err);
 /* Finds what `unless` and `part_of` name, and an order in which these come first. */
 NAI_MUST_CHECK int nai_rules_order(struct nai_rule_set *set, struct nai_err *err);
-/* The names of all tables that rules read, each once. */
-NAI_MUST_CHECK int nai_rules_list_tables(struct nai_rule_set *set, struct nai_err *err);
 
 #endif

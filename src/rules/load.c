@@ -27,7 +27,6 @@ void nai_rules_free(struct nai_rule_set *set) {
     nai_yaml_free(set->docs[i]);
   free(set->rules);
   free(set->order);
-  free(set->table_names);
   free(set);
 }
 
@@ -169,9 +168,7 @@ static int compile(struct nai_rule_set *set, struct nai_err *err) {
   for (uint32_t i = 0; !rc && i < set->rule_count; i++)
     if (!set->rules[i]->disabled)
       rc = nai_rule_compile(set->rules[i], set, set->rules[i]->doc, set->rules[i]->node, err);
-  if (!rc)
-    rc = nai_rules_order(set, err);
-  return rc ? rc : nai_rules_list_tables(set, err);
+  return rc ? rc : nai_rules_order(set, err);
 }
 
 static int finish(struct nai_rule_set **out, struct nai_rule_set *set, int rc, struct nai_err *err) {
@@ -232,13 +229,6 @@ int nai_rules_set_parameter(struct nai_rule_set *set, const char *name, double v
     return nai_err_set(err, NAI_EUSAGE, "parameter \"%s\" needs a finite number", name);
   parameter->value = value;
   return 0;
-}
-
-const char *nai_rules_table(const struct nai_rule_set *set, size_t index) {
-  for (size_t i = 0; set->table_names && set->table_names[i]; i++)
-    if (i == index)
-      return set->table_names[i];
-  return NULL;
 }
 
 uint64_t nai_rules_hash(const struct nai_rule_set *set) {

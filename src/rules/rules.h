@@ -36,8 +36,6 @@ void nai_rules_free(struct nai_rule_set *set);
  * finite. */
 NAI_MUST_CHECK int nai_rules_set_parameter(struct nai_rule_set *set, const char *name, double value,
                                            struct nai_err *err);
-/* Names of the tables the active rules read, NULL past the last one: what a recommend stage depends on. */
-const char *nai_rules_table(const struct nai_rule_set *set, size_t index);
 
 struct nai_rules_input {
   /* Tables by schema name. A table that is absent or has no rows makes its rules silent and its values NULL. */

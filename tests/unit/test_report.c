@@ -6,9 +6,12 @@
 
 #include <cmocka.h>
 
+#include "render/group.h"
+#include "render/output.h"
 #include "render/report.h"
 #include "table/columns.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { RANGE, KERNEL, PROCESS, TIME, DEVICE };
@@ -66,6 +69,70 @@ static void test_only_kernel_names_are_shortened(void **state) {
   nai_table_free(table);
 }
 
+/* However many groups there are, what is not shown is counted. */
+static void test_groups_are_counted(void **state) {
+  (void)state;
+  enum { GROUPS = 2612, TOP = 10 };
+  struct nai_table *table = NULL;
+  assert_int_equal(nai_table_new(&table, &schema, NULL), 0);
+  for (int i = 0; i < 2 * GROUPS; i++) { /* each on two GPUs */
+    char name[16];
+    int64_t row = nai_table_add_row(table);
+    snprintf(name, sizeof name, "k%d", i % GROUPS);
+    nai_set_str(table, row, KERNEL, name);
+    nai_set_i64(table, row, TIME, 1000000 * (1 + i / GROUPS));
+    nai_set_i64(table, row, DEVICE, i / GROUPS);
+  }
+  assert_int_equal(nai_table_check(table, NULL), 0);
+  const struct nai_table *const tables[] = {table};
+  const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = TOP};
+  const struct nai_grouping grouping = {.name = "things", .table = "things", .keys = {"kernel_name"}};
+  struct nai_view *root = nai_view_new();
+  nai_report_put_groups(root, &report, &grouping, TOP);
+  assert_int_equal(nai_view_check(root, NULL), 0);
+  const struct nai_view *things = nai_view_get(root, "things", 6), *rows = nai_view_get(things, "rows", 4);
+  assert_string_equal(text_of(things, "more"), "2602");
+  assert_int_equal(rows->len, TOP);
+  assert_string_equal(text_of(rows->first, "gpus"), "0, 1");
+  assert_string_equal(text_of(rows->last, "kernel_name"), "k9");
+  assert_string_equal(text_of(rows->last, "total_time_ms_span"), "1.00-2.00\xc2\xa0ms");
+  nai_view_free(root);
+  nai_table_free(table);
+}
+
+/* Addresses are whole, whatever their length, and a stored table's text that is no GPU ends the list. */
+static void test_links_and_gpus_of_findings(void **state) {
+  (void)state;
+  enum { ID, LINKS, GPUS };
+  static const struct nai_column_def of_findings[] = {[ID] = NAI_LABEL_COLUMN("id", "which"),
+                                                      [LINKS] = NAI_LABEL_COLUMN("links", "where to read on"),
+                                                      [GPUS] = NAI_LABEL_COLUMN("gpus", "numbers")};
+  static const struct nai_schema some = NAI_SCHEMA("findings", "Findings", "A finding", of_findings);
+  char links[2200] = "https://example.org/";
+  size_t len = strlen(links);
+  for (size_t i = 0; i < 1000; i++)
+    memcpy(links + len + 2 * i, "\xc3\xa9", 2);
+  memcpy(links + len + 2000, " https://b.org", sizeof " https://b.org");
+  struct nai_table *table = NULL;
+  assert_int_equal(nai_table_new(&table, &some, NULL), 0);
+  int64_t row = nai_table_add_row(table);
+  nai_set_str(table, row, ID, "a");
+  nai_set_str(table, row, LINKS, links);
+  nai_set_str(table, row, GPUS, "0 3 x 4");
+  const struct nai_table *const tables[] = {table};
+  const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
+  struct nai_buf text = {0};
+  nai_report_json(&text, &report, false);
+  assert_int_equal(nai_buf_check(&text, NULL), 0);
+  links[len + 2000] = '\0';
+  const char *at = strstr(nai_buf_str(&text), links);
+  assert_non_null(at);
+  assert_int_equal(strncmp(at + len + 2000, "\", \"https://b.org\"]", 18), 0);
+  assert_non_null(strstr(nai_buf_str(&text), "\"gpus\": [0, 3]"));
+  nai_buf_free(&text);
+  nai_table_free(table);
+}
+
 enum { SEVERITY, TITLE, SCOPE, PLACE, AT_STAKE, PCT, REASON, PART_OF, SHARE_OF };
 static const struct nai_column_def finding_columns[] = {
     [SEVERITY] = NAI_LABEL_COLUMN("severity", "how bad"),  [TITLE] = NAI_LABEL_COLUMN("title", "what"),
@@ -112,10 +179,30 @@ static void test_verdict_says_what_larger_loss_was_rated_lower(void **state) {
   nai_table_free(table);
 }
 
+/* A stored table may lack a title: the sentence goes on, and has no NUL in it. */
+static void test_verdict_without_a_title(void **state) {
+  (void)state;
+  struct nai_table *table = NULL;
+  struct nai_buf text = {0};
+  enum nai_severity severity;
+  assert_int_equal(nai_table_new(&table, &findings_schema, NULL), 0);
+  add_finding(table, "high", "Few blocks", 151, "", "");
+  add_finding(table, "high", "", 100, "", "");
+  const struct nai_table *const tables[] = {table};
+  const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
+  nai_report_verdict(&text, &severity, &report);
+  assert_int_equal(strlen(nai_buf_str(&text)), text.len);
+  nai_buf_free(&text);
+  nai_table_free(table);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_only_kernel_names_are_shortened),
+      cmocka_unit_test(test_groups_are_counted),
+      cmocka_unit_test(test_links_and_gpus_of_findings),
       cmocka_unit_test(test_verdict_says_what_larger_loss_was_rated_lower),
+      cmocka_unit_test(test_verdict_without_a_title),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
