@@ -162,7 +162,7 @@ static size_t without_signature(const char *name, size_t len) {
   for (size_t at = end; at > 0; at--) {
     depth += name[at - 1] == ')' ? 1 : name[at - 1] == '(' ? -1 : 0;
     if (depth == 0)
-      return at > 1 && memcmp(name + (at > 11 ? at - 11 : 0), "operator()", 10) != 0 ? at - 1 : len;
+      return at > 1 && !(at > 10 && memcmp(name + at - 11, "operator()", 10) == 0) ? at - 1 : len;
   }
   return len;
 }

@@ -227,7 +227,8 @@ static void put_path(struct nai_table *t, int64_t row, const struct nai_comparis
     nai_set_str(t, row, KT_PATH, path);
 }
 
-/* delta = (n_B - n_A) * mean_A + n_B * (mean_B - mean_A); only delta where one side has several kernels or none. */
+/* delta = (n_B - n_A) * mean_A + n_B * (mean_B - mean_A); only delta where a side has several kernels, nothing where it
+ * has none. */
 static void put_terms(struct nai_table *t, int64_t row, const struct nai_match_row *m, const double calls[NAI_SIDES],
                       const double ns[NAI_SIDES]) {
   double delta = ns[NAI_NEW] - ns[NAI_BASE];

@@ -99,7 +99,7 @@ static int put_children(struct writer *w, struct children *list, const char *par
                         const char *rest_title, struct nai_err *err) {
   uint32_t *order = malloc(((size_t)list->names.count + 1) * sizeof *order);
   struct sums rest = *all;
-  char part[160];
+  struct nai_buf part = {0}, left = {0};
   if (!order)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < list->names.count; i++)
@@ -108,17 +108,24 @@ static int put_children(struct writer *w, struct children *list, const char *par
   for (uint32_t i = 0; i < list->names.count; i++) {
     const struct sums *sums = &list->sums[order[i]];
     const char *name = nai_strings_get(&list->names, order[i]);
-    snprintf(part, sizeof part, "%s.%.100s", parent, name);
-    put(w, part, parent, name, 2, sums);
+    nai_buf_clear(&part);
+    nai_buf_printf(&part, "%s.%s", parent, name);
+    put(w, nai_buf_str(&part), parent, name, 2, sums);
     rest.ns[0] -= sums->ns[0];
     rest.ns[1] -= sums->ns[1];
   }
-  if (rest.ns[0] || rest.ns[1]) {
-    snprintf(part, sizeof part, "%s.rest", parent);
-    put(w, part, parent, rest_title, 2, &rest);
-  }
+  nai_buf_puts(&left, "rest");
+  while (nai_strings_find(&list->names, nai_buf_str(&left), left.len) != NAI_NO_STRING && !left.oom)
+    nai_buf_putc(&left, '_'); /* a class of the user's may be called so */
+  nai_buf_clear(&part);
+  nai_buf_printf(&part, "%s.%s", parent, nai_buf_str(&left));
+  if (rest.ns[0] || rest.ns[1])
+    put(w, nai_buf_str(&part), parent, rest_title, 2, &rest);
   free(order);
-  return NAI_OK;
+  nai_buf_free(&left);
+  bool stored = !part.oom && !left.oom;
+  nai_buf_free(&part);
+  return stored ? NAI_OK : nai_err_nomem(err);
 }
 
 static int put_idle(struct writer *w, const struct sums *idle, struct nai_err *err) {

@@ -115,13 +115,6 @@ out:
   return rc;
 }
 
-double nai_least_p(size_t m, size_t n) {
-  double choices = 1;
-  for (size_t i = 1; i <= n; i++)
-    choices *= (double)(m + i) / (double)i;
-  return fmin(1, 2 / choices);
-}
-
 int nai_interval_cut(long *cut, double *coverage, size_t m, size_t n, struct nai_err *err) {
   double all = (double)(m + n), mn = (double)m * (double)n;
   *coverage = 0;
@@ -179,11 +172,6 @@ int nai_shift_of(struct nai_shift *out, const double *a, size_t m, const double 
   }
   free(differences);
   return rc ? rc : nai_mann_whitney(&out->p, a, m, b, n, err);
-}
-
-const char *nai_cliff_word(double delta) {
-  double size = fabs(delta);
-  return size < 0.15 ? "negligible" : size < 0.33 ? "small" : size < 0.47 ? "medium" : "large";
 }
 
 /* --- history ---------------------------------------------------------------------------------- */

@@ -33,13 +33,9 @@ NAI_MUST_CHECK int nai_shift_of(struct nai_shift *out, const double *a, size_t m
 /* Two-sided p of the Mann-Whitney test; exact with ties for m + n <= NAI_EXACT_MAX. */
 NAI_MUST_CHECK int nai_mann_whitney(double *p, const double *a, size_t m, const double *b, size_t n,
                                     struct nai_err *err);
-/* Smallest two-sided p that m and n values can give. */
-double nai_least_p(size_t m, size_t n);
 /* How many of the mn sorted differences lie outside the 95 % interval on each side; *cut -1: there is none.
  * *coverage: what it truly covers. */
 NAI_MUST_CHECK int nai_interval_cut(long *cut, double *coverage, size_t m, size_t n, struct nai_err *err);
-/* "negligible", "small", "medium", "large". */
-const char *nai_cliff_word(double delta);
 
 /* Median of at most NAI_VALUES_MAX values; NaN without any. */
 double nai_median(const double *values, size_t n);

@@ -148,13 +148,19 @@ static void put_scientific(struct nai_buf *out, double value) {
     nai_fmt_real(out, value, 12);
 }
 
-static void put_sample(struct nai_buf *out, const char *name, const struct nai_metric_result *r, const char *series) {
+/* `told`: by its id, since its name is that of another metric, too. */
+static void put_sample(struct nai_buf *out, const char *name, const struct nai_metric_result *r, bool told,
+                       const char *series) {
   struct nai_buf member = {0};
   member_of(&member, r);
   nai_buf_printf(out, "%s{series=\"", name);
   put_label(out, series);
   nai_buf_puts(out, "\",per=\"");
   put_label(out, r->basis);
+  if (told) {
+    nai_buf_puts(out, "\",metric=\"");
+    put_label(out, r->id);
+  }
   if (member.len) {
     nai_buf_puts(out, "\",member=\"");
     put_label(out, nai_buf_str(&member));
@@ -180,8 +186,8 @@ static void put_family(struct nai_buf *out, const struct nai_comparison *c, uint
     nai_buf_clear(&other);
     series_name(&other, &c->results[i]);
     bool own = i == first || (*c->results[i].family && strcmp(c->results[i].family, c->results[first].family) == 0);
-    if (own && has_value(&c->results[i]) && strcmp(nai_buf_str(&other), name) == 0)
-      put_sample(out, name, &c->results[i], series);
+    if (has_value(&c->results[i]) && strcmp(nai_buf_str(&other), name) == 0)
+      put_sample(out, name, &c->results[i], !own, series);
   }
   out->oom |= other.oom;
   nai_buf_free(&other);

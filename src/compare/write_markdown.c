@@ -26,6 +26,25 @@ static int64_t largest_child(const struct nai_table *t, const char *parent, doub
   return best;
 }
 
+/* Numbers per step that changed: they say what the program does more or less often. */
+static void put_changed(struct nai_buf *out, const struct nai_comparison *c) {
+  enum { NAMED = 4 };
+  uint32_t changed = 0;
+  for (uint32_t i = 0; i < c->result_count; i++) {
+    const struct nai_metric_result *r = &c->results[i];
+    if (r->judgement.verdict != NAI_VERDICT_CHANGED || strcmp(r->basis, "step") != 0 || changed++ >= NAMED)
+      continue;
+    nai_buf_puts(out, "; ");
+    nai_markdown_put_text(out, r->title);
+    nai_buf_putc(out, ' ');
+    nai_put_amount(out, r->unit, r->judgement.base, false);
+    nai_buf_puts(out, " -> ");
+    nai_put_amount(out, r->unit, r->judgement.fresh, false);
+  }
+  if (changed > NAMED)
+    nai_buf_printf(out, "; %u more metrics changed", changed - NAMED);
+}
+
 static void put_where(struct nai_buf *out, const struct nai_comparison *c) {
   const struct nai_table *t = c->tables[NAI_COMPARED_TIME];
   double delta = t->rows ? nai_get_f64(t, 0, PT_DELTA) : 0;
@@ -45,17 +64,7 @@ static void put_where(struct nai_buf *out, const struct nai_comparison *c) {
     nai_markdown_put_ns(out, nai_get_f64(t, cause, PT_DELTA), true);
     nai_buf_putc(out, ')');
   }
-  for (uint32_t i = 0; i < c->result_count; i++) {
-    const struct nai_metric_result *r = &c->results[i];
-    if (r->judgement.verdict != NAI_VERDICT_CHANGED || strcmp(r->basis, "step") != 0)
-      continue;
-    nai_buf_puts(out, "; ");
-    nai_markdown_put_text(out, r->title);
-    nai_buf_putc(out, ' ');
-    nai_put_amount(out, r->unit, r->judgement.base, false);
-    nai_buf_puts(out, " -> ");
-    nai_put_amount(out, r->unit, r->judgement.fresh, false);
-  }
+  put_changed(out, c);
   nai_buf_puts(out, ".\n\n");
 }
 

@@ -547,6 +547,50 @@ class Hostile(unittest.TestCase):
                 self.assertNotRegex(line, r'(^|,)"?[=@]')
 
 
+class ManyMetrics(unittest.TestCase):
+    """Files of the user's: hundreds of metrics that change, ids that only punctuation tells apart, a class called rest."""
+
+    def analysed(self, path, option, words):
+        out = fresh_dir() / path.stem
+        done = run("analyze", path, option, words, "--out", out, "--stage", "recommend", "-q")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return out
+
+    def metrics(self, ids, value):
+        path = fresh_dir() / "metrics.yaml"
+        path.write_text("metrics:\n" + "".join(
+            f"  - id: {name}\n    title: {'a number that changes and has a long title ' * 4}{name}\n    better: lower\n    kind: exact\n"
+            f"    gate: gate\n    step: {{table: steps, where: state = 'steady', value: {value}, combine: median, gpus: sum}}\n"
+            for name in ids))
+        return path
+
+    def test_a_comment_stays_short(self):
+        ids = [f"m{i}" for i in range(400)]
+        base = self.analysed(trace("loop", "--seed", 1), "--metrics", self.metrics(ids, "kernel_count"))
+        new = self.analysed(trace("loop-slower", "--seed", 11), "--metrics", self.metrics(ids, "2 * kernel_count"))
+        _, text, _ = compared([base], [new])
+        self.assertLess(len(text), 60000)
+        self.assertRegex(text.splitlines()[2], r"; 39\d more metrics changed\.$")
+
+    def test_names_of_series_stay_apart(self):
+        path = self.metrics(["same.one", "same_one"], "kernel_count")
+        base, new = (self.analysed(trace("loop", "--seed", seed), "--metrics", path) for seed in (1, 2))
+        _, _, out = compared([base], [new], "--format", "prom")
+        lines = [line for line in (out / "metrics.prom").read_text().splitlines() if line.startswith("nsys_ai_same_one{")]
+        self.assertEqual(len(lines), 2, lines)
+        self.assertEqual([re.findall('metric="(.*?)"', line) for line in lines], [[], ["same_one"]])
+
+    def test_parts_have_one_row_each(self):
+        path = fresh_dir() / "classes.yaml"
+        path.write_text("rest: ['re:.']\n")
+        longer = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = end + 20000"  # kernels that overlap: their sum is more than the time
+        base, new = (self.analysed(edited(trace("loop", "--seed", seed), longer), "--kernel-classes", path) for seed in (1, 2))
+        _, _, out = compared([base], [new])
+        parts = [row["part"] for row in support.read_csv(out, "compared_time")]
+        self.assertIn("compute.rest", parts)
+        self.assertEqual(len(parts), len(set(parts)), parts)
+
+
 class Budgets(unittest.TestCase):
     def budgets(self, text):
         path = fresh_dir() / "budgets.yaml"
