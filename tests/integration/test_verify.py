@@ -60,6 +60,7 @@ class Verify(unittest.TestCase):
                 gaps += 1
                 cause = next(row for row in causes if row["cause"] == lines[0]["name"])
                 self.assertEqual([cause["active_longest_start_ns"], cause["active_longest_end_ns"]], [str(start), str(end)])
+                self.assertEqual([lines[0]["start_ns"], lines[0]["end_ns"]], [start, end])  # no longer gap in a pause
                 idle = next(row for row in rows if row["what"] == "idle")
                 self.assertEqual((idle["device_id"], idle["start_ns"], idle["end_ns"]), (gpu, start, end))
                 stated = re.search(r"at most ([0-9.,]+ \w+) in one of them|: ([0-9.,]+ \w+) of idle time in one gap", lines[0]["text"])

@@ -12,18 +12,18 @@ enum {
   TOTAL,
   PCT_IDLE,
   LONGEST,
-  LONGEST_START,
-  LONGEST_END,
   PCT_WINDOW,
   WHAT,
   WHAT_TIME,
   ACTIVE,
   ACTIVE_PARTS,
   ACTIVE_LONGEST,
-  ACTIVE_LONGEST_START,
+  ACTIVE_LONGEST_START, /* the first two times are a row's place on the timeline: findings are about this gap */
   ACTIVE_LONGEST_END,
   ACTIVE_WHAT,
-  ACTIVE_WHAT_TIME
+  ACTIVE_WHAT_TIME,
+  LONGEST_START,
+  LONGEST_END
 };
 static const struct nai_column_def columns[] = {
     [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
