@@ -31,7 +31,7 @@ SPANS = {
     "tensorrt_nvtx_only": ([], [], None),
     "two_processes_one_gpu": ([(62_304_993, "host_code")], [415_913_174], 1),
     "unified_memory": ([(314_996_380, "host_code")], [417_852_550], 0),
-    "windows_wddm_cc120": ([(615_749_604_812, "unknown")], [608_333_876], 1),
+    "windows_wddm_cc120": ([(615_749_604_812, "host_code")], [608_333_876], 1),
     "wsl_api_without_gpu": ([], [], None),
 }
 # compute, exposed communication, exposed copy, idle of active spans that are not the whole window
@@ -103,6 +103,19 @@ class RealExports(unittest.TestCase):
                 row = gpus[0]
                 columns = ("compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_ns")
                 self.assertEqual(tuple(int(row[c]) for c in columns), PARTS[name])
+
+    def test_a_pause_and_its_gap_have_one_cause(self):
+        finer = {"input_wait": "host_code", "sleep": "host_code", "wait": "host_code", "file_read": "host_code", "os_call": "host_code"}
+        seen = 0
+        for out in [*(out for _, out in self.each()), artifacts(trace("pause"))]:
+            gaps = {(g["gap_start_ns"], g["gap_end_ns"]): g["cause"] for g in read_csv(out, "gpu_idle_gaps")}
+            for span in read_csv(out, "active_spans"):
+                if span["kind"] != "pause":
+                    continue
+                cause = "in_launch_call" if "first launch" in span["what"] else finer.get(span["cause"], span["cause"])
+                self.assertEqual(cause, gaps[span["start_ns"], span["end_ns"]])
+                seen += 1
+        self.assertGreater(seen, 7)
 
     def test_repetition_is_far_from_the_threshold(self):
         for name, out in self.each():

@@ -274,6 +274,21 @@ static void test_causes_of_pauses(void **state) {
   CELLS(t, 60 * MS, 99 * MS, 0, 0, NAI_OVERHEAD_PROFILER, 0);
   nai_set_str(t, 1, OE_NAME, "TLS allocation"); /* only looked at */
   check_pause(&f, "profiler", "CUPTI Buffer flush", 55 * MS);
+  begin_pause(&f); /* nothing but the gap between calls is known */
+  check_pause(&f, "host_code", "", 100 * MS - 199900);
+  begin_pause(&f); /* what ends it was launched long before: the host is not to blame */
+  os_call(&f, 10 * MS, 90 * MS, "getc", 0);
+  fixture_api(&f, 1 * MS, 1 * MS + 10, 0, "cudaLaunchKernel", 5000);
+  fixture_kernel(&f, 100 * MS - 2000, 100 * MS - 1100, "work", 0, 0, 7, 5000);
+  check_pause(&f, "unknown", "", 99 * MS - 2010);
+  begin_pause(&f);
+  fixture_api(&f, 30 * MS, 100 * MS - 2100, 0, "cudaLaunchKernel", 5000);
+  fixture_kernel(&f, 100 * MS - 2000, 100 * MS - 1100, "new", 0, 0, 7, 5000);
+  check_pause(&f, "module_load", "cudaLaunchKernel (first launch of the kernel: loading or compiling)", 70 * MS - 2100);
+  begin_pause(&f); /* two halves of the host's own time outweigh what takes more than each */
+  os_call(&f, 1 * MS, 31 * MS, "getc", 0);
+  fixture_api(&f, 65 * MS, 99 * MS, 0, "cudaMalloc", 0);
+  check_pause(&f, "host_code", "", 100 * MS - 199900 - 64 * MS);
 }
 
 /* --- losses ----------------------------------------------------------------------------------- */

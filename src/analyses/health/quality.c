@@ -136,11 +136,11 @@ static void put_impossible_rates(struct nai_table *quality, const struct nai_mod
   if (copies)
     add(quality, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMCPY", copies,
         "copies of more bytes than any memory moves in their duration (over 100,000 GB/s): their size or their time is "
-        "wrong; sums with them have no rate");
+        "wrong, or --trim cut them; sums with them have no rate");
   if (sets)
     add(quality, "impossible-rate", "warning", "CUPTI_ACTIVITY_KIND_MEMSET", sets,
         "sets of more bytes than any memory takes in their duration (over 100,000 GB/s): their size or their time is "
-        "wrong; sums with them have no rate");
+        "wrong, or --trim cut them; sums with them have no rate");
 }
 
 /* What notes add up to. */

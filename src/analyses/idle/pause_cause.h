@@ -11,10 +11,8 @@ struct nai_pause_cause {
   char what[512];
 };
 
-/* Divides [pause->start, pause->end) of the thread that launches the operation behind it (the only thread with CUDA
- * calls, where there is no launch) among, each taking what those before left: records of the profiler; loading; the
- * launching call; the thread's other CUDA calls; its outermost OS calls. The rest is host code where OS calls or
- * samples were recorded, else unknown. */
+/* As the idle gap that the pause is was cut into causes, with two told more finely: time of the thread's own by its
+ * outermost OS calls, and a long first launch of a kernel, which loads or compiles. */
 NAI_MUST_CHECK int nai_pause_explain(struct nai_pause_cause *out, const struct nai_model *model,
                                      const struct nai_gpu *gpu, const struct nai_span *pause, struct nai_err *err);
 

@@ -22,7 +22,9 @@ static const struct nai_column_def span_columns[] = {
         NAI_COUNT_COLUMN("operation_count", "kernels, copies, sets and graph launches that start in it", .sum = true),
     [AS_KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels and graph launches that start in it", .sum = true),
     [AS_KERNEL_TIME] = NAI_TIME_COLUMN("kernel_time_ns", "their summed durations", .sum = true),
-    [AS_CAUSE] = NAI_LABEL_COLUMN("cause", "what most of a pause is recorded as; NULL for other kinds"),
+    [AS_CAUSE] = NAI_LABEL_COLUMN(
+        "cause",
+        "what most of a pause is recorded as: the cause of its idle gap, or more finely; NULL for other kinds"),
     [AS_WHAT] = NAI_LABEL_COLUMN("what", "the function or record behind the cause"),
     [AS_CAUSE_NS] = NAI_TIME_COLUMN("cause_ns", "the part of the pause that the cause covers"),
 };

@@ -213,7 +213,7 @@ static const struct nai_schema *const schemas[] = {&nai_active_spans_schema, &na
 const struct nai_node nai_analysis_active_spans = {
     .name = "active_spans",
     .outputs = schemas,
-    .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(EVIDENCE),
+    .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(IDLE),
     .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(THREADS) |
-              NAI_IN(OVERHEAD) | NAI_IN(OSRT) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(CAPABILITIES),
+              NAI_IN(OVERHEAD) | NAI_IN(OSRT) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),
     .run = run};
