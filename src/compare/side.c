@@ -101,15 +101,10 @@ int64_t nai_side_rows(const struct nai_side *side, const char *name, const char 
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-static int64_t utc_of(const struct nai_capture *capture) {
-  const struct nai_table *t = nai_capture_table(capture, "capture");
-  return t && t->rows ? nai_cell_i64(t, 0, "utc_epoch_ns") : NAI_NULL_I64;
-}
-
 /* By the time of capture, then by content: the order in which they are given says nothing. */
 static int by_time(const void *pa, const void *pb) {
   const struct nai_capture *a = pa, *b = pb;
-  int64_t x = utc_of(a), y = utc_of(b);
+  int64_t x = nai_run_utc(a->run), y = nai_run_utc(b->run);
   if (x != y)
     return x < y ? -1 : 1;
   uint64_t i = a->run->manifest.identity, j = b->run->manifest.identity;

@@ -39,13 +39,12 @@ static void put_side(struct nai_json *json, const char *key, const struct nai_si
   nai_json_key(json, "captures");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t i = 0; i < side->count; i++) {
-    const struct nai_table *t = nai_capture_table(&side->captures[i], "capture");
     snprintf(hash, sizeof hash, "%016" PRIx64, side->captures[i].run->manifest.identity);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "id", side->captures[i].label);
     nai_json_put_text(json, "xxh3", hash);
     nai_json_key(json, "utc_ns");
-    int64_t utc = t && t->rows ? nai_cell_i64(t, 0, "utc_epoch_ns") : NAI_NULL_I64;
+    int64_t utc = nai_run_utc(side->captures[i].run);
     if (utc == NAI_NULL_I64)
       nai_json_text(json, NULL);
     else

@@ -149,12 +149,9 @@ int64_t nai_index_add(struct nai_index *index, const struct nai_index_run *run) 
 int nai_index_utc(int64_t *utc_ns, struct nai_run *run, struct nai_err *err) {
   const struct nai_table *capture;
   int rc = nai_run_table(&capture, run, "capture", NULL, err);
-  if (rc)
-    return rc;
-  int64_t epoch = nai_cell_i64(capture, 0, "utc_epoch_ns"), start = nai_cell_i64(capture, 0, "capture_start_ns");
-  if (epoch <= 0 || __builtin_add_overflow(epoch, start == NAI_NULL_I64 ? 0 : start, utc_ns)) /* or NULL */
-    *utc_ns = NAI_NULL_I64;
-  return NAI_OK;
+  if (!rc)
+    *utc_ns = nai_run_utc(run);
+  return rc;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

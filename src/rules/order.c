@@ -1,5 +1,4 @@
 /* In which order rules are evaluated, by `unless` and `part_of`, and which tables they read. */
-#include "base/array.h"
 #include "base/text.h"
 #include "rules/internal.h"
 

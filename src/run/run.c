@@ -105,6 +105,14 @@ struct nai_table *nai_run_held(const struct nai_run *run, const char *name) {
   return table ? *table : NULL;
 }
 
+int64_t nai_run_utc(const struct nai_run *run) {
+  const struct nai_table *capture = nai_run_held(run, "capture");
+  int64_t utc, epoch = capture && capture->rows ? nai_cell_i64(capture, 0, "utc_epoch_ns") : NAI_NULL_I64;
+  int64_t start = epoch > 0 ? nai_cell_i64(capture, 0, "capture_start_ns") : NAI_NULL_I64; /* NULL is below 0 */
+  bool told = epoch > 0 && !__builtin_add_overflow(epoch, start == NAI_NULL_I64 ? 0 : start, &utc);
+  return told ? utc : NAI_NULL_I64;
+}
+
 int nai_run_hold(struct nai_run *run, struct nai_table *table, struct nai_err *err) {
   struct nai_table **old = find(run, table->schema->name);
   if (old && *old != table)

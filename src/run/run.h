@@ -38,6 +38,9 @@ NAI_MUST_CHECK int nai_run_table_if_any(const struct nai_table **out, struct nai
                                         const struct nai_schema *schema, struct nai_err *err);
 /* The table if it is held, else NULL. */
 struct nai_table *nai_run_held(const struct nai_run *run, const char *name);
+/* When its capture began, ns since 1970: the session may have begun long before. NAI_NULL_I64 where that is not known,
+ * or the table capture is not held. */
+int64_t nai_run_utc(const struct nai_run *run);
 /* Puts a table into the run in the place of one of that name. The run owns the table from now on; on failure it is
  * freed. */
 NAI_MUST_CHECK int nai_run_hold(struct nai_run *run, struct nai_table *table, struct nai_err *err);

@@ -144,6 +144,15 @@ class Pairs(unittest.TestCase):
         done, _ = checked(runs("loop", NEW[:1]), history)
         self.assertEqual(done.returncode, 0, done.stdout)
 
+    def test_captures_are_in_the_order_they_were_recorded_in(self):
+        """One session may record twice, and have begun long before another that recorded in between."""
+        epoch = 1767225600 * 10**9
+        made = [edited(trace("loop", "--seed", seed), f"UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = {epoch + session}",
+                       f"UPDATE ANALYSIS_DETAILS SET startTime = startTime + {later}, stopTime = stopTime + {later}")
+                for seed, session, later in ((1, 0, 9 * 10**9), (2, 5 * 10**9, 0), (3, 0, 10**9))]
+        report, _, _ = compared(made, runs("loop", NEW[:1]))
+        self.assertEqual([c["utc_ns"] - epoch for c in report["base"]["captures"]], [10**9, 5 * 10**9, 9 * 10**9])
+
     def test_order_of_captures(self):
         """Permuted captures give the same bytes; swapped sides the mirror."""
         one, text, out = compared(runs("loop", BASE), runs("loop-slower", NEW))
