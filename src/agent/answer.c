@@ -275,12 +275,15 @@ json_t *nai_agent_answer(const struct nai_agent *agent, const struct nai_agent_c
   if (call->shape == NAI_AGENT_WRITTEN)
     return answer_written(agent, call);
   json_t *read = nai_agent_read_json(nai_buf_str(&printed[0]), printed[0].len, 0, NULL), *rows = NULL, *result;
-  if (!read)
-    return nai_agent_refusal("the command printed something that is not JSON");
   if (call->step_count > 1) {
     json_t *table = nai_agent_read_json(nai_buf_str(&printed[1]), printed[1].len, 0, NULL);
-    rows = objects_of(table);
+    rows = table ? objects_of(table) : NULL;
     json_decref(table);
+  }
+  if (!read || (call->step_count > 1 && !rows)) {
+    json_decref(read);
+    json_decref(rows);
+    return nai_agent_refusal("the command printed something that is not JSON");
   }
   if (call->shape == NAI_AGENT_BLOCKS)
     result = answer_blocks(agent, call, read);

@@ -261,11 +261,14 @@ static int plan_run_skill(struct nai_agent_call *call, const struct nai_agent *a
 
 static int plan_compare(struct nai_agent_call *call, const struct nai_agent *agent, struct nai_err *err) {
   struct nai_agent_words *words = begin(call, "compare");
-  char base[PATH_MAX], new[PATH_MAX] = "";
+  char base[PATH_MAX], new[PATH_MAX];
   int rc = nai_agent_path(base, agent, text_of(call, "base"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err);
   if (!rc)
     rc = nai_agent_path(new, agent, text_of(call, "new"), NAI_AGENT_RUN | NAI_AGENT_TRACE, err);
+  if (rc)
+    return rc;
   uint64_t hash = nai_hash_text(nai_hash_text(0, base), new);
+  nai_agent_sweep(agent);
   call->long_running = true;
   snprintf(call->result, sizeof call->result, "%s/c-%016" PRIx64 "/compare.json", agent->cache, hash);
   nai_agent_word(words, "--json");
@@ -274,7 +277,7 @@ static int plan_compare(struct nai_agent_call *call, const struct nai_agent *age
   nai_agent_word(words, "--");
   nai_agent_word(words, "%s", base);
   nai_agent_word(words, "%s", new);
-  return rc;
+  return NAI_OK;
 }
 
 static const char *ending_of(const char *format) {

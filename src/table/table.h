@@ -60,9 +60,9 @@ NAI_MUST_CHECK int nai_table_write(struct nai_table *table, const char *path, ui
  * type. Text numbers are checked here, row numbers of other tables by nai_table_check_refs. */
 NAI_MUST_CHECK int nai_table_open(struct nai_table **out, const char *path, const struct nai_schema *schema,
                                   struct nai_err *err);
-/* nai_table_open for a file below a directory that is open (or AT_FDCWD). */
 /* Whether there is a table file, of any version, whole or not. */
 bool nai_table_is_file_at(int directory_fd, const char *name);
+/* nai_table_open for a file below a directory that is open (or AT_FDCWD). */
 NAI_MUST_CHECK int nai_table_open_at(struct nai_table **out, int directory_fd, const char *name,
                                      const struct nai_schema *schema, struct nai_err *err);
 /* Checks that every column which refers to rows of a table has row numbers of it (or -1, or NULL), in one pass over

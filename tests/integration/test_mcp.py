@@ -616,15 +616,19 @@ class Starting(unittest.TestCase):
         """Runs used longest ago go when the cache is full; other files of the directory stay."""
         cache, root = fresh_dir("cache"), fresh_dir("root")
         shutil.copy(trace("minimal"), root / "minimal.sqlite")
-        for name, age in (("r-0000000000000001", 9000), ("r-0000000000000002", 8000), ("c-0000000000000003", 100), ("mine", 9000)):
-            (cache / name).mkdir()
-            with open(cache / name / "x", "wb") as file:
-                file.truncate(900 << 20)
-            os.utime(cache / name, (time.time() - age,) * 2)
-        c = Client(root, cache=cache)
-        run = c.tool("analyze", trace="minimal.sqlite")["run"]
-        c.close()
-        self.assertEqual({path.name for path in cache.iterdir()}, {"mine", "r-0000000000000002", "c-0000000000000003", run})
+        shutil.copy(trace("training"), root / "training.sqlite")
+        for tool, arguments in (("analyze", {"trace": "minimal.sqlite"}), ("compare", {"base": "minimal.sqlite", "new": "training.sqlite"})):
+            for name, age in (("r-0000000000000001", 9000), ("r-0000000000000002", 8000), ("c-0000000000000003", 100), ("mine", 9000)):
+                (cache / name).mkdir(exist_ok=True)
+                with open(cache / name / "x", "wb") as file:
+                    file.truncate(900 << 20)
+                os.utime(cache / name, (time.time() - age,) * 2)
+            c = Client(root, cache=cache)
+            c.tool(tool, **arguments)
+            c.close()
+            there = {path.name for path in cache.iterdir()}
+            self.assertNotIn("r-0000000000000001", there)
+            self.assertLess({"mine", "r-0000000000000002", "c-0000000000000003"}, there)
 
 
 if __name__ == "__main__":

@@ -190,6 +190,10 @@ class Store(unittest.TestCase):
             bad.write_bytes((self.nights / f"night-{number:04}.sqlite").read_bytes()[:20000])
             ids.append(run("store", "add", bad, "--store", store).stdout.split()[0])
         self.assertEqual((len(self.rows(store)), ids[1]), (2, ids[2]))
+        other = work / "other.sqlite"
+        other.write_bytes(bad.read_bytes()[:10000])
+        both = [run("store", "add", *pair, "--store", work / "both").stdout.split()[0] for pair in ((bad, other), (other, bad))]
+        self.assertEqual((both[0], len(self.rows(work / "both"))), (both[1], 1))
         good = self.batch / "items/night-0002"
         self.assertEqual(run("store", "add", good, bad, "--store", store, "--id", "mixed").returncode, 0)
         row, = [r for r in self.rows(store) if r["run_id"] == "mixed"]
@@ -291,6 +295,42 @@ class Store(unittest.TestCase):
         self.assertAlmostEqual(metric["values"][0]["value"], sorted(values)[1], delta=1)
         other = run("store", "add", items[0], self.batch / "items/night-0029", "--store", store, "--id", "x")
         self.assertEqual((other.returncode, "differ in what they ran on" in other.stderr), (2, True))
+
+    def test_the_worst_finding_has_a_price(self):
+        """Of two that are as severe, the one whose share of time is known, whichever capture it is of."""
+        work, rule = fresh_dir(), "title: t, severity: {high: device_id >= 0}, why: w, recommendation: r, verify: v"
+        rules = {"bare": f"rules:\n  - {{id: bare, table: gpu_utilization, {rule}}}\n",
+                 "priced": f"rules:\n  - {{id: priced, table: gpu_utilization, price: compute_ns, {rule}}}\n"}
+        for name, text in rules.items():
+            (work / f"{name}.yaml").write_text(text, encoding="ascii")
+            for seed in (1, 2):
+                done = run("analyze", trace("loop", "--seed", seed), "--rules", work / f"{name}.yaml", "--out", work / f"{name}{seed}", "-q")
+                self.assertEqual(done.returncode, 0, done.stderr)
+        for number, pair in enumerate((("bare1", "priced2"), ("priced1", "bare2"))):
+            done = run("store", "add", *(work / name for name in pair), "--store", work / f"s{number}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with sqlite3.connect(work / f"s{number}/index.sqlite") as db:
+                self.assertEqual(db.execute("select severity, worst_rule from runs").fetchall(), [("high", "priced")])
+
+    def test_captures_of_one_session(self):
+        """Taken one after the other, they began when their own recording did: for a store as for a comparison."""
+        work, begun = fresh_dir(), []
+        for number, later in enumerate((7, 0, 3)):
+            copy = work / f"{number}.sqlite"
+            shutil.copy(self.nights / f"night-{number:04}.sqlite", copy)
+            with sqlite3.connect(copy) as db:
+                db.execute("update TARGET_INFO_SESSION_START_TIME set utcEpochNs = 1767225600000000000, systemClockNs = 5000000000")
+                clock = 5 * 10**9
+                db.execute("update ANALYSIS_DETAILS set startTime = ?, stopTime = ?", (clock + later * 10**9, clock + (later + 1) * 10**9))
+            begun.append(1767225600 * 10**9 + later * 10**9)
+            self.assertEqual(run("analyze", copy, "--out", work / str(number), "-q").returncode, 0)
+            self.assertEqual(run("store", "add", work / str(number), "--store", work / "s", "--label", f"n={number}").returncode, 0)
+        self.assertEqual({json.loads(r["labels_json"])["n"]: r["utc_ns"] for r in self.rows(work / "s")},
+                         {str(n): utc for n, utc in enumerate(begun)})
+        done = run("compare", "--base", work / "0", work / "1", work / "2", "--new", self.batch / "items/night-0005", "--out", work / "c")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        captures = json.loads((work / "c/compare.json").read_text(encoding="utf-8"))["base"]["captures"]
+        self.assertEqual([(c["id"], c["utc_ns"]) for c in captures], [(str(n), begun[n]) for n in (1, 2, 0)])
 
     def test_the_order_of_captures_makes_no_other_night(self):
         store = fresh_dir() / "s"

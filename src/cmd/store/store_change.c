@@ -114,16 +114,22 @@ static void say_added(const char *id, enum nai_store_added added) {
   printf("%s%s\n", id, words[added]);
 }
 
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
 /* A trace that is refused makes a night that failed: it stays in the store with the reason, and with the captures that
- * could be read. */
-int nai_cmd_store_add(struct nai_store *store, const struct store_args *a, const char *const *paths, size_t count,
+ * could be read. Of several that are refused the first by name gives the reason, whichever was named first. */
+int nai_cmd_store_add(struct nai_store *store, const struct store_args *a, const char *const *operands, size_t count,
                       struct nai_err *err) {
   struct night night = {0};
+  const char *paths[NAI_STORE_MAX_CAPTURES];
   char *id = NULL;
   enum nai_store_added added = NAI_STORE_NEW;
   int rc = NAI_OK;
   if (count > NAI_STORE_MAX_CAPTURES)
     return nai_err_set(err, NAI_EUSAGE, "more than %d captures of one run", NAI_STORE_MAX_CAPTURES);
+  for (size_t i = 0; i < count; i++)
+    paths[i] = operands[i];
+  qsort(paths, count, sizeof *paths, by_text);
   for (size_t i = 0; i < count && !rc; i++)
     rc = open_capture(&night, paths[i], a, err);
   const struct nai_store_add run = {.captures = night.captures,
