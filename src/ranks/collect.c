@@ -235,7 +235,7 @@ static int add_ranks(struct nai_ranks *r, uint32_t source, struct nai_err *err) 
 
 /* --- sources ---------------------------------------------------------------------------------- */
 
-/* When time 0 of the trace was. */
+/* When time 0 of the trace was: the start of its session, of an export that holds UTC (time_offset_ns), too. */
 static int read_clock(struct nai_rank_source *s, struct nai_err *err) {
   const struct nai_table *capture;
   int rc = nai_run_table(&capture, s->run, nai_capture.name, &nai_capture, err);
@@ -243,9 +243,8 @@ static int read_clock(struct nai_rank_source *s, struct nai_err *err) {
   if (rc)
     return rc;
   int64_t epoch = capture->rows ? nai_get_i64(capture, 0, CA_UTC_EPOCH_NS) : NAI_NULL_I64;
-  int64_t offset = capture->rows ? nai_get_i64(capture, 0, CA_TIME_OFFSET_NS) : NAI_NULL_I64;
-  if (epoch != NAI_NULL_I64 && epoch > 0)
-    s->utc = epoch + (offset == NAI_NULL_I64 ? 0 : offset);
+  if (epoch > 0) /* NULL is below */
+    s->utc = epoch;
   return NAI_OK;
 }
 

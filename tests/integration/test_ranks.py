@@ -50,6 +50,23 @@ def rows(out, table):
 class Planned(unittest.TestCase):
     """Everything that the generator planned is found, to the ns; clocks within their doubt."""
 
+    def test_an_export_that_holds_utc(self):
+        """--ts-normalize of nsys export, of one rank: the same instants, and the same result."""
+        plain = job("--ranks", 2, "--steps", 4)
+        utc = fresh_dir("job")
+        for path in traces(plain):
+            shutil.copy(path, utc)
+        with contextlib.closing(sqlite3.connect(traces(utc)[1])) as db:
+            epoch, = db.execute("select utcEpochNs from TARGET_INFO_SESSION_START_TIME").fetchone()
+            db.execute("update META_DATA_EXPORT set value = 'true' where name = 'EXPORT_PARAM_TIME_NORMALIZE'")
+            for table, in db.execute("select name from sqlite_master where type = 'table'").fetchall():
+                times = [c[1] for c in db.execute(f'pragma table_info("{table}")') if c[1] in ("start", "end", "timestamp")]
+                for column in times:
+                    db.execute(f'update "{table}" set "{column}" = "{column}" + {epoch}')
+            db.commit()
+        told = [[{k: v for k, v in row.items() if not v.endswith(".sqlite")} for row in rows(ranks(traces(of)), "ranks")] for of in (utc, plain)]
+        self.assertEqual(told[0], told[1])
+
     def check_sums(self, out, planned):
         found = result(out)
         self.assertEqual(found["collective_count"], planned["matched"])
