@@ -142,6 +142,8 @@ def cases():
     other, same, full = support.artifacts(small), support.artifacts(minimal, "--top", "3"), support.artifacts(rich)
     before = support.fresh_dir("before")
     (before / "t").write_text("an earlier file")
+    budgets = before.parent / "budgets.yaml"  # without steps nothing is gated but what budgets name
+    budgets.write_text("version: 1\nmetrics: {gpu.busy: {relative: 3%}}\n")
     return [
         Case("analyze", minimal, [*analyze, minimal], other),
         Case("reuse", minimal, [*analyze, minimal], same),
@@ -153,7 +155,7 @@ def cases():
         Case("wal", minimal, ["probe", live_wal(minimal)]),
         Case("table", minimal, ["table", same / "stages" / "kernels.ntab"]),
         Case("compare", minimal, ["compare", same, other, "-q", "--out", "OUT"], unread=UNREAD),
-        Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "-q", "--out", "OUT"], few=True, statuses={7}, unread=UNREAD),
+        Case("check", minimal, ["check", same, "--baseline", same, "--allow", "same_content", "--budgets", budgets, "-q", "--out", "OUT"], few=True, statuses={7}, unread=UNREAD),
         Case("ranks", minimal, ["ranks", *job(), "-q", "--out", "OUT"], few=True),
         Case("sql", minimal, ["sql", same, "select name, count(*) from kernel_events group by 1"], few=True, statuses={6}),
         Case("mcp", minimal, ["mcp", "--root", same.parent.parent, "--cache", "OUT"], few=True, statuses={2}, said=messages(same), seen=lambda name: False),

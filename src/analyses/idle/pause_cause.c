@@ -156,7 +156,9 @@ static int say_what(struct nai_pause_cause *out, const struct nai_model *m, cons
   else if (what.source != NAI_WHAT_REMARK)
     nai_idle_what_print(&text, m, &what);
   snprintf(out->what, sizeof out->what, "%.400s", nai_buf_str(&text));
-  return nai_buf_check(&text, err);
+  int rc = nai_buf_check(&text, err);
+  nai_buf_free(&text);
+  return rc;
 }
 
 /* Within the cause of the gap, never across causes: the part that is told may be smaller than another cause. */
