@@ -134,6 +134,14 @@ static void put_base(struct nai_buf *out, const struct nai_table *findings, int6
     nai_buf_printf(out, " of the %s", base);
 }
 
+/* The loss that is named behind the first one; -1: none is worth it. */
+static int64_t second_loss(const struct nai_table *findings, int64_t first) {
+  int64_t next = next_loss(findings, first + 1);
+  while (next >= 0 && *nai_cell_str(findings, next, "part_of"))
+    next = next_loss(findings, next + 1);
+  return next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM ? next : -1;
+}
+
 static void put_loss(struct nai_buf *out, const struct nai_table *findings, int64_t row) {
   struct nai_value ns = nai_cell(findings, row, "at_stake_ns");
   const char *scope = nai_cell_str(findings, row, "scope"), *place = nai_cell_str(findings, row, "place");
@@ -149,10 +157,8 @@ static void put_loss(struct nai_buf *out, const struct nai_table *findings, int6
     put_share(out, findings, row);
     put_base(out, findings, row);
   }
-  int64_t next = next_loss(findings, row + 1);
-  while (next >= 0 && *nai_cell_str(findings, next, "part_of"))
-    next = next_loss(findings, next + 1);
-  if (next >= 0 && nai_report_severity(findings, next) >= NAI_SEVERITY_MEDIUM) {
+  int64_t next = second_loss(findings, row);
+  if (next >= 0) {
     nai_buf_puts(out, "; then: ");
     const char *where =
         strcmp(nai_cell_str(findings, next, "scope"), "run") == 0 ? nai_cell_str(findings, next, "place") : "";
@@ -182,6 +188,10 @@ static void put_larger(struct nai_buf *out, const struct nai_table *findings, in
   }
   if (at < 0)
     return;
+  if (loss >= 0 && at == second_loss(findings, loss)) { /* just named */
+    nai_buf_printf(out, " The latter is more time, but rated lower: %s.", nai_cell_str(findings, at, "reason"));
+    return;
+  }
   nai_buf_puts(out, " More time, but rated lower: ");
   put_within(out, nai_cell_str(findings, at, "title"));
   nai_buf_puts(out, " (");

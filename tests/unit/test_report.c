@@ -179,6 +179,25 @@ static void test_verdict_says_what_larger_loss_was_rated_lower(void **state) {
   nai_table_free(table);
 }
 
+/* No loss is told twice in one sentence. */
+static void test_verdict_names_a_loss_once(void **state) {
+  (void)state;
+  struct nai_table *table = NULL;
+  struct nai_buf text = {0};
+  enum nai_severity severity;
+  assert_int_equal(nai_table_new(&table, &findings_schema, NULL), 0);
+  add_finding(table, "high", "Few blocks", 328, "", "");
+  add_finding(table, "medium", "A pause", 478, "paid once", "");
+  const struct nai_table *const tables[] = {table};
+  const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
+  nai_report_verdict(&text, &severity, &report);
+  assert_non_null(
+      strstr(nai_buf_str(&text), "; then: a pause (47.8 %). The latter is more time, but rated lower: paid once."));
+  assert_null(strstr(nai_buf_str(&text), "More time"));
+  nai_buf_free(&text);
+  nai_table_free(table);
+}
+
 /* A stored table may lack a title: the sentence goes on, and has no NUL in it. */
 static void test_verdict_without_a_title(void **state) {
   (void)state;
@@ -202,6 +221,7 @@ int main(void) {
       cmocka_unit_test(test_groups_are_counted),
       cmocka_unit_test(test_links_and_gpus_of_findings),
       cmocka_unit_test(test_verdict_says_what_larger_loss_was_rated_lower),
+      cmocka_unit_test(test_verdict_names_a_loss_once),
       cmocka_unit_test(test_verdict_without_a_title),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
