@@ -9,6 +9,9 @@
 #include <string.h>
 
 static int fail(sqlite3 *db, const char *path, struct nai_err *err) {
+  int failed = sqlite3_errcode(db) == SQLITE_CANTOPEN ? sqlite3_system_errno(db) : 0;
+  if (failed) /* no descriptor left, as like as not */
+    return nai_err_sys(err, NAI_EIO, failed, "cannot write \"%s\"", path);
   return sqlite3_errcode(db) == SQLITE_NOMEM
            ? nai_err_nomem(err)
            : nai_err_set(err, NAI_EIO, "cannot write \"%s\": %s", path, sqlite3_errmsg(db));
@@ -85,13 +88,28 @@ static int put_table(sqlite3 *db, const struct nai_table *table, const char *pat
   return rc;
 }
 
+/* What cannot be opened for writing SQLite opens for reading, and forgets why. The file is our own: a moment without
+ * descriptors is over, or says what it is, when it is opened once more. */
+static int open_new(sqlite3 **db, const char *path, struct nai_err *err) {
+  enum { TRIES = 2 };
+  /* Nobody knows this file yet, so it needs no locks, which some network file systems do not have. */
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_PRIVATECACHE;
+  for (int i = 0; i < TRIES; i++) {
+    if (sqlite3_open_v2(path, db, flags, "unix-none") != SQLITE_OK)
+      return fail(*db, path, err);
+    if (sqlite3_db_readonly(*db, "main") == 0)
+      return NAI_OK;
+    sqlite3_close(*db);
+    *db = NULL;
+  }
+  return nai_err_set(err, NAI_EIO, "cannot write \"%s\"", path);
+}
+
 static int write_file(const char *path, const struct nai_table *const *tables, struct nai_err *err) {
   static const char begin[] =
       "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; BEGIN";
   sqlite3 *db = NULL;
-  /* Nobody knows this file yet, so it needs no locks, which some network file systems do not have. */
-  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_PRIVATECACHE;
-  int rc = sqlite3_open_v2(path, &db, flags, "unix-none") == SQLITE_OK ? NAI_OK : fail(db, path, err);
+  int rc = open_new(&db, path, err);
   if (!rc)
     rc = run_sql(db, begin, path, err);
   for (int i = 0; tables[i] && !rc; i++)
