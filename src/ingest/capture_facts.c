@@ -16,7 +16,7 @@ static bool consists_of(const char *text, const char *characters) {
   return *text && strspn(text, characters) == strlen(text);
 }
 
-/* --- driver, system ----------------------------------------------------------------------------------- */
+/* --- driver, system ---------------------------------------------------------------------------- */
 
 /* "5452906" is 545.29.06, "59174" 591.74; later exporters print the points themselves. */
 static void put_driver(struct nai_table *capture, const char *value) {

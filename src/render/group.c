@@ -2,8 +2,7 @@
 
 #include "base/array.h"
 #include "base/fmt.h"
-#include "base/hash.h"
-#include "base/keyset.h"
+#include "base/strings.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,12 +16,15 @@ struct group {
   uint32_t count, capacity;
 };
 
-/* What the rows of a group share, as a number. */
-static int64_t key_of(const struct nai_table *table, int64_t row, const struct nai_grouping *g) {
-  uint64_t key = 0;
-  for (size_t k = 0; k < sizeof g->keys / sizeof *g->keys && g->keys[k]; k++)
-    key = nai_hash_text(key, nai_cell_str(table, row, g->keys[k]));
-  return (int64_t)key;
+/* The number of the row's group: of the texts that its rows share, each with its end. */
+static uint32_t group_of(struct nai_strings *groups, struct nai_buf *room, const struct nai_table *table, int64_t row,
+                         const struct nai_grouping *g) {
+  nai_buf_clear(room);
+  for (size_t k = 0; k < sizeof g->keys / sizeof *g->keys && g->keys[k]; k++) {
+    const char *text = nai_cell_str(table, row, g->keys[k]);
+    nai_buf_put(room, text, strlen(text) + 1);
+  }
+  return room->oom ? NAI_NO_STRING : nai_strings_add(groups, nai_buf_str(room), room->len);
 }
 
 static bool add(struct group *group, int64_t row) {
@@ -185,20 +187,22 @@ void nai_report_put_groups(struct nai_view *tables, const struct nai_report *rep
                            int top) {
   const struct nai_table *table = nai_report_table(report, g->table);
   struct group *groups = calloc((size_t)top + 1, sizeof *groups);
-  struct nai_keyset keys = {0}; /* of all groups; the rows of the first `top` */
-  bool fits = groups != NULL, fresh;
+  struct nai_strings all = {0}; /* groups, of which the first `top` have their rows */
+  struct nai_buf room = {0};
+  bool fits = groups != NULL;
   for (int64_t row = 0; fits && row < table->rows; row++) {
     if (g->only_column && strcmp(nai_cell_str(table, row, g->only_column), g->only) != 0)
       continue;
-    uint32_t at = nai_keyset_add(&keys, key_of(table, row, g), &fresh);
-    if (at >= (uint32_t)top)
+    uint32_t before = all.count, at = group_of(&all, &room, table, row, g);
+    fits = at != NAI_NO_STRING;
+    if (!fits || at >= (uint32_t)top)
       continue;
-    if (fresh)
+    if (at == before)
       groups[at].first = row;
-    fits = !keys.oom && add(&groups[at], row);
+    fits = add(&groups[at], row);
   }
-  int64_t count = keys.count, shown = count < top ? count : top;
-  nai_view_inherit(tables, &(struct nai_buf){.oom = !fits || keys.oom});
+  int64_t count = all.count, shown = count < top ? count : top;
+  nai_view_inherit(tables, &(struct nai_buf){.oom = !fits});
   struct nai_view *view = nai_view_put_map(tables, g->name), *rows = nai_view_put_list(view, "rows");
   nai_view_put_bool(view, "any", count > 0);
   for (int64_t i = 0; i < shown; i++) {
@@ -214,5 +218,6 @@ void nai_report_put_groups(struct nai_view *tables, const struct nai_report *rep
   for (int64_t i = 0; groups && i < shown; i++)
     free(groups[i].rows);
   free(groups);
-  nai_keyset_free(&keys);
+  nai_strings_free(&all);
+  nai_buf_free(&room);
 }

@@ -93,6 +93,27 @@ int64_t nai_intervals_total(const struct nai_intervals *set) {
   return total;
 }
 
+static int by_start(const void *pa, const void *pb) {
+  const struct nai_interval *a = pa, *b = pb;
+  return (a->start > b->start) - (a->start < b->start);
+}
+
+void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count) {
+  if (count)
+    qsort(v, count, sizeof *v, by_start);
+  for (size_t i = 0; i < count; i++)
+    nai_intervals_add(out, v[i].start, v[i].end);
+}
+
+int64_t nai_time_under(struct nai_interval *v, size_t count, bool *oom) {
+  struct nai_intervals all = {0};
+  nai_intervals_gather(&all, v, count);
+  int64_t ns = nai_intervals_total(&all);
+  *oom = *oom || all.oom;
+  nai_intervals_free(&all);
+  return ns;
+}
+
 size_t nai_intervals_after(const struct nai_intervals *set, int64_t t) {
   if (t == INT64_MAX)
     return set->count;

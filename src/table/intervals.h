@@ -1,4 +1,5 @@
-/* Sets of disjoint half-open time intervals, kept in ascending order. All operations are linear in their inputs. */
+/* Sets of disjoint half-open time intervals, kept in ascending order. Operations are linear in their inputs unless
+ * said. */
 #ifndef NAI_TABLE_INTERVALS_H
 #define NAI_TABLE_INTERVALS_H
 
@@ -33,6 +34,10 @@ void nai_intervals_subtract(struct nai_intervals *out, const struct nai_interval
 void nai_intervals_intersect(struct nai_intervals *out, const struct nai_intervals *a, const struct nai_intervals *b);
 /* Sum of lengths, ns. */
 int64_t nai_intervals_total(const struct nai_intervals *set);
+/* Intervals in any order, overlapping or not, as a set; and the time that they cover, ns. Both reorder v and take
+ * O(n log n); *oom is set, or left as it is. */
+void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count);
+int64_t nai_time_under(struct nai_interval *v, size_t count, bool *oom);
 /* First interval that ends after t (count when there is none). O(log n). */
 size_t nai_intervals_after(const struct nai_intervals *set, int64_t t);
 

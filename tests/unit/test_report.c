@@ -157,62 +157,55 @@ static void add_finding(struct nai_table *table, const char *severity, const cha
   nai_set_str(table, row, SHARE_OF, "active time");
 }
 
+/* The verdict of a report of these findings, which are freed. */
+static void check_verdict(struct nai_table *findings, enum nai_severity severity, const char *says, const char *never) {
+  struct nai_buf text = {0};
+  enum nai_severity worst;
+  const struct nai_table *const tables[] = {findings};
+  const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
+  nai_report_verdict(&text, &worst, &report);
+  assert_int_equal(worst, severity);
+  assert_int_equal(strlen(nai_buf_str(&text)), text.len); /* no NUL in it */
+  assert_non_null(strstr(nai_buf_str(&text), says));
+  if (never)
+    assert_null(strstr(nai_buf_str(&text), never));
+  nai_buf_free(&text);
+  nai_table_free(findings);
+}
+
 /* The reader of "15 %" asks what the larger idle time is: the verdict says why that comes second. */
 static void test_verdict_says_what_larger_loss_was_rated_lower(void **state) {
   (void)state;
   struct nai_table *table = NULL;
-  struct nai_buf text = {0};
-  enum nai_severity severity;
   assert_int_equal(nai_table_new(&table, &findings_schema, NULL), 0);
   add_finding(table, "low", "Few blocks", 151, "", "");
   add_finding(table, "info", "Idle in host code", 493, "an input sets the pace", "");
   add_finding(table, "info", "Within the first", 700, "a part", "few-blocks");
   add_finding(table, "info", "Nothing was lowered here", 800, "", "");
-  const struct nai_table *const tables[] = {table};
-  const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
-  nai_report_verdict(&text, &severity, &report);
-  assert_int_equal(severity, NAI_SEVERITY_LOW);
-  assert_non_null(strstr(nai_buf_str(&text),
-                         "Few blocks: at most 151.0 ms on GPU 0, 15.1 % of the active time. More time, but "
-                         "rated lower: idle in host code (49.3 %; an input sets the pace)."));
-  nai_buf_free(&text);
-  nai_table_free(table);
+  check_verdict(table, NAI_SEVERITY_LOW,
+                "Few blocks: at most 151.0 ms on GPU 0, 15.1 % of the active time. More time, but "
+                "rated lower: idle in host code (49.3 %; an input sets the pace).",
+                NULL);
 }
 
-/* No loss is told twice in one sentence. */
 static void test_verdict_names_a_loss_once(void **state) {
   (void)state;
   struct nai_table *table = NULL;
-  struct nai_buf text = {0};
-  enum nai_severity severity;
   assert_int_equal(nai_table_new(&table, &findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 328, "", "");
   add_finding(table, "medium", "A pause", 478, "paid once", "");
-  const struct nai_table *const tables[] = {table};
-  const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
-  nai_report_verdict(&text, &severity, &report);
-  assert_non_null(
-      strstr(nai_buf_str(&text), "; then: a pause (47.8 %). The latter is more time, but rated lower: paid once."));
-  assert_null(strstr(nai_buf_str(&text), "More time"));
-  nai_buf_free(&text);
-  nai_table_free(table);
+  check_verdict(table, NAI_SEVERITY_HIGH,
+                "; then: a pause (47.8 %). The latter is more time, but rated lower: paid once.", "More time");
 }
 
-/* A stored table may lack a title: the sentence goes on, and has no NUL in it. */
+/* A stored table may lack a title: the sentence goes on. */
 static void test_verdict_without_a_title(void **state) {
   (void)state;
   struct nai_table *table = NULL;
-  struct nai_buf text = {0};
-  enum nai_severity severity;
   assert_int_equal(nai_table_new(&table, &findings_schema, NULL), 0);
   add_finding(table, "high", "Few blocks", 151, "", "");
   add_finding(table, "high", "", 100, "", "");
-  const struct nai_table *const tables[] = {table};
-  const struct nai_report report = {.tables = tables, .table_count = 1, .version = "x", .top = 10};
-  nai_report_verdict(&text, &severity, &report);
-  assert_int_equal(strlen(nai_buf_str(&text)), text.len);
-  nai_buf_free(&text);
-  nai_table_free(table);
+  check_verdict(table, NAI_SEVERITY_HIGH, "; then:  (10.0 %).", NULL);
 }
 
 int main(void) {

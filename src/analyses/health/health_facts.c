@@ -14,27 +14,6 @@ bool nai_is_profilers(const struct nai_model *m, int64_t row) {
   return kind == NAI_OVERHEAD_OF_PROFILER || kind == NAI_OVERHEAD_FLUSH || kind == NAI_OVERHEAD_UNNAMED;
 }
 
-static int compare_intervals(const void *pa, const void *pb) {
-  const struct nai_interval *a = pa, *b = pb;
-  return (a->start > b->start) - (a->start < b->start);
-}
-
-void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count) {
-  if (count)
-    qsort(v, count, sizeof *v, compare_intervals);
-  for (size_t i = 0; i < count; i++)
-    nai_intervals_add(out, v[i].start, v[i].end);
-}
-
-int64_t nai_time_under(struct nai_interval *v, size_t count, bool *oom) {
-  struct nai_intervals all = {0};
-  nai_intervals_gather(&all, v, count);
-  int64_t ns = nai_intervals_total(&all);
-  *oom = *oom || all.oom;
-  nai_intervals_free(&all);
-  return ns;
-}
-
 /* Frees v, which is NULL where there was no memory for it. */
 static int put_time(int64_t *ns, struct nai_interval *v, size_t count, struct nai_err *err) {
   bool oom = !v;

@@ -66,9 +66,5 @@ NAI_MUST_CHECK int nai_overhead_in_window(int64_t *ns, int64_t *count, const str
 NAI_MUST_CHECK int nai_graphs_time(int64_t *ns, const struct nai_model *model, struct nai_err *err);
 /* Whether what the CPU did would have been seen: OS calls or samples are in the export. */
 bool nai_host_was_watched(const struct nai_model *model);
-/* Intervals in any order as a set. Reorders v. */
-void nai_intervals_gather(struct nai_intervals *out, struct nai_interval *v, size_t count);
-/* Time that intervals in any order cover. Reorders v; sets *oom, or leaves it. */
-int64_t nai_time_under(struct nai_interval *v, size_t count, bool *oom);
 
 #endif

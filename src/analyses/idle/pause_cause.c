@@ -4,11 +4,17 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "derive/idle/idle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void set_what(struct nai_pause_cause *out, const char *name, const char *more) {
+  enum { MOST = 400 };
+  snprintf(out->what, sizeof out->what, "%.*s%s", (int)nai_text_prefix(name, strlen(name), MOST), name, more);
+}
 
 /* --- host_code: by what the thread asks the operating system for ------------------------------- */
 
@@ -123,7 +129,7 @@ static int tell_host(struct nai_pause_cause *out, const struct nai_model *m, int
       largest = &h.tallies[i];
   out->cause = host_words[cause];
   out->ns = h.ns[cause];
-  snprintf(out->what, sizeof out->what, "%.400s", largest ? largest->name : "");
+  set_what(out, largest ? largest->name : "", "");
   free(h.tallies);
   return h.oom ? nai_err_nomem(err) : NAI_OK;
 }
@@ -155,7 +161,7 @@ static int say_what(struct nai_pause_cause *out, const struct nai_model *m, cons
     nai_buf_puts(&text, nai_model_api_name(m, drain->wait));
   else if (what.source != NAI_WHAT_REMARK)
     nai_idle_what_print(&text, m, &what);
-  snprintf(out->what, sizeof out->what, "%.400s", nai_buf_str(&text));
+  set_what(out, nai_buf_str(&text), "");
   int rc = nai_buf_check(&text, err);
   nai_buf_free(&text);
   return rc;
@@ -172,8 +178,7 @@ static int tell(struct nai_pause_cause *out, const struct nai_model *m, const st
   if (cause != NAI_IDLE_IN_LAUNCH_CALL || !loads(m, gpu, gap))
     return say_what(out, m, gap, cause, shares, err);
   out->cause = nai_idle_cause_name(NAI_IDLE_MODULE_LOAD);
-  snprintf(out->what, sizeof out->what, "%.400s (first launch of the kernel: loading or compiling)",
-           nai_model_api_name(m, gap->launch));
+  set_what(out, nai_model_api_name(m, gap->launch), " (first launch of the kernel: loading or compiling)");
   return NAI_OK;
 }
 

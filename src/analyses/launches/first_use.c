@@ -2,6 +2,7 @@
 #include "analyses/health/health_facts.h"
 #include "analyses/launches/call_kind.h"
 #include "base/array.h"
+#include "table/intervals.h"
 #include "table/stats.h"
 
 #include <stdlib.h>

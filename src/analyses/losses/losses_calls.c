@@ -1,9 +1,9 @@
 /* Memory that is allocated and released while the program repeats its work. */
 #include "analyses/losses/losses.h"
 
-#include "analyses/health/health_facts.h"
 #include "analyses/launches/call_kind.h"
 #include "base/fmt.h"
+#include "table/intervals.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Copies that wait, that wait for nobody else, and that are made again and again. */
 #include "analyses/losses/losses.h"
 
-#include "analyses/health/health_facts.h"
 #include "base/fmt.h"
+#include "table/intervals.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -96,7 +96,29 @@ static int compare_found(const void *pa, const void *pb, void *model) {
   return strcmp(nai_strings_get(names, a->name), nai_strings_get(names, b->name));
 }
 
+/* A row with its sentence, which is freed, and two medians. */
+static int put(const struct nai_loss_gpu *g, const struct nai_loss *loss, struct nai_buf *detail, double low,
+               double high, struct nai_err *err) {
+  int rc = nai_buf_check(detail, err);
+  if (!rc) {
+    int64_t row = nai_loss_put(g, loss);
+    nai_set_str(g->out, row, LO_DETAIL, nai_buf_str(detail));
+    nai_set_f64(g->out, row, LO_SHORT, low);
+    nai_set_f64(g->out, row, LO_LONG, high);
+  }
+  nai_buf_free(detail);
+  return rc;
+}
+
 static int put_modes(const struct nai_loss_gpu *g, const struct found *f, struct nai_err *err) {
+  const struct nai_loss loss = {.what = "bimodal",
+                                .ns = f->ns,
+                                .count = f->modes.low_count + f->modes.high_count,
+                                .base_ns = g->kernel_ns,
+                                .example = nai_strings_get(&g->m->tables[NAI_IN_KERNELS]->strings, f->name),
+                                .example_ns = f->ns,
+                                .start = NAI_NULL_I64,
+                                .end = NAI_NULL_I64};
   struct nai_buf detail = {0};
   nai_fmt_count(&detail, f->modes.low_count);
   nai_buf_puts(&detail, f->modes.low_count == 1 ? " call of about " : " calls of about ");
@@ -105,27 +127,20 @@ static int put_modes(const struct nai_loss_gpu *g, const struct found *f, struct
   nai_fmt_count(&detail, f->modes.high_count);
   nai_buf_puts(&detail, " of about ");
   nai_fmt_duration(&detail, f->modes.high_median);
-  int rc = nai_buf_check(&detail, err);
-  if (rc)
-    return rc;
-  int64_t row =
-      nai_loss_put(g, &(struct nai_loss){.what = "bimodal",
-                                         .ns = f->ns,
-                                         .count = f->modes.low_count + f->modes.high_count,
-                                         .base_ns = g->kernel_ns,
-                                         .example = nai_strings_get(&g->m->tables[NAI_IN_KERNELS]->strings, f->name),
-                                         .example_ns = f->ns,
-                                         .start = NAI_NULL_I64,
-                                         .end = NAI_NULL_I64});
-  nai_set_str(g->out, row, LO_DETAIL, nai_buf_str(&detail));
-  nai_set_f64(g->out, row, LO_SHORT, f->modes.low_median);
-  nai_set_f64(g->out, row, LO_LONG, f->modes.high_median);
-  nai_buf_free(&detail);
-  return NAI_OK;
+  return put(g, &loss, &detail, f->modes.low_median, f->modes.high_median, err);
 }
 
 static int put_long(const struct nai_loss_gpu *g, const struct found *f, struct nai_err *err) {
   const struct nai_model *m = g->m;
+  const struct nai_loss loss = {.what = "long_calls",
+                                .ns = f->ns,
+                                .count = f->long_count,
+                                .base_ns = g->kernel_ns,
+                                .kept_ns = (int64_t)(f->median * f->long_count),
+                                .example = nai_model_kernel_name(m, f->longest),
+                                .example_ns = f->ns,
+                                .start = nai_at(&m->kernels.start, f->longest),
+                                .end = nai_at(&m->kernels.end, f->longest)};
   struct nai_buf detail = {0};
   nai_fmt_count(&detail, f->long_count);
   nai_buf_puts(&detail, " of ");
@@ -138,23 +153,7 @@ static int put_long(const struct nai_loss_gpu *g, const struct found *f, struct 
   nai_fmt_duration(&detail, (double)f->all_ns);
   nai_buf_puts(&detail, ", the longest ");
   nai_fmt_duration(&detail, (double)nai_kernel_ns(m, f->longest));
-  int rc = nai_buf_check(&detail, err);
-  if (rc)
-    return rc;
-  int64_t row = nai_loss_put(g, &(struct nai_loss){.what = "long_calls",
-                                                   .ns = f->ns,
-                                                   .count = f->long_count,
-                                                   .base_ns = g->kernel_ns,
-                                                   .kept_ns = (int64_t)(f->median * f->long_count),
-                                                   .example = nai_model_kernel_name(m, f->longest),
-                                                   .example_ns = f->ns,
-                                                   .start = nai_at(&m->kernels.start, f->longest),
-                                                   .end = nai_at(&m->kernels.end, f->longest)});
-  nai_set_str(g->out, row, LO_DETAIL, nai_buf_str(&detail));
-  nai_set_f64(g->out, row, LO_SHORT, f->median);
-  nai_set_f64(g->out, row, LO_LONG, f->long_median);
-  nai_buf_free(&detail);
-  return NAI_OK;
+  return put(g, &loss, &detail, f->median, f->long_median, err);
 }
 
 /* Of the numbers of blocks with which one kernel, `v`, ran 20 times or more: the one whose calls beyond ten times their
