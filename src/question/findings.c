@@ -20,8 +20,18 @@ static size_t put_patterns(struct nai_buf *out, const struct nai_yaml *doc, cons
 enum { F_ROW, F_NUMBER, F_ID, F_TITLE, F_SEVERITY, F_SCOPE, F_STAKE, F_PCT, F_PLACE, F_ADVICE, F_PART_OF, F_SHARE_OF };
 static const char findings[] = "select rowid, finding, id, title, severity, scope, at_stake_ns, pct_of_active, place, "
                                "recommendation, part_of, share_of from findings where (";
-static const char on_gpu[] = ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) "
-                             "order by severity = 'info', finding"; /* losses before notes on how to read them */
+static const char on_gpu[] = ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) order by ";
+static const char losses_first[] = "severity = 'info', finding"; /* before notes on how to read them */
+
+/* First what stands on the very row that the answer ends with, such as the largest cause of idle time. */
+static void put_order(struct nai_buf *out, const struct nai_answer *answer) {
+  const struct nai_sentences *said = &answer->said;
+  int fact = said->count ? said->items[said->count - 1].fact : -1;
+  if (fact >= 0 && answer->facts[fact].table)
+    nai_buf_printf(out, "finding not in (select finding from evidence where table_name = '%s' and row = %" PRId64 "), ",
+                   answer->facts[fact].table, answer->facts[fact].row);
+  nai_buf_puts(out, losses_first);
+}
 
 /* "Casts and layout conversions (medium, GPU 0; cast_kernel): at most 42.0 ms, 14.1 % of the active time". */
 static void describe(struct nai_buf *out, const struct nai_query_rows *found, int64_t row) {
@@ -123,7 +133,9 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *c
     nai_buf_free(&sql);
     return NAI_OK;
   }
-  nai_buf_printf(&sql, "%s limit %d", on_gpu, MOST_FINDINGS);
+  nai_buf_puts(&sql, on_gpu);
+  put_order(&sql, asking->answer);
+  nai_buf_printf(&sql, " limit %d", MOST_FINDINGS);
   int rc = nai_buf_check(&sql, err);
   if (!rc)
     rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "findings", err);
@@ -155,7 +167,7 @@ int nai_caveats_add(const struct nai_asking *asking, struct nai_err *err) {
   for (size_t i = 0; i < intents->doc_count; i++)
     patterns = put_patterns(&sql, intents->docs[i],
                             nai_intent_items(intents->docs[i], nai_yaml_root(intents->docs[i]), "caveats"), patterns);
-  nai_buf_puts(&sql, on_gpu);
+  nai_buf_printf(&sql, "%s%s", on_gpu, losses_first);
   int rc = nai_buf_check(&sql, err);
   if (!rc && patterns)
     rc = nai_found_ask(&found, asking, nai_buf_str(&sql), "findings", err);

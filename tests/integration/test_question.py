@@ -131,6 +131,9 @@ class Facts(unittest.TestCase):
         self.assertIn('Nothing in the trace is called "no_such_kernel"', ask(place, "how slow is no_such_kernel")["answer"][0]["text"])
 
 
+IDLE_FOR_MORE_THAN_ONE_REASON = ("launch-load", "collectives", "host-bound")
+
+
 class Answers(unittest.TestCase):
     """What a question asks for is what the answer is about."""
     def said(self, name, question):
@@ -179,6 +182,17 @@ class Answers(unittest.TestCase):
     def test_causes(self):
         self.assertIn("queue_drained is a cause of idle time: a wait had left the queue empty", self.said("host-bound", "what is queue_drained"))
         self.assertIn("of which this run has none", self.said("host-bound", "what is page_migration"))
+
+    def test_the_finding_is_about_the_cause_that_is_named(self):
+        """Not about the next largest cause, because that one is a loss and this one a note."""
+        for name in IDLE_FOR_MORE_THAN_ONE_REASON:
+            answer, place = ask(artifacts(name), "why is the GPU idle"), artifacts(name)
+            facts = {fact["id"]: fact for fact in answer["facts"]}
+            cited = [facts[s["fact"]] for s in answer["answer"] if s["fact"]]
+            cause, finding = ([f for f in cited if f["table"] == table] for table in ("idle_causes", "findings"))
+            stands_on = json.loads(run("sql", place, "select f.rowid from findings f join evidence e on e.finding = f.finding where e.table_name = 'idle_causes' and "
+                                                     f"e.row = {cause[-1]['row']}", "--format", "json").stdout)["rows"]
+            self.assertIn([finding[0]["row"]], stands_on, name)
 
     def test_one_and_none(self):
         for name in ("pause", "inference", "cpu-work", "minimal", "cold"):

@@ -24,8 +24,10 @@ static void put_stretch(struct nai_health_checks *c, const char *check, enum nai
   nai_health_place(c, nai_health_put(c, check, state, NAI_NULL_I64, end - start), start, end);
 }
 
+/* A stretch of so much of the capture, in percent, without CUDA is worth a note. */
+enum { HALF = 50 };
+
 static void check_before(struct nai_health_checks *c) {
-  enum { HALF = 50 };
   const struct nai_health *h = &c->h;
   if (h->first_call == NAI_NULL_I64) {
     nai_buf_puts(&c->said, "no CUDA call is recorded");
@@ -126,7 +128,8 @@ static void check_end(struct nai_health_checks *c) {
   if (call == NAI_NULL_I64 || !h->whole || end < call)
     return;
   nai_health_say_time(c, "", end - call, " after the last CUDA call");
-  put_stretch(c, "after_last_cuda_call", HEALTH_OK, call, end);
+  double share = nai_percent((double)(end - call), (double)h->capture_ns);
+  put_stretch(c, "after_last_cuda_call", share >= HALF ? HEALTH_NOTE : HEALTH_OK, call, end);
 }
 
 static void check_repetition(struct nai_health_checks *c) {
