@@ -20,7 +20,8 @@ static size_t put_patterns(struct nai_buf *out, const struct nai_yaml *doc, cons
 enum { F_ROW, F_NUMBER, F_ID, F_TITLE, F_SEVERITY, F_SCOPE, F_STAKE, F_PCT, F_PLACE, F_ADVICE, F_PART_OF, F_SHARE_OF };
 static const char findings[] = "select rowid, finding, id, title, severity, scope, at_stake_ns, pct_of_active, place, "
                                "recommendation, part_of, share_of from findings where (";
-static const char on_gpu[] = ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) order by ";
+static const char on_gpu[] =
+    ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) order by ";
 static const char losses_first[] = "severity = 'info', finding"; /* before notes on how to read them */
 
 /* First what stands on the very row that the answer ends with, such as the largest cause of idle time. */
