@@ -1,6 +1,7 @@
 /* Steps by hand: windows, partition, what counts as a step and what does not. Times are ns. */
 #include "model_fixture.h"
 
+#include "analyses/steps/step_cause.h"
 #include "analyses/steps/step_stats.h"
 #include "derive/steps/steps.h"
 #include "derive/steps/steps_build.h"
@@ -481,6 +482,29 @@ static void test_outliers(void **state) {
   nai_step_stats_free(&s);
 }
 
+/* What a step took more, not what it took. */
+static void test_a_spread_excess_is_told_in_increments(void **state) {
+  (void)state;
+  struct nai_gpu_step step = {.end = 57600000,
+                              .compute_ns = 12900000,
+                              .exposed_copy_ns = 849000,
+                              .idle_ns = 43803000,
+                              .exposed_comm_ns = 48000};
+  struct nai_step_list list = {.v = &step, .count = 1};
+  struct nai_step_stats stats = {.median_ns = 40100000};
+  struct nai_step_usual usual = {.list = &list,
+                                 .stats = &stats,
+                                 .compute_ns = 5549000,
+                                 .exposed_copy_ns = 531000,
+                                 .idle_ns = 33800000,
+                                 .exposed_comm_ns = 220000};
+  struct nai_step_cause cause = {0};
+  ok(nai_step_explain(&cause, &usual, 0, err));
+  assert_string_equal(cause.part, "spread");
+  assert_string_equal(nai_buf_str(&cause.detail), "compute +7.351 ms, exposed_copy +0.318 ms, idle +10.003 ms");
+  nai_buf_free(&cause.detail);
+}
+
 static void test_drift_is_the_median_slope(void **state) {
   (void)state;
   double drift_ns;
@@ -523,6 +547,7 @@ int main(void) {
       cmocka_unit_test(test_layers_by_their_path),
       cmocka_unit_test(test_warm_up_and_truncated),
       cmocka_unit_test(test_outliers),
+      cmocka_unit_test(test_a_spread_excess_is_told_in_increments),
       cmocka_unit_test(test_drift_is_the_median_slope),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

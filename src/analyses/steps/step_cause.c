@@ -217,10 +217,11 @@ int nai_step_explain(struct nai_step_cause *out, struct nai_step_usual *u, uint3
     return explain_part(&out->detail, u, step, (enum part)largest, err);
   out->part = "spread";
   out->ns = 0;
+  /* With a sign: other findings state whole parts of a step. */
   for (int part = 0; part < PARTS; part++) {
     if (more[part] <= 0)
       continue;
-    nai_buf_printf(&out->detail, "%s%s ", out->detail.len ? ", " : "", parts[part]);
+    nai_buf_printf(&out->detail, "%s%s +", out->detail.len ? ", " : "", parts[part]);
     put_ms(&out->detail, more[part]);
   }
   return NAI_OK;
