@@ -171,31 +171,85 @@ static uint32_t first_token(const struct launched *l, int64_t *room) {
   return best;
 }
 
-/* Of what ran on the GPU between two operations of the sequence, up to the second: what the longest pause ends. */
-static uint32_t after_pause(const struct launched *l, uint32_t place) {
+/* Where one repetition gives way to the next, in launch order: from what is launched behind the operation of the
+ * sequence before a token's occurrence, up to this occurrence. */
+struct seam {
+  uint32_t first, token;
+};
+
+/* So many operations behind a seam's first one or before its token; in a seam with fewer, at the other end of it. */
+struct cut {
+  uint32_t distance;
+  bool behind_first;
+  int64_t usual_ns, total_ns; /* pauses there: median, sum */
+};
+
+static uint32_t cut_at(struct seam seam, struct cut cut) {
+  uint32_t room = seam.token - seam.first, by = cut.distance < room ? cut.distance : room;
+  return cut.behind_first ? seam.first + by : seam.token - by;
+}
+
+/* Nothing tells where before the very first operation of the sequence a repetition began. */
+static struct seam seam_of(const struct launched *l, uint32_t place) {
+  uint32_t token = launched_from(l, sequence_time(l, place));
+  uint32_t first = place ? launched_from(l, sequence_time(l, place - 1) + 1) : token;
+  return (struct seam){first < token ? first : token, token};
+}
+
+/* Before each operation: how long all that was launched before it was over. */
+static void find_pauses(int64_t *pause, const struct launched *l) {
   const struct nai_model *m = l->search->m;
-  uint32_t best = l->sequence->op[place], from = place ? l->sequence->op[place - 1] : 0;
-  int64_t busy_until = nai_model_op_end(m, &l->gpu->ops[from]), longest = -1;
-  for (uint32_t i = from + 1; place && i <= l->sequence->op[place]; i++) {
-    const struct nai_op *op = &l->gpu->ops[i];
+  int64_t busy_until = INT64_MIN;
+  for (uint32_t i = 0; i < l->count; i++) {
+    const struct nai_op *op = &l->gpu->ops[l->ops[i].value];
     int64_t start = nai_model_op_start(m, op), end = nai_model_op_end(m, op);
-    if (nai_model_op_process(m, op) == (int32_t)l->search->process && start - busy_until > longest) {
-      longest = start - busy_until;
-      best = i;
-    }
+    pause[i] = start > busy_until && i ? start - busy_until : 0;
     busy_until = end > busy_until ? end : busy_until;
   }
+}
+
+static void weigh_cut(struct cut *cut, const struct seam *seams, uint32_t n, const int64_t *pause, int64_t *room) {
+  for (uint32_t i = 0; i < n; i++) {
+    room[i] = pause[cut_at(seams[i], *cut)];
+    cut->total_ns += room[i];
+  }
+  nai_select_i64(room, n, n / 2);
+  cut->usual_ns = room[n / 2];
+}
+
+/* The same cut for all seams, where the pause is longest by the median, then in total: were the longest looked for in
+ * each seam, an operation that waits now and then would move from step to step. A cut is no further off than a
+ * repetition is long on average, so that all of them together look at each operation about twice. */
+static struct cut choose_cut(const struct launched *l, const struct seam *seams, uint32_t n, int64_t *room) {
+  int64_t *pause = room + n;
+  uint32_t furthest = 0, average = l->count / n;
+  find_pauses(pause, l);
+  for (uint32_t i = 0; i < n; i++)
+    furthest = seams[i].token - seams[i].first > furthest ? seams[i].token - seams[i].first : furthest;
+  furthest = furthest < average ? furthest : average;
+  struct cut best = {.usual_ns = -1};
+  for (int side = 0; side < 2; side++)
+    for (uint32_t distance = 0; distance <= furthest; distance++) {
+      struct cut cut = {.distance = distance, .behind_first = side == 1};
+      weigh_cut(&cut, seams, n, pause, room);
+      bool tie = cut.usual_ns == best.usual_ns;
+      if (tie ? cut.total_ns > best.total_ns : cut.usual_ns > best.usual_ns)
+        best = cut;
+    }
   return best;
 }
 
-static bool by_waiting(struct nai_step_evidence *e, const struct launched *l, int64_t *room) {
+static bool by_waiting(struct nai_step_evidence *e, const struct launched *l, struct seam *seams, int64_t *room) {
   if (l->period->count < FEWEST_WAITED || !same_each(l, SIGN_INPUT, room) ||
       (!same_each(l, SIGN_WAIT, room) && !same_each(l, SIGN_RESULT, room)))
     return false;
   const struct nai_step_sequence *q = l->sequence;
-  uint32_t token = first_token(l, room);
-  for (uint32_t i = q->first[token]; i < q->first[token + 1]; i++)
-    add_start(e, time_of(l->search->m, &l->gpu->ops[after_pause(l, q->at[i])]));
+  uint32_t token = first_token(l, room), n = q->first[token + 1] - q->first[token];
+  for (uint32_t i = 0; i < n; i++)
+    seams[i] = seam_of(l, nai_step_occurrence(q, token, i));
+  struct cut cut = choose_cut(l, seams, n, room);
+  for (uint32_t i = 0; i < n; i++)
+    add_start(e, launch_at(l, cut_at(seams[i], cut)));
   return true;
 }
 
@@ -237,13 +291,14 @@ int nai_step_boundaries(struct nai_step_evidence *out, const struct nai_step_sea
   *out = (struct nai_step_evidence){0};
   int rc = list_launched(&l, err);
   int64_t *room = malloc((2 * (size_t)l.count + 2 * (size_t)q->count + 2) * sizeof *room);
+  struct seam *seams = malloc(((size_t)q->count + 1) * sizeof *seams);
   out->starts = malloc(((size_t)l.count + 2) * sizeof *out->starts);
-  if (!rc && (!room || !out->starts))
+  if (!rc && (!room || !seams || !out->starts))
     rc = nai_err_nomem(err);
   if (!rc && by_optimizer(out, &l, room)) {
     out->name = "optimizer kernels once per period";
     out->confidence = 80;
-  } else if (!rc && by_waiting(out, &l, room)) {
+  } else if (!rc && by_waiting(out, &l, seams, room)) {
     out->name = "input copies and waits in every period";
     out->confidence = 60;
   }
@@ -253,6 +308,7 @@ int nai_step_boundaries(struct nai_step_evidence *out, const struct nai_step_sea
     out->name = NULL;
   free(l.ops);
   free(l.optimizer);
+  free(seams);
   free(room);
   return rc;
 }
