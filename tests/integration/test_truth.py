@@ -26,6 +26,7 @@ FACT_TIME = {"kernel_shape": "tail_loss_ms", "graphs": "idle_inside_ms", "graph_
              "graph_savings": "saving_high_ms", "copy_rates": "overlappable_ms", "gemm_shapes": "total_time_ms", "autotuning": "lost_ms"}
 FACT_COUNT = {"kernel_shape": "call_count", "graphs": "launch_count", "graph_calls": "call_count", "graph_ranges": "kernel_count",
               "graph_savings": "pass_count", "copy_rates": "count", "autotuning": "variant_count"}
+FACT_GAIN = {"losses": "gain_ms"}
 GAP_ADVICE = {"idle-host-code", "launch-bound"}
 
 
@@ -202,6 +203,8 @@ class Truth(unittest.TestCase):
                 self.assertLessEqual(max(ns_of_ms(r["time_ms"]) for r in rows), fact["at_most_ns"], fact)
             if "exact_ns" in fact:
                 self.assertEqual(sum(ns_of_ms(r[FACT_TIME.get(fact["table"], "time_ms")]) for r in rows), fact["exact_ns"], fact)
+            if "gain_ns" in fact:
+                self.assertEqual(sum(ns_of_ms(r[FACT_GAIN[fact["table"]]]) for r in rows), fact["gain_ns"], fact)
             if "count" in fact:
                 self.assertIn(fact["count"], [r[FACT_COUNT.get(fact["table"], "count")] for r in rows], fact)
 

@@ -356,17 +356,30 @@ static void test_underfilled(void **state) {
   }
 }
 
-/* A block of n threads uses n of the 32 lanes of its warp; and what runs beside other work is not won at all. */
+/* A block of n threads uses n of the 32 lanes of its warp, or starts for n of 256 threads where a thousand of them take
+ * a thousand clocks; and what runs beside other work is not won at all. */
 static void test_small_blocks(void **state) {
   (void)state;
   static const struct {
     int64_t threads, beside, gain; /* of four kernels of 1001 ns each */
-  } cases[] = {{16, 0, 2002}, {1, 0, 3878}, {31, 0, 125}, {32, 0, -1}, {16, 3000, 1004}, {16, 1000, 2002}};
+    int64_t clock;                 /* 0: unknown */
+  } cases[] = {{16, 0, 2002, 0},
+               {1, 0, 3878, 0},
+               {31, 0, 125, 0},
+               {32, 0, -1, 1000000000},
+               {16, 3000, 1004, 0},
+               {16, 1000, 2002, 0},
+               {16, 0, 3753, 1000000000},
+               {1, 0, 3988, 1000000000},
+               {16, 0, 2002, 1300000000},
+               {16, 0, 3753, 1200000000},
+               {16, 3000, 1004, 1000000000}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct fixture f;
     fixture_init(&f);
     fixture_process(&f, 1);
     fixture_gpu(&f, 0);
+    nai_set_i64(f.in.tables[NAI_IN_GPUS], 0, GP_CLOCK, cases[i].clock ? cases[i].clock : NAI_NULL_I64);
     struct nai_table *configs = f.in.tables[NAI_IN_KERNEL_CONFIGS], *kernels = f.in.tables[NAI_IN_KERNELS];
     CELLS(configs, 1000, 1, 1, cases[i].threads, 1, 1, 16, 0, 0);
     CELLS(configs, 1000, 1, 1, 256, 1, 1, 16, 0, 0);

@@ -32,7 +32,8 @@ static const struct nai_column_def columns[] = {
     [LO_GAIN] = NAI_TIME_COLUMN(
         "gain_ns",
         "of time_ns: no more than this can be won; without what runs beside other work, or has to stay; of underfilled "
-        "and small_blocks as much as multiprocessors or lanes idle",
+        "as much as multiprocessors idle; of small_blocks what full warps win, or blocks of 256 threads where starts of "
+        "blocks limit: more warps per block may win beyond the former",
         .better = NAI_BETTER_LOWER),
 };
 const struct nai_schema nai_losses_schema =
@@ -78,24 +79,24 @@ void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_model *m, uint3
   sum->name_ns[nai_at_text(&m->kernels.name, kernel)] += ns;
 }
 
-void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum) {
+int64_t nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum) {
   const struct nai_strings *names = &g->m->tables[NAI_IN_KERNELS]->strings;
   uint32_t most = 0;
   if (!sum->count)
-    return;
+    return -1;
   for (uint32_t i = 1; i < names->count; i++) /* of equals the first by text, whatever their numbers are */
     if (sum->name_ns[i] > sum->name_ns[most] ||
         (sum->name_ns[i] == sum->name_ns[most] && strcmp(nai_strings_get(names, i), nai_strings_get(names, most)) < 0))
       most = i;
-  nai_loss_put(g, &(struct nai_loss){.what = what,
-                                     .ns = sum->ns,
-                                     .count = sum->count,
-                                     .base_ns = g->kernel_ns,
-                                     .kept_ns = sum->kept_ns,
-                                     .example = nai_strings_get(names, most),
-                                     .example_ns = sum->name_ns[most],
-                                     .start = nai_at(&g->m->kernels.start, sum->longest),
-                                     .end = nai_at(&g->m->kernels.end, sum->longest)});
+  return nai_loss_put(g, &(struct nai_loss){.what = what,
+                                            .ns = sum->ns,
+                                            .count = sum->count,
+                                            .base_ns = g->kernel_ns,
+                                            .kept_ns = sum->kept_ns,
+                                            .example = nai_strings_get(names, most),
+                                            .example_ns = sum->name_ns[most],
+                                            .start = nai_at(&g->m->kernels.start, sum->longest),
+                                            .end = nai_at(&g->m->kernels.end, sum->longest)});
 }
 
 void nai_loss_sum_free(struct nai_loss_sum *sum) { free(sum->name_ns); }

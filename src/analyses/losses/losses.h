@@ -71,8 +71,8 @@ struct nai_loss_sum {
 };
 NAI_MUST_CHECK int nai_loss_sum_new(struct nai_loss_sum *sum, const struct nai_model *model, struct nai_err *err);
 void nai_loss_sum_add(struct nai_loss_sum *sum, const struct nai_model *model, uint32_t kernel);
-/* The row of a sum; nothing when it is empty. */
-void nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum);
+/* Adds the row of a sum, and returns its number; nothing when it is empty: -1. */
+int64_t nai_loss_sum_put(const struct nai_loss_gpu *g, const char *what, const struct nai_loss_sum *sum);
 void nai_loss_sum_free(struct nai_loss_sum *sum);
 /* Sets what is kept: without the operations that `goes` marks (per operation of the GPU) no more is won than the time
  * in which they run and nothing else. */

@@ -2,10 +2,14 @@
 #include "analyses/losses/losses.h"
 
 #include "base/array.h"
+#include "base/fmt.h"
 
 #include <stdlib.h>
 
-enum { WARP = 32, MIN_KERNEL_PCT = 5 };
+enum { WARP = 32, FULL_BLOCK = 256, MIN_KERNEL_PCT = 5 };
+
+/* A GPU starts about one block per clock: from this share of that on, kernels are taken to be limited by it. */
+static const double start_limit = 0.8;
 
 /* Blocks and threads per block of a launch configuration, -1 where the export does not tell. */
 struct shape {
@@ -133,6 +137,73 @@ static int few_blocks(struct nai_loss_sum *few, const struct shapes *shapes, int
   return s.oom ? nai_err_nomem(err) : NAI_OK;
 }
 
+/* --- blocks of less than a warp --------------------------------------------------------------- */
+
+/* Kernels with such blocks. */
+struct small {
+  struct nai_loss_sum sum;
+  struct share_sum idle; /* what full warps would not need; of calls that starts limit, what blocks of 256 would not */
+  int64_t clock;         /* of the GPU, 0 unknown */
+  int64_t limited;       /* calls that starts limit; of the fastest: */
+  int64_t blocks, ns;
+  double per_clock; /* blocks that it starts */
+};
+
+static void add_small(struct small *s, const struct nai_loss_gpu *g, uint32_t kernel, struct shape shape) {
+  int64_t ns = nai_kernel_ns(g->m, kernel);
+  double clocks = (double)ns * (double)s->clock / 1e9, per_clock = clocks > 0 ? (double)shape.blocks / clocks : 0;
+  bool limited = per_clock >= start_limit;
+  nai_loss_sum_add(&s->sum, g->m, kernel);
+  add_share(&s->idle, ns, limited ? FULL_BLOCK - shape.threads : (WARP - shape.threads) * (FULL_BLOCK / WARP));
+  s->limited += limited;
+  if (limited && per_clock > s->per_clock)
+    s->blocks = shape.blocks, s->ns = ns, s->per_clock = per_clock;
+}
+
+static int put_small(struct small *s, const struct nai_loss_gpu *g, struct nai_err *err) {
+  struct nai_buf detail = {0};
+  int64_t kept_ns = s->sum.ns - s->idle.ns;
+  s->sum.kept_ns = kept_ns > s->sum.kept_ns ? kept_ns : s->sum.kept_ns;
+  int64_t row = nai_loss_sum_put(g, "small_blocks", &s->sum);
+  if (!s->limited)
+    return NAI_OK;
+  nai_fmt_count(&detail, s->limited);
+  nai_buf_puts(&detail, " of ");
+  nai_fmt_count(&detail, s->sum.count);
+  nai_buf_puts(&detail, " executions are limited by the rate at which blocks start, the fastest: ");
+  nai_fmt_count(&detail, s->blocks);
+  nai_buf_puts(&detail, " blocks in ");
+  nai_fmt_duration(&detail, (double)s->ns);
+  nai_buf_puts(&detail, ", ");
+  nai_fmt_real(&detail, s->per_clock, 2);
+  nai_buf_puts(&detail, " per clock");
+  int rc = nai_buf_check(&detail, err);
+  if (!rc)
+    nai_set_str(g->out, row, LO_DETAIL, nai_buf_str(&detail));
+  nai_buf_free(&detail);
+  return rc;
+}
+
+static int small_blocks(const struct shapes *shapes, int64_t clock, struct nai_err *err) {
+  const struct nai_loss_gpu *g = shapes->g;
+  struct small s = {.idle.whole = FULL_BLOCK, .clock = clock == NAI_NULL_I64 ? 0 : clock};
+  bool *goes = calloc((size_t)g->gpu->op_count + 1, sizeof *goes);
+  int rc = goes ? nai_loss_sum_new(&s.sum, g->m, err) : nai_err_nomem(err);
+  for (uint32_t i = 0; !rc && i < g->gpu->op_count; i++) {
+    struct shape shape = g->inside[i] ? shape_of(shapes, &g->gpu->ops[i]) : (struct shape){-1, -1};
+    goes[i] = shape.threads > 0 && shape.threads < WARP;
+    if (goes[i])
+      add_small(&s, g, g->gpu->ops[i].row, shape);
+  }
+  if (!rc && s.sum.count)
+    rc = nai_loss_sum_keep(&s.sum, g, goes, err);
+  if (!rc && s.sum.count)
+    rc = put_small(&s, g, err);
+  nai_loss_sum_free(&s.sum);
+  free(goes);
+  return rc;
+}
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static int fill_shapes(struct shapes *s, struct nai_err *err) {
@@ -145,45 +216,29 @@ static int fill_shapes(struct shapes *s, struct nai_err *err) {
 }
 
 int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
+  const struct nai_table *gpus = g->m->tables[NAI_IN_GPUS];
   uint32_t index = nai_model_gpu_index(g->m, g->gpu->device_id);
-  int64_t sms = nai_get_i64(g->m->tables[NAI_IN_GPUS], index, GP_SM_COUNT);
-  struct nai_loss_sum few = {0}, small = {0};
-  struct share_sum lanes = {.whole = WARP}; /* of the kernels with small blocks: time of lanes without a thread */
+  int64_t sms = nai_get_i64(gpus, index, GP_SM_COUNT);
+  struct nai_loss_sum few = {0};
   struct shapes shapes = {.g = g};
   bool known = sms != NAI_NULL_I64 && sms > 0;
   bool enough = (double)g->kernel_ns * 100 >= (double)g->active_ns * MIN_KERNEL_PCT;
-  bool *goes = calloc((size_t)g->gpu->op_count + 1, sizeof *goes);
-  int rc = goes ? nai_loss_sum_new(&few, g->m, err) : nai_err_nomem(err);
-  if (!rc)
-    rc = nai_loss_sum_new(&small, g->m, err);
+  int rc = nai_loss_sum_new(&few, g->m, err);
   if (!rc)
     rc = fill_shapes(&shapes, err);
-  for (uint32_t i = 0; !rc && i < g->gpu->op_count; i++) {
-    const struct nai_op *op = &g->gpu->ops[i];
-    struct shape shape = g->inside[i] ? shape_of(&shapes, op) : (struct shape){-1, -1};
-    if (known && shape.blocks > 0 && shape.blocks < sms)
-      nai_loss_sum_add(&few, g->m, op->row);
-    goes[i] = shape.threads > 0 && shape.threads < WARP;
-    if (!goes[i])
-      continue;
-    nai_loss_sum_add(&small, g->m, op->row);
-    add_share(&lanes, nai_kernel_ns(g->m, op->row), WARP - shape.threads);
+  for (uint32_t i = 0; !rc && known && i < g->gpu->op_count; i++) {
+    struct shape shape = g->inside[i] ? shape_of(&shapes, &g->gpu->ops[i]) : (struct shape){-1, -1};
+    if (shape.blocks > 0 && shape.blocks < sms)
+      nai_loss_sum_add(&few, g->m, g->gpu->ops[i].row);
   }
-  if (!rc && small.count)
-    rc = nai_loss_sum_keep(&small, g, goes, err);
   if (!rc && few.count && enough) {
     rc = few_blocks(&few, &shapes, sms, err);
     if (!rc && few.ns)
       nai_loss_sum_put(g, "underfilled", &few);
   }
-  if (!rc) {
-    int64_t kept_ns = small.ns - lanes.ns; /* by threads */
-    small.kept_ns = kept_ns > small.kept_ns ? kept_ns : small.kept_ns;
-    nai_loss_sum_put(g, "small_blocks", &small);
-  }
+  if (!rc)
+    rc = small_blocks(&shapes, nai_get_i64(gpus, index, GP_CLOCK), err);
   nai_loss_sum_free(&few);
-  nai_loss_sum_free(&small);
   free(shapes.of_config);
-  free(goes);
   return rc;
 }

@@ -74,6 +74,9 @@ static json_t *facts_json(const struct nai_gen_plan *plan) {
     if (facts[i].exact_ns) {
       nai_gen_json_int(object, "exact_ns", facts[i].exact_ns);
     }
+    if (facts[i].gain_ns) {
+      nai_gen_json_int(object, "gain_ns", facts[i].gain_ns);
+    }
     if (facts[i].count) {
       nai_gen_json_int(object, "count", facts[i].count);
     }

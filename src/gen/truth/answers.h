@@ -84,6 +84,7 @@ struct nai_gen_fact {
   int64_t count;           /* 0: not stated */
   int64_t at_most_ns;      /* the row's time must not be longer; 0: not stated */
   int64_t exact_ns;        /* the row's time; 0: not stated */
+  int64_t gain_ns;         /* what the row prices: of losses gain, of copy_rates the first use; 0: not stated */
   bool absent;             /* there must be no such row */
 };
 /* Something that must be found, or must not. Texts are literals. */
