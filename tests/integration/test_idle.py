@@ -64,6 +64,16 @@ class KnownAnswers(unittest.TestCase):
             self.assertEqual(drained + of["host_code"][0] + of["cuda_call"][0], late)
             self.assertGreater(drained, 0.9 * late)
 
+    @has("mordred_2021")
+    def test_long_host_code_after_a_wait_is_not_the_waits(self):
+        """In the longest gap of the work the thread waits for a copy for 1.28 ms and then launches nothing for 66.5 ms."""
+        gaps = read_csv(artifacts(next(t for t in TRACES if t.stem == "mordred_2021")), "gpu_idle_gaps")
+        longest = next(gap for gap in gaps if gap["gap_ms"] == "67.801544")
+        self.assertEqual((longest["cause"], ns_of_ms(longest["cause_ms"]), longest["wait_before"]), ("host_code", 66_461_413, ""))
+        charged = [ns_of_ms(gap["before_call_ms"]) for gap in gaps if gap["wait_before"]]
+        self.assertTrue(charged)
+        self.assertLess(max(charged), 8_000_000)
+
     @has("solver_nvtx_osrt_sched")
     def test_compilation_without_a_record(self):
         of = causes("solver_nvtx_osrt_sched")

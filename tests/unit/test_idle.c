@@ -159,7 +159,7 @@ static struct truth truth_of(const struct trace *t, struct charge *charge, const
                               : after_call(t, c, to - (returned > c->start ? returned : c->start));
     const struct call *w = charge->wait;
     if ((cause == HOST || cause == CUDA) && w && w->thread == c->thread && charge->left > 0 && at >= w->end &&
-        at < w->end + EFFECT_CELLS) {
+        c->start <= w->end + EFFECT_CELLS) {
       cause = DRAINED;
       charge->left--;
     }
@@ -562,17 +562,30 @@ static void test_drained(void **state) {
          {"in_launch_call", "cudaLaunchKernel", 2000});
 }
 
-/* 8 ms after the wait its effect is over, even in the middle of a gap. */
+/* A copy that waits for 50 ms and returns 3 us after the GPU, then a launch so long after it. */
+static int32_t drain_by_copy(struct fixture *f, int64_t host_ns) {
+  int32_t process = fixture_begin(f);
+  int64_t waited = 50 * MS + 3000, launched = waited + host_ns;
+  fixture_kernel(f, 0, 50 * MS, "long", 0, process, 7, 0);
+  fixture_api(f, 0, waited, 0, "cudaMemcpy", 1);
+  fixture_memop(f, 49 * MS, 50 * MS, NAI_MEMOP_COPY, 0, process, 7, 1, 8, 2, 2, 0);
+  fixture_api(f, launched, launched, 0, "cudaLaunchKernel", 2);
+  fixture_kernel(f, launched, launched + 1 * MS, "late", 0, process, 7, 2);
+  return process;
+}
+
+/* A launch more than 8 ms after the wait is late for what the host did meanwhile, and for nothing else. */
 static void test_drained_long_ago(void **state) {
   (void)state;
   struct fixture f;
-  int32_t process = fixture_begin(&f);
-  fixture_kernel(&f, 0, 50 * MS, "long", 0, process, 7, 0);
-  fixture_api(&f, 0, 50 * MS + 3000, 0, "cudaMemcpy", 1); /* returns a little later */
-  fixture_memop(&f, 49 * MS, 50 * MS, NAI_MEMOP_COPY, 0, process, 7, 1, 8, 2, 2, 0);
-  fixture_api(&f, 70 * MS, 70 * MS, 0, "cudaLaunchKernel", 2);
-  fixture_kernel(&f, 70 * MS, 71 * MS, "late", 0, process, 7, 2);
-  EXPECT(&f, {"host_code", "", 12 * MS - 3000}, {"queue_drained", "cudaMemcpy", 8 * MS},
+  drain_by_copy(&f, 8 * MS);
+  EXPECT(&f, {"queue_drained", "cudaMemcpy", 8 * MS}, {"blocking_call", "cudaMemcpy", 3000});
+  drain_by_copy(&f, 8 * MS + 1);
+  EXPECT(&f, {"host_code", "", 8 * MS + 1}, {"blocking_call", "cudaMemcpy", 3000});
+  int32_t process = drain_by_copy(&f, 2 * MS); /* of two launches only the first comes in time */
+  fixture_api(&f, 61 * MS, 61 * MS, 0, "cudaLaunchKernel", 3);
+  fixture_kernel(&f, 61 * MS, 62 * MS, "later", 0, process, 7, 3);
+  EXPECT(&f, {"host_code", "", 8 * MS - 3000}, {"queue_drained", "cudaMemcpy", 2 * MS},
          {"blocking_call", "cudaMemcpy", 3000});
 }
 

@@ -10,6 +10,7 @@ struct splitter {
   const struct nai_idle_gap *gap;
   const struct nai_interval *within;
   uint32_t thread;
+  bool charged; /* the wait is, with time in which the thread was late */
   struct nai_moment *at;
 };
 
@@ -19,6 +20,8 @@ struct piece {
   uint32_t id;
   int64_t start, end;
 };
+
+static int64_t clamp(int64_t t, int64_t low, int64_t high) { return t < low ? low : t < high ? t : high; }
 
 static void add(struct splitter *s, const struct piece *p) {
   int64_t start = s->within && s->within->start > p->start ? s->within->start : p->start;
@@ -34,23 +37,16 @@ static void add(struct splitter *s, const struct piece *p) {
 
 /* Time in which the host was late is the wait's as far as it can be charged. */
 static void add_late(struct splitter *s, const struct piece *late) {
-  struct nai_idle_charge *charge = s->charge;
-  struct piece before = *late, drained = *late, after = *late;
-  bool charged = charge->wait != NAI_NO_ROW && charge->thread == s->thread &&
-                 (late->cause == NAI_IDLE_HOST_CODE || late->cause == NAI_IDLE_CUDA_CALL);
-  if (!charged || late->start >= charge->until || late->end <= charge->from || charge->left <= 0) {
+  struct piece drained = *late, after = *late;
+  if (!s->charged || (late->cause != NAI_IDLE_HOST_CODE && late->cause != NAI_IDLE_CUDA_CALL)) {
     add(s, late);
     return;
   }
   drained.cause = NAI_IDLE_QUEUE_DRAINED;
   drained.source = NAI_WHAT_NOTHING; /* the wait, which drains[] tell */
-  drained.start = late->start > charge->from ? late->start : charge->from;
-  drained.end = late->end < charge->until ? late->end : charge->until;
-  drained.end = drained.end - drained.start < charge->left ? drained.end : drained.start + charge->left;
-  before.end = drained.start;
+  drained.end = clamp(drained.start + s->charge->left, drained.start, drained.end);
   after.start = drained.end;
-  charge->left -= drained.end - drained.start;
-  add(s, &before);
+  s->charge->left -= drained.end - drained.start;
   add(s, &drained);
   add(s, &after);
 }
@@ -94,6 +90,12 @@ static void find_charge(struct splitter *s, int64_t launched) {
     return;
   uint32_t wait = s->at->row[NAI_LAYER_WAIT];
   *s->charge = nai_idle_charge_to(s->m, wait, nai_call_ns(s->m, wait));
+}
+
+/* A thread that launched nothing for long after its wait was busy with something else: no part of that is the wait's,
+ * or one stretch of host code would have two causes. */
+static bool is_charged(const struct splitter *s, int64_t launched) {
+  return s->charge->wait != NAI_NO_ROW && s->charge->thread == s->thread && launched <= s->charge->until;
 }
 
 static struct piece inside_call(const struct nai_model *m, uint32_t launch) {
@@ -152,8 +154,6 @@ static struct piece without_launch(const struct nai_model *m, const struct nai_i
   return p;
 }
 
-static int64_t clamp(int64_t t, int64_t low, int64_t high) { return t < low ? low : t < high ? t : high; }
-
 /* Whether a thread has overhead of any kind. */
 static bool has_overhead(const struct nai_model *m, uint32_t thread) {
   const struct nai_evidence *e = m->evidence;
@@ -183,6 +183,7 @@ void nai_idle_split(struct nai_idle_split *split, struct nai_idle_shares *shares
     nai_moment_find(s.at, m, s.thread, gap->start);
     if (begin > gap->start)
       find_charge(&s, called);
+    s.charged = is_charged(&s, called);
     sweep(&s, gap->start, begin, NAI_LAYERS, (struct piece){.cause = NAI_IDLE_HOST_CODE});
     sweep(&s, begin, end, NAI_LAYER_WAIT, in_call);
   } else {

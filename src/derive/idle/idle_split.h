@@ -7,7 +7,7 @@
 
 enum {
   NAI_LAUNCH_LATENCY_NS = 20 * 1000,     /* longer after a call is more than launch latency */
-  NAI_DRAIN_EFFECT_NS = 8 * 1000 * 1000, /* for so long a wait is charged with idle time */
+  NAI_DRAIN_EFFECT_NS = 8 * 1000 * 1000, /* a launch that is later than this is no longer late for a wait */
   NAI_CPU_LEADS_NS = 2 * 1000 * 1000     /* so far ahead of the GPU, the CPU has made up for a wait */
 };
 
