@@ -13,7 +13,30 @@ static void fill(const struct nai_gen_program *p, int kernel, int count, int64_t
 
 /* --- drained-queue ---------------------------------------------------------------------------- */
 
-enum { BLOCKS = 12, LATE_LAUNCHES = 7 };
+enum { BLOCKS = 12, LATE_LAUNCHES = 7, SAVED_BLOCK = 5 };
+
+/* The host waits for all that it launched. Four parts: the end of the wait, what follows until the next launch, the
+ * launch, and its latency. */
+static void wait_for_all(const struct nai_gen_program *p, const struct nai_gen_part *parts, int kernel) {
+  int64_t queued_ns = nai_gen_gpu_ready(p->plan, p->stream) - nai_gen_now(p->plan, p->thread) - 1000;
+  nai_gen_gap(p->plan, &(struct nai_gen_gap){.thread = p->thread,
+                                             .stream = p->stream,
+                                             .lead_ns = queued_ns,
+                                             .parts = parts,
+                                             .count = 4,
+                                             .kernel = kernel,
+                                             .duration_ns = 6000});
+}
+
+/* The host waits, then writes a file for so long that the next launch is late for that, not for the wait. */
+static void save(const struct nai_gen_program *p, int kernel) {
+  static const struct nai_gen_part writing[] = {
+      {.doing = DOING_CALL, .cause = IDLE_BLOCKING_CALL, .ns = 4000, .api = API_STREAM_SYNC},
+      {.doing = DOING_OWN_CODE, .cause = IDLE_HOST_CODE, .ns = 12000000},
+      {.doing = DOING_LAUNCH, .cause = IDLE_IN_LAUNCH_CALL, .ns = 4000},
+      {.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 2500}};
+  wait_for_all(p, writing, kernel);
+}
 
 /* Blocks of kernels in which the CPU leads by milliseconds, until a copy of 8 bytes makes it wait for all of them: the
  * launches after the wait come late until a long kernel lets the CPU lead again. */
@@ -29,14 +52,7 @@ static void drain(const struct nai_gen_program *p, const int *kernels) {
                                              {.doing = DOING_AFTER_LAUNCH, .cause = IDLE_LAUNCH_LATENCY, .ns = 2500}};
   nai_gen_gap(p->plan, &(struct nai_gen_gap){
                            .thread = p->thread, .stream = p->stream, .parts = spacing, .count = 1, .copy = &scalar});
-  int64_t queued_ns = nai_gen_gpu_ready(p->plan, p->stream) - nai_gen_now(p->plan, p->thread) - 1000;
-  nai_gen_gap(p->plan, &(struct nai_gen_gap){.thread = p->thread,
-                                             .stream = p->stream,
-                                             .lead_ns = queued_ns,
-                                             .parts = first,
-                                             .count = 4,
-                                             .kernel = kernels[0],
-                                             .duration_ns = 6000});
+  wait_for_all(p, first, kernels[0]);
   for (int i = 0; i < LATE_LAUNCHES; i++) {
     nai_gen_program_gap(p, next, kernels[i % 2], 6000);
   }
@@ -66,6 +82,9 @@ void nai_gen_plan_drained_queue(struct nai_gen_plan *plan, int64_t target_bytes)
     drain(&p, kernels);
     nai_gen_pop(plan, p.thread);
     nai_gen_program_gap(&p, spacing, kernels[2], 5000000);
+    if (i == SAVED_BLOCK) {
+      save(&p, kernels[0]);
+    }
     nai_gen_pop(plan, p.thread);
   }
 }
