@@ -236,7 +236,7 @@ class Prices(unittest.TestCase):
             self.assertEqual(said.findings["unfused-elementwise"]["at_stake_ns"], worst)
 
     def test_pinned_copies_take_time_too(self):
-        for said, path in pairs(("copy-bound",), "cutlass_two_gpu_kinds", "mordred_2021"):
+        for said, path in pairs(("copy-bound", "first-use"), "cutlass_two_gpu_kinds", "mordred_2021"):
             db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
             active = [(int(s["start_ns"]), int(s["end_ns"])) for s in said.rows("active_spans") if s["kind"] == "active"]
             for row in said.rows("copy_rates"):
@@ -246,8 +246,18 @@ class Prices(unittest.TestCase):
                 most = sum(max(0, e - s - b / limit) for s, e, b in copies if any(a <= s < z for a, z in active))
                 self.assertLessEqual(support.ns_of_ms(row["at_limit_gain_ms"]), most)
                 if path.stem in ("cutlass_two_gpu_kinds", "mordred_2021"):  # where no kernel runs beside a copy
-                    self.assertGreater(support.ns_of_ms(row["at_limit_gain_ms"]), most - len(copies) - 1)
+                    won = support.ns_of_ms(row["at_limit_gain_ms"]) + support.ns_of_ms(row["first_use_ms"])
+                    self.assertGreater(won, most - len(copies) - 1)
             db.close()
+
+    def test_first_use_of_host_memory_is_not_for_pinning(self):
+        """SQL over the exports: mordred's first five results beyond the later ones; cutlass' only one beyond the rate of copies to the GPU."""
+        for name, low, high in (("mordred_2021", 122e6, 125e6), ("cutlass_two_gpu_kinds", 215e6, 215.5e6)):
+            said = real(name)
+            if said:
+                row = next(r for r in said.rows("copy_rates") if r["copy_kind"] == "2")
+                self.assertTrue(low < support.ns_of_ms(row["first_use_ms"]) < high, row)
+                self.assertIn("used for the first time", said.evidence("pageable-copies"))
 
     def test_a_pause_is_a_share_of_the_window(self):
         for said in each(generated("launch-load"), real("solver_nvtx_osrt_sched")):

@@ -2,6 +2,7 @@
 #include "analyses/analysis.h"
 #include "analyses/idle/idle.h"
 #include "analyses/losses/losses.h"
+#include "analyses/memory/first_use.h"
 #include "base/sort.h"
 #include "table/columns.h"
 
@@ -24,6 +25,8 @@ enum {
   EXCESS,
   EXPOSED,
   AT_LIMIT_GAIN,
+  FIRST_USE,
+  FIRST_USE_COUNT,
   OVERLAPPABLE,
   OVERLAPPABLE_COUNT,
   COPY_KIND,
@@ -56,11 +59,18 @@ static const struct nai_column_def columns[] = {
     [AT_LIMIT_GAIN] = NAI_TIME_COLUMN(
         "at_limit_gain_ns",
         "of the time within active spans that no kernel hides, moments counted once: what would go if these copies ran at the "
-        "limit; all of it where that is unknown",
+        "limit; all of it where that is unknown; without first_use",
         .better = NAI_BETTER_LOWER, .sum = true),
+    [FIRST_USE] = NAI_TIME_COLUMN(
+        "first_use_ns",
+        "of the time within active spans that no kernel hides: what copies to pageable memory take longer than later "
+        "ones of their size, or than such copies to the GPU, likely for page faults in host memory used for the first "
+        "time",
+        .better = NAI_BETTER_LOWER, .sum = true),
+    [FIRST_USE_COUNT] = NAI_COUNT_COLUMN("first_use_count", "copies with such time", .sum = true),
     [OVERLAPPABLE] = NAI_TIME_COLUMN(
         "overlappable_ns",
-        "of that: the GPU computed while the data lay there, before it was used (to the GPU) or after it was made (from it)",
+        "of exposed_ns: the GPU computed while the data lay there, before it was used (to the GPU) or after it was made (from it)",
         .better = NAI_BETTER_LOWER, .sum = true),
     [OVERLAPPABLE_COUNT] = NAI_COUNT_COLUMN("overlappable_count", "copies with such time", .sum = true),
     [COPY_KIND] = {"copy_kind", NAI_I32, NAI_ID, "number behind direction: CUPTI copy kind", .key = true},
@@ -73,7 +83,7 @@ static const struct nai_schema schema =
     NAI_SCHEMA("copy_rates", "Rates of copies", "Copies in one direction between two kinds of memory on one GPU",
                columns);
 
-enum { TO_GPU = 1, FROM_GPU = 2, ON_GPU = 8, DIRECTIONS = 16, LARGE_BYTES = 1 << 20 };
+enum { TO_GPU = 1, FROM_GPU = 2, ON_GPU = 8, DIRECTIONS = 16, PAGEABLE = 0, LARGE_BYTES = 1 << 20 };
 
 /* One copy. */
 struct copy {
@@ -88,6 +98,7 @@ struct work {
   struct nai_coverage all, exposed; /* anything runs; copies and no kernel */
   int64_t *edge;                    /* per stream: where its operation before (or behind) ends (begins) */
   struct copy *copies;              /* per row of memop_events */
+  int64_t *first_use_ns;            /* the same */
   const struct nai_table *spans;    /* active_spans */
 };
 
@@ -215,23 +226,31 @@ static void put_rates(struct nai_table *out, int64_t row, const struct work *w, 
   }
 }
 
-/* What copies of a group, in order, could win at the limit at most: of each no more than what nothing else hides, an
- * earlier copy of the group included. */
-static int64_t at_limit_gain(struct work *w, const uint32_t *rows, uint32_t n) {
+/* What copies could win. */
+struct gain {
+  int64_t at_limit_ns, first_use_ns, first_use_count;
+};
+
+/* Of copies of a group, in order, at most: of each no more than what nothing else hides, an earlier copy of the group
+ * included. What host memory costs that is used for the first time is not won at the limit. */
+static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n) {
   const struct nai_memop_columns *m = &w->m->memops;
   const char *link;
   double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, rows[0]));
-  int64_t gain = 0, until = INT64_MIN, at = 0;
+  int64_t until = INT64_MIN, at = 0;
+  struct gain gain = {0};
   for (uint32_t i = 0; i < n; i++) {
     int64_t start = nai_at(&m->start, rows[i]), end = nai_at(&m->end, rows[i]), from = start > until ? start : until;
-    int64_t exposed = from < end ? nai_coverage_within(&w->exposed, from, end) : 0;
-    double excess = (double)(end - start) - (limit > 0 ? (double)nai_at(&m->bytes, rows[i]) / limit : 0);
+    int64_t exposed = from < end ? nai_coverage_within(&w->exposed, from, end) : 0, first = w->first_use_ns[rows[i]];
+    double excess = (double)(end - start - first) - (limit > 0 ? (double)nai_at(&m->bytes, rows[i]) / limit : 0);
     int64_t span = nai_active_span_at(w->spans, at, w->gpu->device_id, start);
     at = span < 0 ? at : span;
     until = end > until ? end : until;
     if (span >= 0 && !nai_active_span_is(w->spans, span))
       continue;
-    gain += excess < (double)exposed ? (excess > 0 ? (int64_t)excess : 0) : exposed;
+    gain.at_limit_ns += excess < (double)exposed ? (excess > 0 ? (int64_t)excess : 0) : exposed;
+    gain.first_use_ns += first < exposed ? first : exposed;
+    gain.first_use_count += first > 0 && exposed > 0;
   }
   return gain;
 }
@@ -249,6 +268,7 @@ static void put_group(struct nai_table *out, struct work *w, const uint32_t *row
     longest = nai_memop_ns(w->m, rows[i]) > nai_memop_ns(w->m, longest) ? rows[i] : longest;
   }
   int32_t kind = nai_at_i32(&m->copy_kind, rows[0]);
+  struct gain gain = gain_of(w, rows, n);
   nai_set_i64(out, row, DEVICE, w->gpu->device_id);
   nai_set_str(out, row, DIRECTION, nai_model_direction(room, w->m, rows[0]));
   put_kind(out, row, SRC, SRC_ID, w->m, nai_at_i32(&m->src_kind, rows[0]));
@@ -256,12 +276,30 @@ static void put_group(struct nai_table *out, struct work *w, const uint32_t *row
   nai_set_i64(out, row, COPY_KIND, kind == NAI_NULL_I32 ? NAI_NULL_I64 : kind);
   nai_set_i64(out, row, COUNT, n);
   nai_set_i64(out, row, EXPOSED, exposed);
-  nai_set_i64(out, row, AT_LIMIT_GAIN, at_limit_gain(w, rows, n));
+  nai_set_i64(out, row, AT_LIMIT_GAIN, gain.at_limit_ns);
+  nai_set_i64(out, row, FIRST_USE, gain.first_use_ns);
+  nai_set_i64(out, row, FIRST_USE_COUNT, gain.first_use_count);
   nai_set_i64(out, row, OVERLAPPABLE, overlappable);
   nai_set_i64(out, row, OVERLAPPABLE_COUNT, count);
   nai_set_i64(out, row, LONGEST_START, nai_at(&m->start, longest));
   nai_set_i64(out, row, LONGEST_END, nai_at(&m->end, longest));
   put_rates(out, row, w, rows, n, values);
+}
+
+/* Large copies from and to the host's pageable memory that had their direction for themselves. */
+static uint32_t pageable_rows(uint32_t *rows, const struct work *w) {
+  const struct nai_memop_columns *m = &w->m->memops;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < w->gpu->op_count; i++) {
+    uint32_t row = w->gpu->ops[i].row;
+    int kind = is_copy(w, i) ? kind_of(w, i) : 0;
+    bool pageable = (kind == TO_GPU && nai_at_i32(&m->src_kind, row) == PAGEABLE) ||
+                    (kind == FROM_GPU && nai_at_i32(&m->dst_kind, row) == PAGEABLE);
+    if (pageable && !w->copies[row].shared && nai_at(&m->bytes, row) >= LARGE_BYTES &&
+        nai_memop_rate_is_possible(w->m, row))
+      rows[n++] = row;
+  }
+  return n;
 }
 
 static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err) {
@@ -270,6 +308,8 @@ static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err
   uint32_t n = 0, *rows = malloc(((size_t)w->gpu->op_count + 1) * sizeof *rows);
   int64_t *values = malloc(((size_t)w->gpu->op_count + 1) * sizeof *values);
   int rc = rows && values ? NAI_OK : nai_err_nomem(err);
+  if (!rc)
+    rc = nai_first_use(w->first_use_ns, w->m, rows, pageable_rows(rows, w), values, err);
   for (uint32_t i = 0; !rc && i < w->gpu->op_count; i++)
     if (is_copy(w, i))
       rows[n++] = w->gpu->ops[i].row;
@@ -285,9 +325,10 @@ static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err
   return rc;
 }
 
-static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, struct copy *copies, struct nai_err *err) {
+static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, struct copy *copies, int64_t *first_use_ns,
+                   struct nai_err *err) {
   const struct nai_model *m = io->model;
-  struct work w = {.m = m, .gpu = gpu, .copies = copies, .spans = io->in[0]};
+  struct work w = {.m = m, .gpu = gpu, .copies = copies, .first_use_ns = first_use_ns, .spans = io->in[0]};
   w.edge = malloc(((size_t)gpu->stream_count + 1) * sizeof *w.edge);
   int rc = w.edge ? nai_coverage_new(&w.all, &gpu->all, err) : nai_err_nomem(err);
   if (!rc)
@@ -312,11 +353,13 @@ static bool has_copies(const struct nai_gpu *gpu) {
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct copy *copies = calloc((size_t)io->model->memops.n + 1, sizeof *copies);
-  int rc = copies ? NAI_OK : nai_err_nomem(err);
+  int64_t *first_use_ns = calloc((size_t)io->model->memops.n + 1, sizeof *first_use_ns);
+  int rc = copies && first_use_ns ? NAI_OK : nai_err_nomem(err);
   for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
     if (has_copies(&io->model->gpus[g]))
-      rc = add_gpu(io, &io->model->gpus[g], copies, err);
+      rc = add_gpu(io, &io->model->gpus[g], copies, first_use_ns, err);
   free(copies);
+  free(first_use_ns);
   static const struct nai_sort_by order[] = {{DEVICE, false},    {EXPOSED, true}, {DIRECTION, false},
                                              {COPY_KIND, false}, {SRC_ID, false}, {DST_ID, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 6, err);

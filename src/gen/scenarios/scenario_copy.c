@@ -65,3 +65,32 @@ void nai_gen_plan_copy_lag(struct nai_gen_plan *plan, int64_t target_bytes) {
                                             .exact_ns = INT64_C(1) * COPIES * COPY_NS});
   nai_gen_expect_findings(plan, "exposed-copy slow-copies overlappable-copies");
 }
+
+/* Results to host memory that is used for the first time: of copies of 16 MiB the first two, which take 9 and 6 ms
+ * longer than those behind them, and one of 64 MiB that takes 20 ms longer than one to the GPU does. Another takes less
+ * than twice as long as that, and of one of 32 MiB nothing tells what it should take. */
+void nai_gen_plan_first_use(struct nai_gen_plan *plan, int64_t target_bytes) {
+  enum { USUAL_NS = 3000000, TO_GPU_NS = 8388608 };
+  static const int64_t longer_ns[] = {9000000, 6000000, 0, 0, 1000000, 0, 0, 3000000};
+  static const struct {
+    int64_t bytes, ns;
+  } lone[] = {{INT64_C(64) << 20, TO_GPU_NS + 20000000}, {INT64_C(64) << 20, 16000000}, {INT64_C(32) << 20, 40000000}};
+  enum { EQUAL = sizeof longer_ns / sizeof *longer_ns, LONE = sizeof lone / sizeof *lone };
+  static const struct nai_gen_copy input = {NAI_GEN_HTOD,      NAI_GEN_PAGEABLE, NAI_GEN_DEVICE,
+                                            INT64_C(64) << 20, TO_GPU_NS,        true};
+  struct nai_gen_copy result = {NAI_GEN_DTOH, NAI_GEN_DEVICE, NAI_GEN_PAGEABLE, INT64_C(16) << 20, 0, true};
+  struct nai_gen_program p;
+  (void)target_bytes;
+  nai_gen_program(&p, plan, 9401, "simulate");
+  int work = nai_gen_kernel(plan, "void step<float>(float *, int)", NULL);
+  nai_gen_copy(plan, p.thread, p.stream, &input);
+  for (int i = 0; i < EQUAL + LONE; i++) {
+    nai_gen_launch(plan, p.thread, p.stream, work, 2000000);
+    result.bytes = i < EQUAL ? result.bytes : lone[i - EQUAL].bytes;
+    result.duration_ns = i < EQUAL ? USUAL_NS + longer_ns[i] : lone[i - EQUAL].ns;
+    nai_gen_copy(plan, p.thread, p.stream, &result);
+  }
+  nai_gen_fact(plan, &(struct nai_gen_fact){
+                         .table = "copy_rates", .key = "Device-to-Host", .count = EQUAL + LONE, .gain_ns = 35000000});
+  nai_gen_expect_findings(plan, "exposed-copy pageable-copies");
+}
