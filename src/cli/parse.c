@@ -87,6 +87,7 @@ static int unknown_option(const struct nai_cli_command *command, const char *wor
 struct reader {
   int argc, at;
   char **argv;
+  const struct nai_cli_option *greedy; /* that took words which were perhaps meant as operands, or NULL */
 };
 
 /* Applies an option whose values are `attached` (from --name=value or -n5) and then the following words. */
@@ -108,6 +109,7 @@ static int apply(struct nai_cli_call *call, const struct nai_cli_option *option,
   int rc = option->type ? option->type->set(call->args, option, values, err) : NAI_OK;
   while (!rc && option->many && !attached && words->at + 1 < words->argc && words->argv[words->at + 1][0] != '-') {
     values[0] = words->argv[++words->at];
+    words->greedy = option;
     rc = option->type->set(call->args, option, values, err);
   }
   return rc;
@@ -145,7 +147,7 @@ static int add_operand(struct nai_cli_call *call, const struct nai_cli_command *
 
 int nai_cli_parse(struct nai_cli_call *call, const struct nai_cli_command *command, int argc, char **argv,
                   struct nai_err *err) {
-  struct reader words = {argc, 0, argv};
+  struct reader words = {argc, 0, argv, NULL};
   bool only_operands = false;
   call->operands = argv; /* never written beyond the word that is read */
   for (; words.at < argc; words.at++) {
@@ -166,7 +168,12 @@ int nai_cli_parse(struct nai_cli_call *call, const struct nai_cli_command *comma
     if (rc || call->help || call->version)
       return rc;
   }
-  if (call->operand_count < command->min_operands)
-    return nai_err_set(err, NAI_EUSAGE, "%s is missing", nai_cli_operand_at(command, call->operand_count)->name);
+  if (call->operand_count < command->min_operands) {
+    const char *name = nai_cli_operand_at(command, call->operand_count)->name;
+    return words.greedy
+             ? nai_err_set(err, NAI_EUSAGE, "%s is missing: --%s took all words behind it, so %s stands before it",
+                           name, words.greedy->name, name)
+             : nai_err_set(err, NAI_EUSAGE, "%s is missing", name);
+  }
   return NAI_OK;
 }

@@ -277,6 +277,9 @@ static int run(void *memory, const char *const *operands, size_t count, const st
   int rc = args->run.stages && !args->run.keep_stages
              ? nai_err_set(err, NAI_EUSAGE, "--stages and --no-stages: give one of the two")
              : NAI_OK;
+  if (!rc && args->fail_on >= 0 && args->run.stop_after && strcmp(args->run.stop_after, "render") != 0)
+    rc = nai_err_set(err, NAI_EUSAGE, "--fail-on needs the findings, which --stage %s does not report: leave one out",
+                     args->run.stop_after);
   if (!rc && nai_cmd_export_runs(operands[0])) /* a typo should not cost the time of an export */
     rc = nai_analyze_check(&args->run, err);
   if (!rc)

@@ -29,6 +29,25 @@ static void put_json_finding(struct nai_json *json, const struct nai_result_find
   nai_json_end(json);
 }
 
+/* null where the run stopped before they were reported: that there are none is not known then. */
+static void put_json_findings(struct nai_json *json, const struct nai_result *result) {
+  nai_json_key(json, "findings");
+  if (!result->list) {
+    nai_json_text(json, NULL);
+    nai_json_put_text(json, "finding_list", NULL);
+    return;
+  }
+  nai_json_begin_object(json, NAI_JSON_INLINE);
+  for (int i = SEVERITIES - 1; i >= 0; i--)
+    nai_json_put_int(json, nai_severity_name(i), result->findings[i]);
+  nai_json_end(json);
+  nai_json_key(json, "finding_list");
+  nai_json_begin_array(json, NAI_JSON_INLINE);
+  for (size_t i = 0; i < result->list_count; i++)
+    put_json_finding(json, &result->list[i]);
+  nai_json_end(json);
+}
+
 static void put_json(struct nai_buf *line, const struct analyze_args *args, const struct nai_result *result) {
   struct nai_json json;
   nai_json_init(&json, line, false);
@@ -38,16 +57,7 @@ static void put_json(struct nai_buf *line, const struct analyze_args *args, cons
   nai_json_put_text(&json, "out", args->run.out);
   nai_json_put_text(&json, "severity", result->worst < 0 ? NULL : nai_severity_name(result->worst));
   nai_json_put_text(&json, "verdict", nai_buf_str(&result->verdict));
-  nai_json_key(&json, "findings");
-  nai_json_begin_object(&json, NAI_JSON_INLINE);
-  for (int i = SEVERITIES - 1; i >= 0; i--)
-    nai_json_put_int(&json, nai_severity_name(i), result->findings[i]);
-  nai_json_end(&json);
-  nai_json_key(&json, "finding_list");
-  nai_json_begin_array(&json, NAI_JSON_INLINE);
-  for (size_t i = 0; i < result->list_count; i++)
-    put_json_finding(&json, &result->list[i]);
-  nai_json_end(&json);
+  put_json_findings(&json, result);
   nai_json_end(&json);
   nai_json_finish(&json);
   nai_buf_putc(line, '\n');

@@ -240,18 +240,39 @@ static void bad_rows(struct nai_buf *out, const struct nai_capture *capture) {
     nai_buf_printf(out, "%" PRId64 " rows dropped, %" PRId64 " errors while capturing", dropped, errors);
 }
 
+/* Of a capture's rows, how many are lost, in percent. */
+static double lost_pct(const struct nai_capture *capture) {
+  static const char *const kept[] = {"kernel_count", "memory_operation_count", "graph_envelope_count", "api_call_count",
+                                     "nvtx_range_count"};
+  double lost = (double)nai_capture_cell(capture, "run_info", "dropped_rows"), all = lost;
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    all += (double)nai_capture_cell(capture, "run_info", kept[i]);
+  return all > 0 ? 100 * lost / all : 0;
+}
+
+/* What one capture lost and another did not looks like less work: more than a point of difference decides nothing. */
 static int check_quality(struct nai_comparison *c, struct nai_err *err) {
+  enum { POINTS = 1 };
   struct nai_buf texts[NAI_SIDES] = {{0}};
+  double least = 100, most = 0;
   bool agrees;
   int rc = NAI_OK;
-  for (int s = 0; s < NAI_SIDES; s++)
+  for (int s = 0; s < NAI_SIDES; s++) {
     nai_side_describe(&texts[s], &agrees, &c->sides[s], bad_rows);
+    for (uint32_t i = 0; i < c->sides[s].count; i++) {
+      double lost = lost_pct(&c->sides[s].captures[i]);
+      least = fmin(least, lost);
+      most = fmax(most, lost);
+    }
+  }
+  bool apart = most - least > POINTS;
   if (texts[0].len || texts[1].len || texts[0].oom || texts[1].oom)
     rc = nai_check_add_with(c, texts,
                             (struct nai_check){.code = NAI_CHECK_DATA_QUALITY,
-                                               .level = NAI_CHECK_SOFT,
-                                               .scope = NAI_SCOPE_NONE,
-                                               .reason = (char *)"part of the data is missing or damaged"},
+                                               .level = apart ? NAI_CHECK_HARD : NAI_CHECK_SOFT,
+                                               .scope = apart ? NAI_SCOPE_ALL : NAI_SCOPE_NONE,
+                                               .reason = apart ? (char *)"captures lost different shares of their rows"
+                                                               : (char *)"part of the data is missing or damaged"},
                             err);
   nai_check_free_texts(texts);
   return rc;

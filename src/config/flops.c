@@ -28,8 +28,11 @@ static const char *const keys[KEYS] = {"params", "tokens", "layers", "hidden", "
 static int read_pair(double values[KEYS], const char *pair, size_t len, struct nai_err *err) {
   const char *equals = memchr(pair, '=', len);
   for (int k = 0; equals && k < KEYS; k++)
-    if (strlen(keys[k]) == (size_t)(equals - pair) && memcmp(keys[k], pair, strlen(keys[k])) == 0)
+    if (strlen(keys[k]) == (size_t)(equals - pair) && memcmp(keys[k], pair, strlen(keys[k])) == 0) {
+      if (values[k] > 0)
+        return nai_err_set(err, NAI_EUSAGE, "--model: %s is given twice", keys[k]);
       return read_number(&values[k], "--model", equals + 1, len - (size_t)(equals + 1 - pair), err);
+    }
   return nai_err_set(
       err, NAI_EUSAGE,
       "--model: \"%.*s\" is not of the form KEY=NUMBER with the keys params, tokens, layers, hidden, seq, "

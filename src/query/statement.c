@@ -91,13 +91,19 @@ static void suggest_column(struct nai_buf *out, struct nai_database *db, const c
     sqlite3_finalize(statement);
     sqlite3_free(select);
   }
-  if (*best)
+  if (*best && strcmp(best, word) != 0) /* else the column is there, but not where the statement looks for it */
     nai_buf_printf(out, "; did you mean %s?", best);
 }
 
 static void suggest_table(struct nai_buf *out, const struct nai_database *db, const char *word) {
   const char *best = NULL;
   int distance = 1 << 20;
+  uint64_t content;
+  if (nai_manifest_table(&content, &db->run->manifest, "capture") &&
+      !nai_manifest_table(&content, &db->run->manifest, "findings")) {
+    nai_buf_puts(out, "; the run stopped early (--stage) and lacks tables: analyse its trace again without");
+    return;
+  }
   for (uint32_t i = 0; i < db->table_count; i++)
     consider(&best, &distance, word, db->tables[i].name);
   for (int i = 0; nai_query_views[i][0]; i++)

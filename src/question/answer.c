@@ -234,8 +234,8 @@ static int check_gpu(struct nai_asking *asking, struct nai_err *err) {
              : nai_found_ask(&found, asking, "select count(*) from gpus where device_id = :gpu", "gpus", err);
   if (!rc && asking->gpu != INT64_MIN && nai_query_cell_int(&found, 0, 0) == 0) {
     struct nai_buf text = {0};
-    nai_buf_printf(&text, "The trace has no GPU %lld; this is about all it has.", (long long)asking->gpu);
-    say(asking->answer, &asking->answer->limits, &text);
+    nai_buf_printf(&text, "The run has no GPU %lld; this is about all it has.", (long long)asking->gpu);
+    say(asking->answer, &asking->answer->said, &text);
     asking->gpu = INT64_MIN;
   }
   nai_query_rows_free(&found);

@@ -246,7 +246,9 @@ static void put_longest_range(struct nai_buf *out, const struct nai_report *repo
 
 void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const struct nai_report *report) {
   const struct nai_table *findings = nai_report_table(report, "findings");
-  bool gpus = nai_report_table(report, "gpu_utilization")->rows > 0, led = false;
+  /* Copies without the kernels that were launched say nothing on time that was lost. */
+  bool recorded = !found(report, "gpu_activity_recorded", "problem"), led = false;
+  bool gpus = recorded && nai_report_table(report, "gpu_utilization")->rows > 0;
   *severity = NAI_SEVERITY_INFO;
   for (int64_t i = 0; i < findings->rows; i++)
     if (nai_report_severity(findings, i) > *severity)
@@ -278,5 +280,6 @@ void nai_report_verdict(struct nai_buf *out, enum nai_severity *severity, const 
   } else {
     put_longest_range(out, report);
   }
-  put_larger(out, findings, loss);
+  if (recorded)
+    put_larger(out, findings, loss);
 }

@@ -476,7 +476,7 @@ class Evidence(unittest.TestCase):
                       ("export", "folded", directory), ("view", directory, "--once")):
             done = run(*words, "--gpu", "77")
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
-            self.assertRegex(done.stderr, r"--gpu 77: the trace has no such GPU; (it has: 0, 1|nsys-ai info)")
+            self.assertRegex(done.stderr, r"--gpu 77: the (trace|run) has no such GPU; (it has: 0, 1|nsys-ai info)")
             self.assertEqual(run(*words, "--gpu", "1").returncode, 0, words)
         for words in (("search", directory, "gemm", "--window"), ("export", "csv", directory, "--trim"),
                       ("export", "perfetto", directory, "--out", fresh_dir() / "p", "--trim"), ("view", directory, "--once", "--trim"),

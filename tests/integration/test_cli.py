@@ -319,6 +319,22 @@ class Commands(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (code, ""), f"{scenario} {severity}")
                 self.assertTrue((out / "report.md").exists())
 
+    def test_a_stage_without_findings_has_none_to_fail_on(self):
+        path, out = trace("training"), fresh_dir() / "o"
+        done = run("analyze", path, "-q", "--stage", "analyze", "--fail-on", "medium", "--out", out)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--fail-on needs the findings", done.stderr)
+        self.assertFalse(out.exists())
+        self.assertEqual(run("analyze", path, "-q", "--stage", "render", "--fail-on", "medium", "--out", out).returncode, 1)
+        line = json.loads(run("analyze", path, "--json", "--stage", "analyze", "--out", out).stdout)
+        self.assertEqual((line["severity"], line["findings"], line["finding_list"]), (None, None, None))
+
+    def test_a_run_that_stopped_early_says_so(self):
+        out = fresh_dir() / "o"
+        self.assertEqual(run("analyze", trace("training"), "-q", "--stage", "extract", "--out", out).returncode, 0)
+        for words in (("summary", out), ("ask", out, "why is the GPU idle"), ("evidence", out), ("sql", out, "select 1 from kernels")):
+            self.assertRegex(run(*words).stderr, r"no such table: \w+; the run stopped early \(--stage\)", words)
+
     def test_trim_outside_of_the_capture(self):
         out = fresh_dir() / "o"
         done = run("analyze", trace("training"), "--trim", "900000", "900001", "--out", out)

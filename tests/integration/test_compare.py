@@ -2,6 +2,7 @@
 """compare and check from outside: pairs of generated captures that differ in one known thing, formats of CI systems, what is
 refused. Truth is the generator's variant or a recount of the export."""
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -722,6 +723,33 @@ class CommandLine(unittest.TestCase):
         report = json.loads((out / "compare.json").read_text())
         self.assertEqual(len(report["base"]["captures"]), 5)
 
+    def test_all_words_behind_baseline_are_baselines(self):
+        """A shell's glob behind --baseline, read as new runs, would hide a regression among its own baselines."""
+        done = run("check", *runs("loop-slower", NEW), "--baseline", *runs("loop", BASE), "--out", fresh_dir() / "out")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        alone = run("check", "--baseline", *runs("loop", BASE), "--out", fresh_dir() / "out")
+        self.assertEqual(alone.returncode, 2)
+        self.assertIn("RUN is missing: --baseline took all words behind it", alone.stderr)
+
+    def test_lost_rows_are_no_improvement(self):
+        """Half of the kernels gone from the new captures, because their rows are invalid or deleted."""
+        kernels = "CUPTI_ACTIVITY_KIND_KERNEL"
+        for statement in (f'update {kernels} set "end" = start - 1 where rowid % 2', f"delete from {kernels} where rowid % 2"):
+            halves = []
+            for seed in NEW:
+                halves.append(fresh_dir("halves") / f"{seed}")
+                path = fresh_dir("halves") / f"{seed}.sqlite"
+                shutil.copy(trace("loop", "--seed", seed), path)
+                path.chmod(0o644)
+                with contextlib.closing(sqlite3.connect(path)) as db, db:
+                    db.execute(statement)
+                self.assertEqual(run("analyze", path, "-q", "--stage", "recommend", "--out", halves[-1]).returncode, 0)
+            done, out = checked(halves, runs("loop", BASE))
+            self.assertEqual(done.returncode, 7, done.stdout)
+            self.assertIn("Not comparable (data_quality)", done.stdout)
+            done, out = checked(halves[:2], halves[2:])
+            self.assertNotIn("Not comparable", done.stdout)
+
     def test_refusals(self):
         for words, status, message in (
                 (("compare",), 2, "two runs or traces are missing"),
@@ -729,6 +757,7 @@ class CommandLine(unittest.TestCase):
                 (("compare", "--base", analysed("loop", 1)), 2, "--base and --new need each other"),
                 (("check", analysed("loop", 1)), 2, "--baseline is missing"),
                 (("check", analysed("loop", 1), "--baseline", "/nonexistent"), 3, "there is no baseline"),
+                (("check", analysed("loop", 1), "--baseline", "last-good"), 3, "last-good, median:N, run:ID and names need --store"),
                 (("compare", "/nonexistent", analysed("loop", 1)), 3, 'there is no "/nonexistent"'),
                 (("compare", analysed("loop", 1), analysed("loop", 2), "--allow", "x"), 2, "--allow"),
                 (("compare", analysed("loop", 1), analysed("loop", 2), "--pool-steps"), 2, "unknown option")):

@@ -259,5 +259,33 @@ class Overhead(unittest.TestCase):
             self.assertEqual(read_csv(directory, "run_info")[0]["profiler_overhead_ms"], health["time_ms"], path)
 
 
+class KernelsLost(unittest.TestCase):
+    """Kernels were launched, and none of their rows can be used: what is left, copies, says nothing about idle time."""
+    def test_no_loss_is_told(self):
+        kernels = "CUPTI_ACTIVITY_KIND_KERNEL"
+        for statement in (f'alter table {kernels} rename column "end" to endTime', f"drop table {kernels}", f'update {kernels} set "end" = start - 1',
+                          f"update {kernels} set start = 'at ' || start"):
+            directory = artifacts(support.edited("inference", statement))
+            recorded, = [r for r in read_csv(directory, "capture_health") if r["check"] == "gpu_activity_recorded"]
+            self.assertEqual(recorded["state"], "problem", statement)
+            findings = read_csv(directory, "findings")
+            self.assertEqual((findings[0]["id"], findings[0]["severity"]), ("no-gpu-activity-recorded", "high"), statement)
+            self.assertEqual({f["severity"] for f in findings[1:] if f["at_stake_ms"]}, {"info"}, statement)
+            self.assertNotIn("one-cold-pass", [f["id"] for f in findings])
+            verdict = support.report(directory).json["verdict"]["text"]
+            self.assertTrue(verdict.startswith("What the GPU did was not recorded"), verdict)
+            self.assertNotIn("idle", verdict)
+
+    def test_copies_alone_are_a_program(self):
+        """One that launches nothing, or whose graphs hold copies alone, or part of which is looked at."""
+        launches = "(select id from StringIds where value like '%Launch%')"
+        copies = support.edited("copy-bound", "drop table CUPTI_ACTIVITY_KIND_KERNEL", f"delete from CUPTI_ACTIVITY_KIND_RUNTIME where nameId in {launches}")
+        graphs = support.edited("copy-bound", "drop table CUPTI_ACTIVITY_KIND_KERNEL", f"update StringIds set value = 'cudaGraphLaunch' where id in {launches}")
+        failing = support.edited("copy-bound", "drop table CUPTI_ACTIVITY_KIND_KERNEL", f"update CUPTI_ACTIVITY_KIND_RUNTIME set returnValue = 98 where nameId in {launches}")
+        for path in (copies, graphs, failing):
+            recorded, = [r for r in read_csv(artifacts(path), "capture_health") if r["check"] == "gpu_activity_recorded"]
+            self.assertEqual(recorded["state"], "ok", path)
+
+
 if __name__ == "__main__":
     support.main()

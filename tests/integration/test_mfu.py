@@ -56,7 +56,7 @@ class Mfu(unittest.TestCase):
 
     def test_mistakes(self):
         for options, word in ((("--flops-per-step", "5x"), "5x"), (("--flops-per-step", "-1"), "-1"), (("--model", "params=7e9"), "tokens"),
-                              (("--model", "params=7e9,token=5"), "token=5"), (("--model", "params=1,tokens=1,layers=4"), "hidden"),
+                              (("--model", "params=7e9,token=5"), "token=5"), (("--model", "params=7e9,tokens=4096,params=1"), "params is given twice"), (("--model", "params=1,tokens=1,layers=4"), "hidden"),
                               (("--dtype", "int4"), "int4"), (("--flops-per-step", "1", "--model", "params=1,tokens=1"), "one of them")):
             done = run("analyze", trace("steps"), "--out", fresh_dir() / "out", *options)
             self.assertEqual(done.returncode, 2, options)

@@ -117,7 +117,7 @@ class Facts(unittest.TestCase):
         devices = {v["value"] for f in answer["facts"] for v in f["values"] if v["column"] == "device_id"}
         self.assertEqual(devices, {1})
         answer = ask(artifacts("training"), "why is GPU 7 idle")
-        self.assertIn("The trace has no GPU 7", " ".join(s["text"] for s in answer["cannot_tell"]))
+        self.assertIn("The run has no GPU 7", answer["answer"][0]["text"])
 
     def test_names_of_the_trace(self):
         place = artifacts("training")

@@ -233,7 +233,7 @@ class Store(unittest.TestCase):
         row, = self.rows(store)
         self.assertEqual((row["verdict"], json.loads(row["labels_json"])), ("fail", {"commit": "1"}))
         for words in (("--series", "other"), ("--series", "demo", "--environment", "cuda=13"), ("--label", "a=1", "--label", "a=2"),
-                      ("--time", "2262-05-01T00:00:00Z"), ("--time", "1600-01-01T00:00:00Z")):
+                      ("--time", "2262-05-01T00:00:00Z"), ("--time", "1600-01-01T00:00:00Z"), ("--time", "2026-02-30T00:00:00Z"), ("--time", "2026-02-03T00:00:60Z")):
             self.assertEqual(run("store", "add", item, "--store", store, *words).returncode, 2, words)
         self.assertEqual(self.rows(store), [row])
 

@@ -69,16 +69,17 @@ int64_t nai_health_greatest(const struct nai_table *t, int column) {
 
 static void check_recording(struct nai_health_checks *c) {
   const struct nai_health *h = &c->h;
-  bool lost = h->launches && !h->operations && !h->kernel_table;
   nai_health_say_count(c, h->launches, "launch call");
   nai_buf_puts(&c->said, ", ");
   nai_health_say_count(c, h->operations, "operation");
   nai_buf_puts(&c->said, " on GPUs");
-  if (lost)
+  if (h->kernels_lost)
     nai_buf_puts(&c->said,
-                 ": what the GPU did was not recorded, so nothing can be said on whether it was busy or idle");
+                 h->operations
+                     ? ": kernels are missing, so nothing can be said on whether the GPU was busy or idle"
+                     : ": what the GPU did was not recorded, so nothing can be said on whether it was busy or idle");
   nai_health_put(c, "gpu_activity_recorded",
-                 lost            ? HEALTH_PROBLEM
+                 h->kernels_lost ? HEALTH_PROBLEM
                  : h->operations ? HEALTH_OK
                                  : HEALTH_UNKNOWN,
                  h->launches, NAI_NULL_I64);

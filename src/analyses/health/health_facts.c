@@ -83,22 +83,33 @@ static int64_t last_async_copy(const struct nai_model *m, const bool *async) {
   return end;
 }
 
+/* Rows of kernels that could not be used, whatever --gpu or --trim leave out. */
+static bool kernel_rows_dropped(const struct nai_model *m) {
+  const struct nai_table *t = m->tables[NAI_IN_EXTRACT_NOTES];
+  for (int64_t i = 0; i < t->rows; i++)
+    if (strcmp(nai_get_str(t, i, NO_SOURCE), "CUPTI_ACTIVITY_KIND_KERNEL") == 0 &&
+        strncmp(nai_get_str(t, i, NO_CHECK), "rows-", strlen("rows-")) == 0)
+      return true;
+  return false;
+}
+
 /* What the names of API functions say. */
 struct call_names {
   uint8_t *kinds;
-  bool *frees, *async;
+  bool *frees, *async, *graphs;
 };
 
 static int look_at_names(struct call_names *n, const struct nai_strings *names, struct nai_err *err) {
   *n = (struct call_names){malloc((size_t)names->count + 1), malloc((size_t)names->count + 1),
-                           malloc((size_t)names->count + 1)};
-  if (!n->kinds || !n->frees || !n->async)
+                           malloc((size_t)names->count + 1), malloc((size_t)names->count + 1)};
+  if (!n->kinds || !n->frees || !n->async || !n->graphs)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < names->count; i++) {
     const char *name = nai_strings_get(names, i);
     n->kinds[i] = (uint8_t)nai_call_kind_of(name);
     n->frees[i] = strncmp(name, "cudaFree", 8) == 0 || strncmp(name, "cuMemFree", 9) == 0;
     n->async[i] = strcasestr(name, "async") != NULL;
+    n->graphs[i] = strstr(name, "GraphLaunch") != NULL;
   }
   return NAI_OK;
 }
@@ -109,6 +120,7 @@ static int look_at_calls(struct nai_health *h, const struct nai_model *m, struct
   struct call_names names;
   int rc = look_at_names(&names, &t->strings, err);
   int64_t copy_end = rc ? NAI_NULL_I64 : last_async_copy(m, names.async);
+  bool started = false; /* a kernel, by a call that did not fail */
   h->no_release = true;
   h->copy_not_awaited = copy_end != NAI_NULL_I64;
   for (uint32_t i = 0; !rc && i < m->apis.n; i++) {
@@ -116,15 +128,21 @@ static int look_at_calls(struct nai_health *h, const struct nai_model *m, struct
     int64_t result = nai_at(&returned, i), end = nai_at(&m->apis.end, i);
     earlier(&h->first_call, nai_at(&m->apis.start, i));
     later(&h->last_call_end, end);
+    bool failed = result != NAI_NULL_I32 && result != 0 && result != CUDA_ERROR_NOT_READY;
     h->launches += names.kinds[name] == NAI_CALL_LAUNCH;
+    started |= names.kinds[name] == NAI_CALL_LAUNCH && !names.graphs[name] && !failed;
     h->no_release = h->no_release && !names.frees[name];
-    h->failed_calls += result != NAI_NULL_I32 && result != 0 && result != CUDA_ERROR_NOT_READY;
+    h->failed_calls += failed;
     if (end > copy_end && h->copy_not_awaited && nai_model_api_blocks(m, i))
       h->copy_not_awaited = false;
   }
   free(names.kinds);
   free(names.frees);
   free(names.async);
+  free(names.graphs);
+  bool none = !m->kernels.n && !m->graphs.n, table = has_kernel_table(m);
+  h->kernels_lost =
+      (h->launches && none && !m->memops.n && !table) || (started && none && (!table || kernel_rows_dropped(m)));
   return rc;
 }
 
@@ -155,7 +173,6 @@ static int look_at_operations(struct nai_health *h, const struct nai_model *m, s
   }
   h->kernels = (int64_t)m->kernels.n + m->graphs.n;
   h->operations = h->kernels + m->memops.n;
-  h->kernel_table = has_kernel_table(m);
   h->host_watched = nai_host_was_watched(m);
   free(own);
   return nai_kernel_classes_check(m->classes, err);

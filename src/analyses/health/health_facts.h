@@ -12,7 +12,7 @@ struct nai_health {
   int64_t operations, kernels, own_kernels; /* of all GPUs; kernels that are not a runtime's own */
   int64_t launches;                         /* CUDA API calls that launch kernels or graphs */
   int64_t without_launch;                   /* operations whose launching call is missing, but for page migrations */
-  bool kernel_table;                        /* the export has one */
+  bool kernels_lost;                        /* kernels were launched, none of them is in the trace */
   bool host_watched;                        /* OS calls or samples were recorded */
   int64_t ranges;                           /* NVTX */
 

@@ -87,7 +87,7 @@ int nai_cmd_check_gpu(int64_t gpu, struct nai_run *run, struct nai_err *err) {
   if (!rc && list_gpus(&has, &found, &rows, gpu))
     rc = nai_err_nomem(err);
   if (!rc && !found)
-    rc = nai_err_set(err, NAI_EUSAGE, "--gpu %" PRId64 ": the trace has no such GPU; it has: %s", gpu,
+    rc = nai_err_set(err, NAI_EUSAGE, "--gpu %" PRId64 ": the run has no such GPU; it has: %s", gpu,
                      rows.rows ? nai_buf_str(&has) : "none");
   nai_query_rows_free(&rows);
   nai_buf_free(&has);

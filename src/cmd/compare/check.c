@@ -27,11 +27,12 @@ static const struct nai_cli_option options[] = {
     {.name = "baseline",
      .value = "SELECTOR",
      .help = "what to compare with: a run, a trace, or a directory of runs; with --store also NAME of a baseline, "
-             "run:ID, last-good or median:N; repeatable",
+             "run:ID, last-good or median:N; all words up to the next option",
      .type = &nai_cli_texts,
      .at = offsetof(struct check_args, baselines),
      .count_at = offsetof(struct check_args, baseline_count),
      .most = NAI_CMD_MAX_CAPTURES,
+     .many = true,
      .hint = NAI_CLI_DIRECTORY},
     {.name = "store",
      .value = "DIR",
@@ -105,14 +106,14 @@ static int run(void *memory, const char *const *operands, size_t count, const st
 
 const struct nai_cli_command nai_cmd_check = {
     .name = "check",
-    .synopsis = "RUN... --baseline SELECTOR",
+    .synopsis = "RUN... --baseline SELECTOR...",
     .summary = "compare with a baseline and exit with 1 when a gated metric got worse",
     .description =
         "Compares as nsys-ai compare does, and decides: exit status 0 when every gated metric passes, 1 when one "
         "fails, 7 when that cannot be decided (captures that are not comparable, a metric that is missing). Writes "
         "also junit.xml, metrics.prom (OpenMetrics), bmf.json (Bencher) and benchmark-*.json (github-action-benchmark). "
         "A fixed `limit:` in the budgets needs no baseline. See docs/gating.md.",
-    .examples = "nsys-ai check b1 b2 b3 b4 b5 --baseline artifacts/main --out artifacts/check\n"
+    .examples = "nsys-ai check b1 b2 b3 b4 b5 --baseline a1 a2 a3 a4 a5 --out artifacts/check\n"
                 "nsys-ai check new.sqlite --baseline old.sqlite --budgets budgets.yaml --annotate github\n"
                 "nsys-ai check new.sqlite --budgets limits.yaml",
     .options = options,

@@ -50,6 +50,9 @@ int nai_cmd_baseline(struct nai_strings *paths, const char *selector, struct nai
     return add_runs_in(paths, selector, err);
   if (nai_fs_exists(selector))
     return add(paths, selector, err);
-  return nai_err_set(err, NAI_EINPUT, "there is no baseline \"%s\": give a run, a trace, or a directory of runs",
-                     selector);
+  return nai_err_set(
+      err, NAI_EINPUT,
+      "there is no baseline \"%s\": give a run, a trace, or a directory of runs; last-good, median:N, run:ID "
+      "and names need --store",
+      selector);
 }

@@ -28,7 +28,11 @@ static int set_time(void *memory, const struct nai_cli_option *option, const cha
   const char *end = strptime(values[0], "%Y-%m-%dT%H:%M:%SZ", &parts);
   if (!end || *end)
     return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected UTC as in 2026-01-05T02:00:00Z", option->name, values[0]);
-  if (__builtin_mul_overflow((int64_t)timegm(&parts), 1000000000, &args->utc_ns))
+  struct tm given = parts;
+  time_t seconds = timegm(&parts); /* puts right what no calendar has, such as February 30 */
+  if (parts.tm_mon != given.tm_mon || parts.tm_mday != given.tm_mday || parts.tm_sec != given.tm_sec)
+    return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: there is no such time", option->name, values[0]);
+  if (__builtin_mul_overflow((int64_t)seconds, 1000000000, &args->utc_ns))
     return nai_err_set(err, NAI_EUSAGE, "--%s %.60s: expected a time from 1678 to 2261", option->name, values[0]);
   return NAI_OK;
 }
