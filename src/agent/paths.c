@@ -4,6 +4,7 @@
 #include "base/assets.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/stamp.h"
 #include "run/manifest.h"
 
 #include <errno.h>
@@ -22,11 +23,12 @@ bool nai_agent_is_handle(const char *text) {
 }
 
 int nai_agent_handle(char handle[32], const char *trace, const char *const *words, size_t count, struct nai_err *err) {
-  struct stat st;
-  if (stat(trace, &st))
-    return nai_err_sys(err, NAI_EINPUT, errno, "cannot read the trace");
-  uint64_t hash = nai_hash_int(nai_hash_of_program(), st.st_size);
-  hash = nai_hash_text(nai_hash_int(nai_hash_int(hash, st.st_mtim.tv_sec), st.st_mtim.tv_nsec), trace);
+  struct nai_stamp stamp;
+  int failed = nai_stamp_of(&stamp, trace);
+  if (failed)
+    return nai_err_sys(err, NAI_EINPUT, failed, "cannot read the trace");
+  uint64_t hash = nai_hash_int(nai_hash_int(nai_hash_of_program(), stamp.bytes), stamp.mtime_ns);
+  hash = nai_hash_text(nai_hash_int(hash, (int64_t)stamp.beside), trace);
   for (size_t i = 0; i < count; i++)
     hash = nai_hash_text(hash, words[i]);
   snprintf(handle, 32, "r-%016" PRIx64, hash);

@@ -63,9 +63,9 @@ const char *nai_batch_outcome_name(enum nai_batch_outcome outcome);
 
 struct nai_batch_status {
   enum nai_batch_outcome outcome;
-  int exit, signal; /* -1 and 0 where they do not apply */
-  char *error;      /* one clean line, or NULL */
-  int64_t bytes, mtime_ns;
+  int exit, signal;       /* -1 and 0 where they do not apply */
+  char *error;            /* one clean line, or NULL */
+  struct nai_stamp stamp; /* of the trace */
   uint64_t program, options;
   int64_t wall_ms, max_rss_bytes; /* differ from run to run: for people, never in the index */
 };
@@ -78,7 +78,8 @@ NAI_MUST_CHECK int nai_batch_status_write(const struct nai_batch_status *status,
 void nai_batch_status_free(struct nai_batch_status *status);
 
 /* Of `among_count` items (NULL: the first of the manifest) those that are still to be analysed: missing ones, and those
- * that failed for a reason that need not be the trace's. The caller frees the array. */
+ * that failed for a reason that need not be the trace's. The caller frees
+ * the array. */
 NAI_MUST_CHECK int nai_batch_todo(uint32_t **items, uint32_t *count, const uint32_t *among, uint32_t among_count,
                                   const struct nai_batch *batch, struct nai_err *err);
 

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static void free_item(const struct nai_batch_manifest *m, struct nai_batch_item *item) {
@@ -40,14 +39,6 @@ static char *absolute(const char *path) {
   return out ? out : strdup(path);
 }
 
-static void look_at(struct nai_batch_item *item) {
-  struct stat st;
-  if (stat(item->path, &st) != 0)
-    return;
-  item->bytes = st.st_size;
-  item->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-}
-
 int nai_batch_add(struct nai_batch_manifest *m, const char *id, const char *path, const char *group,
                   struct nai_err *err) {
   if (!nai_array_room(&m->items, &m->capacity, m->count, sizeof *m->items))
@@ -56,7 +47,7 @@ int nai_batch_add(struct nai_batch_manifest *m, const char *id, const char *path
   *item = (struct nai_batch_item){.id = id && *id ? strdup(id) : NULL, .path = absolute(path), .group = strdup(group)};
   if (!item->path || !item->group || (id && *id && !item->id))
     return nai_err_nomem(err);
-  look_at(item);
+  nai_stamp_of(&item->stamp, item->path); /* where that fails, the analysis says why */
   return NAI_OK;
 }
 
@@ -198,7 +189,7 @@ static void put_rows(struct nai_table *table, const struct nai_batch_manifest *m
     nai_set_str(table, row, ID, item->id);
     nai_set_str(table, row, PATH, item->path);
     nai_set_str(table, row, GROUP, item->group);
-    nai_set_i64(table, row, BYTES, item->bytes);
+    nai_set_i64(table, row, BYTES, item->stamp.bytes);
     for (uint32_t c = 0; item->labels && c < m->labels.count; c++)
       nai_set_str(table, row, (int)(FIXED + c), item->labels[c]);
   }

@@ -7,6 +7,7 @@
 #define NAI_BATCH_MANIFEST_H
 
 #include "base/err.h"
+#include "base/stamp.h"
 #include "base/strings.h"
 
 #include <stddef.h>
@@ -15,11 +16,11 @@
 enum { NAI_BATCH_ID_MAX = 128, NAI_BATCH_MANIFEST_MAX = 256 << 20 };
 
 struct nai_batch_item {
-  char *id;                /* [A-Za-z0-9_][A-Za-z0-9._-]*: names its files in OUT */
-  char *path;              /* absolute */
-  char *group;             /* of the manifest, "" for none */
-  char **labels;           /* one per label column */
-  int64_t bytes, mtime_ns; /* of the file, 0 when there is none */
+  char *id;               /* [A-Za-z0-9_][A-Za-z0-9._-]*: names its files in OUT */
+  char *path;             /* absolute */
+  char *group;            /* of the manifest, "" for none */
+  char **labels;          /* one per label column */
+  struct nai_stamp stamp; /* of the file, all zero when there is none */
 };
 
 struct nai_batch_manifest {

@@ -59,7 +59,7 @@ static int add_item(struct nai_index *index, struct nai_batch_counts *counts, co
                                     .exit = status.exit,
                                     .error = missing ? "not analysed, or killed: finish with --resume" : status.error,
                                     .tool = missing ? NULL : NAI_VERSION,
-                                    .bytes = item->bytes,
+                                    .bytes = item->stamp.bytes,
                                     .path = status.outcome == NAI_BATCH_OK ? path : NULL};
   int64_t row = nai_index_add(index, &run);
   if (status.outcome == NAI_BATCH_OK)

@@ -160,13 +160,11 @@ static enum nai_batch_outcome judge(const struct worker *w, int status) {
 
 static int record(struct nai_batch_status *out, const struct pool *pool, struct worker *w, int status,
                   const struct rusage *used, struct nai_err *err) {
-  const struct nai_batch_item *item = &pool->b->manifest.items[w->item];
   *out = (struct nai_batch_status){.outcome = judge(w, status),
                                    .exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
                                    .signal = WIFSIGNALED(status) && !w->timed_out ? WTERMSIG(status) : 0,
                                    .error = explain_end(w, pool->b, status),
-                                   .bytes = item->bytes,
-                                   .mtime_ns = item->mtime_ns,
+                                   .stamp = pool->b->manifest.items[w->item].stamp,
                                    .program = pool->b->program,
                                    .options = pool->b->options_hash,
                                    .wall_ms = now_ms() - w->started_ms,
@@ -270,7 +268,7 @@ static int run_all(struct pool *pool, const uint32_t *order, uint32_t count, nai
 static int by_size(const void *pa, const void *pb, void *ctx) {
   const struct nai_batch *b = ctx;
   uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
-  int64_t x = b->manifest.items[ia].bytes, y = b->manifest.items[ib].bytes;
+  int64_t x = b->manifest.items[ia].stamp.bytes, y = b->manifest.items[ib].stamp.bytes;
   return x != y ? (x < y) - (x > y) : (ia > ib) - (ia < ib);
 }
 

@@ -14,7 +14,7 @@
 static int by_size(const void *pa, const void *pb, void *ctx) {
   const struct nai_batch *b = ctx;
   uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
-  int64_t x = b->manifest.items[ia].bytes, y = b->manifest.items[ib].bytes;
+  int64_t x = b->manifest.items[ia].stamp.bytes, y = b->manifest.items[ib].stamp.bytes;
   return x != y ? (x < y) - (x > y) : (ia > ib) - (ia < ib);
 }
 
@@ -59,7 +59,7 @@ int nai_batch_divide(uint32_t *shard, uint32_t shards, const struct nai_batch *b
     qsort_r(order, count, sizeof *order, by_size, (void *)b);
   for (uint32_t i = 0; i < count && !rc; i++) {
     shard[order[i].at] = heap[0].shard;
-    heap[0].bytes += b->manifest.items[order[i].item].bytes + (1 << 20); /* starting a process costs, too */
+    heap[0].bytes += b->manifest.items[order[i].item].stamp.bytes + (1 << 20); /* starting a process costs, too */
     sink_down(heap, shards);
   }
   free(heap);

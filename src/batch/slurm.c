@@ -147,8 +147,8 @@ static char *new_word(struct words *w) {
 static int64_t largest_of(const struct nai_batch *b) {
   int64_t bytes = 0;
   for (uint32_t i = 0; i < b->manifest.count; i++)
-    if (b->manifest.items[i].bytes > bytes)
-      bytes = b->manifest.items[i].bytes;
+    if (b->manifest.items[i].stamp.bytes > bytes)
+      bytes = b->manifest.items[i].stamp.bytes;
   return bytes;
 }
 

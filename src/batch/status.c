@@ -42,8 +42,9 @@ int nai_batch_status_write(const struct nai_batch_status *s, const struct nai_ba
   nai_json_put_int(&json, "exit", s->exit);
   nai_json_put_int(&json, "signal", s->signal);
   nai_json_put_text(&json, "error", s->error ? s->error : "");
-  nai_json_put_int(&json, "bytes", s->bytes);
-  nai_json_put_int(&json, "mtime_ns", s->mtime_ns);
+  nai_json_put_int(&json, "bytes", s->stamp.bytes);
+  nai_json_put_int(&json, "mtime_ns", s->stamp.mtime_ns);
+  put_hex(&json, "beside", s->stamp.beside);
   put_hex(&json, "program", s->program);
   put_hex(&json, "options", s->options);
   nai_json_put_int(&json, "wall_ms", s->wall_ms);
@@ -71,8 +72,9 @@ static int read_doc(struct nai_batch_status *s, const struct nai_yaml *doc, stru
       s->outcome = (enum nai_batch_outcome)i;
   s->exit = (int)int_of(doc, "exit");
   s->signal = (int)int_of(doc, "signal");
-  s->bytes = int_of(doc, "bytes");
-  s->mtime_ns = int_of(doc, "mtime_ns");
+  s->stamp = (struct nai_stamp){.bytes = int_of(doc, "bytes"),
+                                .mtime_ns = int_of(doc, "mtime_ns"),
+                                .beside = strtoull(text_of(doc, "beside"), NULL, 16)}; /* "": of an earlier version */
   s->program = strtoull(text_of(doc, "program"), NULL, 16);
   s->options = strtoull(text_of(doc, "options"), NULL, 16);
   s->wall_ms = int_of(doc, "wall_ms");
@@ -83,8 +85,7 @@ static int read_doc(struct nai_batch_status *s, const struct nai_yaml *doc, stru
 }
 
 static bool fits(const struct nai_batch_status *s, const struct nai_batch *b, uint32_t item) {
-  const struct nai_batch_item *i = &b->manifest.items[item];
-  return s->bytes == i->bytes && s->mtime_ns == i->mtime_ns && s->program == b->program &&
+  return nai_stamp_equal(&s->stamp, &b->manifest.items[item].stamp) && s->program == b->program &&
          s->options == b->options_hash;
 }
 

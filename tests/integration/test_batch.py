@@ -1,4 +1,5 @@
 """nsys-ai batch on one machine: failures cost one item, everything is finished by --resume, the index is the same bytes."""
+import contextlib
 import csv
 import json
 import os
@@ -19,6 +20,30 @@ from support import GENERATOR, SANITIZED, fresh_dir, run, trace
 def rows(out):
     with open(pathlib.Path(out) / "index.csv", encoding="utf-8", newline="") as file:
         return {row["run_id"]: row for row in csv.DictReader(file)}
+
+
+def kernel_time(out, name):
+    with contextlib.closing(sqlite3.connect(f"file:{out}/index.sqlite?mode=ro", uri=True)) as db:
+        return db.execute("select sum(total_time_ns) from kernels where run_id=?", (name,)).fetchone()[0]
+
+
+@contextlib.contextmanager
+def writing_through_wal(path):
+    """A program that changes the trace: what it says stays in the WAL for as long as it is there."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode=wal")
+        db.execute("PRAGMA wal_autocheckpoint=0")
+        db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = end + 1")
+        db.commit()
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        yield db
+
+
+def make_longer(db):
+    """Every kernel by as much; returns what all of them take then."""
+    db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = end + 7")
+    db.commit()
+    return db.execute("SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
 
 
 class Inputs(unittest.TestCase):
@@ -212,6 +237,32 @@ class Running(unittest.TestCase):
         rules.write_text("rules: []\n", encoding="ascii")
         self.assertEqual(len(re.findall(": ok,", batch("--resume", "--out", out, "-v").stderr)), 3)
         self.assertIn("0 of 3 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+
+    def test_what_changed_in_the_wal_alone_is_done_again(self):
+        traces = make_traces(fresh_dir("in"), 1)
+        shutil.copy(trace("minimal"), traces / "w.sqlite")
+        (traces / "w.sqlite").chmod(0o644)
+        out = fresh_dir() / "b"
+        with writing_through_wal(traces / "w.sqlite") as db:
+            for number in range(2):
+                want, before = make_longer(db), (traces / "w.sqlite").stat()
+                done = batch(*([] if number else [traces]), "--resume", "--out", out, "-v")
+                self.assertEqual(len(re.findall(": ok,", done.stderr)), 1 if number else 2)
+                self.assertEqual(kernel_time(out, "w"), want)
+                self.assertEqual((traces / "w.sqlite").stat().st_mtime_ns, before.st_mtime_ns)
+            self.assertIn("0 of 2 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+
+    def test_statuses_of_earlier_versions(self):
+        """They do not say what lay beside the trace; most often it was nothing."""
+        traces = make_traces(fresh_dir("in"), 1)
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out)
+        status = out / "status" / "minimal-0.json"
+        known = json.loads(status.read_text(encoding="utf-8"))
+        del known["beside"]
+        status.write_text(json.dumps(known), encoding="utf-8")
+        self.assertIn("0 of 1 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+        batch("--rollup", "--out", out)
 
     def test_dry_run_writes_nothing(self):
         out = fresh_dir() / "b"

@@ -1,4 +1,5 @@
 """The server for clients of language models, asked by a client written here."""
+import contextlib
 import json
 import os
 import pathlib
@@ -305,6 +306,26 @@ class Server(unittest.TestCase):
         self.assertEqual(c.rows("sql", run=run, query="select count(*) as n from kernel_events"), [{"n": kernels}])
         self.assertIn({"name": "kernel_events", "rows": kernels}, [{k: t[k] for k in ("name", "rows")} for t in c.rows("tables", run=run)])
         self.assertIn("idle_ms", [column["name"] for column in c.rows("tables", run=run, table="gpu_utilization")])
+
+    def test_another_handle_for_what_changed_in_the_wal(self):
+        """A run that was named keeps its numbers, as it does when the file itself is replaced."""
+        path = self.root / "written.sqlite"
+        shutil.copy(trace("minimal"), path)
+        path.chmod(0o644)
+        statement = "select sum(end_ns - start_ns) as t from kernel_events"
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("PRAGMA journal_mode=wal")
+            db.execute("PRAGMA wal_autocheckpoint=0")
+            found = []
+            for _ in range(2):
+                db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = end + 7")
+                db.commit()
+                want = db.execute("SELECT sum(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
+                found.append((self.handle("written"), [{"t": want}]))
+            self.assertEqual(self.handle("written"), found[1][0])
+        self.assertNotEqual(found[0][0], found[1][0])
+        for run, rows in found:
+            self.assertEqual(self.client.rows("sql", run=run, query=statement), rows)
 
     def test_same_trace_same_handle(self):
         run = self.handle()

@@ -167,8 +167,8 @@ static int jobs_for(const struct batch_args *a, const struct nai_batch *b) {
   if (a->jobs)
     return a->jobs;
   for (uint32_t i = 0; i < b->manifest.count; i++)
-    if (b->manifest.items[i].bytes > largest)
-      largest = b->manifest.items[i].bytes;
+    if (b->manifest.items[i].stamp.bytes > largest)
+      largest = b->manifest.items[i].stamp.bytes;
   most = pages > 0 && page > 0 ? pages * page / nai_batch_memory(largest) : 1;
   return most < 1 ? 1 : most < nai_cpu_count() ? (int)most : nai_cpu_count();
 }
@@ -246,7 +246,7 @@ static int print_plan(const struct nai_batch *b, const uint32_t *items, uint32_t
   struct nai_buf text = {0};
   for (uint32_t i = 0; i < count; i++) {
     const struct nai_batch_item *item = &b->manifest.items[items[i]];
-    nai_buf_printf(&text, "%-40s %12" PRId64 "  ", item->id, item->bytes);
+    nai_buf_printf(&text, "%-40s %12" PRId64 "  ", item->id, item->stamp.bytes);
     nai_escape_terminal(&text, item->path, strlen(item->path));
     nai_buf_putc(&text, '\n');
   }

@@ -16,7 +16,7 @@ static uint32_t tasks_for(const struct batch_args *a, const struct nai_batch *b,
   enum { TASK_S = 180, BYTES_PER_S = 100000000 };
   double seconds = 0;
   for (uint32_t i = 0; i < count; i++)
-    seconds += 0.2 + (double)b->manifest.items[items[i]].bytes / BYTES_PER_S;
+    seconds += 0.2 + (double)b->manifest.items[items[i]].stamp.bytes / BYTES_PER_S;
   uint32_t tasks = a->shards ? (uint32_t)a->shards : (uint32_t)(seconds / TASK_S) + 1;
   if (!a->shards && tasks > MAX_TASKS)
     tasks = MAX_TASKS;
