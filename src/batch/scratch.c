@@ -1,6 +1,7 @@
 #include "batch/scratch.h"
 
 #include "base/fs.h"
+#include "base/stamp.h"
 #include "run/publish.h"
 
 #include <errno.h>
@@ -33,6 +34,14 @@ static int copy_file(const char *from, const char *to) {
     failed = errno;
   close(in);
   return failed;
+}
+
+/* False unless the copy is the trace. One with a WAL or a journal beside it is not in that file alone, and one that is
+ * written to meanwhile may be of two times: read where they are, the reader sees to both. */
+static bool copy_trace(const char *from, const char *to) {
+  struct nai_stamp before, after;
+  return nai_stamp_of(&before, from) == 0 && !before.beside && copy_file(from, to) == 0 &&
+         nai_stamp_of(&after, from) == 0 && nai_stamp_equal(&before, &after);
 }
 
 /* A run's directory: files, tables/ and stages/. */
@@ -75,7 +84,7 @@ int nai_batch_scratch_begin(struct nai_batch_scratch *s, const struct nai_batch 
   rc = nai_fs_join(directory, sizeof directory, s->directory.path, "trace")
          ? nai_fs_mkdir(directory, err)
          : nai_err_set(err, NAI_EUSAGE, "--scratch: the path is too long");
-  if (!rc && copy_file(i->path, s->trace) != 0) {
+  if (!rc && !copy_trace(i->path, s->trace)) {
     free(s->trace);
     s->trace = NULL;
   }

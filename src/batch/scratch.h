@@ -12,7 +12,7 @@ struct nai_batch_scratch {
 };
 
 /* Copies the trace, where the batch has a scratch directory. One that cannot be read is analysed in place, which then
- * says why. */
+ * says why; so is one with a WAL or a journal beside it, or one that changes while it is copied. */
 NAI_MUST_CHECK int nai_batch_scratch_begin(struct nai_batch_scratch *scratch, const struct nai_batch *batch,
                                            uint32_t item, struct nai_err *err);
 /* Brings the result back if it is to be kept, and removes the copies. */

@@ -361,6 +361,23 @@ class Running(unittest.TestCase):
             self.assertEqual(strip(out), strip(plain))
         self.assertEqual((out / "items/minimal-1/report.json").read_bytes(), (plain / "items/minimal-1/report.json").read_bytes())
 
+    def test_scratch_with_files_beside_the_trace(self):
+        """A trace in two files is read where it is: its WAL counts, and a change that was not finished is refused."""
+        traces, there = make_traces(fresh_dir("in"), 1), fresh_dir("scratch")
+        shutil.copy(trace("minimal"), traces / "w.sqlite")
+        shutil.copy(trace("minimal"), traces / "hot.sqlite")
+        (traces / "w.sqlite").chmod(0o644)
+        (traces / "hot.sqlite-journal").write_bytes(bytes.fromhex("d9d505f920a163d7") + bytes(504))
+        out, plain = fresh_dir() / "b", fresh_dir() / "b"
+        with writing_through_wal(traces / "w.sqlite") as db:
+            want = make_longer(db)
+            batch(traces, "--out", plain, expect=4)
+            batch(traces, "--out", out, "--scratch", there, expect=4)
+        self.assertEqual(list(there.iterdir()), [])
+        self.assertEqual(rows(out), rows(plain))
+        self.assertEqual(rows(out)["hot"]["status"], "refused")
+        self.assertEqual(kernel_time(out, "w"), want)
+
     @unittest.skipUnless(shutil.which("strace"), "no strace")
     @unittest.skipIf(support.SANITIZED, "LeakSanitizer does not work under strace")
     def test_no_locks(self):
