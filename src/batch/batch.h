@@ -77,8 +77,8 @@ NAI_MUST_CHECK int nai_batch_status_write(const struct nai_batch_status *status,
                                           uint32_t item, struct nai_err *err);
 void nai_batch_status_free(struct nai_batch_status *status);
 
-/* Of `among_count` items (NULL: the first of the manifest) those that are still to be analysed: missing ones, and those
- * that failed for a reason that need not be the trace's. The caller frees
+/* Of `among_count` items (NULL: the first of the manifest) those that are still to be analysed: missing ones, those
+ * whose run the roll-up cannot read, and those that failed for a reason that need not be the trace's. The caller frees
  * the array. */
 NAI_MUST_CHECK int nai_batch_todo(uint32_t **items, uint32_t *count, const uint32_t *among, uint32_t among_count,
                                   const struct nai_batch *batch, struct nai_err *err);

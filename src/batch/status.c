@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "config/yaml.h"
+#include "index/index.h"
 #include "render/json.h"
 
 #include <errno.h>
@@ -111,8 +112,25 @@ int nai_batch_status_read(struct nai_batch_status *s, const struct nai_batch *b,
   return ok;
 }
 
-static bool is_needed(const struct nai_batch *b, enum nai_batch_outcome outcome) {
-  return outcome == NAI_BATCH_REFUSED ? b->retry_refused : outcome != NAI_BATCH_OK;
+/* A status says that there was a run, not that it is still there. */
+static int has_run(bool *has, const struct nai_batch *b, uint32_t item, struct nai_err *err) {
+  char directory[PATH_MAX];
+  struct nai_err failed = {0};
+  nai_batch_path(directory, sizeof directory, b, "items", b->manifest.items[item].id, "");
+  int rc = nai_index_check_capture(directory, &failed);
+  *has = rc == NAI_OK;
+  return rc == NAI_ELIMIT ? nai_err_set(err, rc, "%s", failed.msg) : NAI_OK;
+}
+
+static int is_needed(bool *needed, const struct nai_batch *b, uint32_t item, struct nai_err *err) {
+  struct nai_batch_status status;
+  bool has = false;
+  int rc = nai_batch_status_read(&status, b, item, err);
+  if (!rc && status.outcome == NAI_BATCH_OK)
+    rc = has_run(&has, b, item, err);
+  *needed = status.outcome == NAI_BATCH_REFUSED ? b->retry_refused : !has;
+  nai_batch_status_free(&status);
+  return rc;
 }
 
 int nai_batch_todo(uint32_t **items, uint32_t *count, const uint32_t *among, uint32_t among_count,
@@ -122,11 +140,10 @@ int nai_batch_todo(uint32_t **items, uint32_t *count, const uint32_t *among, uin
   int rc = *items ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; i < among_count && !rc; i++) {
     uint32_t item = among ? among[i] : i;
-    struct nai_batch_status status;
-    rc = nai_batch_status_read(&status, b, item, err);
-    if (!rc && is_needed(b, status.outcome))
+    bool needed;
+    rc = is_needed(&needed, b, item, err);
+    if (!rc && needed)
       (*items)[(*count)++] = item;
-    nai_batch_status_free(&status);
   }
   return rc;
 }

@@ -234,53 +234,64 @@ static void add_metrics(const struct adding *a, const struct nai_table *metrics)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static int add_tables(const struct adding *a, struct nai_run *run, struct nai_err *err) {
-  const struct nai_table *info, *findings, *kernels, *metrics, *paths, *steps;
+enum { INFO, FINDINGS, KERNELS, METRICS, PATHS, STEPS, READ };
+
+/* What the index is made of; the run owns the tables. */
+struct capture {
+  struct nai_run *run;
+  int64_t utc_ns;
+  const struct nai_table *tables[READ]; /* NULL: the run has none */
+};
+
+static int open_capture(struct capture *c, const char *directory, struct nai_err *err) {
+  static const char *const names[READ] = {[INFO] = "run_info",   [FINDINGS] = "findings",  [KERNELS] = "kernels",
+                                          [METRICS] = "metrics", [PATHS] = "kernel_paths", [STEPS] = "steps"};
+  *c = (struct capture){0};
+  int rc = nai_run_open(&c->run, directory, err);
+  if (!rc)
+    rc = nai_index_utc(&c->utc_ns, c->run, err);
+  for (int i = 0; i < READ && !rc; i++)
+    rc = nai_run_table_if_any(&c->tables[i], c->run, names[i], NULL, err);
+  return rc;
+}
+
+static int add_tables(const struct adding *a, const struct nai_table *const tables[READ], struct nai_err *err) {
   struct rates rates = {0};
+  const struct nai_table *info = tables[INFO];
   struct nai_table *runs = a->index->runs;
-  int rc = nai_run_table_if_any(&info, run, "run_info", NULL, err);
-  if (!rc)
-    rc = nai_run_table_if_any(&findings, run, "findings", NULL, err);
-  if (!rc)
-    rc = nai_run_table_if_any(&kernels, run, "kernels", NULL, err);
-  if (!rc)
-    rc = nai_run_table_if_any(&metrics, run, "metrics", NULL, err);
-  if (!rc)
-    rc = nai_run_table_if_any(&paths, run, "kernel_paths", NULL, err);
-  if (!rc)
-    rc = nai_run_table_if_any(&steps, run, "steps", NULL, err);
-  if (rc)
-    return rc;
   if (info && !a->capture) {
     nai_set_i64(runs, a->row, NAI_INDEX_RUN_GPUS, nai_cell_i64(info, 0, "gpu_count"));
     nai_set_i64(runs, a->row, NAI_INDEX_RUN_WINDOW, nai_cell_i64(info, 0, "window_ns"));
   }
-  if (findings)
-    add_findings(a, findings);
-  if (metrics)
-    add_metrics(a, metrics);
-  rc = find_rates(&rates, paths, steps, info ? nai_cell_i64(info, 0, "window_ns") : 0, err);
-  if (!rc && kernels)
-    rc = add_kernels(a, kernels, &rates, err);
+  if (tables[FINDINGS])
+    add_findings(a, tables[FINDINGS]);
+  if (tables[METRICS])
+    add_metrics(a, tables[METRICS]);
+  int rc = find_rates(&rates, tables[PATHS], tables[STEPS], info ? nai_cell_i64(info, 0, "window_ns") : 0, err);
+  if (!rc && tables[KERNELS])
+    rc = add_kernels(a, tables[KERNELS], &rates, err);
   free(rates.steady);
+  return rc;
+}
+
+int nai_index_check_capture(const char *directory, struct nai_err *err) {
+  struct capture capture;
+  int rc = open_capture(&capture, directory, err);
+  nai_run_close(capture.run);
   return rc;
 }
 
 int nai_index_add_capture(struct nai_index *index, int64_t row, int capture, const char *directory, const char *path,
                           struct nai_err *err) {
   const struct adding adding = {index, row, capture, path};
-  struct nai_run *run = NULL;
-  int64_t utc;
-  int rc = nai_run_open(&run, directory, err);
-  if (rc)
-    return rc;
-  rc = nai_index_utc(&utc, run, err);
-  if (!rc && utc != NAI_NULL_I64 && nai_get_i64(index->runs, row, NAI_INDEX_RUN_UTC) == NAI_NULL_I64)
-    nai_set_i64(index->runs, row, NAI_INDEX_RUN_UTC, utc);
-  if (!rc && !*nai_get_str(index->runs, row, NAI_INDEX_RUN_TOOL) && run->manifest.version)
-    nai_set_str(index->runs, row, NAI_INDEX_RUN_TOOL, run->manifest.version);
+  struct capture c;
+  int rc = open_capture(&c, directory, err);
+  if (!rc && c.utc_ns != NAI_NULL_I64 && nai_get_i64(index->runs, row, NAI_INDEX_RUN_UTC) == NAI_NULL_I64)
+    nai_set_i64(index->runs, row, NAI_INDEX_RUN_UTC, c.utc_ns);
+  if (!rc && !*nai_get_str(index->runs, row, NAI_INDEX_RUN_TOOL) && c.run->manifest.version)
+    nai_set_str(index->runs, row, NAI_INDEX_RUN_TOOL, c.run->manifest.version);
   if (!rc)
-    rc = add_tables(&adding, run, err);
-  nai_run_close(run);
+    rc = add_tables(&adding, c.tables, err);
+  nai_run_close(c.run);
   return rc;
 }

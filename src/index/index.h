@@ -110,6 +110,8 @@ int64_t nai_index_add(struct nai_index *index, const struct nai_index_run *run);
  * worst. `path` is where the capture lies from the index. NAI_EINPUT when the directory holds no run. */
 NAI_MUST_CHECK int nai_index_add_capture(struct nai_index *index, int64_t row, int capture, const char *directory,
                                          const char *path, struct nai_err *err);
+/* What nai_index_add_capture would return for that directory. */
+NAI_MUST_CHECK int nai_index_check_capture(const char *directory, struct nai_err *err);
 /* Reads index.sqlite into a new index. False, with an empty one, when there is none, it was written by a program with
  * other columns, or its rows are not in order of their keys: then it has to be made anew. */
 NAI_MUST_CHECK int nai_index_load(bool *found, struct nai_index *out, const char *path, struct nai_err *err);

@@ -264,6 +264,24 @@ class Running(unittest.TestCase):
         self.assertIn("0 of 1 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
         batch("--rollup", "--out", out)
 
+    def test_a_run_that_is_gone_is_done_again(self):
+        """The status says that it was analysed, but what the index is made of cannot be read."""
+        traces = make_traces(fresh_dir("in"), 5)
+        out = fresh_dir() / "b"
+        batch(traces, "--out", out)
+        first = index_of(out)
+        shutil.rmtree(out / "items/minimal-1")
+        (out / "items/minimal-2/stages/manifest.json").write_text("{", encoding="ascii")
+        table = next((out / "items/minimal-3/stages").glob("*kernels.ntab"))
+        table.write_bytes(table.read_bytes()[:100])
+        batch("--rollup", "--out", out, expect=4)
+        gone = {i for i, r in rows(out).items() if r["status"] == "missing"}
+        self.assertEqual(gone, {"minimal-1", "minimal-2", "minimal-3"})
+        self.assertIn("3 of 5 traces would be analysed", batch("--resume", "--out", out, "--dry-run").stdout)
+        done = batch("--resume", "--out", out, "-v")
+        self.assertEqual(set(re.findall("(minimal-.): ok,", done.stderr)), gone)
+        self.assertEqual(index_of(out), first)
+
     def test_dry_run_writes_nothing(self):
         out = fresh_dir() / "b"
         done = batch(make_traces(fresh_dir("in"), 3), "--out", out, "--dry-run")
