@@ -156,8 +156,11 @@ static void add_small(struct small *s, const struct nai_loss_gpu *g, uint32_t ke
   nai_loss_sum_add(&s->sum, g->m, kernel);
   add_share(&s->idle, ns, limited ? FULL_BLOCK - shape.threads : (WARP - shape.threads) * (FULL_BLOCK / WARP));
   s->limited += limited;
-  if (limited && per_clock > s->per_clock)
-    s->blocks = shape.blocks, s->ns = ns, s->per_clock = per_clock;
+  if (limited && per_clock > s->per_clock) {
+    s->blocks = shape.blocks;
+    s->ns = ns;
+    s->per_clock = per_clock;
+  }
 }
 
 static int put_small(struct small *s, const struct nai_loss_gpu *g, struct nai_err *err) {
