@@ -200,18 +200,20 @@ static int exchange_with(const struct nai_outdir *out, int old, const char *work
 }
 
 /* After the exchange: keeps what the user put into the old directory meanwhile, and removes what is the program's;
- * while another run still reads from the directory, that is left to a later run. */
+ * while anybody still reads from the directory, that is left to a later run. */
 static void dismiss(struct nai_outdir *out, int old, const struct nai_strings *ours, const char *work) {
   char left[NAME_MAX + 16];
+  int lock;
   if (out->earlier >= 0)
     close(out->earlier);
   out->earlier = -1;
   nai_outdir_adopt(old, ours, out->fresh);
   nai_unlock(out->fresh);
-  if (nai_lock(old, LOCK_EX, 0, NULL, NULL) == EWOULDBLOCK)
-    return;
-  if (!nai_outdir_clean(out->parent, work, old, ours, out->fresh, left, sizeof left) && *left)
+  if (nai_outdir_claim(&lock, old) != EWOULDBLOCK &&
+      !nai_outdir_clean(out->parent, work, old, ours, out->fresh, left, sizeof left) && *left)
     nai_outdir_note_left(out, work, left);
+  if (lock >= 0)
+    close(lock);
 }
 
 static int replace(struct nai_outdir *out, int old, const char *work, struct nai_err *err) {

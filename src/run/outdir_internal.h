@@ -30,6 +30,9 @@ int nai_outdir_move_free(const struct nai_outdir *out, const char *from, const c
 bool nai_outdir_cannot(int failed);
 NAI_MUST_CHECK int nai_outdir_set_names(struct nai_outdir *out, const char *path, struct nai_err *err);
 NAI_MUST_CHECK int nai_outdir_open_parent(struct nai_outdir *out, struct nai_err *err);
+/* Whether nobody reads from the run in `directory`, whose files may be removed then until `*lock` is closed (unless it
+ * is -1): 0, EWOULDBLOCK, or another errno where there are no locks. */
+int nai_outdir_claim(int *lock, int directory);
 /* Locks the parent. On a file system without locks runs go on without: an exchange is verified, and nothing of others
  * is swept. */
 NAI_MUST_CHECK int nai_outdir_lock(struct nai_outdir *out, struct nai_err *err);

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/lock.h"
+#include "run/stages_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -142,6 +143,14 @@ int nai_outdir_lock(struct nai_outdir *out, struct nai_err *err) {
                      "%s: another program has kept the directory it is to be in locked for %d seconds; see "
                      "who has it open (lsof), or choose another directory",
                      out->given, out->calls.patience_s);
+}
+
+int nai_outdir_claim(int *lock, int directory) {
+  *lock = -1;
+  int failed = nai_lock(directory, LOCK_EX, 0, NULL, NULL); /* runs that take tables over, and the one that writes it */
+  if (!failed)
+    failed = nai_stages_lock(lock, directory, LOCK_EX);
+  return failed == ENOENT ? 0 : failed;
 }
 
 int nai_outdir_list(struct nai_strings *files, bool *known, const struct nai_outdir *out, int directory,

@@ -1,11 +1,9 @@
 /* What killed runs left beside the artifacts directory. */
 #include "run/outdir_internal.h"
 
-#include "base/lock.h"
-
 #include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,17 +56,19 @@ void nai_outdir_note_left(const struct nai_outdir *out, const char *name, const 
       nai_outdir_beside(path, out, name), left);
 }
 
-/* Removes a leftover unless its owner lives or another run still reads from it: both hold a lock. */
+/* Removes a leftover unless its owner lives or anybody still reads from it: both hold a lock. */
 static void sweep_one(const struct nai_outdir *out, const char *name, int target, bool tell) {
   char left[NAME_MAX + 16];
   struct nai_strings ours = {0};
-  int fd = nai_outdir_open(out->parent, name);
+  int lock, fd = nai_outdir_open(out->parent, name);
   if (fd < 0)
     return;
-  if (nai_lock(fd, LOCK_EX, 0, NULL, NULL) == 0 && nai_outdir_list(&ours, NULL, out, fd, NULL) == NAI_OK &&
+  if (nai_outdir_claim(&lock, fd) == 0 && nai_outdir_list(&ours, NULL, out, fd, NULL) == NAI_OK &&
       !nai_outdir_clean(out->parent, name, fd, &ours, target, left, sizeof left) && *left && tell)
     nai_outdir_note_left(out, name, left);
   nai_strings_free(&ours);
+  if (lock >= 0)
+    close(lock);
   close(fd);
 }
 

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/fs.h"
 #include "config/kernel_classes.h"
+#include "run/stages_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *const nai_run_compared[] = {
@@ -17,16 +20,23 @@ const char *const nai_run_compared[] = {
     "step_idle",        "step_summary", "idle_causes",  "kernel_paths", "data_quality",    "findings",  "pids",
     "memory_transfers", "nvtx_ranges",  "nvtx_phases",  "nvtx_tree",    "gpu_metrics",     "processes", NULL};
 
+static void close_if(int fd) {
+  if (fd >= 0)
+    close(fd);
+}
+
 /* Takes `directory`, also on failure; -1: errno says why it could not be opened, which is a `code`. */
 static int create(struct nai_run **out, int directory, const char *path, int code, struct nai_err *err) {
   int failed = errno;
   struct nai_run *run = *out = calloc(1, sizeof *run);
-  if (run)
+  if (run) {
     run->directory = directory;
+    run->lock = -1;
+  }
   if (directory >= 0 && run && (run->path = strdup(path)))
     return NAI_OK;
-  if (!run && directory >= 0)
-    close(directory);
+  if (!run)
+    close_if(directory);
   int rc = directory < 0 ? nai_err_sys(err, code, failed, "cannot open the run \"%s\"", path) : nai_err_nomem(err);
   nai_run_close(run);
   *out = NULL;
@@ -61,11 +71,39 @@ int nai_run_open_at(struct nai_run **out, int directory, const char *path, struc
                          path);
 }
 
+static bool leads_to(const char *path, int directory) {
+  struct stat a, b;
+  return stat(path, &a) == 0 && fstat(directory, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The directory that `path` leads to, locked: one that was replaced before the lock was there may be being removed. The
+ * last try is good enough: on a file system without locks nothing better is to be had. -1 with errno set. */
+static int open_locked(int *lock, const char *path) {
+  enum { TRIES = 10 };
+  for (int tries = 1;; tries++) {
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *lock = -1;
+    if (directory < 0)
+      return -1;
+    if (nai_stages_lock(lock, directory, LOCK_SH) != 0) {
+      /* No locks, no run, or one that is being removed, which the next line finds out. */
+    }
+    if (leads_to(path, directory) || tries == TRIES)
+      return directory;
+    close_if(*lock);
+    close(directory);
+  }
+}
+
 int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err) {
-  int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int lock, directory = open_locked(&lock, path);
   if (directory < 0)
     return nai_err_sys(err, NAI_EINPUT, errno, "cannot open the run \"%s\"", path);
   int rc = nai_run_open_at(out, directory, path, err);
+  if (rc)
+    close_if(lock);
+  else
+    (*out)->lock = lock;
   close(directory);
   return rc;
 }
@@ -85,8 +123,8 @@ void nai_run_close(struct nai_run *run) {
     nai_table_free(run->tables[i]);
   free(run->tables);
   nai_manifest_free(&run->manifest);
-  if (run->directory >= 0)
-    close(run->directory);
+  close_if(run->lock);
+  close_if(run->directory);
   free(run->path);
   free(run);
 }

@@ -10,6 +10,7 @@
 struct nai_run {
   char *path;    /* of the artifacts directory, for messages */
   int directory; /* that directory, open: it stays this run's when another directory gets its name */
+  int lock;      /* keeps its files from being removed meanwhile; -1: none */
   struct nai_manifest manifest;
   struct nai_table **tables; /* those read or made so far */
   uint32_t table_count, table_capacity;
@@ -20,9 +21,11 @@ struct nai_run {
  * compared. */
 extern const char *const nai_run_compared[];
 
-/* Opens a finished run. NAI_EINPUT when the directory holds none. */
+/* Opens a finished run. NAI_EINPUT when the directory holds none. As long as it is open its files stay, even if another
+ * run takes its place. */
 NAI_MUST_CHECK int nai_run_open(struct nai_run **out, const char *path, struct nai_err *err);
-/* Opens the run in a directory that is open already, even if `path`, which is for messages, names another by now. */
+/* Opens the run in a directory that is open already, even if `path`, which is for messages, names another by now. Who
+ * opened that sees to it that the files stay. */
 NAI_MUST_CHECK int nai_run_open_at(struct nai_run **out, int directory, const char *path, struct nai_err *err);
 /* A run without tables, to be filled; `path` exists and holds a directory stages/. */
 NAI_MUST_CHECK int nai_run_create(struct nai_run **out, const char *path, struct nai_err *err);

@@ -71,6 +71,18 @@ def run(*words, env=None, program=PROGRAM, text=True, **options):
                           check=False, **options)
 
 
+@functools.lru_cache(maxsize=None)
+def shim(source):
+    """A library to preload, of C source: calls that go through it can be made to fail, or to be late."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if not compiler or SANITIZED:
+        raise unittest.SkipTest("no compiler, or a sanitizer that wants to be the first library")
+    directory = fresh_dir("shim")
+    (directory / "shim.c").write_text(source, encoding="ascii")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", directory / "shim.so", directory / "shim.c", "-ldl"], check=True)
+    return str(directory / "shim.so")
+
+
 def trace(scenario, *options):
     """Path of a generated trace. Kept in the build tree: the same arguments and generator give the same bytes."""
     stamp = os.stat(GENERATOR)

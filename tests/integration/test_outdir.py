@@ -84,15 +84,7 @@ MINE = {"notes.txt": b"mine", ".hidden": b"h", "report.txt": b"r", "tables/extra
 
 
 def shim():
-    library = support.scratch() / "shim.so"
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if not compiler or support.SANITIZED:
-        raise unittest.SkipTest("no compiler, or a sanitizer that wants to be the first library")
-    if not library.exists():
-        source = support.scratch() / "shim.c"
-        source.write_text(SHIM)
-        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-    return str(library)
+    return support.shim(SHIM)
 
 
 def put_mine(out):
