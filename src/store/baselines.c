@@ -112,7 +112,7 @@ int nai_store_baseline(struct nai_store_baseline *out, const struct nai_store *s
   if (!rc && !(out->reason = strdup(reason ? reason->text : "")))
     rc = nai_err_nomem(err);
   nai_yaml_free(doc);
-  return rc;
+  return rc == NAI_EUSAGE ? err->code = NAI_EINPUT : rc; /* a gate must not take damage for a mistake in the call */
 }
 
 static int is_file(const struct dirent *e) {

@@ -59,11 +59,15 @@ static int add_run(struct nai_store *store, const char *path, struct nai_err *er
   const struct nai_store_run *run = &store->runs[store->count++];
   char where[PATH_MAX];
   int rc = nai_store_read_run(&store->runs[store->count - 1], path, err);
+  if (rc == NAI_EUSAGE || rc == NAI_EINPUT) /* a gate must not take a damaged file for a mistake in the call */
+    return nai_err_wrap(err, NAI_EINPUT,
+                        "the record of a run cannot be read; put it back from a copy, or move the run's "
+                        "directory out of the store");
   if (rc || ((size_t)snprintf(where, sizeof where, "%s/runs/%s/%s/run.json", store->path, run->series, run->id) <
                  sizeof where &&
              strcmp(where, path) == 0))
     return rc;
-  return nai_err_set(err, NAI_EUSAGE,
+  return nai_err_set(err, NAI_EINPUT,
                      "\"%s\" says that it is the run \"%.100s\" of the series \"%.200s\"; move it there", path, run->id,
                      run->series);
 }
@@ -115,24 +119,6 @@ static int in_order(const void *pa, const void *pb) {
   return strcmp(a->id, b->id);
 }
 
-static int create_store(const char *path, struct nai_err *err) {
-  char file[PATH_MAX];
-  DIR *directory;
-  int entries = 0;
-  int rc = nai_fs_mkdir_all(path, err);
-  if (!rc && !(directory = opendir(path)))
-    rc = nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path);
-  if (!rc) {
-    for (const struct dirent *e; (e = readdir(directory));)
-      entries += e->d_name[0] != '.';
-    closedir(directory);
-  }
-  if (!rc && entries)
-    return nai_err_set(err, NAI_EUSAGE, "\"%s\" is no store, and not empty: it has no store.json", path);
-  snprintf(file, sizeof file, "%s/store.json", path);
-  return rc ? rc : nai_fs_replace(file, format, strlen(format), err);
-}
-
 /* A store.json of another program's makes no store of its directory. */
 static int check_format(const char *path, struct nai_err *err) {
   struct nai_yaml *doc = NULL;
@@ -150,6 +136,32 @@ static int check_format(const char *path, struct nai_err *err) {
   return major == 1 ? NAI_OK : nai_err_set(err, NAI_EUSAGE, "\"%s\" is not of a store that this version knows", path);
 }
 
+/* How many entries a directory has, hidden ones left out. */
+static int count_entries(int *count, const char *path, struct nai_err *err) {
+  DIR *directory = opendir(path);
+  *count = 0;
+  if (!directory)
+    return nai_err_sys(err, NAI_EIO, errno, "cannot read \"%s\"", path);
+  for (const struct dirent *e; (e = readdir(directory));)
+    *count += e->d_name[0] != '.';
+  closedir(directory);
+  return NAI_OK;
+}
+
+/* Two that make the store at once write the same, before anything else: what is there now may be the other's. */
+static int create_store(const char *path, const char *file, struct nai_err *err) {
+  int entries, rc = nai_fs_mkdir_all(path, err);
+  if (!rc)
+    rc = count_entries(&entries, path, err);
+  if (rc)
+    return rc;
+  if (!entries)
+    return nai_fs_replace(file, format, strlen(format), err);
+  return nai_fs_exists(file)
+           ? check_format(file, err)
+           : nai_err_set(err, NAI_EUSAGE, "\"%s\" is no store, and not empty: it has no store.json", path);
+}
+
 int nai_store_open(struct nai_store *store, const char *path, bool create, struct nai_err *err) {
   char inner[PATH_MAX];
   *store = (struct nai_store){0};
@@ -159,7 +171,7 @@ int nai_store_open(struct nai_store *store, const char *path, bool create, struc
   if (nai_fs_exists(inner))
     rc = check_format(inner, err);
   else
-    rc = create ? create_store(path, err)
+    rc = create ? create_store(path, inner, err)
                 : nai_err_set(err, NAI_EUSAGE, "\"%s\" is no store: it has no store.json; nsys-ai store add makes one",
                               path);
   if (!rc && !(store->path = realpath(path, NULL)))

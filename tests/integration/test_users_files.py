@@ -392,7 +392,7 @@ class Stores(Case):
         record = json.loads((old / "run.json").read_bytes())
         record.update(series=f"../../{os.path.relpath(own.parent, store)}", id="own")
         (old / "run.json").write_text(json.dumps(record))
-        self.assertEqual(run("store", "prune", "--keep-days", "1", "--store", store).returncode, 2)
+        self.assertEqual(run("store", "prune", "--keep-days", "1", "--store", store).returncode, 3)
         self.assertEqual(tree(own), before)
 
     def test_prune_with_baselines_that_cannot_be_read(self):
@@ -422,7 +422,7 @@ class Stores(Case):
             make()
             for words in (("prune", "--keep-days", "1"), ("remove", old.name)):
                 with self.subTest(number, words=words):
-                    self.refused("store", *words, "--store", store, code=5 if number < 3 else 2, says="baselines")
+                    self.refused("store", *words, "--store", store, code=5 if number < 3 else 3, says="baselines")
             subprocess.run(["rm", "-r", where], check=True)
         aside.rename(where)
         self.assertIn("0 runs", self.ok("store", "prune", "--keep-days", "1", "--store", store).stdout)
@@ -444,10 +444,10 @@ class Stores(Case):
             for words in (("prune", "--keep-days", "0"), ("remove", change.get("id") or name), ("index",), ("list",),
                           ("add", artifacts(trace("minimal")))):
                 with self.subTest(change, words=words):
-                    self.refused("store", *words, "--store", store, says="run.json")
+                    self.refused("store", *words, "--store", store, code=3, says="run.json")
             with self.subTest(change):
                 self.refused("check", artifacts(trace("minimal")), "--baseline", "last-good", "--store", store, "--out",
-                             self.base / "c", says="run.json")
+                             self.base / "c", code=3, says="run.json")
 
     def test_prune_with_any_time(self):
         """Times that lie further apart than 63 bits of ns; the newest run stays."""
