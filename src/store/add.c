@@ -228,7 +228,31 @@ static int describe(struct nai_store_run *run, const struct nai_store_add *a, st
 
 static int too_long(struct nai_err *err) { return nai_err_set(err, NAI_EUSAGE, "the name of the store is too long"); }
 
-/* The files that the capture's manifest lists; whatever else lies in its directory is somebody else's. */
+/* What cannot be read would be found out by every comparison to come, when the trace may be gone. */
+static int check_readable(const struct nai_store_add *a, struct nai_err *err) {
+  int rc = NAI_OK;
+  for (int i = 0; i < a->capture_count && !rc; i++) {
+    rc = nai_store_check_capture(a->captures[i], err);
+    if (rc == NAI_EINPUT)
+      nai_err_wrap(err, rc, "\"%s\" is not stored; analyse its trace again", a->captures[i]->path);
+  }
+  return rc;
+}
+
+/* Files may be absent that the store would have pruned. */
+static int copy_file(const char *to, const struct nai_run *from, const char *name, struct nai_err *err) {
+  char path[PATH_MAX];
+  if (!nai_fs_exists_at(from->directory, name) && nai_fs_is_absent(errno))
+    return nai_store_may_prune(name)
+             ? NAI_OK
+             : nai_err_set(err, NAI_EINPUT, "\"%s\" is not stored; analyse its trace again: it has no \"%s\"",
+                           from->path, name);
+  return nai_fs_join(path, sizeof path, to, name) ? nai_fs_link_or_copy_at(from->directory, name, path, err)
+                                                  : too_long(err);
+}
+
+/* The files that the capture's manifest lists; whatever else lies in its directory is somebody else's. The stamp is of
+ * use where the trace is. */
 static int copy_capture(const char *to, const struct nai_run *from, struct nai_err *err) {
   static const char *const directories[] = {".", "stages", "tables"};
   char path[PATH_MAX];
@@ -238,10 +262,8 @@ static int copy_capture(const char *to, const struct nai_run *from, struct nai_e
   }
   for (uint32_t i = 0; i < from->manifest.files.count && !rc; i++) {
     const char *name = nai_strings_get(&from->manifest.files, i);
-    if (strcmp(name, NAI_STAMP_PATH) == 0 || (!nai_fs_exists_at(from->directory, name) && nai_fs_is_absent(errno)))
-      continue; /* of use where the trace is; pruned */
-    rc = nai_fs_join(path, sizeof path, to, name) ? nai_fs_link_or_copy_at(from->directory, name, path, err)
-                                                  : too_long(err);
+    if (strcmp(name, NAI_STAMP_PATH) != 0)
+      rc = copy_file(to, from, name, err);
   }
   return rc;
 }
@@ -339,22 +361,35 @@ static bool is_elsewhere(const struct nai_store_run *there, const struct nai_sto
   return (a->name || a->environment) && strcmp(there->series, run->series) != 0;
 }
 
+/* The run that is there can still be compared: else this one, which could, would be lost without a word. */
+static int check_stored(const struct nai_store *store, const struct nai_store_run *there, struct nai_err *err) {
+  int rc = nai_store_check_run(store, there, err);
+  return rc == NAI_EINPUT
+           ? nai_err_wrap(err, rc,
+                          "the store has the run \"%.100s\" already, damaged; remove it (nsys-ai store remove), then "
+                          "add it again",
+                          there->id)
+           : rc;
+}
+
 /* What is there is this run, of this series. */
 static int check_there(const struct nai_store *store, const struct nai_store_run *there,
                        const struct nai_store_run *run, const struct nai_store_add *a, struct nai_err *err) {
   bool same;
   int rc = compare_with(&same, store, there, run, a, err);
-  return rc || (same && !is_elsewhere(there, run, a))
-           ? rc
-           : nai_err_set(err, NAI_EUSAGE, "the store has %s run \"%s\" already, in the series %s",
-                         same ? "the" : "another", there->id, there->series);
+  if (!rc && (!same || is_elsewhere(there, run, a)))
+    rc = nai_err_set(err, NAI_EUSAGE, "the store has %s run \"%s\" already, in the series %s", same ? "the" : "another",
+                     there->id, there->series);
+  return rc ? rc : check_stored(store, there, err);
 }
 
 static int add(char **id, enum nai_store_added *added, struct nai_store *store, const struct nai_store_add *a,
                struct nai_err *err) {
   struct nai_store_run run = {.utc_ns = NAI_NULL_I64};
   bool told = false;
-  int rc = describe(&run, a, err);
+  int rc = check_readable(a, err);
+  if (!rc)
+    rc = describe(&run, a, err);
   const struct nai_store_run *there = rc ? NULL : nai_store_find(store, run.id);
   if (!rc && !there)
     there = find_reordered(store, &run, a);

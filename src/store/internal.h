@@ -15,6 +15,13 @@ void nai_store_put_utc(struct nai_buf *out, int64_t utc_ns);
 NAI_MUST_CHECK int nai_store_write_run(const struct nai_store_run *run, const char *path, struct nai_err *err);
 NAI_MUST_CHECK int nai_store_read_run(struct nai_store_run *out, const char *path, struct nai_err *err);
 void nai_store_free_run(struct nai_store_run *run);
+/* kept.c: whether `nsys-ai store prune` removes such a file of a capture; what it keeps is what comparisons and the
+ * index read. */
+bool nai_store_may_prune(const char *file);
+/* Whether those tables can be read, of a capture and of all captures of a run. NAI_EINPUT where not. */
+NAI_MUST_CHECK int nai_store_check_capture(struct nai_run *run, struct nai_err *err);
+NAI_MUST_CHECK int nai_store_check_run(const struct nai_store *store, const struct nai_store_run *run,
+                                       struct nai_err *err);
 /* annotations.c: reads annotations.csv, if there is one, and tells the runs. */
 NAI_MUST_CHECK int nai_store_read_annotations(struct nai_store *store, struct nai_err *err);
 /* baselines.c: calls `each` for every baseline, in the order of names, until it fails. */

@@ -2,7 +2,6 @@
 #include "store/internal.h"
 
 #include "base/fs.h"
-#include "run/outdir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,23 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* What the index is made of, beside what comparisons read. */
-static const char *const indexed[] = {"kernels", NULL};
-
-static bool is_table_of(const char *const *names, const char *file) {
-  static const char directory[] = "stages/", suffix[] = ".ntab";
-  const char *name = file + strlen(directory);
-  for (; strncmp(file, directory, strlen(directory)) == 0 && *names; names++)
-    if (strncmp(name, *names, strlen(*names)) == 0 && strcmp(name + strlen(*names), suffix) == 0)
-      return true;
-  return false;
-}
-
-/* Everything that comparisons and the index read. The rest is for people, or made of events. */
-static bool is_kept(const char *file) {
-  return strcmp(file, NAI_MANIFEST_PATH) == 0 || is_table_of(nai_run_compared, file) || is_table_of(indexed, file);
-}
 
 static bool is_named(const struct nai_strings *ids, const char *id) {
   return ids && nai_strings_find(ids, id, strlen(id)) != NAI_NO_STRING;
@@ -59,8 +41,7 @@ static int prune_capture(int64_t *bytes, const char *directory, bool dry_run, st
     return rc == NAI_EINPUT ? NAI_OK : rc; /* damaged: not ours to make worse */
   for (uint32_t i = 0; i < run->manifest.files.count && !rc; i++) {
     const char *file = nai_strings_get(&run->manifest.files, i);
-    bool may_go = !is_kept(file) && nai_outdir_is_of_run(file) == 1; /* lists may be forged */
-    int fd = may_go ? nai_fs_open_at(run->directory, file) : -1;     /* through no link */
+    int fd = nai_store_may_prune(file) ? nai_fs_open_at(run->directory, file) : -1; /* through no link */
     if (fd < 0)
       continue;
     if (fstat(fd, &st) == 0 && (dry_run || unlinkat(run->directory, file, 0) == 0))

@@ -13,6 +13,7 @@ void nai_store_selection_free(struct nai_store_selection *s) {
   for (uint32_t i = 0; i < s->count; i++)
     free(s->directories[i]);
   free(s->directories);
+  nai_strings_free(&s->left_out);
   free(s->environment);
   free(s->what);
   *s = (struct nai_store_selection){0};
@@ -94,15 +95,39 @@ static int find_judged(bool *found, const struct nai_store *store, const struct 
   return rc;
 }
 
-/* The newest good runs of a series, the newest first: those of a known time, or those without. */
+/* The newest good runs of a series that can be read, the newest first: those of a known time, or those without. */
 struct search {
+  const char *selector;
   const struct nai_store *store;
   const struct nai_store_judged *judged;
   const char *series;
   const struct nai_store_run **found;
   uint32_t count, most;
-  bool ended; /* the history begins with an expected change */
+  bool ended;                   /* the history begins with an expected change */
+  struct nai_strings *left_out; /* what is said of those that cannot be read */
 };
+
+/* One damaged run must not fail every night to come; nor be left out without a word. */
+static int leave_out(struct search *s, const struct nai_store_run *run, const struct nai_err *why,
+                     struct nai_err *err) {
+  char line[sizeof why->msg + 2 * NAI_STORE_NAME_MAX + 200];
+  int n = snprintf(line, sizeof line,
+                   "%.60s goes without the run \"%.100s\", which cannot be read (nsys-ai store remove takes it out of "
+                   "the store): %s",
+                   s->selector, run->id, why->msg);
+  return nai_strings_add(s->left_out, line, (size_t)n) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
+}
+
+static int take(struct search *s, const struct nai_store_run *run, struct nai_err *err) {
+  struct nai_err why = {0};
+  int rc = nai_store_check_run(s->store, run, &why);
+  if (rc == NAI_EINPUT)
+    return leave_out(s, run, &why, err);
+  if (rc)
+    return nai_err_set(err, rc, "%s", why.msg);
+  s->found[s->count++] = run;
+  return NAI_OK;
+}
 
 static int find_newest(struct search *s, bool dated, struct nai_err *err) {
   int rc = NAI_OK;
@@ -114,7 +139,7 @@ static int find_newest(struct search *s, bool dated, struct nai_err *err) {
     if (good)
       rc = find_judged(&is_judged, s->store, run, s->judged, err);
     if (!rc && good && !is_judged)
-      s->found[s->count++] = run;
+      rc = take(s, run, err);
     s->ended = run->expected;
   }
   return rc;
@@ -123,7 +148,12 @@ static int find_newest(struct search *s, bool dated, struct nai_err *err) {
 /* Oldest first, as a history is read. */
 static int add_newest(struct nai_store_selection *s, const struct nai_store *store, const char *selector,
                       const struct nai_store_judged *judged, uint32_t most, struct nai_err *err) {
-  struct search search = {store, judged, .found = malloc((size_t)most * sizeof(struct nai_store_run *)), .most = most};
+  struct search search = {.selector = selector,
+                          .store = store,
+                          .judged = judged,
+                          .found = malloc((size_t)most * sizeof(struct nai_store_run *)),
+                          .most = most,
+                          .left_out = &s->left_out};
   char *environment = NULL;
   int rc = search.found ? NAI_OK : nai_err_nomem(err);
   if (!rc && judged->count)
@@ -134,6 +164,8 @@ static int add_newest(struct nai_store_selection *s, const struct nai_store *sto
     rc = find_newest(&search, true, err);
   if (!rc && !search.count && !search.ended) /* what has no time may be older than all that have one */
     rc = find_newest(&search, false, err);
+  if (!rc && !search.count && s->left_out.count)
+    rc = nai_err_set(err, NAI_EINPUT, "%s", nai_strings_get(&s->left_out, 0));
   if (!rc && !search.count)
     rc = nai_err_set(err, NAI_EUSAGE,
                      "%s: no other run of the series %s is good, or none since its last expected-change", selector,

@@ -50,7 +50,8 @@ struct nai_store {
   uint32_t annotation_count, annotation_capacity;
 };
 
-/* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. */
+/* Reads what is there. With `create` a missing or empty directory becomes a store; else NAI_EUSAGE. NAI_EINPUT when the
+ * record of a run cannot be read. */
 NAI_MUST_CHECK int nai_store_open(struct nai_store *out, const char *path, bool create, struct nai_err *err);
 void nai_store_close(struct nai_store *store);
 /* Removes what killed processes left half written. */
@@ -86,7 +87,8 @@ enum nai_store_added {
 };
 /* Adds a run; `*id` (the caller frees it) is its id. Captures are linked where possible, else copied. The same run
  * again is fine; another one of that id, or the same as of another series, is NAI_EUSAGE, and so is a run without
- * anything that tells it from others: captures, traces, time or id. */
+ * anything that tells it from others: captures, traces, time or id. A capture that could not be compared is NAI_EINPUT,
+ * and so is a run that is there and cannot be any more. */
 NAI_MUST_CHECK int nai_store_add(char **id, enum nai_store_added *added, struct nai_store *store,
                                  const struct nai_store_add *run, struct nai_err *err);
 /* What a capture ran on: GPU models and their number, processes, the release of Nsight Systems, and `more` (or NULL).
@@ -125,8 +127,9 @@ NAI_MUST_CHECK int nai_store_baselines(struct nai_strings *names, const struct n
 struct nai_store_selection {
   char **directories; /* artifacts directories */
   uint32_t count, capacity;
-  char *environment; /* of the first run; NULL for a directory */
-  char *what;        /* for people: "median:7 (7 runs, 20260101T020000Z-... to ...)" */
+  char *environment;           /* of the first run; NULL for a directory */
+  struct nai_strings left_out; /* for people, a line each: good runs that cannot be read */
+  char *what;                  /* for people: "median:7 (7 runs, 20260101T020000Z-... to ...)" */
 };
 /* What is to be compared with them, for last-good and median:N. */
 struct nai_store_judged {
@@ -137,8 +140,8 @@ struct nai_store_judged {
 };
 /* NAME (a baseline), run:ID, last-good, median:N, or DIR, an artifacts directory. Without a store only DIR. Good runs
  * are those that did not fail, that no gate failed, and that no annotation ignores; none from before the last change
- * that was expected, and none of unknown time where one of known time is found. NAI_EUSAGE when the selector stands for
- * nothing. */
+ * that was expected, none of unknown time where one of known time is found, and none that cannot be read, where another
+ * can. NAI_EUSAGE when the selector stands for nothing, NAI_EINPUT when only for what cannot be read. */
 NAI_MUST_CHECK int nai_store_select(struct nai_store_selection *out, const struct nai_store *store,
                                     const char *selector, const struct nai_store_judged *judged, struct nai_err *err);
 void nai_store_selection_free(struct nai_store_selection *selection);

@@ -1,0 +1,197 @@
+"""A store of which something is damaged, or that others change meanwhile; and runs that are replaced while they are read."""
+import fcntl
+import os
+import pathlib
+import shutil
+import unittest
+
+import support
+from support import PROGRAM, analyze, artifacts, fresh_dir, run, trace, tree
+
+# Before the first call of SHIM_AT whose path ends in SHIM_PATH: does SHIM_DO, as another process would at that moment.
+SHIM = r"""
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+static void meanwhile(const char *call, const char *path) {
+  const char *at = getenv("SHIM_AT"), *end = getenv("SHIM_PATH"), *what = getenv("SHIM_DO");
+  static int done;
+  if (done || !what || strcmp(at, call) != 0 || strlen(path) < strlen(end) || strcmp(path + strlen(path) - strlen(end), end) != 0)
+    return;
+  done = 1;
+  unsetenv("LD_PRELOAD");
+  if (system(what) != 0)
+    abort();
+}
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+DIR *opendir(const char *path) { return meanwhile("opendir", path), NEXT(opendir)(path); }
+int flock(int fd, int operation) { return meanwhile(operation & LOCK_SH ? "share" : "lock", ""), NEXT(flock)(fd, operation); }
+int linkat(int a, const char *b, int c, const char *d, int flags) { return meanwhile("linkat", d), NEXT(linkat)(a, b, c, d, flags); }
+int openat(int at, const char *path, int flags, ...) {
+  __builtin_va_list more;
+  __builtin_va_start(more, flags);
+  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? __builtin_va_arg(more, mode_t) : 0;
+  __builtin_va_end(more);
+  return meanwhile("openat", path), NEXT(openat)(at, path, flags, mode);
+}
+"""
+
+
+def meanwhile(call, path, *words):
+    """What else happens, for `env` of run: the program is called with these words just before `call` of `path`."""
+    command = " ".join(f"'{word}'" for word in (PROGRAM, *words))
+    return {"LD_PRELOAD": support.shim(SHIM), "SHIM_AT": call, "SHIM_PATH": path, "SHIM_DO": f"{command} >/dev/null"}
+
+
+def loop(seed):
+    return artifacts(trace("loop", "--seed", seed))
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.base = fresh_dir()
+        self.store = self.base / "s"
+
+    def call(self, *words, expect=0, **options):
+        done = run(*words, **options)
+        self.assertEqual(done.returncode, expect, f"{words}: {done.stderr}")
+        return done
+
+    def add(self, source, number, expect=0, **options):
+        return self.call("store", "add", source, "--store", self.store, "--id", f"n{number}", "--time",
+                         f"2026-01-{number:02}T02:00:00Z", expect=expect, **options)
+
+    def check(self, selector, expect=0, **options):
+        return self.call("check", loop(9), "--baseline", selector, "--store", self.store, "--out", self.base / "c", expect=expect,
+                         **options)
+
+    def stored(self, number):
+        where, = self.store.glob(f"runs/*/*/n{number}/captures/0")
+        return where
+
+    def own(self, seed=1):
+        """A run that a test may change."""
+        to = fresh_dir() / "run"
+        shutil.copytree(loop(seed), to)
+        return to
+
+
+def flip(path):
+    """One bit in the middle; the file may be a link to another run's."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.unlink()
+    path.write_bytes(content)
+
+
+class Damage(Case):
+    def test_incomplete_runs_are_not_stored(self):
+        """What comparisons and the index need is there and whole; what prune removes need not be."""
+        for name in ("metrics", "kernels", "findings", "kernel_paths"):
+            for spoil in (pathlib.Path.unlink, flip):
+                with self.subTest(name, spoil=spoil.__name__):
+                    source = self.own()
+                    spoil(source / f"stages/{name}.ntab")
+                    done = self.add(source, 1, expect=3)
+                    self.assertIn(f"stages/{name}.ntab", done.stderr)
+                    self.assertIn("analyse its trace again", done.stderr)
+                    self.assertEqual(list(self.store.glob("runs/*/*/*")), [])
+        source = self.own()
+        for name in ("report.md", "stages/kernel_events.ntab"):
+            (source / name).unlink()
+        self.add(source, 1)
+
+    def test_a_stored_run_that_is_damaged(self):
+        """It is left out with a word, and is not said to be there already."""
+        for seed in (1, 2, 3):
+            self.add(loop(seed), seed)
+        for spoil, selector in ((pathlib.Path.unlink, "median:2"), (flip, "last-good")):
+            spoil(self.stored(3) / "stages/metrics.ntab")
+            done = self.check(selector)
+            self.assertRegex(done.stderr, rf'(?m)^nsys-ai: {selector} goes without the run "n3".*store remove.*metrics\.ntab')
+            self.assertIn("metrics.ntab", self.check("run:n3", expect=3).stderr)
+            self.assertIn("store remove", self.add(loop(3), 3, expect=3).stderr)
+            self.call("store", "remove", "n3", "--store", self.store)
+            self.add(loop(3), 3)
+            self.assertEqual(self.check(selector).stderr, "")
+
+    def test_no_run_that_can_be_read(self):
+        """That is no missing history, which recipes let pass."""
+        self.add(loop(1), 1)
+        (self.stored(1) / "stages/metrics.ntab").unlink()
+        for selector in ("median:3", "last-good"):
+            self.assertIn('"n1"', self.check(selector, expect=3).stderr)
+
+    def test_a_record_that_cannot_be_read(self):
+        """Status 3: 2 would be a mistake in the call, or a first night."""
+        for seed in (1, 2):
+            self.add(loop(seed), seed)
+        record = self.stored(2).parents[1] / "run.json"
+        for content in ("garbage", "{", '{"format_major": 7}', ""):
+            record.write_text(content, encoding="ascii")
+            for words in (("store", "list"), ("store", "index"), ("store", "add", loop(3)), ("trend", "--out", self.base / "t"),
+                          ("check", loop(9), "--baseline", "median:3", "--out", self.base / "c")):
+                with self.subTest(content, words=words):
+                    said = self.call(*words, "--store", self.store, expect=3).stderr
+                    self.assertIn(str(record), said)
+                    self.assertIn("move the run's directory out of the store", said)
+        record.parent.rename(self.base / "aside")
+        self.call("store", "list", "--store", self.store)
+
+    def test_a_baseline_that_cannot_be_read(self):
+        self.add(loop(1), 1)
+        self.call("store", "baseline", "set", "b", "n1", "--store", self.store)
+        (self.store / "baselines/b.json").write_text("garbage", encoding="ascii")
+        self.assertIn("b.json", self.check("b", expect=3).stderr)
+
+
+class Meanwhile(Case):
+    def test_two_make_the_store(self):
+        """Another add makes it between the look for store.json and the look for other files."""
+        self.store.mkdir()
+        other = ("store", "add", loop(2), "--store", self.store, "--id", "n2")
+        self.add(loop(1), 1, env=meanwhile("opendir", "/s", *other))
+        self.assertEqual({p.name for p in self.store.glob("runs/*/*/*")}, {"n1", "n2"})
+
+    def test_a_run_that_is_replaced_while_it_is_stored(self):
+        """The old one is stored, whole."""
+        source, whole = self.own(), tree(loop(1))
+        self.add(source, 1, env=meanwhile("linkat", "metrics.ntab", "analyze", trace("minimal"), "-q", "--out", source))
+        stored = tree(self.stored(1))
+        self.assertEqual({**whole, "stages/trace-stamp": None}, {**stored, "stages/trace-stamp": None})
+        self.assertEqual(tree(source), tree(artifacts(trace("minimal"))))
+
+    def test_a_run_that_is_replaced_while_it_is_read(self):
+        """Before and after the reader has locked it; what makes way is removed when nobody reads it any longer."""
+        old, new = loop(1), artifacts(trace("loop", "--seed", 2))
+        want = [run("summary", directory).stdout for directory in (old, new)]
+        self.assertNotEqual(*want)
+        for moment, path, shown in (("openat", "manifest.json", want[0]), ("openat", "stages/capture.ntab", want[0]),
+                                    ("share", "", want[1])):
+            base = fresh_dir()
+            out = base / "run"
+            shutil.copytree(old, out)
+            done = self.call("summary", out, env=meanwhile(moment, path, "analyze", trace("loop", "--seed", 2), "-q", "--out", out))
+            self.assertEqual((done.stdout, done.stderr), (shown, ""), moment)
+            self.assertEqual(tree(out), tree(new))
+            analyze(trace("minimal"), out=out)
+            self.assertEqual(os.listdir(base), ["run"], moment)
+
+    def test_readers_make_no_writer_wait(self):
+        """Neither one that replaces the run, nor one that writes beneath it, as this very comparison does."""
+        out = self.own()
+        reader = os.open(out / "stages", os.O_RDONLY)
+        self.addCleanup(os.close, reader)
+        fcntl.flock(reader, fcntl.LOCK_SH)
+        self.call("compare", out, loop(2), "--out", out / "compare", timeout=30)
+        shutil.rmtree(out / "compare")
+        analyze(trace("minimal"), out=out)
+        self.assertEqual(tree(out), tree(artifacts(trace("minimal"))))
+
+
+if __name__ == "__main__":
+    unittest.main()
