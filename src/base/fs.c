@@ -161,13 +161,13 @@ static int remove_entries(int top) {
     int dir = dirfd(stack[depth]);
     if (!entry) {
       closedir(stack[depth--]);
-      if (depth >= 0 && unlinkat(dirfd(stack[depth]), names[depth], AT_REMOVEDIR) != 0)
+      if (depth >= 0 && unlinkat(dirfd(stack[depth]), names[depth], AT_REMOVEDIR) != 0 && errno != ENOENT)
         failed = errno;
       continue;
     }
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
       continue;
-    if (unlinkat(dir, entry->d_name, 0) == 0)
+    if (unlinkat(dir, entry->d_name, 0) == 0 || errno == ENOENT) /* somebody else was quicker */
       continue;
     int fd = depth + 1 < MAX_DEPTH ? openat(dir, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     DIR *inner = fd >= 0 ? fdopendir(fd) : NULL;
@@ -190,7 +190,7 @@ int nai_fs_remove_tree(const char *path, struct nai_err *err) {
   int failed = fd < 0 ? errno : remove_entries(fd);
   if (!failed && rmdir(path) != 0)
     failed = errno;
-  return failed ? nai_err_sys(err, NAI_EIO, failed, "cannot remove \"%s\"", path) : NAI_OK;
+  return failed && failed != ENOENT ? nai_err_sys(err, NAI_EIO, failed, "cannot remove \"%s\"", path) : NAI_OK;
 }
 
 bool nai_fs_exists(const char *path) {

@@ -85,9 +85,7 @@ static int open_locked(int *lock, const char *path) {
     *lock = -1;
     if (directory < 0)
       return -1;
-    if (nai_stages_lock(lock, directory, LOCK_SH) != 0) {
-      /* No locks, no run, or one that is being removed, which the next line finds out. */
-    }
+    nai_stages_lock(lock, directory, LOCK_SH); /* or none: no run, no locks, or it is being removed, as is seen next */
     if (leads_to(path, directory) || tries == TRIES)
       return directory;
     close_if(*lock);
