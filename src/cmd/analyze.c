@@ -255,8 +255,6 @@ static void tune_allocator(void) {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
-static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line); }
-
 static int run(void *memory, const char *const *operands, size_t count, const struct nai_cli_program *program,
                struct nai_err *err) {
   struct analyze_args *args = memory;
@@ -286,7 +284,7 @@ static int run(void *memory, const char *const *operands, size_t count, const st
     rc = nai_cmd_export_open(&trace, operands[0], args->quiet, err);
   if (!rc) {
     args->run.trace = trace.path;
-    args->run.note = print_note;
+    args->run.note = nai_cmd_note;
     nai_cmd_confine(args->run.out, args->run.stages);
     rc = nai_analyze(&result, &args->run, show ? show_stage : NULL, NULL, err);
     if (rc && result.trimmed_all)

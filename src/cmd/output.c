@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/sink.h"
 #include "query/query.h"
+#include "render/escape.h"
 #include "render/rows.h"
 #include "run/run.h"
 
@@ -17,6 +18,13 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+void nai_cmd_note(const char *line) {
+  struct nai_buf clean = {0};
+  nai_escape_terminal(&clean, line, strlen(line));
+  fprintf(stderr, "nsys-ai: %s\n", nai_buf_str(&clean));
+  nai_buf_free(&clean);
+}
 
 const char *nai_cmd_rows_formats(size_t index, const char *before) {
   (void)before;

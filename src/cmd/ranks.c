@@ -52,8 +52,6 @@ static const struct nai_cli_option options[] = {
     {0},
 };
 
-static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line); }
-
 /* --- files ------------------------------------------------------------------------------------ */
 
 static int publish_text(struct nai_publication *p, const char *name, struct nai_buf *text, int rc,
@@ -70,7 +68,7 @@ static int publish(const struct nai_ranks *ranks, const struct nai_ranks_tables 
   struct nai_publication p = {0};
   struct nai_buf text = {0};
   char name[128];
-  int rc = nai_publish_begin(&p, directory, "ranks.json", print_note, err);
+  int rc = nai_publish_begin(&p, directory, "ranks.json", nai_cmd_note, err);
   if (!rc)
     rc = publish_text(&p, "ranks.md", &text, nai_ranks_write_markdown(&text, ranks, tables, err), err);
   if (!rc)

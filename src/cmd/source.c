@@ -28,8 +28,6 @@ bool nai_cmd_is_trace(const char *path) {
   return is;
 }
 
-static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line); }
-
 static int analyze(const char *trace, const char *out, const struct nai_cmd_source *how, struct nai_err *err) {
   struct nai_cmd_export export = {0};
   struct nai_result result = {.worst = -1};
@@ -38,7 +36,7 @@ static int analyze(const char *trace, const char *out, const struct nai_cmd_sour
   options.out = out;
   options.reader = how->reader;
   options.check = how->check;
-  options.note = print_note;
+  options.note = nai_cmd_note;
   for (size_t i = 0; i < how->metric_count && i < NAI_MAX_RULE_FILES; i++)
     options.metrics[options.metric_count++] = how->metrics[i];
   options.threads = nai_cpu_count();

@@ -5,7 +5,6 @@
 #include "base/strings.h"
 #include "store/store.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct check_args {
@@ -69,7 +68,7 @@ static int select_runs(struct nai_strings *paths, const struct nai_store *store,
     if (nai_strings_add(paths, selection.directories[i], strlen(selection.directories[i])) == NAI_NO_STRING)
       rc = nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < selection.left_out.count; i++)
-    fprintf(stderr, "nsys-ai: %s\n", nai_strings_get(&selection.left_out, i));
+    nai_cmd_note(nai_strings_get(&selection.left_out, i));
   nai_store_selection_free(&selection);
   return rc;
 }

@@ -112,13 +112,11 @@ static int publish_formats(struct nai_publication *p, const struct nai_compariso
   return rc;
 }
 
-static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line); }
-
 static int publish(const struct nai_comparison *c, const struct nai_cmd_compare *args, const struct nai_buf *markdown,
                    struct nai_err *err) {
   struct nai_publication p = {0};
   struct nai_buf json = {0}, html = {0};
-  int rc = nai_publish_begin(&p, args->out, "compare.json", print_note, err);
+  int rc = nai_publish_begin(&p, args->out, "compare.json", nai_cmd_note, err);
   nai_write_compare_json(&json, c);
   if (!rc)
     rc = nai_write_html(&html, c, err);

@@ -102,8 +102,6 @@ static void put_link(struct nai_buf *out, const char *path) {
       nai_buf_putc(out, *c);
 }
 
-static void print_note(const char *line) { fprintf(stderr, "nsys-ai: %s\n", line); }
-
 static int report(const struct nai_store *store, const struct nai_store_baseline *anchor, const struct trend_args *a,
                   struct nai_err *err) {
   const struct nai_trend_options how = {.series = a->series,
@@ -121,7 +119,7 @@ static int report(const struct nai_store *store, const struct nai_store_baseline
   if (!rc)
     rc = nai_trend_find(&trend, &index, store, &how, err);
   if (!rc)
-    rc = nai_trend_write(&trend, a->out, nai_buf_str(&link), print_note, err);
+    rc = nai_trend_write(&trend, a->out, nai_buf_str(&link), nai_cmd_note, err);
   if (!rc && !a->quiet)
     rc = print_summary(&trend, a, err);
   if (!rc && a->gate && nai_trend_has_failed(&trend))
