@@ -172,7 +172,7 @@ static int remove_entries(int top) {
     int fd = depth + 1 < MAX_DEPTH ? openat(dir, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
     DIR *inner = fd >= 0 ? fdopendir(fd) : NULL;
     if (!inner) {
-      failed = errno;
+      failed = errno == ENOENT ? failed : errno;
       if (fd >= 0)
         close(fd);
       continue;

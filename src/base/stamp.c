@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 static int64_t mtime_ns(const struct stat *st) {
-  return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+  return (int64_t)((uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec); /* forged ones wrap */
 }
 
 static uint64_t stamp_beside(const char *path) {

@@ -240,14 +240,23 @@ static void bad_rows(struct nai_buf *out, const struct nai_capture *capture) {
     nai_buf_printf(out, "%" PRId64 " rows dropped, %" PRId64 " errors while capturing", dropped, errors);
 }
 
-/* Of a capture's rows, how many are lost, in percent. */
+/* Of the kernels, copies, sets, graphs, calls and ranges of a capture, how many are lost, in percent. */
 static double lost_pct(const struct nai_capture *capture) {
   static const char *const kept[] = {"kernel_count", "memory_operation_count", "graph_envelope_count", "api_call_count",
                                      "nvtx_range_count"};
-  double lost = (double)nai_capture_cell(capture, "run_info", "dropped_rows"), all = lost;
+  static const char *const tables[] = {"CUPTI_ACTIVITY_KIND_KERNEL",  "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                       "CUPTI_ACTIVITY_KIND_MEMSET",  "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                                       "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"};
+  const struct nai_table *quality = nai_capture_table(capture, "data_quality");
+  double lost = 0, all = 0;
+  for (int64_t i = 0; quality && i < quality->rows; i++)
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
+      if (strncmp(nai_cell_str(quality, i, "check"), "rows-", strlen("rows-")) == 0 &&
+          strcmp(nai_cell_str(quality, i, "source_table"), tables[k]) == 0 && nai_cell_i64(quality, i, "count") > 0)
+        lost += (double)nai_cell_i64(quality, i, "count");
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
     all += (double)nai_capture_cell(capture, "run_info", kept[i]);
-  return all > 0 ? 100 * lost / all : 0;
+  return lost > 0 ? 100 * lost / (all + lost) : 0;
 }
 
 /* What one capture lost and another did not looks like less work: more than a point of difference decides nothing. */

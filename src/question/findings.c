@@ -24,11 +24,12 @@ static const char on_gpu[] =
     ") and (:gpu is null or gpus is null or instr(' ' || gpus || ' ', ' ' || :gpu || ' ')) order by ";
 static const char losses_first[] = "severity = 'info', finding"; /* before notes on how to read them */
 
-/* First what stands on the very row that the answer ends with, such as the largest cause of idle time. */
-static void put_order(struct nai_buf *out, const struct nai_answer *answer) {
+/* First what stands on the very row that the answer ends with, such as the largest cause of idle time; of findings of
+ * any rule that row is about all of them. */
+static void put_order(struct nai_buf *out, const struct nai_answer *answer, bool any_rule) {
   const struct nai_sentences *said = &answer->said;
   int fact = said->count ? said->items[said->count - 1].fact : -1;
-  if (fact >= 0 && answer->facts[fact].table)
+  if (fact >= 0 && answer->facts[fact].table && !any_rule)
     nai_buf_printf(out, "finding not in (select finding from evidence where table_name = '%s' and row = %" PRId64 "), ",
                    answer->facts[fact].table, answer->facts[fact].row);
   nai_buf_puts(out, losses_first);
@@ -123,10 +124,13 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *c
   struct nai_buf sql = {0};
   struct nai_query_rows found = {0};
   size_t patterns = 0;
+  bool any_rule = false;
   nai_buf_puts(&sql, findings);
-  for (size_t i = 0; i < count; i++)
-    patterns =
-        put_patterns(&sql, intents[i]->doc, nai_intent_items(intents[i]->doc, intents[i]->node, "rules"), patterns);
+  for (size_t i = 0; i < count; i++) {
+    const struct nai_yaml_node *rule = nai_intent_items(intents[i]->doc, intents[i]->node, "rules");
+    any_rule |= rule && strcmp(rule->text, "*") == 0;
+    patterns = put_patterns(&sql, intents[i]->doc, rule, patterns);
+  }
   known &= patterns > 0;
   if (*asking->name) /* what the question names is where the finding is */
     nai_buf_printf(&sql, "%s(:name <> '' and instr(lower(place), :name))", patterns++ ? " or " : "");
@@ -135,7 +139,7 @@ int nai_findings_add(const struct nai_asking *asking, const struct nai_intent *c
     return NAI_OK;
   }
   nai_buf_puts(&sql, on_gpu);
-  put_order(&sql, asking->answer);
+  put_order(&sql, asking->answer, any_rule);
   nai_buf_printf(&sql, " limit %d", MOST_FINDINGS);
   int rc = nai_buf_check(&sql, err);
   if (!rc)

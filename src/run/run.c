@@ -85,11 +85,17 @@ static int open_locked(int *lock, const char *path) {
     *lock = -1;
     if (directory < 0)
       return -1;
-    nai_stages_lock(lock, directory, LOCK_SH); /* or none: no run, no locks, or it is being removed, as is seen next */
-    if (leads_to(path, directory) || tries == TRIES)
+    /* Without a lock it is no run, there are no locks, or it is being removed, which is seen next. */
+    int failed = nai_stages_lock(lock, directory, LOCK_SH);
+    bool none_left = failed == EMFILE || failed == ENFILE;
+    if (!none_left && (leads_to(path, directory) || tries == TRIES))
       return directory;
     close_if(*lock);
     close(directory);
+    if (none_left) {
+      errno = failed;
+      return -1;
+    }
   }
 }
 

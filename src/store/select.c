@@ -112,8 +112,8 @@ static int leave_out(struct search *s, const struct nai_store_run *run, const st
                      struct nai_err *err) {
   char line[sizeof why->msg + 2 * NAI_STORE_NAME_MAX + 200];
   int n = snprintf(line, sizeof line,
-                   "%.60s goes without the run \"%.100s\", which cannot be read (nsys-ai store remove takes it out of "
-                   "the store): %s",
+                   "%.60s goes without the run \"%.100s\", which cannot be read; take it out of the store (nsys-ai "
+                   "store remove, or by moving its directory): %s",
                    s->selector, run->id, why->msg);
   return nai_strings_add(s->left_out, line, (size_t)n) == NAI_NO_STRING ? nai_err_nomem(err) : NAI_OK;
 }

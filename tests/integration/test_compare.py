@@ -750,6 +750,22 @@ class CommandLine(unittest.TestCase):
             done, out = checked(halves[:2], halves[2:])
             self.assertNotIn("Not comparable", done.stdout)
 
+    def test_lost_rows_of_what_is_not_compared_are_a_caveat(self):
+        """Calls of the operating system are many, and no metric is made of them."""
+        new = []
+        for seed in NEW:
+            path = fresh_dir("osrt") / f"{seed}.sqlite"
+            shutil.copy(trace("loop", "--seed", seed), path)
+            path.chmod(0o644)
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                db.execute('create table OSRT_API ("start" integer, "end" integer, eventClass integer, globalTid integer, correlationId integer, nameId integer, '
+                           "returnValue integer, nestingLevel integer, callchainId integer)")
+                db.execute('insert into OSRT_API select "start", "start" - 1, 27, globalTid, 1, nameId, 0, 0, null from CUPTI_ACTIVITY_KIND_RUNTIME')
+            new.append(fresh_dir("osrt") / f"{seed}")
+            self.assertEqual(run("analyze", path, "-q", "--stage", "recommend", "--out", new[-1]).returncode, 0)
+        done, _ = checked(new, runs("loop", BASE))
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_refusals(self):
         for words, status, message in (
                 (("compare",), 2, "two runs or traces are missing"),

@@ -382,20 +382,16 @@ class LongCalls(unittest.TestCase):
         said = generated("long-calls")
         self.assertEqual([row["example"] for row in said.rows("losses") if row["what"] == "long_calls"], ["void search_tree<int>(const T1 *, T1 *, int)"])
         self.assertIn("7 of 410 calls", said.evidence("few-long-calls"))
-        for said in each(said, real("openmp_offload")):
-            finding = said.findings["few-long-calls"]
-            self.assertEqual((finding["severity"], finding["reason"]), ("info", "the long calls may do more work"))
-            self.assertIn("does not tell whether they do more work", finding["why"])
-            self.assertIn("a few long calls hold much of a kernel's time", said.verdict.lower())
-        for said in each(real("openmp_offload")):
-            self.assertIn("31 of 2,404 calls", said.evidence("few-long-calls"))
-            self.assertIn("1.10 s of 2.53 s, the longest 252.1 ms", said.evidence("few-long-calls"))
+        finding = said.findings["few-long-calls"]
+        self.assertEqual((finding["severity"], finding["reason"]), ("info", "the long calls may do more work"))
+        self.assertIn("does not tell whether they do more work", finding["why"])
+        self.assertIn("a few long calls hold much of a kernel's time", said.verdict.lower())
 
-    def test_other_programs_have_none(self):
+    def test_real_programs_have_none(self):
+        """One runs a kernel for matrices of growing size: long calls follow from that."""
         for folder in (SHARED / "traces", SHARED / "traces" / "real"):
             for path in sorted(folder.glob("*.sqlite")):
-                if path.stem != "openmp_offload":
-                    self.assertNotIn("few-long-calls", Said(path).findings, path.name)
+                self.assertNotIn("few-long-calls", Said(path).findings, path.name)
 
 
 class AdviceFitsTheProgram(unittest.TestCase):

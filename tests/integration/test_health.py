@@ -283,8 +283,16 @@ class KernelsLost(unittest.TestCase):
         graphs = support.edited("copy-bound", "drop table CUPTI_ACTIVITY_KIND_KERNEL", f"update StringIds set value = 'cudaGraphLaunch' where id in {launches}")
         failing = support.edited("copy-bound", "drop table CUPTI_ACTIVITY_KIND_KERNEL", f"update CUPTI_ACTIVITY_KIND_RUNTIME set returnValue = 98 where nameId in {launches}")
         for path in (copies, graphs, failing):
-            recorded, = [r for r in read_csv(artifacts(path), "capture_health") if r["check"] == "gpu_activity_recorded"]
-            self.assertEqual(recorded["state"], "ok", path)
+            self.check_recorded(artifacts(path))
+
+    def test_one_row_is_not_all(self):
+        """A kernel that could not be measured says nothing about a GPU, or a time, in which none ran."""
+        one = support.edited("training", 'update CUPTI_ACTIVITY_KIND_KERNEL set start = 0, "end" = 0 where rowid = 1', "delete from CUPTI_ACTIVITY_KIND_KERNEL where deviceId = 1")
+        self.check_recorded(support.analyze(one, "--gpu", "1"))
+
+    def check_recorded(self, directory):
+        recorded, = [r for r in read_csv(directory, "capture_health") if r["check"] == "gpu_activity_recorded"]
+        self.assertEqual(recorded["state"], "ok", directory)
 
 
 if __name__ == "__main__":

@@ -194,6 +194,13 @@ class Answers(unittest.TestCase):
                                                      f"e.row = {cause[-1]['row']}", "--format", "json").stdout)["rows"]
             self.assertIn([finding[0]["row"]], stands_on, name)
 
+    def test_what_to_fix_first_is_the_first_loss_of_the_report(self):
+        for name in ("training", "host-bound", "copy-bound", "launch-storm", "shapes", "steps-input", "pause"):
+            losses = json.loads(run("sql", artifacts(name), "select id from findings where severity <> 'info' order by finding limit 1", "--format", "json").stdout)["rows"]
+            answer = ask(artifacts(name), "what should I fix first")
+            found = [v["value"] for f in answer["facts"] if f["table"] == "findings" for v in f["values"] if v["column"] == "id"]
+            self.assertEqual(found[:len(losses)], [row[0] for row in losses], name)
+
     def test_one_and_none(self):
         for name in ("pause", "inference", "cpu-work", "minimal", "cold"):
             for question in QUESTIONS:

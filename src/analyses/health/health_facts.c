@@ -83,14 +83,21 @@ static int64_t last_async_copy(const struct nai_model *m, const bool *async) {
   return end;
 }
 
-/* Rows of kernels that could not be used, whatever --gpu or --trim leave out. */
-static bool kernel_rows_dropped(const struct nai_model *m) {
-  const struct nai_table *t = m->tables[NAI_IN_EXTRACT_NOTES];
-  for (int64_t i = 0; i < t->rows; i++)
-    if (strcmp(nai_get_str(t, i, NO_SOURCE), "CUPTI_ACTIVITY_KIND_KERNEL") == 0 &&
-        strncmp(nai_get_str(t, i, NO_CHECK), "rows-", strlen("rows-")) == 0)
-      return true;
-  return false;
+/* Whether there are rows of kernels and none can be used, whatever --gpu or --trim leave out. */
+static bool all_kernel_rows_dropped(const struct nai_model *m) {
+  static const char table[] = "CUPTI_ACTIVITY_KIND_KERNEL";
+  const struct nai_table *readers = m->tables[NAI_IN_READERS], *notes = m->tables[NAI_IN_EXTRACT_NOTES];
+  int64_t read = 0, dropped = 0;
+  for (int64_t i = 0; i < readers->rows; i++)
+    if (strcmp(nai_get_str(readers, i, RD_TABLE), table) == 0)
+      read += nai_get_i64(readers, i, RD_ROWS);
+  for (int64_t i = 0; i < notes->rows; i++) {
+    const char *check = nai_get_str(notes, i, NO_CHECK);
+    if (strcmp(nai_get_str(notes, i, NO_SOURCE), table) == 0 && strncmp(check, "rows-", strlen("rows-")) == 0 &&
+        strcmp(check, "rows-missing") != 0) /* those were not read */
+      dropped += nai_get_i64(notes, i, NO_COUNT);
+  }
+  return read > 0 && dropped >= read;
 }
 
 /* What the names of API functions say. */
@@ -142,7 +149,7 @@ static int look_at_calls(struct nai_health *h, const struct nai_model *m, struct
   free(names.graphs);
   bool none = !m->kernels.n && !m->graphs.n, table = has_kernel_table(m);
   h->kernels_lost =
-      (h->launches && none && !m->memops.n && !table) || (started && none && (!table || kernel_rows_dropped(m)));
+      (h->launches && none && !m->memops.n && !table) || (started && none && (!table || all_kernel_rows_dropped(m)));
   return rc;
 }
 

@@ -156,9 +156,24 @@ static int put_long(const struct nai_loss_gpu *g, const struct found *f, struct 
   return put(g, &loss, &detail, f->median, f->long_median, err);
 }
 
+/* Whether calls, the shortest first, get longer or shorter along the capture, as they do for data of growing or
+ * shrinking size: such calls are no exceptions. `room` has room for all. */
+static bool has_trend(int64_t *room, const struct nai_model *m, const struct execution *v, uint32_t count) {
+  enum { FEWEST = 8, MOST_PCT = 90 };
+  uint32_t half = count / 2, before = 0;
+  if (count < FEWEST)
+    return false;
+  for (uint32_t i = 0; i < count; i++)
+    room[i] = nai_at(&m->kernels.start, v[i].row);
+  double middle = nai_quantile_i64(room, count, 0.5);
+  for (uint32_t i = 0; i < half; i++)
+    before += (double)nai_at(&m->kernels.start, v[i].row) < middle;
+  return before * 100 >= half * MOST_PCT || before * 100 <= half * (100 - MOST_PCT);
+}
+
 /* Of the numbers of blocks with which one kernel, `v`, ran 20 times or more: the one whose calls beyond ten times their
- * median take most, where these are a tenth of the calls at most and a fifth of its time, and it takes 5 % of the
- * kernel time. */
+ * median take most, where they are not a trend, where these are a tenth of the calls at most and a fifth of its time,
+ * and it takes 5 % of the kernel time. */
 static bool find_long(struct found *best, int64_t *room, const struct nai_loss_gpu *g, const struct execution *v,
                       uint32_t count) {
   enum { MIN_CALLS = 20, FAR = 10, MIN_TIME_PCT = 20, MAX_CALLS_PCT = 10 };
@@ -181,6 +196,8 @@ static bool find_long(struct found *best, int64_t *room, const struct nai_loss_g
         (double)f.all_ns * 100 < (double)g->kernel_ns * MIN_TOTAL_PCT)
       continue;
     f.long_median = nai_quantile_i64(room, f.long_count, 0.5);
+    if (has_trend(room, g->m, v + j - f.long_count, f.long_count))
+      continue;
     f.longest = v[j - 1].row;
     *best = f;
   }

@@ -226,7 +226,7 @@ static void put_rates(struct nai_table *out, int64_t row, const struct work *w, 
   }
 }
 
-/* What copies could win. */
+/* What copies could win of the time that no kernel hides, moments counted once. */
 struct gain {
   int64_t at_limit_ns, first_use_ns, first_use_count;
 };
@@ -248,9 +248,11 @@ static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n) {
     until = end > until ? end : until;
     if (span >= 0 && !nai_active_span_is(w->spans, span))
       continue;
+    first = first < exposed ? first : exposed;
+    gain.first_use_ns += first;
+    gain.first_use_count += first > 0;
+    exposed -= first;
     gain.at_limit_ns += excess < (double)exposed ? (excess > 0 ? (int64_t)excess : 0) : exposed;
-    gain.first_use_ns += first < exposed ? first : exposed;
-    gain.first_use_count += first > 0 && exposed > 0;
   }
   return gain;
 }

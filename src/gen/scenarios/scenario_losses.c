@@ -202,7 +202,7 @@ void nai_gen_plan_long_calls(struct nai_gen_plan *plan, int64_t target_bytes) {
   /* Without a gap between the usual and the long ones that would make two modes. */
   static const int64_t long_ns[] = {1300000,  2600000,  7100000,  7200000, 12000000,
                                     17000000, 26000000, 35000000, 48000000};
-  enum { LONG = sizeof long_ns / sizeof *long_ns, SHORTER = 2, USUAL = 400 };
+  enum { LONG = sizeof long_ns / sizeof *long_ns, SHORTER = 2, USUAL = 400, GROWING = 16 };
   struct nai_gen_program p;
   int64_t all_ns = 0;
   (void)target_bytes;
@@ -211,13 +211,17 @@ void nai_gen_plan_long_calls(struct nai_gen_plan *plan, int64_t target_bytes) {
   /* More blocks explain longer calls. */
   int wide = nai_gen_kernel(plan, "void expand<int>(T1 *, const T1 *, int)", "expand");
   int narrow = nai_gen_kernel(plan, "void expand<int>(T1 *, const T1 *, int)", "expand");
+  /* Data that grows along the capture explains them, too. */
+  int sweep = nai_gen_kernel(plan, "void sweep_sizes<double>(T1 *, const T1 *, int)", "sweep_sizes");
   nai_gen_kernel_shape(plan, search, 1024, 256);
+  nai_gen_kernel_shape(plan, sweep, 1024, 256);
   nai_gen_kernel_shape(plan, wide, 8192, 256);
   nai_gen_kernel_shape(plan, narrow, 256, 256);
   nai_gen_follow(plan, p.thread, p.stream, search, 490000);
   for (int i = 0; i < USUAL; i++) {
     fill(&p, search, 1, 490000 + 500 * (i % 7));
     fill(&p, narrow, 1, 100000 + 100 * (i % 3));
+    fill(&p, sweep, 1, 200000 + 100 * (i % 5));
     if (i % 40 == 39)
       fill(&p, wide, 1, 2000000);
   }
@@ -225,11 +229,15 @@ void nai_gen_plan_long_calls(struct nai_gen_plan *plan, int64_t target_bytes) {
     fill(&p, search, 1, long_ns[i]);
     all_ns += i < SHORTER ? 0 : long_ns[i];
   }
+  for (int64_t i = 0, ns = 250000; i < GROWING; i++, ns = ns * 27 / 20)
+    fill(&p, sweep, 1, ns);
   nai_gen_fact(plan, &(struct nai_gen_fact){.table = "losses",
                                             .key = "long_calls",
                                             .value = "search_tree",
                                             .count = LONG - SHORTER,
                                             .at_most_ns = all_ns});
   nai_gen_fact(plan, &(struct nai_gen_fact){.table = "losses", .key = "long_calls", .value = "expand", .absent = true});
+  nai_gen_fact(plan,
+               &(struct nai_gen_fact){.table = "losses", .key = "long_calls", .value = "sweep_sizes", .absent = true});
   nai_gen_fact(plan, &(struct nai_gen_fact){.table = "losses", .key = "bimodal", .absent = true});
 }
