@@ -11,13 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A device that fails is no mistake in what was asked for. */
+static int code_of(int failed, int code) { return failed == EIO && code == NAI_EUSAGE ? NAI_EIO : code; }
+
 /* O_NONBLOCK: opening a FIFO must not hang; the type check below refuses it. */
 static int open_regular(int *fd, struct stat *st, const char *path, int code, struct nai_err *err) {
-  *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  do
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  while (*fd < 0 && errno == EINTR);
   if (*fd < 0)
-    return nai_err_sys(err, code, errno, "cannot open \"%s\"", path);
+    return nai_err_sys(err, code_of(errno, code), errno, "cannot open \"%s\"", path);
   if (fstat(*fd, st) != 0) {
-    code = nai_err_sys(err, code, errno, "cannot examine \"%s\"", path);
+    code = nai_err_sys(err, code_of(errno, code), errno, "cannot examine \"%s\"", path);
   } else if (!S_ISREG(st->st_mode)) {
     code = nai_err_set(err, code, "\"%s\" is not a regular file", path);
   } else {
@@ -41,7 +46,7 @@ int nai_fs_read_fd(struct nai_buf *out, int fd, const char *path, size_t max, in
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
-      rc = nai_err_sys(err, code, errno, "cannot read \"%s\"", path);
+      rc = nai_err_sys(err, code_of(errno, code), errno, "cannot read \"%s\"", path);
     if (n <= 0)
       break;
     out->len += (size_t)n;

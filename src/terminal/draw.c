@@ -53,7 +53,7 @@ static void draw_tick(struct nai_screen *s, const struct nai_term *v, int y, int
     nai_screen_put(s, y, x + column + 1, width, nai_buf_str(&text), 0, 0);
     *free_from = column + width + 3;
   }
-  nai_buf_free(&text);
+  nai_screen_drop(s, &text);
 }
 
 /* Ticks at round times; in logical order at every so many columns, whatever the time. */
@@ -118,7 +118,7 @@ void nai_draw_header(struct nai_screen *s, const struct nai_term *v, int y) {
   }
   nai_buf_printf(&text, "  %zu finding%s", v->options->finding_count, v->options->finding_count == 1 ? "" : "s");
   nai_screen_put(s, y, 0, s->width, nai_buf_str(&text), NAI_REVERSE | NAI_BOLD, 0);
-  nai_buf_free(&text);
+  nai_screen_drop(s, &text);
 }
 
 void nai_draw_legend(struct nai_buf *out, const struct nai_term *v) {

@@ -125,8 +125,8 @@ static void draw_block(const struct strip *t, int from, int to, uint32_t event, 
                  color);
   if (both)
     nai_screen_put(screen, t->y, t->x + right - 1 - width, width, nai_buf_str(&length), attributes, color);
-  nai_buf_free(&name);
-  nai_buf_free(&length);
+  nai_screen_drop(screen, &name);
+  nai_screen_drop(screen, &length);
 }
 
 static void draw_blocks(const struct strip *t) {

@@ -39,6 +39,7 @@ static void print_legend(struct nai_buf *out, const struct nai_term *v, int widt
   struct nai_buf legend = {0};
   nai_draw_legend(&legend, v);
   put_wrapped(out, nai_buf_str(&legend), (size_t)width);
+  out->oom |= legend.oom;
   nai_buf_free(&legend);
 }
 
@@ -49,7 +50,7 @@ static void draw_all(struct nai_screen *s, const struct nai_term *v) {
   nai_buf_puts(&title, "column ");
   nai_fmt_duration(&title, (double)(v->now.end - v->now.start) / (l.columns > 0 ? l.columns : 1));
   nai_screen_put(s, 1, 0, l.label, nai_buf_str(&title), 0, 0);
-  nai_buf_free(&title);
+  nai_screen_drop(s, &title);
   nai_draw_axis(s, v, 1, l.x, l.columns);
   int y = 2;
   for (uint32_t r = 0; r < v->scene.count && y < s->height; r++) {
@@ -107,6 +108,7 @@ static void put_cells(struct nai_json *json, const struct nai_term *v, const str
   }
   nai_json_end(json);
   nai_json_end(json);
+  json->out->oom |= text.oom;
   nai_buf_free(&text);
 }
 

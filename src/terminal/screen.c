@@ -76,11 +76,16 @@ static int width_of_clean(const struct nai_screen *s, const char *text) {
   return width;
 }
 
-int nai_screen_width(const struct nai_screen *s, const char *text) {
+void nai_screen_drop(struct nai_screen *s, struct nai_buf *text) {
+  s->oom |= text->oom;
+  nai_buf_free(text);
+}
+
+int nai_screen_width(struct nai_screen *s, const char *text) {
   struct nai_buf clean = {0};
   nai_escape_terminal(&clean, text, strlen(text));
   int width = width_of_clean(s, nai_buf_str(&clean));
-  nai_buf_free(&clean);
+  nai_screen_drop(s, &clean);
   return width;
 }
 
@@ -104,7 +109,7 @@ int nai_screen_put(struct nai_screen *s, int y, int x, int room, const char *tex
       nai_screen_set(s, y, x + at + 1, 0, attributes, color);
     at += columns;
   }
-  nai_buf_free(&clean);
+  nai_screen_drop(s, &clean);
   return at;
 }
 
@@ -121,6 +126,7 @@ static void put_utf8(struct nai_buf *out, uint32_t c) {
 }
 
 void nai_screen_text(struct nai_buf *out, const struct nai_screen *s, int first, int end) {
+  out->oom |= s->oom;
   for (int y = first; y < end && y < s->height; y++) {
     const struct nai_glyph *row = nai_screen_cell(s, y, 0);
     int last = s->width;

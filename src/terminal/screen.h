@@ -20,6 +20,7 @@ struct nai_screen {
   int width, height;
   bool ascii;              /* nothing else is drawn */
   struct nai_glyph *cells; /* row by row */
+  bool oom;                /* a text is missing, or a part of it */
 };
 
 /* Blank, of that size: at least one cell, at most NAI_SCREEN_MOST a side. */
@@ -39,9 +40,12 @@ void nai_screen_set(struct nai_screen *screen, int y, int x, uint32_t character,
 /* Blank cells. */
 void nai_screen_fill(struct nai_screen *screen, int y, int x, int width, uint8_t attributes);
 /* Columns that a text takes. */
-int nai_screen_width(const struct nai_screen *screen, const char *text);
+int nai_screen_width(struct nai_screen *screen, const char *text);
+/* Frees a text that was drawn, and notes whether all of it was there. */
+void nai_screen_drop(struct nai_screen *screen, struct nai_buf *text);
 
-/* Appends rows [first, end) as lines without blanks at their ends: characters only. */
+/* Appends rows [first, end) as lines without blanks at their ends: characters only. Where a text is missing, memory has
+ * run out for `out`, too: what is looked at may have holes, what is printed may not. */
 void nai_screen_text(struct nai_buf *out, const struct nai_screen *screen, int first, int end);
 
 #endif
