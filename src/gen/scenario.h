@@ -52,7 +52,7 @@ void nai_gen_plan_graph_churn(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_graph_small(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_launch_storm(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_copy_lag(struct nai_gen_plan *plan, int64_t target_bytes);
-void nai_gen_plan_first_use(struct nai_gen_plan *plan, int64_t target_bytes);
+void nai_gen_plan_first_touch(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_shapes(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_autotune(struct nai_gen_plan *plan, int64_t target_bytes);
 void nai_gen_plan_gemm(struct nai_gen_plan *plan, int64_t target_bytes);

@@ -236,7 +236,7 @@ class Prices(unittest.TestCase):
             self.assertEqual(said.findings["unfused-elementwise"]["at_stake_ns"], worst)
 
     def test_pinned_copies_take_time_too(self):
-        for said, path in pairs(("copy-bound", "first-use"), "cutlass_two_gpu_kinds", "mordred_2021"):
+        for said, path in pairs(("copy-bound", "first-touch"), "cutlass_two_gpu_kinds", "mordred_2021"):
             db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
             active = [(int(s["start_ns"]), int(s["end_ns"])) for s in said.rows("active_spans") if s["kind"] == "active"]
             for row in said.rows("copy_rates"):
@@ -246,7 +246,7 @@ class Prices(unittest.TestCase):
                 most = sum(max(0, e - s - b / limit) for s, e, b in copies if any(a <= s < z for a, z in active))
                 self.assertLessEqual(support.ns_of_ms(row["at_limit_gain_ms"]), most)
                 if path.stem in ("cutlass_two_gpu_kinds", "mordred_2021"):  # where no kernel runs beside a copy
-                    won = support.ns_of_ms(row["at_limit_gain_ms"]) + support.ns_of_ms(row["first_use_ms"])
+                    won = support.ns_of_ms(row["at_limit_gain_ms"]) + support.ns_of_ms(row["first_touch_ms"])
                     self.assertGreater(won, most - len(copies) - 1)
             db.close()
 
@@ -256,7 +256,7 @@ class Prices(unittest.TestCase):
             said = real(name)
             if said:
                 row = next(r for r in said.rows("copy_rates") if r["copy_kind"] == "2")
-                self.assertTrue(low < support.ns_of_ms(row["first_use_ms"]) < high, row)
+                self.assertTrue(low < support.ns_of_ms(row["first_touch_ms"]) < high, row)
                 self.assertIn("used for the first time", said.evidence("pageable-copies"))
 
     def test_a_pause_is_a_share_of_the_window(self):

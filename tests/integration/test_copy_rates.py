@@ -11,7 +11,7 @@ MIB = 1 << 20
 
 
 def exports():
-    for scenario in ("copy-bound", "copy-lag", "first-use", "tiny-copies", "drained-queue", "neglected", "pause"):
+    for scenario in ("copy-bound", "copy-lag", "first-touch", "tiny-copies", "drained-queue", "neglected", "pause"):
         yield scenario, trace(scenario)
     for path in sorted((SHARED / "traces").glob("**/*.sqlite")) if (SHARED / "traces").is_dir() else []:
         yield path.stem, path

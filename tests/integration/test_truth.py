@@ -26,7 +26,7 @@ FACT_TIME = {"kernel_shape": "tail_loss_ms", "graphs": "idle_inside_ms", "graph_
              "graph_savings": "saving_high_ms", "copy_rates": "overlappable_ms", "gemm_shapes": "total_time_ms", "autotuning": "lost_ms"}
 FACT_COUNT = {"kernel_shape": "call_count", "graphs": "launch_count", "graph_calls": "call_count", "graph_ranges": "kernel_count",
               "graph_savings": "pass_count", "copy_rates": "count", "autotuning": "variant_count"}
-FACT_GAIN = {"losses": "gain_ms", "copy_rates": "first_use_ms"}
+FACT_GAIN = {"losses": "gain_ms", "copy_rates": "first_touch_ms"}
 GAP_ADVICE = {"idle-host-code", "launch-bound"}
 
 

@@ -386,18 +386,22 @@ static void test_input_and_result_make_a_step(void **state) {
   fixture_free(&f);
 }
 
+static void launch_ten(struct fixture *f, int64_t t) {
+  char name[32];
+  for (int k = 0; k < 10; k++) {
+    snprintf(name, sizeof name, "kernel_%d", k);
+    launch(f, 0, t + 100 + 300 * k, name, t + 200 + 300 * k, t + 400 + 300 * k, 7);
+  }
+}
+
 /* Twelve frames of ten kernels and two uploads; now and then the second upload waits for longer than the next frame. */
 static void test_an_upload_that_waits_stays_in_its_step(void **state) {
   struct fixture f;
-  char name[32];
   (void)state;
   begin(&f);
   for (int i = 0; i < 12; i++) {
     int64_t t = 10000 * i, waits = i % 4 == 1 ? 5400 : 0;
-    for (int k = 0; k < 10; k++) {
-      snprintf(name, sizeof name, "kernel_%d", k);
-      launch(&f, 0, t + 100 + 300 * k, name, t + 200 + 300 * k, t + 400 + 300 * k, 7);
-    }
+    launch_ten(&f, t);
     copy(&f, 0, t + 3400, t + 3450, t + 3500, 1);
     copy(&f, 0, t + 3520, t + 3600 + waits, t + 3700 + waits, 1);
     fixture_api(&f, t + 9200, t + 9300, 0, "cudaStreamSynchronize", NAI_NULL_I64);
@@ -415,17 +419,13 @@ static void test_an_upload_that_waits_stays_in_its_step(void **state) {
 /* A result is copied, then comes the pause, then input of one copy or, twice, of three. */
 static void test_the_cut_keeps_its_distance_from_the_end_of_a_step(void **state) {
   struct fixture f;
-  char name[32];
   (void)state;
   begin(&f);
   for (int i = 0; i < 12; i++) {
     int64_t t = 10000 * i;
     for (int c = 0; c < (i % 6 == 3 ? 3 : 1); c++)
       copy(&f, 0, t + 20 * c, t + 10 + 20 * c, t + 20 + 20 * c, 1);
-    for (int k = 0; k < 10; k++) {
-      snprintf(name, sizeof name, "kernel_%d", k);
-      launch(&f, 0, t + 100 + 300 * k, name, t + 200 + 300 * k, t + 400 + 300 * k, 7);
-    }
+    launch_ten(&f, t);
     copy(&f, 0, t + 4000, t + 4010, t + 4050, 2);
   }
   fixture_build(&f);

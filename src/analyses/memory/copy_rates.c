@@ -2,7 +2,7 @@
 #include "analyses/analysis.h"
 #include "analyses/idle/idle.h"
 #include "analyses/losses/losses.h"
-#include "analyses/memory/first_use.h"
+#include "analyses/memory/first_touch.h"
 #include "base/sort.h"
 #include "table/columns.h"
 
@@ -25,8 +25,8 @@ enum {
   EXCESS,
   EXPOSED,
   AT_LIMIT_GAIN,
-  FIRST_USE,
-  FIRST_USE_COUNT,
+  FIRST_TOUCH,
+  FIRST_TOUCH_COUNT,
   OVERLAPPABLE,
   OVERLAPPABLE_COUNT,
   COPY_KIND,
@@ -59,15 +59,15 @@ static const struct nai_column_def columns[] = {
     [AT_LIMIT_GAIN] = NAI_TIME_COLUMN(
         "at_limit_gain_ns",
         "of the time within active spans that no kernel hides, moments counted once: what would go if these copies ran at the "
-        "limit; all of it where that is unknown; without first_use",
+        "limit; all of it where that is unknown; without first_touch",
         .better = NAI_BETTER_LOWER, .sum = true),
-    [FIRST_USE] = NAI_TIME_COLUMN(
-        "first_use_ns",
+    [FIRST_TOUCH] = NAI_TIME_COLUMN(
+        "first_touch_ns",
         "of the time within active spans that no kernel hides: what copies to pageable memory take longer than later "
         "ones of their size, or than such copies to the GPU, likely for page faults in host memory used for the first "
         "time",
         .better = NAI_BETTER_LOWER, .sum = true),
-    [FIRST_USE_COUNT] = NAI_COUNT_COLUMN("first_use_count", "copies with such time", .sum = true),
+    [FIRST_TOUCH_COUNT] = NAI_COUNT_COLUMN("first_touch_count", "copies with such time", .sum = true),
     [OVERLAPPABLE] = NAI_TIME_COLUMN(
         "overlappable_ns",
         "of exposed_ns: the GPU computed while the data lay there, before it was used (to the GPU) or after it was made (from it)",
@@ -98,7 +98,7 @@ struct work {
   struct nai_coverage all, exposed; /* anything runs; copies and no kernel */
   int64_t *edge;                    /* per stream: where its operation before (or behind) ends (begins) */
   struct copy *copies;              /* per row of memop_events */
-  int64_t *first_use_ns;            /* the same */
+  int64_t *first_touch_ns;          /* the same */
   const struct nai_table *spans;    /* active_spans */
 };
 
@@ -228,7 +228,7 @@ static void put_rates(struct nai_table *out, int64_t row, const struct work *w, 
 
 /* What copies could win of the time that no kernel hides, moments counted once. */
 struct gain {
-  int64_t at_limit_ns, first_use_ns, first_use_count;
+  int64_t at_limit_ns, first_touch_ns, first_touch_count;
 };
 
 /* Of copies of a group, in order, at most: of each no more than what nothing else hides, an earlier copy of the group
@@ -241,7 +241,7 @@ static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n) {
   struct gain gain = {0};
   for (uint32_t i = 0; i < n; i++) {
     int64_t start = nai_at(&m->start, rows[i]), end = nai_at(&m->end, rows[i]), from = start > until ? start : until;
-    int64_t exposed = from < end ? nai_coverage_within(&w->exposed, from, end) : 0, first = w->first_use_ns[rows[i]];
+    int64_t exposed = from < end ? nai_coverage_within(&w->exposed, from, end) : 0, first = w->first_touch_ns[rows[i]];
     double excess = (double)(end - start - first) - (limit > 0 ? (double)nai_at(&m->bytes, rows[i]) / limit : 0);
     int64_t span = nai_active_span_at(w->spans, at, w->gpu->device_id, start);
     at = span < 0 ? at : span;
@@ -249,8 +249,8 @@ static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n) {
     if (span >= 0 && !nai_active_span_is(w->spans, span))
       continue;
     first = first < exposed ? first : exposed;
-    gain.first_use_ns += first;
-    gain.first_use_count += first > 0;
+    gain.first_touch_ns += first;
+    gain.first_touch_count += first > 0;
     exposed -= first;
     gain.at_limit_ns += excess < (double)exposed ? (excess > 0 ? (int64_t)excess : 0) : exposed;
   }
@@ -279,8 +279,8 @@ static void put_group(struct nai_table *out, struct work *w, const uint32_t *row
   nai_set_i64(out, row, COUNT, n);
   nai_set_i64(out, row, EXPOSED, exposed);
   nai_set_i64(out, row, AT_LIMIT_GAIN, gain.at_limit_ns);
-  nai_set_i64(out, row, FIRST_USE, gain.first_use_ns);
-  nai_set_i64(out, row, FIRST_USE_COUNT, gain.first_use_count);
+  nai_set_i64(out, row, FIRST_TOUCH, gain.first_touch_ns);
+  nai_set_i64(out, row, FIRST_TOUCH_COUNT, gain.first_touch_count);
   nai_set_i64(out, row, OVERLAPPABLE, overlappable);
   nai_set_i64(out, row, OVERLAPPABLE_COUNT, count);
   nai_set_i64(out, row, LONGEST_START, nai_at(&m->start, longest));
@@ -311,7 +311,7 @@ static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err
   int64_t *values = malloc(((size_t)w->gpu->op_count + 1) * sizeof *values);
   int rc = rows && values ? NAI_OK : nai_err_nomem(err);
   if (!rc)
-    rc = nai_first_use(w->first_use_ns, w->m, rows, pageable_rows(rows, w), values, err);
+    rc = nai_first_touch(w->first_touch_ns, w->m, rows, pageable_rows(rows, w), values, err);
   for (uint32_t i = 0; !rc && i < w->gpu->op_count; i++)
     if (is_copy(w, i))
       rows[n++] = w->gpu->ops[i].row;
@@ -327,10 +327,10 @@ static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err
   return rc;
 }
 
-static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, struct copy *copies, int64_t *first_use_ns,
-                   struct nai_err *err) {
+static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, struct copy *copies,
+                   int64_t *first_touch_ns, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  struct work w = {.m = m, .gpu = gpu, .copies = copies, .first_use_ns = first_use_ns, .spans = io->in[0]};
+  struct work w = {.m = m, .gpu = gpu, .copies = copies, .first_touch_ns = first_touch_ns, .spans = io->in[0]};
   w.edge = malloc(((size_t)gpu->stream_count + 1) * sizeof *w.edge);
   int rc = w.edge ? nai_coverage_new(&w.all, &gpu->all, err) : nai_err_nomem(err);
   if (!rc)
@@ -355,13 +355,13 @@ static bool has_copies(const struct nai_gpu *gpu) {
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct copy *copies = calloc((size_t)io->model->memops.n + 1, sizeof *copies);
-  int64_t *first_use_ns = calloc((size_t)io->model->memops.n + 1, sizeof *first_use_ns);
-  int rc = copies && first_use_ns ? NAI_OK : nai_err_nomem(err);
+  int64_t *first_touch_ns = calloc((size_t)io->model->memops.n + 1, sizeof *first_touch_ns);
+  int rc = copies && first_touch_ns ? NAI_OK : nai_err_nomem(err);
   for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
     if (has_copies(&io->model->gpus[g]))
-      rc = add_gpu(io, &io->model->gpus[g], copies, first_use_ns, err);
+      rc = add_gpu(io, &io->model->gpus[g], copies, first_touch_ns, err);
   free(copies);
-  free(first_use_ns);
+  free(first_touch_ns);
   static const struct nai_sort_by order[] = {{DEVICE, false},    {EXPOSED, true}, {DIRECTION, false},
                                              {COPY_KIND, false}, {SRC_ID, false}, {DST_ID, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 6, err);

@@ -69,7 +69,7 @@ void nai_gen_plan_copy_lag(struct nai_gen_plan *plan, int64_t target_bytes) {
 /* Results to host memory that is used for the first time: of copies of 16 MiB the first two, which take 9 and 6 ms
  * longer than those behind them, and one of 64 MiB that takes 20 ms longer than one to the GPU does. Another takes less
  * than twice as long as that, and of one of 32 MiB nothing tells what it should take. */
-void nai_gen_plan_first_use(struct nai_gen_plan *plan, int64_t target_bytes) {
+void nai_gen_plan_first_touch(struct nai_gen_plan *plan, int64_t target_bytes) {
   enum { USUAL_NS = 3000000, TO_GPU_NS = 8388608 };
   static const int64_t longer_ns[] = {9000000, 6000000, 0, 0, 1000000, 0, 0, 3000000};
   static const struct {

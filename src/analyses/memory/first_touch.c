@@ -1,7 +1,7 @@
 /* What do copies from the GPU lose to host memory that is used for the first time? A page of it costs the driver's
  * thread a fault each, which pinning would only move into the allocation. The export does not record faults: durations
  * tell. */
-#include "analyses/memory/first_use.h"
+#include "analyses/memory/first_touch.h"
 #include "base/sort.h"
 #include "derive/groups.h"
 
@@ -10,7 +10,7 @@ enum { TO_GPU = 1, MIN_EQUAL = 3, CLASSES = 64 };
 static const double much_longer = 1.5; /* than the usual copy of the size */
 static const double far_slower = 2;    /* than copies to the GPU */
 
-struct first_use {
+struct first_touch {
   int64_t *ns, *values;
   const struct nai_model *m;
   double to_gpu[CLASSES]; /* of one process, per class of sizes: median rate of copies to the GPU, bytes per ms; 0
@@ -25,7 +25,7 @@ static int class_of(int64_t bytes) {
   return class;
 }
 
-static void learn_rate(struct first_use *f, const uint32_t *rows, uint32_t n, int class) {
+static void learn_rate(struct first_touch *f, const uint32_t *rows, uint32_t n, int class) {
   for (uint32_t i = 0; i < n; i++) {
     int64_t ns = nai_memop_ns(f->m, rows[i]);
     f->values[i] = (int64_t)((double)nai_at(&f->m->memops.bytes, rows[i]) / (double)(ns > 0 ? ns : 1) * 1e6);
@@ -35,7 +35,7 @@ static void learn_rate(struct first_use *f, const uint32_t *rows, uint32_t n, in
 
 /* Copies of one size from the GPU: the first ones against the quicker half of all; where these are as the others, each
  * against copies of about its size to the GPU. */
-static void compare(struct first_use *f, const uint32_t *rows, uint32_t n) {
+static void compare(struct first_touch *f, const uint32_t *rows, uint32_t n) {
   uint32_t first = 0;
   for (uint32_t i = 0; i < n; i++)
     f->values[i] = nai_memop_ns(f->m, rows[i]);
@@ -51,11 +51,11 @@ static void compare(struct first_use *f, const uint32_t *rows, uint32_t n) {
       f->ns[rows[i]] = nai_memop_ns(f->m, rows[i]) - (int64_t)expected;
 }
 
-int nai_first_use(int64_t *ns, const struct nai_model *m, uint32_t *rows, uint32_t n, int64_t *values,
-                  struct nai_err *err) {
+int nai_first_touch(int64_t *ns, const struct nai_model *m, uint32_t *rows, uint32_t n, int64_t *values,
+                    struct nai_err *err) {
   const struct nai_memop_columns *c = &m->memops;
   const struct nai_column *const keys[] = {&c->process, &c->copy_kind, &c->bytes};
-  struct first_use f = {.ns = ns, .values = values, .m = m};
+  struct first_touch f = {.ns = ns, .values = values, .m = m};
   int rc = nai_rows_arrange(rows, n, keys, 3, err);
   for (uint32_t i = 0, j; !rc && i < n; i = j) {
     bool to_gpu = nai_at(&c->copy_kind, rows[i]) == TO_GPU;
