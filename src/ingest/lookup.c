@@ -11,10 +11,38 @@ struct sqlite_lookup {
   struct nai_buf long_value;
 };
 
+int nai_lookups_new(struct nai_lookups **out, struct nai_err *err) {
+  *out = calloc(1, sizeof **out);
+  if (!*out)
+    return nai_err_nomem(err);
+  pthread_mutex_init(&(*out)->lock, NULL);
+  return NAI_OK;
+}
+
+void nai_lookups_free(struct nai_lookups *lookups) {
+  if (!lookups)
+    return;
+  nai_key_maps_free(lookups->key_maps);
+  pthread_mutex_destroy(&lookups->lock);
+  free(lookups);
+}
+
+/* A lookup meets few of a table's rows, and takes a row that is not where it belongs for one that is not there: where
+ * damage has put other pages in the place of the table's, nothing would be found and nobody told. So all rows are
+ * looked at first, whichever is the reader. */
+static int check_once(const struct nai_lookup *base, struct nai_err *err) {
+  struct nai_lookups *shared = base->trace->lookups;
+  pthread_mutex_lock(&shared->lock);
+  int rc = shared->checked == base->table ? NAI_OK : nai_scan_check(base->trace, base->table, &base->column, 1, err);
+  if (!rc)
+    shared->checked = base->table;
+  pthread_mutex_unlock(&shared->lock);
+  return rc;
+}
+
 int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char *table, int value_column,
                     struct nai_err *err) {
-  struct nai_lookup base = {
-      .trace = trace, .table = nai_trace_table(trace, table), .column = value_column, .in_order = &trace->in_order};
+  struct nai_lookup base = {.trace = trace, .table = nai_trace_table(trace, table), .column = value_column};
   struct nai_lookup *by_rowid = NULL;
   int rc = NAI_OK;
   if (!base.table || !base.table->plain || !base.table->rowid_name)
@@ -22,6 +50,8 @@ int nai_lookup_open(struct nai_lookup **out, struct nai_trace *trace, const char
   else if (value_column < 0 || value_column >= base.table->column_count || base.table->columns[value_column].hidden)
     rc = nai_err_set(err, NAI_EINPUT, "it has no stored column number %d", value_column);
   else
+    rc = check_once(&base, err);
+  if (!rc)
     rc = trace->options.reader == NAI_READER_SQLITE || nai_direct_refuses(trace, base.table, &value_column, 1)
            ? nai_lookup_open_sqlite(&by_rowid, &base, err)
            : nai_lookup_open_direct(&by_rowid, &base, err);
@@ -79,32 +109,6 @@ static void close_sqlite(struct nai_lookup *lookup) {
 
 static const struct nai_lookup_ops sqlite_ops = {.get = get_sqlite, .close = close_sqlite};
 
-/* SQLite's search misses rows that are not where they belong, as on a damaged page, and says that there are none. One
- * walk over the table tells, once for the trace. */
-static int check_order(struct sqlite_lookup *self, struct nai_err *err) {
-  const struct nai_db_table *table = self->base.table;
-  sqlite3_stmt *stmt = NULL;
-  int64_t last = 0;
-  int step = SQLITE_DONE;
-  if (atomic_load(self->base.in_order) == table)
-    return NAI_OK;
-  int rc = nai_scan_check(self->base.trace, table, &self->base.column, 1, err);
-  if (!rc)
-    rc = nai_scan_prepare(&stmt, self->db, "SELECT @ FROM main.$ NOT INDEXED", table, 0, err);
-  for (bool any = false; !rc && (step = sqlite3_step(stmt)) == SQLITE_ROW; any = true) {
-    int64_t rowid = sqlite3_column_int64(stmt, 0);
-    if (any && rowid <= last)
-      rc = nai_err_damaged(err, "the file is damaged: row %lld: rowids are out of order", (long long)rowid);
-    last = rowid;
-  }
-  if (!rc && step != SQLITE_DONE)
-    rc = nai_sqlite_fail(err, self->db, step, "cannot read it");
-  sqlite3_finalize(stmt);
-  if (!rc)
-    atomic_store(self->base.in_order, table);
-  return rc;
-}
-
 int nai_lookup_open_sqlite(struct nai_lookup **out, const struct nai_lookup *base, struct nai_err *err) {
   struct sqlite_lookup *self = calloc(1, sizeof *self);
   if (!self)
@@ -115,8 +119,6 @@ int nai_lookup_open_sqlite(struct nai_lookup **out, const struct nai_lookup *bas
   if (!rc)
     rc = nai_scan_prepare(&self->stmt, self->db, "SELECT # FROM main.$ NOT INDEXED WHERE @ = ?1", base->table,
                           base->column, err);
-  if (!rc)
-    rc = check_order(self, err);
   if (rc)
     close_sqlite(&self->base);
   else

@@ -4,58 +4,39 @@
 #include "base/sort.h"
 #include "ingest/lookup_internal.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 struct pair {
   int64_t key, rowid;
 };
 
-struct key_map {
-  struct key_map *next;
+struct nai_key_map {
+  struct nai_key_map *next;
   const struct nai_db_table *table;
   struct pair *pairs; /* by key, then rowid */
   uint32_t count, capacity;
 };
 
-struct nai_key_maps {
-  pthread_mutex_t lock;
-  struct key_map *first;
-};
-
 struct keyed_lookup {
   struct nai_lookup base;
-  const struct key_map *map;
+  const struct nai_key_map *map;
   struct nai_lookup *by_rowid;
 };
 
-int nai_key_maps_new(struct nai_key_maps **out, struct nai_err *err) {
-  *out = calloc(1, sizeof **out);
-  if (!*out)
-    return nai_err_nomem(err);
-  pthread_mutex_init(&(*out)->lock, NULL);
-  return NAI_OK;
-}
-
-static void free_map(struct key_map *map) {
+static void free_map(struct nai_key_map *map) {
   free(map->pairs);
   free(map);
 }
 
-void nai_key_maps_free(struct nai_key_maps *maps) {
-  if (!maps)
-    return;
-  while (maps->first) {
-    struct key_map *map = maps->first;
-    maps->first = map->next;
+void nai_key_maps_free(struct nai_key_map *first) {
+  for (struct nai_key_map *map = first, *next; map; map = next) {
+    next = map->next;
     free_map(map);
   }
-  pthread_mutex_destroy(&maps->lock);
-  free(maps);
 }
 
 static int add_pair(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
-  struct key_map *map = ctx;
+  struct nai_key_map *map = ctx;
   if (cells[0].type != NAI_CELL_INT)
     return NAI_OK; /* no key equals it */
   if (!nai_array_room(&map->pairs, &map->capacity, map->count, sizeof *map->pairs))
@@ -71,7 +52,7 @@ static int compare_pairs(const void *a, const void *b) {
   return (x->rowid > y->rowid) - (x->rowid < y->rowid);
 }
 
-static int fill_map(struct key_map *map, struct nai_trace *trace, int key_column, struct nai_err *err) {
+static int fill_map(struct nai_key_map *map, struct nai_trace *trace, int key_column, struct nai_err *err) {
   struct nai_scan scan = {.table = map->table->name, .columns = &key_column, .column_count = 1};
   int rc = nai_scan_open(&scan, trace, 1, err);
   if (rc)
@@ -83,12 +64,12 @@ static int fill_map(struct key_map *map, struct nai_trace *trace, int key_column
   return rc;
 }
 
-static int shared_map(const struct key_map **out, struct nai_trace *trace, const struct nai_db_table *table,
+static int shared_map(const struct nai_key_map **out, struct nai_trace *trace, const struct nai_db_table *table,
                       int key_column, struct nai_err *err) {
-  struct nai_key_maps *maps = trace->key_maps;
+  struct nai_lookups *shared = trace->lookups;
   int rc = NAI_OK;
-  pthread_mutex_lock(&maps->lock);
-  struct key_map *map = maps->first;
+  pthread_mutex_lock(&shared->lock);
+  struct nai_key_map *map = shared->key_maps;
   while (map && map->table != table)
     map = map->next;
   if (!map) {
@@ -97,13 +78,13 @@ static int shared_map(const struct key_map **out, struct nai_trace *trace, const
       map->table = table;
     rc = map ? fill_map(map, trace, key_column, err) : nai_err_nomem(err);
     if (!rc) {
-      map->next = maps->first;
-      maps->first = map;
+      map->next = shared->key_maps;
+      shared->key_maps = map;
     } else if (map) {
       free_map(map);
     }
   }
-  pthread_mutex_unlock(&maps->lock);
+  pthread_mutex_unlock(&shared->lock);
   *out = map;
   return rc;
 }

@@ -72,6 +72,7 @@ void nai_direct_close(struct nai_trace *trace) {
   nai_direct_free_shared(direct);
   free(direct->claimed);
   free(direct->contested);
+  free(direct->stray);
   free((void *)direct->overflow_from);
   pthread_mutex_destroy(&direct->sharing);
   nai_guard_remove(direct->lost);

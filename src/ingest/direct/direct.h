@@ -18,6 +18,7 @@ struct nai_direct {
   uint32_t page_size, usable_bytes, page_count;
   uint32_t lock_page;                 /* the page that holds the lock bytes at 1 GiB: never part of a table */
   unsigned char *claimed, *contested; /* bit n: something refers to page n; more than one thing does */
+  uint32_t *stray, stray_count;       /* leaf pages that nothing refers to */
   _Atomic uint64_t *overflow_from;    /* of each overflow page that was met where in the file the reference to it is */
   pthread_mutex_t sharing;
   struct nai_shared_leaves *shared;
@@ -49,7 +50,7 @@ NAI_MUST_CHECK int nai_direct_intact(const struct nai_direct *direct, int rc, st
 atomic_bool *nai_guard_add(const void *base, size_t bytes);
 void nai_guard_remove(atomic_bool *lost);
 
-/* direct_survey.c: fills claimed and contested. `roots` are those of all tables and indexes but the schema's. */
+/* direct_survey.c: fills claimed, contested and stray. `roots` are those of all tables and indexes but the schema's. */
 NAI_MUST_CHECK int nai_direct_survey(struct nai_direct *direct, const uint32_t *roots, uint32_t count,
                                      struct nai_err *err);
 

@@ -33,9 +33,23 @@ static const uint8_t small_sizes[SMALL_TYPES] = {0,
                                                  TEXT_SIZES_16(42),
                                                  TEXT_SIZES_16(50)};
 
+/* What a column's declaration rules out: SQLite would not have stored it. */
+static bool is_ruled_out(const struct nai_db_column *column, uint64_t type) {
+  if (column->rowid_alias) /* NULL stands in its place */
+    return type != 0;
+  return (type == 0 && column->not_null) || (type >= 1 && type <= 9 && column->text_affinity);
+}
+
+static bool may_be_absent(const struct nai_db_column *column) {
+  return column->added_with_default || !is_ruled_out(column, 0);
+}
+
 void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *direct, const struct nai_db_table *table,
                      const int *columns, int column_count) {
   *plan = (struct nai_record_plan){.direct = direct, .table_columns = table->column_count, .columns = table->columns};
+  while (plan->absent_columns < table->column_count &&
+         may_be_absent(&table->columns[table->column_count - 1 - plan->absent_columns]))
+    plan->absent_columns++;
   for (int slot = 0; slot < column_count; slot++) {
     const struct nai_db_column *column = &table->columns[columns[slot]];
     if (column->rowid_alias) {
@@ -117,10 +131,11 @@ static inline void finish_real(struct nai_cell *cell) {
     cell->type = NAI_CELL_NULL;
 }
 
-/* Whether a header's types from p on, of no more than `columns` columns, make a row that ends with its payload when
+/* Whether a header's types from p on, which `columns` columns are left for, make a row that ends with its payload when
  * their values begin at `at`. Nobody asked for these values, but a type before them that damage has changed moves the
  * end. */
-static inline bool ends_with_payload(const unsigned char *p, const unsigned char *stop, int columns, uint64_t at,
+static inline bool ends_with_payload(const unsigned char *p, const unsigned char *stop,
+                                     const struct nai_record_plan *plan, int columns, uint64_t at,
                                      uint64_t payload_bytes) {
   for (; p < stop; columns--) {
     uint64_t type = *p++;
@@ -133,36 +148,51 @@ static inline bool ends_with_payload(const unsigned char *p, const unsigned char
       return false;
     at += nai_serial_bytes(type);
   }
-  return p == stop && columns >= 0 && at == payload_bytes;
+  return p == stop && columns >= 0 && columns <= plan->absent_columns && at == payload_bytes;
 }
 
-/* What a column's declaration rules out: SQLite would not have stored it. */
-static bool is_ruled_out(const struct nai_db_column *column, uint64_t type) {
-  if (column->rowid_alias) /* NULL stands in its place */
-    return false;
-  return (type == 0 && column->not_null) || (type >= 1 && type <= 9 && column->text_affinity);
+bool nai_record_fits(const struct nai_payload *payload, const struct nai_db_table *table) {
+  uint64_t header_bytes, type;
+  const unsigned char *p = payload->data + nai_varint(&header_bytes, payload->data);
+  if (header_bytes > payload->local)
+    return header_bytes <= payload->bytes;
+  const unsigned char *stop = payload->data + header_bytes;
+  int i = 0;
+  for (; p < stop && i < table->column_count; i++) {
+    p += nai_varint(&type, p);
+    if (is_ruled_out(&table->columns[i], type))
+      return false;
+  }
+  for (; i < table->column_count; i++) /* a row older than these columns */
+    if (!may_be_absent(&table->columns[i]))
+      return false;
+  return p == stop;
 }
 
-/* Fills types and offsets of the columns from a record header; *end = where the last value ends in the payload,
- * *looked_at = how many bytes of the header said so. NULL, or what is wrong. */
-static const char *read_header(uint64_t *end, uint32_t *looked_at, struct nai_record_reader *reader,
-                               const unsigned char *data, uint32_t prefix, uint64_t header_bytes,
-                               uint64_t payload_bytes) {
+/* What a record's header came to. */
+struct header {
+  uint64_t end;       /* where in the payload the last value looked at ends */
+  uint32_t looked_at; /* how many bytes of the header said so */
+  int columns;        /* of how many columns */
+};
+
+/* Fills types and offsets of the columns from a record header. NULL, or what is wrong. */
+static const char *read_header(struct header *out, struct nai_record_reader *reader, const unsigned char *data,
+                               uint32_t prefix, uint64_t header_bytes, uint64_t payload_bytes) {
   const unsigned char *p = data + prefix, *stop = data + header_bytes;
   int columns = reader->plan->stored_columns;
   uint64_t *restrict types = reader->types;
   uint32_t *restrict offsets = reader->offsets;
   uint64_t at = header_bytes;
   bool reserved = false, ruled_out = false;
+  int seen = 0;
   for (int i = 0; i < columns; i++) {
     if (p >= stop) { /* a row older than this column */
-      for (; i < columns; i++) {
-        types[i] = 0;
-        offsets[i] = 0;
-        ruled_out |= !reader->plan->columns[i].added_with_default && is_ruled_out(&reader->plan->columns[i], 0);
-      }
-      break;
+      types[i] = 0;
+      offsets[i] = 0;
+      continue;
     }
+    seen++;
     uint64_t type = *p++;
     offsets[i] = (uint32_t)at;
     if (__builtin_expect(type < SMALL_TYPES, 1)) {
@@ -179,11 +209,10 @@ static const char *read_header(uint64_t *end, uint32_t *looked_at, struct nai_re
     types[i] = type;
     ruled_out |= is_ruled_out(&reader->plan->columns[i], type);
   }
-  *end = at;
-  *looked_at = (uint32_t)(p - data);
+  *out = (struct header){at, (uint32_t)(p - data), seen};
   if (p > stop || at > payload_bytes)
     return "a value is longer than its row";
-  if (!ends_with_payload(p, stop, reader->plan->table_columns - columns, at, payload_bytes))
+  if (!ends_with_payload(p, stop, reader->plan, reader->plan->table_columns - seen, at, payload_bytes))
     return "a row does not end with its last value";
   if (ruled_out)
     return "a value is none that its column can hold";
@@ -261,7 +290,7 @@ static inline bool has_right_end(struct nai_shape *shape, const struct nai_recor
     others |= (le64toh(rest[i]) & shape->rest_mask[i]) ^ shape->rest[i];
   if (__builtin_expect(!others, 1))
     return true;
-  if (!ends_with_payload(types, payload->data + header_bytes, plan->table_columns - plan->stored_columns, shape->end,
+  if (!ends_with_payload(types, payload->data + header_bytes, plan, plan->table_columns - shape->columns, shape->end,
                          payload->bytes))
     return false;
   if (header_bytes - shape->looked_at > sizeof rest)
@@ -274,12 +303,13 @@ static inline bool has_right_end(struct nai_shape *shape, const struct nai_recor
 
 /* Remembers what read_header has found out. */
 static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader, const unsigned char *data,
-                       uint64_t end, uint32_t looked_at, uint32_t header_bytes) {
+                       const struct header *header, uint32_t header_bytes) {
   for (int i = 0; i < reader->key_words; i++)
     shape->key[i] = key_word(reader, data, i);
-  shape->end = (uint32_t)end;
-  shape->looked_at = looked_at;
-  int left = (int)(header_bytes - looked_at);
+  shape->end = (uint32_t)header->end;
+  shape->looked_at = header->looked_at;
+  shape->columns = header->columns;
+  int left = (int)(header_bytes - header->looked_at);
   for (int i = 0; i < NAI_SHAPE_REST_WORDS; i++, left -= 8)
     shape->rest_mask[i] = left >= 8 ? ~0ull : left <= 0 ? 0 : (1ull << 8 * left) - 1;
   shape->payload_bytes = UINT64_MAX;
@@ -322,8 +352,9 @@ static int read_new_record(struct nai_record_reader *reader, const struct nai_pa
                            struct nai_err *err) {
   enum { MAX_HEADER = 98307 }; /* SQLite's limit: 32767 columns of 3 bytes and its own length */
   const unsigned char *data = payload->data;
-  uint64_t header_bytes, end;
-  uint32_t prefix = nai_varint(&header_bytes, data), looked_at;
+  struct header header;
+  uint64_t header_bytes;
+  uint32_t prefix = nai_varint(&header_bytes, data);
   if (header_bytes < prefix || header_bytes > payload->bytes || header_bytes > MAX_HEADER)
     return nai_direct_damaged(err, payload->page, "a row's header is longer than the row");
   if (header_bytes > payload->local) {
@@ -331,12 +362,12 @@ static int read_new_record(struct nai_record_reader *reader, const struct nai_pa
     if (rc)
       return rc;
   }
-  const char *wrong = read_header(&end, &looked_at, reader, data, prefix, header_bytes, payload->bytes);
+  const char *wrong = read_header(&header, reader, data, prefix, header_bytes, payload->bytes);
   if (wrong)
     return nai_direct_damaged(err, payload->page, wrong);
-  if (end > payload->local || !shape || looked_at > reader->key_bytes)
+  if (header.end > payload->local || !shape || header.looked_at > reader->key_bytes)
     return read_long_row(reader, payload, err);
-  keep_shape(shape, reader, data, end, looked_at, (uint32_t)header_bytes);
+  keep_shape(shape, reader, data, &header, (uint32_t)header_bytes);
   take_shape(reader, shape, data);
   return NAI_OK;
 }

@@ -9,6 +9,7 @@ struct nai_record_plan {
   const struct nai_direct *direct;
   int stored_columns; /* leading columns of a record that have to be looked at */
   int table_columns;  /* all that a record may have */
+  int absent_columns; /* so many of the last ones may be missing: those of a row older than they are */
   const struct nai_db_column *columns;
   int wanted_count, alias_count, real_count;
   struct nai_wanted {
@@ -37,6 +38,7 @@ struct nai_shape {
   uint64_t key[NAI_SHAPE_WORDS];
   uint32_t end;       /* payload bytes that must be local */
   uint32_t looked_at; /* bytes of the header that say so; those behind them tell where the row ends */
+  int columns;        /* whose types they are */
   /* The row met last had these bytes there, and so many in all; no row has UINT64_MAX. */
   uint64_t rest[NAI_SHAPE_REST_WORDS], rest_mask[NAI_SHAPE_REST_WORDS], payload_bytes;
   bool has_real;
@@ -107,6 +109,9 @@ static inline uint32_t nai_cell_bytes(const struct nai_payload *payload, const u
   uint32_t bytes = (uint32_t)(payload->data - cell) + payload->local + (payload->link ? 4 : 0);
   return bytes < 4 ? 4 : bytes;
 }
+
+/* Whether the row is one that the table's declaration allows, so far as the row's head tells. */
+bool nai_record_fits(const struct nai_payload *payload, const struct nai_db_table *table);
 
 /* Calls fn for the rows of leaf number `leaf`, whose page's content is at `data`; they must lie where `leaves` says.
  * *rows grows by their number and must not exceed rows_limit. */

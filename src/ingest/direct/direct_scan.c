@@ -84,8 +84,33 @@ static int count_rows(struct nai_scan *scan, const struct direct_scan *impl, str
   return rc;
 }
 
-int nai_scan_open_direct(struct nai_scan *scan, const struct nai_trace *trace, const struct nai_db_table *table,
-                         int max_parts, struct nai_err *err) {
+/* Whether all rows of a leaf page could be the table's. */
+static bool holds_rows_of(const struct nai_direct *direct, uint32_t page, const struct nai_db_table *table) {
+  const unsigned char *data = nai_direct_page(direct, page);
+  uint32_t cells = nai_be16(data + 3);
+  bool fits = 8 + 2 * cells <= direct->usable_bytes;
+  for (uint32_t i = 0; i < cells && fits; i++) {
+    uint32_t at = nai_be16(data + 8 + 2 * i);
+    int64_t rowid;
+    struct nai_payload payload;
+    fits = at <= direct->usable_bytes - 4 && !nai_leaf_cell(&rowid, &payload, direct, data, at) &&
+           nai_record_fits(&payload, table);
+  }
+  return fits;
+}
+
+/* SQLite leaves no page behind. Where a whole page was written over, with one that fits in its place by itself, nothing
+ * but the pages that belonged to it tell that rows are missing. */
+static int look_for_stray_rows(const struct nai_direct *direct, const struct nai_db_table *table, struct nai_err *err) {
+  for (uint32_t i = 0; i < direct->stray_count; i++)
+    if (holds_rows_of(direct, direct->stray[i], table))
+      return nai_direct_damaged(err, direct->stray[i], "it has rows like this table's, and nothing refers to it");
+  return NAI_OK;
+}
+
+/* Everything but the row counts. */
+static int open_leaves(struct nai_scan *scan, const struct nai_trace *trace, const struct nai_db_table *table,
+                       int max_parts, struct nai_err *err) {
   struct direct_scan *impl = calloc(1, sizeof *impl);
   if (!impl)
     return nai_err_nomem(err);
@@ -94,15 +119,23 @@ int nai_scan_open_direct(struct nai_scan *scan, const struct nai_trace *trace, c
   impl->direct = trace->direct;
   nai_record_plan(&impl->plan, impl->direct, table, scan->columns, scan->column_count);
   int rc = nai_direct_leaves(&impl->leaves, impl->direct, (uint32_t)table->rootpage, err);
+  if (!rc)
+    rc = look_for_stray_rows(impl->direct, table, err);
   if (!rc) {
     scan->parts = impl->leaves.count < (uint32_t)max_parts ? (int)impl->leaves.count : max_parts;
     scan->part_rows = calloc((size_t)scan->parts, sizeof *scan->part_rows);
     if (!scan->part_rows)
       rc = nai_err_nomem(err);
   }
+  return rc;
+}
+
+int nai_scan_open_direct(struct nai_scan *scan, const struct nai_trace *trace, const struct nai_db_table *table,
+                         int max_parts, struct nai_err *err) {
+  int rc = open_leaves(scan, trace, table, max_parts, err);
   if (!rc)
-    rc = count_rows(scan, impl, err);
-  return nai_direct_intact(impl->direct, rc, err);
+    rc = count_rows(scan, scan->impl, err);
+  return nai_direct_intact(trace->direct, rc, err);
 }
 
 /* What one running part needs. */
@@ -203,11 +236,13 @@ int nai_scan_check(const struct nai_trace *trace, const struct nai_db_table *tab
   bool stopped;
   if (nai_direct_refuses(trace, table, columns, column_count))
     return quick_check(trace, table, err);
-  int rc = nai_scan_open_direct(&scan, trace, table, 1, err);
-  if (!rc)
+  int rc = open_leaves(&scan, trace, table, 1, err);
+  if (!rc) {
+    scan.part_rows[0] = INT64_MAX; /* nobody makes room for them */
     rc = read_part(&scan, 0, &stopped, look_away, NULL, err);
+  }
   nai_scan_close(&scan);
-  return rc;
+  return nai_direct_intact(trace->direct, rc, err);
 }
 
 int nai_schema_check(const struct nai_trace *trace, struct nai_err *err) {

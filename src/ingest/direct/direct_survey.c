@@ -1,6 +1,7 @@
-/* Which pages are referred to from more than one place. A page of a database has one owner: a table, an index, the list
- * of free pages, a row's overflow chain. A reference that damage has turned to another owner's page may find rows there
- * that fit; that they are somebody else's is told by nothing but the second reference. */
+/* Which pages are referred to from more than one place, and which from none. A page of a database has one owner: a
+ * table, an index, the list of free pages, a row's overflow chain. A reference that damage has turned to another
+ * owner's page may find rows there that fit; that they are somebody else's is told by nothing but the second reference,
+ * or by its own rows, which nothing refers to any more. */
 #include "base/array.h"
 #include "ingest/direct/direct.h"
 
@@ -88,6 +89,26 @@ static void survey_pointer_maps(struct nai_direct *direct) {
     claim(direct, (uint32_t)page + (page == direct->lock_page));
 }
 
+/* Whether a page is a table's leaf with rows and nothing refers to it. What is not claimed holds what did not fit into
+ * rows, and begins with the number of another page or with 0. */
+static bool is_stray(const struct nai_direct *direct, uint32_t page) {
+  if (!nai_direct_has_page(direct, page) || nai_direct_is_claimed(direct, page))
+    return false;
+  const unsigned char *data = nai_direct_page(direct, page);
+  return data[0] == NAI_PAGE_LEAF && nai_be32(data) > direct->page_count && nai_be16(data + 3);
+}
+
+static int survey_stray_pages(struct nai_direct *direct, struct nai_err *err) {
+  struct pages stray = {0};
+  int rc = NAI_OK;
+  for (uint32_t page = 2; page <= direct->page_count && !rc; page++)
+    if (is_stray(direct, page))
+      rc = push(&stray, page, err);
+  direct->stray = stray.numbers;
+  direct->stray_count = stray.count;
+  return rc;
+}
+
 int nai_direct_survey(struct nai_direct *direct, const uint32_t *roots, uint32_t count, struct nai_err *err) {
   int rc = survey_tree(direct, 1, err);
   for (uint32_t i = 0; i < count && !rc; i++)
@@ -96,5 +117,5 @@ int nai_direct_survey(struct nai_direct *direct, const uint32_t *roots, uint32_t
     survey_free_pages(direct);
   if (!rc)
     survey_pointer_maps(direct);
-  return rc;
+  return rc ? rc : survey_stray_pages(direct, err);
 }

@@ -101,7 +101,7 @@ static int open_database(struct nai_trace *trace, struct nai_err *err) {
   int calls_left = MAX_CALLS;
   int rc = nai_trace_new_pool(trace, err);
   if (!rc)
-    rc = nai_key_maps_new(&trace->key_maps, err);
+    rc = nai_lookups_new(&trace->lookups, err);
   if (!rc)
     rc = nai_trace_connect(&db, trace, err);
   if (rc)
@@ -178,7 +178,7 @@ int nai_trace_unchanged(const struct nai_trace *trace, struct nai_err *err) {
 void nai_trace_close(struct nai_trace *trace) {
   if (!trace)
     return;
-  nai_key_maps_free(trace->key_maps);
+  nai_lookups_free(trace->lookups);
   nai_direct_close(trace);
   sqlite3_close(trace->db);
   nai_trace_free_pool(trace);

@@ -61,9 +61,8 @@ struct nai_trace {
   char *direct_refused;  /* why the leaf reader may not read this file (live WAL, not UTF-8, ...), NULL when it may */
   void *db;              /* sqlite3 *, for the thread that opened the trace */
   struct nai_pool *pool; /* idle further connections */
-  _Atomic(const struct nai_db_table *) in_order; /* whose rows were found to be where they belong: lookup.c */
-  struct nai_key_maps *key_maps;                 /* of tables looked up by a column that is not the rowid */
-  struct nai_direct *direct;                     /* the leaf reader's state (mapped file), NULL when refused */
+  struct nai_lookups *lookups; /* what the lookups on this trace share */
+  struct nai_direct *direct;   /* the leaf reader's state (mapped file), NULL when refused */
 };
 
 /* NAI_EINPUT for anything but a readable SQLite 3 database, NAI_ELIMIT; the message names the file and says what to do.
