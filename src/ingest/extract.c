@@ -1,6 +1,7 @@
 /* Stage extract: the normalised event tables. Every part of every source is read on whatever thread is free and keeps
  * its rows, packed, with its own dictionaries (part.c); merge.c brings those together, and write.c the rows. */
 #include "ingest/extraction.h"
+#include "ingest/small.h"
 
 #include "base/threads.h"
 
@@ -289,6 +290,8 @@ int nai_extract(struct nai_ingest *out, struct nai_trace *trace, const struct na
     rc = nai_note_intake(&x, &x.intakes[i], err);
   if (!rc)
     rc = nai_describe(&x, err);
+  if (!rc)
+    nai_small_note(out->tables[NAI_IN_EXTRACT_NOTES], trace);
   for (int i = NAI_IN_EXTRACT_NOTES; !rc && i < NAI_IN_FIRST_EVENTS; i++)
     if (nai_wanted(&x, i))
       rc = nai_table_check(out->tables[i], err);

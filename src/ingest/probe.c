@@ -380,6 +380,8 @@ int nai_probe(struct nai_ingest *out, struct nai_trace *trace, uint64_t tables, 
     rc = probe_capture(out, trace, err);
   if (!rc)
     rc = probe_labels(out->tables[NAI_IN_LABELS], trace, err);
+  if (!rc)
+    nai_small_note(out->tables[NAI_IN_PROBE_NOTES], trace);
   for (int i = 0; !rc && i <= NAI_IN_PROBE_NOTES; i++)
     rc = nai_table_check(out->tables[i], err);
   if (!rc)

@@ -1,11 +1,15 @@
 #include "ingest/small.h"
 
 #include "base/text.h"
+#include "ingest/ingest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct small {
+  const struct nai_scan *scan;
+  const struct nai_db_table *table;
+  int64_t mistyped;
   nai_small_fn *fn;
   void *ctx;
   int slots[NAI_SMALL_COLUMNS], names; /* slots[i] = cell of names[i], -1 when absent */
@@ -14,11 +18,26 @@ struct small {
 
 enum { ENOUGH = 1 }; /* positive: stops the scan without being an error */
 
+static bool is_text(const struct nai_cell *cell) { return cell->type == NAI_CELL_TEXT || cell->type == NAI_CELL_BLOB; }
+
+/* SQLite keeps a text where an integer is declared. Exporters write none: the row is another table's, as on a damaged
+ * page, or somebody's who edited the trace. */
+static bool is_mistyped(const struct small *small, const struct nai_cell *cells) {
+  for (int i = 0; i < small->scan->column_count; i++)
+    if (small->table->columns[small->scan->columns[i]].integer_affinity && is_text(&cells[i]))
+      return true;
+  return false;
+}
+
 static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
   (void)rowid;
   struct small *small = ctx;
   if (small->left-- <= 0)
     return ENOUGH;
+  if (is_mistyped(small, cells)) {
+    small->mistyped++;
+    return NAI_OK;
+  }
   struct nai_cell named[NAI_SMALL_COLUMNS];
   for (int i = 0; i < small->names; i++)
     named[i] = small->slots[i] < 0 ? (struct nai_cell){.type = NAI_CELL_NULL} : cells[small->slots[i]];
@@ -30,9 +49,9 @@ int nai_small_scan(struct nai_trace *trace, const char *table, const char *const
   const struct nai_db_table *found = nai_trace_table(trace, table);
   if (!found || !found->plain)
     return NAI_OK;
-  struct small small = {.fn = fn, .ctx = ctx, .left = max_rows};
   int columns[NAI_SMALL_COLUMNS];
   struct nai_scan scan = {.table = found->name, .columns = columns};
+  struct small small = {.scan = &scan, .table = found, .fn = fn, .ctx = ctx, .left = max_rows};
   for (; names[small.names] && small.names < NAI_SMALL_COLUMNS; small.names++) {
     int column = nai_db_column(found, names[small.names]);
     small.slots[small.names] = column < 0 ? -1 : scan.column_count;
@@ -45,10 +64,21 @@ int nai_small_scan(struct nai_trace *trace, const char *table, const char *const
   for (int part = 0; !rc && part < scan.parts; part++)
     rc = nai_scan_run(&scan, part, on_row, &small, err);
   nai_scan_close(&scan);
+  struct nai_db_table *read = &trace->tables[found - trace->tables];
+  if ((!rc || rc == ENOUGH) && small.mistyped > read->mistyped_rows)
+    read->mistyped_rows = small.mistyped;
   return rc == ENOUGH ? NAI_OK : rc;
 }
 
-static bool is_text(const struct nai_cell *cell) { return cell->type == NAI_CELL_TEXT || cell->type == NAI_CELL_BLOB; }
+void nai_small_note(struct nai_table *notes, struct nai_trace *trace) {
+  for (int i = 0; i < trace->table_count; i++) {
+    struct nai_db_table *table = &trace->tables[i];
+    if (table->mistyped_rows)
+      nai_ingest_note(notes, NAI_CHECK_WITHOUT_VALUE, "warning", table->name, table->mistyped_rows,
+                      NAI_DETAIL_WITHOUT_VALUE);
+    table->mistyped_rows = 0;
+  }
+}
 
 int nai_small_text(char **text, const struct nai_cell *cell, size_t max, struct nai_err *err) {
   struct nai_buf clean = {0};

@@ -142,20 +142,23 @@ class Borne(unittest.TestCase):
             got = self.look_at(source, table, no_page, 0)
             self.compare_with_absent(source, table, got)
 
-    def test_messages_without_a_severity(self):
+    def test_texts_in_the_place_of_numbers(self):
         """As where the page is another table's: they are counted, not passed over."""
-        path = fresh_dir() / "trace.sqlite"
-        shutil.copy(trace("evidence"), path)
-        path.chmod(0o644)
-        with contextlib.closing(sqlite3.connect(path)) as db:
-            changed = db.execute("UPDATE DIAGNOSTIC_EVENT SET severity = 'none'").rowcount
-            db.commit()
-        self.assertGreater(changed, 0)
-        for reader in READERS:
-            said = report(analyze(path, "--reader", reader))
-            counted = [row["count"] for row in said.rows("data_quality")
-                       if (row["check"], row["source_table"]) == ("rows-without-value", "DIAGNOSTIC_EVENT")]
-            self.assertEqual(counted, [changed])
+        for scenario, table, column in (("evidence", "DIAGNOSTIC_EVENT", "severity"), ("shared-gpu-mapped", "PROCESSES", "globalPid"),
+                                        ("shared-gpu-mapped", "ThreadNames", "globalTid"),
+                                        ("shared-gpu-mapped", "TARGET_INFO_CUDA_DEVICE", "pid")):
+            path = fresh_dir() / "trace.sqlite"
+            shutil.copy(trace(scenario), path)
+            path.chmod(0o644)
+            with contextlib.closing(sqlite3.connect(path)) as db:
+                changed = db.execute(f"UPDATE {table} SET {column} = 'none'").rowcount
+                db.commit()
+            self.assertGreater(changed, 0)
+            for reader in READERS:
+                said = report(analyze(path, "--reader", reader))
+                counted = [row["count"] for row in said.rows("data_quality")
+                           if (row["check"], row["source_table"]) == ("rows-without-value", table)]
+                self.assertEqual(counted, [changed], table)
 
     def test_the_highest_thread(self):
         """A number that no thread has is a thread like others."""
@@ -191,6 +194,25 @@ class Borne(unittest.TestCase):
 
 class Refused(unittest.TestCase):
     """Tables whose loss would make other numbers wrong."""
+
+    def test_another_page_for_the_root(self):
+        """One that fits in its place by itself: a leaf of the table itself, or of another."""
+        source = trace("training")
+        for table, other in (("CUPTI_ACTIVITY_KIND_KERNEL",) * 2, ("StringIds", "CUPTI_ACTIVITY_KIND_KERNEL"),
+                             ("StringIds", "TARGET_INFO_CUDA_DEVICE")):
+            for exchange, reader in itertools.product((False, True), READERS):
+                pages = Pages(source)
+                root, leaf = pages.at(pages.roots[table]), pages.at(pages.of(other)[0])
+                self.assertNotEqual(root, leaf)
+                was = pages.data[root:root + pages.size]
+                pages.data[root:root + pages.size] = pages.data[leaf:leaf + pages.size]
+                if exchange:
+                    pages.data[leaf:leaf + pages.size] = was
+                path = fresh_dir() / "trace.sqlite"
+                path.write_bytes(pages.data)
+                done = run("analyze", path, "--out", fresh_dir() / "out", "--reader", reader)
+                self.assertEqual(done.returncode, 3, (table, other, exchange, reader))
+                self.assertRegex(done.stderr, r"the file is damaged: page \d+: ")
 
     def test_vital_tables(self):
         source = trace("training")

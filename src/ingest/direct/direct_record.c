@@ -40,15 +40,17 @@ static bool is_ruled_out(const struct nai_db_column *column, uint64_t type) {
   return (type == 0 && column->not_null) || (type >= 1 && type <= 9 && column->text_affinity);
 }
 
-static bool may_be_absent(const struct nai_db_column *column) {
-  return column->added_with_default || !is_ruled_out(column, 0);
+/* Whether a row may end before its column number i. */
+static bool may_be_absent(const struct nai_db_table *table, int i) {
+  const struct nai_db_column *column = &table->columns[i];
+  return table->altered && (column->added_with_default || !is_ruled_out(column, 0));
 }
 
 void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *direct, const struct nai_db_table *table,
                      const int *columns, int column_count) {
   *plan = (struct nai_record_plan){.direct = direct, .table_columns = table->column_count, .columns = table->columns};
   while (plan->absent_columns < table->column_count &&
-         may_be_absent(&table->columns[table->column_count - 1 - plan->absent_columns]))
+         may_be_absent(table, table->column_count - 1 - plan->absent_columns))
     plan->absent_columns++;
   for (int slot = 0; slot < column_count; slot++) {
     const struct nai_db_column *column = &table->columns[columns[slot]];
@@ -164,7 +166,7 @@ bool nai_record_fits(const struct nai_payload *payload, const struct nai_db_tabl
       return false;
   }
   for (; i < table->column_count; i++) /* a row older than these columns */
-    if (!may_be_absent(&table->columns[i]))
+    if (!may_be_absent(table, i))
       return false;
   return p == stop;
 }

@@ -108,9 +108,9 @@ static int look_for_stray_rows(const struct nai_direct *direct, const struct nai
   return NAI_OK;
 }
 
-/* Everything but the row counts. */
+/* Everything but the parts. */
 static int open_leaves(struct nai_scan *scan, const struct nai_trace *trace, const struct nai_db_table *table,
-                       int max_parts, struct nai_err *err) {
+                       struct nai_err *err) {
   struct direct_scan *impl = calloc(1, sizeof *impl);
   if (!impl)
     return nai_err_nomem(err);
@@ -119,22 +119,18 @@ static int open_leaves(struct nai_scan *scan, const struct nai_trace *trace, con
   impl->direct = trace->direct;
   nai_record_plan(&impl->plan, impl->direct, table, scan->columns, scan->column_count);
   int rc = nai_direct_leaves(&impl->leaves, impl->direct, (uint32_t)table->rootpage, err);
-  if (!rc)
-    rc = look_for_stray_rows(impl->direct, table, err);
-  if (!rc) {
-    scan->parts = impl->leaves.count < (uint32_t)max_parts ? (int)impl->leaves.count : max_parts;
-    scan->part_rows = calloc((size_t)scan->parts, sizeof *scan->part_rows);
-    if (!scan->part_rows)
-      rc = nai_err_nomem(err);
-  }
-  return rc;
+  return rc ? rc : look_for_stray_rows(impl->direct, table, err);
 }
 
 int nai_scan_open_direct(struct nai_scan *scan, const struct nai_trace *trace, const struct nai_db_table *table,
                          int max_parts, struct nai_err *err) {
-  int rc = open_leaves(scan, trace, table, max_parts, err);
-  if (!rc)
-    rc = count_rows(scan, scan->impl, err);
+  int rc = open_leaves(scan, trace, table, err);
+  if (!rc) {
+    const struct direct_scan *impl = scan->impl;
+    scan->parts = impl->leaves.count < (uint32_t)max_parts ? (int)impl->leaves.count : max_parts;
+    scan->part_rows = calloc((size_t)scan->parts, sizeof *scan->part_rows);
+    rc = scan->part_rows ? count_rows(scan, impl, err) : nai_err_nomem(err);
+  }
   return nai_direct_intact(trace->direct, rc, err);
 }
 
@@ -236,12 +232,14 @@ int nai_scan_check(const struct nai_trace *trace, const struct nai_db_table *tab
   bool stopped;
   if (nai_direct_refuses(trace, table, columns, column_count))
     return quick_check(trace, table, err);
-  int rc = open_leaves(&scan, trace, table, 1, err);
-  if (!rc) {
-    scan.part_rows[0] = INT64_MAX; /* nobody makes room for them */
+  int64_t no_limit = INT64_MAX; /* nobody makes room for the rows */
+  scan.parts = 1;
+  scan.part_rows = &no_limit;
+  int rc = open_leaves(&scan, trace, table, err);
+  if (!rc)
     rc = read_part(&scan, 0, &stopped, look_away, NULL, err);
-  }
-  nai_scan_close(&scan);
+  if (scan.impl)
+    close_direct(&scan);
   return nai_direct_intact(trace->direct, rc, err);
 }
 

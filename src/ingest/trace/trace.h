@@ -21,7 +21,7 @@ struct nai_db_column {
   bool rowid_alias;        /* INTEGER PRIMARY KEY: the value is the rowid */
   bool hidden;             /* generated or hidden (table_xinfo.hidden != 0): not a plain stored column */
   bool added_with_default; /* declared with a non-NULL default: short records take it */
-  bool not_null, text_affinity;
+  bool not_null, text_affinity, integer_affinity;
   bool real_affinity; /* whole numbers lie in the file as integers and are read as REAL */
 };
 
@@ -32,6 +32,8 @@ struct nai_db_table {
   int64_t rootpage;       /* 0 for views and virtual tables */
   bool plain;             /* type='table', rootpage > 0 */
   bool without_rowid;
+  bool altered;                  /* columns may have been added after rows were written, which lack them */
+  int64_t mistyped_rows;         /* rows that nai_small_scan left out */
   struct nai_db_column *columns; /* by cid; none for views and virtual tables */
   int column_count;
 };

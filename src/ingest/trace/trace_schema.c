@@ -11,11 +11,12 @@ static bool is_any_of(const char *type, const char *const *patterns) {
   return false;
 }
 
-/* SQLite's rules of column affinity, as far as they decide on TEXT and REAL: see docs/readers.md. */
+/* SQLite's rules of column affinity, as far as they decide on INTEGER, TEXT and REAL: see docs/readers.md. */
 static void set_affinity(struct nai_db_column *column, const char *type) {
   static const char *const integer[] = {"%INT%", NULL}, *const text[] = {"%CHAR%", "%CLOB%", "%TEXT%", NULL},
                            *const blob[] = {"%BLOB%", NULL}, *const real[] = {"%REAL%", "%FLOA%", "%DOUB%", NULL};
-  if (is_any_of(type, integer))
+  column->integer_affinity = is_any_of(type, integer);
+  if (column->integer_affinity)
     return;
   column->text_affinity = is_any_of(type, text);
   column->real_affinity = !column->text_affinity && !is_any_of(type, blob) && is_any_of(type, real);
@@ -107,6 +108,16 @@ static int read_columns(struct nai_db_table *table, sqlite3 *db, const struct st
   return find_rowid_alias(table, key_column, db, stmts->key_index, err);
 }
 
+/* Exporters end a declaration with a line of its own; ALTER TABLE puts what it adds right before the last bracket. */
+static bool may_be_altered(const char *sql) {
+  size_t len = strlen(sql);
+  if (!len || sql[--len] != ')')
+    return true;
+  while (len && (sql[len - 1] == ' ' || sql[len - 1] == '\t'))
+    len--;
+  return !len || sql[len - 1] != '\n';
+}
+
 static int add_table(struct nai_trace *trace, sqlite3_stmt *list, struct nai_err *err) {
   if (trace->table_count == NAI_TRACE_MAX_TABLES)
     return nai_err_set(err, NAI_EINPUT, "the database has more than %d tables: it is no trace export",
@@ -114,7 +125,9 @@ static int add_table(struct nai_trace *trace, sqlite3_stmt *list, struct nai_err
   if (!nai_array_room(&trace->tables, &trace->table_capacity, (uint32_t)trace->table_count, sizeof *trace->tables))
     return nai_err_nomem(err);
   struct nai_db_table *table = &trace->tables[trace->table_count++];
-  *table = (struct nai_db_table){.name = strdup(column_text(list, 1)), .rootpage = sqlite3_column_int64(list, 2)};
+  *table = (struct nai_db_table){.name = strdup(column_text(list, 1)),
+                                 .rootpage = sqlite3_column_int64(list, 2),
+                                 .altered = may_be_altered(column_text(list, 3))};
   bool view = strcmp(column_text(list, 0), "view") == 0;
   table->kind = view ? "view" : table->rootpage > 0 ? "table" : "virtual table";
   if (view)
@@ -148,8 +161,8 @@ int nai_trace_read_schema(struct nai_trace *trace, struct nai_err *err) {
   struct statements stmts = {0};
   int step = SQLITE_DONE;
   int rc = nai_sqlite_prepare(
-      &list, db, "SELECT type, name, rootpage FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid", what,
-      err);
+      &list, db, "SELECT type, name, rootpage, sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid",
+      what, err);
   while (!rc && (step = sqlite3_step(list)) == SQLITE_ROW)
     rc = add_table(trace, list, err);
   if (!rc && step != SQLITE_DONE)
