@@ -8,6 +8,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+enum { WORD = 8 };
+
 void nai_strings_free(struct nai_strings *strings) {
   if (!strings)
     return;
@@ -68,25 +70,47 @@ static bool grow_bytes(struct nai_strings *s, size_t extra) {
   return true;
 }
 
+static inline bool is_text(const struct nai_strings *s, uint32_t id, const char *text, size_t len) {
+  return s->offsets[id + 1] - s->offsets[id] - 1 == len && memcmp(s->bytes + s->offsets[id], text, len) == 0;
+}
+
+static inline uint64_t load_word(const char *text) {
+  uint64_t word;
+  memcpy(&word, text, sizeof word);
+  return word;
+}
+
+/* Where a text of at least a word is kept that was asked for recently, found by its ends. */
+static inline uint32_t *recent_of(struct nai_strings *s, const char *text, size_t len) {
+  uint64_t ends = load_word(text) + load_word(text + len - WORD) * 31 + len;
+  return &s->recent[(ends * 0x9e3779b97f4a7c15u >> 32) % NAI_RECENT_STRINGS];
+}
+
+static uint32_t keep_recent(struct nai_strings *s, uint32_t id, const char *text, size_t len) {
+  if (len >= WORD)
+    *recent_of(s, text, len) = id + 1;
+  return id;
+}
+
 static uint32_t lookup(const struct nai_strings *s, const char *text, size_t len, uint64_t hash, uint32_t *slot) {
   uint32_t at = (uint32_t)hash & s->slot_mask;
   for (; s->slots[at]; at = (at + 1) & s->slot_mask) {
     uint32_t id = s->slots[at] - 1;
-    if (s->hashes[id] == hash && s->offsets[id + 1] - s->offsets[id] - 1 == len &&
-        memcmp(s->bytes + s->offsets[id], text, len) == 0)
+    if (s->hashes[id] == hash && is_text(s, id, text, len))
       return id;
   }
   *slot = at;
   return NAI_NO_STRING;
 }
 
-uint32_t nai_strings_add(struct nai_strings *s, const char *text, size_t len) {
+/* nai_strings_add for texts that are not among the recent ones. Apart from it, which has little to save and restore. */
+__attribute__((noinline)) static uint32_t add(struct nai_strings *s, const char *text, size_t len) {
   if (s->count >= s->slot_mask / 4 * 3 && !grow_slots(s))
     return NAI_NO_STRING;
   uint64_t hash = XXH3_64bits(text, len);
   uint32_t slot = 0, id = lookup(s, text, len, hash, &slot);
   if (id != NAI_NO_STRING)
-    return id;
+    return keep_recent(s, id, text, len);
   if (s->count == NAI_NO_STRING - 1 || (s->count == s->capacity && !grow_ids(s)))
     return NAI_NO_STRING;
   if (s->bytes_len + len + 1 > s->bytes_capacity && !grow_bytes(s, len + 1))
@@ -99,7 +123,13 @@ uint32_t nai_strings_add(struct nai_strings *s, const char *text, size_t len) {
   s->hashes[id] = hash;
   s->offsets[id + 1] = s->bytes_len;
   s->slots[slot] = id + 1;
-  return id;
+  return keep_recent(s, id, text, len);
+}
+
+uint32_t nai_strings_add(struct nai_strings *s, const char *text, size_t len) {
+  /* Rows of events name the same few things over and over: to compare is less than to hash. */
+  uint32_t recent = len < WORD ? 0 : *recent_of(s, text, len);
+  return recent && is_text(s, recent - 1, text, len) ? recent - 1 : add(s, text, len);
 }
 
 uint32_t nai_strings_find(const struct nai_strings *s, const char *text, size_t len) {

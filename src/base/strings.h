@@ -10,6 +10,8 @@
 
 #define NAI_NO_STRING UINT32_MAX /* the id that stands for "no text" (NULL) */
 
+enum { NAI_RECENT_STRINGS = 64 };
+
 struct nai_strings {
   char *bytes; /* every text, each followed by NUL */
   size_t bytes_len, bytes_capacity;
@@ -17,7 +19,8 @@ struct nai_strings {
   uint32_t count, capacity;
   uint32_t *slots; /* open-addressing hash, id + 1, 0 = free */
   uint32_t slot_mask;
-  uint64_t *hashes; /* of each text */
+  uint64_t *hashes;                    /* of each text */
+  uint32_t recent[NAI_RECENT_STRINGS]; /* id + 1 of texts added last, by their ends (strings.c); 0 = none */
   const char
       *directory; /* where large dictionaries lie (base/big.h), or NULL; set it before the first text; borrowed */
 };

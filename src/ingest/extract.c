@@ -16,22 +16,24 @@
 static int feed_part(struct nai_part *p, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
   if (p->rows == p->limit)
     return nai_err_damaged(err, "row %" PRId64 ": more rows than the pages announced; the file is damaged", rowid);
-  p->first_rowid = p->read++ ? p->first_rowid : rowid;
+  if (!p->read++)
+    p->first_rowid = rowid;
   p->last_rowid = rowid;
   int rc = NAI_OK;
   int verdict = p->intake->feed->row(p, p->open_rows, rowid, cells, &rc, err);
-  p->row_failed = rc != NAI_OK;
-  if (rc)
+  if (rc) {
+    p->row_failed = true;
     return rc;
-  if (verdict == NAI_KEEP) {
-    p->rows++;
-    p->open_rows++;
-  } else if (verdict >= 0) {
-    p->dropped[verdict]++;
   }
   if (p->oom || p->threads.oom || p->devices.oom)
     return nai_err_nomem(err);
-  return p->open_rows == NAI_OPEN_ROWS ? nai_part_pack(p, err) : NAI_OK;
+  if (verdict != NAI_KEEP) {
+    if (verdict >= 0)
+      p->dropped[verdict]++;
+    return NAI_OK;
+  }
+  p->rows++;
+  return ++p->open_rows == NAI_OPEN_ROWS ? nai_part_pack(p, err) : NAI_OK;
 }
 
 static int on_row(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err) {
@@ -136,7 +138,7 @@ static void add_intake(struct extraction *x, const struct nai_source *source, co
   intake->feed = feed;
   intake->scan = scan_of(x, table->name, source);
   for (int f = 0; f < feed->field_count && column_count; f++)
-    if (intake->slot[f] >= 0)
+    if (intake->slot[f] != NAI_NO_CELL)
       intake->slot[f] = slot_of(&x->scans[intake->scan], x->columns[intake->scan], columns[intake->slot[f]]);
 }
 

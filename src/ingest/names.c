@@ -95,9 +95,9 @@ static uint32_t add_sizes(struct nai_part *part, const char *text, size_t len) {
   return id;
 }
 
-/* Reads ", seq = 5, op_id = 7, sizes = [[2, 3]], ...": keys in any order, up to the first that is not known. */
+/* Adds to a suffix what ", seq = 5, op_id = 7, sizes = [[2, 3]], ..." says: keys in any order, up to the first that is
+ * not known. */
 static void read_suffix(struct nai_suffix *suffix, struct nai_part *part, const char *text, const char *end) {
-  *suffix = NAI_NO_SUFFIX;
   while (end - text > 2 && text[0] == ',' && text[1] == ' ') {
     text += 2;
     if (end - text > 6 && memcmp(text, "seq = ", 6) == 0) {
@@ -122,13 +122,13 @@ static uint32_t name_of_text(struct nai_part *part, const char *text, size_t len
     return NAI_NO_STRING;
   uint32_t before = part->raw.count;
   uint32_t raw = nai_strings_add(&part->raw, text, len);
+  if (raw < before)
+    return part->raw_names[raw];
   if (raw == NAI_NO_STRING || !nai_array_room(&part->raw_names, &part->raw_capacity, raw, sizeof *part->raw_names)) {
     part->oom = true;
     return NAI_NO_STRING;
   }
-  if (raw == before)
-    part->raw_names[raw] = add_canonical(part, text, len, kind);
-  return part->raw_names[raw];
+  return part->raw_names[raw] = add_canonical(part, text, len, kind);
 }
 
 uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, enum nai_name_kind kind) {
@@ -137,7 +137,9 @@ uint32_t nai_name_by_text(struct nai_part *part, const char *text, size_t len, e
 
 uint32_t nai_range_by_text(struct nai_suffix *suffix, struct nai_part *part, const char *text, size_t len) {
   size_t length = nvtx_length(text, len);
-  read_suffix(suffix, part, text + length, text + len);
+  *suffix = NAI_NO_SUFFIX;
+  if (length < len)
+    read_suffix(suffix, part, text + length, text + len);
   /* Texts that differ only behind the canonical name must not fill the dictionary of raw texts. */
   return name_of_text(part, text, length, NAI_NAME_PLAIN);
 }

@@ -239,7 +239,7 @@ static void add_capability(struct nai_table *table, const char *name, bool avail
 static void missing_columns(char *text, size_t size, const struct nai_feed *feed, const int8_t *slot) {
   size_t n = 0;
   for (int f = 0; f < feed->field_count && n + 1 < size; f++)
-    if (slot[f] < 0 && feed->fields[f].need == NAI_OPTIONAL)
+    if (slot[f] == NAI_NO_CELL && feed->fields[f].need == NAI_OPTIONAL)
       n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "", feed->fields[f].names[0]);
   if (!n)
     text[0] = '\0';

@@ -21,14 +21,19 @@ struct nai_cell {
   const char *data; /* TEXT/BLOB, not NUL-terminated, valid only during the callback */
 };
 
-enum { NAI_CELL_MAX_BYTES = 1 << 20, NAI_SCAN_MAX_COLUMNS = 48 };
+enum {
+  NAI_CELL_MAX_BYTES = 1 << 20,
+  NAI_SCAN_MAX_COLUMNS = 48,
+  NAI_NO_CELL = NAI_SCAN_MAX_COLUMNS, /* that of a column which is not there: NULL in every row */
+  NAI_SCAN_CELLS
+};
 
 enum nai_reader_choice { NAI_READER_AUTO, NAI_READER_SQLITE, NAI_READER_DIRECT };
 
 struct nai_trace; /* an open export: ingest/trace.h */
 
-/* Called once per row, in rowid order within a part. cells[k] is column columns[k] of the scan. Nonzero stops the scan.
- */
+/* Called once per row, in rowid order within a part. cells[k] is column columns[k] of the scan, cells[NAI_NO_CELL]
+ * is NULL. Nonzero stops the scan. */
 typedef int nai_row_fn(void *ctx, int64_t rowid, const struct nai_cell *cells, struct nai_err *err);
 
 struct nai_scan {

@@ -149,7 +149,7 @@ struct cursor {
   int64_t next, last; /* rowids still to come */
   uint64_t rows, rows_limit, text_bytes;
   struct nai_buf *long_values; /* one per column, made when first needed */
-  struct nai_cell cells[NAI_SCAN_MAX_COLUMNS];
+  struct nai_cell cells[NAI_SCAN_CELLS];
 };
 
 /* In a damaged file many rows can claim the same overflow pages, so that reading it would take for ever. Together the

@@ -139,6 +139,11 @@ static void close_ranges(struct nai_part *p, int64_t last_ns, int64_t *end, cons
   }
 }
 
+static void map_cells(int64_t *restrict cells, uint32_t rows, const int64_t *restrict map) {
+  for (uint32_t i = 0; i < rows; i++)
+    cells[i] = cells[i] == NAI_NULL_I64 ? cells[i] : map[cells[i]];
+}
+
 /* The cells of a column of the table for all rows of a chunk. */
 static void make_cells(int64_t *cells, const struct extraction *x, struct nai_part *p, const struct nai_chunk *chunk,
                        int column) {
@@ -147,8 +152,8 @@ static void make_cells(int64_t *cells, const struct extraction *x, struct nai_pa
   bool left_out = is_left_out(x, p, column);
   for (uint32_t i = 0; left_out && i < chunk->rows; i++)
     cells[i] = NAI_NULL_I64;
-  for (uint32_t i = 0; from.map && i < chunk->rows; i++)
-    cells[i] = cells[i] == NAI_NULL_I64 ? cells[i] : from.map[cells[i]];
+  if (from.map)
+    map_cells(cells, chunk->rows, from.map);
   if (p->source->table != NAI_IN_NVTX)
     return;
   for (uint32_t i = 0; column == NE_ROW_OFFSET && i < chunk->rows; i++)

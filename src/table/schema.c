@@ -147,8 +147,13 @@ const char *nai_print_name(char name[NAI_COLUMN_NAME_MAX], const struct nai_sche
                            const struct nai_print *print) {
   const struct nai_column_def *def = &schema->columns[print->column];
   size_t len = strlen(def->name), suffix = print->unit == def->unit ? 0 : strlen(units[def->unit].name);
-  snprintf(name, NAI_COLUMN_NAME_MAX, "%.*s%s", (int)(len > suffix ? len - suffix : len), def->name,
-           suffix ? units[print->unit].name : "");
+  const char *unit = suffix ? units[print->unit].name : "";
+  size_t stem = len > suffix ? len - suffix : len, more = strlen(unit);
+  stem = stem < NAI_COLUMN_NAME_MAX ? stem : NAI_COLUMN_NAME_MAX - 1;
+  more = more < NAI_COLUMN_NAME_MAX - stem ? more : NAI_COLUMN_NAME_MAX - 1 - stem;
+  memcpy(name, def->name, stem); /* loading rules asks for all columns' names over and over: no printf */
+  memcpy(name + stem, unit, more);
+  name[stem + more] = '\0';
   return name;
 }
 

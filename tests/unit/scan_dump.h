@@ -65,6 +65,8 @@ static inline int dump_row(void *ctx, int64_t rowid, const struct nai_cell *cell
   nai_buf_printf(dump->out, "%" PRId64 ":", rowid);
   for (int i = 0; i < dump->column_count; i++)
     dump_cell(dump->out, &cells[i]);
+  if (cells[NAI_NO_CELL].type != NAI_CELL_NULL) /* what every row function takes for a column that is not there */
+    nai_buf_puts(dump->out, " NAI_NO_CELL");
   nai_buf_putc(dump->out, '\n');
   dump->rows++;
   return 0;

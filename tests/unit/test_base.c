@@ -138,6 +138,32 @@ static void test_strings_against_a_list(void **state) {
   nai_strings_free(&strings);
 }
 
+/* Texts asked for lately are found by their ends: those of the same ends and length are different texts all the same.
+ */
+static void test_strings_with_the_same_ends(void **state) {
+  (void)state;
+  enum { LONGEST = 40, VARIANTS = 3, ROUNDS = 5 };
+  struct nai_strings strings = {0};
+  uint32_t ids[LONGEST][LONGEST][VARIANTS];
+  for (int round = 0; round < ROUNDS; round++)
+    for (int len = 1; len < LONGEST; len++)
+      for (int at = 0; at < len; at++) /* all bytes are alike but one */
+        for (int variant = 0; variant < VARIANTS; variant++) {
+          char text[LONGEST];
+          memset(text, '-', (size_t)len);
+          text[at] = (char)('a' + variant);
+          uint32_t id = nai_strings_add(&strings, text, (size_t)len);
+          if (!round)
+            ids[len][at][variant] = id;
+          assert_int_equal(id, ids[len][at][variant]);
+          assert_int_equal(nai_strings_add(&strings, text, (size_t)len), id);
+          assert_int_equal(nai_strings_find(&strings, text, (size_t)len), id);
+          assert_memory_equal(nai_strings_get(&strings, id), text, (size_t)len);
+        }
+  assert_int_equal(strings.count, LONGEST * (LONGEST - 1) / 2 * VARIANTS);
+  nai_strings_free(&strings);
+}
+
 static void test_strings_merge(void **state) {
   (void)state;
   struct nai_strings a = {0}, b = {0};
@@ -625,6 +651,7 @@ int main(void) {
       cmocka_unit_test(test_varints),
       cmocka_unit_test(test_err),
       cmocka_unit_test(test_strings_against_a_list),
+      cmocka_unit_test(test_strings_with_the_same_ends),
       cmocka_unit_test(test_strings_merge),
       cmocka_unit_test(test_sort_is_stable_and_right),
       cmocka_unit_test(test_quantiles_against_sorting),

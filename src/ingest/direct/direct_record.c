@@ -55,11 +55,11 @@ void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *dire
   for (int slot = 0; slot < column_count; slot++) {
     const struct nai_db_column *column = &table->columns[columns[slot]];
     if (column->rowid_alias) {
-      plan->alias_slots[plan->alias_count++] = slot;
+      plan->aliases |= 1ull << slot;
       continue;
     }
     if (column->real_affinity)
-      plan->real_slots[plan->real_count++] = slot;
+      plan->reals |= 1ull << slot;
     int at = plan->wanted_count++;
     for (; at && plan->wanted[at - 1].column > columns[slot]; at--)
       plan->wanted[at] = plan->wanted[at - 1];
@@ -119,12 +119,17 @@ static inline void plan_step(struct nai_shape_step *step, uint64_t type) {
   step->add = type == 9;
 }
 
-/* The value at p, where 8 bytes may be loaded whatever its length. A REAL is left as its bits in `i`. */
+/* The number at p, where 8 bytes may be loaded whatever its length. */
+static inline void take_integer(struct nai_cell *cell, const struct nai_shape_step *step, const unsigned char *p) {
+  cell->i = ((int64_t)(load_be64(p) & step->mask) >> step->shift) + step->add;
+}
+
+/* The value at p. A REAL is left as its bits in `i`. */
 static inline void take_step(struct nai_cell *cell, const struct nai_shape_step *step, const unsigned char *p) {
   cell->type = step->type;
   cell->len = step->len;
   cell->data = (const char *)p;
-  cell->i = ((int64_t)(load_be64(p) & step->mask) >> step->shift) + step->add;
+  take_integer(cell, step, p);
 }
 
 static inline void finish_real(struct nai_cell *cell) {
@@ -224,12 +229,13 @@ static const char *read_header(struct header *out, struct nai_record_reader *rea
 /* Cells that are not simply what is stored. */
 static inline void finish_row(struct nai_record_reader *reader, int64_t rowid) {
   const struct nai_record_plan *plan = reader->plan;
-  for (int i = 0; i < plan->alias_count; i++) {
-    reader->cells[plan->alias_slots[i]].type = NAI_CELL_INT;
-    reader->cells[plan->alias_slots[i]].i = rowid;
+  for (uint64_t left = plan->aliases; left; left &= left - 1) {
+    struct nai_cell *cell = &reader->cells[__builtin_ctzll(left)];
+    cell->type = NAI_CELL_INT;
+    cell->i = rowid;
   }
-  for (int i = 0; i < plan->real_count; i++) {
-    struct nai_cell *cell = &reader->cells[plan->real_slots[i]];
+  for (uint64_t left = plan->reals; left; left &= left - 1) {
+    struct nai_cell *cell = &reader->cells[__builtin_ctzll(left)];
     if (cell->type == NAI_CELL_INT) {
       cell->type = NAI_CELL_REAL;
       cell->real = (double)cell->i;
@@ -240,15 +246,21 @@ static inline void finish_row(struct nai_record_reader *reader, int64_t rowid) {
 static inline void take_shape(struct nai_record_reader *reader, const struct nai_shape *shape,
                               const unsigned char *data) {
   struct nai_cell *restrict cells = reader->cells;
-  const struct nai_shape_step *restrict steps = shape->steps;
+  const struct nai_shape_step *step = shape->steps, *others = step + shape->integer_count,
+                              *end = step + shape->step_count;
   for (uint64_t fresh = shape->nulls & ~reader->nulls; fresh; fresh &= fresh - 1)
     cells[__builtin_ctzll(fresh)] = (struct nai_cell){.type = NAI_CELL_NULL};
+  for (uint64_t fresh = shape->integers & ~reader->integers; fresh; fresh &= fresh - 1)
+    cells[__builtin_ctzll(fresh)] = (struct nai_cell){.type = NAI_CELL_INT};
   reader->nulls = shape->nulls;
-  for (int i = 0; i < shape->step_count; i++)
-    take_step(&cells[steps[i].slot], &steps[i], data + steps[i].offset);
-  for (int i = 0; shape->has_real && i < shape->step_count; i++)
-    if (steps[i].type == NAI_CELL_REAL)
-      finish_real(&cells[steps[i].slot]);
+  reader->integers = shape->integers;
+  for (; step < others; step++)
+    take_integer(&cells[step->slot], step, data + step->offset);
+  for (; step < end; step++)
+    take_step(&cells[step->slot], step, data + step->offset);
+  for (step = shape->has_real ? others : end; step < end; step++)
+    if (step->type == NAI_CELL_REAL)
+      finish_real(&cells[step->slot]);
 }
 
 /* Which bytes of a header's words are its key. Headers of a table tend to be equally long. */
@@ -303,6 +315,31 @@ static inline bool has_right_end(struct nai_shape *shape, const struct nai_recor
   return true;
 }
 
+static void plan_steps(struct nai_shape *shape, const struct nai_record_reader *reader) {
+  const struct nai_record_plan *plan = reader->plan;
+  shape->has_real = false;
+  shape->integer_count = shape->step_count = 0;
+  shape->nulls = shape->integers = 0;
+  for (int i = 0; i < plan->wanted_count; i++) {
+    const struct nai_wanted *wanted = &plan->wanted[i];
+    uint64_t type = reader->types[wanted->column], bit = 1ull << wanted->slot;
+    if (type == 0) {
+      shape->nulls |= bit;
+      continue;
+    }
+    struct nai_shape_step step = {.offset = reader->offsets[wanted->column], .slot = (uint8_t)wanted->slot};
+    plan_step(&step, type);
+    shape->has_real |= step.type == NAI_CELL_REAL;
+    int at = shape->step_count++;
+    if (step.type == NAI_CELL_INT && !(plan->reals & bit)) { /* the first of the others makes room */
+      shape->integers |= bit;
+      shape->steps[at] = shape->steps[shape->integer_count];
+      at = shape->integer_count++;
+    }
+    shape->steps[at] = step;
+  }
+}
+
 /* Remembers what read_header has found out. */
 static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader, const unsigned char *data,
                        const struct header *header, uint32_t header_bytes) {
@@ -315,28 +352,13 @@ static void keep_shape(struct nai_shape *shape, struct nai_record_reader *reader
   for (int i = 0; i < NAI_SHAPE_REST_WORDS; i++, left -= 8)
     shape->rest_mask[i] = left >= 8 ? ~0ull : left <= 0 ? 0 : (1ull << 8 * left) - 1;
   shape->payload_bytes = UINT64_MAX;
-  shape->has_real = false;
-  shape->step_count = 0;
-  shape->nulls = 0;
-  for (int i = 0; i < reader->plan->wanted_count; i++) {
-    const struct nai_wanted *wanted = &reader->plan->wanted[i];
-    uint64_t type = reader->types[wanted->column];
-    if (type == 0) {
-      shape->nulls |= 1ull << wanted->slot;
-      continue;
-    }
-    struct nai_shape_step *step = &shape->steps[shape->step_count++];
-    plan_step(step, type);
-    step->offset = reader->offsets[wanted->column];
-    step->slot = (uint8_t)wanted->slot;
-    shape->has_real |= step->type == NAI_CELL_REAL;
-  }
+  plan_steps(shape, reader);
 }
 
 /* Values one by one from where nai_overflow_gather_values found them. */
 static int read_long_row(struct nai_record_reader *reader, const struct nai_payload *payload, struct nai_err *err) {
   const unsigned char *values[NAI_SCAN_MAX_COLUMNS];
-  reader->nulls = 0;
+  reader->nulls = reader->integers = 0;
   int rc = nai_overflow_gather_values(values, reader, payload, err);
   for (int i = 0; i < reader->plan->wanted_count && !rc; i++) {
     const struct nai_wanted *wanted = &reader->plan->wanted[i];

@@ -11,12 +11,11 @@ struct nai_record_plan {
   int table_columns;  /* all that a record may have */
   int absent_columns; /* so many of the last ones may be missing: those of a row older than they are */
   const struct nai_db_column *columns;
-  int wanted_count, alias_count, real_count;
+  int wanted_count;
   struct nai_wanted {
     int column, slot;
-  } wanted[NAI_SCAN_MAX_COLUMNS];        /* by column; slot is the position in cells */
-  int alias_slots[NAI_SCAN_MAX_COLUMNS]; /* cells that are the rowid, not stored */
-  int real_slots[NAI_SCAN_MAX_COLUMNS];  /* cells whose stored integers are read as REAL */
+  } wanted[NAI_SCAN_MAX_COLUMNS]; /* by column; slot is the position in cells */
+  uint64_t aliases, reals;        /* slots of cells that are the rowid, not stored; whose integers are read as REAL */
 };
 
 void nai_record_plan(struct nai_record_plan *plan, const struct nai_direct *direct, const struct nai_db_table *table,
@@ -42,17 +41,19 @@ struct nai_shape {
   /* The row met last had these bytes there, and so many in all; no row has UINT64_MAX. */
   uint64_t rest[NAI_SHAPE_REST_WORDS], rest_mask[NAI_SHAPE_REST_WORDS], payload_bytes;
   bool has_real;
-  uint64_t nulls; /* slots of values that are NULL, as most of a wide table's are: they take no step */
-  int step_count;
+  /* Slots of values that are NULL, as most of a wide table's are: they take no step. Slots of those that are INTEGER
+   * and are read as such: their steps come first, and all that they change from row to row is the number. */
+  uint64_t nulls, integers;
+  int integer_count, step_count;
   struct nai_shape_step steps[];
 };
 
 /* One thread's decoder: the cells of the current row and the memory behind them. */
 struct nai_record_reader {
   const struct nai_record_plan *plan;
-  struct nai_cell cells[NAI_SCAN_MAX_COLUMNS];
-  uint64_t nulls;        /* slots whose cells the row before left NULL */
-  unsigned char *shapes; /* NAI_SHAPES of shape_bytes each; NULL when headers are too long to be told by a key */
+  struct nai_cell cells[NAI_SCAN_CELLS];
+  uint64_t nulls, integers; /* slots whose cells the row before left NULL, and INTEGER */
+  unsigned char *shapes;    /* NAI_SHAPES of shape_bytes each; NULL when headers are too long to be told by a key */
   size_t shape_bytes;
   uint32_t key_bytes; /* of a header that tell its shape */
   int key_words;

@@ -90,7 +90,7 @@ const struct nai_db_table *nai_feed_resolve(int8_t slot[NAI_MAX_FIELDS], int col
     int column = -1;
     for (int i = 0; i < 3 && feed->fields[f].names[i] && column < 0; i++)
       column = nai_db_column(table, feed->fields[f].names[i]);
-    slot[f] = column < 0 ? -1 : (int8_t)*column_count;
+    slot[f] = (int8_t)(column < 0 ? NAI_NO_CELL : *column_count);
     if (column >= 0 && feed->fields[f].need == NAI_FOREIGN) {
       snprintf(why, 160, "table %s is another one: it has a column \"%s\"", feed->tables[0], feed->fields[f].names[0]);
       return NULL;

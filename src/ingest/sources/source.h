@@ -65,7 +65,7 @@ struct nai_intake {
   const struct nai_source *source;
   const struct nai_feed *feed;
   int scan;                    /* index of the extraction's scans */
-  int8_t slot[NAI_MAX_FIELDS]; /* field -> cell of the scan, -1 when the export lacks the column */
+  int8_t slot[NAI_MAX_FIELDS]; /* field -> cell of the scan, NAI_NO_CELL when the export lacks the column */
 };
 
 /* One part of one intake while it is read; the only object a row function touches. */

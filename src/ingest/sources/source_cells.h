@@ -8,10 +8,8 @@
 
 /* --- the export's cells ----------------------------------------------------------------------- */
 
-static const struct nai_cell absent = {.type = NAI_CELL_NULL};
-
 static inline const struct nai_cell *field(const struct nai_part *p, const struct nai_cell *cells, int f) {
-  return p->intake->slot[f] < 0 ? &absent : &cells[p->intake->slot[f]];
+  return &cells[p->intake->slot[f]];
 }
 
 static inline int64_t int_or(const struct nai_part *p, const struct nai_cell *cells, int f, int64_t otherwise) {

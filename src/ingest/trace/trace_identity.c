@@ -6,7 +6,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
+#ifdef NAI_XXH_DISPATCH
+#include <xxh_x86dispatch.h> /* the same functions, with the widest vectors of this processor */
+#else
 #include <xxhash.h>
+#endif
 
 /* Files are hashed in parts of this size, and then the parts' hashes. A change of either changes every identity. */
 static const uint64_t part_bytes = 16 << 20;
