@@ -8,7 +8,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { WORD = 8 };
+enum { WORD = 8, RECENT = 64 };
 
 void nai_strings_free(struct nai_strings *strings) {
   if (!strings)
@@ -22,10 +22,11 @@ void nai_strings_free(struct nai_strings *strings) {
 
 static bool grow_slots(struct nai_strings *s) {
   uint32_t slots = s->slot_mask ? (s->slot_mask + 1) * 2 : 64;
-  uint32_t *fresh = nai_big_grow(NULL, s->directory, 0, slots * sizeof *fresh);
+  const size_t bytes = ((size_t)slots + RECENT) * sizeof(uint32_t);
+  uint32_t *fresh = nai_big_grow(NULL, s->directory, 0, bytes);
   if (!fresh)
     return false;
-  memset(fresh, 0, slots * sizeof *fresh);
+  memset(fresh, 0, bytes);
   for (uint32_t id = 0; id < s->count; id++) {
     uint32_t at = (uint32_t)s->hashes[id] & (slots - 1);
     while (fresh[at])
@@ -80,10 +81,10 @@ static inline uint64_t load_word(const char *text) {
   return word;
 }
 
-/* Where a text of at least a word is kept that was asked for recently, found by its ends. */
+/* Where a text of at least a word is kept that was asked for lately, found by its ends: id + 1, 0 = none. */
 static inline uint32_t *recent_of(struct nai_strings *s, const char *text, size_t len) {
   uint64_t ends = load_word(text) + load_word(text + len - WORD) * 31 + len;
-  return &s->recent[(ends * 0x9e3779b97f4a7c15u >> 32) % NAI_RECENT_STRINGS];
+  return &s->slots[(size_t)s->slot_mask + 1 + (ends * 0x9e3779b97f4a7c15u >> 32) % RECENT];
 }
 
 static uint32_t keep_recent(struct nai_strings *s, uint32_t id, const char *text, size_t len) {
@@ -128,7 +129,7 @@ __attribute__((noinline)) static uint32_t add(struct nai_strings *s, const char 
 
 uint32_t nai_strings_add(struct nai_strings *s, const char *text, size_t len) {
   /* Rows of events name the same few things over and over: to compare is less than to hash. */
-  uint32_t recent = len < WORD ? 0 : *recent_of(s, text, len);
+  uint32_t recent = len < WORD || !s->slots ? 0 : *recent_of(s, text, len);
   return recent && is_text(s, recent - 1, text, len) ? recent - 1 : add(s, text, len);
 }
 

@@ -10,17 +10,14 @@
 
 #define NAI_NO_STRING UINT32_MAX /* the id that stands for "no text" (NULL) */
 
-enum { NAI_RECENT_STRINGS = 64 };
-
 struct nai_strings {
   char *bytes; /* every text, each followed by NUL */
   size_t bytes_len, bytes_capacity;
   uint64_t *offsets; /* start of text `id`; offsets[count] is bytes_len */
   uint32_t count, capacity;
-  uint32_t *slots; /* open-addressing hash, id + 1, 0 = free */
+  uint32_t *slots; /* open-addressing hash, id + 1, 0 = free; behind it those asked for lately (strings.c) */
   uint32_t slot_mask;
-  uint64_t *hashes;                    /* of each text */
-  uint32_t recent[NAI_RECENT_STRINGS]; /* id + 1 of texts added last, by their ends (strings.c); 0 = none */
+  uint64_t *hashes; /* of each text */
   const char
       *directory; /* where large dictionaries lie (base/big.h), or NULL; set it before the first text; borrowed */
 };
