@@ -39,27 +39,35 @@ static void drop_links(cmark_node *root) {
   cmark_iter_free(iter);
 }
 
-static void put(const char *text, size_t len) {
+/* What cmark makes of it. Its font for code, C, is none that a terminal has, and groff 1.23 says so for each page: code
+ * is bold, as man-pages(7) wants it, and blocks of it are plain. Text cannot hold "\f[C]": its backslashes are escaped.
+ */
+static char *render(const char *text, size_t len) {
+  static const char code[] = "\\f[C]", block[] = ".nf\n\\f[C]\n";
   cmark_node *root = cmark_parse_document(text, len, CMARK_OPT_DEFAULT);
   if (!root)
     die("out of memory");
   drop_links(root);
   char *page = cmark_render_man(root, CMARK_OPT_DEFAULT, 0);
+  if (!page)
+    die("out of memory");
+  for (char *at = page; (at = strstr(at, code)); at += sizeof code - 1)
+    at[3] = at - page >= 4 && strncmp(at - 4, block, sizeof block - 1) == 0 ? 'R' : 'B';
+  cmark_node_free(root);
+  return page;
+}
+
+static void put(const char *text, size_t len) {
+  char *page = render(text, len);
   fputs(page, stdout);
   free(page);
-  cmark_node_free(root);
 }
 
 /* A cell: what would be a paragraph, without its beginning. */
 static void put_cell(const char *text, size_t len) {
-  cmark_node *root = cmark_parse_document(text, len, CMARK_OPT_DEFAULT);
-  if (!root)
-    die("out of memory");
-  drop_links(root);
-  char *page = cmark_render_man(root, CMARK_OPT_DEFAULT, 0), *at = strncmp(page, ".PP\n", 4) == 0 ? page + 4 : page;
+  char *page = render(text, len), *at = strncmp(page, ".PP\n", 4) == 0 ? page + 4 : page;
   printf("%s%s", at, *at ? "" : "\\&\n");
   free(page);
-  cmark_node_free(root);
 }
 
 /* A row of a table: the first cell names what the others are about. */

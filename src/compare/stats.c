@@ -81,7 +81,7 @@ static double normal_p(double twice, double ties, double m, double n) {
 int nai_mann_whitney(double *p, const double *a, size_t m, const double *b, size_t n, struct nai_err *err) {
   size_t count = m + n;
   struct ranked *all = malloc((count + 1) * sizeof *all);
-  int *doubled = malloc((count + 1) * sizeof *doubled);
+  int *doubled = calloc(count + 1, sizeof *doubled);
   double *ways = NULL, twice = 0, ties = 0, low, high;
   int rc = all && doubled ? NAI_OK : nai_err_nomem(err);
   if (rc)
