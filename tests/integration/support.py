@@ -17,12 +17,18 @@ import time
 import unittest
 from decimal import Decimal
 
-PROGRAM = os.environ["NSYS_AI"]
-GENERATOR = os.environ["NSYS_AI_GEN"]
-SOURCE = pathlib.Path(os.environ["NAI_SOURCE_DIR"])
-SHARED = pathlib.Path(os.environ.get("NAI_SHARED_DIR", "/nonexistent"))
-CACHE = pathlib.Path(os.environ.get("NAI_TEST_CACHE", tempfile.gettempdir() + "/nsys-ai-test-cache"))
+# ctest says which build is meant; by hand it is the release build: python3 tests/integration/test_cli.py Help
+SOURCE = pathlib.Path(__file__).absolute().parent.parent.parent
+BUILD = pathlib.Path(os.environ.get("NAI_BUILD_DIR", SOURCE / "build" / "release"))
+PROGRAM = os.environ.get("NSYS_AI", str(BUILD / "nsys-ai"))
+GENERATOR = os.environ.get("NSYS_AI_GEN", str(BUILD / "nsys-ai-gen"))
+SHARED = pathlib.Path(os.environ.get("NAI_SHARED_DIR", SOURCE.parent / "shared"))
+CACHE = pathlib.Path(os.environ.get("NAI_TEST_CACHE", BUILD / "tests" / "cache"))
 SANITIZED = os.environ.get("NAI_SANITIZED") == "1"
+
+# How much is run: `scripts/test`, with --ci, with --soak. What a tier leaves out is no test of it, and not reported as skipped.
+TIERS = ("check", "ci", "soak")
+TIER = os.environ.get("NAI_TEST_TIER", "ci")
 
 # Every scenario but `bench`, whose truth is checked on its own.
 SCENARIOS = ("inference training copy-bound host-bound graphs graphs-node shared-gpu shared-gpu-mapped nvtx-mix hostile "
@@ -83,24 +89,39 @@ def shim(source):
     return str(directory / "shim.so")
 
 
+@functools.lru_cache(maxsize=None)
+def cached(name):
+    """A directory of the cache, named KIND-STAMP after the program whose files it holds; what another build left goes."""
+    directory = CACHE / name
+    if not directory.exists():
+        for old in set(CACHE.glob(name.split("-")[0] + "-*")) - {directory}:
+            shutil.rmtree(old, ignore_errors=True)
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def keep(work, directory):
+    """Puts a finished directory where the cache has it."""
+    try:
+        os.rename(work, directory)
+    except OSError:  # another test made it meanwhile
+        shutil.rmtree(work)
+
+
 def trace(scenario, *options):
     """Path of a generated trace. Kept in the build tree: the same arguments and generator give the same bytes."""
     stamp = os.stat(GENERATOR)
     options = tuple(map(str, options)) or SMALL.get(scenario, ())
     name = "_".join((scenario, *options)).replace("--", "").replace("/", "-")
-    directory = CACHE / f"{stamp.st_mtime_ns}-{stamp.st_size}" / name
+    directory = cached(f"traces-{stamp.st_mtime_ns}-{stamp.st_size}") / name
     # Named by scenario only: the name is part of the reports, which are compared.
     path = directory / f"{scenario}.sqlite"
     if not path.exists():
-        directory.parent.mkdir(parents=True, exist_ok=True)
         work = pathlib.Path(tempfile.mkdtemp(prefix=".work-", dir=directory.parent))
         done = run(scenario, work / path.name, "--truth", work / "truth.json", *options, program=GENERATOR)
         if done.returncode:
             raise RuntimeError(f"nsys-ai-gen {scenario}: {done.stderr}")
-        try:
-            os.rename(work, directory)
-        except OSError:  # another test made it meanwhile
-            shutil.rmtree(work)
+        keep(work, directory)
     return path
 
 
@@ -129,8 +150,18 @@ def analyze(trace_path, *options, out=None):
 
 @functools.lru_cache(maxsize=None)
 def artifacts(trace_path, *options):
-    """The artifacts directory of a trace, made once per test program. Do not change it."""
-    return analyze(trace_path, *options)
+    """The artifacts directory of a trace. Do not change it: of generated traces and exports it is made once per build and kept in the
+    build tree, of others once per test program."""
+    stamp, content = os.stat(PROGRAM), os.stat(trace_path)
+    if not {CACHE, SHARED} & set(trace_path.parents) or any(str(scratch()) in str(word) for word in options):
+        return analyze(trace_path, *options)
+    key = repr((str(trace_path), content.st_mtime_ns, content.st_size, options)).encode()
+    directory = cached(f"runs-{stamp.st_mtime_ns}-{stamp.st_size}") / hashlib.sha256(key).hexdigest()[:32]
+    if not directory.exists():
+        work = pathlib.Path(tempfile.mkdtemp(prefix=".work-", dir=directory.parent))
+        analyze(trace_path, *options, out=work / "run")
+        keep(work, directory)
+    return directory / "run"
 
 
 def report(directory):
@@ -226,9 +257,69 @@ def peak_anonymous(*words):
         return process.returncode, peak, process.stderr.read()
 
 
+def in_tier(tier):
+    """Whether tests of this tier are to run: each tier contains the ones before it."""
+    return TIERS.index(tier) <= TIERS.index(TIER)
+
+
+def tier(name):
+    """Decorator of a test or a class: too dear for the tiers before this one."""
+    assert name in TIERS[1:], name
+
+    def mark(test):
+        test.tier = name
+        return test
+    return mark
+
+
+def by_tier(check, ci, soak=None):
+    """As many repetitions, seeds or examples as the tier pays for."""
+    return {"check": check, "ci": ci, "soak": soak or ci}[TIER]
+
+
+def unsanitized(why):
+    """Decorator of a test or a class that would prove nothing under sanitizers, or cannot run there: no test of that build."""
+    assert why
+
+    def mark(test):
+        test.unsanitized = True
+        return test
+    return mark
+
+
+def exports(series=None):
+    """The reference traces beside the checkout, if there are any. `series`: also the captures of programs that were being changed;
+    without a word, from the second tier on."""
+    traces = SHARED / "traces"
+    found = sorted(traces.glob("*.sqlite")) + sorted((traces / "real").glob("*.sqlite"))
+    return found + (sorted((traces / "series").glob("*/*.sqlite")) if (in_tier("ci") if series is None else series) else [])
+
+
+def chosen(suite):
+    """The tests of a suite that this tier and build run."""
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from chosen(test)
+            continue
+        method = getattr(test, test._testMethodName)
+        tiers = [getattr(of, "tier", "check") for of in (type(test), method)]
+        if all(map(in_tier, tiers)) and not (SANITIZED and any(getattr(of, "unsanitized", False) for of in (type(test), method))):
+            yield test
+
+
+class Loader(unittest.TestLoader):
+    """Whoever names a test means it, whatever its tier."""
+
+    def loadTestsFromModule(self, module, *args, **options):
+        return unittest.TestSuite(chosen(super().loadTestsFromModule(module, *args, **options)))
+
+
 def main():
-    """unittest's main; exit 77, which ctest counts as skipped, when nothing could run."""
-    outcome = unittest.main(exit=False, verbosity=1).result
+    """unittest's main, of the tests in this tier. Prints why tests are skipped; exit 77, which ctest counts as skipped, when nothing
+    could run. (Warnings are of connections that a test leaves to the collector.)"""
+    outcome = unittest.main(exit=False, verbosity=1, testLoader=Loader(), warnings="ignore").result
+    for test, reason in outcome.skipped:
+        print(f"skipped: {test.id().removeprefix('__main__.')}: {reason}")
     if not outcome.wasSuccessful():
         sys.exit(1)
     sys.exit(77 if outcome.testsRun == 0 or len(outcome.skipped) == outcome.testsRun else 0)

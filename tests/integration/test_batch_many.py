@@ -51,4 +51,4 @@ class Many(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

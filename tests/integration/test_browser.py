@@ -11,8 +11,13 @@ CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 PACKAGES = SOURCE / "templates" / "viewer" / "node_modules" / "playwright-core"
 
 
-@unittest.skipIf(support.SANITIZED, "the pages are the same bytes as those of the release build")
-@unittest.skipUnless(CHROMIUM and shutil.which("node") and PACKAGES.exists(), "no chromium, node or playwright-core")
+# What shows that a page works at all: it opens under its policy and without JavaScript, tells what the report tells, draws every event.
+SMOKE = ("hold the same report|Content-Security-Policy|the policy stops|without JavaScript|shows verdict|adds up to the window|"
+         "decodes every event|idle gaps lie")
+
+
+@support.unsanitized("the pages are the same bytes as those of the release build")
+@unittest.skipUnless(CHROMIUM and shutil.which("node") and PACKAGES.exists(), "no Chromium, Node or playwright-core (npm)")
 class Browser(unittest.TestCase):
     def check(self, *words, only=None):
         wanted = {"VIEWER_TEST": only} if only else {}
@@ -21,17 +26,23 @@ class Browser(unittest.TestCase):
         failed = [line for line in done.stdout.splitlines() if not line.startswith("ok ")]
         self.assertEqual(done.returncode, 0, "\n".join(failed[-60:]) + done.stderr[-3000:])
 
+    def test_a_report(self):
+        self.check(SOURCE / "tests" / "viewer" / "run.mjs", artifacts(trace("hostile")) / "report.html", only=SMOKE)
+
+    @support.tier("ci")
     def test_reports(self):
         reference = SHARED / "traces" / "fsdp_2gpu.sqlite"
         paths = [trace("hostile"), reference if reference.exists() else trace("training")]
         pages = [artifacts(path) / "report.html" for path in paths]
         self.check(SOURCE / "tests" / "viewer" / "run.mjs", *pages)
 
+    @support.tier("ci")
     def test_accessible(self):
         """axe-core on pages with what the others lack: rows of the host, charts, 72 GPUs."""
         pages = [artifacts(trace(name)) / "report.html" for name in ("evidence", "memory-growth", "many-gpus")]
         self.check(SOURCE / "tests" / "viewer" / "run.mjs", *pages, only="axe-core")
 
+    @support.tier("ci")
     def test_firefox(self):
         script = SOURCE / "tests" / "viewer" / "firefox.mjs"
         done = subprocess.run(["node", script, artifacts(trace("collectives")) / "report.html"], capture_output=True,
@@ -47,6 +58,7 @@ class Browser(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return out / "compare.html"
 
+    @support.tier("ci")
     def test_comparisons(self):
         """With steps and several captures, with hostile names, a real trace, and a side whose events are gone."""
         loops = [artifacts(trace("loop", "--seed", s)) for s in (1, 2, 3)]
@@ -61,6 +73,7 @@ class Browser(unittest.TestCase):
             pages.append(self.compared([artifacts(reference)], [artifacts(reference)]))
         self.check(SOURCE / "tests" / "viewer" / "compare.mjs", *pages)
 
+    @support.tier("ci")
     def test_many_runs(self):
         """index.html, trend.html and ranks.html: digests that fit, phones, the keyboard."""
         out = fresh_dir()
@@ -74,6 +87,7 @@ class Browser(unittest.TestCase):
         self.check(SOURCE / "tests" / "viewer" / "many.mjs", out / "batch" / "index.html", out / "store" / "index.html",
                    out / "trend" / "trend.html", out / "job" / "ranks.html")
 
+    @support.tier("ci")
     def test_bundle_is_current(self):
         self.check(SOURCE / "tests" / "viewer" / "bundle.mjs")
 

@@ -201,7 +201,7 @@ class Recomputed(unittest.TestCase):
     def setUp(self):
         self.path = TRACES / "fsdp_2gpu.sqlite"
         if not self.path.exists():
-            self.skipTest("no exports here")
+            self.skipTest("no reference traces")
         with sqlite3.connect(f"file:{self.path}?mode=ro", uri=True) as db:
             self.kernels = [db.execute(
                 "SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName "

@@ -303,7 +303,7 @@ class Words(unittest.TestCase):
         """Of captures without steps, totals of exact metrics depend on how long they are."""
         path = support.SHARED / "traces" / "fsdp_2gpu.sqlite"
         if not path.exists():
-            self.skipTest("../shared/traces is not there")
+            self.skipTest("no reference traces")
         half = fresh_dir() / "half"
         done = run("analyze", path, "--trim", "60.1114", "60.2614", "--out", half, "-q")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -804,4 +804,4 @@ class CommandLine(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

@@ -35,7 +35,7 @@ def verdicts(base, new):
     return {m["id"]: m["verdict"] for m in json.loads((out / "compare.json").read_text())["metrics"]}
 
 
-@unittest.skipIf(support.SANITIZED, "what it decides does not depend on the sanitizers")
+@support.unsanitized("what it decides does not depend on the sanitizers")
 class Power(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -108,6 +108,7 @@ class Bash(unittest.TestCase):
             self.offers(*words)
 
 
+@support.tier("ci")
 @unittest.skipUnless(shutil.which("zsh"), "no zsh")
 class Zsh(unittest.TestCase):
     def offers(self, *words):
@@ -127,6 +128,7 @@ class Zsh(unittest.TestCase):
         self.assertEqual(self.offers("rules", "explain", "gpu-im"), ["gpu-imbalance:"])
 
 
+@support.tier("ci")
 @unittest.skipUnless(shutil.which("fish"), "no fish")
 class Fish(unittest.TestCase):
     def test_offers(self):

@@ -389,9 +389,8 @@ class LongCalls(unittest.TestCase):
 
     def test_real_programs_have_none(self):
         """One runs a kernel for matrices of growing size: long calls follow from that."""
-        for folder in (SHARED / "traces", SHARED / "traces" / "real"):
-            for path in sorted(folder.glob("*.sqlite")):
-                self.assertNotIn("few-long-calls", Said(path).findings, path.name)
+        for path in support.exports(series=False):
+            self.assertNotIn("few-long-calls", Said(path).findings, path.name)
 
 
 class AdviceFitsTheProgram(unittest.TestCase):

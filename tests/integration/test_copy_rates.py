@@ -5,7 +5,7 @@ import statistics
 import unittest
 
 import support
-from support import DIAGNOSIS, SHARED, artifacts, ns_of_ms, read_csv, trace
+from support import artifacts, ns_of_ms, read_csv, trace
 
 MIB = 1 << 20
 
@@ -13,7 +13,7 @@ MIB = 1 << 20
 def exports():
     for scenario in ("copy-bound", "copy-lag", "first-touch", "tiny-copies", "drained-queue", "neglected", "pause"):
         yield scenario, trace(scenario)
-    for path in sorted((SHARED / "traces").glob("**/*.sqlite")) if (SHARED / "traces").is_dir() else []:
+    for path in support.exports():
         yield path.stem, path
 
 

@@ -239,4 +239,4 @@ BORNE = ("OSRT_API", "SCHED_EVENTS", "COMPOSITE_EVENTS", "SAMPLING_CALLCHAINS", 
          "CUDA_UM_CPU_PAGE_FAULT_EVENTS", "DIAGNOSTIC_EVENT", "NVTX_EVENTS")
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

@@ -11,7 +11,8 @@ import unittest
 import support
 from support import SHARED, analyze, artifacts, fresh_dir, run, trace, tree
 
-CASES = ("inference", "training", "host-bound", "graphs-node", "nvtx-mix", "hostile", "hostile-values", "shared-gpu", "empty")
+CASES = support.by_tier(("inference", "graphs-node", "hostile", "empty"),
+                        ("inference", "training", "host-bound", "graphs-node", "nvtx-mix", "hostile", "hostile-values", "shared-gpu", "empty"))
 READERS_TABLE = "stages/readers.ntab"
 MANIFEST = "stages/manifest.json"
 STAGES = ("probe", "extract", "analyze", "recommend", "timeline")
@@ -177,6 +178,7 @@ class Reuse(Case):
                 self.assertEqual(file.read(100), header)
             self.assertEqual(tree(analyze(path, out=out)), tree(analyze(path)))
 
+    @support.tier("ci")
     def test_damaged_stage_files_are_rebuilt_silently(self):
         path, out, base = self.start("nvtx-mix")
         stage_files = sorted(name for name in base if name.endswith(".ntab"))
@@ -200,6 +202,7 @@ class Reuse(Case):
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), name)
                 self.assert_same(tree(out), base, name)
 
+    @support.tier("ci")
     def test_missing_stage_files_are_rebuilt(self):
         path, out, base = self.start("graphs")
         for name in sorted(base):

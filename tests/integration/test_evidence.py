@@ -1,7 +1,5 @@
 """Every table that ingest can make, against the generator's truth and against plain SQL on exports of other programs."""
 import json
-import os
-import pathlib
 import sqlite3
 import subprocess
 import unittest
@@ -9,7 +7,7 @@ import unittest
 import support
 from support import SHARED, trace, truth
 
-TABLES = os.environ["NAI_TABLES"]
+TABLES = support.BUILD / "tests" / "nai-tables"
 # Sources that are copied column by column: table of ours, its column, column of the export, tables of the export.
 COPIED = [
     ("cuda_event_events", "time_ns event_id event_sync_id correlation_id", "timestamp eventId eventSyncId correlationId",
@@ -151,13 +149,13 @@ class Generated(unittest.TestCase):
                 self.assertEqual(strip(one), strip(other))
 
 
-@unittest.skipUnless((SHARED / "traces").is_dir(), "needs exports that are not part of the project")
+@unittest.skipUnless((SHARED / "traces").is_dir(), "no reference traces")
 class Real(unittest.TestCase):
     maxDiff = 4000
 
     @classmethod
     def setUpClass(cls):
-        cls.paths = sorted((SHARED / "traces").glob("*.sqlite")) + sorted((SHARED / "traces" / "real").glob("*.sqlite"))
+        cls.paths = support.exports()
 
     def each(self, body):
         for path in self.paths:
@@ -224,4 +222,4 @@ class Real(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

@@ -33,7 +33,7 @@ def measured(*words):
 
 
 class ManyNames(unittest.TestCase):
-    @unittest.skipIf(support.SANITIZED, "AddressSanitizer needs much memory itself")
+    @support.unsanitized("AddressSanitizer needs much memory itself")
     def test_ranges_of_different_names(self):
         """As many ranges as names; each is one row, all are counted, and the memory rule holds."""
         path, out = many_names(NAMES), fresh_dir() / "out"
@@ -77,7 +77,7 @@ def control_group():
 
 
 class ControlGroup(unittest.TestCase):
-    @unittest.skipIf(support.SANITIZED, "AddressSanitizer takes memory of its own")
+    @support.unsanitized("AddressSanitizer takes memory of its own")
     def test_too_small(self):
         """In a group that allows too little: told before the kernel ends the run."""
         made = control_group()

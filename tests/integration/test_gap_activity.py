@@ -3,14 +3,15 @@ import collections
 import sqlite3
 import unittest
 
-from support import SHARED, analyze, ns_of_ms, report
+import support
+from support import analyze, ns_of_ms, report
 
 LOOKED_AT = 40  # gaps of each trace
 
 
 def exports():
     """Exports that tell more of the CPU than CUDA calls."""
-    for path in sorted((SHARED / "traces").glob("**/*.sqlite")) if (SHARED / "traces").is_dir() else []:
+    for path in support.exports():
         db = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables & {"OSRT_API", "SCHED_EVENTS", "COMPOSITE_EVENTS"} and "CUPTI_ACTIVITY_KIND_RUNTIME" in tables:
@@ -52,7 +53,7 @@ class GapActivity(unittest.TestCase):
     def test_recount(self):
         cases = list(name for name, *_ in exports())
         if not cases:
-            self.skipTest("no exports here")
+            self.skipTest("no reference traces")
         for name, path, db, tables in exports():
             with self.subTest(name):
                 self.recount(report(analyze(path)), db, tables)
@@ -93,4 +94,4 @@ class GapActivity(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

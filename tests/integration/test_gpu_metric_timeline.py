@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import unittest
 
+import support
 from support import analyze, artifacts, fresh_dir, read_csv, trace
 
 SAMPLES = 30_000
@@ -70,4 +71,4 @@ class GpuMetricTimeline(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

@@ -4,7 +4,7 @@ import sqlite3
 import unittest
 
 import support
-from support import DIAGNOSIS, SCENARIOS, SHARED, artifacts, ns_of_ms, ns_of_us, read_csv, trace
+from support import DIAGNOSIS, SCENARIOS, artifacts, ns_of_ms, ns_of_us, read_csv, trace
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 GRAPHS = ("graphs", "graphs-node", "graph-capture", "graph-churn", "graph-small", "gemm-sizes", "collectives-graph")
@@ -14,7 +14,7 @@ def exports():
     for scenario in (*SCENARIOS, *DIAGNOSIS):
         if scenario not in ("inference", "hostile-values", "empty", "many-gpus"):
             yield scenario, trace(scenario)
-    for path in sorted((SHARED / "traces").glob("**/*.sqlite")) if (SHARED / "traces").is_dir() else []:
+    for path in support.exports():
         yield path.stem, path
 
 

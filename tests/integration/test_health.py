@@ -84,7 +84,7 @@ NEVER = {  # losses that would be wrong
 }
 
 
-@unittest.skipUnless(real("wsl_api_without_gpu"), "no real exports")
+@unittest.skipUnless(real("wsl_api_without_gpu"), "no reference traces")
 class RealExports(unittest.TestCase):
     def each(self):
         for name in SPANS:

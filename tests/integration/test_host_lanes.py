@@ -128,7 +128,7 @@ class HostLanes(unittest.TestCase):
         paths = [path for name in ("gaussian_osrt_sched_samples", "solver_nvtx_osrt_sched", "jetson_orin")
                  for path in [SHARED / "traces" / "real" / f"{name}.sqlite"] if path.exists()]
         if not paths:
-            self.skipTest("no traces")
+            self.skipTest("no reference traces")
         for path in paths:
             with self.subTest(path.name):
                 self.check(path)
@@ -161,4 +161,4 @@ class HostLanes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

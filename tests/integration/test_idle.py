@@ -4,7 +4,7 @@ import unittest
 import support
 from support import SHARED, artifacts, ns_of_ms, read_csv
 
-TRACES = sorted((SHARED / "traces").glob("*.sqlite")) + sorted((SHARED / "traces" / "real").glob("*.sqlite"))
+TRACES = support.exports()
 CAUSES = {"profiler", "module_load", "allocation", "blocking_call", "queue_drained", "in_launch_call", "cuda_call",
           "host_code", "launch_latency", "dependency", "page_migration", "unknown"}
 
@@ -17,7 +17,7 @@ def causes(name, device=0):
 
 
 def has(name):
-    return unittest.skipUnless(any(t.stem == name for t in TRACES), f"no trace {name}")
+    return unittest.skipUnless(any(t.stem == name for t in TRACES), "no reference traces")
 
 
 @unittest.skipUnless(TRACES, "no reference traces")

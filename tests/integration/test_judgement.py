@@ -4,17 +4,16 @@ import unittest
 
 import yaml
 
-from support import SHARED, SOURCE, analyze, read_csv, report
+import support
+from support import SOURCE, artifacts, read_csv, report
 
 SEVERITIES = ["info", "low", "medium", "high"]
 TABLE = yaml.safe_load((SOURCE / "tests/judgement/traces.yaml").read_text(encoding="utf-8"))
 
 
 def traces():
-    """Name to path of every export there is."""
-    if not (SHARED / "traces").is_dir():
-        return {}
-    return {path.stem: path for path in sorted((SHARED / "traces").glob("**/*.sqlite"))}
+    """Name to path of every export that somebody has read: captures of a series are compared, not judged one by one."""
+    return {path.stem: path for path in support.exports(series=False)}
 
 
 def rank(severity):
@@ -30,7 +29,7 @@ class Judged:
     """What a report says: findings by id, all of its words, its verdict."""
 
     def __init__(self, path):
-        directory = analyze(path)
+        directory = artifacts(path)
         content = report(directory).json
         self.steps = [(int(r["steps"]), r["method"]) for r in read_csv(directory, "step_search") if int(r["steps"])]
         self.units = [(int(r["kernel_count"]), int(r["repetitions"]), r["level"])
@@ -87,14 +86,13 @@ class Judged:
 class Judgement(unittest.TestCase):
     def test_every_export_is_judged(self):
         if not traces():
-            self.skipTest("no exports here")
+            self.skipTest("no reference traces")
         for name, path in traces().items():
             with self.subTest(name):
-                self.assertIn(name, TABLE["traces"], "an export without an expected judgement")
+                self.assertTrue(name in TABLE["traces"], "an export without an expected judgement")
                 self.assertEqual(list(Judged(path).faults(TABLE["traces"][name])), [])
 
     def test_the_table_is_sound(self):
-        import re
         rules = re.findall(r"^  - id: (\S+)$", (SOURCE / "rules/default.yaml").read_text(encoding="utf-8"), re.M)
         for name, wanted in TABLE["traces"].items():
             for kind in ("signed", "absent"):
@@ -105,4 +103,4 @@ class Judgement(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

@@ -14,7 +14,7 @@ def exports():
     for scenario in (*SCENARIOS, *DIAGNOSIS):
         if scenario not in NEVER:
             yield scenario, trace(scenario)
-    for path in sorted((SHARED / "traces").glob("**/*.sqlite")) if (SHARED / "traces").is_dir() else []:
+    for path in support.exports():
         yield path.stem, path
 
 

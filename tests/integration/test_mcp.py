@@ -653,4 +653,4 @@ class Starting(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

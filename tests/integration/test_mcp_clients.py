@@ -21,7 +21,7 @@ def node_is_there():
 
 
 @unittest.skipUnless(node_is_there(), "no Node 20 or later")
-@unittest.skipUnless((NPM / "node_modules/@modelcontextprotocol").is_dir(), "the packages of tests/npm are not installed (scripts/setup --tests)")
+@unittest.skipUnless((NPM / "node_modules/@modelcontextprotocol").is_dir(), "no clients of MCP (npm)")
 class Clients(unittest.TestCase):
     def setUp(self):
         self.root = fresh_dir("root")

@@ -2,6 +2,7 @@
 import sqlite3
 import unittest
 
+import support
 from support import artifacts, read_csv, trace
 
 ALLOCATION, RELEASE = 0, 1
@@ -49,4 +50,4 @@ class MemoryTimeline(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

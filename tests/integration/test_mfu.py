@@ -65,7 +65,7 @@ class Mfu(unittest.TestCase):
     def test_real_exports_without_steps(self):
         path = SHARED / "traces/fsdp_2gpu.sqlite"
         if not path.exists():
-            self.skipTest("no exports here")
+            self.skipTest("no reference traces")
         row = self.row(path, "--flops-per-step", "1e14", "--peak-tflops", "989")
         self.assertEqual(row["mfu_pct"], "")
 

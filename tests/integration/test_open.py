@@ -4,7 +4,6 @@ import os
 import pathlib
 import socket
 import subprocess
-import sys
 import time
 import unittest
 
@@ -118,4 +117,4 @@ class Perfetto(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.exit(support.main())
+    support.main()

@@ -348,10 +348,10 @@ class Killed(unittest.TestCase):
         self.assertGreater(step, 20)
 
     def test_at_every_step(self):
-        self.at_every_step({}, 1 if ROUNDS > 1 else 3)
+        self.at_every_step({}, 1 if ROUNDS > 1 else support.by_tier(31, 3))
 
     def test_at_every_step_without_exchange(self):
-        self.at_every_step({"SHIM_PLAIN": "1"}, 1 if ROUNDS > 1 else 7)  # every rename: tests/unit/test_outdir.c
+        self.at_every_step({"SHIM_PLAIN": "1"}, 1 if ROUNDS > 1 else support.by_tier(41, 7))  # every rename: tests/unit/test_outdir.c
 
     def at_random(self, env, count):
         began = time.monotonic()
@@ -369,9 +369,11 @@ class Killed(unittest.TestCase):
         self.assertGreater(killed, count // 20)
         self.finish(self.traces[0], env, "last")
 
+    @support.tier("ci")
     def test_at_random(self):
         self.at_random({}, (30 if support.SANITIZED else 100) * ROUNDS)
 
+    @support.tier("ci")
     def test_at_random_without_exchange(self):
         self.at_random({"LD_PRELOAD": shim(), "SHIM_PLAIN": "1"}, 50 * ROUNDS)
 
@@ -383,7 +385,7 @@ class AtOnce(unittest.TestCase):
         want = {path: tree(artifacts(path)) for path in traces}
         base = fresh_dir()
         out = base / "out"
-        for attempt in range((1 if support.SANITIZED else 4) * ROUNDS):
+        for attempt in range(support.by_tier(1, 1 if support.SANITIZED else 4) * ROUNDS):
             # Same names: stages would be reused from any of the traces if only names were looked at.
             runs = [subprocess.Popen([PROGRAM, "analyze", path, "-q", "-j", "1", "--out", out], stderr=subprocess.PIPE, text=True)
                     for path in random.Random(attempt).sample(traces * 2, 8)]

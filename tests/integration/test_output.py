@@ -230,7 +230,7 @@ class Faults(unittest.TestCase):
             self.assertEqual(done.returncode, 0, f"{kilobytes} KiB: {done.stderr}")
             self.assertEqual(tree(out), self.want)
 
-    @unittest.skipIf(support.SANITIZED, "AddressSanitizer takes memory of its own")
+    @support.unsanitized("AddressSanitizer takes memory of its own")
     def test_memory_limit_is_kept(self):
         """100,000 threads with a range each, in 10 MB: what they need is foreseen, and the limit is kept."""
         path = fresh_dir() / "threads.sqlite"
@@ -260,7 +260,7 @@ class Faults(unittest.TestCase):
             self.assertLess(usage.ru_maxrss << 10, (megabytes << 20) * 1.2 + mapped, megabytes)
         self.assertEqual(codes, {0, 6})
 
-    @unittest.skipIf(support.SANITIZED, "AddressSanitizer reserves terabytes of addresses")
+    @support.unsanitized("AddressSanitizer reserves terabytes of addresses")
     def test_little_address_space(self):
         codes = set()
         for megabytes in (5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 28, 40, 64, 4096):
@@ -307,7 +307,7 @@ class Faults(unittest.TestCase):
         shutil.rmtree(base / "timing")
         chance = random.Random(7)
         killed = 0
-        for attempt in range(15 if support.SANITIZED else 60):
+        for attempt in range(support.by_tier(15, 15 if support.SANITIZED else 60)):
             path = (self.path, other)[attempt % 2]
             child = subprocess.Popen([PROGRAM, "analyze", path, "-q", "--out", out], stderr=subprocess.DEVNULL)
             time.sleep(chance.random() * span)

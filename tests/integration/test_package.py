@@ -10,7 +10,7 @@ import unittest
 import support
 from support import SOURCE, analyze, fresh_dir, run, trace, tree
 
-BUILD = os.environ.get("NAI_BUILD_DIR", "")
+BUILD = str(support.BUILD)
 EPOCH = 1700000000
 DAY = "2023-11-14"
 
@@ -35,8 +35,8 @@ def packed_files(root):
     return [p for p in root.rglob("*") if p.is_file()]
 
 
-@unittest.skipUnless(BUILD and all(map(shutil.which, ("dpkg-deb", "cmake", "strip"))), "no build directory or no dpkg-deb")
-@unittest.skipIf(support.SANITIZED, "packages are made of release builds")
+@unittest.skipUnless(all(map(shutil.which, ("dpkg-deb", "cmake", "strip"))), "no dpkg-deb, cmake or strip")
+@support.unsanitized("packages are made of release builds")
 class Package(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -170,6 +170,7 @@ class Package(unittest.TestCase):
         path = f"{self.root / 'usr/bin'}:{os.environ['PATH']}"
         self.assertEqual(call("bash", "-c", text, "bash", script, env={**os.environ, "PATH": path}).split(), ["--phase-map"])
 
+    @support.tier("soak")
     @unittest.skipUnless(shutil.which("lintian"), "no lintian")
     def test_lintian(self):
         done = subprocess.run(["lintian", "--fail-on", "error", "--allow-root", self.deb], capture_output=True, text=True, check=False)

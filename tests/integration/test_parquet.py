@@ -96,7 +96,7 @@ def expected(table):
     return [[float(v) if r and v is not None else v for v, r in zip(row, real)] for row in table]
 
 
-@unittest.skipUnless(HAS["hyparquet"], "scripts/setup --tests installs hyparquet")
+@unittest.skipUnless(HAS["hyparquet"], "no hyparquet (npm)")
 class Parquet(unittest.TestCase):
     def test_random_tables(self):
         rng = random.Random(20)

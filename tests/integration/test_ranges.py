@@ -73,8 +73,8 @@ class Truth:
                          "WHERE deviceId = ? AND start >= ? AND start < ?", device, start, end)[0]
 
 
-@unittest.skipIf(support.SANITIZED, "JavaScript does not depend on the sanitizers")
-@unittest.skipUnless(shutil.which("node"), "no node")
+@support.unsanitized("JavaScript does not depend on the sanitizers")
+@unittest.skipUnless(shutil.which("node"), "no Node")
 class Ranges(unittest.TestCase):
     def page(self, directory, *ranges):
         done = subprocess.run(["node", SOURCE / "tests" / "viewer" / "ranges.mjs", directory / "report.html",

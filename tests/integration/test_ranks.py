@@ -295,7 +295,7 @@ class Output(unittest.TestCase):
         self.assertEqual((out / "mine.txt").read_text() if (out / "mine.txt").exists() else None, "kept")
 
 
-@unittest.skipUnless((SHARED / "traces/fsdp_2gpu.sqlite").exists(), "no sample traces")
+@unittest.skipUnless((SHARED / "traces/fsdp_2gpu.sqlite").exists(), "no reference traces")
 class Real(unittest.TestCase):
     def test_two_gpus_in_one_trace(self):
         """The exchanges of the two GPUs, paired one by one from the raw rows."""

@@ -76,6 +76,7 @@ class Recipes(unittest.TestCase):
         for name in want:
             self.assertTrue(found[name] == want[name], name)  # a difference would print the whole table
 
+    @support.tier("soak")
     @unittest.skipUnless(has_module("pandas"), "no pandas")
     def test_pandas(self):
         found = self.python(block("python", "pd.read_csv"), """
@@ -89,6 +90,7 @@ print(json.dumps({"by_category": {k: int(v) for k, v in by_category.items()}, "f
         self.assertEqual(found["units"]["total_time_ns"], "ns")
         self.same_tables(found["tables"])
 
+    @support.tier("soak")
     @unittest.skipUnless(has_module("pandas"), "no pandas")
     def test_pandas_of_statement(self):
         found = self.python(block("python", "subprocess"), 'import json; print(json.dumps([[int(v) for v in r] for r in '
@@ -97,6 +99,7 @@ print(json.dumps({"by_category": {k: int(v) for k, v in by_category.items()}, "f
         self.assertEqual(sorted(map(tuple, found)), sorted(tuple(map(int, row.split(","))) for row in rows))
         self.assertGreater(len(found), 50)
 
+    @support.tier("soak")
     @unittest.skipUnless(has_module("polars"), "no polars")
     def test_polars(self):
         found = self.python(block("python", "import polars"), """
@@ -112,6 +115,7 @@ print(json.dumps({"by_category": dict(by_category.iter_rows()), "tables": {name:
             return self.call("node", "-e", NODE, statement)
         return self.skipTest("no DuckDB for Python or Node")
 
+    @support.tier("ci")
     def test_duckdb(self):
         found = self.duckdb(block("sql", "read_csv"))
         for name in ("run1", "run2"):

@@ -5,6 +5,7 @@ import subprocess
 import time
 import unittest
 
+import support
 from support import PROGRAM, artifacts, fresh_dir, run, trace
 
 ENDLESS = "with recursive a(x) as (select 1 union all select x + 1 from a) select count(*) from a"
@@ -83,4 +84,4 @@ class Confined(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

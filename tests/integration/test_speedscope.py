@@ -13,8 +13,8 @@ CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 PACKAGES = (SOURCE / "tests" / "readers" / "node_modules" / "speedscope", SOURCE / "templates" / "viewer" / "node_modules" / "playwright-core")
 
 
-@unittest.skipIf(support.SANITIZED, "the files are the same bytes as those of the release build")
-@unittest.skipUnless(CHROMIUM and shutil.which("node") and all(p.exists() for p in PACKAGES), "no chromium, node, speedscope or playwright-core")
+@support.unsanitized("the files are the same bytes as those of the release build")
+@unittest.skipUnless(CHROMIUM and shutil.which("node") and all(p.exists() for p in PACKAGES), "no Chromium, Node, speedscope or playwright-core (npm)")
 class Speedscope(unittest.TestCase):
     def open(self, *files):
         done = subprocess.run(["node", SOURCE / "tests" / "readers" / "speedscope.mjs", *files], capture_output=True, text=True, check=False,

@@ -3,9 +3,10 @@ import shutil
 import sqlite3
 import unittest
 
-from support import SHARED, analyze, artifacts, fresh_dir, ns_of_ms, read_csv, run, trace, truth
+import support
+from support import analyze, artifacts, fresh_dir, ns_of_ms, read_csv, run, trace, truth
 
-TRACES = sorted((SHARED / "traces").glob("**/*.sqlite")) if (SHARED / "traces").is_dir() else []
+TRACES = support.exports()
 PARTS = ("compute_ms", "exposed_comm_ms", "exposed_copy_ms", "idle_ms")
 
 
@@ -240,4 +241,4 @@ class ReferenceTrace(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

@@ -194,4 +194,4 @@ class Meanwhile(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

@@ -26,7 +26,7 @@ class Table(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    @unittest.skipIf(support.SANITIZED, "AddressSanitizer needs much memory itself")
+    @support.unsanitized("AddressSanitizer needs much memory itself")
     def test_memory_does_not_grow_with_the_rows(self):
         for options in (), ("--json",):
             small = self.text(self.small, *options, memory=4)
@@ -49,14 +49,14 @@ class Table(unittest.TestCase):
             self.assertEqual(done.returncode, 5)
             self.assertEqual(done.stderr, "nsys-ai: cannot write to standard output: No space left on device\n")
 
-    @unittest.skipIf(support.SANITIZED, "AddressSanitizer needs much memory itself")
+    @support.unsanitized("AddressSanitizer needs much memory itself")
     def test_first_rows(self):
         whole = self.text(self.large, memory=64).splitlines(keepends=True)
         self.assertEqual(self.text(self.large, "--rows", "1000", memory=64).splitlines(keepends=True), whole[:1001])
 
 
 class Analyze(unittest.TestCase):
-    @unittest.skipIf(support.SANITIZED, "AddressSanitizer needs much memory itself")
+    @support.unsanitized("AddressSanitizer needs much memory itself")
     def test_memory_of_many_names(self):
         count = 400_000
         path = many_names(count)

@@ -5,7 +5,7 @@ import unittest
 from decimal import Decimal
 
 import support
-from support import DIAGNOSIS, PAIRS, SCENARIOS, SHARED, SOURCE, read_csv, trace
+from support import DIAGNOSIS, PAIRS, SCENARIOS, SOURCE, read_csv, trace
 
 PARTITION = ("compute", "exposed_comm", "exposed_copy", "idle")
 WAITING = ("wait", "transfer", "tail")
@@ -208,7 +208,7 @@ def runs():
     yield from ((trace(s),) for s in (*SCENARIOS, *DIAGNOSIS, *PAIRS, "evidence"))
     yield support.edited("collectives-graph", LATE_ENDS),
     yield trace("inference"), "--phase-map", SOURCE / "phase-maps" / "inference.yaml"
-    yield from ((path,) for path in sorted((SHARED / "traces").glob("**/*.sqlite")))
+    yield from ((path,) for path in support.exports())
 
 
 class Sums(unittest.TestCase):

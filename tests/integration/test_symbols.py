@@ -1,5 +1,4 @@
 """What the program's files name for each other says whose it is: nai_..., and nai_gen_... in the generator."""
-import os
 import pathlib
 import re
 import shutil
@@ -8,10 +7,10 @@ import unittest
 
 import support
 
-OBJECTS = pathlib.Path(os.environ["NAI_BUILD_DIR"]) / "CMakeFiles"
+OBJECTS = support.BUILD / "CMakeFiles"
 
 
-@unittest.skipIf(support.SANITIZED, "sanitizers add symbols of their own")
+@support.unsanitized("sanitizers add symbols of their own")
 @unittest.skipUnless(shutil.which("nm"), "no nm")
 class Prefixes(unittest.TestCase):
     def unprefixed(self, pattern, prefix):
@@ -32,4 +31,4 @@ class Prefixes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

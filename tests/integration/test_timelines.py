@@ -4,7 +4,6 @@ import gzip
 import json
 import shutil
 import sqlite3
-import sys
 import unittest
 from decimal import Decimal
 
@@ -233,7 +232,7 @@ class Perfetto(unittest.TestCase):
             with open("/dev/full", "wb") as full:
                 self.assertEqual(run("export", format, directory, stdout=full).returncode, 5)
 
-    @unittest.skipUnless((SHARED / "traces" / "fsdp_2gpu.sqlite").exists(), "needs the shared traces")
+    @unittest.skipUnless((SHARED / "traces" / "fsdp_2gpu.sqlite").exists(), "no reference traces")
     def test_real(self):
         path = SHARED / "traces" / "fsdp_2gpu.sqlite"
         t = self.check(path)
@@ -245,7 +244,7 @@ class Perfetto(unittest.TestCase):
         for s in kernels:  # its number stands at one end of an arrow, which is enough
             self.assertEqual("correlation_id" in s.args, not s.flows)
 
-    @unittest.skipUnless((SHARED / "traces" / "fsdp_2gpu.sqlite").exists(), "needs the shared traces")
+    @unittest.skipUnless((SHARED / "traces" / "fsdp_2gpu.sqlite").exists(), "no reference traces")
     def test_size(self):
         directory, out = artifacts(SHARED / "traces" / "fsdp_2gpu.sqlite"), fresh_dir()
         for name, most in (("x.pftrace", 60), ("x.pftrace.gz", 13)):
@@ -331,10 +330,10 @@ class Chrome(unittest.TestCase):
         kernels = sorted((self.ns(e) + a, self.ns(e) + self.ns(e, "dur") + a) for e in d["traceEvents"] if e["ph"] == "X" and "grid" in e["args"])
         self.assertEqual(kernels, sorted((max(s, a), min(e, b)) for s, e in every if s < b and e > a))
 
-    @unittest.skipUnless((SHARED / "traces" / "fsdp_2gpu.sqlite").exists(), "needs the shared traces")
+    @unittest.skipUnless((SHARED / "traces" / "fsdp_2gpu.sqlite").exists(), "no reference traces")
     def test_real(self):
         self.check(SHARED / "traces" / "fsdp_2gpu.sqlite")
 
 
 if __name__ == "__main__":
-    sys.exit(support.main())
+    support.main()

@@ -16,7 +16,7 @@ import published
 import support
 from support import GENERATOR, SOURCE, fresh_dir, run, trace
 
-CHANGES = pathlib.Path(os.environ["NAI_BUILD_DIR"]) / "tests" / "nai-changes"
+CHANGES = support.BUILD / "tests" / "nai-changes"
 DERIVED = ("index.sqlite", "index.csv", "index.html")
 
 
@@ -200,9 +200,9 @@ class Store(unittest.TestCase):
         self.assertEqual((row["status"], "truncated" in row["error"], "H100" in row["environment"]), ("failed", True, True))
         self.assertEqual(run("store", "baseline", "set", "b", "mixed", "--store", store).returncode, 2)
         self.assertEqual(run("check", good, "--baseline", "last-good", "--store", store, "--out", work / "c").returncode, 2)
-        for words in (("--failed", "no node"), (work / "nowhere.sqlite",), (good, good)):
+        for words in (("--failed", "no Node"), (work / "nowhere.sqlite",), (good, good)):
             self.assertIn(run("store", "add", *words, "--store", store).returncode, (2, 3), words)
-        self.assertEqual(run("store", "add", "--failed", "no node", "--id", "n", "--store", store).returncode, 0)
+        self.assertEqual(run("store", "add", "--failed", "no Node", "--id", "n", "--store", store).returncode, 0)
         self.assertEqual(run("store", "add", "--failed", "no disk", "--id", "n", "--store", store).returncode, 2)
         self.assertEqual(len(self.rows(store)), 4)
 
@@ -257,6 +257,7 @@ class Store(unittest.TestCase):
             (store / name).unlink()
         self.assertEqual(run("store", "index", "--store", store).returncode, 0)
 
+    @support.tier("ci")
     def test_killed_while_adding(self):
         """What is half written is hidden, is nobody's run, and goes with the next change; not while its process lives."""
         store = self.copy()
@@ -740,4 +741,4 @@ class Store(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

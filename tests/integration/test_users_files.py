@@ -603,7 +603,7 @@ class Ends(Case):
         self.assertIn(done.returncode, (0, 128 + signal.SIGPIPE), done.stderr)
         self.assertEqual(os.listdir(tmp), [])
 
-    @unittest.skipIf(support.SANITIZED, "sanitizers need more stack")
+    @support.unsanitized("sanitizers need more stack")
     def test_little_stack(self):
         one = artifacts(trace("minimal"))
         store = self.store()

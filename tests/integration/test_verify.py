@@ -11,12 +11,12 @@ import support
 from support import SHARED, artifacts, fresh_dir, trace
 
 # Findings of many kinds, where no exports of other programs are at hand.
-GENERATED = ("host-bound", "training", "copy-bound", "pause", "failed", "api-only", "nvtx-only", "two-processes", "eight-gpus", "shapes")
+GENERATED = ("host-bound", "training", "copy-bound", "pause", "failed", "api-only", "nvtx-only", "two-processes", "eight-gpus", "shapes",
+             "launch-load", "drained-queue", "alloc-churn", "long-calls", "cpu-work", "tiny-copies", "graph-churn", "steps-input")
 
 
 def traces():
-    real = [*sorted((SHARED / "traces").glob("*.sqlite")), *sorted((SHARED / "traces" / "real").glob("*.sqlite"))]
-    return real + [trace(scenario) for scenario in GENERATED]
+    return support.exports() + [trace(scenario) for scenario in GENERATED]
 
 
 def commands(path):

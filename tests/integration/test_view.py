@@ -12,7 +12,6 @@ import signal
 import sqlite3
 import struct
 import subprocess
-import sys
 import termios
 import time
 import unittest
@@ -194,7 +193,7 @@ def operations(path):
     return sorted(row for table in tables for row in raw(path, f"select start, end from {table}"))
 
 
-@unittest.skipUnless(pyte, "needs python3-pyte (scripts/setup --tests)")
+@unittest.skipUnless(pyte, "no python3-pyte")
 class Keys(unittest.TestCase):
     """Every key of the table, against the raw export or what the screen said before."""
 
@@ -476,7 +475,7 @@ class Keys(unittest.TestCase):
         self.assertGreater(t.window()[0], at)
 
 
-@unittest.skipUnless(pyte, "needs python3-pyte (scripts/setup --tests)")
+@unittest.skipUnless(pyte, "no python3-pyte")
 class Terminals(unittest.TestCase):
     """Sizes, kinds of terminals, ends."""
 
@@ -591,7 +590,7 @@ class Once(unittest.TestCase):
 
     def test_same_rows_as_on_the_screen(self):
         if not pyte:
-            self.skipTest("needs python3-pyte")
+            self.skipTest("no python3-pyte")
         path = artifacts(trace("training"))
         once = self.view(path, "--width", 100).splitlines()
         with Terminal(path, size=(100, 60)) as t:
@@ -663,10 +662,10 @@ class Once(unittest.TestCase):
         text = (support.SOURCE / "docs" / "terminal.md").read_text(encoding="utf-8")
         self.assertIn(run("view", "--keys").stdout, text)
 
-    @unittest.skipUnless(FSDP.exists(), "needs the shared traces")
+    @unittest.skipUnless(FSDP.exists(), "no reference traces")
     def test_real(self):
         if not pyte:
-            self.skipTest("needs python3-pyte")
+            self.skipTest("no python3-pyte")
         flash = [k for k in kernels(FSDP) if "flash" in k[2]]
         with Terminal(artifacts(FSDP), "--gpu", "1") as t:
             t.press(["/", "flash", "Enter"], ": 34 operations")
@@ -674,4 +673,4 @@ class Once(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.exit(support.main())
+    support.main()

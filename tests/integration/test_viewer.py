@@ -7,8 +7,8 @@ import support
 from support import SOURCE
 
 
-@unittest.skipIf(support.SANITIZED, "JavaScript does not depend on the sanitizers")
-@unittest.skipUnless(shutil.which("node"), "no node")
+@support.unsanitized("JavaScript does not depend on the sanitizers")
+@unittest.skipUnless(shutil.which("node"), "no Node")
 class Viewer(unittest.TestCase):
     def test_pure_parts(self):
         tests = sorted((SOURCE / "tests" / "viewer" / "unit").glob("*.test.mjs"))

@@ -22,7 +22,7 @@ def total_kernel_ns(path):
         return db.execute("select coalesce(sum(end - start), 0) from CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
 
 
-@unittest.skipUnless(PROTOC, "scripts/setup --tests installs protoc")
+@unittest.skipUnless(PROTOC, "no protoc")
 class Protobuf(unittest.TestCase):
     def decode(self, path):
         out = fresh_dir() / "x.pftrace"
@@ -67,7 +67,7 @@ class Speedscope(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    @unittest.skipUnless(SPEEDSCOPE.exists(), "scripts/setup --tests installs speedscope")
+    @unittest.skipUnless(SPEEDSCOPE.exists(), "no speedscope (npm)")
     def test_schema(self):
         import jsonschema
         schema = json.loads((SPEEDSCOPE / "file-format-schema.json").read_text())
@@ -129,7 +129,7 @@ class Folded(unittest.TestCase):
 class Tree(unittest.TestCase):
     """export markdown: read by cmark-gfm, and against the nodes."""
 
-    @unittest.skipUnless(shutil.which("cmark-gfm"), "scripts/setup --tests installs cmark-gfm")
+    @unittest.skipUnless(shutil.which("cmark-gfm"), "no cmark-gfm")
     def test_tree(self):
         for name in ("training", "nvtx-mix", "hostile", "empty"):
             done = run("export", "markdown", artifacts(trace(name)))

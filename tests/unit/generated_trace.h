@@ -4,6 +4,7 @@
 #define NAI_TESTS_GENERATED_TRACE_H
 
 #include "base/fs.h"
+#include "tier.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -115,7 +115,7 @@ static void test_nothing_else_is_read(void **state) {
   struct nai_phase_map *phases;
   const struct nai_flops flops = {.per_step = 1e12, .dtype = -1, .peak_tflops = -1};
   if (!*trace)
-    skip();
+    skip_because("no nsys-ai-gen");
   ok(nai_kernel_classes_load(&classes, NULL, err));
   ok(nai_workload_patterns_load(&workload, NULL, err));
   ok(nai_gpu_facts_load(&gpu_facts, NULL, err));

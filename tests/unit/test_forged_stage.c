@@ -92,7 +92,7 @@ static void test_forged(void **state) {
                 {&nai_nvtx_events, NE_START, NAI_NULL_I64}};
   struct nai_buf first = {0}, again = {0};
   if (!*trace)
-    skip();
+    skip_because("no nsys-ai-gen");
   assert_false(run(NULL, &first));
   for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
     assert_true(run(i % 2 ? "pytorch-ddp" : NULL, &again)); /* as it is, it is good */

@@ -40,7 +40,7 @@ static void test_one_input_at_a_time(void **state) {
   struct nai_buf ran = {0};
   struct nai_options options;
   if (!*trace)
-    skip();
+    skip_because("no nsys-ai-gen");
   run(&ran, NULL, NULL);
   assert_non_null(strstr(nai_buf_str(&ran), "probe: no earlier run\n"));
   run(&ran, NULL, NULL);
@@ -110,7 +110,7 @@ static void test_revision(void **state) {
   (void)state;
   struct nai_buf ran = {0};
   if (!*trace)
-    skip();
+    skip_because("no nsys-ai-gen");
   run(&ran, NULL, NULL);
   int count = 0;
   while (nai_analyses[count])
@@ -154,7 +154,7 @@ static void test_missing_input(void **state) {
   struct nai_result result = {0};
   struct nai_err refused = {0};
   if (!*trace)
-    skip();
+    skip_because("no nsys-ai-gen");
   memcpy(stages, nai_stages, sizeof stages);
   stages[NAI_STAGE_TIMELINE].nodes = nodes;
   nai_options_init(&options);

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "tier.h"
+
 #include "base/fs.h"
 #include "base/sandbox.h"
 
@@ -102,7 +104,7 @@ static void write_files(void) {
 static void test_files(void **state) {
   (void)state;
   if (!has_landlock())
-    skip();
+    skip_because("no Landlock in this kernel");
   write_files();
   assert_int_equal(in_child(try_without_files), 0);
   assert_int_equal(in_child(try_writing), 0);
@@ -111,7 +113,7 @@ static void test_files(void **state) {
 static void test_calls(void **state) {
   (void)state;
   if (prctl(PR_GET_SECCOMP) < 0)
-    skip();
+    skip_because("no seccomp in this kernel");
 #if defined(__x86_64__) || defined(__aarch64__)
   assert_int_equal(in_child(try_calls_within), 0);
 #endif
