@@ -139,7 +139,8 @@ def job():
 def cases():
     minimal, rich, small = support.trace("minimal"), support.trace("evidence", "--scale", "0.1"), support.trace("no-nvtx", "--scale", "0.1")
     analyze = ["analyze", "-q", "-j1", "--out", "OUT"]
-    other, same, full = support.artifacts(small), support.artifacts(minimal, "--top", "3"), support.artifacts(rich)
+    # Fresh: the cases link to their files, so they have to lie on the file system of the temporary files.
+    other, same, full = support.analyze(small), support.analyze(minimal, "--top", "3"), support.analyze(rich)
     before = support.fresh_dir("before")
     (before / "t").write_text("an earlier file")
     budgets = before.parent / "budgets.yaml"  # without steps nothing is gated but what budgets name

@@ -462,7 +462,7 @@ class Evidence(unittest.TestCase):
             self.assertIn(title, run("evidence", directory, "--finding", number).stdout)
             self.assertIn(f'id="finding-{number}"', page)
         asked = json.loads(run("ask", directory, "why is my GPU idle", "--format", "json").stdout)
-        explain, = [re.search(r" explain \S+ (\d+)$", line["text"]).group(1) for line in asked["next"] if " explain " in line["text"]]
+        explain, = [shlex.split(line["text"])[-1] for line in asked["next"] if " explain " in line["text"]]
         self.assertIn(tables[explain], json.dumps(asked))
         for number in (0, len(plain) + 1):
             self.assertEqual(run("explain", directory, number).returncode, 2)

@@ -1,6 +1,7 @@
 """Questions in plain words: facts are rows of tables, answers say what is known, and nothing else."""
 import json
 import re
+import shlex
 import unittest
 
 import yaml
@@ -247,7 +248,7 @@ class Printing(unittest.TestCase):
         for question in ("why is my GPU idle", "what is the slowest kernel", "is NCCL overlapped", "are my copies pinned", "which layer is slow", "where do we block",
                          "can I trust this trace", "why is it slow", "launch overhead", "how long is a step"):
             for command in ask(place, question)["next"]:
-                words = command["text"].split()
+                words = shlex.split(command["text"])
                 if "OTHER" not in words and command["text"] not in seen:
                     seen.add(command["text"])
                     self.assertEqual(words[0], "nsys-ai")

@@ -18,9 +18,9 @@ class Prefixes(unittest.TestCase):
         self.assertGreater(len(objects), 20)
         done = subprocess.run(["nm", "--extern-only", "--defined-only", "--format=posix", "--print-file-name", *objects],
                               capture_output=True, text=True, check=True)
-        symbols = [line.split()[:2] for line in done.stdout.splitlines()]
+        symbols = [re.match(r"(.*): (\S+) ", line).groups() for line in done.stdout.splitlines()]
         self.assertGreater(len(symbols), len(objects) // 2)
-        return [f"{pathlib.Path(path.rstrip(':')).name}: {symbol}" for path, symbol in symbols
+        return [f"{pathlib.Path(path).name}: {symbol}" for path, symbol in symbols
                 if symbol != "main" and not symbol.startswith(prefix)]
 
     def test_program(self):
