@@ -9,7 +9,7 @@ import shlex
 import sys
 import xml.etree.ElementTree as xml
 
-SKIPPED = re.compile(r"^(?:.*\W)?skipped: (?:(\w+\.\w+)(?: .*)?: )?(.+)$", re.M)  # support.main, skip_because of the unit tests
+SKIPPED = re.compile(r"^skipped: (?:(?:\w+\.\w+|setUpClass)(?: .*?)?: )?(.+)$", re.M)  # support.main; skip_because of the unit tests
 FAILED = re.compile(r"^(?:FAIL|ERROR): .*\(__main__\.(?:(\w+(?:\.\w+)?)|.*)\)", re.M)  # unittest
 
 
@@ -26,18 +26,20 @@ def main():
     tier, *files = sys.argv[1:]
     counts, reasons, failures = collections.Counter(), collections.defaultdict(collections.Counter), []
     for file in map(pathlib.Path, files):
-        if not file.exists():
-            failures.append((f"{file.parent}: ctest ended without results", []))
+        try:
+            cases = list(xml.parse(file).getroot().iter("testcase"))
+        except (OSError, xml.ParseError) as error:
+            failures.append((f"{file.parent.name}: ctest ended without results that can be read: {error}", []))
             counts["failed"] += 1
             continue
-        for case in xml.parse(file).getroot().iter("testcase"):
+        for case in cases:
             name, output = case.get("name"), case.findtext("system-out") or ""
             skipped = case.find("skipped") is not None and case.get("status") != "fail"
             outcome = "passed" if case.get("status") == "run" else "skipped" if skipped else "failed"
             if outcome == "skipped" and "SKIP_RETURN_CODE" not in case.find("skipped").get("message", ""):
                 outcome = "failed"  # the program is not there
             counts[outcome] += 1
-            for _, reason in SKIPPED.findall(output):
+            for reason in SKIPPED.findall(output):
                 reasons[reason.strip()][name] += 1
             if outcome == "skipped" and not SKIPPED.search(output):
                 reasons["it does not say why"][name] += 1

@@ -320,6 +320,8 @@ def main():
     outcome = unittest.main(exit=False, verbosity=1, testLoader=Loader(), warnings="ignore").result
     for test, reason in outcome.skipped:
         print(f"skipped: {test.id().removeprefix('__main__.')}: {reason}")
+    if not outcome.testsRun:
+        print("skipped: nothing of it is for this tier and build")
     if not outcome.wasSuccessful():
         sys.exit(1)
     sys.exit(77 if outcome.testsRun == 0 or len(outcome.skipped) == outcome.testsRun else 0)

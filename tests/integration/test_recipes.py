@@ -23,6 +23,10 @@ NODE = """const {DuckDBInstance} = require('@duckdb/node-api');
 })();"""
 
 
+# Packages for Node that scripts/setup --ci installs.
+os.environ["NODE_PATH"] = str(SOURCE / "tests" / "readers" / "node_modules")
+
+
 def has_module(name):
     return importlib.util.find_spec(name) is not None
 
