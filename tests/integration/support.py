@@ -151,9 +151,9 @@ def analyze(trace_path, *options, out=None):
 @functools.lru_cache(maxsize=None)
 def artifacts(trace_path, *options):
     """The artifacts directory of a trace. Do not change it: of generated traces and exports it is made once per build and kept in the
-    build tree, of others once per test program."""
+    build tree; of others, and with options that name a file, whose content may change, once per test program."""
     stamp, content = os.stat(PROGRAM), os.stat(trace_path)
-    if not {CACHE, SHARED} & set(trace_path.parents) or any(str(scratch()) in str(word) for word in options):
+    if not {CACHE, SHARED} & set(trace_path.parents) or any("/" in str(word) for word in options):
         return analyze(trace_path, *options)
     key = repr((str(trace_path), content.st_mtime_ns, content.st_size, options)).encode()
     directory = cached(f"runs-{stamp.st_mtime_ns}-{stamp.st_size}") / hashlib.sha256(key).hexdigest()[:32]
