@@ -250,7 +250,7 @@ static void test_generated_traces(void **state) {
     char name[64];
     if (sscanf(line, "%63s", name) != 1)
       continue;
-    for (int shuffle = 0; shuffle <= !first_tier(); shuffle++) {
+    for (int shuffle = 0; shuffle <= !in_part(); shuffle++) {
       snprintf(command, sizeof command, "'%s' %s %s --force %s%s", generator, name, path,
                strcmp(name, "bench") ? "" : "--size 1M", shuffle ? " --shuffle" : "");
       assert_int_equal(system(command), 0);
