@@ -81,8 +81,13 @@ export async function generalTests(suite, path, truth) {
       check(await page.locator('dialog.help').isVisible(), 'help');
       await page.keyboard.press('Escape');
       check(!(await page.locator('dialog.help').isVisible()), 'Escape closes it');
-      await page.keyboard.press('Tab');
-      check(await page.evaluate(() => document.activeElement !== document.body), 'Tab reaches a control');
+      // From where the dialog was, at the end of the page, the first may lead out of it, and the next back to its beginning.
+      const focused = () => page.evaluate(() => document.activeElement !== document.body);
+      for (let presses = 0; presses < 3 && !(await focused()); presses++) {
+        await page.keyboard.press('Tab');
+        await settle(page);
+      }
+      check(await focused(), 'Tab reaches a control');
     }),
   );
 
