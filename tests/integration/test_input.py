@@ -75,7 +75,7 @@ class Refused(unittest.TestCase):
         whole = trace("no-nvtx").read_bytes()
         chance = random.Random(3)
         damaged = [whole[:size + delta] for size in range(4096, len(whole), 4096 * 5) for delta in (-1, 0, 1)]
-        for _ in range(support.by_tier(20, 20 if support.SANITIZED else 80)):
+        for _ in range(support.by_tier(20, 80)):
             data = bytearray(whole)
             data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
             damaged.append(bytes(data))
@@ -212,7 +212,7 @@ class Changing(unittest.TestCase):
         thread = threading.Thread(target=swap)
         thread.start()
         try:
-            for attempt in range(support.by_tier(8, 8 if support.SANITIZED else 30)):
+            for attempt in range(support.by_tier(8, 30)):
                 out = base / f"out{attempt}"
                 done = run("analyze", path, "-q", "--out", out)
                 self.assertIn(done.returncode, (0, 3), done.stderr)

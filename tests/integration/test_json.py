@@ -89,7 +89,7 @@ class Json(unittest.TestCase):
 
     def all_directories(self):
         """Of every scenario and every reference trace."""
-        scenarios = SCENARIOS if support.SANITIZED or not support.in_tier("ci") else (*SCENARIOS, *DIAGNOSIS, *PAIRS, "evidence")
+        scenarios = support.by_tier(SCENARIOS, (*SCENARIOS, *DIAGNOSIS, *PAIRS, "evidence"))
         for path in [trace(s) for s in scenarios] + support.exports():
             yield path.stem, artifacts(path)
 

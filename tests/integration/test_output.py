@@ -307,7 +307,7 @@ class Faults(unittest.TestCase):
         shutil.rmtree(base / "timing")
         chance = random.Random(7)
         killed = 0
-        for attempt in range(support.by_tier(15, 15 if support.SANITIZED else 60)):
+        for attempt in range(support.by_tier(15, 60)):
             path = (self.path, other)[attempt % 2]
             child = subprocess.Popen([PROGRAM, "analyze", path, "-q", "--out", out], stderr=subprocess.DEVNULL)
             time.sleep(chance.random() * span)

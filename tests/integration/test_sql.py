@@ -287,7 +287,7 @@ TABLES = ("kernel_events", "memop_events", "api_events", "nvtx_events", "threads
 class Differential(unittest.TestCase):
     """Random statements over our tables, and over the same rows in plain SQLite tables."""
 
-    COUNT = support.by_tier(200, 300 if support.SANITIZED else 2000)
+    COUNT = support.by_tier(200, 2000)
 
     def load(self, directory):
         """Plain tables from what `nsys-ai table` prints: no code of src/query is involved."""

@@ -200,9 +200,9 @@ class Store(unittest.TestCase):
         self.assertEqual((row["status"], "truncated" in row["error"], "H100" in row["environment"]), ("failed", True, True))
         self.assertEqual(run("store", "baseline", "set", "b", "mixed", "--store", store).returncode, 2)
         self.assertEqual(run("check", good, "--baseline", "last-good", "--store", store, "--out", work / "c").returncode, 2)
-        for words in (("--failed", "no Node"), (work / "nowhere.sqlite",), (good, good)):
+        for words in (("--failed", "no node"), (work / "nowhere.sqlite",), (good, good)):
             self.assertIn(run("store", "add", *words, "--store", store).returncode, (2, 3), words)
-        self.assertEqual(run("store", "add", "--failed", "no Node", "--id", "n", "--store", store).returncode, 0)
+        self.assertEqual(run("store", "add", "--failed", "no node", "--id", "n", "--store", store).returncode, 0)
         self.assertEqual(run("store", "add", "--failed", "no disk", "--id", "n", "--store", store).returncode, 2)
         self.assertEqual(len(self.rows(store)), 4)
 
