@@ -2,7 +2,7 @@
 #include "agent/internal.h"
 
 #include "base/text.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/temporary.h"
 #include "config/yaml.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <dirent.h>
 #include <errno.h>

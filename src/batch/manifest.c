@@ -2,10 +2,10 @@
 
 #include "base/sort.h"
 #include "base/array.h"
-#include "base/csv_read.h"
+#include "table/csv_read.h"
 #include "base/fs.h"
 #include "base/hash.h"
-#include "render/csv.h"
+#include "table/csv.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "batch/scratch.h"
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <errno.h>
 #include <fcntl.h>

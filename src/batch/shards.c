@@ -1,7 +1,7 @@
 /* Dividing items among tasks. */
 #include "batch/internal.h"
 
-#include "base/csv_read.h"
+#include "table/csv_read.h"
 #include "base/fs.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "config/yaml.h"
 #include "index/index.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <errno.h>
 #include <inttypes.h>

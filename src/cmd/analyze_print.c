@@ -4,8 +4,8 @@
 #include "cmd/ask/overview.h"
 
 #include "base/fmt.h"
-#include "render/escape.h"
-#include "render/json.h"
+#include "base/escape.h"
+#include "table/json.h"
 #include "rules/rules.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "base/fs.h"
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/sink.h"
 #include "query/query.h"
-#include "render/escape.h"
+#include "base/escape.h"
 #include "render/rows.h"
 #include "run/run.h"
 

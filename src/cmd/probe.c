@@ -5,8 +5,8 @@
 #include "base/fs.h"
 #include "base/threads.h"
 #include "cmd/cmd.h"
-#include "render/escape.h"
-#include "render/json.h"
+#include "base/escape.h"
+#include "table/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "base/fs.h"
 #include "run/publish.h"
 #include "ranks/write.h"
-#include "render/csv.h"
-#include "render/escape.h"
-#include "render/json.h"
+#include "table/csv.h"
+#include "base/escape.h"
+#include "table/json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/fmt.h"
 #include "base/text.h"
-#include "render/escape.h"
+#include "base/escape.h"
 #include "table/kernel_name.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "compare/internal.h"
 #include "compare/timeline.h"
 
-#include "render/json.h"
+#include "table/json.h"
 #include "viewer/slice.h"
 
 #include <inttypes.h>

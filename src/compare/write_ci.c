@@ -4,8 +4,8 @@
 
 #include "base/fmt.h"
 #include "base/text.h"
-#include "render/escape.h"
-#include "render/json.h"
+#include "base/escape.h"
+#include "table/json.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "compare/write.h"
 
 #include "base/fmt.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -42,7 +42,7 @@ NAI_MUST_CHECK int nai_yaml_parse(struct nai_yaml **out, const char *file, const
                                   struct nai_err *err);
 /* Reads and parses a regular file. */
 NAI_MUST_CHECK int nai_yaml_load(struct nai_yaml **out, const char *path, struct nai_err *err);
-/* The same of what the program itself wrote as JSON (render/json.h): names of files and words of command lines in it
+/* The same of what the program itself wrote as JSON (table/json.h): names of files and words of command lines in it
  * may hold any character, so it is not refused for invisible ones. Such a text is cleaned before it is shown. */
 NAI_MUST_CHECK int nai_yaml_parse_own(struct nai_yaml **out, const char *file, const char *text, size_t len,
                                       struct nai_err *err);

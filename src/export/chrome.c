@@ -1,7 +1,7 @@
 /* JSON of Chrome's trace viewer ("Trace Event Format"), which other viewers read as well. */
 #include "export/timeline.h"
 
-#include "render/json.h"
+#include "table/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "export/parquet_column.h"
 #include "export/thrift.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <stdlib.h>
 #include <string.h>

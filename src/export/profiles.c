@@ -2,7 +2,7 @@
 #include "export/timeline.h"
 
 #include "base/array.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/sort.h"
 #include "base/fs.h"
 #include "base/text.h"
-#include "render/csv.h"
+#include "table/csv.h"
 #include "table/columns.h"
 #include "table/severity.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/fmt.h"
 #include "base/fs.h"
-#include "render/json.h"
+#include "table/json.h"
 #include "table/severity.h"
 
 #include <limits.h>

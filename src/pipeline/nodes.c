@@ -2,7 +2,7 @@
 #include "pipeline/state.h"
 
 #include "analyses/analysis.h"
-#include "render/escape.h"
+#include "base/escape.h"
 #include "viewer/viewer.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "ranks/write.h"
 
 #include "base/fmt.h"
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "ranks/write.h"
 
 #include "base/fmt.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <math.h>
 #include <stdio.h>

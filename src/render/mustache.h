@@ -4,7 +4,7 @@
 #ifndef NAI_RENDER_MUSTACHE_H
 #define NAI_RENDER_MUSTACHE_H
 
-#include "render/escape.h"
+#include "base/escape.h"
 #include "render/view.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* report.json: everything, versioned. Its schema is docs/report.schema.json. */
 #include "base/fmt.h"
-#include "render/json.h"
+#include "table/json.h"
 #include "render/output.h"
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 
 #include "base/fmt.h"
 #include "base/text.h"
-#include "render/csv.h"
-#include "render/escape.h"
+#include "table/csv.h"
+#include "base/escape.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef NAI_RENDER_ROWS_H
 #define NAI_RENDER_ROWS_H
 
-#include "render/json.h"
+#include "table/json.h"
 
 enum nai_rows_format {
   NAI_ROWS_TABLE,

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "config/yaml.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <errno.h>
 #include <inttypes.h>

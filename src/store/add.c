@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/temporary.h"
 #include "base/text.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <errno.h>
 #include <inttypes.h>

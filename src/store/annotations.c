@@ -2,11 +2,11 @@
 #include "store/internal.h"
 
 #include "base/array.h"
-#include "base/csv_read.h"
+#include "table/csv_read.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "render/csv.h"
+#include "table/csv.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "config/yaml.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "config/yaml.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/fs.h"
 #include "config/yaml.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <fcntl.h>
 #include <stdio.h>

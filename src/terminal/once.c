@@ -2,7 +2,7 @@
 #include "terminal/state.h"
 
 #include "base/fmt.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "terminal/screen.h"
 
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <stdlib.h>
 #include <string.h>

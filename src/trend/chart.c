@@ -2,7 +2,7 @@
 
 #include "base/fmt.h"
 #include "compare/stats.h"
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <math.h>
 #include <string.h>

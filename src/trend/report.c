@@ -1,7 +1,7 @@
 /* trend.json, and the table of changes. */
 #include "trend/trend.h"
 
-#include "render/json.h"
+#include "table/json.h"
 #include "run/publish.h"
 #include "table/columns.h"
 #include "trend/moved.h"

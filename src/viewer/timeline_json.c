@@ -2,7 +2,7 @@
 #include "viewer/encoder.h"
 
 #include "base/fmt.h"
-#include "render/json.h"
+#include "table/json.h"
 #include "table/kernel_name.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* How each GPU's time is shared out, in bins: the page's utilisation strips. */
 #include "viewer/encoder.h"
 
-#include "render/json.h"
+#include "table/json.h"
 
 #include <stdlib.h>
 #include <string.h>

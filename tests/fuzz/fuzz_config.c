@@ -9,7 +9,7 @@
 #include "config/workload.h"
 #include "pipeline/analyze.h"
 #include "question/question.h"
-#include "render/escape.h"
+#include "base/escape.h"
 #include "rules/metrics.h"
 #include "rules/rules.h"
 #include "skills/skill.h"

@@ -1,8 +1,8 @@
 /* Each escaper against a reader of its format: whatever the bytes, the result must read as plain text. */
 #include "base/text.h"
-#include "render/csv.h"
-#include "render/escape.h"
-#include "render/json.h"
+#include "table/csv.h"
+#include "base/escape.h"
+#include "table/json.h"
 #include "table/kernel_name.h"
 
 #include <cmark.h>

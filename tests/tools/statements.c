@@ -2,7 +2,7 @@
  * line of JSON per statement: {"rows": [[...], ...]} with integers, reals of 17 digits, texts and null, or {"error":
  * ...}. For tests. */
 #include "query/query.h"
-#include "render/json.h"
+#include "table/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* CSV: written by us, read back by libcsv's parser, which must find the values of the table. */
+/* CSV: written by us, read back by libcsv's parser, which must find the values of the table; and files that people
+ * write. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,11 +7,14 @@
 
 #include <cmocka.h>
 
-#include "render/csv.h"
+#include "table/csv.h"
+#include "table/csv_read.h"
 
 #include <csv.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct nai_column_def columns[] = {
     {"name", NAI_STR, NAI_TEXT, "a name"},
@@ -124,11 +128,62 @@ static void test_any_text_comes_back(void **state) {
   nai_table_free(table);
 }
 
+/* Reads the text as a file: true and the cells of all rows behind one another, or false and the message behind the
+ * name. */
+static bool read_back(char *got, const char *text) {
+  char path[] = "/tmp/nai-csv-XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+  close(fd);
+  struct nai_csv *csv;
+  struct nai_err err = {0};
+  int rc = nai_csv_read(&csv, path, 1 << 20, &err);
+  *got = '\0';
+  if (rc)
+    strcpy(got, err.msg + strlen(path));
+  for (uint32_t r = 0; !rc && r < csv->row_count; r++) {
+    sprintf(got + strlen(got), "%u", csv->rows[r].line);
+    for (uint32_t c = 0; c < csv->rows[r].count; c++)
+      sprintf(got + strlen(got), "|%s", nai_csv_cell(csv, r, (int)c));
+    strcat(got, ";");
+  }
+  nai_csv_free(csv);
+  unlink(path);
+  return !rc;
+}
+
+static void test_read(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *got;
+    bool read;
+  } cases[] = {
+      {"a,b\n1,2\n", "1|a|b;2|1|2;", true},
+      {"\xef\xbb\xbf\"a\",b\r\n\r\n'=1, 2 ", "1|a|b;3|=1| 2 ;", true},
+      {"a,b\n\"x\ny \"\"q\"\"\",\n\"\",z\n", "1|a|b;2|x\ny \"q\"|;4||z;", true},
+      {"a\n\"\"\n\n1", "1|a;4|1;", true},
+      {"a,b\n1\n", ":2: expected 2 cells, as in the first line, got 1", false},
+      {"a,b\n1,\"x\ny\n", ":2: a quoted cell has no end", false},
+      {"a,b\n\"x\ny\",\"z\n", ":3: a quoted cell has no end", false},
+      {"a\n\"x\"y\n", ":2: text follows a closing quote", false},
+      {"a\n\nx\"y\n", ":3: a quote inside a cell that is not quoted", false},
+      {"", ":1: the file is empty; expected a line with the names of the columns", false},
+      {"\n\n", ":1: the file is empty; expected a line with the names of the columns", false},
+  };
+  char got[1024];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_int_equal(read_back(got, cases[i].text), cases[i].read);
+    assert_string_equal(got, cases[i].got);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bytes),
       cmocka_unit_test(test_no_rows),
       cmocka_unit_test(test_any_text_comes_back),
+      cmocka_unit_test(test_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

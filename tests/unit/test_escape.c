@@ -10,7 +10,7 @@
 #include "tier.h"
 
 #include "base/text.h"
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <cmark.h>
 #include <stdio.h>

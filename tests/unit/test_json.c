@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "render/json.h"
+#include "table/json.h"
 
 #include <jansson.h>
 #include <math.h>

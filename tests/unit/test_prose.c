@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "render/escape.h"
+#include "base/escape.h"
 #include "render/prose.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "base/fmt.h"
 #include "query/collect.h"
-#include "render/escape.h"
+#include "base/escape.h"
 #include "table/events.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "cmd/compare/collect.h"
 
 #include "base/fmt.h"
-#include "render/escape.h"
+#include "base/escape.h"
 #include "rules/rules.h"
 #include "table/severity.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/assets.h"
 #include "pipeline/analyze.h"
-#include "render/escape.h"
+#include "base/escape.h"
 #include "rules/rules.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "cmd/ask/answer.h"
 
 #include "pipeline/analyze.h"
-#include "render/escape.h"
+#include "base/escape.h"
 #include "render/report.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "cmd/ask/question.h"
 
 #include "question/llm.h"
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <math.h>
 #include <stdio.h>

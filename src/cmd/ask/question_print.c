@@ -2,8 +2,8 @@
 #include "cmd/ask/question.h"
 
 #include "base/fmt.h"
-#include "render/escape.h"
-#include "render/json.h"
+#include "base/escape.h"
+#include "table/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

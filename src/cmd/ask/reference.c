@@ -2,7 +2,7 @@
 #include "cmd/ask/answer.h"
 #include "cmd/compare/collect.h"
 
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <string.h>
 

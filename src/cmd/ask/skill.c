@@ -3,7 +3,7 @@
 #include "pipeline/analyze.h"
 #include "rules/rules.h"
 
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

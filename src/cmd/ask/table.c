@@ -3,9 +3,9 @@
 
 #include "base/fs.h"
 #include "base/text.h"
-#include "render/csv.h"
-#include "render/escape.h"
-#include "render/json.h"
+#include "table/csv.h"
+#include "base/escape.h"
+#include "table/json.h"
 #include "run/run.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #include "cmd/ask/tree.h"
 
 #include "base/fmt.h"
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <inttypes.h>
 #include <stdio.h>

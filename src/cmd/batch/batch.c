@@ -2,7 +2,7 @@
 #include "cmd/batch/batch.h"
 
 #include "base/threads.h"
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <inttypes.h>
 #include <stdio.h>

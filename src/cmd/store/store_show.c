@@ -2,7 +2,7 @@
 #include "cmd/store/store.h"
 
 #include "base/strings.h"
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <string.h>
 

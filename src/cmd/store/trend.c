@@ -1,7 +1,7 @@
 /* nsys-ai trend: how the metrics of a store went. */
 #include "cmd/cmd.h"
 
-#include "render/escape.h"
+#include "base/escape.h"
 #include "store/store.h"
 #include "trend/trend.h"
 

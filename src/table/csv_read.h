@@ -1,7 +1,7 @@
 /* CSV files (RFC 4180) as rows of texts: what people write lists in, and what this program wrote itself. A ' that our
- * own writer put in front of = + - @ (render/escape.h) is taken away again. */
-#ifndef NAI_BASE_CSV_READ_H
-#define NAI_BASE_CSV_READ_H
+ * own writer put in front of = + - @ (base/escape.h) is taken away again. */
+#ifndef NAI_TABLE_CSV_READ_H
+#define NAI_TABLE_CSV_READ_H
 
 #include "base/err.h"
 

@@ -1,7 +1,7 @@
 /* Escaping: one function per place a text can be put, and no other code that escapes. Input is UTF-8 as
  * nai_text_clean leaves it; anything else is survived, never trusted: line breaks become spaces, NUL becomes U+FFFD. */
-#ifndef NAI_RENDER_ESCAPE_H
-#define NAI_RENDER_ESCAPE_H
+#ifndef NAI_BASE_ESCAPE_H
+#define NAI_BASE_ESCAPE_H
 
 #include "base/buf.h"
 

@@ -1,8 +1,8 @@
-#include "render/json.h"
+#include "table/json.h"
 
 #include "base/fmt.h"
 #include "base/text.h"
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,6 @@
-#include "render/csv.h"
+#include "table/csv.h"
 
-#include "render/escape.h"
-#include "render/output.h"
+#include "base/escape.h"
 
 #include <csv.h>
 #include <string.h>
@@ -63,10 +62,3 @@ void nai_csv_table(struct nai_buf *out, const struct nai_table *table) {
   }
   nai_buf_free(&scratch);
 }
-
-static int print(struct nai_buf *out, const struct nai_output_context *context, struct nai_err *err) {
-  nai_csv_table(out, context->table);
-  return nai_buf_check(out, err);
-}
-
-const struct nai_output nai_output_csv = {.name = "csv", .path = "tables/*.csv", .print = print};

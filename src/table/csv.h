@@ -1,8 +1,8 @@
 /* Tables as CSV (RFC 4180, lines end with LF): column names, then rows. Numbers as nai_value_print writes them,
  * never quoted; NULL is nothing, the empty text is "". Texts are quoted by libcsv where they need it, and guarded
  * against being taken for formulas (nai_escape_csv_guard). */
-#ifndef NAI_RENDER_CSV_H
-#define NAI_RENDER_CSV_H
+#ifndef NAI_TABLE_CSV_H
+#define NAI_TABLE_CSV_H
 
 #include "table/table.h"
 

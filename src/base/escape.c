@@ -1,4 +1,4 @@
-#include "render/escape.h"
+#include "base/escape.h"
 
 #include "base/text.h"
 

@@ -1,7 +1,7 @@
 /* Writes JSON as it goes. jansson could write only what it holds in memory, and its reals are doubles: 136355595 ns
  * must come out as exactly 136.355595 ms. Its string escaping is used. */
-#ifndef NAI_RENDER_JSON_H
-#define NAI_RENDER_JSON_H
+#ifndef NAI_TABLE_JSON_H
+#define NAI_TABLE_JSON_H
 
 #include "table/table.h"
 

@@ -1,5 +1,5 @@
 /* Long tables in the page: columns instead of rows, so that a table of idle gaps takes a fraction of the room. */
-#include "render/json.h"
+#include "table/json.h"
 
 #include <stdlib.h>
 
