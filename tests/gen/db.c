@@ -7,14 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PAGE_BYTES = 4096 };
+#include "base/assets.h"
 
-struct table_state {
-  sqlite3_stmt *insert; /* NULL until the table exists */
+enum { PAGE_BYTES = 4096, MAX_COLUMNS = 48, MAX_TABLES = 80 };
+
+struct table {
+  char name[64];
+  const char *create; /* its statement in the schema, up to the semicolon */
+  int create_size;
+  sqlite3_stmt *insert; /* NULL until the table exists; its parameters are named like the columns */
+  int column_count;
+  char columns[MAX_COLUMNS][40];
   int64_t row_count;
-  int parameters[NAI_GEN_MAX_COLUMNS]; /* canonical column -> SQL parameter, 0: not in this schema
-                                        */
-  bool bound[NAI_GEN_MAX_COLUMNS];     /* parameter holds a value of an earlier row */
 };
 
 struct nai_gen_db {
@@ -23,33 +27,46 @@ struct nai_gen_db {
   char *temporary;
   struct nai_gen_db_options options;
   bool committed;
-  struct table_state tables[T_COUNT];
+  struct table tables[MAX_TABLES];
+  int table_count;
+  int last_table; /* that of the row before: most rows go where the last one went */
 };
 
-void nai_gen_row_start(struct nai_gen_row *row, enum nai_gen_table table) {
+void nai_gen_row_start(struct nai_gen_row *row, const char *table) {
   row->table = table;
-  memset(row->cells, 0, nai_gen_schema_table(table)->column_count * sizeof row->cells[0]);
+  row->zeroed = false;
+  row->cell_count = 0;
 }
 
-void nai_gen_row_int(struct nai_gen_row *row, int column, int64_t value) {
-  row->cells[column] = (struct nai_gen_cell){.type = NAI_GEN_CELL_INT, .as.integer = value};
+static void add_cell(struct nai_gen_row *row, struct nai_gen_cell cell) {
+  if (row->cell_count == NAI_GEN_MAX_CELLS) {
+    abort(); /* NAI_GEN_MAX_CELLS is too low for this scenario */
+  }
+  row->cells[row->cell_count++] = cell;
 }
 
-void nai_gen_row_real(struct nai_gen_row *row, int column, double value) {
-  row->cells[column] = (struct nai_gen_cell){.type = NAI_GEN_CELL_REAL, .as.real = value};
+void nai_gen_row_null(struct nai_gen_row *row, const char *column) {
+  add_cell(row, (struct nai_gen_cell){.column = column});
 }
 
-void nai_gen_row_bytes(struct nai_gen_row *row, int column, const void *bytes, size_t size) {
-  row->cells[column] = (struct nai_gen_cell){.type = NAI_GEN_CELL_TEXT, .size = (int)size, .as.bytes = bytes};
+void nai_gen_row_int(struct nai_gen_row *row, const char *column, int64_t value) {
+  add_cell(row, (struct nai_gen_cell){.column = column, .type = NAI_GEN_CELL_INT, .as.integer = value});
 }
 
-void nai_gen_row_text(struct nai_gen_row *row, int column, const char *text) {
+void nai_gen_row_real(struct nai_gen_row *row, const char *column, double value) {
+  add_cell(row, (struct nai_gen_cell){.column = column, .type = NAI_GEN_CELL_REAL, .as.real = value});
+}
+
+void nai_gen_row_bytes(struct nai_gen_row *row, const char *column, const void *bytes, size_t size) {
+  add_cell(row, (struct nai_gen_cell){column, NAI_GEN_CELL_TEXT, (int)size, {.bytes = bytes}});
+}
+
+void nai_gen_row_text(struct nai_gen_row *row, const char *column, const char *text) {
   nai_gen_row_bytes(row, column, text, strlen(text));
 }
 
-void nai_gen_row_blob(struct nai_gen_row *row, int column, const void *bytes, size_t size) {
-  nai_gen_row_bytes(row, column, bytes, size);
-  row->cells[column].type = NAI_GEN_CELL_BLOB;
+void nai_gen_row_blob(struct nai_gen_row *row, const char *column, const void *bytes, size_t size) {
+  add_cell(row, (struct nai_gen_cell){column, NAI_GEN_CELL_BLOB, (int)size, {.bytes = bytes}});
 }
 
 static int sql_failed(const struct nai_gen_db *db, const char *what, struct nai_gen_err *err) {
@@ -64,66 +81,92 @@ static int execute(struct nai_gen_db *db, const char *sql, struct nai_gen_err *e
   return 0;
 }
 
-static bool exists_in(int schema, int first, int last) { return schema >= first && schema <= last; }
-
-bool nai_gen_db_has_table(const struct nai_gen_db *db, enum nai_gen_table table) {
-  const struct nai_gen_table_def *def = nai_gen_schema_table(table);
-  return exists_in(db->options.schema, def->first, def->last);
-}
-
-static bool column_not_null(const struct nai_gen_db *db, const struct nai_gen_column_def *column) {
-  return column->null != NAI_GEN_NULLABLE || db->options.schema == NAI_GEN_2019;
-}
-
-/* Builds both statements in one pass; they list the same columns in the same order. */
-static int create_table(struct nai_gen_db *db, enum nai_gen_table table, struct nai_gen_err *err) {
-  const struct nai_gen_table_def *def = nai_gen_schema_table(table);
-  struct table_state *state = &db->tables[table];
-  sqlite3_str *create = sqlite3_str_new(db->handle);
-  sqlite3_str *insert = sqlite3_str_new(db->handle);
-  int parameter = 0;
-  sqlite3_str_appendf(create, "CREATE TABLE %s (", def->name);
-  sqlite3_str_appendf(insert, "INSERT INTO \"%s\" VALUES (", def->name);
-  for (size_t i = 0; i < def->column_count; i++) {
-    const struct nai_gen_column_def *column = &def->columns[i];
-    if (!exists_in(db->options.schema, column->first, column->last)) {
-      continue;
+/* The statements of the generation's schema, which are one table each. */
+static int read_schema(struct nai_gen_db *db, struct nai_gen_err *err) {
+  static const char create[] = "CREATE TABLE ";
+  char path[64];
+  snprintf(path, sizeof path, "tests/gen/schemas/%d.sql", db->options.schema);
+  const struct nai_asset *schema = nai_asset_find(path);
+  for (const char *at = schema ? schema->data : NULL; at && (at = strstr(at, create)); db->table_count++) {
+    struct table *table = &db->tables[db->table_count];
+    const char *end = strchr(at, ';');
+    if (db->table_count == MAX_TABLES || !end || sscanf(at + strlen(create), "%63s", table->name) != 1) {
+      db->table_count = 0;
+      break;
     }
-    bool checked = column_not_null(db, column) && !db->options.without_checks;
-    state->parameters[i] = ++parameter;
-    sqlite3_str_appendf(create, "%s\n    %-27s %s%s%s", parameter > 1 ? "," : "", column->name, column->type,
-                        checked ? "   NOT NULL" : "", column->null == NAI_GEN_PRIMARY_KEY ? "   PRIMARY KEY" : "");
-    sqlite3_str_appendall(insert, parameter > 1 ? ",?" : "?");
+    table->create = at;
+    table->create_size = (int)(end - at);
+    at = end;
   }
-  sqlite3_str_appendall(create, "\n)");
-  sqlite3_str_appendall(insert, ")");
-  char *create_sql = sqlite3_str_finish(create);
-  char *insert_sql = sqlite3_str_finish(insert);
-  int rc = 0;
-  if (!create_sql || !insert_sql) {
-    rc = nai_gen_fail(NAI_GEN_ENOMEM, err, "out of memory");
-  } else {
-    rc = execute(db, create_sql, err);
+  return db->table_count ? 0 : nai_gen_fail(NAI_GEN_EOUTPUT, err, "cannot read the tables of %s", path);
+}
+
+static struct table *find_table(const struct nai_gen_db *db, const char *name) {
+  for (int i = 0; i < db->table_count; i++) {
+    int at = (db->last_table + i) % db->table_count;
+    if (strcmp(db->tables[at].name, name) == 0) {
+      return (struct table *)&db->tables[at];
+    }
   }
-  if (rc == 0 &&
-      sqlite3_prepare_v3(db->handle, insert_sql, -1, SQLITE_PREPARE_PERSISTENT, &state->insert, NULL) != SQLITE_OK) {
-    rc = sql_failed(db, "write the trace", err);
+  return NULL;
+}
+
+const char *nai_gen_db_table(const struct nai_gen_db *db, int index) {
+  return index < db->table_count ? db->tables[index].name : NULL;
+}
+
+int64_t nai_gen_db_row_count(const struct nai_gen_db *db, const char *table) {
+  const struct table *found = find_table(db, table);
+  return found ? found->row_count : 0;
+}
+
+/* The statement that creates the table; where invalid rows are to be written, without what would refuse them. */
+static char *create_statement(const struct nai_gen_db *db, const struct table *table) {
+  static const char not_null[] = "   NOT NULL";
+  char *sql = sqlite3_mprintf("%.*s", table->create_size, table->create);
+  for (char *at = sql; at && db->options.without_checks && (at = strstr(at, not_null));) {
+    memmove(at, at + strlen(not_null), strlen(at + strlen(not_null)) + 1);
   }
-  sqlite3_free(create_sql);
-  sqlite3_free(insert_sql);
+  return sql;
+}
+
+/* The statement that inserts a row: a parameter per column, and what stands for NULL where the column must not be. */
+static int prepare_insert(struct nai_gen_db *db, struct table *table, struct nai_gen_err *err) {
+  static const char columns[] =
+      "SELECT printf('INSERT INTO \"%w\" VALUES (%s)', ?1, group_concat(iif(\"notnull\", printf('ifnull(:%s, %s)', name,"
+      " iif(type = 'TEXT', quote(''), '0')), ':' || name), ', ')) FROM pragma_table_info(?1)";
+  sqlite3_stmt *text = NULL;
+  bool done = sqlite3_prepare_v2(db->handle, columns, -1, &text, NULL) == SQLITE_OK &&
+              sqlite3_bind_text(text, 1, table->name, -1, SQLITE_STATIC) == SQLITE_OK &&
+              sqlite3_step(text) == SQLITE_ROW &&
+              sqlite3_prepare_v3(db->handle, (const char *)sqlite3_column_text(text, 0), -1, SQLITE_PREPARE_PERSISTENT,
+                                 &table->insert, NULL) == SQLITE_OK;
+  int rc = done ? 0 : sql_failed(db, "write the trace", err);
+  sqlite3_finalize(text);
+  table->column_count = rc ? 0 : sqlite3_bind_parameter_count(table->insert);
+  if (table->column_count > MAX_COLUMNS) {
+    return nai_gen_fail(NAI_GEN_EOUTPUT, err, "table %s has too many columns", table->name);
+  }
+  for (int i = 0; i < table->column_count; i++) {
+    const char *name = sqlite3_bind_parameter_name(table->insert, i + 1) + strlen(":");
+    snprintf(table->columns[i], sizeof table->columns[i], "%s", name); /* SQLite's own moves when tables are added */
+  }
   return rc;
 }
 
+static int create_table(struct nai_gen_db *db, struct table *table, struct nai_gen_err *err) {
+  char *sql = create_statement(db, table);
+  int rc = sql ? execute(db, sql, err) : nai_gen_fail(NAI_GEN_ENOMEM, err, "out of memory");
+  sqlite3_free(sql);
+  return rc ? rc : prepare_insert(db, table, err);
+}
+
 int nai_gen_db_create_all(struct nai_gen_db *db, struct nai_gen_err *err) {
-  for (int table = 0; table < T_COUNT; table++) {
-    if (nai_gen_db_has_table(db, (enum nai_gen_table)table) && !db->tables[table].insert) {
-      int rc = create_table(db, (enum nai_gen_table)table, err);
-      if (rc) {
-        return rc;
-      }
-    }
+  int rc = 0;
+  for (int i = 0; i < db->table_count && !rc; i++) {
+    rc = db->tables[i].insert ? 0 : create_table(db, &db->tables[i], err);
   }
-  return 0;
+  return rc;
 }
 
 static int make_temporary(struct nai_gen_db *db, const char *path, struct nai_gen_err *err) {
@@ -151,7 +194,10 @@ int nai_gen_db_open(struct nai_gen_db **out, const char *path, const struct nai_
     return nai_gen_fail(NAI_GEN_ENOMEM, err, "out of memory");
   }
   db->options = *options;
-  int rc = make_temporary(db, path, err);
+  int rc = read_schema(db, err);
+  if (rc == 0) {
+    rc = make_temporary(db, path, err);
+  }
   if (rc == 0 &&
       sqlite3_open_v2(db->temporary, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK) {
     rc = sql_failed(db, "create the trace", err);
@@ -188,53 +234,61 @@ static int bind_cell(sqlite3_stmt *statement, int parameter, const struct nai_ge
   return sqlite3_bind_null(statement, parameter);
 }
 
-/* What an exporter without NULLs writes for a value it does not have. */
-static struct nai_gen_cell default_cell(const struct nai_gen_column_def *column) {
-  if (strcmp(column->type, "TEXT") == 0) {
-    return (struct nai_gen_cell){.type = NAI_GEN_CELL_TEXT, .as.bytes = ""};
+/* Cells come in the order of the columns, mostly: looks from `from` on. -1: there is none. */
+static int find_column(const struct table *table, const char *name, int from) {
+  for (int i = 0; i < table->column_count; i++) {
+    int at = (from + i) % table->column_count;
+    if (strcmp(table->columns[at], name) == 0) {
+      return at;
+    }
   }
-  if (strcmp(column->type, "REAL") == 0) {
-    return (struct nai_gen_cell){.type = NAI_GEN_CELL_REAL};
+  return -1;
+}
+
+/* Only the newest generation has all tables and columns: there, what is unknown is misspelt. */
+static int check_missing(const struct nai_gen_db *db, const char *table, const char *column, struct nai_gen_err *err) {
+  return db->options.schema < NAI_GEN_2026
+           ? 0
+           : nai_gen_fail(NAI_GEN_EUSAGE, err, "the schema has no table %s with %s", table, column);
+}
+
+static int bind_row(struct nai_gen_db *db, struct table *table, const struct nai_gen_row *row,
+                    struct nai_gen_err *err) {
+  int bound = sqlite3_clear_bindings(table->insert), rc = 0;
+  for (int i = 1; row->zeroed && i <= table->column_count; i++) {
+    bound |= sqlite3_bind_int64(table->insert, i, 0);
   }
-  return (struct nai_gen_cell){.type = NAI_GEN_CELL_INT};
+  for (int i = 0, last = -1; i < row->cell_count && !rc; i++) {
+    int at = find_column(table, row->cells[i].column, last + 1);
+    if (at < 0) {
+      rc = check_missing(db, row->table, row->cells[i].column, err);
+    } else {
+      bound |= bind_cell(table->insert, at + 1, &row->cells[i]);
+      last = at;
+    }
+  }
+  return rc || bound == SQLITE_OK ? rc : sql_failed(db, "write the trace", err);
 }
 
 int nai_gen_db_insert(struct nai_gen_db *db, const struct nai_gen_row *row, struct nai_gen_err *err) {
-  const struct nai_gen_table_def *def = nai_gen_schema_table(row->table);
-  struct table_state *state = &db->tables[row->table];
-  if (!nai_gen_db_has_table(db, row->table)) {
-    return 0;
+  struct table *table = find_table(db, row->table);
+  if (!table) {
+    return check_missing(db, row->table, "any column", err);
   }
-  if (!state->insert) {
-    int rc = create_table(db, row->table, err);
-    if (rc) {
-      return rc;
-    }
+  db->last_table = (int)(table - db->tables);
+  int rc = table->insert ? 0 : create_table(db, table, err);
+  if (rc == 0) {
+    rc = bind_row(db, table, row, err);
   }
-  for (size_t i = 0; i < def->column_count; i++) {
-    struct nai_gen_cell cell = row->cells[i];
-    int parameter = state->parameters[i];
-    if (parameter == 0) {
-      continue;
-    }
-    if (cell.type == NAI_GEN_CELL_NULL && !db->options.without_checks && column_not_null(db, &def->columns[i])) {
-      cell = default_cell(&def->columns[i]);
-    }
-    /* SQLite keeps bindings between rows, so a column that stays NULL costs nothing. */
-    if (cell.type == NAI_GEN_CELL_NULL && !state->bound[i]) {
-      continue;
-    }
-    state->bound[i] = cell.type != NAI_GEN_CELL_NULL;
-    if (bind_cell(state->insert, parameter, &cell) != SQLITE_OK) {
-      return sql_failed(db, "write the trace", err);
-    }
+  if (rc) {
+    return rc;
   }
-  int rc = sqlite3_step(state->insert);
-  sqlite3_reset(state->insert);
-  if (rc != SQLITE_DONE) {
+  int done = sqlite3_step(table->insert);
+  sqlite3_reset(table->insert);
+  if (done != SQLITE_DONE) {
     return sql_failed(db, "write the trace", err);
   }
-  state->row_count++;
+  table->row_count++;
   return 0;
 }
 
@@ -251,12 +305,8 @@ int64_t nai_gen_db_size(struct nai_gen_db *db, struct nai_gen_err *err) {
   return size;
 }
 
-int64_t nai_gen_db_row_count(const struct nai_gen_db *db, enum nai_gen_table table) {
-  return db->tables[table].row_count;
-}
-
 static int close_handle(struct nai_gen_db *db) {
-  for (int table = 0; table < T_COUNT; table++) {
+  for (int table = 0; table < db->table_count; table++) {
     sqlite3_finalize(db->tables[table].insert);
     db->tables[table].insert = NULL;
   }
