@@ -249,7 +249,7 @@ static int find_column(const struct table *table, const char *name, int from) {
 static int check_missing(const struct nai_gen_db *db, const char *table, const char *column, struct nai_gen_err *err) {
   return db->options.schema < NAI_GEN_2026
            ? 0
-           : nai_gen_fail(NAI_GEN_EUSAGE, err, "the schema has no table %s with %s", table, column);
+           : nai_gen_fail(NAI_GEN_EUSAGE, err, "schemas/%d.sql has no %s.%s", db->options.schema, table, column);
 }
 
 static int bind_row(struct nai_gen_db *db, struct table *table, const struct nai_gen_row *row,
@@ -273,7 +273,7 @@ static int bind_row(struct nai_gen_db *db, struct table *table, const struct nai
 int nai_gen_db_insert(struct nai_gen_db *db, const struct nai_gen_row *row, struct nai_gen_err *err) {
   struct table *table = find_table(db, row->table);
   if (!table) {
-    return check_missing(db, row->table, "any column", err);
+    return check_missing(db, row->table, "*", err);
   }
   db->last_table = (int)(table - db->tables);
   int rc = table->insert ? 0 : create_table(db, table, err);
