@@ -121,7 +121,10 @@ class Layers(unittest.TestCase):
                 ({"cli/a.c": '#include "base/internal.h"\n', "base/internal.h": header}, ("", ""), "is internal to src/base"),
                 ({"cli/a.c": '#include "base/err.h"\n'}, cli, "src/cli links PkgConfig::ZLIB and includes nothing of it"),
                 ({"cli/a.c": ""}, ("", ""), "src/cli links base and includes nothing of it"),
-                ({"attic/a.c": ""}, ("", ""), "attic: CMakeLists.txt does not build it")):
+                ({"attic/a.c": ""}, ("", ""), "attic: CMakeLists.txt does not build it"),
+                ({"base/a.c": "#include <xxhash.h>\n",
+                  "../tests/gen/a.c": '#include "base/err.h"\n#include "cli/cli.h"\n#include <jansson.h>\n#include <sqlite3.h>\n#include "table/table.h"\n'},
+                 ("", ""), "tests/gen must not include src/table")):
             status, text = self.lint(files, replace)
             self.assertEqual(status, 1, wanted)
             self.assertEqual(text.count("\n"), 1, text)

@@ -1,11 +1,6 @@
-/* CSV: written by us, read back by libcsv's parser, which must find the values of the table; and files that people
- * write. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+/* CSV: written by us, read back by libcsv's parser, which must find the values of the table; and files that
+ * people write. */
+#include "unit.h"
 
 #include "table/csv.h"
 #include "table/csv_read.h"
@@ -178,12 +173,11 @@ static void test_read(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bytes),
-      cmocka_unit_test(test_no_rows),
-      cmocka_unit_test(test_any_text_comes_back),
-      cmocka_unit_test(test_read),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_bytes),
+    cmocka_unit_test(test_no_rows),
+    cmocka_unit_test(test_any_text_comes_back),
+    cmocka_unit_test(test_read),
+};
+
+UNIT_GROUP(csv, NULL, NULL)
