@@ -1,17 +1,19 @@
 /* How much of each cause of idle time lies within active spans, and what took it? */
 #include "analyses/spans/active_spans.h"
 #include "analyses/idle/idle.h"
+#include "tables/active_spans.h"
 
 #include <string.h>
 
 int64_t nai_active_span_at(const struct nai_table *spans, int64_t at, int32_t device, int64_t time) {
-  while (at < spans->rows && (nai_get_i64(spans, at, AS_DEVICE) != device || nai_get_i64(spans, at, AS_END) <= time))
+  while (at < spans->rows && (nai_get_i64(spans, at, ACTIVE_SPANS_device_id) != device ||
+                              nai_get_i64(spans, at, ACTIVE_SPANS_end_ns) <= time))
     at++;
   return at < spans->rows ? at : -1;
 }
 
 bool nai_active_span_is(const struct nai_table *spans, int64_t row) {
-  return strcmp(nai_get_str(spans, row, AS_KIND), NAI_SPAN_ACTIVE) == 0;
+  return strcmp(nai_get_str(spans, row, ACTIVE_SPANS_kind), NAI_SPAN_ACTIVE) == 0;
 }
 
 bool nai_idle_gap_active(int64_t *at, const struct nai_model *m, const struct nai_table *spans, uint32_t gpu,
@@ -25,7 +27,7 @@ bool nai_idle_gap_active(int64_t *at, const struct nai_model *m, const struct na
 /* Is there nothing but activity on the GPU? */
 static bool all_active(const struct nai_model *m, uint32_t gpu, const struct nai_table *spans) {
   for (int64_t i = 0; spans && i < spans->rows; i++)
-    if (nai_get_i64(spans, i, AS_DEVICE) == m->gpus[gpu].device_id && !nai_active_span_is(spans, i))
+    if (nai_get_i64(spans, i, ACTIVE_SPANS_device_id) == m->gpus[gpu].device_id && !nai_active_span_is(spans, i))
       return false;
   return true;
 }
