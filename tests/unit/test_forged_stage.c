@@ -6,13 +6,8 @@
 #include "base/fs.h"
 #include "pipeline/options.h"
 #include "pipeline/analyze.h"
-#include "table/events.h"
+#include "tables/events.h"
 #include "table/table.h"
-#include "tables/api_events.h"
-#include "tables/kernel_events.h"
-#include "tables/memop_events.h"
-#include "tables/nvtx_events.h"
-#include "tables/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "analyses/losses/losses.h"
 #include "analyses/kernels/repeated.h"
 #include "base/array.h"
-#include "table/columns.h"
 #include "tables/kernel_configs.h"
 #include "tables/kernel_shape.h"
 

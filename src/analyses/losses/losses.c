@@ -3,7 +3,6 @@
 #include "analyses/spans/active_spans.h"
 #include "analyses/analysis.h"
 #include "analyses/kernels/repeated.h"
-#include "table/columns.h"
 #include "tables/active_spans.h"
 #include "tables/gpu_active.h"
 #include "tables/losses.h"
