@@ -5,8 +5,8 @@
 
 #include "base/fmt.h"
 #include "base/escape.h"
-#include "table/json.h"
 #include "rules/rules.h"
+#include "table/json.h"
 
 #include <math.h>
 #include <stdio.h>

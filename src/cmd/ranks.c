@@ -2,10 +2,10 @@
 #include "cmd/cmd.h"
 
 #include "base/fs.h"
-#include "run/publish.h"
-#include "ranks/write.h"
-#include "table/csv.h"
 #include "base/escape.h"
+#include "ranks/write.h"
+#include "run/publish.h"
+#include "table/csv.h"
 #include "table/json.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #include "trend/chart.h"
 
 #include "base/fmt.h"
-#include "compare/stats.h"
 #include "base/escape.h"
+#include "compare/stats.h"
 #include "tables/runs.h"
 
 #include <math.h>

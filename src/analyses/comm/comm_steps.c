@@ -3,7 +3,6 @@
 #include "analyses/comm/comm.h"
 #include "analyses/steps/step_stats.h"
 #include "base/sort.h"
-#include "table/columns.h"
 #include "tables/step_comm.h"
 #include "tables/step_comm_ops.h"
 

@@ -3,7 +3,6 @@
 #include "analyses/kernels/gpu_peak.h"
 #include "analyses/kernels/kernel_shape.h"
 #include "base/buf.h"
-#include "table/columns.h"
 #include "tables/gemm_coverage.h"
 #include "tables/gemm_shapes.h"
 #include "tables/gpus.h"

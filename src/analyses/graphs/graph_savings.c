@@ -5,7 +5,6 @@
 #include "analyses/kernels/repeated.h"
 #include "base/sort.h"
 #include "derive/idle/idle.h"
-#include "table/columns.h"
 #include "tables/active_spans.h"
 #include "tables/graph_savings.h"
 #include "tables/threads.h"

@@ -2,7 +2,6 @@
 #include "analyses/analysis.h"
 #include "analyses/idle/idle.h"
 #include "analyses/spans/active_spans.h"
-#include "table/columns.h"
 #include "tables/launch_waits.h"
 
 #include <stdlib.h>

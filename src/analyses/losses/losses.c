@@ -1,9 +1,8 @@
 /* What could the program save on the GPU itself? Table losses. */
 #include "analyses/losses/losses.h"
-#include "analyses/spans/active_spans.h"
 #include "analyses/analysis.h"
 #include "analyses/kernels/repeated.h"
-#include "table/columns.h"
+#include "analyses/spans/active_spans.h"
 #include "tables/active_spans.h"
 #include "tables/gpu_active.h"
 #include "tables/losses.h"

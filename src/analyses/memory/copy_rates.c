@@ -4,7 +4,6 @@
 #include "analyses/losses/losses.h"
 #include "analyses/memory/first_touch.h"
 #include "base/sort.h"
-#include "table/columns.h"
 #include "tables/copy_rates.h"
 #include "tables/gpus.h"
 

@@ -3,7 +3,6 @@
 #include "analyses/steps/step_stats.h"
 #include "base/sort.h"
 #include "derive/steps/steps.h"
-#include "table/columns.h"
 #include "tables/step_categories.h"
 
 #include <stdlib.h>

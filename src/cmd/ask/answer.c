@@ -1,9 +1,9 @@
 #include "cmd/ask/answer.h"
 
 #include "base/fmt.h"
-#include "query/collect.h"
 #include "base/escape.h"
-#include "table/events.h"
+#include "query/collect.h"
+#include "tables/events.h"
 
 #include <inttypes.h>
 #include <stdio.h>

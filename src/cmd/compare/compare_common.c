@@ -2,11 +2,11 @@
 #include "cmd/compare/compare_common.h"
 
 #include "base/fs.h"
-#include "base/sink.h"
-#include "table/csv.h"
 #include "base/escape.h"
-#include "table/json.h"
+#include "base/sink.h"
 #include "run/publish.h"
+#include "table/csv.h"
+#include "table/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
