@@ -1,8 +1,8 @@
 /* active_spans, gpu_active and losses against definitions written down the slow way. */
 #include "model_fixture.h"
 
-#include "analyses/kernels/modes.h"
-#include "analyses/spans/spans.h"
+#include "derive/kernels/modes.h"
+#include "derive/idle/pauses.h"
 
 #include <stdio.h>
 

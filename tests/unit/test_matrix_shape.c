@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyses/gemm/matrix_shape.h"
+#include "derive/gemm/matrix_shape.h"
 
 #include <string.h>
 

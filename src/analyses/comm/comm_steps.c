@@ -1,7 +1,7 @@
 /* What does each step spend on communication? Tables step_comm and step_comm_ops: a kernel belongs to the step that
  * launched it. */
 #include "analyses/comm/comm.h"
-#include "analyses/steps/step_stats.h"
+#include "derive/steps/step_stats.h"
 #include "base/sort.h"
 #include "table/columns.h"
 

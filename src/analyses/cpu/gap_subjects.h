@@ -3,8 +3,8 @@
 #ifndef NAI_ANALYSES_GAP_SUBJECTS_H
 #define NAI_ANALYSES_GAP_SUBJECTS_H
 
-#include "analyses/cpu/activity.h"
-#include "analyses/cpu/collections.h"
+#include "derive/cpu/activity.h"
+#include "derive/cpu/collections.h"
 #include "derive/idle/idle.h"
 
 /* In the order of the table. */

@@ -1,8 +1,8 @@
 /* What would CUDA graphs win in place of single launches? Table graph_savings. */
 #include "analyses/spans/active_spans.h"
 #include "analyses/analysis.h"
-#include "analyses/graphs/graph_regions.h"
-#include "analyses/kernels/repeated.h"
+#include "derive/graphs/graph_regions.h"
+#include "derive/kernels/repeated.h"
 #include "base/sort.h"
 #include "derive/idle/idle.h"
 #include "table/columns.h"

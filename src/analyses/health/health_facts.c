@@ -1,6 +1,6 @@
 #include "analyses/health/health_facts.h"
 
-#include "analyses/launches/call_kind.h"
+#include "derive/calls/call_kind.h"
 
 #include <stdlib.h>
 #include <string.h>

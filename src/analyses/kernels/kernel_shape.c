@@ -4,7 +4,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/losses/losses.h"
-#include "analyses/kernels/repeated.h"
+#include "derive/kernels/repeated.h"
 #include "base/array.h"
 #include "table/columns.h"
 

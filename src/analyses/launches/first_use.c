@@ -1,6 +1,6 @@
 /* What a process pays once: its context, loading of modules and functions, compilation. */
 #include "analyses/health/health_facts.h"
-#include "analyses/launches/call_kind.h"
+#include "derive/calls/call_kind.h"
 #include "base/array.h"
 #include "table/intervals.h"
 #include "table/stats.h"

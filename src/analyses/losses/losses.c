@@ -2,7 +2,7 @@
 #include "analyses/losses/losses.h"
 #include "analyses/spans/active_spans.h"
 #include "analyses/analysis.h"
-#include "analyses/kernels/repeated.h"
+#include "derive/kernels/repeated.h"
 #include "table/columns.h"
 
 #include <stdlib.h>

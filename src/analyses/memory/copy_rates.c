@@ -2,7 +2,7 @@
 #include "analyses/analysis.h"
 #include "analyses/idle/idle.h"
 #include "analyses/losses/losses.h"
-#include "analyses/memory/first_touch.h"
+#include "derive/memory/first_touch.h"
 #include "base/sort.h"
 #include "table/columns.h"
 

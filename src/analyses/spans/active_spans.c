@@ -1,9 +1,9 @@
 /* Where in a GPU's window does the work happen? Tables active_spans, gpu_active. */
 #include "analyses/spans/active_spans.h"
 #include "analyses/analysis.h"
-#include "analyses/idle/pause_cause.h"
-#include "analyses/kernels/repeated.h"
-#include "analyses/spans/spans.h"
+#include "derive/idle/pause_cause.h"
+#include "derive/kernels/repeated.h"
+#include "derive/idle/pauses.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* How much of the GPUs' peak does a step reach, by what the user or sizes in range names say it computes? Table mfu. */
 #include "analyses/analysis.h"
-#include "analyses/kernels/gpu_peak.h"
+#include "derive/kernels/gpu_peak.h"
 #include "analyses/steps/step_schemas.h"
 #include "base/buf.h"
 #include "config/flops.h"

@@ -2,7 +2,7 @@
 #include "analyses/analysis.h"
 #include "analyses/steps/step_cause.h"
 #include "analyses/steps/step_schemas.h"
-#include "analyses/steps/step_stats.h"
+#include "derive/steps/step_stats.h"
 
 #include <inttypes.h>
 #include <math.h>
