@@ -1,4 +1,4 @@
-# Embeds text files in the program. Each file becomes one entry of `nai_assets[]`
+# Embeds text files in a program, which links TARGET. Each file becomes one entry of `nai_assets[]`
 # (src/base/assets.h): its path relative to the source tree, its bytes and its length.
 # The bytes go in through the assembler's .incbin, so megabytes cost no compile time.
 function(nai_embed target)
@@ -14,7 +14,7 @@ function(nai_embed target)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${file})
     list(APPEND deps ${CMAKE_SOURCE_DIR}/${file})
   endforeach()
-  set(out ${CMAKE_BINARY_DIR}/assets)
+  set(out ${CMAKE_BINARY_DIR}/${target})
   file(CONFIGURE OUTPUT ${out}/blobs.S CONTENT
     "#ifdef __CET__ // what an object does not say of itself, the program is not\n#include <cet.h>\n#endif\n.section .rodata\n${asm}\n.section .note.GNU-stack,\"\",%progbits\n" @ONLY)
   file(CONFIGURE OUTPUT ${out}/assets.c CONTENT

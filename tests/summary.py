@@ -11,11 +11,15 @@ import xml.etree.ElementTree as xml
 
 SKIPPED = re.compile(r"^skipped: (?:(?:\w+\.\w+|setUpClass)(?: .*?)?: )?(.+)$", re.M)  # support.main; skip_because of the unit tests
 FAILED = re.compile(r"^(?:FAIL|ERROR): .*\(__main__\.(?:(\w+(?:\.\w+)?)|.*)\)", re.M)  # unittest
+FAILED_UNIT = re.compile(r"^\[  FAILED  \] (\w+)$", re.M)  # cmocka
 
 
 def commands(tier, build, name, output):
-    """What runs it alone: its failed methods, if ctest's name is a Python file's, or else all of it."""
+    """What runs it alone: all of it, and what failed of a Python file or a group of unit tests."""
     yield f"NAI_TEST_TIER={tier} ctest --test-dir {shlex.quote(str(build))} -R '^{re.escape(name)}$' --output-on-failure"
+    if name.startswith("unit."):
+        for test in dict.fromkeys(FAILED_UNIT.findall(output)):
+            yield f"NAI_TEST_TIER={tier} {shlex.quote(str(build))}/tests/unit {name.removeprefix('unit.test_')} {test}"
     methods = dict.fromkeys(m for m in FAILED.findall(output) if m)
     if name.startswith("integration.") and build.name == "release":
         for method in methods:

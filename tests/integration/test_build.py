@@ -120,7 +120,8 @@ class Layers(unittest.TestCase):
                 ({"rules/internal.h": header, "pipeline/a.c": '#include "rules/internal.h"\n'}, ("", ""), "is internal to src/rules"),
                 ({"base/a.c": ""}, ("nai_library(render nai_base", "nai_library(render nai_derive nai_base"), "src/render must not link src/derive"),
                 ({"base/a.c": ""}, ("PkgConfig::YAML PkgConfig::PCRE2", "PkgConfig::YAML"), "src/config owns the header of PkgConfig::PCRE2"),
-                ({"base/a.c": ""}, ("nai_library(cli nai_base", "nai_library(cli nai_base PkgConfig::ZLIB"), "src/cli links PkgConfig::ZLIB")):
+                ({"base/a.c": ""}, ("nai_library(cli nai_base", "nai_library(cli nai_base PkgConfig::ZLIB"), "src/cli links PkgConfig::ZLIB"),
+                ({"../tests/gen/a.c": '#include "table/table.h"\n', "base/a.c": ""}, ("", ""), "tests/gen must not include src/table")):
             status, text = self.lint(files, replace)
             self.assertEqual(status, 1, wanted)
             self.assertEqual(text.count("\n"), 1, text)

@@ -2,14 +2,10 @@
 #ifndef NAI_TESTS_MODEL_FIXTURE_H
 #define NAI_TESTS_MODEL_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analyses/analysis.h"
 #include "config/kernel_classes.h"

@@ -1,12 +1,9 @@
-/* What the readers' tests share: databases to read, and readable failures. Included after cmocka.h. */
+/* What the readers' tests share: databases to read, and readable failures. Included after unit.h. */
 #ifndef NAI_TESTS_READERS_DB_H
 #define NAI_TESTS_READERS_DB_H
 
 #include "scan_dump.h"
-
-#include <unistd.h>
-
-static char path[64];
+#include "scratch_file.h"
 
 static inline void sql(sqlite3 *db, const char *text) {
   char *message = NULL;
@@ -70,18 +67,5 @@ static inline void fill_mixed(sqlite3 *db, int page_size, int reserved_bytes) {
       usable - 35 - 40, usable, usable);
   sql(db, text);
 }
-
-/* Runs the tests with `path` in a directory of their own. */
-#define RUN_WITH_DATABASE(tests)                            \
-  do {                                                      \
-    char directory[] = "/tmp/nai-readers-XXXXXX";           \
-    if (!mkdtemp(directory))                                \
-      return 1;                                             \
-    snprintf(path, sizeof path, "%s/db.sqlite", directory); \
-    int failed = cmocka_run_group_tests(tests, NULL, NULL); \
-    unlink(path);                                           \
-    rmdir(directory);                                       \
-    return failed;                                          \
-  } while (0)
 
 #endif

@@ -513,20 +513,19 @@ static void test_page_migration(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pauses_agree_with_the_slow_way),
-      cmocka_unit_test(test_spans_partition_the_window),
-      cmocka_unit_test(test_kinds_of_spans),
-      cmocka_unit_test(test_repetition),
-      cmocka_unit_test(test_causes_of_pauses),
-      cmocka_unit_test(test_modes),
-      cmocka_unit_test(test_underfilled),
-      cmocka_unit_test(test_small_blocks),
-      cmocka_unit_test(test_unfused),
-      cmocka_unit_test(test_copies),
-      cmocka_unit_test(test_allocation),
-      cmocka_unit_test(test_page_migration),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_pauses_agree_with_the_slow_way),
+    cmocka_unit_test(test_spans_partition_the_window),
+    cmocka_unit_test(test_kinds_of_spans),
+    cmocka_unit_test(test_repetition),
+    cmocka_unit_test(test_causes_of_pauses),
+    cmocka_unit_test(test_modes),
+    cmocka_unit_test(test_underfilled),
+    cmocka_unit_test(test_small_blocks),
+    cmocka_unit_test(test_unfused),
+    cmocka_unit_test(test_copies),
+    cmocka_unit_test(test_allocation),
+    cmocka_unit_test(test_page_migration),
+};
+
+UNIT_GROUP(active_spans, NULL, NULL)

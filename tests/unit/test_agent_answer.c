@@ -1,10 +1,5 @@
 /* What the server makes of what its commands printed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "agent/internal.h"
 
@@ -32,7 +27,6 @@ static void test_every_step_counts(void **state) {
   assert_true(is_error("", "{\"columns\": [], \"rows\": []}"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_step_counts)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_step_counts)};
+
+UNIT_GROUP(agent_answer, NULL, NULL)

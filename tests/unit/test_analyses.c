@@ -359,11 +359,11 @@ static void test_many_processes(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),          cmocka_unit_test(test_long_wait),
-                                     cmocka_unit_test(test_many_names),      cmocka_unit_test(test_top_range),
-                                     cmocka_unit_test(test_unknown_process), cmocka_unit_test(test_launch_storm),
-                                     cmocka_unit_test(test_memory),          cmocka_unit_test(test_every_analysis),
-                                     cmocka_unit_test(test_many_processes),  cmocka_unit_test(test_impossible_rates)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_random),          cmocka_unit_test(test_long_wait),
+    cmocka_unit_test(test_many_names),      cmocka_unit_test(test_top_range),
+    cmocka_unit_test(test_unknown_process), cmocka_unit_test(test_launch_storm),
+    cmocka_unit_test(test_memory),          cmocka_unit_test(test_every_analysis),
+    cmocka_unit_test(test_many_processes),  cmocka_unit_test(test_impossible_rates)};
+
+UNIT_GROUP(analyses, NULL, NULL)

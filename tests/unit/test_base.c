@@ -1,10 +1,5 @@
 /* src/base, against slow and simple versions of the same things. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/array.h"
 #include "base/big.h"
@@ -639,30 +634,29 @@ static void test_bisect_against_a_walk(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(changes_that_round_to_nothing_have_no_sign),
-      cmocka_unit_test(test_arrays_grow),
-      cmocka_unit_test(test_bisect_against_a_walk),
-      cmocka_unit_test(test_big_arrays_grow),
-      cmocka_unit_test(test_dictionary_in_files),
-      cmocka_unit_test(test_spool),
-      cmocka_unit_test(test_buf),
-      cmocka_unit_test(test_varints),
-      cmocka_unit_test(test_err),
-      cmocka_unit_test(test_strings_against_a_list),
-      cmocka_unit_test(test_strings_with_the_same_ends),
-      cmocka_unit_test(test_strings_merge),
-      cmocka_unit_test(test_sort_is_stable_and_right),
-      cmocka_unit_test(test_quantiles_against_sorting),
-      cmocka_unit_test(test_exact_numbers),
-      cmocka_unit_test(test_human_numbers),
-      cmocka_unit_test(test_nouns),
-      cmocka_unit_test(test_cleaning),
-      cmocka_unit_test(test_every_code_point_is_cleaned_or_kept),
-      cmocka_unit_test(test_prefix_and_suggestions),
-      cmocka_unit_test(test_files),
-      cmocka_unit_test(test_parallel),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(changes_that_round_to_nothing_have_no_sign),
+    cmocka_unit_test(test_arrays_grow),
+    cmocka_unit_test(test_bisect_against_a_walk),
+    cmocka_unit_test(test_big_arrays_grow),
+    cmocka_unit_test(test_dictionary_in_files),
+    cmocka_unit_test(test_spool),
+    cmocka_unit_test(test_buf),
+    cmocka_unit_test(test_varints),
+    cmocka_unit_test(test_err),
+    cmocka_unit_test(test_strings_against_a_list),
+    cmocka_unit_test(test_strings_with_the_same_ends),
+    cmocka_unit_test(test_strings_merge),
+    cmocka_unit_test(test_sort_is_stable_and_right),
+    cmocka_unit_test(test_quantiles_against_sorting),
+    cmocka_unit_test(test_exact_numbers),
+    cmocka_unit_test(test_human_numbers),
+    cmocka_unit_test(test_nouns),
+    cmocka_unit_test(test_cleaning),
+    cmocka_unit_test(test_every_code_point_is_cleaned_or_kept),
+    cmocka_unit_test(test_prefix_and_suggestions),
+    cmocka_unit_test(test_files),
+    cmocka_unit_test(test_parallel),
+};
+
+UNIT_GROUP(base, NULL, NULL)

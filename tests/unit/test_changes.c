@@ -1,15 +1,11 @@
 /* Changes of series whose answers are known, Welch's test against tables. */
+#include "unit.h"
+
 #include "trend/changes.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct nai_trend_rule noisy = {.noise_pct = NAN, .noise = NAN, .history_noise = NAN};
 static const struct nai_trend_rule exact = {.exact = true, .noise_pct = NAN, .noise = NAN, .history_noise = NAN};
@@ -184,20 +180,11 @@ static void test_e_divisive(void **state) {
   assert_int_equal(split, 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_step),
-      cmocka_unit_test(test_two_steps),
-      cmocka_unit_test(test_spike_is_no_change),
-      cmocka_unit_test(test_spike_and_step),
-      cmocka_unit_test(test_ends),
-      cmocka_unit_test(test_constant),
-      cmocka_unit_test(test_zero_level),
-      cmocka_unit_test(test_short),
-      cmocka_unit_test(test_ramp),
-      cmocka_unit_test(test_windows),
-      cmocka_unit_test(test_welch),
-      cmocka_unit_test(test_e_divisive),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_step),           cmocka_unit_test(test_two_steps), cmocka_unit_test(test_spike_is_no_change),
+    cmocka_unit_test(test_spike_and_step), cmocka_unit_test(test_ends),      cmocka_unit_test(test_constant),
+    cmocka_unit_test(test_zero_level),     cmocka_unit_test(test_short),     cmocka_unit_test(test_ramp),
+    cmocka_unit_test(test_windows),        cmocka_unit_test(test_welch),     cmocka_unit_test(test_e_divisive),
+};
+
+UNIT_GROUP(changes, NULL, NULL)

@@ -1,12 +1,11 @@
 /* The command line: options of every type, operands in any number, texts made from the tables. */
+#include "unit.h"
+
 #include "cli/internal.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 struct args {
   bool on, off;
@@ -203,13 +202,12 @@ static void test_help_and_version_anywhere(void **state) {
   free(call.args);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_values),
-      cmocka_unit_test(test_any_number_of_operands),
-      cmocka_unit_test(test_mistakes),
-      cmocka_unit_test(test_descriptions),
-      cmocka_unit_test(test_help_and_version_anywhere),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_values),
+    cmocka_unit_test(test_any_number_of_operands),
+    cmocka_unit_test(test_mistakes),
+    cmocka_unit_test(test_descriptions),
+    cmocka_unit_test(test_help_and_version_anywhere),
+};
+
+UNIT_GROUP(cli, NULL, NULL)

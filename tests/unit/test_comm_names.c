@@ -1,15 +1,11 @@
 /* What names of communication kernels say, for every name NCCL's three grammars make and for other libraries' as traces
  * have them; and which kernels with such words in their names are no communication. */
+#include "unit.h"
+
 #include "config/kernel_classes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct nai_kernel_classes *classes;
 
@@ -170,14 +166,13 @@ static void test_links(void **state) {
   assert_true(nai_comm_names_link(names, "NVIDIA GeForce RTX 4090") == 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reductions_of_nccl),
-      cmocka_unit_test(test_moves_of_nccl),
-      cmocka_unit_test(test_symmetric_kernels_say_what_they_do),
-      cmocka_unit_test(test_other_libraries),
-      cmocka_unit_test(test_words_that_mean_something_else),
-      cmocka_unit_test(test_links),
-  };
-  return cmocka_run_group_tests(tests, load, unload);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_reductions_of_nccl),
+    cmocka_unit_test(test_moves_of_nccl),
+    cmocka_unit_test(test_symmetric_kernels_say_what_they_do),
+    cmocka_unit_test(test_other_libraries),
+    cmocka_unit_test(test_words_that_mean_something_else),
+    cmocka_unit_test(test_links),
+};
+
+UNIT_GROUP(comm_names, load, unload)

@@ -447,23 +447,22 @@ static void test_price_of_overlap(void **state) {
   fixture_free(&w.f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exposed_time_is_shared_by_instant),
-      cmocka_unit_test(test_wait_transfer_and_tail),
-      cmocka_unit_test(test_kernels_that_do_not_end_together_are_no_set),
-      cmocka_unit_test(test_gpus_that_ran_something_else),
-      cmocka_unit_test(test_one_kernel_missing),
-      cmocka_unit_test(test_point_to_point_among_three),
-      cmocka_unit_test(test_one_gpu_alone),
-      cmocka_unit_test(test_nothing_without_communication),
-      cmocka_unit_test(test_calls_of_a_group),
-      cmocka_unit_test(test_point_to_point_with_known_peers),
-      cmocka_unit_test(test_communicators_on_one_stream),
-      cmocka_unit_test(test_kernels_that_share_a_group),
-      cmocka_unit_test(test_set_up_after_the_first_collective),
-      cmocka_unit_test(test_rates_row_by_row),
-      cmocka_unit_test(test_price_of_overlap),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_exposed_time_is_shared_by_instant),
+    cmocka_unit_test(test_wait_transfer_and_tail),
+    cmocka_unit_test(test_kernels_that_do_not_end_together_are_no_set),
+    cmocka_unit_test(test_gpus_that_ran_something_else),
+    cmocka_unit_test(test_one_kernel_missing),
+    cmocka_unit_test(test_point_to_point_among_three),
+    cmocka_unit_test(test_one_gpu_alone),
+    cmocka_unit_test(test_nothing_without_communication),
+    cmocka_unit_test(test_calls_of_a_group),
+    cmocka_unit_test(test_point_to_point_with_known_peers),
+    cmocka_unit_test(test_communicators_on_one_stream),
+    cmocka_unit_test(test_kernels_that_share_a_group),
+    cmocka_unit_test(test_set_up_after_the_first_collective),
+    cmocka_unit_test(test_rates_row_by_row),
+    cmocka_unit_test(test_price_of_overlap),
+};
+
+UNIT_GROUP(communication, NULL, NULL)

@@ -1,15 +1,11 @@
 /* Kernel names level by level, and matching of two sides: every kernel in one row, every ns counted once. */
+#include "unit.h"
+
 #include "compare/match.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void is_key(void (*level)(struct nai_buf *, const char *, size_t), const char *name, const char *want) {
   struct nai_buf out = {0};
@@ -340,12 +336,11 @@ static void many_names(void **state) {
   free(names);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(toolchain),        cmocka_unit_test(tuning),    cmocka_unit_test(indices_renumbered),
-      cmocka_unit_test(retuned),          cmocka_unit_test(fused),     cmocka_unit_test(without_places),
-      cmocka_unit_test(spelling),         cmocka_unit_test(functors),  cmocka_unit_test(aliases),
-      cmocka_unit_test(totals_conserved), cmocka_unit_test(any_order), cmocka_unit_test(many_names),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(toolchain),        cmocka_unit_test(tuning),    cmocka_unit_test(indices_renumbered),
+    cmocka_unit_test(retuned),          cmocka_unit_test(fused),     cmocka_unit_test(without_places),
+    cmocka_unit_test(spelling),         cmocka_unit_test(functors),  cmocka_unit_test(aliases),
+    cmocka_unit_test(totals_conserved), cmocka_unit_test(any_order), cmocka_unit_test(many_names),
+};
+
+UNIT_GROUP(compare_match, NULL, NULL)

@@ -1,15 +1,11 @@
 /* Statistics and verdicts of comparisons, against tables that were computed by enumeration of all arrangements. */
+#include "unit.h"
+
 #include "compare/verdict.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = 64 };
 
@@ -262,20 +258,19 @@ static void power(void **state) {
   assert_int_equal(regressed(1000, 3, 0.05), 0); /* never with three */
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(p_values),
-      cmocka_unit_test(intervals),
-      cmocka_unit_test(many_values),
-      cmocka_unit_test(shift),
-      cmocka_unit_test(history),
-      cmocka_unit_test(noisy_verdicts),
-      cmocka_unit_test(bimodal),
-      cmocka_unit_test(exact_verdicts),
-      cmocka_unit_test(budget_below_noise),
-      cmocka_unit_test(fixed_limit),
-      cmocka_unit_test(single_against_history),
-      cmocka_unit_test(power),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(p_values),
+    cmocka_unit_test(intervals),
+    cmocka_unit_test(many_values),
+    cmocka_unit_test(shift),
+    cmocka_unit_test(history),
+    cmocka_unit_test(noisy_verdicts),
+    cmocka_unit_test(bimodal),
+    cmocka_unit_test(exact_verdicts),
+    cmocka_unit_test(budget_below_noise),
+    cmocka_unit_test(fixed_limit),
+    cmocka_unit_test(single_against_history),
+    cmocka_unit_test(power),
+};
+
+UNIT_GROUP(compare_stats, NULL, NULL)

@@ -1,10 +1,5 @@
 /* CSV: written by us, read back by libcsv's parser, which must find the values of the table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "render/csv.h"
 
@@ -124,11 +119,10 @@ static void test_any_text_comes_back(void **state) {
   nai_table_free(table);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bytes),
-      cmocka_unit_test(test_no_rows),
-      cmocka_unit_test(test_any_text_comes_back),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_bytes),
+    cmocka_unit_test(test_no_rows),
+    cmocka_unit_test(test_any_text_comes_back),
+};
+
+UNIT_GROUP(csv, NULL, NULL)

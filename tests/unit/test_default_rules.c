@@ -1,18 +1,14 @@
 /* The built-in rules against the tables the program really makes, and rule files of a user on top of them. */
+#include "unit.h"
+
 #include "analyses/analysis.h"
 #include "ingest/ingest.h"
 #include "rules/rules.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const struct nai_schema *catalogue[256];
 static size_t catalogue_count;
@@ -611,14 +607,13 @@ static void mistakes_name_the_users_file(void **state) {
   assert_null(set);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_findings_are_there_and_documented),
-      cmocka_unit_test(each_rule_fires),
-      cmocka_unit_test(reasons_lower_severities),
-      cmocka_unit_test(advice_fits_the_program),
-      cmocka_unit_test(user_files_change_the_rules),
-      cmocka_unit_test(mistakes_name_the_users_file),
-  };
-  return cmocka_run_group_tests(tests, make_catalogue, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(all_findings_are_there_and_documented),
+    cmocka_unit_test(each_rule_fires),
+    cmocka_unit_test(reasons_lower_severities),
+    cmocka_unit_test(advice_fits_the_program),
+    cmocka_unit_test(user_files_change_the_rules),
+    cmocka_unit_test(mistakes_name_the_users_file),
+};
+
+UNIT_GROUP(default_rules, make_catalogue, NULL)

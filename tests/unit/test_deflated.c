@@ -91,7 +91,6 @@ static void test_pieces(void **state) {
   check((size_t[COLUMNS]){3000000, 2 * PIECE}, 0); /* a column with matches, one without */
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_piece), cmocka_unit_test(test_pieces)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_piece), cmocka_unit_test(test_pieces)};
+
+UNIT_GROUP(deflated, NULL, NULL)

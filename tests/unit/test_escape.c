@@ -1,11 +1,6 @@
 /* Escapers, judged by parsers that know nothing of them: libcmark and, where installed, the cmark-gfm command for
  * Markdown. A text must come out of the parser letter for letter, as text or code and nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "tier.h"
 
@@ -547,21 +542,20 @@ static void test_any_bytes_are_survived(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_markdown_reads_literally),
-      cmocka_unit_test(test_markdown_of_neighbours),
-      cmocka_unit_test(test_markdown_inside_a_link),
-      cmocka_unit_test(test_markdown_escapes_little),
-      cmocka_unit_test(test_markdown_knows_the_line),
-      cmocka_unit_test(test_code_spans),
-      cmocka_unit_test(test_github_tables_keep_their_shape),
-      cmocka_unit_test(test_github_paragraphs_gain_nothing),
-      cmocka_unit_test(test_html),
-      cmocka_unit_test(test_script_json),
-      cmocka_unit_test(test_csv_guard),
-      cmocka_unit_test(test_terminal),
-      cmocka_unit_test(test_any_bytes_are_survived),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_markdown_reads_literally),
+    cmocka_unit_test(test_markdown_of_neighbours),
+    cmocka_unit_test(test_markdown_inside_a_link),
+    cmocka_unit_test(test_markdown_escapes_little),
+    cmocka_unit_test(test_markdown_knows_the_line),
+    cmocka_unit_test(test_code_spans),
+    cmocka_unit_test(test_github_tables_keep_their_shape),
+    cmocka_unit_test(test_github_paragraphs_gain_nothing),
+    cmocka_unit_test(test_html),
+    cmocka_unit_test(test_script_json),
+    cmocka_unit_test(test_csv_guard),
+    cmocka_unit_test(test_terminal),
+    cmocka_unit_test(test_any_bytes_are_survived),
+};
+
+UNIT_GROUP(escape, NULL, NULL)

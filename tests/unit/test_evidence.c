@@ -332,11 +332,10 @@ static void test_catalogue(void **state) {
                    NAI_IN_BIT(NAI_IN_KERNEL_CONFIGS));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_graph_nodes), cmocka_unit_test(test_samples),
-                                     cmocka_unit_test(test_metrics),     cmocka_unit_test(test_nvtx),
-                                     cmocka_unit_test(test_many_sizes),  cmocka_unit_test(test_not_opened),
-                                     cmocka_unit_test(test_trim),        cmocka_unit_test(test_output),
-                                     cmocka_unit_test(test_damage),      cmocka_unit_test(test_catalogue)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_graph_nodes), cmocka_unit_test(test_samples),
+                                          cmocka_unit_test(test_metrics),     cmocka_unit_test(test_nvtx),
+                                          cmocka_unit_test(test_many_sizes),  cmocka_unit_test(test_not_opened),
+                                          cmocka_unit_test(test_trim),        cmocka_unit_test(test_output),
+                                          cmocka_unit_test(test_damage),      cmocka_unit_test(test_catalogue)};
+
+UNIT_GROUP(evidence, NULL, NULL)

@@ -1,13 +1,9 @@
 /* Rows of events that overlap, and gzip. */
+#include "unit.h"
+
 #include "export/timeline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Against the definition: the first row whose events all end at or before the start. */
 static void rows_as_defined(void **state) {
@@ -63,8 +59,7 @@ static void gzip_of_nothing(void **state) {
   nai_buf_free(&into);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_as_defined), cmocka_unit_test(gzip_reports_a_full_disk),
-                                     cmocka_unit_test(gzip_of_nothing)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(rows_as_defined), cmocka_unit_test(gzip_reports_a_full_disk),
+                                          cmocka_unit_test(gzip_of_nothing)};
+
+UNIT_GROUP(export, NULL, NULL)

@@ -322,18 +322,17 @@ static void test_threads(void **state) {
   stop(&one), stop(&four);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_that_count),
-                                     cmocka_unit_test(test_kernel_names),
-                                     cmocka_unit_test(test_old_schema),
-                                     cmocka_unit_test(test_nvtx),
-                                     cmocka_unit_test(test_open_ranges_sum),
-                                     cmocka_unit_test(test_sizes),
-                                     cmocka_unit_test(test_trim),
-                                     cmocka_unit_test(test_normalised_times),
-                                     cmocka_unit_test(test_gpu_filter),
-                                     cmocka_unit_test(test_missing_columns),
-                                     cmocka_unit_test(test_diagnostics),
-                                     cmocka_unit_test(test_threads)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_that_count),
+                                          cmocka_unit_test(test_kernel_names),
+                                          cmocka_unit_test(test_old_schema),
+                                          cmocka_unit_test(test_nvtx),
+                                          cmocka_unit_test(test_open_ranges_sum),
+                                          cmocka_unit_test(test_sizes),
+                                          cmocka_unit_test(test_trim),
+                                          cmocka_unit_test(test_normalised_times),
+                                          cmocka_unit_test(test_gpu_filter),
+                                          cmocka_unit_test(test_missing_columns),
+                                          cmocka_unit_test(test_diagnostics),
+                                          cmocka_unit_test(test_threads)};
+
+UNIT_GROUP(extract, NULL, NULL)

@@ -1,11 +1,6 @@
 /* Stage files with correct checksums and numbers out of range: the run takes them for stale and reads the trace again.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "generated_trace.h"
 #include "base/fs.h"
@@ -91,8 +86,6 @@ static void test_forged(void **state) {
                 {&nai_nvtx_events, NE_NAME, NAI_NO_STRING},
                 {&nai_nvtx_events, NE_START, NAI_NULL_I64}};
   struct nai_buf first = {0}, again = {0};
-  if (!*trace)
-    skip_because("no nsys-ai-gen");
   assert_false(run(NULL, &first));
   for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
     assert_true(run(i % 2 ? "pytorch-ddp" : NULL, &again)); /* as it is, it is good */
@@ -111,7 +104,6 @@ static void test_forged(void **state) {
   nai_buf_free(&again);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged)};
-  return cmocka_run_group_tests(tests, make_trace, remove_trace);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_forged)};
+
+UNIT_GROUP(forged_stage, make_trace, remove_trace)

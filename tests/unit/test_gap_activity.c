@@ -286,12 +286,11 @@ static void os_functions_have_classes(void **state) {
   assert_int_equal(nai_osrt_class("ioctl"), NAI_OSRT_OTHER);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(scheduling_divides_time),      cmocka_unit_test(chains_name_what_one_can_act_on),
-      cmocka_unit_test(layers_divide_a_gap),          cmocka_unit_test(nothing_recorded_says_nothing),
-      cmocka_unit_test(collections_are_counted_once), cmocka_unit_test(threads_move_between_cpus),
-      cmocka_unit_test(os_functions_have_classes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(scheduling_divides_time),      cmocka_unit_test(chains_name_what_one_can_act_on),
+    cmocka_unit_test(layers_divide_a_gap),          cmocka_unit_test(nothing_recorded_says_nothing),
+    cmocka_unit_test(collections_are_counted_once), cmocka_unit_test(threads_move_between_cpus),
+    cmocka_unit_test(os_functions_have_classes),
+};
+
+UNIT_GROUP(gap_activity, NULL, NULL)

@@ -1,15 +1,11 @@
 /* The trace generator, run as a program: what it writes is valid, repeatable and agrees with the
  * truth it states. Sums and joins are recomputed here in SQL. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <fcntl.h>
 #include <jansson.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SKIPPED = 77, MAX_ARGUMENTS = 12 };
+enum { MAX_ARGUMENTS = 12 };
 
 static const char *generator;
 static char directory[128];
@@ -498,6 +494,13 @@ static int read_scenarios(void **state) {
   return scenario_count > 40 && scenario_count < MAX_SCENARIOS ? 0 : 1;
 }
 
+static int open_directory(void **state) {
+  const char *parent = getenv("TMPDIR");
+  generator = getenv("NSYS_AI_GEN");
+  snprintf(directory, sizeof directory, "%s/nsys-ai-gen-XXXXXX", parent && *parent ? parent : "/tmp");
+  return generator && mkdtemp(directory) ? read_scenarios(state) : -1;
+}
+
 /* Removes what the tests leave behind; anything else, such as a temporary file, is a failure. */
 static int close_directory(void **state) {
   static const char *const files[] = {"a.sqlite", "a.json", "b.sqlite", "b.json", "kept.sqlite"};
@@ -508,33 +511,21 @@ static int close_directory(void **state) {
   return rmdir(directory);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_same_options_same_bytes),
-      cmocka_unit_test(test_another_seed_gives_another_trace),
-      cmocka_unit_test(test_files_are_intact),
-      cmocka_unit_test(test_truth_adds_up),
-      cmocka_unit_test(test_truth_agrees_with_rows),
-      cmocka_unit_test(test_schema_generations),
-      cmocka_unit_test(test_old_schema_is_refused_where_it_cannot_express),
-      cmocka_unit_test(test_shuffling_changes_order_only),
-      cmocka_unit_test(test_scenarios_keep_their_promises),
-      cmocka_unit_test(test_secrets_are_planted_but_never_in_the_truth),
-      cmocka_unit_test(test_empty_has_every_table_and_no_row),
-      cmocka_unit_test(test_size_is_reached),
-      cmocka_unit_test(test_existing_files_are_kept),
-      cmocka_unit_test(test_usage_errors),
-  };
-  generator = getenv("NSYS_AI_GEN");
-  if (!generator || !*generator) {
-    puts("skipped: no nsys-ai-gen");
-    return SKIPPED;
-  }
-  const char *parent = getenv("TMPDIR");
-  snprintf(directory, sizeof directory, "%s/nsys-ai-gen-XXXXXX", parent && *parent ? parent : "/tmp");
-  if (!mkdtemp(directory)) {
-    perror(directory);
-    return 1;
-  }
-  return cmocka_run_group_tests(tests, read_scenarios, close_directory);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_same_options_same_bytes),
+    cmocka_unit_test(test_another_seed_gives_another_trace),
+    cmocka_unit_test(test_files_are_intact),
+    cmocka_unit_test(test_truth_adds_up),
+    cmocka_unit_test(test_truth_agrees_with_rows),
+    cmocka_unit_test(test_schema_generations),
+    cmocka_unit_test(test_old_schema_is_refused_where_it_cannot_express),
+    cmocka_unit_test(test_shuffling_changes_order_only),
+    cmocka_unit_test(test_scenarios_keep_their_promises),
+    cmocka_unit_test(test_secrets_are_planted_but_never_in_the_truth),
+    cmocka_unit_test(test_empty_has_every_table_and_no_row),
+    cmocka_unit_test(test_size_is_reached),
+    cmocka_unit_test(test_existing_files_are_kept),
+    cmocka_unit_test(test_usage_errors),
+};
+
+UNIT_GROUP(gen, open_directory, close_directory)

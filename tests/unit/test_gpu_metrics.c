@@ -234,10 +234,9 @@ static void steps_and_phases_have_their_own(void **state) {
   nai_phase_map_free(map);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(means_are_weighted_by_time),   cmocka_unit_test(lost_samples_are_told),
-      cmocka_unit_test(few_samples_say_nothing),      cmocka_unit_test(reading_and_writing_add_up),
-      cmocka_unit_test(network_cards_send_at_a_rate), cmocka_unit_test(steps_and_phases_have_their_own)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(means_are_weighted_by_time),   cmocka_unit_test(lost_samples_are_told),
+    cmocka_unit_test(few_samples_say_nothing),      cmocka_unit_test(reading_and_writing_add_up),
+    cmocka_unit_test(network_cards_send_at_a_rate), cmocka_unit_test(steps_and_phases_have_their_own)};
+
+UNIT_GROUP(gpu_metrics, NULL, NULL)

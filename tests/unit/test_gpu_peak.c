@@ -37,8 +37,7 @@ static void parts_are_no_whole_gpus(void **state) {
   assert_true(peak_of("", 56).share == 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(peaks_follow_the_multiprocessors),
-                                     cmocka_unit_test(parts_are_no_whole_gpus)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(peaks_follow_the_multiprocessors),
+                                          cmocka_unit_test(parts_are_no_whole_gpus)};
+
+UNIT_GROUP(gpu_peak, NULL, NULL)

@@ -137,7 +137,6 @@ static void test_random(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+
+UNIT_GROUP(gpu_timeline, NULL, NULL)

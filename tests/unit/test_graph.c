@@ -39,8 +39,6 @@ static void test_one_input_at_a_time(void **state) {
   (void)state;
   struct nai_buf ran = {0};
   struct nai_options options;
-  if (!*trace)
-    skip_because("no nsys-ai-gen");
   run(&ran, NULL, NULL);
   assert_non_null(strstr(nai_buf_str(&ran), "probe: no earlier run\n"));
   run(&ran, NULL, NULL);
@@ -109,8 +107,6 @@ static void test_one_input_at_a_time(void **state) {
 static void test_revision(void **state) {
   (void)state;
   struct nai_buf ran = {0};
-  if (!*trace)
-    skip_because("no nsys-ai-gen");
   run(&ran, NULL, NULL);
   int count = 0;
   while (nai_analyses[count])
@@ -153,8 +149,6 @@ static void test_missing_input(void **state) {
   struct nai_options options;
   struct nai_result result = {0};
   struct nai_err refused = {0};
-  if (!*trace)
-    skip_because("no nsys-ai-gen");
   memcpy(stages, nai_stages, sizeof stages);
   stages[NAI_STAGE_TIMELINE].nodes = nodes;
   nai_options_init(&options);
@@ -165,8 +159,7 @@ static void test_missing_input(void **state) {
   nai_result_free(&result);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_input_at_a_time), cmocka_unit_test(test_revision),
-                                     cmocka_unit_test(test_missing_input)};
-  return cmocka_run_group_tests(tests, make_trace, remove_trace);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_input_at_a_time), cmocka_unit_test(test_revision),
+                                          cmocka_unit_test(test_missing_input)};
+
+UNIT_GROUP(graph, make_trace, remove_trace)

@@ -134,8 +134,7 @@ static void test_arranging(void **state) {
     free(cells[c]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_groups),
-                                     cmocka_unit_test(test_arranging)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_groups),
+                                          cmocka_unit_test(test_arranging)};
+
+UNIT_GROUP(groups, NULL, NULL)

@@ -242,17 +242,16 @@ static void test_names(void **state) {
   drop(&t);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_process_per_ordinal),
-                                     cmocka_unit_test(test_split),
-                                     cmocka_unit_test(test_missing_process),
-                                     cmocka_unit_test(test_unknown_device_of_many),
-                                     cmocka_unit_test(test_mapped),
-                                     cmocka_unit_test(test_by_ordinal),
-                                     cmocka_unit_test(test_useless_ordinals),
-                                     cmocka_unit_test(test_only_gpu),
-                                     cmocka_unit_test(test_old_gpu),
-                                     cmocka_unit_test(test_many),
-                                     cmocka_unit_test(test_names)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_process_per_ordinal),
+                                          cmocka_unit_test(test_split),
+                                          cmocka_unit_test(test_missing_process),
+                                          cmocka_unit_test(test_unknown_device_of_many),
+                                          cmocka_unit_test(test_mapped),
+                                          cmocka_unit_test(test_by_ordinal),
+                                          cmocka_unit_test(test_useless_ordinals),
+                                          cmocka_unit_test(test_only_gpu),
+                                          cmocka_unit_test(test_old_gpu),
+                                          cmocka_unit_test(test_many),
+                                          cmocka_unit_test(test_names)};
+
+UNIT_GROUP(identity, NULL, NULL)

@@ -620,20 +620,19 @@ static void test_patterns(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
-                                     cmocka_unit_test(test_call_in_flight),
-                                     cmocka_unit_test(test_loading_in_launch),
-                                     cmocka_unit_test(test_unknown_overhead),
-                                     cmocka_unit_test(test_flush_of_another_thread),
-                                     cmocka_unit_test(test_calls_before),
-                                     cmocka_unit_test(test_after_call),
-                                     cmocka_unit_test(test_launch_floor),
-                                     cmocka_unit_test(test_no_launch),
-                                     cmocka_unit_test(test_copy_ends_gap),
-                                     cmocka_unit_test(test_what_host_did),
-                                     cmocka_unit_test(test_drained),
-                                     cmocka_unit_test(test_drained_long_ago),
-                                     cmocka_unit_test(test_patterns)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
+                                          cmocka_unit_test(test_call_in_flight),
+                                          cmocka_unit_test(test_loading_in_launch),
+                                          cmocka_unit_test(test_unknown_overhead),
+                                          cmocka_unit_test(test_flush_of_another_thread),
+                                          cmocka_unit_test(test_calls_before),
+                                          cmocka_unit_test(test_after_call),
+                                          cmocka_unit_test(test_launch_floor),
+                                          cmocka_unit_test(test_no_launch),
+                                          cmocka_unit_test(test_copy_ends_gap),
+                                          cmocka_unit_test(test_what_host_did),
+                                          cmocka_unit_test(test_drained),
+                                          cmocka_unit_test(test_drained_long_ago),
+                                          cmocka_unit_test(test_patterns)};
+
+UNIT_GROUP(idle, NULL, NULL)

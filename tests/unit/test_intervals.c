@@ -87,7 +87,6 @@ static void test_new_or_merged(void **state) {
   nai_intervals_free(NULL);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_algebra), cmocka_unit_test(test_new_or_merged)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_algebra), cmocka_unit_test(test_new_or_merged)};
+
+UNIT_GROUP(intervals, NULL, NULL)

@@ -110,7 +110,6 @@ static void test_dense(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_dense)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_dense)};
+
+UNIT_GROUP(join, NULL, NULL)

@@ -1,10 +1,5 @@
 /* JSON: what the writer writes, jansson reads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "render/json.h"
 
@@ -161,13 +156,12 @@ static void test_table(void **state) {
   nai_table_free(table);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_layout),
-      cmocka_unit_test(test_any_text_comes_back),
-      cmocka_unit_test(test_invalid_utf8_is_cleaned),
-      cmocka_unit_test(test_hidden_characters),
-      cmocka_unit_test(test_table),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_layout),
+    cmocka_unit_test(test_any_text_comes_back),
+    cmocka_unit_test(test_invalid_utf8_is_cleaned),
+    cmocka_unit_test(test_hidden_characters),
+    cmocka_unit_test(test_table),
+};
+
+UNIT_GROUP(json, NULL, NULL)

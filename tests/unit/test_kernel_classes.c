@@ -1,16 +1,12 @@
 /* Kernel categories of names as real traces have them. */
+#include "unit.h"
+
 #include "config/kernel_classes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const struct {
   const char *category, *name;
@@ -182,11 +178,10 @@ static void bad_user_file_is_an_error(void **state) {
   free(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(classifies_real_names),
-      cmocka_unit_test(user_patterns_come_first),
-      cmocka_unit_test(bad_user_file_is_an_error),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(classifies_real_names),
+    cmocka_unit_test(user_patterns_come_first),
+    cmocka_unit_test(bad_user_file_is_an_error),
+};
+
+UNIT_GROUP(kernel_classes, NULL, NULL)

@@ -1,10 +1,5 @@
 /* Short kernel names: the names people meet, hostile ones, and sets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/text.h"
 #include "table/kernel_name.h"
@@ -272,15 +267,14 @@ static void test_big_sets_are_distinct(void **state) {
   free(names);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pytorch),
-      cmocka_unit_test(test_libraries),
-      cmocka_unit_test(test_odd_names),
-      cmocka_unit_test(test_too_long),
-      cmocka_unit_test(test_hostile_names),
-      cmocka_unit_test(test_sets),
-      cmocka_unit_test(test_big_sets_are_distinct),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_pytorch),
+    cmocka_unit_test(test_libraries),
+    cmocka_unit_test(test_odd_names),
+    cmocka_unit_test(test_too_long),
+    cmocka_unit_test(test_hostile_names),
+    cmocka_unit_test(test_sets),
+    cmocka_unit_test(test_big_sets_are_distinct),
+};
+
+UNIT_GROUP(kernel_name, NULL, NULL)

@@ -59,8 +59,7 @@ static void test_shifted(void **state) {
   assert_true(ended.tv_sec - began.tv_sec < 10);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_extremes),
-                                     cmocka_unit_test(test_shifted)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_extremes),
+                                          cmocka_unit_test(test_shifted)};
+
+UNIT_GROUP(keyset, NULL, NULL)

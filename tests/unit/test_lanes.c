@@ -147,11 +147,10 @@ static void test_nothing(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_event),
-      cmocka_unit_test(test_many_streams),
-      cmocka_unit_test(test_nothing),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_every_event),
+    cmocka_unit_test(test_many_streams),
+    cmocka_unit_test(test_nothing),
+};
+
+UNIT_GROUP(lanes, NULL, NULL)

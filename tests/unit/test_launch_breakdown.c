@@ -169,7 +169,6 @@ static void test_queued(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_queued)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_queued)};
+
+UNIT_GROUP(launch_breakdown, NULL, NULL)

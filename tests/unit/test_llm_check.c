@@ -1,13 +1,10 @@
 /* Numbers in prose, and whether a text keeps to the facts. */
+#include "unit.h"
+
 #include "question/llm.h"
 #include "question/numbers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct nai_number number_in(const char *text) {
   struct nai_number n = {0};
@@ -89,12 +86,11 @@ static void test_texts_that_do_not(void **state) {
     assert_false(good(*t));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_numbers_are_read),
-      cmocka_unit_test(test_names_are_no_numbers),
-      cmocka_unit_test(test_texts_that_keep_to_the_facts),
-      cmocka_unit_test(test_texts_that_do_not),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_numbers_are_read),
+    cmocka_unit_test(test_names_are_no_numbers),
+    cmocka_unit_test(test_texts_that_keep_to_the_facts),
+    cmocka_unit_test(test_texts_that_do_not),
+};
+
+UNIT_GROUP(llm_check, NULL, NULL)

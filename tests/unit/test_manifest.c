@@ -167,9 +167,8 @@ static void test_versions(void **state) {
   nai_manifest_free(&m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_keys),
-                                     cmocka_unit_test(test_cut), cmocka_unit_test(test_foreign),
-                                     cmocka_unit_test(test_versions)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_keys),
+                                          cmocka_unit_test(test_cut), cmocka_unit_test(test_foreign),
+                                          cmocka_unit_test(test_versions)};
+
+UNIT_GROUP(manifest, NULL, NULL)

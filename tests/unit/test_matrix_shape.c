@@ -1,9 +1,5 @@
 /* Sizes in range names, and what they say of a product. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "derive/gemm/matrix_shape.h"
 
@@ -100,10 +96,9 @@ static void damaged_lists_are_harmless(void **state) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(lists_are_read), cmocka_unit_test(other_texts_are_refused),
-                                     cmocka_unit_test(operations_are_counted),
-                                     cmocka_unit_test(what_does_not_fit_is_unknown),
-                                     cmocka_unit_test(damaged_lists_are_harmless)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(lists_are_read), cmocka_unit_test(other_texts_are_refused),
+                                          cmocka_unit_test(operations_are_counted),
+                                          cmocka_unit_test(what_does_not_fit_is_unknown),
+                                          cmocka_unit_test(damaged_lists_are_harmless)};
+
+UNIT_GROUP(matrix_shape, NULL, NULL)

@@ -1,9 +1,5 @@
 /* Limits of control groups. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/fs.h"
 #include "base/memory.h"
@@ -53,11 +49,16 @@ static void test_cgroup(void **state) {
   assert_int_equal(limit_of("0::/\n"), 77);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cgroup)};
-  struct nai_err err;
-  if (!mkdtemp(root))
-    return 1;
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  return nai_fs_remove_tree(root, &err) ? 1 : failed;
+static int make_root(void **state) {
+  (void)state;
+  return mkdtemp(root) ? 0 : -1;
 }
+
+static int remove_root(void **state) {
+  (void)state;
+  return nai_fs_remove_tree(root, NULL);
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_cgroup)};
+
+UNIT_GROUP(memory, make_root, remove_root)

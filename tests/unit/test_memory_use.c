@@ -165,10 +165,9 @@ static void nothing_recorded_makes_no_rows(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(peak_is_of_one_moment),     cmocka_unit_test(what_is_lost_is_counted),
-      cmocka_unit_test(pools_are_held_as_a_whole), cmocka_unit_test(pools_are_drawn_as_a_whole),
-      cmocka_unit_test(few_points_stand_for_many), cmocka_unit_test(nothing_recorded_makes_no_rows)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(peak_is_of_one_moment),     cmocka_unit_test(what_is_lost_is_counted),
+    cmocka_unit_test(pools_are_held_as_a_whole), cmocka_unit_test(pools_are_drawn_as_a_whole),
+    cmocka_unit_test(few_points_stand_for_many), cmocka_unit_test(nothing_recorded_makes_no_rows)};
+
+UNIT_GROUP(memory_use, NULL, NULL)

@@ -1,18 +1,14 @@
 /* Metrics on tables of its own: values, families, fall-backs, and every mistake a metric file can hold. */
+#include "unit.h"
+
 #include "rules/metrics.h"
 
 #include "table/columns.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct nai_column_def step_columns[] = {
     NAI_DEVICE_COLUMN(""),
@@ -284,11 +280,10 @@ static void mistakes(void **state) {
   refused("metrics:\n  - {id: A}\n", "m.yaml:2:10: an id is made of a-z, 0-9, _ . and -, 64 characters at most");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(combines),          cmocka_unit_test(gpus),     cmocka_unit_test(falls_back),
-      cmocka_unit_test(exact_is_per_step), cmocka_unit_test(families), cmocka_unit_test(units_and_amounts),
-      cmocka_unit_test(ids_are_unique),    cmocka_unit_test(mistakes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(combines),          cmocka_unit_test(gpus),     cmocka_unit_test(falls_back),
+    cmocka_unit_test(exact_is_per_step), cmocka_unit_test(families), cmocka_unit_test(units_and_amounts),
+    cmocka_unit_test(ids_are_unique),    cmocka_unit_test(mistakes),
+};
+
+UNIT_GROUP(metrics, NULL, NULL)

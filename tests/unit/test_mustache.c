@@ -1,11 +1,6 @@
 /* The template engine: the cases of the Mustache specification where they are at hand (NAI_SHARED_DIR), and cases of
  * our own that always run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "tier.h"
 
@@ -340,17 +335,16 @@ static void test_big_borrowed_text_is_not_copied_twice(void **state) {
   free(big);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_specification),
-      cmocka_unit_test(test_tags),
-      cmocka_unit_test(test_no_unescaped_form_for_foreign_text),
-      cmocka_unit_test(test_partials),
-      cmocka_unit_test(test_errors_name_the_place),
-      cmocka_unit_test(test_check_finds_mistakes_in_partials),
-      cmocka_unit_test(test_deep_nesting_is_refused),
-      cmocka_unit_test(test_views),
-      cmocka_unit_test(test_big_borrowed_text_is_not_copied_twice),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_specification),
+    cmocka_unit_test(test_tags),
+    cmocka_unit_test(test_no_unescaped_form_for_foreign_text),
+    cmocka_unit_test(test_partials),
+    cmocka_unit_test(test_errors_name_the_place),
+    cmocka_unit_test(test_check_finds_mistakes_in_partials),
+    cmocka_unit_test(test_deep_nesting_is_refused),
+    cmocka_unit_test(test_views),
+    cmocka_unit_test(test_big_borrowed_text_is_not_copied_twice),
+};
+
+UNIT_GROUP(mustache, NULL, NULL)

@@ -145,9 +145,8 @@ static void test_hostile(void **state) {
   part_free(&p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_api), cmocka_unit_test(test_nvtx),
-                                     cmocka_unit_test(test_suffix), cmocka_unit_test(test_many_sizes),
-                                     cmocka_unit_test(test_hostile)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_api), cmocka_unit_test(test_nvtx),
+                                          cmocka_unit_test(test_suffix), cmocka_unit_test(test_many_sizes),
+                                          cmocka_unit_test(test_hostile)};
+
+UNIT_GROUP(names, NULL, NULL)

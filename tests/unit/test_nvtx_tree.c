@@ -341,9 +341,8 @@ static void test_without_attribution(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_many_crossing),
-                                     cmocka_unit_test(test_parents_of_many), cmocka_unit_test(test_deep),
-                                     cmocka_unit_test(test_without_attribution)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_many_crossing),
+                                          cmocka_unit_test(test_parents_of_many), cmocka_unit_test(test_deep),
+                                          cmocka_unit_test(test_without_attribution)};
+
+UNIT_GROUP(nvtx_tree, NULL, NULL)

@@ -106,8 +106,7 @@ static void test_waves(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_points), cmocka_unit_test(test_limits),
-                                     cmocka_unit_test(test_waves)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_points), cmocka_unit_test(test_limits),
+                                          cmocka_unit_test(test_waves)};
+
+UNIT_GROUP(occupancy, NULL, NULL)

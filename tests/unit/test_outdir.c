@@ -537,27 +537,26 @@ static void test_below_a_handle(void **state) {
   close(dir);
 }
 
-int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
-  const struct CMUnitTest tests[] = {CASE(new_and_again),
-                                     CASE(same_names),
-                                     CASE(lost_list),
-                                     CASE(forged_list),
-                                     CASE(permissions),
-                                     CASE(what_cannot_be_linked),
-                                     CASE(changed_meanwhile),
-                                     CASE(added_before_the_swap),
-                                     CASE(replaced_before_the_swap),
-                                     CASE(made_before_the_swap),
-                                     CASE(without_exchange),
-                                     CASE(earlier_stays_readable),
-                                     CASE(locked_parent),
-                                     CASE(empty_directory),
-                                     CASE(refused),
-                                     CASE(link),
-                                     CASE(uncommitted),
-                                     CASE(sweep),
-                                     CASE(long_names),
-                                     CASE(below_a_handle)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {CASE(new_and_again),
+                                          CASE(same_names),
+                                          CASE(lost_list),
+                                          CASE(forged_list),
+                                          CASE(permissions),
+                                          CASE(what_cannot_be_linked),
+                                          CASE(changed_meanwhile),
+                                          CASE(added_before_the_swap),
+                                          CASE(replaced_before_the_swap),
+                                          CASE(made_before_the_swap),
+                                          CASE(without_exchange),
+                                          CASE(earlier_stays_readable),
+                                          CASE(locked_parent),
+                                          CASE(empty_directory),
+                                          CASE(refused),
+                                          CASE(link),
+                                          CASE(uncommitted),
+                                          CASE(sweep),
+                                          CASE(long_names),
+                                          CASE(below_a_handle)};
+
+UNIT_GROUP(outdir, NULL, NULL)

@@ -275,9 +275,8 @@ static void test_damage(void **state) {
   ok(nai_fs_remove_tree(directory, err));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_widths),     cmocka_unit_test(test_edges),
-                                     cmocka_unit_test(test_arrays),     cmocka_unit_test(test_tables),
-                                     cmocka_unit_test(test_equal_rows), cmocka_unit_test(test_damage)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_widths),     cmocka_unit_test(test_edges),
+                                          cmocka_unit_test(test_arrays),     cmocka_unit_test(test_tables),
+                                          cmocka_unit_test(test_equal_rows), cmocka_unit_test(test_damage)};
+
+UNIT_GROUP(packed, NULL, NULL)

@@ -1,10 +1,5 @@
 /* What no other program's reader shows: when a type is fixed, and that a failing sink is said. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "export/parquet.h"
 #include "export/parquet_column.h"
@@ -120,11 +115,10 @@ static void test_full_disk(void **state) {
   nai_buf_free(&out);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_types),
-      cmocka_unit_test(test_hybrid),
-      cmocka_unit_test(test_full_disk),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_types),
+    cmocka_unit_test(test_hybrid),
+    cmocka_unit_test(test_full_disk),
+};
+
+UNIT_GROUP(parquet, NULL, NULL)

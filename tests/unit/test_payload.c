@@ -1,14 +1,10 @@
 /* Payloads of NCCL's ranges: every reading of the header, and everything that must be refused. */
+#include "unit.h"
+
 #include "derive/payload.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "table/evidence.h"
 
@@ -311,15 +307,14 @@ static void test_fields(void **state) {
   end(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_schema_with_every_header),
-      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_several_payloads_of_a_range),
-      cmocka_unit_test(test_processes_that_disagree),
-      cmocka_unit_test(test_reductions_have_the_names_of_the_trace),
-      cmocka_unit_test(test_json),
-      cmocka_unit_test(test_fields),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_every_schema_with_every_header),
+    cmocka_unit_test(test_refusals),
+    cmocka_unit_test(test_several_payloads_of_a_range),
+    cmocka_unit_test(test_processes_that_disagree),
+    cmocka_unit_test(test_reductions_have_the_names_of_the_trace),
+    cmocka_unit_test(test_json),
+    cmocka_unit_test(test_fields),
+};
+
+UNIT_GROUP(payload, NULL, NULL)

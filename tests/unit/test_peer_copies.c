@@ -61,8 +61,7 @@ static void an_unknown_link_is_no_limit(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_direction_has_its_own_link),
-                                     cmocka_unit_test(an_unknown_link_is_no_limit)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(each_direction_has_its_own_link),
+                                          cmocka_unit_test(an_unknown_link_is_no_limit)};
+
+UNIT_GROUP(peer_copies, NULL, NULL)

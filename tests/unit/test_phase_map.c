@@ -1,16 +1,12 @@
 /* Phase maps: the pattern language, built-in maps on names the frameworks emit, and bad files. */
+#include "unit.h"
+
 #include "config/patterns.h"
 #include "config/phase_map.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static int add(struct nai_patterns **out, const char *text, struct nai_err *err) {
   struct nai_yaml *doc = NULL;
@@ -200,14 +196,13 @@ static void lists_and_suggests(void **state) {
   assert_null(map);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(first_match_in_file_order),
-      cmocka_unit_test(long_names_are_cut),
-      cmocka_unit_test(bad_files),
-      cmocka_unit_test(runaway_expression),
-      cmocka_unit_test(built_in_maps),
-      cmocka_unit_test(lists_and_suggests),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(first_match_in_file_order),
+    cmocka_unit_test(long_names_are_cut),
+    cmocka_unit_test(bad_files),
+    cmocka_unit_test(runaway_expression),
+    cmocka_unit_test(built_in_maps),
+    cmocka_unit_test(lists_and_suggests),
+};
+
+UNIT_GROUP(phase_map, NULL, NULL)

@@ -145,7 +145,7 @@ static void test_start_end_around_operators(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_start_end_around_operators)};
-  return cmocka_run_group_tests(tests, make_map, free_map);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
+                                          cmocka_unit_test(test_start_end_around_operators)};
+
+UNIT_GROUP(phases, make_map, free_map)

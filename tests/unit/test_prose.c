@@ -1,10 +1,5 @@
 /* Prose: cmark in safe mode, images as links, and out of memory without an abort. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "render/escape.h"
 #include "render/prose.h"
@@ -107,8 +102,7 @@ static void test_out_of_memory(void **state) {
 }
 #endif
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
+static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_markdown),
     cmocka_unit_test(test_nothing_dangerous),
     cmocka_unit_test(test_images_become_links),
@@ -118,6 +112,6 @@ int main(void) {
 #if !defined(__SANITIZE_ADDRESS__)
     cmocka_unit_test(test_out_of_memory),
 #endif
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+};
+
+UNIT_GROUP(prose, NULL, NULL)

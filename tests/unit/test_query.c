@@ -1,13 +1,10 @@
 /* Statements over tables that no program would have written. */
+#include "unit.h"
+
 #include "query/query.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Every event table without rows, held. */
 static struct nai_run *empty_run(void) {
@@ -117,8 +114,7 @@ static void rows_and_time(void **state) {
   nai_run_close(run);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(forged_references), cmocka_unit_test(extreme_values),
-                                     cmocka_unit_test(rows_and_time)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(forged_references), cmocka_unit_test(extreme_values),
+                                          cmocka_unit_test(rows_and_time)};
+
+UNIT_GROUP(query, NULL, NULL)

@@ -1,17 +1,13 @@
 /* Collectives of several ranks matched and split, on sequences made by hand: what belongs together, what is refused,
  * who waits. The truth is what the sequences were made from. */
+#include "unit.h"
+
 #include "ranks/align.h"
 #include "ranks/internal.h"
 #include "ranks/write.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { US = 1000, MOST_LINES = 160, DOUBT = 10000000 };
 enum { REDUCE, GATHER, EXCHANGE, BROADCAST, KINDS }; /* whats */
@@ -388,17 +384,16 @@ static void test_interval(void **state) {
   assert_true(i.low > 0.9523 && i.low < 0.9524 && i.high > 0.9999);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_answer),
-                                     cmocka_unit_test(test_broadcast),
-                                     cmocka_unit_test(test_doubt),
-                                     cmocka_unit_test(test_shifts),
-                                     cmocka_unit_test(test_split_communicators),
-                                     cmocka_unit_test(test_ambiguous_streams),
-                                     cmocka_unit_test(test_point_to_point),
-                                     cmocka_unit_test(test_ids),
-                                     cmocka_unit_test(test_verdicts),
-                                     cmocka_unit_test(test_many),
-                                     cmocka_unit_test(test_interval)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_answer),
+                                          cmocka_unit_test(test_broadcast),
+                                          cmocka_unit_test(test_doubt),
+                                          cmocka_unit_test(test_shifts),
+                                          cmocka_unit_test(test_split_communicators),
+                                          cmocka_unit_test(test_ambiguous_streams),
+                                          cmocka_unit_test(test_point_to_point),
+                                          cmocka_unit_test(test_ids),
+                                          cmocka_unit_test(test_verdicts),
+                                          cmocka_unit_test(test_many),
+                                          cmocka_unit_test(test_interval)};
+
+UNIT_GROUP(ranks, NULL, NULL)

@@ -1,9 +1,5 @@
 /* The two readers against each other and against plain SQL, on databases that cover the file format's variety. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "readers_db.h"
 #include "tier.h"
@@ -241,8 +237,7 @@ static void test_generated_traces(void **state) {
   const char *generator = getenv("NSYS_AI_GEN");
   char command[4400], line[256];
   int scenarios = 0;
-  if (!generator || !*generator)
-    skip_because("no nsys-ai-gen");
+  assert_non_null(generator);
   snprintf(command, sizeof command, "'%s' list", generator);
   FILE *list = popen(command, "r");
   assert_non_null(list);
@@ -279,11 +274,10 @@ static void test_real_traces(void **state) {
     skip_because("no reference traces");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pages),       cmocka_unit_test(test_changed_rows), cmocka_unit_test(test_added_columns),
-      cmocka_unit_test(test_table_kinds), cmocka_unit_test(test_utf16),        cmocka_unit_test(test_many_columns),
-      cmocka_unit_test(test_deep_tree),   cmocka_unit_test(test_long_values),  cmocka_unit_test(test_generated_traces),
-      cmocka_unit_test(test_real_traces)};
-  RUN_WITH_DATABASE(tests);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_pages),       cmocka_unit_test(test_changed_rows), cmocka_unit_test(test_added_columns),
+    cmocka_unit_test(test_table_kinds), cmocka_unit_test(test_utf16),        cmocka_unit_test(test_many_columns),
+    cmocka_unit_test(test_deep_tree),   cmocka_unit_test(test_long_values),  cmocka_unit_test(test_generated_traces),
+    cmocka_unit_test(test_real_traces)};
+
+UNIT_GROUP(readers, make_path, remove_path)

@@ -1,19 +1,14 @@
 /* No false alarms: databases that SQLite itself has changed at random, with any page size and setting, are read whole
  * by both readers, with the rows that SQL has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "scan_dump.h"
+#include "scratch_file.h"
 
 #include <unistd.h>
 
 enum { DATABASES = 30, ROUNDS = 12, CHANGES = 4 };
 
-static char directory[] = "/tmp/nai-changes-XXXXXX";
-static char path[64];
 static uint64_t random_state = 20220331;
 
 static uint32_t next_random(uint32_t below) {
@@ -169,12 +164,6 @@ static void test_changes_by_sqlite(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes_by_sqlite)};
-  assert_non_null(mkdtemp(directory));
-  snprintf(path, sizeof path, "%s/trace.sqlite", directory);
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  unlink(path);
-  rmdir(directory);
-  return failed;
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes_by_sqlite)};
+
+UNIT_GROUP(readers_changes, make_path, remove_path)

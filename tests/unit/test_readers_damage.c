@@ -1,19 +1,13 @@
 /* Damaged databases: whatever byte is wrong, the readers end with rows or with NAI_EINPUT, and where both deliver rows
  * these are the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/fs.h"
 #include "readers_agree.h"
 #include "readers_seed.h"
+#include "scratch_file.h"
 
 #include <unistd.h>
-
-static char directory[] = "/tmp/nai-damage-XXXXXX";
-static char path[64];
 
 static uint64_t random_state;
 
@@ -357,21 +351,14 @@ static void test_only_page_lost_its_rows(void **state) {
   nai_buf_free(&content);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_lost_and_repeated_leaves),
-                                     cmocka_unit_test(test_types_that_do_not_fit),
-                                     cmocka_unit_test(test_empty_table),
-                                     cmocka_unit_test(test_only_page_lost_its_rows),
-                                     cmocka_unit_test(test_rows_that_a_search_misses),
-                                     cmocka_unit_test(test_record_longer_than_its_values),
-                                     cmocka_unit_test(test_flipped_bytes),
-                                     cmocka_unit_test(test_truncated),
-                                     cmocka_unit_test(test_wrong_pages)};
-  if (!mkdtemp(directory))
-    return 1;
-  snprintf(path, sizeof path, "%s/db.sqlite", directory);
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  unlink(path);
-  rmdir(directory);
-  return failed;
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_lost_and_repeated_leaves),
+                                          cmocka_unit_test(test_types_that_do_not_fit),
+                                          cmocka_unit_test(test_empty_table),
+                                          cmocka_unit_test(test_only_page_lost_its_rows),
+                                          cmocka_unit_test(test_rows_that_a_search_misses),
+                                          cmocka_unit_test(test_record_longer_than_its_values),
+                                          cmocka_unit_test(test_flipped_bytes),
+                                          cmocka_unit_test(test_truncated),
+                                          cmocka_unit_test(test_wrong_pages)};
+
+UNIT_GROUP(readers_damage, make_path, remove_path)

@@ -1,11 +1,7 @@
 /* Whole pages written over by others of the same file, each of which fits in its new place by itself: every page by
  * every other, as a copy and in exchange. A table is refused or its rows are those it had, whichever is the reader and
  * however few of the rows are asked for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/fs.h"
 #include "readers_db.h"
@@ -142,7 +138,6 @@ static void test_pages_written_over(void **state) {
   nai_buf_free(&file);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pages_written_over)};
-  RUN_WITH_DATABASE(tests);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_pages_written_over)};
+
+UNIT_GROUP(readers_pages, make_path, remove_path)

@@ -1,22 +1,16 @@
 /* Every byte that says where rows are, changed to other values: in each page of each table, in overflow chains, free
  * blocks and heads of rows. A table is then refused, or its rows are those it had. Which bytes those are is found here
  * from the file format, by code that the readers do not share. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/fs.h"
 #include "scan_dump.h"
+#include "scratch_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 enum { VALUES = 3 };
-
-static char directory[] = "/tmp/nai-structure-XXXXXX";
-static char path[64];
 
 struct file {
   unsigned char *data;
@@ -360,13 +354,7 @@ static void test_first_page(void **state) {
   unload(&file);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_first_page), cmocka_unit_test(test_written_once),
-                                     cmocka_unit_test(test_changed_later)};
-  assert_non_null(mkdtemp(directory));
-  snprintf(path, sizeof path, "%s/trace.sqlite", directory);
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  unlink(path);
-  rmdir(directory);
-  return failed;
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_first_page), cmocka_unit_test(test_written_once),
+                                          cmocka_unit_test(test_changed_later)};
+
+UNIT_GROUP(readers_structure, make_path, remove_path)

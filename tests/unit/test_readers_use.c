@@ -1,9 +1,5 @@
 /* How the readers are used: parts on threads, stopping early, looking up by key. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/threads.h"
 #include "readers_db.h"
@@ -135,8 +131,7 @@ static void test_lookup(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_in_threads), cmocka_unit_test(test_stop),
-                                     cmocka_unit_test(test_lookup)};
-  RUN_WITH_DATABASE(tests);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_in_threads), cmocka_unit_test(test_stop),
+                                          cmocka_unit_test(test_lookup)};
+
+UNIT_GROUP(readers_use, make_path, remove_path)

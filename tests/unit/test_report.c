@@ -1,10 +1,5 @@
 /* What templates see of tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "render/group.h"
 #include "render/output.h"
@@ -208,14 +203,13 @@ static void test_verdict_without_a_title(void **state) {
   check_verdict(table, NAI_SEVERITY_HIGH, "; then:  (10.0 %).", NULL);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_only_kernel_names_are_shortened),
-      cmocka_unit_test(test_groups_are_counted),
-      cmocka_unit_test(test_links_and_gpus_of_findings),
-      cmocka_unit_test(test_verdict_says_what_larger_loss_was_rated_lower),
-      cmocka_unit_test(test_verdict_names_a_loss_once),
-      cmocka_unit_test(test_verdict_without_a_title),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_only_kernel_names_are_shortened),
+    cmocka_unit_test(test_groups_are_counted),
+    cmocka_unit_test(test_links_and_gpus_of_findings),
+    cmocka_unit_test(test_verdict_says_what_larger_loss_was_rated_lower),
+    cmocka_unit_test(test_verdict_names_a_loss_once),
+    cmocka_unit_test(test_verdict_without_a_title),
+};
+
+UNIT_GROUP(report, NULL, NULL)

@@ -1,20 +1,16 @@
 /* The rule engine on tables of its own: what is found, in which order, with which words, and every mistake a rule file
  * can hold, at its place. */
+#include "unit.h"
+
 #include "rules/rules.h"
 
 #include "table/columns.h"
 #include "table/events.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* --- Tables ----------------------------------------------------------------------------------- */
 
@@ -840,38 +836,37 @@ static void missing_rule_file(void **state) {
   free(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(finds_rows_and_words),
-      cmocka_unit_test(counts_take_their_nouns),
-      cmocka_unit_test(evidence_has_a_place),
-      cmocka_unit_test(same_advice_is_said_once),
-      cmocka_unit_test(limit_says_what_it_leaves_out),
-      cmocka_unit_test(the_price_decides),
-      cmocka_unit_test(losses_are_shared),
-      cmocka_unit_test(parts_stay_below_the_whole),
-      cmocka_unit_test(reasons_lower_severities),
-      cmocka_unit_test(facts_select_and_silence),
-      cmocka_unit_test(sums_and_leaders),
-      cmocka_unit_test(unless_silences_per_subject),
-      cmocka_unit_test(unless_tells_processes_apart),
-      cmocka_unit_test(subjects_use_gpu_labels),
-      cmocka_unit_test(condition_values),
-      cmocka_unit_test(null_compares_false),
-      cmocka_unit_test(text_conditions),
-      cmocka_unit_test(titles_that_do_not_hold),
-      cmocka_unit_test(missing_rows),
-      cmocka_unit_test(shell_quotes_names),
-      cmocka_unit_test(kernel_names_for_people_and_profilers),
-      cmocka_unit_test(texts_are_joined),
-      cmocka_unit_test(evidence_from_several_tables),
-      cmocka_unit_test(long_names_are_cut),
-      cmocka_unit_test(mistakes_in_structure),
-      cmocka_unit_test(mistakes_in_conditions),
-      cmocka_unit_test(mistakes_in_texts),
-      cmocka_unit_test(parameters_can_be_set),
-      cmocka_unit_test(describes_rules),
-      cmocka_unit_test(missing_rule_file),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(finds_rows_and_words),
+    cmocka_unit_test(counts_take_their_nouns),
+    cmocka_unit_test(evidence_has_a_place),
+    cmocka_unit_test(same_advice_is_said_once),
+    cmocka_unit_test(limit_says_what_it_leaves_out),
+    cmocka_unit_test(the_price_decides),
+    cmocka_unit_test(losses_are_shared),
+    cmocka_unit_test(parts_stay_below_the_whole),
+    cmocka_unit_test(reasons_lower_severities),
+    cmocka_unit_test(facts_select_and_silence),
+    cmocka_unit_test(sums_and_leaders),
+    cmocka_unit_test(unless_silences_per_subject),
+    cmocka_unit_test(unless_tells_processes_apart),
+    cmocka_unit_test(subjects_use_gpu_labels),
+    cmocka_unit_test(condition_values),
+    cmocka_unit_test(null_compares_false),
+    cmocka_unit_test(text_conditions),
+    cmocka_unit_test(titles_that_do_not_hold),
+    cmocka_unit_test(missing_rows),
+    cmocka_unit_test(shell_quotes_names),
+    cmocka_unit_test(kernel_names_for_people_and_profilers),
+    cmocka_unit_test(texts_are_joined),
+    cmocka_unit_test(evidence_from_several_tables),
+    cmocka_unit_test(long_names_are_cut),
+    cmocka_unit_test(mistakes_in_structure),
+    cmocka_unit_test(mistakes_in_conditions),
+    cmocka_unit_test(mistakes_in_texts),
+    cmocka_unit_test(parameters_can_be_set),
+    cmocka_unit_test(describes_rules),
+    cmocka_unit_test(missing_rule_file),
+};
+
+UNIT_GROUP(rules, NULL, NULL)

@@ -1,10 +1,5 @@
 /* What a process cannot do any more, tried in children. Kernels without Landlock or seccomp are passed over. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "tier.h"
 
@@ -134,7 +129,6 @@ static int end(void **state) {
   return nai_fs_remove_tree(directory, NULL);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_calls)};
-  return cmocka_run_group_tests(tests, begin, end);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_files), cmocka_unit_test(test_calls)};
+
+UNIT_GROUP(sandbox, begin, end)

@@ -1,10 +1,5 @@
 /* Outputs that are handed on while they are printed: the same bytes as kept ones, and every failure is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/fs.h"
 #include "base/sink.h"
@@ -367,16 +362,15 @@ static void test_errors_before(void **state) {
   assert_string_equal(err.msg, "mine");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_same_bytes),
-      cmocka_unit_test(test_every_format),
-      cmocka_unit_test(test_printed_text_is_escaped),
-      cmocka_unit_test(test_short_writes),
-      cmocka_unit_test(test_full_disk),
-      cmocka_unit_test(test_file_limit),
-      cmocka_unit_test(test_put_aside),
-      cmocka_unit_test(test_errors_before),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_same_bytes),
+    cmocka_unit_test(test_every_format),
+    cmocka_unit_test(test_printed_text_is_escaped),
+    cmocka_unit_test(test_short_writes),
+    cmocka_unit_test(test_full_disk),
+    cmocka_unit_test(test_file_limit),
+    cmocka_unit_test(test_put_aside),
+    cmocka_unit_test(test_errors_before),
+};
+
+UNIT_GROUP(sink, NULL, NULL)

@@ -138,8 +138,7 @@ static void test_page(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_size),
-                                     cmocka_unit_test(test_crowd), cmocka_unit_test(test_page)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_size),
+                                          cmocka_unit_test(test_crowd), cmocka_unit_test(test_page)};
+
+UNIT_GROUP(slice, NULL, NULL)

@@ -128,8 +128,7 @@ static void test_extremes(void **state) {
   assert_true(s.p90 == 0x1p61 && s.mean < 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_edges),
-                                     cmocka_unit_test(test_groups), cmocka_unit_test(test_extremes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_edges),
+                                          cmocka_unit_test(test_groups), cmocka_unit_test(test_extremes)};
+
+UNIT_GROUP(stats, NULL, NULL)

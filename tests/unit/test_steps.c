@@ -577,33 +577,32 @@ static void test_drift_is_the_median_slope(void **state) {
   nai_step_stats_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_work_of_every_thread_belongs_to_the_step),
-      cmocka_unit_test(test_loading_counts_once),
-      cmocka_unit_test(test_parts_add_up_beside_communication_and_copies),
-      cmocka_unit_test(test_windows_never_overlap),
-      cmocka_unit_test(test_a_kernel_without_a_launch_is_in_no_step),
-      cmocka_unit_test(test_names),
-      cmocka_unit_test(test_layers_are_no_steps),
-      cmocka_unit_test(test_numbers_alone_are_no_steps),
-      cmocka_unit_test(test_ranges_must_hold_the_launches),
-      cmocka_unit_test(test_launches_must_not_vary),
-      cmocka_unit_test(test_domains_of_libraries),
-      cmocka_unit_test(test_inner_ranges_of_the_name_are_not_counted),
-      cmocka_unit_test(test_the_user_decides),
-      cmocka_unit_test(test_bad_expressions),
-      cmocka_unit_test(test_ends_of_the_optimizer),
-      cmocka_unit_test(test_a_period_alone_is_no_step),
-      cmocka_unit_test(test_input_and_result_make_a_step),
-      cmocka_unit_test(test_an_upload_that_waits_stays_in_its_step),
-      cmocka_unit_test(test_the_cut_keeps_its_distance_from_the_end_of_a_step),
-      cmocka_unit_test(test_an_optimizer_makes_a_step),
-      cmocka_unit_test(test_layers_by_their_path),
-      cmocka_unit_test(test_warm_up_and_truncated),
-      cmocka_unit_test(test_outliers),
-      cmocka_unit_test(test_a_spread_excess_is_told_in_increments),
-      cmocka_unit_test(test_drift_is_the_median_slope),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_work_of_every_thread_belongs_to_the_step),
+    cmocka_unit_test(test_loading_counts_once),
+    cmocka_unit_test(test_parts_add_up_beside_communication_and_copies),
+    cmocka_unit_test(test_windows_never_overlap),
+    cmocka_unit_test(test_a_kernel_without_a_launch_is_in_no_step),
+    cmocka_unit_test(test_names),
+    cmocka_unit_test(test_layers_are_no_steps),
+    cmocka_unit_test(test_numbers_alone_are_no_steps),
+    cmocka_unit_test(test_ranges_must_hold_the_launches),
+    cmocka_unit_test(test_launches_must_not_vary),
+    cmocka_unit_test(test_domains_of_libraries),
+    cmocka_unit_test(test_inner_ranges_of_the_name_are_not_counted),
+    cmocka_unit_test(test_the_user_decides),
+    cmocka_unit_test(test_bad_expressions),
+    cmocka_unit_test(test_ends_of_the_optimizer),
+    cmocka_unit_test(test_a_period_alone_is_no_step),
+    cmocka_unit_test(test_input_and_result_make_a_step),
+    cmocka_unit_test(test_an_upload_that_waits_stays_in_its_step),
+    cmocka_unit_test(test_the_cut_keeps_its_distance_from_the_end_of_a_step),
+    cmocka_unit_test(test_an_optimizer_makes_a_step),
+    cmocka_unit_test(test_layers_by_their_path),
+    cmocka_unit_test(test_warm_up_and_truncated),
+    cmocka_unit_test(test_outliers),
+    cmocka_unit_test(test_a_spread_excess_is_told_in_increments),
+    cmocka_unit_test(test_drift_is_the_median_slope),
+};
+
+UNIT_GROUP(steps, NULL, NULL)

@@ -84,8 +84,8 @@ static void test_missing(void **state) {
   assert_non_null(strstr(refused.msg, "no_such_table"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_manifest), cmocka_unit_test(test_tables_as_they_are),
-                                     cmocka_unit_test(test_tables_as_they_are_now), cmocka_unit_test(test_missing)};
-  return cmocka_run_group_tests(tests, open_run, close_run);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_manifest), cmocka_unit_test(test_tables_as_they_are),
+                                          cmocka_unit_test(test_tables_as_they_are_now),
+                                          cmocka_unit_test(test_missing)};
+
+UNIT_GROUP(stored_run, open_run, close_run)

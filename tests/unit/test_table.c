@@ -1,10 +1,5 @@
 /* Tables: cells, sorting, the file form, and damaged files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/fs.h"
 #include "table/table.h"
@@ -336,17 +331,16 @@ static void test_damaged_files(void **state) {
   nai_table_free(table);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cells),
-      cmocka_unit_test(test_printing),
-      cmocka_unit_test(test_schema),
-      cmocka_unit_test(test_prints),
-      cmocka_unit_test(test_cells_by_name),
-      cmocka_unit_test(test_sort),
-      cmocka_unit_test(test_file_round_trip),
-      cmocka_unit_test(test_damaged_files),
-      cmocka_unit_test(test_other_schema_is_refused),
-  };
-  return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_cells),
+    cmocka_unit_test(test_printing),
+    cmocka_unit_test(test_schema),
+    cmocka_unit_test(test_prints),
+    cmocka_unit_test(test_cells_by_name),
+    cmocka_unit_test(test_sort),
+    cmocka_unit_test(test_file_round_trip),
+    cmocka_unit_test(test_damaged_files),
+    cmocka_unit_test(test_other_schema_is_refused),
+};
+
+UNIT_GROUP(table, make_directory, remove_directory)

@@ -1,10 +1,5 @@
 /* Table files of other versions and files that lie: what is read, what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/fs.h"
 #include "table/columns.h"
@@ -308,11 +303,10 @@ static void test_schema_copy(void **state) {
   nai_table_free(table);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_stored_file),          cmocka_unit_test(test_later_minor_version),
-      cmocka_unit_test(test_missing_columns),      cmocka_unit_test(test_references),
-      cmocka_unit_test(test_truncated_while_open), cmocka_unit_test(test_schema_copy),
-  };
-  return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_stored_file),          cmocka_unit_test(test_later_minor_version),
+    cmocka_unit_test(test_missing_columns),      cmocka_unit_test(test_references),
+    cmocka_unit_test(test_truncated_while_open), cmocka_unit_test(test_schema_copy),
+};
+
+UNIT_GROUP(table_file, make_directory, remove_directory)

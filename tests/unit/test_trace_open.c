@@ -1,9 +1,5 @@
 /* Opening: what is refused and how it is said, and that nothing is changed or created beside the input. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/fs.h"
 #include "scan_dump.h"
@@ -460,12 +456,9 @@ static void test_check(void **state) {
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
-int main(void) {
-  const struct CMUnitTest tests[] = {CASE(test_not_databases), CASE(test_names_are_not_uris),
-                                     CASE(test_wal),           CASE(test_read_only_directory),
-                                     CASE(test_journals),      CASE(test_hostile_schemas),
-                                     CASE(test_replaced),      CASE(test_truncated_while_open),
-                                     CASE(test_identity),      CASE(test_identity_of_a_large_file),
-                                     CASE(test_check)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    CASE(test_not_databases), CASE(test_names_are_not_uris),       CASE(test_wal),      CASE(test_read_only_directory),
+    CASE(test_journals),      CASE(test_hostile_schemas),          CASE(test_replaced), CASE(test_truncated_while_open),
+    CASE(test_identity),      CASE(test_identity_of_a_large_file), CASE(test_check)};
+
+UNIT_GROUP(trace_open, NULL, NULL)

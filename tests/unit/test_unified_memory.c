@@ -129,9 +129,10 @@ static void copies_are_no_migrations(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_covered), cmocka_unit_test(evictions_are_told_apart),
-                                     cmocka_unit_test(pieces_are_no_repetition), cmocka_unit_test(repetition_is_found),
-                                     cmocka_unit_test(copies_are_no_migrations)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_covered),
+                                          cmocka_unit_test(evictions_are_told_apart),
+                                          cmocka_unit_test(pieces_are_no_repetition),
+                                          cmocka_unit_test(repetition_is_found),
+                                          cmocka_unit_test(copies_are_no_migrations)};
+
+UNIT_GROUP(unified_memory, NULL, NULL)

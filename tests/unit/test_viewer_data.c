@@ -350,12 +350,11 @@ static void test_deep(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_events),
-                                     cmocka_unit_test(test_empty),
-                                     cmocka_unit_test(test_many_streams),
-                                     cmocka_unit_test(test_aggregated),
-                                     cmocka_unit_test(test_aggregated_unmapped),
-                                     cmocka_unit_test(test_deep)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_events),
+                                          cmocka_unit_test(test_empty),
+                                          cmocka_unit_test(test_many_streams),
+                                          cmocka_unit_test(test_aggregated),
+                                          cmocka_unit_test(test_aggregated_unmapped),
+                                          cmocka_unit_test(test_deep)};
+
+UNIT_GROUP(viewer_data, NULL, NULL)

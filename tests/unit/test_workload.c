@@ -392,22 +392,21 @@ static void test_graphs_of_two_gpus(void **state) {
   fixture_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_python_alone_says_python_only),
-      cmocka_unit_test(test_a_program_that_links_cublas_is_cuda),
-      cmocka_unit_test(test_signs_add_up),
-      cmocka_unit_test(test_patterns_of_the_user_come_first),
-      cmocka_unit_test(test_precisions),
-      cmocka_unit_test(test_mistakes_have_a_place),
-      cmocka_unit_test(test_launches_without_a_gpu),
-      cmocka_unit_test(test_ranges_only),
-      cmocka_unit_test(test_did_its_work),
-      cmocka_unit_test(test_nothing_launched),
-      cmocka_unit_test(test_timed_sections),
-      cmocka_unit_test(test_first_use),
-      cmocka_unit_test(test_first_use_of_two_processes),
-      cmocka_unit_test(test_graphs_of_two_gpus),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_python_alone_says_python_only),
+    cmocka_unit_test(test_a_program_that_links_cublas_is_cuda),
+    cmocka_unit_test(test_signs_add_up),
+    cmocka_unit_test(test_patterns_of_the_user_come_first),
+    cmocka_unit_test(test_precisions),
+    cmocka_unit_test(test_mistakes_have_a_place),
+    cmocka_unit_test(test_launches_without_a_gpu),
+    cmocka_unit_test(test_ranges_only),
+    cmocka_unit_test(test_did_its_work),
+    cmocka_unit_test(test_nothing_launched),
+    cmocka_unit_test(test_timed_sections),
+    cmocka_unit_test(test_first_use),
+    cmocka_unit_test(test_first_use_of_two_processes),
+    cmocka_unit_test(test_graphs_of_two_gpus),
+};
+
+UNIT_GROUP(workload, NULL, NULL)

@@ -1,16 +1,12 @@
 /* The YAML reader: shapes, positions, typed access, and everything it refuses, quickly. */
+#include "unit.h"
+
 #include "config/yaml.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static struct nai_yaml *parse(const char *text) {
   struct nai_yaml *doc = NULL;
@@ -201,15 +197,14 @@ static void missing_file(void **state) {
   assert_null(doc);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(keeps_shape_and_positions),
-      cmocka_unit_test(reads_json),
-      cmocka_unit_test(refuses_with_a_position),
-      cmocka_unit_test(hostile_input_costs_little),
-      cmocka_unit_test(limits_depth_and_size),
-      cmocka_unit_test(typed_access),
-      cmocka_unit_test(missing_file),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(keeps_shape_and_positions),
+    cmocka_unit_test(reads_json),
+    cmocka_unit_test(refuses_with_a_position),
+    cmocka_unit_test(hostile_input_costs_little),
+    cmocka_unit_test(limits_depth_and_size),
+    cmocka_unit_test(typed_access),
+    cmocka_unit_test(missing_file),
+};
+
+UNIT_GROUP(yaml, NULL, NULL)

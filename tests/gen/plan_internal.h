@@ -204,7 +204,7 @@ struct nai_gen_transfer {
 };
 
 struct nai_gen_drop {
-  enum nai_gen_table table;
+  const char *table;
   const char *reason;
   int64_t count;
 };
@@ -235,11 +235,12 @@ struct nai_gen_expectation {
   bool fires;
 };
 
-/* Rows written one by one: sums of their integers, wrapping, and how many of them there are, by column. */
+/* Rows written one by one: of a column its integers and their sum, wrapping; of a table, where column is NULL, its
+ * rows. */
 struct nai_gen_evidence {
-  int64_t rows;
-  uint64_t sums[NAI_GEN_MAX_COLUMNS];
-  int64_t integers[NAI_GEN_MAX_COLUMNS];
+  const char *table, *column;
+  int64_t count;
+  uint64_t sum;
 };
 
 struct nai_gen_plan {
@@ -276,7 +277,7 @@ struct nai_gen_plan {
 
   /* Events since the last flush. */
   struct nai_gen_vec calls, ops, syncs, ranges, text, overheads, graph_nodes, raws;
-  struct nai_gen_vec diagnostics, transfers, drops;
+  struct nai_gen_vec diagnostics, transfers, drops, evidence;
   struct nai_gen_vec spans, facts, steps, units, waits;
   bool payloads; /* some range has one */
 
@@ -285,7 +286,6 @@ struct nai_gen_plan {
   int64_t kernels_joined, kernels_unjoined, covered_ns, launch_calls, foreign_pairs;
   int64_t crossing_ranges, open_ranges, range_rows, mark_rows;
   int64_t profiler_ns;
-  struct nai_gen_evidence evidence[T_COUNT];
 };
 
 static inline struct nai_gen_kernel *nai_gen_kernel_at(const struct nai_gen_plan *plan, int kernel) {

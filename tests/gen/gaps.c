@@ -31,16 +31,16 @@ int64_t nai_gen_call_at(struct nai_gen_plan *plan, int thread, enum nai_gen_api 
 static void add_os_call(struct nai_gen_plan *plan, int thread, const char *function, int callchain, int64_t start_ns,
                         int64_t end_ns) {
   struct nai_gen_row row;
-  nai_gen_row_start(&row, T_OSRT);
-  nai_gen_row_int(&row, C_OSRT_start, start_ns);
-  nai_gen_row_int(&row, C_OSRT_end, end_ns);
-  nai_gen_row_int(&row, C_OSRT_eventClass, 27);
-  nai_gen_row_int(&row, C_OSRT_globalTid, plan->threads[thread].global_tid);
-  nai_gen_row_int(&row, C_OSRT_nameId, nai_gen_string(plan, function, strlen(function)));
-  nai_gen_row_int(&row, C_OSRT_returnValue, 0);
-  nai_gen_row_int(&row, C_OSRT_nestingLevel, 0);
+  nai_gen_row_start(&row, "OSRT_API");
+  nai_gen_row_int(&row, "start", start_ns);
+  nai_gen_row_int(&row, "end", end_ns);
+  nai_gen_row_int(&row, "eventClass", 27);
+  nai_gen_row_int(&row, "globalTid", plan->threads[thread].global_tid);
+  nai_gen_row_int(&row, "nameId", nai_gen_string(plan, function, strlen(function)));
+  nai_gen_row_int(&row, "returnValue", 0);
+  nai_gen_row_int(&row, "nestingLevel", 0);
   if (callchain) {
-    nai_gen_row_int(&row, C_OSRT_callchainId, callchain);
+    nai_gen_row_int(&row, "callchainId", callchain);
   }
   nai_gen_raw_row(plan, &row, NULL);
   nai_gen_plan_saw(plan, end_ns);
@@ -60,16 +60,15 @@ void nai_gen_wait_event(struct nai_gen_plan *plan, int thread, int stream, int o
   if (recorded < 0) {
     return;
   }
-  nai_gen_row_start(&row, T_CUDA_EVENT);
-  nai_gen_row_int(&row, C_CUDA_EVENT_timestamp, queue->ready);
-  nai_gen_row_int(&row, C_CUDA_EVENT_deviceId, context->device_id);
-  nai_gen_row_int(&row, C_CUDA_EVENT_contextId, context->context_id);
-  nai_gen_row_int(&row, C_CUDA_EVENT_streamId, queue->stream_id);
-  nai_gen_row_int(&row, C_CUDA_EVENT_correlationId,
-                  ((const struct nai_gen_call *)plan->calls.items)[recorded].correlation);
-  nai_gen_row_int(&row, C_CUDA_EVENT_globalPid, process->global_pid);
-  nai_gen_row_int(&row, C_CUDA_EVENT_eventId, event);
-  nai_gen_row_int(&row, C_CUDA_EVENT_eventSyncId, event);
+  nai_gen_row_start(&row, "CUPTI_ACTIVITY_KIND_CUDA_EVENT");
+  nai_gen_row_int(&row, "timestamp", queue->ready);
+  nai_gen_row_int(&row, "deviceId", context->device_id);
+  nai_gen_row_int(&row, "contextId", context->context_id);
+  nai_gen_row_int(&row, "streamId", queue->stream_id);
+  nai_gen_row_int(&row, "correlationId", ((const struct nai_gen_call *)plan->calls.items)[recorded].correlation);
+  nai_gen_row_int(&row, "globalPid", process->global_pid);
+  nai_gen_row_int(&row, "eventId", event);
+  nai_gen_row_int(&row, "eventSyncId", event);
   nai_gen_raw_row(plan, &row, NULL);
   int64_t call = nai_gen_call(plan, thread, API_STREAM_WAIT, 1200);
   if (call >= 0) {

@@ -8,10 +8,11 @@
 
 static json_t *rows_json(const struct nai_gen_plan *plan) {
   json_t *rows = json_object();
-  for (int table = 0; table < T_COUNT; table++) {
-    int64_t count = nai_gen_db_row_count(plan->db, (enum nai_gen_table)table);
+  const char *table;
+  for (int i = 0; (table = nai_gen_db_table(plan->db, i)); i++) {
+    int64_t count = nai_gen_db_row_count(plan->db, table);
     if (count > 0) {
-      nai_gen_json_int(rows, nai_gen_schema_table((enum nai_gen_table)table)->name, count);
+      nai_gen_json_int(rows, table, count);
     }
   }
   return rows;
@@ -19,22 +20,16 @@ static json_t *rows_json(const struct nai_gen_plan *plan) {
 
 /* Of each column of integers: how many, and their sum (modulo 2^64, as a signed number). */
 static json_t *evidence_json(const struct nai_gen_plan *plan) {
+  const struct nai_gen_evidence *evidence = plan->evidence.items;
   json_t *all = json_object();
-  for (int table = 0; table < T_COUNT; table++) {
-    const struct nai_gen_table_def *def = nai_gen_schema_table((enum nai_gen_table)table);
-    const struct nai_gen_evidence *evidence = &plan->evidence[table];
-    if (evidence->rows == 0) {
-      continue;
+  for (size_t i = 0; i < plan->evidence.count; i++) {
+    json_int_t count = evidence[i].count, sum = (json_int_t)evidence[i].sum;
+    if (!evidence[i].column) { /* comes before its columns */
+      json_object_set_new(all, evidence[i].table, json_pack("{s:I,s:{}}", "rows", count, "columns"));
+    } else {
+      json_t *columns = json_object_get(json_object_get(all, evidence[i].table), "columns");
+      json_object_set_new(columns, evidence[i].column, json_pack("{s:I,s:I}", "count", count, "sum", sum));
     }
-    json_t *columns = json_object();
-    for (size_t c = 0; c < def->column_count; c++) {
-      if (evidence->integers[c]) {
-        json_object_set_new(columns, def->columns[c].name,
-                            json_pack("{s:I,s:I}", "count", (json_int_t)evidence->integers[c], "sum",
-                                      (json_int_t)evidence->sums[c]));
-      }
-    }
-    json_object_set_new(all, def->name, json_pack("{s:I,s:o}", "rows", (json_int_t)evidence->rows, "columns", columns));
   }
   return all;
 }
@@ -44,7 +39,7 @@ static json_t *drops_json(const struct nai_gen_plan *plan) {
   json_t *all = json_array();
   for (size_t i = 0; i < plan->drops.count; i++) {
     json_t *object = nai_gen_json_object_in(all);
-    nai_gen_json_string(object, "table", nai_gen_schema_table(drops[i].table)->name);
+    nai_gen_json_string(object, "table", drops[i].table);
     nai_gen_json_string(object, "reason", drops[i].reason);
     nai_gen_json_int(object, "count", drops[i].count);
   }

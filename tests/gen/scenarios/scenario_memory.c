@@ -13,15 +13,15 @@ enum { PID = 6801, STEPS = 24, KERNELS = 20, DEVICE_MEMORY = 2, PINNED_MEMORY = 
 static void use(struct nai_gen_plan *plan, int thread, bool frees, int kind, int64_t address, int64_t bytes) {
   struct nai_gen_row row;
   nai_gen_call(plan, thread, frees ? API_FREE : API_MALLOC, 10000);
-  nai_gen_row_start(&row, T_MEMORY_USAGE);
-  nai_gen_row_int(&row, C_MEMORY_USAGE_start, nai_gen_now(plan, thread) - 1000);
-  nai_gen_row_int(&row, C_MEMORY_USAGE_globalPid, GLOBAL_PID);
-  nai_gen_row_int(&row, C_MEMORY_USAGE_deviceId, kind == PINNED_MEMORY ? -1 : 0);
-  nai_gen_row_int(&row, C_MEMORY_USAGE_contextId, 1);
-  nai_gen_row_int(&row, C_MEMORY_USAGE_address, address);
-  nai_gen_row_int(&row, C_MEMORY_USAGE_bytes, bytes);
-  nai_gen_row_int(&row, C_MEMORY_USAGE_memKind, kind);
-  nai_gen_row_int(&row, C_MEMORY_USAGE_memoryOperationType, frees);
+  nai_gen_row_start(&row, "CUDA_GPU_MEMORY_USAGE_EVENTS");
+  nai_gen_row_int(&row, "start", nai_gen_now(plan, thread) - 1000);
+  nai_gen_row_int(&row, "globalPid", GLOBAL_PID);
+  nai_gen_row_int(&row, "deviceId", kind == PINNED_MEMORY ? -1 : 0);
+  nai_gen_row_int(&row, "contextId", 1);
+  nai_gen_row_int(&row, "address", address);
+  nai_gen_row_int(&row, "bytes", bytes);
+  nai_gen_row_int(&row, "memKind", kind);
+  nai_gen_row_int(&row, "memoryOperationType", frees);
   nai_gen_raw_row(plan, &row, NULL);
 }
 

@@ -65,6 +65,7 @@ struct nai_gen_plan *nai_gen_plan_new(struct nai_gen_db *db, const struct nai_ge
   plan->diagnostics.item_size = sizeof(struct nai_gen_diagnostic);
   plan->transfers.item_size = sizeof(struct nai_gen_transfer);
   plan->drops.item_size = sizeof(struct nai_gen_drop);
+  plan->evidence.item_size = sizeof(struct nai_gen_evidence);
   plan->spans.item_size = sizeof(struct nai_gen_span);
   plan->facts.item_size = sizeof(struct nai_gen_fact);
   plan->steps.item_size = sizeof(struct nai_gen_step_mark);
@@ -88,7 +89,7 @@ void nai_gen_plan_free(struct nai_gen_plan *plan) {
                                 &plan->ranges,       &plan->text,        &plan->overheads, &plan->graph_nodes,
                                 &plan->raws,         &plan->diagnostics, &plan->transfers, &plan->drops,
                                 &plan->spans,        &plan->facts,       &plan->steps,     &plan->units,
-                                &plan->waits};
+                                &plan->waits,        &plan->evidence};
   for (size_t i = 0; i < sizeof vecs / sizeof vecs[0]; i++) {
     nai_gen_vec_free(vecs[i]);
   }
@@ -165,17 +166,31 @@ void nai_gen_diagnostic(struct nai_gen_plan *plan, int severity, const char *tex
   }
 }
 
+static void count_evidence(struct nai_gen_plan *plan, const char *table, const char *column, int64_t value) {
+  struct nai_gen_evidence *all = plan->evidence.items, *found = NULL;
+  for (size_t i = 0; i < plan->evidence.count && !found; i++) {
+    bool same = strcmp(all[i].table, table) == 0 &&
+                (column && all[i].column ? strcmp(all[i].column, column) == 0 : column == all[i].column);
+    found = same ? &all[i] : NULL;
+  }
+  if (!found && (found = nai_gen_plan_push(plan, &plan->evidence))) {
+    *found = (struct nai_gen_evidence){.table = table, .column = column};
+  }
+  if (found) {
+    found->count++;
+    found->sum += (uint64_t)value;
+  }
+}
+
 void nai_gen_evidence_row(struct nai_gen_plan *plan, const struct nai_gen_row *row) {
-  struct nai_gen_evidence *evidence = &plan->evidence[row->table];
   if (nai_gen_failed(plan)) {
     return;
   }
   (void)nai_gen_db_insert(plan->db, row, plan->err);
-  evidence->rows++;
-  for (size_t c = 0; c < nai_gen_schema_table(row->table)->column_count; c++) {
-    if (row->cells[c].type == NAI_GEN_CELL_INT) {
-      evidence->sums[c] += (uint64_t)row->cells[c].as.integer;
-      evidence->integers[c]++;
+  count_evidence(plan, row->table, NULL, 0);
+  for (int i = 0; i < row->cell_count; i++) {
+    if (row->cells[i].type == NAI_GEN_CELL_INT) {
+      count_evidence(plan, row->table, row->cells[i].column, row->cells[i].as.integer);
     }
   }
 }
@@ -191,7 +206,7 @@ void nai_gen_raw_row(struct nai_gen_plan *plan, const struct nai_gen_row *row, c
   }
   struct nai_gen_drop *drops = plan->drops.items;
   for (size_t i = 0; i < plan->drops.count; i++) {
-    if (drops[i].table == row->table && strcmp(drops[i].reason, reason) == 0) {
+    if (strcmp(drops[i].table, row->table) == 0 && strcmp(drops[i].reason, reason) == 0) {
       drops[i].count++;
       return;
     }

@@ -10,21 +10,20 @@ enum { PID = 6701, GAPS = 60, CHAIN_READ = 1, PERIOD_NS = 100000 };
 
 static int64_t string(struct nai_gen_plan *plan, const char *text) { return nai_gen_string(plan, text, strlen(text)); }
 
-static void add_frame(struct nai_gen_plan *plan, enum nai_gen_table table, int chain, int depth, const char *symbol,
+static void add_frame(struct nai_gen_plan *plan, const char *table, int chain, int depth, const char *symbol,
                       const char *module) {
   struct nai_gen_row row;
   nai_gen_row_start(&row, table);
-  nai_gen_row_int(&row, C_SAMPLE_FRAME_id, chain);
-  nai_gen_row_int(&row, C_SAMPLE_FRAME_symbol, string(plan, symbol));
-  nai_gen_row_int(&row, C_SAMPLE_FRAME_module, string(plan, module));
-  nai_gen_row_int(&row, C_SAMPLE_FRAME_unresolved, symbol[0] == '0');
-  nai_gen_row_int(&row, C_SAMPLE_FRAME_stackDepth, depth);
+  nai_gen_row_int(&row, "id", chain);
+  nai_gen_row_int(&row, "symbol", string(plan, symbol));
+  nai_gen_row_int(&row, "module", string(plan, module));
+  nai_gen_row_int(&row, "unresolved", symbol[0] == '0');
+  nai_gen_row_int(&row, "stackDepth", depth);
   nai_gen_raw_row(plan, &row, NULL);
 }
 
 /* The callchain of a sample in a function of the program, or of a read. */
-static void add_chain(struct nai_gen_plan *plan, enum nai_gen_table table, int id, const char *inner,
-                      const char *outer) {
+static void add_chain(struct nai_gen_plan *plan, const char *table, int id, const char *inner, const char *outer) {
   static const char libc[] = "/usr/lib/x86_64-linux-gnu/libc.so.6", app[] = "/opt/app/loader";
   add_frame(plan, table, id, 0, inner, inner[0] == '_' ? libc : app);
   add_frame(plan, table, id, 1, outer, app);
@@ -32,12 +31,12 @@ static void add_chain(struct nai_gen_plan *plan, enum nai_gen_table table, int i
 
 static void add_switch(struct nai_gen_plan *plan, int64_t time, int cpu, bool in, int state) {
   struct nai_gen_row row;
-  nai_gen_row_start(&row, T_SCHED);
-  nai_gen_row_int(&row, C_SCHED_start, time);
-  nai_gen_row_int(&row, C_SCHED_cpu, cpu);
-  nai_gen_row_int(&row, C_SCHED_isSchedIn, in);
-  nai_gen_row_int(&row, C_SCHED_globalTid, GLOBAL_TID);
-  nai_gen_row_int(&row, C_SCHED_threadState, state);
+  nai_gen_row_start(&row, "SCHED_EVENTS");
+  nai_gen_row_int(&row, "start", time);
+  nai_gen_row_int(&row, "cpu", cpu);
+  nai_gen_row_int(&row, "isSchedIn", in);
+  nai_gen_row_int(&row, "globalTid", GLOBAL_TID);
+  nai_gen_row_int(&row, "threadState", state);
   nai_gen_raw_row(plan, &row, NULL);
 }
 
@@ -45,14 +44,14 @@ static void add_samples(struct nai_gen_plan *plan, int64_t start, int count, int
                         const char *outer) {
   struct nai_gen_row row;
   for (int i = 0; i < count; i++) {
-    add_chain(plan, T_SAMPLE_FRAME, ++*id, inner, outer);
-    nai_gen_row_start(&row, T_SAMPLE);
-    nai_gen_row_int(&row, C_SAMPLE_id, *id);
-    nai_gen_row_int(&row, C_SAMPLE_start, start + (int64_t)i * PERIOD_NS);
-    nai_gen_row_int(&row, C_SAMPLE_cpu, 3);
-    nai_gen_row_int(&row, C_SAMPLE_threadState, 1);
-    nai_gen_row_int(&row, C_SAMPLE_globalTid, GLOBAL_TID);
-    nai_gen_row_int(&row, C_SAMPLE_cpuCycles, 1);
+    add_chain(plan, "SAMPLING_CALLCHAINS", ++*id, inner, outer);
+    nai_gen_row_start(&row, "COMPOSITE_EVENTS");
+    nai_gen_row_int(&row, "id", *id);
+    nai_gen_row_int(&row, "start", start + (int64_t)i * PERIOD_NS);
+    nai_gen_row_int(&row, "cpu", 3);
+    nai_gen_row_int(&row, "threadState", 1);
+    nai_gen_row_int(&row, "globalTid", GLOBAL_TID);
+    nai_gen_row_int(&row, "cpuCycles", 1);
     nai_gen_raw_row(plan, &row, NULL);
   }
 }
@@ -74,7 +73,7 @@ void nai_gen_plan_cpu(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;
   nai_gen_program(&p, plan, PID, "loader");
   int samples = 0, kernel = nai_gen_kernel(plan, "void infer<float>(T1 *)", "infer");
-  add_chain(plan, T_OSRT_FRAME, CHAIN_READ, "__GI___read", "load_batch(int)");
+  add_chain(plan, "OSRT_CALLCHAINS", CHAIN_READ, "__GI___read", "load_batch(int)");
   add_switch(plan, 1000, 3, true, 1);
   nai_gen_follow(plan, p.thread, p.stream, kernel, 100000);
   for (int i = 0; i < GAPS; i++) {

@@ -33,21 +33,21 @@ enum { SCHEMAS = sizeof schemas / sizeof schemas[0] };
 
 static void put_schema(struct nai_gen_plan *plan, int domain, int i) {
   struct nai_gen_row row;
-  nai_gen_row_start(&row, T_PAYLOAD_SCHEMA);
-  nai_gen_row_int(&row, C_PAYLOAD_SCHEMA_domainId, domain);
-  nai_gen_row_int(&row, C_PAYLOAD_SCHEMA_schemaId, FIRST + (int)schemas[i].schema);
-  nai_gen_row_int(&row, C_PAYLOAD_SCHEMA_payloadSize, schemas[i].bytes);
+  nai_gen_row_start(&row, "NVTX_PAYLOAD_SCHEMAS");
+  nai_gen_row_int(&row, "domainId", domain);
+  nai_gen_row_int(&row, "schemaId", FIRST + (int)schemas[i].schema);
+  nai_gen_row_int(&row, "payloadSize", schemas[i].bytes);
   nai_gen_evidence_row(plan, &row);
   for (int e = 0; e < 5 && schemas[i].entries[e].name; e++) {
     const struct entry *entry = &schemas[i].entries[e];
-    nai_gen_row_start(&row, T_PAYLOAD_ENTRY);
-    nai_gen_row_int(&row, C_PAYLOAD_ENTRY_domainId, domain);
-    nai_gen_row_int(&row, C_PAYLOAD_ENTRY_schemaId, FIRST + (int)schemas[i].schema);
-    nai_gen_row_int(&row, C_PAYLOAD_ENTRY_idx, e);
-    nai_gen_row_int(&row, C_PAYLOAD_ENTRY_type, entry->type);
-    nai_gen_row_text(&row, C_PAYLOAD_ENTRY_name, entry->name);
+    nai_gen_row_start(&row, "NVTX_PAYLOAD_SCHEMA_ENTRIES");
+    nai_gen_row_int(&row, "domainId", domain);
+    nai_gen_row_int(&row, "schemaId", FIRST + (int)schemas[i].schema);
+    nai_gen_row_int(&row, "idx", e);
+    nai_gen_row_int(&row, "type", entry->type);
+    nai_gen_row_text(&row, "name", entry->name);
     if (entry->offset) { /* an offset of 0 is left out */
-      nai_gen_row_int(&row, C_PAYLOAD_ENTRY_offset, entry->offset);
+      nai_gen_row_int(&row, "offset", entry->offset);
     }
     nai_gen_evidence_row(plan, &row);
   }

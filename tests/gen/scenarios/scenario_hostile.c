@@ -108,67 +108,62 @@ static const char *const reasons[DEFECTS] = {"end_before_start", "missing_time",
 
 static void set_times(struct nai_gen_row *row, enum defect defect) {
   const int64_t start = 1000500000;
-  nai_gen_row_int(row, C_KERNEL_start, start);
-  nai_gen_row_int(row, C_KERNEL_end, start + 1000);
+  nai_gen_row_int(row, "start", start);
+  nai_gen_row_int(row, "end", start + 1000);
   switch (defect) {
   case END_BEFORE_START:
-    nai_gen_row_int(row, C_KERNEL_end, start - 1);
+    nai_gen_row_int(row, "end", start - 1);
     break;
   case END_MISSING:
-    row->cells[C_KERNEL_end].type = NAI_GEN_CELL_NULL;
+    nai_gen_row_null(row, "end");
     break;
   case ALL_ZERO:
-    nai_gen_row_int(row, C_KERNEL_start, 0);
-    nai_gen_row_int(row, C_KERNEL_end, 0);
+    nai_gen_row_int(row, "start", 0);
+    nai_gen_row_int(row, "end", 0);
     break;
   case TEXT_TIME:
-    nai_gen_row_text(row, C_KERNEL_start, "soon");
+    nai_gen_row_text(row, "start", "soon");
     break;
   case REAL_TIME:
-    nai_gen_row_real(row, C_KERNEL_end, 1000500000.5);
+    nai_gen_row_real(row, "end", 1000500000.5);
     break;
   case BLOB_TIME:
-    nai_gen_row_blob(row, C_KERNEL_start, "\x01\x02\x03", 3);
+    nai_gen_row_blob(row, "start", "\x01\x02\x03", 3);
     break;
   case DEFECTS:
     break;
   }
 }
 
-static void start_activity(const struct victim *v, struct nai_gen_row *row, enum nai_gen_table table) {
-  const size_t columns = nai_gen_schema_table(table)->column_count;
+static void start_activity(const struct victim *v, struct nai_gen_row *row, const char *table) {
   nai_gen_row_start(row, table);
-  for (size_t i = 0; i < columns; i++) {
-    nai_gen_row_int(row, (int)i, 0);
-  }
-  nai_gen_row_int(row, C_KERNEL_contextId, 1);
-  nai_gen_row_int(row, C_KERNEL_streamId, 7);
-  nai_gen_row_int(row, C_KERNEL_correlationId, 900000);
-  nai_gen_row_int(row, C_KERNEL_globalPid, v->global_pid);
+  row->zeroed = true;
+  nai_gen_row_int(row, "contextId", 1);
+  nai_gen_row_int(row, "streamId", 7);
+  nai_gen_row_int(row, "correlationId", 900000);
+  nai_gen_row_int(row, "globalPid", v->global_pid);
 }
 
 static void start_call(const struct victim *v, struct nai_gen_row *row) {
-  nai_gen_row_start(row, T_RUNTIME);
-  nai_gen_row_int(row, C_RUNTIME_eventClass, 0);
-  nai_gen_row_int(row, C_RUNTIME_globalTid, v->global_pid | 1234);
-  nai_gen_row_int(row, C_RUNTIME_correlationId, 900001);
-  nai_gen_row_int(row, C_RUNTIME_nameId, 0);
-  nai_gen_row_int(row, C_RUNTIME_returnValue, 0);
+  nai_gen_row_start(row, "CUPTI_ACTIVITY_KIND_RUNTIME");
+  nai_gen_row_int(row, "eventClass", 0);
+  nai_gen_row_int(row, "globalTid", v->global_pid | 1234);
+  nai_gen_row_int(row, "correlationId", 900001);
+  nai_gen_row_int(row, "nameId", 0);
+  nai_gen_row_int(row, "returnValue", 0);
 }
 
 static void start_range(const struct victim *v, struct nai_gen_row *row) {
-  nai_gen_row_start(row, T_NVTX);
-  nai_gen_row_int(row, C_NVTX_eventType, 59);
-  nai_gen_row_text(row, C_NVTX_text, "never counted");
-  nai_gen_row_int(row, C_NVTX_globalTid, v->global_pid | 1234);
-  nai_gen_row_int(row, C_NVTX_domainId, 0);
+  nai_gen_row_start(row, "NVTX_EVENTS");
+  nai_gen_row_int(row, "eventType", 59);
+  nai_gen_row_text(row, "text", "never counted");
+  nai_gen_row_int(row, "globalTid", v->global_pid | 1234);
+  nai_gen_row_int(row, "domainId", 0);
 }
-_Static_assert((int)C_RUNTIME_start == (int)C_KERNEL_start && (int)C_RUNTIME_end == (int)C_KERNEL_end &&
-                   (int)C_NVTX_start == (int)C_KERNEL_start && (int)C_NVTX_end == (int)C_KERNEL_end,
-               "set_times relies on start and end coming first");
 
 static void add_defective_rows(struct victim *v) {
-  static const enum nai_gen_table activities[] = {T_KERNEL, T_MEMCPY, T_MEMSET};
+  static const char *const activities[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                           "CUPTI_ACTIVITY_KIND_MEMSET"};
   struct nai_gen_row row;
   for (enum defect defect = 0; defect < DEFECTS; defect++) {
     for (size_t i = 0; i < sizeof activities / sizeof activities[0]; i++) {
@@ -226,31 +221,30 @@ void nai_gen_plan_hostile(struct nai_gen_plan *plan, int64_t target_bytes) {
   nai_gen_caveat(plan, "rows-dropped");
 }
 
-static void add_value(struct victim *v, enum nai_gen_table table, int column, int64_t value) {
+static void add_value(struct victim *v, const char *table, const char *column, int64_t value) {
   struct nai_gen_row row;
   start_activity(v, &row, table);
-  nai_gen_row_int(&row, C_KERNEL_start, 1000600000);
-  nai_gen_row_int(&row, C_KERNEL_end, 1000601000);
+  nai_gen_row_int(&row, "start", 1000600000);
+  nai_gen_row_int(&row, "end", 1000601000);
   nai_gen_row_int(&row, column, value);
   nai_gen_raw_row(v->plan, &row, NULL);
 }
 
-static void add_interval(struct victim *v, enum nai_gen_table table, int64_t start, int64_t end) {
+static void add_interval(struct victim *v, const char *table, int64_t start, int64_t end) {
   struct nai_gen_row row;
   start_activity(v, &row, table);
-  nai_gen_row_int(&row, C_KERNEL_start, start);
-  nai_gen_row_int(&row, C_KERNEL_end, end);
+  nai_gen_row_int(&row, "start", start);
+  nai_gen_row_int(&row, "end", end);
   nai_gen_raw_row(v->plan, &row, NULL);
 }
 
 static void add_text_values(struct victim *v) {
-  static const int columns[] = {C_KERNEL_deviceId,  C_KERNEL_streamId,      C_KERNEL_correlationId,
-                                C_KERNEL_globalPid, C_KERNEL_demangledName, C_KERNEL_gridX};
+  static const char *const columns[] = {"deviceId", "streamId", "correlationId", "globalPid", "demangledName", "gridX"};
   struct nai_gen_row row;
   for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-    start_activity(v, &row, T_KERNEL);
-    nai_gen_row_int(&row, C_KERNEL_start, 1000700000);
-    nai_gen_row_int(&row, C_KERNEL_end, 1000701000);
+    start_activity(v, &row, "CUPTI_ACTIVITY_KIND_KERNEL");
+    nai_gen_row_int(&row, "start", 1000700000);
+    nai_gen_row_int(&row, "end", 1000701000);
     if (i % 3 == 0) {
       nai_gen_row_text(&row, columns[i], "not a number");
     } else if (i % 3 == 1) {
@@ -264,7 +258,8 @@ static void add_text_values(struct victim *v) {
 
 void nai_gen_plan_hostile_values(struct nai_gen_plan *plan, int64_t target_bytes) {
   (void)target_bytes;
-  static const enum nai_gen_table tables[] = {T_KERNEL, T_MEMCPY, T_MEMSET, T_GRAPH};
+  static const char *const tables[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                       "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
   struct victim v;
   open_victim(&v, plan);
   nai_gen_odd_labels(plan);
@@ -277,17 +272,17 @@ void nai_gen_plan_hostile_values(struct nai_gen_plan *plan, int64_t target_bytes
     add_interval(&v, tables[i], INT64_MAX - 5, INT64_MAX);
     add_interval(&v, tables[i], -5000, -10);
     add_interval(&v, tables[i], -5, 5);
-    add_value(&v, tables[i], C_KERNEL_deviceId, INT64_MAX);
-    add_value(&v, tables[i], C_KERNEL_deviceId, -1);
-    add_value(&v, tables[i], C_KERNEL_streamId, INT64_MIN);
-    add_value(&v, tables[i], C_KERNEL_correlationId, INT64_MIN);
-    add_value(&v, tables[i], C_KERNEL_globalPid, -1);
+    add_value(&v, tables[i], "deviceId", INT64_MAX);
+    add_value(&v, tables[i], "deviceId", -1);
+    add_value(&v, tables[i], "streamId", INT64_MIN);
+    add_value(&v, tables[i], "correlationId", INT64_MIN);
+    add_value(&v, tables[i], "globalPid", -1);
   }
-  add_value(&v, T_MEMCPY, C_MEMCPY_bytes, INT64_MAX);
-  add_value(&v, T_MEMCPY, C_MEMCPY_bytes, -1);
-  add_value(&v, T_MEMCPY, C_MEMCPY_copyKind, INT64_MIN);
-  add_value(&v, T_KERNEL, C_KERNEL_demangledName, INT64_MAX);
-  add_value(&v, T_KERNEL, C_KERNEL_demangledName, -1);
+  add_value(&v, "CUPTI_ACTIVITY_KIND_MEMCPY", "bytes", INT64_MAX);
+  add_value(&v, "CUPTI_ACTIVITY_KIND_MEMCPY", "bytes", -1);
+  add_value(&v, "CUPTI_ACTIVITY_KIND_MEMCPY", "copyKind", INT64_MIN);
+  add_value(&v, "CUPTI_ACTIVITY_KIND_KERNEL", "demangledName", INT64_MAX);
+  add_value(&v, "CUPTI_ACTIVITY_KIND_KERNEL", "demangledName", -1);
   add_text_values(&v);
   nai_gen_inexact(plan);
   nai_gen_expect_findings(plan, "trace-health");

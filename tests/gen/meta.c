@@ -26,26 +26,26 @@ static void insert(struct nai_gen_plan *plan, const struct nai_gen_row *row) {
 
 static int64_t literal(struct nai_gen_plan *plan, const char *text) { return nai_gen_string(plan, text, strlen(text)); }
 
-static void write_pair(struct nai_gen_plan *plan, enum nai_gen_table table, const char *name, const char *value) {
+static void write_pair(struct nai_gen_plan *plan, const char *table, const char *name, const char *value) {
   struct nai_gen_row row;
   nai_gen_row_start(&row, table);
-  nai_gen_row_text(&row, C_CAPTURE_name, name);
-  nai_gen_row_text(&row, C_CAPTURE_value, value);
+  nai_gen_row_text(&row, "name", name);
+  nai_gen_row_text(&row, "value", value);
   insert(plan, &row);
 }
 
 static void write_exported(struct nai_gen_plan *plan, const char *name, const char *value) {
-  write_pair(plan, plan->schema >= NAI_GEN_2024 ? T_EXPORT : T_OLD_EXPORT, name, value);
+  write_pair(plan, plan->schema >= NAI_GEN_2024 ? "META_DATA_EXPORT" : "EXPORT_META_DATA", name, value);
 }
 
 static void write_environment(struct nai_gen_plan *plan, int number, const char *name, const char *value) {
   struct nai_gen_row row;
-  nai_gen_row_start(&row, T_SYSTEM_ENV);
-  nai_gen_row_int(&row, C_SYSTEM_ENV_globalVid, serialized_vm);
-  nai_gen_row_text(&row, C_SYSTEM_ENV_devStateName, "Local (CLI)");
-  nai_gen_row_text(&row, C_SYSTEM_ENV_name, name);
-  nai_gen_row_int(&row, C_SYSTEM_ENV_nameEnum, number);
-  nai_gen_row_text(&row, C_SYSTEM_ENV_value, value);
+  nai_gen_row_start(&row, "TARGET_INFO_SYSTEM_ENV");
+  nai_gen_row_int(&row, "globalVid", serialized_vm);
+  nai_gen_row_text(&row, "devStateName", "Local (CLI)");
+  nai_gen_row_text(&row, "name", name);
+  nai_gen_row_int(&row, "nameEnum", number);
+  nai_gen_row_text(&row, "value", value);
   insert(plan, &row);
 }
 
@@ -56,13 +56,13 @@ static void write_canaries(struct nai_gen_plan *plan) {
   char text[96];
   for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
     snprintf(text, sizeof text, "%s=\"CANARY_SECRET_%d\"", variables[i], ++number);
-    write_pair(plan, T_CAPTURE, "PROCESS_0:ENVIRONMENT_VARIABLE", text);
+    write_pair(plan, "META_DATA_CAPTURE", "PROCESS_0:ENVIRONMENT_VARIABLE", text);
   }
   static const char *const options[] = {"PROCESS_0:COMMAND", "PROCESS_0:ARGUMENT_0", "PROCESS_0:WORKING_DIR",
                                         "PROCESS_0:USER_NAME", "DEVICE_DISPLAY_NAME"};
   for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
     snprintf(text, sizeof text, "CANARY_SECRET_%d", ++number);
-    write_pair(plan, T_CAPTURE, options[i], text);
+    write_pair(plan, "META_DATA_CAPTURE", options[i], text);
   }
   static const char *const exported[] = {"EXPORT_HOST", "EXPORT_USER", "EXPORT_PARAM_INPUT_PATH_ABS"};
   for (size_t i = 0; i < sizeof exported / sizeof exported[0]; i++) {
@@ -77,11 +77,11 @@ static void write_canaries(struct nai_gen_plan *plan) {
   if (plan->process_count == 0) {
     return;
   }
-  nai_gen_row_start(&row, T_STREAMS);
-  nai_gen_row_int(&row, C_STREAMS_globalPid, plan->processes[0].global_pid);
+  nai_gen_row_start(&row, "ProcessStreams");
+  nai_gen_row_int(&row, "globalPid", plan->processes[0].global_pid);
   snprintf(text, sizeof text, "CANARY_SECRET_%d/stdout.log", ++number);
-  nai_gen_row_int(&row, C_STREAMS_filenameId, literal(plan, text));
-  nai_gen_row_int(&row, C_STREAMS_contentId, content);
+  nai_gen_row_int(&row, "filenameId", literal(plan, text));
+  nai_gen_row_int(&row, "contentId", content);
   insert(plan, &row);
 }
 
@@ -118,14 +118,14 @@ static void write_export(struct nai_gen_plan *plan, const char *scenario) {
 }
 
 static void write_capture(struct nai_gen_plan *plan) {
-  bool graph_nodes = nai_gen_db_row_count(plan->db, T_GRAPH_NODE) > 0;
-  write_pair(plan, T_CAPTURE, "CAPTURE_EVENT_TYPE", "Cuda");
-  if (nai_gen_db_row_count(plan->db, T_NVTX) > 0) {
-    write_pair(plan, T_CAPTURE, "CAPTURE_EVENT_TYPE", "NvtxEvents");
+  bool graph_nodes = nai_gen_db_row_count(plan->db, "CUDA_GRAPH_NODE_EVENTS") > 0;
+  write_pair(plan, "META_DATA_CAPTURE", "CAPTURE_EVENT_TYPE", "Cuda");
+  if (nai_gen_db_row_count(plan->db, "NVTX_EVENTS") > 0) {
+    write_pair(plan, "META_DATA_CAPTURE", "CAPTURE_EVENT_TYPE", "NvtxEvents");
   }
-  write_pair(plan, T_CAPTURE, "CUDA_GRAPH_TRACE_OPTIONS:MODE", graph_nodes ? "Node" : "Graph");
-  write_pair(plan, T_CAPTURE, "CUDA_SKIP_SOME_API_CALLS", "true");
-  write_pair(plan, T_CAPTURE, "CUDA_TRACE_SCOPE", "ProcessTree");
+  write_pair(plan, "META_DATA_CAPTURE", "CUDA_GRAPH_TRACE_OPTIONS:MODE", graph_nodes ? "Node" : "Graph");
+  write_pair(plan, "META_DATA_CAPTURE", "CUDA_SKIP_SOME_API_CALLS", "true");
+  write_pair(plan, "META_DATA_CAPTURE", "CUDA_TRACE_SCOPE", "ProcessTree");
   write_environment(plan, 1, "CpuCores", "64");
   write_environment(plan, 3, "CpuArchitecture", "x86_64");
   write_environment(plan, 205, "NvDriverVersion", "575.51.03");
@@ -134,30 +134,30 @@ static void write_capture(struct nai_gen_plan *plan) {
 
 static void write_session(struct nai_gen_plan *plan) {
   struct nai_gen_row row;
-  nai_gen_row_start(&row, T_SESSION);
-  nai_gen_row_int(&row, C_SESSION_utcEpochNs, plan->utc_ns ? plan->utc_ns : session_epoch_ns);
-  nai_gen_row_text(&row, C_SESSION_utcTime, "2026-01-01T00:00:00");
-  nai_gen_row_text(&row, C_SESSION_localTime, "2026-01-01T00:00:00");
-  nai_gen_row_int(&row, C_SESSION_systemClockNs, session_clock_ns);
+  nai_gen_row_start(&row, "TARGET_INFO_SESSION_START_TIME");
+  nai_gen_row_int(&row, "utcEpochNs", plan->utc_ns ? plan->utc_ns : session_epoch_ns);
+  nai_gen_row_text(&row, "utcTime", "2026-01-01T00:00:00");
+  nai_gen_row_text(&row, "localTime", "2026-01-01T00:00:00");
+  nai_gen_row_int(&row, "systemClockNs", session_clock_ns);
   insert(plan, &row);
-  nai_gen_row_start(&row, T_DETAILS);
-  nai_gen_row_int(&row, C_DETAILS_globalVid, serialized_vm);
-  nai_gen_row_int(&row, C_DETAILS_duration, plan->last_ns);
+  nai_gen_row_start(&row, "ANALYSIS_DETAILS");
+  nai_gen_row_int(&row, "globalVid", serialized_vm);
+  nai_gen_row_int(&row, "duration", plan->last_ns);
   /* On the raw system clock, unlike every event: a reader must not filter events with them. */
-  nai_gen_row_int(&row, C_DETAILS_startTime, session_clock_ns);
-  nai_gen_row_int(&row, C_DETAILS_stopTime, session_clock_ns + plan->last_ns);
+  nai_gen_row_int(&row, "startTime", session_clock_ns);
+  nai_gen_row_int(&row, "stopTime", session_clock_ns + plan->last_ns);
   insert(plan, &row);
 }
 
 static void write_diagnostic(struct nai_gen_plan *plan, int64_t time, int severity, const char *text, int64_t process) {
   struct nai_gen_row row;
-  nai_gen_row_start(&row, T_DIAGNOSTIC);
-  nai_gen_row_int(&row, C_DIAGNOSTIC_timestamp, time);
-  nai_gen_row_int(&row, C_DIAGNOSTIC_timestampType, 1);
-  nai_gen_row_int(&row, C_DIAGNOSTIC_source, severity > 1 ? 1 : 3);
-  nai_gen_row_int(&row, C_DIAGNOSTIC_severity, severity);
-  nai_gen_row_text(&row, C_DIAGNOSTIC_text, text);
-  nai_gen_row_int(&row, C_DIAGNOSTIC_globalPid, process);
+  nai_gen_row_start(&row, "DIAGNOSTIC_EVENT");
+  nai_gen_row_int(&row, "timestamp", time);
+  nai_gen_row_int(&row, "timestampType", 1);
+  nai_gen_row_int(&row, "source", severity > 1 ? 1 : 3);
+  nai_gen_row_int(&row, "severity", severity);
+  nai_gen_row_text(&row, "text", text);
+  nai_gen_row_int(&row, "globalPid", process);
   insert(plan, &row);
 }
 
@@ -175,23 +175,23 @@ static void write_diagnostics(struct nai_gen_plan *plan) {
 static void write_processes(struct nai_gen_plan *plan) {
   struct nai_gen_row row;
   for (int i = 0; i < plan->process_count; i++) {
-    nai_gen_row_start(&row, T_PROCESS);
-    nai_gen_row_int(&row, C_PROCESS_globalPid, plan->processes[i].global_pid);
-    nai_gen_row_int(&row, C_PROCESS_pid, plan->processes[i].pid);
-    nai_gen_row_text(&row, C_PROCESS_name, plan->processes[i].name);
+    nai_gen_row_start(&row, "PROCESSES");
+    nai_gen_row_int(&row, "globalPid", plan->processes[i].global_pid);
+    nai_gen_row_int(&row, "pid", plan->processes[i].pid);
+    nai_gen_row_text(&row, "name", plan->processes[i].name);
     insert(plan, &row);
   }
   /* The exporter lists the whole machine, not only what was profiled. */
-  nai_gen_row_start(&row, T_PROCESS);
-  nai_gen_row_int(&row, C_PROCESS_globalPid, serialized_vm | (INT64_C(99) << 24));
-  nai_gen_row_int(&row, C_PROCESS_pid, 99);
-  nai_gen_row_text(&row, C_PROCESS_name, "bash");
+  nai_gen_row_start(&row, "PROCESSES");
+  nai_gen_row_int(&row, "globalPid", serialized_vm | (INT64_C(99) << 24));
+  nai_gen_row_int(&row, "pid", 99);
+  nai_gen_row_text(&row, "name", "bash");
   insert(plan, &row);
   for (int i = 0; i < plan->thread_count; i++) {
-    nai_gen_row_start(&row, T_THREAD);
-    nai_gen_row_int(&row, C_THREAD_nameId, literal(plan, plan->threads[i].name));
-    nai_gen_row_int(&row, C_THREAD_priority, 20);
-    nai_gen_row_int(&row, C_THREAD_globalTid, plan->threads[i].global_tid);
+    nai_gen_row_start(&row, "ThreadNames");
+    nai_gen_row_int(&row, "nameId", literal(plan, plan->threads[i].name));
+    nai_gen_row_int(&row, "priority", 20);
+    nai_gen_row_int(&row, "globalTid", plan->threads[i].global_tid);
     insert(plan, &row);
   }
 }
@@ -201,58 +201,61 @@ static void write_gpu(struct nai_gen_plan *plan, int id) {
   char uuid[48], bus[24];
   snprintf(uuid, sizeof uuid, "6b1f0c7e-0000-4000-8000-%012d", id + 1);
   snprintf(bus, sizeof bus, "0000:%02x:00.0", 0x18 + 0x11 * id);
-  nai_gen_row_start(&row, T_GPU);
-  for (int column = C_GPU_vmId; column < C_GPU_count; column++) {
-    nai_gen_row_int(&row, column, 0);
-  }
-  nai_gen_row_int(&row, C_GPU_vmId, serialized_vm);
-  nai_gen_row_int(&row, C_GPU_id, id);
-  nai_gen_row_text(&row, C_GPU_name, plan->gpu_name ? plan->gpu_name : "NVIDIA H100 80GB HBM3");
-  nai_gen_row_text(&row, C_GPU_busLocation, bus);
-  nai_gen_row_int(&row, C_GPU_isDiscrete, 1);
-  nai_gen_row_int(&row, C_GPU_l2CacheSize, 52428800);
-  nai_gen_row_int(&row, C_GPU_totalMemory, INT64_C(85045280768));
-  nai_gen_row_int(&row, C_GPU_memoryBandwidth, INT64_C(3352320000000));
-  nai_gen_row_int(&row, C_GPU_clockRate, 1980000000);
-  nai_gen_row_int(&row, C_GPU_smCount, 132);
-  nai_gen_row_text(&row, C_GPU_uuid, uuid);
-  nai_gen_row_text(&row, C_GPU_chipName, "GH100");
-  nai_gen_row_text(&row, C_GPU_ctxswDevPath, "");
-  nai_gen_row_text(&row, C_GPU_ctrlDevPath, "");
-  nai_gen_row_int(&row, C_GPU_cuDevice, id);
-  nai_gen_row_int(&row, C_GPU_maxRegistersPerBlock, 65536);
-  nai_gen_row_int(&row, C_GPU_maxShmemPerBlock, 49152);
-  nai_gen_row_int(&row, C_GPU_maxShmemPerBlockOptin, 232448);
-  nai_gen_row_int(&row, C_GPU_maxShmemPerSm, 233472);
-  nai_gen_row_int(&row, C_GPU_maxRegistersPerSm, 65536);
-  nai_gen_row_int(&row, C_GPU_asyncEngines, 3);
-  nai_gen_row_int(&row, C_GPU_threadsPerWarp, 32);
-  nai_gen_row_int(&row, C_GPU_maxWarpsPerSm, 64);
-  nai_gen_row_int(&row, C_GPU_maxBlocksPerSm, 32);
-  nai_gen_row_int(&row, C_GPU_maxThreadsPerBlock, 1024);
-  nai_gen_row_int(&row, C_GPU_computeMajor, 9);
-  nai_gen_row_int(&row, C_GPU_smMajor, 9);
+  nai_gen_row_start(&row, "TARGET_INFO_GPU");
+  row.zeroed = true;
+  nai_gen_row_int(&row, "vmId", serialized_vm);
+  nai_gen_row_int(&row, "id", id);
+  nai_gen_row_text(&row, "name", plan->gpu_name ? plan->gpu_name : "NVIDIA H100 80GB HBM3");
+  nai_gen_row_text(&row, "busLocation", bus);
+  nai_gen_row_int(&row, "isDiscrete", 1);
+  nai_gen_row_int(&row, "l2CacheSize", 52428800);
+  nai_gen_row_int(&row, "totalMemory", INT64_C(85045280768));
+  nai_gen_row_int(&row, "memoryBandwidth", INT64_C(3352320000000));
+  nai_gen_row_int(&row, "clockRate", 1980000000);
+  nai_gen_row_int(&row, "smCount", 132);
+  nai_gen_row_text(&row, "uuid", uuid);
+  nai_gen_row_text(&row, "chipName", "GH100");
+  nai_gen_row_text(&row, "ctxswDevPath", "");
+  nai_gen_row_text(&row, "ctrlDevPath", "");
+  nai_gen_row_int(&row, "cuDevice", id);
+  nai_gen_row_int(&row, "maxRegistersPerBlock", 65536);
+  nai_gen_row_int(&row, "maxShmemPerBlock", 49152);
+  nai_gen_row_int(&row, "maxShmemPerBlockOptin", 232448);
+  nai_gen_row_int(&row, "maxShmemPerSm", 233472);
+  nai_gen_row_int(&row, "maxRegistersPerSm", 65536);
+  nai_gen_row_int(&row, "asyncEngines", 3);
+  nai_gen_row_int(&row, "threadsPerWarp", 32);
+  nai_gen_row_int(&row, "maxWarpsPerSm", 64);
+  nai_gen_row_int(&row, "maxBlocksPerSm", 32);
+  nai_gen_row_int(&row, "maxThreadsPerBlock", 1024);
+  nai_gen_row_int(&row, "computeMajor", 9);
+  nai_gen_row_int(&row, "smMajor", 9);
   insert(plan, &row);
-  nai_gen_row_start(&row, T_OLD_GPU);
-  nai_gen_row_int(&row, C_OLD_GPU_deviceId, id);
-  nai_gen_row_text(&row, C_OLD_GPU_name, "Tesla V100-SXM2-32GB");
-  nai_gen_row_int(&row, C_OLD_GPU_computeCapabilityMajor, 7);
-  nai_gen_row_int(&row, C_OLD_GPU_computeCapabilityMinor, 0);
-  nai_gen_row_int(&row, C_OLD_GPU_globalMemoryBandwidth, 898048000); /* kB/s, as the clock is in kHz */
-  nai_gen_row_int(&row, C_OLD_GPU_globalMemorySize, INT64_C(34089730048));
-  nai_gen_row_int(&row, C_OLD_GPU_numMultiprocessors, 80);
-  nai_gen_row_int(&row, C_OLD_GPU_coreClockRate, 1530000);
+}
+
+/* Exporters before 2024. */
+static void write_old_gpu(struct nai_gen_plan *plan, int id) {
+  struct nai_gen_row row;
+  nai_gen_row_start(&row, "TARGET_INFO_CUDA_GPU");
+  nai_gen_row_int(&row, "deviceId", id);
+  nai_gen_row_text(&row, "name", "Tesla V100-SXM2-32GB");
+  nai_gen_row_int(&row, "computeCapabilityMajor", 7);
+  nai_gen_row_int(&row, "computeCapabilityMinor", 0);
+  nai_gen_row_int(&row, "globalMemoryBandwidth", 898048000); /* kB/s, as the clock is in kHz */
+  nai_gen_row_int(&row, "globalMemorySize", INT64_C(34089730048));
+  nai_gen_row_int(&row, "numMultiprocessors", 80);
+  nai_gen_row_int(&row, "coreClockRate", 1530000);
   insert(plan, &row);
 }
 
 static void write_device_map(struct nai_gen_plan *plan, const struct nai_gen_context *context) {
   struct nai_gen_row row;
-  nai_gen_row_start(&row, T_CUDA_DEVICE);
-  nai_gen_row_int(&row, C_CUDA_DEVICE_gpuId, plan->gpus[context->gpu].physical_id);
-  nai_gen_row_int(&row, C_CUDA_DEVICE_cudaId, context->device_id);
-  nai_gen_row_int(&row, C_CUDA_DEVICE_pid, plan->processes[context->process].pid);
-  nai_gen_row_text(&row, C_CUDA_DEVICE_uuid, "");
-  nai_gen_row_int(&row, C_CUDA_DEVICE_numMultiprocessors, 132);
+  nai_gen_row_start(&row, "TARGET_INFO_CUDA_DEVICE");
+  nai_gen_row_int(&row, "gpuId", plan->gpus[context->gpu].physical_id);
+  nai_gen_row_int(&row, "cudaId", context->device_id);
+  nai_gen_row_int(&row, "pid", plan->processes[context->process].pid);
+  nai_gen_row_text(&row, "uuid", "");
+  nai_gen_row_int(&row, "numMultiprocessors", 132);
   insert(plan, &row);
 }
 
@@ -262,14 +265,14 @@ static void write_context(struct nai_gen_plan *plan, const struct nai_gen_contex
   if (!plan->hide_device_map) {
     write_device_map(plan, context);
   }
-  nai_gen_row_start(&row, T_CONTEXT);
-  nai_gen_row_int(&row, C_CONTEXT_nullStreamId, 7);
-  nai_gen_row_int(&row, C_CONTEXT_hwId, 0);
-  nai_gen_row_int(&row, C_CONTEXT_vmId, GLOBAL_VM); /* plain here, serialized elsewhere */
-  nai_gen_row_int(&row, C_CONTEXT_processId, pid);
-  nai_gen_row_int(&row, C_CONTEXT_deviceId, context->device_id);
-  nai_gen_row_int(&row, C_CONTEXT_contextId, context->context_id);
-  nai_gen_row_int(&row, C_CONTEXT_isGreenContext, 0);
+  nai_gen_row_start(&row, "TARGET_INFO_CUDA_CONTEXT_INFO");
+  nai_gen_row_int(&row, "nullStreamId", 7);
+  nai_gen_row_int(&row, "hwId", 0);
+  nai_gen_row_int(&row, "vmId", GLOBAL_VM); /* plain here, serialized elsewhere */
+  nai_gen_row_int(&row, "processId", pid);
+  nai_gen_row_int(&row, "deviceId", context->device_id);
+  nai_gen_row_int(&row, "contextId", context->context_id);
+  nai_gen_row_int(&row, "isGreenContext", 0);
   insert(plan, &row);
 }
 
@@ -279,7 +282,7 @@ static void write_devices(struct nai_gen_plan *plan) {
     return;
   }
   for (int i = 0; i < plan->gpu_count; i++) {
-    write_gpu(plan, plan->gpus[i].physical_id);
+    (plan->schema < NAI_GEN_2024 ? write_old_gpu : write_gpu)(plan, plan->gpus[i].physical_id);
   }
   for (int i = 0; i < plan->context_count; i++) {
     write_context(plan, &plan->contexts[i]);
@@ -287,14 +290,14 @@ static void write_devices(struct nai_gen_plan *plan) {
   for (int i = 0; i < plan->stream_count; i++) {
     const struct nai_gen_stream *stream = &plan->streams[i];
     const struct nai_gen_context *context = &plan->contexts[stream->context];
-    nai_gen_row_start(&row, T_STREAM);
-    nai_gen_row_int(&row, C_STREAM_streamId, stream->stream_id);
-    nai_gen_row_int(&row, C_STREAM_hwId, 0);
-    nai_gen_row_int(&row, C_STREAM_vmId, GLOBAL_VM);
-    nai_gen_row_int(&row, C_STREAM_processId, plan->processes[context->process].pid);
-    nai_gen_row_int(&row, C_STREAM_contextId, context->context_id);
-    nai_gen_row_int(&row, C_STREAM_priority, 0);
-    nai_gen_row_int(&row, C_STREAM_flag, stream->stream_id == 7 ? 3 : 2);
+    nai_gen_row_start(&row, "TARGET_INFO_CUDA_STREAM");
+    nai_gen_row_int(&row, "streamId", stream->stream_id);
+    nai_gen_row_int(&row, "hwId", 0);
+    nai_gen_row_int(&row, "vmId", GLOBAL_VM);
+    nai_gen_row_int(&row, "processId", plan->processes[context->process].pid);
+    nai_gen_row_int(&row, "contextId", context->context_id);
+    nai_gen_row_int(&row, "priority", 0);
+    nai_gen_row_int(&row, "flag", stream->stream_id == 7 ? 3 : 2);
     insert(plan, &row);
   }
 }
@@ -304,11 +307,11 @@ static void write_enums(struct nai_gen_plan *plan) {
   for (size_t i = 0; i < sizeof nai_gen_labels / sizeof nai_gen_labels[0]; i++) {
     const struct nai_gen_label *label = &nai_gen_labels[i];
     nai_gen_row_start(&row, label->table);
-    nai_gen_row_int(&row, C_E_MEMCPY_id, label->id);
-    nai_gen_row_text(&row, C_E_MEMCPY_name, label->name);
+    nai_gen_row_int(&row, "id", label->id);
+    nai_gen_row_text(&row, "name", label->name);
     char odd[96];
     snprintf(odd, sizeof odd, "exported: %s", label->label);
-    nai_gen_row_text(&row, C_E_MEMCPY_label, plan->odd_labels ? odd : label->label);
+    nai_gen_row_text(&row, "label", plan->odd_labels ? odd : label->label);
     insert(plan, &row);
   }
 }
@@ -317,9 +320,9 @@ static void write_strings(struct nai_gen_plan *plan) {
   const struct nai_gen_string_entry *strings = plan->strings.items;
   struct nai_gen_row row;
   for (size_t i = 0; i < plan->strings.count; i++) {
-    nai_gen_row_start(&row, T_STRING);
-    nai_gen_row_int(&row, C_STRING_id, (int64_t)i);
-    nai_gen_row_bytes(&row, C_STRING_value, nai_gen_bytes_at(plan, strings[i].offset), strings[i].size);
+    nai_gen_row_start(&row, "StringIds");
+    nai_gen_row_int(&row, "id", (int64_t)i);
+    nai_gen_row_bytes(&row, "value", nai_gen_bytes_at(plan, strings[i].offset), strings[i].size);
     insert(plan, &row);
   }
 }

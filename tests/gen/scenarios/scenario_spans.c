@@ -96,10 +96,10 @@ void nai_gen_plan_failed(struct nai_gen_plan *plan, int64_t target_bytes) {
   }
   nai_gen_diagnostic(plan, 3, "Target application terminated with signal 6 (SIGABRT)");
   nai_gen_diagnostic(plan, 2, "Not all CUDA events might have been collected.");
-  nai_gen_row_start(&row, T_STREAMS);
-  nai_gen_row_int(&row, C_STREAMS_globalPid, (INT64_C(1) << 48) | (INT64_C(6201) << 24));
-  nai_gen_row_int(&row, C_STREAMS_filenameId, nai_gen_string(plan, "CANARY_SECRET/stderr.log", 24));
-  nai_gen_row_int(&row, C_STREAMS_contentId, nai_gen_string(plan, message, strlen(message)));
+  nai_gen_row_start(&row, "ProcessStreams");
+  nai_gen_row_int(&row, "globalPid", (INT64_C(1) << 48) | (INT64_C(6201) << 24));
+  nai_gen_row_int(&row, "filenameId", nai_gen_string(plan, "CANARY_SECRET/stderr.log", 24));
+  nai_gen_row_int(&row, "contentId", nai_gen_string(plan, message, strlen(message)));
   nai_gen_raw_row(plan, &row, NULL);
   health(plan, "kernels_of_the_program", "problem");
   health(plan, "did_its_work", "problem");

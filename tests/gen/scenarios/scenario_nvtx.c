@@ -100,13 +100,13 @@ static void run_start_end(struct annotated *a) {
 
 static void add_raw(struct annotated *a, int type, const char *text) {
   struct nai_gen_row row;
-  nai_gen_row_start(&row, T_NVTX);
-  nai_gen_row_int(&row, C_NVTX_start, 950000000);
-  nai_gen_row_int(&row, C_NVTX_eventType, type);
-  nai_gen_row_int(&row, C_NVTX_category, 2);
-  nai_gen_row_text(&row, C_NVTX_text, text);
-  nai_gen_row_int(&row, C_NVTX_globalTid, (INT64_C(1) << 48) | (INT64_C(3001) << 24) | 3001);
-  nai_gen_row_int(&row, C_NVTX_domainId, 0);
+  nai_gen_row_start(&row, "NVTX_EVENTS");
+  nai_gen_row_int(&row, "start", 950000000);
+  nai_gen_row_int(&row, "eventType", type);
+  nai_gen_row_int(&row, "category", 2);
+  nai_gen_row_text(&row, "text", text);
+  nai_gen_row_int(&row, "globalTid", (INT64_C(1) << 48) | (INT64_C(3001) << 24) | 3001);
+  nai_gen_row_int(&row, "domainId", 0);
   nai_gen_raw_row(a->plan, &row, NULL);
 }
 

@@ -60,58 +60,55 @@ static void set_head(struct nai_gen_plan *plan, struct nai_gen_row *row, int64_t
                      int64_t correlation) {
   const struct nai_gen_stream *queue = &plan->streams[stream];
   const struct nai_gen_context *context = &plan->contexts[queue->context];
-  nai_gen_row_int(row, C_KERNEL_start, start);
-  nai_gen_row_int(row, C_KERNEL_end, end);
-  nai_gen_row_int(row, C_KERNEL_deviceId, context->device_id);
-  nai_gen_row_int(row, C_KERNEL_contextId, context->context_id);
-  nai_gen_row_int(row, C_KERNEL_greenContextId, 0);
-  nai_gen_row_int(row, C_KERNEL_streamId, queue->stream_id);
-  nai_gen_row_int(row, C_KERNEL_correlationId, correlation);
-  nai_gen_row_int(row, C_KERNEL_globalPid, plan->processes[context->process].global_pid);
+  nai_gen_row_int(row, "start", start);
+  nai_gen_row_int(row, "end", end);
+  nai_gen_row_int(row, "deviceId", context->device_id);
+  nai_gen_row_int(row, "contextId", context->context_id);
+  nai_gen_row_int(row, "greenContextId", 0);
+  nai_gen_row_int(row, "streamId", queue->stream_id);
+  nai_gen_row_int(row, "correlationId", correlation);
+  nai_gen_row_int(row, "globalPid", plan->processes[context->process].global_pid);
 }
-_Static_assert((int)C_KERNEL_globalPid == (int)C_MEMCPY_globalPid &&
-                   (int)C_KERNEL_globalPid == (int)C_MEMSET_globalPid &&
-                   (int)C_KERNEL_globalPid == (int)C_GRAPH_globalPid &&
-                   (int)C_KERNEL_globalPid == (int)C_SYNC_globalPid,
-               "set_head relies on a common head");
 
 static void fill_kernel(struct nai_gen_plan *plan, struct nai_gen_row *row, const struct nai_gen_op *op) {
   const struct nai_gen_kernel *kernel = nai_gen_kernel_at(plan, op->kernel);
-  nai_gen_row_int(row, C_KERNEL_demangledName, kernel->demangled);
-  nai_gen_row_int(row, C_KERNEL_shortName, kernel->short_name);
-  nai_gen_row_int(row, C_KERNEL_mangledName, kernel->short_name);
-  nai_gen_row_int(row, C_KERNEL_launchType, 1);
-  nai_gen_row_int(row, C_KERNEL_cacheConfig, 1);
-  nai_gen_row_int(row, C_KERNEL_registersPerThread, kernel->registers);
-  nai_gen_row_int(row, C_KERNEL_gridX, kernel->grid);
-  nai_gen_row_int(row, C_KERNEL_gridY, 1);
-  nai_gen_row_int(row, C_KERNEL_gridZ, 1);
-  nai_gen_row_int(row, C_KERNEL_blockX, kernel->block);
-  nai_gen_row_int(row, C_KERNEL_blockY, 1);
-  nai_gen_row_int(row, C_KERNEL_blockZ, 1);
-  nai_gen_row_int(row, C_KERNEL_staticSharedMemory, 0);
-  nai_gen_row_int(row, C_KERNEL_dynamicSharedMemory, kernel->shared_bytes);
-  nai_gen_row_int(row, C_KERNEL_localMemoryPerThread, kernel->local_bytes);
-  nai_gen_row_int(row, C_KERNEL_localMemoryTotal, 250871808);
-  nai_gen_row_int(row, C_KERNEL_gridId, op->grid_id);
-  nai_gen_row_int(row, C_KERNEL_sharedMemoryExecuted, 32768);
+  nai_gen_row_int(row, "demangledName", kernel->demangled);
+  nai_gen_row_int(row, "shortName", kernel->short_name);
+  nai_gen_row_int(row, "mangledName", kernel->short_name);
+  nai_gen_row_int(row, "launchType", 1);
+  nai_gen_row_int(row, "cacheConfig", 1);
+  nai_gen_row_int(row, "registersPerThread", kernel->registers);
+  nai_gen_row_int(row, "gridX", kernel->grid);
+  nai_gen_row_int(row, "gridY", 1);
+  nai_gen_row_int(row, "gridZ", 1);
+  nai_gen_row_int(row, "blockX", kernel->block);
+  nai_gen_row_int(row, "blockY", 1);
+  nai_gen_row_int(row, "blockZ", 1);
+  nai_gen_row_int(row, "staticSharedMemory", 0);
+  nai_gen_row_int(row, "dynamicSharedMemory", kernel->shared_bytes);
+  nai_gen_row_int(row, "localMemoryPerThread", kernel->local_bytes);
+  nai_gen_row_int(row, "localMemoryTotal", 250871808);
+  nai_gen_row_int(row, "gridId", op->grid_id);
+  nai_gen_row_int(row, "sharedMemoryExecuted", 32768);
   if (op->graph_node) {
-    nai_gen_row_int(row, C_KERNEL_graphNodeId, op->graph_node);
-    nai_gen_row_int(row, C_KERNEL_graphId, op->graph_id);
+    nai_gen_row_int(row, "graphNodeId", op->graph_node);
+    nai_gen_row_int(row, "graphId", op->graph_id);
   }
-  nai_gen_row_int(row, C_KERNEL_sharedMemoryLimitConfig, 0);
-  nai_gen_row_int(row, C_KERNEL_clusterX, 0);
-  nai_gen_row_int(row, C_KERNEL_clusterY, 0);
-  nai_gen_row_int(row, C_KERNEL_clusterZ, 0);
-  nai_gen_row_int(row, C_KERNEL_clusterSchedulingPolicy, 1);
-  nai_gen_row_int(row, C_KERNEL_maxPotentialClusterSize, 0);
-  nai_gen_row_int(row, C_KERNEL_maxActiveClusters, 0);
-  nai_gen_row_text(row, C_KERNEL_tensorSizeMinusOneElements, "[]");
+  nai_gen_row_int(row, "sharedMemoryLimitConfig", 0);
+  nai_gen_row_int(row, "clusterX", 0);
+  nai_gen_row_int(row, "clusterY", 0);
+  nai_gen_row_int(row, "clusterZ", 0);
+  nai_gen_row_int(row, "clusterSchedulingPolicy", 1);
+  nai_gen_row_int(row, "maxPotentialClusterSize", 0);
+  nai_gen_row_int(row, "maxActiveClusters", 0);
+  nai_gen_row_text(row, "tensorSizeMinusOneElements", "[]");
 }
 
 static void write_op(struct nai_gen_plan *plan, struct nai_gen_row *row, const struct nai_gen_op *op) {
-  static const enum nai_gen_table tables[] = {
-      [OP_KERNEL] = T_KERNEL, [OP_COPY] = T_MEMCPY, [OP_SET] = T_MEMSET, [OP_GRAPH] = T_GRAPH};
+  static const char *const tables[] = {[OP_KERNEL] = "CUPTI_ACTIVITY_KIND_KERNEL",
+                                       [OP_COPY] = "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                       [OP_SET] = "CUPTI_ACTIVITY_KIND_MEMSET",
+                                       [OP_GRAPH] = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
   nai_gen_row_start(row, tables[op->kind]);
   set_head(plan, row, op->start, op->end, op->stream, op->correlation);
   switch (op->kind) {
@@ -119,20 +116,20 @@ static void write_op(struct nai_gen_plan *plan, struct nai_gen_row *row, const s
     fill_kernel(plan, row, op);
     break;
   case OP_COPY:
-    nai_gen_row_int(row, C_MEMCPY_bytes, op->bytes);
-    nai_gen_row_int(row, C_MEMCPY_copyKind, op->direction);
-    nai_gen_row_int(row, C_MEMCPY_srcKind, op->source);
-    nai_gen_row_int(row, C_MEMCPY_dstKind, op->target);
-    nai_gen_row_int(row, C_MEMCPY_copyCount, 1);
+    nai_gen_row_int(row, "bytes", op->bytes);
+    nai_gen_row_int(row, "copyKind", op->direction);
+    nai_gen_row_int(row, "srcKind", op->source);
+    nai_gen_row_int(row, "dstKind", op->target);
+    nai_gen_row_int(row, "copyCount", 1);
     break;
   case OP_SET:
-    nai_gen_row_int(row, C_MEMSET_value, 0);
-    nai_gen_row_int(row, C_MEMSET_bytes, op->bytes);
-    nai_gen_row_int(row, C_MEMSET_memKind, op->source);
+    nai_gen_row_int(row, "value", 0);
+    nai_gen_row_int(row, "bytes", op->bytes);
+    nai_gen_row_int(row, "memKind", op->source);
     break;
   case OP_GRAPH:
-    nai_gen_row_int(row, C_GRAPH_graphId, op->graph_id);
-    nai_gen_row_int(row, C_GRAPH_graphExecId, op->graph_id + 1);
+    nai_gen_row_int(row, "graphId", op->graph_id);
+    nai_gen_row_int(row, "graphExecId", op->graph_id + 1);
     break;
   }
   insert(plan, row);
@@ -140,14 +137,14 @@ static void write_op(struct nai_gen_plan *plan, struct nai_gen_row *row, const s
 
 static void write_call(struct nai_gen_plan *plan, struct nai_gen_row *row, const struct nai_gen_call *call) {
   const char *name = nai_gen_api(call->api)->canonical;
-  nai_gen_row_start(row, T_RUNTIME);
-  nai_gen_row_int(row, C_RUNTIME_start, call->start);
-  nai_gen_row_int(row, C_RUNTIME_end, call->end);
-  nai_gen_row_int(row, C_RUNTIME_eventClass, name[2] == 'd' ? 0 : 1); /* cudaX: runtime, cuX: driver */
-  nai_gen_row_int(row, C_RUNTIME_globalTid, plan->threads[call->thread].global_tid);
-  nai_gen_row_int(row, C_RUNTIME_correlationId, call->correlation);
-  nai_gen_row_int(row, C_RUNTIME_nameId, plan->api_strings[call->api]);
-  nai_gen_row_int(row, C_RUNTIME_returnValue, 0);
+  nai_gen_row_start(row, "CUPTI_ACTIVITY_KIND_RUNTIME");
+  nai_gen_row_int(row, "start", call->start);
+  nai_gen_row_int(row, "end", call->end);
+  nai_gen_row_int(row, "eventClass", name[2] == 'd' ? 0 : 1); /* cudaX: runtime, cuX: driver */
+  nai_gen_row_int(row, "globalTid", plan->threads[call->thread].global_tid);
+  nai_gen_row_int(row, "correlationId", call->correlation);
+  nai_gen_row_int(row, "nameId", plan->api_strings[call->api]);
+  nai_gen_row_int(row, "returnValue", 0);
   insert(plan, row);
 }
 
@@ -156,43 +153,40 @@ static void write_sync(struct nai_gen_plan *plan, struct nai_gen_row *row, const
   static const int types[API_COUNT] = {
       [API_EVENT_SYNC] = 1, [API_STREAM_WAIT] = 2, [API_STREAM_SYNC] = 3, [API_DEVICE_SYNC] = 4};
   bool has_event = sync->api == API_EVENT_SYNC || sync->api == API_STREAM_WAIT;
-  nai_gen_row_start(row, T_SYNC);
+  nai_gen_row_start(row, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
   set_head(plan, row, sync->start, sync->end, sync->stream, sync->correlation);
-  nai_gen_row_int(row, C_SYNC_deviceId, 0); /* real exports never fill it in */
+  nai_gen_row_int(row, "deviceId", 0); /* real exports never fill it in */
   if (sync->api == API_EVENT_SYNC || sync->api == API_DEVICE_SYNC) {
-    nai_gen_row_int(row, C_SYNC_streamId, not_applicable);
+    nai_gen_row_int(row, "streamId", not_applicable);
   }
-  nai_gen_row_int(row, C_SYNC_syncType, types[sync->api]);
-  nai_gen_row_int(row, C_SYNC_eventId,
-                  !has_event    ? not_applicable
-                  : sync->event ? sync->event
-                                : sync->correlation % 1000);
-  nai_gen_row_int(row, C_SYNC_eventSyncId, sync->event);
+  nai_gen_row_int(row, "syncType", types[sync->api]);
+  nai_gen_row_int(row, "eventId", !has_event ? not_applicable : sync->event ? sync->event : sync->correlation % 1000);
+  nai_gen_row_int(row, "eventSyncId", sync->event);
   insert(plan, row);
 }
 
 static void write_range(struct nai_gen_plan *plan, struct nai_gen_row *row, const struct nai_gen_range *range) {
-  nai_gen_row_start(row, T_NVTX);
-  nai_gen_row_int(row, C_NVTX_start, range->start);
+  nai_gen_row_start(row, "NVTX_EVENTS");
+  nai_gen_row_int(row, "start", range->start);
   if (!range->open) {
-    nai_gen_row_int(row, C_NVTX_end, range->end);
+    nai_gen_row_int(row, "end", range->end);
   }
-  nai_gen_row_int(row, C_NVTX_eventType, range->type);
+  nai_gen_row_int(row, "eventType", range->type);
   if (range->range_id >= 0) {
-    nai_gen_row_int(row, C_NVTX_rangeId, range->range_id);
+    nai_gen_row_int(row, "rangeId", range->range_id);
   }
-  nai_gen_row_int(row, C_NVTX_globalTid, plan->threads[range->thread].global_tid);
+  nai_gen_row_int(row, "globalTid", plan->threads[range->thread].global_tid);
   if (range->end_thread >= 0) {
-    nai_gen_row_int(row, C_NVTX_endGlobalTid, plan->threads[range->end_thread].global_tid);
+    nai_gen_row_int(row, "endGlobalTid", plan->threads[range->end_thread].global_tid);
   }
   if (range->text_id >= 0) {
-    nai_gen_row_int(row, C_NVTX_textId, range->text_id);
+    nai_gen_row_int(row, "textId", range->text_id);
   } else {
-    nai_gen_row_bytes(row, C_NVTX_text, (const char *)plan->text.items + range->text_offset, range->text_size);
+    nai_gen_row_bytes(row, "text", (const char *)plan->text.items + range->text_offset, range->text_size);
   }
-  nai_gen_row_int(row, C_NVTX_domainId, range->domain);
+  nai_gen_row_int(row, "domainId", range->domain);
   if (range->blob_size) {
-    nai_gen_row_blob(row, C_NVTX_binaryData, (const char *)plan->text.items + range->blob_offset, range->blob_size);
+    nai_gen_row_blob(row, "binaryData", (const char *)plan->text.items + range->blob_offset, range->blob_size);
   }
   insert(plan, row);
 }
@@ -209,38 +203,41 @@ static void write_overhead(struct nai_gen_plan *plan, struct nai_gen_row *row,
                            const struct nai_gen_overhead *overhead) {
   int64_t tid = plan->threads[overhead->thread].global_tid;
   if (overhead->correlation < 0) {
-    nai_gen_row_start(row, T_PROFILER);
-    nai_gen_row_int(row, C_PROFILER_start, overhead->start);
-    nai_gen_row_int(row, C_PROFILER_end, overhead->end);
-    nai_gen_row_int(row, C_PROFILER_globalTid, tid);
+    nai_gen_row_start(row, "PROFILER_OVERHEAD");
+    nai_gen_row_int(row, "start", overhead->start);
+    nai_gen_row_int(row, "end", overhead->end);
+    nai_gen_row_int(row, "globalTid", tid);
     const char *name = overhead->name ? overhead->name : "CUPTI buffer flush";
-    nai_gen_row_int(row, C_PROFILER_nameId, nai_gen_string(plan, name, strlen(name)));
-    nai_gen_row_int(row, C_PROFILER_returnValue, 0);
-    nai_gen_row_int(row, C_PROFILER_overheadType, overhead->kind);
+    nai_gen_row_int(row, "nameId", nai_gen_string(plan, name, strlen(name)));
+    if (plan->schema < NAI_GEN_2026) {
+      nai_gen_row_int(row, "returnValue", 0);
+    } else {
+      nai_gen_row_int(row, "overheadType", overhead->kind);
+    }
   } else {
-    nai_gen_row_start(row, T_OVERHEAD);
-    nai_gen_row_int(row, C_OVERHEAD_start, overhead->start);
-    nai_gen_row_int(row, C_OVERHEAD_end, overhead->end);
-    nai_gen_row_int(row, C_OVERHEAD_eventClass, 103);
-    nai_gen_row_int(row, C_OVERHEAD_globalTid, tid);
-    nai_gen_row_int(row, C_OVERHEAD_correlationId, overhead->correlation);
-    nai_gen_row_int(row, C_OVERHEAD_nameId, stall_name(plan, overhead->kind));
-    nai_gen_row_int(row, C_OVERHEAD_overheadType, overhead->kind);
+    nai_gen_row_start(row, "CUPTI_ACTIVITY_KIND_OVERHEAD");
+    nai_gen_row_int(row, "start", overhead->start);
+    nai_gen_row_int(row, "end", overhead->end);
+    nai_gen_row_int(row, "eventClass", 103);
+    nai_gen_row_int(row, "globalTid", tid);
+    nai_gen_row_int(row, "correlationId", overhead->correlation);
+    nai_gen_row_int(row, "nameId", stall_name(plan, overhead->kind));
+    nai_gen_row_int(row, "overheadType", overhead->kind);
   }
   insert(plan, row);
 }
 
 static void write_graph_node(struct nai_gen_plan *plan, struct nai_gen_row *row,
                              const struct nai_gen_graph_node_row *node) {
-  nai_gen_row_start(row, T_GRAPH_NODE);
-  nai_gen_row_int(row, C_GRAPH_NODE_start, node->start);
-  nai_gen_row_int(row, C_GRAPH_NODE_end, node->end);
-  nai_gen_row_int(row, C_GRAPH_NODE_eventClass, 77);
-  nai_gen_row_int(row, C_GRAPH_NODE_globalTid, plan->threads[node->thread].global_tid);
-  nai_gen_row_int(row, C_GRAPH_NODE_nameId, nai_gen_string(plan, "cudaGraphAddKernelNode_v10000", 29));
-  nai_gen_row_int(row, C_GRAPH_NODE_graphNodeId, node->node);
+  nai_gen_row_start(row, "CUDA_GRAPH_NODE_EVENTS");
+  nai_gen_row_int(row, "start", node->start);
+  nai_gen_row_int(row, "end", node->end);
+  nai_gen_row_int(row, "eventClass", 77);
+  nai_gen_row_int(row, "globalTid", plan->threads[node->thread].global_tid);
+  nai_gen_row_int(row, "nameId", nai_gen_string(plan, "cudaGraphAddKernelNode_v10000", 29));
+  nai_gen_row_int(row, "graphNodeId", node->node);
   if (node->original) {
-    nai_gen_row_int(row, C_GRAPH_NODE_originalGraphNodeId, node->original);
+    nai_gen_row_int(row, "originalGraphNodeId", node->original);
   }
   insert(plan, row);
 }

@@ -1,0 +1,611 @@
+CREATE TABLE StringIds (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    value                       TEXT   NOT NULL
+);
+CREATE TABLE ProcessStreams (
+    globalPid                   INTEGER   NOT NULL,
+    filenameId                  INTEGER   NOT NULL,
+    contentId                   INTEGER   NOT NULL
+);
+CREATE TABLE TARGET_INFO_SYSTEM_ENV (
+    globalVid                   INTEGER,
+    devStateName                TEXT   NOT NULL,
+    name                        TEXT   NOT NULL,
+    nameEnum                    INTEGER   NOT NULL,
+    value                       TEXT   NOT NULL
+);
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (
+    utcEpochNs                  INTEGER,
+    utcTime                     TEXT,
+    localTime                   TEXT,
+    systemClockNs               INTEGER
+);
+CREATE TABLE ANALYSIS_DETAILS (
+    globalVid                   INTEGER   NOT NULL,
+    duration                    INTEGER   NOT NULL,
+    startTime                   INTEGER   NOT NULL,
+    stopTime                    INTEGER   NOT NULL
+);
+CREATE TABLE DIAGNOSTIC_EVENT (
+    timestamp                   INTEGER   NOT NULL,
+    timestampType               INTEGER   NOT NULL,
+    source                      INTEGER   NOT NULL,
+    severity                    INTEGER   NOT NULL,
+    text                        TEXT   NOT NULL,
+    globalPid                   INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    greenContextId              INTEGER,
+    streamId                    INTEGER   NOT NULL,
+    correlationId               INTEGER,
+    globalPid                   INTEGER,
+    deprecatedSyncType          INTEGER,
+    syncType                    INTEGER   NOT NULL,
+    eventId                     INTEGER   NOT NULL,
+    eventSyncId                 INTEGER
+);
+CREATE TABLE PROFILER_OVERHEAD (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    nameId                      INTEGER   NOT NULL,
+    overheadType                INTEGER   NOT NULL
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    correlationId               INTEGER,
+    nameId                      INTEGER,
+    overheadType                INTEGER   NOT NULL
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    greenContextId              INTEGER,
+    streamId                    INTEGER   NOT NULL,
+    correlationId               INTEGER,
+    globalPid                   INTEGER,
+    value                       INTEGER   NOT NULL,
+    bytes                       INTEGER   NOT NULL,
+    graphNodeId                 INTEGER,
+    memKind                     INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    greenContextId              INTEGER,
+    streamId                    INTEGER   NOT NULL,
+    correlationId               INTEGER,
+    globalPid                   INTEGER,
+    bytes                       INTEGER   NOT NULL,
+    copyKind                    INTEGER   NOT NULL,
+    deprecatedSrcId             INTEGER,
+    srcKind                     INTEGER,
+    dstKind                     INTEGER,
+    srcDeviceId                 INTEGER,
+    srcContextId                INTEGER,
+    dstDeviceId                 INTEGER,
+    dstContextId                INTEGER,
+    migrationCause              INTEGER,
+    graphNodeId                 INTEGER,
+    virtualAddress              INTEGER,
+    copyCount                   INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    greenContextId              INTEGER,
+    streamId                    INTEGER   NOT NULL,
+    correlationId               INTEGER,
+    globalPid                   INTEGER,
+    demangledName               INTEGER   NOT NULL,
+    shortName                   INTEGER   NOT NULL,
+    mangledName                 INTEGER,
+    launchType                  INTEGER,
+    cacheConfig                 INTEGER,
+    registersPerThread          INTEGER   NOT NULL,
+    gridX                       INTEGER   NOT NULL,
+    gridY                       INTEGER   NOT NULL,
+    gridZ                       INTEGER   NOT NULL,
+    blockX                      INTEGER   NOT NULL,
+    blockY                      INTEGER   NOT NULL,
+    blockZ                      INTEGER   NOT NULL,
+    staticSharedMemory          INTEGER   NOT NULL,
+    dynamicSharedMemory         INTEGER   NOT NULL,
+    localMemoryPerThread        INTEGER   NOT NULL,
+    localMemoryTotal            INTEGER   NOT NULL,
+    gridId                      INTEGER   NOT NULL,
+    sharedMemoryExecuted        INTEGER,
+    graphNodeId                 INTEGER,
+    sharedMemoryLimitConfig     INTEGER,
+    qmdBulkReleaseDone          INTEGER,
+    qmdPreexitDone              INTEGER,
+    qmdLastCtaDone              INTEGER,
+    graphId                     INTEGER,
+    clusterX                    INTEGER,
+    clusterY                    INTEGER,
+    clusterZ                    INTEGER,
+    clusterSchedulingPolicy     INTEGER,
+    maxPotentialClusterSize     INTEGER,
+    maxActiveClusters           INTEGER,
+    sharedMemoryRequestedPercentage INTEGER,
+    tensorSizeMinusOneElements  TEXT   NOT NULL
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    greenContextId              INTEGER,
+    streamId                    INTEGER   NOT NULL,
+    correlationId               INTEGER,
+    globalPid                   INTEGER,
+    graphId                     INTEGER   NOT NULL,
+    graphExecId                 INTEGER   NOT NULL
+);
+CREATE TABLE CUDA_GRAPH_NODE_EVENTS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    nameId                      INTEGER   NOT NULL,
+    graphNodeId                 INTEGER   NOT NULL,
+    originalGraphNodeId         INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    correlationId               INTEGER,
+    nameId                      INTEGER   NOT NULL,
+    returnValue                 INTEGER   NOT NULL,
+    callchainId                 INTEGER
+);
+CREATE TABLE NVTX_EVENTS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER,
+    eventType                   INTEGER   NOT NULL,
+    rangeId                     INTEGER,
+    category                    INTEGER,
+    color                       INTEGER,
+    text                        TEXT,
+    globalTid                   INTEGER,
+    endGlobalTid                INTEGER,
+    textId                      INTEGER,
+    domainId                    INTEGER,
+    uint64Value                 INTEGER,
+    int64Value                  INTEGER,
+    doubleValue                 REAL,
+    uint32Value                 INTEGER,
+    int32Value                  INTEGER,
+    floatValue                  REAL,
+    jsonTextId                  INTEGER,
+    jsonText                    TEXT,
+    binaryData                  TEXT
+);
+CREATE TABLE PROCESSES (
+    globalPid                   INTEGER,
+    pid                         INTEGER,
+    name                        TEXT
+);
+CREATE TABLE ThreadNames (
+    nameId                      INTEGER   NOT NULL,
+    priority                    INTEGER,
+    globalTid                   INTEGER
+);
+CREATE TABLE TARGET_INFO_GPU (
+    vmId                        INTEGER   NOT NULL,
+    id                          INTEGER   NOT NULL,
+    name                        TEXT,
+    busLocation                 TEXT,
+    isDiscrete                  INTEGER,
+    l2CacheSize                 INTEGER,
+    totalMemory                 INTEGER,
+    memoryBandwidth             INTEGER,
+    clockRate                   INTEGER,
+    smCount                     INTEGER,
+    pwGpuId                     INTEGER,
+    uuid                        TEXT,
+    luid                        INTEGER,
+    chipName                    TEXT,
+    cuDevice                    INTEGER,
+    ctxswDevPath                TEXT,
+    ctrlDevPath                 TEXT,
+    revision                    INTEGER,
+    nodeMask                    INTEGER,
+    constantMemory              INTEGER,
+    maxIPC                      INTEGER,
+    maxRegistersPerBlock        INTEGER,
+    maxShmemPerBlock            INTEGER,
+    maxShmemPerBlockOptin       INTEGER,
+    maxShmemPerSm               INTEGER,
+    maxRegistersPerSm           INTEGER,
+    threadsPerWarp              INTEGER,
+    asyncEngines                INTEGER,
+    maxWarpsPerSm               INTEGER,
+    maxBlocksPerSm              INTEGER,
+    maxThreadsPerBlock          INTEGER,
+    maxBlockDimX                INTEGER,
+    maxBlockDimY                INTEGER,
+    maxBlockDimZ                INTEGER,
+    maxGridDimX                 INTEGER,
+    maxGridDimY                 INTEGER,
+    maxGridDimZ                 INTEGER,
+    computeMajor                INTEGER,
+    computeMinor                INTEGER,
+    smMajor                     INTEGER,
+    smMinor                     INTEGER
+);
+CREATE TABLE TARGET_INFO_CUDA_DEVICE (
+    gpuId                       INTEGER,
+    cudaId                      INTEGER   NOT NULL,
+    pid                         INTEGER   NOT NULL,
+    uuid                        TEXT,
+    numMultiprocessors          INTEGER
+);
+CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (
+    nullStreamId                INTEGER   NOT NULL,
+    hwId                        INTEGER   NOT NULL,
+    vmId                        INTEGER   NOT NULL,
+    processId                   INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    parentContextId             INTEGER,
+    isGreenContext              INTEGER,
+    numMultiprocessors          INTEGER
+);
+CREATE TABLE TARGET_INFO_CUDA_STREAM (
+    streamId                    INTEGER   NOT NULL,
+    hwId                        INTEGER   NOT NULL,
+    vmId                        INTEGER   NOT NULL,
+    processId                   INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    priority                    INTEGER   NOT NULL,
+    flag                        INTEGER   NOT NULL
+);
+CREATE TABLE ENUM_NSYS_EVENT_TYPE (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    name                        TEXT,
+    label                       TEXT
+);
+CREATE TABLE ENUM_NSYS_EVENT_CLASS (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    name                        TEXT,
+    label                       TEXT
+);
+CREATE TABLE ENUM_CUDA_MEMCPY_OPER (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    name                        TEXT,
+    label                       TEXT
+);
+CREATE TABLE ENUM_CUDA_MEM_KIND (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    name                        TEXT,
+    label                       TEXT
+);
+CREATE TABLE ENUM_CUDA_KERNEL_LAUNCH_TYPE (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    name                        TEXT,
+    label                       TEXT
+);
+CREATE TABLE ENUM_CUPTI_STREAM_TYPE (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    name                        TEXT,
+    label                       TEXT
+);
+CREATE TABLE ENUM_CUPTI_SYNC_TYPE (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    name                        TEXT,
+    label                       TEXT
+);
+CREATE TABLE ENUM_CUPTI_OVERHEAD_TYPE (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    name                        TEXT,
+    label                       TEXT
+);
+CREATE TABLE ENUM_DIAGNOSTIC_SEVERITY_LEVEL (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    name                        TEXT,
+    label                       TEXT
+);
+CREATE TABLE ENUM_DIAGNOSTIC_SOURCE_TYPE (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    name                        TEXT,
+    label                       TEXT
+);
+CREATE TABLE ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    name                        TEXT,
+    label                       TEXT
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (
+    timestamp                   INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    greenContextId              INTEGER,
+    streamId                    INTEGER   NOT NULL,
+    correlationId               INTEGER,
+    globalPid                   INTEGER,
+    eventId                     INTEGER   NOT NULL,
+    eventSyncId                 INTEGER
+);
+CREATE TABLE CUDA_GRAPH_EVENTS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    nameId                      INTEGER   NOT NULL,
+    graphId                     INTEGER,
+    originalGraphId             INTEGER,
+    graphExecId                 INTEGER
+);
+CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (
+    start                       INTEGER   NOT NULL,
+    globalPid                   INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    contextId                   INTEGER   NOT NULL,
+    address                     INTEGER   NOT NULL,
+    pc                          INTEGER   NOT NULL,
+    bytes                       INTEGER   NOT NULL,
+    memKind                     INTEGER   NOT NULL,
+    memoryOperationType         INTEGER   NOT NULL,
+    name                        TEXT,
+    correlationId               INTEGER,
+    streamId                    INTEGER,
+    localMemoryPoolAddress      INTEGER,
+    localMemoryPoolReleaseThreshold INTEGER,
+    localMemoryPoolSize         INTEGER,
+    localMemoryPoolUtilizedSize INTEGER,
+    importedMemoryPoolAddress   INTEGER,
+    importedMemoryPoolProcessId INTEGER
+);
+CREATE TABLE CUDA_GPU_MEMORY_POOL_EVENTS (
+    start                       INTEGER   NOT NULL,
+    globalPid                   INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    address                     INTEGER   NOT NULL,
+    operationType               INTEGER   NOT NULL,
+    poolType                    INTEGER   NOT NULL,
+    correlationId               INTEGER,
+    minBytesToKeep              INTEGER,
+    localMemoryPoolReleaseThreshold INTEGER,
+    localMemoryPoolSize         INTEGER,
+    localMemoryPoolUtilizedSize INTEGER
+);
+CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (
+    start                       INTEGER   NOT NULL,
+    globalPid                   INTEGER   NOT NULL,
+    address                     INTEGER   NOT NULL,
+    originalFaultPc             INTEGER,
+    CpuInstruction              INTEGER   NOT NULL,
+    module                      INTEGER   NOT NULL,
+    unresolvedFaultPc           INTEGER,
+    sourceFile                  INTEGER,
+    sourceLine                  INTEGER
+);
+CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    globalPid                   INTEGER   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    address                     INTEGER   NOT NULL,
+    numberOfPageFaults          INTEGER   NOT NULL,
+    faultAccessType             INTEGER   NOT NULL
+);
+CREATE TABLE TARGET_INFO_GPU_METRICS (
+    typeId                      INTEGER   NOT NULL,
+    sourceId                    INTEGER   NOT NULL,
+    typeName                    TEXT   NOT NULL,
+    metricId                    INTEGER   NOT NULL,
+    metricName                  TEXT   NOT NULL
+);
+CREATE TABLE GPU_METRICS (
+    rawTimestamp                INTEGER,
+    timestamp                   INTEGER,
+    typeId                      INTEGER   NOT NULL,
+    metricId                    INTEGER   NOT NULL,
+    value                       INTEGER   NOT NULL
+);
+CREATE TABLE TARGET_INFO_NETWORK_METRICS (
+    metricsListId               INTEGER   NOT NULL,
+    metricsIdx                  INTEGER   NOT NULL,
+    name                        TEXT   NOT NULL,
+    description                 TEXT   NOT NULL,
+    unit                        TEXT   NOT NULL
+);
+CREATE TABLE NIC_ID_MAP (
+    nicId                       INTEGER   NOT NULL,
+    globalId                    INTEGER   NOT NULL
+);
+CREATE TABLE TARGET_INFO_NIC_INFO (
+    GUID                        INTEGER   NOT NULL,
+    stateName                   TEXT   NOT NULL,
+    nicId                       INTEGER   NOT NULL,
+    name                        TEXT   NOT NULL,
+    deviceId                    INTEGER   NOT NULL,
+    vendorId                    INTEGER   NOT NULL,
+    linkLayer                   INTEGER   NOT NULL
+);
+CREATE TABLE NET_NIC_METRIC (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    globalId                    INTEGER   NOT NULL,
+    portId                      INTEGER   NOT NULL,
+    metricsListId               INTEGER   NOT NULL,
+    metricsIdx                  INTEGER   NOT NULL,
+    value                       INTEGER   NOT NULL
+);
+CREATE TABLE SCHED_EVENTS (
+    start                       INTEGER   NOT NULL,
+    cpu                         INTEGER   NOT NULL,
+    isSchedIn                   INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    threadState                 INTEGER,
+    threadBlock                 INTEGER
+);
+CREATE TABLE COMPOSITE_EVENTS (
+    id                          INTEGER   NOT NULL   PRIMARY KEY,
+    start                       INTEGER   NOT NULL,
+    cpu                         INTEGER,
+    threadState                 INTEGER,
+    globalTid                   INTEGER,
+    cpuCycles                   INTEGER   NOT NULL
+);
+CREATE TABLE SAMPLING_CALLCHAINS (
+    id                          INTEGER   NOT NULL,
+    symbol                      INTEGER   NOT NULL,
+    module                      INTEGER   NOT NULL,
+    kernelMode                  INTEGER,
+    thumbCode                   INTEGER,
+    unresolved                  INTEGER,
+    specialEntry                INTEGER,
+    originalIP                  INTEGER,
+    unwindMethod                INTEGER,
+    stackDepth                  INTEGER   NOT NULL
+);
+CREATE TABLE CUDA_CALLCHAINS (
+    id                          INTEGER   NOT NULL,
+    symbol                      INTEGER   NOT NULL,
+    module                      INTEGER   NOT NULL,
+    kernelMode                  INTEGER,
+    thumbCode                   INTEGER,
+    unresolved                  INTEGER,
+    specialEntry                INTEGER,
+    originalIP                  INTEGER,
+    unwindMethod                INTEGER,
+    stackDepth                  INTEGER   NOT NULL
+);
+CREATE TABLE OSRT_CALLCHAINS (
+    id                          INTEGER   NOT NULL,
+    symbol                      INTEGER   NOT NULL,
+    module                      INTEGER   NOT NULL,
+    kernelMode                  INTEGER,
+    thumbCode                   INTEGER,
+    unresolved                  INTEGER,
+    specialEntry                INTEGER,
+    originalIP                  INTEGER,
+    unwindMethod                INTEGER,
+    stackDepth                  INTEGER   NOT NULL
+);
+CREATE TABLE OSRT_API (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    nameId                      INTEGER   NOT NULL,
+    returnValue                 INTEGER   NOT NULL,
+    nestingLevel                INTEGER,
+    callchainId                 INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_JIT (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    correlationId               INTEGER,
+    nameId                      INTEGER,
+    overheadType                INTEGER   NOT NULL,
+    jitEntryType                INTEGER   NOT NULL,
+    jitOperationType            INTEGER   NOT NULL,
+    deviceId                    INTEGER,
+    jitOperationCorrelationId   INTEGER,
+    cacheSize                   INTEGER,
+    cachePath                   TEXT
+);
+CREATE TABLE CUBLAS_EVENTS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    nameId                      INTEGER   NOT NULL
+);
+CREATE TABLE CUDNN_EVENTS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER   NOT NULL,
+    eventClass                  INTEGER   NOT NULL,
+    globalTid                   INTEGER,
+    nameId                      INTEGER   NOT NULL
+);
+CREATE TABLE MPI_RANKS (
+    globalTid                   INTEGER   NOT NULL,
+    rank                        INTEGER   NOT NULL
+);
+CREATE TABLE MPI_P2P_EVENTS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER,
+    globalTid                   INTEGER,
+    textId                      INTEGER,
+    commHandle                  INTEGER,
+    commUid                     INTEGER,
+    tag                         INTEGER,
+    remoteRank                  INTEGER,
+    size                        INTEGER,
+    requestHandle               INTEGER
+);
+CREATE TABLE MPI_COLLECTIVES_EVENTS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER,
+    globalTid                   INTEGER,
+    textId                      INTEGER,
+    commHandle                  INTEGER,
+    commUid                     INTEGER,
+    rootRank                    INTEGER,
+    size                        INTEGER,
+    recvSize                    INTEGER,
+    requestHandle               INTEGER
+);
+CREATE TABLE MPI_START_WAIT_EVENTS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER,
+    globalTid                   INTEGER,
+    textId                      INTEGER,
+    requestHandle               INTEGER
+);
+CREATE TABLE MPI_OTHER_EVENTS (
+    start                       INTEGER   NOT NULL,
+    end                         INTEGER,
+    globalTid                   INTEGER,
+    textId                      INTEGER
+);
+CREATE TABLE NVTX_PAYLOAD_SCHEMAS (
+    domainId                    INTEGER,
+    schemaId                    INTEGER,
+    name                        TEXT,
+    type                        INTEGER,
+    flags                       INTEGER,
+    numEntries                  INTEGER,
+    payloadSize                 INTEGER,
+    alignTo                     INTEGER
+);
+CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (
+    domainId                    INTEGER,
+    schemaId                    INTEGER,
+    idx                         INTEGER,
+    flags                       INTEGER,
+    type                        INTEGER,
+    name                        TEXT,
+    description                 TEXT,
+    arrayOrUnionDetail          INTEGER,
+    offset                      INTEGER
+);
+CREATE TABLE META_DATA_CAPTURE (
+    name                        TEXT   NOT NULL,
+    value                       TEXT
+);
+CREATE TABLE META_DATA_EXPORT (
+    name                        TEXT   NOT NULL,
+    value                       TEXT
+);
