@@ -1,5 +1,6 @@
 /* What several analyses write into their tables. */
 #include "analyses/analysis.h"
+#include "tables/threads.h"
 
 void nai_put_stats(struct nai_table *table, int64_t row, const struct nai_stats_columns *to,
                    const struct nai_stats *s) {
@@ -33,6 +34,6 @@ void nai_put_range_place(struct nai_table *table, int64_t row, const struct nai_
   int32_t thread = nai_at_i32(&m->nvtx.thread, range);
   nai_set_i64(table, row, to->start, nai_at(&m->nvtx.start, range));
   nai_set_i64(table, row, to->end, nai_at(&m->nvtx.end, range));
-  nai_set_i64(table, row, to->pid, nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_PID));
-  nai_set_i64(table, row, to->tid, nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_TID));
+  nai_set_i64(table, row, to->pid, nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_pid));
+  nai_set_i64(table, row, to->tid, nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid));
 }

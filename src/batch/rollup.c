@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "index/index.h"
 #include "render/json.h"
+#include "tables/runs.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -32,8 +33,8 @@ static int add_report(struct nai_index *index, int64_t row, const struct nai_bat
     return nai_err_set(err, rc, "%s", failed.msg);
   if (rc) {
     status->outcome = NAI_BATCH_MISSING;
-    nai_set_str(index->runs, row, NAI_INDEX_RUN_STATUS, nai_batch_outcome_name(status->outcome));
-    nai_set_str(index->runs, row, NAI_INDEX_RUN_ERROR, failed.msg);
+    nai_set_str(index->runs, row, RUNS_status, nai_batch_outcome_name(status->outcome));
+    nai_set_str(index->runs, row, RUNS_error, failed.msg);
   }
   return NAI_OK;
 }

@@ -7,6 +7,10 @@
 #include "cmd/cmd.h"
 #include "render/escape.h"
 #include "render/json.h"
+#include "tables/capabilities.h"
+#include "tables/capture.h"
+#include "tables/gpus.h"
+#include "tables/processes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,7 +82,7 @@ static void put_range(struct nai_buf *out, int64_t start_ns, int64_t end_ns, con
 }
 
 static void put_time(struct nai_buf *out, const struct nai_overview *o, const struct nai_table *capture) {
-  int64_t session = nai_get_i64(capture, 0, CA_DURATION_NS);
+  int64_t session = nai_get_i64(capture, 0, CAPTURE_duration_ns);
   nai_buf_puts(out, "\nTime:\n");
   if (o->start_ns > o->end_ns) {
     nai_buf_puts(out, "  no events\n");
@@ -99,10 +103,10 @@ static void put_time(struct nai_buf *out, const struct nai_overview *o, const st
 
 static void put_gpu(struct nai_buf *out, const struct nai_table *gpus, int64_t row, const struct nai_gpu_overview *o) {
   char id[24];
-  snprintf(id, sizeof id, "%" PRId64, nai_get_i64(gpus, row, GP_DEVICE));
+  snprintf(id, sizeof id, "%" PRId64, nai_get_i64(gpus, row, GPUS_device_id));
   nai_buf_printf(out, "  %4s  ", id);
-  put_safe(out, nai_table_value(gpus, row, GP_NAME).null ? nai_get_str(gpus, row, GP_LABEL)
-                                                         : nai_get_str(gpus, row, GP_NAME));
+  put_safe(out, nai_table_value(gpus, row, GPUS_gpu_name).null ? nai_get_str(gpus, row, GPUS_label)
+                                                               : nai_get_str(gpus, row, GPUS_gpu_name));
   nai_buf_puts(out, ": kernels ");
   nai_fmt_count(out, o->kernels);
   nai_buf_puts(out, ", copies ");
@@ -128,8 +132,8 @@ static void put_events(struct nai_buf *out, const struct nai_ingest *in, const s
   put_more(out, gpus->rows);
   nai_buf_printf(out, "\nProcesses:%s\n", processes->rows ? "" : " none");
   for (int64_t i = 0; i < processes->rows && i < MAX_LISTED; i++) {
-    nai_buf_printf(out, "  %8" PRId64 "  ", nai_get_i64(processes, i, PR_PID));
-    put_safe(out, nai_get_str(processes, i, PR_NAME));
+    nai_buf_printf(out, "  %8" PRId64 "  ", nai_get_i64(processes, i, PROCESSES_pid));
+    put_safe(out, nai_get_str(processes, i, PROCESSES_process_name));
     nai_buf_putc(out, '\n');
   }
   put_more(out, processes->rows);
@@ -144,11 +148,11 @@ static void put_events(struct nai_buf *out, const struct nai_ingest *in, const s
 }
 
 static void put_head(struct nai_buf *out, const struct nai_table *capture) {
-  struct nai_value version = nai_table_value(capture, 0, CA_PRODUCT_VERSION),
-                   schema = nai_table_value(capture, 0, CA_SCHEMA_VERSION);
-  put_safe(out, nai_get_str(capture, 0, CA_FILE));
+  struct nai_value version = nai_table_value(capture, 0, CAPTURE_product_version),
+                   schema = nai_table_value(capture, 0, CAPTURE_schema_version);
+  put_safe(out, nai_get_str(capture, 0, CAPTURE_file));
   nai_buf_puts(out, " (");
-  nai_fmt_bytes(out, (double)nai_get_i64(capture, 0, CA_SIZE));
+  nai_fmt_bytes(out, (double)nai_get_i64(capture, 0, CAPTURE_size_bytes));
   nai_buf_puts(out, "): Nsight Systems ");
   put_safe(out, version.null ? "of unknown version" : version.s);
   nai_buf_puts(out, ", export schema ");
@@ -172,13 +176,14 @@ static void print_text(struct nai_buf *out, const struct nai_ingest *in, const s
     put_events(out, in, overview);
   nai_buf_puts(out, "\nData, and what its absence costs:\n");
   for (int64_t i = 0; i < capabilities->rows; i++) {
-    bool available = nai_get_i64(capabilities, i, CP_AVAILABLE);
-    nai_buf_printf(out, "  %-3s %-24s ", available ? "yes" : "no", nai_get_str(capabilities, i, CP_CAPABILITY));
+    bool available = nai_get_i64(capabilities, i, CAPABILITIES_available);
+    nai_buf_printf(out, "  %-3s %-24s ", available ? "yes" : "no",
+                   nai_get_str(capabilities, i, CAPABILITIES_capability));
     if (available) { /* else the detail names it */
-      put_safe(out, nai_get_str(capabilities, i, CP_SOURCE));
+      put_safe(out, nai_get_str(capabilities, i, CAPABILITIES_source));
       nai_buf_puts(out, ": ");
     }
-    put_safe(out, nai_get_str(capabilities, i, CP_DETAIL));
+    put_safe(out, nai_get_str(capabilities, i, CAPABILITIES_detail));
     nai_buf_putc(out, '\n');
   }
   const struct nai_table *extracted = in->tables[NAI_IN_EXTRACT_NOTES];

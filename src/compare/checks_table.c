@@ -2,30 +2,21 @@
 #include "compare/internal.h"
 
 #include "table/columns.h"
-
-enum { CHECK, LEVEL, SCOPE, BASE, FRESH, REASON };
-static const struct nai_column_def columns[] = {
-    [CHECK] = NAI_NAME_COLUMN("check", "what was checked"),
-    [LEVEL] = NAI_LABEL_COLUMN("level", "hard: what it affects cannot be decided; soft: a caveat"),
-    [SCOPE] = NAI_LABEL_COLUMN("affects", "everything, numbers per step, or metrics that need a capability"),
-    [BASE] = NAI_LABEL_COLUMN("base", "of the base"),
-    [FRESH] = NAI_LABEL_COLUMN("new", "of the new side"),
-    [REASON] = NAI_LABEL_COLUMN("reason", "why it matters"),
-};
-static const struct nai_schema schema = NAI_SCHEMA("compared_checks", "Comparability", "One reason for doubt", columns);
+#include "tables/compared_checks.h"
 
 int nai_checks_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   static const char *const scopes[] = {"everything", "numbers per step", NULL, ""};
-  int rc = nai_table_new(out, &schema, err);
+  int rc = nai_table_new(out, &nai_compared_checks_schema, err);
   for (uint32_t i = 0; !rc && i < c->check_count; i++) {
     const struct nai_check *check = &c->checks[i];
     int64_t row = nai_table_add_row(*out);
-    nai_set_str(*out, row, CHECK, nai_check_name(check->code));
-    nai_set_str(*out, row, LEVEL, check->level == NAI_CHECK_HARD ? "hard" : "soft");
-    nai_set_str(*out, row, SCOPE, check->scope == NAI_SCOPE_CAPABILITY ? check->capability : scopes[check->scope]);
-    nai_set_str(*out, row, BASE, check->base);
-    nai_set_str(*out, row, FRESH, check->fresh);
-    nai_set_str(*out, row, REASON, check->reason);
+    nai_set_str(*out, row, COMPARED_CHECKS_check, nai_check_name(check->code));
+    nai_set_str(*out, row, COMPARED_CHECKS_level, check->level == NAI_CHECK_HARD ? "hard" : "soft");
+    nai_set_str(*out, row, COMPARED_CHECKS_affects,
+                check->scope == NAI_SCOPE_CAPABILITY ? check->capability : scopes[check->scope]);
+    nai_set_str(*out, row, COMPARED_CHECKS_base, check->base);
+    nai_set_str(*out, row, COMPARED_CHECKS_new, check->fresh);
+    nai_set_str(*out, row, COMPARED_CHECKS_reason, check->reason);
   }
   return rc;
 }

@@ -55,39 +55,6 @@ NAI_MUST_CHECK int nai_findings_table(struct nai_table **out, const struct nai_c
 /* tree.c */
 NAI_MUST_CHECK int nai_tree_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
 
-/* Columns of the tables that others than their file read. */
-enum {
-  KT_KERNEL,
-  KT_CATEGORY,
-  KT_PATH,
-  KT_STATE,
-  KT_LEVEL,
-  KT_CONFIDENCE,
-  KT_CHANGE,
-  KT_BASE_CALLS,
-  KT_NEW_CALLS,
-  KT_BASE_NS,
-  KT_NEW_NS,
-  KT_DELTA,
-  KT_COUNT_TERM,
-  KT_SPEED_TERM,
-  KT_BASE_SUM,
-  KT_NEW_SUM,
-  KT_BASE_MEMBERS,
-  KT_NEW_MEMBERS
-};
-enum { PT_PART, PT_PARENT, PT_TITLE, PT_DEPTH, PT_BASE_NS, PT_NEW_NS, PT_DELTA, PT_PCT, PT_BASE_SUM, PT_NEW_SUM };
-enum {
-  FT_STATE,
-  FT_ID,
-  FT_BASE_SEVERITY,
-  FT_NEW_SEVERITY,
-  FT_BASE_STAKE,
-  FT_NEW_STAKE,
-  FT_TITLE,
-  FT_BASE_RUNS,
-  FT_NEW_RUNS
-};
 enum { DT_NAME, DT_BASE_COUNT, DT_NEW_COUNT, DT_BASE, DT_NEW, DT_DELTA, DT_STATE };
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "table/columns.h"
 #include "table/kernel_name.h"
+#include "tables/compared_kernels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -160,36 +161,6 @@ int nai_checks_of_kernels(struct nai_comparison *c, struct nai_err *err) {
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define PER(name, what, ...) \
-  { name, NAI_F64, NAI_NS, what ", per GPU and step or run", .prints = NAI_AS_MS, .role = NAI_ROLE_METRIC, __VA_ARGS__ }
-#define CALLS(name, what) \
-  { name, NAI_F64, NAI_COUNT, what ", per GPU and step or run", .role = NAI_ROLE_METRIC }
-#define SUM(name, what) \
-  { name, NAI_I64, NAI_NS, what, .role = NAI_ROLE_METRIC, .sum = true }
-static const struct nai_column_def columns[] = {
-    [KT_KERNEL] = NAI_KERNEL_NAME_COLUMN("kernel", "the first kernel of the row: of the new side, else of the base"),
-    [KT_CATEGORY] = NAI_LABEL_COLUMN("category", "kind of work"),
-    [KT_PATH] = NAI_RANGE_NAME_COLUMN("nvtx_path", "where it is launched; NULL where the row has several places"),
-    [KT_STATE] = NAI_LABEL_COLUMN("state", "matched, renamed, retuned, split, merged, regrouped, only_base, only_new"),
-    [KT_LEVEL] = NAI_LABEL_COLUMN("level", "what they were matched by: name, toolchain, tuning, place, category"),
-    [KT_CONFIDENCE] = NAI_LABEL_COLUMN("confidence", "how sure that is: certain, high, medium, low"),
-    [KT_CHANGE] = NAI_LABEL_COLUMN("change", "more calls, fewer calls, slower calls, faster calls, same"),
-    [KT_BASE_CALLS] = CALLS("base_calls", "executions in the base"),
-    [KT_NEW_CALLS] = CALLS("new_calls", "executions in the new side"),
-    [KT_BASE_NS] = PER("base_time_ns", "summed durations in the base"),
-    [KT_NEW_NS] = PER("new_time_ns", "summed durations in the new side"),
-    [KT_DELTA] = PER("delta_ns", "new minus base", .better = NAI_BETTER_LOWER),
-    [KT_COUNT_TERM] = PER("count_term_ns", "of delta: more or fewer calls, at the base's mean duration"),
-    [KT_SPEED_TERM] = PER("speed_term_ns", "of delta: longer or shorter calls; the two terms add up to delta"),
-    [KT_BASE_SUM] = SUM("base_sum_ns", "durations over all captures of the base"),
-    [KT_NEW_SUM] = SUM("new_sum_ns", "durations over all captures of the new side"),
-    [KT_BASE_MEMBERS] = NAI_LABEL_COLUMN("base_kernels", "names in the base, separated by ' | '"),
-    [KT_NEW_MEMBERS] = NAI_LABEL_COLUMN("new_kernels", "names in the new side"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("compared_kernels", "Kernels", "Kernels that do the same on both sides, or that one side only has",
-               columns);
-
 /* Different names of some members; they may repeat with other paths. */
 static void put_members(struct nai_table *t, int64_t row, int column, const struct nai_kernel_use *uses,
                         const uint32_t *members, uint32_t n) {
@@ -224,7 +195,7 @@ static void put_path(struct nai_table *t, int64_t row, const struct nai_comparis
     path = own;
   }
   if (path && *path)
-    nai_set_str(t, row, KT_PATH, path);
+    nai_set_str(t, row, COMPARED_KERNELS_nvtx_path, path);
 }
 
 /* delta = (n_B - n_A) * mean_A + n_B * (mean_B - mean_A); only delta where a side has several kernels, nothing where it
@@ -234,17 +205,17 @@ static void put_terms(struct nai_table *t, int64_t row, const struct nai_match_r
   double delta = ns[NAI_NEW] - ns[NAI_BASE];
   bool both = m->base_count && m->new_count;
   if (both)
-    nai_set_f64(t, row, KT_DELTA, delta);
+    nai_set_f64(t, row, COMPARED_KERNELS_delta_ns, delta);
   if (!both || m->state == NAI_MATCH_SPLIT || m->state == NAI_MATCH_MERGED || m->state == NAI_MATCH_REGROUPED)
     return;
   double more = (calls[NAI_NEW] - calls[NAI_BASE]) * ns[NAI_BASE] / calls[NAI_BASE], longer = delta - more;
-  nai_set_f64(t, row, KT_COUNT_TERM, more);
-  nai_set_f64(t, row, KT_SPEED_TERM, longer);
+  nai_set_f64(t, row, COMPARED_KERNELS_count_term_ns, more);
+  nai_set_f64(t, row, COMPARED_KERNELS_speed_term_ns, longer);
   const char *change = fabs(more) > fabs(longer) ? more > 0 ? "more calls" : "fewer calls"
                      : longer > 0                ? "slower calls"
                      : longer < 0                ? "faster calls"
                                                  : "same";
-  nai_set_str(t, row, KT_CHANGE, change);
+  nai_set_str(t, row, COMPARED_KERNELS_change, change);
 }
 
 static void put_row(struct nai_table *t, const struct nai_comparison *c, const struct nai_match_row *m) {
@@ -254,31 +225,33 @@ static void put_row(struct nai_table *t, const struct nai_comparison *c, const s
   const struct nai_kernel_use *first = m->new_count ? &c->uses[NAI_NEW][c->match.new_members[m->new_first]]
                                                     : &c->uses[NAI_BASE][c->match.base_members[m->base_first]];
   int64_t row = nai_table_add_row(t);
-  nai_set_str(t, row, KT_KERNEL, first->name);
-  nai_set_str(t, row, KT_CATEGORY, first->category);
+  nai_set_str(t, row, COMPARED_KERNELS_kernel, first->name);
+  nai_set_str(t, row, COMPARED_KERNELS_category, first->category);
   put_path(t, row, c, m);
-  nai_set_str(t, row, KT_STATE, nai_match_state_name(m->state));
+  nai_set_str(t, row, COMPARED_KERNELS_state, nai_match_state_name(m->state));
   if (m->base_count && m->new_count) {
-    nai_set_str(t, row, KT_LEVEL, nai_match_level_name(m->level));
-    nai_set_str(t, row, KT_CONFIDENCE, nai_match_level_confidence(m->level));
+    nai_set_str(t, row, COMPARED_KERNELS_level, nai_match_level_name(m->level));
+    nai_set_str(t, row, COMPARED_KERNELS_confidence, nai_match_level_confidence(m->level));
   }
   if (m->base_count) {
-    nai_set_f64(t, row, KT_BASE_CALLS, calls[NAI_BASE]);
-    nai_set_f64(t, row, KT_BASE_NS, ns[NAI_BASE]);
-    nai_set_i64(t, row, KT_BASE_SUM, m->base_ns);
+    nai_set_f64(t, row, COMPARED_KERNELS_base_calls, calls[NAI_BASE]);
+    nai_set_f64(t, row, COMPARED_KERNELS_base_time_ns, ns[NAI_BASE]);
+    nai_set_i64(t, row, COMPARED_KERNELS_base_sum_ns, m->base_ns);
   }
   if (m->new_count) {
-    nai_set_f64(t, row, KT_NEW_CALLS, calls[NAI_NEW]);
-    nai_set_f64(t, row, KT_NEW_NS, ns[NAI_NEW]);
-    nai_set_i64(t, row, KT_NEW_SUM, m->new_ns);
+    nai_set_f64(t, row, COMPARED_KERNELS_new_calls, calls[NAI_NEW]);
+    nai_set_f64(t, row, COMPARED_KERNELS_new_time_ns, ns[NAI_NEW]);
+    nai_set_i64(t, row, COMPARED_KERNELS_new_sum_ns, m->new_ns);
   }
   put_terms(t, row, m, calls, ns);
-  put_members(t, row, KT_BASE_MEMBERS, c->uses[NAI_BASE], c->match.base_members + m->base_first, m->base_count);
-  put_members(t, row, KT_NEW_MEMBERS, c->uses[NAI_NEW], c->match.new_members + m->new_first, m->new_count);
+  put_members(t, row, COMPARED_KERNELS_base_kernels, c->uses[NAI_BASE], c->match.base_members + m->base_first,
+              m->base_count);
+  put_members(t, row, COMPARED_KERNELS_new_kernels, c->uses[NAI_NEW], c->match.new_members + m->new_first,
+              m->new_count);
 }
 
 int nai_kernels_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
-  int rc = nai_table_new(out, &schema, err);
+  int rc = nai_table_new(out, &nai_compared_kernels_schema, err);
   for (uint32_t i = 0; !rc && i < c->match.count; i++)
     put_row(*out, c, &c->match.rows[i]);
   return rc;

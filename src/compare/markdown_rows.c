@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "render/escape.h"
 #include "table/kernel_name.h"
+#include "tables/compared_kernels.h"
+#include "tables/compared_time.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -49,7 +51,8 @@ static int64_t *sorted_rows(struct nai_buf *out, struct nai_table *t, int (*by)(
 
 /* By how much a row moves a side's time. */
 static double weight(const struct nai_table *t, int64_t row) {
-  double base = nai_get_f64(t, row, KT_BASE_NS), fresh = nai_get_f64(t, row, KT_NEW_NS);
+  double base = nai_get_f64(t, row, COMPARED_KERNELS_base_time_ns),
+         fresh = nai_get_f64(t, row, COMPARED_KERNELS_new_time_ns);
   return fabs((isnan(fresh) ? 0 : fresh) - (isnan(base) ? 0 : base));
 }
 
@@ -63,30 +66,34 @@ static int by_weight(const void *a, const void *b, void *table) {
 static double least_worth(const struct nai_comparison *c) {
   const double share = 0.001;
   const struct nai_table *t = c->tables[NAI_COMPARED_TIME];
-  return t->rows ? share * fmax(nai_get_f64(t, 0, PT_BASE_NS), nai_get_f64(t, 0, PT_NEW_NS)) : 0;
+  return t->rows
+           ? share * fmax(nai_get_f64(t, 0, COMPARED_TIME_base_time_ns), nai_get_f64(t, 0, COMPARED_TIME_new_time_ns))
+           : 0;
 }
 
 static void put_kernel(struct nai_buf *out, const struct nai_table *t, int64_t row) {
   struct nai_buf name = {0};
-  nai_kernel_name_short(&name, nai_get_str(t, row, KT_KERNEL), MOST_CHARS);
+  nai_kernel_name_short(&name, nai_get_str(t, row, COMPARED_KERNELS_kernel), MOST_CHARS);
   nai_buf_puts(out, "| ");
   nai_markdown_put_code(out, nai_buf_str(&name));
-  if (*nai_get_str(t, row, KT_PATH)) {
+  if (*nai_get_str(t, row, COMPARED_KERNELS_nvtx_path)) {
     nai_buf_puts(out, " in ");
-    nai_markdown_put_code(out, nai_get_str(t, row, KT_PATH));
+    nai_markdown_put_code(out, nai_get_str(t, row, COMPARED_KERNELS_nvtx_path));
   }
-  nai_buf_printf(out, " | %s%s%s%s | ", nai_get_str(t, row, KT_STATE), *nai_get_str(t, row, KT_CONFIDENCE) ? " (" : "",
-                 nai_get_str(t, row, KT_CONFIDENCE), *nai_get_str(t, row, KT_CONFIDENCE) ? ")" : "");
-  nai_put_amount(out, "count", nai_get_f64(t, row, KT_BASE_CALLS), false);
+  nai_buf_printf(out, " | %s%s%s%s | ", nai_get_str(t, row, COMPARED_KERNELS_state),
+                 *nai_get_str(t, row, COMPARED_KERNELS_confidence) ? " (" : "",
+                 nai_get_str(t, row, COMPARED_KERNELS_confidence),
+                 *nai_get_str(t, row, COMPARED_KERNELS_confidence) ? ")" : "");
+  nai_put_amount(out, "count", nai_get_f64(t, row, COMPARED_KERNELS_base_calls), false);
   nai_buf_puts(out, " -> ");
-  nai_put_amount(out, "count", nai_get_f64(t, row, KT_NEW_CALLS), false);
+  nai_put_amount(out, "count", nai_get_f64(t, row, COMPARED_KERNELS_new_calls), false);
   nai_buf_puts(out, " | ");
-  nai_markdown_put_ns(out, nai_get_f64(t, row, KT_BASE_NS), false);
+  nai_markdown_put_ns(out, nai_get_f64(t, row, COMPARED_KERNELS_base_time_ns), false);
   nai_buf_puts(out, " -> ");
-  nai_markdown_put_ns(out, nai_get_f64(t, row, KT_NEW_NS), false);
+  nai_markdown_put_ns(out, nai_get_f64(t, row, COMPARED_KERNELS_new_time_ns), false);
   nai_buf_puts(out, " | ");
-  nai_markdown_put_ns(out, nai_get_f64(t, row, KT_DELTA), true);
-  nai_buf_printf(out, " | %s |\n", nai_get_str(t, row, KT_CHANGE));
+  nai_markdown_put_ns(out, nai_get_f64(t, row, COMPARED_KERNELS_delta_ns), true);
+  nai_buf_printf(out, " | %s |\n", nai_get_str(t, row, COMPARED_KERNELS_change));
   out->oom |= name.oom;
   nai_buf_free(&name);
 }

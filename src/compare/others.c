@@ -4,6 +4,10 @@
 #include "base/array.h"
 #include "table/columns.h"
 #include "table/severity.h"
+#include "tables/compared_copies.h"
+#include "tables/compared_findings.h"
+#include "tables/compared_phases.h"
+#include "tables/compared_ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,80 +99,22 @@ static int make(struct nai_table **out, const struct nai_schema *schema, const s
   return rc;
 }
 
-#define NS(name, what) \
-  { name, NAI_F64, NAI_NS, what ", per capture", .prints = NAI_AS_MS, .role = NAI_ROLE_METRIC }
-#define NUMBER(name, unit, what) \
-  { name, NAI_F64, unit, what ", per capture", .role = NAI_ROLE_METRIC }
-#define STATE NAI_LABEL_COLUMN("state", "both, only_base or only_new")
-
-static const struct nai_column_def range_columns[] = {
-    [DT_NAME] = NAI_RANGE_NAME_COLUMN("range_name", "canonical NVTX name", .key = true),
-    [DT_BASE_COUNT] = NUMBER("base_count", NAI_COUNT, "instances in the base"),
-    [DT_NEW_COUNT] = NUMBER("new_count", NAI_COUNT, "instances in the new side"),
-    [DT_BASE] = NS("base_time_ns", "summed durations in the base"),
-    [DT_NEW] = NS("new_time_ns", "summed durations in the new side"),
-    [DT_DELTA] = NS("delta_ns", "new minus base"),
-    [DT_STATE] = STATE,
-};
-static const struct nai_schema ranges_schema =
-    NAI_SCHEMA("compared_ranges", "NVTX ranges", "One range name in both sides' captures", range_columns);
-
-static const struct nai_column_def phase_columns[] = {
-    [DT_NAME] = NAI_NAME_COLUMN("phase", "phase of the phase map", .key = true),
-    [DT_BASE_COUNT] = NUMBER("base_count", NAI_COUNT, "kernels in the base"),
-    [DT_NEW_COUNT] = NUMBER("new_count", NAI_COUNT, "kernels in the new side"),
-    [DT_BASE] = NS("base_time_ns", "GPU time in the base"),
-    [DT_NEW] = NS("new_time_ns", "GPU time in the new side"),
-    [DT_DELTA] = NS("delta_ns", "new minus base"),
-    [DT_STATE] = STATE,
-};
-static const struct nai_schema phases_schema =
-    NAI_SCHEMA("compared_phases", "Phases", "One phase in both sides' captures", phase_columns);
-
-static const struct nai_column_def copy_columns[] = {
-    [DT_NAME] = NAI_NAME_COLUMN("direction", "of copies, or memset", .key = true),
-    [DT_BASE_COUNT] = NUMBER("base_count", NAI_COUNT, "operations in the base"),
-    [DT_NEW_COUNT] = NUMBER("new_count", NAI_COUNT, "operations in the new side"),
-    [DT_BASE] = NUMBER("base_bytes", NAI_BYTES, "bytes in the base"),
-    [DT_NEW] = NUMBER("new_bytes", NAI_BYTES, "bytes in the new side"),
-    [DT_DELTA] = NUMBER("delta_bytes", NAI_BYTES, "new minus base"),
-    [DT_STATE] = STATE,
-};
-static const struct nai_schema copies_schema =
-    NAI_SCHEMA("compared_copies", "Copies", "One direction in both sides' captures", copy_columns);
-
 int nai_ranges_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   static const struct source from = {"nvtx_ranges", "range_name", "count", "total_time_ns"};
-  return make(out, &ranges_schema, c, &from, err);
+  return make(out, &nai_compared_ranges_schema, c, &from, err);
 }
 
 int nai_phases_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   static const struct source from = {"nvtx_phases", "phase", "kernel_count", "gpu_time_ns"};
-  return make(out, &phases_schema, c, &from, err);
+  return make(out, &nai_compared_phases_schema, c, &from, err);
 }
 
 int nai_copies_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   static const struct source from = {"memory_transfers", "direction", "count", "total_bytes"};
-  return make(out, &copies_schema, c, &from, err);
+  return make(out, &nai_compared_copies_schema, c, &from, err);
 }
 
 /* --- findings --------------------------------------------------------------------------------- */
-
-#define STAKE(name, what) \
-  { name, NAI_I64, NAI_NS, what, .prints = NAI_AS_MS, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER }
-static const struct nai_column_def finding_columns[] = {
-    [FT_STATE] = NAI_LABEL_COLUMN("state", "new, gone, changed (another severity) or same"),
-    [FT_ID] = NAI_NAME_COLUMN("id", "rule that found it", .key = true),
-    [FT_BASE_SEVERITY] = NAI_LABEL_COLUMN("base_severity", "highest in the base's captures"),
-    [FT_NEW_SEVERITY] = NAI_LABEL_COLUMN("new_severity", "highest in the new side's captures"),
-    [FT_BASE_STAKE] = STAKE("base_at_stake_ns", "largest time at stake in the base"),
-    [FT_NEW_STAKE] = STAKE("new_at_stake_ns", "largest time at stake in the new side"),
-    [FT_TITLE] = NAI_LABEL_COLUMN("title", "of that finding, of the new side where it has it"),
-    [FT_BASE_RUNS] = NAI_COUNT_COLUMN("base_captures", "captures of the base that have it"),
-    [FT_NEW_RUNS] = NAI_COUNT_COLUMN("new_captures", "captures of the new side that have it"),
-};
-static const struct nai_schema findings_schema =
-    NAI_SCHEMA("compared_findings", "Findings", "The findings of one rule in both sides' captures", finding_columns);
 
 /* The findings of one rule on one side. */
 struct worst {
@@ -216,35 +162,37 @@ static int read_findings(struct nai_strings *ids, struct worst (**list)[NAI_SIDE
 static void put_finding(struct nai_table *table, const char *id, const struct worst worst[NAI_SIDES]) {
   const struct worst *base = &worst[NAI_BASE], *fresh = &worst[NAI_NEW];
   int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, FT_ID, id);
-  nai_set_str(table, row, FT_STATE,
+  nai_set_str(table, row, COMPARED_FINDINGS_id, id);
+  nai_set_str(table, row, COMPARED_FINDINGS_state,
               !base->runs                         ? "new"
               : !fresh->runs                      ? "gone"
               : base->severity != fresh->severity ? "changed"
                                                   : "same");
   if (base->runs) {
-    nai_set_str(table, row, FT_BASE_SEVERITY, nai_severity_name(base->severity));
-    nai_set_i64(table, row, FT_BASE_STAKE, base->stake);
+    nai_set_str(table, row, COMPARED_FINDINGS_base_severity, nai_severity_name(base->severity));
+    nai_set_i64(table, row, COMPARED_FINDINGS_base_at_stake_ns, base->stake);
   }
   if (fresh->runs) {
-    nai_set_str(table, row, FT_NEW_SEVERITY, nai_severity_name(fresh->severity));
-    nai_set_i64(table, row, FT_NEW_STAKE, fresh->stake);
+    nai_set_str(table, row, COMPARED_FINDINGS_new_severity, nai_severity_name(fresh->severity));
+    nai_set_i64(table, row, COMPARED_FINDINGS_new_at_stake_ns, fresh->stake);
   }
-  nai_set_str(table, row, FT_TITLE, fresh->runs ? fresh->title : base->title);
-  nai_set_i64(table, row, FT_BASE_RUNS, base->runs);
-  nai_set_i64(table, row, FT_NEW_RUNS, fresh->runs);
+  nai_set_str(table, row, COMPARED_FINDINGS_title, fresh->runs ? fresh->title : base->title);
+  nai_set_i64(table, row, COMPARED_FINDINGS_base_captures, base->runs);
+  nai_set_i64(table, row, COMPARED_FINDINGS_new_captures, fresh->runs);
 }
 
 int nai_findings_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   struct nai_strings ids = {0};
   struct worst(*list)[NAI_SIDES] = NULL;
-  int rc = nai_table_new(out, &findings_schema, err);
+  int rc = nai_table_new(out, &nai_compared_findings_schema, err);
   if (!rc)
     rc = read_findings(&ids, &list, c, err);
   for (uint32_t i = 0; !rc && i < ids.count; i++)
     put_finding(*out, nai_strings_get(&ids, i), list[i]);
   nai_strings_free(&ids);
   free(list);
-  static const struct nai_sort_by order[] = {{FT_NEW_STAKE, true}, {FT_BASE_STAKE, true}, {FT_ID, false}};
+  static const struct nai_sort_by order[] = {{COMPARED_FINDINGS_new_at_stake_ns, true},
+                                             {COMPARED_FINDINGS_base_at_stake_ns, true},
+                                             {COMPARED_FINDINGS_id, false}};
   return rc ? rc : nai_table_sort(*out, order, 3, err);
 }

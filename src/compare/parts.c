@@ -5,27 +5,11 @@
 
 #include "base/array.h"
 #include "table/columns.h"
+#include "tables/compared_time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PER(name, what, ...) \
-  { name, NAI_F64, NAI_NS, what ", per GPU and step or run", .prints = NAI_AS_MS, .role = NAI_ROLE_METRIC, __VA_ARGS__ }
-static const struct nai_column_def columns[] = {
-    [PT_PART] = NAI_NAME_COLUMN("part", "id of the part", .key = true),
-    [PT_PARENT] = NAI_LABEL_COLUMN("parent", "the part it is in; the parts of one add up to it"),
-    [PT_TITLE] = NAI_LABEL_COLUMN("title", "what people call it"),
-    [PT_DEPTH] = {"depth", NAI_I32, NAI_ID, "0 for the whole", .role = NAI_ROLE_LABEL},
-    [PT_BASE_NS] = PER("base_time_ns", "time in the base", ),
-    [PT_NEW_NS] = PER("new_time_ns", "time in the new side", ),
-    [PT_DELTA] = PER("delta_ns", "new minus base", .better = NAI_BETTER_LOWER),
-    [PT_PCT] = NAI_PCT_COLUMN("delta_pct_of_whole", "of the base's whole"),
-    [PT_BASE_SUM] = {"base_sum_ns", NAI_I64, NAI_NS, "over all captures of the base", .role = NAI_ROLE_METRIC},
-    [PT_NEW_SUM] = {"new_sum_ns", NAI_I64, NAI_NS, "over all captures of the new side", .role = NAI_ROLE_METRIC},
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("compared_time", "Time", "A part of the time of a GPU; the parts of one parent add up to it", columns);
 
 struct sums {
   int64_t ns[NAI_SIDES];
@@ -45,17 +29,17 @@ static void put(struct writer *w, const char *part, const char *parent, const ch
                 const struct sums *sums) {
   int64_t row = nai_table_add_row(w->table);
   double base = per(w->c, sums, NAI_BASE), fresh = per(w->c, sums, NAI_NEW), whole = per(w->c, &w->whole, NAI_BASE);
-  nai_set_str(w->table, row, PT_PART, part);
-  nai_set_str(w->table, row, PT_PARENT, parent);
-  nai_set_str(w->table, row, PT_TITLE, title);
-  nai_set_i64(w->table, row, PT_DEPTH, depth);
-  nai_set_f64(w->table, row, PT_BASE_NS, base);
-  nai_set_f64(w->table, row, PT_NEW_NS, fresh);
-  nai_set_f64(w->table, row, PT_DELTA, fresh - base);
+  nai_set_str(w->table, row, COMPARED_TIME_part, part);
+  nai_set_str(w->table, row, COMPARED_TIME_parent, parent);
+  nai_set_str(w->table, row, COMPARED_TIME_title, title);
+  nai_set_i64(w->table, row, COMPARED_TIME_depth, depth);
+  nai_set_f64(w->table, row, COMPARED_TIME_base_time_ns, base);
+  nai_set_f64(w->table, row, COMPARED_TIME_new_time_ns, fresh);
+  nai_set_f64(w->table, row, COMPARED_TIME_delta_ns, fresh - base);
   if (whole > 0)
-    nai_set_f64(w->table, row, PT_PCT, 100 * (fresh - base) / whole);
-  nai_set_i64(w->table, row, PT_BASE_SUM, sums->ns[NAI_BASE]);
-  nai_set_i64(w->table, row, PT_NEW_SUM, sums->ns[NAI_NEW]);
+    nai_set_f64(w->table, row, COMPARED_TIME_delta_pct_of_whole, 100 * (fresh - base) / whole);
+  nai_set_i64(w->table, row, COMPARED_TIME_base_sum_ns, sums->ns[NAI_BASE]);
+  nai_set_i64(w->table, row, COMPARED_TIME_new_sum_ns, sums->ns[NAI_NEW]);
 }
 
 /* A column of the steady steps, or of the GPUs. */
@@ -162,7 +146,7 @@ static int put_compute(struct writer *w, const struct sums *compute, struct nai_
 }
 
 int nai_parts_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
-  int rc = nai_table_new(out, &schema, err);
+  int rc = nai_table_new(out, &nai_compared_time_schema, err);
   struct writer w = {.table = *out, .c = c};
   if (rc)
     return rc;

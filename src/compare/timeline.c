@@ -4,6 +4,7 @@
 
 #include "viewer/slice.h"
 #include "viewer/viewer.h"
+#include "tables/viewer_data.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -188,7 +189,7 @@ void nai_pair_timeline_free(struct nai_pair_timeline *timeline) {
 const char *nai_pair_timeline_block(const struct nai_pair_timeline *timeline, const char *name) {
   const struct nai_table *t = timeline->blocks;
   for (int64_t row = 0; t && row < t->rows; row++)
-    if (strcmp(nai_get_str(t, row, VD_BLOCK), name) == 0)
-      return nai_get_str(t, row, VD_TEXT);
+    if (strcmp(nai_get_str(t, row, VIEWER_DATA_block), name) == 0)
+      return nai_get_str(t, row, VIEWER_DATA_text);
   return "";
 }

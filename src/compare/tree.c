@@ -4,50 +4,11 @@
 
 #include "base/array.h"
 #include "table/columns.h"
+#include "tables/compared_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-  TT_NODE,
-  TT_PARENT,
-  TT_DEPTH,
-  TT_NAME,
-  TT_STATE,
-  TT_BASE_COUNT,
-  TT_NEW_COUNT,
-  TT_BASE,
-  TT_NEW,
-  TT_DELTA,
-  TT_BASE_GPU,
-  TT_NEW_GPU,
-  TT_GPU_DELTA
-};
-#define NS(name, what) \
-  { name, NAI_F64, NAI_NS, what ", per GPU and step or run", .prints = NAI_AS_MS, .role = NAI_ROLE_METRIC }
-#define COUNT(name, what) \
-  { name, NAI_F64, NAI_COUNT, what ", per GPU and step or run", .role = NAI_ROLE_METRIC }
-static const struct nai_column_def columns[] = {
-    [TT_NODE] = {"node_id", NAI_I64, NAI_ID, "number of this node", .key = true},
-    [TT_PARENT] = {"parent_id", NAI_I64, NAI_ID, "node around it, -1 for outermost ranges"},
-    [TT_DEPTH] = {"depth", NAI_I32, NAI_COUNT, "ranges around it", .role = NAI_ROLE_LABEL},
-    [TT_NAME] = NAI_RANGE_NAME_COLUMN("range_name", "canonical NVTX name"),
-    [TT_STATE] = NAI_LABEL_COLUMN("state", "both, only_base or only_new"),
-    [TT_BASE_COUNT] = COUNT("base_count", "instances in the base"),
-    [TT_NEW_COUNT] = COUNT("new_count", "instances in the new side"),
-    [TT_BASE] = NS("base_time_ns", "summed durations in the base"),
-    [TT_NEW] = NS("new_time_ns", "summed durations in the new side"),
-    [TT_DELTA] = NS("delta_ns", "new minus base"),
-    [TT_BASE_GPU] = NS("base_kernel_time_ns", "kernels launched inside, in the base"),
-    [TT_NEW_GPU] = NS("new_kernel_time_ns", "kernels launched inside, in the new side"),
-    [TT_GPU_DELTA] = NS("kernel_delta_ns", "new minus base"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("compared_tree", "NVTX tree",
-               "One range name inside one chain of names, on all threads together; steps of "
-               "every state count",
-               columns);
 
 struct node {
   int64_t parent; /* -1: outermost */
@@ -130,20 +91,23 @@ static void put_tree(struct nai_table *table, const struct tree *tree, const str
   for (uint32_t i = 0; i < tree->keys.count; i++) {
     const struct node *node = &tree->nodes[i];
     int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, TT_NODE, i);
-    nai_set_i64(table, row, TT_PARENT, node->parent);
-    nai_set_i64(table, row, TT_DEPTH, node->depth);
-    nai_set_str(table, row, TT_NAME, nai_strings_get(&tree->names, node->name));
-    nai_set_str(table, row, TT_STATE, !node->has[NAI_BASE] ? "only_new" : !node->has[NAI_NEW] ? "only_base" : "both");
-    put_pair(table, row, node, node->count, per, TT_BASE_COUNT, 0);
-    put_pair(table, row, node, node->wall, per, TT_BASE, TT_DELTA);
-    put_pair(table, row, node, node->gpu, per, TT_BASE_GPU, TT_GPU_DELTA);
+    nai_set_i64(table, row, COMPARED_TREE_node_id, i);
+    nai_set_i64(table, row, COMPARED_TREE_parent_id, node->parent);
+    nai_set_i64(table, row, COMPARED_TREE_depth, node->depth);
+    nai_set_str(table, row, COMPARED_TREE_range_name, nai_strings_get(&tree->names, node->name));
+    nai_set_str(table, row, COMPARED_TREE_state,
+                !node->has[NAI_BASE]  ? "only_new"
+                : !node->has[NAI_NEW] ? "only_base"
+                                      : "both");
+    put_pair(table, row, node, node->count, per, COMPARED_TREE_base_count, 0);
+    put_pair(table, row, node, node->wall, per, COMPARED_TREE_base_time_ns, COMPARED_TREE_delta_ns);
+    put_pair(table, row, node, node->gpu, per, COMPARED_TREE_base_kernel_time_ns, COMPARED_TREE_kernel_delta_ns);
   }
 }
 
 int nai_tree_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {
   struct tree tree = {0};
-  int rc = nai_table_new(out, &schema, err);
+  int rc = nai_table_new(out, &nai_compared_tree_schema, err);
   for (int s = 0; s < NAI_SIDES; s++)
     for (uint32_t i = 0; !rc && i < c->sides[s].count; i++)
       rc = add_tree(&tree, s, nai_capture_table(&c->sides[s].captures[i], "nvtx_tree"), err);

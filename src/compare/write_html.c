@@ -7,6 +7,7 @@
 #include "base/fmt.h"
 #include "base/threads.h"
 #include "render/mustache.h"
+#include "tables/compared_time.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -119,9 +120,10 @@ static void put_bars(struct nai_view *root, const struct nai_comparison *c) {
   static const char *const sides[] = {"base", "new"};
   const struct nai_table *t = c->tables[NAI_COMPARED_TIME];
   struct nai_view *bars = nai_view_put_list(root, "bars");
-  double longest = t->rows ? fmax(nai_get_f64(t, 0, PT_BASE_NS), nai_get_f64(t, 0, PT_NEW_NS)) : 0;
+  double longest =
+      t->rows ? fmax(nai_get_f64(t, 0, COMPARED_TIME_base_time_ns), nai_get_f64(t, 0, COMPARED_TIME_new_time_ns)) : 0;
   for (int s = 0; s < NAI_SIDES && longest > 0; s++) {
-    int column = s == NAI_BASE ? PT_BASE_NS : PT_NEW_NS;
+    int column = s == NAI_BASE ? COMPARED_TIME_base_time_ns : COMPARED_TIME_new_time_ns;
     struct nai_view *bar = nai_view_add_map(bars), *parts = nai_view_put_list(bar, "parts");
     struct nai_buf text = {0};
     double x = 0;
@@ -129,10 +131,10 @@ static void put_bars(struct nai_view *root, const struct nai_comparison *c) {
     put_amount(bar, "total", "ns", nai_get_f64(t, 0, column), false);
     for (int64_t row = 0; row < t->rows; row++) {
       double width = SCALE * nai_get_f64(t, row, column) / longest;
-      if (nai_get_i64(t, row, PT_DEPTH) != 1)
+      if (nai_get_i64(t, row, COMPARED_TIME_depth) != 1)
         continue;
       struct nai_view *part = nai_view_add_map(parts);
-      nai_view_put_text(part, "part", nai_get_str(t, row, PT_PART));
+      nai_view_put_text(part, "part", nai_get_str(t, row, COMPARED_TIME_part));
       nai_fmt_real(&text, x, 3);
       put_printed(part, "x", &text);
       nai_fmt_real(&text, width, 3);
@@ -149,15 +151,15 @@ static void put_time(struct nai_view *root, const struct nai_comparison *c) {
   for (int64_t row = 0; row < t->rows; row++) {
     struct nai_view *map = nai_view_add_map(list);
     struct nai_buf pct = {0};
-    if (isnan(nai_get_f64(t, row, PT_PCT)))
+    if (isnan(nai_get_f64(t, row, COMPARED_TIME_delta_pct_of_whole)))
       nai_buf_puts(&pct, "-");
     else
-      nai_fmt_change(&pct, nai_get_f64(t, row, PT_PCT), 2);
-    nai_view_put_int(map, "depth", nai_get_i64(t, row, PT_DEPTH));
-    nai_view_put_text(map, "title", nai_get_str(t, row, PT_TITLE));
-    put_amount(map, "base", "ns", nai_get_f64(t, row, PT_BASE_NS), false);
-    put_amount(map, "new", "ns", nai_get_f64(t, row, PT_NEW_NS), false);
-    put_amount(map, "difference", "ns", nai_get_f64(t, row, PT_DELTA), true);
+      nai_fmt_change(&pct, nai_get_f64(t, row, COMPARED_TIME_delta_pct_of_whole), 2);
+    nai_view_put_int(map, "depth", nai_get_i64(t, row, COMPARED_TIME_depth));
+    nai_view_put_text(map, "title", nai_get_str(t, row, COMPARED_TIME_title));
+    put_amount(map, "base", "ns", nai_get_f64(t, row, COMPARED_TIME_base_time_ns), false);
+    put_amount(map, "new", "ns", nai_get_f64(t, row, COMPARED_TIME_new_time_ns), false);
+    put_amount(map, "difference", "ns", nai_get_f64(t, row, COMPARED_TIME_delta_ns), true);
     nai_view_put_text(map, "pct", nai_buf_str(&pct));
     nai_view_inherit(map, &pct);
     nai_buf_free(&pct);

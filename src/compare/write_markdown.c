@@ -4,6 +4,8 @@
 #include "compare/write.h"
 
 #include "base/fmt.h"
+#include "tables/compared_findings.h"
+#include "tables/compared_time.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,10 +19,10 @@ enum { MOST_METRICS = 40, MOST_FINDINGS = 15 };
 static int64_t largest_child(const struct nai_table *t, const char *parent, double delta) {
   int64_t best = -1;
   for (int64_t row = 0; row < t->rows; row++) {
-    double own = nai_get_f64(t, row, PT_DELTA);
-    if (strcmp(nai_get_str(t, row, PT_PARENT), parent) != 0 || own * delta <= 0)
+    double own = nai_get_f64(t, row, COMPARED_TIME_delta_ns);
+    if (strcmp(nai_get_str(t, row, COMPARED_TIME_parent), parent) != 0 || own * delta <= 0)
       continue;
-    if (best < 0 || fabs(own) > fabs(nai_get_f64(t, best, PT_DELTA)))
+    if (best < 0 || fabs(own) > fabs(nai_get_f64(t, best, COMPARED_TIME_delta_ns)))
       best = row;
   }
   return best;
@@ -47,21 +49,21 @@ static void put_changed(struct nai_buf *out, const struct nai_comparison *c) {
 
 static void put_where(struct nai_buf *out, const struct nai_comparison *c) {
   const struct nai_table *t = c->tables[NAI_COMPARED_TIME];
-  double delta = t->rows ? nai_get_f64(t, 0, PT_DELTA) : 0;
+  double delta = t->rows ? nai_get_f64(t, 0, COMPARED_TIME_delta_ns) : 0;
   const double worth = 0.01; /* of the whole: captures of one program differ by as much */
   int64_t part = largest_child(t, "whole", delta), cause = -1;
-  if (part < 0 || fabs(delta) < worth * nai_get_f64(t, 0, PT_BASE_NS))
+  if (part < 0 || fabs(delta) < worth * nai_get_f64(t, 0, COMPARED_TIME_base_time_ns))
     return;
-  nai_markdown_put_ns(out, nai_get_f64(t, part, PT_DELTA), true);
+  nai_markdown_put_ns(out, nai_get_f64(t, part, COMPARED_TIME_delta_ns), true);
   nai_buf_puts(out, " of ");
   nai_markdown_put_ns(out, delta, true);
-  nai_buf_printf(out, " per GPU and %s is %s", c->by_step ? "step" : "run", nai_get_str(t, part, PT_TITLE));
-  cause = largest_child(t, nai_get_str(t, part, PT_PART), nai_get_f64(t, part, PT_DELTA));
+  nai_buf_printf(out, " per GPU and %s is %s", c->by_step ? "step" : "run", nai_get_str(t, part, COMPARED_TIME_title));
+  cause = largest_child(t, nai_get_str(t, part, COMPARED_TIME_part), nai_get_f64(t, part, COMPARED_TIME_delta_ns));
   if (cause >= 0) {
     nai_buf_puts(out, ", most of it ");
-    nai_markdown_put_text(out, nai_get_str(t, cause, PT_TITLE));
+    nai_markdown_put_text(out, nai_get_str(t, cause, COMPARED_TIME_title));
     nai_buf_puts(out, " (");
-    nai_markdown_put_ns(out, nai_get_f64(t, cause, PT_DELTA), true);
+    nai_markdown_put_ns(out, nai_get_f64(t, cause, COMPARED_TIME_delta_ns), true);
     nai_buf_putc(out, ')');
   }
   put_changed(out, c);
@@ -202,19 +204,19 @@ static void put_time(struct nai_buf *out, const struct nai_comparison *c) {
                  "to it.\n\n| Part | Base | New | Difference | Of the whole |\n|---|---:|---:|---:|---:|\n",
                  c->by_step ? "steady step" : "run");
   for (int64_t row = 0; row < t->rows && !nai_markdown_full(out); row++) {
-    if (nai_get_i64(t, row, PT_BASE_SUM) == 0 && nai_get_i64(t, row, PT_NEW_SUM) == 0)
+    if (nai_get_i64(t, row, COMPARED_TIME_base_sum_ns) == 0 && nai_get_i64(t, row, COMPARED_TIME_new_sum_ns) == 0)
       continue; /* nothing, on either side */
     nai_buf_puts(out, "| ");
-    for (int64_t depth = nai_get_i64(t, row, PT_DEPTH); depth > 0; depth--)
+    for (int64_t depth = nai_get_i64(t, row, COMPARED_TIME_depth); depth > 0; depth--)
       nai_buf_puts(out, "&nbsp;&nbsp;&nbsp;");
-    nai_markdown_put_text(out, nai_get_str(t, row, PT_TITLE));
+    nai_markdown_put_text(out, nai_get_str(t, row, COMPARED_TIME_title));
     nai_buf_puts(out, " | ");
-    nai_markdown_put_ns(out, nai_get_f64(t, row, PT_BASE_NS), false);
+    nai_markdown_put_ns(out, nai_get_f64(t, row, COMPARED_TIME_base_time_ns), false);
     nai_buf_puts(out, " | ");
-    nai_markdown_put_ns(out, nai_get_f64(t, row, PT_NEW_NS), false);
+    nai_markdown_put_ns(out, nai_get_f64(t, row, COMPARED_TIME_new_time_ns), false);
     nai_buf_puts(out, " | ");
-    nai_markdown_put_ns(out, nai_get_f64(t, row, PT_DELTA), true);
-    double pct = nai_get_f64(t, row, PT_PCT);
+    nai_markdown_put_ns(out, nai_get_f64(t, row, COMPARED_TIME_delta_ns), true);
+    double pct = nai_get_f64(t, row, COMPARED_TIME_delta_pct_of_whole);
     nai_buf_puts(out, " | ");
     if (isnan(pct))
       nai_buf_putc(out, '-');
@@ -231,27 +233,29 @@ struct share {
 };
 
 static struct share share_of(const struct nai_comparison *c, const struct nai_table *t, int64_t row) {
-  enum nai_side_id side = nai_get_i64(t, row, FT_NEW_RUNS) ? NAI_NEW : NAI_BASE;
-  return (struct share){nai_get_i64(t, row, side == NAI_NEW ? FT_NEW_RUNS : FT_BASE_RUNS), c->sides[side].count};
+  enum nai_side_id side = nai_get_i64(t, row, COMPARED_FINDINGS_new_captures) ? NAI_NEW : NAI_BASE;
+  return (struct share){nai_get_i64(t, row,
+                                    side == NAI_NEW ? COMPARED_FINDINGS_new_captures : COMPARED_FINDINGS_base_captures),
+                        c->sides[side].count};
 }
 
 static void put_findings(struct nai_buf *out, const struct nai_comparison *c) {
   const struct nai_table *t = c->tables[NAI_COMPARED_FINDINGS];
   int shown = 0;
   for (int64_t row = 0; row < t->rows && shown < MOST_FINDINGS && !nai_markdown_full(out); row++) {
-    const char *state = nai_get_str(t, row, FT_STATE);
+    const char *state = nai_get_str(t, row, COMPARED_FINDINGS_state);
     struct share share = share_of(c, t, row);
     if (strcmp(state, "same") == 0 || 2 * share.runs < share.of) /* what few captures have is no difference of sides */
       continue;
     if (!shown++)
       nai_buf_puts(out, "## Findings\n\n");
-    nai_buf_printf(out, "- %s: `%s` ", state, nai_get_str(t, row, FT_ID));
-    if (*nai_get_str(t, row, FT_BASE_SEVERITY))
-      nai_buf_printf(out, "%s", nai_get_str(t, row, FT_BASE_SEVERITY));
+    nai_buf_printf(out, "- %s: `%s` ", state, nai_get_str(t, row, COMPARED_FINDINGS_id));
+    if (*nai_get_str(t, row, COMPARED_FINDINGS_base_severity))
+      nai_buf_printf(out, "%s", nai_get_str(t, row, COMPARED_FINDINGS_base_severity));
     if (strcmp(state, "changed") == 0)
       nai_buf_puts(out, " -> ");
-    nai_buf_printf(out, "%s: ", nai_get_str(t, row, FT_NEW_SEVERITY));
-    nai_markdown_put_text(out, nai_get_str(t, row, FT_TITLE));
+    nai_buf_printf(out, "%s: ", nai_get_str(t, row, COMPARED_FINDINGS_new_severity));
+    nai_markdown_put_text(out, nai_get_str(t, row, COMPARED_FINDINGS_title));
     if (share.runs < share.of)
       nai_buf_printf(out, " (in %" PRId64 " of %" PRId64 " captures)", share.runs, share.of);
     nai_buf_putc(out, '\n');

@@ -1,5 +1,6 @@
 /* A GPU's timeline: its operations in order and the unions of what it was busy with. */
 #include "derive/build.h"
+#include "tables/gpus.h"
 
 #include <stdlib.h>
 
@@ -267,7 +268,7 @@ static int begin_gpus(void *ctx, int task, struct nai_err *err) {
   if (!m->gpus)
     return nai_err_nomem(err);
   for (uint32_t g = 0; g < m->gpu_count; g++)
-    m->gpus[g].device_id = (int32_t)nai_get_i64(m->tables[NAI_IN_GPUS], g, GP_DEVICE);
+    m->gpus[g].device_id = (int32_t)nai_get_i64(m->tables[NAI_IN_GPUS], g, GPUS_device_id);
   return collect_rows(m, err);
 }
 

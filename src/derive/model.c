@@ -1,5 +1,14 @@
 #include "derive/model.h"
 #include "base/sort.h"
+#include "tables/api_events.h"
+#include "tables/gpus.h"
+#include "tables/graph_events.h"
+#include "tables/kernel_events.h"
+#include "tables/labels.h"
+#include "tables/memop_events.h"
+#include "tables/nvtx_events.h"
+#include "tables/processes.h"
+#include "tables/threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,61 +25,61 @@ static struct nai_column column(const struct nai_table *table, int number) {
 static void find_columns(struct nai_model *m) {
   const struct nai_table *t = m->tables[NAI_IN_KERNELS];
   m->kernels = (struct nai_kernel_columns){.n = rows(t),
-                                           .start = column(t, KE_START),
-                                           .end = column(t, KE_END),
-                                           .correlation = column(t, KE_CORRELATION),
-                                           .name = column(t, KE_NAME),
-                                           .device = column(t, KE_DEVICE),
-                                           .process = column(t, KE_PROCESS),
-                                           .context = column(t, KE_CONTEXT),
-                                           .stream = column(t, KE_STREAM),
-                                           .config = column(t, KE_CONFIG),
-                                           .graph = column(t, KE_GRAPH),
-                                           .graph_node = column(t, KE_GRAPH_NODE)};
+                                           .start = column(t, KERNEL_EVENTS_start_ns),
+                                           .end = column(t, KERNEL_EVENTS_end_ns),
+                                           .correlation = column(t, KERNEL_EVENTS_correlation_id),
+                                           .name = column(t, KERNEL_EVENTS_name),
+                                           .device = column(t, KERNEL_EVENTS_device_id),
+                                           .process = column(t, KERNEL_EVENTS_process),
+                                           .context = column(t, KERNEL_EVENTS_context_id),
+                                           .stream = column(t, KERNEL_EVENTS_stream_id),
+                                           .config = column(t, KERNEL_EVENTS_config),
+                                           .graph = column(t, KERNEL_EVENTS_graph_id),
+                                           .graph_node = column(t, KERNEL_EVENTS_graph_node_id)};
   t = m->tables[NAI_IN_MEMOPS];
   m->memops = (struct nai_memop_columns){.n = rows(t),
-                                         .start = column(t, MO_START),
-                                         .end = column(t, MO_END),
-                                         .correlation = column(t, MO_CORRELATION),
-                                         .bytes = column(t, MO_BYTES),
-                                         .kind = column(t, MO_KIND),
-                                         .device = column(t, MO_DEVICE),
-                                         .process = column(t, MO_PROCESS),
-                                         .context = column(t, MO_CONTEXT),
-                                         .stream = column(t, MO_STREAM),
-                                         .copy_kind = column(t, MO_COPY_KIND),
-                                         .src_kind = column(t, MO_SRC_KIND),
-                                         .dst_kind = column(t, MO_DST_KIND),
-                                         .migration = column(t, MO_MIGRATION)};
+                                         .start = column(t, MEMOP_EVENTS_start_ns),
+                                         .end = column(t, MEMOP_EVENTS_end_ns),
+                                         .correlation = column(t, MEMOP_EVENTS_correlation_id),
+                                         .bytes = column(t, MEMOP_EVENTS_bytes),
+                                         .kind = column(t, MEMOP_EVENTS_kind),
+                                         .device = column(t, MEMOP_EVENTS_device_id),
+                                         .process = column(t, MEMOP_EVENTS_process),
+                                         .context = column(t, MEMOP_EVENTS_context_id),
+                                         .stream = column(t, MEMOP_EVENTS_stream_id),
+                                         .copy_kind = column(t, MEMOP_EVENTS_copy_kind),
+                                         .src_kind = column(t, MEMOP_EVENTS_src_kind),
+                                         .dst_kind = column(t, MEMOP_EVENTS_dst_kind),
+                                         .migration = column(t, MEMOP_EVENTS_migration)};
   t = m->tables[NAI_IN_GRAPHS];
   m->graphs = (struct nai_graph_columns){.n = rows(t),
-                                         .start = column(t, GE_START),
-                                         .end = column(t, GE_END),
-                                         .correlation = column(t, GE_CORRELATION),
-                                         .device = column(t, GE_DEVICE),
-                                         .process = column(t, GE_PROCESS),
-                                         .context = column(t, GE_CONTEXT),
-                                         .stream = column(t, GE_STREAM),
-                                         .graph = column(t, GE_GRAPH),
-                                         .graph_exec = column(t, GE_EXEC)};
+                                         .start = column(t, GRAPH_EVENTS_start_ns),
+                                         .end = column(t, GRAPH_EVENTS_end_ns),
+                                         .correlation = column(t, GRAPH_EVENTS_correlation_id),
+                                         .device = column(t, GRAPH_EVENTS_device_id),
+                                         .process = column(t, GRAPH_EVENTS_process),
+                                         .context = column(t, GRAPH_EVENTS_context_id),
+                                         .stream = column(t, GRAPH_EVENTS_stream_id),
+                                         .graph = column(t, GRAPH_EVENTS_graph_id),
+                                         .graph_exec = column(t, GRAPH_EVENTS_graph_exec_id)};
   t = m->tables[NAI_IN_APIS];
   m->apis = (struct nai_api_columns){.n = rows(t),
-                                     .start = column(t, AE_START),
-                                     .end = column(t, AE_END),
-                                     .correlation = column(t, AE_CORRELATION),
-                                     .thread = column(t, AE_THREAD),
-                                     .name = column(t, AE_NAME)};
+                                     .start = column(t, API_EVENTS_start_ns),
+                                     .end = column(t, API_EVENTS_end_ns),
+                                     .correlation = column(t, API_EVENTS_correlation_id),
+                                     .thread = column(t, API_EVENTS_thread),
+                                     .name = column(t, API_EVENTS_name)};
   t = m->tables[NAI_IN_NVTX];
   m->nvtx = (struct nai_nvtx_columns){.n = rows(t),
-                                      .start = column(t, NE_START),
-                                      .end = column(t, NE_END),
-                                      .thread = column(t, NE_THREAD),
-                                      .kind = column(t, NE_KIND),
-                                      .row_offset = column(t, NE_ROW_OFFSET),
-                                      .name = column(t, NE_NAME)};
+                                      .start = column(t, NVTX_EVENTS_start_ns),
+                                      .end = column(t, NVTX_EVENTS_end_ns),
+                                      .thread = column(t, NVTX_EVENTS_thread),
+                                      .kind = column(t, NVTX_EVENTS_kind),
+                                      .row_offset = column(t, NVTX_EVENTS_export_row_offset),
+                                      .name = column(t, NVTX_EVENTS_name)};
   m->process_count = rows(m->tables[NAI_IN_PROCESSES]);
   m->thread_count = rows(m->tables[NAI_IN_THREADS]);
-  m->thread_process = m->thread_count ? nai_column_i32(m->tables[NAI_IN_THREADS], TH_PROCESS) : NULL;
+  m->thread_process = m->thread_count ? nai_column_i32(m->tables[NAI_IN_THREADS], THREADS_process) : NULL;
 }
 
 void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_COUNT],
@@ -89,7 +98,7 @@ void nai_model_open(struct nai_model *m, struct nai_table *const tables[NAI_IN_C
     m->tables[i] = tables[i];
   find_columns(m);
   m->gpu_count = rows(m->tables[NAI_IN_GPUS]);
-  m->gpu_device = m->gpu_count ? nai_column_i32(m->tables[NAI_IN_GPUS], GP_DEVICE) : NULL;
+  m->gpu_device = m->gpu_count ? nai_column_i32(m->tables[NAI_IN_GPUS], GPUS_device_id) : NULL;
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
@@ -103,12 +112,12 @@ uint32_t nai_model_gpu_index(const struct nai_model *m, int32_t device_id) {
 }
 
 int32_t nai_model_device(const struct nai_model *m, uint32_t gpu) {
-  return (int32_t)nai_get_i64(m->tables[NAI_IN_GPUS], gpu, GP_DEVICE);
+  return (int32_t)nai_get_i64(m->tables[NAI_IN_GPUS], gpu, GPUS_device_id);
 }
 
 const char *nai_model_gpu_label(const struct nai_model *m, int32_t device_id) {
   uint32_t index = nai_model_gpu_index(m, device_id);
-  return index < m->gpu_count ? nai_get_str(m->tables[NAI_IN_GPUS], index, GP_LABEL) : "GPU ?";
+  return index < m->gpu_count ? nai_get_str(m->tables[NAI_IN_GPUS], index, GPUS_label) : "GPU ?";
 }
 
 struct op_moment {
@@ -139,7 +148,7 @@ const char *nai_model_range_name(const struct nai_model *m, uint32_t range) {
 }
 
 int64_t nai_model_pid(const struct nai_model *m, int32_t process) {
-  return process < 0 ? NAI_NULL_I64 : nai_get_i64(m->tables[NAI_IN_PROCESSES], process, PR_PID);
+  return process < 0 ? NAI_NULL_I64 : nai_get_i64(m->tables[NAI_IN_PROCESSES], process, PROCESSES_pid);
 }
 
 const char *nai_model_kind_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *m, int enumeration,
@@ -148,9 +157,9 @@ const char *nai_model_kind_name(char room[NAI_KIND_NAME_MAX], const struct nai_m
     return "Unknown";
   const char *label = NULL;
   for (int64_t i = 0; i < m->tables[NAI_IN_LABELS]->rows && !label; i++)
-    if (nai_get_i64(m->tables[NAI_IN_LABELS], i, LB_KIND) == enumeration &&
-        nai_get_i64(m->tables[NAI_IN_LABELS], i, LB_ID) == kind)
-      label = nai_get_str(m->tables[NAI_IN_LABELS], i, LB_LABEL);
+    if (nai_get_i64(m->tables[NAI_IN_LABELS], i, LABELS_enumeration) == enumeration &&
+        nai_get_i64(m->tables[NAI_IN_LABELS], i, LABELS_id) == kind)
+      label = nai_get_str(m->tables[NAI_IN_LABELS], i, LABELS_label);
   if (!label || !*label)
     label = enumeration == NAI_LABEL_COPY ? nai_copy_kind_label(kind) : nai_mem_kind_label(kind);
   if (label)

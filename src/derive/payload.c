@@ -2,6 +2,9 @@
 #include "derive/payload.h"
 
 #include "table/evidence.h"
+#include "tables/nvtx_payload_entries.h"
+#include "tables/nvtx_payload_enums.h"
+#include "tables/nvtx_payload_schemas.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +70,9 @@ static int collect_ids(struct nai_payload_schemas *s, const struct nai_table *t,
 
 static void take_sizes(struct nai_payload_schemas *s, const struct nai_table *t) {
   for (int64_t i = 0; t && i < t->rows; i++) {
-    struct layout *layout = layout_of(s, nai_get_i64(t, i, PS_DOMAIN_ID), nai_get_i64(t, i, PS_SCHEMA_ID));
-    int64_t bytes = nai_get_i64(t, i, PS_BYTES);
+    struct layout *layout = layout_of(s, nai_get_i64(t, i, NVTX_PAYLOAD_SCHEMAS_domain_id),
+                                      nai_get_i64(t, i, NVTX_PAYLOAD_SCHEMAS_schema_id));
+    int64_t bytes = nai_get_i64(t, i, NVTX_PAYLOAD_SCHEMAS_payload_bytes);
     bytes = bytes > 0 ? bytes : 0;
     layout->conflict |= layout->bytes && bytes && layout->bytes != bytes;
     layout->bytes = bytes ? bytes : layout->bytes;
@@ -78,22 +82,24 @@ static void take_sizes(struct nai_payload_schemas *s, const struct nai_table *t)
 /* Rows that repeat are there once: an entry that is there twice says two things. */
 static int take_entries(struct nai_payload_schemas *s, const struct nai_table *t, struct nai_err *err) {
   for (int64_t i = 0; t && i < t->rows; i++) {
-    const int64_t id[] = {nai_get_i64(t, i, PE_DOMAIN_ID), nai_get_i64(t, i, PE_SCHEMA_ID),
-                          nai_get_i64(t, i, PE_INDEX)};
+    const int64_t id[] = {nai_get_i64(t, i, NVTX_PAYLOAD_ENTRIES_domain_id),
+                          nai_get_i64(t, i, NVTX_PAYLOAD_ENTRIES_schema_id),
+                          nai_get_i64(t, i, NVTX_PAYLOAD_ENTRIES_idx)};
     struct layout *layout = layout_of(s, id[0], id[1]);
     uint32_t before = s->entries.count;
     uint32_t at = nai_strings_add(&s->entries, (const char *)id, sizeof id);
     if (at == NAI_NO_STRING)
       return nai_err_nomem(err);
     layout->conflict |= at < before;
-    const char *name = nai_get_str(t, i, PE_NAME);
+    const char *name = nai_get_str(t, i, NVTX_PAYLOAD_ENTRIES_name);
     int field = field_of(name, strlen(name));
-    int64_t offset = nai_get_i64(t, i, PE_OFFSET), detail = nai_get_i64(t, i, PE_DETAIL);
+    int64_t offset = nai_get_i64(t, i, NVTX_PAYLOAD_ENTRIES_offset_bytes),
+            detail = nai_get_i64(t, i, NVTX_PAYLOAD_ENTRIES_detail);
     if (field < 0 || offset < 0 || offset > MAX_BLOB_BYTES || (detail != NAI_NULL_I64 && detail > 1))
       continue;
     layout->conflict |= layout->offset[field] >= 0; /* the name is there twice */
     layout->offset[field] = offset;
-    layout->type[field] = nai_get_i64(t, i, PE_TYPE);
+    layout->type[field] = nai_get_i64(t, i, NVTX_PAYLOAD_ENTRIES_type);
   }
   return NAI_OK;
 }
@@ -104,9 +110,9 @@ int nai_payload_schemas_new(struct nai_payload_schemas **out, const struct nai_t
   int rc = s ? NAI_OK : nai_err_nomem(err);
   *out = NULL;
   if (!rc)
-    rc = collect_ids(s, schemas, PS_DOMAIN_ID, PS_SCHEMA_ID, err);
+    rc = collect_ids(s, schemas, NVTX_PAYLOAD_SCHEMAS_domain_id, NVTX_PAYLOAD_SCHEMAS_schema_id, err);
   if (!rc)
-    rc = collect_ids(s, entries, PE_DOMAIN_ID, PE_SCHEMA_ID, err);
+    rc = collect_ids(s, entries, NVTX_PAYLOAD_ENTRIES_domain_id, NVTX_PAYLOAD_ENTRIES_schema_id, err);
   if (!rc && !(s->layouts = calloc((size_t)s->ids.count + 1, sizeof *s->layouts)))
     rc = nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < s->ids.count; i++)
@@ -249,12 +255,13 @@ const char *nai_payload_redop(const struct nai_payload *payload, const struct na
     return NULL;
   const char *found = NULL;
   for (int64_t i = 0; t && i < t->rows; i++) {
-    if (nai_get_i64(t, i, PN_DOMAIN_ID) != domain_id || nai_get_i64(t, i, PN_SCHEMA_ID) != payload->redop_type ||
-        nai_get_i64(t, i, PN_VALUE) != payload->value[NAI_PAYLOAD_REDOP])
+    if (nai_get_i64(t, i, NVTX_PAYLOAD_ENUMS_domain_id) != domain_id ||
+        nai_get_i64(t, i, NVTX_PAYLOAD_ENUMS_schema_id) != payload->redop_type ||
+        nai_get_i64(t, i, NVTX_PAYLOAD_ENUMS_value) != payload->value[NAI_PAYLOAD_REDOP])
       continue;
-    if (found && strcmp(found, nai_get_str(t, i, PN_NAME)) != 0)
+    if (found && strcmp(found, nai_get_str(t, i, NVTX_PAYLOAD_ENUMS_name)) != 0)
       return NULL; /* processes call it differently */
-    found = nai_get_str(t, i, PN_NAME);
+    found = nai_get_str(t, i, NVTX_PAYLOAD_ENUMS_name);
   }
   return found && *found ? found : NULL;
 }

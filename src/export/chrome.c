@@ -2,6 +2,7 @@
 #include "export/timeline.h"
 
 #include "render/json.h"
+#include "tables/capture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -191,12 +192,12 @@ static void put_kernels(struct chrome *c) {
 
 static void put_other(struct chrome *c) {
   const struct nai_table *capture = c->tl->m->tables[NAI_IN_CAPTURE];
-  int64_t utc = nai_get_i64(capture, 0, CA_UTC_EPOCH_NS);
+  int64_t utc = nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns);
   nai_json_key(&c->json, "otherData");
   nai_json_begin_object(&c->json, NAI_JSON_LINES);
   nai_json_put_text(&c->json, "tool", "nsys-ai " NAI_VERSION);
-  nai_json_put_text(&c->json, "trace", nai_get_str(capture, 0, CA_FILE));
-  nai_json_put_text(&c->json, "schema_version", nai_get_str(capture, 0, CA_SCHEMA_VERSION));
+  nai_json_put_text(&c->json, "trace", nai_get_str(capture, 0, CAPTURE_file));
+  nai_json_put_text(&c->json, "schema_version", nai_get_str(capture, 0, CAPTURE_schema_version));
   nai_json_put_int(&c->json, "window_start_ns", c->tl->first_ns); /* session time of ts 0 */
   if (utc != NAI_NULL_I64) {
     char digits[32]; /* JavaScript's numbers could not hold it */

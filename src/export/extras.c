@@ -2,6 +2,8 @@
 #include "export/timeline.h"
 
 #include "derive/idle/idle.h"
+#include "tables/gpu_metric_names.h"
+#include "tables/gpu_metric_samples.h"
 
 #include <stdlib.h>
 
@@ -66,13 +68,15 @@ int nai_timeline_metrics(struct nai_timeline *tl, struct nai_err *err) {
   struct nai_track root = {.kind = NAI_TRACK_METRICS, .name = "GPU metrics", .rank = tl->m->gpu_count};
   if (!samples || !names || !samples->rows)
     return NAI_OK;
-  const struct nai_column metric = nai_table_column(samples, GS_METRIC), time = nai_table_column(samples, GS_TIME),
-                          value = nai_table_column(samples, GS_VALUE);
+  const struct nai_column metric = nai_table_column(samples, GPU_METRIC_SAMPLES_metric),
+                          time = nai_table_column(samples, GPU_METRIC_SAMPLES_time_ns),
+                          value = nai_table_column(samples, GPU_METRIC_SAMPLES_value);
   int rc = nai_groups_collect(&groups, (uint32_t)samples->rows, &metric, (uint32_t)names->rows, NULL, err);
   root = rc ? root : nai_timeline_announce(tl, root);
   for (uint32_t g = 0; g < (uint32_t)names->rows && !rc; g++) {
     struct nai_buf name = {0};
-    nai_buf_printf(&name, "%s (GPU %lld)", nai_get_str(names, g, GM_NAME), (long long)nai_get_i64(names, g, GM_GPU));
+    nai_buf_printf(&name, "%s (GPU %lld)", nai_get_str(names, g, GPU_METRIC_NAMES_metric_name),
+                   (long long)nai_get_i64(names, g, GPU_METRIC_NAMES_gpu_id));
     struct nai_track track = {.kind = NAI_TRACK_COUNTER, .parent = root.number, .name = nai_buf_str(&name)};
     track = groups.first[g] < groups.first[g + 1] ? nai_timeline_announce(tl, track) : track;
     for (uint32_t i = groups.first[g]; i < groups.first[g + 1]; i++) {

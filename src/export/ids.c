@@ -1,6 +1,7 @@
 /* Viewers know processes by pid alone: it is unique here, whatever the traced programs had. */
 #include "base/keyset.h"
 #include "export/timeline.h"
+#include "tables/threads.h"
 
 #include <stdlib.h>
 
@@ -24,7 +25,7 @@ int nai_timeline_number(struct nai_timeline *tl, struct nai_err *err) {
     tl->pid[p] = number(&taken, p < m->process_count ? nai_model_pid(m, (int32_t)p) : 0, p, m->gpu_count, &oom);
   nai_keyset_free(&taken);
   for (uint32_t t = 0; tl->tid && t < m->thread_count; t++) {
-    int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], t, TH_TID);
+    int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], t, THREADS_tid);
     tl->tid[t] = number(&taken, tid, t, 0, &oom);
   }
   nai_keyset_free(&taken);

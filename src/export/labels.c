@@ -1,6 +1,7 @@
 /* What slices are called, and the facts on them. */
 #include "export/timeline.h"
 #include "table/kernel_name.h"
+#include "tables/kernel_configs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,11 +140,11 @@ static void add_config(struct args *a, int32_t config) {
   const struct nai_table *t = a->tl->m->tables[NAI_IN_KERNEL_CONFIGS];
   if (config < 0 || config >= t->rows)
     return;
-  add_extent(a, NAI_ARG_GRID, &a->tl->grid[config], config, KC_GRID_X);
-  add_extent(a, NAI_ARG_BLOCK, &a->tl->block[config], config, KC_BLOCK_X);
-  add_int(a, NAI_ARG_REGISTERS, nai_get_i64(t, config, KC_REGISTERS));
-  add_int(a, NAI_ARG_STATIC_SHARED, nai_get_i64(t, config, KC_STATIC_SMEM));
-  add_int(a, NAI_ARG_DYNAMIC_SHARED, nai_get_i64(t, config, KC_DYNAMIC_SMEM));
+  add_extent(a, NAI_ARG_GRID, &a->tl->grid[config], config, KERNEL_CONFIGS_grid_x);
+  add_extent(a, NAI_ARG_BLOCK, &a->tl->block[config], config, KERNEL_CONFIGS_block_x);
+  add_int(a, NAI_ARG_REGISTERS, nai_get_i64(t, config, KERNEL_CONFIGS_registers_per_thread));
+  add_int(a, NAI_ARG_STATIC_SHARED, nai_get_i64(t, config, KERNEL_CONFIGS_static_shared_bytes));
+  add_int(a, NAI_ARG_DYNAMIC_SHARED, nai_get_i64(t, config, KERNEL_CONFIGS_dynamic_shared_bytes));
 }
 
 /* The same columns of each table of operations. */

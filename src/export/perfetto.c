@@ -1,5 +1,6 @@
 /* Perfetto's own format: protobuf messages by hand. Field numbers: protos/perfetto/trace of the Perfetto sources. */
 #include "export/timeline.h"
+#include "tables/capture.h"
 
 #include <string.h>
 
@@ -242,8 +243,8 @@ static void put_first_packet(struct perfetto *p) {
 
 static void put_attributes(struct perfetto *p, const struct nai_table *capture) {
   put_attribute(p, "tool", "nsys-ai " NAI_VERSION, 0);
-  put_attribute(p, "trace", nai_get_str(capture, 0, CA_FILE), 0);
-  put_attribute(p, "schema_version", nai_get_str(capture, 0, CA_SCHEMA_VERSION), 0);
+  put_attribute(p, "trace", nai_get_str(capture, 0, CAPTURE_file), 0);
+  put_attribute(p, "schema_version", nai_get_str(capture, 0, CAPTURE_schema_version), 0);
   put_attribute(p, "added_to_times_ns", NULL, p->shift);
   put_head(p, p->tl->first_ns, NEEDS_INTERNED);
   put_message(&p->packet, PACKET_TRACE_ATTRIBUTES, &p->event);
@@ -259,7 +260,7 @@ int nai_export_perfetto(struct nai_buf *out, const struct nai_model *model, cons
   if (!rc) {
     p.shift = tl.first_ns < 0 ? -tl.first_ns : 0;
     put_first_packet(&p);
-    put_clocks(&p, nai_get_i64(capture, 0, CA_UTC_EPOCH_NS));
+    put_clocks(&p, nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns));
     put_attributes(&p, capture);
     rc = nai_timeline_write(&tl, &p.writer, err);
   }

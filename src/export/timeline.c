@@ -2,6 +2,7 @@
 #include "export/timeline.h"
 
 #include "base/array.h"
+#include "tables/gpu_metric_samples.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +212,7 @@ static int64_t first_event(const struct nai_model *m) {
       first = nai_at(&m->nvtx.start, i);
   const struct nai_table *samples = m->tables[NAI_IN_GPU_METRIC_SAMPLES];
   for (int64_t i = 0; samples && i < samples->rows; i++) {
-    int64_t at = nai_get_i64(samples, i, GS_TIME);
+    int64_t at = nai_get_i64(samples, i, GPU_METRIC_SAMPLES_time_ns);
     first = at < first ? at : first;
   }
   return first == INT64_MAX ? 0 : first;

@@ -1,5 +1,8 @@
 /* Tracks that others lie below: announced when something on them is. */
 #include "export/timeline.h"
+#include "tables/gpus.h"
+#include "tables/processes.h"
+#include "tables/threads.h"
 
 #include <string.h>
 
@@ -11,7 +14,7 @@ struct nai_track nai_timeline_announce(struct nai_timeline *tl, struct nai_track
 
 static uint32_t process_track(struct nai_timeline *tl, int32_t process) {
   uint32_t p = process < 0 ? tl->m->process_count : (uint32_t)process;
-  const char *name = process < 0 ? "" : nai_get_str(tl->m->tables[NAI_IN_PROCESSES], process, PR_NAME);
+  const char *name = process < 0 ? "" : nai_get_str(tl->m->tables[NAI_IN_PROCESSES], process, PROCESSES_process_name);
   int64_t own = nai_model_pid(tl->m, process);
   struct nai_buf text = {0};
   if (tl->process_track[p])
@@ -42,8 +45,8 @@ struct nai_track nai_timeline_host(const struct nai_timeline *tl, enum nai_track
 
 struct nai_track nai_timeline_thread(struct nai_timeline *tl, uint32_t thread) {
   const struct nai_table *threads = tl->m->tables[NAI_IN_THREADS];
-  const char *name = nai_get_str(threads, thread, TH_NAME);
-  int64_t own = nai_get_i64(threads, thread, TH_TID);
+  const char *name = nai_get_str(threads, thread, THREADS_thread_name);
+  int64_t own = nai_get_i64(threads, thread, THREADS_tid);
   struct nai_buf text = {0};
   struct nai_track track = nai_timeline_host(tl, NAI_TRACK_THREAD, thread, "");
   if (tl->thread_track[thread]) {
@@ -71,8 +74,9 @@ uint32_t nai_timeline_gpu(struct nai_timeline *tl, uint32_t gpu) {
     return tl->gpu_track[gpu];
   nai_buf_puts(&text, nai_model_gpu_label(tl->m, tl->m->gpus[gpu].device_id));
   for (int64_t i = 0; i < gpus->rows; i++) {
-    const char *name = nai_get_str(gpus, i, GP_NAME);
-    if (nai_get_i64(gpus, i, GP_DEVICE) == tl->m->gpus[gpu].device_id && *name && !strstr(nai_buf_str(&text), name))
+    const char *name = nai_get_str(gpus, i, GPUS_gpu_name);
+    if (nai_get_i64(gpus, i, GPUS_device_id) == tl->m->gpus[gpu].device_id && *name &&
+        !strstr(nai_buf_str(&text), name))
       nai_buf_printf(&text, " (%s)", name);
   }
   tl->oom |= text.oom;

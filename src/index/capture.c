@@ -3,6 +3,10 @@
 
 #include "base/strings.h"
 #include "table/severity.h"
+#include "tables/index_findings.h"
+#include "tables/index_kernels.h"
+#include "tables/index_metrics.h"
+#include "tables/runs.h"
 
 #include <limits.h>
 #include <math.h>
@@ -16,7 +20,7 @@ struct adding {
   const char *path;
 };
 
-static const char *run_id(const struct adding *a) { return nai_get_str(a->index->runs, a->row, NAI_INDEX_RUN_ID); }
+static const char *run_id(const struct adding *a) { return nai_get_str(a->index->runs, a->row, RUNS_run_id); }
 
 /* --- findings --------------------------------------------------------------------------------- */
 
@@ -30,39 +34,39 @@ static void add_count(struct nai_table *runs, int64_t row, int column, int64_t c
 static void put_worst(const struct adding *a, const struct nai_table *findings, int64_t i) {
   struct nai_table *runs = a->index->runs;
   int severity = nai_severity_from_name(nai_cell_str(findings, i, "severity"));
-  int earlier = nai_severity_from_name(nai_get_str(runs, a->row, NAI_INDEX_RUN_SEVERITY));
+  int earlier = nai_severity_from_name(nai_get_str(runs, a->row, RUNS_severity));
   int64_t stake = nai_cell_i64(findings, i, "at_stake_ns");
-  double pct = nai_cell_f64(findings, i, "pct_of_active"), have = nai_get_f64(runs, a->row, NAI_INDEX_RUN_PCT);
+  double pct = nai_cell_f64(findings, i, "pct_of_active"), have = nai_get_f64(runs, a->row, RUNS_pct_of_active);
   if (severity < earlier || (severity == earlier && !(pct > have || (isnan(have) && !isnan(pct)))))
     return;
-  nai_set_str(runs, a->row, NAI_INDEX_RUN_SEVERITY, nai_severity_name(severity));
-  nai_set_str(runs, a->row, NAI_INDEX_RUN_WORST_RULE, nai_cell_str(findings, i, "id"));
-  nai_set_str(runs, a->row, NAI_INDEX_RUN_WORST_TITLE, nai_cell_str(findings, i, "title"));
-  nai_set_i64(runs, a->row, NAI_INDEX_RUN_AT_STAKE, stake); /* NULL stays NULL */
-  nai_set_f64(runs, a->row, NAI_INDEX_RUN_PCT, pct);
+  nai_set_str(runs, a->row, RUNS_severity, nai_severity_name(severity));
+  nai_set_str(runs, a->row, RUNS_worst_rule, nai_cell_str(findings, i, "id"));
+  nai_set_str(runs, a->row, RUNS_worst_title, nai_cell_str(findings, i, "title"));
+  nai_set_i64(runs, a->row, RUNS_at_stake_ns, stake); /* NULL stays NULL */
+  nai_set_f64(runs, a->row, RUNS_pct_of_active, pct);
 }
 
 static void put_finding(const struct adding *a, const struct nai_table *findings, int64_t i) {
   struct nai_table *t = a->index->findings;
   int64_t row = nai_table_add_row(t), stake = nai_cell_i64(findings, i, "at_stake_ns");
   double pct = nai_cell_f64(findings, i, "pct_of_active");
-  nai_set_str(t, row, NAI_INDEX_FINDING_RUN, run_id(a));
-  nai_set_i64(t, row, NAI_INDEX_FINDING_CAPTURE, a->capture);
-  nai_set_i64(t, row, NAI_INDEX_FINDING_NUMBER, nai_cell_i64(findings, i, "finding"));
-  nai_set_str(t, row, NAI_INDEX_FINDING_RULE, nai_cell_str(findings, i, "id"));
-  nai_set_str(t, row, NAI_INDEX_FINDING_SEVERITY, nai_cell_str(findings, i, "severity"));
-  nai_set_str(t, row, NAI_INDEX_FINDING_SCOPE, nai_cell_str(findings, i, "scope"));
-  nai_set_str(t, row, NAI_INDEX_FINDING_TITLE, nai_cell_str(findings, i, "title"));
+  nai_set_str(t, row, INDEX_FINDINGS_run_id, run_id(a));
+  nai_set_i64(t, row, INDEX_FINDINGS_capture, a->capture);
+  nai_set_i64(t, row, INDEX_FINDINGS_finding, nai_cell_i64(findings, i, "finding"));
+  nai_set_str(t, row, INDEX_FINDINGS_rule, nai_cell_str(findings, i, "id"));
+  nai_set_str(t, row, INDEX_FINDINGS_severity, nai_cell_str(findings, i, "severity"));
+  nai_set_str(t, row, INDEX_FINDINGS_scope, nai_cell_str(findings, i, "scope"));
+  nai_set_str(t, row, INDEX_FINDINGS_title, nai_cell_str(findings, i, "title"));
   if (stake != NAI_NULL_I64)
-    nai_set_i64(t, row, NAI_INDEX_FINDING_AT_STAKE, stake);
+    nai_set_i64(t, row, INDEX_FINDINGS_at_stake_ns, stake);
   if (!isnan(pct))
-    nai_set_f64(t, row, NAI_INDEX_FINDING_PCT, pct);
-  nai_set_str(t, row, NAI_INDEX_FINDING_PATH, a->path);
+    nai_set_f64(t, row, INDEX_FINDINGS_pct_of_active, pct);
+  nai_set_str(t, row, INDEX_FINDINGS_path, a->path);
 }
 
 /* Findings come in order of importance; the worst is the first of those most severe. */
 static void add_findings(const struct adding *a, const struct nai_table *findings) {
-  static const int columns[] = {NAI_INDEX_RUN_INFO, NAI_INDEX_RUN_LOW, NAI_INDEX_RUN_MEDIUM, NAI_INDEX_RUN_HIGH};
+  static const int columns[] = {RUNS_info, RUNS_low, RUNS_medium, RUNS_high};
   int64_t counts[NAI_SEVERITIES] = {0}, worst = -1;
   int highest = -1;
   for (int64_t i = 0; i < findings->rows; i++) {
@@ -161,14 +165,14 @@ static void put_kernel(const struct adding *a, const struct nai_table *kernels, 
                        const struct rates *rates) {
   struct nai_table *t = a->index->kernels;
   int64_t row = nai_table_add_row(t);
-  nai_set_str(t, row, NAI_INDEX_KERNEL_RUN, run_id(a));
-  nai_set_i64(t, row, NAI_INDEX_KERNEL_CAPTURE, a->capture);
-  nai_set_str(t, row, NAI_INDEX_KERNEL_NAME, k->name);
-  nai_set_str(t, row, NAI_INDEX_KERNEL_CATEGORY, nai_cell_str(kernels, k->first, "category"));
-  nai_set_i64(t, row, NAI_INDEX_KERNEL_COUNT, k->count);
-  nai_set_i64(t, row, NAI_INDEX_KERNEL_TIME, k->total);
-  nai_set_f64(t, row, NAI_INDEX_KERNEL_MEDIAN, nai_cell_f64(kernels, k->first, "p50_duration_ns"));
-  put_real(t, row, NAI_INDEX_KERNEL_RATE, rate_of(rates, k));
+  nai_set_str(t, row, INDEX_KERNELS_run_id, run_id(a));
+  nai_set_i64(t, row, INDEX_KERNELS_capture, a->capture);
+  nai_set_str(t, row, INDEX_KERNELS_name, k->name);
+  nai_set_str(t, row, INDEX_KERNELS_category, nai_cell_str(kernels, k->first, "category"));
+  nai_set_i64(t, row, INDEX_KERNELS_kernel_count, k->count);
+  nai_set_i64(t, row, INDEX_KERNELS_total_time_ns, k->total);
+  nai_set_f64(t, row, INDEX_KERNELS_median_ns, nai_cell_f64(kernels, k->first, "p50_duration_ns"));
+  put_real(t, row, INDEX_KERNELS_rate_ns, rate_of(rates, k));
 }
 
 static int add_kernels(const struct adding *a, const struct nai_table *kernels, const struct rates *rates,
@@ -211,23 +215,23 @@ static void add_metrics(const struct adding *a, const struct nai_table *metrics)
     if (seen.count == before) /* the first counts: earlier versions wrote two metrics of one id into one run */
       continue;
     int64_t row = nai_table_add_row(t), n = nai_cell_i64(metrics, i, "n");
-    nai_set_str(t, row, NAI_INDEX_METRIC_RUN, run_id(a));
-    nai_set_i64(t, row, NAI_INDEX_METRIC_CAPTURE, a->capture);
-    nai_set_str(t, row, NAI_INDEX_METRIC_NAME, name);
-    nai_set_str(t, row, NAI_INDEX_METRIC_UNIT, nai_cell_str(metrics, i, "unit"));
-    nai_set_str(t, row, NAI_INDEX_METRIC_BETTER, nai_cell_str(metrics, i, "better"));
-    put_real(t, row, NAI_INDEX_METRIC_VALUE, nai_cell_f64(metrics, i, "value"));
+    nai_set_str(t, row, INDEX_METRICS_run_id, run_id(a));
+    nai_set_i64(t, row, INDEX_METRICS_capture, a->capture);
+    nai_set_str(t, row, INDEX_METRICS_metric, name);
+    nai_set_str(t, row, INDEX_METRICS_unit, nai_cell_str(metrics, i, "unit"));
+    nai_set_str(t, row, INDEX_METRICS_better, nai_cell_str(metrics, i, "better"));
+    put_real(t, row, INDEX_METRICS_value, nai_cell_f64(metrics, i, "value"));
     if (n != NAI_NULL_I64)
-      nai_set_i64(t, row, NAI_INDEX_METRIC_N, n);
-    put_real(t, row, NAI_INDEX_METRIC_Q25, nai_cell_f64(metrics, i, "q25"));
-    put_real(t, row, NAI_INDEX_METRIC_Q75, nai_cell_f64(metrics, i, "q75"));
-    nai_set_str(t, row, NAI_INDEX_METRIC_BASIS, nai_cell_str(metrics, i, "basis"));
-    nai_set_str(t, row, NAI_INDEX_METRIC_KIND, nai_cell_str(metrics, i, "kind"));
-    nai_set_str(t, row, NAI_INDEX_METRIC_GATE, nai_cell_str(metrics, i, "gate"));
-    put_real(t, row, NAI_INDEX_METRIC_NOISE_PCT, nai_cell_f64(metrics, i, "noise_pct"));
-    put_real(t, row, NAI_INDEX_METRIC_NOISE, nai_cell_f64(metrics, i, "noise"));
-    put_real(t, row, NAI_INDEX_METRIC_BUDGET_PCT, nai_cell_f64(metrics, i, "budget_pct"));
-    put_real(t, row, NAI_INDEX_METRIC_BUDGET, budget_of(metrics, i, step));
+      nai_set_i64(t, row, INDEX_METRICS_n, n);
+    put_real(t, row, INDEX_METRICS_q25, nai_cell_f64(metrics, i, "q25"));
+    put_real(t, row, INDEX_METRICS_q75, nai_cell_f64(metrics, i, "q75"));
+    nai_set_str(t, row, INDEX_METRICS_basis, nai_cell_str(metrics, i, "basis"));
+    nai_set_str(t, row, INDEX_METRICS_kind, nai_cell_str(metrics, i, "kind"));
+    nai_set_str(t, row, INDEX_METRICS_gate, nai_cell_str(metrics, i, "gate"));
+    put_real(t, row, INDEX_METRICS_noise_pct, nai_cell_f64(metrics, i, "noise_pct"));
+    put_real(t, row, INDEX_METRICS_noise, nai_cell_f64(metrics, i, "noise"));
+    put_real(t, row, INDEX_METRICS_budget_pct, nai_cell_f64(metrics, i, "budget_pct"));
+    put_real(t, row, INDEX_METRICS_budget, budget_of(metrics, i, step));
   }
   nai_strings_free(&seen);
 }
@@ -260,8 +264,8 @@ static int add_tables(const struct adding *a, const struct nai_table *const tabl
   const struct nai_table *info = tables[INFO];
   struct nai_table *runs = a->index->runs;
   if (info && !a->capture) {
-    nai_set_i64(runs, a->row, NAI_INDEX_RUN_GPUS, nai_cell_i64(info, 0, "gpu_count"));
-    nai_set_i64(runs, a->row, NAI_INDEX_RUN_WINDOW, nai_cell_i64(info, 0, "window_ns"));
+    nai_set_i64(runs, a->row, RUNS_gpu_count, nai_cell_i64(info, 0, "gpu_count"));
+    nai_set_i64(runs, a->row, RUNS_window_ns, nai_cell_i64(info, 0, "window_ns"));
   }
   if (tables[FINDINGS])
     add_findings(a, tables[FINDINGS]);
@@ -286,10 +290,10 @@ int nai_index_add_capture(struct nai_index *index, int64_t row, int capture, con
   const struct adding adding = {index, row, capture, path};
   struct capture c;
   int rc = open_capture(&c, directory, err);
-  if (!rc && c.utc_ns != NAI_NULL_I64 && nai_get_i64(index->runs, row, NAI_INDEX_RUN_UTC) == NAI_NULL_I64)
-    nai_set_i64(index->runs, row, NAI_INDEX_RUN_UTC, c.utc_ns);
-  if (!rc && !*nai_get_str(index->runs, row, NAI_INDEX_RUN_TOOL) && c.run->manifest.version)
-    nai_set_str(index->runs, row, NAI_INDEX_RUN_TOOL, c.run->manifest.version);
+  if (!rc && c.utc_ns != NAI_NULL_I64 && nai_get_i64(index->runs, row, RUNS_utc_ns) == NAI_NULL_I64)
+    nai_set_i64(index->runs, row, RUNS_utc_ns, c.utc_ns);
+  if (!rc && !*nai_get_str(index->runs, row, RUNS_tool_version) && c.run->manifest.version)
+    nai_set_str(index->runs, row, RUNS_tool_version, c.run->manifest.version);
   if (!rc)
     rc = add_tables(&adding, c.tables, err);
   nai_run_close(c.run);

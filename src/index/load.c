@@ -2,6 +2,7 @@
 #include "index/index.h"
 
 #include "base/fs.h"
+#include "tables/runs.h"
 
 #include <sqlite3.h>
 #include <string.h>
@@ -102,9 +103,9 @@ bool nai_index_copy(struct nai_index *to, const struct nai_index *loaded, const 
   struct nai_table *const into[] = {to->metrics, to->findings, to->kernels};
   const struct nai_table *const from[] = {loaded->metrics, loaded->findings, loaded->kernels};
   int64_t count, first = nai_index_rows_of(&count, loaded->runs, id);
-  if (count != 1 || strcmp(nai_get_str(loaded->runs, first, NAI_INDEX_RUN_RECORD), record) != 0)
+  if (count != 1 || strcmp(nai_get_str(loaded->runs, first, RUNS_record), record) != 0)
     return false;
-  if (strcmp(nai_get_str(loaded->runs, first, NAI_INDEX_RUN_STATUS), "damaged") == 0) /* it could not be read then */
+  if (strcmp(nai_get_str(loaded->runs, first, RUNS_status), "damaged") == 0) /* it could not be read then */
     return false;
   copy_row(to->runs, loaded->runs, first);
   for (size_t i = 0; i < sizeof into / sizeof *into; i++) {

@@ -5,6 +5,9 @@
 #include "base/fs.h"
 #include "render/json.h"
 #include "table/severity.h"
+#include "tables/index_findings.h"
+#include "tables/index_metrics.h"
+#include "tables/runs.h"
 
 #include <limits.h>
 #include <math.h>
@@ -44,7 +47,7 @@ static void put_rules_of(struct nai_view *map, const struct nai_index *index, co
   struct nai_buf text = {0};
   int64_t count, first = nai_index_rows_of(&count, index->findings, run);
   for (int64_t i = first; i < first + count; i++)
-    nai_buf_printf(&text, "%s ", nai_get_str(index->findings, i, NAI_INDEX_FINDING_RULE));
+    nai_buf_printf(&text, "%s ", nai_get_str(index->findings, i, INDEX_FINDINGS_rule));
   nai_view_put_text(map, "rules", nai_buf_str(&text));
   nai_view_inherit(map, &text);
   nai_buf_free(&text);
@@ -52,25 +55,25 @@ static void put_rules_of(struct nai_view *map, const struct nai_index *index, co
 
 static void put_run(struct nai_view *list, const struct nai_index *index, int64_t row) {
   struct nai_view *map = nai_view_add_map(list);
-  bool ok = strcmp(run_text(index, row, NAI_INDEX_RUN_STATUS), "ok") == 0;
-  nai_view_put_text(map, "id", run_text(index, row, NAI_INDEX_RUN_ID));
+  bool ok = strcmp(run_text(index, row, RUNS_status), "ok") == 0;
+  nai_view_put_text(map, "id", run_text(index, row, RUNS_run_id));
   nai_view_put_int(map, "row", row);
   nai_view_put_bool(map, "ok", ok);
-  const char *path = run_text(index, row, NAI_INDEX_RUN_PATH);
+  const char *path = run_text(index, row, RUNS_path);
   nai_view_put_text(map, "path", ok && nai_index_has_report(index, path) ? path : NULL);
-  nai_view_put_text(map, "series", run_text(index, row, NAI_INDEX_RUN_SERIES));
-  nai_view_put_text(map, "labels", run_text(index, row, NAI_INDEX_RUN_LABELS));
-  nai_view_put_text(map, "status", run_text(index, row, NAI_INDEX_RUN_STATUS));
-  nai_view_put_text(map, "verdict", run_text(index, row, NAI_INDEX_RUN_VERDICT));
-  nai_view_put_text(map, "error", run_text(index, row, NAI_INDEX_RUN_ERROR));
-  nai_view_put_text(map, "severity", run_text(index, row, NAI_INDEX_RUN_SEVERITY));
-  nai_view_put_int(map, "severity_order", nai_severity_from_name(run_text(index, row, NAI_INDEX_RUN_SEVERITY)));
-  nai_view_put_text(map, "worst", run_text(index, row, NAI_INDEX_RUN_WORST_TITLE));
-  put_cell(map, "pct", index, row, NAI_INDEX_RUN_PCT, NAI_PCT);
-  put_cell(map, "gpus", index, row, NAI_INDEX_RUN_GPUS, NAI_COUNT);
-  put_cell(map, "window", index, row, NAI_INDEX_RUN_WINDOW, NAI_NS);
-  put_cell(map, "bytes", index, row, NAI_INDEX_RUN_BYTES, NAI_BYTES);
-  put_rules_of(map, index, run_text(index, row, NAI_INDEX_RUN_ID));
+  nai_view_put_text(map, "series", run_text(index, row, RUNS_series));
+  nai_view_put_text(map, "labels", run_text(index, row, RUNS_labels_json));
+  nai_view_put_text(map, "status", run_text(index, row, RUNS_status));
+  nai_view_put_text(map, "verdict", run_text(index, row, RUNS_verdict));
+  nai_view_put_text(map, "error", run_text(index, row, RUNS_error));
+  nai_view_put_text(map, "severity", run_text(index, row, RUNS_severity));
+  nai_view_put_int(map, "severity_order", nai_severity_from_name(run_text(index, row, RUNS_severity)));
+  nai_view_put_text(map, "worst", run_text(index, row, RUNS_worst_title));
+  put_cell(map, "pct", index, row, RUNS_pct_of_active, NAI_PCT);
+  put_cell(map, "gpus", index, row, RUNS_gpu_count, NAI_COUNT);
+  put_cell(map, "window", index, row, RUNS_window_ns, NAI_NS);
+  put_cell(map, "bytes", index, row, RUNS_input_bytes, NAI_BYTES);
+  put_rules_of(map, index, run_text(index, row, RUNS_run_id));
 }
 
 static int put_runs(struct nai_view *view, const struct nai_index *index, int64_t most, struct nai_err *err) {
@@ -79,11 +82,10 @@ static int put_runs(struct nai_view *view, const struct nai_index *index, int64_
   int64_t shown = 0, errors = 0;
   int rc = nai_index_order(&order, index, err);
   for (int64_t i = 0; i < index->runs->rows && !rc; i++) {
-    bool ok = strcmp(run_text(index, order[i], NAI_INDEX_RUN_STATUS), "ok") == 0;
+    bool ok = strcmp(run_text(index, order[i], RUNS_status), "ok") == 0;
     if (!ok && errors++ < (most < INT64_MAX ? MARKDOWN_ERRORS : most))
       put_run(failed, index, order[i]);
-    bool found =
-        ok && *run_text(index, order[i], NAI_INDEX_RUN_WORST_TITLE); /* a short list has no room for the rest */
+    bool found = ok && *run_text(index, order[i], RUNS_worst_title); /* a short list has no room for the rest */
     if ((found || most == INT64_MAX) && shown++ < most)
       put_run(runs, index, order[i]);
   }
@@ -138,7 +140,7 @@ static int put_metrics(struct nai_view *view, const struct nai_index *index, str
     put_value(map, "median", s->unit, s->basis, s->median);
     put_value(map, "most", s->unit, s->basis, s->most);
     bool alike = !(s->least < s->most) || strcmp(s->better, "either") == 0;
-    nai_view_put_text(map, "worst", alike ? "" : nai_get_str(index->metrics, s->worst, NAI_INDEX_METRIC_RUN));
+    nai_view_put_text(map, "worst", alike ? "" : nai_get_str(index->metrics, s->worst, INDEX_METRICS_run_id));
   }
   free(spreads);
   return rc;
@@ -152,15 +154,14 @@ static int print_values(struct nai_buf *out, const struct nai_index *index, stru
   nai_json_init(&json, out, true);
   nai_json_begin_array(&json, NAI_JSON_LINES);
   for (int64_t i = 0; i < t->rows; i++) {
-    double value = nai_get_f64(t, i, NAI_INDEX_METRIC_VALUE);
-    if (!isfinite(value) || nai_get_i64(t, i, NAI_INDEX_METRIC_CAPTURE) != 0)
+    double value = nai_get_f64(t, i, INDEX_METRICS_value);
+    if (!isfinite(value) || nai_get_i64(t, i, INDEX_METRICS_capture) != 0)
       continue;
     nai_buf_clear(&text);
-    nai_index_put_value(&text, nai_get_str(t, i, NAI_INDEX_METRIC_UNIT), nai_get_str(t, i, NAI_INDEX_METRIC_BASIS),
-                        value);
+    nai_index_put_value(&text, nai_get_str(t, i, INDEX_METRICS_unit), nai_get_str(t, i, INDEX_METRICS_basis), value);
     nai_json_begin_array(&json, NAI_JSON_INLINE);
-    nai_json_text(&json, nai_get_str(t, i, NAI_INDEX_METRIC_NAME));
-    nai_json_text(&json, nai_get_str(t, i, NAI_INDEX_METRIC_RUN));
+    nai_json_text(&json, nai_get_str(t, i, INDEX_METRICS_metric));
+    nai_json_text(&json, nai_get_str(t, i, INDEX_METRICS_run_id));
     nai_json_text(&json, nai_buf_str(&text));
     nai_json_value(&json, NAI_COUNT, &(struct nai_value){.type = NAI_F64, .f = value});
     nai_json_end(&json);
@@ -176,8 +177,8 @@ static int print_values(struct nai_buf *out, const struct nai_index *index, stru
 static void put_names(struct nai_view *view, const struct nai_index *index) {
   bool series = false, verdict = false;
   for (int64_t row = 0; row < index->runs->rows; row++) {
-    series |= *run_text(index, row, NAI_INDEX_RUN_SERIES) != '\0';
-    verdict |= *run_text(index, row, NAI_INDEX_RUN_VERDICT) != '\0';
+    series |= *run_text(index, row, RUNS_series) != '\0';
+    verdict |= *run_text(index, row, RUNS_verdict) != '\0';
   }
   nai_view_put_text(view, "title", index->title);
   nai_view_put_trusted(view, "what", index->what);

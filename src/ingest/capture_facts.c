@@ -5,6 +5,7 @@
 
 #include "ingest/small.h"
 #include "table/events.h"
+#include "tables/capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static void put_driver(struct nai_table *capture, const char *value) {
     snprintf(text, sizeof text, "%.3s.%.2s", value, value + 3);
   else
     snprintf(text, sizeof text, "%s", value);
-  nai_set_str(capture, 0, CA_DRIVER, text);
+  nai_set_str(capture, 0, CAPTURE_driver_version, text);
 }
 
 /* L4X is Linux, the release of its kernel tells which; others (Windows, L4T, ...) name themselves. */
@@ -38,9 +39,9 @@ static void put_platform(struct nai_table *capture, const char *name, const char
   bool known = *nai_cell_str(capture, 0, "platform") != '\0';
   if (strcmp(name, "SoftwarePlatform") == 0 && strcmp(value, "L4X") != 0 && strlen(value) <= LONGEST &&
       consists_of(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"))
-    nai_set_str(capture, 0, CA_PLATFORM, value);
+    nai_set_str(capture, 0, CAPTURE_platform, value);
   if (strcmp(name, "SoftwareReleaseVersion") == 0 && !known)
-    nai_set_str(capture, 0, CA_PLATFORM, strcasestr(value, "microsoft") ? "WSL2" : "Linux");
+    nai_set_str(capture, 0, CAPTURE_platform, strcasestr(value, "microsoft") ? "WSL2" : "Linux");
 }
 
 static int on_environment(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
@@ -56,7 +57,7 @@ static int on_environment(void *ctx, const struct nai_cell *cells, struct nai_er
     char text[24];
     int number = atoi(value);
     snprintf(text, sizeof text, "%d.%d", number / 1000, number % 1000 / 10);
-    nai_set_str(capture, 0, CA_CUDA, text);
+    nai_set_str(capture, 0, CAPTURE_cuda_driver_version, text);
   }
   if (name && value)
     put_platform(capture, name, value);
@@ -134,7 +135,7 @@ static int put_options(struct nai_table *capture, const struct nai_strings *opti
   for (uint32_t i = 0; i < options->count && len + strlen(list[i]) + 3 < sizeof text; i++)
     len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", i ? " " : "", list[i]);
   if (options->count)
-    nai_set_str(capture, 0, CA_OPTIONS, text);
+    nai_set_str(capture, 0, CAPTURE_profiler_options, text);
   free(list);
   return NAI_OK;
 }

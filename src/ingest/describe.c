@@ -1,6 +1,12 @@
 /* The small tables: what event tables refer to, and how payloads and metrics are to be read. */
 #include "ingest/extraction.h"
 #include "ingest/small.h"
+#include "tables/gpu_metric_names.h"
+#include "tables/kernel_configs.h"
+#include "tables/mpi_ranks.h"
+#include "tables/nvtx_domains.h"
+#include "tables/nvtx_payload_entries.h"
+#include "tables/nvtx_sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +29,7 @@ static int put_configs(struct extraction *x, struct nai_table *table, struct nai
     struct nai_launch_config config;
     memcpy(&config, nai_strings_get(configs, i), sizeof config);
     int64_t row = nai_table_add_row(table);
-    for (int c = 0; c < KC_COLUMNS; c++)
+    for (int c = 0; c < KERNEL_CONFIGS_COLUMN_COUNT; c++)
       nai_set_i64(table, row, c, config.values[c] == NAI_NULL_I32 ? INT64_MIN : config.values[c]);
   }
   return NAI_OK;
@@ -37,9 +43,10 @@ static int put_domains(struct extraction *x, struct nai_table *table, struct nai
     struct nai_record_key key = record_key(domains, i);
     bool named = i < x->record_capacity[NAI_IN_NVTX_DOMAINS] && names[i] != NAI_NO_STRING;
     int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, ND_PROCESS, nai_identity_process(x->out->tables[NAI_IN_PROCESSES], key.scope));
-    nai_set_i64(table, row, ND_ID, key.id);
-    nai_set_str(table, row, ND_NAME, named ? nai_strings_get(&x->record_names[NAI_IN_NVTX_DOMAINS], names[i]) : NULL);
+    nai_set_i64(table, row, NVTX_DOMAINS_process, nai_identity_process(x->out->tables[NAI_IN_PROCESSES], key.scope));
+    nai_set_i64(table, row, NVTX_DOMAINS_domain_id, key.id);
+    nai_set_str(table, row, NVTX_DOMAINS_name,
+                named ? nai_strings_get(&x->record_names[NAI_IN_NVTX_DOMAINS], names[i]) : NULL);
   }
   return NAI_OK;
 }
@@ -47,7 +54,7 @@ static int put_domains(struct extraction *x, struct nai_table *table, struct nai
 static int put_sizes(struct extraction *x, struct nai_table *table, struct nai_err *err) {
   (void)err;
   for (uint32_t i = 0; i < x->sizes.count && !x->too_many_sizes; i++)
-    nai_set_str(table, nai_table_add_row(table), NS_TEXT, nai_strings_get(&x->sizes, i));
+    nai_set_str(table, nai_table_add_row(table), NVTX_SIZES_sizes, nai_strings_get(&x->sizes, i));
   return NAI_OK;
 }
 
@@ -63,9 +70,9 @@ static int on_metric(void *ctx, const struct nai_cell *cells, struct nai_err *er
   uint32_t row = nai_strings_find(m->records, (const char *)&key, sizeof key);
   if (row == NAI_NO_STRING)
     return NAI_OK;
-  nai_set_i64(m->table, row, GM_SOURCE, nai_small_int(&cells[2], NAI_NULL_I64));
-  nai_small_put_text(m->table, row, GM_TYPE_NAME, &cells[3], TEXT_BYTES);
-  nai_small_put_text(m->table, row, GM_NAME, &cells[4], TEXT_BYTES);
+  nai_set_i64(m->table, row, GPU_METRIC_NAMES_source_id, nai_small_int(&cells[2], NAI_NULL_I64));
+  nai_small_put_text(m->table, row, GPU_METRIC_NAMES_type_name, &cells[3], TEXT_BYTES);
+  nai_small_put_text(m->table, row, GPU_METRIC_NAMES_metric_name, &cells[4], TEXT_BYTES);
   return NAI_OK;
 }
 
@@ -74,9 +81,9 @@ static int put_metrics(struct extraction *x, struct nai_table *table, struct nai
   for (uint32_t i = 0; i < m.records->count; i++) {
     struct nai_record_key key = record_key(m.records, i);
     int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, GM_TYPE, key.scope);
-    nai_set_i64(table, row, GM_METRIC, key.id);
-    nai_set_i64(table, row, GM_GPU, key.scope & 0xff);
+    nai_set_i64(table, row, GPU_METRIC_NAMES_type_id, key.scope);
+    nai_set_i64(table, row, GPU_METRIC_NAMES_metric_id, key.id);
+    nai_set_i64(table, row, GPU_METRIC_NAMES_gpu_id, key.scope & 0xff);
   }
   if (table->oom)
     return NAI_OK; /* told by the check of all tables */
@@ -151,7 +158,7 @@ static int put_payload_schemas(struct extraction *x, struct nai_table *table, st
 static int put_payload_entries(struct extraction *x, struct nai_table *table, struct nai_err *err) {
   static const char *const names[] = {"domainId", "schemaId",           "idx",    "flags", "type",
                                       "name",     "arrayOrUnionDetail", "offset", NULL};
-  return copy_table(x, table, "NVTX_PAYLOAD_SCHEMA_ENTRIES", names, PE_OFFSET, err);
+  return copy_table(x, table, "NVTX_PAYLOAD_SCHEMA_ENTRIES", names, NVTX_PAYLOAD_ENTRIES_offset_bytes, err);
 }
 
 static int put_payload_enums(struct extraction *x, struct nai_table *table, struct nai_err *err) {
@@ -183,9 +190,9 @@ static int on_rank(void *ctx, const struct nai_cell *cells, struct nai_err *err)
     return NAI_OK;
   uint32_t at = nai_keyset_find(&x->identity.threads, tid);
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, MR_THREAD, at == UINT32_MAX ? -1 : x->identity.thread_row[at]);
-  nai_set_i64(table, row, MR_GLOBAL_TID, tid);
-  nai_set_i64(table, row, MR_RANK, rank);
+  nai_set_i64(table, row, MPI_RANKS_thread, at == UINT32_MAX ? -1 : x->identity.thread_row[at]);
+  nai_set_i64(table, row, MPI_RANKS_global_tid, tid);
+  nai_set_i64(table, row, MPI_RANKS_rank, rank);
   return NAI_OK;
 }
 

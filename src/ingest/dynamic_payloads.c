@@ -3,6 +3,7 @@
  * object of JSON under the names that the program gave its fields, which is what payloads in text are. */
 #include "ingest/extraction.h"
 #include "ingest/small.h"
+#include "tables/nvtx_dynamic_payloads.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -83,10 +84,10 @@ static int on_payload(void *ctx, const struct nai_cell *cells, struct nai_err *e
       nai_buf_printf(&p->json, "%c\"%s\":%" PRId64, p->json.len ? ',' : '{', p->fields[i], cells[i].i);
   nai_buf_puts(&p->json, p->json.len ? "}" : "{}");
   int64_t row = nai_table_add_row(p->table);
-  nai_set_i64(p->table, row, DP_ROW, cells[0].i);
-  nai_set_i64(p->table, row, DP_DOMAIN_ID, p->domain);
-  nai_set_i64(p->table, row, DP_SCHEMA_ID, p->schema);
-  nai_set_str(p->table, row, DP_JSON, nai_buf_str(&p->json));
+  nai_set_i64(p->table, row, NVTX_DYNAMIC_PAYLOADS_export_row, cells[0].i);
+  nai_set_i64(p->table, row, NVTX_DYNAMIC_PAYLOADS_domain_id, p->domain);
+  nai_set_i64(p->table, row, NVTX_DYNAMIC_PAYLOADS_schema_id, p->schema);
+  nai_set_str(p->table, row, NVTX_DYNAMIC_PAYLOADS_json, nai_buf_str(&p->json));
   return nai_buf_check(&p->json, err);
 }
 

@@ -4,6 +4,8 @@
 #include "ingest/small.h"
 
 #include "base/threads.h"
+#include "tables/capture.h"
+#include "tables/gpus.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -178,7 +180,7 @@ static void lay_out_part(struct extraction *x, struct nai_part *p, const struct 
   p->scan_part = scan_part;
   p->trace = x->trace;
   p->options = x->options;
-  p->time_offset_ns = nai_get_i64(x->out->tables[NAI_IN_CAPTURE], 0, CA_TIME_OFFSET_NS);
+  p->time_offset_ns = nai_get_i64(x->out->tables[NAI_IN_CAPTURE], 0, CAPTURE_time_offset_ns);
   p->limit = p->scan->part_rows[scan_part];
   p->last_ns = INT64_MIN;
 }
@@ -228,12 +230,12 @@ static int keep_gpus(struct extraction *x, struct nai_err *err) {
   for (int i = 0; i < x->options->gpu_count; i++) {
     bool known = false;
     for (int64_t g = 0; g < gpus->rows; g++)
-      known |= nai_get_i64(gpus, g, GP_DEVICE) == x->options->gpus[i];
+      known |= nai_get_i64(gpus, g, GPUS_device_id) == x->options->gpus[i];
     if (known)
       continue;
     struct nai_buf list = {0};
     for (int64_t g = 0; g < gpus->rows; g++)
-      nai_buf_printf(&list, "%s%" PRId64, g ? ", " : "", nai_get_i64(gpus, g, GP_DEVICE));
+      nai_buf_printf(&list, "%s%" PRId64, g ? ", " : "", nai_get_i64(gpus, g, GPUS_device_id));
     nai_err_set(err, NAI_EUSAGE, "--gpu %" PRId64 ": the trace has no such GPU; it has: %s", x->options->gpus[i],
                 list.len ? nai_buf_str(&list) : "none");
     nai_buf_free(&list);
@@ -243,7 +245,7 @@ static int keep_gpus(struct extraction *x, struct nai_err *err) {
     struct nai_table *all = x->out->tables[NAI_IN_GPUS];
     int64_t kept = 0;
     for (int64_t row = 0; row < all->rows; row++)
-      if (nai_keeps_gpu(x->options, nai_get_i64(all, row, GP_DEVICE)))
+      if (nai_keeps_gpu(x->options, nai_get_i64(all, row, GPUS_device_id)))
         move_row(all, kept++, row);
     nai_table_truncate(all, kept);
   }

@@ -1,5 +1,6 @@
 /* What reading the rows found out about them: notes for data_quality, and which reader read which table. */
 #include "ingest/extraction.h"
+#include "tables/readers.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -99,10 +100,10 @@ static void note(struct nai_table *notes, const char *check, const char *severit
 
 static void put_reader(struct nai_table *readers, const struct nai_scan *scan, int64_t rows) {
   int64_t row = nai_table_add_row(readers);
-  nai_set_str(readers, row, RD_TABLE, scan->table);
-  nai_set_str(readers, row, RD_READER, scan->reader);
-  nai_set_i64(readers, row, RD_ROWS, rows);
-  nai_set_str(readers, row, RD_REASON, scan->reason);
+  nai_set_str(readers, row, READERS_source_table, scan->table);
+  nai_set_str(readers, row, READERS_reader, scan->reader);
+  nai_set_i64(readers, row, READERS_rows, rows);
+  nai_set_str(readers, row, READERS_reason, scan->reason);
 }
 
 int nai_note_intake(struct extraction *x, const struct nai_intake *intake, struct nai_err *err) {

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "ingest/small.h"
 #include "ingest/sources/source.h"
+#include "tables/gpus.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,32 +17,34 @@ static const struct {
   int64_t older_scale; /* kHz and kB/s there */
   int64_t max;
 } gpu_numbers[] = {
-    {GP_SM_COUNT, "smCount", "numMultiprocessors", 1, INT32_MAX},
-    {GP_MEMORY, "totalMemory", "globalMemorySize", 1, INT64_MAX},
-    {GP_COMPUTE_MAJOR, "computeMajor", "computeCapabilityMajor", 1, 1000},
-    {GP_COMPUTE_MINOR, "computeMinor", "computeCapabilityMinor", 1, 1000},
-    {GP_CLOCK, "clockRate", "coreClockRate", 1000, INT64_MAX / 1000},
-    {GP_BANDWIDTH, "memoryBandwidth", "globalMemoryBandwidth", 1000, INT64_MAX / 1000},
-    {GP_L2, "l2CacheSize", "l2CacheSize", 1, INT64_MAX},
-    {GP_THREADS_PER_WARP, "threadsPerWarp", "numThreadsPerWarp", 1, INT32_MAX},
-    {GP_WARPS_PER_SM, "maxWarpsPerSm", "maxWarpsPerMultiprocessor", 1, INT32_MAX},
-    {GP_BLOCKS_PER_SM, "maxBlocksPerSm", "maxBlocksPerMultiprocessor", 1, INT32_MAX},
-    {GP_REGISTERS_PER_SM, "maxRegistersPerSm", "maxRegistersPerMultiprocessor", 1, INT32_MAX},
-    {GP_REGISTERS_PER_BLOCK, "maxRegistersPerBlock", "maxRegistersPerBlock", 1, INT32_MAX},
-    {GP_SMEM_PER_SM, "maxShmemPerSm", "maxSharedMemoryPerMultiprocessor", 1, INT32_MAX},
-    {GP_SMEM_PER_BLOCK, "maxShmemPerBlock", "maxSharedMemoryPerBlock", 1, INT32_MAX},
-    {GP_SMEM_PER_BLOCK_OPTIN, "maxShmemPerBlockOptin", "-", 1, INT32_MAX},
-    {GP_THREADS_PER_BLOCK, "maxThreadsPerBlock", "maxThreadsPerBlock", 1, INT32_MAX},
-    {GP_COPY_ENGINES, "asyncEngines", "numMemcpyEngines", 1, INT32_MAX},
-    {GP_DISCRETE, "isDiscrete", "-", 1, 1},
+    {GPUS_sm_count, "smCount", "numMultiprocessors", 1, INT32_MAX},
+    {GPUS_memory_bytes, "totalMemory", "globalMemorySize", 1, INT64_MAX},
+    {GPUS_compute_major, "computeMajor", "computeCapabilityMajor", 1, 1000},
+    {GPUS_compute_minor, "computeMinor", "computeCapabilityMinor", 1, 1000},
+    {GPUS_clock_hz, "clockRate", "coreClockRate", 1000, INT64_MAX / 1000},
+    {GPUS_memory_bytes_per_s, "memoryBandwidth", "globalMemoryBandwidth", 1000, INT64_MAX / 1000},
+    {GPUS_l2_bytes, "l2CacheSize", "l2CacheSize", 1, INT64_MAX},
+    {GPUS_threads_per_warp, "threadsPerWarp", "numThreadsPerWarp", 1, INT32_MAX},
+    {GPUS_max_warps_per_sm, "maxWarpsPerSm", "maxWarpsPerMultiprocessor", 1, INT32_MAX},
+    {GPUS_max_blocks_per_sm, "maxBlocksPerSm", "maxBlocksPerMultiprocessor", 1, INT32_MAX},
+    {GPUS_max_registers_per_sm, "maxRegistersPerSm", "maxRegistersPerMultiprocessor", 1, INT32_MAX},
+    {GPUS_max_registers_per_block, "maxRegistersPerBlock", "maxRegistersPerBlock", 1, INT32_MAX},
+    {GPUS_max_shared_bytes_per_sm, "maxShmemPerSm", "maxSharedMemoryPerMultiprocessor", 1, INT32_MAX},
+    {GPUS_max_shared_bytes_per_block, "maxShmemPerBlock", "maxSharedMemoryPerBlock", 1, INT32_MAX},
+    {GPUS_max_shared_bytes_per_block_optin, "maxShmemPerBlockOptin", "-", 1, INT32_MAX},
+    {GPUS_max_threads_per_block, "maxThreadsPerBlock", "maxThreadsPerBlock", 1, INT32_MAX},
+    {GPUS_copy_engines, "asyncEngines", "numMemcpyEngines", 1, INT32_MAX},
+    {GPUS_discrete, "isDiscrete", "-", 1, 1},
 };
 _Static_assert(sizeof gpu_numbers / sizeof *gpu_numbers == NAI_GPU_NUMBERS, "a row has all numbers");
 
 static const struct {
   int column;
   const char *name, *older;
-} gpu_texts[] = {
-    {GP_NAME, "name", "name"}, {GP_BUS, "busLocation", "pciBusId"}, {GP_UUID, "uuid", "-"}, {GP_CHIP, "chipName", "-"}};
+} gpu_texts[] = {{GPUS_gpu_name, "name", "name"},
+                 {GPUS_pci_bus, "busLocation", "pciBusId"},
+                 {GPUS_uuid, "uuid", "-"},
+                 {GPUS_chip, "chipName", "-"}};
 _Static_assert(sizeof gpu_texts / sizeof *gpu_texts == NAI_GPU_TEXTS, "a row has all texts");
 
 /* Cells of a row: id, ordinal, then the numbers and the texts. */
@@ -52,7 +55,7 @@ _Static_assert((int)GPU_CELLS <= (int)NAI_SMALL_COLUMNS, "a row of TARGET_INFO_G
 static bool is_number(int number, int64_t value) {
   int column = gpu_numbers[number].column;
   bool zero_is_known =
-      column == GP_SM_COUNT || column == GP_MEMORY || column == GP_COMPUTE_MINOR || column == GP_DISCRETE;
+      column == GPUS_sm_count || column == GPUS_memory_bytes || column == GPUS_compute_minor || column == GPUS_discrete;
   return value <= gpu_numbers[number].max && (value > 0 || (value == 0 && zero_is_known));
 }
 
@@ -68,7 +71,8 @@ static int on_gpu(void *ctx, const struct nai_cell *cells, struct nai_err *err) 
     facts->numbers[i] = is_number(i, value) ? value * (gpus->older ? gpu_numbers[i].older_scale : 1) : NAI_NULL_I64;
   }
   for (int i = 0; i < NAI_GPU_TEXTS; i++) {
-    int rc = nai_small_text(&facts->texts[i], &cells[FIRST_TEXT + i], gpu_texts[i].column == GP_NAME ? 200 : 64, err);
+    int rc =
+        nai_small_text(&facts->texts[i], &cells[FIRST_TEXT + i], gpu_texts[i].column == GPUS_gpu_name ? 200 : 64, err);
     if (rc)
       return rc;
     if (facts->texts[i] && strcmp(facts->texts[i], no_uuid) == 0) {
@@ -92,7 +96,7 @@ static void name_gpu_cells(const char *names[GPU_CELLS + 1], bool older) {
 /* Whether a row can be a GPU that CUDA uses: displays of other makers are listed, too, as capability 0.0. */
 static bool runs_cuda(const struct nai_gpu_row *facts) {
   for (int i = 0; i < NAI_GPU_NUMBERS; i++)
-    if (gpu_numbers[i].column == GP_SM_COUNT)
+    if (gpu_numbers[i].column == GPUS_sm_count)
       return facts->numbers[i] != 0;
   return true;
 }
@@ -132,7 +136,7 @@ int nai_gpu_rows_read(struct nai_gpu_rows *gpus, struct nai_trace *trace, struct
 void nai_gpu_rows_put(struct nai_table *table, int64_t row, const struct nai_gpu_rows *gpus,
                       const struct nai_gpu_row *facts) {
   bool has_id = !gpus->older && facts->id >= 0 && facts->id <= INT32_MAX;
-  nai_set_i64(table, row, GP_GPU_ID, has_id ? facts->id : NAI_NULL_I64);
+  nai_set_i64(table, row, GPUS_gpu_id, has_id ? facts->id : NAI_NULL_I64);
   for (int i = 0; i < NAI_GPU_NUMBERS; i++)
     nai_set_i64(table, row, gpu_numbers[i].column, facts->numbers[i]);
   for (int i = 0; i < NAI_GPU_TEXTS; i++)

@@ -2,6 +2,8 @@
 
 #include "ingest/small.h"
 #include "ingest/sources/source.h"
+#include "tables/processes.h"
+#include "tables/threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,7 +59,7 @@ int32_t nai_identity_row(const int64_t *processes, size_t count, int64_t key) {
 }
 
 int32_t nai_identity_process(const struct nai_table *processes, int64_t key) {
-  return process_row(nai_column_i64(processes, PR_KEY), (size_t)processes->rows, process_of(key));
+  return process_row(nai_column_i64(processes, PROCESSES_process_key), (size_t)processes->rows, process_of(key));
 }
 
 static int on_process_name(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
@@ -66,12 +68,12 @@ static int on_process_name(void *ctx, const struct nai_cell *cells, struct nai_e
   int64_t key = nai_small_int(&cells[0], 0);
   if (key == 0)
     return NAI_OK;
-  const int64_t *keys = nai_column_i64(table, PR_KEY);
+  const int64_t *keys = nai_column_i64(table, PROCESSES_process_key);
   int64_t process = process_of(key);
   const int64_t *at = table->rows ? bsearch(&process, keys, (size_t)table->rows, sizeof *keys, compare_keys) : NULL;
   if (!at)
     return NAI_OK;
-  nai_small_put_text(table, at - keys, PR_NAME, &cells[1], 400);
+  nai_small_put_text(table, at - keys, PROCESSES_process_name, &cells[1], 400);
   return NAI_OK;
 }
 
@@ -85,7 +87,7 @@ static int on_thread_name(void *ctx, const struct nai_cell *cells, struct nai_er
   struct thread_names *names = ctx;
   struct nai_table *table = names->threads;
   int64_t key = nai_small_int(&cells[0], 0), id = nai_small_int(&cells[1], -1);
-  const int64_t *keys = nai_column_i64(table, TH_KEY);
+  const int64_t *keys = nai_column_i64(table, THREADS_global_tid);
   const int64_t *at = table->rows ? bsearch(&key, keys, (size_t)table->rows, sizeof *keys, compare_keys) : NULL;
   const struct nai_db_table *strings = nai_trace_table(names->trace, "StringIds");
   if (!at || !strings || nai_db_column(strings, "value") < 0)
@@ -100,7 +102,7 @@ static int on_thread_name(void *ctx, const struct nai_cell *cells, struct nai_er
   int rc = nai_lookup_get(&found, &text, names->lookup, id, err);
   if (rc || !found)
     return rc;
-  nai_small_put_text(table, at - keys, TH_NAME, &text, 400);
+  nai_small_put_text(table, at - keys, THREADS_thread_name, &text, 400);
   return NAI_OK;
 }
 
@@ -109,8 +111,8 @@ static int resolve_hosts(struct nai_identity *identity, const int64_t *processes
   struct nai_table *table = out->tables[NAI_IN_PROCESSES], *threads = out->tables[NAI_IN_THREADS];
   for (size_t i = 0; i < process_count; i++) {
     int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, PR_KEY, processes[i]);
-    nai_set_i64(table, row, PR_PID, pid_of(processes[i]));
+    nai_set_i64(table, row, PROCESSES_process_key, processes[i]);
+    nai_set_i64(table, row, PROCESSES_pid, pid_of(processes[i]));
   }
   uint32_t n = identity->threads.count;
   int64_t *sorted = malloc(((size_t)n + 1) * sizeof *sorted);
@@ -124,10 +126,10 @@ static int resolve_hosts(struct nai_identity *identity, const int64_t *processes
   qsort(sorted, n, sizeof *sorted, compare_keys);
   for (uint32_t i = 0; i < n; i++) {
     int64_t row = nai_table_add_row(threads);
-    nai_set_i64(threads, row, TH_KEY, sorted[i]);
-    nai_set_i64(threads, row, TH_PROCESS, process_row(processes, process_count, process_of(sorted[i])));
-    nai_set_i64(threads, row, TH_PID, pid_of(sorted[i]));
-    nai_set_i64(threads, row, TH_TID, low_bits(sorted[i]));
+    nai_set_i64(threads, row, THREADS_global_tid, sorted[i]);
+    nai_set_i64(threads, row, THREADS_process, process_row(processes, process_count, process_of(sorted[i])));
+    nai_set_i64(threads, row, THREADS_pid, pid_of(sorted[i]));
+    nai_set_i64(threads, row, THREADS_tid, low_bits(sorted[i]));
     uint32_t at = nai_keyset_find(&identity->threads, sorted[i]);
     identity->thread_row[at] = (int32_t)row;
   }

@@ -5,6 +5,7 @@
 #include "ingest/gpu_rows.h"
 #include "ingest/small.h"
 #include "ingest/sources/source.h"
+#include "tables/gpus.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -187,7 +188,7 @@ static const struct nai_gpu_row *facts_of(const char **by, const struct resolvin
 static void add_facts(struct nai_table *table, int64_t row, const struct resolving *r, const struct pair *pair) {
   const char *by;
   const struct nai_gpu_row *facts = facts_of(&by, r, pair);
-  nai_set_str(table, row, GP_IDENTIFIED_BY, by);
+  nai_set_str(table, row, GPUS_identified_by, by);
   if (!facts)
     return;
   nai_gpu_rows_put(table, row, &r->machine, facts);
@@ -202,11 +203,11 @@ static void add_gpu(struct nai_table *table, const struct resolving *r, const st
     snprintf(label, sizeof label, "GPU %" PRId64 " (pid %" PRId64 ")", pair->ordinal, pair->pid);
   else
     snprintf(label, sizeof label, "GPU %" PRId64, pair->device);
-  nai_set_i64(table, row, GP_DEVICE, pair->device);
-  nai_set_str(table, row, GP_LABEL, label);
-  nai_set_i64(table, row, GP_CUDA_DEVICE, pair->ordinal == NAI_DEVICE_UNKNOWN ? NAI_NULL_I64 : pair->ordinal);
-  nai_set_i64(table, row, GP_PID, pair->split ? pair->pid : NAI_NULL_I64);
-  nai_set_i64(table, row, GP_MAPPED, pair->mapped);
+  nai_set_i64(table, row, GPUS_device_id, pair->device);
+  nai_set_str(table, row, GPUS_label, label);
+  nai_set_i64(table, row, GPUS_cuda_device, pair->ordinal == NAI_DEVICE_UNKNOWN ? NAI_NULL_I64 : pair->ordinal);
+  nai_set_i64(table, row, GPUS_pid, pair->split ? pair->pid : NAI_NULL_I64);
+  nai_set_i64(table, row, GPUS_mapped, pair->mapped);
   add_facts(table, row, r, pair);
 }
 

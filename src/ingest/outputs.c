@@ -2,6 +2,7 @@
  * text itself stays in the export: it may hold secrets. */
 #include "ingest/extraction.h"
 #include "ingest/small.h"
+#include "tables/program_outputs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +35,12 @@ static bool holds_word(const struct nai_cell *text, const char *word) {
 }
 
 static void set_flags(struct nai_table *table, int64_t row, const struct nai_cell *text) {
-  nai_set_i64(table, row, PO_TRACEBACK, holds(text, "Traceback (most recent call last)"));
-  nai_set_i64(table, row, PO_ERROR, holds_word(text, "error"));
-  nai_set_i64(table, row, PO_FAILED, holds_word(text, "failed"));
-  nai_set_i64(table, row, PO_CUDA_ERROR,
+  nai_set_i64(table, row, PROGRAM_OUTPUTS_has_traceback, holds(text, "Traceback (most recent call last)"));
+  nai_set_i64(table, row, PROGRAM_OUTPUTS_has_error, holds_word(text, "error"));
+  nai_set_i64(table, row, PROGRAM_OUTPUTS_has_failed, holds_word(text, "failed"));
+  nai_set_i64(table, row, PROGRAM_OUTPUTS_has_cuda_error,
               holds(text, "CUDA error") || holds(text, "cudaError") || holds(text, "NCCL WARN"));
-  nai_set_i64(table, row, PO_KILLED,
+  nai_set_i64(table, row, PROGRAM_OUTPUTS_has_killed,
               holds(text, "Killed") || holds(text, "Segmentation fault") || holds(text, "core dumped") ||
                   holds(text, "out of memory"));
 }
@@ -80,9 +81,10 @@ static int on_output(void *ctx, const struct nai_cell *cells, struct nai_err *er
   if (rc)
     return rc;
   int64_t row = nai_table_add_row(table), pid = nai_small_int(&cells[0], 0);
-  nai_set_i64(table, row, PO_PROCESS, pid ? nai_identity_process(o->x->out->tables[NAI_IN_PROCESSES], pid) : -1);
-  nai_set_i64(table, row, PO_STREAM, stream);
-  nai_set_i64(table, row, PO_BYTES, text.len);
+  nai_set_i64(table, row, PROGRAM_OUTPUTS_process,
+              pid ? nai_identity_process(o->x->out->tables[NAI_IN_PROCESSES], pid) : -1);
+  nai_set_i64(table, row, PROGRAM_OUTPUTS_stream, stream);
+  nai_set_i64(table, row, PROGRAM_OUTPUTS_size_bytes, text.len);
   set_flags(table, row, &text);
   return NAI_OK;
 }

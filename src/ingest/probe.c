@@ -4,6 +4,9 @@
 
 #include "ingest/extraction.h"
 #include "ingest/small.h"
+#include "tables/capabilities.h"
+#include "tables/capture.h"
+#include "tables/labels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,15 +49,15 @@ static int on_export_fact(void *ctx, const struct nai_cell *cells, struct nai_er
   int rc = read_fact(&name, &value, cells, TEXT_MAX, err);
   if (name && value) {
     if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0)
-      nai_set_str(capture, 0, CA_PRODUCT_VERSION, value);
+      nai_set_str(capture, 0, CAPTURE_product_version, value);
     else if (strcmp(name, "EXPORT_SCHEMA_VERSION") == 0)
-      nai_set_str(capture, 0, CA_SCHEMA_VERSION, value);
+      nai_set_str(capture, 0, CAPTURE_schema_version, value);
     else if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0 && strcmp(value, "true") == 0)
-      nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, -1); /* resolved once the session start is known */
+      nai_set_i64(capture, 0, CAPTURE_time_offset_ns, -1); /* resolved once the session start is known */
     else if ((strcmp(name, "EXPORT_PARAM_TABLES_TO_EXPORT") == 0 ||
               strcmp(name, "EXPORT_PARAM_TIMES_TO_EXPORT") == 0) &&
              *value) {
-      nai_set_i64(capture, 0, CA_PARTIAL, 1);
+      nai_set_i64(capture, 0, CAPTURE_partial_export, 1);
       nai_ingest_note(out->tables[NAI_IN_PROBE_NOTES], "partial-export", "warning", "META_DATA_EXPORT", 1,
                       "the export holds only selected tables or times; what is missing was not looked at");
     }
@@ -69,9 +72,9 @@ static bool is_time(int64_t ns) { return ns > -NAI_TIME_LIMIT && ns < NAI_TIME_L
 static int on_session_start(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
   int64_t utc = nai_small_int(&cells[0], NAI_NULL_I64);
-  nai_set_i64(ctx, 0, CA_UTC_EPOCH_NS, utc > 0 && utc < NAI_TIME_LIMIT ? utc : NAI_NULL_I64);
+  nai_set_i64(ctx, 0, CAPTURE_utc_epoch_ns, utc > 0 && utc < NAI_TIME_LIMIT ? utc : NAI_NULL_I64);
   int64_t clock = nai_small_int(&cells[1], NAI_NULL_I64);
-  nai_set_i64(ctx, 0, CA_START, is_time(clock) ? clock : NAI_NULL_I64);
+  nai_set_i64(ctx, 0, CAPTURE_capture_start_ns, is_time(clock) ? clock : NAI_NULL_I64);
   return NAI_OK;
 }
 
@@ -79,12 +82,12 @@ static int on_session_start(void *ctx, const struct nai_cell *cells, struct nai_
  * when the session began, which on_session_start has put into CA_START. */
 static int on_details(void *ctx, const struct nai_cell *cells, struct nai_err *err) {
   (void)err;
-  int64_t duration = nai_small_int(&cells[0], 0), clock = nai_get_i64(ctx, 0, CA_START);
+  int64_t duration = nai_small_int(&cells[0], 0), clock = nai_get_i64(ctx, 0, CAPTURE_capture_start_ns);
   int64_t start = nai_small_int(&cells[1], NAI_NULL_I64), stop = nai_small_int(&cells[2], NAI_NULL_I64);
-  nai_set_i64(ctx, 0, CA_DURATION_NS, duration > 0 ? duration : NAI_NULL_I64);
+  nai_set_i64(ctx, 0, CAPTURE_duration_ns, duration > 0 ? duration : NAI_NULL_I64);
   bool told = clock != NAI_NULL_I64 && is_time(start) && is_time(stop) && stop >= start;
-  nai_set_i64(ctx, 0, CA_START, told ? start - clock : NAI_NULL_I64);
-  nai_set_i64(ctx, 0, CA_STOP, told ? stop - clock : NAI_NULL_I64);
+  nai_set_i64(ctx, 0, CAPTURE_capture_start_ns, told ? start - clock : NAI_NULL_I64);
+  nai_set_i64(ctx, 0, CAPTURE_capture_stop_ns, told ? stop - clock : NAI_NULL_I64);
   return NAI_OK;
 }
 
@@ -100,14 +103,14 @@ static int on_capture_fact(void *ctx, const struct nai_cell *cells, struct nai_e
   int rc = read_fact(&name, &value, cells, 64, err);
   if (name && value && is_word(value)) {
     if (strcmp(name, "START_TRIGGER") == 0)
-      nai_set_str(capture, 0, CA_START_TRIGGER, value);
+      nai_set_str(capture, 0, CAPTURE_start_trigger, value);
     if (strcmp(name, "STOP_TRIGGER") == 0)
-      nai_set_str(capture, 0, CA_STOP_TRIGGER, value);
+      nai_set_str(capture, 0, CAPTURE_stop_trigger, value);
     if (strcmp(name, "CAPTURE_EVENT_TYPE") == 0) {
       char types[512];
-      const char *before = nai_get_str(capture, 0, CA_EVENT_TYPES);
+      const char *before = nai_get_str(capture, 0, CAPTURE_event_types);
       snprintf(types, sizeof types, "%s%s%s", before, *before ? ", " : "", value);
-      nai_set_str(capture, 0, CA_EVENT_TYPES, types);
+      nai_set_str(capture, 0, CAPTURE_event_types, types);
     }
   }
   free(name);
@@ -169,10 +172,10 @@ static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct
   struct nai_table *capture = out->tables[NAI_IN_CAPTURE];
   nai_table_add_row(capture);
   struct nai_cell file = {.type = NAI_CELL_TEXT, .data = trace->file_name, .len = (uint32_t)strlen(trace->file_name)};
-  nai_small_put_text(capture, 0, CA_FILE, &file, TEXT_MAX);
-  nai_set_i64(capture, 0, CA_SIZE, (int64_t)trace->size_bytes);
-  nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, 0);
-  nai_set_i64(capture, 0, CA_PARTIAL, 0);
+  nai_small_put_text(capture, 0, CAPTURE_file, &file, TEXT_MAX);
+  nai_set_i64(capture, 0, CAPTURE_size_bytes, (int64_t)trace->size_bytes);
+  nai_set_i64(capture, 0, CAPTURE_time_offset_ns, 0);
+  nai_set_i64(capture, 0, CAPTURE_partial_export, 0);
   const char *facts = nai_trace_table(trace, "META_DATA_EXPORT") ? "META_DATA_EXPORT" : "EXPORT_META_DATA";
   int rc = nai_small_scan(trace, facts, (const char *const[]){"name", "value", NULL}, 10000, on_export_fact, out, err);
   if (!rc)
@@ -182,7 +185,7 @@ static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct
     rc = nai_small_scan(trace, "ANALYSIS_DETAILS", (const char *const[]){"duration", "startTime", "stopTime", NULL}, 1,
                         on_details, capture, err);
   if (!nai_trace_table(trace, "ANALYSIS_DETAILS"))
-    nai_set_i64(capture, 0, CA_START, NAI_NULL_I64);
+    nai_set_i64(capture, 0, CAPTURE_capture_start_ns, NAI_NULL_I64);
   if (!rc)
     rc = nai_small_scan(trace, "META_DATA_CAPTURE", (const char *const[]){"name", "value", NULL}, 10000,
                         on_capture_fact, capture, err);
@@ -191,9 +194,9 @@ static int probe_capture(struct nai_ingest *out, struct nai_trace *trace, struct
   if (!rc)
     rc = probe_diagnostics(out, trace, err);
   /* A time-normalised export holds UTC times; shifting them back keeps every number small and comparable. */
-  if (nai_get_i64(capture, 0, CA_TIME_OFFSET_NS) < 0) {
-    int64_t utc = nai_get_i64(capture, 0, CA_UTC_EPOCH_NS);
-    nai_set_i64(capture, 0, CA_TIME_OFFSET_NS, utc == NAI_NULL_I64 ? 0 : utc);
+  if (nai_get_i64(capture, 0, CAPTURE_time_offset_ns) < 0) {
+    int64_t utc = nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns);
+    nai_set_i64(capture, 0, CAPTURE_time_offset_ns, utc == NAI_NULL_I64 ? 0 : utc);
   }
   return rc;
 }
@@ -203,9 +206,9 @@ static int on_label(struct nai_table *labels, int kind, const struct nai_cell *c
   if (id < 0)
     return NAI_OK;
   int64_t row = nai_table_add_row(labels);
-  nai_set_i64(labels, row, LB_KIND, kind);
-  nai_set_i64(labels, row, LB_ID, id);
-  nai_small_put_text(labels, row, LB_LABEL, &cells[1], TEXT_MAX);
+  nai_set_i64(labels, row, LABELS_enumeration, kind);
+  nai_set_i64(labels, row, LABELS_id, id);
+  nai_small_put_text(labels, row, LABELS_label, &cells[1], TEXT_MAX);
   return NAI_OK;
 }
 
@@ -229,10 +232,10 @@ static int probe_labels(struct nai_table *labels, struct nai_trace *trace, struc
 static void add_capability(struct nai_table *table, const char *name, bool available, const char *source,
                            const char *detail) {
   int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, CP_CAPABILITY, name);
-  nai_set_i64(table, row, CP_AVAILABLE, available);
-  nai_set_str(table, row, CP_SOURCE, source);
-  nai_set_str(table, row, CP_DETAIL, detail);
+  nai_set_str(table, row, CAPABILITIES_capability, name);
+  nai_set_i64(table, row, CAPABILITIES_available, available);
+  nai_set_str(table, row, CAPABILITIES_source, source);
+  nai_set_str(table, row, CAPABILITIES_detail, detail);
 }
 
 /* Which of the wanted columns the table lacks, "column a, b" or "". */
@@ -327,7 +330,7 @@ static int check_is_export(const struct nai_trace *trace, struct nai_err *err) {
 int nai_probe_capabilities(struct nai_table **out, const struct nai_trace *trace, uint64_t tables,
                            struct nai_err *err) {
   tables = tables ? tables : NAI_IN_DEFAULT;
-  int rc = nai_table_new(out, &nai_capabilities, err);
+  int rc = nai_table_new(out, &nai_capabilities_schema, err);
   for (int i = 0; !rc && i < nai_source_count; i++)
     if (tables & NAI_IN_BIT(nai_sources[i]->table) && nai_source_applies(nai_sources[i], trace))
       rc = probe_source(*out, trace, nai_sources[i], err);
@@ -357,12 +360,12 @@ static const char *disabled_by(const char *table, const char *capability) {
 static void take_back(struct nai_table *capabilities, const char *table) {
   for (int64_t row = 0; row < capabilities->rows; row++) {
     char detail[512];
-    if (strcasecmp(nai_get_str(capabilities, row, CP_SOURCE), table) != 0)
+    if (strcasecmp(nai_get_str(capabilities, row, CAPABILITIES_source), table) != 0)
       continue;
     snprintf(detail, sizeof detail, "table %s is damaged; not available: %s", table,
-             disabled_by(table, nai_get_str(capabilities, row, CP_CAPABILITY)));
-    nai_set_i64(capabilities, row, CP_AVAILABLE, 0);
-    nai_set_str(capabilities, row, CP_DETAIL, detail);
+             disabled_by(table, nai_get_str(capabilities, row, CAPABILITIES_capability)));
+    nai_set_i64(capabilities, row, CAPABILITIES_available, 0);
+    nai_set_str(capabilities, row, CAPABILITIES_detail, detail);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "ingest/extraction.h"
 
 #include "base/threads.h"
+#include "tables/nvtx_events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static struct nai_extent part_extent(const struct extraction *x, const struct na
     mapped.null |= extent.null;
     return mapped;
   }
-  if (p->source->table == NAI_IN_NVTX && column == NE_ROW_OFFSET && extent.min <= extent.max) {
+  if (p->source->table == NAI_IN_NVTX && column == NVTX_EVENTS_export_row_offset && extent.min <= extent.max) {
     extent.min -= p->first;
     extent.max -= p->first;
   }
@@ -110,10 +111,11 @@ static int create_table(struct extraction *x, const struct nai_source *source, s
       nai_extent_join(&extents[c], &extent);
     }
   }
-  if (source->table == NAI_IN_NVTX && extents[NE_END].null) { /* open ranges end with the trace, or where they begin */
-    nai_extent_join(&extents[NE_END], &extents[NE_START]);
-    nai_extent_add(&extents[NE_END], &x->last_ns, 1);
-    extents[NE_END].null = false;
+  if (source->table == NAI_IN_NVTX &&
+      extents[NVTX_EVENTS_end_ns].null) { /* open ranges end with the trace, or where they begin */
+    nai_extent_join(&extents[NVTX_EVENTS_end_ns], &extents[NVTX_EVENTS_start_ns]);
+    nai_extent_add(&extents[NVTX_EVENTS_end_ns], &x->last_ns, 1);
+    extents[NVTX_EVENTS_end_ns].null = false;
   }
   char path[4096];
   snprintf(path, sizeof path, "%s/%s.ntab", x->options->directory, schema->name);
@@ -133,7 +135,7 @@ static void close_ranges(struct nai_part *p, int64_t last_ns, int64_t *end, cons
   for (uint32_t i = 0; i < chunk->rows; i++) {
     if (end[i] != NAI_NULL_I64)
       continue;
-    int64_t start = nai_at(&chunk->columns[NE_START], i), length = last_ns > start ? last_ns - start : 0;
+    int64_t start = nai_at(&chunk->columns[NVTX_EVENTS_start_ns], i), length = last_ns > start ? last_ns - start : 0;
     end[i] = start + (length < NAI_DURATION_LIMIT ? length : NAI_DURATION_LIMIT);
     nai_sum_add(&p->total_ns, end[i] - start);
   }
@@ -156,9 +158,9 @@ static void make_cells(int64_t *cells, const struct extraction *x, struct nai_pa
     map_cells(cells, chunk->rows, from.map);
   if (p->source->table != NAI_IN_NVTX)
     return;
-  for (uint32_t i = 0; column == NE_ROW_OFFSET && i < chunk->rows; i++)
+  for (uint32_t i = 0; column == NVTX_EVENTS_export_row_offset && i < chunk->rows; i++)
     cells[i] -= cells[i] == NAI_NULL_I64 ? 0 : p->first;
-  if (column == NE_END && p->open_ranges)
+  if (column == NVTX_EVENTS_end_ns && p->open_ranges)
     close_ranges(p, x->last_ns, cells, chunk);
 }
 
@@ -167,7 +169,7 @@ static int write_column(struct nai_column_writer *writer, const struct extractio
   int64_t cells[NAI_OPEN_ROWS];
   uint32_t rows[NAI_OPEN_ROWS];
   int rc = NAI_OK;
-  bool closes_ranges = p->source->table == NAI_IN_NVTX && column == NE_END;
+  bool closes_ranges = p->source->table == NAI_IN_NVTX && column == NVTX_EVENTS_end_ns;
   if (nai_table_column(x->out->tables[p->source->table], column).width == 0 && !closes_ranges)
     return NAI_OK; /* all rows have the same value, which the descriptor holds */
   nai_writer_begin(writer, x->out->tables[p->source->table], column, p->first);

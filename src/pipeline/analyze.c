@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "pipeline/state.h"
 #include "run/publish.h"
+#include "tables/readers.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -103,7 +104,7 @@ static int write_manifests(struct nai_state *s, struct nai_err *err) {
   int rc = s->home == &s->out ? list_outputs(m, s, err) : write_outputs_manifest(s, err);
   if (!s->options->keep_stages)
     nai_manifest_forget_nodes(m);
-  return rc ? rc : write_manifest(s->home, m, nai_run_held(s->run, nai_readers.name), err);
+  return rc ? rc : write_manifest(s->home, m, nai_run_held(s->run, nai_readers_schema.name), err);
 }
 
 static void pass_note(void *ctx, const char *line) {

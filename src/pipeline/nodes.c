@@ -4,6 +4,16 @@
 #include "analyses/analysis.h"
 #include "render/escape.h"
 #include "viewer/viewer.h"
+#include "tables/capabilities.h"
+#include "tables/capture.h"
+#include "tables/evidence.h"
+#include "tables/findings.h"
+#include "tables/gpus.h"
+#include "tables/labels.h"
+#include "tables/metrics.h"
+#include "tables/probe_notes.h"
+#include "tables/timeline_places.h"
+#include "tables/viewer_data.h"
 
 #include <stdlib.h>
 
@@ -11,7 +21,8 @@
 
 /* The tables that probe makes come first among nai_event_tables, those of extract follow; from here on: */
 enum { FIRST_OF_EXTRACT = NAI_IN_CAPABILITIES };
-static const struct nai_schema *const probe_outputs[] = {&nai_capture, &nai_labels, &nai_probe_notes, NULL};
+static const struct nai_schema *const probe_outputs[] = {&nai_capture_schema, &nai_labels_schema,
+                                                         &nai_probe_notes_schema, NULL};
 
 /* Hands the tables of an ingest, from the first on, over to the node that makes them. */
 static void hand_over(const struct nai_node_io *io, struct nai_ingest *from, int first, int end) {
@@ -109,15 +120,6 @@ static const struct nai_node metrics = {.name = "metrics",
 
 /* Where an aggregated timeline keeps every event: what findings cite, then the longest gap of each pattern. A table of
  * its own, so that rules that cite the same places leave the timeline as it is. */
-enum { PLACE_START, PLACE_END };
-static const struct nai_column_def place_columns[] = {
-    [PLACE_START] = {"start_ns", NAI_I64, NAI_TIMESTAMP_NS, "start", .role = NAI_ROLE_START},
-    [PLACE_END] = {"end_ns", NAI_I64, NAI_TIMESTAMP_NS, "end, exclusive", .role = NAI_ROLE_END},
-};
-static const struct nai_schema places_schema = NAI_SCHEMA(
-    "timeline_places", "Places on the timeline",
-    "One stretch of time of which the page keeps every event; none for a trace small enough to be kept whole",
-    place_columns);
 
 /* Adds the places that a table's rows have on the timeline, until there are `most`; those that span much of it are left
  * out. */
@@ -130,8 +132,8 @@ static void add_places(struct nai_table *places, int64_t most, const struct nai_
     if (a == NAI_NULL_I64 || b == NAI_NULL_I64 || b < a || b - a > window_ns / 10)
       continue;
     int64_t row = nai_table_add_row(places);
-    nai_set_i64(places, row, PLACE_START, a);
-    nai_set_i64(places, row, PLACE_END, b);
+    nai_set_i64(places, row, TIMELINE_PLACES_start_ns, a);
+    nai_set_i64(places, row, TIMELINE_PLACES_end_ns, b);
   }
 }
 
@@ -154,7 +156,7 @@ static int run_places(const struct nai_node_io *io, struct nai_err *err) {
   return NAI_OK;
 }
 
-static const struct nai_schema *const places_outputs[] = {&places_schema, NULL};
+static const struct nai_schema *const places_outputs[] = {&nai_timeline_places_schema, NULL};
 static const char *const places_inputs[] = {"run_info", "evidence", "idle_patterns", NULL};
 static const struct nai_node places = {.name = "timeline_places",
                                        .outputs = places_outputs,
@@ -168,7 +170,8 @@ static int run_timeline(const struct nai_node_io *io, struct nai_err *err) {
   if (!list)
     return nai_err_nomem(err);
   for (int64_t i = 0; i < at->rows; i++)
-    list[i] = (struct nai_interval){nai_get_i64(at, i, PLACE_START), nai_get_i64(at, i, PLACE_END)};
+    list[i] =
+        (struct nai_interval){nai_get_i64(at, i, TIMELINE_PLACES_start_ns), nai_get_i64(at, i, TIMELINE_PLACES_end_ns)};
   int rc = nai_viewer_data(&io->out[0], io->model, list, (size_t)at->rows, err);
   free(list);
   return rc;
@@ -213,7 +216,7 @@ size_t nai_state_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], c
 }
 
 size_t nai_report_schemas(const struct nai_schema *list[NAI_REPORT_MAX_TABLES], int before_stage) {
-  static const struct nai_schema *const described[] = {&nai_capture, &nai_capabilities, &nai_gpus};
+  static const struct nai_schema *const described[] = {&nai_capture_schema, &nai_capabilities_schema, &nai_gpus_schema};
   size_t n = 0;
   for (size_t i = 0; i < sizeof described / sizeof *described; i++)
     list[n++] = described[i];

@@ -7,6 +7,8 @@
 #include "base/threads.h"
 #include "render/output.h"
 #include "viewer/viewer.h"
+#include "tables/findings.h"
+#include "tables/viewer_data.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -42,8 +44,8 @@ static const char *asset_text(const char *path) {
 static const char *viewer_block(const struct nai_state *s, const char *name) {
   const struct nai_table *blocks = nai_run_held(s->run, nai_viewer_data_schema.name);
   for (int64_t i = 0; blocks && i < blocks->rows; i++)
-    if (strcmp(nai_get_str(blocks, i, VD_BLOCK), name) == 0)
-      return nai_get_str(blocks, i, VD_TEXT);
+    if (strcmp(nai_get_str(blocks, i, VIEWER_DATA_block), name) == 0)
+      return nai_get_str(blocks, i, VIEWER_DATA_text);
   return "";
 }
 

@@ -4,22 +4,11 @@
 #include "base/hash.h"
 #include "pipeline/state.h"
 #include "table/columns.h"
+#include "tables/skill_answers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SA_SKILL, SA_TITLE, SA_SOURCE, SA_ROWS, SA_LEFT_OUT, SA_TEXT, SA_REASON };
-static const struct nai_column_def answer_columns[] = {
-    [SA_SKILL] = NAI_NAME_COLUMN("skill", "its id, which is also the name of its table", .key = true),
-    [SA_TITLE] = {"title", NAI_STR, NAI_TEXT, "what it is about"},
-    [SA_SOURCE] = {"source", NAI_STR, NAI_TEXT, "its file, without directories, or built-in"},
-    [SA_ROWS] = NAI_COUNT_COLUMN("row_count", "rows of its table; NULL when it cannot say"),
-    [SA_LEFT_OUT] = NAI_COUNT_COLUMN("left_out", "further rows that the table does not hold"),
-    [SA_TEXT] = {"text", NAI_STR, NAI_TEXT, "its answer in a line; NULL when its file has none"},
-    [SA_REASON] = {"reason", NAI_STR, NAI_TEXT, "why it cannot say; NULL when it can"}};
-static const struct nai_schema answers_schema =
-    NAI_SCHEMA("skill_answers", "Answers of skills", "One skill that the report was asked to hold", answer_columns);
 
 /* --- reading --------------------------------------------------------------------------------------- */
 
@@ -83,7 +72,7 @@ static int check_parameters(const struct nai_state_skills *s, const struct nai_o
 /* Its id is the name of a table of its own. */
 static int check_id(const struct nai_state_skills *s, size_t index, struct nai_run *tables, struct nai_err *err) {
   const struct nai_skill *skill = s->list[index];
-  bool taken = nai_query_has(tables, skill->id) || strcmp(skill->id, answers_schema.name) == 0;
+  bool taken = nai_query_has(tables, skill->id) || strcmp(skill->id, nai_skill_answers_schema.name) == 0;
   if (taken)
     return nai_yaml_error(skill->doc, nai_yaml_get(skill->doc, nai_yaml_root(skill->doc), "skill"), err,
                           "a run has a table \"%s\" already", skill->id);
@@ -120,15 +109,15 @@ static void put_answer(struct nai_table *answers, const struct nai_skill *skill,
   const char *slash = strrchr(skill->source, '/');
   struct nai_buf text = {0};
   int64_t row = nai_table_add_row(answers);
-  nai_set_str(answers, row, SA_SKILL, skill->id);
-  nai_set_str(answers, row, SA_TITLE, skill->title);
-  nai_set_str(answers, row, SA_SOURCE, slash ? slash + 1 : skill->source);
-  nai_set_i64(answers, row, SA_ROWS, answer->table ? answer->table->rows : NAI_NULL_I64);
-  nai_set_i64(answers, row, SA_LEFT_OUT, answer->left_out);
-  nai_set_str(answers, row, SA_REASON, answer->table ? NULL : nai_buf_str(&answer->reason));
+  nai_set_str(answers, row, SKILL_ANSWERS_skill, skill->id);
+  nai_set_str(answers, row, SKILL_ANSWERS_title, skill->title);
+  nai_set_str(answers, row, SKILL_ANSWERS_source, slash ? slash + 1 : skill->source);
+  nai_set_i64(answers, row, SKILL_ANSWERS_row_count, answer->table ? answer->table->rows : NAI_NULL_I64);
+  nai_set_i64(answers, row, SKILL_ANSWERS_left_out, answer->left_out);
+  nai_set_str(answers, row, SKILL_ANSWERS_reason, answer->table ? NULL : nai_buf_str(&answer->reason));
   if (answer->table && answer->table->rows && skill->line) {
     nai_skill_put_line(&text, skill, answer->table, put_plain);
-    nai_set_str(answers, row, SA_TEXT, nai_buf_str(&text));
+    nai_set_str(answers, row, SKILL_ANSWERS_text, nai_buf_str(&text));
   }
   answers->oom |= text.oom;
   nai_buf_free(&text);
@@ -140,7 +129,7 @@ static int run_skills(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_state *s = io->ctx;
   const struct nai_state_skills *skills = &s->skills;
   const char *given[NAI_SKILL_MAX_PARAMETERS];
-  int rc = nai_table_new(&io->out[0], &answers_schema, err);
+  int rc = nai_table_new(&io->out[0], &nai_skill_answers_schema, err);
   for (size_t i = 0; i < skills->count && !rc; i++) {
     const struct nai_skill *skill = skills->list[i];
     const struct nai_skill_request request = {
@@ -165,7 +154,7 @@ int nai_state_skills_load(struct nai_state_skills *s, const struct nai_options *
   if (!o->skill_count && !o->skill_parameter_count)
     return NAI_OK;
   int rc = nai_empty_run(&tables, err);
-  s->outputs[0] = &answers_schema;
+  s->outputs[0] = &nai_skill_answers_schema;
   for (size_t i = 0; i < o->skill_count && !rc; i++)
     rc = add(s, o->skills[i], tables, err);
   if (!rc)

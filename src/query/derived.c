@@ -6,6 +6,10 @@
 #include "derive/nvtx/nvtx_open.h"
 #include "table/columns.h"
 #include "table/kernel_name.h"
+#include "tables/call_ranges.h"
+#include "tables/graph_event_launches.h"
+#include "tables/kernel_launches.h"
+#include "tables/memop_launches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,35 +74,12 @@ static int allocate(struct nai_query_table *t, int from, int to, struct nai_err 
 
 /* --- calls ---------------------------------------------------------------------------------------- */
 
-enum { CR_CLASS, CR_NODE, CR_RANGE_NAME, CR_PATH, CR_RANGE };
 enum { PART_NAMES = 1, PART_LAUNCH = 2, PART_NVTX = 4, PART_SWEEP = 8 };
-#define NODE_COLUMN                                                                                   \
-  {                                                                                                   \
-    "node", NAI_I32, NAI_ID, "row of nvtx_nodes: the innermost range around the call, NULL for none", \
-        .refers = "nvtx_nodes"                                                                        \
-  }
-#define NAME_COLUMN NAI_RANGE_NAME_COLUMN("range_name", "canonical name of that range")
-#define PATH_COLUMN \
-  NAI_LABEL_COLUMN("path", "names from the outermost range around the call to that one, joined by \" > \"")
-#define RANGE_COLUMN                                                                                \
-  {                                                                                                 \
-    "range_row", NAI_I32, NAI_ID,                                                                   \
-        "row of nvtx_events: the innermost push/pop range open when the call began, NULL for none", \
-        .refers = "nvtx_events"                                                                     \
-  }
-static const struct nai_column_def call_columns[] = {
-    [CR_CLASS] = {"class", NAI_STR, NAI_TEXT, "blocking, ordering, poll, allocation or module; NULL for others"},
-    [CR_NODE] = NODE_COLUMN,
-    [CR_RANGE_NAME] = NAME_COLUMN,
-    [CR_PATH] = PATH_COLUMN,
-    [CR_RANGE] = RANGE_COLUMN};
-static const struct nai_schema call_schema =
-    NAI_SCHEMA("call_ranges", "Calls and their ranges", "One row of api_events, in the same order", call_columns);
-static const uint8_t call_parts[] = {[CR_CLASS] = PART_LAUNCH,
-                                     [CR_NODE] = PART_NVTX,
-                                     [CR_RANGE_NAME] = PART_NVTX,
-                                     [CR_PATH] = PART_NVTX,
-                                     [CR_RANGE] = PART_SWEEP};
+static const uint8_t call_parts[] = {[CALL_RANGES_class] = PART_LAUNCH,
+                                     [CALL_RANGES_node] = PART_NVTX,
+                                     [CALL_RANGES_range_name] = PART_NVTX,
+                                     [CALL_RANGES_path] = PART_NVTX,
+                                     [CALL_RANGES_range_row] = PART_SWEEP};
 
 static int open_calls(struct nai_query_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_APIS, err); }
 
@@ -163,18 +144,18 @@ static int fill_nodes(struct nai_query_table *t, const struct nai_model *m, int 
 }
 
 static int fill_classes(struct nai_query_table *t, const struct nai_model *m, struct nai_err *err) {
-  int rc = allocate(t, CR_CLASS, CR_CLASS, err);
+  int rc = allocate(t, CALL_RANGES_class, CALL_RANGES_class, err);
   for (uint32_t i = 0; i < m->apis.n && !rc; i++)
-    nai_set_str(t->own, i, CR_CLASS, class_of(m, i));
+    nai_set_str(t->own, i, CALL_RANGES_class, class_of(m, i));
   return rc ? rc : nai_table_check(t->own, err);
 }
 
 static int sweep(struct nai_query_table *t, const struct nai_model *m, struct nai_err *err) {
-  int rc = allocate(t, CR_RANGE, CR_RANGE, err);
+  int rc = allocate(t, CALL_RANGES_range_row, CALL_RANGES_range_row, err);
   for (uint32_t i = 0; i < m->apis.n && !rc; i++)
-    nai_column_i32(t->own, CR_RANGE)[i] = NAI_NULL_I32;
+    nai_column_i32(t->own, CALL_RANGES_range_row)[i] = NAI_NULL_I32;
   for (uint32_t thread = 0; thread < m->thread_count && !rc; thread++)
-    rc = sweep_thread(nai_column_i32(t->own, CR_RANGE), m, thread, err);
+    rc = sweep_thread(nai_column_i32(t->own, CALL_RANGES_range_row), m, thread, err);
   return rc;
 }
 
@@ -187,39 +168,18 @@ static int build_calls(struct nai_query_table *t, uint32_t part, struct nai_err 
   if (rc)
     return rc;
   return part == PART_LAUNCH ? fill_classes(t, m, err)
-       : part == PART_NVTX   ? fill_nodes(t, m, CR_NODE, NULL, err)
+       : part == PART_NVTX   ? fill_nodes(t, m, CALL_RANGES_node, NULL, err)
                              : sweep(t, m, err);
 }
 
-static const struct nai_derived calls = {&call_schema, call_parts, open_calls, build_calls};
+static const struct nai_derived calls = {&nai_call_ranges_schema, call_parts, open_calls, build_calls};
 
 /* --- operations on GPUs --------------------------------------------------------------------------- */
 
 enum { LA_CALL, LA_LATENCY, LA_QUEUE, LA_NODE, LA_RANGE_NAME, LA_PATH, LA_TEXT, LA_TEXT2, LA_TEXT3 };
-#define LAUNCH_COLUMNS                                                                                            \
-  [LA_CALL] = {"call", NAI_I32, NAI_ID,                                                                           \
-               "row of api_events: the call that launched it, NULL when none is in the trace",                    \
-               .refers = "api_events"},                                                                           \
-  [LA_LATENCY] = {"latency_ns", NAI_I64, NAI_NS, "from the call's start to its own"},                             \
-  [LA_QUEUE] = {"queue_ns", NAI_I64, NAI_NS, "from the call's end to its start; NULL when it began before that"}, \
-  [LA_NODE] = NODE_COLUMN, [LA_RANGE_NAME] = NAME_COLUMN, [LA_PATH] = PATH_COLUMN
 #define LAUNCH_PARTS                                                                                    \
   [LA_CALL] = PART_LAUNCH, [LA_LATENCY] = PART_LAUNCH, [LA_QUEUE] = PART_LAUNCH, [LA_NODE] = PART_NVTX, \
   [LA_RANGE_NAME] = PART_NVTX, [LA_PATH] = PART_NVTX
-static const struct nai_column_def kernel_columns[] = {
-    LAUNCH_COLUMNS, [LA_TEXT] = {"category", NAI_STR, NAI_TEXT, "kernel category (rules/kernel-classes.yaml)"},
-    [LA_TEXT2] = {"short_name", NAI_STR, NAI_TEXT, "name for people, different for different kernels"}};
-static const struct nai_column_def memop_columns[] = {
-    LAUNCH_COLUMNS, [LA_TEXT] = {"direction", NAI_STR, NAI_TEXT, "Host-to-Device ..., or memset"},
-    [LA_TEXT2] = {"src_memory", NAI_STR, NAI_TEXT, "kind of the source's memory"},
-    [LA_TEXT3] = {"dst_memory", NAI_STR, NAI_TEXT, "kind of the target's memory"}};
-static const struct nai_column_def graph_columns[] = {LAUNCH_COLUMNS};
-static const struct nai_schema kernel_schema =
-    NAI_SCHEMA("kernel_launches", "Launches of kernels", "One row of kernel_events, in the same order", kernel_columns);
-static const struct nai_schema memop_schema = NAI_SCHEMA("memop_launches", "Launches of memory operations",
-                                                         "One row of memop_events, in the same order", memop_columns);
-static const struct nai_schema graph_schema = NAI_SCHEMA("graph_event_launches", "Launches of graphs",
-                                                         "One row of graph_events, in the same order", graph_columns);
 static const uint8_t launch_parts[] = {
     LAUNCH_PARTS, [LA_TEXT] = PART_NAMES, [LA_TEXT2] = PART_NAMES, [LA_TEXT3] = PART_NAMES};
 
@@ -315,9 +275,9 @@ static int build_graphs(struct nai_query_table *t, uint32_t part, struct nai_err
                              : fill_nodes(t, m, LA_NODE, m->graph_api, err);
 }
 
-static const struct nai_derived kernels = {&kernel_schema, launch_parts, open_kernels, build_kernels},
-                                memops = {&memop_schema, launch_parts, open_memops, build_memops},
-                                graphs = {&graph_schema, launch_parts, open_graphs, build_graphs};
+static const struct nai_derived kernels = {&nai_kernel_launches_schema, launch_parts, open_kernels, build_kernels},
+                                memops = {&nai_memop_launches_schema, launch_parts, open_memops, build_memops},
+                                graphs = {&nai_graph_event_launches_schema, launch_parts, open_graphs, build_graphs};
 
 const struct nai_derived *const nai_derived_tables[] = {&kernels,
                                                         &memops,

@@ -2,33 +2,12 @@
 #include "query/internal.h"
 
 #include "table/columns.h"
+#include "tables/sql_columns.h"
+#include "tables/sql_tables.h"
 
 #include <string.h>
 
-enum { TA_NAME, TA_KIND, TA_ROWS, TA_DESCRIPTION };
-static const struct nai_column_def table_columns[] = {
-    [TA_NAME] = NAI_NAME_COLUMN("name", "what SQL calls it", .key = true),
-    [TA_KIND] = {"kind", NAI_STR, NAI_TEXT, "table (of the run), derived, or view"},
-    [TA_ROWS] = NAI_COUNT_COLUMN("rows", "rows; NULL where they have not been made"),
-    [TA_DESCRIPTION] = NAI_LABEL_COLUMN("description", "what a row is")};
-static const struct nai_schema table_schema =
-    NAI_SCHEMA("nai_tables", "Tables of SQL", "One table or view that statements can read", table_columns);
 static const uint8_t no_parts[8];
-
-enum { CO_TABLE, CO_POSITION, CO_NAME, CO_TYPE, CO_UNIT, CO_DESCRIPTION, CO_REFERS, CO_HIDDEN };
-static const struct nai_column_def column_columns[] = {
-    [CO_TABLE] = NAI_NAME_COLUMN("table_name", "row of nai_tables", .key = true),
-    [CO_POSITION] = NAI_COUNT_COLUMN("position", "from 0", .key = true),
-    [CO_NAME] = NAI_LABEL_COLUMN("name", "what SQL calls it"),
-    [CO_TYPE] = {"type", NAI_STR, NAI_TEXT, "INTEGER, REAL or TEXT"},
-    [CO_UNIT] = {"unit", NAI_STR, NAI_TEXT, "unit of its values"},
-    [CO_DESCRIPTION] = NAI_LABEL_COLUMN("description", "what it says"),
-    [CO_REFERS] = {"refers", NAI_STR, NAI_TEXT,
-                   "TABLE: its values are row numbers (rowid) of that table; TABLE.COLUMN: values of that column"},
-    [CO_HIDDEN] = {"hidden", NAI_I32, NAI_ID, "1: read by name only, no part of select *"}};
-static const struct nai_schema column_schema =
-    NAI_SCHEMA("nai_columns", "Columns of SQL", "One column of a table or view that statements can read",
-               column_columns);
 
 static int nothing(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
   (void)t, (void)part, (void)err;
@@ -46,10 +25,10 @@ static int put_table(struct nai_table *out, struct nai_query_table *t, struct na
     return rc;
   const struct nai_schema *schema = t->derived ? t->derived->schema : t->table->schema;
   int64_t row = nai_table_add_row(out);
-  nai_set_str(out, row, TA_NAME, t->name);
-  nai_set_str(out, row, TA_KIND, t->derived ? "derived" : "table");
-  nai_set_i64(out, row, TA_ROWS, t->derived ? NAI_NULL_I64 : t->table->rows);
-  nai_set_str(out, row, TA_DESCRIPTION, schema->description);
+  nai_set_str(out, row, SQL_TABLES_name, t->name);
+  nai_set_str(out, row, SQL_TABLES_kind, t->derived ? "derived" : "table");
+  nai_set_i64(out, row, SQL_TABLES_rows, t->derived ? NAI_NULL_I64 : t->table->rows);
+  nai_set_str(out, row, SQL_TABLES_description, schema->description);
   return NAI_OK;
 }
 
@@ -59,9 +38,9 @@ static int open_names(struct nai_query_table *t, struct nai_err *err) {
     rc = is_own(&t->db->tables[i]) ? NAI_OK : put_table(t->own, &t->db->tables[i], err);
   for (int i = 0; nai_query_views[i][0] && !rc; i++) {
     int64_t row = nai_table_add_row(t->own);
-    nai_set_str(t->own, row, TA_NAME, nai_query_views[i][0]);
-    nai_set_str(t->own, row, TA_KIND, "view");
-    nai_set_str(t->own, row, TA_DESCRIPTION, nai_query_views[i][2]);
+    nai_set_str(t->own, row, SQL_TABLES_name, nai_query_views[i][0]);
+    nai_set_str(t->own, row, SQL_TABLES_kind, "view");
+    nai_set_str(t->own, row, SQL_TABLES_description, nai_query_views[i][2]);
   }
   return rc ? rc : nai_table_check(t->own, err);
 }
@@ -72,14 +51,14 @@ static void put_column(struct nai_table *out, const char *table, int position, c
   const char *type = nai_print_type(schema, print);
   char name[NAI_COLUMN_NAME_MAX];
   int64_t row = nai_table_add_row(out);
-  nai_set_str(out, row, CO_TABLE, table);
-  nai_set_i64(out, row, CO_POSITION, position);
-  nai_set_str(out, row, CO_NAME, nai_print_name(name, schema, print));
-  nai_set_str(out, row, CO_TYPE, *type == 't' ? "TEXT" : *type == 'i' ? "INTEGER" : "REAL");
-  nai_set_str(out, row, CO_UNIT, nai_unit_name(print->unit));
-  nai_set_str(out, row, CO_DESCRIPTION, def->description);
-  nai_set_str(out, row, CO_REFERS, def->refers);
-  nai_set_i64(out, row, CO_HIDDEN, hidden);
+  nai_set_str(out, row, SQL_COLUMNS_table_name, table);
+  nai_set_i64(out, row, SQL_COLUMNS_position, position);
+  nai_set_str(out, row, SQL_COLUMNS_name, nai_print_name(name, schema, print));
+  nai_set_str(out, row, SQL_COLUMNS_type, *type == 't' ? "TEXT" : *type == 'i' ? "INTEGER" : "REAL");
+  nai_set_str(out, row, SQL_COLUMNS_unit, nai_unit_name(print->unit));
+  nai_set_str(out, row, SQL_COLUMNS_description, def->description);
+  nai_set_str(out, row, SQL_COLUMNS_refers, def->refers);
+  nai_set_i64(out, row, SQL_COLUMNS_hidden, hidden);
 }
 
 static void put_columns(struct nai_table *out, const char *table, const struct nai_schema *schema) {
@@ -106,20 +85,21 @@ static int put_view(struct nai_table *out, const struct nai_database *db, int vi
     const struct nai_schema *schema = NULL;
     const struct nai_reader_of_column *from = nai_statement_origin(&schema, db, statement, i);
     int64_t row = nai_table_add_row(out);
-    nai_set_str(out, row, CO_TABLE, nai_query_views[view][0]);
-    nai_set_i64(out, row, CO_POSITION, i);
-    nai_set_str(out, row, CO_NAME, sqlite3_column_name(statement, i));
+    nai_set_str(out, row, SQL_COLUMNS_table_name, nai_query_views[view][0]);
+    nai_set_i64(out, row, SQL_COLUMNS_position, i);
+    nai_set_str(out, row, SQL_COLUMNS_name, sqlite3_column_name(statement, i));
     const struct nai_query_view_column *made = nai_query_view_columns;
     while (!from && made->name && strcmp(made->name, sqlite3_column_name(statement, i)) != 0)
       made++;
-    nai_set_str(out, row, CO_TYPE, from ? sqlite3_column_decltype(statement, i) : made->type);
-    nai_set_str(out, row, CO_UNIT,
+    nai_set_str(out, row, SQL_COLUMNS_type, from ? sqlite3_column_decltype(statement, i) : made->type);
+    nai_set_str(out, row, SQL_COLUMNS_unit,
                 from         ? nai_unit_name(from->print.unit)
                 : made->name ? nai_unit_name(made->unit)
                              : NULL);
-    nai_set_str(out, row, CO_DESCRIPTION, from ? schema->columns[from->print.column].description : made->description);
-    nai_set_str(out, row, CO_REFERS, from ? schema->columns[from->print.column].refers : made->refers);
-    nai_set_i64(out, row, CO_HIDDEN, 0);
+    nai_set_str(out, row, SQL_COLUMNS_description,
+                from ? schema->columns[from->print.column].description : made->description);
+    nai_set_str(out, row, SQL_COLUMNS_refers, from ? schema->columns[from->print.column].refers : made->refers);
+    nai_set_i64(out, row, SQL_COLUMNS_hidden, 0);
   }
   sqlite3_finalize(statement);
   return NAI_OK;
@@ -139,5 +119,5 @@ static int open_columns(struct nai_query_table *t, struct nai_err *err) {
   return rc ? rc : nai_table_check(t->own, err);
 }
 
-const struct nai_derived nai_derived_names = {&table_schema, no_parts, open_names, nothing};
-const struct nai_derived nai_derived_columns = {&column_schema, no_parts, open_columns, nothing};
+const struct nai_derived nai_derived_names = {&nai_sql_tables_schema, no_parts, open_names, nothing};
+const struct nai_derived nai_derived_columns = {&nai_sql_columns_schema, no_parts, open_columns, nothing};

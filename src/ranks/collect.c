@@ -6,6 +6,11 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/threads.h"
+#include "tables/capture.h"
+#include "tables/gpus.h"
+#include "tables/kernel_configs.h"
+#include "tables/nvtx_dynamic_payloads.h"
+#include "tables/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +30,7 @@ int nai_ranks_model(struct nai_model **out, struct nai_ranks *r, uint32_t source
                     NAI_IN(NVTX_DOMAINS) | NAI_IN(NVTX_PAYLOADS) | NAI_IN(PAYLOAD_SCHEMAS) | NAI_IN(PAYLOAD_ENTRIES) |
                     NAI_IN(PAYLOAD_ENUMS) | NAI_IN(GRAPH_NODES) | nai_parts_tables(needed | parts);
   uint64_t hash;
-  if (nai_manifest_table(&hash, &run->manifest, nai_nvtx_dynamic_payloads.name)) /* earlier runs have none */
+  if (nai_manifest_table(&hash, &run->manifest, nai_nvtx_dynamic_payloads_schema.name)) /* earlier runs have none */
     tables |= NAI_IN(DYNAMIC_PAYLOADS);
   int rc = r->classes ? NAI_OK : nai_kernel_classes_load(&r->classes, NULL, err);
   const struct nai_model_options options = {.classes = r->classes, .worker_count = nai_cpu_count()};
@@ -57,7 +62,7 @@ static uint64_t hash_of(const struct nai_comm *c, const struct nai_comm_item *it
   bool sized = item->sent >= 0 && item->received >= 0; /* what one sends, the other receives */
   hash = nai_hash_int(hash, sized ? item->sent + item->received : -1);
   int64_t config = nai_at(&c->m->kernels.config, item->kernel);
-  for (int column = KC_GRID_X; !sized && config >= 0 && column <= KC_GRID_Z; column++)
+  for (int column = KERNEL_CONFIGS_grid_x; !sized && config >= 0 && column <= KERNEL_CONFIGS_grid_z; column++)
     hash = nai_hash_int(hash, nai_get_i64(c->m->tables[NAI_IN_KERNEL_CONFIGS], config, column));
   return hash;
 }
@@ -151,8 +156,8 @@ static int add_steps(struct nai_job_rank *rank, struct nai_run *run, struct nai_
   if (!rank->steps)
     return nai_err_nomem(err);
   for (int64_t i = 0; i < steps->rows; i++) { /* by process, GPU, time */
-    int64_t start = nai_get_i64(steps, i, ST_START);
-    if (nai_get_i64(steps, i, ST_DEVICE) == rank->device && nai_get_i64(steps, i, ST_PID) == rank->pid &&
+    int64_t start = nai_get_i64(steps, i, STEPS_gpu_start_ns);
+    if (nai_get_i64(steps, i, STEPS_device_id) == rank->device && nai_get_i64(steps, i, STEPS_pid) == rank->pid &&
         (!rank->step_count || start > rank->steps[rank->step_count - 1]))
       rank->steps[rank->step_count++] = start;
   }
@@ -198,7 +203,7 @@ static int add_rank(struct nai_ranks *r, const struct trace *t, uint32_t of, str
                                 .behind_with = NAI_NO_STRING,
                                 .behind_range = NAI_NO_STRING,
                                 .calls = malloc(((size_t)count + 1) * sizeof *rank->calls)};
-  const struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], c->ranks[of].gpu, GP_NAME);
+  const struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], c->ranks[of].gpu, GPUS_gpu_name);
   int rc = rank->calls ? nai_ranks_text(&rank->gpu_name, r, name.null ? NULL : name.s, err) : nai_err_nomem(err);
   for (uint32_t l = 0; l < c->line_count && !rc; l++)
     for (int exchanges = 0; exchanges < 2 && !rc && c->items[c->lines[l].items[0]].rank == of; exchanges++)
@@ -238,11 +243,11 @@ static int add_ranks(struct nai_ranks *r, uint32_t source, struct nai_err *err) 
 /* When time 0 of the trace was: the start of its session, of an export that holds UTC (time_offset_ns), too. */
 static int read_clock(struct nai_rank_source *s, struct nai_err *err) {
   const struct nai_table *capture;
-  int rc = nai_run_table(&capture, s->run, nai_capture.name, &nai_capture, err);
+  int rc = nai_run_table(&capture, s->run, nai_capture_schema.name, &nai_capture_schema, err);
   s->utc = NAI_NULL_I64;
   if (rc)
     return rc;
-  int64_t epoch = capture->rows ? nai_get_i64(capture, 0, CA_UTC_EPOCH_NS) : NAI_NULL_I64;
+  int64_t epoch = capture->rows ? nai_get_i64(capture, 0, CAPTURE_utc_epoch_ns) : NAI_NULL_I64;
   if (epoch > 0) /* NULL is below */
     s->utc = epoch;
   return NAI_OK;

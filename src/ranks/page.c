@@ -5,6 +5,8 @@
 #include "base/fmt.h"
 #include "base/sort.h"
 #include "index/index.h"
+#include "tables/collectives.h"
+#include "tables/transfers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -134,9 +136,10 @@ static int fill(struct nai_view *root, const struct nai_ranks *r, const struct n
   nai_view_put_int(root, "collective_count", r->collectives);
   nai_view_put_bool(root, "matched", r->split > 0);
   if (!rc)
-    rc = put_largest(root, "transfers", tables->v[NAI_RANKS_TRANSFERS], TR_EXCESS, MOST_COLLECTIVES, err);
+    rc =
+        put_largest(root, "transfers", tables->v[NAI_RANKS_TRANSFERS], TRANSFERS_slow_excess_ns, MOST_COLLECTIVES, err);
   if (!rc)
-    rc = put_largest(root, "collectives", tables->v[NAI_RANKS_COLLECTIVES], CL_SKEW, MOST_COLLECTIVES, err);
+    rc = put_largest(root, "collectives", tables->v[NAI_RANKS_COLLECTIVES], COLLECTIVES_skew_ns, MOST_COLLECTIVES, err);
   put_rows(root, "mismatches", tables->v[NAI_RANKS_MISMATCHES], MOST_LINES);
   nai_view_put_bool(root, "any_mismatch", tables->v[NAI_RANKS_MISMATCHES]->rows > 0);
   if (html) {

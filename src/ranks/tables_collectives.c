@@ -4,61 +4,12 @@
 #include "analyses/comm/comm.h"
 #include "ranks/internal.h"
 #include "table/columns.h"
+#include "tables/collectives.h"
+#include "tables/rank_ops.h"
+#include "tables/transfers.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { OP_LABEL, OP_OP, OP_COUNT, OP_DURATION, OP_WAIT, OP_TRANSFER };
-static const struct nai_column_def op_columns[] = {
-    [OP_LABEL] = NAI_NAME_COLUMN("rank", "rank", .key = true),
-    [OP_OP] = NAI_LABEL_COLUMN("op", "operation", .key = true),
-    [OP_COUNT] = NAI_COUNT_COLUMN("count", "matched collectives"),
-    [OP_DURATION] = NS("duration_ns", "summed durations of its kernels"),
-    [OP_WAIT] = NS("wait_ns", "waiting for the last rank; NULL for operations in which not all wait"),
-    [OP_TRANSFER] = NS("transfer_ns", "the rest")};
-const struct nai_schema nai_rank_op_schema =
-    NAI_SCHEMA("rank_ops", "Operations by rank", "One operation on one rank", op_columns);
-
-static const struct nai_column_def transfer_columns[] = {
-    [TR_GROUP] = {"group", NAI_I64, NAI_ID, "communicator, as in rank_communicators", .key = true},
-    [TR_OP] = NAI_NAME_COLUMN("op", "operation"),
-    [TR_DTYPE] = NAI_LABEL_COLUMN("dtype", "type of the elements"),
-    [TR_BYTES] = NAI_BYTES_COLUMN("message_bytes", "size of the message; NULL unknown"),
-    [TR_SIZE] = NAI_COUNT_COLUMN("rank_count", "ranks of the communicator"),
-    [TR_COUNT] = NAI_COUNT_COLUMN("count", "matched collectives of this kind"),
-    [TR_USUAL] = NS("usual_ns", "a quarter of the transfers take no longer"),
-    [TR_MEDIAN] = NS("median_ns", "median transfer"),
-    [TR_MAX] = NS("max_ns", "longest transfer"),
-    [TR_SLOW] = NAI_COUNT_COLUMN(
-        "slow_count", "transfers of more than twice usual_ns, while no rank was late by as much as that adds"),
-    [TR_EXCESS] = NS("slow_excess_ns", "what these took beyond usual_ns"),
-    [TR_BUS] = {"busbw", NAI_F64, NAI_GB_PER_S, "bus bandwidth of the median transfer, as nccl-tests defines it",
-                .role = NAI_ROLE_METRIC}};
-const struct nai_schema nai_rank_transfer_schema =
-    NAI_SCHEMA("transfers", "Transfers", "One kind of collective of one communicator", transfer_columns);
-
-static const struct nai_column_def collective_columns[] = {
-    [CL_GROUP] = {"group", NAI_I64, NAI_ID, "communicator, as in rank_communicators", .key = true},
-    [CL_NUMBER] = {"number", NAI_I64, NAI_ID, "matched collective of it, from 0", .key = true},
-    [CL_OP] = NAI_NAME_COLUMN("op", "operation"),
-    [CL_DTYPE] = NAI_LABEL_COLUMN("dtype", "type of the elements"),
-    [CL_BYTES] = NAI_BYTES_COLUMN("message_bytes", "size of the message; NULL unknown"),
-    [CL_MEMBERS] = NAI_COUNT_COLUMN("member_count", "ranks that were matched"),
-    [CL_STEP] = {"step", NAI_I64, NAI_ID, "first step of the column of the map that it is in"},
-    [CL_START] = {"reference_start_ns", NAI_I64, NAI_NS, "start in the trace of the first rank of its group"},
-    [CL_TRANSFER] = NS("transfer_ns", "the shortest kernel: with all ranks there"),
-    [CL_SKEW] = NS("skew_ns", "the longest kernel minus that: what the first rank waited"),
-    [CL_WAIT] = NS("wait_ns", "what all ranks waited together"),
-    [CL_DURATION] = NS("duration_ns", "all kernels together"),
-    [CL_LATE] = NAI_LABEL_COLUMN("late_rank", "the rank that came last; NULL when that is in doubt"),
-    [CL_LATE_BY] = NS("late_by_ns", "from the last but one to it"),
-    [CL_ALG] = {"algbw", NAI_F64, NAI_GB_PER_S, "algorithm bandwidth of the transfer", .role = NAI_ROLE_METRIC},
-    [CL_BUS] = {"busbw", NAI_F64, NAI_GB_PER_S, "bus bandwidth of the transfer", .role = NAI_ROLE_METRIC}};
-const struct nai_schema nai_rank_collective_schema =
-    NAI_SCHEMA("collectives", "Collectives",
-               "One matched collective in which ranks wait for the last one; those of the "
-               "largest skew, 10,000 at most",
-               collective_columns);
 
 /* --- operations of ranks ---------------------------------------------------------------------- */
 
@@ -127,13 +78,13 @@ static void put_rank(struct nai_table *t, struct ops *o, const char *label) {
     if (!o->sums[i].count)
       continue;
     int64_t row = nai_table_add_row(t);
-    nai_set_str(t, row, OP_LABEL, label);
-    nai_set_str(t, row, OP_OP, op_name(o->r, o->first[i]));
-    nai_set_i64(t, row, OP_COUNT, o->sums[i].count);
-    nai_set_i64(t, row, OP_DURATION, o->sums[i].duration);
+    nai_set_str(t, row, RANK_OPS_rank, label);
+    nai_set_str(t, row, RANK_OPS_op, op_name(o->r, o->first[i]));
+    nai_set_i64(t, row, RANK_OPS_count, o->sums[i].count);
+    nai_set_i64(t, row, RANK_OPS_duration_ns, o->sums[i].duration);
     if (what->together) {
-      nai_set_i64(t, row, OP_WAIT, o->sums[i].wait);
-      nai_set_i64(t, row, OP_TRANSFER, o->sums[i].duration - o->sums[i].wait);
+      nai_set_i64(t, row, RANK_OPS_wait_ns, o->sums[i].wait);
+      nai_set_i64(t, row, RANK_OPS_transfer_ns, o->sums[i].duration - o->sums[i].wait);
     }
     o->sums[i] = (struct op_sums){0};
   }
@@ -172,28 +123,29 @@ static struct nai_comm_rates rates_of(const struct nai_ranks *r, const struct na
 }
 
 static void put_collective(struct nai_table *t, const struct nai_ranks *r, uint32_t g, uint32_t k) {
-  static const int kind[] = {CL_OP, CL_DTYPE, CL_BYTES};
+  static const int kind[] = {COLLECTIVES_op, COLLECTIVES_dtype, COLLECTIVES_message_bytes};
   const struct nai_rank_group *group = &r->groups[g];
   const struct nai_rank_call *call = nai_ranks_call(r, group, 0, k);
   struct nai_rank_moment m = nai_ranks_moment(r, group, k);
   struct nai_comm_rates rates = rates_of(r, group, &r->whats[call->what], m.transfer);
   int64_t row = nai_table_add_row(t);
-  nai_set_i64(t, row, CL_GROUP, g);
-  nai_set_i64(t, row, CL_NUMBER, k);
+  nai_set_i64(t, row, COLLECTIVES_group, g);
+  nai_set_i64(t, row, COLLECTIVES_number, k);
   put_kind(t, row, kind, r, &r->whats[call->what]);
-  nai_set_i64(t, row, CL_MEMBERS, group->count);
-  nai_set_i64(t, row, CL_STEP, (int64_t)nai_ranks_bucket(r, group, k) * r->per_bucket);
-  nai_set_i64(t, row, CL_START, call->start);
-  nai_set_i64(t, row, CL_TRANSFER, m.transfer);
-  nai_set_i64(t, row, CL_SKEW, m.skew);
-  nai_set_i64(t, row, CL_WAIT, m.wait);
-  nai_set_i64(t, row, CL_DURATION, m.duration);
+  nai_set_i64(t, row, COLLECTIVES_member_count, group->count);
+  nai_set_i64(t, row, COLLECTIVES_step, (int64_t)nai_ranks_bucket(r, group, k) * r->per_bucket);
+  nai_set_i64(t, row, COLLECTIVES_reference_start_ns, call->start);
+  nai_set_i64(t, row, COLLECTIVES_transfer_ns, m.transfer);
+  nai_set_i64(t, row, COLLECTIVES_skew_ns, m.skew);
+  nai_set_i64(t, row, COLLECTIVES_wait_ns, m.wait);
+  nai_set_i64(t, row, COLLECTIVES_duration_ns, m.duration);
   if (group->late[k] != NAI_NO_RANK) {
-    nai_set_str(t, row, CL_LATE, r->ranks[r->lines[r->members[group->first + group->late[k]]].rank].label);
-    nai_set_i64(t, row, CL_LATE_BY, m.margin);
+    nai_set_str(t, row, COLLECTIVES_late_rank,
+                r->ranks[r->lines[r->members[group->first + group->late[k]]].rank].label);
+    nai_set_i64(t, row, COLLECTIVES_late_by_ns, m.margin);
   }
-  nai_set_f64(t, row, CL_ALG, rates.algorithm);
-  nai_set_f64(t, row, CL_BUS, rates.bus);
+  nai_set_f64(t, row, COLLECTIVES_algbw, rates.algorithm);
+  nai_set_f64(t, row, COLLECTIVES_busbw, rates.bus);
 }
 
 int nai_ranks_put_collectives(struct nai_table *t, const struct nai_ranks *r, struct nai_err *err) {
@@ -217,7 +169,7 @@ int nai_ranks_put_collectives(struct nai_table *t, const struct nai_ranks *r, st
   }
   free(keys);
   free(first);
-  static const struct nai_sort_by order[] = {{CL_GROUP, false}, {CL_NUMBER, false}};
+  static const struct nai_sort_by order[] = {{COLLECTIVES_group, false}, {COLLECTIVES_number, false}};
   return rc ? rc : nai_table_sort(t, order, 2, err);
 }
 
@@ -225,7 +177,7 @@ int nai_ranks_put_collectives(struct nai_table *t, const struct nai_ranks *r, st
 
 static void put_transfer(struct nai_table *t, const struct nai_ranks *r, uint32_t g, const struct nai_key *keys,
                          uint32_t count, int64_t *room) {
-  static const int kind[] = {TR_OP, TR_DTYPE, TR_BYTES};
+  static const int kind[] = {TRANSFERS_op, TRANSFERS_dtype, TRANSFERS_message_bytes};
   const struct nai_rank_group *group = &r->groups[g];
   const struct nai_rank_what *what = &r->whats[keys[0].key];
   int64_t row = nai_table_add_row(t), longest = 0;
@@ -235,17 +187,17 @@ static void put_transfer(struct nai_table *t, const struct nai_ranks *r, uint32_
   }
   double usual = nai_quantile_i64(room, count, 0.25), median = nai_quantile_i64(room, count, 0.5);
   struct nai_rank_slow slow = nai_ranks_slow(group, keys, count, (int64_t)usual);
-  nai_set_i64(t, row, TR_GROUP, g);
+  nai_set_i64(t, row, TRANSFERS_group, g);
   put_kind(t, row, kind, r, what);
   if (r->lines[r->members[group->first]].size > 0)
-    nai_set_i64(t, row, TR_SIZE, r->lines[r->members[group->first]].size);
-  nai_set_i64(t, row, TR_COUNT, count);
-  nai_set_i64(t, row, TR_USUAL, (int64_t)usual);
-  nai_set_i64(t, row, TR_MEDIAN, (int64_t)median);
-  nai_set_i64(t, row, TR_MAX, longest);
-  nai_set_i64(t, row, TR_SLOW, slow.count);
-  nai_set_i64(t, row, TR_EXCESS, slow.excess_ns);
-  nai_set_f64(t, row, TR_BUS, rates_of(r, group, what, (int64_t)median).bus);
+    nai_set_i64(t, row, TRANSFERS_rank_count, r->lines[r->members[group->first]].size);
+  nai_set_i64(t, row, TRANSFERS_count, count);
+  nai_set_i64(t, row, TRANSFERS_usual_ns, (int64_t)usual);
+  nai_set_i64(t, row, TRANSFERS_median_ns, (int64_t)median);
+  nai_set_i64(t, row, TRANSFERS_max_ns, longest);
+  nai_set_i64(t, row, TRANSFERS_slow_count, slow.count);
+  nai_set_i64(t, row, TRANSFERS_slow_excess_ns, slow.excess_ns);
+  nai_set_f64(t, row, TRANSFERS_busbw, rates_of(r, group, what, (int64_t)median).bus);
 }
 
 int nai_ranks_put_transfers(struct nai_table *t, const struct nai_ranks *r, struct nai_err *err) {
@@ -263,7 +215,8 @@ int nai_ranks_put_transfers(struct nai_table *t, const struct nai_ranks *r, stru
     free(keys);
     free(room);
   }
-  static const struct nai_sort_by order[] = {{TR_GROUP, false}, {TR_OP, false},   {TR_DTYPE, false},
-                                             {TR_BYTES, false}, {TR_COUNT, true}, {TR_MAX, true}};
+  static const struct nai_sort_by order[] = {{TRANSFERS_group, false}, {TRANSFERS_op, false},
+                                             {TRANSFERS_dtype, false}, {TRANSFERS_message_bytes, false},
+                                             {TRANSFERS_count, true},  {TRANSFERS_max_ns, true}};
   return rc ? rc : nai_table_sort(t, order, 6, err);
 }

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "table/table.h"
+#include "tables/metrics.h"
 
 #include <stddef.h>
 
@@ -26,31 +27,5 @@ uint64_t nai_metrics_hash(const struct nai_metric_set *set); /* of the texts */
  * result is the caller's: ordered as defined, members of a family by name. */
 NAI_MUST_CHECK int nai_metrics_evaluate(struct nai_table **out, const struct nai_metric_set *set,
                                         const struct nai_table *const *tables, struct nai_err *err);
-
-/* Columns of the table, in order. */
-enum nai_metric_column {
-  NAI_METRIC_ID,
-  NAI_METRIC_TITLE,
-  NAI_METRIC_FAMILY,
-  NAI_METRIC_UNIT,
-  NAI_METRIC_BETTER,
-  NAI_METRIC_KIND,
-  NAI_METRIC_GATE,
-  NAI_METRIC_VALUE,
-  NAI_METRIC_N,
-  NAI_METRIC_Q25,
-  NAI_METRIC_Q75,
-  NAI_METRIC_BASIS,
-  NAI_METRIC_SOURCE,
-  NAI_METRIC_NOISE_PCT,
-  NAI_METRIC_NOISE,
-  NAI_METRIC_BUDGET_PCT,
-  NAI_METRIC_BUDGET,
-  NAI_METRIC_BUDGET_STEP_PCT,
-  NAI_METRIC_ABSENT,
-  NAI_METRIC_NEEDS,
-  NAI_METRIC_COLUMNS
-};
-extern const struct nai_schema nai_metrics_schema;
 
 #endif

@@ -2,6 +2,7 @@
 #include "rules/evaluation.h"
 #include "rules/metrics_internal.h"
 #include "table/stats.h"
+#include "tables/metrics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -278,28 +279,28 @@ static const char *gate_of(const struct metric *m, enum basis basis) {
 static void put(struct nai_table *table, const struct metric *m, enum basis from, enum basis basis, const char *member,
                 const struct result *result, double divide) {
   int64_t row = nai_table_add_row(table);
-  const double reals[NAI_METRIC_COLUMNS] = {[NAI_METRIC_VALUE] = result->value / divide,
-                                            [NAI_METRIC_Q25] = result->q25 / divide,
-                                            [NAI_METRIC_Q75] = result->q75 / divide,
-                                            [NAI_METRIC_NOISE_PCT] = m->noise_pct,
-                                            [NAI_METRIC_NOISE] = m->noise,
-                                            [NAI_METRIC_BUDGET_PCT] = m->budget_pct,
-                                            [NAI_METRIC_BUDGET] = m->budget,
-                                            [NAI_METRIC_BUDGET_STEP_PCT] = m->budget_step_pct};
-  put_text_with(table, row, NAI_METRIC_ID, m->id, member);
-  put_text_with(table, row, NAI_METRIC_TITLE, m->title, member);
+  const double reals[METRICS_COLUMN_COUNT] = {[METRICS_value] = result->value / divide,
+                                              [METRICS_q25] = result->q25 / divide,
+                                              [METRICS_q75] = result->q75 / divide,
+                                              [METRICS_noise_pct] = m->noise_pct,
+                                              [METRICS_noise] = m->noise,
+                                              [METRICS_budget_pct] = m->budget_pct,
+                                              [METRICS_budget] = m->budget,
+                                              [METRICS_budget_step_pct] = m->budget_step_pct};
+  put_text_with(table, row, METRICS_metric, m->id, member);
+  put_text_with(table, row, METRICS_title, m->title, member);
   if (is_family(m))
-    nai_set_str(table, row, NAI_METRIC_FAMILY, m->id);
-  nai_set_str(table, row, NAI_METRIC_UNIT, nai_unit_name(m->unit));
-  nai_set_str(table, row, NAI_METRIC_BETTER, m->better);
-  nai_set_str(table, row, NAI_METRIC_KIND, kind_of(m, basis));
-  nai_set_str(table, row, NAI_METRIC_GATE, gate_of(m, basis));
-  nai_set_i64(table, row, NAI_METRIC_N, result->n);
-  nai_set_str(table, row, NAI_METRIC_BASIS, nai_metric_basis_names[basis]);
-  nai_set_str(table, row, NAI_METRIC_SOURCE, m->sources[from].rule->rows.schema->name);
-  nai_set_str(table, row, NAI_METRIC_ABSENT, m->absent);
-  nai_set_str(table, row, NAI_METRIC_NEEDS, m->needs);
-  for (int c = 0; c < NAI_METRIC_COLUMNS; c++)
+    nai_set_str(table, row, METRICS_family, m->id);
+  nai_set_str(table, row, METRICS_unit, nai_unit_name(m->unit));
+  nai_set_str(table, row, METRICS_better, m->better);
+  nai_set_str(table, row, METRICS_kind, kind_of(m, basis));
+  nai_set_str(table, row, METRICS_gate, gate_of(m, basis));
+  nai_set_i64(table, row, METRICS_n, result->n);
+  nai_set_str(table, row, METRICS_basis, nai_metric_basis_names[basis]);
+  nai_set_str(table, row, METRICS_source_table, m->sources[from].rule->rows.schema->name);
+  nai_set_str(table, row, METRICS_absent, m->absent);
+  nai_set_str(table, row, METRICS_needs, m->needs);
+  for (int c = 0; c < METRICS_COLUMN_COUNT; c++)
     if (nai_metrics_schema.columns[c].type == NAI_F64 && !isnan(reals[c]))
       nai_set_f64(table, row, c, reals[c]);
 }

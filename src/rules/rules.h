@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "table/severity.h"
 #include "table/table.h"
+#include "tables/evidence.h"
+#include "tables/findings.h"
 
 #include <stddef.h>
 
@@ -54,8 +56,6 @@ struct nai_rules_input {
 NAI_MUST_CHECK int nai_rules_evaluate(struct nai_table **findings, struct nai_table **evidence,
                                       const struct nai_rule_set *set, const struct nai_rules_input *input,
                                       struct nai_err *err);
-
-extern const struct nai_schema nai_findings_schema, nai_evidence_schema;
 
 /* Texts for `rules list` and `rules explain ID`. NAI_EUSAGE with a suggestion for an unknown id. */
 void nai_rules_list(struct nai_buf *out, const struct nai_rule_set *set);

@@ -1,6 +1,7 @@
 /* What findings are about, in words. */
 #include "rules/evaluation.h"
 #include "table/events.h"
+#include "tables/gpus.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,11 +20,11 @@ static int by_value(const void *a, const void *b) {
 static const char *special_label(const struct nai_rules_input *input, int64_t device_id) {
   for (size_t t = 0; t < input->table_count; t++) {
     const struct nai_table *gpus = input->tables[t];
-    if (!gpus || !nai_schema_equal(gpus->schema, &nai_gpus))
+    if (!gpus || !nai_schema_equal(gpus->schema, &nai_gpus_schema))
       continue;
     for (int64_t row = 0; row < gpus->rows; row++) {
-      const char *label = nai_get_str(gpus, row, GP_LABEL);
-      if (nai_get_i64(gpus, row, GP_DEVICE) == device_id)
+      const char *label = nai_get_str(gpus, row, GPUS_label);
+      if (nai_get_i64(gpus, row, GPUS_device_id) == device_id)
         return strspn(label, "GPU 0123456789") == strlen(label) ? NULL : label;
     }
   }

@@ -2,6 +2,7 @@
 #include "skills/internal.h"
 
 #include "base/fmt.h"
+#include "tables/capabilities.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -23,10 +24,10 @@ static bool is_same(const char *capability, const char *need) {
 static int has_capability(const struct nai_table *capabilities, const char *need, const char **detail) {
   int found = -1;
   for (int64_t row = 0; row < capabilities->rows; row++) {
-    if (!is_same(nai_get_str(capabilities, row, CP_CAPABILITY), need))
+    if (!is_same(nai_get_str(capabilities, row, CAPABILITIES_capability), need))
       continue;
-    found = found > 0 || nai_get_i64(capabilities, row, CP_AVAILABLE) == 1;
-    *detail = nai_get_str(capabilities, row, CP_DETAIL);
+    found = found > 0 || nai_get_i64(capabilities, row, CAPABILITIES_available) == 1;
+    *detail = nai_get_str(capabilities, row, CAPABILITIES_detail);
   }
   return found;
 }
@@ -35,8 +36,9 @@ static int has_capability(const struct nai_table *capabilities, const char *need
 static int check_needs(struct nai_skill_answer *answer, const struct nai_skill *skill, struct nai_run *run,
                        struct nai_err *err) {
   const struct nai_table *capabilities;
-  int rc =
-      skill->need_count ? nai_run_table(&capabilities, run, nai_capabilities.name, &nai_capabilities, err) : NAI_OK;
+  int rc = skill->need_count
+             ? nai_run_table(&capabilities, run, nai_capabilities_schema.name, &nai_capabilities_schema, err)
+             : NAI_OK;
   for (size_t i = 0; i < skill->need_count && !rc && !answer->reason.len; i++) {
     const char *detail = "";
     int there = has_capability(capabilities, skill->needs[i], &detail);

@@ -1,5 +1,6 @@
 /* The index of a store, from an earlier one as far as that still holds. */
 #include "store/internal.h"
+#include "tables/runs.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -19,8 +20,8 @@ static int add_captures(struct nai_index *index, int64_t row, const struct nai_s
   if (rc == NAI_ELIMIT)
     return nai_err_set(err, rc, "%s", failed.msg);
   if (rc) {
-    nai_set_str(index->runs, row, NAI_INDEX_RUN_STATUS, "damaged");
-    nai_set_str(index->runs, row, NAI_INDEX_RUN_ERROR, failed.msg);
+    nai_set_str(index->runs, row, RUNS_status, "damaged");
+    nai_set_str(index->runs, row, RUNS_error, failed.msg);
   }
   return NAI_OK;
 }

@@ -2,6 +2,7 @@
 #include "terminal/state.h"
 
 #include "base/fmt.h"
+#include "tables/threads.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,9 +46,9 @@ static void draw_numbers(struct nai_screen *s, int right, int y, int64_t count, 
 }
 
 static void print_thread_name(struct nai_buf *out, const struct nai_model *m, uint32_t thread) {
-  const char *name = nai_get_str(m->tables[NAI_IN_THREADS], thread, TH_NAME);
+  const char *name = nai_get_str(m->tables[NAI_IN_THREADS], thread, THREADS_thread_name);
   int64_t pid = nai_model_pid(m, m->thread_process[thread]),
-          tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_TID);
+          tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid);
   if (pid != NAI_NULL_I64)
     nai_buf_printf(out, "pid %lld  ", (long long)pid);
   if (tid != NAI_NULL_I64)

@@ -4,6 +4,8 @@
 #include "base/fmt.h"
 #include "config/kernel_classes.h"
 #include "derive/idle/idle.h"
+#include "tables/kernel_configs.h"
+#include "tables/threads.h"
 
 #include <string.h>
 
@@ -190,13 +192,16 @@ static void put_number(struct nai_buf *out, const char *what, int64_t value) {
 
 static void put_config(struct nai_buf *out, const struct nai_model *m, int32_t config) {
   const struct nai_table *t = m->tables[NAI_IN_KERNEL_CONFIGS];
-  if (config < 0 || config >= t->rows || nai_get_i64(t, config, KC_GRID_X) == NAI_NULL_I64)
+  if (config < 0 || config >= t->rows || nai_get_i64(t, config, KERNEL_CONFIGS_grid_x) == NAI_NULL_I64)
     return;
-  nai_buf_printf(out, "  grid %lldx%lldx%lld  block %lldx%lldx%lld", (long long)nai_get_i64(t, config, KC_GRID_X),
-                 (long long)nai_get_i64(t, config, KC_GRID_Y), (long long)nai_get_i64(t, config, KC_GRID_Z),
-                 (long long)nai_get_i64(t, config, KC_BLOCK_X), (long long)nai_get_i64(t, config, KC_BLOCK_Y),
-                 (long long)nai_get_i64(t, config, KC_BLOCK_Z));
-  put_number(out, "  registers ", nai_get_i64(t, config, KC_REGISTERS));
+  nai_buf_printf(out, "  grid %lldx%lldx%lld  block %lldx%lldx%lld",
+                 (long long)nai_get_i64(t, config, KERNEL_CONFIGS_grid_x),
+                 (long long)nai_get_i64(t, config, KERNEL_CONFIGS_grid_y),
+                 (long long)nai_get_i64(t, config, KERNEL_CONFIGS_grid_z),
+                 (long long)nai_get_i64(t, config, KERNEL_CONFIGS_block_x),
+                 (long long)nai_get_i64(t, config, KERNEL_CONFIGS_block_y),
+                 (long long)nai_get_i64(t, config, KERNEL_CONFIGS_block_z));
+  put_number(out, "  registers ", nai_get_i64(t, config, KERNEL_CONFIGS_registers_per_thread));
 }
 
 static void put_bytes(struct nai_buf *out, const struct nai_model *m, uint32_t r) {
@@ -223,9 +228,9 @@ static void put_place(struct nai_buf *out, const struct nai_scene *scene, const 
 
 static void put_thread(struct nai_buf *out, const struct nai_scene *scene, const struct nai_row *row) {
   const struct nai_model *m = scene->m;
-  const char *name = nai_get_str(m->tables[NAI_IN_THREADS], row->thread, TH_NAME);
+  const char *name = nai_get_str(m->tables[NAI_IN_THREADS], row->thread, THREADS_thread_name);
   put_number(out, "pid ", nai_model_pid(m, row->process));
-  put_number(out, "  thread ", nai_get_i64(m->tables[NAI_IN_THREADS], row->thread, TH_TID));
+  put_number(out, "  thread ", nai_get_i64(m->tables[NAI_IN_THREADS], row->thread, THREADS_tid));
   nai_buf_printf(out, "%s%s", *name ? " " : "", name);
 }
 

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "derive/idle/idle.h"
 #include "table/kernel_name.h"
+#include "tables/threads.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -105,8 +106,8 @@ static int add_gpu(struct nai_scene *scene, uint32_t g, struct nai_err *err) {
 
 static void print_thread(struct nai_buf *out, const struct nai_model *m, int32_t thread) {
   const struct nai_table *threads = m->tables[NAI_IN_THREADS];
-  const char *name = nai_get_str(threads, thread, TH_NAME);
-  int64_t pid = nai_model_pid(m, m->thread_process[thread]), tid = nai_get_i64(threads, thread, TH_TID);
+  const char *name = nai_get_str(threads, thread, THREADS_thread_name);
+  int64_t pid = nai_model_pid(m, m->thread_process[thread]), tid = nai_get_i64(threads, thread, THREADS_tid);
   if (pid != NAI_NULL_I64)
     nai_buf_printf(out, "%lld", (long long)pid);
   if (tid != NAI_NULL_I64 && tid != pid)

@@ -3,6 +3,7 @@
 #include "base/fmt.h"
 #include "compare/stats.h"
 #include "render/escape.h"
+#include "tables/runs.h"
 
 #include <math.h>
 #include <string.h>
@@ -106,7 +107,7 @@ void nai_trend_chart(struct nai_buf *out, const struct nai_trend *t, const struc
   double highest = -INFINITY, lowest = INFINITY; /* of what is no spike */
   nai_buf_printf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\">", WIDTH, HEIGHT);
   for (uint32_t i = 0; i < m->count; i++) {
-    const char *note = nai_get_str(t->index->runs, m->runs[i], NAI_INDEX_RUN_NOTE);
+    const char *note = nai_get_str(t->index->runs, m->runs[i], RUNS_note);
     if (!m->found.spikes[i]) {
       highest = fmax(highest, m->values[i]);
       lowest = fmin(lowest, m->values[i]);

@@ -2,6 +2,8 @@
 
 #include "base/array.h"
 #include "compare/stats.h"
+#include "tables/index_kernels.h"
+#include "tables/runs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,11 +49,11 @@ static int by_difference(const void *pa, const void *pb) {
 /* Rows of a run in index.kernels; its number of captures is one more than the highest. */
 static int64_t rows_of(int64_t *count, int64_t *captures, const struct nai_index *index, uint32_t run) {
   const struct nai_table *t = index->kernels;
-  int64_t first = nai_index_rows_of(count, t, nai_get_str(index->runs, run, NAI_INDEX_RUN_ID));
+  int64_t first = nai_index_rows_of(count, t, nai_get_str(index->runs, run, RUNS_run_id));
   *captures = 1;
   for (int64_t row = first; row < first + *count; row++)
-    if (nai_get_i64(t, row, NAI_INDEX_KERNEL_CAPTURE) >= *captures)
-      *captures = nai_get_i64(t, row, NAI_INDEX_KERNEL_CAPTURE) + 1;
+    if (nai_get_i64(t, row, INDEX_KERNELS_capture) >= *captures)
+      *captures = nai_get_i64(t, row, INDEX_KERNELS_capture) + 1;
   return first;
 }
 
@@ -60,10 +62,10 @@ static int take_run(struct value **list, uint32_t *capacity, uint32_t *n, const 
                     uint32_t number, struct nai_err *err) {
   int64_t count, captures, first = rows_of(&count, &captures, index, row);
   for (int64_t i = first; i < first + count; i++) {
-    double rate = nai_get_f64(index->kernels, i, NAI_INDEX_KERNEL_RATE);
+    double rate = nai_get_f64(index->kernels, i, INDEX_KERNELS_rate_ns);
     if (!nai_array_room(list, capacity, *n, sizeof **list))
       return nai_err_nomem(err);
-    (*list)[(*n)++] = (struct value){nai_get_str(index->kernels, i, NAI_INDEX_KERNEL_NAME), number,
+    (*list)[(*n)++] = (struct value){nai_get_str(index->kernels, i, INDEX_KERNELS_name), number,
                                      isfinite(rate) ? rate / (double)captures : 0};
   }
   return NAI_OK;

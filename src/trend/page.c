@@ -2,6 +2,7 @@
 #include "base/fmt.h"
 #include "trend/chart.h"
 #include "trend/moved.h"
+#include "tables/runs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,9 +46,9 @@ static void put_run(struct nai_view *map, const char *key, const struct page *p,
   const struct nai_table *runs = p->trend->index->runs;
   struct nai_view *run = nai_view_put_map(map, key);
   struct nai_buf link = {0};
-  nai_view_put_text(run, "id", nai_get_str(runs, row, NAI_INDEX_RUN_ID));
-  nai_view_put_text(run, "note", nai_get_str(runs, row, NAI_INDEX_RUN_NOTE));
-  const char *path = nai_get_str(runs, row, NAI_INDEX_RUN_PATH);
+  nai_view_put_text(run, "id", nai_get_str(runs, row, RUNS_run_id));
+  nai_view_put_text(run, "note", nai_get_str(runs, row, RUNS_note));
+  const char *path = nai_get_str(runs, row, RUNS_path);
   nai_buf_printf(&link, "%s/%s/report.html", p->links ? p->links : "", path);
   nai_view_put_text(run, "href", nai_index_has_report(p->trend->index, path) ? nai_buf_str(&link) : NULL);
   nai_view_inherit(run, &link);
@@ -197,11 +198,11 @@ static void put_failed(struct nai_view *map, const struct page *p) {
   struct nai_view *list = nai_view_put_list(map, "failed");
   for (uint32_t i = 0; i < p->series->run_count; i++) {
     uint32_t row = p->series->first_run + i;
-    if (strcmp(nai_get_str(runs, row, NAI_INDEX_RUN_STATUS), "ok") == 0)
+    if (strcmp(nai_get_str(runs, row, RUNS_status), "ok") == 0)
       continue;
     struct nai_view *run = nai_view_add_map(list);
-    nai_view_put_text(run, "id", nai_get_str(runs, row, NAI_INDEX_RUN_ID));
-    nai_view_put_text(run, "error", nai_get_str(runs, row, NAI_INDEX_RUN_ERROR));
+    nai_view_put_text(run, "id", nai_get_str(runs, row, RUNS_run_id));
+    nai_view_put_text(run, "error", nai_get_str(runs, row, RUNS_error));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "run/publish.h"
 #include "table/columns.h"
 #include "trend/moved.h"
+#include "tables/runs.h"
 
 #include <limits.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 enum { MAX_MOVED = 64 };
 
 static const char *run_id(const struct nai_trend *t, uint32_t row) {
-  return nai_get_str(t->index->runs, row, NAI_INDEX_RUN_ID);
+  return nai_get_str(t->index->runs, row, RUNS_run_id);
 }
 
 static void put_real(struct nai_json *json, const char *key, double value) {
@@ -79,7 +80,7 @@ static void put_changes(struct nai_json *json, const struct nai_trend *t, const 
     put_real(json, "pct", c->before != 0 ? 100 * (c->after - c->before) / fabs(c->before) : NAN);
     put_real(json, "p", c->p);
     nai_json_put_bool(json, "worse", nai_trend_is_worse(m, c));
-    nai_json_put_text(json, "note", nai_get_str(t->index->runs, nai_trend_bad_run(m, c), NAI_INDEX_RUN_NOTE));
+    nai_json_put_text(json, "note", nai_get_str(t->index->runs, nai_trend_bad_run(m, c), RUNS_note));
     put_moved(json, t, s, m, c);
     nai_json_end(json);
   }

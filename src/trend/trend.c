@@ -2,6 +2,8 @@
 
 #include "base/array.h"
 #include "compare/stats.h"
+#include "tables/index_metrics.h"
+#include "tables/runs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +57,7 @@ static const char *cell(const struct collecting *c, int64_t row, int column) {
 /* The series' entry for a metric, by name and basis; new ones go to the end. A metric whose basis changes is two. */
 static int find_metric(struct nai_trend_metric **out, struct nai_trend_series *s, uint32_t *capacity,
                        const struct collecting *c, int64_t row, struct nai_err *err) {
-  const char *name = cell(c, row, NAI_INDEX_METRIC_NAME), *basis = cell(c, row, NAI_INDEX_METRIC_BASIS);
+  const char *name = cell(c, row, INDEX_METRICS_metric), *basis = cell(c, row, INDEX_METRICS_basis);
   for (uint32_t i = 0; i < s->metric_count; i++)
     if (strcmp(s->metrics[i].metric, name) == 0 && strcmp(s->metrics[i].basis, basis) == 0) {
       *out = &s->metrics[i];
@@ -65,10 +67,10 @@ static int find_metric(struct nai_trend_metric **out, struct nai_trend_series *s
     return nai_err_nomem(err);
   *out = &s->metrics[s->metric_count++];
   **out = (struct nai_trend_metric){.metric = name,
-                                    .unit = cell(c, row, NAI_INDEX_METRIC_UNIT),
-                                    .better = cell(c, row, NAI_INDEX_METRIC_BETTER),
+                                    .unit = cell(c, row, INDEX_METRICS_unit),
+                                    .better = cell(c, row, INDEX_METRICS_better),
                                     .basis = basis,
-                                    .gate = cell(c, row, NAI_INDEX_METRIC_GATE),
+                                    .gate = cell(c, row, INDEX_METRICS_gate),
                                     .values = malloc(((size_t)s->run_count + 1) * sizeof(double)),
                                     .runs = malloc(((size_t)s->run_count + 1) * sizeof(uint32_t))};
   return (*out)->values && (*out)->runs ? NAI_OK : nai_err_nomem(err);
@@ -77,12 +79,12 @@ static int find_metric(struct nai_trend_metric **out, struct nai_trend_series *s
 /* What the newest run says of the metric itself. */
 static void take_rule(struct nai_trend_metric *m, const struct collecting *c, int64_t row) {
   const struct nai_table *t = c->index->metrics;
-  m->gate = cell(c, row, NAI_INDEX_METRIC_GATE);
-  m->rule.exact = strcmp(cell(c, row, NAI_INDEX_METRIC_KIND), "exact") == 0;
-  m->rule.noise_pct = nai_get_f64(t, row, NAI_INDEX_METRIC_NOISE_PCT);
-  m->rule.noise = nai_get_f64(t, row, NAI_INDEX_METRIC_NOISE);
-  m->budget_pct = nai_get_f64(t, row, NAI_INDEX_METRIC_BUDGET_PCT);
-  m->budget = nai_get_f64(t, row, NAI_INDEX_METRIC_BUDGET);
+  m->gate = cell(c, row, INDEX_METRICS_gate);
+  m->rule.exact = strcmp(cell(c, row, INDEX_METRICS_kind), "exact") == 0;
+  m->rule.noise_pct = nai_get_f64(t, row, INDEX_METRICS_noise_pct);
+  m->rule.noise = nai_get_f64(t, row, INDEX_METRICS_noise);
+  m->budget_pct = nai_get_f64(t, row, INDEX_METRICS_budget_pct);
+  m->budget = nai_get_f64(t, row, INDEX_METRICS_budget);
 }
 
 /* Values of the metric of row `row` in the captures of its run, whose rows end before `end`. */
@@ -90,9 +92,9 @@ static uint32_t find_values(double values[NAI_STORE_MAX_CAPTURES], const struct 
                             int64_t end) {
   uint32_t n = 0;
   for (int64_t other = row; other < end && n < NAI_STORE_MAX_CAPTURES; other++) {
-    double value = nai_get_f64(c->index->metrics, other, NAI_INDEX_METRIC_VALUE);
-    if (isfinite(value) && strcmp(cell(c, other, NAI_INDEX_METRIC_NAME), cell(c, row, NAI_INDEX_METRIC_NAME)) == 0 &&
-        strcmp(cell(c, other, NAI_INDEX_METRIC_BASIS), cell(c, row, NAI_INDEX_METRIC_BASIS)) == 0)
+    double value = nai_get_f64(c->index->metrics, other, INDEX_METRICS_value);
+    if (isfinite(value) && strcmp(cell(c, other, INDEX_METRICS_metric), cell(c, row, INDEX_METRICS_metric)) == 0 &&
+        strcmp(cell(c, other, INDEX_METRICS_basis), cell(c, row, INDEX_METRICS_basis)) == 0)
       values[n++] = value;
   }
   return n;
@@ -103,11 +105,11 @@ static uint32_t find_values(double values[NAI_STORE_MAX_CAPTURES], const struct 
 static int take_run(struct nai_trend_series *s, uint32_t *capacity, const struct collecting *c, uint32_t run,
                     struct nai_err *err) {
   const struct nai_table *t = c->index->metrics;
-  int64_t count, first = nai_index_rows_of(&count, t, nai_get_str(c->index->runs, run, NAI_INDEX_RUN_ID));
-  for (int64_t row = first; row < first + count && nai_get_i64(t, row, NAI_INDEX_METRIC_CAPTURE) == 0; row++) {
+  int64_t count, first = nai_index_rows_of(&count, t, nai_get_str(c->index->runs, run, RUNS_run_id));
+  for (int64_t row = first; row < first + count && nai_get_i64(t, row, INDEX_METRICS_capture) == 0; row++) {
     double values[NAI_STORE_MAX_CAPTURES];
     struct nai_trend_metric *m = NULL;
-    if (!is_wanted(c->options, cell(c, row, NAI_INDEX_METRIC_NAME), cell(c, row, NAI_INDEX_METRIC_GATE)))
+    if (!is_wanted(c->options, cell(c, row, INDEX_METRICS_metric), cell(c, row, INDEX_METRICS_gate)))
       continue;
     uint32_t n = find_values(values, c, row, first + count);
     double value = nai_median(values, n);
@@ -138,7 +140,7 @@ static double sign_of(const struct nai_trend_metric *m) { return strcmp(m->bette
 /* A change that is known and accepted lies behind run `from`, up to run `to`: those between failed or are ignored. */
 static bool is_expected_between(const struct collecting *c, uint32_t from, uint32_t to) {
   for (uint32_t row = from + 1; row <= to; row++) {
-    const struct nai_store_run *run = nai_store_find(c->store, nai_get_str(c->index->runs, row, NAI_INDEX_RUN_ID));
+    const struct nai_store_run *run = nai_store_find(c->store, nai_get_str(c->index->runs, row, RUNS_run_id));
     if (run && run->expected)
       return true;
   }
@@ -151,7 +153,7 @@ static double limit_at(double *usual, const struct nai_trend_metric *m, const st
   size_t n = 0;
   const struct nai_table *runs = c->index->runs;
   for (uint32_t i = at; i-- > 0 && n < NAI_HISTORY_MAX;) {
-    const struct nai_store_run *run = nai_store_find(c->store, nai_get_str(runs, m->runs[i], NAI_INDEX_RUN_ID));
+    const struct nai_store_run *run = nai_store_find(c->store, nai_get_str(runs, m->runs[i], RUNS_run_id));
     if (is_expected_between(c, m->runs[i], m->runs[i + 1]))
       break;
     if (!run || nai_store_is_good(run))
@@ -176,7 +178,7 @@ static double anchor_of(const struct nai_trend_metric *m, const struct collectin
   double values[NAI_STORE_MAX_CAPTURES];
   size_t n = 0;
   for (uint32_t i = 0; c->options->anchor && i < m->count && n < NAI_STORE_MAX_CAPTURES; i++) {
-    const char *id = nai_get_str(c->index->runs, m->runs[i], NAI_INDEX_RUN_ID);
+    const char *id = nai_get_str(c->index->runs, m->runs[i], RUNS_run_id);
     if (nai_strings_find(&c->options->anchor->ids, id, strlen(id)) != NAI_NO_STRING)
       values[n++] = m->values[i];
   }
@@ -231,17 +233,17 @@ static int add_series(struct nai_trend *trend, uint32_t *capacity, const struct 
   if (!nai_array_room(&trend->series, capacity, trend->series_count, sizeof *trend->series))
     return nai_err_nomem(err);
   struct nai_trend_series *s = &trend->series[trend->series_count++];
-  *s = (struct nai_trend_series){.series = nai_get_str(runs, first, NAI_INDEX_RUN_SERIES),
-                                 .environment = nai_get_str(runs, first, NAI_INDEX_RUN_ENVIRONMENT),
+  *s = (struct nai_trend_series){.series = nai_get_str(runs, first, RUNS_series),
+                                 .environment = nai_get_str(runs, first, RUNS_environment),
                                  .run_count = end - first,
                                  .first_run = first};
   int rc = NAI_OK;
   for (uint32_t run = first; run < end && !rc; run++) {
-    const struct nai_store_run *known = nai_store_find(c->store, nai_get_str(runs, run, NAI_INDEX_RUN_ID));
-    bool failed = strcmp(nai_get_str(runs, run, NAI_INDEX_RUN_STATUS), "ok") != 0;
+    const struct nai_store_run *known = nai_store_find(c->store, nai_get_str(runs, run, RUNS_run_id));
+    bool failed = strcmp(nai_get_str(runs, run, RUNS_status), "ok") != 0;
     s->failed_count += failed;
     s->ignored_count += known && known->ignored;
-    if (!failed && !(known && known->ignored) && nai_get_i64(runs, run, NAI_INDEX_RUN_UTC) != NAI_NULL_I64)
+    if (!failed && !(known && known->ignored) && nai_get_i64(runs, run, RUNS_utc_ns) != NAI_NULL_I64)
       rc = take_run(s, &metric_capacity, c, run, err);
   }
   return rc ? rc : find_changes(s, c, err);
@@ -257,8 +259,8 @@ int nai_trend_find(struct nai_trend *out, const struct nai_index *index, const s
   if (options->anchor && !(out->anchor = strdup(options->anchor_name)))
     rc = nai_err_nomem(err);
   for (uint32_t i = 0, j; i < runs->rows && !rc; i = j) {
-    const char *series = nai_get_str(runs, i, NAI_INDEX_RUN_SERIES);
-    for (j = i + 1; j < runs->rows && strcmp(nai_get_str(runs, j, NAI_INDEX_RUN_SERIES), series) == 0; j++)
+    const char *series = nai_get_str(runs, i, RUNS_series);
+    for (j = i + 1; j < runs->rows && strcmp(nai_get_str(runs, j, RUNS_series), series) == 0; j++)
       ;
     if (nai_store_matches(series, options->series))
       rc = add_series(out, &capacity, &c, i, j, err);

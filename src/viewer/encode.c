@@ -3,15 +3,9 @@
 
 #include "base/big.h"
 #include "base/threads.h"
+#include "tables/viewer_data.h"
 
 #include <stdlib.h>
-
-static const struct nai_column_def data_columns[] = {
-    [VD_BLOCK] = {"block", NAI_STR, NAI_TEXT, "data block of the page", .key = true},
-    [VD_TEXT] = {"text", NAI_STR, NAI_TEXT, "its text"},
-};
-const struct nai_schema nai_viewer_data_schema =
-    NAI_SCHEMA("viewer_data", "Viewer data", "One data block of report.html", data_columns);
 
 static int allocate(struct nai_encoder *e, struct nai_err *err) {
   const struct nai_model *m = e->m;
@@ -70,11 +64,11 @@ static int add_block(struct nai_table *table, const char *name, struct nai_file_
   int rc = nai_sink_read(&text, sink, err);
   if (rc)
     return rc;
-  nai_set_str(table, row, VD_BLOCK, name);
+  nai_set_str(table, row, VIEWER_DATA_block, name);
   uint32_t id = nai_strings_add(&table->strings, (const char *)text.data, text.size);
   table->oom |= id == NAI_NO_STRING;
   if (!table->oom)
-    nai_column_str(table, VD_TEXT)[row] = id;
+    nai_column_str(table, VIEWER_DATA_text)[row] = id;
   return nai_table_check(table, err);
 }
 

@@ -3,6 +3,11 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "derive/cpu/cpu.h"
+#include "tables/osrt_events.h"
+#include "tables/overhead_events.h"
+#include "tables/sample_events.h"
+#include "tables/sched_events.h"
+#include "tables/threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,7 +93,7 @@ static int add_rows(struct building *b, const struct source *s, const struct nai
     uint32_t row = keys[i].value;
     int64_t thread = nai_get_i64(s->t, row, s->thread);
     if (!lane || keys[i].key != keys[i - 1].key)
-      lane = new_lane(b->lanes, s->kind, nai_get_i64(threads, thread, TH_KEY));
+      lane = new_lane(b->lanes, s->kind, nai_get_i64(threads, thread, THREADS_global_tid));
     struct nai_value name = nai_table_value(s->t, row, s->name);
     int rc = lane ? add_event(b, lane, nai_get_i64(s->t, row, s->start), nai_get_i64(s->t, row, s->end),
                               name.null ? "unnamed" : name.s, err)
@@ -130,10 +135,11 @@ static int add_sched(struct building *b, const struct nai_cpu_thread *thread, st
   int rc = lane ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i + 1 < thread->count; i++) {
     char name[32];
-    if (nai_get_i64(t, order[i], SC_IN) != 1 || nai_get_i64(t, order[i + 1], SC_IN) == 1)
+    if (nai_get_i64(t, order[i], SCHED_EVENTS_is_in) != 1 || nai_get_i64(t, order[i + 1], SCHED_EVENTS_is_in) == 1)
       continue;
-    snprintf(name, sizeof name, "CPU %" PRId64, nai_get_i64(t, order[i], SC_CPU));
-    rc = add_event(b, lane, nai_get_i64(t, order[i], SC_TIME), nai_get_i64(t, order[i + 1], SC_TIME), name, err);
+    snprintf(name, sizeof name, "CPU %" PRId64, nai_get_i64(t, order[i], SCHED_EVENTS_cpu));
+    rc = add_event(b, lane, nai_get_i64(t, order[i], SCHED_EVENTS_time_ns),
+                   nai_get_i64(t, order[i + 1], SCHED_EVENTS_time_ns), name, err);
   }
   return rc;
 }
@@ -145,8 +151,9 @@ static int add_samples(struct building *b, const struct nai_cpu_thread *thread, 
   int rc = lane ? NAI_OK : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < thread->count; i++) {
     uint32_t row = m->cpu->samples.order[thread->first + i];
-    const struct nai_chain *chain = nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_get_i64(t, row, SA_CALLCHAIN));
-    int64_t time = nai_get_i64(t, row, SA_TIME);
+    const struct nai_chain *chain =
+        nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_get_i64(t, row, SAMPLE_EVENTS_callchain_id));
+    int64_t time = nai_get_i64(t, row, SAMPLE_EVENTS_time_ns);
     if (nai_sample_is_timed(m, row))
       rc = add_event(b, lane, time, time, chain ? nai_chain_name(m, chain) : "sample without a stack", err);
   }
@@ -177,8 +184,10 @@ int nai_host_build(struct nai_host_lanes *out, const struct nai_model *m, int64_
                    struct nai_err *err) {
   const struct nai_table *overhead = m->tables[NAI_IN_OVERHEAD], *osrt = m->tables[NAI_IN_OSRT];
   struct building b = {.lanes = out, .m = m, .origin = origin, .end = end};
-  const struct source sources[] = {{NAI_HOST_OVERHEAD, overhead, OE_START, OE_END, OE_THREAD, OE_NAME, -1},
-                                   {NAI_HOST_OSRT, osrt, OS_START, OS_END, OS_THREAD, OS_NAME, OS_LEVEL}};
+  const struct source sources[] = {{NAI_HOST_OVERHEAD, overhead, OVERHEAD_EVENTS_start_ns, OVERHEAD_EVENTS_end_ns,
+                                    OVERHEAD_EVENTS_thread, OVERHEAD_EVENTS_name, -1},
+                                   {NAI_HOST_OSRT, osrt, OSRT_EVENTS_start_ns, OSRT_EVENTS_end_ns, OSRT_EVENTS_thread,
+                                    OSRT_EVENTS_name, OSRT_EVENTS_nesting_level}};
   uint64_t rows = rows_of(overhead) + rows_of(osrt);
   if (m->cpu)
     rows += rows_of(m->tables[NAI_IN_SCHED]) / 2 + rows_of(m->tables[NAI_IN_SAMPLES]);

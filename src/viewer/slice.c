@@ -1,5 +1,10 @@
 /* Stretches of event tables. One pass over the times of each table; rows are copied only where they are kept. */
 #include "viewer/slice.h"
+#include "tables/api_events.h"
+#include "tables/graph_events.h"
+#include "tables/kernel_events.h"
+#include "tables/memop_events.h"
+#include "tables/nvtx_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +12,12 @@
 /* The tables of events on the page. Columns 0 and 1 of each are start and end. */
 static const enum nai_input_table sliced[] = {NAI_IN_KERNELS, NAI_IN_MEMOPS, NAI_IN_GRAPHS, NAI_IN_APIS, NAI_IN_NVTX};
 enum { SLICED = sizeof sliced / sizeof *sliced, START = 0, END = 1 };
-_Static_assert(KE_START == 0 && MO_START == 0 && GE_START == 0 && AE_START == 0 && NE_START == 0, "start comes first");
-_Static_assert(KE_END == 1 && MO_END == 1 && GE_END == 1 && AE_END == 1 && NE_END == 1, "then end");
+_Static_assert(KERNEL_EVENTS_start_ns == 0 && MEMOP_EVENTS_start_ns == 0 && GRAPH_EVENTS_start_ns == 0 &&
+                   API_EVENTS_start_ns == 0 && NVTX_EVENTS_start_ns == 0,
+               "start comes first");
+_Static_assert(KERNEL_EVENTS_end_ns == 1 && MEMOP_EVENTS_end_ns == 1 && GRAPH_EVENTS_end_ns == 1 &&
+                   API_EVENTS_end_ns == 1 && NVTX_EVENTS_end_ns == 1,
+               "then end");
 
 /* --- how much there is around a place --------------------------------------------------------- */
 
@@ -124,7 +133,7 @@ static int copy_rows(struct nai_table *to, const struct nai_table *source, int s
   enum { BLOCK = 1024 };
   int64_t starts[BLOCK];
   struct nai_column start = nai_table_column(source, start_column), stop = nai_table_column(source, end_column);
-  bool is_nvtx = to->schema == &nai_nvtx_events;
+  bool is_nvtx = to->schema == &nai_nvtx_events_schema;
   struct texts texts = {calloc((size_t)source->strings.count + 1, sizeof *texts.number)};
   if (!texts.number)
     return nai_err_nomem(err);
@@ -138,9 +147,10 @@ static int copy_rows(struct nai_table *to, const struct nai_table *source, int s
     for (uint32_t c = 0; !to->oom && c < source->schema->column_count; c++)
       copy_cell(to, new_row, source, row, (int)c, &texts);
     /* Row of the export = row number + offset. */
-    if (is_nvtx && !to->oom && nai_get_i64(to, new_row, NE_ROW_OFFSET) != NAI_NULL_I64)
-      nai_set_i64(to, new_row, NE_ROW_OFFSET,
-                  (int64_t)((uint64_t)nai_get_i64(to, new_row, NE_ROW_OFFSET) + (uint64_t)(row - new_row)));
+    if (is_nvtx && !to->oom && nai_get_i64(to, new_row, NVTX_EVENTS_export_row_offset) != NAI_NULL_I64)
+      nai_set_i64(to, new_row, NVTX_EVENTS_export_row_offset,
+                  (int64_t)((uint64_t)nai_get_i64(to, new_row, NVTX_EVENTS_export_row_offset) +
+                            (uint64_t)(row - new_row)));
   }
   free(texts.number);
   return nai_table_check(to, err);

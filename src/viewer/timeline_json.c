@@ -4,6 +4,10 @@
 #include "base/fmt.h"
 #include "render/json.h"
 #include "table/kernel_name.h"
+#include "tables/gpus.h"
+#include "tables/kernel_configs.h"
+#include "tables/processes.h"
+#include "tables/threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,9 +88,9 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
   nai_json_key(json, "gpus");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t g = 0; g < m->gpu_count; g++) {
-    struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], g, GP_NAME);
+    struct nai_value name = nai_table_value(m->tables[NAI_IN_GPUS], g, GPUS_gpu_name);
     struct nai_buf label = {0};
-    nai_buf_printf(&label, "%s%s%s", nai_get_str(m->tables[NAI_IN_GPUS], g, GP_LABEL), name.null ? "" : " ",
+    nai_buf_printf(&label, "%s%s%s", nai_get_str(m->tables[NAI_IN_GPUS], g, GPUS_label), name.null ? "" : " ",
                    name.null ? "" : name.s);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_int(json, "id", m->gpus[g].device_id);
@@ -99,7 +103,7 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
   nai_json_key(json, "processes");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t p = 0; p < m->process_count; p++) {
-    struct nai_value name = nai_table_value(m->tables[NAI_IN_PROCESSES], p, PR_NAME);
+    struct nai_value name = nai_table_value(m->tables[NAI_IN_PROCESSES], p, PROCESSES_process_name);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_int(json, "pid", nai_model_pid(m, (int32_t)p));
     nai_json_put_text(json, "name", name.null ? "" : name.s);
@@ -109,10 +113,10 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
   nai_json_key(json, "threads");
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (uint32_t t = 0; t < m->thread_count; t++) {
-    struct nai_value name = nai_table_value(m->tables[NAI_IN_THREADS], t, TH_NAME);
+    struct nai_value name = nai_table_value(m->tables[NAI_IN_THREADS], t, THREADS_thread_name);
     nai_json_begin_object(json, NAI_JSON_INLINE);
-    nai_json_put_int(json, "pid", nai_get_i64(m->tables[NAI_IN_THREADS], t, TH_PID));
-    nai_json_put_int(json, "tid", nai_get_i64(m->tables[NAI_IN_THREADS], t, TH_TID));
+    nai_json_put_int(json, "pid", nai_get_i64(m->tables[NAI_IN_THREADS], t, THREADS_pid));
+    nai_json_put_int(json, "tid", nai_get_i64(m->tables[NAI_IN_THREADS], t, THREADS_tid));
     nai_json_put_text(json, "name", name.null ? "" : name.s);
     nai_json_end(json);
   }
@@ -121,7 +125,7 @@ static void put_places(struct nai_json *json, const struct nai_model *m) {
   nai_json_begin_array(json, NAI_JSON_LINES);
   for (int64_t i = 0; i < m->tables[NAI_IN_KERNEL_CONFIGS]->rows; i++) {
     nai_json_begin_array(json, NAI_JSON_INLINE);
-    for (int c = 0; c <= KC_DYNAMIC_SMEM; c++) {
+    for (int c = 0; c <= KERNEL_CONFIGS_dynamic_shared_bytes; c++) {
       struct nai_value v = nai_table_value(m->tables[NAI_IN_KERNEL_CONFIGS], i, c);
       nai_json_value(json, NAI_COUNT, &v);
     }
@@ -160,13 +164,14 @@ static void put_lanes(struct nai_json *json, const struct nai_encoder *e) {
   for (uint32_t i = 0; i < e->items.lane_count; i++) {
     const struct nai_lane *lane = e->items.lanes[i].lane;
     uint32_t count = e->items.lanes[i].count;
-    int64_t pid = lane->thread >= 0 ? nai_get_i64(m->tables[NAI_IN_THREADS], lane->thread, TH_PID)
+    int64_t pid = lane->thread >= 0 ? nai_get_i64(m->tables[NAI_IN_THREADS], lane->thread, THREADS_pid)
                                     : nai_model_pid(m, lane->process);
     nai_json_begin_object(json, NAI_JSON_INLINE);
     nai_json_put_text(json, "kind", kind_names[lane->kind]);
     nai_json_put_int(json, "gpu", lane->gpu);
     nai_json_put_int(json, "pid", pid == NAI_NULL_I64 ? 0 : pid);
-    nai_json_put_int(json, "tid", lane->thread >= 0 ? nai_get_i64(m->tables[NAI_IN_THREADS], lane->thread, TH_TID) : 0);
+    nai_json_put_int(json, "tid",
+                     lane->thread >= 0 ? nai_get_i64(m->tables[NAI_IN_THREADS], lane->thread, THREADS_tid) : 0);
     nai_json_put_int(json, "context", lane->context == NAI_NULL_I32 ? -1 : lane->context);
     nai_json_put_int(json, "stream", lane->stream == NAI_NULL_I32 ? -1 : lane->stream);
     nai_json_put_int(json, "first", first);

@@ -3,10 +3,7 @@
 #define NAI_VIEWER_VIEWER_H
 
 #include "derive/model.h"
-
-/* viewer_data: one row per block of the page. Text that is ready to be put between script tags. */
-enum { VD_BLOCK, VD_TEXT };
-extern const struct nai_schema nai_viewer_data_schema;
+#include "tables/viewer_data.h"
 
 /* All events are embedded one by one when there are no more than the model's `page_events` and the block of them is no
  * longer than this; else they are aggregated outside of the detail windows. */

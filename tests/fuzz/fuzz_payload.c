@@ -1,6 +1,8 @@
 /* NVTX payloads: any blob against schemas that are made of the same bytes, and any text. */
 #include "derive/payload.h"
 #include "table/evidence.h"
+#include "tables/nvtx_payload_entries.h"
+#include "tables/nvtx_payload_schemas.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +21,16 @@ static void describe(struct nai_table *schemas, struct nai_table *entries, const
                                       "other"};
   static const int types[] = {5, 15, 16, 17, 18, 20, 22, 1 << 24};
   int64_t row = nai_table_add_row(entries);
-  nai_set_i64(entries, row, PE_DOMAIN_ID, 1);
-  nai_set_i64(entries, row, PE_SCHEMA_ID, at[0] & 3);
-  nai_set_i64(entries, row, PE_INDEX, index);
-  nai_set_i64(entries, row, PE_TYPE, types[at[1] & 7]);
-  nai_set_str(entries, row, PE_NAME, names[at[2] & 7]);
-  nai_set_i64(entries, row, PE_OFFSET, (int64_t)at[3] << (at[4] & 15));
+  nai_set_i64(entries, row, NVTX_PAYLOAD_ENTRIES_domain_id, 1);
+  nai_set_i64(entries, row, NVTX_PAYLOAD_ENTRIES_schema_id, at[0] & 3);
+  nai_set_i64(entries, row, NVTX_PAYLOAD_ENTRIES_idx, index);
+  nai_set_i64(entries, row, NVTX_PAYLOAD_ENTRIES_type, types[at[1] & 7]);
+  nai_set_str(entries, row, NVTX_PAYLOAD_ENTRIES_name, names[at[2] & 7]);
+  nai_set_i64(entries, row, NVTX_PAYLOAD_ENTRIES_offset_bytes, (int64_t)at[3] << (at[4] & 15));
   row = nai_table_add_row(schemas);
-  nai_set_i64(schemas, row, PS_DOMAIN_ID, 1);
-  nai_set_i64(schemas, row, PS_SCHEMA_ID, at[0] & 3);
-  nai_set_i64(schemas, row, PS_BYTES, at[5]);
+  nai_set_i64(schemas, row, NVTX_PAYLOAD_SCHEMAS_domain_id, 1);
+  nai_set_i64(schemas, row, NVTX_PAYLOAD_SCHEMAS_schema_id, at[0] & 3);
+  nai_set_i64(schemas, row, NVTX_PAYLOAD_SCHEMAS_payload_bytes, at[5]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -37,8 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct nai_payload_schemas *read = NULL;
   struct nai_payload payload;
   nai_payload_read_json(&payload, (const char *)data, size);
-  if (size < ENTRIES * ENTRY_BYTES || nai_table_new(&schemas, &nai_nvtx_payload_schemas, NULL) ||
-      nai_table_new(&entries, &nai_nvtx_payload_entries, NULL))
+  if (size < ENTRIES * ENTRY_BYTES || nai_table_new(&schemas, &nai_nvtx_payload_schemas_schema, NULL) ||
+      nai_table_new(&entries, &nai_nvtx_payload_entries_schema, NULL))
     goto out;
   for (int i = 0; i < ENTRIES; i++)
     describe(schemas, entries, data + i * ENTRY_BYTES, i);

@@ -12,6 +12,13 @@
 #include "config/phase_map.h"
 #include "derive/model.h"
 #include "ingest/ingest.h"
+#include "tables/api_events.h"
+#include "tables/gpus.h"
+#include "tables/kernel_events.h"
+#include "tables/nvtx_events.h"
+#include "tables/osrt_events.h"
+#include "tables/overhead_events.h"
+#include "tables/processes.h"
 
 struct fixture {
   struct nai_ingest in;
@@ -65,7 +72,7 @@ static inline int32_t fixture_process(struct fixture *f, int64_t pid) {
 
 static inline int32_t fixture_thread(struct fixture *f, int32_t process, int64_t tid) {
   struct nai_table *t = f->in.tables[NAI_IN_THREADS];
-  int64_t pid = process < 0 ? 0 : nai_get_i64(f->in.tables[NAI_IN_PROCESSES], process, PR_PID);
+  int64_t pid = process < 0 ? 0 : nai_get_i64(f->in.tables[NAI_IN_PROCESSES], process, PROCESSES_pid);
   CELLS(t, pid << 24 | tid, process, pid, tid);
   return (int32_t)t->rows - 1;
 }
@@ -73,7 +80,7 @@ static inline int32_t fixture_thread(struct fixture *f, int32_t process, int64_t
 static inline void fixture_gpu(struct fixture *f, int64_t device) {
   struct nai_table *t = f->in.tables[NAI_IN_GPUS];
   CELLS(t, device);
-  nai_set_str(t, t->rows - 1, GP_LABEL, "GPU");
+  nai_set_str(t, t->rows - 1, GPUS_label, "GPU");
 }
 
 /* A new fixture with process 10, its thread 10 and GPU 0; returns the process. */
@@ -91,7 +98,7 @@ static inline void fixture_kernel(struct fixture *f, int64_t start, int64_t end,
   if (!configs->rows)
     CELLS(configs, 1, 1, 1, 32, 1, 1, 16, 0, 0);
   CELLS(t, start, end, 0, device, process, 1, stream, correlation, 0, NAI_NULL_I64);
-  nai_set_str(t, t->rows - 1, KE_NAME, name);
+  nai_set_str(t, t->rows - 1, KERNEL_EVENTS_name, name);
 }
 
 static inline void fixture_memop(struct fixture *f, int64_t start, int64_t end, int kind, int64_t device,
@@ -110,28 +117,28 @@ static inline void fixture_api(struct fixture *f, int64_t start, int64_t end, in
                                int64_t correlation) {
   struct nai_table *t = f->in.tables[NAI_IN_APIS];
   CELLS(t, start, end, thread, 0, correlation);
-  nai_set_str(t, t->rows - 1, AE_NAME, name);
+  nai_set_str(t, t->rows - 1, API_EVENTS_name, name);
 }
 
 static inline void fixture_nvtx(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name,
                                 int kind) {
   struct nai_table *t = f->in.tables[NAI_IN_NVTX];
   CELLS(t, start, end, thread, 0, kind, 1);
-  nai_set_str(t, t->rows - 1, NE_NAME, name);
+  nai_set_str(t, t->rows - 1, NVTX_EVENTS_name, name);
 }
 
 static inline void fixture_overhead(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name,
                                     int source) {
   struct nai_table *t = f->in.tables[NAI_IN_OVERHEAD];
   CELLS(t, start, end, thread, 0, source, NAI_NULL_I64, 0);
-  nai_set_str(t, t->rows - 1, OE_NAME, name);
+  nai_set_str(t, t->rows - 1, OVERHEAD_EVENTS_name, name);
 }
 
 static inline void fixture_osrt(struct fixture *f, int64_t start, int64_t end, int64_t thread, const char *name,
                                 int level) {
   struct nai_table *t = f->in.tables[NAI_IN_OSRT];
   CELLS(t, start, end, thread, 0, level, NAI_NULL_I64);
-  nai_set_str(t, t->rows - 1, OS_NAME, name);
+  nai_set_str(t, t->rows - 1, OSRT_EVENTS_name, name);
 }
 
 static inline void fixture_build(struct fixture *f) {

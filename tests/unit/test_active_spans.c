@@ -3,6 +3,11 @@
 
 #include "derive/kernels/modes.h"
 #include "derive/idle/pauses.h"
+#include "tables/gpus.h"
+#include "tables/kernel_events.h"
+#include "tables/memop_events.h"
+#include "tables/osrt_events.h"
+#include "tables/overhead_events.h"
 
 #include <stdio.h>
 
@@ -251,7 +256,7 @@ static void check_pause(struct fixture *f, const char *cause, const char *what, 
 static void os_call(struct fixture *f, int64_t start, int64_t end, const char *name, int64_t level) {
   struct nai_table *t = f->in.tables[NAI_IN_OSRT];
   CELLS(t, start, end, 0, 0, level);
-  nai_set_str(t, t->rows - 1, OS_NAME, name);
+  nai_set_str(t, t->rows - 1, OSRT_EVENTS_name, name);
 }
 
 static void test_causes_of_pauses(void **state) {
@@ -269,9 +274,9 @@ static void test_causes_of_pauses(void **state) {
   begin_pause(&f);
   struct nai_table *t = f.in.tables[NAI_IN_OVERHEAD];
   CELLS(t, 5 * MS, 60 * MS, 0, 0, NAI_OVERHEAD_PROFILER, 3);
-  nai_set_str(t, 0, OE_NAME, "CUPTI Buffer flush");
+  nai_set_str(t, 0, OVERHEAD_EVENTS_name, "CUPTI Buffer flush");
   CELLS(t, 60 * MS, 99 * MS, 0, 0, NAI_OVERHEAD_PROFILER, 0);
-  nai_set_str(t, 1, OE_NAME, "TLS allocation"); /* only looked at */
+  nai_set_str(t, 1, OVERHEAD_EVENTS_name, "TLS allocation"); /* only looked at */
   check_pause(&f, "profiler", "CUPTI Buffer flush", 55 * MS);
   begin_pause(&f); /* nothing but the gap between calls is known */
   check_pause(&f, "host_code", "", 100 * MS - 199900);
@@ -326,14 +331,14 @@ static void test_underfilled(void **state) {
     f.seed = seed;
     fixture_process(&f, 1);
     fixture_gpu(&f, 0);
-    nai_set_i64(f.in.tables[NAI_IN_GPUS], 0, GP_SM_COUNT, SMS);
+    nai_set_i64(f.in.tables[NAI_IN_GPUS], 0, GPUS_sm_count, SMS);
     for (int i = 0; i < N; i++) {
       int64_t a = fixture_random(&f, LINE - 400), b = a + 1 + fixture_random(&f, 300),
               grid = 1 + fixture_random(&f, 24);
       struct nai_table *configs = f.in.tables[NAI_IN_KERNEL_CONFIGS], *kernels = f.in.tables[NAI_IN_KERNELS];
       CELLS(configs, grid, 1, 1, 64, 1, 1, 16, 0, 0);
       CELLS(kernels, a, b, 0, 0, 0, 1, 7 + i, 0, i, NAI_NULL_I64);
-      nai_set_str(kernels, i, KE_NAME, "k");
+      nai_set_str(kernels, i, KERNEL_EVENTS_name, "k");
       for (int64_t t = a; t < b; t++)
         blocks[t] += grid;
     }
@@ -378,7 +383,7 @@ static void test_small_blocks(void **state) {
     fixture_init(&f);
     fixture_process(&f, 1);
     fixture_gpu(&f, 0);
-    nai_set_i64(f.in.tables[NAI_IN_GPUS], 0, GP_CLOCK, cases[i].clock ? cases[i].clock : NAI_NULL_I64);
+    nai_set_i64(f.in.tables[NAI_IN_GPUS], 0, GPUS_clock_hz, cases[i].clock ? cases[i].clock : NAI_NULL_I64);
     struct nai_table *configs = f.in.tables[NAI_IN_KERNEL_CONFIGS], *kernels = f.in.tables[NAI_IN_KERNELS];
     CELLS(configs, 1000, 1, 1, cases[i].threads, 1, 1, 16, 0, 0);
     CELLS(configs, 1000, 1, 1, 256, 1, 1, 16, 0, 0);
@@ -387,7 +392,7 @@ static void test_small_blocks(void **state) {
     if (cases[i].beside)
       CELLS(kernels, 0, cases[i].beside, 0, 0, 0, 1, 8, 0, 1, NAI_NULL_I64);
     for (int64_t k = 0; k < kernels->rows; k++)
-      nai_set_str(kernels, k, KE_NAME, k < 4 ? "small" : "large");
+      nai_set_str(kernels, k, KERNEL_EVENTS_name, k < 4 ? "small" : "large");
     fixture_build(&f);
     struct nai_table *losses = losses_of(&f);
     int64_t row = loss_row(losses, "small_blocks");
@@ -446,7 +451,7 @@ static void test_copies(void **state) {
     fixture_api(&f, t + 100, t + 1000, 0, "cudaStreamSynchronize", 0);
     fixture_memop(&f, t + 2000, t + 2300, NAI_MEMOP_COPY, 0, 0, 9, 0, 1 << 20, H2D, PAGEABLE, DEVICE);
     fixture_memop(&f, t + 2500, t + 2600, NAI_MEMOP_COPY, 0, 0, 0, 0, 4096, UM_H2D, PAGEABLE, DEVICE);
-    nai_set_i64(f.in.tables[NAI_IN_MEMOPS], 3 * i + 2, MO_MIGRATION, 1);
+    nai_set_i64(f.in.tables[NAI_IN_MEMOPS], 3 * i + 2, MEMOP_EVENTS_migration, 1);
     fixture_kernel(&f, t + 3000, t + 9000, "my_gemm", 0, 0, 7, 0);
   }
   fixture_build(&f);
@@ -502,7 +507,7 @@ static void test_page_migration(void **state) {
   static const int64_t moves[][2] = {{500, 1100}, {1050, 1200}, {1900, 2500}};
   for (int i = 0; i < 3; i++) {
     fixture_memop(&f, moves[i][0], moves[i][1], NAI_MEMOP_COPY, 0, 0, 0, 0, 4096, 11, 4, 2);
-    nai_set_i64(f.in.tables[NAI_IN_MEMOPS], i, MO_MIGRATION, 1);
+    nai_set_i64(f.in.tables[NAI_IN_MEMOPS], i, MEMOP_EVENTS_migration, 1);
   }
   fixture_build(&f);
   struct nai_table *losses = losses_of(&f);

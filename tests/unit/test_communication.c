@@ -3,6 +3,8 @@
 #include "model_fixture.h"
 
 #include "analyses/comm/comm.h"
+#include "tables/nvtx_events.h"
+#include "tables/nvtx_payloads.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -277,9 +279,10 @@ static void range(struct world *w, int gpu, int64_t start, int64_t end, const ch
   if (!json)
     return;
   int64_t row = nai_table_add_row(payloads);
-  nai_set_i64(payloads, row, NP_ROW, ranges->rows - 1 + nai_get_i64(ranges, ranges->rows - 1, NE_ROW_OFFSET));
-  nai_set_i64(payloads, row, NP_KIND, NAI_PAYLOAD_JSON);
-  nai_set_str(payloads, row, NP_JSON, json);
+  nai_set_i64(payloads, row, NVTX_PAYLOADS_export_row,
+              ranges->rows - 1 + nai_get_i64(ranges, ranges->rows - 1, NVTX_EVENTS_export_row_offset));
+  nai_set_i64(payloads, row, NVTX_PAYLOADS_kind, NAI_PAYLOAD_JSON);
+  nai_set_str(payloads, row, NVTX_PAYLOADS_json, json);
 }
 
 /* Half of a transfer between two stages of a pipeline of three. */

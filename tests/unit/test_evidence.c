@@ -5,6 +5,17 @@
 
 #include "base/fs.h"
 #include "ingest/sources/source.h"
+#include "tables/callchain_frames.h"
+#include "tables/gpu_metric_names.h"
+#include "tables/gpu_metric_samples.h"
+#include "tables/graph_creation_events.h"
+#include "tables/graph_node_events.h"
+#include "tables/nvtx_domains.h"
+#include "tables/nvtx_events.h"
+#include "tables/nvtx_payloads.h"
+#include "tables/program_outputs.h"
+#include "tables/sample_events.h"
+#include "tables/sched_events.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -52,7 +63,7 @@ static void test_graph_nodes(void **state) {
         "INSERT INTO CUDA_GRAPH_EVENTS VALUES(1, 2, 1, 1, 7, 5, 3)",
         both);
   assert_int_equal(r.in.tables[NAI_IN_GRAPH_NODES]->rows, 1);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_GRAPH_NODES], 0, GN_ORIGINAL), 5);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_GRAPH_NODES], 0, GRAPH_NODE_EVENTS_original_graph_node_id), 5);
   assert_int_equal(r.in.tables[NAI_IN_GRAPH_CREATIONS]->rows, 0);
   stop(&r);
   start(&r,
@@ -60,7 +71,7 @@ static void test_graph_nodes(void **state) {
         "INSERT INTO CUDA_GRAPH_EVENTS VALUES(1, 2, 1, 1, 7, 9)",
         both);
   assert_int_equal(r.in.tables[NAI_IN_GRAPH_NODES]->rows, 0);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_GRAPH_CREATIONS], 0, GC_EXEC), 9);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_GRAPH_CREATIONS], 0, GRAPH_CREATION_EVENTS_graph_exec_id), 9);
   stop(&r);
 }
 
@@ -80,20 +91,20 @@ static void test_samples(void **state) {
         NAI_IN_DEFAULT | NAI_IN_BIT(NAI_IN_SCHED) | NAI_IN_BIT(NAI_IN_SAMPLES) | NAI_IN_BIT(NAI_IN_CALLCHAINS));
   const struct nai_table *s = r.in.tables[NAI_IN_SCHED], *f = r.in.tables[NAI_IN_CALLCHAINS];
   assert_int_equal(s->rows, 2);
-  assert_int_equal(nai_get_i64(s, 0, SC_THREAD), 0);
-  assert_int_equal(nai_get_i64(s, 0, SC_BLOCK), NAI_NULL_I64); /* says nothing of a thread that runs */
-  assert_int_equal(nai_get_i64(s, 1, SC_THREAD), -1);          /* a witness makes no thread */
-  assert_int_equal(nai_get_i64(s, 1, SC_BLOCK), 8);
+  assert_int_equal(nai_get_i64(s, 0, SCHED_EVENTS_thread), 0);
+  assert_int_equal(nai_get_i64(s, 0, SCHED_EVENTS_thread_block), NAI_NULL_I64); /* says nothing of a thread that runs */
+  assert_int_equal(nai_get_i64(s, 1, SCHED_EVENTS_thread), -1);                 /* a witness makes no thread */
+  assert_int_equal(nai_get_i64(s, 1, SCHED_EVENTS_thread_block), 8);
   assert_int_equal(r.in.tables[NAI_IN_THREADS]->rows, 1);
   assert_int_equal(note(&r, "rows-without-value"), 3);
   assert_int_equal(note(&r, "rows-with-bad-type"), 1);
   assert_int_equal(note(&r, "rows-without-time"), 1);
   assert_int_equal(note(&r, "rows-out-of-range"), 1);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_SAMPLES], 0, SA_CALLCHAIN), 40);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_SAMPLES], 0, SAMPLE_EVENTS_callchain_id), 40);
   assert_int_equal(f->rows, 2);
-  assert_string_equal(nai_get_str(f, 0, CF_MODULE), "lib c");
-  assert_string_equal(nai_get_str(f, 1, CF_SYMBOL), "#77");
-  assert_true(nai_table_value(f, 1, CF_MODULE).null);
+  assert_string_equal(nai_get_str(f, 0, CALLCHAIN_FRAMES_module), "lib c");
+  assert_string_equal(nai_get_str(f, 1, CALLCHAIN_FRAMES_symbol), "#77");
+  assert_true(nai_table_value(f, 1, CALLCHAIN_FRAMES_module).null);
   stop(&r);
 }
 
@@ -110,11 +121,12 @@ static void test_metrics(void **state) {
       NAI_IN_BIT(NAI_IN_GPU_METRIC_SAMPLES));
   const struct nai_table *s = r.in.tables[NAI_IN_GPU_METRIC_SAMPLES], *m = r.in.tables[NAI_IN_GPU_METRICS];
   assert_int_equal(s->rows, 3);
-  assert_int_equal(nai_get_i64(s, 0, GS_TIME), -5);
+  assert_int_equal(nai_get_i64(s, 0, GPU_METRIC_SAMPLES_time_ns), -5);
   assert_int_equal(m->rows, 3);
-  assert_string_equal(nai_get_str(m, nai_get_i64(s, 1, GS_METRIC), GM_NAME), "other"); /* by both numbers */
-  assert_int_equal(nai_get_i64(m, nai_get_i64(s, 1, GS_METRIC), GM_GPU), 1);
-  assert_true(nai_table_value(m, nai_get_i64(s, 2, GS_METRIC), GM_NAME).null);
+  assert_string_equal(nai_get_str(m, nai_get_i64(s, 1, GPU_METRIC_SAMPLES_metric), GPU_METRIC_NAMES_metric_name),
+                      "other"); /* by both numbers */
+  assert_int_equal(nai_get_i64(m, nai_get_i64(s, 1, GPU_METRIC_SAMPLES_metric), GPU_METRIC_NAMES_gpu_id), 1);
+  assert_true(nai_table_value(m, nai_get_i64(s, 2, GPU_METRIC_SAMPLES_metric), GPU_METRIC_NAMES_metric_name).null);
   assert_int_equal(note(&r, "rows-without-value"), 2);
   stop(&r);
 }
@@ -144,24 +156,26 @@ static void test_nvtx(void **state) {
   const struct nai_table *n = r.in.tables[NAI_IN_NVTX], *d = r.in.tables[NAI_IN_NVTX_DOMAINS],
                          *p = r.in.tables[NAI_IN_NVTX_PAYLOADS];
   assert_int_equal(n->rows, 8);
-  assert_int_equal(nai_get_i64(n, 0, NE_SEQ), 4);
-  assert_int_equal(nai_get_i64(n, 0, NE_CATEGORY), 6);
-  assert_int_equal(nai_get_i64(n, 0, NE_COLOR), 4294901760);
-  assert_string_equal(nai_get_str(d, nai_get_i64(n, 0, NE_DOMAIN), ND_NAME), "NCCL"); /* the first name counts */
-  assert_true(nai_table_value(d, nai_get_i64(n, 1, NE_DOMAIN), ND_NAME).null);
-  assert_int_not_equal(nai_get_i64(n, 2, NE_DOMAIN), nai_get_i64(n, 0, NE_DOMAIN)); /* another process's domain 3 */
-  assert_true(nai_table_value(n, 0, NE_END_THREAD).null);
-  assert_int_equal(nai_get_i64(n, 1, NE_END_THREAD), nai_get_i64(n, 0, NE_THREAD) + 1);
+  assert_int_equal(nai_get_i64(n, 0, NVTX_EVENTS_seq), 4);
+  assert_int_equal(nai_get_i64(n, 0, NVTX_EVENTS_category), 6);
+  assert_int_equal(nai_get_i64(n, 0, NVTX_EVENTS_color), 4294901760);
+  assert_string_equal(nai_get_str(d, nai_get_i64(n, 0, NVTX_EVENTS_domain), NVTX_DOMAINS_name),
+                      "NCCL"); /* the first name counts */
+  assert_true(nai_table_value(d, nai_get_i64(n, 1, NVTX_EVENTS_domain), NVTX_DOMAINS_name).null);
+  assert_int_not_equal(nai_get_i64(n, 2, NVTX_EVENTS_domain),
+                       nai_get_i64(n, 0, NVTX_EVENTS_domain)); /* another process's domain 3 */
+  assert_true(nai_table_value(n, 0, NVTX_EVENTS_end_thread).null);
+  assert_int_equal(nai_get_i64(n, 1, NVTX_EVENTS_end_thread), nai_get_i64(n, 0, NVTX_EVENTS_thread) + 1);
   assert_int_equal(r.in.tables[NAI_IN_NVTX_SIZES]->rows, 1);
-  assert_int_equal(nai_get_i64(n, 2, NE_SIZES), 0);
+  assert_int_equal(nai_get_i64(n, 2, NVTX_EVENTS_sizes), 0);
   assert_int_equal(p->rows, 5);
-  assert_string_equal(nai_get_str(p, 0, NP_BLOB), "00ff10");
-  assert_int_equal(nai_get_i64(p, 0, NP_ROW), 6);
-  assert_string_equal(nai_get_str(p, 1, NP_JSON), "{\"x\":1}");
-  assert_int_equal(nai_get_i64(p, 2, NP_INTEGER), 12);
-  assert_int_equal(nai_get_i64(p, 3, NP_KIND), NAI_PAYLOAD_REAL);
-  assert_int_equal(nai_get_i64(p, 4, NP_BLOB_BYTES), 5000);
-  assert_true(nai_table_value(p, 4, NP_BLOB).null);
+  assert_string_equal(nai_get_str(p, 0, NVTX_PAYLOADS_blob), "00ff10");
+  assert_int_equal(nai_get_i64(p, 0, NVTX_PAYLOADS_export_row), 6);
+  assert_string_equal(nai_get_str(p, 1, NVTX_PAYLOADS_json), "{\"x\":1}");
+  assert_int_equal(nai_get_i64(p, 2, NVTX_PAYLOADS_integer), 12);
+  assert_int_equal(nai_get_i64(p, 3, NVTX_PAYLOADS_kind), NAI_PAYLOAD_REAL);
+  assert_int_equal(nai_get_i64(p, 4, NVTX_PAYLOADS_blob_bytes), 5000);
+  assert_true(nai_table_value(p, 4, NVTX_PAYLOADS_blob).null);
   assert_int_equal(note(&r, "long-payloads"), 1);
   stop(&r);
 }
@@ -177,8 +191,8 @@ static void test_many_sizes(void **state) {
       " \"end\", eventType, globalTid, text) SELECT i, i, 59, 1, 'a, seq = ' || i || ', sizes = [[' || i || ']]' FROM n",
       NAI_IN_BIT(NAI_IN_NVTX));
   assert_int_equal(r.in.tables[NAI_IN_NVTX_SIZES]->rows, 0);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_NVTX], 5999, NE_SEQ), 6000);
-  assert_true(nai_table_value(r.in.tables[NAI_IN_NVTX], 0, NE_SIZES).null);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_NVTX], 5999, NVTX_EVENTS_seq), 6000);
+  assert_true(nai_table_value(r.in.tables[NAI_IN_NVTX], 0, NVTX_EVENTS_sizes).null);
   assert_int_equal(note(&r, "sizes-left-out"), NAI_MAX_SIZES);
   stop(&r);
 }
@@ -214,7 +228,7 @@ static void test_trim(void **state) {
   r.trace = NULL;
   extract(&r, NAI_READER_AUTO, NAI_IN_BIT(NAI_IN_SCHED), true);
   assert_int_equal(r.in.tables[NAI_IN_SCHED]->rows, 2);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_SCHED], 0, SC_CPU), 1);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_SCHED], 0, SCHED_EVENTS_cpu), 1);
   stop(&r);
 }
 
@@ -234,12 +248,13 @@ static void test_output(void **state) {
                                     {2, 1, 1, 0, 1},
                                     {0, 0, 0, 1, 0},
                                     {0, 0, 0, 0, 0}};
-  static const int columns[] = {PO_STREAM, PO_TRACEBACK, PO_ERROR, PO_FAILED, PO_KILLED};
+  static const int columns[] = {PROGRAM_OUTPUTS_stream, PROGRAM_OUTPUTS_has_traceback, PROGRAM_OUTPUTS_has_error,
+                                PROGRAM_OUTPUTS_has_failed, PROGRAM_OUTPUTS_has_killed};
   assert_int_equal(t->rows, 4);
   for (int i = 0; i < 4; i++)
     for (int c = 0; c < 5; c++)
       assert_int_equal(nai_get_i64(t, i, columns[c]), expected[i][c]);
-  assert_int_equal(nai_get_i64(t, 1, PO_CUDA_ERROR), 1);
+  assert_int_equal(nai_get_i64(t, 1, PROGRAM_OUTPUTS_has_cuda_error), 1);
   stop(&r);
 }
 

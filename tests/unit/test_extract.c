@@ -3,6 +3,11 @@
 #include "sql_export.h"
 
 #include "base/fs.h"
+#include "tables/api_events.h"
+#include "tables/capabilities.h"
+#include "tables/kernel_events.h"
+#include "tables/memop_events.h"
+#include "tables/nvtx_events.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -63,12 +68,12 @@ static void test_rows_that_count(void **state) {
   assert_int_equal(note(&r, "rows-reversed"), 1);
   assert_int_equal(note(&r, "rows-not-collected"), 1);
   assert_int_equal(note(&r, "rows-out-of-range"), 3);
-  assert_string_equal(nai_get_str(t, 0, AE_NAME), "cudaLaunchKernel");
-  assert_int_equal(nai_get_i64(t, 2, AE_START), 0);
-  assert_int_equal(nai_get_i64(t, 3, AE_START), -50);
-  assert_string_equal(nai_get_str(t, 3, AE_NAME), "#99");
-  assert_int_equal(nai_get_i64(t, 3, AE_CORRELATION), NAI_NULL_I64);
-  assert_int_equal(nai_get_i64(t, 4, AE_CORRELATION), NAI_NULL_I64);
+  assert_string_equal(nai_get_str(t, 0, API_EVENTS_name), "cudaLaunchKernel");
+  assert_int_equal(nai_get_i64(t, 2, API_EVENTS_start_ns), 0);
+  assert_int_equal(nai_get_i64(t, 3, API_EVENTS_start_ns), -50);
+  assert_string_equal(nai_get_str(t, 3, API_EVENTS_name), "#99");
+  assert_int_equal(nai_get_i64(t, 3, API_EVENTS_correlation_id), NAI_NULL_I64);
+  assert_int_equal(nai_get_i64(t, 4, API_EVENTS_correlation_id), NAI_NULL_I64);
   stop(&r);
 }
 
@@ -91,11 +96,11 @@ static void test_kernel_names(void **state) {
   const char *const names[] = {"void full<int>()", "full", "_Z4full", "#88", "ab"};
   assert_int_equal(t->rows, 5);
   for (int i = 0; i < 5; i++)
-    assert_string_equal(nai_get_str(t, i, KE_NAME), names[i]);
-  assert_int_equal(nai_get_i64(t, 0, KE_GRAPH), NAI_NULL_I64);
-  assert_int_equal(nai_get_i64(t, 1, KE_GRAPH), 4);
-  assert_int_equal(nai_get_i64(t, 2, KE_STREAM), NAI_NULL_I64);
-  assert_int_equal(nai_get_i64(t, 4, KE_DEVICE), 0); /* unknown, and its process has one GPU */
+    assert_string_equal(nai_get_str(t, i, KERNEL_EVENTS_name), names[i]);
+  assert_int_equal(nai_get_i64(t, 0, KERNEL_EVENTS_graph_id), NAI_NULL_I64);
+  assert_int_equal(nai_get_i64(t, 1, KERNEL_EVENTS_graph_id), 4);
+  assert_int_equal(nai_get_i64(t, 2, KERNEL_EVENTS_stream_id), NAI_NULL_I64);
+  assert_int_equal(nai_get_i64(t, 4, KERNEL_EVENTS_device_id), 0); /* unknown, and its process has one GPU */
   assert_int_equal(r.in.tables[NAI_IN_KERNEL_CONFIGS]->rows, 3);
   stop(&r);
 }
@@ -113,11 +118,11 @@ static void test_old_schema(void **state) {
       "INSERT INTO NVTX_EVENTS VALUES(1, 9, " PID " + 12, 'range'), (5, NULL, " PID " + 12, 'mark')",
       NULL);
   must(&r);
-  assert_string_equal(nai_get_str(r.in.tables[NAI_IN_KERNELS], 1, KE_NAME), "k2");
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_KERNELS], 1, KE_PROCESS), 0);
+  assert_string_equal(nai_get_str(r.in.tables[NAI_IN_KERNELS], 1, KERNEL_EVENTS_name), "k2");
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_KERNELS], 1, KERNEL_EVENTS_process), 0);
   assert_int_equal(r.in.tables[NAI_IN_GPUS]->rows, 1);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_NVTX], 0, NE_KIND), NAI_NVTX_PUSH_POP);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_NVTX], 1, NE_KIND), NAI_NVTX_MARK);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_NVTX], 0, NVTX_EVENTS_kind), NAI_NVTX_PUSH_POP);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_NVTX], 1, NVTX_EVENTS_kind), NAI_NVTX_MARK);
   stop(&r);
 }
 
@@ -140,10 +145,10 @@ static void test_nvtx(void **state) {
                                "",         "beside zero", "GpuMetrics", "mark at zero", "open in 2019", "mark in 2019"};
   assert_int_equal(t->rows, 12);
   for (int i = 0; i < 12; i++)
-    assert_string_equal(nai_get_str(t, i, NE_NAME), names[i]);
-  assert_int_equal(nai_get_i64(t, 10, NE_END), 9);
-  assert_int_equal(nai_get_i64(t, 5, NE_END), 9); /* open: until the last timestamp */
-  assert_int_equal(5 + nai_get_i64(t, 5, NE_ROW_OFFSET), 7);
+    assert_string_equal(nai_get_str(t, i, NVTX_EVENTS_name), names[i]);
+  assert_int_equal(nai_get_i64(t, 10, NVTX_EVENTS_end_ns), 9);
+  assert_int_equal(nai_get_i64(t, 5, NVTX_EVENTS_end_ns), 9); /* open: until the last timestamp */
+  assert_int_equal(5 + nai_get_i64(t, 5, NVTX_EVENTS_export_row_offset), 7);
   assert_int_equal(note(&r, "open-ranges"), 2);
   assert_int_equal(note(&r, "rows-reversed"), 1);
   assert_int_equal(note(&r, "rows-not-collected"), 0);
@@ -176,8 +181,8 @@ static void test_sizes(void **state) {
         NULL);
   must(&r);
   assert_int_equal(note(&r, "bad-sizes"), 3);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_MEMOPS], 0, MO_BYTES), 100);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_MEMOPS], 2, MO_BYTES), 0);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_MEMOPS], 0, MEMOP_EVENTS_bytes), 100);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_MEMOPS], 2, MEMOP_EVENTS_bytes), 0);
   stop(&r);
   start(&r,
         MEMCPY "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)"
@@ -205,14 +210,14 @@ static void test_trim(void **state) {
                                  {100, 200, 7}, {100, 100, 8}, {199, 199, 10}};
   assert_int_equal(t->rows, 6);
   for (int i = 0; i < 6; i++) {
-    assert_int_equal(nai_get_i64(t, i, AE_START), expected[i][0]);
-    assert_int_equal(nai_get_i64(t, i, AE_END), expected[i][1]);
-    assert_int_equal(nai_get_i64(t, i, AE_CORRELATION), expected[i][2]);
+    assert_int_equal(nai_get_i64(t, i, API_EVENTS_start_ns), expected[i][0]);
+    assert_int_equal(nai_get_i64(t, i, API_EVENTS_end_ns), expected[i][1]);
+    assert_int_equal(nai_get_i64(t, i, API_EVENTS_correlation_id), expected[i][2]);
   }
   assert_int_equal(n->rows, 2);
-  assert_int_equal(nai_get_i64(n, 0, NE_START), 100);
-  assert_int_equal(nai_get_i64(n, 0, NE_END), 200);
-  assert_int_equal(nai_get_i64(n, 1, NE_END), 200);
+  assert_int_equal(nai_get_i64(n, 0, NVTX_EVENTS_start_ns), 100);
+  assert_int_equal(nai_get_i64(n, 0, NVTX_EVENTS_end_ns), 200);
+  assert_int_equal(nai_get_i64(n, 1, NVTX_EVENTS_end_ns), 200);
   assert_int_equal(note(&r, "clipped-rows"), 4);
   stop(&r);
 }
@@ -229,14 +234,14 @@ static void test_normalised_times(void **state) {
                    "INSERT INTO " RUNTIME " VALUES(1700000000000000500, 1700000000000000600, 1, 1, 1)",
         NULL);
   must(&r);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_APIS], 0, AE_START), 500);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_APIS], 0, API_EVENTS_start_ns), 500);
   stop(&r);
   start(&r,
         NORMALISED "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(9223372036854775807);"
                    "INSERT INTO " RUNTIME " VALUES(-2305843009213693952, -2305843009213693951, 1, 1, 1)",
         NULL);
   must(&r);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_APIS], 0, AE_START), -2305843009213693952);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_APIS], 0, API_EVENTS_start_ns), -2305843009213693952);
   stop(&r);
 }
 
@@ -251,7 +256,7 @@ static void test_gpu_filter(void **state) {
   start(&r, TWO_GPUS, &(struct nai_ingest_options){.gpus = one, .gpu_count = 1});
   must(&r);
   assert_int_equal(r.in.tables[NAI_IN_KERNELS]->rows, 2);
-  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_KERNELS], 1, KE_CORRELATION), 4);
+  assert_int_equal(nai_get_i64(r.in.tables[NAI_IN_KERNELS], 1, KERNEL_EVENTS_correlation_id), 4);
   assert_int_equal(r.in.tables[NAI_IN_GPUS]->rows, 1);
   stop(&r);
   start(&r, TWO_GPUS, &(struct nai_ingest_options){.gpus = nine, .gpu_count = 1});
@@ -268,8 +273,8 @@ static void test_missing_columns(void **state) {
   assert_int_equal(r.in.tables[NAI_IN_KERNELS]->rows, 0);
   const struct nai_table *c = r.in.tables[NAI_IN_CAPABILITIES];
   int64_t row = row_where(c, "capability", "kernels");
-  assert_int_equal(nai_get_i64(c, row, CP_AVAILABLE), 0);
-  assert_non_null(strstr(nai_get_str(c, row, CP_DETAIL), "no column \"end\""));
+  assert_int_equal(nai_get_i64(c, row, CAPABILITIES_available), 0);
+  assert_non_null(strstr(nai_get_str(c, row, CAPABILITIES_detail), "no column \"end\""));
   stop(&r);
 }
 
@@ -310,14 +315,14 @@ static void test_threads(void **state) {
   assert_int_equal(a->rows, b->rows);
   assert_int_equal(a->rows, 20000 - 20000 / 11);
   for (int64_t i = 0; i < a->rows; i++) {
-    for (int c = AE_START; c <= AE_CORRELATION; c++)
-      if (c != AE_NAME)
+    for (int c = API_EVENTS_start_ns; c <= API_EVENTS_correlation_id; c++)
+      if (c != API_EVENTS_name)
         assert_int_equal(nai_get_i64(a, i, c), nai_get_i64(b, i, c));
-    assert_string_equal(nai_get_str(a, i, AE_NAME), nai_get_str(b, i, AE_NAME));
-    int64_t row = nai_get_i64(a, i, AE_CORRELATION);
+    assert_string_equal(nai_get_str(a, i, API_EVENTS_name), nai_get_str(b, i, API_EVENTS_name));
+    int64_t row = nai_get_i64(a, i, API_EVENTS_correlation_id);
     char name[32];
     snprintf(name, sizeof name, "cudaApi%d", (int)((row * 31 % 300 + 1) % 50));
-    assert_string_equal(nai_get_str(a, i, AE_NAME), name);
+    assert_string_equal(nai_get_str(a, i, API_EVENTS_name), name);
   }
   stop(&one), stop(&four);
 }

@@ -8,6 +8,11 @@
 #include "pipeline/analyze.h"
 #include "table/events.h"
 #include "table/table.h"
+#include "tables/api_events.h"
+#include "tables/kernel_events.h"
+#include "tables/memop_events.h"
+#include "tables/nvtx_events.h"
+#include "tables/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,21 +75,21 @@ static void test_forged(void **state) {
     const struct nai_schema *schema;
     int column;
     int64_t value;
-  } forged[] = {{&nai_kernel_events, KE_PROCESS, 1000000},
-                {&nai_kernel_events, KE_NAME, 1000000},
-                {&nai_kernel_events, KE_PROCESS, -2},
-                {&nai_api_events, AE_THREAD, 123456789},
-                {&nai_threads, TH_PROCESS, 77},
-                {&nai_kernel_events, KE_NAME, NAI_NO_STRING},
-                {&nai_kernel_events, KE_PROCESS, NAI_NULL_I32},
-                {&nai_kernel_events, KE_END, -5},
-                {&nai_kernel_events, KE_START, INT64_MAX},
-                {&nai_memop_events, MO_KIND, NAI_NULL_I32},
-                {&nai_api_events, AE_NAME, NAI_NO_STRING},
-                {&nai_api_events, AE_THREAD, NAI_NULL_I32},
-                {&nai_nvtx_events, NE_THREAD, NAI_NULL_I32},
-                {&nai_nvtx_events, NE_NAME, NAI_NO_STRING},
-                {&nai_nvtx_events, NE_START, NAI_NULL_I64}};
+  } forged[] = {{&nai_kernel_events_schema, KERNEL_EVENTS_process, 1000000},
+                {&nai_kernel_events_schema, KERNEL_EVENTS_name, 1000000},
+                {&nai_kernel_events_schema, KERNEL_EVENTS_process, -2},
+                {&nai_api_events_schema, API_EVENTS_thread, 123456789},
+                {&nai_threads_schema, THREADS_process, 77},
+                {&nai_kernel_events_schema, KERNEL_EVENTS_name, NAI_NO_STRING},
+                {&nai_kernel_events_schema, KERNEL_EVENTS_process, NAI_NULL_I32},
+                {&nai_kernel_events_schema, KERNEL_EVENTS_end_ns, -5},
+                {&nai_kernel_events_schema, KERNEL_EVENTS_start_ns, INT64_MAX},
+                {&nai_memop_events_schema, MEMOP_EVENTS_kind, NAI_NULL_I32},
+                {&nai_api_events_schema, API_EVENTS_name, NAI_NO_STRING},
+                {&nai_api_events_schema, API_EVENTS_thread, NAI_NULL_I32},
+                {&nai_nvtx_events_schema, NVTX_EVENTS_thread, NAI_NULL_I32},
+                {&nai_nvtx_events_schema, NVTX_EVENTS_name, NAI_NO_STRING},
+                {&nai_nvtx_events_schema, NVTX_EVENTS_start_ns, NAI_NULL_I64}};
   struct nai_buf first = {0}, again = {0};
   assert_false(run(NULL, &first));
   for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {

@@ -3,6 +3,7 @@
 
 #include "derive/cpu/activity.h"
 #include "derive/cpu/cpu.h"
+#include "tables/callchain_frames.h"
 
 enum { US = 1000, MS = 1000000 };
 
@@ -32,8 +33,8 @@ static void frame(struct cpu *c, int kind, int64_t chain, int depth, const char 
                   int unresolved) {
   struct nai_table *t = c->f.in.tables[NAI_IN_CALLCHAINS];
   CELLS(t, kind, chain, depth, 0, 0, NAI_NULL_I64, unresolved);
-  nai_set_str(t, t->rows - 1, CF_SYMBOL, symbol);
-  nai_set_str(t, t->rows - 1, CF_MODULE, module);
+  nai_set_str(t, t->rows - 1, CALLCHAIN_FRAMES_symbol, symbol);
+  nai_set_str(t, t->rows - 1, CALLCHAIN_FRAMES_module, module);
 }
 
 /* A launch that ends at 10 ms, and its kernel; another before the gap that begins at 1 ms. */

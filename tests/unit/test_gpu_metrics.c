@@ -1,5 +1,8 @@
 /* Sampled metrics: means over parts of a GPU's time, against samples laid out by hand. */
 #include "model_fixture.h"
+#include "tables/gpu_metric_names.h"
+#include "tables/gpus.h"
+#include "tables/nic_metric_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,13 +14,13 @@ static void begin(struct fixture *f) {
   fixture_init(f);
   fixture_process(f, 7);
   fixture_gpu(f, 0);
-  nai_set_i64(f->in.tables[NAI_IN_GPUS], 0, GP_GPU_ID, 3);
+  nai_set_i64(f->in.tables[NAI_IN_GPUS], 0, GPUS_gpu_id, 3);
 }
 
 static int64_t metric(struct fixture *f, int gpu, int64_t id, const char *name) {
   struct nai_table *t = f->in.tables[NAI_IN_GPU_METRICS];
   CELLS(t, TYPE | gpu, id, gpu, 1);
-  nai_set_str(t, t->rows - 1, GM_NAME, name);
+  nai_set_str(t, t->rows - 1, GPU_METRIC_NAMES_metric_name, name);
   return t->rows - 1;
 }
 
@@ -137,8 +140,8 @@ static void network_cards_send_at_a_rate(void **state) {
   fixture_kernel(&f, 0, 10000, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 0, 7, 1);
   fixture_kernel(&f, 20000, 30000, "other", 0, 0, 7, 2);
   CELLS(f.in.tables[NAI_IN_NIC_METRICS], 5, 1);
-  nai_set_str(f.in.tables[NAI_IN_NIC_METRICS], 0, NM_NAME, "IB: Bytes sent");
-  nai_set_str(f.in.tables[NAI_IN_NIC_METRICS], 0, NM_UNIT, "bytes/ms");
+  nai_set_str(f.in.tables[NAI_IN_NIC_METRICS], 0, NIC_METRIC_NAMES_metric_name, "IB: Bytes sent");
+  nai_set_str(f.in.tables[NAI_IN_NIC_METRICS], 0, NIC_METRIC_NAMES_metric_unit, "bytes/ms");
   for (int64_t t = 0; t < 30000; t += PERIOD) {
     CELLS(f.in.tables[NAI_IN_NIC_SAMPLES], t, t + PERIOD, 77, 1, 5, 1, t < 10000 ? 25000000 : 1000000);
     CELLS(f.in.tables[NAI_IN_NIC_SAMPLES], t, t + PERIOD, 77, 1, 5, 2, 7); /* a metric without a name */
@@ -202,7 +205,7 @@ static void steps_and_phases_have_their_own(void **state) {
   f.m.phases = map;
   steps_of_the_host(&f, fixture_thread(&f, 0, 70));
   CELLS(f.in.tables[NAI_IN_NIC_METRICS], 5, 1);
-  nai_set_str(f.in.tables[NAI_IN_NIC_METRICS], 0, NM_NAME, "IB: Bytes sent");
+  nai_set_str(f.in.tables[NAI_IN_NIC_METRICS], 0, NIC_METRIC_NAMES_metric_name, "IB: Bytes sent");
   int64_t m = metric(&f, 3, 20, sms);
   for (int64_t t = 100; t < 48100; t += PERIOD) {
     int64_t step = (t - 100) / 10000, in = (t - 100) % 10000;

@@ -2,13 +2,14 @@
 #include "model_fixture.h"
 
 #include "derive/kernels/gpu_peak.h"
+#include "tables/gpus.h"
 
 static struct nai_gpu_peak peak_of(const char *name, int64_t sms) {
   struct fixture f;
   fixture_init(&f);
   fixture_gpu(&f, 0);
-  nai_set_str(f.in.tables[NAI_IN_GPUS], 0, GP_NAME, name);
-  nai_set_i64(f.in.tables[NAI_IN_GPUS], 0, GP_SM_COUNT, sms);
+  nai_set_str(f.in.tables[NAI_IN_GPUS], 0, GPUS_gpu_name, name);
+  nai_set_i64(f.in.tables[NAI_IN_GPUS], 0, GPUS_sm_count, sms);
   fixture_build(&f);
   struct nai_gpu_peak peak = nai_gpu_peak_of(&f.m, 0);
   double tflops = nai_gpu_peak_tflops(&peak, NAI_DTYPE_BF16);

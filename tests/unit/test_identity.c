@@ -3,6 +3,9 @@
 
 #include "ingest/identity.h"
 #include "ingest/sources/source.h"
+#include "tables/gpus.h"
+#include "tables/processes.h"
+#include "tables/threads.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -76,7 +79,7 @@ static void test_split(void **state) {
   assert_int_equal(t.identity.device_id[b], 1000);
   assert_int_equal(t.identity.device_id[c], 2000);
   assert_int_equal(notes(&t, "gpus-split-by-process"), 1);
-  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_GPUS], 1, GP_LABEL), "GPU 0 (pid 111)");
+  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_GPUS], 1, GPUS_label), "GPU 0 (pid 111)");
   drop(&t);
 }
 
@@ -103,7 +106,7 @@ static void test_unknown_device_of_many(void **state) {
   uint32_t c = device(&t, 1, 10, NAI_DEVICE_UNKNOWN);
   resolve(&t);
   assert_int_equal(t.identity.device_id[c], -1);
-  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_GPUS], 0, GP_LABEL), "GPU unknown");
+  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_GPUS], 0, GPUS_label), "GPU unknown");
   drop(&t);
 }
 
@@ -122,8 +125,8 @@ static void test_mapped(void **state) {
   assert_int_equal(t.identity.device_id[d], 1003); /* GPU 3 is somebody else's ordinal 0 */
   const struct nai_table *gpus = t.in.tables[NAI_IN_GPUS];
   assert_int_equal(gpus->rows, 3);
-  assert_string_equal(nai_get_str(gpus, 0, GP_NAME), "three");
-  assert_int_equal(nai_get_i64(gpus, 1, GP_SM_COUNT), 22);
+  assert_string_equal(nai_get_str(gpus, 0, GPUS_gpu_name), "three");
+  assert_int_equal(nai_get_i64(gpus, 1, GPUS_sm_count), 22);
   drop(&t);
 }
 
@@ -140,13 +143,13 @@ static void test_by_ordinal(void **state) {
   resolve(&t);
   const struct nai_table *gpus = t.in.tables[NAI_IN_GPUS];
   assert_int_equal(gpus->rows, 3);
-  assert_string_equal(nai_get_str(gpus, 0, GP_NAME), "A100");
-  assert_string_equal(nai_get_str(gpus, 1, GP_NAME), "A40");
-  assert_string_equal(nai_get_str(gpus, 0, GP_IDENTIFIED_BY), "ordinal");
-  assert_int_equal(nai_get_i64(gpus, 0, GP_GPU_ID), 1);
-  assert_int_equal(nai_get_i64(gpus, 0, GP_CLOCK), 7);
-  assert_true(nai_table_value(gpus, 1, GP_CLOCK).null); /* 0: not known */
-  assert_true(nai_table_value(gpus, 2, GP_IDENTIFIED_BY).null);
+  assert_string_equal(nai_get_str(gpus, 0, GPUS_gpu_name), "A100");
+  assert_string_equal(nai_get_str(gpus, 1, GPUS_gpu_name), "A40");
+  assert_string_equal(nai_get_str(gpus, 0, GPUS_identified_by), "ordinal");
+  assert_int_equal(nai_get_i64(gpus, 0, GPUS_gpu_id), 1);
+  assert_int_equal(nai_get_i64(gpus, 0, GPUS_clock_hz), 7);
+  assert_true(nai_table_value(gpus, 1, GPUS_clock_hz).null); /* 0: not known */
+  assert_true(nai_table_value(gpus, 2, GPUS_identified_by).null);
   drop(&t);
 }
 
@@ -157,8 +160,8 @@ static void test_useless_ordinals(void **state) {
   make(&t, GPU_TABLE "INSERT INTO TARGET_INFO_GPU VALUES(0, 0, 'A', 10, 1), (1, 0, 'A', 10, 2)");
   device(&t, 1, 10, 1);
   resolve(&t);
-  assert_int_equal(nai_get_i64(t.in.tables[NAI_IN_GPUS], 0, GP_CLOCK), 2);
-  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_GPUS], 0, GP_IDENTIFIED_BY), "id");
+  assert_int_equal(nai_get_i64(t.in.tables[NAI_IN_GPUS], 0, GPUS_clock_hz), 2);
+  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_GPUS], 0, GPUS_identified_by), "id");
   drop(&t);
 }
 
@@ -172,8 +175,8 @@ static void test_only_gpu(void **state) {
   assert_int_equal(t.identity.device_id[a], 0);
   assert_int_equal(t.identity.device_id[b], 0);
   assert_int_equal(t.identity.device_id[c], 1); /* says that there is another */
-  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_GPUS], 0, GP_IDENTIFIED_BY), "only GPU");
-  assert_true(nai_table_value(t.in.tables[NAI_IN_GPUS], 0, GP_PID).null);
+  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_GPUS], 0, GPUS_identified_by), "only GPU");
+  assert_true(nai_table_value(t.in.tables[NAI_IN_GPUS], 0, GPUS_pid).null);
   assert_int_equal(notes(&t, "gpus-split-by-process"), 0);
   drop(&t);
 }
@@ -189,11 +192,11 @@ static void test_old_gpu(void **state) {
   device(&t, 1, 10, 0);
   resolve(&t);
   const struct nai_table *gpus = t.in.tables[NAI_IN_GPUS];
-  assert_string_equal(nai_get_str(gpus, 0, GP_NAME), "V100");
-  assert_int_equal(nai_get_i64(gpus, 0, GP_CLOCK), 1380000000);
-  assert_int_equal(nai_get_i64(gpus, 0, GP_BANDWIDTH), 898048000000);
-  assert_int_equal(nai_get_i64(gpus, 0, GP_COMPUTE_MINOR), 0);
-  assert_true(nai_table_value(gpus, 0, GP_GPU_ID).null);
+  assert_string_equal(nai_get_str(gpus, 0, GPUS_gpu_name), "V100");
+  assert_int_equal(nai_get_i64(gpus, 0, GPUS_clock_hz), 1380000000);
+  assert_int_equal(nai_get_i64(gpus, 0, GPUS_memory_bytes_per_s), 898048000000);
+  assert_int_equal(nai_get_i64(gpus, 0, GPUS_compute_minor), 0);
+  assert_true(nai_table_value(gpus, 0, GPUS_gpu_id).null);
   drop(&t);
 }
 
@@ -235,10 +238,10 @@ static void test_names(void **state) {
   resolve(&t);
   const struct nai_table *threads = t.in.tables[NAI_IN_THREADS];
   int32_t row = t.identity.thread_row[index];
-  assert_string_equal(nai_get_str(threads, row, TH_NAME), "worker x");
-  assert_int_equal(nai_get_i64(threads, row, TH_PID), 10);
-  assert_int_equal(nai_get_i64(threads, row, TH_TID), 11);
-  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_PROCESSES], 0, PR_NAME), "python");
+  assert_string_equal(nai_get_str(threads, row, THREADS_thread_name), "worker x");
+  assert_int_equal(nai_get_i64(threads, row, THREADS_pid), 10);
+  assert_int_equal(nai_get_i64(threads, row, THREADS_tid), 11);
+  assert_string_equal(nai_get_str(t.in.tables[NAI_IN_PROCESSES], 0, PROCESSES_process_name), "python");
   drop(&t);
 }
 

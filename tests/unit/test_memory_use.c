@@ -1,5 +1,6 @@
 /* Memory held at most, against allocations laid out by hand. */
 #include "model_fixture.h"
+#include "tables/gpus.h"
 
 enum { DEVICE = 2, PINNED = 1, ALLOC = 0, FREE = 1, MIB = 1 << 20 };
 
@@ -9,7 +10,7 @@ static void begin(struct fixture *f) {
   fixture_init(f);
   thread = fixture_thread(f, fixture_process(f, 7), 70);
   fixture_gpu(f, 0);
-  nai_set_i64(f->in.tables[NAI_IN_GPUS], 0, GP_MEMORY, INT64_C(100) * MIB);
+  nai_set_i64(f->in.tables[NAI_IN_GPUS], 0, GPUS_memory_bytes, INT64_C(100) * MIB);
 }
 
 static void use(struct fixture *f, int64_t time, int operation, int kind, int64_t address, int64_t bytes,

@@ -4,6 +4,7 @@
 #include "rules/metrics.h"
 
 #include "table/columns.h"
+#include "tables/metrics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ static struct nai_table *evaluate(const struct tables *t, const char *body) {
 static double only(const struct tables *t, const char *body) {
   struct nai_table *out = evaluate(t, body);
   assert_int_equal(out->rows, 1);
-  double value = nai_get_f64(out, 0, NAI_METRIC_VALUE);
+  double value = nai_get_f64(out, 0, METRICS_value);
   nai_table_free(out);
   return value;
 }
@@ -117,10 +118,10 @@ static void gpus(void **state) {
   for (int i = 0; i < 5; i++)
     add_step(t.steps, 1, "steady", 20 + i);
   struct nai_table *out = evaluate(&t, "id: a, step: {table: steps, value: duration_ns, combine: median, gpus: max}");
-  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_VALUE) - 22e6) < 1);
-  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_Q25) - 21e6) < 1);
-  assert_int_equal(nai_get_i64(out, 0, NAI_METRIC_N), 3);
-  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_BASIS), "step");
+  assert_true(fabs(nai_get_f64(out, 0, METRICS_value) - 22e6) < 1);
+  assert_true(fabs(nai_get_f64(out, 0, METRICS_q25) - 21e6) < 1);
+  assert_int_equal(nai_get_i64(out, 0, METRICS_n), 3);
+  assert_string_equal(nai_get_str(out, 0, METRICS_basis), "step");
   nai_table_free(out);
   assert_true(fabs(only(&t, "id: a, step: {table: steps, value: duration_ns, combine: median, gpus: mean}") - 16.5e6) <
               1);
@@ -135,14 +136,14 @@ static void falls_back(void **state) {
       "id: a, step: {table: steps, value: duration_ns / duration_ns}, rate: {table: use, value: calls}";
   add_use(t.use, 0, "x", 1, 30);
   struct nai_table *out = evaluate(&t, body);
-  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_BASIS), "second");
-  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_VALUE) - 15) < 1e-9);
+  assert_string_equal(nai_get_str(out, 0, METRICS_basis), "second");
+  assert_true(fabs(nai_get_f64(out, 0, METRICS_value) - 15) < 1e-9);
   nai_table_free(out);
   nai_table_truncate(t.run, 0);
   out = evaluate(&t, "id: a, rate: {table: use, value: calls}");
-  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_BASIS), "total");
-  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_SOURCE), "use");
-  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_VALUE) - 30) < 1e-9);
+  assert_string_equal(nai_get_str(out, 0, METRICS_basis), "total");
+  assert_string_equal(nai_get_str(out, 0, METRICS_source_table), "use");
+  assert_true(fabs(nai_get_f64(out, 0, METRICS_value) - 30) < 1e-9);
   nai_table_free(out);
   drop(&t);
 }
@@ -164,8 +165,8 @@ static void exact_is_per_step(void **state) {
   assert_int_equal(nai_metrics_parse(&set, "m.yaml", text, strlen(text), schemas, 3, NULL), 0);
   assert_int_equal(nai_metrics_evaluate(&out, set, tables, NULL), 0);
   for (int64_t i = 0; i < 3; i++) {
-    assert_string_equal(nai_get_str(out, i, NAI_METRIC_KIND), want[i][0]);
-    assert_string_equal(nai_get_str(out, i, NAI_METRIC_GATE), want[i][1]);
+    assert_string_equal(nai_get_str(out, i, METRICS_kind), want[i][0]);
+    assert_string_equal(nai_get_str(out, i, METRICS_gate), want[i][1]);
   }
   nai_table_free(out);
   nai_metrics_free(set);
@@ -182,14 +183,14 @@ static void families(void **state) {
   add_use(t.use, 0, "c", 1, 1);
   struct nai_table *out = evaluate(&t, "id: 'k.{}.time', total: {table: use, each: kind, value: used_ns, limit: 2}");
   assert_int_equal(out->rows, 2);
-  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_ID), "k.a.time");
-  assert_string_equal(nai_get_str(out, 1, NAI_METRIC_ID), "k.b___x.time");
-  assert_string_equal(nai_get_str(out, 1, NAI_METRIC_FAMILY), "k.{}.time");
-  assert_true(fabs(nai_get_f64(out, 1, NAI_METRIC_VALUE) - 12e6) < 1);
+  assert_string_equal(nai_get_str(out, 0, METRICS_metric), "k.a.time");
+  assert_string_equal(nai_get_str(out, 1, METRICS_metric), "k.b___x.time");
+  assert_string_equal(nai_get_str(out, 1, METRICS_family), "k.{}.time");
+  assert_true(fabs(nai_get_f64(out, 1, METRICS_value) - 12e6) < 1);
   nai_table_free(out);
   out = evaluate(&t, "id: 'k.{}.n', total: {table: use, each: kind, value: used_ns / calls, limit: 1, by: calls}");
   assert_int_equal(out->rows, 1); /* b has two calls */
-  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_ID), "k.b___x.n");
+  assert_string_equal(nai_get_str(out, 0, METRICS_metric), "k.b___x.n");
   nai_table_free(out);
   drop(&t);
 }
@@ -208,14 +209,14 @@ static void ids_are_unique(void **state) {
   static const char *const ids[] = {"k.a~2.n", "k.b.n", "a.b.n", "b.b.n", "k.a.n"};
   assert_int_equal(out->rows, 5);
   for (int64_t i = 0; i < out->rows; i++)
-    assert_string_equal(nai_get_str(out, i, NAI_METRIC_ID), ids[i]);
+    assert_string_equal(nai_get_str(out, i, METRICS_metric), ids[i]);
   nai_table_free(out);
   add_use(t.use, 1, "k", 5, 1);
   out = evaluate(&t, "id: 'k.{}.n', total: {table: use, each: kind, value: used_ns}}\n"
                      "  - {title: t, better: lower, kind: noisy, gate: none, id: '{}.b.n', "
                      "total: {table: use, each: kind, value: calls}");
-  assert_string_equal(nai_get_str(out, 1, NAI_METRIC_ID), "k.b.n");
-  assert_string_equal(nai_get_str(out, out->rows - 1, NAI_METRIC_ID), "k~2.b.n");
+  assert_string_equal(nai_get_str(out, 1, METRICS_metric), "k.b.n");
+  assert_string_equal(nai_get_str(out, out->rows - 1, METRICS_metric), "k~2.b.n");
   nai_table_free(out);
   drop(&t);
 }
@@ -226,14 +227,14 @@ static void units_and_amounts(void **state) {
   add_use(t.use, 0, "x", 3, 2);
   struct nai_table *out = evaluate(&t, "id: a, total: {table: use, value: used_ms / calls}, noise: 2%, budget: "
                                        "{relative: 3%, absolute: 0.05ms}");
-  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_UNIT), "ns");
-  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_VALUE) - 1.5e6) < 1e-6);
-  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_NOISE_PCT) - 2) < 1e-9);
-  assert_true(isnan(nai_get_f64(out, 0, NAI_METRIC_NOISE)));
-  assert_true(fabs(nai_get_f64(out, 0, NAI_METRIC_BUDGET) - 50000) < 1e-6);
+  assert_string_equal(nai_get_str(out, 0, METRICS_unit), "ns");
+  assert_true(fabs(nai_get_f64(out, 0, METRICS_value) - 1.5e6) < 1e-6);
+  assert_true(fabs(nai_get_f64(out, 0, METRICS_noise_pct) - 2) < 1e-9);
+  assert_true(isnan(nai_get_f64(out, 0, METRICS_noise)));
+  assert_true(fabs(nai_get_f64(out, 0, METRICS_budget) - 50000) < 1e-6);
   nai_table_free(out);
   out = evaluate(&t, "id: a, unit: percent, total: {table: use, value: 100 * used_ns / used_ns}, budget: 2pt");
-  assert_string_equal(nai_get_str(out, 0, NAI_METRIC_UNIT), "percent");
+  assert_string_equal(nai_get_str(out, 0, METRICS_unit), "percent");
   nai_table_free(out);
   out = evaluate(&t, "id: a, total: {table: use, value: calls / 0}"); /* no number, no metric */
   assert_int_equal(out->rows, 0);

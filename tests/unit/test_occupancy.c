@@ -2,14 +2,15 @@
 #include "model_fixture.h"
 
 #include "analyses/kernels/kernel_shape.h"
+#include "tables/gpus.h"
 
 /* A GPU of which nothing but its capability and multiprocessors is known. */
 static struct nai_sm sm_of(struct fixture *f, int major, int minor, int count) {
   struct nai_table *gpus = f->in.tables[NAI_IN_GPUS];
   fixture_gpu(f, gpus->rows);
-  nai_set_i64(gpus, gpus->rows - 1, GP_COMPUTE_MAJOR, major);
-  nai_set_i64(gpus, gpus->rows - 1, GP_COMPUTE_MINOR, minor);
-  nai_set_i64(gpus, gpus->rows - 1, GP_SM_COUNT, count);
+  nai_set_i64(gpus, gpus->rows - 1, GPUS_compute_major, major);
+  nai_set_i64(gpus, gpus->rows - 1, GPUS_compute_minor, minor);
+  nai_set_i64(gpus, gpus->rows - 1, GPUS_sm_count, count);
   return nai_sm_of(gpus, gpus->rows - 1, f->gpu_facts);
 }
 
@@ -60,8 +61,8 @@ static void test_limits(void **state) {
   fixture_init(&f);
   struct nai_table *gpus = f.in.tables[NAI_IN_GPUS];
   struct nai_sm sm = sm_of(&f, 7, 5, 72);
-  nai_set_i64(gpus, 0, GP_BLOCKS_PER_SM, 0);
-  nai_set_i64(gpus, 0, GP_WARPS_PER_SM, 16);
+  nai_set_i64(gpus, 0, GPUS_max_blocks_per_sm, 0);
+  nai_set_i64(gpus, 0, GPUS_max_warps_per_sm, 16);
   sm = nai_sm_of(gpus, 0, f.gpu_facts);
   assert_int_equal(sm.limits.blocks_per_sm, 16);
   assert_int_equal(sm.limits.warps_per_sm, 16);

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "table/evidence.h"
+#include "tables/nvtx_payload_entries.h"
+#include "tables/nvtx_payload_enums.h"
+#include "tables/nvtx_payload_schemas.h"
 
 enum { DOMAIN = 3, FIRST = 1 << 24, INT = 5, UINT64 = 18, SIZE = 22, REDOP_TYPE = FIRST + 40 };
 
@@ -51,34 +54,34 @@ struct fixture {
 
 static void describe(struct fixture *f, int schema, enum shape shape, int shift) {
   int64_t row = nai_table_add_row(f->schemas);
-  nai_set_i64(f->schemas, row, PS_DOMAIN_ID, DOMAIN);
-  nai_set_i64(f->schemas, row, PS_SCHEMA_ID, schema);
-  nai_set_i64(f->schemas, row, PS_BYTES, shapes[shape].bytes);
+  nai_set_i64(f->schemas, row, NVTX_PAYLOAD_SCHEMAS_domain_id, DOMAIN);
+  nai_set_i64(f->schemas, row, NVTX_PAYLOAD_SCHEMAS_schema_id, schema);
+  nai_set_i64(f->schemas, row, NVTX_PAYLOAD_SCHEMAS_payload_bytes, shapes[shape].bytes);
   for (int i = 0; i < 6 && shapes[shape].entries[i].name; i++) {
     const struct entry *e = &shapes[shape].entries[i];
     row = nai_table_add_row(f->entries);
-    nai_set_i64(f->entries, row, PE_DOMAIN_ID, DOMAIN);
-    nai_set_i64(f->entries, row, PE_SCHEMA_ID, schema);
-    nai_set_i64(f->entries, row, PE_INDEX, i);
-    nai_set_i64(f->entries, row, PE_TYPE, e->type == REDOP_TYPE ? e->type + shift : e->type);
-    nai_set_str(f->entries, row, PE_NAME, e->name);
-    nai_set_i64(f->entries, row, PE_OFFSET, e->offset);
+    nai_set_i64(f->entries, row, NVTX_PAYLOAD_ENTRIES_domain_id, DOMAIN);
+    nai_set_i64(f->entries, row, NVTX_PAYLOAD_ENTRIES_schema_id, schema);
+    nai_set_i64(f->entries, row, NVTX_PAYLOAD_ENTRIES_idx, i);
+    nai_set_i64(f->entries, row, NVTX_PAYLOAD_ENTRIES_type, e->type == REDOP_TYPE ? e->type + shift : e->type);
+    nai_set_str(f->entries, row, NVTX_PAYLOAD_ENTRIES_name, e->name);
+    nai_set_i64(f->entries, row, NVTX_PAYLOAD_ENTRIES_offset_bytes, e->offset);
   }
 }
 
 static void name_redop(struct fixture *f, int type, int value, const char *name) {
   int64_t row = nai_table_add_row(f->enums);
-  nai_set_i64(f->enums, row, PN_DOMAIN_ID, DOMAIN);
-  nai_set_i64(f->enums, row, PN_SCHEMA_ID, type);
-  nai_set_i64(f->enums, row, PN_VALUE, value);
-  nai_set_str(f->enums, row, PN_NAME, name);
+  nai_set_i64(f->enums, row, NVTX_PAYLOAD_ENUMS_domain_id, DOMAIN);
+  nai_set_i64(f->enums, row, NVTX_PAYLOAD_ENUMS_schema_id, type);
+  nai_set_i64(f->enums, row, NVTX_PAYLOAD_ENUMS_value, value);
+  nai_set_str(f->enums, row, NVTX_PAYLOAD_ENUMS_name, name);
 }
 
 static void begin(struct fixture *f) {
   *f = (struct fixture){0};
-  assert_int_equal(nai_table_new(&f->schemas, &nai_nvtx_payload_schemas, NULL), 0);
-  assert_int_equal(nai_table_new(&f->entries, &nai_nvtx_payload_entries, NULL), 0);
-  assert_int_equal(nai_table_new(&f->enums, &nai_nvtx_payload_enums, NULL), 0);
+  assert_int_equal(nai_table_new(&f->schemas, &nai_nvtx_payload_schemas_schema, NULL), 0);
+  assert_int_equal(nai_table_new(&f->entries, &nai_nvtx_payload_entries_schema, NULL), 0);
+  assert_int_equal(nai_table_new(&f->enums, &nai_nvtx_payload_enums_schema, NULL), 0);
   for (int s = 0; s < SCHEMAS; s++)
     describe(f, FIRST + s, of_schema[s], 0);
   name_redop(f, REDOP_TYPE, 0, "Sum");

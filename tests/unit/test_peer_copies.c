@@ -1,5 +1,6 @@
 /* Copies between GPUs, against times laid out by hand. */
 #include "model_fixture.h"
+#include "tables/gpus.h"
 
 enum { PEER = 10, DEVICE_TO_DEVICE = 8, MIB = 1 << 20 };
 
@@ -13,7 +14,7 @@ static void begin(struct fixture *f, const char *gpu) {
   fixture_process(f, 7);
   fixture_gpu(f, 0);
   fixture_gpu(f, 1);
-  nai_set_str(f->in.tables[NAI_IN_GPUS], 0, GP_NAME, gpu);
+  nai_set_str(f->in.tables[NAI_IN_GPUS], 0, GPUS_gpu_name, gpu);
 }
 
 /* 450 GB/s is one direction of an H100's links; data sheets say 900. */

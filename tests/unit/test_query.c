@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "query/query.h"
+#include "tables/api_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static void forged_references(void **state) {
     struct seen seen;
     struct nai_err err;
     nai_table_add_row(kernels);
-    nai_set_i64(calls, nai_table_add_row(calls), AE_THREAD, 99);
+    nai_set_i64(calls, nai_table_add_row(calls), API_EVENTS_thread, 99);
     for (int t = 0; t < 4; t++) {
       static const char *const names[] = {"threads", "processes", "memop_events", "gpus"};
       nai_table_add_row(nai_run_held(run, names[t]));
@@ -83,7 +84,7 @@ static void extreme_values(void **state) {
   struct nai_err err;
   (void)state;
   for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-    nai_set_i64(table, nai_table_add_row(table), AE_CORRELATION, values[i]);
+    nai_set_i64(table, nai_table_add_row(table), API_EVENTS_correlation_id, values[i]);
   assert_int_equal(
       ask(&seen, run, "select rowid from api_events where correlation_id = 9223372036854775807", all, &err), 0);
   assert_int_equal(seen.rows, 2);

@@ -6,6 +6,7 @@
 
 #include "table/columns.h"
 #include "table/events.h"
+#include "tables/gpus.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,8 @@ static const struct nai_column_def util_columns[] = {
     NAI_DEVICE_COLUMN(""), {"window_ns", NAI_I64, NAI_NS, ""}, {"idle_ns", NAI_I64, NAI_NS, ""}};
 static const struct nai_schema util_schema = NAI_SCHEMA("gpu_utilization", "Util", "One GPU", util_columns);
 
-static const struct nai_schema *const schemas[] = {&use_schema, &cause_schema, &sync_schema, &nai_gpus, &util_schema};
+static const struct nai_schema *const schemas[] = {&use_schema, &cause_schema, &sync_schema, &nai_gpus_schema,
+                                                   &util_schema};
 enum { SCHEMAS = sizeof schemas / sizeof *schemas };
 
 static const int64_t ms = 1000000;
@@ -92,7 +94,7 @@ static struct tables make_tables(void) {
   assert_int_equal(nai_table_new(&t.use, &use_schema, &err), 0);
   assert_int_equal(nai_table_new(&t.causes, &cause_schema, &err), 0);
   assert_int_equal(nai_table_new(&t.sync, &sync_schema, &err), 0);
-  assert_int_equal(nai_table_new(&t.gpus, &nai_gpus, &err), 0);
+  assert_int_equal(nai_table_new(&t.gpus, &nai_gpus_schema, &err), 0);
   assert_int_equal(nai_table_new(&t.util, &util_schema, &err), 0);
   static const int64_t idle_us[] = {41500, 25000, 90000};
   for (int i = 0; i < 3; i++) {
@@ -481,8 +483,8 @@ static void subjects_use_gpu_labels(void **state) {
   static const char *const labels[] = {"GPU 0", "GPU 0 (pid 9)"};
   for (int i = 0; i < 2; i++) {
     int64_t row = nai_table_add_row(r.tables.gpus);
-    nai_set_i64(r.tables.gpus, row, GP_DEVICE, i);
-    nai_set_str(r.tables.gpus, row, GP_LABEL, labels[i]);
+    nai_set_i64(r.tables.gpus, row, GPUS_device_id, i);
+    nai_set_str(r.tables.gpus, row, GPUS_label, labels[i]);
   }
   struct nai_rule_set *set = compile("rules:\n" RULE("idle", "    table: use\n    severity: low\n"));
   evaluate(&r, set);

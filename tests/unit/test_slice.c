@@ -3,6 +3,7 @@
 
 #include "viewer/slice.h"
 #include "viewer/viewer.h"
+#include "tables/nvtx_events.h"
 
 #include <stdio.h>
 
@@ -44,7 +45,7 @@ static void check_rows(const struct nai_table *to, const struct nai_table *from,
         continue;
       if (from->schema->columns[c].type == NAI_STR)
         assert_string_equal(nai_get_str(from, row, (int)c), nai_get_str(to, at, (int)c));
-      else if (from->schema == &nai_nvtx_events && c == NE_ROW_OFFSET)
+      else if (from->schema == &nai_nvtx_events_schema && c == NVTX_EVENTS_export_row_offset)
         assert_int_equal(a.i + row, b.i + at); /* the same row of the export */
       else
         assert_int_equal(a.i, b.i);

@@ -6,6 +6,9 @@
 #include "derive/steps/steps.h"
 #include "derive/steps/steps_build.h"
 #include "derive/steps/steps_names.h"
+#include "tables/nvtx_domains.h"
+#include "tables/nvtx_events.h"
+#include "tables/threads.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +18,7 @@ static int64_t correlation;
 /* A call at t that starts a kernel. */
 static void launch(struct fixture *f, int64_t thread, int64_t t, const char *name, int64_t start, int64_t end,
                    int64_t stream) {
-  int32_t process = (int32_t)nai_get_i64(f->in.tables[NAI_IN_THREADS], thread, TH_PROCESS);
+  int32_t process = (int32_t)nai_get_i64(f->in.tables[NAI_IN_THREADS], thread, THREADS_process);
   fixture_api(f, t, t + 5, thread, "cudaLaunchKernel", ++correlation);
   fixture_kernel(f, start, end, name, 0, process, stream, correlation);
 }
@@ -248,10 +251,10 @@ static void test_domains_of_libraries(void **state) {
   begin(&f);
   struct nai_table *domains = f.in.tables[NAI_IN_NVTX_DOMAINS];
   nai_table_add_row(domains);
-  nai_set_str(domains, 0, ND_NAME, "NCCL");
+  nai_set_str(domains, 0, NVTX_DOMAINS_name, "NCCL");
   add_late_steps(&f, "step ");
   for (int64_t i = 0; i < f.in.tables[NAI_IN_NVTX]->rows; i++)
-    nai_set_i64(f.in.tables[NAI_IN_NVTX], i, NE_DOMAIN, 0);
+    nai_set_i64(f.in.tables[NAI_IN_NVTX], i, NVTX_EVENTS_domain, 0);
   expect_none(&f, NULL);
 }
 

@@ -3,6 +3,7 @@
 #include "model_fixture.h"
 
 #include "run/run.h"
+#include "tables/kernel_events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,8 @@ static void test_tables_as_they_are_now(void **state) {
   }
   const struct nai_table *events = nai_run_held(stored, "kernel_events");
   assert_non_null(events);
-  assert_true(events->rows > 0 && nai_get_i64(events, 0, KE_START) < nai_get_i64(events, 0, KE_END));
+  assert_true(events->rows > 0 &&
+              nai_get_i64(events, 0, KERNEL_EVENTS_start_ns) < nai_get_i64(events, 0, KERNEL_EVENTS_end_ns));
 }
 
 static void test_missing(void **state) {

@@ -2,13 +2,17 @@
 #include "model_fixture.h"
 
 #include "config/workload.h"
+#include "tables/overhead_events.h"
+#include "tables/processes.h"
+#include "tables/readers.h"
+#include "tables/threads.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 static void thread_named(struct fixture *f, int32_t process, const char *name) {
   int32_t row = fixture_thread(f, process, 100 + f->in.tables[NAI_IN_THREADS]->rows);
-  nai_set_str(f->in.tables[NAI_IN_THREADS], row, TH_NAME, name);
+  nai_set_str(f->in.tables[NAI_IN_THREADS], row, THREADS_thread_name, name);
 }
 
 static bool says(const struct nai_table *t, const char *aspect, const char *value) {
@@ -21,7 +25,7 @@ static bool says(const struct nai_table *t, const char *aspect, const char *valu
 static void begin(struct fixture *f, const char *process) {
   fixture_init(f);
   fixture_process(f, 1);
-  nai_set_str(f->in.tables[NAI_IN_PROCESSES], 0, PR_NAME, process);
+  nai_set_str(f->in.tables[NAI_IN_PROCESSES], 0, PROCESSES_process_name, process);
   fixture_gpu(f, 0);
 }
 
@@ -265,8 +269,8 @@ static void test_nothing_launched(void **state) {
   fixture_api(&f, 100000000, 100001000, 0, "cudaGetLastError", 2);
   struct nai_table *readers = f.in.tables[NAI_IN_READERS]; /* all calls of the export are there */
   int64_t row = nai_table_add_row(readers);
-  nai_set_str(readers, row, RD_TABLE, "CUPTI_ACTIVITY_KIND_RUNTIME");
-  nai_set_i64(readers, row, RD_ROWS, 2);
+  nai_set_str(readers, row, READERS_source_table, "CUPTI_ACTIVITY_KIND_RUNTIME");
+  nai_set_i64(readers, row, READERS_rows, 2);
   fixture_build(&f);
   struct nai_table *t = health_of(&f);
   assert_string_equal(state_of(t, "did_its_work"), "problem");
@@ -325,8 +329,8 @@ static void test_first_use(void **state) {
   struct nai_table *o = f.in.tables[NAI_IN_OVERHEAD];
   CELLS(o, 110000000, 140000000, 0, 0, NAI_OVERHEAD_PROFILER, NAI_NULL_I64);
   CELLS(o, 155000000, 155500000, 0, 0, NAI_OVERHEAD_PROFILER, NAI_NULL_I64);
-  nai_set_str(o, 0, OE_NAME, "Unknown");
-  nai_set_str(o, 1, OE_NAME, "Unknown");
+  nai_set_str(o, 0, OVERHEAD_EVENTS_name, "Unknown");
+  nai_set_str(o, 1, OVERHEAD_EVENTS_name, "Unknown");
   fixture_build(&f);
   struct nai_table *t = health_of(&f);
   int64_t row = row_where(t, "check", "first_use");
@@ -357,8 +361,8 @@ static void test_first_use_of_two_processes(void **state) {
   }
   struct nai_table *readers = f.in.tables[NAI_IN_READERS]; /* no call is missing: the capture begins at 0 */
   int64_t row = nai_table_add_row(readers);
-  nai_set_str(readers, row, RD_TABLE, "CUPTI_ACTIVITY_KIND_RUNTIME");
-  nai_set_i64(readers, row, RD_ROWS, f.in.tables[NAI_IN_APIS]->rows);
+  nai_set_str(readers, row, READERS_source_table, "CUPTI_ACTIVITY_KIND_RUNTIME");
+  nai_set_i64(readers, row, READERS_rows, f.in.tables[NAI_IN_APIS]->rows);
   fixture_build(&f);
   struct nai_table *t = health_of(&f);
   row = row_where(t, "check", "first_use");

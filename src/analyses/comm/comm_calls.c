@@ -2,6 +2,10 @@
 #include "analyses/comm/comm.h"
 #include "base/array.h"
 #include "base/sort.h"
+#include "tables/nvtx_domains.h"
+#include "tables/nvtx_dynamic_payloads.h"
+#include "tables/nvtx_events.h"
+#include "tables/nvtx_payloads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +92,7 @@ static void payloads_of(size_t *first, size_t *end, const struct by_row *rows, c
 static int64_t domain_id(const struct reader *r, uint32_t range) {
   const struct nai_table *domains = r->c->m->tables[NAI_IN_NVTX_DOMAINS];
   int64_t row = nai_at(&r->domain, range);
-  return domains && row >= 0 && row < domains->rows ? nai_get_i64(domains, row, ND_ID) : NAI_NULL_I64;
+  return domains && row >= 0 && row < domains->rows ? nai_get_i64(domains, row, NVTX_DOMAINS_domain_id) : NAI_NULL_I64;
 }
 
 /* What the exporter has read: several payloads of a range add to each other. */
@@ -98,10 +102,10 @@ static bool read_dynamic(struct reader *r, struct nai_comm_call *call, uint32_t 
   payloads_of(&first, &end, &r->dynamic, r, range);
   for (size_t i = first; i < end; i++) {
     int64_t row = r->dynamic.keys[i].value;
-    const char *json = nai_get_str(t, row, DP_JSON);
+    const char *json = nai_get_str(t, row, NVTX_DYNAMIC_PAYLOADS_json);
     struct nai_payload one;
-    r->c->payloads[nai_payload_read_fields(&one, r->schemas, nai_get_i64(t, row, DP_DOMAIN_ID),
-                                           nai_get_i64(t, row, DP_SCHEMA_ID), json, strlen(json))]++;
+    r->c->payloads[nai_payload_read_fields(&one, r->schemas, nai_get_i64(t, row, NVTX_DYNAMIC_PAYLOADS_domain_id),
+                                           nai_get_i64(t, row, NVTX_DYNAMIC_PAYLOADS_schema_id), json, strlen(json))]++;
     nai_payload_add(&call->payload, &one);
   }
   call->redop = first < end ? nai_payload_redop(&call->payload, r->schemas, domain_id(r, range)) : NULL;
@@ -115,14 +119,14 @@ static void read_attached(struct reader *r, struct nai_comm_call *call, uint32_t
   if (first == end)
     return;
   int64_t row = r->attached.keys[first].value;
-  int64_t kind = nai_get_i64(t, row, NP_KIND);
+  int64_t kind = nai_get_i64(t, row, NVTX_PAYLOADS_kind);
   enum nai_payload_verdict verdict = NAI_PAYLOAD_BAD_HEADER;
   if (kind == NAI_PAYLOAD_BLOB) {
-    const char *hex = nai_get_str(t, row, NP_BLOB);
+    const char *hex = nai_get_str(t, row, NVTX_PAYLOADS_blob);
     verdict = nai_payload_read_hex(&call->payload, r->schemas, domain_id(r, range), hex, strlen(hex));
     call->redop = nai_payload_redop(&call->payload, r->schemas, domain_id(r, range));
   } else if (kind == NAI_PAYLOAD_JSON) {
-    const char *json = nai_get_str(t, row, NP_JSON);
+    const char *json = nai_get_str(t, row, NVTX_PAYLOADS_json);
     verdict = nai_payload_read_json(&call->payload, json, strlen(json));
   } else {
     return; /* a number, which NCCL does not attach */
@@ -136,7 +140,7 @@ static void read_attached(struct reader *r, struct nai_comm_call *call, uint32_t
 static bool is_nccl(const struct reader *r, uint32_t range) {
   const struct nai_table *domains = r->c->m->tables[NAI_IN_NVTX_DOMAINS];
   int64_t row = nai_at(&r->domain, range);
-  const char *name = domains && row >= 0 && row < domains->rows ? nai_get_str(domains, row, ND_NAME) : "";
+  const char *name = domains && row >= 0 && row < domains->rows ? nai_get_str(domains, row, NVTX_DOMAINS_name) : "";
   return !*name || strcmp(name, "NCCL") == 0;
 }
 
@@ -175,8 +179,8 @@ static int read_thread(struct reader *r, uint32_t thread, struct nai_err *err) {
 static int open_reader(struct reader *r, struct nai_err *err) {
   const struct nai_model *m = r->c->m;
   const struct nai_table *nvtx = m->tables[NAI_IN_NVTX];
-  r->domain = nai_table_column(nvtx, NE_DOMAIN);
-  r->row_offset = nai_table_column(nvtx, NE_ROW_OFFSET);
+  r->domain = nai_table_column(nvtx, NVTX_EVENTS_domain);
+  r->row_offset = nai_table_column(nvtx, NVTX_EVENTS_export_row_offset);
   r->names = calloc((size_t)nvtx->strings.count + 1, sizeof *r->names);
   if (!r->names)
     return nai_err_nomem(err);
@@ -185,8 +189,9 @@ static int open_reader(struct reader *r, struct nai_err *err) {
   int rc = nai_payload_schemas_new(&r->schemas, m->tables[NAI_IN_PAYLOAD_SCHEMAS], m->tables[NAI_IN_PAYLOAD_ENTRIES],
                                    m->tables[NAI_IN_PAYLOAD_ENUMS], err);
   if (!rc)
-    rc = sort_payloads(&r->attached, m->tables[NAI_IN_NVTX_PAYLOADS], NP_ROW, err);
-  return rc ? rc : sort_payloads(&r->dynamic, m->tables[NAI_IN_DYNAMIC_PAYLOADS], DP_ROW, err);
+    rc = sort_payloads(&r->attached, m->tables[NAI_IN_NVTX_PAYLOADS], NVTX_PAYLOADS_export_row, err);
+  return rc ? rc
+            : sort_payloads(&r->dynamic, m->tables[NAI_IN_DYNAMIC_PAYLOADS], NVTX_DYNAMIC_PAYLOADS_export_row, err);
 }
 
 int nai_comm_read_calls(struct nai_comm *c, struct nai_err *err) {

@@ -2,6 +2,7 @@
 #include "analyses/spans/active_spans.h"
 #include "analyses/comm/comm.h"
 #include "base/sort.h"
+#include "tables/active_spans.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +76,9 @@ int nai_comm_charge(int64_t *shares, const struct nai_comm_item *items, uint32_t
 
 void nai_comm_active(struct nai_intervals *out, const struct nai_table *spans, int32_t device) {
   for (int64_t i = 0; spans && i < spans->rows; i++)
-    if (nai_get_i64(spans, i, AS_DEVICE) == device && strcmp(nai_get_str(spans, i, AS_KIND), NAI_SPAN_ACTIVE) == 0)
-      nai_intervals_add(out, nai_get_i64(spans, i, AS_START), nai_get_i64(spans, i, AS_END));
+    if (nai_get_i64(spans, i, ACTIVE_SPANS_device_id) == device &&
+        strcmp(nai_get_str(spans, i, ACTIVE_SPANS_kind), NAI_SPAN_ACTIVE) == 0)
+      nai_intervals_add(out, nai_get_i64(spans, i, ACTIVE_SPANS_start_ns), nai_get_i64(spans, i, ACTIVE_SPANS_end_ns));
 }
 
 static int expose_gpu(struct nai_comm *c, uint32_t g, int64_t *shares, struct nai_err *err) {

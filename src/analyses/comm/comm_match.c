@@ -3,6 +3,7 @@
 #include "analyses/comm/comm.h"
 
 #include "base/keyset.h"
+#include "tables/kernel_configs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static bool alike(const struct nai_comm *c, uint32_t a, uint32_t b) {
     return false;
   const struct nai_table *configs = c->m->tables[NAI_IN_KERNEL_CONFIGS];
   int64_t p = nai_at(&c->m->kernels.config, x->kernel), q = nai_at(&c->m->kernels.config, y->kernel);
-  for (int column = KC_GRID_X; p >= 0 && q >= 0 && p != q && column <= KC_GRID_Z; column++)
+  for (int column = KERNEL_CONFIGS_grid_x; p >= 0 && q >= 0 && p != q && column <= KERNEL_CONFIGS_grid_z; column++)
     if (nai_get_i64(configs, p, column) != nai_get_i64(configs, q, column))
       return false;
   return true;

@@ -5,6 +5,9 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "table/events.h"
+#include "tables/comm_ops.h"
+#include "tables/gpus.h"
+#include "tables/kernel_configs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +82,7 @@ static void order_items(struct kinds *k, const struct nai_comm *c) {
 static int64_t blocks_of(const struct nai_comm *c, const struct nai_comm_item *item) {
   const struct nai_table *configs = c->m->tables[NAI_IN_KERNEL_CONFIGS];
   int64_t row = nai_at(&c->m->kernels.config, item->kernel), blocks = 1;
-  for (int column = KC_GRID_X; row >= 0 && column <= KC_GRID_Z; column++) {
+  for (int column = KERNEL_CONFIGS_grid_x; row >= 0 && column <= KERNEL_CONFIGS_grid_z; column++) {
     int64_t n = nai_get_i64(configs, row, column);
     if (n <= 0 || __builtin_mul_overflow(blocks, n, &blocks))
       return NAI_COMM_UNKNOWN;
@@ -94,42 +97,43 @@ static bool is_small(const struct nai_comm *c, const struct nai_comm_item *item)
 
 static void put_sums(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items,
                      uint32_t n) {
-  int64_t sums[CO_END + 1] = {0};
+  int64_t sums[COMM_OPS_longest_end_ns + 1] = {0};
   const struct nai_comm_item *longest = &c->items[items[0]];
   for (uint32_t i = 0; i < n; i++) {
     const struct nai_comm_item *item = &c->items[items[i]];
     int64_t ns = item->end - item->start, bytes = nai_comm_bytes(item);
     bool matched = item->set != NAI_NO_ROW, small = is_small(c, item);
     longest = ns > longest->end - longest->start ? item : longest;
-    sums[CO_COUNT]++;
-    sums[CO_TOTAL] += ns;
-    sums[CO_OVERLAPPED] += ns - item->exposed;
-    sums[CO_EXPOSED] += item->charged;
-    sums[CO_ACTIVE] += item->active_charged;
-    sums[CO_MATCHED] += matched;
-    sums[CO_WAIT] += item->wait;
-    sums[CO_TRANSFER] += item->transfer;
-    sums[CO_TAIL] += item->tail;
-    sums[CO_SIZED] += bytes >= 0;
-    sums[CO_BYTES] += bytes >= 0 ? bytes : 0;
-    sums[CO_SMALL] += small;
-    sums[CO_SMALL_NS] += small ? ns : 0;
-    sums[CO_SMALL_ACTIVE] += small ? item->active_charged : 0;
+    sums[COMM_OPS_kernel_count]++;
+    sums[COMM_OPS_total_time_ns] += ns;
+    sums[COMM_OPS_overlapped_ns] += ns - item->exposed;
+    sums[COMM_OPS_exposed_ns] += item->charged;
+    sums[COMM_OPS_active_exposed_ns] += item->active_charged;
+    sums[COMM_OPS_matched_count] += matched;
+    sums[COMM_OPS_wait_ns] += item->wait;
+    sums[COMM_OPS_transfer_ns] += item->transfer;
+    sums[COMM_OPS_tail_ns] += item->tail;
+    sums[COMM_OPS_sized_count] += bytes >= 0;
+    sums[COMM_OPS_total_bytes] += bytes >= 0 ? bytes : 0;
+    sums[COMM_OPS_small_count] += small;
+    sums[COMM_OPS_small_ns] += small ? ns : 0;
+    sums[COMM_OPS_small_exposed_ns] += small ? item->active_charged : 0;
   }
-  for (int column = CO_COUNT; column <= CO_SMALL_ACTIVE; column++)
-    if (table->schema->columns[column].type == NAI_I64 && column != CO_MAX && column != CO_EXCESS)
+  for (int column = COMM_OPS_kernel_count; column <= COMM_OPS_small_exposed_ns; column++)
+    if (table->schema->columns[column].type == NAI_I64 && column != COMM_OPS_max_duration_ns &&
+        column != COMM_OPS_excess_ns)
       nai_set_i64(table, row, column, sums[column]);
-  if (!sums[CO_MATCHED])
-    for (int column = CO_WAIT; column <= CO_TAIL; column++)
+  if (!sums[COMM_OPS_matched_count])
+    for (int column = COMM_OPS_wait_ns; column <= COMM_OPS_tail_ns; column++)
       nai_set_i64(table, row, column, NAI_NULL_I64);
-  if (!sums[CO_SIZED])
-    nai_set_i64(table, row, CO_BYTES, NAI_NULL_I64);
+  if (!sums[COMM_OPS_sized_count])
+    nai_set_i64(table, row, COMM_OPS_total_bytes, NAI_NULL_I64);
   const struct nai_gpu *gpu = &c->m->gpus[longest->gpu];
-  nai_set_f64(table, row, CO_EXPOSED_PCT,
-              nai_percent((double)sums[CO_EXPOSED], (double)(gpu->window_end - gpu->window_start)));
-  nai_set_str(table, row, CO_KERNEL, nai_model_kernel_name(c->m, longest->kernel));
-  nai_set_i64(table, row, CO_START, longest->start);
-  nai_set_i64(table, row, CO_END, longest->end);
+  nai_set_f64(table, row, COMM_OPS_exposed_pct,
+              nai_percent((double)sums[COMM_OPS_exposed_ns], (double)(gpu->window_end - gpu->window_start)));
+  nai_set_str(table, row, COMM_OPS_kernel_name, nai_model_kernel_name(c->m, longest->kernel));
+  nai_set_i64(table, row, COMM_OPS_longest_start_ns, longest->start);
+  nai_set_i64(table, row, COMM_OPS_longest_end_ns, longest->end);
 }
 
 static void put_durations(struct nai_table *table, int64_t row, const struct nai_comm *c, const uint32_t *items,
@@ -138,7 +142,8 @@ static void put_durations(struct nai_table *table, int64_t row, const struct nai
     room[i] = c->items[items[i]].end - c->items[items[i]].start;
   struct nai_stats stats = nai_stats_of(room, n);
   nai_put_stats(table, row,
-                &(struct nai_stats_columns){-1, -1, -1, -1, .max = CO_MAX, .p50 = CO_P50, .p90 = CO_P90, -1, -1},
+                &(struct nai_stats_columns){-1, -1, -1, -1, .max = COMM_OPS_max_duration_ns,
+                                            .p50 = COMM_OPS_p50_duration_ns, .p90 = COMM_OPS_p90_duration_ns, -1, -1},
                 &stats);
 }
 
@@ -156,19 +161,19 @@ static void put_rates(struct nai_table *table, int64_t row, const struct nai_com
     active += item->active_charged;
     matched += item->set != NAI_NO_ROW;
   }
-  nai_set_i64(table, row, CO_LARGE, count);
-  nai_set_i64(table, row, CO_LARGE_ACTIVE, active);
-  nai_set_i64(table, row, CO_LARGE_MATCHED, matched);
-  const struct nai_value gpu = nai_table_value(c->m->tables[NAI_IN_GPUS], c->items[items[0]].gpu, GP_NAME);
+  nai_set_i64(table, row, COMM_OPS_large_count, count);
+  nai_set_i64(table, row, COMM_OPS_large_exposed_ns, active);
+  nai_set_i64(table, row, COMM_OPS_large_matched_count, matched);
+  const struct nai_value gpu = nai_table_value(c->m->tables[NAI_IN_GPUS], c->items[items[0]].gpu, GPUS_gpu_name);
   double link = gpu.null ? 0 : nai_comm_names_link(nai_kernel_classes_comm_names(c->m->classes), gpu.s);
   if (link > 0)
-    nai_set_f64(table, row, CO_LINK, link);
+    nai_set_f64(table, row, COMM_OPS_link_gb_per_s, link);
   if (!count)
     return;
   double bus = nai_quantile_i64(room, count, 0.5) / 1e9;
-  nai_set_f64(table, row, CO_BUS, bus);
+  nai_set_f64(table, row, COMM_OPS_large_busbw_p50, bus);
   if (link > 0)
-    nai_set_f64(table, row, CO_LINK_PCT, nai_percent(bus, link));
+    nai_set_f64(table, row, COMM_OPS_link_pct, nai_percent(bus, link));
 }
 
 /* Time beyond what kernels of the same size took at best, where they are many. */
@@ -196,7 +201,7 @@ static int put_excess(struct nai_table *table, int64_t row, const struct nai_com
       excess += room[k] > best ? room[k] - best : 0;
   }
   if (any)
-    nai_set_i64(table, row, CO_EXCESS, excess);
+    nai_set_i64(table, row, COMM_OPS_excess_ns, excess);
   free(keys);
   return rc;
 }
@@ -239,8 +244,9 @@ static int put_range(struct nai_table *table, int64_t row, const struct nai_comm
   for (uint32_t i = 1; i < names.count; i++)
     most = room[i] > room[most] ? i : most;
   if (!names.oom && names.count && room[most] > 0) {
-    nai_set_str(table, row, CO_RANGE, nai_strings_get(&c->m->tables[NAI_IN_NVTX]->strings, (uint32_t)names.keys[most]));
-    nai_set_i64(table, row, CO_RANGE_NS, room[most]);
+    nai_set_str(table, row, COMM_OPS_issued_in,
+                nai_strings_get(&c->m->tables[NAI_IN_NVTX]->strings, (uint32_t)names.keys[most]));
+    nai_set_i64(table, row, COMM_OPS_issued_in_ns, room[most]);
   }
   bool oom = names.oom;
   nai_keyset_free(&names);
@@ -258,12 +264,12 @@ int nai_comm_put_ops(struct nai_table *table, const struct nai_comm *c, struct n
     const uint32_t *items = kinds.order + kind->first;
     const struct nai_comm_name *name = nai_comm_name_of(c, &c->items[items[0]]);
     int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, CO_DEVICE, nai_model_device(c->m, kind->gpu));
-    nai_set_str(table, row, CO_OP, kind->op ? kind->op : "unknown");
-    nai_set_str(table, row, CO_DTYPE, kind->dtype);
-    nai_set_str(table, row, CO_FAMILY, kind->family ? kind->family : "other");
-    nai_set_i64(table, row, CO_ENTRY, name->entry);
-    nai_set_i64(table, row, CO_FUSED, name->fused);
+    nai_set_i64(table, row, COMM_OPS_device_id, nai_model_device(c->m, kind->gpu));
+    nai_set_str(table, row, COMM_OPS_op, kind->op ? kind->op : "unknown");
+    nai_set_str(table, row, COMM_OPS_dtype, kind->dtype);
+    nai_set_str(table, row, COMM_OPS_family, kind->family ? kind->family : "other");
+    nai_set_i64(table, row, COMM_OPS_entry_kernel, name->entry);
+    nai_set_i64(table, row, COMM_OPS_fused, name->fused);
     put_sums(table, row, c, items, kind->count);
     put_durations(table, row, c, items, kind->count, room);
     put_rates(table, row, c, items, kind->count, room);
@@ -275,7 +281,8 @@ int nai_comm_put_ops(struct nai_table *table, const struct nai_comm *c, struct n
   free(kinds.of_item);
   free(kinds.order);
   free(room);
-  static const struct nai_sort_by order[] = {{CO_DEVICE, false}, {CO_EXPOSED, true}, {CO_TOTAL, true},
-                                             {CO_OP, false},     {CO_DTYPE, false},  {CO_FAMILY, false}};
+  static const struct nai_sort_by order[] = {{COMM_OPS_device_id, false},    {COMM_OPS_exposed_ns, true},
+                                             {COMM_OPS_total_time_ns, true}, {COMM_OPS_op, false},
+                                             {COMM_OPS_dtype, false},        {COMM_OPS_family, false}};
   return rc ? rc : nai_table_sort(table, order, 6, err);
 }

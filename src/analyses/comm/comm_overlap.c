@@ -5,39 +5,12 @@
 #include "base/array.h"
 #include "base/keyset.h"
 #include "table/columns.h"
+#include "tables/comm_overlap_cost.h"
+#include "tables/kernel_configs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { DEVICE, KERNEL, GRID, BLOCK, FREE_COUNT, FREE_P50, FREE_CV, COUNT, P50, TOTAL, COST, COST_PCT, START, END };
-#define NS_COLUMN(name, what, ...) \
-  { name, NAI_I64, NAI_NS, what, .prints = NAI_AS_NS | NAI_AS_MS, .role = NAI_ROLE_METRIC, .sum = true, __VA_ARGS__ }
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [KERNEL] = NAI_KERNEL_NAME_COLUMN("kernel_name", "compute kernel", .key = true),
-    [GRID] = NAI_LABEL_COLUMN("grid", "its grid, in blocks", .key = true),
-    [BLOCK] = NAI_LABEL_COLUMN("block", "its blocks, in threads", .key = true),
-    [FREE_COUNT] = NAI_COUNT_COLUMN("free_count", "executions without any communication beside them", .sum = true),
-    [FREE_P50] = NAI_AVERAGE_COLUMN("free_p50_ns", "their median duration"),
-    [FREE_CV] = NAI_PCT_COLUMN("free_cv_pct", "their standard deviation, of their mean"),
-    [COUNT] =
-        NAI_COUNT_COLUMN("overlapped_count", "executions with communication beside at least 90 % of them", .sum = true),
-    [P50] = NAI_AVERAGE_COLUMN("overlapped_p50_ns", "their median duration"),
-    [TOTAL] = NS_COLUMN("overlapped_ns", "their summed durations"),
-    [COST] = NS_COLUMN(
-        "slowdown_ns",
-        "time by which they are longer than free_p50_ns, less what executions without communication are; NULL "
-        "where those vary by 10 % or more: the difference would mean nothing",
-        .better = NAI_BETTER_LOWER),
-    [COST_PCT] = NAI_PCT_COLUMN("slowdown_pct", "that, of the GPU's window", .better = NAI_BETTER_LOWER),
-    [START] = NAI_START_COLUMN("slowest_start_ns", "start of the longest overlapped execution"),
-    [END] = NAI_END_COLUMN("slowest_end_ns", "its end"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("comm_overlap_cost", "Price of overlap",
-               "One compute kernel (name, grid, block) on one GPU that ran both beside communication and without",
-               columns);
 
 enum { FEW = 5, STEADY_PCT = 10, MOSTLY_PCT = 90 };
 
@@ -132,11 +105,11 @@ static void put_shape(struct nai_table *table, int64_t row, const struct nai_mod
   int64_t config = nai_at(&m->kernels.config, kernel);
   for (int k = 0; k < 2; k++) {
     char text[80] = "unknown";
-    int first = k ? KC_BLOCK_X : KC_GRID_X;
+    int first = k ? KERNEL_CONFIGS_block_x : KERNEL_CONFIGS_grid_x;
     if (config >= 0 && nai_get_i64(configs, config, first) != NAI_NULL_I64)
       snprintf(text, sizeof text, "%" PRId64 "x%" PRId64 "x%" PRId64, nai_get_i64(configs, config, first),
                nai_get_i64(configs, config, first + 1), nai_get_i64(configs, config, first + 2));
-    nai_set_str(table, row, k ? BLOCK : GRID, text);
+    nai_set_str(table, row, k ? COMM_OVERLAP_COST_block : COMM_OVERLAP_COST_grid, text);
   }
 }
 
@@ -159,19 +132,26 @@ static void put_group(struct nai_table *table, const struct gpu *g, const struct
   /* As much as that comes without communication, too. */
   double usual = (double)beyond(group->ns[FREE], free_count, alone.p50) / free_count * overlapped;
   int64_t cost = beyond(group->ns[OVERLAPPED], overlapped, alone.p50) - (int64_t)usual;
-  nai_set_i64(table, row, DEVICE, g->gpu->device_id);
-  nai_set_str(table, row, KERNEL, nai_model_kernel_name(g->m, group->slowest));
+  nai_set_i64(table, row, COMM_OVERLAP_COST_device_id, g->gpu->device_id);
+  nai_set_str(table, row, COMM_OVERLAP_COST_kernel_name, nai_model_kernel_name(g->m, group->slowest));
   put_shape(table, row, g->m, group->slowest);
-  nai_set_f64(table, row, FREE_CV, cv);
-  nai_put_stats(table, row, &(struct nai_stats_columns){FREE_COUNT, -1, -1, -1, -1, FREE_P50, -1, -1, -1}, &alone);
-  nai_put_stats(table, row, &(struct nai_stats_columns){COUNT, TOTAL, -1, -1, -1, P50, -1, -1, -1}, &beside);
-  nai_set_i64(table, row, START, nai_at(&g->m->kernels.start, group->slowest));
-  nai_set_i64(table, row, END, nai_at(&g->m->kernels.end, group->slowest));
+  nai_set_f64(table, row, COMM_OVERLAP_COST_free_cv_pct, cv);
+  nai_put_stats(table, row,
+                &(struct nai_stats_columns){COMM_OVERLAP_COST_free_count, -1, -1, -1, -1, COMM_OVERLAP_COST_free_p50_ns,
+                                            -1, -1, -1},
+                &alone);
+  nai_put_stats(table, row,
+                &(struct nai_stats_columns){COMM_OVERLAP_COST_overlapped_count, COMM_OVERLAP_COST_overlapped_ns, -1, -1,
+                                            -1, COMM_OVERLAP_COST_overlapped_p50_ns, -1, -1, -1},
+                &beside);
+  nai_set_i64(table, row, COMM_OVERLAP_COST_slowest_start_ns, nai_at(&g->m->kernels.start, group->slowest));
+  nai_set_i64(table, row, COMM_OVERLAP_COST_slowest_end_ns, nai_at(&g->m->kernels.end, group->slowest));
   if (!(cv < STEADY_PCT) || alone.p50 <= 0)
     return;
   cost = cost > 0 ? cost : 0;
-  nai_set_i64(table, row, COST, cost);
-  nai_set_f64(table, row, COST_PCT, nai_percent((double)cost, (double)(g->gpu->window_end - g->gpu->window_start)));
+  nai_set_i64(table, row, COMM_OVERLAP_COST_slowdown_ns, cost);
+  nai_set_f64(table, row, COMM_OVERLAP_COST_slowdown_pct,
+              nai_percent((double)cost, (double)(g->gpu->window_end - g->gpu->window_start)));
 }
 
 static int add_gpu(struct nai_table *table, const struct nai_model *m, const struct nai_gpu *gpu,
@@ -212,12 +192,14 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     if (hides(&m->gpus[g]))
       rc = add_gpu(io->out[0], m, &m->gpus[g], &shapes, err);
   nai_shapes_free(&shapes);
-  static const struct nai_sort_by order[] = {{DEVICE, false}, {COST, true},  {TOTAL, true},
-                                             {KERNEL, false}, {GRID, false}, {BLOCK, false}};
+  static const struct nai_sort_by order[] = {
+      {COMM_OVERLAP_COST_device_id, false},    {COMM_OVERLAP_COST_slowdown_ns, true},
+      {COMM_OVERLAP_COST_overlapped_ns, true}, {COMM_OVERLAP_COST_kernel_name, false},
+      {COMM_OVERLAP_COST_grid, false},         {COMM_OVERLAP_COST_block, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 6, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_comm_overlap_cost_schema, NULL};
 const struct nai_node nai_analysis_comm_overlap = {.name = "comm_overlap",
                                                    .outputs = schemas,
                                                    .parts = NAI_PART(NAMES) | NAI_PART(GPUS),

@@ -1,6 +1,7 @@
 /* Table comm_ranks: what each process on each GPU waited for. */
 #include "analyses/comm/comm.h"
 #include "analyses/comm/comm_columns.h"
+#include "tables/comm_ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 struct rank {
   const struct nai_comm *c;
   uint32_t number;
-  int64_t sums[CR_END + 1];
+  int64_t sums[COMM_RANKS_longest_wait_end_ns + 1];
   int64_t first_end; /* of its first communication kernel */
   const struct nai_comm_item *longest;
   int64_t *waits_for;               /* ns by GPU */
@@ -27,19 +28,19 @@ static const struct nai_comm_line *better(const struct nai_comm_line *a, const s
 static void add_item(struct rank *r, const struct nai_comm_item *item, struct nai_coverage *exposed) {
   const struct nai_comm *c = r->c;
   int64_t ns = item->end - item->start;
-  r->sums[CR_COUNT]++;
-  r->sums[CR_TOTAL] += ns;
+  r->sums[COMM_RANKS_kernel_count]++;
+  r->sums[COMM_RANKS_total_time_ns] += ns;
   r->line = better(r->line, &c->lines[item->line]);
-  r->first_end = r->sums[CR_COUNT] == 1 || item->end < r->first_end ? item->end : r->first_end;
+  r->first_end = r->sums[COMM_RANKS_kernel_count] == 1 || item->end < r->first_end ? item->end : r->first_end;
   if (item->set == NAI_NO_ROW)
     return;
   int64_t shown = nai_coverage_within(exposed, item->start, item->start + item->wait);
-  r->sums[CR_MATCHED]++;
-  r->sums[CR_MATCHED_NS] += ns;
-  r->sums[CR_WAIT] += item->wait;
-  r->sums[CR_TRANSFER] += item->transfer;
-  r->sums[CR_TAIL] += item->tail;
-  r->sums[CR_WAIT_EXPOSED] += shown < item->active_charged ? shown : item->active_charged;
+  r->sums[COMM_RANKS_matched_count]++;
+  r->sums[COMM_RANKS_matched_ns] += ns;
+  r->sums[COMM_RANKS_wait_ns] += item->wait;
+  r->sums[COMM_RANKS_transfer_ns] += item->transfer;
+  r->sums[COMM_RANKS_tail_ns] += item->tail;
+  r->sums[COMM_RANKS_wait_exposed_ns] += shown < item->active_charged ? shown : item->active_charged;
   r->longest = !r->longest || item->wait > r->longest->wait ? item : r->longest;
   if (item->late == NAI_NO_ROW)
     return;
@@ -56,10 +57,10 @@ static void add_caused(struct rank *ranks, const struct nai_comm *c) {
       continue;
     struct rank *late = &ranks[c->items[item->late].rank];
     if (item->late == i) {
-      late->sums[CR_LATE]++;
-      late->sums[CR_SCORE] += item->late_by;
+      late->sums[COMM_RANKS_late_count]++;
+      late->sums[COMM_RANKS_late_by_ns] += item->late_by;
     } else {
-      late->sums[CR_CAUSED] += item->wait;
+      late->sums[COMM_RANKS_caused_wait_ns] += item->wait;
     }
   }
 }
@@ -72,21 +73,21 @@ static void put_waits_for(struct nai_table *table, int64_t row, const struct ran
     most = r->waits_for[g] > r->waits_for[most] ? g : most;
   if (!r->waits_for[most])
     return;
-  nai_set_i64(table, row, CR_WAITS_FOR, nai_model_device(r->c->m, most));
-  nai_set_i64(table, row, CR_WAITS_FOR_NS, r->waits_for[most]);
+  nai_set_i64(table, row, COMM_RANKS_waits_for_device_id, nai_model_device(r->c->m, most));
+  nai_set_i64(table, row, COMM_RANKS_waits_for_ns, r->waits_for[most]);
 }
 
 static int put_late(struct nai_table *table, int64_t row, const struct rank *r, struct nai_err *err) {
   struct nai_comm_late late = {0};
-  int rc = r->sums[CR_LATE] ? nai_comm_late(&late, r->c, r->number, err) : NAI_OK;
+  int rc = r->sums[COMM_RANKS_late_count] ? nai_comm_late(&late, r->c, r->number, err) : NAI_OK;
   if (rc || !late.ns)
     return rc;
-  nai_set_i64(table, row, CR_BEHIND, late.ns);
-  nai_set_i64(table, row, CR_BEHIND_IDLE, late.idle_ns);
-  nai_set_str(table, row, CR_BEHIND_WITH, late.what);
+  nai_set_i64(table, row, COMM_RANKS_behind_ns, late.ns);
+  nai_set_i64(table, row, COMM_RANKS_behind_idle_ns, late.idle_ns);
+  nai_set_str(table, row, COMM_RANKS_behind_with, late.what);
   if (late.what)
-    nai_set_i64(table, row, CR_BEHIND_WITH_NS, late.what_ns);
-  nai_set_str(table, row, CR_BEHIND_RANGE, late.range);
+    nai_set_i64(table, row, COMM_RANKS_behind_with_ns, late.what_ns);
+  nai_set_str(table, row, COMM_RANKS_behind_range, late.range);
   return NAI_OK;
 }
 
@@ -109,9 +110,9 @@ static int add_inits(struct rank *r, const struct nai_intervals *active, struct 
         continue;
       int64_t ns = nai_coverage_within(&in_span, call->start, call->end);
       int64_t idle = ns - nai_coverage_within(&busy, call->start, call->end);
-      r->sums[CR_INITS]++;
-      r->sums[CR_INIT] += ns;
-      r->sums[CR_INIT_IDLE] += idle > 0 ? idle : 0;
+      r->sums[COMM_RANKS_init_count]++;
+      r->sums[COMM_RANKS_init_ns] += ns;
+      r->sums[COMM_RANKS_init_idle_ns] += idle > 0 ? idle : 0;
     }
   }
   nai_coverage_free(&in_span);
@@ -142,27 +143,30 @@ static int put_rank(struct nai_table *table, const struct rank *r, struct nai_er
   const struct nai_comm *c = r->c;
   const struct nai_comm_rank *of = &c->ranks[r->number];
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, CR_DEVICE, nai_model_device(c->m, of->gpu));
-  nai_set_i64(table, row, CR_PID, nai_model_pid(c->m, of->process));
-  nai_set_i64(table, row, CR_RANK, nai_comm_own_rank(c, r->number));
-  static const int always[] = {CR_COUNT, CR_TOTAL, CR_MATCHED, CR_INITS, CR_INIT, CR_INIT_IDLE};
-  static const int if_matched[] = {CR_MATCHED_NS,   CR_WAIT, CR_TRANSFER, CR_TAIL,
-                                   CR_WAIT_EXPOSED, CR_LATE, CR_CAUSED,   CR_SCORE};
+  nai_set_i64(table, row, COMM_RANKS_device_id, nai_model_device(c->m, of->gpu));
+  nai_set_i64(table, row, COMM_RANKS_pid, nai_model_pid(c->m, of->process));
+  nai_set_i64(table, row, COMM_RANKS_rank, nai_comm_own_rank(c, r->number));
+  static const int always[] = {COMM_RANKS_kernel_count, COMM_RANKS_total_time_ns, COMM_RANKS_matched_count,
+                               COMM_RANKS_init_count,   COMM_RANKS_init_ns,       COMM_RANKS_init_idle_ns};
+  static const int if_matched[] = {COMM_RANKS_matched_ns,     COMM_RANKS_wait_ns,         COMM_RANKS_transfer_ns,
+                                   COMM_RANKS_tail_ns,        COMM_RANKS_wait_exposed_ns, COMM_RANKS_late_count,
+                                   COMM_RANKS_caused_wait_ns, COMM_RANKS_late_by_ns};
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)
     nai_set_i64(table, row, always[i], r->sums[always[i]]);
-  for (size_t i = 0; r->sums[CR_MATCHED] && i < sizeof if_matched / sizeof *if_matched; i++)
+  for (size_t i = 0; r->sums[COMM_RANKS_matched_count] && i < sizeof if_matched / sizeof *if_matched; i++)
     nai_set_i64(table, row, if_matched[i], r->sums[if_matched[i]]);
-  if (2 * r->sums[CR_MATCHED] < r->sums[CR_COUNT])
-    nai_set_str(table, row, CR_REFUSED, r->line->refused);
-  if (!r->sums[CR_MATCHED])
+  if (2 * r->sums[COMM_RANKS_matched_count] < r->sums[COMM_RANKS_kernel_count])
+    nai_set_str(table, row, COMM_RANKS_refused, r->line->refused);
+  if (!r->sums[COMM_RANKS_matched_count])
     return NAI_OK;
-  nai_set_f64(table, row, CR_WAIT_PCT, nai_percent((double)r->sums[CR_WAIT], (double)r->sums[CR_MATCHED_NS]));
+  nai_set_f64(table, row, COMM_RANKS_wait_pct,
+              nai_percent((double)r->sums[COMM_RANKS_wait_ns], (double)r->sums[COMM_RANKS_matched_ns]));
   if (r->line->sets >= 3)
-    nai_set_i64(table, row, CR_CORRECTION, r->line->correction);
-  nai_set_i64(table, row, CR_MAD, r->line->mad);
+    nai_set_i64(table, row, COMM_RANKS_clock_correction_ns, r->line->correction);
+  nai_set_i64(table, row, COMM_RANKS_clock_mad_ns, r->line->mad);
   if (r->longest && r->longest->wait) {
-    nai_set_i64(table, row, CR_START, r->longest->start);
-    nai_set_i64(table, row, CR_END, r->longest->start + r->longest->wait);
+    nai_set_i64(table, row, COMM_RANKS_longest_wait_start_ns, r->longest->start);
+    nai_set_i64(table, row, COMM_RANKS_longest_wait_end_ns, r->longest->start + r->longest->wait);
   }
   put_waits_for(table, row, r);
   return put_late(table, row, r, err);
@@ -204,6 +208,6 @@ int nai_comm_put_ranks(struct nai_table *table, const struct nai_comm *c, struct
     rc = put_rank(table, &ranks[r], err);
   free(ranks);
   free(waits);
-  static const struct nai_sort_by order[] = {{CR_DEVICE, false}, {CR_PID, false}};
+  static const struct nai_sort_by order[] = {{COMM_RANKS_device_id, false}, {COMM_RANKS_pid, false}};
   return rc ? rc : nai_table_sort(table, order, 2, err);
 }

@@ -4,112 +4,39 @@
 #include "derive/steps/step_stats.h"
 #include "base/sort.h"
 #include "table/columns.h"
+#include "tables/step_comm.h"
+#include "tables/step_comm_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-  PID,
-  DEVICE,
-  STEP,
-  STATE,
-  COUNT,
-  TOTAL,
-  OVERLAPPED,
-  EXPOSED,
-  MATCHED,
-  MATCHED_NS,
-  WAIT,
-  TRANSFER,
-  TAIL,
-  LATE,
-  SIZED,
-  BYTES,
-  START,
-  END
-};
-#define NS_COLUMN(name, what, ...) NAI_TIME_COLUMN(name, what, .sum = true, __VA_ARGS__)
-static const struct nai_column_def columns[] = {
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [STEP] = {"step", NAI_I64, NAI_ID, "number of the step in its process, from 0; NULL: launched outside of steps",
-              .key = true},
-    [STATE] = NAI_LABEL_COLUMN("state", "steady, warm-up, or truncated by the capture; NULL outside of steps"),
-    [COUNT] = NAI_COUNT_COLUMN("kernel_count", "communication kernels that it launched", .sum = true),
-    [TOTAL] = NS_COLUMN("total_time_ns", "their summed durations", .better = NAI_BETTER_LOWER),
-    [OVERLAPPED] = NS_COLUMN("overlapped_ns", "part of it beside compute"),
-    [EXPOSED] = NS_COLUMN("exposed_ns", "share of the GPU's exposed communication; whenever it ran",
-                          .better = NAI_BETTER_LOWER),
-    [MATCHED] = NAI_COUNT_COLUMN("matched_count", "kernels matched with those of other GPUs", .sum = true),
-    [MATCHED_NS] = NS_COLUMN("matched_ns", "their summed durations: wait + transfer + tail"),
-    [WAIT] = NS_COLUMN("wait_ns", "of matched kernels: waiting for the last GPU", .better = NAI_BETTER_LOWER),
-    [TRANSFER] = NS_COLUMN("transfer_ns", "of matched kernels: from when all GPUs were there to the first end"),
-    [TAIL] = NS_COLUMN("tail_ns", "of matched kernels: after the first GPU ended"),
-    [LATE] = NAI_COUNT_COLUMN("late_count", "matched kernels in which this GPU came last", .sum = true),
-    [SIZED] = NAI_COUNT_COLUMN("sized_count", "kernels whose message size is known", .sum = true),
-    [BYTES] = NAI_BYTES_COLUMN("total_bytes", "their message sizes as NCCL counts them", .sum = true),
-    [START] = NAI_START_COLUMN("first_start_ns", "start of the first of these kernels"),
-    [END] = NAI_END_COLUMN("last_end_ns", "end of the last one"),
-};
-const struct nai_schema nai_step_comm =
-    NAI_SCHEMA("step_comm", "Communication of steps", "One step of one process on one GPU, where it communicates",
-               columns);
-
-enum { O_PID, O_DEVICE, O_OP, O_STEPS, O_WITH, O_COUNT, O_TOTAL, O_EXPOSED, O_WAIT, O_TRANSFER, O_PCT, O_WAIT_PCT };
-static const struct nai_column_def op_columns[] = {
-    [O_PID] = NAI_PID_COLUMN("process", .key = true),
-    [O_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [O_OP] = NAI_NAME_COLUMN("op", "the collective: AllReduce, AllGather, ReduceScatter, SendRecv ...; unknown",
-                             .key = true),
-    [O_STEPS] = NAI_COUNT_COLUMN("steady_steps", "steady steps"),
-    [O_WITH] = NAI_COUNT_COLUMN("with_steps", "of them: that launch it"),
-    [O_COUNT] = NAI_COUNT_COLUMN("median_kernel_count", "median of the steady steps: kernels"),
-    [O_TOTAL] =
-        NAI_TIME_COLUMN("median_total_ns", "median of the steady steps: summed durations", .better = NAI_BETTER_LOWER),
-    [O_EXPOSED] = NAI_TIME_COLUMN("median_exposed_ns", "median of the steady steps: share of exposed communication",
-                                  .better = NAI_BETTER_LOWER),
-    [O_WAIT] = NAI_TIME_COLUMN("median_wait_ns",
-                               "median of the steady steps: waiting for the last GPU; NULL where none "
-                               "of its kernels is matched",
-                               .better = NAI_BETTER_LOWER),
-    [O_TRANSFER] = NAI_TIME_COLUMN("median_transfer_ns", "median of the steady steps: from when all GPUs were there to "
-                                                         "the first end"),
-    [O_PCT] = NAI_PCT_COLUMN("exposed_pct_of_steps", "its exposed time in all steady steps, of their durations",
-                             .better = NAI_BETTER_LOWER),
-    [O_WAIT_PCT] = NAI_PCT_COLUMN("wait_pct", "its waiting in all steady steps, of the durations of matched kernels",
-                                  .better = NAI_BETTER_LOWER),
-};
-const struct nai_schema nai_step_comm_ops =
-    NAI_SCHEMA("step_comm_ops", "Collectives of a step", "One collective in the steady steps of one process on one GPU",
-               op_columns);
 
 /* --- steps ---------------------------------------------------------------------------------------- */
 
 /* What kernels add up to, by column of step_comm. */
 struct sums {
-  int64_t v[END + 1];
+  int64_t v[STEP_COMM_last_end_ns + 1];
 };
 
 static void add_item(struct sums *s, const struct nai_comm *c, uint32_t number) {
   const struct nai_comm_item *item = &c->items[number];
   int64_t ns = item->end - item->start, bytes = nai_comm_bytes(item);
   bool matched = item->set != NAI_NO_ROW;
-  if (!s->v[COUNT] || item->start < s->v[START])
-    s->v[START] = item->start;
-  if (!s->v[COUNT] || item->end > s->v[END])
-    s->v[END] = item->end;
-  s->v[COUNT]++;
-  s->v[TOTAL] += ns;
-  s->v[OVERLAPPED] += ns - item->exposed;
-  s->v[EXPOSED] += item->charged;
-  s->v[MATCHED] += matched;
-  s->v[MATCHED_NS] += matched ? ns : 0;
-  s->v[WAIT] += matched ? item->wait : 0;
-  s->v[TRANSFER] += matched ? item->transfer : 0;
-  s->v[TAIL] += matched ? item->tail : 0;
-  s->v[LATE] += matched && item->late == number;
-  s->v[SIZED] += bytes >= 0;
-  s->v[BYTES] += bytes >= 0 ? bytes : 0;
+  if (!s->v[STEP_COMM_kernel_count] || item->start < s->v[STEP_COMM_first_start_ns])
+    s->v[STEP_COMM_first_start_ns] = item->start;
+  if (!s->v[STEP_COMM_kernel_count] || item->end > s->v[STEP_COMM_last_end_ns])
+    s->v[STEP_COMM_last_end_ns] = item->end;
+  s->v[STEP_COMM_kernel_count]++;
+  s->v[STEP_COMM_total_time_ns] += ns;
+  s->v[STEP_COMM_overlapped_ns] += ns - item->exposed;
+  s->v[STEP_COMM_exposed_ns] += item->charged;
+  s->v[STEP_COMM_matched_count] += matched;
+  s->v[STEP_COMM_matched_ns] += matched ? ns : 0;
+  s->v[STEP_COMM_wait_ns] += matched ? item->wait : 0;
+  s->v[STEP_COMM_transfer_ns] += matched ? item->transfer : 0;
+  s->v[STEP_COMM_tail_ns] += matched ? item->tail : 0;
+  s->v[STEP_COMM_late_count] += matched && item->late == number;
+  s->v[STEP_COMM_sized_count] += bytes >= 0;
+  s->v[STEP_COMM_total_bytes] += bytes >= 0 ? bytes : 0;
 }
 
 /* The step that launched it, UINT32_MAX for none: as in derive/steps. */
@@ -133,21 +60,21 @@ struct place {
 static void put_sums(struct nai_table *table, const struct nai_comm *c, const struct place *p, uint32_t i,
                      const struct sums *s) {
   bool outside = i == p->list->count;
-  if (!s->v[COUNT])
+  if (!s->v[STEP_COMM_kernel_count])
     return;
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, PID, nai_model_pid(c->m, (int32_t)p->list->process));
-  nai_set_i64(table, row, DEVICE, nai_model_device(c->m, p->list->gpu));
+  nai_set_i64(table, row, STEP_COMM_pid, nai_model_pid(c->m, (int32_t)p->list->process));
+  nai_set_i64(table, row, STEP_COMM_device_id, nai_model_device(c->m, p->list->gpu));
   if (!outside) {
-    nai_set_i64(table, row, STEP, p->list->v[i].step);
-    nai_set_str(table, row, STATE, nai_step_state_name((enum nai_step_state)p->stats.state[i]));
+    nai_set_i64(table, row, STEP_COMM_step, p->list->v[i].step);
+    nai_set_str(table, row, STEP_COMM_state, nai_step_state_name((enum nai_step_state)p->stats.state[i]));
   }
-  for (int column = COUNT; column <= END; column++)
+  for (int column = STEP_COMM_kernel_count; column <= STEP_COMM_last_end_ns; column++)
     nai_set_i64(table, row, column, s->v[column]);
-  for (int column = WAIT; !s->v[MATCHED] && column <= LATE; column++)
+  for (int column = STEP_COMM_wait_ns; !s->v[STEP_COMM_matched_count] && column <= STEP_COMM_late_count; column++)
     nai_set_i64(table, row, column, NAI_NULL_I64);
-  if (!s->v[SIZED])
-    nai_set_i64(table, row, BYTES, NAI_NULL_I64);
+  if (!s->v[STEP_COMM_sized_count])
+    nai_set_i64(table, row, STEP_COMM_total_bytes, NAI_NULL_I64);
 }
 
 /* Index in the list of the item's step, the list's count for none. */
@@ -203,29 +130,34 @@ static double median_of(int64_t *room, const struct place *p, const struct op *o
 
 static void put_op(struct nai_table *table, const struct nai_comm *c, const struct place *p, const struct op *op,
                    int64_t *room) {
-  static const int medians[][2] = {{O_COUNT, COUNT}, {O_TOTAL, TOTAL}, {O_EXPOSED, EXPOSED}};
-  static const int matched[][2] = {{O_WAIT, WAIT}, {O_TRANSFER, TRANSFER}};
+  static const int medians[][2] = {{STEP_COMM_OPS_median_kernel_count, STEP_COMM_kernel_count},
+                                   {STEP_COMM_OPS_median_total_ns, STEP_COMM_total_time_ns},
+                                   {STEP_COMM_OPS_median_exposed_ns, STEP_COMM_exposed_ns}};
+  static const int matched[][2] = {{STEP_COMM_OPS_median_wait_ns, STEP_COMM_wait_ns},
+                                   {STEP_COMM_OPS_median_transfer_ns, STEP_COMM_transfer_ns}};
   struct sums all = {0};
   int64_t row = nai_table_add_row(table), with = 0;
   for (uint32_t i = 0; i < p->list->count; i++) {
     if (p->stats.state[i] != NAI_STEP_STEADY)
       continue;
-    with += op->steps[i].v[COUNT] > 0;
-    for (int column = COUNT; column <= TAIL; column++)
+    with += op->steps[i].v[STEP_COMM_kernel_count] > 0;
+    for (int column = STEP_COMM_kernel_count; column <= STEP_COMM_tail_ns; column++)
       all.v[column] += op->steps[i].v[column];
   }
-  nai_set_i64(table, row, O_PID, nai_model_pid(c->m, (int32_t)p->list->process));
-  nai_set_i64(table, row, O_DEVICE, nai_model_device(c->m, p->list->gpu));
-  nai_set_str(table, row, O_OP, op->name);
-  nai_set_i64(table, row, O_STEPS, p->stats.states[NAI_STEP_STEADY]);
-  nai_set_i64(table, row, O_WITH, with);
+  nai_set_i64(table, row, STEP_COMM_OPS_pid, nai_model_pid(c->m, (int32_t)p->list->process));
+  nai_set_i64(table, row, STEP_COMM_OPS_device_id, nai_model_device(c->m, p->list->gpu));
+  nai_set_str(table, row, STEP_COMM_OPS_op, op->name);
+  nai_set_i64(table, row, STEP_COMM_OPS_steady_steps, p->stats.states[NAI_STEP_STEADY]);
+  nai_set_i64(table, row, STEP_COMM_OPS_with_steps, with);
   for (size_t i = 0; i < sizeof medians / sizeof *medians; i++)
     nai_set_i64(table, row, medians[i][0], (int64_t)median_of(room, p, op, medians[i][1]));
-  for (size_t i = 0; all.v[MATCHED] && i < sizeof matched / sizeof *matched; i++)
+  for (size_t i = 0; all.v[STEP_COMM_matched_count] && i < sizeof matched / sizeof *matched; i++)
     nai_set_i64(table, row, matched[i][0], (int64_t)median_of(room, p, op, matched[i][1]));
-  if (all.v[MATCHED_NS])
-    nai_set_f64(table, row, O_WAIT_PCT, nai_percent((double)all.v[WAIT], (double)all.v[MATCHED_NS]));
-  nai_set_f64(table, row, O_PCT, nai_percent((double)all.v[EXPOSED], (double)p->stats.total_ns));
+  if (all.v[STEP_COMM_matched_ns])
+    nai_set_f64(table, row, STEP_COMM_OPS_wait_pct,
+                nai_percent((double)all.v[STEP_COMM_wait_ns], (double)all.v[STEP_COMM_matched_ns]));
+  nai_set_f64(table, row, STEP_COMM_OPS_exposed_pct_of_steps,
+              nai_percent((double)all.v[STEP_COMM_exposed_ns], (double)p->stats.total_ns));
 }
 
 static int put_ops(struct nai_table *table, const struct nai_comm *c, struct place *p, struct nai_err *err) {
@@ -284,6 +216,9 @@ int nai_comm_put_steps(struct nai_table *steps, struct nai_table *ops, const str
   int rc = NAI_OK;
   for (uint32_t i = 0; !rc && i < c->m->steps->list_count; i++)
     rc = put_place(steps, ops, c, &c->m->steps->lists[i], err);
-  static const struct nai_sort_by order[] = {{O_PID, false}, {O_DEVICE, false}, {O_TOTAL, true}, {O_OP, false}};
+  static const struct nai_sort_by order[] = {{STEP_COMM_OPS_pid, false},
+                                             {STEP_COMM_OPS_device_id, false},
+                                             {STEP_COMM_OPS_median_total_ns, true},
+                                             {STEP_COMM_OPS_op, false}};
   return rc ? rc : nai_table_sort(ops, order, 4, err);
 }

@@ -4,6 +4,8 @@
 
 #include "base/buf.h"
 #include "base/sort.h"
+#include "tables/comm_instances.h"
+#include "tables/comm_streams.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +19,7 @@ enum { MAX_OPS = 16 };
 
 /* What a stream adds up to. */
 struct stream {
-  int64_t sums[CS_REFUSED + 1];
+  int64_t sums[COMM_STREAMS_refused + 1];
   const char *ops[MAX_OPS];
   int64_t times[MAX_OPS];
   uint32_t op_count;
@@ -52,13 +54,13 @@ static int64_t serial_wait(const struct nai_comm_item *before, const struct nai_
 
 static void add_item(struct stream *s, const struct nai_comm *c, const struct nai_comm_item *item) {
   bool added;
-  s->sums[CS_COUNT]++;
-  s->sums[CS_TOTAL] += item->end - item->start;
-  s->sums[CS_OVERLAPPED] += item->end - item->start - item->exposed;
-  s->sums[CS_EXPOSED] += item->charged;
-  s->sums[CS_ACTIVE] += item->active_charged;
-  s->sums[CS_SERIAL] += serial_wait(s->last, item);
-  s->sums[CS_MATCHED] += item->set != NAI_NO_ROW;
+  s->sums[COMM_STREAMS_kernel_count]++;
+  s->sums[COMM_STREAMS_total_time_ns] += item->end - item->start;
+  s->sums[COMM_STREAMS_overlapped_ns] += item->end - item->start - item->exposed;
+  s->sums[COMM_STREAMS_exposed_ns] += item->charged;
+  s->sums[COMM_STREAMS_active_exposed_ns] += item->active_charged;
+  s->sums[COMM_STREAMS_serial_wait_ns] += serial_wait(s->last, item);
+  s->sums[COMM_STREAMS_matched_count] += item->set != NAI_NO_ROW;
   if (item->known_comm)
     nai_keyset_add(&s->comms, item->comm, &added);
   count_op(s, item->op);
@@ -82,22 +84,23 @@ static void put_stream(struct nai_table *table, const struct nai_comm *c, uint32
   struct nai_buf ops = {0};
   int64_t row = nai_table_add_row(table);
   print_ops(&ops, s);
-  nai_set_i64(table, row, CS_DEVICE, nai_model_device(c->m, of->gpu));
-  nai_set_i64(table, row, CS_PID, nai_model_pid(c->m, of->process));
-  nai_set_i64(table, row, CS_CONTEXT, of->context);
-  nai_set_i64(table, row, CS_STREAM, of->id);
-  nai_set_str(table, row, CS_OPS, nai_buf_str(&ops));
-  for (int column = CS_COUNT; column <= CS_MATCHED; column++)
-    if (column != CS_SERIAL_PCT && column != CS_COMMS)
+  nai_set_i64(table, row, COMM_STREAMS_device_id, nai_model_device(c->m, of->gpu));
+  nai_set_i64(table, row, COMM_STREAMS_pid, nai_model_pid(c->m, of->process));
+  nai_set_i64(table, row, COMM_STREAMS_context_id, of->context);
+  nai_set_i64(table, row, COMM_STREAMS_stream_id, of->id);
+  nai_set_str(table, row, COMM_STREAMS_ops, nai_buf_str(&ops));
+  for (int column = COMM_STREAMS_kernel_count; column <= COMM_STREAMS_matched_count; column++)
+    if (column != COMM_STREAMS_serial_wait_pct && column != COMM_STREAMS_communicator_count)
       nai_set_i64(table, row, column, s->sums[column]);
   if (s->comms.count) {
-    nai_set_i64(table, row, CS_COMMS, s->comms.count);
-    nai_set_f64(table, row, CS_SERIAL_PCT, nai_percent((double)s->sums[CS_SERIAL], (double)s->sums[CS_TOTAL]));
+    nai_set_i64(table, row, COMM_STREAMS_communicator_count, s->comms.count);
+    nai_set_f64(table, row, COMM_STREAMS_serial_wait_pct,
+                nai_percent((double)s->sums[COMM_STREAMS_serial_wait_ns], (double)s->sums[COMM_STREAMS_total_time_ns]));
   } else {
-    nai_set_i64(table, row, CS_SERIAL, NAI_NULL_I64);
+    nai_set_i64(table, row, COMM_STREAMS_serial_wait_ns, NAI_NULL_I64);
   }
-  if (!s->sums[CS_MATCHED])
-    nai_set_str(table, row, CS_REFUSED, s->refused);
+  if (!s->sums[COMM_STREAMS_matched_count])
+    nai_set_str(table, row, COMM_STREAMS_refused, s->refused);
   table->oom |= ops.oom;
   nai_buf_free(&ops);
 }
@@ -114,7 +117,7 @@ static int count_compute(struct stream *streams, const struct nai_comm *c, uint3
     const struct nai_comm_stream *s = &c->streams[k];
     for (uint32_t n = 0; s->gpu == g && n < gpu->stream_count; n++)
       if (gpu->streams[n].id == s->id && gpu->streams[n].context == s->context && gpu->streams[n].process == s->process)
-        streams[k].sums[CS_COMPUTE] = kernels[n];
+        streams[k].sums[COMM_STREAMS_compute_count] = kernels[n];
   }
   free(kernels);
   return NAI_OK;
@@ -135,8 +138,11 @@ int nai_comm_put_streams(struct nai_table *table, const struct nai_comm *c, stru
   for (uint32_t i = 0; streams && i < c->stream_count; i++)
     nai_keyset_free(&streams[i].comms);
   free(streams);
-  static const struct nai_sort_by order[] = {
-      {CS_DEVICE, false}, {CS_TOTAL, true}, {CS_PID, false}, {CS_CONTEXT, false}, {CS_STREAM, false}};
+  static const struct nai_sort_by order[] = {{COMM_STREAMS_device_id, false},
+                                             {COMM_STREAMS_total_time_ns, true},
+                                             {COMM_STREAMS_pid, false},
+                                             {COMM_STREAMS_context_id, false},
+                                             {COMM_STREAMS_stream_id, false}};
   return rc ? rc : nai_table_sort(table, order, 5, err);
 }
 
@@ -145,54 +151,55 @@ int nai_comm_put_streams(struct nai_table *table, const struct nai_comm *c, stru
 static void put_set(struct nai_table *table, int64_t row, const struct nai_comm *c, const struct nai_comm_item *item) {
   if (item->set == NAI_NO_ROW)
     return;
-  nai_set_i64(table, row, CI_SET, item->set);
-  nai_set_i64(table, row, CI_MEMBERS, item->members);
-  nai_set_i64(table, row, CI_WAIT, item->wait);
-  nai_set_i64(table, row, CI_TRANSFER, item->transfer);
-  nai_set_i64(table, row, CI_TAIL, item->tail);
-  nai_set_i64(table, row, CI_SKEW, item->skew);
+  nai_set_i64(table, row, COMM_INSTANCES_set_id, item->set);
+  nai_set_i64(table, row, COMM_INSTANCES_set_members, item->members);
+  nai_set_i64(table, row, COMM_INSTANCES_wait_ns, item->wait);
+  nai_set_i64(table, row, COMM_INSTANCES_transfer_ns, item->transfer);
+  nai_set_i64(table, row, COMM_INSTANCES_tail_ns, item->tail);
+  nai_set_i64(table, row, COMM_INSTANCES_skew_ns, item->skew);
   if (item->late != NAI_NO_ROW)
-    nai_set_i64(table, row, CI_LATE, nai_model_device(c->m, c->items[item->late].gpu));
+    nai_set_i64(table, row, COMM_INSTANCES_late_device_id, nai_model_device(c->m, c->items[item->late].gpu));
 }
 
 static void put_message(struct nai_table *table, int64_t row, const struct nai_comm_item *item) {
   struct nai_comm_rates rates = nai_comm_rates(item->op, nai_comm_bytes(item), item->ranks, nai_comm_rated_ns(item));
   if (item->sent >= 0) {
-    nai_set_i64(table, row, CI_BYTES, nai_comm_bytes(item));
-    nai_set_i64(table, row, CI_SENT, item->sent);
-    nai_set_i64(table, row, CI_RECEIVED, item->received);
+    nai_set_i64(table, row, COMM_INSTANCES_message_bytes, nai_comm_bytes(item));
+    nai_set_i64(table, row, COMM_INSTANCES_sent_bytes, item->sent);
+    nai_set_i64(table, row, COMM_INSTANCES_received_bytes, item->received);
   }
   if (item->ranks > 0)
-    nai_set_i64(table, row, CI_RANKS, item->ranks);
+    nai_set_i64(table, row, COMM_INSTANCES_rank_count, item->ranks);
   if (item->known_comm) {
     char id[24];
     snprintf(id, sizeof id, "0x%016" PRIx64, (uint64_t)item->comm);
-    nai_set_str(table, row, CI_COMM, id);
+    nai_set_str(table, row, COMM_INSTANCES_communicator, id);
   }
-  nai_set_str(table, row, CI_REDOP, item->redop);
+  nai_set_str(table, row, COMM_INSTANCES_redop, item->redop);
   if (!isnan(rates.algorithm))
-    nai_set_f64(table, row, CI_ALG, rates.algorithm);
+    nai_set_f64(table, row, COMM_INSTANCES_algbw, rates.algorithm);
   if (!isnan(rates.bus))
-    nai_set_f64(table, row, CI_BUS, rates.bus);
+    nai_set_f64(table, row, COMM_INSTANCES_busbw, rates.bus);
 }
 
 static void put_instance(struct nai_table *table, const struct nai_comm *c, const struct nai_comm_item *item) {
   const struct nai_comm_stream *stream = &c->streams[item->stream];
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, CI_DEVICE, nai_model_device(c->m, item->gpu));
-  nai_set_i64(table, row, CI_PID, nai_model_pid(c->m, stream->process));
-  nai_set_i64(table, row, CI_STREAM, stream->id);
-  nai_set_str(table, row, CI_OP, item->op ? item->op : "unknown");
-  nai_set_str(table, row, CI_DTYPE, nai_comm_name_of(c, item)->dtype);
-  nai_set_str(table, row, CI_CALLS, item->calls == NAI_NO_STRING ? NULL : nai_strings_get(&c->texts, item->calls));
-  nai_set_i64(table, row, CI_START, item->start);
-  nai_set_i64(table, row, CI_END, item->end);
-  nai_set_i64(table, row, CI_DURATION, item->end - item->start);
-  nai_set_i64(table, row, CI_OVERLAPPED, item->end - item->start - item->exposed);
-  nai_set_i64(table, row, CI_EXPOSED, item->charged);
+  nai_set_i64(table, row, COMM_INSTANCES_device_id, nai_model_device(c->m, item->gpu));
+  nai_set_i64(table, row, COMM_INSTANCES_pid, nai_model_pid(c->m, stream->process));
+  nai_set_i64(table, row, COMM_INSTANCES_stream_id, stream->id);
+  nai_set_str(table, row, COMM_INSTANCES_op, item->op ? item->op : "unknown");
+  nai_set_str(table, row, COMM_INSTANCES_dtype, nai_comm_name_of(c, item)->dtype);
+  nai_set_str(table, row, COMM_INSTANCES_calls,
+              item->calls == NAI_NO_STRING ? NULL : nai_strings_get(&c->texts, item->calls));
+  nai_set_i64(table, row, COMM_INSTANCES_start_ns, item->start);
+  nai_set_i64(table, row, COMM_INSTANCES_end_ns, item->end);
+  nai_set_i64(table, row, COMM_INSTANCES_duration_ns, item->end - item->start);
+  nai_set_i64(table, row, COMM_INSTANCES_overlapped_ns, item->end - item->start - item->exposed);
+  nai_set_i64(table, row, COMM_INSTANCES_exposed_ns, item->charged);
   put_set(table, row, c, item);
   put_message(table, row, item);
-  nai_set_str(table, row, CI_KERNEL, nai_model_kernel_name(c->m, item->kernel));
+  nai_set_str(table, row, COMM_INSTANCES_kernel_name, nai_model_kernel_name(c->m, item->kernel));
 }
 
 /* Least exposed time of the kernels that are listed, and how many of exactly that. */

@@ -3,6 +3,13 @@
 #include "analyses/comm/comm_columns.h"
 
 #include "base/buf.h"
+#include "tables/comm_capture.h"
+#include "tables/comm_instances.h"
+#include "tables/comm_ops.h"
+#include "tables/comm_ranks.h"
+#include "tables/comm_streams.h"
+#include "tables/step_comm.h"
+#include "tables/step_comm_ops.h"
 
 #include <stdlib.h>
 
@@ -21,27 +28,27 @@ static void put_capture(struct nai_table *table, const struct nai_comm *c, int64
   const struct {
     int column;
     int64_t value;
-  } cells[] = {{CC_COUNT, c->count},
-               {CC_ATTRIBUTED, c->attributed},
-               {CC_GROUPED, c->in_groups},
-               {CC_CAPTURED, c->captured},
-               {CC_SIZED, c->sized},
-               {CC_MATCHED, matched},
-               {CC_SETS, c->set_count},
-               {CC_REFUSED, refused},
-               {CC_PAYLOADS, c->payloads[NAI_PAYLOAD_READ] + refused}};
+  } cells[] = {{COMM_CAPTURE_kernel_count, c->count},
+               {COMM_CAPTURE_attributed_count, c->attributed},
+               {COMM_CAPTURE_group_count, c->in_groups},
+               {COMM_CAPTURE_graph_count, c->captured},
+               {COMM_CAPTURE_sized_count, c->sized},
+               {COMM_CAPTURE_matched_count, matched},
+               {COMM_CAPTURE_set_count, c->set_count},
+               {COMM_CAPTURE_refused_count, refused},
+               {COMM_CAPTURE_payload_count, c->payloads[NAI_PAYLOAD_READ] + refused}};
   for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
     nai_set_i64(table, row, cells[i].column, cells[i].value);
   if (unlisted)
-    nai_set_i64(table, row, CC_UNLISTED, unlisted);
+    nai_set_i64(table, row, COMM_CAPTURE_unlisted_count, unlisted);
   if (refused)
-    nai_set_str(table, row, CC_REASON, nai_payload_verdict_text(most));
+    nai_set_str(table, row, COMM_CAPTURE_refused_reason, nai_payload_verdict_text(most));
   if (2 * c->sized >= c->count)
     return;
-  nai_set_str(table, row, CC_MISSING,
+  nai_set_str(table, row, COMM_CAPTURE_missing,
               c->attributed ? "message sizes, and with them rates"
                             : "the calls behind kernels, message sizes and rates");
-  nai_set_str(table, row, CC_COMMAND, command);
+  nai_set_str(table, row, COMM_CAPTURE_command, command);
 }
 
 static int find(struct nai_comm *c, struct nai_err *err) {
@@ -77,10 +84,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const outputs[] = {&nai_comm_ops,       &nai_comm_streams,
-                                                   &nai_comm_instances, &nai_comm_ranks,
-                                                   &nai_comm_capture,   &nai_step_comm,
-                                                   &nai_step_comm_ops,  NULL};
+static const struct nai_schema *const outputs[] = {&nai_comm_ops_schema,       &nai_comm_streams_schema,
+                                                   &nai_comm_instances_schema, &nai_comm_ranks_schema,
+                                                   &nai_comm_capture_schema,   &nai_step_comm_schema,
+                                                   &nai_step_comm_ops_schema,  NULL};
 static const char *const inputs[] = {"active_spans", NULL};
 const struct nai_node nai_analysis_communication = {
     .name = "communication",

@@ -3,63 +3,13 @@
 #include "base/array.h"
 #include "derive/cpu/cpu.h"
 #include "table/columns.h"
+#include "tables/cpu_threads.h"
+#include "tables/sample_events.h"
+#include "tables/sched_events.h"
+#include "tables/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-  PID,
-  TID,
-  NAME,
-  FIRST,
-  LAST,
-  ON_CPU,
-  OFF_CPU,
-  UNKNOWN,
-  PREEMPTED,
-  PCT_ON,
-  SWITCHES,
-  SWITCHES_PER_S,
-  MIGRATIONS,
-  CPUS,
-  BREAKS,
-  SAMPLES,
-  PCT_SAMPLES,
-  FUNCTION,
-  FUNCTION_PCT,
-  GIL,
-  GC
-};
-static const struct nai_column_def columns[] = {
-    [PID] = {"pid", NAI_I64, NAI_ID, "process", .role = NAI_ROLE_PROCESS, .key = true},
-    [TID] = {"tid", NAI_I64, NAI_ID, "thread; also such that nothing but scheduling or samples tells of",
-             .role = NAI_ROLE_THREAD, .key = true},
-    [NAME] = NAI_LABEL_COLUMN("thread_name", "name, where the thread did something else that was recorded"),
-    [FIRST] = NAI_START_COLUMN("first_ns", "first record of scheduling or sample"),
-    [LAST] = NAI_END_COLUMN("last_ns", "last one"),
-    [ON_CPU] =
-        NAI_TIME_COLUMN("on_cpu_ns", "ran, between its first and last record; empty without scheduling", .sum = true),
-    [OFF_CPU] = NAI_TIME_COLUMN("off_cpu_ns", "did not run", .sum = true),
-    [UNKNOWN] = NAI_TIME_COLUMN("sched_unknown_ns", "between records that do not alternate", .sum = true),
-    [PREEMPTED] = NAI_TIME_COLUMN("preempted_ns",
-                                  "of off_cpu_ns: it could have run but another thread did; empty where not recorded",
-                                  .better = NAI_BETTER_LOWER, .sum = true),
-    [PCT_ON] = NAI_PCT_COLUMN("on_cpu_pct", "share of on_cpu_ns and off_cpu_ns that it ran"),
-    [SWITCHES] = NAI_COUNT_COLUMN("switch_count", "times it stopped running", .sum = true),
-    [SWITCHES_PER_S] = {"switches_per_s", NAI_F64, NAI_PER_S, "the same per second", .role = NAI_ROLE_METRIC},
-    [MIGRATIONS] = NAI_COUNT_COLUMN("migration_count", "times it began to run on another CPU than before", .sum = true),
-    [CPUS] = NAI_COUNT_COLUMN("cpu_count", "CPUs it ran on"),
-    [BREAKS] = NAI_COUNT_COLUMN("break_count", "records of scheduling that do not alternate", .sum = true),
-    [SAMPLES] = NAI_COUNT_COLUMN("sample_count", "samples that stand for a stretch of time", .sum = true),
-    [PCT_SAMPLES] = NAI_PCT_COLUMN("pct_of_samples", "of all samples"),
-    [FUNCTION] = NAI_LABEL_COLUMN("function", "function that most of the samples are in"),
-    [FUNCTION_PCT] = NAI_PCT_COLUMN("function_pct", "share of the thread's samples in it"),
-    [GIL] = NAI_COUNT_COLUMN("gil_samples",
-                             "samples in the wait for Python's interpreter lock; stacks taken on a switch, too"),
-    [GC] = NAI_COUNT_COLUMN("gc_samples", "samples in Python's garbage collection"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("cpu_threads", "Threads on CPUs", "One thread that scheduling or samples tell of", columns);
 
 enum { MOST_CPUS = 4096 };
 
@@ -67,9 +17,9 @@ static int64_t pid_of(int64_t global_tid) { return global_tid >> 24 & 0xffffff; 
 static int64_t tid_of(int64_t global_tid) { return global_tid & 0xffffff; }
 
 static void reach(struct nai_table *table, int64_t row, int64_t from, int64_t to) {
-  int64_t first = nai_get_i64(table, row, FIRST), last = nai_get_i64(table, row, LAST);
-  nai_set_i64(table, row, FIRST, first == NAI_NULL_I64 || from < first ? from : first);
-  nai_set_i64(table, row, LAST, last == NAI_NULL_I64 || to > last ? to : last);
+  int64_t first = nai_get_i64(table, row, CPU_THREADS_first_ns), last = nai_get_i64(table, row, CPU_THREADS_last_ns);
+  nai_set_i64(table, row, CPU_THREADS_first_ns, first == NAI_NULL_I64 || from < first ? from : first);
+  nai_set_i64(table, row, CPU_THREADS_last_ns, last == NAI_NULL_I64 || to > last ? to : last);
 }
 
 /* Switches, migrations and CPUs of a thread. */
@@ -80,8 +30,8 @@ static void put_moves(struct nai_table *table, int64_t row, const struct nai_mod
   memset(seen, 0, MOST_CPUS);
   for (uint32_t i = 0; i < thread->count; i++) {
     uint32_t at = m->cpu->sched.order[thread->first + i];
-    int64_t cpu = nai_get_i64(t, at, SC_CPU);
-    bool in = nai_get_i64(t, at, SC_IN) == 1;
+    int64_t cpu = nai_get_i64(t, at, SCHED_EVENTS_cpu);
+    bool in = nai_get_i64(t, at, SCHED_EVENTS_is_in) == 1;
     switches += !in;
     if (!in || cpu < 0 || cpu >= MOST_CPUS)
       continue;
@@ -90,30 +40,33 @@ static void put_moves(struct nai_table *table, int64_t row, const struct nai_mod
     seen[cpu] = 1;
     before = cpu;
   }
-  nai_set_i64(table, row, SWITCHES, switches);
-  nai_set_i64(table, row, MIGRATIONS, migrations);
-  nai_set_i64(table, row, CPUS, cpus);
+  nai_set_i64(table, row, CPU_THREADS_switch_count, switches);
+  nai_set_i64(table, row, CPU_THREADS_migration_count, migrations);
+  nai_set_i64(table, row, CPU_THREADS_cpu_count, cpus);
 }
 
 static void put_sched(struct nai_table *table, int64_t row, const struct nai_model *m,
                       const struct nai_cpu_thread *thread, uint8_t seen[MOST_CPUS]) {
   const struct nai_table *t = m->tables[NAI_IN_SCHED];
   const uint32_t *order = m->cpu->sched.order + thread->first;
-  int64_t first = nai_get_i64(t, order[0], SC_TIME), last = nai_get_i64(t, order[thread->count - 1], SC_TIME);
+  int64_t first = nai_get_i64(t, order[0], SCHED_EVENTS_time_ns),
+          last = nai_get_i64(t, order[thread->count - 1], SCHED_EVENTS_time_ns);
   struct nai_cpu_time time = {0};
   nai_cpu_time_add(&time, m, thread->global_tid, first, last);
   reach(table, row, first, last);
-  nai_set_i64(table, row, ON_CPU, time.on_ns);
-  nai_set_i64(table, row, OFF_CPU, time.off_ns);
-  nai_set_i64(table, row, UNKNOWN, time.unknown_ns);
-  nai_set_i64(table, row, BREAKS, time.breaks);
+  nai_set_i64(table, row, CPU_THREADS_on_cpu_ns, time.on_ns);
+  nai_set_i64(table, row, CPU_THREADS_off_cpu_ns, time.off_ns);
+  nai_set_i64(table, row, CPU_THREADS_sched_unknown_ns, time.unknown_ns);
+  nai_set_i64(table, row, CPU_THREADS_break_count, time.breaks);
   if (m->cpu->tells_runnable)
-    nai_set_i64(table, row, PREEMPTED, time.preempted_ns);
+    nai_set_i64(table, row, CPU_THREADS_preempted_ns, time.preempted_ns);
   if (time.on_ns + time.off_ns)
-    nai_set_f64(table, row, PCT_ON, nai_percent((double)time.on_ns, (double)(time.on_ns + time.off_ns)));
+    nai_set_f64(table, row, CPU_THREADS_on_cpu_pct,
+                nai_percent((double)time.on_ns, (double)(time.on_ns + time.off_ns)));
   put_moves(table, row, m, thread, seen);
   if (last > first)
-    nai_set_f64(table, row, SWITCHES_PER_S, (double)nai_get_i64(table, row, SWITCHES) * 1e9 / (double)(last - first));
+    nai_set_f64(table, row, CPU_THREADS_switches_per_s,
+                (double)nai_get_i64(table, row, CPU_THREADS_switch_count) * 1e9 / (double)(last - first));
 }
 
 /* Samples by function. */
@@ -146,8 +99,8 @@ static void put_function(struct nai_table *table, int64_t row, const struct nai_
       best = i;
   if (!f->keys.count)
     return;
-  nai_set_str(table, row, FUNCTION, function_name(m, f->keys.keys[best]));
-  nai_set_f64(table, row, FUNCTION_PCT, nai_percent((double)f->count[best], (double)samples));
+  nai_set_str(table, row, CPU_THREADS_function, function_name(m, f->keys.keys[best]));
+  nai_set_f64(table, row, CPU_THREADS_function_pct, nai_percent((double)f->count[best], (double)samples));
 }
 
 static int put_samples(struct nai_table *table, int64_t row, const struct nai_model *m,
@@ -158,8 +111,9 @@ static int put_samples(struct nai_table *table, int64_t row, const struct nai_mo
   int rc = NAI_OK;
   for (uint32_t i = 0; !rc && i < thread->count; i++) {
     uint32_t at = m->cpu->samples.order[thread->first + i];
-    const struct nai_chain *chain = nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_get_i64(t, at, SA_CALLCHAIN));
-    int64_t time = nai_get_i64(t, at, SA_TIME);
+    const struct nai_chain *chain =
+        nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_get_i64(t, at, SAMPLE_EVENTS_callchain_id));
+    int64_t time = nai_get_i64(t, at, SAMPLE_EVENTS_time_ns);
     reach(table, row, time, time);
     gil += chain && chain->flags & NAI_CHAIN_GIL;
     gc += chain && chain->flags & NAI_CHAIN_GC;
@@ -168,12 +122,12 @@ static int put_samples(struct nai_table *table, int64_t row, const struct nai_mo
     timed++;
     rc = chain ? count_function(&functions, chain, err) : NAI_OK;
   }
-  nai_set_i64(table, row, SAMPLES, timed);
+  nai_set_i64(table, row, CPU_THREADS_sample_count, timed);
   if (!rc && timed)
     put_function(table, row, m, &functions, timed);
   if (m->cpu->chain_count) {
-    nai_set_i64(table, row, GIL, gil);
-    nai_set_i64(table, row, GC, gc);
+    nai_set_i64(table, row, CPU_THREADS_gil_samples, gil);
+    nai_set_i64(table, row, CPU_THREADS_gc_samples, gc);
   }
   nai_keyset_free(&functions.keys);
   free(functions.count);
@@ -183,12 +137,12 @@ static int put_samples(struct nai_table *table, int64_t row, const struct nai_mo
 static int64_t add_thread(struct nai_table *table, const struct nai_model *m, int64_t global_tid) {
   const struct nai_table *threads = m->tables[NAI_IN_THREADS];
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, PID, pid_of(global_tid));
-  nai_set_i64(table, row, TID, tid_of(global_tid));
+  nai_set_i64(table, row, CPU_THREADS_pid, pid_of(global_tid));
+  nai_set_i64(table, row, CPU_THREADS_tid, tid_of(global_tid));
   for (int64_t i = 0; i < threads->rows; i++)
-    if (nai_get_i64(threads, i, TH_KEY) == global_tid) {
-      struct nai_value name = nai_table_value(threads, i, TH_NAME);
-      nai_set_str(table, row, NAME, name.null ? NULL : name.s);
+    if (nai_get_i64(threads, i, THREADS_global_tid) == global_tid) {
+      struct nai_value name = nai_table_value(threads, i, THREADS_thread_name);
+      nai_set_str(table, row, CPU_THREADS_thread_name, name.null ? NULL : name.s);
     }
   return row;
 }
@@ -218,13 +172,13 @@ static int put_threads(struct nai_table *table, const struct nai_model *m, uint8
 static void put_shares(struct nai_table *table) {
   int64_t all = 0;
   for (int64_t i = 0; i < table->rows; i++) {
-    int64_t n = nai_get_i64(table, i, SAMPLES);
+    int64_t n = nai_get_i64(table, i, CPU_THREADS_sample_count);
     all += n == NAI_NULL_I64 ? 0 : n;
   }
   for (int64_t i = 0; all && i < table->rows; i++) {
-    int64_t n = nai_get_i64(table, i, SAMPLES);
+    int64_t n = nai_get_i64(table, i, CPU_THREADS_sample_count);
     if (n != NAI_NULL_I64)
-      nai_set_f64(table, i, PCT_SAMPLES, nai_percent((double)n, (double)all));
+      nai_set_f64(table, i, CPU_THREADS_pct_of_samples, nai_percent((double)n, (double)all));
   }
 }
 
@@ -234,11 +188,14 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   free(seen);
   if (!rc)
     put_shares(io->out[0]);
-  static const struct nai_sort_by order[] = {{ON_CPU, true}, {SAMPLES, true}, {PID, false}, {TID, false}};
+  static const struct nai_sort_by order[] = {{CPU_THREADS_on_cpu_ns, true},
+                                             {CPU_THREADS_sample_count, true},
+                                             {CPU_THREADS_pid, false},
+                                             {CPU_THREADS_tid, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_cpu_threads_schema, NULL};
 const struct nai_node nai_analysis_cpu_threads = {.name = "cpu_threads",
                                                   .outputs = schemas,
                                                   .parts = NAI_PART(CPU),

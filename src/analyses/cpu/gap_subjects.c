@@ -5,6 +5,10 @@
 #include "analyses/idle/idle.h"
 #include "base/array.h"
 #include "base/sort.h"
+#include "tables/osrt_events.h"
+#include "tables/sample_events.h"
+#include "tables/sched_events.h"
+#include "tables/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -211,12 +215,12 @@ static int64_t first_of(const struct nai_cpu_rows *rows, const struct nai_table 
 
 /* When the thread is heard of first, INT64_MAX for never. */
 static int64_t first_seen(const struct nai_model *m, int32_t thread) {
-  int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_KEY);
-  int64_t sched = first_of(&m->cpu->sched, m->tables[NAI_IN_SCHED], SC_TIME, tid),
-          sample = first_of(&m->cpu->samples, m->tables[NAI_IN_SAMPLES], SA_TIME, tid), osrt = INT64_MAX;
+  int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_global_tid);
+  int64_t sched = first_of(&m->cpu->sched, m->tables[NAI_IN_SCHED], SCHED_EVENTS_time_ns, tid),
+          sample = first_of(&m->cpu->samples, m->tables[NAI_IN_SAMPLES], SAMPLE_EVENTS_time_ns, tid), osrt = INT64_MAX;
   const struct nai_groups *g = nai_model_osrt_calls(m);
   if (g && g->first[thread] < g->first[thread + 1])
-    osrt = nai_get_i64(m->tables[NAI_IN_OSRT], g->order[g->first[thread]], OS_START);
+    osrt = nai_get_i64(m->tables[NAI_IN_OSRT], g->order[g->first[thread]], OSRT_EVENTS_start_ns);
   int64_t first = sched < sample ? sched : sample;
   first = first < osrt ? first : osrt;
   return first > 0 ? first : 0;

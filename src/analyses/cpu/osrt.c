@@ -1,22 +1,10 @@
 /* Which operating-system calls take host time? Table osrt_calls. */
 #include "analyses/analysis.h"
 #include "table/columns.h"
+#include "tables/osrt_calls.h"
+#include "tables/osrt_events.h"
 
 #include <stdlib.h>
-
-enum { NAME, COUNT, TOTAL, AVG, P50, P90, MAX };
-static const struct nai_column_def columns[] = {
-    [NAME] = NAI_NAME_COLUMN("function", "operating-system runtime function", .key = true),
-    [COUNT] = NAI_COUNT_COLUMN("call_count", "outermost calls", .sum = true),
-    [TOTAL] =
-        NAI_TIME_COLUMN("total_time_ns", "summed durations over all threads", .better = NAI_BETTER_LOWER, .sum = true),
-    [AVG] = NAI_AVERAGE_COLUMN("avg_duration_ns", "mean duration"),
-    [P50] = NAI_AVERAGE_COLUMN("p50_duration_ns", "median duration"),
-    [P90] = NAI_AVERAGE_COLUMN("p90_duration_ns", "90th percentile of durations"),
-    [MAX] = NAI_LENGTH_COLUMN("max_duration_ns", "longest duration"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("osrt_calls", "OS runtime calls", "One operating-system function", columns);
 
 struct outermost {
   struct nai_durations durations;
@@ -37,23 +25,32 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
   const struct nai_table *t = m->tables[NAI_IN_OSRT];
   uint32_t names = t->strings.count;
-  struct outermost calls = {{nai_table_column(t, OS_NAME), nai_table_column(t, OS_START), nai_table_column(t, OS_END)},
-                            nai_table_column(t, OS_LEVEL)};
+  struct outermost calls = {{nai_table_column(t, OSRT_EVENTS_name), nai_table_column(t, OSRT_EVENTS_start_ns),
+                             nai_table_column(t, OSRT_EVENTS_end_ns)},
+                            nai_table_column(t, OSRT_EVENTS_nesting_level)};
   struct nai_values values = {(uint32_t)t->rows, outermost_block, &calls};
   struct nai_stats *stats = calloc((size_t)names + 1, sizeof *stats);
   int rc = stats ? nai_group_stats(stats, names, &values, err) : nai_err_nomem(err);
   for (uint32_t i = 0; !rc && i < names; i++) {
-    static const struct nai_stats_columns to = {COUNT, TOTAL, AVG, -1, MAX, P50, P90, -1, -1};
+    static const struct nai_stats_columns to = {OSRT_CALLS_call_count,
+                                                OSRT_CALLS_total_time_ns,
+                                                OSRT_CALLS_avg_duration_ns,
+                                                -1,
+                                                OSRT_CALLS_max_duration_ns,
+                                                OSRT_CALLS_p50_duration_ns,
+                                                OSRT_CALLS_p90_duration_ns,
+                                                -1,
+                                                -1};
     if (!stats[i].count)
       continue;
     int64_t row = nai_table_add_row(tables[0]);
     nai_put_stats(tables[0], row, &to, &stats[i]);
-    nai_set_str(tables[0], row, NAME, nai_strings_get(&t->strings, i));
+    nai_set_str(tables[0], row, OSRT_CALLS_function, nai_strings_get(&t->strings, i));
   }
   free(stats);
-  static const struct nai_sort_by order[] = {{TOTAL, true}, {NAME, false}};
+  static const struct nai_sort_by order[] = {{OSRT_CALLS_total_time_ns, true}, {OSRT_CALLS_function, false}};
   return rc ? rc : nai_table_sort(tables[0], order, 2, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_osrt_calls_schema, NULL};
 const struct nai_node nai_analysis_osrt = {.name = "osrt", .outputs = schemas, .tables = NAI_IN(OSRT), .run = run};

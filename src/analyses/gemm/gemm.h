@@ -5,6 +5,7 @@
 
 #include "analyses/analysis.h"
 #include "derive/gemm/matrix_shape.h"
+#include "tables/gemm_coverage.h"
 
 /* Operations of one name with the same sizes. */
 struct nai_gemm_kind {
@@ -47,7 +48,6 @@ struct nai_gemms {
 NAI_MUST_CHECK int nai_gemms_find(struct nai_gemms *out, const struct nai_model *model, struct nai_err *err);
 void nai_gemms_free(struct nai_gemms *gemms);
 
-extern const struct nai_schema nai_gemm_coverage_schema;
 void nai_gemm_put_coverage(struct nai_table *table, const struct nai_gemms *gemms);
 
 #endif

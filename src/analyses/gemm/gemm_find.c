@@ -7,6 +7,8 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "derive/steps/steps.h"
+#include "tables/nvtx_events.h"
+#include "tables/nvtx_sizes.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -54,7 +56,7 @@ static uint32_t kind_of(struct finder *f, uint32_t name, uint32_t sizes) {
   struct nai_gemm_kind *kind = &f->g->kinds[i];
   struct nai_sizes list;
   *kind = (struct nai_gemm_kind){.name = name, .sizes = sizes};
-  kind->known = nai_sizes_read(&list, nai_get_str(m->tables[NAI_IN_NVTX_SIZES], sizes, NS_TEXT)) &&
+  kind->known = nai_sizes_read(&list, nai_get_str(m->tables[NAI_IN_NVTX_SIZES], sizes, NVTX_SIZES_sizes)) &&
                 nai_matrix_shape_of(&kind->shape, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, name), &list);
   f->g->kind_count = f->kinds.count;
   return i;
@@ -63,7 +65,7 @@ static uint32_t kind_of(struct finder *f, uint32_t name, uint32_t sizes) {
 static int read_thread(struct finder *f, uint32_t thread, struct nai_err *err) {
   const struct nai_model *m = f->g->m;
   const struct nai_groups *g = &m->nvtx_by_thread;
-  struct nai_column sizes = nai_table_column(m->tables[NAI_IN_NVTX], NE_SIZES);
+  struct nai_column sizes = nai_table_column(m->tables[NAI_IN_NVTX], NVTX_EVENTS_sizes);
   struct ranges *r = &f->ranges[thread];
   uint32_t open = NAI_NO_ROW;
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++) {

@@ -4,73 +4,11 @@
 #include "analyses/kernels/kernel_shape.h"
 #include "base/buf.h"
 #include "table/columns.h"
+#include "tables/gemm_coverage.h"
+#include "tables/gemm_shapes.h"
+#include "tables/gpus.h"
 
 #include <stdlib.h>
-
-enum {
-  DEVICE,
-  OP,
-  BATCH,
-  M,
-  N,
-  K,
-  DTYPE,
-  COUNT,
-  KERNELS,
-  TOTAL,
-  FLOP,
-  ACHIEVED,
-  PEAK,
-  LEAST,
-  BOUND,
-  PCT,
-  EXCESS,
-  ALIGNED,
-  NOTE,
-  KERNEL,
-  WAVES,
-  LONGEST_START,
-  LONGEST_END
-};
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [OP] = {"op", NAI_STR, NAI_TEXT, "operation: the NVTX range with the sizes", .role = NAI_ROLE_RANGE_NAME,
-            .key = true},
-    [BATCH] = NAI_COUNT_COLUMN("batch", "products in one operation; of attention query heads", .key = true),
-    [M] = NAI_COUNT_COLUMN("m", "rows of the result; of attention the length of queries", .key = true),
-    [N] = NAI_COUNT_COLUMN("n", "columns of the result; of attention the length of keys", .key = true),
-    [K] = NAI_COUNT_COLUMN("k", "what is summed over; of attention the size of a head", .key = true),
-    [DTYPE] = NAI_LABEL_COLUMN("dtype", "what is multiplied, as the kernel's name says; NULL unknown", .key = true),
-    [COUNT] = NAI_COUNT_COLUMN("count", "operations that ran", .sum = true),
-    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels behind them", .sum = true),
-    [TOTAL] =
-        NAI_TIME_COLUMN("total_time_ns", "summed durations of these kernels", .better = NAI_BETTER_LOWER, .sum = true),
-    [FLOP] = {"flop_per_op", NAI_F64, NAI_COUNT, "floating-point operations of one; attention without a mask",
-              .role = NAI_ROLE_METRIC},
-    [ACHIEVED] = {"achieved_tflops", NAI_F64, NAI_COUNT, "operations over time, 10^12 per second",
-                  .role = NAI_ROLE_METRIC, .better = NAI_BETTER_HIGHER},
-    [PEAK] = {"peak_tflops", NAI_F64, NAI_COUNT, "dense peak of this GPU for the data type, NULL unknown",
-              .role = NAI_ROLE_METRIC},
-    [LEAST] = NAI_TIME_COLUMN("roofline_ns",
-                              "what they take at least: the longer of operations at the peak, and of every value read "
-                              "or written once at the memory's bandwidth",
-                              .sum = true),
-    [BOUND] = NAI_LABEL_COLUMN("bound", "which of the two is longer: compute or memory"),
-    [PCT] = NAI_PCT_COLUMN("pct_of_roofline", "roofline_ns of total_time_ns", .better = NAI_BETTER_HIGHER),
-    [EXCESS] = NAI_TIME_COLUMN("excess_ns", "the difference", .better = NAI_BETTER_LOWER, .sum = true),
-    [ALIGNED] = NAI_LABEL_COLUMN("aligned", "whether n and k are multiples of 16 bytes, as tensor cores want: yes or "
-                                            "no; NULL where the type is unknown"),
-    [NOTE] = NAI_LABEL_COLUMN("note", "why there is no roofline, or what it rests on"),
-    [KERNEL] = {"longest_kernel", NAI_STR, NAI_TEXT, "the longest kernel", .role = NAI_ROLE_LABEL},
-    [WAVES] = NAI_PCT_COLUMN("wave_efficiency_pct",
-                             "of the longest kernel: waves of blocks, of the next whole number (kernel_shape)",
-                             .better = NAI_BETTER_HIGHER),
-    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "its start"),
-    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "its end"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("gemm_shapes", "Sizes of matrix products",
-               "Matrix products or attention of one operation with the same sizes on one GPU", columns);
 
 /* A run with what tells rows apart. */
 struct item {
@@ -108,12 +46,12 @@ static int value_bytes(int dtype) {
 static void put_aligned(struct nai_table *out, int64_t row, const struct item *item) {
   const struct nai_matrix_shape *s = &item->kind->shape;
   int64_t values = 16 / value_bytes(item->dtype);
-  nai_set_str(out, row, ALIGNED, s->n % values == 0 && s->k % values == 0 ? "yes" : "no");
+  nai_set_str(out, row, GEMM_SHAPES_aligned, s->n % values == 0 && s->k % values == 0 ? "yes" : "no");
 }
 
 /* Bytes per second of the GPU's memory, 0 unknown. */
 static double bandwidth_of(const struct nai_model *m, uint32_t gpu) {
-  int64_t bandwidth = nai_get_i64(m->tables[NAI_IN_GPUS], gpu, GP_BANDWIDTH);
+  int64_t bandwidth = nai_get_i64(m->tables[NAI_IN_GPUS], gpu, GPUS_memory_bytes_per_s);
   return bandwidth == NAI_NULL_I64 || bandwidth <= 0 ? 0 : (double)bandwidth;
 }
 
@@ -147,15 +85,15 @@ static void put_roofline(struct nai_table *out, int64_t row, const struct nai_mo
   }
   double least = (compute > memory ? compute : memory) * (double)count;
   bool faster = least > (double)total;
-  nai_set_str(out, row, NOTE, note_of(&peak, s, tflops, bandwidth, item->dtype, faster));
+  nai_set_str(out, row, GEMM_SHAPES_note, note_of(&peak, s, tflops, bandwidth, item->dtype, faster));
   if (tflops > 0)
-    nai_set_f64(out, row, PEAK, tflops);
+    nai_set_f64(out, row, GEMM_SHAPES_peak_tflops, tflops);
   if (least <= 0 || faster)
     return;
-  nai_set_i64(out, row, LEAST, (int64_t)least);
-  nai_set_str(out, row, BOUND, compute >= memory ? "compute" : "memory");
-  nai_set_f64(out, row, PCT, nai_percent(least, (double)total));
-  nai_set_i64(out, row, EXCESS, total - (int64_t)least);
+  nai_set_i64(out, row, GEMM_SHAPES_roofline_ns, (int64_t)least);
+  nai_set_str(out, row, GEMM_SHAPES_bound, compute >= memory ? "compute" : "memory");
+  nai_set_f64(out, row, GEMM_SHAPES_pct_of_roofline, nai_percent(least, (double)total));
+  nai_set_i64(out, row, GEMM_SHAPES_excess_ns, total - (int64_t)least);
 }
 
 /* How the kernel's blocks fill the GPU. */
@@ -180,28 +118,28 @@ static void put_shape(struct nai_table *out, const struct nai_model *m, const st
     if (more > 0 || (!more && nai_at(&m->kernels.start, kernel) < nai_at(&m->kernels.start, longest)))
       longest = kernel;
   }
-  const int64_t numbers[][2] = {{DEVICE, nai_model_device(m, items->run->gpu)},
-                                {BATCH, s->batch},
-                                {M, s->m},
-                                {N, s->n},
-                                {K, s->k},
-                                {COUNT, n},
-                                {KERNELS, kernels},
-                                {TOTAL, total},
-                                {LONGEST_START, nai_at(&m->kernels.start, longest)},
-                                {LONGEST_END, nai_at(&m->kernels.end, longest)}};
+  const int64_t numbers[][2] = {{GEMM_SHAPES_device_id, nai_model_device(m, items->run->gpu)},
+                                {GEMM_SHAPES_batch, s->batch},
+                                {GEMM_SHAPES_m, s->m},
+                                {GEMM_SHAPES_n, s->n},
+                                {GEMM_SHAPES_k, s->k},
+                                {GEMM_SHAPES_count, n},
+                                {GEMM_SHAPES_kernel_count, kernels},
+                                {GEMM_SHAPES_total_time_ns, total},
+                                {GEMM_SHAPES_longest_start_ns, nai_at(&m->kernels.start, longest)},
+                                {GEMM_SHAPES_longest_end_ns, nai_at(&m->kernels.end, longest)}};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     nai_set_i64(out, row, (int)numbers[i][0], numbers[i][1]);
-  nai_set_str(out, row, OP, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, items->kind->name));
-  nai_set_str(out, row, KERNEL, nai_model_kernel_name(m, longest));
-  nai_set_f64(out, row, WAVES, waves_of(m, items->run->gpu, longest));
-  nai_set_f64(out, row, FLOP, s->flop);
+  nai_set_str(out, row, GEMM_SHAPES_op, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, items->kind->name));
+  nai_set_str(out, row, GEMM_SHAPES_longest_kernel, nai_model_kernel_name(m, longest));
+  nai_set_f64(out, row, GEMM_SHAPES_wave_efficiency_pct, waves_of(m, items->run->gpu, longest));
+  nai_set_f64(out, row, GEMM_SHAPES_flop_per_op, s->flop);
   if (items->dtype >= 0) {
-    nai_set_str(out, row, DTYPE, nai_dtype_name((enum nai_dtype)items->dtype));
+    nai_set_str(out, row, GEMM_SHAPES_dtype, nai_dtype_name((enum nai_dtype)items->dtype));
     put_aligned(out, row, items);
   }
   if (total > 0)
-    nai_set_f64(out, row, ACHIEVED, s->flop * n / (double)total / 1e3);
+    nai_set_f64(out, row, GEMM_SHAPES_achieved_tflops, s->flop * n / (double)total / 1e3);
   put_roofline(out, row, m, items, n, total);
 }
 
@@ -232,8 +170,14 @@ static int put_shapes(struct nai_table *out, const struct nai_gemms *g, struct n
   }
   free(items);
   free(dtypes);
-  static const struct nai_sort_by order[] = {{TOTAL, true}, {DEVICE, false}, {OP, false}, {BATCH, false},
-                                             {M, false},    {N, false},      {K, false},  {DTYPE, false}};
+  static const struct nai_sort_by order[] = {{GEMM_SHAPES_total_time_ns, true},
+                                             {GEMM_SHAPES_device_id, false},
+                                             {GEMM_SHAPES_op, false},
+                                             {GEMM_SHAPES_batch, false},
+                                             {GEMM_SHAPES_m, false},
+                                             {GEMM_SHAPES_n, false},
+                                             {GEMM_SHAPES_k, false},
+                                             {GEMM_SHAPES_dtype, false}};
   return rc ? rc : nai_table_sort(out, order, 8, err);
 }
 
@@ -248,7 +192,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&schema, &nai_gemm_coverage_schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_gemm_shapes_schema, &nai_gemm_coverage_schema, NULL};
 const struct nai_node nai_analysis_gemm_shapes = {
     .name = "gemm_shapes",
     .outputs = schemas,

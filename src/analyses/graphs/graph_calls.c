@@ -3,52 +3,11 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "table/columns.h"
+#include "tables/graph_calls.h"
+#include "tables/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-  PID,
-  OPERATION,
-  DEVICE,
-  COUNT,
-  TOTAL,
-  P50,
-  GPU_IDLE,
-  LATER,
-  LATER_TOTAL,
-  LATER_IDLE,
-  LATER_PER_LAUNCH,
-  EXAMPLE,
-  TID,
-  LONGEST_START,
-  LONGEST_END
-};
-#define LATER_TEXT "after the first fifth of the run's GPU window: "
-static const struct nai_column_def columns[] = {
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [OPERATION] = NAI_NAME_COLUMN(
-        "operation", "launch, capture, build (of nodes), instantiate, update, upload or destroy", .key = true),
-    [DEVICE] = NAI_DEVICE_COLUMN("the GPU of the process that ran nothing for longest under these calls"),
-    [COUNT] = NAI_COUNT_COLUMN("call_count", "calls", .sum = true),
-    [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER, .sum = true),
-    [P50] = NAI_AVERAGE_COLUMN("p50_duration_ns", "median duration"),
-    [GPU_IDLE] = NAI_TIME_COLUMN("gpu_idle_ns", "part of this time in which that GPU ran nothing",
-                                 .better = NAI_BETTER_LOWER, .sum = true),
-    [LATER] = NAI_COUNT_COLUMN("later_count", LATER_TEXT "calls", .sum = true),
-    [LATER_TOTAL] =
-        NAI_TIME_COLUMN("later_time_ns", LATER_TEXT "summed durations", .better = NAI_BETTER_LOWER, .sum = true),
-    [LATER_IDLE] = NAI_TIME_COLUMN("later_gpu_idle_ns", LATER_TEXT "time in which that GPU ran nothing",
-                                   .better = NAI_BETTER_LOWER, .sum = true),
-    [LATER_PER_LAUNCH] = {"later_per_launch", NAI_F64, NAI_COUNT, LATER_TEXT "calls per graph launch",
-                          .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER},
-    [EXAMPLE] = NAI_LABEL_COLUMN("api_name", "function of the longest call"),
-    [TID] = NAI_TID_COLUMN("thread of the longest call"),
-    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest call"),
-    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest call"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("graph_calls", "Calls on CUDA graphs", "One kind of call on CUDA graphs in one process", columns);
 
 enum operation { NONE, LAUNCH, CAPTURE, BUILD, INSTANTIATE, UPDATE, UPLOAD, DESTROY, OPERATIONS };
 
@@ -176,22 +135,23 @@ static int put_calls(struct nai_table *out, const struct nai_model *m, struct ca
     longest = v[i].ns > longest->ns ? &v[i] : longest;
   }
   int64_t row = nai_table_add_row(out);
-  nai_set_i64(out, row, PID, nai_model_pid(m, v->process));
-  nai_set_str(out, row, OPERATION, words[v->operation]);
-  nai_set_i64(out, row, DEVICE, device);
-  nai_set_i64(out, row, COUNT, n);
-  nai_set_i64(out, row, TOTAL, total);
-  nai_set_f64(out, row, P50, nai_quantile_i64(values, n, 0.5));
-  nai_set_i64(out, row, GPU_IDLE, idle);
-  nai_set_i64(out, row, LATER, later);
-  nai_set_i64(out, row, LATER_TOTAL, later_ns);
-  nai_set_i64(out, row, LATER_IDLE, later_idle);
+  nai_set_i64(out, row, GRAPH_CALLS_pid, nai_model_pid(m, v->process));
+  nai_set_str(out, row, GRAPH_CALLS_operation, words[v->operation]);
+  nai_set_i64(out, row, GRAPH_CALLS_device_id, device);
+  nai_set_i64(out, row, GRAPH_CALLS_call_count, n);
+  nai_set_i64(out, row, GRAPH_CALLS_total_time_ns, total);
+  nai_set_f64(out, row, GRAPH_CALLS_p50_duration_ns, nai_quantile_i64(values, n, 0.5));
+  nai_set_i64(out, row, GRAPH_CALLS_gpu_idle_ns, idle);
+  nai_set_i64(out, row, GRAPH_CALLS_later_count, later);
+  nai_set_i64(out, row, GRAPH_CALLS_later_time_ns, later_ns);
+  nai_set_i64(out, row, GRAPH_CALLS_later_gpu_idle_ns, later_idle);
   if (launches)
-    nai_set_f64(out, row, LATER_PER_LAUNCH, (double)later / (double)launches);
-  nai_set_str(out, row, EXAMPLE, nai_model_api_name(m, longest->api));
-  nai_set_i64(out, row, TID, nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest->api), TH_TID));
-  nai_set_i64(out, row, LONGEST_START, nai_at(&m->apis.start, longest->api));
-  nai_set_i64(out, row, LONGEST_END, nai_at(&m->apis.end, longest->api));
+    nai_set_f64(out, row, GRAPH_CALLS_later_per_launch, (double)later / (double)launches);
+  nai_set_str(out, row, GRAPH_CALLS_api_name, nai_model_api_name(m, longest->api));
+  nai_set_i64(out, row, GRAPH_CALLS_tid,
+              nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest->api), THREADS_tid));
+  nai_set_i64(out, row, GRAPH_CALLS_longest_start_ns, nai_at(&m->apis.start, longest->api));
+  nai_set_i64(out, row, GRAPH_CALLS_longest_end_ns, nai_at(&m->apis.end, longest->api));
   free(values);
   return NAI_OK;
 }
@@ -221,11 +181,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     rc = put_process(io->out[0], io->model, calls.v + i, j - i, err);
   }
   free(calls.v);
-  static const struct nai_sort_by order[] = {{PID, false}, {TOTAL, true}, {OPERATION, false}};
+  static const struct nai_sort_by order[] = {
+      {GRAPH_CALLS_pid, false}, {GRAPH_CALLS_total_time_ns, true}, {GRAPH_CALLS_operation, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 3, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_graph_calls_schema, NULL};
 const struct nai_node nai_analysis_graph_calls = {.name = "graph_calls",
                                                   .outputs = schemas,
                                                   .parts = NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS) | NAI_PART(WINDOW),

@@ -3,29 +3,9 @@
 #include "analyses/analysis.h"
 #include "derive/graphs/graph_origin.h"
 #include "table/columns.h"
+#include "tables/graph_ranges.h"
 
 #include <stdlib.h>
-
-enum { PID, RANGE, RESOLUTION, KERNELS, KERNEL_TIME, EXAMPLE, LONGEST_START, LONGEST_END };
-static const struct nai_column_def columns[] = {
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [RANGE] = NAI_RANGE_NAME_COLUMN("range_name", "innermost NVTX range in which the node was captured or added",
-                                    .key = true),
-    [RESOLUTION] =
-        NAI_LABEL_COLUMN("resolution",
-                         "range, or why there is none: no range, no call (around the creation), not recorded "
-                         "(the node's creation), ambiguous (several records of one node)",
-                         .key = true),
-    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels of graphs, over all launches", .sum = true),
-    [KERNEL_TIME] =
-        NAI_TIME_COLUMN("kernel_time_ns", "their summed durations", .better = NAI_BETTER_LOWER, .sum = true),
-    [EXAMPLE] = {"longest_kernel", NAI_STR, NAI_TEXT, "the longest of them", .role = NAI_ROLE_LABEL},
-    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "its start"),
-    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "its end"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("graph_ranges", "Ranges of graph nodes",
-               "One NVTX range in which nodes of CUDA graphs of one process were made", columns);
 
 enum resolution { IN_RANGE, NO_RANGE, NO_CALL, NOT_RECORDED, AMBIGUOUS };
 
@@ -105,15 +85,15 @@ static int add_kernels(struct sums *s, const struct nai_graph_nodes *n, uint32_t
 static void put_sum(struct nai_table *out, const struct nai_model *m, const struct sum *sum) {
   static const char *const words[] = {"range", "no range", "no call", "not recorded", "ambiguous"};
   int64_t row = nai_table_add_row(out);
-  nai_set_i64(out, row, PID, nai_model_pid(m, sum->process));
+  nai_set_i64(out, row, GRAPH_RANGES_pid, nai_model_pid(m, sum->process));
   if (sum->answer.resolution == IN_RANGE)
-    nai_set_str(out, row, RANGE, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, sum->answer.name));
-  nai_set_str(out, row, RESOLUTION, words[sum->answer.resolution]);
-  nai_set_i64(out, row, KERNELS, sum->count);
-  nai_set_i64(out, row, KERNEL_TIME, sum->ns);
-  nai_set_str(out, row, EXAMPLE, nai_model_kernel_name(m, sum->longest));
-  nai_set_i64(out, row, LONGEST_START, nai_at(&m->kernels.start, sum->longest));
-  nai_set_i64(out, row, LONGEST_END, nai_at(&m->kernels.end, sum->longest));
+    nai_set_str(out, row, GRAPH_RANGES_range_name, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, sum->answer.name));
+  nai_set_str(out, row, GRAPH_RANGES_resolution, words[sum->answer.resolution]);
+  nai_set_i64(out, row, GRAPH_RANGES_kernel_count, sum->count);
+  nai_set_i64(out, row, GRAPH_RANGES_kernel_time_ns, sum->ns);
+  nai_set_str(out, row, GRAPH_RANGES_longest_kernel, nai_model_kernel_name(m, sum->longest));
+  nai_set_i64(out, row, GRAPH_RANGES_longest_start_ns, nai_at(&m->kernels.start, sum->longest));
+  nai_set_i64(out, row, GRAPH_RANGES_longest_end_ns, nai_at(&m->kernels.end, sum->longest));
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
@@ -133,11 +113,14 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   nai_keyset_free(&sums.keys);
   free(sums.sum_of_node);
   free(sums.v);
-  static const struct nai_sort_by order[] = {{KERNEL_TIME, true}, {PID, false}, {RANGE, false}, {RESOLUTION, false}};
+  static const struct nai_sort_by order[] = {{GRAPH_RANGES_kernel_time_ns, true},
+                                             {GRAPH_RANGES_pid, false},
+                                             {GRAPH_RANGES_range_name, false},
+                                             {GRAPH_RANGES_resolution, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_graph_ranges_schema, NULL};
 const struct nai_node nai_analysis_graph_ranges = {.name = "graph_ranges",
                                                    .outputs = schemas,
                                                    .parts = NAI_PART(CALLS) | NAI_PART(NVTX_TREE),

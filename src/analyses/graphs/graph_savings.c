@@ -6,51 +6,11 @@
 #include "base/sort.h"
 #include "derive/idle/idle.h"
 #include "table/columns.h"
+#include "tables/graph_savings.h"
+#include "tables/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-  DEVICE,
-  PID,
-  TID,
-  FIRST,
-  RANGE,
-  KERNELS,
-  PASSES,
-  IDLE,
-  COST,
-  LOW,
-  HIGH,
-  PCT_LOW,
-  PCT_HIGH,
-  BEST_START,
-  BEST_END
-};
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU"),
-    [PID] = NAI_PID_COLUMN("process"),
-    [TID] = NAI_TID_COLUMN("thread that launches"),
-    [FIRST] = NAI_KERNEL_NAME_COLUMN("first_kernel", "first kernel of the sequence"),
-    [RANGE] = NAI_RANGE_NAME_COLUMN("nvtx_range", "innermost NVTX range around its first launch"),
-    [KERNELS] = NAI_COUNT_COLUMN("kernels_per_pass", "kernels launched one by one, always the same ones"),
-    [PASSES] = NAI_COUNT_COLUMN("pass_count", "times that the sequence was launched", .sum = true),
-    [IDLE] = NAI_TIME_COLUMN("idle_ns", "the GPU waited within passes, for the host or for launches",
-                             .better = NAI_BETTER_LOWER, .sum = true),
-    [COST] = NAI_TIME_COLUMN("cost_ns", "what launching a graph in place of each pass costs", .sum = true),
-    [LOW] = NAI_TIME_COLUMN("saving_low_ns", "won at least: waiting for launch calls and launches, minus the cost",
-                            .better = NAI_BETTER_LOWER, .sum = true),
-    [HIGH] = NAI_TIME_COLUMN("saving_high_ns", "won at most: the same with what the host did between the calls",
-                             .better = NAI_BETTER_LOWER, .sum = true),
-    [PCT_LOW] = NAI_PCT_COLUMN("saving_low_pct", "of the GPU's active time"),
-    [PCT_HIGH] = NAI_PCT_COLUMN("saving_high_pct", "of the GPU's active time"),
-    [BEST_START] = NAI_START_COLUMN("best_start_ns", "first launch call of the pass that would win most"),
-    [BEST_END] = NAI_END_COLUMN("best_end_ns", "end of its last launch call"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("graph_savings", "What CUDA graphs would win",
-               "One sequence of launches that repeats, on one GPU, with what a CUDA graph in its place would win",
-               columns);
 
 enum {
   MAX_ROWS = 1000,
@@ -132,22 +92,22 @@ static void put_sequence(struct nai_table *out, const struct work *w, uint32_t g
   const struct nai_region *best = &w->regions.v[sum->best];
   const struct nai_nvtx_node *range = nai_model_call_node(m, q->first_api);
   int64_t row = nai_table_add_row(out);
-  nai_set_i64(out, row, DEVICE, nai_model_device(m, gpu));
-  nai_set_i64(out, row, PID, nai_model_pid(m, m->thread_process[q->thread]));
-  nai_set_i64(out, row, TID, nai_get_i64(m->tables[NAI_IN_THREADS], q->thread, TH_TID));
-  nai_set_str(out, row, FIRST, nai_model_kernel_name(m, q->first_kernel));
+  nai_set_i64(out, row, GRAPH_SAVINGS_device_id, nai_model_device(m, gpu));
+  nai_set_i64(out, row, GRAPH_SAVINGS_pid, nai_model_pid(m, m->thread_process[q->thread]));
+  nai_set_i64(out, row, GRAPH_SAVINGS_tid, nai_get_i64(m->tables[NAI_IN_THREADS], q->thread, THREADS_tid));
+  nai_set_str(out, row, GRAPH_SAVINGS_first_kernel, nai_model_kernel_name(m, q->first_kernel));
   if (range)
-    nai_set_str(out, row, RANGE, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, range->name));
-  nai_set_i64(out, row, KERNELS, q->kernels);
-  nai_set_i64(out, row, PASSES, q->count);
-  nai_set_i64(out, row, IDLE, sum->idle);
-  nai_set_i64(out, row, COST, sum->cost);
-  nai_set_i64(out, row, LOW, sum->low);
-  nai_set_i64(out, row, HIGH, sum->high);
-  nai_set_f64(out, row, PCT_LOW, nai_percent((double)sum->low, (double)active_ns));
-  nai_set_f64(out, row, PCT_HIGH, nai_percent((double)sum->high, (double)active_ns));
-  nai_set_i64(out, row, BEST_START, nai_at(&m->apis.start, best->first));
-  nai_set_i64(out, row, BEST_END, nai_at(&m->apis.end, best->last));
+    nai_set_str(out, row, GRAPH_SAVINGS_nvtx_range, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, range->name));
+  nai_set_i64(out, row, GRAPH_SAVINGS_kernels_per_pass, q->kernels);
+  nai_set_i64(out, row, GRAPH_SAVINGS_pass_count, q->count);
+  nai_set_i64(out, row, GRAPH_SAVINGS_idle_ns, sum->idle);
+  nai_set_i64(out, row, GRAPH_SAVINGS_cost_ns, sum->cost);
+  nai_set_i64(out, row, GRAPH_SAVINGS_saving_low_ns, sum->low);
+  nai_set_i64(out, row, GRAPH_SAVINGS_saving_high_ns, sum->high);
+  nai_set_f64(out, row, GRAPH_SAVINGS_saving_low_pct, nai_percent((double)sum->low, (double)active_ns));
+  nai_set_f64(out, row, GRAPH_SAVINGS_saving_high_pct, nai_percent((double)sum->high, (double)active_ns));
+  nai_set_i64(out, row, GRAPH_SAVINGS_best_start_ns, nai_at(&m->apis.start, best->first));
+  nai_set_i64(out, row, GRAPH_SAVINGS_best_end_ns, nai_at(&m->apis.end, best->last));
 }
 
 static int put_gpu(struct nai_table *out, const struct work *w, uint32_t gpu, int64_t active_ns, struct nai_err *err) {
@@ -199,8 +159,14 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     rc = add_gpu(io, &w, gpu, err);
   nai_regions_free(&w.regions);
   free(w.passes);
-  static const struct nai_sort_by order[] = {{HIGH, true}, {IDLE, true},   {DEVICE, false},  {PID, false},
-                                             {TID, false}, {FIRST, false}, {KERNELS, false}, {BEST_START, false}};
+  static const struct nai_sort_by order[] = {{GRAPH_SAVINGS_saving_high_ns, true},
+                                             {GRAPH_SAVINGS_idle_ns, true},
+                                             {GRAPH_SAVINGS_device_id, false},
+                                             {GRAPH_SAVINGS_pid, false},
+                                             {GRAPH_SAVINGS_tid, false},
+                                             {GRAPH_SAVINGS_first_kernel, false},
+                                             {GRAPH_SAVINGS_kernels_per_pass, false},
+                                             {GRAPH_SAVINGS_best_start_ns, false}};
   if (!rc)
     rc = nai_table_sort(io->out[0], order, 8, err);
   if (!rc && io->out[0]->rows > MAX_ROWS)
@@ -208,7 +174,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_graph_savings_schema, NULL};
 const struct nai_node nai_analysis_graph_savings = {.name = "graph_savings",
                                                     .outputs = schemas,
                                                     .parts = NAI_PART(NAMES) | NAI_PART(ACTIVE) | NAI_PART(GPUS) |

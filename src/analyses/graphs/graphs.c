@@ -4,110 +4,12 @@
 #include "analyses/analysis.h"
 #include "base/sort.h"
 #include "table/columns.h"
+#include "tables/graph_launches.h"
+#include "tables/graph_node_events.h"
+#include "tables/graphs.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-enum {
-  PID,
-  DEVICE,
-  GRAPH,
-  EXEC,
-  MODE,
-  LAUNCHES,
-  PER_S,
-  API_TOTAL,
-  API_P50,
-  API_P90,
-  ENVELOPE_TOTAL,
-  ENVELOPE_P50,
-  NODES,
-  KERNELS,
-  KERNEL_TIME,
-  IDLE_INSIDE,
-  IDLE_INSIDE_PCT,
-  IDLE_BEFORE,
-  STREAM_P50,
-  CPU_SAVED,
-  LONGEST_START,
-  LONGEST_END
-};
-#define MODE_TEXT "node: each node was recorded; graph: one envelope per launch, its content unknown"
-static const struct nai_column_def columns[] = {
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [GRAPH] = {"graph_id", NAI_I32, NAI_ID, "graph, a number within the process", .key = true},
-    [EXEC] = {"graph_exec_id", NAI_I32, NAI_ID, "executable graph, NULL where the export does not tell", .key = true},
-    [MODE] = NAI_LABEL_COLUMN("traced_by", MODE_TEXT, .key = true),
-    [LAUNCHES] = NAI_COUNT_COLUMN("launch_count", "launches that ran something on this GPU", .sum = true),
-    [PER_S] = {"launches_per_s", NAI_F64, NAI_PER_S, "launches, from the first one's start to the last one's end",
-               .role = NAI_ROLE_METRIC},
-    [API_TOTAL] = NAI_TIME_COLUMN("launch_api_ns", "summed durations of the launch calls", .better = NAI_BETTER_LOWER,
-                                  .sum = true),
-    [API_P50] = NAI_AVERAGE_COLUMN("api_p50_ns", "median duration of a launch call"),
-    [API_P90] = NAI_AVERAGE_COLUMN("api_p90_ns", "90th percentile of their durations"),
-    [ENVELOPE_TOTAL] = NAI_TIME_COLUMN("envelope_ns", "first node's start to last node's end, summed", .sum = true),
-    [ENVELOPE_P50] = NAI_AVERAGE_COLUMN("envelope_p50_ns", "the same, median"),
-    [NODES] = {"nodes_per_launch", NAI_F64, NAI_COUNT,
-               "median of the operations of a launch; in mode graph, nodes created for this graph, NULL where unknown",
-               .role = NAI_ROLE_METRIC},
-    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels of all launches, NULL in mode graph", .sum = true),
-    [KERNEL_TIME] = NAI_TIME_COLUMN("kernel_time_ns", "their summed durations", .sum = true),
-    [IDLE_INSIDE] = NAI_TIME_COLUMN("idle_inside_ns", "the GPU ran nothing within envelopes; NULL in mode graph",
-                                    .better = NAI_BETTER_LOWER, .sum = true),
-    [IDLE_INSIDE_PCT] = NAI_PCT_COLUMN("idle_inside_pct", "of the envelopes", .better = NAI_BETTER_LOWER),
-    [IDLE_BEFORE] =
-        NAI_TIME_COLUMN("idle_before_ns", "the GPU waited for the launch call, or for the launch to arrive behind it",
-                        .better = NAI_BETTER_LOWER, .sum = true),
-    [STREAM_P50] = NAI_AVERAGE_COLUMN(
-        "stream_launch_p50_ns", "median of the process's calls that launch a kernel outside of graphs, NULL for none"),
-    [CPU_SAVED] =
-        {"cpu_saved_per_launch_ns", NAI_F64, NAI_NS,
-         "time on the CPU that a launch saves: nodes by that median (4 us without it), minus the launch call; "
-         "negative where it costs more",
-         .prints = NAI_AS_US, .role = NAI_ROLE_METRIC, .better = NAI_BETTER_HIGHER},
-    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest envelope"),
-    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest envelope"),
-};
-static const struct nai_schema graphs_schema =
-    NAI_SCHEMA("graphs", "CUDA graphs", "One CUDA graph of one process on one GPU", columns);
-
-enum {
-  L_PID,
-  L_DEVICE,
-  L_START,
-  L_END,
-  L_DURATION,
-  L_GRAPH,
-  L_EXEC,
-  L_MODE,
-  L_NODES,
-  L_KERNELS,
-  L_KERNEL_TIME,
-  L_IDLE,
-  L_BEFORE,
-  L_API,
-  L_API_START
-};
-static const struct nai_column_def launch_columns[] = {
-    [L_PID] = NAI_PID_COLUMN("process"),
-    [L_DEVICE] = NAI_DEVICE_COLUMN("GPU"),
-    [L_START] = NAI_START_COLUMN("start_ns", "start of its first node"),
-    [L_END] = NAI_END_COLUMN("end_ns", "end of its last node"),
-    [L_DURATION] = NAI_LENGTH_COLUMN("duration_ns", "the envelope"),
-    [L_GRAPH] = {"graph_id", NAI_I32, NAI_ID, "graph, a number within the process"},
-    [L_EXEC] = {"graph_exec_id", NAI_I32, NAI_ID, "executable graph, NULL where the export does not tell"},
-    [L_MODE] = NAI_LABEL_COLUMN("traced_by", MODE_TEXT),
-    [L_NODES] = NAI_COUNT_COLUMN("node_count", "operations, NULL in mode graph"),
-    [L_KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels, NULL in mode graph"),
-    [L_KERNEL_TIME] = NAI_TIME_COLUMN("kernel_time_ns", "their summed durations"),
-    [L_IDLE] = NAI_LENGTH_COLUMN("idle_inside_ns", "the GPU ran nothing within the envelope; NULL in mode graph"),
-    [L_BEFORE] = NAI_LENGTH_COLUMN("idle_before_ns", "the GPU waited for the launch call, or for the launch to arrive"),
-    [L_API] = NAI_LENGTH_COLUMN("launch_api_ns", "duration of the launch call, NULL where it is not in the trace"),
-    [L_API_START] = {"launch_api_start_ns", NAI_I64, NAI_TIMESTAMP_NS, "its start"},
-};
-static const struct nai_schema launches_schema =
-    NAI_SCHEMA("graph_launches", "Launches of CUDA graphs", "One launch of a CUDA graph on one GPU", launch_columns);
 
 enum { MAX_ROWS = 10000, ASSUMED_LAUNCH_NS = 4000 };
 
@@ -117,31 +19,33 @@ static const char *mode_of(const struct nai_graph_launch *l) { return l->by_node
 
 static void put_launch(struct nai_table *out, const struct nai_model *m, const struct nai_graph_launch *l) {
   int64_t row = nai_table_add_row(out);
-  nai_set_i64(out, row, L_PID, nai_model_pid(m, l->process));
-  nai_set_i64(out, row, L_DEVICE, nai_model_device(m, l->gpu));
-  nai_set_i64(out, row, L_START, l->start);
-  nai_set_i64(out, row, L_END, l->end);
-  nai_set_i64(out, row, L_DURATION, l->end - l->start);
-  nai_set_i64(out, row, L_GRAPH, l->graph == NAI_NULL_I32 ? NAI_NULL_I64 : l->graph);
-  nai_set_i64(out, row, L_EXEC, l->exec == NAI_NULL_I32 ? NAI_NULL_I64 : l->exec);
-  nai_set_str(out, row, L_MODE, mode_of(l));
-  nai_set_i64(out, row, L_BEFORE, l->idle_before_ns);
+  nai_set_i64(out, row, GRAPH_LAUNCHES_pid, nai_model_pid(m, l->process));
+  nai_set_i64(out, row, GRAPH_LAUNCHES_device_id, nai_model_device(m, l->gpu));
+  nai_set_i64(out, row, GRAPH_LAUNCHES_start_ns, l->start);
+  nai_set_i64(out, row, GRAPH_LAUNCHES_end_ns, l->end);
+  nai_set_i64(out, row, GRAPH_LAUNCHES_duration_ns, l->end - l->start);
+  nai_set_i64(out, row, GRAPH_LAUNCHES_graph_id, l->graph == NAI_NULL_I32 ? NAI_NULL_I64 : l->graph);
+  nai_set_i64(out, row, GRAPH_LAUNCHES_graph_exec_id, l->exec == NAI_NULL_I32 ? NAI_NULL_I64 : l->exec);
+  nai_set_str(out, row, GRAPH_LAUNCHES_traced_by, mode_of(l));
+  nai_set_i64(out, row, GRAPH_LAUNCHES_idle_before_ns, l->idle_before_ns);
   if (l->by_node) {
-    nai_set_i64(out, row, L_NODES, l->nodes);
-    nai_set_i64(out, row, L_KERNELS, l->kernels);
-    nai_set_i64(out, row, L_KERNEL_TIME, l->kernel_ns);
-    nai_set_i64(out, row, L_IDLE, l->idle_inside_ns);
+    nai_set_i64(out, row, GRAPH_LAUNCHES_node_count, l->nodes);
+    nai_set_i64(out, row, GRAPH_LAUNCHES_kernel_count, l->kernels);
+    nai_set_i64(out, row, GRAPH_LAUNCHES_kernel_time_ns, l->kernel_ns);
+    nai_set_i64(out, row, GRAPH_LAUNCHES_idle_inside_ns, l->idle_inside_ns);
   }
   if (l->api != NAI_NO_ROW) {
-    nai_set_i64(out, row, L_API, nai_call_ns(m, l->api));
-    nai_set_i64(out, row, L_API_START, nai_at(&m->apis.start, l->api));
+    nai_set_i64(out, row, GRAPH_LAUNCHES_launch_api_ns, nai_call_ns(m, l->api));
+    nai_set_i64(out, row, GRAPH_LAUNCHES_launch_api_start_ns, nai_at(&m->apis.start, l->api));
   }
 }
 
 static int put_launches(struct nai_table *out, const struct nai_model *m, const struct nai_graph_launches *launches,
                         struct nai_err *err) {
-  static const struct nai_sort_by order[] = {{L_DURATION, true}, {L_START, false}, {L_DEVICE, false},
-                                             {L_PID, false},     {L_GRAPH, false}, {L_API_START, false}};
+  static const struct nai_sort_by order[] = {
+      {GRAPH_LAUNCHES_duration_ns, true}, {GRAPH_LAUNCHES_start_ns, false},
+      {GRAPH_LAUNCHES_device_id, false},  {GRAPH_LAUNCHES_pid, false},
+      {GRAPH_LAUNCHES_graph_id, false},   {GRAPH_LAUNCHES_launch_api_start_ns, false}};
   for (uint32_t i = 0; i < launches->count; i++)
     put_launch(out, m, &launches->v[i]);
   int rc = nai_table_sort(out, order, 6, err);
@@ -197,9 +101,9 @@ static void put_calls(struct nai_table *out, int64_t row, const struct work *w, 
   if (!count)
     return;
   nai_quantiles_i64(quantiles, w->values, count, q, 2);
-  nai_set_i64(out, row, API_TOTAL, total);
-  nai_set_f64(out, row, API_P50, quantiles[0]);
-  nai_set_f64(out, row, API_P90, quantiles[1]);
+  nai_set_i64(out, row, GRAPHS_launch_api_ns, total);
+  nai_set_f64(out, row, GRAPHS_api_p50_ns, quantiles[0]);
+  nai_set_f64(out, row, GRAPHS_api_p90_ns, quantiles[1]);
 }
 
 /* Sums and medians of the launches of a graph. */
@@ -217,20 +121,20 @@ static void put_times(struct nai_table *out, int64_t row, const struct work *w, 
     last = v[i].end > last ? v[i].end : last;
     longest = w->values[i] > longest->end - longest->start ? &v[i] : longest;
   }
-  nai_set_i64(out, row, LAUNCHES, n);
+  nai_set_i64(out, row, GRAPHS_launch_count, n);
   if (last > v->start)
-    nai_set_f64(out, row, PER_S, (double)n * 1e9 / (double)(last - v->start));
-  nai_set_i64(out, row, ENVELOPE_TOTAL, envelope);
-  nai_set_f64(out, row, ENVELOPE_P50, nai_quantile_i64(w->values, n, 0.5));
-  nai_set_i64(out, row, IDLE_BEFORE, before);
-  nai_set_i64(out, row, LONGEST_START, longest->start);
-  nai_set_i64(out, row, LONGEST_END, longest->end);
+    nai_set_f64(out, row, GRAPHS_launches_per_s, (double)n * 1e9 / (double)(last - v->start));
+  nai_set_i64(out, row, GRAPHS_envelope_ns, envelope);
+  nai_set_f64(out, row, GRAPHS_envelope_p50_ns, nai_quantile_i64(w->values, n, 0.5));
+  nai_set_i64(out, row, GRAPHS_idle_before_ns, before);
+  nai_set_i64(out, row, GRAPHS_longest_start_ns, longest->start);
+  nai_set_i64(out, row, GRAPHS_longest_end_ns, longest->end);
   if (!v->by_node)
     return;
-  nai_set_i64(out, row, KERNELS, kernels);
-  nai_set_i64(out, row, KERNEL_TIME, kernel_ns);
-  nai_set_i64(out, row, IDLE_INSIDE, inside);
-  nai_set_f64(out, row, IDLE_INSIDE_PCT, nai_percent((double)inside, (double)envelope));
+  nai_set_i64(out, row, GRAPHS_kernel_count, kernels);
+  nai_set_i64(out, row, GRAPHS_kernel_time_ns, kernel_ns);
+  nai_set_i64(out, row, GRAPHS_idle_inside_ns, inside);
+  nai_set_f64(out, row, GRAPHS_idle_inside_pct, nai_percent((double)inside, (double)envelope));
 }
 
 static void put_nodes(struct nai_table *out, int64_t row, const struct work *w, const struct nai_graph_launch *v,
@@ -244,18 +148,19 @@ static void put_nodes(struct nai_table *out, int64_t row, const struct work *w, 
     uint32_t made = nai_keyset_find(&w->made, nai_key_pair(v->process, (uint32_t)v->graph));
     nodes = made == UINT32_MAX ? NAN : (double)w->made_count[made];
   }
-  nai_set_f64(out, row, NODES, nodes);
-  nai_set_f64(out, row, STREAM_P50, usual);
-  nai_set_f64(out, row, CPU_SAVED, nodes * (isnan(usual) ? ASSUMED_LAUNCH_NS : usual) - nai_get_f64(out, row, API_P50));
+  nai_set_f64(out, row, GRAPHS_nodes_per_launch, nodes);
+  nai_set_f64(out, row, GRAPHS_stream_launch_p50_ns, usual);
+  nai_set_f64(out, row, GRAPHS_cpu_saved_per_launch_ns,
+              nodes * (isnan(usual) ? ASSUMED_LAUNCH_NS : usual) - nai_get_f64(out, row, GRAPHS_api_p50_ns));
 }
 
 static void put_graph(struct nai_table *out, const struct work *w, const struct nai_graph_launch *v, uint32_t n) {
   int64_t row = nai_table_add_row(out);
-  nai_set_i64(out, row, PID, nai_model_pid(w->m, v->process));
-  nai_set_i64(out, row, DEVICE, nai_model_device(w->m, v->gpu));
-  nai_set_i64(out, row, GRAPH, v->graph == NAI_NULL_I32 ? NAI_NULL_I64 : v->graph);
-  nai_set_i64(out, row, EXEC, v->exec == NAI_NULL_I32 ? NAI_NULL_I64 : v->exec);
-  nai_set_str(out, row, MODE, mode_of(v));
+  nai_set_i64(out, row, GRAPHS_pid, nai_model_pid(w->m, v->process));
+  nai_set_i64(out, row, GRAPHS_device_id, nai_model_device(w->m, v->gpu));
+  nai_set_i64(out, row, GRAPHS_graph_id, v->graph == NAI_NULL_I32 ? NAI_NULL_I64 : v->graph);
+  nai_set_i64(out, row, GRAPHS_graph_exec_id, v->exec == NAI_NULL_I32 ? NAI_NULL_I64 : v->exec);
+  nai_set_str(out, row, GRAPHS_traced_by, mode_of(v));
   put_times(out, row, w, v, n);
   put_calls(out, row, w, v, n);
   put_nodes(out, row, w, v, n);
@@ -289,7 +194,8 @@ static int find_stream_launches(struct work *w, struct nai_err *err) {
 /* How many nodes of each graph the export says were created: the upper half of a node's id is its graph's. */
 static int count_nodes(struct work *w, struct nai_err *err) {
   const struct nai_table *nodes = w->m->tables[NAI_IN_GRAPH_NODES];
-  const struct nai_column thread = nai_table_column(nodes, GN_THREAD), node = nai_table_column(nodes, GN_NODE);
+  const struct nai_column thread = nai_table_column(nodes, GRAPH_NODE_EVENTS_thread),
+                          node = nai_table_column(nodes, GRAPH_NODE_EVENTS_graph_node_id);
   w->made_count = calloc((size_t)nodes->rows + 1, sizeof *w->made_count);
   if (!w->made_count)
     return nai_err_nomem(err);
@@ -322,8 +228,9 @@ static int put_graphs(struct nai_table *out, const struct nai_model *m, struct n
   free(w.made_count);
   free(w.stream_p50);
   free(w.values);
-  static const struct nai_sort_by order[] = {{ENVELOPE_TOTAL, true}, {PID, false},  {DEVICE, false},
-                                             {GRAPH, false},         {EXEC, false}, {MODE, false}};
+  static const struct nai_sort_by order[] = {{GRAPHS_envelope_ns, true},    {GRAPHS_pid, false},
+                                             {GRAPHS_device_id, false},     {GRAPHS_graph_id, false},
+                                             {GRAPHS_graph_exec_id, false}, {GRAPHS_traced_by, false}};
   return rc ? rc : nai_table_sort(out, order, 6, err);
 }
 
@@ -338,7 +245,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&graphs_schema, &launches_schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_graphs_schema, &nai_graph_launches_schema, NULL};
 const struct nai_node nai_analysis_graphs = {.name = "graphs",
                                              .outputs = schemas,
                                              .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(IDLE),

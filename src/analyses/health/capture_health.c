@@ -4,45 +4,33 @@
 #include "analyses/health/health_checks.h"
 #include "base/fmt.h"
 #include "table/columns.h"
+#include "tables/capture_health.h"
+#include "tables/gpu_active.h"
+#include "tables/gpus.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum { CHECK, STATE, COUNT, TIME, PCT, DETAIL, START, END };
-static const struct nai_column_def columns[] = {
-    [CHECK] = NAI_NAME_COLUMN("check", "what was looked at", .key = true),
-    [STATE] = NAI_LABEL_COLUMN("state", "ok, note, problem, or unknown where the export cannot tell"),
-    [COUNT] = NAI_COUNT_COLUMN("count", "rows, launches or spans concerned"),
-    [TIME] = NAI_TIME_COLUMN("time_ns", "time concerned"),
-    [PCT] = NAI_PCT_COLUMN("pct_of_capture", "time, of the capture"),
-    [DETAIL] = NAI_LABEL_COLUMN("detail", "what was found, with numbers"),
-    [START] = NAI_START_COLUMN("start_ns", "where it is, if it is one place"),
-    [END] = NAI_END_COLUMN("end_ns", "its end"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("capture_health", "Health of the capture",
-               "One question on what the capture holds, to be asked before any number is judged", columns);
 
 int64_t nai_health_put(struct nai_health_checks *c, const char *check, enum nai_health_state state, int64_t count,
                        int64_t ns) {
   static const char *const names[] = {
       [HEALTH_OK] = "ok", [HEALTH_NOTE] = "note", [HEALTH_PROBLEM] = "problem", [HEALTH_UNKNOWN] = "unknown"};
   int64_t row = nai_table_add_row(c->out);
-  nai_set_str(c->out, row, CHECK, check);
-  nai_set_str(c->out, row, STATE, names[state]);
-  nai_set_i64(c->out, row, COUNT, count);
-  nai_set_i64(c->out, row, TIME, ns);
+  nai_set_str(c->out, row, CAPTURE_HEALTH_check, check);
+  nai_set_str(c->out, row, CAPTURE_HEALTH_state, names[state]);
+  nai_set_i64(c->out, row, CAPTURE_HEALTH_count, count);
+  nai_set_i64(c->out, row, CAPTURE_HEALTH_time_ns, ns);
   if (ns != NAI_NULL_I64)
-    nai_set_f64(c->out, row, PCT, nai_percent((double)ns, (double)c->h.capture_ns));
-  nai_set_str(c->out, row, DETAIL, nai_buf_str(&c->said));
+    nai_set_f64(c->out, row, CAPTURE_HEALTH_pct_of_capture, nai_percent((double)ns, (double)c->h.capture_ns));
+  nai_set_str(c->out, row, CAPTURE_HEALTH_detail, nai_buf_str(&c->said));
   c->out->oom = c->out->oom || c->said.oom;
   nai_buf_clear(&c->said);
   return row;
 }
 
 void nai_health_place(struct nai_health_checks *c, int64_t row, int64_t start, int64_t end) {
-  nai_set_i64(c->out, row, START, start);
-  nai_set_i64(c->out, row, END, end);
+  nai_set_i64(c->out, row, CAPTURE_HEALTH_start_ns, start);
+  nai_set_i64(c->out, row, CAPTURE_HEALTH_end_ns, end);
 }
 
 void nai_health_say_count(struct nai_health_checks *c, int64_t n, const char *what) {
@@ -152,7 +140,7 @@ static void check_work(struct nai_health_checks *c) {
 /* --- what bends numbers ----------------------------------------------------------------------- */
 
 static void check_profiler(struct nai_health_checks *c) {
-  int64_t active = nai_health_greatest(c->active, GA_ACTIVE);
+  int64_t active = nai_health_greatest(c->active, GPU_ACTIVE_active_ns);
   double share = active == NAI_NULL_I64 ? 0 : nai_percent((double)c->h.profiler_ns, (double)active);
   nai_health_say_count(c, c->h.profiler_count, "record");
   nai_health_say_time(c, " of the profiler's own work within the window, ", c->h.profiler_ns, "");
@@ -219,7 +207,7 @@ static void check_gpus(struct nai_health_checks *c) {
     int64_t processes = 0;
     for (uint32_t p = 0; p < gpu->processes.count; p++)
       processes += gpu->processes.keys[p] >= 0;
-    const char *by = nai_get_str(c->m->tables[NAI_IN_GPUS], g, GP_IDENTIFIED_BY);
+    const char *by = nai_get_str(c->m->tables[NAI_IN_GPUS], g, GPUS_identified_by);
     used++;
     shared += processes > 1;
     most = processes > most ? processes : most;
@@ -264,7 +252,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 static const char *const inputs[] = {"active_spans", "gpu_active", NULL};
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_capture_health_schema, NULL};
 const struct nai_node nai_analysis_capture_health = {
     .name = "capture_health",
     .outputs = schemas,

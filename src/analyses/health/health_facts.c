@@ -1,6 +1,12 @@
 #include "analyses/health/health_facts.h"
 
 #include "derive/calls/call_kind.h"
+#include "tables/api_events.h"
+#include "tables/capabilities.h"
+#include "tables/capture.h"
+#include "tables/overhead_events.h"
+#include "tables/program_outputs.h"
+#include "tables/readers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +34,7 @@ int nai_overhead_in_window(int64_t *ns, int64_t *count, const struct nai_model *
   struct nai_interval *v = malloc(((size_t)t->rows + 1) * sizeof *v);
   size_t n = 0;
   for (int64_t i = 0; v && i < t->rows; i++) {
-    int64_t start = nai_get_i64(t, i, OE_START), end = nai_get_i64(t, i, OE_END);
+    int64_t start = nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns), end = nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns);
     if (end <= m->window_start || start >= m->window_end || !counts(m, i))
       continue;
     v[n++] = (struct nai_interval){start > m->window_start ? start : m->window_start,
@@ -50,8 +56,8 @@ int nai_graphs_time(int64_t *ns, const struct nai_model *m, struct nai_err *err)
 bool nai_host_was_watched(const struct nai_model *m) {
   const struct nai_table *t = m->tables[NAI_IN_CAPABILITIES];
   for (int64_t i = 0; i < t->rows; i++) {
-    const char *source = nai_get_str(t, i, CP_SOURCE);
-    if (nai_get_i64(t, i, CP_AVAILABLE) == 1 &&
+    const char *source = nai_get_str(t, i, CAPABILITIES_source);
+    if (nai_get_i64(t, i, CAPABILITIES_available) == 1 &&
         (strcmp(source, "OSRT_API") == 0 || strcmp(source, "SAMPLING_CALLCHAINS") == 0))
       return true;
   }
@@ -68,8 +74,8 @@ static void later(int64_t *greatest, int64_t t) {
 static bool has_kernel_table(const struct nai_model *m) {
   const struct nai_table *t = m->tables[NAI_IN_CAPABILITIES];
   for (int64_t i = 0; i < t->rows; i++)
-    if (strcmp(nai_get_str(t, i, CP_SOURCE), "CUPTI_ACTIVITY_KIND_KERNEL") == 0)
-      return nai_get_i64(t, i, CP_AVAILABLE) == 1;
+    if (strcmp(nai_get_str(t, i, CAPABILITIES_source), "CUPTI_ACTIVITY_KIND_KERNEL") == 0)
+      return nai_get_i64(t, i, CAPABILITIES_available) == 1;
   return m->kernels.n > 0;
 }
 
@@ -89,8 +95,8 @@ static bool all_kernel_rows_dropped(const struct nai_model *m) {
   const struct nai_table *readers = m->tables[NAI_IN_READERS], *notes = m->tables[NAI_IN_EXTRACT_NOTES];
   int64_t read = 0, dropped = 0;
   for (int64_t i = 0; i < readers->rows; i++)
-    if (strcmp(nai_get_str(readers, i, RD_TABLE), table) == 0)
-      read += nai_get_i64(readers, i, RD_ROWS);
+    if (strcmp(nai_get_str(readers, i, READERS_source_table), table) == 0)
+      read += nai_get_i64(readers, i, READERS_rows);
   for (int64_t i = 0; i < notes->rows; i++) {
     const char *check = nai_get_str(notes, i, NO_CHECK);
     if (strcmp(nai_get_str(notes, i, NO_SOURCE), table) == 0 && strncmp(check, "rows-", strlen("rows-")) == 0 &&
@@ -123,7 +129,7 @@ static int look_at_names(struct call_names *n, const struct nai_strings *names, 
 
 static int look_at_calls(struct nai_health *h, const struct nai_model *m, struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_APIS];
-  struct nai_column returned = nai_table_column(t, AE_RETURN);
+  struct nai_column returned = nai_table_column(t, API_EVENTS_return_value);
   struct call_names names;
   int rc = look_at_names(&names, &t->strings, err);
   int64_t copy_end = rc ? NAI_NULL_I64 : last_async_copy(m, names.async);
@@ -193,10 +199,10 @@ static int look_at_profilers_start(struct nai_health *h, const struct nai_model 
   struct nai_interval *v = malloc(((size_t)t->rows + 1) * sizeof *v);
   size_t count = 0;
   for (int64_t i = 0; v && h->first_call != NAI_NULL_I64 && i < t->rows; i++) {
-    int64_t start = nai_get_i64(t, i, OE_START), end = nai_get_i64(t, i, OE_END);
+    int64_t start = nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns), end = nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns);
     start = start > h->begin ? start : h->begin;
     end = end < h->first_call ? end : h->first_call;
-    if (start < end && strstr(nai_get_str(t, i, OE_NAME), "profiling initialization"))
+    if (start < end && strstr(nai_get_str(t, i, OVERHEAD_EVENTS_name), "profiling initialization"))
       v[count++] = (struct nai_interval){start, end};
   }
   return put_time(&h->profiler_start_ns, v, count, err);
@@ -205,8 +211,8 @@ static int look_at_profilers_start(struct nai_health *h, const struct nai_model 
 static int look_at_overhead(struct nai_health *h, const struct nai_model *m, struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
   for (int64_t i = 0; i < t->rows; i++) {
-    int64_t start = nai_get_i64(t, i, OE_START);
-    if (strstr(nai_get_str(t, i, OE_NAME), "data flush") && h->last_call_end != NAI_NULL_I64 &&
+    int64_t start = nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns);
+    if (strstr(nai_get_str(t, i, OVERHEAD_EVENTS_name), "data flush") && h->last_call_end != NAI_NULL_I64 &&
         start >= h->last_call_end && start - h->last_call_end <= AT_ONCE_NS)
       h->ended_at_once = true;
   }
@@ -217,9 +223,11 @@ static int look_at_overhead(struct nai_health *h, const struct nai_model *m, str
 static void look_at_outputs(struct nai_health *h, const struct nai_model *m) {
   const struct nai_table *t = m->tables[NAI_IN_PROGRAM_OUTPUTS];
   for (int64_t i = 0; i < t->rows; i++) {
-    h->wrote_errors = h->wrote_errors || (nai_get_i64(t, i, PO_STREAM) == STDERR && nai_get_i64(t, i, PO_BYTES) > 0);
-    h->failing_streams += nai_get_i64(t, i, PO_TRACEBACK) == 1 || nai_get_i64(t, i, PO_CUDA_ERROR) == 1 ||
-                          nai_get_i64(t, i, PO_KILLED) == 1;
+    h->wrote_errors = h->wrote_errors || (nai_get_i64(t, i, PROGRAM_OUTPUTS_stream) == STDERR &&
+                                          nai_get_i64(t, i, PROGRAM_OUTPUTS_size_bytes) > 0);
+    h->failing_streams += nai_get_i64(t, i, PROGRAM_OUTPUTS_has_traceback) == 1 ||
+                          nai_get_i64(t, i, PROGRAM_OUTPUTS_has_cuda_error) == 1 ||
+                          nai_get_i64(t, i, PROGRAM_OUTPUTS_has_killed) == 1;
   }
 }
 
@@ -230,8 +238,8 @@ static bool all_calls_kept(const struct nai_model *m) {
   const struct nai_table *t = m->tables[NAI_IN_READERS];
   int64_t read = 0;
   for (int64_t i = 0; i < t->rows; i++)
-    if (strcmp(nai_get_str(t, i, RD_TABLE), "CUPTI_ACTIVITY_KIND_RUNTIME") == 0)
-      read += nai_get_i64(t, i, RD_ROWS);
+    if (strcmp(nai_get_str(t, i, READERS_source_table), "CUPTI_ACTIVITY_KIND_RUNTIME") == 0)
+      read += nai_get_i64(t, i, READERS_rows);
   return read == m->apis.n;
 }
 
@@ -257,12 +265,12 @@ static int64_t last_event(const struct nai_health *h, const struct nai_model *m)
     later(&last, nai_at(&m->nvtx.end, i));
   const struct nai_table *t = m->tables[NAI_IN_OVERHEAD];
   for (int64_t i = 0; i < t->rows; i++)
-    later(&last, nai_get_i64(t, i, OE_END));
+    later(&last, nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns));
   return last == NAI_NULL_I64 ? 0 : last;
 }
 
 static void look_at_capture(struct nai_health *h, const struct nai_model *m) {
-  int64_t first = first_event(m), duration = nai_get_i64(m->tables[NAI_IN_CAPTURE], 0, CA_DURATION_NS);
+  int64_t first = first_event(m), duration = nai_get_i64(m->tables[NAI_IN_CAPTURE], 0, CAPTURE_duration_ns);
   h->whole = all_calls_kept(m) && !h->without_launch;
   h->begin = h->whole || first == NAI_NULL_I64 ? 0 : first;
   h->capture_ns = duration > 0 ? duration : last_event(h, m);

@@ -5,6 +5,8 @@
 
 #include "base/fmt.h"
 #include "table/table.h"
+#include "tables/active_spans.h"
+#include "tables/gpu_active.h"
 
 #include <string.h>
 
@@ -51,19 +53,22 @@ static void check_before(struct nai_health_checks *c) {
 static int64_t pauses_before(const struct nai_health_checks *c, int64_t from, int64_t t) {
   int64_t ns = 0, device = NAI_NULL_I64;
   for (int64_t i = 0; i < c->active->rows && device == NAI_NULL_I64; i++)
-    device = nai_get_i64(c->active, i, GA_START) == t ? nai_get_i64(c->active, i, GA_DEVICE) : NAI_NULL_I64;
+    device = nai_get_i64(c->active, i, GPU_ACTIVE_active_start_ns) == t
+               ? nai_get_i64(c->active, i, GPU_ACTIVE_device_id)
+               : NAI_NULL_I64;
   for (int64_t i = 0; i < c->spans->rows; i++) {
-    int64_t start = nai_get_i64(c->spans, i, AS_START), end = nai_get_i64(c->spans, i, AS_END);
+    int64_t start = nai_get_i64(c->spans, i, ACTIVE_SPANS_start_ns),
+            end = nai_get_i64(c->spans, i, ACTIVE_SPANS_end_ns);
     start = start > from ? start : from;
-    if (nai_get_i64(c->spans, i, AS_DEVICE) == device && end <= t && end > start &&
-        strcmp(nai_get_str(c->spans, i, AS_KIND), NAI_SPAN_PAUSE) == 0)
+    if (nai_get_i64(c->spans, i, ACTIVE_SPANS_device_id) == device && end <= t && end > start &&
+        strcmp(nai_get_str(c->spans, i, ACTIVE_SPANS_kind), NAI_SPAN_PAUSE) == 0)
       ns += end - start;
   }
   return ns;
 }
 
 static void check_set_up(struct nai_health_checks *c) {
-  int64_t start = c->h.first_call, end = least(c->active, GA_START);
+  int64_t start = c->h.first_call, end = least(c->active, GPU_ACTIVE_active_start_ns);
   if (start == NAI_NULL_I64 || end == NAI_NULL_I64 || end < start) {
     nai_buf_puts(&c->said, start == NAI_NULL_I64 || end == NAI_NULL_I64
                                ? "not both calls and GPU work are recorded"
@@ -81,35 +86,38 @@ static void check_set_up(struct nai_health_checks *c) {
 static void check_active(struct nai_health_checks *c) {
   int64_t spans = 0, pauses = 0, longest = -1;
   for (int64_t i = 0; i < c->spans->rows; i++) {
-    bool pause = strcmp(nai_get_str(c->spans, i, AS_KIND), NAI_SPAN_PAUSE) == 0;
-    spans += strcmp(nai_get_str(c->spans, i, AS_KIND), NAI_SPAN_ACTIVE) == 0;
+    bool pause = strcmp(nai_get_str(c->spans, i, ACTIVE_SPANS_kind), NAI_SPAN_PAUSE) == 0;
+    spans += strcmp(nai_get_str(c->spans, i, ACTIVE_SPANS_kind), NAI_SPAN_ACTIVE) == 0;
     pauses += pause;
-    if (pause && (longest < 0 || nai_get_i64(c->spans, i, AS_DURATION) > nai_get_i64(c->spans, longest, AS_DURATION)))
+    if (pause && (longest < 0 || nai_get_i64(c->spans, i, ACTIVE_SPANS_duration_ns) >
+                                     nai_get_i64(c->spans, longest, ACTIVE_SPANS_duration_ns)))
       longest = i;
   }
-  int64_t active = nai_health_greatest(c->active, GA_ACTIVE);
+  int64_t active = nai_health_greatest(c->active, GPU_ACTIVE_active_ns);
   nai_health_say_count(c, spans, "span");
   nai_buf_puts(&c->said, " of work on ");
   nai_health_say_count(c, c->active->rows, "GPU");
   if (active != NAI_NULL_I64)
     nai_health_say_time(c, ", up to ", active, " on one of them");
   int64_t row = nai_health_put(c, "active", c->active->rows ? HEALTH_OK : HEALTH_UNKNOWN, spans, active);
-  nai_health_place(c, row, least(c->active, GA_START), nai_health_greatest(c->active, GA_END));
+  nai_health_place(c, row, least(c->active, GPU_ACTIVE_active_start_ns),
+                   nai_health_greatest(c->active, GPU_ACTIVE_active_end_ns));
 
   nai_health_say_count(c, pauses, "pause");
   if (longest >= 0) {
-    nai_health_say_time(c, ", the longest ", nai_get_i64(c->spans, longest, AS_DURATION), ": ");
-    nai_buf_puts(&c->said, nai_get_str(c->spans, longest, AS_CAUSE));
-    if (*nai_get_str(c->spans, longest, AS_WHAT))
-      nai_buf_printf(&c->said, ", %s", nai_get_str(c->spans, longest, AS_WHAT));
+    nai_health_say_time(c, ", the longest ", nai_get_i64(c->spans, longest, ACTIVE_SPANS_duration_ns), ": ");
+    nai_buf_puts(&c->said, nai_get_str(c->spans, longest, ACTIVE_SPANS_cause));
+    if (*nai_get_str(c->spans, longest, ACTIVE_SPANS_what))
+      nai_buf_printf(&c->said, ", %s", nai_get_str(c->spans, longest, ACTIVE_SPANS_what));
   }
   row = nai_health_put(c, "pauses",
                        pauses            ? HEALTH_NOTE
                        : c->active->rows ? HEALTH_OK
                                          : HEALTH_UNKNOWN,
-                       pauses, nai_health_greatest(c->active, GA_PAUSE));
+                       pauses, nai_health_greatest(c->active, GPU_ACTIVE_pause_ns));
   if (longest >= 0)
-    nai_health_place(c, row, nai_get_i64(c->spans, longest, AS_START), nai_get_i64(c->spans, longest, AS_END));
+    nai_health_place(c, row, nai_get_i64(c->spans, longest, ACTIVE_SPANS_start_ns),
+                     nai_get_i64(c->spans, longest, ACTIVE_SPANS_end_ns));
 }
 
 static void check_end(struct nai_health_checks *c) {
@@ -133,9 +141,9 @@ static void check_end(struct nai_health_checks *c) {
 }
 
 static void check_repetition(struct nai_health_checks *c) {
-  int64_t steady = 0, fewest = least(c->active, GA_LAUNCHES);
+  int64_t steady = 0, fewest = least(c->active, GPU_ACTIVE_kernel_count);
   for (int64_t i = 0; i < c->active->rows; i++)
-    steady += nai_get_i64(c->active, i, GA_STEADY) == 1;
+    steady += nai_get_i64(c->active, i, GPU_ACTIVE_steady) == 1;
   nai_fmt_count(&c->said, steady);
   nai_buf_puts(&c->said, " of ");
   nai_health_say_count(c, c->active->rows, "GPU");

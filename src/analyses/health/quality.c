@@ -2,86 +2,33 @@
 #include "analyses/analysis.h"
 #include "analyses/health/health_facts.h"
 #include "table/columns.h"
+#include "tables/capabilities.h"
+#include "tables/data_quality.h"
+#include "tables/overhead_events.h"
+#include "tables/run_info.h"
 
 #include <string.h>
-
-enum { CHECK, SEVERITY, COUNT, DURATION, PCT, SOURCE, DETAIL };
-static const struct nai_column_def columns[] = {
-    [CHECK] = NAI_NAME_COLUMN("check", "what was checked", .key = true),
-    [SEVERITY] = NAI_LABEL_COLUMN("severity", "info, warning or error"),
-    [COUNT] = NAI_COUNT_COLUMN("count", "rows or events concerned", .better = NAI_BETTER_LOWER),
-    [DURATION] = NAI_TIME_COLUMN("duration_ns", "time concerned", .better = NAI_BETTER_LOWER),
-    [PCT] = NAI_PCT_COLUMN("pct_of_window", "of the run's GPU window", .better = NAI_BETTER_LOWER),
-    [SOURCE] = NAI_LABEL_COLUMN("source_table", "table of the export", .key = true),
-    [DETAIL] = NAI_LABEL_COLUMN("detail", "what it means", .key = true),
-};
-static const struct nai_schema quality_schema =
-    NAI_SCHEMA("data_quality", "Data quality", "One thing that limits what this report can say", columns);
-
-enum {
-  GPUS,
-  PROCESSES,
-  WINDOW,
-  KERNELS,
-  RANGES,
-  GRAPHS,
-  OVERHEAD,
-  OVERHEAD_PCT,
-  DROPPED,
-  WARNINGS,
-  ERRORS,
-  UNMATCHED,
-  KERNEL_TIME,
-  START,
-  END,
-  API_CALLS,
-  MEMOPS
-};
-static const struct nai_column_def run_columns[] = {
-    [GPUS] = NAI_COUNT_COLUMN("gpu_count", "GPUs that ran something"),
-    [PROCESSES] = NAI_COUNT_COLUMN("process_count", "processes with CUDA activity or NVTX"),
-    [WINDOW] = NAI_TIME_COLUMN("window_ns", "first operation start to last operation end over all GPUs",
-                               .better = NAI_BETTER_LOWER),
-    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernel executions", .better = NAI_BETTER_LOWER),
-    [RANGES] = NAI_COUNT_COLUMN("nvtx_range_count", "NVTX ranges"),
-    [GRAPHS] = NAI_COUNT_COLUMN("graph_envelope_count", "CUDA graph launches traced as one envelope"),
-    [OVERHEAD] = NAI_TIME_COLUMN("profiler_overhead_ns", "profiler overhead inside the window (union over threads)",
-                                 .better = NAI_BETTER_LOWER),
-    [OVERHEAD_PCT] = NAI_PCT_COLUMN("profiler_overhead_pct", "of the window", .better = NAI_BETTER_LOWER),
-    [DROPPED] = NAI_COUNT_COLUMN("dropped_rows", "rows of the export left out as invalid", .better = NAI_BETTER_LOWER),
-    [WARNINGS] =
-        NAI_COUNT_COLUMN("diagnostics_warnings", "warnings nsys gave while capturing", .better = NAI_BETTER_LOWER),
-    [ERRORS] = NAI_COUNT_COLUMN("diagnostics_errors", "errors nsys gave while capturing", .better = NAI_BETTER_LOWER),
-    [UNMATCHED] = NAI_COUNT_COLUMN("unmatched_launches", "kernels, copies, sets and graphs without launching API call",
-                                   .better = NAI_BETTER_LOWER),
-    [KERNEL_TIME] = NAI_TIME_COLUMN("kernel_time_ns", "summed kernel durations", .better = NAI_BETTER_LOWER),
-    [START] = NAI_START_COLUMN("window_start_ns", "start of the window"),
-    [END] = NAI_END_COLUMN("window_end_ns", "end of the window"),
-    [API_CALLS] = NAI_COUNT_COLUMN("api_call_count", "CUDA API calls", .better = NAI_BETTER_LOWER),
-    [MEMOPS] = NAI_COUNT_COLUMN("memory_operation_count", "copies and sets", .better = NAI_BETTER_LOWER),
-};
-static const struct nai_schema run_schema = NAI_SCHEMA("run_info", "Run", "The whole run", run_columns);
 
 static int64_t add(struct nai_table *t, const char *check, const char *severity, const char *source, int64_t count,
                    const char *detail) {
   int64_t row = nai_table_add_row(t);
-  nai_set_str(t, row, CHECK, check);
-  nai_set_str(t, row, SEVERITY, severity);
-  nai_set_str(t, row, SOURCE, source);
-  nai_set_i64(t, row, COUNT, count);
-  nai_set_str(t, row, DETAIL, detail);
+  nai_set_str(t, row, DATA_QUALITY_check, check);
+  nai_set_str(t, row, DATA_QUALITY_severity, severity);
+  nai_set_str(t, row, DATA_QUALITY_source_table, source);
+  nai_set_i64(t, row, DATA_QUALITY_count, count);
+  nai_set_str(t, row, DATA_QUALITY_detail, detail);
   return row;
 }
 
 static void add_timed(struct nai_table *t, const struct nai_model *m, const char *check, const char *severity,
                       const char *source, int64_t count, int64_t ns, const char *detail) {
   int64_t row = add(t, check, severity, source, count, detail);
-  nai_set_i64(t, row, DURATION, ns);
-  nai_set_f64(t, row, PCT, nai_percent((double)ns, (double)(m->window_end - m->window_start)));
+  nai_set_i64(t, row, DATA_QUALITY_duration_ns, ns);
+  nai_set_f64(t, row, DATA_QUALITY_pct_of_window, nai_percent((double)ns, (double)(m->window_end - m->window_start)));
 }
 
 static bool is_of_cuda(const struct nai_model *m, int64_t row) {
-  return nai_get_i64(m->tables[NAI_IN_OVERHEAD], row, OE_SOURCE) != NAI_OVERHEAD_PROFILER;
+  return nai_get_i64(m->tables[NAI_IN_OVERHEAD], row, OVERHEAD_EVENTS_source) != NAI_OVERHEAD_PROFILER;
 }
 /* Exporters of some years list the loading of code among the profiler's rows. */
 static bool is_loading_of_profiler(const struct nai_model *m, int64_t row) {
@@ -166,9 +113,9 @@ static void put_all_notes(struct nai_table *quality, struct nai_table *run, cons
   struct noted noted = {0};
   put_notes(quality, &noted, m->tables[NAI_IN_PROBE_NOTES]);
   put_notes(quality, &noted, m->tables[NAI_IN_EXTRACT_NOTES]);
-  nai_set_i64(run, 0, DROPPED, noted.dropped);
-  nai_set_i64(run, 0, WARNINGS, noted.warnings);
-  nai_set_i64(run, 0, ERRORS, noted.errors);
+  nai_set_i64(run, 0, RUN_INFO_dropped_rows, noted.dropped);
+  nai_set_i64(run, 0, RUN_INFO_diagnostics_warnings, noted.warnings);
+  nai_set_i64(run, 0, RUN_INFO_diagnostics_errors, noted.errors);
 }
 
 static bool launches_graph(const char *name) {
@@ -249,36 +196,36 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   if (rc)
     return rc;
   for (int64_t i = 0; i < m->tables[NAI_IN_CAPABILITIES]->rows; i++)
-    if (!nai_get_i64(m->tables[NAI_IN_CAPABILITIES], i, CP_AVAILABLE) &&
-        !is_extra(nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CP_SOURCE)))
-      add(quality, "missing-table", "info", nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CP_SOURCE), 1,
-          nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CP_DETAIL));
+    if (!nai_get_i64(m->tables[NAI_IN_CAPABILITIES], i, CAPABILITIES_available) &&
+        !is_extra(nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CAPABILITIES_source)))
+      add(quality, "missing-table", "info", nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CAPABILITIES_source), 1,
+          nai_get_str(m->tables[NAI_IN_CAPABILITIES], i, CAPABILITIES_detail));
   for (uint32_t g = 0; g < m->gpu_count; g++)
     active += m->gpus[g].op_count > 0;
   const struct {
     int column;
     int64_t value;
-  } facts[] = {{GPUS, active},
-               {PROCESSES, m->process_count},
-               {WINDOW, window},
-               {KERNELS, m->kernels.n},
-               {RANGES, 0},
-               {GRAPHS, m->graphs.n},
-               {OVERHEAD, profiler_ns},
-               {UNMATCHED, no_launch},
-               {KERNEL_TIME, nai_total_kernel_ns(m)},
-               {START, m->window_start},
-               {END, m->window_end},
-               {API_CALLS, m->apis.n},
-               {MEMOPS, m->memops.n}};
+  } facts[] = {{RUN_INFO_gpu_count, active},
+               {RUN_INFO_process_count, m->process_count},
+               {RUN_INFO_window_ns, window},
+               {RUN_INFO_kernel_count, m->kernels.n},
+               {RUN_INFO_nvtx_range_count, 0},
+               {RUN_INFO_graph_envelope_count, m->graphs.n},
+               {RUN_INFO_profiler_overhead_ns, profiler_ns},
+               {RUN_INFO_unmatched_launches, no_launch},
+               {RUN_INFO_kernel_time_ns, nai_total_kernel_ns(m)},
+               {RUN_INFO_window_start_ns, m->window_start},
+               {RUN_INFO_window_end_ns, m->window_end},
+               {RUN_INFO_api_call_count, m->apis.n},
+               {RUN_INFO_memory_operation_count, m->memops.n}};
   for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
     nai_set_i64(info, 0, facts[i].column, facts[i].value);
-  nai_set_i64(info, 0, RANGES, m->nvtx_by_thread.first[m->thread_count]);
-  nai_set_f64(info, 0, OVERHEAD_PCT, nai_percent((double)profiler_ns, (double)window));
+  nai_set_i64(info, 0, RUN_INFO_nvtx_range_count, m->nvtx_by_thread.first[m->thread_count]);
+  nai_set_f64(info, 0, RUN_INFO_profiler_overhead_pct, nai_percent((double)profiler_ns, (double)window));
   return NAI_OK;
 }
 
-static const struct nai_schema *const schemas[] = {&quality_schema, &run_schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_data_quality_schema, &nai_run_info_schema, NULL};
 const struct nai_node nai_analysis_quality = {
     .name = "quality",
     .outputs = schemas,

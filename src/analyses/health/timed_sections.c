@@ -2,6 +2,7 @@
 #include "analyses/health/health_facts.h"
 #include "derive/calls/call_kind.h"
 #include "table/intervals.h"
+#include "tables/overhead_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,8 @@ static int profiler_times(struct nai_intervals *out, const struct nai_model *m, 
   size_t count = 0;
   for (int64_t i = 0; v && i < t->rows; i++)
     if (nai_is_profilers(m, i))
-      v[count++] = (struct nai_interval){nai_get_i64(t, i, OE_START), nai_get_i64(t, i, OE_END)};
+      v[count++] =
+          (struct nai_interval){nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns), nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns)};
   if (v)
     nai_intervals_gather(out, v, count);
   bool ok = v && !out->oom;

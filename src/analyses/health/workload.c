@@ -2,21 +2,15 @@
 #include "analyses/analysis.h"
 #include "base/text.h"
 #include "table/columns.h"
+#include "tables/callchain_frames.h"
+#include "tables/nvtx_domains.h"
+#include "tables/processes.h"
+#include "tables/threads.h"
+#include "tables/workload.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ASPECT, VALUE, CONFIDENCE, SIGNS, EVIDENCE };
-static const struct nai_column_def columns[] = {
-    [ASPECT] = NAI_LABEL_COLUMN("aspect", "framework, role, language, precision, collective or runtime", .key = true),
-    [VALUE] = NAI_NAME_COLUMN("value", "what it is: pytorch, cuda, mpi, ...; unknown", .key = true),
-    [CONFIDENCE] = NAI_PCT_COLUMN("confidence", "how sure that is, from the number and kind of signs"),
-    [SIGNS] = NAI_COUNT_COLUMN("sign_count", "kinds of signs seen: kernels, ranges, threads, ..."),
-    [EVIDENCE] = NAI_LABEL_COLUMN("evidence", "what was seen: kinds, counts and one name of each"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("workload", "Workload", "One thing the program is, by what it shows of itself", columns);
 
 enum { MAX_NAMES = 100000, EXAMPLE_CHARS = 60, MAX_CONFIDENCE = 99 };
 
@@ -84,13 +78,13 @@ static int collect(struct workload *w, struct nai_err *err) {
   see_dictionary(w, NAI_SIGN_KERNELS, NAI_IN_KERNELS);
   see_dictionary(w, NAI_SIGN_RANGES, NAI_IN_NVTX);
   see_dictionary(w, NAI_SIGN_CALLS, NAI_IN_APIS);
-  int rc = see_column(w, NAI_SIGN_DOMAINS, NAI_IN_NVTX_DOMAINS, ND_NAME, err);
+  int rc = see_column(w, NAI_SIGN_DOMAINS, NAI_IN_NVTX_DOMAINS, NVTX_DOMAINS_name, err);
   if (!rc)
-    rc = see_column(w, NAI_SIGN_THREADS, NAI_IN_THREADS, TH_NAME, err);
+    rc = see_column(w, NAI_SIGN_THREADS, NAI_IN_THREADS, THREADS_thread_name, err);
   if (!rc)
-    rc = see_column(w, NAI_SIGN_PROCESSES, NAI_IN_PROCESSES, PR_NAME, err);
+    rc = see_column(w, NAI_SIGN_PROCESSES, NAI_IN_PROCESSES, PROCESSES_process_name, err);
   if (!rc)
-    rc = see_column(w, NAI_SIGN_MODULES, NAI_IN_CALLCHAINS, CF_MODULE, err);
+    rc = see_column(w, NAI_SIGN_MODULES, NAI_IN_CALLCHAINS, CALLCHAIN_FRAMES_module, err);
   return rc ? rc : nai_workload_patterns_check(w->m->workload, err);
 }
 
@@ -113,11 +107,11 @@ static double confidence(const struct sign signs[NAI_SIGN_COUNT]) {
 static void put(struct nai_table *table, enum nai_workload_aspect aspect, const char *value, double percent,
                 int64_t signs, const char *evidence) {
   int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, ASPECT, nai_workload_aspect_name(aspect));
-  nai_set_str(table, row, VALUE, value);
-  nai_set_f64(table, row, CONFIDENCE, percent);
-  nai_set_i64(table, row, SIGNS, signs);
-  nai_set_str(table, row, EVIDENCE, evidence);
+  nai_set_str(table, row, WORKLOAD_aspect, nai_workload_aspect_name(aspect));
+  nai_set_str(table, row, WORKLOAD_value, value);
+  nai_set_f64(table, row, WORKLOAD_confidence, percent);
+  nai_set_i64(table, row, WORKLOAD_sign_count, signs);
+  nai_set_str(table, row, WORKLOAD_evidence, evidence);
 }
 
 /* One value; false when nothing speaks for it. */
@@ -190,11 +184,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     rc = put_aspects(io->out[0], &w, err);
   for (int a = 0; a < NAI_ASPECT_COUNT; a++)
     free(w.aspects[a].signs);
-  static const struct nai_sort_by order[] = {{ASPECT, false}, {CONFIDENCE, true}, {VALUE, false}};
+  static const struct nai_sort_by order[] = {
+      {WORKLOAD_aspect, false}, {WORKLOAD_confidence, true}, {WORKLOAD_value, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 3, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_workload_schema, NULL};
 const struct nai_node nai_analysis_workload = {.name = "workload",
                                                .outputs = schemas,
                                                .tables = NAI_IN(KERNELS) | NAI_IN(APIS) | NAI_IN(NVTX) |

@@ -4,8 +4,8 @@
 
 #include "analyses/analysis.h"
 #include "derive/idle/idle.h"
+#include "tables/idle_causes.h"
 
-extern const struct nai_schema nai_idle_causes;
 /* What the host did in its own code on one GPU, as far as somebody looked: in all gaps, and in active spans. */
 struct nai_idle_host {
   struct nai_idle_shares all, active;

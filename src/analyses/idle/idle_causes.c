@@ -2,58 +2,9 @@
 #include "analyses/idle/idle.h"
 #include "base/sort.h"
 #include "table/columns.h"
+#include "tables/idle_causes.h"
 
 #include <stdlib.h>
-
-enum {
-  DEVICE,
-  CAUSE,
-  PARTS,
-  TOTAL,
-  PCT_IDLE,
-  LONGEST,
-  PCT_WINDOW,
-  WHAT,
-  WHAT_TIME,
-  ACTIVE,
-  ACTIVE_PARTS,
-  ACTIVE_LONGEST,
-  ACTIVE_LONGEST_START, /* the first two times are a row's place on the timeline: findings are about this gap */
-  ACTIVE_LONGEST_END,
-  ACTIVE_WHAT,
-  ACTIVE_WHAT_TIME,
-  LONGEST_START,
-  LONGEST_END
-};
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [CAUSE] = NAI_NAME_COLUMN("cause", "why the GPU had nothing to do", .key = true),
-    [PARTS] =
-        NAI_COUNT_COLUMN("part_count", "idle gaps with a part of this cause", .better = NAI_BETTER_LOWER, .sum = true),
-    [TOTAL] = {"total_ns", NAI_I64, NAI_NS, "summed length of the parts", .prints = NAI_AS_NS | NAI_AS_MS,
-               .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER, .sum = true},
-    [PCT_IDLE] = NAI_PCT_COLUMN("pct_of_idle", "of this GPU's idle time"),
-    [LONGEST] = NAI_TIME_COLUMN("longest_ns", "longest part of one gap", .better = NAI_BETTER_LOWER),
-    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the gap with the longest part"),
-    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the gap with the longest part"),
-    [PCT_WINDOW] = NAI_PCT_COLUMN("pct_of_window", "of this GPU's window", .better = NAI_BETTER_LOWER),
-    [WHAT] = NAI_LABEL_COLUMN(
-        "what", "the function, overhead or NVTX range that took most of it; empty where that is less than 5 %"),
-    [WHAT_TIME] = NAI_TIME_COLUMN("what_ns", "time that this took", .better = NAI_BETTER_LOWER),
-    [ACTIVE] =
-        NAI_TIME_COLUMN("active_ns", "of total_ns: within active spans", .better = NAI_BETTER_LOWER, .sum = true),
-    [ACTIVE_PARTS] =
-        NAI_COUNT_COLUMN("active_count", "of part_count: within active spans", .better = NAI_BETTER_LOWER, .sum = true),
-    [ACTIVE_LONGEST] =
-        NAI_TIME_COLUMN("active_longest_ns", "longest part of one gap within active spans", .better = NAI_BETTER_LOWER),
-    [ACTIVE_LONGEST_START] = NAI_START_COLUMN("active_longest_start_ns", "start of that gap"),
-    [ACTIVE_LONGEST_END] = NAI_END_COLUMN("active_longest_end_ns", "end of that gap"),
-    [ACTIVE_WHAT] = NAI_LABEL_COLUMN("active_what", "what took most of active_ns; empty where that is less than 5 %"),
-    [ACTIVE_WHAT_TIME] = NAI_TIME_COLUMN("active_what_ns", "time that this took", .better = NAI_BETTER_LOWER),
-};
-const struct nai_schema nai_idle_causes =
-    NAI_SCHEMA("idle_causes", "Idle time by cause", "One cause on one GPU; the rows of a GPU add up to its idle time",
-               columns);
 
 /* Waits of one function in one NVTX path are one: the one that most time is charged to. `id` is the row of the first of
  * them. */
@@ -110,14 +61,14 @@ static int put_what(struct nai_table *table, int64_t row, const int into[3], con
 static int put_active(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t gpu,
                       enum nai_idle_cause c, const struct nai_idle_active *active, const struct nai_idle_host *host,
                       struct nai_err *err) {
-  static const int whats[] = {ACTIVE, ACTIVE_WHAT, ACTIVE_WHAT_TIME};
-  nai_set_i64(table, row, ACTIVE, active->ns[c]);
-  nai_set_i64(table, row, ACTIVE_PARTS, active->parts[c]);
+  static const int whats[] = {IDLE_CAUSES_active_ns, IDLE_CAUSES_active_what, IDLE_CAUSES_active_what_ns};
+  nai_set_i64(table, row, IDLE_CAUSES_active_ns, active->ns[c]);
+  nai_set_i64(table, row, IDLE_CAUSES_active_count, active->parts[c]);
   if (!active->parts[c])
     return NAI_OK;
-  nai_set_i64(table, row, ACTIVE_LONGEST, active->longest_ns[c]);
-  nai_set_i64(table, row, ACTIVE_LONGEST_START, active->longest[c].start);
-  nai_set_i64(table, row, ACTIVE_LONGEST_END, active->longest[c].end);
+  nai_set_i64(table, row, IDLE_CAUSES_active_longest_ns, active->longest_ns[c]);
+  nai_set_i64(table, row, IDLE_CAUSES_active_longest_start_ns, active->longest[c].start);
+  nai_set_i64(table, row, IDLE_CAUSES_active_longest_end_ns, active->longest[c].end);
   struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].active, c) : active->what[c];
   int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, true, err) : NAI_OK;
   return rc ? rc : put_what(table, row, whats, m, &what, err);
@@ -125,22 +76,22 @@ static int put_active(struct nai_table *table, int64_t row, const struct nai_mod
 
 static int put_cause(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t gpu,
                      enum nai_idle_cause c, const struct nai_idle_host *host, struct nai_err *err) {
-  static const int whats[] = {TOTAL, WHAT, WHAT_TIME};
+  static const int whats[] = {IDLE_CAUSES_total_ns, IDLE_CAUSES_what, IDLE_CAUSES_what_ns};
   int64_t all = 0;
   const struct nai_gpu *of = &m->gpus[gpu];
   const struct nai_gpu_idle *idle = &m->idle[gpu];
   int64_t window = of->window_end - of->window_start;
-  nai_set_i64(table, row, DEVICE, of->device_id);
-  nai_set_str(table, row, CAUSE, nai_idle_cause_name(c));
-  nai_set_i64(table, row, PARTS, idle->parts[c]);
-  nai_set_i64(table, row, TOTAL, idle->ns[c]);
+  nai_set_i64(table, row, IDLE_CAUSES_device_id, of->device_id);
+  nai_set_str(table, row, IDLE_CAUSES_cause, nai_idle_cause_name(c));
+  nai_set_i64(table, row, IDLE_CAUSES_part_count, idle->parts[c]);
+  nai_set_i64(table, row, IDLE_CAUSES_total_ns, idle->ns[c]);
   for (int i = 0; i < NAI_IDLE_CAUSES; i++)
     all += idle->ns[i];
-  nai_set_f64(table, row, PCT_IDLE, nai_percent((double)idle->ns[c], (double)all));
-  nai_set_f64(table, row, PCT_WINDOW, nai_percent((double)idle->ns[c], (double)window));
-  nai_set_i64(table, row, LONGEST, idle->longest_ns[c]);
-  nai_set_i64(table, row, LONGEST_START, idle->longest[c].start);
-  nai_set_i64(table, row, LONGEST_END, idle->longest[c].end);
+  nai_set_f64(table, row, IDLE_CAUSES_pct_of_idle, nai_percent((double)idle->ns[c], (double)all));
+  nai_set_f64(table, row, IDLE_CAUSES_pct_of_window, nai_percent((double)idle->ns[c], (double)window));
+  nai_set_i64(table, row, IDLE_CAUSES_longest_ns, idle->longest_ns[c]);
+  nai_set_i64(table, row, IDLE_CAUSES_longest_start_ns, idle->longest[c].start);
+  nai_set_i64(table, row, IDLE_CAUSES_longest_end_ns, idle->longest[c].end);
   struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].all, c) : idle->what[c];
   int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, false, err) : NAI_OK;
   return rc ? rc : put_what(table, row, whats, m, &what, err);
@@ -161,6 +112,7 @@ int nai_put_idle_causes(struct nai_table *table, const struct nai_model *m, cons
         rc = put_active(table, row, m, g, (enum nai_idle_cause)c, &active, host, err);
     }
   }
-  static const struct nai_sort_by order[] = {{DEVICE, false}, {TOTAL, true}, {CAUSE, false}};
+  static const struct nai_sort_by order[] = {
+      {IDLE_CAUSES_device_id, false}, {IDLE_CAUSES_total_ns, true}, {IDLE_CAUSES_cause, false}};
   return rc ? rc : nai_table_sort(table, order, 3, err);
 }

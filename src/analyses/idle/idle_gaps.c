@@ -3,62 +3,15 @@
 #include "base/fmt.h"
 #include "derive/nvtx/nvtx_open.h"
 #include "table/columns.h"
+#include "tables/gpu_idle_gaps.h"
+#include "tables/idle_causes.h"
+#include "tables/osrt_events.h"
+#include "tables/threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-  DEVICE,
-  START,
-  END,
-  GAP,
-  CAUSE,
-  NEXT_OP,
-  LAUNCH_API,
-  LAUNCH_THREAD,
-  HOST_ACTIVITY,
-  NVTX_RANGE,
-  PID,
-  TID,
-  CAUSE_TIME,
-  BEFORE_CALL,
-  IN_CALL,
-  AFTER_CALL,
-  WAIT_BEFORE,
-  OTHER_CAUSES
-};
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [START] = NAI_START_COLUMN("gap_start_ns", "end of the last operation before", .key = true),
-    [END] = NAI_END_COLUMN("gap_end_ns", "start of the next operation"),
-    [GAP] = NAI_TIME_COLUMN("gap_ns", "length", .better = NAI_BETTER_LOWER, .sum = true),
-    [CAUSE] = NAI_NAME_COLUMN("cause", "cause of the largest part of the gap, a word of idle_causes"),
-    [NEXT_OP] = NAI_KERNEL_NAME_COLUMN("next_op", "operation that ends the gap"),
-    [LAUNCH_API] = NAI_LABEL_COLUMN("launch_api", "API call that launched it"),
-    [LAUNCH_THREAD] = NAI_LABEL_COLUMN("launch_thread", "thread that made the call"),
-    [HOST_ACTIVITY] = NAI_LABEL_COLUMN(
-        "host_activity",
-        "the function, overhead or NVTX range that took most of the largest part; empty where that is less than 5 % of the gap"),
-    [NVTX_RANGE] = NAI_RANGE_NAME_COLUMN("nvtx_range", "innermost NVTX range around the launch"),
-    [PID] = NAI_PID_COLUMN("process of the launch"),
-    [TID] = NAI_TID_COLUMN("thread of the launch"),
-    [CAUSE_TIME] = NAI_TIME_COLUMN("cause_ns", "length of the largest part", .better = NAI_BETTER_LOWER, .sum = true),
-    [BEFORE_CALL] = NAI_TIME_COLUMN("before_call_ns", "part of the gap before the launch call began",
-                                    .better = NAI_BETTER_LOWER, .sum = true),
-    [IN_CALL] = NAI_TIME_COLUMN("in_call_ns", "part of the gap inside the launch call", .better = NAI_BETTER_LOWER,
-                                .sum = true),
-    [AFTER_CALL] = NAI_TIME_COLUMN("after_call_ns", "part of the gap after the launch call had returned",
-                                   .better = NAI_BETTER_LOWER, .sum = true),
-    [WAIT_BEFORE] = NAI_LABEL_COLUMN("wait_before",
-                                     "the wait before the gap that 5 % of it or more are charged to (queue_drained)"),
-    [OTHER_CAUSES] =
-        NAI_LABEL_COLUMN("other_causes", "its other parts of 1 us or more, longest first, each with its cause"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("gpu_idle_gaps", "Longest idle gaps",
-               "One stretch of time in which a GPU ran nothing; the 10,000 longest", columns);
 
 enum { MAX_GAPS = 10000 };
 
@@ -164,8 +117,9 @@ static int add_calls(struct host_code *h, uint32_t thread, int64_t a, int64_t b,
   if (!g)
     return add_ranges(h, thread, a, b, err);
   const struct nai_table *osrt = h->m->tables[NAI_IN_OSRT];
-  const struct nai_column start = nai_table_column(osrt, OS_START), end = nai_table_column(osrt, OS_END),
-                          name = nai_table_column(osrt, OS_NAME);
+  const struct nai_column start = nai_table_column(osrt, OSRT_EVENTS_start_ns),
+                          end = nai_table_column(osrt, OSRT_EVENTS_end_ns),
+                          name = nai_table_column(osrt, OSRT_EVENTS_name);
   uint32_t first = g->first[thread], last = g->first[thread + 1], i = nai_rows_from(g->order, first, last, &start, a);
   int64_t t = a;
   int rc = NAI_OK;
@@ -199,8 +153,8 @@ const char *nai_launch_range(const struct nai_model *m, uint32_t launch) {
 }
 
 const char *nai_thread_label(char room[NAI_THREAD_LABEL_MAX], const struct nai_model *m, int32_t thread) {
-  int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_TID);
-  struct nai_value name = nai_table_value(m->tables[NAI_IN_THREADS], thread, TH_NAME);
+  int64_t tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid);
+  struct nai_value name = nai_table_value(m->tables[NAI_IN_THREADS], thread, THREADS_thread_name);
   snprintf(room, NAI_THREAD_LABEL_MAX, name.null ? "thread %" PRId64 "%s" : "thread %" PRId64 " %s", tid,
            name.null ? "" : name.s);
   return room;
@@ -209,11 +163,11 @@ const char *nai_thread_label(char room[NAI_THREAD_LABEL_MAX], const struct nai_m
 static void put_launch(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t launch) {
   int32_t thread = nai_at_i32(&m->apis.thread, launch);
   char label[NAI_THREAD_LABEL_MAX];
-  nai_set_str(table, row, LAUNCH_API, nai_model_api_name(m, launch));
-  nai_set_str(table, row, LAUNCH_THREAD, nai_thread_label(label, m, thread));
-  nai_set_i64(table, row, PID, nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_PID));
-  nai_set_i64(table, row, TID, nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_TID));
-  nai_set_str(table, row, NVTX_RANGE, nai_launch_range(m, launch));
+  nai_set_str(table, row, GPU_IDLE_GAPS_launch_api, nai_model_api_name(m, launch));
+  nai_set_str(table, row, GPU_IDLE_GAPS_launch_thread, nai_thread_label(label, m, thread));
+  nai_set_i64(table, row, GPU_IDLE_GAPS_pid, nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_pid));
+  nai_set_i64(table, row, GPU_IDLE_GAPS_tid, nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_tid));
+  nai_set_str(table, row, GPU_IDLE_GAPS_nvtx_range, nai_launch_range(m, launch));
 }
 
 /* What took less than a twentieth of a gap does not stand for it. */
@@ -244,7 +198,7 @@ static void put_other_causes(struct nai_table *table, int64_t row, struct nai_id
     nai_buf_printf(&text, "%s%s ", text.len ? ", " : "", nai_idle_cause_name(cause));
     nai_fmt_duration(&text, (double)split.ns[cause]);
   }
-  nai_set_str(table, row, OTHER_CAUSES, text.len ? nai_buf_str(&text) : NULL);
+  nai_set_str(table, row, GPU_IDLE_GAPS_other_causes, text.len ? nai_buf_str(&text) : NULL);
   table->oom |= text.oom;
   nai_buf_free(&text);
 }
@@ -256,22 +210,22 @@ static void put_split(struct nai_table *table, const struct nai_model *m, const 
   struct nai_idle_what what = activity_of(gap, cause, shares);
   const struct nai_idle_drain *drain = nai_idle_drain_of(m, gap);
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, DEVICE, m->gpus[gap->gpu].device_id);
-  nai_set_i64(table, row, START, gap->start);
-  nai_set_i64(table, row, END, gap->end);
-  nai_set_i64(table, row, GAP, gap->end - gap->start);
-  nai_set_str(table, row, CAUSE, nai_idle_cause_name(cause));
-  nai_set_i64(table, row, CAUSE_TIME, split->ns[cause]);
-  nai_set_str(table, row, NEXT_OP, nai_next_op_name(room, m, gap));
+  nai_set_i64(table, row, GPU_IDLE_GAPS_device_id, m->gpus[gap->gpu].device_id);
+  nai_set_i64(table, row, GPU_IDLE_GAPS_gap_start_ns, gap->start);
+  nai_set_i64(table, row, GPU_IDLE_GAPS_gap_end_ns, gap->end);
+  nai_set_i64(table, row, GPU_IDLE_GAPS_gap_ns, gap->end - gap->start);
+  nai_set_str(table, row, GPU_IDLE_GAPS_cause, nai_idle_cause_name(cause));
+  nai_set_i64(table, row, GPU_IDLE_GAPS_cause_ns, split->ns[cause]);
+  nai_set_str(table, row, GPU_IDLE_GAPS_next_op, nai_next_op_name(room, m, gap));
   if (gap->launch != NAI_NO_ROW) {
     put_launch(table, row, m, gap->launch);
-    nai_set_i64(table, row, BEFORE_CALL, split->before_call);
-    nai_set_i64(table, row, IN_CALL, split->in_call);
-    nai_set_i64(table, row, AFTER_CALL, split->after_call);
+    nai_set_i64(table, row, GPU_IDLE_GAPS_before_call_ns, split->before_call);
+    nai_set_i64(table, row, GPU_IDLE_GAPS_in_call_ns, split->in_call);
+    nai_set_i64(table, row, GPU_IDLE_GAPS_after_call_ns, split->after_call);
   }
-  put_what(table, row, HOST_ACTIVITY, m, &what);
+  put_what(table, row, GPU_IDLE_GAPS_host_activity, m, &what);
   if (drain && drain->ns >= (gap->end - gap->start) / PARTS_OF_GAP)
-    put_what(table, row, WAIT_BEFORE, m, &(struct nai_idle_what){NAI_WHAT_WAIT, drain->wait, drain->ns});
+    put_what(table, row, GPU_IDLE_GAPS_wait_before, m, &(struct nai_idle_what){NAI_WHAT_WAIT, drain->wait, drain->ns});
   put_other_causes(table, row, *split);
 }
 
@@ -326,7 +280,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&schema, &nai_idle_causes, NULL};
+static const struct nai_schema *const schemas[] = {&nai_gpu_idle_gaps_schema, &nai_idle_causes_schema, NULL};
 const struct nai_node nai_analysis_idle_gaps = {.name = "idle_gaps",
                                                 .outputs = schemas,
                                                 .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) |

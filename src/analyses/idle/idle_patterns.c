@@ -2,29 +2,10 @@
 #include "analyses/idle/idle.h"
 #include "base/array.h"
 #include "table/columns.h"
+#include "tables/idle_patterns.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { DEVICE, CAUSE, NEXT_OP, LAUNCH_API, NVTX_RANGE, GAPS, TOTAL, MEDIAN, LONGEST, LONGEST_START, LONGEST_END };
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [CAUSE] = NAI_NAME_COLUMN("cause", "cause of the largest part of each gap", .key = true),
-    [NEXT_OP] = NAI_KERNEL_NAME_COLUMN("next_op", "operation that ends the gaps", .key = true),
-    [LAUNCH_API] = NAI_LABEL_COLUMN("launch_api", "API call that launched it", .key = true),
-    [NVTX_RANGE] = NAI_RANGE_NAME_COLUMN("nvtx_range", "innermost NVTX range around the launch", .key = true),
-    [GAPS] = NAI_COUNT_COLUMN("gap_count", "gaps", .better = NAI_BETTER_LOWER, .sum = true),
-    [TOTAL] = NAI_TIME_COLUMN("total_ns", "summed length", .better = NAI_BETTER_LOWER, .sum = true),
-    [MEDIAN] = NAI_AVERAGE_COLUMN("median_ns", "median length"),
-    [LONGEST] = NAI_TIME_COLUMN("longest_ns", "longest gap", .better = NAI_BETTER_LOWER),
-    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest gap"),
-    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest gap"),
-};
-static const struct nai_schema schema = NAI_SCHEMA(
-    "idle_patterns", "Repeated idle gaps",
-    "Gaps of 4 us or more within active spans of one GPU with the same cause before the same operation; the 1,000 with "
-    "most time",
-    columns);
 
 enum { MAX_PATTERNS = 1000, SHORTEST_NS = 4000 /* less is the usual distance between operations of a stream */ };
 
@@ -174,17 +155,19 @@ static void put_pattern(struct nai_table *table, const struct nai_model *m, cons
   const struct nai_idle_gap *gap = &p->longest;
   char room[NAI_KIND_NAME_MAX];
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, DEVICE, m->gpus[gap->gpu].device_id);
-  nai_set_str(table, row, CAUSE, nai_idle_cause_name((enum nai_idle_cause)m->idle[gap->gpu].cause[gap->number]));
-  nai_set_str(table, row, NEXT_OP, nai_next_op_name(room, m, gap));
-  nai_set_str(table, row, LAUNCH_API, gap->launch == NAI_NO_ROW ? NULL : nai_model_api_name(m, gap->launch));
-  nai_set_str(table, row, NVTX_RANGE, nai_launch_range(m, gap->launch));
-  nai_set_i64(table, row, GAPS, p->count);
-  nai_set_i64(table, row, TOTAL, p->total_ns);
-  nai_set_f64(table, row, MEDIAN, p->median_ns);
-  nai_set_i64(table, row, LONGEST, gap->end - gap->start);
-  nai_set_i64(table, row, LONGEST_START, gap->start);
-  nai_set_i64(table, row, LONGEST_END, gap->end);
+  nai_set_i64(table, row, IDLE_PATTERNS_device_id, m->gpus[gap->gpu].device_id);
+  nai_set_str(table, row, IDLE_PATTERNS_cause,
+              nai_idle_cause_name((enum nai_idle_cause)m->idle[gap->gpu].cause[gap->number]));
+  nai_set_str(table, row, IDLE_PATTERNS_next_op, nai_next_op_name(room, m, gap));
+  nai_set_str(table, row, IDLE_PATTERNS_launch_api,
+              gap->launch == NAI_NO_ROW ? NULL : nai_model_api_name(m, gap->launch));
+  nai_set_str(table, row, IDLE_PATTERNS_nvtx_range, nai_launch_range(m, gap->launch));
+  nai_set_i64(table, row, IDLE_PATTERNS_gap_count, p->count);
+  nai_set_i64(table, row, IDLE_PATTERNS_total_ns, p->total_ns);
+  nai_set_f64(table, row, IDLE_PATTERNS_median_ns, p->median_ns);
+  nai_set_i64(table, row, IDLE_PATTERNS_longest_ns, gap->end - gap->start);
+  nai_set_i64(table, row, IDLE_PATTERNS_longest_start_ns, gap->start);
+  nai_set_i64(table, row, IDLE_PATTERNS_longest_end_ns, gap->end);
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
@@ -200,7 +183,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_idle_patterns_schema, NULL};
 const struct nai_node nai_analysis_idle_patterns = {
     .name = "idle_patterns",
     .outputs = schemas,

@@ -3,48 +3,9 @@
 #include "analyses/idle/idle.h"
 #include "derive/idle/active.h"
 #include "table/columns.h"
+#include "tables/launch_waits.h"
 
 #include <stdlib.h>
-
-enum {
-  DEVICE,
-  LAUNCHES,
-  WAITED,
-  PCT_WAITED,
-  IDLE,
-  IN_WAIT,
-  BEHIND_WAIT,
-  IN_LAUNCH,
-  CALL,
-  CALL_TIME,
-  LONGEST,
-  LONGEST_START,
-  LONGEST_END
-};
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [LAUNCHES] = NAI_COUNT_COLUMN("launch_count", "operations whose launch is known, within active spans"),
-    [WAITED] = NAI_COUNT_COLUMN("waited_count",
-                                "of them: the first behind a wait that ended when the GPU had nothing left to do",
-                                .better = NAI_BETTER_LOWER),
-    [PCT_WAITED] = NAI_PCT_COLUMN("waited_pct", "of the launches", .better = NAI_BETTER_LOWER),
-    [IDLE] = NAI_TIME_COLUMN("idle_ns", "idle time before these, as far as their waits can explain it: the three parts",
-                             .better = NAI_BETTER_LOWER, .sum = true),
-    [IN_WAIT] = NAI_TIME_COLUMN("in_wait_ns", "part with the cause blocking_call: until the wait returned",
-                                .better = NAI_BETTER_LOWER, .sum = true),
-    [BEHIND_WAIT] = NAI_TIME_COLUMN("behind_wait_ns", "part with the cause queue_drained: until the next launch began",
-                                    .better = NAI_BETTER_LOWER, .sum = true),
-    [IN_LAUNCH] = NAI_TIME_COLUMN("in_launch_ns", "part with the cause in_launch_call: inside the next launch",
-                                  .better = NAI_BETTER_LOWER, .sum = true),
-    [CALL] = NAI_LABEL_COLUMN("call", "the function that waited, with most of idle_ns"),
-    [CALL_TIME] = NAI_TIME_COLUMN("call_ns", "its part of idle_ns"),
-    [LONGEST] = NAI_TIME_COLUMN("longest_ns", "most of idle_ns in one gap", .better = NAI_BETTER_LOWER),
-    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of that gap"),
-    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of that gap"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("launch_waits", "Waits between launches",
-               "One GPU: launches behind a wait, and the idle time before them", columns);
 
 enum { PARTS = 3 };
 static const enum nai_idle_cause causes[PARTS] = {NAI_IDLE_BLOCKING_CALL, NAI_IDLE_QUEUE_DRAINED,
@@ -118,21 +79,21 @@ static void put(struct nai_table *table, const struct nai_model *m, uint32_t gpu
   uint32_t most = 0, names = m->tables[NAI_IN_APIS]->strings.count;
   for (uint32_t i = 1; i < names; i++)
     most = t->call_ns[i] > t->call_ns[most] ? i : most;
-  nai_set_i64(table, row, DEVICE, m->gpus[gpu].device_id);
-  nai_set_i64(table, row, LAUNCHES, count);
-  nai_set_i64(table, row, WAITED, t->waited);
-  nai_set_f64(table, row, PCT_WAITED, nai_percent((double)t->waited, (double)count));
-  nai_set_i64(table, row, IDLE, t->part_ns[0] + t->part_ns[1] + t->part_ns[2]);
-  nai_set_i64(table, row, IN_WAIT, t->part_ns[0]);
-  nai_set_i64(table, row, BEHIND_WAIT, t->part_ns[1]);
-  nai_set_i64(table, row, IN_LAUNCH, t->part_ns[2]);
+  nai_set_i64(table, row, LAUNCH_WAITS_device_id, m->gpus[gpu].device_id);
+  nai_set_i64(table, row, LAUNCH_WAITS_launch_count, count);
+  nai_set_i64(table, row, LAUNCH_WAITS_waited_count, t->waited);
+  nai_set_f64(table, row, LAUNCH_WAITS_waited_pct, nai_percent((double)t->waited, (double)count));
+  nai_set_i64(table, row, LAUNCH_WAITS_idle_ns, t->part_ns[0] + t->part_ns[1] + t->part_ns[2]);
+  nai_set_i64(table, row, LAUNCH_WAITS_in_wait_ns, t->part_ns[0]);
+  nai_set_i64(table, row, LAUNCH_WAITS_behind_wait_ns, t->part_ns[1]);
+  nai_set_i64(table, row, LAUNCH_WAITS_in_launch_ns, t->part_ns[2]);
   if (!t->longest_ns)
     return;
-  nai_set_str(table, row, CALL, nai_strings_get(&m->tables[NAI_IN_APIS]->strings, most));
-  nai_set_i64(table, row, CALL_TIME, t->call_ns[most]);
-  nai_set_i64(table, row, LONGEST, t->longest_ns);
-  nai_set_i64(table, row, LONGEST_START, t->longest.start);
-  nai_set_i64(table, row, LONGEST_END, t->longest.end);
+  nai_set_str(table, row, LAUNCH_WAITS_call, nai_strings_get(&m->tables[NAI_IN_APIS]->strings, most));
+  nai_set_i64(table, row, LAUNCH_WAITS_call_ns, t->call_ns[most]);
+  nai_set_i64(table, row, LAUNCH_WAITS_longest_ns, t->longest_ns);
+  nai_set_i64(table, row, LAUNCH_WAITS_longest_start_ns, t->longest.start);
+  nai_set_i64(table, row, LAUNCH_WAITS_longest_end_ns, t->longest.end);
 }
 
 static int add_gpu(const struct nai_node_io *io, uint32_t gpu, struct nai_err *err) {
@@ -159,11 +120,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int rc = NAI_OK;
   for (uint32_t g = 0; !rc && g < io->model->gpu_count; g++)
     rc = add_gpu(io, g, err);
-  static const struct nai_sort_by order[] = {{DEVICE, false}};
+  static const struct nai_sort_by order[] = {{LAUNCH_WAITS_device_id, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 1, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_launch_waits_schema, NULL};
 const struct nai_node nai_analysis_launch_waits = {.name = "launch_waits",
                                                    .outputs = schemas,
                                                    .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) |

@@ -6,31 +6,11 @@
 #include "base/array.h"
 #include "base/strings.h"
 #include "table/columns.h"
+#include "tables/autotuning.h"
+#include "tables/kernel_configs.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { DEVICE, PID, FAMILY, VARIANTS, KERNELS, TIME, LOST, WINNER, AFTER, START, END };
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [FAMILY] = NAI_LABEL_COLUMN("family", "what the variants have in common: kernel name, digits as #", .key = true),
-    [VARIANTS] = NAI_COUNT_COLUMN(
-        "variant_count",
-        "variants that were tried: kernel names, or launches with other blocks, registers or shared memory"),
-    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels of the trial", .sum = true),
-    [TIME] = NAI_TIME_COLUMN("time_ns", "from the first one's start to the last one's end", .better = NAI_BETTER_LOWER,
-                             .sum = true),
-    [LOST] = NAI_TIME_COLUMN("lost_ns", "summed durations of the variants that were never used again",
-                             .better = NAI_BETTER_LOWER, .sum = true),
-    [WINNER] = NAI_KERNEL_NAME_COLUMN("kernel_name", "the variant that is used afterwards"),
-    [AFTER] = NAI_COUNT_COLUMN("used_count", "how often it runs afterwards"),
-    [START] = NAI_START_COLUMN("start_ns", "start of the trial", .key = true),
-    [END] = NAI_END_COLUMN("end_ns", "end of the trial"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("autotuning", "Autotuning", "One trial of variants of a kernel, of which one or two are used afterwards",
-               columns);
 
 /* A trial has so many variants at least; so many of them are used again at most, and so often at least. */
 enum { FEWEST_VARIANTS = 6, MOST_WINNERS = 2, FEWEST_USES = 10 };
@@ -89,8 +69,12 @@ static int find_families(struct work *w, struct nai_err *err) {
 }
 
 static int find_builds(struct work *w, struct nai_err *err) {
-  static const int columns_of_build[] = {KC_BLOCK_X,   KC_BLOCK_Y,     KC_BLOCK_Z,
-                                         KC_REGISTERS, KC_STATIC_SMEM, KC_DYNAMIC_SMEM};
+  static const int columns_of_build[] = {KERNEL_CONFIGS_block_x,
+                                         KERNEL_CONFIGS_block_y,
+                                         KERNEL_CONFIGS_block_z,
+                                         KERNEL_CONFIGS_registers_per_thread,
+                                         KERNEL_CONFIGS_static_shared_bytes,
+                                         KERNEL_CONFIGS_dynamic_shared_bytes};
   enum { COLUMNS = sizeof columns_of_build / sizeof *columns_of_build };
   const struct nai_table *t = w->m->tables[NAI_IN_KERNEL_CONFIGS];
   w->build = malloc(((size_t)t->rows + 1) * sizeof *w->build);
@@ -198,17 +182,17 @@ static void close_trial(struct work *w, struct trial *t, int32_t device) {
   int64_t row = nai_table_add_row(w->out), start = nai_at(&m->kernels.start, t->v[0]), end = start;
   for (uint32_t i = 0; i < count; i++)
     end = nai_at(&m->kernels.end, t->v[i]) > end ? nai_at(&m->kernels.end, t->v[i]) : end;
-  nai_set_i64(w->out, row, DEVICE, device);
-  nai_set_i64(w->out, row, PID, nai_model_pid(m, nai_at_i32(&m->kernels.process, t->v[0])));
-  nai_set_str(w->out, row, FAMILY, nai_strings_get(&w->families, t->family));
-  nai_set_i64(w->out, row, VARIANTS, r.variants);
-  nai_set_i64(w->out, row, KERNELS, count);
-  nai_set_i64(w->out, row, TIME, end - start);
-  nai_set_i64(w->out, row, LOST, r.lost_ns);
-  nai_set_str(w->out, row, WINNER, nai_model_kernel_name(m, r.winner));
-  nai_set_i64(w->out, row, AFTER, r.used);
-  nai_set_i64(w->out, row, START, start);
-  nai_set_i64(w->out, row, END, end);
+  nai_set_i64(w->out, row, AUTOTUNING_device_id, device);
+  nai_set_i64(w->out, row, AUTOTUNING_pid, nai_model_pid(m, nai_at_i32(&m->kernels.process, t->v[0])));
+  nai_set_str(w->out, row, AUTOTUNING_family, nai_strings_get(&w->families, t->family));
+  nai_set_i64(w->out, row, AUTOTUNING_variant_count, r.variants);
+  nai_set_i64(w->out, row, AUTOTUNING_kernel_count, count);
+  nai_set_i64(w->out, row, AUTOTUNING_time_ns, end - start);
+  nai_set_i64(w->out, row, AUTOTUNING_lost_ns, r.lost_ns);
+  nai_set_str(w->out, row, AUTOTUNING_kernel_name, nai_model_kernel_name(m, r.winner));
+  nai_set_i64(w->out, row, AUTOTUNING_used_count, r.used);
+  nai_set_i64(w->out, row, AUTOTUNING_start_ns, start);
+  nai_set_i64(w->out, row, AUTOTUNING_end_ns, end);
 }
 
 static int add_kernel(struct work *w, struct trial *t, uint32_t kernel, int32_t device, struct nai_err *err) {
@@ -256,11 +240,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   nai_strings_free(&w.builds);
   free(w.family);
   free(w.build);
-  static const struct nai_sort_by order[] = {{TIME, true}, {DEVICE, false}, {START, false}, {PID, false}};
+  static const struct nai_sort_by order[] = {
+      {AUTOTUNING_time_ns, true}, {AUTOTUNING_device_id, false}, {AUTOTUNING_start_ns, false}, {AUTOTUNING_pid, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_autotuning_schema, NULL};
 const struct nai_node nai_analysis_autotuning = {.name = "autotuning",
                                                  .outputs = schemas,
                                                  .parts = NAI_PART(GPUS),

@@ -7,23 +7,10 @@
 #include "base/array.h"
 #include "base/big.h"
 #include "base/sort.h"
+#include "tables/kernel_paths.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { NAME, CATEGORY, PATH, CALLS, TOTAL, STEADY_CALLS, STEADY };
-static const struct nai_column_def columns[] = {
-    [NAME] = NAI_KERNEL_NAME_COLUMN("kernel_name", "demangled kernel name", .key = true),
-    [CATEGORY] = NAI_LABEL_COLUMN("category", "kind of work (rules/kernel-classes.yaml)"),
-    [PATH] =
-        NAI_RANGE_NAME_COLUMN("nvtx_path", "NVTX ranges around its launch, outermost first, digits as #", .key = true),
-    [CALLS] = NAI_COUNT_COLUMN("call_count", "executions on all GPUs", .sum = true),
-    [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER, .sum = true),
-    [STEADY_CALLS] = NAI_COUNT_COLUMN("steady_call_count", "executions launched in steady steps", .sum = true),
-    [STEADY] = NAI_TIME_COLUMN("steady_time_ns", "summed durations of these", .better = NAI_BETTER_LOWER, .sum = true),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("kernel_paths", "Kernels by place", "One kernel name launched inside one chain of NVTX ranges", columns);
 
 enum { MAX_ROWS = 4000, MAX_DEPTH = 16, MAX_PATH = 400 };
 
@@ -176,15 +163,17 @@ static void put_groups(struct nai_table *table, const struct sums *s) {
   for (uint32_t i = 0; i < s->count; i++) {
     const struct group *group = &s->groups[i];
     int64_t row = nai_table_add_row(table);
-    nai_set_str(table, row, NAME, nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, group->name));
-    nai_set_str(table, row, CATEGORY, nai_kernel_classes_name(m->classes, m->kernel_category[group->name]));
+    nai_set_str(table, row, KERNEL_PATHS_kernel_name,
+                nai_strings_get(&m->tables[NAI_IN_KERNELS]->strings, group->name));
+    nai_set_str(table, row, KERNEL_PATHS_category,
+                nai_kernel_classes_name(m->classes, m->kernel_category[group->name]));
     if (group->path != NAI_NO_STRING)
-      nai_set_str(table, row, PATH, nai_strings_get(&s->paths, group->path));
-    nai_set_i64(table, row, CALLS, group->calls);
-    nai_set_i64(table, row, TOTAL, group->ns);
+      nai_set_str(table, row, KERNEL_PATHS_nvtx_path, nai_strings_get(&s->paths, group->path));
+    nai_set_i64(table, row, KERNEL_PATHS_call_count, group->calls);
+    nai_set_i64(table, row, KERNEL_PATHS_total_time_ns, group->ns);
     if (m->steps->list_count) {
-      nai_set_i64(table, row, STEADY_CALLS, group->steady_calls);
-      nai_set_i64(table, row, STEADY, group->steady_ns);
+      nai_set_i64(table, row, KERNEL_PATHS_steady_call_count, group->steady_calls);
+      nai_set_i64(table, row, KERNEL_PATHS_steady_time_ns, group->steady_ns);
     }
   }
 }
@@ -215,11 +204,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   nai_keyset_free(&s.keys);
   free(s.groups);
   nai_strings_free(&s.paths);
-  static const struct nai_sort_by order[] = {{TOTAL, true}, {NAME, false}, {PATH, false}};
+  static const struct nai_sort_by order[] = {
+      {KERNEL_PATHS_total_time_ns, true}, {KERNEL_PATHS_kernel_name, false}, {KERNEL_PATHS_nvtx_path, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 3, err);
 }
 
-static const struct nai_schema *const outputs[] = {&schema, NULL};
+static const struct nai_schema *const outputs[] = {&nai_kernel_paths_schema, NULL};
 static const char *const inputs[] = {"steps", NULL};
 const struct nai_node nai_analysis_kernel_paths = {
     .name = "kernel_paths",

@@ -7,57 +7,12 @@
 #include "derive/kernels/repeated.h"
 #include "base/array.h"
 #include "table/columns.h"
+#include "tables/kernel_configs.h"
+#include "tables/kernel_shape.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static const struct nai_column_def columns[] = {
-    [KS_NAME] = NAI_KERNEL_NAME_COLUMN("kernel_name", "demangled kernel name", .key = true),
-    [KS_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [KS_GRID] = NAI_LABEL_COLUMN("grid", "thread blocks in x, y and z: 132x1x1", .key = true),
-    [KS_BLOCK] = NAI_LABEL_COLUMN("block", "threads per block in x, y and z", .key = true),
-    [KS_CALLS] = NAI_COUNT_COLUMN("call_count", "executions", .sum = true),
-    [KS_TOTAL] = {"total_time_ns", NAI_I64, NAI_NS, "summed durations", .prints = NAI_AS_NS | NAI_AS_MS,
-                  .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER, .sum = true},
-    [KS_PCT_DEVICE] = NAI_PCT_COLUMN("pct_of_device_kernel_time", "of all kernel durations on this GPU"),
-    [KS_BLOCKS] = NAI_COUNT_COLUMN("blocks", "thread blocks of the grid"),
-    [KS_THREADS] = NAI_COUNT_COLUMN("threads_per_block", "threads of a block"),
-    [KS_REGISTERS] = NAI_COUNT_COLUMN("registers_per_thread", "registers per thread"),
-    [KS_STATIC_SHARED] = NAI_BYTES_COLUMN("static_shared_bytes", "static shared memory per block"),
-    [KS_DYNAMIC_SHARED] = NAI_BYTES_COLUMN("dynamic_shared_bytes", "dynamic shared memory per block"),
-    [KS_EXECUTED_SHARED] =
-        NAI_BYTES_COLUMN("executed_shared_bytes", "shared memory the driver set aside on each multiprocessor"),
-    [KS_LOCAL] = NAI_BYTES_COLUMN("local_bytes_per_thread",
-                                  "local memory per thread: spilled registers, arrays indexed at run time"),
-    [KS_CLUSTER] = NAI_COUNT_COLUMN("cluster_blocks", "blocks of a cluster, NULL without clusters"),
-    [KS_CONFIGS] = NAI_COUNT_COLUMN(
-        "configuration_count",
-        "launch configurations with this grid and block; the columns before and behind describe the one with most time"),
-    [KS_OCCUPANCY] =
-        NAI_PCT_COLUMN("theoretical_occupancy_pct", "warps that fit on a multiprocessor at once, of those it can hold"),
-    [KS_LIMITER] =
-        NAI_LABEL_COLUMN("occupancy_limiter", "what allows no more: warps, blocks, registers or shared_memory"),
-    [KS_BLOCKS_PER_SM] = NAI_COUNT_COLUMN("blocks_per_sm", "blocks that fit on a multiprocessor at once"),
-    [KS_STATE] = NAI_LABEL_COLUMN(
-        "fill", "underfilled (fewer blocks than multiprocessors), one wave (all blocks run at once), waves, uneven "
-                "(more, of blocks that are no equal shares), invalid (impossible on such a GPU), NULL unknown"),
-    [KS_WAVES] = {"waves", NAI_F64, NAI_COUNT, "blocks of the grid, of those that the GPU runs at once",
-                  .role = NAI_ROLE_METRIC},
-    [KS_EFFICIENCY] = NAI_PCT_COLUMN("wave_efficiency_pct", "waves, of the next whole number; only where fill is waves",
-                                     .better = NAI_BETTER_HIGHER),
-    [KS_TAIL] = NAI_TIME_COLUMN("tail_loss_ns", "lost at most in the last, partial wave while no other kernel ran",
-                                .better = NAI_BETTER_LOWER, .sum = true),
-    [KS_TENSOR] = NAI_LABEL_COLUMN("tensor_cores", "whether it computes on tensor cores: yes, no or unknown"),
-    [KS_TENSOR_GAIN] = NAI_TIME_COLUMN(
-        "tensor_gain_ns", "FP32 matrix products and convolutions: what tensor cores could save at most on this GPU",
-        .better = NAI_BETTER_LOWER, .sum = true),
-    [KS_CATEGORY] = NAI_LABEL_COLUMN("category", "kind of work (rules/kernel-classes.yaml)"),
-    [KS_LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest execution"),
-    [KS_LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest execution"),
-};
-const struct nai_schema nai_kernel_shape_schema =
-    NAI_SCHEMA("kernel_shape", "Kernel shapes", "One kernel name, grid and block on one GPU", columns);
 
 /* All executions of one kernel on one GPU with one launch configuration. */
 struct sum {
@@ -156,40 +111,40 @@ static void put_extent(struct nai_table *out, int64_t row, int column, const str
 }
 
 static void put_config(struct nai_table *out, int64_t row, const struct work *w, const struct sum *sum) {
-  static const int copied[][2] = {{KS_REGISTERS, KC_REGISTERS},
-                                  {KS_STATIC_SHARED, KC_STATIC_SMEM},
-                                  {KS_DYNAMIC_SHARED, KC_DYNAMIC_SMEM},
-                                  {KS_EXECUTED_SHARED, KC_EXECUTED_SMEM},
-                                  {KS_LOCAL, KC_LOCAL_PER_THREAD}};
+  static const int copied[][2] = {{KERNEL_SHAPE_registers_per_thread, KERNEL_CONFIGS_registers_per_thread},
+                                  {KERNEL_SHAPE_static_shared_bytes, KERNEL_CONFIGS_static_shared_bytes},
+                                  {KERNEL_SHAPE_dynamic_shared_bytes, KERNEL_CONFIGS_dynamic_shared_bytes},
+                                  {KERNEL_SHAPE_executed_shared_bytes, KERNEL_CONFIGS_executed_shared_bytes},
+                                  {KERNEL_SHAPE_local_bytes_per_thread, KERNEL_CONFIGS_local_bytes_per_thread}};
   if (sum->shape == UINT32_MAX)
     return;
-  put_extent(out, row, KS_GRID, w->configs, sum->config, KC_GRID_X);
-  put_extent(out, row, KS_BLOCK, w->configs, sum->config, KC_BLOCK_X);
-  nai_set_i64(out, row, KS_BLOCKS, sum->fit.blocks);
-  nai_set_i64(out, row, KS_THREADS, sum->fit.threads);
+  put_extent(out, row, KERNEL_SHAPE_grid, w->configs, sum->config, KERNEL_CONFIGS_grid_x);
+  put_extent(out, row, KERNEL_SHAPE_block, w->configs, sum->config, KERNEL_CONFIGS_block_x);
+  nai_set_i64(out, row, KERNEL_SHAPE_blocks, sum->fit.blocks);
+  nai_set_i64(out, row, KERNEL_SHAPE_threads_per_block, sum->fit.threads);
   for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
     nai_set_i64(out, row, copied[i][0], nai_get_i64(w->configs, sum->config, copied[i][1]));
-  int64_t cluster = nai_config_product(w->configs, sum->config, KC_CLUSTER_X);
+  int64_t cluster = nai_config_product(w->configs, sum->config, KERNEL_CONFIGS_cluster_x);
   if (cluster > 1)
-    nai_set_i64(out, row, KS_CLUSTER, cluster);
+    nai_set_i64(out, row, KERNEL_SHAPE_cluster_blocks, cluster);
 }
 
 static void put_fit(struct nai_table *out, int64_t row, const struct nai_fit *fit, const struct nai_sm *sm) {
 #define WORD(id, word) word,
   static const char *const words[] = {NAI_FILL_STATES(WORD)};
 #undef WORD
-  nai_set_str(out, row, KS_STATE, words[fit->fill]);
+  nai_set_str(out, row, KERNEL_SHAPE_fill, words[fit->fill]);
   if (!fit->occupancy.blocks_per_sm)
     return;
-  nai_set_f64(out, row, KS_OCCUPANCY,
+  nai_set_f64(out, row, KERNEL_SHAPE_theoretical_occupancy_pct,
               nai_percent((double)(fit->occupancy.blocks_per_sm * fit->occupancy.warps),
                           (double)sm->limits.warps_per_sm));
-  nai_set_str(out, row, KS_LIMITER, nai_occupancy_limiter_name(fit->occupancy.limiter));
-  nai_set_i64(out, row, KS_BLOCKS_PER_SM, fit->occupancy.blocks_per_sm);
+  nai_set_str(out, row, KERNEL_SHAPE_occupancy_limiter, nai_occupancy_limiter_name(fit->occupancy.limiter));
+  nai_set_i64(out, row, KERNEL_SHAPE_blocks_per_sm, fit->occupancy.blocks_per_sm);
   if (!fit->slots)
     return;
-  nai_set_f64(out, row, KS_WAVES, (double)fit->blocks / (double)fit->slots);
-  nai_set_f64(out, row, KS_EFFICIENCY, nai_wave_efficiency_pct(fit));
+  nai_set_f64(out, row, KERNEL_SHAPE_waves, (double)fit->blocks / (double)fit->slots);
+  nai_set_f64(out, row, KERNEL_SHAPE_wave_efficiency_pct, nai_wave_efficiency_pct(fit));
 }
 
 /* On which units it computes, and what a change of units could save. Tensor cores take FP32 data from 8.0 on (as TF32).
@@ -198,10 +153,11 @@ static void put_arithmetic(struct nai_table *out, int64_t row, enum nai_arithmet
                            const struct nai_sm *sm) {
   static const char *const words[NAI_ARITHMETIC_COUNT] = {"unknown", "yes", "no", "no"};
   int64_t fp32 = sm->limits.fp32_flop_per_clock, tensor = sm->limits.tensor_flop_per_clock;
-  nai_set_str(out, row, KS_TENSOR, words[arithmetic]);
+  nai_set_str(out, row, KERNEL_SHAPE_tensor_cores, words[arithmetic]);
   if (arithmetic == NAI_ARITHMETIC_FP32 && sm->major >= 8 && fp32 > 0 && tensor > fp32)
-    nai_set_i64(out, row, KS_TENSOR_GAIN,
-                (int64_t)((double)nai_get_i64(out, row, KS_TOTAL) * (1 - (double)fp32 / (double)tensor)));
+    nai_set_i64(out, row, KERNEL_SHAPE_tensor_gain_ns,
+                (int64_t)((double)nai_get_i64(out, row, KERNEL_SHAPE_total_time_ns) *
+                          (1 - (double)fp32 / (double)tensor)));
 }
 
 /* One row of all configurations with the same grid and block. */
@@ -219,20 +175,21 @@ static void put_shape(struct nai_table *out, const struct work *w, const struct 
     if (more > 0 || (!more && nai_at(&m->kernels.start, sums[i].longest) < nai_at(&m->kernels.start, longest)))
       longest = sums[i].longest;
   }
-  nai_set_str(out, row, KS_NAME, name);
-  nai_set_i64(out, row, KS_DEVICE, nai_model_device(m, group->gpu));
-  nai_set_i64(out, row, KS_CALLS, calls);
-  nai_set_i64(out, row, KS_TOTAL, total);
-  nai_set_f64(out, row, KS_PCT_DEVICE, nai_percent((double)total, (double)w->device_ns[group->gpu]));
-  nai_set_i64(out, row, KS_CONFIGS, n);
+  nai_set_str(out, row, KERNEL_SHAPE_kernel_name, name);
+  nai_set_i64(out, row, KERNEL_SHAPE_device_id, nai_model_device(m, group->gpu));
+  nai_set_i64(out, row, KERNEL_SHAPE_call_count, calls);
+  nai_set_i64(out, row, KERNEL_SHAPE_total_time_ns, total);
+  nai_set_f64(out, row, KERNEL_SHAPE_pct_of_device_kernel_time,
+              nai_percent((double)total, (double)w->device_ns[group->gpu]));
+  nai_set_i64(out, row, KERNEL_SHAPE_configuration_count, n);
   put_config(out, row, w, sums);
   put_fit(out, row, &sums->fit, &w->sms[group->gpu]);
   if (sums->fit.slots)
-    nai_set_i64(out, row, KS_TAIL, tail);
+    nai_set_i64(out, row, KERNEL_SHAPE_tail_loss_ns, tail);
   put_arithmetic(out, row, nai_kernel_classes_arithmetic(m->classes, name), &w->sms[group->gpu]);
-  nai_set_str(out, row, KS_CATEGORY, nai_kernel_classes_name(m->classes, m->kernel_category[group->name]));
-  nai_set_i64(out, row, KS_LONGEST_START, nai_at(&m->kernels.start, longest));
-  nai_set_i64(out, row, KS_LONGEST_END, nai_at(&m->kernels.end, longest));
+  nai_set_str(out, row, KERNEL_SHAPE_category, nai_kernel_classes_name(m->classes, m->kernel_category[group->name]));
+  nai_set_i64(out, row, KERNEL_SHAPE_longest_start_ns, nai_at(&m->kernels.start, longest));
+  nai_set_i64(out, row, KERNEL_SHAPE_longest_end_ns, nai_at(&m->kernels.end, longest));
 }
 
 static int begin(struct work *w, const struct nai_model *m, struct nai_err *err) {
@@ -269,8 +226,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   free(w.device_ns);
   free(w.uneven);
   free(w.sums);
-  static const struct nai_sort_by order[] = {
-      {KS_TOTAL, true}, {KS_NAME, false}, {KS_DEVICE, false}, {KS_GRID, false}, {KS_BLOCK, false}};
+  static const struct nai_sort_by order[] = {{KERNEL_SHAPE_total_time_ns, true},
+                                             {KERNEL_SHAPE_kernel_name, false},
+                                             {KERNEL_SHAPE_device_id, false},
+                                             {KERNEL_SHAPE_grid, false},
+                                             {KERNEL_SHAPE_block, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 5, err);
 }
 

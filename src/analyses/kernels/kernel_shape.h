@@ -4,38 +4,7 @@
 
 #include "derive/kernels/occupancy.h"
 #include "derive/model.h"
-
-enum {
-  KS_NAME,
-  KS_DEVICE,
-  KS_GRID,
-  KS_BLOCK,
-  KS_CALLS,
-  KS_TOTAL,
-  KS_PCT_DEVICE,
-  KS_BLOCKS,
-  KS_THREADS,
-  KS_REGISTERS,
-  KS_STATIC_SHARED,
-  KS_DYNAMIC_SHARED,
-  KS_EXECUTED_SHARED,
-  KS_LOCAL,
-  KS_CLUSTER,
-  KS_CONFIGS,
-  KS_OCCUPANCY,
-  KS_LIMITER,
-  KS_BLOCKS_PER_SM,
-  KS_STATE,
-  KS_WAVES,
-  KS_EFFICIENCY,
-  KS_TAIL,
-  KS_TENSOR,
-  KS_TENSOR_GAIN,
-  KS_CATEGORY,
-  KS_LONGEST_START,
-  KS_LONGEST_END
-};
-extern const struct nai_schema nai_kernel_shape_schema;
+#include "tables/kernel_shape.h"
 
 /* How a launch fills its GPU, X(id, word in the table). */
 #define NAI_FILL_STATES(X)                                                     \

@@ -2,6 +2,7 @@
 #include "analyses/kernels/kernel_shape.h"
 
 #include "analyses/losses/losses.h"
+#include "tables/kernel_configs.h"
 
 #include <math.h>
 
@@ -14,10 +15,10 @@ static int64_t number(const struct nai_table *configs, int64_t config, int colum
 
 /* Blocks that run at once. Clusters are placed as a whole. */
 static int64_t slots_of(const struct nai_table *configs, int64_t config, int64_t slots) {
-  int64_t cluster = nai_config_product(configs, config, KC_CLUSTER_X);
+  int64_t cluster = nai_config_product(configs, config, KERNEL_CONFIGS_cluster_x);
   if (cluster <= 1)
     return slots;
-  int64_t most = number(configs, config, KC_MAX_CLUSTERS);
+  int64_t most = number(configs, config, KERNEL_CONFIGS_max_active_clusters);
   return (most ? most : slots / cluster) * cluster;
 }
 
@@ -29,22 +30,23 @@ static enum nai_fill fill_of(const struct nai_fit *fit, const struct nai_table *
     return NAI_FILL_UNKNOWN;
   if (fit->blocks <= fit->slots)
     return NAI_FILL_ONE_WAVE;
-  return uneven || number(configs, config, KC_LAUNCH_TYPE) >= COOPERATIVE ? NAI_FILL_UNEVEN : NAI_FILL_WAVES;
+  return uneven || number(configs, config, KERNEL_CONFIGS_launch_type) >= COOPERATIVE ? NAI_FILL_UNEVEN
+                                                                                      : NAI_FILL_WAVES;
 }
 
 struct nai_fit nai_fit_of(const struct nai_table *configs, int64_t config, const struct nai_sm *sm, bool uneven) {
   struct nai_fit fit = {.blocks = -1, .threads = -1};
   if (config < 0 || config >= configs->rows)
     return fit;
-  fit.blocks = nai_config_product(configs, config, KC_GRID_X);
-  fit.threads = nai_config_product(configs, config, KC_BLOCK_X);
+  fit.blocks = nai_config_product(configs, config, KERNEL_CONFIGS_grid_x);
+  fit.threads = nai_config_product(configs, config, KERNEL_CONFIGS_block_x);
   if (fit.blocks < 1 || fit.threads < 1)
     return fit;
   if (sm->known) {
     struct nai_launch_shape shape = {.threads = fit.threads,
-                                     .registers = number(configs, config, KC_REGISTERS),
-                                     .shared_bytes = number(configs, config, KC_STATIC_SMEM) +
-                                                     number(configs, config, KC_DYNAMIC_SMEM)};
+                                     .registers = number(configs, config, KERNEL_CONFIGS_registers_per_thread),
+                                     .shared_bytes = number(configs, config, KERNEL_CONFIGS_static_shared_bytes) +
+                                                     number(configs, config, KERNEL_CONFIGS_dynamic_shared_bytes)};
     fit.occupancy = nai_occupancy_of(sm, &shape);
     fit.slots = slots_of(configs, config, fit.occupancy.blocks_per_sm * sm->count);
   }

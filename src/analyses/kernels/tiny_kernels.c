@@ -4,21 +4,9 @@
 #include "analyses/analysis.h"
 #include "table/columns.h"
 #include "table/kernel_name.h"
+#include "tables/tiny_kernels.h"
 
 #include <stdlib.h>
-
-enum { NAME, DEVICE, CALLS, TOTAL, AVG, PCT, SHORT };
-static const struct nai_column_def columns[] = {
-    [NAME] = NAI_KERNEL_NAME_COLUMN("kernel_name", "demangled kernel name", .key = true),
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [CALLS] = NAI_COUNT_COLUMN("call_count", "executions of 5 us or less", .better = NAI_BETTER_LOWER, .sum = true),
-    [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "their summed durations", .better = NAI_BETTER_LOWER, .sum = true),
-    [AVG] = NAI_AVERAGE_COLUMN("avg_duration_ns", "their mean duration"),
-    [PCT] = NAI_PCT_COLUMN("pct_of_device_kernels", "of all kernel executions on this GPU", .better = NAI_BETTER_LOWER),
-    [SHORT] = NAI_LABEL_COLUMN("short_name", "name for people"),
-};
-const struct nai_schema nai_tiny_kernels_schema =
-    NAI_SCHEMA("tiny_kernels", "Tiny kernels", "Executions of 5 us or less, by kernel name and GPU", columns);
 
 enum { TINY_NS = 5000 };
 
@@ -33,13 +21,13 @@ static void put_row(struct nai_table *table, const struct nai_model *m, uint32_t
   struct nai_buf brief = {0};
   nai_kernel_name_short(&brief, text, 72);
   int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, NAME, text);
-  nai_set_str(table, row, SHORT, nai_buf_str(&brief));
-  nai_set_i64(table, row, DEVICE, m->gpus[gpu].device_id);
-  nai_set_i64(table, row, CALLS, tiny->calls);
-  nai_set_i64(table, row, TOTAL, tiny->total_ns);
-  nai_set_f64(table, row, AVG, (double)tiny->total_ns / (double)tiny->calls);
-  nai_set_f64(table, row, PCT, nai_percent((double)tiny->calls, (double)device_calls));
+  nai_set_str(table, row, TINY_KERNELS_kernel_name, text);
+  nai_set_str(table, row, TINY_KERNELS_short_name, nai_buf_str(&brief));
+  nai_set_i64(table, row, TINY_KERNELS_device_id, m->gpus[gpu].device_id);
+  nai_set_i64(table, row, TINY_KERNELS_call_count, tiny->calls);
+  nai_set_i64(table, row, TINY_KERNELS_total_time_ns, tiny->total_ns);
+  nai_set_f64(table, row, TINY_KERNELS_avg_duration_ns, (double)tiny->total_ns / (double)tiny->calls);
+  nai_set_f64(table, row, TINY_KERNELS_pct_of_device_kernels, nai_percent((double)tiny->calls, (double)device_calls));
   table->oom |= brief.oom;
   nai_buf_free(&brief);
 }
@@ -71,6 +59,7 @@ int nai_tiny_kernels_put(struct nai_table *table, const struct nai_model *m, str
   }
   free(sums);
   free(touched);
-  static const struct nai_sort_by order[] = {{CALLS, true}, {NAME, false}, {DEVICE, false}};
+  static const struct nai_sort_by order[] = {
+      {TINY_KERNELS_call_count, true}, {TINY_KERNELS_kernel_name, false}, {TINY_KERNELS_device_id, false}};
   return rc ? rc : nai_table_sort(table, order, 3, err);
 }

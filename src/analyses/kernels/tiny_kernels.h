@@ -3,8 +3,8 @@
 #define NAI_ANALYSES_TINY_KERNELS_H
 
 #include "derive/model.h"
+#include "tables/tiny_kernels.h"
 
-extern const struct nai_schema nai_tiny_kernels_schema;
 /* Fills the table. Needs NAI_PART(GPUS). */
 NAI_MUST_CHECK int nai_tiny_kernels_put(struct nai_table *table, const struct nai_model *m, struct nai_err *err);
 

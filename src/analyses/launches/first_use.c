@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "table/intervals.h"
 #include "table/stats.h"
+#include "tables/overhead_events.h"
 
 #include <stdlib.h>
 
@@ -107,7 +108,7 @@ static void look_for_loading(struct nai_first_use *out, struct places *places, c
     if (!nai_is_loading(m, i))
       continue;
     out->loading_rows++;
-    add_place(places, nai_get_i64(t, i, OE_START), nai_get_i64(t, i, OE_END));
+    add_place(places, nai_get_i64(t, i, OVERHEAD_EVENTS_start_ns), nai_get_i64(t, i, OVERHEAD_EVENTS_end_ns));
   }
   out->loading_rows_ns = time_from(places, before);
   before = places->count;

@@ -2,57 +2,11 @@
 #include "analyses/analysis.h"
 #include "derive/idle/idle.h"
 #include "table/columns.h"
+#include "tables/launch_breakdown.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-  DEVICE,
-  PID,
-  LAUNCHES,
-  API_P50,
-  API_P90,
-  TO_START,
-  IN_API,
-  STREAM_WAIT,
-  DEVICE_WAIT,
-  GAP_AFTER_API,
-  FLOOR,
-  LEAD_P50,
-  STARVED,
-  STARVED_PCT,
-  NEGATIVE
-};
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [LAUNCHES] = NAI_COUNT_COLUMN("launch_count", "calls that launched work on this GPU", .sum = true),
-    [API_P50] = NAI_AVERAGE_COLUMN("api_p50_ns", "median duration of these calls"),
-    [API_P90] = NAI_AVERAGE_COLUMN("api_p90_ns", "90th percentile of their durations"),
-    [TO_START] = NAI_TIME_COLUMN(
-        "call_to_start_ns", "start of the call to start of its first operation, summed: the next four add up to it",
-        .sum = true),
-    [IN_API] =
-        NAI_TIME_COLUMN("in_api_ns", "of that: the call had not returned", .better = NAI_BETTER_LOWER, .sum = true),
-    [STREAM_WAIT] = NAI_TIME_COLUMN("stream_wait_ns", "of that: it had, and its stream was busy", .sum = true),
-    [DEVICE_WAIT] = NAI_TIME_COLUMN("device_wait_ns", "of that: only other streams of the GPU were busy", .sum = true),
-    [GAP_AFTER_API] =
-        NAI_TIME_COLUMN("gap_after_api_ns", "of that: nothing ran on the GPU", .better = NAI_BETTER_LOWER, .sum = true),
-    [FLOOR] = NAI_AVERAGE_COLUMN(
-        "launch_floor_ns",
-        "call to start of the fastest tenth of the launches that found the GPU idle; empty with fewer than 20"),
-    [LEAD_P50] = {"cpu_lead_p50_ns", NAI_F64, NAI_NS,
-                  "median of the work still ahead in the stream when a call returned", .prints = NAI_AS_US,
-                  .role = NAI_ROLE_METRIC, .better = NAI_BETTER_HIGHER},
-    [STARVED] = NAI_COUNT_COLUMN("starved_count", "calls that returned with nothing ahead in the stream",
-                                 .better = NAI_BETTER_LOWER, .sum = true),
-    [STARVED_PCT] = NAI_PCT_COLUMN("starved_pct", "of the launches", .better = NAI_BETTER_LOWER),
-    [NEGATIVE] = NAI_COUNT_COLUMN("negative_latency_count", "operations that start before their call: clocks disagree",
-                                  .sum = true),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("launch_breakdown", "From call to start", "Launches of one process on one GPU", columns);
 
 /* --- launches of one GPU ---------------------------------------------------------------------- */
 
@@ -193,21 +147,22 @@ static void put_sums(struct nai_table *table, const struct launches *l, uint32_t
   if (!s->count)
     return;
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, DEVICE, l->gpu->device_id);
-  nai_set_i64(table, row, PID, nai_model_pid(l->m, (int32_t)l->gpu->processes.keys[process]));
-  nai_set_i64(table, row, LAUNCHES, s->count);
-  nai_set_f64(table, row, API_P50, calls->p50);
-  nai_set_f64(table, row, API_P90, calls->p90);
-  nai_set_i64(table, row, TO_START, s->to_start);
-  nai_set_i64(table, row, IN_API, s->in_api);
-  nai_set_i64(table, row, STREAM_WAIT, s->stream_wait);
-  nai_set_i64(table, row, DEVICE_WAIT, s->device_wait);
-  nai_set_i64(table, row, GAP_AFTER_API, s->gap);
-  nai_set_f64(table, row, FLOOR, floors->count < NAI_LAUNCH_FLOOR_FEWEST ? (double)NAN : -floors->p90);
-  nai_set_f64(table, row, LEAD_P50, leads->p50);
-  nai_set_i64(table, row, STARVED, s->starved);
-  nai_set_f64(table, row, STARVED_PCT, nai_percent((double)s->starved, (double)s->count));
-  nai_set_i64(table, row, NEGATIVE, s->negative);
+  nai_set_i64(table, row, LAUNCH_BREAKDOWN_device_id, l->gpu->device_id);
+  nai_set_i64(table, row, LAUNCH_BREAKDOWN_pid, nai_model_pid(l->m, (int32_t)l->gpu->processes.keys[process]));
+  nai_set_i64(table, row, LAUNCH_BREAKDOWN_launch_count, s->count);
+  nai_set_f64(table, row, LAUNCH_BREAKDOWN_api_p50_ns, calls->p50);
+  nai_set_f64(table, row, LAUNCH_BREAKDOWN_api_p90_ns, calls->p90);
+  nai_set_i64(table, row, LAUNCH_BREAKDOWN_call_to_start_ns, s->to_start);
+  nai_set_i64(table, row, LAUNCH_BREAKDOWN_in_api_ns, s->in_api);
+  nai_set_i64(table, row, LAUNCH_BREAKDOWN_stream_wait_ns, s->stream_wait);
+  nai_set_i64(table, row, LAUNCH_BREAKDOWN_device_wait_ns, s->device_wait);
+  nai_set_i64(table, row, LAUNCH_BREAKDOWN_gap_after_api_ns, s->gap);
+  nai_set_f64(table, row, LAUNCH_BREAKDOWN_launch_floor_ns,
+              floors->count < NAI_LAUNCH_FLOOR_FEWEST ? (double)NAN : -floors->p90);
+  nai_set_f64(table, row, LAUNCH_BREAKDOWN_cpu_lead_p50_ns, leads->p50);
+  nai_set_i64(table, row, LAUNCH_BREAKDOWN_starved_count, s->starved);
+  nai_set_f64(table, row, LAUNCH_BREAKDOWN_starved_pct, nai_percent((double)s->starved, (double)s->count));
+  nai_set_i64(table, row, LAUNCH_BREAKDOWN_negative_latency_count, s->negative);
 }
 
 static int put_processes(struct nai_table *table, const struct launches *l, struct nai_err *err) {
@@ -249,11 +204,11 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
     rc = put_gpu(io->out[0], m, &m->gpus[g], call_seen, err);
   free(call_seen);
-  static const struct nai_sort_by order[] = {{DEVICE, false}, {PID, false}};
+  static const struct nai_sort_by order[] = {{LAUNCH_BREAKDOWN_device_id, false}, {LAUNCH_BREAKDOWN_pid, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 2, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_launch_breakdown_schema, NULL};
 const struct nai_node nai_analysis_launch_breakdown = {.name = "launch_breakdown",
                                                        .outputs = schemas,
                                                        .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS),

@@ -4,66 +4,12 @@
 #include "table/columns.h"
 
 #include "base/big.h"
+#include "tables/launch_storm.h"
+#include "tables/tiny_kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-  SCOPE,
-  DEVICE,
-  PID,
-  KERNELS,
-  LAUNCH_CALLS,
-  WINDOW,
-  KERNELS_PER_S,
-  CALLS_PER_S,
-  P50,
-  P90,
-  P99,
-  UNDER_5,
-  UNDER_10,
-  UNDER_20,
-  PEAK,
-  API_P50,
-  LATENCY_P50,
-  LATENCY_P90,
-  QUEUE_P50,
-  PEAK_START,
-  PEAK_END,
-  KERNEL_TIME,
-  SCOPE_LABEL
-};
-static const struct nai_column_def columns[] = {
-    [SCOPE] = NAI_NAME_COLUMN("scope", "all, gpu or process", .key = true),
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU, where the row is about one", .key = true),
-    [PID] = NAI_PID_COLUMN("process, where the row is about one", .key = true),
-    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernel executions"),
-    [LAUNCH_CALLS] = NAI_COUNT_COLUMN("launch_calls", "API calls that launched them", .better = NAI_BETTER_LOWER),
-    [WINDOW] = {"window_ns", NAI_I64, NAI_NS, "first kernel start to last kernel end", .prints = NAI_AS_S,
-                .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER},
-    [KERNELS_PER_S] = {"kernels_per_s", NAI_F64, NAI_PER_S, "kernels over the window", .role = NAI_ROLE_METRIC},
-    [CALLS_PER_S] = {"launch_calls_per_s", NAI_F64, NAI_PER_S, "launch calls over the window", .role = NAI_ROLE_METRIC},
-    [P50] = NAI_AVERAGE_COLUMN("p50_kernel_ns", "median kernel duration"),
-    [P90] = NAI_AVERAGE_COLUMN("p90_kernel_ns", "90th percentile of kernel durations"),
-    [P99] = NAI_AVERAGE_COLUMN("p99_kernel_ns", "99th percentile of kernel durations"),
-    [UNDER_5] = NAI_PCT_COLUMN("pct_under_5us", "kernels shorter than 5 us, of all kernels"),
-    [UNDER_10] = NAI_PCT_COLUMN("pct_under_10us", "kernels shorter than 10 us, of all kernels"),
-    [UNDER_20] = NAI_PCT_COLUMN("pct_under_20us", "kernels shorter than 20 us, of all kernels"),
-    [PEAK] = NAI_COUNT_COLUMN("peak_kernels_per_10ms", "most kernel starts in any 10 ms"),
-    [API_P50] = NAI_AVERAGE_COLUMN("api_p50_ns", "median duration of the launch calls"),
-    [LATENCY_P50] = NAI_AVERAGE_COLUMN("launch_latency_p50_ns", "median of kernel start minus API call start"),
-    [LATENCY_P90] = NAI_AVERAGE_COLUMN("launch_latency_p90_ns", "90th percentile of kernel start minus API call start"),
-    [QUEUE_P50] = NAI_AVERAGE_COLUMN(
-        "queue_delay_p50_ns",
-        "median of kernel start minus API call end, where the kernel started after the call returned"),
-    [PEAK_START] = NAI_START_COLUMN("peak_start_ns", "start of the busiest 10 ms"),
-    [PEAK_END] = NAI_END_COLUMN("peak_end_ns", "end of the busiest 10 ms"),
-    [KERNEL_TIME] = NAI_TIME_COLUMN("kernel_time_ns", "summed kernel durations", .better = NAI_BETTER_LOWER),
-    [SCOPE_LABEL] = NAI_LABEL_COLUMN("scope_label", "scope for people"),
-};
-static const struct nai_schema storm_schema =
-    NAI_SCHEMA("launch_storm", "Launch behaviour", "All kernels, those of one GPU, or those of one process", columns);
 
 enum { PEAK_NS = 10 * 1000 * 1000 };
 static const int64_t tiny_limits_ns[] = {5000, 10000, 20000};
@@ -195,31 +141,34 @@ static int measure(struct scope *scopes, const struct nai_model *m, const struct
 
 static void put_scope(struct nai_table *table, const struct scope *s, const char *scope, int64_t device_id, int64_t pid,
                       const char *label) {
-  static const struct nai_stats_columns durations = {KERNELS, KERNEL_TIME, -1, -1, -1, P50, P90, P99, -1};
-  static const int under[LIMITS] = {UNDER_5, UNDER_10, UNDER_20};
+  static const struct nai_stats_columns durations = {
+      LAUNCH_STORM_kernel_count,  LAUNCH_STORM_kernel_time_ns, -1, -1, -1, LAUNCH_STORM_p50_kernel_ns,
+      LAUNCH_STORM_p90_kernel_ns, LAUNCH_STORM_p99_kernel_ns,  -1};
+  static const int under[LIMITS] = {LAUNCH_STORM_pct_under_5us, LAUNCH_STORM_pct_under_10us,
+                                    LAUNCH_STORM_pct_under_20us};
   if (!s->of[DURATION].count)
     return;
   int64_t row = nai_table_add_row(table);
   double window_s = (double)(s->end - s->start) / 1e9;
-  nai_set_str(table, row, SCOPE, scope);
-  nai_set_i64(table, row, DEVICE, device_id);
-  nai_set_i64(table, row, PID, pid);
-  nai_set_str(table, row, SCOPE_LABEL, label);
-  nai_set_i64(table, row, WINDOW, s->end - s->start);
+  nai_set_str(table, row, LAUNCH_STORM_scope, scope);
+  nai_set_i64(table, row, LAUNCH_STORM_device_id, device_id);
+  nai_set_i64(table, row, LAUNCH_STORM_pid, pid);
+  nai_set_str(table, row, LAUNCH_STORM_scope_label, label);
+  nai_set_i64(table, row, LAUNCH_STORM_window_ns, s->end - s->start);
   nai_put_stats(table, row, &durations, &s->of[DURATION]);
   for (int u = 0; u < LIMITS; u++)
     nai_set_f64(table, row, under[u], nai_percent((double)s->under[u], (double)s->of[DURATION].count));
-  nai_set_i64(table, row, PEAK, s->peak);
-  nai_set_i64(table, row, PEAK_START, s->peak_start);
-  nai_set_i64(table, row, PEAK_END, s->peak_start + PEAK_NS);
-  nai_set_i64(table, row, LAUNCH_CALLS, s->of[CALL].count);
-  nai_set_f64(table, row, API_P50, s->of[CALL].p50);
-  nai_set_f64(table, row, LATENCY_P50, s->of[LATENCY].p50);
-  nai_set_f64(table, row, LATENCY_P90, s->of[LATENCY].p90);
-  nai_set_f64(table, row, QUEUE_P50, s->of[QUEUE_DELAY].p50);
+  nai_set_i64(table, row, LAUNCH_STORM_peak_kernels_per_10ms, s->peak);
+  nai_set_i64(table, row, LAUNCH_STORM_peak_start_ns, s->peak_start);
+  nai_set_i64(table, row, LAUNCH_STORM_peak_end_ns, s->peak_start + PEAK_NS);
+  nai_set_i64(table, row, LAUNCH_STORM_launch_calls, s->of[CALL].count);
+  nai_set_f64(table, row, LAUNCH_STORM_api_p50_ns, s->of[CALL].p50);
+  nai_set_f64(table, row, LAUNCH_STORM_launch_latency_p50_ns, s->of[LATENCY].p50);
+  nai_set_f64(table, row, LAUNCH_STORM_launch_latency_p90_ns, s->of[LATENCY].p90);
+  nai_set_f64(table, row, LAUNCH_STORM_queue_delay_p50_ns, s->of[QUEUE_DELAY].p50);
   if (window_s > 0) {
-    nai_set_f64(table, row, KERNELS_PER_S, (double)s->of[DURATION].count / window_s);
-    nai_set_f64(table, row, CALLS_PER_S, (double)s->of[CALL].count / window_s);
+    nai_set_f64(table, row, LAUNCH_STORM_kernels_per_s, (double)s->of[DURATION].count / window_s);
+    nai_set_f64(table, row, LAUNCH_STORM_launch_calls_per_s, (double)s->of[CALL].count / window_s);
   }
 }
 
@@ -336,7 +285,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc ? rc : nai_tiny_kernels_put(tables[1], m, err);
 }
 
-static const struct nai_schema *const schemas[] = {&storm_schema, &nai_tiny_kernels_schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_launch_storm_schema, &nai_tiny_kernels_schema, NULL};
 const struct nai_node nai_analysis_launches = {.name = "launches",
                                                .outputs = schemas,
                                                .parts = NAI_PART(LAUNCHES) | NAI_PART(GPUS) | NAI_PART(PROCESS_GPUS),

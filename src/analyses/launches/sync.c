@@ -3,74 +3,14 @@
 #include "table/columns.h"
 
 #include "base/big.h"
+#include "tables/sync_by_pid.h"
+#include "tables/sync_calls.h"
+#include "tables/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* sync_by_pid has pid first; the other columns are those of sync_calls in the same order. */
-enum {
-  NAME,
-  CLASS,
-  COUNT,
-  TOTAL,
-  AVG,
-  P50,
-  P90,
-  MAX,
-  PCT_THREAD,
-  GPU_BUSY,
-  TOP_RANGE,
-  LONGEST_START,
-  LONGEST_END,
-  PID,
-  TID,
-  GPU_IDLE,
-  PCT_THREAD_IDLE,
-  COLUMNS
-};
-#define SHARED_COLUMNS                                                                                              \
-  NAI_NAME_COLUMN("api_name", "API function", .key = true),                                                         \
-      NAI_LABEL_COLUMN("class", "blocking, ordering or poll; only blocking calls make the host wait", .key = true), \
-      NAI_COUNT_COLUMN("call_count", "calls", .better = NAI_BETTER_LOWER, .sum = true),                             \
-      NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER, .sum = true),                \
-      NAI_AVERAGE_COLUMN("avg_duration_ns", "mean duration"),                                                       \
-      NAI_AVERAGE_COLUMN("p50_duration_ns", "median duration"),                                                     \
-      NAI_AVERAGE_COLUMN("p90_duration_ns", "90th percentile of durations"),                                        \
-      NAI_LENGTH_COLUMN("max_duration_ns", "longest duration"),                                                     \
-      NAI_PCT_COLUMN("pct_of_thread_window",                                                                        \
-                     "of the summed windows (first to last API call) of the threads that made these calls",         \
-                     .better = NAI_BETTER_LOWER),                                                                   \
-      NAI_PCT_COLUMN(                                                                                               \
-          "gpu_busy_pct",                                                                                           \
-          "share of this time in which the process's GPUs were busy, NULL where nothing of them is recorded",       \
-          .better = NAI_BETTER_HIGHER),                                                                             \
-      NAI_RANGE_NAME_COLUMN("top_nvtx_range", "innermost NVTX range with most of this time"),                       \
-      NAI_START_COLUMN("longest_start_ns", "start of the longest call"),                                            \
-      NAI_END_COLUMN("longest_end_ns", "end of the longest call")
-#define IDLE_COLUMN                                                                           \
-  NAI_TIME_COLUMN("gpu_idle_ns", "part of this time in which the process's GPUs ran nothing", \
-                  .better = NAI_BETTER_LOWER, .sum = true)
-#define THREAD_IDLE_COLUMN \
-  NAI_PCT_COLUMN("pct_of_thread_window_gpu_idle", "gpu_idle_ms, of the same thread windows", .better = NAI_BETTER_LOWER)
-static const struct nai_column_def columns[] = {
-    SHARED_COLUMNS,
-    [PID] = NAI_PID_COLUMN("process of the longest call"),
-    [TID] = NAI_TID_COLUMN("thread of the longest call"),
-    [GPU_IDLE] = IDLE_COLUMN,
-    [PCT_THREAD_IDLE] = THREAD_IDLE_COLUMN,
-};
-static const struct nai_schema calls_schema =
-    NAI_SCHEMA("sync_calls", "Synchronisation", "One synchronising API function", columns);
-
-static const struct nai_column_def pid_columns[] = {
-    NAI_PID_COLUMN("process", .key = true),
-    SHARED_COLUMNS,
-    NAI_TID_COLUMN("thread of the longest call"),
-    IDLE_COLUMN,
-    THREAD_IDLE_COLUMN,
-};
-static const struct nai_schema by_pid_schema = NAI_SCHEMA("sync_by_pid", "Synchronisation by process",
-                                                          "One synchronising API function in one process", pid_columns);
 
 /* One call that is listed. */
 struct call {
@@ -219,24 +159,34 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   for (uint32_t i = 0; i < n; i++)
     x->thread_seen[calls[i].thread] = 0;
   struct nai_stats stats = nai_stats_of(x->values, n);
-  struct nai_stats_columns to = {s + COUNT, s + TOTAL, s + AVG, -1, s + MAX, s + P50, s + P90, -1, -1};
+  struct nai_stats_columns to = {s + SYNC_CALLS_call_count,
+                                 s + SYNC_CALLS_total_time_ns,
+                                 s + SYNC_CALLS_avg_duration_ns,
+                                 -1,
+                                 s + SYNC_CALLS_max_duration_ns,
+                                 s + SYNC_CALLS_p50_duration_ns,
+                                 s + SYNC_CALLS_p90_duration_ns,
+                                 -1,
+                                 -1};
   int64_t row = nai_table_add_row(table);
   nai_put_stats(table, row, &to, &stats);
-  nai_set_str(table, row, s + NAME, nai_model_api_name(m, calls[0].api));
-  nai_set_str(table, row, s + CLASS, class_of(m, calls[0].api));
-  nai_set_f64(table, row, s + PCT_THREAD, nai_percent((double)total, (double)windows));
-  nai_set_str(table, row, s + TOP_RANGE, top_range(x, calls, n));
-  nai_set_i64(table, row, s + LONGEST_START, nai_at(&m->apis.start, longest));
-  nai_set_i64(table, row, s + LONGEST_END, nai_at(&m->apis.end, longest));
+  nai_set_str(table, row, s + SYNC_CALLS_api_name, nai_model_api_name(m, calls[0].api));
+  nai_set_str(table, row, s + SYNC_CALLS_class, class_of(m, calls[0].api));
+  nai_set_f64(table, row, s + SYNC_CALLS_pct_of_thread_window, nai_percent((double)total, (double)windows));
+  nai_set_str(table, row, s + SYNC_CALLS_top_nvtx_range, top_range(x, calls, n));
+  nai_set_i64(table, row, s + SYNC_CALLS_longest_start_ns, nai_at(&m->apis.start, longest));
+  nai_set_i64(table, row, s + SYNC_CALLS_longest_end_ns, nai_at(&m->apis.end, longest));
   /* In sync_by_pid the pid comes first, so the columns after it are in the same places in both tables. */
-  nai_set_i64(table, row, by_process ? 0 : PID,
-              nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest), TH_PID));
-  nai_set_i64(table, row, TID, nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest), TH_TID));
+  nai_set_i64(table, row, by_process ? 0 : SYNC_CALLS_pid,
+              nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest), THREADS_pid));
+  nai_set_i64(table, row, SYNC_CALLS_tid,
+              nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest), THREADS_tid));
   if (!known_calls)
     return;
-  nai_set_f64(table, row, s + GPU_BUSY, nai_percent((double)busy, (double)known));
-  nai_set_i64(table, row, GPU_IDLE, known - busy);
-  nai_set_f64(table, row, PCT_THREAD_IDLE, nai_percent((double)(known - busy), (double)windows));
+  nai_set_f64(table, row, s + SYNC_CALLS_gpu_busy_pct, nai_percent((double)busy, (double)known));
+  nai_set_i64(table, row, SYNC_CALLS_gpu_idle_ns, known - busy);
+  nai_set_f64(table, row, SYNC_CALLS_pct_of_thread_window_gpu_idle,
+              nai_percent((double)(known - busy), (double)windows));
 }
 
 static int fill(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process,
@@ -248,8 +198,10 @@ static int fill(struct nai_table *table, struct context *x, const struct call *c
     put_group(table, x, calls + i, j - i, by_process);
   }
   int s = by_process ? 1 : 0;
-  struct nai_sort_by order[] = {
-      {s + CLASS, false}, {s + TOTAL, true}, {s + NAME, false}, {by_process ? 0 : PID, false}};
+  struct nai_sort_by order[] = {{s + SYNC_CALLS_class, false},
+                                {s + SYNC_CALLS_total_time_ns, true},
+                                {s + SYNC_CALLS_api_name, false},
+                                {by_process ? 0 : SYNC_CALLS_pid, false}};
   return nai_table_sort(table, order, 4, err);
 }
 
@@ -313,7 +265,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&calls_schema, &by_pid_schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_sync_calls_schema, &nai_sync_by_pid_schema, NULL};
 const struct nai_node nai_analysis_sync = {.name = "sync",
                                            .outputs = schemas,
                                            .parts = NAI_PART(NAMES) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) |

@@ -5,59 +5,29 @@
 #include "analyses/analysis.h"
 #include "derive/kernels/repeated.h"
 #include "table/columns.h"
+#include "tables/gpu_active.h"
+#include "tables/losses.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct nai_column_def columns[] = {
-    [LO_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [LO_WHAT] = NAI_NAME_COLUMN(
-        "what",
-        "unfused, casts, allocation, tiny_copies, copies_on_compute_stream, communication_on_compute_stream, "
-        "repeated_copies, underfilled, small_blocks, bimodal, long_calls or page_migration",
-        .key = true),
-    [LO_TIME] = NAI_TIME_COLUMN("time_ns", "time concerned, within active spans", .better = NAI_BETTER_LOWER),
-    [LO_COUNT] = NAI_COUNT_COLUMN("count", "kernels, copies or calls", .better = NAI_BETTER_LOWER),
-    [LO_PCT] = NAI_PCT_COLUMN("pct_of_active", "time, of the GPU's active time", .better = NAI_BETTER_LOWER),
-    [LO_BASE_PCT] = NAI_PCT_COLUMN("pct_of_kind", "time, of the summed time of all kernels (or copies) there",
-                                   .better = NAI_BETTER_LOWER),
-    [LO_EXAMPLE] =
-        NAI_KERNEL_NAME_COLUMN("example", "the kernel, kind of copy or function with the largest share", .key = true),
-    [LO_EXAMPLE_NS] = NAI_TIME_COLUMN("example_ns", "its share of the time"),
-    [LO_DETAIL] = NAI_LABEL_COLUMN("detail", "what was counted, with numbers"),
-    [LO_SHORT] = NAI_AVERAGE_COLUMN("low_median_ns", "bimodal: median of the shorter mode; long_calls: of all calls"),
-    [LO_LONG] =
-        NAI_AVERAGE_COLUMN("high_median_ns", "bimodal: median of the longer mode; long_calls: of the long calls"),
-    [LO_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest of them"),
-    [LO_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest of them"),
-    [LO_GAIN] = NAI_TIME_COLUMN(
-        "gain_ns",
-        "of time_ns: no more than this can be won; without what runs beside other work, or has to stay; of underfilled "
-        "as much as multiprocessors idle; of small_blocks what full warps win, or blocks of 256 threads where starts of "
-        "blocks limit: more warps per block may win beyond the former",
-        .better = NAI_BETTER_LOWER),
-};
-const struct nai_schema nai_losses_schema =
-    NAI_SCHEMA("losses", "Losses",
-               "One kind of work on one GPU that may be avoidable; rows overlap and must not be added", columns);
-
 int64_t nai_loss_put(const struct nai_loss_gpu *g, const struct nai_loss *loss) {
   int64_t row = nai_table_add_row(g->out), ns = loss->ns < g->active_ns ? loss->ns : g->active_ns;
-  nai_set_i64(g->out, row, LO_DEVICE, g->gpu->device_id);
-  nai_set_str(g->out, row, LO_WHAT, loss->what);
+  nai_set_i64(g->out, row, LOSSES_device_id, g->gpu->device_id);
+  nai_set_str(g->out, row, LOSSES_what, loss->what);
   int64_t gain = loss->ns - loss->kept_ns;
-  nai_set_i64(g->out, row, LO_TIME, ns);
-  nai_set_i64(g->out, row, LO_GAIN, gain < g->active_ns ? gain : g->active_ns);
-  nai_set_i64(g->out, row, LO_COUNT, loss->count);
-  nai_set_f64(g->out, row, LO_PCT, nai_percent((double)ns, (double)g->active_ns));
+  nai_set_i64(g->out, row, LOSSES_time_ns, ns);
+  nai_set_i64(g->out, row, LOSSES_gain_ns, gain < g->active_ns ? gain : g->active_ns);
+  nai_set_i64(g->out, row, LOSSES_count, loss->count);
+  nai_set_f64(g->out, row, LOSSES_pct_of_active, nai_percent((double)ns, (double)g->active_ns));
   if (loss->base_ns)
-    nai_set_f64(g->out, row, LO_BASE_PCT, nai_percent((double)loss->ns, (double)loss->base_ns));
+    nai_set_f64(g->out, row, LOSSES_pct_of_kind, nai_percent((double)loss->ns, (double)loss->base_ns));
   if (loss->example) {
-    nai_set_str(g->out, row, LO_EXAMPLE, loss->example);
-    nai_set_i64(g->out, row, LO_EXAMPLE_NS, loss->example_ns);
+    nai_set_str(g->out, row, LOSSES_example, loss->example);
+    nai_set_i64(g->out, row, LOSSES_example_ns, loss->example_ns);
   }
-  nai_set_i64(g->out, row, LO_START, loss->start);
-  nai_set_i64(g->out, row, LO_END, loss->end);
+  nai_set_i64(g->out, row, LOSSES_longest_start_ns, loss->start);
+  nai_set_i64(g->out, row, LOSSES_longest_end_ns, loss->end);
   return row;
 }
 
@@ -146,8 +116,8 @@ static int look_inside(struct nai_loss_gpu *g, struct nai_err *err) {
 static void find_active(struct nai_loss_gpu *g, const struct nai_table *active) {
   g->active = g->m->active[g->gpu - g->m->gpus].active;
   for (int64_t i = 0; i < active->rows; i++)
-    if (nai_get_i64(active, i, GA_DEVICE) == g->gpu->device_id)
-      g->steady = nai_get_i64(active, i, GA_STEADY) == 1;
+    if (nai_get_i64(active, i, GPU_ACTIVE_device_id) == g->gpu->device_id)
+      g->steady = nai_get_i64(active, i, GPU_ACTIVE_steady) == 1;
   g->active_ns = nai_intervals_total(&g->active);
 }
 
@@ -184,7 +154,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   free(traits);
   free(fusable);
   static const struct nai_sort_by order[] = {
-      {LO_DEVICE, false}, {LO_TIME, true}, {LO_WHAT, false}, {LO_EXAMPLE, false}};
+      {LOSSES_device_id, false}, {LOSSES_time_ns, true}, {LOSSES_what, false}, {LOSSES_example, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 

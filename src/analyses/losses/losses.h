@@ -3,24 +3,7 @@
 #define NAI_ANALYSES_LOSSES_H
 
 #include "derive/model.h"
-
-enum {
-  LO_DEVICE,
-  LO_WHAT,
-  LO_TIME,
-  LO_COUNT,
-  LO_PCT,
-  LO_BASE_PCT,
-  LO_EXAMPLE,
-  LO_EXAMPLE_NS,
-  LO_DETAIL,
-  LO_SHORT,
-  LO_LONG,
-  LO_START,
-  LO_END,
-  LO_GAIN
-};
-extern const struct nai_schema nai_losses_schema;
+#include "tables/losses.h"
 
 /* One GPU within its active spans. */
 struct nai_loss_gpu {

@@ -4,6 +4,7 @@
 #include "derive/calls/call_kind.h"
 #include "base/fmt.h"
 #include "table/intervals.h"
+#include "tables/losses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static int put(const struct nai_loss_gpu *g, struct calls *c, struct nai_err *er
                                                      .example_ns = c->name_ns[most],
                                                      .start = nai_at(&g->m->apis.start, c->longest),
                                                      .end = nai_at(&g->m->apis.end, c->longest)});
-    nai_set_str(g->out, row, LO_DETAIL, nai_buf_str(&detail));
+    nai_set_str(g->out, row, LOSSES_detail, nai_buf_str(&detail));
   }
   nai_intervals_free(&all);
   nai_intervals_free(&in);

@@ -3,6 +3,7 @@
 
 #include "base/fmt.h"
 #include "table/intervals.h"
+#include "tables/losses.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static int put(const struct nai_loss_gpu *g, struct nai_loss *loss, struct nai_b
   if (!rc && loss->count) {
     int64_t row = nai_loss_put(g, loss);
     if (detail->len)
-      nai_set_str(g->out, row, LO_DETAIL, nai_buf_str(detail));
+      nai_set_str(g->out, row, LOSSES_detail, nai_buf_str(detail));
   }
   nai_buf_free(detail);
   return rc;

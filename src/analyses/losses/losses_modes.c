@@ -4,6 +4,8 @@
 #include "derive/kernels/modes.h"
 #include "base/fmt.h"
 #include "base/sort.h"
+#include "tables/kernel_configs.h"
+#include "tables/losses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +33,7 @@ static bool counts(const struct nai_loss_gpu *g, uint32_t i) {
 static int64_t *blocks_of_configs(const struct nai_table *configs) {
   int64_t *blocks = malloc(((size_t)configs->rows + 1) * sizeof *blocks);
   for (int64_t i = 0; blocks && i <= configs->rows; i++)
-    blocks[i] = i < configs->rows ? nai_config_product(configs, i, KC_GRID_X) : -1;
+    blocks[i] = i < configs->rows ? nai_config_product(configs, i, KERNEL_CONFIGS_grid_x) : -1;
   return blocks;
 }
 
@@ -102,9 +104,9 @@ static int put(const struct nai_loss_gpu *g, const struct nai_loss *loss, struct
   int rc = nai_buf_check(detail, err);
   if (!rc) {
     int64_t row = nai_loss_put(g, loss);
-    nai_set_str(g->out, row, LO_DETAIL, nai_buf_str(detail));
-    nai_set_f64(g->out, row, LO_SHORT, low);
-    nai_set_f64(g->out, row, LO_LONG, high);
+    nai_set_str(g->out, row, LOSSES_detail, nai_buf_str(detail));
+    nai_set_f64(g->out, row, LOSSES_low_median_ns, low);
+    nai_set_f64(g->out, row, LOSSES_high_median_ns, high);
   }
   nai_buf_free(detail);
   return rc;

@@ -3,6 +3,9 @@
 
 #include "base/array.h"
 #include "base/fmt.h"
+#include "tables/gpus.h"
+#include "tables/kernel_configs.h"
+#include "tables/losses.h"
 
 #include <stdlib.h>
 
@@ -182,7 +185,7 @@ static int put_small(struct small *s, const struct nai_loss_gpu *g, struct nai_e
   nai_buf_puts(&detail, " per clock");
   int rc = nai_buf_check(&detail, err);
   if (!rc)
-    nai_set_str(g->out, row, LO_DETAIL, nai_buf_str(&detail));
+    nai_set_str(g->out, row, LOSSES_detail, nai_buf_str(&detail));
   nai_buf_free(&detail);
   return rc;
 }
@@ -213,15 +216,15 @@ static int fill_shapes(struct shapes *s, struct nai_err *err) {
   const struct nai_table *configs = s->g->m->tables[NAI_IN_KERNEL_CONFIGS];
   s->of_config = malloc(((size_t)configs->rows + 1) * sizeof *s->of_config);
   for (int64_t i = 0; s->of_config && i < configs->rows; i++)
-    s->of_config[i] =
-        (struct shape){nai_config_product(configs, i, KC_GRID_X), nai_config_product(configs, i, KC_BLOCK_X)};
+    s->of_config[i] = (struct shape){nai_config_product(configs, i, KERNEL_CONFIGS_grid_x),
+                                     nai_config_product(configs, i, KERNEL_CONFIGS_block_x)};
   return s->of_config ? NAI_OK : nai_err_nomem(err);
 }
 
 int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
   const struct nai_table *gpus = g->m->tables[NAI_IN_GPUS];
   uint32_t index = nai_model_gpu_index(g->m, g->gpu->device_id);
-  int64_t sms = nai_get_i64(gpus, index, GP_SM_COUNT);
+  int64_t sms = nai_get_i64(gpus, index, GPUS_sm_count);
   struct nai_loss_sum few = {0};
   struct shapes shapes = {.g = g};
   bool known = sms != NAI_NULL_I64 && sms > 0;
@@ -240,7 +243,7 @@ int nai_losses_of_shape(const struct nai_loss_gpu *g, struct nai_err *err) {
       nai_loss_sum_put(g, "underfilled", &few);
   }
   if (!rc)
-    rc = small_blocks(&shapes, nai_get_i64(gpus, index, GP_CLOCK), err);
+    rc = small_blocks(&shapes, nai_get_i64(gpus, index, GPUS_clock_hz), err);
   nai_loss_sum_free(&few);
   free(shapes.of_config);
   return rc;

@@ -6,83 +6,11 @@
 #include "derive/memory/first_touch.h"
 #include "base/sort.h"
 #include "table/columns.h"
+#include "tables/copy_rates.h"
+#include "tables/gpus.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-  DEVICE,
-  DIRECTION,
-  SRC,
-  DST,
-  COUNT,
-  LARGE,
-  SHARED,
-  P50_RATE,
-  P90_RATE,
-  LINK,
-  LIMIT,
-  PCT_LIMIT,
-  EXCESS,
-  EXPOSED,
-  AT_LIMIT_GAIN,
-  FIRST_TOUCH,
-  FIRST_TOUCH_COUNT,
-  OVERLAPPABLE,
-  OVERLAPPABLE_COUNT,
-  COPY_KIND,
-  SRC_ID,
-  DST_ID,
-  LONGEST_START,
-  LONGEST_END
-};
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [DIRECTION] = NAI_NAME_COLUMN("direction", "label of the copy kind in the export", .key = true),
-    [SRC] = NAI_LABEL_COLUMN("src_kind", "memory copied from"),
-    [DST] = NAI_LABEL_COLUMN("dst_kind", "memory copied to"),
-    [COUNT] = NAI_COUNT_COLUMN("count", "copies, but for migrated pages", .sum = true),
-    [LARGE] = NAI_COUNT_COLUMN(
-        "large_count", "of 1 MiB or more that had their direction for themselves: rates are theirs", .sum = true),
-    [SHARED] = NAI_COUNT_COLUMN("shared_count", "of 1 MiB or more beside another copy in that direction", .sum = true),
-    [P50_RATE] = {"p50_gb_per_s", NAI_F64, NAI_GB_PER_S, "median rate", .role = NAI_ROLE_METRIC,
-                  .better = NAI_BETTER_HIGHER},
-    [P90_RATE] = {"p90_gb_per_s", NAI_F64, NAI_GB_PER_S, "rate that a tenth exceeds", .role = NAI_ROLE_METRIC,
-                  .better = NAI_BETTER_HIGHER},
-    [LINK] = NAI_LABEL_COLUMN("link", "what limits them at best: the GPU's link to the host, or its memory"),
-    [LIMIT] = {"limit_gb_per_s", NAI_F64, NAI_GB_PER_S, "what that reaches in practice, NULL unknown",
-               .role = NAI_ROLE_METRIC},
-    [PCT_LIMIT] = NAI_PCT_COLUMN("p50_pct_of_limit", "median rate, of the limit", .better = NAI_BETTER_HIGHER),
-    [EXCESS] = NAI_TIME_COLUMN("excess_ns", "time of these copies beyond what they would take at the limit",
-                               .better = NAI_BETTER_LOWER, .sum = true),
-    [EXPOSED] = NAI_TIME_COLUMN("exposed_ns", "time of all copies that no kernel hides, summed",
-                                .better = NAI_BETTER_LOWER, .sum = true),
-    [AT_LIMIT_GAIN] = NAI_TIME_COLUMN(
-        "at_limit_gain_ns",
-        "of the time within active spans that no kernel hides, moments counted once: what would go if these copies ran at the "
-        "limit; all of it where that is unknown; without first_touch",
-        .better = NAI_BETTER_LOWER, .sum = true),
-    [FIRST_TOUCH] = NAI_TIME_COLUMN(
-        "first_touch_ns",
-        "of the time within active spans that no kernel hides: what copies to pageable memory take longer than later "
-        "ones of their size, or than such copies to the GPU, likely for page faults in host memory used for the first "
-        "time",
-        .better = NAI_BETTER_LOWER, .sum = true),
-    [FIRST_TOUCH_COUNT] = NAI_COUNT_COLUMN("first_touch_count", "copies with such time", .sum = true),
-    [OVERLAPPABLE] = NAI_TIME_COLUMN(
-        "overlappable_ns",
-        "of exposed_ns: the GPU computed while the data lay there, before it was used (to the GPU) or after it was made (from it)",
-        .better = NAI_BETTER_LOWER, .sum = true),
-    [OVERLAPPABLE_COUNT] = NAI_COUNT_COLUMN("overlappable_count", "copies with such time", .sum = true),
-    [COPY_KIND] = {"copy_kind", NAI_I32, NAI_ID, "number behind direction: CUPTI copy kind", .key = true},
-    [SRC_ID] = {"src_kind_id", NAI_I32, NAI_ID, "number behind src_kind: CUPTI memory kind", .key = true},
-    [DST_ID] = {"dst_kind_id", NAI_I32, NAI_ID, "number behind dst_kind: CUPTI memory kind", .key = true},
-    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest copy"),
-    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "its end"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("copy_rates", "Rates of copies", "Copies in one direction between two kinds of memory on one GPU",
-               columns);
 
 enum { TO_GPU = 1, FROM_GPU = 2, ON_GPU = 8, DIRECTIONS = 16, PAGEABLE = 0, LARGE_BYTES = 1 << 20 };
 
@@ -171,8 +99,9 @@ static bool same_group(const struct nai_memop_columns *v, uint32_t a, uint32_t b
 static double limit_of(const char **link, const struct work *w, int32_t kind) {
   const struct nai_table *gpus = w->m->tables[NAI_IN_GPUS];
   uint32_t index = nai_model_gpu_index(w->m, w->gpu->device_id);
-  int64_t bandwidth = nai_get_i64(gpus, index, GP_BANDWIDTH);
-  const struct nai_gpu_product *product = nai_gpu_facts_product(w->m->gpu_facts, nai_get_str(gpus, index, GP_NAME));
+  int64_t bandwidth = nai_get_i64(gpus, index, GPUS_memory_bytes_per_s);
+  const struct nai_gpu_product *product =
+      nai_gpu_facts_product(w->m->gpu_facts, nai_get_str(gpus, index, GPUS_gpu_name));
   *link = NULL;
   if (kind == ON_GPU && bandwidth != NAI_NULL_I64) { /* each byte is read and written */
     *link = "GPU memory";
@@ -210,19 +139,19 @@ static void put_rates(struct nai_table *out, int64_t row, const struct work *w, 
     values[large++] = (int64_t)((double)bytes / (double)ns * 1e6); /* bytes per ms */
     excess += limit > 0 && (double)ns > (double)bytes / limit ? (double)ns - (double)bytes / limit : 0;
   }
-  nai_set_i64(out, row, LARGE, (int64_t)large);
-  nai_set_i64(out, row, SHARED, shared);
-  nai_set_str(out, row, LINK, link);
+  nai_set_i64(out, row, COPY_RATES_large_count, (int64_t)large);
+  nai_set_i64(out, row, COPY_RATES_shared_count, shared);
+  nai_set_str(out, row, COPY_RATES_link, link);
   if (limit > 0)
-    nai_set_f64(out, row, LIMIT, limit);
+    nai_set_f64(out, row, COPY_RATES_limit_gb_per_s, limit);
   if (!large)
     return;
   nai_quantiles_i64(rates, values, large, q, 2);
-  nai_set_f64(out, row, P50_RATE, rates[0] / 1e6);
-  nai_set_f64(out, row, P90_RATE, rates[1] / 1e6);
+  nai_set_f64(out, row, COPY_RATES_p50_gb_per_s, rates[0] / 1e6);
+  nai_set_f64(out, row, COPY_RATES_p90_gb_per_s, rates[1] / 1e6);
   if (limit > 0) {
-    nai_set_f64(out, row, PCT_LIMIT, nai_percent(rates[0] / 1e6, limit));
-    nai_set_i64(out, row, EXCESS, (int64_t)excess);
+    nai_set_f64(out, row, COPY_RATES_p50_pct_of_limit, nai_percent(rates[0] / 1e6, limit));
+    nai_set_i64(out, row, COPY_RATES_excess_ns, (int64_t)excess);
   }
 }
 
@@ -270,20 +199,20 @@ static void put_group(struct nai_table *out, struct work *w, const uint32_t *row
   }
   int32_t kind = nai_at_i32(&m->copy_kind, rows[0]);
   struct gain gain = gain_of(w, rows, n);
-  nai_set_i64(out, row, DEVICE, w->gpu->device_id);
-  nai_set_str(out, row, DIRECTION, nai_model_direction(room, w->m, rows[0]));
-  put_kind(out, row, SRC, SRC_ID, w->m, nai_at_i32(&m->src_kind, rows[0]));
-  put_kind(out, row, DST, DST_ID, w->m, nai_at_i32(&m->dst_kind, rows[0]));
-  nai_set_i64(out, row, COPY_KIND, kind == NAI_NULL_I32 ? NAI_NULL_I64 : kind);
-  nai_set_i64(out, row, COUNT, n);
-  nai_set_i64(out, row, EXPOSED, exposed);
-  nai_set_i64(out, row, AT_LIMIT_GAIN, gain.at_limit_ns);
-  nai_set_i64(out, row, FIRST_TOUCH, gain.first_touch_ns);
-  nai_set_i64(out, row, FIRST_TOUCH_COUNT, gain.first_touch_count);
-  nai_set_i64(out, row, OVERLAPPABLE, overlappable);
-  nai_set_i64(out, row, OVERLAPPABLE_COUNT, count);
-  nai_set_i64(out, row, LONGEST_START, nai_at(&m->start, longest));
-  nai_set_i64(out, row, LONGEST_END, nai_at(&m->end, longest));
+  nai_set_i64(out, row, COPY_RATES_device_id, w->gpu->device_id);
+  nai_set_str(out, row, COPY_RATES_direction, nai_model_direction(room, w->m, rows[0]));
+  put_kind(out, row, COPY_RATES_src_kind, COPY_RATES_src_kind_id, w->m, nai_at_i32(&m->src_kind, rows[0]));
+  put_kind(out, row, COPY_RATES_dst_kind, COPY_RATES_dst_kind_id, w->m, nai_at_i32(&m->dst_kind, rows[0]));
+  nai_set_i64(out, row, COPY_RATES_copy_kind, kind == NAI_NULL_I32 ? NAI_NULL_I64 : kind);
+  nai_set_i64(out, row, COPY_RATES_count, n);
+  nai_set_i64(out, row, COPY_RATES_exposed_ns, exposed);
+  nai_set_i64(out, row, COPY_RATES_at_limit_gain_ns, gain.at_limit_ns);
+  nai_set_i64(out, row, COPY_RATES_first_touch_ns, gain.first_touch_ns);
+  nai_set_i64(out, row, COPY_RATES_first_touch_count, gain.first_touch_count);
+  nai_set_i64(out, row, COPY_RATES_overlappable_ns, overlappable);
+  nai_set_i64(out, row, COPY_RATES_overlappable_count, count);
+  nai_set_i64(out, row, COPY_RATES_longest_start_ns, nai_at(&m->start, longest));
+  nai_set_i64(out, row, COPY_RATES_longest_end_ns, nai_at(&m->end, longest));
   put_rates(out, row, w, rows, n, values);
 }
 
@@ -361,12 +290,13 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
       rc = add_gpu(io, &io->model->gpus[g], copies, first_touch_ns, err);
   free(copies);
   free(first_touch_ns);
-  static const struct nai_sort_by order[] = {{DEVICE, false},    {EXPOSED, true}, {DIRECTION, false},
-                                             {COPY_KIND, false}, {SRC_ID, false}, {DST_ID, false}};
+  static const struct nai_sort_by order[] = {{COPY_RATES_device_id, false},   {COPY_RATES_exposed_ns, true},
+                                             {COPY_RATES_direction, false},   {COPY_RATES_copy_kind, false},
+                                             {COPY_RATES_src_kind_id, false}, {COPY_RATES_dst_kind_id, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 6, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_copy_rates_schema, NULL};
 const struct nai_node nai_analysis_copy_rates = {.name = "copy_rates",
                                                  .outputs = schemas,
                                                  .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE),

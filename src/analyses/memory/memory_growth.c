@@ -4,30 +4,11 @@
 #include "analyses/steps/step_schemas.h"
 #include "base/sort.h"
 #include "table/columns.h"
+#include "tables/memory_growth.h"
+#include "tables/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { PID, DEVICE, KIND, KIND_ID, STEPS, FIRST, LAST, GREW, PER_STEP, PCT, START, END };
-static const struct nai_column_def columns[] = {
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU; empty for memory of the host", .key = true),
-    [KIND] = NAI_NAME_COLUMN("memory_kind", "kind of memory", .key = true),
-    [KIND_ID] = {"memory_kind_id", NAI_I32, NAI_ID, "number behind it: CUPTI memory kind", .key = true},
-    [STEPS] = NAI_COUNT_COLUMN("steps", "steady steps looked at"),
-    [FIRST] = NAI_BYTES_COLUMN("first_bytes", "held when the first of them began"),
-    [LAST] = NAI_BYTES_COLUMN("last_bytes", "held when the last of them began"),
-    [GREW] = NAI_BYTES_COLUMN("grew_bytes", "the difference", .better = NAI_BETTER_LOWER),
-    [PER_STEP] = {"growth_bytes_per_step", NAI_F64, NAI_BYTES,
-                  "median of the slopes between all pairs of steps (Theil-Sen): single steps do not change it",
-                  .role = NAI_ROLE_METRIC, .better = NAI_BETTER_LOWER},
-    [PCT] = NAI_PCT_COLUMN("growth_pct_per_step", "of what is held at the median step", .better = NAI_BETTER_LOWER),
-    [START] = NAI_START_COLUMN("first_start_ns", "when the first of them began"),
-    [END] = NAI_END_COLUMN("last_start_ns", "when the last of them began"),
-};
-const struct nai_schema nai_memory_growth_schema =
-    NAI_SCHEMA("memory_growth", "Growth of memory",
-               "Memory of one kind that a process holds at the beginnings of its steps", columns);
 
 enum { FEWEST = 3, MOST_STEPS = 256 };
 
@@ -46,8 +27,8 @@ static int by_value(const void *pa, const void *pb) {
 /* The GPU whose steps count for memory of the host: the process's first. */
 static int64_t device_for(const struct nai_table *steps, int64_t pid, int32_t device) {
   for (int64_t i = 0; device < 0 && i < steps->rows; i++)
-    if (nai_get_i64(steps, i, ST_PID) == pid)
-      return nai_get_i64(steps, i, ST_DEVICE);
+    if (nai_get_i64(steps, i, STEPS_pid) == pid)
+      return nai_get_i64(steps, i, STEPS_device_id);
   return device;
 }
 
@@ -59,9 +40,9 @@ static int find_steps(struct series *s, const struct nai_table *steps, int64_t p
   if (!s->times || !s->held)
     return nai_err_nomem(err);
   for (int64_t i = 0; i < steps->rows; i++)
-    if (nai_get_i64(steps, i, ST_PID) == pid && nai_get_i64(steps, i, ST_DEVICE) == on &&
-        strcmp(nai_get_str(steps, i, ST_STATE), "steady") == 0)
-      s->times[s->count++] = nai_get_i64(steps, i, ST_CPU_START);
+    if (nai_get_i64(steps, i, STEPS_pid) == pid && nai_get_i64(steps, i, STEPS_device_id) == on &&
+        strcmp(nai_get_str(steps, i, STEPS_state), "steady") == 0)
+      s->times[s->count++] = nai_get_i64(steps, i, STEPS_cpu_start_ns);
   qsort(s->times, s->count, sizeof *s->times, by_value);
   return NAI_OK;
 }
@@ -94,16 +75,17 @@ static int put_series(struct nai_table *table, const struct nai_model *m, const 
   if (rc)
     return rc;
   int64_t row = nai_table_add_row(table);
-  nai_memory_put_place(table, row, PID, DEVICE, KIND, KIND_ID, m, use);
-  nai_set_i64(table, row, STEPS, s->count);
-  nai_set_i64(table, row, FIRST, s->held[0]);
-  nai_set_i64(table, row, LAST, s->held[last]);
-  nai_set_i64(table, row, GREW, s->held[last] - s->held[0]);
-  nai_set_f64(table, row, PER_STEP, slope);
+  nai_memory_put_place(table, row, MEMORY_GROWTH_pid, MEMORY_GROWTH_device_id, MEMORY_GROWTH_memory_kind,
+                       MEMORY_GROWTH_memory_kind_id, m, use);
+  nai_set_i64(table, row, MEMORY_GROWTH_steps, s->count);
+  nai_set_i64(table, row, MEMORY_GROWTH_first_bytes, s->held[0]);
+  nai_set_i64(table, row, MEMORY_GROWTH_last_bytes, s->held[last]);
+  nai_set_i64(table, row, MEMORY_GROWTH_grew_bytes, s->held[last] - s->held[0]);
+  nai_set_f64(table, row, MEMORY_GROWTH_growth_bytes_per_step, slope);
   if (middle > 0)
-    nai_set_f64(table, row, PCT, 100 * slope / (double)middle);
-  nai_set_i64(table, row, START, s->times[0]);
-  nai_set_i64(table, row, END, s->times[last]);
+    nai_set_f64(table, row, MEMORY_GROWTH_growth_pct_per_step, 100 * slope / (double)middle);
+  nai_set_i64(table, row, MEMORY_GROWTH_first_start_ns, s->times[0]);
+  nai_set_i64(table, row, MEMORY_GROWTH_last_start_ns, s->times[last]);
   return NAI_OK;
 }
 
@@ -128,6 +110,9 @@ int nai_memory_growth_put(struct nai_table *table, const struct nai_model *m, co
     free(all[u].held);
   }
   free(all);
-  static const struct nai_sort_by order[] = {{GREW, true}, {PID, false}, {DEVICE, false}, {KIND_ID, false}};
+  static const struct nai_sort_by order[] = {{MEMORY_GROWTH_grew_bytes, true},
+                                             {MEMORY_GROWTH_pid, false},
+                                             {MEMORY_GROWTH_device_id, false},
+                                             {MEMORY_GROWTH_memory_kind_id, false}};
   return rc ? rc : nai_table_sort(table, order, 4, err);
 }

@@ -3,8 +3,8 @@
 #define NAI_ANALYSES_MEMORY_GROWTH_H
 
 #include "analyses/memory/memory_track.h"
+#include "tables/memory_growth.h"
 
-extern const struct nai_schema nai_memory_growth_schema;
 /* Fills it. steps: table steps. */
 NAI_MUST_CHECK int nai_memory_growth_put(struct nai_table *table, const struct nai_model *model,
                                          const struct nai_memory_track *track, const struct nai_table *steps,

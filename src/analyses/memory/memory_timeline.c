@@ -2,24 +2,9 @@
 #include "analyses/memory/memory_timeline.h"
 
 #include "table/columns.h"
+#include "tables/memory_timeline.h"
 
 #include <stdlib.h>
-
-enum { PID, DEVICE, KIND, KIND_ID, POINT, TIME, LIVE, RESERVED };
-static const struct nai_column_def columns[] = {
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU; empty for memory of the host", .key = true),
-    [KIND] = NAI_NAME_COLUMN("memory_kind", "kind of memory", .key = true),
-    [KIND_ID] = {"memory_kind_id", NAI_I32, NAI_ID, "number behind it: CUPTI memory kind", .key = true},
-    [POINT] = {"point", NAI_I64, NAI_ID, "number of the point, by time, from 1", .key = true},
-    [TIME] = NAI_START_COLUMN("time_ns", "from then on the values hold, until the next point"),
-    [LIVE] = NAI_BYTES_COLUMN("live_bytes", "in use: allocations besides pools, and the used part of pools. What was "
-                                            "allocated before the capture is not in it"),
-    [RESERVED] = NAI_BYTES_COLUMN("reserved_bytes", "the same with whole pools; never less than live_bytes"),
-};
-const struct nai_schema nai_memory_timeline_schema =
-    NAI_SCHEMA("memory_timeline", "Memory over time",
-               "What memory of one kind held from a moment on; of very many events the extremes", columns);
 
 /* Stretches of equal length per use, of whose points the extremes are kept; fewer where there are many uses. */
 enum { MOST_STRETCHES = 256, FEWEST_STRETCHES = 16, ALL_STRETCHES = 8192 };
@@ -38,11 +23,12 @@ static void put_point(struct nai_table *table, const struct nai_model *m, const 
                       struct walk *w, uint32_t i) {
   const struct nai_memory_point *p = &track->points[i];
   int64_t row = nai_table_add_row(table);
-  nai_memory_put_place(table, row, PID, DEVICE, KIND, KIND_ID, m, &track->uses[p->use]);
-  nai_set_i64(table, row, POINT, ++w->written);
-  nai_set_i64(table, row, TIME, p->time);
-  nai_set_i64(table, row, LIVE, p->used);
-  nai_set_i64(table, row, RESERVED, p->held);
+  nai_memory_put_place(table, row, MEMORY_TIMELINE_pid, MEMORY_TIMELINE_device_id, MEMORY_TIMELINE_memory_kind,
+                       MEMORY_TIMELINE_memory_kind_id, m, &track->uses[p->use]);
+  nai_set_i64(table, row, MEMORY_TIMELINE_point, ++w->written);
+  nai_set_i64(table, row, MEMORY_TIMELINE_time_ns, p->time);
+  nai_set_i64(table, row, MEMORY_TIMELINE_live_bytes, p->used);
+  nai_set_i64(table, row, MEMORY_TIMELINE_reserved_bytes, p->held);
 }
 
 static int by_number(const void *pa, const void *pb) {
@@ -116,6 +102,9 @@ int nai_memory_timeline_put(struct nai_table *table, const struct nai_model *m, 
     if (walks[u].open)
       close_stretch(table, m, track, &walks[u]);
   free(walks);
-  static const struct nai_sort_by order[] = {{PID, false}, {DEVICE, false}, {KIND_ID, false}, {POINT, false}};
+  static const struct nai_sort_by order[] = {{MEMORY_TIMELINE_pid, false},
+                                             {MEMORY_TIMELINE_device_id, false},
+                                             {MEMORY_TIMELINE_memory_kind_id, false},
+                                             {MEMORY_TIMELINE_point, false}};
   return nai_table_sort(table, order, 4, err);
 }

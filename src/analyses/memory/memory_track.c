@@ -2,6 +2,8 @@
 #include "analyses/memory/memory_track.h"
 
 #include "base/array.h"
+#include "tables/memory_pool_events.h"
+#include "tables/memory_usage_events.h"
 
 #include <stdlib.h>
 
@@ -51,17 +53,17 @@ static int compare(const void *pa, const void *pb) {
 static uint32_t take_events(struct event *events, const struct nai_table *usage, const struct nai_table *pools) {
   uint32_t n = 0;
   for (int64_t i = 0; i < usage->rows; i++)
-    events[n++] = (struct event){nai_get_i64(usage, i, MU_PROCESS),
-                                 nai_get_i64(usage, i, MU_TIME),
-                                 nai_get_i64(usage, i, MU_ADDRESS),
-                                 (int32_t)nai_get_i64(usage, i, MU_OPERATION),
+    events[n++] = (struct event){nai_get_i64(usage, i, MEMORY_USAGE_EVENTS_process),
+                                 nai_get_i64(usage, i, MEMORY_USAGE_EVENTS_time_ns),
+                                 nai_get_i64(usage, i, MEMORY_USAGE_EVENTS_address),
+                                 (int32_t)nai_get_i64(usage, i, MEMORY_USAGE_EVENTS_operation),
                                  false,
                                  (uint32_t)i};
   for (int64_t i = 0; i < pools->rows; i++)
-    events[n++] = (struct event){nai_get_i64(pools, i, MP_PROCESS),
-                                 nai_get_i64(pools, i, MP_TIME),
-                                 nai_get_i64(pools, i, MP_ADDRESS),
-                                 (int32_t)nai_get_i64(pools, i, MP_OPERATION),
+    events[n++] = (struct event){nai_get_i64(pools, i, MEMORY_POOL_EVENTS_process),
+                                 nai_get_i64(pools, i, MEMORY_POOL_EVENTS_time_ns),
+                                 nai_get_i64(pools, i, MEMORY_POOL_EVENTS_pool_address),
+                                 (int32_t)nai_get_i64(pools, i, MEMORY_POOL_EVENTS_operation),
                                  true,
                                  (uint32_t)i};
   qsort(events, n, sizeof *events, compare);
@@ -118,18 +120,18 @@ static struct nai_allocation *live_at(struct tracker *t, int64_t address) {
 
 static void end_allocation(struct tracker *t, struct nai_allocation *a, const struct event *e, uint32_t event) {
   struct nai_memory_use *use = &t->track->uses[a->use];
-  bool pooled = nai_get_i64(t->usage, a->row, MU_POOL) != NAI_NULL_I64;
+  bool pooled = nai_get_i64(t->usage, a->row, MEMORY_USAGE_EVENTS_pool_address) != NAI_NULL_I64;
   a->until = event;
   a->until_time = e->time;
   use->live -= pooled ? 0 : a->bytes;
   use->live_count--;
-  t->last[nai_keyset_find(&t->addresses, nai_get_i64(t->usage, a->row, MU_ADDRESS))] = NAI_NO_ROW;
+  t->last[nai_keyset_find(&t->addresses, nai_get_i64(t->usage, a->row, MEMORY_USAGE_EVENTS_address))] = NAI_NO_ROW;
 }
 
 static void allocate(struct tracker *t, uint32_t use, const struct event *e, uint32_t event) {
   struct nai_memory_track *track = t->track;
   struct nai_allocation *before = live_at(t, e->address);
-  int64_t bytes = nai_get_i64(t->usage, e->row, MU_BYTES);
+  int64_t bytes = nai_get_i64(t->usage, e->row, MEMORY_USAGE_EVENTS_bytes);
   bool added;
   if (before) {
     track->uses[before->use].reused++;
@@ -147,14 +149,14 @@ static void allocate(struct tracker *t, uint32_t use, const struct event *e, uin
   struct nai_memory_use *of = &track->uses[use];
   of->allocs++;
   of->allocated += bytes;
-  of->live += nai_get_i64(t->usage, e->row, MU_POOL) == NAI_NULL_I64 ? bytes : 0;
+  of->live += nai_get_i64(t->usage, e->row, MEMORY_USAGE_EVENTS_pool_address) == NAI_NULL_I64 ? bytes : 0;
   of->live_count++;
 }
 
 /* The size that counts is the allocation's own. */
 static void release(struct tracker *t, uint32_t use, const struct event *e, uint32_t event) {
   struct nai_allocation *a = live_at(t, e->address);
-  int64_t bytes = nai_get_i64(t->usage, e->row, MU_BYTES);
+  int64_t bytes = nai_get_i64(t->usage, e->row, MEMORY_USAGE_EVENTS_bytes);
   if (!a) {
     t->track->uses[use].frees++;
     t->track->uses[use].unknown_frees++;
@@ -184,16 +186,19 @@ static void note(struct tracker *t, uint32_t use, int64_t time, uint32_t event) 
 static void look_at_usage(struct tracker *t, const struct event *e, uint32_t event) {
   const struct nai_table *u = t->usage;
   struct nai_allocation *a = e->operation == RELEASE ? live_at(t, e->address) : NULL;
-  uint32_t use = a ? a->use : use_of(t, e->process, nai_get_i64(u, e->row, MU_DEVICE), nai_get_i64(u, e->row, MU_KIND));
+  uint32_t use = a ? a->use
+                   : use_of(t, e->process, nai_get_i64(u, e->row, MEMORY_USAGE_EVENTS_device_id),
+                            nai_get_i64(u, e->row, MEMORY_USAGE_EVENTS_memory_kind));
   if (use == NAI_NO_ROW)
     return;
   if (e->operation == RELEASE)
     release(t, use, e, event);
   else if (e->operation == ALLOCATE)
     allocate(t, use, e, event);
-  int64_t pool = nai_get_i64(u, e->row, MU_POOL);
+  int64_t pool = nai_get_i64(u, e->row, MEMORY_USAGE_EVENTS_pool_address);
   if (pool != NAI_NULL_I64)
-    set_pool(t, use, pool, nai_get_i64(u, e->row, MU_POOL_SIZE), nai_get_i64(u, e->row, MU_POOL_USED));
+    set_pool(t, use, pool, nai_get_i64(u, e->row, MEMORY_USAGE_EVENTS_pool_bytes),
+             nai_get_i64(u, e->row, MEMORY_USAGE_EVENTS_pool_used_bytes));
   note(t, use, e->time, event);
 }
 
@@ -203,8 +208,8 @@ static void look_at_pool(struct tracker *t, const struct event *e, uint32_t even
   if (i == UINT32_MAX)
     return;
   struct pool *pool = &t->pool[i];
-  int64_t before = pool->bytes, bytes = nai_get_i64(t->pools, e->row, MP_SIZE),
-          used = nai_get_i64(t->pools, e->row, MP_USED);
+  int64_t before = pool->bytes, bytes = nai_get_i64(t->pools, e->row, MEMORY_POOL_EVENTS_pool_bytes),
+          used = nai_get_i64(t->pools, e->row, MEMORY_POOL_EVENTS_pool_used_bytes);
   bool gone = e->operation == POOL_DESTROYED;
   set_pool(t, pool->use, e->address, gone ? 0 : bytes, gone ? 0 : used);
   note(t, pool->use, e->time, event);

@@ -7,113 +7,44 @@
 #include "analyses/memory/memory_track.h"
 #include "derive/cpu/cpu.h"
 #include "table/columns.h"
+#include "tables/api_events.h"
+#include "tables/gpus.h"
+#include "tables/memory_growth.h"
+#include "tables/memory_peak_allocations.h"
+#include "tables/memory_timeline.h"
+#include "tables/memory_usage_events.h"
+#include "tables/memory_use.h"
 
 #include <stdlib.h>
-
-enum {
-  PID,
-  DEVICE,
-  KIND,
-  KIND_ID,
-  ALLOCS,
-  FREES,
-  ALLOCATED,
-  PEAK,
-  PEAK_USED,
-  PEAK_TIME,
-  CAPACITY,
-  CAPACITY_PCT,
-  END_BYTES,
-  END_COUNT,
-  UNKNOWN,
-  REUSED,
-  MISMATCHED,
-  TRIMS,
-  TRIMMED
-};
-static const struct nai_column_def columns[] = {
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU; empty for memory of the host", .key = true),
-    [KIND] = NAI_NAME_COLUMN("memory_kind", "kind of memory", .key = true),
-    [KIND_ID] = {"memory_kind_id", NAI_I32, NAI_ID, "number behind it: CUPTI memory kind", .key = true},
-    [ALLOCS] = NAI_COUNT_COLUMN("alloc_count", "allocations", .sum = true),
-    [FREES] = NAI_COUNT_COLUMN("free_count", "releases", .sum = true),
-    [ALLOCATED] = NAI_BYTES_COLUMN("allocated_bytes", "bytes of all allocations together", .sum = true),
-    [PEAK] = NAI_BYTES_COLUMN("peak_bytes",
-                              "most memory held at one time: allocations besides pools, and whole pools. What was "
-                              "allocated before the capture is not in it",
-                              .better = NAI_BETTER_LOWER),
-    [PEAK_USED] = NAI_BYTES_COLUMN("peak_used_bytes", "the same with the used part of pools only"),
-    [PEAK_TIME] = NAI_START_COLUMN("peak_ns", "when peak_bytes was reached first"),
-    [CAPACITY] = NAI_BYTES_COLUMN("capacity_bytes", "memory of the GPU; empty for other kinds"),
-    [CAPACITY_PCT] = NAI_PCT_COLUMN("peak_pct_of_capacity", "peak_bytes of it", .better = NAI_BETTER_LOWER),
-    [END_BYTES] = NAI_BYTES_COLUMN("end_bytes", "held after the last event"),
-    [END_COUNT] = NAI_COUNT_COLUMN("end_count", "allocations that were never released"),
-    [UNKNOWN] = NAI_COUNT_COLUMN("unknown_frees", "releases of what was allocated before the capture", .sum = true),
-    [REUSED] = NAI_COUNT_COLUMN("reused_addresses",
-                                "allocations where another was not released yet: its release is lost", .sum = true),
-    [MISMATCHED] =
-        NAI_COUNT_COLUMN("mismatched_frees", "releases that tell another size than the allocation", .sum = true),
-    [TRIMS] =
-        NAI_COUNT_COLUMN("pool_trims", "times that pools gave memory back", .better = NAI_BETTER_LOWER, .sum = true),
-    [TRIMMED] = NAI_BYTES_COLUMN("pool_trimmed_bytes", "how much", .better = NAI_BETTER_LOWER, .sum = true),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("memory_use", "Memory use", "Memory of one kind that a process allocated on one GPU", columns);
-
-enum { A_PID, A_DEVICE, A_KIND, A_KIND_ID, A_RANK, A_BYTES, A_PCT, A_START, A_END, A_API, A_RANGE, A_CALLER, A_NAME };
-static const struct nai_column_def allocation_columns[] = {
-    [A_PID] = NAI_PID_COLUMN("process", .key = true),
-    [A_DEVICE] = NAI_DEVICE_COLUMN("GPU; empty for memory of the host", .key = true),
-    [A_KIND] = NAI_LABEL_COLUMN("memory_kind", "kind of memory", .key = true),
-    [A_KIND_ID] = {"memory_kind_id", NAI_I32, NAI_ID, "number behind it: CUPTI memory kind", .key = true},
-    [A_RANK] = NAI_COUNT_COLUMN("rank", "1 for the largest", .key = true),
-    [A_BYTES] = NAI_BYTES_COLUMN("bytes", "size", .sum = true),
-    [A_PCT] = NAI_PCT_COLUMN("pct_of_peak", "of peak_bytes; of memory in pools of what they hold"),
-    [A_START] = NAI_START_COLUMN("allocated_ns", "when it was allocated"),
-    [A_END] = NAI_END_COLUMN("released_ns", "when it was released; empty for never"),
-    [A_API] = NAI_NAME_COLUMN("api_name", "call that allocated it"),
-    [A_RANGE] = NAI_RANGE_NAME_COLUMN("nvtx_range", "innermost NVTX range around the call"),
-    [A_CALLER] = NAI_LABEL_COLUMN("caller", "function that made the call, where CUDA calls have callchains"),
-    [A_NAME] = NAI_LABEL_COLUMN("variable", "variable, where the export tells one"),
-};
-static const struct nai_schema allocations_schema =
-    NAI_SCHEMA("memory_peak_allocations", "Largest allocations at the peak",
-               "One of the ten largest allocations that were live when memory of a kind was at its peak",
-               allocation_columns);
 
 enum { KIND_DEVICE = 2, LARGEST = 10 };
 
 static int64_t capacity_of(const struct nai_model *m, int32_t device) {
   const struct nai_table *gpus = m->tables[NAI_IN_GPUS];
   for (int64_t i = 0; i < gpus->rows; i++)
-    if (nai_get_i64(gpus, i, GP_DEVICE) == device)
-      return nai_get_i64(gpus, i, GP_MEMORY);
+    if (nai_get_i64(gpus, i, GPUS_device_id) == device)
+      return nai_get_i64(gpus, i, GPUS_memory_bytes);
   return NAI_NULL_I64;
 }
 
 static void put_use(struct nai_table *table, const struct nai_model *m, const struct nai_memory_use *use) {
   int64_t row = nai_table_add_row(table);
-  nai_memory_put_place(table, row, PID, DEVICE, KIND, KIND_ID, m, use);
-  const int64_t values[][2] = {{ALLOCS, use->allocs},
-                               {FREES, use->frees},
-                               {ALLOCATED, use->allocated},
-                               {PEAK, use->peak},
-                               {PEAK_USED, use->peak_used},
-                               {PEAK_TIME, use->peak_time},
-                               {END_BYTES, nai_memory_held(use)},
-                               {END_COUNT, use->live_count},
-                               {UNKNOWN, use->unknown_frees},
-                               {REUSED, use->reused},
-                               {MISMATCHED, use->mismatched},
-                               {TRIMS, use->trims},
-                               {TRIMMED, use->trimmed}};
+  nai_memory_put_place(table, row, MEMORY_USE_pid, MEMORY_USE_device_id, MEMORY_USE_memory_kind,
+                       MEMORY_USE_memory_kind_id, m, use);
+  const int64_t values[][2] = {
+      {MEMORY_USE_alloc_count, use->allocs},          {MEMORY_USE_free_count, use->frees},
+      {MEMORY_USE_allocated_bytes, use->allocated},   {MEMORY_USE_peak_bytes, use->peak},
+      {MEMORY_USE_peak_used_bytes, use->peak_used},   {MEMORY_USE_peak_ns, use->peak_time},
+      {MEMORY_USE_end_bytes, nai_memory_held(use)},   {MEMORY_USE_end_count, use->live_count},
+      {MEMORY_USE_unknown_frees, use->unknown_frees}, {MEMORY_USE_reused_addresses, use->reused},
+      {MEMORY_USE_mismatched_frees, use->mismatched}, {MEMORY_USE_pool_trims, use->trims},
+      {MEMORY_USE_pool_trimmed_bytes, use->trimmed}};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++)
     nai_set_i64(table, row, (int)values[i][0], values[i][1]);
   int64_t capacity = use->kind == KIND_DEVICE && use->device >= 0 ? capacity_of(m, use->device) : NAI_NULL_I64;
   if (capacity > 0) {
-    nai_set_i64(table, row, CAPACITY, capacity);
-    nai_set_f64(table, row, CAPACITY_PCT, nai_percent((double)use->peak, (double)capacity));
+    nai_set_i64(table, row, MEMORY_USE_capacity_bytes, capacity);
+    nai_set_f64(table, row, MEMORY_USE_peak_pct_of_capacity, nai_percent((double)use->peak, (double)capacity));
   }
 }
 
@@ -160,9 +91,10 @@ static int find_calls(struct calls *c, const struct nai_model *m, const struct l
   bool added;
   for (uint32_t u = 0; u < count; u++)
     for (int i = 0; i < all[u].count; i++) {
-      int64_t id = nai_get_i64(usage, all[u].v[i]->row, MU_CORRELATION);
+      int64_t id = nai_get_i64(usage, all[u].v[i]->row, MEMORY_USAGE_EVENTS_correlation_id);
       if (id != NAI_NULL_I64 && id)
-        nai_keyset_add(&c->wanted, call_key(nai_get_i64(usage, all[u].v[i]->row, MU_PROCESS), id), &added);
+        nai_keyset_add(&c->wanted, call_key(nai_get_i64(usage, all[u].v[i]->row, MEMORY_USAGE_EVENTS_process), id),
+                       &added);
     }
   c->api = malloc(((size_t)c->wanted.count + 1) * sizeof *c->api);
   if (!c->api || c->wanted.oom)
@@ -184,30 +116,33 @@ static int find_calls(struct calls *c, const struct nai_model *m, const struct l
 static void put_call(struct nai_table *table, int64_t row, const struct nai_model *m, const struct calls *c,
                      uint32_t usage_row) {
   const struct nai_table *usage = m->tables[NAI_IN_MEMORY_USAGE];
-  uint32_t at = nai_keyset_find(&c->wanted, call_key(nai_get_i64(usage, usage_row, MU_PROCESS),
-                                                     nai_get_i64(usage, usage_row, MU_CORRELATION)));
+  uint32_t at =
+      nai_keyset_find(&c->wanted, call_key(nai_get_i64(usage, usage_row, MEMORY_USAGE_EVENTS_process),
+                                           nai_get_i64(usage, usage_row, MEMORY_USAGE_EVENTS_correlation_id)));
   if (at == UINT32_MAX || c->api[at] == NAI_NO_ROW)
     return;
-  int64_t id = nai_get_i64(m->tables[NAI_IN_APIS], c->api[at], AE_CALLCHAIN);
+  int64_t id = nai_get_i64(m->tables[NAI_IN_APIS], c->api[at], API_EVENTS_callchain_id);
   const struct nai_chain *chain = id > 0 ? nai_cpu_chain(m, NAI_CALLCHAIN_CUDA, id) : NULL;
-  nai_set_str(table, row, A_API, nai_model_api_name(m, c->api[at]));
-  nai_set_str(table, row, A_RANGE, nai_launch_range(m, c->api[at]));
-  nai_set_str(table, row, A_CALLER, chain && chain->is_own ? nai_chain_name(m, chain) : NULL);
+  nai_set_str(table, row, MEMORY_PEAK_ALLOCATIONS_api_name, nai_model_api_name(m, c->api[at]));
+  nai_set_str(table, row, MEMORY_PEAK_ALLOCATIONS_nvtx_range, nai_launch_range(m, c->api[at]));
+  nai_set_str(table, row, MEMORY_PEAK_ALLOCATIONS_caller, chain && chain->is_own ? nai_chain_name(m, chain) : NULL);
 }
 
 static void put_allocation(struct nai_table *table, const struct nai_model *m, const struct nai_memory_use *use,
                            const struct nai_allocation *a, int rank, const struct calls *c) {
   const struct nai_table *usage = m->tables[NAI_IN_MEMORY_USAGE];
   int64_t row = nai_table_add_row(table);
-  struct nai_value name = nai_table_value(usage, a->row, MU_NAME);
-  nai_memory_put_place(table, row, A_PID, A_DEVICE, A_KIND, A_KIND_ID, m, use);
-  nai_set_i64(table, row, A_RANK, rank);
-  nai_set_i64(table, row, A_BYTES, a->bytes);
+  struct nai_value name = nai_table_value(usage, a->row, MEMORY_USAGE_EVENTS_name);
+  nai_memory_put_place(table, row, MEMORY_PEAK_ALLOCATIONS_pid, MEMORY_PEAK_ALLOCATIONS_device_id,
+                       MEMORY_PEAK_ALLOCATIONS_memory_kind, MEMORY_PEAK_ALLOCATIONS_memory_kind_id, m, use);
+  nai_set_i64(table, row, MEMORY_PEAK_ALLOCATIONS_rank, rank);
+  nai_set_i64(table, row, MEMORY_PEAK_ALLOCATIONS_bytes, a->bytes);
   if (use->peak)
-    nai_set_f64(table, row, A_PCT, nai_percent((double)a->bytes, (double)use->peak));
-  nai_set_i64(table, row, A_START, nai_get_i64(usage, a->row, MU_TIME));
-  nai_set_i64(table, row, A_END, a->until_time);
-  nai_set_str(table, row, A_NAME, name.null ? NULL : name.s);
+    nai_set_f64(table, row, MEMORY_PEAK_ALLOCATIONS_pct_of_peak, nai_percent((double)a->bytes, (double)use->peak));
+  nai_set_i64(table, row, MEMORY_PEAK_ALLOCATIONS_allocated_ns,
+              nai_get_i64(usage, a->row, MEMORY_USAGE_EVENTS_time_ns));
+  nai_set_i64(table, row, MEMORY_PEAK_ALLOCATIONS_released_ns, a->until_time);
+  nai_set_str(table, row, MEMORY_PEAK_ALLOCATIONS_variable, name.null ? NULL : name.s);
   put_call(table, row, m, c, a->row);
 }
 
@@ -238,16 +173,21 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   if (!rc && track.use_count)
     rc = nai_memory_timeline_put(io->out[3], m, &track, err);
   nai_memory_track_free(&track);
-  static const struct nai_sort_by uses[] = {{PEAK, true}, {PID, false}, {DEVICE, false}, {KIND_ID, false}},
-                                  allocations[] = {
-                                      {A_PID, false}, {A_DEVICE, false}, {A_KIND_ID, false}, {A_RANK, false}};
+  static const struct nai_sort_by uses[] = {{MEMORY_USE_peak_bytes, true},
+                                            {MEMORY_USE_pid, false},
+                                            {MEMORY_USE_device_id, false},
+                                            {MEMORY_USE_memory_kind_id, false}},
+                                  allocations[] = {{MEMORY_PEAK_ALLOCATIONS_pid, false},
+                                                   {MEMORY_PEAK_ALLOCATIONS_device_id, false},
+                                                   {MEMORY_PEAK_ALLOCATIONS_memory_kind_id, false},
+                                                   {MEMORY_PEAK_ALLOCATIONS_rank, false}};
   if (!rc)
     rc = nai_table_sort(io->out[0], uses, 4, err);
   return rc ? rc : nai_table_sort(io->out[1], allocations, 4, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, &allocations_schema, &nai_memory_growth_schema,
-                                                   &nai_memory_timeline_schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_memory_use_schema, &nai_memory_peak_allocations_schema,
+                                                   &nai_memory_growth_schema, &nai_memory_timeline_schema, NULL};
 static const char *const inputs[] = {"steps", NULL};
 const struct nai_node nai_analysis_memory_use = {.name = "memory_use",
                                                  .outputs = schemas,

@@ -4,40 +4,11 @@
 #include "base/sort.h"
 #include "config/comm_names.h"
 #include "table/columns.h"
+#include "tables/gpus.h"
+#include "tables/memop_events.h"
+#include "tables/peer_copies.h"
 
 #include <stdlib.h>
-
-enum { PID, SRC, DST, COUNT, BYTES, TOTAL, LARGE, P50_RATE, P90_RATE, LINK, PCT, EXCESS, OPPOSITE, START, END };
-static const struct nai_column_def columns[] = {
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [SRC] = {"src_cuda_device", NAI_I32, NAI_ID, "CUDA ordinal copied from, in the process", .key = true},
-    [DST] = {"dst_cuda_device", NAI_I32, NAI_ID, "CUDA ordinal copied to", .key = true},
-    [COUNT] = NAI_COUNT_COLUMN("count", "copies", .sum = true),
-    [BYTES] = NAI_BYTES_COLUMN("total_bytes", "their size", .sum = true),
-    [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER, .sum = true),
-    [LARGE] = NAI_COUNT_COLUMN("large_count",
-                               "of 1 MiB or more that had this direction of the pair for themselves: rates are theirs",
-                               .sum = true),
-    [P50_RATE] = {"p50_gb_per_s", NAI_F64, NAI_GB_PER_S, "median rate", .role = NAI_ROLE_METRIC,
-                  .better = NAI_BETTER_HIGHER},
-    [P90_RATE] = {"p90_gb_per_s", NAI_F64, NAI_GB_PER_S, "rate that a tenth exceeds", .role = NAI_ROLE_METRIC,
-                  .better = NAI_BETTER_HIGHER},
-    [LINK] = {"link_gb_per_s", NAI_F64, NAI_GB_PER_S,
-              "peak of the GPU's links to others in one direction, all together, where its name tells; NULL unknown. "
-              "Data sheets add both directions",
-              .role = NAI_ROLE_METRIC},
-    [PCT] = NAI_PCT_COLUMN("p50_pct_of_link", "median rate, of that", .better = NAI_BETTER_HIGHER),
-    [EXCESS] = NAI_TIME_COLUMN("excess_ns", "time of these copies beyond what they would take at that peak",
-                               .better = NAI_BETTER_LOWER, .sum = true),
-    [OPPOSITE] = NAI_TIME_COLUMN("opposite_ns",
-                                 "of the summed durations: while a copy ran the other way, on the other "
-                                 "direction of the links",
-                                 .sum = true),
-    [START] = NAI_START_COLUMN("longest_start_ns", "start of the longest copy"),
-    [END] = NAI_END_COLUMN("longest_end_ns", "its end"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("peer_copies", "Copies between GPUs", "Copies from one GPU to another by one process", columns);
 
 enum { PEER = 10, DEVICE_TO_DEVICE = 8, LARGE_BYTES = 1 << 20 };
 
@@ -68,7 +39,8 @@ static int compare(const void *pa, const void *pb) {
 static int take(struct work *w, struct nai_err *err) {
   const struct nai_model *m = w->m;
   const struct nai_table *t = m->tables[NAI_IN_MEMOPS];
-  const struct nai_column src = nai_table_column(t, MO_SRC_DEVICE), dst = nai_table_column(t, MO_DST_DEVICE);
+  const struct nai_column src = nai_table_column(t, MEMOP_EVENTS_src_cuda_device),
+                          dst = nai_table_column(t, MEMOP_EVENTS_dst_cuda_device);
   uint32_t capacity = 0;
   for (uint32_t i = 0; i < m->memops.n; i++) {
     int32_t kind = nai_at_i32(&m->memops.copy_kind, i), from = nai_at_i32(&src, i), to = nai_at_i32(&dst, i);
@@ -127,7 +99,7 @@ static int opposite_ns(int64_t *ns, const struct work *w, const struct copy *v, 
 /* One direction, 10^9 bytes per second, 0 unknown. */
 static double link_of(const struct nai_model *m, uint32_t row) {
   uint32_t gpu = nai_model_gpu_index(m, nai_at_i32(&m->memops.device, row));
-  const char *name = gpu < m->gpu_count ? nai_get_str(m->tables[NAI_IN_GPUS], gpu, GP_NAME) : "";
+  const char *name = gpu < m->gpu_count ? nai_get_str(m->tables[NAI_IN_GPUS], gpu, GPUS_gpu_name) : "";
   return *name ? nai_comm_names_link(nai_kernel_classes_comm_names(m->classes), name) : 0;
 }
 
@@ -143,18 +115,18 @@ static void put_rates(struct nai_table *out, int64_t row, const struct work *w, 
     room[large++] = (int64_t)((double)bytes / (double)ns * 1e6); /* bytes per ms */
     excess += link > 0 && (double)ns > (double)bytes / link ? (double)ns - (double)bytes / link : 0;
   }
-  nai_set_i64(out, row, LARGE, (int64_t)large);
+  nai_set_i64(out, row, PEER_COPIES_large_count, (int64_t)large);
   if (link > 0)
-    nai_set_f64(out, row, LINK, link);
+    nai_set_f64(out, row, PEER_COPIES_link_gb_per_s, link);
   if (!large)
     return;
   nai_quantiles_i64(rates, room, large, q, 2);
-  nai_set_f64(out, row, P50_RATE, rates[0] / 1e6);
-  nai_set_f64(out, row, P90_RATE, rates[1] / 1e6);
+  nai_set_f64(out, row, PEER_COPIES_p50_gb_per_s, rates[0] / 1e6);
+  nai_set_f64(out, row, PEER_COPIES_p90_gb_per_s, rates[1] / 1e6);
   if (link <= 0)
     return;
-  nai_set_f64(out, row, PCT, nai_percent(rates[0] / 1e6, link));
-  nai_set_i64(out, row, EXCESS, (int64_t)excess);
+  nai_set_f64(out, row, PEER_COPIES_p50_pct_of_link, nai_percent(rates[0] / 1e6, link));
+  nai_set_i64(out, row, PEER_COPIES_excess_ns, (int64_t)excess);
 }
 
 static int put_pair(struct nai_table *out, const struct work *w, struct copy *v, uint32_t n, int64_t *room,
@@ -169,15 +141,15 @@ static int put_pair(struct nai_table *out, const struct work *w, struct copy *v,
   }
   mark_shared(v, n);
   int rc = opposite_ns(&opposite, w, v, n, err);
-  const int64_t cells[][2] = {{PID, nai_model_pid(w->m, v->process)},
-                              {SRC, v->src},
-                              {DST, v->dst},
-                              {COUNT, n},
-                              {BYTES, bytes},
-                              {TOTAL, total},
-                              {OPPOSITE, opposite},
-                              {START, longest->start},
-                              {END, longest->end}};
+  const int64_t cells[][2] = {{PEER_COPIES_pid, nai_model_pid(w->m, v->process)},
+                              {PEER_COPIES_src_cuda_device, v->src},
+                              {PEER_COPIES_dst_cuda_device, v->dst},
+                              {PEER_COPIES_count, n},
+                              {PEER_COPIES_total_bytes, bytes},
+                              {PEER_COPIES_total_time_ns, total},
+                              {PEER_COPIES_opposite_ns, opposite},
+                              {PEER_COPIES_longest_start_ns, longest->start},
+                              {PEER_COPIES_longest_end_ns, longest->end}};
   for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
     nai_set_i64(out, row, (int)cells[i][0], cells[i][1]);
   put_rates(out, row, w, v, n, room);
@@ -196,11 +168,14 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   }
   free(w.v);
   free(room);
-  static const struct nai_sort_by order[] = {{TOTAL, true}, {PID, false}, {SRC, false}, {DST, false}};
+  static const struct nai_sort_by order[] = {{PEER_COPIES_total_time_ns, true},
+                                             {PEER_COPIES_pid, false},
+                                             {PEER_COPIES_src_cuda_device, false},
+                                             {PEER_COPIES_dst_cuda_device, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_peer_copies_schema, NULL};
 const struct nai_node nai_analysis_peer_copies = {.name = "peer_copies",
                                                   .outputs = schemas,
                                                   .parts = NAI_PART(GPUS),

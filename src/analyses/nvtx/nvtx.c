@@ -3,109 +3,13 @@
 #include "analyses/analysis.h"
 #include "base/big.h"
 #include "table/columns.h"
+#include "tables/nvtx_by_pid.h"
+#include "tables/nvtx_coverage.h"
+#include "tables/nvtx_ranges.h"
+#include "tables/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum {
-  NAME,
-  COUNT,
-  TOTAL,
-  SELF,
-  AVG,
-  P50,
-  P90,
-  MAX,
-  GPU,
-  GPU_SELF,
-  GPU_COUNT,
-  PCT_KERNEL,
-  LONGEST_START,
-  LONGEST_END,
-  PID,
-  TID,
-  ALL_GPU,
-  ALL_GPU_SELF,
-  GRAPH,
-  COPY
-};
-static const struct nai_column_def columns[] = {
-    [NAME] = NAI_RANGE_NAME_COLUMN("range_name", "canonical NVTX name", .key = true),
-    [COUNT] = NAI_COUNT_COLUMN("count", "instances", .sum = true),
-    [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations of instances not inside one of the same name",
-                              .better = NAI_BETTER_LOWER),
-    [SELF] = NAI_TIME_COLUMN("self_time_ns", "summed durations minus ranges inside", .better = NAI_BETTER_LOWER,
-                             .sum = true),
-    [AVG] = NAI_AVERAGE_COLUMN("avg_duration_ns", "mean duration of all instances"),
-    [P50] = NAI_AVERAGE_COLUMN("p50_duration_ns", "median duration"),
-    [P90] = NAI_AVERAGE_COLUMN("p90_duration_ns", "90th percentile of durations"),
-    [MAX] = NAI_LENGTH_COLUMN("max_duration_ns", "longest duration"),
-    [GPU] = NAI_TIME_COLUMN("attributed_kernel_time_ns", "kernels launched inside the range or ranges in it",
-                            .better = NAI_BETTER_LOWER),
-    [GPU_SELF] = NAI_TIME_COLUMN("self_kernel_time_ns", "kernels for which this is the innermost range",
-                                 .better = NAI_BETTER_LOWER, .sum = true),
-    [GPU_COUNT] = NAI_COUNT_COLUMN("attributed_kernel_count", "kernels behind attributed_kernel_time_ms"),
-    [PCT_KERNEL] = NAI_PCT_COLUMN("pct_total_kernel_time", "attributed, of all kernel durations on all GPUs"),
-    [LONGEST_START] = NAI_START_COLUMN("longest_start_ns", "start of the longest instance"),
-    [LONGEST_END] = NAI_END_COLUMN("longest_end_ns", "end of the longest instance"),
-    [PID] = NAI_PID_COLUMN("process of the longest instance"),
-    [TID] = NAI_TID_COLUMN("thread of the longest instance"),
-    [ALL_GPU] = NAI_TIME_COLUMN("attributed_gpu_time_ns",
-                                "kernels, CUDA graphs traced as a whole, copies and sets launched inside, summed",
-                                .better = NAI_BETTER_LOWER),
-    [ALL_GPU_SELF] = NAI_TIME_COLUMN("self_gpu_time_ns", "those for which this is the innermost range",
-                                     .better = NAI_BETTER_LOWER, .sum = true),
-    [GRAPH] = NAI_TIME_COLUMN("attributed_graph_time_ns", "of attributed_gpu_time_ns: CUDA graphs traced as a whole",
-                              .better = NAI_BETTER_LOWER),
-    [COPY] = NAI_TIME_COLUMN("attributed_copy_time_ns", "of attributed_gpu_time_ns: copies and sets",
-                             .better = NAI_BETTER_LOWER),
-};
-static const struct nai_schema ranges_schema =
-    NAI_SCHEMA("nvtx_ranges", "NVTX ranges", "One canonical NVTX range name", columns);
-
-enum { B_PID, B_NAME, B_COUNT, B_TOTAL, B_GPU, B_GPU_COUNT, B_COVERAGE };
-static const struct nai_column_def by_pid_columns[] = {
-    [B_PID] = NAI_PID_COLUMN("process", .key = true),
-    [B_NAME] = NAI_RANGE_NAME_COLUMN("range_name", "canonical NVTX name", .key = true),
-    [B_COUNT] = NAI_COUNT_COLUMN("nvtx_count", "instances", .sum = true),
-    [B_TOTAL] = NAI_TIME_COLUMN("nvtx_total_time_ns", "summed durations of instances not inside one of the same name",
-                                .better = NAI_BETTER_LOWER),
-    [B_GPU] = NAI_TIME_COLUMN("attributed_kernel_time_ns", "kernels launched inside the range or ranges in it",
-                              .better = NAI_BETTER_LOWER),
-    [B_GPU_COUNT] = NAI_COUNT_COLUMN("attributed_kernel_count", "those kernels"),
-    [B_COVERAGE] = NAI_PCT_COLUMN("pid_attribution_coverage_pct", "kernel time of the process inside any range",
-                                  .better = NAI_BETTER_HIGHER),
-};
-static const struct nai_schema by_pid_schema =
-    NAI_SCHEMA("nvtx_by_pid", "NVTX ranges by process", "One canonical NVTX range name in one process", by_pid_columns);
-
-enum {
-  C_SCOPE,
-  C_PID,
-  C_KERNEL,
-  C_ATTRIBUTED,
-  C_PCT,
-  C_KERNELS,
-  C_ATTRIBUTED_KERNELS,
-  C_RANGES,
-  C_NAMES,
-  C_UNLAUNCHED
-};
-static const struct nai_column_def coverage_columns[] = {
-    [C_SCOPE] = NAI_NAME_COLUMN("scope", "all or process", .key = true),
-    [C_PID] = NAI_PID_COLUMN("process", .key = true),
-    [C_KERNEL] = NAI_TIME_COLUMN("kernel_time_ns", "summed kernel durations", .better = NAI_BETTER_LOWER),
-    [C_ATTRIBUTED] = NAI_TIME_COLUMN("attributed_kernel_time_ns", "part launched inside an NVTX range"),
-    [C_PCT] = NAI_PCT_COLUMN("coverage_pct", "attributed, of the kernel time", .better = NAI_BETTER_HIGHER),
-    [C_KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernel executions"),
-    [C_ATTRIBUTED_KERNELS] = NAI_COUNT_COLUMN("attributed_kernel_count", "part launched inside an NVTX range"),
-    [C_RANGES] = NAI_COUNT_COLUMN("range_count", "NVTX ranges"),
-    [C_NAMES] = NAI_COUNT_COLUMN("distinct_names", "canonical names"),
-    [C_UNLAUNCHED] = NAI_TIME_COLUMN("without_launch_ns",
-                                     "kernels whose launching call is not in the export: in no range by nature"),
-};
-static const struct nai_schema coverage_schema =
-    NAI_SCHEMA("nvtx_coverage", "NVTX coverage", "All processes, or one", coverage_columns);
 
 /* Sums of one name over some threads. */
 struct sum {
@@ -186,45 +90,58 @@ static int put_ranges(struct nai_table *table, struct work *w, struct nai_err *e
   for (uint32_t t = 0; !rc && t < m->thread_count; t++)
     add_thread(w->sums, w->touched, &w->touched_count, m, t);
   for (uint32_t i = 0; !rc && i < w->touched_count; i++) {
-    static const struct nai_stats_columns to = {COUNT, -1, AVG, -1, MAX, P50, P90, -1, -1};
+    static const struct nai_stats_columns to = {NVTX_RANGES_count,
+                                                -1,
+                                                NVTX_RANGES_avg_duration_ns,
+                                                -1,
+                                                NVTX_RANGES_max_duration_ns,
+                                                NVTX_RANGES_p50_duration_ns,
+                                                NVTX_RANGES_p90_duration_ns,
+                                                -1,
+                                                -1};
     const struct sum *sum = &w->sums[w->touched[i]];
     int64_t row = nai_table_add_row(table);
     nai_put_stats(table, row, &to, &stats[w->touched[i]]);
-    nai_set_str(table, row, NAME, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, w->touched[i]));
-    nai_set_i64(table, row, TOTAL, sum->total_ns);
-    nai_set_i64(table, row, SELF, sum->self_ns);
+    nai_set_str(table, row, NVTX_RANGES_range_name, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, w->touched[i]));
+    nai_set_i64(table, row, NVTX_RANGES_total_time_ns, sum->total_ns);
+    nai_set_i64(table, row, NVTX_RANGES_self_time_ns, sum->self_ns);
     if (m->map_nvtx && nai_model_gpu_work(m)) { /* of a trace without GPUs nothing is known, not even 0 */
-      nai_set_i64(table, row, GPU, sum->gpu_ns);
-      nai_set_i64(table, row, ALL_GPU, sum->gpu_ns + sum->graph_ns + sum->copy_ns);
-      nai_set_i64(table, row, ALL_GPU_SELF, sum->gpu_self_ns + sum->other_self_ns);
-      nai_set_i64(table, row, GRAPH, sum->graph_ns);
-      nai_set_i64(table, row, COPY, sum->copy_ns);
-      nai_set_i64(table, row, GPU_SELF, sum->gpu_self_ns);
-      nai_set_i64(table, row, GPU_COUNT, sum->gpu_count);
-      nai_set_f64(table, row, PCT_KERNEL, nai_percent((double)sum->gpu_ns, (double)w->all.kernel_ns));
+      nai_set_i64(table, row, NVTX_RANGES_attributed_kernel_time_ns, sum->gpu_ns);
+      nai_set_i64(table, row, NVTX_RANGES_attributed_gpu_time_ns, sum->gpu_ns + sum->graph_ns + sum->copy_ns);
+      nai_set_i64(table, row, NVTX_RANGES_self_gpu_time_ns, sum->gpu_self_ns + sum->other_self_ns);
+      nai_set_i64(table, row, NVTX_RANGES_attributed_graph_time_ns, sum->graph_ns);
+      nai_set_i64(table, row, NVTX_RANGES_attributed_copy_time_ns, sum->copy_ns);
+      nai_set_i64(table, row, NVTX_RANGES_self_kernel_time_ns, sum->gpu_self_ns);
+      nai_set_i64(table, row, NVTX_RANGES_attributed_kernel_count, sum->gpu_count);
+      nai_set_f64(table, row, NVTX_RANGES_pct_total_kernel_time,
+                  nai_percent((double)sum->gpu_ns, (double)w->all.kernel_ns));
     }
-    nai_put_range_place(table, row, &(struct nai_place_columns){LONGEST_START, LONGEST_END, PID, TID}, m, sum->longest);
+    nai_put_range_place(table, row,
+                        &(struct nai_place_columns){NVTX_RANGES_longest_start_ns, NVTX_RANGES_longest_end_ns,
+                                                    NVTX_RANGES_pid, NVTX_RANGES_tid},
+                        m, sum->longest);
   }
   clear(w);
   nai_big_free(stats);
-  static const struct nai_sort_by order[] = {{TOTAL, true}, {NAME, false}};
+  static const struct nai_sort_by order[] = {{NVTX_RANGES_total_time_ns, true}, {NVTX_RANGES_range_name, false}};
   return rc ? rc : nai_table_sort(table, order, 2, err);
 }
 
 static void put_coverage_row(struct nai_table *table, const char *scope, int64_t pid, const struct nai_process_sum *sum,
                              int64_t ranges, int64_t names) {
   int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, C_SCOPE, scope);
-  nai_set_i64(table, row, C_PID, pid);
-  nai_set_i64(table, row, C_KERNEL, sum->kernel_ns);
-  nai_set_i64(table, row, C_ATTRIBUTED, sum->attributed_ns);
+  nai_set_str(table, row, NVTX_COVERAGE_scope, scope);
+  nai_set_i64(table, row, NVTX_COVERAGE_pid, pid);
+  nai_set_i64(table, row, NVTX_COVERAGE_kernel_time_ns, sum->kernel_ns);
+  nai_set_i64(table, row, NVTX_COVERAGE_attributed_kernel_time_ns, sum->attributed_ns);
   if (sum->kernel_ns)
-    nai_set_f64(table, row, C_PCT, nai_percent((double)sum->attributed_ns, (double)sum->kernel_ns));
-  nai_set_i64(table, row, C_KERNELS, sum->kernels);
-  nai_set_i64(table, row, C_ATTRIBUTED_KERNELS, sum->attributed);
-  nai_set_i64(table, row, C_RANGES, ranges);
-  nai_set_i64(table, row, C_NAMES, names);
-  nai_set_i64(table, row, C_UNLAUNCHED, sum->without_launch_ns);
+    nai_set_f64(table, row, NVTX_COVERAGE_coverage_pct,
+                nai_percent((double)sum->attributed_ns, (double)sum->kernel_ns));
+  nai_set_i64(table, row, NVTX_COVERAGE_kernel_count, sum->kernels);
+  nai_set_i64(table, row, NVTX_COVERAGE_attributed_kernel_count, sum->attributed);
+  nai_set_i64(table, row, NVTX_COVERAGE_range_count, ranges);
+  nai_set_i64(table, row, NVTX_COVERAGE_distinct_names, names);
+  nai_set_i64(table, row, NVTX_COVERAGE_without_launch_ns, sum->without_launch_ns);
 }
 
 /* Rows of one process from its threads. */
@@ -238,14 +155,15 @@ static void put_process(struct nai_table *by_pid, struct nai_table *coverage, st
   for (uint32_t i = 0; i < w->touched_count; i++) {
     const struct sum *sum = &w->sums[w->touched[i]];
     int64_t row = nai_table_add_row(by_pid);
-    nai_set_i64(by_pid, row, B_PID, pid);
-    nai_set_str(by_pid, row, B_NAME, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, w->touched[i]));
-    nai_set_i64(by_pid, row, B_COUNT, sum->count);
-    nai_set_i64(by_pid, row, B_TOTAL, sum->total_ns);
-    nai_set_i64(by_pid, row, B_GPU, sum->gpu_ns);
-    nai_set_i64(by_pid, row, B_GPU_COUNT, sum->gpu_count);
+    nai_set_i64(by_pid, row, NVTX_BY_PID_pid, pid);
+    nai_set_str(by_pid, row, NVTX_BY_PID_range_name, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, w->touched[i]));
+    nai_set_i64(by_pid, row, NVTX_BY_PID_nvtx_count, sum->count);
+    nai_set_i64(by_pid, row, NVTX_BY_PID_nvtx_total_time_ns, sum->total_ns);
+    nai_set_i64(by_pid, row, NVTX_BY_PID_attributed_kernel_time_ns, sum->gpu_ns);
+    nai_set_i64(by_pid, row, NVTX_BY_PID_attributed_kernel_count, sum->gpu_count);
     if (all->kernel_ns)
-      nai_set_f64(by_pid, row, B_COVERAGE, nai_percent((double)all->attributed_ns, (double)all->kernel_ns));
+      nai_set_f64(by_pid, row, NVTX_BY_PID_pid_attribution_coverage_pct,
+                  nai_percent((double)all->attributed_ns, (double)all->kernel_ns));
     ranges += sum->count;
   }
   if (ranges || all->kernels)
@@ -258,7 +176,7 @@ static int put_processes(struct nai_table *by_pid, struct nai_table *coverage, s
   const struct nai_model *m = w->m;
   struct nai_groups threads = {0};
   int64_t ranges = 0;
-  struct nai_column process = nai_table_column(m->tables[NAI_IN_THREADS], TH_PROCESS);
+  struct nai_column process = nai_table_column(m->tables[NAI_IN_THREADS], THREADS_process);
   int rc = nai_groups_collect(&threads, m->thread_count, &process, m->process_count, NULL, err);
   for (uint32_t i = 0; i < m->node_count; i++)
     ranges += m->nodes[i].count;
@@ -266,7 +184,8 @@ static int put_processes(struct nai_table *by_pid, struct nai_table *coverage, s
   for (uint32_t p = 0; !rc && p < m->process_count; p++)
     put_process(by_pid, coverage, w, p, threads.order + threads.first[p], threads.first[p + 1] - threads.first[p]);
   nai_groups_free(&threads);
-  static const struct nai_sort_by order[] = {{B_PID, false}, {B_TOTAL, true}, {B_NAME, false}};
+  static const struct nai_sort_by order[] = {
+      {NVTX_BY_PID_pid, false}, {NVTX_BY_PID_nvtx_total_time_ns, true}, {NVTX_BY_PID_range_name, false}};
   return rc ? rc : nai_table_sort(by_pid, order, 3, err);
 }
 
@@ -300,7 +219,8 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&ranges_schema, &by_pid_schema, &coverage_schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_nvtx_ranges_schema, &nai_nvtx_by_pid_schema,
+                                                   &nai_nvtx_coverage_schema, NULL};
 const struct nai_node nai_analysis_nvtx = {.name = "nvtx",
                                            .outputs = schemas,
                                            .parts = NAI_PART(NVTX_TREE) | NAI_PART(PROCESS_SUMS),

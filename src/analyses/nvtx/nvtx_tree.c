@@ -4,27 +4,8 @@
 
 #include "base/big.h"
 #include "base/sort.h"
-
-enum { NODE, PARENT, PID, TID, THREAD, NAME, COUNT, TOTAL, SELF, GPU, GPU_SELF, START, END };
-static const struct nai_column_def columns[] = {
-    [NODE] = {"node_id", NAI_I64, NAI_ID, "number of this node", .key = true},
-    [PARENT] = {"parent_id", NAI_I64, NAI_ID, "node around it, -1 for outermost ranges", .refers = "nvtx_tree"},
-    [PID] = NAI_PID_COLUMN("process"),
-    [TID] = NAI_TID_COLUMN("thread"),
-    [THREAD] = NAI_LABEL_COLUMN("thread_name", "thread name"),
-    [NAME] = NAI_RANGE_NAME_COLUMN("range_name", "canonical NVTX name"),
-    [COUNT] = NAI_COUNT_COLUMN("count", "instances", .sum = true),
-    [TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER),
-    [SELF] = NAI_TIME_COLUMN("self_time_ns", "minus ranges inside", .better = NAI_BETTER_LOWER, .sum = true),
-    [GPU] = NAI_TIME_COLUMN("attributed_kernel_time_ns", "kernels launched inside", .better = NAI_BETTER_LOWER),
-    [GPU_SELF] = NAI_TIME_COLUMN("self_kernel_time_ns", "kernels for which this is the innermost range",
-                                 .better = NAI_BETTER_LOWER, .sum = true),
-    [START] = NAI_START_COLUMN("longest_start_ns", "start of the longest instance"),
-    [END] = NAI_END_COLUMN("longest_end_ns", "end of the longest instance"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("nvtx_tree", "NVTX tree", "All instances of a range name inside the same chain of names on one thread",
-               columns);
+#include "tables/nvtx_tree.h"
+#include "tables/threads.h"
 
 enum { MAX_NODES = 4000 };
 
@@ -77,27 +58,27 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
       continue;
     int64_t row = nai_table_add_row(table);
     kept[row] = i;
-    nai_set_i64(table, row, NODE, row);
-    nai_set_i64(table, row, PARENT, parent);
-    nai_set_i64(table, row, PID, nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, TH_PID));
-    nai_set_i64(table, row, TID, nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, TH_TID));
-    struct nai_value thread = nai_table_value(m->tables[NAI_IN_THREADS], node->thread, TH_NAME);
-    nai_set_str(table, row, THREAD, thread.null ? NULL : thread.s);
-    nai_set_str(table, row, NAME, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name));
-    nai_set_i64(table, row, COUNT, node->count);
-    nai_set_i64(table, row, TOTAL, node->total_ns);
-    nai_set_i64(table, row, SELF, node->self_ns);
+    nai_set_i64(table, row, NVTX_TREE_node_id, row);
+    nai_set_i64(table, row, NVTX_TREE_parent_id, parent);
+    nai_set_i64(table, row, NVTX_TREE_pid, nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, THREADS_pid));
+    nai_set_i64(table, row, NVTX_TREE_tid, nai_get_i64(m->tables[NAI_IN_THREADS], node->thread, THREADS_tid));
+    struct nai_value thread = nai_table_value(m->tables[NAI_IN_THREADS], node->thread, THREADS_thread_name);
+    nai_set_str(table, row, NVTX_TREE_thread_name, thread.null ? NULL : thread.s);
+    nai_set_str(table, row, NVTX_TREE_range_name, nai_strings_get(&m->tables[NAI_IN_NVTX]->strings, node->name));
+    nai_set_i64(table, row, NVTX_TREE_count, node->count);
+    nai_set_i64(table, row, NVTX_TREE_total_time_ns, node->total_ns);
+    nai_set_i64(table, row, NVTX_TREE_self_time_ns, node->self_ns);
     if (m->map_nvtx && nai_model_gpu_work(m)) {
-      nai_set_i64(table, row, GPU, node->inclusive_kernel_ns);
-      nai_set_i64(table, row, GPU_SELF, node->kernel_ns);
+      nai_set_i64(table, row, NVTX_TREE_attributed_kernel_time_ns, node->inclusive_kernel_ns);
+      nai_set_i64(table, row, NVTX_TREE_self_kernel_time_ns, node->kernel_ns);
     }
-    nai_set_i64(table, row, START, nai_at(&m->nvtx.start, node->longest));
-    nai_set_i64(table, row, END, nai_at(&m->nvtx.end, node->longest));
+    nai_set_i64(table, row, NVTX_TREE_longest_start_ns, nai_at(&m->nvtx.start, node->longest));
+    nai_set_i64(table, row, NVTX_TREE_longest_end_ns, nai_at(&m->nvtx.end, node->longest));
   }
   return rc;
 }
 
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_nvtx_tree_schema, NULL};
 const struct nai_node nai_analysis_nvtx_tree = {.name = "nvtx_tree",
                                                 .outputs = schemas,
                                                 .parts = NAI_PART(NVTX_TREE),

@@ -2,22 +2,8 @@
 #include "analyses/sampled/gpu_metric_timeline.h"
 
 #include "table/columns.h"
-
-enum { DEVICE, METRIC, UNIT, START, END, SAMPLES, MEAN, MAX };
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [METRIC] = NAI_NAME_COLUMN("metric", "name of the metric in the export", .key = true),
-    [UNIT] = NAI_LABEL_COLUMN("metric_unit", "% or MHz: unit of mean and max"),
-    [START] = NAI_START_COLUMN(
-        "start_ns", "start of a stretch; all are of equal length, those without a sample left out", .key = true),
-    [END] = NAI_END_COLUMN("end_ns", "end of the stretch, exclusive"),
-    [SAMPLES] = NAI_COUNT_COLUMN("sample_count", "samples in it"),
-    [MEAN] = {"mean", NAI_F64, NAI_COUNT, "mean of the samples", .role = NAI_ROLE_METRIC},
-    [MAX] = {"max", NAI_F64, NAI_COUNT, "largest of them", .role = NAI_ROLE_METRIC},
-};
-const struct nai_schema nai_gpu_metric_timeline_schema =
-    NAI_SCHEMA("gpu_metric_timeline", "GPU metrics over time",
-               "One sampled metric of one GPU in one stretch of the GPUs' window", columns);
+#include "tables/gpu_metric_samples.h"
+#include "tables/gpu_metric_timeline.h"
 
 enum { MOST_STRETCHES = 1000, FEWEST_STRETCHES = 50, ALL_STRETCHES = 30000 };
 
@@ -32,14 +18,14 @@ static void put_stretch(struct nai_table *table, const struct nai_model *m, cons
   if (!s->count)
     return;
   int64_t row = nai_table_add_row(table), start = m->window_start + s->number * length, end = start + length;
-  nai_set_i64(table, row, DEVICE, series->device_id);
-  nai_set_str(table, row, METRIC, series->name);
-  nai_set_str(table, row, UNIT, series->unit);
-  nai_set_i64(table, row, START, start);
-  nai_set_i64(table, row, END, end < m->window_end ? end : m->window_end);
-  nai_set_i64(table, row, SAMPLES, s->count);
-  nai_set_f64(table, row, MEAN, s->sum / (double)s->count);
-  nai_set_f64(table, row, MAX, s->max);
+  nai_set_i64(table, row, GPU_METRIC_TIMELINE_device_id, series->device_id);
+  nai_set_str(table, row, GPU_METRIC_TIMELINE_metric, series->name);
+  nai_set_str(table, row, GPU_METRIC_TIMELINE_metric_unit, series->unit);
+  nai_set_i64(table, row, GPU_METRIC_TIMELINE_start_ns, start);
+  nai_set_i64(table, row, GPU_METRIC_TIMELINE_end_ns, end < m->window_end ? end : m->window_end);
+  nai_set_i64(table, row, GPU_METRIC_TIMELINE_sample_count, s->count);
+  nai_set_f64(table, row, GPU_METRIC_TIMELINE_mean, s->sum / (double)s->count);
+  nai_set_f64(table, row, GPU_METRIC_TIMELINE_max, s->max);
 }
 
 void nai_gpu_metric_timeline_put(struct nai_table *table, const struct nai_model *m,
@@ -50,7 +36,7 @@ void nai_gpu_metric_timeline_put(struct nai_table *table, const struct nai_model
   int64_t length = (m->window_end - m->window_start) / stretches + 1;
   struct stretch s = {.number = -1};
   for (uint32_t i = 0; i < series->count; i++) {
-    int64_t time = nai_get_i64(samples, series->rows[i], GS_TIME);
+    int64_t time = nai_get_i64(samples, series->rows[i], GPU_METRIC_SAMPLES_time_ns);
     if (time < m->window_start || time >= m->window_end)
       continue;
     int64_t number = (time - m->window_start) / length;
@@ -58,7 +44,7 @@ void nai_gpu_metric_timeline_put(struct nai_table *table, const struct nai_model
       put_stretch(table, m, series, &s, length);
       s = (struct stretch){.number = number};
     }
-    double value = (double)nai_get_i64(samples, series->rows[i], GS_VALUE) * series->scale;
+    double value = (double)nai_get_i64(samples, series->rows[i], GPU_METRIC_SAMPLES_value) * series->scale;
     s.max = !s.count || value > s.max ? value : s.max;
     s.sum += value;
     s.count++;

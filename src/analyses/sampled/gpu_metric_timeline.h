@@ -3,8 +3,7 @@
 #define NAI_ANALYSES_GPU_METRIC_TIMELINE_H
 
 #include "derive/model.h"
-
-extern const struct nai_schema nai_gpu_metric_timeline_schema;
+#include "tables/gpu_metric_timeline.h"
 
 /* The samples of one metric of one GPU. */
 struct nai_metric_series {

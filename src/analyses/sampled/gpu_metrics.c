@@ -5,33 +5,14 @@
 #include "analyses/steps/step_schemas.h"
 #include "base/sort.h"
 #include "table/columns.h"
+#include "tables/gpu_metric_names.h"
+#include "tables/gpu_metric_samples.h"
+#include "tables/gpu_metric_timeline.h"
+#include "tables/gpu_metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { DEVICE, METRIC, UNIT, CONDITION, TIME, COVERAGE, SAMPLES, MEAN, P50, MAX, PERIOD, MAX_GAP };
-static const struct nai_column_def columns[] = {
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [METRIC] = NAI_NAME_COLUMN("metric", "name of the metric in the export", .key = true),
-    [UNIT] = NAI_LABEL_COLUMN("metric_unit", "% or MHz: unit of mean, p50 and max"),
-    [CONDITION] = NAI_LABEL_COLUMN("during",
-                                   "window, busy (something runs), compute, exposed_comm, exposed_copy, idle: parts of "
-                                   "gpu_utilization; gemm_only: nothing but kernels of category gemm; steady_steps",
-                                   .key = true),
-    [TIME] = NAI_TIME_COLUMN("time_ns", "length of that time"),
-    [COVERAGE] = NAI_PCT_COLUMN("coverage_pct", "of that time: within one period after a sample"),
-    [SAMPLES] = NAI_COUNT_COLUMN("sample_count", "samples whose period lies in it for the greater part"),
-    [MEAN] = {"mean", NAI_F64, NAI_COUNT, "mean, weighted by time; empty for fewer than 20 samples",
-              .role = NAI_ROLE_METRIC},
-    [P50] = {"p50", NAI_F64, NAI_COUNT, "median of samples", .role = NAI_ROLE_METRIC},
-    [MAX] = {"max", NAI_F64, NAI_COUNT, "largest sample", .role = NAI_ROLE_METRIC},
-    [PERIOD] = NAI_AVERAGE_COLUMN("period_ns", "median distance of samples, for which a sample stands"),
-    [MAX_GAP] = NAI_TIME_COLUMN("max_gap_ns", "longest distance between samples in the window: samples that were lost"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("gpu_metrics", "GPU metrics",
-               "One sampled metric of one GPU in one kind of its time; of the whole GPU, whoever uses it", columns);
 
 enum { FEWEST = 20 };
 enum condition { WINDOW, BUSY, COMPUTE, COMMUNICATION, COPY, IDLE, GEMM, STEPS, CONDITIONS };
@@ -118,11 +99,11 @@ struct samples {
 };
 
 static int64_t time_of(const struct samples *s, uint32_t i) {
-  return nai_get_i64(s->m->tables[NAI_IN_GPU_METRIC_SAMPLES], s->rows[i], GS_TIME);
+  return nai_get_i64(s->m->tables[NAI_IN_GPU_METRIC_SAMPLES], s->rows[i], GPU_METRIC_SAMPLES_time_ns);
 }
 
 static double value_of(const struct samples *s, uint32_t i) {
-  return (double)nai_get_i64(s->m->tables[NAI_IN_GPU_METRIC_SAMPLES], s->rows[i], GS_VALUE) * s->scale;
+  return (double)nai_get_i64(s->m->tables[NAI_IN_GPU_METRIC_SAMPLES], s->rows[i], GPU_METRIC_SAMPLES_value) * s->scale;
 }
 
 static int find_period(struct samples *s, const struct nai_gpu *gpu, struct nai_err *err) {
@@ -175,21 +156,21 @@ static int64_t put_condition(struct nai_table *table, const struct samples *s, i
   if (!length)
     return -1;
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, DEVICE, device);
-  nai_set_str(table, row, METRIC, s->name);
-  nai_set_str(table, row, UNIT, s->unit);
-  nai_set_str(table, row, CONDITION, conditions[condition]);
-  nai_set_i64(table, row, TIME, length);
-  nai_set_f64(table, row, COVERAGE, nai_percent((double)sum.covered, (double)length));
-  nai_set_i64(table, row, SAMPLES, sum.count);
-  nai_set_f64(table, row, PERIOD, (double)s->period);
-  nai_set_i64(table, row, MAX_GAP, s->max_gap);
+  nai_set_i64(table, row, GPU_METRICS_device_id, device);
+  nai_set_str(table, row, GPU_METRICS_metric, s->name);
+  nai_set_str(table, row, GPU_METRICS_metric_unit, s->unit);
+  nai_set_str(table, row, GPU_METRICS_during, conditions[condition]);
+  nai_set_i64(table, row, GPU_METRICS_time_ns, length);
+  nai_set_f64(table, row, GPU_METRICS_coverage_pct, nai_percent((double)sum.covered, (double)length));
+  nai_set_i64(table, row, GPU_METRICS_sample_count, sum.count);
+  nai_set_f64(table, row, GPU_METRICS_period_ns, (double)s->period);
+  nai_set_i64(table, row, GPU_METRICS_max_gap_ns, s->max_gap);
   if (sum.count < FEWEST)
     return row;
   qsort(room, sum.count, sizeof *room, compare_reals);
-  nai_set_f64(table, row, MEAN, sum.weighted / (double)sum.ns);
-  nai_set_f64(table, row, P50, room[(sum.count - 1) / 2]);
-  nai_set_f64(table, row, MAX, room[sum.count - 1]);
+  nai_set_f64(table, row, GPU_METRICS_mean, sum.weighted / (double)sum.ns);
+  nai_set_f64(table, row, GPU_METRICS_p50, room[(sum.count - 1) / 2]);
+  nai_set_f64(table, row, GPU_METRICS_max, room[sum.count - 1]);
   return row;
 }
 
@@ -199,8 +180,8 @@ static int put_metric(const struct nai_node_io *io, struct times *times, int64_t
                       uint32_t count, struct nai_err *err) {
   const struct nai_model *m = io->model;
   const struct nai_table *names = m->tables[NAI_IN_GPU_METRICS];
-  struct nai_value name = nai_table_value(names, metric, GM_NAME);
-  const struct nai_gpu *gpu = nai_metric_gpu(m, nai_get_i64(names, metric, GM_GPU));
+  struct nai_value name = nai_table_value(names, metric, GPU_METRIC_NAMES_metric_name);
+  const struct nai_gpu *gpu = nai_metric_gpu(m, nai_get_i64(names, metric, GPU_METRIC_NAMES_gpu_id));
   struct samples s = {.m = m, .rows = rows, .count = count, .scale = 1};
   if (name.null || !gpu || count < 2 || !(s.unit = nai_metric_unit(name.s)))
     return NAI_OK;
@@ -220,30 +201,31 @@ static int put_metric(const struct nai_node_io *io, struct times *times, int64_t
 
 /* Reading and writing share the memory's bandwidth: a row for both. */
 static void add_sum(struct nai_table *table, int64_t r, int64_t w) {
-  int64_t row = nai_table_add_row(table), counts[] = {nai_get_i64(table, r, SAMPLES), nai_get_i64(table, w, SAMPLES)};
-  double means[] = {nai_get_f64(table, r, MEAN), nai_get_f64(table, w, MEAN)},
-         covered[] = {nai_get_f64(table, r, COVERAGE), nai_get_f64(table, w, COVERAGE)};
-  nai_set_i64(table, row, DEVICE, nai_get_i64(table, r, DEVICE));
-  nai_set_str(table, row, METRIC, "DRAM Read + Write Bandwidth [Throughput %]");
-  nai_set_str(table, row, UNIT, "%");
+  int64_t row = nai_table_add_row(table),
+          counts[] = {nai_get_i64(table, r, GPU_METRICS_sample_count), nai_get_i64(table, w, GPU_METRICS_sample_count)};
+  double means[] = {nai_get_f64(table, r, GPU_METRICS_mean), nai_get_f64(table, w, GPU_METRICS_mean)},
+         covered[] = {nai_get_f64(table, r, GPU_METRICS_coverage_pct), nai_get_f64(table, w, GPU_METRICS_coverage_pct)};
+  nai_set_i64(table, row, GPU_METRICS_device_id, nai_get_i64(table, r, GPU_METRICS_device_id));
+  nai_set_str(table, row, GPU_METRICS_metric, "DRAM Read + Write Bandwidth [Throughput %]");
+  nai_set_str(table, row, GPU_METRICS_metric_unit, "%");
   for (int c = 0; c < CONDITIONS; c++)
-    if (strcmp(conditions[c], nai_get_str(table, r, CONDITION)) == 0)
-      nai_set_str(table, row, CONDITION, conditions[c]);
-  nai_set_i64(table, row, TIME, nai_get_i64(table, r, TIME));
-  nai_set_f64(table, row, COVERAGE, covered[0] < covered[1] ? covered[0] : covered[1]);
-  nai_set_i64(table, row, SAMPLES, counts[0] < counts[1] ? counts[0] : counts[1]);
+    if (strcmp(conditions[c], nai_get_str(table, r, GPU_METRICS_during)) == 0)
+      nai_set_str(table, row, GPU_METRICS_during, conditions[c]);
+  nai_set_i64(table, row, GPU_METRICS_time_ns, nai_get_i64(table, r, GPU_METRICS_time_ns));
+  nai_set_f64(table, row, GPU_METRICS_coverage_pct, covered[0] < covered[1] ? covered[0] : covered[1]);
+  nai_set_i64(table, row, GPU_METRICS_sample_count, counts[0] < counts[1] ? counts[0] : counts[1]);
   if (!isnan(means[0]) && !isnan(means[1]))
-    nai_set_f64(table, row, MEAN, means[0] + means[1]);
+    nai_set_f64(table, row, GPU_METRICS_mean, means[0] + means[1]);
 }
 
 static void add_dram(struct nai_table *table) {
   static const char read[] = "DRAM Read Bandwidth [Throughput %]", write[] = "DRAM Write Bandwidth [Throughput %]";
   int64_t rows = table->rows;
   for (int64_t r = 0; r < rows; r++)
-    for (int64_t w = 0; strcmp(nai_get_str(table, r, METRIC), read) == 0 && w < rows; w++)
-      if (strcmp(nai_get_str(table, w, METRIC), write) == 0 &&
-          nai_get_i64(table, r, DEVICE) == nai_get_i64(table, w, DEVICE) &&
-          strcmp(nai_get_str(table, r, CONDITION), nai_get_str(table, w, CONDITION)) == 0)
+    for (int64_t w = 0; strcmp(nai_get_str(table, r, GPU_METRICS_metric), read) == 0 && w < rows; w++)
+      if (strcmp(nai_get_str(table, w, GPU_METRICS_metric), write) == 0 &&
+          nai_get_i64(table, r, GPU_METRICS_device_id) == nai_get_i64(table, w, GPU_METRICS_device_id) &&
+          strcmp(nai_get_str(table, r, GPU_METRICS_during), nai_get_str(table, w, GPU_METRICS_during)) == 0)
         add_sum(table, r, w);
 }
 
@@ -255,8 +237,9 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   struct times times = {0};
   if (!n)
     return NAI_OK;
-  const struct nai_column metric = nai_table_column(t, GS_METRIC);
-  const struct nai_row_order by = {.start = nai_table_column(t, GS_TIME), .end = nai_table_column(t, GS_VALUE)};
+  const struct nai_column metric = nai_table_column(t, GPU_METRIC_SAMPLES_metric);
+  const struct nai_row_order by = {.start = nai_table_column(t, GPU_METRIC_SAMPLES_time_ns),
+                                   .end = nai_table_column(t, GPU_METRIC_SAMPLES_value)};
   int rc = nai_groups_build(&groups, n, &metric, metrics, &by, m->scratch_dir, err);
   for (uint32_t i = 0; !rc && i < metrics; i++)
     rc = put_metric(io, &times, i, groups.order + groups.first[i], groups.first[i + 1] - groups.first[i], err);
@@ -264,7 +247,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   free_times(&times);
   if (!rc)
     add_dram(io->out[0]);
-  static const struct nai_sort_by order[] = {{DEVICE, false}, {METRIC, false}, {TIME, true}, {CONDITION, false}};
+  static const struct nai_sort_by order[] = {{GPU_METRICS_device_id, false},
+                                             {GPU_METRICS_metric, false},
+                                             {GPU_METRICS_time_ns, true},
+                                             {GPU_METRICS_during, false}};
   static const struct nai_sort_by by_time[] = {{0, false}, {1, false}, {3, false}}; /* GPU, metric, start */
   if (!rc)
     rc = nai_table_sort(io->out[1], by_time, 3, err);
@@ -272,7 +258,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 static const char *const inputs[] = {"steps", NULL};
-static const struct nai_schema *const schemas[] = {&schema, &nai_gpu_metric_timeline_schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_gpu_metrics_schema, &nai_gpu_metric_timeline_schema, NULL};
 const struct nai_node nai_analysis_gpu_metrics = {.name = "gpu_metrics",
                                                   .outputs = schemas,
                                                   .inputs = inputs,

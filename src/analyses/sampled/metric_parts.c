@@ -3,6 +3,7 @@
 #include "analyses/sampled/series.h"
 #include "analyses/steps/step_schemas.h"
 #include "table/columns.h"
+#include "tables/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,11 +138,11 @@ static void use_phases(struct work *w, const struct nai_series *s) {
 
 /* Of cards the windows on the process's first GPU count: rows of a process come GPU by GPU. */
 static bool is_for(const struct nai_table *steps, int64_t row, int64_t *first_device, int64_t *pid, int32_t device) {
-  int64_t of = nai_get_i64(steps, row, ST_DEVICE);
+  int64_t of = nai_get_i64(steps, row, STEPS_device_id);
   if (device >= 0)
     return of == device;
-  if (*pid != nai_get_i64(steps, row, ST_PID)) {
-    *pid = nai_get_i64(steps, row, ST_PID);
+  if (*pid != nai_get_i64(steps, row, STEPS_pid)) {
+    *pid = nai_get_i64(steps, row, STEPS_pid);
     *first_device = of;
   }
   return of == *first_device;
@@ -152,7 +153,7 @@ static void use_steps(struct work *w, const struct nai_series *s) {
   int64_t first_device = NAI_NULL_I64, pid = NAI_NULL_I64;
   uint32_t first = 0; /* samples that may reach into the step */
   for (int64_t i = 0; i < steps->rows && w->by_step->rows < MOST_ROWS; i++) {
-    struct nai_interval window = {nai_get_i64(steps, i, ST_START), nai_get_i64(steps, i, ST_END)};
+    struct nai_interval window = {nai_get_i64(steps, i, STEPS_gpu_start_ns), nai_get_i64(steps, i, STEPS_gpu_end_ns)};
     const struct nai_intervals set = {.v = &window, .count = 1};
     if (window.end <= window.start || !is_for(steps, i, &first_device, &pid, s->device))
       continue;
@@ -168,9 +169,9 @@ static void use_steps(struct work *w, const struct nai_series *s) {
     struct nai_series_sum sum = nai_series_within(&rest, &set);
     put_sum(w->by_step, w, s, &sum, window.end - window.start);
     int64_t row = w->by_step->rows - 1;
-    nai_set_i64(w->by_step, row, PID, nai_get_i64(steps, i, ST_PID));
-    nai_set_i64(w->by_step, row, STEP, nai_get_i64(steps, i, ST_STEP));
-    nai_set_str(w->by_step, row, STATE, nai_get_str(steps, i, ST_STATE));
+    nai_set_i64(w->by_step, row, PID, nai_get_i64(steps, i, STEPS_pid));
+    nai_set_i64(w->by_step, row, STEP, nai_get_i64(steps, i, STEPS_step));
+    nai_set_str(w->by_step, row, STATE, nai_get_str(steps, i, STEPS_state));
     nai_set_i64(w->by_step, row, START, window.start);
     nai_set_i64(w->by_step, row, END, window.end);
   }

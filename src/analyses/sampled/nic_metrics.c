@@ -4,32 +4,12 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "table/columns.h"
+#include "tables/nic_metric_names.h"
+#include "tables/nic_metric_samples.h"
+#include "tables/nic_metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { NIC, PORT, METRIC, UNIT, CONDITION, TIME, COVERAGE, SAMPLES, MEAN, P50, MAX, BYTES };
-static const struct nai_column_def columns[] = {
-    [NIC] = NAI_LABEL_COLUMN("nic", "network card: its name, else its number in the export", .key = true),
-    [PORT] = {"port", NAI_I32, NAI_ID, "port of the card", .key = true},
-    [METRIC] = NAI_NAME_COLUMN("metric", "name of the metric in the export", .key = true),
-    [UNIT] = NAI_LABEL_COLUMN("metric_unit", "GB/s for what the export has in bytes per ms, else the export's unit"),
-    [CONDITION] = NAI_LABEL_COLUMN(
-        "during",
-        "capture: all samples; exposed_comm: while some GPU communicates and does not compute; steady_steps: of any GPU",
-        .key = true),
-    [TIME] = NAI_TIME_COLUMN("time_ns", "length of that time"),
-    [COVERAGE] = NAI_PCT_COLUMN("coverage_pct", "of that time: samples tell of"),
-    [SAMPLES] = NAI_COUNT_COLUMN("sample_count", "samples that lie in it for the greater part"),
-    [MEAN] = {"mean", NAI_F64, NAI_COUNT, "mean, weighted by time; empty for fewer than 20 samples",
-              .role = NAI_ROLE_METRIC},
-    [P50] = {"p50", NAI_F64, NAI_COUNT, "median of samples", .role = NAI_ROLE_METRIC},
-    [MAX] = {"max", NAI_F64, NAI_COUNT, "largest sample", .role = NAI_ROLE_METRIC},
-    [BYTES] = NAI_BYTES_COLUMN("total_bytes", "of metrics in bytes: value times time", .sum = true),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("nic_metrics", "NIC metrics",
-               "One sampled metric of one port of a network card in one kind of time; whoever uses the card", columns);
 
 enum { FEWEST = 20, CAPTURE = 0, COMMUNICATION, STEPS, CONDITIONS };
 
@@ -59,9 +39,10 @@ static void put_row(struct nai_table *table, const struct series *s, int64_t nam
   double weighted = 0;
   int64_t ns = 0, length = nai_intervals_total(coverage->set), count = 0, until = INT64_MIN, covered = 0;
   for (uint32_t i = 0; i < s->count; i++) {
-    int64_t start = cell(s, i, NX_START), end = cell(s, i, NX_END), from = start > until ? start : until;
+    int64_t start = cell(s, i, NIC_METRIC_SAMPLES_start_ns), end = cell(s, i, NIC_METRIC_SAMPLES_end_ns),
+            from = start > until ? start : until;
     int64_t part = nai_coverage_within(coverage, start, end);
-    double value = (double)cell(s, i, NX_VALUE) * s->scale;
+    double value = (double)cell(s, i, NIC_METRIC_SAMPLES_value) * s->scale;
     ns += part;
     weighted += value * (double)part;
     covered += from < end ? nai_coverage_within(coverage, from, end) : 0;
@@ -70,22 +51,23 @@ static void put_row(struct nai_table *table, const struct series *s, int64_t nam
       room[count++] = value;
   }
   int64_t row = nai_table_add_row(table);
-  nai_nic_put_card(table, row, NIC, s->m, cell(s, 0, NX_NIC));
-  nai_set_i64(table, row, PORT, cell(s, 0, NX_PORT));
-  nai_set_str(table, row, METRIC, nai_get_str(names, name, NM_NAME));
-  nai_set_str(table, row, UNIT, s->unit);
-  nai_set_str(table, row, CONDITION, during);
-  nai_set_i64(table, row, TIME, length);
-  nai_set_f64(table, row, COVERAGE, nai_percent((double)covered, (double)length));
-  nai_set_i64(table, row, SAMPLES, count);
+  nai_nic_put_card(table, row, NIC_METRICS_nic, s->m, cell(s, 0, NIC_METRIC_SAMPLES_global_id));
+  nai_set_i64(table, row, NIC_METRICS_port, cell(s, 0, NIC_METRIC_SAMPLES_port));
+  nai_set_str(table, row, NIC_METRICS_metric, nai_get_str(names, name, NIC_METRIC_NAMES_metric_name));
+  nai_set_str(table, row, NIC_METRICS_metric_unit, s->unit);
+  nai_set_str(table, row, NIC_METRICS_during, during);
+  nai_set_i64(table, row, NIC_METRICS_time_ns, length);
+  nai_set_f64(table, row, NIC_METRICS_coverage_pct, nai_percent((double)covered, (double)length));
+  nai_set_i64(table, row, NIC_METRICS_sample_count, count);
   if (s->scale != 1)
-    nai_set_i64(table, row, BYTES, weighted < 9e18 && weighted > 0 ? (int64_t)weighted : 0); /* GB/s times ns */
+    nai_set_i64(table, row, NIC_METRICS_total_bytes,
+                weighted < 9e18 && weighted > 0 ? (int64_t)weighted : 0); /* GB/s times ns */
   if (count < FEWEST)
     return;
   qsort(room, (size_t)count, sizeof *room, compare_reals);
-  nai_set_f64(table, row, MEAN, weighted / (double)ns);
-  nai_set_f64(table, row, P50, room[(count - 1) / 2]);
-  nai_set_f64(table, row, MAX, room[count - 1]);
+  nai_set_f64(table, row, NIC_METRICS_mean, weighted / (double)ns);
+  nai_set_f64(table, row, NIC_METRICS_p50, room[(count - 1) / 2]);
+  nai_set_f64(table, row, NIC_METRICS_max, room[count - 1]);
 }
 
 /* All samples' time, and that of exposed communication and of steady steps on any GPU. */
@@ -94,7 +76,7 @@ static int find_times(struct nai_intervals sets[CONDITIONS], const struct nai_mo
   const struct nai_table *t = m->tables[NAI_IN_NIC_SAMPLES];
   int64_t first = INT64_MAX, last = INT64_MIN;
   for (int64_t i = 0; i < t->rows; i++) {
-    int64_t start = nai_get_i64(t, i, NX_START), end = nai_get_i64(t, i, NX_END);
+    int64_t start = nai_get_i64(t, i, NIC_METRIC_SAMPLES_start_ns), end = nai_get_i64(t, i, NIC_METRIC_SAMPLES_end_ns);
     first = start < first ? start : first;
     last = end > last ? end : last;
   }
@@ -113,10 +95,12 @@ static int find_times(struct nai_intervals sets[CONDITIONS], const struct nai_mo
 static void put_series(struct nai_table *table, struct series *s, struct nai_coverage coverage[CONDITIONS],
                        double *room) {
   const struct nai_table *names = s->m->tables[NAI_IN_NIC_METRICS];
-  int64_t name = nai_nic_metric_row(s->m, cell(s, 0, NX_LIST), cell(s, 0, NX_INDEX));
+  int64_t name =
+      nai_nic_metric_row(s->m, cell(s, 0, NIC_METRIC_SAMPLES_list_id), cell(s, 0, NIC_METRIC_SAMPLES_metric_index));
   if (name < 0)
     return;
-  s->unit = nai_nic_unit(&s->scale, nai_get_str(names, name, NM_NAME), nai_get_str(names, name, NM_UNIT));
+  s->unit = nai_nic_unit(&s->scale, nai_get_str(names, name, NIC_METRIC_NAMES_metric_name),
+                         nai_get_str(names, name, NIC_METRIC_NAMES_metric_unit));
   put_row(table, s, name, "capture", &coverage[CAPTURE], room);
   if (coverage[COMMUNICATION].set->count)
     put_row(table, s, name, "exposed_comm", &coverage[COMMUNICATION], room);
@@ -153,12 +137,13 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   }
   free(rows);
   free(room);
-  static const struct nai_sort_by order[] = {{NIC, false}, {PORT, false}, {METRIC, false}, {CONDITION, false}};
+  static const struct nai_sort_by order[] = {
+      {NIC_METRICS_nic, false}, {NIC_METRICS_port, false}, {NIC_METRICS_metric, false}, {NIC_METRICS_during, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 
 static const char *const inputs[] = {"steps", NULL};
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_nic_metrics_schema, NULL};
 const struct nai_node nai_analysis_nic_metrics = {.name = "nic_metrics",
                                                   .outputs = schemas,
                                                   .inputs = inputs,

@@ -2,6 +2,14 @@
 
 #include "analyses/steps/step_schemas.h"
 #include "base/sort.h"
+#include "tables/gpu_metric_names.h"
+#include "tables/gpu_metric_samples.h"
+#include "tables/gpus.h"
+#include "tables/nic_ids.h"
+#include "tables/nic_metric_names.h"
+#include "tables/nic_metric_samples.h"
+#include "tables/nics.h"
+#include "tables/steps.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -22,11 +30,11 @@ const char *nai_metric_unit(const char *name) {
 const struct nai_gpu *nai_metric_gpu(const struct nai_model *m, int64_t gpu_id) {
   const struct nai_table *gpus = m->tables[NAI_IN_GPUS];
   for (int64_t i = 0; i < gpus->rows; i++)
-    if (nai_get_i64(gpus, i, GP_GPU_ID) == gpu_id) {
-      uint32_t g = nai_model_gpu_index(m, (int32_t)nai_get_i64(gpus, i, GP_DEVICE));
+    if (nai_get_i64(gpus, i, GPUS_gpu_id) == gpu_id) {
+      uint32_t g = nai_model_gpu_index(m, (int32_t)nai_get_i64(gpus, i, GPUS_device_id));
       return g < m->gpu_count && m->gpus[g].op_count ? &m->gpus[g] : NULL;
     }
-  bool only = m->gpu_count == 1 && gpus->rows == 1 && nai_get_i64(gpus, 0, GP_GPU_ID) == NAI_NULL_I32;
+  bool only = m->gpu_count == 1 && gpus->rows == 1 && nai_get_i64(gpus, 0, GPUS_gpu_id) == NAI_NULL_I32;
   return only && m->gpus[0].op_count ? &m->gpus[0] : NULL;
 }
 
@@ -40,15 +48,17 @@ void nai_nic_put_card(struct nai_table *table, int64_t row, int column, const st
   table->oom |= number.oom;
   nai_buf_free(&number);
   for (int64_t i = 0; i < ids->rows; i++)
-    for (int64_t k = 0; nai_get_i64(ids, i, NC_GLOBAL) == global_id && k < nics->rows; k++)
-      if (nai_get_i64(nics, k, NQ_NIC) == nai_get_i64(ids, i, NC_NIC) && *nai_get_str(nics, k, NQ_NAME))
-        nai_set_str(table, row, column, nai_get_str(nics, k, NQ_NAME));
+    for (int64_t k = 0; nai_get_i64(ids, i, NIC_IDS_global_id) == global_id && k < nics->rows; k++)
+      if (nai_get_i64(nics, k, NICS_nic_id) == nai_get_i64(ids, i, NIC_IDS_nic_id) &&
+          *nai_get_str(nics, k, NICS_nic_name))
+        nai_set_str(table, row, column, nai_get_str(nics, k, NICS_nic_name));
 }
 
 int64_t nai_nic_metric_row(const struct nai_model *m, int64_t list, int64_t index) {
   const struct nai_table *names = m->tables[NAI_IN_NIC_METRICS];
   for (int64_t i = 0; i < names->rows; i++)
-    if (nai_get_i64(names, i, NM_LIST) == list && nai_get_i64(names, i, NM_INDEX) == index)
+    if (nai_get_i64(names, i, NIC_METRIC_NAMES_list_id) == list &&
+        nai_get_i64(names, i, NIC_METRIC_NAMES_metric_index) == index)
       return i;
   return -1;
 }
@@ -60,7 +70,9 @@ const char *nai_nic_unit(double *scale, const char *name, const char *unit) {
 }
 
 int nai_nic_compare(const void *pa, const void *pb, void *table) {
-  static const int by[] = {NX_NIC, NX_PORT, NX_LIST, NX_INDEX, NX_START, NX_END, NX_VALUE};
+  static const int by[] = {NIC_METRIC_SAMPLES_global_id,    NIC_METRIC_SAMPLES_port,     NIC_METRIC_SAMPLES_list_id,
+                           NIC_METRIC_SAMPLES_metric_index, NIC_METRIC_SAMPLES_start_ns, NIC_METRIC_SAMPLES_end_ns,
+                           NIC_METRIC_SAMPLES_value};
   uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
   for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
     int64_t x = nai_get_i64(table, a, by[i]), y = nai_get_i64(table, b, by[i]);
@@ -71,7 +83,7 @@ int nai_nic_compare(const void *pa, const void *pb, void *table) {
 }
 
 bool nai_nic_same(const struct nai_table *t, uint32_t a, uint32_t b) {
-  for (int c = NX_NIC; c <= NX_INDEX; c++)
+  for (int c = NIC_METRIC_SAMPLES_global_id; c <= NIC_METRIC_SAMPLES_metric_index; c++)
     if (nai_get_i64(t, a, c) != nai_get_i64(t, b, c))
       return false;
   return true;
@@ -104,8 +116,8 @@ static int64_t period_of(struct nai_series *s) {
 static int use_gpu(const struct nai_model *m, int64_t metric, const uint32_t *rows, uint32_t count, nai_series_fn *use,
                    void *ctx, struct nai_err *err) {
   const struct nai_table *names = m->tables[NAI_IN_GPU_METRICS], *t = m->tables[NAI_IN_GPU_METRIC_SAMPLES];
-  struct nai_value name = nai_table_value(names, metric, GM_NAME);
-  const struct nai_gpu *gpu = nai_metric_gpu(m, nai_get_i64(names, metric, GM_GPU));
+  struct nai_value name = nai_table_value(names, metric, GPU_METRIC_NAMES_metric_name);
+  const struct nai_gpu *gpu = nai_metric_gpu(m, nai_get_i64(names, metric, GPU_METRIC_NAMES_gpu_id));
   struct nai_series s = {.name = name.null ? "" : name.s, .card = NAI_NULL_I64, .port = NAI_NULL_I64};
   s.unit = nai_metric_unit(s.name);
   if (!gpu || !s.unit || count < 2)
@@ -114,8 +126,8 @@ static int use_gpu(const struct nai_model *m, int64_t metric, const uint32_t *ro
   int rc = new_series(&s, count, err);
   bool hertz = false;
   for (uint32_t i = 0; !rc && i < count; i++) {
-    s.start[i] = nai_get_i64(t, rows[i], GS_TIME);
-    s.value[i] = (double)nai_get_i64(t, rows[i], GS_VALUE);
+    s.start[i] = nai_get_i64(t, rows[i], GPU_METRIC_SAMPLES_time_ns);
+    s.value[i] = (double)nai_get_i64(t, rows[i], GPU_METRIC_SAMPLES_value);
     hertz |= strcmp(s.unit, "MHz") == 0 && s.value[i] >= 1e6;
   }
   int64_t period = rc ? 0 : period_of(&s);
@@ -133,8 +145,9 @@ static int use_gpus(const struct nai_model *m, nai_series_fn *use, void *ctx, st
   const struct nai_table *t = m->tables[NAI_IN_GPU_METRIC_SAMPLES];
   uint32_t n = (uint32_t)t->rows, metrics = (uint32_t)m->tables[NAI_IN_GPU_METRICS]->rows;
   struct nai_groups groups = {0};
-  const struct nai_column metric = nai_table_column(t, GS_METRIC);
-  const struct nai_row_order by = {.start = nai_table_column(t, GS_TIME), .end = nai_table_column(t, GS_VALUE)};
+  const struct nai_column metric = nai_table_column(t, GPU_METRIC_SAMPLES_metric);
+  const struct nai_row_order by = {.start = nai_table_column(t, GPU_METRIC_SAMPLES_time_ns),
+                                   .end = nai_table_column(t, GPU_METRIC_SAMPLES_value)};
   int rc = n ? nai_groups_build(&groups, n, &metric, metrics, &by, m->scratch_dir, err) : NAI_OK;
   for (uint32_t i = 0; !rc && n && i < metrics; i++)
     rc = use_gpu(m, i, groups.order + groups.first[i], groups.first[i + 1] - groups.first[i], use, ctx, err);
@@ -145,18 +158,21 @@ static int use_gpus(const struct nai_model *m, nai_series_fn *use, void *ctx, st
 static int use_card(const struct nai_model *m, const uint32_t *rows, uint32_t count, nai_series_fn *use, void *ctx,
                     struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_NIC_SAMPLES], *names = m->tables[NAI_IN_NIC_METRICS];
-  int64_t name = nai_nic_metric_row(m, nai_get_i64(t, *rows, NX_LIST), nai_get_i64(t, *rows, NX_INDEX));
-  struct nai_series s = {.device = -1, .card = nai_get_i64(t, *rows, NX_NIC), .port = nai_get_i64(t, *rows, NX_PORT)};
+  int64_t name = nai_nic_metric_row(m, nai_get_i64(t, *rows, NIC_METRIC_SAMPLES_list_id),
+                                    nai_get_i64(t, *rows, NIC_METRIC_SAMPLES_metric_index));
+  struct nai_series s = {.device = -1,
+                         .card = nai_get_i64(t, *rows, NIC_METRIC_SAMPLES_global_id),
+                         .port = nai_get_i64(t, *rows, NIC_METRIC_SAMPLES_port)};
   double scale;
   if (name < 0)
     return NAI_OK;
-  s.name = nai_get_str(names, name, NM_NAME);
-  s.unit = nai_nic_unit(&scale, s.name, nai_get_str(names, name, NM_UNIT));
+  s.name = nai_get_str(names, name, NIC_METRIC_NAMES_metric_name);
+  s.unit = nai_nic_unit(&scale, s.name, nai_get_str(names, name, NIC_METRIC_NAMES_metric_unit));
   int rc = new_series(&s, count, err);
   for (uint32_t i = 0; !rc && i < count; i++) {
-    s.start[i] = nai_get_i64(t, rows[i], NX_START);
-    s.end[i] = nai_get_i64(t, rows[i], NX_END);
-    s.value[i] = (double)nai_get_i64(t, rows[i], NX_VALUE) * scale;
+    s.start[i] = nai_get_i64(t, rows[i], NIC_METRIC_SAMPLES_start_ns);
+    s.end[i] = nai_get_i64(t, rows[i], NIC_METRIC_SAMPLES_end_ns);
+    s.value[i] = (double)nai_get_i64(t, rows[i], NIC_METRIC_SAMPLES_value) * scale;
   }
   if (!rc)
     rc = use(ctx, &s, err);
@@ -248,8 +264,9 @@ void nai_add_steady(struct nai_intervals *set, const struct nai_table *steps, in
   for (size_t i = 0; i < before; i++)
     v[count++] = set->v[i];
   for (int64_t i = 0; i < steps->rows; i++)
-    if (nai_get_i64(steps, i, ST_DEVICE) == device && strcmp(nai_get_str(steps, i, ST_STATE), "steady") == 0)
-      v[count++] = (struct nai_interval){nai_get_i64(steps, i, ST_START), nai_get_i64(steps, i, ST_END)};
+    if (nai_get_i64(steps, i, STEPS_device_id) == device && strcmp(nai_get_str(steps, i, STEPS_state), "steady") == 0)
+      v[count++] =
+          (struct nai_interval){nai_get_i64(steps, i, STEPS_gpu_start_ns), nai_get_i64(steps, i, STEPS_gpu_end_ns)};
   qsort(v, count, sizeof *v, by_start);
   set->count = 0;
   for (size_t i = 0; i < count; i++)

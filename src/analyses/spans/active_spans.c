@@ -4,6 +4,8 @@
 #include "derive/idle/pause_cause.h"
 #include "derive/kernels/repeated.h"
 #include "derive/idle/active.h"
+#include "tables/active_spans.h"
+#include "tables/gpu_active.h"
 
 enum { MIN_STEADY_KERNELS = 20, MIN_REPEATED_PCT = 50 };
 
@@ -41,31 +43,32 @@ static int put_span(struct nai_table *table, const struct gpu_spans *g, uint32_t
   const struct {
     int column;
     int64_t value;
-  } cells[] = {{AS_DEVICE, g->gpu->device_id},
-               {AS_SPAN, i},
-               {AS_START, span->start},
-               {AS_END, span->end},
-               {AS_DURATION, length},
-               {AS_COMPUTE, d.compute},
-               {AS_COMM, d.communication},
-               {AS_COPY, d.copy},
-               {AS_IDLE, d.idle},
-               {AS_OPS, c->ops},
-               {AS_KERNELS, c->kernels},
-               {AS_KERNEL_TIME, c->kernel_ns}};
+  } cells[] = {{ACTIVE_SPANS_device_id, g->gpu->device_id},
+               {ACTIVE_SPANS_span, i},
+               {ACTIVE_SPANS_start_ns, span->start},
+               {ACTIVE_SPANS_end_ns, span->end},
+               {ACTIVE_SPANS_duration_ns, length},
+               {ACTIVE_SPANS_compute_ns, d.compute},
+               {ACTIVE_SPANS_exposed_comm_ns, d.communication},
+               {ACTIVE_SPANS_exposed_copy_ns, d.copy},
+               {ACTIVE_SPANS_idle_ns, d.idle},
+               {ACTIVE_SPANS_operation_count, c->ops},
+               {ACTIVE_SPANS_kernel_count, c->kernels},
+               {ACTIVE_SPANS_kernel_time_ns, c->kernel_ns}};
   for (size_t k = 0; k < sizeof cells / sizeof *cells; k++)
     nai_set_i64(table, row, cells[k].column, cells[k].value);
-  nai_set_str(table, row, AS_KIND, kinds[c->kind]);
-  nai_set_f64(table, row, AS_PCT, nai_percent((double)length, (double)(g->gpu->window_end - g->gpu->window_start)));
+  nai_set_str(table, row, ACTIVE_SPANS_kind, kinds[c->kind]);
+  nai_set_f64(table, row, ACTIVE_SPANS_pct_of_window,
+              nai_percent((double)length, (double)(g->gpu->window_end - g->gpu->window_start)));
   if (!span->pause)
     return NAI_OK;
   struct nai_pause_cause cause;
   int rc = nai_pause_explain(&cause, g->m, g->gpu, span, err);
   if (rc)
     return rc;
-  nai_set_str(table, row, AS_CAUSE, cause.cause);
-  nai_set_str(table, row, AS_WHAT, *cause.what ? cause.what : NULL);
-  nai_set_i64(table, row, AS_CAUSE_NS, cause.ns);
+  nai_set_str(table, row, ACTIVE_SPANS_cause, cause.cause);
+  nai_set_str(table, row, ACTIVE_SPANS_what, *cause.what ? cause.what : NULL);
+  nai_set_i64(table, row, ACTIVE_SPANS_cause_ns, cause.ns);
   return NAI_OK;
 }
 
@@ -105,29 +108,29 @@ static void put_gpu(struct nai_table *table, const struct gpu_spans *g, const st
   const struct {
     int column, pct;
     int64_t value;
-  } cells[] = {{GA_DEVICE, -1, g->gpu->device_id},
-               {GA_WINDOW, -1, g->gpu->window_end - g->gpu->window_start},
-               {GA_ACTIVE, -1, s->active},
-               {GA_PAUSE, -1, s->pause},
-               {GA_OTHER, -1, s->other},
-               {GA_COMPUTE, GA_COMPUTE_PCT, s->d.compute},
-               {GA_COMM, GA_COMM_PCT, s->d.communication},
-               {GA_COPY, GA_COPY_PCT, s->d.copy},
-               {GA_IDLE, GA_IDLE_PCT, s->d.idle},
-               {GA_PAUSES, -1, s->pauses},
-               {GA_LAUNCHES, -1, r->count},
-               {GA_KERNEL_TIME, -1, r->total_ns},
-               {GA_STEADY, -1, r->count >= MIN_STEADY_KERNELS && repeated >= MIN_REPEATED_PCT},
-               {GA_START, -1, s->start},
-               {GA_END, -1, s->end}};
+  } cells[] = {{GPU_ACTIVE_device_id, -1, g->gpu->device_id},
+               {GPU_ACTIVE_window_ns, -1, g->gpu->window_end - g->gpu->window_start},
+               {GPU_ACTIVE_active_ns, -1, s->active},
+               {GPU_ACTIVE_pause_ns, -1, s->pause},
+               {GPU_ACTIVE_set_up_ns, -1, s->other},
+               {GPU_ACTIVE_compute_ns, GPU_ACTIVE_compute_pct, s->d.compute},
+               {GPU_ACTIVE_exposed_comm_ns, GPU_ACTIVE_exposed_comm_pct, s->d.communication},
+               {GPU_ACTIVE_exposed_copy_ns, GPU_ACTIVE_exposed_copy_pct, s->d.copy},
+               {GPU_ACTIVE_idle_ns, GPU_ACTIVE_idle_pct, s->d.idle},
+               {GPU_ACTIVE_pause_count, -1, s->pauses},
+               {GPU_ACTIVE_kernel_count, -1, r->count},
+               {GPU_ACTIVE_kernel_time_ns, -1, r->total_ns},
+               {GPU_ACTIVE_steady, -1, r->count >= MIN_STEADY_KERNELS && repeated >= MIN_REPEATED_PCT},
+               {GPU_ACTIVE_active_start_ns, -1, s->start},
+               {GPU_ACTIVE_active_end_ns, -1, s->end}};
   for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
     nai_set_i64(table, row, cells[i].column, cells[i].value);
     if (cells[i].pct >= 0)
       nai_set_f64(table, row, cells[i].pct, nai_percent((double)cells[i].value, (double)s->active));
   }
   if (r->count)
-    nai_set_f64(table, row, GA_REPEATED_PCT, repeated);
-  nai_set_str(table, row, GA_LABEL, nai_model_gpu_label(g->m, g->gpu->device_id));
+    nai_set_f64(table, row, GPU_ACTIVE_repeated_pct, repeated);
+  nai_set_str(table, row, GPU_ACTIVE_gpu, nai_model_gpu_label(g->m, g->gpu->device_id));
 }
 
 static int add_gpu(struct nai_table *const *tables, const struct nai_model *m, uint32_t gpu,

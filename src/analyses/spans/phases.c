@@ -1,47 +1,7 @@
 /* What phase is the time spent in? Table nvtx_phases, when there is a phase map. */
 #include "analyses/analysis.h"
 #include "table/columns.h"
-
-enum {
-  P_PHASE,
-  P_WALL,
-  P_WALL_PCT,
-  P_GPU,
-  P_GPU_PCT,
-  P_RANGES,
-  P_KERNELS,
-  P_START,
-  P_END,
-  P_PID,
-  P_TID,
-  P_KERNEL_NS,
-  P_GRAPH_NS,
-  P_COPY_NS
-};
-static const struct nai_column_def phase_columns[] = {
-    [P_PHASE] = NAI_NAME_COLUMN("phase", "phase of the phase map, or unmapped", .key = true),
-    [P_WALL] = NAI_TIME_COLUMN("wall_time_ns", "time of threads with NVTX ranges spent in the phase",
-                               .better = NAI_BETTER_LOWER, .sum = true),
-    [P_WALL_PCT] = NAI_PCT_COLUMN("pct_of_wall_time", "of those threads' time", .sum = true),
-    [P_GPU] = NAI_TIME_COLUMN("gpu_time_ns",
-                              "kernels, CUDA graphs traced as a whole, copies and sets launched in the phase, summed",
-                              .better = NAI_BETTER_LOWER, .sum = true),
-    [P_GPU_PCT] = NAI_PCT_COLUMN("pct_of_gpu_time", "of all that on all GPUs", .sum = true),
-    [P_RANGES] = NAI_COUNT_COLUMN("range_count", "NVTX ranges in the phase", .sum = true),
-    [P_KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernels launched in the phase", .sum = true),
-    [P_START] = NAI_START_COLUMN("longest_start_ns", "start of the phase's longest range"),
-    [P_END] = NAI_END_COLUMN("longest_end_ns", "end of the phase's longest range"),
-    [P_PID] = NAI_PID_COLUMN("process of the longest range"),
-    [P_TID] = NAI_TID_COLUMN("thread of the longest range"),
-    [P_KERNEL_NS] =
-        NAI_TIME_COLUMN("kernel_time_ns", "of gpu_time_ns: kernels", .better = NAI_BETTER_LOWER, .sum = true),
-    [P_GRAPH_NS] = NAI_TIME_COLUMN("graph_time_ns", "of gpu_time_ns: CUDA graphs traced as a whole",
-                                   .better = NAI_BETTER_LOWER, .sum = true),
-    [P_COPY_NS] =
-        NAI_TIME_COLUMN("copy_time_ns", "of gpu_time_ns: copies and sets", .better = NAI_BETTER_LOWER, .sum = true),
-};
-static const struct nai_schema phases_schema =
-    NAI_SCHEMA("nvtx_phases", "Phases", "One phase of the phase map", phase_columns);
+#include "tables/nvtx_phases.h"
 
 /* First to last moment of the thread's NVTX ranges and API calls, 0 for threads without ranges. */
 static int64_t thread_time(const struct nai_model *m, uint32_t thread) {
@@ -79,18 +39,21 @@ static struct nai_phase_sum sum_all(const struct nai_model *m, int64_t wall_ns) 
 static void put_phase(struct nai_table *table, const struct nai_model *m, const char *phase,
                       const struct nai_phase_sum *sum, int64_t all_wall_ns, int64_t all_gpu_ns) {
   int64_t row = nai_table_add_row(table);
-  nai_set_str(table, row, P_PHASE, phase);
-  nai_set_i64(table, row, P_WALL, sum->wall_ns);
-  nai_set_f64(table, row, P_WALL_PCT, nai_percent((double)sum->wall_ns, (double)all_wall_ns));
+  nai_set_str(table, row, NVTX_PHASES_phase, phase);
+  nai_set_i64(table, row, NVTX_PHASES_wall_time_ns, sum->wall_ns);
+  nai_set_f64(table, row, NVTX_PHASES_pct_of_wall_time, nai_percent((double)sum->wall_ns, (double)all_wall_ns));
   int64_t gpu_ns = gpu_time(sum);
-  nai_set_i64(table, row, P_GPU, gpu_ns);
-  nai_set_f64(table, row, P_GPU_PCT, nai_percent((double)gpu_ns, (double)all_gpu_ns));
-  nai_set_i64(table, row, P_KERNEL_NS, sum->kernel_ns);
-  nai_set_i64(table, row, P_GRAPH_NS, sum->graph_ns);
-  nai_set_i64(table, row, P_COPY_NS, sum->copy_ns);
-  nai_set_i64(table, row, P_RANGES, sum->ranges);
-  nai_set_i64(table, row, P_KERNELS, sum->kernels);
-  nai_put_range_place(table, row, &(struct nai_place_columns){P_START, P_END, P_PID, P_TID}, m, sum->longest);
+  nai_set_i64(table, row, NVTX_PHASES_gpu_time_ns, gpu_ns);
+  nai_set_f64(table, row, NVTX_PHASES_pct_of_gpu_time, nai_percent((double)gpu_ns, (double)all_gpu_ns));
+  nai_set_i64(table, row, NVTX_PHASES_kernel_time_ns, sum->kernel_ns);
+  nai_set_i64(table, row, NVTX_PHASES_graph_time_ns, sum->graph_ns);
+  nai_set_i64(table, row, NVTX_PHASES_copy_time_ns, sum->copy_ns);
+  nai_set_i64(table, row, NVTX_PHASES_range_count, sum->ranges);
+  nai_set_i64(table, row, NVTX_PHASES_kernel_count, sum->kernels);
+  nai_put_range_place(table, row,
+                      &(struct nai_place_columns){NVTX_PHASES_longest_start_ns, NVTX_PHASES_longest_end_ns,
+                                                  NVTX_PHASES_pid, NVTX_PHASES_tid},
+                      m, sum->longest);
 }
 
 /* One row per phase, and one of what they leave. */
@@ -115,11 +78,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
     unmapped.ranges -= sum->ranges;
   }
   put_phase(table, m, "unmapped", &unmapped, wall_ns, gpu_ns);
-  static const struct nai_sort_by order[] = {{P_GPU, true}, {P_WALL, true}, {P_PHASE, false}};
+  static const struct nai_sort_by order[] = {
+      {NVTX_PHASES_gpu_time_ns, true}, {NVTX_PHASES_wall_time_ns, true}, {NVTX_PHASES_phase, false}};
   return nai_table_sort(table, order, 3, err);
 }
 
-static const struct nai_schema *const schemas[] = {&phases_schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_nvtx_phases_schema, NULL};
 const struct nai_node nai_analysis_phases = {.name = "phases",
                                              .outputs = schemas,
                                              .parts = NAI_PART(PHASES) | NAI_PART(RANGES) | NAI_PART(CALLS),

@@ -4,46 +4,12 @@
 
 #include "base/array.h"
 #include "base/keyset.h"
+#include "tables/kernels_by_pid.h"
+#include "tables/pids.h"
+#include "tables/processes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-enum { PID, NAME, DEVICES, KERNELS, KERNEL_TIME, PCT, COPIED, API_CALLS, BLOCKED, COVERAGE };
-static const struct nai_column_def columns[] = {
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [NAME] = NAI_NAME_COLUMN("process_name", "executable name"),
-    [DEVICES] = NAI_LABEL_COLUMN("devices", "GPUs it used"),
-    [KERNELS] = NAI_COUNT_COLUMN("kernel_count", "kernel executions", .sum = true),
-    [KERNEL_TIME] =
-        NAI_TIME_COLUMN("kernel_time_ns", "summed kernel durations", .better = NAI_BETTER_LOWER, .sum = true),
-    [PCT] = NAI_PCT_COLUMN("pct_of_total_kernel_time", "of all kernel durations", .sum = true),
-    [COPIED] = NAI_BYTES_COLUMN("memcpy_bytes", "bytes copied; page migrations not included",
-                                .better = NAI_BETTER_LOWER, .sum = true),
-    [API_CALLS] = NAI_COUNT_COLUMN("api_calls", "CUDA API calls", .better = NAI_BETTER_LOWER, .sum = true),
-    [BLOCKED] = NAI_TIME_COLUMN("blocked_ns", "time its threads waited in blocking calls (union per thread, summed)",
-                                .better = NAI_BETTER_LOWER, .sum = true),
-    [COVERAGE] =
-        NAI_PCT_COLUMN("nvtx_coverage_pct", "its kernel time launched inside NVTX ranges", .better = NAI_BETTER_HIGHER),
-};
-static const struct nai_schema pids_schema =
-    NAI_SCHEMA("pids", "Processes", "One process with CUDA activity or NVTX", columns);
-
-enum { K_PID, K_PID_TOTAL, K_PID_PCT, K_NAME, K_DEVICE, K_CALLS, K_TOTAL, K_AVG, K_PCT_PID, K_PCT_ALL };
-static const struct nai_column_def kernel_columns[] = {
-    [K_PID] = NAI_PID_COLUMN("process", .key = true),
-    [K_PID_TOTAL] = NAI_TIME_COLUMN("pid_total_kernel_time_ns", "summed kernel durations of the process",
-                                    .better = NAI_BETTER_LOWER),
-    [K_PID_PCT] = NAI_PCT_COLUMN("pid_pct_of_total_kernel_time", "the process, of all kernel durations"),
-    [K_NAME] = NAI_KERNEL_NAME_COLUMN("kernel_name", "demangled kernel name", .key = true),
-    [K_DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [K_CALLS] = NAI_COUNT_COLUMN("call_count", "executions", .sum = true),
-    [K_TOTAL] = NAI_TIME_COLUMN("total_time_ns", "summed durations", .better = NAI_BETTER_LOWER, .sum = true),
-    [K_AVG] = NAI_AVERAGE_COLUMN("avg_duration_ns", "mean duration"),
-    [K_PCT_PID] = NAI_PCT_COLUMN("pct_of_pid_kernel_time", "of the process's kernel durations"),
-    [K_PCT_ALL] = NAI_PCT_COLUMN("pct_of_total_kernel_time", "of all kernel durations", .sum = true),
-};
-static const struct nai_schema kernels_schema =
-    NAI_SCHEMA("kernels_by_pid", "Kernels by process", "One kernel name on one GPU in one process", kernel_columns);
 
 static void put_process(struct nai_table *table, const struct nai_model *m, uint32_t p, const struct nai_process_sum *s,
                         int64_t all_ns) {
@@ -52,18 +18,18 @@ static void put_process(struct nai_table *table, const struct nai_model *m, uint
   for (uint32_t i = used->first[p]; i < used->first[p + 1]; i++)
     nai_buf_printf(&devices, "%s%" PRId32, devices.len ? " " : "", nai_model_device(m, used->order[i]));
   int64_t row = nai_table_add_row(table);
-  struct nai_value name = nai_table_value(m->tables[NAI_IN_PROCESSES], p, PR_NAME);
-  nai_set_i64(table, row, PID, nai_model_pid(m, (int32_t)p));
-  nai_set_str(table, row, NAME, name.null ? NULL : name.s);
-  nai_set_str(table, row, DEVICES, nai_buf_str(&devices));
-  nai_set_i64(table, row, KERNELS, s->kernels);
-  nai_set_i64(table, row, KERNEL_TIME, s->kernel_ns);
-  nai_set_f64(table, row, PCT, nai_percent((double)s->kernel_ns, (double)all_ns));
-  nai_set_i64(table, row, COPIED, s->copied_bytes);
-  nai_set_i64(table, row, API_CALLS, s->api_calls);
-  nai_set_i64(table, row, BLOCKED, s->blocked_ns);
+  struct nai_value name = nai_table_value(m->tables[NAI_IN_PROCESSES], p, PROCESSES_process_name);
+  nai_set_i64(table, row, PIDS_pid, nai_model_pid(m, (int32_t)p));
+  nai_set_str(table, row, PIDS_process_name, name.null ? NULL : name.s);
+  nai_set_str(table, row, PIDS_devices, nai_buf_str(&devices));
+  nai_set_i64(table, row, PIDS_kernel_count, s->kernels);
+  nai_set_i64(table, row, PIDS_kernel_time_ns, s->kernel_ns);
+  nai_set_f64(table, row, PIDS_pct_of_total_kernel_time, nai_percent((double)s->kernel_ns, (double)all_ns));
+  nai_set_i64(table, row, PIDS_memcpy_bytes, s->copied_bytes);
+  nai_set_i64(table, row, PIDS_api_calls, s->api_calls);
+  nai_set_i64(table, row, PIDS_blocked_ns, s->blocked_ns);
   if (s->kernel_ns && m->map_nvtx && m->nvtx.n)
-    nai_set_f64(table, row, COVERAGE, nai_percent((double)s->attributed_ns, (double)s->kernel_ns));
+    nai_set_f64(table, row, PIDS_nvtx_coverage_pct, nai_percent((double)s->attributed_ns, (double)s->kernel_ns));
   table->oom |= devices.oom;
   nai_buf_free(&devices);
 }
@@ -77,16 +43,18 @@ struct kernel_sum {
 static void put_kernel(struct nai_table *table, const struct nai_model *m, const struct kernel_sum *k,
                        const struct nai_process_sum *process, int64_t all_ns) {
   int64_t row = nai_table_add_row(table);
-  nai_set_i64(table, row, K_PID, nai_model_pid(m, nai_at_i32(&m->kernels.process, k->kernel)));
-  nai_set_i64(table, row, K_PID_TOTAL, process->kernel_ns);
-  nai_set_f64(table, row, K_PID_PCT, nai_percent((double)process->kernel_ns, (double)all_ns));
-  nai_set_str(table, row, K_NAME, nai_model_kernel_name(m, k->kernel));
-  nai_set_i64(table, row, K_DEVICE, nai_at_i32(&m->kernels.device, k->kernel));
-  nai_set_i64(table, row, K_CALLS, k->calls);
-  nai_set_i64(table, row, K_TOTAL, k->total_ns);
-  nai_set_f64(table, row, K_AVG, (double)k->total_ns / (double)k->calls);
-  nai_set_f64(table, row, K_PCT_PID, nai_percent((double)k->total_ns, (double)process->kernel_ns));
-  nai_set_f64(table, row, K_PCT_ALL, nai_percent((double)k->total_ns, (double)all_ns));
+  nai_set_i64(table, row, KERNELS_BY_PID_pid, nai_model_pid(m, nai_at_i32(&m->kernels.process, k->kernel)));
+  nai_set_i64(table, row, KERNELS_BY_PID_pid_total_kernel_time_ns, process->kernel_ns);
+  nai_set_f64(table, row, KERNELS_BY_PID_pid_pct_of_total_kernel_time,
+              nai_percent((double)process->kernel_ns, (double)all_ns));
+  nai_set_str(table, row, KERNELS_BY_PID_kernel_name, nai_model_kernel_name(m, k->kernel));
+  nai_set_i64(table, row, KERNELS_BY_PID_device_id, nai_at_i32(&m->kernels.device, k->kernel));
+  nai_set_i64(table, row, KERNELS_BY_PID_call_count, k->calls);
+  nai_set_i64(table, row, KERNELS_BY_PID_total_time_ns, k->total_ns);
+  nai_set_f64(table, row, KERNELS_BY_PID_avg_duration_ns, (double)k->total_ns / (double)k->calls);
+  nai_set_f64(table, row, KERNELS_BY_PID_pct_of_pid_kernel_time,
+              nai_percent((double)k->total_ns, (double)process->kernel_ns));
+  nai_set_f64(table, row, KERNELS_BY_PID_pct_of_total_kernel_time, nai_percent((double)k->total_ns, (double)all_ns));
 }
 
 static int put_kernels(struct nai_table *table, const struct nai_model *m, int64_t all_ns, struct nai_err *err) {
@@ -111,7 +79,10 @@ static int put_kernels(struct nai_table *table, const struct nai_model *m, int64
     put_kernel(table, m, &list[i], &m->process_sums[nai_at_i32(&m->kernels.process, list[i].kernel)], all_ns);
   free(list);
   nai_keyset_free(&groups);
-  static const struct nai_sort_by order[] = {{K_PID, false}, {K_TOTAL, true}, {K_NAME, false}, {K_DEVICE, false}};
+  static const struct nai_sort_by order[] = {{KERNELS_BY_PID_pid, false},
+                                             {KERNELS_BY_PID_total_time_ns, true},
+                                             {KERNELS_BY_PID_kernel_name, false},
+                                             {KERNELS_BY_PID_device_id, false}};
   return ok ? nai_table_sort(table, order, 4, err) : nai_err_nomem(err);
 }
 
@@ -120,12 +91,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int64_t all_ns = nai_total_kernel_ns(m);
   for (uint32_t p = 0; p < m->process_count; p++)
     put_process(io->out[0], m, p, &m->process_sums[p], all_ns);
-  static const struct nai_sort_by order[] = {{KERNEL_TIME, true}, {PID, false}};
+  static const struct nai_sort_by order[] = {{PIDS_kernel_time_ns, true}, {PIDS_pid, false}};
   int rc = nai_table_sort(io->out[0], order, 2, err);
   return rc ? rc : put_kernels(io->out[1], m, all_ns, err);
 }
 
-static const struct nai_schema *const schemas[] = {&pids_schema, &kernels_schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_pids_schema, &nai_kernels_by_pid_schema, NULL};
 const struct nai_node nai_analysis_processes = {.name = "processes",
                                                 .outputs = schemas,
                                                 .parts = NAI_PART(KERNEL_GROUPS) | NAI_PART(PROCESS_SUMS) |

@@ -5,32 +5,11 @@
 #include "base/buf.h"
 #include "config/flops.h"
 #include "table/columns.h"
+#include "tables/mfu.h"
+#include "tables/step_summary.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { SOURCE, FLOP, GPUS, STEP, STEADY, DTYPE, PEAK, ACHIEVED, MFU, NOTE, PEAK_SOURCE };
-static const struct nai_column_def columns[] = {
-    [SOURCE] =
-        NAI_NAME_COLUMN("source", "where the operations come from: flops-per-step, model or nvtx-sizes", .key = true),
-    [FLOP] = {"flop_per_step", NAI_F64, NAI_COUNT, "floating-point operations of a step, all GPUs together",
-              .role = NAI_ROLE_METRIC},
-    [GPUS] = NAI_COUNT_COLUMN("gpu_count", "GPUs whose steps are known"),
-    [STEP] = NAI_TIME_COLUMN("step_time_ns", "median steady step, of the slowest GPU", .better = NAI_BETTER_LOWER),
-    [STEADY] = NAI_COUNT_COLUMN("steady_steps", "steady steps, of the GPU with the fewest"),
-    [DTYPE] = NAI_LABEL_COLUMN("dtype", "data type whose peak is meant, NULL for a peak given by --peak-tflops"),
-    [PEAK] = {"peak_tflops", NAI_F64, NAI_COUNT, "dense peak of all these GPUs together, 10^12 operations per second",
-              .role = NAI_ROLE_METRIC},
-    [ACHIEVED] = {"achieved_tflops", NAI_F64, NAI_COUNT, "operations of a step over its time, 10^12 per second",
-                  .role = NAI_ROLE_METRIC, .better = NAI_BETTER_HIGHER},
-    [MFU] = NAI_PCT_COLUMN("mfu_pct", "achieved, of the peak (model FLOPs utilisation); NULL where it is refused",
-                           .better = NAI_BETTER_HIGHER),
-    [NOTE] = NAI_LABEL_COLUMN("note", "why there is no number, or what it rests on"),
-    [PEAK_SOURCE] = NAI_LABEL_COLUMN("peak_source", "where the peak comes from"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("mfu", "Model FLOPs utilisation",
-               "What a step computes, as the user or sizes in range names say, against the GPUs' peak", columns);
 
 /* What a step computes, and the peak of GPUs added up so far; `why` set: there is no number. */
 struct basis {
@@ -66,7 +45,7 @@ static void add_gpu(struct basis *b, const struct nai_model *m, int64_t device) 
 
 static bool seen_before(const struct nai_table *summary, int64_t row) {
   for (int64_t i = 0; i < row; i++)
-    if (nai_get_i64(summary, i, SS_DEVICE) == nai_get_i64(summary, row, SS_DEVICE))
+    if (nai_get_i64(summary, i, STEP_SUMMARY_device_id) == nai_get_i64(summary, row, STEP_SUMMARY_device_id))
       return true;
   return false;
 }
@@ -78,18 +57,18 @@ static void say(struct basis *b, const char *text) {
 
 static void put_result(struct nai_table *out, int64_t row, const struct nai_model *m, struct basis *b, double step_ns) {
   double achieved = b->flop / step_ns / 1e3; /* per ns = 10^9 per second */
-  nai_set_f64(out, row, ACHIEVED, achieved);
+  nai_set_f64(out, row, MFU_achieved_tflops, achieved);
   if (b->why.len)
     return;
-  nai_set_f64(out, row, PEAK, b->tflops);
-  nai_set_str(out, row, PEAK_SOURCE, b->peak_source);
+  nai_set_f64(out, row, MFU_peak_tflops, b->tflops);
+  nai_set_str(out, row, MFU_peak_source, b->peak_source);
   if (!m->flops || m->flops->peak_tflops <= 0)
-    nai_set_str(out, row, DTYPE, nai_dtype_name((enum nai_dtype)b->dtype));
+    nai_set_str(out, row, MFU_dtype, nai_dtype_name((enum nai_dtype)b->dtype));
   if (achieved > b->tflops) {
     say(b, "more than the peak: the operations, the data type or what a step is are not as said");
     return;
   }
-  nai_set_f64(out, row, MFU, nai_percent(achieved, b->tflops));
+  nai_set_f64(out, row, MFU_mfu_pct, nai_percent(achieved, b->tflops));
   if (b->unverified)
     say(b, "the peak is a data sheet's, not verified");
   if (b->scaled)
@@ -106,13 +85,13 @@ static struct slowest add_gpus(struct basis *b, const struct nai_model *m, const
   struct slowest s = {.steady = INT64_MAX};
   for (int64_t i = 0; i < summary->rows; i++) {
     double median = nai_cell_f64(summary, i, "median_ns");
-    int64_t steps = nai_get_i64(summary, i, SS_STEADY);
+    int64_t steps = nai_get_i64(summary, i, STEP_SUMMARY_steady_steps);
     s.step_ns = median > s.step_ns ? median : s.step_ns;
     s.steady = steps < s.steady ? steps : s.steady;
     if (seen_before(summary, i))
       continue;
     s.gpus++;
-    add_gpu(b, m, nai_get_i64(summary, i, SS_DEVICE));
+    add_gpu(b, m, nai_get_i64(summary, i, STEP_SUMMARY_device_id));
   }
   return s;
 }
@@ -122,12 +101,12 @@ static int put_row(struct nai_table *out, const struct nai_model *m, const struc
   enum { FEWEST_STEPS = 3 };
   int64_t row = nai_table_add_row(out);
   struct slowest s = add_gpus(b, m, summary);
-  nai_set_str(out, row, SOURCE, b->source);
-  nai_set_f64(out, row, FLOP, b->flop);
-  nai_set_i64(out, row, GPUS, s.gpus);
+  nai_set_str(out, row, MFU_source, b->source);
+  nai_set_f64(out, row, MFU_flop_per_step, b->flop);
+  nai_set_i64(out, row, MFU_gpu_count, s.gpus);
   if (s.gpus) {
-    nai_set_i64(out, row, STEADY, s.steady);
-    nai_set_i64(out, row, STEP, (int64_t)s.step_ns);
+    nai_set_i64(out, row, MFU_steady_steps, s.steady);
+    nai_set_i64(out, row, MFU_step_time_ns, (int64_t)s.step_ns);
   }
   if (!s.gpus || s.steady < FEWEST_STEPS || s.step_ns <= 0) {
     nai_buf_clear(&b->why);
@@ -137,7 +116,7 @@ static int put_row(struct nai_table *out, const struct nai_model *m, const struc
     put_result(out, row, m, b, s.step_ns);
   }
   if (b->why.len)
-    nai_set_str(out, row, NOTE, nai_buf_str(&b->why));
+    nai_set_str(out, row, MFU_note, nai_buf_str(&b->why));
   int rc = nai_buf_check(&b->why, err);
   nai_buf_free(&b->why);
   return rc;
@@ -189,8 +168,8 @@ static int put_sizes(struct nai_table *out, const struct nai_model *m, const str
   }
   int64_t row = out->rows;
   int rc = put_row(out, m, summary, &b, err);
-  if (!rc && attention > 0 && *nai_get_str(out, row, NOTE) == '\0')
-    nai_set_str(out, row, NOTE, "attention counts without a mask: half of it is too much with a causal one");
+  if (!rc && attention > 0 && *nai_get_str(out, row, MFU_note) == '\0')
+    nai_set_str(out, row, MFU_note, "attention counts without a mask: half of it is too much with a causal one");
   return rc;
 }
 
@@ -210,7 +189,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
 }
 
 static const char *const inputs[] = {"step_summary", "gemm_coverage", "gemm_shapes", NULL};
-static const struct nai_schema *const schemas[] = {&schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_mfu_schema, NULL};
 const struct nai_node nai_analysis_mfu = {.name = "mfu",
                                           .outputs = schemas,
                                           .inputs = inputs,

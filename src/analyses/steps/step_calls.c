@@ -3,21 +3,9 @@
 
 #include "analyses/analysis.h"
 #include "table/columns.h"
+#include "tables/step_calls.h"
 
 #include <stdlib.h>
-
-enum { C_PID, C_STEP, C_STATE, C_BLOCKING, C_PAGEABLE };
-static const struct nai_column_def columns[] = {
-    [C_PID] = NAI_PID_COLUMN("process", .key = true),
-    [C_STEP] = {"step", NAI_I64, NAI_ID, "number of the step in its process, from 0", .key = true},
-    [C_STATE] = NAI_LABEL_COLUMN("state", "steady, warm-up, or truncated by the capture: on the process's first GPU"),
-    [C_BLOCKING] = NAI_COUNT_COLUMN("blocking_calls", "calls that wait for the GPU, by all threads of the process",
-                                    .better = NAI_BETTER_LOWER, .sum = true),
-    [C_PAGEABLE] = NAI_COUNT_COLUMN("pageable_copies", "copies that it launched from or to pageable memory",
-                                    .better = NAI_BETTER_LOWER, .sum = true),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("step_calls", "Waits of steps", "One step of one process with its calls that wait", columns);
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
@@ -70,11 +58,11 @@ static int put_calls(struct nai_table *table, const struct nai_model *m, const s
   }
   for (uint32_t i = 0; !rc && i < list->count; i++) {
     int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, C_PID, nai_model_pid(m, (int32_t)list->process));
-    nai_set_i64(table, row, C_STEP, list->v[i].step);
-    nai_set_str(table, row, C_STATE, nai_step_state_name((enum nai_step_state)stats->state[i]));
-    nai_set_i64(table, row, C_BLOCKING, counts.blocking[list->v[i].step]);
-    nai_set_i64(table, row, C_PAGEABLE, counts.pageable[list->v[i].step]);
+    nai_set_i64(table, row, STEP_CALLS_pid, nai_model_pid(m, (int32_t)list->process));
+    nai_set_i64(table, row, STEP_CALLS_step, list->v[i].step);
+    nai_set_str(table, row, STEP_CALLS_state, nai_step_state_name((enum nai_step_state)stats->state[i]));
+    nai_set_i64(table, row, STEP_CALLS_blocking_calls, counts.blocking[list->v[i].step]);
+    nai_set_i64(table, row, STEP_CALLS_pageable_copies, counts.pageable[list->v[i].step]);
   }
   free(counts.blocking);
   free(counts.pageable);
@@ -97,7 +85,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const struct nai_schema *const outputs[] = {&schema, NULL};
+static const struct nai_schema *const outputs[] = {&nai_step_calls_schema, NULL};
 const struct nai_node nai_analysis_step_calls = {
     .name = "step_calls",
     .outputs = outputs,

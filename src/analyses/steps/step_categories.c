@@ -4,25 +4,9 @@
 #include "base/sort.h"
 #include "derive/steps/steps.h"
 #include "table/columns.h"
+#include "tables/step_categories.h"
 
 #include <stdlib.h>
-
-enum { PID, DEVICE, CATEGORY, COUNT, MEDIAN, TOTAL, PCT_KERNELS, PCT_STEPS };
-static const struct nai_column_def columns[] = {
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [CATEGORY] = NAI_NAME_COLUMN("category", "kind of work (rules/kernel-classes.yaml)", .key = true),
-    [COUNT] = NAI_COUNT_COLUMN("median_kernel_count", "median of the steady steps: kernels"),
-    [MEDIAN] =
-        NAI_TIME_COLUMN("median_ns", "median of the steady steps: summed kernel durations", .better = NAI_BETTER_LOWER),
-    [TOTAL] = NAI_TIME_COLUMN("total_ns", "summed kernel durations in all steady steps", .better = NAI_BETTER_LOWER,
-                              .sum = true),
-    [PCT_KERNELS] = NAI_PCT_COLUMN("pct_of_kernel_time", "of the kernel durations of these steps", .sum = true),
-    [PCT_STEPS] = NAI_PCT_COLUMN("pct_of_steps", "of the durations of these steps; kernels may overlap"),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("step_categories", "Kernel time of a step",
-               "Kernels of one kind of work in the steady steps of one process on one GPU", columns);
 
 /* One process on one GPU: counts and time per step of the list and category. */
 struct tally {
@@ -86,16 +70,16 @@ static void put_categories(struct nai_table *table, const struct tally *t, int64
     if (!sum_of(count, t->list->count))
       continue;
     int64_t row = nai_table_add_row(table);
-    nai_set_i64(table, row, PID, nai_model_pid(t->m, (int32_t)t->list->process));
-    nai_set_i64(table, row, DEVICE, nai_model_device(t->m, t->list->gpu));
-    nai_set_str(table, row, CATEGORY, nai_kernel_classes_name(t->m->classes, c));
-    nai_set_i64(table, row, COUNT, (int64_t)median_of(room, t, count));
-    nai_set_i64(table, row, MEDIAN, (int64_t)median_of(room, t, ns));
-    nai_set_i64(table, row, TOTAL, total);
+    nai_set_i64(table, row, STEP_CATEGORIES_pid, nai_model_pid(t->m, (int32_t)t->list->process));
+    nai_set_i64(table, row, STEP_CATEGORIES_device_id, nai_model_device(t->m, t->list->gpu));
+    nai_set_str(table, row, STEP_CATEGORIES_category, nai_kernel_classes_name(t->m->classes, c));
+    nai_set_i64(table, row, STEP_CATEGORIES_median_kernel_count, (int64_t)median_of(room, t, count));
+    nai_set_i64(table, row, STEP_CATEGORIES_median_ns, (int64_t)median_of(room, t, ns));
+    nai_set_i64(table, row, STEP_CATEGORIES_total_ns, total);
     if (all)
-      nai_set_f64(table, row, PCT_KERNELS, nai_percent((double)total, (double)all));
+      nai_set_f64(table, row, STEP_CATEGORIES_pct_of_kernel_time, nai_percent((double)total, (double)all));
     if (t->stats.total_ns)
-      nai_set_f64(table, row, PCT_STEPS, nai_percent((double)total, (double)t->stats.total_ns));
+      nai_set_f64(table, row, STEP_CATEGORIES_pct_of_steps, nai_percent((double)total, (double)t->stats.total_ns));
   }
 }
 
@@ -135,11 +119,14 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (uint32_t i = 0; !rc && i < s->list_count; i++)
     if (s->lists[i].count)
       rc = put_list(io->out[0], io->model, &s->lists[i], err);
-  static const struct nai_sort_by order[] = {{PID, false}, {DEVICE, false}, {TOTAL, true}, {CATEGORY, false}};
+  static const struct nai_sort_by order[] = {{STEP_CATEGORIES_pid, false},
+                                             {STEP_CATEGORIES_device_id, false},
+                                             {STEP_CATEGORIES_total_ns, true},
+                                             {STEP_CATEGORIES_category, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 
-static const struct nai_schema *const outputs[] = {&schema, NULL};
+static const struct nai_schema *const outputs[] = {&nai_step_categories_schema, NULL};
 const struct nai_node nai_analysis_step_categories = {
     .name = "step_categories",
     .outputs = outputs,

@@ -4,24 +4,11 @@
 #include "base/sort.h"
 #include "derive/idle/idle.h"
 #include "table/columns.h"
+#include "tables/step_idle.h"
+#include "tables/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { PID, DEVICE, CAUSE, MEDIAN, TOTAL, PCT };
-static const struct nai_column_def columns[] = {
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [DEVICE] = NAI_DEVICE_COLUMN("GPU", .key = true),
-    [CAUSE] = NAI_NAME_COLUMN("cause", "why the GPU had nothing to do, a word of idle_causes", .key = true),
-    [MEDIAN] = NAI_TIME_COLUMN("median_ns", "median of the steady steps: idle time of this cause in a step",
-                               .better = NAI_BETTER_LOWER),
-    [TOTAL] = NAI_TIME_COLUMN("total_ns", "idle time of this cause in all steady steps", .better = NAI_BETTER_LOWER,
-                              .sum = true),
-    [PCT] = NAI_PCT_COLUMN("pct_of_steps", "of the durations of these steps", .better = NAI_BETTER_LOWER),
-};
-static const struct nai_schema schema =
-    NAI_SCHEMA("step_idle", "Idle time per step",
-               "One cause of idle time in the steady steps of one process on one GPU", columns);
 
 /* Idle time in [from, to) by cause. A gap that lies across an end is cut there, in time. */
 static void add_gaps(int64_t ns[NAI_IDLE_CAUSES], const struct nai_model *m, uint32_t gpu, int64_t from, int64_t to) {
@@ -41,37 +28,38 @@ static void put_causes(struct nai_table *out, const struct nai_table *steps, int
       continue;
     nai_select_i64(mine, (size_t)count, (size_t)(count - 1) / 2);
     int64_t row = nai_table_add_row(out);
-    nai_set_i64(out, row, PID, nai_get_i64(steps, first, ST_PID));
-    nai_set_i64(out, row, DEVICE, nai_get_i64(steps, first, ST_DEVICE));
-    nai_set_str(out, row, CAUSE, nai_idle_cause_name((enum nai_idle_cause)cause));
-    nai_set_i64(out, row, MEDIAN, mine[(count - 1) / 2]);
-    nai_set_i64(out, row, TOTAL, total);
-    nai_set_f64(out, row, PCT, nai_percent((double)total, (double)duration_ns));
+    nai_set_i64(out, row, STEP_IDLE_pid, nai_get_i64(steps, first, STEPS_pid));
+    nai_set_i64(out, row, STEP_IDLE_device_id, nai_get_i64(steps, first, STEPS_device_id));
+    nai_set_str(out, row, STEP_IDLE_cause, nai_idle_cause_name((enum nai_idle_cause)cause));
+    nai_set_i64(out, row, STEP_IDLE_median_ns, mine[(count - 1) / 2]);
+    nai_set_i64(out, row, STEP_IDLE_total_ns, total);
+    nai_set_f64(out, row, STEP_IDLE_pct_of_steps, nai_percent((double)total, (double)duration_ns));
   }
 }
 
 static bool same_list(const struct nai_table *steps, int64_t a, int64_t b) {
-  return nai_get_i64(steps, a, ST_PID) == nai_get_i64(steps, b, ST_PID) &&
-         nai_get_i64(steps, a, ST_DEVICE) == nai_get_i64(steps, b, ST_DEVICE);
+  return nai_get_i64(steps, a, STEPS_pid) == nai_get_i64(steps, b, STEPS_pid) &&
+         nai_get_i64(steps, a, STEPS_device_id) == nai_get_i64(steps, b, STEPS_device_id);
 }
 
 static int put_list(const struct nai_node_io *io, int64_t first, int64_t end, struct nai_err *err) {
   const struct nai_table *steps = io->in[0];
-  uint32_t gpu = nai_model_gpu_index(io->model, (int32_t)nai_get_i64(steps, first, ST_DEVICE));
+  uint32_t gpu = nai_model_gpu_index(io->model, (int32_t)nai_get_i64(steps, first, STEPS_device_id));
   int64_t count = 0, done = 0, duration_ns = 0;
   for (int64_t i = first; i < end; i++)
-    count += strcmp(nai_get_str(steps, i, ST_STATE), "steady") == 0;
+    count += strcmp(nai_get_str(steps, i, STEPS_state), "steady") == 0;
   int64_t *ns = calloc((size_t)count * NAI_IDLE_CAUSES + 1, sizeof *ns);
   if (!ns)
     return nai_err_nomem(err);
   for (int64_t i = first; i < end && gpu < io->model->gpu_count; i++) {
     int64_t by_cause[NAI_IDLE_CAUSES] = {0};
-    if (strcmp(nai_get_str(steps, i, ST_STATE), "steady") != 0)
+    if (strcmp(nai_get_str(steps, i, STEPS_state), "steady") != 0)
       continue;
-    add_gaps(by_cause, io->model, gpu, nai_get_i64(steps, i, ST_START), nai_get_i64(steps, i, ST_END));
+    add_gaps(by_cause, io->model, gpu, nai_get_i64(steps, i, STEPS_gpu_start_ns),
+             nai_get_i64(steps, i, STEPS_gpu_end_ns));
     for (int cause = 0; cause < NAI_IDLE_CAUSES; cause++)
       ns[cause * count + done] = by_cause[cause];
-    duration_ns += nai_get_i64(steps, i, ST_DURATION);
+    duration_ns += nai_get_i64(steps, i, STEPS_duration_ns);
     done++;
   }
   if (count)
@@ -88,11 +76,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
       ;
     rc = put_list(io, i, j, err);
   }
-  static const struct nai_sort_by order[] = {{PID, false}, {DEVICE, false}, {TOTAL, true}, {CAUSE, false}};
+  static const struct nai_sort_by order[] = {
+      {STEP_IDLE_pid, false}, {STEP_IDLE_device_id, false}, {STEP_IDLE_total_ns, true}, {STEP_IDLE_cause, false}};
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 
-static const struct nai_schema *const outputs[] = {&schema, NULL};
+static const struct nai_schema *const outputs[] = {&nai_step_idle_schema, NULL};
 static const char *const inputs[] = {"steps", NULL};
 const struct nai_node nai_analysis_step_idle = {.name = "step_idle",
                                                 .outputs = outputs,

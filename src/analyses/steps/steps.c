@@ -3,6 +3,11 @@
 #include "analyses/steps/step_cause.h"
 #include "analyses/steps/step_schemas.h"
 #include "derive/steps/step_stats.h"
+#include "tables/repeating_units.h"
+#include "tables/step_search.h"
+#include "tables/step_summary.h"
+#include "tables/steps.h"
+#include "tables/threads.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -43,22 +48,22 @@ static const struct {
   int column, median;
   nai_step_value_fn *value;
 } numbers[] = {
-    {ST_COMPUTE, SS_COMPUTE, get_compute_ns},
-    {ST_COMM, SS_COMM, get_exposed_comm_ns},
-    {ST_COPY, SS_COPY, get_exposed_copy_ns},
-    {ST_IDLE, SS_IDLE, get_idle_ns},
-    {ST_END_IDLE, SS_END_IDLE, get_end_idle_ns},
-    {ST_KERNELS, SS_KERNELS, get_kernels},
-    {ST_KERNEL_NS, SS_KERNEL_NS, get_kernel_ns},
-    {ST_LAUNCH_CALLS, SS_LAUNCH_CALLS, get_launch_calls},
-    {ST_LAUNCH_NS, SS_LAUNCH_NS, get_launch_api_ns},
-    {ST_BLOCKED, SS_BLOCKED, get_blocked_ns},
-    {ST_HTOD, SS_HTOD, get_htod_bytes},
-    {ST_DTOH, SS_DTOH, get_dtoh_bytes},
-    {ST_OTHER_BYTES, SS_OTHER_BYTES, get_other_bytes},
-    {ST_ALLOCATIONS, SS_ALLOCATIONS, get_allocation_calls},
-    {ST_ALLOCATION_NS, SS_ALLOCATION_NS, get_allocation_ns},
-    {ST_GRAPHS, SS_GRAPHS, get_graph_launches},
+    {STEPS_compute_ns, STEP_SUMMARY_median_compute_ns, get_compute_ns},
+    {STEPS_exposed_comm_ns, STEP_SUMMARY_median_exposed_comm_ns, get_exposed_comm_ns},
+    {STEPS_exposed_copy_ns, STEP_SUMMARY_median_exposed_copy_ns, get_exposed_copy_ns},
+    {STEPS_idle_ns, STEP_SUMMARY_median_idle_ns, get_idle_ns},
+    {STEPS_end_idle_ns, STEP_SUMMARY_median_end_idle_ns, get_end_idle_ns},
+    {STEPS_kernel_count, STEP_SUMMARY_median_kernel_count, get_kernels},
+    {STEPS_kernel_ns, STEP_SUMMARY_median_kernel_ns, get_kernel_ns},
+    {STEPS_launch_calls, STEP_SUMMARY_median_launch_calls, get_launch_calls},
+    {STEPS_launch_api_ns, STEP_SUMMARY_median_launch_api_ns, get_launch_api_ns},
+    {STEPS_blocking_sync_ns, STEP_SUMMARY_median_blocking_sync_ns, get_blocked_ns},
+    {STEPS_htod_bytes, STEP_SUMMARY_median_htod_bytes, get_htod_bytes},
+    {STEPS_dtoh_bytes, STEP_SUMMARY_median_dtoh_bytes, get_dtoh_bytes},
+    {STEPS_other_copy_bytes, STEP_SUMMARY_median_other_copy_bytes, get_other_bytes},
+    {STEPS_alloc_calls, STEP_SUMMARY_median_alloc_calls, get_allocation_calls},
+    {STEPS_alloc_ns, STEP_SUMMARY_median_alloc_ns, get_allocation_ns},
+    {STEPS_graph_launches, STEP_SUMMARY_median_graph_launches, get_graph_launches},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
@@ -72,27 +77,27 @@ static void put_step(struct nai_table *t, const struct nai_step_usual *u, uint32
   const struct nai_gpu_step *s = &list->v[i];
   const struct nai_step *host = &steps->v[s->step];
   int64_t row = nai_table_add_row(t);
-  nai_set_i64(t, row, ST_PID, nai_model_pid(m, (int32_t)list->process));
-  nai_set_i64(t, row, ST_DEVICE, nai_model_device(m, list->gpu));
-  nai_set_i64(t, row, ST_STEP, s->step);
+  nai_set_i64(t, row, STEPS_pid, nai_model_pid(m, (int32_t)list->process));
+  nai_set_i64(t, row, STEPS_device_id, nai_model_device(m, list->gpu));
+  nai_set_i64(t, row, STEPS_step, s->step);
   if (host->range != NAI_NO_ROW)
-    nai_set_str(t, row, ST_LABEL, nai_model_range_name(m, host->range));
-  nai_set_str(t, row, ST_STATE, nai_step_state_name((enum nai_step_state)stats->state[i]));
-  nai_set_i64(t, row, ST_CPU_START, host->start);
-  nai_set_i64(t, row, ST_CPU_END, host->end);
-  nai_set_i64(t, row, ST_START, s->start);
-  nai_set_i64(t, row, ST_END, s->end);
-  nai_set_i64(t, row, ST_DURATION, nai_step_ns(s));
+    nai_set_str(t, row, STEPS_label, nai_model_range_name(m, host->range));
+  nai_set_str(t, row, STEPS_state, nai_step_state_name((enum nai_step_state)stats->state[i]));
+  nai_set_i64(t, row, STEPS_cpu_start_ns, host->start);
+  nai_set_i64(t, row, STEPS_cpu_end_ns, host->end);
+  nai_set_i64(t, row, STEPS_gpu_start_ns, s->start);
+  nai_set_i64(t, row, STEPS_gpu_end_ns, s->end);
+  nai_set_i64(t, row, STEPS_duration_ns, nai_step_ns(s));
   if (host->work_end != NAI_NULL_I64)
-    nai_set_i64(t, row, ST_BETWEEN, host->end > host->work_end ? host->end - host->work_end : 0);
+    nai_set_i64(t, row, STEPS_between_ns, host->end > host->work_end ? host->end - host->work_end : 0);
   for (int n = 0; n < NUMBERS; n++)
     nai_set_i64(t, row, numbers[n].column, numbers[n].value(steps, s));
-  nai_set_i64(t, row, ST_INPUT_WAIT, nai_step_input_wait(u->gaps, nai_model_device(m, list->gpu), s));
-  nai_set_i64(t, row, ST_FIRST_USE, s->first_use);
-  nai_set_i64(t, row, ST_LOADING, host->loading_ns);
-  nai_set_i64(t, row, ST_OUTLIER, stats->outlier[i]);
+  nai_set_i64(t, row, STEPS_input_wait_ns, nai_step_input_wait(u->gaps, nai_model_device(m, list->gpu), s));
+  nai_set_i64(t, row, STEPS_first_use_kernels, s->first_use);
+  nai_set_i64(t, row, STEPS_loading_ns, host->loading_ns);
+  nai_set_i64(t, row, STEPS_is_outlier, stats->outlier[i]);
   if (stats->outlier[i])
-    nai_set_i64(t, row, ST_EXCESS, nai_step_ns(s) - stats->median_ns);
+    nai_set_i64(t, row, STEPS_excess_ns, nai_step_ns(s) - stats->median_ns);
 }
 
 static int put_spread(struct nai_table *t, int64_t row, const struct nai_step_list *list,
@@ -103,24 +108,24 @@ static int put_spread(struct nai_table *t, int64_t row, const struct nai_step_li
     all += nai_step_ns(&list->v[i]);
     idle += s->state[i] == NAI_STEP_STEADY ? list->v[i].idle_ns : 0;
   }
-  nai_set_i64(t, row, SS_MEDIAN, s->median_ns);
-  nai_set_i64(t, row, SS_MAD, s->mad_ns);
-  nai_set_i64(t, row, SS_P90, s->p90_ns);
-  nai_set_i64(t, row, SS_MIN, s->min_ns);
-  nai_set_i64(t, row, SS_MAX, s->max_ns);
-  nai_set_f64(t, row, SS_CV, s->cv_pct);
-  nai_set_i64(t, row, SS_SPREAD, s->spread_ns);
-  nai_set_i64(t, row, SS_EXCESS, s->excess_ns);
-  nai_set_i64(t, row, SS_STEADY_NS, s->total_ns);
-  nai_set_i64(t, row, SS_WARM_UP_NS, s->warm_up_ns);
-  nai_set_f64(t, row, SS_WARM_UP_PCT, nai_percent((double)s->warm_up_ns, (double)all));
+  nai_set_i64(t, row, STEP_SUMMARY_median_ns, s->median_ns);
+  nai_set_i64(t, row, STEP_SUMMARY_mad_ns, s->mad_ns);
+  nai_set_i64(t, row, STEP_SUMMARY_p90_ns, s->p90_ns);
+  nai_set_i64(t, row, STEP_SUMMARY_min_ns, s->min_ns);
+  nai_set_i64(t, row, STEP_SUMMARY_max_ns, s->max_ns);
+  nai_set_f64(t, row, STEP_SUMMARY_cv_pct, s->cv_pct);
+  nai_set_i64(t, row, STEP_SUMMARY_spread_ns, s->spread_ns);
+  nai_set_i64(t, row, STEP_SUMMARY_excess_ns, s->excess_ns);
+  nai_set_i64(t, row, STEP_SUMMARY_steady_ns, s->total_ns);
+  nai_set_i64(t, row, STEP_SUMMARY_warm_up_ns, s->warm_up_ns);
+  nai_set_f64(t, row, STEP_SUMMARY_warm_up_pct, nai_percent((double)s->warm_up_ns, (double)all));
   if (s->total_ns) {
-    nai_set_f64(t, row, SS_RATE, 1e9 * s->states[NAI_STEP_STEADY] / (double)s->total_ns);
-    nai_set_f64(t, row, SS_IDLE_PCT, nai_percent((double)idle, (double)s->total_ns));
+    nai_set_f64(t, row, STEP_SUMMARY_steps_per_s, 1e9 * s->states[NAI_STEP_STEADY] / (double)s->total_ns);
+    nai_set_f64(t, row, STEP_SUMMARY_idle_pct, nai_percent((double)idle, (double)s->total_ns));
   }
   int rc = s->total_ns ? nai_step_drift(&drift_ns, s, list, err) : NAI_OK;
   if (!rc && s->total_ns)
-    nai_set_f64(t, row, SS_DRIFT, drift_ns < 0 ? 0 : 100 * drift_ns / (double)s->median_ns);
+    nai_set_f64(t, row, STEP_SUMMARY_drift_pct_per_step, drift_ns < 0 ? 0 : 100 * drift_ns / (double)s->median_ns);
   return rc;
 }
 
@@ -130,20 +135,20 @@ static int put_summary(struct nai_table *t, const struct nai_model *m, const str
   int64_t row = nai_table_add_row(t), *room = malloc(((size_t)list->count + 1) * sizeof *room);
   if (!room)
     return nai_err_nomem(err);
-  nai_set_i64(t, row, SS_PID, nai_model_pid(m, (int32_t)list->process));
-  nai_set_i64(t, row, SS_DEVICE, nai_model_device(m, list->gpu));
-  nai_set_str(t, row, SS_METHOD, nai_step_method_name(steps->method));
-  nai_set_f64(t, row, SS_CONFIDENCE, steps->confidence);
-  nai_set_str(t, row, SS_NAME, steps->name);
+  nai_set_i64(t, row, STEP_SUMMARY_pid, nai_model_pid(m, (int32_t)list->process));
+  nai_set_i64(t, row, STEP_SUMMARY_device_id, nai_model_device(m, list->gpu));
+  nai_set_str(t, row, STEP_SUMMARY_method, nai_step_method_name(steps->method));
+  nai_set_f64(t, row, STEP_SUMMARY_confidence, steps->confidence);
+  nai_set_str(t, row, STEP_SUMMARY_step_name, steps->name);
   if (steps->thread != NAI_NO_ROW)
-    nai_set_i64(t, row, SS_TID, nai_get_i64(m->tables[NAI_IN_THREADS], steps->thread, TH_TID));
-  nai_set_i64(t, row, SS_STEPS, list->count);
-  nai_set_i64(t, row, SS_STEADY, stats->states[NAI_STEP_STEADY]);
-  nai_set_i64(t, row, SS_WARM_UP, stats->states[NAI_STEP_WARM_UP]);
-  nai_set_i64(t, row, SS_TRUNCATED, stats->states[NAI_STEP_TRUNCATED]);
-  nai_set_i64(t, row, SS_OUTLIERS, stats->outliers);
-  nai_set_i64(t, row, SS_START, list->v[0].start);
-  nai_set_i64(t, row, SS_END, list->v[list->count - 1].end);
+    nai_set_i64(t, row, STEP_SUMMARY_tid, nai_get_i64(m->tables[NAI_IN_THREADS], steps->thread, THREADS_tid));
+  nai_set_i64(t, row, STEP_SUMMARY_steps, list->count);
+  nai_set_i64(t, row, STEP_SUMMARY_steady_steps, stats->states[NAI_STEP_STEADY]);
+  nai_set_i64(t, row, STEP_SUMMARY_warm_up_steps, stats->states[NAI_STEP_WARM_UP]);
+  nai_set_i64(t, row, STEP_SUMMARY_truncated_steps, stats->states[NAI_STEP_TRUNCATED]);
+  nai_set_i64(t, row, STEP_SUMMARY_outlier_steps, stats->outliers);
+  nai_set_i64(t, row, STEP_SUMMARY_first_start_ns, list->v[0].start);
+  nai_set_i64(t, row, STEP_SUMMARY_last_end_ns, list->v[list->count - 1].end);
   for (int n = 0; n < NUMBERS; n++)
     nai_set_i64(t, row, numbers[n].median, nai_step_median(room, stats, steps, list, numbers[n].value));
   free(room);
@@ -155,15 +160,15 @@ static void put_input(struct nai_table *summary, const struct nai_table *steps, 
                       const struct nai_step_list *list, const struct nai_step_stats *stats) {
   int64_t total = 0, waiting = 0, row = summary->rows - 1;
   for (uint32_t i = 0; i < list->count; i++) {
-    int64_t ns = nai_get_i64(steps, first + i, ST_INPUT_WAIT);
+    int64_t ns = nai_get_i64(steps, first + i, STEPS_input_wait_ns);
     if (stats->state[i] != NAI_STEP_STEADY)
       continue;
     total += ns;
     waiting += ns > 0 && ns * 10 >= nai_step_ns(&list->v[i]);
   }
-  nai_set_i64(summary, row, SS_INPUT_WAIT, total);
-  nai_set_f64(summary, row, SS_INPUT_WAIT_PCT, nai_percent((double)total, (double)stats->total_ns));
-  nai_set_i64(summary, row, SS_INPUT_WAIT_STEPS, waiting);
+  nai_set_i64(summary, row, STEP_SUMMARY_input_wait_ns, total);
+  nai_set_f64(summary, row, STEP_SUMMARY_input_wait_pct, nai_percent((double)total, (double)stats->total_ns));
+  nai_set_i64(summary, row, STEP_SUMMARY_input_wait_steps, waiting);
 }
 
 static int64_t get_copied(const struct nai_process_steps *steps, const struct nai_gpu_step *step) {
@@ -188,10 +193,10 @@ static int put_causes(struct nai_table *t, int64_t first, struct nai_step_usual 
     if (!u->stats->outlier[i])
       continue;
     rc = nai_step_explain(&cause, u, i, err);
-    nai_set_str(t, first + i, ST_CAUSE, cause.part);
+    nai_set_str(t, first + i, STEPS_cause, cause.part);
     if (cause.ns)
-      nai_set_i64(t, first + i, ST_CAUSE_NS, cause.ns);
-    nai_set_str(t, first + i, ST_DETAIL, cause.detail.len ? nai_buf_str(&cause.detail) : NULL);
+      nai_set_i64(t, first + i, STEPS_cause_ns, cause.ns);
+    nai_set_str(t, first + i, STEPS_cause_detail, cause.detail.len ? nai_buf_str(&cause.detail) : NULL);
   }
   if (!rc && cause.detail.oom)
     rc = nai_err_nomem(err);
@@ -229,22 +234,22 @@ static int put_list(const struct nai_node_io *io, const struct nai_step_list *li
 static void put_unit(struct nai_table *t, const struct nai_model *m, const struct nai_repeating_unit *u,
                      int64_t number) {
   int64_t row = nai_table_add_row(t);
-  nai_set_i64(t, row, RU_PID, nai_model_pid(m, (int32_t)u->process));
-  nai_set_i64(t, row, RU_DEVICE, nai_model_device(m, u->gpu));
-  nai_set_i64(t, row, RU_CONTEXT, u->context);
-  nai_set_i64(t, row, RU_STREAM, u->stream);
-  nai_set_i64(t, row, RU_UNIT, number);
-  nai_set_i64(t, row, RU_KERNELS, u->kernels);
-  nai_set_i64(t, row, RU_COUNT, u->count);
-  nai_set_f64(t, row, RU_MATCH, u->match_pct);
-  nai_set_i64(t, row, RU_MEDIAN, u->median_ns);
-  nai_set_f64(t, row, RU_CV, u->cv_pct);
-  nai_set_str(t, row, RU_LEVEL, u->level);
-  nai_set_str(t, row, RU_PATH, u->path);
+  nai_set_i64(t, row, REPEATING_UNITS_pid, nai_model_pid(m, (int32_t)u->process));
+  nai_set_i64(t, row, REPEATING_UNITS_device_id, nai_model_device(m, u->gpu));
+  nai_set_i64(t, row, REPEATING_UNITS_context_id, u->context);
+  nai_set_i64(t, row, REPEATING_UNITS_stream_id, u->stream);
+  nai_set_i64(t, row, REPEATING_UNITS_unit, number);
+  nai_set_i64(t, row, REPEATING_UNITS_kernel_count, u->kernels);
+  nai_set_i64(t, row, REPEATING_UNITS_repetitions, u->count);
+  nai_set_f64(t, row, REPEATING_UNITS_match_pct, u->match_pct);
+  nai_set_i64(t, row, REPEATING_UNITS_median_ns, u->median_ns);
+  nai_set_f64(t, row, REPEATING_UNITS_cv_pct, u->cv_pct);
+  nai_set_str(t, row, REPEATING_UNITS_level, u->level);
+  nai_set_str(t, row, REPEATING_UNITS_nvtx_path, u->path);
   if (u->marker != NAI_NO_ROW)
-    nai_set_str(t, row, RU_FIRST_KERNEL, nai_model_kernel_name(m, u->marker));
-  nai_set_i64(t, row, RU_START, u->start);
-  nai_set_i64(t, row, RU_END, u->end);
+    nai_set_str(t, row, REPEATING_UNITS_first_kernel, nai_model_kernel_name(m, u->marker));
+  nai_set_i64(t, row, REPEATING_UNITS_start_ns, u->start);
+  nai_set_i64(t, row, REPEATING_UNITS_end_ns, u->end);
 }
 
 static void put_search(struct nai_table *t, const struct nai_model *m) {
@@ -253,10 +258,10 @@ static void put_search(struct nai_table *t, const struct nai_model *m) {
     if (!s->count && !s->why)
       continue;
     int64_t row = nai_table_add_row(t);
-    nai_set_i64(t, row, SF_PID, nai_model_pid(m, (int32_t)p));
-    nai_set_str(t, row, SF_METHOD, nai_step_method_name(s->method));
-    nai_set_i64(t, row, SF_STEPS, s->count);
-    nai_set_str(t, row, SF_WHY, s->why);
+    nai_set_i64(t, row, STEP_SEARCH_pid, nai_model_pid(m, (int32_t)p));
+    nai_set_str(t, row, STEP_SEARCH_method, nai_step_method_name(s->method));
+    nai_set_i64(t, row, STEP_SEARCH_steps, s->count);
+    nai_set_str(t, row, STEP_SEARCH_reason, s->why);
   }
 }
 

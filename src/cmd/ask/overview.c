@@ -3,6 +3,11 @@
 #include "base/threads.h"
 #include "cmd/cmd.h"
 #include "table/column.h"
+#include "tables/gpus.h"
+#include "tables/graph_events.h"
+#include "tables/kernel_events.h"
+#include "tables/memop_events.h"
+#include "tables/nvtx_events.h"
 
 #include <stdlib.h>
 
@@ -36,7 +41,7 @@ static void add_work(struct nai_overview *out, const struct nai_table *gpus, con
   int64_t row = 0;
   for (int64_t i = 0; i < table->rows; i++) {
     int64_t id = nai_at(&device, (uint64_t)i), seen = 0;
-    while (seen < gpus->rows && nai_get_i64(gpus, row, GP_DEVICE) != id) { /* mostly the same as before */
+    while (seen < gpus->rows && nai_get_i64(gpus, row, GPUS_device_id) != id) { /* mostly the same as before */
       row = (row + 1) % gpus->rows;
       seen++;
     }
@@ -62,17 +67,17 @@ int nai_overview_make(struct nai_overview *out, const struct nai_ingest *in, str
     if (t[i])
       add_times(out, t[i]);
   out->counts[NAI_EVENT_KERNELS] = t[NAI_IN_KERNELS]->rows;
-  out->counts[NAI_EVENT_SETS] = count_kind(memops, MO_KIND, NAI_MEMOP_SET);
+  out->counts[NAI_EVENT_SETS] = count_kind(memops, MEMOP_EVENTS_kind, NAI_MEMOP_SET);
   out->counts[NAI_EVENT_COPIES] = memops->rows - out->counts[NAI_EVENT_SETS];
   out->counts[NAI_EVENT_GRAPHS] = t[NAI_IN_GRAPHS]->rows;
   out->counts[NAI_EVENT_API_CALLS] = t[NAI_IN_APIS]->rows;
-  out->counts[NAI_EVENT_NVTX_MARKS] = count_kind(nvtx, NE_KIND, NAI_NVTX_MARK);
+  out->counts[NAI_EVENT_NVTX_MARKS] = count_kind(nvtx, NVTX_EVENTS_kind, NAI_NVTX_MARK);
   out->counts[NAI_EVENT_NVTX_RANGES] = nvtx->rows - out->counts[NAI_EVENT_NVTX_MARKS];
   out->counts[NAI_EVENT_OS_CALLS] = t[NAI_IN_OSRT]->rows;
-  add_work(out, gpus, t[NAI_IN_KERNELS], KE_DEVICE, -1, offsetof(struct nai_gpu_overview, kernels), 0);
-  add_work(out, gpus, memops, MO_DEVICE, MO_KIND, offsetof(struct nai_gpu_overview, copies),
+  add_work(out, gpus, t[NAI_IN_KERNELS], KERNEL_EVENTS_device_id, -1, offsetof(struct nai_gpu_overview, kernels), 0);
+  add_work(out, gpus, memops, MEMOP_EVENTS_device_id, MEMOP_EVENTS_kind, offsetof(struct nai_gpu_overview, copies),
            offsetof(struct nai_gpu_overview, sets));
-  add_work(out, gpus, t[NAI_IN_GRAPHS], GE_DEVICE, -1, offsetof(struct nai_gpu_overview, graphs), 0);
+  add_work(out, gpus, t[NAI_IN_GRAPHS], GRAPH_EVENTS_device_id, -1, offsetof(struct nai_gpu_overview, graphs), 0);
   return NAI_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "rules/rules.h"
 
 #include "render/escape.h"
+#include "tables/skills.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,13 +79,6 @@ static int check(const void *memory, const char *const *operands, size_t count, 
 
 /* --- list, show ------------------------------------------------------------------------------------- */
 
-static const struct nai_column_def list_columns[] = {{"id", NAI_STR, NAI_TEXT, "what the skill is called"},
-                                                     {"category", NAI_STR, NAI_TEXT, "what it is about"},
-                                                     {"parameters", NAI_STR, NAI_TEXT, "what it can be asked with"},
-                                                     {"source", NAI_STR, NAI_TEXT, "built-in, or its file"},
-                                                     {"title", NAI_STR, NAI_TEXT, "what it says"}};
-static const struct nai_schema list_schema = NAI_SCHEMA("skills", "Skills", "One skill", list_columns);
-
 static void put_parameters(struct nai_buf *out, const struct nai_skill *skill) {
   for (size_t i = 0; i < skill->parameter_count; i++)
     nai_buf_printf(out, "%s%s%s", i ? " " : "", skill->parameters[i].name, skill->parameters[i].required ? "!" : "");
@@ -93,7 +87,7 @@ static void put_parameters(struct nai_buf *out, const struct nai_skill *skill) {
 static int list(struct nai_buf *out, const struct nai_skills *skills, const struct nai_cmd_ask *ask,
                 struct nai_err *err) {
   struct nai_table *table = NULL;
-  int rc = nai_table_new(&table, &list_schema, err);
+  int rc = nai_table_new(&table, &nai_skills_schema, err);
   for (uint32_t i = 0; i < skills->skill_count && !rc; i++) {
     const struct nai_skill *skill = skills->skills[i];
     struct nai_buf parameters = {0};

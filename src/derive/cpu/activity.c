@@ -3,6 +3,11 @@
 
 #include "base/array.h"
 #include "derive/idle/idle.h"
+#include "tables/api_events.h"
+#include "tables/osrt_events.h"
+#include "tables/overhead_events.h"
+#include "tables/sample_events.h"
+#include "tables/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +90,7 @@ static void add_calls(struct nai_activity *a, struct nai_moment *at, const struc
       last_call = row;
     }
     if (overhead >= 0) {
-      const struct nai_column names = nai_table_column(overheads, OE_NAME);
+      const struct nai_column names = nai_table_column(overheads, OVERHEAD_EVENTS_name);
       uint32_t row = at->row[overhead];
       add(a, &(struct nai_activity_share){.layer = NAI_ACTIVITY_OVERHEAD, .id = nai_at_text(&names, row)}, next - t,
           row != last_overhead, NULL);
@@ -98,9 +103,10 @@ static void add_calls(struct nai_activity *a, struct nai_moment *at, const struc
 
 static void add_osrt_call(struct nai_activity *a, const struct nai_model *m, uint32_t row, int64_t ns) {
   const struct nai_table *osrt = m->tables[NAI_IN_OSRT];
-  const struct nai_column name = nai_table_column(osrt, OS_NAME);
+  const struct nai_column name = nai_table_column(osrt, OSRT_EVENTS_name);
   uint32_t id = nai_at_text(&name, row);
-  const struct nai_chain *chain = nai_cpu_chain(m, NAI_CALLCHAIN_OSRT, nai_get_i64(osrt, row, OS_CALLCHAIN));
+  const struct nai_chain *chain =
+      nai_cpu_chain(m, NAI_CALLCHAIN_OSRT, nai_get_i64(osrt, row, OSRT_EVENTS_callchain_id));
   struct nai_activity_share like = {
       .layer = NAI_ACTIVITY_OSRT, .id = id, .class = nai_osrt_class(nai_strings_get(&osrt->strings, id))};
   a->gil_ns += chain && chain->flags & NAI_CHAIN_GIL ? ns : 0;
@@ -113,7 +119,8 @@ static void add_osrt(struct nai_activity *a, const struct nai_model *m, uint32_t
   if (!g)
     return;
   const struct nai_table *osrt = m->tables[NAI_IN_OSRT];
-  const struct nai_column starts = nai_table_column(osrt, OS_START), ends = nai_table_column(osrt, OS_END);
+  const struct nai_column starts = nai_table_column(osrt, OSRT_EVENTS_start_ns),
+                          ends = nai_table_column(osrt, OSRT_EVENTS_end_ns);
   uint32_t first = g->first[thread], last = g->first[thread + 1];
   uint32_t i = nai_rows_from(g->order, first, last, &starts, start);
   for (i -= i > first; i < last && nai_at(&starts, g->order[i]) < end; i++) {
@@ -141,13 +148,13 @@ static void add_samples(struct nai_activity *a, const struct nai_model *m, int64
   if (!of)
     return;
   const struct nai_table *t = m->tables[NAI_IN_SAMPLES];
-  const struct nai_column time = nai_table_column(t, SA_TIME);
+  const struct nai_column time = nai_table_column(t, SAMPLE_EVENTS_time_ns);
   uint32_t last = of->first + of->count, i = nai_rows_from(rows->order, of->first, last, &time, start);
   for (; i < last && nai_at(&time, rows->order[i]) < end; i++) {
     if (!nai_sample_is_timed(m, rows->order[i]))
       continue;
     const struct nai_chain *chain =
-        nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_get_i64(t, rows->order[i], SA_CALLCHAIN));
+        nai_cpu_chain(m, NAI_CALLCHAIN_SAMPLE, nai_get_i64(t, rows->order[i], SAMPLE_EVENTS_callchain_id));
     struct nai_activity_share like = like_chain(NAI_ACTIVITY_SAMPLES, chain);
     add(a, &like, 0, 1, NULL);
     a->samples++;
@@ -157,7 +164,7 @@ static void add_samples(struct nai_activity *a, const struct nai_model *m, int64
 }
 
 void nai_activity_add_launch(struct nai_activity *a, const struct nai_model *m, uint32_t launch) {
-  int64_t id = nai_get_i64(m->tables[NAI_IN_APIS], launch, AE_CALLCHAIN);
+  int64_t id = nai_get_i64(m->tables[NAI_IN_APIS], launch, API_EVENTS_callchain_id);
   const struct nai_chain *chain = id > 0 ? nai_cpu_chain(m, NAI_CALLCHAIN_CUDA, id) : NULL;
   struct nai_activity_share like = like_chain(NAI_ACTIVITY_LAUNCH, chain);
   if (chain)
@@ -168,7 +175,7 @@ void nai_activity_add_launch(struct nai_activity *a, const struct nai_model *m, 
 
 void nai_activity_add(struct nai_activity *a, struct nai_moment *at, const struct nai_model *m, uint32_t thread,
                       int64_t start, int64_t end) {
-  int64_t global_tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, TH_KEY);
+  int64_t global_tid = nai_get_i64(m->tables[NAI_IN_THREADS], thread, THREADS_global_tid);
   if (start >= end)
     return;
   a->ns += end - start;

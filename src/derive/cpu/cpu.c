@@ -3,6 +3,8 @@
 
 #include "base/sort.h"
 #include "derive/build.h"
+#include "tables/sample_events.h"
+#include "tables/sched_events.h"
 
 #include <stdlib.h>
 
@@ -76,7 +78,7 @@ enum { STATE_RUNNING = 1 }; /* of a row that stops: the thread could have gone o
 
 /* What the stretch from one row of a thread to its next is. */
 static void add_stretch(struct nai_cpu_time *time, const struct nai_table *t, uint32_t row, uint32_t next, int64_t ns) {
-  bool in = nai_get_i64(t, row, SC_IN) == 1, next_in = nai_get_i64(t, next, SC_IN) == 1;
+  bool in = nai_get_i64(t, row, SCHED_EVENTS_is_in) == 1, next_in = nai_get_i64(t, next, SCHED_EVENTS_is_in) == 1;
   if (in == next_in) {
     time->breaks++;
     time->unknown_ns += ns;
@@ -84,7 +86,7 @@ static void add_stretch(struct nai_cpu_time *time, const struct nai_table *t, ui
     time->on_ns += ns;
   } else {
     time->off_ns += ns;
-    time->preempted_ns += nai_get_i64(t, row, SC_STATE) == STATE_RUNNING ? ns : 0;
+    time->preempted_ns += nai_get_i64(t, row, SCHED_EVENTS_thread_state) == STATE_RUNNING ? ns : 0;
   }
 }
 
@@ -97,7 +99,7 @@ void nai_cpu_time_add(struct nai_cpu_time *time, const struct nai_model *m, int6
     return;
   }
   const struct nai_table *t = m->tables[NAI_IN_SCHED];
-  const struct nai_column at = nai_table_column(t, SC_TIME);
+  const struct nai_column at = nai_table_column(t, SCHED_EVENTS_time_ns);
   uint32_t first = thread->first, last = first + thread->count;
   uint32_t i = nai_rows_from(rows->order, first, last, &at, start);
   i -= i > first; /* the row that the beginning follows */
@@ -119,7 +121,7 @@ void nai_cpu_time_add(struct nai_cpu_time *time, const struct nai_model *m, int6
 /* --- samples ---------------------------------------------------------------------------------- */
 
 bool nai_sample_is_timed(const struct nai_model *m, uint32_t sample) {
-  return nai_get_i64(m->tables[NAI_IN_SAMPLES], sample, SA_CYCLES) != 0;
+  return nai_get_i64(m->tables[NAI_IN_SAMPLES], sample, SAMPLE_EVENTS_cpu_cycles) != 0;
 }
 
 /* Median distance of neighbours among the timed samples of each CPU. */
@@ -136,12 +138,13 @@ static int find_period(struct nai_cpu *cpu, const struct nai_model *m, struct na
     if (nai_sample_is_timed(m, i))
       keys[timed++].value = i;
   if (!rc)
-    rc = sort_by(keys, timed, t, SA_TIME, err);
+    rc = sort_by(keys, timed, t, SAMPLE_EVENTS_time_ns, err);
   if (!rc)
-    rc = sort_by(keys, timed, t, SA_CPU, err);
+    rc = sort_by(keys, timed, t, SAMPLE_EVENTS_cpu, err);
   for (uint32_t i = 1; !rc && i < timed; i++)
     if (keys[i].key == keys[i - 1].key)
-      distances[count++] = nai_get_i64(t, keys[i].value, SA_TIME) - nai_get_i64(t, keys[i - 1].value, SA_TIME);
+      distances[count++] = nai_get_i64(t, keys[i].value, SAMPLE_EVENTS_time_ns) -
+                           nai_get_i64(t, keys[i - 1].value, SAMPLE_EVENTS_time_ns);
   if (!rc && count) {
     nai_select_i64(distances, count, count / 2);
     cpu->period_ns = distances[count / 2];
@@ -157,15 +160,17 @@ static int begin_cpu(void *ctx, int task, struct nai_err *err) {
   (void)task;
   struct nai_model *m = ctx;
   const struct nai_table *sched = m->tables[NAI_IN_SCHED];
-  static const int sched_order[] = {SC_TIME, SC_IN, SC_CPU, -1}, sample_order[] = {SA_TIME, SA_CPU, SA_CALLCHAIN, -1};
+  static const int sched_order[] = {SCHED_EVENTS_time_ns, SCHED_EVENTS_is_in, SCHED_EVENTS_cpu, -1},
+                   sample_order[] = {SAMPLE_EVENTS_time_ns, SAMPLE_EVENTS_cpu, SAMPLE_EVENTS_callchain_id, -1};
   struct nai_cpu *cpu = m->cpu = calloc(1, sizeof *m->cpu);
   if (!cpu)
     return nai_err_nomem(err);
   for (uint32_t i = 0; i < rows_of(sched) && !cpu->tells_runnable; i++)
-    cpu->tells_runnable = nai_get_i64(sched, i, SC_IN) == 0 && nai_get_i64(sched, i, SC_STATE) == STATE_RUNNING;
-  int rc = group_rows(&cpu->sched, sched, SC_GLOBAL_TID, sched_order, err);
+    cpu->tells_runnable = nai_get_i64(sched, i, SCHED_EVENTS_is_in) == 0 &&
+                          nai_get_i64(sched, i, SCHED_EVENTS_thread_state) == STATE_RUNNING;
+  int rc = group_rows(&cpu->sched, sched, SCHED_EVENTS_global_tid, sched_order, err);
   if (!rc)
-    rc = group_rows(&cpu->samples, m->tables[NAI_IN_SAMPLES], SA_GLOBAL_TID, sample_order, err);
+    rc = group_rows(&cpu->samples, m->tables[NAI_IN_SAMPLES], SAMPLE_EVENTS_global_tid, sample_order, err);
   if (!rc)
     rc = find_period(cpu, m, err);
   return rc ? rc : nai_cpu_chains_build(cpu, m, err);

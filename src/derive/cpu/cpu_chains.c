@@ -3,6 +3,7 @@
 #include "base/sort.h"
 #include "derive/build.h"
 #include "derive/cpu/cpu.h"
+#include "tables/callchain_frames.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -153,13 +154,13 @@ int nai_cpu_chains_build(struct nai_cpu *cpu, const struct nai_model *m, struct 
   if (!n)
     return NAI_OK;
   struct chains c = {.t = t,
-                     .kind = nai_table_column(t, CF_KIND),
-                     .id = nai_table_column(t, CF_ID),
-                     .depth = nai_table_column(t, CF_DEPTH),
-                     .symbol = nai_table_column(t, CF_SYMBOL),
-                     .module = nai_table_column(t, CF_MODULE),
-                     .kernel = nai_table_column(t, CF_KERNEL),
-                     .unresolved = nai_table_column(t, CF_UNRESOLVED),
+                     .kind = nai_table_column(t, CALLCHAIN_FRAMES_kind),
+                     .id = nai_table_column(t, CALLCHAIN_FRAMES_callchain_id),
+                     .depth = nai_table_column(t, CALLCHAIN_FRAMES_depth),
+                     .symbol = nai_table_column(t, CALLCHAIN_FRAMES_symbol),
+                     .module = nai_table_column(t, CALLCHAIN_FRAMES_module),
+                     .kernel = nai_table_column(t, CALLCHAIN_FRAMES_kernel_mode),
+                     .unresolved = nai_table_column(t, CALLCHAIN_FRAMES_unresolved),
                      .symbols = calloc((size_t)t->strings.count + 1, 1),
                      .modules = calloc((size_t)t->strings.count + 1, 1)};
   struct nai_key *keys = malloc((size_t)n * sizeof *keys);

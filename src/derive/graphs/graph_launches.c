@@ -3,6 +3,9 @@
 
 #include "base/array.h"
 #include "derive/idle/idle.h"
+#include "tables/graph_events.h"
+#include "tables/kernel_events.h"
+#include "tables/memop_events.h"
 
 #include <stdlib.h>
 
@@ -14,14 +17,15 @@ static int32_t graph_of(const struct nai_model *m, const struct nai_op *op) {
   case NAI_OP_KERNEL:
     return nai_at_i32(&m->kernels.graph, op->row);
   default: {
-    const struct nai_column graph = nai_table_column(m->tables[NAI_IN_MEMOPS], MO_GRAPH);
+    const struct nai_column graph = nai_table_column(m->tables[NAI_IN_MEMOPS], MEMOP_EVENTS_graph_id);
     return nai_at_i32(&graph, op->row);
   }
   }
 }
 
 static int32_t exec_of(const struct nai_model *m, const struct nai_op *op) {
-  static const int columns[] = {KE_GRAPH_EXEC, MO_GRAPH_EXEC, MO_GRAPH_EXEC, GE_EXEC};
+  static const int columns[] = {KERNEL_EVENTS_graph_exec_id, MEMOP_EVENTS_graph_exec_id, MEMOP_EVENTS_graph_exec_id,
+                                GRAPH_EVENTS_graph_exec_id};
   static const enum nai_input_table tables[] = {NAI_IN_KERNELS, NAI_IN_MEMOPS, NAI_IN_MEMOPS, NAI_IN_GRAPHS};
   const struct nai_column exec = nai_table_column(m->tables[tables[op->type]], columns[op->type]);
   return nai_at_i32(&exec, op->row);

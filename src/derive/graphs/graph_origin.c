@@ -1,4 +1,5 @@
 #include "derive/graphs/graph_origin.h"
+#include "tables/graph_node_events.h"
 
 #include <stdlib.h>
 
@@ -12,10 +13,10 @@ static int64_t key_of(const struct nai_graph_nodes *n, int32_t process, int64_t 
 int nai_graph_nodes_new(struct nai_graph_nodes *n, const struct nai_model *m, struct nai_err *err) {
   const struct nai_table *t = m->tables[NAI_IN_GRAPH_NODES];
   *n = (struct nai_graph_nodes){.m = m,
-                                .start = nai_table_column(t, GN_START),
-                                .thread = nai_table_column(t, GN_THREAD),
-                                .node = nai_table_column(t, GN_NODE),
-                                .original = nai_table_column(t, GN_ORIGINAL),
+                                .start = nai_table_column(t, GRAPH_NODE_EVENTS_start_ns),
+                                .thread = nai_table_column(t, GRAPH_NODE_EVENTS_thread),
+                                .node = nai_table_column(t, GRAPH_NODE_EVENTS_graph_node_id),
+                                .original = nai_table_column(t, GRAPH_NODE_EVENTS_original_graph_node_id),
                                 .row_of_key = malloc(((size_t)t->rows + 1) * sizeof *n->row_of_key)};
   if (!n->row_of_key)
     return nai_err_nomem(err);

@@ -5,6 +5,8 @@
 #include "base/sort.h"
 #include "derive/build.h"
 #include "derive/idle/idle.h"
+#include "tables/osrt_events.h"
+#include "tables/overhead_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,13 +84,14 @@ static bool inside_launch(const struct nai_model *m, uint32_t thread, int64_t t,
  * own. */
 static enum nai_overhead_kind overhead_of(const struct nai_model *m, const struct nai_table *t, uint32_t row) {
   enum { JIT = 2, MODULE_LOADING = 6, LAZY_LOADING = 7 };
-  int64_t source = nai_get_i64(t, row, OE_SOURCE);
+  int64_t source = nai_get_i64(t, row, OVERHEAD_EVENTS_source);
   bool driver = source == NAI_OVERHEAD_CUDA;
-  int64_t type = nai_get_i64(t, row, OE_TYPE), start = nai_get_i64(t, row, OE_START), end = nai_get_i64(t, row, OE_END);
-  int64_t thread = nai_get_i64(t, row, OE_THREAD);
+  int64_t type = nai_get_i64(t, row, OVERHEAD_EVENTS_overhead_type),
+          start = nai_get_i64(t, row, OVERHEAD_EVENTS_start_ns), end = nai_get_i64(t, row, OVERHEAD_EVENTS_end_ns);
+  int64_t thread = nai_get_i64(t, row, OVERHEAD_EVENTS_thread);
   if (source == NAI_OVERHEAD_JIT || (driver ? type == MODULE_LOADING || type == LAZY_LOADING : type == JIT))
     return NAI_OVERHEAD_LOADING;
-  enum nai_overhead_kind kind = overhead_by_name(nai_get_str(t, row, OE_NAME), driver);
+  enum nai_overhead_kind kind = overhead_by_name(nai_get_str(t, row, OVERHEAD_EVENTS_name), driver);
   if (kind != NAI_OVERHEAD_UNNAMED)
     return kind;
   if (end - start < UNKNOWN_IS_LOADING_NS)
@@ -97,11 +100,11 @@ static enum nai_overhead_kind overhead_of(const struct nai_model *m, const struc
 }
 
 static int grow(struct nai_layer_list *list, const struct nai_table *t, uint32_t row, struct nai_err *err) {
-  int64_t end = nai_get_i64(t, row, OE_END);
+  int64_t end = nai_get_i64(t, row, OVERHEAD_EVENTS_end_ns);
   if (!nai_array_room(&list->v, &list->capacity, list->count, sizeof *list->v))
     return nai_err_nomem(err);
   struct nai_layer_entry *entry = &list->v[list->count++];
-  *entry = (struct nai_layer_entry){nai_get_i64(t, row, OE_START), end, row};
+  *entry = (struct nai_layer_entry){nai_get_i64(t, row, OVERHEAD_EVENTS_start_ns), end, row};
   if (list->count > 1 && entry[-1].until >= end) {
     entry->until = entry[-1].until;
     entry->row = entry[-1].row;
@@ -111,7 +114,7 @@ static int grow(struct nai_layer_list *list, const struct nai_table *t, uint32_t
 
 static int add_overhead(struct nai_model *m, const struct nai_table *t, uint32_t row, struct nai_err *err) {
   struct nai_evidence *e = m->evidence;
-  int64_t thread = nai_get_i64(t, row, OE_THREAD);
+  int64_t thread = nai_get_i64(t, row, OVERHEAD_EVENTS_thread);
   enum nai_overhead_kind kind = overhead_of(m, t, row);
   m->overhead_kind[row] = (uint8_t)kind;
   if (thread < 0 || kind == NAI_OVERHEAD_OTHER || kind == NAI_OVERHEAD_UNNAMED)
@@ -133,11 +136,13 @@ static int group_osrt(struct nai_model *m, struct nai_err *err) {
   int32_t *thread = malloc((size_t)n * sizeof *thread + 8);
   if (!thread)
     return nai_err_nomem(err);
-  const struct nai_column level = nai_table_column(t, OS_LEVEL), of = nai_table_column(t, OS_THREAD);
+  const struct nai_column level = nai_table_column(t, OSRT_EVENTS_nesting_level),
+                          of = nai_table_column(t, OSRT_EVENTS_thread);
   for (uint32_t i = 0; i < n; i++)
     thread[i] = nai_at(&level, i) > 0 ? -1 : nai_at_i32(&of, i);
   const struct nai_column group = nai_column_of_i32(thread);
-  const struct nai_row_order by = {.start = nai_table_column(t, OS_START), .end = nai_table_column(t, OS_END)};
+  const struct nai_row_order by = {.start = nai_table_column(t, OSRT_EVENTS_start_ns),
+                                   .end = nai_table_column(t, OSRT_EVENTS_end_ns)};
   int rc = nai_groups_build(&m->evidence->osrt_by_thread, n, &group, m->thread_count, &by, m->scratch_dir, err);
   free(thread);
   return rc;
@@ -166,7 +171,8 @@ static int end_evidence(void *ctx, int task, struct nai_err *err) {
   if (!n)
     return NAI_OK;
   uint32_t *order = malloc((size_t)n * sizeof *order);
-  const struct nai_row_order by = {.start = nai_table_column(t, OE_START), .end = nai_table_column(t, OE_END)};
+  const struct nai_row_order by = {.start = nai_table_column(t, OVERHEAD_EVENTS_start_ns),
+                                   .end = nai_table_column(t, OVERHEAD_EVENTS_end_ns)};
   for (uint32_t i = 0; order && i < n; i++)
     order[i] = i;
   m->overhead_kind = malloc(n);

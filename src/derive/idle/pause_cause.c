@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "derive/idle/idle.h"
+#include "tables/osrt_events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +97,7 @@ static void add_call(struct host *h, const char *name, int64_t ns) {
  * one is charged. */
 static void divide_host(struct host *h, const struct nai_model *m, int32_t thread, const struct nai_intervals *own) {
   const struct nai_table *t = m->tables[NAI_IN_OSRT];
-  struct nai_column start = nai_table_column(t, OS_START), end = nai_table_column(t, OS_END);
+  struct nai_column start = nai_table_column(t, OSRT_EVENTS_start_ns), end = nai_table_column(t, OSRT_EVENTS_end_ns);
   const struct nai_groups *calls = nai_model_osrt_calls(m);
   h->ns[HOST_REST] = nai_intervals_total(own);
   if (!calls || !own->count)
@@ -111,7 +112,7 @@ static void divide_host(struct host *h, const struct nai_model *m, int32_t threa
       continue;
     int64_t ns = nai_covered(own, from, to);
     if (ns)
-      add_call(h, nai_get_str(t, row, OS_NAME), ns);
+      add_call(h, nai_get_str(t, row, OSRT_EVENTS_name), ns);
     at = to;
   }
 }

@@ -1,4 +1,5 @@
 #include "derive/kernels/gpu_peak.h"
+#include "tables/gpus.h"
 
 #include <string.h>
 
@@ -20,13 +21,13 @@ struct nai_gpu_peak nai_gpu_peak_of(const struct nai_model *m, int64_t device) {
   struct nai_gpu_peak peak = {.name = "", .share = 1};
   if (row >= m->gpu_count)
     return peak;
-  peak.name = nai_get_str(gpus, row, GP_NAME);
+  peak.name = nai_get_str(gpus, row, GPUS_gpu_name);
   peak.product = nai_gpu_facts_product(m->gpu_facts, peak.name);
   if (!peak.product) {
     peak.product = whole_product(m->gpu_facts, peak.name);
     peak.partition = peak.product != NULL;
   }
-  int64_t sms = nai_get_i64(gpus, row, GP_SM_COUNT), all = peak.product ? peak.product->sm_count : 0;
+  int64_t sms = nai_get_i64(gpus, row, GPUS_sm_count), all = peak.product ? peak.product->sm_count : 0;
   bool told = all > 0 && sms != NAI_NULL_I64 && sms > 0 && sms <= all;
   if (peak.partition && (!told || sms == all)) /* a part of unknown size */
     peak.product = NULL;

@@ -1,6 +1,7 @@
 #include "derive/kernels/occupancy.h"
 
 #include "table/events.h"
+#include "tables/gpus.h"
 
 enum { WARP = 32, MAX_THREADS = 1024, MAX_REGISTERS = 255, REGISTERS_UNIT = 256, RESERVED_SHARED = 1024 };
 
@@ -13,20 +14,20 @@ static int64_t number_or(const struct nai_table *gpus, int64_t gpu, int column, 
 }
 
 struct nai_sm nai_sm_of(const struct nai_table *gpus, int64_t gpu, const struct nai_gpu_facts *facts) {
-  struct nai_sm sm = {.major = nai_get_i64(gpus, gpu, GP_COMPUTE_MAJOR),
-                      .minor = nai_get_i64(gpus, gpu, GP_COMPUTE_MINOR)};
+  struct nai_sm sm = {.major = nai_get_i64(gpus, gpu, GPUS_compute_major),
+                      .minor = nai_get_i64(gpus, gpu, GPUS_compute_minor)};
   sm.minor = sm.minor == NAI_NULL_I64 && sm.major != NAI_NULL_I64 ? 0 : sm.minor;
   const struct nai_gpu_limits *usual =
       sm.major == NAI_NULL_I64 ? NULL : nai_gpu_facts_limits(facts, sm.major, sm.minor);
   const struct nai_gpu_limits l = usual ? *usual : (struct nai_gpu_limits){0};
-  sm.count = number_or(gpus, gpu, GP_SM_COUNT, 0);
+  sm.count = number_or(gpus, gpu, GPUS_sm_count, 0);
   sm.limits = l;
-  sm.limits.warps_per_sm = number_or(gpus, gpu, GP_WARPS_PER_SM, l.warps_per_sm);
-  sm.limits.blocks_per_sm = number_or(gpus, gpu, GP_BLOCKS_PER_SM, l.blocks_per_sm);
-  sm.limits.registers_per_sm = number_or(gpus, gpu, GP_REGISTERS_PER_SM, l.registers_per_sm);
-  sm.limits.registers_per_block = number_or(gpus, gpu, GP_REGISTERS_PER_BLOCK, l.registers_per_block);
-  sm.limits.shared_per_sm = number_or(gpus, gpu, GP_SMEM_PER_SM, l.shared_per_sm);
-  sm.limits.shared_per_block = number_or(gpus, gpu, GP_SMEM_PER_BLOCK_OPTIN, l.shared_per_block);
+  sm.limits.warps_per_sm = number_or(gpus, gpu, GPUS_max_warps_per_sm, l.warps_per_sm);
+  sm.limits.blocks_per_sm = number_or(gpus, gpu, GPUS_max_blocks_per_sm, l.blocks_per_sm);
+  sm.limits.registers_per_sm = number_or(gpus, gpu, GPUS_max_registers_per_sm, l.registers_per_sm);
+  sm.limits.registers_per_block = number_or(gpus, gpu, GPUS_max_registers_per_block, l.registers_per_block);
+  sm.limits.shared_per_sm = number_or(gpus, gpu, GPUS_max_shared_bytes_per_sm, l.shared_per_sm);
+  sm.limits.shared_per_block = number_or(gpus, gpu, GPUS_max_shared_bytes_per_block_optin, l.shared_per_block);
   sm.known = sm.major != NAI_NULL_I64 && sm.limits.warps_per_sm && sm.limits.blocks_per_sm &&
              sm.limits.registers_per_sm && sm.limits.registers_per_block && sm.limits.shared_per_sm &&
              sm.limits.shared_per_block;

@@ -1,6 +1,7 @@
 #include "derive/kernels/repeated.h"
 
 #include "base/array.h"
+#include "tables/kernel_configs.h"
 
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@ enum { SHAPE_COLUMNS = 6 };
 
 static bool same_shape(const struct nai_table *configs, int64_t a, int64_t b) {
   for (int c = 0; c < SHAPE_COLUMNS; c++)
-    if (nai_get_i64(configs, a, KC_GRID_X + c) != nai_get_i64(configs, b, KC_GRID_X + c))
+    if (nai_get_i64(configs, a, KERNEL_CONFIGS_grid_x + c) != nai_get_i64(configs, b, KERNEL_CONFIGS_grid_x + c))
       return false;
   return true;
 }
@@ -25,7 +26,7 @@ static uint32_t number_shape(struct nai_keyset *set, uint32_t *first, const stru
                              bool *failed) {
   int64_t hash = 0;
   for (int c = 0; c < SHAPE_COLUMNS; c++)
-    hash = mix(hash, nai_get_i64(configs, row, KC_GRID_X + c));
+    hash = mix(hash, nai_get_i64(configs, row, KERNEL_CONFIGS_grid_x + c));
   for (;; hash = mix(hash, 1)) {
     bool added = false;
     uint32_t shape = nai_keyset_add(set, hash, &added);

@@ -1,5 +1,7 @@
 /* When pages of unified memory move, and how often each does. */
 #include "derive/memory/uvm.h"
+#include "tables/memop_events.h"
+#include "tables/um_fault_events.h"
 
 #include <stdlib.h>
 
@@ -20,8 +22,10 @@ static int gpu_faults(struct nai_intervals *faults, const struct nai_model *m, i
     return NAI_OK;
   struct nai_interval *v = malloc((size_t)n * sizeof *v);
   for (int64_t i = 0; v && i < n; i++)
-    if (nai_get_i64(t, i, UF_KIND) == NAI_FAULT_GPU && nai_get_i64(t, i, UF_DEVICE) == device)
-      v[count++] = (struct nai_interval){nai_get_i64(t, i, UF_START), nai_get_i64(t, i, UF_END)};
+    if (nai_get_i64(t, i, UM_FAULT_EVENTS_kind) == NAI_FAULT_GPU &&
+        nai_get_i64(t, i, UM_FAULT_EVENTS_device_id) == device)
+      v[count++] =
+          (struct nai_interval){nai_get_i64(t, i, UM_FAULT_EVENTS_start_ns), nai_get_i64(t, i, UM_FAULT_EVENTS_end_ns)};
   if (v)
     qsort(v, (size_t)count, sizeof *v, by_start);
   for (int64_t i = 0; i < count; i++)
@@ -60,7 +64,7 @@ static int by_address(const void *pa, const void *pb) {
 }
 
 static uint32_t take_edges(struct edge *edges, const struct nai_model *m, const struct nai_gpu *gpu) {
-  const struct nai_column address = nai_table_column(m->tables[NAI_IN_MEMOPS], MO_ADDRESS);
+  const struct nai_column address = nai_table_column(m->tables[NAI_IN_MEMOPS], MEMOP_EVENTS_virtual_address);
   uint32_t count = 0;
   for (uint32_t i = 0; i < gpu->op_count; i++) {
     uint32_t row = gpu->ops[i].row;

@@ -9,6 +9,8 @@
 #include "base/array.h"
 #include "base/keyset.h"
 #include "base/text.h"
+#include "tables/nvtx_domains.h"
+#include "tables/nvtx_events.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -90,7 +92,7 @@ static bool is_library(const struct nai_step_search *s, int32_t domain) {
   const struct nai_table *t = s->m->tables[NAI_IN_NVTX_DOMAINS];
   if (!t || domain < 0 || domain >= t->rows)
     return false;
-  const char *name = nai_get_str(t, domain, ND_NAME);
+  const char *name = nai_get_str(t, domain, NVTX_DOMAINS_name);
   for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
     if (strncasecmp(name, libraries[i], strlen(libraries[i])) == 0)
       return true;
@@ -117,7 +119,7 @@ static int by_total(const void *pa, const void *pb, void *texts) {
 static int list_candidates(struct candidates *c, const struct nai_step_search *s, uint32_t thread,
                            struct nai_err *err) {
   const struct nai_groups *g = &s->m->nvtx_by_thread;
-  struct nai_column domain = nai_table_column(s->m->tables[NAI_IN_NVTX], NE_DOMAIN);
+  struct nai_column domain = nai_table_column(s->m->tables[NAI_IN_NVTX], NVTX_EVENTS_domain);
   for (uint32_t i = g->first[thread]; i < g->first[thread + 1]; i++)
     if (!add_range(c, s, thread, g->order[i], &domain))
       return nai_err_nomem(err);
@@ -136,7 +138,7 @@ static int list_candidates(struct candidates *c, const struct nai_step_search *s
 static void collect(uint32_t *rows, const struct candidate *c, const struct nai_step_search *s) {
   const struct nai_model *m = s->m;
   const struct nai_groups *g = &m->nvtx_by_thread;
-  struct nai_column domain = nai_table_column(m->tables[NAI_IN_NVTX], NE_DOMAIN);
+  struct nai_column domain = nai_table_column(m->tables[NAI_IN_NVTX], NVTX_EVENTS_domain);
   int64_t until = INT64_MIN;
   uint32_t n = 0;
   for (uint32_t i = g->first[c->thread]; i < g->first[c->thread + 1]; i++) {

@@ -7,6 +7,7 @@
 #include "ingest/ingest.h"
 #include "base/keyset.h"
 #include "base/spool.h"
+#include "tables/kernel_configs.h"
 
 enum { NAI_MAX_FIELDS = 48, NAI_MAX_FEEDS = 4, NAI_MAX_EVENT_COLUMNS = 24 };
 
@@ -137,7 +138,7 @@ static inline void nai_sum_add(uint64_t *sum, int64_t value) {
 }
 
 struct nai_launch_config {
-  int32_t values[KC_COLUMNS];
+  int32_t values[KERNEL_CONFIGS_COLUMN_COUNT];
 };
 
 #define NAI_NO_SUFFIX ((struct nai_suffix){NAI_NULL_I64, NAI_NO_STRING})

@@ -1,5 +1,9 @@
 /* Sources of what CPUs and the operating system did: runtime calls, scheduling, samples, callchains. */
 #include "ingest/sources/source_cells.h"
+#include "tables/callchain_frames.h"
+#include "tables/osrt_events.h"
+#include "tables/sample_events.h"
+#include "tables/sched_events.h"
 
 /* --- OS runtime ------------------------------------------------------------------------------- */
 
@@ -17,19 +21,20 @@ static int osrt_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   if (verdict != NAI_KEEP)
     return verdict;
   int64_t level = int_or(p, cells, O_LEVEL, 0);
-  put_thread(p, OS_THREAD, at, int_or(p, cells, O_THREAD, 0));
-  put_name(p, OS_NAME, at, name_field(p, cells, O_NAME, NAI_NAME_PLAIN, rc, err));
-  put_i32(p, OS_LEVEL, at, level < 0 ? 0 : level);
-  put_field_i32(p, OS_CALLCHAIN, at, cells, O_CALLCHAIN);
+  put_thread(p, OSRT_EVENTS_thread, at, int_or(p, cells, O_THREAD, 0));
+  put_name(p, OSRT_EVENTS_name, at, name_field(p, cells, O_NAME, NAI_NAME_PLAIN, rc, err));
+  put_i32(p, OSRT_EVENTS_nesting_level, at, level < 0 ? 0 : level);
+  put_field_i32(p, OSRT_EVENTS_callchain_id, at, cells, O_CALLCHAIN);
   return NAI_KEEP;
 }
 
-const struct nai_source nai_source_osrt = {.table = NAI_IN_OSRT,
-                                           .capability = "OS runtime calls",
-                                           .disables = "operating-system calls by name",
-                                           .dictionary = {[OS_THREAD] = NAI_THREADS, [OS_NAME] = NAI_NAMES},
-                                           .feeds = {FEED(osrt_fields, osrt_row, "OSRT_API")},
-                                           .feed_count = 1};
+const struct nai_source nai_source_osrt = {
+    .table = NAI_IN_OSRT,
+    .capability = "OS runtime calls",
+    .disables = "operating-system calls by name",
+    .dictionary = {[OSRT_EVENTS_thread] = NAI_THREADS, [OSRT_EVENTS_name] = NAI_NAMES},
+    .feeds = {FEED(osrt_fields, osrt_row, "OSRT_API")},
+    .feed_count = 1};
 
 /* --- scheduling and samples ------------------------------------------------------------------- */
 
@@ -40,13 +45,14 @@ static int put_seen(struct nai_part *p, int64_t at, const struct nai_cell *cells
   int verdict = put_time(p, at, cells);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_thread(p, SC_THREAD, at, int_or(p, cells, T_THREAD, 0));
-  put_field_i64(p, SC_GLOBAL_TID, at, cells, T_THREAD);
-  put_field_i32(p, SC_CPU, at, cells, T_CPU);
+  put_thread(p, SCHED_EVENTS_thread, at, int_or(p, cells, T_THREAD, 0));
+  put_field_i64(p, SCHED_EVENTS_global_tid, at, cells, T_THREAD);
+  put_field_i32(p, SCHED_EVENTS_cpu, at, cells, T_CPU);
   return NAI_KEEP;
 }
-_Static_assert((int)SC_THREAD == (int)SA_THREAD && (int)SC_GLOBAL_TID == (int)SA_GLOBAL_TID &&
-                   (int)SC_CPU == (int)SA_CPU,
+_Static_assert((int)SCHED_EVENTS_thread == (int)SAMPLE_EVENTS_thread &&
+                   (int)SCHED_EVENTS_global_tid == (int)SAMPLE_EVENTS_global_tid &&
+                   (int)SCHED_EVENTS_cpu == (int)SAMPLE_EVENTS_cpu,
                "put_seen fills both tables");
 
 enum { T_IN = 3, T_STATE, T_BLOCK };
@@ -62,16 +68,16 @@ static int sched_row(struct nai_part *p, int64_t at, int64_t rowid, const struct
   if (verdict != NAI_KEEP)
     return verdict;
   bool in = int_or(p, cells, T_IN, 0) != 0;
-  put_i32(p, SC_IN, at, in);
-  put_field_i32(p, SC_STATE, at, cells, T_STATE);
-  put_i32(p, SC_BLOCK, at, in ? INT64_MAX : int_or(p, cells, T_BLOCK, INT64_MAX));
+  put_i32(p, SCHED_EVENTS_is_in, at, in);
+  put_field_i32(p, SCHED_EVENTS_thread_state, at, cells, T_STATE);
+  put_i32(p, SCHED_EVENTS_thread_block, at, in ? INT64_MAX : int_or(p, cells, T_BLOCK, INT64_MAX));
   return NAI_KEEP;
 }
 
 const struct nai_source nai_source_sched = {.table = NAI_IN_SCHED,
                                             .capability = "thread scheduling",
                                             .disables = "when threads ran and when they waited for a CPU",
-                                            .dictionary = {[SC_THREAD] = NAI_THREADS},
+                                            .dictionary = {[SCHED_EVENTS_thread] = NAI_THREADS},
                                             .witness = true,
                                             .feeds = {FEED(sched_fields, sched_row, "SCHED_EVENTS")},
                                             .feed_count = 1};
@@ -86,16 +92,16 @@ static int sample_row(struct nai_part *p, int64_t at, int64_t rowid, const struc
   int verdict = put_seen(p, at, cells);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_field_i32(p, SA_STATE, at, cells, P_STATE);
-  put_field_i64(p, SA_CYCLES, at, cells, P_CYCLES);
-  put_field_i64(p, SA_CALLCHAIN, at, cells, P_ID);
+  put_field_i32(p, SAMPLE_EVENTS_thread_state, at, cells, P_STATE);
+  put_field_i64(p, SAMPLE_EVENTS_cpu_cycles, at, cells, P_CYCLES);
+  put_field_i64(p, SAMPLE_EVENTS_callchain_id, at, cells, P_ID);
   return NAI_KEEP;
 }
 
 const struct nai_source nai_source_samples = {.table = NAI_IN_SAMPLES,
                                               .capability = "CPU samples",
                                               .disables = "what code threads were in",
-                                              .dictionary = {[SA_THREAD] = NAI_THREADS},
+                                              .dictionary = {[SAMPLE_EVENTS_thread] = NAI_THREADS},
                                               .witness = true,
                                               .feeds = {FEED(sample_fields, sample_row, "COMPOSITE_EVENTS")},
                                               .feed_count = 1};
@@ -111,13 +117,13 @@ static int frame_row(struct nai_part *p, int64_t at, const struct nai_cell *cell
   int64_t depth = int_or(p, cells, C_DEPTH, -1);
   if (field(p, cells, C_ID)->type != NAI_CELL_INT || depth < 0 || depth > INT32_MAX)
     return NAI_DROP_VALUE;
-  put_i32(p, CF_KIND, at, kind);
-  put_field_i64(p, CF_ID, at, cells, C_ID);
-  put_i32(p, CF_DEPTH, at, depth);
-  put_optional_name(p, CF_SYMBOL, at, cells, C_SYMBOL, rc, err);
-  put_optional_name(p, CF_MODULE, at, cells, C_MODULE, rc, err);
-  put_field_i32(p, CF_KERNEL, at, cells, C_KERNEL);
-  put_field_i32(p, CF_UNRESOLVED, at, cells, C_UNRESOLVED);
+  put_i32(p, CALLCHAIN_FRAMES_kind, at, kind);
+  put_field_i64(p, CALLCHAIN_FRAMES_callchain_id, at, cells, C_ID);
+  put_i32(p, CALLCHAIN_FRAMES_depth, at, depth);
+  put_optional_name(p, CALLCHAIN_FRAMES_symbol, at, cells, C_SYMBOL, rc, err);
+  put_optional_name(p, CALLCHAIN_FRAMES_module, at, cells, C_MODULE, rc, err);
+  put_field_i32(p, CALLCHAIN_FRAMES_kernel_mode, at, cells, C_KERNEL);
+  put_field_i32(p, CALLCHAIN_FRAMES_unresolved, at, cells, C_UNRESOLVED);
   return NAI_KEEP;
 }
 
@@ -135,7 +141,7 @@ const struct nai_source nai_source_callchains = {
     .table = NAI_IN_CALLCHAINS,
     .capability = "callchains",
     .disables = "which code samples and calls came from",
-    .dictionary = {[CF_SYMBOL] = NAI_NAMES, [CF_MODULE] = NAI_NAMES},
+    .dictionary = {[CALLCHAIN_FRAMES_symbol] = NAI_NAMES, [CALLCHAIN_FRAMES_module] = NAI_NAMES},
     .witness = true,
     .feeds = {FEED(callchain_fields, sampling_frame_row, "SAMPLING_CALLCHAINS"),
               FEED(callchain_fields, cuda_frame_row, "CUDA_CALLCHAINS"),

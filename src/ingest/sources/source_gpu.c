@@ -1,5 +1,13 @@
 /* Sources of work on GPUs: kernels, copies and sets, graphs, synchronisations, CUDA events, sampled metrics. */
 #include "ingest/sources/source_cells.h"
+#include "tables/cuda_event_events.h"
+#include "tables/gpu_metric_samples.h"
+#include "tables/graph_events.h"
+#include "tables/kernel_configs.h"
+#include "tables/kernel_events.h"
+#include "tables/memop_events.h"
+#include "tables/nic_metric_samples.h"
+#include "tables/sync_events.h"
 
 /* What every activity on a GPU has; the process falls back from globalPid to globalTid. */
 #define ACTIVITY                                                                           \
@@ -40,7 +48,8 @@ static const struct nai_field kernel_fields[] = {
     FIELD("registersPerThread"), FIELD("staticSharedMemory"), FIELD("dynamicSharedMemory"),
     EXTRA("sharedMemoryExecuted"), EXTRA("localMemoryPerThread"), EXTRA("clusterX"), EXTRA("clusterY"),
     EXTRA("clusterZ"), EXTRA("maxActiveClusters"), EXTRA("launchType"), EXTRA("cacheConfig")};
-_Static_assert(sizeof kernel_fields / sizeof *kernel_fields == K_CONFIG + KC_COLUMNS, "kernel_configs as it is read");
+_Static_assert(sizeof kernel_fields / sizeof *kernel_fields == K_CONFIG + KERNEL_CONFIGS_COLUMN_COUNT,
+               "kernel_configs as it is read");
 
 static uint32_t kernel_name(struct nai_part *p, const struct nai_cell *cells, int *rc, struct nai_err *err) {
   int64_t first_id = -1;
@@ -65,20 +74,22 @@ static uint32_t kernel_name(struct nai_part *p, const struct nai_cell *cells, in
 static int kernel_row(struct nai_part *p, int64_t at, int64_t rowid, const struct nai_cell *cells, int *rc,
                       struct nai_err *err) {
   (void)rowid;
-  static const struct activity_columns to = {KE_DEVICE, KE_CONTEXT,    KE_STREAM,    KE_CORRELATION,
-                                             KE_GRAPH,  KE_GRAPH_NODE, KE_GRAPH_EXEC};
+  static const struct activity_columns to = {KERNEL_EVENTS_device_id,    KERNEL_EVENTS_context_id,
+                                             KERNEL_EVENTS_stream_id,    KERNEL_EVENTS_correlation_id,
+                                             KERNEL_EVENTS_graph_id,     KERNEL_EVENTS_graph_node_id,
+                                             KERNEL_EVENTS_graph_exec_id};
   int verdict = put_activity(p, at, cells, &to);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_name(p, KE_NAME, at, kernel_name(p, cells, rc, err));
+  put_name(p, KERNEL_EVENTS_name, at, kernel_name(p, cells, rc, err));
   struct nai_launch_config config;
-  for (int i = 0; i < KC_COLUMNS; i++) {
+  for (int i = 0; i < KERNEL_CONFIGS_COLUMN_COUNT; i++) {
     int64_t v = int_or(p, cells, K_CONFIG + i, INT64_MAX);
     config.values[i] = v < -INT32_MAX || v > INT32_MAX ? NAI_NULL_I32 : (int32_t)v;
   }
   uint32_t id = nai_strings_add(&p->records, (const char *)&config, sizeof config);
   p->oom |= id == NAI_NO_STRING;
-  put_i32(p, KE_CONFIG, at, id);
+  put_i32(p, KERNEL_EVENTS_config, at, id);
   return NAI_KEEP;
 }
 
@@ -87,8 +98,10 @@ const struct nai_source nai_source_kernels = {
     .vital = true,
     .capability = "kernels",
     .disables = "kernel statistics, GPU utilisation, launch behaviour",
-    .dictionary =
-        {[KE_NAME] = NAI_NAMES, [KE_DEVICE] = NAI_DEVICES, [KE_PROCESS] = NAI_PROCESSES, [KE_CONFIG] = NAI_RECORDS},
+    .dictionary = {[KERNEL_EVENTS_name] = NAI_NAMES,
+                   [KERNEL_EVENTS_device_id] = NAI_DEVICES,
+                   [KERNEL_EVENTS_process] = NAI_PROCESSES,
+                   [KERNEL_EVENTS_config] = NAI_RECORDS},
     .records = NAI_IN_KERNEL_CONFIGS,
     .brings = NAI_IN_BIT(NAI_IN_KERNEL_CONFIGS),
     .feeds = {FEED(kernel_fields, kernel_row, "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL")},
@@ -122,22 +135,24 @@ static const struct nai_field set_fields[] = {ACTIVITY, FIELD("bytes"), FIELD("c
 
 /* What both kinds have. */
 static int memop_row(struct nai_part *p, int64_t at, const struct nai_cell *cells, int kind) {
-  static const struct activity_columns to = {MO_DEVICE, MO_CONTEXT,    MO_STREAM,    MO_CORRELATION,
-                                             MO_GRAPH,  MO_GRAPH_NODE, MO_GRAPH_EXEC};
+  static const struct activity_columns to = {MEMOP_EVENTS_device_id,    MEMOP_EVENTS_context_id,
+                                             MEMOP_EVENTS_stream_id,    MEMOP_EVENTS_correlation_id,
+                                             MEMOP_EVENTS_graph_id,     MEMOP_EVENTS_graph_node_id,
+                                             MEMOP_EVENTS_graph_exec_id};
   int verdict = put_activity(p, at, cells, &to);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_i32(p, MO_KIND, at, kind);
+  put_i32(p, MEMOP_EVENTS_kind, at, kind);
   int64_t bytes = int_or(p, cells, M_BYTES, field(p, cells, M_BYTES)->type == NAI_CELL_NULL ? 0 : -1);
   if (bytes < 0 || bytes > NAI_MAX_BYTES) {
     bytes = 0;
     p->bad_sizes++;
   }
-  *nai_part_cell(p, MO_BYTES, at) = bytes;
+  *nai_part_cell(p, MEMOP_EVENTS_bytes, at) = bytes;
   nai_sum_add(&p->total_bytes, bytes);
-  put_field_i32(p, MO_COPY_KIND, at, cells, M_COPY_KIND);
-  put_field_i32(p, MO_SRC_KIND, at, cells, M_SRC_KIND);
-  put_field_i32(p, MO_DST_KIND, at, cells, M_DST_KIND);
+  put_field_i32(p, MEMOP_EVENTS_copy_kind, at, cells, M_COPY_KIND);
+  put_field_i32(p, MEMOP_EVENTS_src_kind, at, cells, M_SRC_KIND);
+  put_field_i32(p, MEMOP_EVENTS_dst_kind, at, cells, M_DST_KIND);
   return NAI_KEEP;
 }
 
@@ -150,18 +165,18 @@ static int copy_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
     return verdict;
   int64_t kind = int_or(p, cells, M_COPY_KIND, 0), address = int_or(p, cells, M_ADDRESS, 0);
   bool migration = kind >= FIRST_MIGRATION && kind <= LAST_MIGRATION;
-  put_i32(p, MO_MIGRATION, at, migration);
+  put_i32(p, MEMOP_EVENTS_migration, at, migration);
   /* Pages move without a call and on no stream; exports write 0. */
-  if (migration && *nai_part_cell(p, MO_STREAM, at) == 0)
-    put_null(p, MO_STREAM, at);
-  if (migration && *nai_part_cell(p, MO_CORRELATION, at) == 0)
-    put_null(p, MO_CORRELATION, at);
-  *nai_part_cell(p, MO_ADDRESS, at) = address ? address : NAI_NULL_I64;
+  if (migration && *nai_part_cell(p, MEMOP_EVENTS_stream_id, at) == 0)
+    put_null(p, MEMOP_EVENTS_stream_id, at);
+  if (migration && *nai_part_cell(p, MEMOP_EVENTS_correlation_id, at) == 0)
+    put_null(p, MEMOP_EVENTS_correlation_id, at);
+  *nai_part_cell(p, MEMOP_EVENTS_virtual_address, at) = address ? address : NAI_NULL_I64;
   int64_t cause = int_or(p, cells, M_CAUSE, 0);
-  put_i32(p, MO_CAUSE, at, cause ? cause : INT64_MAX);
-  put_field_i32(p, MO_SRC_DEVICE, at, cells, M_SRC_DEVICE);
-  put_field_i32(p, MO_DST_DEVICE, at, cells, M_DST_DEVICE);
-  put_field_i32(p, MO_COPIES, at, cells, M_COPIES);
+  put_i32(p, MEMOP_EVENTS_migration_cause, at, cause ? cause : INT64_MAX);
+  put_field_i32(p, MEMOP_EVENTS_src_cuda_device, at, cells, M_SRC_DEVICE);
+  put_field_i32(p, MEMOP_EVENTS_dst_cuda_device, at, cells, M_DST_DEVICE);
+  put_field_i32(p, MEMOP_EVENTS_copy_count, at, cells, M_COPIES);
   return NAI_KEEP;
 }
 
@@ -171,21 +186,24 @@ static int set_row(struct nai_part *p, int64_t at, int64_t rowid, const struct n
   int verdict = memop_row(p, at, cells, NAI_MEMOP_SET);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_i32(p, MO_MIGRATION, at, 0);
-  static const int only_of_copies[] = {MO_ADDRESS, MO_CAUSE, MO_SRC_DEVICE, MO_DST_DEVICE, MO_COPIES};
+  put_i32(p, MEMOP_EVENTS_migration, at, 0);
+  static const int only_of_copies[] = {MEMOP_EVENTS_virtual_address, MEMOP_EVENTS_migration_cause,
+                                       MEMOP_EVENTS_src_cuda_device, MEMOP_EVENTS_dst_cuda_device,
+                                       MEMOP_EVENTS_copy_count};
   for (size_t i = 0; i < sizeof only_of_copies / sizeof *only_of_copies; i++)
     put_null(p, only_of_copies[i], at);
   return NAI_KEEP;
 }
 
-const struct nai_source nai_source_memops = {.table = NAI_IN_MEMOPS,
-                                             .vital = true,
-                                             .capability = "memory operations",
-                                             .disables = "copies and fills of memory; their time counts as idle",
-                                             .dictionary = {[MO_DEVICE] = NAI_DEVICES, [MO_PROCESS] = NAI_PROCESSES},
-                                             .feeds = {FEED(copy_fields, copy_row, "CUPTI_ACTIVITY_KIND_MEMCPY"),
-                                                       FEED(set_fields, set_row, "CUPTI_ACTIVITY_KIND_MEMSET")},
-                                             .feed_count = 2};
+const struct nai_source nai_source_memops = {
+    .table = NAI_IN_MEMOPS,
+    .vital = true,
+    .capability = "memory operations",
+    .disables = "copies and fills of memory; their time counts as idle",
+    .dictionary = {[MEMOP_EVENTS_device_id] = NAI_DEVICES, [MEMOP_EVENTS_process] = NAI_PROCESSES},
+    .feeds = {FEED(copy_fields, copy_row, "CUPTI_ACTIVITY_KIND_MEMCPY"),
+              FEED(set_fields, set_row, "CUPTI_ACTIVITY_KIND_MEMSET")},
+    .feed_count = 2};
 
 /* --- graphs ----------------------------------------------------------------------------------- */
 
@@ -194,7 +212,10 @@ static const struct nai_field graph_fields[] = {ACTIVITY};
 static int graph_row(struct nai_part *p, int64_t at, int64_t rowid, const struct nai_cell *cells, int *rc,
                      struct nai_err *err) {
   (void)rowid, (void)rc, (void)err;
-  static const struct activity_columns to = {GE_DEVICE, GE_CONTEXT, GE_STREAM, GE_CORRELATION, GE_GRAPH, -1, GE_EXEC};
+  static const struct activity_columns to = {GRAPH_EVENTS_device_id,    GRAPH_EVENTS_context_id,
+                                             GRAPH_EVENTS_stream_id,    GRAPH_EVENTS_correlation_id,
+                                             GRAPH_EVENTS_graph_id,     -1,
+                                             GRAPH_EVENTS_graph_exec_id};
   return put_activity(p, at, cells, &to);
 }
 
@@ -203,7 +224,7 @@ const struct nai_source nai_source_graphs = {
     .vital = true,
     .capability = "graph launches",
     .disables = "CUDA graphs traced as one envelope",
-    .dictionary = {[GE_DEVICE] = NAI_DEVICES, [GE_PROCESS] = NAI_PROCESSES},
+    .dictionary = {[GRAPH_EVENTS_device_id] = NAI_DEVICES, [GRAPH_EVENTS_process] = NAI_PROCESSES},
     .feeds = {FEED(graph_fields, graph_row, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE")},
     .feed_count = 1};
 
@@ -226,13 +247,13 @@ static int sync_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   if (verdict != NAI_KEEP)
     return verdict;
   /* Its deviceId is always 0, so the process is all a record tells. */
-  put_process(p, SE_PROCESS, at, int_or(p, cells, S_PROCESS, 0));
-  put_field_i32(p, SE_CONTEXT, at, cells, S_CONTEXT);
-  put_field_i32(p, SE_STREAM, at, cells, S_STREAM);
-  put_field_i64(p, SE_CORRELATION, at, cells, S_CORRELATION);
-  put_field_i32(p, SE_TYPE, at, cells, S_TYPE);
-  put_field_i32(p, SE_EVENT, at, cells, S_EVENT);
-  put_field_i64(p, SE_EVENT_SYNC, at, cells, S_EVENT_SYNC);
+  put_process(p, SYNC_EVENTS_process, at, int_or(p, cells, S_PROCESS, 0));
+  put_field_i32(p, SYNC_EVENTS_context_id, at, cells, S_CONTEXT);
+  put_field_i32(p, SYNC_EVENTS_stream_id, at, cells, S_STREAM);
+  put_field_i64(p, SYNC_EVENTS_correlation_id, at, cells, S_CORRELATION);
+  put_field_i32(p, SYNC_EVENTS_sync_type, at, cells, S_TYPE);
+  put_field_i32(p, SYNC_EVENTS_event_id, at, cells, S_EVENT);
+  put_field_i64(p, SYNC_EVENTS_event_sync_id, at, cells, S_EVENT_SYNC);
   return NAI_KEEP;
 }
 
@@ -240,7 +261,7 @@ const struct nai_source nai_source_syncs = {
     .table = NAI_IN_SYNCS,
     .capability = "synchronisation records",
     .disables = "nothing while API calls are present",
-    .dictionary = {[SE_PROCESS] = NAI_PROCESSES},
+    .dictionary = {[SYNC_EVENTS_process] = NAI_PROCESSES},
     .feeds = {FEED(sync_fields, sync_row, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION")},
     .feed_count = 1};
 
@@ -259,13 +280,13 @@ static int cuda_event_row(struct nai_part *p, int64_t at, int64_t rowid, const s
   if (verdict != NAI_KEEP)
     return verdict;
   if (!int_or(p, cells, START, 0))
-    put_null(p, CE_TIME, at);
-  put_device(p, CE_DEVICE, at, int_or(p, cells, E_PROCESS, 0), int_or(p, cells, E_DEVICE, -1));
-  put_field_i32(p, CE_CONTEXT, at, cells, E_CONTEXT);
-  put_field_i32(p, CE_STREAM, at, cells, E_STREAM);
-  put_field_i64(p, CE_CORRELATION, at, cells, E_CORRELATION);
-  put_field_i32(p, CE_EVENT, at, cells, E_EVENT);
-  put_field_i64(p, CE_SYNC, at, cells, E_EVENT_SYNC);
+    put_null(p, CUDA_EVENT_EVENTS_time_ns, at);
+  put_device(p, CUDA_EVENT_EVENTS_device_id, at, int_or(p, cells, E_PROCESS, 0), int_or(p, cells, E_DEVICE, -1));
+  put_field_i32(p, CUDA_EVENT_EVENTS_context_id, at, cells, E_CONTEXT);
+  put_field_i32(p, CUDA_EVENT_EVENTS_stream_id, at, cells, E_STREAM);
+  put_field_i64(p, CUDA_EVENT_EVENTS_correlation_id, at, cells, E_CORRELATION);
+  put_field_i32(p, CUDA_EVENT_EVENTS_event_id, at, cells, E_EVENT);
+  put_field_i64(p, CUDA_EVENT_EVENTS_event_sync_id, at, cells, E_EVENT_SYNC);
   return NAI_KEEP;
 }
 
@@ -273,7 +294,7 @@ const struct nai_source nai_source_cuda_events = {
     .table = NAI_IN_CUDA_EVENTS,
     .capability = "CUDA event records",
     .disables = "which work a stream waited for",
-    .dictionary = {[CE_DEVICE] = NAI_DEVICES, [CE_PROCESS] = NAI_PROCESSES},
+    .dictionary = {[CUDA_EVENT_EVENTS_device_id] = NAI_DEVICES, [CUDA_EVENT_EVENTS_process] = NAI_PROCESSES},
     .witness = true,
     .feeds = {FEED(cuda_event_fields, cuda_event_row, "CUPTI_ACTIVITY_KIND_CUDA_EVENT")},
     .feed_count = 1};
@@ -293,8 +314,9 @@ static int sample_row(struct nai_part *p, int64_t at, int64_t rowid, const struc
   int verdict = put_time(p, at, cells);
   if (verdict != NAI_KEEP)
     return verdict;
-  *nai_part_cell(p, GS_METRIC, at) = record_of(p, int_or(p, cells, X_TYPE, 0), int_or(p, cells, X_METRIC, 0));
-  put_field_i64(p, GS_VALUE, at, cells, X_VALUE);
+  *nai_part_cell(p, GPU_METRIC_SAMPLES_metric, at) =
+      record_of(p, int_or(p, cells, X_TYPE, 0), int_or(p, cells, X_METRIC, 0));
+  put_field_i64(p, GPU_METRIC_SAMPLES_value, at, cells, X_VALUE);
   return NAI_KEEP;
 }
 
@@ -302,7 +324,7 @@ const struct nai_source nai_source_gpu_metric_samples = {.table = NAI_IN_GPU_MET
                                                          .capability = "GPU metric samples",
                                                          .disables =
                                                              "how busy SMs, tensor cores, memory and links were",
-                                                         .dictionary = {[GS_METRIC] = NAI_RECORDS},
+                                                         .dictionary = {[GPU_METRIC_SAMPLES_metric] = NAI_RECORDS},
                                                          .records = NAI_IN_GPU_METRICS,
                                                          .brings = NAI_IN_BIT(NAI_IN_GPU_METRICS),
                                                          .witness = true,
@@ -323,11 +345,11 @@ static int nic_row(struct nai_part *p, int64_t at, int64_t rowid, const struct n
   int verdict = put_times(p, at, cells);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_field_i64(p, NX_NIC, at, cells, N_NIC);
-  put_field_i32(p, NX_PORT, at, cells, N_PORT);
-  put_field_i64(p, NX_LIST, at, cells, N_LIST);
-  put_field_i64(p, NX_INDEX, at, cells, N_INDEX);
-  put_field_i64(p, NX_VALUE, at, cells, N_VALUE);
+  put_field_i64(p, NIC_METRIC_SAMPLES_global_id, at, cells, N_NIC);
+  put_field_i32(p, NIC_METRIC_SAMPLES_port, at, cells, N_PORT);
+  put_field_i64(p, NIC_METRIC_SAMPLES_list_id, at, cells, N_LIST);
+  put_field_i64(p, NIC_METRIC_SAMPLES_metric_index, at, cells, N_INDEX);
+  put_field_i64(p, NIC_METRIC_SAMPLES_value, at, cells, N_VALUE);
   return NAI_KEEP;
 }
 

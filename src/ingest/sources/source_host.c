@@ -1,5 +1,13 @@
 /* Sources of what the host did: API and library calls, overhead, creation of graphs, compilation, MPI, diagnostics. */
 #include "ingest/sources/source_cells.h"
+#include "tables/api_events.h"
+#include "tables/diagnostic_events.h"
+#include "tables/graph_creation_events.h"
+#include "tables/graph_node_events.h"
+#include "tables/jit_events.h"
+#include "tables/library_events.h"
+#include "tables/mpi_events.h"
+#include "tables/overhead_events.h"
 
 enum { H_THREAD = 2, H_NAME, H_NEXT };
 #define HOST TIMES, FIELD("globalTid"), FIELD("nameId")
@@ -29,10 +37,10 @@ static int api_row(struct nai_part *p, int64_t at, int64_t rowid, const struct n
   int verdict = put_call(p, at, cells, NAI_NAME_API, rc, err);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_field_i64(p, AE_CORRELATION, at, cells, A_CORRELATION);
-  put_field_i32(p, AE_CLASS, at, cells, A_CLASS);
-  put_field_i32(p, AE_RETURN, at, cells, A_RETURN);
-  put_field_i32(p, AE_CALLCHAIN, at, cells, A_CALLCHAIN);
+  put_field_i64(p, API_EVENTS_correlation_id, at, cells, A_CORRELATION);
+  put_field_i32(p, API_EVENTS_event_class, at, cells, A_CLASS);
+  put_field_i32(p, API_EVENTS_return_value, at, cells, A_RETURN);
+  put_field_i32(p, API_EVENTS_callchain_id, at, cells, A_CALLCHAIN);
   return NAI_KEEP;
 }
 
@@ -55,9 +63,9 @@ static int overhead_row(struct nai_part *p, int64_t at, const struct nai_cell *c
   int verdict = put_call(p, at, cells, NAI_NAME_PLAIN, rc, err);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_i32(p, OE_SOURCE, at, source);
-  put_field_i32(p, OE_TYPE, at, cells, O_TYPE);
-  put_field_i64(p, OE_CORRELATION, at, cells, O_CORRELATION);
+  put_i32(p, OVERHEAD_EVENTS_source, at, source);
+  put_field_i32(p, OVERHEAD_EVENTS_overhead_type, at, cells, O_TYPE);
+  put_field_i64(p, OVERHEAD_EVENTS_correlation_id, at, cells, O_CORRELATION);
   return NAI_KEEP;
 }
 
@@ -101,9 +109,9 @@ static int node_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   int verdict = put_call(p, at, cells, NAI_NAME_API, rc, err);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_field_i32(p, GN_CLASS, at, cells, G_CLASS);
-  put_field_i64(p, GN_NODE, at, cells, G_NODE);
-  put_field_i64(p, GN_ORIGINAL, at, cells, G_ORIGINAL);
+  put_field_i32(p, GRAPH_NODE_EVENTS_event_class, at, cells, G_CLASS);
+  put_field_i64(p, GRAPH_NODE_EVENTS_graph_node_id, at, cells, G_NODE);
+  put_field_i64(p, GRAPH_NODE_EVENTS_original_graph_node_id, at, cells, G_ORIGINAL);
   return NAI_KEEP;
 }
 
@@ -131,10 +139,10 @@ static int creation_row(struct nai_part *p, int64_t at, int64_t rowid, const str
   int verdict = put_call(p, at, cells, NAI_NAME_API, rc, err);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_field_i32(p, GC_CLASS, at, cells, R_CLASS);
-  put_field_i64(p, GC_GRAPH, at, cells, R_GRAPH);
-  put_field_i64(p, GC_ORIGINAL, at, cells, R_ORIGINAL);
-  put_field_i64(p, GC_EXEC, at, cells, R_EXEC);
+  put_field_i32(p, GRAPH_CREATION_EVENTS_event_class, at, cells, R_CLASS);
+  put_field_i64(p, GRAPH_CREATION_EVENTS_graph_id, at, cells, R_GRAPH);
+  put_field_i64(p, GRAPH_CREATION_EVENTS_original_graph_id, at, cells, R_ORIGINAL);
+  put_field_i64(p, GRAPH_CREATION_EVENTS_graph_exec_id, at, cells, R_EXEC);
   return NAI_KEEP;
 }
 
@@ -165,12 +173,12 @@ static int jit_row(struct nai_part *p, int64_t at, int64_t rowid, const struct n
   int verdict = put_call(p, at, cells, NAI_NAME_PLAIN, rc, err);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_field_i64(p, JE_CORRELATION, at, cells, J_CORRELATION);
-  put_field_i32(p, JE_ENTRY, at, cells, J_ENTRY);
-  put_field_i32(p, JE_OPERATION, at, cells, J_OPERATION);
-  put_field_i32(p, JE_CUDA_DEVICE, at, cells, J_DEVICE);
-  put_field_i64(p, JE_JIT_CORRELATION, at, cells, J_JIT_CORRELATION);
-  put_field_bytes(p, JE_CACHE_BYTES, at, cells, J_BYTES);
+  put_field_i64(p, JIT_EVENTS_correlation_id, at, cells, J_CORRELATION);
+  put_field_i32(p, JIT_EVENTS_entry_type, at, cells, J_ENTRY);
+  put_field_i32(p, JIT_EVENTS_operation_type, at, cells, J_OPERATION);
+  put_field_i32(p, JIT_EVENTS_cuda_device, at, cells, J_DEVICE);
+  put_field_i64(p, JIT_EVENTS_jit_correlation_id, at, cells, J_JIT_CORRELATION);
+  put_field_bytes(p, JIT_EVENTS_cache_bytes, at, cells, J_BYTES);
   return NAI_KEEP;
 }
 
@@ -192,8 +200,8 @@ static int library_row(struct nai_part *p, int64_t at, const struct nai_cell *ce
   int verdict = put_call(p, at, cells, NAI_NAME_PLAIN, rc, err);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_i32(p, LE_LIBRARY, at, library);
-  put_field_i32(p, LE_CLASS, at, cells, L_CLASS);
+  put_i32(p, LIBRARY_EVENTS_library, at, library);
+  put_field_i32(p, LIBRARY_EVENTS_event_class, at, cells, L_CLASS);
   return NAI_KEEP;
 }
 
@@ -239,17 +247,17 @@ static int mpi_row(struct nai_part *p, int64_t at, const struct nai_cell *cells,
   int verdict = open ? put_interval(p, at, start->i, start->i) : put_times(p, at, cells);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_thread(p, ME_THREAD, at, int_or(p, cells, M_THREAD, 0));
-  put_name(p, ME_NAME, at, name_field(p, cells, M_NAME, NAI_NAME_PLAIN, rc, err));
-  put_i32(p, ME_KIND, at, kind);
-  put_field_i64(p, ME_COMM, at, cells, M_COMM);
-  put_field_i64(p, ME_COMM_UID, at, cells, M_COMM_UID);
-  put_field_bytes(p, ME_BYTES, at, cells, M_BYTES);
-  put_field_bytes(p, ME_RECEIVED, at, cells, M_RECEIVED);
-  put_field_i64(p, ME_TAG, at, cells, M_TAG);
-  put_field_i32(p, ME_RANK, at, cells, M_RANK);
-  put_field_i64(p, ME_REQUEST, at, cells, M_REQUEST);
-  put_i32(p, ME_OPEN, at, open);
+  put_thread(p, MPI_EVENTS_thread, at, int_or(p, cells, M_THREAD, 0));
+  put_name(p, MPI_EVENTS_name, at, name_field(p, cells, M_NAME, NAI_NAME_PLAIN, rc, err));
+  put_i32(p, MPI_EVENTS_kind, at, kind);
+  put_field_i64(p, MPI_EVENTS_communicator, at, cells, M_COMM);
+  put_field_i64(p, MPI_EVENTS_communicator_uid, at, cells, M_COMM_UID);
+  put_field_bytes(p, MPI_EVENTS_bytes, at, cells, M_BYTES);
+  put_field_bytes(p, MPI_EVENTS_received_bytes, at, cells, M_RECEIVED);
+  put_field_i64(p, MPI_EVENTS_tag, at, cells, M_TAG);
+  put_field_i32(p, MPI_EVENTS_remote_rank, at, cells, M_RANK);
+  put_field_i64(p, MPI_EVENTS_request, at, cells, M_REQUEST);
+  put_i32(p, MPI_EVENTS_open, at, open);
   return NAI_KEEP;
 }
 
@@ -288,11 +296,11 @@ static int diagnostic_row(struct nai_part *p, int64_t at, int64_t rowid, const s
   int verdict = put_time(p, at, cells);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_process(p, DE_PROCESS, at, int_or(p, cells, D_PROCESS, 0));
-  put_field_i32(p, DE_SEVERITY, at, cells, D_SEVERITY);
-  put_field_i32(p, DE_SOURCE, at, cells, D_SOURCE);
-  put_field_i32(p, DE_CLOCK, at, cells, D_CLOCK);
-  put_optional_name(p, DE_TEXT, at, cells, D_TEXT, rc, err);
+  put_process(p, DIAGNOSTIC_EVENTS_process, at, int_or(p, cells, D_PROCESS, 0));
+  put_field_i32(p, DIAGNOSTIC_EVENTS_severity, at, cells, D_SEVERITY);
+  put_field_i32(p, DIAGNOSTIC_EVENTS_source, at, cells, D_SOURCE);
+  put_field_i32(p, DIAGNOSTIC_EVENTS_clock, at, cells, D_CLOCK);
+  put_optional_name(p, DIAGNOSTIC_EVENTS_text, at, cells, D_TEXT, rc, err);
   return NAI_KEEP;
 }
 
@@ -300,7 +308,7 @@ const struct nai_source nai_source_diagnostics = {
     .table = NAI_IN_DIAGNOSTICS,
     .capability = "messages of nsys",
     .disables = "how complete the capture is",
-    .dictionary = {[DE_PROCESS] = NAI_PROCESSES, [DE_TEXT] = NAI_NAMES},
+    .dictionary = {[DIAGNOSTIC_EVENTS_process] = NAI_PROCESSES, [DIAGNOSTIC_EVENTS_text] = NAI_NAMES},
     .witness = true,
     .feeds = {FEED(diagnostic_fields, diagnostic_row, "DIAGNOSTIC_EVENT")},
     .feed_count = 1};

@@ -1,5 +1,8 @@
 /* Sources of what happens to GPU memory: allocations, pools, page faults of unified memory. */
 #include "ingest/sources/source_cells.h"
+#include "tables/memory_pool_events.h"
+#include "tables/memory_usage_events.h"
+#include "tables/um_fault_events.h"
 
 /* --- allocations ------------------------------------------------------------------------------ */
 
@@ -48,22 +51,22 @@ static int usage_row(struct nai_part *p, int64_t at, int64_t rowid, const struct
   int verdict = put_time(p, at, cells);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_device(p, MU_DEVICE, at, int_or(p, cells, U_PROCESS, 0), int_or(p, cells, U_DEVICE, -1));
-  put_field_i32(p, MU_CONTEXT, at, cells, U_CONTEXT);
-  put_field_i32(p, MU_STREAM, at, cells, U_STREAM);
-  put_field_i64(p, MU_CORRELATION, at, cells, U_CORRELATION);
-  put_field_i32(p, MU_OPERATION, at, cells, U_OPERATION);
-  put_field_i32(p, MU_KIND, at, cells, U_KIND);
-  put_field_i64(p, MU_ADDRESS, at, cells, U_ADDRESS);
-  *nai_part_cell(p, MU_BYTES, at) = bytes;
+  put_device(p, MEMORY_USAGE_EVENTS_device_id, at, int_or(p, cells, U_PROCESS, 0), int_or(p, cells, U_DEVICE, -1));
+  put_field_i32(p, MEMORY_USAGE_EVENTS_context_id, at, cells, U_CONTEXT);
+  put_field_i32(p, MEMORY_USAGE_EVENTS_stream_id, at, cells, U_STREAM);
+  put_field_i64(p, MEMORY_USAGE_EVENTS_correlation_id, at, cells, U_CORRELATION);
+  put_field_i32(p, MEMORY_USAGE_EVENTS_operation, at, cells, U_OPERATION);
+  put_field_i32(p, MEMORY_USAGE_EVENTS_memory_kind, at, cells, U_KIND);
+  put_field_i64(p, MEMORY_USAGE_EVENTS_address, at, cells, U_ADDRESS);
+  *nai_part_cell(p, MEMORY_USAGE_EVENTS_bytes, at) = bytes;
   nai_sum_add(&p->total_bytes, bytes);
-  put_field_i64(p, MU_PC, at, cells, U_PC);
-  put_optional_name(p, MU_NAME, at, cells, U_NAME, rc, err);
-  put_field_i64(p, MU_POOL, at, cells, U_POOL);
-  put_field_bytes(p, MU_POOL_THRESHOLD, at, cells, U_POOL_THRESHOLD);
-  put_field_bytes(p, MU_POOL_SIZE, at, cells, U_POOL_SIZE);
-  put_field_bytes(p, MU_POOL_USED, at, cells, U_POOL_USED);
-  put_field_i64(p, MU_IMPORTED, at, cells, U_IMPORTED);
+  put_field_i64(p, MEMORY_USAGE_EVENTS_pc, at, cells, U_PC);
+  put_optional_name(p, MEMORY_USAGE_EVENTS_name, at, cells, U_NAME, rc, err);
+  put_field_i64(p, MEMORY_USAGE_EVENTS_pool_address, at, cells, U_POOL);
+  put_field_bytes(p, MEMORY_USAGE_EVENTS_pool_release_threshold, at, cells, U_POOL_THRESHOLD);
+  put_field_bytes(p, MEMORY_USAGE_EVENTS_pool_bytes, at, cells, U_POOL_SIZE);
+  put_field_bytes(p, MEMORY_USAGE_EVENTS_pool_used_bytes, at, cells, U_POOL_USED);
+  put_field_i64(p, MEMORY_USAGE_EVENTS_imported_pool_address, at, cells, U_IMPORTED);
   return NAI_KEEP;
 }
 
@@ -71,7 +74,9 @@ const struct nai_source nai_source_memory_usage = {
     .table = NAI_IN_MEMORY_USAGE,
     .capability = "memory allocations",
     .disables = "memory use over time",
-    .dictionary = {[MU_DEVICE] = NAI_DEVICES, [MU_PROCESS] = NAI_PROCESSES, [MU_NAME] = NAI_NAMES},
+    .dictionary = {[MEMORY_USAGE_EVENTS_device_id] = NAI_DEVICES,
+                   [MEMORY_USAGE_EVENTS_process] = NAI_PROCESSES,
+                   [MEMORY_USAGE_EVENTS_name] = NAI_NAMES},
     .witness = true,
     .feeds = {FEED(usage_fields, usage_row, "CUDA_GPU_MEMORY_USAGE_EVENTS")},
     .feed_count = 1};
@@ -99,15 +104,15 @@ static int pool_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   int verdict = put_time(p, at, cells);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_device(p, MP_DEVICE, at, int_or(p, cells, P_PROCESS, 0), int_or(p, cells, P_DEVICE, -1));
-  put_field_i64(p, MP_CORRELATION, at, cells, P_CORRELATION);
-  put_field_i32(p, MP_OPERATION, at, cells, P_OPERATION);
-  put_field_i32(p, MP_TYPE, at, cells, P_TYPE);
-  put_field_i64(p, MP_ADDRESS, at, cells, P_ADDRESS);
-  put_field_bytes(p, MP_KEEP, at, cells, P_KEEP);
-  put_field_bytes(p, MP_THRESHOLD, at, cells, P_THRESHOLD);
-  put_field_bytes(p, MP_SIZE, at, cells, P_SIZE);
-  put_field_bytes(p, MP_USED, at, cells, P_USED);
+  put_device(p, MEMORY_POOL_EVENTS_device_id, at, int_or(p, cells, P_PROCESS, 0), int_or(p, cells, P_DEVICE, -1));
+  put_field_i64(p, MEMORY_POOL_EVENTS_correlation_id, at, cells, P_CORRELATION);
+  put_field_i32(p, MEMORY_POOL_EVENTS_operation, at, cells, P_OPERATION);
+  put_field_i32(p, MEMORY_POOL_EVENTS_pool_type, at, cells, P_TYPE);
+  put_field_i64(p, MEMORY_POOL_EVENTS_pool_address, at, cells, P_ADDRESS);
+  put_field_bytes(p, MEMORY_POOL_EVENTS_min_bytes_to_keep, at, cells, P_KEEP);
+  put_field_bytes(p, MEMORY_POOL_EVENTS_pool_release_threshold, at, cells, P_THRESHOLD);
+  put_field_bytes(p, MEMORY_POOL_EVENTS_pool_bytes, at, cells, P_SIZE);
+  put_field_bytes(p, MEMORY_POOL_EVENTS_pool_used_bytes, at, cells, P_USED);
   return NAI_KEEP;
 }
 
@@ -115,7 +120,7 @@ const struct nai_source nai_source_memory_pools = {
     .table = NAI_IN_MEMORY_POOLS,
     .capability = "memory pools",
     .disables = "how memory pools grew and were trimmed",
-    .dictionary = {[MP_DEVICE] = NAI_DEVICES, [MP_PROCESS] = NAI_PROCESSES},
+    .dictionary = {[MEMORY_POOL_EVENTS_device_id] = NAI_DEVICES, [MEMORY_POOL_EVENTS_process] = NAI_PROCESSES},
     .witness = true,
     .feeds = {FEED(pool_fields, pool_row, "CUDA_GPU_MEMORY_POOL_EVENTS")},
     .feed_count = 1};
@@ -134,14 +139,14 @@ static int cpu_fault_row(struct nai_part *p, int64_t at, int64_t rowid, const st
   int verdict = put_time(p, at, cells);
   if (verdict != NAI_KEEP)
     return verdict;
-  *nai_part_cell(p, UF_END, at) = *nai_part_cell(p, UF_START, at);
-  put_i32(p, UF_KIND, at, NAI_FAULT_CPU);
-  put_device(p, UF_DEVICE, at, int_or(p, cells, C_PROCESS, 0), -1);
-  put_field_i64(p, UF_ADDRESS, at, cells, C_ADDRESS);
-  put_null(p, UF_FAULTS, at);
-  put_null(p, UF_ACCESS, at);
-  put_optional_name(p, UF_NAME, at, cells, C_SYMBOL, rc, err);
-  put_optional_name(p, UF_MODULE, at, cells, C_MODULE, rc, err);
+  *nai_part_cell(p, UM_FAULT_EVENTS_end_ns, at) = *nai_part_cell(p, UM_FAULT_EVENTS_start_ns, at);
+  put_i32(p, UM_FAULT_EVENTS_kind, at, NAI_FAULT_CPU);
+  put_device(p, UM_FAULT_EVENTS_device_id, at, int_or(p, cells, C_PROCESS, 0), -1);
+  put_field_i64(p, UM_FAULT_EVENTS_address, at, cells, C_ADDRESS);
+  put_null(p, UM_FAULT_EVENTS_faults, at);
+  put_null(p, UM_FAULT_EVENTS_access_type, at);
+  put_optional_name(p, UM_FAULT_EVENTS_name, at, cells, C_SYMBOL, rc, err);
+  put_optional_name(p, UM_FAULT_EVENTS_module, at, cells, C_MODULE, rc, err);
   return NAI_KEEP;
 }
 
@@ -161,13 +166,13 @@ static int gpu_fault_row(struct nai_part *p, int64_t at, int64_t rowid, const st
   int verdict = put_times(p, at, cells);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_i32(p, UF_KIND, at, NAI_FAULT_GPU);
-  put_device(p, UF_DEVICE, at, int_or(p, cells, F_PROCESS, 0), int_or(p, cells, F_DEVICE, -1));
-  put_field_i64(p, UF_ADDRESS, at, cells, F_ADDRESS);
-  put_field_i64(p, UF_FAULTS, at, cells, F_COUNT);
-  put_field_i32(p, UF_ACCESS, at, cells, F_ACCESS);
-  put_null(p, UF_NAME, at);
-  put_null(p, UF_MODULE, at);
+  put_i32(p, UM_FAULT_EVENTS_kind, at, NAI_FAULT_GPU);
+  put_device(p, UM_FAULT_EVENTS_device_id, at, int_or(p, cells, F_PROCESS, 0), int_or(p, cells, F_DEVICE, -1));
+  put_field_i64(p, UM_FAULT_EVENTS_address, at, cells, F_ADDRESS);
+  put_field_i64(p, UM_FAULT_EVENTS_faults, at, cells, F_COUNT);
+  put_field_i32(p, UM_FAULT_EVENTS_access_type, at, cells, F_ACCESS);
+  put_null(p, UM_FAULT_EVENTS_name, at);
+  put_null(p, UM_FAULT_EVENTS_module, at);
   return NAI_KEEP;
 }
 
@@ -175,8 +180,10 @@ const struct nai_source nai_source_um_faults = {
     .table = NAI_IN_UM_FAULTS,
     .capability = "page faults of unified memory",
     .disables = "who touched pages that had to move",
-    .dictionary =
-        {[UF_DEVICE] = NAI_DEVICES, [UF_PROCESS] = NAI_PROCESSES, [UF_NAME] = NAI_NAMES, [UF_MODULE] = NAI_NAMES},
+    .dictionary = {[UM_FAULT_EVENTS_device_id] = NAI_DEVICES,
+                   [UM_FAULT_EVENTS_process] = NAI_PROCESSES,
+                   [UM_FAULT_EVENTS_name] = NAI_NAMES,
+                   [UM_FAULT_EVENTS_module] = NAI_NAMES},
     .witness = true,
     .feeds = {FEED(cpu_fault_fields, cpu_fault_row, "CUDA_UM_CPU_PAGE_FAULT_EVENTS"),
               FEED(gpu_fault_fields, gpu_fault_row, "CUDA_UM_GPU_PAGE_FAULT_EVENTS")},

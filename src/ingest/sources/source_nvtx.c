@@ -1,5 +1,7 @@
 /* Sources of NVTX: ranges and marks, and the payloads attached to them. */
 #include "ingest/sources/source_cells.h"
+#include "tables/nvtx_events.h"
+#include "tables/nvtx_payloads.h"
 
 /* --- ranges and marks ------------------------------------------------------------------------- */
 
@@ -73,12 +75,12 @@ static int put_range_times(struct nai_part *p, int64_t at, const struct nai_cell
   int verdict = no_end ? put_interval(p, at, start->i, start->i) : put_times(p, at, cells);
   /* An open range that began before the trimmed window still covers it. */
   if (open && verdict == NAI_SKIP && start->i - p->time_offset_ns < p->options->trim_start_ns) {
-    *nai_part_cell(p, NE_START, at) = p->options->trim_start_ns;
+    *nai_part_cell(p, NVTX_EVENTS_start_ns, at) = p->options->trim_start_ns;
     p->clipped++;
     verdict = NAI_KEEP;
   }
   if (verdict == NAI_KEEP && open) { /* until the last timestamp of the trace, known only when everything is read */
-    *nai_part_cell(p, NE_END, at) = NAI_NULL_I64;
+    *nai_part_cell(p, NVTX_EVENTS_end_ns, at) = NAI_NULL_I64;
     p->open_ranges++;
   }
   return verdict;
@@ -87,16 +89,16 @@ static int put_range_times(struct nai_part *p, int64_t at, const struct nai_cell
 /* Columns beside times, thread and name that a row has of its own. */
 static void put_attributes(struct nai_part *p, int64_t at, const struct nai_cell *cells,
                            const struct nai_suffix *suffix) {
-  *nai_part_cell(p, NE_DOMAIN, at) = domain_of(p, cells, N_THREAD, N_DOMAIN);
-  put_field_i64(p, NE_CATEGORY, at, cells, N_CATEGORY);
-  put_field_i64(p, NE_COLOR, at, cells, N_COLOR);
+  *nai_part_cell(p, NVTX_EVENTS_domain, at) = domain_of(p, cells, N_THREAD, N_DOMAIN);
+  put_field_i64(p, NVTX_EVENTS_category, at, cells, N_CATEGORY);
+  put_field_i64(p, NVTX_EVENTS_color, at, cells, N_COLOR);
   int64_t ended_on = int_or(p, cells, N_END_THREAD, 0);
   if (ended_on)
-    put_thread(p, NE_END_THREAD, at, ended_on);
+    put_thread(p, NVTX_EVENTS_end_thread, at, ended_on);
   else
-    put_null(p, NE_END_THREAD, at);
-  *nai_part_cell(p, NE_SEQ, at) = suffix->seq;
-  put_name(p, NE_SIZES, at, suffix->sizes);
+    put_null(p, NVTX_EVENTS_end_thread, at);
+  *nai_part_cell(p, NVTX_EVENTS_seq, at) = suffix->seq;
+  put_name(p, NVTX_EVENTS_sizes, at, suffix->sizes);
 }
 
 static int nvtx_row(struct nai_part *p, int64_t at, int64_t rowid, const struct nai_cell *cells, int *rc,
@@ -112,11 +114,11 @@ static int nvtx_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
   if (verdict != NAI_KEEP)
     return verdict;
   struct nai_suffix suffix;
-  put_thread(p, NE_THREAD, at, int_or(p, cells, N_THREAD, 0));
-  put_name(p, NE_NAME, at, nvtx_name(p, cells, &suffix, rc, err));
-  put_i32(p, NE_KIND, at, kind);
+  put_thread(p, NVTX_EVENTS_thread, at, int_or(p, cells, N_THREAD, 0));
+  put_name(p, NVTX_EVENTS_name, at, nvtx_name(p, cells, &suffix, rc, err));
+  put_i32(p, NVTX_EVENTS_kind, at, kind);
   /* For now from the part's first row; no real rowid is near the limits of 64 bits. */
-  *nai_part_cell(p, NE_ROW_OFFSET, at) = rowid > INT64_MIN / 2 ? rowid - p->rows : NAI_NULL_I64;
+  *nai_part_cell(p, NVTX_EVENTS_export_row_offset, at) = rowid > INT64_MIN / 2 ? rowid - p->rows : NAI_NULL_I64;
   put_attributes(p, at, cells, &suffix);
   return NAI_KEEP;
 }
@@ -124,11 +126,11 @@ static int nvtx_row(struct nai_part *p, int64_t at, int64_t rowid, const struct 
 const struct nai_source nai_source_nvtx = {.table = NAI_IN_NVTX,
                                            .capability = "NVTX",
                                            .disables = "NVTX ranges, phases, attribution of GPU work to code",
-                                           .dictionary = {[NE_THREAD] = NAI_THREADS,
-                                                          [NE_NAME] = NAI_NAMES,
-                                                          [NE_DOMAIN] = NAI_RECORDS,
-                                                          [NE_END_THREAD] = NAI_THREADS,
-                                                          [NE_SIZES] = NAI_SIZES},
+                                           .dictionary = {[NVTX_EVENTS_thread] = NAI_THREADS,
+                                                          [NVTX_EVENTS_name] = NAI_NAMES,
+                                                          [NVTX_EVENTS_domain] = NAI_RECORDS,
+                                                          [NVTX_EVENTS_end_thread] = NAI_THREADS,
+                                                          [NVTX_EVENTS_sizes] = NAI_SIZES},
                                            .records = NAI_IN_NVTX_DOMAINS,
                                            .brings = NAI_IN_BIT(NAI_IN_NVTX_DOMAINS) | NAI_IN_BIT(NAI_IN_NVTX_SIZES),
                                            .feeds = {FEED(nvtx_fields, nvtx_row, "NVTX_EVENTS")},
@@ -157,7 +159,7 @@ static void put_blob(struct nai_part *p, int64_t at, const struct nai_cell *blob
   enum { MAX_BLOB_BYTES = 4096 };
   static const char digits[] = "0123456789abcdef";
   char hex[2 * MAX_BLOB_BYTES];
-  *nai_part_cell(p, NP_BLOB_BYTES, at) = blob->len;
+  *nai_part_cell(p, NVTX_PAYLOADS_blob_bytes, at) = blob->len;
   if (blob->len > MAX_BLOB_BYTES) {
     p->long_payloads++;
     return;
@@ -166,7 +168,7 @@ static void put_blob(struct nai_part *p, int64_t at, const struct nai_cell *blob
     hex[2 * i] = digits[(unsigned char)blob->data[i] >> 4];
     hex[2 * i + 1] = digits[(unsigned char)blob->data[i] & 15];
   }
-  put_name(p, NP_BLOB, at, nai_name_by_text(p, hex, (size_t)blob->len * 2, NAI_NAME_PLAIN));
+  put_name(p, NVTX_PAYLOADS_blob, at, nai_name_by_text(p, hex, (size_t)blob->len * 2, NAI_NAME_PLAIN));
 }
 
 /* The first of the integer fields that has a value, -1 when none has. */
@@ -198,33 +200,38 @@ static int payload_row(struct nai_part *p, int64_t at, int64_t rowid, const stru
   int verdict = put_time(p, at, cells);
   if (verdict != NAI_KEEP)
     return verdict;
-  put_thread(p, NP_THREAD, at, int_or(p, cells, L_THREAD, 0));
-  *nai_part_cell(p, NP_DOMAIN, at) = domain_of(p, cells, L_THREAD, L_DOMAIN);
-  *nai_part_cell(p, NP_ROW, at) = rowid;
-  put_i32(p, NP_KIND, at, kind);
-  static const int of_one_kind[] = {NP_BLOB, NP_BLOB_BYTES, NP_JSON, NP_INTEGER};
+  put_thread(p, NVTX_PAYLOADS_thread, at, int_or(p, cells, L_THREAD, 0));
+  *nai_part_cell(p, NVTX_PAYLOADS_domain, at) = domain_of(p, cells, L_THREAD, L_DOMAIN);
+  *nai_part_cell(p, NVTX_PAYLOADS_export_row, at) = rowid;
+  put_i32(p, NVTX_PAYLOADS_kind, at, kind);
+  static const int of_one_kind[] = {NVTX_PAYLOADS_blob, NVTX_PAYLOADS_blob_bytes, NVTX_PAYLOADS_json,
+                                    NVTX_PAYLOADS_integer};
   for (size_t i = 0; i < sizeof of_one_kind / sizeof *of_one_kind; i++)
     put_null(p, of_one_kind[i], at);
   if (kind == NAI_PAYLOAD_BLOB)
     put_blob(p, at, field(p, cells, L_BLOB));
   if (kind == NAI_PAYLOAD_JSON)
-    put_optional_name(p, NP_JSON, at, cells, field(p, cells, L_JSON)->type == NAI_CELL_TEXT ? L_JSON : L_JSON_ID, rc,
-                      err);
+    put_optional_name(p, NVTX_PAYLOADS_json, at, cells,
+                      field(p, cells, L_JSON)->type == NAI_CELL_TEXT ? L_JSON : L_JSON_ID, rc, err);
   if (kind == NAI_PAYLOAD_INTEGER)
-    put_field_i64(p, NP_INTEGER, at, cells, integer_field(p, cells));
+    put_field_i64(p, NVTX_PAYLOADS_integer, at, cells, integer_field(p, cells));
   return NAI_KEEP;
 }
 
-const struct nai_source nai_source_nvtx_payloads = {
-    .table = NAI_IN_NVTX_PAYLOADS,
-    .capability = "NVTX payloads",
-    .disables = "sizes and communicators of collectives",
-    .dictionary = {[NP_THREAD] = NAI_THREADS, [NP_DOMAIN] = NAI_RECORDS, [NP_BLOB] = NAI_NAMES, [NP_JSON] = NAI_NAMES},
-    .records = NAI_IN_NVTX_DOMAINS,
-    .brings = NAI_IN_BIT(NAI_IN_NVTX_DOMAINS) | NAI_IN_BIT(NAI_IN_PAYLOAD_SCHEMAS) |
-              NAI_IN_BIT(NAI_IN_PAYLOAD_ENTRIES) | NAI_IN_BIT(NAI_IN_PAYLOAD_ENUMS) |
-              NAI_IN_BIT(NAI_IN_DYNAMIC_PAYLOADS),
-    .witness = true,
-    .only_with = "NVTX_PAYLOAD_SCHEMAS",
-    .feeds = {FEED(payload_fields, payload_row, "NVTX_EVENTS")},
-    .feed_count = 1};
+const struct nai_source nai_source_nvtx_payloads = {.table = NAI_IN_NVTX_PAYLOADS,
+                                                    .capability = "NVTX payloads",
+                                                    .disables = "sizes and communicators of collectives",
+                                                    .dictionary = {[NVTX_PAYLOADS_thread] = NAI_THREADS,
+                                                                   [NVTX_PAYLOADS_domain] = NAI_RECORDS,
+                                                                   [NVTX_PAYLOADS_blob] = NAI_NAMES,
+                                                                   [NVTX_PAYLOADS_json] = NAI_NAMES},
+                                                    .records = NAI_IN_NVTX_DOMAINS,
+                                                    .brings = NAI_IN_BIT(NAI_IN_NVTX_DOMAINS) |
+                                                              NAI_IN_BIT(NAI_IN_PAYLOAD_SCHEMAS) |
+                                                              NAI_IN_BIT(NAI_IN_PAYLOAD_ENTRIES) |
+                                                              NAI_IN_BIT(NAI_IN_PAYLOAD_ENUMS) |
+                                                              NAI_IN_BIT(NAI_IN_DYNAMIC_PAYLOADS),
+                                                    .witness = true,
+                                                    .only_with = "NVTX_PAYLOAD_SCHEMAS",
+                                                    .feeds = {FEED(payload_fields, payload_row, "NVTX_EVENTS")},
+                                                    .feed_count = 1};

@@ -1,0 +1,35 @@
+#pragma once
+#include "tables/declare.h"
+
+#define GEMM_SHAPES_COLUMNS(C, T)                                                                                   \
+  C(T, device_id, DEVICE, "GPU", .key = true)                                                                       \
+  C(T, op, RANGE_NAME, "operation: the NVTX range with the sizes", .key = true)                                     \
+  C(T, batch, COUNT, "products in one operation; of attention query heads", .key = true)                            \
+  C(T, m, COUNT, "rows of the result; of attention the length of queries", .key = true)                             \
+  C(T, n, COUNT, "columns of the result; of attention the length of keys", .key = true)                             \
+  C(T, k, COUNT, "what is summed over; of attention the size of a head", .key = true)                               \
+  C(T, dtype, LABEL, "what is multiplied, as the kernel's name says; NULL unknown", .key = true)                    \
+  C(T, count, COUNT, "operations that ran", .sum = true)                                                            \
+  C(T, kernel_count, COUNT, "kernels behind them", .sum = true)                                                     \
+  C(T, total_time_ns, TIME, "summed durations of these kernels", .better = NAI_BETTER_LOWER, .sum = true)           \
+  C(T, flop_per_op, MEAN, "floating-point operations of one; attention without a mask")                             \
+  C(T, achieved_tflops, MEAN, "operations over time, 10^12 per second", .better = NAI_BETTER_HIGHER)                \
+  C(T, peak_tflops, MEAN, "dense peak of this GPU for the data type, NULL unknown")                                 \
+  C(T, roofline_ns, TIME,                                                                                           \
+    "what they take at least: the longer of operations at the peak, and of every value read or written "            \
+    "once at the memory's bandwidth",                                                                               \
+    .sum = true)                                                                                                    \
+  C(T, bound, LABEL, "which of the two is longer: compute or memory")                                               \
+  C(T, pct_of_roofline, PCT, "roofline_ns of total_time_ns", .better = NAI_BETTER_HIGHER)                           \
+  C(T, excess_ns, TIME, "the difference", .better = NAI_BETTER_LOWER, .sum = true)                                  \
+  C(T, aligned, LABEL,                                                                                              \
+    "whether n and k are multiples of 16 bytes, as tensor cores want: yes or no; NULL where the type is "           \
+    "unknown")                                                                                                      \
+  C(T, note, LABEL, "why there is no roofline, or what it rests on")                                                \
+  C(T, longest_kernel, LABEL, "the longest kernel")                                                                 \
+  C(T, wave_efficiency_pct, PCT, "of the longest kernel: waves of blocks, of the next whole number (kernel_shape)", \
+    .better = NAI_BETTER_HIGHER)                                                                                    \
+  C(T, longest_start_ns, START, "its start")                                                                        \
+  C(T, longest_end_ns, END, "its end")
+NAI_TABLE(GEMM_SHAPES, gemm_shapes, "Sizes of matrix products",
+          "Matrix products or attention of one operation with the same sizes on one GPU")

@@ -1,0 +1,27 @@
+#pragma once
+#include "tables/declare.h"
+
+#define GPU_IDLE_GAPS_COLUMNS(C, T)                                                                                   \
+  C(T, device_id, DEVICE, "GPU", .key = true)                                                                         \
+  C(T, gap_start_ns, START, "end of the last operation before", .key = true)                                          \
+  C(T, gap_end_ns, END, "start of the next operation")                                                                \
+  C(T, gap_ns, TIME, "length", .better = NAI_BETTER_LOWER, .sum = true)                                               \
+  C(T, cause, NAME, "cause of the largest part of the gap, a word of idle_causes")                                    \
+  C(T, next_op, KERNEL_NAME, "operation that ends the gap")                                                           \
+  C(T, launch_api, LABEL, "API call that launched it")                                                                \
+  C(T, launch_thread, LABEL, "thread that made the call")                                                             \
+  C(T, host_activity, LABEL,                                                                                          \
+    "the function, overhead or NVTX range that took most of the largest part; empty where that is less "              \
+    "than 5 % of the gap")                                                                                            \
+  C(T, nvtx_range, RANGE_NAME, "innermost NVTX range around the launch")                                              \
+  C(T, pid, PID, "process of the launch")                                                                             \
+  C(T, tid, TID, "thread of the launch")                                                                              \
+  C(T, cause_ns, TIME, "length of the largest part", .better = NAI_BETTER_LOWER, .sum = true)                         \
+  C(T, before_call_ns, TIME, "part of the gap before the launch call began", .better = NAI_BETTER_LOWER, .sum = true) \
+  C(T, in_call_ns, TIME, "part of the gap inside the launch call", .better = NAI_BETTER_LOWER, .sum = true)           \
+  C(T, after_call_ns, TIME, "part of the gap after the launch call had returned", .better = NAI_BETTER_LOWER,         \
+    .sum = true)                                                                                                      \
+  C(T, wait_before, LABEL, "the wait before the gap that 5 % of it or more are charged to (queue_drained)")           \
+  C(T, other_causes, LABEL, "its other parts of 1 us or more, longest first, each with its cause")
+NAI_TABLE(GPU_IDLE_GAPS, gpu_idle_gaps, "Longest idle gaps",
+          "One stretch of time in which a GPU ran nothing; the 10,000 longest")

@@ -1,0 +1,27 @@
+#pragma once
+#include "tables/declare.h"
+
+#define METRICS_COLUMNS(C, T)                                                                           \
+  C(T, metric, NAME, "id of the metric", .key = true)                                                   \
+  C(T, title, LABEL, "what people call it")                                                             \
+  C(T, family, LABEL, "id with {} for a metric that exists per category, copy or range")                \
+  C(T, unit, LABEL, "of value, q25, q75, noise and budget: ns, bytes, count, ...")                      \
+  C(T, better, LABEL, "lower, higher or either")                                                        \
+  C(T, kind, LABEL, "exact (a repetition gives the same value) or noisy")                               \
+  C(T, gate, LABEL,                                                                                     \
+    "gate (a regression fails a check), guard (limits what can be said), context (judged only where a " \
+    "budget names it) or none")                                                                         \
+  C(T, value, MEAN, "the run's value, in the row's unit")                                               \
+  C(T, n, COUNT, "rows behind it, on the GPU with the fewest: steps, for a value per step")             \
+  C(T, q25, MEAN, "first quartile over these rows; nothing for sums")                                   \
+  C(T, q75, MEAN, "third quartile")                                                                     \
+  C(T, basis, LABEL, "step, second (of the GPU window) or total: what it is a value of")                \
+  C(T, source_table, LABEL, "table it was read from")                                                   \
+  C(T, noise_pct, PCT, "noise floor, of the value")                                                     \
+  C(T, noise, MEAN, "noise floor, in the row's unit")                                                   \
+  C(T, budget_pct, PCT, "budget, of the value")                                                         \
+  C(T, budget, MEAN, "budget, in the row's unit")                                                       \
+  C(T, budget_step_pct, PCT, "budget, of the step time")                                                \
+  C(T, absent, LABEL, "a run without it: error, zero or ignore")                                        \
+  C(T, needs, LABEL, "capability of the export it needs")
+NAI_TABLE(METRICS, metrics, "Metrics", "One number by which runs are compared")

@@ -1,0 +1,14 @@
+#pragma once
+#include "tables/declare.h"
+
+#define NVTX_BY_PID_COLUMNS(C, T)                                                                 \
+  C(T, pid, PID, "process", .key = true)                                                          \
+  C(T, range_name, RANGE_NAME, "canonical NVTX name", .key = true)                                \
+  C(T, nvtx_count, COUNT, "instances", .sum = true)                                               \
+  C(T, nvtx_total_time_ns, TIME, "summed durations of instances not inside one of the same name", \
+    .better = NAI_BETTER_LOWER)                                                                   \
+  C(T, attributed_kernel_time_ns, TIME, "kernels launched inside the range or ranges in it",      \
+    .better = NAI_BETTER_LOWER)                                                                   \
+  C(T, attributed_kernel_count, COUNT, "those kernels")                                           \
+  C(T, pid_attribution_coverage_pct, PCT, "kernel time of the process inside any range", .better = NAI_BETTER_HIGHER)
+NAI_TABLE(NVTX_BY_PID, nvtx_by_pid, "NVTX ranges by process", "One canonical NVTX range name in one process")

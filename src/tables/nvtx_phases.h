@@ -1,0 +1,21 @@
+#pragma once
+#include "tables/declare.h"
+
+#define NVTX_PHASES_COLUMNS(C, T)                                                                                     \
+  C(T, phase, NAME, "phase of the phase map, or unmapped", .key = true)                                               \
+  C(T, wall_time_ns, TIME, "time of threads with NVTX ranges spent in the phase", .better = NAI_BETTER_LOWER,         \
+    .sum = true)                                                                                                      \
+  C(T, pct_of_wall_time, PCT, "of those threads' time", .sum = true)                                                  \
+  C(T, gpu_time_ns, TIME, "kernels, CUDA graphs traced as a whole, copies and sets launched in the phase, summed",    \
+    .better = NAI_BETTER_LOWER, .sum = true)                                                                          \
+  C(T, pct_of_gpu_time, PCT, "of all that on all GPUs", .sum = true)                                                  \
+  C(T, range_count, COUNT, "NVTX ranges in the phase", .sum = true)                                                   \
+  C(T, kernel_count, COUNT, "kernels launched in the phase", .sum = true)                                             \
+  C(T, longest_start_ns, START, "start of the phase's longest range")                                                 \
+  C(T, longest_end_ns, END, "end of the phase's longest range")                                                       \
+  C(T, pid, PID, "process of the longest range")                                                                      \
+  C(T, tid, TID, "thread of the longest range")                                                                       \
+  C(T, kernel_time_ns, TIME, "of gpu_time_ns: kernels", .better = NAI_BETTER_LOWER, .sum = true)                      \
+  C(T, graph_time_ns, TIME, "of gpu_time_ns: CUDA graphs traced as a whole", .better = NAI_BETTER_LOWER, .sum = true) \
+  C(T, copy_time_ns, TIME, "of gpu_time_ns: copies and sets", .better = NAI_BETTER_LOWER, .sum = true)
+NAI_TABLE(NVTX_PHASES, nvtx_phases, "Phases", "One phase of the phase map")

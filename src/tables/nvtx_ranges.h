@@ -1,0 +1,30 @@
+#pragma once
+#include "tables/declare.h"
+
+#define NVTX_RANGES_COLUMNS(C, T)                                                                                      \
+  C(T, range_name, RANGE_NAME, "canonical NVTX name", .key = true)                                                     \
+  C(T, count, COUNT, "instances", .sum = true)                                                                         \
+  C(T, total_time_ns, TIME, "summed durations of instances not inside one of the same name",                           \
+    .better = NAI_BETTER_LOWER)                                                                                        \
+  C(T, self_time_ns, TIME, "summed durations minus ranges inside", .better = NAI_BETTER_LOWER, .sum = true)            \
+  C(T, avg_duration_ns, AVERAGE, "mean duration of all instances")                                                     \
+  C(T, p50_duration_ns, AVERAGE, "median duration")                                                                    \
+  C(T, p90_duration_ns, AVERAGE, "90th percentile of durations")                                                       \
+  C(T, max_duration_ns, LENGTH, "longest duration")                                                                    \
+  C(T, attributed_kernel_time_ns, TIME, "kernels launched inside the range or ranges in it",                           \
+    .better = NAI_BETTER_LOWER)                                                                                        \
+  C(T, self_kernel_time_ns, TIME, "kernels for which this is the innermost range", .better = NAI_BETTER_LOWER,         \
+    .sum = true)                                                                                                       \
+  C(T, attributed_kernel_count, COUNT, "kernels behind attributed_kernel_time_ms")                                     \
+  C(T, pct_total_kernel_time, PCT, "attributed, of all kernel durations on all GPUs")                                  \
+  C(T, longest_start_ns, START, "start of the longest instance")                                                       \
+  C(T, longest_end_ns, END, "end of the longest instance")                                                             \
+  C(T, pid, PID, "process of the longest instance")                                                                    \
+  C(T, tid, TID, "thread of the longest instance")                                                                     \
+  C(T, attributed_gpu_time_ns, TIME,                                                                                   \
+    "kernels, CUDA graphs traced as a whole, copies and sets launched inside, summed", .better = NAI_BETTER_LOWER)     \
+  C(T, self_gpu_time_ns, TIME, "those for which this is the innermost range", .better = NAI_BETTER_LOWER, .sum = true) \
+  C(T, attributed_graph_time_ns, TIME, "of attributed_gpu_time_ns: CUDA graphs traced as a whole",                     \
+    .better = NAI_BETTER_LOWER)                                                                                        \
+  C(T, attributed_copy_time_ns, TIME, "of attributed_gpu_time_ns: copies and sets", .better = NAI_BETTER_LOWER)
+NAI_TABLE(NVTX_RANGES, nvtx_ranges, "NVTX ranges", "One canonical NVTX range name")

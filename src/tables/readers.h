@@ -1,0 +1,9 @@
+#pragma once
+#include "tables/declare.h"
+
+#define READERS_COLUMNS(C, T)                                  \
+  C(T, source_table, NAME, "table of the export", .key = true) \
+  C(T, reader, LABEL, "direct or sqlite")                      \
+  C(T, rows, COUNT, "rows read", .sum = true)                  \
+  C(T, reason, LABEL, "why the direct reader was not used")
+NAI_TABLE(READERS, readers, "Readers", "How one source table was read")

@@ -1,0 +1,21 @@
+#pragma once
+#include "tables/declare.h"
+
+#define REPEATING_UNITS_COLUMNS(C, T)                                                               \
+  C(T, pid, PID, "process", .key = true)                                                            \
+  C(T, device_id, DEVICE, "GPU", .key = true)                                                       \
+  C(T, context_id, ID32, "CUDA context")                                                            \
+  C(T, stream_id, STREAM, "CUDA stream")                                                            \
+  C(T, unit, ID, "number of the unit, from the largest", .key = true)                               \
+  C(T, kernel_count, COUNT, "kernels of the stream in one repetition")                              \
+  C(T, repetitions, COUNT, "how often it begins")                                                   \
+  C(T, match_pct, PCT, "kernels inside it that are the same one repetition later")                  \
+  C(T, median_ns, TIME, "median time from one repetition to the next", .better = NAI_BETTER_LOWER)  \
+  C(T, cv_pct, PCT, "standard deviation of these times, of their mean", .better = NAI_BETTER_LOWER) \
+  C(T, level, LABEL, "what it probably is: layer, microbatch or unknown")                           \
+  C(T, nvtx_path, RANGE_NAME, "NVTX range around its first launch, digits as #")                    \
+  C(T, first_kernel, KERNEL_NAME, "its first kernel")                                               \
+  C(T, start_ns, START, "start of the first repetition")                                            \
+  C(T, end_ns, END, "end of the last one")
+NAI_TABLE(REPEATING_UNITS, repeating_units, "Repeating units",
+          "A sequence of kernels that a process repeats on its busiest stream, without evidence that it is a step")
