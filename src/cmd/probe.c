@@ -163,8 +163,9 @@ static void put_head(struct nai_buf *out, const struct nai_table *capture) {
 /* `overview` is NULL where no events were read. */
 static void put_notes(struct nai_buf *out, const struct nai_table *notes) {
   for (int64_t i = 0; i < notes->rows; i++) {
-    nai_buf_printf(out, "  %s: %s: ", nai_get_str(notes, i, NO_SEVERITY), nai_get_str(notes, i, NO_CHECK));
-    put_safe(out, nai_get_str(notes, i, NO_DETAIL));
+    nai_buf_printf(out, "  %s: %s: ", nai_get_str(notes, i, PROBE_NOTES_severity),
+                   nai_get_str(notes, i, PROBE_NOTES_check));
+    put_safe(out, nai_get_str(notes, i, PROBE_NOTES_detail));
     nai_buf_putc(out, '\n');
   }
 }

@@ -2,11 +2,11 @@
 #include "cmd/cmd.h"
 
 #include "base/fs.h"
-#include "run/publish.h"
 #include "ranks/write.h"
 #include "render/csv.h"
 #include "render/escape.h"
 #include "render/json.h"
+#include "run/publish.h"
 
 #include <stdio.h>
 #include <string.h>

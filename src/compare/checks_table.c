@@ -1,7 +1,6 @@
 /* Reasons for doubt as a table: compared_checks. */
 #include "compare/internal.h"
 
-#include "table/columns.h"
 #include "tables/compared_checks.h"
 
 int nai_checks_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err) {

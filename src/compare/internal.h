@@ -55,6 +55,4 @@ NAI_MUST_CHECK int nai_findings_table(struct nai_table **out, const struct nai_c
 /* tree.c */
 NAI_MUST_CHECK int nai_tree_table(struct nai_table **out, const struct nai_comparison *c, struct nai_err *err);
 
-enum { DT_NAME, DT_BASE_COUNT, DT_NEW_COUNT, DT_BASE, DT_NEW, DT_DELTA, DT_STATE };
-
 #endif

@@ -2,7 +2,6 @@
  * and what matching says about comparability. */
 #include "compare/internal.h"
 
-#include "table/columns.h"
 #include "table/kernel_name.h"
 #include "tables/compared_kernels.h"
 

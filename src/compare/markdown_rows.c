@@ -8,6 +8,7 @@
 #include "render/escape.h"
 #include "table/kernel_name.h"
 #include "tables/compared_kernels.h"
+#include "tables/compared_ranges.h"
 #include "tables/compared_time.h"
 
 #include <inttypes.h>
@@ -165,7 +166,8 @@ void nai_markdown_put_kernels(struct nai_buf *out, const struct nai_comparison *
 
 static int by_delta(const void *a, const void *b, void *table) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  double dx = fabs(nai_get_f64(table, x, DT_DELTA)), dy = fabs(nai_get_f64(table, y, DT_DELTA));
+  double dx = fabs(nai_get_f64(table, x, COMPARED_RANGES_delta_ns)),
+         dy = fabs(nai_get_f64(table, y, COMPARED_RANGES_delta_ns));
   dx = isnan(dx) ? -1 : dx;
   dy = isnan(dy) ? -1 : dy;
   return dx > dy ? -1 : dx < dy ? 1 : (x > y) - (x < y);
@@ -179,10 +181,10 @@ void nai_markdown_put_differences(struct nai_buf *out, struct nai_table *t, cons
     return;
   for (; shown + skipped < t->rows && shown < MOST_RANGES && !nai_markdown_full(out);) {
     int64_t row = order[shown + skipped];
-    double delta = nai_get_f64(t, row, DT_DELTA);
+    double delta = nai_get_f64(t, row, COMPARED_RANGES_delta_ns);
     if (!(fabs(delta) > 0))
       break;
-    if (strcmp(unit, "ns") == 0 && fabs(delta) < noise * nai_get_f64(t, row, DT_BASE)) {
+    if (strcmp(unit, "ns") == 0 && fabs(delta) < noise * nai_get_f64(t, row, COMPARED_RANGES_base_time_ns)) {
       skipped++;
       continue;
     }
@@ -192,15 +194,15 @@ void nai_markdown_put_differences(struct nai_buf *out, struct nai_table *t, cons
           title,
           strcmp(title, "NVTX ranges") == 0 ? "; all threads together, and ranges inside of others count, too" : "");
     nai_buf_puts(out, "| ");
-    nai_markdown_put_code(out, nai_get_str(t, row, DT_NAME));
+    nai_markdown_put_code(out, nai_get_str(t, row, COMPARED_RANGES_range_name));
     nai_buf_puts(out, " | ");
-    nai_put_amount(out, "count", nai_get_f64(t, row, DT_BASE_COUNT), false);
+    nai_put_amount(out, "count", nai_get_f64(t, row, COMPARED_RANGES_base_count), false);
     nai_buf_puts(out, " -> ");
-    nai_put_amount(out, "count", nai_get_f64(t, row, DT_NEW_COUNT), false);
+    nai_put_amount(out, "count", nai_get_f64(t, row, COMPARED_RANGES_new_count), false);
     nai_buf_puts(out, " | ");
-    nai_put_amount(out, unit, nai_get_f64(t, row, DT_BASE), false);
+    nai_put_amount(out, unit, nai_get_f64(t, row, COMPARED_RANGES_base_time_ns), false);
     nai_buf_puts(out, " | ");
-    nai_put_amount(out, unit, nai_get_f64(t, row, DT_NEW), false);
+    nai_put_amount(out, unit, nai_get_f64(t, row, COMPARED_RANGES_new_time_ns), false);
     nai_buf_puts(out, " | ");
     nai_put_amount(out, unit, delta, true);
     nai_buf_puts(out, " |\n");

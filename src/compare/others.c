@@ -2,7 +2,6 @@
 #include "compare/internal.h"
 
 #include "base/array.h"
-#include "table/columns.h"
 #include "table/severity.h"
 #include "tables/compared_copies.h"
 #include "tables/compared_findings.h"
@@ -72,17 +71,19 @@ static int put_entries(struct nai_table *table, const struct entries *e, const s
     bool has[NAI_SIDES] = {entry->runs[0] > 0, entry->runs[1] > 0};
     double n[NAI_SIDES] = {c->sides[0].count ? c->sides[0].count : 1, c->sides[1].count ? c->sides[1].count : 1};
     int64_t row = nai_table_add_row(table);
-    nai_set_str(table, row, DT_NAME, nai_strings_get(&e->names, i));
+    nai_set_str(table, row, COMPARED_RANGES_range_name, nai_strings_get(&e->names, i));
     for (int s = 0; s < NAI_SIDES; s++)
       if (has[s]) {
-        nai_set_f64(table, row, s ? DT_NEW_COUNT : DT_BASE_COUNT, entry->count[s] / n[s]);
-        nai_set_f64(table, row, s ? DT_NEW : DT_BASE, entry->amount[s] / n[s]);
+        nai_set_f64(table, row, s ? COMPARED_RANGES_new_count : COMPARED_RANGES_base_count, entry->count[s] / n[s]);
+        nai_set_f64(table, row, s ? COMPARED_RANGES_new_time_ns : COMPARED_RANGES_base_time_ns,
+                    entry->amount[s] / n[s]);
       }
     if (has[0] && has[1])
-      nai_set_f64(table, row, DT_DELTA, entry->amount[1] / n[1] - entry->amount[0] / n[0]);
-    nai_set_str(table, row, DT_STATE, !has[0] ? "only_new" : !has[1] ? "only_base" : "both");
+      nai_set_f64(table, row, COMPARED_RANGES_delta_ns, entry->amount[1] / n[1] - entry->amount[0] / n[0]);
+    nai_set_str(table, row, COMPARED_RANGES_state, !has[0] ? "only_new" : !has[1] ? "only_base" : "both");
   }
-  static const struct nai_sort_by order[] = {{DT_NEW, true}, {DT_BASE, true}, {DT_NAME, false}};
+  static const struct nai_sort_by order[] = {
+      {COMPARED_RANGES_new_time_ns, true}, {COMPARED_RANGES_base_time_ns, true}, {COMPARED_RANGES_range_name, false}};
   return nai_table_sort(table, order, 3, err);
 }
 

@@ -4,7 +4,6 @@
 #include "compare/internal.h"
 
 #include "base/array.h"
-#include "table/columns.h"
 #include "tables/compared_time.h"
 
 #include <stdio.h>

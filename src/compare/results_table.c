@@ -1,7 +1,6 @@
 /* Tables of metrics: compared_metrics, compared_values. */
 #include "compare/internal.h"
 
-#include "table/columns.h"
 #include "tables/compared_metrics.h"
 #include "tables/compared_values.h"
 

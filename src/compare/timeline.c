@@ -3,8 +3,8 @@
 #include "compare/internal.h"
 
 #include "viewer/slice.h"
-#include "viewer/viewer.h"
 #include "tables/viewer_data.h"
+#include "viewer/viewer.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -3,7 +3,6 @@
 #include "compare/internal.h"
 
 #include "base/array.h"
-#include "table/columns.h"
 #include "tables/compared_tree.h"
 
 #include <stdio.h>

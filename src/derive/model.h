@@ -12,7 +12,7 @@
 #include "config/workload.h"
 #include "derive/groups.h"
 #include "derive/lanes.h"
-#include "table/events.h"
+#include "tables/events.h"
 #include "table/intervals.h"
 #include "table/table.h"
 

@@ -1,10 +1,7 @@
 /* Blobs of NVTX payloads, read by the trace's own schemas. */
 #include "derive/payload.h"
 
-#include "table/evidence.h"
-#include "tables/nvtx_payload_entries.h"
-#include "tables/nvtx_payload_enums.h"
-#include "tables/nvtx_payload_schemas.h"
+#include "tables/events.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "base/text.h"
 #include "render/csv.h"
-#include "table/columns.h"
 #include "table/severity.h"
 #include "tables/index_findings.h"
 #include "tables/index_kernels.h"

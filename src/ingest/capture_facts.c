@@ -4,8 +4,7 @@
 #include "ingest/capture_facts.h"
 
 #include "ingest/small.h"
-#include "table/events.h"
-#include "tables/capture.h"
+#include "tables/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -121,8 +121,8 @@ static void drop_parts(struct extraction *x) {
 
 static bool is_noted(const struct nai_table *notes, const char *table) {
   for (int64_t i = 0; i < notes->rows; i++)
-    if (strcmp(nai_get_str(notes, i, NO_CHECK), NAI_CHECK_DAMAGE) == 0 &&
-        strcmp(nai_get_str(notes, i, NO_SOURCE), table) == 0)
+    if (strcmp(nai_get_str(notes, i, PROBE_NOTES_check), NAI_CHECK_DAMAGE) == 0 &&
+        strcmp(nai_get_str(notes, i, PROBE_NOTES_source_table), table) == 0)
       return true;
   return false;
 }

@@ -3,7 +3,7 @@
 #define NAI_INGEST_INGEST_H
 
 #include "ingest/trace/trace.h"
-#include "table/events.h"
+#include "tables/events.h"
 #include "table/table.h"
 
 struct nai_ingest {

@@ -24,11 +24,11 @@ void nai_ingest_free(struct nai_ingest *ingest) {
 void nai_ingest_note(struct nai_table *notes, const char *check, const char *severity, const char *source,
                      int64_t count, const char *detail) {
   int64_t row = nai_table_add_row(notes);
-  nai_set_str(notes, row, NO_CHECK, check);
-  nai_set_str(notes, row, NO_SEVERITY, severity);
-  nai_set_str(notes, row, NO_SOURCE, source);
-  nai_set_i64(notes, row, NO_COUNT, count);
-  nai_set_str(notes, row, NO_DETAIL, detail);
+  nai_set_str(notes, row, PROBE_NOTES_check, check);
+  nai_set_str(notes, row, PROBE_NOTES_severity, severity);
+  nai_set_str(notes, row, PROBE_NOTES_source_table, source);
+  nai_set_i64(notes, row, PROBE_NOTES_count, count);
+  nai_set_str(notes, row, PROBE_NOTES_detail, detail);
 }
 
 enum { TEXT_MAX = 400 };
@@ -121,12 +121,12 @@ static int on_capture_fact(void *ctx, const struct nai_cell *cells, struct nai_e
 /* Equal notes are one, with their number. */
 static void count_note(struct nai_table *notes, const char *check, const char *severity, const char *detail) {
   int64_t row = 0;
-  while (row < notes->rows && (strcmp(nai_get_str(notes, row, NO_CHECK), check) != 0 ||
-                               strcmp(nai_get_str(notes, row, NO_SEVERITY), severity) != 0 ||
-                               strcmp(nai_get_str(notes, row, NO_DETAIL), detail) != 0))
+  while (row < notes->rows && (strcmp(nai_get_str(notes, row, PROBE_NOTES_check), check) != 0 ||
+                               strcmp(nai_get_str(notes, row, PROBE_NOTES_severity), severity) != 0 ||
+                               strcmp(nai_get_str(notes, row, PROBE_NOTES_detail), detail) != 0))
     row++;
   if (row < notes->rows)
-    nai_set_i64(notes, row, NO_COUNT, nai_get_i64(notes, row, NO_COUNT) + 1);
+    nai_set_i64(notes, row, PROBE_NOTES_count, nai_get_i64(notes, row, PROBE_NOTES_count) + 1);
   else
     nai_ingest_note(notes, check, severity, "DIAGNOSTIC_EVENT", 1, detail);
 }
@@ -371,8 +371,8 @@ static void take_back(struct nai_table *capabilities, const char *table) {
 
 void nai_probe_take_back(struct nai_table *capabilities, const struct nai_table *notes) {
   for (int64_t i = 0; i < notes->rows; i++)
-    if (strcmp(nai_get_str(notes, i, NO_CHECK), NAI_CHECK_DAMAGE) == 0)
-      take_back(capabilities, nai_get_str(notes, i, NO_SOURCE));
+    if (strcmp(nai_get_str(notes, i, PROBE_NOTES_check), NAI_CHECK_DAMAGE) == 0)
+      take_back(capabilities, nai_get_str(notes, i, PROBE_NOTES_source_table));
 }
 
 int nai_probe(struct nai_ingest *out, struct nai_trace *trace, uint64_t tables, struct nai_err *err) {

@@ -3,7 +3,6 @@
 
 #include "analyses/analysis.h"
 #include "render/escape.h"
-#include "viewer/viewer.h"
 #include "tables/capabilities.h"
 #include "tables/capture.h"
 #include "tables/evidence.h"
@@ -14,6 +13,7 @@
 #include "tables/probe_notes.h"
 #include "tables/timeline_places.h"
 #include "tables/viewer_data.h"
+#include "viewer/viewer.h"
 
 #include <stdlib.h>
 

@@ -6,9 +6,9 @@
 #include "base/sink.h"
 #include "base/threads.h"
 #include "render/output.h"
-#include "viewer/viewer.h"
 #include "tables/findings.h"
 #include "tables/viewer_data.h"
+#include "viewer/viewer.h"
 
 #include <limits.h>
 #include <stdio.h>

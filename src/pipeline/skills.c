@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "pipeline/state.h"
-#include "table/columns.h"
 #include "tables/skill_answers.h"
 
 #include <stdio.h>

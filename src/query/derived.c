@@ -4,7 +4,6 @@
 #include "base/big.h"
 #include "base/threads.h"
 #include "derive/nvtx/nvtx_open.h"
-#include "table/columns.h"
 #include "table/kernel_name.h"
 #include "tables/call_ranges.h"
 #include "tables/graph_event_launches.h"
@@ -176,12 +175,17 @@ static const struct nai_derived calls = {&nai_call_ranges_schema, call_parts, op
 
 /* --- operations on GPUs --------------------------------------------------------------------------- */
 
-enum { LA_CALL, LA_LATENCY, LA_QUEUE, LA_NODE, LA_RANGE_NAME, LA_PATH, LA_TEXT, LA_TEXT2, LA_TEXT3 };
-#define LAUNCH_PARTS                                                                                    \
-  [LA_CALL] = PART_LAUNCH, [LA_LATENCY] = PART_LAUNCH, [LA_QUEUE] = PART_LAUNCH, [LA_NODE] = PART_NVTX, \
-  [LA_RANGE_NAME] = PART_NVTX, [LA_PATH] = PART_NVTX
-static const uint8_t launch_parts[] = {
-    LAUNCH_PARTS, [LA_TEXT] = PART_NAMES, [LA_TEXT2] = PART_NAMES, [LA_TEXT3] = PART_NAMES};
+/* What the three tables have in common comes first, under the same numbers. */
+#define LAUNCH_PARTS                                                                \
+  [KERNEL_LAUNCHES_call] = PART_LAUNCH, [KERNEL_LAUNCHES_latency_ns] = PART_LAUNCH, \
+  [KERNEL_LAUNCHES_queue_ns] = PART_LAUNCH, [KERNEL_LAUNCHES_node] = PART_NVTX,     \
+  [KERNEL_LAUNCHES_range_name] = PART_NVTX, [KERNEL_LAUNCHES_path] = PART_NVTX
+static const uint8_t kernel_parts[] = {
+    LAUNCH_PARTS, [KERNEL_LAUNCHES_category] = PART_NAMES, [KERNEL_LAUNCHES_short_name] = PART_NAMES};
+static const uint8_t memop_parts[] = {
+    LAUNCH_PARTS, [MEMOP_LAUNCHES_direction] = PART_NAMES, [MEMOP_LAUNCHES_src_memory] = PART_NAMES,
+    [MEMOP_LAUNCHES_dst_memory] = PART_NAMES};
+static const uint8_t graph_parts[] = {LAUNCH_PARTS};
 
 static int open_kernels(struct nai_query_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_KERNELS, err); }
 static int open_memops(struct nai_query_table *t, struct nai_err *err) { return open_beside(t, NAI_IN_MEMOPS, err); }
@@ -189,14 +193,14 @@ static int open_graphs(struct nai_query_table *t, struct nai_err *err) { return 
 
 static int fill_launches(struct nai_query_table *t, const struct nai_model *m, const uint32_t *call,
                          const struct nai_column *start, struct nai_err *err) {
-  int rc = allocate(t, LA_CALL, LA_QUEUE, err);
+  int rc = allocate(t, KERNEL_LAUNCHES_call, KERNEL_LAUNCHES_queue_ns, err);
   for (int64_t i = 0; i < t->own->rows && !rc; i++) {
     int64_t at = nai_at(start, (uint64_t)i);
     bool known = call[i] != NAI_NO_ROW;
     int64_t queue = known ? at - nai_at(&m->apis.end, call[i]) : -1;
-    nai_column_i32(t->own, LA_CALL)[i] = known ? (int32_t)call[i] : NAI_NULL_I32;
-    nai_column_i64(t->own, LA_LATENCY)[i] = known ? at - nai_at(&m->apis.start, call[i]) : NAI_NULL_I64;
-    nai_column_i64(t->own, LA_QUEUE)[i] = queue >= 0 ? queue : NAI_NULL_I64;
+    nai_column_i32(t->own, KERNEL_LAUNCHES_call)[i] = known ? (int32_t)call[i] : NAI_NULL_I32;
+    nai_column_i64(t->own, KERNEL_LAUNCHES_latency_ns)[i] = known ? at - nai_at(&m->apis.start, call[i]) : NAI_NULL_I64;
+    nai_column_i64(t->own, KERNEL_LAUNCHES_queue_ns)[i] = queue >= 0 ? queue : NAI_NULL_I64;
   }
   return rc;
 }
@@ -208,7 +212,7 @@ static int fill_kernel_names(struct nai_query_table *t, const struct nai_model *
   const char **list = calloc((size_t)names->count + 1, sizeof *list);
   uint32_t *ids = calloc((size_t)names->count * 2 + 1, sizeof *ids);
   char **shorts = NULL;
-  int rc = list && ids ? allocate(t, LA_TEXT, LA_TEXT2, err) : nai_err_nomem(err);
+  int rc = list && ids ? allocate(t, KERNEL_LAUNCHES_category, KERNEL_LAUNCHES_short_name, err) : nai_err_nomem(err);
   for (uint32_t i = 0; i < names->count && !rc; i++)
     list[i] = nai_strings_get(names, i);
   if (!rc)
@@ -220,8 +224,8 @@ static int fill_kernel_names(struct nai_query_table *t, const struct nai_model *
   }
   for (uint32_t i = 0; i < m->kernels.n && !rc; i++) {
     uint32_t name = nai_at_text(&m->kernels.name, i);
-    nai_column_str(t->own, LA_TEXT)[i] = name < names->count ? ids[2 * name] : NAI_NO_STRING;
-    nai_column_str(t->own, LA_TEXT2)[i] = name < names->count ? ids[2 * name + 1] : NAI_NO_STRING;
+    nai_column_str(t->own, KERNEL_LAUNCHES_category)[i] = name < names->count ? ids[2 * name] : NAI_NO_STRING;
+    nai_column_str(t->own, KERNEL_LAUNCHES_short_name)[i] = name < names->count ? ids[2 * name + 1] : NAI_NO_STRING;
   }
   free(list);
   free(ids);
@@ -239,17 +243,17 @@ static int build_kernels(struct nai_query_table *t, uint32_t part, struct nai_er
     return rc;
   return part == PART_NAMES  ? fill_kernel_names(t, m, err)
        : part == PART_LAUNCH ? fill_launches(t, m, m->kernel_api, &m->kernels.start, err)
-                             : fill_nodes(t, m, LA_NODE, m->kernel_api, err);
+                             : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->kernel_api, err);
 }
 
 static int fill_memop_names(struct nai_query_table *t, const struct nai_model *m, struct nai_err *err) {
   char room[NAI_KIND_NAME_MAX];
-  int rc = allocate(t, LA_TEXT, LA_TEXT3, err);
+  int rc = allocate(t, MEMOP_LAUNCHES_direction, MEMOP_LAUNCHES_dst_memory, err);
   for (uint32_t i = 0; i < m->memops.n && !rc; i++) {
-    nai_set_str(t->own, i, LA_TEXT, nai_model_direction(room, m, i));
-    nai_set_str(t->own, i, LA_TEXT2,
+    nai_set_str(t->own, i, MEMOP_LAUNCHES_direction, nai_model_direction(room, m, i));
+    nai_set_str(t->own, i, MEMOP_LAUNCHES_src_memory,
                 nai_model_kind_name(room, m, NAI_LABEL_MEMORY, nai_at_i32(&m->memops.src_kind, i)));
-    nai_set_str(t->own, i, LA_TEXT3,
+    nai_set_str(t->own, i, MEMOP_LAUNCHES_dst_memory,
                 nai_model_kind_name(room, m, NAI_LABEL_MEMORY, nai_at_i32(&m->memops.dst_kind, i)));
   }
   return rc ? rc : nai_table_check(t->own, err);
@@ -263,7 +267,7 @@ static int build_memops(struct nai_query_table *t, uint32_t part, struct nai_err
     return rc;
   return part == PART_NAMES  ? fill_memop_names(t, m, err)
        : part == PART_LAUNCH ? fill_launches(t, m, m->memop_api, &m->memops.start, err)
-                             : fill_nodes(t, m, LA_NODE, m->memop_api, err);
+                             : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->memop_api, err);
 }
 
 static int build_graphs(struct nai_query_table *t, uint32_t part, struct nai_err *err) {
@@ -272,12 +276,12 @@ static int build_graphs(struct nai_query_table *t, uint32_t part, struct nai_err
   if (rc)
     return rc;
   return part == PART_LAUNCH ? fill_launches(t, m, m->graph_api, &m->graphs.start, err)
-                             : fill_nodes(t, m, LA_NODE, m->graph_api, err);
+                             : fill_nodes(t, m, KERNEL_LAUNCHES_node, m->graph_api, err);
 }
 
-static const struct nai_derived kernels = {&nai_kernel_launches_schema, launch_parts, open_kernels, build_kernels},
-                                memops = {&nai_memop_launches_schema, launch_parts, open_memops, build_memops},
-                                graphs = {&nai_graph_event_launches_schema, launch_parts, open_graphs, build_graphs};
+static const struct nai_derived kernels = {&nai_kernel_launches_schema, kernel_parts, open_kernels, build_kernels},
+                                memops = {&nai_memop_launches_schema, memop_parts, open_memops, build_memops},
+                                graphs = {&nai_graph_event_launches_schema, graph_parts, open_graphs, build_graphs};
 
 const struct nai_derived *const nai_derived_tables[] = {&kernels,
                                                         &memops,

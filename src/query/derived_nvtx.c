@@ -2,7 +2,6 @@
 #include "query/internal.h"
 
 #include "base/text.h"
-#include "table/columns.h"
 #include "tables/nvtx_events.h"
 #include "tables/nvtx_nodes.h"
 #include "tables/range_depths.h"

@@ -1,7 +1,6 @@
 /* What there is to ask: nai_tables and nai_columns, made from the descriptions in the schemas. */
 #include "query/internal.h"
 
-#include "table/columns.h"
 #include "tables/sql_columns.h"
 #include "tables/sql_tables.h"
 

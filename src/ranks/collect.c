@@ -2,7 +2,6 @@
 #include "ranks/internal.h"
 
 #include "analyses/comm/comm.h"
-#include "analyses/steps/step_schemas.h"
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/threads.h"

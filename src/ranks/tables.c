@@ -2,7 +2,6 @@
 #include "ranks/tables_internal.h"
 
 #include "base/buf.h"
-#include "table/columns.h"
 #include "tables/collective_mismatches.h"
 #include "tables/collectives.h"
 #include "tables/rank_communicators.h"

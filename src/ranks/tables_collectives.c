@@ -3,7 +3,6 @@
 
 #include "analyses/comm/comm.h"
 #include "ranks/internal.h"
-#include "table/columns.h"
 #include "tables/collectives.h"
 #include "tables/rank_ops.h"
 #include "tables/transfers.h"

@@ -3,7 +3,7 @@
 
 #include "base/fmt.h"
 #include "base/text.h"
-#include "table/events.h"
+#include "tables/events.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,7 +1,6 @@
 /* What findings are about, in words. */
 #include "rules/evaluation.h"
-#include "table/events.h"
-#include "tables/gpus.h"
+#include "tables/events.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,3 +6,5 @@
   C(T, id, ID, "number in memop_events", .key = true)                  \
   C(T, label, NAME, "what the export calls it")
 NAI_TABLE(LABELS, labels, "Labels", "One label of an enumeration of the export")
+
+enum { NAI_LABEL_COPY, NAI_LABEL_MEMORY };

@@ -10,3 +10,6 @@
   C(T, library, ID32, "0 cuBLAS, 1 cuDNN", .filled = true, .values = 2)                                     \
   C(T, event_class, ID32, "as in ENUM_NSYS_EVENT_CLASS")
 NAI_TABLE(LIBRARY_EVENTS, library_events, "Library calls", "One call of cuBLAS or cuDNN")
+
+/* library_events: traced library functions. */
+enum { NAI_LIBRARY_CUBLAS, NAI_LIBRARY_CUDNN };

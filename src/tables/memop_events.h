@@ -25,3 +25,5 @@
   C(T, dst_cuda_device, ID32, "CUDA ordinal copied to, where the export says so")                       \
   C(T, copy_count, CELL(I32, COUNT), "copies of a batch, NULL where the export lacks it")
 NAI_TABLE(MEMOP_EVENTS, memop_events, "Memory operations", "One memcpy or memset on a GPU")
+
+enum { NAI_MEMOP_COPY, NAI_MEMOP_SET };

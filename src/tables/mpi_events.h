@@ -17,3 +17,6 @@
   C(T, request, ID, "request handle, NULL for none")                                                         \
   C(T, open, ID32, "1 when the export has no end")
 NAI_TABLE(MPI_EVENTS, mpi_events, "MPI calls", "One MPI call")
+
+/* mpi_events: an open call ends where it begins. */
+enum { NAI_MPI_P2P, NAI_MPI_COLLECTIVE, NAI_MPI_START_WAIT, NAI_MPI_OTHER };

@@ -18,3 +18,5 @@
   C(T, seq, ID, "PyTorch's sequence number behind the name, NULL for none")                                          \
   C(T, sizes, ID32, "row of table nvtx_sizes, NULL for none", .refers = "nvtx_sizes")
 NAI_TABLE(NVTX_EVENTS, nvtx_events, "NVTX ranges and marks", "One NVTX range or mark")
+
+enum { NAI_NVTX_PUSH_POP, NAI_NVTX_START_END, NAI_NVTX_MARK };

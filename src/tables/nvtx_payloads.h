@@ -13,3 +13,6 @@
   C(T, json, LABEL, "JSON text")                                                                            \
   C(T, integer, ID, "integer")
 NAI_TABLE(NVTX_PAYLOADS, nvtx_payloads, "NVTX payloads", "One NVTX event with a payload")
+
+/* nvtx_payloads: nvtx_events row = export_row minus its export_row_offset. */
+enum { NAI_PAYLOAD_BLOB, NAI_PAYLOAD_JSON, NAI_PAYLOAD_INTEGER, NAI_PAYLOAD_REAL };

@@ -1,26 +1,9 @@
 #pragma once
-#include "tables/declare.h"
+#include "tables/sync_calls.h"
 
-#define SYNC_BY_PID_COLUMNS(C, T)                                                                                      \
-  C(T, pid, PID, "process", .key = true)                                                                               \
-  C(T, api_name, NAME, "API function", .key = true)                                                                    \
-  C(T, class, LABEL, "blocking, ordering or poll; only blocking calls make the host wait", .key = true)                \
-  C(T, call_count, COUNT, "calls", .better = NAI_BETTER_LOWER, .sum = true)                                            \
-  C(T, total_time_ns, TIME, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)                               \
-  C(T, avg_duration_ns, AVERAGE, "mean duration")                                                                      \
-  C(T, p50_duration_ns, AVERAGE, "median duration")                                                                    \
-  C(T, p90_duration_ns, AVERAGE, "90th percentile of durations")                                                       \
-  C(T, max_duration_ns, LENGTH, "longest duration")                                                                    \
-  C(T, pct_of_thread_window, PCT,                                                                                      \
-    "of the summed windows (first to last API call) of the threads that made these calls", .better = NAI_BETTER_LOWER) \
-  C(T, gpu_busy_pct, PCT,                                                                                              \
-    "share of this time in which the process's GPUs were busy, NULL where nothing of them is recorded",                \
-    .better = NAI_BETTER_HIGHER)                                                                                       \
-  C(T, top_nvtx_range, RANGE_NAME, "innermost NVTX range with most of this time")                                      \
-  C(T, longest_start_ns, START, "start of the longest call")                                                           \
-  C(T, longest_end_ns, END, "end of the longest call")                                                                 \
-  C(T, tid, TID, "thread of the longest call")                                                                         \
-  C(T, gpu_idle_ns, TIME, "part of this time in which the process's GPUs ran nothing", .better = NAI_BETTER_LOWER,     \
-    .sum = true)                                                                                                       \
-  C(T, pct_of_thread_window_gpu_idle, PCT, "gpu_idle_ms, of the same thread windows", .better = NAI_BETTER_LOWER)
+#define SYNC_BY_PID_COLUMNS(C, T)              \
+  C(T, pid, PID, "process", .key = true)       \
+  SYNC_TIME_COLUMNS(C, T)                      \
+  C(T, tid, TID, "thread of the longest call") \
+  SYNC_IDLE_COLUMNS(C, T)
 NAI_TABLE(SYNC_BY_PID, sync_by_pid, "Synchronisation by process", "One synchronising API function in one process")

@@ -1,7 +1,8 @@
 #pragma once
 #include "tables/declare.h"
 
-#define SYNC_CALLS_COLUMNS(C, T)                                                                                       \
+/* What sync_calls and sync_by_pid both say. */
+#define SYNC_TIME_COLUMNS(C, T)                                                                                        \
   C(T, api_name, NAME, "API function", .key = true)                                                                    \
   C(T, class, LABEL, "blocking, ordering or poll; only blocking calls make the host wait", .key = true)                \
   C(T, call_count, COUNT, "calls", .better = NAI_BETTER_LOWER, .sum = true)                                            \
@@ -17,10 +18,15 @@
     .better = NAI_BETTER_HIGHER)                                                                                       \
   C(T, top_nvtx_range, RANGE_NAME, "innermost NVTX range with most of this time")                                      \
   C(T, longest_start_ns, START, "start of the longest call")                                                           \
-  C(T, longest_end_ns, END, "end of the longest call")                                                                 \
-  C(T, pid, PID, "process of the longest call")                                                                        \
-  C(T, tid, TID, "thread of the longest call")                                                                         \
-  C(T, gpu_idle_ns, TIME, "part of this time in which the process's GPUs ran nothing", .better = NAI_BETTER_LOWER,     \
-    .sum = true)                                                                                                       \
+  C(T, longest_end_ns, END, "end of the longest call")
+#define SYNC_IDLE_COLUMNS(C, T)                                                                                    \
+  C(T, gpu_idle_ns, TIME, "part of this time in which the process's GPUs ran nothing", .better = NAI_BETTER_LOWER, \
+    .sum = true)                                                                                                   \
   C(T, pct_of_thread_window_gpu_idle, PCT, "gpu_idle_ms, of the same thread windows", .better = NAI_BETTER_LOWER)
+
+#define SYNC_CALLS_COLUMNS(C, T)                \
+  SYNC_TIME_COLUMNS(C, T)                       \
+  C(T, pid, PID, "process of the longest call") \
+  C(T, tid, TID, "thread of the longest call")  \
+  SYNC_IDLE_COLUMNS(C, T)
 NAI_TABLE(SYNC_CALLS, sync_calls, "Synchronisation", "One synchronising API function")

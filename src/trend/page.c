@@ -1,8 +1,8 @@
 /* trend.html and trend.md: one view, two templates. */
 #include "base/fmt.h"
+#include "tables/runs.h"
 #include "trend/chart.h"
 #include "trend/moved.h"
-#include "tables/runs.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 
 #include "render/json.h"
 #include "run/publish.h"
-#include "table/columns.h"
-#include "trend/moved.h"
+#include "tables/changes.h"
 #include "tables/runs.h"
+#include "trend/moved.h"
 
 #include <limits.h>
 #include <math.h>
@@ -140,31 +140,21 @@ void nai_trend_json(struct nai_buf *out, const struct nai_trend *t) {
 }
 
 int nai_trend_changes_table(struct nai_table **out, const struct nai_trend *t, struct nai_err *err) {
-  static const struct nai_column_def columns[] = {
-      NAI_LABEL_COLUMN("series", "series of the store", .key = true),
-      NAI_NAME_COLUMN("metric", "id of the metric", .key = true),
-      NAI_LABEL_COLUMN("basis", "step, second or total: what it is a value of", .key = true),
-      NAI_LABEL_COLUMN("good_run", "last run of the level before"),
-      NAI_LABEL_COLUMN("bad_run", "first run of the level after", .key = true),
-      {"before", NAI_F64, NAI_COUNT, "median before", .role = NAI_ROLE_METRIC},
-      {"after", NAI_F64, NAI_COUNT, "median after", .role = NAI_ROLE_METRIC},
-      {"p", NAI_F64, NAI_COUNT, "Welch, two-sided", .role = NAI_ROLE_METRIC}};
-  static const struct nai_schema schema = NAI_SCHEMA("changes", "Changes", "One change of one metric", columns);
-  int rc = nai_table_new(out, &schema, err);
+  int rc = nai_table_new(out, &nai_changes_schema, err);
   for (uint32_t s = 0; s < t->series_count && !rc; s++)
     for (uint32_t i = 0; i < t->series[s].metric_count; i++) {
       const struct nai_trend_metric *m = &t->series[s].metrics[i];
       for (uint32_t c = 0; c < m->found.count; c++) {
         const struct nai_change *change = &m->found.changes[c];
         int64_t row = nai_table_add_row(*out);
-        nai_set_str(*out, row, 0, t->series[s].series);
-        nai_set_str(*out, row, 1, m->metric);
-        nai_set_str(*out, row, 2, m->basis);
-        nai_set_str(*out, row, 3, run_id(t, nai_trend_good_run(m, change)));
-        nai_set_str(*out, row, 4, run_id(t, nai_trend_bad_run(m, change)));
-        nai_set_f64(*out, row, 5, change->before);
-        nai_set_f64(*out, row, 6, change->after);
-        nai_set_f64(*out, row, 7, change->p);
+        nai_set_str(*out, row, CHANGES_series, t->series[s].series);
+        nai_set_str(*out, row, CHANGES_metric, m->metric);
+        nai_set_str(*out, row, CHANGES_basis, m->basis);
+        nai_set_str(*out, row, CHANGES_good_run, run_id(t, nai_trend_good_run(m, change)));
+        nai_set_str(*out, row, CHANGES_bad_run, run_id(t, nai_trend_bad_run(m, change)));
+        nai_set_f64(*out, row, CHANGES_before, change->before);
+        nai_set_f64(*out, row, CHANGES_after, change->after);
+        nai_set_f64(*out, row, CHANGES_p, change->p);
       }
     }
   return rc ? rc : nai_table_check(*out, err);

@@ -1,8 +1,6 @@
 /* NVTX payloads: any blob against schemas that are made of the same bytes, and any text. */
 #include "derive/payload.h"
-#include "table/evidence.h"
-#include "tables/nvtx_payload_entries.h"
-#include "tables/nvtx_payload_schemas.h"
+#include "tables/events.h"
 
 #include <stdlib.h>
 #include <string.h>

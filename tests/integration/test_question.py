@@ -56,9 +56,11 @@ class Understanding(unittest.TestCase):
         rules = {rule["id"] for rule in yaml.safe_load((SOURCE / "rules/default.yaml").read_text())["rules"]}
         patterns = [p for intent in INTENTS["intents"] for p in intent.get("rules", []) if p != "*"]
         for rule in sorted(rules):
-            self.assertTrue(any(rule == p or (p.endswith("*") and rule.startswith(p[:-1])) for p in patterns), rule)
+            self.assertTrue(any(rule == p or (p.endswith("*") and rule.startswith(p[:-1])) for p in patterns),
+                            f"no question leads to rule {rule}: name it under `rules:` of an intent in rules/intents.yaml")
         for pattern in patterns + INTENTS["caveats"]:
-            self.assertTrue(any(rule == pattern or (pattern.endswith("*") and rule.startswith(pattern[:-1])) for rule in rules), pattern)
+            self.assertTrue(any(rule == pattern or (pattern.endswith("*") and rule.startswith(pattern[:-1])) for rule in rules),
+                            f"rules/intents.yaml names {pattern}, but rules/default.yaml has no such rule: correct or remove it")
 
     def test_every_intent_is_asked(self):
         """... so that a mistake in one of its statements is an error above."""

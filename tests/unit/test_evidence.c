@@ -48,8 +48,8 @@ static int64_t note(const struct run *r, const char *check) {
   const struct nai_table *notes = r->in.tables[NAI_IN_EXTRACT_NOTES];
   int64_t count = 0;
   for (int64_t i = 0; i < notes->rows; i++)
-    if (strcmp(nai_get_str(notes, i, NO_CHECK), check) == 0)
-      count += nai_get_i64(notes, i, NO_COUNT);
+    if (strcmp(nai_get_str(notes, i, PROBE_NOTES_check), check) == 0)
+      count += nai_get_i64(notes, i, PROBE_NOTES_count);
   return count;
 }
 
@@ -276,7 +276,7 @@ static int64_t left_out(const struct run *r) {
   const struct nai_table *notes = r->rc ? NULL : r->in.tables[NAI_IN_EXTRACT_NOTES];
   int64_t count = 0;
   for (int64_t i = 0; notes && i < notes->rows; i++)
-    count += strcmp(nai_get_str(notes, i, NO_CHECK), NAI_CHECK_DAMAGE) == 0;
+    count += strcmp(nai_get_str(notes, i, PROBE_NOTES_check), NAI_CHECK_DAMAGE) == 0;
   return count;
 }
 

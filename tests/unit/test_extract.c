@@ -35,8 +35,8 @@ static int64_t note(const struct run *r, const char *check) {
   for (size_t t = 0; t < sizeof all / sizeof *all; t++) {
     const struct nai_table *notes = r->in.tables[all[t]];
     for (int64_t i = 0; notes && i < notes->rows; i++)
-      if (strcmp(nai_get_str(notes, i, NO_CHECK), check) == 0)
-        count += nai_get_i64(notes, i, NO_COUNT);
+      if (strcmp(nai_get_str(notes, i, PROBE_NOTES_check), check) == 0)
+        count += nai_get_i64(notes, i, PROBE_NOTES_count);
   }
   return count;
 }

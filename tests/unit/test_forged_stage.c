@@ -4,15 +4,10 @@
 
 #include "generated_trace.h"
 #include "base/fs.h"
-#include "pipeline/options.h"
 #include "pipeline/analyze.h"
-#include "table/events.h"
+#include "pipeline/options.h"
 #include "table/table.h"
-#include "tables/api_events.h"
-#include "tables/kernel_events.h"
-#include "tables/memop_events.h"
-#include "tables/nvtx_events.h"
-#include "tables/threads.h"
+#include "tables/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>

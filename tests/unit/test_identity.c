@@ -51,7 +51,7 @@ static void resolve(struct trace_file *t) { ok(nai_identity_resolve(&t->identity
 static int64_t notes(const struct trace_file *t, const char *check) {
   int64_t n = 0;
   for (int64_t i = 0; i < t->in.tables[NAI_IN_EXTRACT_NOTES]->rows; i++)
-    n += strcmp(nai_get_str(t->in.tables[NAI_IN_EXTRACT_NOTES], i, NO_CHECK), check) == 0;
+    n += strcmp(nai_get_str(t->in.tables[NAI_IN_EXTRACT_NOTES], i, PROBE_NOTES_check), check) == 0;
   return n;
 }
 

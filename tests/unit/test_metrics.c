@@ -3,7 +3,7 @@
 
 #include "rules/metrics.h"
 
-#include "table/columns.h"
+#include "columns.h"
 #include "tables/metrics.h"
 
 #include <math.h>

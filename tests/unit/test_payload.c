@@ -6,10 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "table/evidence.h"
-#include "tables/nvtx_payload_entries.h"
-#include "tables/nvtx_payload_enums.h"
-#include "tables/nvtx_payload_schemas.h"
+#include "tables/events.h"
 
 enum { DOMAIN = 3, FIRST = 1 << 24, INT = 5, UINT64 = 18, SIZE = 22, REDOP_TYPE = FIRST + 40 };
 

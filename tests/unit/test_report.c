@@ -4,7 +4,7 @@
 #include "render/group.h"
 #include "render/output.h"
 #include "render/report.h"
-#include "table/columns.h"
+#include "columns.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,9 +4,8 @@
 
 #include "rules/rules.h"
 
-#include "table/columns.h"
-#include "table/events.h"
-#include "tables/gpus.h"
+#include "columns.h"
+#include "tables/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>

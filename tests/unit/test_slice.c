@@ -2,8 +2,8 @@
 #include "model_fixture.h"
 
 #include "viewer/slice.h"
-#include "viewer/viewer.h"
 #include "tables/nvtx_events.h"
+#include "viewer/viewer.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/fs.h"
-#include "table/columns.h"
+#include "columns.h"
 #include "table/file.h"
 
 #include <fcntl.h>

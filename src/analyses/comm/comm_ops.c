@@ -1,13 +1,10 @@
 /* Table comm_ops: communication of each kind on each GPU. */
 #include "analyses/comm/comm.h"
-#include "analyses/comm/comm_columns.h"
 
 #include "base/array.h"
 #include "base/sort.h"
-#include "table/events.h"
 #include "tables/comm_ops.h"
-#include "tables/gpus.h"
-#include "tables/kernel_configs.h"
+#include "tables/events.h"
 
 #include <math.h>
 #include <stdlib.h>

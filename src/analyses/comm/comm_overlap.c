@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "base/keyset.h"
-#include "table/columns.h"
 #include "tables/comm_overlap_cost.h"
 #include "tables/kernel_configs.h"
 

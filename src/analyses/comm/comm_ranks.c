@@ -1,6 +1,5 @@
 /* Table comm_ranks: what each process on each GPU waited for. */
 #include "analyses/comm/comm.h"
-#include "analyses/comm/comm_columns.h"
 #include "tables/comm_ranks.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Tables comm_streams and comm_instances. */
 #include "analyses/comm/comm.h"
-#include "analyses/comm/comm_columns.h"
 
 #include "base/buf.h"
 #include "base/sort.h"

@@ -1,6 +1,5 @@
 /* What did GPUs say to each other, what of it did nothing hide, and how much of it was waiting? Tables comm_*. */
 #include "analyses/comm/comm.h"
-#include "analyses/comm/comm_columns.h"
 
 #include "base/buf.h"
 #include "tables/comm_capture.h"

@@ -2,7 +2,6 @@
 #include "analyses/analysis.h"
 #include "base/array.h"
 #include "derive/cpu/cpu.h"
-#include "table/columns.h"
 #include "tables/cpu_threads.h"
 #include "tables/sample_events.h"
 #include "tables/sched_events.h"

@@ -1,7 +1,6 @@
 /* What did the CPU do while GPUs had nothing to do? Tables gap_activity and gap_functions. */
 #include "analyses/cpu/gap_subjects.h"
 #include "analyses/idle/idle.h"
-#include "table/columns.h"
 #include "tables/gap_activity.h"
 #include "tables/gap_functions.h"
 #include "tables/threads.h"

@@ -1,6 +1,5 @@
 /* Which operating-system calls take host time? Table osrt_calls. */
 #include "analyses/analysis.h"
-#include "table/columns.h"
 #include "tables/osrt_calls.h"
 #include "tables/osrt_events.h"
 

@@ -1,6 +1,5 @@
 /* How much of a program's arithmetic do the sizes in range names tell? Table gemm_coverage. */
 #include "analyses/gemm/gemm.h"
-#include "table/columns.h"
 #include "tables/gemm_coverage.h"
 
 void nai_gemm_put_coverage(struct nai_table *out, const struct nai_gemms *g) {

@@ -3,9 +3,9 @@
 #include "analyses/gemm/gemm.h"
 
 #include "derive/graphs/graph_origin.h"
-#include "derive/steps/step_stats.h"
 #include "base/array.h"
 #include "base/sort.h"
+#include "derive/steps/step_stats.h"
 #include "derive/steps/steps.h"
 #include "tables/nvtx_events.h"
 #include "tables/nvtx_sizes.h"

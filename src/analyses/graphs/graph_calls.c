@@ -2,7 +2,6 @@
 #include "analyses/analysis.h"
 #include "base/array.h"
 #include "base/sort.h"
-#include "table/columns.h"
 #include "tables/graph_calls.h"
 #include "tables/threads.h"
 

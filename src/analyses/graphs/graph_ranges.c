@@ -2,7 +2,6 @@
  * do. */
 #include "analyses/analysis.h"
 #include "derive/graphs/graph_origin.h"
-#include "table/columns.h"
 #include "tables/graph_ranges.h"
 
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* What would CUDA graphs win in place of single launches? Table graph_savings. */
 #include "derive/idle/active.h"
 #include "analyses/analysis.h"
-#include "derive/graphs/graph_regions.h"
-#include "derive/kernels/repeated.h"
 #include "base/sort.h"
+#include "derive/graphs/graph_regions.h"
 #include "derive/idle/idle.h"
-#include "table/columns.h"
+#include "derive/kernels/repeated.h"
 #include "tables/graph_savings.h"
 #include "tables/threads.h"
 

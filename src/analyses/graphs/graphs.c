@@ -3,7 +3,6 @@
 
 #include "analyses/analysis.h"
 #include "base/sort.h"
-#include "table/columns.h"
 #include "tables/graph_launches.h"
 #include "tables/graph_node_events.h"
 #include "tables/graphs.h"

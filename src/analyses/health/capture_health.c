@@ -3,7 +3,6 @@
 #include "analyses/analysis.h"
 #include "analyses/health/health_checks.h"
 #include "base/fmt.h"
-#include "table/columns.h"
 #include "tables/capture_health.h"
 #include "tables/gpu_active.h"
 #include "tables/gpus.h"

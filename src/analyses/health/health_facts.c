@@ -98,10 +98,10 @@ static bool all_kernel_rows_dropped(const struct nai_model *m) {
     if (strcmp(nai_get_str(readers, i, READERS_source_table), table) == 0)
       read += nai_get_i64(readers, i, READERS_rows);
   for (int64_t i = 0; i < notes->rows; i++) {
-    const char *check = nai_get_str(notes, i, NO_CHECK);
-    if (strcmp(nai_get_str(notes, i, NO_SOURCE), table) == 0 && strncmp(check, "rows-", strlen("rows-")) == 0 &&
-        strcmp(check, "rows-missing") != 0) /* those were not read */
-      dropped += nai_get_i64(notes, i, NO_COUNT);
+    const char *check = nai_get_str(notes, i, PROBE_NOTES_check);
+    if (strcmp(nai_get_str(notes, i, PROBE_NOTES_source_table), table) == 0 &&
+        strncmp(check, "rows-", strlen("rows-")) == 0 && strcmp(check, "rows-missing") != 0) /* those were not read */
+      dropped += nai_get_i64(notes, i, PROBE_NOTES_count);
   }
   return read > 0 && dropped >= read;
 }

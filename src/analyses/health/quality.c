@@ -1,7 +1,6 @@
 /* How far can the numbers be trusted? Tables data_quality, run_info. */
 #include "analyses/analysis.h"
 #include "analyses/health/health_facts.h"
-#include "table/columns.h"
 #include "tables/capabilities.h"
 #include "tables/data_quality.h"
 #include "tables/overhead_events.h"
@@ -98,9 +97,11 @@ struct noted {
 /* Notes become rows; dropped rows and diagnostics are counted on the way. */
 static void put_notes(struct nai_table *quality, struct noted *noted, const struct nai_table *notes) {
   for (int64_t i = 0; i < notes->rows; i++) {
-    const char *check = nai_get_str(notes, i, NO_CHECK), *severity = nai_get_str(notes, i, NO_SEVERITY);
-    int64_t count = nai_get_i64(notes, i, NO_COUNT);
-    add(quality, check, severity, nai_get_str(notes, i, NO_SOURCE), count, nai_get_str(notes, i, NO_DETAIL));
+    const char *check = nai_get_str(notes, i, PROBE_NOTES_check),
+               *severity = nai_get_str(notes, i, PROBE_NOTES_severity);
+    int64_t count = nai_get_i64(notes, i, PROBE_NOTES_count);
+    add(quality, check, severity, nai_get_str(notes, i, PROBE_NOTES_source_table), count,
+        nai_get_str(notes, i, PROBE_NOTES_detail));
     if (strncmp(check, "rows-", 5) == 0)
       noted->dropped += count;
     if (strcmp(check, "diagnostic") == 0)

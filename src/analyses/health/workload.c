@@ -1,7 +1,6 @@
 /* What kind of program is this? Table workload. */
 #include "analyses/analysis.h"
 #include "base/text.h"
-#include "table/columns.h"
 #include "tables/callchain_frames.h"
 #include "tables/nvtx_domains.h"
 #include "tables/processes.h"

@@ -1,7 +1,6 @@
 /* Why did each GPU have nothing to do, and for how long? Table idle_causes. */
 #include "analyses/idle/idle.h"
 #include "base/sort.h"
-#include "table/columns.h"
 #include "tables/idle_causes.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #include "analyses/idle/idle.h"
 #include "base/fmt.h"
 #include "derive/nvtx/nvtx_open.h"
-#include "table/columns.h"
 #include "tables/gpu_idle_gaps.h"
 #include "tables/idle_causes.h"
 #include "tables/osrt_events.h"

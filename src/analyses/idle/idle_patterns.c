@@ -1,7 +1,6 @@
 /* Which idle gaps are repetitions of each other? Table idle_patterns. */
 #include "analyses/idle/idle.h"
 #include "base/array.h"
-#include "table/columns.h"
 #include "tables/idle_patterns.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Does the program wait after each launch, and what does that leave idle? Table launch_waits. */
 #include "analyses/analysis.h"
 #include "analyses/idle/idle.h"
+#include "analyses/spans/active_spans.h"
 #include "derive/idle/active.h"
-#include "table/columns.h"
 #include "tables/launch_waits.h"
 
 #include <stdlib.h>

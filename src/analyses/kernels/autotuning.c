@@ -5,7 +5,6 @@
 #include "analyses/losses/losses.h"
 #include "base/array.h"
 #include "base/strings.h"
-#include "table/columns.h"
 #include "tables/autotuning.h"
 #include "tables/kernel_configs.h"
 

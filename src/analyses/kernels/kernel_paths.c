@@ -2,7 +2,6 @@
  * kernels by. */
 #include "analyses/analysis.h"
 #include "derive/steps/steps.h"
-#include "table/columns.h"
 
 #include "base/array.h"
 #include "base/big.h"

@@ -4,9 +4,8 @@
 
 #include "analyses/analysis.h"
 #include "analyses/losses/losses.h"
-#include "derive/kernels/repeated.h"
 #include "base/array.h"
-#include "table/columns.h"
+#include "derive/kernels/repeated.h"
 #include "tables/kernel_configs.h"
 #include "tables/kernel_shape.h"
 

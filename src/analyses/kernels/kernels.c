@@ -1,6 +1,5 @@
 /* Which kernels take the time? Tables kernels, kernel_categories. */
 #include "analyses/analysis.h"
-#include "table/columns.h"
 
 #include "table/kernel_name.h"
 #include "tables/kernel_categories.h"

@@ -2,7 +2,6 @@
 #include "analyses/kernels/tiny_kernels.h"
 
 #include "analyses/analysis.h"
-#include "table/columns.h"
 #include "table/kernel_name.h"
 #include "tables/tiny_kernels.h"
 

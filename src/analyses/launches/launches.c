@@ -1,7 +1,6 @@
 /* How fast does the host launch kernels, and how long do they take? Table launch_storm. */
 #include "analyses/analysis.h"
 #include "analyses/kernels/tiny_kernels.h"
-#include "table/columns.h"
 
 #include "base/big.h"
 #include "tables/launch_storm.h"

@@ -1,6 +1,5 @@
 /* Where does the host wait for a GPU, and was the GPU busy meanwhile? Tables sync_calls, sync_by_pid. */
 #include "analyses/analysis.h"
-#include "table/columns.h"
 
 #include "base/big.h"
 #include "tables/sync_by_pid.h"
@@ -9,8 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* sync_by_pid has pid first; the other columns are those of sync_calls in the same order. */
 
 /* One call that is listed. */
 struct call {
@@ -132,11 +129,13 @@ static bool watched(const struct nai_model *m, const struct call *call) {
   return call->process >= 0 && m->process_gpus.first[call->process] < m->process_gpus.first[call->process + 1];
 }
 
-/* One row from the calls of one group; columns from NAME on lie at `shift`. */
+/* A column of the table that is filled. */
+#define COLUMN(name) (by_process ? SYNC_BY_PID_##name : SYNC_CALLS_##name)
+
+/* One row from the calls of one group. */
 static void put_group(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n,
                       bool by_process) {
   const struct nai_model *m = x->m;
-  int s = by_process ? 1 : 0; /* where api_name is */
   int64_t busy = 0, total = 0, windows = 0;
   int64_t known = 0, known_calls = 0; /* of calls whose GPUs are known */
   uint32_t longest = calls[0].api;
@@ -159,34 +158,32 @@ static void put_group(struct nai_table *table, struct context *x, const struct c
   for (uint32_t i = 0; i < n; i++)
     x->thread_seen[calls[i].thread] = 0;
   struct nai_stats stats = nai_stats_of(x->values, n);
-  struct nai_stats_columns to = {s + SYNC_CALLS_call_count,
-                                 s + SYNC_CALLS_total_time_ns,
-                                 s + SYNC_CALLS_avg_duration_ns,
+  struct nai_stats_columns to = {COLUMN(call_count),
+                                 COLUMN(total_time_ns),
+                                 COLUMN(avg_duration_ns),
                                  -1,
-                                 s + SYNC_CALLS_max_duration_ns,
-                                 s + SYNC_CALLS_p50_duration_ns,
-                                 s + SYNC_CALLS_p90_duration_ns,
+                                 COLUMN(max_duration_ns),
+                                 COLUMN(p50_duration_ns),
+                                 COLUMN(p90_duration_ns),
                                  -1,
                                  -1};
   int64_t row = nai_table_add_row(table);
   nai_put_stats(table, row, &to, &stats);
-  nai_set_str(table, row, s + SYNC_CALLS_api_name, nai_model_api_name(m, calls[0].api));
-  nai_set_str(table, row, s + SYNC_CALLS_class, class_of(m, calls[0].api));
-  nai_set_f64(table, row, s + SYNC_CALLS_pct_of_thread_window, nai_percent((double)total, (double)windows));
-  nai_set_str(table, row, s + SYNC_CALLS_top_nvtx_range, top_range(x, calls, n));
-  nai_set_i64(table, row, s + SYNC_CALLS_longest_start_ns, nai_at(&m->apis.start, longest));
-  nai_set_i64(table, row, s + SYNC_CALLS_longest_end_ns, nai_at(&m->apis.end, longest));
-  /* In sync_by_pid the pid comes first, so the columns after it are in the same places in both tables. */
-  nai_set_i64(table, row, by_process ? 0 : SYNC_CALLS_pid,
+  nai_set_str(table, row, COLUMN(api_name), nai_model_api_name(m, calls[0].api));
+  nai_set_str(table, row, COLUMN(class), class_of(m, calls[0].api));
+  nai_set_f64(table, row, COLUMN(pct_of_thread_window), nai_percent((double)total, (double)windows));
+  nai_set_str(table, row, COLUMN(top_nvtx_range), top_range(x, calls, n));
+  nai_set_i64(table, row, COLUMN(longest_start_ns), nai_at(&m->apis.start, longest));
+  nai_set_i64(table, row, COLUMN(longest_end_ns), nai_at(&m->apis.end, longest));
+  nai_set_i64(table, row, COLUMN(pid),
               nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest), THREADS_pid));
-  nai_set_i64(table, row, SYNC_CALLS_tid,
+  nai_set_i64(table, row, COLUMN(tid),
               nai_get_i64(m->tables[NAI_IN_THREADS], nai_at_i32(&m->apis.thread, longest), THREADS_tid));
   if (!known_calls)
     return;
-  nai_set_f64(table, row, s + SYNC_CALLS_gpu_busy_pct, nai_percent((double)busy, (double)known));
-  nai_set_i64(table, row, SYNC_CALLS_gpu_idle_ns, known - busy);
-  nai_set_f64(table, row, SYNC_CALLS_pct_of_thread_window_gpu_idle,
-              nai_percent((double)(known - busy), (double)windows));
+  nai_set_f64(table, row, COLUMN(gpu_busy_pct), nai_percent((double)busy, (double)known));
+  nai_set_i64(table, row, COLUMN(gpu_idle_ns), known - busy);
+  nai_set_f64(table, row, COLUMN(pct_of_thread_window_gpu_idle), nai_percent((double)(known - busy), (double)windows));
 }
 
 static int fill(struct nai_table *table, struct context *x, const struct call *calls, uint32_t n, bool by_process,
@@ -197,11 +194,8 @@ static int fill(struct nai_table *table, struct context *x, const struct call *c
       ;
     put_group(table, x, calls + i, j - i, by_process);
   }
-  int s = by_process ? 1 : 0;
-  struct nai_sort_by order[] = {{s + SYNC_CALLS_class, false},
-                                {s + SYNC_CALLS_total_time_ns, true},
-                                {s + SYNC_CALLS_api_name, false},
-                                {by_process ? 0 : SYNC_CALLS_pid, false}};
+  struct nai_sort_by order[] = {
+      {COLUMN(class), false}, {COLUMN(total_time_ns), true}, {COLUMN(api_name), false}, {COLUMN(pid), false}};
   return nai_table_sort(table, order, 4, err);
 }
 

@@ -1,10 +1,9 @@
 /* What could the program save on the GPU itself? Table losses. */
 #include "analyses/losses/losses.h"
+#include "analyses/analysis.h"
 #include "analyses/spans/active_spans.h"
 #include "derive/idle/active.h"
-#include "analyses/analysis.h"
 #include "derive/kernels/repeated.h"
-#include "table/columns.h"
 #include "tables/gpu_active.h"
 #include "tables/losses.h"
 

@@ -1,11 +1,9 @@
 /* How fast are copies for the link they take, and which could run while the GPU computes anyway? Table copy_rates. */
 #include "analyses/analysis.h"
-#include "analyses/analysis.h"
-#include "derive/idle/active.h"
 #include "analyses/losses/losses.h"
-#include "derive/memory/first_touch.h"
 #include "base/sort.h"
-#include "table/columns.h"
+#include "derive/idle/active.h"
+#include "derive/memory/first_touch.h"
 #include "tables/copy_rates.h"
 #include "tables/gpus.h"
 

@@ -1,6 +1,5 @@
 /* What is copied where, how fast, and does the GPU wait for it? Table memory_transfers. */
 #include "analyses/analysis.h"
-#include "table/columns.h"
 
 #include "base/sort.h"
 #include "tables/memory_transfers.h"

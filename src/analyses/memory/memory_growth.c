@@ -1,9 +1,7 @@
 /* Does a program hold more memory from step to step? Table memory_growth. */
 #include "analyses/memory/memory_growth.h"
 
-#include "analyses/steps/step_schemas.h"
 #include "base/sort.h"
-#include "table/columns.h"
 #include "tables/memory_growth.h"
 #include "tables/steps.h"
 

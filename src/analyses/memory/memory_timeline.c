@@ -1,7 +1,6 @@
 /* How much memory was in use when? Table memory_timeline: few enough points to draw, with every extreme exact. */
 #include "analyses/memory/memory_timeline.h"
 
-#include "table/columns.h"
 #include "tables/memory_timeline.h"
 
 #include <stdlib.h>

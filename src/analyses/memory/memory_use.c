@@ -6,7 +6,6 @@
 #include "analyses/memory/memory_timeline.h"
 #include "analyses/memory/memory_track.h"
 #include "derive/cpu/cpu.h"
-#include "table/columns.h"
 #include "tables/api_events.h"
 #include "tables/gpus.h"
 #include "tables/memory_growth.h"

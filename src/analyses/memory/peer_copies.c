@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "config/comm_names.h"
-#include "table/columns.h"
 #include "tables/gpus.h"
 #include "tables/memop_events.h"
 #include "tables/peer_copies.h"

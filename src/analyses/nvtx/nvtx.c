@@ -2,7 +2,6 @@
  * summed from the NVTX tree (derive/model.h), not from single ranges. */
 #include "analyses/analysis.h"
 #include "base/big.h"
-#include "table/columns.h"
 #include "tables/nvtx_by_pid.h"
 #include "tables/nvtx_coverage.h"
 #include "tables/nvtx_ranges.h"

@@ -1,6 +1,5 @@
 /* How do code ranges nest? Table nvtx_tree: the calling-context tree for flame graphs, its smallest nodes left out. */
 #include "analyses/analysis.h"
-#include "table/columns.h"
 
 #include "base/big.h"
 #include "base/sort.h"

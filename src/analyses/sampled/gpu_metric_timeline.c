@@ -1,7 +1,6 @@
 /* How did what was sampled of a GPU develop? Table gpu_metric_timeline: few enough stretches to draw. */
 #include "analyses/sampled/gpu_metric_timeline.h"
 
-#include "table/columns.h"
 #include "tables/gpu_metric_samples.h"
 #include "tables/gpu_metric_timeline.h"
 

@@ -1,46 +1,12 @@
 /* What did sampled metrics show in each phase and each step? Tables phase_metrics and step_metrics. */
 #include "analyses/analysis.h"
 #include "analyses/sampled/series.h"
-#include "analyses/steps/step_schemas.h"
-#include "table/columns.h"
+#include "tables/phase_metrics.h"
+#include "tables/step_metrics.h"
 #include "tables/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { DEVICE, NIC, PORT, METRIC, UNIT, TIME, COVERAGE, SAMPLES, MEAN, MAX, COMMON };
-#define COMMON_COLUMNS                                                                                               \
-  [DEVICE] = NAI_DEVICE_COLUMN("GPU; empty for network cards", .key = true),                                         \
-  [NIC] =                                                                                                            \
-      NAI_LABEL_COLUMN("nic", "network card: its name, else its number in the export; empty for GPUs", .key = true), \
-  [PORT] = {"port", NAI_I32, NAI_ID, "port of the card", .key = true},                                               \
-  [METRIC] = NAI_NAME_COLUMN("metric", "name of the metric in the export", .key = true),                             \
-  [UNIT] = NAI_LABEL_COLUMN("metric_unit", "unit of mean and max"),                                                  \
-  [TIME] = NAI_TIME_COLUMN("time_ns", "length of that time"),                                                        \
-  [COVERAGE] = NAI_PCT_COLUMN("coverage_pct", "of that time: samples tell of"),                                      \
-  [SAMPLES] = NAI_COUNT_COLUMN("sample_count", "samples that lie in it for the greater part"),                       \
-  [MEAN] = {"mean", NAI_F64, NAI_COUNT, "mean, weighted by time; empty for fewer than 20 samples",                   \
-            .role = NAI_ROLE_METRIC},                                                                                \
-  [MAX] = {"max", NAI_F64, NAI_COUNT, "largest of these samples; empty for fewer than 20", .role = NAI_ROLE_METRIC}
-
-enum { PHASE = COMMON };
-static const struct nai_column_def phase_columns[] = {
-    COMMON_COLUMNS, [PHASE] = NAI_LABEL_COLUMN("phase", "phase of the phase map", .key = true)};
-static const struct nai_schema phase_schema =
-    NAI_SCHEMA("phase_metrics", "Metrics by phase",
-               "One sampled metric while a GPU ran what a phase of the phase map launched", phase_columns);
-
-enum { PID = COMMON, STEP, STATE, START, END };
-static const struct nai_column_def step_columns[] = {
-    COMMON_COLUMNS,
-    [PID] = NAI_PID_COLUMN("process", .key = true),
-    [STEP] = {"step", NAI_I64, NAI_ID, "number of the step in its process, from 0", .key = true},
-    [STATE] = NAI_LABEL_COLUMN("state", "steady, warm-up, or truncated by the capture"),
-    [START] = NAI_START_COLUMN("start_ns", "start of the step's window on the GPU; of cards on its first GPU"),
-    [END] = NAI_END_COLUMN("end_ns", "end of the window"),
-};
-static const struct nai_schema step_schema =
-    NAI_SCHEMA("step_metrics", "Metrics by step", "One sampled metric in one step of a process on a GPU", step_columns);
 
 enum { FEWEST = 20, MOST_ROWS = 20000 };
 
@@ -63,19 +29,19 @@ static void put_sum(struct nai_table *table, const struct work *w, const struct 
                     const struct nai_series_sum *sum, int64_t length) {
   int64_t row = nai_table_add_row(table);
   if (s->device >= 0)
-    nai_set_i64(table, row, DEVICE, s->device);
+    nai_set_i64(table, row, PHASE_METRICS_device_id, s->device);
   else
-    nai_nic_put_card(table, row, NIC, w->m, s->card);
-  nai_set_i64(table, row, PORT, s->device >= 0 ? NAI_NULL_I64 : s->port);
-  nai_set_str(table, row, METRIC, s->name);
-  nai_set_str(table, row, UNIT, s->unit);
-  nai_set_i64(table, row, TIME, length);
-  nai_set_f64(table, row, COVERAGE, nai_percent((double)sum->covered, (double)length));
-  nai_set_i64(table, row, SAMPLES, sum->count);
+    nai_nic_put_card(table, row, PHASE_METRICS_nic, w->m, s->card);
+  nai_set_i64(table, row, PHASE_METRICS_port, s->device >= 0 ? NAI_NULL_I64 : s->port);
+  nai_set_str(table, row, PHASE_METRICS_metric, s->name);
+  nai_set_str(table, row, PHASE_METRICS_metric_unit, s->unit);
+  nai_set_i64(table, row, PHASE_METRICS_time_ns, length);
+  nai_set_f64(table, row, PHASE_METRICS_coverage_pct, nai_percent((double)sum->covered, (double)length));
+  nai_set_i64(table, row, PHASE_METRICS_sample_count, sum->count);
   if (sum->count < FEWEST)
     return;
-  nai_set_f64(table, row, MEAN, sum->weighted / (double)sum->ns);
-  nai_set_f64(table, row, MAX, sum->max);
+  nai_set_f64(table, row, PHASE_METRICS_mean, sum->weighted / (double)sum->ns);
+  nai_set_f64(table, row, PHASE_METRICS_max, sum->max);
 }
 
 /* --- phases --------------------------------------------------------------------------------------- */
@@ -130,7 +96,7 @@ static void use_phases(struct work *w, const struct nai_series *s) {
       continue;
     struct nai_series_sum sum = nai_series_within(s, &p->set);
     put_sum(w->by_phase, w, s, &sum, length);
-    nai_set_str(w->by_phase, w->by_phase->rows - 1, PHASE, nai_phase_map_phase(w->m->phases, p->phase));
+    nai_set_str(w->by_phase, w->by_phase->rows - 1, PHASE_METRICS_phase, nai_phase_map_phase(w->m->phases, p->phase));
   }
 }
 
@@ -169,11 +135,11 @@ static void use_steps(struct work *w, const struct nai_series *s) {
     struct nai_series_sum sum = nai_series_within(&rest, &set);
     put_sum(w->by_step, w, s, &sum, window.end - window.start);
     int64_t row = w->by_step->rows - 1;
-    nai_set_i64(w->by_step, row, PID, nai_get_i64(steps, i, STEPS_pid));
-    nai_set_i64(w->by_step, row, STEP, nai_get_i64(steps, i, STEPS_step));
-    nai_set_str(w->by_step, row, STATE, nai_get_str(steps, i, STEPS_state));
-    nai_set_i64(w->by_step, row, START, window.start);
-    nai_set_i64(w->by_step, row, END, window.end);
+    nai_set_i64(w->by_step, row, STEP_METRICS_pid, nai_get_i64(steps, i, STEPS_pid));
+    nai_set_i64(w->by_step, row, STEP_METRICS_step, nai_get_i64(steps, i, STEPS_step));
+    nai_set_str(w->by_step, row, STEP_METRICS_state, nai_get_str(steps, i, STEPS_state));
+    nai_set_i64(w->by_step, row, STEP_METRICS_start_ns, window.start);
+    nai_set_i64(w->by_step, row, STEP_METRICS_end_ns, window.end);
   }
 }
 
@@ -197,17 +163,19 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   for (uint32_t i = 0; i < w.phase_count; i++)
     nai_intervals_free(&w.phases[i].set);
   free(w.phases);
-  static const struct nai_sort_by phases[] = {{DEVICE, false}, {NIC, false},   {PORT, false},
-                                              {METRIC, false}, {PHASE, false}, {TIME, true}},
-                                  steps[] = {{DEVICE, false}, {NIC, false}, {PORT, false},
-                                             {METRIC, false}, {PID, false}, {STEP, false}};
+  static const struct nai_sort_by phases[] = {{PHASE_METRICS_device_id, false}, {PHASE_METRICS_nic, false},
+                                              {PHASE_METRICS_port, false},      {PHASE_METRICS_metric, false},
+                                              {PHASE_METRICS_phase, false},     {PHASE_METRICS_time_ns, true}},
+                                  steps[] = {{PHASE_METRICS_device_id, false}, {PHASE_METRICS_nic, false},
+                                             {PHASE_METRICS_port, false},      {PHASE_METRICS_metric, false},
+                                             {STEP_METRICS_pid, false},        {STEP_METRICS_step, false}};
   if (!rc)
     rc = nai_table_sort(w.by_phase, phases, 6, err);
   return rc ? rc : nai_table_sort(w.by_step, steps, 6, err);
 }
 
 static const char *const inputs[] = {"steps", NULL};
-static const struct nai_schema *const schemas[] = {&phase_schema, &step_schema, NULL};
+static const struct nai_schema *const schemas[] = {&nai_phase_metrics_schema, &nai_step_metrics_schema, NULL};
 const struct nai_node nai_analysis_metric_parts = {.name = "metric_parts",
                                                    .outputs = schemas,
                                                    .inputs = inputs,

@@ -3,7 +3,6 @@
 #include "analyses/sampled/series.h"
 #include "base/array.h"
 #include "base/sort.h"
-#include "table/columns.h"
 #include "tables/nic_metric_names.h"
 #include "tables/nic_metric_samples.h"
 #include "tables/nic_metrics.h"

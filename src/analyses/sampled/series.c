@@ -1,6 +1,5 @@
 #include "analyses/sampled/series.h"
 
-#include "analyses/steps/step_schemas.h"
 #include "base/sort.h"
 #include "tables/gpu_metric_names.h"
 #include "tables/gpu_metric_samples.h"

@@ -1,6 +1,5 @@
 /* What phase is the time spent in? Table nvtx_phases, when there is a phase map. */
 #include "analyses/analysis.h"
-#include "table/columns.h"
 #include "tables/nvtx_phases.h"
 
 /* First to last moment of the thread's NVTX ranges and API calls, 0 for threads without ranges. */

@@ -1,6 +1,5 @@
 /* What did each process do? Tables pids, kernels_by_pid. */
 #include "analyses/analysis.h"
-#include "table/columns.h"
 
 #include "base/array.h"
 #include "base/keyset.h"

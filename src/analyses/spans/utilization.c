@@ -1,7 +1,6 @@
 /* What did each GPU spend its time on? Table gpu_utilization: compute + exposed communication + exposed copy + idle =
  * window, exactly. */
 #include "analyses/analysis.h"
-#include "table/columns.h"
 #include "tables/gpu_utilization.h"
 #include "tables/gpus.h"
 

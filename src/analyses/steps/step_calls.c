@@ -2,7 +2,6 @@
 #include "derive/steps/step_stats.h"
 
 #include "analyses/analysis.h"
-#include "table/columns.h"
 #include "tables/step_calls.h"
 
 #include <stdlib.h>

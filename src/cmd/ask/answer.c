@@ -3,7 +3,7 @@
 #include "base/fmt.h"
 #include "query/collect.h"
 #include "render/escape.h"
-#include "table/events.h"
+#include "tables/events.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 #include "derive/kernels/occupancy.h"
 
-#include "table/events.h"
-#include "tables/gpus.h"
+#include "tables/events.h"
 
 enum { WARP = 32, MAX_THREADS = 1024, MAX_REGISTERS = 255, REGISTERS_UNIT = 256, RESERVED_SHARED = 1024 };
 

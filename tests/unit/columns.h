@@ -1,7 +1,7 @@
-/* Columns that occur in many tables, for the definitions of schemas. The last arguments are further initialisers of
+/* Columns for the schemas that tests make. The last arguments are further initialisers of
  * struct nai_column_def: NAI_DEVICE_COLUMN("GPU", .key = true). */
-#ifndef NAI_TABLE_COLUMNS_H
-#define NAI_TABLE_COLUMNS_H
+#ifndef TESTS_COLUMNS_H
+#define TESTS_COLUMNS_H
 
 #include "table/schema.h"
 

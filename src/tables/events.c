@@ -1,8 +1,9 @@
-#include "table/events.h"
-
-#include "table/columns.h"
+#include "tables/events.h"
 
 #include <stddef.h>
+
+#define SCHEMA(input, id) [NAI_IN_##input] = &nai_##id##_schema,
+const struct nai_schema *const nai_event_tables[NAI_IN_COUNT + 1] = {NAI_INPUT_TABLES(SCHEMA)};
 
 static const char *label_of(const char *const *labels, size_t count, int64_t kind) {
   return kind >= 0 && kind < (int64_t)count ? labels[kind] : NULL;

@@ -1,3 +1,0 @@
-#include "analyses/steps/step_schemas.h"
-
-#include "table/columns.h"

@@ -1,3 +1,0 @@
-/* The columns of table metrics. */
-#include "rules/metrics.h"
-#include "table/columns.h"

@@ -1,2 +1,0 @@
-#include "rules/rules.h"
-#include "table/columns.h"

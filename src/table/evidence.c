@@ -1,3 +1,0 @@
-#include "table/evidence.h"
-
-#include <stddef.h>
