@@ -160,6 +160,7 @@ enum nai_model_part {
   NAI_PART_RANGES,        /* nvtx_by_thread */
   NAI_PART_CALLS,         /* api_by_thread */
   NAI_PART_GPUS,          /* gpus */
+  NAI_PART_ACTIVE,        /* active (idle/active.h) */
   NAI_PART_PROCESS_GPUS,  /* process_gpus */
   NAI_PART_WINDOW,        /* window_start, window_end */
   NAI_PART_BLOCKED,       /* blocked */
@@ -251,6 +252,7 @@ struct nai_model {
   struct nai_evidence *evidence; /* of what threads did (evidence.h) */
   uint8_t *overhead_kind;        /* per row of overhead_events: enum nai_overhead_kind */
   struct nai_gpu_idle *idle;     /* per GPU */
+  struct nai_gpu_active *active; /* per GPU */
   struct nai_lanes lanes;        /* the rows of the timeline */
   struct nai_cpu *cpu;           /* what CPUs did */
   struct nai_steps *steps;       /* of training, inference, or whatever the program repeats */

@@ -9,6 +9,7 @@ static const struct nai_part_def *const parts[NAI_PART_COUNT] = {
     [NAI_PART_RANGES] = &nai_part_ranges,
     [NAI_PART_CALLS] = &nai_part_calls,
     [NAI_PART_GPUS] = &nai_part_gpus,
+    [NAI_PART_ACTIVE] = &nai_part_active,
     [NAI_PART_PROCESS_GPUS] = &nai_part_process_gpus,
     [NAI_PART_WINDOW] = &nai_part_window,
     [NAI_PART_BLOCKED] = &nai_part_blocked,

@@ -1,8 +1,8 @@
 /* active_spans, gpu_active and losses against definitions written down the slow way. */
 #include "model_fixture.h"
 
-#include "analyses/kernels/modes.h"
-#include "analyses/spans/spans.h"
+#include "derive/kernels/modes.h"
+#include "derive/idle/pauses.h"
 #include "tables/gpus.h"
 #include "tables/kernel_events.h"
 #include "tables/memop_events.h"
@@ -15,10 +15,9 @@ enum { MS = 1000000, LINE = 4000 };
 #define assert_near(a, b) assert_true((a) - (b) < 1e-9 && (b) - (a) < 1e-9)
 
 /* Runs a node that reads tables of another: those are made first. */
-static struct nai_table *analyze_after(struct fixture *f, const struct nai_node *node, struct nai_table *spans,
-                                       struct nai_table *active) {
+static struct nai_table *analyze_after(struct fixture *f, const struct nai_node *node, struct nai_table *active) {
   struct nai_table *out[4] = {0};
-  const struct nai_table *in[] = {spans, active, NULL};
+  const struct nai_table *in[] = {active, NULL};
   ok(nai_table_new(&out[0], node->outputs[0], err));
   ok(node->run(&(struct nai_node_io){.out = out, .in = in, .model = &f->m}, err));
   ok(nai_table_check(out[0], err));
@@ -35,7 +34,7 @@ static const struct nai_node *node_named(const char *name) {
 
 static struct nai_table *losses_of(struct fixture *f) {
   struct nai_table *spans = fixture_analyze(f, "active_spans", 0), *active = fixture_analyze(f, "active_spans", 1);
-  struct nai_table *losses = analyze_after(f, node_named("losses"), spans, active);
+  struct nai_table *losses = analyze_after(f, node_named("losses"), active);
   nai_table_free(spans);
   nai_table_free(active);
   return losses;

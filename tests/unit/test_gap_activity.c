@@ -1,7 +1,7 @@
 /* What threads did in gaps: layers of evidence against times laid out by hand. */
 #include "model_fixture.h"
 
-#include "analyses/cpu/activity.h"
+#include "derive/cpu/activity.h"
 #include "derive/cpu/cpu.h"
 #include "tables/callchain_frames.h"
 

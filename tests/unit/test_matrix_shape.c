@@ -1,7 +1,7 @@
 /* Sizes in range names, and what they say of a product. */
 #include "unit.h"
 
-#include "analyses/gemm/matrix_shape.h"
+#include "derive/gemm/matrix_shape.h"
 
 #include <string.h>
 

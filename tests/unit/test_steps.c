@@ -2,7 +2,7 @@
 #include "model_fixture.h"
 
 #include "analyses/steps/step_cause.h"
-#include "analyses/steps/step_stats.h"
+#include "derive/steps/step_stats.h"
 #include "derive/steps/steps.h"
 #include "derive/steps/steps_build.h"
 #include "derive/steps/steps_names.h"

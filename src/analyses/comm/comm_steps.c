@@ -1,8 +1,8 @@
 /* What does each step spend on communication? Tables step_comm and step_comm_ops: a kernel belongs to the step that
  * launched it. */
 #include "analyses/comm/comm.h"
-#include "analyses/steps/step_stats.h"
 #include "base/sort.h"
+#include "derive/steps/step_stats.h"
 #include "tables/step_comm.h"
 #include "tables/step_comm_ops.h"
 

@@ -139,7 +139,6 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   if (io->in) {
     subjects.gaps = io->in[0];
     subjects.patterns = io->in[1];
-    subjects.spans = io->in[2];
   }
   int rc = nai_gap_subjects_find(&subjects, err);
   for (uint32_t i = 0; !rc && i < subjects.count; i++) {
@@ -150,14 +149,14 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const char *const inputs[] = {"gpu_idle_gaps", "idle_patterns", "active_spans", NULL};
+static const char *const inputs[] = {"gpu_idle_gaps", "idle_patterns", NULL};
 static const struct nai_schema *const schemas[] = {&nai_gap_activity_schema, &nai_gap_functions_schema, NULL};
 const struct nai_node nai_analysis_gap_activity = {
     .name = "gap_activity",
     .outputs = schemas,
     .inputs = inputs,
-    .parts = NAI_PART(IDLE) | NAI_PART(EVIDENCE) | NAI_PART(CPU) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) |
-             NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
+    .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(EVIDENCE) | NAI_PART(CPU) | NAI_PART(GPUS) |
+             NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
     .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(THREADS) | NAI_IN(NVTX) | NAI_IN(LABELS) |
               NAI_IN(OVERHEAD) | NAI_IN(OSRT) | NAI_IN(SCHED) | NAI_IN(SAMPLES) | NAI_IN(CALLCHAINS),
     .run = run};

@@ -1,11 +1,10 @@
 /* Finds the stretches of time for which is told what the CPU did. */
 #include "analyses/cpu/gap_subjects.h"
 
-#include "analyses/spans/active_spans.h"
+#include "derive/idle/active.h"
 #include "analyses/idle/idle.h"
 #include "base/array.h"
 #include "base/sort.h"
-#include "tables/active_spans.h"
 #include "tables/osrt_events.h"
 #include "tables/sample_events.h"
 #include "tables/sched_events.h"
@@ -158,17 +157,11 @@ static int take_repeated(struct nai_gap_subjects *s, struct patterns *p, const s
 struct own_code {
   struct nai_intervals when;
   struct nai_idle_shares shares;
-  int64_t span; /* row of active_spans the last gap was in */
+  uint32_t span; /* of its GPU the one that the last gap was in */
 };
 
 static bool is_active(struct nai_gap_subjects *s, struct own_code *own, const struct nai_idle_gap *gap) {
-  if (!s->spans)
-    return true;
-  int64_t span = nai_active_span_at(s->spans, own->span, s->m->gpus[gap->gpu].device_id, gap->start);
-  if (span < 0)
-    return true;
-  own->span = span;
-  return strcmp(nai_get_str(s->spans, span, ACTIVE_SPANS_kind), NAI_SPAN_ACTIVE) == 0;
+  return !s->m->active || nai_gpu_is_active(&s->m->active[gap->gpu], &own->span, gap->start);
 }
 
 static int take_own_code(struct nai_gap_subjects *s, struct own_code *own, const struct nai_idle_gap *gap,

@@ -3,8 +3,8 @@
 #ifndef NAI_ANALYSES_GAP_SUBJECTS_H
 #define NAI_ANALYSES_GAP_SUBJECTS_H
 
-#include "analyses/cpu/activity.h"
-#include "analyses/cpu/collections.h"
+#include "derive/cpu/activity.h"
+#include "derive/cpu/collections.h"
 #include "derive/idle/idle.h"
 
 /* In the order of the table. */
@@ -23,7 +23,7 @@ struct nai_gap_subject {
 
 struct nai_gap_subjects {
   const struct nai_model *m;
-  const struct nai_table *gaps, *patterns, *spans; /* gpu_idle_gaps, idle_patterns, active_spans; NULL: none */
+  const struct nai_table *gaps, *patterns; /* gpu_idle_gaps, idle_patterns; NULL: none */
   struct nai_gap_subject *v;
   uint32_t count, capacity;
   struct nai_keyset keys; /* of pattern and host code subjects: their numbers in `v` are `of_key` */

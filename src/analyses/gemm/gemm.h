@@ -4,7 +4,7 @@
 #define NAI_ANALYSES_GEMM_H
 
 #include "analyses/analysis.h"
-#include "analyses/gemm/matrix_shape.h"
+#include "derive/gemm/matrix_shape.h"
 #include "tables/gemm_coverage.h"
 
 /* Operations of one name with the same sizes. */

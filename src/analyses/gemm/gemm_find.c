@@ -2,10 +2,10 @@
  * around the call that captured them. */
 #include "analyses/gemm/gemm.h"
 
-#include "analyses/graphs/graph_origin.h"
-#include "analyses/steps/step_stats.h"
+#include "derive/graphs/graph_origin.h"
 #include "base/array.h"
 #include "base/sort.h"
+#include "derive/steps/step_stats.h"
 #include "derive/steps/steps.h"
 #include "tables/nvtx_events.h"
 #include "tables/nvtx_sizes.h"

@@ -1,8 +1,8 @@
 /* How near do matrix products come to what the GPU allows for their sizes? Tables gemm_shapes and gemm_coverage. */
 #include "analyses/gemm/gemm.h"
-#include "analyses/kernels/gpu_peak.h"
 #include "analyses/kernels/kernel_shape.h"
 #include "base/buf.h"
+#include "derive/kernels/gpu_peak.h"
 #include "tables/gemm_coverage.h"
 #include "tables/gemm_shapes.h"
 #include "tables/gpus.h"

@@ -1,11 +1,10 @@
 /* What would CUDA graphs win in place of single launches? Table graph_savings. */
-#include "analyses/spans/active_spans.h"
+#include "derive/idle/active.h"
 #include "analyses/analysis.h"
-#include "analyses/graphs/graph_regions.h"
-#include "analyses/kernels/repeated.h"
 #include "base/sort.h"
+#include "derive/graphs/graph_regions.h"
 #include "derive/idle/idle.h"
-#include "tables/active_spans.h"
+#include "derive/kernels/repeated.h"
 #include "tables/graph_savings.h"
 #include "tables/threads.h"
 
@@ -139,18 +138,11 @@ static int put_gpu(struct nai_table *out, const struct work *w, uint32_t gpu, in
 }
 
 static int add_gpu(const struct nai_node_io *io, struct work *w, uint32_t gpu, struct nai_err *err) {
-  const struct nai_table *spans = io->in[0];
-  struct nai_intervals active = {0};
-  for (int64_t i = 0; i < spans->rows; i++)
-    if (nai_get_i64(spans, i, ACTIVE_SPANS_device_id) == w->m->gpus[gpu].device_id &&
-        strcmp(nai_get_str(spans, i, ACTIVE_SPANS_kind), NAI_SPAN_ACTIVE) == 0)
-      nai_intervals_add(&active, nai_get_i64(spans, i, ACTIVE_SPANS_start_ns),
-                        nai_get_i64(spans, i, ACTIVE_SPANS_end_ns));
+  const struct nai_intervals *active = &w->m->active[gpu].active;
   memset(w->passes, 0, (size_t)w->regions.count * sizeof *w->passes);
-  int rc = active.oom ? nai_err_nomem(err) : add_gaps(w, gpu, &active, err);
+  int rc = add_gaps(w, gpu, active, err);
   if (!rc)
-    rc = put_gpu(io->out[0], w, gpu, nai_intervals_total(&active), err);
-  nai_intervals_free(&active);
+    rc = put_gpu(io->out[0], w, gpu, nai_intervals_total(active), err);
   return rc;
 }
 
@@ -181,13 +173,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const char *const inputs[] = {"active_spans", NULL};
 static const struct nai_schema *const schemas[] = {&nai_graph_savings_schema, NULL};
 const struct nai_node nai_analysis_graph_savings = {.name = "graph_savings",
                                                     .outputs = schemas,
-                                                    .inputs = inputs,
-                                                    .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) |
-                                                             NAI_PART(CALLS) | NAI_PART(IDLE) | NAI_PART(NVTX_TREE),
+                                                    .parts = NAI_PART(NAMES) | NAI_PART(ACTIVE) | NAI_PART(GPUS) |
+                                                             NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(IDLE) |
+                                                             NAI_PART(NVTX_TREE),
                                                     .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(KERNEL_CONFIGS) |
                                                               NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(THREADS) |
                                                               NAI_IN(PROCESSES) | NAI_IN(NVTX) | NAI_IN(OVERHEAD),

@@ -10,10 +10,9 @@
 struct nai_idle_host {
   struct nai_idle_shares all, active;
 };
-/* Fills it. host: per GPU; spans: table active_spans, NULL when all is active. */
+/* Fills it. host: per GPU. */
 NAI_MUST_CHECK int nai_put_idle_causes(struct nai_table *table, const struct nai_model *model,
-                                       const struct nai_idle_host *host, const struct nai_table *spans,
-                                       struct nai_err *err);
+                                       const struct nai_idle_host *host, struct nai_err *err);
 /* Idle time of one GPU in active spans: without pauses, set-up and checks. As struct nai_gpu_idle has it. */
 struct nai_idle_active {
   int64_t ns[NAI_IDLE_CAUSES], parts[NAI_IDLE_CAUSES], longest_ns[NAI_IDLE_CAUSES];
@@ -21,18 +20,13 @@ struct nai_idle_active {
   struct nai_idle_what what[NAI_IDLE_CAUSES];
 };
 NAI_MUST_CHECK int nai_idle_within_active(struct nai_idle_active *active, const struct nai_model *model, uint32_t gpu,
-                                          const struct nai_table *spans, struct nai_err *err);
-/* Does a gap lie in an active span? *at: row of its span, where to go on from for later gaps of the GPU; 0 first. */
-bool nai_idle_gap_active(int64_t *at, const struct nai_model *model, const struct nai_table *spans, uint32_t gpu,
-                         uint32_t number);
+                                          struct nai_err *err);
+/* Does a gap lie in active time? Of a model without that part, all do. *at: where to go on from for later gaps of the
+ * GPU; 0 first. */
+bool nai_idle_gap_active(uint32_t *at, const struct nai_model *model, uint32_t gpu, uint32_t number);
 /* What the operation that ends a gap is called; NULL for the end of the window. */
 const char *nai_next_op_name(char room[NAI_KIND_NAME_MAX], const struct nai_model *model,
                              const struct nai_idle_gap *gap);
-/* The row of active_spans that holds `time` on a GPU, from row `at` on; -1 past the last. Spans partition the window in
- * order. */
-int64_t nai_active_span_at(const struct nai_table *spans, int64_t at, int32_t device, int64_t time);
-/* Whether row `row` of active_spans is one of the spans that findings judge. */
-bool nai_active_span_is(const struct nai_table *spans, int64_t row);
 /* "thread 144 python3"; returns `room`. */
 enum { NAI_THREAD_LABEL_MAX = 512 };
 const char *nai_thread_label(char room[NAI_THREAD_LABEL_MAX], const struct nai_model *model, int32_t thread);

@@ -1,33 +1,17 @@
 /* How much of each cause of idle time lies within active spans, and what took it? */
-#include "analyses/spans/active_spans.h"
 #include "analyses/idle/idle.h"
-#include "tables/active_spans.h"
+#include "derive/idle/active.h"
 
 #include <string.h>
 
-int64_t nai_active_span_at(const struct nai_table *spans, int64_t at, int32_t device, int64_t time) {
-  while (at < spans->rows && (nai_get_i64(spans, at, ACTIVE_SPANS_device_id) != device ||
-                              nai_get_i64(spans, at, ACTIVE_SPANS_end_ns) <= time))
-    at++;
-  return at < spans->rows ? at : -1;
-}
-
-bool nai_active_span_is(const struct nai_table *spans, int64_t row) {
-  return strcmp(nai_get_str(spans, row, ACTIVE_SPANS_kind), NAI_SPAN_ACTIVE) == 0;
-}
-
-bool nai_idle_gap_active(int64_t *at, const struct nai_model *m, const struct nai_table *spans, uint32_t gpu,
-                         uint32_t number) {
-  int64_t row =
-      spans ? nai_active_span_at(spans, *at, m->gpus[gpu].device_id, nai_idle_span(&m->gpus[gpu], number).start) : -1;
-  *at = row < 0 ? *at : row;
-  return row < 0 || nai_active_span_is(spans, row);
+bool nai_idle_gap_active(uint32_t *at, const struct nai_model *m, uint32_t gpu, uint32_t number) {
+  return !m->active || nai_gpu_is_active(&m->active[gpu], at, nai_idle_span(&m->gpus[gpu], number).start);
 }
 
 /* Is there nothing but activity on the GPU? */
-static bool all_active(const struct nai_model *m, uint32_t gpu, const struct nai_table *spans) {
-  for (int64_t i = 0; spans && i < spans->rows; i++)
-    if (nai_get_i64(spans, i, ACTIVE_SPANS_device_id) == m->gpus[gpu].device_id && !nai_active_span_is(spans, i))
+static bool all_active(const struct nai_model *m, uint32_t gpu) {
+  for (uint32_t i = 0; m->active && i < m->active[gpu].count; i++)
+    if (m->active[gpu].spans[i].kind != NAI_SPAN_IS_ACTIVE)
       return false;
   return true;
 }
@@ -46,14 +30,14 @@ static void take_gap(struct nai_idle_active *active, const struct nai_idle_split
 
 /* Only a GPU with pauses, set-up or checks has its gaps cut again. */
 int nai_idle_within_active(struct nai_idle_active *active, const struct nai_model *m, uint32_t gpu,
-                           const struct nai_table *spans, struct nai_err *err) {
+                           struct nai_err *err) {
   const struct nai_gpu_idle *idle = &m->idle[gpu];
   struct nai_intervals host = {0};
   struct nai_idle_shares shares = {0};
-  int64_t at = 0;
+  uint32_t at = 0;
   int rc = NAI_OK;
   *active = (struct nai_idle_active){0};
-  if (all_active(m, gpu, spans)) {
+  if (all_active(m, gpu)) {
     memcpy(active->ns, idle->ns, sizeof active->ns);
     memcpy(active->parts, idle->parts, sizeof active->parts);
     memcpy(active->longest_ns, idle->longest_ns, sizeof active->longest_ns);
@@ -63,7 +47,7 @@ int nai_idle_within_active(struct nai_idle_active *active, const struct nai_mode
   }
   for (struct nai_idle_gap gap = nai_idle_first(gpu); !rc && nai_idle_next(&gap, m);) {
     struct nai_idle_split split;
-    if (!nai_idle_gap_active(&at, m, spans, gpu, gap.number))
+    if (!nai_idle_gap_active(&at, m, gpu, gap.number))
       continue;
     rc = nai_idle_split_again(&split, &shares, &host, m, &gap, err);
     if (!rc)

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 
 /* Waits of one function in one NVTX path are one: the one that most time is charged to. `id` is the row of the first of
- * them. spans: only gaps in active spans count; NULL for all. */
-static int largest_drain(struct nai_idle_what *largest, const struct nai_model *m, uint32_t gpu,
-                         const struct nai_table *spans, struct nai_err *err) {
+ * them. */
+static int largest_drain(struct nai_idle_what *largest, const struct nai_model *m, uint32_t gpu, bool active_only,
+                         struct nai_err *err) {
   const struct nai_gpu_idle *idle = &m->idle[gpu];
   struct nai_keyset places = {0};
-  int64_t at = 0;
+  uint32_t at = 0;
   int64_t *ns = malloc(((size_t)idle->drain_count + 1) * sizeof *ns);
   uint32_t *first = malloc(((size_t)idle->drain_count + 1) * sizeof *first);
   *largest = (struct nai_idle_what){NAI_WHAT_NOTHING, 0, 0};
   for (uint32_t i = 0; ns && first && i < idle->drain_count; i++) {
     const struct nai_idle_drain *drain = &idle->drains[i];
-    if (!nai_idle_gap_active(&at, m, spans, gpu, drain->gap))
+    if (active_only && !nai_idle_gap_active(&at, m, gpu, drain->gap))
       continue;
     const struct nai_nvtx_node *node = nai_model_call_node(m, drain->wait);
     bool added;
@@ -59,7 +59,7 @@ static int put_what(struct nai_table *table, int64_t row, const int into[3], con
 
 static int put_active(struct nai_table *table, int64_t row, const struct nai_model *m, uint32_t gpu,
                       enum nai_idle_cause c, const struct nai_idle_active *active, const struct nai_idle_host *host,
-                      const struct nai_table *spans, struct nai_err *err) {
+                      struct nai_err *err) {
   static const int whats[] = {IDLE_CAUSES_active_ns, IDLE_CAUSES_active_what, IDLE_CAUSES_active_what_ns};
   nai_set_i64(table, row, IDLE_CAUSES_active_ns, active->ns[c]);
   nai_set_i64(table, row, IDLE_CAUSES_active_count, active->parts[c]);
@@ -69,7 +69,7 @@ static int put_active(struct nai_table *table, int64_t row, const struct nai_mod
   nai_set_i64(table, row, IDLE_CAUSES_active_longest_start_ns, active->longest[c].start);
   nai_set_i64(table, row, IDLE_CAUSES_active_longest_end_ns, active->longest[c].end);
   struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].active, c) : active->what[c];
-  int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, spans, err) : NAI_OK;
+  int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, true, err) : NAI_OK;
   return rc ? rc : put_what(table, row, whats, m, &what, err);
 }
 
@@ -92,23 +92,23 @@ static int put_cause(struct nai_table *table, int64_t row, const struct nai_mode
   nai_set_i64(table, row, IDLE_CAUSES_longest_start_ns, idle->longest[c].start);
   nai_set_i64(table, row, IDLE_CAUSES_longest_end_ns, idle->longest[c].end);
   struct nai_idle_what what = c == NAI_IDLE_HOST_CODE ? nai_idle_largest(&host[gpu].all, c) : idle->what[c];
-  int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, NULL, err) : NAI_OK;
+  int rc = c == NAI_IDLE_QUEUE_DRAINED ? largest_drain(&what, m, gpu, false, err) : NAI_OK;
   return rc ? rc : put_what(table, row, whats, m, &what, err);
 }
 
 int nai_put_idle_causes(struct nai_table *table, const struct nai_model *m, const struct nai_idle_host *host,
-                        const struct nai_table *spans, struct nai_err *err) {
+                        struct nai_err *err) {
   int rc = NAI_OK;
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++) {
     struct nai_idle_active active;
-    rc = nai_idle_within_active(&active, m, g, spans, err);
+    rc = nai_idle_within_active(&active, m, g, err);
     for (int c = 0; !rc && c < NAI_IDLE_CAUSES; c++) {
       if (!m->idle[g].ns[c])
         continue;
       int64_t row = nai_table_add_row(table);
       rc = put_cause(table, row, m, g, (enum nai_idle_cause)c, host, err);
       if (!rc)
-        rc = put_active(table, row, m, g, (enum nai_idle_cause)c, &active, host, spans, err);
+        rc = put_active(table, row, m, g, (enum nai_idle_cause)c, &active, host, err);
     }
   }
   static const struct nai_sort_by order[] = {

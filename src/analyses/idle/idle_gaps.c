@@ -243,7 +243,7 @@ static int put_gap(struct nai_table *table, struct host_code *h, struct nai_inte
 
 /* gpus: per GPU, what the host did in its own code. */
 static int put_gaps(struct nai_table *table, struct nai_idle_host *gpus, const struct nai_model *m,
-                    const struct nai_table *spans, struct nai_err *err) {
+                    struct nai_err *err) {
   struct longest heap = {malloc(MAX_GAPS * sizeof *heap.v), 0};
   struct nai_intervals host = {0};
   struct host_code h = {.m = m};
@@ -255,7 +255,7 @@ static int put_gaps(struct nai_table *table, struct nai_idle_host *gpus, const s
     struct nai_idle_gap gap = nai_idle_gap_at(m, heap.v[i].gpu, heap.v[i].number);
     h.gap = &shares;
     h.gpu = &gpus[gap.gpu].all;
-    h.active = nai_idle_gap_active(&(int64_t){0}, m, spans, gap.gpu, gap.number) ? &gpus[gap.gpu].active : NULL;
+    h.active = nai_idle_gap_active(&(uint32_t){0}, m, gap.gpu, gap.number) ? &gpus[gap.gpu].active : NULL;
     rc = put_gap(table, &h, &host, &gap, err);
     nai_idle_shares_free(&shares);
   }
@@ -267,11 +267,10 @@ static int put_gaps(struct nai_table *table, struct nai_idle_host *gpus, const s
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  const struct nai_table *spans = io->in ? io->in[0] : NULL;
   struct nai_idle_host *host = calloc((size_t)m->gpu_count + 1, sizeof *host);
-  int rc = host ? put_gaps(io->out[0], host, m, spans, err) : nai_err_nomem(err);
+  int rc = host ? put_gaps(io->out[0], host, m, err) : nai_err_nomem(err);
   if (!rc)
-    rc = nai_put_idle_causes(io->out[1], m, host, spans, err);
+    rc = nai_put_idle_causes(io->out[1], m, host, err);
   for (uint32_t g = 0; host && g < m->gpu_count; g++) {
     nai_idle_shares_free(&host[g].all);
     nai_idle_shares_free(&host[g].active);
@@ -280,13 +279,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc;
 }
 
-static const char *const inputs[] = {"active_spans", NULL};
 static const struct nai_schema *const schemas[] = {&nai_gpu_idle_gaps_schema, &nai_idle_causes_schema, NULL};
 const struct nai_node nai_analysis_idle_gaps = {.name = "idle_gaps",
                                                 .outputs = schemas,
-                                                .inputs = inputs,
-                                                .parts = NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) |
-                                                         NAI_PART(RANGES) | NAI_PART(NVTX_TREE) | NAI_PART(NAMES),
+                                                .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) |
+                                                         NAI_PART(LAUNCHES) | NAI_PART(RANGES) | NAI_PART(NVTX_TREE) |
+                                                         NAI_PART(NAMES),
                                                 .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) |
                                                           NAI_IN(THREADS) | NAI_IN(NVTX) | NAI_IN(LABELS) |
                                                           NAI_IN(OVERHEAD) | NAI_IN(OSRT),

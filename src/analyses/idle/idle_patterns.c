@@ -118,8 +118,8 @@ static int most_first(const void *pa, const void *pb) {
 /* Adds the GPU's patterns to `most`, which holds the MAX_PATTERNS with most time so far and has room for as many again.
  */
 static int take_gpu(struct pattern *most, uint32_t *count, const struct nai_model *m, uint32_t gpu,
-                    const struct nai_table *spans, struct nai_err *err) {
-  int64_t at = 0;
+                    struct nai_err *err) {
+  uint32_t at = 0;
   struct patterns p = {.m = m, .gpu = gpu};
   size_t places = m->gpus[gpu].all.count + 1, names = (size_t)m->tables[NAI_IN_KERNELS]->strings.count + 1;
   p.of_gap = malloc(places * sizeof *p.of_gap);
@@ -132,7 +132,7 @@ static int take_gpu(struct pattern *most, uint32_t *count, const struct nai_mode
   for (uint32_t i = 0; !rc && i < places; i++) {
     struct nai_interval span = nai_idle_span(&m->gpus[gpu], i);
     struct nai_idle_gap gap;
-    if (span.end - span.start < SHORTEST_NS || !nai_idle_gap_active(&at, m, spans, gpu, i))
+    if (span.end - span.start < SHORTEST_NS || !nai_idle_gap_active(&at, m, gpu, i))
       continue;
     gap = nai_idle_gap_at(m, gpu, i);
     rc = take_gap(&p, &gap) ? NAI_OK : nai_err_nomem(err);
@@ -175,20 +175,18 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   uint32_t count = 0;
   int rc = most ? NAI_OK : nai_err_nomem(err);
   for (uint32_t g = 0; !rc && g < m->gpu_count; g++)
-    rc = take_gpu(most, &count, m, g, io->in ? io->in[0] : NULL, err);
+    rc = take_gpu(most, &count, m, g, err);
   for (uint32_t i = 0; !rc && i < count; i++)
     put_pattern(io->out[0], m, &most[i]);
   free(most);
   return rc;
 }
 
-static const char *const inputs[] = {"active_spans", NULL};
 static const struct nai_schema *const schemas[] = {&nai_idle_patterns_schema, NULL};
 const struct nai_node nai_analysis_idle_patterns = {
     .name = "idle_patterns",
     .outputs = schemas,
-    .inputs = inputs,
-    .parts = NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
+    .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(NVTX_TREE),
     .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(APIS) | NAI_IN(NVTX) | NAI_IN(LABELS),
     .cost = 1,
     .run = run};

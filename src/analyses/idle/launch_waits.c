@@ -2,6 +2,7 @@
 #include "analyses/analysis.h"
 #include "analyses/idle/idle.h"
 #include "analyses/spans/active_spans.h"
+#include "derive/idle/active.h"
 #include "tables/launch_waits.h"
 
 #include <stdlib.h>
@@ -63,20 +64,18 @@ static void take(struct tally *t, const struct nai_model *m, const struct nai_id
   }
 }
 
-static int64_t launches(const struct nai_model *m, const struct nai_gpu *gpu, const struct nai_table *spans) {
-  int64_t count = 0, at = 0;
-  for (uint32_t i = 0; i < gpu->op_count; i++) {
-    int64_t row = nai_active_span_at(spans, at, gpu->device_id, nai_model_op_start(m, &gpu->ops[i]));
-    at = row < 0 ? at : row;
-    if (nai_model_op_api(m, &gpu->ops[i]) != NAI_NO_ROW && (row < 0 || nai_active_span_is(spans, row)))
-      count++;
-  }
+static int64_t launches(const struct nai_model *m, uint32_t number) {
+  const struct nai_gpu *gpu = &m->gpus[number];
+  int64_t count = 0;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < gpu->op_count; i++)
+    count += nai_gpu_is_active(&m->active[number], &at, nai_model_op_start(m, &gpu->ops[i])) &&
+             nai_model_op_api(m, &gpu->ops[i]) != NAI_NO_ROW;
   return count;
 }
 
-static void put(struct nai_table *table, const struct nai_model *m, uint32_t gpu, const struct tally *t,
-                const struct nai_table *spans) {
-  int64_t row = nai_table_add_row(table), count = launches(m, &m->gpus[gpu], spans);
+static void put(struct nai_table *table, const struct nai_model *m, uint32_t gpu, const struct tally *t) {
+  int64_t row = nai_table_add_row(table), count = launches(m, gpu);
   uint32_t most = 0, names = m->tables[NAI_IN_APIS]->strings.count;
   for (uint32_t i = 1; i < names; i++)
     most = t->call_ns[i] > t->call_ns[most] ? i : most;
@@ -100,19 +99,19 @@ static void put(struct nai_table *table, const struct nai_model *m, uint32_t gpu
 static int add_gpu(const struct nai_node_io *io, uint32_t gpu, struct nai_err *err) {
   const struct nai_model *m = io->model;
   struct tally t = {.call_ns = calloc((size_t)m->tables[NAI_IN_APIS]->strings.count + 1, sizeof *t.call_ns)};
-  int64_t at = 0;
+  uint32_t at = 0;
   int rc = t.call_ns ? NAI_OK : nai_err_nomem(err);
   for (struct nai_idle_gap gap = nai_idle_first(gpu); !rc && nai_idle_next(&gap, m);) {
     struct nai_idle_split split;
     uint32_t wait = wait_of(m, &gap);
-    if (wait == NAI_NO_ROW || !nai_idle_gap_active(&at, m, io->in[0], gpu, gap.number))
+    if (wait == NAI_NO_ROW || !nai_idle_gap_active(&at, m, gpu, gap.number))
       continue;
     rc = nai_idle_split_again(&split, NULL, NULL, m, &gap, err);
     if (!rc)
       take(&t, m, &gap, wait, &split);
   }
   if (!rc && t.waited)
-    put(io->out[0], m, gpu, &t, io->in[0]);
+    put(io->out[0], m, gpu, &t);
   free(t.call_ns);
   return rc;
 }
@@ -125,13 +124,12 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc ? rc : nai_table_sort(io->out[0], order, 1, err);
 }
 
-static const char *const inputs[] = {"active_spans", NULL};
 static const struct nai_schema *const schemas[] = {&nai_launch_waits_schema, NULL};
-const struct nai_node nai_analysis_launch_waits = {
-    .name = "launch_waits",
-    .outputs = schemas,
-    .inputs = inputs,
-    .parts = NAI_PART(IDLE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(NAMES),
-    .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(OVERHEAD),
-    .cost = 1,
-    .run = run};
+const struct nai_node nai_analysis_launch_waits = {.name = "launch_waits",
+                                                   .outputs = schemas,
+                                                   .parts = NAI_PART(ACTIVE) | NAI_PART(IDLE) | NAI_PART(GPUS) |
+                                                            NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(NAMES),
+                                                   .tables = NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) |
+                                                             NAI_IN(APIS) | NAI_IN(OVERHEAD),
+                                                   .cost = 1,
+                                                   .run = run};

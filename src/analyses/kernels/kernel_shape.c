@@ -3,9 +3,9 @@
 #include "analyses/kernels/kernel_shape.h"
 
 #include "analyses/analysis.h"
-#include "analyses/kernels/repeated.h"
 #include "analyses/losses/losses.h"
 #include "base/array.h"
+#include "derive/kernels/repeated.h"
 #include "tables/kernel_configs.h"
 #include "tables/kernel_shape.h"
 

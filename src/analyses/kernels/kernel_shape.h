@@ -2,7 +2,7 @@
 #ifndef NAI_ANALYSES_KERNEL_SHAPE_H
 #define NAI_ANALYSES_KERNEL_SHAPE_H
 
-#include "analyses/kernels/occupancy.h"
+#include "derive/kernels/occupancy.h"
 #include "derive/model.h"
 #include "tables/kernel_shape.h"
 

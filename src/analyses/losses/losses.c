@@ -1,9 +1,9 @@
 /* What could the program save on the GPU itself? Table losses. */
 #include "analyses/losses/losses.h"
 #include "analyses/analysis.h"
-#include "analyses/kernels/repeated.h"
 #include "analyses/spans/active_spans.h"
-#include "tables/active_spans.h"
+#include "derive/idle/active.h"
+#include "derive/kernels/repeated.h"
 #include "tables/gpu_active.h"
 #include "tables/losses.h"
 
@@ -112,12 +112,8 @@ static int look_inside(struct nai_loss_gpu *g, struct nai_err *err) {
   return NAI_OK;
 }
 
-static void find_active(struct nai_loss_gpu *g, const struct nai_table *spans, const struct nai_table *active) {
-  for (int64_t i = 0; i < spans->rows; i++)
-    if (nai_get_i64(spans, i, ACTIVE_SPANS_device_id) == g->gpu->device_id &&
-        strcmp(nai_get_str(spans, i, ACTIVE_SPANS_kind), NAI_SPAN_ACTIVE) == 0)
-      nai_intervals_add(&g->active, nai_get_i64(spans, i, ACTIVE_SPANS_start_ns),
-                        nai_get_i64(spans, i, ACTIVE_SPANS_end_ns));
+static void find_active(struct nai_loss_gpu *g, const struct nai_table *active) {
+  g->active = g->m->active[g->gpu - g->m->gpus].active;
   for (int64_t i = 0; i < active->rows; i++)
     if (nai_get_i64(active, i, GPU_ACTIVE_device_id) == g->gpu->device_id)
       g->steady = nai_get_i64(active, i, GPU_ACTIVE_steady) == 1;
@@ -129,11 +125,10 @@ static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, cons
   struct nai_loss_gpu g = {.out = io->out[0], .m = io->model, .gpu = gpu, .traits = traits, .fusable = fusable};
   static int (*const losses[])(const struct nai_loss_gpu *, struct nai_err *) = {
       nai_losses_of_kernels, nai_losses_of_shape, nai_losses_of_modes, nai_losses_of_copies, nai_losses_of_calls};
-  find_active(&g, io->in[0], io->in[1]);
-  int rc = g.active.oom ? nai_err_nomem(err) : look_inside(&g, err);
+  find_active(&g, io->in[0]);
+  int rc = look_inside(&g, err);
   for (size_t i = 0; !rc && i < sizeof losses / sizeof *losses; i++)
     rc = losses[i](&g, err);
-  nai_intervals_free(&g.active);
   free(g.inside);
   free(g.copies);
   return rc;
@@ -162,13 +157,13 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc ? rc : nai_table_sort(io->out[0], order, 4, err);
 }
 
-static const char *const inputs[] = {"active_spans", "gpu_active", NULL};
+static const char *const inputs[] = {"gpu_active", NULL};
 static const struct nai_schema *const schemas[] = {&nai_losses_schema, NULL};
 const struct nai_node nai_analysis_losses = {
     .name = "losses",
     .outputs = schemas,
     .inputs = inputs,
-    .parts = NAI_PART(NAMES) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS),
+    .parts = NAI_PART(NAMES) | NAI_PART(ACTIVE) | NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS),
     .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(THREADS) |
               NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS) | NAI_IN(UM_FAULTS),
     .config = NAI_CONFIG(KERNEL_CLASSES),

@@ -10,7 +10,7 @@ struct nai_loss_gpu {
   struct nai_table *out;
   const struct nai_model *m;
   const struct nai_gpu *gpu;
-  struct nai_intervals active;         /* its active spans */
+  struct nai_intervals active;         /* its active spans, the model's */
   int64_t active_ns;                   /* their length */
   int64_t kernel_ns, copy_ns;          /* summed durations of kernels, and of copies but for page migrations */
   bool steady;                         /* gpu_active.steady */

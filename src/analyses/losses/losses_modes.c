@@ -1,9 +1,9 @@
 /* Kernels whose durations at one number of blocks are not told by a median: two modes, of which neither mean nor median
  * happens, and a few calls far beyond it that hold much of the time. */
 #include "analyses/losses/losses.h"
-#include "analyses/kernels/modes.h"
 #include "base/fmt.h"
 #include "base/sort.h"
+#include "derive/kernels/modes.h"
 #include "tables/kernel_configs.h"
 #include "tables/losses.h"
 

@@ -1,9 +1,9 @@
 /* How fast are copies for the link they take, and which could run while the GPU computes anyway? Table copy_rates. */
 #include "analyses/analysis.h"
-#include "analyses/idle/idle.h"
 #include "analyses/losses/losses.h"
-#include "analyses/memory/first_touch.h"
 #include "base/sort.h"
+#include "derive/idle/active.h"
+#include "derive/memory/first_touch.h"
 #include "tables/copy_rates.h"
 #include "tables/gpus.h"
 
@@ -26,7 +26,6 @@ struct work {
   int64_t *edge;                    /* per stream: where its operation before (or behind) ends (begins) */
   struct copy *copies;              /* per row of memop_events */
   int64_t *first_touch_ns;          /* the same */
-  const struct nai_table *spans;    /* active_spans */
 };
 
 static bool is_copy(const struct work *w, uint32_t i) {
@@ -165,16 +164,15 @@ static struct gain gain_of(struct work *w, const uint32_t *rows, uint32_t n) {
   const struct nai_memop_columns *m = &w->m->memops;
   const char *link;
   double limit = limit_of(&link, w, nai_at_i32(&m->copy_kind, rows[0]));
-  int64_t until = INT64_MIN, at = 0;
+  int64_t until = INT64_MIN;
+  uint32_t at = 0;
   struct gain gain = {0};
   for (uint32_t i = 0; i < n; i++) {
     int64_t start = nai_at(&m->start, rows[i]), end = nai_at(&m->end, rows[i]), from = start > until ? start : until;
     int64_t exposed = from < end ? nai_coverage_within(&w->exposed, from, end) : 0, first = w->first_touch_ns[rows[i]];
     double excess = (double)(end - start - first) - (limit > 0 ? (double)nai_at(&m->bytes, rows[i]) / limit : 0);
-    int64_t span = nai_active_span_at(w->spans, at, w->gpu->device_id, start);
-    at = span < 0 ? at : span;
     until = end > until ? end : until;
-    if (span >= 0 && !nai_active_span_is(w->spans, span))
+    if (!nai_gpu_is_active(&w->m->active[w->gpu - w->m->gpus], &at, start))
       continue;
     first = first < exposed ? first : exposed;
     gain.first_touch_ns += first;
@@ -258,7 +256,7 @@ static int put_groups(struct nai_table *out, struct work *w, struct nai_err *err
 static int add_gpu(const struct nai_node_io *io, const struct nai_gpu *gpu, struct copy *copies,
                    int64_t *first_touch_ns, struct nai_err *err) {
   const struct nai_model *m = io->model;
-  struct work w = {.m = m, .gpu = gpu, .copies = copies, .first_touch_ns = first_touch_ns, .spans = io->in[0]};
+  struct work w = {.m = m, .gpu = gpu, .copies = copies, .first_touch_ns = first_touch_ns};
   w.edge = malloc(((size_t)gpu->stream_count + 1) * sizeof *w.edge);
   int rc = w.edge ? nai_coverage_new(&w.all, &gpu->all, err) : nai_err_nomem(err);
   if (!rc)
@@ -296,12 +294,10 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   return rc ? rc : nai_table_sort(io->out[0], order, 6, err);
 }
 
-static const char *const inputs[] = {"active_spans", NULL};
 static const struct nai_schema *const schemas[] = {&nai_copy_rates_schema, NULL};
 const struct nai_node nai_analysis_copy_rates = {.name = "copy_rates",
                                                  .outputs = schemas,
-                                                 .inputs = inputs,
-                                                 .parts = NAI_PART(GPUS),
+                                                 .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE),
                                                  .tables = NAI_IN(MEMOPS) | NAI_IN(GPUS) | NAI_IN(LABELS) |
                                                            NAI_IN(KERNELS) | NAI_IN(GRAPHS),
                                                  .config = NAI_CONFIG(GPU_FACTS),

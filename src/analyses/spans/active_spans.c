@@ -1,65 +1,25 @@
 /* Where in a GPU's window does the work happen? Tables active_spans, gpu_active. */
 #include "analyses/spans/active_spans.h"
 #include "analyses/analysis.h"
-#include "analyses/idle/pause_cause.h"
-#include "analyses/kernels/repeated.h"
-#include "analyses/spans/spans.h"
+#include "derive/idle/active.h"
+#include "derive/idle/pause_cause.h"
+#include "derive/kernels/repeated.h"
 #include "tables/active_spans.h"
 #include "tables/gpu_active.h"
 
-#include <stdlib.h>
+enum { MIN_STEADY_KERNELS = 20, MIN_REPEATED_PCT = 50 };
 
-enum { MIN_STEADY_KERNELS = 20, MIN_REPEATED_PCT = 50, MIN_KERNEL_PCT = 5 };
+static const char *const kinds[] = {[NAI_SPAN_IS_ACTIVE] = NAI_SPAN_ACTIVE,
+                                    [NAI_SPAN_IS_SET_UP] = NAI_SPAN_SET_UP,
+                                    [NAI_SPAN_IS_CHECK] = NAI_SPAN_CHECK,
+                                    [NAI_SPAN_IS_PAUSE] = NAI_SPAN_PAUSE};
 
-/* What falls into a span. */
-struct content {
-  int64_t ops, kernels, kernel_ns;
-  const char *kind;
-};
-
-/* One GPU on its way. */
+/* One GPU. */
 struct gpu_spans {
   const struct nai_model *m;
   const struct nai_gpu *gpu;
-  struct nai_span *spans;
-  struct content *contents;
-  uint32_t count;
+  const struct nai_gpu_active *window;
 };
-
-/* Operations by the span in which they start; those of zero length at the very end of the window are the last one's. */
-static void fill_contents(struct gpu_spans *g) {
-  uint32_t at = 0;
-  for (uint32_t i = 0; i < g->gpu->op_count; i++) {
-    const struct nai_op *op = &g->gpu->ops[i];
-    int64_t start = nai_model_op_start(g->m, op);
-    while (at + 1 < g->count && start >= g->spans[at].end)
-      at++;
-    g->contents[at].ops++;
-    if (op->type != NAI_OP_KERNEL && op->type != NAI_OP_GRAPH)
-      continue;
-    g->contents[at].kernels++;
-    g->contents[at].kernel_ns += nai_model_op_end(g->m, op) - start;
-  }
-}
-
-/* Before the first kernel: set-up. With little of the kernel time: a check or warm-up. */
-static void name_kinds(struct gpu_spans *g) {
-  int64_t total = 0;
-  bool any = false;
-  for (uint32_t i = 0; i < g->count; i++) {
-    total += g->contents[i].kernel_ns;
-    any = any || g->contents[i].kernels;
-  }
-  for (uint32_t i = 0, kernels = 0; i < g->count; i++) {
-    struct content *c = &g->contents[i];
-    kernels += c->kernels > 0;
-    c->kind = g->spans[i].pause                                                         ? NAI_SPAN_PAUSE
-            : !any || g->count == 1                                                     ? NAI_SPAN_ACTIVE
-            : !kernels                                                                  ? NAI_SPAN_SET_UP
-            : nai_percent((double)c->kernel_ns, (double)total) < (double)MIN_KERNEL_PCT ? NAI_SPAN_CHECK
-                                                                                        : NAI_SPAN_ACTIVE;
-  }
-}
 
 /* What a span's time went to. */
 struct division {
@@ -76,8 +36,8 @@ static struct division divide(const struct nai_gpu *gpu, const struct nai_span *
 }
 
 static int put_span(struct nai_table *table, const struct gpu_spans *g, uint32_t i, struct nai_err *err) {
-  const struct nai_span *span = &g->spans[i];
-  const struct content *c = &g->contents[i];
+  const struct nai_gpu_span *c = &g->window->spans[i];
+  const struct nai_span *span = &c->at;
   struct division d = divide(g->gpu, span);
   int64_t row = nai_table_add_row(table), length = span->end - span->start;
   const struct {
@@ -97,7 +57,7 @@ static int put_span(struct nai_table *table, const struct gpu_spans *g, uint32_t
                {ACTIVE_SPANS_kernel_time_ns, c->kernel_ns}};
   for (size_t k = 0; k < sizeof cells / sizeof *cells; k++)
     nai_set_i64(table, row, cells[k].column, cells[k].value);
-  nai_set_str(table, row, ACTIVE_SPANS_kind, c->kind);
+  nai_set_str(table, row, ACTIVE_SPANS_kind, kinds[c->kind]);
   nai_set_f64(table, row, ACTIVE_SPANS_pct_of_window,
               nai_percent((double)length, (double)(g->gpu->window_end - g->gpu->window_start)));
   if (!span->pause)
@@ -118,14 +78,14 @@ struct sums {
   int64_t active, pause, other, pauses, start, end;
 };
 
-static struct sums sum_up(const struct gpu_spans *g, struct nai_intervals *active) {
+static struct sums sum_up(const struct gpu_spans *g) {
   struct sums s = {.start = NAI_NULL_I64, .end = NAI_NULL_I64};
-  for (uint32_t i = 0; i < g->count; i++) {
-    const struct nai_span *span = &g->spans[i];
+  for (uint32_t i = 0; i < g->window->count; i++) {
+    const struct nai_span *span = &g->window->spans[i].at;
     int64_t length = span->end - span->start;
     s.pauses += span->pause;
     s.pause += span->pause ? length : 0;
-    if (g->contents[i].kind[0] != NAI_SPAN_ACTIVE[0]) {
+    if (g->window->spans[i].kind != NAI_SPAN_IS_ACTIVE) {
       s.other += span->pause ? 0 : length;
       continue;
     }
@@ -137,7 +97,6 @@ static struct sums sum_up(const struct gpu_spans *g, struct nai_intervals *activ
     s.active += length;
     s.start = s.start == NAI_NULL_I64 ? span->start : s.start;
     s.end = span->end;
-    nai_intervals_add(active, span->start, span->end);
   }
   return s;
 }
@@ -174,31 +133,20 @@ static void put_gpu(struct nai_table *table, const struct gpu_spans *g, const st
   nai_set_str(table, row, GPU_ACTIVE_gpu, nai_model_gpu_label(g->m, g->gpu->device_id));
 }
 
-static int add_gpu(struct nai_table *const *tables, const struct nai_model *m, const struct nai_gpu *gpu,
+static int add_gpu(struct nai_table *const *tables, const struct nai_model *m, uint32_t gpu,
                    const struct nai_shapes *shapes, struct nai_err *err) {
-  struct gpu_spans g = {.m = m, .gpu = gpu};
-  struct nai_intervals active = {0};
+  struct gpu_spans g = {.m = m, .gpu = &m->gpus[gpu], .window = &m->active[gpu]};
   struct nai_repetition repetition = {0};
-  int rc = nai_spans_find(&g.spans, &g.count, gpu, err);
-  g.contents = rc ? NULL : calloc((size_t)g.count + 1, sizeof *g.contents);
-  if (!rc && !g.contents)
-    rc = nai_err_nomem(err);
-  if (rc)
-    goto out;
-  fill_contents(&g);
-  name_kinds(&g);
-  for (uint32_t i = 0; !rc && i < g.count; i++)
+  int rc = NAI_OK;
+  for (uint32_t i = 0; !rc && i < g.window->count; i++)
     rc = put_span(tables[0], &g, i, err);
-  struct sums sums = sum_up(&g, &active);
   if (!rc)
-    rc = active.oom ? nai_err_nomem(err) : nai_repetition_of(&repetition, m, gpu, shapes, &active, err);
-  if (!rc)
-    put_gpu(tables[1], &g, &sums, &repetition);
-out:
-  nai_intervals_free(&active);
-  free(g.contents);
-  free(g.spans);
-  return rc;
+    rc = nai_repetition_of(&repetition, m, g.gpu, shapes, &g.window->active, err);
+  if (rc)
+    return rc;
+  struct sums sums = sum_up(&g);
+  put_gpu(tables[1], &g, &sums, &repetition);
+  return NAI_OK;
 }
 
 static int run(const struct nai_node_io *io, struct nai_err *err) {
@@ -207,7 +155,7 @@ static int run(const struct nai_node_io *io, struct nai_err *err) {
   int rc = nai_shapes_new(&shapes, m, err);
   for (uint32_t i = 0; !rc && i < m->gpu_count; i++)
     if (m->gpus[i].op_count)
-      rc = add_gpu(io->out, m, &m->gpus[i], &shapes, err);
+      rc = add_gpu(io->out, m, i, &shapes, err);
   nai_shapes_free(&shapes);
   return rc;
 }
@@ -216,7 +164,7 @@ static const struct nai_schema *const schemas[] = {&nai_active_spans_schema, &na
 const struct nai_node nai_analysis_active_spans = {
     .name = "active_spans",
     .outputs = schemas,
-    .parts = NAI_PART(GPUS) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(IDLE),
+    .parts = NAI_PART(GPUS) | NAI_PART(ACTIVE) | NAI_PART(LAUNCHES) | NAI_PART(CALLS) | NAI_PART(IDLE),
     .tables = NAI_IN(GPUS) | NAI_IN(KERNELS) | NAI_IN(MEMOPS) | NAI_IN(GRAPHS) | NAI_IN(APIS) | NAI_IN(THREADS) |
               NAI_IN(OVERHEAD) | NAI_IN(OSRT) | NAI_IN(KERNEL_CONFIGS) | NAI_IN(LABELS),
     .run = run};

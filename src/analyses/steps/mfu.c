@@ -1,8 +1,8 @@
 /* How much of the GPUs' peak does a step reach, by what the user or sizes in range names say it computes? Table mfu. */
 #include "analyses/analysis.h"
-#include "analyses/kernels/gpu_peak.h"
 #include "base/buf.h"
 #include "config/flops.h"
+#include "derive/kernels/gpu_peak.h"
 #include "tables/mfu.h"
 #include "tables/step_summary.h"
 

@@ -1,7 +1,7 @@
 /* Where does the kernel time of a step go, by kind of work? Table step_categories. */
 #include "analyses/analysis.h"
-#include "analyses/steps/step_stats.h"
 #include "base/sort.h"
+#include "derive/steps/step_stats.h"
 #include "derive/steps/steps.h"
 #include "tables/step_categories.h"
 

@@ -2,7 +2,7 @@
 #ifndef NAI_ANALYSES_STEP_CAUSE_H
 #define NAI_ANALYSES_STEP_CAUSE_H
 
-#include "analyses/steps/step_stats.h"
+#include "derive/steps/step_stats.h"
 #include "base/buf.h"
 
 /* The gaps of table gpu_idle_gaps by GPU and time. */
