@@ -11,5 +11,5 @@
   C(T, device_id, CELL(I64, ID), "GPU", .role = NAI_ROLE_DEVICE, .refers = "gpus.device_id")          \
   C(T, pid, PID, "process")                                                                           \
   C(T, tid, TID, "thread")                                                                            \
-  C(T, name, NAME, "what that row is about: usually a kernel, range, API or cause")
+  C(T, name, NAME, "first text of that row: usually the kernel, range, API or cause")
 NAI_TABLE(EVIDENCE, evidence, "Evidence", "One row per fact behind a finding")

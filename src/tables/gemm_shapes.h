@@ -8,10 +8,12 @@
   C(T, m, COUNT, "rows of the result; of attention the length of queries", .key = true)                             \
   C(T, n, COUNT, "columns of the result; of attention the length of keys", .key = true)                             \
   C(T, k, COUNT, "what is summed over; of attention the size of a head", .key = true)                               \
-  C(T, dtype, LABEL, "what is multiplied, as the kernel's name says; NULL unknown", .key = true)                    \
+  C(T, dtype, LABEL, "what is multiplied: fp8, bf16, fp16, tf32, fp32; NULL unknown", .key = true)                  \
   C(T, count, COUNT, "operations that ran", .sum = true)                                                            \
   C(T, kernel_count, COUNT, "kernels behind them", .sum = true)                                                     \
-  C(T, total_time_ns, TIME, "summed durations of these kernels", .better = NAI_BETTER_LOWER, .sum = true)           \
+  C(T, total_time_ns, TIME,                                                                                         \
+    "summed durations of these kernels: also the helpers of a product, such as the sum of a split one",             \
+    .better = NAI_BETTER_LOWER, .sum = true)                                                                        \
   C(T, flop_per_op, MEAN, "floating-point operations of one; attention without a mask")                             \
   C(T, achieved_tflops, MEAN, "operations over time, 10^12 per second", .better = NAI_BETTER_HIGHER)                \
   C(T, peak_tflops, MEAN, "dense peak of this GPU for the data type, NULL unknown")                                 \
@@ -20,7 +22,8 @@
     "once at the memory's bandwidth",                                                                               \
     .sum = true)                                                                                                    \
   C(T, bound, LABEL, "which of the two is longer: compute or memory")                                               \
-  C(T, pct_of_roofline, PCT, "roofline_ns of total_time_ns", .better = NAI_BETTER_HIGHER)                           \
+  C(T, pct_of_roofline, PCT, "roofline_ms of total_time_ms; NULL where it would be above 100",                      \
+    .better = NAI_BETTER_HIGHER)                                                                                    \
   C(T, excess_ns, TIME, "the difference", .better = NAI_BETTER_LOWER, .sum = true)                                  \
   C(T, aligned, LABEL,                                                                                              \
     "whether n and k are multiples of 16 bytes, as tensor cores want: yes or no; NULL where the type is "           \

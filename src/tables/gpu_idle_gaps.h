@@ -11,8 +11,8 @@
   C(T, launch_api, LABEL, "API call that launched it")                                                                \
   C(T, launch_thread, LABEL, "thread that made the call")                                                             \
   C(T, host_activity, LABEL,                                                                                          \
-    "the function, overhead or NVTX range that took most of the largest part; empty where that is less "              \
-    "than 5 % of the gap")                                                                                            \
+    "the function, overhead or NVTX range that took most of the largest part; of host_code an OS runtime "            \
+    "call or the innermost push/pop range; empty where that is less than a twentieth of the gap")                     \
   C(T, nvtx_range, RANGE_NAME, "innermost NVTX range around the launch")                                              \
   C(T, pid, PID, "process of the launch")                                                                             \
   C(T, tid, TID, "thread of the launch")                                                                              \
@@ -21,7 +21,11 @@
   C(T, in_call_ns, TIME, "part of the gap inside the launch call", .better = NAI_BETTER_LOWER, .sum = true)           \
   C(T, after_call_ns, TIME, "part of the gap after the launch call had returned", .better = NAI_BETTER_LOWER,         \
     .sum = true)                                                                                                      \
-  C(T, wait_before, LABEL, "the wait before the gap that 5 % of it or more are charged to (queue_drained)")           \
-  C(T, other_causes, LABEL, "its other parts of 1 us or more, longest first, each with its cause")
+  C(T, wait_before, LABEL,                                                                                            \
+    "the wait, with the ranges around it, that was over before and that a twentieth of the gap or more "              \
+    "is charged to (queue_drained)")                                                                                  \
+  C(T, other_causes, LABEL,                                                                                           \
+    "its other parts of 1 us or more, longest first, each with its cause: queue_drained 8.00 ms, "                    \
+    "in_launch_call 9.09 us")
 NAI_TABLE(GPU_IDLE_GAPS, gpu_idle_gaps, "Longest idle gaps",
           "One stretch of time in which a GPU ran nothing; the 10,000 longest")

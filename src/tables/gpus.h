@@ -31,6 +31,6 @@
   C(T, max_shared_bytes_per_block, CELL(I32, BYTES), "shared memory a block can have")                             \
   C(T, max_shared_bytes_per_block_optin, CELL(I32, BYTES), "shared memory a block can have when it asks for more") \
   C(T, max_threads_per_block, CELL(I32, COUNT), "threads a block can have")                                        \
-  C(T, copy_engines, CELL(I32, COUNT), "asynchronous copy engines")                                                \
+  C(T, copy_engines, CELL(I32, COUNT), "engines that copy beside kernels")                                         \
   C(T, discrete, ID32, "0 for a GPU that shares the CPU's memory")
 NAI_TABLE(GPUS, gpus, "GPUs", "One GPU that ran something")

@@ -14,7 +14,7 @@
   C(T, kernel_count, COUNT, "kernels, NULL in mode graph")                                                    \
   C(T, kernel_time_ns, TIME, "their summed durations")                                                        \
   C(T, idle_inside_ns, LENGTH, "the GPU ran nothing within the envelope; NULL in mode graph")                 \
-  C(T, idle_before_ns, LENGTH, "the GPU waited for the launch call, or for the launch to arrive")             \
+  C(T, idle_before_ns, LENGTH, "the gap that it ended, as far as it lies in the launch call or behind it")    \
   C(T, launch_api_ns, LENGTH, "duration of the launch call, NULL where it is not in the trace")               \
   C(T, launch_api_start_ns, CELL(I64, TIMESTAMP_NS), "its start")
 NAI_TABLE(GRAPH_LAUNCHES, graph_launches, "Launches of CUDA graphs", "One launch of a CUDA graph on one GPU")

@@ -16,7 +16,8 @@
   C(T, envelope_ns, TIME, "first node's start to last node's end, summed", .sum = true)                              \
   C(T, envelope_p50_ns, AVERAGE, "the same, median")                                                                 \
   C(T, nodes_per_launch, MEAN,                                                                                       \
-    "median of the operations of a launch; in mode graph, nodes created for this graph, NULL where unknown")         \
+    "median of the operations of a launch; of graph, nodes that the export says were created for this "              \
+    "graph")                                                                                                         \
   C(T, kernel_count, COUNT, "kernels of all launches, NULL in mode graph", .sum = true)                              \
   C(T, kernel_time_ns, TIME, "their summed durations", .sum = true)                                                  \
   C(T, idle_inside_ns, TIME, "the GPU ran nothing within envelopes; NULL in mode graph", .better = NAI_BETTER_LOWER, \

@@ -4,7 +4,7 @@
 #define KERNEL_SHAPE_COLUMNS(C, T)                                                                              \
   C(T, kernel_name, KERNEL_NAME, "demangled kernel name", .key = true)                                          \
   C(T, device_id, DEVICE, "GPU", .key = true)                                                                   \
-  C(T, grid, LABEL, "thread blocks in x, y and z: 132x1x1", .key = true)                                        \
+  C(T, grid, LABEL, "thread blocks in x, y and z: 132x1x1; NULL where the export does not tell", .key = true)   \
   C(T, block, LABEL, "threads per block in x, y and z", .key = true)                                            \
   C(T, call_count, COUNT, "executions", .sum = true)                                                            \
   C(T, total_time_ns, NS_MS, "summed durations", .better = NAI_BETTER_LOWER, .sum = true)                       \
@@ -21,11 +21,13 @@
     "launch configurations with this grid and block; the columns before and behind describe the one with "      \
     "most time")                                                                                                \
   C(T, theoretical_occupancy_pct, PCT, "warps that fit on a multiprocessor at once, of those it can hold")      \
-  C(T, occupancy_limiter, LABEL, "what allows no more: warps, blocks, registers or shared_memory")              \
+  C(T, occupancy_limiter, LABEL,                                                                                \
+    "what allows no more; of equals the first of warps, blocks, registers, shared_memory")                      \
   C(T, blocks_per_sm, COUNT, "blocks that fit on a multiprocessor at once")                                     \
   C(T, fill, LABEL,                                                                                             \
-    "underfilled (fewer blocks than multiprocessors), one wave (all blocks run at once), waves, uneven "        \
-    "(more, of blocks that are no equal shares), invalid (impossible on such a GPU), NULL unknown")             \
+    "underfilled: fewer blocks than SMs; one wave: all blocks run at once; waves: more than that; "             \
+    "uneven: more, but blocks are no equal shares of the work (rules/uneven-kernels.yaml, communication, "      \
+    "cooperative launches), so that waves say nothing; invalid: impossible on such a GPU; NULL: unknown")       \
   C(T, waves, MEAN, "blocks of the grid, of those that the GPU runs at once")                                   \
   C(T, wave_efficiency_pct, PCT, "waves, of the next whole number; only where fill is waves",                   \
     .better = NAI_BETTER_HIGHER)                                                                                \

@@ -6,7 +6,7 @@
   C(T, device_id, DEVICE, "GPU, where the row is about one", .key = true)                                              \
   C(T, pid, PID, "process, where the row is about one", .key = true)                                                   \
   C(T, kernel_count, COUNT, "kernel executions")                                                                       \
-  C(T, launch_calls, COUNT, "API calls that launched them", .better = NAI_BETTER_LOWER)                                \
+  C(T, launch_calls, COUNT, "API calls that launched them; each counts once", .better = NAI_BETTER_LOWER)              \
   C(T, window_ns, CELL(I64, NS), "first kernel start to last kernel end", .role = NAI_ROLE_METRIC, .prints = NAI_AS_S, \
     .better = NAI_BETTER_LOWER)                                                                                        \
   C(T, kernels_per_s, PER_S, "kernels over the window")                                                                \
@@ -19,7 +19,8 @@
   C(T, pct_under_20us, PCT, "kernels shorter than 20 us, of all kernels")                                              \
   C(T, peak_kernels_per_10ms, COUNT, "most kernel starts in any 10 ms")                                                \
   C(T, api_p50_ns, AVERAGE, "median duration of the launch calls")                                                     \
-  C(T, launch_latency_p50_ns, AVERAGE, "median of kernel start minus API call start")                                  \
+  C(T, launch_latency_p50_ns, AVERAGE,                                                                                 \
+    "median of kernel start minus API call start; waiting in the queue is part of it")                                 \
   C(T, launch_latency_p90_ns, AVERAGE, "90th percentile of kernel start minus API call start")                         \
   C(T, queue_delay_p50_ns, AVERAGE,                                                                                    \
     "median of kernel start minus API call end, where the kernel started after the call returned")                     \

@@ -12,7 +12,9 @@
   C(T, achieved_tflops, MEAN, "operations of a step over its time, 10^12 per second", .better = NAI_BETTER_HIGHER) \
   C(T, mfu_pct, PCT, "achieved, of the peak (model FLOPs utilisation); NULL where it is refused",                  \
     .better = NAI_BETTER_HIGHER)                                                                                   \
-  C(T, note, LABEL, "why there is no number, or what it rests on")                                                 \
+  C(T, note, LABEL,                                                                                                \
+    "why there is no number: no steps, fewer than three steady steps, no peak, more than the peak, too "           \
+    "little covered by sizes; or what it rests on")                                                                \
   C(T, peak_source, LABEL, "where the peak comes from")
 NAI_TABLE(MFU, mfu, "Model FLOPs utilisation",
           "What a step computes, as the user or sizes in range names say, against the GPUs' peak")

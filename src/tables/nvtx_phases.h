@@ -8,7 +8,7 @@
   C(T, pct_of_wall_time, PCT, "of those threads' time", .sum = true)                                                  \
   C(T, gpu_time_ns, TIME, "kernels, CUDA graphs traced as a whole, copies and sets launched in the phase, summed",    \
     .better = NAI_BETTER_LOWER, .sum = true)                                                                          \
-  C(T, pct_of_gpu_time, PCT, "of all that on all GPUs", .sum = true)                                                  \
+  C(T, pct_of_gpu_time, PCT, "of all that on all GPUs; pages that move by themselves do not count", .sum = true)      \
   C(T, range_count, COUNT, "NVTX ranges in the phase", .sum = true)                                                   \
   C(T, kernel_count, COUNT, "kernels launched in the phase", .sum = true)                                             \
   C(T, longest_start_ns, START, "start of the phase's longest range")                                                 \

@@ -3,16 +3,18 @@
 
 #define NVTX_RANGES_COLUMNS(C, T)                                                                                      \
   C(T, range_name, RANGE_NAME, "canonical NVTX name", .key = true)                                                     \
-  C(T, count, COUNT, "instances", .sum = true)                                                                         \
-  C(T, total_time_ns, TIME, "summed durations of instances not inside one of the same name",                           \
+  C(T, count, COUNT, "instances; nested ones included", .sum = true)                                                   \
+  C(T, total_time_ns, TIME,                                                                                            \
+    "summed durations of instances not inside one of the same name; so that recursion does not count "                 \
+    "twice",                                                                                                           \
     .better = NAI_BETTER_LOWER)                                                                                        \
   C(T, self_time_ns, TIME, "summed durations minus ranges inside", .better = NAI_BETTER_LOWER, .sum = true)            \
   C(T, avg_duration_ns, AVERAGE, "mean duration of all instances")                                                     \
   C(T, p50_duration_ns, AVERAGE, "median duration")                                                                    \
   C(T, p90_duration_ns, AVERAGE, "90th percentile of durations")                                                       \
   C(T, max_duration_ns, LENGTH, "longest duration")                                                                    \
-  C(T, attributed_kernel_time_ns, TIME, "kernels launched inside the range or ranges in it",                           \
-    .better = NAI_BETTER_LOWER)                                                                                        \
+  C(T, attributed_kernel_time_ns, TIME,                                                                                \
+    "kernels launched inside the range or ranges in it; each kernel once per name", .better = NAI_BETTER_LOWER)        \
   C(T, self_kernel_time_ns, TIME, "kernels for which this is the innermost range", .better = NAI_BETTER_LOWER,         \
     .sum = true)                                                                                                       \
   C(T, attributed_kernel_count, COUNT, "kernels behind attributed_kernel_time_ms")                                     \
@@ -22,7 +24,9 @@
   C(T, pid, PID, "process of the longest instance")                                                                    \
   C(T, tid, TID, "thread of the longest instance")                                                                     \
   C(T, attributed_gpu_time_ns, TIME,                                                                                   \
-    "kernels, CUDA graphs traced as a whole, copies and sets launched inside, summed", .better = NAI_BETTER_LOWER)     \
+    "kernels, CUDA graphs traced as a whole, copies and sets launched inside the range or ranges in it, "              \
+    "summed",                                                                                                          \
+    .better = NAI_BETTER_LOWER)                                                                                        \
   C(T, self_gpu_time_ns, TIME, "those for which this is the innermost range", .better = NAI_BETTER_LOWER, .sum = true) \
   C(T, attributed_graph_time_ns, TIME, "of attributed_gpu_time_ns: CUDA graphs traced as a whole",                     \
     .better = NAI_BETTER_LOWER)                                                                                        \

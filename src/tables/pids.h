@@ -1,16 +1,18 @@
 #pragma once
 #include "tables/declare.h"
 
-#define PIDS_COLUMNS(C, T)                                                                                         \
-  C(T, pid, PID, "process", .key = true)                                                                           \
-  C(T, process_name, NAME, "executable name")                                                                      \
-  C(T, devices, LABEL, "GPUs it used")                                                                             \
-  C(T, kernel_count, COUNT, "kernel executions", .sum = true)                                                      \
-  C(T, kernel_time_ns, TIME, "summed kernel durations", .better = NAI_BETTER_LOWER, .sum = true)                   \
-  C(T, pct_of_total_kernel_time, PCT, "of all kernel durations", .sum = true)                                      \
-  C(T, memcpy_bytes, BYTES, "bytes copied; page migrations not included", .better = NAI_BETTER_LOWER, .sum = true) \
-  C(T, api_calls, COUNT, "CUDA API calls", .better = NAI_BETTER_LOWER, .sum = true)                                \
-  C(T, blocked_ns, TIME, "time its threads waited in blocking calls (union per thread, summed)",                   \
-    .better = NAI_BETTER_LOWER, .sum = true)                                                                       \
-  C(T, nvtx_coverage_pct, PCT, "its kernel time launched inside NVTX ranges", .better = NAI_BETTER_HIGHER)
+#define PIDS_COLUMNS(C, T)                                                                                     \
+  C(T, pid, PID, "process", .key = true)                                                                       \
+  C(T, process_name, NAME, "executable name")                                                                  \
+  C(T, devices, LABEL, "GPUs it used; device ids, separated by spaces")                                        \
+  C(T, kernel_count, COUNT, "kernel executions", .sum = true)                                                  \
+  C(T, kernel_time_ns, TIME, "summed kernel durations", .better = NAI_BETTER_LOWER, .sum = true)               \
+  C(T, pct_of_total_kernel_time, PCT, "of all kernel durations", .sum = true)                                  \
+  C(T, memcpy_bytes, BYTES, "bytes copied; sets and page migrations not included", .better = NAI_BETTER_LOWER, \
+    .sum = true)                                                                                               \
+  C(T, api_calls, COUNT, "CUDA API calls", .better = NAI_BETTER_LOWER, .sum = true)                            \
+  C(T, blocked_ns, TIME, "time its threads waited in blocking calls (union per thread, summed)",               \
+    .better = NAI_BETTER_LOWER, .sum = true)                                                                   \
+  C(T, nvtx_coverage_pct, PCT, "its kernel time launched inside NVTX ranges; NULL without kernels or ranges",  \
+    .better = NAI_BETTER_HIGHER)
 NAI_TABLE(PIDS, pids, "Processes", "One process with CUDA activity or NVTX")

@@ -11,7 +11,10 @@
   C(T, profiler_overhead_ns, TIME, "profiler overhead inside the window (union over threads)",                   \
     .better = NAI_BETTER_LOWER)                                                                                  \
   C(T, profiler_overhead_pct, PCT, "of the window", .better = NAI_BETTER_LOWER)                                  \
-  C(T, dropped_rows, COUNT, "rows of the export left out as invalid", .better = NAI_BETTER_LOWER)                \
+  C(T, dropped_rows, COUNT,                                                                                      \
+    "rows of the export left out as invalid, in damaged tables, or missing: checks rows-... of "                 \
+    "data_quality",                                                                                              \
+    .better = NAI_BETTER_LOWER)                                                                                  \
   C(T, diagnostics_warnings, COUNT, "warnings nsys gave while capturing", .better = NAI_BETTER_LOWER)            \
   C(T, diagnostics_errors, COUNT, "errors nsys gave while capturing", .better = NAI_BETTER_LOWER)                \
   C(T, unmatched_launches, COUNT, "kernels, copies, sets and graphs without launching API call",                 \

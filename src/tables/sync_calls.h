@@ -14,7 +14,8 @@
   C(T, pct_of_thread_window, PCT,                                                                                      \
     "of the summed windows (first to last API call) of the threads that made these calls", .better = NAI_BETTER_LOWER) \
   C(T, gpu_busy_pct, PCT,                                                                                              \
-    "share of this time in which the process's GPUs were busy, NULL where nothing of them is recorded",                \
+    "share of this time in which the process's GPUs were busy; empty, like what follows from it, where "               \
+    "nothing of them is recorded",                                                                                     \
     .better = NAI_BETTER_HIGHER)                                                                                       \
   C(T, top_nvtx_range, RANGE_NAME, "innermost NVTX range with most of this time")                                      \
   C(T, longest_start_ns, START, "start of the longest call")                                                           \

@@ -1,4 +1,4 @@
-/* Every table and view of SQL with its columns, as a page of Markdown: docs/schema.md. */
+/* Every table and view of SQL with its columns, as a page of Markdown. */
 #include "cmd/ask/answer.h"
 #include "cmd/compare/collect.h"
 
