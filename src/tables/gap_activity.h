@@ -34,7 +34,8 @@
   C(T, preempted_ns, TIME, "of off_cpu_ns: it could have run but another thread did; empty where not recorded") \
   C(T, gil_ns, TIME, "about: waiting for Python's interpreter lock; empty without callchains")                  \
   C(T, gc_ns, TIME,                                                                                             \
-    "in Python's garbage collection: in NVTX ranges around it, else about, by samples; empty without both")
+    "in Python's garbage collection: in the thread's NVTX ranges gc.collect, GC or garbage collection, "        \
+    "else about, by samples; empty without both")
 NAI_TABLE(
     GAP_ACTIVITY, gap_activity, "What the CPU did in idle gaps",
     "The time of one thread in the longest gaps, in the patterns with most time, in its own code, and before the first CUDA call")
